@@ -1,0 +1,141 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Names of the files in an exported folder.
+const (
+	ManifestFile   = "dragoman.json"
+	EncoderFile    = "encoder.onnx"
+	DecoderFile    = "decoder.onnx"
+	WeightsFile    = "weights.bin" // external data of both graphs
+	PieceModelFile = "sentencepiece.bpe.model"
+	VocabFile      = "vocab.json"
+)
+
+// ManifestFormat is the version of the exported folder's layout and graphs. It
+// changes whenever a folder that an older build exported must be exported anew.
+const ManifestFormat = 1
+
+// Precision is how an exported model stores its weights and computes.
+type Precision string
+
+const (
+	FP32 Precision = "fp32" // as the checkpoint; the reference
+	FP16 Precision = "fp16" // for CUDA
+	INT8 Precision = "int8" // 8-bit matrices, one scale per activation row; for CPUs
+)
+
+// ParsePrecision reads a precision's name.
+func ParsePrecision(s string) (Precision, error) {
+	p := Precision(s)
+	if !slices.Contains([]Precision{FP32, FP16, INT8}, p) {
+		return "", fmt.Errorf("unknown precision %q: use fp32, fp16 or int8", s)
+	}
+	return p, nil
+}
+
+// Manifest is the dragoman.json of an exported folder. It is written last, so a
+// folder that has one is complete.
+type Manifest struct {
+	Format    int       `json:"format"`
+	Source    string    `json:"source"`             // repository, URL or folder that the checkpoint came from
+	Revision  string    `json:"revision,omitempty"` // its commit, where the source has one
+	Precision Precision `json:"precision"`
+	Spec      Spec      `json:"spec"`
+	// Languages are the codes of the languages that the model translates
+	// between, sorted.
+	Languages []string        `json:"languages"`
+	Files     map[string]File `json:"files"` // by name, the manifest itself left out
+}
+
+// File is the size and checksum of one exported file.
+type File struct {
+	Size   int64  `json:"size"` // bytes
+	SHA256 string `json:"sha256"`
+}
+
+// ErrNoModel means that a folder holds no exported model.
+var ErrNoModel = errors.New("no exported model")
+
+// ReadManifest reads the manifest of the exported folder dir. It fails with
+// ErrNoModel where there is none and names the field that does not fit otherwise.
+func ReadManifest(dir string) (*Manifest, error) {
+	path := filepath.Join(dir, ManifestFile)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s: run `dragoman pull` to fetch and export one", ErrNoModel, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var m Manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w: delete the folder and export again", path, err)
+	}
+	if m.Format != ManifestFormat {
+		return nil, fmt.Errorf("%s has format %d, this build reads %d: delete the folder and export again",
+			path, m.Format, ManifestFormat)
+	}
+	return &m, nil
+}
+
+// Write writes the manifest into dir, replacing an older one in one step.
+func (m *Manifest) Write(dir string) error {
+	raw, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	tmp := filepath.Join(dir, ManifestFile+".tmp")
+	if err := os.WriteFile(tmp, append(raw, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, filepath.Join(dir, ManifestFile))
+}
+
+// Verify compares every file of the folder with its size and checksum, several
+// files at once, and names the first that differs.
+func (m *Manifest) Verify(dir string) error {
+	var g errgroup.Group
+	for name, want := range m.Files {
+		g.Go(func() error {
+			got, err := HashFile(filepath.Join(dir, name))
+			if err != nil {
+				return fmt.Errorf("model file missing or unreadable: %w: export the model again", err)
+			}
+			if got != want {
+				return fmt.Errorf("model file %s is corrupt: size %d sha256 %s, expected size %d sha256 %s: delete %s and export again",
+					name, got.Size, got.SHA256, want.Size, want.SHA256, dir)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// HashFile reads a file's size and checksum.
+func HashFile(path string) (File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	if err != nil {
+		return File{}, err
+	}
+	return File{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+}

@@ -1,0 +1,51 @@
+// Package model says what an encoder/decoder translation model is: its sizes
+// ([Spec]), the exported folder it lives in ([Manifest]) and the step interface
+// that search and scheduling are written against ([Model], [Batch]).
+//
+// Package model/ort runs such a model on ONNX Runtime; tests use fakes.
+package model
+
+// Spec holds the sizes and special ids of an M2M100 model. All of it is read
+// from a checkpoint's config.json and generation_config.json; nothing is assumed.
+type Spec struct {
+	VocabSize    int   `json:"vocab_size"`    // rows of the embedding, languages and unused rows included
+	DModel       int   `json:"d_model"`       // width of the hidden states
+	Encoder      Stack `json:"encoder"`       //
+	Decoder      Stack `json:"decoder"`       //
+	MaxPositions int   `json:"max_positions"` // longest source or target, in tokens
+	// EmbedScale multiplies the token embeddings: √DModel, or 1 where
+	// scale_embedding is false.
+	EmbedScale float32 `json:"embed_scale"`
+	// TiedHead says that the LM head is the shared embedding.
+	TiedHead bool `json:"tied_head"`
+
+	BOS          int64 `json:"bos"`
+	Pad          int64 `json:"pad"`
+	EOS          int64 `json:"eos"`
+	DecoderStart int64 `json:"decoder_start"`
+
+	Generation Generation `json:"generation"`
+}
+
+// Stack holds the sizes of the encoder or of the decoder.
+type Stack struct {
+	Layers int `json:"layers"`
+	Heads  int `json:"heads"`
+	FFN    int `json:"ffn"`
+}
+
+// HeadDim is the width of one attention head of a stack in a model of width dModel.
+func (s Stack) HeadDim(dModel int) int { return dModel / s.Heads }
+
+// Generation holds a checkpoint's own defaults for decoding, as
+// generation_config.json (or, in older checkpoints, config.json) gives them.
+type Generation struct {
+	Beams         int     `json:"beams"`
+	MaxLength     int     `json:"max_length"` // of decoder tokens, the forced prefix included
+	MinLength     int     `json:"min_length"` // likewise
+	LengthPenalty float64 `json:"length_penalty"`
+	// EarlyStopping is "true", "false" or "never", as in Hugging Face's generate().
+	EarlyStopping     string  `json:"early_stopping"`
+	NoRepeatNgramSize int     `json:"no_repeat_ngram_size"`
+	RepetitionPenalty float64 `json:"repetition_penalty"`
+}
