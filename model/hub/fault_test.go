@@ -1,0 +1,290 @@
+package hub_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model/hub"
+	"dragoman/model/hub/hubtest"
+)
+
+func header(key, value string) http.Header { return http.Header{key: {value}} }
+
+// What a pull gets over by itself. sent is how many bytes of the weights go out
+// in all: just their size where nothing may be fetched twice.
+func TestPullGetsOver(t *testing.T) {
+	cut := hubtest.Fault{File: weight, CutAfter: 50_000}
+	for _, tt := range []struct {
+		name   string
+		faults []hubtest.Fault
+		sent   int64
+		waits  []time.Duration
+	}{
+		{"a cut", []hubtest.Fault{cut}, size, nil},
+		{"more cuts than tries, each a bit further", []hubtest.Fault{{File: weight, CutAfter: 30_000, Times: 9}}, size, nil},
+		{"a cut, then a refused range", []hubtest.Fault{cut, {File: weight, Status: http.StatusRequestedRangeNotSatisfiable}}, 50_000 + size, nil},
+		{"a cut, then a server without ranges", []hubtest.Fault{cut, {File: weight, IgnoreRange: true}}, 50_000 + size, nil},
+		{"a cut, then another range", []hubtest.Fault{cut,
+			{File: weight, Status: http.StatusPartialContent, Header: header("Content-Range", "bytes 7-9/300000")}}, 50_000 + size, nil},
+		{"a cut, then no range named", []hubtest.Fault{cut, {File: weight, Status: http.StatusPartialContent}}, 50_000 + size, nil},
+		{"a stalled body", []hubtest.Fault{{File: weight, StallAfter: 50_000}}, size, nil},
+		{"one wrong checksum", []hubtest.Fault{{File: weight, Corrupt: true}}, 2 * size, nil},
+		{"one wrong git checksum", []hubtest.Fault{{File: "vocab.json", Corrupt: true}}, size, nil},
+		{"a wrong start, then a cut", []hubtest.Fault{{File: weight, Corrupt: true, CutAfter: 50_000}}, 2 * size, nil},
+		{"429 with Retry-After in seconds", []hubtest.Fault{{File: weight, Status: 429, Header: header("Retry-After", "7"), Times: 2}},
+			size, []time.Duration{7 * time.Second, 7 * time.Second}},
+		{"429 with a date", []hubtest.Fault{{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "Fri, 02 Jan 2026 03:04:15 GMT")}},
+			size, []time.Duration{10 * time.Second}},
+		{"429 with RateLimit", []hubtest.Fault{{File: hubtest.API, Status: 429, Header: header("Ratelimit", `"api";r=0;t=55`)}},
+			size, []time.Duration{55 * time.Second}},
+		{"500 of the list", []hubtest.Fault{{File: hubtest.API, Status: 500, Times: 3}}, size, nil},
+		{"a list that is cut", []hubtest.Fault{{File: hubtest.API, CutAfter: 10}}, size, nil},
+		{"502 of the redirect", []hubtest.Fault{{File: weight, Method: "HEAD", Status: 502, Times: 5}}, size, nil},
+		{"503 of the storage", []hubtest.Fault{{File: weight, Status: 503, Header: header("Retry-After", "1")}}, size, []time.Duration{time.Second}},
+		{"a signature that ran out", []hubtest.Fault{{File: weight, Status: 403}}, size, nil},
+		{"no HEAD", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 405}}, size, nil},
+		{"a list that is a web page", []hubtest.Fault{{File: hubtest.API, Status: 200, Header: header("Content-Type", "text/html")}}, size, nil},
+		{"a list that is not JSON", []hubtest.Fault{{File: hubtest.API, Status: 200, Header: header("Content-Type", "application/json")}}, size, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			files := checkpoint()
+			s := hubtest.New(t, repo, files)
+			s.Fail(tt.faults...)
+			time := &clock{}
+			c := newClient(t, s, func(c *hub.Config) {
+				c.Clock = time
+				if tt.faults[0].StallAfter > 0 {
+					c.StallTimeout = 200e6 // 0.2 s
+				}
+			})
+			dir := t.TempDir()
+			_, err := c.Pull(t.Context(), ref(t, repo), dir)
+			require.NoError(t, err)
+			assertHolds(t, dir, files, usual...)
+			assert.Equal(t, tt.sent, s.Sent(weight))
+			assert.Equal(t, tt.waits, time.waits)
+		})
+	}
+}
+
+// What ends a pull: with an error to test for, one line that says what to do,
+// and no more requests for the file than are of use.
+func TestPullFails(t *testing.T) {
+	always := func(f hubtest.Fault) []hubtest.Fault { f.Times = -1; return []hubtest.Fault{f} }
+	shards := func(names ...string) map[string][]byte {
+		return checkpoint(map[string][]byte{weight: nil, "model.safetensors.index.json": index(names...)})
+	}
+	for _, tt := range []struct {
+		name   string
+		ref    string // default: repo
+		token  string
+		files  map[string][]byte // default: checkpoint()
+		opts   []hubtest.Option
+		faults []hubtest.Fault
+		is     error
+		text   string
+		asked  int // requests in all
+	}{
+		{name: "no such repository", ref: "owner/m2m10", is: hub.ErrRepoNotFound, text: "check the spelling of the name, or set HF_TOKEN", asked: 1},
+		{name: "no such repository for a token", ref: "owner/m2m10", token: "hf_secret", is: hub.ErrRepoNotFound, text: "HF_TOKEN may not read it", asked: 1},
+		{name: "private", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: hub.ErrRepoNotFound, text: "or it is private", asked: 1},
+		{name: "wrong token", token: "hf_wrong", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: hub.ErrUnauthorized, text: "HF_TOKEN is wrong or has run out", asked: 1},
+		{name: "gated", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "/owner/m2m100 and set HF_TOKEN", asked: 2},
+		{name: "gated for a token", token: "hf_secret", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "with the account that HF_TOKEN belongs to", asked: 2},
+		{name: "no such revision", ref: repo + "@v9", is: hub.ErrRevisionNotFound, text: `no revision "v9": check the branch, tag or commit`, asked: 1},
+		{name: "no such revision without API", ref: repo + "@v9", opts: []hubtest.Option{hubtest.WithoutAPI()}, is: hub.ErrRevisionNotFound, text: `no revision "v9"`, asked: 2},
+		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: hub.ErrIncomplete, text: "vocab.json is not there", asked: 1},
+		{name: "no weights", files: checkpoint(map[string][]byte{weight: nil}), is: hub.ErrIncomplete, text: "none of model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json"},
+		{name: "listed but gone", files: shards("a.safetensors"), is: hub.ErrFileNotFound, text: "a.safetensors"},
+		{name: "shard above the folder", files: shards("../../etc/a.safetensors"), is: hub.ErrUnsafeName, text: `"../../etc/a.safetensors"`},
+		{name: "absolute shard", files: shards("/etc/a.safetensors"), is: hub.ErrUnsafeName, text: "only plain names"},
+		{name: "backslash shard", files: shards(`..\a.safetensors`), is: hub.ErrUnsafeName, text: "only plain names"},
+		{name: "hidden shard", files: shards(".safetensors"), is: hub.ErrUnsafeName, text: "only plain names"},
+		{name: "shard of another form", files: shards("config.json"), is: hub.ErrUnsafeName, text: "only plain names"},
+		{name: "index without shards", files: shards(), text: "index lists 0 shards"},
+		{name: "index that is no JSON", files: checkpoint(map[string][]byte{weight: nil, "model.safetensors.index.json": []byte("<html>")}), text: "not an index of shards"},
+		{name: "always corrupt", faults: always(hubtest.Fault{File: weight, Corrupt: true}), is: hub.ErrChecksum,
+			text: "expected sha256:" + hubtest.SHA256(checkpoint()[weight])},
+		{name: "always corrupt git file", faults: always(hubtest.Fault{File: "config.json", Corrupt: true}), is: hub.ErrChecksum,
+			text: "expected git:" + hubtest.GitBlobID(checkpoint()["config.json"])},
+		{name: "cut at the same place without ranges", faults: always(hubtest.Fault{File: weight, CutAfter: 40_000, IgnoreRange: true}), text: "given up after 6 tries"},
+		{name: "always 500", faults: always(hubtest.Fault{File: hubtest.API, Status: 500}), text: "the server has trouble: try again later", asked: 6},
+		{name: "501", faults: always(hubtest.Fault{File: hubtest.API, Status: 501}), text: "501 Not Implemented", asked: 1},
+		{name: "always 429", faults: always(hubtest.Fault{File: hubtest.API, Status: 429, Header: header("Retry-After", "1")}), is: hub.ErrRateLimited, text: "set HF_TOKEN for a higher limit", asked: 6},
+		{name: "429 for an hour", faults: always(hubtest.Fault{File: hubtest.API, Status: 429, Header: header("Retry-After", "3600")}), is: hub.ErrRateLimited, text: "asks to wait 1h0m0s, at most 5m0s", asked: 1},
+		{name: "forbidden", faults: always(hubtest.Fault{File: "config.json", Status: 403, Method: "HEAD", Header: header("X-Error-Code", "Other")}), is: hub.ErrUnauthorized, text: "refuses access", asked: 2},
+		{name: "compressed", faults: always(hubtest.Fault{File: "vocab.json", Status: 200, Header: header("Content-Encoding", "gzip")}), text: "compressed (gzip)"},
+		{name: "redirects in a circle", faults: always(hubtest.Fault{File: hubtest.API, Status: 302, Header: header("Location", "?again")}), text: "more than 10 redirects", asked: 10},
+		{name: "redirect to a file", faults: always(hubtest.Fault{File: hubtest.API, Status: 302, Header: header("Location", "file:///etc/passwd")}), text: "not an http(s) URL", asked: 1},
+		{name: "URL without a checkpoint", ref: "URL/nothing", is: hub.ErrIncomplete, text: "config.json is not there", asked: 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.files == nil {
+				tt.files = checkpoint()
+			}
+			s := hubtest.New(t, repo, tt.files, tt.opts...)
+			s.Fail(tt.faults...)
+			if tt.ref == "" {
+				tt.ref = repo
+			}
+			c := newClient(t, s, func(c *hub.Config) { c.Token = tt.token })
+			parent := t.TempDir()
+			dir := filepath.Join(parent, "models", "here")
+			result, err := c.Pull(t.Context(), ref(t, strings.Replace(tt.ref, "URL", s.Base, 1)), dir)
+			require.Error(t, err)
+			assert.Equal(t, hub.Result{}, result)
+			if tt.is != nil {
+				require.ErrorIs(t, err, tt.is)
+			}
+			assert.ErrorContains(t, err, tt.text)
+			assert.NotContains(t, err.Error(), "\n")
+			assert.NotContains(t, err.Error(), "secret-of-the-url")
+			if tt.asked > 0 {
+				assert.Len(t, s.Requests(), tt.asked)
+			}
+			entries, err := os.ReadDir(parent)
+			require.NoError(t, err)
+			assert.Len(t, entries, 1, "nothing is written beside the folder")
+		})
+	}
+}
+
+func TestUnreachableServer(t *testing.T) {
+	c, err := hub.New(hub.Config{Endpoint: "http://127.0.0.1:1", Clock: &clock{}, Tries: 3})
+	require.NoError(t, err)
+	_, err = c.Pull(t.Context(), ref(t, repo), t.TempDir())
+	require.ErrorContains(t, err, "given up after 3 tries")
+	assert.ErrorContains(t, err, "connection refused")
+}
+
+// A pull that is cancelled, or whose process dies, leaves bytes that the next
+// one does not fetch again.
+func TestLaterPullGoesOn(t *testing.T) {
+	const stop = 123_456
+	for name, url := range map[string]bool{"hub": false, "URL": true} {
+		t.Run(name, func(t *testing.T) {
+			files := checkpoint()
+			s := hubtest.New(t, repo, files)
+			s.Fail(hubtest.Fault{File: weight, StallAfter: stop})
+			from, dir := ref(t, repo), t.TempDir()
+			if url {
+				from = ref(t, s.Base)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c := newClient(t, s, func(c *hub.Config) {
+				c.Progress = meter(func(file string, done int64) {
+					if file == weight && done == stop {
+						cancel()
+					}
+				}).progress
+			})
+			_, err := c.Pull(ctx, from, dir)
+			require.ErrorIs(t, err, context.Canceled)
+			assert.ErrorContains(t, err, "goes on from there")
+			assert.NoFileExists(t, filepath.Join(dir, weight))
+
+			_, err = newClient(t, s).Pull(t.Context(), from, dir)
+			require.NoError(t, err)
+			assertHolds(t, dir, files, usual...)
+			assert.EqualValues(t, size, s.Sent(weight), "no byte twice")
+			requests := s.Requests()
+			assert.Equal(t, "bytes=123456-", requests[len(requests)-1].Range)
+		})
+	}
+}
+
+func TestPartialFileOfAnotherVersionIsNotUsed(t *testing.T) {
+	for name, url := range map[string]bool{"hub": false, "URL": true} {
+		t.Run(name, func(t *testing.T) {
+			s := hubtest.New(t, repo, checkpoint())
+			s.Fail(hubtest.Fault{File: weight, CutAfter: 50_000}, hubtest.Fault{File: weight, Status: 404})
+			from, dir := ref(t, repo), t.TempDir()
+			if url {
+				from = ref(t, s.Base)
+			}
+			_, err := newClient(t, s).Pull(t.Context(), from, dir)
+			require.ErrorIs(t, err, hub.ErrFileNotFound)
+
+			files := checkpoint(map[string][]byte{weight: noise(9, size)})
+			s.Push("main", files)
+			_, err = newClient(t, s).Pull(t.Context(), from, dir)
+			require.NoError(t, err)
+			assertHolds(t, dir, files, usual...)
+			assert.EqualValues(t, 50_000+size, s.Sent(weight))
+		})
+	}
+}
+
+// Behind a plain URL nothing is pinned: a file may change between any two requests.
+func TestFileChangesOnAPlainServer(t *testing.T) {
+	for name, length := range map[string]int{"same length": size, "longer": size + 5, "shorter": size - 100} {
+		t.Run(name, func(t *testing.T) {
+			files := checkpoint(map[string][]byte{weight: noise(9, length)})
+			s := hubtest.New(t, repo, checkpoint())
+			s.Fail(hubtest.Fault{File: weight, CutAfter: 50_000},
+				hubtest.Fault{File: weight, Do: func() { s.Push("main", files) }})
+			dir := t.TempDir()
+			_, err := newClient(t, s).Pull(t.Context(), ref(t, s.Base), dir)
+			require.NoError(t, err)
+			assertHolds(t, dir, files, usual...)
+		})
+	}
+}
+
+func TestTwoPullsIntoOneFolder(t *testing.T) {
+	files := checkpoint()
+	s := hubtest.New(t, repo, files)
+	dir := t.TempDir()
+	waiting := make(chan struct{})
+	s.Fail(hubtest.Fault{File: weight, Do: func() { <-waiting }}) // the first goes on once the second waits
+	var once sync.Once
+	log := logTo(func(message string) {
+		if strings.Contains(message, "another pull is at work") {
+			once.Do(func() { close(waiting) })
+		}
+	})
+	var group sync.WaitGroup
+	results, errs := make([]hub.Result, 2), make([]error, 2)
+	for i := range 2 {
+		c := newClient(t, s, func(c *hub.Config) { c.Log = log })
+		group.Go(func() { results[i], errs[i] = c.Pull(t.Context(), ref(t, repo), dir) })
+	}
+	group.Wait()
+	require.NoError(t, errs[0])
+	require.NoError(t, errs[1])
+	assert.Equal(t, results[0], results[1])
+	assertHolds(t, dir, files, usual...)
+	for _, name := range usual {
+		assert.EqualValues(t, len(files[name]), s.Sent(name), name)
+	}
+}
+
+func TestWaitingForTheLockCanBeInterrupted(t *testing.T) {
+	s := hubtest.New(t, repo, checkpoint())
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	held, over := make(chan struct{}), make(chan struct{})
+	s.Fail(hubtest.Fault{File: hubtest.API, Do: func() { close(held); <-over }})
+	first := make(chan error)
+	go func() {
+		_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
+		first <- err
+	}()
+	<-held
+	second := newClient(t, s, func(c *hub.Config) { c.Log = logTo(func(string) { cancel() }) })
+	_, err := second.Pull(ctx, ref(t, repo), dir)
+	require.ErrorIs(t, err, context.Canceled)
+	close(over)
+	require.NoError(t, <-first)
+}

@@ -1,0 +1,105 @@
+package hub_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model/hub"
+	"dragoman/model/hub/hubtest"
+)
+
+func TestFolderIsUsedAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	c, err := hub.New(hub.Config{})
+	require.NoError(t, err)
+	from := ref(t, dir)
+	require.True(t, from.IsFolder())
+
+	_, err = c.Pull(t.Context(), from, "unused")
+	require.ErrorIs(t, err, hub.ErrIncomplete)
+	assert.ErrorContains(t, err, "config.json is not there")
+
+	files := checkpoint(map[string][]byte{weight: nil, "model.safetensors.index.json": index("a.safetensors")})
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o644))
+	}
+	_, err = c.Pull(t.Context(), from, "unused")
+	require.ErrorIs(t, err, hub.ErrIncomplete)
+	assert.ErrorContains(t, err, "a.safetensors")
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.safetensors"), []byte("x"), 0o644))
+	result, err := c.Pull(t.Context(), from, "unused")
+	require.NoError(t, err)
+	assert.Equal(t, dir, result.Dir)
+	assert.Equal(t, hub.FileInfo{Name: "a.safetensors", Size: 1}, result.Files[len(result.Files)-1])
+	assert.NoDirExists(t, "unused")
+
+	_, err = c.Pull(t.Context(), ref(t, filepath.Join(dir, "nowhere")), "unused")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = c.Pull(t.Context(), ref(t, filepath.Join(dir, "config.json")), "unused")
+	require.ErrorContains(t, err, "is a file")
+}
+
+func TestOffline(t *testing.T) {
+	files := checkpoint()
+	s := hubtest.New(t, repo, files)
+	dir := t.TempDir()
+	online := newClient(t, s)
+	offline := newClient(t, s, func(c *hub.Config) { c.Offline = true })
+
+	_, err := offline.Pull(t.Context(), ref(t, repo), dir)
+	require.ErrorIs(t, err, hub.ErrOffline)
+	require.ErrorIs(t, err, hub.ErrIncomplete)
+	assert.ErrorContains(t, err, "HF_HUB_OFFLINE")
+	assert.Empty(t, s.Requests())
+
+	want, err := online.Pull(t.Context(), ref(t, repo), dir)
+	require.NoError(t, err)
+	before := len(s.Requests())
+	for _, name := range []string{repo, repo + "@" + want.Revision} {
+		got, err := offline.Pull(t.Context(), ref(t, name), dir)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	for name, text := range map[string]string{
+		"owner/other":    `holds "owner/m2m100", not owner/other`,
+		repo + "@v2":     "holds revision main",
+		s.Base:           "holds",
+		"owner/m2m100-b": "holds",
+	} {
+		_, err = offline.Pull(t.Context(), ref(t, name), dir)
+		require.ErrorIs(t, err, hub.ErrOffline, name)
+		assert.ErrorContains(t, err, text)
+	}
+	require.NoError(t, os.Truncate(filepath.Join(dir, weight), 5))
+	_, err = offline.Pull(t.Context(), ref(t, repo), dir)
+	require.ErrorIs(t, err, hub.ErrIncomplete)
+
+	byHand := t.TempDir()
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(byHand, name), content, 0o644))
+	}
+	result, err := offline.Pull(t.Context(), ref(t, repo), byHand)
+	require.NoError(t, err)
+	assert.Len(t, result.Files, len(usual))
+	assert.Len(t, s.Requests(), before, "not one request")
+}
+
+func TestInterruptedUpdateIsNotCompleteOffline(t *testing.T) {
+	s := hubtest.New(t, repo, checkpoint())
+	dir := t.TempDir()
+	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
+	require.NoError(t, err)
+	s.Push("main", checkpoint(map[string][]byte{"config.json": []byte(`{"d_model": 8}`), weight: noise(9, size)}))
+	s.Fail(hubtest.Fault{File: weight, Status: http.StatusInternalServerError, Times: -1})
+	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
+	require.ErrorContains(t, err, "given up after 6 tries")
+
+	_, err = newClient(t, s, func(c *hub.Config) { c.Offline = true }).Pull(t.Context(), ref(t, repo), dir)
+	require.ErrorIs(t, err, hub.ErrIncomplete, "new config.json beside old weights")
+}

@@ -1,0 +1,169 @@
+package hub_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model/hub"
+	"dragoman/model/hub/hubtest"
+)
+
+const (
+	repo   = "owner/m2m100"
+	weight = "model.safetensors"
+	size   = 300_000 // bytes of the weights
+)
+
+// noise returns n bytes that depend on seed.
+func noise(seed uint64, n int) []byte {
+	random := rand.New(rand.NewPCG(seed, 1))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(random.Uint32())
+	}
+	return b
+}
+
+// checkpoint returns the files of a repository: a checkpoint and others that
+// nobody needs. Each edit adds to it or, with nil content, takes from it.
+func checkpoint(edits ...map[string][]byte) map[string][]byte {
+	files := map[string][]byte{
+		"config.json":             []byte(`{"model_type": "m2m_100"}`),
+		"generation_config.json":  []byte(`{"num_beams": 5}`),
+		"vocab.json":              []byte(`{"<s>": 0, "<pad>": 1}`),
+		"sentencepiece.bpe.model": noise(1, 20_000),
+		"tokenizer_config.json":   []byte(`{}`),
+		weight:                    noise(2, size),
+		"README.md":               []byte("# a model"),
+		"rust_model.ot":           noise(3, 10),
+	}
+	for _, edit := range edits {
+		for name, content := range edit {
+			if files[name] = content; content == nil {
+				delete(files, name)
+			}
+		}
+	}
+	return files
+}
+
+// newClient makes a client of s that never waits. Each edit changes its Config.
+func newClient(t *testing.T, s *hubtest.Server, edits ...func(*hub.Config)) *hub.Client {
+	t.Helper()
+	cfg := hub.Config{
+		Endpoint: s.Endpoint,
+		BackOff:  func() backoff.BackOff { return &backoff.ZeroBackOff{} },
+		Clock:    &clock{},
+	}
+	for _, edit := range edits {
+		edit(&cfg)
+	}
+	c, err := hub.New(cfg)
+	require.NoError(t, err)
+	return c
+}
+
+func ref(t *testing.T, name string) hub.Ref {
+	t.Helper()
+	r, err := hub.ParseRef(name, "")
+	require.NoError(t, err)
+	return r
+}
+
+// assertHolds checks that the folder has exactly these files, byte for byte, and
+// nothing unfinished.
+func assertHolds(t *testing.T, dir string, files map[string][]byte, names ...string) {
+	t.Helper()
+	got := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		if entry.Name()[0] != '.' {
+			got[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name()))
+			require.NoError(t, err)
+		}
+	}
+	want := map[string][]byte{}
+	for _, name := range names {
+		want[name] = files[name]
+	}
+	assert.Equal(t, sorted(want), sorted(got))
+	for name := range want {
+		assert.True(t, bytes.Equal(want[name], got[name]), "content of %s", name)
+	}
+}
+
+func sorted(files map[string][]byte) map[string]int {
+	sizes := map[string]int{}
+	for name, content := range maps.All(files) {
+		sizes[name] = len(content)
+	}
+	return sizes
+}
+
+var usual = []string{"config.json", "generation_config.json", "vocab.json", "sentencepiece.bpe.model", "tokenizer_config.json", weight}
+
+// clock never waits, and remembers how long it should have.
+type clock struct {
+	mu    sync.Mutex
+	now   time.Duration
+	waits []time.Duration
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(c.now)
+}
+
+func (c *clock) Wait(ctx context.Context, d time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now += d
+	if d > 0 {
+		c.waits = append(c.waits, d)
+	}
+	return ctx.Err()
+}
+
+// meter is a Progress that calls a function.
+type meter func(file string, done int64)
+
+func (m meter) progress(file string, done, _ int64) hub.Meter { return &meterOf{m, file} }
+
+type meterOf struct {
+	meter
+	file string
+}
+
+func (m *meterOf) Set(done int64) { m.meter(m.file, done) }
+func (m *meterOf) Close(error)    {}
+
+// lines is a log handler that passes each message on.
+type lines struct {
+	slog.Handler
+	message func(string)
+}
+
+func logTo(message func(string)) *slog.Logger {
+	return slog.New(lines{slog.DiscardHandler, message})
+}
+
+func (l lines) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l lines) Handle(_ context.Context, r slog.Record) error {
+	l.message(r.Message)
+	return nil
+}

@@ -1,0 +1,162 @@
+package hub
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// stateFile is the file in a target folder that says what pulls put there.
+const stateFile = ".dragoman-pull.json"
+
+// state is what is known of a target folder. The holder of its lock owns it.
+type state struct {
+	Source   string `json:"source"`             // Ref.String of the last pull
+	Revision string `json:"revision,omitempty"` // that it asked for
+	Commit   string `json:"commit,omitempty"`   // that this was
+	// Complete says that the files are those of one checkpoint and all there. It
+	// is taken back before the first of them changes.
+	Complete bool              `json:"complete"`
+	Order    []string          `json:"order"` // names of the complete checkpoint
+	Files    map[string]record `json:"files"` // every file that a pull put there
+}
+
+// record is what is known of one file.
+type record struct {
+	version
+	SHA256 string `json:"sha256"`
+}
+
+// readState reads a folder's state. One that is missing or damaged is empty: the
+// files are then compared with their checksums, or fetched again.
+func readState(dir string, log *slog.Logger) *state {
+	s := &state{}
+	raw, err := os.ReadFile(filepath.Join(dir, stateFile))
+	if err == nil {
+		err = json.Unmarshal(raw, s)
+	}
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			log.Warn("what the folder holds is unknown, checking it anew", "dir", dir, "reason", err.Error())
+		}
+		s = &state{}
+	}
+	if s.Files == nil {
+		s.Files = map[string]record{}
+	}
+	return s
+}
+
+// write replaces the folder's state in one step.
+func (s *state) write(dir string) error {
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, stateFile)
+	f, err := os.Create(path + ".tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(raw, '\n'))
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+// begin marks the folder incomplete before a file of it changes.
+func (p *pull) begin() error {
+	if !p.state.Complete && p.state.Source == p.ref.String() {
+		return nil
+	}
+	p.state.Complete, p.state.Source = false, p.ref.String()
+	return p.state.write(p.dir)
+}
+
+// has reports whether the folder has a file in the given version.
+func (s *state) has(dir, name string, v version) bool {
+	r, ok := s.Files[name]
+	return ok && r.same(v) && sizeOf(dir, name) == r.Size
+}
+
+// holds reports whether the folder is a complete copy of a repository's commit.
+func (s *state) holds(ref Ref, commit string) bool {
+	return s.Complete && ref.kind == kindRepo && s.Source == ref.String() && commit != "" && s.Commit == commit
+}
+
+// intact reports whether every file of the complete checkpoint is there with its size.
+func (s *state) intact(dir string) bool {
+	for _, name := range s.Order {
+		if r, ok := s.Files[name]; !ok || sizeOf(dir, name) != r.Size {
+			return false
+		}
+	}
+	return len(s.Order) > 0
+}
+
+func (s *state) result(dir string) Result {
+	result := Result{Dir: dir, Revision: s.Commit}
+	for _, name := range s.Order {
+		r := s.Files[name]
+		result.Files = append(result.Files, FileInfo{Name: name, Size: r.Size, SHA256: r.SHA256, ETag: r.ETag})
+	}
+	return result
+}
+
+// offlineResult says what a folder holds without asking anyone. A folder that no
+// pull made, such as one copied by hand, needs all files to be there.
+func offlineResult(ref Ref, dir string) (Result, error) {
+	const advice = "unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint"
+	if _, err := os.Stat(filepath.Join(dir, stateFile)); errors.Is(err, fs.ErrNotExist) {
+		files, err := folderFiles(dir)
+		if err != nil {
+			return Result{}, fmt.Errorf("%w: %s is not here: %w: %s", ErrOffline, ref, err, advice)
+		}
+		return Result{Dir: dir, Files: files}, nil
+	}
+	s := readState(dir, slog.New(slog.DiscardHandler))
+	switch {
+	case s.Source != ref.String():
+		return Result{}, fmt.Errorf("%w: folder %s holds %q, not %s: %s", ErrOffline, dir, s.Source, ref, advice)
+	case !s.Complete || !s.intact(dir):
+		return Result{}, fmt.Errorf("%w: %w: folder %s holds only a part of %s: %s", ErrOffline, ErrIncomplete, dir, ref, advice)
+	case ref.revision != s.Revision && ref.revision != s.Commit:
+		return Result{}, fmt.Errorf("%w: folder %s holds revision %s (%s) of %s, not %s: %s",
+			ErrOffline, dir, s.Revision, s.Commit, ref, ref.revision, advice)
+	}
+	return s.result(dir), nil
+}
+
+// sizeOf is a regular file's size, -1 where there is none.
+func sizeOf(dir, name string) int64 {
+	info, err := os.Stat(filepath.Join(dir, name))
+	if err != nil || !info.Mode().IsRegular() {
+		return -1
+	}
+	return info.Size()
+}
+
+// syncDir makes the renames in a folder last.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// freeSpace is how many bytes an ordinary user may still write to a folder's disk.
+func freeSpace(dir string) (uint64, error) {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err != nil {
+		return 0, err
+	}
+	return stat.Bavail * uint64(stat.Bsize), nil
+}
