@@ -1,0 +1,285 @@
+package search
+
+import (
+	"math"
+
+	"dragoman/model"
+)
+
+// beam follows the Beams best hypotheses at once. A step
+//
+//  1. ranks the 2·Beams best continuations over all rows by the sum of their
+//     log-probabilities. Each row has one end token, so at least Beams of them
+//     go on;
+//  2. those that end and are among the first Beams become finished sentences, of
+//     which the best Beams by normalized score are kept. Ends ranked lower are
+//     dropped: the hypothesis they finish lost to Beams better ones;
+//  3. the first Beams that do not end are the rows of the next step;
+//  4. the search is over when the length is reached or when the running rows
+//     cannot, or by EarlyStopping need not, beat the finished sentences.
+type beam struct {
+	opts  Options
+	rules rules
+	eos   int64
+	vocab int
+
+	trace    trace
+	live     int       // rows 0 to live-1 carry a hypothesis, the others are dead
+	scores   []float32 // [Beams], sums of log-probabilities, best first
+	verdicts []verdict // [Beams], of the rules, on each row's next token
+	touched  int       // most tokens of a row that the rules may touch
+	finished []ending  // at most Beams, best first
+	done     bool
+
+	ranked  []continuation // scratch: the best 2·Beams of a step
+	history []int64        // scratch: one row's tokens
+	tokens  []int64        // [Beams]
+	parents []int          // [Beams]
+}
+
+// continuation is one row's hypothesis with one token more.
+type continuation struct {
+	score   float32 // sum of log-probabilities
+	logProb float32 // of the token, under the rules
+	id      int64
+	row     int
+}
+
+// before is the order of continuations: best first. Equal sums go by row, then
+// by the row's own order, so that the outcome does not depend on how many
+// candidates a row was cut to.
+func (c continuation) before(d continuation) bool {
+	switch {
+	case c.score != d.score:
+		return c.score > d.score
+	case c.row != d.row:
+		return c.row < d.row
+	case c.logProb != d.logProb:
+		return c.logProb > d.logProb
+	default:
+		return c.id < d.id
+	}
+}
+
+// ending is a finished sentence: what row had after steps steps, then last.
+type ending struct {
+	score      float32 // normalized by length
+	steps, row int
+	last       int64
+}
+
+func newBeam(opts Options, prefix []int64, eos int64, vocab int) *beam {
+	b := &beam{
+		opts:     opts,
+		rules:    newRules(opts, eos),
+		eos:      eos,
+		vocab:    vocab,
+		trace:    newTrace(prefix, opts.Beams, opts.MaxLength),
+		live:     1,
+		scores:   make([]float32, opts.Beams),
+		verdicts: make([]verdict, opts.Beams),
+		finished: make([]ending, 0, opts.Beams),
+		ranked:   make([]continuation, 0, 2*opts.Beams),
+		history:  make([]int64, opts.MaxLength),
+		tokens:   make([]int64, opts.Beams),
+		parents:  make([]int, opts.Beams),
+	}
+	for i := range b.verdicts {
+		b.verdicts[i] = b.rules.newVerdict(opts.MaxLength)
+	}
+	b.judge()
+	return b
+}
+
+func (b *beam) Width() int      { return b.opts.Beams }
+func (b *beam) Tokens() []int64 { return b.tokens }
+func (b *beam) Parents() []int  { return b.parents }
+
+func (b *beam) Candidates() int { return min(2*b.opts.Beams+b.touched, b.vocab) }
+
+func (b *beam) Advance(rows []model.Row) (bool, error) {
+	if b.done {
+		return true, ErrDone
+	}
+	want := b.opts.Beams
+	if b.trace.steps == 0 {
+		want = 1
+	}
+	if err := checkRows(rows, want, b.live, b.Candidates()); err != nil {
+		return false, err
+	}
+	if err := b.rank(rows[:b.live]); err != nil {
+		return false, err
+	}
+	b.finish()
+	b.follow()
+	if b.over() {
+		b.done = true
+		return true, nil
+	}
+	b.trace.add(b.tokens, b.parents)
+	b.judge()
+	return false, nil
+}
+
+// rank fills ranked with the best continuations of all rows, best first. Banned
+// ones are left out.
+func (b *beam) rank(rows []model.Row) error {
+	b.ranked = b.ranked[:0]
+	for r, row := range rows {
+		before := float32(math.MaxFloat32)
+		for i, logProb := range row.LogProbs {
+			id := row.IDs[i]
+			if err := checkCandidate(r, i, logProb, before, id, b.vocab); err != nil {
+				return err
+			}
+			before = logProb
+			c := continuation{score: b.scores[r] + logProb, logProb: logProb, id: id, row: r}
+			if !b.fits(c) {
+				break // the rules only lower scores, and the rest of the row is no better
+			}
+			var allowed bool
+			c.logProb, allowed = b.rules.apply(&b.verdicts[r], id, logProb)
+			c.score = b.scores[r] + c.logProb
+			if allowed && b.fits(c) {
+				b.insert(c)
+			}
+		}
+	}
+	return nil
+}
+
+// fits says whether c is among the best 2·Beams so far.
+func (b *beam) fits(c continuation) bool {
+	n := len(b.ranked)
+	return !impossible(c.score) && (n < cap(b.ranked) || c.before(b.ranked[n-1]))
+}
+
+// insert puts c, which fits, into its place, and drops the last one where ranked
+// is full. The list is short: shifting beats a heap.
+func (b *beam) insert(c continuation) {
+	if len(b.ranked) < cap(b.ranked) {
+		b.ranked = b.ranked[:len(b.ranked)+1]
+	}
+	i := len(b.ranked) - 1
+	for ; i > 0 && c.before(b.ranked[i-1]); i-- {
+		b.ranked[i] = b.ranked[i-1]
+	}
+	b.ranked[i] = c
+}
+
+// ends says whether c is a whole sentence: it has its end token, or the length
+// is reached.
+func (b *beam) ends(c continuation) bool {
+	return c.id == b.eos || b.trace.length()+1 == b.opts.MaxLength
+}
+
+// finish moves the sentences that end now, and rank among the first Beams, to
+// finished. Among equal scores the older sentence stays ahead.
+func (b *beam) finish() {
+	generated := b.trace.length() // one token more than now, the first not counted
+	for _, c := range b.ranked[:min(len(b.ranked), b.opts.Beams)] {
+		if !b.ends(c) {
+			continue
+		}
+		e := ending{
+			score: normalize(c.score, generated, b.opts.LengthPenalty),
+			steps: b.trace.steps, row: c.row, last: c.id,
+		}
+		n := len(b.finished)
+		if n == b.opts.Beams {
+			if e.score <= b.finished[n-1].score {
+				continue
+			}
+			n--
+		}
+		b.finished = b.finished[:n+1]
+		for ; n > 0 && e.score > b.finished[n-1].score; n-- {
+			b.finished[n] = b.finished[n-1]
+		}
+		b.finished[n] = e
+	}
+}
+
+// follow makes the best continuations that do not end the rows of the next step.
+// Where there are fewer than Beams, the rest of the rows is dead: they are fed
+// the end token and never looked at.
+func (b *beam) follow() {
+	live := 0
+	for _, c := range b.ranked {
+		if live == b.opts.Beams {
+			break
+		}
+		if b.ends(c) {
+			continue
+		}
+		b.tokens[live], b.parents[live], b.scores[live] = c.id, c.row, c.score
+		live++
+	}
+	for i := live; i < b.opts.Beams; i++ {
+		b.tokens[i], b.parents[i] = b.eos, 0
+	}
+	b.live = live
+}
+
+// over says whether the search ends with this step; trace does not have it yet.
+// Without a full list of finished sentences any running row goes on.
+func (b *beam) over() bool {
+	if b.live == 0 { // MaxLength reached, or everything banned
+		return true
+	}
+	if len(b.finished) < b.opts.Beams {
+		return false
+	}
+	if b.opts.EarlyStopping == StopEarly {
+		return true
+	}
+	// The best that the best running row can come to. Its sum only falls, so a
+	// positive length penalty makes it look best at full length, which "never"
+	// assumes and "false" does not.
+	length := b.trace.length()
+	if b.opts.EarlyStopping == StopNever && b.opts.LengthPenalty > 0 {
+		length = b.opts.MaxLength - 1
+	}
+	worst := b.finished[len(b.finished)-1].score
+	return normalize(b.scores[0], length, b.opts.LengthPenalty) <= worst
+}
+
+// judge asks the rules about the next token of every live row.
+func (b *beam) judge() {
+	b.touched = 0
+	for row := range b.live {
+		var history []int64
+		if b.rules.needHistory() {
+			history = b.trace.history(b.history, row)
+		}
+		b.rules.judge(&b.verdicts[row], history, b.trace.length())
+		b.touched = max(b.touched, b.verdicts[row].touched())
+	}
+}
+
+func (b *beam) Result() Result {
+	if !b.done {
+		return Result{}
+	}
+	if len(b.finished) == 0 { // everything was banned before any sentence could end
+		return b.deadEnd()
+	}
+	best := b.finished[0]
+	r := Result{Tokens: make([]int64, best.steps, best.steps+1), Score: best.score}
+	b.trace.read(r.Tokens, best.steps, best.row)
+	if best.last != b.eos {
+		r.Tokens, r.Truncated = append(r.Tokens, best.last), true
+	}
+	return r
+}
+
+// deadEnd is the best row of the last step, as far as it came. follow found no
+// live row, so scores still holds that step's.
+func (b *beam) deadEnd() Result {
+	steps := b.trace.steps
+	r := Result{Tokens: make([]int64, steps), Truncated: true}
+	b.trace.read(r.Tokens, steps, 0)
+	r.Score = normalize(b.scores[0], max(b.trace.length()-1, 1), b.opts.LengthPenalty)
+	return r
+}

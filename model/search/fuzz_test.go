@@ -1,0 +1,91 @@
+package search
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzSearch runs random tables under random options. What must hold: no panic;
+// parents in range; no rule broken; the length kept; and the k best candidates
+// give the same result as the whole vocabulary.
+func FuzzSearch(f *testing.F) {
+	f.Add(uint64(1), uint8(5), uint8(200), uint8(0), 1.0, uint8(0), uint8(0), 1.0, uint8(30), uint8(0))
+	f.Add(uint64(2), uint8(1), uint8(20), uint8(5), 1.0, uint8(1), uint8(2), 1.2, uint8(8), uint8(3))
+	f.Add(uint64(3), uint8(8), uint8(12), uint8(12), -1.0, uint8(2), uint8(3), 2.0, uint8(20), uint8(2))
+	f.Add(uint64(4), uint8(3), uint8(40), uint8(0), 0.5, uint8(2), uint8(1), 1.0, uint8(6), uint8(1))
+	f.Fuzz(func(t *testing.T, seed uint64, beams, maxLength, minLength uint8, lengthPenalty float64,
+		early, ngram uint8, repetition float64, vocab, levels uint8) {
+		stops := []EarlyStopping{StopEarly, StopUnlikely, StopNever}
+		opts := Options{
+			Beams: int(beams % 9), MaxLength: int(maxLength), MinLength: int(minLength),
+			LengthPenalty: lengthPenalty, EarlyStopping: stops[int(early)%len(stops)],
+			NoRepeatNgramSize: int(ngram % 5), RepetitionPenalty: repetition,
+		}
+		size := int(vocab)%40 + 3
+		prefix := []int64{testEOS, int64(size - 1)}
+		s, err := New(opts, prefix, testEOS, size)
+		if err != nil {
+			t.Skip(err)
+		}
+		model := randomTable(seed, size, int(levels))
+		check := func(ids []int64) { checkHypothesis(t, opts, prefix, ids) }
+		few, err := model.decode(s, prefix, 0, check)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, len(prefix)+len(few.Tokens), opts.MaxLength)
+		assert.NotContains(t, few.Tokens, int64(testEOS))
+
+		s, err = New(opts, prefix, testEOS, size)
+		require.NoError(t, err)
+		all, err := model.decode(s, prefix, size, nil)
+		require.NoError(t, err)
+		assert.Equal(t, all, few, "the k best candidates must do as well as the whole vocabulary")
+	})
+}
+
+// randomTable has logits of so many levels, which makes ties; 0 is any number.
+func randomTable(seed uint64, vocab, levels int) *table {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	logits := make([]float32, 13*vocab)
+	for i := range logits {
+		if levels > 0 {
+			logits[i] = float32(rng.IntN(levels))
+		} else {
+			logits[i] = float32(rng.NormFloat64() * 2)
+		}
+	}
+	return newTable(logits, logSoftmax(logits, vocab), vocab)
+}
+
+// checkHypothesis fails where the last token of ids breaks a rule.
+func checkHypothesis(t *testing.T, opts Options, prefix, ids []int64) {
+	t.Helper()
+	if ids[len(ids)-1] == testEOS {
+		return // a dead row: a live one would have ended
+	}
+	require.LessOrEqual(t, len(ids), opts.MaxLength)
+	require.Equal(t, prefix, ids[:len(prefix)])
+	n := opts.NoRepeatNgramSize
+	if n == 0 || len(ids) < n {
+		return
+	}
+	last := ids[len(ids)-n:]
+	for i := 0; i < len(ids)-n; i++ {
+		require.False(t, slices.Equal(ids[i:i+n], last), "%d-gram %v occurs twice in %v", n, last, ids)
+	}
+}
+
+// The result of a beam that ended must obey the minimum length.
+func TestMinLengthHolds(t *testing.T) {
+	for seed := range uint64(40) {
+		opts := testOptions(1 + int(seed%4))
+		opts.MinLength = 8
+		s := newTest(t, opts)
+		got, err := randomTable(seed, testVocab, 0).decode(s, testPrefix(), 0, nil)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, len(testPrefix())+len(got.Tokens), opts.MinLength)
+	}
+}

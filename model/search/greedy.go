@@ -1,0 +1,126 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"dragoman/model"
+)
+
+// greedy takes the best token at every step. Unlike beam search, which applies
+// the rules to log-probabilities, generate() applies them to the logits here.
+type greedy struct {
+	opts   Options
+	rules  rules
+	eos    int64
+	vocab  int
+	prefix int
+
+	history   []int64 // decoder tokens, the prefix included; room for MaxLength
+	verdict   verdict // of the rules, on the next token
+	sum       float32 // of the log-probabilities
+	done      bool
+	truncated bool
+
+	tokens  [1]int64
+	parents [1]int
+}
+
+func newGreedy(opts Options, prefix []int64, eos int64, vocab int) *greedy {
+	g := &greedy{
+		opts:    opts,
+		rules:   newRules(opts, eos),
+		eos:     eos,
+		vocab:   vocab,
+		prefix:  len(prefix),
+		history: append(make([]int64, 0, opts.MaxLength), prefix...),
+	}
+	g.verdict = g.rules.newVerdict(opts.MaxLength)
+	g.rules.judge(&g.verdict, g.history, len(g.history))
+	return g
+}
+
+func (g *greedy) Width() int      { return 1 }
+func (g *greedy) Tokens() []int64 { return g.tokens[:] }
+func (g *greedy) Parents() []int  { return g.parents[:] }
+
+func (g *greedy) Candidates() int { return min(1+g.verdict.touched(), g.vocab) }
+
+func (g *greedy) Advance(rows []model.Row) (bool, error) {
+	if g.done {
+		return true, ErrDone
+	}
+	if err := checkRows(rows, 1, 1, g.Candidates()); err != nil {
+		return false, err
+	}
+	best, err := g.best(rows[0])
+	if err != nil {
+		return false, err
+	}
+	if best < 0 { // everything is banned
+		g.done, g.truncated = true, true
+		return true, nil
+	}
+	g.take(rows[0].IDs[best], rows[0].LogProbs[best])
+	return g.done, nil
+}
+
+// take makes id the next token of the sentence, or its end.
+func (g *greedy) take(id int64, logProb float32) {
+	g.sum += logProb
+	if id == g.eos {
+		g.done = true
+		return
+	}
+	g.history = append(g.history, id)
+	if len(g.history) == g.opts.MaxLength {
+		g.done, g.truncated = true, true
+		return
+	}
+	g.tokens[0] = id
+	g.rules.judge(&g.verdict, g.history, len(g.history))
+}
+
+// best returns the index of the candidate with the highest logit under the
+// rules, the lower id among equals, or -1 where all are banned.
+func (g *greedy) best(row model.Row) (int, error) {
+	var shift float32 // to the logits, which only the penalty can tell from log-probabilities
+	if g.rules.penalty != 1 {
+		shift = row.LogSumExp
+	}
+	if !(math.Abs(float64(shift)) <= math.MaxFloat32) {
+		return 0, fmt.Errorf("row 0: log-sum-exp %v: must be a finite number", shift)
+	}
+	best, bestScore, before := -1, float32(0), float32(math.MaxFloat32)
+	for i, logProb := range row.LogProbs[:g.Candidates()] {
+		id := row.IDs[i]
+		if err := checkCandidate(0, i, logProb, before, id, g.vocab); err != nil {
+			return 0, err
+		}
+		before = logProb
+		score, allowed := g.rules.apply(&g.verdict, id, logProb+shift)
+		if !allowed || impossible(score) {
+			continue
+		}
+		if best < 0 || score > bestScore || score == bestScore && id < row.IDs[best] {
+			best, bestScore = i, score
+		}
+	}
+	return best, nil
+}
+
+func (g *greedy) Result() Result {
+	if !g.done {
+		return Result{}
+	}
+	length := len(g.history) - 1 // the end token counts, the first one does not
+	if !g.truncated {
+		length++
+	}
+	return Result{
+		Tokens:    slices.Clone(g.history[g.prefix:]),
+		Score:     normalize(g.sum, max(length, 1), g.opts.LengthPenalty),
+		Truncated: g.truncated,
+	}
+}

@@ -1,0 +1,91 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"dragoman/model"
+)
+
+// EarlyStopping says when a beam search ends that could still go on.
+type EarlyStopping string
+
+const (
+	// StopEarly ends as soon as there are as many finished sentences as beams.
+	StopEarly EarlyStopping = "true"
+	// StopUnlikely ends when the best running beam, at its present length, would
+	// not beat the worst of as many finished sentences as beams: a heuristic.
+	StopUnlikely EarlyStopping = "false"
+	// StopNever ends when no running beam can beat them at any length.
+	StopNever EarlyStopping = "never"
+)
+
+// Options are the settings of a search. Names and meanings are those of Hugging
+// Face's generation config; lengths are in decoder tokens, the forced prefix and
+// the end token included.
+type Options struct {
+	// Beams is the number of hypotheses followed; 1 is greedy search.
+	Beams int
+	// MaxLength ends a sentence that has no end of its own.
+	MaxLength int
+	// MinLength bans the end token from sentences that are shorter; 0 is off.
+	MinLength int
+	// LengthPenalty is the exponent of the length that a score is divided by:
+	// above 0 favours long sentences, 0 compares plain sums.
+	LengthPenalty float64
+	// EarlyStopping has no effect on greedy search.
+	EarlyStopping EarlyStopping
+	// NoRepeatNgramSize bans the n-grams that the sentence has already, the forced
+	// prefix included; 0 is off. 1 also bans the end token of models whose decoder
+	// starts with it, as in Hugging Face.
+	NoRepeatNgramSize int
+	// RepetitionPenalty, at least 1, divides the positive scores of tokens that
+	// the sentence has already and multiplies their negative ones; 1 is off.
+	RepetitionPenalty float64
+}
+
+// DefaultOptions are a checkpoint's own settings. What the checkpoint leaves
+// out (zero beams, zero repetition penalty, no early stopping) is off.
+func DefaultOptions(g model.Generation) Options {
+	return Options{
+		Beams:             cmp.Or(g.Beams, 1),
+		MaxLength:         g.MaxLength,
+		MinLength:         g.MinLength,
+		LengthPenalty:     g.LengthPenalty,
+		EarlyStopping:     cmp.Or(EarlyStopping(g.EarlyStopping), StopUnlikely),
+		NoRepeatNgramSize: g.NoRepeatNgramSize,
+		RepetitionPenalty: cmp.Or(g.RepetitionPenalty, 1),
+	}
+}
+
+// Validate names the first setting that no search can run with.
+func (o Options) Validate() error {
+	const maxCells = 1 << 24 // rows × tokens: far above use, far below what overflows
+	switch {
+	case o.Beams < 1:
+		return fmt.Errorf("beams is %d: use 1 for greedy search or more for beam search", o.Beams)
+	case o.MaxLength < 1:
+		return fmt.Errorf("max length is %d: use at least 1", o.MaxLength)
+	case o.Beams > maxCells/o.MaxLength:
+		return fmt.Errorf("beams × max length is %d × %d: keep the product below %d", o.Beams, o.MaxLength, maxCells)
+	case o.MinLength < 0 || o.MinLength > o.MaxLength:
+		return fmt.Errorf("min length is %d: use 0 to the max length, %d", o.MinLength, o.MaxLength)
+	case o.NoRepeatNgramSize < 0:
+		return fmt.Errorf("no-repeat n-gram size is %d: use 0 for off or more", o.NoRepeatNgramSize)
+	case !(o.RepetitionPenalty >= 1 && o.RepetitionPenalty <= math.MaxFloat32):
+		return fmt.Errorf("repetition penalty is %v: use 1 for off or more; rewarding repetition is not supported",
+			o.RepetitionPenalty)
+	}
+	switch o.EarlyStopping {
+	case StopEarly, StopUnlikely, StopNever:
+	default:
+		return fmt.Errorf("early stopping is %q: use true, false or never", o.EarlyStopping)
+	}
+	// Scores are float32, so length^penalty has to be one, and not 0.
+	if p := math.Pow(float64(o.MaxLength), math.Abs(o.LengthPenalty)); !(p <= math.MaxFloat32) {
+		return fmt.Errorf("length penalty is %v: %d tokens to that power do not fit a float32; use a value near 1",
+			o.LengthPenalty, o.MaxLength)
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+// Package search finds the best translation of one sentence: greedy or beam
+// search with the results of Hugging Face's generate(), token for token.
+//
+// It knows nothing of the model. A step hands it the k best candidates of each
+// of its rows ([model.Row]); it answers which token each row takes next and from
+// which row it descends, in the form that [model.Batch] wants. One [Search]
+// belongs to one sentence, so sentences of a batch can start, end and be
+// cancelled at any step.
+//
+//	s, err := search.New(opts, prefix, eos, vocab)
+//	rows := join(prefix, s.Candidates())            // one row
+//	for {
+//		done, err := s.Advance(rows)
+//		if done { break }
+//		rows = step(s.Tokens(), s.Parents(), s.Candidates()) // s.Width() rows
+//	}
+//	result := s.Result()
+//
+// # Exactness
+//
+// Search over the k best of a vocabulary equals search over all of it. Say the
+// rules of a row (repetition penalty, banned n-grams, minimum length) touch at
+// most m tokens, and they only ever lower a score. Among the n+m best of the raw
+// row at least n are untouched, and any token outside of them has a lowered or
+// equal score that is not above those n. So the n best after the rules are among
+// the n+m best before. A search over B beams takes at most 2·B continuations of
+// any row, greedy search one: [Search.Candidates] is that plus m, and m is
+// counted for the rows at hand. This is why a repetition penalty below 1, which
+// raises scores, is refused.
+//
+// # Differences from generate()
+//
+// Ties are broken by the lower row, then the higher log-probability, then the
+// lower token id. Hugging Face leaves them to torch.topk, which promises no order.
+//
+// generate() keeps its beams full by force: where fewer live continuations than
+// beams are left, it carries on duplicates and finished sentences at a score of
+// -1e9. Here such rows are dead. This needs a vocabulary of fewer than beams + 1
+// allowed tokens.
+//
+// A penalized logit in greedy search is made from the row's log-probability and
+// log-sum-exp, so it can differ from the model's in its last bit.
+package search
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"dragoman/model"
+)
+
+// ErrDone means that a search was advanced after it had ended.
+var ErrDone = errors.New("search has ended")
+
+// Search is the decoding of one sentence. It is used by one goroutine; Advance
+// does not allocate.
+type Search interface {
+	// Width is the number of rows that the sentence owns: 1 in greedy search,
+	// the number of beams in beam search.
+	Width() int
+	// Candidates is how many of a row's best continuations the next Advance
+	// needs, at most the vocabulary's size. More are welcome and change nothing.
+	Candidates() int
+	// Advance takes the candidates of every row and chooses what each row
+	// continues with: one row at first, because all beams are equal after the
+	// forced prefix, then Width rows. It keeps none of the rows. done says that
+	// Result is ready.
+	//
+	// It fails on rows that a model cannot have given (too few candidates, not
+	// best first, NaN, ids outside the vocabulary), and with ErrDone after the
+	// end. A failed call changes nothing.
+	Advance(rows []model.Row) (done bool, err error)
+	// Tokens are what the rows are fed next, [Width]. They belong to the search
+	// and hold until the next Advance; they mean nothing once it is done.
+	Tokens() []int64
+	// Parents are the rows, 0 to Width-1, whose state the rows continue, [Width].
+	// They hold as long as Tokens.
+	Parents() []int
+	// Result is the best sentence found, and the zero Result before the search
+	// is done.
+	Result() Result
+}
+
+// Result is a decoded sentence.
+type Result struct {
+	// Tokens are the generated ids, without the forced prefix and without the
+	// end token. They belong to the caller.
+	Tokens []int64
+	// Score is the sum of the tokens' log-probabilities, the end token included
+	// and the forced prefix left out, divided by length^LengthPenalty; the length
+	// counts the end token and the prefix without its first token. In beam search
+	// the log-probabilities are those after the repetition penalty, as in
+	// generate()'s sequences_scores; in greedy search they are the model's own.
+	Score float32
+	// Truncated says that the sentence has no end: it reached MaxLength, or
+	// every continuation was banned.
+	Truncated bool
+}
+
+// New starts a search. prefix are the forced decoder tokens (decoder start,
+// target language), which are copied; eos ends a sentence; vocab is the number of
+// token ids. It fails on options that do not validate, on ids outside the
+// vocabulary and on a prefix that leaves no room below MaxLength. All memory of
+// the search is allocated here: about 12 bytes × Beams × MaxLength, and 16 more
+// where a penalty or an n-gram rule is on.
+func New(opts Options, prefix []int64, eos int64, vocab int) (Search, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	if len(prefix) == 0 {
+		return nil, errors.New("the forced prefix is empty: it needs at least the decoder start token")
+	}
+	if len(prefix) >= opts.MaxLength {
+		return nil, fmt.Errorf("max length %d leaves no room after a prefix of %d tokens: raise it above %d",
+			opts.MaxLength, len(prefix), len(prefix))
+	}
+	for _, id := range append([]int64{eos}, prefix...) {
+		if id < 0 || id >= int64(vocab) {
+			return nil, fmt.Errorf("end or prefix token %d is outside the vocabulary of %d", id, vocab)
+		}
+	}
+	prefix = slices.Clone(prefix)
+	if opts.Beams == 1 {
+		return newGreedy(opts, prefix, eos, vocab), nil
+	}
+	return newBeam(opts, prefix, eos, vocab), nil
+}
+
+// checkRows refuses rows whose number or sizes do not fit. live are the rows
+// that carry a hypothesis; the others' candidates are not looked at.
+func checkRows(rows []model.Row, want, live, candidates int) error {
+	if len(rows) != want {
+		return fmt.Errorf("search got %d rows of candidates, needs %d", len(rows), want)
+	}
+	for i, row := range rows[:live] {
+		if len(row.IDs) != len(row.LogProbs) {
+			return fmt.Errorf("row %d has %d log-probabilities and %d ids", i, len(row.LogProbs), len(row.IDs))
+		}
+		if len(row.IDs) < candidates {
+			return fmt.Errorf("row %d has %d candidates, an exact search needs %d", i, len(row.IDs), candidates)
+		}
+	}
+	return nil
+}
+
+// checkCandidate refuses a candidate that a model cannot have given. before is
+// the log-probability of the candidate before it, MaxFloat32 at first.
+func checkCandidate(row, i int, logProb, before float32, id int64, vocab int) error {
+	if !(logProb <= before) { // also true for NaN and for +Inf at the start
+		return fmt.Errorf("row %d, candidate %d: log-probability %v after %v: candidates must be numbers, best first",
+			row, i, logProb, before)
+	}
+	if id < 0 || id >= int64(vocab) {
+		return fmt.Errorf("row %d, candidate %d: token id %d is outside the vocabulary of %d", row, i, id, vocab)
+	}
+	return nil
+}
+
+// normalize divides a sum of log-probabilities by length^penalty, in float32 as
+// Hugging Face does. length counts the decoder tokens after the first.
+func normalize(sum float32, length int, penalty float64) float32 {
+	return sum / float32(math.Pow(float64(length), penalty))
+}
+
+// impossible says whether a log-probability, a sum of them or a logit is -Inf:
+// no search takes such a token, as it takes no banned one.
+func impossible(score float32) bool { return score < -math.MaxFloat32 }
