@@ -49,3 +49,7 @@ type Generation struct {
 	NoRepeatNgramSize int     `json:"no_repeat_ngram_size"`
 	RepetitionPenalty float64 `json:"repetition_penalty"`
 }
+
+// CacheHeadDim is the width of one head in the decoder's KV cache. The runtime's
+// cached attention wants a multiple of 8, so other widths are padded with zeros.
+func (s Spec) CacheHeadDim() int { return (s.Decoder.HeadDim(s.DModel) + 7) / 8 * 8 }

@@ -1,0 +1,143 @@
+// Package export turns a Hugging Face M2M100 checkpoint into the two ONNX graphs
+// that dragoman serves, and their weights.
+//
+// The exported folder holds encoder.onnx, decoder.onnx, weights.bin (external
+// data of both, each weight page aligned and stored once), the tokenizer's files
+// and, written last, dragoman.json. The graphs are made for serving:
+//
+//   - the encoder returns the decoder's cross-attention keys and values, so
+//     hidden states never leave it;
+//   - the decoder runs one step for rows of different lengths, writes its KV
+//     cache in place, keeps the beams of a sentence on the query axis of cross
+//     attention and returns only the best candidates of each row.
+//
+// Weights are streamed tensor by tensor; the largest thing held in memory is one
+// 8-bit matrix.
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dragoman/model"
+	"dragoman/model/checkpoint"
+	"dragoman/model/onnx"
+)
+
+// Options says how to export a checkpoint.
+type Options struct {
+	Precision model.Precision
+	Source    string   // where the checkpoint came from, for the manifest
+	Revision  string   // its commit, where the source has one
+	Languages []string // codes of the languages it translates between
+}
+
+// Export reads the checkpoint in checkpointDir and writes the exported folder
+// outDir, which it makes. It works in a folder inside outDir and moves the files
+// at the end, the manifest last: an interrupted export leaves nothing that looks
+// complete. Only one process may export into a folder at a time.
+func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*model.Manifest, error) {
+	if _, err := model.ParsePrecision(string(opts.Precision)); err != nil {
+		return nil, err
+	}
+	ckpt, err := checkpoint.Open(checkpointDir)
+	if err != nil {
+		return nil, err
+	}
+	defer ckpt.Close()
+	if err := os.MkdirAll(outDir, 0o755); err != nil {
+		return nil, err
+	}
+	work, err := os.MkdirTemp(outDir, ".export-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+
+	m := &model.Manifest{
+		Format:    model.ManifestFormat,
+		Source:    opts.Source,
+		Revision:  opts.Revision,
+		Precision: opts.Precision,
+		Spec:      ckpt.Spec(),
+		Languages: slices.Sorted(slices.Values(opts.Languages)),
+		Files:     map[string]model.File{},
+	}
+	if err := writeGraphs(ctx, ckpt, work, m); err != nil {
+		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
+	}
+	for _, name := range []string{model.PieceModelFile, model.VocabFile} {
+		if err := copyFile(filepath.Join(checkpointDir, name), filepath.Join(work, name)); err != nil {
+			return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
+		}
+		if m.Files[name], err = model.HashFile(filepath.Join(work, name)); err != nil {
+			return nil, err
+		}
+	}
+	return m, publish(work, outDir, m)
+}
+
+// writeGraphs writes both graphs and their weights into dir and enters them in
+// the manifest.
+func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) error {
+	data, err := onnx.CreateData(filepath.Join(dir, model.WeightsFile))
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	w := &weights{ctx: ctx, ckpt: ckpt, data: data, precision: m.Precision}
+	for _, part := range []struct {
+		file  string
+		build func(*weights, model.Spec) (*onnx.Graph, error)
+	}{{model.EncoderFile, encoder}, {model.DecoderFile, decoder}} {
+		graph, err := part.build(w, m.Spec)
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(dir, part.file)
+		if err := os.WriteFile(path, graph.Marshal(), 0o644); err != nil {
+			return err
+		}
+		if m.Files[part.file], err = model.HashFile(path); err != nil {
+			return err
+		}
+	}
+	size, sum, err := data.Finish()
+	m.Files[model.WeightsFile] = model.File{Size: size, SHA256: sum}
+	return err
+}
+
+// publish moves the files of work into dir and writes the manifest.
+func publish(work, dir string, m *model.Manifest) error {
+	if err := os.Remove(filepath.Join(dir, model.ManifestFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for name := range m.Files {
+		if err := os.Rename(filepath.Join(work, name), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return m.Write(dir)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return err
+	}
+	return out.Close()
+}

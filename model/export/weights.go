@@ -1,0 +1,138 @@
+package export
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/x448/float16"
+
+	"dragoman/model"
+	"dragoman/model/checkpoint"
+	"dragoman/model/onnx"
+)
+
+// chunk is the number of elements converted at a time.
+const chunk = 1 << 18
+
+// weights writes a checkpoint's tensors into a Data file in the precision of the
+// export. Each is written when a graph first asks for it.
+type weights struct {
+	ctx       context.Context // of the export: checked before every weight
+	ckpt      *checkpoint.Checkpoint
+	data      *onnx.Data
+	precision model.Precision
+}
+
+// float is the type of activations, and of weights that are not quantized.
+func (w *weights) float() onnx.DataType {
+	if w.precision == model.FP16 {
+		return onnx.Float16
+	}
+	return onnx.Float32
+}
+
+// vector is a weight made of whole tensors, one after the other, such as the
+// biases of packed projections, in the type of the activations.
+func (w *weights) vector(name string, tensors ...string) (onnx.Weight, error) {
+	return w.concat(name, w.float(), nil, tensors...)
+}
+
+// matrix is a weight whose rows are the rows of the tensors, [rows, cols], in the
+// type of the activations. PyTorch stores a linear layer this way, [out, in]. A
+// single tensor keeps the name that it has in the checkpoint, so that the shared
+// embedding is stored once, whatever a graph uses it for.
+func (w *weights) matrix(name string, tensors ...string) (onnx.Weight, error) {
+	first, err := w.ckpt.Tensor(tensors[0])
+	if err != nil {
+		return onnx.Weight{}, err
+	}
+	if len(tensors) == 1 {
+		name = first.Name
+	}
+	return w.concat(name, w.float(), first.Shape[1:], tensors...)
+}
+
+// half is a tensor in 16 bits. Tied embeddings are stored once.
+func (w *weights) half(tensor string) (onnx.Weight, error) {
+	t, err := w.ckpt.Tensor(tensor)
+	if err != nil {
+		return onnx.Weight{}, err
+	}
+	return w.concat(t.Name+".fp16", onnx.Float16, t.Shape[1:], tensor)
+}
+
+// concat joins tensors along their first dimension; rest are the others.
+func (w *weights) concat(name string, t onnx.DataType, rest []int, tensors ...string) (onnx.Weight, error) {
+	rows, parts := 0, make([]checkpoint.Tensor, len(tensors))
+	for i, tensorName := range tensors {
+		part, err := w.ckpt.Tensor(tensorName)
+		if err != nil {
+			return onnx.Weight{}, err
+		}
+		rows, parts[i] = rows+part.Shape[0], part
+	}
+	shape := append([]int{rows}, rest...)
+	return w.add(name, t, shape, func(out io.Writer) error {
+		for _, part := range parts {
+			if err := w.stream(part, func(values []float32) error { return writeFloats(out, t, values) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// values is a weight computed here, in the type of the activations.
+func (w *weights) values(name string, shape []int, values []float32) (onnx.Weight, error) {
+	t := w.float()
+	return w.add(name, t, shape, func(out io.Writer) error { return writeFloats(out, t, values) })
+}
+
+// add appends a weight to the data file unless a graph asked for it before.
+func (w *weights) add(name string, t onnx.DataType, shape []int, write func(io.Writer) error) (onnx.Weight, error) {
+	if known, ok := w.data.Weight(name); ok {
+		return known, nil
+	}
+	if err := w.ctx.Err(); err != nil {
+		return onnx.Weight{}, err
+	}
+	return w.data.Add(name, t, shape, write)
+}
+
+// stream reads a tensor in order, some rows at a time.
+func (w *weights) stream(t checkpoint.Tensor, use func(values []float32) error) error {
+	row := t.Len() / t.Shape[0]
+	buf := make([]float32, max(chunk/row, 1)*row)
+	for offset := 0; offset < t.Len(); offset += len(buf) {
+		part := buf[:min(len(buf), t.Len()-offset)]
+		if err := t.ReadFloat32(part, offset); err != nil {
+			return err
+		}
+		if err := use(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFloats writes values as t, Float32 or Float16, little-endian. A value
+// that overflows 16 bits is an error: the model would compute infinities.
+func writeFloats(out io.Writer, t onnx.DataType, values []float32) error {
+	raw := make([]byte, 0, len(values)*t.Size())
+	for i, v := range values {
+		if t == onnx.Float32 {
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+			continue
+		}
+		half := float16.Fromfloat32(v)
+		if half.IsInf(0) {
+			return fmt.Errorf("value %g at %d does not fit into fp16: export as fp32", v, i)
+		}
+		raw = binary.LittleEndian.AppendUint16(raw, half.Bits())
+	}
+	_, err := out.Write(raw)
+	return err
+}

@@ -1,0 +1,277 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// DataType is an element type, TensorProto.DataType.
+type DataType int32
+
+const (
+	Float32 DataType = 1
+	Uint8   DataType = 2
+	Int8    DataType = 3
+	Int32   DataType = 6
+	Int64   DataType = 7
+	Float16 DataType = 10
+)
+
+// Size is the number of bytes of one element.
+func (t DataType) Size() int {
+	switch t {
+	case Uint8, Int8:
+		return 1
+	case Float16:
+		return 2
+	case Int64:
+		return 8
+	default:
+		return 4
+	}
+}
+
+const (
+	// irVersion 8 and opset 17 are the oldest that have what the graphs use
+	// (LayerNormalization).
+	irVersion = 8
+	opset     = 17
+
+	// Microsoft is the domain of ONNX Runtime's own operators.
+	Microsoft = "com.microsoft"
+)
+
+// Graph is a model under construction. Operators are added in the order in
+// which they run; each returns the name of its output, to be the input of
+// others. It is not safe for concurrent use.
+type Graph struct {
+	name         string
+	nodes        []message
+	initializers []message
+	inputs       []message
+	outputs      []message
+	constants    map[string]bool
+	count        int // of nodes, for unique names
+}
+
+// NewGraph makes an empty graph.
+func NewGraph(name string) *Graph {
+	return &Graph{name: name, constants: map[string]bool{}}
+}
+
+// Input declares an input of the model.
+func (g *Graph) Input(name string, t DataType, dims ...Dim) string {
+	g.inputs = append(g.inputs, valueInfo(name, t, dims))
+	return name
+}
+
+// Output declares that the value called name is an output of the model.
+func (g *Graph) Output(name string, t DataType, dims ...Dim) {
+	g.outputs = append(g.outputs, valueInfo(name, t, dims))
+}
+
+// Weight uses a weight of a Data file as a constant, which keeps its name.
+// Using it again adds nothing.
+func (g *Graph) Weight(w Weight) string {
+	if g.constants[w.Name] {
+		return w.Name
+	}
+	m := tensor(w.Name, w.Type, w.Shape)
+	for _, e := range [][2]string{
+		{"location", w.file},
+		{"offset", strconv.FormatInt(w.offset, 10)},
+		{"length", strconv.FormatInt(w.length, 10)},
+	} {
+		var entry message
+		entry.string(entryKey, e[0])
+		entry.string(entryValue, e[1])
+		m.bytes(tensorExternalData, entry)
+	}
+	m.varint(tensorDataLocation, dataLocationExternal)
+	g.addConstant(w.Name, m)
+	return w.Name
+}
+
+// Floats adds a Float32 constant stored in the graph itself; no dimensions make
+// a scalar.
+func (g *Graph) Floats(name string, values []float32, shape ...int) string {
+	raw := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return g.constant(name, Float32, shape, raw)
+}
+
+// Int64s adds a constant stored in the graph itself, as a vector.
+func (g *Graph) Int64s(name string, values ...int64) string {
+	raw := make([]byte, 0, 8*len(values))
+	for _, v := range values {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
+	}
+	return g.constant(name, Int64, []int{len(values)}, raw)
+}
+
+// Uint8Scalar adds a scalar stored in the graph itself.
+func (g *Graph) Uint8Scalar(name string, v uint8) string {
+	return g.constant(name, Uint8, nil, []byte{v})
+}
+
+func (g *Graph) constant(name string, t DataType, shape []int, raw []byte) string {
+	if !g.constants[name] {
+		m := tensor(name, t, shape)
+		m.bytes(tensorRawData, raw)
+		g.addConstant(name, m)
+	}
+	return name
+}
+
+func (g *Graph) addConstant(name string, m message) {
+	g.constants[name] = true
+	g.initializers = append(g.initializers, m)
+}
+
+// Op adds an operator of the standard domain with one output.
+func (g *Graph) Op(op string, inputs []string, attrs ...Attr) string {
+	return g.Node("", op, inputs, 1, attrs...)[0]
+}
+
+// Node adds an operator of any domain and returns the names of its outputs. An
+// empty input name leaves out an optional input.
+func (g *Graph) Node(domain, op string, inputs []string, outputs int, attrs ...Attr) []string {
+	names := make([]string, outputs)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s_%d_%d", op, g.count, i)
+	}
+	g.NamedNode(domain, op, inputs, names, attrs...)
+	return names
+}
+
+// NamedNode is Node with the names of the outputs given: what an output of the
+// model needs.
+func (g *Graph) NamedNode(domain, op string, inputs, outputs []string, attrs ...Attr) {
+	var m message
+	for _, in := range inputs {
+		m.string(nodeInput, in)
+	}
+	for _, out := range outputs {
+		m.string(nodeOutput, out)
+	}
+	m.string(nodeName, fmt.Sprintf("%s_%d", op, g.count))
+	m.string(nodeOpType, op)
+	for _, a := range attrs {
+		m.bytes(nodeAttribute, a.encode())
+	}
+	m.string(nodeDomain, domain)
+	g.nodes = append(g.nodes, m)
+	g.count++
+}
+
+// Marshal encodes the graph as an ONNX ModelProto.
+func (g *Graph) Marshal() []byte {
+	var graph message
+	for _, part := range []struct {
+		field protowire.Number
+		items []message
+	}{{graphNode, g.nodes}, {graphInitializer, g.initializers}, {graphInput, g.inputs}, {graphOutput, g.outputs}} {
+		for _, m := range part.items {
+			graph.bytes(part.field, m)
+		}
+	}
+	graph.string(graphName, g.name)
+
+	var m message
+	m.varint(modelIRVersion, irVersion)
+	m.string(modelProducerName, "dragoman")
+	m.bytes(modelGraph, graph)
+	m.bytes(modelOpsetImport, opsetID("", opset))
+	m.bytes(modelOpsetImport, opsetID(Microsoft, 1))
+	return m
+}
+
+func opsetID(domain string, version uint64) message {
+	var m message
+	m.string(opsetIDDomain, domain)
+	m.varint(opsetIDVersion, version)
+	return m
+}
+
+// Dim is a dimension of an input or output.
+type Dim struct {
+	size int
+	name string
+}
+
+// Fixed is a dimension that is always n.
+func Fixed(n int) Dim { return Dim{size: n} }
+
+// Named is a dimension that differs from run to run; equal names mean equal sizes.
+func Named(name string) Dim { return Dim{name: name} }
+
+// Attr is an attribute of an operator.
+type Attr struct {
+	name string
+	kind uint64
+	f    float32
+	i    int64
+	ints []int64
+}
+
+// Float is a float attribute.
+func Float(name string, v float32) Attr { return Attr{name: name, kind: attrTypeFloat, f: v} }
+
+// Int is an integer attribute.
+func Int(name string, v int) Attr { return Attr{name: name, kind: attrTypeInt, i: int64(v)} }
+
+// Ints is an attribute that holds a list of integers.
+func Ints(name string, v ...int64) Attr { return Attr{name: name, kind: attrTypeInts, ints: v} }
+
+func (a Attr) encode() message {
+	var m message
+	m.string(attrName, a.name)
+	switch a.kind {
+	case attrTypeFloat:
+		m.float(attrF, a.f)
+	case attrTypeInt:
+		m.varint(attrI, uint64(a.i))
+	case attrTypeInts:
+		for _, v := range a.ints {
+			m.varint(attrInts, uint64(v))
+		}
+	}
+	m.varint(attrType, a.kind)
+	return m
+}
+
+func tensor(name string, t DataType, shape []int) message {
+	var m message
+	for _, n := range shape {
+		m.varint(tensorDims, uint64(n))
+	}
+	m.varint(tensorDataType, uint64(t))
+	m.string(tensorName, name)
+	return m
+}
+
+func valueInfo(name string, t DataType, dims []Dim) message {
+	var shape message
+	for _, d := range dims {
+		var dim message
+		if d.name != "" {
+			dim.string(dimParam, d.name)
+		} else {
+			dim.varint(dimValue, uint64(d.size))
+		}
+		shape.bytes(shapeDim, dim)
+	}
+	var tensorType, typ, m message
+	tensorType.varint(tensorTypeElem, uint64(t))
+	tensorType.bytes(tensorTypeShape, shape)
+	typ.bytes(typeTensor, tensorType)
+	m.string(valueName, name)
+	m.bytes(valueType, typ)
+	return m
+}
