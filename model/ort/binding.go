@@ -1,0 +1,85 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+
+	ort "github.com/yalue/onnxruntime_go"
+)
+
+// binding ties the inputs and outputs of a session to memory, once, so that a
+// run neither makes tensors nor allocates. It owns the tensors, not the memory.
+type binding struct {
+	session *ort.DynamicAdvancedSession
+	io      *ort.IoBinding
+	values  []ort.Value
+	err     error // the first of bind's errors
+}
+
+func newBinding(session *ort.DynamicAdvancedSession) (*binding, error) {
+	io, err := session.CreateIoBinding()
+	if err != nil {
+		return nil, fmt.Errorf("bind memory: %w", err)
+	}
+	return &binding{session: session, io: io}, nil
+}
+
+// input binds the input called name to the front of memory.
+func (b *binding) input(name string, t ort.TensorElementDataType, memory buffer, shape ...int) {
+	b.bind(name, t, memory, shape, b.io.BindInput)
+}
+
+// output binds the output called name to the front of memory.
+func (b *binding) output(name string, t ort.TensorElementDataType, memory buffer, shape ...int) {
+	b.bind(name, t, memory, shape, b.io.BindOutput)
+}
+
+func (b *binding) bind(name string, t ort.TensorElementDataType, memory buffer, shape []int, bind func(string, ort.Value) error) {
+	if b.err != nil {
+		return
+	}
+	dims, bytes := make(ort.Shape, len(shape)), elemSize(t)
+	for i, n := range shape {
+		dims[i] = int64(n)
+		bytes *= n
+	}
+	value, err := ort.NewCustomDataTensor(dims, memory[:bytes], t)
+	if err == nil {
+		b.values = append(b.values, value)
+		err = bind(name, value)
+	}
+	if err != nil {
+		b.err = fmt.Errorf("bind %s %v: %w", name, shape, err)
+	}
+}
+
+// run runs the session. Whatever input and output could not bind is its error.
+func (b *binding) run() error {
+	if b.err != nil {
+		return b.err
+	}
+	return b.session.RunWithBinding(b.io)
+}
+
+// close releases the tensors and the binding. Closing nil does nothing.
+func (b *binding) close() error {
+	if b == nil {
+		return nil
+	}
+	errs := []error{b.io.Destroy()}
+	for _, v := range b.values {
+		errs = append(errs, v.Destroy())
+	}
+	return errors.Join(errs...)
+}
+
+func elemSize(t ort.TensorElementDataType) int {
+	switch t {
+	case ort.TensorElementDataTypeFloat16:
+		return 2
+	case ort.TensorElementDataTypeInt64:
+		return 8
+	default: // float32, int32
+		return 4
+	}
+}

@@ -1,0 +1,34 @@
+package ort
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// buffer is zeroed memory outside Go's heap. ONNX Runtime keeps pointers into
+// it between calls, which cgo forbids for Go memory; and a large cache goes back
+// to the system when it is freed, not at some later collection.
+type buffer []byte
+
+// newBuffer maps n bytes. The caller frees them.
+func newBuffer(n int) (buffer, error) {
+	b, err := unix.Mmap(-1, 0, max(n, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("allocate %d bytes: %w", n, err)
+	}
+	return b, nil
+}
+
+// free unmaps the buffer; nothing may use it afterwards. Freeing nil does nothing.
+func (b buffer) free() {
+	if b != nil {
+		unix.Munmap(b) //nolint:errcheck // it fails only for memory that is not mapped
+	}
+}
+
+// view reads the first n elements of a buffer as T.
+func view[T int32 | int64 | float32](b buffer, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}

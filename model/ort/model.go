@@ -1,0 +1,103 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"dragoman/model"
+)
+
+// Options says how to run a model.
+type Options struct {
+	// Threads is the number of threads that share the work of one step; 0 is one
+	// for each core.
+	Threads int
+	// SkipVerify leaves out the check of the files' checksums.
+	SkipVerify bool
+}
+
+// Model is an exported model in ONNX Runtime: a session for the encoder and one
+// for the decoder step. It implements model.Model.
+type Model struct {
+	manifest *model.Manifest
+	encoder  *ort.DynamicAdvancedSession
+	decoder  *ort.DynamicAdvancedSession
+}
+
+// Open loads the exported folder dir. It checks the files against the manifest
+// first, so that a damaged weight is an error here, not a wrong translation.
+func (r *Runtime) Open(dir string, opts Options) (*Model, error) {
+	manifest, err := model.ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !opts.SkipVerify {
+		if err := manifest.Verify(dir); err != nil {
+			return nil, err
+		}
+	}
+	m := &Model{manifest: manifest}
+	if m.encoder, err = newSession(filepath.Join(dir, model.EncoderFile), opts); err != nil {
+		return nil, err
+	}
+	if m.decoder, err = newSession(filepath.Join(dir, model.DecoderFile), opts); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// Spec returns the model's sizes.
+func (m *Model) Spec() model.Spec { return m.manifest.Spec }
+
+// Manifest describes the exported folder. It must not be changed.
+func (m *Model) Manifest() *model.Manifest { return m.manifest }
+
+// Close releases the sessions.
+func (m *Model) Close() error {
+	var errs []error
+	for _, s := range []*ort.DynamicAdvancedSession{m.encoder, m.decoder} {
+		if s != nil {
+			errs = append(errs, s.Destroy())
+		}
+	}
+	m.encoder, m.decoder = nil, nil
+	return errors.Join(errs...)
+}
+
+// newSession loads a graph.
+func newSession(path string, opts Options) (*ort.DynamicAdvancedSession, error) {
+	o, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	defer o.Destroy()
+	for key, value := range map[string]string{
+		// The fused operator is slower on CPUs than the two that it replaces.
+		"optimization.disable_specified_optimizers": "SkipLayerNormFusion",
+		// CPUs without VNNI add pairs of u8×s8 products in 16 bits and saturate:
+		// the runtime then takes u8×u8 kernels.
+		"session.x64quantprecision": "1",
+		// Waiting threads sleep instead of taking cores from the other sessions.
+		"session.intra_op.allow_spinning": "0",
+	} {
+		if err := o.AddSessionConfigEntry(key, value); err != nil {
+			return nil, fmt.Errorf("session option %s: %w", key, err)
+		}
+	}
+	if err := o.SetIntraOpNumThreads(opts.Threads); err != nil {
+		return nil, err
+	}
+	// Shapes change from step to step, so planned memory would not be used again.
+	if err := o.SetMemPattern(false); err != nil {
+		return nil, err
+	}
+	// Values are bound by name (see binding), so the session needs no lists of names.
+	s, err := ort.NewDynamicAdvancedSession(path, nil, nil, o)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", path, err)
+	}
+	return s, nil
+}

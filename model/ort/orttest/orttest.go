@@ -1,0 +1,82 @@
+// Package orttest opens models on the real ONNX Runtime for tests.
+package orttest
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/export"
+	"dragoman/model/ort"
+)
+
+// load loads ONNX Runtime once for the process and never unloads it: a process
+// can hold only one, and tests share it.
+var load = sync.OnceValues(func() (*ort.Runtime, error) { return ort.Load(Library()) })
+
+// Library is where ONNX Runtime's library is: ONNXRUNTIME_LIB or, by default,
+// where `make runtime` puts it.
+func Library() string {
+	if path := os.Getenv("ONNXRUNTIME_LIB"); path != "" {
+		return path
+	}
+	return filepath.Join(root(), "build", "onnxruntime", "libonnxruntime.so")
+}
+
+// Bundled is the folder of the bundled checkpoint.
+func Bundled() string { return filepath.Join(root(), "model", "bundled") }
+
+// Runtime returns ONNX Runtime. Callers must not close it.
+func Runtime(t testing.TB) *ort.Runtime {
+	t.Helper()
+	r, err := load()
+	require.NoError(t, err)
+	return r
+}
+
+// Export exports a checkpoint into a temporary folder. A checkpoint without
+// tokenizer files gets those of the bundled one.
+func Export(t testing.TB, checkpoint string, precision model.Precision) string {
+	t.Helper()
+	complete := t.TempDir()
+	for _, dir := range []string{Bundled(), checkpoint} {
+		for _, pattern := range []string{model.PieceModelFile, model.VocabFile, "*config.json", "*.safetensors*", "*.bin"} {
+			if dir != checkpoint && pattern[0] == '*' {
+				continue
+			}
+			files, err := filepath.Glob(filepath.Join(dir, pattern))
+			require.NoError(t, err)
+			for _, file := range files {
+				link := filepath.Join(complete, filepath.Base(file))
+				os.Remove(link)
+				require.NoError(t, os.Symlink(file, link))
+			}
+		}
+	}
+	out := t.TempDir()
+	_, err := export.Export(t.Context(), complete, out, export.Options{
+		Precision: precision, Source: filepath.Base(checkpoint), Languages: []string{"en", "fr", "ja"},
+	})
+	require.NoError(t, err)
+	return out
+}
+
+// Open exports and opens a checkpoint; the model is closed when the test ends.
+func Open(t testing.TB, checkpoint string, precision model.Precision) *ort.Model {
+	t.Helper()
+	m, err := Runtime(t).Open(Export(t, checkpoint, precision), ort.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, m.Close()) })
+	return m
+}
+
+// root is the module's root.
+func root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}
