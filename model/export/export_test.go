@@ -1,0 +1,155 @@
+package export_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/export"
+)
+
+const bundled = "../bundled"
+
+func TestExportWritesACompleteFolder(t *testing.T) {
+	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {
+		t.Run(string(precision), func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "made", "here")
+			m, err := export.Export(t.Context(), bundled, out, export.Options{
+				Precision: precision, Source: "somewhere", Revision: "abc", Languages: []string{"ja", "en"},
+			})
+			require.NoError(t, err)
+
+			read, err := model.ReadManifest(out)
+			require.NoError(t, err)
+			assert.Equal(t, m, read)
+			assert.Equal(t, "somewhere", read.Source)
+			assert.Equal(t, "abc", read.Revision)
+			assert.Equal(t, []string{"en", "ja"}, read.Languages)
+			assert.Equal(t, precision, read.Precision)
+			assert.Equal(t, 8109, read.Spec.VocabSize)
+			assert.NoError(t, read.Verify(out))
+			assert.ElementsMatch(t, []string{
+				model.ManifestFile, model.EncoderFile, model.DecoderFile, model.WeightsFile, model.PieceModelFile, model.VocabFile,
+			}, names(t, out))
+			assert.Zero(t, read.Files[model.WeightsFile].Size%2)
+		})
+	}
+}
+
+// TestSharedEmbeddingIsStoredOnce compares the weights with the number of
+// parameters: the embedding is a quarter of them and used three times.
+func TestSharedEmbeddingIsStoredOnce(t *testing.T) {
+	const parameters = 8_391_168 // of the bundled checkpoint
+	out := t.TempDir()
+	m, err := export.Export(t.Context(), bundled, out, export.Options{Precision: model.FP32})
+	require.NoError(t, err)
+	positions := int64(4 * m.Spec.MaxPositions * m.Spec.DModel)
+	size := m.Files[model.WeightsFile].Size - positions
+	assert.GreaterOrEqual(t, size, int64(4*parameters))
+	assert.Less(t, size, int64(4*parameters+1<<20), "less than 1 MiB may go to alignment")
+}
+
+// TestExportIsDeterministic lets a checksum tell whether two exports are the same.
+func TestExportIsDeterministic(t *testing.T) {
+	opts := export.Options{Precision: model.INT8}
+	first, err := export.Export(t.Context(), bundled, t.TempDir(), opts)
+	require.NoError(t, err)
+	second, err := export.Export(t.Context(), bundled, t.TempDir(), opts)
+	require.NoError(t, err)
+	assert.Equal(t, first, second)
+}
+
+func TestExportReplacesAnOlderOne(t *testing.T) {
+	out := t.TempDir()
+	_, err := export.Export(t.Context(), bundled, out, export.Options{Precision: model.FP32})
+	require.NoError(t, err)
+	_, err = export.Export(t.Context(), bundled, out, export.Options{Precision: model.INT8})
+	require.NoError(t, err)
+	m, err := model.ReadManifest(out)
+	require.NoError(t, err)
+	assert.Equal(t, model.INT8, m.Precision)
+	assert.NoError(t, m.Verify(out))
+}
+
+func TestFailedExportLeavesNothing(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	withoutVocab := copyOf(t, bundled)
+	require.NoError(t, os.Remove(filepath.Join(withoutVocab, model.VocabFile)))
+	withNaN := copyOf(t, bundled)
+	poison(t, filepath.Join(withNaN, "model.safetensors"))
+	for name, c := range map[string]struct {
+		ctx        context.Context
+		checkpoint string
+		precision  model.Precision
+		want       string
+	}{
+		"cancelled":         {cancelled, bundled, model.FP32, "context canceled"},
+		"no vocabulary":     {t.Context(), withoutVocab, model.FP32, "vocab.json"},
+		"NaN":               {t.Context(), withNaN, model.INT8, "model.shared.weight"},
+		"unknown precision": {t.Context(), bundled, "int4", `unknown precision "int4": use fp32, fp16 or int8`},
+		"no checkpoint":     {t.Context(), t.TempDir(), model.FP32, "config.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			_, err := export.Export(c.ctx, c.checkpoint, out, export.Options{Precision: c.precision})
+			assert.ErrorContains(t, err, c.want)
+			assert.Empty(t, names(t, out))
+			_, err = model.ReadManifest(out)
+			assert.ErrorIs(t, err, model.ErrNoModel)
+		})
+	}
+}
+
+func BenchmarkExport(b *testing.B) {
+	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {
+		b.Run(string(precision), func(b *testing.B) {
+			info, err := os.Stat(filepath.Join(bundled, "model.safetensors"))
+			require.NoError(b, err)
+			b.SetBytes(info.Size())
+			for b.Loop() {
+				_, err := export.Export(b.Context(), bundled, b.TempDir(), export.Options{Precision: precision})
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// poison makes the last element of a safetensors file of 16-bit floats a NaN.
+func poison(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte{0xff, 0x7f}, info.Size()-2)
+	require.NoError(t, err)
+}
+
+func copyOf(t *testing.T, dir string) string {
+	t.Helper()
+	out := t.TempDir()
+	for _, name := range names(t, dir) {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(out, name), raw, 0o644))
+	}
+	return out
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}

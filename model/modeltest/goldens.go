@@ -1,0 +1,201 @@
+// Package modeltest reads the goldens that Hugging Face transformers made for
+// the bundled checkpoint and for small random checkpoints of odd shapes.
+//
+// scripts/goldens/models.py writes them below model/testdata; its head says
+// how. Every golden names the versions that made it and the checksums of the
+// checkpoint's files. Only tests use this package.
+package modeltest
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dragoman/model"
+)
+
+// Goldens are the answers of the reference for one checkpoint.
+type Goldens struct {
+	// Dir is the checkpoint's folder on this machine.
+	Dir string `json:"-"`
+	// Checkpoint is the same folder, seen from the module's root.
+	Checkpoint string `json:"checkpoint"`
+	// Files holds the sha256 of the checkpoint's files when the goldens were made.
+	Files    map[string]string `json:"files"`
+	MadeWith Versions          `json:"made_with"`
+	// Settings are the searches that were run, by name. "greedy" and "beam5"
+	// are always there; "defaults" is what the checkpoint's own files ask for.
+	Settings map[string]model.Generation `json:"settings"`
+	Cases    []Case                      `json:"cases"`
+	Traces   []Trace                     `json:"traces"`
+	// Padded holds, by setting, the outputs of all cases decoded as one padded
+	// batch. They have no margins. The bundled checkpoint's goldens have none.
+	Padded map[string][]Output `json:"padded"`
+}
+
+// Versions name what made the goldens.
+type Versions struct {
+	Attention     string `json:"attention"` // transformers' implementation of attention
+	DType         string `json:"dtype"`     // in which it computed
+	Machine       string `json:"machine"`
+	Python        string `json:"python"`
+	SentencePiece string `json:"sentencepiece"`
+	Torch         string `json:"torch"`
+	Transformers  string `json:"transformers"`
+}
+
+// Case is one source with the outputs of every search that was run on it.
+type Case struct {
+	// Set says where the source is from: "held-out" and "training" are Tatoeba
+	// sentences that the checkpoint did not or did see in training, "odd" are
+	// hostile texts, "random" are random ids.
+	Set string `json:"set"`
+	// From, To, Text and Reference are empty in random cases; Reference, a
+	// person's translation, is empty where the corpus has none.
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Text      string `json:"text"`
+	Reference string `json:"reference"`
+
+	Source  []int64           `json:"source"`  // encoder input, [srcLen]
+	Prefix  []int64           `json:"prefix"`  // decoder start and target language
+	Outputs map[string]Output `json:"outputs"` // by setting; "defaults" only in random cases
+}
+
+// Output is what one search wrote.
+type Output struct {
+	// IDs are all decoder tokens: the prefix, the translation and, unless
+	// Truncated, the end token.
+	IDs []int64 `json:"ids"`
+	// Text is IDs decoded without special tokens; empty in random cases.
+	Text      string `json:"text"`
+	Truncated bool   `json:"truncated"` // cut at the setting's MaxLength
+	// Score is the best hypothesis's: its summed log-probability divided by
+	// (len(IDs)-1)^LengthPenalty. It is 0 in greedy searches.
+	Score float64 `json:"score"`
+	// Margin is the smallest difference of any two scores whose comparison
+	// the search acted on; nil if it compared none or if nobody looked.
+	Margin *float64 `json:"margin"`
+}
+
+// NearTie says that some decision of the search was taken by less than
+// tolerance, so that another sound implementation may write something else.
+func (o Output) NearTie(tolerance float64) bool {
+	return o.Margin != nil && *o.Margin < tolerance
+}
+
+// Trace is what one search saw on its way.
+type Trace struct {
+	Case    int    `json:"case"`    // index into Goldens.Cases
+	Setting string `json:"setting"` // key of Goldens.Settings
+	// Steps has one entry for each token of the output but the first: Steps[i]
+	// follows IDs[:i+1]. Steps[0] comes before the language is forced.
+	Steps []Step `json:"steps"`
+	// Encoder and Cross are there for some traces only.
+	Encoder *Encoder `json:"encoder"`
+	Cross   []Cross  `json:"cross"`
+}
+
+// Step is the model's answer to one decoder input, before any penalty: the
+// best tokens, best first, and the log-sum-exp of all logits.
+type Step struct {
+	IDs       []int64   `json:"ids"`
+	LogProbs  []float64 `json:"log_probs"`
+	LogSumExp float64   `json:"log_sum_exp"`
+}
+
+// Encoder describes the encoder's output after its last LayerNorm.
+type Encoder struct {
+	Norms []float64   `json:"norms"` // Euclidean length by position, [srcLen]
+	Heads [][]float64 `json:"heads"` // first values by position, [srcLen, 8]
+}
+
+// Cross describes the cross-attention input of one decoder layer.
+type Cross struct {
+	Layer  int    `json:"layer"`
+	Keys   Matrix `json:"keys"`
+	Values Matrix `json:"values"`
+}
+
+// Matrix describes keys or values of shape [heads, srcLen, headDim].
+type Matrix struct {
+	MeanAbs []float64     `json:"mean_abs"` // mean magnitude by head, [heads]
+	Heads   [][][]float64 `json:"heads"`    // first values, [heads, srcLen, 8]
+}
+
+// Bundled returns the goldens of the bundled checkpoint.
+func Bundled(t testing.TB) *Goldens {
+	t.Helper()
+	return Load(t, filepath.Join(root(t), "model", "testdata", "bundled.json.gz"))
+}
+
+// Odd returns the goldens of every random checkpoint, by its name.
+func Odd(t testing.TB) map[string]*Goldens {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root(t), "model", "testdata", "odd", "*", "goldens.json.gz"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no goldens of odd checkpoints: %v: make them with scripts/goldens/models.py", err)
+	}
+	found := make(map[string]*Goldens, len(paths))
+	for _, path := range paths {
+		found[filepath.Base(filepath.Dir(path))] = Load(t, path)
+	}
+	return found
+}
+
+// Load reads one file of goldens and ends the test if it cannot.
+func Load(t testing.TB, path string) *Goldens {
+	t.Helper()
+	g, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Dir = filepath.Join(root(t), filepath.FromSlash(g.Checkpoint))
+	return g
+}
+
+// Read reads one file of goldens, without Dir. It fails on fields that Goldens
+// does not have: then the file and this package have come apart.
+func Read(path string) (*Goldens, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open goldens: %w: make them with scripts/goldens/models.py", err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("read goldens %s: %w", path, err)
+	}
+	var g Goldens
+	d := json.NewDecoder(z)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&g); err != nil {
+		return nil, fmt.Errorf("read goldens %s: %w", path, err)
+	}
+	return &g, nil
+}
+
+// root finds the module's root, where go.mod is, above the test's folder.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		} else if !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the test's folder: run tests inside the module")
+		}
+		dir = parent
+	}
+}

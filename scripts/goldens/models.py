@@ -1,0 +1,48 @@
+"""Makes the goldens of the whole model path with Hugging Face transformers.
+
+    python3 -m venv .venv
+    .venv/bin/pip install -r scripts/goldens/requirements.txt
+    .venv/bin/python scripts/goldens/models.py            # everything, minutes
+    .venv/bin/python scripts/goldens/models.py odd/fp16   # one of them
+
+Writes, below model/testdata:
+    bundled.json.gz           goldens of model/bundled for sentences.jsonl
+    odd/NAME/                 a random checkpoint and its goldens.json.gz (see shapes.py)
+
+Package model/modeltest reads them and documents each field. Run it again, and
+review what changed, when the bundled checkpoint or a version in
+requirements.txt changes.
+"""
+import argparse
+import os
+
+import torch
+
+import bundled
+import odd
+from shapes import SHAPES
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODEL = os.path.normpath(os.path.join(HERE, "..", "..", "model"))
+TESTDATA = os.path.join(MODEL, "testdata")
+
+
+def main():
+    names = ["bundled", *(f"odd/{name}" for name in SHAPES)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="*", metavar="NAME", help="what to make, of: " + " ".join(names))
+    chosen = parser.parse_args().name or names
+    if unknown := set(chosen) - set(names):
+        parser.error(f"unknown {sorted(unknown)}: choose from {' '.join(names)}")
+
+    torch.set_num_threads(1)  # sums in the same order on every run
+    for name in chosen:
+        if name == "bundled":
+            bundled.make(os.path.join(MODEL, "bundled"), os.path.join(HERE, "sentences.jsonl"),
+                         os.path.join(TESTDATA, "bundled.json.gz"))
+        else:
+            odd.make(name.removeprefix("odd/"), os.path.join(TESTDATA, name))
+
+
+if __name__ == "__main__":
+    main()

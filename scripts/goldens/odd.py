@@ -1,0 +1,159 @@
+"""Makes the odd checkpoints and their goldens: ids in, ids out."""
+import json
+import os
+import random
+import shutil
+
+import torch
+from transformers import GenerationConfig, M2M100Config, M2M100ForConditionalGeneration
+
+import inside
+import reference
+from shapes import BASE, GENERATION, SHAPES
+
+LENGTHS = (1, 2, 3, 5, 8, 11, 13, 16, 21, 33, 47, 60)  # of the sources, in ids
+FIRST_ID = 8      # of random sources: above every special id
+TRACED = 3        # cases whose steps are noted
+MAX_LENGTH = 30
+PADDED = ("greedy", "beam5")  # settings that are also run as one padded batch
+
+FEW_SETTINGS = {
+    "greedy": dict(),
+    "beam5": dict(beams=5, early_stopping="true"),
+}
+EVERY_SETTING = FEW_SETTINGS | {
+    "beam2": dict(beams=2, early_stopping="true"),
+    "beam3": dict(beams=3, early_stopping="true"),
+    "beam8": dict(beams=8, early_stopping="true"),
+    "beam5-short": dict(beams=5, early_stopping="true", length_penalty=0.5),
+    "beam5-long": dict(beams=5, early_stopping="true", length_penalty=2.0),
+    "beam4-late": dict(beams=4),
+    "beam4-late-long": dict(beams=4, length_penalty=2.0),
+    "beam4-never": dict(beams=4, early_stopping="never"),
+    "beam4-never-long": dict(beams=4, early_stopping="never", length_penalty=2.0),
+    "beam4-never-plain": dict(beams=4, early_stopping="never", length_penalty=0.0),
+    "beam4-never-shortest": dict(beams=4, early_stopping="never", length_penalty=-0.5),
+    "greedy-ngram3": dict(no_repeat_ngram_size=3),
+    "beam5-ngram3": dict(beams=5, early_stopping="true", no_repeat_ngram_size=3),
+    "greedy-ngram1": dict(no_repeat_ngram_size=1),
+    "greedy-penalty": dict(repetition_penalty=1.3),
+    "beam5-penalty": dict(beams=5, early_stopping="true", repetition_penalty=1.3),
+    "greedy-bonus": dict(repetition_penalty=0.8),
+    "greedy-min10": dict(min_length=10),
+    "beam5-min10": dict(beams=5, early_stopping="true", min_length=10),
+    "beam3-max4": dict(beams=3, max_length=4),
+    "beam5-everything": dict(beams=5, length_penalty=1.5, no_repeat_ngram_size=2, repetition_penalty=1.2, min_length=8),
+}
+
+
+def make(name, folder):
+    """Writes the checkpoint called name and its goldens into folder."""
+    shape = SHAPES[name]
+    shutil.rmtree(folder, ignore_errors=True)
+    _save(_random_model(shape), shape, folder)
+    model = reference.load(folder)
+    _check_loaded(model, shape, folder)
+
+    settings = EVERY_SETTING if shape.every_setting else FEW_SETTINGS
+    settings = {n: reference.setting(**{"max_length": MAX_LENGTH, **s}) for n, s in settings.items()}
+    settings["defaults"] = reference.default_setting(model)
+    language = model.config.vocab_size - 12
+    sources = _sources(shape.seed, model.config)
+    cases, traces = [], []
+    for i, source in enumerate(sources):
+        outputs = {}
+        for key, value in settings.items():
+            outputs[key], raw = reference.generate(model, source, language, value)
+            if key == "greedy" and i in (0, 3, 8):
+                traces.append({"case": i, "setting": key, "steps": inside.steps(raw),
+                               "encoder": inside.encoder(model, source), "cross": inside.cross_attention(raw)})
+        cases.append({"set": "random", "source": source, "outputs": outputs,
+                      "prefix": [model.config.decoder_start_token_id, language]})
+    padded = {key: reference.generate_padded(model, sources, language, settings[key]) for key in PADDED}
+    reference.write(os.path.join(folder, "goldens.json.gz"), {
+        "checkpoint": f"model/testdata/odd/{name}", "files": reference.file_hashes(folder),
+        "made_with": reference.versions(), "settings": settings, "cases": cases, "traces": traces, "padded": padded})
+
+
+def _random_model(shape):
+    """A model whose outputs vary and whose choices are rarely near ties.
+
+    Embeddings, positions and what the layers add are of like size, so that the
+    next token follows from all of them. Logits have a standard deviation near
+    2, whatever the width; the end token's are raised, so that some outputs end
+    and some reach the limit."""
+    torch.manual_seed(shape.seed)
+    config = M2M100Config(**BASE | shape.config)
+    model = M2M100ForConditionalGeneration(config)
+    spread = 1.5 / (config.d_model ** 0.5 if config.scale_embedding else 1)
+    for name, weight in model.named_parameters():
+        if name.endswith("layer_norm.weight"):
+            weight.data.normal_(1, 0.2)
+        elif name.endswith("bias"):
+            weight.data.normal_(0, 0.2)
+        elif name.endswith(("shared.weight", "embed_tokens.weight", "lm_head.weight")):
+            weight.data.normal_(0, spread)
+        else:  # sharp attention: its inputs matter more than its mean
+            gain = 2 if "q_proj" in name or "k_proj" in name else 1.2
+            weight.data.normal_(0, gain / weight.shape[1] ** 0.5)
+    shared, head = model.model.shared.weight.data, model.lm_head.weight.data
+    shared[config.pad_token_id] = head[config.pad_token_id] = 0
+    if not config.tie_word_embeddings:
+        for stack in (model.model.encoder, model.model.decoder):
+            stack.embed_tokens.weight.data.copy_(shared)
+    last = model.model.decoder.layer_norm
+    last.weight.data *= 2 / (spread * config.d_model ** 0.5)
+    last.weight.data[::2] *= -1  # or a tied head would repeat the last token for ever
+    last.bias.data += head[config.eos_token_id] * shape.ending / head[config.eos_token_id].square().sum()
+    return model.to(shape.dtype).eval()
+
+
+def _save(model, shape, folder):
+    model.generation_config = GenerationConfig(
+        bos_token_id=model.config.bos_token_id, pad_token_id=model.config.pad_token_id,
+        eos_token_id=model.config.eos_token_id, decoder_start_token_id=model.config.decoder_start_token_id,
+        **GENERATION | shape.generation)
+    os.makedirs(folder)
+    model.save_pretrained(folder, max_shard_size="40KB" if shape.storage == "shards" else "1GB")
+    if shape.storage == "bin":
+        # transformers 5 no longer writes this form; every published M2M100
+        # has it, with the shared embedding under each of its names.
+        os.remove(os.path.join(folder, "model.safetensors"))
+        torch.save(model.state_dict(), os.path.join(folder, "pytorch_model.bin"))
+    if shape.old_defaults:
+        _age_config(folder, shape.old_defaults)
+    for name in os.listdir(folder):
+        os.chmod(os.path.join(folder, name), 0o644)  # transformers leaves weights to the owner
+
+
+def _age_config(folder, defaults):
+    """Rewrites a checkpoint's configuration as transformers 4.20 and before wrote it."""
+    os.remove(os.path.join(folder, "generation_config.json"))
+    path = os.path.join(folder, "config.json")
+    with open(path, encoding="utf8") as f:
+        config = json.load(f)
+    config["torch_dtype"] = config.pop("dtype")
+    config["transformers_version"] = "4.20.0"
+    with open(path, "w", encoding="utf8") as f:
+        json.dump(config | defaults, f, indent=2, sort_keys=True)
+        f.write("\n")
+
+
+def _check_loaded(model, shape, folder):
+    """Refuses goldens of weights that from_pretrained changed or made up."""
+    want = dict(_random_model(shape).float().named_parameters())
+    got = dict(model.named_parameters())
+    if want.keys() != got.keys():
+        raise ValueError(f"{folder}: parameters {sorted(want.keys() ^ got.keys())} differ")
+    wrong = [n for n in want if not torch.equal(want[n], got[n])]
+    if wrong:
+        raise ValueError(f"{folder}: from_pretrained changed {wrong}")
+
+
+def _sources(seed, config):
+    """Random sources of LENGTHS ids, every other one ending as real text does."""
+    rng = random.Random(seed)
+    sources = [[rng.randrange(FIRST_ID, config.vocab_size) for _ in range(n)] for n in LENGTHS]
+    for source in sources[1::2]:
+        source[-1] = config.eos_token_id
+    return sources

@@ -1,0 +1,63 @@
+"""The odd checkpoints: small, random, and each unlike M2M100 in its own way."""
+from dataclasses import dataclass, field
+
+import torch
+
+
+@dataclass
+class Shape:
+    """One checkpoint to make."""
+    # The seed and what is added to the end token's logit: of some dozens tried,
+    # those whose outputs vary most in tokens and length.
+    seed: int
+    ending: float
+    config: dict = field(default_factory=dict)      # differs from BASE
+    generation: dict = field(default_factory=dict)  # differs from GENERATION
+    # Written into config.json, without a generation_config.json.
+    old_defaults: dict = field(default_factory=dict)
+    dtype: torch.dtype = torch.float32              # of the stored weights
+    storage: str = "safetensors"                    # or "shards", "bin"
+    # Whether the goldens try every search setting or only a few: storage
+    # formats need no more than proof that the weights were read.
+    every_setting: bool = True
+
+
+BASE = dict(
+    vocab_size=120, d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+    decoder_attention_heads=2, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=128,
+    scale_embedding=True, tie_word_embeddings=True, dropout=0.0, attention_dropout=0.0, encoder_layerdrop=0.0,
+    decoder_layerdrop=0.0, bos_token_id=0, pad_token_id=1, eos_token_id=2, decoder_start_token_id=2,
+)
+
+GENERATION = dict(num_beams=5, max_length=30, early_stopping=True)
+
+SHAPES = {
+    # One layer each; as few positions as the sources need.
+    "one-layer": Shape(6, 2.5, dict(d_model=64, max_position_embeddings=64)),
+    # A number of heads that is not a power of two.
+    "three-heads": Shape(14, 1.5, dict(d_model=48, encoder_attention_heads=3, decoder_attention_heads=3, decoder_layers=2)),
+    # A width that is a multiple of neither 64 nor 8, and heads of 12.
+    "heads-of-12": Shape(12, 1.5, dict(d_model=36, encoder_attention_heads=3, decoder_attention_heads=3, encoder_layers=2)),
+    # Encoder and decoder differ in layers, heads and feed-forward width.
+    "asymmetric": Shape(22, 1.5, dict(d_model=48, encoder_layers=3, encoder_attention_heads=4, decoder_attention_heads=2,
+                                encoder_ffn_dim=56, decoder_ffn_dim=88)),
+    # An odd width: the last column of the position table is zero.
+    "odd-width": Shape(13, 2.5, dict(d_model=33, encoder_attention_heads=3, decoder_attention_heads=3)),
+    # Embeddings are not multiplied by the root of the width.
+    "no-scale": Shape(15, 1.5, dict(scale_embedding=False)),
+    # The head has weights of its own; encoder and decoder share the embedding.
+    "untied-head": Shape(18, 0.5, dict(tie_word_embeddings=False)),
+    # Other special ids: the pad id also moves the positions.
+    "other-ids": Shape(2, 1.5, dict(bos_token_id=5, pad_token_id=3, eos_token_id=6, decoder_start_token_id=4)),
+    # How weights are stored. Where the seed is the same, so are the weights,
+    # but for rounding.
+    "fp16": Shape(4, 0.5, dtype=torch.float16, every_setting=False),
+    "bf16": Shape(4, 1.5, dtype=torch.bfloat16, every_setting=False),
+    "shards": Shape(4, 0.5, storage="shards", every_setting=False,
+                    generation=dict(num_beams=3, length_penalty=0.8, no_repeat_ngram_size=2, min_length=6)),
+    "bin": Shape(4, 0.5, storage="bin", every_setting=False),
+    "bin-fp16": Shape(4, 0.5, dtype=torch.float16, storage="bin", every_setting=False),
+    # As checkpoints were before generation_config.json: defaults in config.json.
+    "old-config": Shape(4, 0.5, storage="bin", every_setting=False,
+                        old_defaults=dict(num_beams=4, max_length=24, early_stopping=True, length_penalty=1.2)),
+}
