@@ -23,6 +23,8 @@ const (
 	WeightsFile    = "weights.bin" // external data of both graphs
 	PieceModelFile = "sentencepiece.bpe.model"
 	VocabFile      = "vocab.json"
+	// TokenizerConfigFile is there only if the checkpoint has one.
+	TokenizerConfigFile = "tokenizer_config.json"
 )
 
 // ManifestFormat is the version of the exported folder's layout and graphs. It

@@ -53,3 +53,16 @@ type Generation struct {
 // CacheHeadDim is the width of one head in the decoder's KV cache. The runtime's
 // cached attention wants a multiple of 8, so other widths are padded with zeros.
 func (s Spec) CacheHeadDim() int { return (s.Decoder.HeadDim(s.DModel) + 7) / 8 * 8 }
+
+// Parameters is the number of the model's weights, shared ones counted once.
+func (s Spec) Parameters() int {
+	d := s.DModel
+	attention, norm := 4*(d*d+d), 2*d
+	encoderLayer := attention + 2*norm + d*s.Encoder.FFN*2 + s.Encoder.FFN + d
+	decoderLayer := 2*attention + 3*norm + d*s.Decoder.FFN*2 + s.Decoder.FFN + d
+	n := s.VocabSize*d + s.Encoder.Layers*encoderLayer + s.Decoder.Layers*decoderLayer + 2*norm
+	if !s.TiedHead {
+		n += s.VocabSize * d
+	}
+	return n
+}

@@ -71,13 +71,8 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	if err := writeGraphs(ctx, ckpt, work, m); err != nil {
 		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
 	}
-	for _, name := range []string{model.PieceModelFile, model.VocabFile} {
-		if err := copyFile(filepath.Join(checkpointDir, name), filepath.Join(work, name)); err != nil {
-			return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
-		}
-		if m.Files[name], err = model.HashFile(filepath.Join(work, name)); err != nil {
-			return nil, err
-		}
+	if err := copyTokenizer(checkpointDir, work, m); err != nil {
+		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
 	}
 	return m, publish(work, outDir, m)
 }
@@ -110,6 +105,23 @@ func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m
 	size, sum, err := data.Finish()
 	m.Files[model.WeightsFile] = model.File{Size: size, SHA256: sum}
 	return err
+}
+
+// copyTokenizer copies the tokenizer's files and enters them in the manifest.
+func copyTokenizer(from, to string, m *model.Manifest) error {
+	for _, name := range []string{model.PieceModelFile, model.VocabFile, model.TokenizerConfigFile} {
+		err := copyFile(filepath.Join(from, name), filepath.Join(to, name))
+		if errors.Is(err, os.ErrNotExist) && name == model.TokenizerConfigFile {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if m.Files[name], err = model.HashFile(filepath.Join(to, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publish moves the files of work into dir and writes the manifest.

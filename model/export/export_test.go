@@ -35,6 +35,7 @@ func TestExportWritesACompleteFolder(t *testing.T) {
 			assert.NoError(t, read.Verify(out))
 			assert.ElementsMatch(t, []string{
 				model.ManifestFile, model.EncoderFile, model.DecoderFile, model.WeightsFile, model.PieceModelFile, model.VocabFile,
+				model.TokenizerConfigFile,
 			}, names(t, out))
 			assert.Zero(t, read.Files[model.WeightsFile].Size%2)
 		})

@@ -1,0 +1,183 @@
+package weights
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dragoman/model"
+	"dragoman/model/bundled"
+	"dragoman/model/checkpoint"
+	"dragoman/model/hub"
+	"dragoman/tokenizer"
+)
+
+// source is where a model comes from.
+type source struct {
+	name string // for the manifest and logs
+	// version is known beforehand for the bundled checkpoint and for folders: an
+	// export of another version is made anew. It is "" for what is fetched.
+	version   string
+	exported  string   // the folder itself, if it is an export
+	languages []string // that the model knows; nil: all that its tokenizer knows
+	// fetch makes the checkpoint's files available, using out for downloads. done
+	// is called after a good export.
+	fetch func(ctx context.Context, out string) (dir, version string, done func() error, err error)
+}
+
+// slug is a folder name for the source.
+func (s source) slug() string {
+	sum := sha256.Sum256([]byte(s.name))
+	short := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' {
+			return r
+		}
+		return '-'
+	}, filepath.Base(s.name))
+	return strings.TrimLeft(short, ".-") + "-" + hex.EncodeToString(sum[:4])
+}
+
+// source says what MODEL_WEIGHTS names.
+func (p *Preparer) source() (source, error) {
+	if p.cfg.Weights == "" {
+		return bundledSource()
+	}
+	ref, err := hub.ParseRef(p.cfg.Weights, p.cfg.Revision)
+	if err != nil {
+		return source{}, err
+	}
+	if ref.IsFolder() {
+		return folderSource(ref.String())
+	}
+	name := ref.String()
+	if ref.Revision() != "" {
+		name += "@" + ref.Revision()
+	}
+	return source{name: name, fetch: func(ctx context.Context, out string) (string, string, func() error, error) {
+		dir := filepath.Join(out, ".checkpoint")
+		result, err := p.cfg.Hub.Pull(ctx, ref, dir)
+		done := func() error { return nil }
+		if !p.cfg.KeepCheckpoint {
+			done = func() error { return os.RemoveAll(dir) }
+		}
+		return result.Dir, result.Revision, done, err
+	}}, nil
+}
+
+func bundledSource() (source, error) {
+	version, err := bundled.Version()
+	return source{
+		name: "bundled", version: version, languages: bundled.Languages(),
+		fetch: func(_ context.Context, out string) (string, string, func() error, error) {
+			dir, err := os.MkdirTemp(out, ".bundled-")
+			if err != nil {
+				return "", "", nil, err
+			}
+			done := func() error { return os.RemoveAll(dir) }
+			if err := bundled.WriteTo(dir); err != nil {
+				return "", "", nil, errors.Join(err, done())
+			}
+			return dir, version, done, nil
+		},
+	}, err
+}
+
+// folderSource is a folder with an export, which is served as it is, or with a
+// checkpoint.
+func folderSource(dir string) (source, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return source{}, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, model.ManifestFile)); err == nil {
+		return source{exported: dir}, nil
+	}
+	version, err := fingerprint(dir)
+	if err != nil {
+		return source{}, fmt.Errorf("MODEL_WEIGHTS: %w", err)
+	}
+	return source{
+		name: dir, version: version,
+		fetch: func(context.Context, string) (string, string, func() error, error) {
+			return dir, version, func() error { return nil }, nil
+		},
+	}, nil
+}
+
+// fingerprint changes when a file of the folder does: a hash of their names,
+// sizes and times of change.
+func fingerprint(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name())) // of what a link points to
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d %d\n", e.Name(), info.Size(), info.ModTime().UnixNano())
+	}
+	return "files-" + hex.EncodeToString(h.Sum(nil))[:12], nil
+}
+
+// inspect checks that the checkpoint's tokenizer and sizes fit together and says
+// which languages and precision to export.
+func (p *Preparer) inspect(dir string, s source) (languages []string, precision model.Precision, err error) {
+	spec, err := checkpoint.ReadSpec(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	tok, err := tokenizer.Open(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	if tok.Size() > spec.VocabSize {
+		return nil, "", fmt.Errorf("%s: the tokenizer has %d tokens, the model's vocab_size is %d: these files do not belong together",
+			dir, tok.Size(), spec.VocabSize)
+	}
+	if languages = s.languages; languages == nil {
+		languages = tok.Languages()
+	}
+	if precision = p.cfg.Precision; precision == "" {
+		precision = auto(spec)
+	}
+	return languages, precision, nil
+}
+
+// smallModel is the number of parameters below which 8 bits gain next to nothing:
+// most of the weights fit into a CPU's caches, and small models lose the most.
+const smallModel = 50_000_000
+
+// auto is the best precision for a CPU.
+func auto(s model.Spec) model.Precision {
+	if s.Parameters() < smallModel {
+		return model.FP32
+	}
+	return model.INT8
+}
+
+// AcceptConfig says whether config.json is that of a model which can be exported.
+// It is meant for hub.Config.Accept, so that gigabytes are not fetched in vain.
+func AcceptConfig(config []byte) error {
+	dir, err := os.MkdirTemp("", "dragoman-config-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), config, 0o600); err != nil {
+		return err
+	}
+	_, err = checkpoint.ReadSpec(dir)
+	return err
+}
