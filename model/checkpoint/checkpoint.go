@@ -1,0 +1,105 @@
+// Package checkpoint reads a Hugging Face M2M100 checkpoint: the sizes and ids
+// of config.json and generation_config.json, and the weights of
+// model.safetensors or pytorch_model.bin, in one file or in shards.
+//
+// [Open] reads headers only and checks everything that can be checked without
+// the weights themselves: every tensor that the sizes demand is there with the
+// right shape, and nothing else is. [Tensor.ReadFloat32] then streams values
+// from the file, so that a checkpoint of many gigabytes needs a few kilobytes
+// of memory. Files are hostile until proved otherwise: sizes are bounded before
+// anything is allocated, and no input makes the package panic.
+//
+// [WriteSafetensors] is the way back, for conversions and for random
+// checkpoints.
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"dragoman/model"
+)
+
+// Names of the files of a checkpoint.
+const (
+	ConfigFile           = "config.json"
+	GenerationConfigFile = "generation_config.json"
+	SafetensorsFile      = "model.safetensors"
+	SafetensorsIndexFile = "model.safetensors.index.json"
+	TorchFile            = "pytorch_model.bin"
+	TorchIndexFile       = "pytorch_model.bin.index.json"
+)
+
+// Checkpoint is an open checkpoint. All its methods but Close may be called
+// concurrently.
+type Checkpoint struct {
+	spec    model.Spec
+	tensors map[string]Tensor
+	closers []io.Closer
+}
+
+// Open opens the checkpoint in the folder dir. It fails, naming the field or the
+// tensor, where config.json is not that of an M2M100 model or where the weights
+// do not fit it. The weight files stay open until Close.
+func Open(dir string) (*Checkpoint, error) {
+	spec, err := ReadSpec(dir)
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWeights(dir)
+	if err != nil {
+		return nil, err
+	}
+	tensors, err := arrange(spec, w.tensors)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", w.path, err), w.close())
+	}
+	return &Checkpoint{spec: spec, tensors: tensors, closers: w.closers}, nil
+}
+
+// Spec returns the model's sizes, special ids and decoding defaults.
+func (c *Checkpoint) Spec() model.Spec { return c.spec }
+
+// Tensor returns the tensor of that Hugging Face name, with the "model." prefix
+// even where the file leaves it out. The copies of the shared embedding
+// ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight" and,
+// with a tied head, "lm_head.weight") are the tensor "model.shared.weight".
+func (c *Checkpoint) Tensor(name string) (Tensor, error) {
+	resolved := name
+	if isEmbeddingCopy(name, c.spec.TiedHead) {
+		resolved = SharedEmbedding
+	}
+	t, ok := c.tensors[resolved]
+	if !ok {
+		return Tensor{}, fmt.Errorf("no tensor %q in this model of %d encoder and %d decoder layers",
+			name, c.spec.Encoder.Layers, c.spec.Decoder.Layers)
+	}
+	return t, nil
+}
+
+// Close closes the weight files. Tensors can no longer be read.
+func (c *Checkpoint) Close() error {
+	w := weights{closers: c.closers}
+	c.closers = nil
+	return w.close()
+}
+
+// readSmall reads a whole file of at most limit bytes.
+func readSmall(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if int64(len(raw)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes, which no %s is", path, limit, filepath.Base(path))
+	}
+	return raw, nil
+}

@@ -1,0 +1,147 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"dragoman/model"
+)
+
+// Upper bounds of the sizes, several times what exists. They keep every product
+// of two of them far from overflow.
+const (
+	maxConfigSize = 4 << 20 // bytes of a JSON file of settings
+	maxVocab      = 1 << 22
+	maxWidth      = 1 << 15 // d_model
+	maxFFN        = 1 << 18
+	maxLayers     = 128
+	maxHeads      = 1 << 10
+	maxPositions  = 1 << 20
+)
+
+// fixedSettings are the settings of config.json that change the architecture,
+// with the one value that the exported graphs implement. Most come from other
+// models of the BART family, which share M2M100's names.
+var fixedSettings = []struct{ name, literal string }{
+	{"activation_function", `"relu"`},
+	{"is_encoder_decoder", "true"},
+	{"normalize_before", "true"},
+	{"encoder_normalize_before", "true"},
+	{"decoder_normalize_before", "true"},
+	{"add_final_layer_norm", "true"},
+	{"normalize_embedding", "false"},
+	{"layernorm_embedding", "false"},
+	{"static_position_embeddings", "true"},
+	{"encoder_learned_pos", "false"},
+	{"decoder_learned_pos", "false"},
+	{"add_bias_logits", "false"},
+	{"quantization_config", "null"},
+}
+
+// ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir
+// without its weights. It fails, naming the field, where they are not those of
+// an M2M100 model.
+func ReadSpec(dir string) (model.Spec, error) {
+	config, err := readSmall(filepath.Join(dir, ConfigFile), maxConfigSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return model.Spec{}, fmt.Errorf("no checkpoint in %s: %w", dir, err)
+	}
+	if err != nil {
+		return model.Spec{}, err
+	}
+	generation, err := readSmall(filepath.Join(dir, GenerationConfigFile), maxConfigSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return parseSpec(dir, config, nil)
+	}
+	if err != nil {
+		return model.Spec{}, err
+	}
+	return parseSpec(dir, config, generation)
+}
+
+// parseSpec reads the contents of dir's config.json and generation_config.json.
+// Older checkpoints have but the first, which then holds the fields of both:
+// generation is nil.
+func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error) {
+	path := filepath.Join(dir, ConfigFile)
+	o, err := parseFields(config)
+	if err != nil {
+		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
+	}
+	spec, err := parseConfig(o)
+	if err != nil {
+		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if generation != nil {
+		path = filepath.Join(dir, GenerationConfigFile)
+		if o, err = parseFields(generation); err != nil {
+			return model.Spec{}, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err := parseGeneration(o, &spec); err != nil {
+		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return spec, nil
+}
+
+// parseConfig reads the sizes, which must all be there, and the ids and
+// switches, which default as in Hugging Face's M2M100Config.
+func parseConfig(o *fields) (model.Spec, error) {
+	var modelType string
+	if err := json.Unmarshal(o.get("model_type"), &modelType); err != nil || modelType != "m2m_100" {
+		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: only \"m2m_100\" is supported", orMissing(o.get("model_type")))
+	}
+	for _, s := range fixedSettings {
+		o.oneOf(s.name, s.literal)
+	}
+	spec := model.Spec{
+		VocabSize:    o.size("vocab_size", 4, maxVocab),
+		DModel:       o.size("d_model", 4, maxWidth),
+		Encoder:      parseStack(o, "encoder"),
+		Decoder:      parseStack(o, "decoder"),
+		MaxPositions: o.size("max_position_embeddings", 1, maxPositions),
+		EmbedScale:   1,
+		TiedHead:     o.boolean("tie_word_embeddings", true),
+	}
+	if o.boolean("scale_embedding", true) {
+		spec.EmbedScale = float32(math.Sqrt(float64(spec.DModel)))
+	}
+	last := spec.VocabSize - 1
+	spec.BOS = int64(o.integer("bos_token_id", 0, last, 0))
+	spec.Pad = int64(o.integer("pad_token_id", 0, last, 1))
+	spec.EOS = int64(o.integer("eos_token_id", 0, last, 2))
+	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, 2))
+	checkWidth(o, spec)
+	return spec, o.err
+}
+
+// parseStack reads the sizes of the encoder or of the decoder.
+func parseStack(o *fields, side string) model.Stack {
+	return model.Stack{
+		Layers: o.size(side+"_layers", 1, maxLayers),
+		Heads:  o.size(side+"_attention_heads", 1, maxHeads),
+		FFN:    o.size(side+"_ffn_dim", 1, maxFFN),
+	}
+}
+
+// checkWidth checks that d_model divides into heads.
+func checkWidth(o *fields, spec model.Spec) {
+	if spec.DModel%spec.Encoder.Heads != 0 {
+		o.fail("d_model", "it must be a multiple of \"encoder_attention_heads\", %d", spec.Encoder.Heads)
+	}
+	if spec.DModel%spec.Decoder.Heads != 0 {
+		o.fail("d_model", "it must be a multiple of \"decoder_attention_heads\", %d", spec.Decoder.Heads)
+	}
+}
+
+// orMissing shows a field's value in an error.
+func orMissing(raw json.RawMessage) string {
+	if raw == nil {
+		return "missing"
+	}
+	return shorten(raw)
+}

@@ -1,0 +1,197 @@
+package checkpoint
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dragoman/model"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadSpec(t *testing.T) {
+	spec, err := ReadSpec("../bundled")
+	require.NoError(t, err)
+	assert.Equal(t, model.Spec{
+		VocabSize: 8109, DModel: 256, MaxPositions: 1024, EmbedScale: 16, TiedHead: true,
+		Encoder: model.Stack{Layers: 4, Heads: 4, FFN: 1024},
+		Decoder: model.Stack{Layers: 3, Heads: 4, FFN: 1024},
+		BOS:     0, Pad: 1, EOS: 2, DecoderStart: 2,
+		Generation: model.Generation{
+			Beams: 5, MaxLength: 200, LengthPenalty: 1, EarlyStopping: "true", RepetitionPenalty: 1,
+		},
+	}, spec)
+}
+
+// What config.json leaves out defaults as in transformers 5.23.0's M2M100Config
+// and generate().
+func TestReadSpecDefaults(t *testing.T) {
+	absent := map[string]any{"bos_token_id": nil, "pad_token_id": nil, "eos_token_id": nil,
+		"decoder_start_token_id": nil, "scale_embedding": nil, "tie_word_embeddings": nil, "activation_function": nil}
+	spec, err := ReadSpec(folderOf(t, settings(t, absent)))
+	require.NoError(t, err)
+	assert.Equal(t, []int64{0, 1, 2, 2}, []int64{spec.BOS, spec.Pad, spec.EOS, spec.DecoderStart})
+	assert.InDelta(t, 2.828427, spec.EmbedScale, 1e-6)
+	assert.True(t, spec.TiedHead)
+	assert.Equal(t, model.Generation{Beams: 1, MaxLength: 20, LengthPenalty: 1, EarlyStopping: "false",
+		RepetitionPenalty: 1}, spec.Generation)
+
+	spec, err = ReadSpec(folderOf(t, settings(t, map[string]any{"scale_embedding": false})))
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, spec.EmbedScale)
+}
+
+func TestReadSpecRefuses(t *testing.T) {
+	tests := map[string]struct {
+		field string
+		value any
+		want  string
+	}{
+		"no type":             {"model_type", nil, `"model_type" is missing: only "m2m_100" is supported`},
+		"other type":          {"model_type", "marian", `"model_type" is "marian": only "m2m_100" is supported`},
+		"type is a number":    {"model_type", 7, `"model_type" is 7`},
+		"no width":            {"d_model", nil, `"d_model" is missing: this is not the config.json of an M2M100 model`},
+		"heads do not divide": {"decoder_attention_heads", 3, `"d_model" is 8: it must be a multiple of "decoder_attention_heads", 3`},
+		"encoder heads":       {"encoder_attention_heads", 5, `"d_model" is 8: it must be a multiple of "encoder_attention_heads", 5`},
+		"no heads":            {"encoder_attention_heads", 0, `"encoder_attention_heads" is 0: an integer from 1 to 1024`},
+		"too narrow":          {"d_model", 3, `"d_model" is 3: an integer from 4 to 32768 is supported`},
+		"negative":            {"encoder_layers", -1, `"encoder_layers" is -1: an integer from 1 to 128 is supported`},
+		"absurd":              {"vocab_size", uint64(1) << 63, `"vocab_size" is 9223372036854775808: an integer from 4 to`},
+		"huge":                {"encoder_ffn_dim", 1 << 40, `"encoder_ffn_dim" is 1099511627776`},
+		"bool for size":       {"d_model", true, `"d_model" is true: an integer from 4 to 32768 is supported`},
+		"string for size":     {"d_model", "1024", `"d_model" is "1024": an integer`},
+		"fraction":            {"decoder_ffn_dim", 1.5, `"decoder_ffn_dim" is 1.5: an integer`},
+		"list for size":       {"decoder_layers", []int{1}, `"decoder_layers" is [1]: an integer`},
+		"activation":          {"activation_function", "gelu", `"activation_function" is "gelu": only "relu" is supported`},
+		"post-norm":           {"normalize_before", false, `"normalize_before" is false: only true is supported`},
+		"embedding norm":      {"normalize_embedding", true, `"normalize_embedding" is true: only false is supported`},
+		"quantized":           {"quantization_config", map[string]any{"bits": 4}, `"quantization_config" is {"bits":4}: only null`},
+		"number for bool":     {"scale_embedding", 1, `"scale_embedding" is 1: true or false is supported`},
+		"id out of range":     {"pad_token_id", 12, `"pad_token_id" is 12: an integer from 0 to 11 is supported`},
+		"negative id":         {"decoder_start_token_id", -2, `"decoder_start_token_id" is -2`},
+		"long value":          {"activation_function", string(make([]byte, 50)), "…"},
+		"too many beams":      {"num_beams", 5000, `"num_beams" is 5000: an integer from 1 to 1024`},
+		"sampling":            {"do_sample", true, `"do_sample" is true: only false is supported`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := folderOf(t, settings(t, map[string]any{test.field: test.value}))
+			_, err := ReadSpec(dir)
+			require.ErrorContains(t, err, test.want)
+			assert.ErrorContains(t, err, filepath.Join(dir, ConfigFile))
+		})
+	}
+	broken := map[string]struct{ raw, want string }{
+		"null size": {`{"model_type": "m2m_100", "vocab_size": null}`, `"vocab_size" is null: an integer`},
+		"empty":     {``, "unexpected EOF"},
+		"cut":       {`{"model_type": "m2m_100", "vocab`, "unexpected EOF"},
+		"list":      {`[]`, "expected a JSON object"},
+		"twice":     {`{"d_model": 8, "d_model": 16}`, `"d_model" appears twice`},
+		"trailing":  {`{} {}`, "there is something after the JSON object"},
+	}
+	for name, test := range broken {
+		t.Run(name, func(t *testing.T) {
+			_, err := ReadSpec(folderOf(t, []byte(test.raw)))
+			assert.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestGeneration(t *testing.T) {
+	with := func(change func(*model.Generation)) model.Generation {
+		g := model.Generation{Beams: 1, MaxLength: 20, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1}
+		change(&g)
+		return g
+	}
+	defaults := with(func(*model.Generation) {})
+	tests := map[string]struct {
+		raw  string
+		want model.Generation
+	}{
+		"all": {`{"num_beams": 4, "max_length": 100, "min_length": 3, "length_penalty": 0.6, "early_stopping": "never",
+			"no_repeat_ngram_size": 3, "repetition_penalty": 1.2}`, model.Generation{
+			Beams: 4, MaxLength: 100, MinLength: 3, LengthPenalty: 0.6, EarlyStopping: "never",
+			NoRepeatNgramSize: 3, RepetitionPenalty: 1.2}},
+		"defaults": {`{}`, defaults},
+		"nulls": {`{"num_beams": null, "max_length": null, "early_stopping": null, "length_penalty": null,
+			"do_sample": null, "eos_token_id": null, "max_new_tokens": null}`, defaults},
+		"new tokens": {`{"max_length": 20, "max_new_tokens": 50, "min_new_tokens": 2}`, with(func(g *model.Generation) {
+			g.MaxLength, g.MinLength = 51, 3
+		})},
+		"no stop": {`{"early_stopping": false}`, defaults},
+		"negative penalty": {`{"length_penalty": -1, "forced_bos_token_id": 7, "temperature": 0.3}`,
+			with(func(g *model.Generation) { g.LengthPenalty = -1 })},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := folderOf(t, settings(t, map[string]any{"num_beams": 9})) // not to be looked at
+			require.NoError(t, os.WriteFile(filepath.Join(dir, GenerationConfigFile), []byte(test.raw), 0o644))
+			spec, err := ReadSpec(dir)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, spec.Generation)
+			assert.EqualValues(t, 2, spec.EOS)
+		})
+	}
+}
+
+// The ids of generation_config.json override config.json's, but for padding.
+func TestGenerationIDs(t *testing.T) {
+	dir := folderOf(t, settings(t, nil))
+	raw := `{"bos_token_id": 5, "pad_token_id": 6, "eos_token_id": [7], "decoder_start_token_id": 8}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, GenerationConfigFile), []byte(raw), 0o644))
+	spec, err := ReadSpec(dir)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{5, 1, 7, 8}, []int64{spec.BOS, spec.Pad, spec.EOS, spec.DecoderStart})
+}
+
+func TestGenerationRefuses(t *testing.T) {
+	tests := map[string]struct{ raw, want string }{
+		"stopping":        {`{"early_stopping": "sometimes"}`, `"early_stopping" is "sometimes": true, false or "never"`},
+		"two ends":        {`{"eos_token_id": [2, 3]}`, `"eos_token_id" is [2, 3]: one id from 0 to 11`},
+		"null end":        {`{"eos_token_id": [null]}`, `"eos_token_id" is [null]: one id`},
+		"end beyond":      {`{"eos_token_id": [12]}`, `"eos_token_id" is [12]: one id`},
+		"end is a bool":   {`{"eos_token_id": true}`, `"eos_token_id" is true: an integer`},
+		"no beams":        {`{"num_beams": 0}`, `"num_beams" is 0: an integer from 1`},
+		"bool beams":      {`{"num_beams": true}`, `"num_beams" is true: an integer`},
+		"infinite":        {`{"length_penalty": 1e999}`, `"length_penalty" is 1e999: a finite number`},
+		"string penalty":  {`{"length_penalty": "1"}`, `"length_penalty" is "1": a finite number`},
+		"zero repetition": {`{"repetition_penalty": 0}`, `"repetition_penalty" is 0: a number above 0`},
+		"groups":          {`{"num_beam_groups": 2}`, `"num_beam_groups" is 2: only 1 is supported`},
+		"bad words":       {`{"bad_words_ids": [[1]]}`, `"bad_words_ids" is [[1]]: only null`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := folderOf(t, settings(t, nil))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, GenerationConfigFile), []byte(test.raw), 0o644))
+			_, err := ReadSpec(dir)
+			require.ErrorContains(t, err, test.want)
+			assert.ErrorContains(t, err, GenerationConfigFile)
+		})
+	}
+}
+
+// FuzzConfig reads settings: what is accepted has sizes that can be used.
+func FuzzConfig(f *testing.F) {
+	config := settings(f, nil)
+	generation, err := os.ReadFile("testdata/" + GenerationConfigFile)
+	require.NoError(f, err)
+	f.Add(config, generation)
+	f.Add(config, []byte(`{"num_beams": 5, "early_stopping": "never", "eos_token_id": [2], "length_penalty": 1e308}`))
+	f.Add(settings(f, map[string]any{"d_model": 1 << 40, "tie_word_embeddings": false}), []byte(`null`))
+	f.Fuzz(func(t *testing.T, config, generation []byte) {
+		spec, err := parseSpec("", config, generation)
+		if err != nil {
+			return
+		}
+		for _, p := range Layout(spec) {
+			if n, err := elements(p.Shape); err != nil || n <= 0 {
+				t.Fatalf("%s of shape %v: %v", p.Name, p.Shape, err)
+			}
+		}
+		if spec.Encoder.HeadDim(spec.DModel) < 1 || spec.EOS >= int64(spec.VocabSize) || spec.Generation.Beams < 1 {
+			t.Fatalf("%+v", spec)
+		}
+	})
+}

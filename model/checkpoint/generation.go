@@ -1,0 +1,98 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"math"
+
+	"dragoman/model"
+)
+
+// neutralSettings are generation settings that change what generate() returns
+// and that the search does not implement, with the literals that switch them
+// off. A null switches any of them off too.
+var neutralSettings = []struct {
+	name     string
+	literals []string
+}{
+	{"do_sample", []string{"false"}},
+	{"num_beam_groups", []string{"1"}},
+	{"diversity_penalty", []string{"0.0", "0"}},
+	{"penalty_alpha", []string{"0.0", "0"}},
+	{"encoder_no_repeat_ngram_size", []string{"0"}},
+	{"encoder_repetition_penalty", []string{"1.0", "1"}},
+	{"exponential_decay_length_penalty", []string{"null"}},
+	{"bad_words_ids", []string{"null", "[]"}},
+	{"suppress_tokens", []string{"null", "[]"}},
+	{"begin_suppress_tokens", []string{"null", "[]"}},
+	{"sequence_bias", []string{"null", "{}"}},
+}
+
+// Upper bounds of generation settings.
+const (
+	maxBeams  = 1 << 10
+	maxLength = maxPositions
+)
+
+// parseGeneration reads the decoding defaults out of generation_config.json, or
+// out of config.json for older checkpoints. What is absent or null defaults as
+// in generate(). The ids that decoding starts and ends with override
+// config.json's; the padding id does not, since the positions depend on it.
+func parseGeneration(o *fields, spec *model.Spec) error {
+	o.nullable = true
+	for _, s := range neutralSettings {
+		o.oneOf(s.name, s.literals...)
+	}
+	finite := func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
+	positive := func(x float64) bool { return finite(x) && x > 0 }
+	spec.Generation = model.Generation{
+		Beams:             o.integer("num_beams", 1, maxBeams, 1),
+		MaxLength:         o.integer("max_length", 1, maxLength, 20),
+		MinLength:         o.integer("min_length", 0, maxLength, 0),
+		LengthPenalty:     o.number("length_penalty", 1, finite, "a finite number"),
+		EarlyStopping:     parseEarlyStopping(o),
+		NoRepeatNgramSize: o.integer("no_repeat_ngram_size", 0, maxLength, 0),
+		RepetitionPenalty: o.number("repetition_penalty", 1, positive, "a number above 0"),
+	}
+	// The counts of new tokens win over the lengths; they leave out the one token
+	// that decoding starts with.
+	if o.get("max_new_tokens") != nil {
+		spec.Generation.MaxLength = 1 + o.integer("max_new_tokens", 1, maxLength-1, 0)
+	}
+	if o.get("min_new_tokens") != nil {
+		spec.Generation.MinLength = 1 + o.integer("min_new_tokens", 0, maxLength-1, 0)
+	}
+	last := spec.VocabSize - 1
+	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.BOS)))
+	spec.EOS = parseEOS(o, last, spec.EOS)
+	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.DecoderStart)))
+	return o.err
+}
+
+// parseEarlyStopping reads true, false, "never" or null.
+func parseEarlyStopping(o *fields) string {
+	raw := o.get("early_stopping")
+	switch string(raw) {
+	case "":
+		return "false"
+	case "true", "false":
+		return string(raw)
+	case `"never"`:
+		return "never"
+	}
+	o.fail("early_stopping", "true, false or \"never\" is supported")
+	return "false"
+}
+
+// parseEOS reads the id that ends a translation: an integer or a list of one.
+func parseEOS(o *fields, last int, def int64) int64 {
+	var list []json.RawMessage
+	if json.Unmarshal(o.get("eos_token_id"), &list) != nil || list == nil {
+		return int64(o.integer("eos_token_id", 0, last, int(def)))
+	}
+	var id *int64
+	if len(list) == 1 && json.Unmarshal(list[0], &id) == nil && id != nil && 0 <= *id && *id <= int64(last) {
+		return *id
+	}
+	o.fail("eos_token_id", "one id from 0 to %d is supported", last)
+	return def
+}

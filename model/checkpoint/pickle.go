@@ -1,0 +1,190 @@
+package checkpoint
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/nlpodyssey/gopickle/pickle"
+	"github.com/nlpodyssey/gopickle/types"
+)
+
+// storage is a run of elements in the archive that tensors are views of.
+type storage struct {
+	dtype    DType
+	key      string // of the archive's entry data/<key>
+	elements int
+}
+
+// view is what torch pickles for a tensor: a strided window on a storage.
+type view struct {
+	storage       storage
+	offset        int // of the first element
+	shape, stride []int
+}
+
+// unpickleStateDict reads the pickle of a state dict: the view of each tensor,
+// by name. Nothing but dicts, numbers, strings and the few torch names in
+// findClass can come of it; no storage is read.
+func unpickleStateDict(data []byte) (views map[string]view, err error) {
+	data, err = scanPickle(data)
+	if err != nil {
+		return nil, err
+	}
+	// The unpickler indexes and asserts without checks in places, which scanPickle
+	// cannot rule out without executing the pickle.
+	defer func() {
+		if r := recover(); r != nil {
+			views, err = nil, fmt.Errorf("malformed pickle: %.200v", r)
+		}
+	}()
+	u := pickle.NewUnpickler(bytes.NewReader(data))
+	u.FindClass = findClass
+	u.PersistentLoad = loadStorage
+	root, err := u.Load()
+	if err != nil {
+		return nil, fmt.Errorf("malformed pickle: %.200s", err.Error())
+	}
+	return collectViews(root)
+}
+
+// collectViews lists the tensors of a state dict.
+func collectViews(root any) (map[string]view, error) {
+	views := make(map[string]view)
+	add := func(key, value any) error {
+		name, ok := key.(string)
+		if !ok {
+			return fmt.Errorf("state dict has a key that is not a string but a %T", key)
+		}
+		v, ok := value.(view)
+		if !ok {
+			return fmt.Errorf("state dict has %.100q, which is not a tensor: save model.state_dict() alone", name)
+		}
+		if _, taken := views[name]; taken {
+			return fmt.Errorf("state dict has tensor %.100q twice", name)
+		}
+		views[name] = v
+		return nil
+	}
+	switch dict := root.(type) {
+	case *types.OrderedDict:
+		for e := dict.List.Front(); e != nil; e = e.Next() {
+			entry := e.Value.(*types.OrderedDictEntry)
+			if err := add(entry.Key, entry.Value); err != nil {
+				return nil, err
+			}
+		}
+	case *types.Dict:
+		for _, entry := range *dict {
+			if err := add(entry.Key, entry.Value); err != nil {
+				return nil, err
+			}
+		}
+	default:
+		return nil, errors.New("pickle is not a state dict: save model.state_dict()")
+	}
+	return views, nil
+}
+
+// storageClass is a torch storage class, by its element type.
+type storageClass DType
+
+// callable is a function that the pickle may call.
+type callable func(args []any) (any, error)
+
+// Call makes callable a types.Callable.
+func (c callable) Call(args ...any) (any, error) { return c(args) }
+
+// findClass resolves the global names that a state dict may refer to.
+func findClass(module, name string) (any, error) {
+	switch module + "." + name {
+	case "torch._utils._rebuild_tensor_v2":
+		return callable(rebuildTensor), nil
+	case "torch._utils._rebuild_parameter":
+		return callable(rebuildParameter), nil
+	case "torch.FloatStorage":
+		return storageClass(F32), nil
+	case "torch.HalfStorage":
+		return storageClass(F16), nil
+	case "torch.BFloat16Storage":
+		return storageClass(BF16), nil
+	// A tensor of these can only be one that the model does not use, or an error
+	// that names it.
+	case "torch.DoubleStorage":
+		return storageClass("F64"), nil
+	case "torch.LongStorage":
+		return storageClass("I64"), nil
+	case "torch.IntStorage":
+		return storageClass("I32"), nil
+	case "torch.ShortStorage":
+		return storageClass("I16"), nil
+	case "torch.CharStorage":
+		return storageClass("I8"), nil
+	case "torch.ByteStorage":
+		return storageClass("U8"), nil
+	case "torch.BoolStorage":
+		return storageClass("BOOL"), nil
+	}
+	return nil, fmt.Errorf("%.60s.%.60s is not allowed: only a state dict of plain tensors is read", module, name)
+}
+
+// loadStorage resolves the pickle's references to storages:
+// ("storage", class, key, device, number of elements).
+func loadStorage(id any) (any, error) {
+	tuple, ok := id.(*types.Tuple)
+	if !ok || tuple.Len() != 5 {
+		return nil, errors.New("storage reference is not a tuple of 5")
+	}
+	kind, _ := tuple.Get(0).(string)
+	class, okClass := tuple.Get(1).(storageClass)
+	key, okKey := tuple.Get(2).(string)
+	n, okN := tuple.Get(4).(int)
+	if kind != "storage" || !okClass || !okKey || !okN || n < 0 || n > maxElements {
+		return nil, errors.New("storage reference is not (\"storage\", class, key, device, elements)")
+	}
+	return storage{DType(class), key, n}, nil
+}
+
+// rebuildTensor stands for torch._utils._rebuild_tensor_v2(storage, offset,
+// size, stride, requires_grad, backward_hooks).
+func rebuildTensor(args []any) (any, error) {
+	if len(args) != 6 {
+		return nil, fmt.Errorf("tensor of %d arguments, expected 6", len(args))
+	}
+	s, okStorage := args[0].(storage)
+	offset, okOffset := args[1].(int)
+	shape, okShape := integers(args[2])
+	stride, okStride := integers(args[3])
+	if !okStorage || !okOffset || !okShape || !okStride || len(shape) != len(stride) {
+		return nil, errors.New("tensor is not (storage, offset, size, stride, …)")
+	}
+	return view{s, offset, shape, stride}, nil
+}
+
+// rebuildParameter stands for torch._utils._rebuild_parameter(tensor,
+// requires_grad, backward_hooks).
+func rebuildParameter(args []any) (any, error) {
+	if len(args) != 3 {
+		return nil, fmt.Errorf("parameter of %d arguments, expected 3", len(args))
+	}
+	v, ok := args[0].(view)
+	if !ok {
+		return nil, errors.New("parameter without a tensor")
+	}
+	return v, nil
+}
+
+// integers reads a tuple of integers.
+func integers(x any) ([]int, bool) {
+	tuple, ok := x.(*types.Tuple)
+	if !ok {
+		return nil, false
+	}
+	list := make([]int, tuple.Len())
+	for i := range list {
+		if list[i], ok = tuple.Get(i).(int); !ok {
+			return nil, false
+		}
+	}
+	return list, true
+}

@@ -1,0 +1,190 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/x448/float16"
+)
+
+// ErrNotFinite means that a tensor holds a NaN or an infinity.
+var ErrNotFinite = errors.New("not a finite number")
+
+// DType is the element type of a stored tensor, by its safetensors name.
+type DType string
+
+// The element types that can be read. A file may hold others in tensors that
+// the model does not use.
+const (
+	F32  DType = "F32"
+	F16  DType = "F16"
+	BF16 DType = "BF16"
+)
+
+// size is the number of bytes of an element, 0 for an unknown type.
+func (d DType) size() int {
+	switch d {
+	case "F64", "I64", "U64", "C64":
+		return 8
+	case F32, "I32", "U32":
+		return 4
+	case F16, BF16, "I16", "U16":
+		return 2
+	case "I8", "U8", "BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0":
+		return 1
+	}
+	return 0
+}
+
+// readable says whether ReadFloat32 converts the type.
+func (d DType) readable() bool { return d == F32 || d == F16 || d == BF16 }
+
+// Bounds of a tensor. Byte counts of so many elements cannot overflow.
+const (
+	maxElements = 1 << 48
+	maxRank     = 8
+)
+
+// readBlock is the number of bytes that ReadFloat32 reads at a time: large
+// enough to make system calls cheap, small enough for the L2 cache.
+const readBlock = 128 << 10
+
+// Tensor is one tensor of an open checkpoint: where its values are, not the
+// values. Its methods may be called concurrently.
+type Tensor struct {
+	Name  string // Hugging Face name, "model." prefix included
+	Shape []int  // outermost dimension first; not to be changed
+	DType DType  // as stored
+
+	data   io.ReaderAt // the file
+	offset int64       // of the first element in data, in bytes
+}
+
+// Len is the number of elements.
+func (t Tensor) Len() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// ReadFloat32 reads the elements [offset, offset+len(dst)), in row-major order,
+// converted to float32. It fails with ErrNotFinite, naming the tensor and the
+// element, where one is a NaN or an infinity; dst is then filled up to there.
+func (t Tensor) ReadFloat32(dst []float32, offset int) error {
+	if n := t.Len(); offset < 0 || offset > n || len(dst) > n-offset {
+		return fmt.Errorf("tensor %s has %d elements: cannot read %d from element %d", t.Name, n, len(dst), offset)
+	}
+	if !t.DType.readable() {
+		return t.unreadable()
+	}
+	size := t.DType.size()
+	block := make([]byte, min(len(dst)*size, readBlock))
+	for len(dst) > 0 {
+		n := min(len(dst), len(block)/size)
+		raw := block[:n*size]
+		// ReadAt may report io.EOF along with a full block that ends the file.
+		if got, err := t.data.ReadAt(raw, t.offset+int64(offset)*int64(size)); got < len(raw) {
+			return fmt.Errorf("tensor %s, element %d of %d: %w", t.Name, offset, t.Len(), noEOF(err))
+		}
+		if bad := t.DType.decode(dst[:n], raw); bad >= 0 {
+			return fmt.Errorf("tensor %s, element %d of %d: %v: %w: the checkpoint is damaged",
+				t.Name, offset+bad, t.Len(), dst[bad], ErrNotFinite)
+		}
+		dst, offset = dst[n:], offset+n
+	}
+	return nil
+}
+
+// unreadable is the error for an element type that cannot be converted.
+func (t Tensor) unreadable() error {
+	return fmt.Errorf("tensor %s has elements of type %s: only F32, F16 and BF16 are supported", t.Name, t.DType)
+}
+
+// exponent and low are the bits of a float32's exponent and the lowest of them.
+// A number is not finite where all exponent bits are set; adding low then carries
+// into the sign bit, and only then.
+const (
+	exponent = 0xff << 23
+	low      = 1 << 23
+	sign     = 1 << 31
+)
+
+// decode converts raw to dst and returns the index of the first element that is
+// not finite, or -1. raw holds len(dst) elements, little-endian. The loops gather
+// the carries of all elements instead of testing each.
+func (d DType) decode(dst []float32, raw []byte) int {
+	carries := uint32(0)
+	switch d {
+	case F32:
+		for i := range dst {
+			bits := binary.LittleEndian.Uint32(raw[4*i:])
+			carries |= bits&exponent + low
+			dst[i] = math.Float32frombits(bits)
+		}
+	case F16:
+		for i := range dst {
+			x := halfToFloat(binary.LittleEndian.Uint16(raw[2*i:]))
+			carries |= math.Float32bits(x)&exponent + low
+			dst[i] = x
+		}
+	case BF16: // the upper half of a float32
+		for i := range dst {
+			bits := uint32(binary.LittleEndian.Uint16(raw[2*i:])) << 16
+			carries |= bits&exponent + low
+			dst[i] = math.Float32frombits(bits)
+		}
+	}
+	if carries&sign == 0 {
+		return -1
+	}
+	return slices.IndexFunc(dst, notFinite)
+}
+
+// notFinite says whether x is a NaN or an infinity.
+func notFinite(x float32) bool { return math.Float32bits(x)&exponent == exponent }
+
+// halfToFloat converts a float16. Its bits, moved to where a float32 has them,
+// are the right number but for the exponent's bias, 15 instead of 127: too small
+// by 2^112. The product is exact, for subnormal halves too. Halves that are not
+// finite are left to the library, which is several times slower.
+func halfToFloat(h uint16) float32 {
+	if h&0x7c00 == 0x7c00 {
+		return float16.Frombits(h).Float32()
+	}
+	x := math.Float32frombits(uint32(h&0x7fff)<<13) * 0x1p112
+	return math.Float32frombits(math.Float32bits(x) | uint32(h&0x8000)<<16)
+}
+
+// noEOF turns the end of a file where there should be more into an error that
+// says so.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// elements multiplies a shape's dimensions. It fails on more than maxRank of
+// them, on negative ones and on products above maxElements.
+func elements(shape []int) (int, error) {
+	if len(shape) > maxRank {
+		return 0, fmt.Errorf("shape has %d dimensions, at most %d are supported", len(shape), maxRank)
+	}
+	n := 1
+	for _, d := range shape {
+		if d < 0 {
+			return 0, fmt.Errorf("shape %v has a negative dimension", shape)
+		}
+		if d > 0 && n > maxElements/d {
+			return 0, fmt.Errorf("shape %v has more than %d elements", shape, maxElements)
+		}
+		n *= d
+	}
+	return n, nil
+}

@@ -1,0 +1,214 @@
+package checkpoint
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A pytorch_model.bin is a zip archive whose entries are stored, not compressed:
+// <name>/data.pkl, the pickled state dict, and <name>/data/<key> for each
+// storage. Tensors are read in place.
+
+// legacyMagic begins the files of torch before 1.6: a pickled long integer.
+const legacyMagic = "\x80\x02\x8a\x0a"
+
+// errLegacy means that the file is in torch's old format.
+var errLegacy = errors.New("written by torch before 1.6 or with _use_new_zipfile_serialization=False; " +
+	"convert it with Python: torch.save(torch.load(path, map_location=\"cpu\"), path)")
+
+// Bounds of an archive. The directory is read when the archive is opened, about
+// 100 bytes for each entry.
+const (
+	maxArchiveEntries = 1 << 16
+	maxDirectorySize  = 16 << 20
+)
+
+// parseTorch reads which tensors a torch file of size bytes has.
+func parseTorch(r io.ReaderAt, size int64) (map[string]Tensor, error) {
+	a, err := openArchive(r, size)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := a.pickle()
+	if err != nil {
+		return nil, err
+	}
+	views, err := unpickleStateDict(raw)
+	if err != nil {
+		return nil, fmt.Errorf("data.pkl: %w", err)
+	}
+	tensors := make(map[string]Tensor, len(views))
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		t, err := a.tensor(name, views[name])
+		if err != nil {
+			return nil, fmt.Errorf("tensor %.100q: %w", name, err)
+		}
+		tensors[name] = t
+	}
+	return tensors, nil
+}
+
+// archive is the zip file of a torch file.
+type archive struct {
+	data  io.ReaderAt
+	size  int64
+	root  string // folder of all entries
+	files map[string]*zip.File
+}
+
+// openArchive lists the zip file's entries and finds the one folder they are in.
+func openArchive(r io.ReaderAt, size int64) (*archive, error) {
+	if isLegacy(r) {
+		return nil, errLegacy
+	}
+	z, err := zip.NewReader(&meter{r: r, left: maxDirectorySize}, size)
+	if err != nil {
+		return nil, fmt.Errorf("not a torch file, or truncated or damaged: %w", err)
+	}
+	if len(z.File) > maxArchiveEntries {
+		return nil, fmt.Errorf("archive of %d files, at most %d are supported", len(z.File), maxArchiveEntries)
+	}
+	a := &archive{data: r, size: size, files: make(map[string]*zip.File, len(z.File))}
+	for _, f := range z.File {
+		if _, taken := a.files[f.Name]; taken {
+			return nil, fmt.Errorf("archive has %.100q twice", f.Name)
+		}
+		a.files[f.Name] = f
+		if dir, base := path.Split(f.Name); base == "data.pkl" && (a.root == "" || len(dir) < len(a.root)) {
+			a.root = dir
+		}
+	}
+	if a.root == "" {
+		return nil, errors.New("archive has no data.pkl: it was not written by torch.save")
+	}
+	if a.files[a.root+"constants.pkl"] != nil {
+		return nil, errors.New("archive is a TorchScript program: save the model's state_dict() instead")
+	}
+	return a, a.checkByteOrder()
+}
+
+// isLegacy says whether the file begins as torch's old format does.
+func isLegacy(r io.ReaderAt) bool {
+	head := make([]byte, len(legacyMagic))
+	n, _ := r.ReadAt(head, 0) // an error comes again when the archive is opened
+	return string(head[:n]) == legacyMagic
+}
+
+// checkByteOrder refuses an archive that a big-endian machine wrote.
+func (a *archive) checkByteOrder() error {
+	if a.files[a.root+"byteorder"] == nil {
+		return nil // torch before 2.1
+	}
+	order, err := a.read("byteorder", 16)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(string(order)) != "little" {
+		return fmt.Errorf("archive has byte order %q: only little is supported", order)
+	}
+	return nil
+}
+
+// pickle returns data.pkl.
+func (a *archive) pickle() ([]byte, error) { return a.read("data.pkl", maxPickleSize) }
+
+// read returns an entry of at most limit bytes.
+func (a *archive) read(name string, limit int64) ([]byte, error) {
+	offset, size, err := a.locate(name)
+	if err != nil {
+		return nil, err
+	}
+	if size > limit {
+		return nil, fmt.Errorf("%s of %d bytes, at most %d are supported", name, size, limit)
+	}
+	raw := make([]byte, size)
+	if _, err := io.ReadFull(io.NewSectionReader(a.data, offset, size), raw); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, noEOF(err))
+	}
+	return raw, nil
+}
+
+// locate returns the place of an entry's bytes in the file.
+func (a *archive) locate(name string) (offset, size int64, err error) {
+	f := a.files[a.root+name]
+	if f == nil {
+		return 0, 0, fmt.Errorf("archive has no %.100q", a.root+name)
+	}
+	const encrypted = 1
+	if f.Method != zip.Store || f.Flags&encrypted != 0 || f.CompressedSize64 != f.UncompressedSize64 {
+		return 0, 0, fmt.Errorf("%.100s is compressed or encrypted: only stored entries, as torch.save writes, are supported", name)
+	}
+	offset, err = f.DataOffset()
+	if err != nil {
+		return 0, 0, fmt.Errorf("%.100s: %w", name, err)
+	}
+	if f.UncompressedSize64 > uint64(a.size) || offset > a.size-int64(f.UncompressedSize64) {
+		return 0, 0, fmt.Errorf("%.100s of %d bytes at byte %d lies beyond the file's %d bytes: it is truncated",
+			name, f.UncompressedSize64, offset, a.size)
+	}
+	return offset, int64(f.UncompressedSize64), nil
+}
+
+// tensor finds a view's elements in the archive. It must be contiguous and
+// within its storage.
+func (a *archive) tensor(name string, v view) (Tensor, error) {
+	n, err := elements(v.shape)
+	if err != nil {
+		return Tensor{}, err
+	}
+	if !contiguous(v.shape, v.stride) {
+		return Tensor{}, fmt.Errorf("shape %v has strides %v: only contiguous tensors are supported; save tensor.contiguous()",
+			v.shape, v.stride)
+	}
+	if v.offset < 0 || v.offset > v.storage.elements || n > v.storage.elements-v.offset {
+		return Tensor{}, fmt.Errorf("%d elements from element %d lie beyond its storage of %d", n, v.offset, v.storage.elements)
+	}
+	offset, size, err := a.locate("data/" + v.storage.key)
+	if err != nil {
+		return Tensor{}, err
+	}
+	width := int64(v.storage.dtype.size())
+	if want := int64(v.storage.elements) * width; size != want {
+		return Tensor{}, fmt.Errorf("storage %.100q has %d bytes, %d elements of %s take %d",
+			v.storage.key, size, v.storage.elements, v.storage.dtype, want)
+	}
+	return Tensor{
+		Name: name, Shape: v.shape, DType: v.storage.dtype,
+		data: a.data, offset: offset + int64(v.offset)*width,
+	}, nil
+}
+
+// contiguous says whether elements follow each other in row-major order. The
+// stride of a dimension of one element does not matter.
+func contiguous(shape, stride []int) bool {
+	step := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		if shape[i] > 1 && stride[i] != step {
+			return false
+		}
+		step *= shape[i]
+	}
+	return true
+}
+
+// meter lets through a bounded number of bytes, so that the directory of a
+// hostile archive cannot fill the memory before its entries can be counted.
+type meter struct {
+	r    io.ReaderAt
+	left int64
+}
+
+// ReadAt reads as the metered reader does, until the bound is reached.
+func (m *meter) ReadAt(p []byte, off int64) (int, error) {
+	m.left -= int64(len(p))
+	if m.left < 0 {
+		return 0, fmt.Errorf("archive's directory is larger than %d bytes", maxDirectorySize)
+	}
+	return m.r.ReadAt(p, off)
+}

@@ -1,0 +1,178 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// maxIndexSize bounds an index of shards, in bytes.
+const maxIndexSize = 8 << 20
+
+// weights are the tensors of a checkpoint's weight files, by the names that the
+// files give them.
+type weights struct {
+	path    string // the file, or the index of the shards
+	tensors map[string]Tensor
+	closers []io.Closer
+}
+
+// format is a kind of weight file.
+type format struct {
+	file, index string
+	parse       func(r io.ReaderAt, size int64) (map[string]Tensor, error)
+}
+
+// formats are tried in this order. Safetensors comes first: its header says all
+// and nothing in it is executed.
+var formats = []format{
+	{SafetensorsFile, SafetensorsIndexFile, parseSafetensors},
+	{TorchFile, TorchIndexFile, parseTorch},
+}
+
+// openWeights finds and opens the weights in dir. The caller closes them.
+func openWeights(dir string) (*weights, error) {
+	for _, f := range formats {
+		for _, open := range []func(string, format) (*weights, error){openSingle, openShards} {
+			w, err := open(dir, f)
+			if errors.Is(err, errAbsent) {
+				continue
+			}
+			return w, err
+		}
+	}
+	return nil, fmt.Errorf("no weights in %s: expected %s, %s, %s or %s", dir,
+		SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile)
+}
+
+// errAbsent means that dir has no weights of this form.
+var errAbsent = errors.New("absent")
+
+// openSingle opens a format's single file.
+func openSingle(dir string, f format) (*weights, error) {
+	path := filepath.Join(dir, f.file)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, errAbsent
+	}
+	w := &weights{path: path, tensors: make(map[string]Tensor)}
+	if err := w.add(path, f); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+// openShards opens the files that a format's index names.
+func openShards(dir string, f format) (*weights, error) {
+	path := filepath.Join(dir, f.index)
+	raw, err := readSmall(path, maxIndexSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errAbsent
+	}
+	if err != nil {
+		return nil, err
+	}
+	shardOf, err := parseIndex(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	w := &weights{path: path, tensors: make(map[string]Tensor)}
+	shards := slices.Sorted(maps.Values(shardOf))
+	for _, shard := range slices.Compact(shards) {
+		if err := w.add(filepath.Join(dir, shard), f); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), w.close())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(shardOf)) {
+		if _, ok := w.tensors[name]; !ok {
+			return nil, errors.Join(fmt.Errorf("%s: tensor %.100q is not in %s", path, name, shardOf[name]), w.close())
+		}
+	}
+	return w, nil
+}
+
+// parseIndex reads which shard holds which tensor.
+func parseIndex(raw []byte) (map[string]string, error) {
+	o, err := parseFields(raw)
+	if err != nil {
+		return nil, err
+	}
+	weightMap, ok := o.values["weight_map"]
+	if !ok {
+		return nil, errors.New("\"weight_map\" is missing: this is not an index of weight files")
+	}
+	shardOf := make(map[string]string)
+	err = eachField(weightMap, func(name string, value json.RawMessage) error {
+		var shard string
+		if err := json.Unmarshal(value, &shard); err != nil || shard == "" || shard == "." || shard == ".." ||
+			filepath.Base(shard) != shard {
+			return fmt.Errorf("tensor %.100q is in %s: expected the name of a file in the same folder", name, shorten(value))
+		}
+		shardOf[name] = shard
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("\"weight_map\": %w", err)
+	}
+	if len(shardOf) == 0 {
+		return nil, errors.New("\"weight_map\" is empty")
+	}
+	return shardOf, nil
+}
+
+// add opens one file and adds its tensors.
+func (w *weights) add(path string, f format) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("weight file missing or unreadable: %w", err)
+	}
+	w.closers = append(w.closers, file)
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file", path)
+	}
+	if err := checkPointer(file); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	tensors, err := f.parse(file, info.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for name, t := range tensors {
+		if _, taken := w.tensors[name]; taken {
+			return fmt.Errorf("%s: tensor %.100q is in another shard too", path, name)
+		}
+		w.tensors[name] = t
+	}
+	return nil
+}
+
+// checkPointer fails where Git LFS has not fetched the file.
+func checkPointer(r io.ReaderAt) error {
+	head := make([]byte, len(lfsPointer))
+	n, err := r.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if string(head[:n]) == lfsPointer {
+		return errLFS
+	}
+	return nil
+}
+
+// close closes all files and returns what went wrong.
+func (w *weights) close() error {
+	var errs []error
+	for _, c := range w.closers {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}

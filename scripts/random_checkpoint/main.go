@@ -1,0 +1,126 @@
+// Command random_checkpoint writes an M2M100 checkpoint of random weights, for
+// tests and benchmarks of shapes that nobody wants to download:
+//
+//	go run ./scripts/random_checkpoint --out DIR --shape 418M
+//	go run ./scripts/random_checkpoint --out DIR --config config.json --dtype f16 --seed 7
+//
+// The folder has config.json, generation_config.json and model.safetensors, but
+// no vocabulary. The same seed gives the same file, whatever the number of cores.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dragoman/model/checkpoint"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "random_checkpoint:", err)
+		os.Exit(1)
+	}
+}
+
+// options are the command line.
+type options struct {
+	out    string
+	shape  string // a key of shapes
+	config string // a config.json, instead of shape
+	dtype  checkpoint.DType
+	seed   uint64
+}
+
+// parse reads the command line.
+func parse(args []string, log io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("random_checkpoint", flag.ContinueOnError)
+	f.SetOutput(log)
+	f.StringVar(&o.out, "out", "", "folder to write to (required)")
+	f.StringVar(&o.shape, "shape", "418M", "sizes: "+strings.Join(shapeNames(), ", "))
+	f.StringVar(&o.config, "config", "", "config.json to take the sizes from, instead of -shape")
+	dtype := f.String("dtype", "f32", "element type: f32 or f16")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the random weights")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	o.dtype = checkpoint.DType(strings.ToUpper(*dtype))
+	switch {
+	case f.NArg() > 0:
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case o.out == "":
+		return o, errors.New("--out is missing: name the folder to write to")
+	case o.dtype != checkpoint.F32 && o.dtype != checkpoint.F16:
+		return o, fmt.Errorf("--dtype is %q: use f32 or f16", *dtype)
+	}
+	return o, nil
+}
+
+// run writes the checkpoint that the command line asks for.
+func run(args []string, log io.Writer) error {
+	o, err := parse(args, log)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := writeConfig(o); err != nil {
+		return err
+	}
+	spec, err := checkpoint.ReadSpec(o.out)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(o.out, checkpoint.SafetensorsFile)
+	if err := writeWeights(path, randomTensors(spec, o.dtype, o.seed)); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(log, "%s: %.1f MB of %s in %.1f s\n", path, float64(info.Size())/1e6, o.dtype, time.Since(start).Seconds())
+	return nil
+}
+
+// writeConfig makes the folder and writes the two files of settings.
+func writeConfig(o options) error {
+	config, err := configJSON(o)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(o.out, checkpoint.ConfigFile), config, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(o.out, checkpoint.GenerationConfigFile), []byte(generationConfig), 0o644)
+}
+
+// writeWeights writes the tensors to path, by way of a file beside it so that an
+// interrupted run leaves none that looks complete.
+func writeWeights(path string, tensors []checkpoint.Source) (err error) {
+	f, err := os.Create(path + ".tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if err := errors.Join(checkpoint.WriteSafetensors(f, tensors), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

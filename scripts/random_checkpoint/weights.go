@@ -1,0 +1,86 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+
+	"dragoman/model"
+	"dragoman/model/checkpoint"
+)
+
+// initStd is the standard deviation of weights and biases, as M2M100's init_std.
+const initStd = 0.02
+
+// chunk is how many elements one seed gives, a part of a block that is asked for.
+// Chunks are filled in any order and on any number of cores with the same result.
+const chunk = checkpoint.BlockElements / 16
+
+// distribution is a normal distribution.
+type distribution struct{ mean, std float32 }
+
+// randomTensors lists the tensors of a model with values as an untrained model
+// has them: layers that neither explode nor vanish, and a zero row for padding.
+func randomTensors(spec model.Spec, dtype checkpoint.DType, seed uint64) []checkpoint.Source {
+	var tensors []checkpoint.Source
+	for i, p := range checkpoint.Layout(spec) {
+		d := initialize(p.Name, spec.DModel)
+		values := func(dst []float32, offset int) error {
+			d.fill(dst, offset, seed, i)
+			if p.Name == checkpoint.SharedEmbedding {
+				clearRow(dst, offset, int(spec.Pad), spec.DModel)
+			}
+			return nil
+		}
+		tensors = append(tensors, checkpoint.Source{Name: p.Name, Shape: p.Shape, DType: dtype, Values: values})
+	}
+	return tensors
+}
+
+// initialize returns the distribution of a tensor's values, by its name.
+func initialize(name string, dModel int) distribution {
+	switch {
+	case name == checkpoint.SharedEmbedding:
+		return distribution{0, float32(1 / math.Sqrt(float64(dModel)))}
+	case strings.HasSuffix(name, "layer_norm.weight"):
+		return distribution{1, initStd}
+	}
+	return distribution{0, initStd}
+}
+
+// fill fills dst with the elements from offset on of the given tensor. offset
+// must be a multiple of chunk, as where the writer's blocks begin.
+func (d distribution) fill(dst []float32, offset int, seed uint64, tensor int) {
+	chunks := (len(dst) + chunk - 1) / chunk
+	workers := min(runtime.GOMAXPROCS(0), chunks)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for c := w; c < chunks; c += workers {
+				part := dst[c*chunk : min((c+1)*chunk, len(dst))]
+				d.fillChunk(part, rand.New(rand.NewPCG(seed, uint64(tensor)<<32|uint64(offset/chunk+c))))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// fillChunk draws the values of one chunk.
+func (d distribution) fillChunk(dst []float32, r *rand.Rand) {
+	for i := range dst {
+		// The conversion keeps processors that can from fusing the two operations,
+		// which would round otherwise.
+		dst[i] = d.mean + float32(d.std*float32(r.NormFloat64()))
+	}
+}
+
+// clearRow zeroes what a block, dst from offset on, holds of a matrix row.
+func clearRow(dst []float32, offset, row, width int) {
+	begin, end := row*width-offset, (row+1)*width-offset
+	begin, end = max(begin, 0), min(end, len(dst))
+	if begin < end {
+		clear(dst[begin:end])
+	}
+}
