@@ -1,0 +1,56 @@
+package tokenizer
+
+import (
+	"testing"
+
+	"dragoman/tokenizer/internal/golden"
+)
+
+// The benchmarks run over the corpus goldens. One operation is all of them.
+
+func BenchmarkEncode(b *testing.B) {
+	tok, records := open(b), golden.Read(b, "testdata/corpus.jsonl.gz")
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, r := range records {
+			if _, err := tok.Encode("fr", r.Text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	report(b, records)
+}
+
+func BenchmarkDecode(b *testing.B) {
+	tok, records := open(b), golden.Read(b, "testdata/corpus.jsonl.gz")
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, r := range records {
+			tok.Decode(r.IDs)
+		}
+	}
+	report(b, records)
+}
+
+func BenchmarkSugarmePipeline(b *testing.B) {
+	tok, records := open(b), golden.Read(b, "testdata/corpus.jsonl.gz")
+	pipeline := tok.Sugarme()
+	for b.Loop() {
+		for _, r := range records {
+			if _, err := pipeline.EncodeSingle(r.Text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	report(b, records)
+}
+
+func report(b *testing.B, records []golden.Record) {
+	tokens := 0
+	for _, r := range records {
+		tokens += len(r.IDs)
+	}
+	seconds := b.Elapsed().Seconds()
+	b.ReportMetric(float64(b.N*len(records))/seconds, "lines/s")
+	b.ReportMetric(float64(b.N*tokens)/seconds, "tokens/s")
+}

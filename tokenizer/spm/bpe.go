@@ -1,0 +1,209 @@
+package spm
+
+import (
+	"unicode/utf8"
+)
+
+// shortWord is the longest word, in characters, whose best pair is found by
+// looking at all pairs. Beyond it a heap is faster. Both give the same pieces.
+const shortWord = 48
+
+// node is a symbol of the word being merged, together with the merge of it and
+// its right neighbour: rank is noRank where they do not merge.
+type node struct {
+	symbol symbol
+	rank   int32
+	merged symbol
+}
+
+// link holds the neighbours of a node in a long word, -1 and the word's length
+// where there is none.
+type link struct{ prev, next int32 }
+
+// workspace is the memory of one merge, kept for the next.
+type workspace struct {
+	nodes  []node
+	links  []link
+	agenda agenda
+}
+
+// merge splits a word into symbols and merges them to the end. The result
+// belongs to the workspace.
+func (m *merges) merge(ws *workspace, word []byte) []node {
+	nodes := m.split(ws.nodes[:0], word)
+	ws.nodes = nodes
+	for i := range nodes {
+		m.refresh(nodes, i, i+1)
+	}
+	if len(nodes) <= shortWord {
+		return m.mergeShort(nodes)
+	}
+	return m.mergeLong(ws)
+}
+
+// split appends the word's characters as nodes.
+func (m *merges) split(nodes []node, word []byte) []node {
+	for len(word) > 0 {
+		if c := word[0]; c < utf8.RuneSelf {
+			nodes = append(nodes, node{symbol: m.bmp[c]})
+			word = word[1:]
+			continue
+		}
+		r, size := utf8.DecodeRune(word)
+		s := noSymbol
+		if r != utf8.RuneError || size > 1 { // a broken byte is no U+FFFD
+			s = m.symbolOf(r)
+		}
+		nodes = append(nodes, node{symbol: s})
+		word = word[size:]
+	}
+	return nodes
+}
+
+// refresh computes the merge of node left and its neighbour right, which may be
+// beyond the end.
+func (m *merges) refresh(nodes []node, left, right int) {
+	n := &nodes[left]
+	if right >= len(nodes) {
+		n.rank = noRank
+		return
+	}
+	n.rank, n.merged = m.pair(n.symbol, nodes[right].symbol)
+}
+
+// mergeShort merges the best pair until none is left, in place. Scanning from
+// the left for a strictly better rank breaks ties as SentencePiece does.
+func (m *merges) mergeShort(nodes []node) []node {
+	for {
+		best, at := int32(noRank), -1
+		for i := range nodes {
+			if nodes[i].rank < best {
+				best, at = nodes[i].rank, i
+			}
+		}
+		if at < 0 {
+			return nodes
+		}
+		nodes[at].symbol = nodes[at].merged
+		nodes = append(nodes[:at+1], nodes[at+2:]...)
+		m.refresh(nodes, at, at+1)
+		if at > 0 {
+			m.refresh(nodes, at-1, at)
+		}
+	}
+}
+
+// mergeLong does the same with a heap of pairs over a linked list. A pair whose
+// nodes changed since it was put on the heap is recognized by its rank: either
+// it differs from the node's, or a pair of the same rank and place has taken its
+// turn, which makes no difference.
+func (m *merges) mergeLong(ws *workspace) []node {
+	nodes, links, todo := ws.nodes, ws.links[:0], ws.agenda[:0]
+	for i, n := range nodes {
+		links = append(links, link{int32(i - 1), int32(i + 1)})
+		if n.rank != noRank {
+			todo = append(todo, newEntry(n.rank, i))
+		}
+	}
+	todo.init()
+	for len(todo) > 0 {
+		e := todo.pop()
+		at := e.position()
+		if nodes[at].rank != e.rank() {
+			continue
+		}
+		gone := links[at].next
+		nodes[at].symbol = nodes[at].merged
+		nodes[gone].rank = noRank
+		next, prev := links[gone].next, links[at].prev
+		links[at].next = next
+		if int(next) < len(nodes) {
+			links[next].prev = int32(at)
+		}
+		if m.refresh(nodes, at, int(next)); nodes[at].rank != noRank {
+			todo.push(newEntry(nodes[at].rank, at))
+		}
+		if prev < 0 {
+			continue
+		}
+		if m.refresh(nodes, int(prev), at); nodes[prev].rank != noRank {
+			todo.push(newEntry(nodes[prev].rank, int(prev)))
+		}
+	}
+	ws.links, ws.agenda = links, todo
+	return compact(nodes, links)
+}
+
+// compact moves the nodes that are still linked to the front.
+func compact(nodes []node, links []link) []node {
+	n := 0
+	for i := int32(0); int(i) < len(nodes); i = links[i].next {
+		nodes[n] = nodes[i]
+		n++
+	}
+	return nodes[:n]
+}
+
+// entry is a pair that could merge: its rank, then the position of its left
+// node, so that the smallest entry is the next to merge.
+type entry uint64
+
+func newEntry(rank int32, position int) entry { return entry(rank)<<32 | entry(uint32(position)) }
+func (e entry) rank() int32                   { return int32(e >> 32) }
+func (e entry) position() int                 { return int(uint32(e)) }
+
+// agenda is a binary heap, the smallest entry first. (container/heap would
+// allocate for every entry pushed.)
+type agenda []entry
+
+// init makes any slice a heap.
+func (a agenda) init() {
+	for i := len(a)/2 - 1; i >= 0; i-- {
+		a.down(i)
+	}
+}
+
+func (a *agenda) push(e entry) {
+	*a = append(*a, e)
+	h := *a
+	i := len(h) - 1
+	for i > 0 {
+		parent := (i - 1) / 2
+		if h[parent] <= e {
+			break
+		}
+		h[i] = h[parent]
+		i = parent
+	}
+	h[i] = e
+}
+
+func (a *agenda) pop() entry {
+	h := *a
+	top, last := h[0], len(h)-1
+	h[0] = h[last]
+	*a = h[:last]
+	if last > 0 {
+		a.down(0)
+	}
+	return top
+}
+
+func (a agenda) down(i int) {
+	e := a[i]
+	for {
+		child := 2*i + 1
+		if child >= len(a) {
+			break
+		}
+		if child+1 < len(a) && a[child+1] < a[child] {
+			child++
+		}
+		if a[child] >= e {
+			break
+		}
+		a[i] = a[child]
+		i = child
+	}
+	a[i] = e
+}

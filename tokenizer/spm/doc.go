@@ -1,0 +1,30 @@
+// Package spm reads SentencePiece BPE models and splits text into their pieces
+// exactly as SentencePiece's own spm_encode and spm_decode do, in pure Go.
+//
+// # From text to pieces
+//
+//  1. Normalize. The model file carries a table of rewriting rules (for
+//     nmt_nfkc: full-width to ASCII, ligatures to letters, control characters
+//     to nothing or a space, and so on), stored as a double-array trie. At each
+//     position the longest rule that matches is applied; without one the
+//     character stays, and a byte that is not UTF-8 becomes U+FFFD. Runs of
+//     spaces become one, spaces at both ends go, one space is put in front, and
+//     every space becomes "▁" (U+2581). See normalizer.go and charsmap.go.
+//  2. Merge. The text starts as one symbol per character. As long as two
+//     neighbours together spell a piece, the pair whose piece has the best
+//     score becomes that piece, the leftmost one where scores are equal. See
+//     merges.go for the tables and bpe.go for the loop.
+//  3. Name. A symbol that ends as a piece gets its id. Characters that are in no
+//     piece are unknown, and a run of them is one [Token].
+//
+// # What is supported
+//
+// BPE models with any normalization rules and whitespace flags. Refused with an
+// error that says so: unigram, word and character models, byte fallback,
+// user-defined and unused pieces, denormalization rules.
+//
+// Text never becomes a control piece such as "</s>": those are ids that a
+// caller adds. A [Model] is immutable and safe for concurrent use. No model file,
+// however damaged, makes this package panic. Files, pieces and replacements are
+// bounded in size: even one made to be costly loads in seconds and below 1 GB.
+package spm

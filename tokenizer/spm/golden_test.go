@@ -1,0 +1,165 @@
+package spm
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/tokenizer/internal/golden"
+)
+
+const bundledModel = "../../model/bundled/sentencepiece.bpe.model"
+
+// A reference is a model and the texts that SentencePiece split with it. The
+// variants differ from the bundled model in how they treat spaces and in their
+// normalization rules.
+type reference struct {
+	name    string
+	file    []byte
+	records []golden.Record
+}
+
+func references(t testing.TB) []reference {
+	bundled, err := os.ReadFile(bundledModel)
+	require.NoError(t, err)
+	all := []reference{
+		{"corpus", bundled, golden.Read(t, "../testdata/corpus.jsonl.gz")},
+		{"hostile", bundled, golden.Read(t, "../testdata/hostile.jsonl.gz")},
+	}
+	paths, err := filepath.Glob("testdata/*.model.gz")
+	require.NoError(t, err)
+	require.Len(t, paths, 10)
+	for _, path := range paths {
+		name := strings.TrimSuffix(path, ".model.gz")
+		all = append(all, reference{filepath.Base(name), unzip(t, path), golden.Read(t, name+".jsonl.gz")})
+	}
+	return all
+}
+
+func unzip(t testing.TB, path string) []byte {
+	zipped, err := os.ReadFile(path)
+	require.NoError(t, err)
+	r, err := gzip.NewReader(bytes.NewReader(zipped))
+	require.NoError(t, err)
+	raw, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return raw
+}
+
+// TestGoldens demands no difference from spm_encode and spm_decode.
+func TestGoldens(t *testing.T) {
+	for _, ref := range references(t) {
+		t.Run(ref.name, func(t *testing.T) {
+			model, err := Parse(ref.file)
+			require.NoError(t, err)
+			for _, r := range ref.records {
+				pieces := model.Encode(r.Input())
+				if !assert.Equal(t, len(r.Pieces), len(pieces), "%.200q", r.Input()) {
+					continue
+				}
+				for i := range pieces {
+					require.Equal(t, r.Pieces[i], pieces[i], "piece %d of %.200q", i, r.Input())
+				}
+				assert.Equal(t, r.Decoded, model.Decode(r.Pieces), "decoding %.200q", r.Pieces)
+			}
+		})
+	}
+}
+
+// TestNormalizeAligned checks the origins, and with them the shortcuts of the
+// normalizer, which it does not take when it notes origins.
+func TestNormalizeAligned(t *testing.T) {
+	for _, ref := range references(t) {
+		t.Run(ref.name, func(t *testing.T) {
+			model, err := Parse(ref.file)
+			require.NoError(t, err)
+			for _, r := range ref.records {
+				text := r.Input()
+				normalized, origins := model.NormalizeAligned(text)
+				require.Equal(t, string(model.AppendNormalized(nil, text)), normalized, "%.200q", text)
+				if len(origins) == 0 {
+					require.Empty(t, normalized)
+					continue
+				}
+				require.Len(t, origins, len(normalized)+1)
+				require.True(t, slices.IsSorted(origins))
+				require.GreaterOrEqual(t, origins[0], 0)
+				require.LessOrEqual(t, origins[len(normalized)], len(text))
+			}
+		})
+	}
+}
+
+func TestNormalizeAlignedOrigins(t *testing.T) {
+	model, err := Open(bundledModel)
+	require.NoError(t, err)
+	normalized, origins := model.NormalizeAligned("  a\u00a0\u200bｂ ")
+	require.Equal(t, "▁a▁b", normalized)
+	// "▁" in front, a, the space from U+00A0 at 3 and b from 8; the text ends at 11.
+	assert.Equal(t, []int{2, 2, 2, 2, 3, 3, 3, 8, 11}, origins)
+}
+
+// TestTokensCover checks that tokens leave no gap, whatever the text.
+func TestTokensCover(t *testing.T) {
+	model, err := Open(bundledModel)
+	require.NoError(t, err)
+	for _, r := range golden.Read(t, "../testdata/hostile.jsonl.gz") {
+		// The text itself serves as normalized text: no caller can break this.
+		for _, text := range [][]byte{[]byte(r.Input()), model.AppendNormalized(nil, r.Input())} {
+			requireCover(t, model, text)
+		}
+	}
+}
+
+func requireCover(t testing.TB, model *Model, normalized []byte) {
+	at, unknown := 0, false
+	for _, token := range model.AppendTokens(nil, normalized) {
+		require.Equal(t, at, token.Start)
+		require.Greater(t, token.End, token.Start)
+		if token.ID == model.Unknown() {
+			require.False(t, unknown, "two unknown tokens in a row")
+		} else {
+			require.Equal(t, model.Piece(token.ID), string(normalized[token.Start:token.End]))
+			require.False(t, model.IsControl(token.ID))
+		}
+		at, unknown = token.End, token.ID == model.Unknown()
+	}
+	require.Equal(t, len(normalized), at)
+}
+
+func TestAppendTokensKeepsWhatIsThere(t *testing.T) {
+	model, err := Open(bundledModel)
+	require.NoError(t, err)
+	earlier := []Token{{ID: model.Unknown(), Start: 0, End: 7}}
+	tokens := model.AppendTokens(earlier, []byte("☃☃"))
+	assert.Equal(t, []Token{{model.Unknown(), 0, 7}, {model.Unknown(), 0, 6}}, tokens)
+}
+
+func TestConcurrentUse(t *testing.T) {
+	model, err := Open(bundledModel)
+	require.NoError(t, err)
+	records := golden.Read(t, "../testdata/hostile.jsonl.gz")
+	wrong := make([]string, 4)
+	var wg sync.WaitGroup
+	for worker := range wrong {
+		wg.Go(func() {
+			for i := range records {
+				r := records[(i+worker*100)%len(records)]
+				if got := model.Encode(r.Input()); !slices.Equal(got, r.Pieces) {
+					wrong[worker] = r.Input()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, make([]string, 4), wrong)
+}

@@ -1,0 +1,207 @@
+package spm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// symbol is what merging works on: a piece, by its id, or a character that is no
+// piece itself but stands in one, by a number above all piece ids. noSymbol is a
+// character that is in no piece.
+type symbol = int32
+
+const noSymbol symbol = -1
+
+// symbolBits bounds the number of symbols, so that a merge, which is three of
+// them, fits into one word of the table.
+const symbolBits = 21
+
+// noRank is the rank of a pair that does not merge: behind all others.
+const noRank = 1<<31 - 1
+
+// merges says which characters are symbols and which two symbols merge.
+//
+// SentencePiece concatenates the text of two neighbours and looks the result up
+// among the pieces. Here that lookup is done once, at load, for every way to cut
+// every piece in two; text is then merged by symbol numbers alone.
+type merges struct {
+	pieces int32           // symbols below are piece ids
+	bmp    []symbol        // of each character below 1<<16
+	astral map[rune]symbol // of the other characters
+	// ranks, by piece id, order merges: the best score has rank 0, equal scores
+	// have equal ranks.
+	ranks []int32
+	pairs pairTable
+}
+
+// newMerges builds the tables. Only normal pieces take part: no text spells a
+// control or unknown piece.
+func newMerges(pieces []pieceProto) (*merges, error) {
+	m := &merges{
+		pieces: int32(len(pieces)),
+		bmp:    slices.Repeat([]symbol{noSymbol}, 1<<16),
+		astral: map[rune]symbol{},
+	}
+	ids := make(map[string]symbol, len(pieces))
+	var normal []symbol
+	for id, p := range pieces {
+		if p.kind != normalPiece {
+			continue
+		}
+		ids[p.text] = symbol(id)
+		normal = append(normal, symbol(id))
+		if r, size := utf8.DecodeRuneInString(p.text); size == len(p.text) {
+			m.setSymbol(r, symbol(id))
+		}
+	}
+	if err := m.addCharacters(pieces, normal); err != nil {
+		return nil, err
+	}
+	m.rank(pieces, normal)
+	m.addPairs(pieces, normal, ids)
+	return m, nil
+}
+
+// addCharacters numbers the characters that occur in pieces only.
+func (m *merges) addCharacters(pieces []pieceProto, normal []symbol) error {
+	next := m.pieces
+	for _, id := range normal {
+		for _, r := range pieces[id].text {
+			if m.symbolOf(r) == noSymbol {
+				m.setSymbol(r, next)
+				next++
+			}
+		}
+	}
+	if next >= 1<<symbolBits {
+		return fmt.Errorf("%d pieces and characters, at most %d are supported", next, 1<<symbolBits-1)
+	}
+	return nil
+}
+
+func (m *merges) rank(pieces []pieceProto, normal []symbol) {
+	byScore := slices.Clone(normal)
+	slices.SortFunc(byScore, func(a, b symbol) int { return cmp.Compare(pieces[b].score, pieces[a].score) })
+	m.ranks = make([]int32, len(pieces))
+	for i, id := range byScore {
+		m.ranks[id] = int32(i)
+		if i > 0 && pieces[id].score == pieces[byScore[i-1]].score {
+			m.ranks[id] = m.ranks[byScore[i-1]]
+		}
+	}
+}
+
+// addPairs finds the merges: every cut of every piece into two symbols.
+func (m *merges) addPairs(pieces []pieceProto, normal []symbol, ids map[string]symbol) {
+	spelled := func(text string) symbol {
+		if id, ok := ids[text]; ok {
+			return id
+		}
+		if r, size := utf8.DecodeRuneInString(text); size == len(text) {
+			return m.symbolOf(r)
+		}
+		return noSymbol
+	}
+	var found []uint64
+	for _, id := range normal {
+		text := pieces[id].text
+		for cut := range text {
+			if cut == 0 {
+				continue
+			}
+			left, right := spelled(text[:cut]), spelled(text[cut:])
+			if left != noSymbol && right != noSymbol {
+				found = append(found, newSlot(left, right, id))
+			}
+		}
+	}
+	m.pairs = newPairTable(found)
+}
+
+func (m *merges) setSymbol(r rune, s symbol) {
+	if r < 1<<16 {
+		m.bmp[r] = s
+	} else {
+		m.astral[r] = s
+	}
+}
+
+func (m *merges) symbolOf(r rune) symbol {
+	if r < 1<<16 {
+		return m.bmp[r]
+	}
+	if s, ok := m.astral[r]; ok {
+		return s
+	}
+	return noSymbol
+}
+
+// pair returns the piece that two neighbours become and its rank, or noRank.
+func (m *merges) pair(left, right symbol) (rank int32, merged symbol) {
+	if left < 0 || right < 0 {
+		return noRank, noSymbol
+	}
+	if merged = m.pairs.find(left, right); merged == noSymbol {
+		return noRank, noSymbol
+	}
+	return m.ranks[merged], merged
+}
+
+// spansWords says whether a piece has a space that is not its first character.
+// Where none has, no merge crosses from before a "▁" to behind it, and words can
+// be merged one by one.
+func spansWords(pieces []pieceProto) bool {
+	return slices.ContainsFunc(pieces, func(p pieceProto) bool {
+		return p.kind == normalPiece && strings.LastIndex(p.text, space) > 0
+	})
+}
+
+// pairTable is a hash table from two symbols to the piece they merge into, with
+// open addressing and at most half full. A slot is 0 or a pair's key and its
+// piece: 1<<63 | left<<42 | right<<21 | merged.
+type pairTable struct {
+	slots []uint64
+	mask  uint64
+}
+
+func newPairTable(entries []uint64) pairTable {
+	size := 1
+	for size < 2*len(entries)+1 {
+		size *= 2
+	}
+	t := pairTable{slots: make([]uint64, size), mask: uint64(size - 1)}
+	for _, e := range entries {
+		at := t.start(e >> symbolBits)
+		for t.slots[at] != 0 {
+			at = (at + 1) & t.mask
+		}
+		t.slots[at] = e
+	}
+	return t
+}
+
+func (t *pairTable) find(left, right symbol) symbol {
+	key := pairKey(left, right)
+	for at := t.start(key); ; at = (at + 1) & t.mask {
+		switch slot := t.slots[at]; {
+		case slot == 0:
+			return noSymbol
+		case slot>>symbolBits == key:
+			return symbol(slot & (1<<symbolBits - 1))
+		}
+	}
+}
+
+// start is the first slot to look at: Fibonacci hashing, middle bits.
+func (t *pairTable) start(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 20 & t.mask }
+
+func newSlot(left, right, merged symbol) uint64 {
+	return pairKey(left, right)<<symbolBits | uint64(merged)
+}
+
+func pairKey(left, right symbol) uint64 {
+	return 1<<(2*symbolBits) | uint64(left)<<symbolBits | uint64(right)
+}

@@ -1,0 +1,189 @@
+package spm
+
+import (
+	"bytes"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParse(t *testing.T) {
+	model, err := Parse(newModelFile().raw)
+	require.NoError(t, err)
+	assert.Equal(t, 9, model.Size())
+	assert.Equal(t, int32(0), model.Unknown())
+	assert.Equal(t, "▁a", model.Piece(3))
+	assert.True(t, model.IsControl(1))
+	assert.False(t, model.IsControl(3))
+	for _, id := range []int32{-1, 9, math.MaxInt32} {
+		assert.Empty(t, model.Piece(id))
+		assert.False(t, model.IsControl(id))
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		file        []byte
+		message     string
+		unsupported bool
+	}{
+		"nothing":            {nil, "it has no pieces", false},
+		"another format":     {[]byte("PK\x03\x04 a zip file"), "broken protobuf at byte", false},
+		"cut short":          {newModelFile().raw[:40], "broken protobuf", false},
+		"length beyond end":  {[]byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f}, "broken protobuf at byte 0 of 6", false},
+		"broken in a piece":  {newModelFile().add(1, []byte{0x0a, 0x05, 'x'}).raw, "piece 9: broken protobuf at byte 0 of 3", false},
+		"empty piece":        {newModelFile().piece("", 0, normalPiece).raw, "piece 9: text is empty", false},
+		"piece not UTF-8":    {newModelFile().piece("\xff", 0, normalPiece).raw, `piece 9: text "\xff" is not UTF-8`, false},
+		"huge piece":         {newModelFile().piece(strings.Repeat("x", 257), 0, normalPiece).raw, "text has 257 bytes, at most 256", false},
+		"score not a number": {newModelFile().piece("x", float32(math.NaN()), normalPiece).raw, "piece 9: score is not a number", false},
+		"piece twice":        {newModelFile().piece("ab", 0, normalPiece).raw, `pieces 4 and 9 are both "ab"`, false},
+		"piece like control": {newModelFile().piece("</s>", 0, normalPiece).raw, `pieces 2 and 9 are both "</s>"`, false},
+		"two unknown pieces": {newModelFile().piece("?", 0, unknownPiece).raw, "pieces 0 and 9 are both the unknown piece", false},
+		"no unknown piece":   {(&modelFile{}).piece("a", 0, normalPiece).trainer(varint(3, bpeModel)).raw, "none of the pieces", false},
+		"unigram":            {newModelFile().trainer(varint(3, 1)).raw, "type 1, only BPE (type 2)", true},
+		"no model type":      {(&modelFile{}).piece("<unk>", 0, unknownPiece).raw, "type 1, only BPE (type 2)", true},
+		"byte fallback":      {newModelFile().trainer(varint(35, 1)).raw, "byte fallback", true},
+		"byte piece":         {newModelFile().piece("<0x00>", 0, bytePiece).raw, `piece 9, "<0x00>", is user-defined, unused or a byte (type 6)`, true},
+		"user-defined piece": {newModelFile().piece("<x>", 0, userPiece).raw, "(type 4)", true},
+		"unused piece":       {newModelFile().piece("<x>", 0, unusedPiece).raw, "(type 5)", true},
+		"future piece":       {newModelFile().piece("<x>", 0, 77).raw, "has type 77", true},
+		"denormalizer":       {newModelFile().add(5, message(2, []byte("xxxx"))).raw, "denormalization rules", true},
+		"tiny charsmap":      {newModelFile().charsmap([]byte("abc")).raw, "character map has 3 bytes", false},
+		"charsmap size":      {newModelFile().charsmap([]byte("\xff\xff\xff\xffabcd")).raw, "of 8 bytes says that its trie has 4294967295", false},
+		"charsmap alignment": {newModelFile().charsmap([]byte("\x03\x00\x00\x00abcdef")).raw, "its trie has 3", false},
+		"value beyond end":   {newModelFile().charsmap(rawCharsmap("x\x00", oneRule('q', 2)...)).raw, "unit 1 points to byte 2 of 2", false},
+		"rule not UTF-8":     {newModelFile().charsmap(rawCharsmap("\xff\x00", oneRule('q', 0)...)).raw, "not UTF-8", false},
+		"huge replacement":   {newModelFile().charsmap(rawCharsmap(strings.Repeat("x", 300), oneRule('q', 0)...)).raw, "has 300 bytes, at most 256", false},
+		"huge file":          {make([]byte, maxFileBytes+1), "more than 16 MB", false},
+		"too many pieces":    {bytes.Repeat(message(1, message(1, []byte("x"))), maxPieces+1), "more than 524288 pieces", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			model, err := Parse(test.file)
+			require.ErrorContains(t, err, test.message)
+			assert.Nil(t, model)
+			if test.unsupported {
+				assert.ErrorIs(t, err, ErrUnsupported)
+			} else {
+				assert.NotErrorIs(t, err, ErrUnsupported)
+			}
+		})
+	}
+}
+
+func TestOpenNoFile(t *testing.T) {
+	_, err := Open(filepath.Join(t.TempDir(), "none.model"))
+	assert.ErrorContains(t, err, "none.model")
+}
+
+func TestEncodeSmall(t *testing.T) {
+	for name, test := range map[string]struct {
+		file *modelFile
+		text string
+		want []string
+	}{
+		"best score first":           {newModelFile(), "ab", []string{"▁ab"}},
+		"no merge left":              {newModelFile(), "ba", []string{"▁", "b", "a"}},
+		"unknown run":                {newModelFile(), "axyzb", []string{"▁a", "xyz", "b"}},
+		"unknown run over words":     {(&modelFile{}).piece("<unk>", 0, unknownPiece).piece("a", 0, normalPiece).trainer(varint(3, bpeModel)), "x y", []string{"▁x▁y"}},
+		"control piece typed":        {newModelFile(), "</s>", []string{"▁", "</s>"}},
+		"control character typed":    {newModelFile().piece("c", 0, controlPiece), "cab", []string{"▁", "c", "ab"}},
+		"equal scores, the left":     {newModelFile().piece("aa", -1, normalPiece), "baaa", []string{"▁", "b", "aa", "a"}},
+		"character only in pieces":   {newModelFile().piece("xy", 9, normalPiece), "xyx", []string{"▁", "xy", "x"}},
+		"a rule":                     {newModelFile().charsmap(rawCharsmap("b\x00", oneRule('q', 0)...)), "aq", []string{"▁ab"}},
+		"a rule that removes":        {newModelFile().charsmap(rawCharsmap("b\x00\x00", oneRule('q', 2)...)), "qaqbq", []string{"▁ab"}},
+		"a rule that gives a space":  {newModelFile().charsmap(rawCharsmap(" \x00", oneRule('q', 0)...)), "qaq qaqq", []string{"▁a", "▁a"}},
+		"unended replacement":        {newModelFile().charsmap(rawCharsmap("b", oneRule('q', 0)...)), "aq", []string{"▁ab"}},
+		"nothing":                    {newModelFile(), "", []string{}},
+		"only what is cut":           {newModelFile(), "  ▁ ", []string{}},
+		"broken UTF-8":               {newModelFile(), "a\xe3\x81", []string{"▁a", "\ufffd\ufffd"}},
+		"unknown fields are skipped": {newModelFile().add(99, []byte("new")).add(4, nil), "a", []string{"▁a"}},
+		"messages are merged":        {newModelFile().trainer(varint(24, 1)).normalizer(varint(3, 1)), "a", []string{"a", "▁"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			model, err := Parse(test.file.raw)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, model.Encode(test.text))
+		})
+	}
+}
+
+func TestDecodeSmall(t *testing.T) {
+	model, err := Parse(newModelFile().raw)
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		pieces []string
+		want   string
+	}{
+		"nothing":                    {nil, ""},
+		"words":                      {[]string{"▁a", "▁b"}, "a▁b"}, // "▁b" is no piece and stays as it is
+		"spaces in front":            {[]string{"▁", "▁", "▁a", "▁a"}, "a a"},
+		"control pieces":             {[]string{"<s>", "▁a", "</s>", "▁a"}, "a a"},
+		"the unknown piece":          {[]string{"▁a", "<unk>", "b"}, "a ⁇ b"},
+		"unknown text":               {[]string{"▁a", "雪", "b"}, "a雪b"},
+		"an empty string":            {[]string{"", "▁a"}, "a"},
+		"unknown text, then a space": {[]string{"x", "▁a"}, "x a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, model.Decode(test.pieces))
+		})
+	}
+}
+
+// TestDecodeKeepsExtraSpaces has a model that does not remove extra spaces: then
+// only the one that encoding puts in front goes.
+func TestDecodeKeepsExtraSpaces(t *testing.T) {
+	model, err := Parse(newModelFile().normalizer(varint(4, 0)).raw)
+	require.NoError(t, err)
+	assert.Equal(t, "  a", model.Decode([]string{"▁", "▁", "▁a"}))
+	assert.Equal(t, " a", model.Decode([]string{"<s>", "▁", "▁a"}))
+}
+
+func TestUnknownSurface(t *testing.T) {
+	model, err := Parse(newModelFile().trainer(message(44, []byte("[?]"))).raw)
+	require.NoError(t, err)
+	assert.Equal(t, "a[?]", model.Decode([]string{"▁a", "<unk>"}))
+}
+
+// TestBrokenByteIsNoCharacter gives AppendTokens bytes that are not UTF-8, which
+// decode to U+FFFD but are shorter.
+func TestBrokenByteIsNoCharacter(t *testing.T) {
+	model, err := Parse(newModelFile().piece("\ufffd", 0, normalPiece).raw)
+	require.NoError(t, err)
+	requireCover(t, model, []byte("\xff\xe3\x81"))
+	tokens := model.AppendTokens(nil, []byte("\ufffd\xff"))
+	assert.Equal(t, []Token{{9, 0, 3}, {model.Unknown(), 3, 4}}, tokens)
+}
+
+// TestTrieBounds has tries that point out of themselves. No rule is there.
+func TestTrieBounds(t *testing.T) {
+	for name, units := range map[string][]unit{
+		"children":      {200 << 10},
+		"far children":  {1<<31 - 1},
+		"grandchildren": {0, 'a': 'a' | 1<<20},
+		"leaf":          {0, 'a': 'a' | 1<<8 | 1<<20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			model, err := Parse(newModelFile().charsmap(rawCharsmap("b\x00", units...)).raw)
+			require.NoError(t, err)
+			assert.Equal(t, []string{"▁ab", "▁a"}, model.Encode("ab a"))
+		})
+	}
+}
+
+// TestCyclicTrie walks a trie whose nodes lead to themselves. Bounds alone keep
+// such a walk inside the text.
+func TestCyclicTrie(t *testing.T) {
+	units := make([]unit, 256)
+	units[0] = 1 << 10 // base 1, as all others
+	for i := 2; i < len(units); i++ {
+		units[i] = unit(i^1) | 1<<8 | unit(i^1)<<10
+	}
+	units[1] = 1 << 31 // every node's leaf
+	model, err := Parse(newModelFile().charsmap(rawCharsmap("b\x00", units...)).raw)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"▁", "b"}, model.Encode("any text at all"))
+}

@@ -1,0 +1,177 @@
+package spm
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// space is what a space is written as in normalized text and in pieces: U+2581.
+const space = "\u2581"
+
+const replacementChar = "\ufffd"
+
+// normalizer rewrites text into the form that the pieces are spelled in.
+type normalizer struct {
+	rules charsmap
+
+	addDummyPrefix     bool   // put a space in front (behind, with spaceAsSuffix)
+	removeExtraSpaces  bool   // drop spaces at both ends, make runs of them one
+	whitespaceAsSuffix bool   // pieces end, not begin, with their space
+	space              string // what a space becomes: "▁", or " " where a model does not escape it
+
+	// Most characters are in no rule. These two tables find them without a walk
+	// through the trie. They are exact, not heuristics: see charsmap.inert.
+	plainASCII [utf8.RuneSelf]bool // stays before another ASCII byte or the end
+	plainBMP   [1 << 16 / 8]byte   // one bit a character: stays whatever follows
+}
+
+func newNormalizer(p normalizerProto, whitespaceAsSuffix bool) (*normalizer, error) {
+	rules, err := parseCharsmap(p.charsmap)
+	if err != nil {
+		return nil, err
+	}
+	n := &normalizer{
+		rules:              rules,
+		addDummyPrefix:     p.addDummyPrefix,
+		removeExtraSpaces:  p.removeExtraSpaces,
+		whitespaceAsSuffix: whitespaceAsSuffix,
+		space:              " ",
+	}
+	if p.escapeSpaces {
+		n.space = space
+	}
+	for c := range n.plainASCII {
+		n.plainASCII[c] = c != ' ' && rules.inert(string(rune(c)), utf8.RuneSelf)
+	}
+	for r := rune(utf8.RuneSelf); r < 1<<16; r++ {
+		if utf8.ValidRune(r) && rules.inert(string(r), 256) {
+			n.plainBMP[r>>3] |= 1 << (r & 7)
+		}
+	}
+	return n, nil
+}
+
+// append appends the normalized text to dst. Where origins is not nil it gets,
+// for each byte appended and for the end, the offset in text that it came from.
+func (n *normalizer) append(dst []byte, text string, origins *[]int) []byte {
+	at := n.leadingSpaces(text)
+	if at == len(text) {
+		return dst
+	}
+	start := len(dst)
+	if n.addDummyPrefix && !n.whitespaceAsSuffix {
+		dst = append(dst, n.space...)
+		mark(origins, at, len(n.space))
+	}
+	afterSpace := n.removeExtraSpaces // whether spaces that come now are extra
+	for at < len(text) {
+		if run := n.plainRun(text[at:]); run > 0 && origins == nil {
+			dst = append(dst, text[at:at+run]...)
+			at += run
+			afterSpace = false
+			continue
+		}
+		out, length := n.next(text[at:])
+		if afterSpace {
+			out = strings.TrimLeft(out, " ")
+		}
+		// A rule can remove its text. That leaves what came before it last, so
+		// a space before and one behind are still a run.
+		if out != "" {
+			before := len(dst)
+			dst = n.appendEscaped(dst, out)
+			mark(origins, at, len(dst)-before)
+			afterSpace = n.removeExtraSpaces && out[len(out)-1] == ' '
+		}
+		at += length
+	}
+	return n.finish(dst, start, at, origins)
+}
+
+// leadingSpaces is how many bytes of spaces to drop from the head of text.
+func (n *normalizer) leadingSpaces(text string) int {
+	at := 0
+	for n.removeExtraSpaces && at < len(text) {
+		out, length := n.next(text[at:])
+		if out != " " {
+			break
+		}
+		at += length
+	}
+	return at
+}
+
+// plainRun is the length in bytes of a head of s that surely stays as it is and
+// has no space.
+func (n *normalizer) plainRun(s string) int {
+	at := 0
+	for at < len(s) {
+		if c := s[at]; c < utf8.RuneSelf {
+			if !n.plainASCII[c] || at+1 < len(s) && s[at+1] >= utf8.RuneSelf {
+				break
+			}
+			at++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[at:])
+		if size == 1 || r >= 1<<16 || n.plainBMP[r>>3]>>(r&7)&1 == 0 {
+			break
+		}
+		at += size
+	}
+	return at
+}
+
+// next normalizes the head of s, which is not empty: the longest rule's text, or
+// else one character. length is how many bytes of s were used, at least 1.
+func (n *normalizer) next(s string) (out string, length int) {
+	if length, out = n.rules.longest(s); length > 0 {
+		return out, length
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError && size == 1 {
+		return replacementChar, 1
+	}
+	return s[:size], size
+}
+
+func (n *normalizer) appendEscaped(dst []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if s[i] == ' ' {
+			dst = append(dst, n.space...)
+		} else {
+			dst = append(dst, s[i])
+		}
+	}
+	return dst
+}
+
+// finish drops spaces from the end of dst[start:] and adds the suffix. A "▁"
+// that the user typed at the end goes too, for SentencePiece cannot tell it from
+// a space at this point; so does the dummy prefix of a text of nothing else.
+func (n *normalizer) finish(dst []byte, start, end int, origins *[]int) []byte {
+	for n.removeExtraSpaces && bytes.HasSuffix(dst[start:], []byte(n.space)) {
+		dst = dst[:len(dst)-len(n.space)]
+		if origins != nil {
+			end = (*origins)[len(dst)-start]
+			*origins = (*origins)[:len(dst)-start]
+		}
+	}
+	if n.addDummyPrefix && n.whitespaceAsSuffix {
+		dst = append(dst, n.space...)
+		mark(origins, end, len(n.space))
+	}
+	mark(origins, end, 1)
+	return dst
+}
+
+// mark notes that the next n bytes came from offset at.
+func mark(origins *[]int, at, n int) {
+	if origins == nil {
+		return
+	}
+	for range n {
+		*origins = append(*origins, at)
+	}
+}

@@ -1,0 +1,307 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/tokenizer/internal/golden"
+	"dragoman/tokenizer/spm"
+)
+
+const bundled = "../model/bundled"
+
+func open(t testing.TB) *Tokenizer {
+	tok, err := Open(bundled)
+	require.NoError(t, err)
+	return tok
+}
+
+// TestGoldens demands the ids and the text that Hugging Face gives.
+func TestGoldens(t *testing.T) {
+	tok := open(t)
+	for _, file := range []string{"corpus", "hostile"} {
+		t.Run(file, func(t *testing.T) {
+			compared := 0
+			for _, r := range golden.Read(t, "testdata/"+file+".jsonl.gz") {
+				if r.Bytes != nil {
+					continue // Hugging Face takes UTF-8 only
+				}
+				compared++
+				ids, err := tok.Encode("fr", r.Text)
+				require.NoError(t, err)
+				require.Equal(t, r.IDs, ids, "%.200q", r.Text)
+				require.Equal(t, r.HFDecoded, tok.Decode(ids), "%.200q", r.Text)
+			}
+			assert.Greater(t, compared, 1200)
+		})
+	}
+}
+
+func TestDecodeGoldens(t *testing.T) {
+	tok := open(t)
+	for _, r := range golden.Read(t, "testdata/decode.jsonl.gz") {
+		require.Equal(t, r.HFDecoded, tok.Decode(r.IDs), "%v", r.IDs)
+	}
+}
+
+func TestDecodeLeavesOut(t *testing.T) {
+	tok := open(t)
+	text, err := tok.Encode("en", "Good morning")
+	require.NoError(t, err)
+	base := int64(tok.Size() - 108)
+	for name, extra := range map[string][]int64{
+		"special tokens":      {0, 1, 2, 3},
+		"languages":           {base, base + 99},
+		"made-up words":       {base + 100, base + 107},
+		"beyond the end":      {base + 108, 1 << 40, 1<<63 - 1},
+		"below the beginning": {-1, -1 << 63},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, "", tok.Decode(extra))
+			assert.Equal(t, "Good morning", tok.Decode(slices.Concat(extra, text, extra)))
+		})
+	}
+	assert.Equal(t, "", tok.Decode(nil))
+}
+
+// TestPythonSpace lists the characters that Python 3's str.strip() cuts off.
+func TestPythonSpace(t *testing.T) {
+	const all = "\t\n\v\f\r\x1c\x1d\x1e\x1f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006" +
+		"\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+	for r := rune(0); r < 1<<16; r++ {
+		require.Equal(t, strings.ContainsRune(all, r), isPythonSpace(r), "%U", r)
+	}
+}
+
+// TestTextNeverBecomesSpecial encodes text that looks like special tokens.
+func TestTextNeverBecomesSpecial(t *testing.T) {
+	tok := open(t)
+	for _, text := range []string{"</s>", "<s>", "<pad>", "<unk>", "__en__", "__zu__ </s> __fr__", "</s></s>", "＜／ｓ＞", "madeupword0"} {
+		ids, err := tok.Encode("en", text)
+		require.NoError(t, err)
+		requireText(t, tok, ids)
+	}
+}
+
+// requireText checks that ids are a language, ids that text can give, and </s>.
+func requireText(t testing.TB, tok *Tokenizer, ids []int64) {
+	require.GreaterOrEqual(t, len(ids), 2)
+	_, ok := tok.languages.code(ids[0])
+	require.True(t, ok)
+	require.Equal(t, int64(2), ids[len(ids)-1])
+	for _, id := range ids[1 : len(ids)-1] {
+		_, ok := tok.vocab.piece(id)
+		require.True(t, ok || id == 3, "id %d in %v", id, ids)
+	}
+}
+
+func TestEncodeFails(t *testing.T) {
+	tok := open(t)
+	for _, lang := range []string{"", "EN", "xx", "__en__", "en "} {
+		_, err := tok.Encode(lang, "text")
+		assert.ErrorIs(t, err, ErrUnknownLanguage)
+		assert.ErrorContains(t, err, fmt.Sprintf("%q", lang))
+	}
+	_, err := tok.Encode("en", strings.Repeat("x", maxTextBytes+1))
+	assert.ErrorIs(t, err, ErrTooLong)
+	assert.ErrorContains(t, err, "67108865 bytes")
+}
+
+func TestEncodeNothing(t *testing.T) {
+	tok := open(t)
+	english, _ := tok.LanguageID("en")
+	for _, text := range []string{"", " ", "\t\n", "\u200b", "\u2581"} {
+		ids, err := tok.Encode("en", text)
+		require.NoError(t, err)
+		assert.Equal(t, []int64{english, 2}, ids, "%q", text)
+	}
+}
+
+// TestLanguages checks the ids that M2M100's published vocabulary of 128,004
+// entries gives, with a made-up vocabulary of that size.
+func TestLanguages(t *testing.T) {
+	vocab := map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
+	for id := int64(4); id < 128_004; id++ {
+		vocab[fmt.Sprint("piece", id)] = id
+	}
+	tok, err := New(Config{Pieces: open(t).pieces, Vocabulary: vocab, MadeUpWords: 8})
+	require.NoError(t, err)
+	assert.Equal(t, 128_112, tok.Size())
+	for code, want := range map[string]int64{"af": 128004, "am": 128005, "ast": 128007, "de": 128020, "en": 128022, "fr": 128028, "ja": 128046, "zh": 128102, "zu": 128103} {
+		id, ok := tok.LanguageID(code)
+		assert.True(t, ok)
+		assert.Equal(t, want, id, code)
+	}
+	codes := tok.Languages()
+	assert.Len(t, codes, 100)
+	assert.True(t, slices.IsSorted(codes))
+	codes[0] = "changed"
+	assert.Equal(t, "af", tok.Languages()[0])
+	_, ok := tok.LanguageID("changed")
+	assert.False(t, ok)
+}
+
+// TestUnknownRuns takes pieces away from vocab.json, and puts in runs that the
+// SentencePiece model does not know.
+func TestUnknownRuns(t *testing.T) {
+	pieces := open(t).pieces
+	tok, err := New(Config{Pieces: pieces, Vocabulary: map[string]int64{
+		"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "▁": 4, "☃☃": 5, "▁the": 6,
+	}, MadeUpWords: 8})
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		text string
+		want []int64
+	}{
+		"a piece that is not in the vocabulary": {"of the", []int64{3, 6}},
+		"a run that is":                         {"☃☃", []int64{4, 5}},
+		"a run that is not":                     {"☃☃☃", []int64{4, 3}},
+		"two runs":                              {"☃☃ ☃ ☃☃", []int64{4, 5, 4, 3, 4, 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ids, err := tok.Encode("en", test.text)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, ids[1:len(ids)-1])
+		})
+	}
+}
+
+// TestUnknownRunLikeSpecial has a model to which every character of "</s>" is
+// unknown, so that the whole of it is one run.
+func TestUnknownRunLikeSpecial(t *testing.T) {
+	// Two pieces, <unk> and ▁, and model type BPE.
+	pieces, err := spm.Parse([]byte("\x0a\x09\x0a\x05<unk>\x18\x02\x0a\x05\x0a\x03▁\x12\x02\x18\x02"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"▁", "</s>"}, pieces.Encode("</s>"))
+	tok, err := New(Config{Pieces: pieces, Vocabulary: map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "▁": 4}})
+	require.NoError(t, err)
+	for _, text := range []string{"</s>", "<s>", "<pad>", "__en__"} {
+		ids, err := tok.Encode("en", text)
+		require.NoError(t, err)
+		assert.Equal(t, []int64{4, 3}, ids[1:len(ids)-1], text)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	pieces := open(t).pieces
+	sound := map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "a": 4}
+	for name, test := range map[string]struct {
+		token   string // an entry to add; with id -2, to delete
+		id      int64
+		words   int
+		message string
+	}{
+		"gap":            {"b", 6, 8, `token "b" has id 6, expected 0 to 5 for 6 entries`},
+		"negative id":    {"b", -1, 8, `token "b" has id -1`},
+		"id twice":       {"b", 4, 8, "both have id 4"},
+		"no </s>":        {"</s>", 5, 8, `token "</s>" has id 5`},
+		"no <unk>":       {"<unk>", -2, 8, "has id 4"},
+		"negative words": {"a", 4, -1, "-1 made-up words"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			vocab := maps.Clone(sound)
+			vocab[test.token] = test.id
+			if test.id == -2 {
+				delete(vocab, test.token)
+			}
+			_, err := New(Config{Pieces: pieces, Vocabulary: vocab, MadeUpWords: test.words})
+			assert.ErrorContains(t, err, test.message)
+		})
+	}
+	_, err := New(Config{Pieces: pieces, Vocabulary: map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2}})
+	assert.ErrorContains(t, err, `3 entries, but no token "<unk>"`)
+	_, err = New(Config{Pieces: pieces})
+	assert.ErrorContains(t, err, "0 entries")
+}
+
+func TestOpenFolders(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(dir string) error
+		message string
+		is      error
+	}{
+		"whole":             {func(string) error { return nil }, "", nil},
+		"no config":         {remove(configFile), "", nil},
+		"no piece model":    {remove(model.PieceModelFile), model.PieceModelFile, fs.ErrNotExist},
+		"no vocabulary":     {remove(model.VocabFile), model.VocabFile, fs.ErrNotExist},
+		"other languages":   {write(configFile, `{"language_codes":"wmt21"}`), `language_codes is "wmt21", only "m2m100"`, nil},
+		"broken config":     {write(configFile, `{`), configFile, nil},
+		"broken pieces":     {write(model.PieceModelFile, "no"), model.PieceModelFile, nil},
+		"broken vocabulary": {write(model.VocabFile, `["a"]`), model.VocabFile, nil},
+		"empty vocabulary":  {write(model.VocabFile, `{}`), "0 entries", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, copyTokenizer(dir))
+			require.NoError(t, test.change(dir))
+			tok, err := Open(dir)
+			if test.message == "" {
+				require.NoError(t, err)
+				assert.Equal(t, open(t).Size(), tok.Size())
+				return
+			}
+			assert.ErrorContains(t, err, test.message)
+			if test.is != nil {
+				assert.ErrorIs(t, err, test.is)
+			}
+		})
+	}
+}
+
+func TestOpenMadeUpWords(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, copyTokenizer(dir))
+	require.NoError(t, write(configFile, `{"num_madeup_words": 5}`)(dir))
+	tok, err := Open(dir)
+	require.NoError(t, err)
+	assert.Equal(t, open(t).Size()-3, tok.Size())
+}
+
+func copyTokenizer(dir string) error {
+	var all error
+	for _, name := range []string{configFile, model.PieceModelFile, model.VocabFile} {
+		raw, err := os.ReadFile(filepath.Join(bundled, name))
+		all = errors.Join(all, err, os.WriteFile(filepath.Join(dir, name), raw, 0o600))
+	}
+	return all
+}
+
+func remove(name string) func(dir string) error {
+	return func(dir string) error { return os.Remove(filepath.Join(dir, name)) }
+}
+
+func write(name, content string) func(dir string) error {
+	return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600) }
+}
+
+func TestConcurrentUse(t *testing.T) {
+	tok := open(t)
+	records := golden.Read(t, "testdata/corpus.jsonl.gz")
+	wrong := make([]string, 4)
+	var wg sync.WaitGroup
+	for worker := range wrong {
+		wg.Go(func() {
+			for i := range records {
+				r := records[(i+worker*100)%len(records)]
+				ids, err := tok.Encode("fr", r.Text)
+				if err != nil || !slices.Equal(ids, r.IDs) || tok.Decode(ids) != r.HFDecoded {
+					wrong[worker] = r.Text
+				}
+			}
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, make([]string, 4), wrong)
+}
