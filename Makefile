@@ -1,0 +1,52 @@
+# `make` or `make help` lists what there is. Settings of the service are
+# environment variables: MODEL_WEIGHTS=facebook/m2m100_418M make run
+
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+BENCH     ?= .
+FUZZTIME  ?= 1m
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ERRCHECK    = github.com/kisielk/errcheck@v1.30.0
+
+.DEFAULT_GOAL := help
+.PHONY: help run build runtime test check fmt bench fuzz clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+run: build runtime ## build and serve on port 9527
+	./build/dragoman serve
+
+build: ## build build/dragoman
+	@command -v "$$(go env CC)" >/dev/null || { echo "make: no C compiler, install gcc or clang (apt install gcc libc6-dev)" >&2; exit 1; }
+	CGO_ENABLED=1 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o build/dragoman ./app
+
+runtime: ## fetch ONNX Runtime into build/onnxruntime
+	@scripts/fetch_onnxruntime.sh
+
+test: runtime ## run all tests with the race detector
+	CGO_ENABLED=1 go test -race -timeout 9m ./...
+
+check: runtime ## all that CI could object to: format, vet, lint, tests
+	@files=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)); [ -z "$$files" ] || { gofmt -d $$files; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go run $(ERRCHECK) -exclude .ci/errcheck.txt ./...
+	$(MAKE) test
+
+fmt: ## format the code
+	gofmt -w $$(go list -f '{{.Dir}}' ./...)
+
+bench: runtime ## run the benchmarks (BENCH=pattern)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+fuzz: ## fuzz each fuzz target for FUZZTIME (1m)
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
+	  for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
+	    echo "$$(dirname "$$file") $$target"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+	  done; \
+	done
+
+clean: ## remove what was built
+	rm -rf build bin

@@ -1,0 +1,198 @@
+// Package config is the service's configuration: one [Config], read from the
+// environment once and validated, so that the rest of the program never looks at
+// the environment.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+
+	"dragoman/model"
+)
+
+// Config is the whole configuration. [Parse] makes it; every value in it is
+// usable. The help tags are the text of the README's table and of `dragoman help`.
+type Config struct {
+	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
+	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
+	Workers     int    `env:"APP_WORKERS" envDefault:"1" help:"copies of the model; only 1 for now"`
+	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"64" help:"translation requests that may run or wait; one more gets 503"`
+	BatchSize   int    `env:"BATCH_SIZE" envDefault:"80" help:"rows decoded together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
+
+	Weights        string `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
+	Revision       string `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
+	SaveWeights    string `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder of its own in the user's cache folder"`
+	KeepCheckpoint Switch `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
+	// Precision is "" after Parse where PRECISION is auto.
+	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp32 for small models, int8 for all others"`
+
+	Device  string `env:"DEVICE" envDefault:"cpu" help:"where the model runs; only cpu for now"`
+	Threads int    `env:"THREADS" envDefault:"0" help:"threads that share one decoding step; 0: one for each core"`
+	Library string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: looked for beside the binary, in build/onnxruntime and in the system's folders"`
+
+	Token    string `env:"HF_TOKEN" help:"access token for gated or private repositories"`
+	Endpoint string `env:"HF_ENDPOINT" help:"mirror to use instead of the Hugging Face hub"`
+	Offline  Switch `env:"HF_HUB_OFFLINE" envDefault:"false" help:"never use the network for weights"`
+
+	Beams     int `env:"NUM_BEAMS" envDefault:"0" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's own number"`
+	MaxLength int `env:"MAX_LENGTH" envDefault:"0" help:"longest translation in tokens; 0: the checkpoint's own limit"`
+
+	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" help:"records in one request"`
+	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" help:"bytes of a request's body"`
+	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" help:"time that a request may wait and run before 504"`
+	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"30s" help:"time that requests in flight get to finish after SIGTERM"`
+
+	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
+	LogFormat string     `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
+}
+
+// Parse reads the configuration from the variables of environ ("NAME=value").
+// A variable that is set but empty counts as unset. The error is one line that
+// names every variable that does not fit.
+func Parse(environ []string) (Config, error) {
+	vars := env.ToMap(environ)
+	for name, value := range vars {
+		if strings.TrimSpace(value) == "" {
+			delete(vars, name)
+		}
+	}
+	cfg, err := env.ParseAsWithOptions[Config](env.Options{Environment: vars})
+	if err != nil {
+		return Config{}, explain(err, vars)
+	}
+	if cfg.Precision == "auto" {
+		cfg.Precision = ""
+	}
+	return cfg, cfg.validate()
+}
+
+// validate names every value that the service cannot run with.
+func (c Config) validate() error {
+	var errs []error
+	within := func(name string, value, low, high int64) {
+		if value < low || value > high {
+			errs = append(errs, fmt.Errorf("%s=%d: use %d to %d", name, value, low, high))
+		}
+	}
+	within("APP_PORT", int64(c.Port), 0, math.MaxUint16)
+	if c.Workers != 1 {
+		errs = append(errs, fmt.Errorf("APP_WORKERS=%d: this build runs one copy of the model, use 1", c.Workers))
+	}
+	within("APP_CONCURRENCY", int64(c.Concurrency), 1, 1<<20)
+	within("BATCH_SIZE", int64(c.BatchSize), 1, 1<<16)
+	within("THREADS", int64(c.Threads), 0, 1<<12)
+	within("NUM_BEAMS", int64(c.Beams), 0, 1<<10)
+	within("MAX_LENGTH", int64(c.MaxLength), 0, 1<<20)
+	within("MAX_RECORDS", int64(c.MaxRecords), 1, 1<<20)
+	within("MAX_BODY_BYTES", c.MaxBodyBytes, 64, 1<<32)
+	above0 := func(name string, value time.Duration) {
+		if value <= 0 {
+			errs = append(errs, fmt.Errorf("%s=%s: use a time above 0, such as 30s", name, value))
+		}
+	}
+	above0("REQUEST_TIMEOUT", c.RequestTimeout)
+	above0("SHUTDOWN_TIMEOUT", c.ShutdownTimeout)
+	if _, err := model.ParsePrecision(string(c.Precision)); err != nil && c.Precision != "" {
+		errs = append(errs, fmt.Errorf("PRECISION=%q: use auto, int8, fp32 or fp16", c.Precision))
+	}
+	switch c.Device {
+	case "cpu":
+	case "cuda":
+		errs = append(errs, errors.New("DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu"))
+	default:
+		errs = append(errs, fmt.Errorf("DEVICE=%q: use cpu", c.Device))
+	}
+	if c.LogFormat != "text" && c.LogFormat != "json" {
+		errs = append(errs, fmt.Errorf("LOG_FORMAT=%q: use text or json", c.LogFormat))
+	}
+	if c.Revision != "" && c.Weights == "" {
+		errs = append(errs, fmt.Errorf("MODEL_REVISION=%q: the bundled model has no revisions, set MODEL_WEIGHTS too", c.Revision))
+	}
+	return oneLine(errs)
+}
+
+// Switch is a boolean that also reads the words that Hugging Face's tools take:
+// 1, true, yes, on and their opposites, in any case.
+type Switch bool
+
+// UnmarshalText reads a switch.
+func (s *Switch) UnmarshalText(text []byte) error {
+	switch strings.ToLower(strings.TrimSpace(string(text))) {
+	case "1", "true", "yes", "on":
+		*s = true
+	case "0", "false", "no", "off":
+		*s = false
+	default:
+		return errors.New("use true or false")
+	}
+	return nil
+}
+
+// Variable is one environment variable of the service.
+type Variable struct {
+	Name, Default, Help string
+}
+
+// Variables lists the environment variables that Parse reads, in order.
+func Variables() []Variable {
+	var list []Variable
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if name := field.Tag.Get("env"); name != "" {
+			list = append(list, Variable{Name: name, Default: field.Tag.Get("envDefault"), Help: field.Tag.Get("help")})
+		}
+	}
+	return list
+}
+
+// explain turns the library's errors, which name struct fields, into one line
+// that names the variables.
+func explain(err error, vars map[string]string) error {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return err
+	}
+	var errs []error
+	for _, err := range all.Errors {
+		var parse env.ParseError
+		if !errors.As(err, &parse) {
+			errs = append(errs, err)
+			continue
+		}
+		field, _ := reflect.TypeFor[Config]().FieldByName(parse.Name)
+		name := field.Tag.Get("env")
+		errs = append(errs, fmt.Errorf("%s=%q: %s", name, vars[name], wanted(field.Type)))
+	}
+	return oneLine(errs)
+}
+
+// wanted says what values a variable of a type takes.
+func wanted(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[time.Duration]():
+		return "use a time with its unit, such as 30s or 5m"
+	case reflect.TypeFor[slog.Level]():
+		return "use debug, info, warn or error"
+	case reflect.TypeFor[Switch]():
+		return "use true or false"
+	}
+	return "use a whole number"
+}
+
+// oneLine joins errors with semicolons; nil where there are none.
+func oneLine(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	text := make([]string, len(errs))
+	for i, err := range errs {
+		text[i] = err.Error()
+	}
+	return errors.New("configuration: " + strings.Join(text, "; "))
+}

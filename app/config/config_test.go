@@ -1,0 +1,115 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParseDefaults(t *testing.T) {
+	cfg, err := Parse(nil)
+	require.NoError(t, err)
+	assert.Equal(t, Config{
+		Host: "0.0.0.0", Port: 9527, Workers: 1, Concurrency: 64, BatchSize: 80,
+		Device:     "cpu",
+		MaxRecords: 1024, MaxBodyBytes: 4 << 20,
+		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second,
+		LogLevel: slog.LevelInfo, LogFormat: "text",
+	}, cfg)
+}
+
+func TestParseValues(t *testing.T) {
+	cfg, err := Parse([]string{
+		"APP_HOST=::1", "APP_PORT=0", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
+		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
+		"PRECISION=fp32", "THREADS=3", "ONNXRUNTIME_LIB=/lib/ort.so",
+		"HF_TOKEN=secret=with=signs", "HF_ENDPOINT=https://mirror", "HF_HUB_OFFLINE=ON",
+		"NUM_BEAMS=1", "MAX_LENGTH=64", "MAX_RECORDS=7", "MAX_BODY_BYTES=1000",
+		"REQUEST_TIMEOUT=1m30s", "SHUTDOWN_TIMEOUT=5s", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
+		"UNRELATED=1",
+	})
+	require.NoError(t, err)
+	assert.Equal(t, Config{
+		Host: "::1", Port: 0, Workers: 1, Concurrency: 2, BatchSize: 5,
+		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true,
+		Precision: "fp32", Device: "cpu", Threads: 3, Library: "/lib/ort.so",
+		Token: "secret=with=signs", Endpoint: "https://mirror", Offline: true,
+		Beams: 1, MaxLength: 64, MaxRecords: 7, MaxBodyBytes: 1000,
+		RequestTimeout: 90 * time.Second, ShutdownTimeout: 5 * time.Second,
+		LogLevel: slog.LevelDebug, LogFormat: "json",
+	}, cfg)
+}
+
+// Compose files pass variables that are not set on as empty ones.
+func TestParseTakesEmptyAsUnset(t *testing.T) {
+	var environ []string
+	for _, v := range Variables() {
+		environ = append(environ, v.Name+"=")
+	}
+	got, err := Parse(environ)
+	require.NoError(t, err)
+	want, err := Parse(nil)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, test := range []struct {
+		environ string // variables, separated by spaces
+		want    string // of the error, after "configuration: "
+	}{
+		{"APP_PORT=http", `APP_PORT="http": use a whole number`},
+		{"APP_PORT=70000", `APP_PORT=70000: use 0 to 65535`},
+		{"APP_PORT=-1", `APP_PORT=-1: use 0 to 65535`},
+		{"APP_PORT=9999999999999999999999", `APP_PORT="9999999999999999999999": use a whole number`},
+		{"APP_WORKERS=2", `APP_WORKERS=2: this build runs one copy of the model, use 1`},
+		{"APP_CONCURRENCY=0", `APP_CONCURRENCY=0: use 1 to 1048576`},
+		{"BATCH_SIZE=0", `BATCH_SIZE=0: use 1 to 65536`},
+		{"BATCH_SIZE=1.5", `BATCH_SIZE="1.5": use a whole number`},
+		{"THREADS=-1", `THREADS=-1: use 0 to 4096`},
+		{"NUM_BEAMS=-5", `NUM_BEAMS=-5: use 0 to 1024`},
+		{"MAX_LENGTH=-5", `MAX_LENGTH=-5: use 0 to 1048576`},
+		{"MAX_RECORDS=0", `MAX_RECORDS=0: use 1 to 1048576`},
+		{"MAX_BODY_BYTES=0", `MAX_BODY_BYTES=0: use 64 to 4294967296`},
+		{"REQUEST_TIMEOUT=30", `REQUEST_TIMEOUT="30": use a time with its unit, such as 30s or 5m`},
+		{"REQUEST_TIMEOUT=-1s", `REQUEST_TIMEOUT=-1s: use a time above 0, such as 30s`},
+		{"SHUTDOWN_TIMEOUT=0s", `SHUTDOWN_TIMEOUT=0s: use a time above 0, such as 30s`},
+		{"PRECISION=int4", `PRECISION="int4": use auto, int8, fp32 or fp16`},
+		{"PRECISION=INT8", `PRECISION="INT8": use auto, int8, fp32 or fp16`},
+		{"DEVICE=cuda", `DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu`},
+		{"DEVICE=tpu", `DEVICE="tpu": use cpu`},
+		{"LOG_LEVEL=loud", `LOG_LEVEL="loud": use debug, info, warn or error`},
+		{"LOG_FORMAT=xml", `LOG_FORMAT="xml": use text or json`},
+		{"HF_HUB_OFFLINE=maybe", `HF_HUB_OFFLINE="maybe": use true or false`},
+		{"MODEL_REVISION=main", `MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},
+		{"APP_PORT=x THREADS=y", `APP_PORT="x": use a whole number; THREADS="y": use a whole number`},
+		{"APP_PORT=-1 DEVICE=tpu", `APP_PORT=-1: use 0 to 65535; DEVICE="tpu": use cpu`},
+	} {
+		t.Run(test.environ, func(t *testing.T) {
+			_, err := Parse(strings.Fields(test.environ))
+			assert.EqualError(t, err, "configuration: "+test.want)
+		})
+	}
+}
+
+// The README's table is the struct's, line for line.
+func TestReadmeTable(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	table := "| variable | default | meaning |\n|---|---|---|\n"
+	for _, v := range Variables() {
+		require.NotEmpty(t, v.Help, v.Name)
+		value := ""
+		if v.Default != "" {
+			value = "`" + v.Default + "`"
+		}
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", v.Name, value, v.Help)
+	}
+	assert.Contains(t, string(readme), table, "put this table into the README:\n%s", table)
+}

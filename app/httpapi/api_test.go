@@ -1,0 +1,260 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+)
+
+// upper is a translator that writes texts in capitals. Some words make it fail.
+type upper struct{}
+
+var errSecret = errors.New("secret: weights at /root/weights")
+
+func (upper) Languages() []string { return []string{"en", "fr", "ja"} }
+
+func (upper) Translate(ctx context.Context, req translate.Request) ([]translate.Record, error) {
+	if req.To == "xx" {
+		return nil, &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: `"xx" is not a language of this model`}
+	}
+	var out []translate.Record
+	for i, r := range req.Records {
+		switch r.Text {
+		case "fail":
+			return nil, fmt.Errorf("step with 3 sentences: %w", errSecret)
+		case "panic":
+			panic(errSecret)
+		case "busy":
+			return nil, fmt.Errorf("%w: 64 requests run or wait", engine.ErrBusy)
+		case "closed":
+			return nil, engine.ErrClosed
+		case "long", "endless", "many":
+			code := map[string]translate.Code{"long": translate.CodeTextTooLong, "endless": translate.CodeUnfinished, "many": translate.CodeTooManyRecords}[r.Text]
+			return nil, &translate.Error{Code: code, Field: fmt.Sprintf("records[%d].text", i), Message: "no"}
+		case "wait":
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		out = append(out, translate.Record{ID: r.ID, Text: strings.ToUpper(r.Text)})
+	}
+	return out, nil
+}
+
+const maxBody = 2000
+
+// newAPI makes an API that is ready, and the buffer that its log goes to.
+func newAPI() (*API, *bytes.Buffer) {
+	var log bytes.Buffer
+	a := New(Config{Version: "v1.2", MaxBodyBytes: maxBody, RequestTimeout: 50 * time.Millisecond,
+		Log: slog.New(slog.NewTextHandler(&log, nil))})
+	a.Ready(upper{}, Model{Source: "owner/name", Revision: "abc", Precision: "int8"})
+	return a, &log
+}
+
+// do sends one request to a handler.
+func do(h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://service:9527"+path, strings.NewReader(body))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// payload makes a body from en to fr with the given JSON as records.
+func payload(records string) string {
+	return `{"payload":{"fromLang":"en","toLang":"fr","records":` + records + `}}`
+}
+
+func TestTranslation(t *testing.T) {
+	a, _ := newAPI()
+	for _, test := range []struct{ name, records, want string }{
+		{"one", `[{"id":"1","text":"one"}]`, `[{"id":"1","text":"ONE"}]`},
+		{"order and equal ids are kept", `[{"id":"b","text":"x"},{"id":"a","text":"y"},{"id":"b","text":"z"}]`,
+			`[{"id":"b","text":"X"},{"id":"a","text":"Y"},{"id":"b","text":"Z"}]`},
+		{"no records", `[]`, `[]`},
+		{"empty id and text", `[{"id":"","text":""}]`, `[{"id":"","text":""}]`},
+		{"fields in another order", `[{"text":"one","id":"1"}]`, `[{"id":"1","text":"ONE"}]`},
+		{"escapes", `[{"id":"\u00e9\ud83d\ude00","text":"a\n\t\"\\"}]`, `[{"id":"é😀","text":"A\n\t\"\\"}]`},
+		{"NUL", `[{"id":"1","text":"a\u0000b"}]`, `[{"id":"1","text":"A\u0000B"}]`},
+		{"HTML is not escaped", `[{"id":"<&>","text":"<b>"}]`, `[{"id":"<&>","text":"<B>"}]`},
+		{"space around", " \n[ { \"id\" : \"1\" , \"text\" : \"x\" } ]\r\t", `[{"id":"1","text":"X"}]`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := do(a.Handler(), "POST", "/translation", payload(test.records))
+			assert.Equal(t, 200, w.Code)
+			assert.Equal(t, `{"result":`+test.want+"}\n", w.Body.String())
+			assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
+		})
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	a, _ := newAPI()
+	for _, test := range []struct{ path, want string }{
+		{"/", `{"name":"dragoman","version":"v1.2","model":{"source":"owner/name","revision":"abc","precision":"int8"},` +
+			`"translation":"POST /translation","languages":"http://service:9527/languages"}`},
+		{"/languages", `{"languages":["en","fr","ja"]}`},
+		{"/healthz", `{"status":"ok"}`},
+		{"/readyz", `{"status":"ready"}`},
+		{"/readyz?probe=1", `{"status":"ready"}`},
+	} {
+		t.Run(test.path, func(t *testing.T) {
+			w := do(a.Handler(), "GET", test.path, "")
+			assert.Equal(t, 200, w.Code)
+			assert.Equal(t, test.want+"\n", w.Body.String())
+			assert.Equal(t, 200, do(a.Handler(), "HEAD", test.path, "").Code)
+		})
+	}
+}
+
+func TestLifecycle(t *testing.T) {
+	a := New(Config{MaxBodyBytes: maxBody, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	h := a.Handler()
+	expect := func(method, path string, status int, in string) {
+		t.Helper()
+		w := do(h, method, path, payload("[]"))
+		assert.Equal(t, status, w.Code, path)
+		assert.Contains(t, w.Body.String(), in, path)
+	}
+	expect("GET", "/healthz", 200, "ok")
+	expect("GET", "/readyz", 503, "not_ready")
+	expect("GET", "/languages", 503, "not_ready")
+	expect("POST", "/translation", 503, "not_ready")
+	expect("GET", "/", 200, `"name":"dragoman"`)
+
+	a.Ready(upper{}, Model{})
+	expect("GET", "/readyz", 200, "ready")
+	expect("POST", "/translation", 200, `"result":[]`)
+
+	a.Drain()
+	expect("GET", "/healthz", 200, "ok")
+	expect("GET", "/readyz", 503, "shutting_down")
+	expect("POST", "/translation", 200, `"result":[]`)
+}
+
+func TestRequestID(t *testing.T) {
+	a, log := newAPI()
+	h := a.Handler()
+	for sent, kept := range map[string]bool{
+		"abc-123_x.y:z/+=": true, strings.Repeat("a", 128): true,
+		"": false, strings.Repeat("a", 129): false, "a b": false, "a\tb": false, "é": false, `"`: false,
+	} {
+		got := do(h, "GET", "/", "", "X-Request-Id", sent).Header().Get("X-Request-Id")
+		assert.NotEmpty(t, got)
+		assert.Equal(t, kept, got == sent, "%q became %q", sent, got)
+		assert.Contains(t, log.String(), got)
+	}
+	assert.NotEqual(t, do(h, "GET", "/", "").Header().Get("X-Request-Id"), do(h, "GET", "/", "").Header().Get("X-Request-Id"))
+}
+
+func TestInternalsAreLoggedNotSent(t *testing.T) {
+	for _, text := range []string{"fail", "panic"} {
+		t.Run(text, func(t *testing.T) {
+			a, log := newAPI()
+			w := do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"`+text+`"}]`), "X-Request-Id", "id-77")
+			assert.Equal(t, 500, w.Code)
+			assert.Equal(t, `{"error":{"code":"internal","message":"internal error, request id id-77"}}`+"\n", w.Body.String())
+			assert.Contains(t, log.String(), errSecret.Error())
+			assert.Contains(t, log.String(), "id-77")
+		})
+	}
+}
+
+func TestTextsAreNotLogged(t *testing.T) {
+	a, log := newAPI()
+	do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"confidential"}]`))
+	assert.Contains(t, log.String(), "records=1")
+	assert.NotContains(t, log.String(), "confidential")
+}
+
+func TestClientThatLeaves(t *testing.T) {
+	a, log := newAPI()
+	a.cfg.RequestTimeout = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := httptest.NewRequestWithContext(ctx, "POST", "/translation", strings.NewReader(payload(`[{"id":"1","text":"wait"}]`)))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	a.Handler().ServeHTTP(w, r)
+	assert.Empty(t, w.Body.String())
+	assert.Contains(t, log.String(), "status=499")
+}
+
+// serve runs the API behind its own server and returns its address.
+func serve(t *testing.T, a *API) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	srv, done := a.Server(), make(chan error)
+	go func() { done <- srv.Serve(listener) }()
+	t.Cleanup(func() {
+		assert.NoError(t, srv.Close())
+		assert.ErrorIs(t, <-done, http.ErrServerClosed)
+	})
+	return listener.Addr().String()
+}
+
+func TestServerCutsSlowBodies(t *testing.T) {
+	a, _ := newAPI()
+	a.bodyTimeout = 20 * time.Millisecond
+	conn, err := net.Dial("tcp", serve(t, a))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST /translation HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	require.NoError(t, err)
+	answer, err := io.ReadAll(conn) // the server closes the connection
+	require.NoError(t, err)
+	assert.Contains(t, string(answer), "HTTP/1.1 408 ")
+	assert.Contains(t, string(answer), `"code":"body_timeout"`)
+}
+
+// The deadline of the body must not end a translation that takes longer.
+func TestServerWaitsForSlowTranslations(t *testing.T) {
+	a, _ := newAPI()
+	a.bodyTimeout = 250 * time.Millisecond
+	a.cfg.RequestTimeout = 400 * time.Millisecond
+	resp, err := http.Post("http://"+serve(t, a)+"/translation", "application/json", strings.NewReader(payload(`[{"id":"1","text":"wait"}]`)))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	assert.Equal(t, 504, resp.StatusCode, "the request's own timeout")
+}
+
+func TestServerBoundsChunkedBodies(t *testing.T) {
+	a, _ := newAPI()
+	body := io.LimitReader(zeros{}, maxBody+1) // no length known: sent in chunks
+	resp, err := http.Post("http://"+serve(t, a)+"/translation", "application/json", body)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, 413, resp.StatusCode)
+	assert.Contains(t, string(answer), `"code":"body_too_large"`)
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}

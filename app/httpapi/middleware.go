@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+const (
+	requestIDHeader = "X-Request-Id"
+
+	// Keys of what handlers leave in gin's context for the access log.
+	requestIDKey = "request_id"
+	recordsKey   = "records"
+)
+
+// requestIDPattern is what a client's request id may look like to be used: it
+// goes into headers and logs.
+var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
+
+// requestID gives the request the id that the client sent, or a new one.
+func (a *API) requestID(c *gin.Context) {
+	id := c.GetHeader(requestIDHeader)
+	if !requestIDPattern.MatchString(id) {
+		id = rand.Text()
+	}
+	c.Set(requestIDKey, id)
+	c.Header(requestIDHeader, id)
+}
+
+// accessLog writes a line for each request. Texts are never in it.
+func (a *API) accessLog(c *gin.Context) {
+	start := time.Now()
+	c.Next()
+
+	status := c.Writer.Status()
+	level := slog.LevelInfo
+	switch {
+	case status == http.StatusInternalServerError:
+		level = slog.LevelError
+	case c.FullPath() == "/healthz" || c.FullPath() == "/readyz":
+		level = slog.LevelDebug
+	}
+	attrs := []slog.Attr{
+		slog.String("id", c.GetString(requestIDKey)),
+		slog.String("method", c.Request.Method),
+		slog.String("path", short(c.Request.URL.Path)),
+		slog.Int("status", status),
+		slog.Duration("took", time.Since(start)),
+	}
+	if n, ok := c.Get(recordsKey); ok {
+		attrs = append(attrs, slog.Any("records", n))
+	}
+	if len(c.Errors) > 0 {
+		attrs = append(attrs, slog.String("error", c.Errors.Last().Error()))
+	}
+	a.cfg.Log.LogAttrs(c.Request.Context(), level, "request", attrs...)
+}
+
+// recoverPanic turns a panic into an answer. What it was goes to the log only.
+func (a *API) recoverPanic(c *gin.Context) {
+	defer func() {
+		caught := recover()
+		if caught == nil {
+			return
+		}
+		a.cfg.Log.Error("panic", "id", c.GetString(requestIDKey), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
+		if c.Writer.Written() {
+			// The client must not take what it has for the whole answer.
+			panic(http.ErrAbortHandler)
+		}
+		a.fail(c, fmt.Errorf("panic: %v", caught))
+	}()
+	c.Next()
+}
+
+// limitBody bounds the size of the body and the time it may take to arrive.
+func (a *API) limitBody(c *gin.Context) {
+	limit := a.cfg.MaxBodyBytes
+	if c.Request.ContentLength > limit {
+		a.fail(c, problem(codeBodyTooLarge, "", "the body has %d bytes, at most %d are allowed: send several requests",
+			c.Request.ContentLength, limit))
+		return
+	}
+	// Not every server under test has deadlines; the real one has.
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(a.bodyTimeout))
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, limit)
+}

@@ -1,0 +1,149 @@
+// Command dragoman is a self-hosted translation service for M2M100 models. See
+// README.md, or run `dragoman help`.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/spf13/pflag"
+
+	"dragoman/app/config"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// The exit codes of run.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2
+)
+
+// run is the program: it runs a subcommand until it ends or ctx is done, and
+// returns the exit code. What went wrong is one line on stderr.
+func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, loadRuntime: loadRuntime}
+	err := p.dispatch(ctx, args)
+	if err == nil || errors.Is(err, pflag.ErrHelp) {
+		return exitOK
+	}
+	fmt.Fprintf(stderr, "dragoman: %s\n", oneLine(err))
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitError
+}
+
+// oneLine is an error's text without line breaks.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// usageError is a command line or environment that cannot be understood.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+// program is what the subcommands share.
+type program struct {
+	environ     []string // NAME=value; flags are added as variables
+	stdin       io.Reader
+	stdout      io.Writer
+	stderr      io.Writer
+	loadRuntime func(library string) (modelRuntime, error)
+
+	cfg config.Config // set by configure
+	log *slog.Logger  // likewise
+}
+
+// dispatch runs the subcommand that args name; serve is the default.
+func (p *program) dispatch(ctx context.Context, args []string) error {
+	name := "serve"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	switch name {
+	case "serve":
+		return p.serve(ctx, args)
+	case "pull":
+		return p.pull(ctx, args)
+	case "translate":
+		return p.translate(ctx, args)
+	case "version", "--version":
+		_, err := fmt.Fprintf(p.stdout, "dragoman %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
+	case "help", "--help", "-h":
+		return p.help()
+	}
+	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, translate, version or help", name)}
+}
+
+// help prints the subcommands and the environment variables.
+func (p *program) help() error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, `dragoman translates text with M2M100 models.
+
+  dragoman [serve]                                 serve HTTP
+  dragoman pull [model]                            fetch and export a model
+  dragoman translate --from en --to fr [text]...   translate arguments, files or standard input
+  dragoman version
+  dragoman help
+
+Each subcommand explains its flags with --help. Environment:
+
+`)
+	for _, v := range config.Variables() {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.Name, v.Default, v.Help)
+	}
+	return w.Flush()
+}
+
+// parse parses a subcommand's flags and returns its other arguments, which may
+// stand between the flags.
+func (p *program) parse(flags *pflag.FlagSet, args []string, usage string) ([]string, error) {
+	flags.SetOutput(io.Discard) // errors are printed once, by run
+	flags.SortFlags = false
+	flags.Usage = func() { fmt.Fprintf(p.stdout, "%s\n\n%s", usage, flags.FlagUsages()) }
+	err := flags.Parse(args)
+	if err != nil && !errors.Is(err, pflag.ErrHelp) {
+		return nil, &usageError{fmt.Errorf("%s: %w", flags.Name(), err)}
+	}
+	return flags.Args(), err
+}
+
+// setVariable overrides an environment variable by a flag that is set.
+func (p *program) setVariable(name, value string) {
+	if value != "" {
+		p.environ = append(p.environ, name+"="+value)
+	}
+}
+
+// configure reads the configuration and makes the logger.
+func (p *program) configure() (err error) {
+	if p.cfg, err = config.Parse(p.environ); err != nil {
+		return &usageError{err}
+	}
+	options := &slog.HandlerOptions{Level: p.cfg.LogLevel}
+	if p.cfg.LogFormat == "json" {
+		p.log = slog.New(slog.NewJSONHandler(p.stderr, options))
+	} else {
+		p.log = slog.New(slog.NewTextHandler(p.stderr, options))
+	}
+	return nil
+}

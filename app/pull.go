@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+)
+
+const pullUsage = `dragoman pull [model]
+
+Fetches a model and exports it, so that serve finds it ready. The model is a
+Hugging Face repository (owner/name), an http(s) URL or a folder; without one,
+MODEL_WEIGHTS names it. Prints the exported folder. Does nothing where that holds
+the model already.`
+
+// pull prepares the folder of a model.
+func (p *program) pull(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("pull", pflag.ContinueOnError)
+	revision := flags.String("revision", "", "branch, tag or commit (MODEL_REVISION)")
+	out := flags.String("out", "", "folder for the exported model (SAVE_WEIGHTS)")
+	precision := flags.String("precision", "", "auto, int8, fp32 or fp16 (PRECISION)")
+	rest, err := p.parse(flags, args, pullUsage)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 1 {
+		return &usageError{fmt.Errorf("pull takes one model, got %q", rest)}
+	}
+	if len(rest) == 1 {
+		p.setVariable("MODEL_WEIGHTS", rest[0])
+	}
+	p.setVariable("MODEL_REVISION", *revision)
+	p.setVariable("SAVE_WEIGHTS", *out)
+	p.setVariable("PRECISION", *precision)
+	if err := p.configure(); err != nil {
+		return err
+	}
+	dir, err := p.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, dir)
+	return err
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"dragoman/app/translate"
+)
+
+const translateUsage = `dragoman translate --from en --to fr [text]...
+
+Translates each argument or, without arguments, each line of the files or of
+standard input, and prints a line for each.`
+
+// chunkLines are translated together at most.
+const chunkLines = 256
+
+// translate translates what the command line names and exits.
+func (p *program) translate(ctx context.Context, args []string) (err error) {
+	flags := pflag.NewFlagSet("translate", pflag.ContinueOnError)
+	from := flags.String("from", "", "language of the texts")
+	to := flags.String("to", "", "language to translate into")
+	beams := flags.Int("beams", 0, "beams of the search (NUM_BEAMS)")
+	files := flags.StringArray("file", nil, "file of lines to translate; can be repeated")
+	texts, err := p.parse(flags, args, translateUsage)
+	switch {
+	case err != nil:
+		return err
+	case *from == "" || *to == "":
+		return &usageError{errors.New("translate needs --from and --to, such as --from en --to fr")}
+	case len(texts) > 0 && len(*files) > 0:
+		return &usageError{errors.New("translate takes texts or files, not both")}
+	case flags.Changed("beams"):
+		p.setVariable("NUM_BEAMS", strconv.Itoa(*beams))
+	}
+	if err := p.configure(); err != nil {
+		return err
+	}
+	// The limit is for strangers' requests, not for a command line.
+	p.cfg.MaxRecords = max(p.cfg.MaxRecords, chunkLines, len(texts))
+	b, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+
+	job := &lineJob{service: b.service, from: *from, to: *to, out: p.stdout}
+	if len(texts) > 0 {
+		return job.translate(ctx, "argument", 1, texts)
+	}
+	if len(*files) == 0 {
+		return job.readAll(ctx, "line", p.stdin)
+	}
+	for _, name := range *files {
+		if err := job.readFile(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lineJob translates lines and prints the translations.
+type lineJob struct {
+	service  *translate.Service
+	from, to string
+	out      io.Writer
+}
+
+func (j *lineJob) readFile(ctx context.Context, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return j.readAll(ctx, name+" line", f)
+}
+
+// chunk is some lines that follow each other.
+type chunk struct {
+	first int // number of the first, from 1
+	lines []string
+	err   error // what ended the reading, io.EOF at the end
+}
+
+// readAll translates the lines of in. Lines that are there already are translated
+// together; a terminal's line is translated as soon as it is entered.
+func (j *lineJob) readAll(ctx context.Context, name string, in io.Reader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	chunks := make(chan chunk)
+	// A read of a terminal or pipe cannot be interrupted, so the reader may
+	// outlive this function; it ends with the read.
+	go readChunks(ctx, bufio.NewReaderSize(in, 1<<16), chunks)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case c := <-chunks:
+			if err := j.translate(ctx, name, c.first, c.lines); err != nil {
+				return err
+			}
+			if c.err == io.EOF {
+				return nil
+			}
+			if c.err != nil {
+				return fmt.Errorf("read %s %d: %w", name, c.first+len(c.lines), c.err)
+			}
+		}
+	}
+}
+
+// readChunks sends the lines of in until its end or until ctx is done.
+func readChunks(ctx context.Context, in *bufio.Reader, chunks chan<- chunk) {
+	c := chunk{first: 1}
+	for c.err == nil {
+		var line string
+		if line, c.err = in.ReadString('\n'); c.err == nil || line != "" {
+			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+			c.lines = append(c.lines, line)
+		}
+		if c.err == nil && in.Buffered() > 0 && len(c.lines) < chunkLines {
+			continue
+		}
+		select {
+		case chunks <- c:
+		case <-ctx.Done():
+			return
+		}
+		c.first, c.lines = c.first+len(c.lines), nil
+	}
+}
+
+// translate translates and prints lines; their numbers begin at first.
+func (j *lineJob) translate(ctx context.Context, name string, first int, lines []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	records := make([]translate.Record, len(lines))
+	for i, line := range lines {
+		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
+	}
+	translated, err := j.service.Translate(ctx, translate.Request{From: j.from, To: j.to, Records: records})
+	var refused *translate.Error
+	switch {
+	case errors.As(err, &refused) && refused.Code == translate.CodeUnknownLanguage:
+		return &usageError{fmt.Errorf("%s: use one of %s", refused.Message, strings.Join(j.service.Languages(), " "))}
+	case errors.As(err, &refused):
+		return errors.New(refused.Message)
+	case err != nil:
+		return err
+	}
+	var out strings.Builder
+	for _, r := range translated {
+		out.WriteString(r.Text + "\n")
+	}
+	_, err = io.WriteString(j.out, out.String())
+	return err
+}

@@ -1,0 +1,46 @@
+package translate
+
+import "fmt"
+
+// Code says what is wrong with a request, in a form that programs can tell apart.
+type Code string
+
+// The codes of an [Error].
+const (
+	CodeUnknownLanguage Code = "unknown_language" // the model does not know a language
+	CodeTooManyRecords  Code = "too_many_records" // more records than a request may have
+	CodeInvalidText     Code = "invalid_text"     // a text is not UTF-8
+	CodeTextTooLong     Code = "text_too_long"    // a text is longer than the model's input
+	CodeUnfinished      Code = "unfinished"       // a translation reached the length limit before its end
+)
+
+// Error is a request that cannot be translated, for a reason that its sender can
+// do something about. Anything else that goes wrong is another type of error.
+type Error struct {
+	Code Code
+	// Field is the part of the request that is meant: fromLang, toLang, records
+	// or records[3].text.
+	Field   string
+	Message string // what is wrong, with the numbers, and what to do
+}
+
+// Error is one line with all of it.
+func (e *Error) Error() string { return e.Field + ": " + e.Message }
+
+// recordError names a record, by its number from 0 as in Field and by its id.
+func recordError(code Code, i int, r Record, format string, args ...any) *Error {
+	return &Error{
+		Code:    code,
+		Field:   fmt.Sprintf("records[%d].text", i),
+		Message: fmt.Sprintf("record %s: ", quoteID(r.ID)) + fmt.Sprintf(format, args...),
+	}
+}
+
+// quoteID quotes a record's id, shortened: ids are as long as their sender likes.
+func quoteID(id string) string {
+	const most = 64
+	if runes := []rune(id); len(runes) > most {
+		return fmt.Sprintf("%q…", string(runes[:most]))
+	}
+	return fmt.Sprintf("%q", id)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/search"
+)
+
+// file writes lines to a file and returns its path.
+func file(t *testing.T, content string) string {
+	path := filepath.Join(t.TempDir(), "lines.txt")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	return path
+}
+
+func TestTranslateCommand(t *testing.T) {
+	const station, gare, reads, lire = "Where is the station?", "Où se trouve la gare ?", "I like to read books.", "J'aime lire des livres."
+	for _, test := range []struct {
+		name, stdin string
+		args        []string
+		want        string
+	}{
+		{"arguments", "ignored", []string{station, reads}, gare + "\n" + lire + "\n"},
+		{"greedy", "", []string{"--beams", "1", station}, gare + "\n"},
+		{"flags after texts", "", []string{station, "--beams=2"}, gare + "\n"},
+		{"standard input", station + "\n\n" + reads + "\n", nil, gare + "\n\n" + lire + "\n"},
+		{"the last line has no end", station + "\r\n" + reads, nil, gare + "\n" + lire + "\n"},
+		{"nothing", "", nil, ""},
+		{"files", "ignored", []string{"--file", file(t, station+"\n"), "--file", file(t, reads)}, gare + "\n" + lire + "\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := execute(t, test.stdin, environment("MAX_RECORDS=1"), append([]string{"translate", "--from", "en", "--to", "fr"}, test.args...)...)
+			require.Equal(t, exitOK, r.code, r.stderr)
+			assert.Equal(t, test.want, r.stdout)
+		})
+	}
+}
+
+func TestTranslateCommandNamesTheLine(t *testing.T) {
+	long := strings.Repeat("word ", 2000)
+	r := execute(t, "One.\n"+long+"\n", environment(), "translate", "--from", "en", "--to", "fr")
+	assert.Equal(t, exitError, r.code)
+	require.Len(t, r.errorLines(), 1)
+	assert.Contains(t, r.errorLines()[0], `record "line 2": the text has`)
+
+	r = execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "--file", "/nope")
+	assert.Equal(t, exitError, r.code)
+	assert.Equal(t, []string{"dragoman: open /nope: no such file or directory"}, r.errorLines())
+}
+
+// echo is an engine that answers with the sources' pieces, and a tokenizer of bytes.
+type echo struct{ calls [][]engine.Job }
+
+func (e *echo) Translate(_ context.Context, jobs []engine.Job) ([]search.Result, error) {
+	e.calls = append(e.calls, jobs)
+	results := make([]search.Result, len(jobs))
+	for i, job := range jobs {
+		results[i].Tokens = job.Source.IDs[1 : len(job.Source.IDs)-1]
+	}
+	return results, nil
+}
+
+func (e *echo) Encode(_, text string) ([]int64, error) {
+	ids := []int64{0}
+	for _, b := range []byte(text) {
+		ids = append(ids, int64(b))
+	}
+	return append(ids, 0), nil
+}
+
+func (e *echo) Decode(ids []int64) string {
+	var text []byte
+	for _, id := range ids {
+		text = append(text, byte(id))
+	}
+	return string(text)
+}
+
+func (e *echo) LanguageID(string) (int64, bool) { return 1, true }
+
+// echoJob makes a job that prints its input.
+func echoJob(t *testing.T, out io.Writer) (*lineJob, *echo) {
+	e := &echo{}
+	service, err := translate.New(translate.Config{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
+		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, MaxRecords: chunkLines})
+	require.NoError(t, err)
+	return &lineJob{service: service, from: "en", to: "fr", out: out}, e
+}
+
+func TestLinesAreTranslatedInChunks(t *testing.T) {
+	var in, out strings.Builder
+	for i := range 2*chunkLines + 3 {
+		in.WriteString(strings.Repeat("x", 1+i%7) + "\n")
+	}
+	job, engine := echoJob(t, &out)
+	require.NoError(t, job.readAll(t.Context(), "line", strings.NewReader(in.String())))
+	assert.Equal(t, in.String(), out.String())
+	assert.Len(t, engine.calls, 3)
+}
+
+// A line that is there is answered before the next one comes.
+func TestLinesAreAnsweredAtOnce(t *testing.T) {
+	in, input := io.Pipe()
+	output, out := io.Pipe()
+	job, _ := echoJob(t, out)
+	done := make(chan error)
+	go func() { done <- job.readAll(t.Context(), "line", in) }()
+	buffer := make([]byte, 100)
+	for _, line := range []string{"first\n", "second\n"} {
+		_, err := io.WriteString(input, line)
+		require.NoError(t, err)
+		n, err := output.Read(buffer)
+		require.NoError(t, err)
+		assert.Equal(t, line, string(buffer[:n]))
+	}
+	require.NoError(t, input.Close())
+	assert.NoError(t, <-done)
+}
+
+func TestReadErrorsNameTheLine(t *testing.T) {
+	boom := errors.New("boom")
+	job, _ := echoJob(t, io.Discard)
+	err := job.readAll(t.Context(), "line", io.MultiReader(strings.NewReader("one\ntwo\n"), iotest.ErrReader(boom)))
+	assert.ErrorIs(t, err, boom)
+	assert.ErrorContains(t, err, "line 3")
+}
+
+func TestInterruptWhileReading(t *testing.T) {
+	in, input := io.Pipe() // nothing comes
+	defer input.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	job, _ := echoJob(t, io.Discard)
+	assert.ErrorIs(t, job.readAll(ctx, "line", in), context.Canceled)
+}
