@@ -1,9 +1,11 @@
 package export_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -107,16 +109,23 @@ func TestFailedExportLeavesNothing(t *testing.T) {
 	}
 }
 
+// BenchmarkExport exports the bundled checkpoint or the one in the folder that
+// DRAGOMAN_BENCH_CHECKPOINT names. peak-MB is the largest resident memory that the
+// whole process had so far.
 func BenchmarkExport(b *testing.B) {
+	checkpoint := cmp.Or(os.Getenv("DRAGOMAN_BENCH_CHECKPOINT"), bundled)
 	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {
 		b.Run(string(precision), func(b *testing.B) {
-			info, err := os.Stat(filepath.Join(bundled, "model.safetensors"))
+			info, err := os.Stat(filepath.Join(checkpoint, "model.safetensors"))
 			require.NoError(b, err)
 			b.SetBytes(info.Size())
 			for b.Loop() {
-				_, err := export.Export(b.Context(), bundled, b.TempDir(), export.Options{Precision: precision})
+				_, err := export.Export(b.Context(), checkpoint, b.TempDir(), export.Options{Precision: precision})
 				require.NoError(b, err)
 			}
+			var usage syscall.Rusage
+			require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+			b.ReportMetric(float64(usage.Maxrss)/1024, "peak-MB")
 		})
 	}
 }

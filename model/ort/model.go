@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 
 	ort "github.com/yalue/onnxruntime_go"
+	"golang.org/x/sys/cpu"
 
 	"dragoman/model"
 )
@@ -77,9 +79,7 @@ func newSession(path string, opts Options) (*ort.DynamicAdvancedSession, error) 
 	for key, value := range map[string]string{
 		// The fused operator is slower on CPUs than the two that it replaces.
 		"optimization.disable_specified_optimizers": "SkipLayerNormFusion",
-		// CPUs without VNNI add pairs of u8×s8 products in 16 bits and saturate:
-		// the runtime then takes u8×u8 kernels.
-		"session.x64quantprecision": "1",
+		"session.x64quantprecision":                 quantPrecision(),
 		// Waiting threads sleep instead of taking cores from the other sessions.
 		"session.intra_op.allow_spinning": "0",
 	} {
@@ -100,4 +100,14 @@ func newSession(path string, opts Options) (*ort.DynamicAdvancedSession, error) 
 		return nil, fmt.Errorf("load %s: %w", path, err)
 	}
 	return s, nil
+}
+
+// quantPrecision is "1" on CPUs without VNNI. Their u8×s8 products are added in
+// pairs, in 16 bits, and saturate; the option makes ONNX Runtime take exact u8×u8
+// kernels. With VNNI these are twice as slow as what they would replace.
+func quantPrecision() string {
+	if cpu.X86.HasAVX512VNNI || cpu.X86.HasAVXVNNI || runtime.GOARCH != "amd64" {
+		return "0"
+	}
+	return "1"
 }

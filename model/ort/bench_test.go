@@ -1,0 +1,172 @@
+package ort_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/modeltest"
+	"dragoman/model/ort"
+	"dragoman/model/ort/orttest"
+)
+
+// BenchmarkStep times one decoder step of S sentences with W beams, 24 tokens
+// after the prefix, sources of 32 tokens. It takes the bundled model unless
+// DRAGOMAN_BENCH_MODELS names a folder that holds exports as int8/ and fp32/, and
+// as many threads as DRAGOMAN_BENCH_THREADS says, 1 by default.
+//
+// cpu-ms/step is the CPU time of the process, which other load on the machine
+// disturbs less than the clock.
+func BenchmarkStep(b *testing.B) {
+	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+		m := benchModel(b, precision)
+		for _, size := range [][2]int{{1, 1}, {1, 5}, {4, 5}, {8, 5}, {16, 5}} {
+			b.Run(fmt.Sprintf("%s/sentences=%d/beams=%d", precision, size[0], size[1]), func(b *testing.B) {
+				benchmarkStep(b, m, size[0], size[1])
+			})
+		}
+	}
+}
+
+func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
+	const k, past = 10, 24
+	batch, err := m.NewBatch(beams)
+	require.NoError(b, err)
+	defer batch.Close()
+	_, err = batch.Join(b.Context(), randomSources(m.Spec(), sentences), k)
+	require.NoError(b, err)
+	rows := sentences * beams
+	tokens, same, fan := make([]int64, rows), make([]int, rows), make([]int, rows)
+	for i := range rows {
+		tokens[i], same[i] = int64(10+i), i%beams
+	}
+	feed := func(parents []int) {
+		_, err := batch.Step(b.Context(), tokens, parents, k)
+		require.NoError(b, err)
+	}
+	feed(fan)
+	for range past {
+		feed(same)
+	}
+	start, fed := cpuTime(), past
+	for b.Loop() {
+		if fed++; fed > 180 { // a translation's length, then over again
+			b.StopTimer()
+			batch.Close()
+			batch, err = m.NewBatch(beams)
+			require.NoError(b, err)
+			_, err = batch.Join(b.Context(), randomSources(m.Spec(), sentences), k)
+			require.NoError(b, err)
+			feed(fan)
+			fed = 0
+			b.StartTimer()
+		}
+		feed(same)
+	}
+	b.ReportMetric(float64(cpuTime()-start)/1e6/float64(b.N), "cpu-ms/step")
+	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "tokens/s")
+}
+
+// BenchmarkEncode times Join: the encoder and the two forced decoder steps.
+func BenchmarkEncode(b *testing.B) {
+	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+		m := benchModel(b, precision)
+		for _, n := range []int{1, 8, 32} {
+			b.Run(fmt.Sprintf("%s/sentences=%d", precision, n), func(b *testing.B) {
+				sources := randomSources(m.Spec(), n)
+				start := cpuTime()
+				for b.Loop() {
+					batch, err := m.NewBatch(1)
+					require.NoError(b, err)
+					_, err = batch.Join(b.Context(), sources, 10)
+					require.NoError(b, err)
+					batch.Close()
+				}
+				b.ReportMetric(float64(cpuTime()-start)/1e6/float64(b.N*n), "cpu-ms/sentence")
+			})
+		}
+	}
+}
+
+// BenchmarkIdentical reports the share of greedy translations of the goldens that
+// are those of Hugging Face in fp32, token for token.
+func BenchmarkIdentical(b *testing.B) {
+	cases := modeltest.Bundled(b).Cases
+	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {
+		b.Run(string(precision), func(b *testing.B) {
+			var share float64
+			for b.Loop() {
+				share = identical(b, precision, cases)
+			}
+			b.ReportMetric(100*share, "identical_%")
+			b.ReportMetric(float64(len(cases)), "sentences")
+		})
+	}
+}
+
+// BenchmarkOpen times loading a model, with and without the check of its sums.
+func BenchmarkOpen(b *testing.B) {
+	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+		dir := benchFolder(b, precision)
+		for _, skip := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/verify=%t", precision, !skip), func(b *testing.B) {
+				for b.Loop() {
+					m, err := orttest.Runtime(b).Open(dir, ort.Options{Threads: 1, SkipVerify: skip})
+					require.NoError(b, err)
+					require.NoError(b, m.Close())
+				}
+			})
+		}
+	}
+}
+
+func benchFolder(b *testing.B, precision model.Precision) string {
+	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
+		return dir + "/" + string(precision)
+	}
+	return orttest.Export(b, orttest.Bundled(), precision)
+}
+
+func benchModel(b *testing.B, precision model.Precision) model.Model {
+	threads, err := strconv.Atoi(cmp.Or(os.Getenv("DRAGOMAN_BENCH_THREADS"), "1"))
+	require.NoError(b, err)
+	m, err := orttest.Runtime(b).Open(benchFolder(b, precision), ort.Options{Threads: threads})
+	require.NoError(b, err)
+	b.Cleanup(func() {
+		require.NoError(b, m.Close())
+		runtime.GC()
+	})
+	return m
+}
+
+// randomSources are sentences of 32 tokens that have nothing in common.
+func randomSources(spec model.Spec, n int) []model.Source {
+	rng := rand.New(rand.NewPCG(1, 2))
+	sources := make([]model.Source, n)
+	for i := range sources {
+		ids := make([]int64, 32)
+		for j := range ids {
+			ids[j] = 4 + rng.Int64N(int64(spec.VocabSize)-120)
+		}
+		sources[i] = model.Source{IDs: ids, Prefix: []int64{spec.DecoderStart, int64(spec.VocabSize - 50)}}
+	}
+	return sources
+}
+
+// cpuTime is the process's user and system time.
+func cpuTime() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
