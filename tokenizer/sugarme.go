@@ -136,7 +136,7 @@ var _ sugarme.Decoder = sugarmeDecoder{}
 
 // Decode joins tokens, as written in the vocabulary, to text.
 func (d sugarmeDecoder) Decode(tokens []string) string {
-	model := sugarmeModel{d.t}
+	model := sugarmeModel(d)
 	var pieces []string
 	for _, token := range tokens {
 		id, ok := model.TokenToId(token)
