@@ -5,7 +5,6 @@ import (
 	"math"
 	"unsafe"
 
-	"dragoman/model/checkpoint"
 	"dragoman/model/onnx"
 )
 
@@ -23,16 +22,11 @@ func (w *weights) kernel(name string, tensors ...string) (quantized, error) {
 		scale, _ := w.data.Weight(name + ".scale")
 		return quantized{known, scale}, nil
 	}
-	parts := make([]checkpoint.Tensor, len(tensors))
-	rows, cols := 0, 0
-	for i, tensorName := range tensors {
-		part, err := w.ckpt.Tensor(tensorName)
-		if err != nil {
-			return quantized{}, err
-		}
-		rows, cols, parts[i] = rows+part.Shape[0], part.Shape[1], part
+	parts, rows, err := w.parts(tensors)
+	if err != nil {
+		return quantized{}, err
 	}
-
+	cols := parts[0].Shape[1]
 	q, scales := make([]int8, rows*cols), make([]float32, 0, rows)
 	for _, part := range parts {
 		err := w.stream(part, func(values []float32) error {

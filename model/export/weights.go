@@ -66,13 +66,9 @@ func (w *weights) half(tensor string) (onnx.Weight, error) {
 
 // concat joins tensors along their first dimension; rest are the others.
 func (w *weights) concat(name string, t onnx.DataType, rest []int, tensors ...string) (onnx.Weight, error) {
-	rows, parts := 0, make([]checkpoint.Tensor, len(tensors))
-	for i, tensorName := range tensors {
-		part, err := w.ckpt.Tensor(tensorName)
-		if err != nil {
-			return onnx.Weight{}, err
-		}
-		rows, parts[i] = rows+part.Shape[0], part
+	parts, rows, err := w.parts(tensors)
+	if err != nil {
+		return onnx.Weight{}, err
 	}
 	shape := append([]int{rows}, rest...)
 	return w.add(name, t, shape, func(out io.Writer) error {
@@ -83,6 +79,18 @@ func (w *weights) concat(name string, t onnx.DataType, rest []int, tensors ...st
 		}
 		return nil
 	})
+}
+
+// parts finds tensors and counts their rows, the sizes of their first dimension.
+func (w *weights) parts(tensors []string) (parts []checkpoint.Tensor, rows int, err error) {
+	for _, name := range tensors {
+		part, err := w.ckpt.Tensor(name)
+		if err != nil {
+			return nil, 0, err
+		}
+		parts, rows = append(parts, part), rows+part.Shape[0]
+	}
+	return parts, rows, nil
 }
 
 // values is a weight computed here, in the type of the activations.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"dragoman/model"
 )
 
 // pull is one Pull at work; it holds the folder's lock.
@@ -156,11 +158,11 @@ func (p *pull) adopt(name string, v version) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || (v.Size >= 0 && info.Size() != v.Size) {
 		return false
 	}
-	size, sum, err := hashFile(path)
-	if err != nil || verify(path, sum, v) != nil {
+	file, err := model.HashFile(path)
+	if err != nil || verify(path, file.SHA256, v) != nil {
 		return false
 	}
-	return p.record(name, record{version: v.sized(size), SHA256: sum}) == nil
+	return p.record(name, record{version: v.sized(file.Size), SHA256: file.SHA256}) == nil
 }
 
 // record notes a file that has just got its final name.

@@ -21,9 +21,11 @@ func newCache(layers, heads, headDim, elemSize int) *cache {
 	return &cache{tensors: make([]buffer, 2*layers), heads: heads, position: headDim * elemSize}
 }
 
-// head is the number of bytes of one head of a row, row that of a whole row.
+// headSize is the number of bytes of one head of a row.
 func (c *cache) headSize() int { return c.capacity * c.position }
-func (c *cache) rowSize() int  { return c.heads * c.headSize() }
+
+// rowSize is the number of bytes of a row in one tensor.
+func (c *cache) rowSize() int { return c.heads * c.headSize() }
 
 // tail is tensor i from a row on.
 func (c *cache) tail(i, row int) buffer { return c.tensors[i][row*c.rowSize():] }

@@ -54,9 +54,6 @@ func (r *Runtime) Open(dir string, opts Options) (*Model, error) {
 // Spec returns the model's sizes.
 func (m *Model) Spec() model.Spec { return m.manifest.Spec }
 
-// Manifest describes the exported folder. It must not be changed.
-func (m *Model) Manifest() *model.Manifest { return m.manifest }
-
 // Close releases the sessions.
 func (m *Model) Close() error {
 	var errs []error
