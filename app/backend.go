@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"time"
 
+	"dragoman/app/cache"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/translate"
@@ -124,15 +127,6 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 		return fmt.Errorf("PRECISION is %s, but %s holds an %s model: set PRECISION=auto, or MODEL_WEIGHTS to the checkpoint",
 			want, dir, manifest.Precision)
 	}
-	m, err := rt.Open(dir, p.cfg.Threads)
-	if err != nil {
-		return err
-	}
-	b.releases = append(b.releases, m.Close)
-	tok, err := tokenizer.Open(dir)
-	if err != nil {
-		return err
-	}
 	options := search.DefaultOptions(manifest.Spec.Generation)
 	if p.cfg.Beams > 0 {
 		options.Beams = p.cfg.Beams
@@ -140,14 +134,69 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 	if p.cfg.MaxLength > 0 {
 		options.MaxLength = p.cfg.MaxLength
 	}
-	eng, err := engine.New(engine.Config{Model: m, Search: options, Rows: p.cfg.BatchSize, Concurrency: p.cfg.Concurrency})
+	tok, err := tokenizer.Open(dir)
 	if err != nil {
 		return err
 	}
-	b.releases = append(b.releases, func() error { eng.Close(); return nil })
+	engines, err := b.startEngines(rt, dir, options, p)
+	if err != nil {
+		return err
+	}
+	results, err := cache.New(cache.Config{Bytes: int64(p.cfg.CacheBytes)})
+	if err != nil {
+		return err
+	}
+	identity, err := model.HashFile(filepath.Join(dir, model.ManifestFile))
+	if err != nil {
+		return err
+	}
 	b.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision)}
 	b.service, err = translate.New(translate.Config{
-		Tokenizer: tok, Engine: eng, Spec: manifest.Spec, Languages: manifest.Languages, MaxRecords: p.cfg.MaxRecords,
+		Tokenizer: tok, Engine: engines, Spec: manifest.Spec, Languages: manifest.Languages, MaxRecords: p.cfg.MaxRecords,
+		Search: options, Cache: results, Model: identity.SHA256,
 	})
 	return err
+}
+
+// startEngines loads the model once for each worker and starts an engine on it.
+func (b *backend) startEngines(rt modelRuntime, dir string, options search.Options, p *program) (*engine.Pool, error) {
+	threads := p.cfg.Threads
+	if threads == 0 {
+		threads = max(1, runtime.GOMAXPROCS(0)/p.cfg.Workers)
+	}
+	engines := make([]*engine.Engine, p.cfg.Workers)
+	for i := range engines {
+		m, err := rt.Open(dir, threads)
+		if err != nil {
+			return nil, err
+		}
+		b.releases = append(b.releases, m.Close)
+		engines[i], err = engine.New(engine.Config{
+			Model: m, Log: p.log,
+			Rows: p.cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(p.cfg.KVMemory),
+			PrefillTokens: p.cfg.PrefillTokens, QueueRequests: p.cfg.Concurrency, QueueTokens: p.cfg.QueueTokens, Aging: aging,
+		})
+		if err != nil {
+			return nil, err
+		}
+		b.releases = append(b.releases, func() error { engines[i].Close(); return nil })
+		if i == 0 {
+			p.logMemory(m, options, threads)
+		}
+	}
+	return engine.NewPool(engines...), nil
+}
+
+// aging is how far a priority lets requests overtake others.
+const aging = 5 * time.Second
+
+// logMemory says what the decoding state of a worker can take at most.
+func (p *program) logMemory(m model.Model, options search.Options, threads int) {
+	f, rows := m.Footprint(), int64(max(p.cfg.BatchSize, options.Beams))
+	state := rows*int64(options.MaxLength)*f.RowToken + rows/int64(options.Beams)*int64(m.Spec().MaxPositions)*f.SourceToken
+	if limit := int64(p.cfg.KVMemory); limit > 0 {
+		state = min(state, limit)
+	}
+	p.log.Info("decoding", "workers", p.cfg.Workers, "threads", threads, "rows", rows, "beams", options.Beams,
+		"max_length", options.MaxLength, "state_bytes_at_most", state)
 }

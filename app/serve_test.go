@@ -65,8 +65,8 @@ type recordingModel struct {
 	runtime *recordingRuntime
 }
 
-func (m *recordingModel) NewBatch(width int) (model.Batch, error) {
-	b, err := m.Model.NewBatch(width)
+func (m *recordingModel) NewBatch(limits model.Limits) (model.Batch, error) {
+	b, err := m.Model.NewBatch(limits)
 	return &recordingBatch{b, m.runtime}, err
 }
 
@@ -80,9 +80,9 @@ type recordingBatch struct {
 	runtime *recordingRuntime
 }
 
-func (b *recordingBatch) Step(ctx context.Context, tokens []int64, parents []int, k int) (model.Candidates, error) {
+func (b *recordingBatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Candidates, error) {
 	b.runtime.onStep(ctx)
-	return b.Batch.Step(ctx, tokens, parents, k)
+	return b.Batch.Step(ctx, feeds, k)
 }
 
 func (b *recordingBatch) Close() error {

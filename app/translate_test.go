@@ -64,11 +64,11 @@ func TestTranslateCommandNamesTheLine(t *testing.T) {
 // echo is an engine that answers with the sources' pieces, and a tokenizer of bytes.
 type echo struct{ calls [][]engine.Job }
 
-func (e *echo) Translate(_ context.Context, jobs []engine.Job) ([]search.Result, error) {
-	e.calls = append(e.calls, jobs)
-	results := make([]search.Result, len(jobs))
-	for i, job := range jobs {
-		results[i].Tokens = job.Source.IDs[1 : len(job.Source.IDs)-1]
+func (e *echo) Translate(_ context.Context, req engine.Request) ([]engine.Result, error) {
+	e.calls = append(e.calls, req.Jobs)
+	results := make([]engine.Result, len(req.Jobs))
+	for i, job := range req.Jobs {
+		results[i].Tokens = job.Source[1 : len(job.Source)-1]
 	}
 	return results, nil
 }
@@ -95,7 +95,8 @@ func (e *echo) LanguageID(string) (int64, bool) { return 1, true }
 func echoJob(t *testing.T, out io.Writer) (*lineJob, *echo) {
 	e := &echo{}
 	service, err := translate.New(translate.Config{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
-		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, MaxRecords: chunkLines})
+		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, MaxRecords: chunkLines,
+		Search: search.DefaultOptions(model.Generation{MaxLength: 1000})})
 	require.NoError(t, err)
 	return &lineJob{service: service, from: "en", to: "fr", out: out}, e
 }

@@ -6,45 +6,51 @@ import "context"
 // are not.
 type Model interface {
 	Spec() Spec
-	// NewBatch makes an empty batch whose sentences decode with width rows
-	// (beams) each. The caller closes it.
-	NewBatch(width int) (Batch, error)
+	// Footprint is what decoding on this model takes of memory.
+	Footprint() Footprint
+	// NewBatch makes an empty batch with room for limits. The caller closes it.
+	NewBatch(limits Limits) (Batch, error)
 	// Close releases the model. Every batch must be closed before.
 	Close() error
 }
 
-// Source is one sentence to decode.
-type Source struct {
-	// IDs are the encoder's input, [srcLen]: language token, pieces, </s>.
-	IDs []int64
-	// Prefix are the forced decoder tokens: the decoder start token and the
-	// target language token. It is not empty.
-	Prefix []int64
+// Footprint is the memory, in bytes, that the state of a batch takes.
+type Footprint struct {
+	// RowToken is a token in the KV cache of one row.
+	RowToken int64
+	// SourceToken is a source token of one sentence, whose cross-attention keys
+	// and values all of the sentence's rows share.
+	SourceToken int64
+}
+
+// Limits are what a batch has room for. Memory is reserved for all of it and
+// taken when it is used first.
+type Limits struct {
+	Rows      int // of all sentences together
+	MaxLength int // decoder tokens of a row, the forced prefix included
 }
 
 // Batch is the decoding state (cross-attention keys and values, KV cache) of a
-// changing set of sentences that share every decoder step. A sentence occupies
-// a slot, 0 to Len()-1; with a batch of width W it owns W rows, one per beam.
+// changing set of sentences that share every decoder step. A sentence occupies a
+// slot, 0 to Len()-1, and has one row for each of its hypotheses: one in greedy
+// search and in its first step, as many as there are beams later.
 //
 // Sentences may Join and Leave between any two steps, and rows of different
-// lengths decode together: this is what continuous batching needs. A batch is
-// used by one goroutine. After an error from Join or Step the batch is broken
-// and can only be closed.
+// lengths, sentences of different widths decode together: this is what continuous
+// batching needs. A batch is used by one goroutine. An error from Join or Step
+// that wraps [ErrInput] changes nothing; after any other the batch is broken and
+// can only be closed.
 type Batch interface {
-	// Len is the number of sentences, S.
+	// Len is the number of sentences.
 	Len() int
-	// Width is the number of rows of a sentence, W.
-	Width() int
-	// Join encodes the sources, feeds each its prefix and appends the sentences
-	// as slots Len() to Len()+n-1. It returns the k best continuations of each
-	// prefix, [n, 1, k]: at first a sentence has one row, and the first Step
-	// fans it out to its W rows (parents 0).
-	Join(ctx context.Context, sources []Source, k int) (Candidates, error)
-	// Step feeds one token to every row and returns the k best continuations of
-	// each, [S, W, k]. tokens and parents are [S, W], row by row: before the
-	// token is fed, a row takes over the state of row parents[s*W+w] of its own
-	// sentence.
-	Step(ctx context.Context, tokens []int64, parents []int, k int) (Candidates, error)
+	// Join encodes the sources, each [srcLen] ids (language token, pieces, </s>),
+	// and appends the sentences as slots Len() to Len()+n-1. None of them has been
+	// fed a token.
+	Join(ctx context.Context, sources [][]int64) error
+	// Step feeds every sentence: feeds has an entry for each slot. It returns the k
+	// best continuations of every row, slot by slot: one row for a sentence that is
+	// fed its prefix, len(Tokens) rows for any other.
+	Step(ctx context.Context, feeds []Feed, k int) (Candidates, error)
 	// Leave removes the sentence in slot i. The sentence in the last slot moves
 	// to i.
 	Leave(i int)
@@ -52,13 +58,24 @@ type Batch interface {
 	Close() error
 }
 
-// Candidates are the best continuations of every row of a batch. The slices
-// belong to the batch and hold until its next call.
+// Feed is what a sentence is fed in one step.
+type Feed struct {
+	// Tokens has a token for each of the rows that the sentence has from now on.
+	// The first feed of a sentence is its forced prefix instead: one or more tokens
+	// of its only row, which are fed at once.
+	Tokens []int64
+	// Parents are the rows of the sentence's last step whose state the rows take
+	// over before the token is fed. The first feed of a sentence has none.
+	Parents []int
+}
+
+// Candidates are the best continuations of R rows. The slices belong to the batch
+// and hold until its next call.
 type Candidates struct {
-	Sentences, Width, K int
-	LogProbs            []float32 // [Sentences, Width, K], log-probabilities, best first
-	IDs                 []int64   // [Sentences, Width, K], their token ids
-	// LogSumExp is [Sentences, Width]: a logit is its log-probability plus this.
+	K        int
+	LogProbs []float32 // [R, K], log-probabilities, best first
+	IDs      []int64   // [R, K], their token ids
+	// LogSumExp is [R]: a logit is its log-probability plus this.
 	LogSumExp []float32
 }
 
@@ -70,9 +87,8 @@ type Row struct {
 	LogSumExp float32
 }
 
-// Row returns the candidates of a sentence's row.
-func (c Candidates) Row(sentence, row int) Row {
-	r := sentence*c.Width + row
+// Row returns the candidates of row r.
+func (c Candidates) Row(r int) Row {
 	return Row{
 		LogProbs:  c.LogProbs[r*c.K : (r+1)*c.K],
 		IDs:       c.IDs[r*c.K : (r+1)*c.K],

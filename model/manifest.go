@@ -29,7 +29,7 @@ const (
 
 // ManifestFormat is the version of the exported folder's layout and graphs. It
 // changes whenever a folder that an older build exported must be exported anew.
-const ManifestFormat = 1
+const ManifestFormat = 2
 
 // Precision is how an exported model stores its weights and computes.
 type Precision string

@@ -50,10 +50,6 @@ type Generation struct {
 	RepetitionPenalty float64 `json:"repetition_penalty"`
 }
 
-// CacheHeadDim is the width of one head in the decoder's KV cache. The runtime's
-// cached attention wants a multiple of 8, so other widths are padded with zeros.
-func (s Spec) CacheHeadDim() int { return (s.Decoder.HeadDim(s.DModel) + 7) / 8 * 8 }
-
 // Parameters is the number of the model's weights, shared ones counted once.
 func (s Spec) Parameters() int {
 	d := s.DModel

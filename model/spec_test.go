@@ -18,10 +18,3 @@ func TestParameters(t *testing.T) {
 	large.TiedHead = false
 	assert.Equal(t, 483_905_536+128112*1024, large.Parameters())
 }
-
-func TestCacheHeadDim(t *testing.T) {
-	for _, c := range []struct{ dModel, heads, want int }{{1024, 16, 64}, {36, 3, 16}, {33, 3, 16}, {48, 3, 16}, {8, 1, 8}, {4, 4, 8}} {
-		s := model.Spec{DModel: c.dModel, Decoder: model.Stack{Heads: c.heads}}
-		assert.Equal(t, c.want, s.CacheHeadDim(), "%+v", c)
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+	"github.com/dustin/go-humanize"
 
 	"dragoman/model"
 )
@@ -22,9 +23,14 @@ import (
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
-	Workers     int    `env:"APP_WORKERS" envDefault:"1" help:"copies of the model; only 1 for now"`
-	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"64" help:"translation requests that may run or wait; one more gets 503"`
-	BatchSize   int    `env:"BATCH_SIZE" envDefault:"80" help:"rows decoded together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
+	Workers     int    `env:"APP_WORKERS" envDefault:"1" help:"copies of the model that decode side by side, 1 to 64; the cores are shared out between them"`
+	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"translation requests that may wait to be decoded; one more gets 503"`
+
+	BatchSize     int  `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
+	KVMemory      Size `env:"KV_MEMORY" envDefault:"0" help:"memory of a worker's decoding state, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length take"`
+	PrefillTokens int  `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer make even steps, more fill an idle batch sooner"`
+	QueueTokens   int  `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait; a request beyond that gets 503, unless nothing else waits"`
+	CacheBytes    Size `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for translations that may be asked for again, such as 64MiB; 0: off"`
 
 	Weights        string `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
 	Revision       string `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
@@ -34,7 +40,7 @@ type Config struct {
 	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp32 for small models, int8 for all others"`
 
 	Device  string `env:"DEVICE" envDefault:"cpu" help:"where the model runs; only cpu for now"`
-	Threads int    `env:"THREADS" envDefault:"0" help:"threads that share one decoding step; 0: one for each core"`
+	Threads int    `env:"THREADS" envDefault:"0" help:"threads of each worker; 0: one for each core, shared out between the workers"`
 	Library string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: looked for beside the binary, in build/onnxruntime and in the system's folders"`
 
 	Token    string `env:"HF_TOKEN" help:"access token for gated or private repositories"`
@@ -82,11 +88,20 @@ func (c Config) validate() error {
 		}
 	}
 	within("APP_PORT", int64(c.Port), 0, math.MaxUint16)
-	if c.Workers != 1 {
-		errs = append(errs, fmt.Errorf("APP_WORKERS=%d: this build runs one copy of the model, use 1", c.Workers))
-	}
+	within("APP_WORKERS", int64(c.Workers), 1, 64)
 	within("APP_CONCURRENCY", int64(c.Concurrency), 1, 1<<20)
 	within("BATCH_SIZE", int64(c.BatchSize), 1, 1<<16)
+	within("PREFILL_TOKENS", int64(c.PrefillTokens), 1, 1<<20)
+	within("QUEUE_TOKENS", int64(c.QueueTokens), 1, 1<<30)
+	size := func(name string, value, low Size) {
+		if value != 0 && (value < low || value > maxSize) {
+			errs = append(errs, fmt.Errorf("%s=%d bytes: use 0, or %s to %s", name, value,
+				humanize.IBytesN(uint64(low), 1), humanize.IBytesN(uint64(maxSize), 1)))
+		}
+	}
+	// A number below these has lost its unit.
+	size("KV_MEMORY", c.KVMemory, 1<<20)
+	size("CACHE_BYTES", c.CacheBytes, 64<<10)
 	within("THREADS", int64(c.Threads), 0, 1<<12)
 	within("NUM_BEAMS", int64(c.Beams), 0, 1<<10)
 	within("MAX_LENGTH", int64(c.MaxLength), 0, 1<<20)
@@ -116,23 +131,6 @@ func (c Config) validate() error {
 		errs = append(errs, fmt.Errorf("MODEL_REVISION=%q: the bundled model has no revisions, set MODEL_WEIGHTS too", c.Revision))
 	}
 	return oneLine(errs)
-}
-
-// Switch is a boolean that also reads the words that Hugging Face's tools take:
-// 1, true, yes, on and their opposites, in any case.
-type Switch bool
-
-// UnmarshalText reads a switch.
-func (s *Switch) UnmarshalText(text []byte) error {
-	switch strings.ToLower(strings.TrimSpace(string(text))) {
-	case "1", "true", "yes", "on":
-		*s = true
-	case "0", "false", "no", "off":
-		*s = false
-	default:
-		return errors.New("use true or false")
-	}
-	return nil
 }
 
 // Variable is one environment variable of the service.
@@ -181,6 +179,8 @@ func wanted(t reflect.Type) string {
 		return "use debug, info, warn or error"
 	case reflect.TypeFor[Switch]():
 		return "use true or false"
+	case reflect.TypeFor[Size]():
+		return "use a number of bytes, such as 1000000 or 64MiB"
 	}
 	return "use a whole number"
 }

@@ -16,7 +16,8 @@ func TestParseDefaults(t *testing.T) {
 	cfg, err := Parse(nil)
 	require.NoError(t, err)
 	assert.Equal(t, Config{
-		Host: "0.0.0.0", Port: 9527, Workers: 1, Concurrency: 64, BatchSize: 80,
+		Host: "0.0.0.0", Port: 9527, Workers: 1, Concurrency: 1024, BatchSize: 80,
+		PrefillTokens: 512, QueueTokens: 65536, CacheBytes: 64 << 20,
 		Device:     "cpu",
 		MaxRecords: 1024, MaxBodyBytes: 4 << 20,
 		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second,
@@ -26,7 +27,8 @@ func TestParseDefaults(t *testing.T) {
 
 func TestParseValues(t *testing.T) {
 	cfg, err := Parse([]string{
-		"APP_HOST=::1", "APP_PORT=0", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
+		"APP_HOST=::1", "APP_PORT=0", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
+		"KV_MEMORY=1.5GiB", "PREFILL_TOKENS=64", "QUEUE_TOKENS=1000", "CACHE_BYTES=0",
 		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
 		"PRECISION=fp32", "THREADS=3", "ONNXRUNTIME_LIB=/lib/ort.so",
 		"HF_TOKEN=secret=with=signs", "HF_ENDPOINT=https://mirror", "HF_HUB_OFFLINE=ON",
@@ -36,7 +38,8 @@ func TestParseValues(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, Config{
-		Host: "::1", Port: 0, Workers: 1, Concurrency: 2, BatchSize: 5,
+		Host: "::1", Port: 0, Workers: 4, Concurrency: 2, BatchSize: 5,
+		KVMemory: 3 << 29, PrefillTokens: 64, QueueTokens: 1000,
 		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true,
 		Precision: "fp32", Device: "cpu", Threads: 3, Library: "/lib/ort.so",
 		Token: "secret=with=signs", Endpoint: "https://mirror", Offline: true,
@@ -68,7 +71,19 @@ func TestParseRefuses(t *testing.T) {
 		{"APP_PORT=70000", `APP_PORT=70000: use 0 to 65535`},
 		{"APP_PORT=-1", `APP_PORT=-1: use 0 to 65535`},
 		{"APP_PORT=9999999999999999999999", `APP_PORT="9999999999999999999999": use a whole number`},
-		{"APP_WORKERS=2", `APP_WORKERS=2: this build runs one copy of the model, use 1`},
+		{"APP_WORKERS=0", `APP_WORKERS=0: use 1 to 64`},
+		{"APP_WORKERS=65", `APP_WORKERS=65: use 1 to 64`},
+		{"PREFILL_TOKENS=0", `PREFILL_TOKENS=0: use 1 to 1048576`},
+		{"QUEUE_TOKENS=0", `QUEUE_TOKENS=0: use 1 to 1073741824`},
+		{"QUEUE_TOKENS=64k", `QUEUE_TOKENS="64k": use a whole number`},
+		{"KV_MEMORY=2", `KV_MEMORY=2 bytes: use 0, or 1 MiB to 1 TiB`},
+		{"KV_MEMORY=2TiB", `KV_MEMORY=2199023255552 bytes: use 0, or 1 MiB to 1 TiB`},
+		{"CACHE_BYTES=64", `CACHE_BYTES=64 bytes: use 0, or 64 KiB to 1 TiB`},
+		{"CACHE_BYTES=-1", `CACHE_BYTES="-1": use a number of bytes, such as 1000000 or 64MiB`},
+		{"CACHE_BYTES=64MeB", `CACHE_BYTES="64MeB": use a number of bytes, such as 1000000 or 64MiB`},
+		{"CACHE_BYTES=MiB", `CACHE_BYTES="MiB": use a number of bytes, such as 1000000 or 64MiB`},
+		{"CACHE_BYTES=16EiB", `CACHE_BYTES="16EiB": use a number of bytes, such as 1000000 or 64MiB`},
+		{"CACHE_BYTES=15EiB", `CACHE_BYTES="15EiB": use a number of bytes, such as 1000000 or 64MiB`},
 		{"APP_CONCURRENCY=0", `APP_CONCURRENCY=0: use 1 to 1048576`},
 		{"BATCH_SIZE=0", `BATCH_SIZE=0: use 1 to 65536`},
 		{"BATCH_SIZE=1.5", `BATCH_SIZE="1.5": use a whole number`},
@@ -94,6 +109,19 @@ func TestParseRefuses(t *testing.T) {
 		t.Run(test.environ, func(t *testing.T) {
 			_, err := Parse(strings.Fields(test.environ))
 			assert.EqualError(t, err, "configuration: "+test.want)
+		})
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]Size{
+		"0": 0, "65536": 65536, "64MiB": 64 << 20, "64mib": 64 << 20, "64Mi": 64 << 20, "64 MiB": 64 << 20,
+		"64MB": 64e6, "64M": 64e6, "1.5GiB": 3 << 29, " 1Ti\t": 1 << 40, "1,000,000": 1e6,
+	} {
+		t.Run(text, func(t *testing.T) {
+			cfg, err := Parse([]string{"CACHE_BYTES=" + text})
+			require.NoError(t, err)
+			assert.Equal(t, want, cfg.CacheBytes)
 		})
 	}
 }

@@ -1,123 +1,148 @@
-// Package engine decodes sentences on a model: it decides who decodes when.
+// Package engine schedules the decoding of sentences at the level of decoder
+// steps: it decides who decodes when (continuous batching).
 //
-// One request decodes at a time, and all of its sentences share every decoder
-// step as far as there is room; the others wait, as many as the configuration
-// allows. Who holds the turn owns the model's batch, so nothing here needs a
-// lock. An [Engine] reads top-down: [Engine.Translate] admits a request, a run
-// (run.go) decodes it.
+// All sentences of all requests share one [model.Batch]. Between any two steps
+// finished sentences leave it and waiting ones join it, so a request waits
+// neither for a batch to fill up nor for the longest sentence of another one;
+// greedy and beam search, languages and priorities mix in a step.
+//
+//	Translate ─▶ mailbox ─▶ queue ─▶ batch ─▶ results
+//	 (bounded, by anyone) (the loop's own from here on)
+//
+// One goroutine, the loop, owns the queue, the batch and everything else that is
+// scheduled, so none of it has a lock; what it has in common with the callers is
+// the mailbox and a copy of its numbers. A round of the loop (loop.go)
+//
+//  1. takes new and cancelled requests from the mailbox;
+//  2. lets sentences leave that nobody waits for any more;
+//  3. admits sentences from the queue (queue.go) as far as rows and memory
+//     (budget.go) allow, encodes them together and lets them join the batch;
+//  4. takes one decoder step with all rows;
+//  5. hands out the results of the sentences that ended.
+//
+// Identical sentences that wait or run at the same time are decoded once.
 package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"dragoman/model"
-	"dragoman/model/search"
 )
 
-var (
-	// ErrBusy means that as many requests as may wait do so already. The request
-	// can be tried again later.
-	ErrBusy = errors.New("too many requests are waiting")
-	// ErrClosed means that the engine is shutting down.
-	ErrClosed = errors.New("the service is shutting down")
-)
-
-// Config is what an [Engine] works with.
-type Config struct {
-	// Model is used until Close returns; the caller closes it after that.
-	Model model.Model
-	// Search are the settings that every sentence is decoded with.
-	Search search.Options
-	// Rows are decoded together at most; a sentence takes Search.Beams of them.
-	// One sentence decodes even where it takes more.
-	Rows int
-	// Concurrency is the number of requests that may run or wait.
-	Concurrency int
-}
-
-// Job is one sentence to translate.
-type Job struct {
-	Source model.Source
-}
-
-// Engine decodes requests one after the other. It is safe for concurrent use.
+// Engine decodes requests. It is safe for concurrent use.
 type Engine struct {
-	model  model.Model
-	search search.Options
-	room   int // sentences that decode together
+	cfg     Config
+	spec    model.Spec
+	mailbox *mailbox
+	board   *board // the loop's numbers
 
-	admitted chan struct{} // a token for each request that runs or waits
-	turn     chan struct{} // the token of the request that runs
-	closing  context.Context
-	close    context.CancelFunc
+	closing context.Context // done when the engine is to stop
+	close   context.CancelFunc
+	stopped chan struct{} // closed when the loop has ended
 }
 
-// New makes an engine. It fails on settings that no sentence could be decoded with.
+// New starts an engine. The caller closes it. It fails on settings that no
+// sentence, or not every sentence that they allow, could be decoded with.
 func New(cfg Config) (*Engine, error) {
-	if err := cfg.Search.Validate(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	if limit := cfg.Model.Spec().MaxPositions; cfg.Search.MaxLength > limit {
-		return nil, fmt.Errorf("max length is %d, but the model has %d positions: use at most that", cfg.Search.MaxLength, limit)
-	}
-	if cfg.Rows < 1 || cfg.Concurrency < 1 {
-		return nil, fmt.Errorf("%d rows and %d requests at a time: both must be at least 1", cfg.Rows, cfg.Concurrency)
-	}
 	e := &Engine{
-		model:    cfg.Model,
-		search:   cfg.Search,
-		room:     max(1, cfg.Rows/cfg.Search.Beams),
-		admitted: make(chan struct{}, cfg.Concurrency),
-		turn:     make(chan struct{}, 1),
+		cfg:     cfg,
+		spec:    cfg.Model.Spec(),
+		mailbox: newMailbox(cfg.QueueRequests, cfg.QueueTokens),
+		board:   &board{},
+		stopped: make(chan struct{}),
 	}
 	e.closing, e.close = context.WithCancel(context.Background())
+	l := newLoop(cfg, e.mailbox, e.board)
+	go func() {
+		defer close(e.stopped)
+		l.run(e.closing)
+	}()
 	return e, nil
 }
 
-// Translate decodes the jobs and returns their results in the same order; equal
-// jobs are decoded once. It fails as a whole: with ErrBusy at once when too many
-// requests wait, with ErrClosed when the engine shuts down, with ctx's error at
-// the next step after ctx is done, and with the model's error.
-func (e *Engine) Translate(ctx context.Context, jobs []Job) ([]search.Result, error) {
-	if len(jobs) == 0 {
-		return nil, ctx.Err()
+// Translate decodes the jobs of a request and returns their results in the same
+// order. The results belong to the caller, and the request is not used any more
+// after the return.
+//
+// It fails as a whole: at once with an error that wraps [ErrInvalid] on a job
+// that cannot be decoded and with a [*BusyError] when too much waits already;
+// with ctx's cause as soon as ctx is done, after which its sentences leave before
+// the next step; with [ErrClosed] when the engine is closed; and with the model's
+// error, or a [*PanicError], when the model fails.
+func (e *Engine) Translate(ctx context.Context, req Request) ([]Result, error) {
+	if err := e.validate(req); err != nil {
+		return nil, err
 	}
-	select {
-	case e.admitted <- struct{}{}:
-		defer func() { <-e.admitted }()
-	default:
-		return nil, fmt.Errorf("%w: %d requests run or wait", ErrBusy, cap(e.admitted))
-	}
-
-	// From here on closing the engine is a reason to stop like ctx's own.
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(e.closing, func() { cancel(ErrClosed) })()
-
-	select {
-	case e.turn <- struct{}{}:
-		defer func() { <-e.turn }()
-	case <-ctx.Done():
+	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	// The select above picks by chance when both are ready, and AfterFunc may
-	// not have run yet.
+	if len(req.Jobs) == 0 {
+		return nil, nil
+	}
 	if e.closing.Err() != nil {
 		return nil, ErrClosed
 	}
-	results, err := e.decode(ctx, jobs)
-	if err != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	c := newCall(req, e.cfg.Model.Footprint())
+	if err := e.mailbox.post(c); err != nil {
+		err.Wait = waitFor(err.Tokens, e.board.read().SourceTokensPerSecond)
+		return nil, err
 	}
-	return results, err
+	select {
+	case err := <-c.done:
+		if err != nil {
+			return nil, err
+		}
+		return c.results, nil
+	case <-ctx.Done():
+		e.mailbox.cancel(c)
+		return nil, context.Cause(ctx)
+	case <-e.closing.Done():
+		return nil, ErrClosed
+	}
 }
 
-// Close stops the engine: the running request ends at its next step and the
-// waiting ones at once, all with ErrClosed. When Close returns, the engine does
-// not use the model any more. It must be called once.
+// Close stops the engine: requests that run or wait fail with [ErrClosed] at
+// once. It returns when the step at hand is over; the model is not used any more
+// then. It may be called more than once.
 func (e *Engine) Close() {
 	e.close()
-	e.turn <- struct{}{} // never given back
+	<-e.stopped
+}
+
+// Stats returns what the engine has done and does. It is cheap and can be called
+// at any time.
+func (e *Engine) Stats() Stats {
+	s := e.board.read()
+	s.QueuedRequests, s.QueuedTokens, s.RequestsRefused = e.mailbox.load()
+	return s
+}
+
+// waitFor is how long a queue of some source tokens takes at a rate in tokens per
+// second, at least a second and at most ten minutes. Without a rate, at a time
+// when nothing has been decoded yet, it is a second.
+func waitFor(tokens int, rate float64) time.Duration {
+	const least, most = time.Second, 10 * time.Minute
+	if rate <= 0 {
+		return least
+	}
+	seconds := min(float64(tokens)/rate, most.Seconds())
+	return max(least, time.Duration(seconds*float64(time.Second)))
+}
+
+// validate refuses a request that cannot be decoded.
+func (e *Engine) validate(req Request) error {
+	if req.Priority < Low || req.Priority > High {
+		return fmt.Errorf("%w: priority %d is none of low, normal and high", ErrInvalid, req.Priority)
+	}
+	for i, job := range req.Jobs {
+		if err := e.validateJob(job); err != nil {
+			return fmt.Errorf("%w %d: %w", ErrInvalid, i, err)
+		}
+	}
+	return nil
 }

@@ -5,138 +5,267 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"dragoman/model"
 )
 
 // toy is a deterministic model: the candidates of a row are a function of its
 // source and of every token that was fed to it, so a token or parent that goes to
-// the wrong row changes the translation. Sentences end after about as many
-// tokens as their source has.
+// the wrong row changes the translation. A sentence of n source tokens and a prefix
+// of two ends in greedy search after n steps.
+//
+// It holds the engine to the contract of [model.Batch] and notes what breaks it.
 type toy struct {
-	spec model.Spec
+	spec      model.Spec
+	footprint model.Footprint
+	stepTime  time.Duration // that a step takes, on a bubble's clock
+	joinTime  time.Duration // that each source token takes in Join
 
-	// onStep and onJoin, where set, are called first; their error is the batch's.
-	onStep func(ctx context.Context) error
-	onJoin func(sources []model.Source) error
-	// newBatchErr and closeErr are what NewBatch and a batch's Close return.
-	newBatchErr, closeErr error
+	// The hooks, where set, are called first; their error is the batch's.
+	onNew   func() error
+	onJoin  func(sources [][]int64) error
+	onStep  func(feeds []model.Feed) error
+	onLeave func()
+	onClose func() error
 
-	open    atomic.Int32 // batches that are not closed
-	joined  atomic.Int32 // sentences that joined
-	largest atomic.Int32 // sentences in a batch at one time
+	batches   atomic.Int32 // made
+	open      atomic.Int32 // not closed yet
+	steps     atomic.Int32
+	joined    atomic.Int32 // sentences
+	mostRows  atomic.Int32 // in one step
+	mostBytes atomic.Int64 // of state, by the footprint
+
+	mu     sync.Mutex // guards faults
+	faults []string
 }
 
 func newToy() *toy {
-	return &toy{spec: model.Spec{VocabSize: 60, MaxPositions: 1000, EOS: 2, DecoderStart: 2}}
+	return &toy{
+		spec:      model.Spec{VocabSize: 60, MaxPositions: 100, EOS: 2, DecoderStart: 2},
+		footprint: model.Footprint{RowToken: 10, SourceToken: 3},
+	}
 }
 
-func (t *toy) Spec() model.Spec { return t.spec }
-func (t *toy) Close() error     { return nil }
+func (m *toy) Spec() model.Spec           { return m.spec }
+func (m *toy) Footprint() model.Footprint { return m.footprint }
+func (m *toy) Close() error               { return nil }
 
-func (t *toy) NewBatch(width int) (model.Batch, error) {
-	if t.newBatchErr != nil {
-		return nil, t.newBatchErr
+func (m *toy) NewBatch(limits model.Limits) (model.Batch, error) {
+	if m.onNew != nil {
+		if err := m.onNew(); err != nil {
+			return nil, err
+		}
 	}
-	t.open.Add(1)
-	return &toyBatch{toy: t, width: width}, nil
+	m.batches.Add(1)
+	if m.open.Add(1) > 1 {
+		m.fault("a second batch while one is open")
+	}
+	return &toyBatch{toy: m, limits: limits}, nil
+}
+
+// refuse notes what the engine must not do and returns it as an error.
+func (m *toy) refuse(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	m.fault(err.Error())
+	return err
+}
+
+// fault notes what the engine must not do.
+func (m *toy) fault(what string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.faults = append(m.faults, what)
 }
 
 type toyBatch struct {
 	toy       *toy
-	width     int
+	limits    model.Limits
 	sentences []toySentence
+	inUse     atomic.Bool
+	broken    bool
 	closed    bool
+	last      model.Candidates // of the last step, void with the next call
 }
 
-// toySentence is a slot: its source and the tokens fed to each row.
+// toySentence is a slot: its source and a state for each row.
 type toySentence struct {
-	source model.Source
-	rows   [][]int64
+	source int // its length
+	rows   []toyRow
 }
 
-func (b *toyBatch) Len() int   { return len(b.sentences) }
-func (b *toyBatch) Width() int { return b.width }
+// toyRow is a hash of the source and of the tokens fed to the row.
+type toyRow struct {
+	hash uint64
+	fed  int
+}
 
-func (b *toyBatch) Join(ctx context.Context, sources []model.Source, k int) (model.Candidates, error) {
+func mix(hash uint64, id int64) uint64 {
+	hash = (hash ^ uint64(id+1)) * 0x9e3779b97f4a7c15
+	return hash ^ hash>>29
+}
+
+// enter notes calls at the same time, on a closed batch or on a broken one.
+func (b *toyBatch) enter(call string) (leave func()) {
+	if b.inUse.Swap(true) {
+		b.toy.fault(call + ": the batch is in use")
+	}
+	if b.closed {
+		b.toy.fault(call + ": the batch is closed")
+	}
+	if b.broken && call != "Close" {
+		b.toy.fault(call + ": the batch is broken")
+	}
+	clear(b.last.LogProbs)
+	clear(b.last.IDs)
+	return func() { b.inUse.Store(false) }
+}
+
+// fail breaks the batch, as an error that is not about the input does.
+func (b *toyBatch) fail(err error) error {
+	b.broken = b.broken || err != nil && !errors.Is(err, model.ErrInput)
+	return err
+}
+
+func (b *toyBatch) Len() int { return len(b.sentences) }
+
+func (b *toyBatch) Join(ctx context.Context, sources [][]int64) error {
+	defer b.enter("Join")()
 	if b.toy.onJoin != nil {
 		if err := b.toy.onJoin(sources); err != nil {
-			return model.Candidates{}, err
+			return b.fail(err)
 		}
 	}
-	out := model.Candidates{Sentences: len(sources), Width: 1, K: k}
-	for _, source := range sources {
-		s := toySentence{source: source, rows: make([][]int64, b.width)}
-		for w := range s.rows {
-			s.rows[w] = slices.Clone(source.Prefix)
+	if len(sources) == 0 {
+		return b.fail(b.toy.refuse("join of no sentences"))
+	}
+	for i, source := range sources {
+		if len(source) == 0 || len(source) > b.toy.spec.MaxPositions {
+			return b.fail(b.toy.refuse("a source of %d tokens", len(source)))
 		}
-		b.sentences = append(b.sentences, s)
-		b.toy.add(&out, s, 0)
+		if i > 0 && len(source) > len(sources[i-1]) {
+			b.toy.fault("sources are not sorted by length")
+		}
+		hash := uint64(len(source))
+		for _, id := range source {
+			hash = mix(hash, id)
+		}
+		b.sentences = append(b.sentences, toySentence{source: len(source), rows: []toyRow{{hash: hash}}})
+		sleep(ctx, time.Duration(len(source))*b.toy.joinTime)
 	}
 	b.toy.joined.Add(int32(len(sources)))
-	b.toy.largest.Store(max(b.toy.largest.Load(), int32(len(b.sentences))))
-	return out, ctx.Err()
+	return b.fail(ctx.Err())
 }
 
-func (b *toyBatch) Step(ctx context.Context, tokens []int64, parents []int, k int) (model.Candidates, error) {
+func (b *toyBatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Candidates, error) {
+	defer b.enter("Step")()
+	b.toy.steps.Add(1)
 	if b.toy.onStep != nil {
-		if err := b.toy.onStep(ctx); err != nil {
-			return model.Candidates{}, err
+		if err := b.toy.onStep(feeds); err != nil {
+			return model.Candidates{}, b.fail(err)
 		}
 	}
-	if want := len(b.sentences) * b.width; len(tokens) != want || len(parents) != want {
-		return model.Candidates{}, fmt.Errorf("%d tokens and %d parents for %d rows", len(tokens), len(parents), want)
+	if k < 1 || k > b.toy.spec.VocabSize || len(feeds) != len(b.sentences) || len(feeds) == 0 {
+		return model.Candidates{}, b.fail(b.toy.refuse("%d candidates, %d feeds for %d sentences", k, len(feeds), len(b.sentences)))
 	}
-	out := model.Candidates{Sentences: len(b.sentences), Width: b.width, K: k}
-	for i := range b.sentences {
-		s := &b.sentences[i]
-		old := slices.Clone(s.rows)
-		for w := range b.width {
-			r := i*b.width + w
-			s.rows[w] = append(slices.Clone(old[parents[r]]), tokens[r])
+	out := model.Candidates{K: k}
+	for i, feed := range feeds {
+		rows, err := b.fed(b.sentences[i].rows, feed)
+		if err != nil {
+			return model.Candidates{}, b.fail(err)
 		}
-		for w := range b.width {
-			b.toy.add(&out, *s, w)
+		b.sentences[i].rows = rows
+		for _, row := range rows {
+			b.toy.add(&out, row, b.sentences[i].source)
 		}
 	}
-	return out, ctx.Err()
+	b.measure(len(out.LogSumExp))
+	sleep(ctx, b.toy.stepTime)
+	b.last = out
+	return out, b.fail(ctx.Err())
+}
+
+// fed returns the rows of a sentence after a step.
+func (b *toyBatch) fed(old []toyRow, feed model.Feed) ([]toyRow, error) {
+	if old[0].fed == 0 { // the forced prefix, all of it in one row
+		row := old[0]
+		for _, id := range feed.Tokens {
+			row = toyRow{hash: mix(row.hash, id), fed: row.fed + 1}
+		}
+		if len(feed.Tokens) == 0 || len(feed.Parents) > 0 {
+			return nil, b.toy.refuse("%d tokens and %d parents at first", len(feed.Tokens), len(feed.Parents))
+		}
+		return []toyRow{row}, nil
+	}
+	if len(feed.Tokens) == 0 || len(feed.Tokens) != len(feed.Parents) {
+		return nil, b.toy.refuse("%d tokens and %d parents", len(feed.Tokens), len(feed.Parents))
+	}
+	rows := make([]toyRow, len(feed.Tokens))
+	for r, parent := range feed.Parents {
+		id := feed.Tokens[r]
+		if parent < 0 || parent >= len(old) {
+			return nil, b.toy.refuse("parent %d of %d rows", parent, len(old))
+		}
+		if id < 0 || id >= int64(b.toy.spec.VocabSize) {
+			return nil, b.toy.refuse("token %d", id)
+		}
+		rows[r] = toyRow{hash: mix(old[parent].hash, id), fed: old[parent].fed + 1}
+		if rows[r].fed > b.limits.MaxLength {
+			return nil, b.toy.refuse("%d tokens in a row, there is room for %d", rows[r].fed, b.limits.MaxLength)
+		}
+	}
+	return rows, nil
+}
+
+// measure notes what the batch takes.
+func (b *toyBatch) measure(rows int) {
+	if rows > b.limits.Rows {
+		b.toy.fault(fmt.Sprintf("%d rows, there is room for %d", rows, b.limits.Rows))
+	}
+	bytes := int64(0)
+	for _, s := range b.sentences {
+		bytes += int64(len(s.rows)*s.rows[0].fed)*b.toy.footprint.RowToken + int64(s.source)*b.toy.footprint.SourceToken
+	}
+	b.toy.mostRows.Store(max(b.toy.mostRows.Load(), int32(rows)))
+	b.toy.mostBytes.Store(max(b.toy.mostBytes.Load(), bytes))
 }
 
 func (b *toyBatch) Leave(i int) {
+	defer b.enter("Leave")()
+	if b.toy.onLeave != nil {
+		b.toy.onLeave()
+	}
 	last := len(b.sentences) - 1
 	b.sentences[i] = b.sentences[last]
 	b.sentences = b.sentences[:last]
 }
 
 func (b *toyBatch) Close() error {
-	if b.closed {
-		return errors.New("closed twice")
-	}
+	defer b.enter("Close")()
 	b.closed = true
 	b.toy.open.Add(-1)
-	return b.toy.closeErr
+	if b.toy.onClose != nil {
+		return b.toy.onClose()
+	}
+	return nil
 }
 
 // add appends the candidates of a row.
-func (t *toy) add(out *model.Candidates, s toySentence, row int) {
+func (m *toy) add(out *model.Candidates, row toyRow, source int) {
 	type candidate struct {
 		id      int64
 		logProb float32
 	}
-	fed := s.rows[row]
-	h := fnv.New64a()
-	fmt.Fprint(h, s.source.IDs, fed)
-	rng := rand.New(rand.NewPCG(h.Sum64(), 0))
-	all := make([]candidate, t.spec.VocabSize)
+	all := make([]candidate, m.spec.VocabSize)
 	for id := range all {
-		all[id] = candidate{int64(id), -1 - 10*rng.Float32()}
+		all[id] = candidate{int64(id), -1 - float32(mix(row.hash, int64(id))>>44)/(1<<18)}
 	}
-	if len(fed) > len(s.source.IDs) {
-		all[t.spec.EOS].logProb = -0.5
+	all[m.spec.EOS].logProb = -20
+	if row.fed > source {
+		all[m.spec.EOS].logProb = -0.5
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.logProb, a.logProb), cmp.Compare(a.id, b.id))
@@ -146,4 +275,15 @@ func (t *toy) add(out *model.Candidates, s toySentence, row int) {
 		out.LogProbs = append(out.LogProbs, c.logProb)
 	}
 	out.LogSumExp = append(out.LogSumExp, 0)
+}
+
+// sleep is the time that the model takes: until d is over or ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
+	if d == 0 {
+		return
+	}
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 }

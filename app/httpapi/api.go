@@ -8,6 +8,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -22,13 +23,23 @@ const (
 	translationPath = "/translation"
 	languagesPath   = "/languages"
 
+	// cacheHeader says how many records of an answer were there already and how many
+	// were decoded for it, as a dictionary of structured fields (RFC 9651):
+	//
+	//	Dragoman-Cache: hits=3, misses=1
+	//
+	// Records that needed neither, such as blank ones, are in neither number. It has
+	// a name of its own because X-Cache and Cache-Status belong to the caches of
+	// whole answers that may stand before the service.
+	cacheHeader = "Dragoman-Cache"
+
 	// bodyTimeout is how long a request's body may take to arrive.
 	bodyTimeout = 30 * time.Second
 )
 
 // Translator is the use case behind the API. It is safe for concurrent use.
 type Translator interface {
-	Translate(ctx context.Context, req translate.Request) ([]translate.Record, error)
+	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
 	Languages() []string
 }
 
@@ -136,16 +147,25 @@ func (a *API) translation(c *gin.Context) {
 
 	ctx, cancel := context.WithTimeout(c.Request.Context(), a.cfg.RequestTimeout)
 	defer cancel()
-	records, err := served.translator.Translate(ctx, req)
+	results, err := served.translator.Translate(ctx, req)
 	if err != nil {
 		a.fail(c, inPayload(err))
 		return
 	}
-	result := make([]recordOutput, len(records)) // not nil: no records are [] in JSON
-	for i, r := range records {
-		result[i] = recordOutput{r.ID, r.Text}
+	hits, misses := 0, 0
+	output := make([]recordOutput, len(results)) // not nil: no records are [] in JSON
+	for i, r := range results {
+		output[i] = recordOutput{r.ID, r.Text}
+		if r.Cached {
+			hits++
+		}
+		if r.Decoded {
+			misses++
+		}
 	}
-	c.PureJSON(http.StatusOK, gin.H{"result": result})
+	c.Set(cachedKey, hits)
+	c.Header(cacheHeader, fmt.Sprintf("hits=%d, misses=%d", hits, misses))
+	c.PureJSON(http.StatusOK, gin.H{"result": output})
 }
 
 // index serves GET /: what this is.

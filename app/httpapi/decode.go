@@ -14,16 +14,18 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"dragoman/app/engine"
 	"dragoman/app/translate"
 )
 
 // translationBody is the body of POST /translation. The pointers tell a missing
-// field from an empty one.
+// field from an empty one; Priority alone may be missing.
 type translationBody struct {
 	Payload *struct {
 		FromLang *string        `json:"fromLang"`
 		ToLang   *string        `json:"toLang"`
 		Records  *[]recordInput `json:"records"`
+		Priority jsontext.Value `json:"priority"` // nil where missing, and null where it is null
 	} `json:"payload"`
 }
 
@@ -66,7 +68,13 @@ func (b translationBody) request() (translate.Request, error) {
 	case p.Records == nil:
 		return req, missing("payload.records")
 	}
-	req = translate.Request{From: *p.FromLang, To: *p.ToLang, Records: make([]translate.Record, len(*p.Records))}
+	priority, err := parsePriority(p.Priority)
+	if err != nil {
+		return req, err
+	}
+	req = translate.Request{
+		From: *p.FromLang, To: *p.ToLang, Priority: priority, Records: make([]translate.Record, len(*p.Records)),
+	}
 	for i, r := range *p.Records {
 		switch {
 		case r.ID == nil:
@@ -77,6 +85,30 @@ func (b translationBody) request() (translate.Request, error) {
 		req.Records[i] = translate.Record{ID: *r.ID, Text: *r.Text}
 	}
 	return req, nil
+}
+
+// parsePriority reads the field that says how soon a request is due.
+func parsePriority(value jsontext.Value) (engine.Priority, error) {
+	const field = "payload.priority"
+	if value == nil {
+		return engine.Normal, nil
+	}
+	if kind := value.Kind(); kind != '"' {
+		return 0, problem(codeWrongType, field, "%s is %s, expected %s", field, kindName(kind), wantedKind(field))
+	}
+	var name string
+	if err := json.Unmarshal(value, &name); err != nil {
+		return 0, explainJSON(err)
+	}
+	switch name {
+	case "high":
+		return engine.High, nil
+	case "normal":
+		return engine.Normal, nil
+	case "low":
+		return engine.Low, nil
+	}
+	return 0, problem(codeInvalidValue, field, "%s is %q, expected high, normal or low", field, short(name))
 }
 
 func missing(field string) error {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -19,6 +21,7 @@ const (
 	codeDuplicateField translate.Code = "duplicate_field"
 	codeMissingField   translate.Code = "missing_field"
 	codeWrongType      translate.Code = "wrong_type"
+	codeInvalidValue   translate.Code = "invalid_value"
 	codeBodyTooLarge   translate.Code = "body_too_large"
 	codeBodyTimeout    translate.Code = "body_timeout"
 	codeMediaType      translate.Code = "unsupported_media_type"
@@ -38,7 +41,7 @@ const statusClientGone = 499
 // statusOf is the one table from error code to HTTP status.
 func statusOf(code translate.Code) int {
 	switch code {
-	case codeInvalidJSON, codeUnknownField, codeDuplicateField, codeMissingField, codeWrongType,
+	case codeInvalidJSON, codeUnknownField, codeDuplicateField, codeMissingField, codeWrongType, codeInvalidValue,
 		translate.CodeUnknownLanguage, translate.CodeInvalidText, translate.CodeTextTooLong:
 		return http.StatusBadRequest
 	case codeNotFound:
@@ -87,7 +90,7 @@ func (a *API) fail(c *gin.Context, err error) {
 	e := a.public(c, err)
 	status := statusOf(e.Code)
 	if status == http.StatusServiceUnavailable {
-		c.Header("Retry-After", "1")
+		c.Header("Retry-After", strconv.Itoa(retryAfter(err)))
 	}
 	// The rest of a body that was not read is not worth reading.
 	if status == http.StatusRequestEntityTooLarge || status == http.StatusRequestTimeout {
@@ -95,6 +98,16 @@ func (a *API) fail(c *gin.Context, err error) {
 	}
 	c.Abort()
 	c.PureJSON(status, errorBody{errorDetail{e.Code, e.Field, e.Message}})
+}
+
+// retryAfter is how many seconds a client should wait after a 503: what the engine
+// estimates, rounded up, or one.
+func retryAfter(err error) int {
+	var busy *engine.BusyError
+	if !errors.As(err, &busy) {
+		return 1
+	}
+	return max(1, int(math.Ceil(busy.Wait.Seconds())))
 }
 
 // public is what the sender of a request is told about an error.
@@ -107,7 +120,7 @@ func (a *API) public(c *gin.Context, err error) *translate.Error {
 		}
 		return e
 	case errors.Is(err, engine.ErrBusy):
-		return problem(codeBusy, "", "too many requests are waiting: try again in a moment")
+		return problem(codeBusy, "", "too many requests are waiting: try again in %d s", retryAfter(err))
 	case errors.Is(err, engine.ErrClosed):
 		return problem(codeShuttingDown, "", "the service is shutting down: try again in a moment")
 	case errors.Is(err, context.DeadlineExceeded):

@@ -16,6 +16,9 @@ func TestRefusals(t *testing.T) {
 	record := func(s string) string { return payload("[" + s + "]") }
 	text := func(s string) string { return record(`{"id":"1","text":"` + s + `"}`) }
 	fill := func(n int) string { return strings.Repeat("a", n-len(text(""))) }
+	priority := func(value string) string {
+		return `{"payload":{"fromLang":"en","toLang":"fr","records":[],"priority":` + value + `}}`
+	}
 	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)
 	none := "" // no Content-Type
 
@@ -109,6 +112,20 @@ func TestRefusals(t *testing.T) {
 		{"text twice", post, path, record(`{"id":"1","text":"x","text":"y"}`), nil, 400, "duplicate_field", "payload.records[0].text"},
 		{"__proto__", post, path, `{"__proto__":{}}`, nil, 400, "unknown_field", "__proto__"},
 		{"a name that is long", post, path, `{"` + strings.Repeat("n", 1000) + `":1}`, nil, 400, "unknown_field", strings.Repeat("n", 100) + "…"},
+
+		{"priority nobody knows", post, path, priority(`"urgent"`), nil, 400, "invalid_value", "payload.priority"},
+		{"priority in another case", post, path, priority(`"High"`), nil, 400, "invalid_value", "payload.priority"},
+		{"priority with a space", post, path, priority(`"high "`), nil, 400, "invalid_value", "payload.priority"},
+		{"priority empty", post, path, priority(`""`), nil, 400, "invalid_value", "payload.priority"},
+		{"priority that is long", post, path, priority(`"` + strings.Repeat("h", 1000) + `"`), nil, 400, "invalid_value", "payload.priority"},
+		{"priority null", post, path, priority(`null`), nil, 400, "wrong_type", "payload.priority"},
+		{"priority number", post, path, priority(`1`), nil, 400, "wrong_type", "payload.priority"},
+		{"priority list", post, path, priority(`["high"]`), nil, 400, "wrong_type", "payload.priority"},
+		{"priority object", post, path, priority(`{"level":"high"}`), nil, 400, "wrong_type", "payload.priority"},
+		{"priority deep", post, path, priority(deep), nil, 400, "wrong_type", "payload.priority"},
+		{"priority twice", post, path, priority(`"high","priority":"low"`), nil, 400, "duplicate_field", "payload.priority"},
+		{"priority with half a surrogate pair", post, path, priority(`"\ud800"`), nil, 400, "invalid_json", "payload.priority"},
+		{"priority of a record", post, path, record(`{"id":"1","text":"x","priority":"high"}`), nil, 400, "unknown_field", "payload.records[0].priority"},
 
 		// What the use case refuses.
 		{"unknown language", post, path, strings.Replace(one, `"fr"`, `"xx"`, 1), nil, 400, "unknown_language", "payload.toLang"},

@@ -18,6 +18,7 @@ const (
 	// Keys of what handlers leave in gin's context for the access log.
 	requestIDKey = "request_id"
 	recordsKey   = "records"
+	cachedKey    = "cached" // of the records, those that were in the cache
 )
 
 // requestIDPattern is what a client's request id may look like to be used: it
@@ -54,8 +55,10 @@ func (a *API) accessLog(c *gin.Context) {
 		slog.Int("status", status),
 		slog.Duration("took", time.Since(start)),
 	}
-	if n, ok := c.Get(recordsKey); ok {
-		attrs = append(attrs, slog.Any("records", n))
+	for _, key := range []string{recordsKey, cachedKey} {
+		if n, ok := c.Get(key); ok {
+			attrs = append(attrs, slog.Any(key, n))
+		}
 	}
 	if len(c.Errors) > 0 {
 		attrs = append(attrs, slog.String("error", c.Errors.Last().Error()))

@@ -1,6 +1,6 @@
 // Package translate is the use case: records in one language become records in
-// another. A [Service] reads top-down as validate, encode, decode on the engine,
-// turn into text; it knows neither HTTP nor the model's runtime.
+// another. A [Service] reads top-down as validate, look up, encode, decode on the
+// engine, turn into text; it knows neither HTTP nor the model's runtime.
 package translate
 
 import (
@@ -8,9 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
+	"dragoman/app/cache"
 	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/search"
@@ -29,7 +28,7 @@ type Tokenizer interface {
 // Engine decodes sentences; results come in the order of the jobs. It is safe
 // for concurrent use.
 type Engine interface {
-	Translate(ctx context.Context, jobs []engine.Job) ([]search.Result, error)
+	Translate(ctx context.Context, req engine.Request) ([]engine.Result, error)
 }
 
 // Config is what a [Service] works with.
@@ -37,6 +36,14 @@ type Config struct {
 	Tokenizer Tokenizer
 	Engine    Engine
 	Spec      model.Spec
+	// Search are the settings that every sentence is decoded with.
+	Search search.Options
+	// Cache has the translations that were made before; nil is none.
+	Cache *cache.Cache
+	// Model tells this model's translations from others' in Cache: whatever changes
+	// a translation (weights, precision, tokenizer) changes it, as the checksum of
+	// the manifest does. It is needed with a cache only.
+	Model string
 	// Languages are the codes of the languages that are offered.
 	Languages []string
 	// MaxRecords is the number of records that a request may have.
@@ -47,9 +54,11 @@ type Config struct {
 type Service struct {
 	cfg       Config
 	languages []string // sorted
+	options   string   // the settings of the search, for the cache's keys
 }
 
-// New makes a service. It fails where the tokenizer does not fit the model.
+// New makes a service. It fails where the tokenizer or the search does not fit the
+// model.
 func New(cfg Config) (*Service, error) {
 	for _, code := range cfg.Languages {
 		id, ok := cfg.Tokenizer.LanguageID(code)
@@ -64,7 +73,20 @@ func New(cfg Config) (*Service, error) {
 	if len(cfg.Languages) == 0 {
 		return nil, errors.New("the model has no languages")
 	}
-	return &Service{cfg: cfg, languages: slices.Sorted(slices.Values(cfg.Languages))}, nil
+	if err := cfg.Search.Validate(); err != nil {
+		return nil, err
+	}
+	if limit := cfg.Spec.MaxPositions; cfg.Search.MaxLength > limit {
+		return nil, fmt.Errorf("max length is %d, but the model has %d positions: use at most that", cfg.Search.MaxLength, limit)
+	}
+	if cfg.Cache.On() && cfg.Model == "" {
+		return nil, errors.New("a cache needs the model's identity: its translations must not be taken for another model's")
+	}
+	return &Service{
+		cfg: cfg, languages: slices.Sorted(slices.Values(cfg.Languages)),
+		// Field by field, so that a setting that is added later is in it.
+		options: fmt.Sprintf("%+v", cfg.Search),
+	}, nil
 }
 
 // Languages returns the codes of the languages that the model translates
@@ -81,6 +103,15 @@ type Record struct {
 type Request struct {
 	From, To string // codes of languages
 	Records  []Record
+	Priority engine.Priority // of its sentences against those of other requests
+}
+
+// Result is a record with its translation as the text. Neither mark is set where
+// the text is the record's own.
+type Result struct {
+	Record
+	Cached  bool // made before: taken from the cache
+	Decoded bool // made now, by the engine
 }
 
 // Translate returns the translations of all records, in their order and with
@@ -92,41 +123,40 @@ type Request struct {
 // their input and would change it.
 //
 // It fails as a whole: with an [*Error] on a request that cannot be translated,
-// and with the engine's error otherwise.
-func (s *Service) Translate(ctx context.Context, req Request) ([]Record, error) {
+// and with the engine's error otherwise. Translations that were finished all the
+// same stay in the cache, for when the request comes again without what failed.
+func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) {
 	target, err := s.validate(req)
 	if err != nil {
 		return nil, err
 	}
-	out := slices.Clone(req.Records)
-	if req.From == req.To {
-		return out, nil
+	results := make([]Result, len(req.Records))
+	for i, r := range req.Records {
+		results[i].Record = r
 	}
-	jobs, numbers, err := s.encode(ctx, req, target)
+	if req.From == req.To {
+		return results, nil
+	}
+	todo := s.lookUp(req, results)
+	jobs, todo, err := s.encode(ctx, req, target, todo)
 	if err != nil {
 		return nil, err
 	}
 	if len(jobs) == 0 {
-		return out, nil
+		return results, nil
 	}
-	results, err := s.cfg.Engine.Translate(ctx, jobs)
+	decoded, err := s.cfg.Engine.Translate(ctx, engine.Request{Jobs: jobs, Priority: req.Priority})
 	if err != nil {
 		return nil, err
 	}
-	for j, result := range results {
-		i := numbers[j]
-		if result.Truncated {
-			return nil, recordError(CodeUnfinished, i, req.Records[i],
-				"the translation reached the limit of tokens before its end (%d generated): send shorter texts, or raise MAX_LENGTH",
-				len(result.Tokens))
-		}
-		out[i].Text = s.cfg.Tokenizer.Decode(result.Tokens)
+	if err := s.collect(req, decoded, todo, results); err != nil {
+		return nil, err
 	}
-	return out, nil
+	return results, nil
 }
 
 // WarmUp translates a short text, so that what is set up on first use is set up
-// and a model that cannot run shows.
+// and a model that cannot run shows. The cache has no part in it.
 func (s *Service) WarmUp(ctx context.Context) error {
 	from, to := s.languages[0], s.languages[len(s.languages)-1]
 	target, _ := s.cfg.Tokenizer.LanguageID(to)
@@ -135,61 +165,8 @@ func (s *Service) WarmUp(ctx context.Context) error {
 		return fmt.Errorf("warm-up: %w", err)
 	}
 	// Whether the translation is a good one, or ends, does not matter here.
-	if _, err := s.cfg.Engine.Translate(ctx, []engine.Job{s.job(ids, target)}); err != nil {
+	if _, err := s.cfg.Engine.Translate(ctx, engine.Request{Jobs: []engine.Job{s.job(ids, target)}}); err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
 	return nil
-}
-
-// validate checks all of a request that can be checked without the tokenizer and
-// returns the token of the target language.
-func (s *Service) validate(req Request) (target int64, err error) {
-	for _, lang := range []struct{ field, code string }{{"fromLang", req.From}, {"toLang", req.To}} {
-		if !slices.Contains(s.languages, lang.code) {
-			return 0, &Error{Code: CodeUnknownLanguage, Field: lang.field,
-				Message: fmt.Sprintf("%s is not a language of this model", quoteID(lang.code))}
-		}
-	}
-	if n := len(req.Records); n > s.cfg.MaxRecords {
-		return 0, &Error{Code: CodeTooManyRecords, Field: "records",
-			Message: fmt.Sprintf("%d records, at most %d are allowed: send several requests", n, s.cfg.MaxRecords)}
-	}
-	for i, r := range req.Records {
-		if !utf8.ValidString(r.Text) {
-			return 0, recordError(CodeInvalidText, i, r, "the text is not UTF-8")
-		}
-	}
-	target, _ = s.cfg.Tokenizer.LanguageID(req.To)
-	return target, nil
-}
-
-// encode makes the jobs of a request and the numbers of the records they are for.
-func (s *Service) encode(ctx context.Context, req Request, target int64) (jobs []engine.Job, numbers []int, err error) {
-	const framing = 2 // the language token and </s>
-	for i, r := range req.Records {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		if strings.TrimSpace(r.Text) == "" {
-			continue
-		}
-		ids, err := s.cfg.Tokenizer.Encode(req.From, r.Text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("encode records[%d]: %w", i, err)
-		}
-		if len(ids) <= framing {
-			continue
-		}
-		if limit := s.cfg.Spec.MaxPositions; len(ids) > limit {
-			return nil, nil, recordError(CodeTextTooLong, i, r,
-				"the text has %d tokens, the model takes at most %d: split it into shorter ones", len(ids), limit)
-		}
-		jobs, numbers = append(jobs, s.job(ids, target)), append(numbers, i)
-	}
-	return jobs, numbers, nil
-}
-
-// job is a source with the forced tokens that start its translation.
-func (s *Service) job(ids []int64, target int64) engine.Job {
-	return engine.Job{Source: model.Source{IDs: ids, Prefix: []int64{s.cfg.Spec.DecoderStart, target}}}
 }

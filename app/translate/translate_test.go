@@ -3,13 +3,13 @@ package translate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/cache"
 	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/search"
@@ -47,35 +47,50 @@ func (runes) LanguageID(code string) (int64, bool) {
 
 // upper is an engine that turns each letter of the sources into its capital.
 type upper struct {
-	jobs      []engine.Job
+	request   engine.Request // the last one
 	calls     int
 	err       error
 	truncated int // the number, from 1, of a result that has no end
 }
 
-func (u *upper) Translate(_ context.Context, jobs []engine.Job) ([]search.Result, error) {
-	u.jobs, u.calls = jobs, u.calls+1
-	var results []search.Result
-	for i, job := range jobs {
+func (u *upper) Translate(_ context.Context, req engine.Request) ([]engine.Result, error) {
+	u.request, u.calls = req, u.calls+1
+	var results []engine.Result
+	for i, job := range req.Jobs {
 		var tokens []int64
-		for _, id := range job.Source.IDs[1:] {
+		for _, id := range job.Source[1:] {
 			if id >= firstRune+'a' && id <= firstRune+'z' {
 				id -= 'a' - 'A'
 			}
 			tokens = append(tokens, id)
 		}
-		results = append(results, search.Result{Tokens: tokens, Truncated: i+1 == u.truncated})
+		results = append(results, engine.Result{Result: search.Result{Tokens: tokens, Truncated: i+1 == u.truncated}})
 	}
 	return results, u.err
 }
 
-func service(t *testing.T, tok Tokenizer, eng Engine) *Service {
-	s, err := New(Config{
+// config is a whole configuration, without a cache.
+func config(tok Tokenizer, eng Engine) Config {
+	return Config{
 		Tokenizer: tok, Engine: eng, Spec: model.Spec{VocabSize: 103, MaxPositions: 12, DecoderStart: 7},
+		Search:    search.Options{Beams: 1, MaxLength: 12, EarlyStopping: search.StopEarly, RepetitionPenalty: 1},
 		Languages: []string{"ja", "en", "fr"}, MaxRecords: 4,
-	})
+	}
+}
+
+func service(t *testing.T, tok Tokenizer, eng Engine) *Service {
+	s, err := New(config(tok, eng))
 	require.NoError(t, err)
 	return s
+}
+
+// records are what results say, without their marks.
+func records(results []Result) []Record {
+	var list []Record
+	for _, r := range results {
+		list = append(list, r.Record)
+	}
+	return list
 }
 
 func TestTranslate(t *testing.T) {
@@ -101,9 +116,9 @@ func TestTranslate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			eng := &upper{}
 			in := append([]Record(nil), test.in...)
-			got, err := service(t, runes{}, eng).Translate(t.Context(), Request{test.from, test.to, in})
+			got, err := service(t, runes{}, eng).Translate(t.Context(), Request{From: test.from, To: test.to, Records: in})
 			require.NoError(t, err)
-			assert.Equal(t, test.want, got)
+			assert.Equal(t, test.want, records(got))
 			assert.Equal(t, test.calls, eng.calls)
 			assert.Equal(t, test.in, in, "the request was changed")
 		})
@@ -112,12 +127,26 @@ func TestTranslate(t *testing.T) {
 
 func TestTranslateGivesTheEngineWhatTheModelNeeds(t *testing.T) {
 	eng := &upper{}
-	_, err := service(t, runes{}, eng).Translate(t.Context(), Request{"en", "ja", []Record{{"1", "a"}}})
+	s := service(t, runes{}, eng)
+	_, err := s.Translate(t.Context(), Request{From: "en", To: "ja", Records: []Record{{"1", "a"}}, Priority: engine.High})
 	require.NoError(t, err)
-	assert.Equal(t, []engine.Job{{Source: model.Source{
-		IDs:    []int64{100, firstRune + 'a', 2}, // __en__ a </s>
-		Prefix: []int64{7, 102},                  // decoder start, __ja__
-	}}}, eng.jobs)
+	assert.Equal(t, engine.Request{
+		Jobs: []engine.Job{{
+			Source: []int64{100, firstRune + 'a', 2}, // __en__ a </s>
+			Prefix: []int64{7, 102},                  // decoder start, __ja__
+			Search: s.cfg.Search,
+		}},
+		Priority: engine.High,
+	}, eng.request)
+}
+
+func TestTranslateMarksWhatWasDecoded(t *testing.T) {
+	got, err := service(t, runes{}, &upper{}).Translate(t.Context(),
+		Request{From: "en", To: "ja", Records: []Record{{"1", "a"}, {"2", " "}, {"3", "\u200b"}}})
+	require.NoError(t, err)
+	assert.Equal(t, []Result{
+		{Record: Record{"1", "A"}, Decoded: true}, {Record: Record{"2", " "}}, {Record: Record{"3", "\u200b"}},
+	}, got)
 }
 
 func TestTranslateRefuses(t *testing.T) {
@@ -129,18 +158,18 @@ func TestTranslateRefuses(t *testing.T) {
 		field   string
 		message string
 	}{
-		{"source language", Request{"de", "en", nil}, CodeUnknownLanguage, "fromLang", `"de" is not a language of this model`},
-		{"target language", Request{"en", "", nil}, CodeUnknownLanguage, "toLang", `"" is not a language of this model`},
-		{"case of a language", Request{"EN", "fr", nil}, CodeUnknownLanguage, "fromLang", `"EN" is not a language of this model`},
-		{"both the same and unknown", Request{"xx", "xx", nil}, CodeUnknownLanguage, "fromLang", `"xx" is not a language of this model`},
-		{"long language", Request{long, "en", nil}, CodeUnknownLanguage, "fromLang", `"` + long[:64] + `"… is not a language of this model`},
-		{"too many records", Request{"en", "fr", make([]Record, 5)}, CodeTooManyRecords, "records",
+		{"source language", Request{From: "de", To: "en", Records: nil}, CodeUnknownLanguage, "fromLang", `"de" is not a language of this model`},
+		{"target language", Request{From: "en", To: "", Records: nil}, CodeUnknownLanguage, "toLang", `"" is not a language of this model`},
+		{"case of a language", Request{From: "EN", To: "fr", Records: nil}, CodeUnknownLanguage, "fromLang", `"EN" is not a language of this model`},
+		{"both the same and unknown", Request{From: "xx", To: "xx", Records: nil}, CodeUnknownLanguage, "fromLang", `"xx" is not a language of this model`},
+		{"long language", Request{From: long, To: "en", Records: nil}, CodeUnknownLanguage, "fromLang", `"` + long[:64] + `"… is not a language of this model`},
+		{"too many records", Request{From: "en", To: "fr", Records: make([]Record, 5)}, CodeTooManyRecords, "records",
 			"5 records, at most 4 are allowed: send several requests"},
-		{"not UTF-8", Request{"en", "fr", []Record{{"1", "a"}, {"2", "a\xff"}}}, CodeInvalidText, "records[1].text",
+		{"not UTF-8", Request{From: "en", To: "fr", Records: []Record{{"1", "a"}, {"2", "a\xff"}}}, CodeInvalidText, "records[1].text",
 			`record "2": the text is not UTF-8`},
-		{"text too long", Request{"en", "fr", []Record{{"a", ""}, {"b", "abcdefghijk"}}}, CodeTextTooLong, "records[1].text",
+		{"text too long", Request{From: "en", To: "fr", Records: []Record{{"a", ""}, {"b", "abcdefghijk"}}}, CodeTextTooLong, "records[1].text",
 			`record "b": the text has 13 tokens, the model takes at most 12: split it into shorter ones`},
-		{"no end", Request{"en", "fr", []Record{{"a", ""}, {"b", "xyz"}}}, CodeUnfinished, "records[1].text",
+		{"no end", Request{From: "en", To: "fr", Records: []Record{{"a", ""}, {"b", "xyz"}}}, CodeUnfinished, "records[1].text",
 			`record "b": the translation reached the limit of tokens before its end (4 generated): send shorter texts, or raise MAX_LENGTH`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -156,7 +185,7 @@ func TestTranslateRefuses(t *testing.T) {
 
 func TestTranslatePassesErrorsOn(t *testing.T) {
 	boom := errors.New("boom")
-	req := Request{"en", "fr", []Record{{"1", "a"}}}
+	req := Request{From: "en", To: "fr", Records: []Record{{"1", "a"}}}
 
 	_, err := service(t, runes{}, &upper{err: boom}).Translate(t.Context(), req)
 	assert.ErrorIs(t, err, boom)
@@ -190,17 +219,34 @@ func TestLanguages(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
+	on, err := cache.New(cache.Config{Bytes: 1 << 20})
+	require.NoError(t, err)
+	off, err := cache.New(cache.Config{})
+	require.NoError(t, err)
 	for _, test := range []struct {
-		languages []string
-		vocab     int
-		want      string
+		name   string
+		change func(*Config)
+		want   string // "" where it is fine
 	}{
-		{[]string{"en", "xx"}, 103, `the model's language "xx" is none of the tokenizer's`},
-		{[]string{"en", "ja"}, 102, `language "ja" the id 102, but the model's vocabulary ends at 101`},
-		{nil, 103, "no languages"},
+		{"nothing wrong", func(*Config) {}, ""},
+		{"language without a token", func(c *Config) { c.Languages = []string{"en", "xx"} },
+			`the model's language "xx" is none of the tokenizer's`},
+		{"token outside of the vocabulary", func(c *Config) { c.Spec.VocabSize = 102 },
+			`language "ja" the id 102, but the model's vocabulary ends at 101`},
+		{"no languages", func(c *Config) { c.Languages = nil }, "no languages"},
+		{"search", func(c *Config) { c.Search.Beams = 0 }, "beams is 0"},
+		{"longest", func(c *Config) { c.Search.MaxLength = 13 }, "max length is 13, but the model has 12 positions"},
+		{"cache without identity", func(c *Config) { c.Cache = on }, "a cache needs the model's identity"},
+		{"no cache without identity", func(c *Config) { c.Cache = off }, ""},
 	} {
-		t.Run(fmt.Sprint(test.languages), func(t *testing.T) {
-			_, err := New(Config{Tokenizer: runes{}, Languages: test.languages, Spec: model.Spec{VocabSize: test.vocab}})
+		t.Run(test.name, func(t *testing.T) {
+			cfg := config(runes{}, &upper{})
+			test.change(&cfg)
+			_, err := New(cfg)
+			if test.want == "" {
+				assert.NoError(t, err)
+				return
+			}
 			assert.ErrorContains(t, err, test.want)
 		})
 	}

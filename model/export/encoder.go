@@ -1,75 +1,65 @@
 package export
 
 import (
-	"fmt"
-	"math"
-
 	"dragoman/model"
 	"dragoman/model/onnx"
 )
 
-// encoder builds the encoder's graph.
+// encoder builds the encoder's graph for B sentences of T tokens in all, one after
+// the other: there is no padding.
 //
-// Inputs: ids int64 [B, L], padded at the end; mask int32 [B, L], 1 for a token
-// and 0 for padding.
+// Inputs:
+//   - ids, pos int64 [T]: the tokens and their positions, from 0 in each sentence;
+//   - offsets int32 [B+1]: sentence b is the tokens offsets[b] to offsets[b+1]-1;
+//   - slots int32 [B]: the row of the memory that belongs to each sentence;
+//   - cross uint8 [layers, rows, capacity, token]: the memory of the decoder's cross
+//     attention, to which the sentences' keys and values are written in place.
 //
-// Outputs: for each decoder layer i, cross_k_i and cross_v_i [B, H, L, headDim]:
-// the keys and values of its cross attention. Those of padding are finite and
-// mean nothing.
+// Output: stored int32 [1], which means nothing.
 func encoder(w *weights, spec model.Spec) (*onnx.Graph, error) {
 	b := newBuilder("encoder", w, spec)
-	ids := b.Input("ids", onnx.Int64, onnx.Named("B"), onnx.Named("L"))
-	mask := b.Input("mask", onnx.Int32, onnx.Named("B"), onnx.Named("L"))
+	ids := b.Input("ids", onnx.Int64, onnx.Named("T"))
+	pos := b.Input("pos", onnx.Int64, onnx.Named("T"))
+	b.Input("offsets", onnx.Int32, onnx.Named("B1"))
+	b.Input("slots", onnx.Int32, onnx.Named("B"))
+	b.memory("cross")
 
-	x := b.Op("Add", []string{b.embed(ids, "model.encoder.embed_tokens.weight"), b.leadingPositions(ids)})
+	x, p := b.embed(ids, pos, "model.encoder.embed_tokens.weight"), product{}
 	for i := range spec.Encoder.Layers {
-		x = b.encoderLayer(x, mask, layerName("encoder", i))
+		layer := layerName("encoder", i)
+		q, k, v, out := projections(layer + ".self_attn")
+		var y activation
+		x, y = b.addNorm(x, p, layer+".self_attn_layer_norm")
+		a := b.attention("SelfAttention", b.linear(y, q, k, v), []string{"offsets"}, b.headAttrs(spec.Encoder)...)
+		x, y = b.addNorm(x, b.linear(a, out), layer+".final_layer_norm")
+		p = b.feedForward(y, layer)
 	}
-	x = b.layerNorm(x, "model.encoder.layer_norm")
-	for i := range spec.Decoder.Layers {
-		_, k, v, _ := attention(layerName("decoder", i) + ".encoder_attn")
-		b.crossHeads(x, k, fmt.Sprintf("cross_k_%d", i))
-		b.crossHeads(x, v, fmt.Sprintf("cross_v_%d", i))
-	}
+	b.storeCross(b.quantize(b.lastNorm(x, p, "model.encoder.layer_norm")))
 	return b.done()
 }
 
-// encoderLayer is one pre-LayerNorm layer: self attention, then feed-forward.
-func (b *builder) encoderLayer(x, mask, layer string) string {
-	q, k, v, out := attention(layer + ".self_attn")
-	n := b.layerNorm(x, layer+".self_attn_layer_norm")
-	a := b.Node(onnx.Microsoft, "MultiHeadAttention",
-		[]string{b.project(n, q), b.project(n, k), b.project(n, v), b.biases(q, k, v), mask}, 1,
-		onnx.Int("num_heads", b.spec.Encoder.Heads))[0]
-	x = b.Op("Add", []string{x, b.linear(a, out)})
-	x = b.feedForward(x, layer)
-	if b.w.precision == model.FP16 {
-		x = b.clamp(x)
+// storeCross projects the encoder's output y to the keys and values of every
+// decoder layer's cross attention, which go to the memory.
+func (b *builder) storeCross(y activation) {
+	after := ""
+	for i := range b.spec.Decoder.Layers {
+		_, k, v, _ := projections(layerName("decoder", i) + ".encoder_attn")
+		p := b.linear(y, k, v)
+		out := []string{"stored"}
+		if i < b.spec.Decoder.Layers-1 {
+			out[0] = layerName("stored", i)
+		}
+		b.NamedNode(onnx.Dragoman, "StoreCross", []string{p.acc, p.bias, "offsets", "slots", "cross", p.scale, after},
+			out, b.layerAttrs(i)...)
+		after = out[0]
 	}
-	return x
+	b.Output("stored", onnx.Int32, onnx.Fixed(1))
 }
 
-// clamp keeps a 16-bit activation finite, as Hugging Face does after each
-// encoder layer in half precision.
-func (b *builder) clamp(x string) string {
-	const limit = 65504 - 1000
-	return b.Op("Clip", []string{x, b.scalar("clamp_low", -limit), b.scalar("clamp_high", limit)})
+// memory is an input that holds attention keys and values of all decoder layers,
+// [layers, rows, capacity, token], token being the bytes of a token's keys, then
+// values, in half or single precision.
+func (b *builder) memory(name string) {
+	b.Input(name, onnx.Uint8, onnx.Fixed(b.spec.Decoder.Layers),
+		onnx.Named(name+"_rows"), onnx.Named(name+"_capacity"), onnx.Named(name+"_token"))
 }
-
-// leadingPositions are the embeddings of positions 0 to L-1, [L, DModel].
-func (b *builder) leadingPositions(ids string) string {
-	length := b.Op("Gather", []string{b.Op("Shape", []string{ids}), b.Int64s("second", 1)})
-	return b.Op("Slice", []string{b.positions(), b.Int64s("from", 0), length, b.Int64s("first_axis", 0)})
-}
-
-// crossHeads projects the encoder's output by a decoder layer's key or value
-// projection and splits it into heads: the output called name, [B, H, L, headDim].
-func (b *builder) crossHeads(x, layer, name string) {
-	heads, dim := b.spec.Decoder.Heads, b.spec.Decoder.HeadDim(b.spec.DModel)
-	split := b.Op("Reshape", []string{b.linear(x, layer), b.Int64s("cross_heads", 0, 0, int64(heads), int64(dim))})
-	b.NamedNode("", "Transpose", []string{split}, []string{name}, onnx.Ints("perm", 0, 2, 1, 3))
-	b.Output(name, b.w.float(), onnx.Named("B"), onnx.Fixed(heads), onnx.Named("L"), onnx.Fixed(dim))
-}
-
-// attentionScale is what attention scores are multiplied by.
-func attentionScale(headDim int) float32 { return float32(1 / math.Sqrt(float64(headDim))) }

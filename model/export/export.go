@@ -5,11 +5,14 @@
 // data of both, each weight page aligned and stored once), the tokenizer's files
 // and, written last, dragoman.json. The graphs are made for serving:
 //
-//   - the encoder returns the decoder's cross-attention keys and values, so
-//     hidden states never leave it;
-//   - the decoder runs one step for rows of different lengths, writes its KV
-//     cache in place, keeps the beams of a sentence on the query axis of cross
-//     attention and returns only the best candidates of each row.
+//   - matrix products are ONNX Runtime's; what is between them are the operators of
+//     package model/ort/ops, each of which does all that lies between two products
+//     in one pass;
+//   - the encoder takes sentences without padding and writes the keys and values of
+//     the decoder's cross attention, so hidden states never leave it;
+//   - the decoder runs one step for rows of different lengths, writes its KV cache
+//     in place, reads what beams have in common once and returns only the best
+//     candidates of each row.
 //
 // Weights are streamed tensor by tensor; the largest thing held in memory is one
 // 8-bit matrix.

@@ -26,7 +26,7 @@ type weights struct {
 	precision model.Precision
 }
 
-// float is the type of activations, and of weights that are not quantized.
+// float is the type that weights which are not quantized are stored in.
 func (w *weights) float() onnx.DataType {
 	if w.precision == model.FP16 {
 		return onnx.Float16
@@ -35,16 +35,24 @@ func (w *weights) float() onnx.DataType {
 }
 
 // vector is a weight made of whole tensors, one after the other, such as the
-// biases of packed projections, in the type of the activations.
+// biases of packed projections.
 func (w *weights) vector(name string, tensors ...string) (onnx.Weight, error) {
 	return w.concat(name, w.float(), nil, tensors...)
 }
 
-// matrix is a weight whose rows are the rows of the tensors, [rows, cols], in the
-// type of the activations. PyTorch stores a linear layer this way, [out, in]. A
-// single tensor keeps the name that it has in the checkpoint, so that the shared
+// matrix is a weight whose rows are the rows of the tensors, [rows, cols].
+// PyTorch stores a linear layer this way, [out, in]. A single tensor keeps the name that it has in the checkpoint, so that the shared
 // embedding is stored once, whatever a graph uses it for.
 func (w *weights) matrix(name string, tensors ...string) (onnx.Weight, error) {
+	return w.matrixAs(w.float(), name, tensors...)
+}
+
+// half is a matrix in 16 bits.
+func (w *weights) half(name string, tensors ...string) (onnx.Weight, error) {
+	return w.matrixAs(onnx.Float16, name, tensors...)
+}
+
+func (w *weights) matrixAs(t onnx.DataType, name string, tensors ...string) (onnx.Weight, error) {
 	first, err := w.ckpt.Tensor(tensors[0])
 	if err != nil {
 		return onnx.Weight{}, err
@@ -52,16 +60,7 @@ func (w *weights) matrix(name string, tensors ...string) (onnx.Weight, error) {
 	if len(tensors) == 1 {
 		name = first.Name
 	}
-	return w.concat(name, w.float(), first.Shape[1:], tensors...)
-}
-
-// half is a tensor in 16 bits. Tied embeddings are stored once.
-func (w *weights) half(tensor string) (onnx.Weight, error) {
-	t, err := w.ckpt.Tensor(tensor)
-	if err != nil {
-		return onnx.Weight{}, err
-	}
-	return w.concat(t.Name+".fp16", onnx.Float16, t.Shape[1:], tensor)
+	return w.concat(name, t, first.Shape[1:], tensors...)
 }
 
 // concat joins tensors along their first dimension; rest are the others.
@@ -93,10 +92,9 @@ func (w *weights) parts(tensors []string) (parts []checkpoint.Tensor, rows int, 
 	return parts, rows, nil
 }
 
-// values is a weight computed here, in the type of the activations.
+// values is a weight computed here, in 32 bits.
 func (w *weights) values(name string, shape []int, values []float32) (onnx.Weight, error) {
-	t := w.float()
-	return w.add(name, t, shape, func(out io.Writer) error { return writeFloats(out, t, values) })
+	return w.add(name, onnx.Float32, shape, func(out io.Writer) error { return writeFloats(out, onnx.Float32, values) })
 }
 
 // add appends a weight to the data file unless a graph asked for it before.

@@ -43,6 +43,8 @@ const (
 
 	// Microsoft is the domain of ONNX Runtime's own operators.
 	Microsoft = "com.microsoft"
+	// Dragoman is the domain of the operators of package model/ort/ops.
+	Dragoman = "dragoman"
 )
 
 // Graph is a model under construction. Operators are added in the order in
@@ -188,7 +190,9 @@ func (g *Graph) Marshal() []byte {
 	m.string(modelProducerName, "dragoman")
 	m.bytes(modelGraph, graph)
 	m.bytes(modelOpsetImport, opsetID("", opset))
-	m.bytes(modelOpsetImport, opsetID(Microsoft, 1))
+	for _, domain := range []string{Microsoft, Dragoman} {
+		m.bytes(modelOpsetImport, opsetID(domain, 1))
+	}
 	return m
 }
 

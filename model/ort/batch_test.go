@@ -2,7 +2,6 @@ package ort_test
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -14,37 +13,6 @@ import (
 	"dragoman/model/ort/orttest"
 	"dragoman/model/search"
 )
-
-// TestBatchInvariance decodes sentences alone and in company that comes and goes
-// at random: tokens must be the same. So must scores, but for rounding: padding
-// changes the order in which attention adds up, and in int8 a last bit of that can
-// tip an activation to the next of its 255 levels.
-func TestBatchInvariance(t *testing.T) {
-	cases := modeltest.Bundled(t).Cases[:120]
-	for precision, rounding := range map[model.Precision]float64{model.FP32: 1e-5, model.INT8: 5e-3} {
-		for _, beams := range []int{1, 3} {
-			t.Run(string(precision), func(t *testing.T) {
-				m := orttest.Open(t, orttest.Bundled(), precision)
-				opts := search.DefaultOptions(m.Spec().Generation)
-				opts.Beams, opts.MaxLength = beams, 60
-				var alone []search.Result
-				for _, c := range cases {
-					alone = append(alone, decode(t, m, opts, []modeltest.Case{c})...)
-				}
-				order := rand.New(rand.NewPCG(3, uint64(beams))).Perm(len(cases))
-				shuffled := make([]modeltest.Case, len(cases))
-				for i, j := range order {
-					shuffled[i] = cases[j]
-				}
-				for i, r := range decode(t, m, opts, shuffled) {
-					want := alone[order[i]]
-					assert.Equal(t, want.Tokens, r.Tokens, "%q", shuffled[i].Text)
-					assert.InDelta(t, want.Score, r.Score, rounding, "%q", shuffled[i].Text)
-				}
-			})
-		}
-	}
-}
 
 // TestPrecisions reports how many greedy translations of the goldens are the same
 // as in fp32 and fails far below what was measured (see docs/benchmarks.md).
@@ -79,89 +47,106 @@ func identical(t testing.TB, precision model.Precision, cases []modeltest.Case) 
 
 func TestBatchRefuses(t *testing.T) {
 	m := orttest.Open(t, orttest.Bundled(), model.INT8)
-	good := model.Source{IDs: []int64{8027, 50, 2}, Prefix: []int64{2, 8057}}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
+	good, prefix := []int64{8027, 50, 2}, model.Feed{Tokens: []int64{2, 8057}}
 	long := make([]int64, m.Spec().MaxPositions+1)
+	fan := model.Feed{Tokens: []int64{5, 6}, Parents: []int{0, 0}}
 	for name, c := range map[string]struct {
 		use  func(b model.Batch) error
 		want string
 	}{
-		"no sources":         {join(t.Context(), 2), "join of no sentences"},
-		"empty source":       {join(t.Context(), 2, model.Source{Prefix: good.Prefix}), "source 0 has 0 tokens: 1 to 1024 are possible"},
-		"long source":        {join(t.Context(), 2, good, model.Source{IDs: long, Prefix: good.Prefix}), "source 1 has 1025 tokens"},
-		"empty prefix":       {join(t.Context(), 2, model.Source{IDs: good.IDs}), "prefix of 0 tokens"},
-		"different prefixes": {join(t.Context(), 2, good, model.Source{IDs: good.IDs, Prefix: []int64{2}}), "source 1 has a prefix of 1 tokens"},
-		"id too large":       {join(t.Context(), 2, model.Source{IDs: []int64{8109}, Prefix: good.Prefix}), "token id 8109 is outside of the vocabulary of 8109"},
-		"negative id":        {join(t.Context(), 2, model.Source{IDs: good.IDs, Prefix: []int64{-1}}), "token id -1"},
-		"no candidates":      {join(t.Context(), 0, good), "0 candidates wanted: 1 to 8109 can be had"},
-		"too many":           {join(t.Context(), 8110, good), "8110 candidates wanted"},
-		"cancelled":          {join(cancelled, 2, good), "context canceled"},
-		"empty step":         {step(t.Context(), nil, nil), "step with 0 tokens and 0 parents for 0 sentences of 2 rows"},
-		"few tokens":         {afterJoin(good, step(t.Context(), []int64{5}, []int{0})), "step with 1 tokens and 1 parents for 1 sentences of 2 rows"},
-		"unfanned parent":    {afterJoin(good, step(t.Context(), []int64{5, 6}, []int{0, 1})), "sentence 0: row 1 cannot be a parent"},
-		"negative parent":    {afterJoin(good, step(t.Context(), []int64{5, 6}, []int{0, -1})), "row -1 cannot be a parent"},
-		"bad token":          {afterJoin(good, step(t.Context(), []int64{5, 9999}, []int{0, 0})), "token id 9999"},
-		"cancelled step":     {afterJoin(good, step(cancelled, []int64{5, 6}, []int{0, 0})), "context canceled"},
+		"no sources":       {join(), "join of no sentences"},
+		"empty source":     {join(good, nil), "source 1 has 0 tokens: 1 to 1024 are possible"},
+		"long source":      {join(good, long), "source 1 has 1025 tokens"},
+		"id too large":     {join([]int64{8109}), "token id 8109 is outside of the vocabulary of 8109"},
+		"negative id":      {join([]int64{-1}), "token id -1"},
+		"too many":         {join(good, good, good, good), "join to 4 sentences: there is room for 3"},
+		"no candidates":    {steps(0, prefix), "0 candidates wanted: 1 to 8109 can be had"},
+		"many candidates":  {steps(8110, prefix), "8110 candidates wanted"},
+		"no tokens":        {steps(1, model.Feed{}), "a feed of no tokens"},
+		"long prefix":      {steps(1, model.Feed{Tokens: make([]int64, 11)}), "0 tokens and 11 more: there is room for 10"},
+		"early parents":    {steps(1, fan), "2 parents in its first feed"},
+		"few parents":      {steps(1, prefix, model.Feed{Tokens: []int64{5, 6}, Parents: []int{0}}), "2 tokens and 1 parents"},
+		"unknown parent":   {steps(1, prefix, model.Feed{Tokens: []int64{5, 6}, Parents: []int{0, 1}}), "row 1 cannot be a parent: the last step had 1 rows"},
+		"former parent":    {steps(1, prefix, fan, model.Feed{Tokens: []int64{5}, Parents: []int{1}}, model.Feed{Tokens: []int64{5}, Parents: []int{1}}), "row 1 cannot be a parent"},
+		"negative parent":  {steps(1, prefix, model.Feed{Tokens: []int64{5}, Parents: []int{-1}}), "row -1 cannot be a parent"},
+		"bad token":        {steps(1, prefix, model.Feed{Tokens: []int64{9999}, Parents: []int{0}}), "token id 9999"},
+		"too many rows":    {steps(1, prefix, model.Feed{Tokens: make([]int64, 4), Parents: make([]int, 4)}), "1 more rows are needed than the 3"},
+		"other feed count": {func(b model.Batch) error { _, err := b.Step(t.Context(), []model.Feed{prefix, prefix}, 1); return err }, "2 feeds for 0 sentences"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, err := m.NewBatch(2)
+			b, err := m.NewBatch(model.Limits{Rows: 3, MaxLength: 10})
 			require.NoError(t, err)
 			defer func() { assert.NoError(t, b.Close()) }()
-			assert.ErrorContains(t, c.use(b), c.want)
-			_, err = b.Join(t.Context(), []model.Source{good}, 2)
-			assert.ErrorContains(t, err, "the batch is broken")
+			err = c.use(b)
+			assert.ErrorContains(t, err, c.want)
+			assert.ErrorIs(t, err, model.ErrInput)
+			for b.Len() > 0 {
+				b.Leave(0)
+			}
+			assert.NoError(t, steps(2, prefix, fan)(b), "it goes on as if nothing had happened")
 		})
 	}
-	_, err := m.NewBatch(0)
-	assert.ErrorContains(t, err, "a batch of 0 rows per sentence")
+	for _, limits := range []model.Limits{{}, {Rows: 1}, {Rows: 1, MaxLength: 1025}, {MaxLength: 5}} {
+		_, err := m.NewBatch(limits)
+		assert.ErrorIs(t, err, model.ErrInput, "%+v", limits)
+	}
+}
+
+func TestBatchWithDoneContext(t *testing.T) {
+	m := orttest.Open(t, orttest.Bundled(), model.INT8)
+	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: 4})
+	require.NoError(t, err)
+	defer b.Close()
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.ErrorIs(t, b.Join(done, [][]int64{{8027, 50, 2}}), context.Canceled)
+	_, err = b.Step(done, nil, 1)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Zero(t, b.Len())
 }
 
 func TestClosedBatch(t *testing.T) {
 	m := orttest.Open(t, orttest.Bundled(), model.INT8)
-	b, err := m.NewBatch(1)
+	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: 4})
 	require.NoError(t, err)
 	require.NoError(t, b.Close())
-	_, err = b.Join(t.Context(), []model.Source{{IDs: []int64{2}, Prefix: []int64{2}}}, 1)
-	assert.ErrorContains(t, err, "the batch is closed")
+	assert.ErrorContains(t, b.Join(t.Context(), [][]int64{{2}}), "the batch is closed")
 	assert.NoError(t, b.Close(), "closing twice is harmless")
 }
 
 // TestLongestTarget decodes up to the model's last position and not beyond.
 func TestLongestTarget(t *testing.T) {
 	m := orttest.Open(t, orttest.Bundled(), model.INT8)
-	b, err := m.NewBatch(1)
+	limit := m.Spec().MaxPositions
+	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: limit})
 	require.NoError(t, err)
 	defer b.Close()
-	_, err = b.Join(t.Context(), []model.Source{{IDs: []int64{8027, 50, 2}, Prefix: []int64{2, 8057}}}, 1)
-	require.NoError(t, err)
-	for fed := 2; fed < m.Spec().MaxPositions; fed++ {
-		_, err = b.Step(t.Context(), []int64{50}, []int{0}, 1)
+	require.NoError(t, steps(1, model.Feed{Tokens: []int64{2, 8057}})(b))
+	next := []model.Feed{{Tokens: []int64{50}, Parents: []int{0}}}
+	for fed := 2; fed < limit; fed++ {
+		_, err = b.Step(t.Context(), next, 1)
 		require.NoError(t, err)
 	}
-	_, err = b.Step(t.Context(), []int64{50}, []int{0}, 1)
-	assert.ErrorContains(t, err, "sentence 0 has 1024 tokens: the model has no more positions")
+	_, err = b.Step(t.Context(), next, 1)
+	assert.ErrorContains(t, err, "1024 tokens and 1 more: there is room for 1024")
 }
 
-func join(ctx context.Context, k int, sources ...model.Source) func(model.Batch) error {
-	return func(b model.Batch) error {
-		_, err := b.Join(ctx, sources, k)
-		return err
-	}
+// join returns a call of Join.
+func join(sources ...[]int64) func(model.Batch) error {
+	return func(b model.Batch) error { return b.Join(context.Background(), sources) }
 }
 
-func step(ctx context.Context, tokens []int64, parents []int) func(model.Batch) error {
+// steps returns a call that lets one sentence join and feeds it.
+func steps(k int, feeds ...model.Feed) func(model.Batch) error {
 	return func(b model.Batch) error {
-		_, err := b.Step(ctx, tokens, parents, 4)
-		return err
-	}
-}
-
-func afterJoin(s model.Source, then func(model.Batch) error) func(model.Batch) error {
-	return func(b model.Batch) error {
-		if _, err := b.Join(context.Background(), []model.Source{s}, 4); err != nil {
+		if err := b.Join(context.Background(), [][]int64{{8027, 50, 2}}); err != nil {
 			return err
 		}
-		return then(b)
+		for _, f := range feeds {
+			if _, err := b.Step(context.Background(), []model.Feed{f}, k); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }

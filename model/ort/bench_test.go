@@ -38,58 +38,65 @@ func BenchmarkStep(b *testing.B) {
 }
 
 func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
-	const k, past = 10, 24
-	batch, err := m.NewBatch(beams)
-	require.NoError(b, err)
-	defer batch.Close()
-	_, err = batch.Join(b.Context(), randomSources(m.Spec(), sentences), k)
-	require.NoError(b, err)
-	rows := sentences * beams
-	tokens, same, fan := make([]int64, rows), make([]int, rows), make([]int, rows)
-	for i := range rows {
-		tokens[i], same[i] = int64(10+i), i%beams
+	const k, past, limit = 10, 24, 180
+	tokens, same := make([]int64, beams), make([]int, beams)
+	for i := range beams {
+		tokens[i], same[i] = int64(10+i), i
 	}
-	feed := func(parents []int) {
-		_, err := batch.Step(b.Context(), tokens, parents, k)
+	feeds := make([]model.Feed, sentences)
+	var batch model.Batch
+	feed := func(tokens []int64, parents []int) {
+		for i := range feeds {
+			feeds[i] = model.Feed{Tokens: tokens, Parents: parents}
+		}
+		_, err := batch.Step(b.Context(), feeds, k)
 		require.NoError(b, err)
 	}
-	feed(fan)
-	for range past {
-		feed(same)
+	begin := func() {
+		var err error
+		batch, err = m.NewBatch(model.Limits{Rows: sentences * beams, MaxLength: limit + 2})
+		require.NoError(b, err)
+		require.NoError(b, batch.Join(b.Context(), randomSources(m.Spec(), sentences)))
+		feed(prefix(m.Spec()), nil)
+		feed(tokens, make([]int, beams))
+		for range past {
+			feed(tokens, same)
+		}
 	}
+	begin()
+	defer func() { batch.Close() }()
 	start, fed := cpuTime(), past
 	for b.Loop() {
-		if fed++; fed > 180 { // a translation's length, then over again
+		if fed++; fed == limit-2 { // a translation's length, then over again
 			b.StopTimer()
 			batch.Close()
-			batch, err = m.NewBatch(beams)
-			require.NoError(b, err)
-			_, err = batch.Join(b.Context(), randomSources(m.Spec(), sentences), k)
-			require.NoError(b, err)
-			feed(fan)
-			fed = 0
+			begin()
+			fed = past
 			b.StartTimer()
 		}
-		feed(same)
+		feed(tokens, same)
 	}
 	b.ReportMetric(float64(cpuTime()-start)/1e6/float64(b.N), "cpu-ms/step")
-	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "tokens/s")
+	b.ReportMetric(float64(sentences*beams*b.N)/b.Elapsed().Seconds(), "tokens/s")
 }
 
-// BenchmarkEncode times Join: the encoder and the two forced decoder steps.
+// BenchmarkEncode times Join: the encoder, and the projection of its output to the
+// keys and values of cross attention.
 func BenchmarkEncode(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
 		m := benchModel(b, precision)
 		for _, n := range []int{1, 8, 32} {
 			b.Run(fmt.Sprintf("%s/sentences=%d", precision, n), func(b *testing.B) {
 				sources := randomSources(m.Spec(), n)
+				batch, err := m.NewBatch(model.Limits{Rows: n, MaxLength: 3})
+				require.NoError(b, err)
+				defer batch.Close()
 				start := cpuTime()
 				for b.Loop() {
-					batch, err := m.NewBatch(1)
-					require.NoError(b, err)
-					_, err = batch.Join(b.Context(), sources, 10)
-					require.NoError(b, err)
-					batch.Close()
+					require.NoError(b, batch.Join(b.Context(), sources))
+					for batch.Len() > 0 {
+						batch.Leave(0)
+					}
 				}
 				b.ReportMetric(float64(cpuTime()-start)/1e6/float64(b.N*n), "cpu-ms/sentence")
 			})
@@ -149,18 +156,20 @@ func benchModel(b *testing.B, precision model.Precision) model.Model {
 }
 
 // randomSources are sentences of 32 tokens that have nothing in common.
-func randomSources(spec model.Spec, n int) []model.Source {
+func randomSources(spec model.Spec, n int) [][]int64 {
 	rng := rand.New(rand.NewPCG(1, 2))
-	sources := make([]model.Source, n)
+	sources := make([][]int64, n)
 	for i := range sources {
-		ids := make([]int64, 32)
-		for j := range ids {
-			ids[j] = 4 + rng.Int64N(int64(spec.VocabSize)-120)
+		sources[i] = make([]int64, 32)
+		for j := range sources[i] {
+			sources[i][j] = 4 + rng.Int64N(int64(spec.VocabSize)-120)
 		}
-		sources[i] = model.Source{IDs: ids, Prefix: []int64{spec.DecoderStart, int64(spec.VocabSize - 50)}}
 	}
 	return sources
 }
+
+// prefix is the forced prefix of some language.
+func prefix(spec model.Spec) []int64 { return []int64{spec.DecoderStart, int64(spec.VocabSize - 50)} }
 
 // cpuTime is the process's user and system time.
 func cpuTime() time.Duration {

@@ -3,17 +3,26 @@ package ort
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"unsafe"
 
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-// binding ties the inputs and outputs of a session to memory, once, so that a
-// run neither makes tensors nor allocates. It owns the tensors, not the memory.
+// binding ties the inputs and outputs of a session to memory, so that a run
+// neither makes tensors nor allocates them. It owns the tensors, not the memory.
 type binding struct {
 	session *ort.DynamicAdvancedSession
 	io      *ort.IoBinding
-	values  []ort.Value
+	bound   map[string]*tensor
 	err     error // the first of bind's errors
+}
+
+// tensor is what a name is bound to.
+type tensor struct {
+	value  ort.Value
+	memory *byte
+	shape  []int
 }
 
 func newBinding(session *ort.DynamicAdvancedSession) (*binding, error) {
@@ -21,7 +30,7 @@ func newBinding(session *ort.DynamicAdvancedSession) (*binding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bind memory: %w", err)
 	}
-	return &binding{session: session, io: io}, nil
+	return &binding{session: session, io: io, bound: map[string]*tensor{}}, nil
 }
 
 // input binds the input called name to the front of memory.
@@ -34,8 +43,13 @@ func (b *binding) output(name string, t ort.TensorElementDataType, memory buffer
 	b.bind(name, t, memory, shape, b.io.BindOutput)
 }
 
+// bind does nothing where the name is bound to just that already.
 func (b *binding) bind(name string, t ort.TensorElementDataType, memory buffer, shape []int, bind func(string, ort.Value) error) {
 	if b.err != nil {
+		return
+	}
+	old := b.bound[name]
+	if old != nil && old.memory == unsafe.SliceData(memory) && slices.Equal(old.shape, shape) {
 		return
 	}
 	dims, bytes := make(ort.Shape, len(shape)), elemSize(t)
@@ -45,8 +59,11 @@ func (b *binding) bind(name string, t ort.TensorElementDataType, memory buffer, 
 	}
 	value, err := ort.NewCustomDataTensor(dims, memory[:bytes], t)
 	if err == nil {
-		b.values = append(b.values, value)
+		b.bound[name] = &tensor{value: value, memory: unsafe.SliceData(memory), shape: slices.Clone(shape)}
 		err = bind(name, value)
+	}
+	if err == nil && old != nil {
+		err = old.value.Destroy()
 	}
 	if err != nil {
 		b.err = fmt.Errorf("bind %s %v: %w", name, shape, err)
@@ -67,16 +84,16 @@ func (b *binding) close() error {
 		return nil
 	}
 	errs := []error{b.io.Destroy()}
-	for _, v := range b.values {
-		errs = append(errs, v.Destroy())
+	for _, t := range b.bound {
+		errs = append(errs, t.value.Destroy())
 	}
 	return errors.Join(errs...)
 }
 
 func elemSize(t ort.TensorElementDataType) int {
 	switch t {
-	case ort.TensorElementDataTypeFloat16:
-		return 2
+	case ort.TensorElementDataTypeUint8:
+		return 1
 	case ort.TensorElementDataTypeInt64:
 		return 8
 	default: // float32, int32

@@ -8,79 +8,80 @@ import (
 	"dragoman/model"
 )
 
-// encode runs the encoder on newcomers and appends their cross-attention memory
-// to the batch's, as the rows after the last sentence's.
-//
-// Where the newcomers are at least as long as what is there, the encoder writes
-// straight to its place; else, into memory of its own, to be copied row by row.
-func (b *batch) encode(sources []model.Source) error {
-	first, n, length := len(b.sentences), len(sources), 0
-	for _, s := range sources {
-		length = max(length, len(s.IDs))
+// encoderTokens is how many tokens the encoder takes in one run, but for a single
+// sentence that has more. It bounds the memory of activations; more tokens at a time
+// are no faster.
+const encoderTokens = 1024
+
+// encoding is the encoder bound to the memory of cross attention.
+type encoding struct {
+	bound *binding
+	arena arena
+}
+
+// encode runs the encoder on sources and writes the keys and values of their cross
+// attention to the rows of the store that slots names.
+func (e *encoding) encode(m *Model, sources [][]int64, slots []int32, cross *store) (err error) {
+	if e.bound == nil {
+		if e.bound, err = newBinding(m.encoder); err != nil {
+			return err
+		}
+		cross.bind(e.bound, "cross")
 	}
-	capacity := length
-	if first > 0 {
-		capacity = max(length, b.cross.capacity)
-	}
-	used := make([]int, first)
-	for i, s := range b.sentences {
-		used[i] = s.srcLen
-	}
-	if err := b.cross.resize(max(first+n, b.cross.rows), capacity, used); err != nil {
-		return err
-	}
-	if length == capacity {
-		return b.model.encode(sources, length, b.cross, first)
-	}
-	if err := b.encoded.resize(n, length, nil); err != nil {
-		return err
-	}
-	if err := b.model.encode(sources, length, b.encoded, 0); err != nil {
-		return err
-	}
-	for i, s := range sources {
-		b.cross.copyRow(first+i, b.encoded, i, len(s.IDs))
+	for len(sources) > 0 {
+		n, tokens := 0, 0
+		for n < len(sources) && (n == 0 || tokens+len(sources[n]) <= encoderTokens) {
+			tokens += len(sources[n])
+			n++
+		}
+		if err := e.run(sources[:n], slots[:n], tokens); err != nil {
+			return fmt.Errorf("encoder on %d sentences of %d tokens in all: %w", n, tokens, err)
+		}
+		sources, slots = sources[n:], slots[n:]
 	}
 	return nil
 }
 
-// encode writes the cross-attention keys and values of sources, padded to
-// length, which is the capacity of to, into its rows from first on.
-func (m *Model) encode(sources []model.Source, length int, to *cache, first int) error {
+func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 	n := len(sources)
-	in := newLayout(8*n*length, 4*n*length)
-	memory, err := newBuffer(in.size)
-	if err != nil {
+	if err := e.arena.begin(16*tokens+4*(n+1)+4*n+4, 5); err != nil {
 		return err
 	}
-	defer memory.free()
-	ids, mask := view[int64](in.part(memory, 0), n*length), view[int32](in.part(memory, 1), n*length)
-	for i := range ids {
-		ids[i] = m.manifest.Spec.Pad
-	}
-	for i, s := range sources {
-		copy(ids[i*length:], s.IDs)
-		for j := range s.IDs {
-			mask[i*length+j] = 1
-		}
-	}
+	ids, pos := e.arena.part(8*tokens), e.arena.part(8*tokens)
+	offsets, rows, stored := e.arena.part(4*(n+1)), e.arena.part(4*n), e.arena.part(4)
 
-	bound, err := newBinding(m.encoder)
-	if err != nil {
-		return err
-	}
-	defer bound.close()
-	bound.input("ids", ort.TensorElementDataTypeInt64, in.part(memory, 0), n, length)
-	bound.input("mask", ort.TensorElementDataTypeInt32, in.part(memory, 1), n, length)
-	spec := m.manifest.Spec
-	for layer := range spec.Decoder.Layers {
-		for j, kv := range []string{"k", "v"} {
-			bound.output(fmt.Sprintf("cross_%s_%d", kv, layer), m.cacheType(), to.tail(2*layer+j, first),
-				n, spec.Decoder.Heads, length, spec.Decoder.HeadDim(spec.DModel))
+	at := 0
+	for i, source := range sources {
+		view[int32](offsets, n+1)[i] = int32(at)
+		copy(view[int64](ids, tokens)[at:], source)
+		for j := range source {
+			view[int64](pos, tokens)[at+j] = int64(j)
 		}
+		at += len(source)
 	}
-	if err := bound.run(); err != nil {
-		return fmt.Errorf("encoder on %d sentences of up to %d tokens: %w", n, length, err)
+	view[int32](offsets, n+1)[n] = int32(at)
+	copy(view[int32](rows, n), slots)
+
+	e.bound.input("ids", ort.TensorElementDataTypeInt64, ids, tokens)
+	e.bound.input("pos", ort.TensorElementDataTypeInt64, pos, tokens)
+	e.bound.input("offsets", ort.TensorElementDataTypeInt32, offsets, n+1)
+	e.bound.input("slots", ort.TensorElementDataTypeInt32, rows, n)
+	e.bound.output("stored", ort.TensorElementDataTypeInt32, stored, 1)
+	return e.bound.run()
+}
+
+func (e *encoding) close() error {
+	err := e.bound.close()
+	e.arena.close()
+	return err
+}
+
+// tokenSize is the number of bytes of a token's keys and values in one layer. An
+// int8 model keeps them in half precision: that halves what attention reads from
+// memory, and rounds a hundred times finer than its matrix products do.
+func (m *Model) tokenSize() int {
+	if m.manifest.Precision == model.INT8 {
+		return 2 * m.manifest.Spec.DModel * 2
 	}
-	return nil
+	return 2 * m.manifest.Spec.DModel * 4
 }

@@ -56,13 +56,14 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens) {
 func checkTrace(t *testing.T, m model.Model, c modeltest.Case, trace modeltest.Trace) {
 	t.Helper()
 	ids := c.Outputs[trace.Setting].IDs
-	b, err := m.NewBatch(1)
+	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: m.Spec().MaxPositions})
 	require.NoError(t, err)
 	defer b.Close()
-	got, err := b.Join(t.Context(), []model.Source{{IDs: c.Source, Prefix: ids[:1]}}, len(trace.Steps[0].IDs))
+	require.NoError(t, b.Join(t.Context(), [][]int64{c.Source}))
+	got, err := b.Step(t.Context(), []model.Feed{{Tokens: ids[:1]}}, len(trace.Steps[0].IDs))
 	for i, want := range trace.Steps {
 		require.NoError(t, err)
-		row := got.Row(0, 0)
+		row := got.Row(0)
 		assert.InDeltaSlice(t, want.LogProbs, float64s(row.LogProbs), 2e-4, "case %d step %d", trace.Case, i)
 		assert.InDelta(t, want.LogSumExp, row.LogSumExp, 2e-4, "case %d step %d", trace.Case, i)
 		for j := range want.IDs {
@@ -75,7 +76,7 @@ func checkTrace(t *testing.T, m model.Model, c modeltest.Case, trace modeltest.T
 			}
 		}
 		if i+1 < len(trace.Steps) {
-			got, err = b.Step(t.Context(), ids[i+1:i+2], []int{0}, len(trace.Steps[i+1].IDs))
+			got, err = b.Step(t.Context(), []model.Feed{{Tokens: ids[i+1 : i+2], Parents: []int{0}}}, len(trace.Steps[i+1].IDs))
 		}
 	}
 }
@@ -101,80 +102,87 @@ func checkOutput(t *testing.T, setting string, c modeltest.Case, got search.Resu
 // as some leave, so rows of all lengths decode together.
 func decode(t testing.TB, m model.Model, opts search.Options, cases []modeltest.Case) []search.Result {
 	t.Helper()
-	const room = 16
-	d := &decoder{t: t, opts: opts, cases: cases, results: make([]search.Result, len(cases)), vocab: m.Spec().VocabSize, eos: m.Spec().EOS}
-	b, err := m.NewBatch(opts.Beams)
+	jobs := make([]job, len(cases))
+	for i, c := range cases {
+		jobs[i] = job{c, opts}
+	}
+	return decodeMixed(t, m, jobs, func(running int) int { return 16 - running })
+}
+
+// job is a sentence and how to search its translation.
+type job struct {
+	modeltest.Case
+	opts search.Options
+}
+
+// decodeMixed translates jobs in one batch. Before each step, as many sentences join
+// as room says, which is told how many are in the batch.
+func decodeMixed(t testing.TB, m model.Model, jobs []job, room func(running int) int) []search.Result {
+	t.Helper()
+	limits := model.Limits{Rows: 1, MaxLength: 1}
+	for _, j := range jobs {
+		limits.Rows += j.opts.Beams
+		limits.MaxLength = max(limits.MaxLength, j.opts.MaxLength)
+	}
+	b, err := m.NewBatch(limits)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, b.Close()) }()
-	for next := 0; next < len(cases) || b.Len() > 0; {
-		if n := min(room-b.Len(), len(cases)-next); n > 0 {
-			d.join(b, next, n)
-			next += n
-		} else {
-			d.step(b)
+
+	d := &decoder{t: t, batch: b, results: make([]search.Result, len(jobs))}
+	for next := 0; next < len(jobs) || b.Len() > 0; {
+		n := min(room(b.Len()), len(jobs)-next)
+		d.join(m.Spec(), jobs[next:][:max(n, 0)], next)
+		next += max(n, 0)
+		if b.Len() > 0 {
+			d.step()
 		}
 	}
 	return d.results
 }
 
-// decoder is the state of decode: the searches and cases of the batch's slots.
+// decoder is the state of decodeMixed: the sequences of the batch's slots.
 type decoder struct {
-	t       testing.TB
-	opts    search.Options
-	cases   []modeltest.Case
-	results []search.Result
-	vocab   int
-	eos     int64
-
-	searches []search.Search
-	slots    []int // index into cases
+	t         testing.TB
+	batch     model.Batch
+	results   []search.Result
+	sequences []*search.Sequence
+	slots     []int // the job in each slot
 }
 
-func (d *decoder) join(b model.Batch, first, n int) {
-	var sources []model.Source
-	k := 0
-	for i := first; i < first+n; i++ {
-		s, err := search.New(d.opts, d.cases[i].Prefix, d.eos, d.vocab)
+func (d *decoder) join(spec model.Spec, jobs []job, first int) {
+	var sources [][]int64
+	for i, j := range jobs {
+		s, err := search.NewSequence(j.opts, j.Prefix, spec.EOS, spec.VocabSize)
 		require.NoError(d.t, err)
-		d.searches, d.slots = append(d.searches, s), append(d.slots, i)
-		sources = append(sources, model.Source{IDs: d.cases[i].Source, Prefix: d.cases[i].Prefix})
-		k = max(k, s.Candidates())
+		d.sequences, d.slots = append(d.sequences, s), append(d.slots, first+i)
+		sources = append(sources, j.Source)
 	}
-	c, err := b.Join(context.Background(), sources, k)
-	require.NoError(d.t, err)
-	d.advance(b, c, b.Len()-n)
+	if len(sources) > 0 {
+		require.NoError(d.t, d.batch.Join(context.Background(), sources))
+	}
 }
 
-func (d *decoder) step(b model.Batch) {
-	var tokens []int64
-	var parents []int
-	k := 0
-	for _, s := range d.searches {
-		tokens, parents, k = append(tokens, s.Tokens()...), append(parents, s.Parents()...), max(k, s.Candidates())
+func (d *decoder) step() {
+	var feeds []model.Feed
+	var first []int
+	k, rows := 0, 0
+	for _, s := range d.sequences {
+		feeds, first, k = append(feeds, s.Feed()), append(first, rows), max(k, s.Candidates())
+		rows += s.Rows()
 	}
-	c, err := b.Step(context.Background(), tokens, parents, k)
+	c, err := d.batch.Step(context.Background(), feeds, k)
 	require.NoError(d.t, err)
-	d.advance(b, c, 0)
-}
-
-// advance hands candidates to the searches from slot first on and removes those
-// that are done.
-func (d *decoder) advance(b model.Batch, c model.Candidates, first int) {
-	for i := len(d.searches) - 1; i >= first; i-- {
-		var rows []model.Row
-		for w := range c.Width {
-			rows = append(rows, c.Row(i-first, w))
-		}
-		done, err := d.searches[i].Advance(rows)
+	for i := len(d.sequences) - 1; i >= 0; i-- {
+		done, err := d.sequences[i].Advance(c, first[i])
 		require.NoError(d.t, err)
 		if !done {
 			continue
 		}
-		d.results[d.slots[i]] = d.searches[i].Result()
-		last := len(d.searches) - 1
-		d.searches[i], d.slots[i] = d.searches[last], d.slots[last]
-		d.searches, d.slots = d.searches[:last], d.slots[:last]
-		b.Leave(i)
+		d.results[d.slots[i]] = d.sequences[i].Result()
+		last := len(d.sequences) - 1
+		d.sequences[i], d.slots[i] = d.sequences[last], d.slots[last]
+		d.sequences, d.slots = d.sequences[:last], d.slots[:last]
+		d.batch.Leave(i)
 	}
 }
 

@@ -42,10 +42,10 @@ func (r *Runtime) Open(dir string, opts Options) (*Model, error) {
 		}
 	}
 	m := &Model{manifest: manifest}
-	if m.encoder, err = newSession(filepath.Join(dir, model.EncoderFile), opts); err != nil {
+	if m.encoder, err = r.newSession(filepath.Join(dir, model.EncoderFile), opts); err != nil {
 		return nil, err
 	}
-	if m.decoder, err = newSession(filepath.Join(dir, model.DecoderFile), opts); err != nil {
+	if m.decoder, err = r.newSession(filepath.Join(dir, model.DecoderFile), opts); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
@@ -67,22 +67,23 @@ func (m *Model) Close() error {
 }
 
 // newSession loads a graph.
-func newSession(path string, opts Options) (*ort.DynamicAdvancedSession, error) {
+func (r *Runtime) newSession(path string, opts Options) (*ort.DynamicAdvancedSession, error) {
 	o, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
 	}
 	defer o.Destroy()
 	for key, value := range map[string]string{
-		// The fused operator is slower on CPUs than the two that it replaces.
-		"optimization.disable_specified_optimizers": "SkipLayerNormFusion",
-		"session.x64quantprecision":                 quantPrecision(),
+		"session.x64quantprecision": quantPrecision(),
 		// Waiting threads sleep instead of taking cores from the other sessions.
 		"session.intra_op.allow_spinning": "0",
 	} {
 		if err := o.AddSessionConfigEntry(key, value); err != nil {
 			return nil, fmt.Errorf("session option %s: %w", key, err)
 		}
+	}
+	if err := r.operators.Register(o); err != nil {
+		return nil, err
 	}
 	if err := o.SetIntraOpNumThreads(opts.Threads); err != nil {
 		return nil, err

@@ -12,10 +12,12 @@ import (
 	"os"
 
 	ort "github.com/yalue/onnxruntime_go"
+
+	"dragoman/model/ort/ops"
 )
 
 // Runtime is ONNX Runtime, loaded. A process can hold one at a time.
-type Runtime struct{}
+type Runtime struct{ operators *ops.Operators }
 
 // Load loads ONNX Runtime's shared library from a path. The caller closes the
 // Runtime after everything that was opened with it.
@@ -27,11 +29,18 @@ func Load(library string) (*Runtime, error) {
 	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
 		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime (version 1.24 or newer is needed): %w", library, err)
 	}
-	return &Runtime{}, nil
+	operators, err := ops.Load(library)
+	if err != nil {
+		return nil, errors.Join(err, ort.DestroyEnvironment())
+	}
+	return &Runtime{operators}, nil
 }
 
 // Version is ONNX Runtime's version.
 func (r *Runtime) Version() string { return ort.GetVersion() }
 
 // Close unloads ONNX Runtime.
-func (r *Runtime) Close() error { return ort.DestroyEnvironment() }
+func (r *Runtime) Close() error {
+	r.operators.Close()
+	return ort.DestroyEnvironment()
+}

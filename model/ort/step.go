@@ -8,158 +8,104 @@ import (
 	"dragoman/model"
 )
 
-// stepShape is everything that the shapes of a decoder step depend on, and the
-// versions of the caches that it is bound to.
-type stepShape struct {
-	sentences, width    int
-	capacity, srcLen    int
-	k                   int
-	kv, cross           *cache
-	kvEpoch, crossEpoch int
-	crossRow            int // of the first sentence
-}
-
-// step is the decoder bound to its inputs and outputs. Binding is done again only
-// when a shape changes, so a steady batch decodes without it.
+// step is the decoder bound to its inputs and outputs. A tensor is made anew only
+// when its shape has changed, so a steady batch decodes without.
 type step struct {
-	model *Model
-	shape stepShape
 	bound *binding
+	arena arena
 
-	inputs, outputs buffer
-	ids, pos        []int64   // [S, W]
-	seqlens         []int32   // [R]
-	mask            []int32   // [S, L]
-	logProbs        []float32 // [S, W, k]
-	best            []int64   // [S, W, k]
-	logSumExp       []float32 // [S, W]
+	rows, sentences, wanted, capacity, k int // of the layout
+
+	ids, pos        buffer // int64 [rows]
+	kvRows          buffer // int32 [rows]
+	history         buffer // int32 [rows, capacity]
+	groups          buffer // int32 [sentences+1]
+	slots, lengths  buffer // int32 [sentences]
+	want            buffer // int64 [wanted]
+	count           buffer // int64 [1]
+	logProbs        buffer // float32 [wanted, k]
+	best            buffer // int64 [wanted, k]
+	logSumExp       buffer // float32 [wanted]
+	row, group, out int    // how many of each are filled in
 }
 
-// prepare binds the step to shape, unless it is bound to it already. The mask is
-// all padding after a new binding.
-func (s *step) prepare(shape stepShape) (changed bool, err error) {
-	shape.kvEpoch, shape.crossEpoch = shape.kv.epoch, shape.cross.epoch
-	if s.bound != nil && shape == s.shape {
-		return false, nil
+// begin lays out a step; its inputs are to be filled in by add.
+func (s *step) begin(m *Model, kv, cross *store, rows, sentences, wanted, k int) (err error) {
+	if s.bound == nil {
+		if s.bound, err = newBinding(m.decoder); err != nil {
+			return err
+		}
+		kv.bind(s.bound, "kv")
+		cross.bind(s.bound, "cross")
 	}
-	if err := s.close(); err != nil {
-		return false, err
-	}
-	if s.bound, err = newBinding(s.model.decoder); err != nil {
-		return false, err
-	}
-	s.shape = shape
-	if err := s.bindTokens(); err != nil {
-		return false, err
-	}
-	s.bindCaches()
-	return true, s.bound.err
-}
-
-// bindTokens lays out the small inputs and outputs and binds them.
-func (s *step) bindTokens() (err error) {
-	n, w, k, l := s.shape.sentences, s.shape.width, s.shape.k, s.shape.srcLen
-	rows := n * w
-	in := newLayout(8*rows, 8*rows, 4*rows, 4, 4*n*l, 8)
-	out := newLayout(4*rows*k, 8*rows*k, 4*rows)
-	if s.inputs, err = newBuffer(in.size); err != nil {
+	s.rows, s.sentences, s.wanted, s.capacity, s.k = rows, sentences, wanted, kv.capacity, k
+	s.row, s.group, s.out = 0, 0, 0
+	inputs := rows*(8+8+4+4*kv.capacity) + 4*(3*sentences+1) + 8*wanted + 8
+	if err := s.arena.begin(inputs+wanted*(12*k+4), 12); err != nil {
 		return err
 	}
-	if s.outputs, err = newBuffer(out.size); err != nil {
-		return err
-	}
-	ids, pos, seqlens := in.part(s.inputs, 0), in.part(s.inputs, 1), in.part(s.inputs, 2)
-	total, mask, count := in.part(s.inputs, 3), in.part(s.inputs, 4), in.part(s.inputs, 5)
-	s.ids, s.pos, s.seqlens = view[int64](ids, rows), view[int64](pos, rows), view[int32](seqlens, rows)
-	s.mask = view[int32](mask, n*l)
-	view[int32](total, 1)[0] = int32(s.shape.capacity)
-	view[int64](count, 1)[0] = int64(k)
-
-	b := s.bound
-	b.input("ids", ort.TensorElementDataTypeInt64, ids, n, w)
-	b.input("pos", ort.TensorElementDataTypeInt64, pos, n, w)
-	b.input("seqlens", ort.TensorElementDataTypeInt32, seqlens, rows)
-	b.input("total", ort.TensorElementDataTypeInt32, total, 1)
-	b.input("cross_mask", ort.TensorElementDataTypeInt32, mask, n, l)
-	b.input("k", ort.TensorElementDataTypeInt64, count, 1)
-
-	val, idx, lse := out.part(s.outputs, 0), out.part(s.outputs, 1), out.part(s.outputs, 2)
-	s.logProbs, s.best = view[float32](val, rows*k), view[int64](idx, rows*k)
-	s.logSumExp = view[float32](lse, rows)
-	b.output("val", ort.TensorElementDataTypeFloat, val, n, w, k)
-	b.output("idx", ort.TensorElementDataTypeInt64, idx, n, w, k)
-	b.output("lse", ort.TensorElementDataTypeFloat, lse, n, w, 1)
+	s.history = s.arena.part(4 * rows * kv.capacity)
+	s.ids, s.pos, s.kvRows = s.arena.part(8*rows), s.arena.part(8*rows), s.arena.part(4*rows)
+	s.groups = s.arena.part(4 * (sentences + 1))
+	s.slots, s.lengths = s.arena.part(4*sentences), s.arena.part(4*sentences)
+	s.want, s.count = s.arena.part(8*wanted), s.arena.part(8)
+	s.logProbs, s.best, s.logSumExp = s.arena.part(4*wanted*k), s.arena.part(8*wanted*k), s.arena.part(4*wanted)
+	view[int32](s.groups, 1)[0] = 0
+	view[int64](s.count, 1)[0] = int64(k)
 	return nil
 }
 
-// bindCaches binds the KV cache, past and present to the same memory, and the
-// cross-attention memory.
-func (s *step) bindCaches() {
-	spec, t := s.model.manifest.Spec, s.model.cacheType()
-	heads, dim, cacheDim := spec.Decoder.Heads, spec.Decoder.HeadDim(spec.DModel), spec.CacheHeadDim()
-	rows := s.shape.sentences * s.shape.width
-	for layer := range spec.Decoder.Layers {
-		for n, kv := range []string{"k", "v"} {
-			i := 2*layer + n
-			memory, shape := s.shape.kv.tail(i, 0), []int{rows, heads, s.shape.capacity, cacheDim}
-			s.bound.input(fmt.Sprintf("past_%s_%d", kv, layer), t, memory, shape...)
-			s.bound.output(fmt.Sprintf("present_%s_%d", kv, layer), t, memory, shape...)
-			s.bound.input(fmt.Sprintf("cross_%s_%d", kv, layer), t, s.shape.cross.tail(i, s.shape.crossRow),
-				s.shape.sentences, heads, s.shape.srcLen, dim)
-		}
+// addRow adds a row of the next sentence: the token that it is fed, its position,
+// the row of the KV cache that it is written to and those of the tokens before it.
+// candidates says that the row's candidates are wanted.
+func (s *step) addRow(token int64, pos int, kvRow int32, history []int32, candidates bool) {
+	r := s.row
+	s.row++
+	view[int64](s.ids, s.rows)[r], view[int64](s.pos, s.rows)[r] = token, int64(pos)
+	view[int32](s.kvRows, s.rows)[r] = kvRow
+	copy(view[int32](s.history, s.rows*s.capacity)[r*s.capacity:], history[:pos+1])
+	if candidates {
+		view[int64](s.want, s.wanted)[s.out] = int64(r)
+		s.out++
 	}
 }
 
-// setMask marks the first n source tokens of a sentence.
-func (s *step) setMask(sentence, n int) {
-	row := s.mask[sentence*s.shape.srcLen:][:s.shape.srcLen]
-	for i := range row {
-		row[i] = 0
-		if i < n {
-			row[i] = 1
-		}
-	}
+// endSentence says that all rows of a sentence were added, and where its source is.
+func (s *step) endSentence(slot int32, length int) {
+	g := s.group
+	s.group++
+	view[int32](s.groups, s.sentences+1)[g+1] = int32(s.row)
+	view[int32](s.slots, s.sentences)[g], view[int32](s.lengths, s.sentences)[g] = slot, int32(length)
 }
 
-// run runs the step. The candidates hold until the next prepare or run.
+// run runs the step. The candidates hold until the next begin.
 func (s *step) run() (model.Candidates, error) {
-	if err := s.bound.run(); err != nil {
-		return model.Candidates{}, fmt.Errorf("decoder step of %d rows: %w", len(s.ids), err)
+	const i32, i64 = ort.TensorElementDataTypeInt32, ort.TensorElementDataTypeInt64
+	b := s.bound
+	b.input("ids", i64, s.ids, s.rows)
+	b.input("pos", i64, s.pos, s.rows)
+	b.input("rows", i32, s.kvRows, s.rows)
+	b.input("history", i32, s.history, s.rows, s.capacity)
+	b.input("groups", i32, s.groups, s.sentences+1)
+	b.input("slots", i32, s.slots, s.sentences)
+	b.input("lengths", i32, s.lengths, s.sentences)
+	b.input("wanted", i64, s.want, s.wanted)
+	b.input("k", i64, s.count, 1)
+	b.output("val", ort.TensorElementDataTypeFloat, s.logProbs, s.wanted, s.k)
+	b.output("idx", i64, s.best, s.wanted, s.k)
+	b.output("lse", ort.TensorElementDataTypeFloat, s.logSumExp, s.wanted)
+	if err := b.run(); err != nil {
+		return model.Candidates{}, fmt.Errorf("decoder step of %d rows: %w", s.rows, err)
 	}
+	n := s.wanted * s.k
 	return model.Candidates{
-		Sentences: s.shape.sentences, Width: s.shape.width, K: s.shape.k,
-		LogProbs: s.logProbs, IDs: s.best, LogSumExp: s.logSumExp,
+		K: s.k, LogProbs: view[float32](s.logProbs, n), IDs: view[int64](s.best, n),
+		LogSumExp: view[float32](s.logSumExp, s.wanted),
 	}, nil
 }
 
-// stale makes the next prepare bind and mask again: sentences have come or gone.
-func (s *step) stale() { s.shape = stepShape{} }
-
-// close releases the binding and its memory.
 func (s *step) close() error {
 	err := s.bound.close()
-	s.inputs.free()
-	s.outputs.free()
-	*s = step{model: s.model}
+	s.arena.close()
 	return err
 }
-
-// layout places parts of given sizes one after the other, each aligned for any
-// element type.
-type layout struct {
-	offsets []int
-	size    int
-}
-
-func newLayout(sizes ...int) layout {
-	const alignment = 64
-	var l layout
-	for _, n := range sizes {
-		l.offsets = append(l.offsets, l.size)
-		l.size += (n + alignment - 1) / alignment * alignment
-	}
-	return l
-}
-
-// part is the memory of part i.
-func (l layout) part(b buffer, i int) buffer { return b[l.offsets[i]:] }

@@ -1,0 +1,46 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Switch is a boolean that also reads the words that Hugging Face's tools take:
+// 1, true, yes, on and their opposites, in any case.
+type Switch bool
+
+// UnmarshalText reads a switch.
+func (s *Switch) UnmarshalText(text []byte) error {
+	switch strings.ToLower(strings.TrimSpace(string(text))) {
+	case "1", "true", "yes", "on":
+		*s = true
+	case "0", "false", "no", "off":
+		*s = false
+	default:
+		return errors.New("use true or false")
+	}
+	return nil
+}
+
+// maxSize is the largest Size that a variable may have.
+const maxSize Size = 1 << 40
+
+// Size is a number of bytes. It is read with or without a unit: 1000000, 64MiB,
+// 64Mi, 1.5 GB; MiB and Mi are 1<<20 bytes, MB and M are a million.
+type Size int64
+
+// UnmarshalText reads a size, which is at most 1<<62.
+func (s *Size) UnmarshalText(text []byte) error {
+	n, err := humanize.ParseBytes(strings.TrimSpace(string(text)))
+	if err != nil {
+		return err
+	}
+	if n > 1<<62 {
+		return fmt.Errorf("%d bytes is too large", n)
+	}
+	*s = Size(n)
+	return nil
+}

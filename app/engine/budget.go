@@ -1,0 +1,48 @@
+package engine
+
+import "dragoman/model"
+
+// cost is what a sentence reserves in the batch from its admission to its end.
+// A newcomer has one row in its first step, but it must find all of them free when
+// its beams part.
+type cost struct {
+	rows  int
+	bytes int64 // of KV cache and cross-attention memory at its full length
+}
+
+func costOf(beams, maxLength, sourceTokens int, f model.Footprint) cost {
+	return cost{
+		rows:  beams,
+		bytes: int64(beams)*int64(maxLength)*f.RowToken + int64(sourceTokens)*f.SourceToken,
+	}
+}
+
+// budget keeps account of the rows and the memory of a batch.
+type budget struct {
+	rows  int   // limit
+	bytes int64 // limit, 0 is none
+
+	sentences int // that hold a reservation
+	reserved  cost
+}
+
+// fits says whether a sentence can be admitted. One always fits alone: there are
+// as many rows as the widest needs, and the memory was checked at the start.
+func (b *budget) fits(c cost) bool {
+	if b.sentences == 0 {
+		return true
+	}
+	return b.reserved.rows+c.rows <= b.rows && (b.bytes == 0 || b.reserved.bytes+c.bytes <= b.bytes)
+}
+
+func (b *budget) reserve(c cost) {
+	b.sentences++
+	b.reserved.rows += c.rows
+	b.reserved.bytes += c.bytes
+}
+
+func (b *budget) release(c cost) {
+	b.sentences--
+	b.reserved.rows -= c.rows
+	b.reserved.bytes -= c.bytes
+}

@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"dragoman/model"
+)
+
+// loop owns everything that is scheduled; its methods run in one goroutine. A
+// sequence is in one of three places: in the queue, among the newcomers of the
+// round, or in the batch.
+type loop struct {
+	model   model.Model
+	spec    model.Spec
+	limits  model.Limits
+	prefill int // source tokens that join in a round
+	log     *slog.Logger
+
+	mailbox *mailbox
+	board   *board
+
+	sequences map[key]*sequence // all that wait or run, wherever they are
+	queue     queue
+	budget    budget
+	newcomers []*sequence // admitted in this round, not in the batch yet
+	active    []*sequence // by slot of the batch
+	batch     model.Batch // nil until it is needed
+
+	stats      Stats
+	throughput throughput
+	finished   int // source tokens of the sentences that were done in this round
+
+	// Scratch, kept to be used again.
+	inbox   []message
+	sources [][]int64    // of the newcomers
+	feeds   []model.Feed // of each slot
+	first   []int        // of each slot: its first row in the step
+	ended   []ended
+}
+
+func newLoop(cfg Config, m *mailbox, b *board) *loop {
+	return &loop{
+		model:     cfg.Model,
+		spec:      cfg.Model.Spec(),
+		limits:    cfg.limits(),
+		prefill:   cfg.PrefillTokens,
+		log:       cfg.Log,
+		mailbox:   m,
+		board:     b,
+		sequences: make(map[key]*sequence),
+		queue:     queue{aging: cfg.Aging},
+		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory},
+	}
+}
+
+// run works until ctx is done. Then it closes the batch, which the step at hand may
+// have left broken, and ends what runs and waits.
+func (l *loop) run(ctx context.Context) {
+	for l.wait(ctx) {
+		l.round(ctx)
+	}
+	l.closeBatch()
+	l.receive()
+	for _, s := range l.sequences {
+		l.retire(s, ErrClosed)
+	}
+	l.publish()
+}
+
+// wait blocks while there is nothing to do. It says whether the loop goes on.
+func (l *loop) wait(ctx context.Context) bool {
+	if len(l.sequences) == 0 {
+		select {
+		case <-l.mailbox.wake:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// round does what there is to do between two steps, and the step.
+func (l *loop) round(ctx context.Context) {
+	start := time.Now()
+	l.finished = 0
+	if err := protect(func() error { return l.work(ctx) }); err != nil {
+		l.breakBatch(ctx, err)
+	}
+	spent := time.Since(start)
+	l.stats.Busy += spent
+	l.throughput.add(l.finished, spent)
+	l.publish()
+}
+
+// work is a round's. Its error breaks the batch.
+func (l *loop) work(ctx context.Context) error {
+	l.receive()
+	l.sweep()
+	l.admit()
+	if err := l.join(ctx); err != nil {
+		return err
+	}
+	return l.step(ctx)
+}
+
+// receive takes in new calls and ends those that nobody waits for.
+func (l *loop) receive() {
+	l.inbox = l.mailbox.take(l.inbox)
+	for i, m := range l.inbox {
+		l.inbox[i] = message{} // or it would be kept alive
+		if m.cancel {
+			l.finish(m.call, errAbandoned)
+		} else {
+			l.enqueue(m.call)
+		}
+	}
+}
+
+// enqueue puts the sentences of a call into the queue, or the call among those
+// who wait for an identical sentence.
+func (l *loop) enqueue(c *call) {
+	for i, s := range c.sequences {
+		if known := l.sequences[s.key]; known != nil {
+			l.stats.SentencesShared++
+			l.mailbox.release(0, len(s.job.Source))
+			if known.waits() {
+				l.queue.raise(known, c.priority, c.submitted)
+			}
+			s, c.sequences[i] = known, known
+		} else {
+			l.sequences[s.key] = s
+			l.queue.push(s, c.priority, c.submitted)
+		}
+		s.waiters = append(s.waiters, waiter{c, i})
+		if s.waits() {
+			c.queued++
+		}
+	}
+	if c.queued == 0 { // all of it decodes already
+		l.mailbox.release(1, 0)
+	}
+}
+
+// breakBatch gets the loop going again after an error that broke the batch, or a
+// panic: whoever was in the batch, or about to join, fails with it; who waits is
+// not affected and joins a new batch. Every call of it lets somebody fail, so it
+// cannot go on for ever.
+func (l *loop) breakBatch(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return // the error is a consequence of Close, which answers for all
+	}
+	l.stats.BrokenBatches++
+	affected := len(l.sequences) - l.queue.len()
+	l.report("decoding failed: the sentences in the batch are given up", err,
+		"sentences", affected, "waiting", l.queue.len())
+	l.closeBatch()
+	for _, s := range l.sequences {
+		if affected == 0 || !s.waits() { // without a batch, the fault lies in the queue
+			l.retire(s, err)
+		}
+	}
+}
+
+// closeBatch gives the batch up; retire does not touch it from then on.
+func (l *loop) closeBatch() {
+	batch := l.batch
+	l.batch = nil
+	if batch == nil {
+		return
+	}
+	if err := protect(batch.Close); err != nil {
+		l.report("cannot close the batch", err)
+	}
+}
+
+// report logs an error, with its stack where it was a panic.
+func (l *loop) report(message string, err error, attrs ...any) {
+	attrs = append(attrs, "error", err)
+	if p, ok := err.(*PanicError); ok {
+		attrs = append(attrs, "stack", string(p.Stack))
+	}
+	l.log.Error(message, attrs...)
+}
+
+// publish puts the numbers up.
+func (l *loop) publish() {
+	s := &l.stats
+	s.QueuedSentences = l.queue.len()
+	s.RunningSentences = len(l.active)
+	s.ReservedRows, s.ReservedBytes = l.budget.reserved.rows, l.budget.reserved.bytes
+	if len(l.active) == 0 {
+		s.RunningRows = 0
+	}
+	s.SourceTokensPerSecond = l.throughput.rate()
+	l.board.put(s)
+}
+
+// protect calls f and turns a panic into a [*PanicError].
+func protect(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}

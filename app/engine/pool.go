@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Pool shares requests out between engines, each with a model, or a device, of its
+// own. It is safe for concurrent use.
+type Pool struct {
+	engines []*Engine
+
+	mu   sync.Mutex // guards load
+	load []int      // of each engine: source tokens of the jobs that it was given
+}
+
+// NewPool makes a pool of one engine or more, which it closes.
+func NewPool(engines ...*Engine) *Pool {
+	return &Pool{engines: engines, load: make([]int, len(engines))}
+}
+
+// Translate is [Engine.Translate] on all engines: each job goes to the one that has
+// the least to do, identical jobs to the same.
+func (p *Pool) Translate(ctx context.Context, req Request) ([]Result, error) {
+	if len(p.engines) == 1 {
+		return p.engines[0].Translate(ctx, req)
+	}
+	shares := p.assign(req.Jobs)
+	results := make([]Result, len(req.Jobs))
+	group, ctx := errgroup.WithContext(ctx)
+	for e, share := range shares {
+		if len(share) == 0 {
+			continue
+		}
+		part := Request{Priority: req.Priority, Jobs: make([]Job, len(share))}
+		for i, job := range share {
+			part.Jobs[i] = req.Jobs[job]
+		}
+		group.Go(func() error {
+			defer p.done(e, part.Jobs)
+			translated, err := p.engines[e].Translate(ctx, part)
+			if err != nil {
+				return err
+			}
+			for i, job := range share {
+				results[job] = translated[i]
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// assign returns the numbers of the jobs that each engine gets.
+func (p *Pool) assign(jobs []Job) [][]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	shares := make([][]int, len(p.engines))
+	known := make(map[key]int, len(jobs))
+	for i, job := range jobs {
+		k := keyOf(job)
+		e, ok := known[k]
+		if !ok {
+			e = p.idlest()
+			known[k] = e
+		}
+		p.load[e] += len(job.Source)
+		shares[e] = append(shares[e], i)
+	}
+	return shares
+}
+
+// idlest is the engine with the least to do.
+func (p *Pool) idlest() int {
+	best := 0
+	for e, load := range p.load {
+		if load < p.load[best] {
+			best = e
+		}
+	}
+	return best
+}
+
+// done says that an engine has finished jobs.
+func (p *Pool) done(engine int, jobs []Job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, job := range jobs {
+		p.load[engine] -= len(job.Source)
+	}
+}
+
+// Stats returns the numbers of each engine.
+func (p *Pool) Stats() []Stats {
+	stats := make([]Stats, len(p.engines))
+	for i, e := range p.engines {
+		stats[i] = e.Stats()
+	}
+	return stats
+}
+
+// Close closes all engines.
+func (p *Pool) Close() {
+	var group sync.WaitGroup
+	for _, e := range p.engines {
+		group.Go(e.Close)
+	}
+	group.Wait()
+}

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// Stats are the numbers of an engine. Counters only ever grow.
+type Stats struct {
+	// What waits, and what is in the step at hand.
+	QueuedRequests   int   // with a sentence at least that is not in the batch
+	QueuedSentences  int   // identical ones counted once
+	QueuedTokens     int   // source tokens
+	RunningSentences int   //
+	RunningRows      int   // that the step feeds for them
+	ReservedRows     int   // by the running sentences
+	ReservedBytes    int64 // of decoding state, by the running sentences
+	// SourceTokensPerSecond is how many source tokens' sentences were finished
+	// per second of work, of late.
+	SourceTokensPerSecond float64
+
+	// Counters of sentences, identical ones counted once but for Shared.
+	SentencesDone      uint64
+	SentencesShared    uint64 // jobs that joined an identical sentence
+	SentencesCancelled uint64 // left, or never joined, because nobody waited for them any more
+	SentencesFailed    uint64
+
+	// Other counters.
+	RequestsRefused uint64 // the queue was full
+	Joins           uint64 // times that sentences were encoded and joined
+	PrefilledTokens uint64 // source tokens of sentences that joined
+	Steps           uint64 // decoder steps
+	SteppedRows     uint64 // rows of all steps; over Steps it is the mean batch
+	DecodedTokens   uint64 // tokens of finished translations
+	BrokenBatches   uint64
+
+	// Where the time goes: rounds with something to do, and in them the model's
+	// Join and Step. What Busy has more than both is the scheduler's own.
+	Busy     time.Duration
+	Joining  time.Duration
+	Stepping time.Duration
+}
+
+// board is where the loop puts its numbers up for others to read.
+type board struct {
+	mu    sync.Mutex // guards stats
+	stats Stats
+}
+
+func (b *board) put(s *Stats) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stats = *s
+}
+
+func (b *board) read() Stats {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stats
+}
+
+// throughput measures tokens per second of work. What lies back counts less: half
+// for each halfLife of work since.
+type throughput struct{ tokens, seconds float64 }
+
+const halfLife = 10 * time.Second
+
+// add counts the tokens that were finished in some time of work.
+func (t *throughput) add(tokens int, work time.Duration) {
+	keep := math.Exp2(-work.Seconds() / halfLife.Seconds())
+	t.tokens = t.tokens*keep + float64(tokens)
+	t.seconds = t.seconds*keep + work.Seconds()
+}
+
+// rate is in tokens per second, 0 before anything was measured.
+func (t *throughput) rate() float64 {
+	if t.seconds == 0 {
+		return 0
+	}
+	return t.tokens / t.seconds
+}

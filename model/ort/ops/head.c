@@ -1,0 +1,77 @@
+// The best candidates of a row of logits.
+#include "kernels.h"
+#include "vec.h"
+
+// Logits are looked at in blocks. A block whose largest logit is below the k-th
+// largest of all blocks' holds none of the k best: at least k logits are above.
+enum { BLOCK = 256 };
+
+int64_t best_candidates_scratch(int64_t n) { return 2 * ((n + BLOCK - 1) / BLOCK); }
+
+INLINE int better(float a, int64_t a_id, float b, int64_t b_id) { return a > b || (a == b && a_id < b_id); }
+
+// insert puts a candidate into the sorted list of at most k.
+INLINE int64_t insert(Candidate *best, int64_t count, int64_t k, float logit, int64_t id) {
+  if (count == k) {
+    if (!better(logit, id, best[k - 1].logit, best[k - 1].id)) return count;
+    count--;
+  }
+  int64_t i = count;
+  for (; i > 0 && better(logit, id, best[i - 1].logit, best[i - 1].id); i--) best[i] = best[i - 1];
+  best[i] = (Candidate){logit, id};
+  return count + 1;
+}
+
+// kth_largest is the k-th largest of n floats, -inf where there are fewer; sorted
+// holds n floats.
+INLINE float kth_largest(const float *x, int64_t n, int64_t k, float *sorted) {
+  if (k > n) return -INFINITY;
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (count == k && !(x[i] > sorted[k - 1])) continue;
+    int64_t j = count < k ? count++ : k - 1;
+    for (; j > 0 && x[i] > sorted[j - 1]; j--) sorted[j] = sorted[j - 1];
+    sorted[j] = x[i];
+  }
+  return sorted[k - 1];
+}
+
+KERNEL float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch) {
+  int64_t blocks = (n + BLOCK - 1) / BLOCK;
+  float *peaks = scratch;
+  for (int64_t b = 0; b < blocks; b++) {
+    int64_t i = b * BLOCK, end = i + BLOCK < n ? i + BLOCK : n;
+    float peak = acc[i];
+    if (end - i >= LANES) {
+      vf m = load(acc + i);
+      for (; i + LANES <= end; i += LANES) m = vmax(load(acc + i), m);
+      peak = largest(m);
+    }
+    for (; i < end; i++) peak = acc[i] > peak ? acc[i] : peak;
+    peaks[b] = peak;
+  }
+  float least = kth_largest(peaks, blocks, k, scratch + blocks);
+
+  int64_t count = 0;
+  for (int64_t b = 0; b < blocks; b++) {
+    if (peaks[b] < least) continue;
+    for (int64_t i = b * BLOCK; i < (b + 1) * BLOCK && i < n; i++)
+      if (acc[i] >= least) count = insert(best, count, k, acc[i] * scale, i);
+  }
+  for (; count < k; count++) best[count] = (Candidate){NAN, 0};  // where logits are no numbers
+  float peak = best[0].logit, total = 0;
+  vf lanes = {};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) lanes += vexp(load(acc + i) * scale - peak);
+  for (; i < n; i++) total += fexp(acc[i] * scale - peak);
+  return peak + logf(total + sum(lanes));
+}
+
+KERNEL void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, int64_t d) {
+  for (int64_t i = 0; i < k; i++) {
+    Candidate c = {dot_half(x, table + best[i].id * d, d), best[i].id};
+    int64_t j = i;
+    for (; j > 0 && better(c.logit, c.id, best[j - 1].logit, best[j - 1].id); j--) best[j] = best[j - 1];
+    best[j] = c;
+  }
+}

@@ -1,0 +1,80 @@
+// The arithmetic of the operators, free of ONNX Runtime. Every function computes
+// one row, sentence or head from its own inputs alone, so that no result depends
+// on what else is in the batch.
+#ifndef DRAGOMAN_KERNELS_H
+#define DRAGOMAN_KERNELS_H
+
+#include <stdint.h>
+
+// A product is what a matrix product left of a linear layer: acc [rows, width].
+// Row r of the layer's output is acc[r]·scale[r] + bias; a null scale is 1.
+typedef struct {
+  const float *acc, *scale, *bias;
+} Product;
+
+// Keys and values of attention in memory that outlives a step:
+// [layers, rows, 2, capacity, heads·head_dim], all keys of a row before its values,
+// in half or in single precision.
+typedef struct {
+  char *data;
+  int64_t rows, capacity, token;  // token: bytes of one token, keys and values
+  int half;
+} Memory;
+
+// Heads of attention. scale multiplies queries.
+typedef struct {
+  int64_t heads, head_dim;
+  float scale;
+} Heads;
+
+// quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127, or, where x is
+// never negative and relu is set, x ≈ q·scale/255.
+void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n);
+// relu_quantize_row is quantize_row of max(0, p) for row r of a product; scratch
+// holds n floats.
+void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n);
+// add_norm_row writes total = x + p (row r; p.acc null: x) and its layer norm y.
+void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, const float *beta,
+                  float epsilon, int64_t n);
+
+// store_tokens writes keys and values as the tokens first to first+count-1 of a row
+// of the memory. They come from the rows of a product [rows, p_width] from p_row on:
+// keys from column `from` on, values next to them, `width` columns each.
+void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Product p, int64_t p_row, int64_t p_width,
+                  int64_t from, int64_t count, int64_t width);
+
+// A Query is one row of queries and what it attends to: tokens 0 to length-1, token
+// t in row history[t] of the memory (in row `row` where history is null).
+typedef struct {
+  const float *q;  // [heads, head_dim], the bias added and scaled
+  float *out;      // likewise
+  const int32_t *history;
+  int64_t row, length;
+} Query;
+
+// attend computes heads from to to-1 of attention for a few queries that share
+// most of their history. scores holds n × (to-from) × the longest length floats.
+void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to, float *scores);
+
+// self_attend computes one head of the encoder's attention over a sentence: tokens
+// first to first+length-1 of a product [T, 3·heads·head_dim], queries, keys,
+// values. scratch holds self_attend_scratch floats.
+void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, float *scratch);
+int64_t self_attend_scratch(Heads h, int64_t length);
+
+// A Candidate is a token and its logit.
+typedef struct {
+  float logit;
+  int64_t id;
+} Candidate;
+
+// best_candidates finds the k largest of n logits acc·scale, largest first, the
+// lower id among equals, and returns the log-sum-exp of all. scratch holds
+// best_candidates_scratch floats.
+float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch);
+int64_t best_candidates_scratch(int64_t n);
+// rescore computes the logits of candidates again, from the hidden state x [d] and
+// the embeddings in half precision [vocabulary, d], and sorts them anew.
+void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, int64_t d);
+
+#endif

@@ -1,0 +1,88 @@
+// Row-wise operators: quantization and layer normalization.
+#include "kernels.h"
+#include "vec.h"
+
+INLINE float peak_of(const float *x, int64_t n) {
+  vf m = {};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) m = vmax(m, vabs(load(x + i)));
+  float peak = largest(m);
+  for (; i < n; i++) peak = fabsf(x[i]) > peak ? fabsf(x[i]) : peak;
+  return peak;
+}
+
+// to_bytes writes round(x·factor) + zero for n floats; the results are 0 to 255.
+INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int64_t n) {
+  const float magic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer, ties to even
+  const int32_t magic_bits = 0x4B400000;
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    vi v = (vi)(load(x + i) * factor + magic) - magic_bits + zero;
+    *(vb *)(q + i) = __builtin_convertvector(v, vb);
+  }
+  for (; i < n; i++) {
+    float f = x[i] * factor + magic;
+    int32_t v;
+    memcpy(&v, &f, 4);
+    q[i] = (uint8_t)(v - magic_bits + zero);
+  }
+}
+
+static const float least_scale = 1e-6f;
+
+KERNEL void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n) {
+  float peak = peak_of(x, n);
+  *scale = peak > least_scale ? peak : least_scale;
+  to_bytes(q, x, 127 / *scale, 128, n);
+}
+
+KERNEL void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n) {
+  const float *acc = p.acc + r * n;
+  float s = p.scale ? p.scale[r] : 1;
+  vf m = {};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    vf v = vmax(load(acc + i) * s + load(p.bias + i), (vf){});
+    m = vmax(m, v);
+    store(scratch + i, v);
+  }
+  float peak = largest(m);
+  for (; i < n; i++) {
+    float v = acc[i] * s + p.bias[i];
+    scratch[i] = v > 0 ? v : 0;
+    peak = scratch[i] > peak ? scratch[i] : peak;
+  }
+  *scale = peak > least_scale ? peak : least_scale;
+  to_bytes(q, scratch, 255 / *scale, 0, n);
+}
+
+KERNEL void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain,
+                         const float *beta, float epsilon, int64_t n) {
+  float s = p.scale ? p.scale[r] : 1;
+  const float *acc = p.acc ? p.acc + r * n : 0;
+  vf lanes = {};
+  float mean = 0, variance = 0;
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    vf v = load(x + i);
+    if (acc) v = v + (load(acc + i) * s + load(p.bias + i));
+    store(total + i, v);
+    lanes += v;
+  }
+  for (; i < n; i++) {
+    total[i] = acc ? x[i] + (acc[i] * s + p.bias[i]) : x[i];
+    mean += total[i];
+  }
+  mean = (mean + sum(lanes)) / n;
+  lanes = (vf){};
+  for (i = 0; i + LANES <= n; i += LANES) {
+    vf v = load(total + i) - mean;
+    lanes += v * v;
+  }
+  for (; i < n; i++) variance += (total[i] - mean) * (total[i] - mean);
+  variance = (variance + sum(lanes)) / n;
+  float inverse = 1 / sqrtf(variance + epsilon);
+  for (i = 0; i + LANES <= n; i += LANES)
+    store(y + i, (load(total + i) - mean) * inverse * load(gain + i) + load(beta + i));
+  for (; i < n; i++) y[i] = (total[i] - mean) * inverse * gain[i] + beta[i];
+}

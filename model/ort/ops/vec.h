@@ -1,0 +1,167 @@
+// Vectors of 16 floats in the compiler's own vector types: gcc and clang turn them
+// into AVX-512, AVX2, SSE or NEON as the target has it. The order in which lanes
+// are added up is written down here, so it does not depend on the target.
+#ifndef DRAGOMAN_VEC_H
+#define DRAGOMAN_VEC_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LANES 16
+
+typedef float vf __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float v8 __attribute__((vector_size(32)));
+typedef float v4 __attribute__((vector_size(16)));
+typedef int32_t vi __attribute__((vector_size(64)));
+typedef int16_t vs __attribute__((vector_size(32), aligned(2), may_alias));
+typedef uint8_t vb __attribute__((vector_size(16), aligned(1), may_alias));
+
+#define INLINE static inline __attribute__((always_inline))
+
+// KERNEL marks a function that is compiled for several generations of x86 CPUs;
+// the loader picks one when the program starts.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+#define KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define KERNEL
+#endif
+
+INLINE vf splat(float x) { return x - (vf){}; }
+INLINE vf load(const float *p) { return *(const vf *)p; }
+INLINE void store(float *p, vf v) { *(vf *)p = v; }
+INLINE vf pick(vi mask, vf a, vf b) { return (vf)(((vi)a & mask) | ((vi)b & ~mask)); }
+INLINE vf vmax(vf a, vf b) { return pick(a > b, a, b); }
+INLINE vf vabs(vf a) { return (vf)((vi)a & 0x7fffffff); }
+
+INLINE float sum(vf v) {
+  v8 a = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  v4 b = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
+  b += __builtin_shufflevector(b, b, 2, 3, 0, 1);
+  return b[0] + b[1];
+}
+
+INLINE float largest(vf v) {
+  float s[LANES];
+  memcpy(s, &v, sizeof s);
+  for (int step = LANES / 2; step > 0; step /= 2)
+    for (int i = 0; i < step; i++) s[i] = s[i] > s[i + step] ? s[i] : s[i + step];
+  return s[0];
+}
+
+// Half precision (IEEE binary16) without special instructions: shifted to the
+// place of a float's exponent and mantissa, a half is the number times 2^-112.
+
+INLINE vf load_half(const uint16_t *p) {
+  // Extending the sign puts copies of it above the exponent; all but one go.
+  vi h = __builtin_convertvector(*(const vs *)p, vi) << 13;
+  return (vf)(h & (int32_t)0x8fffffff) * 0x1p112f;
+}
+
+INLINE float half_to_float(uint16_t h) {
+  uint32_t bits = (uint32_t)(h & 0x7fff) << 13;
+  float magnitude;
+  memcpy(&magnitude, &bits, 4);
+  magnitude *= 0x1p112f;
+  return h & 0x8000 ? -magnitude : magnitude;
+}
+
+// Rounds to the nearest half, ties to even; what is too large becomes the largest.
+INLINE uint16_t float_to_half(float x) {
+  float magnitude = fabsf(x) < 65504 ? fabsf(x) : 65504;
+  magnitude *= 0x1p-112f;
+  uint32_t bits;
+  memcpy(&bits, &magnitude, 4);
+  bits = (bits + 0xfff + (bits >> 13 & 1)) >> 13;
+  return (uint16_t)(bits | (signbit(x) ? 0x8000 : 0));
+}
+
+// e^x for x up to 88, with an error below 2 units in the last place; 0 below -87.
+// x = n ln 2 + r, e^r by a polynomial (the coefficients are Cephes' expf).
+INLINE vf vexp(vf x) {
+  const float magic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer
+  vi tiny = x < -87.0f;
+  x = pick(tiny, splat(-87.0f), x);
+  vf n = x * 1.44269504088896341f + magic;
+  vi exponent = (vi)n << 23;
+  n -= magic;
+  vf r = x - n * 0.693359375f;
+  r = r - n * -2.12194440e-4f;
+  vf p = splat(1.9875691500e-4f);
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r + 1.0f;
+  vf y = (vf)((vi)p + exponent);
+  return pick(tiny, splat(0), y);
+}
+
+INLINE float fexp(float x) {
+  vf v = vexp(splat(x));
+  return v[0];
+}
+
+// dot is the inner product of n floats.
+INLINE float dot(const float *a, const float *b, int64_t n) {
+  vf acc = {};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) acc += load(a + i) * load(b + i);
+  float s = sum(acc);
+  for (; i < n; i++) s += a[i] * b[i];
+  return s;
+}
+
+INLINE float dot_half(const float *a, const uint16_t *b, int64_t n) {
+  vf acc = {};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) acc += load(a + i) * load_half(b + i);
+  float s = sum(acc);
+  for (; i < n; i++) s += a[i] * half_to_float(b[i]);
+  return s;
+}
+
+// add_scaled adds n floats b, times scale, to a.
+INLINE void add_scaled(float *a, const float *b, float scale, int64_t n) {
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) store(a + i, load(a + i) + load(b + i) * scale);
+  for (; i < n; i++) a[i] += b[i] * scale;
+}
+
+INLINE void add_scaled_half(float *a, const uint16_t *b, float scale, int64_t n) {
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) store(a + i, load(a + i) + load_half(b + i) * scale);
+  for (; i < n; i++) a[i] += half_to_float(b[i]) * scale;
+}
+
+// softmax turns n scores into weights that add up to 1.
+INLINE void softmax(float *s, int64_t n) {
+  float peak = s[0];
+  for (int64_t i = 1; i < n; i++) peak = s[i] > peak ? s[i] : peak;
+  float total = 0;
+  int64_t i = 0;
+  vf acc = {};
+  for (; i + LANES <= n; i += LANES) {
+    vf e = vexp(load(s + i) - peak);
+    store(s + i, e);
+    acc += e;
+  }
+  total = sum(acc);
+  for (; i < n; i++) total += s[i] = fexp(s[i] - peak);
+  float inverse = 1 / total;
+  for (i = 0; i < n; i++) s[i] *= inverse;
+}
+
+// linear writes x·scale + bias, the output of a linear layer whose product is x.
+INLINE void linear(float *out, const float *x, float scale, const float *bias, int64_t n) {
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) store(out + i, load(x + i) * scale + load(bias + i));
+  for (; i < n; i++) out[i] = x[i] * scale + bias[i];
+}
+
+INLINE void linear_half(uint16_t *out, const float *x, float scale, const float *bias, int64_t n) {
+  for (int64_t i = 0; i < n; i++) out[i] = float_to_half(x[i] * scale + bias[i]);
+}
+
+#endif

@@ -1,0 +1,54 @@
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"dragoman/model"
+)
+
+// Decode runs sequences to their end in a batch that they have joined, in slots 0
+// to len(sequences)-1, and that nobody else uses. Sentences leave when they end,
+// so the batch is empty afterwards. It is for one-shot use, tests and benchmarks;
+// a service lets sentences join between steps.
+func Decode(ctx context.Context, batch model.Batch, sequences []*Sequence) ([]Result, error) {
+	if batch.Len() != len(sequences) {
+		return nil, fmt.Errorf("%d sequences for a batch of %d sentences", len(sequences), batch.Len())
+	}
+	results := make([]Result, len(sequences))
+	slots := make([]int, len(sequences)) // the sequence in each slot
+	for i := range slots {
+		slots[i] = i
+	}
+	feeds, first := []model.Feed(nil), []int(nil)
+	for len(slots) > 0 {
+		k, rows := 0, 0
+		feeds, first = feeds[:0], first[:0]
+		for _, i := range slots {
+			s := sequences[i]
+			feeds, first = append(feeds, s.Feed()), append(first, rows)
+			rows += s.Rows()
+			k = max(k, s.Candidates())
+		}
+		candidates, err := batch.Step(ctx, feeds, k)
+		if err != nil {
+			return nil, err
+		}
+		// From the last slot on: Leave moves the last sentence, which has had its
+		// turn then.
+		for slot := len(slots) - 1; slot >= 0; slot-- {
+			i := slots[slot]
+			done, err := sequences[i].Advance(candidates, first[slot])
+			if err != nil {
+				return nil, fmt.Errorf("sentence %d: %w", i, err)
+			}
+			if done {
+				results[i] = sequences[i].Result()
+				slots[slot] = slots[len(slots)-1]
+				slots = slots[:len(slots)-1]
+				batch.Leave(slot)
+			}
+		}
+	}
+	return results, nil
+}
