@@ -9,10 +9,10 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ERRCHECK    = github.com/kisielk/errcheck@v1.30.0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test check fmt bench fuzz clean
+.PHONY: help run build runtime test check fmt bench bench-peers fuzz clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 run: build runtime ## build and serve on port 9527
 	./build/dragoman serve
@@ -39,6 +39,9 @@ fmt: ## format the code
 
 bench: runtime ## run the benchmarks (BENCH=pattern)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+bench-peers: ## compare with CTranslate2 and transformers (hours; see scripts/bench)
+	scripts/bench/run.sh
 
 fuzz: ## fuzz each fuzz target for FUZZTIME (1m)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \

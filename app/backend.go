@@ -24,7 +24,7 @@ import (
 
 // modelRuntime is ONNX Runtime as the program uses it.
 type modelRuntime interface {
-	Open(dir string, threads int) (model.Model, error)
+	Open(dir string, opts ort.Options) (model.Model, error)
 	Version() string
 	Close() error
 }
@@ -33,8 +33,8 @@ type modelRuntime interface {
 type ortRuntime struct{ *ort.Runtime }
 
 // Open loads an exported folder.
-func (r ortRuntime) Open(dir string, threads int) (model.Model, error) {
-	m, err := r.Runtime.Open(dir, ort.Options{Threads: threads})
+func (r ortRuntime) Open(dir string, opts ort.Options) (model.Model, error) {
+	m, err := r.Runtime.Open(dir, opts)
 	if err != nil {
 		return nil, err // not m: a nil pointer in an interface is not nil
 	}
@@ -75,6 +75,21 @@ func (p *program) load(ctx context.Context) (_ *backend, err error) {
 			err = errors.Join(err, b.Close())
 		}
 	}()
+	rt, err := p.openRuntime()
+	if err != nil {
+		return nil, err
+	}
+	b.releases = append(b.releases, rt.Close)
+
+	dir, err := p.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.open(rt, dir, p)
+}
+
+// openRuntime loads ONNX Runtime.
+func (p *program) openRuntime() (modelRuntime, error) {
 	library, err := findLibrary(p.cfg.Library, libraryFolders())
 	if err != nil {
 		return nil, err
@@ -83,14 +98,8 @@ func (p *program) load(ctx context.Context) (_ *backend, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.releases = append(b.releases, rt.Close)
 	p.log.Info("loaded ONNX Runtime", "version", rt.Version(), "library", library)
-
-	dir, err := p.prepare(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return b, b.open(rt, dir, p)
+	return rt, nil
 }
 
 // prepare returns the exported folder of the configured model, made if need be.
@@ -138,7 +147,7 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 	if err != nil {
 		return err
 	}
-	engines, err := b.startEngines(rt, dir, options, p)
+	engines, err := b.startEngines(rt, dir, manifest.Spec, options, p)
 	if err != nil {
 		return err
 	}
@@ -159,14 +168,14 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 }
 
 // startEngines loads the model once for each worker and starts an engine on it.
-func (b *backend) startEngines(rt modelRuntime, dir string, options search.Options, p *program) (*engine.Pool, error) {
+func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, options search.Options, p *program) (*engine.Pool, error) {
 	threads := p.cfg.Threads
 	if threads == 0 {
 		threads = max(1, runtime.GOMAXPROCS(0)/p.cfg.Workers)
 	}
 	engines := make([]*engine.Engine, p.cfg.Workers)
 	for i := range engines {
-		m, err := rt.Open(dir, threads)
+		m, err := rt.Open(dir, p.openOptions(spec, threads))
 		if err != nil {
 			return nil, err
 		}
@@ -185,6 +194,13 @@ func (b *backend) startEngines(rt modelRuntime, dir string, options search.Optio
 		}
 	}
 	return engine.NewPool(engines...), nil
+}
+
+// openOptions says how the program opens a model.
+func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
+	return ort.Options{
+		Threads: threads, Verify: ort.Verify(p.cfg.Verify), NoPrepack: !bool(p.cfg.Prepack) || spec.Small(), Log: p.log,
+	}
 }
 
 // aging is how far a priority lets requests overtake others.

@@ -173,7 +173,7 @@ func TestStartErrors(t *testing.T) {
 			dir := copyExport(t)
 			require.NoError(t, os.Remove(filepath.Join(dir, model.DecoderFile)))
 			return []string{"MODEL_WEIGHTS=" + dir}
-		}, []string{model.DecoderFile, "export the model again"}},
+		}, []string{model.DecoderFile, "and export again"}},
 		{"corrupt weights", func(t *testing.T) []string {
 			dir := copyExport(t)
 			flip(t, filepath.Join(dir, model.WeightsFile))

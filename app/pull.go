@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/pflag"
+
+	"dragoman/model"
 )
 
 const pullUsage = `dragoman pull [model]
 
-Fetches a model and exports it, so that serve finds it ready. The model is a
-Hugging Face repository (owner/name), an http(s) URL or a folder; without one,
+Fetches a model, exports it and prepacks its weights for this machine's CPU, so
+that serve finds it ready. The model is a Hugging Face repository (owner/name), an http(s) URL or a folder; without one,
 MODEL_WEIGHTS names it. Prints the exported folder. Does nothing where that holds
 the model already.`
 
@@ -40,6 +43,33 @@ func (p *program) pull(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := p.prepack(dir); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintln(p.stdout, dir)
 	return err
+}
+
+// prepack opens the model once, which leaves its weights prepacked in the folder:
+// serve may not be able to write there. Without ONNX Runtime's library, which
+// fetching and exporting can do without, serve has to do it.
+func (p *program) prepack(dir string) error {
+	manifest, err := model.ReadManifest(dir)
+	if err != nil {
+		return err
+	}
+	opts := p.openOptions(manifest.Spec, 0)
+	if opts.NoPrepack {
+		return nil
+	}
+	rt, err := p.openRuntime()
+	if err != nil {
+		p.log.Warn("the weights are not prepacked", "error", err)
+		return nil
+	}
+	m, err := rt.Open(dir, opts)
+	if err != nil {
+		return errors.Join(err, rt.Close())
+	}
+	return errors.Join(m.Close(), rt.Close())
 }

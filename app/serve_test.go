@@ -22,6 +22,7 @@ import (
 
 	"dragoman/app/httpapi"
 	"dragoman/model"
+	"dragoman/model/ort"
 )
 
 // events is a list of what happened, in order.
@@ -50,8 +51,8 @@ type recordingRuntime struct {
 	onStep func(ctx context.Context)
 }
 
-func (r *recordingRuntime) Open(dir string, threads int) (model.Model, error) {
-	m, err := r.modelRuntime.Open(dir, threads)
+func (r *recordingRuntime) Open(dir string, opts ort.Options) (model.Model, error) {
+	m, err := r.modelRuntime.Open(dir, opts)
 	return &recordingModel{m, r}, err
 }
 

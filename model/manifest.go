@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Names of the files in an exported folder.
@@ -105,26 +103,6 @@ func (m *Manifest) Write(dir string) error {
 		return err
 	}
 	return os.Rename(tmp, filepath.Join(dir, ManifestFile))
-}
-
-// Verify compares every file of the folder with its size and checksum, several
-// files at once, and names the first that differs.
-func (m *Manifest) Verify(dir string) error {
-	var g errgroup.Group
-	for name, want := range m.Files {
-		g.Go(func() error {
-			got, err := HashFile(filepath.Join(dir, name))
-			if err != nil {
-				return fmt.Errorf("model file missing or unreadable: %w: export the model again", err)
-			}
-			if got != want {
-				return fmt.Errorf("model file %s is corrupt: size %d sha256 %s, expected size %d sha256 %s: delete %s and export again",
-					name, got.Size, got.SHA256, want.Size, want.SHA256, dir)
-			}
-			return nil
-		})
-	}
-	return g.Wait()
 }
 
 // HashFile reads a file's size and checksum.

@@ -62,3 +62,8 @@ func (s Spec) Parameters() int {
 	}
 	return n
 }
+
+// Small says that 8 bits gain next to nothing, and sharing weights between
+// processes neither: most of the weights fit into a CPU's caches, and small models
+// lose the most by rounding.
+func (s Spec) Small() bool { return s.Parameters() < 50_000_000 }

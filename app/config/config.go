@@ -36,6 +36,8 @@ type Config struct {
 	Revision       string `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
 	SaveWeights    string `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder of its own in the user's cache folder"`
 	KeepCheckpoint Switch `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
+	Prepack        Switch `env:"MODEL_PREPACK" envDefault:"true" help:"keep matrices in this CPU's layout in files beside the exported model, which all workers and processes share; not for small models"`
+	Verify         string `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (files that are new or were touched), always or never"`
 	// Precision is "" after Parse where PRECISION is auto.
 	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp32 for small models, int8 for all others"`
 
@@ -116,6 +118,9 @@ func (c Config) validate() error {
 	above0("SHUTDOWN_TIMEOUT", c.ShutdownTimeout)
 	if _, err := model.ParsePrecision(string(c.Precision)); err != nil && c.Precision != "" {
 		errs = append(errs, fmt.Errorf("PRECISION=%q: use auto, int8, fp32 or fp16", c.Precision))
+	}
+	if c.Verify != "changed" && c.Verify != "always" && c.Verify != "never" {
+		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))
 	}
 	switch c.Device {
 	case "cpu":

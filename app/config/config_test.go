@@ -18,6 +18,7 @@ func TestParseDefaults(t *testing.T) {
 	assert.Equal(t, Config{
 		Host: "0.0.0.0", Port: 9527, Workers: 1, Concurrency: 1024, BatchSize: 80,
 		PrefillTokens: 512, QueueTokens: 65536, CacheBytes: 64 << 20,
+		Prepack: true, Verify: "changed",
 		Device:     "cpu",
 		MaxRecords: 1024, MaxBodyBytes: 4 << 20,
 		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second,
@@ -30,6 +31,7 @@ func TestParseValues(t *testing.T) {
 		"APP_HOST=::1", "APP_PORT=0", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
 		"KV_MEMORY=1.5GiB", "PREFILL_TOKENS=64", "QUEUE_TOKENS=1000", "CACHE_BYTES=0",
 		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
+		"MODEL_PREPACK=off", "MODEL_VERIFY=always",
 		"PRECISION=fp32", "THREADS=3", "ONNXRUNTIME_LIB=/lib/ort.so",
 		"HF_TOKEN=secret=with=signs", "HF_ENDPOINT=https://mirror", "HF_HUB_OFFLINE=ON",
 		"NUM_BEAMS=1", "MAX_LENGTH=64", "MAX_RECORDS=7", "MAX_BODY_BYTES=1000",
@@ -39,6 +41,7 @@ func TestParseValues(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Config{
 		Host: "::1", Port: 0, Workers: 4, Concurrency: 2, BatchSize: 5,
+		Prepack: false, Verify: "always",
 		KVMemory: 3 << 29, PrefillTokens: 64, QueueTokens: 1000,
 		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true,
 		Precision: "fp32", Device: "cpu", Threads: 3, Library: "/lib/ort.so",
@@ -100,6 +103,8 @@ func TestParseRefuses(t *testing.T) {
 		{"DEVICE=cuda", `DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu`},
 		{"DEVICE=tpu", `DEVICE="tpu": use cpu`},
 		{"LOG_LEVEL=loud", `LOG_LEVEL="loud": use debug, info, warn or error`},
+		{"MODEL_VERIFY=sometimes", `MODEL_VERIFY="sometimes": use changed, always or never`},
+		{"MODEL_PREPACK=2", `MODEL_PREPACK="2": use true or false`},
 		{"LOG_FORMAT=xml", `LOG_FORMAT="xml": use text or json`},
 		{"HF_HUB_OFFLINE=maybe", `HF_HUB_OFFLINE="maybe": use true or false`},
 		{"MODEL_REVISION=main", `MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},

@@ -29,7 +29,8 @@ type Config struct {
 	// Footprint.SourceToken.
 	Memory int64
 	// PrefillTokens are the source tokens that join in one round while others
-	// decode, which stand still meanwhile. One sentence joins in any case.
+	// decode, which stand still meanwhile; four times as many while nobody does.
+	// One sentence joins in any case.
 	PrefillTokens int
 
 	// QueueRequests and QueueTokens bound what waits to be admitted: requests,

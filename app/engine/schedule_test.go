@@ -139,7 +139,7 @@ func TestLargeIsNotStarvedBySmall(t *testing.T) {
 	})
 }
 
-// Newcomers join in portions while others decode, and all at once when nobody has
+// Newcomers join in portions while others decode, and in larger ones when nobody has
 // to stand still for them.
 func TestPrefillLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -153,25 +153,25 @@ func TestPrefillLimit(t *testing.T) {
 			portions = append(portions, lengths)
 			return nil
 		}
-		e := start(t, m, func(c *Config) { c.PrefillTokens = 25 })
+		e := start(t, m, func(c *Config) { c.PrefillTokens, c.MaxLength = 25, 80 })
 		var jobs []Job
-		for i, n := range []int{10, 12, 8, 8, 9, 30, 3, 22, 4} {
+		for i, n := range []int{40, 12, 28, 20, 9, 30, 3, 22, 4} {
 			jobs = append(jobs, sentence(n, i, 1))
 		}
-		first, more := jobs[:4], jobs
+		first, more := jobs[:5], jobs
 		for i := range more {
 			more[i].Search.MinLength = 30 // nobody leaves meanwhile
 		}
 		a := send(t.Context(), e, Normal, first...)
 		time.Sleep(1500 * time.Microsecond)
-		b := send(t.Context(), e, Normal, more[4:]...)
+		b := send(t.Context(), e, Normal, more[5:]...)
 		a.want(t, first...)
-		b.want(t, more[4:]...)
+		b.want(t, more[5:]...)
 		assert.Equal(t, [][]int{
-			{12, 10, 8, 8}, // nothing runs: no limit
-			{9},            // 30 more are too many
-			{30},           // more than the limit, but alone
-			{22, 3},        // exactly the limit
+			{40, 28, 20, 12}, // nothing runs: four times the limit, 9 more are too many
+			{9},              // 30 more are too many
+			{30},             // more than the limit, but alone
+			{22, 3},          // exactly the limit
 			{4},
 		}, portions)
 	})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -13,13 +12,18 @@ import (
 	"dragoman/model/search"
 )
 
+// idleRoom is how many times the limit of a round may join when nobody decodes.
+// There is a limit then, too: the first to be done should not wait until all are
+// encoded, nor a cancelled request until the others are.
+const idleRoom = 4
+
 // admit makes sentences from the head of the queue newcomers while there is room.
 // It stops at the first that does not fit: what becomes free is kept for it.
 func (l *loop) admit() {
 	l.newcomers = l.newcomers[:0]
 	room := l.prefill
 	if len(l.active) == 0 {
-		room = math.MaxInt // nobody has to stand still
+		room *= idleRoom // nobody has to stand still
 	}
 	now := time.Now()
 	for s := l.queue.head(); s != nil && l.budget.fits(s.cost); s = l.queue.head() {

@@ -155,13 +155,9 @@ func (p *Preparer) inspect(dir string, s source) (languages []string, precision 
 	return languages, precision, nil
 }
 
-// smallModel is the number of parameters below which 8 bits gain next to nothing:
-// most of the weights fit into a CPU's caches, and small models lose the most.
-const smallModel = 50_000_000
-
 // auto is the best precision for a CPU.
 func auto(s model.Spec) model.Precision {
-	if s.Parameters() < smallModel {
+	if s.Small() {
 		return model.FP32
 	}
 	return model.INT8

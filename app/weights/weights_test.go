@@ -20,6 +20,7 @@ import (
 	"dragoman/model/export"
 	"dragoman/model/hub"
 	"dragoman/model/hub/hubtest"
+	"dragoman/model/modeltest"
 )
 
 const repo = "someone/m2m100-small"
@@ -53,7 +54,7 @@ func (f *fixture) prepare(t *testing.T) string {
 	require.NoError(t, err)
 	m, err := model.ReadManifest(dir)
 	require.NoError(t, err)
-	require.NoError(t, m.Verify(dir))
+	modeltest.CheckFiles(t, dir, m)
 	return dir
 }
 

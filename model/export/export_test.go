@@ -13,6 +13,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/export"
+	"dragoman/model/modeltest"
 )
 
 const bundled = "../bundled"
@@ -34,7 +35,7 @@ func TestExportWritesACompleteFolder(t *testing.T) {
 			assert.Equal(t, []string{"en", "ja"}, read.Languages)
 			assert.Equal(t, precision, read.Precision)
 			assert.Equal(t, 8109, read.Spec.VocabSize)
-			assert.NoError(t, read.Verify(out))
+			modeltest.CheckFiles(t, out, read)
 			assert.ElementsMatch(t, []string{
 				model.ManifestFile, model.EncoderFile, model.DecoderFile, model.WeightsFile, model.PieceModelFile, model.VocabFile,
 				model.TokenizerConfigFile,
@@ -76,7 +77,7 @@ func TestExportReplacesAnOlderOne(t *testing.T) {
 	m, err := model.ReadManifest(out)
 	require.NoError(t, err)
 	assert.Equal(t, model.INT8, m.Precision)
-	assert.NoError(t, m.Verify(out))
+	modeltest.CheckFiles(t, out, m)
 }
 
 func TestFailedExportLeavesNothing(t *testing.T) {

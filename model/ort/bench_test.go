@@ -120,22 +120,6 @@ func BenchmarkIdentical(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen times loading a model, with and without the check of its sums.
-func BenchmarkOpen(b *testing.B) {
-	for _, precision := range []model.Precision{model.INT8, model.FP32} {
-		dir := benchFolder(b, precision)
-		for _, skip := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/verify=%t", precision, !skip), func(b *testing.B) {
-				for b.Loop() {
-					m, err := orttest.Runtime(b).Open(dir, ort.Options{Threads: 1, SkipVerify: skip})
-					require.NoError(b, err)
-					require.NoError(b, m.Close())
-				}
-			})
-		}
-	}
-}
-
 func benchFolder(b *testing.B, precision model.Precision) string {
 	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
 		return dir + "/" + string(precision)

@@ -29,14 +29,14 @@ func (b buffer) release(from, to int) {
 	page := os.Getpagesize()
 	from, to = (from+page-1)/page*page, to/page*page
 	if from < to {
-		unix.Madvise(b[from:to], unix.MADV_DONTNEED) //nolint:errcheck // the pages are mapped, and all that is lost is memory
+		unix.Madvise(b[from:to], unix.MADV_DONTNEED) // the pages are mapped, and all that a failure costs is memory
 	}
 }
 
 // free unmaps the buffer; nothing may use it afterwards. Freeing nil does nothing.
 func (b buffer) free() {
 	if b != nil {
-		unix.Munmap(b) //nolint:errcheck // it fails only for memory that is not mapped
+		unix.Munmap(b) // it fails only for memory that is not mapped
 	}
 }
 

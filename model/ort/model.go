@@ -1,13 +1,15 @@
 package ort
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"path/filepath"
-	"runtime"
 
 	ort "github.com/yalue/onnxruntime_go"
-	"golang.org/x/sys/cpu"
+	"golang.org/x/sync/errgroup"
 
 	"dragoman/model"
 )
@@ -17,8 +19,13 @@ type Options struct {
 	// Threads is the number of threads that share the work of one step; 0 is one
 	// for each core.
 	Threads int
-	// SkipVerify leaves out the check of the files' checksums.
-	SkipVerify bool
+	// Verify says when the files' checksums are compared; "" is VerifyChanged.
+	Verify Verify
+	// NoPrepack makes every session hold its own copy of the matrices instead of
+	// sharing files of them, which are kept in a folder beside the model.
+	NoPrepack bool
+	// Log is told of prepacked weights that are made or cannot be; nil is nobody.
+	Log *slog.Logger
 }
 
 // Model is an exported model in ONNX Runtime: a session for the encoder and one
@@ -27,25 +34,65 @@ type Model struct {
 	manifest *model.Manifest
 	encoder  *ort.DynamicAdvancedSession
 	decoder  *ort.DynamicAdvancedSession
+	prepack  io.Closer // keeps the prepacked files from being removed; nil without
 }
 
 // Open loads the exported folder dir. It checks the files against the manifest
 // first, so that a damaged weight is an error here, not a wrong translation.
+//
+// Open uses prepacked weights (see prepack.go), and makes them in dir if there are
+// none for this CPU and runtime, which takes some seconds, once. Where that fails
+// it says so in the log and loads the model without them. Any number of goroutines
+// and processes may open a folder at once.
 func (r *Runtime) Open(dir string, opts Options) (*Model, error) {
+	defer trimHeap()
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	if !opts.SkipVerify {
-		if err := manifest.Verify(dir); err != nil {
-			return nil, err
-		}
+	if err := verify(dir, manifest.Files, opts.Verify); err != nil {
+		return nil, fmt.Errorf("%w: delete %s and export again", err, dir)
 	}
-	m := &Model{manifest: manifest}
-	if m.encoder, err = r.newSession(filepath.Join(dir, model.EncoderFile), opts); err != nil {
+	if !opts.NoPrepack {
+		m, err := r.openPrepacked(dir, manifest, opts)
+		if err == nil {
+			return m, nil
+		}
+		opts.Log.Warn("no prepacked weights: every worker and process holds its own copy of the matrices",
+			"folder", dir, "error", err)
+	}
+	config := r.newSessionConfig(opts.Threads)
+	return openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
+		return config.load(filepath.Join(dir, name))
+	})
+}
+
+// openPrepacked loads dir with prepacked weights, made now if need be.
+func (r *Runtime) openPrepacked(dir string, manifest *model.Manifest, opts Options) (*Model, error) {
+	store, err := r.newPrepackStore(dir, manifest, opts)
+	if err != nil {
 		return nil, err
 	}
-	if m.decoder, err = r.newSession(filepath.Join(dir, model.DecoderFile), opts); err != nil {
+	packed, err := store.findOrMake()
+	if err != nil {
+		return nil, err
+	}
+	m, err := openModel(manifest, packed.load)
+	if err != nil {
+		return nil, errors.Join(err, packed.Close())
+	}
+	m.prepack = packed
+	return m, nil
+}
+
+// openModel loads the two graphs by their names, at the same time.
+func openModel(manifest *model.Manifest, load func(name string) (*ort.DynamicAdvancedSession, error)) (*Model, error) {
+	m := &Model{manifest: manifest}
+	var g errgroup.Group
+	g.Go(func() (err error) { m.encoder, err = load(model.EncoderFile); return err })
+	g.Go(func() (err error) { m.decoder, err = load(model.DecoderFile); return err })
+	if err := g.Wait(); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
@@ -53,6 +100,10 @@ func (r *Runtime) Open(dir string, opts Options) (*Model, error) {
 
 // Spec returns the model's sizes.
 func (m *Model) Spec() model.Spec { return m.manifest.Spec }
+
+// Prepacked says that the model shares its matrices with the other workers and
+// processes that opened the same folder.
+func (m *Model) Prepacked() bool { return m.prepack != nil }
 
 // Close releases the sessions.
 func (m *Model) Close() error {
@@ -62,50 +113,9 @@ func (m *Model) Close() error {
 			errs = append(errs, s.Destroy())
 		}
 	}
-	m.encoder, m.decoder = nil, nil
+	if m.prepack != nil { // last: until here the sessions read its files
+		errs = append(errs, m.prepack.Close())
+	}
+	m.encoder, m.decoder, m.prepack = nil, nil, nil
 	return errors.Join(errs...)
-}
-
-// newSession loads a graph.
-func (r *Runtime) newSession(path string, opts Options) (*ort.DynamicAdvancedSession, error) {
-	o, err := ort.NewSessionOptions()
-	if err != nil {
-		return nil, err
-	}
-	defer o.Destroy()
-	for key, value := range map[string]string{
-		"session.x64quantprecision": quantPrecision(),
-		// Waiting threads sleep instead of taking cores from the other sessions.
-		"session.intra_op.allow_spinning": "0",
-	} {
-		if err := o.AddSessionConfigEntry(key, value); err != nil {
-			return nil, fmt.Errorf("session option %s: %w", key, err)
-		}
-	}
-	if err := r.operators.Register(o); err != nil {
-		return nil, err
-	}
-	if err := o.SetIntraOpNumThreads(opts.Threads); err != nil {
-		return nil, err
-	}
-	// Shapes change from step to step, so planned memory would not be used again.
-	if err := o.SetMemPattern(false); err != nil {
-		return nil, err
-	}
-	// Values are bound by name (see binding), so the session needs no lists of names.
-	s, err := ort.NewDynamicAdvancedSession(path, nil, nil, o)
-	if err != nil {
-		return nil, fmt.Errorf("load %s: %w", path, err)
-	}
-	return s, nil
-}
-
-// quantPrecision is "1" on CPUs without VNNI. Their u8×s8 products are added in
-// pairs, in 16 bits, and saturate; the option makes ONNX Runtime take exact u8×u8
-// kernels. With VNNI these are twice as slow as what they would replace.
-func quantPrecision() string {
-	if cpu.X86.HasAVX512VNNI || cpu.X86.HasAVXVNNI || runtime.GOARCH != "amd64" {
-		return "0"
-	}
-	return "1"
 }

@@ -13,6 +13,7 @@ import (
 
 	ort "github.com/yalue/onnxruntime_go"
 
+	"dragoman/model/onnx"
 	"dragoman/model/ort/ops"
 )
 
@@ -33,7 +34,28 @@ func Load(library string) (*Runtime, error) {
 	if err != nil {
 		return nil, errors.Join(err, ort.DestroyEnvironment())
 	}
-	return &Runtime{operators}, nil
+	r := &Runtime{operators}
+	if err := r.registerDomain(); err != nil {
+		return nil, errors.Join(fmt.Errorf("register the operators: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+// registerDomain makes a session of next to nothing. With the first session that
+// has operators of our own, ONNX Runtime enters their domain into a table of the
+// process; two first sessions at once both would, and the second one fails.
+func (r *Runtime) registerDomain() error {
+	g := onnx.NewGraph("nothing")
+	one := onnx.Fixed(1)
+	y := g.Op("Identity", []string{g.Input("x", onnx.Float32, one)})
+	g.Output(y, onnx.Float32, one)
+	s, err := r.newSessionConfig(1).session("nothing", func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+		return ort.NewDynamicAdvancedSessionWithONNXData(g.Marshal(), nil, nil, o)
+	})
+	if err != nil {
+		return err
+	}
+	return s.Destroy()
 }
 
 // Version is ONNX Runtime's version.

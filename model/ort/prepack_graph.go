@@ -1,0 +1,153 @@
+package ort
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// compaction rewrites a graph that ONNX Runtime saved with packed matrices.
+//
+// ONNX Runtime saves each constant twice, as it was and packed, in one file. In the
+// rewritten graph a constant that did not change lies where it was exported to, and
+// only packed matrices, and the constants that the optimizer made, are copied.
+// Packed matrices must lie in the file of the constant that they are entered under;
+// but ONNX Runtime looks for them by their content, under any name. So all are
+// entered under one constant that is copied with them, the anchor.
+type compaction struct {
+	saved    string       // the graph that ONNX Runtime saved; its data file beside it
+	original string       // the graph that it was made of; its weights beside it
+	data     *prepackData // takes the packed matrices
+	location string       // of data, as the graphs refer to it
+}
+
+// compactGraph carries the compaction out and returns the graph.
+func compactGraph(c compaction) ([]byte, error) {
+	saved, constants, err := readGraph(c.saved)
+	if err != nil {
+		return nil, err
+	}
+	_, originals, err := readGraph(c.original)
+	if err != nil {
+		return nil, err
+	}
+	files := openFiles{}
+	defer files.close()
+	if err := c.keepOriginals(constants, originals, files); err != nil {
+		return nil, err
+	}
+	if err := c.move(constants, files); err != nil {
+		return nil, err
+	}
+	return saved.with(constants), nil
+}
+
+// keepOriginals lets constants that are the same as in the original graph lie
+// where they lie there.
+func (c compaction) keepOriginals(constants, originals []*constant, files openFiles) error {
+	byName := map[string]*constant{}
+	for _, o := range originals {
+		byName[o.name] = o
+	}
+	for _, k := range constants {
+		o := byName[k.name]
+		if o == nil || o.location == "" || k.location == "" {
+			continue
+		}
+		in, err := files.open(c.saved, k.location)
+		if err != nil {
+			return err
+		}
+		inOriginal, err := files.open(c.original, o.location)
+		if err != nil {
+			return err
+		}
+		same, err := sameBytes(in, k.at, inOriginal, o.at)
+		if err != nil {
+			return fmt.Errorf("constant %s: %w", k.name, err)
+		}
+		if !same {
+			continue
+		}
+		k.location, k.at = o.location, o.at
+	}
+	return nil
+}
+
+// move copies into data the packed matrices, which all go to one anchor, the
+// constants that are not where the original graph has them, and the anchor.
+func (c compaction) move(constants []*constant, files openFiles) error {
+	savedData := filepath.Base(c.data.file.Name())
+	in, err := files.open(c.saved, savedData)
+	if err != nil {
+		return err
+	}
+	anchor := smallestExternal(constants)
+	var packed []packedMatrix
+	for _, k := range constants {
+		if k.location == savedData || k == anchor {
+			from, err := files.open(c.fileOf(k, savedData), k.location)
+			if err != nil {
+				return err
+			}
+			if k.at, err = c.data.add(from, k.at); err != nil {
+				return fmt.Errorf("constant %s: %w", k.name, err)
+			}
+			k.location = c.location
+		}
+		for _, p := range k.packed {
+			for i, part := range p.buffers {
+				if p.buffers[i], err = c.data.add(in, part); err != nil {
+					return fmt.Errorf("packed %s: %w", k.name, err)
+				}
+			}
+			packed = append(packed, p)
+		}
+		k.packed = nil
+	}
+	if anchor != nil {
+		anchor.packed = packed
+	}
+	return nil
+}
+
+// fileOf is the graph beside which a constant's file lies.
+func (c compaction) fileOf(k *constant, savedData string) string {
+	if k.location == savedData {
+		return c.saved
+	}
+	return c.original
+}
+
+// smallestExternal is the smallest constant outside the graph; nil if all are in it.
+func smallestExternal(constants []*constant) (smallest *constant) {
+	for _, k := range constants {
+		if k.location != "" && (smallest == nil || k.at.length < smallest.at.length) {
+			smallest = k
+		}
+	}
+	return smallest
+}
+
+// openFiles are files opened for reading, by path.
+type openFiles map[string]*os.File
+
+// open opens the file called location beside a graph, once.
+func (f openFiles) open(graph, location string) (*os.File, error) {
+	path := filepath.Join(filepath.Dir(graph), location)
+	if file, ok := f[path]; ok {
+		return file, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f[path] = file
+	return file, nil
+}
+
+func (f openFiles) close() {
+	for _, file := range f {
+		file.Close()
+	}
+}

@@ -1,0 +1,205 @@
+package ort
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// constant is where a graph's constant lies.
+type constant struct {
+	name     string
+	proto    []byte // TensorProto without its external data
+	location string // the file; "" is the graph itself
+	at       span
+	packed   []packedMatrix
+}
+
+// packedMatrix is what a kernel made of a constant: buffers in the constant's file.
+type packedMatrix struct {
+	key     string // the operator and a hash of the buffers
+	buffers []span
+}
+
+// Field numbers of onnx.proto, by message.
+const (
+	modelGraph = 7
+
+	graphInitializer = 5
+
+	tensorName         = 8
+	tensorExternalData = 13
+
+	entryKey   = 1
+	entryValue = 2
+)
+
+// graphProto is a ModelProto without the constants of its graph.
+type graphProto struct {
+	model []byte // all fields but the graph
+	graph []byte // all fields but the initializers
+}
+
+// readGraph reads the ModelProto at path.
+func readGraph(path string) (g graphProto, constants []*constant, err error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return g, nil, err
+	}
+	err = eachField(raw, func(field protowire.Number, whole, value []byte) error {
+		if field != modelGraph {
+			g.model = append(g.model, whole...)
+			return nil
+		}
+		return eachField(value, func(field protowire.Number, whole, value []byte) error {
+			if field != graphInitializer {
+				g.graph = append(g.graph, whole...)
+				return nil
+			}
+			k, err := readConstant(value)
+			constants = append(constants, k)
+			return err
+		})
+	})
+	if err != nil {
+		return g, nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return g, constants, nil
+}
+
+// with encodes the ModelProto with constants.
+func (g graphProto) with(constants []*constant) []byte {
+	graph := slices.Clone(g.graph)
+	for _, k := range constants {
+		graph = appendBytes(graph, graphInitializer, k.encode())
+	}
+	return appendBytes(slices.Clone(g.model), modelGraph, graph)
+}
+
+// readConstant reads a TensorProto.
+func readConstant(raw []byte) (*constant, error) {
+	k := &constant{}
+	err := eachField(raw, func(field protowire.Number, whole, value []byte) error {
+		if field == tensorExternalData {
+			return k.readEntry(value)
+		}
+		if field == tensorName {
+			k.name = string(value)
+		}
+		k.proto = append(k.proto, whole...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("constant %s: %w", k.name, err)
+	}
+	return k, nil
+}
+
+// readEntry reads one StringStringEntryProto of a constant's external data.
+func (k *constant) readEntry(raw []byte) (err error) {
+	var key, value string
+	err = eachField(raw, func(field protowire.Number, _, v []byte) error {
+		switch field {
+		case entryKey:
+			key = string(v)
+		case entryValue:
+			value = string(v)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case key == "location":
+		k.location = value
+	case key == "offset":
+		k.at.offset, err = strconv.ParseInt(value, 10, 64)
+	case key == "length":
+		k.at.length, err = strconv.ParseInt(value, 10, 64)
+	case strings.HasPrefix(key, "prepacked"):
+		var p packedMatrix
+		p, err = parsePacked(value)
+		k.packed = append(k.packed, p)
+	}
+	return err
+}
+
+// parsePacked reads "key|offset;length;checksum|…", an entry for each buffer.
+func parsePacked(value string) (packedMatrix, error) {
+	parts := strings.Split(value, "|")
+	p := packedMatrix{key: parts[0]}
+	for _, part := range parts[1:] {
+		numbers := strings.Split(part, ";")
+		if len(numbers) != 3 {
+			return p, fmt.Errorf("packed matrix %q: offset;length;checksum expected", value)
+		}
+		offset, err1 := strconv.ParseInt(numbers[0], 10, 64)
+		length, err2 := strconv.ParseInt(numbers[1], 10, 64)
+		if err := cmp.Or(err1, err2); err != nil {
+			return p, fmt.Errorf("packed matrix %q: %w", value, err)
+		}
+		p.buffers = append(p.buffers, span{offset, length})
+	}
+	return p, nil
+}
+
+// encode encodes the constant as a TensorProto.
+func (k *constant) encode() []byte {
+	raw := slices.Clone(k.proto)
+	if k.location == "" {
+		return raw
+	}
+	entry := func(key, value string) {
+		e := appendBytes(nil, entryKey, []byte(key))
+		raw = appendBytes(raw, tensorExternalData, appendBytes(e, entryValue, []byte(value)))
+	}
+	entry("location", k.location)
+	entry("offset", strconv.FormatInt(k.at.offset, 10))
+	entry("length", strconv.FormatInt(k.at.length, 10))
+	for i, p := range k.packed {
+		value := p.key
+		for _, b := range p.buffers {
+			value += fmt.Sprintf("|%d;%d;0", b.offset, b.length)
+		}
+		entry(fmt.Sprintf("prepacked_%d", i), value)
+	}
+	return raw
+}
+
+// errTruncated is what is wrong with a message that ends too soon.
+var errTruncated = errors.New("truncated protobuf message")
+
+// eachField calls use for every field of a message, with its tag and, where it is
+// bytes, its value.
+func eachField(message []byte, use func(field protowire.Number, whole, value []byte) error) error {
+	for len(message) > 0 {
+		field, kind, tag := protowire.ConsumeTag(message)
+		if tag < 0 {
+			return errTruncated
+		}
+		n := protowire.ConsumeFieldValue(field, kind, message[tag:])
+		if n < 0 {
+			return errTruncated
+		}
+		var value []byte
+		if kind == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(message[tag:])
+		}
+		if err := use(field, message[:tag+n], value); err != nil {
+			return err
+		}
+		message = message[tag+n:]
+	}
+	return nil
+}
+
+func appendBytes(message []byte, field protowire.Number, value []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(message, field, protowire.BytesType), value)
+}

@@ -1,0 +1,167 @@
+package ort
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"dragoman/model"
+)
+
+// Verify says when the sha256 of a model's files is compared with the manifest.
+// Their sizes always are.
+type Verify string
+
+const (
+	// VerifyChanged reads a file when it is new or was touched since its sum was
+	// found right: when its size, inode, time of modification or time of change is
+	// another. Every write, copy and replacement through the file system shows. A
+	// disk that returns other bytes than were written does not. Where the folder
+	// cannot be written nothing is remembered, and all files are read every time.
+	VerifyChanged Verify = "changed"
+	VerifyAlways  Verify = "always" // reads all files, every time
+	VerifyNever   Verify = "never"  // compares the sizes only
+)
+
+// ParseVerify reads a policy's name.
+func ParseVerify(s string) (Verify, error) {
+	switch v := Verify(s); v {
+	case VerifyChanged, VerifyAlways, VerifyNever:
+		return v, nil
+	}
+	return "", fmt.Errorf("unknown check %q: use changed, always or never", s)
+}
+
+// checkedFile is the file in a folder that remembers which of its files were
+// found right, as git's index does.
+const checkedFile = ".dragoman.checked"
+
+// settled is how old a file's last change must be before its sum is remembered.
+// File systems count time in ticks, up to 2 s long: a second write within the
+// tick of the first would not show.
+const settled = 2 * time.Second
+
+// checked is a file as it was when its sum was found right.
+type checked struct {
+	SHA256   string `json:"sha256"`
+	Size     int64  `json:"size"`
+	Inode    uint64 `json:"inode"`
+	Modified int64  `json:"modified"` // nanoseconds since 1970
+	Changed  int64  `json:"changed"`  // the inode; no program can set this one back
+}
+
+// verify compares the files of the folder dir with their sizes and, as the policy
+// says, checksums, several at once. It names the first that differs.
+func verify(dir string, files map[string]model.File, policy Verify) error {
+	known, start := readChecked(dir), time.Now()
+	var (
+		g    errgroup.Group
+		mu   sync.Mutex // guards read
+		read = map[string]checked{}
+	)
+	for name, want := range files {
+		g.Go(func() error {
+			now, err := verifyFile(filepath.Join(dir, name), want, known[name], policy)
+			if err == nil && now != known[name] {
+				mu.Lock()
+				defer mu.Unlock()
+				read[name] = now
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if policy != VerifyNever {
+		rememberChecked(dir, known, read, start)
+	}
+	return nil
+}
+
+// verifyFile compares a file with what it should be and returns it as it is. It
+// reads the file unless the policy allows to trust what is known of it.
+func verifyFile(path string, want model.File, known checked, policy Verify) (checked, error) {
+	before, err := inspect(path)
+	if err != nil {
+		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
+	}
+	if before.Size != want.Size {
+		return checked{}, fmt.Errorf("model file %s is corrupt: size %d, expected %d", filepath.Base(path), before.Size, want.Size)
+	}
+	before.SHA256 = want.SHA256
+	if policy == VerifyNever || policy != VerifyAlways && before == known {
+		return before, nil
+	}
+	got, err := model.HashFile(path)
+	if err != nil {
+		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
+	}
+	if got != want {
+		return checked{}, fmt.Errorf("model file %s is corrupt: size %d sha256 %s, expected size %d sha256 %s",
+			filepath.Base(path), got.Size, got.SHA256, want.Size, want.SHA256)
+	}
+	return before, nil
+}
+
+// inspect reads what the file system says about a file.
+func inspect(path string) (checked, error) {
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
+		return checked{}, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return checked{Size: s.Size, Inode: s.Ino, Modified: s.Mtim.Nano(), Changed: s.Ctim.Nano()}, nil
+}
+
+// readChecked reads what is remembered; nothing, if that cannot be read.
+func readChecked(dir string) map[string]checked {
+	known := map[string]checked{}
+	raw, err := os.ReadFile(filepath.Join(dir, checkedFile))
+	if err != nil || json.Unmarshal(raw, &known) != nil {
+		return map[string]checked{}
+	}
+	return known
+}
+
+// rememberChecked adds the files that were read since start, and did not change
+// meanwhile, to what is known. It may fail: the next check reads them again then.
+func rememberChecked(dir string, known, read map[string]checked, start time.Time) {
+	all := maps.Clone(known)
+	for name, c := range read {
+		now, err := inspect(filepath.Join(dir, name))
+		now.SHA256 = c.SHA256
+		if err == nil && now == c && start.Sub(time.Unix(0, c.Changed)) > settled {
+			all[name] = c
+		}
+	}
+	if maps.Equal(all, known) {
+		return
+	}
+	if raw, err := json.MarshalIndent(all, "", "  "); err == nil {
+		_ = replaceFile(filepath.Join(dir, checkedFile), raw) // a read-only folder is checked each time
+	}
+}
+
+// replaceFile writes a file aside and renames it.
+func replaceFile(path string, raw []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(raw)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,103 @@
+package ort
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+)
+
+// TestVerifyFile knows a file as right though its bytes, whose sum begins with
+// 88d4266f, are not what they should be: who still finds it right did not read it.
+func TestVerifyFile(t *testing.T) {
+	touch := func(t *testing.T, path string) {
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
+	}
+	for name, c := range map[string]struct {
+		policy Verify
+		change func(t *testing.T, path string)
+		want   string // the error; "" is none
+	}{
+		"unchanged":           {VerifyChanged, func(*testing.T, string) {}, ""},
+		"default":             {"", func(*testing.T, string) {}, ""},
+		"unchanged, always":   {VerifyAlways, func(*testing.T, string) {}, "file is corrupt: size 4 sha256 88d4266f"},
+		"touched":             {VerifyChanged, touch, "file is corrupt: size 4 sha256 88d4266f"},
+		"touched, never":      {VerifyNever, touch, ""},
+		"changed mode":        {VerifyChanged, func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o600)) }, "sha256 88d4266f"},
+		"copy with its times": {VerifyChanged, copyWithTimes, "sha256 88d4266f"},
+		"longer": {VerifyNever, func(t *testing.T, path string) {
+			require.NoError(t, os.WriteFile(path, []byte("12345"), 0o644))
+		}, "file is corrupt: size 5, expected 4"},
+		"gone": {VerifyNever, func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, "model file missing or unreadable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			require.NoError(t, os.WriteFile(path, []byte("abcd"), 0o644))
+			known, err := inspect(path)
+			require.NoError(t, err)
+			known.SHA256 = "expected"
+			c.change(t, path)
+			got, err := verifyFile(path, model.File{Size: 4, SHA256: "expected"}, known, c.policy)
+			if c.want == "" {
+				require.NoError(t, err)
+				assert.Equal(t, "expected", got.SHA256)
+				return
+			}
+			assert.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// copyWithTimes replaces a file as `cp -p` or rsync does.
+func copyWithTimes(t *testing.T, path string) {
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path+".new", []byte("abcd"), 0o644))
+	require.NoError(t, os.Chtimes(path+".new", time.Time{}, info.ModTime()))
+	require.NoError(t, os.Rename(path+".new", path))
+}
+
+func TestVerifyRemembersWhatIsSettled(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(path, []byte("abcd"), 0o644))
+	file, err := model.HashFile(path)
+	require.NoError(t, err)
+	files := map[string]model.File{"file": file}
+
+	require.NoError(t, verify(dir, files, VerifyChanged))
+	assert.Empty(t, readChecked(dir), "a file written just now may be written again within a tick")
+
+	read, err := inspect(path)
+	require.NoError(t, err)
+	read.SHA256 = file.SHA256
+	later := time.Now().Add(settled + time.Second)
+	rememberChecked(dir, readChecked(dir), map[string]checked{"file": read}, later)
+	assert.Equal(t, map[string]checked{"file": read}, readChecked(dir))
+
+	other := read
+	other.Modified--
+	rememberChecked(dir, readChecked(dir), map[string]checked{"other": other, "file": other}, later)
+	assert.Equal(t, map[string]checked{"file": read}, readChecked(dir), "a file that changed while it was read")
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, checkedFile), []byte("{"), 0o644))
+	assert.Empty(t, readChecked(dir), "damaged")
+	require.NoError(t, verify(dir, files, VerifyChanged))
+}
+
+func TestParseVerify(t *testing.T) {
+	for _, v := range []Verify{VerifyChanged, VerifyAlways, VerifyNever} {
+		got, err := ParseVerify(string(v))
+		require.NoError(t, err)
+		assert.Equal(t, v, got)
+	}
+	for _, s := range []string{"", "Always", "sometimes"} {
+		_, err := ParseVerify(s)
+		assert.ErrorContains(t, err, "use changed, always or never")
+	}
+}
