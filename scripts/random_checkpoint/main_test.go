@@ -47,6 +47,7 @@ func TestRandomCheckpoint(t *testing.T) {
 		{"model.decoder.layers.0.fc2.bias", 0, 0.02},
 		{"model.decoder.layers.0.encoder_attn_layer_norm.weight", 1, 0.02},
 		{"model.encoder.layer_norm.bias", 0, 0.02},
+		{"model.decoder.layer_norm.weight", 0, 1},
 	}
 	for _, test := range tests {
 		tensor, err := c.Tensor(test.name)

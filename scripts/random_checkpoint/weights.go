@@ -14,6 +14,9 @@ import (
 // initStd is the standard deviation of weights and biases, as M2M100's init_std.
 const initStd = 0.02
 
+// lastNorm is the last thing between the hidden states and the LM head.
+const lastNorm = "model.decoder.layer_norm.weight"
+
 // chunk is how many elements one seed gives, a part of a block that is asked for.
 // Chunks are filled in any order and on any number of cores with the same result.
 const chunk = checkpoint.BlockElements / 16
@@ -23,6 +26,11 @@ type distribution struct{ mean, std float32 }
 
 // randomTensors lists the tensors of a model with values as an untrained model
 // has them: layers that neither explode nor vanish, and a zero row for padding.
+//
+// One tensor is different. An untrained model with tied embeddings repeats the
+// token that it is fed, since nothing is as similar to it, so it would decode to
+// the same tokens if most of it were broken. Random signs and sizes in lastNorm
+// take that similarity away: the next token depends on all that came before.
 func randomTensors(spec model.Spec, dtype checkpoint.DType, seed uint64) []checkpoint.Source {
 	var tensors []checkpoint.Source
 	for i, p := range checkpoint.Layout(spec) {
@@ -44,6 +52,8 @@ func initialize(name string, dModel int) distribution {
 	switch {
 	case name == checkpoint.SharedEmbedding:
 		return distribution{0, float32(1 / math.Sqrt(float64(dModel)))}
+	case name == lastNorm:
+		return distribution{0, 1}
 	case strings.HasSuffix(name, "layer_norm.weight"):
 		return distribution{1, initStd}
 	}

@@ -1,0 +1,155 @@
+"""The services that are measured, as processes, and the load generator."""
+import json
+import os
+import random
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import psutil
+
+import settings
+from settings import built, knob, path, peer
+
+LENGTH = 32  # tokens of every translation of the random model
+BEAMS = {"bundled": 5, "418M": 5, "418M-greedy": 1}  # of the models that are served
+LIMIT = 64  # requests that may run or wait in a service, dragoman's and the peers'
+TIMEOUT = 10  # seconds after which a client gives up
+GOOD = 2  # seconds within which an answer is of use
+PRECISION = {"bundled": knob("BUNDLED_PRECISION", "fp32"), "418M": "int8", "418M-greedy": "int8"}
+
+
+def ctranslate2(model, batch, inter, limit=LIMIT):
+    """The command line of CTranslate2's service."""
+    precision = PRECISION[model].replace("fp32", "float32")
+    checkpoint, folder = (path("model", "bundled"), f"ct2-bundled-{precision}") if model == "bundled" else (
+        built("checkpoint"), f"ct2-{precision}")
+    return [*peer("serve_ctranslate2.py"), checkpoint, built(folder), "--compute-type", precision,
+            "--inter", str(inter), "--intra", str(settings.THREADS // inter), "--batch", str(batch), *_common(model, limit)]
+
+
+def original(model, limit=LIMIT):
+    checkpoint = path("model", "bundled") if model == "bundled" else built("checkpoint")
+    return [*peer("serve_original.py"), checkpoint, "--threads", str(settings.THREADS), *_common(model, limit)]
+
+
+def _common(model, limit):
+    length = [] if model == "bundled" else ["--length", str(LENGTH)]
+    return ["--beams", str(BEAMS[model]), "--limit", str(limit), *length]
+
+
+def dragoman(model):
+    if model == "bundled":
+        return [settings.DRAGOMAN, "serve"]
+    return [built("bin", "server"), "-length", str(LENGTH)]
+
+
+class Server:
+    """A service that runs inside a with statement. It starts anew for every
+    measurement, so that no backlog of one is left for the next."""
+
+    START_SECONDS = 120
+
+    def __init__(self, name, model, command, **env):
+        self.name, self.model, self.command, self.env = name, model, command, env
+
+    def __enter__(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        prefix = "bundled-" if self.model == "bundled" else ""
+        env = {
+            **os.environ, "OMP_NUM_THREADS": str(settings.THREADS),
+            # dragoman's settings; peers have command lines.
+            "MODEL_WEIGHTS": built(prefix + PRECISION[self.model]), "ONNXRUNTIME_LIB": settings.LIBRARY,
+            "APP_HOST": "127.0.0.1", "APP_PORT": str(self.port),
+            "THREADS": str(max(1, settings.THREADS // int(os.environ.get("APP_WORKERS", "1")))),  # of each worker
+            "NUM_BEAMS": str(BEAMS[self.model]), "CACHE_BYTES": "0", "LOG_LEVEL": "warn", **self.env,
+        }
+        port = [] if "dragoman" in self.name else ["--port", str(self.port)]
+        with open(built("log", f"server-{self.name}.log".replace(" ", "-")), "a", encoding="utf8") as log:
+            self.process = subprocess.Popen([*self.command, *port], env=env, stdout=log, stderr=log)
+        try:
+            self._wait()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        # Not gently: a peer would work off its backlog first.
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def memory(self):
+        """Resident memory in MB, shared pages included."""
+        try:
+            return round(psutil.Process(self.process.pid).memory_info().rss / 1e6)
+        except psutil.NoSuchProcess:
+            return 0
+
+    def _wait(self):
+        """Returns when the service translates."""
+        body = json.dumps({"payload": {"fromLang": "en", "toLang": "fr", "records": [{"id": "1", "text": "Hello."}]}})
+        end = time.monotonic() + self.START_SECONDS
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                request = urllib.request.Request(self.url + "/translation", body.encode(),
+                                                 {"Content-Type": "application/json"})
+                with urllib.request.urlopen(request, timeout=30):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        raise ServerError(f"{self.name} does not answer: see its log")
+
+
+class ServerError(Exception):
+    """A service that cannot be measured."""
+
+
+def load(server, texts, seconds, *arguments):
+    """Runs the load generator for about that long and returns its summary."""
+    command = [built("bin", "load"), "-url", server.url, "-texts", texts, "-timeout", f"{TIMEOUT}s", "-good", f"{GOOD}s",
+               *([] if server.model == "bundled" else ["-empty"]), *map(str, arguments)]
+    try:
+        out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds * 2 + 120)
+    except subprocess.CalledProcessError as e:
+        raise ServerError(f"load: {e.stderr.strip()}") from e
+    except subprocess.TimeoutExpired as e:
+        raise ServerError(f"load: not done after {e.timeout:.0f} s") from e
+    return {**json.loads(out.stdout), "rss_mb": server.memory()}
+
+
+def texts(model):
+    """Writes the model's texts and returns the file's path: lines of from, to, text.
+
+    The bundled model gets the sentences of the quality measurements in four
+    directions, each once. The random one, whose translations all have the same
+    length, gets one to six of them in a text, few of them long, and 90 directions.
+    """
+    draw = random.Random(1)
+    lines = []
+    with open(path("scripts", "quality", "dev.tsv"), encoding="utf8") as f:
+        for line in f:
+            _, a, b, x, y = line.rstrip("\n").split("\t")
+            lines += [(a, b, x), (b, a, y)]
+    draw.shuffle(lines)
+    if model != "bundled":
+        languages = "ar cs de en es fr ja pl ru zh".split()
+        pairs = [(a, b) for a in languages for b in languages if a != b]
+        sentences = [text for a, _, text in lines if a != "ja"]
+        lines = []
+        for i in range(len(sentences)):
+            count = min(6, int(draw.lognormvariate(0.3, 0.7)) + 1)
+            lines.append((*pairs[i % len(pairs)], " ".join(draw.sample(sentences, count))))
+    lines = list(dict.fromkeys(lines))
+    name = built(f"texts-{model}.tsv")
+    with open(name, "w", encoding="utf8") as f:
+        f.writelines("\t".join(line) + "\n" for line in lines)
+    return name

@@ -1,0 +1,130 @@
+// Command offline is dragoman's side of the offline benchmark: it loads a model
+// once and decodes a batch for each line of standard input.
+//
+//	go run ./scripts/bench/offline -model build/bench/int8 -library build/onnxruntime/libonnxruntime.so -threads 2
+//
+// The protocol is that of scripts/bench/peers/protocol.py.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"dragoman/model"
+	"dragoman/model/ort"
+	"dragoman/model/search"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "offline:", err)
+		os.Exit(1)
+	}
+}
+
+// request is one batch: sources of [language token, pieces, </s>], which are all
+// translated into the language of the token target, in length ids each.
+type request struct {
+	Sources [][]int64 `json:"sources"`
+	Target  int64     `json:"target"`
+	Beams   int       `json:"beams"`
+	Length  int       `json:"length"`
+}
+
+// answer is a line of output. Which fields it has depends on what it answers.
+type answer struct {
+	Ready    bool              `json:"ready,omitempty"`
+	Versions map[string]string `json:"versions,omitempty"`
+	Seconds  float64           `json:"seconds,omitempty"`
+	IDs      [][]int64         `json:"ids,omitempty"`
+	Error    string            `json:"error,omitempty"`
+}
+
+// run loads the model that the command line names and answers requests until in
+// ends.
+func run(args []string, in io.Reader, out io.Writer) (err error) {
+	flags := flag.NewFlagSet("offline", flag.ContinueOnError)
+	dir := flags.String("model", "", "exported folder")
+	library := flags.String("library", "", "path of ONNX Runtime's library")
+	threads := flags.Int("threads", 2, "threads of a step")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	runtime, err := ort.Load(*library)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runtime.Close()) }()
+	m, err := runtime.Open(*dir, ort.Options{Threads: *threads})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+
+	encoder := json.NewEncoder(out)
+	if err := encoder.Encode(answer{Ready: true, Versions: map[string]string{"onnxruntime": runtime.Version()}}); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(in)
+	for {
+		var req request
+		if err := decoder.Decode(&req); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read a request: %w", err)
+		}
+		if err := encoder.Encode(respond(m, req)); err != nil {
+			return err
+		}
+	}
+}
+
+// respond decodes one request and takes the time of it.
+func respond(m model.Model, req request) answer {
+	begin := time.Now()
+	ids, err := decode(m, req)
+	if err != nil {
+		return answer{Error: err.Error()}
+	}
+	return answer{Seconds: time.Since(begin).Seconds(), IDs: ids}
+}
+
+// decode translates the sources in one batch, made for them.
+func decode(m model.Model, req request) (ids [][]int64, err error) {
+	spec := m.Spec()
+	prefix := []int64{spec.DecoderStart, req.Target}
+	options := search.DefaultOptions(spec.Generation)
+	options.Beams = req.Beams
+	options.MaxLength = len(prefix) + req.Length
+	options.MinLength = options.MaxLength // never a </s>
+
+	ctx := context.Background()
+	batch, err := m.NewBatch(model.Limits{Rows: len(req.Sources) * req.Beams, MaxLength: options.MaxLength})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, batch.Close()) }()
+	if err := batch.Join(ctx, req.Sources); err != nil {
+		return nil, err
+	}
+	sequences := make([]*search.Sequence, len(req.Sources))
+	for i := range sequences {
+		if sequences[i], err = search.NewSequence(options, prefix, spec.EOS, spec.VocabSize); err != nil {
+			return nil, err
+		}
+	}
+	results, err := search.Decode(ctx, batch, sequences)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		ids = append(ids, r.Tokens)
+	}
+	return ids, nil
+}

@@ -1,0 +1,156 @@
+// Command server is dragoman with a fixed number of tokens for every translation,
+// for benchmarks with random weights, which never end one:
+//
+//	MODEL_WEIGHTS=build/bench/int8 ONNXRUNTIME_LIB=… server -length 32
+//
+// It is the service's own HTTP interface, use case and engines, with the service's
+// settings from the environment. What differs is that </s> is banned until a
+// translation has its length, and that reaching the length is no error.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"dragoman/app/config"
+	"dragoman/app/engine"
+	"dragoman/app/httpapi"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/ort"
+	"dragoman/model/search"
+	"dragoman/tokenizer"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	length := flag.Int("length", 32, "tokens of a translation, the language not counted")
+	flag.Parse()
+	if err := run(ctx, *length); err != nil {
+		fmt.Fprintln(os.Stderr, "server:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until ctx is done.
+func run(ctx context.Context, length int) (err error) {
+	cfg, err := config.Parse(os.Environ())
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: cfg.LogLevel}))
+	runtime, err := ort.Load(cfg.Library)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, runtime.Close()) }()
+
+	service, release, err := open(runtime, cfg, length, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	api := httpapi.New(httpapi.Config{MaxBodyBytes: cfg.MaxBodyBytes, RequestTimeout: cfg.RequestTimeout, Log: log})
+	api.Ready(service, httpapi.Model{Source: "random"})
+
+	listener, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port)))
+	if err != nil {
+		return err
+	}
+	server := api.Server()
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	_ = server.Serve(listener) // ends with ctx
+	return nil
+}
+
+// open makes the service. release closes what is below it.
+func open(runtime *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *translate.Service, release func() error, err error) {
+	manifest, err := model.ReadManifest(cfg.Weights)
+	if err != nil {
+		return nil, nil, err
+	}
+	tok, err := tokenizer.Open(cfg.Weights)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := search.DefaultOptions(manifest.Spec.Generation)
+	if cfg.Beams > 0 {
+		options.Beams = cfg.Beams
+	}
+	const prefix = 2 // decoder start and language
+	options.MinLength, options.MaxLength = prefix+length, prefix+length
+
+	engines, release, err := start(runtime, cfg, options, log)
+	if err != nil {
+		return nil, nil, errors.Join(err, release())
+	}
+	service, err := translate.New(translate.Config{
+		Tokenizer: tok, Engine: endless{engines, length}, Spec: manifest.Spec,
+		Languages: manifest.Languages, MaxRecords: cfg.MaxRecords, Search: options,
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, release())
+	}
+	return service, release, nil
+}
+
+// start loads the model and starts an engine for each worker, as the service does.
+// release, also to be called after an error, stops what was started.
+func start(runtime *ort.Runtime, cfg config.Config, options search.Options, log *slog.Logger) (_ *engine.Pool, release func() error, err error) {
+	var releases []func() error
+	release = func() error {
+		var errs []error
+		for _, f := range slices.Backward(releases) {
+			errs = append(errs, f())
+		}
+		return errors.Join(errs...)
+	}
+	engines := make([]*engine.Engine, cfg.Workers)
+	for i := range engines {
+		m, err := runtime.Open(cfg.Weights, ort.Options{Threads: cfg.Threads})
+		if err != nil {
+			return nil, release, err
+		}
+		releases = append(releases, m.Close)
+		engines[i], err = engine.New(engine.Config{
+			Model: m, Log: log,
+			Rows: cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(cfg.KVMemory),
+			PrefillTokens: cfg.PrefillTokens, QueueRequests: cfg.Concurrency, QueueTokens: cfg.QueueTokens,
+			Aging: 5 * time.Second,
+		})
+		if err != nil {
+			return nil, release, err
+		}
+		releases = append(releases, func() error { engines[i].Close(); return nil })
+	}
+	return engine.NewPool(engines...), release, nil
+}
+
+// endless takes translations that reached their length for finished ones.
+type endless struct {
+	translate.Engine
+	length int
+}
+
+// Translate fails where a translation has another length.
+func (e endless) Translate(ctx context.Context, req engine.Request) ([]engine.Result, error) {
+	results, err := e.Engine.Translate(ctx, req)
+	for i := range results {
+		if n := len(results[i].Tokens); n != e.length {
+			return nil, fmt.Errorf("a translation has %d tokens, %d were asked for", n, e.length)
+		}
+		results[i].Truncated = false
+	}
+	return results, err
+}
