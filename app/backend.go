@@ -183,7 +183,8 @@ func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, opt
 		engines[i], err = engine.New(engine.Config{
 			Model: m, Log: p.log,
 			Rows: p.cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(p.cfg.KVMemory),
-			PrefillTokens: p.cfg.PrefillTokens, QueueRequests: p.cfg.Concurrency, QueueTokens: p.cfg.QueueTokens, Aging: aging,
+			PrefillTokens: p.cfg.PrefillTokens, QueueRequests: p.cfg.Concurrency, QueueTokens: p.cfg.QueueTokens,
+			QueueWait: p.cfg.QueueWait, Aging: aging,
 		})
 		if err != nil {
 			return nil, err

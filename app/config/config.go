@@ -26,11 +26,12 @@ type Config struct {
 	Workers     int    `env:"APP_WORKERS" envDefault:"1" help:"copies of the model that decode side by side, 1 to 64; the cores are shared out between them"`
 	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"translation requests that may wait to be decoded; one more gets 503"`
 
-	BatchSize     int  `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
-	KVMemory      Size `env:"KV_MEMORY" envDefault:"0" help:"memory of a worker's decoding state, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length take"`
-	PrefillTokens int  `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer make even steps, more fill an idle batch sooner"`
-	QueueTokens   int  `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait; a request beyond that gets 503, unless nothing else waits"`
-	CacheBytes    Size `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for translations that may be asked for again, such as 64MiB; 0: off"`
+	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
+	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory of a worker's decoding state, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length take"`
+	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer make even steps, more fill an idle batch sooner"`
+	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait; a request beyond that gets 503, unless nothing else waits"`
+	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"time that what waits may take, at the speed of late; a request that would have to wait longer gets 503 at once; 0: no bound"`
+	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for translations that may be asked for again, such as 64MiB; 0: off"`
 
 	Weights        string `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
 	Revision       string `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
@@ -115,6 +116,9 @@ func (c Config) validate() error {
 		}
 	}
 	above0("REQUEST_TIMEOUT", c.RequestTimeout)
+	if c.QueueWait < 0 {
+		errs = append(errs, fmt.Errorf("QUEUE_WAIT=%s: use 0 for no bound, or a time such as 2s", c.QueueWait))
+	}
 	above0("SHUTDOWN_TIMEOUT", c.ShutdownTimeout)
 	if _, err := model.ParsePrecision(string(c.Precision)); err != nil && c.Precision != "" {
 		errs = append(errs, fmt.Errorf("PRECISION=%q: use auto, int8, fp32 or fp16", c.Precision))

@@ -17,7 +17,7 @@ func TestParseDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Config{
 		Host: "0.0.0.0", Port: 9527, Workers: 1, Concurrency: 1024, BatchSize: 80,
-		PrefillTokens: 512, QueueTokens: 65536, CacheBytes: 64 << 20,
+		PrefillTokens: 512, QueueTokens: 65536, QueueWait: 30 * time.Second, CacheBytes: 64 << 20,
 		Prepack: true, Verify: "changed",
 		Device:     "cpu",
 		MaxRecords: 1024, MaxBodyBytes: 4 << 20,
@@ -29,7 +29,7 @@ func TestParseDefaults(t *testing.T) {
 func TestParseValues(t *testing.T) {
 	cfg, err := Parse([]string{
 		"APP_HOST=::1", "APP_PORT=0", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
-		"KV_MEMORY=1.5GiB", "PREFILL_TOKENS=64", "QUEUE_TOKENS=1000", "CACHE_BYTES=0",
+		"KV_MEMORY=1.5GiB", "PREFILL_TOKENS=64", "QUEUE_TOKENS=1000", "QUEUE_WAIT=0", "CACHE_BYTES=0",
 		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
 		"MODEL_PREPACK=off", "MODEL_VERIFY=always",
 		"PRECISION=fp32", "THREADS=3", "ONNXRUNTIME_LIB=/lib/ort.so",
@@ -105,6 +105,7 @@ func TestParseRefuses(t *testing.T) {
 		{"LOG_LEVEL=loud", `LOG_LEVEL="loud": use debug, info, warn or error`},
 		{"MODEL_VERIFY=sometimes", `MODEL_VERIFY="sometimes": use changed, always or never`},
 		{"MODEL_PREPACK=2", `MODEL_PREPACK="2": use true or false`},
+		{"QUEUE_WAIT=-1s", `QUEUE_WAIT=-1s: use 0 for no bound, or a time such as 2s`},
 		{"LOG_FORMAT=xml", `LOG_FORMAT="xml": use text or json`},
 		{"HF_HUB_OFFLINE=maybe", `HF_HUB_OFFLINE="maybe": use true or false`},
 		{"MODEL_REVISION=main", `MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},

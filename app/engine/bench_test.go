@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"testing"
 
@@ -70,7 +71,7 @@ func fill(t testing.TB, l *loop, rows, beams int) {
 	for i := range jobs {
 		jobs[i].Search.MaxLength = l.limits.MaxLength
 	}
-	require.Nil(t, l.mailbox.post(newCall(Request{Jobs: jobs}, model.Footprint{})))
+	require.Nil(t, l.mailbox.post(newCall(Request{Jobs: jobs}, model.Footprint{}), math.MaxInt))
 	for range 3 {
 		l.round(t.Context())
 	}

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"dragoman/model"
 )
 
-// Config is what an [Engine] works with. Everything but Memory and Aging must be
-// set.
+// Config is what an [Engine] works with. Everything but Memory, QueueWait and
+// Aging must be set.
 type Config struct {
 	// Model is used until Close returns; the caller closes it after that.
 	Model model.Model
@@ -39,6 +40,9 @@ type Config struct {
 	// has more tokens is taken when nothing else waits.
 	QueueRequests int
 	QueueTokens   int
+	// QueueWait bounds the same by time: a request is refused when what waits
+	// before it would take longer than this, at the speed of late. 0 is no bound.
+	QueueWait time.Duration
 	// Aging is the longest head start that a priority gives: a request is
 	// overtaken by none of a higher priority that comes more than this later, or
 	// half of it for neighbouring priorities. With 0 all priorities are equal.
@@ -69,6 +73,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("max length is %d, but the model has %d positions: use at most that", c.MaxLength, spec.MaxPositions)
 	case c.Memory < 0:
 		return fmt.Errorf("memory is %d bytes: use 0 for no limit or more", c.Memory)
+	case c.QueueWait < 0:
+		return fmt.Errorf("queue wait is %s: use 0 for no bound or more", c.QueueWait)
 	case c.Aging < 0:
 		return fmt.Errorf("aging is %s: use 0 for equal priorities or more", c.Aging)
 	}
@@ -87,4 +93,14 @@ func (c Config) largest() cost {
 // limits are what the batch needs room for.
 func (c Config) limits() model.Limits {
 	return model.Limits{Rows: max(c.Rows, c.MaxBeams), MaxLength: c.MaxLength}
+}
+
+// tokensAhead is how many source tokens may wait before a request, so that at a
+// rate in tokens per second they take no longer than QueueWait. Without a rate, at
+// a time when nothing has been decoded yet, any number may.
+func (c Config) tokensAhead(rate float64) int {
+	if c.QueueWait == 0 || rate <= 0 {
+		return math.MaxInt
+	}
+	return int(min(rate*c.QueueWait.Seconds(), math.MaxInt32))
 }

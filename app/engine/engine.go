@@ -87,9 +87,9 @@ func (e *Engine) Translate(ctx context.Context, req Request) ([]Result, error) {
 	if e.closing.Err() != nil {
 		return nil, ErrClosed
 	}
-	c := newCall(req, e.cfg.Model.Footprint())
-	if err := e.mailbox.post(c); err != nil {
-		err.Wait = waitFor(err.Tokens, e.board.read().SourceTokensPerSecond)
+	c, rate := newCall(req, e.cfg.Model.Footprint()), e.board.read().SourceTokensPerSecond
+	if err := e.mailbox.post(c, e.cfg.tokensAhead(rate)); err != nil {
+		err.Wait = waitFor(err.Tokens, rate)
 		return nil, err
 	}
 	select {

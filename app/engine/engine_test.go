@@ -106,7 +106,8 @@ func TestNewRefuses(t *testing.T) {
 		"max length is 101, but the model has 100": func(c *Config) { c.MaxLength = 101 },
 		"memory is -1":                             func(c *Config) { c.Memory = -1 },
 		"memory is 3299 bytes, but one sentence of 100 tokens with 5 beams of 60 tokens can take 3300": func(c *Config) { c.Memory = 3299 },
-		"aging is -1ns": func(c *Config) { c.Aging = -1 },
+		"aging is -1ns":      func(c *Config) { c.Aging = -1 },
+		"queue wait is -1ns": func(c *Config) { c.QueueWait = -1 },
 	} {
 		cfg := config(newToy())
 		change(&cfg)

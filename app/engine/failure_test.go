@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,7 +168,7 @@ func TestPanicOutsideOfTheModel(t *testing.T) {
 	box, board := newMailbox(cfg.QueueRequests, cfg.QueueTokens), &board{}
 	l := newLoop(cfg, box, board)
 	c := newCall(Request{Jobs: sentences(3, 1)}, m.Footprint())
-	require.Nil(t, box.post(c))
+	require.Nil(t, box.post(c, math.MaxInt))
 	l.active = append(l.active, nil) // a sequence that is none
 	l.round(t.Context())
 	var p *PanicError

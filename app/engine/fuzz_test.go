@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -118,7 +119,7 @@ func (s *script) submit(arg int) {
 		req.Jobs, numbers = append(req.Jobs, s.pool.jobs[n]), append(numbers, n)
 	}
 	c := newCall(req, s.toy.footprint)
-	if s.loop.mailbox.post(c) == nil {
+	if s.loop.mailbox.post(c, math.MaxInt) == nil {
 		s.calls = append(s.calls, &fuzzCall{call: c, jobs: numbers})
 	}
 }

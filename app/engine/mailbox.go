@@ -31,10 +31,10 @@ func newMailbox(maxRequests, maxTokens int) *mailbox {
 }
 
 // post leaves a new call and stamps it with the time. It refuses, with an error
-// that lacks Wait, where there is no room.
-func (m *mailbox) post(c *call) *BusyError {
+// that lacks Wait, where there is no room, or more than ahead source tokens wait.
+func (m *mailbox) post(c *call, ahead int) *BusyError {
 	m.mu.Lock()
-	if m.requests >= m.maxRequests || m.tokens > 0 && m.tokens+c.tokens > m.maxTokens {
+	if m.requests >= m.maxRequests || m.tokens > ahead || m.tokens > 0 && m.tokens+c.tokens > m.maxTokens {
 		m.refused++
 		busy := &BusyError{Requests: m.requests, Tokens: m.tokens}
 		m.mu.Unlock()

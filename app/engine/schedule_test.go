@@ -285,6 +285,31 @@ func TestBusyErrorEstimatesTheWait(t *testing.T) {
 	})
 }
 
+// What waits is bounded by the time that it takes.
+func TestQueueWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newToy()
+		m.stepTime = 100 * time.Millisecond // a row, so 10 source tokens per second
+		e := start(t, m, func(c *Config) { c.Rows, c.QueueWait = 1, 5*time.Second })
+		warm := sentences(20, 1) // taken although it is more than 5 s of work: no rate is known
+		send(t.Context(), e, Normal, warm...).want(t, warm...)
+
+		accepted := 0
+		for i, full := 0, false; !full; i++ {
+			s := send(t.Context(), e, Normal, sentence(20, 100+i, 1))
+			synctest.Wait()
+			select {
+			case <-s.done:
+				require.ErrorIs(t, s.err, ErrBusy)
+				full = true
+			default:
+				accepted++
+			}
+		}
+		assert.Equal(t, 4, accepted, "one runs; before the third that waits are 40 tokens, before a fourth 60")
+	})
+}
+
 func TestWaitFor(t *testing.T) {
 	for _, test := range []struct {
 		tokens int

@@ -56,9 +56,10 @@ KERNEL float best_candidates(Candidate *best, int64_t k, const float *acc, float
   for (int64_t b = 0; b < blocks; b++) {
     if (peaks[b] < least) continue;
     for (int64_t i = b * BLOCK; i < (b + 1) * BLOCK && i < n; i++)
-      if (acc[i] >= least) count = insert(best, count, k, acc[i] * scale, i);
+      if (acc[i] >= least) count = insert(best, count, k, acc[i], i);
   }
   for (; count < k; count++) best[count] = (Candidate){NAN, 0};  // where logits are no numbers
+  for (int64_t i = 0; i < k; i++) best[i].logit *= scale;
   float peak = best[0].logit, total = 0;
   vf lanes = {};
   int64_t i = 0;

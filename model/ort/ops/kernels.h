@@ -68,8 +68,9 @@ typedef struct {
   int64_t id;
 } Candidate;
 
-// best_candidates finds the k largest of n logits acc·scale, largest first, the
-// lower id among equals, and returns the log-sum-exp of all. scratch holds
+// best_candidates finds the k largest of n logits acc·scale, scale being positive,
+// largest first, the lower id among equals of acc, and returns the log-sum-exp of
+// all, which is not a number if any logit is none. scratch holds
 // best_candidates_scratch floats.
 float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch);
 int64_t best_candidates_scratch(int64_t n);

@@ -1,6 +1,8 @@
 #include "ops.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +34,16 @@ static OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message
   return api->CreateStatus(code, message);
 }
 
+// invalid is the error for arguments that an operator refuses; it takes what printf does.
+__attribute__((format(printf, 2, 3))) static OrtStatus *invalid(const OrtApi *api, const char *format, ...) {
+  char message[256];
+  va_list numbers;
+  va_start(numbers, format);
+  vsnprintf(message, sizeof message, format, numbers);
+  va_end(numbers);
+  return fail(api, ORT_INVALID_ARGUMENT, message);
+}
+
 // ---- arguments ----
 
 typedef struct {
@@ -39,31 +51,32 @@ typedef struct {
   OrtKernelContext *context;
 } Call;
 
-// input gives the data of an input, null where an optional one is left out.
-static OrtStatus *input(Call c, size_t i, const void *data) {
+enum { ANY = -1 };  // a dimension that may have any size
+
+// input gives the data of an input, null where an optional one is left out. The
+// input must have n dimensions of the sizes d; those that are ANY are filled in.
+static OrtStatus *input(Call c, size_t i, void *data, int64_t *d, size_t n) {
   const OrtValue *value = NULL;
   *(const void **)data = NULL;
-  size_t count;
+  size_t count, rank;
   TRY(c.api->KernelContext_GetInputCount(c.context, &count));
   if (i >= count) return NULL;
   TRY(c.api->KernelContext_GetInput(c.context, i, &value));
   if (!value) return NULL;
+  const int64_t *shape;
+  ONNXTensorElementDataType type;
+  TRY(c.api->GetTensorElementTypeAndShapeDataReference(value, &type, &shape, &rank));
+  if (rank != n) return invalid(c.api, "input %zu has %zu dimensions: %zu are wanted", i, rank, n);
+  for (size_t j = 0; j < n; j++) {
+    if (d[j] == ANY) d[j] = shape[j];
+    if (d[j] != shape[j])
+      return invalid(c.api, "dimension %zu of input %zu is %lld: %lld is wanted", j, i, (long long)shape[j], (long long)d[j]);
+  }
   return c.api->GetTensorMutableData((OrtValue *)value, (void **)data);
 }
 
-// dims gives the first n dimensions of an input and fails where it has others.
-static OrtStatus *dims(Call c, size_t i, int64_t *d, size_t n) {
-  const OrtValue *value;
-  OrtTensorTypeAndShapeInfo *info;
-  size_t rank;
-  TRY(c.api->KernelContext_GetInput(c.context, i, &value));
-  TRY(c.api->GetTensorTypeAndShape(value, &info));
-  OrtStatus *status = c.api->GetDimensionsCount(info, &rank);
-  if (!status && rank != n) status = fail(c.api, ORT_INVALID_ARGUMENT, "an input has the wrong number of dimensions");
-  if (!status) status = c.api->GetDimensions(info, d, n);
-  c.api->ReleaseTensorTypeAndShapeInfo(info);
-  return status;
-}
+// vector is input for one dimension of size n.
+static OrtStatus *vector(Call c, size_t i, void *data, int64_t n) { return input(c, i, data, &n, 1); }
 
 static OrtStatus *output(Call c, size_t i, const int64_t *d, size_t n, void *data) {
   OrtValue *value;
@@ -71,15 +84,28 @@ static OrtStatus *output(Call c, size_t i, const int64_t *d, size_t n, void *dat
   return c.api->GetTensorMutableData(value, (void **)data);
 }
 
+static int64_t width_of(const Kernel *k) { return k->heads * k->head_dim; }
+
 // memory describes the input that holds keys and values.
-static OrtStatus *memory(Call c, size_t i, int64_t width, Memory *m) {
-  int64_t d[4];
-  TRY(input(c, i, &m->data));
-  TRY(dims(c, i, d, 4));
+static OrtStatus *memory(Call c, size_t i, const Kernel *k, Memory *m) {
+  int64_t d[4] = {ANY, ANY, ANY, ANY}, width = width_of(k);
+  TRY(input(c, i, &m->data, d, 4));
   m->rows = d[1], m->capacity = d[2], m->token = d[3];
   m->half = m->token == 4 * width;
-  if (!m->half && m->token != 8 * width) return fail(c.api, ORT_INVALID_ARGUMENT, "the memory's tokens have the wrong size");
+  if (!m->half && m->token != 8 * width)
+    return invalid(c.api, "the memory has %lld bytes per token: %lld in half or %lld in single precision are wanted",
+                   (long long)m->token, (long long)(4 * width), (long long)(8 * width));
+  if (k->layer >= d[0])
+    return invalid(c.api, "the memory has %lld layers, layer %lld is wanted", (long long)d[0], (long long)k->layer);
   return NULL;
+}
+
+// partition checks that n groups share the rows without gaps: group i has the rows
+// offsets[i] to offsets[i+1]-1.
+static OrtStatus *partition(Call c, const int32_t *offsets, int64_t n, int64_t rows) {
+  int ok = n >= 0 && offsets[0] == 0 && offsets[n] == rows;
+  for (int64_t i = 0; ok && i < n; i++) ok = offsets[i] <= offsets[i + 1];
+  return ok ? NULL : invalid(c.api, "the offsets of %lld groups do not rise from 0 to %lld", (long long)n, (long long)rows);
 }
 
 // ---- work in parallel ----
@@ -142,9 +168,8 @@ static void quantize_item(Task *t, int64_t r, void *scratch) {
 static OrtStatus *quantize(void *kernel, OrtKernelContext *context) {
   Call c = {((Kernel *)kernel)->api, context};
   Rows a = {0};
-  int64_t d[2];
-  TRY(input(c, 0, &a.x));
-  TRY(dims(c, 0, d, 2));
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.x, d, 2));
   TRY(output(c, 0, d, 2, &a.q));
   TRY(output(c, 1, d, 1, &a.scale));
   a.width = d[1];
@@ -162,11 +187,10 @@ static void relu_quantize_item(Task *t, int64_t r, void *scratch) {
 static OrtStatus *relu_quantize(void *kernel, OrtKernelContext *context) {
   Call c = {((Kernel *)kernel)->api, context};
   Rows a = {0};
-  int64_t d[2];
-  TRY(input(c, 0, &a.p.acc));
-  TRY(input(c, 1, &a.p.bias));
-  TRY(input(c, 2, &a.p.scale));
-  TRY(dims(c, 0, d, 2));
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(vector(c, 2, &a.p.scale, d[0]));
   TRY(output(c, 0, d, 2, &a.q));
   TRY(output(c, 1, d, 1, &a.scale));
   a.width = d[1];
@@ -186,14 +210,14 @@ static void add_norm_item(Task *t, int64_t r, void *scratch) {
 static OrtStatus *add_norm_any(Kernel *k, OrtKernelContext *context, int quantized) {
   Call c = {k->api, context};
   Rows a = {0};
-  int64_t d[2];
-  TRY(input(c, 0, &a.x));
-  TRY(input(c, 1, &a.gain));
-  TRY(input(c, 2, &a.beta));
-  TRY(input(c, 3, &a.p.acc));
-  TRY(input(c, 4, &a.p.bias));
-  TRY(input(c, 5, &a.p.scale));
-  TRY(dims(c, 0, d, 2));
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.x, d, 2));
+  TRY(vector(c, 1, &a.gain, d[1]));
+  TRY(vector(c, 2, &a.beta, d[1]));
+  TRY(input(c, 3, &a.p.acc, d, 2));
+  TRY(vector(c, 4, &a.p.bias, d[1]));
+  TRY(vector(c, 5, &a.p.scale, d[0]));
+  if (a.p.acc && !a.p.bias) return invalid(c.api, "a product needs a bias");
   TRY(output(c, 0, d, 2, &a.total));
   if (quantized) {
     TRY(output(c, 1, d, 2, &a.q));
@@ -243,18 +267,15 @@ static OrtStatus *self_attention(void *kernel, OrtKernelContext *context) {
   Kernel *k = kernel;
   Call c = {k->api, context};
   Attention a = {.h = heads_of(k)};
-  int64_t d[2], sentences;
-  TRY(input(c, 0, &a.p.acc));
-  TRY(input(c, 1, &a.p.bias));
-  TRY(input(c, 2, &a.offsets));
-  TRY(input(c, 3, &a.p.scale));
-  TRY(dims(c, 0, d, 2));
-  TRY(dims(c, 2, &sentences, 1));
+  int64_t d[2] = {ANY, 3 * width_of(k)}, sentences = ANY, longest = 0;
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(input(c, 2, &a.offsets, &sentences, 1));
+  TRY(vector(c, 3, &a.p.scale, d[0]));
   sentences--;
-  int64_t longest = 0;
+  TRY(partition(c, a.offsets, sentences, d[0]));
   for (int64_t s = 0; s < sentences; s++) {
     int64_t n = a.offsets[s + 1] - a.offsets[s];
-    if (n < 0 || a.offsets[s + 1] > d[0]) return fail(c.api, ORT_INVALID_ARGUMENT, "offsets outside of the tokens");
     longest = n > longest ? n : longest;
   }
   d[1] /= 3;
@@ -279,19 +300,21 @@ static OrtStatus *store_cross(void *kernel, OrtKernelContext *context) {
   Kernel *k = kernel;
   Call c = {k->api, context};
   Attention a = {.h = heads_of(k), .layer = k->layer};
-  int64_t d[2], sentences, one = 1;
+  int64_t d[2] = {ANY, 2 * width_of(k)}, sentences = ANY, one = 1;
   int32_t *done;
-  TRY(input(c, 0, &a.p.acc));
-  TRY(input(c, 1, &a.p.bias));
-  TRY(input(c, 2, &a.offsets));
-  TRY(input(c, 3, &a.slots));
-  TRY(input(c, 5, &a.p.scale));
-  TRY(dims(c, 0, d, 2));
-  TRY(dims(c, 3, &sentences, 1));
-  TRY(memory(c, 4, d[1] / 2, &a.m));
-  for (int64_t s = 0; s < sentences; s++)
-    if (a.slots[s] < 0 || a.slots[s] >= a.m.rows || a.offsets[s + 1] - a.offsets[s] > a.m.capacity)
-      return fail(c.api, ORT_INVALID_ARGUMENT, "a sentence has no room in the memory");
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(input(c, 3, &a.slots, &sentences, 1));
+  TRY(vector(c, 2, &a.offsets, sentences + 1));
+  TRY(memory(c, 4, k, &a.m));
+  TRY(vector(c, 5, &a.p.scale, d[0]));
+  TRY(partition(c, a.offsets, sentences, d[0]));
+  for (int64_t s = 0; s < sentences; s++) {
+    int n = a.offsets[s + 1] - a.offsets[s];
+    if (a.slots[s] < 0 || a.slots[s] >= a.m.rows || n > a.m.capacity)
+      return invalid(c.api, "no room for %d tokens in row %d: the memory has %lld rows of %lld", n, a.slots[s],
+                     (long long)a.m.rows, (long long)a.m.capacity);
+  }
   TRY(output(c, 0, &one, 1, &done));
   *done = 1;
   Task t = {.item = store_cross_item, .items = sentences, .arguments = &a};
@@ -327,6 +350,7 @@ static void attend_item(Task *t, int64_t i, void *scratch) {
 
 static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
   int64_t width = a->h.heads * a->h.head_dim;
+  if (a->groups == 0) return NULL;
   a->rows = 0;
   for (int64_t g = 0; g < a->groups; g++) {
     int64_t n = a->offsets[g + 1] - a->offsets[g];
@@ -342,6 +366,18 @@ static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
   return run(c, &t, tokens * width);
 }
 
+// check_row checks that row r's token and those that it attends to are in the memory.
+static OrtStatus *check_row(Call c, const Attention *a, int64_t r) {
+  int64_t position = a->positions[r], rows = a->m.rows;
+  if (position < 0 || position >= a->m.capacity || position >= a->capacity || a->rows_of[r] < 0 || a->rows_of[r] >= rows)
+    return invalid(c.api, "no room for token %lld in row %d: the memory has %lld rows of %lld, the history %lld",
+                   (long long)position, a->rows_of[r], (long long)rows, (long long)a->m.capacity, (long long)a->capacity);
+  const int32_t *history = a->history + r * a->capacity;
+  int bad = 0;  // the loop has no way out, so it is a few vector instructions
+  for (int64_t t = 0; t <= position; t++) bad |= (history[t] < 0) | (history[t] >= rows);
+  return bad ? invalid(c.api, "the history of row %lld leaves the %lld rows of the memory", (long long)r, (long long)rows) : NULL;
+}
+
 // CachedAttention, of the decoder to what it has decoded: acc [R, 3·d], bias [3·d],
 // rows int32 [R], positions int64 [R], history int32 [R, C], groups int32 [S+1], kv
 // (memory), scale [R] → [R, d]. Row r writes its key and value as token
@@ -352,28 +388,27 @@ static OrtStatus *cached_attention(void *kernel, OrtKernelContext *context) {
   Kernel *k = kernel;
   Call c = {k->api, context};
   Attention a = {.h = heads_of(k), .layer = k->layer};
-  int64_t d[2], h[2], tokens = 0;
-  TRY(input(c, 0, &a.p.acc));
-  TRY(input(c, 1, &a.p.bias));
-  TRY(input(c, 2, &a.rows_of));
-  TRY(input(c, 3, &a.positions));
-  TRY(input(c, 4, &a.history));
-  TRY(input(c, 5, &a.offsets));
-  TRY(input(c, 7, &a.p.scale));
-  TRY(dims(c, 0, d, 2));
-  TRY(dims(c, 4, h, 2));
-  TRY(dims(c, 5, &a.groups, 1));
-  d[1] /= 3;
-  TRY(memory(c, 6, d[1], &a.m));
+  int64_t d[2] = {ANY, 3 * width_of(k)}, tokens = 0;
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  int64_t h[2] = {d[0], ANY};
+  a.groups = ANY;
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(vector(c, 2, &a.rows_of, d[0]));
+  TRY(vector(c, 3, &a.positions, d[0]));
+  TRY(input(c, 4, &a.history, h, 2));
+  TRY(input(c, 5, &a.offsets, &a.groups, 1));
+  TRY(memory(c, 6, k, &a.m));
+  TRY(vector(c, 7, &a.p.scale, d[0]));
   a.capacity = h[1];
   a.groups--;
+  TRY(partition(c, a.offsets, a.groups, d[0]));
   for (int64_t r = 0; r < d[0]; r++) {
+    TRY(check_row(c, &a, r));
     int64_t n = a.positions[r] + 1;
-    if (n < 1 || n > a.m.capacity || n > a.capacity || a.rows_of[r] < 0 || a.rows_of[r] >= a.m.rows)
-      return fail(c.api, ORT_INVALID_ARGUMENT, "a row has no room in the memory");
     a.longest = n > a.longest ? n : a.longest;
     tokens += n;
   }
+  d[1] /= 3;
   TRY(output(c, 0, d, 2, &a.out));
   Task t = {.item = store_past_item, .items = d[0], .arguments = &a};
   TRY(run(c, &t, d[0] * d[1]));
@@ -387,19 +422,20 @@ static OrtStatus *cross_attention(void *kernel, OrtKernelContext *context) {
   Kernel *k = kernel;
   Call c = {k->api, context};
   Attention a = {.h = heads_of(k), .layer = k->layer};
-  int64_t d[2], tokens = 0;
-  TRY(input(c, 0, &a.p.acc));
-  TRY(input(c, 1, &a.p.bias));
-  TRY(input(c, 2, &a.offsets));
-  TRY(input(c, 3, &a.slots));
-  TRY(input(c, 4, &a.lengths));
-  TRY(input(c, 6, &a.p.scale));
-  TRY(dims(c, 0, d, 2));
-  TRY(dims(c, 3, &a.groups, 1));
-  TRY(memory(c, 5, d[1], &a.m));
+  int64_t d[2] = {ANY, width_of(k)}, tokens = 0;
+  a.groups = ANY;
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(input(c, 3, &a.slots, &a.groups, 1));
+  TRY(vector(c, 2, &a.offsets, a.groups + 1));
+  TRY(vector(c, 4, &a.lengths, a.groups));
+  TRY(memory(c, 5, k, &a.m));
+  TRY(vector(c, 6, &a.p.scale, d[0]));
+  TRY(partition(c, a.offsets, a.groups, d[0]));
   for (int64_t s = 0; s < a.groups; s++) {
     if (a.lengths[s] < 1 || a.lengths[s] > a.m.capacity || a.slots[s] < 0 || a.slots[s] >= a.m.rows)
-      return fail(c.api, ORT_INVALID_ARGUMENT, "a sentence is not in the memory");
+      return invalid(c.api, "no source of %d tokens in row %d: the memory has %lld rows of %lld", a.lengths[s], a.slots[s],
+                     (long long)a.m.rows, (long long)a.m.capacity);
     a.longest = a.lengths[s] > a.longest ? a.lengths[s] : a.longest;
     tokens += a.lengths[s];
   }
@@ -435,22 +471,21 @@ static OrtStatus *best(void *kernel, OrtKernelContext *context) {
   Kernel *k = kernel;
   Call c = {k->api, context};
   Best a = {0};
-  int64_t d[2], t[2];
+  int64_t d[2] = {ANY, ANY};
   const int64_t *wanted;
-  TRY(input(c, 0, &a.acc));
-  TRY(input(c, 1, &wanted));
-  TRY(input(c, 2, &a.scale));
-  TRY(input(c, 3, &a.x));
-  TRY(input(c, 4, &a.table));
-  TRY(dims(c, 0, d, 2));
-  a.vocab = d[1], a.k = *wanted;
-  if (a.k < 1 || a.k > a.vocab) return fail(c.api, ORT_INVALID_ARGUMENT, "k is not 1 to the vocabulary's size");
+  TRY(input(c, 0, &a.acc, d, 2));
+  int64_t x[2] = {d[0], ANY};
+  TRY(vector(c, 1, &wanted, 1));
+  TRY(vector(c, 2, &a.scale, d[0]));
+  TRY(input(c, 3, &a.x, x, 2));
+  int64_t table[2] = {d[1], x[1]};
+  TRY(input(c, 4, &a.table, table, 2));
+  a.vocab = d[1], a.width = x[1], a.k = *wanted;
+  if (a.k < 1 || a.k > a.vocab)
+    return invalid(c.api, "%lld candidates are wanted of %lld tokens", (long long)a.k, (long long)a.vocab);
+  if (d[0] > 0 && !a.x != !a.table) return invalid(c.api, "hidden states and embeddings need each other");
   a.proposed = a.k;
-  if (a.table) {
-    TRY(dims(c, 4, t, 2));
-    a.width = t[1];
-    a.proposed = a.k + k->spare < a.vocab ? a.k + k->spare : a.vocab;
-  }
+  if (a.table) a.proposed = k->spare < a.vocab - a.k ? a.k + k->spare : a.vocab;
   d[1] = a.k;
   TRY(output(c, 0, d, 2, &a.val));
   TRY(output(c, 1, d, 2, &a.idx));
@@ -491,7 +526,7 @@ static int latest(const OrtCustomOp *op) { return (void)op, INT32_MAX; }
 static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info, void **out) {
   Kernel *k = calloc(1, sizeof *k);
   if (!k) return fail(api, ORT_FAIL, "out of memory");
-  k->api = api;
+  *k = (Kernel){.api = api, .heads = 1, .head_dim = 1};
   OrtStatus *status = NULL;
   for (const char *a = ((const Op *)op)->attributes; *a && !status; a++) switch (*a) {
       case 'l': status = api->KernelInfoGetAttribute_int64(info, "layer", &k->layer); break;
@@ -499,6 +534,9 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'd': status = api->KernelInfoGetAttribute_int64(info, "head_dim", &k->head_dim); break;
       case 's': status = api->KernelInfoGetAttribute_int64(info, "spare", &k->spare); break;
     }
+  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0))
+    status = invalid(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare", (long long)k->layer,
+                     (long long)k->heads, (long long)k->head_dim, (long long)k->spare);
   if (status) {
     free(k);
     return status;
@@ -509,46 +547,54 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
 
 static void destroy(void *kernel) { free(kernel); }
 
-static Op ops[] = {
-    {.name = "Quantize", .inputs = "f", .outputs = "bf", .attributes = "", .compute = quantize},
-    {.name = "ReluQuantize", .inputs = "fff", .outputs = "bf", .attributes = "", .compute = relu_quantize},
-    {.name = "AddNorm", .inputs = "fffFFF", .outputs = "ff", .attributes = "", .compute = add_norm},
-    {.name = "AddNormQuantize", .inputs = "fffFFF", .outputs = "fbf", .attributes = "", .compute = add_norm_quantize},
-    {.name = "SelfAttention", .inputs = "ffiF", .outputs = "f", .attributes = "hd", .compute = self_attention},
-    {.name = "StoreCross", .inputs = "ffiibFI", .outputs = "i", .attributes = "lhd", .compute = store_cross},
-    {.name = "CachedAttention", .inputs = "ffiliibF", .outputs = "f", .attributes = "lhd", .compute = cached_attention},
-    {.name = "CrossAttention", .inputs = "ffiiibF", .outputs = "f", .attributes = "lhd", .compute = cross_attention},
-    {.name = "BestCandidates", .inputs = "flFFH", .outputs = "flf", .attributes = "s", .compute = best},
+#define OP(NAME, INPUTS, OUTPUTS, ATTRIBUTES, COMPUTE) \
+  {                                                    \
+    .name = NAME,                                      \
+    .inputs = INPUTS,                                  \
+    .outputs = OUTPUTS,                                \
+    .attributes = ATTRIBUTES,                          \
+    .base = {                                          \
+        .version = ORT_API_VERSION,                    \
+        .GetName = get_name,                           \
+        .GetExecutionProviderType = get_provider,      \
+        .GetInputType = input_type,                    \
+        .GetInputTypeCount = input_count,              \
+        .GetOutputType = output_type,                  \
+        .GetOutputTypeCount = output_count,            \
+        .KernelDestroy = destroy,                      \
+        .GetInputCharacteristic = input_need,          \
+        .GetOutputCharacteristic = output_need,        \
+        .GetInputMemoryType = input_memory,            \
+        .GetVariadicInputMinArity = one,               \
+        .GetVariadicInputHomogeneity = one,            \
+        .GetVariadicOutputMinArity = one,              \
+        .GetVariadicOutputHomogeneity = one,           \
+        .CreateKernelV2 = create,                      \
+        .KernelComputeV2 = COMPUTE,                    \
+        .GetStartVersion = one,                        \
+        .GetEndVersion = latest,                       \
+    },                                                 \
+  }
+
+static const Op ops[] = {
+    OP("Quantize", "f", "bf", "", quantize),
+    OP("ReluQuantize", "fff", "bf", "", relu_quantize),
+    OP("AddNorm", "fffFFF", "ff", "", add_norm),
+    OP("AddNormQuantize", "fffFFF", "fbf", "", add_norm_quantize),
+    OP("SelfAttention", "ffiF", "f", "hd", self_attention),
+    OP("StoreCross", "ffiibFI", "i", "lhd", store_cross),
+    OP("CachedAttention", "ffiliibF", "f", "lhd", cached_attention),
+    OP("CrossAttention", "ffiiibF", "f", "lhd", cross_attention),
+    OP("BestCandidates", "flFFH", "flf", "s", best),
 };
 
 OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {
   TRY(api->CreateCustomOpDomain("dragoman", domain));
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-    OrtCustomOp base = {
-        .version = ORT_API_VERSION,
-        .GetName = get_name,
-        .GetExecutionProviderType = get_provider,
-        .GetInputType = input_type,
-        .GetInputTypeCount = input_count,
-        .GetOutputType = output_type,
-        .GetOutputTypeCount = output_count,
-        .KernelDestroy = destroy,
-        .GetInputCharacteristic = input_need,
-        .GetOutputCharacteristic = output_need,
-        .GetInputMemoryType = input_memory,
-        .GetVariadicInputMinArity = one,
-        .GetVariadicInputHomogeneity = one,
-        .GetVariadicOutputMinArity = one,
-        .GetVariadicOutputHomogeneity = one,
-        .CreateKernelV2 = create,
-        .KernelComputeV2 = ops[i].compute,
-        .GetStartVersion = one,
-        .GetEndVersion = latest,
-    };
-    ops[i].base = base;
     OrtStatus *status = api->CustomOpDomain_Add(*domain, &ops[i].base);
     if (status) {
       api->ReleaseCustomOpDomain(*domain);
+      *domain = NULL;
       return status;
     }
   }

@@ -2,16 +2,29 @@
 #include "kernels.h"
 #include "vec.h"
 
-INLINE float peak_of(const float *x, int64_t n) {
-  vf m = {};
+// The scale of a row is its largest magnitude. Where one of its numbers is infinite or
+// none, neither is the scale one, so whatever comes of the row will not pass for a
+// result: comparisons would lose it, but 0·x is not a number either.
+INLINE float scale_of(float peak, float zeros) { return (peak > 1e-6f ? peak : 1e-6f) + zeros; }
+
+INLINE float scale_of_row(const float *x, int64_t n) {
+  vf m = {}, zeros = {};
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) m = vmax(m, vabs(load(x + i)));
-  float peak = largest(m);
-  for (; i < n; i++) peak = fabsf(x[i]) > peak ? fabsf(x[i]) : peak;
-  return peak;
+  for (; i + LANES <= n; i += LANES) {
+    vf v = load(x + i);
+    m = vmax(m, vabs(v));
+    zeros += v * 0;
+  }
+  float peak = largest(m), zero = sum(zeros);
+  for (; i < n; i++) {
+    peak = fabsf(x[i]) > peak ? fabsf(x[i]) : peak;
+    zero += x[i] * 0;
+  }
+  return scale_of(peak, zero);
 }
 
-// to_bytes writes round(x·factor) + zero for n floats; the results are 0 to 255.
+// to_bytes writes round(x·factor) + zero for n floats; the results are 0 to 255,
+// and anything where x·factor is not a number.
 INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int64_t n) {
   const float magic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer, ties to even
   const int32_t magic_bits = 0x4B400000;
@@ -28,31 +41,31 @@ INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int
   }
 }
 
-static const float least_scale = 1e-6f;
-
 KERNEL void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n) {
-  float peak = peak_of(x, n);
-  *scale = peak > least_scale ? peak : least_scale;
+  *scale = scale_of_row(x, n);
   to_bytes(q, x, 127 / *scale, 128, n);
 }
 
 KERNEL void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n) {
   const float *acc = p.acc + r * n;
   float s = p.scale ? p.scale[r] : 1;
-  vf m = {};
+  vf m = {}, zeros = {};
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES) {
-    vf v = vmax(load(acc + i) * s + load(p.bias + i), (vf){});
+    vf v = load(acc + i) * s + load(p.bias + i);
+    zeros += v * 0;
+    v = vmax(v, (vf){});
     m = vmax(m, v);
     store(scratch + i, v);
   }
-  float peak = largest(m);
+  float peak = largest(m), zero = sum(zeros);
   for (; i < n; i++) {
     float v = acc[i] * s + p.bias[i];
+    zero += v * 0;
     scratch[i] = v > 0 ? v : 0;
     peak = scratch[i] > peak ? scratch[i] : peak;
   }
-  *scale = peak > least_scale ? peak : least_scale;
+  *scale = scale_of(peak, zero);
   to_bytes(q, scratch, 255 / *scale, 0, n);
 }
 

@@ -20,8 +20,10 @@ typedef uint8_t vb __attribute__((vector_size(16), aligned(1), may_alias));
 #define INLINE static inline __attribute__((always_inline))
 
 // KERNEL marks a function that is compiled for several generations of x86 CPUs;
-// the loader picks one when the program starts.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
+// the loader picks one when the program starts. Clang refuses vectors of 16 floats
+// in such functions. With -DKERNEL= there is one, for the compiler's target.
+#if defined(KERNEL)
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #define KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define KERNEL
@@ -66,14 +68,18 @@ INLINE float half_to_float(uint16_t h) {
   return h & 0x8000 ? -magnitude : magnitude;
 }
 
-// Rounds to the nearest half, ties to even; what is too large becomes the largest.
+// Rounds to the nearest half, ties to even; what is too large, or not a number,
+// becomes the largest.
 INLINE uint16_t float_to_half(float x) {
   float magnitude = fabsf(x) < 65504 ? fabsf(x) : 65504;
-  magnitude *= 0x1p-112f;
-  uint32_t bits;
+  float fixed = magnitude + 0.5f;  // rounds what is small to a multiple of 2^-24, as subnormal halves are
+  uint32_t bits, small, sign;
   memcpy(&bits, &magnitude, 4);
-  bits = (bits + 0xfff + (bits >> 13 & 1)) >> 13;
-  return (uint16_t)(bits | (signbit(x) ? 0x8000 : 0));
+  memcpy(&small, &fixed, 4);
+  memcpy(&sign, &x, 4);
+  bits = (bits - (112u << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
+  bits = magnitude < 0x1p-14f ? small - 0x3f000000u : bits;
+  return (uint16_t)(bits | (sign >> 16 & 0x8000));
 }
 
 // e^x for x up to 88, with an error below 2 units in the last place; 0 below -87.

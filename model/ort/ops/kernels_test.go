@@ -1,0 +1,174 @@
+package ops_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/x448/float16"
+	"golang.org/x/sys/cpu"
+)
+
+// kernels is testdata/kernels.c, compiled.
+type kernels string
+
+// build compiles the kernels with the compiler that cgo uses.
+func build(t *testing.T, flags ...string) kernels {
+	t.Helper()
+	cc, err := exec.Command("go", "env", "CC").Output()
+	if err != nil {
+		t.Skip("no Go tool: ", err)
+	}
+	compiler := strings.Fields(string(cc))
+	if _, err := exec.LookPath(compiler[0]); err != nil {
+		t.Skip("no C compiler: ", err)
+	}
+	binary := filepath.Join(t.TempDir(), "kernels")
+	args := append(compiler[1:], "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-DKERNEL=", "-o", binary)
+	args = append(append(args, flags...), filepath.Join("testdata", "kernels.c"), "-lm")
+	out, err := exec.Command(compiler[0], args...).CombinedOutput()
+	if err != nil && strings.Contains(string(out), "cannot find") {
+		t.Skipf("no libraries for %v: %s", flags, out)
+	}
+	require.NoError(t, err, string(out))
+	return kernels(binary)
+}
+
+// generation is the flag for the best generation of CPUs that this one belongs to.
+func generation() string {
+	switch {
+	case runtime.GOARCH != "amd64":
+		return "-O3"
+	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512CD:
+		return "-march=x86-64-v4"
+	case cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2:
+		return "-march=x86-64-v3"
+	default:
+		return "-march=x86-64"
+	}
+}
+
+// run runs the kernels on values and reads what they print.
+func run[Out, In float32 | uint16](t *testing.T, k kernels, what string, values []In) []Out {
+	t.Helper()
+	var input, output, errors bytes.Buffer
+	require.NoError(t, binary.Write(&input, binary.NativeEndian, values))
+	cmd := exec.Command(string(k), what)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &input, &output, &errors
+	require.NoError(t, cmd.Run(), errors.String())
+	require.Empty(t, errors.String())
+	out := make([]Out, output.Len()/binary.Size(Out(0)))
+	require.NoError(t, binary.Read(&output, binary.NativeEndian, out))
+	return out
+}
+
+func TestKernels(t *testing.T) {
+	t.Parallel()
+	oldest := "-O2"
+	if runtime.GOARCH == "amd64" {
+		oldest = "-march=x86-64"
+	}
+	old, best := build(t, "-O2", oldest), build(t, "-O2", generation())
+	for name, k := range map[string]kernels{"oldest": old, "this": best} {
+		t.Run(name, func(t *testing.T) {
+			t.Run("exp", func(t *testing.T) { testExp(t, k) })
+			t.Run("halves to floats", func(t *testing.T) { testFromHalf(t, k) })
+			t.Run("floats to halves", func(t *testing.T) { testToHalf(t, k) })
+		})
+	}
+	t.Run("generations", func(t *testing.T) { testGenerations(t, old, best) })
+}
+
+// Nothing is read or written out of bounds, and nothing undefined is done.
+func TestSanitizers(t *testing.T) {
+	t.Parallel()
+	k := build(t, "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	require.NotEmpty(t, run[float32, float32](t, k, "all", nil))
+}
+
+// Every generation of CPUs computes the same within rounding: only where a product
+// and a sum are fused do they differ at all.
+func testGenerations(t *testing.T, old, best kernels) {
+	want, got := run[float32, float32](t, old, "all", nil), run[float32, float32](t, best, "all", nil)
+	require.Len(t, got, len(want))
+	require.Greater(t, len(want), 10000)
+	for i := range want {
+		requireNear(t, float64(want[i]), got[i], 1e-4*(1+math.Abs(float64(want[i]))), "result", i)
+	}
+}
+
+func testExp(t *testing.T, k kernels) {
+	var x []float32
+	for v := -87.0; v <= 88; v += 175.0 / (1 << 20) {
+		x = append(x, float32(v))
+	}
+	edges := []float32{0, minus, tiny, -tiny, -87, 88, -87.00001, -88, -1000, -huge, -inf, nan}
+	x = append(x, edges...)
+	x = append(x, make([]float32, 16-len(x)%16)...)
+	got, worst := run[float32](t, k, "exp", x), 0.0
+	for i, v := range x {
+		want := math.Exp(float64(v))
+		switch {
+		case v != v:
+			assert.True(t, math.IsNaN(float64(got[i])))
+		case v < -87:
+			assert.Zero(t, got[i], v)
+		default:
+			unit := math.Ldexp(1, math.Ilogb(want)-23)
+			worst = max(worst, math.Abs(float64(got[i])-want)/unit)
+		}
+	}
+	t.Logf("error of up to %.2f units in the last place", worst)
+	assert.Less(t, worst, 2.0)
+}
+
+func testFromHalf(t *testing.T, k kernels) {
+	var all []uint16
+	for h := range 1 << 16 {
+		all = append(all, uint16(h))
+	}
+	got := run[float32](t, k, "from_half", all)
+	var finite []uint16
+	var values []float32
+	for i, h := range all {
+		if math.Float32bits(got[2*i]) != math.Float32bits(got[2*i+1]) {
+			t.Fatalf("%#x becomes %g alone and %g in a vector", h, got[2*i], got[2*i+1])
+		}
+		if h&0x7c00 != 0x7c00 { // no infinity is ever written
+			if want := float16.Frombits(h).Float32(); math.Float32bits(want) != math.Float32bits(got[2*i]) {
+				t.Fatalf("%#x becomes %g, not %g", h, got[2*i], want)
+			}
+			finite, values = append(finite, h), append(values, got[2*i])
+		}
+	}
+	require.Equal(t, finite, run[uint16](t, k, "to_half", values), "there and back")
+}
+
+func testToHalf(t *testing.T, k kernels) {
+	x := []float32{zero, minus, inf, -inf, 65504, 65519.996, 65520, -1e9, math.MaxFloat32, 0x1p-24, 0x1p-25, 0x1.000002p-25, 0x1p-149}
+	for h := range uint16(0x7bff) { // halfway between neighbours, and next to that
+		middle := (float16.Frombits(h).Float32() + float16.Frombits(h+1).Float32()) / 2
+		x = append(x, middle, -middle, math.Nextafter32(middle, 0), math.Nextafter32(middle, inf))
+	}
+	r := random(1)
+	for range 1 << 18 {
+		x = append(x, math.Float32frombits(r.Uint32()))
+	}
+	got := run[uint16](t, k, "to_half", x)
+	for i, v := range x {
+		want := float16.Fromfloat32(v)
+		if v != v || want.IsInf(0) { // the largest half, of the same sign
+			want = float16.Frombits(want.Bits()&0x8000 | 0x7bff)
+		}
+		if want.Bits() != got[i] {
+			t.Fatalf("%g (%#x) becomes %#x, not %#x", v, math.Float32bits(v), got[i], want.Bits())
+		}
+	}
+}

@@ -1,0 +1,127 @@
+// Runs the kernels on what it reads, for tests that build it for one CPU
+// generation, or with sanitizers:
+//
+//   kernels exp        float32s → e^x of each
+//   kernels to_half    float32s → halves
+//   kernels from_half  halves → float32s, each from the scalar and the vector function
+//   kernels all        nothing → the results of every kernel on made-up numbers
+//
+// Every buffer is as large as the kernel's contract says and no larger, so that a
+// sanitizer sees what is out of bounds.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../attention.c"
+#include "../head.c"
+#include "../rows.c"
+
+static uint32_t seed = 1;
+
+// next is a number from -2 to 2.
+static float next(void) {
+  seed = seed * 1664525 + 1013904223;
+  return (float)(int32_t)seed * 0x1p-30f;
+}
+
+static float *numbers(int64_t n) {
+  float *x = malloc(n * sizeof *x);
+  for (int64_t i = 0; i < n; i++) x[i] = next();
+  return x;
+}
+
+static void print(const float *x, int64_t n) { fwrite(x, sizeof *x, n, stdout); }
+
+// print_bytes prints bytes as floats, and frees them.
+static void print_bytes(uint8_t *q, int64_t n) {
+  for (int64_t i = 0; i < n; i++) print(&(float){q[i]}, 1);
+  free(q);
+}
+
+static void rows(int64_t n) {
+  float *x = numbers(n), *acc = numbers(2 * n), *bias = numbers(n), *gain = numbers(n), *beta = numbers(n);
+  float *total = malloc(4 * n), *y = malloc(4 * n), *scratch = malloc(4 * n), scale[2] = {0.5f, 0.25f}, s;
+  uint8_t *q = malloc(n), *relu = malloc(n);
+  quantize_row(q, &s, x, n);
+  print(&s, 1);
+  relu_quantize_row(relu, &s, (Product){acc, scale, bias}, 1, scratch, n);
+  print(&s, 1);
+  add_norm_row(total, y, x, (Product){acc, scale, bias}, 1, gain, beta, 1e-5f, n);
+  print(total, n);
+  print(y, n);
+  print_bytes(q, n);
+  print_bytes(relu, n);
+  free(x), free(acc), free(bias), free(gain), free(beta), free(total), free(y), free(scratch);
+}
+
+// attention decodes `length` tokens of two beams whose histories cross.
+static void attention(Heads h, int64_t length, int half) {
+  int64_t width = h.heads * h.head_dim, token = width * (half ? 4 : 8), layer = 1;
+  Memory m = {malloc(2 * 2 * length * token), 2, length, token, half};
+  float *acc = numbers(length * 3 * width), *bias = numbers(3 * width), *scale = numbers(length);
+  Product p = {acc, scale, bias};
+  for (int row = 0; row < 2; row++) store_tokens(m, layer, row, 0, p, 0, 3 * width, width, length, width);
+  int32_t *history = malloc(length * sizeof *history);
+  for (int64_t t = 0; t < length; t++) history[t] = next() > 0;
+  float *q = numbers(2 * width), *out = malloc(2 * width * sizeof *out);
+  Query queries[] = {{q, out, history, 0, length}, {q + width, out + width, NULL, 1, (length + 1) / 2}};
+  float *scores = malloc(2 * h.heads * length * sizeof *scores);
+  for (int64_t first = 0; first < h.heads; first++) attend(m, layer, h, queries, 2, first, first + 1, scores);
+  print(out, 2 * width);
+  attend(m, layer, h, queries, 2, 0, h.heads, scores);
+  print(out, 2 * width);
+
+  float *encoded = malloc(length * width * sizeof *encoded);
+  float *scratch = malloc(self_attend_scratch(h, length) * sizeof *scratch);
+  for (int64_t head = 0; head < h.heads; head++) self_attend(p, h, head, 0, length, encoded, scratch);
+  print(encoded, length * width);
+  free(m.data), free(acc), free(bias), free(scale), free(history), free(q), free(out), free(scores), free(encoded), free(scratch);
+}
+
+static void head(int64_t n, int64_t k, int64_t d) {
+  float *acc = numbers(n), *x = numbers(d), *scratch = malloc(best_candidates_scratch(n) * sizeof *scratch);
+  uint16_t *table = malloc(n * d * sizeof *table);
+  for (int64_t i = 0; i < n * d; i++) table[i] = float_to_half(next());
+  Candidate *best = malloc(k * sizeof *best);
+  float lse = best_candidates(best, k, acc, 3, n, scratch);
+  print(&lse, 1);
+  for (int pass = 0; pass < 2; pass++) {
+    for (int64_t i = 0; i < k; i++) print((float[]){best[i].logit, best[i].id}, 2);
+    rescore(best, k, x, table, d);
+  }
+  free(acc), free(x), free(scratch), free(table), free(best);
+}
+
+static void all(void) {
+  int64_t widths[] = {1, 3, 15, 16, 17, 33, 64, 257, 1000}, lengths[] = {1, 2, 15, 16, 17, 50};
+  Heads heads[] = {{1, 1, 1}, {2, 8, 0.5f}, {3, 11, 0.25f}, {2, 64, 0.125f}, {2, 80, 0.1f}};
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+    rows(widths[i]);
+    head(widths[i], widths[i] < 9 ? widths[i] : 9, widths[i]);
+  }
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++)
+      for (int half = 0; half < 2; half++) attention(heads[i], lengths[j], half);
+}
+
+int main(int count, char **arguments) {
+  const char *what = count > 1 ? arguments[1] : "all";
+  float x[LANES];
+  uint16_t h[LANES];
+  if (!strcmp(what, "exp"))
+    while (fread(x, sizeof x, 1, stdin)) {
+      store(x, vexp(load(x)));
+      print(x, LANES);
+    }
+  else if (!strcmp(what, "to_half"))
+    while (fread(x, sizeof *x, 1, stdin)) {
+      *h = float_to_half(*x);
+      fwrite(h, sizeof *h, 1, stdout);
+    }
+  else if (!strcmp(what, "from_half"))
+    while (fread(h, sizeof h, 1, stdin)) {
+      store(x, load_half(h));
+      for (int i = 0; i < LANES; i++) print((float[]){half_to_float(h[i]), x[i]}, 2);
+    }
+  else
+    all();
+}
