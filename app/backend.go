@@ -169,11 +169,12 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 
 // startEngines loads the model once for each worker and starts an engine on it.
 func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, options search.Options, p *program) (*engine.Pool, error) {
-	threads := p.cfg.Threads
+	cores := runtime.GOMAXPROCS(0)
+	workers, threads := p.cfg.WorkersFor(spec, cores), p.cfg.Threads
 	if threads == 0 {
-		threads = max(1, runtime.GOMAXPROCS(0)/p.cfg.Workers)
+		threads = max(1, cores/workers)
 	}
-	engines := make([]*engine.Engine, p.cfg.Workers)
+	engines := make([]*engine.Engine, workers)
 	for i := range engines {
 		m, err := rt.Open(dir, p.openOptions(spec, threads))
 		if err != nil {
@@ -191,7 +192,7 @@ func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, opt
 		}
 		b.releases = append(b.releases, func() error { engines[i].Close(); return nil })
 		if i == 0 {
-			p.logMemory(m, options, threads)
+			p.logMemory(m, options, workers, threads)
 		}
 	}
 	return engine.NewPool(engines...), nil
@@ -208,12 +209,12 @@ func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
 const aging = 5 * time.Second
 
 // logMemory says what the decoding state of a worker can take at most.
-func (p *program) logMemory(m model.Model, options search.Options, threads int) {
+func (p *program) logMemory(m model.Model, options search.Options, workers, threads int) {
 	f, rows := m.Footprint(), int64(max(p.cfg.BatchSize, options.Beams))
 	state := rows*int64(options.MaxLength)*f.RowToken + rows/int64(options.Beams)*int64(m.Spec().MaxPositions)*f.SourceToken
 	if limit := int64(p.cfg.KVMemory); limit > 0 {
 		state = min(state, limit)
 	}
-	p.log.Info("decoding", "workers", p.cfg.Workers, "threads", threads, "rows", rows, "beams", options.Beams,
+	p.log.Info("decoding", "workers", workers, "threads", threads, "rows", rows, "beams", options.Beams,
 		"max_length", options.MaxLength, "state_bytes_at_most", state)
 }

@@ -110,7 +110,14 @@ func TestServiceIsDeterministicUnderLoad(t *testing.T) {
 		"Where is the station?", "I like to read books.", "She is my sister.", "It is raining.", "What time is it?",
 		"He went to school by bus.", "I don't know what to say.", "We ate dinner together last night.",
 	}
-	r := service(t, "NUM_BEAMS=2", "BATCH_SIZE=6", "CACHE_BYTES=0")
+	for _, workers := range []string{"1", "2"} {
+		t.Run(workers+" workers", func(t *testing.T) {
+			checkDeterminism(t, sentences, service(t, "APP_WORKERS="+workers, "NUM_BEAMS=2", "BATCH_SIZE=6", "CACHE_BYTES=0"))
+		})
+	}
+}
+
+func checkDeterminism(t *testing.T, sentences []string, r *running) {
 	alone := map[string]string{}
 	for _, s := range sentences {
 		got, err := r.translated("en", "fr", []record{{"1", s}})

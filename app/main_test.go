@@ -52,7 +52,7 @@ func withExport(run func() int) int {
 func environment(added ...string) []string {
 	return append([]string{
 		"ONNXRUNTIME_LIB=" + orttest.Library(), "SAVE_WEIGHTS=" + exported,
-		"APP_HOST=127.0.0.1", "APP_PORT=0", "THREADS=1", "LOG_FORMAT=json",
+		"APP_HOST=127.0.0.1", "APP_PORT=0", "APP_WORKERS=1", "THREADS=1", "LOG_FORMAT=json",
 	}, added...)
 }
 

@@ -23,7 +23,7 @@ import (
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
-	Workers     int    `env:"APP_WORKERS" envDefault:"1" help:"copies of the model that decode side by side, 1 to 64; the cores are shared out between them"`
+	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode side by side, at most 64; the cores are shared out between them; 0: one for each core with a small model, one in all with others"`
 	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"translation requests that may wait to be decoded; one more gets 503"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
@@ -82,6 +82,23 @@ func Parse(environ []string) (Config, error) {
 	return cfg, cfg.validate()
 }
 
+// maxWorkers is the largest number of workers.
+const maxWorkers = 64
+
+// WorkersFor is the number of workers for a model and a number of cores, where it is
+// not set. A step of a large model is worth sharing between all cores: they read its
+// weights once for more rows. A step of a small one is over sooner than its work is
+// shared out.
+func (c Config) WorkersFor(spec model.Spec, cores int) int {
+	switch {
+	case c.Workers > 0:
+		return c.Workers
+	case spec.Small():
+		return min(cores, maxWorkers)
+	}
+	return 1
+}
+
 // validate names every value that the service cannot run with.
 func (c Config) validate() error {
 	var errs []error
@@ -91,7 +108,7 @@ func (c Config) validate() error {
 		}
 	}
 	within("APP_PORT", int64(c.Port), 0, math.MaxUint16)
-	within("APP_WORKERS", int64(c.Workers), 1, 64)
+	within("APP_WORKERS", int64(c.Workers), 0, maxWorkers)
 	within("APP_CONCURRENCY", int64(c.Concurrency), 1, 1<<20)
 	within("BATCH_SIZE", int64(c.BatchSize), 1, 1<<16)
 	within("PREFILL_TOKENS", int64(c.PrefillTokens), 1, 1<<20)

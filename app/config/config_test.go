@@ -10,13 +10,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 )
 
 func TestParseDefaults(t *testing.T) {
 	cfg, err := Parse(nil)
 	require.NoError(t, err)
 	assert.Equal(t, Config{
-		Host: "0.0.0.0", Port: 9527, Workers: 1, Concurrency: 1024, BatchSize: 80,
+		Host: "0.0.0.0", Port: 9527, Concurrency: 1024, BatchSize: 80,
 		PrefillTokens: 512, QueueTokens: 65536, QueueWait: 30 * time.Second, CacheBytes: 64 << 20,
 		Prepack: true, Verify: "changed",
 		Device:     "cpu",
@@ -74,8 +76,8 @@ func TestParseRefuses(t *testing.T) {
 		{"APP_PORT=70000", `APP_PORT=70000: use 0 to 65535`},
 		{"APP_PORT=-1", `APP_PORT=-1: use 0 to 65535`},
 		{"APP_PORT=9999999999999999999999", `APP_PORT="9999999999999999999999": use a whole number`},
-		{"APP_WORKERS=0", `APP_WORKERS=0: use 1 to 64`},
-		{"APP_WORKERS=65", `APP_WORKERS=65: use 1 to 64`},
+		{"APP_WORKERS=-1", `APP_WORKERS=-1: use 0 to 64`},
+		{"APP_WORKERS=65", `APP_WORKERS=65: use 0 to 64`},
 		{"PREFILL_TOKENS=0", `PREFILL_TOKENS=0: use 1 to 1048576`},
 		{"QUEUE_TOKENS=0", `QUEUE_TOKENS=0: use 1 to 1073741824`},
 		{"QUEUE_TOKENS=64k", `QUEUE_TOKENS="64k": use a whole number`},
@@ -146,4 +148,14 @@ func TestReadmeTable(t *testing.T) {
 		table += fmt.Sprintf("| `%s` | %s | %s |\n", v.Name, value, v.Help)
 	}
 	assert.Contains(t, string(readme), table, "put this table into the README:\n%s", table)
+}
+
+func TestWorkersFor(t *testing.T) {
+	small := model.Spec{VocabSize: 8000, DModel: 256}
+	large := model.Spec{VocabSize: 128112, DModel: 1024}
+	assert.Equal(t, 8, Config{}.WorkersFor(small, 8))
+	assert.Equal(t, 64, Config{}.WorkersFor(small, 200))
+	assert.Equal(t, 1, Config{}.WorkersFor(large, 8))
+	assert.Equal(t, 3, Config{Workers: 3}.WorkersFor(small, 8))
+	assert.Equal(t, 3, Config{Workers: 3}.WorkersFor(large, 8))
 }

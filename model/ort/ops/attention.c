@@ -24,57 +24,143 @@ KERNEL void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Pr
 
 INLINE int64_t row_of(const Query *q, int64_t t) { return q->history ? q->history[t] : q->row; }
 
-// attend_block is attend with what the compiler should know as constants.
-INLINE void attend_block(Memory m, int64_t layer, const Query *queries, int64_t n, int64_t from, int64_t to,
-                         float *scores, int64_t dim, int half) {
-  int64_t longest = 0, blocks = to - from;
+// How keys and values are stored, and what reads them.
+typedef enum { SINGLE, HALF, HALF_AVX512 } Format;
+
+// load_any loads 16 numbers of a key or value.
+INLINE vf load_any(const char *p, int64_t i, Format f) {
+  const uint16_t *half = (const uint16_t *)p + i;
+  switch (f) {
+    case HALF: return load_half(half);
+    case HALF_AVX512: return load_half_avx512(half);
+    default: return load((const float *)p + i);
+  }
+}
+
+INLINE float load_one(const char *p, int64_t i, Format f) {
+  return f != SINGLE ? half_to_float(((const uint16_t *)p)[i]) : ((const float *)p)[i];
+}
+
+// score_token is the scores of a token's keys, those of up to 16 heads, from element
+// `at` on, in one vector. The other lanes are 0.
+INLINE vf score_token(const float *q, const char *key, int64_t at, int64_t heads, int64_t dim, Format f) {
+  vf part[LANES];
+  for (int64_t b = 0; b < LANES; b++) {
+    vf acc = {};
+    int64_t i = 0, first = at + b * dim;
+    if (b < heads) {
+      for (; i + LANES <= dim; i += LANES) acc += load(q + first + i) * load_any(key, first + i, f);
+      float rest = 0;
+      for (; i < dim; i++) rest += q[first + i] * load_one(key, first + i, f);
+      if (dim % LANES) acc += (vf){rest};
+    }
+    part[b] = acc;
+  }
+  return sums(part);
+}
+
+// softmax_heads turns the scores of n tokens into weights that add up to 1 for each
+// head, a lane.
+INLINE void softmax_heads(float *scores, int64_t n) {
+  vf peak = load(scores), total = {};
+  for (int64_t t = 1; t < n; t++) peak = vmax(load(scores + t * LANES), peak);
+  for (int64_t t = 0; t < n; t++) {
+    vf e = vexp(load(scores + t * LANES) - peak);
+    store(scores + t * LANES, e);
+    total += e;
+  }
+  vf inverse = 1 / total;
+  for (int64_t t = 0; t < n; t++) store(scores + t * LANES, load(scores + t * LANES) * inverse);
+}
+
+int64_t attend_scratch(int64_t n, int64_t longest) { return n * longest * LANES; }
+
+enum { TOGETHER = 4 };  // tokens whose values are added in one go
+
+// add_values adds the weighted values of count tokens to out.
+INLINE void add_values(float *out, const char *const *values, const float *weights, int64_t count, int64_t at,
+                       int64_t heads, int64_t dim, Format f) {
+  for (int64_t b = 0; b < heads; b++) {
+    int64_t i = 0, first = at + b * dim;
+    for (; i + LANES <= dim; i += LANES) {
+      vf sum = load(out + first + i);
+      for (int64_t j = 0; j < count; j++) sum += load_any(values[j], first + i, f) * weights[j * LANES + b];
+      store(out + first + i, sum);
+    }
+    for (; i < dim; i++)
+      for (int64_t j = 0; j < count; j++) out[first + i] += load_one(values[j], first + i, f) * weights[j * LANES + b];
+  }
+}
+
+// attend_heads is attend for up to 16 heads, from head `from` on, with what the
+// compiler should know as constants. Scores are [query, token, lane].
+INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t n, int64_t from, int64_t heads,
+                         float *scores, int64_t dim, Format f) {
+  int64_t longest = 0, at = from * dim;
   for (int64_t w = 0; w < n; w++) longest = queries[w].length > longest ? queries[w].length : longest;
   // Tokens on the outside, queries within: beams share most of their history, so
   // a token's keys are read from memory once for all of them.
   for (int64_t t = 0; t < longest; t++) {
     for (int64_t w = 0; w < n; w++) {
       const Query *q = &queries[w];
-      if (t >= q->length) continue;
-      const char *token = token_at(m, layer, row_of(q, t), t);
-      float *s = scores + w * blocks * longest + t;
-      for (int64_t b = 0; b < blocks; b++) {
-        int64_t at = (from + b) * dim;
-        s[b * longest] = half ? dot_half(q->q + at, (const uint16_t *)token + at, dim)
-                              : dot(q->q + at, (const float *)token + at, dim);
-      }
+      if (t < q->length)
+        store(scores + (w * longest + t) * LANES,
+              score_token(q->q, token_at(m, layer, row_of(q, t), t), at, heads, dim, f));
     }
   }
   for (int64_t w = 0; w < n; w++) {
-    for (int64_t b = 0; b < blocks; b++) softmax(scores + (w * blocks + b) * longest, queries[w].length);
-    memset(queries[w].out + from * dim, 0, blocks * dim * sizeof(float));
+    softmax_heads(scores + w * longest * LANES, queries[w].length);
+    memset(queries[w].out + at, 0, heads * dim * sizeof(float));
   }
-  for (int64_t t = 0; t < longest; t++) {
+  for (int64_t t = 0; t < longest; t += TOGETHER) {
     for (int64_t w = 0; w < n; w++) {
       const Query *q = &queries[w];
-      if (t >= q->length) continue;
-      const char *token = token_at(m, layer, row_of(q, t), t + m.capacity);
-      const float *s = scores + w * blocks * longest + t;
-      for (int64_t b = 0; b < blocks; b++) {
-        int64_t at = (from + b) * dim;
-        if (half)
-          add_scaled_half(q->out + at, (const uint16_t *)token + at, s[b * longest], dim);
-        else
-          add_scaled(q->out + at, (const float *)token + at, s[b * longest], dim);
-      }
+      const float *weights = scores + (w * longest + t) * LANES;
+      const char *values[TOGETHER] = {0};
+      int64_t count = q->length - t < TOGETHER ? q->length - t : TOGETHER;
+      for (int64_t j = 0; j < count; j++) values[j] = token_at(m, layer, row_of(q, t + j), t + j + m.capacity);
+      if (count == TOGETHER)
+        add_values(q->out, values, weights, TOGETHER, at, heads, dim, f);
+      else if (count > 0)
+        add_values(q->out, values, weights, count, at, heads, dim, f);
     }
   }
 }
 
-KERNEL void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to,
-                   float *scores) {
-  if (m.half && h.head_dim == 64)
-    attend_block(m, layer, queries, n, from, to, scores, 64, 1);
-  else if (m.half)
-    attend_block(m, layer, queries, n, from, to, scores, h.head_dim, 1);
-  else if (h.head_dim == 64)
-    attend_block(m, layer, queries, n, from, to, scores, 64, 0);
+INLINE void attend_format(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to,
+                          float *scores, Format f) {
+  for (; from < to; from += LANES) {
+    int64_t heads = to - from < LANES ? to - from : LANES;
+    if (h.head_dim == 64 && heads == LANES)  // as M2M100's
+      attend_heads(m, layer, queries, n, from, LANES, scores, 64, f);
+    else
+      attend_heads(m, layer, queries, n, from, heads, scores, h.head_dim, f);
+  }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("arch=x86-64-v4"))) static void attend_avx512(Memory m, int64_t layer, Heads h, const Query *queries,
+                                                                    int64_t n, int64_t from, int64_t to, float *scores) {
+  attend_format(m, layer, h, queries, n, from, to, scores, HALF_AVX512);
+}
+#endif
+
+KERNEL static void attend_any(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to,
+                              float *scores) {
+  if (m.half)
+    attend_format(m, layer, h, queries, n, from, to, scores, HALF);
   else
-    attend_block(m, layer, queries, n, from, to, scores, h.head_dim, 0);
+    attend_format(m, layer, h, queries, n, from, to, scores, SINGLE);
+}
+
+void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to, float *scores) {
+#if defined(__x86_64__)
+  if (m.half && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    attend_avx512(m, layer, h, queries, n, from, to, scores);
+    return;
+  }
+#endif
+  attend_any(m, layer, h, queries, n, from, to, scores);
 }
 
 // Keys lie transposed, [head_dim, padded length], so that the scores of 16 keys

@@ -53,8 +53,9 @@ typedef struct {
 } Query;
 
 // attend computes heads from to to-1 of attention for a few queries that share
-// most of their history. scores holds n × (to-from) × the longest length floats.
+// most of their history. scores holds attend_scratch floats for the longest length.
 void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to, float *scores);
+int64_t attend_scratch(int64_t n, int64_t longest);
 
 // self_attend computes one head of the encoder's attention over a sentence: tokens
 // first to first+length-1 of a product [T, 3·heads·head_dim], queries, keys,

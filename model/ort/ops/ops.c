@@ -357,11 +357,10 @@ static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
     a->rows = n > a->rows ? n : a->rows;
   }
   // A few sentences are split by heads, many are work enough.
-  enum { ENOUGH = 8 };
+  enum { ENOUGH = 4 };
   a->blocks = a->groups >= ENOUGH ? 1 : (ENOUGH + a->groups - 1) / a->groups;
   if (a->blocks > a->h.heads) a->blocks = a->h.heads;
-  int64_t heads = (a->h.heads + a->blocks - 1) / a->blocks;
-  size_t scratch = a->rows * (sizeof(Query) + (width + heads * a->longest) * sizeof(float));
+  size_t scratch = a->rows * (sizeof(Query) + width * sizeof(float)) + attend_scratch(a->rows, a->longest) * sizeof(float);
   Task t = {.item = attend_item, .items = a->groups * a->blocks, .scratch = scratch, .arguments = a};
   return run(c, &t, tokens * width);
 }

@@ -43,6 +43,26 @@ INLINE float sum(vf v) {
   return b[0] + b[1];
 }
 
+// PAIR adds the halves of what two vectors consist of, parts of 2·n lanes, and puts
+// the sums of both into one.
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define PAIR8(a, b) (SHUFFLE(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) + \
+                     SHUFFLE(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31))
+#define PAIR4(a, b) (SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) + \
+                     SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31))
+#define PAIR2(a, b) (SHUFFLE(a, b, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29) + \
+                     SHUFFLE(a, b, 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31))
+#define PAIR1(a, b) (SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) + \
+                     SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31))
+
+// sums returns the sum of each of 16 vectors, in the order of additions of sum.
+INLINE vf sums(vf *v) {
+  for (int i = 0; i < 8; i++) v[i] = PAIR8(v[2 * i], v[2 * i + 1]);
+  for (int i = 0; i < 4; i++) v[i] = PAIR4(v[2 * i], v[2 * i + 1]);
+  for (int i = 0; i < 2; i++) v[i] = PAIR2(v[2 * i], v[2 * i + 1]);
+  return PAIR1(v[0], v[1]);
+}
+
 INLINE float largest(vf v) {
   float s[LANES];
   memcpy(s, &v, sizeof s);
@@ -58,6 +78,19 @@ INLINE vf load_half(const uint16_t *p) {
   // Extending the sign puts copies of it above the exponent; all but one go.
   vi h = __builtin_convertvector(*(const vs *)p, vi) << 13;
   return (vf)(h & (int32_t)0x8fffffff) * 0x1p112f;
+}
+
+// The same with the instruction that x86 CPUs have for it. C has no name for it that
+// may be used in a function that is compiled for several CPUs, so this is for
+// functions that are compiled for AVX-512 only.
+INLINE vf load_half_avx512(const uint16_t *p) {
+#if defined(__x86_64__)
+  vf v;
+  __asm__("vcvtph2ps %1, %0" : "=v"(v) : "m"(*(const vs *)p));
+  return v;
+#else
+  return load_half(p);
+#endif
 }
 
 INLINE float half_to_float(uint16_t h) {
@@ -109,16 +142,7 @@ INLINE float fexp(float x) {
   return v[0];
 }
 
-// dot is the inner product of n floats.
-INLINE float dot(const float *a, const float *b, int64_t n) {
-  vf acc = {};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) acc += load(a + i) * load(b + i);
-  float s = sum(acc);
-  for (; i < n; i++) s += a[i] * b[i];
-  return s;
-}
-
+// dot_half is the inner product of n numbers.
 INLINE float dot_half(const float *a, const uint16_t *b, int64_t n) {
   vf acc = {};
   int64_t i = 0;
@@ -126,19 +150,6 @@ INLINE float dot_half(const float *a, const uint16_t *b, int64_t n) {
   float s = sum(acc);
   for (; i < n; i++) s += a[i] * half_to_float(b[i]);
   return s;
-}
-
-// add_scaled adds n floats b, times scale, to a.
-INLINE void add_scaled(float *a, const float *b, float scale, int64_t n) {
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) store(a + i, load(a + i) + load(b + i) * scale);
-  for (; i < n; i++) a[i] += b[i] * scale;
-}
-
-INLINE void add_scaled_half(float *a, const uint16_t *b, float scale, int64_t n) {
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) store(a + i, load(a + i) + load_half(b + i) * scale);
-  for (; i < n; i++) a[i] += half_to_float(b[i]) * scale;
 }
 
 // softmax turns n scores into weights that add up to 1.

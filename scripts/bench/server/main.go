@@ -116,7 +116,7 @@ func start(runtime *ort.Runtime, cfg config.Config, options search.Options, log 
 		}
 		return errors.Join(errs...)
 	}
-	engines := make([]*engine.Engine, cfg.Workers)
+	engines := make([]*engine.Engine, max(cfg.Workers, 1))
 	for i := range engines {
 		m, err := runtime.Open(cfg.Weights, ort.Options{Threads: cfg.Threads})
 		if err != nil {
@@ -127,7 +127,7 @@ func start(runtime *ort.Runtime, cfg config.Config, options search.Options, log 
 			Model: m, Log: log,
 			Rows: cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(cfg.KVMemory),
 			PrefillTokens: cfg.PrefillTokens, QueueRequests: cfg.Concurrency, QueueTokens: cfg.QueueTokens,
-			Aging: 5 * time.Second,
+			QueueWait: cfg.QueueWait, Aging: 5 * time.Second,
 		})
 		if err != nil {
 			return nil, release, err

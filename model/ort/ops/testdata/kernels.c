@@ -64,7 +64,7 @@ static void attention(Heads h, int64_t length, int half) {
   for (int64_t t = 0; t < length; t++) history[t] = next() > 0;
   float *q = numbers(2 * width), *out = malloc(2 * width * sizeof *out);
   Query queries[] = {{q, out, history, 0, length}, {q + width, out + width, NULL, 1, (length + 1) / 2}};
-  float *scores = malloc(2 * h.heads * length * sizeof *scores);
+  float *scores = malloc(attend_scratch(2, length) * sizeof *scores);
   for (int64_t first = 0; first < h.heads; first++) attend(m, layer, h, queries, 2, first, first + 1, scores);
   print(out, 2 * width);
   attend(m, layer, h, queries, 2, 0, h.heads, scores);
