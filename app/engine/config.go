@@ -96,8 +96,8 @@ func (c Config) limits() model.Limits {
 }
 
 // tokensAhead is how many source tokens may wait before a request, so that at a
-// rate in tokens per second they take no longer than QueueWait. Without a rate, at
-// a time when nothing has been decoded yet, any number may.
+// rate in tokens per second they take no longer than QueueWait. Without a rate,
+// where nothing has ever waited, any number may.
 func (c Config) tokensAhead(rate float64) int {
 	if c.QueueWait == 0 || rate <= 0 {
 		return math.MaxInt

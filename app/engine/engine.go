@@ -123,8 +123,8 @@ func (e *Engine) Stats() Stats {
 }
 
 // waitFor is how long a queue of some source tokens takes at a rate in tokens per
-// second, at least a second and at most ten minutes. Without a rate, at a time
-// when nothing has been decoded yet, it is a second.
+// second, at least a second and at most ten minutes. Without a rate, where nothing
+// has ever waited, it is a second.
 func waitFor(tokens int, rate float64) time.Duration {
 	const least, most = time.Second, 10 * time.Minute
 	if rate <= 0 {

@@ -175,6 +175,6 @@ func TestStats(t *testing.T) {
 		}
 		assert.EqualValues(t, tokens, s.DecodedTokens)
 		assert.Equal(t, s.Busy, s.Joining+s.Stepping, "the scheduler takes no time on this clock")
-		assert.InDelta(t, 27/s.Busy.Seconds(), s.SourceTokensPerSecond, 2)
+		assert.Greater(t, s.SourceTokensPerSecond, 27/s.Busy.Seconds(), "the last sentence has the batch for itself, which does not count")
 	})
 }

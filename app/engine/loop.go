@@ -90,7 +90,9 @@ func (l *loop) round(ctx context.Context) {
 	}
 	spent := time.Since(start)
 	l.stats.Busy += spent
-	l.throughput.add(l.finished, spent)
+	if l.queue.len() > 0 { // a batch with room to spare says nothing of what it could do
+		l.throughput.add(l.finished, spent)
+	}
 	l.publish()
 }
 

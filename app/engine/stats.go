@@ -16,8 +16,8 @@ type Stats struct {
 	RunningRows      int   // that the step feeds for them
 	ReservedRows     int   // by the running sentences
 	ReservedBytes    int64 // of decoding state, by the running sentences
-	// SourceTokensPerSecond is how many source tokens' sentences were finished
-	// per second of work, of late.
+	// SourceTokensPerSecond is how many source tokens' sentences were finished per
+	// second while others waited, of late; 0 where none ever has.
 	SourceTokensPerSecond float64
 
 	// Counters of sentences, identical ones counted once but for Shared.
@@ -60,7 +60,7 @@ func (b *board) read() Stats {
 	return b.stats
 }
 
-// throughput measures tokens per second of work. What lies back counts less: half
+// throughput measures tokens per second of work at full load. What lies back counts less: half
 // for each halfLife of work since.
 type throughput struct{ tokens, seconds float64 }
 
