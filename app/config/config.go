@@ -23,7 +23,7 @@ import (
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
-	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode side by side, at most 64; the cores are shared out between them; 0: one for each core with a small model, one in all with others"`
+	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode side by side, at most 64; the cores are shared out between them; 0: with a small model one for each core, up to 8; with others one in all"`
 	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"translation requests that may wait to be decoded; one more gets 503"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
@@ -82,8 +82,8 @@ func Parse(environ []string) (Config, error) {
 	return cfg, cfg.validate()
 }
 
-// maxWorkers is the largest number of workers.
-const maxWorkers = 64
+// maxWorkers is the largest number of workers, maxAutomatic where it is not set.
+const maxWorkers, maxAutomatic = 64, 8
 
 // WorkersFor is the number of workers for a model and a number of cores, where it is
 // not set. A step of a large model is worth sharing between all cores: they read its
@@ -94,7 +94,7 @@ func (c Config) WorkersFor(spec model.Spec, cores int) int {
 	case c.Workers > 0:
 		return c.Workers
 	case spec.Small():
-		return min(cores, maxWorkers)
+		return min(cores, maxAutomatic)
 	}
 	return 1
 }

@@ -153,8 +153,8 @@ func TestReadmeTable(t *testing.T) {
 func TestWorkersFor(t *testing.T) {
 	small := model.Spec{VocabSize: 8000, DModel: 256}
 	large := model.Spec{VocabSize: 128112, DModel: 1024}
-	assert.Equal(t, 8, Config{}.WorkersFor(small, 8))
-	assert.Equal(t, 64, Config{}.WorkersFor(small, 200))
+	assert.Equal(t, 4, Config{}.WorkersFor(small, 4))
+	assert.Equal(t, 8, Config{}.WorkersFor(small, 200))
 	assert.Equal(t, 1, Config{}.WorkersFor(large, 8))
 	assert.Equal(t, 3, Config{Workers: 3}.WorkersFor(small, 8))
 	assert.Equal(t, 3, Config{Workers: 3}.WorkersFor(large, 8))

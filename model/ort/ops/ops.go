@@ -11,8 +11,9 @@
 // depend on what else is in the batch.
 //
 // The arithmetic is in C (rows.c, attention.c, head.c), in the compiler's vector
-// types: one source for AVX-512, AVX2, SSE and NEON. ops.c describes every operator
-// and ties it to ONNX Runtime's C API, whose headers (MIT license) are in include/.
+// types: one source for AVX-512, AVX2, SSE and NEON. The files op_*.c describe the
+// operators and check what they are given; call.h and ops.c tie them to ONNX
+// Runtime's C API, whose headers (MIT license) are in include/.
 package ops
 
 // #cgo CFLAGS: -O3 -std=gnu11 -Wall -Wno-psabi -I${SRCDIR}/include

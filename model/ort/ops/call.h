@@ -1,0 +1,154 @@
+// What the operators have in common: their arguments and their work in parallel.
+#ifndef DRAGOMAN_CALL_H
+#define DRAGOMAN_CALL_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels.h"
+#include "onnxruntime_c_api.h"
+
+// Kernel is a node of a graph: an operator with its attributes.
+typedef struct {
+  const OrtApi *api;
+  int64_t layer, heads, head_dim, spare;
+} Kernel;
+
+#define TRY(call)                   \
+  do {                              \
+    OrtStatus *status_ = (call);    \
+    if (status_) return status_;    \
+  } while (0)
+
+static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message) {
+  return api->CreateStatus(code, message);
+}
+
+// invalid is the error for arguments that an operator refuses; it takes what printf does.
+__attribute__((format(printf, 2, 3))) static inline OrtStatus *invalid(const OrtApi *api, const char *format, ...) {
+  char message[256];
+  va_list numbers;
+  va_start(numbers, format);
+  vsnprintf(message, sizeof message, format, numbers);
+  va_end(numbers);
+  return fail(api, ORT_INVALID_ARGUMENT, message);
+}
+
+// ---- arguments ----
+
+typedef struct {
+  const OrtApi *api;
+  OrtKernelContext *context;
+} Call;
+
+enum { ANY = -1 };  // a dimension that may have any size
+
+// input gives the data of an input, null where an optional one is left out. The
+// input must have n dimensions of the sizes d; those that are ANY are filled in.
+static inline OrtStatus *input(Call c, size_t i, void *data, int64_t *d, size_t n) {
+  const OrtValue *value = NULL;
+  *(const void **)data = NULL;
+  size_t count, rank;
+  TRY(c.api->KernelContext_GetInputCount(c.context, &count));
+  if (i >= count) return NULL;
+  TRY(c.api->KernelContext_GetInput(c.context, i, &value));
+  if (!value) return NULL;
+  const int64_t *shape;
+  ONNXTensorElementDataType type;
+  TRY(c.api->GetTensorElementTypeAndShapeDataReference(value, &type, &shape, &rank));
+  if (rank != n) return invalid(c.api, "input %zu has %zu dimensions: %zu are wanted", i, rank, n);
+  for (size_t j = 0; j < n; j++) {
+    if (d[j] == ANY) d[j] = shape[j];
+    if (d[j] != shape[j])
+      return invalid(c.api, "dimension %zu of input %zu is %lld: %lld is wanted", j, i, (long long)shape[j], (long long)d[j]);
+  }
+  return c.api->GetTensorMutableData((OrtValue *)value, (void **)data);
+}
+
+// vector is input for one dimension of size n.
+static inline OrtStatus *vector(Call c, size_t i, void *data, int64_t n) { return input(c, i, data, &n, 1); }
+
+static inline OrtStatus *output(Call c, size_t i, const int64_t *d, size_t n, void *data) {
+  OrtValue *value;
+  TRY(c.api->KernelContext_GetOutput(c.context, i, d, n, &value));
+  return c.api->GetTensorMutableData(value, (void **)data);
+}
+
+static inline int64_t width_of(const Kernel *k) { return k->heads * k->head_dim; }
+
+// memory describes the input that holds keys and values.
+static inline OrtStatus *memory(Call c, size_t i, const Kernel *k, Memory *m) {
+  int64_t d[4] = {ANY, ANY, ANY, ANY}, width = width_of(k);
+  TRY(input(c, i, &m->data, d, 4));
+  m->rows = d[1], m->capacity = d[2], m->token = d[3];
+  m->half = m->token == 4 * width;
+  if (!m->half && m->token != 8 * width)
+    return invalid(c.api, "the memory has %lld bytes per token: %lld in half or %lld in single precision are wanted",
+                   (long long)m->token, (long long)(4 * width), (long long)(8 * width));
+  if (k->layer >= d[0])
+    return invalid(c.api, "the memory has %lld layers, layer %lld is wanted", (long long)d[0], (long long)k->layer);
+  return NULL;
+}
+
+// partition checks that n groups share the rows without gaps: group i has the rows
+// offsets[i] to offsets[i+1]-1.
+static inline OrtStatus *partition(Call c, const int32_t *offsets, int64_t n, int64_t rows) {
+  int ok = n >= 0 && offsets[0] == 0 && offsets[n] == rows;
+  for (int64_t i = 0; ok && i < n; i++) ok = offsets[i] <= offsets[i + 1];
+  return ok ? NULL : invalid(c.api, "the offsets of %lld groups do not rise from 0 to %lld", (long long)n, (long long)rows);
+}
+
+// ---- work in parallel ----
+
+// A Task is work that is the same for every item. Items are handed out in parts.
+typedef struct Task Task;
+struct Task {
+  void (*item)(Task *task, int64_t i, void *scratch);
+  int64_t items, parts;
+  size_t scratch;  // bytes that the items of a part share, one after the other
+  int failed;      // scratch could not be had
+  const void *arguments;
+};
+
+static inline void part(void *data, size_t p) {
+  Task *t = data;
+  void *scratch = NULL;
+  if (t->scratch && posix_memalign(&scratch, 64, t->scratch)) {
+    t->failed = 1;
+    return;
+  }
+  int64_t first = t->items * (int64_t)p / t->parts, end = t->items * (int64_t)(p + 1) / t->parts;
+  for (int64_t i = first; i < end; i++) t->item(t, i, scratch);
+  free(scratch);
+}
+
+// run does a task; elements is the number of floats that it touches, by which small
+// tasks stay on this thread: to wake others takes longer than these.
+static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
+  enum { SMALL = 1 << 15, PARTS = 16 };
+  if (t->items == 0) return NULL;
+  if (elements < SMALL || t->items == 1) {
+    t->parts = 1;
+    part(t, 0);
+  } else {
+    t->parts = t->items < PARTS ? t->items : PARTS;
+    TRY(c.api->KernelContext_ParallelFor(c.context, part, t->parts, 0, t));
+  }
+  if (t->failed) return fail(c.api, ORT_FAIL, "out of memory");
+  return NULL;
+}
+
+// ---- the operators ----
+
+OrtStatus *op_quantize(void *kernel, OrtKernelContext *context);
+OrtStatus *op_relu_quantize(void *kernel, OrtKernelContext *context);
+OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context);
+OrtStatus *op_add_norm_quantize(void *kernel, OrtKernelContext *context);
+OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context);
+OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context);
+OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context);
+OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context);
+OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context);
+
+#endif

@@ -1,0 +1,205 @@
+// Operators of attention.
+#include "call.h"
+
+static Heads heads_of(const Kernel *k) {
+  Heads h = {k->heads, k->head_dim, 1 / __builtin_sqrtf((float)k->head_dim)};
+  return h;
+}
+
+typedef struct {
+  Product p;
+  Heads h;
+  Memory m;
+  int64_t layer, groups, blocks, longest, rows;
+  const int32_t *offsets, *rows_of, *history, *slots, *lengths;
+  const int64_t *positions;
+  int64_t capacity;
+  float *out;
+} Attention;
+
+static void self_attention_item(Task *t, int64_t i, void *scratch) {
+  const Attention *a = t->arguments;
+  int64_t s = i / a->h.heads, first = a->offsets[s];
+  self_attend(a->p, a->h, i % a->h.heads, first, a->offsets[s + 1] - first, a->out, scratch);
+}
+
+// SelfAttention, of the encoder: acc [T, 3·d], bias [3·d], offsets int32 [B+1],
+// scale [T] → [T, d]; sentence b is the tokens offsets[b] to offsets[b+1]-1.
+OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context) {
+  Kernel *k = kernel;
+  Call c = {k->api, context};
+  Attention a = {.h = heads_of(k)};
+  int64_t d[2] = {ANY, 3 * width_of(k)}, sentences = ANY, longest = 0;
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(input(c, 2, &a.offsets, &sentences, 1));
+  TRY(vector(c, 3, &a.p.scale, d[0]));
+  sentences--;
+  TRY(partition(c, a.offsets, sentences, d[0]));
+  for (int64_t s = 0; s < sentences; s++) {
+    int64_t n = a.offsets[s + 1] - a.offsets[s];
+    longest = n > longest ? n : longest;
+  }
+  d[1] /= 3;
+  TRY(output(c, 0, d, 2, &a.out));
+  Task t = {.item = self_attention_item, .items = sentences * k->heads,
+            .scratch = self_attend_scratch(a.h, longest) * sizeof(float), .arguments = &a};
+  return run(c, &t, d[0] * d[1] * longest);
+}
+
+static void store_cross_item(Task *t, int64_t s, void *scratch) {
+  const Attention *a = t->arguments;
+  (void)scratch;
+  int64_t width = a->h.heads * a->h.head_dim, first = a->offsets[s];
+  store_tokens(a->m, a->layer, a->slots[s], 0, a->p, first, 2 * width, 0, a->offsets[s + 1] - first, width);
+}
+
+// StoreCross: acc [T, 2·d], bias [2·d], offsets int32 [B+1], slots int32 [B], cross
+// (memory), scale [T], after → int32 [1]. It writes keys and values of sentence b to
+// row slots[b] of the memory, which is changed in place. `after` and the output,
+// which mean nothing, tie the nodes of a graph together.
+OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context) {
+  Kernel *k = kernel;
+  Call c = {k->api, context};
+  Attention a = {.h = heads_of(k), .layer = k->layer};
+  int64_t d[2] = {ANY, 2 * width_of(k)}, sentences = ANY, one = 1;
+  int32_t *done;
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(input(c, 3, &a.slots, &sentences, 1));
+  TRY(vector(c, 2, &a.offsets, sentences + 1));
+  TRY(memory(c, 4, k, &a.m));
+  TRY(vector(c, 5, &a.p.scale, d[0]));
+  TRY(partition(c, a.offsets, sentences, d[0]));
+  for (int64_t s = 0; s < sentences; s++) {
+    int n = a.offsets[s + 1] - a.offsets[s];
+    if (a.slots[s] < 0 || a.slots[s] >= a.m.rows || n > a.m.capacity)
+      return invalid(c.api, "no room for %d tokens in row %d: the memory has %lld rows of %lld", n, a.slots[s],
+                     (long long)a.m.rows, (long long)a.m.capacity);
+  }
+  TRY(output(c, 0, &one, 1, &done));
+  *done = 1;
+  Task t = {.item = store_cross_item, .items = sentences, .arguments = &a};
+  return run(c, &t, d[0] * d[1]);
+}
+
+static void store_past_item(Task *t, int64_t r, void *scratch) {
+  const Attention *a = t->arguments;
+  (void)scratch;
+  int64_t width = a->h.heads * a->h.head_dim;
+  store_tokens(a->m, a->layer, a->rows_of[r], a->positions[r], a->p, r, 3 * width, width, 1, width);
+}
+
+// attend_item does a block of heads for all rows of one sentence.
+static void attend_item(Task *t, int64_t i, void *scratch) {
+  const Attention *a = t->arguments;
+  int64_t group = i / a->blocks, block = i % a->blocks, width = a->h.heads * a->h.head_dim;
+  int64_t first = a->offsets[group], n = a->offsets[group + 1] - first, cross = a->slots != NULL;
+  int64_t from = a->h.heads * block / a->blocks, to = a->h.heads * (block + 1) / a->blocks;
+  int64_t stride = cross ? width : 3 * width;
+  Query *queries = scratch;
+  float *q = (float *)(queries + a->rows), *scores = q + a->rows * width;
+  for (int64_t w = 0; w < n; w++) {
+    int64_t r = first + w;
+    float scale = (a->p.scale ? a->p.scale[r] : 1);
+    for (int64_t j = from * a->h.head_dim; j < to * a->h.head_dim; j++)
+      q[w * width + j] = (a->p.acc[r * stride + j] * scale + a->p.bias[j]) * a->h.scale;
+    queries[w] = (Query){q + w * width, a->out + r * width, cross ? NULL : a->history + r * a->capacity,
+                         cross ? a->slots[group] : 0, cross ? a->lengths[group] : a->positions[r] + 1};
+  }
+  attend(a->m, a->layer, a->h, queries, n, from, to, scores);
+}
+
+static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
+  int64_t width = a->h.heads * a->h.head_dim;
+  if (a->groups == 0) return NULL;
+  a->rows = 0;
+  for (int64_t g = 0; g < a->groups; g++) {
+    int64_t n = a->offsets[g + 1] - a->offsets[g];
+    a->rows = n > a->rows ? n : a->rows;
+  }
+  // A few sentences are split by heads, many are work enough.
+  enum { ENOUGH = 4 };
+  a->blocks = a->groups >= ENOUGH ? 1 : (ENOUGH + a->groups - 1) / a->groups;
+  if (a->blocks > a->h.heads) a->blocks = a->h.heads;
+  size_t scratch = a->rows * (sizeof(Query) + width * sizeof(float)) + attend_scratch(a->rows, a->longest) * sizeof(float);
+  Task t = {.item = attend_item, .items = a->groups * a->blocks, .scratch = scratch, .arguments = a};
+  return run(c, &t, tokens * width);
+}
+
+// check_row checks that row r's token and those that it attends to are in the memory.
+static OrtStatus *check_row(Call c, const Attention *a, int64_t r) {
+  int64_t position = a->positions[r], rows = a->m.rows;
+  if (position < 0 || position >= a->m.capacity || position >= a->capacity || a->rows_of[r] < 0 || a->rows_of[r] >= rows)
+    return invalid(c.api, "no room for token %lld in row %d: the memory has %lld rows of %lld, the history %lld",
+                   (long long)position, a->rows_of[r], (long long)rows, (long long)a->m.capacity, (long long)a->capacity);
+  const int32_t *history = a->history + r * a->capacity;
+  int bad = 0;  // the loop has no way out, so it is a few vector instructions
+  for (int64_t t = 0; t <= position; t++) bad |= (history[t] < 0) | (history[t] >= rows);
+  return bad ? invalid(c.api, "the history of row %lld leaves the %lld rows of the memory", (long long)r, (long long)rows) : NULL;
+}
+
+// CachedAttention, of the decoder to what it has decoded: acc [R, 3·d], bias [3·d],
+// rows int32 [R], positions int64 [R], history int32 [R, C], groups int32 [S+1], kv
+// (memory), scale [R] → [R, d]. Row r writes its key and value as token
+// positions[r] of row rows[r] of the memory, in place, and attends to the tokens 0
+// to positions[r], of which token t lies in row history[r, t]. Rows groups[s] to
+// groups[s+1]-1 belong to one sentence: they may attend to one another's tokens.
+OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context) {
+  Kernel *k = kernel;
+  Call c = {k->api, context};
+  Attention a = {.h = heads_of(k), .layer = k->layer};
+  int64_t d[2] = {ANY, 3 * width_of(k)}, tokens = 0;
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  int64_t h[2] = {d[0], ANY};
+  a.groups = ANY;
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(vector(c, 2, &a.rows_of, d[0]));
+  TRY(vector(c, 3, &a.positions, d[0]));
+  TRY(input(c, 4, &a.history, h, 2));
+  TRY(input(c, 5, &a.offsets, &a.groups, 1));
+  TRY(memory(c, 6, k, &a.m));
+  TRY(vector(c, 7, &a.p.scale, d[0]));
+  a.capacity = h[1];
+  a.groups--;
+  TRY(partition(c, a.offsets, a.groups, d[0]));
+  for (int64_t r = 0; r < d[0]; r++) {
+    TRY(check_row(c, &a, r));
+    int64_t n = a.positions[r] + 1;
+    a.longest = n > a.longest ? n : a.longest;
+    tokens += n;
+  }
+  d[1] /= 3;
+  TRY(output(c, 0, d, 2, &a.out));
+  Task t = {.item = store_past_item, .items = d[0], .arguments = &a};
+  TRY(run(c, &t, d[0] * d[1]));
+  return attend_all(c, &a, tokens);
+}
+
+// CrossAttention, of the decoder to the source: acc [R, d], bias [d], groups int32
+// [S+1], slots, lengths int32 [S], cross (memory), scale [R] → [R, d]. The rows of
+// sentence s attend to the first lengths[s] tokens of row slots[s] of the memory.
+OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context) {
+  Kernel *k = kernel;
+  Call c = {k->api, context};
+  Attention a = {.h = heads_of(k), .layer = k->layer};
+  int64_t d[2] = {ANY, width_of(k)}, tokens = 0;
+  a.groups = ANY;
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(input(c, 3, &a.slots, &a.groups, 1));
+  TRY(vector(c, 2, &a.offsets, a.groups + 1));
+  TRY(vector(c, 4, &a.lengths, a.groups));
+  TRY(memory(c, 5, k, &a.m));
+  TRY(vector(c, 6, &a.p.scale, d[0]));
+  TRY(partition(c, a.offsets, a.groups, d[0]));
+  for (int64_t s = 0; s < a.groups; s++) {
+    if (a.lengths[s] < 1 || a.lengths[s] > a.m.capacity || a.slots[s] < 0 || a.slots[s] >= a.m.rows)
+      return invalid(c.api, "no source of %d tokens in row %d: the memory has %lld rows of %lld", a.lengths[s], a.slots[s],
+                     (long long)a.m.rows, (long long)a.m.capacity);
+    a.longest = a.lengths[s] > a.longest ? a.lengths[s] : a.longest;
+    tokens += a.lengths[s];
+  }
+  TRY(output(c, 0, d, 2, &a.out));
+  return attend_all(c, &a, tokens);
+}

@@ -1,0 +1,91 @@
+// Row-wise operators.
+#include "call.h"
+
+typedef struct {
+  Product p;
+  const float *x, *gain, *beta;
+  float *total, *y, *scale;
+  uint8_t *q;
+  int64_t width;
+} Rows;
+
+static void quantize_item(Task *t, int64_t r, void *scratch) {
+  const Rows *a = t->arguments;
+  (void)scratch;
+  quantize_row(a->q + r * a->width, a->scale + r, a->x + r * a->width, a->width);
+}
+
+// Quantize: x [R, N] → q uint8 [R, N], scale [R]; x ≈ (q - 128)·scale/127.
+OrtStatus *op_quantize(void *kernel, OrtKernelContext *context) {
+  Call c = {((Kernel *)kernel)->api, context};
+  Rows a = {0};
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.x, d, 2));
+  TRY(output(c, 0, d, 2, &a.q));
+  TRY(output(c, 1, d, 1, &a.scale));
+  a.width = d[1];
+  Task t = {.item = quantize_item, .items = d[0], .arguments = &a};
+  return run(c, &t, d[0] * d[1]);
+}
+
+static void relu_quantize_item(Task *t, int64_t r, void *scratch) {
+  const Rows *a = t->arguments;
+  relu_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, scratch, a->width);
+}
+
+// ReluQuantize: acc [R, N], bias [N], scale [R] → q uint8 [R, N], scale [R];
+// max(0, acc·scale + bias) ≈ q·scale/255.
+OrtStatus *op_relu_quantize(void *kernel, OrtKernelContext *context) {
+  Call c = {((Kernel *)kernel)->api, context};
+  Rows a = {0};
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(vector(c, 2, &a.p.scale, d[0]));
+  TRY(output(c, 0, d, 2, &a.q));
+  TRY(output(c, 1, d, 1, &a.scale));
+  a.width = d[1];
+  Task t = {.item = relu_quantize_item, .items = d[0], .scratch = d[1] * sizeof(float), .arguments = &a};
+  return run(c, &t, d[0] * d[1]);
+}
+
+static const float epsilon = 1e-5f;
+
+static void add_norm_item(Task *t, int64_t r, void *scratch) {
+  const Rows *a = t->arguments;
+  float *y = a->y ? a->y + r * a->width : scratch;
+  add_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->beta, epsilon, a->width);
+  if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width);
+}
+
+static OrtStatus *add_norm_any(Kernel *k, OrtKernelContext *context, int quantized) {
+  Call c = {k->api, context};
+  Rows a = {0};
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.x, d, 2));
+  TRY(vector(c, 1, &a.gain, d[1]));
+  TRY(vector(c, 2, &a.beta, d[1]));
+  TRY(input(c, 3, &a.p.acc, d, 2));
+  TRY(vector(c, 4, &a.p.bias, d[1]));
+  TRY(vector(c, 5, &a.p.scale, d[0]));
+  if (a.p.acc && !a.p.bias) return invalid(c.api, "a product needs a bias");
+  TRY(output(c, 0, d, 2, &a.total));
+  if (quantized) {
+    TRY(output(c, 1, d, 2, &a.q));
+    TRY(output(c, 2, d, 1, &a.scale));
+  } else {
+    TRY(output(c, 1, d, 2, &a.y));
+  }
+  a.width = d[1];
+  Task t = {.item = add_norm_item, .items = d[0], .scratch = quantized ? d[1] * sizeof(float) : 0, .arguments = &a};
+  return run(c, &t, d[0] * d[1]);
+}
+
+// AddNorm: x [R, N], gain, beta [N], and acc [R, N], bias [N], scale [R], which may
+// be left out → total [R, N] = x + acc·scale + bias, y [R, N], its layer norm.
+OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 0); }
+
+// AddNormQuantize: as AddNorm, with y as q uint8 [R, N], scale [R].
+OrtStatus *op_add_norm_quantize(void *kernel, OrtKernelContext *context) {
+  return add_norm_any(kernel, context, 1);
+}
