@@ -31,7 +31,8 @@ type loop struct {
 
 	stats      Stats
 	throughput throughput
-	finished   int // source tokens of the sentences that were done in this round
+	waited     bool // something waited when this round admitted
+	admitted   int  // source tokens that it admitted
 
 	// Scratch, kept to be used again.
 	inbox   []message
@@ -84,14 +85,14 @@ func (l *loop) wait(ctx context.Context) bool {
 // round does what there is to do between two steps, and the step.
 func (l *loop) round(ctx context.Context) {
 	start := time.Now()
-	l.finished = 0
+	l.waited, l.admitted = false, 0
 	if err := protect(func() error { return l.work(ctx) }); err != nil {
 		l.breakBatch(ctx, err)
 	}
 	spent := time.Since(start)
 	l.stats.Busy += spent
-	if l.queue.len() > 0 { // a batch with room to spare says nothing of what it could do
-		l.throughput.add(l.finished, spent)
+	if l.waited { // a batch with room to spare says nothing of what it could do
+		l.throughput.add(l.admitted, spent)
 	}
 	l.publish()
 }

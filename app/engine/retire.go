@@ -65,7 +65,6 @@ func (l *loop) vacate(s *sequence) {
 // tokens of its own. The last gets the original: whoever has it may change it.
 func (l *loop) deliver(s *sequence, waiters []waiter) {
 	result := s.decoding.Result()
-	l.finished += len(s.job.Source)
 	l.stats.SentencesDone++
 	l.stats.DecodedTokens += uint64(len(result.Tokens))
 	now := time.Now()

@@ -16,8 +16,8 @@ type Stats struct {
 	RunningRows      int   // that the step feeds for them
 	ReservedRows     int   // by the running sentences
 	ReservedBytes    int64 // of decoding state, by the running sentences
-	// SourceTokensPerSecond is how many source tokens' sentences were finished per
-	// second while others waited, of late; 0 where none ever has.
+	// SourceTokensPerSecond is how many source tokens' sentences were admitted to
+	// the batch per second while any waited, of late; 0 where none ever has.
 	SourceTokensPerSecond float64
 
 	// Counters of sentences, identical ones counted once but for Shared.
@@ -60,13 +60,13 @@ func (b *board) read() Stats {
 	return b.stats
 }
 
-// throughput measures tokens per second of work at full load. What lies back counts less: half
+// throughput measures tokens per second of work. What lies back counts less: half
 // for each halfLife of work since.
 type throughput struct{ tokens, seconds float64 }
 
 const halfLife = 10 * time.Second
 
-// add counts the tokens that were finished in some time of work.
+// add counts tokens and the time of work that they took.
 func (t *throughput) add(tokens int, work time.Duration) {
 	keep := math.Exp2(-work.Seconds() / halfLife.Seconds())
 	t.tokens = t.tokens*keep + float64(tokens)

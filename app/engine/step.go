@@ -21,6 +21,7 @@ const idleRoom = 4
 // It stops at the first that does not fit: what becomes free is kept for it.
 func (l *loop) admit() {
 	l.newcomers = l.newcomers[:0]
+	l.waited = l.queue.len() > 0
 	room := l.prefill
 	if len(l.active) == 0 {
 		room *= idleRoom // nobody has to stand still
@@ -32,6 +33,7 @@ func (l *loop) admit() {
 		}
 		l.dequeue(s)
 		l.budget.reserve(s.cost)
+		l.admitted += len(s.job.Source)
 		s.admitted = now
 		var err error
 		s.decoding, err = search.NewSequence(s.job.Search, s.job.Prefix, l.spec.EOS, l.spec.VocabSize)
