@@ -63,7 +63,7 @@ func (s Spec) Parameters() int {
 	return n
 }
 
-// Small says that 8 bits gain next to nothing, and sharing weights between
-// processes neither: most of the weights fit into a CPU's caches, and small models
-// lose the most by rounding.
+// Small says that a model is better served in 32 bits, since small ones lose the most
+// by rounding and are fast anyway, and by a copy for each core, since there is little
+// in a step to share out and little memory to share.
 func (s Spec) Small() bool { return s.Parameters() < 50_000_000 }
