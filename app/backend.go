@@ -201,7 +201,7 @@ func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, opt
 // openOptions says how the program opens a model.
 func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
 	return ort.Options{
-		Threads: threads, Verify: ort.Verify(p.cfg.Verify), NoPrepack: !bool(p.cfg.Prepack) || spec.Small(), Log: p.log,
+		Threads: threads, Verify: p.cfg.Verify, NoPrepack: !bool(p.cfg.Prepack) || spec.Small(), Log: p.log,
 	}
 }
 

@@ -33,12 +33,12 @@ type Config struct {
 	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"time that what waits may take, at the speed of late; a request that would have to wait longer gets 503 at once; 0: no bound"`
 	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for translations that may be asked for again, such as 64MiB; 0: off"`
 
-	Weights        string `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
-	Revision       string `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
-	SaveWeights    string `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder of its own in the user's cache folder"`
-	KeepCheckpoint Switch `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
-	Prepack        Switch `env:"MODEL_PREPACK" envDefault:"true" help:"keep matrices in this CPU's layout in files beside the exported model, which all workers and processes share; not for small models"`
-	Verify         string `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (files that are new or were touched), always or never"`
+	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
+	Revision       string       `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
+	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder of its own in the user's cache folder"`
+	KeepCheckpoint Switch       `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
+	Prepack        Switch       `env:"MODEL_PREPACK" envDefault:"true" help:"keep matrices in this CPU's layout in files beside the exported model, which all workers and processes share; not for small models"`
+	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (files that are new or were touched), always or never"`
 	// Precision is "" after Parse where PRECISION is auto.
 	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp32 for small models, int8 for all others"`
 
@@ -140,7 +140,7 @@ func (c Config) validate() error {
 	if _, err := model.ParsePrecision(string(c.Precision)); err != nil && c.Precision != "" {
 		errs = append(errs, fmt.Errorf("PRECISION=%q: use auto, int8, fp32 or fp16", c.Precision))
 	}
-	if c.Verify != "changed" && c.Verify != "always" && c.Verify != "never" {
+	if _, err := model.ParseVerify(string(c.Verify)); err != nil {
 		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))
 	}
 	switch c.Device {

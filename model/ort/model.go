@@ -19,8 +19,8 @@ type Options struct {
 	// Threads is the number of threads that share the work of one step; 0 is one
 	// for each core.
 	Threads int
-	// Verify says when the files' checksums are compared; "" is VerifyChanged.
-	Verify Verify
+	// Verify says when the files' checksums are compared; "" is model.VerifyChanged.
+	Verify model.Verify
 	// NoPrepack makes every session hold its own copy of the matrices instead of
 	// sharing files of them, which are kept in a folder beside the model.
 	NoPrepack bool

@@ -78,7 +78,7 @@ func TestOpenBrokenGraph(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, make([]byte, info.Size()), 0o644))
-	_, err = orttest.Runtime(t).Open(dir, ort.Options{Verify: ort.VerifyNever})
+	_, err = orttest.Runtime(t).Open(dir, ort.Options{Verify: model.VerifyNever})
 	assert.ErrorContains(t, err, "load "+path)
 }
 

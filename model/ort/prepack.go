@@ -46,7 +46,7 @@ type prepackStore struct {
 	name      string // of ours in there
 	key       prepackKey
 	config    sessionConfig
-	verify    Verify
+	verify    model.Verify
 	log       *slog.Logger
 }
 

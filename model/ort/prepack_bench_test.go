@@ -20,7 +20,7 @@ func BenchmarkOpen(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
 		dir := benchFolder(b, precision)
 		for _, kind := range []string{"plain", "prepacked"} {
-			for _, verify := range []ort.Verify{ort.VerifyAlways, ort.VerifyChanged, ort.VerifyNever} {
+			for _, verify := range []model.Verify{model.VerifyAlways, model.VerifyChanged, model.VerifyNever} {
 				b.Run(fmt.Sprintf("%s/%s/verify=%s", precision, kind, verify), func(b *testing.B) {
 					benchmarkOpen(b, dir, ort.Options{Threads: 1, Verify: verify, NoPrepack: kind == "plain"})
 				})

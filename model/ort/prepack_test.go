@@ -33,7 +33,7 @@ func TestPrepackedIsIdentical(t *testing.T) {
 			require.NoDirExists(t, filepath.Join(dir, "prepacked"))
 			made := open(t, dir, ort.Options{})
 			require.True(t, made.Prepacked())
-			found := open(t, dir, ort.Options{Threads: 1, Verify: ort.VerifyAlways})
+			found := open(t, dir, ort.Options{Threads: 1, Verify: model.VerifyAlways})
 			require.True(t, found.Prepacked())
 
 			want := translate(t, plain)

@@ -17,30 +17,6 @@ import (
 	"dragoman/model"
 )
 
-// Verify says when the sha256 of a model's files is compared with the manifest.
-// Their sizes always are.
-type Verify string
-
-const (
-	// VerifyChanged reads a file when it is new or was touched since its sum was
-	// found right: when its size, inode, time of modification or time of change is
-	// another. Every write, copy and replacement through the file system shows. A
-	// disk that returns other bytes than were written does not. Where the folder
-	// cannot be written nothing is remembered, and all files are read every time.
-	VerifyChanged Verify = "changed"
-	VerifyAlways  Verify = "always" // reads all files, every time
-	VerifyNever   Verify = "never"  // compares the sizes only
-)
-
-// ParseVerify reads a policy's name.
-func ParseVerify(s string) (Verify, error) {
-	switch v := Verify(s); v {
-	case VerifyChanged, VerifyAlways, VerifyNever:
-		return v, nil
-	}
-	return "", fmt.Errorf("unknown check %q: use changed, always or never", s)
-}
-
 // checkedFile is the file in a folder that remembers which of its files were
 // found right, as git's index does.
 const checkedFile = ".dragoman.checked"
@@ -61,7 +37,7 @@ type checked struct {
 
 // verify compares the files of the folder dir with their sizes and, as the policy
 // says, checksums, several at once. It names the first that differs.
-func verify(dir string, files map[string]model.File, policy Verify) error {
+func verify(dir string, files map[string]model.File, policy model.Verify) error {
 	known, start := readChecked(dir), time.Now()
 	var (
 		g    errgroup.Group
@@ -82,7 +58,7 @@ func verify(dir string, files map[string]model.File, policy Verify) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if policy != VerifyNever {
+	if policy != model.VerifyNever {
 		rememberChecked(dir, known, read, start)
 	}
 	return nil
@@ -90,7 +66,7 @@ func verify(dir string, files map[string]model.File, policy Verify) error {
 
 // verifyFile compares a file with what it should be and returns it as it is. It
 // reads the file unless the policy allows to trust what is known of it.
-func verifyFile(path string, want model.File, known checked, policy Verify) (checked, error) {
+func verifyFile(path string, want model.File, known checked, policy model.Verify) (checked, error) {
 	before, err := inspect(path)
 	if err != nil {
 		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
@@ -99,7 +75,7 @@ func verifyFile(path string, want model.File, known checked, policy Verify) (che
 		return checked{}, fmt.Errorf("model file %s is corrupt: size %d, expected %d", filepath.Base(path), before.Size, want.Size)
 	}
 	before.SHA256 = want.SHA256
-	if policy == VerifyNever || policy != VerifyAlways && before == known {
+	if policy == model.VerifyNever || policy != model.VerifyAlways && before == known {
 		return before, nil
 	}
 	got, err := model.HashFile(path)

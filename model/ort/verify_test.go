@@ -19,21 +19,21 @@ func TestVerifyFile(t *testing.T) {
 		require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
 	}
 	for name, c := range map[string]struct {
-		policy Verify
+		policy model.Verify
 		change func(t *testing.T, path string)
 		want   string // the error; "" is none
 	}{
-		"unchanged":           {VerifyChanged, func(*testing.T, string) {}, ""},
+		"unchanged":           {model.VerifyChanged, func(*testing.T, string) {}, ""},
 		"default":             {"", func(*testing.T, string) {}, ""},
-		"unchanged, always":   {VerifyAlways, func(*testing.T, string) {}, "file is corrupt: size 4 sha256 88d4266f"},
-		"touched":             {VerifyChanged, touch, "file is corrupt: size 4 sha256 88d4266f"},
-		"touched, never":      {VerifyNever, touch, ""},
-		"changed mode":        {VerifyChanged, func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o600)) }, "sha256 88d4266f"},
-		"copy with its times": {VerifyChanged, copyWithTimes, "sha256 88d4266f"},
-		"longer": {VerifyNever, func(t *testing.T, path string) {
+		"unchanged, always":   {model.VerifyAlways, func(*testing.T, string) {}, "file is corrupt: size 4 sha256 88d4266f"},
+		"touched":             {model.VerifyChanged, touch, "file is corrupt: size 4 sha256 88d4266f"},
+		"touched, never":      {model.VerifyNever, touch, ""},
+		"changed mode":        {model.VerifyChanged, func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o600)) }, "sha256 88d4266f"},
+		"copy with its times": {model.VerifyChanged, copyWithTimes, "sha256 88d4266f"},
+		"longer": {model.VerifyNever, func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, []byte("12345"), 0o644))
 		}, "file is corrupt: size 5, expected 4"},
-		"gone": {VerifyNever, func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, "model file missing or unreadable"},
+		"gone": {model.VerifyNever, func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, "model file missing or unreadable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")
@@ -70,7 +70,7 @@ func TestVerifyRemembersWhatIsSettled(t *testing.T) {
 	require.NoError(t, err)
 	files := map[string]model.File{"file": file}
 
-	require.NoError(t, verify(dir, files, VerifyChanged))
+	require.NoError(t, verify(dir, files, model.VerifyChanged))
 	assert.Empty(t, readChecked(dir), "a file written just now may be written again within a tick")
 
 	read, err := inspect(path)
@@ -87,17 +87,5 @@ func TestVerifyRemembersWhatIsSettled(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, checkedFile), []byte("{"), 0o644))
 	assert.Empty(t, readChecked(dir), "damaged")
-	require.NoError(t, verify(dir, files, VerifyChanged))
-}
-
-func TestParseVerify(t *testing.T) {
-	for _, v := range []Verify{VerifyChanged, VerifyAlways, VerifyNever} {
-		got, err := ParseVerify(string(v))
-		require.NoError(t, err)
-		assert.Equal(t, v, got)
-	}
-	for _, s := range []string{"", "Always", "sometimes"} {
-		_, err := ParseVerify(s)
-		assert.ErrorContains(t, err, "use changed, always or never")
-	}
+	require.NoError(t, verify(dir, files, model.VerifyChanged))
 }
