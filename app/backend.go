@@ -174,28 +174,21 @@ func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, opt
 	if threads == 0 {
 		threads = max(1, cores/workers)
 	}
-	engines := make([]*engine.Engine, workers)
-	for i := range engines {
-		m, err := rt.Open(dir, p.openOptions(spec, threads))
-		if err != nil {
-			return nil, err
-		}
-		b.releases = append(b.releases, m.Close)
-		engines[i], err = engine.New(engine.Config{
-			Model: m, Log: p.log,
-			Rows: p.cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(p.cfg.KVMemory),
-			PrefillTokens: p.cfg.PrefillTokens, QueueRequests: p.cfg.Concurrency, QueueTokens: p.cfg.QueueTokens,
-			QueueWait: p.cfg.QueueWait, Aging: aging,
-		})
-		if err != nil {
-			return nil, err
-		}
-		b.releases = append(b.releases, func() error { engines[i].Close(); return nil })
-		if i == 0 {
-			p.logMemory(m, options, workers, threads)
-		}
+	var m model.Model // any of them, they are alike
+	engines, err := engine.StartPool(workers, engine.Config{
+		Log: p.log, Rows: p.cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(p.cfg.KVMemory),
+		PrefillTokens: p.cfg.PrefillTokens, QueueRequests: p.cfg.Concurrency, QueueTokens: p.cfg.QueueTokens,
+		QueueWait: p.cfg.QueueWait, Aging: aging,
+	}, func() (_ model.Model, err error) {
+		m, err = rt.Open(dir, p.openOptions(spec, threads))
+		return m, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return engine.NewPool(engines...), nil
+	b.releases = append(b.releases, engines.Close)
+	p.logMemory(m, options, workers, threads)
+	return engines, nil
 }
 
 // openOptions says how the program opens a model.

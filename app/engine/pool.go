@@ -2,23 +2,46 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"dragoman/model"
 )
 
 // Pool shares requests out between engines, each with a model, or a device, of its
-// own. It is safe for concurrent use.
+// own. It is safe for concurrent use, but for Close.
 type Pool struct {
 	engines []*Engine
+	models  []model.Model // of the engines
 
 	mu   sync.Mutex // guards load
 	load []int      // of each engine: source tokens of the jobs that it was given
 }
 
-// NewPool makes a pool of one engine or more, which it closes.
-func NewPool(engines ...*Engine) *Pool {
-	return &Pool{engines: engines, load: make([]int, len(engines))}
+// StartPool opens a model for each of a number of workers, one at least, and starts
+// an engine on it. cfg is each engine's configuration but for the model. The caller
+// closes the pool.
+func StartPool(workers int, cfg Config, open func() (model.Model, error)) (_ *Pool, err error) {
+	p := &Pool{load: make([]int, workers)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.Close())
+		}
+	}()
+	for range workers {
+		if cfg.Model, err = open(); err != nil {
+			return nil, err
+		}
+		p.models = append(p.models, cfg.Model)
+		e, err := New(cfg)
+		if err != nil {
+			return nil, err
+		}
+		p.engines = append(p.engines, e)
+	}
+	return p, nil
 }
 
 // Translate is [Engine.Translate] on all engines: each job goes to the one that has
@@ -104,11 +127,17 @@ func (p *Pool) Stats() []Stats {
 	return stats
 }
 
-// Close closes all engines.
-func (p *Pool) Close() {
+// Close closes all engines, and then their models. Closing again does nothing.
+func (p *Pool) Close() error {
 	var group sync.WaitGroup
 	for _, e := range p.engines {
 		group.Go(e.Close)
 	}
 	group.Wait()
+	var errs []error
+	for _, m := range p.models {
+		errs = append(errs, m.Close())
+	}
+	p.models = nil
+	return errors.Join(errs...)
 }

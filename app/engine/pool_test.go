@@ -12,15 +12,24 @@ import (
 
 // startPool makes a pool of n engines, each with a toy of its own.
 func startPool(t *testing.T, n int, change func(*Config)) (*Pool, []*toy) {
-	toys, engines := make([]*toy, n), make([]*Engine, n)
-	for i := range n {
-		toys[i] = newToy()
-		engines[i] = start(t, toys[i], change)
+	var toys []*toy
+	cfg := config(newToy())
+	if change != nil {
+		change(&cfg)
 	}
-	p := NewPool(engines...)
+	p, err := StartPool(n, cfg, func() (model.Model, error) {
+		toys = append(toys, newToy())
+		return toys[len(toys)-1], nil
+	})
+	require.NoError(t, err)
 	t.Cleanup(func() {
-		p.Close()
+		require.NoError(t, p.Close())
 		assert.Equal(t, make([]int, n), p.load, "what is left of the load")
+		for i, m := range toys {
+			m.check(t)
+			s := p.engines[i].Stats()
+			assert.Zero(t, s.RunningSentences+s.RunningRows+s.QueuedSentences+s.ReservedRows+int(s.ReservedBytes), "%+v", s)
+		}
 	})
 	return p, toys
 }
@@ -63,7 +72,20 @@ func TestPoolFailsAsAWhole(t *testing.T) {
 
 func TestClosedPool(t *testing.T) {
 	p, _ := startPool(t, 2, nil)
-	p.Close()
+	require.NoError(t, p.Close())
 	_, err := p.Translate(t.Context(), Request{Jobs: sentences(6, 1)})
 	assert.ErrorIs(t, err, ErrClosed)
+}
+
+func TestStartPoolClosesWhatItOpened(t *testing.T) {
+	boom := errors.New("boom")
+	m, opened := newToy(), 0
+	_, err := StartPool(3, config(m), func() (model.Model, error) {
+		if opened++; opened == 3 {
+			return nil, boom
+		}
+		return m, nil
+	})
+	assert.ErrorIs(t, err, boom)
+	m.check(t)
 }

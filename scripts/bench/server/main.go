@@ -17,7 +17,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -91,50 +90,27 @@ func open(runtime *ort.Runtime, cfg config.Config, length int, log *slog.Logger)
 	const prefix = 2 // decoder start and language
 	options.MinLength, options.MaxLength = prefix+length, prefix+length
 
-	engines, release, err := start(runtime, cfg, options, log)
+	engines, err := start(runtime, cfg, options, log)
 	if err != nil {
-		return nil, nil, errors.Join(err, release())
+		return nil, nil, err
 	}
 	service, err := translate.New(translate.Config{
 		Tokenizer: tok, Engine: endless{engines, length}, Spec: manifest.Spec,
 		Languages: manifest.Languages, MaxRecords: cfg.MaxRecords, Search: options,
 	})
 	if err != nil {
-		return nil, nil, errors.Join(err, release())
+		return nil, nil, errors.Join(err, engines.Close())
 	}
-	return service, release, nil
+	return service, engines.Close, nil
 }
 
-// start loads the model and starts an engine for each worker, as the service does.
-// release, also to be called after an error, stops what was started.
-func start(runtime *ort.Runtime, cfg config.Config, options search.Options, log *slog.Logger) (_ *engine.Pool, release func() error, err error) {
-	var releases []func() error
-	release = func() error {
-		var errs []error
-		for _, f := range slices.Backward(releases) {
-			errs = append(errs, f())
-		}
-		return errors.Join(errs...)
-	}
-	engines := make([]*engine.Engine, max(cfg.Workers, 1))
-	for i := range engines {
-		m, err := runtime.Open(cfg.Weights, ort.Options{Threads: cfg.Threads})
-		if err != nil {
-			return nil, release, err
-		}
-		releases = append(releases, m.Close)
-		engines[i], err = engine.New(engine.Config{
-			Model: m, Log: log,
-			Rows: cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(cfg.KVMemory),
-			PrefillTokens: cfg.PrefillTokens, QueueRequests: cfg.Concurrency, QueueTokens: cfg.QueueTokens,
-			QueueWait: cfg.QueueWait, Aging: 5 * time.Second,
-		})
-		if err != nil {
-			return nil, release, err
-		}
-		releases = append(releases, func() error { engines[i].Close(); return nil })
-	}
-	return engine.NewPool(engines...), release, nil
+// start loads the model for each worker, with the service's settings.
+func start(runtime *ort.Runtime, cfg config.Config, options search.Options, log *slog.Logger) (*engine.Pool, error) {
+	return engine.StartPool(max(cfg.Workers, 1), engine.Config{
+		Log: log, Rows: cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(cfg.KVMemory),
+		PrefillTokens: cfg.PrefillTokens, QueueRequests: cfg.Concurrency, QueueTokens: cfg.QueueTokens,
+		QueueWait: cfg.QueueWait, Aging: 5 * time.Second,
+	}, func() (model.Model, error) { return runtime.Open(cfg.Weights, ort.Options{Threads: cfg.Threads}) })
 }
 
 // endless takes translations that reached their length for finished ones.
