@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"dragoman/app/cache"
 	"dragoman/app/engine"
@@ -136,13 +135,7 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 		return fmt.Errorf("PRECISION is %s, but %s holds an %s model: set PRECISION=auto, or MODEL_WEIGHTS to the checkpoint",
 			want, dir, manifest.Precision)
 	}
-	options := search.DefaultOptions(manifest.Spec.Generation)
-	if p.cfg.Beams > 0 {
-		options.Beams = p.cfg.Beams
-	}
-	if p.cfg.MaxLength > 0 {
-		options.MaxLength = p.cfg.MaxLength
-	}
+	options := p.cfg.Search(manifest.Spec.Generation)
 	tok, err := tokenizer.Open(dir)
 	if err != nil {
 		return err
@@ -169,17 +162,9 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 
 // startEngines loads the model once for each worker and starts an engine on it.
 func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, options search.Options, p *program) (*engine.Pool, error) {
-	cores := runtime.GOMAXPROCS(0)
-	workers, threads := p.cfg.WorkersFor(spec, cores), p.cfg.Threads
-	if threads == 0 {
-		threads = max(1, cores/workers)
-	}
+	workers, threads := p.cfg.Share(spec, runtime.GOMAXPROCS(0))
 	var m model.Model // any of them, they are alike
-	engines, err := engine.StartPool(workers, engine.Config{
-		Log: p.log, Rows: p.cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(p.cfg.KVMemory),
-		PrefillTokens: p.cfg.PrefillTokens, QueueRequests: p.cfg.Concurrency, QueueTokens: p.cfg.QueueTokens,
-		QueueWait: p.cfg.QueueWait, Aging: aging,
-	}, func() (_ model.Model, err error) {
+	engines, err := engine.StartPool(workers, p.cfg.Engine(options, p.log), func() (_ model.Model, err error) {
 		m, err = rt.Open(dir, p.openOptions(spec, threads))
 		return m, err
 	})
@@ -197,9 +182,6 @@ func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
 		Threads: threads, Verify: p.cfg.Verify, NoPrepack: !bool(p.cfg.Prepack) || spec.Small(), Log: p.log,
 	}
 }
-
-// aging is how far a priority lets requests overtake others.
-const aging = 5 * time.Second
 
 // logMemory says what the decoding state of a worker can take at most.
 func (p *program) logMemory(m model.Model, options search.Options, workers, threads int) {

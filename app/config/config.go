@@ -85,20 +85,6 @@ func Parse(environ []string) (Config, error) {
 // maxWorkers is the largest number of workers, maxAutomatic where it is not set.
 const maxWorkers, maxAutomatic = 64, 8
 
-// WorkersFor is the number of workers for a model and a number of cores, where it is
-// not set. A step of a large model is worth sharing between all cores: they read its
-// weights once for more rows. A step of a small one is over sooner than its work is
-// shared out.
-func (c Config) WorkersFor(spec model.Spec, cores int) int {
-	switch {
-	case c.Workers > 0:
-		return c.Workers
-	case spec.Small():
-		return min(cores, maxAutomatic)
-	}
-	return 1
-}
-
 // validate names every value that the service cannot run with.
 func (c Config) validate() error {
 	var errs []error

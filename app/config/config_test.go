@@ -150,12 +150,26 @@ func TestReadmeTable(t *testing.T) {
 	assert.Contains(t, string(readme), table, "put this table into the README:\n%s", table)
 }
 
-func TestWorkersFor(t *testing.T) {
+func TestShare(t *testing.T) {
 	small := model.Spec{VocabSize: 8000, DModel: 256}
 	large := model.Spec{VocabSize: 128112, DModel: 1024}
-	assert.Equal(t, 4, Config{}.WorkersFor(small, 4))
-	assert.Equal(t, 8, Config{}.WorkersFor(small, 200))
-	assert.Equal(t, 1, Config{}.WorkersFor(large, 8))
-	assert.Equal(t, 3, Config{Workers: 3}.WorkersFor(small, 8))
-	assert.Equal(t, 3, Config{Workers: 3}.WorkersFor(large, 8))
+	for name, test := range map[string]struct {
+		config           Config
+		spec             model.Spec
+		cores            int
+		workers, threads int
+	}{
+		"small: one for each core":       {Config{}, small, 4, 4, 1},
+		"small: 8 at most":               {Config{}, small, 200, 8, 25},
+		"large: one on all cores":        {Config{}, large, 8, 1, 8},
+		"workers share the cores":        {Config{Workers: 3}, small, 8, 3, 2},
+		"more workers than cores":        {Config{Workers: 3}, large, 2, 3, 1},
+		"threads are those of a worker":  {Config{Workers: 2, Threads: 5}, large, 8, 2, 5},
+		"threads do not change the rest": {Config{Threads: 2}, small, 4, 4, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			workers, threads := test.config.Share(test.spec, test.cores)
+			assert.Equal(t, []int{test.workers, test.threads}, []int{workers, threads})
+		})
+	}
 }

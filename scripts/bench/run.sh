@@ -14,6 +14,7 @@
 #
 #   BENCH_QUICK=1            fewer and smaller cells, one repetition: to try it out
 #   BENCH_REPS=5             repetitions; BENCH_SERVED_REPS and BENCH_STRESS_REPS of one stage
+#   BENCH_ADD=1              keep the runs of earlier calls that the result files have
 #   BENCH_THREADS=2          threads of each side
 #   BENCH_SIDES              names of the sides to run, as the tables have them
 #   BENCH_DIR, BENCH_OUT     build/bench and docs/benchmarks

@@ -56,7 +56,9 @@ def _origin(found):
     timed = [r for r in runs if "noisy" in r]
     noisy = sum(r["noisy"] for r in timed)
     versions = ", ".join(f"{k} {v}" for k, v in header.get("versions", {}).items())
-    return (f"{host['time'][:10]}, commit {host['commit']}, {host['cores']} cores of {host['cpu']} "
+    days = sorted({h["time"][:10] for h in [host, *header.get("earlier", [])]})
+    commits = dict.fromkeys(h["commit"] for h in [*header.get("earlier", []), host])
+    return (f"{', '.join(days)}, commit {', '.join(commits)}, {host['cores']} cores of {host['cpu']} "
             f"({', '.join(host['instructions'])}), {host['memory_gb']} GB, {header['threads']} threads each, "
             f"{header['repetitions']} repetitions{', ' + versions if versions else ''}. "
             f"{noisy} of {len(timed)} runs were disturbed by other load; they are left out of a median where at least "

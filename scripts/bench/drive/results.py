@@ -8,7 +8,9 @@ import settings
 
 class Results:
     """Writes OUT/name.json: a header and a list of runs, one a line. The file is
-    replaced as a whole by every add, so that a run that is cut off loses nothing."""
+    replaced as a whole by every add, so that a run that is cut off loses nothing.
+    With BENCH_ADD the runs that the file has already stay in it, and the header
+    says in "earlier" where they were made."""
 
     def __init__(self, name, **header):
         self.path = os.path.join(settings.OUT, name + ".json")
@@ -16,6 +18,9 @@ class Results:
                        "quick": settings.QUICK, **header}
         self.runs = []
         os.makedirs(settings.OUT, exist_ok=True)
+        if settings.ADD and (found := read(name)):
+            self.runs = found["runs"]
+            self.header["earlier"] = [*found["header"].get("earlier", []), found["header"]["host"]]
         self.write()
 
     def add(self, **run):

@@ -17,6 +17,7 @@ ARRIVALS = knob("SERVED_ARRIVALS", 80, quick=10)  # at each rate, at least, as f
 LONGEST = knob("SERVED_LONGEST", 90, quick=10)  # seconds at each rate
 SHARES = knob("SERVED_SHARES", [0.25, 0.5, 0.8, 1.2])  # of dragoman's capacity
 PROBES = knob("SERVED_PROBES", 5, quick=2)  # rates tried to find the highest that a side can sustain
+BEYOND = 2  # times its capacity: a side is measured at such rates in the first repetition only
 CLIENTS = 32
 
 
@@ -67,6 +68,9 @@ class Stage:
         for repetition in range(REPETITIONS):
             for share in SHARES:
                 for name, command in self.turn(repetition):
+                    # What is far beyond a side is measured once: it only fills queues.
+                    if repetition and share * reference > BEYOND * capacity[name]:
+                        continue
                     self.point(name, command, share * reference, kind="rate", share=share, repetition=repetition)
             for name, command in self.turn(repetition):
                 if capacity[name] > 0:

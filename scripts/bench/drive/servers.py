@@ -65,9 +65,10 @@ class Server:
             # dragoman's settings; peers have command lines.
             "MODEL_WEIGHTS": built(prefix + PRECISION[self.model]), "ONNXRUNTIME_LIB": settings.LIBRARY,
             "APP_HOST": "127.0.0.1", "APP_PORT": str(self.port),
-            "THREADS": str(max(1, settings.THREADS // int(os.environ.get("APP_WORKERS", "1")))),  # of each worker
             "NUM_BEAMS": str(BEAMS[self.model]), "CACHE_BYTES": "0", "LOG_LEVEL": "warn", **self.env,
         }
+        if settings.THREADS != os.cpu_count():  # else it shares out the cores itself
+            env |= {"APP_WORKERS": "1", "THREADS": str(settings.THREADS)}
         port = [] if "dragoman" in self.name else ["--port", str(self.port)]
         with open(built("log", f"server-{self.name}.log".replace(" ", "-")), "a", encoding="utf8") as log:
             self.process = subprocess.Popen([*self.command, *port], env=env, stdout=log, stderr=log)

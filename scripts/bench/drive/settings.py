@@ -27,6 +27,7 @@ PYTHON = os.path.join(BUILD, "venv", "bin", "python")
 LIBRARY = path("build", "onnxruntime", "libonnxruntime.so")
 DRAGOMAN = path("build", "dragoman")
 THREADS = knob("THREADS", 2)
+ADD = knob("ADD", 0)
 REPETITIONS = knob("REPS", 5, quick=1)
 
 

@@ -17,9 +17,9 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"syscall"
-	"time"
 
 	"dragoman/app/config"
 	"dragoman/app/engine"
@@ -49,13 +49,13 @@ func run(ctx context.Context, length int) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: cfg.LogLevel}))
-	runtime, err := ort.Load(cfg.Library)
+	rt, err := ort.Load(cfg.Library)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, runtime.Close()) }()
+	defer func() { err = errors.Join(err, rt.Close()) }()
 
-	service, release, err := open(runtime, cfg, length, log)
+	service, release, err := open(rt, cfg, length, log)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func run(ctx context.Context, length int) (err error) {
 }
 
 // open makes the service. release closes what is below it.
-func open(runtime *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *translate.Service, release func() error, err error) {
+func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *translate.Service, release func() error, err error) {
 	manifest, err := model.ReadManifest(cfg.Weights)
 	if err != nil {
 		return nil, nil, err
@@ -83,14 +83,11 @@ func open(runtime *ort.Runtime, cfg config.Config, length int, log *slog.Logger)
 	if err != nil {
 		return nil, nil, err
 	}
-	options := search.DefaultOptions(manifest.Spec.Generation)
-	if cfg.Beams > 0 {
-		options.Beams = cfg.Beams
-	}
+	options := cfg.Search(manifest.Spec.Generation)
 	const prefix = 2 // decoder start and language
 	options.MinLength, options.MaxLength = prefix+length, prefix+length
 
-	engines, err := start(runtime, cfg, options, log)
+	engines, err := start(rt, cfg, manifest.Spec, options, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,12 +102,11 @@ func open(runtime *ort.Runtime, cfg config.Config, length int, log *slog.Logger)
 }
 
 // start loads the model for each worker, with the service's settings.
-func start(runtime *ort.Runtime, cfg config.Config, options search.Options, log *slog.Logger) (*engine.Pool, error) {
-	return engine.StartPool(max(cfg.Workers, 1), engine.Config{
-		Log: log, Rows: cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(cfg.KVMemory),
-		PrefillTokens: cfg.PrefillTokens, QueueRequests: cfg.Concurrency, QueueTokens: cfg.QueueTokens,
-		QueueWait: cfg.QueueWait, Aging: 5 * time.Second,
-	}, func() (model.Model, error) { return runtime.Open(cfg.Weights, ort.Options{Threads: cfg.Threads}) })
+func start(rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Pool, error) {
+	workers, threads := cfg.Share(spec, runtime.GOMAXPROCS(0))
+	return engine.StartPool(workers, cfg.Engine(options, log), func() (model.Model, error) {
+		return rt.Open(cfg.Weights, ort.Options{Threads: threads})
+	})
 }
 
 // endless takes translations that reached their length for finished ones.

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"log/slog"
+	"time"
+
+	"dragoman/app/engine"
+	"dragoman/model"
+	"dragoman/model/search"
+)
+
+// aging is how far a priority lets requests overtake others.
+const aging = 5 * time.Second
+
+// Search returns how translations are decoded that ask for nothing else, by a model
+// with these defaults.
+func (c Config) Search(defaults model.Generation) search.Options {
+	options := search.DefaultOptions(defaults)
+	if c.Beams > 0 {
+		options.Beams = c.Beams
+	}
+	if c.MaxLength > 0 {
+		options.MaxLength = c.MaxLength
+	}
+	return options
+}
+
+// Engine returns how each worker schedules, without its model.
+func (c Config) Engine(options search.Options, log *slog.Logger) engine.Config {
+	return engine.Config{
+		Log: log, Rows: c.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(c.KVMemory),
+		PrefillTokens: c.PrefillTokens, QueueRequests: c.Concurrency, QueueTokens: c.QueueTokens,
+		QueueWait: c.QueueWait, Aging: aging,
+	}
+}
+
+// Share returns the number of workers, and of threads that each has, for a model on a
+// number of cores. Where they are not set: a step of a large model is worth sharing
+// between all cores, for they read its weights once for more rows; a step of a small one
+// is over sooner than its work is shared out.
+func (c Config) Share(spec model.Spec, cores int) (workers, threads int) {
+	workers, threads = c.Workers, c.Threads
+	if workers == 0 {
+		workers = 1
+		if spec.Small() {
+			workers = min(cores, maxAutomatic)
+		}
+	}
+	if threads == 0 {
+		threads = max(1, cores/workers)
+	}
+	return workers, threads
+}
