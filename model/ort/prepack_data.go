@@ -34,17 +34,17 @@ func createPrepackData(path string) (*prepackData, error) {
 }
 
 // add appends part of another file at the next page and returns where it lies now.
-func (d *prepackData) add(from io.ReaderAt, part span) (span, error) {
+func (d *prepackData) add(from io.ReaderAt, part onnx.Span) (onnx.Span, error) {
 	padding := make([]byte, (onnx.Alignment-d.size%onnx.Alignment)%onnx.Alignment)
 	if _, err := d.out.Write(padding); err != nil {
-		return span{}, err
+		return onnx.Span{}, err
 	}
 	d.size += int64(len(padding))
-	moved := span{offset: d.size, length: part.length}
-	n, err := io.Copy(d.out, part.reader(from))
+	moved := onnx.Span{Offset: d.size, Length: part.Length}
+	n, err := io.Copy(d.out, io.NewSectionReader(from, part.Offset, part.Length))
 	d.size += n
-	if err == nil && n != part.length {
-		err = fmt.Errorf("%d of %d bytes at %d: %w", n, part.length, part.offset, io.ErrUnexpectedEOF)
+	if err == nil && n != part.Length {
+		err = fmt.Errorf("%d of %d bytes at %d: %w", n, part.Length, part.Offset, io.ErrUnexpectedEOF)
 	}
 	return moved, err
 }
@@ -60,26 +60,19 @@ func (d *prepackData) finish() (model.File, error) {
 	return model.File{Size: d.size, SHA256: hex.EncodeToString(d.hash.Sum(nil))}, nil
 }
 
-// span is a part of a file, in bytes.
-type span struct{ offset, length int64 }
-
-func (s span) reader(from io.ReaderAt) io.Reader {
-	return io.NewSectionReader(from, s.offset, s.length)
-}
-
 // sameBytes says whether two parts of files hold the same.
-func sameBytes(a io.ReaderAt, inA span, b io.ReaderAt, inB span) (bool, error) {
-	if inA.length != inB.length {
+func sameBytes(a io.ReaderAt, inA onnx.Span, b io.ReaderAt, inB onnx.Span) (bool, error) {
+	if inA.Length != inB.Length {
 		return false, nil
 	}
 	const chunk = 1 << 20
 	bufA, bufB := make([]byte, chunk), make([]byte, chunk)
-	for done := int64(0); done < inA.length; done += chunk {
-		n := min(chunk, inA.length-done)
-		if _, err := a.ReadAt(bufA[:n], inA.offset+done); err != nil {
+	for done := int64(0); done < inA.Length; done += chunk {
+		n := min(chunk, inA.Length-done)
+		if _, err := a.ReadAt(bufA[:n], inA.Offset+done); err != nil {
 			return false, err
 		}
-		if _, err := b.ReadAt(bufB[:n], inB.offset+done); err != nil {
+		if _, err := b.ReadAt(bufB[:n], inB.Offset+done); err != nil {
 			return false, err
 		}
 		if !bytes.Equal(bufA[:n], bufB[:n]) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"dragoman/model/onnx"
 )
 
 // compaction rewrites a graph that ONNX Runtime saved with packed matrices.
@@ -23,11 +25,11 @@ type compaction struct {
 
 // compactGraph carries the compaction out and returns the graph.
 func compactGraph(c compaction) ([]byte, error) {
-	saved, constants, err := readGraph(c.saved)
+	saved, constants, err := onnx.Read(c.saved)
 	if err != nil {
 		return nil, err
 	}
-	_, originals, err := readGraph(c.original)
+	_, originals, err := onnx.Read(c.original)
 	if err != nil {
 		return nil, err
 	}
@@ -39,90 +41,90 @@ func compactGraph(c compaction) ([]byte, error) {
 	if err := c.move(constants, files); err != nil {
 		return nil, err
 	}
-	return saved.with(constants), nil
+	return saved.With(constants), nil
 }
 
 // keepOriginals lets constants that are the same as in the original graph lie
 // where they lie there.
-func (c compaction) keepOriginals(constants, originals []*constant, files openFiles) error {
-	byName := map[string]*constant{}
+func (c compaction) keepOriginals(constants, originals []*onnx.Constant, files openFiles) error {
+	byName := map[string]*onnx.Constant{}
 	for _, o := range originals {
-		byName[o.name] = o
+		byName[o.Name] = o
 	}
 	for _, k := range constants {
-		o := byName[k.name]
-		if o == nil || o.location == "" || k.location == "" {
+		o := byName[k.Name]
+		if o == nil || o.Location == "" || k.Location == "" {
 			continue
 		}
-		in, err := files.open(c.saved, k.location)
+		in, err := files.open(c.saved, k.Location)
 		if err != nil {
 			return err
 		}
-		inOriginal, err := files.open(c.original, o.location)
+		inOriginal, err := files.open(c.original, o.Location)
 		if err != nil {
 			return err
 		}
-		same, err := sameBytes(in, k.at, inOriginal, o.at)
+		same, err := sameBytes(in, k.At, inOriginal, o.At)
 		if err != nil {
-			return fmt.Errorf("constant %s: %w", k.name, err)
+			return fmt.Errorf("constant %s: %w", k.Name, err)
 		}
 		if !same {
 			continue
 		}
-		k.location, k.at = o.location, o.at
+		k.Location, k.At = o.Location, o.At
 	}
 	return nil
 }
 
 // move copies into data the packed matrices, which all go to one anchor, the
 // constants that are not where the original graph has them, and the anchor.
-func (c compaction) move(constants []*constant, files openFiles) error {
+func (c compaction) move(constants []*onnx.Constant, files openFiles) error {
 	savedData := filepath.Base(c.data.file.Name())
 	in, err := files.open(c.saved, savedData)
 	if err != nil {
 		return err
 	}
 	anchor := smallestExternal(constants)
-	var packed []packedMatrix
+	var packed []onnx.Packed
 	for _, k := range constants {
-		if k.location == savedData || k == anchor {
-			from, err := files.open(c.fileOf(k, savedData), k.location)
+		if k.Location == savedData || k == anchor {
+			from, err := files.open(c.fileOf(k, savedData), k.Location)
 			if err != nil {
 				return err
 			}
-			if k.at, err = c.data.add(from, k.at); err != nil {
-				return fmt.Errorf("constant %s: %w", k.name, err)
+			if k.At, err = c.data.add(from, k.At); err != nil {
+				return fmt.Errorf("constant %s: %w", k.Name, err)
 			}
-			k.location = c.location
+			k.Location = c.location
 		}
-		for _, p := range k.packed {
-			for i, part := range p.buffers {
-				if p.buffers[i], err = c.data.add(in, part); err != nil {
-					return fmt.Errorf("packed %s: %w", k.name, err)
+		for _, p := range k.Packed {
+			for i, part := range p.Buffers {
+				if p.Buffers[i], err = c.data.add(in, part); err != nil {
+					return fmt.Errorf("packed %s: %w", k.Name, err)
 				}
 			}
 			packed = append(packed, p)
 		}
-		k.packed = nil
+		k.Packed = nil
 	}
 	if anchor != nil {
-		anchor.packed = packed
+		anchor.Packed = packed
 	}
 	return nil
 }
 
 // fileOf is the graph beside which a constant's file lies.
-func (c compaction) fileOf(k *constant, savedData string) string {
-	if k.location == savedData {
+func (c compaction) fileOf(k *onnx.Constant, savedData string) string {
+	if k.Location == savedData {
 		return c.saved
 	}
 	return c.original
 }
 
 // smallestExternal is the smallest constant outside the graph; nil if all are in it.
-func smallestExternal(constants []*constant) (smallest *constant) {
+func smallestExternal(constants []*onnx.Constant) (smallest *onnx.Constant) {
 	for _, k := range constants {
-		if k.location != "" && (smallest == nil || k.at.length < smallest.at.length) {
+		if k.Location != "" && (smallest == nil || k.At.Length < smallest.At.Length) {
 			smallest = k
 		}
 	}

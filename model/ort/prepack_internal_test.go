@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"dragoman/model"
+	"dragoman/model/onnx"
 )
 
 func TestPrepackKey(t *testing.T) {
@@ -58,48 +58,6 @@ func TestPublishRefusesAnotherExport(t *testing.T) {
 	assert.NoDirExists(t, filepath.Join(s.root, "key"))
 }
 
-func TestConstantRoundTrip(t *testing.T) {
-	want := constant{
-		name: "w", proto: appendBytes(nil, tensorName, []byte("w")), location: "data.bin", at: span{4096, 8},
-		packed: []packedMatrix{{"MatMul+1", []span{{8192, 16}, {12288, 4}}}, {"Gemm+2", []span{{16384, 1}}}},
-	}
-	got, err := readConstant(want.encode())
-	require.NoError(t, err)
-	assert.Equal(t, &want, got)
-
-	inside := constant{name: "w", proto: want.proto}
-	got, err = readConstant(inside.encode())
-	require.NoError(t, err)
-	assert.Equal(t, &inside, got)
-}
-
-func TestReadGraphRefuses(t *testing.T) {
-	withEntry := func(key, value string) []byte {
-		entry := appendBytes(appendBytes(nil, entryKey, []byte(key)), entryValue, []byte(value))
-		tensor := appendBytes(appendBytes(nil, tensorName, []byte("w")), tensorExternalData, entry)
-		return appendBytes(nil, modelGraph, appendBytes(nil, graphInitializer, tensor))
-	}
-	for name, c := range map[string]struct {
-		raw  []byte
-		want string
-	}{
-		"no protobuf":         {[]byte{0xff}, "truncated protobuf"},
-		"cut field":           {protowire.AppendTag(nil, modelGraph, protowire.BytesType), "truncated protobuf"},
-		"offset is no number": {withEntry("offset", "x"), `constant w: strconv.ParseInt: parsing "x"`},
-		"length is no number": {withEntry("length", ""), "constant w: strconv.ParseInt"},
-		"two numbers":         {withEntry("prepacked_0", "key|1;2"), "offset;length;checksum expected"},
-		"packed at no number": {withEntry("prepacked_0", "key|1;x;0"), "packed matrix"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "graph.onnx")
-			require.NoError(t, os.WriteFile(path, c.raw, 0o644))
-			_, _, err := readGraph(path)
-			assert.ErrorContains(t, err, c.want)
-			assert.ErrorContains(t, err, path)
-		})
-	}
-}
-
 // TestCopyCutFile copies from a file that ends too soon, as after a full disk.
 func TestCopyCutFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cut")
@@ -110,8 +68,8 @@ func TestCopyCutFile(t *testing.T) {
 	data, err := createPrepackData(filepath.Join(t.TempDir(), "out"))
 	require.NoError(t, err)
 	defer data.file.Close()
-	_, err = data.add(f, span{50, 51})
+	_, err = data.add(f, onnx.Span{Offset: 50, Length: 51})
 	assert.ErrorContains(t, err, "50 of 51 bytes at 50")
-	_, err = sameBytes(f, span{0, 100}, f, span{1, 100})
+	_, err = sameBytes(f, onnx.Span{Offset: 0, Length: 100}, f, onnx.Span{Offset: 1, Length: 100})
 	assert.ErrorContains(t, err, "EOF")
 }

@@ -19,6 +19,7 @@ SHARES = knob("SERVED_SHARES", [0.25, 0.5, 0.8, 1.2])  # of dragoman's capacity
 PROBES = knob("SERVED_PROBES", 5, quick=2)  # rates tried to find the highest that a side can sustain
 BEYOND = 2  # times its capacity: a side is measured at such rates in the first repetition only
 CLIENTS = 32
+PATIENCE = 60  # seconds that these clients wait: a side is not slower for a queue that is too long
 
 
 def main():
@@ -35,6 +36,7 @@ class Stage:
         self.model, self.results = model, results
         self.texts = servers.texts(model)
         batched = "ctranslate2-batched"
+        self.hopeless = set()  # sides that met p95 at no rate in a repetition: not tried again
         self.commands = {
             "dragoman": servers.dragoman(model),
             batched: None,  # see tune
@@ -47,19 +49,23 @@ class Stage:
             self.commands[batched] = self.tune(batched)
 
     def tune(self, name):
-        """The command line of CTranslate2's service that translates most, of batches of
-        several sizes, one at a time on all threads or one on each."""
+        """The command line of CTranslate2's service that has the best goodput at a
+        rate of half of its capacity, of batches of several sizes, one at a time on all
+        threads or one on each. Large batches translate more, and later."""
+        def command(batch, inter):
+            return servers.ctranslate2(self.model, batch, inter)
+
+        rate = self.capacity(name, command(16, 1), kind="tune capacity", batch=16, inter=1) / 2
         best = {}
         for inter in {1, settings.THREADS} if not settings.QUICK else {1}:
-            for batch in [8, 16, 32, 64] if not settings.QUICK else [16, 32]:
-                command = servers.ctranslate2(self.model, batch, inter)
-                rate = self.capacity(name, command, kind="tune", batch=batch, inter=inter)
-                best[rate] = command
+            for batch in [4, 8, 16, 32] if not settings.QUICK else [16, 32]:
+                run = self.point(name, command(batch, inter), rate, kind="tune", batch=batch, inter=inter, repetition=0)
+                best[run.get("good_per_s", 0), -run.get("p95_ms", float("inf"))] = command(batch, inter)
         return best[max(best)]
 
     def run(self):
         capacities = {}
-        for repetition in range(REPETITIONS):
+        for repetition in range(min(3, REPETITIONS)):
             for name, command in self.turn(repetition):
                 rate = self.capacity(name, command, kind="capacity", repetition=repetition)
                 capacities.setdefault(name, []).append(rate)
@@ -73,7 +79,7 @@ class Stage:
                         continue
                     self.point(name, command, share * reference, kind="rate", share=share, repetition=repetition)
             for name, command in self.turn(repetition):
-                if capacity[name] > 0:
+                if capacity[name] > 0 and name not in self.hopeless:
                     self.sustain(name, command, capacity[name], repetition)
 
     def turn(self, repetition):
@@ -85,7 +91,8 @@ class Stage:
     def capacity(self, name, command, **fields):
         """Answers a second with as many requests in flight as clients; 0 on failure."""
         seconds = CAPACITY_SECONDS[self.model]
-        run = self.measure(name, command, seconds, "-clients", CLIENTS, "-duration", f"{seconds}s", **fields)
+        run = self.measure(name, command, seconds, "-clients", CLIENTS, "-duration", f"{seconds}s",
+                           "-timeout", f"{PATIENCE}s", **fields)
         return run.get("answered_per_s", 0)
 
     def point(self, name, command, rate, **fields):
@@ -107,6 +114,8 @@ class Stage:
                 low = rate
             else:
                 high = rate
+        if low == 0:
+            self.hopeless.add(name)
 
     def measure(self, name, command, seconds, *arguments, **fields):
         """One run against a server of its own. A side that fails loses this run only."""

@@ -1,4 +1,4 @@
-package ort
+package onnx
 
 import (
 	"cmp"
@@ -12,42 +12,35 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// constant is where a graph's constant lies.
-type constant struct {
-	name     string
-	proto    []byte // TensorProto without its external data
-	location string // the file; "" is the graph itself
-	at       span
-	packed   []packedMatrix
+// Span is a part of a file, in bytes.
+type Span struct{ Offset, Length int64 }
+
+// Constant is where a graph's constant lies.
+type Constant struct {
+	Name     string
+	Location string // the file, relative to the graph's folder; "" is the graph itself
+	At       Span   // in Location
+	Packed   []Packed
+
+	proto []byte // TensorProto without its external data
 }
 
-// packedMatrix is what a kernel made of a constant: buffers in the constant's file.
-type packedMatrix struct {
-	key     string // the operator and a hash of the buffers
-	buffers []span
+// Packed is what a kernel of ONNX Runtime made of a constant: buffers in the
+// constant's file.
+type Packed struct {
+	Key     string // the operator and a hash of the buffers
+	Buffers []Span
 }
 
-// Field numbers of onnx.proto, by message.
-const (
-	modelGraph = 7
-
-	graphInitializer = 5
-
-	tensorName         = 8
-	tensorExternalData = 13
-
-	entryKey   = 1
-	entryValue = 2
-)
-
-// graphProto is a ModelProto without the constants of its graph.
-type graphProto struct {
+// Skeleton is a ModelProto without the constants of its graph.
+type Skeleton struct {
 	model []byte // all fields but the graph
 	graph []byte // all fields but the initializers
 }
 
-// readGraph reads the ModelProto at path.
-func readGraph(path string) (g graphProto, constants []*constant, err error) {
+// Read reads the ModelProto at path, one that was exported or that ONNX Runtime
+// saved. The caller may change the constants and encode them with Skeleton.With.
+func Read(path string) (g Skeleton, constants []*Constant, err error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return g, nil, err
@@ -73,8 +66,8 @@ func readGraph(path string) (g graphProto, constants []*constant, err error) {
 	return g, constants, nil
 }
 
-// with encodes the ModelProto with constants.
-func (g graphProto) with(constants []*constant) []byte {
+// With encodes the ModelProto with constants.
+func (g Skeleton) With(constants []*Constant) []byte {
 	graph := slices.Clone(g.graph)
 	for _, k := range constants {
 		graph = appendBytes(graph, graphInitializer, k.encode())
@@ -83,26 +76,26 @@ func (g graphProto) with(constants []*constant) []byte {
 }
 
 // readConstant reads a TensorProto.
-func readConstant(raw []byte) (*constant, error) {
-	k := &constant{}
+func readConstant(raw []byte) (*Constant, error) {
+	k := &Constant{}
 	err := eachField(raw, func(field protowire.Number, whole, value []byte) error {
 		if field == tensorExternalData {
 			return k.readEntry(value)
 		}
 		if field == tensorName {
-			k.name = string(value)
+			k.Name = string(value)
 		}
 		k.proto = append(k.proto, whole...)
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("constant %s: %w", k.name, err)
+		return nil, fmt.Errorf("constant %s: %w", k.Name, err)
 	}
 	return k, nil
 }
 
 // readEntry reads one StringStringEntryProto of a constant's external data.
-func (k *constant) readEntry(raw []byte) (err error) {
+func (k *Constant) readEntry(raw []byte) (err error) {
 	var key, value string
 	err = eachField(raw, func(field protowire.Number, _, v []byte) error {
 		switch field {
@@ -118,23 +111,23 @@ func (k *constant) readEntry(raw []byte) (err error) {
 	}
 	switch {
 	case key == "location":
-		k.location = value
+		k.Location = value
 	case key == "offset":
-		k.at.offset, err = strconv.ParseInt(value, 10, 64)
+		k.At.Offset, err = strconv.ParseInt(value, 10, 64)
 	case key == "length":
-		k.at.length, err = strconv.ParseInt(value, 10, 64)
+		k.At.Length, err = strconv.ParseInt(value, 10, 64)
 	case strings.HasPrefix(key, "prepacked"):
-		var p packedMatrix
+		var p Packed
 		p, err = parsePacked(value)
-		k.packed = append(k.packed, p)
+		k.Packed = append(k.Packed, p)
 	}
 	return err
 }
 
 // parsePacked reads "key|offset;length;checksum|…", an entry for each buffer.
-func parsePacked(value string) (packedMatrix, error) {
+func parsePacked(value string) (Packed, error) {
 	parts := strings.Split(value, "|")
-	p := packedMatrix{key: parts[0]}
+	p := Packed{Key: parts[0]}
 	for _, part := range parts[1:] {
 		numbers := strings.Split(part, ";")
 		if len(numbers) != 3 {
@@ -145,28 +138,28 @@ func parsePacked(value string) (packedMatrix, error) {
 		if err := cmp.Or(err1, err2); err != nil {
 			return p, fmt.Errorf("packed matrix %q: %w", value, err)
 		}
-		p.buffers = append(p.buffers, span{offset, length})
+		p.Buffers = append(p.Buffers, Span{offset, length})
 	}
 	return p, nil
 }
 
 // encode encodes the constant as a TensorProto.
-func (k *constant) encode() []byte {
+func (k *Constant) encode() []byte {
 	raw := slices.Clone(k.proto)
-	if k.location == "" {
+	if k.Location == "" {
 		return raw
 	}
 	entry := func(key, value string) {
 		e := appendBytes(nil, entryKey, []byte(key))
 		raw = appendBytes(raw, tensorExternalData, appendBytes(e, entryValue, []byte(value)))
 	}
-	entry("location", k.location)
-	entry("offset", strconv.FormatInt(k.at.offset, 10))
-	entry("length", strconv.FormatInt(k.at.length, 10))
-	for i, p := range k.packed {
-		value := p.key
-		for _, b := range p.buffers {
-			value += fmt.Sprintf("|%d;%d;0", b.offset, b.length)
+	entry("location", k.Location)
+	entry("offset", strconv.FormatInt(k.At.Offset, 10))
+	entry("length", strconv.FormatInt(k.At.Length, 10))
+	for i, p := range k.Packed {
+		value := p.Key
+		for _, b := range p.Buffers {
+			value += fmt.Sprintf("|%d;%d;0", b.Offset, b.Length)
 		}
 		entry(fmt.Sprintf("prepacked_%d", i), value)
 	}
