@@ -1,0 +1,109 @@
+package language
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sentence is a line of the fixture: everyday sentences, three for each language.
+type sentence struct{ code, text string }
+
+func sentences(t testing.TB) []sentence {
+	data, err := os.ReadFile("testdata/sentences.tsv")
+	require.NoError(t, err)
+	var list []sentence
+	for line := range strings.Lines(string(data)) {
+		code, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		require.True(t, ok, line)
+		list = append(list, sentence{code, text})
+	}
+	return list
+}
+
+// score is what a detector makes of the fixture.
+type score struct {
+	right      float64 // part of the texts
+	confidence float64 // mean
+}
+
+// measure lets a detector of some codes tell the language of the sentences in these
+// languages, each cut down by cut. It logs what it gets wrong.
+func measure(t *testing.T, codes []string, cut func(sentence) []string) score {
+	d := newDetector(t, codes...)
+	var sum score
+	all := 0.0
+	for _, s := range sentences(t) {
+		if !slices.Contains(codes, s.code) {
+			continue
+		}
+		for _, text := range cut(s) {
+			code, confidence, _ := d.Detect(text)
+			all++
+			sum.confidence += confidence
+			if code == s.code {
+				sum.right++
+			} else {
+				t.Logf("%s taken for %s (%.2f): %s", s.code, code, confidence, text)
+			}
+		}
+	}
+	return score{sum.right / all, sum.confidence / all}
+}
+
+// whole leaves sentences as they are.
+func whole(s sentence) []string { return []string{s.text} }
+
+// firstWords leaves the first three words.
+func firstWords(s sentence) []string {
+	fields := strings.Fields(s.text)
+	return []string{strings.Join(fields[:min(3, len(fields))], " ")}
+}
+
+// eachWord leaves one word at a time, of five letters or more.
+func eachWord(s sentence) []string {
+	var list []string
+	for _, field := range strings.Fields(s.text) {
+		if field = strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) }); utf8.RuneCountInString(field) >= 5 {
+			list = append(list, field)
+		}
+	}
+	return list
+}
+
+func TestAccuracy(t *testing.T) {
+	few := []string{"de", "en", "fr", "ja", "zh"}
+	for _, test := range []struct {
+		name  string
+		codes []string
+		cut   func(sentence) []string
+		least float64
+	}{
+		{"sentences, 5 languages", few, whole, 1},
+		{"3 words, 5 languages", few, firstWords, 1},
+		{"1 word, 5 languages", few, eachWord, 0.9},
+		{"sentences, 100 languages", Codes(), whole, 0.99},
+		{"3 words, 100 languages", Codes(), firstWords, 0.92},
+		{"1 word, 100 languages", Codes(), eachWord, 0.78},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := measure(t, test.codes, test.cut)
+			t.Logf("%.3f right, confidence %.3f", got.right, got.confidence)
+			assert.GreaterOrEqual(t, got.right, test.least)
+		})
+	}
+}
+
+// The confidence is what it says: on average, as high as the part that is right.
+func TestConfidence(t *testing.T) {
+	for name, cut := range map[string]func(sentence) []string{"3 words": firstWords, "1 word": eachWord} {
+		got := measure(t, Codes(), cut)
+		assert.InDelta(t, got.right, got.confidence, 0.04, name)
+	}
+}

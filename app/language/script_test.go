@@ -1,0 +1,193 @@
+package language
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestScripts(t *testing.T) {
+	for code, want := range map[string][]string{
+		"en": {"Latin"}, "ja": {"Han", "Hiragana", "Katakana"}, "sr": {"Latin", "Cyrillic"}, "ko": {"Hangul"},
+		"zh": {"Han", "Bopomofo"}, "my": {"Myanmar"}, "pa": {"Arabic", "Gurmukhi"}, "te": nil, "": nil, "JA": nil,
+	} {
+		assert.Equal(t, want, Scripts(code), code)
+	}
+	for _, code := range Codes() {
+		scripts := Scripts(code)
+		assert.NotEmpty(t, scripts, code)
+		for _, name := range scripts {
+			assert.Contains(t, unicode.Scripts, name)
+		}
+	}
+}
+
+func TestScriptTables(t *testing.T) {
+	assert.Equal(t, script(1)<<len(scriptTables), other, "the constants and the table have the same order")
+	for i, s := range scriptTables {
+		assert.Same(t, unicode.Scripts[s.name], s.table)
+		letter := []rune(map[string]string{"Latin": "é", "Han": "語", "Hiragana": "あ", "Hangul": "한", "Adlam": "𞤀"}[s.name])
+		if len(letter) > 0 {
+			assert.Equal(t, script(1)<<i, scriptOf(letter[0]), s.name)
+		}
+	}
+	for _, test := range []struct {
+		letters string
+		want    script
+	}{
+		{"aZ", latin}, {"[`{@/ 1", 0}, {"ÉßﬁＡ", latin}, {"жЖ", cyrillic}, {"語々", han}, {"ア", katakana}, {"ー٠́😀。\u00a0", 0},
+		{"తె", other}, {string(utf8.RuneError), 0}, {"ⴰ", other},
+	} {
+		for _, r := range test.letters {
+			if unicode.IsMark(r) {
+				continue
+			}
+			assert.Equal(t, test.want, scriptOf(r), "%c", r)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want []word
+	}{
+		{"", nil},
+		{" 12 !", nil},
+		{"a", []word{{"a", latin, 1, false}}},
+		{"Ça va, Zoé?", []word{{"Ça", latin, 2, true}, {"va", latin, 2, false}, {"Zoé", latin, 3, true}}},
+		{"can't", []word{{"can", latin, 3, false}, {"t", latin, 1, false}}},
+		{"Goの本", []word{{"Go", latin, 2, true}, {"の", hiragana, 1, false}, {"本", han, 1, false}}},
+		{"a\xffb", []word{{"a", latin, 1, false}, {"b", latin, 1, false}}},
+		{"ключ", []word{{"ключ", cyrillic, 4, false}}},
+	} {
+		assert.Equal(t, test.want, slices.Collect(words(test.text)), test.text)
+	}
+	for w := range words("it can stop early") {
+		assert.Equal(t, "it", w.text)
+		break
+	}
+}
+
+func TestProse(t *testing.T) {
+	for text, want := range map[string]string{
+		"See https://example.com/a?b=c&d for more": "See for more",
+		"Write to jo.doe@example.com today":        "Write to today",
+		"Run ./bin/x --in=a_file.txt now":          "Run now",
+		"Go 1.26 and covid19":                      "Go and",
+		"<p class=\"x y\">Hello</p> <br/>you":      "Hello you",
+		"été/hiver":                                "été",
+		"1 < 2 and a > b":                          "< and a > b",
+		"The end. Really.":                         "The end. Really.",
+		"これはhttps://example.comです":                 "これは です",
+		"naïve":                                    "naïve",
+		"":                                         "",
+	} {
+		assert.Equal(t, want, strings.Join(strings.Fields(prose(text)), " "), text)
+	}
+}
+
+func TestSample(t *testing.T) {
+	assert.Equal(t, "short", sample("short"))
+	long := "a" + strings.Repeat("語", 5000)
+	assert.True(t, utf8.ValidString(sample(long)))
+	assert.InDelta(t, maxSample, len(sample(long)), 3)
+	assert.Len(t, sample(strings.Repeat("\x80", 5000)), maxSample-utf8.UTFMax)
+}
+
+func TestWrongScript(t *testing.T) {
+	const (
+		english  = "He lived a hard life and never complained."
+		japanese = "彼はつらい人生を送った。"
+		chinese  = "他过着艰苦的生活。"
+		russian  = "Он прожил трудную жизнь."
+		greek    = "Έζησε μια δύσκολη ζωή."
+		serbian  = "Živeo je teškim životom i nikad se nije žalio."
+	)
+	for _, test := range []struct {
+		name, text, code string
+		want             bool
+	}{
+		{"own script", japanese, "ja", false},
+		{"echo of the source", english, "ja", true},
+		{"echo of a Japanese source", japanese, "en", true},
+		{"Russian for Japanese", russian, "ja", true},
+		{"Russian for English", russian, "en", true},
+		{"Greek for Russian", greek, "ru", true},
+		{"Chinese for Japanese has Han", chinese, "ja", false},
+		{"Japanese for Chinese", "ありがとうございます。", "zh", true},
+		{"Chinese for Korean", chinese, "ko", true},
+		{"the first of two scripts", serbian, "sr", false},
+		{"the second of two scripts", "Он је живео тешким животом.", "sr", false},
+		{"neither of two scripts", greek, "sr", true},
+		{"Latin for a language with Cyrillic only", serbian, "mk", true},
+		{"a script that no language of the model has", "ఆయన కష్టమైన జీవితం గడిపాడు మరియు", "en", true},
+
+		{"nothing", "", "ja", false},
+		{"no letters", "12:30 — 100 % 😀 !?", "ja", false},
+		{"right in any language", "OK", "ja", false},
+		{"acronym", "NATO", "ja", false},
+		{"product", "Linux", "ja", false},
+		{"version", "Linux 6.1-rc2 x86_64", "ja", false},
+		{"name", "John Smith", "ja", false},
+		{"long name", "The New York Times", "zh", false},
+		{"lower-case word", "kubernetes", "ja", false},
+		{"link", "https://example.com/some/very/long/path?with=parameters", "ja", false},
+		{"address", "someone.important@example.com", "ja", false},
+		{"path", "/usr/local/share/some/file.txt", "ja", false},
+		{"tags only", "<span class=\"very long class name here\"></span>", "ja", false},
+		{"foreign name", "東京", "en", false},
+		{"short foreign text", "Good morning", "ja", false},
+		{"long foreign text in capitals", strings.Repeat("HE LIVED A HARD LIFE ", 3), "ja", true},
+		{"foreign words within own", "私はGitHubでpull requestを作成しました。", "ja", false},
+		{"own words within foreign", "The word 人生 means life in Japanese, you know", "ja", false},
+		{"one own letter in a long foreign text", english + " " + english + " " + english + " 語", "ja", true},
+		{"foreign quotation", "In Japanese, this is " + japanese, "en", false},
+		{"invalid UTF-8", "\xff\xfe" + english, "ja", true},
+		{"invalid UTF-8 only", strings.Repeat("\xff", 100), "ja", false},
+		{"long text", strings.Repeat(english, 10_000), "ja", true},
+		{"long text, right", strings.Repeat(japanese, 10_000), "ja", false},
+		{"unknown language", english, "te", false},
+		{"no language", english, "", false},
+	} {
+		assert.Equal(t, test.want, WrongScript(test.text, test.code), test.name)
+	}
+}
+
+// Every sentence of the fixture is in the script of its language, and in the wrong
+// one for languages that do not share it.
+func TestWrongScriptOfSentences(t *testing.T) {
+	for _, s := range sentences(t) {
+		assert.False(t, WrongScript(s.text, s.code), s.text)
+		for _, code := range []string{"en", "ja", "ru", "ko"} {
+			if s.code != code && entries[code].scripts&entries[s.code].scripts == 0 {
+				long := s.text + " " + s.text + " " + s.text
+				assert.True(t, WrongScript(long, code), "%s for %s", s.text, code)
+			}
+		}
+	}
+}
+
+func FuzzWrongScript(f *testing.F) {
+	f.Add("He lived a hard life.", "ja")
+	f.Add("\xff<a href='x'>東京@", "en")
+	f.Fuzz(func(t *testing.T, text, code string) {
+		wrong := WrongScript(text, code)
+		if wrong {
+			assert.NotEmpty(t, Scripts(code))
+			assert.True(t, strings.ContainsFunc(text, unicode.IsLetter))
+		}
+	})
+}
+
+func BenchmarkWrongScript(b *testing.B) {
+	text := strings.Repeat("彼はつらい人生を送った。", 20)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		WrongScript(text, "ja")
+	}
+}

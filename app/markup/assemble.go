@@ -1,0 +1,149 @@
+package markup
+
+import (
+	"fmt"
+	"strings"
+)
+
+// assembly puts a translation together from its text and the spans of the sentence,
+// and remembers where the spans are in it.
+type assembly struct {
+	sentence Sentence
+	out      strings.Builder
+	order    []int    // the spans as they come
+	at       [][2]int // where those are in out
+}
+
+// span adds span i.
+func (a *assembly) span(i int) {
+	start := a.out.Len()
+	a.out.WriteString(a.sentence.output(i))
+	a.order, a.at = append(a.order, i), append(a.at, [2]int{start, a.out.Len()})
+}
+
+// original adds the bytes of the sentence from start to end, neither of them inside a
+// span; first is the first span that does not end before start.
+func (a *assembly) original(start, end, first int) {
+	s := a.sentence
+	for i := first; i < len(s.Spans) && s.Spans[i].End <= end; i++ {
+		a.out.WriteString(s.format.Escape(s.Text[start:s.Spans[i].Start]))
+		a.span(i)
+		start = s.Spans[i].End
+	}
+	a.out.WriteString(s.format.Escape(s.Text[start:end]))
+}
+
+// text adds text of the translation that stands between two groups, or between one
+// and an end of the text. after is the side of the group before it that borders on
+// it, before that of the group behind it.
+func (a *assembly) text(text string, after, before side) {
+	bare := strings.TrimFunc(text, isSpace)
+	trimLeft := after == glued || after == touching && !isWord(first(bare))
+	trimRight := before == glued || before == touching && !isWord(last(bare))
+	switch {
+	case bare == "":
+		if after == glued || before == glued || after == touching || before == touching {
+			text = ""
+		} else if text == "" && after == spaced && before == spaced {
+			text = " "
+		}
+	default:
+		if trimLeft {
+			text = strings.TrimLeftFunc(text, isSpace)
+		} else if after != loose && isWord(first(text)) {
+			text = " " + text
+		}
+		if trimRight {
+			text = strings.TrimRightFunc(text, isSpace)
+		} else if before != loose && isWord(last(text)) {
+			text += " "
+		}
+	}
+	a.out.WriteString(a.sentence.format.Escape(text))
+}
+
+// result returns the translation, if the pairs in it are as in the sentence.
+func (a *assembly) result() (string, error) {
+	pairs := a.sentence.wholePairs()
+	inOrder := make([]int, len(a.sentence.Spans))
+	for i := range inOrder {
+		inOrder[i] = i
+	}
+	switch {
+	case a.sentence.isNested(inOrder, pairs):
+		if !a.sentence.isNested(a.order, pairs) {
+			return "", fmt.Errorf("%w: the pairs are no longer nested", ErrLost)
+		}
+	case !a.sentence.isSameOrder(a.order):
+		return "", fmt.Errorf("%w: pairs that were not nested came in another order", ErrLost)
+	}
+	out := a.out.String()
+	if n := a.emptied(out); n > 0 {
+		return "", fmt.Errorf("%w: %d pairs have nothing in them any more", ErrLost, n)
+	}
+	return out, nil
+}
+
+// isNested says whether spans, in this order, close what was opened last, and whether
+// those without their other end stand in their order and outside of all pairs.
+func (s Sentence) isNested(order []int, whole map[int]bool) bool {
+	var opened []int
+	alone := -1
+	for _, i := range order {
+		switch pair := s.Spans[i].Pair; {
+		case pair == 0:
+		case !whole[max(pair, -pair)]:
+			if len(opened) > 0 || i < alone {
+				return false
+			}
+			alone = i
+		case pair > 0:
+			opened = append(opened, pair)
+		case len(opened) == 0 || opened[len(opened)-1] != -pair:
+			return false
+		default:
+			opened = opened[:len(opened)-1]
+		}
+	}
+	return true
+}
+
+// isSameOrder says whether the ends of pairs come in their order.
+func (s Sentence) isSameOrder(order []int) bool {
+	before := -1
+	for _, i := range order {
+		if s.Spans[i].Pair == 0 {
+			continue
+		}
+		if i < before {
+			return false
+		}
+		before = i
+	}
+	return true
+}
+
+// emptied counts the pairs that had something in them and have no more.
+func (a *assembly) emptied(out string) int {
+	s, count := a.sentence, 0
+	opened := map[int]int{} // pair to its number in order
+	for k, i := range a.order {
+		pair := s.Spans[i].Pair
+		if pair > 0 {
+			opened[pair] = k
+			continue
+		}
+		first, ok := opened[-pair]
+		if pair == 0 || !ok {
+			continue
+		}
+		had := s.Text[s.Spans[a.order[first]].End:s.Spans[i].Start]
+		has := out[a.at[first][1]:a.at[k][0]]
+		if isBlankText(has) && !isBlankText(had) {
+			count++
+		}
+	}
+	return count
+}
+
+func isBlankText(text string) bool { return strings.TrimFunc(text, isBlank) == "" }

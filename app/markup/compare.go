@@ -1,0 +1,185 @@
+package markup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// compareNumbers returns an error that wraps ErrLost where a translation says other
+// numbers than its source. Numbers are compared by value, wherever they stand:
+//
+//   - In any order, any digits and with any signs between them: 1,234.5 is 1.234,5
+//     and 1 234,5, and 10,000 is 1万. Where 1,234 may be two values, either will do.
+//   - 0 to 12 may be missing, as if spelled out, so long as no other number came in.
+//   - What may be a word (三十, XX) stands for a number, and is none too many.
+//   - A number that is new where none is missing is let pass: the source may have
+//     spelled it out. One that came once more than in the source is not, unless it
+//     is small.
+//   - Times and dates are compared number by number, versions as a whole; 3 PM is 15:00.
+//   - Signs of percentage and currency are not compared: languages have words for
+//     them. A minus sign is, unless there is a word for it.
+func compareNumbers(source, translation string) error {
+	want, wantNegative := readNumbers(source)
+	required := 0
+	for _, n := range want {
+		if !n.optional {
+			required++
+		}
+	}
+	if required == 0 {
+		return nil
+	}
+	got, gotNegative := readNumbers(translation)
+	missing, fresh, repeated := countDifferences(want, got)
+	if missing > 0 || repeated > 0 {
+		return fmt.Errorf("%w: the numbers differ: %d of %d missing, %d new, %d repeated",
+			ErrLost, missing, required, fresh, repeated)
+	}
+	if wantNegative != gotNegative && !saysMinus(source) && !saysMinus(translation) {
+		return fmt.Errorf("%w: %d numbers with a minus sign, %d in the translation", ErrLost, wantNegative, gotNegative)
+	}
+	return nil
+}
+
+// countDifferences compares in two rounds: numbers as a whole, then those that are
+// left by their parts.
+func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
+	foundWant, foundGot := match(want, got)
+	leftWant, leftGot := left(want, foundWant), left(got, foundGot)
+	partsWant, partsGot := parts(leftWant), parts(leftGot)
+	foundParts, foundGot := match(partsWant, partsGot)
+
+	values := map[string]bool{}
+	for _, n := range want {
+		for _, reading := range n.readings {
+			values[reading] = true
+		}
+	}
+	for _, n := range left(partsGot, foundGot) {
+		switch {
+		case n.optional:
+		case !n.small && slices.ContainsFunc(n.readings, func(r string) bool { return values[r] }):
+			repeated++
+		default:
+			fresh++
+		}
+	}
+	small := 0
+	for _, n := range leftWant {
+		count := max(1, len(n.parts))
+		whole := foundParts[:count]
+		foundParts = foundParts[count:]
+		switch {
+		case n.optional, isFound(n, whole):
+		case n.small:
+			small++
+		default:
+			missing++
+		}
+	}
+	if fresh > 0 {
+		missing += small
+	}
+	return missing, fresh, repeated
+}
+
+// isFound says whether a number came back by its parts: all of them, or all but
+// small ones.
+func isFound(n numeral, found []bool) bool {
+	if n.parts == nil {
+		return found[0]
+	}
+	all, large := true, 0
+	for i, part := range n.parts {
+		if !found[i] && !part.small {
+			return false
+		}
+		all = all && found[i]
+		if !part.small {
+			large++
+		}
+	}
+	return all || large > 0
+}
+
+func left(list []numeral, found []bool) []numeral {
+	var rest []numeral
+	for i, n := range list {
+		if !found[i] {
+			rest = append(rest, n)
+		}
+	}
+	return rest
+}
+
+// parts puts the parts of numbers in the place of those that have any.
+func parts(list []numeral) []numeral {
+	var all []numeral
+	for _, n := range list {
+		if n.parts == nil {
+			all = append(all, n)
+		}
+		all = append(all, n.parts...)
+	}
+	return all
+}
+
+// match finds one of got for each of want that may mean the same. Those that have
+// one meaning choose first, then those that have more, then words; each takes a
+// word only where there are no digits.
+func match(want, got []numeral) (foundWant, foundGot []bool) {
+	foundWant, foundGot = make([]bool, len(want)), make([]bool, len(got))
+	at := map[string][]int{} // where each value is in got, words last
+	for _, words := range []bool{false, true} {
+		for i, n := range got {
+			for _, reading := range n.readings {
+				if n.optional == words {
+					at[reading] = append(at[reading], i)
+				}
+			}
+		}
+	}
+	take := func(n numeral) bool {
+		for _, reading := range n.readings {
+			for len(at[reading]) > 0 {
+				i := at[reading][0]
+				at[reading] = at[reading][1:]
+				if !foundGot[i] {
+					foundGot[i] = true
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for turn := range 3 {
+		for i, n := range want {
+			if turn == choosesAt(n) {
+				foundWant[i] = take(n)
+			}
+		}
+	}
+	return foundWant, foundGot
+}
+
+func choosesAt(n numeral) int {
+	switch {
+	case n.optional:
+		return 2
+	case len(n.readings) > 1:
+		return 1
+	}
+	return 0
+}
+
+// minusWords are words for a minus sign. A table of constants: it is never changed.
+var minusWords = []string{
+	"minus", "moins", "menos", "meno", "mínus", "miinus", "negativ", "négativ", "below", "unter", "минус", "мінус",
+	"零下", "氷点下", "负", "負", "マイナス", "영하", "마이너스", "ลบ", "سالب", "âm ", "eksi",
+}
+
+func saysMinus(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(minusWords, func(word string) bool { return strings.Contains(text, word) })
+}

@@ -1,0 +1,57 @@
+package markup
+
+import (
+	"unicode"
+
+	"github.com/rivo/uniseg"
+)
+
+const (
+	emojiStyle = '\uFE0F' // asks for the colourful form of the character before it
+	keycapSign = '\u20E3' // puts the digit before it on a key
+)
+
+// emojiEnd returns where the run of emoji that starts at i ends, i itself where
+// none does. A run has no spaces in it. Each emoji is a whole grapheme cluster: with
+// its skin tone, all members of a family, both letters of a flag.
+func (s *scanner) emojiEnd(i int) int {
+	for i < len(s.text) && s.isEmoji(i) {
+		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s.text[i:], -1)
+		i += len(cluster)
+	}
+	return i
+}
+
+// isEmoji says whether an emoji starts at i, or a symbol that models drop like one.
+func (s *scanner) isEmoji(i int) bool {
+	r, n := decode(s.text, i)
+	switch {
+	case r < 0x80:
+		return s.keycap(i) > 0
+	case r >= 0x1F000 && r <= 0x1FAFF,
+		r >= 0x231A && r <= 0x23FF,
+		r >= 0x2600 && r <= 0x27BF,
+		r >= 0x2B00 && r <= 0x2BFF:
+		return true
+	}
+	// ©, ‼, ™, → and others are emoji only where the text asks for it.
+	next, _ := decode(s.text, i+n)
+	return next == emojiStyle && (unicode.IsSymbol(r) || unicode.IsPunct(r) || r == 'ℹ')
+}
+
+// keycap returns the length of a digit, # or * that is drawn as a key, else 0.
+func (s *scanner) keycap(i int) int {
+	if c := s.byte(i); !isASCIIDigit(c) && c != '#' && c != '*' {
+		return 0
+	}
+	r, n := decode(s.text, i+1)
+	if r == emojiStyle {
+		var m int
+		r, m = decode(s.text, i+1+n)
+		n += m
+	}
+	if r != keycapSign {
+		return 0
+	}
+	return 1 + n
+}

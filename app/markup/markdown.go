@@ -1,0 +1,205 @@
+package markup
+
+import "strings"
+
+// longestLink is the most bytes of the address and the title of a link.
+const longestLink = 2048
+
+// markdown makes a span of the sign of Markdown that starts here, and says whether
+// it did. Signs that need another one to mean something are spans until the end
+// of the text shows that the other is missing.
+func (s *scanner) markdown() bool {
+	switch c := s.text[s.pos]; c {
+	case '`':
+		return s.codeSpan()
+	case '*', '_', '~':
+		return s.emphasis(c)
+	case '!':
+		return s.at(1) == '[' && s.image()
+	case '[':
+		s.mark("[")
+		return true
+	case ']':
+		return s.linkEnd()
+	case '\\':
+		// An escaped sign is no sign. Both characters are text.
+		if oneOf(s.at(1), "*_~[]`!") {
+			s.pos += 2
+			return true
+		}
+	}
+	return false
+}
+
+// mark makes a span of name here that waits for its other end.
+func (s *scanner) mark(name string) {
+	s.pairs++
+	s.marks = append(s.marks, open{name, len(s.spans)})
+	s.marked[name]++
+	s.add(Markdown, len(name), s.pairs)
+}
+
+// closeMark returns the span that is the other end of the mark here, and false where
+// no mark of that name is open. Marks that were opened since then turn out to be none.
+func (s *scanner) closeMark(name string) (span int, ok bool) {
+	if s.marked[name] == 0 {
+		return 0, false
+	}
+	for {
+		last := s.popMark()
+		if last.name == name {
+			return last.span, true
+		}
+		s.spans[last.span].Kind = dropped
+	}
+}
+
+func (s *scanner) popMark() open {
+	last := s.marks[len(s.marks)-1]
+	s.marks = s.marks[:len(s.marks)-1]
+	s.marked[last.name]--
+	return last
+}
+
+// codeSpan makes a span of `code`, with as many backquotes behind it as before.
+func (s *scanner) codeSpan() bool {
+	if s.runs == nil {
+		s.findRuns()
+	}
+	n := 1
+	for s.at(n) == '`' {
+		n++
+	}
+	next, ok := s.runs[s.pos]
+	if !ok || !isBlank(first(s.text[s.pos+n:])) && isBlank(last(s.text[:next])) {
+		s.pos += n // without another it is text, and so is the first in "`a' and `b'"
+		return true
+	}
+	s.add(Code, next+n-s.pos, 0)
+	return true
+}
+
+// findRuns finds for each run of backquotes the next one of the same length.
+func (s *scanner) findRuns() {
+	s.runs = map[int]int{}
+	last := map[int]int{} // where the last run of each length starts
+	for i := s.pos; i < len(s.text); {
+		start := i
+		for i < len(s.text) && s.text[i] == '`' {
+			i++
+		}
+		if n := i - start; n > 0 {
+			if before, ok := last[n]; ok {
+				s.runs[before] = start
+			}
+			last[n] = start
+			continue
+		}
+		next := strings.IndexByte(s.text[i:], '`')
+		if next < 0 {
+			return
+		}
+		i += next
+	}
+}
+
+// emphasis makes a span of a run of *, _ or ~ that starts or ends emphasis.
+func (s *scanner) emphasis(c byte) bool {
+	if s.keycap(s.pos) > 0 {
+		return false
+	}
+	n := 1
+	for s.at(n) == c {
+		n++
+	}
+	before, next := s.before(), first(s.text[s.pos+n:])
+	inWord := isWord(before) && isWord(next)
+	if c == '~' && n == 1 {
+		return false // may be the start of a path
+	}
+	if n > 3 || c == '~' && n == 3 || inWord && (c == '_' || n == 1 || before < 0x80 && next < 0x80) {
+		s.pos += n // ____, ~, snake_case, 5*3, f***ing
+		return true
+	}
+	opens, closes := !isBlank(next), !isBlank(before)
+	name := s.text[s.pos : s.pos+n]
+	if closes {
+		if span, ok := s.closeMark(name); ok {
+			s.add(Markdown, n, -s.spans[span].Pair)
+			return true
+		}
+	}
+	if opens && !isWord(before) {
+		s.mark(name)
+		return true
+	}
+	s.pos += n
+	return true
+}
+
+// isBlank says whether r is white space of any sort.
+func isBlank(r rune) bool { return isSpace(r) || r == '\n' || r == '\r' }
+
+// image makes one span of ![text](address). The text of an image is not translated.
+func (s *scanner) image() bool {
+	middle := s.find("](", s.pos+2)
+	if middle < 0 || middle-s.pos > longestTemplate || strings.ContainsAny(s.text[s.pos+2:middle], "[\n") {
+		return false
+	}
+	end := s.addressEnd(middle + 2)
+	if end == 0 {
+		return false
+	}
+	s.add(Markdown, end-s.pos, 0)
+	return true
+}
+
+// linkEnd makes a span of ](address), where a [ waits for it.
+func (s *scanner) linkEnd() bool {
+	end := 0
+	if s.at(1) == '(' && s.marked["["] > 0 {
+		end = s.addressEnd(s.pos + 2)
+	}
+	if end > 0 {
+		span, _ := s.closeMark("[")
+		s.add(Markdown, end-s.pos, -s.spans[span].Pair)
+		return true
+	}
+	if n := len(s.marks); n > 0 && s.marks[n-1].name == "[" {
+		s.spans[s.popMark().span].Kind = dropped // [1]
+	}
+	return false
+}
+
+// addressEnd returns where the address at i, with the title that it may have and the ),
+// ends: 0 where that is none.
+func (s *scanner) addressEnd(i int) int {
+	text := s.text[i:min(len(s.text), i+longestLink)]
+	depth, quote := 1, byte(0)
+	for j := range len(text) {
+		c := text[j]
+		switch {
+		case c == '\n', c == ']' && j+1 < len(text) && text[j+1] == '(':
+			return 0
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == ' ' && (j == 0 || text[j-1] != ' '):
+			// Behind a space there is a title, or nothing.
+			rest := strings.TrimLeft(text[j:], " ")
+			if rest == "" || !oneOf(rest[0], `"')`) {
+				return 0
+			}
+		case oneOf(c, `"'`) && j > 0 && text[j-1] == ' ':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth == 0 {
+				return i + j + 1
+			}
+		}
+	}
+	return 0
+}

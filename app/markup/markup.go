@@ -1,0 +1,224 @@
+// Package markup keeps what a translation must not change: numbers, URLs, e-mail
+// addresses, placeholders, code, tags, Markdown, emoji and more. The models were
+// not trained for any of it: they translate names of variables, drop emoji and
+// close tags that were never opened.
+//
+// [Parse] finds the spans of a text that must come back as they are. [Sentence.Slice]
+// cuts the text into sentences, at places where no span is cut ([Sentence.Inside]).
+// Each sentence is then translated in one of three ways, tried in this order until
+// one is verified:
+//
+//  1. As it is, where the model can be expected to copy all spans ([Sentence.AsIs]):
+//     [Sentence.Verify] compares the translation with the sentence.
+//  2. Masked: [Sentence.Mask] puts markers that models tend to copy in place of the
+//     spans, [Masked.Restore] puts the spans back into the translation. There are
+//     [Styles] styles of markers, in the order in which to try them.
+//  3. In parts: [Sentence.Around] splits the sentence at its spans. Each part that
+//     is not fixed is translated like a sentence of its own. The spans are sure to
+//     be kept, at a price in quality: the model sees fragments.
+//
+// In code, with translate for the model:
+//
+//	func whole(s markup.Sentence) (string, error) {
+//		if s.AsIs() {
+//			if text, err := s.Verify(translate(s.Text)); err == nil {
+//				return text, nil
+//			}
+//		}
+//		for style := range markup.Styles {
+//			if masked, ok := s.Mask(style); ok {
+//				if text, err := masked.Restore(translate(masked.Text)); err == nil {
+//					return text, nil
+//				}
+//			}
+//		}
+//		return "", markup.ErrLost // now s.Around()
+//	}
+//
+// # HTML
+//
+// [SplitHTML] cuts a document into pieces that stay as they are and units to
+// translate, whose inline tags are spans. The text of a unit has its entities
+// decoded and its white space collapsed. Whatever this package returns as a
+// translation (Verify, Restore, [Sentence.Original]) is HTML again: escaped where
+// it was text, as it was where it was a tag.
+//
+// # What the promise is
+//
+// A translation that Verify or Restore return has every span exactly once for each
+// time that it is in the sentence, and as the same bytes; pairs of tags and of
+// Markdown's marks are closed in the order in which they were opened, and a pair
+// that had something in it still has. Numbers alone are compared by value when the
+// model translated them: 1,234.5 may become 1 234,5, and 10,000 may become 1万 (see
+// the comment on compareNumbers for what is let pass).
+//
+// All functions take any text, valid UTF-8 or not, take time linear in its length
+// and are safe for concurrent use.
+package markup
+
+import (
+	"errors"
+	"sort"
+	"strings"
+	"unicode"
+)
+
+// ErrLost is wrapped by the errors of a translation that did not keep what it had
+// to keep. The messages have numbers, but no text of the sentence.
+var ErrLost = errors.New("markup lost")
+
+// Kind is what a span is.
+type Kind uint8
+
+// The kinds of spans.
+const (
+	Number      Kind = iota // 5, 1,234.5, 12:30, 50%, $20, 3rd, iPhone15
+	URL                     // https://example.com/a, example.com
+	Email                   // a@example.com
+	Path                    // /usr/bin/env, C:\Windows, src/main.go, notes.txt
+	Mention                 // @name
+	Hashtag                 // #topic
+	Shortcode               // :smile:
+	Emoji                   // a run of emoji or symbols, with all that joins them
+	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, \n
+	Code                    // `x`, <code>x</code>, snake_case
+	Tag                     // <b>, </b>, <br/>, <!-- x -->
+	Entity                  // &lt;
+	Markdown                // **, [, ](https://example.com), ![x](y.png)
+)
+
+var kindNames = [...]string{
+	"number", "url", "email", "path", "mention", "hashtag", "shortcode", "emoji",
+	"placeholder", "code", "tag", "entity", "markdown",
+}
+
+// String is the kind in one lower-case word.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// Format is what a text is written in.
+type Format uint8
+
+// The formats of a text.
+const (
+	// Text is plain text, which may have Markdown and tags in it.
+	Text Format = iota
+	// HTML is a unit of an HTML document, as [HTMLPiece.Text] returns it.
+	HTML
+)
+
+// Escape returns text that is no markup in the form that the format asks for.
+func (f Format) Escape(text string) string {
+	if f == HTML {
+		return htmlEscaper.Replace(text)
+	}
+	return text
+}
+
+// htmlEscaper has no quotes: they mean nothing outside of tags.
+var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Span is a part of a text that has to come back as it is.
+type Span struct {
+	Start, End int // in bytes of the text
+	Kind       Kind
+	// Pair ties the two ends of a pair, such as <b> and </b>, together: one number
+	// above 0 at the opening one, the same below 0 at the closing one. It is 0 at
+	// spans that are no such end. The other end may be in another sentence.
+	Pair int
+}
+
+// Sentence is a text and what must be kept of it. Methods do not change it.
+type Sentence struct {
+	Text   string
+	Spans  []Span // in order, not overlapping, none empty
+	format Format
+}
+
+// Parse finds the spans of a text of any length. Text that may be one or the other
+// counts as markup: what was kept by mistake is left in the source language, what
+// was translated by mistake is broken.
+func Parse(text string, format Format) Sentence {
+	s := scanner{text: text, html: format == HTML, ahead: map[string]int{}}
+	return Sentence{Text: text, Spans: s.run(), format: format}
+}
+
+// Slice returns the text from byte start to before byte end as a sentence. Spans
+// that are not whole in it are left out.
+func (s Sentence) Slice(start, end int) Sentence {
+	start = min(max(start, 0), len(s.Text))
+	end = min(max(end, start), len(s.Text))
+	part := Sentence{Text: s.Text[start:end], format: s.format}
+	first := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].Start >= start })
+	for _, span := range s.Spans[first:] {
+		if span.End > end {
+			break
+		}
+		span.Start, span.End = span.Start-start, span.End-start
+		part.Spans = append(part.Spans, span)
+	}
+	return part
+}
+
+// Inside says whether a cut before byte at would cut a span in two.
+func (s Sentence) Inside(at int) bool {
+	i := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].End > at })
+	return i < len(s.Spans) && s.Spans[i].Start < at
+}
+
+// AsIs says whether the sentence should be translated as it is first: all of its
+// spans are numbers, which models copy well or write as the language does.
+func (s Sentence) AsIs() bool {
+	for _, span := range s.Spans {
+		if span.Kind != Number {
+			return false
+		}
+	}
+	return true
+}
+
+// Blank says whether there is nothing to translate: not one letter outside of the
+// spans. [Sentence.Original] is the translation then.
+func (s Sentence) Blank() bool {
+	at := 0
+	for _, span := range s.Spans {
+		if hasLetter(s.Text[at:span.Start]) {
+			return false
+		}
+		at = span.End
+	}
+	return !hasLetter(s.Text[at:])
+}
+
+// Original is the sentence as a translation would be returned: Text itself, or
+// the HTML of it.
+func (s Sentence) Original() string {
+	if s.format == Text {
+		return s.Text
+	}
+	a := assembly{sentence: s}
+	a.original(0, len(s.Text), 0)
+	return a.out.String()
+}
+
+// output is a span as it goes into a translation. What looks like a tag in a unit
+// of HTML is one: the signs that were text are entities there.
+func (s Sentence) output(i int) string {
+	text := s.spanText(i)
+	if s.Spans[i].Kind == Entity || strings.HasPrefix(text, "<") {
+		return text
+	}
+	return s.format.Escape(text)
+}
+
+func (s Sentence) spanText(i int) string {
+	return s.Text[s.Spans[i].Start:s.Spans[i].End]
+}
+
+func hasLetter(text string) bool {
+	return strings.IndexFunc(text, unicode.IsLetter) >= 0
+}

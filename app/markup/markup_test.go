@@ -1,0 +1,221 @@
+package markup
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// found writes what Parse finds as kind:text.
+func found(s Sentence) []string {
+	var list []string
+	for i, span := range s.Spans {
+		list = append(list, span.Kind.String()+":"+s.spanText(i))
+	}
+	return list
+}
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                nil,
+		"Hello world":     nil,
+		"a\xffb \xf0\x9f": nil,
+		"\x00":            nil,
+
+		// Numbers.
+		"I have 5 cats.":                   {"number:5"},
+		"1,234.5 and 1.234,5 and 1 234,5.": {"number:1,234.5", "number:1.234,5", "number:1 234,5"},
+		"at 12:30, on 2024-05-06":          {"number:12:30", "number:2024-05-06"},
+		"50% off, 100% sure":               {"number:50%", "number:100%"},
+		"$20, 20 €, €1.50, -5°C, (-3)":     {"number:$20", "number:20", "number:€1.50", "number:-5°C", "number:-3"},
+		"the 3rd, 5kg, the 1990s, 4K":      {"number:3rd", "number:5kg", "number:1990s", "number:4K"},
+		"iPhone15 and H2O and COVID-19":    {"number:iPhone15", "number:H2O", "number:19"},
+		"ages 10-20, 5–6":                  {"number:10-20", "number:5–6"},
+		"call +1 (555) 123-4567 now":       {"number:+1 (555) 123-4567"},
+		"第3回は10万円です":                       {"number:3", "number:10万"},
+		"２０２４年１月":                          {"number:２０２４", "number:１"},
+		"في عام ٢٠٢٤":                      {"number:٢٠٢٤"},
+		"ب15 شخص":                          {"number:15"},
+		"C++ and C# and F#":                nil,
+		"version 1.2.3.":                   {"number:1.2.3"},
+		"foo v1.2.3-beta, %50 of X2":       {"number:v1.2.3", "number:50", "number:X2"},
+		"page #1":                          {"number:#1"},
+		"1920x1080":                        {"number:1920x1080"},
+
+		// URLs.
+		"See https://example.com/a?b=c#d.":            {"url:https://example.com/a?b=c#d"},
+		"(http://example.com/a_(b))":                  {"url:http://example.com/a_(b)"},
+		"<https://example.com>, \"http://b.org/\"":    {"url:https://example.com", "url:http://b.org/"},
+		"詳しくはhttps://example.com/をご覧ください。":            {"url:https://example.com/"},
+		"example.com을 방문":                             {"url:example.com"},
+		"https://fr.wikipedia.org/wiki/Élysée, oui":   {"url:https://fr.wikipedia.org/wiki/Élysée"},
+		"www.example.org:80/x?y=1! and bbc.co.uk":     {"url:www.example.org:80/x?y=1", "url:bbc.co.uk"},
+		"This is the end.Start again. Node. e.g. i.e": nil,
+		"http:// and ://x and https://":               nil,
+		"p.s.No, Ph.D. at 5 p.m. U.S.A.":              {"number:5"},
+		"ftp://a.b/c;d,":                              {"url:ftp://a.b/c;d"},
+		"https://例え.jp/a？ http://東京 http://。":         {"url:https://例え.jp/a"},
+
+		// E-mail addresses.
+		"Write to a.b+c@example.co.uk.": {"email:a.b+c@example.co.uk"},
+		"a@b and @ and a@ and @.com":    nil,
+		"<bob@example.com>":             {"email:bob@example.com"},
+		"宛先はa@example.comまで":            {"email:a@example.com"},
+
+		// Paths.
+		"Open /usr/bin/env or ~/notes or ./run.sh.": {"path:/usr/bin/env", "path:~/notes", "path:./run.sh"},
+		`In C:\Users\me\a.txt, \\host\share`:        {`path:C:\Users\me\a.txt`, `path:\\host\share`},
+		"edit src/main.go and README.md":            {"path:src/main.go", "url:README.md"},
+		"and/or, he/she, TCP/IP, km/h.":             nil,
+		"report.pdf and Node.js":                    {"path:report.pdf", "path:Node.js"},
+		"End.So it was. Done.Go":                    nil,
+
+		// Placeholders.
+		"Hi {name}, {0} {} {:.2f} {a.b[0]!r:>10}":    {"placeholder:{name}", "placeholder:{0}", "placeholder:{}", "placeholder:{:.2f}", "placeholder:{a.b[0]!r:>10}"},
+		"{{user}} {{{raw}}} {% if x %} {# y #}":      {"placeholder:{{user}}", "placeholder:{{{raw}}}", "placeholder:{% if x %}", "placeholder:{# y #}"},
+		"{n, plural, one {# file} other {# files}}!": {"placeholder:{n, plural, one {# file} other {# files}}"},
+		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "placeholder:$name", "placeholder:#{d}"},
+		"%s %d %5.2f %1$s %(name)s %{x} %name% %@":   {"placeholder:%s", "placeholder:%d", "placeholder:%5.2f", "placeholder:%1$s", "placeholder:%(name)s", "placeholder:%{x}", "placeholder:%name%", "placeholder:%@"},
+		"%dx%d, %dpx, %1 of %2":                      {"placeholder:%d", "placeholder:%d", "placeholder:%d", "placeholder:%1", "placeholder:%2"},
+		"<%= user.name %> has":                       {"placeholder:<%= user.name %>"},
+		"100% sure, 50 % de, %complete":              {"number:100%", "number:50"},
+		"a { b } c {see the long note below} { {":    nil,
+		`one\ntwo\n`: {`placeholder:\n`},
+
+		// Names.
+		"@bob and @bob_2: hi #topic #話題# #1":      {"mention:@bob", "mention:@bob_2", "hashtag:#topic", "hashtag:#話題#", "number:#1"},
+		":smile: at 12:30:45, a:b:c, Note: this:": {"shortcode::smile:", "number:12:30:45"},
+		"set MAX_LENGTH and snake_case.":          {"code:MAX_LENGTH", "code:snake_case"},
+
+		// Emoji.
+		"Hi 😀! 👨‍👩‍👧‍👦 👍🏽 🇯🇵🇫🇷 1️⃣ #️⃣ *️⃣": {"emoji:😀", "emoji:👨‍👩‍👧‍👦", "emoji:👍🏽", "emoji:🇯🇵🇫🇷", "emoji:1️⃣", "emoji:#️⃣", "emoji:*️⃣"},
+		"😂😂😂 ☎ ✓ ⭐ ❤️ ©️":                   {"emoji:😂😂😂", "emoji:☎", "emoji:✓", "emoji:⭐", "emoji:❤️", "emoji:©️"},
+		"© 2024 ™ → ←":                      {"number:2024"},
+		"\u200d\ufe0f":                      nil,
+
+		// Tags and entities.
+		"a <b>bold</b> and <br/> <br>":                {"tag:<b>", "tag:</b>", "tag:<br/>", "tag:<br>"},
+		`<a href="x > y" disabled>z</a>`:              {`tag:<a href="x > y" disabled>`, "tag:</a>"},
+		"a < b and c > d, a <b and c> d, 1<2":         {"number:1", "number:2"},
+		"I <3 you, <-, <>, </>, < b>, <a b, <a 'x'>":  {"number:3"},
+		"<!-- note --> <![CDATA[x]]> <!DOCTYPE html>": {"tag:<!-- note -->", "tag:<![CDATA[x]]>", "tag:<!DOCTYPE html>"},
+		"run <code>ls -l</code> <code>":               {"code:<code>ls -l</code>", "tag:<code>"},
+		"<0>here</0> <x id=\"1\"/>":                   {"tag:<0>", "tag:</0>", `tag:<x id="1"/>`},
+		"AT&amp;T &lt; &#39; &#x1F600; &nope; & x;":   {"entity:&amp;", "entity:&lt;", "entity:&#39;", "entity:&#x1F600;"},
+		"&copyx; R&D; Q&A":                            nil,
+
+		// Markdown.
+		"**bold** and *it* and ~~x~~ and ***b***":  {"markdown:**", "markdown:**", "markdown:*", "markdown:*", "markdown:~~", "markdown:~~", "markdown:***", "markdown:***"},
+		"これは**重要**です":                              {"markdown:**", "markdown:**"},
+		"see [the docs](https://x.y/a_(b) \"T\").": {"markdown:[", "markdown:](https://x.y/a_(b) \"T\")"},
+		"![alt](a.png) [![i](b.png)](c)":           {"markdown:![alt](a.png)", "markdown:[", "markdown:![i](b.png)", "markdown:](c)"},
+		"use `x y` and ``a ` b`` but `":            {"code:`x y`", "code:``a ` b``"},
+		"2 * 3 * 4, 5*3*2, f***ing, *note, a_b_":   {"number:2", "number:3", "number:4", "number:5", "number:3", "number:2", "code:a_b"},
+		"[1] [x] (y) [see](this is prose) \\*a\\*": {"number:1"},
+		"`quoted' and `other'":                     nil,
+	} {
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, found(Parse(text, Text)))
+		})
+	}
+}
+
+func TestParseHTML(t *testing.T) {
+	for text, want := range map[string][]string{
+		"a <b class=x y>bold</b> **no** `no`":     {"tag:<b class=x y>", "tag:</b>"},
+		"a < b, AT&T &amp;lt; &lt;b>":             {"entity:&amp;", "entity:&lt;"},
+		`<code>x<b>y</b></code> <code/> <code>z`:  {"code:<code>x<b>y</b></code>", "tag:<code/>", "tag:<code>"},
+		`<i class="a notranslate">x</i> <i>y</i>`: {`code:<i class="a notranslate">x</i>`, "tag:<i>", "tag:</i>"},
+		`<s translate=no>a<s>b</s>c</s> d`:        {"code:<s translate=no>a<s>b</s>c</s>"},
+		"{name} <!-- x --> <%= y %> <a":           {"placeholder:{name}", "tag:<!-- x -->", "placeholder:<%= y %>"},
+		"see http://a.b/?x=1&y=2 now":             {"url:http://a.b/?x=1&y=2"},
+	} {
+		t.Run(text, func(t *testing.T) {
+			assert.Equal(t, want, found(Parse(text, HTML)))
+		})
+	}
+}
+
+func TestPairs(t *testing.T) {
+	for text, want := range map[string][]int{
+		"<b>x</b>":             {1, -1},
+		"<b><i>x</i></b>":      {1, 2, -2, -1},
+		"<b>x<b>y</b></b>":     {1, 2, -2, -1},
+		"</b> x <i>":           {-1, 2},
+		"<br> <x/> <!-- --> 5": {0, 0, 0, 0},
+		"<b><i>x</b></i>":      {1, 2, -1, -3}, // the <i> has no end
+		"**[x](y)** *z":        {1, 2, -2, -1},
+		"<P>a</p>":             {1, -1},
+	} {
+		t.Run(text, func(t *testing.T) {
+			var got []int
+			for _, span := range Parse(text, Text).Spans {
+				got = append(got, span.Pair)
+			}
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+func TestSlice(t *testing.T) {
+	s := Parse("Go to <b>x.y</b>. It is 5 km.", Text)
+	assert.Equal(t, []string{"tag:<b>", "tag:</b>", "number:5"}, found(s))
+	part := s.Slice(6, 17)
+	assert.Equal(t, "<b>x.y</b>.", part.Text)
+	assert.Equal(t, []Span{{0, 3, Tag, 1}, {6, 10, Tag, -1}}, part.Spans)
+	assert.Equal(t, "b>x", s.Slice(7, 10).Text)
+	assert.Empty(t, s.Slice(7, 10).Spans, "half a tag")
+	for _, cut := range [][2]int{{-5, 0}, {9, 3}, {1000, 2000}, {0, -1}} {
+		assert.Empty(t, s.Slice(cut[0], cut[1]).Text)
+	}
+	assert.Equal(t, s, s.Slice(-1, 1000))
+
+	var inside []int
+	for at := -1; at <= len(s.Text)+1; at++ {
+		if s.Inside(at) {
+			inside = append(inside, at)
+		}
+	}
+	assert.Equal(t, []int{7, 8, 13, 14, 15}, inside)
+}
+
+func TestAsIsAndBlank(t *testing.T) {
+	for text, want := range map[string][2]bool{ // as it is, blank
+		"":                    {true, true},
+		"Hello":               {true, false},
+		"5 of 6":              {true, false},
+		"5, 6!":               {true, true},
+		"Hello 😀":             {false, false},
+		"😀 https://x.y/z {a}": {false, true},
+		"<b>5</b>":            {false, true},
+		"<b>five</b>":         {false, false},
+	} {
+		s := Parse(text, Text)
+		assert.Equal(t, want, [2]bool{s.AsIs(), s.Blank()}, text)
+	}
+}
+
+func TestKindString(t *testing.T) {
+	assert.Equal(t, "number", Number.String())
+	assert.Equal(t, "markdown", Markdown.String())
+	assert.Equal(t, "unknown", Kind(200).String())
+}
+
+func TestOriginal(t *testing.T) {
+	assert.Equal(t, "a < b & <b>c</b>", Parse("a < b & <b>c</b>", Text).Original())
+	assert.Equal(t, "a &lt; b &amp; <b>c</b> http://a.b/?x&amp;y &amp;lt;", Parse("a < b & <b>c</b> http://a.b/?x&y &amp;lt;", HTML).Original())
+}
+
+// hostile are texts that look like the start of everything.
+func hostile(size int) map[string]string {
+	list := map[string]string{}
+	for _, unit := range []string{
+		"<", "{", "%", "1,", "http://", "😀", "[", "](", "](]", "`", "` `` ", "*", "**a ", "_a", "<a b=\"", "<a b='\" ", "<b>", "</b>", "<b><i></b>",
+		"<code>", "<!--", "<%", "{{", "{%", "${", "{a,plural,", "a.a", "a@", "@a", ":a", "#", "&", "&a", "~/", "/a", "./", "\\", "a\\", "1 234 ", "-1", "+1 ",
+		"\u200d", "👨\u200d", "1\ufe0f\u20e3", "万", "一", "5万", "X", "I", "a/b.", "a-", "www.", "x:// ", "<a>", "[a](b", "![", "!", "(", "日本", "٣", "\xff", "a_", "a_ ",
+	} {
+		list[unit] = strings.Repeat(unit, size/len(unit))
+	}
+	return list
+}

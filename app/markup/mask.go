@@ -1,0 +1,273 @@
+package markup
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Masked is a sentence with markers in place of its spans.
+type Masked struct {
+	// Text is what to translate. White space, emoji, and tags at either end that can
+	// only stand there are not part of it. It is empty where nothing else is there.
+	Text string
+
+	sentence Sentence
+	style    style
+	from, to int     // the bytes of the sentence that Text is made of
+	last     int     // the first span behind them
+	groups   []group // number i+1 is the marker of groups[i]
+}
+
+// group is one or more spans with nothing but white space between them, which one
+// marker stands for.
+type group struct {
+	first, last   int // the spans, from the first to before the last
+	start, end    int // their bytes in the sentence
+	marker        int // where the marker is in Text
+	before, after side
+}
+
+// side is what a group has on one side.
+type side uint8
+
+const (
+	loose    side = iota // the end of the text or a sign: nothing to see to
+	glued                // a word: the marker gets a space there, which goes again
+	touching             // a word of a script without spaces: the same, unless the translation has spaces
+	spaced               // white space: a word must not be glued to it in the translation
+)
+
+// Mask puts markers of a style, from 0 to Styles-1, in place of the spans. Numbers
+// beside other spans stay in the text in style 0, where Restore compares them, and
+// are masked in the other styles.
+//
+// It returns false where the style cannot be told from the sentence's own text, and
+// where the result would be that of a style before: try the next one.
+func (s Sentence) Mask(number int) (Masked, bool) {
+	if number < 0 || number >= Styles || len(s.Spans) == 0 {
+		return Masked{}, false
+	}
+	m, ok := s.mask(styles[number], number > 0 || s.AsIs())
+	return m, ok && (len(m.groups) > 0 || number == 0)
+}
+
+// mask masks the spans that a translation cannot only have at its ends, numbers if
+// asked to.
+func (s Sentence) mask(how style, numbers bool) (m Masked, ok bool) {
+	m = Masked{sentence: s, style: how}
+	var first int
+	first, m.last, m.from, m.to = s.strip()
+	m.group(first, m.last, numbers)
+	m.Text = m.text()
+	return m, m.isClear()
+}
+
+// group collects the spans from number a to before b.
+func (m *Masked) group(a, b int, numbers bool) {
+	s := m.sentence
+	for i := a; i < b; i++ {
+		span := s.Spans[i]
+		if span.Kind == Number && !numbers {
+			continue
+		}
+		if n := len(m.groups) - 1; n >= 0 && m.groups[n].last == i && strings.TrimSpace(s.Text[m.groups[n].end:span.Start]) == "" {
+			m.groups[n].last, m.groups[n].end = i+1, span.End
+			continue
+		}
+		m.groups = append(m.groups, group{first: i, last: i + 1, start: span.Start, end: span.End})
+	}
+	for i := range m.groups {
+		g := &m.groups[i]
+		g.before = sideOf(s.Text[m.from:g.start], last, s.Spans[g.first].Pair < 0)
+		g.after = sideOf(s.Text[g.end:m.to], first, s.Spans[g.last-1].Pair > 0)
+	}
+}
+
+// text is the sentence with the markers in it.
+func (m *Masked) text() string {
+	var out strings.Builder
+	at := m.from
+	for i, g := range m.groups {
+		out.WriteString(m.sentence.Text[at:g.start])
+		if g.before == glued || g.before == touching {
+			out.WriteByte(' ')
+		}
+		m.groups[i].marker = out.Len()
+		out.WriteString(m.style.marker(i + 1))
+		if g.after == glued || g.after == touching {
+			out.WriteByte(' ')
+		}
+		at = g.end
+	}
+	out.WriteString(m.sentence.Text[at:m.to])
+	return out.String()
+}
+
+// isClear says whether the markers, and nothing else, are found in the text.
+func (m *Masked) isClear() bool {
+	marks := m.style.find(m.Text)
+	if len(marks) != len(m.groups) {
+		return false
+	}
+	for i, mark := range marks {
+		if mark.number != i+1 || mark.start != m.groups[i].marker || mark.end-mark.start != len(m.style.marker(i+1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// strip returns the spans and the bytes that are left when those are taken away that
+// a translation can only have at its ends: emoji, tags whose other end is in another
+// sentence, and pairs around the whole.
+func (s Sentence) strip() (first, last, from, to int) {
+	first, last, from, to = 0, len(s.Spans), 0, len(s.Text)
+	whole := s.wholePairs()
+	for {
+		from, to = trimmed(s.Text, from, to)
+		if first == last {
+			return first, last, from, to
+		}
+		a, z := s.Spans[first], s.Spans[last-1]
+		switch atStart, atEnd := a.Start == from, z.End == to; {
+		case atStart && isOuter(a, whole):
+			from, first = a.End, first+1
+		case atEnd && isOuter(z, whole):
+			to, last = z.Start, last-1
+		case atStart && atEnd && a.Pair > 0 && z.Pair == -a.Pair:
+			from, first, to, last = a.End, first+1, z.Start, last-1
+		default:
+			return first, last, from, to
+		}
+	}
+}
+
+func isOuter(span Span, whole map[int]bool) bool {
+	switch span.Kind {
+	case Emoji, Shortcode:
+		return true
+	case Tag:
+		return span.Pair == 0 || !whole[max(span.Pair, -span.Pair)]
+	}
+	return false
+}
+
+// wholePairs returns the pairs that have both ends in the sentence.
+func (s Sentence) wholePairs() map[int]bool {
+	opened, whole := map[int]bool{}, map[int]bool{}
+	for _, span := range s.Spans {
+		if span.Pair > 0 {
+			opened[span.Pair] = true
+		} else if opened[-span.Pair] {
+			whole[-span.Pair] = true
+		}
+	}
+	return whole
+}
+
+// Restore puts the spans back into the translation of Text. It fails with an error
+// that wraps ErrLost where a marker is missing, came twice or was made up, where a
+// span came in beside its marker, where pairs are not nested as they have to be or
+// lost what was in them, and where numbers differ.
+//
+// It knows markers as models write them: with spaces in them, in full-width forms,
+// in other brackets, in another case, in any order.
+func (m Masked) Restore(translation string) (string, error) {
+	marks := m.style.find(translation)
+	if err := m.check(marks); err != nil {
+		return "", err
+	}
+	a := assembly{sentence: m.sentence}
+	a.original(0, m.from, 0)
+	at, after := 0, loose
+	for _, mark := range marks {
+		g := m.groups[mark.number-1]
+		a.text(translation[at:mark.start], after, g.before)
+		a.original(g.start, g.end, g.first)
+		at, after = mark.end, g.after
+	}
+	a.text(translation[at:], after, loose)
+	a.original(m.to, len(m.sentence.Text), m.last)
+	if err := m.compareRest(marks, translation); err != nil {
+		return "", err
+	}
+	return a.result()
+}
+
+// check returns an error unless every marker is there once.
+func (m Masked) check(marks []mark) error {
+	found := make([]int, len(m.groups))
+	madeUp := 0
+	for _, mark := range marks {
+		if mark.number < 1 || mark.number > len(found) {
+			madeUp++
+			continue
+		}
+		found[mark.number-1]++
+	}
+	missing, repeated := 0, 0
+	for _, n := range found {
+		switch {
+		case n == 0:
+			missing++
+		case n > 1:
+			repeated++
+		}
+	}
+	if missing+repeated+madeUp > 0 {
+		return fmt.Errorf("%w: of %d markers %d are missing, %d came more than once, and %d were made up",
+			ErrLost, len(found), missing, repeated, madeUp)
+	}
+	return nil
+}
+
+// compareRest compares what is not masked: the numbers, and that no part of a marker
+// and no span came in.
+func (m Masked) compareRest(marks []mark, translation string) error {
+	ranges := make([]mark, len(m.groups))
+	for i, g := range m.groups {
+		ranges[i] = mark{start: g.start - m.from, end: g.end - m.from}
+	}
+	source := cutOut(m.sentence.Text[m.from:m.to], ranges)
+	rest := cutOut(translation, marks)
+	if n := m.style.residue(rest) - m.style.residue(source); n > 0 {
+		return fmt.Errorf("%w: parts of %d markers are left in the translation", ErrLost, n)
+	}
+	if n := m.sentence.strangers(rest) - m.sentence.strangers(source); n > 0 {
+		return fmt.Errorf("%w: %d spans came in that were not in the sentence, or once more", ErrLost, n)
+	}
+	return compareNumbers(source, rest)
+}
+
+// removed stands for what was cut out of a text. It is no part of a word.
+const removed = "\uFFFC"
+
+// cutOut puts removed in place of the marks, which are in order.
+func cutOut(text string, marks []mark) string {
+	var out strings.Builder
+	at := 0
+	for _, mark := range marks {
+		out.WriteString(text[at:mark.start])
+		out.WriteString(removed)
+		at = mark.end
+	}
+	out.WriteString(text[at:])
+	return out.String()
+}
+
+// sideOf says what is at the end of text that borders on a group; inside is whether
+// that is inside of a pair, where a space never comes in.
+func sideOf(text string, border func(string) rune, inside bool) side {
+	switch r := border(text); {
+	case text == "":
+		return loose
+	case isBlank(r):
+		return spaced
+	case isWord(r), inside && unicode.IsLetter(r):
+		return glued
+	case unicode.IsLetter(r) || unicode.IsDigit(r):
+		return touching
+	}
+	return loose
+}

@@ -1,0 +1,96 @@
+package markup
+
+import (
+	"strings"
+	"unicode"
+)
+
+// signedNumber returns the length of a number whose sign, currency or # is here:
+// -5, +49 30 1234, €20, -$5, #1.
+func (s *scanner) signedNumber() int {
+	i := s.pos
+	if r, n := decode(s.text, i); isMinus(r) || r == '+' {
+		if p := s.before(); isWord(p) || isMinus(p) || p == '%' || p == '+' {
+			return 0 // 10-20, COVID-19
+		}
+		i += n
+	}
+	if r, n := decode(s.text, i); unicode.Is(unicode.Sc, r) || r == '#' {
+		i += n
+	}
+	if r, _ := decode(s.text, i); !unicode.IsDigit(r) || i == s.pos || s.keycap(i) > 0 {
+		return 0
+	}
+	if s.text[s.pos] == '+' {
+		return s.phoneEnd(i) - s.pos
+	}
+	return s.numberEnd(i) - s.pos
+}
+
+// phoneEnd returns where the number in the international form ends whose digits
+// start at i: +1 (555) 123-4567.
+func (s *scanner) phoneEnd(i int) int {
+	end := s.digitsEnd(i)
+	for {
+		next := end
+		for n := 0; n < 2 && oneOf(s.byte(next), " ()-."); n++ {
+			next++
+		}
+		digits := s.digitsEnd(next)
+		if digits == next || next == end {
+			return max(end, s.numberEnd(i))
+		}
+		end = digits
+	}
+}
+
+// numberEnd returns where the number that has a digit at i ends: with all that may
+// stand between the digits of numbers, times and dates, and with the letters and
+// signs right behind them: 1,234.5, 12:30, 2024-05-06, 1920x1080, 3rd, 5kg, 50%, 3万.
+func (s *scanner) numberEnd(i int) int {
+	end := s.digitsEnd(i)
+	group := end - i // the bytes of the last digits, for groups with spaces between them
+	for end < len(s.text) {
+		r, n := decode(s.text, end)
+		next := s.digitsEnd(end + n)
+		switch {
+		case next == end+n: // no digit behind it
+		case r == ' ' && group <= 3 && next-(end+n) == 3,
+			r != ' ' && joinsDigits(r):
+			group = next - (end + n)
+			end = next
+			continue
+		}
+		switch {
+		case r < 0x80 && isIdent(byte(r)) && s.keycap(end) == 0:
+			end, group = end+n, longestName
+		case numeralExponent(r) > 0, oneOfRunes(r, "%‰°℃℉％"), unicode.Is(unicode.Sc, r):
+			end, group = end+n, longestName
+		default:
+			return end
+		}
+		if next := s.digitsEnd(end); next > end {
+			end = next
+		}
+	}
+	return end
+}
+
+// digitsEnd returns where the digits that start at i end, without those that are
+// drawn as keys.
+func (s *scanner) digitsEnd(i int) int {
+	for i < len(s.text) {
+		r, n := decode(s.text, i)
+		if !unicode.IsDigit(r) || s.keycap(i) > 0 {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+func joinsDigits(r rune) bool {
+	return oneOfRunes(r, ".,:/-–−'’×\u00A0\u2009\u202F٫٬．，：／")
+}
+
+func oneOfRunes(r rune, set string) bool { return strings.ContainsRune(set, r) }

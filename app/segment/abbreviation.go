@@ -1,0 +1,147 @@
+package segment
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// abbreviated says whether the full stop at e belongs to the word before it and does
+// not end the sentence.
+func (c *cell) abbreviated(e ending) bool {
+	sentence := c.text[c.from:e.start]
+	token := lastToken(sentence)
+	if token == "" {
+		return false
+	}
+	before := sentence[:len(sentence)-len(token)]
+	if digits := strings.TrimFunc(token, unicode.IsDigit) == ""; digits || len(token) > 1 && romanNumeral(token) {
+		return c.rules.ordinals == ordinalsAny && (!digits || len(token) <= 2) && !c.starter(e.next)
+	}
+	switch word, kind := c.rules.find(token, before); {
+	case kind == title:
+		return true
+	case kind == counter && c.numberAt(e):
+		return true
+	case kind == unit:
+		last := lastRune(strings.TrimRightFunc(before, blank))
+		return !unicode.IsDigit(last) && !strings.ContainsRune("IVXІХ", last)
+	case kind == either, acronym(word):
+		return c.rules.starters != nil && !c.starter(e.next)
+	case initial(token):
+		first := strings.IndexFunc(before, wordly) < 0
+		next, _ := firstWord(c.text[e.next:])
+		return first || !c.starter(e.next) || particle(next)
+	}
+	return false
+}
+
+// numberAt says whether a number follows.
+func (c *cell) numberAt(e ending) bool {
+	word, _ := firstWord(c.text[e.next:])
+	return unicode.IsDigit(e.first) || len(word) > 1 && romanNumeral(word)
+}
+
+// starter says whether a word stands at i that often starts a sentence. A letter with
+// a full stop is an initial, not a word.
+func (c *cell) starter(i int) bool {
+	word, end := firstWord(c.text[i:])
+	if strings.HasPrefix(c.text[i+end:], ".") && utf8.RuneCountInString(word) == 1 {
+		return false
+	}
+	return c.rules.starters[strings.ToLower(word)]
+}
+
+// longWord says whether a word is none that may be an abbreviation: it is not short, and
+// does not end in three consonants as "Hauptstr" and "Abschn" do.
+func longWord(token string) bool {
+	const least = 4 // letters
+	if utf8.RuneCountInString(token) < least {
+		return false
+	}
+	return strings.ContainsFunc(token[len(token)-3:], func(r rune) bool {
+		return r >= utf8.RuneSelf || strings.ContainsRune("aeiouyAEIOUY", r)
+	})
+}
+
+// find looks up a word together with the parts of an abbreviation that are written
+// apart before it ("z. B", "и т. д"), then alone. It returns what it looked up last,
+// in small letters.
+func (r *rules) find(token, before string) (word string, k kind) {
+	token = strings.ToLower(token)
+	joined := token
+	for range 3 {
+		rest := strings.TrimRightFunc(before, blank)
+		if !strings.HasSuffix(rest, ".") {
+			break
+		}
+		part := lastToken(rest[:len(rest)-1])
+		if n := utf8.RuneCountInString(part); n == 0 || n > 2 || strings.TrimFunc(part, letter) != "" {
+			break
+		}
+		joined = strings.ToLower(part) + "." + joined
+		before = rest[:len(rest)-1-len(part)]
+		if k = r.kinds[joined]; k != ordinary {
+			return joined, k
+		}
+	}
+	return token, r.kinds[token]
+}
+
+// lastToken is the end of s that has no white space, quotes or brackets in it and is
+// not Chinese or Japanese. It is "" where that is too long for an abbreviation.
+func lastToken(s string) string {
+	const longest = 32 // bytes
+	i := len(s)
+	for i > 0 {
+		r, w := utf8.DecodeLastRuneInString(s[:i])
+		behind, _ := decode(s, i)
+		inside := r == '"' && hebrew(behind) && hebrew(lastRune(s[:i-w])) // ש"ח
+		if wide(r) || !wordly(r) && !inside && (blank(r) || closing(r) || opening(r) || r == '–' || r == '—' || r == '/') {
+			break
+		}
+		if i -= w; len(s)-i > longest {
+			return ""
+		}
+	}
+	return s[i:]
+}
+
+// firstWord is the first word of s behind quotes and brackets, up to an apostrophe or
+// anything else that is no letter, and where it ends. At most 16 bytes count.
+func firstWord(s string) (word string, end int) {
+	const longest = 16
+	start := skip(s, 0, func(r rune) bool { return opening(r) || blank(r) })
+	end = start + skip(s[start:min(len(s), start+longest)], 0, letter)
+	return s[start:end], end
+}
+
+// initial says whether a token is a single letter of a script that has initials.
+func initial(token string) bool {
+	r, w := decode(token, 0)
+	return alphabetic(r) && strings.TrimFunc(token[w:], unicode.IsMark) == ""
+}
+
+// particle says whether a word starts names: "J. De Niro", "M. La Rue".
+func particle(word string) bool {
+	switch strings.ToLower(word) {
+	case "de", "del", "della", "di", "da", "do", "dos", "das", "du", "des", "la", "le", "les", "el", "los", "las", "lo",
+		"van", "von", "der", "den":
+		return true
+	}
+	return false
+}
+
+// acronym says whether a word is made of at least two short parts with dots between
+// them: "u.s", "ph.d", "j.-p".
+func acronym(word string) bool {
+	parts := 0
+	for part := range strings.SplitSeq(word, ".") {
+		part = strings.TrimPrefix(part, "-")
+		if n := utf8.RuneCountInString(part); n == 0 || n > 3 || strings.TrimFunc(part, letter) != "" {
+			return false
+		}
+		parts++
+	}
+	return parts > 1
+}

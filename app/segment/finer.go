@@ -1,0 +1,124 @@
+package segment
+
+import (
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// Finer cuts a sentence in two that is too long for the model, or that it does not
+// get through: at the end of a clause where there is one near the middle, otherwise
+// between words, otherwise between characters, but never inside of one as people see
+// it (a grapheme cluster). lang is the sentence's language, as for [Split].
+//
+// The pieces are like those of Split. Every sentence in them is shorter than the one
+// given, unless that is a single character, which comes back as it is. Whoever needs
+// parts of at most some size calls Finer again for the parts that are larger; the
+// depth of that is logarithmic.
+func Finer(sentence, lang string) []Piece {
+	f := finer{text: sentence, rules: rulesOf(lang), cost: math.Inf(1)}
+	start, end := -1, 0 // from the first character that shows to behind the last one so far
+	for characters := graphemes.FromString(sentence); characters.Next(); {
+		if strings.TrimFunc(characters.Value(), hidden) == "" {
+			continue
+		}
+		if start < 0 {
+			start = characters.Start()
+		} else {
+			f.consider(end, characters.Start())
+		}
+		end = characters.End()
+	}
+	var spans []span
+	add := func(from, to int) {
+		if hasLetter(sentence[from:to]) {
+			spans = append(spans, span{from, to})
+		}
+	}
+	switch {
+	case start < 0:
+	case math.IsInf(f.cost, 1):
+		add(start, end)
+	default:
+		add(start, f.end)
+		add(f.next, end)
+	}
+	return pieces(sentence, spans)
+}
+
+// hidden says whether a rune at the ends of a sentence is not translated.
+func hidden(r rune) bool { return blank(r) || ornament(r) || joiner(r) }
+
+// finer looks for the best place to cut.
+type finer struct {
+	text  string
+	rules *rules
+
+	cost      float64 // of the best place so far
+	end, next int     // the first part's end, and the second one's start
+}
+
+// The costs of places to cut, beside the distance from the middle, which is 0 to 0.5
+// of the length: so a comma beats a space unless it is close to the ends, and a space
+// always beats a place inside of a word.
+const (
+	costSentence     = 0
+	costClause       = 0.05 // behind ";" or ":", before a dash
+	costComma        = 0.1  // or a bracket
+	costSpace        = 0.4
+	costAbbreviation = 0.5
+	costIdeograph    = 1.1
+	costInside       = 1.7
+)
+
+// consider compares the place between text[:end] and text[next:], with nothing but
+// white space and ornaments between, with the best one so far.
+func (f *finer) consider(end, next int) {
+	middle := float64(len(f.text)) / 2
+	distance := math.Abs(float64(end+next)/2-middle) / float64(len(f.text))
+	if distance >= f.cost { // no kind of place is that good
+		return
+	}
+	if cost := f.kind(end, next) + distance; cost < f.cost {
+		f.cost, f.end, f.next = cost, end, next
+	}
+}
+
+// kind is the cost of a place for what stands around it.
+func (f *finer) kind(end, next int) float64 {
+	before := lastRune(f.text[:end])
+	after, _ := decode(f.text, next)
+	switch spaced := next > end; {
+	case !spaced && unicode.IsPunct(after) && !opening(after): // never at the start of a line, nor here
+		return costInside
+	case !spaced && !wide(before) && !wide(after):
+		if strings.ContainsRune("—،؛؟۔।॥၊။។", before) {
+			return costClause
+		}
+		return costInside
+	case terminal(before) || before == f.rules.mark:
+		if before == '.' && f.abbreviated(end, next) {
+			return costAbbreviation
+		}
+		return costSentence
+	case strings.ContainsRune(";:؛；：·", before), dash(after) && spaced:
+		return costClause
+	case strings.ContainsRune(",،、，၊・", before), closeBracket(before), openBracket(after):
+		return costComma
+	case spaced:
+		return costSpace
+	case opening(after) || closing(before):
+		return costComma
+	}
+	return costIdeograph
+}
+
+// abbreviated says whether the full stop before end belongs to an abbreviation.
+func (f *finer) abbreviated(end, next int) bool {
+	const reach = 64 // bytes, for linear time
+	c := cell{text: f.text, rules: f.rules, from: max(0, end-reach)}
+	first, _ := decode(f.text, next)
+	return c.abbreviated(ending{start: end - 1, stop: end, tail: end, next: next, first: first})
+}

@@ -1,0 +1,75 @@
+package segment
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Join puts translations where the sentences of the pieces are, in their order.
+// Sentences without a translation stay as they are, and translations without a
+// sentence are left out: give as many as there are sentences.
+//
+// Everything between sentences comes back as it was, except for the spaces between
+// two sentences of a line, where from and to (codes of M2M100) are written
+// differently: where a language without spaces has none, a space comes in, and a
+// single space goes where Chinese or Japanese follows a mark of its own.
+//
+// Where from is to and the translations are the sentences, Join is the inverse of
+// [Split] and of [Finer].
+func Join(pieces []Piece, translations []string, from, to string) string {
+	source, target := spacingOf(from), spacingOf(to)
+	var b strings.Builder
+	last := "" // the translation right before
+	for i, p := range pieces {
+		if !p.Sentence {
+			inside := i > 0 && pieces[i-1].Sentence && i+1 < len(pieces) && pieces[i+1].Sentence
+			b.WriteString(gap(p.Text, last, source, target, inside))
+			continue
+		}
+		if i > 0 && pieces[i-1].Sentence && source > target {
+			b.WriteByte(' ')
+		}
+		last = p.Text
+		if len(translations) > 0 {
+			last, translations = translations[0], translations[1:]
+		}
+		b.WriteString(last)
+	}
+	return b.String()
+}
+
+// gap is what stands in the translation for text, a piece that is no sentence, behind
+// the translation last. inside says whether it is between two sentences.
+func gap(text, last string, source, target spacing, inside bool) string {
+	switch {
+	case !inside || source == target:
+	case text == " " && target == noSpaces:
+		if r := lastRune(last); r >= utf8.RuneSelf && unicode.IsPunct(r) {
+			return ""
+		}
+	case text == "\u3000" && source == noSpaces:
+		return " "
+	}
+	return text
+}
+
+// spacing says where a language writes spaces, from the most to the least.
+type spacing int
+
+const (
+	betweenWords     spacing = iota
+	betweenSentences         // and clauses
+	noSpaces
+)
+
+// spacingOf is the spacing of a language's usual script.
+func spacingOf(lang string) spacing {
+	switch lang {
+	case "zh", "ja":
+		return noSpaces
+	case "th", "lo", "km", "my":
+		return betweenSentences
+	}
+	return betweenWords
+}

@@ -1,0 +1,108 @@
+package segment
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// longFill is the number of runes without any letter or digit that separates as a
+// line end does: dot leaders, columns made with spaces, underscores to write on. It
+// also bounds what UAX #29 looks at again and again, so that it stays linear.
+const longFill = 10
+
+// line finds the sentences of one line: its marker left out, cell by cell.
+func (s *splitter) line(start, end int) {
+	start += marker(s.text[start:end], s.rules)
+	table := start < end && s.text[start] == '|'
+	s.brackets = false
+	var (
+		from  = start // of the current cell
+		count = 0     // runes since the last letter or digit
+		fill  = start // where they start
+	)
+	// finish ends the current cell at i, or where the fill before i starts.
+	finish := func(i int) {
+		if count < longFill {
+			s.cell(from, i)
+			return
+		}
+		lead, _ := s.fillEnds(fill, i)
+		s.cell(from, lead)
+	}
+	for i := start; i < end; {
+		r, w := decode(s.text[:end], i)
+		switch {
+		case wordly(r), count == 0 && unicode.IsMark(r): // a mark belongs to its letter
+			if count >= longFill {
+				lead, tail := s.fillEnds(fill, i)
+				s.cell(from, lead)
+				from = tail
+			}
+			count = 0
+		case s.separates(r, i, i+w, start, end, table):
+			finish(i)
+			from, count = i+w, 0
+		default:
+			if count == 0 {
+				fill = i
+			}
+			count++
+			s.brackets = s.brackets || openBracket(r)
+		}
+		i += w
+	}
+	finish(end)
+}
+
+// separates says whether the rune r at text[at:next] stands between two cells of the
+// line text[start:end].
+func (s *splitter) separates(r rune, at, next, start, end int, table bool) bool {
+	switch r {
+	case '\t':
+		return true
+	case '|', '·', '•', '⁃', '‣':
+	default:
+		return false
+	}
+	if table && r == '|' {
+		return true
+	}
+	if at > start && !unicode.IsSpace(lastRune(s.text[start:at])) {
+		return false
+	}
+	if r == '•' || r == '⁃' || r == '‣' {
+		return true
+	}
+	after, _ := decode(s.text[:end], next)
+	return next == end || unicode.IsSpace(after)
+}
+
+// fillEnds says where the cell before the fill text[start:end] ends and where the one
+// after it starts: up to three runes of punctuation that touch a word belong to it
+// if there is white space between, as in "Hello.            (World)".
+func (s *splitter) fillEnds(start, end int) (lead, tail int) {
+	const most = 3
+	visible := func(r rune) bool { return !unicode.IsSpace(r) }
+	lead, tail = start, end
+	for range most {
+		r, w := decode(s.text[:end], lead)
+		if w == 0 || !visible(r) {
+			break
+		}
+		lead += w
+	}
+	for range most {
+		r, w := utf8.DecodeLastRuneInString(s.text[start:tail])
+		if w == 0 || !visible(r) {
+			break
+		}
+		tail -= w
+	}
+	if r, _ := decode(s.text, lead); visible(r) {
+		lead = start
+	}
+	if visible(lastRune(s.text[start:tail])) {
+		tail = end
+	}
+	return lead, tail
+}

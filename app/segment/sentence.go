@@ -1,0 +1,158 @@
+package segment
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/clipperhouse/uax29/v2/sentences"
+)
+
+// cell finds the sentences of text[start:end], which has no line end in it.
+//
+// Every run of terminals (".", "?!", "。") may end a sentence. Whether it does is what
+// UAX #29 says about the place behind it, unless one of the rules of [cell.breaks]
+// knows better. The library is clipperhouse/uax29: rivo/uniseg has the tables of Unicode
+// 15 instead of 17 and takes three to five times as long. Both are quadratic in runs of
+// white space and of closing marks, which longFill keeps short.
+func (s *splitter) cell(start, end int) {
+	c := cell{text: s.text[start:end], rules: s.rules, brackets: s.brackets, standard: boundaries{text: s.text[start:end]}}
+	letters := false // in the current sentence
+	var before rune
+	for i := 0; i < len(c.text); {
+		r, w := decode(c.text, i)
+		if !c.ends(r, before) {
+			letters = letters || letter(r)
+			before = r
+			i += w
+			continue
+		}
+		e := c.ending(i)
+		before, i = r, e.stop
+		if letters && e.next < len(c.text) && c.breaks(e) {
+			s.sentence(start+c.from, start+e.next)
+			c.from, i, letters = e.next, e.next, false
+		}
+	}
+	s.sentence(start+c.from, end)
+}
+
+// cell is a part of a line while its sentences are being found.
+type cell struct {
+	text     string
+	rules    *rules
+	brackets bool // whether there may be brackets in it
+	from     int  // where the current sentence starts
+	standard boundaries
+}
+
+// boundaries are those of UAX #29, found as far as they are asked for.
+type boundaries struct {
+	text     string
+	iterator *sentences.Iterator[string] // nil before the first question
+	at       int                         // the last one that was found
+}
+
+// between says whether there is one from a to b. From call to call, a never falls.
+func (u *boundaries) between(a, b int) bool {
+	if u.iterator == nil {
+		u.iterator = sentences.FromString(u.text)
+	}
+	for u.at < a && u.iterator.Next() {
+		u.at = u.iterator.End()
+	}
+	return u.at >= a && u.at <= b
+}
+
+// ending is a place where a sentence may end, in bytes of the cell:
+//
+//	He said: "Stop?!"  Then
+//	             │ │ │ └ next
+//	             │ │ └ tail
+//	             │ └ stop
+//	             └ start
+type ending struct {
+	start int // of the terminals
+	stop  int // behind them
+	tail  int // behind what closes there: quotes, brackets, notes, emoji
+	next  int // behind white space
+	// apart says that what closes stands apart, as in "« Quoi ? »" or "Fine. :-)".
+	apart bool
+	first rune // letter or digit of what follows, U+FFFD where there is none
+}
+
+// ends says whether the rune r behind before may end a sentence. UAX #29 does not know
+// all of them: those of one language, "|" for the danda, those of Tibetan.
+func (c *cell) ends(r, before rune) bool {
+	switch r {
+	case '|':
+		return indic(before)
+	case '།', '༎', '༑':
+		return true
+	case '\u037E': // the same as ";"
+		r = ';'
+	}
+	return terminal(r) || c.rules.mark != 0 && r == c.rules.mark
+}
+
+// ending reads the ending whose terminals start at i.
+func (c *cell) ending(i int) ending {
+	e := ending{start: i}
+	_, w := decode(c.text, i)
+	e.stop = skip(c.text, i+w, terminal)
+	e.tail = closers(c.text, e.stop)
+	e.next = skip(c.text, e.tail, blank)
+	if e.next > e.tail {
+		if end := closersApart(c.text, e.next); end > e.next {
+			e.apart, e.tail, e.next = true, end, skip(c.text, end, blank)
+		}
+	}
+	e.first, _ = decode(c.text, skip(c.text, e.next, func(r rune) bool {
+		return opening(r) || closing(r) || hidden(r) || dash(r) || r == '+' || unicode.Is(unicode.Sc, r)
+	}))
+	return e
+}
+
+// closers is where the quotes, brackets, emoji and numbers of notes end that start at i.
+func closers(s string, i int) int {
+	for i < len(s) {
+		r, w := decode(s, i)
+		switch {
+		case closing(r), ornament(r), joiner(r), r == '¹', r == '²', r == '³', r >= '⁰' && r <= '⁹':
+		case r == '“', r == '‘', r == '«': // close in German ("„…“", "»…«") where nothing is behind them
+			if next, w := decode(s, i+w); w > 0 && !blank(next) && !unicode.IsPunct(next) {
+				return i
+			}
+		case r == '[': // "[12]"
+			w = 1 + skip(s[i+1:], 0, unicode.IsDigit)
+			if w == 1 || w > 4 || !strings.HasPrefix(s[i+w:], "]") {
+				return i
+			}
+			w++
+		default:
+			return i
+		}
+		i += w
+	}
+	return i
+}
+
+// closersApart does so behind white space, where "»" may also open: only if nothing
+// is behind it. An emoticon belongs to what is before it.
+func closersApart(s string, i int) int {
+	end := skip(s, i, func(r rune) bool { return closing(r) && !opening(r) })
+	if end == i && i < len(s) && strings.IndexByte(":;=<^xX", s[i]) >= 0 {
+		for _, face := range emoticons {
+			if strings.HasPrefix(s[i:], face) {
+				end = i + len(face)
+				break
+			}
+		}
+	}
+	if r, w := decode(s, end); w > 0 && !blank(r) && !unicode.IsPunct(r) {
+		return i
+	}
+	return end
+}
+
+// emoticons is not complete; "8)" is missing because it numbers items of lists.
+var emoticons = strings.Fields(":) :-) ;) ;-) :( :-( :D :-D ;D :P :-P :p :-p ;P xD XD :o :O :/ :-/ :| <3 ^^ ^_^ :'( =) =D")
