@@ -1,0 +1,246 @@
+// Package access decides who may call the service, and how much.
+//
+// A [Gate] stands before the routes that cost something. It knows the API keys,
+// where there is a file of them, and lets in who has one; without a file it lets
+// everybody in. Each key, or without keys each client address, has limits: requests
+// and characters in a time. Routes for probes and metrics are left out by not
+// putting the gate before them; the gate itself knows no paths.
+//
+// The package also has what belongs to the same border: [CORS], [TrustedProxies]
+// and the [Deadline] that a client sets.
+//
+// # The keys file
+//
+// A line for each caller: its name, the digests of its keys, its limits.
+//
+//	# who     digests of keys         limits
+//	alice     sha256:2c26b46b68ff…    rate=10/s burst=20 chars=100000/m
+//	backup    sha256:fcde2b2edba5…    rate=unlimited
+//	website   sha256:baa5a0964d33…  sha256:0a8f2c4d6e1b…
+//
+// Everything from a # on is a comment. [Line] makes a line for a new key. A caller
+// with two digests has an old and a new key at once, so that a key can be replaced
+// without a moment in which neither works; both share the caller's limits. Limits
+// that are not given are those of [Config.Limits].
+//
+// The file is read again when it changes, see [Gate.Watch].
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// DefaultMaxClients is how many client addresses a [Gate] remembers at once, if
+// [Config.MaxClients] does not say. They take some 20 MiB.
+const DefaultMaxClients = 1 << 16
+
+// Config is what a [Gate] works with.
+type Config struct {
+	// KeysFile is the path of the file with the API keys. "" lets everybody in.
+	KeysFile string
+	// Limits hold for each key that has none of its own in the file, and without
+	// keys for each client address. The zero Limits are none.
+	Limits Limits
+	// MaxClients is how many client addresses are remembered at once, at least 1024;
+	// 0 is DefaultMaxClients. Those that are used least make room for others, and
+	// start afresh when they come back.
+	MaxClients int
+	// Fail answers a request that Admit turned away. The error is ErrNoKey or
+	// ErrBadKey, maybe wrapped, for which 401 is right, or a *LimitError for 429.
+	// The headers that belong to these are set already.
+	Fail func(*gin.Context, error)
+	Log  *slog.Logger
+}
+
+// Gate lets callers in. It is safe for concurrent use.
+type Gate struct {
+	fail    func(*gin.Context, error)
+	keys    *keyring // nil where everybody is let in
+	clients *clients
+
+	withoutKey, badKey, overRequests, overCharacters atomic.Uint64
+}
+
+// New makes a gate. It fails on limits that cannot be met, and on a keys file that
+// cannot be read or has a fault: a service that was meant to be closed must not
+// start open, or without a key that somebody needs.
+func New(cfg Config) (*Gate, error) {
+	if err := cfg.Limits.Validate(); err != nil {
+		return nil, err
+	}
+	clients, err := newClients(cfg.MaxClients, cfg.Limits)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gate{fail: cfg.Fail, clients: clients}
+	if cfg.KeysFile != "" {
+		if g.keys, err = openKeyring(cfg.KeysFile, cfg.Limits, cfg.Log); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// Watch reads the keys file again when it has changed, until ctx is done. It looks
+// at the file each second and takes what it has seen twice, so that a file that is
+// still being written is not read half. A file with a fault is logged as an error
+// and changes nothing: the keys of before stay in use. Who has used up a limit
+// still has after the reload. Watch may run once at a time; without a keys file it
+// returns at once.
+func (g *Gate) Watch(ctx context.Context) {
+	if g.keys != nil {
+		g.keys.watch(ctx)
+	}
+}
+
+// Admit is the middleware that lets a request in or answers it through
+// [Config.Fail]. It is Enter for routes whose keys come in headers.
+func (g *Gate) Admit(c *gin.Context) {
+	if err := g.Enter(c, ""); err != nil {
+		c.Abort()
+		g.fail(c, err)
+	}
+}
+
+// Enter lets a request in, which is to be asked once for each request. bodyKey is a
+// key that came in the body or the query, and "" where there is none; headers are
+// looked at as well:
+//
+//	Authorization: Bearer KEY
+//	Authorization: DeepL-Auth-Key KEY
+//	X-API-Key: KEY
+//
+// The error is ErrNoKey, ErrBadKey or a *LimitError. Enter sets the headers that
+// go with them, WWW-Authenticate and Retry-After, and for callers with limits
+// RateLimit and RateLimit-Policy; it does not answer.
+func (g *Gate) Enter(c *gin.Context, bodyKey string) error {
+	who, err := g.identify(c, bodyKey)
+	if err != nil {
+		g.countRefusal(err)
+		c.Header("WWW-Authenticate", challenge(err))
+		return err
+	}
+	c.Set(callerKey, who)
+	return g.take(c, who, who.requests, 1)
+}
+
+// Charge counts the characters of a request that was let in: Unicode code points,
+// once for each language that they are translated into. They are charged when the
+// work is asked for, whatever becomes of it.
+//
+// The error is a *LimitError where the caller has to wait, and a *TooLargeError
+// where waiting does not help; nothing is charged then. The headers are as for
+// Enter.
+func (g *Gate) Charge(c *gin.Context, characters int) error {
+	value, _ := c.Get(callerKey)
+	who, ok := value.(*caller)
+	if !ok {
+		return errNotEntered
+	}
+	if characters <= 0 {
+		return nil
+	}
+	return g.take(c, who, who.characters, characters)
+}
+
+// errNotEntered is a mistake in the wiring of routes, not one of the caller's.
+var errNotEntered = errors.New("characters are charged before the request was let in")
+
+// callerKey is where the caller of a request is in gin's context.
+const callerKey = "dragoman/access.caller"
+
+// NeedsKeys says whether only those are let in who have a key.
+func (g *Gate) NeedsKeys() bool { return g.keys != nil }
+
+// Name is the name of the key that a request was let in with. It is for logs and
+// metrics: names come from the keys file, so there are not many. It is "" where
+// there are no keys, and for a request that was not let in.
+func Name(c *gin.Context) string {
+	value, _ := c.Get(callerKey)
+	who, ok := value.(*caller)
+	if !ok {
+		return ""
+	}
+	return who.name
+}
+
+// Stats are the numbers of a gate: counters since its start, and sizes now.
+type Stats struct {
+	// WithoutKey and BadKey are requests that were turned away for their key.
+	WithoutKey, BadKey uint64
+	// OverRequests and OverCharacters are requests beyond a limit.
+	OverRequests, OverCharacters uint64
+	Clients                      int // addresses that are remembered
+	Callers                      int // names in the keys file that is in use
+	Reloads, FailedReloads       uint64
+	// KeysBroken says that the keys file as it is now cannot be used, and that the
+	// keys of before are in use.
+	KeysBroken bool
+}
+
+// Stats returns the numbers of now.
+func (g *Gate) Stats() Stats {
+	s := Stats{
+		WithoutKey: g.withoutKey.Load(), BadKey: g.badKey.Load(),
+		OverRequests: g.overRequests.Load(), OverCharacters: g.overCharacters.Load(),
+		Clients: g.clients.len(),
+	}
+	if k := g.keys; k != nil {
+		s.Callers = len(k.table.Load().callers)
+		s.Reloads, s.FailedReloads, s.KeysBroken = k.reloads.Load(), k.failures.Load(), k.broken.Load()
+	}
+	return s
+}
+
+// identify finds out who sent a request.
+func (g *Gate) identify(c *gin.Context, bodyKey string) (*caller, error) {
+	if g.keys == nil {
+		return g.clients.of(c.ClientIP()), nil
+	}
+	key, err := oneKey(append(headerKeys(c.Request.Header), bodyKey))
+	if err != nil {
+		return nil, err
+	}
+	return g.keys.find(key)
+}
+
+// take takes n units from a caller's bucket and tells the client how it stands.
+func (g *Gate) take(c *gin.Context, who *caller, from bucket, n int) error {
+	now := time.Now()
+	err := from.take(now, n)
+	g.countRefusal(err)
+	who.announce(c.Writer.Header(), now, err)
+	return err
+}
+
+// countRefusal counts an error for Stats.
+func (g *Gate) countRefusal(err error) {
+	var limit *LimitError
+	switch {
+	case errors.Is(err, ErrNoKey):
+		g.withoutKey.Add(1)
+	case errors.Is(err, ErrBadKey):
+		g.badKey.Add(1)
+	case errors.As(err, &limit) && limit.Limit == requestsLimit:
+		g.overRequests.Add(1)
+	case err != nil:
+		g.overCharacters.Add(1)
+	}
+}
+
+// challenge is the WWW-Authenticate field of a request without a valid key (RFC
+// 6750, section 3).
+func challenge(err error) string {
+	const scheme = `Bearer realm="dragoman"`
+	if errors.Is(err, ErrBadKey) {
+		return fmt.Sprintf(`%s, error="invalid_token"`, scheme)
+	}
+	return scheme
+}

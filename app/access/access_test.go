@@ -1,0 +1,214 @@
+package access
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestKeys sends keys in all the ways there are, right and wrong ones.
+func TestKeys(t *testing.T) {
+	alice, second, bob, withdrawn := NewKey(), NewKey(), NewKey(), NewKey()
+	digests := strings.Fields(keyLine(t, "alice", second))[1]
+	g, log := newGate(t, Config{KeysFile: writeKeys(t, "",
+		"# who may", keyLine(t, "alice", alice)+" "+digests, keyLine(t, "bob", bob))})
+	h := server(t, g)
+
+	const auth = "Authorization"
+	const noKey, badKey = "an API key is needed", "the API key is not valid"
+	mistyped := alice[:20] + string(alice[20]^1) + alice[21:]
+	for _, test := range []struct {
+		name    string
+		headers []string
+		status  int
+		want    string // the caller, or how the error begins
+	}{
+		{"Bearer", []string{auth, "Bearer " + alice}, 200, "alice"},
+		{"the caller's other key", []string{auth, "Bearer " + second}, 200, "alice"},
+		{"another caller", []string{auth, "Bearer " + bob}, 200, "bob"},
+		{"scheme in another case", []string{auth, "bEARER " + alice}, 200, "alice"},
+		{"spaces around", []string{auth, "  Bearer    " + alice + "  "}, 200, "alice"},
+		{"DeepL", []string{auth, "DeepL-Auth-Key " + bob}, 200, "bob"},
+		{"X-API-Key", []string{"X-API-Key", alice}, 200, "alice"},
+		{"X-API-Key in another case", []string{"x-api-key", alice}, 200, "alice"},
+		{"the same key twice", []string{auth, "Bearer " + alice, "X-API-Key", alice}, 200, "alice"},
+		{"a password for a proxy as well", []string{auth, "Basic YWxpY2U6c2VjcmV0", "X-API-Key", alice}, 200, "alice"},
+		{"an empty key as well", []string{auth, "Bearer ", "X-API-Key", alice}, 200, "alice"},
+
+		{"nothing", nil, 401, noKey},
+		{"only a password", []string{auth, "Basic YWxpY2U6c2VjcmV0"}, 401, noKey},
+		{"empty header", []string{auth, ""}, 401, noKey},
+		{"scheme without a key", []string{auth, "Bearer"}, 401, noKey},
+		{"blank key", []string{auth, "Bearer     "}, 401, noKey},
+		{"empty X-API-Key", []string{"X-API-Key", ""}, 401, noKey},
+		{"no scheme", []string{auth, alice}, 401, noKey},
+		{"no space after the scheme", []string{auth, "Bearer" + alice}, 401, noKey},
+
+		{"withdrawn", []string{auth, "Bearer " + withdrawn}, 401, badKey + ": it is not known"},
+		{"mistyped", []string{auth, "Bearer " + mistyped}, 401, badKey + ": it was cut off or mistyped"},
+		{"cut off", []string{auth, "Bearer " + alice[:len(alice)-1]}, 401, badKey},
+		{"too long", []string{auth, "Bearer " + alice + "A"}, 401, badKey},
+		{"in lower case", []string{auth, "Bearer " + strings.ToLower(alice)}, 401, badKey},
+		{"two different in two headers", []string{auth, "Bearer " + alice, "X-API-Key", bob}, 401, badKey + ": there are two"},
+		{"two different of one caller", []string{auth, "Bearer " + alice, "X-API-Key", second}, 401, badKey + ": there are two"},
+		{"two different in one header", []string{auth, "Bearer " + alice + ", Bearer " + bob}, 401, badKey},
+		{"two lines of one header", []string{auth, "Bearer " + alice, auth, "DeepL-Auth-Key " + bob}, 401, badKey + ": there are two"},
+		{"its digest", []string{auth, "Bearer " + digests}, 401, badKey},
+		{"huge", []string{auth, "Bearer " + strings.Repeat("A", 60_000)}, 401, badKey},
+		{"only the prefix", []string{auth, "Bearer dgm_"}, 401, badKey},
+		{"other letters", []string{auth, "Bearer dgm_" + strings.Repeat("é", 28)}, 401, badKey},
+		{"other digits", []string{"X-API-Key", "dgm_" + strings.Repeat("１", 56)}, 401, badKey},
+		{"invalid UTF-8", []string{"X-API-Key", "dgm_" + strings.Repeat("\xff", 56)}, 401, badKey},
+		{"nonsense", []string{auth, "Bearer null"}, 401, badKey},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := send(h, "/", test.headers...)
+			require.Equal(t, test.status, w.Code, w.Body)
+			if test.status == 200 {
+				assert.Equal(t, test.want, w.Body.String())
+				assert.Empty(t, w.Header().Get("WWW-Authenticate"))
+				return
+			}
+			assert.True(t, strings.HasPrefix(w.Body.String(), test.want), w.Body)
+			assert.NotContains(t, w.Body.String(), "dgm_")
+			challenge := `Bearer realm="dragoman"`
+			if strings.HasPrefix(test.want, badKey) {
+				challenge += `, error="invalid_token"`
+			}
+			assert.Equal(t, challenge, w.Header().Get("WWW-Authenticate"))
+		})
+	}
+	assert.NotContains(t, log.String(), "dgm_")
+	s := g.Stats()
+	assert.Equal(t, 2, s.Callers)
+	assert.EqualValues(t, 8, s.WithoutKey)
+	assert.EqualValues(t, 16, s.BadKey)
+	assert.Zero(t, s.Clients)
+}
+
+// Clients of LibreTranslate send their key in the body, and an empty one if they
+// have none.
+func TestKeyInTheBody(t *testing.T) {
+	alice, bob := NewKey(), NewKey()
+	g, _ := newGate(t, Config{KeysFile: writeKeys(t, "", keyLine(t, "alice", alice), keyLine(t, "bob", bob))})
+	h := server(t, g)
+	for _, test := range []struct {
+		name    string
+		headers []string
+		status  int
+		want    string
+	}{
+		{"in the body", []string{"body", "api_key=" + alice}, 200, "alice"},
+		{"in the body and a header", []string{"body", "api_key=" + alice, "X-API-Key", alice}, 200, "alice"},
+		{"in a header, empty in the body", []string{"body", "api_key=", "X-API-Key", bob}, 200, "bob"},
+		{"empty", []string{"body", "api_key="}, 401, ErrNoKey.Error()},
+		{"none", []string{"body", "q=text"}, 401, ErrNoKey.Error()},
+		{"two different", []string{"body", "api_key=" + alice, "X-API-Key", bob}, 401, ErrBadKey.Error() + ": there are two different ones, send one"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := send(h, "/form", test.headers...)
+			assert.Equal(t, test.status, w.Code)
+			assert.Equal(t, test.want, w.Body.String())
+		})
+	}
+}
+
+// Without a keys file everybody may come, also who has a key for another service.
+func TestOpen(t *testing.T) {
+	g, _ := newGate(t, Config{})
+	h := server(t, g)
+	for _, headers := range [][]string{nil, {"Authorization", "Bearer nonsense"}, {"X-API-Key", "a", "X-API-Key", "b"}} {
+		w := send(h, "/?chars=1000000000", headers...)
+		assert.Equal(t, 200, w.Code)
+		assert.Empty(t, w.Body.String(), "name")
+		assert.Empty(t, w.Header().Get("RateLimit"))
+		assert.Empty(t, w.Header().Get("RateLimit-Policy"))
+	}
+	assert.Equal(t, Stats{}, g.Stats())
+	g.Watch(t.Context()) // returns
+}
+
+// A route that charges without a gate before it is a mistake, not free of charge.
+func TestChargeWantsTheGateFirst(t *testing.T) {
+	g, _ := newGate(t, Config{})
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequest(http.MethodPost, "/", nil)
+	require.ErrorIs(t, g.Charge(c, 1), errNotEntered)
+	assert.Empty(t, Name(c))
+	require.NoError(t, g.Enter(c, ""))
+	require.NoError(t, g.Charge(c, 1))
+}
+
+func TestNewRefuses(t *testing.T) {
+	key := NewKey()
+	for _, test := range []struct {
+		name string
+		cfg  Config
+		want string
+	}{
+		{"no such file", Config{KeysFile: filepath.Join(t.TempDir(), "none")}, "no such file"},
+		{"a folder", Config{KeysFile: t.TempDir()}, "is a directory"},
+		{"an empty file", Config{KeysFile: writeKeys(t, "")}, "there are no keys in it"},
+		{"comments only", Config{KeysFile: writeKeys(t, "", "# "+keyLine(t, "alice", key), "")}, "there are no keys in it"},
+		{"a fault", Config{KeysFile: writeKeys(t, "", keyLine(t, "alice", key), "bob "+NewKey())}, "line 2: this is a key itself"},
+		{"a huge file", Config{KeysFile: writeKeys(t, "", strings.Repeat("#", maxFileBytes+1))}, "more than 4194304 bytes"},
+		{"a burst without a rate", Config{Limits: Limits{Burst: 5}}, "a burst of 5 requests without a rate"},
+		{"a negative burst", Config{Limits: Limits{Requests: Rate{1, time.Second}, Burst: -1}}, "a burst of -1 requests"},
+		{"a huge burst", Config{Limits: Limits{Requests: Rate{1, time.Second}, Burst: 1e7}}, "a burst of 10000000 requests"},
+		{"a rate of nothing", Config{Limits: Limits{Requests: Rate{0, time.Second}}}, "a rate of 0 in 1s"},
+		{"a rate in an odd time", Config{Limits: Limits{Characters: Rate{5, time.Millisecond}}}, "a rate of 5 in 1ms"},
+		{"few clients", Config{MaxClients: 5}, "5 client addresses to remember: use 1024 or more"},
+		{"fewer than none", Config{MaxClients: -1}, "-1 client addresses"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.cfg.Log = slog.New(slog.DiscardHandler)
+			_, err := New(test.cfg)
+			require.ErrorContains(t, err, test.want)
+			assert.NotContains(t, err.Error(), "dgm_")
+			assert.NotContains(t, err.Error(), "\n")
+		})
+	}
+}
+
+func BenchmarkEnter(b *testing.B) {
+	gin.SetMode(gin.ReleaseMode)
+	limits := Limits{Requests: Rate{1e12, time.Second}, Characters: Rate{1e12, time.Second}}
+	keys := make([]string, maxAccounts)
+	lines := make([]string, maxAccounts)
+	for i := range keys {
+		keys[i] = NewKey()
+		lines[i] = keyLine(b, strings.ToLower(keys[i][4:20]), keys[i])
+	}
+	for _, bench := range []struct {
+		name string
+		cfg  Config
+		key  string
+	}{
+		{"open", Config{}, ""},
+		{"address", Config{Limits: limits}, ""},
+		{"keys=10", Config{Limits: limits, KeysFile: writeKeys(b, "", lines[:10]...)}, keys[5]},
+		{"keys=10000", Config{Limits: limits, KeysFile: writeKeys(b, "", lines...)}, keys[5]},
+		{"unknown", Config{Limits: limits, KeysFile: writeKeys(b, "", lines...)}, NewKey()},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			g, _ := newGate(b, bench.cfg)
+			c, _ := gin.CreateTestContext(httptest.NewRecorder())
+			c.Request = httptest.NewRequest(http.MethodPost, "/", nil)
+			c.Request.Header.Set("Authorization", "Bearer "+bench.key)
+			b.ReportAllocs()
+			for b.Loop() {
+				if g.Enter(c, "") == nil {
+					_ = g.Charge(c, 100)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Limits that callers may have. The names are also those of the policies in the
+// RateLimit fields.
+const (
+	requestsLimit   = "requests"
+	charactersLimit = "characters"
+)
+
+// quota is one limit as a bucket of tokens: it holds size units and fills at a
+// rate. It is shared by all callers that have the same, and does not change.
+type quota struct {
+	limit  string // requestsLimit or charactersLimit
+	rate   Rate
+	size   int
+	policy string // the item of the RateLimit-Policy field
+}
+
+// requestQuota is the quota for requests, nil where there is no limit.
+func (l Limits) requestQuota() *quota {
+	if l.Requests == (Rate{}) {
+		return nil
+	}
+	size := l.Burst
+	if size == 0 {
+		size = max(1, int(l.Requests.N/int64(l.Requests.Per/time.Second)))
+	}
+	return newQuota(requestsLimit, l.Requests, size)
+}
+
+// characterQuota is the quota for characters, nil where there is no limit.
+func (l Limits) characterQuota() *quota {
+	if l.Characters == (Rate{}) {
+		return nil
+	}
+	return newQuota(charactersLimit, l.Characters, int(l.Characters.N))
+}
+
+// newQuota makes a quota. Its policy promises what the bucket keeps: size units in
+// each window of the time that the bucket takes to fill.
+func newQuota(limit string, r Rate, size int) *quota {
+	unit := "" // requests are the unit where none is named
+	if limit != requestsLimit {
+		// Not a registered unit, but a client that does not know it can tell so, and
+		// the registered ones would be wrong.
+		unit = fmt.Sprintf(";qu=%q", limit)
+	}
+	return &quota{
+		limit: limit, rate: r, size: size,
+		policy: fmt.Sprintf("%q;q=%d%s;w=%d", limit, size, unit, max(1, r.seconds(int64(size)))),
+	}
+}
+
+// bucket is what one caller has left of a quota. The zero bucket has no bottom. It
+// is safe for concurrent use.
+type bucket struct {
+	quota  *quota        // nil for no limit
+	tokens *rate.Limiter // nil for no limit
+}
+
+// newBucket makes a full bucket.
+func newBucket(q *quota) bucket {
+	if q == nil {
+		return bucket{}
+	}
+	return bucket{q, rate.NewLimiter(q.perSecond(), q.size)}
+}
+
+// under is the bucket under another quota: what was taken from it stays taken.
+func (b bucket) under(q *quota, now time.Time) bucket {
+	if b.quota == nil || q == nil {
+		return newBucket(q)
+	}
+	b.tokens.SetLimitAt(now, q.perSecond())
+	b.tokens.SetBurstAt(now, q.size)
+	return bucket{q, b.tokens}
+}
+
+func (q *quota) perSecond() rate.Limit {
+	return rate.Limit(float64(q.rate.N) / q.rate.Per.Seconds())
+}
+
+// take takes n units, or none where there are too few: then the error is a
+// *LimitError, or a *TooLargeError where there will never be so many.
+func (b bucket) take(now time.Time, n int) error {
+	switch {
+	case b.quota == nil:
+		return nil
+	case n > b.quota.size:
+		return &TooLargeError{Characters: n, Most: b.quota.size}
+	case b.tokens.AllowN(now, n):
+		return nil
+	}
+	missing := float64(n) - b.tokens.TokensAt(now)
+	return &LimitError{Limit: b.quota.limit, Rate: b.quota.rate, Wait: b.quota.fill(missing)}
+}
+
+// fill is how long the bucket takes to gain some units, which others may take
+// meanwhile.
+func (q *quota) fill(units float64) time.Duration {
+	return time.Duration(max(0, units) * float64(q.rate.Per) / float64(q.rate.N))
+}
+
+// left is the item of the RateLimit field: r units, and t seconds for which they
+// have to do. A client that spreads them over that time may go on at this speed for
+// ever, and one that takes them at once gets them too. At 0 units t is the time
+// until there is one again.
+func (b bucket) left(now time.Time) string {
+	tokens := b.tokens.TokensAt(now)
+	units := max(0, int64(tokens))
+	seconds := b.quota.rate.seconds(units)
+	if units == 0 {
+		seconds = int64((b.quota.fill(1-tokens) + time.Second - 1) / time.Second)
+	}
+	return leftItem(b.quota.limit, units, max(1, seconds))
+}
+
+func leftItem(limit string, units, seconds int64) string {
+	return strconv.Quote(limit) + ";r=" + strconv.FormatInt(units, 10) + ";t=" + strconv.FormatInt(seconds, 10)
+}
+
+// caller is who a request comes from: a name in the keys file, or an address.
+type caller struct {
+	name       string // "" for an address
+	requests   bucket
+	characters bucket
+}
+
+// newCaller makes a caller that has used nothing yet. The quotas may be nil.
+func newCaller(name string, requests, characters *quota) *caller {
+	return &caller{name, newBucket(requests), newBucket(characters)}
+}
+
+// announce sets the fields RateLimit and RateLimit-Policy of
+// draft-ietf-httpapi-ratelimit-headers-11, and Retry-After where a limit has
+// refused the request. RateLimit then has that limit alone, for the same time: it
+// must not promise more than Retry-After does.
+func (w *caller) announce(h http.Header, now time.Time, err error) {
+	var policies, left string
+	for _, b := range []bucket{w.requests, w.characters} {
+		if b.quota == nil {
+			continue
+		}
+		if policies != "" {
+			policies += ", "
+			left += ", "
+		}
+		policies += b.quota.policy
+		left += b.left(now)
+	}
+	if policies == "" {
+		return
+	}
+	var refused *LimitError
+	if errors.As(err, &refused) {
+		seconds := refused.RetryAfter()
+		h.Set("Retry-After", strconv.Itoa(seconds))
+		left = leftItem(refused.Limit, 0, int64(seconds))
+	}
+	h.Set("RateLimit-Policy", policies)
+	h.Set("RateLimit", left)
+}

@@ -1,0 +1,76 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/rs/cors"
+)
+
+// CORS is the middleware that lets pages of other origins call the service:
+// https://app.example.com, https://*.example.com for all below, or * alone for
+// every origin. It must stand before the gate and before all else that answers,
+// because browsers ask without a key. Without origins it does nothing.
+//
+// Cookies and passwords of the browser are never accepted from other origins; API
+// keys are, for a page sends them in a header of its own.
+func CORS(origins []string) (gin.HandlerFunc, error) {
+	var allowed []string
+	for _, origin := range origins {
+		if origin = strings.TrimSpace(origin); origin == "" {
+			continue
+		}
+		if err := checkOrigin(origin); err != nil {
+			return nil, err
+		}
+		allowed = append(allowed, origin)
+	}
+	if len(allowed) == 0 {
+		return func(*gin.Context) {}, nil
+	}
+	for _, origin := range allowed {
+		if origin == "*" && len(allowed) > 1 {
+			return nil, errors.New("* is every origin: name it alone, or leave it out")
+		}
+	}
+	handler := cors.New(cors.Options{
+		AllowedOrigins: allowed,
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost},
+		AllowedHeaders: []string{
+			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", TimeoutHeader,
+			"Traceparent", "Tracestate",
+		},
+		ExposedHeaders: []string{"Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-Id", "Dragoman-Cache", "Dragoman-Flags"},
+		MaxAge:         7200, // seconds; the most that Chromium takes
+	})
+	return func(c *gin.Context) {
+		handler.HandlerFunc(c.Writer, c.Request)
+		if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
+			c.AbortWithStatus(http.StatusNoContent)
+		}
+	}, nil
+}
+
+// checkOrigin wants an origin as browsers write it, which is compared as text: one
+// that is written otherwise would never match.
+func checkOrigin(origin string) error {
+	if origin == "*" {
+		return nil
+	}
+	// One star may stand for a host's first labels, with a dot after it:
+	// https://*example.com would let notexample.com in.
+	plain := strings.ToLower(strings.Replace(origin, "://*.", "://", 1))
+	u, err := url.Parse(plain)
+	if err != nil || u.Hostname() == "" || u.Scheme+"://"+u.Host != plain || strings.HasSuffix(plain, ":") ||
+		strings.ContainsFunc(plain, func(r rune) bool { return r == '*' || r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%.60q is not an origin: use a scheme and a host, such as https://app.example.com or https://*.example.com", origin)
+	}
+	if port := u.Port(); u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
+		return fmt.Errorf("%.60q: browsers leave the usual port %s out, do so too", origin, port)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package access
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// TimeoutHeader is how long a client will wait for its answer: a number of
+	// seconds such as 2.5, or a time with its unit such as 800ms. There is no standard
+	// for it. It is a duration and not a point in time, as gRPC's grpc-timeout is,
+	// because the clocks of client and server differ.
+	TimeoutHeader = "Request-Timeout"
+
+	// EnvoyTimeoutHeader is what Envoy, and meshes built on it, tell a service of
+	// the timeout of a route: whole milliseconds.
+	EnvoyTimeoutHeader = "X-Envoy-Expected-Rq-Timeout-Ms"
+
+	minTimeout = time.Millisecond
+	maxTimeout = 24 * time.Hour
+)
+
+// Deadline is the time at which nobody waits for a request's answer any more, by
+// TimeoutHeader and EnvoyTimeoutHeader; the earlier one counts. ok is false where
+// neither sets one. now is when the request came. The error is a *HeaderError.
+func Deadline(h http.Header, now time.Time) (deadline time.Time, ok bool, err error) {
+	own, err := timeout(h, TimeoutHeader, parseTimeout,
+		"seconds such as 2.5, or a time with its unit such as 800ms, from 1ms to 24h")
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	envoy, err := timeout(h, EnvoyTimeoutHeader, parseMilliseconds, "whole milliseconds")
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	if envoy > 0 && (own == 0 || envoy < own) {
+		own = envoy
+	}
+	if own == 0 {
+		return time.Time{}, false, nil
+	}
+	return now.Add(own), true, nil
+}
+
+// timeout reads a header, if it is there. The time is 0 where there is none.
+func timeout(h http.Header, name string, parse func(string) (time.Duration, bool), want string) (time.Duration, error) {
+	values := h.Values(name)
+	if len(values) == 0 {
+		return 0, nil
+	}
+	// Several lines are one list (RFC 9110, section 5.3), which is not a time.
+	value := strings.TrimSpace(strings.Join(values, ", "))
+	d, ok := parse(value)
+	if !ok {
+		return 0, &HeaderError{Header: name, Value: value, Want: want}
+	}
+	return d, nil
+}
+
+// parseTimeout reads a client's timeout.
+func parseTimeout(s string) (time.Duration, bool) {
+	if s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9' {
+		s += "s"
+	}
+	d, err := time.ParseDuration(s)
+	return d, err == nil && d >= minTimeout && d <= maxTimeout
+}
+
+// parseMilliseconds reads Envoy's timeout. It is not the client's doing, so one that
+// is off (0) or longer than any request counts as none.
+func parseMilliseconds(s string) (time.Duration, bool) {
+	n, err := strconv.ParseUint(s, 10, 63)
+	if n > uint64(maxTimeout.Milliseconds()) {
+		n = 0
+	}
+	return time.Duration(n) * time.Millisecond, err == nil
+}

@@ -1,0 +1,88 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strings"
+)
+
+// A key is a prefix and 56 letters of base32: 31 random bytes and their CRC-32,
+// which together need no padding. The prefix lets scanners of source code know a
+// key that was published by mistake; the checksum tells a key that was cut off or
+// mistyped from one that was withdrawn.
+const (
+	keyPrefix   = "dgm_"
+	keyEntropy  = 31
+	keyBytes    = keyEntropy + crc32.Size
+	keyLength   = len(keyPrefix) + keyBytes*8/5
+	digestStart = "sha256:"
+)
+
+// NewKey makes an API key of 248 random bits. It is the only copy: the keys file
+// has its digest, see [Line].
+func NewKey() string {
+	var raw [keyBytes]byte
+	_, _ = rand.Read(raw[:keyEntropy]) // never fails, as its documentation says
+	binary.BigEndian.PutUint32(raw[keyEntropy:], crc32.ChecksumIEEE(raw[:keyEntropy]))
+	return keyPrefix + base32.StdEncoding.EncodeToString(raw[:])
+}
+
+// Line is the line of the keys file for a caller with a key that NewKey has made.
+// Options are limits as they stand in the file: rate=10/s, burst=20 and
+// chars=100000/m. It fails on a name, a key or an option that the file could not
+// have.
+func Line(name, key string, options ...string) (string, error) {
+	if !wellFormed(key) {
+		return "", errors.New("the key is not one that this program makes")
+	}
+	d := digestOf(key)
+	fields := append([]string{name, digestStart + hex.EncodeToString(d[:])}, options...)
+	for i, field := range fields {
+		if field == "" || strings.ContainsAny(field, " \t\r\n#") || (i > 1 && !strings.Contains(field, "=")) {
+			return "", fmt.Errorf("%.40q: use a name, and limits such as rate=10/s", field)
+		}
+	}
+	if _, err := parseAccount(fields, Limits{}); err != nil {
+		return "", err
+	}
+	return strings.Join(fields, " "), nil
+}
+
+// wellFormed says whether a string could be a key that NewKey has made. No other
+// strings are keys, whatever digests are in the file, which is why a fast hash is
+// right: a slow one protects passwords, which people choose so that they can be
+// guessed. Nobody guesses 248 random bits, at any speed.
+func wellFormed(key string) bool {
+	if len(key) != keyLength || key[:len(keyPrefix)] != keyPrefix {
+		return false
+	}
+	var raw [keyBytes]byte
+	n, err := base32.StdEncoding.Decode(raw[:], []byte(key[len(keyPrefix):]))
+	// The decoder skips line breaks, so there may be fewer bytes.
+	return err == nil && n == keyBytes &&
+		binary.BigEndian.Uint32(raw[keyEntropy:]) == crc32.ChecksumIEEE(raw[:keyEntropy])
+}
+
+// digest is the SHA-256 of a key, all that the service ever stores of one.
+type digest [sha256.Size]byte
+
+func digestOf(key string) digest { return sha256.Sum256([]byte(key)) }
+
+// parseDigest reads a digest as the keys file has it.
+func parseDigest(s string) (digest, error) {
+	var d digest
+	hexed, ok := strings.CutPrefix(s, digestStart)
+	if !ok || len(hexed) != hex.EncodedLen(len(d)) {
+		return d, fmt.Errorf("a digest is %s and %d hexadecimal digits", digestStart, hex.EncodedLen(len(d)))
+	}
+	if _, err := hex.Decode(d[:], []byte(hexed)); err != nil {
+		return d, fmt.Errorf("a digest has hexadecimal digits only: %w", err)
+	}
+	return d, nil
+}

@@ -1,0 +1,161 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Rate is a number of events in a time, such as 10/s. The zero Rate sets no limit.
+type Rate struct {
+	N   int64         // events, 1 to 1e12
+	Per time.Duration // a second, minute, hour or day
+}
+
+const (
+	// maxEvents bounds Rate.N. Products with the seconds of a day stay in an int64.
+	maxEvents = 1_000_000_000_000
+	maxBurst  = 1_000_000
+
+	// unlimited is how the zero Rate is written.
+	unlimited = "unlimited"
+)
+
+// ParseRate reads a rate: 10/s, 600/m, 1000/h, 5000/d or unlimited.
+func ParseRate(s string) (Rate, error) {
+	if s == unlimited {
+		return Rate{}, nil
+	}
+	count, letter, _ := strings.Cut(s, "/")
+	n, err := strconv.ParseUint(count, 10, 63)
+	rate := Rate{N: int64(n), Per: spanOf(letter)}
+	if err != nil || !rate.valid() {
+		return Rate{}, fmt.Errorf("%.40q is not a rate: use a number above 0 and a unit of time, such as 10/s, 600/m, 1000/h or 5000/d, or %s",
+			s, unlimited)
+	}
+	return rate, nil
+}
+
+// UnmarshalText reads a rate as ParseRate does, with or without space around it.
+func (r *Rate) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRate(strings.TrimSpace(string(text)))
+	return err
+}
+
+// String writes the rate as ParseRate reads it.
+func (r Rate) String() string {
+	if r == (Rate{}) {
+		return unlimited
+	}
+	return fmt.Sprintf("%d/%.1s", r.N, r.span())
+}
+
+// of names a rate of something: 10 requests per second.
+func (r Rate) of(what string) string { return fmt.Sprintf("%d %s per %s", r.N, what, r.span()) }
+
+func (r Rate) valid() bool { return r.N >= 1 && r.N <= maxEvents && r.span() != "" }
+
+// seconds is how long n events take at the rate, rounded up. n is at most maxEvents.
+func (r Rate) seconds(n int64) int64 {
+	whole := n * int64(r.Per/time.Second)
+	return (whole + r.N - 1) / r.N
+}
+
+// spanOf is the time that a letter stands for, 0 for other letters.
+func spanOf(letter string) time.Duration {
+	switch letter {
+	case "s":
+		return time.Second
+	case "m":
+		return time.Minute
+	case "h":
+		return time.Hour
+	case "d":
+		return 24 * time.Hour
+	}
+	return 0
+}
+
+// span names the time of a rate, "" where it is none that can be written.
+func (r Rate) span() string {
+	switch r.Per {
+	case time.Second:
+		return "second"
+	case time.Minute:
+		return "minute"
+	case time.Hour:
+		return "hour"
+	case 24 * time.Hour:
+		return "day"
+	}
+	return ""
+}
+
+// Limits are how much a caller may ask for.
+type Limits struct {
+	// Requests is how many requests may come in the long run.
+	Requests Rate
+	// Burst is how many requests may come at once, 1 to a million. 0 is what
+	// Requests allows in a second, and at least 1.
+	Burst int
+	// Characters is how many characters may come in the long run. As many as its N
+	// may come at once, so 600000/h allows larger requests than 10000/m.
+	Characters Rate
+}
+
+// Validate fails on limits that contradict themselves. The error says what to do.
+func (l Limits) Validate() error {
+	for _, r := range []Rate{l.Requests, l.Characters} {
+		if r != (Rate{}) && !r.valid() {
+			return fmt.Errorf("a rate of %d in %s: use 1 to %d in a second, minute, hour or day", r.N, r.Per, int64(maxEvents))
+		}
+	}
+	if l.Burst < 0 || l.Burst > maxBurst {
+		return fmt.Errorf("a burst of %d requests: use 1 to %d, or 0 for what the rate allows in a second", l.Burst, maxBurst)
+	}
+	if l.Burst > 0 && l.Requests == (Rate{}) {
+		return fmt.Errorf("a burst of %d requests without a rate of requests: set both, or none", l.Burst)
+	}
+	return nil
+}
+
+// override sets the limits that the options of a line in the keys file name. A new
+// rate without a burst has a burst of its own, not the one of the old rate.
+func (l *Limits) override(options []string) error {
+	given := make(map[string]bool)
+	for _, option := range options {
+		name, value, _ := strings.Cut(option, "=")
+		if given[name] {
+			return fmt.Errorf("%.20q is given twice", name)
+		}
+		given[name] = true
+		var err error
+		switch name {
+		case "rate":
+			l.Requests, err = ParseRate(value)
+		case "chars":
+			l.Characters, err = ParseRate(value)
+		case "burst":
+			l.Burst, err = parseBurst(value)
+		default:
+			return errors.New("after the digests come limits: rate=, burst= or chars=")
+		}
+		if err != nil {
+			return fmt.Errorf("%.20q: %w", name, err)
+		}
+	}
+	if given["rate"] && !given["burst"] {
+		l.Burst = 0
+	}
+	return l.Validate()
+}
+
+func parseBurst(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 31)
+	if err != nil || n < 1 || n > maxBurst {
+		return 0, fmt.Errorf("%.40q is not a number of requests: use 1 to %d", s, maxBurst)
+	}
+	return int(n), nil
+}

@@ -1,0 +1,60 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"sync"
+	"time"
+)
+
+// PprofHandler serves the profiles of package runtime/pprof below /debug/pprof/. It is
+// not for the service's own address: profiles show what is in memory, and taking them
+// costs time. It has a mux of its own; http.DefaultServeMux is served nowhere.
+func PprofHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index) // and every profile by its name
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol) // long lists of addresses
+	return mux
+}
+
+// StartPprof serves [PprofHandler] on an address of its own, such as localhost:6060,
+// until stop is called, which cuts off profiles that are being taken. With the address
+// "" there is nothing to stop. It fails where it cannot listen.
+func StartPprof(address string, log *slog.Logger) (stop func() error, err error) {
+	if address == "" {
+		return func() error { return nil }, nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s for profiles: %w: set PPROF_ADDR", address, err)
+	}
+	level := slog.LevelInfo
+	if ip := listener.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
+		level = slog.LevelWarn // anyone who can reach it can read memory
+	}
+	log.Log(context.Background(), level, "serving profiles", "address", listener.Addr().String())
+
+	// No more timeouts: a profile takes as long as its client asks for.
+	srv := &http.Server{
+		Handler: PprofHandler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(listener) }()
+	return sync.OnceValue(func() error {
+		err := srv.Close()
+		if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
+			err = errors.Join(err, fmt.Errorf("serve profiles: %w", serveErr))
+		}
+		return err
+	}), nil
+}

@@ -1,0 +1,160 @@
+package telemetry
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"go.opentelemetry.io/otel/trace"
+)
+
+const (
+	// unknownRoute is the route of requests that the router has none for.
+	unknownRoute = "unknown"
+	// aborted is the status of an answer that was given up on: the client can tell
+	// that it is not whole.
+	aborted = "aborted"
+)
+
+// requestMetrics count HTTP requests.
+type requestMetrics struct {
+	total    *prometheus.CounterVec   // route, method, code
+	duration *prometheus.HistogramVec // route, class
+	inFlight *prometheus.GaugeVec     // route
+	received *prometheus.CounterVec   // route
+	sent     *prometheus.CounterVec   // route
+}
+
+func newRequestMetrics(factory promauto.Factory) *requestMetrics {
+	return &requestMetrics{
+		total: factory.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "http_requests_total",
+			Help: "HTTP requests that ended, by status code; 499 where the client left, aborted where the answer was cut off.",
+		}, []string{"route", "method", "code"}),
+		duration: factory.NewHistogramVec(histogram("http_request_duration_seconds",
+			"Time from a request's header to the end of its answer, streams included, by class of status.",
+			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60}), []string{"route", "class"}),
+		inFlight: factory.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "http_requests_in_flight", Help: "HTTP requests without a complete answer.",
+		}, []string{"route"}),
+		received: factory.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "http_request_bytes_total", Help: "Bytes of requests' bodies that were read.",
+		}, []string{"route"}),
+		sent: factory.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "http_response_bytes_total", Help: "Bytes of answers' bodies.",
+		}, []string{"route"}),
+	}
+}
+
+// histogram has buckets in seconds for every scraper, and a native histogram, within
+// 10% of any value, for those that ask for it.
+func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
+	return prometheus.HistogramOpts{
+		Namespace: namespace, Name: name, Help: help, Buckets: buckets,
+		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,
+	}
+}
+
+// CountRequests is the middleware that counts requests. It belongs before the one that
+// recovers from panics, which decides what is answered, and after [TraceRequests],
+// whose trace ids become exemplars.
+func (m *Metrics) CountRequests() gin.HandlerFunc {
+	if m == nil {
+		return func(*gin.Context) {}
+	}
+	return func(c *gin.Context) {
+		r := m.requests.begin(c)
+		// Also where a panic passes: that is how a stream is cut off.
+		defer r.end(c)
+		c.Next()
+		r.complete = true
+	}
+}
+
+// request is a request that is being counted.
+type request struct {
+	metrics  *requestMetrics
+	route    string
+	start    time.Time
+	span     trace.SpanContext // not valid where there is none
+	body     *countedBody      // nil where there is none
+	complete bool              // the handlers returned
+}
+
+func (m *requestMetrics) begin(c *gin.Context) *request {
+	r := &request{metrics: m, route: routeOf(c), start: time.Now(), span: trace.SpanContextFromContext(c.Request.Context())}
+	m.inFlight.WithLabelValues(r.route).Inc()
+	if body := c.Request.Body; body != nil && body != http.NoBody {
+		r.body = &countedBody{ReadCloser: body}
+		c.Request.Body = r.body
+	}
+	return r
+}
+
+func (r *request) end(c *gin.Context) {
+	took, m := time.Since(r.start), r.metrics
+	code, class := aborted, aborted
+	if r.complete {
+		code, class = statusLabels(c.Writer.Status())
+	}
+	m.inFlight.WithLabelValues(r.route).Dec()
+	m.total.WithLabelValues(r.route, methodOf(c.Request), code).Inc()
+	observe(m.duration.WithLabelValues(r.route, class), took, r.span)
+	if r.body != nil {
+		m.received.WithLabelValues(r.route).Add(float64(r.body.n.Load()))
+	}
+	m.sent.WithLabelValues(r.route).Add(float64(max(0, c.Writer.Size()))) // -1 where nothing was written
+}
+
+// observe puts a time into a histogram, with the trace as its exemplar where the trace
+// is kept.
+func observe(o prometheus.Observer, took time.Duration, span trace.SpanContext) {
+	if e, ok := o.(prometheus.ExemplarObserver); ok && span.IsSampled() {
+		e.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": span.TraceID().String()})
+		return
+	}
+	o.Observe(took.Seconds())
+}
+
+// routeOf is the router's pattern that a request matched.
+func routeOf(c *gin.Context) string {
+	if route := c.FullPath(); route != "" {
+		return route
+	}
+	return unknownRoute
+}
+
+// methodOf is a request's method where it is a usual one: clients can send any.
+func methodOf(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return r.Method
+	}
+	return other
+}
+
+// statusLabels are a status as code, such as 404, and as class, such as 4xx.
+func statusLabels(status int) (code, class string) {
+	if status < 100 || status > 599 {
+		return other, other
+	}
+	return strconv.Itoa(status), strconv.Itoa(status/100) + "xx"
+}
+
+// countedBody counts the bytes that are read.
+type countedBody struct {
+	io.ReadCloser
+	n atomic.Int64
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.n.Add(int64(n))
+	return n, err
+}

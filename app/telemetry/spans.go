@@ -1,0 +1,79 @@
+package telemetry
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+)
+
+// TraceRequests is the middleware that makes a span for each request, below that of the
+// client where it sends a traceparent (W3C Trace Context), and puts it into the
+// request's context. It belongs before everything that logs or makes spans. Requests of
+// the routes except, such as probes, have none. A client that says that its trace is
+// kept is believed, unless OTEL_TRACES_SAMPLER says otherwise. Without a provider, and
+// with one that makes no spans, it does nothing.
+func TraceRequests(provider trace.TracerProvider, except ...string) gin.HandlerFunc {
+	if _, off := provider.(noop.TracerProvider); off || provider == nil {
+		return func(*gin.Context) {}
+	}
+	tracer := provider.Tracer(scope)
+	propagator := propagation.TraceContext{}
+	return func(c *gin.Context) {
+		route := c.FullPath()
+		if slices.Contains(except, route) {
+			return
+		}
+		name, attributes := describe(c.Request, route)
+		ctx := propagator.Extract(c.Request.Context(), propagation.HeaderCarrier(c.Request.Header))
+		ctx, span := tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
+		c.Request = c.Request.WithContext(ctx)
+		complete := false
+		// In a function of its own: End, where it is deferred itself, would put the
+		// value of a panic into the span.
+		defer func() {
+			conclude(span, c.Writer.Status(), complete)
+			span.End()
+		}()
+		c.Next()
+		complete = true
+	}
+}
+
+// describe returns a span's name and attributes, by OpenTelemetry's conventions for
+// HTTP servers but for the URL, which is the client's to choose.
+func describe(r *http.Request, route string) (string, []attribute.KeyValue) {
+	method := methodOf(r)
+	if method == other {
+		method = "_OTHER"
+	}
+	attributes := []attribute.KeyValue{attribute.String("http.request.method", method)}
+	if method == "_OTHER" {
+		method = "HTTP"
+	}
+	if route == "" {
+		return method, attributes
+	}
+	return method + " " + route, append(attributes, attribute.String("http.route", route))
+}
+
+// conclude says in a span how its request ended. That a request was wrong, 4xx, is no
+// error of the server's.
+func conclude(span trace.Span, status int, complete bool) {
+	if !complete {
+		span.SetAttributes(attribute.String("error.type", aborted))
+		span.SetStatus(codes.Error, "the answer was cut off")
+		return
+	}
+	code, _ := statusLabels(status)
+	span.SetAttributes(attribute.Int("http.response.status_code", status))
+	if status >= http.StatusInternalServerError {
+		span.SetAttributes(attribute.String("error.type", code))
+		span.SetStatus(codes.Error, "")
+	}
+}

@@ -1,0 +1,153 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+)
+
+// TracingConfig is what [StartTracing] works with.
+type TracingConfig struct {
+	Version string // of the service
+	// Log gets what goes wrong while traces are sent; nil drops it.
+	Log *slog.Logger
+}
+
+// StartTracing sends traces to where OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or
+// OTEL_EXPORTER_OTLP_ENDPOINT say, by OTLP over HTTP. Where neither is set, and where
+// OTEL_SDK_DISABLED=true or OTEL_TRACES_EXPORTER=none, the provider makes no spans and
+// costs nothing.
+//
+// OpenTelemetry's own libraries read its variables, from the environment of the
+// process, as in every program that uses them: OTEL_SERVICE_NAME (dragoman if unset),
+// OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and its ARG, OTEL_EXPORTER_OTLP_HEADERS,
+// _TIMEOUT, _COMPRESSION, _CERTIFICATE and the like, OTEL_BSP_ and OTEL_SPAN_. It fails
+// on those that they would pass over in silence.
+//
+// Nothing global is touched: the provider is for those who make spans. shutdown sends
+// what is left, as long as its ctx allows; no span that ends after it is sent.
+func StartTracing(ctx context.Context, cfg TracingConfig) (_ trace.TracerProvider, shutdown func(context.Context) error, err error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	endpoint, err := tracesEndpoint()
+	if err != nil {
+		return nil, nil, fmt.Errorf("tracing: %w", err)
+	}
+	if endpoint == "" {
+		return noop.NewTracerProvider(), func(context.Context) error { return nil }, nil
+	}
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
+		resource.WithAttributes(attribute.String("service.name", "dragoman"), attribute.String("service.version", cfg.Version)),
+		resource.WithFromEnv())
+	if err != nil {
+		return nil, nil, fmt.Errorf("tracing: what the traces are of: %w: OTEL_RESOURCE_ATTRIBUTES takes name=value,name=value", err)
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("tracing: %w", err)
+	}
+	provider := sdktrace.NewTracerProvider(
+		sdktrace.WithBatcher(&loggedExporter{SpanExporter: exporter, log: cfg.Log}), sdktrace.WithResource(about))
+	cfg.Log.Info("tracing", "endpoint", withoutSecrets(endpoint))
+	return provider, provider.Shutdown, nil
+}
+
+// variable returns the first of some environment variables that is set, "" where none
+// is. As everywhere in OpenTelemetry, an empty one counts as unset.
+func variable(names ...string) (name, value string) {
+	for _, name := range names {
+		if value := strings.TrimSpace(os.Getenv(name)); value != "" {
+			return name, value
+		}
+	}
+	return "", ""
+}
+
+// tracesEndpoint is where traces go, or the base of it, and "" where the environment
+// asks for none. It fails on what it asks for that is not to be had.
+func tracesEndpoint() (string, error) {
+	if _, disabled := variable("OTEL_SDK_DISABLED"); strings.EqualFold(disabled, "true") {
+		return "", nil
+	}
+	switch _, exporter := variable("OTEL_TRACES_EXPORTER"); exporter {
+	case "", "otlp":
+	case "none":
+		return "", nil
+	default:
+		return "", fmt.Errorf("OTEL_TRACES_EXPORTER=%q: use otlp or none", exporter)
+	}
+	name, endpoint := variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+	if endpoint == "" {
+		return "", nil
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return "", fmt.Errorf("%s is no http or https URL: use one such as http://collector:4318", name)
+	}
+	name, protocol := variable("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+	if protocol != "" && protocol != "http/protobuf" {
+		return "", fmt.Errorf("%s=%q: use http/protobuf, which collectors take on port 4318", name, protocol)
+	}
+	return endpoint, checkSampler()
+}
+
+// checkSampler fails on a sampler that is not known, in place of which everything would
+// be traced.
+func checkSampler() error {
+	known := []string{
+		"always_on", "always_off", "traceidratio",
+		"parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio",
+	}
+	_, sampler := variable("OTEL_TRACES_SAMPLER")
+	sampler = strings.ToLower(sampler)
+	if sampler != "" && !slices.Contains(known, sampler) {
+		return fmt.Errorf("OTEL_TRACES_SAMPLER=%q: use one of %s", sampler, strings.Join(known, ", "))
+	}
+	_, arg := variable("OTEL_TRACES_SAMPLER_ARG")
+	if !strings.HasSuffix(sampler, "traceidratio") || arg == "" {
+		return nil
+	}
+	if ratio, err := strconv.ParseFloat(arg, 64); err != nil || !(ratio >= 0 && ratio <= 1) {
+		return fmt.Errorf("OTEL_TRACES_SAMPLER_ARG=%q: use a part of all traces, from 0 to 1", arg)
+	}
+	return nil
+}
+
+// loggedExporter logs when spans begin to be lost and when they are sent again: a
+// collector that is down should not fill the log. The SDK would hand the errors to a
+// handler that is global. It calls the exporter from one goroutine at a time.
+type loggedExporter struct {
+	sdktrace.SpanExporter
+	log  *slog.Logger
+	lost int // spans since they could last be sent
+}
+
+// ExportSpans sends spans. That they are lost is no error of the caller's.
+func (e *loggedExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := e.SpanExporter.ExportSpans(ctx, spans)
+	if err != nil {
+		if e.lost == 0 {
+			e.log.Warn("traces cannot be sent and are dropped", "error", err)
+		}
+		e.lost += len(spans)
+		return nil
+	}
+	if e.lost > 0 {
+		e.log.Info("traces are sent again", "lost_spans", e.lost)
+		e.lost = 0
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+// The service's HTTP API, as far as the page uses it. Addresses are relative to the
+// page, so that it also works below a prefix of a proxy.
+
+import { retryAfter } from './text.js';
+
+/**
+ * What went wrong, by what can be done about it (kind):
+ *
+ *   key          the server wants an API key, or another one
+ *   busy         try again after retryAfter seconds (null: unknown)
+ *   loading      the model is not ready yet
+ *   unreachable  no answer at all
+ *   cut          the answer ended too early
+ *   size         the request has too many records or bytes
+ *   refused      the server will not translate this
+ *   failed       the server could not translate this
+ *
+ * The message is for people.
+ */
+export class ApiError extends Error {
+  constructor(kind, message, retryAfter = null) {
+    super(message);
+    this.kind = kind;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Error codes whose kind does not follow from the HTTP status. */
+const KINDS = new Map([
+  ['not_ready', 'loading'],
+  ['busy', 'busy'],
+  ['shutting_down', 'busy'],
+  ['rate_limited', 'busy'],
+  ['too_many_records', 'size'],
+  ['body_too_large', 'size'],
+]);
+
+function kindOf(status, code) {
+  if (KINDS.has(code)) return KINDS.get(code);
+  if (status === 401) return 'key';
+  if (status === 413) return 'size';
+  if (status === 429 || status === 503) return 'busy';
+  return status >= 500 ? 'failed' : 'refused';
+}
+
+/** Begins a server's message as a sentence and ends it as one. */
+function sentence(message) {
+  const text = String(message ?? '').trim() || 'The server gave no reason';
+  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+}
+
+/** Says what the server's message means to a person, who is not told to wait twice. */
+function explain(kind, status, code, message) {
+  if (kind !== 'busy') return sentence(message);
+  if (status === 429) return 'This is more than the server allows at once.';
+  return code === 'shutting_down' ? 'The server is restarting.' : 'The server is busy.';
+}
+
+function problem(status, { code, message }, wait = null) {
+  const kind = kindOf(status, code);
+  return new ApiError(kind, explain(kind, status, code, message), wait);
+}
+
+async function problemOf(response) {
+  const { status, headers } = response;
+  const wait = retryAfter(headers.get('Retry-After'));
+  try {
+    const { error } = await response.json();
+    return problem(status, typeof error === 'string' ? { message: error } : error, wait);
+  } catch {
+    return problem(status, { message: `The server answered with status ${status}` }, wait); // not the service itself: a proxy
+  }
+}
+
+/** Yields the lines of a body as they arrive, without the empty ones. */
+async function* readLines(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const lines = (rest + value).split('\n');
+      rest = lines.pop();
+      yield* lines.filter((line) => line.trim());
+    }
+    if (rest.trim()) yield rest;
+  } finally {
+    reader.cancel().catch(() => {}); // closes the connection where the rest is not wanted
+  }
+}
+
+/** A client of the API. key returns the API key to send, or null. */
+export class Api {
+  #key;
+
+  constructor(key) {
+    this.#key = key;
+  }
+
+  /** The languages that can be translated: [{code, name, nativeName}]. */
+  async languages(signal) {
+    try {
+      const response = await this.#send('languages', { signal });
+      return await response.json();
+    } catch (err) {
+      // Its errors are LibreTranslate's, without a code.
+      if (err.kind === 'busy' && !(await this.ready(signal))) throw new ApiError('loading', err.message);
+      throw err;
+    }
+  }
+
+  /** Tells whether the service is ready, as far as it can tell: translating shows the rest. */
+  async ready(signal) {
+    try {
+      await this.#send('readyz', { signal });
+      return true;
+    } catch (err) {
+      if (!(err instanceof ApiError)) throw err;
+      return err.kind !== 'loading' && err.kind !== 'busy';
+    }
+  }
+
+  /**
+   * Translates the records of a payload; yields each result as it arrives, in any
+   * order. It throws an ApiError, or signal's reason.
+   */
+  async *translate(payload, signal) {
+    const response = await this.#send('translation/stream', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/x-ndjson' },
+      body: JSON.stringify({ payload }),
+      signal,
+    });
+    try {
+      for await (const line of readLines(response.body)) {
+        const { result, error, done } = JSON.parse(line);
+        if (error) throw problem(500, error);
+        if (done) return;
+        if (result) yield result;
+      }
+    } catch (err) {
+      if (err instanceof ApiError || signal.aborted) throw err;
+      // The connection broke, maybe within a line: the same as an end without "done".
+    }
+    throw new ApiError('cut', 'The connection was cut before the translation was complete.');
+  }
+
+  async #send(address, { headers = {}, signal, ...options }) {
+    const key = this.#key();
+    if (key) headers = { ...headers, Authorization: `Bearer ${key}` };
+    let response;
+    try {
+      response = await fetch(address, { cache: 'no-store', ...options, headers, signal });
+    } catch (err) {
+      if (signal?.aborted) throw err;
+      throw new ApiError('unreachable', navigator.onLine ? 'The server cannot be reached.' : 'You are offline.');
+    }
+    if (!response.ok) throw await problemOf(response);
+    return response;
+  }
+}

@@ -1,0 +1,249 @@
+// The source text line by line with the translation of each line. A line that was
+// translated before is not asked for again, so that a change in a long text costs
+// one line.
+
+import { cut, isBlank, unchanged } from './text.js';
+
+const MOST_KNOWN = 5000;
+
+function makeLine() {
+  const line = document.createElement('div');
+  line.className = 'line';
+  return line;
+}
+
+/**
+ * Writes a text into a line, with a span around each piece. Returns the spans by the
+ * number of their piece. It writes text, never HTML.
+ */
+function writeLine(line, text, pieces) {
+  const spans = new Map();
+  const nodes = cut(text, pieces).map(({ text: part, index }) => {
+    if (index < 0) return part;
+    const span = document.createElement('span');
+    span.className = 'segment';
+    span.textContent = part;
+    span.dataset.index = index;
+    spans.set(index, span);
+    return span;
+  });
+  line.replaceChildren(...nodes);
+  return spans;
+}
+
+/** A line of the source text, where it is shown, and its translation. */
+class Block {
+  text = null;
+  translation = null; // null while there is none
+  mirror = makeLine(); // below the text area
+  output = makeLine();
+  spans = { mirror: new Map(), output: new Map() }; // by number of segment
+
+  /** Takes another source text. */
+  setText(text) {
+    this.text = text;
+    this.mirror.replaceChildren(text);
+    this.forget();
+  }
+
+  /** Drops the translation. What is shown stays, marked as old, until there is a new one. */
+  forget() {
+    this.translation = null;
+    this.spans = { mirror: new Map(), output: new Map() };
+    const { output } = this;
+    output.classList.remove('flagged');
+    if (isBlank(this.text)) {
+      output.className = 'line';
+      output.replaceChildren(this.text);
+    } else if (output.textContent.trim()) {
+      output.classList.add('stale');
+    } else {
+      output.classList.add('awaited');
+      const placeholder = document.createElement('span');
+      placeholder.className = 'placeholder';
+      placeholder.style.inlineSize = `min(100%, ${Math.max(3, this.text.length * 0.5)}em)`;
+      output.replaceChildren(placeholder);
+    }
+  }
+
+  /** Shows a translation. */
+  setTranslation(translation) {
+    this.translation = translation;
+    const { text, segments, flags } = translation;
+    this.spans = {
+      mirror: writeLine(this.mirror, this.text, segments.map((segment) => segment.source)),
+      output: writeLine(this.output, text, segments.map((segment) => segment.text)),
+    };
+    for (const span of this.spans.output.values()) span.tabIndex = -1;
+    this.output.className = flags.length > 0 ? 'line flagged' : 'line';
+  }
+
+  remove() {
+    this.mirror.remove();
+    this.output.remove();
+  }
+
+  /** The number of the segment that a node shows, or -1; nodes of old translations show none. */
+  indexOf(node) {
+    const index = Number(node.dataset?.index);
+    const { mirror, output } = this.spans;
+    return mirror.get(index) === node || output.get(index) === node ? index : -1;
+  }
+}
+
+/** Reads an answer of the API, which may come without details. */
+function readAnswer(source, { text = '', detail = {} }) {
+  const { segments = [{ source: source.trim(), text: text.trim() }], flags = [], fromLang = '', detected = false } = detail;
+  return { text, segments, flags, language: fromLang, detected };
+}
+
+/** All lines. The text area is the source of what they say. */
+export class Blocks {
+  #view;
+  #blocks = [];
+  #byLine = new WeakMap(); // from elements of both sides
+  #known = new Map(); // translations by languages and text, the oldest first
+  #pair = '';
+
+  /** view has the elements: source, a textarea, mirror, and output. */
+  constructor(view) {
+    this.#view = view;
+    this.update();
+  }
+
+  /** Takes the text of the text area over. Lines that are the same keep their translations. */
+  update() {
+    const lines = this.#view.source.value.split('\n');
+    const { head, tail } = unchanged(this.#blocks.map((block) => block.text), lines);
+    const end = this.#blocks.length - tail;
+    const old = this.#blocks.slice(head, end);
+    const next = this.#blocks[end];
+    const fresh = lines.slice(head, lines.length - tail).map((text, i) => {
+      const block = old[i] ?? this.#insert(next);
+      if (block.text !== text) this.#setText(block, text);
+      return block;
+    });
+    for (const block of old.slice(fresh.length)) block.remove();
+    this.#blocks.splice(head, old.length, ...fresh);
+    this.#view.output.classList.toggle('empty', this.blank);
+  }
+
+  /** Says between which languages to translate. */
+  setPair(from, to) {
+    const pair = `${from} ${to}`;
+    if (pair === this.#pair) return;
+    this.#pair = pair;
+    for (const block of this.#blocks) {
+      block.forget();
+      this.#recall(block);
+    }
+  }
+
+  /** The lines that have no translation yet, equal ones once. */
+  missing() {
+    const texts = new Set();
+    return this.#blocks.filter(({ text, translation }) => {
+      if (translation || isBlank(text) || texts.has(text)) return false;
+      return texts.add(text);
+    });
+  }
+
+  /** Takes the answer for a line over, for all lines with this text. */
+  settle({ text }, answer) {
+    const translation = readAnswer(text, answer);
+    this.#known.set(this.#key(text), translation);
+    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value);
+    for (const block of this.#blocks) {
+      if (!block.translation && block.text === text) block.setTranslation(translation);
+    }
+  }
+
+  get blank() {
+    return this.#blocks.every(({ text }) => isBlank(text));
+  }
+
+  /** How many of the lines that have something to translate are translated. */
+  get progress() {
+    const lines = this.#blocks.filter(({ text }) => !isBlank(text));
+    return { done: lines.filter(({ translation }) => translation).length, total: lines.length };
+  }
+
+  /** The translation as far as there is one. */
+  get translation() {
+    return this.#blocks.map(({ text, translation }) => translation?.text ?? (isBlank(text) ? text : '')).join('\n');
+  }
+
+  /** The language that the server found for most of the text, '' where it found none. */
+  get detected() {
+    const votes = new Map();
+    for (const { text, translation } of this.#blocks) {
+      if (!translation?.detected) continue;
+      votes.set(translation.language, (votes.get(translation.language) ?? 0) + text.length);
+    }
+    return [...votes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '';
+  }
+
+  /** The lines that the server has doubts about: {number (from 1), flags}. */
+  get flagged() {
+    const all = this.#blocks.map(({ translation }, i) => ({ number: i + 1, flags: translation?.flags ?? [] }));
+    return all.filter(({ flags }) => flags.length > 0);
+  }
+
+  /** The segment that an element shows: {source, output}, its spans on both sides. Or null. */
+  segmentOf(element) {
+    const span = element?.closest?.('.segment');
+    const block = span && this.#byLine.get(span.parentElement);
+    return block ? this.#segment(block, block.indexOf(span)) : null;
+  }
+
+  /** The segment at an offset in the source text, as segmentOf. */
+  segmentAt(offset) {
+    let start = 0;
+    for (const block of this.#blocks) {
+      const end = start + block.text.length;
+      if (offset <= end) return this.#segmentIn(block, offset - start);
+      start = end + 1;
+    }
+    return null;
+  }
+
+  #segmentIn(block, offset) {
+    let end = 0;
+    for (const node of block.mirror.childNodes) {
+      end += node.textContent.length;
+      if (offset <= end && block.indexOf(node) >= 0) return this.#segment(block, block.indexOf(node));
+      if (offset < end) break;
+    }
+    return null;
+  }
+
+  #segment(block, index) {
+    const source = block.spans.mirror.get(index);
+    const output = block.spans.output.get(index);
+    return source || output ? { source, output } : null;
+  }
+
+  #insert(next) {
+    const block = new Block();
+    this.#view.mirror.insertBefore(block.mirror, next?.mirror ?? null);
+    this.#view.output.insertBefore(block.output, next?.output ?? null);
+    this.#byLine.set(block.mirror, block);
+    this.#byLine.set(block.output, block);
+    return block;
+  }
+
+  #setText(block, text) {
+    block.setText(text);
+    this.#recall(block);
+  }
+
+  /** Shows the translation of before, if there was one. */
+  #recall(block) {
+    const known = this.#known.get(this.#key(block.text));
+    if (known) block.setTranslation(known);
+  }
+
+  #key(text) {
+    return `${this.#pair} ${text}`;
+  }
+}

@@ -1,0 +1,199 @@
+// The page: what its controls do.
+
+import { Api } from './api.js';
+import { Blocks } from './blocks.js';
+import { Highlight } from './highlight.js';
+import { Keys } from './keys.js';
+import { AUTO, Choice, Languages, direction } from './languages.js';
+import { Picker } from './picker.js';
+import { Notice, Recovery } from './recovery.js';
+import { lasting } from './storage.js';
+import { countCharacters, describeFlags } from './text.js';
+import { Translator } from './translator.js';
+
+const MOST_NOTES = 5;
+const FEEDBACK_MS = 2000;
+
+const $ = (id) => document.getElementById(id);
+const source = $('source');
+const output = $('output');
+const view = { source, output, mirror: $('mirror') };
+
+const keys = new Keys({ dialog: $('key-dialog'), form: $('key-form'), input: $('key'), text: $('key-text'), cancel: $('key-cancel') });
+const api = new Api(() => keys.get());
+const notice = new Notice({ box: $('notice'), text: $('notice-text'), count: $('notice-count'), button: $('notice-button') });
+const recovery = new Recovery({ api, keys, notice });
+const blocks = new Blocks(view);
+const highlight = new Highlight(view, blocks);
+const translator = new Translator({ api, blocks, recovery, pair: () => choice, changed: showSoon });
+
+let languages = null; // until they are loaded
+let choice = null;
+
+const template = $('picker-template');
+const from = new Picker({ root: $('from'), template, label: 'Translate from', choose: (code) => choose(() => choice.setFrom(code)) });
+const to = new Picker({ root: $('to'), template, label: 'Translate to', choose: (code) => choose(() => choice.setTo(code)) });
+
+// Text
+
+source.addEventListener('input', (event) => {
+  takeText();
+  if (!event.isComposing) translator.soon(); // not halfway through a character of an input method
+});
+source.addEventListener('compositionend', () => translator.soon());
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || $('key-dialog').open) return;
+  event.preventDefault();
+  translator.now();
+});
+
+$('clear').addEventListener('click', () => {
+  setText('');
+  source.focus();
+});
+
+/** Shows what follows from the text at once; the translation follows later. */
+function takeText() {
+  blocks.update();
+  const count = countCharacters(source.value);
+  $('count').textContent = `${count.toLocaleString('en')} ${count === 1 ? 'character' : 'characters'}`;
+  $('clear').hidden = count === 0;
+  showTranslation();
+}
+
+function setText(text) {
+  source.value = text;
+  takeText();
+  translator.now();
+}
+
+// Languages
+
+$('swap').addEventListener('click', () => {
+  if (!choice) return;
+  const { done, total } = blocks.progress;
+  const text = done === total ? blocks.translation : source.value;
+  choice.swap(blocks.detected);
+  setText(text);
+});
+
+window.addEventListener('hashchange', () => {
+  if (choice?.readAddress()) translator.now();
+});
+
+function choose(change) {
+  change();
+  translator.now();
+}
+
+function showLanguages() {
+  const { detected } = blocks;
+  const known = choice.from === AUTO ? detected : choice.from;
+  from.show(choice.from, choice.from !== AUTO ? languages.get(choice.from).name : detected ? `${languages.english(detected)} (detected)` : 'Detect language');
+  to.show(choice.to, languages.get(choice.to).name);
+  for (const element of [source, view.mirror]) {
+    element.dir = known ? direction(known) : 'auto';
+    element.lang = known;
+  }
+  output.dir = direction(choice.to);
+  output.lang = choice.to;
+}
+
+// The translation
+
+let frame = 0;
+
+/** Shows the translation with the next frame: answers may come by the hundred. */
+function showSoon() {
+  frame ||= requestAnimationFrame(() => {
+    frame = 0;
+    showTranslation();
+  });
+}
+
+function showTranslation() {
+  if (choice) showLanguages();
+  const { done, total } = blocks.progress;
+  const { busy } = translator;
+  output.setAttribute('aria-busy', String(busy));
+  $('progress').hidden = !busy;
+  $('status').textContent = busy ? (total > 1 ? `Translating, ${done} of ${total} lines` : 'Translating') : '';
+  $('copy').hidden = done === 0;
+  showNotes();
+  highlight.refresh();
+}
+
+function showNotes() {
+  const { flagged, detected, progress } = blocks;
+  const whole = progress.total === 1;
+  const words = flagged.slice(0, MOST_NOTES).map(({ number, flags }) => `${whole ? 'This translation' : `Line ${number}`} ${describeFlags(flags)}.`);
+  if (flagged.length > MOST_NOTES) words.push(`${flagged.length - MOST_NOTES} more lines have such faults.`);
+  if (choice && detected === choice.to) words.unshift(`The text is in ${languages.english(detected)} already.`);
+  const notes = $('notes');
+  notes.hidden = words.length === 0;
+  if (notes.textContent === words.join('')) return;
+  notes.replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+}
+
+// Copying
+
+let feedback = 0;
+$('copy').addEventListener('click', async () => {
+  const done = await copy(blocks.translation);
+  $('copy').classList.toggle('done', done);
+  $('copy').lastElementChild.textContent = done ? 'Copied' : 'Copy';
+  $('status').textContent = done ? 'Copied to the clipboard' : 'The browser does not allow this: select the text and copy it';
+  clearTimeout(feedback);
+  feedback = setTimeout(() => {
+    $('copy').classList.remove('done');
+    $('copy').lastElementChild.textContent = 'Copy';
+    showTranslation();
+  }, FEEDBACK_MS);
+});
+
+/** Copies a text; tells whether that worked. Without HTTPS there is the old way only. */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = Object.assign(document.createElement('textarea'), { value: text, className: 'unseen' });
+    const active = document.activeElement;
+    document.body.append(area);
+    area.focus({ preventScroll: true });
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    active?.focus({ preventScroll: true });
+    return done;
+  }
+}
+
+// Theme
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? 'dark' : 'light')) === 'dark';
+const showTheme = () => $('theme').setAttribute('aria-pressed', String(isDark()));
+dark.addEventListener('change', showTheme);
+$('theme').addEventListener('click', () => {
+  const theme = isDark() ? 'light' : 'dark';
+  document.documentElement.dataset.theme = theme;
+  lasting.set('theme', theme);
+  showTheme();
+});
+
+// Start
+
+async function start() {
+  showTheme();
+  takeText(); // a reload may bring text back
+  if (matchMedia('(pointer: fine)').matches) source.focus();
+  const { signal } = new AbortController();
+  languages = await recovery.run(async () => new Languages(await api.languages(signal)), signal);
+  choice = new Choice(languages);
+  from.offer({ languages, auto: true, recent: () => choice.recent });
+  to.offer({ languages, auto: false, recent: () => choice.recent });
+  translator.now();
+}
+
+start();

@@ -1,0 +1,147 @@
+// Package webpage is the page for people: two text areas that translate as one
+// types. The page is part of the binary and needs nothing from elsewhere: hand-written
+// HTML, CSS and ES modules in page/, which use the same HTTP API as everybody.
+//
+// A [Site] serves it. Addresses of assets contain a hash of all assets, so that
+// browsers may keep them for good; the page itself is checked at each visit.
+package webpage
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// AssetsPath is the route of the assets, for [Site.Asset].
+const AssetsPath = "/assets/*path"
+
+const (
+	// contentSecurityPolicy allows what the page uses: its own files and the API
+	// beside it. Trusted Types turn every way to make HTML out of text off.
+	contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+	// What caches may do: ask each time whether it changed, or keep it for good.
+	revalidate = "no-cache"
+	forever    = "public, max-age=31536000, immutable"
+)
+
+//go:embed page
+var embedded embed.FS
+
+// Config is what a [Site] works with.
+type Config struct {
+	// NotFound answers requests for assets that do not exist. Nil is a plain 404.
+	NotFound gin.HandlerFunc
+}
+
+// Site is the page and its assets. It does not change after [New], so it is safe
+// for concurrent use.
+type Site struct {
+	notFound gin.HandlerFunc
+	version  string // hash of all assets, a part of their addresses
+	page     *resource
+	assets   map[string]*resource // by name, as in main.js
+}
+
+// New makes the site from the files in the binary. They are hashed and compressed
+// here, which takes a few milliseconds. It fails only where the files of the binary
+// do not fit together.
+func New(cfg Config) (*Site, error) {
+	files, err := fs.Sub(embedded, "page")
+	if err != nil {
+		return nil, fmt.Errorf("web page: %w", err)
+	}
+	return newSite(cfg, files)
+}
+
+// newSite makes a site from index.html and assets/ of a file system.
+func newSite(cfg Config, files fs.FS) (*Site, error) {
+	s := &Site{notFound: cfg.NotFound, assets: map[string]*resource{}}
+	if s.notFound == nil {
+		s.notFound = func(c *gin.Context) { http.NotFound(c.Writer, c.Request) }
+	}
+	entries, err := fs.ReadDir(files, "assets")
+	if err != nil {
+		return nil, fmt.Errorf("web page: %w", err)
+	}
+	all := sha256.New()
+	for _, entry := range entries { // sorted by name, so that the hash stays the same
+		body, err := fs.ReadFile(files, path.Join("assets", entry.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("web page: %w", err)
+		}
+		asset, err := newResource(entry.Name(), body)
+		if err != nil {
+			return nil, fmt.Errorf("web page: %w", err)
+		}
+		s.assets[entry.Name()] = asset
+		fmt.Fprintf(all, "%s %d\n", entry.Name(), len(body))
+		_, _ = all.Write(body) // hashes do not fail
+	}
+	s.version = hex.EncodeToString(all.Sum(nil)[:8])
+	s.page, err = renderPage(files, "assets/"+s.version)
+	if err != nil {
+		return nil, fmt.Errorf("web page: %w", err)
+	}
+	return s, nil
+}
+
+// renderPage fills the address of the assets into index.html. The address is
+// relative, so that the page also works below a prefix of a proxy.
+func renderPage(files fs.FS, assets string) (*resource, error) {
+	const name = "index.html"
+	page, err := template.ParseFS(files, name)
+	if err != nil {
+		return nil, err
+	}
+	var body bytes.Buffer
+	if err := page.Execute(&body, struct{ Assets string }{assets}); err != nil {
+		return nil, err
+	}
+	return newResource(name, body.Bytes())
+}
+
+// Page serves the page, for GET and HEAD of / by requests that want HTML (see
+// [PrefersHTML]).
+func (s *Site) Page(c *gin.Context) {
+	c.Writer.Header().Add("Vary", "Accept")
+	s.serve(c, s.page, revalidate)
+}
+
+// Asset serves a file of the page, for GET and HEAD of [AssetsPath].
+//
+// During a rolling update a page may ask for assets of another version. It gets
+// those of this one, which caches must not keep under that address.
+func (s *Site) Asset(c *gin.Context) {
+	version, name, _ := strings.Cut(strings.TrimPrefix(c.Param("path"), "/"), "/")
+	asset, ok := s.assets[name]
+	switch {
+	case !ok || len(version) != len(s.version):
+		s.notFound(c)
+	case version != s.version:
+		s.serve(c, asset, revalidate)
+	default:
+		s.serve(c, asset, forever)
+	}
+}
+
+// serve answers with a resource, compressed where the request takes that.
+func (s *Site) serve(c *gin.Context, r *resource, cacheControl string) {
+	h := c.Writer.Header()
+	h.Set("Cache-Control", cacheControl)
+	h.Set("Content-Security-Policy", contentSecurityPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	r.serve(c.Writer, c.Request)
+}

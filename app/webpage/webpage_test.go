@@ -1,0 +1,233 @@
+package webpage
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// newRouter makes a router with the real site, as the service routes it.
+func newRouter(t *testing.T, cfg Config) (http.Handler, *Site) {
+	gin.SetMode(gin.TestMode)
+	site, err := New(cfg)
+	require.NoError(t, err)
+	router := gin.New()
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		router.Handle(method, "/", site.Page)
+		router.Handle(method, AssetsPath, site.Asset)
+	}
+	return router, site
+}
+
+// do sends a request without a body; headers are names and values by turns.
+func do(h http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestPage(t *testing.T) {
+	router, site := newRouter(t, Config{})
+	w := do(router, "GET", "/")
+	assert.Equal(t, 200, w.Code)
+	assert.Equal(t, http.Header{
+		"Accept-Ranges":                {"bytes"},
+		"Cache-Control":                {"no-cache"},
+		"Content-Length":               w.Result().Header["Content-Length"], // below
+		"Content-Security-Policy":      {contentSecurityPolicy},
+		"Content-Type":                 {"text/html; charset=utf-8"},
+		"Cross-Origin-Resource-Policy": {"same-origin"},
+		"Etag":                         {site.page.plain.etag},
+		"Referrer-Policy":              {"no-referrer"},
+		"Vary":                         {"Accept", "Accept-Encoding"},
+		"X-Content-Type-Options":       {"nosniff"},
+	}, w.Header())
+	assert.Equal(t, site.page.plain.body, w.Body.Bytes())
+	assert.Contains(t, w.Body.String(), `src="assets/`+site.version+`/main.js"`)
+	assert.NotContains(t, w.Body.String(), "{{")
+}
+
+func TestAssets(t *testing.T) {
+	router, site := newRouter(t, Config{})
+	require.Greater(t, len(site.assets), 10)
+	types := map[string]string{"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
+	for name, asset := range site.assets {
+		w := do(router, "GET", "/assets/"+site.version+"/"+name)
+		assert.Equal(t, 200, w.Code, name)
+		assert.Equal(t, types[name[strings.LastIndex(name, ".")+1:]], w.Header().Get("Content-Type"))
+		assert.Equal(t, "public, max-age=31536000, immutable", w.Header().Get("Cache-Control"))
+		assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
+		assert.Equal(t, asset.plain.etag, w.Header().Get("ETag"))
+		assert.Equal(t, asset.plain.body, w.Body.Bytes())
+
+		w = do(router, "GET", "/assets/0123456789abcdef/"+name)
+		assert.Equal(t, 200, w.Code, "a page of another version works too")
+		assert.Equal(t, "no-cache", w.Header().Get("Cache-Control"))
+	}
+}
+
+func TestGzip(t *testing.T) {
+	router, site := newRouter(t, Config{})
+	for path, resource := range map[string]*resource{
+		"/": site.page, "/assets/" + site.version + "/main.js": site.assets["main.js"], "/assets/" + site.version + "/page.css": site.assets["page.css"],
+	} {
+		w := do(router, "GET", path, "Accept-Encoding", "gzip, deflate, br")
+		assert.Equal(t, 200, w.Code)
+		assert.Equal(t, "gzip", w.Header().Get("Content-Encoding"))
+		assert.Contains(t, w.Header().Values("Vary"), "Accept-Encoding")
+		assert.NotEqual(t, resource.plain.etag, w.Header().Get("ETag"), "other bytes have another strong tag")
+		assert.Less(t, w.Body.Len(), len(resource.plain.body)*6/10)
+		r, err := gzip.NewReader(w.Body)
+		require.NoError(t, err)
+		body, err := io.ReadAll(r)
+		require.NoError(t, err)
+		assert.Equal(t, resource.plain.body, body)
+
+		for _, accept := range []string{"", "br", "identity", "gzip;q=0"} {
+			w := do(router, "GET", path, "Accept-Encoding", accept)
+			assert.Empty(t, w.Header().Get("Content-Encoding"), accept)
+			assert.Contains(t, w.Header().Values("Vary"), "Accept-Encoding")
+		}
+	}
+}
+
+func TestSmallFilesAreNotCompressed(t *testing.T) {
+	r, err := newResource("icon.svg", []byte("<svg/>"))
+	require.NoError(t, err)
+	assert.Nil(t, r.gzip.body)
+	w := httptest.NewRecorder()
+	r.serve(w, accepting("Accept-Encoding", "gzip"))
+	assert.Empty(t, w.Header().Get("Content-Encoding"))
+	assert.Empty(t, w.Header().Get("Vary"), "there is one encoding only")
+}
+
+func TestConditionalRequests(t *testing.T) {
+	router, site := newRouter(t, Config{})
+	for _, path := range []string{"/", "/assets/" + site.version + "/main.js"} {
+		for _, encoding := range []string{"", "gzip"} {
+			etag := do(router, "GET", path, "Accept-Encoding", encoding).Header().Get("ETag")
+			require.Regexp(t, `^"[0-9a-f]{32}"$`, etag)
+			for _, match := range []string{etag, "W/" + etag, `"other", ` + etag, "*"} {
+				w := do(router, "GET", path, "Accept-Encoding", encoding, "If-None-Match", match)
+				assert.Equal(t, 304, w.Code, match)
+				assert.Empty(t, w.Body.String())
+				assert.Equal(t, etag, w.Header().Get("ETag"))
+				assert.NotEmpty(t, w.Header().Get("Cache-Control"))
+			}
+			assert.Equal(t, 200, do(router, "GET", path, "Accept-Encoding", encoding, "If-None-Match", `"other"`).Code)
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	router, site := newRouter(t, Config{})
+	for _, path := range []string{"/", "/assets/" + site.version + "/main.js"} {
+		get, head := do(router, "GET", path), do(router, "HEAD", path)
+		assert.Equal(t, 200, head.Code)
+		assert.Empty(t, head.Body.String())
+		assert.Equal(t, get.Header(), head.Header())
+	}
+}
+
+func TestAssetsThatDoNotExist(t *testing.T) {
+	asked := ""
+	router, site := newRouter(t, Config{NotFound: func(c *gin.Context) {
+		asked = c.Request.URL.Path
+		c.JSON(http.StatusNotFound, gin.H{"error": "not_found"})
+	}})
+	plain, _ := newRouter(t, Config{})
+	for _, path := range []string{
+		"/assets/", "/assets//", "/assets/" + site.version, "/assets/" + site.version + "/", "/assets/" + site.version + "//main.js",
+		"/assets/main.js", "/assets/x/main.js", "/assets/" + site.version + "/nothing.js", "/assets/" + site.version + "/MAIN.JS",
+		"/assets/" + site.version + "/../index.html", "/assets/" + site.version + "/..%2findex.html", "/assets/" + site.version + "/%2e%2e/webpage.go",
+		"/assets/" + site.version + "/main.js/", "/assets/" + site.version + "/main.js%00", "/assets/../../webpage.go", `/assets/..\..\webpage.go`,
+	} {
+		w := do(router, "GET", path)
+		assert.Equal(t, 404, w.Code, path)
+		assert.Equal(t, `{"error":"not_found"}`, w.Body.String())
+		assert.NotEmpty(t, asked)
+		assert.NotContains(t, w.Header().Get("Cache-Control"), "immutable")
+
+		w = do(plain, "GET", path)
+		assert.Equal(t, 404, w.Code, path)
+		assert.Equal(t, "404 page not found\n", w.Body.String())
+	}
+}
+
+func TestVersionFollowsTheFiles(t *testing.T) {
+	build := func(files fstest.MapFS) *Site {
+		files["index.html"] = &fstest.MapFile{Data: []byte(`<script src="{{.Assets}}/a.js"></script>`)}
+		site, err := newSite(Config{}, files)
+		require.NoError(t, err)
+		assert.Equal(t, `<script src="assets/`+site.version+`/a.js"></script>`, string(site.page.plain.body))
+		return site
+	}
+	file := func(body string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(body)} }
+	seen := map[string]bool{}
+	for _, files := range []fstest.MapFS{
+		{"assets/a.js": file("1")}, {"assets/a.js": file("2")}, {"assets/b.js": file("1")},
+		{"assets/a.js": file("1"), "assets/b.js": file("1")}, {"assets/a.js": file("1b.js 1\n1")},
+	} {
+		site := build(files)
+		assert.False(t, seen[site.version], "%s stands for different files", site.version)
+		assert.Equal(t, site.version, build(files).version)
+		seen[site.version] = true
+	}
+}
+
+func TestFilesThatDoNotFit(t *testing.T) {
+	page := &fstest.MapFile{Data: []byte("<p>")}
+	for want, files := range map[string]fstest.MapFS{
+		"assets":          {"index.html": page},
+		"index.html":      {"assets/a.js": page},
+		"notes.txt":       {"index.html": page, "assets/notes.txt": page},
+		"assets/folder":   {"index.html": page, "assets/folder/a.js": page},
+		"unclosed action": {"index.html": {Data: []byte("{{.Assets")}, "assets/a.js": page},
+		"Nothing":         {"index.html": {Data: []byte("{{.Nothing}}")}, "assets/a.js": page},
+	} {
+		_, err := newSite(Config{}, files)
+		assert.ErrorContains(t, err, want)
+		assert.ErrorContains(t, err, "web page: ")
+	}
+}
+
+// The page is small: it says so where somebody looks for it.
+func TestSize(t *testing.T) {
+	site, err := New(Config{})
+	require.NoError(t, err)
+	plain, sent := 0, 0
+	for _, r := range append(slices.Collect(maps.Values(site.assets)), site.page) {
+		plain += len(r.plain.body)
+		if r.gzip.body == nil {
+			sent += len(r.plain.body)
+		}
+		sent += len(r.gzip.body)
+	}
+	t.Logf("%d bytes, %d as they are sent, in %d files", plain, sent, len(site.assets)+1)
+	assert.Less(t, sent, 32<<10)
+}
+
+// Compressing is the same each time, or replicas would disagree about entity tags.
+func TestCompressIsDeterministic(t *testing.T) {
+	body := bytes.Repeat([]byte("text "), 1000)
+	one, err := compress(body)
+	require.NoError(t, err)
+	other, err := compress(body)
+	require.NoError(t, err)
+	assert.Equal(t, one, other)
+}

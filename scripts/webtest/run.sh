@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Tests the web page in Chromium:
+#
+#   scripts/webtest/run.sh                       against a made-up API (fakeserver)
+#   BASE_URL=http://localhost:9527 scripts/webtest/run.sh
+#                                                against a service with the bundled model
+#
+# Arguments go to Node's test runner, such as --test-name-pattern=swap. Screenshots go
+# to build/webtest. Chromium comes from the distribution (apt, as root), or is the one
+# that CHROMIUM names; the rest comes from npm.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+die() {
+  echo "webtest: $*" >&2
+  exit 1
+}
+
+# need installs Debian packages unless the command is there.
+need() {
+  local name=$1
+  shift
+  command -v "$name" >/dev/null && return
+  command -v apt-get >/dev/null || die "$name is missing: install it and run again"
+  [[ $(id -u) == 0 ]] || die "$name is missing: run 'apt-get install $*' as root"
+  apt-get update -qq >&2
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+need node nodejs npm
+if [[ -z ${CHROMIUM:-} ]]; then
+  # The fonts are for the screenshots: Latin and Arabic, Japanese.
+  need chromium chromium fonts-dejavu-core fonts-ipafont-gothic
+  CHROMIUM=$(command -v chromium)
+fi
+export CHROMIUM
+
+if ! cmp -s scripts/webtest/package-lock.json scripts/webtest/node_modules/.from-lock; then
+  (cd scripts/webtest && npm ci --ignore-scripts --no-audit --no-fund >&2)
+  cp scripts/webtest/package-lock.json scripts/webtest/node_modules/.from-lock
+fi
+
+# One file after the other: they share the server.
+tests=(node --test --test-concurrency=1 --test-reporter=spec "$@" scripts/webtest/*.test.mjs)
+if [[ -n ${BASE_URL:-} ]]; then
+  exec "${tests[@]}"
+fi
+mkdir -p build/webtest
+go build -o build/webtest/fakeserver ./scripts/webtest/fakeserver
+exec build/webtest/fakeserver "${tests[@]}"
