@@ -6,7 +6,7 @@ import (
 	"dragoman/model"
 )
 
-// call is a request on its way. Translate makes it and waits for done; everything
+// call is a request on its way. Stream makes it and waits for results; everything
 // else belongs to the loop from post on.
 type call struct {
 	priority  Priority
@@ -16,10 +16,11 @@ type call struct {
 
 	queued   int  // jobs whose sequence waits in the queue
 	pending  int  // jobs without a result
-	finished bool // done has been sent to
+	finished bool // the loop is done with it
 
-	results []Result   // of each job; the caller's once done has been received from
-	done    chan error // receives one value, nil when results is complete
+	results []Result   // of each job; the caller's once its number came through ready
+	ready   chan int   // numbers of the jobs with a result; has room for all
+	failed  chan error // receives a value where the call fails; has room for it
 }
 
 // newCall makes a call of a valid request. It copies what it needs of it.
@@ -30,7 +31,8 @@ func newCall(req Request, footprint model.Footprint) *call {
 		sequences: make([]*sequence, n),
 		pending:   n,
 		results:   make([]Result, n),
-		done:      make(chan error, 1),
+		ready:     make(chan int, n),
+		failed:    make(chan error, 1),
 	}
 	for i, job := range req.Jobs {
 		c.sequences[i] = newSequence(job, footprint)

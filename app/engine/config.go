@@ -41,7 +41,8 @@ type Config struct {
 	QueueRequests int
 	QueueTokens   int
 	// QueueWait bounds the same by time: a request is refused when what waits
-	// before it would take longer than this, at the speed of late. 0 is no bound.
+	// before it would take longer than this, or than its deadline is away, at the
+	// speed of late. 0 is no bound but the deadline.
 	QueueWait time.Duration
 	// Aging is the longest head start that a priority gives: a request is
 	// overtaken by none of a higher priority that comes more than this later, or
@@ -96,11 +97,11 @@ func (c Config) limits() model.Limits {
 }
 
 // tokensAhead is how many source tokens may wait before a request, so that at a
-// rate in tokens per second they take no longer than QueueWait. Without a rate,
-// where nothing has ever waited, any number may.
-func (c Config) tokensAhead(rate float64) int {
-	if c.QueueWait == 0 || rate <= 0 {
+// rate in tokens per second they take no longer than wait, where 0 is no bound.
+// Without a rate, where nothing has ever waited, any number may.
+func tokensAhead(rate float64, wait time.Duration) int {
+	if wait == 0 || rate <= 0 {
 		return math.MaxInt
 	}
-	return int(min(rate*c.QueueWait.Seconds(), math.MaxInt32))
+	return int(min(rate*wait.Seconds(), math.MaxInt32))
 }

@@ -66,44 +66,94 @@ func New(cfg Config) (*Engine, error) {
 }
 
 // Translate decodes the jobs of a request and returns their results in the same
-// order. The results belong to the caller, and the request is not used any more
-// after the return.
-//
-// It fails as a whole: at once with an error that wraps [ErrInvalid] on a job
-// that cannot be decoded and with a [*BusyError] when too much waits already;
-// with ctx's cause as soon as ctx is done, after which its sentences leave before
-// the next step; with [ErrClosed] when the engine is closed; and with the model's
-// error, or a [*PanicError], when the model fails.
+// order, when all are there. Otherwise it is like [Engine.Stream].
 func (e *Engine) Translate(ctx context.Context, req Request) ([]Result, error) {
-	if err := e.validate(req); err != nil {
+	return collect(ctx, req, e.Stream)
+}
+
+// collect gathers the results of a stream in the order of the jobs.
+func collect(ctx context.Context, req Request,
+	stream func(context.Context, Request, func(int, Result) error) error) ([]Result, error) {
+	results := make([]Result, len(req.Jobs))
+	err := stream(ctx, req, func(job int, r Result) error {
+		results[job] = r
+		return nil
+	})
+	if err != nil {
 		return nil, err
+	}
+	return results, nil
+}
+
+// Stream decodes the jobs of a request and calls each with the result of every job,
+// as soon as it is there, on the goroutine of the caller. The results belong to the
+// caller, and the request is not used any more after the return.
+//
+// It fails at once with an error that wraps [ErrInvalid] on a job that cannot be
+// decoded, and with a [*BusyError] when too much waits already, for the engine or for
+// ctx's deadline; with ctx's cause as soon as ctx is done, after which its sentences
+// leave before the next step; with each's own error, in the same way; with
+// [ErrClosed] when the engine is closed; and with the model's error, or a
+// [*PanicError], when the model fails.
+func (e *Engine) Stream(ctx context.Context, req Request, each func(job int, r Result) error) error {
+	if err := e.validate(req); err != nil {
+		return err
 	}
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if len(req.Jobs) == 0 {
-		return nil, nil
+		return nil
 	}
 	if e.closing.Err() != nil {
-		return nil, ErrClosed
+		return ErrClosed
 	}
-	c, rate := newCall(req, e.cfg.Model.Footprint()), e.board.read().SourceTokensPerSecond
-	if err := e.mailbox.post(c, e.cfg.tokensAhead(rate)); err != nil {
-		err.Wait = waitFor(err.Tokens, rate)
-		return nil, err
+	c := newCall(req, e.cfg.Model.Footprint())
+	if err := e.post(ctx, c, req.Continued); err != nil {
+		return err
 	}
-	select {
-	case err := <-c.done:
-		if err != nil {
-			return nil, err
+	return e.receive(ctx, c, each)
+}
+
+// post leaves a call for the loop, or refuses it.
+func (e *Engine) post(ctx context.Context, c *call, continued bool) error {
+	if continued {
+		e.mailbox.postAnyway(c)
+		return nil
+	}
+	rate, wait := e.board.read().SourceTokensPerSecond, e.cfg.QueueWait
+	if deadline, ok := ctx.Deadline(); ok {
+		if left := time.Until(deadline); wait == 0 || left < wait {
+			wait = max(left, 1)
 		}
-		return c.results, nil
-	case <-ctx.Done():
-		e.mailbox.cancel(c)
-		return nil, context.Cause(ctx)
-	case <-e.closing.Done():
-		return nil, ErrClosed
 	}
+	if err := e.mailbox.post(c, tokensAhead(rate, wait)); err != nil {
+		err.Wait = waitFor(err.Tokens, rate)
+		return err
+	}
+	return nil
+}
+
+// receive hands out the results of a call that was posted.
+func (e *Engine) receive(ctx context.Context, c *call, each func(job int, r Result) error) error {
+	for left := len(c.results); left > 0; {
+		select {
+		case job := <-c.ready:
+			left--
+			if err := each(job, c.results[job]); err != nil {
+				e.mailbox.cancel(c)
+				return err
+			}
+		case err := <-c.failed:
+			return err
+		case <-ctx.Done():
+			e.mailbox.cancel(c)
+			return context.Cause(ctx)
+		case <-e.closing.Done():
+			return ErrClosed
+		}
+	}
+	return nil
 }
 
 // Close stops the engine: requests that run or wait fail with [ErrClosed] at
@@ -121,6 +171,11 @@ func (e *Engine) Stats() Stats {
 	s.QueuedRequests, s.QueuedTokens, s.RequestsRefused = e.mailbox.load()
 	return s
 }
+
+// InRound is how long the engine has been in the round at hand: a step, and what comes
+// before it. A round takes milliseconds, or seconds where a large model shares few
+// cores; a model that does not return shows as one that takes minutes.
+func (e *Engine) InRound() time.Duration { return e.board.inRound() }
 
 // waitFor is how long a queue of some source tokens takes at a rate in tokens per
 // second, at least a second and at most ten minutes. Without a rate, where nothing

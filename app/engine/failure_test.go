@@ -172,7 +172,7 @@ func TestPanicOutsideOfTheModel(t *testing.T) {
 	l.active = append(l.active, nil) // a sequence that is none
 	l.round(t.Context())
 	var p *PanicError
-	assert.ErrorAs(t, <-c.done, &p)
+	assert.ErrorAs(t, <-c.failed, &p)
 	assert.Empty(t, l.sequences)
 	requests, tokens, _ := box.load()
 	assert.Zero(t, requests+tokens)

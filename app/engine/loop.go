@@ -85,6 +85,8 @@ func (l *loop) wait(ctx context.Context) bool {
 // round does what there is to do between two steps, and the step.
 func (l *loop) round(ctx context.Context) {
 	start := time.Now()
+	l.board.begin(start)
+	defer l.board.end()
 	l.waited, l.admitted = false, 0
 	if err := protect(func() error { return l.work(ctx) }); err != nil {
 		l.breakBatch(ctx, err)

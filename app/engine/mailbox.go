@@ -40,13 +40,26 @@ func (m *mailbox) post(c *call, ahead int) *BusyError {
 		m.mu.Unlock()
 		return busy
 	}
+	m.accept(c)
+	m.mu.Unlock()
+	m.ring()
+	return nil
+}
+
+// postAnyway is post for a call that is refused in no case.
+func (m *mailbox) postAnyway(c *call) {
+	m.mu.Lock()
+	m.accept(c)
+	m.mu.Unlock()
+	m.ring()
+}
+
+// accept takes a call; mu is held.
+func (m *mailbox) accept(c *call) {
 	c.submitted = time.Now() // here, so that it has the order of the messages
 	m.requests++
 	m.tokens += c.tokens
 	m.messages = append(m.messages, message{call: c})
-	m.mu.Unlock()
-	m.ring()
-	return nil
 }
 
 // cancel tells the loop that nobody waits for a call, which was posted, any more.

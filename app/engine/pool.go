@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -47,36 +48,36 @@ func StartPool(workers int, cfg Config, open func() (model.Model, error)) (_ *Po
 // Translate is [Engine.Translate] on all engines: each job goes to the one that has
 // the least to do, identical jobs to the same.
 func (p *Pool) Translate(ctx context.Context, req Request) ([]Result, error) {
+	return collect(ctx, req, p.Stream)
+}
+
+// Stream is [Engine.Stream] on all engines, as in [Pool.Translate]. Calls of each come
+// one after the other, but from several goroutines.
+func (p *Pool) Stream(ctx context.Context, req Request, each func(job int, r Result) error) error {
 	if len(p.engines) == 1 {
-		return p.engines[0].Translate(ctx, req)
+		return p.engines[0].Stream(ctx, req, each)
 	}
 	shares := p.assign(req.Jobs)
-	results := make([]Result, len(req.Jobs))
+	var mu sync.Mutex // held during calls of each
 	group, ctx := errgroup.WithContext(ctx)
 	for e, share := range shares {
 		if len(share) == 0 {
 			continue
 		}
-		part := Request{Priority: req.Priority, Jobs: make([]Job, len(share))}
+		part := Request{Priority: req.Priority, Continued: req.Continued, Jobs: make([]Job, len(share))}
 		for i, job := range share {
 			part.Jobs[i] = req.Jobs[job]
 		}
 		group.Go(func() error {
 			defer p.done(e, part.Jobs)
-			translated, err := p.engines[e].Translate(ctx, part)
-			if err != nil {
-				return err
-			}
-			for i, job := range share {
-				results[job] = translated[i]
-			}
-			return nil
+			return p.engines[e].Stream(ctx, part, func(i int, r Result) error {
+				mu.Lock()
+				defer mu.Unlock()
+				return each(share[i], r)
+			})
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return results, nil
+	return group.Wait()
 }
 
 // assign returns the numbers of the jobs that each engine gets.
@@ -125,6 +126,15 @@ func (p *Pool) Stats() []Stats {
 		stats[i] = e.Stats()
 	}
 	return stats
+}
+
+// InRound is the longest [Engine.InRound] of all engines.
+func (p *Pool) InRound() time.Duration {
+	var longest time.Duration
+	for _, e := range p.engines {
+		longest = max(longest, e.InRound())
+	}
+	return longest
 }
 
 // Close closes all engines, and then their models. Closing again does nothing.

@@ -22,6 +22,9 @@ const (
 type Request struct {
 	Jobs     []Job
 	Priority Priority
+	// Continued says that this is the rest of a request that was taken before: it is
+	// not refused for what waits.
+	Continued bool
 }
 
 // Job is one sentence to translate.

@@ -78,6 +78,7 @@ func (l *loop) deliver(s *sequence, waiters []waiter) {
 			r.Tokens = slices.Clone(result.Tokens)
 		}
 		w.call.results[w.job] = r
+		w.call.ready <- w.job
 		if w.call.pending--; w.call.pending == 0 {
 			l.finish(w.call, nil)
 		}
@@ -103,8 +104,8 @@ func (l *loop) finish(c *call, err error) {
 				l.retire(s, errAbandoned)
 			}
 		}
+		c.failed <- err
 	}
-	c.done <- err
 }
 
 // sweep retires the sentences in the batch that nobody waits for any more.

@@ -44,8 +44,27 @@ type Stats struct {
 
 // board is where the loop puts its numbers up for others to read.
 type board struct {
-	mu    sync.Mutex // guards stats
+	mu    sync.Mutex // guards the rest
 	stats Stats
+	round time.Time // when the round at hand began; zero between rounds
+}
+
+func (b *board) begin(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.round = now
+}
+
+func (b *board) end() { b.begin(time.Time{}) }
+
+// inRound is how long the round at hand takes already; 0 between rounds.
+func (b *board) inRound() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.round.IsZero() {
+		return 0
+	}
+	return time.Since(b.round)
 }
 
 func (b *board) put(s *Stats) {
