@@ -9,15 +9,17 @@ import (
 	"runtime"
 
 	"dragoman/app/cache"
+	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
+	"dragoman/app/language"
+	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/export"
 	"dragoman/model/hub"
 	"dragoman/model/ort"
-	"dragoman/model/search"
 	"dragoman/tokenizer"
 )
 
@@ -52,6 +54,9 @@ func loadRuntime(library string) (modelRuntime, error) {
 type backend struct {
 	service  *translate.Service
 	model    httpapi.Model
+	engines  *engine.Pool
+	limits   translate.Limits
+	cache    *cache.Cache
 	releases []func() error // what was acquired, in that order
 }
 
@@ -140,7 +145,8 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 	if err != nil {
 		return err
 	}
-	engines, err := b.startEngines(rt, dir, manifest.Spec, options, p)
+	beams, maxLength := p.cfg.Limits(options, manifest.Spec.MaxPositions)
+	engines, err := b.startEngines(rt, dir, manifest.Spec, p.cfg.Engine(beams, maxLength, p.log), p)
 	if err != nil {
 		return err
 	}
@@ -148,23 +154,31 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 	if err != nil {
 		return err
 	}
+	var detector translate.Detector // stays nil for a model with languages of its own
+	if d, err := language.NewDetector(language.DetectorConfig{Languages: manifest.Languages}); err == nil {
+		detector = d
+	} else {
+		p.log.Warn("fromLang auto is off", "error", err)
+	}
 	identity, err := model.HashFile(filepath.Join(dir, model.ManifestFile))
 	if err != nil {
 		return err
 	}
+	b.engines, b.cache, b.limits = engines, results, translate.Limits{Beams: beams, MaxLength: maxLength}
 	b.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision)}
 	b.service, err = translate.New(translate.Config{
-		Tokenizer: tok, Engine: engines, Spec: manifest.Spec, Languages: manifest.Languages, MaxRecords: p.cfg.MaxRecords,
-		Search: options, Cache: results, Model: identity.SHA256,
+		Tokenizer: tok, Engine: engines, Detector: detector, Spec: manifest.Spec, Languages: manifest.Languages,
+		MaxRecords: p.cfg.MaxRecords, MaxChars: p.cfg.MaxChars, Metrics: p.metrics,
+		Search: options, Limits: b.limits, Cache: results, Model: identity.SHA256,
 	})
 	return err
 }
 
 // startEngines loads the model once for each worker and starts an engine on it.
-func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, options search.Options, p *program) (*engine.Pool, error) {
+func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, cfg engine.Config, p *program) (*engine.Pool, error) {
 	workers, threads := p.cfg.Share(spec, runtime.GOMAXPROCS(0))
 	var m model.Model // any of them, they are alike
-	engines, err := engine.StartPool(workers, p.cfg.Engine(options, p.log), func() (_ model.Model, err error) {
+	engines, err := engine.StartPool(workers, cfg, func() (_ model.Model, err error) {
 		m, err = rt.Open(dir, p.openOptions(spec, threads))
 		return m, err
 	})
@@ -172,7 +186,7 @@ func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, opt
 		return nil, err
 	}
 	b.releases = append(b.releases, engines.Close)
-	p.logMemory(m, options, workers, threads)
+	p.logMemory(m, cfg, workers, threads)
 	return engines, nil
 }
 
@@ -184,12 +198,23 @@ func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
 }
 
 // logMemory says what the decoding state of a worker can take at most.
-func (p *program) logMemory(m model.Model, options search.Options, workers, threads int) {
-	f, rows := m.Footprint(), int64(max(p.cfg.BatchSize, options.Beams))
-	state := rows*int64(options.MaxLength)*f.RowToken + rows/int64(options.Beams)*int64(m.Spec().MaxPositions)*f.SourceToken
-	if limit := int64(p.cfg.KVMemory); limit > 0 {
-		state = min(state, limit)
+func (p *program) logMemory(m model.Model, cfg engine.Config, workers, threads int) {
+	f, rows := m.Footprint(), int64(max(cfg.Rows, cfg.MaxBeams))
+	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(m.Spec().MaxPositions)*f.SourceToken)
+	if cfg.Memory > 0 {
+		state = min(state, cfg.Memory)
 	}
-	p.log.Info("decoding", "workers", workers, "threads", threads, "rows", rows, "beams", options.Beams,
-		"max_length", options.MaxLength, "state_bytes_at_most", state)
+	p.log.Info("decoding", "workers", workers, "threads", threads, "rows", rows, "max_beams", cfg.MaxBeams,
+		"max_length", cfg.MaxLength, "state_bytes_at_most", state)
+}
+
+// sources are what the service's metrics are read from.
+func (b *backend) sources(cfg config.Config, ready func() bool) telemetry.Sources {
+	return telemetry.Sources{
+		Engines: b.engines, Rows: cfg.BatchSize, Cache: b.cache, CacheBytes: int64(cfg.CacheBytes), Ready: ready,
+		Model: telemetry.ModelInfo{
+			Source: b.model.Source, Revision: b.model.Revision, Precision: b.model.Precision, Version: version, Device: cfg.Device,
+		},
+		Languages: b.service.Languages(),
+	}
 }

@@ -81,8 +81,8 @@ func TestServiceTranslates(t *testing.T) {
 }
 
 func TestServiceRefuses(t *testing.T) {
-	r := service(t, "MAX_RECORDS=2", "MAX_LENGTH=8", "REQUEST_TIMEOUT=30s")
-	long := strings.Repeat("word ", 2000)
+	r := service(t, "MAX_RECORDS=2", "MAX_LENGTH=4", "MAX_LENGTH_LIMIT=4", "MAX_CHARS=1000")
+	long := strings.Repeat("word ", 1000)
 	for _, test := range []struct {
 		to      string
 		records []record
@@ -90,8 +90,8 @@ func TestServiceRefuses(t *testing.T) {
 		parts   []string
 	}{
 		{"de", []record{}, 400, []string{`"unknown_language"`, `"payload.toLang"`, r.url + "/languages"}},
-		{"fr", []record{{"x", "Hello."}, {"y", long}}, 400, []string{`"text_too_long"`, `"payload.records[1].text"`, "at most 1024"}},
-		{"fr", []record{{"x", "We went to the station and then we went home to eat dinner."}}, 422, []string{`"unfinished"`, `"payload.records[0].text"`, "MAX_LENGTH"}},
+		{"fr", []record{{"x", "Hello."}, {"y", long}}, 400, []string{`"text_too_long"`, `"payload.records[1].text"`, "at most 1000"}},
+		{"fr", []record{{"x", "We went to the station and then we went home to eat dinner."}}, 422, []string{`"unfinished"`, `"payload.records[0].text"`, "limit of 4 tokens"}},
 		{"fr", make([]record, 3), 413, []string{`"too_many_records"`, `"payload.records"`}},
 	} {
 		status, body, err := r.translate("en", test.to, test.records)
@@ -177,7 +177,7 @@ func TestServiceSaysItIsBusy(t *testing.T) {
 func TestServiceDescribesItself(t *testing.T) {
 	r := service(t)
 	for path, part := range map[string]string{
-		"/": `"source":"bundled"`, "/languages": `{"languages":["en","fr","ja"]}`,
+		"/": `"source":"bundled"`, "/languages": `"nativeName":"日本語"`, "/metrics": "dragoman_ready 1",
 		"/healthz": `"ok"`, "/readyz": `"ready"`,
 	} {
 		resp, err := http.Get(r.url + path)

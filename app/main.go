@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dragoman/app/config"
+	"dragoman/app/telemetry"
 )
 
 // version is set by the linker.
@@ -70,6 +71,8 @@ type program struct {
 
 	cfg config.Config // set by configure
 	log *slog.Logger  // likewise
+
+	metrics *telemetry.Metrics // of a service; nil for other subcommands
 }
 
 // dispatch runs the subcommand that args name; serve is the default.
@@ -85,13 +88,15 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 		return p.pull(ctx, args)
 	case "translate":
 		return p.translate(ctx, args)
+	case "key":
+		return p.key(ctx, args)
 	case "version", "--version":
 		_, err := fmt.Fprintf(p.stdout, "dragoman %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return err
 	case "help", "--help", "-h":
 		return p.help()
 	}
-	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, translate, version or help", name)}
+	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, translate, key, version or help", name)}
 }
 
 // help prints the subcommands and the environment variables.
@@ -102,6 +107,7 @@ func (p *program) help() error {
   dragoman [serve]                                 serve HTTP
   dragoman pull [model]                            fetch and export a model
   dragoman translate --from en --to fr [text]...   translate arguments, files or standard input
+  dragoman key name                                make an API key
   dragoman version
   dragoman help
 
@@ -140,10 +146,10 @@ func (p *program) configure() (err error) {
 		return &usageError{err}
 	}
 	options := &slog.HandlerOptions{Level: p.cfg.LogLevel}
+	var handler slog.Handler = slog.NewTextHandler(p.stderr, options)
 	if p.cfg.LogFormat == "json" {
-		p.log = slog.New(slog.NewJSONHandler(p.stderr, options))
-	} else {
-		p.log = slog.New(slog.NewTextHandler(p.stderr, options))
+		handler = slog.NewJSONHandler(p.stderr, options)
 	}
+	p.log = slog.New(telemetry.TraceLogs(handler))
 	return nil
 }

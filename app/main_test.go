@@ -86,7 +86,7 @@ func TestUsageErrors(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, translate, version or help`},
+		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, translate, key, version or help`},
 		{[]string{"serve", "now"}, nil, `serve takes no arguments, got ["now"]`},
 		{[]string{"serve", "--port", "1"}, nil, `serve: unknown flag: --port`},
 		{nil, []string{"APP_PORT=x"}, `configuration: APP_PORT="x": use a whole number`},

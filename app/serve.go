@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"dragoman/app/config"
-	"dragoman/app/httpapi"
 )
 
 // serve runs the service until ctx is done.
@@ -35,13 +34,13 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w: set APP_HOST and APP_PORT", address, err)
 	}
-	s := &server{
-		cfg: p.cfg, log: p.log, listener: listener, load: p.load,
-		api: httpapi.New(httpapi.Config{
-			Version: version, MaxBodyBytes: p.cfg.MaxBodyBytes, RequestTimeout: p.cfg.RequestTimeout, Log: p.log,
-		}),
+	border, err := p.openBorder(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
 	}
-	return s.run(ctx)
+	p.metrics = border.metrics
+	s := &server{cfg: p.cfg, log: p.log, listener: listener, load: p.load, border: border}
+	return errors.Join(s.run(ctx), border.Close())
 }
 
 // server is one run of the service.
@@ -49,7 +48,7 @@ type server struct {
 	cfg      config.Config
 	log      *slog.Logger
 	listener net.Listener
-	api      *httpapi.API
+	border   *border
 	load     func(ctx context.Context) (*backend, error)
 }
 
@@ -59,7 +58,7 @@ type server struct {
 func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	srv := s.api.Server()
+	srv := s.border.api.Server()
 	served := make(chan error, 1)
 	go func() {
 		served <- srv.Serve(s.listener)
@@ -92,7 +91,9 @@ func (s *server) start(ctx context.Context) (*backend, error) {
 	if err := b.service.WarmUp(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	s.api.Ready(b.service, b.model)
+	if err := s.border.ready(b, s.cfg); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
 	s.log.Info("ready", "model", b.model.Source, "revision", b.model.Revision, "precision", b.model.Precision,
 		"languages", len(b.service.Languages()), "took", time.Since(begin).Round(time.Millisecond))
 	return b, nil
@@ -103,7 +104,7 @@ func (s *server) stop(srv *http.Server, b *backend) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
-	s.api.Drain()
+	s.border.api.Drain()
 	timeout, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
 	err := srv.Shutdown(timeout)

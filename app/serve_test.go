@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -20,7 +21,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/httpapi"
 	"dragoman/model"
 	"dragoman/model/ort"
 )
@@ -149,14 +149,16 @@ func startServer(t *testing.T, onStep func(ctx context.Context), onListenerClose
 	require.NoError(t, p.configure())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	api := httpapi.New(httpapi.Config{MaxBodyBytes: 1 << 20, RequestTimeout: p.cfg.RequestTimeout, Log: p.log})
-	s := &server{cfg: p.cfg, log: p.log, api: api, load: p.load,
-		listener: &closeHook{Listener: listener, before: func() { onListenerClose(api.Handler()) }}}
+	border, err := p.openBorder(t.Context())
+	require.NoError(t, err)
+	p.metrics = border.metrics
+	s := &server{cfg: p.cfg, log: p.log, border: border, load: p.load,
+		listener: &closeHook{Listener: listener, before: func() { onListenerClose(border.api.Handler()) }}}
 	ctx, cancel := context.WithCancel(t.Context())
 	r.stop, r.url = cancel, "http://"+listener.Addr().String()
 	go func() {
 		defer stderr.Close()
-		r.result <- s.run(ctx)
+		r.result <- errors.Join(s.run(ctx), border.Close())
 	}()
 	logged(t, logs, "ready")
 	isReady.Store(true)

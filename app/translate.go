@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -44,8 +45,8 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	if err := p.configure(); err != nil {
 		return err
 	}
-	// The limit is for strangers' requests, not for a command line.
-	p.cfg.MaxRecords = max(p.cfg.MaxRecords, chunkLines, len(texts))
+	// The limits are for strangers' requests, not for a command line.
+	p.cfg.MaxRecords, p.cfg.MaxChars = max(p.cfg.MaxRecords, chunkLines, len(texts)), math.MaxInt
 	b, err := p.load(ctx)
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 	for i, line := range lines {
 		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
 	}
-	translated, err := j.service.Translate(ctx, translate.Request{From: j.from, To: j.to, Records: records})
+	translated, err := j.service.Translate(ctx, translate.Request{From: j.from, To: []string{j.to}, Records: records})
 	var refused *translate.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == translate.CodeUnknownLanguage:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -50,11 +51,11 @@ func TestTranslateCommand(t *testing.T) {
 }
 
 func TestTranslateCommandNamesTheLine(t *testing.T) {
-	long := strings.Repeat("word ", 2000)
-	r := execute(t, "One.\n"+long+"\n", environment(), "translate", "--from", "en", "--to", "fr")
+	r := execute(t, "One.\nWe went to the station to see the trains.\n", environment("MAX_LENGTH=5", "MAX_LENGTH_LIMIT=5"),
+		"translate", "--from", "en", "--to", "fr")
 	assert.Equal(t, exitError, r.code)
 	require.Len(t, r.errorLines(), 1)
-	assert.Contains(t, r.errorLines()[0], `record "line 2": the text has`)
+	assert.Contains(t, r.errorLines()[0], `record "line 2": the translation reached the limit`)
 
 	r = execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "--file", "/nope")
 	assert.Equal(t, exitError, r.code)
@@ -64,14 +65,17 @@ func TestTranslateCommandNamesTheLine(t *testing.T) {
 // echo is an engine that answers with the sources' pieces, and a tokenizer of bytes.
 type echo struct{ calls [][]engine.Job }
 
-func (e *echo) Translate(_ context.Context, req engine.Request) ([]engine.Result, error) {
+func (e *echo) Stream(_ context.Context, req engine.Request, each func(int, engine.Result) error) error {
 	e.calls = append(e.calls, req.Jobs)
-	results := make([]engine.Result, len(req.Jobs))
 	for i, job := range req.Jobs {
-		results[i].Tokens = job.Source[1 : len(job.Source)-1]
+		if err := each(i, engine.Result{Result: search.Result{Tokens: job.Source[1 : len(job.Source)-1]}}); err != nil {
+			return err
+		}
 	}
-	return results, nil
+	return nil
 }
+
+func (e *echo) InRound() time.Duration { return 0 }
 
 func (e *echo) Encode(_, text string) ([]int64, error) {
 	ids := []int64{0}
@@ -95,7 +99,7 @@ func (e *echo) LanguageID(string) (int64, bool) { return 1, true }
 func echoJob(t *testing.T, out io.Writer) (*lineJob, *echo) {
 	e := &echo{}
 	service, err := translate.New(translate.Config{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
-		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, MaxRecords: chunkLines,
+		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, MaxRecords: chunkLines, MaxChars: 1000,
 		Search: search.DefaultOptions(model.Generation{MaxLength: 1000})})
 	require.NoError(t, err)
 	return &lineJob{service: service, from: "en", to: "fr", out: out}, e

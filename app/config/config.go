@@ -15,6 +15,7 @@ import (
 	"github.com/caarlos0/env/v11"
 	"github.com/dustin/go-humanize"
 
+	"dragoman/app/access"
 	"dragoman/model"
 )
 
@@ -51,13 +52,25 @@ type Config struct {
 	Offline  Switch `env:"HF_HUB_OFFLINE" envDefault:"false" help:"never use the network for weights"`
 
 	Beams     int `env:"NUM_BEAMS" envDefault:"0" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's own number"`
-	MaxLength int `env:"MAX_LENGTH" envDefault:"0" help:"longest translation in tokens; 0: the checkpoint's own limit"`
+	MaxLength int `env:"MAX_LENGTH" envDefault:"0" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit"`
 
-	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" help:"records in one request"`
+	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" help:"most beams that a request may ask for; never less than NUM_BEAMS"`
+	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" help:"most tokens that a request may ask for, and that a sentence gets which did not end within MAX_LENGTH; 0: as many as the model has positions"`
+
+	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" help:"translations in one request: records × target languages"`
+	MaxChars        int           `env:"MAX_CHARS" envDefault:"100000" help:"characters of one record"`
 	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" help:"bytes of a request's body"`
 	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" help:"time that a request may wait and run before 504"`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"30s" help:"time that requests in flight get to finish after SIGTERM"`
 
+	KeysFile       string      `env:"API_KEYS_FILE" envDefault:"" help:"file of the API keys that are let in, which 'dragoman key' makes lines for; empty: everybody is let in"`
+	RateLimit      access.Rate `env:"RATE_LIMIT" envDefault:"unlimited" help:"requests of each key, or of each client address where there are no keys, such as 10/s or 600/m"`
+	RateBurst      int         `env:"RATE_BURST" envDefault:"0" help:"requests of each at once; 0: those of one second"`
+	CharLimit      access.Rate `env:"CHAR_LIMIT" envDefault:"unlimited" help:"characters of each, such as 100000/m; as many may come at once"`
+	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks, with commas between, whose X-Forwarded-For is believed, such as 10.0.0.0/8"`
+	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, with commas between, whose pages may call the service, such as https://app.example.com; *: all"`
+
+	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address for profiles, such as localhost:6060; empty: none"`
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
 }
@@ -111,6 +124,9 @@ func (c Config) validate() error {
 	within("THREADS", int64(c.Threads), 0, 1<<12)
 	within("NUM_BEAMS", int64(c.Beams), 0, 1<<10)
 	within("MAX_LENGTH", int64(c.MaxLength), 0, 1<<20)
+	within("MAX_BEAMS", int64(c.MaxBeams), 1, 1<<10)
+	within("MAX_LENGTH_LIMIT", int64(c.MaxLengthLimit), 0, 1<<20)
+	within("MAX_CHARS", int64(c.MaxChars), 1, 1<<30)
 	within("MAX_RECORDS", int64(c.MaxRecords), 1, 1<<20)
 	within("MAX_BODY_BYTES", c.MaxBodyBytes, 64, 1<<32)
 	above0 := func(name string, value time.Duration) {
@@ -136,6 +152,7 @@ func (c Config) validate() error {
 	default:
 		errs = append(errs, fmt.Errorf("DEVICE=%q: use cpu", c.Device))
 	}
+	errs = append(errs, c.validateAccess()...)
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		errs = append(errs, fmt.Errorf("LOG_FORMAT=%q: use text or json", c.LogFormat))
 	}
@@ -143,6 +160,25 @@ func (c Config) validate() error {
 		errs = append(errs, fmt.Errorf("MODEL_REVISION=%q: the bundled model has no revisions, set MODEL_WEIGHTS too", c.Revision))
 	}
 	return oneLine(errs)
+}
+
+// AccessLimits are the limits of each caller.
+func (c Config) AccessLimits() access.Limits {
+	return access.Limits{Requests: c.RateLimit, Burst: c.RateBurst, Characters: c.CharLimit}
+}
+
+// validateAccess names what of the settings of access does not fit.
+func (c Config) validateAccess() (errs []error) {
+	if err := c.AccessLimits().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("RATE_LIMIT, RATE_BURST, CHAR_LIMIT: %w", err))
+	}
+	if _, err := access.TrustedProxies(c.TrustedProxies); err != nil {
+		errs = append(errs, fmt.Errorf("TRUSTED_PROXIES: %w", err))
+	}
+	if _, err := access.CORS(c.CORSOrigins); err != nil {
+		errs = append(errs, fmt.Errorf("CORS_ORIGINS: %w", err))
+	}
+	return errs
 }
 
 // Variable is one environment variable of the service.
@@ -191,6 +227,8 @@ func wanted(t reflect.Type) string {
 		return "use debug, info, warn or error"
 	case reflect.TypeFor[Switch]():
 		return "use true or false"
+	case reflect.TypeFor[access.Rate]():
+		return "use a number and a unit of time, such as 10/s or 600/m, or unlimited"
 	case reflect.TypeFor[Size]():
 		return "use a number of bytes, such as 1000000 or 64MiB"
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/access"
 	"dragoman/model"
+	"dragoman/model/search"
 )
 
 func TestParseDefaults(t *testing.T) {
@@ -22,7 +24,8 @@ func TestParseDefaults(t *testing.T) {
 		PrefillTokens: 512, QueueTokens: 65536, QueueWait: 30 * time.Second, CacheBytes: 64 << 20,
 		Prepack: true, Verify: "changed",
 		Device:     "cpu",
-		MaxRecords: 1024, MaxBodyBytes: 4 << 20,
+		MaxBeams:   8,
+		MaxRecords: 1024, MaxChars: 100_000, MaxBodyBytes: 4 << 20,
 		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second,
 		LogLevel: slog.LevelInfo, LogFormat: "text",
 	}, cfg)
@@ -37,6 +40,8 @@ func TestParseValues(t *testing.T) {
 		"PRECISION=fp32", "THREADS=3", "ONNXRUNTIME_LIB=/lib/ort.so",
 		"HF_TOKEN=secret=with=signs", "HF_ENDPOINT=https://mirror", "HF_HUB_OFFLINE=ON",
 		"NUM_BEAMS=1", "MAX_LENGTH=64", "MAX_RECORDS=7", "MAX_BODY_BYTES=1000",
+		"MAX_BEAMS=4", "MAX_LENGTH_LIMIT=500", "MAX_CHARS=99", "API_KEYS_FILE=/keys", "RATE_LIMIT=10/s", "RATE_BURST=20",
+		"CHAR_LIMIT=100000/m", "TRUSTED_PROXIES=10.0.0.0/8,::1", "CORS_ORIGINS=https://a.example,https://b.example", "PPROF_ADDR=:6060",
 		"REQUEST_TIMEOUT=1m30s", "SHUTDOWN_TIMEOUT=5s", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
 		"UNRELATED=1",
 	})
@@ -48,7 +53,10 @@ func TestParseValues(t *testing.T) {
 		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true,
 		Precision: "fp32", Device: "cpu", Threads: 3, Library: "/lib/ort.so",
 		Token: "secret=with=signs", Endpoint: "https://mirror", Offline: true,
-		Beams: 1, MaxLength: 64, MaxRecords: 7, MaxBodyBytes: 1000,
+		Beams: 1, MaxLength: 64, MaxBeams: 4, MaxLengthLimit: 500, MaxRecords: 7, MaxChars: 99, MaxBodyBytes: 1000,
+		KeysFile: "/keys", RateLimit: access.Rate{N: 10, Per: time.Second}, RateBurst: 20,
+		CharLimit: access.Rate{N: 100_000, Per: time.Minute}, TrustedProxies: []string{"10.0.0.0/8", "::1"},
+		CORSOrigins: []string{"https://a.example", "https://b.example"}, PprofAddr: ":6060",
 		RequestTimeout: 90 * time.Second, ShutdownTimeout: 5 * time.Second,
 		LogLevel: slog.LevelDebug, LogFormat: "json",
 	}, cfg)
@@ -96,6 +104,13 @@ func TestParseRefuses(t *testing.T) {
 		{"NUM_BEAMS=-5", `NUM_BEAMS=-5: use 0 to 1024`},
 		{"MAX_LENGTH=-5", `MAX_LENGTH=-5: use 0 to 1048576`},
 		{"MAX_RECORDS=0", `MAX_RECORDS=0: use 1 to 1048576`},
+		{"MAX_BEAMS=0", `MAX_BEAMS=0: use 1 to 1024`},
+		{"MAX_LENGTH_LIMIT=-1", `MAX_LENGTH_LIMIT=-1: use 0 to 1048576`},
+		{"MAX_CHARS=0", `MAX_CHARS=0: use 1 to 1073741824`},
+		{"RATE_LIMIT=10", `RATE_LIMIT="10": use a number and a unit of time, such as 10/s or 600/m, or unlimited`},
+		{"RATE_BURST=5", `RATE_LIMIT, RATE_BURST, CHAR_LIMIT: a burst of 5 requests without a rate of requests: set both, or none`},
+		{"TRUSTED_PROXIES=0.0.0.0/0", `TRUSTED_PROXIES: 0.0.0.0/0 is everybody: name the networks of the proxies`},
+		{"CORS_ORIGINS=example.com", `CORS_ORIGINS: "example.com" is not an origin: use a scheme and a host, such as https://app.example.com or https://*.example.com`},
 		{"MAX_BODY_BYTES=0", `MAX_BODY_BYTES=0: use 64 to 4294967296`},
 		{"REQUEST_TIMEOUT=30", `REQUEST_TIMEOUT="30": use a time with its unit, such as 30s or 5m`},
 		{"REQUEST_TIMEOUT=-1s", `REQUEST_TIMEOUT=-1s: use a time above 0, such as 30s`},
@@ -170,6 +185,23 @@ func TestShare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			workers, threads := test.config.Share(test.spec, test.cores)
 			assert.Equal(t, []int{test.workers, test.threads}, []int{workers, threads})
+		})
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for name, test := range map[string]struct {
+		config           Config
+		beams, maxLength int
+	}{
+		"the model's positions":         {Config{MaxBeams: 8}, 8, 1000},
+		"never less than the default's": {Config{MaxBeams: 2, MaxLengthLimit: 50}, 5, 200},
+		"as configured":                 {Config{MaxBeams: 6, MaxLengthLimit: 300}, 6, 300},
+		"never more than the model has": {Config{MaxBeams: 8, MaxLengthLimit: 5000}, 8, 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			beams, maxLength := test.config.Limits(search.Options{Beams: 5, MaxLength: 200}, 1000)
+			assert.Equal(t, []int{test.beams, test.maxLength}, []int{beams, maxLength})
 		})
 	}
 }

@@ -25,10 +25,21 @@ func (c Config) Search(defaults model.Generation) search.Options {
 	return options
 }
 
-// Engine returns how each worker schedules, without its model.
-func (c Config) Engine(options search.Options, log *slog.Logger) engine.Config {
+// Limits returns the most that a request may ask for, of a model with so many
+// positions: never less than what those get that ask for nothing.
+func (c Config) Limits(options search.Options, positions int) (beams, maxLength int) {
+	maxLength = positions
+	if c.MaxLengthLimit > 0 {
+		maxLength = min(positions, c.MaxLengthLimit)
+	}
+	return max(c.MaxBeams, options.Beams), max(maxLength, options.MaxLength)
+}
+
+// Engine returns how each worker schedules sentences within these limits, without its
+// model.
+func (c Config) Engine(beams, maxLength int, log *slog.Logger) engine.Config {
 	return engine.Config{
-		Log: log, Rows: c.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(c.KVMemory),
+		Log: log, Rows: c.BatchSize, MaxBeams: beams, MaxLength: maxLength, Memory: int64(c.KVMemory),
 		PrefillTokens: c.PrefillTokens, QueueRequests: c.Concurrency, QueueTokens: c.QueueTokens,
 		QueueWait: c.QueueWait, Aging: aging,
 	}

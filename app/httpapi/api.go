@@ -8,20 +8,27 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"go.opentelemetry.io/otel/trace"
 
+	"dragoman/app/access"
+	"dragoman/app/openapi"
+	"dragoman/app/telemetry"
 	"dragoman/app/translate"
+	"dragoman/app/webpage"
 )
 
 const (
 	translationPath = "/translation"
 	languagesPath   = "/languages"
+	healthPath      = "/healthz"
+	readyPath       = "/readyz"
+	metricsPath     = "/metrics"
 
 	// cacheHeader says how many records of an answer were there already and how many
 	// were decoded for it, as a dictionary of structured fields (RFC 9651):
@@ -33,14 +40,26 @@ const (
 	// whole answers that may stand before the service.
 	cacheHeader = "Dragoman-Cache"
 
+	// flagsHeader says for each flag how many records of an answer have it, in the same
+	// form. It is missing where there are none.
+	flagsHeader = "Dragoman-Flags"
+
 	// bodyTimeout is how long a request's body may take to arrive.
 	bodyTimeout = 30 * time.Second
 )
 
+// probes are the routes that monitoring asks for all the time.
+var probes = []string{healthPath, readyPath, metricsPath}
+
 // Translator is the use case behind the API. It is safe for concurrent use.
 type Translator interface {
 	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
+	Stream(ctx context.Context, req translate.Request, yield func(i int, r translate.Result) error) error
 	Languages() []string
+	Healthy() error // fails where translations do not go on
+	Detects() bool  // the source language may be translate.Auto
+	// Detect is for services that detect languages.
+	Detect(text string) (code string, confidence float64, ok bool)
 }
 
 // Model says which model translates, for GET /.
@@ -56,6 +75,15 @@ type Config struct {
 	MaxBodyBytes   int64
 	RequestTimeout time.Duration // of a translation, waiting included
 	Log            *slog.Logger
+
+	// What follows may be nil.
+	Gate           *access.Gate         // before all that translates
+	CORS           gin.HandlerFunc      // see access.CORS
+	TrustedProxies []string             // see access.TrustedProxies
+	Metrics        *telemetry.Metrics   // also at /metrics
+	Tracer         trace.TracerProvider // makes spans of requests
+	Site           *webpage.Site        // at / for browsers
+	Description    *openapi.Description // at /openapi.json and /docs
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -79,6 +107,12 @@ func New(cfg Config) *API { return &API{cfg: cfg, bodyTimeout: bodyTimeout} }
 // Ready starts translating.
 func (a *API) Ready(t Translator, m Model) { a.served.Store(&served{t, m}) }
 
+// IsReady says whether new requests are welcome.
+func (a *API) IsReady() bool {
+	served := a.served.Load()
+	return served != nil && !a.draining.Load() && served.translator.Healthy() == nil
+}
+
 // Drain makes the readiness probe fail. Requests are still served.
 func (a *API) Drain() { a.draining.Store(true) }
 
@@ -101,71 +135,37 @@ func (a *API) Server() *http.Server {
 func (a *API) Handler() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	// Headers that name the client are believed from nobody.
-	_ = router.SetTrustedProxies(nil) // fails on addresses that cannot be parsed only
+	_ = router.SetTrustedProxies(a.cfg.TrustedProxies) // fails on addresses that cannot be parsed only
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
-	router.Use(a.requestID, a.accessLog, a.recoverPanic, a.limitBody)
+	router.Use(telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
+	if a.cfg.CORS != nil {
+		router.Use(a.cfg.CORS)
+	}
+	router.Use(a.limitBody)
 
-	router.POST(translationPath, a.translation)
-	for path, handler := range map[string]gin.HandlerFunc{
-		"/": a.index, languagesPath: a.languages, "/healthz": a.health, "/readyz": a.readiness,
-	} {
+	inside := router.Group("", a.admit)
+	inside.POST(translationPath, a.translation)
+	inside.POST(translationPath+"/stream", a.stream)
+	if a.cfg.Metrics != nil {
+		router.GET(metricsPath, gin.WrapH(a.cfg.Metrics.Handler()))
+	}
+	a.mountDropIns(router)
+	a.mountPages(router)
+	for path, handler := range map[string]gin.HandlerFunc{healthPath: a.health, readyPath: a.readiness} {
 		router.GET(path, handler)
 		router.HEAD(path, handler)
 	}
-	router.NoRoute(func(c *gin.Context) {
-		a.fail(c, problem(codeNotFound, "", "there is nothing at this path, see / for what there is"))
-	})
+	router.NoRoute(a.NotFound)
 	router.NoMethod(func(c *gin.Context) {
 		a.fail(c, problem(codeMethod, "", "this path takes %s", c.Writer.Header().Get("Allow")))
 	})
 	return router
 }
 
-// recordOutput is a translated record.
-type recordOutput struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
-}
-
-// translation serves POST /translation.
-func (a *API) translation(c *gin.Context) {
-	served := a.served.Load()
-	if served == nil {
-		a.fail(c, problem(codeNotReady, "", "the model is loading: try again in a moment"))
-		return
-	}
-	req, err := decodeTranslation(c.Request)
-	if err != nil {
-		a.fail(c, err)
-		return
-	}
-	c.Set(recordsKey, len(req.Records))
-	// The body is here; the deadline that bounded it must not end the translation.
-	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
-
-	ctx, cancel := context.WithTimeout(c.Request.Context(), a.cfg.RequestTimeout)
-	defer cancel()
-	results, err := served.translator.Translate(ctx, req)
-	if err != nil {
-		a.fail(c, inPayload(err))
-		return
-	}
-	hits, misses := 0, 0
-	output := make([]recordOutput, len(results)) // not nil: no records are [] in JSON
-	for i, r := range results {
-		output[i] = recordOutput{r.ID, r.Text}
-		if r.Cached {
-			hits++
-		}
-		if r.Decoded {
-			misses++
-		}
-	}
-	c.Set(cachedKey, hits)
-	c.Header(cacheHeader, fmt.Sprintf("hits=%d, misses=%d", hits, misses))
-	c.PureJSON(http.StatusOK, gin.H{"result": output})
+// NotFound answers requests for what there is not.
+func (a *API) NotFound(c *gin.Context) {
+	a.fail(c, problem(codeNotFound, "", "there is nothing at this path, see / for what there is"))
 }
 
 // index serves GET /: what this is.
@@ -183,16 +183,6 @@ func (a *API) index(c *gin.Context) {
 	c.PureJSON(http.StatusOK, answer)
 }
 
-// languages serves GET /languages.
-func (a *API) languages(c *gin.Context) {
-	served := a.served.Load()
-	if served == nil {
-		a.fail(c, problem(codeNotReady, "", "the model is loading: try again in a moment"))
-		return
-	}
-	c.PureJSON(http.StatusOK, gin.H{"languages": served.translator.Languages()})
-}
-
 // health serves GET /healthz: the process answers.
 func (a *API) health(c *gin.Context) {
 	c.PureJSON(http.StatusOK, gin.H{"status": "ok"})
@@ -200,12 +190,18 @@ func (a *API) health(c *gin.Context) {
 
 // readiness serves GET /readyz: new requests are welcome.
 func (a *API) readiness(c *gin.Context) {
+	served := a.served.Load()
 	switch {
 	case a.draining.Load():
 		a.fail(c, problem(codeShuttingDown, "", "the service is shutting down"))
-	case a.served.Load() == nil:
+		return
+	case served == nil:
 		a.fail(c, problem(codeNotReady, "", "the model is loading"))
-	default:
-		c.PureJSON(http.StatusOK, gin.H{"status": "ready"})
+		return
 	}
+	if err := served.translator.Healthy(); err != nil {
+		a.fail(c, problem(codeStuck, "", "%s", err))
+		return
+	}
+	c.PureJSON(http.StatusOK, gin.H{"status": "ready"})
 }

@@ -29,37 +29,74 @@ var errSecret = errors.New("secret: weights at /root/weights")
 
 func (upper) Languages() []string { return []string{"en", "fr", "ja"} }
 
-func (upper) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
-	if req.To == "xx" {
-		return nil, &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: `"xx" is not a language of this model`}
+func (upper) Detects() bool { return true }
+
+func (upper) Healthy() error { return nil }
+
+func (upper) Detect(text string) (string, float64, bool) { return "en", 0.5, text != "" }
+
+func (u upper) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
+	var results []translate.Result
+	err := u.Stream(ctx, req, func(_ int, r translate.Result) error {
+		results = append(results, r)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	var out []translate.Result
-	for i, r := range req.Records {
-		switch r.Text {
-		case "fail":
-			return nil, fmt.Errorf("step with 3 sentences: %w", errSecret)
-		case "panic":
-			panic(errSecret)
-		case "busy":
-			return nil, fmt.Errorf("worker 1: %w", &engine.BusyError{Requests: 64, Wait: 2100 * time.Millisecond})
-		case "closed":
-			return nil, engine.ErrClosed
-		case "long", "endless", "many":
-			code := map[string]translate.Code{"long": translate.CodeTextTooLong, "endless": translate.CodeUnfinished, "many": translate.CodeTooManyRecords}[r.Text]
-			return nil, &translate.Error{Code: code, Field: fmt.Sprintf("records[%d].text", i), Message: "no"}
-		case "wait":
-			<-ctx.Done()
-			return nil, ctx.Err()
+	return results, nil
+}
+
+func (upper) Stream(ctx context.Context, req translate.Request, yield func(int, translate.Result) error) error {
+	for _, to := range req.To {
+		if to == "xx" {
+			return &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: `"xx" is not a language of this model`}
 		}
-		text, old := strings.ToUpper(r.Text), strings.HasPrefix(r.Text, "old")
-		if r.Text == "priority" {
-			text = fmt.Sprint(req.Priority)
+		for i, r := range req.Records {
+			if err := refuse(ctx, i, r.Text); err != nil {
+				return err
+			}
+			text, old := strings.ToUpper(r.Text), strings.HasPrefix(r.Text, "old")
+			if r.Text == "request" { // what was asked for, but for the records
+				req.Records = nil
+				text = fmt.Sprintf("%+v", req)
+			}
+			result := translate.Result{
+				Record: translate.Record{ID: r.ID, Text: text}, From: "en", To: to, Detected: req.From == translate.Auto,
+				Segments:     []translate.Segment{{Source: r.Text, Text: text}},
+				SourceTokens: 4, TargetTokens: 3, Score: -0.123456,
+				Cached: old, Decoded: !old && r.Text != "", Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
+			}
+			if r.Text == "loop" {
+				result.Flags, result.Segments[0].Flags = translate.Loop|translate.Truncated, translate.Loop|translate.Truncated
+			}
+			if err := yield(i, result); err != nil {
+				return err
+			}
 		}
-		out = append(out, translate.Result{
-			Record: translate.Record{ID: r.ID, Text: text}, Cached: old, Decoded: !old && r.Text != "",
-		})
 	}
-	return out, nil
+	return nil
+}
+
+// refuse is what goes wrong with the record of a number.
+func refuse(ctx context.Context, i int, text string) error {
+	switch text {
+	case "fail":
+		return fmt.Errorf("step with 3 sentences: %w", errSecret)
+	case "panic":
+		panic(errSecret)
+	case "busy":
+		return fmt.Errorf("worker 1: %w", &engine.BusyError{Requests: 64, Wait: 2100 * time.Millisecond})
+	case "closed":
+		return engine.ErrClosed
+	case "long", "endless", "many":
+		code := map[string]translate.Code{"long": translate.CodeTextTooLong, "endless": translate.CodeUnfinished, "many": translate.CodeTooManyRecords}[text]
+		return &translate.Error{Code: code, Field: fmt.Sprintf("records[%d].text", i), Message: "no"}
+	case "wait":
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
 }
 
 const maxBody = 2000
@@ -97,7 +134,9 @@ func TestRoutes(t *testing.T) {
 	for _, test := range []struct{ path, want string }{
 		{"/", `{"name":"dragoman","version":"v1.2","model":{"source":"owner/name","revision":"abc","precision":"int8"},` +
 			`"translation":"POST /translation","languages":"http://service:9527/languages"}`},
-		{"/languages", `{"languages":["en","fr","ja"]}`},
+		{"/languages", `[{"code":"en","name":"English","nativeName":"English","targets":["en","fr","ja"]},` +
+			`{"code":"fr","name":"French","nativeName":"français","targets":["en","fr","ja"]},` +
+			`{"code":"ja","name":"Japanese","nativeName":"日本語","targets":["en","fr","ja"]}]`},
 		{"/healthz", `{"status":"ok"}`},
 		{"/readyz", `{"status":"ready"}`},
 		{"/readyz?probe=1", `{"status":"ready"}`},
@@ -122,7 +161,7 @@ func TestLifecycle(t *testing.T) {
 	}
 	expect("GET", "/healthz", 200, "ok")
 	expect("GET", "/readyz", 503, "not_ready")
-	expect("GET", "/languages", 503, "not_ready")
+	expect("GET", "/languages", 503, "odel is loading")
 	expect("POST", "/translation", 503, "not_ready")
 	expect("GET", "/", 200, `"name":"dragoman"`)
 
@@ -134,6 +173,22 @@ func TestLifecycle(t *testing.T) {
 	expect("GET", "/healthz", 200, "ok")
 	expect("GET", "/readyz", 503, "shutting_down")
 	expect("POST", "/translation", 200, `"result":[]`)
+}
+
+// stuck is a translator that does not go on.
+type stuck struct{ upper }
+
+func (stuck) Healthy() error { return errors.New("the model has not finished a step for 2m0s") }
+
+func TestReadinessOfAStuckModel(t *testing.T) {
+	a, _ := newAPI()
+	assert.True(t, a.IsReady())
+	a.Ready(stuck{}, Model{})
+	assert.False(t, a.IsReady())
+	w := do(a.Handler(), "GET", "/readyz", "")
+	assert.Equal(t, 503, w.Code)
+	assert.Equal(t, `{"error":{"code":"stuck","message":"the model has not finished a step for 2m0s"}}`+"\n", w.Body.String())
+	assert.Equal(t, 200, do(a.Handler(), "GET", "/healthz", "").Code)
 }
 
 func TestRequestID(t *testing.T) {

@@ -19,13 +19,24 @@ import (
 )
 
 // translationBody is the body of POST /translation. The pointers tell a missing
-// field from an empty one; Priority alone may be missing.
+// field from an empty one. What may be missing is optional.
 type translationBody struct {
 	Payload *struct {
-		FromLang *string        `json:"fromLang"`
-		ToLang   *string        `json:"toLang"`
-		Records  *[]recordInput `json:"records"`
-		Priority jsontext.Value `json:"priority"` // nil where missing, and null where it is null
+		FromLang *string            `json:"fromLang"`
+		ToLang   optional[string]   `json:"toLang"`
+		ToLangs  optional[[]string] `json:"toLangs"`
+		Records  *[]recordInput     `json:"records"`
+		Priority optional[string]   `json:"priority"`
+		Format   optional[string]   `json:"format"`
+		Split    optional[bool]     `json:"split"`
+		Detail   optional[bool]     `json:"detail"`
+		Options  optional[struct {
+			Beams             optional[int]     `json:"beams"`
+			MaxLength         optional[int]     `json:"maxLength"`
+			LengthPenalty     optional[float64] `json:"lengthPenalty"`
+			NoRepeatNgramSize optional[int]     `json:"noRepeatNgramSize"`
+			RepetitionPenalty optional[float64] `json:"repetitionPenalty"`
+		}] `json:"options"`
 	} `json:"payload"`
 }
 
@@ -34,12 +45,42 @@ type recordInput struct {
 	Text *string `json:"text"`
 }
 
+// optional is a field that may be missing, but not null.
+type optional[T any] struct {
+	value T
+	set   bool
+}
+
+// UnmarshalJSONFrom reads the value with the settings of what is around it.
+func (o *optional[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	if in.PeekKind() == 'n' {
+		return &json.SemanticError{JSONKind: 'n'}
+	}
+	o.set = true
+	return json.UnmarshalDecode(in, &o.value)
+}
+
+// pointer returns the value, or nil where it is missing.
+func (o optional[T]) pointer() *T {
+	if !o.set {
+		return nil
+	}
+	return &o.value
+}
+
+// translationRequest is what POST /translation asks for.
+type translationRequest struct {
+	translate.Request
+	detail    bool
+	languages bool // toLangs was used: the answer names the languages
+}
+
 // decodeTranslation reads the request of POST /translation. It takes exactly what
 // is documented: encoding/json would match names in any case, let the last of two
 // equal names win and put U+FFFD for invalid UTF-8, each of which hides a bug of
 // the sender.
-func decodeTranslation(r *http.Request) (translate.Request, error) {
-	var req translate.Request
+func decodeTranslation(r *http.Request) (translationRequest, error) {
+	var req translationRequest
 	if err := checkMediaType(r.Header); err != nil {
 		return req, err
 	}
@@ -55,60 +96,69 @@ func decodeTranslation(r *http.Request) (translate.Request, error) {
 }
 
 // request checks that nothing is missing.
-func (b translationBody) request() (translate.Request, error) {
-	var req translate.Request
+func (b translationBody) request() (translationRequest, error) {
+	var req translationRequest
 	p := b.Payload
 	switch {
 	case p == nil:
 		return req, missing("payload")
 	case p.FromLang == nil:
 		return req, missing("payload.fromLang")
-	case p.ToLang == nil:
+	case !p.ToLang.set && !p.ToLangs.set:
 		return req, missing("payload.toLang")
+	case p.ToLang.set && p.ToLangs.set:
+		return req, problem(codeInvalidValue, "payload.toLangs", "toLang and toLangs are both there: use one of them")
 	case p.Records == nil:
 		return req, missing("payload.records")
 	}
-	priority, err := parsePriority(p.Priority)
-	if err != nil {
+	var err error
+	if req.Priority, err = parsePriority(p.Priority); err != nil {
 		return req, err
 	}
-	req = translate.Request{
-		From: *p.FromLang, To: *p.ToLang, Priority: priority, Records: make([]translate.Record, len(*p.Records)),
+	req.From, req.To = *p.FromLang, p.ToLangs.value
+	if p.ToLang.set {
+		req.To = []string{p.ToLang.value}
 	}
-	for i, r := range *p.Records {
+	req.Format = translate.Format(p.Format.value)
+	req.Whole = p.Split.set && !p.Split.value
+	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set
+	o := p.Options.value
+	if o.Beams.set && o.Beams.value == 0 || o.MaxLength.set && o.MaxLength.value == 0 {
+		return req, problem(codeInvalidValue, "payload.options", "beams and maxLength are at least 1: leave them out for the service's own")
+	}
+	req.Options = translate.Options{
+		Beams: o.Beams.value, MaxLength: o.MaxLength.value, LengthPenalty: o.LengthPenalty.pointer(),
+		NoRepeatNgramSize: o.NoRepeatNgramSize.pointer(), RepetitionPenalty: o.RepetitionPenalty.pointer(),
+	}
+	req.Records, err = recordsOf(*p.Records)
+	return req, err
+}
+
+func recordsOf(inputs []recordInput) ([]translate.Record, error) {
+	records := make([]translate.Record, len(inputs))
+	for i, r := range inputs {
 		switch {
 		case r.ID == nil:
-			return req, missing(fmt.Sprintf("payload.records[%d].id", i))
+			return nil, missing(fmt.Sprintf("payload.records[%d].id", i))
 		case r.Text == nil:
-			return req, missing(fmt.Sprintf("payload.records[%d].text", i))
+			return nil, missing(fmt.Sprintf("payload.records[%d].text", i))
 		}
-		req.Records[i] = translate.Record{ID: *r.ID, Text: *r.Text}
+		records[i] = translate.Record{ID: *r.ID, Text: *r.Text}
 	}
-	return req, nil
+	return records, nil
 }
 
 // parsePriority reads the field that says how soon a request is due.
-func parsePriority(value jsontext.Value) (engine.Priority, error) {
-	const field = "payload.priority"
-	if value == nil {
+func parsePriority(field optional[string]) (engine.Priority, error) {
+	switch {
+	case !field.set, field.value == "normal":
 		return engine.Normal, nil
-	}
-	if kind := value.Kind(); kind != '"' {
-		return 0, problem(codeWrongType, field, "%s is %s, expected %s", field, kindName(kind), wantedKind(field))
-	}
-	var name string
-	if err := json.Unmarshal(value, &name); err != nil {
-		return 0, explainJSON(err)
-	}
-	switch name {
-	case "high":
+	case field.value == "high":
 		return engine.High, nil
-	case "normal":
-		return engine.Normal, nil
-	case "low":
+	case field.value == "low":
 		return engine.Low, nil
 	}
-	return 0, problem(codeInvalidValue, field, "%s is %q, expected high, normal or low", field, short(name))
+	return 0, problem(codeInvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", short(field.value))
 }
 
 func missing(field string) error {
@@ -190,11 +240,20 @@ func explainJSON(err error) error {
 
 // wantedKind is what belongs into a field of translationBody.
 func wantedKind(field string) string {
-	switch {
-	case field == "payload", strings.HasSuffix(field, "]"):
+	switch field {
+	case "payload", "payload.options":
 		return "an object"
-	case field == "payload.records":
+	case "payload.records", "payload.toLangs":
 		return "an array"
+	case "payload.detail", "payload.split":
+		return "true or false"
+	case "payload.options.beams", "payload.options.maxLength", "payload.options.noRepeatNgramSize":
+		return "a whole number"
+	case "payload.options.lengthPenalty", "payload.options.repetitionPenalty":
+		return "a number"
+	}
+	if strings.HasPrefix(field, "payload.records[") && strings.HasSuffix(field, "]") {
+		return "an object"
 	}
 	return "a string"
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/access"
 	"dragoman/app/engine"
+	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 )
 
@@ -25,14 +27,34 @@ const (
 	codeBodyTooLarge   translate.Code = "body_too_large"
 	codeBodyTimeout    translate.Code = "body_timeout"
 	codeMediaType      translate.Code = "unsupported_media_type"
+	codeInvalidHeader  translate.Code = "invalid_header"
+	codeUnauthorized   translate.Code = "unauthorized"
+	codeRateLimited    translate.Code = "rate_limited"
+	codeTooManyChars   translate.Code = "too_many_characters"
 	codeNotFound       translate.Code = "not_found"
 	codeMethod         translate.Code = "method_not_allowed"
 	codeNotReady       translate.Code = "not_ready"
+	codeStuck          translate.Code = "stuck"
 	codeBusy           translate.Code = "busy"
 	codeShuttingDown   translate.Code = "shutting_down"
 	codeTimeout        translate.Code = "timeout"
 	codeInternal       translate.Code = "internal"
 )
+
+// ErrorCodes are the codes of all errors that the service answers with.
+func ErrorCodes() []string {
+	var list []string
+	for _, code := range []translate.Code{
+		codeInvalidJSON, codeUnknownField, codeDuplicateField, codeMissingField, codeWrongType, codeInvalidValue,
+		codeBodyTooLarge, codeBodyTimeout, codeMediaType, codeInvalidHeader, codeUnauthorized, codeRateLimited,
+		codeTooManyChars, codeNotFound, codeMethod, codeNotReady, codeStuck, codeBusy, codeShuttingDown, codeTimeout, codeInternal,
+		translate.CodeUnknownLanguage, translate.CodeTooManyRecords, translate.CodeInvalidText,
+		translate.CodeInvalidOption, translate.CodeTextTooLong, translate.CodeUnfinished,
+	} {
+		list = append(list, string(code))
+	}
+	return list
+}
 
 // statusClientGone is what is logged for a client that did not wait for its
 // answer; no such answer is sent.
@@ -41,8 +63,12 @@ const statusClientGone = 499
 // statusOf is the one table from error code to HTTP status.
 func statusOf(code translate.Code) int {
 	switch code {
-	case codeInvalidJSON, codeUnknownField, codeDuplicateField, codeMissingField, codeWrongType, codeInvalidValue,
-		translate.CodeUnknownLanguage, translate.CodeInvalidText, translate.CodeTextTooLong:
+	case codeUnauthorized:
+		return http.StatusUnauthorized
+	case codeRateLimited:
+		return http.StatusTooManyRequests
+	case codeInvalidJSON, codeInvalidHeader, codeUnknownField, codeDuplicateField, codeMissingField, codeWrongType, codeInvalidValue,
+		translate.CodeUnknownLanguage, translate.CodeInvalidText, translate.CodeInvalidOption, translate.CodeTextTooLong:
 		return http.StatusBadRequest
 	case codeNotFound:
 		return http.StatusNotFound
@@ -50,13 +76,13 @@ func statusOf(code translate.Code) int {
 		return http.StatusMethodNotAllowed
 	case codeBodyTimeout:
 		return http.StatusRequestTimeout
-	case codeBodyTooLarge, translate.CodeTooManyRecords:
+	case codeBodyTooLarge, codeTooManyChars, translate.CodeTooManyRecords:
 		return http.StatusRequestEntityTooLarge
 	case codeMediaType:
 		return http.StatusUnsupportedMediaType
 	case translate.CodeUnfinished:
 		return http.StatusUnprocessableEntity
-	case codeNotReady, codeBusy, codeShuttingDown:
+	case codeNotReady, codeStuck, codeBusy, codeShuttingDown:
 		return http.StatusServiceUnavailable
 	case codeTimeout:
 		return http.StatusGatewayTimeout
@@ -84,10 +110,20 @@ func problem(code translate.Code, field, format string, args ...any) *translate.
 func (a *API) fail(c *gin.Context, err error) {
 	_ = c.Error(err) // for the access log
 	if errors.Is(err, context.Canceled) && c.Request.Context().Err() != nil {
+		a.cfg.Metrics.Cancelled(telemetry.ClientGone)
 		c.AbortWithStatus(statusClientGone)
 		return
 	}
 	e := a.public(c, err)
+	a.count(c, e.Code)
+	if fail := dialectOf(c.Request.URL.Path); fail != nil && e.Code != codeNotFound && e.Code != codeMethod {
+		c.Abort()
+		if e.Code == codeBodyTooLarge {
+			err = &http.MaxBytesError{Limit: a.cfg.MaxBodyBytes}
+		}
+		fail(c, err)
+		return
+	}
 	status := statusOf(e.Code)
 	if status == http.StatusServiceUnavailable {
 		c.Header("Retry-After", strconv.Itoa(retryAfter(err)))
@@ -110,10 +146,48 @@ func retryAfter(err error) int {
 	return max(1, int(math.Ceil(busy.Wait.Seconds())))
 }
 
+// refusals are the codes of requests that nothing was done for.
+var refusals = map[translate.Code]telemetry.Reason{
+	codeBusy: telemetry.QueueFull, codeNotReady: telemetry.NotReady, codeShuttingDown: telemetry.ShuttingDown,
+	codeUnauthorized: telemetry.Unauthorized, codeRateLimited: telemetry.RateLimit,
+	codeBodyTooLarge: telemetry.TooLarge, codeTooManyChars: telemetry.TooLarge, translate.CodeTooManyRecords: telemetry.TooLarge,
+}
+
+// count counts an error that is answered.
+func (a *API) count(c *gin.Context, code translate.Code) {
+	a.cfg.Metrics.Failed(string(code))
+	reason, ok := refusals[code]
+	if code == codeBusy && c.GetBool(deadlineKey) {
+		reason = telemetry.Deadline
+	}
+	if ok {
+		a.cfg.Metrics.Refused(reason)
+	}
+	switch {
+	case code == codeTimeout:
+		a.cfg.Metrics.Cancelled(telemetry.TimedOut)
+	case code == codeShuttingDown && c.GetInt(recordsKey) > 0: // it had begun
+		a.cfg.Metrics.Cancelled(telemetry.Interrupted)
+	}
+}
+
 // public is what the sender of a request is told about an error.
 func (a *API) public(c *gin.Context, err error) *translate.Error {
-	var e *translate.Error
+	var (
+		e      *translate.Error
+		limit  *access.LimitError
+		large  *access.TooLargeError
+		header *access.HeaderError
+	)
 	switch {
+	case errors.Is(err, access.ErrNoKey), errors.Is(err, access.ErrBadKey):
+		return problem(codeUnauthorized, "", "%s", err)
+	case errors.As(err, &limit):
+		return problem(codeRateLimited, "", "%s", limit)
+	case errors.As(err, &large):
+		return problem(codeTooManyChars, "payload.records", "%s", large)
+	case errors.As(err, &header):
+		return problem(codeInvalidHeader, "", "%s", header)
 	case errors.As(err, &e):
 		if e.Code == translate.CodeUnknownLanguage {
 			return problem(e.Code, e.Field, "%s, see %s", e.Message, languagesURL(c.Request))
@@ -124,7 +198,7 @@ func (a *API) public(c *gin.Context, err error) *translate.Error {
 	case errors.Is(err, engine.ErrClosed):
 		return problem(codeShuttingDown, "", "the service is shutting down: try again in a moment")
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem(codeTimeout, "", "the translation took longer than %s: send fewer or shorter records", a.cfg.RequestTimeout)
+		return problem(codeTimeout, "", "the translation took longer than the client's deadline, or than %s: send fewer or shorter records", a.cfg.RequestTimeout)
 	}
 	return problem(codeInternal, "", "internal error, request id %s", c.GetString(requestIDKey))
 }

@@ -19,6 +19,12 @@ func TestRefusals(t *testing.T) {
 	priority := func(value string) string {
 		return `{"payload":{"fromLang":"en","toLang":"fr","records":[],"priority":` + value + `}}`
 	}
+	option := func(field string) string {
+		return `{"payload":{"fromLang":"en","toLang":"fr","records":[],` + field + `}}`
+	}
+	languages := func(list string) string {
+		return `{"payload":{"fromLang":"en","toLangs":` + list + `,"records":[]}}`
+	}
 	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)
 	none := "" // no Content-Type
 
@@ -126,6 +132,40 @@ func TestRefusals(t *testing.T) {
 		{"priority twice", post, path, priority(`"high","priority":"low"`), nil, 400, "duplicate_field", "payload.priority"},
 		{"priority with half a surrogate pair", post, path, priority(`"\ud800"`), nil, 400, "invalid_json", "payload.priority"},
 		{"priority of a record", post, path, record(`{"id":"1","text":"x","priority":"high"}`), nil, 400, "unknown_field", "payload.records[0].priority"},
+
+		// Options of other types, or out of place.
+		{"two ways to name languages", post, path, option(`"toLangs":["ja"]`), nil, 400, "invalid_value", "payload.toLangs"},
+		{"toLang null", post, path, `{"payload":{"fromLang":"en","toLang":null,"records":[]}}`, nil, 400, "wrong_type", "payload.toLang"},
+		{"toLangs string", post, path, languages(`"fr"`), nil, 400, "wrong_type", "payload.toLangs"},
+		{"toLangs null", post, path, languages(`null`), nil, 400, "wrong_type", "payload.toLangs"},
+		{"toLangs of numbers", post, path, languages(`[1]`), nil, 400, "wrong_type", "payload.toLangs[0]"},
+		{"toLangs of lists", post, path, languages(`["fr",["ja"]]`), nil, 400, "wrong_type", "payload.toLangs[1]"},
+		{"detail string", post, path, option(`"detail":"true"`), nil, 400, "wrong_type", "payload.detail"},
+		{"detail number", post, path, option(`"detail":1`), nil, 400, "wrong_type", "payload.detail"},
+		{"detail null", post, path, option(`"detail":null`), nil, 400, "wrong_type", "payload.detail"},
+		{"split string", post, path, option(`"split":"no"`), nil, 400, "wrong_type", "payload.split"},
+		{"format number", post, path, option(`"format":1`), nil, 400, "wrong_type", "payload.format"},
+		{"options list", post, path, option(`"options":[]`), nil, 400, "wrong_type", "payload.options"},
+		{"options null", post, path, option(`"options":null`), nil, 400, "wrong_type", "payload.options"},
+		{"unknown option", post, path, option(`"options":{"temperature":1}`), nil, 400, "unknown_field", "payload.options.temperature"},
+		{"option twice", post, path, option(`"options":{"beams":1,"beams":2}`), nil, 400, "duplicate_field", "payload.options.beams"},
+		{"beams string", post, path, option(`"options":{"beams":"5"}`), nil, 400, "wrong_type", "payload.options.beams"},
+		{"beams fraction", post, path, option(`"options":{"beams":2.5}`), nil, 400, "wrong_type", "payload.options.beams"},
+		{"beams huge", post, path, option(`"options":{"beams":1e99}`), nil, 400, "wrong_type", "payload.options.beams"},
+		{"beams zero", post, path, option(`"options":{"beams":0}`), nil, 400, "invalid_value", "payload.options"},
+		{"length zero", post, path, option(`"options":{"maxLength":0}`), nil, 400, "invalid_value", "payload.options"},
+		{"beams null", post, path, option(`"options":{"beams":null}`), nil, 400, "wrong_type", "payload.options.beams"},
+		{"penalty boolean", post, path, option(`"options":{"lengthPenalty":true}`), nil, 400, "wrong_type", "payload.options.lengthPenalty"},
+		{"penalty out of range", post, path, option(`"options":{"lengthPenalty":1e999}`), nil, 400, "wrong_type", "payload.options.lengthPenalty"},
+
+		// Streams refuse alike.
+		{"GET of a stream", "GET", path + "/stream", "", nil, 405, "method_not_allowed", ""},
+		{"stream of nothing", post, path + "/stream", "", nil, 400, "invalid_json", ""},
+		{"stream into an unknown language", post, path + "/stream", strings.Replace(one, `"fr"`, `"xx"`, 1), nil, 400, "unknown_language", "payload.toLang"},
+		{"stream that is busy", post, path + "/stream", text("busy"), []string{"Accept", "text/event-stream"}, 503, "busy", ""},
+		{"stream that fails", post, path + "/stream", text("fail"), nil, 500, "internal", ""},
+		{"stream that panics", post, path + "/stream", text("panic"), nil, 500, "internal", ""},
+		{"stream that takes too long", post, path + "/stream", text("wait"), nil, 504, "timeout", ""},
 
 		// What the use case refuses.
 		{"unknown language", post, path, strings.Replace(one, `"fr"`, `"xx"`, 1), nil, 400, "unknown_language", "payload.toLang"},

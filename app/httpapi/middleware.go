@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"dragoman/app/access"
 )
 
 const (
@@ -19,6 +22,8 @@ const (
 	requestIDKey = "request_id"
 	recordsKey   = "records"
 	cachedKey    = "cached" // of the records, those that were in the cache
+	flagsKey     = "flags"  // how many records have which
+	deadlineKey  = "deadline_of_client"
 )
 
 // requestIDPattern is what a client's request id may look like to be used: it
@@ -45,7 +50,7 @@ func (a *API) accessLog(c *gin.Context) {
 	switch {
 	case status == http.StatusInternalServerError:
 		level = slog.LevelError
-	case c.FullPath() == "/healthz" || c.FullPath() == "/readyz":
+	case slices.Contains(probes, c.FullPath()):
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{
@@ -55,10 +60,13 @@ func (a *API) accessLog(c *gin.Context) {
 		slog.Int("status", status),
 		slog.Duration("took", time.Since(start)),
 	}
-	for _, key := range []string{recordsKey, cachedKey} {
+	for _, key := range []string{recordsKey, cachedKey, flagsKey} {
 		if n, ok := c.Get(key); ok {
 			attrs = append(attrs, slog.Any(key, n))
 		}
+	}
+	if name := access.Name(c); name != "" {
+		attrs = append(attrs, slog.String("key", name))
 	}
 	if len(c.Errors) > 0 {
 		attrs = append(attrs, slog.String("error", c.Errors.Last().Error()))
@@ -73,7 +81,7 @@ func (a *API) recoverPanic(c *gin.Context) {
 		if caught == nil {
 			return
 		}
-		a.cfg.Log.Error("panic", "id", c.GetString(requestIDKey), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
+		a.cfg.Log.ErrorContext(c.Request.Context(), "panic", "id", c.GetString(requestIDKey), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
 		if c.Writer.Written() {
 			// The client must not take what it has for the whole answer.
 			panic(http.ErrAbortHandler)

@@ -2,12 +2,16 @@ package httpapi
 
 import (
 	"fmt"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"dragoman/app/engine"
+	"dragoman/app/translate"
 )
 
 func TestTranslation(t *testing.T) {
@@ -56,16 +60,66 @@ func TestCacheHeader(t *testing.T) {
 	assert.NotContains(t, log.String(), "cached=")
 }
 
-func TestPriority(t *testing.T) {
+// What a request asks for reaches the use case.
+func TestRequestFields(t *testing.T) {
 	a, _ := newAPI()
-	for field, want := range map[string]engine.Priority{
-		``: engine.Normal, `"priority":"normal",`: engine.Normal, `"priority":"high",`: engine.High,
-		`"priority":"low",`: engine.Low, `"priority" : "\u0068igh" ,`: engine.High,
+	const none = "Options:{Beams:0 MaxLength:0 LengthPenalty:<nil> NoRepeatNgramSize:<nil> RepetitionPenalty:<nil>}"
+	for fields, want := range map[string]string{
+		`"toLang":"fr"`:                                       "From:en To:[fr] Records:[] Priority:0 Format: Whole:false Once:false " + none + " Flagged:false",
+		`"toLang":"fr","priority":"normal"`:                   "Priority:0",
+		`"toLang":"fr","priority":"low"`:                      "Priority:-1",
+		`"toLang":"fr", "priority" : "\u0068igh"`:             "Priority:1",
+		`"toLangs":["fr"]`:                                    "To:[fr]",
+		`"toLang":"fr","format":"html"`:                       "Format:html",
+		`"toLang":"fr","format":"what the use case takes"`:    "Format:what the use case takes",
+		`"toLang":"fr","split":false`:                         "Whole:true",
+		`"toLang":"fr","split":true`:                          "Whole:false",
+		`"toLang":"fr","detail":true`:                         "Flagged:true",
+		`"toLang":"fr","options":{}`:                          none,
+		`"toLang":"fr","options":{"beams":5,"maxLength":100}`: "Beams:5 MaxLength:100",
 	} {
 		w := do(a.Handler(), "POST", "/translation",
-			`{"payload":{`+field+`"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"priority"}]}}`)
-		assert.Equal(t, fmt.Sprintf(`{"result":[{"id":"1","text":"%d"}]}`+"\n", want), w.Body.String(), field)
+			`{"payload":{"fromLang":"en",`+fields+`,"records":[{"id":"1","text":"request"}]}}`)
+		assert.Equal(t, 200, w.Code, w.Body)
+		assert.Contains(t, w.Body.String(), want, fields)
 	}
+	req, err := decodeTranslation(httptest.NewRequest("GET", "/", nil))
+	assert.Error(t, err, "no content type")
+	assert.Empty(t, req)
+}
+
+func TestSearchOptions(t *testing.T) {
+	r := httptest.NewRequest("POST", "/", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[],"options":
+		{"lengthPenalty":-0.5,"noRepeatNgramSize":0,"repetitionPenalty":1.5}}}`))
+	r.Header.Set("Content-Type", "application/json")
+	req, err := decodeTranslation(r)
+	require.NoError(t, err)
+	penalty, size, repetition := -0.5, 0, 1.5
+	assert.Equal(t, translate.Options{LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &repetition}, req.Options)
+}
+
+func TestSeveralLanguages(t *testing.T) {
+	a, _ := newAPI()
+	w := do(a.Handler(), "POST", "/translation",
+		`{"payload":{"fromLang":"en","toLangs":["fr","ja"],"records":[{"id":"1","text":"x"},{"id":"2","text":"y"}]}}`)
+	assert.Equal(t, `{"result":[{"id":"1","toLang":"fr","text":"X"},{"id":"2","toLang":"fr","text":"Y"},`+
+		`{"id":"1","toLang":"ja","text":"X"},{"id":"2","toLang":"ja","text":"Y"}]}`+"\n", w.Body.String())
+}
+
+func TestDetail(t *testing.T) {
+	a, log := newAPI()
+	w := do(a.Handler(), "POST", "/translation",
+		`{"payload":{"fromLang":"auto","toLang":"fr","detail":true,"records":[{"id":"1","text":"x"},{"id":"2","text":"loop"}]}}`)
+	assert.Equal(t, `{"result":[{"id":"1","text":"X","detail":{"fromLang":"en","detected":true,"segments":[{"source":"x","text":"X"}],`+
+		`"sourceTokens":4,"targetTokens":3,"score":-0.1235,"cacheHit":false,"queueMs":1.5,"computeMs":2,"flags":[]}},`+
+		`{"id":"2","text":"LOOP","detail":{"fromLang":"en","detected":true,"segments":[{"source":"loop","text":"LOOP","flags":["truncated","loop"]}],`+
+		`"sourceTokens":4,"targetTokens":3,"score":-0.1235,"cacheHit":false,"queueMs":1.5,"computeMs":2,"flags":["truncated","loop"]}}]}`+"\n",
+		w.Body.String())
+	assert.Equal(t, "truncated=1, loop=1", w.Header().Get("Dragoman-Flags"))
+	assert.Contains(t, log.String(), `flags="truncated=1 loop=1"`)
+
+	w = do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"x"}]`))
+	assert.Empty(t, w.Header().Values("Dragoman-Flags"))
 }
 
 func TestRetryAfter(t *testing.T) {

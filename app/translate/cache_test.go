@@ -2,6 +2,8 @@ package translate
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -30,20 +32,11 @@ func newCache(t *testing.T) *cache.Cache {
 
 func same(*Config) {}
 
-// texts makes a request from en to fr.
-func texts(list ...string) Request {
-	req := Request{From: "en", To: "fr"}
-	for _, text := range list {
-		req.Records = append(req.Records, Record{"id of " + text, text})
-	}
-	return req
-}
-
-// sources are the texts that the engine was given last.
-func (u *upper) sources() []string {
+// marks says of each result whether it was cached and decoded.
+func marks(results []Result) []string {
 	var list []string
-	for _, job := range u.request.Jobs {
-		list = append(list, runes{}.Decode(job.Source))
+	for _, r := range results {
+		list = append(list, fmt.Sprintf("%s %t %t", r.Text, r.Cached, r.Decoded))
 	}
 	return list
 }
@@ -51,30 +44,26 @@ func (u *upper) sources() []string {
 func TestCacheAnswersWhatWasTranslated(t *testing.T) {
 	eng, c := &upper{}, newCache(t)
 	s := cached(t, c, eng, same)
-	got, err := s.Translate(t.Context(), texts("one", "two"))
+	got, err := s.Translate(t.Context(), texts("one", "Two. Three."))
 	require.NoError(t, err)
-	assert.Equal(t, []Result{
-		{Record: Record{"id of one", "ONE"}, Decoded: true}, {Record: Record{"id of two", "TWO"}, Decoded: true},
-	}, got)
+	assert.Equal(t, []string{"ONE false true", "TWO. THREE. false true"}, marks(got))
 
-	// The ids are the request's own, and only what is missing is decoded.
-	got, err = s.Translate(t.Context(), Request{From: "en", To: "fr",
-		Records: []Record{{"a", "two"}, {"b", "new"}, {"c", "one"}, {"d", "two"}}})
+	// Only what is missing is decoded, sentence by sentence.
+	got, err = s.Translate(t.Context(), texts("Two.", "Three. New.", "one", "Two.\n\nThree."))
 	require.NoError(t, err)
-	assert.Equal(t, []Result{
-		{Record: Record{"a", "TWO"}, Cached: true}, {Record: Record{"b", "NEW"}, Decoded: true},
-		{Record: Record{"c", "ONE"}, Cached: true}, {Record: Record{"d", "TWO"}, Cached: true},
-	}, got)
-	assert.Equal(t, []string{"new"}, eng.sources())
+	assert.Equal(t, []string{"TWO. true false", "THREE. NEW. true true", "ONE true false", "TWO.\n\nTHREE. true false"}, marks(got))
+	assert.Equal(t, []string{"New."}, sources(eng.last()))
+	assert.Equal(t, -0.5, got[0].Score)
+	assert.Equal(t, []int{6, 4}, []int{got[0].SourceTokens, got[0].TargetTokens})
 
 	// Where all is there, the engine is left alone, be it as busy as it likes.
 	eng.err = engine.ErrBusy
-	got, err = s.Translate(t.Context(), texts("new", "one"))
+	got, err = s.Translate(t.Context(), texts("New.", "one"))
 	require.NoError(t, err)
-	assert.Equal(t, []Record{{"id of new", "NEW"}, {"id of one", "ONE"}}, records(got))
-	assert.Equal(t, 2, eng.calls)
+	assert.Equal(t, []string{"NEW.", "ONE"}, textsOf(got))
+	assert.Len(t, eng.requests, 2)
 	stats := c.Stats()
-	assert.Equal(t, []uint64{5, 3}, []uint64{stats.Hits, stats.Misses})
+	assert.Equal(t, []uint64{7, 4}, []uint64{stats.Hits, stats.Misses})
 }
 
 // A translation is taken from the cache only where everything that made it is equal.
@@ -86,16 +75,16 @@ func TestCacheTellsTranslationsApart(t *testing.T) {
 		hit    bool
 	}{
 		{"all the same", same, texts("one"), true},
-		{"another priority", same, Request{From: "en", To: "fr", Records: []Record{{"1", "one"}}, Priority: engine.Low}, true},
+		{"another priority", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Priority: engine.Low}, true},
 		{"another model", func(c *Config) { c.Model = "other" }, texts("one"), false},
 		{"more beams", func(c *Config) { c.Search.Beams = 2 }, texts("one"), false},
 		{"another length", func(c *Config) { c.Search.MaxLength = 11 }, texts("one"), false},
 		{"another penalty", func(c *Config) { c.Search.LengthPenalty = 1e-9 }, texts("one"), false},
-		{"another source language", same, Request{From: "ja", To: "fr", Records: []Record{{"1", "one"}}}, false},
-		{"another target language", same, Request{From: "en", To: "ja", Records: []Record{{"1", "one"}}}, false},
-		{"the languages exchanged", same, Request{From: "fr", To: "en", Records: []Record{{"1", "one"}}}, false},
+		{"another source language", same, Request{From: "ja", To: []string{"fr"}, Records: []Record{{"1", "one"}}}, false},
+		{"another target language", same, Request{From: "en", To: []string{"ja"}, Records: []Record{{"1", "one"}}}, false},
+		{"the languages exchanged", same, Request{From: "fr", To: []string{"en"}, Records: []Record{{"1", "one"}}}, false},
 		{"another case", same, texts("One"), false},
-		{"white space", same, texts("one "), false},
+		{"white space around", same, texts("  one\n"), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, eng := newCache(t), &upper{}
@@ -105,7 +94,7 @@ func TestCacheTellsTranslationsApart(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, test.hit, got[0].Cached)
 			assert.Equal(t, !test.hit, got[0].Decoded)
-			assert.Equal(t, !test.hit, eng.calls == 1)
+			assert.Equal(t, !test.hit, len(eng.requests) == 1)
 		})
 	}
 }
@@ -113,21 +102,17 @@ func TestCacheTellsTranslationsApart(t *testing.T) {
 func TestCacheIsNotTouchedWithoutNeed(t *testing.T) {
 	c := newCache(t)
 	s := cached(t, c, &upper{}, same)
-	got, err := s.Translate(t.Context(), texts("", " \t\u3000"))
+	got, err := s.Translate(t.Context(), texts("", " \t\u3000", "42"))
 	require.NoError(t, err)
-	assert.Equal(t, []Result{{Record: Record{"id of ", ""}}, {Record: Record{"id of  \t\u3000", " \t\u3000"}}}, got)
-	got, err = s.Translate(t.Context(), Request{From: "en", To: "en", Records: []Record{{"1", "one"}}})
+	assert.Equal(t, []string{" false false", " \t\u3000 false false", "42 false false"}, marks(got))
+	got, err = s.Translate(t.Context(), Request{From: "en", To: []string{"en"}, Records: []Record{{"1", "one"}}})
 	require.NoError(t, err)
-	assert.Equal(t, []Result{{Record: Record{"1", "one"}}}, got)
+	assert.Equal(t, []string{"one false false"}, marks(got))
 	require.NoError(t, s.WarmUp(t.Context()))
 	assert.Equal(t, cache.Stats{}, c.Stats())
-
-	// What the tokenizer drops shows after the look-up only.
-	_, err = s.Translate(t.Context(), texts("\u200b"))
-	require.NoError(t, err)
-	assert.Equal(t, cache.Stats{Misses: 1}, c.Stats())
 }
 
+// What failed is not kept; what was finished beside it is.
 func TestCacheHoldsNothingThatFailed(t *testing.T) {
 	c, eng := newCache(t), &upper{err: errors.New("boom")}
 	s := cached(t, c, eng, same)
@@ -135,19 +120,26 @@ func TestCacheHoldsNothingThatFailed(t *testing.T) {
 	assert.ErrorIs(t, err, eng.err)
 	assert.Zero(t, c.Stats().Entries)
 
-	// The one that has no end fails the request; the others need not be made again.
-	eng.err, eng.truncated = nil, 2
-	got, err := s.Translate(t.Context(), texts("one", "two", "three"))
+	eng.err = nil
+	eng.decode = func(text string, _ engine.Job) (string, bool) {
+		return strings.ToUpper(text), strings.Contains(text, "w")
+	}
+	got, err := s.Translate(t.Context(), texts("one", "w", "three"))
 	var refused *Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "records[1].text", refused.Field)
 	assert.Nil(t, got)
-	assert.Equal(t, 2, c.Stats().Entries)
-	eng.truncated = 0
-	got, err = s.Translate(t.Context(), texts("one", "two", "three"))
+	assert.Equal(t, 3, c.Stats().Entries, "the flagged one too: it would come out the same")
+	got, err = s.Translate(t.Context(), texts("one", "three"))
 	require.NoError(t, err)
-	assert.Equal(t, []string{"two"}, eng.sources())
-	assert.Equal(t, []Record{{"id of one", "ONE"}, {"id of two", "TWO"}, {"id of three", "THREE"}}, records(got))
+	assert.Equal(t, []string{"ONE true false", "THREE true false"}, marks(got))
+
+	req := texts("w")
+	req.Flagged = true
+	got, err = s.Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"W true false"}, marks(got))
+	assert.Equal(t, Truncated, got[0].Flags)
 }
 
 func TestCacheInUseByMany(t *testing.T) {

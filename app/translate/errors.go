@@ -8,9 +8,10 @@ type Code string
 // The codes of an [Error].
 const (
 	CodeUnknownLanguage Code = "unknown_language" // the model does not know a language
-	CodeTooManyRecords  Code = "too_many_records" // more records than a request may have
+	CodeTooManyRecords  Code = "too_many_records" // more translations than a request may ask for
 	CodeInvalidText     Code = "invalid_text"     // a text is not UTF-8
-	CodeTextTooLong     Code = "text_too_long"    // a text is longer than the model's input
+	CodeInvalidOption   Code = "invalid_option"   // an option is outside of what is allowed
+	CodeTextTooLong     Code = "text_too_long"    // a text is longer than a record may be
 	CodeUnfinished      Code = "unfinished"       // a translation reached the length limit before its end
 )
 
@@ -18,8 +19,8 @@ const (
 // do something about. Anything else that goes wrong is another type of error.
 type Error struct {
 	Code Code
-	// Field is the part of the request that is meant: fromLang, toLang, records
-	// or records[3].text.
+	// Field is the part of the request that is meant: fromLang, toLang, toLangs[1],
+	// format, options.beams, records or records[3].text.
 	Field   string
 	Message string // what is wrong, with the numbers, and what to do
 }
@@ -27,13 +28,13 @@ type Error struct {
 // Error is one line with all of it.
 func (e *Error) Error() string { return e.Field + ": " + e.Message }
 
+func invalid(code Code, field, format string, args ...any) *Error {
+	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
 // recordError names a record, by its number from 0 as in Field and by its id.
 func recordError(code Code, i int, r Record, format string, args ...any) *Error {
-	return &Error{
-		Code:    code,
-		Field:   fmt.Sprintf("records[%d].text", i),
-		Message: fmt.Sprintf("record %s: ", quoteID(r.ID)) + fmt.Sprintf(format, args...),
-	}
+	return invalid(code, fmt.Sprintf("records[%d].text", i), "record %s: %s", quoteID(r.ID), fmt.Sprintf(format, args...))
 }
 
 // quoteID quotes a record's id, shortened: ids are as long as their sender likes.

@@ -1,6 +1,15 @@
-// Package translate is the use case: records in one language become records in
-// another. A [Service] reads top-down as validate, look up, encode, decode on the
-// engine, turn into text; it knows neither HTTP nor the model's runtime.
+// Package translate is the use case: texts in one language become texts in others.
+// A [Service] knows neither HTTP nor the model's runtime. A request goes through it
+// like this:
+//
+//	validate   languages, options and limits                          (validate.go)
+//	plan       each record becomes blocks, and these sentences        (plan.go)
+//	look up    sentences that were translated before                  (cached.go)
+//	encode     protect markup, tokenize                               (encode.go)
+//	decode     all sentences of all records together, on the engine   (work.go)
+//	judge      what came back: whole, no loop, markup in place?       (judge.go)
+//	retry      those that failed, in another way, together            (retry.go)
+//	join       sentences to records, with all that stands between     (join.go)
 package translate
 
 import (
@@ -8,9 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"dragoman/app/cache"
 	"dragoman/app/engine"
+	"dragoman/app/telemetry"
 	"dragoman/model"
 	"dragoman/model/search"
 )
@@ -25,19 +36,29 @@ type Tokenizer interface {
 	LanguageID(code string) (id int64, ok bool)
 }
 
-// Engine decodes sentences; results come in the order of the jobs. It is safe
-// for concurrent use.
+// Engine decodes sentences. It calls each with the result of every job as soon as it
+// is there, one call at a time. It is safe for concurrent use.
 type Engine interface {
-	Translate(ctx context.Context, req engine.Request) ([]engine.Result, error)
+	Stream(ctx context.Context, req engine.Request, each func(job int, r engine.Result) error) error
+	// InRound is how long the model has been at work without a break.
+	InRound() time.Duration
+}
+
+// Detector tells in which of the model's languages a text is. ok is false for texts
+// without letters. It is safe for concurrent use.
+type Detector interface {
+	Detect(text string) (code string, confidence float64, ok bool)
 }
 
 // Config is what a [Service] works with.
 type Config struct {
 	Tokenizer Tokenizer
 	Engine    Engine
+	Detector  Detector // nil: no source language can be Auto
 	Spec      model.Spec
 	// Search are the settings that every sentence is decoded with.
 	Search search.Options
+	Limits Limits // of a request's options; Search is within them
 	// Cache has the translations that were made before; nil is none.
 	Cache *cache.Cache
 	// Model tells this model's translations from others' in Cache: whatever changes
@@ -46,15 +67,19 @@ type Config struct {
 	Model string
 	// Languages are the codes of the languages that are offered.
 	Languages []string
-	// MaxRecords is the number of records that a request may have.
+	// MaxRecords is the number of translations that a request may ask for: records
+	// × target languages.
 	MaxRecords int
+	// MaxChars is the number of characters that a record may have.
+	MaxChars int
+	Metrics  *telemetry.Metrics // nil: nothing is counted
 }
 
 // Service translates. It is safe for concurrent use.
 type Service struct {
 	cfg       Config
 	languages []string // sorted
-	options   string   // the settings of the search, for the cache's keys
+	styles    []int    // of markers that the tokenizer can write, best first
 }
 
 // New makes a service. It fails where the tokenizer or the search does not fit the
@@ -76,83 +101,82 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.Search.Validate(); err != nil {
 		return nil, err
 	}
-	if limit := cfg.Spec.MaxPositions; cfg.Search.MaxLength > limit {
-		return nil, fmt.Errorf("max length is %d, but the model has %d positions: use at most that", cfg.Search.MaxLength, limit)
+	cfg.Limits.Beams = max(cfg.Limits.Beams, cfg.Search.Beams)
+	cfg.Limits.MaxLength = max(cfg.Limits.MaxLength, cfg.Search.MaxLength)
+	if limit := cfg.Spec.MaxPositions; cfg.Limits.MaxLength > limit {
+		return nil, fmt.Errorf("max length is %d, but the model has %d positions: use at most that", cfg.Limits.MaxLength, limit)
 	}
 	if cfg.Cache.On() && cfg.Model == "" {
 		return nil, errors.New("a cache needs the model's identity: its translations must not be taken for another model's")
 	}
-	return &Service{
-		cfg: cfg, languages: slices.Sorted(slices.Values(cfg.Languages)),
-		// Field by field, so that a setting that is added later is in it.
-		options: fmt.Sprintf("%+v", cfg.Search),
-	}, nil
+	s := &Service{cfg: cfg, languages: slices.Sorted(slices.Values(cfg.Languages))}
+	s.findStyles()
+	return s, nil
 }
 
 // Languages returns the codes of the languages that the model translates
 // between, sorted.
 func (s *Service) Languages() []string { return slices.Clone(s.languages) }
 
-// Record is a text and the name that its sender gave it.
-type Record struct {
-	ID   string
-	Text string
+// Detects says whether the source language of a request may be [Auto].
+func (s *Service) Detects() bool { return s.cfg.Detector != nil }
+
+// stuckAfter is far more than a round takes, of the largest model on the smallest
+// machine.
+const stuckAfter = time.Minute
+
+// Healthy fails where translations do not go on.
+func (s *Service) Healthy() error {
+	if d := s.cfg.Engine.InRound(); d > stuckAfter {
+		return fmt.Errorf("the model has not finished a step for %s", d.Round(time.Second))
+	}
+	return nil
 }
 
-// Request is a list of records to translate between two languages.
-type Request struct {
-	From, To string // codes of languages
-	Records  []Record
-	Priority engine.Priority // of its sentences against those of other requests
+// Detect tells in which language a text is, where the service detects languages; see
+// [Detector].
+func (s *Service) Detect(text string) (code string, confidence float64, ok bool) {
+	if s.cfg.Detector == nil {
+		return "", 0, false
+	}
+	return s.cfg.Detector.Detect(text)
 }
 
-// Result is a record with its translation as the text. Neither mark is set where
-// the text is the record's own.
-type Result struct {
-	Record
-	Cached  bool // made before: taken from the cache
-	Decoded bool // made now, by the engine
-}
-
-// Translate returns the translations of all records, in their order and with
-// their ids, which may repeat.
-//
-// A text that has nothing to translate (nothing in it but white space and
-// characters that the tokenizer drops) comes back untouched, and so does every
-// text where both languages are the same: the models are not trained to repeat
-// their input and would change it.
-//
-// It fails as a whole: with an [*Error] on a request that cannot be translated,
-// and with the engine's error otherwise. Translations that were finished all the
-// same stay in the cache, for when the request comes again without what failed.
+// Translate returns the translations of all records into all languages: those into
+// the first language, in the order of the records, then those into the second, and so
+// on. Otherwise it is like [Service.Stream].
 func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) {
-	target, err := s.validate(req)
+	results := make([]Result, len(req.Records)*len(req.To))
+	err := s.Stream(ctx, req, func(i int, r Result) error {
+		results[i] = r
+		return nil
+	})
 	if err != nil {
-		return nil, err
-	}
-	results := make([]Result, len(req.Records))
-	for i, r := range req.Records {
-		results[i].Record = r
-	}
-	if req.From == req.To {
-		return results, nil
-	}
-	todo := s.lookUp(req, results)
-	jobs, todo, err := s.encode(ctx, req, target, todo)
-	if err != nil {
-		return nil, err
-	}
-	if len(jobs) == 0 {
-		return results, nil
-	}
-	decoded, err := s.cfg.Engine.Translate(ctx, engine.Request{Jobs: jobs, Priority: req.Priority})
-	if err != nil {
-		return nil, err
-	}
-	if err := s.collect(req, decoded, todo, results); err != nil {
 		return nil, err
 	}
 	return results, nil
+}
+
+// Stream calls yield with each translation as soon as it is there, one call at a
+// time. i is its place in what Translate returns.
+//
+// A text is translated sentence by sentence; everything between sentences comes back
+// as it was, and so does what a sentence has that is no language: see package markup.
+// Texts without letters come back untouched, and so do those that are in the target
+// language already: the models are not trained to repeat their input and would change
+// it.
+//
+// It fails as a whole: with an [*Error] on a request that cannot be translated, with
+// the engine's error, and with yield's. Sentences that were finished all the same stay
+// in the cache, for when the request comes again.
+func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
+	options, err := s.validate(req)
+	if err != nil {
+		return err
+	}
+	w := &work{service: s, req: req, search: options, yield: yield}
+	w.plan(ctx)
+	return w.run(ctx)
 }
 
 // WarmUp translates a short text, so that what is set up on first use is set up
@@ -164,8 +188,10 @@ func (s *Service) WarmUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
+	job := engine.Job{Source: ids, Prefix: []int64{s.cfg.Spec.DecoderStart, target}, Search: s.cfg.Search}
 	// Whether the translation is a good one, or ends, does not matter here.
-	if _, err := s.cfg.Engine.Translate(ctx, engine.Request{Jobs: []engine.Job{s.job(ids, target)}}); err != nil {
+	err = s.cfg.Engine.Stream(ctx, engine.Request{Jobs: []engine.Job{job}}, func(int, engine.Result) error { return nil })
+	if err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
 	return nil

@@ -3,8 +3,11 @@ package translate
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,36 +48,60 @@ func (runes) LanguageID(code string) (int64, bool) {
 	return id, ok
 }
 
-// upper is an engine that turns each letter of the sources into its capital.
+// upper is an engine that turns each letter of the sources into its capital, unless
+// it is told something else.
 type upper struct {
-	request   engine.Request // the last one
-	calls     int
-	err       error
-	truncated int // the number, from 1, of a result that has no end
+	requests []engine.Request
+	err      error // of all requests
+	inRound  time.Duration
+	// decode, where it is not nil, answers a source text.
+	decode func(text string, job engine.Job) (translation string, truncated bool)
 }
 
-func (u *upper) Translate(_ context.Context, req engine.Request) ([]engine.Result, error) {
-	u.request, u.calls = req, u.calls+1
-	var results []engine.Result
-	for i, job := range req.Jobs {
-		var tokens []int64
-		for _, id := range job.Source[1:] {
-			if id >= firstRune+'a' && id <= firstRune+'z' {
-				id -= 'a' - 'A'
-			}
-			tokens = append(tokens, id)
-		}
-		results = append(results, engine.Result{Result: search.Result{Tokens: tokens, Truncated: i+1 == u.truncated}})
+func (u *upper) Stream(_ context.Context, req engine.Request, each func(int, engine.Result) error) error {
+	u.requests = append(u.requests, req)
+	if u.err != nil {
+		return u.err
 	}
-	return results, u.err
+	for i, job := range slices.Backward(req.Jobs) { // not in the order of the jobs
+		text := runes{}.Decode(job.Source)
+		translation, truncated := strings.ToUpper(text), false
+		if u.decode != nil {
+			translation, truncated = u.decode(text, job)
+		}
+		tokens, _ := runes{}.Encode("en", translation)
+		r := engine.Result{
+			Result: search.Result{Tokens: tokens[1 : len(tokens)-1], Score: -0.5, Truncated: truncated},
+			Queued: time.Millisecond, Computed: 2 * time.Millisecond,
+		}
+		if err := each(i, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *upper) InRound() time.Duration { return u.inRound }
+
+// last is the last request.
+func (u *upper) last() engine.Request { return u.requests[len(u.requests)-1] }
+
+// sources are the texts of a request.
+func sources(req engine.Request) []string {
+	var list []string
+	for _, job := range req.Jobs {
+		list = append(list, runes{}.Decode(job.Source))
+	}
+	return list
 }
 
 // config is a whole configuration, without a cache.
 func config(tok Tokenizer, eng Engine) Config {
 	return Config{
-		Tokenizer: tok, Engine: eng, Spec: model.Spec{VocabSize: 103, MaxPositions: 12, DecoderStart: 7},
-		Search:    search.Options{Beams: 1, MaxLength: 12, EarlyStopping: search.StopEarly, RepetitionPenalty: 1},
-		Languages: []string{"ja", "en", "fr"}, MaxRecords: 4,
+		Tokenizer: tok, Engine: eng, Spec: model.Spec{VocabSize: 103, MaxPositions: 60, DecoderStart: 7},
+		Search:    search.Options{Beams: 1, MaxLength: 40, EarlyStopping: search.StopEarly, RepetitionPenalty: 1},
+		Limits:    Limits{Beams: 4, MaxLength: 60},
+		Languages: []string{"ja", "en", "fr"}, MaxRecords: 6, MaxChars: 1000,
 	}
 }
 
@@ -84,11 +111,20 @@ func service(t *testing.T, tok Tokenizer, eng Engine) *Service {
 	return s
 }
 
-// records are what results say, without their marks.
-func records(results []Result) []Record {
-	var list []Record
+// texts makes a request from en to fr.
+func texts(list ...string) Request {
+	req := Request{From: "en", To: []string{"fr"}}
+	for i, text := range list {
+		req.Records = append(req.Records, Record{strconv.Itoa(i), text})
+	}
+	return req
+}
+
+// textsOf are the texts of results.
+func textsOf(results []Result) []string {
+	var list []string
 	for _, r := range results {
-		list = append(list, r.Record)
+		list = append(list, r.Text)
 	}
 	return list
 }
@@ -98,28 +134,36 @@ func TestTranslate(t *testing.T) {
 		name     string
 		from, to string
 		in, want []Record
-		calls    int
+		requests int
 	}{
 		{"order, ids and repeated ids are kept", "en", "fr",
 			[]Record{{"b", "one"}, {"a", "two"}, {"b", "three"}, {"", "one"}},
 			[]Record{{"b", "ONE"}, {"a", "TWO"}, {"b", "THREE"}, {"", "ONE"}}, 1},
-		{"blank texts are untouched", "en", "ja",
-			[]Record{{"1", ""}, {"2", "x"}, {"3", " \t\n\u3000"}, {"4", " \u200b "}},
-			[]Record{{"1", ""}, {"2", "X"}, {"3", " \t\n\u3000"}, {"4", "  "}}, 1},
-		{"what the tokenizer drops is untouched", "en", "ja",
-			[]Record{{"1", "\u200b\u200b"}}, []Record{{"1", "\u200b\u200b"}}, 0},
-		{"nothing but blank texts", "en", "ja", []Record{{"1", " "}}, []Record{{"1", " "}}, 0},
+		{"what stands around sentences stays", "en", "fr",
+			[]Record{{"1", "  One two.  Three!\n\n- four\t\r\n"}},
+			[]Record{{"1", "  ONE TWO.  THREE!\n\n- FOUR\t\r\n"}}, 1},
+		{"blank texts are untouched", "en", "fr",
+			[]Record{{"1", ""}, {"2", "x"}, {"3", " \t\n\u3000"}},
+			[]Record{{"1", ""}, {"2", "X"}, {"3", " \t\n\u3000"}}, 1},
+		{"texts without letters are untouched", "en", "fr",
+			[]Record{{"1", "12:30 --- 100 %"}, {"2", "🙂🙂"}, {"3", "***"}},
+			[]Record{{"1", "12:30 --- 100 %"}, {"2", "🙂🙂"}, {"3", "***"}}, 0},
+		{"nothing but what is kept", "en", "fr",
+			[]Record{{"1", "https://example.com/path?a=b"}}, []Record{{"1", "https://example.com/path?a=b"}}, 0},
 		{"no records", "en", "ja", nil, nil, 0},
 		{"the same language", "en", "en", []Record{{"1", "as it is"}}, []Record{{"1", "as it is"}}, 0},
-		{"the longest text that fits", "en", "ja", []Record{{"1", "abcdefghij"}}, []Record{{"1", "ABCDEFGHIJ"}}, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			eng := &upper{}
-			in := append([]Record(nil), test.in...)
-			got, err := service(t, runes{}, eng).Translate(t.Context(), Request{From: test.from, To: test.to, Records: in})
+			in := slices.Clone(test.in)
+			got, err := service(t, runes{}, eng).Translate(t.Context(), Request{From: test.from, To: []string{test.to}, Records: in})
 			require.NoError(t, err)
-			assert.Equal(t, test.want, records(got))
-			assert.Equal(t, test.calls, eng.calls)
+			var records []Record
+			for _, r := range got {
+				records = append(records, r.Record)
+			}
+			assert.Equal(t, test.want, records)
+			assert.Len(t, eng.requests, test.requests)
 			assert.Equal(t, test.in, in, "the request was changed")
 		})
 	}
@@ -128,29 +172,132 @@ func TestTranslate(t *testing.T) {
 func TestTranslateGivesTheEngineWhatTheModelNeeds(t *testing.T) {
 	eng := &upper{}
 	s := service(t, runes{}, eng)
-	_, err := s.Translate(t.Context(), Request{From: "en", To: "ja", Records: []Record{{"1", "a"}}, Priority: engine.High})
+	req := texts("a")
+	req.To, req.Priority = []string{"ja"}, engine.High
+	_, err := s.Translate(t.Context(), req)
 	require.NoError(t, err)
-	assert.Equal(t, engine.Request{
+	assert.Equal(t, []engine.Request{{
 		Jobs: []engine.Job{{
 			Source: []int64{100, firstRune + 'a', 2}, // __en__ a </s>
 			Prefix: []int64{7, 102},                  // decoder start, __ja__
 			Search: s.cfg.Search,
 		}},
 		Priority: engine.High,
-	}, eng.request)
+	}}, eng.requests)
 }
 
-func TestTranslateMarksWhatWasDecoded(t *testing.T) {
-	got, err := service(t, runes{}, &upper{}).Translate(t.Context(),
-		Request{From: "en", To: "ja", Records: []Record{{"1", "a"}, {"2", " "}, {"3", "\u200b"}}})
+// All sentences of all records and languages are decoded together.
+func TestTranslateAsksOnce(t *testing.T) {
+	eng := &upper{}
+	req := texts("One. Two.", "Three.")
+	req.To = []string{"fr", "ja"}
+	got, err := service(t, runes{}, eng).Translate(t.Context(), req)
+	require.NoError(t, err)
+	require.Len(t, eng.requests, 1)
+	assert.Equal(t, []string{"One.", "Two.", "Three.", "One.", "Two.", "Three."}, sources(eng.last()))
+	var to []string
+	for _, r := range got {
+		to = append(to, r.ID+r.To)
+	}
+	assert.Equal(t, []string{"0fr", "1fr", "0ja", "1ja"}, to)
+}
+
+func TestResult(t *testing.T) {
+	got, err := service(t, runes{}, &upper{}).Translate(t.Context(), texts("Ab. Cde.", "7"))
 	require.NoError(t, err)
 	assert.Equal(t, []Result{
-		{Record: Record{"1", "A"}, Decoded: true}, {Record: Record{"2", " "}}, {Record: Record{"3", "\u200b"}},
+		{
+			Record: Record{"0", "AB. CDE."}, From: "en", To: "fr",
+			Segments:     []Segment{{Source: "Ab.", Text: "AB."}, {Source: "Cde.", Text: "CDE."}},
+			SourceTokens: 11, TargetTokens: 7, Score: -0.5, Decoded: true,
+			Queued: time.Millisecond, Computed: 2 * time.Millisecond,
+		},
+		{Record: Record{"1", "7"}, From: "en", To: "fr"},
 	}, got)
 }
 
+// asYouLike detects French by its first letter, and nothing in digits.
+type asYouLike struct{}
+
+func (asYouLike) Detect(text string) (string, float64, bool) {
+	switch {
+	case strings.HasPrefix(text, "é"):
+		return "fr", 1, true
+	case strings.ContainsAny(text, "abc"):
+		return "en", 0.5, true
+	}
+	return "", 0, false
+}
+
+func TestDetection(t *testing.T) {
+	cfg := config(runes{}, &upper{})
+	cfg.Detector = asYouLike{}
+	s, err := New(cfg)
+	require.NoError(t, err)
+	assert.True(t, s.Detects())
+	req := texts("été", "abc", "123")
+	req.From, req.To = Auto, []string{"fr", "ja"}
+	got, err := s.Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"été", "ABC", "123", "ÉTÉ", "ABC", "123"}, textsOf(got))
+	var from []string
+	for _, r := range got {
+		from = append(from, r.From)
+		assert.True(t, r.Detected)
+	}
+	assert.Equal(t, []string{"fr", "en", "", "fr", "en", ""}, from)
+
+	assert.False(t, service(t, runes{}, &upper{}).Detects())
+}
+
+func TestStream(t *testing.T) {
+	s := service(t, runes{}, &upper{})
+	var order []int
+	require.NoError(t, s.Stream(t.Context(), texts("one", "2", "three"), func(i int, r Result) error {
+		order = append(order, i)
+		return nil
+	}))
+	assert.Equal(t, []int{1, 2, 0}, order, "as they are done: the fake engine goes backward")
+
+	gone := errors.New("gone")
+	assert.ErrorIs(t, s.Stream(t.Context(), texts("one", "2"), func(int, Result) error { return gone }), gone)
+	assert.ErrorIs(t, s.Stream(t.Context(), texts("one"), func(int, Result) error { return gone }), gone)
+}
+
+func TestHTML(t *testing.T) {
+	req := texts(`<p class="one">One &amp; two. <b>Three</b></p><script>no()</script><!-- no -->`)
+	req.Format = HTML
+	got, err := service(t, runes{}, &upper{}).Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, `<p class="one">ONE &amp; TWO. <b>THREE</b></p><script>no()</script><!-- no -->`, got[0].Text)
+}
+
+func TestWhole(t *testing.T) {
+	eng := &upper{}
+	req := texts(" One. Two.\n")
+	req.Whole = true
+	got, err := service(t, runes{}, eng).Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"One. Two."}, sources(eng.last()))
+	assert.Equal(t, []string{" ONE. TWO.\n"}, textsOf(got))
+}
+
+func TestOptions(t *testing.T) {
+	eng := &upper{}
+	req := texts("a")
+	penalty, ngram, repetition := 0.5, 2, 1.5
+	req.Options = Options{Beams: 3, MaxLength: 20, LengthPenalty: &penalty, NoRepeatNgramSize: &ngram, RepetitionPenalty: &repetition}
+	_, err := service(t, runes{}, eng).Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, search.Options{
+		Beams: 3, MaxLength: 20, LengthPenalty: 0.5, NoRepeatNgramSize: 2, RepetitionPenalty: 1.5, EarlyStopping: search.StopEarly,
+	}, eng.last().Jobs[0].Search)
+}
+
 func TestTranslateRefuses(t *testing.T) {
-	long := strings.Repeat("x", 100)
+	long, negative := strings.Repeat("x", 100), -1
+	from := func(from, to string) Request { return Request{From: from, To: []string{to}} }
+	with := func(o Options) Request { return Request{From: "en", To: []string{"fr"}, Options: o} }
 	for _, test := range []struct {
 		name    string
 		req     Request
@@ -158,56 +305,72 @@ func TestTranslateRefuses(t *testing.T) {
 		field   string
 		message string
 	}{
-		{"source language", Request{From: "de", To: "en", Records: nil}, CodeUnknownLanguage, "fromLang", `"de" is not a language of this model`},
-		{"target language", Request{From: "en", To: "", Records: nil}, CodeUnknownLanguage, "toLang", `"" is not a language of this model`},
-		{"case of a language", Request{From: "EN", To: "fr", Records: nil}, CodeUnknownLanguage, "fromLang", `"EN" is not a language of this model`},
-		{"both the same and unknown", Request{From: "xx", To: "xx", Records: nil}, CodeUnknownLanguage, "fromLang", `"xx" is not a language of this model`},
-		{"long language", Request{From: long, To: "en", Records: nil}, CodeUnknownLanguage, "fromLang", `"` + long[:64] + `"… is not a language of this model`},
-		{"too many records", Request{From: "en", To: "fr", Records: make([]Record, 5)}, CodeTooManyRecords, "records",
-			"5 records, at most 4 are allowed: send several requests"},
-		{"not UTF-8", Request{From: "en", To: "fr", Records: []Record{{"1", "a"}, {"2", "a\xff"}}}, CodeInvalidText, "records[1].text",
-			`record "2": the text is not UTF-8`},
-		{"text too long", Request{From: "en", To: "fr", Records: []Record{{"a", ""}, {"b", "abcdefghijk"}}}, CodeTextTooLong, "records[1].text",
-			`record "b": the text has 13 tokens, the model takes at most 12: split it into shorter ones`},
-		{"no end", Request{From: "en", To: "fr", Records: []Record{{"a", ""}, {"b", "xyz"}}}, CodeUnfinished, "records[1].text",
-			`record "b": the translation reached the limit of tokens before its end (4 generated): send shorter texts, or raise MAX_LENGTH`},
+		{"source language", from("de", "en"), CodeUnknownLanguage, "fromLang", `"de" is not a language of this model`},
+		{"target language", from("en", ""), CodeUnknownLanguage, "toLang", `"" is not a language of this model`},
+		{"case of a language", from("EN", "fr"), CodeUnknownLanguage, "fromLang", `"EN" is not a language of this model`},
+		{"both the same and unknown", from("xx", "xx"), CodeUnknownLanguage, "fromLang", `"xx" is not a language of this model`},
+		{"long language", from(long, "en"), CodeUnknownLanguage, "fromLang", `"` + long[:64] + `"… is not a language of this model`},
+		{"auto without a detector", from("auto", "en"), CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one"},
+		{"auto as a target", from("en", "auto"), CodeUnknownLanguage, "toLang", `"auto" is not a language of this model`},
+		{"no target", Request{From: "en"}, CodeUnknownLanguage, "toLang", "no language to translate into: name one"},
+		{"one of several", Request{From: "en", To: []string{"fr", "xx"}}, CodeUnknownLanguage, "toLangs[1]", `"xx" is not a language of this model`},
+		{"a target twice", Request{From: "en", To: []string{"fr", "ja", "fr"}}, CodeInvalidOption, "toLangs[2]", `"fr" is there twice`},
+		{"too many translations", Request{From: "en", To: []string{"fr", "ja"}, Records: make([]Record, 4)}, CodeTooManyRecords, "records",
+			"4 records × 2 languages, at most 6 translations are allowed: send several requests"},
+		{"not UTF-8", texts("a", "a\xff"), CodeInvalidText, "records[1].text", `record "1": the text is not UTF-8`},
+		{"text too long", texts("", strings.Repeat("é", 1001)), CodeTextTooLong, "records[1].text",
+			`record "1": the text has 1001 characters, at most 1000 are allowed: split it into several records`},
+		{"format", Request{From: "en", To: []string{"fr"}, Format: "pdf"}, CodeInvalidOption, "format", `the format is "pdf": use text or html`},
+		{"beams", with(Options{Beams: 5}), CodeInvalidOption, "options.beams", "beams is 5: use 1 to 4"},
+		{"negative beams", with(Options{Beams: -1}), CodeInvalidOption, "options.beams", "beams is -1: use 1 to 4"},
+		{"length", with(Options{MaxLength: 61}), CodeInvalidOption, "options.maxLength", "maxLength is 61: use 3 to 60"},
+		{"no room after the prefix", with(Options{MaxLength: 2}), CodeInvalidOption, "options.maxLength", "maxLength is 2: use 3 to 60"},
+		{"search", with(Options{NoRepeatNgramSize: &negative}), CodeInvalidOption, "options", "no-repeat n-gram size is -1: use 0 for off or more"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := service(t, runes{}, &upper{truncated: 1}).Translate(t.Context(), test.req)
+			eng := &upper{}
+			got, err := service(t, runes{}, eng).Translate(t.Context(), test.req)
 			assert.Nil(t, got, "a partial result")
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, &Error{test.code, test.field, test.message}, e)
 			assert.EqualError(t, err, test.field+": "+test.message)
+			assert.Empty(t, eng.requests)
 		})
 	}
 }
 
 func TestTranslatePassesErrorsOn(t *testing.T) {
 	boom := errors.New("boom")
-	req := Request{From: "en", To: "fr", Records: []Record{{"1", "a"}}}
-
-	_, err := service(t, runes{}, &upper{err: boom}).Translate(t.Context(), req)
+	_, err := service(t, runes{}, &upper{err: boom}).Translate(t.Context(), texts("a"))
 	assert.ErrorIs(t, err, boom)
-	_, err = service(t, runes{err: boom}, &upper{}).Translate(t.Context(), req)
+	_, err = service(t, runes{err: boom}, &upper{}).Translate(t.Context(), texts("a"))
 	assert.ErrorIs(t, err, boom)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	eng := &upper{}
-	_, err = service(t, runes{}, eng).Translate(ctx, req)
+	_, err = service(t, runes{}, eng).Translate(ctx, texts("a"))
 	assert.ErrorIs(t, err, context.Canceled)
-	assert.Zero(t, eng.calls)
+	assert.Empty(t, eng.requests)
 }
 
 func TestWarmUp(t *testing.T) {
-	eng := &upper{truncated: 1}
+	eng := &upper{decode: func(string, engine.Job) (string, bool) { return "", true }}
 	require.NoError(t, service(t, runes{}, eng).WarmUp(t.Context()))
-	assert.Equal(t, 1, eng.calls)
+	assert.Len(t, eng.requests, 1)
 
 	boom := errors.New("boom")
 	assert.ErrorIs(t, service(t, runes{}, &upper{err: boom}).WarmUp(t.Context()), boom)
 	assert.ErrorIs(t, service(t, runes{err: boom}, &upper{}).WarmUp(t.Context()), boom)
+}
+
+func TestHealthy(t *testing.T) {
+	eng := &upper{inRound: time.Minute}
+	s := service(t, runes{}, eng)
+	assert.NoError(t, s.Healthy())
+	eng.inRound += time.Second
+	assert.EqualError(t, s.Healthy(), "the model has not finished a step for 1m1s")
 }
 
 func TestLanguages(t *testing.T) {
@@ -235,7 +398,8 @@ func TestNewRefuses(t *testing.T) {
 			`language "ja" the id 102, but the model's vocabulary ends at 101`},
 		{"no languages", func(c *Config) { c.Languages = nil }, "no languages"},
 		{"search", func(c *Config) { c.Search.Beams = 0 }, "beams is 0"},
-		{"longest", func(c *Config) { c.Search.MaxLength = 13 }, "max length is 13, but the model has 12 positions"},
+		{"longest", func(c *Config) { c.Search.MaxLength = 61 }, "max length is 61, but the model has 60 positions"},
+		{"longest of a request", func(c *Config) { c.Limits.MaxLength = 61 }, "max length is 61, but the model has 60 positions"},
 		{"cache without identity", func(c *Config) { c.Cache = on }, "a cache needs the model's identity"},
 		{"no cache without identity", func(c *Config) { c.Cache = off }, ""},
 	} {

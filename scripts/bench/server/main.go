@@ -61,7 +61,7 @@ func run(ctx context.Context, length int) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	api := httpapi.New(httpapi.Config{MaxBodyBytes: cfg.MaxBodyBytes, RequestTimeout: cfg.RequestTimeout, Log: log})
-	api.Ready(service, httpapi.Model{Source: "random"})
+	api.Ready(whole{service}, httpapi.Model{Source: "random"})
 
 	listener, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port)))
 	if err != nil {
@@ -93,7 +93,8 @@ func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *
 	}
 	service, err := translate.New(translate.Config{
 		Tokenizer: tok, Engine: endless{engines, length}, Spec: manifest.Spec,
-		Languages: manifest.Languages, MaxRecords: cfg.MaxRecords, Search: options,
+		Languages: manifest.Languages, MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, Search: options,
+		Limits: translate.Limits{Beams: options.Beams, MaxLength: options.MaxLength},
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, engines.Close())
@@ -104,7 +105,7 @@ func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *
 // start loads the model for each worker, with the service's settings.
 func start(rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Pool, error) {
 	workers, threads := cfg.Share(spec, runtime.GOMAXPROCS(0))
-	return engine.StartPool(workers, cfg.Engine(options, log), func() (model.Model, error) {
+	return engine.StartPool(workers, cfg.Engine(options.Beams, options.MaxLength, log), func() (model.Model, error) {
 		return rt.Open(cfg.Weights, ort.Options{Threads: threads})
 	})
 }
@@ -115,14 +116,23 @@ type endless struct {
 	length int
 }
 
-// Translate fails where a translation has another length.
-func (e endless) Translate(ctx context.Context, req engine.Request) ([]engine.Result, error) {
-	results, err := e.Engine.Translate(ctx, req)
-	for i := range results {
-		if n := len(results[i].Tokens); n != e.length {
-			return nil, fmt.Errorf("a translation has %d tokens, %d were asked for", n, e.length)
+// Stream fails where a translation has another length.
+func (e endless) Stream(ctx context.Context, req engine.Request, each func(job int, r engine.Result) error) error {
+	return e.Engine.Stream(ctx, req, func(job int, r engine.Result) error {
+		if n := len(r.Tokens); n != e.length {
+			return fmt.Errorf("a translation has %d tokens, %d were asked for", n, e.length)
 		}
-		results[i].Truncated = false
-	}
-	return results, err
+		r.Truncated = false
+		return each(job, r)
+	})
+}
+
+// whole translates each record in one piece and once, whatever comes out, as the peers
+// do: random weights loop and echo.
+type whole struct{ *translate.Service }
+
+// Translate asks for that.
+func (w whole) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
+	req.Whole, req.Once = true, true
+	return w.Service.Translate(ctx, req)
 }

@@ -1,0 +1,162 @@
+// Package compat is what the drop-in APIs share: package libretranslate serves
+// clients of LibreTranslate, package deepl those of DeepL, both unchanged but for
+// the address.
+//
+// A route is made by [Config.Route]: it reads the request's fields in whichever
+// form they were sent, checks the key, lets the API's handler make the answer, and
+// has the API tell errors in its own words. What went wrong is sorted once, by
+// [Explain], and [Class.Statuses] is the one table of both APIs' statuses.
+//
+// The size of bodies, the time they may take, the time of a translation, CORS and
+// the access log belong to the router's middleware. The context of a request is
+// also its translation's.
+package compat
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/translate"
+)
+
+// Translator is the use case behind the APIs. It is safe for concurrent use.
+type Translator interface {
+	// Translate returns a result for each record, in their order.
+	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
+}
+
+// Detector tells which language a text is in. It is safe for concurrent use.
+type Detector interface {
+	// Detect returns the code of the text's language and how sure that is, from 0
+	// to 1. ok is false where it cannot tell.
+	Detect(text string) (code string, confidence float64, ok bool)
+}
+
+// Backend is what translates, once the model is loaded.
+type Backend struct {
+	Translator Translator
+	Detector   Detector  // nil where the service does not detect languages
+	Languages  Languages // of the model
+}
+
+// Config is what the APIs work with. Its functions are called from many requests
+// at once; each but Backend may be nil.
+type Config struct {
+	// Backend returns what translates, or nil while the model is loading.
+	Backend func() *Backend
+	// Key lets a request in. It is called once for each request to a route that
+	// needs a key; key is the one in the request's fields, and "" where there is
+	// none. Those in headers are Key's own to find. Its errors are those of
+	// [dragoman/app/access.Gate.Enter]. nil lets everybody in.
+	Key func(c *gin.Context, key string) error
+	// KeyNeeded says that nobody is let in without a key, for clients that ask.
+	KeyNeeded bool
+	// Charge is told the characters (code points, markup left out) of a request
+	// that is about to be translated. An error refuses it; see
+	// [dragoman/app/access.Gate.Charge].
+	Charge func(c *gin.Context, characters int) error
+	// Usage returns the characters that the request's key has used and may use, for
+	// DeepL's clients. nil: none are counted and there is no limit.
+	Usage func(c *gin.Context) (used, limit int64)
+	// Translated is told the results of a request that succeeded before they are
+	// sent: for headers, logs and metrics.
+	Translated func(c *gin.Context, results []translate.Result)
+}
+
+// Dialect is what tells one API's routes from the other's.
+type Dialect struct {
+	KeyField string                          // the field that may have a key
+	Fail     func(c *gin.Context, err error) // answers with an error
+}
+
+// Call is a request that was read and let in.
+type Call struct {
+	Context *gin.Context
+	Backend *Backend
+	Fields  Fields
+}
+
+// Route makes the handler of a path. It answers with what h returns, as JSON.
+func (cfg Config) Route(d Dialect, h func(Call) (any, error)) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		answer, err := cfg.serve(c, d, h)
+		if err != nil {
+			d.Fail(c, err)
+			return
+		}
+		c.PureJSON(http.StatusOK, answer)
+	}
+}
+
+// serve reads a request, checks its key and has it answered.
+func (cfg Config) serve(c *gin.Context, d Dialect, h func(Call) (any, error)) (any, error) {
+	backend, err := cfg.Loaded()
+	if err != nil {
+		return nil, err
+	}
+	fields, err := ReadFields(c)
+	if err != nil {
+		return nil, err
+	}
+	key, err := fields.Text(d.KeyField)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Key != nil {
+		if err := cfg.Key(c, key); err != nil {
+			return nil, err
+		}
+	}
+	return h(Call{Context: c, Backend: backend, Fields: fields})
+}
+
+// Loaded returns the backend, or [ErrNotReady] while there is none.
+func (cfg Config) Loaded() (*Backend, error) {
+	if backend := cfg.Backend(); backend != nil {
+		return backend, nil
+	}
+	return nil, ErrNotReady
+}
+
+// Job is what a request asks for, in the service's own terms.
+type Job struct {
+	From, To string // codes of the backend's languages; From may be translate.Auto
+	Texts    []string
+	Format   translate.Format
+	Whole    bool // each text is one sentence
+}
+
+// Translate has a job done and returns a result for each text, in their order. A
+// translation that is not whole is an error: the APIs have no way to say so.
+func (cfg Config) Translate(call Call, job Job) ([]translate.Result, error) {
+	c := call.Context
+	req := translate.Request{
+		From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole,
+		Records: make([]translate.Record, len(job.Texts)),
+	}
+	characters := 0
+	for i, text := range job.Texts {
+		req.Records[i] = translate.Record{ID: strconv.Itoa(i), Text: text}
+		characters += Characters(text, job.Format)
+	}
+	if cfg.Charge != nil {
+		if err := cfg.Charge(c, characters); err != nil {
+			return nil, err
+		}
+	}
+	results, err := call.Backend.Translator.Translate(c.Request.Context(), req)
+	if err != nil {
+		return nil, err
+	}
+	if len(results) != len(job.Texts) {
+		return nil, fmt.Errorf("%d results for %d texts", len(results), len(job.Texts))
+	}
+	if cfg.Translated != nil {
+		cfg.Translated(c, results)
+	}
+	return results, nil
+}

@@ -1,0 +1,183 @@
+package deepl
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+
+	"dragoman/app/access"
+	"dragoman/app/compat"
+	"dragoman/app/compat/toy"
+)
+
+const (
+	jsonType = "application/json"
+	formType = "application/x-www-form-urlencoded"
+)
+
+// config is that of a server with the toy and without keys.
+func config() compat.Config { return compat.Config{Backend: toy.Backend} }
+
+// send sends a request to a server with the given configuration.
+func send(t *testing.T, cfg compat.Config, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
+	router := gin.New()
+	Register(router, cfg)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	w.Header().Set("X-Request-Id", "id-77")
+	router.ServeHTTP(w, r)
+	return w
+}
+
+// text is the body of an answer without the line break at its end.
+func text(w *httptest.ResponseRecorder) string { return strings.TrimSuffix(w.Body.String(), "\n") }
+
+func TestPaths(t *testing.T) {
+	some := compat.Config{Backend: func() *compat.Backend {
+		return &compat.Backend{Languages: compat.Languages{"de", "en", "no", "pt", "zh"}, Translator: toy.Translator{}}
+	}}
+	counting := config()
+	counting.Usage = func(*gin.Context) (used, limit int64) { return 180118, 1250000 }
+	loading := compat.Config{Backend: func() *compat.Backend { return nil }}
+
+	const (
+		sources = `[{"language":"DE","name":"German"},{"language":"EN","name":"English"},{"language":"NB","name":"Norwegian"},` +
+			`{"language":"PT","name":"Portuguese"},{"language":"ZH","name":"Chinese"}]`
+		targets = `[{"language":"DE","name":"German","supports_formality":false},` +
+			`{"language":"EN-GB","name":"English (British)","supports_formality":false},` +
+			`{"language":"EN-US","name":"English (American)","supports_formality":false},` +
+			`{"language":"NB","name":"Norwegian","supports_formality":false},` +
+			`{"language":"PT-BR","name":"Portuguese (Brazilian)","supports_formality":false},` +
+			`{"language":"PT-PT","name":"Portuguese (European)","supports_formality":false},` +
+			`{"language":"ZH","name":"Chinese (simplified)","supports_formality":false},` +
+			`{"language":"ZH-HANS","name":"Chinese (simplified)","supports_formality":false}]`
+		noGlossary = `{"message":"Glossary not found"}`
+		notReady   = `{"message":"The model is loading: try again in a moment."}`
+	)
+	for _, test := range []struct {
+		name                            string
+		cfg                             compat.Config
+		method, path, contentType, body string
+		status                          int
+		want                            string
+	}{
+		{"sources", some, "GET", "/v2/languages", "", "", 200, sources},
+		{"sources by name", some, "GET", "/v2/languages?type=source", "", "", 200, sources},
+		{"sources by POST", some, "POST", "/v2/languages", formType, "", 200, sources},
+		{"targets", some, "GET", "/v2/languages?type=target", "", "", 200, targets},
+		{"targets by POST", some, "POST", "/v2/languages", formType, "type=target", 200, targets},
+		{"targets by GET with a form", some, "GET", "/v2/languages", formType, "type=target", 200, targets},
+		{"targets by GET with JSON", some, "GET", "/v2/languages", jsonType, `{"type":"target"}`, 200, targets},
+		{"another type", some, "GET", "/v2/languages?type=voice", "", "", 400,
+			`{"message":"Parameter 'type' is invalid. 'source' and 'target' are valid values."}`},
+		{"a number as the type", some, "GET", "/v2/languages", jsonType, `{"type":1}`, 400,
+			`{"message":"Invalid request: type is a number, expected a string"}`},
+
+		{"usage", config(), "GET", "/v2/usage", "", "", 200, `{"character_count":0,"character_limit":1000000000000}`},
+		{"usage that is counted", counting, "POST", "/v2/usage", formType, "", 200, `{"character_count":180118,"character_limit":1250000}`},
+
+		{"glossaries", config(), "GET", "/v2/glossaries", "", "", 200, `{"glossaries":[]}`},
+		{"glossaries of version 3", config(), "GET", "/v3/glossaries", "", "", 200, `{"glossaries":[]}`},
+		{"glossary languages", config(), "GET", "/v2/glossary-language-pairs", "", "", 200, `{"supported_languages":[]}`},
+		{"a glossary", config(), "GET", "/v2/glossaries/1", "", "", 404, noGlossary},
+		{"a glossary of version 3", config(), "PATCH", "/v3/glossaries/1", jsonType, "{}", 404, noGlossary},
+		{"deleting a glossary", config(), "DELETE", "/v2/glossaries/1", "", "", 404, noGlossary},
+		{"a new glossary", config(), "POST", "/v2/glossaries", formType, "name=x", 400, `{"message":"Glossaries are not offered by this server."}`},
+		{"a document", config(), "POST", "/v2/document", "", "", 400, `{"message":"Document translation is not offered by this server."}`},
+		{"rephrasing", config(), "POST", "/v2/write/rephrase", formType, "text=x", 400, `{"message":"Rephrasing is not offered by this server."}`},
+
+		{"languages while loading", loading, "GET", "/v2/languages", "", "", 503, notReady},
+		{"usage while loading", loading, "GET", "/v2/usage", "", "", 503, notReady},
+		{"translation while loading", loading, "POST", "/v2/translate", formType, "text=x", 503, notReady},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := send(t, test.cfg, test.method, test.path, test.contentType, test.body)
+			assert.Equal(t, test.status, w.Code)
+			assert.Equal(t, test.want, text(w))
+		})
+	}
+}
+
+func TestKeys(t *testing.T) {
+	cfg := config()
+	cfg.Key = func(c *gin.Context, key string) error {
+		if key == "" {
+			_, key, _ = strings.Cut(c.GetHeader("Authorization"), " ")
+		}
+		switch key {
+		case "":
+			return access.ErrNoKey
+		case "right":
+			return nil
+		case "hasty":
+			return &access.LimitError{Limit: "requests", Rate: access.Rate{N: 10, Per: time.Second}, Wait: 1500 * time.Millisecond}
+		}
+		return access.ErrBadKey
+	}
+	cfg.Charge = func(_ *gin.Context, characters int) error {
+		per := map[int]time.Duration{5: 24 * time.Hour, 6: time.Minute}[characters]
+		switch {
+		case per > 0:
+			return &access.LimitError{Limit: "characters", Rate: access.Rate{N: 100, Per: per}, Wait: time.Minute}
+		case characters > 100:
+			return &access.TooLargeError{Characters: characters, Most: 100}
+		}
+		return nil
+	}
+	const (
+		denied = `{"message":"Authorization failed. Please supply a valid DeepL-Auth-Key via the Authorization header."}`
+		fine   = `{"translations":[{"detected_source_language":"EN","text":"HI"}]}`
+		form   = "text=hi&source_lang=EN&target_lang=FR"
+	)
+	for _, test := range []struct {
+		name, path, header, contentType, body string
+		status                                int
+		want, wait                            string
+	}{
+		{"in the header", "/v2/translate", "DeepL-Auth-Key right", formType, form, 200, fine, ""},
+		{"in a form", "/v2/translate", "", formType, form + "&auth_key=right", 200, fine, ""},
+		{"in JSON", "/v2/translate", "", jsonType, `{"text":["hi"],"source_lang":"EN","target_lang":"FR","auth_key":"right"}`, 200, fine, ""},
+		{"in the query", "/v2/translate?auth_key=right", "", formType, form, 200, fine, ""},
+		{"none", "/v2/translate", "", formType, form, 403, denied, ""},
+		{"none, and nothing else is right", "/v2/translate", "", formType, "", 403, denied, ""},
+		{"none, for usage", "/v2/usage", "", formType, "", 403, denied, ""},
+		{"none, for languages", "/v2/languages", "", formType, "", 403, denied, ""},
+		{"none, for what is not offered", "/v2/document", "", formType, "", 403, denied, ""},
+		{"wrong", "/v2/translate", "DeepL-Auth-Key wrong", formType, form, 403, denied, ""},
+		{"wrong, in a form", "/v2/translate", "", formType, form + "&auth_key=wrong", 403, denied, ""},
+		{"too often", "/v2/translate", "DeepL-Auth-Key hasty", formType, form, 429,
+			`{"message":"The limit of 10 requests per second is used up: try again in 2 s."}`, "2"},
+		{"too many characters of a day", "/v2/translate", "DeepL-Auth-Key right", formType, "text=hello&target_lang=FR", 456,
+			`{"message":"Quota for this billing period has been exceeded: The limit of 100 characters per day is used up: try again in 60 s."}`, "60"},
+		{"too many characters of a minute", "/v2/translate", "DeepL-Auth-Key right", formType, "text=hello!&target_lang=FR", 429,
+			`{"message":"The limit of 100 characters per minute is used up: try again in 60 s."}`, "60"},
+		{"too many characters at all", "/v2/translate", "DeepL-Auth-Key right", formType, "target_lang=FR&text=" + strings.Repeat("x", 101), 413,
+			`{"message":"The request has 101 characters and your limit allows 100 at once: send several requests."}`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := send(t, cfg, "POST", test.path, test.contentType, test.body, "Authorization", test.header)
+			assert.Equal(t, test.status, w.Code)
+			assert.Equal(t, test.want, text(w))
+			assert.Equal(t, test.wait, w.Header().Get("Retry-After"))
+		})
+	}
+}
+
+func TestMain(m *testing.M) {
+	gin.SetMode(gin.TestMode)
+	os.Exit(m.Run())
+}

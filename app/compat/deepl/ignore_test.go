@@ -1,0 +1,43 @@
+package deepl
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// tags makes the elements of some names with commas between them.
+func tags(names string) ignored {
+	set := ignored{}
+	for name := range strings.SplitSeq(names, ",") {
+		set[name] = true
+	}
+	return set
+}
+
+func TestIgnored(t *testing.T) {
+	for _, test := range []struct{ names, text, want string }{
+		{"x", "a <x>b</x> c", `a <x translate="no">b</x> c`},
+		{"x,keep", `<keep id="1">b</keep><x/><y>`, `<keep translate="no" id="1">b</keep><x translate="no"/><y>`},
+		{"x", `<x translate="no">b</x>`, `<x translate="no" translate="no">b</x>`},
+		{"x", "<xy><X><x<x", "<xy><X><x<x"},
+		{"ns:a.b", "<ns:a.b\n><ns:axb>", "<ns:a.b translate=\"no\"\n><ns:axb>"},
+		{"a,ab", "<ab><a>", `<ab translate="no"><a translate="no">`},
+		{"y", "<x>b</x>", "<x>b</x>"},
+	} {
+		assert.Equal(t, test.want, tags(test.names).mark(test.text))
+		assert.Equal(t, test.text, tags(test.names).unmark(test.want))
+	}
+	assert.Equal(t, "<x>", ignored(nil).mark("<x>"))
+}
+
+func FuzzIgnored(f *testing.F) {
+	f.Add("x,y", "<x>a</x> <y/>")
+	f.Add("x", `<x translate="no" translate="no"><x`)
+	f.Add("a,ab,", "<ab>< >")
+	f.Fuzz(func(t *testing.T, names, text string) {
+		ig := tags(names)
+		assert.Equal(t, text, ig.unmark(ig.mark(text)))
+	})
+}

@@ -1,0 +1,214 @@
+package compat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/access"
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+)
+
+// ErrNotReady is the error of a request that comes before the model is loaded.
+var ErrNotReady = errors.New("the model is loading: try again in a moment")
+
+// RequestError is a request that is refused for what is in it. The message is for
+// its sender, in the words of its API.
+type RequestError struct {
+	Class   Class // Invalid where it is not set
+	Message string
+}
+
+// Error is the message.
+func (e *RequestError) Error() string { return e.Message }
+
+// Refuse makes the error of an invalid request.
+func Refuse(format string, args ...any) error {
+	return &RequestError{Message: fmt.Sprintf(format, args...)}
+}
+
+// Class is what went wrong, as far as the APIs tell it apart.
+type Class int
+
+// The classes of a [Failure].
+const (
+	Invalid    Class = iota // the request is not one
+	NotFound                // what it names is not there
+	NotOffered              // the server does not do such things
+	NoKey                   // a key is needed
+	WrongKey                // the key is not valid
+	TooMuch                 // more texts or characters than a request may have
+	TooLarge                // the body is too large
+	TooSlow                 // the body did not arrive in time
+	Limited                 // the caller asks too often
+	OverQuota               // the caller has used up an hour's or a day's characters
+	Busy                    // the queue is full
+	NotReady                // the server starts or stops
+	Timeout                 // the translation took too long
+	Internal                // none of the sender's doing
+	ClientGone              // nobody waits for the answer
+)
+
+// Statuses are the HTTP statuses that the two APIs have for a class.
+type Statuses struct{ LibreTranslate, DeepL int }
+
+// Statuses is the table of what is answered. LibreTranslate documents 400, 403,
+// 429 and 500, and its clients look for nothing but success: what its server has no
+// case for gets the status that HTTP has for it. DeepL's clients try again by
+// themselves after 429 and 529, but not after 456.
+func (class Class) Statuses() Statuses {
+	const quotaExceeded, overloaded = 456, 529 // DeepL's own
+	switch class {
+	case Invalid:
+		return Statuses{http.StatusBadRequest, http.StatusBadRequest}
+	case NotFound:
+		return Statuses{http.StatusNotFound, http.StatusNotFound}
+	case NotOffered:
+		return Statuses{http.StatusForbidden, http.StatusBadRequest}
+	case NoKey:
+		return Statuses{http.StatusBadRequest, http.StatusForbidden}
+	case WrongKey:
+		return Statuses{http.StatusForbidden, http.StatusForbidden}
+	case TooMuch:
+		return Statuses{http.StatusBadRequest, http.StatusRequestEntityTooLarge}
+	case TooLarge:
+		return Statuses{http.StatusRequestEntityTooLarge, http.StatusRequestEntityTooLarge}
+	case TooSlow:
+		return Statuses{http.StatusRequestTimeout, http.StatusRequestTimeout}
+	case Limited:
+		return Statuses{http.StatusTooManyRequests, http.StatusTooManyRequests}
+	case OverQuota:
+		return Statuses{http.StatusTooManyRequests, quotaExceeded}
+	case Busy:
+		return Statuses{http.StatusServiceUnavailable, overloaded}
+	case NotReady:
+		return Statuses{http.StatusServiceUnavailable, http.StatusServiceUnavailable}
+	case Timeout:
+		return Statuses{http.StatusGatewayTimeout, http.StatusGatewayTimeout}
+	}
+	return Statuses{http.StatusInternalServerError, http.StatusInternalServerError}
+}
+
+// Failure is an error as its sender may see it.
+type Failure struct {
+	Class   Class
+	Message string // one line without internals
+	Wait    int    // seconds before another try; 0: no hint
+
+	err error
+}
+
+// Explain sorts an error. What is not meant for the sender is logged only; the
+// message names the request instead.
+func Explain(c *gin.Context, err error) Failure {
+	f := explain(err)
+	f.err = err
+	switch {
+	case errors.Is(err, context.Canceled) && c.Request.Context().Err() != nil:
+		f.Class = ClientGone
+	case f.Class == Internal:
+		f.Message = fmt.Sprintf("Internal error, request id %s", c.Writer.Header().Get("X-Request-Id"))
+	}
+	return f
+}
+
+// explain is the table of errors.
+func explain(err error) Failure {
+	var (
+		refused  *RequestError
+		job      *translate.Error
+		tooLarge *http.MaxBytesError
+		tooMuch  *access.TooLargeError
+		tooOften *access.LimitError
+		header   *access.HeaderError
+		busy     *engine.BusyError
+	)
+	switch {
+	case errors.As(err, &refused):
+		return Failure{Class: refused.Class, Message: refused.Message}
+	case errors.As(err, &job):
+		return Failure{Class: classOf(job.Code), Message: sentence(job.Message)}
+	case errors.As(err, &tooLarge):
+		return Failure{Class: TooLarge, Message: fmt.Sprintf("The body is larger than %d bytes: send several requests.", tooLarge.Limit)}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return Failure{Class: TooSlow, Message: "The body did not arrive in time."}
+	case errors.As(err, &tooMuch):
+		return Failure{Class: TooMuch, Message: sentence(tooMuch.Error())}
+	case errors.As(err, &tooOften):
+		return Failure{Class: limitClass(tooOften), Message: sentence(tooOften.Error()), Wait: tooOften.RetryAfter()}
+	case errors.As(err, &header):
+		return Failure{Class: Invalid, Message: sentence(header.Error())}
+	case errors.Is(err, access.ErrNoKey):
+		return Failure{Class: NoKey, Message: "An API key is needed."}
+	case errors.Is(err, access.ErrBadKey):
+		return Failure{Class: WrongKey, Message: "Invalid API key"}
+	case errors.As(err, &busy):
+		wait := max(1, int(math.Ceil(busy.Wait.Seconds())))
+		return Failure{Class: Busy, Message: fmt.Sprintf("Too many requests are waiting: try again in %d s.", wait), Wait: wait}
+	case errors.Is(err, engine.ErrBusy):
+		return Failure{Class: Busy, Message: "Too many requests are waiting: try again in a moment.", Wait: 1}
+	case errors.Is(err, engine.ErrClosed):
+		return Failure{Class: NotReady, Message: "The service is shutting down: try again in a moment.", Wait: 1}
+	case errors.Is(err, ErrNotReady):
+		return Failure{Class: NotReady, Message: "The model is loading: try again in a moment.", Wait: 1}
+	case errors.Is(err, context.DeadlineExceeded):
+		return Failure{Class: Timeout, Message: "The translation took too long: send fewer or shorter texts."}
+	}
+	return Failure{Class: Internal}
+}
+
+// classOf sorts the codes of the use case. What it refuses is the sender's to
+// change, whatever the code.
+func classOf(code translate.Code) Class {
+	if code == translate.CodeTooManyRecords {
+		return TooMuch
+	}
+	return Invalid
+}
+
+// limitClass tells a limit on speed, which a client waits for, from one that it
+// comes back to later.
+func limitClass(e *access.LimitError) Class {
+	if e.Limit == "characters" && e.Rate.Per >= time.Hour {
+		return OverQuota
+	}
+	return Limited
+}
+
+// sentence makes a sentence of an error's text, as the APIs have them.
+func sentence(text string) string {
+	if text == "" {
+		return text
+	}
+	if first := text[0]; 'a' <= first && first <= 'z' {
+		text = string(first-'a'+'A') + text[1:]
+	}
+	return text + "."
+}
+
+// Send answers with the failure, in the status and body of an API.
+func (f Failure) Send(c *gin.Context, status int, body any) {
+	_ = c.Error(f.err) // for the access log
+	if f.Class == ClientGone {
+		const clientClosedRequest = 499 // for the access log, nobody reads it
+		c.AbortWithStatus(clientClosedRequest)
+		return
+	}
+	if f.Wait > 0 {
+		c.Header("Retry-After", strconv.Itoa(f.Wait))
+	}
+	// The rest of a body that was not read is not worth reading.
+	if f.Class == TooLarge || f.Class == TooSlow {
+		c.Header("Connection", "close")
+	}
+	c.Abort()
+	c.PureJSON(status, body)
+}

@@ -1,0 +1,241 @@
+package compat
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxPairs bounds the fields of a form, as net/url does: each takes far more memory
+// than its bytes in the body.
+const maxPairs = 10_000
+
+// Fields are the values that came with a request: in its query, and in a body that
+// is a JSON object or a form, whatever the method; some clients send bodies with
+// GET. Fields that nobody asks for are ignored, as the original servers do. A
+// field that is null counts as missing. The zero Fields has none.
+type Fields struct {
+	object map[string]jsontext.Value
+	form   url.Values // each with at least one value
+}
+
+// ReadFields reads the request's query and body. On success it also ends the
+// deadline on reading that the middleware may have set for the body: it must not
+// end the work that follows.
+func ReadFields(c *gin.Context) (Fields, error) {
+	r := c.Request
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return Fields{}, Refuse("Invalid request: Content-Encoding is %q, send the body as it is", short(coding))
+	}
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return Fields{}, unreadable(err)
+	}
+	// Not every server under test has deadlines; the real one has.
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
+
+	var fields Fields
+	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"):
+		fields.object, err = parseObject(raw)
+	case media == "application/x-www-form-urlencoded":
+		fields.form, err = parseBody(raw)
+	case media == "multipart/form-data":
+		fields.form, err = parseMultipart(raw, params["boundary"])
+	}
+	if err != nil {
+		return Fields{}, err
+	}
+	// What the query has goes before what the form has, as with LibreTranslate.
+	for name, values := range parseForm(r.URL.RawQuery) {
+		if fields.form == nil {
+			fields.form = url.Values{}
+		}
+		fields.form[name] = values
+	}
+	return fields, nil
+}
+
+// parseObject parses a JSON object. An empty body has no fields.
+func parseObject(raw []byte) (map[string]jsontext.Value, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var object map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, invalidJSON(err)
+	}
+	if object == nil {
+		return nil, Refuse("Invalid JSON format: the body is null, expected an object")
+	}
+	return object, nil
+}
+
+// parseBody parses a form with the encoding of URLs.
+func parseBody(raw []byte) (url.Values, error) {
+	if n := bytes.Count(raw, []byte("&")) + 1; n > maxPairs {
+		return nil, Refuse("Invalid request: the form has %d fields, at most %d are allowed", n, maxPairs)
+	}
+	return parseForm(string(raw)), nil
+}
+
+// parseMultipart parses the fields of a multipart form and leaves out its files.
+func parseMultipart(raw []byte, boundary string) (url.Values, error) {
+	if boundary == "" {
+		return nil, Refuse("Invalid request: Content-Type is multipart/form-data without a boundary")
+	}
+	// With this much memory no file goes to the disk.
+	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
+	if err != nil {
+		return nil, Refuse("Invalid request: the form could not be read: %s", short(err.Error()))
+	}
+	return form.Value, nil
+}
+
+// parseForm parses name=value pairs as the original servers do: what is not
+// encoded as it should be, such as the percent sign in "q=100% sure", is taken as
+// it is. net/url would drop the pair, and any that has a semicolon.
+func parseForm(raw string) url.Values {
+	values := url.Values{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name = unescape(name)
+		values[name] = append(values[name], unescape(value))
+	}
+	return values
+}
+
+// unescape decodes "+" and each "%" that two hexadecimal digits follow.
+func unescape(s string) string {
+	if !strings.ContainsAny(s, "+%") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '+':
+			out = append(out, ' ')
+			continue
+		case '%':
+			if i+2 < len(s) {
+				if b, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+					out = append(out, byte(b))
+					i += 2
+					continue
+				}
+			}
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}
+
+// IsJSON says whether the request has a JSON object.
+func (f Fields) IsJSON() bool { return f.object != nil }
+
+// Text returns a field's text, "" where it is missing.
+func (f Fields) Text(name string) (string, error) {
+	value, ok := f.value(name)
+	if !ok {
+		return f.form.Get(name), nil
+	}
+	var text string
+	if err := json.Unmarshal(value, &text); err != nil {
+		return "", wrongType(name, value, "a string")
+	}
+	return text, nil
+}
+
+// Texts returns a field's texts, none where it is missing. list says that they
+// came as an array, or as several fields of a form.
+func (f Fields) Texts(name string) (texts []string, list bool, err error) {
+	const wanted = "a string or an array of strings"
+	value, ok := f.value(name)
+	switch {
+	case !ok:
+		return f.form[name], len(f.form[name]) > 1, nil
+	case value.Kind() != '[':
+		text, err := f.Text(name)
+		if err != nil {
+			return nil, false, wrongType(name, value, wanted)
+		}
+		return []string{text}, false, nil
+	}
+	var items []*string // pointers tell null from ""
+	if err := json.Unmarshal(value, &items); err != nil {
+		return nil, false, Refuse("Invalid request: %s has an item that is not a string", name)
+	}
+	texts = make([]string, len(items))
+	for i, item := range items {
+		if item == nil {
+			return nil, false, Refuse("Invalid request: %s[%d] is null, expected a string", name, i)
+		}
+		texts[i] = *item
+	}
+	return texts, true, nil
+}
+
+// Number returns a field's whole number, 0 where it is missing. ok is false where
+// it is no whole number.
+func (f Fields) Number(name string) (n int, ok bool) {
+	raw := f.scalar(name)
+	if raw == "" {
+		return 0, true
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(raw))
+	return n, err == nil
+}
+
+// Bool returns a field's truth value, false where it is missing: true, false, or
+// as forms have it, 1 and 0.
+func (f Fields) Bool(name string) (bool, error) {
+	raw := f.scalar(name)
+	switch strings.ToLower(raw) {
+	case "", "0", "false":
+		return false, nil
+	case "1", "true":
+		return true, nil
+	}
+	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, short(raw))
+}
+
+// Given says whether a field has a value other than an empty one.
+func (f Fields) Given(name string) bool {
+	value, ok := f.value(name)
+	if !ok {
+		return f.form.Get(name) != ""
+	}
+	switch compact := value.Clone(); value.Kind() {
+	case '"', '[', '{':
+		return compact.Compact() == nil && len(compact) > len(`""`)
+	}
+	return true
+}
+
+// scalar is a field's value as it is written, without quotes.
+func (f Fields) scalar(name string) string {
+	if value, ok := f.value(name); ok {
+		return strings.Trim(value.String(), `"`)
+	}
+	return f.form.Get(name)
+}
+
+// value returns a field of the JSON object.
+func (f Fields) value(name string) (jsontext.Value, bool) {
+	value, ok := f.object[name]
+	return value, ok && value.Kind() != 'n'
+}

@@ -1,0 +1,150 @@
+package libretranslate
+
+import (
+	"slices"
+	"strings"
+
+	"dragoman/app/compat"
+	"dragoman/app/translate"
+)
+
+// request is a request to translate that was understood.
+type request struct {
+	texts        []string
+	list         bool   // q was an array
+	from, to     string // codes of the backend; from may be translate.Auto
+	format       translate.Format
+	alternatives bool // are asked for
+}
+
+// answer is the answer of /translate. The values are lists where q was one.
+type answer struct {
+	TranslatedText   any `json:"translatedText"`             // strings
+	DetectedLanguage any `json:"detectedLanguage,omitempty"` // detections, where source was auto
+	Alternatives     any `json:"alternatives,omitempty"`     // lists of strings, where they are asked for
+}
+
+// translate serves POST /translate.
+func (a api) translate(call compat.Call) (any, error) {
+	req, err := decode(call.Fields, call.Backend.Languages)
+	if err != nil {
+		return nil, err
+	}
+	results, err := a.cfg.Translate(call, compat.Job{
+		From: req.from, To: req.to, Texts: req.texts, Format: req.format,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return req.answer(call.Backend.Detector, results), nil
+}
+
+// decode understands the fields of /translate. It checks them in the order that
+// LibreTranslate does, and says what it says.
+func decode(fields compat.Fields, languages compat.Languages) (request, error) {
+	var req request
+	var err error
+	if req.texts, req.list, err = texts(fields); err != nil {
+		return req, err
+	}
+	var source, target string
+	for _, field := range []struct {
+		name string
+		into *string
+	}{{"source", &source}, {"target", &target}} {
+		if *field.into, err = fields.Text(field.name); err != nil {
+			return req, err
+		}
+		if *field.into == "" {
+			return req, missing(field.name)
+		}
+	}
+	n, ok := fields.Number("alternatives")
+	if !ok {
+		return req, compat.Refuse("Invalid request: alternatives parameter is not a number")
+	}
+	req.alternatives = n > 0
+	if req.from, ok = languages.Source(source); source == translate.Auto {
+		req.from = translate.Auto
+	} else if !ok {
+		return req, compat.Refuse("%s is not supported", brief(source))
+	}
+	if req.to, ok = languages.Target(target); !ok {
+		return req, compat.Refuse("%s is not supported", brief(target))
+	}
+	req.format, err = format(fields)
+	return req, err
+}
+
+// texts reads the field q, which must not be empty. The line breaks of forms, which
+// browsers send as CR LF, become LF.
+func texts(fields compat.Fields) (list []string, isList bool, err error) {
+	list, isList, err = fields.Texts("q")
+	switch {
+	case err != nil:
+		return nil, false, err
+	case len(list) == 0, !isList && list[0] == "":
+		return nil, false, missing("q")
+	case fields.IsJSON():
+		return list, isList, nil
+	}
+	breaks := strings.NewReplacer("\r\n", "\n", "\r", "\n")
+	unix := make([]string, len(list))
+	for i, text := range list {
+		unix[i] = breaks.Replace(text)
+	}
+	return unix, isList, nil
+}
+
+// format reads the field format.
+func format(fields compat.Fields) (translate.Format, error) {
+	name, err := fields.Text("format")
+	if err != nil {
+		return translate.Text, err
+	}
+	switch name {
+	case "", "text":
+		return translate.Text, nil
+	case "html":
+		return translate.HTML, nil
+	}
+	return translate.Text, compat.Refuse("%s format is not supported", brief(name))
+}
+
+// answer puts the results into the form that the request asks for.
+func (req request) answer(detector compat.Detector, results []translate.Result) answer {
+	translated, detected := make([]string, len(results)), make([]detection, len(results))
+	for i, r := range results {
+		translated[i] = r.Text
+		if req.from == translate.Auto {
+			detected[i] = confirm(detector, compat.Prose(req.texts[i], req.format), compat.SourceOf(r))
+		}
+	}
+	none := slices.Repeat([][]string{{}}, len(results)) // not nil: [] in JSON
+
+	out := answer{TranslatedText: translated, DetectedLanguage: detected, Alternatives: none}
+	if !req.list {
+		out = answer{TranslatedText: translated[0], DetectedLanguage: detected[0], Alternatives: none[0]}
+	}
+	if req.from != translate.Auto {
+		out.DetectedLanguage = nil
+	}
+	if !req.alternatives {
+		out.Alternatives = nil
+	}
+	return out
+}
+
+// missing is the error of a field that is not there.
+func missing(name string) error {
+	return compat.Refuse("Invalid request: missing %s parameter", name)
+}
+
+// brief bounds what an answer repeats of a request.
+func brief(s string) string {
+	const most = 32
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}

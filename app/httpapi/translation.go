@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/access"
+)
+
+// translation serves POST /translation.
+func (a *API) translation(c *gin.Context) {
+	req, ok := a.begin(c)
+	if !ok {
+		return
+	}
+	ctx, cancel, err := a.deadline(c)
+	if err != nil {
+		a.fail(c, err)
+		return
+	}
+	defer cancel()
+	results, err := a.served.Load().translator.Translate(ctx, req.Request)
+	if err != nil {
+		a.fail(c, inPayload(err))
+		return
+	}
+	var seen tally
+	output := make([]recordOutput, len(results)) // not nil: no records are [] in JSON
+	for i, r := range results {
+		output[i] = req.output(r)
+		seen.add(r)
+	}
+	seen.header(c)
+	c.PureJSON(http.StatusOK, gin.H{"result": output})
+}
+
+// begin reads a request for translations. Without ok it was answered.
+func (a *API) begin(c *gin.Context) (req translationRequest, ok bool) {
+	if a.served.Load() == nil {
+		a.fail(c, problem(codeNotReady, "", "the model is loading: try again in a moment"))
+		return req, false
+	}
+	req, err := decodeTranslation(c.Request)
+	if err != nil {
+		a.fail(c, err)
+		return req, false
+	}
+	c.Set(recordsKey, len(req.Records))
+	if err := a.charge(c, req); err != nil {
+		a.fail(c, err)
+		return req, false
+	}
+	// The body is here; the deadline that bounded it must not end the translation.
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
+	return req, true
+}
+
+// deadline returns the context that a request's translation has: it ends with the
+// client, after the service's timeout, and at the deadline that the client sets.
+func (a *API) deadline(c *gin.Context) (context.Context, context.CancelFunc, error) {
+	now := time.Now()
+	at := now.Add(a.cfg.RequestTimeout)
+	own, ok, err := access.Deadline(c.Request.Header, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ok && own.Before(at) {
+		at = own
+		c.Set(deadlineKey, true)
+	}
+	ctx, cancel := context.WithDeadline(c.Request.Context(), at)
+	return ctx, cancel, nil
+}
+
+// admit lets those in who may ask for translations.
+func (a *API) admit(c *gin.Context) {
+	if a.cfg.Gate == nil {
+		return
+	}
+	if err := a.cfg.Gate.Enter(c, ""); err != nil {
+		a.fail(c, err)
+	}
+}
+
+// charge counts the characters that a request asks to translate.
+func (a *API) charge(c *gin.Context, req translationRequest) error {
+	if a.cfg.Gate == nil {
+		return nil
+	}
+	characters := 0
+	for _, r := range req.Records {
+		characters += utf8.RuneCountInString(r.Text)
+	}
+	return a.cfg.Gate.Charge(c, characters*len(req.To))
+}

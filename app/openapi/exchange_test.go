@@ -1,0 +1,280 @@
+package openapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/openapi"
+	"dragoman/app/openapi/contract"
+	"dragoman/app/webpage"
+)
+
+// newContract makes the contract of the service that the tests run.
+func newContract(t *testing.T) *contract.Contract {
+	t.Helper()
+	c, err := contract.New(describe(t).JSON())
+	require.NoError(t, err)
+	return c
+}
+
+// call sends a request to a handler and checks what comes back against the contract.
+func call(t *testing.T, c *contract.Contract, h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequest(method, "http://service:9527"+path, strings.NewReader(body))
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	c.Check(t, contract.Exchange{Request: r, Sent: []byte(body), Response: w.Result(), Received: w.Body.Bytes()})
+	return w
+}
+
+// payload makes a request with the given fields beside the records.
+func payload(fields, records string) string {
+	return `{"payload":{` + fields + `,"records":` + records + `}}`
+}
+
+// text makes a request from English to French for one text.
+func text(s string) string {
+	return payload(`"fromLang":"en","toLang":"fr"`, `[{"id":"1","text":"`+s+`"}]`)
+}
+
+// The service's own answers are those of the document, whatever it is asked.
+func TestAnswers(t *testing.T) {
+	c, h := newContract(t), newAPI(t, true).Handler()
+	const (
+		post, path, stream = "POST", "/translation", "/translation/stream"
+		enfr               = `"fromLang":"en","toLang":"fr"`
+		one                = `[{"id":"1","text":"one"}]`
+	)
+	with := func(fields string) string { return payload(enfr+","+fields, one) }
+	events := []string{"Accept", "text/event-stream"}
+	for _, test := range []struct {
+		name, method, path, body string
+		headers                  []string
+		status                   int
+	}{
+		{"plain", post, path, text("one"), nil, 200},
+		{"no records", post, path, payload(enfr, "[]"), nil, 200},
+		{"several languages", post, path, payload(`"fromLang":"en","toLangs":["fr","ja"]`, one), nil, 200},
+		{"detail", post, path, payload(`"fromLang":"auto","toLang":"fr","detail":true`, `[{"id":"1","text":"loop"},{"id":"","text":"12"}]`), nil, 200},
+		{"everything", post, path, with(`"priority":"low","format":"html","split":false,"detail":true,"options":` +
+			`{"beams":8,"maxLength":200,"lengthPenalty":-0.5,"noRepeatNgramSize":3,"repetitionPenalty":1.5}`), nil, 200},
+		{"empty options", post, path, with(`"options":{}`), nil, 200},
+		{"as many records as may be", post, path, payload(enfr, `[{"id":"1","text":"a"},{"id":"2","text":"b"},{"id":"3","text":"c"},{"id":"4","text":"d"}]`), nil, 200},
+		{"a text as long as may be", post, path, text(strings.Repeat("é", config().MaxChars)), nil, 200},
+		{"a request id of its own", post, path, text("one"), []string{"X-Request-Id", "a/b"}, 200},
+		{"a request id that is replaced", post, path, text("one"), []string{"X-Request-Id", "a b"}, 200},
+		{"another case of the type", post, path, text("one"), []string{"Content-Type", "Application/JSON; charset=UTF-8"}, 200},
+
+		{"lines", post, stream, text("one"), nil, 200},
+		{"no lines", post, stream, payload(enfr, "[]"), nil, 200},
+		{"lines with details", post, stream, payload(`"fromLang":"auto","toLangs":["fr","ja"],"detail":true`, one), nil, 200},
+		{"events", post, stream, text("one"), events, 200},
+		{"lines that end with an error", post, stream, payload(enfr, `[{"id":"1","text":"one"},{"id":"2","text":"fail"}]`), nil, 200},
+		{"events that end with an error", post, stream, payload(enfr, `[{"id":"1","text":"one"},{"id":"2","text":"endless"}]`), events, 200},
+		{"stream into an unknown language", post, stream, strings.Replace(text("one"), `"fr"`, `"xx"`, 1), events, 400},
+		{"stream of nothing", post, stream, "", nil, 400},
+		{"stream that is busy", post, stream, text("busy"), nil, 503},
+		{"GET of a stream", "GET", stream, "", nil, 405},
+
+		{"no JSON", post, path, "hello", nil, 400},
+		{"no body", post, path, "", nil, 400},
+		{"an array", post, path, "[]", nil, 400},
+		{"null", post, path, "null", nil, 400},
+		{"no payload", post, path, "{}", nil, 400},
+		{"payload null", post, path, `{"payload":null}`, nil, 400},
+		{"no records", post, path, `{"payload":{"fromLang":"en","toLang":"fr"}}`, nil, 400},
+		{"no fromLang", post, path, payload(`"toLang":"fr"`, one), nil, 400},
+		{"no toLang", post, path, payload(`"fromLang":"en"`, one), nil, 400},
+		{"toLang and toLangs", post, path, with(`"toLangs":["ja"]`), nil, 400},
+		{"no toLangs", post, path, payload(`"fromLang":"en","toLangs":[]`, one), nil, 400},
+		{"toLangs string", post, path, payload(`"fromLang":"en","toLangs":"fr"`, one), nil, 400},
+		{"a record without text", post, path, payload(enfr, `[{"id":"1"}]`), nil, 400},
+		{"a record that is null", post, path, payload(enfr, `[null]`), nil, 400},
+		{"id number", post, path, payload(enfr, `[{"id":1,"text":"x"}]`), nil, 400},
+		{"unknown field at the top", post, path, `{"x":1,` + text("one")[1:], nil, 400},
+		{"unknown field", post, path, with(`"beams":5`), nil, 400},
+		{"unknown field of a record", post, path, payload(enfr, `[{"id":"1","text":"x","lang":"en"}]`), nil, 400},
+		{"unknown option", post, path, with(`"options":{"temperature":1}`), nil, 400},
+		{"field twice", post, path, with(`"toLang":"ja"`), nil, 400},
+		{"priority nobody knows", post, path, with(`"priority":"urgent"`), nil, 400},
+		{"priority null", post, path, with(`"priority":null`), nil, 400},
+		{"detail string", post, path, with(`"detail":"true"`), nil, 400},
+		{"split number", post, path, with(`"split":1`), nil, 400},
+		{"format number", post, path, with(`"format":1`), nil, 400},
+		{"options list", post, path, with(`"options":[]`), nil, 400},
+		{"beams zero", post, path, with(`"options":{"beams":0}`), nil, 400},
+		{"beams fraction", post, path, with(`"options":{"beams":2.5}`), nil, 400},
+		{"beams huge", post, path, with(`"options":{"beams":1e99}`), nil, 400},
+		{"too many beams", post, path, with(`"options":{"beams":9}`), nil, 400},
+		{"length zero", post, path, with(`"options":{"maxLength":0}`), nil, 400},
+		{"penalty out of range", post, path, with(`"options":{"lengthPenalty":1e999}`), nil, 400},
+		{"unknown language", post, path, strings.Replace(text("one"), `"fr"`, `"xx"`, 1), nil, 400},
+		{"unknown source", post, path, strings.Replace(text("one"), `"en"`, `"EN"`, 1), nil, 400},
+		{"auto as a target", post, path, strings.Replace(text("one"), `"fr"`, `"auto"`, 1), nil, 400},
+		{"text too long", post, path, text(strings.Repeat("a", config().MaxChars+1)), nil, 400},
+
+		{"form", post, path, text("one"), []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
+		{"no type", post, path, text("one"), []string{"Content-Type", ""}, 415},
+		{"compressed", post, path, text("one"), []string{"Content-Encoding", "gzip"}, 415},
+		{"too large", post, path, strings.Repeat("x", int(config().MaxBodyBytes)+1), nil, 413},
+		{"too many records", post, path, payload(enfr, "["+strings.Repeat(`{"id":"","text":""},`, 4)+`{"id":"","text":""}]`), nil, 413},
+		{"no end", post, path, text("endless"), nil, 422},
+		{"busy", post, path, text("busy"), nil, 503},
+		{"shutting down", post, path, text("closed"), nil, 503},
+		{"takes too long", post, path, text("wait"), nil, 504},
+		{"fails", post, path, text("fail"), nil, 500},
+		{"panics", post, path, text("panic"), nil, 500},
+
+		{"index", "GET", "/", "", nil, 200},
+		{"page", "GET", "/", "", []string{"Accept", "text/html"}, 200},
+		{"metrics", "GET", "/metrics", "", nil, 200},
+		{"metrics in another format", "GET", "/metrics", "", []string{"Accept", "application/openmetrics-text"}, 200},
+		{"deadline", post, path, text("one"), []string{"Request-Timeout", "1s"}, 200},
+		{"deadline of Envoy", post, path, text("one"), []string{"X-Envoy-Expected-Rq-Timeout-Ms", "1000"}, 200},
+		{"deadline that is passed", post, path, text("wait"), []string{"Request-Timeout", "1ms"}, 504},
+		{"deadline that is none", post, path, text("one"), []string{"Request-Timeout", "soon"}, 400},
+		{"index, HEAD", "HEAD", "/", "", nil, 200},
+		{"index with a body", "GET", "/", strings.Repeat("x", 2*int(config().MaxBodyBytes)), nil, 413},
+		{"languages", "GET", "/languages", "", nil, 200},
+		{"health", "GET", "/healthz", "", nil, 200},
+		{"readiness", "GET", "/readyz", "", nil, 200},
+		{"readiness with a query", "GET", "/readyz?probe=1", "", nil, 200},
+		{"unknown path", "GET", "/nope", "", nil, 404},
+		{"unknown path, too large", post, "/nope", strings.Repeat("x", 2*int(config().MaxBodyBytes)), nil, 413},
+		{"path with a slash at the end", post, "/translation/", text("one"), nil, 404},
+		{"GET of a POST path", "GET", path, "", nil, 405},
+		{"HEAD of a POST path", "HEAD", path, "", nil, 405},
+		{"PUT", "PUT", path, text("one"), nil, 405},
+		{"OPTIONS", "OPTIONS", path, "", nil, 405},
+		{"POST of a GET path", post, "/languages", "{}", nil, 405},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := call(t, c, h, test.method, test.path, test.body, test.headers...)
+			assert.Equal(t, test.status, w.Code, w.Body)
+		})
+	}
+}
+
+func TestAnswersWhileTheModelLoads(t *testing.T) {
+	h, c := newAPI(t, false).Handler(), newContract(t)
+	for path, status := range map[string]int{"/": 200, "/healthz": 200, "/readyz": 503, "/languages": 503} {
+		assert.Equal(t, status, call(t, c, h, "GET", path, "").Code, path)
+	}
+	assert.Equal(t, 503, call(t, c, h, "POST", "/translation", text("one")).Code)
+
+	api := newAPI(t, true)
+	api.Drain()
+	assert.Equal(t, 503, call(t, c, api.Handler(), "GET", "/readyz", "").Code)
+}
+
+// slow is a body that does not arrive in time.
+type slow struct{}
+
+func (slow) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+
+func TestAnswerToABodyThatIsLate(t *testing.T) {
+	r := httptest.NewRequest("POST", "/translation", slow{})
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	newAPI(t, true).Handler().ServeHTTP(w, r)
+	assert.Equal(t, 408, w.Code)
+	newContract(t).Check(t, contract.Exchange{Request: r, Response: w.Result(), Received: w.Body.Bytes()})
+}
+
+// The document and its page are in the document too.
+func TestAnswersOfTheDescription(t *testing.T) {
+	d := describe(t)
+	h, c := gin.New(), newContract(t)
+	h.Use(func(c *gin.Context) { c.Header("X-Request-Id", "rid") }) // as the service's router does
+	d.Register(h)
+	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/docs"} {
+		w := call(t, c, h, "GET", path, "")
+		assert.Equal(t, 200, w.Code, path)
+		assert.Equal(t, 304, call(t, c, h, "GET", path, "", "If-None-Match", w.Header().Get("ETag")).Code, path)
+		assert.Equal(t, 200, call(t, c, h, "HEAD", path, "").Code, path)
+	}
+}
+
+// The compatible routes answer as the document says. What the service's middleware refuses
+// on them has the form of their API; which of its statuses, 0 here, is for its own tests.
+func TestAnswersOfCompatibleRoutes(t *testing.T) {
+	c, h := newContract(t), newAPI(t, true).Handler()
+	const post, form = "POST", "application/x-www-form-urlencoded"
+	for _, test := range []struct {
+		name, method, path, body string
+		headers                  []string
+		status                   int
+	}{
+		{"translate", post, "/translate", `{"q":"one","source":"en","target":"fr"}`, nil, 200},
+		{"translate several", post, "/translate", `{"q":["one","bonjour"],"source":"auto","target":"ja","format":"html","alternatives":2}`, nil, 200},
+		{"translate a form", post, "/translate", "q=one&source=auto&target=fr", []string{"Content-Type", form}, 200},
+		{"no text", post, "/translate", `{"source":"en","target":"fr"}`, nil, 400},
+		{"unknown language", post, "/translate", `{"q":"one","source":"en","target":"xx"}`, nil, 400},
+		{"busy", post, "/translate", `{"q":"busy","source":"en","target":"fr"}`, nil, 503},
+		{"fails", post, "/translate", `{"q":"fail","source":"en","target":"fr"}`, nil, 500},
+		{"detect", post, "/detect", `{"q":"bonjour"}`, nil, 200},
+		{"detect nothing", post, "/detect", `{"q":"12"}`, nil, 200},
+		{"languages", "GET", "/languages", "", nil, 200},
+		{"settings", "GET", "/frontend/settings", "", nil, 200},
+		{"health", "GET", "/health", "", nil, 200},
+		{"too large", post, "/translate", strings.Repeat("x", 2*int(config().MaxBodyBytes)), nil, 0},
+		{"deadline that is none", post, "/translate", `{"q":"one","source":"en","target":"fr"}`, []string{"Request-Timeout", "soon"}, 0},
+		{"files", post, "/translate_file", "{}", nil, 403},
+		{"suggestions", post, "/suggest", "{}", nil, 403},
+
+		{"v2 translate", post, "/v2/translate", `{"text":["one","two"],"target_lang":"FR","show_billed_characters":true,"model_type":"latency_optimized"}`, nil, 200},
+		{"v2 translate a form", post, "/v2/translate", "text=one&text=two&target_lang=EN-GB", []string{"Content-Type", form}, 200},
+		{"v2 translate a query", "GET", "/v2/translate?text=one&target_lang=FR&source_lang=EN", "", nil, 200},
+		{"v2 no text", post, "/v2/translate", `{"target_lang":"FR"}`, nil, 400},
+		{"v2 formality", post, "/v2/translate", `{"text":["one"],"target_lang":"FR","formality":"more"}`, nil, 400},
+		{"v2 busy", post, "/v2/translate", `{"text":["busy"],"target_lang":"FR"}`, nil, 529},
+		{"v2 too many", post, "/v2/translate", `{"text":["a","b","c","d","e"],"target_lang":"FR"}`, nil, 413},
+		{"v2 sources", "GET", "/v2/languages", "", nil, 200},
+		{"v2 targets", "GET", "/v2/languages?type=target", "", nil, 200},
+		{"v2 targets, POST", post, "/v2/languages", `{"type":"target"}`, nil, 200},
+		{"v2 another type", "GET", "/v2/languages?type=both", "", nil, 400},
+		{"v2 usage", "GET", "/v2/usage", "", nil, 200},
+		{"v2 usage, POST", post, "/v2/usage", "", nil, 200},
+		{"v2 glossaries", "GET", "/v2/glossaries", "", nil, 200},
+		{"v3 glossaries", "GET", "/v3/glossaries", "", nil, 200},
+		{"v2 new glossary", post, "/v2/glossaries", "{}", nil, 400},
+		{"v3 glossary", "GET", "/v3/glossaries/1", "", nil, 404},
+		{"v2 glossary pairs", "GET", "/v2/glossary-language-pairs", "", nil, 200},
+		{"v2 document", post, "/v2/document", "", nil, 400},
+		{"v2 rephrase", post, "/v2/write/rephrase", "{}", nil, 400},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := call(t, c, h, test.method, test.path, test.body, test.headers...)
+			if test.status != 0 {
+				assert.Equal(t, test.status, w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// Each route is in the document, and each operation of the document has a route.
+func TestRoutes(t *testing.T) {
+	own, ok := newAPI(t, true).Handler().(*gin.Engine)
+	require.True(t, ok)
+	routes := append(own.Routes(), routerOf(describe(t)).Routes()...)
+	assert.NoError(t, newContract(t).Routes(routes, openapi.FilesPath, webpage.AssetsPath))
+}
+
+func TestExamples(t *testing.T) {
+	n, err := newContract(t).Examples()
+	assert.NoError(t, err)
+	assert.Greater(t, n, 40)
+}

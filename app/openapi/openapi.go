@@ -1,0 +1,123 @@
+// Package openapi describes the service's HTTP interface: an OpenAPI 3.1 document, and a
+// page to read and try it on.
+//
+// The document is written by hand, in openapi.yaml. What differs from one service to the
+// next (its version, limits and languages) is filled in when it starts, at the anchors in
+// the document's x-limits; see [Config] and [Model]. Package contract holds the service to
+// the document.
+package openapi
+
+import (
+	_ "embed"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/gin-gonic/gin"
+)
+
+//go:embed openapi.yaml
+var source []byte
+
+// Config is what is known of a service from its start.
+type Config struct {
+	Version      string
+	KeysNeeded   bool  // there are API keys, so that requests need one
+	MaxRecords   int   // translations in a request
+	MaxChars     int   // code points of a record
+	MaxBodyBytes int64 // of a request
+	// NotFound answers requests for files of the page that do not exist. Nil is a plain 404.
+	NotFound gin.HandlerFunc
+}
+
+// Model is what is known of a service once its model is loaded.
+type Model struct {
+	Languages []string // codes, in the order that people should see
+	Detects   bool     // fromLang may be auto
+	// MaxBeams and MaxLength, in tokens, are the most that a request may ask for.
+	MaxBeams, MaxLength int
+}
+
+// Description serves the document and the page. It is safe for concurrent use.
+type Description struct {
+	cfg       Config
+	page      *page
+	documents atomic.Pointer[documents]
+}
+
+// documents are the document in its two forms.
+type documents struct{ json, yaml *file }
+
+// New makes the description of a service whose model is not loaded yet: the document is
+// whole, but names no languages. It fails only where the files of the binary do not fit
+// together.
+func New(cfg Config) (*Description, error) {
+	p, err := newPage(cfg.NotFound)
+	if err != nil {
+		return nil, fmt.Errorf("API page: %w", err)
+	}
+	d := &Description{cfg: cfg, page: p}
+	return d, d.describe(Model{})
+}
+
+// Ready adds what is known of the model. Languages are left out of the document where
+// there are none, and limits where they are 0.
+func (d *Description) Ready(m Model) error { return d.describe(m) }
+
+// describe makes the document of a service with a model.
+func (d *Description) describe(m Model) error {
+	asJSON, asYAML, err := render(source, d.cfg.values(m))
+	if err != nil {
+		return fmt.Errorf("OpenAPI document: %w", err)
+	}
+	next := &documents{}
+	if next.json, err = newFile("application/json; charset=utf-8", asJSON); err != nil {
+		return err
+	}
+	if next.yaml, err = newFile("application/yaml; charset=utf-8", asYAML); err != nil {
+		return err
+	}
+	d.documents.Store(next)
+	return nil
+}
+
+// values are what belongs to the anchors of the document; nil is not known.
+func (cfg Config) values(m Model) map[string]any {
+	values := map[string]any{
+		"version": cfg.Version, "maxRecords": cfg.MaxRecords, "maxChars": cfg.MaxChars, "maxBodyBytes": cfg.MaxBodyBytes,
+		"maxBeams": nil, "maxLength": nil, "languages": nil, "sourceLanguages": nil, "anonymous": nil,
+	}
+	if m.MaxBeams > 0 {
+		values["maxBeams"] = m.MaxBeams
+	}
+	if m.MaxLength > 0 {
+		values["maxLength"] = m.MaxLength
+	}
+	if len(m.Languages) > 0 {
+		values["languages"], values["sourceLanguages"] = m.Languages, m.Languages
+		if m.Detects {
+			values["sourceLanguages"] = append([]string{"auto"}, m.Languages...)
+		}
+	}
+	if !cfg.KeysNeeded {
+		values["anonymous"] = map[string]any{} // no scheme has to be satisfied
+	}
+	return values
+}
+
+// Register adds the routes: the document, the page and the page's files. They cost little
+// and tell nothing about anybody, so that they need no key.
+func (d *Description) Register(router gin.IRouter) {
+	for path, handler := range map[string]gin.HandlerFunc{
+		"/openapi.json": d.serveJSON, "/openapi.yaml": d.serveYAML, "/docs": d.page.serve, FilesPath: d.page.serveFile,
+	} {
+		router.GET(path, handler)
+		router.HEAD(path, handler)
+	}
+}
+
+// JSON returns the document. It must not be changed.
+func (d *Description) JSON() []byte { return d.documents.Load().json.body }
+
+func (d *Description) serveJSON(c *gin.Context) { d.documents.Load().json.serve(c) }
+
+func (d *Description) serveYAML(c *gin.Context) { d.documents.Load().yaml.serve(c) }

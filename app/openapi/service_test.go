@@ -1,0 +1,140 @@
+package openapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/access"
+	"dragoman/app/engine"
+	"dragoman/app/httpapi"
+	"dragoman/app/telemetry"
+	"dragoman/app/translate"
+	"dragoman/app/webpage"
+)
+
+// capitals is a translator that writes texts in capitals, within the limits of config and
+// loaded. Some texts have it fail, and those that begin with "loop" are flagged.
+type capitals struct{}
+
+func (capitals) Languages() []string { return loaded().Languages }
+
+func (capitals) Detects() bool { return true }
+
+func (capitals) Healthy() error { return nil }
+
+func (capitals) Detect(text string) (code string, confidence float64, ok bool) {
+	return "en", 0.9, strings.ContainsFunc(text, unicode.IsLetter)
+}
+
+func (t capitals) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
+	results := []translate.Result{}
+	err := t.Stream(ctx, req, func(_ int, r translate.Result) error {
+		results = append(results, r)
+		return nil
+	})
+	return results, err
+}
+
+func (t capitals) Stream(ctx context.Context, req translate.Request, yield func(int, translate.Result) error) error {
+	if err := refuse(req); err != nil {
+		return err
+	}
+	for _, to := range req.To {
+		for i, r := range req.Records {
+			if err := fail(ctx, i, r.Text); err != nil {
+				return err
+			}
+			text := strings.ToUpper(r.Text)
+			result := translate.Result{
+				Record: translate.Record{ID: r.ID, Text: text}, From: "en", To: to, Detected: req.From == translate.Auto,
+				Segments: []translate.Segment{{Source: r.Text, Text: text}}, SourceTokens: 4, TargetTokens: 3, Score: -0.123456,
+				Decoded: true, Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
+			}
+			if strings.HasPrefix(text, "LOOP") {
+				result.Flags, result.Segments[0].Flags = translate.Loop|translate.Truncated, translate.Loop
+			}
+			if text == "12" {
+				result.From, result.Segments = "", nil // no language can be detected
+			}
+			if err := yield(i, result); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// refuse is what is wrong with a request, as the real service has it.
+func refuse(req translate.Request) error {
+	refused := func(code translate.Code, field string) error {
+		return &translate.Error{Code: code, Field: field, Message: "that is not possible here"}
+	}
+	known := func(code string) bool { return slices.Contains(loaded().Languages, code) }
+	switch beams := req.Options.Beams; {
+	case req.From != translate.Auto && !known(req.From):
+		return refused(translate.CodeUnknownLanguage, "fromLang")
+	case len(req.To) == 0 || !known(req.To[0]):
+		return refused(translate.CodeUnknownLanguage, "toLang")
+	case beams > loaded().MaxBeams:
+		return refused(translate.CodeInvalidOption, "options.beams")
+	case len(req.Records)*len(req.To) > config().MaxRecords:
+		return refused(translate.CodeTooManyRecords, "records")
+	}
+	for i, r := range req.Records {
+		if utf8.RuneCountInString(r.Text) > config().MaxChars {
+			return refused(translate.CodeTextTooLong, fmt.Sprintf("records[%d].text", i))
+		}
+	}
+	return nil
+}
+
+// fail is what goes wrong with the record of a number.
+func fail(ctx context.Context, i int, text string) error {
+	switch text {
+	case "fail":
+		return errors.New("secret")
+	case "panic":
+		panic("secret")
+	case "busy":
+		return &engine.BusyError{Requests: 64, Wait: 2100 * time.Millisecond}
+	case "closed":
+		return engine.ErrClosed
+	case "endless":
+		return &translate.Error{Code: translate.CodeUnfinished, Field: fmt.Sprintf("records[%d].text", i), Message: "no end"}
+	case "wait":
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+// newAPI makes the service with all that it can have, but for keys. It is ready or not.
+func newAPI(t *testing.T, ready bool) *httpapi.API {
+	api := newAPIWith(t, nil)
+	if ready {
+		api.Ready(capitals{}, httpapi.Model{Source: "owner/name", Precision: "int8"})
+	}
+	return api
+}
+
+// newAPIWith makes a service that asks for keys, where there is a gate.
+func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
+	t.Helper()
+	site, err := webpage.New(webpage.Config{})
+	require.NoError(t, err)
+	return httpapi.New(httpapi.Config{
+		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: 20 * time.Millisecond,
+		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
+		Metrics: telemetry.New(telemetry.Config{ErrorCodes: httpapi.ErrorCodes(), Flags: translate.FlagNames()}),
+	})
+}

@@ -1,0 +1,172 @@
+package translate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"dragoman/app/markup"
+	"dragoman/app/segment"
+	"dragoman/app/telemetry"
+)
+
+// record is the translation of one record into one language on its way.
+type record struct {
+	number int // in what Translate returns
+	source int // the record's number in the request
+	result Result
+	target int64 // the token of the target language
+	blocks []block
+	open   int // sentences without an outcome
+}
+
+// block is a part of a record that is translated by itself, such as all of a plain
+// text or a paragraph of HTML, or one that stays as it is.
+type block struct {
+	text  string // of one that stays
+	parts parts  // of one that is translated
+}
+
+// parts are a text that is cut into sentences and what is between them.
+type parts struct {
+	pieces    []segment.Piece // those that are no sentences in the form in which they go into the translation
+	sentences []*sentence     // of the pieces that are
+}
+
+// sentence is a sentence, or a part of one, on its way.
+type sentence struct {
+	record *record
+	parent *sentence // of which it is a part; nil for a whole sentence
+	depth  int       // 0 for a whole sentence, 1 for its parts, and so on
+	markup.Sentence
+
+	way     way           // how it is decoded now
+	masked  markup.Masked // where the way masks
+	source  []int64       // the ids that are decoded: language token, pieces, </s>
+	decoded int           // tokens that came out last
+	best    *outcome      // of the ways that were tried; nil before the first
+
+	queued, computed time.Duration // by all ways together
+
+	parts parts // where it is translated in parts
+	open  int   // parts without an outcome
+}
+
+// plan divides the records into sentences.
+func (w *work) plan(ctx context.Context) {
+	s, from := w.service, w.sources(ctx)
+	defer s.cfg.Metrics.Stage(ctx, telemetry.Segment).End()
+	for _, to := range w.req.To {
+		target, _ := s.cfg.Tokenizer.LanguageID(to)
+		for i, r := range w.req.Records {
+			rec := &record{number: len(w.records), source: i, target: target,
+				result: Result{Record: r, From: from[i], To: to, Detected: w.req.From == Auto}}
+			w.records = append(w.records, rec)
+			if from[i] != "" && from[i] != to {
+				w.divide(rec)
+			}
+		}
+	}
+}
+
+// sources returns the language of each record, "" where none could be detected.
+func (w *work) sources(ctx context.Context) []string {
+	from := slices.Repeat([]string{w.req.From}, len(w.req.Records))
+	if w.req.From != Auto {
+		return from
+	}
+	defer w.service.cfg.Metrics.Stage(ctx, telemetry.Detect).End()
+	for i, r := range w.req.Records {
+		from[i], _, _ = w.service.cfg.Detector.Detect(r.Text)
+	}
+	return from
+}
+
+// divide divides the text of a record into sentences, which are to do.
+func (w *work) divide(rec *record) {
+	if w.req.Format != HTML {
+		rec.blocks = []block{{parts: w.sentencesOf(rec, markup.Parse(rec.result.Text, markup.Text))}}
+		return
+	}
+	for _, piece := range markup.SplitHTML(rec.result.Text) {
+		b := block{text: piece.Raw}
+		if piece.Unit {
+			b.parts = w.sentencesOf(rec, markup.Parse(piece.Text(), markup.HTML))
+		}
+		// A unit in which nothing is translated keeps its entities as they were.
+		if len(b.parts.sentences) == 0 {
+			b.parts = parts{}
+		}
+		rec.blocks = append(rec.blocks, b)
+	}
+}
+
+// sentencesOf divides a text into sentences.
+func (w *work) sentencesOf(rec *record, text markup.Sentence) parts {
+	if w.req.Whole {
+		return w.newParts(rec, nil, text, []segment.Piece{{Text: text.Text, Sentence: true}})
+	}
+	return w.newParts(rec, nil, text, segment.Split(text.Text, rec.result.From))
+}
+
+// newParts makes sentences, which are to do, of the pieces of a text. parent is the
+// sentence that the text is of, if it is one. Where a cut would go through something
+// that must come back as it is, it is not made.
+func (w *work) newParts(rec *record, parent *sentence, text markup.Sentence, pieces []segment.Piece) parts {
+	var p parts
+	start, at, translate := 0, 0, false
+	for _, piece := range pieces {
+		at += len(piece.Text)
+		translate = translate || piece.Sentence
+		if text.Inside(at) {
+			continue
+		}
+		if text.Slice(start, at).Blank() {
+			translate = false
+		}
+		if from, to := trimmed(text.Text, start, at); translate {
+			p.keep(text.Slice(start, from))
+			x := w.newSentence(rec, parent, text.Slice(from, to))
+			p.pieces = append(p.pieces, segment.Piece{Text: x.Text, Sentence: true})
+			p.sentences = append(p.sentences, x)
+			p.keep(text.Slice(to, at))
+		} else {
+			p.keep(text.Slice(start, at))
+		}
+		start, translate = at, false
+	}
+	return p
+}
+
+// keep adds a text that stays as it is.
+func (p *parts) keep(text markup.Sentence) {
+	if text.Text != "" {
+		p.pieces = append(p.pieces, segment.Piece{Text: text.Original()})
+	}
+}
+
+// trimmed leaves the white space out at both ends of text[start:end].
+func trimmed(text string, start, end int) (from, to int) {
+	text = text[start:end]
+	to = start + len(strings.TrimRightFunc(text, unicode.IsSpace))
+	from = end - len(strings.TrimLeftFunc(text, unicode.IsSpace))
+	return min(from, to), to
+}
+
+// newSentence makes a sentence that is to do.
+func (w *work) newSentence(rec *record, parent *sentence, text markup.Sentence) *sentence {
+	x := &sentence{record: rec, parent: parent, Sentence: text, way: way{mask: unmasked}}
+	if !w.req.Once && !text.AsIs() {
+		x.way.mask = 0
+	}
+	if parent == nil {
+		rec.open++
+	} else {
+		x.depth = parent.depth + 1
+		parent.open++
+	}
+	w.todo = append(w.todo, x)
+	return x
+}

@@ -1,0 +1,88 @@
+package translate
+
+import (
+	"time"
+
+	"dragoman/app/engine"
+)
+
+// Auto as the source language lets each record's language be detected.
+const Auto = "auto"
+
+// Format says what the texts of a request are.
+type Format string
+
+// The formats.
+const (
+	Text Format = "text"
+	// HTML keeps elements, comments and attributes; what elements of block level
+	// contain is translated unit by unit.
+	HTML Format = "html"
+)
+
+// Record is a text and the name that its sender gave it.
+type Record struct {
+	ID   string
+	Text string
+}
+
+// Request is a list of records to translate from one language into others.
+type Request struct {
+	From     string   // code of a language, or Auto
+	To       []string // codes of languages, one at least
+	Records  []Record
+	Priority engine.Priority // of its sentences against those of other requests
+	Format   Format          // Text where empty
+	Whole    bool            // each text, or HTML block, is one sentence
+	Once     bool            // each sentence is decoded once, as it is: what is wrong is flagged only
+	Options  Options
+	// Flagged takes translations that reached the limit of tokens before their end,
+	// with the flag that says so. Without it they are an error.
+	Flagged bool
+}
+
+// Options change how a request is decoded, within the service's limits. What is zero
+// or nil stays as the service has it. See [dragoman/model/search.Options].
+type Options struct {
+	Beams             int
+	MaxLength         int // tokens of a sentence's translation, the forced prefix and the end included
+	LengthPenalty     *float64
+	NoRepeatNgramSize *int
+	RepetitionPenalty *float64
+}
+
+// Limits are the most that the options of a request may ask for.
+type Limits struct {
+	Beams, MaxLength int
+}
+
+// Result is a record with its translation as the text.
+type Result struct {
+	Record
+	From     string // the language that the text was taken for; "" where nothing could be detected
+	To       string
+	Detected bool // From was detected
+
+	Segments                   []Segment // what was translated, in the text's order
+	SourceTokens, TargetTokens int       // of all segments
+	// Score is the mean of the segments' scores, weighted by their tokens, or 0
+	// without any. The score of one is its log-probability over its length to the
+	// power of the length penalty: the nearer to 0, the surer is the model.
+	Score float64
+	Flags Flags
+
+	// Neither is set where the text is the record's own, and both where only some of
+	// its sentences were in the cache.
+	Cached  bool // taken from the cache
+	Decoded bool // decoded now
+
+	Queued   time.Duration // the longest time that a sentence waited for the batch
+	Computed time.Duration // the longest time that a sentence was in the batch
+}
+
+// Segment is a sentence of a record and its translation.
+type Segment struct {
+	Source string
+	Text   string
+	Flags  Flags
+}

@@ -1,0 +1,195 @@
+package translate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
+)
+
+// way names how a job is decoded.
+func wayOf(job engine.Job) string {
+	return fmt.Sprintf("%d tokens, %d-grams, × %g", job.Search.MaxLength, job.Search.NoRepeatNgramSize, job.Search.RepetitionPenalty)
+}
+
+const (
+	plainWay  = "40 tokens, 0-grams, × 1"
+	longerWay = "60 tokens, 0-grams, × 1"
+	strictWay = "60 tokens, 3-grams, × 1.2"
+)
+
+// translateOne translates a text, flags allowed, and returns the ways and texts that
+// were tried, round by round.
+func translateOne(t *testing.T, text string, decode func(string, engine.Job) (string, bool)) (Result, []string) {
+	eng := &upper{decode: decode}
+	req := texts(text)
+	req.Flagged = true
+	got, err := service(t, runes{}, eng).Translate(t.Context(), req)
+	require.NoError(t, err)
+	var tried []string
+	for round, r := range eng.requests {
+		assert.Equal(t, round > 0, r.Continued, "only the first may be refused")
+		var parts []string
+		for i, job := range r.Jobs {
+			parts = append(parts, wayOf(job)+": "+sources(r)[i])
+		}
+		tried = append(tried, strings.Join(parts, " | "))
+	}
+	return got[0], tried
+}
+
+func TestTruncatedIsTriedWithMoreTokens(t *testing.T) {
+	const text = "one two three"
+	got, tried := translateOne(t, text, func(text string, job engine.Job) (string, bool) {
+		return strings.ToUpper(text), job.Search.MaxLength < 60
+	})
+	assert.Equal(t, []string{plainWay + ": " + text, longerWay + ": " + text}, tried)
+	assert.Equal(t, "ONE TWO THREE", got.Text)
+	assert.Zero(t, got.Flags)
+
+	// What is much longer than its source has gone astray.
+	got, tried = translateOne(t, "a", func(text string, job engine.Job) (string, bool) {
+		return strings.ToUpper(text), job.Search.NoRepeatNgramSize == 0
+	})
+	assert.Equal(t, []string{plainWay + ": a", "41 tokens, 0-grams, × 1: a", "41 tokens, 3-grams, × 1.2: a"}, tried)
+	assert.Equal(t, "A", got.Text)
+}
+
+func TestLoopIsTriedWithoutRepetitions(t *testing.T) {
+	got, tried := translateOne(t, "abc", func(text string, job engine.Job) (string, bool) {
+		if job.Search.NoRepeatNgramSize == 0 {
+			return strings.Repeat("HA ", 13), true
+		}
+		return strings.ToUpper(text), false
+	})
+	assert.Equal(t, []string{plainWay + ": abc", "40 tokens, 3-grams, × 1.2: abc"}, tried)
+	assert.Equal(t, "ABC", got.Text)
+	assert.Zero(t, got.Flags)
+}
+
+func TestEndlessIsTriedInParts(t *testing.T) {
+	const text = "one two three, four five six"
+	got, tried := translateOne(t, text, func(text string, _ engine.Job) (string, bool) {
+		return strings.ToUpper(text), len(text) > 14
+	})
+	require.Len(t, tried, 4)
+	assert.Equal(t, []string{plainWay + ": " + text, longerWay + ": " + text, strictWay + ": " + text}, tried[:3])
+	assert.Equal(t, plainWay+": one two three, | "+plainWay+": four five six", tried[3])
+	assert.Equal(t, "ONE TWO THREE, FOUR FIVE SIX", got.Text)
+	assert.Zero(t, got.Flags)
+	assert.Equal(t, []Segment{{Source: text, Text: got.Text}}, got.Segments, "it is one segment still")
+}
+
+func TestEndlessForEverIsFlagged(t *testing.T) {
+	endless := func(text string, _ engine.Job) (string, bool) { return strings.ToUpper(text), true }
+	got, tried := translateOne(t, "one two three, four five six. Seven?", endless)
+	assert.Equal(t, Truncated, got.Flags)
+	assert.LessOrEqual(t, len(tried), 10)
+	assert.NotEmpty(t, got.Text)
+
+	_, err := service(t, runes{}, &upper{decode: endless}).Translate(t.Context(), texts("", "one two"))
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, &Error{CodeUnfinished, "records[1].text", `record "1": the translation reached the limit of 60 tokens ` +
+		`before its end: send shorter sentences, or ask for details to get what there is`}, e)
+}
+
+// What is longer than the model's input is split as often as needed.
+func TestLongSentencesAreSplit(t *testing.T) {
+	text := strings.TrimSpace(strings.Repeat("some words, ", 40))
+	got, tried := translateOne(t, text, nil)
+	assert.Len(t, tried, 1)
+	assert.Equal(t, strings.ToUpper(text), got.Text)
+	assert.Zero(t, got.Flags)
+
+	one := "e" + strings.Repeat("\u0301", 100) // a single character, as readers see it
+	got, tried = translateOne(t, one, nil)
+	assert.Empty(t, tried)
+	assert.Equal(t, one, got.Text)
+	assert.Equal(t, SourceEcho, got.Flags)
+}
+
+func TestMarkup(t *testing.T) {
+	const text = "Hello {name}, see <b>this</b>."
+	lose := func(text string, _ engine.Job) (string, bool) { return "NO MARKUP", false }
+	got, tried := translateOne(t, text, nil)
+	assert.Len(t, tried, 1)
+	assert.NotContains(t, tried[0], "{name}", "it is masked")
+	assert.Equal(t, "HELLO {name}, SEE <b>THIS</b>.", got.Text)
+	assert.Zero(t, got.Flags)
+
+	// A model that loses every marker gets what stands between.
+	got, tried = translateOne(t, text, func(text string, job engine.Job) (string, bool) {
+		if strings.Contains(text, "see") && strings.Contains(text, "this") {
+			return lose(text, job)
+		}
+		return strings.ToUpper(text), false
+	})
+	assert.Greater(t, len(tried), 2, "several styles of markers")
+	assert.Equal(t, "HELLO {name}, SEE <b>THIS</b>.", got.Text)
+	assert.Zero(t, got.Flags)
+	assert.Equal(t, []Segment{{Source: text, Text: got.Text}}, got.Segments)
+
+	// Numbers are left to the model at first.
+	got, tried = translateOne(t, "It costs 1250 euros", func(text string, _ engine.Job) (string, bool) {
+		return strings.ReplaceAll(strings.ToUpper(text), "1250", "1520"), false
+	})
+	assert.Contains(t, tried[0], "1250")
+	assert.Greater(t, len(tried), 1)
+	assert.Equal(t, "IT COSTS 1250 EUROS", got.Text)
+	assert.Zero(t, got.Flags)
+}
+
+func TestFlags(t *testing.T) {
+	for _, test := range []struct {
+		name, text, to, translation string
+		flags                       Flags
+		out                         string
+	}{
+		{"fine", "abc", "fr", "XYZ", 0, "XYZ"},
+		{"nothing", "abc", "fr", " ", Empty, ""},
+		{"echo", "This is an English sentence.", "fr", "This is an English sentence", SourceEcho, "This is an English sentence"},
+		{"a name is no echo", "London", "fr", "London", 0, "London"},
+		{"script", "This is an English sentence.", "ja", "Ceci est une phrase.", WrongScript, "Ceci est une phrase."},
+		{"loop that stays", "abc", "fr", strings.Repeat("na ", 10), Loop, strings.TrimSpace(strings.Repeat("na ", 10))},
+		{"loop in the source too", "na na na na na na na na!", "fr", strings.Repeat("NA ", 8) + "!", 0, strings.Repeat("NA ", 8) + "!"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			eng := &upper{decode: func(string, engine.Job) (string, bool) { return test.translation, false }}
+			req := texts(test.text)
+			req.To = []string{test.to}
+			got, err := service(t, runes{}, eng).Translate(t.Context(), req)
+			require.NoError(t, err)
+			assert.Equal(t, test.flags.Names(), got[0].Flags.Names())
+			assert.Equal(t, test.out, got[0].Text)
+		})
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	for _, test := range []struct {
+		tokens        []int64
+		times, length int
+	}{
+		{nil, 1, 0},
+		{[]int64{1}, 1, 0},
+		{[]int64{1, 2, 3}, 1, 0},
+		{[]int64{1, 1}, 2, 2},
+		{[]int64{5, 1, 2, 1, 2, 1, 2, 6}, 3, 6},
+		{[]int64{1, 2, 1, 2, 1}, 2, 5},
+		{[]int64{1, 1, 1, 1, 2, 2, 2}, 4, 4},
+	} {
+		times, length := repeats(test.tokens)
+		assert.Equal(t, []int{test.times, test.length}, []int{times, length}, "%v", test.tokens)
+	}
+}
+
+func TestFlagNames(t *testing.T) {
+	assert.Equal(t, []string{}, Flags(0).Names())
+	assert.Equal(t, []string{"truncated", "loop"}, (Loop | Truncated).Names())
+	assert.Equal(t, []string{"truncated", "markup_lost", "empty", "loop", "wrong_script", "source_echo"}, FlagNames())
+}

@@ -1,0 +1,93 @@
+package translate
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"dragoman/model/search"
+)
+
+// validate checks all of a request that can be checked without the tokenizer and
+// returns the settings that its sentences are decoded with.
+func (s *Service) validate(req Request) (search.Options, error) {
+	if err := s.validateLanguages(req); err != nil {
+		return search.Options{}, err
+	}
+	if n := len(req.Records) * len(req.To); n > s.cfg.MaxRecords {
+		return search.Options{}, invalid(CodeTooManyRecords, "records", "%d records × %d languages, at most %d translations are allowed: send several requests",
+			len(req.Records), len(req.To), s.cfg.MaxRecords)
+	}
+	for i, r := range req.Records {
+		if !utf8.ValidString(r.Text) {
+			return search.Options{}, recordError(CodeInvalidText, i, r, "the text is not UTF-8")
+		}
+		if limit := s.cfg.MaxChars; len(r.Text) > limit {
+			if n := utf8.RuneCountInString(r.Text); n > limit {
+				return search.Options{}, recordError(CodeTextTooLong, i, r,
+					"the text has %d characters, at most %d are allowed: split it into several records", n, limit)
+			}
+		}
+	}
+	if req.Format != "" && req.Format != Text && req.Format != HTML {
+		return search.Options{}, invalid(CodeInvalidOption, "format", "the format is %s: use text or html", quoteID(string(req.Format)))
+	}
+	return s.searchOptions(req.Options)
+}
+
+func (s *Service) validateLanguages(req Request) error {
+	switch {
+	case req.From == Auto && s.cfg.Detector == nil:
+		return invalid(CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one")
+	case req.From != Auto && !slices.Contains(s.languages, req.From):
+		return invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quoteID(req.From))
+	case len(req.To) == 0:
+		return invalid(CodeUnknownLanguage, "toLang", "no language to translate into: name one")
+	}
+	for i, to := range req.To {
+		field := "toLang"
+		if len(req.To) > 1 {
+			field = fmt.Sprintf("toLangs[%d]", i)
+		}
+		switch {
+		case !slices.Contains(s.languages, to):
+			return invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quoteID(to))
+		case slices.Contains(req.To[:i], to):
+			return invalid(CodeInvalidOption, field, "%s is there twice", quoteID(to))
+		}
+	}
+	return nil
+}
+
+// searchOptions returns the service's settings with a request's changes.
+func (s *Service) searchOptions(o Options) (search.Options, error) {
+	options, limits := s.cfg.Search, s.cfg.Limits
+	const prefix = 2 // decoder start and target language; one more token is the least translation
+	switch {
+	case o.Beams < 0 || o.Beams > limits.Beams:
+		return options, invalid(CodeInvalidOption, "options.beams", "beams is %d: use 1 to %d", o.Beams, limits.Beams)
+	case o.MaxLength != 0 && (o.MaxLength <= prefix || o.MaxLength > limits.MaxLength):
+		return options, invalid(CodeInvalidOption, "options.maxLength", "maxLength is %d: use %d to %d",
+			o.MaxLength, prefix+1, limits.MaxLength)
+	}
+	if o.Beams > 0 {
+		options.Beams = o.Beams
+	}
+	if o.MaxLength > 0 {
+		options.MaxLength = o.MaxLength
+		options.MinLength = min(options.MinLength, o.MaxLength)
+	}
+	if o.LengthPenalty != nil {
+		options.LengthPenalty = *o.LengthPenalty
+	}
+	if o.NoRepeatNgramSize != nil {
+		options.NoRepeatNgramSize = *o.NoRepeatNgramSize
+	}
+	if o.RepetitionPenalty != nil {
+		options.RepetitionPenalty = *o.RepetitionPenalty
+	}
+	if err := options.Validate(); err != nil {
+		return options, invalid(CodeInvalidOption, "options", "%s", err)
+	}
+	return options, nil
+}

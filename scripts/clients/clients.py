@@ -1,0 +1,136 @@
+"""Runs published Python clients against a server: clients.py BASE_URL [toy].
+
+With "toy" the server is the one in server/, and answers are known exactly.
+"""
+
+import sys
+import urllib.error
+
+import deepl
+from deep_translator import LibreTranslator
+from deep_translator.exceptions import AuthorizationException, ServerException
+from libretranslatepy import LibreTranslateAPI
+
+BASE = sys.argv[1].rstrip("/")
+TOY = "toy" in sys.argv[2:]
+passed = 0
+
+
+def check(what, ok, got=None):
+    """Counts a check that holds; one that does not ends the run."""
+    global passed
+    if not ok:
+        sys.exit(f"FAILED: {what}: {got!r}")
+    passed += 1
+
+
+def fails(what, error, call, *args, **options):
+    """Checks that a call raises an error and returns it."""
+    try:
+        got = call(*args, **options)
+    except error as e:
+        check(what, True)
+        return e
+    check(what, False, got)
+
+
+def translated(what, source, got):
+    """Checks a translation: exactly where the server is the toy."""
+    check(what, got == source.upper() if TOY else isinstance(got, str) and got.strip() and got != source, got)
+
+
+def libretranslatepy_client():
+    api = LibreTranslateAPI(BASE)
+    translated("libretranslatepy translate", "Good morning.", api.translate("Good morning.", "en", "fr"))
+    translated("libretranslatepy translate, odd text", "50% & more; café", api.translate("50% & more; café", "en", "fr"))
+    found = api.detect("Good morning, how are you today?")
+    check("libretranslatepy detect", found[0]["language"] == "en" and 0 < found[0]["confidence"] <= 100, found)
+    languages = api.languages()
+    by_code = {l["code"]: l for l in languages}
+    check("libretranslatepy languages", by_code["fr"]["name"] == "French" and "en" in by_code["fr"]["targets"], languages)
+    e = fails("libretranslatepy unknown language", urllib.error.HTTPError, api.translate, "x", "en", "zz")
+    check("libretranslatepy unknown language: status", e.code == 400, e.code)
+    check("libretranslatepy unknown language: body", b'"error":"zz is not supported"' in e.read())
+    if TOY:
+        keyed = LibreTranslateAPI(BASE + "/", api_key="wrong")
+        e = fails("libretranslatepy wrong key", urllib.error.HTTPError, keyed.translate, "x", "en", "fr")
+        check("libretranslatepy wrong key: status", e.code == 403, e.code)
+
+
+def deep_translator_client():
+    # All in the query of a POST without a body.
+    client = LibreTranslator(source="en", target="fr", custom_url=BASE + "/", api_key="some")
+    translated("deep-translator translate", "Good morning, Zoë.", client.translate("Good morning, Zoë."))
+    got = client.translate_batch(["One apple.", "Two pears."])
+    check("deep-translator batch", len(got) == 2, got)
+    auto = LibreTranslator(source="auto", target="fr", custom_url=BASE + "/", api_key="some")
+    translated("deep-translator auto", "Good morning.", auto.translate("Good morning."))
+    # A language that it knows and the server may not.
+    if TOY:
+        polish = LibreTranslator(source="en", target="pl", custom_url=BASE + "/", api_key="some")
+        fails("deep-translator unknown language", ServerException, polish.translate, "Good morning.")
+        wrong = LibreTranslator(source="en", target="fr", custom_url=BASE + "/", api_key="wrong")
+        fails("deep-translator wrong key", AuthorizationException, wrong.translate, "Good morning.")
+
+
+def deepl_texts(client):
+    result = client.translate_text("Good morning.", target_lang="FR")
+    translated("deepl translate", "Good morning.", result.text)
+    check("deepl detects", result.detected_source_lang == "EN", result.detected_source_lang)
+    check("deepl bills", result.billed_characters in (None, len("Good morning.")), result.billed_characters)
+    results = client.translate_text(["Good morning.", "Good night.", ""], source_lang="EN", target_lang="JA")
+    check("deepl texts", len(results) == 3 and results[2].text == "", [r.text for r in results])
+    translated("deepl source language", "Good night.", results[1].text)
+    offered = {l.code for l in client.get_target_languages()}
+    for target in {"EN-US", "EN-GB", "PT-BR", "PT-PT", "NB", "ZH-HANS"} & offered:
+        got = client.translate_text("Bonjour tout le monde.", source_lang="FR", target_lang=target)
+        translated(f"deepl target {target}", "Bonjour tout le monde.", got.text)
+    got = client.translate_text("<p>Good <b>morning</b>.</p>", target_lang="FR", tag_handling="html")
+    check("deepl html", got.text.startswith("<p>") and "<b>" in got.text and "</b>" in got.text and got.text.endswith("</p>"), got.text)
+    got = client.translate_text(
+        "Good morning.", source_lang="EN", target_lang="FR", context="A greeting.", split_sentences="0",
+        preserve_formatting=True, formality="prefer_more", outline_detection=False, splitting_tags="x,y",
+        non_splitting_tags=["z"], tag_handling="xml", model_type="prefer_quality_optimized")
+    translated("deepl options", "Good morning.", got.text)
+    check("deepl model type", got.model_type_used == "quality_optimized", got.model_type_used)
+
+
+def deepl_others(client):
+    sources = {l.code: l for l in client.get_source_languages()}
+    check("deepl source languages", sources["EN"].name == "English" and "EN-US" not in sources, sorted(sources))
+    targets = {l.code: l for l in client.get_target_languages()}
+    check("deepl target languages", "EN-US" in targets and "EN" not in targets, sorted(targets))
+    check("deepl formality", targets["FR"].supports_formality is False)
+    usage = client.get_usage()
+    check("deepl usage", usage.character.valid and not usage.any_limit_reached, str(usage))
+    check("deepl glossaries", client.list_glossaries() == [])
+    check("deepl glossary languages", client.get_glossary_languages() == [])
+
+
+def deepl_refusals(client):
+    for what, options in {
+        "target_lang": {"target_lang": "XX"}, "source_lang": {"target_lang": "FR", "source_lang": "XX"},
+        "formality": {"target_lang": "FR", "formality": "more"},
+        "glossary_id": {"target_lang": "FR", "source_lang": "EN", "glossary": "def3a26b-3e84-45b3-84ae-0c0aaf3525f7"},
+    }.items():
+        e = fails(f"deepl refuses {what}", deepl.DeepLException, client.translate_text, "x", **options)
+        check(f"deepl refuses {what}: message", f"'{what}'" in str(e) and e.http_status_code == 400, str(e))
+    fails("deepl glossary", deepl.GlossaryNotFoundException, client.get_glossary, "def3a26b-3e84-45b3-84ae-0c0aaf3525f7")
+    if TOY:
+        wrong = deepl.Translator("wrong", server_url=BASE)
+        fails("deepl wrong key", deepl.AuthorizationException, wrong.translate_text, "x", target_lang="FR")
+        fails("deepl wrong key for usage", deepl.AuthorizationException, wrong.get_usage)
+
+
+def main():
+    deepl.http_client.max_network_retries = 0
+    libretranslatepy_client()
+    deep_translator_client()
+    for client in [deepl.Translator("some", server_url=BASE), deepl.DeepLClient("some", server_url=BASE)]:
+        deepl_texts(client)
+        deepl_others(client)
+        deepl_refusals(client)
+    print(f"Python clients: {passed} passed, 0 failed")
+
+
+main()

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Runs published clients of LibreTranslate and DeepL, as they are, against a server:
+#
+#   scripts/clients/run.sh                                  the one in server/, without a model
+#   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys
+#
+# Needs python3 with venv, node and npm; PYTHON says which python3. What it installs
+# goes to build/clients and is used again.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=build/clients
+mkdir -p "$work"
+
+if [[ ! -x $work/venv/bin/python ]]; then
+  "${PYTHON:-python3}" -m venv "$work/venv"
+fi
+"$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r scripts/clients/requirements.txt
+cp scripts/clients/{package.json,package-lock.json,.npmrc,clients.mjs} "$work/"
+(cd "$work" && npm ci --silent)
+
+toy=()
+if [[ -z ${BASE_URL:-} ]]; then
+  toy=(toy)
+  go build -o "$work/server" ./scripts/clients/server
+  rm -f "$work/address"
+  "$work/server" -address "$work/address" &
+  server=$!
+  trap 'kill "$server"; wait "$server" || true' EXIT
+  for _ in $(seq 100); do
+    [[ -s $work/address ]] && break
+    kill -0 "$server"
+    sleep 0.1
+  done
+  BASE_URL=$(cat "$work/address")
+fi
+"$work/venv/bin/python" scripts/clients/clients.py "$BASE_URL" "${toy[@]}"
+(cd "$work" && node clients.mjs "$BASE_URL" "${toy[@]}")

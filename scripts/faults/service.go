@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// service is a process of the program.
+type service struct {
+	address string
+	process *exec.Cmd
+	exited  chan error
+	client  *http.Client // a new connection for each request
+}
+
+// start starts the program and waits until it is ready. The caller stops it.
+func (r *run) start(ctx context.Context, environ ...string) (*service, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	s := &service{
+		address: address, process: exec.Command(r.binary, "serve"), exited: make(chan error, 1),
+		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+	}
+	s.process.Env = append(os.Environ(), append([]string{
+		"APP_HOST=127.0.0.1", "APP_PORT=" + port, "LOG_LEVEL=error", "CACHE_BYTES=0"}, environ...)...)
+	s.process.Stderr = os.Stderr
+	if err := s.process.Start(); err != nil {
+		return nil, err
+	}
+	go func() { s.exited <- s.process.Wait() }()
+	if err := s.wait(ctx, 30*time.Second, func() bool { return s.ready() }); err != nil {
+		s.kill()
+		return nil, fmt.Errorf("the service is not ready: %w", err)
+	}
+	return s, nil
+}
+
+// wait polls until a condition holds.
+func (s *service) wait(ctx context.Context, most time.Duration, condition func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for !condition() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not after %s: %w", most, ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+func (s *service) ready() bool {
+	resp, err := s.client.Get("http://" + s.address + "/readyz")
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+// kill ends the process without asking.
+func (s *service) kill() {
+	_ = s.process.Process.Kill()
+	_ = <-s.exited
+}
+
+// stop asks the process to end and waits until it has.
+func (s *service) stop() error {
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case err := <-s.exited:
+		return err
+	case <-time.After(time.Minute):
+		s.kill()
+		return fmt.Errorf("it does not end")
+	}
+}
+
+// body is a request from English to French.
+func body(texts ...string) []byte {
+	type record struct {
+		ID   string `json:"id"`
+		Text string `json:"text"`
+	}
+	var records []record
+	for i, text := range texts {
+		records = append(records, record{strconv.Itoa(i), text})
+	}
+	raw, _ := json.Marshal(map[string]any{"payload": map[string]any{"fromLang": "en", "toLang": "fr", "records": records}})
+	return raw
+}
+
+// post sends a body and returns the status and the number of translations.
+func (s *service) post(ctx context.Context, client *http.Client, body []byte, headers ...string) (status, results int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+"/translation", bytes.NewReader(body))
+	if err != nil {
+		return 0, 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, 0, err
+	}
+	var answer struct {
+		Result []struct{ Text string }
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return 0, 0, fmt.Errorf("status %d: %w", resp.StatusCode, err)
+	}
+	return resp.StatusCode, len(answer.Result), nil
+}
+
+// metric is the sum of a metric over all its series.
+func (s *service) metric(name string) (float64, error) {
+	resp, err := s.client.Get("http://" + s.address + "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(resp.Body)
+	if err != nil {
+		return 0, err
+	}
+	family, ok := families[name]
+	if !ok {
+		return 0, fmt.Errorf("no metric %s", name)
+	}
+	sum := 0.0
+	for _, m := range family.Metric {
+		sum += m.GetGauge().GetValue() + m.GetCounter().GetValue()
+	}
+	return sum, nil
+}
+
+// idle says whether nothing waits or decodes.
+func (s *service) idle() bool {
+	rows, err1 := s.metric("dragoman_batch_rows")
+	waiting, err2 := s.metric("dragoman_queue_sentences")
+	return err1 == nil && err2 == nil && rows+waiting == 0
+}
+
+// memory is the process's resident memory in MB.
+func (s *service) memory() (float64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	pages, err := strconv.ParseFloat(strings.Fields(string(raw))[1], 64)
+	return pages * float64(os.Getpagesize()) / 1e6, err
+}
