@@ -9,7 +9,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ERRCHECK    = github.com/kisielk/errcheck@v1.30.0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test check fmt bench bench-peers fuzz clean
+.PHONY: help run build runtime test check fmt bench bench-peers fuzz clients webtest faults clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -50,6 +50,15 @@ fuzz: ## fuzz each fuzz target for FUZZTIME (1m)
 	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
 	  done; \
 	done
+
+clients: ## run published clients of LibreTranslate and DeepL against a server
+	scripts/clients/run.sh
+
+webtest: ## test the web page in Chromium
+	scripts/webtest/run.sh
+
+faults: build runtime ## do to a running service what happens to services
+	go run ./scripts/faults
 
 clean: ## remove what was built
 	rm -rf build bin

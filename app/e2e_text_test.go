@@ -14,9 +14,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/openapi/contract"
 )
 
-// post sends a body to a path of the service and returns the answer.
+// contracted returns a client that compares every exchange with the service's own
+// description of its API.
+func (r *running) contracted(t *testing.T) *http.Client {
+	resp, err := http.Get(r.url + "/openapi.json")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	document, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	c, err := contract.New(document)
+	require.NoError(t, err)
+	return &http.Client{Transport: c.Transport(t, http.DefaultTransport)}
+}
+
+// send sends a body to a path of the service and returns the answer, which must be as
+// the API's description has it.
 func (r *running) send(t *testing.T, path, body string, headers ...string) (*http.Response, string) {
 	req, err := http.NewRequest("POST", r.url+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -24,7 +39,7 @@ func (r *running) send(t *testing.T, path, body string, headers ...string) (*htt
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := r.contracted(t).Do(req)
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
@@ -178,7 +193,7 @@ func TestServiceWithKeys(t *testing.T) {
 	assert.Contains(t, body, `"rate_limited"`)
 
 	for _, open := range []string{"/healthz", "/readyz", "/metrics", "/languages", "/"} {
-		resp, err := http.Get(r.url + open)
+		resp, err := r.contracted(t).Get(r.url + open)
 		require.NoError(t, err)
 		resp.Body.Close()
 		assert.Equal(t, 200, resp.StatusCode, open)

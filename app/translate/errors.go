@@ -26,7 +26,12 @@ type Error struct {
 }
 
 // Error is one line with all of it.
-func (e *Error) Error() string { return e.Field + ": " + e.Message }
+func (e *Error) Error() string {
+	if e.Field == "" {
+		return e.Message
+	}
+	return e.Field + ": " + e.Message
+}
 
 func invalid(code Code, field, format string, args ...any) *Error {
 	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}

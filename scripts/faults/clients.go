@@ -63,7 +63,7 @@ func connections(ctx context.Context, r *run) (string, error) {
 		status, _, err := s.post(ctx, s.client, body("It is raining."))
 		took := time.Since(begin)
 		if err != nil || status != http.StatusOK {
-			return "", fmt.Errorf("a translation meanwhile: status %d, %w", status, err)
+			return "", fmt.Errorf("a translation meanwhile: status %d, %v", status, err)
 		}
 		for _, c := range conns { // they are all still there
 			if _, err := get(c, "/healthz"); err != nil {
@@ -140,7 +140,7 @@ func (r *run) stall(ctx context.Context, clients int, begin string, limit time.D
 			}
 			start := time.Now()
 			if status, _, err := s.post(ctx, s.client, body("It is raining.")); err != nil || status != http.StatusOK {
-				return "", fmt.Errorf("a translation meanwhile: status %d, %w", status, err)
+				return "", fmt.Errorf("a translation meanwhile: status %d, %v", status, err)
 			}
 			served++
 			slowest = max(slowest, time.Since(start))
@@ -181,7 +181,7 @@ func slowReaders(ctx context.Context, r *run) (string, error) {
 		}
 		status, _, err := s.post(ctx, s.client, body("It is raining."))
 		if err != nil || status != http.StatusOK {
-			return "", fmt.Errorf("a translation afterwards: status %d, %w", status, err)
+			return "", fmt.Errorf("a translation afterwards: status %d, %v", status, err)
 		}
 		return fmt.Sprintf("%d streams took no rows any more once decoded; translations go on", len(conns)), nil
 	}, "MAX_RECORDS=2000")

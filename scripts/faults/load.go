@@ -22,11 +22,12 @@ func deadlines(ctx context.Context, r *run) (string, error) {
 			start := time.Now()
 			status, _, err := s.post(ctx, s.client, body("It is raining, and I like to read books."), "Request-Timeout", "1ms")
 			slowest = max(slowest, time.Since(start))
-			if err != nil || status != http.StatusGatewayTimeout {
-				return "", fmt.Errorf("status %d, %w", status, err)
+			// 504 where its time ran out, 503 where it would have had to wait for longer.
+			if err != nil || status != http.StatusGatewayTimeout && status != http.StatusServiceUnavailable {
+				return "", fmt.Errorf("status %d, %v", status, err)
 			}
 		}
-		return fmt.Sprintf("20 times 504, after %d ms at most", slowest.Milliseconds()), nil
+		return fmt.Sprintf("20 times 503 or 504, after %d ms at most", slowest.Milliseconds()), nil
 	})
 }
 
@@ -138,7 +139,7 @@ func manyRequests(ctx context.Context, r *run) (string, error) {
 						// Nine in ten are in the cache, as with real traffic of a web page.
 						text := fmt.Sprintf("Page %d.", n%(500+n/10%10*1000))
 						if status, results, err := s.post(gctx, client, body(text)); err != nil || status != http.StatusOK || results != 1 {
-							return fmt.Errorf("request %d: status %d, %d results, %w", n, status, results, err)
+							return fmt.Errorf("request %d: status %d, %d results, %v", n, status, results, err)
 						}
 					}
 				})

@@ -20,6 +20,9 @@ class Results:
         os.makedirs(settings.OUT, exist_ok=True)
         if settings.ADD and (found := read(name)):
             self.runs = found["runs"]
+            before = found["header"]["repetitions"]
+            if before != self.header["repetitions"]:
+                self.header["repetitions"] = f"{before} and {self.header['repetitions']}"
             self.header["earlier"] = [*found["header"].get("earlier", []), found["header"]["host"]]
         self.write()
 

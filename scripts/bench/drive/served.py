@@ -36,6 +36,8 @@ class Stage:
         self.model, self.results = model, results
         self.texts = servers.texts(model)
         batched = "ctranslate2-batched"
+        # With BENCH_ADD the file may have repetitions already.
+        self.first = 1 + max((r.get("repetition") or 0 for r in results.runs if r["model"] == model), default=-1)
         self.hopeless = set()  # sides that met p95 at no rate in a repetition: not tried again
         self.commands = {
             "dragoman": servers.dragoman(model),
@@ -71,11 +73,11 @@ class Stage:
                 capacities.setdefault(name, []).append(rate)
         capacity = {name: statistics.median(rates) for name, rates in capacities.items()}
         reference = capacity.get("dragoman") or max(capacity.values())
-        for repetition in range(REPETITIONS):
+        for repetition in range(self.first, self.first + REPETITIONS):
             for share in SHARES:
                 for name, command in self.turn(repetition):
                     # What is far beyond a side is measured once: it only fills queues.
-                    if repetition and share * reference > BEYOND * capacity[name]:
+                    if repetition > 0 and share * reference > BEYOND * capacity[name]:
                         continue
                     self.point(name, command, share * reference, kind="rate", share=share, repetition=repetition)
             for name, command in self.turn(repetition):
