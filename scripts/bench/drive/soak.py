@@ -19,13 +19,14 @@ MODEL = knob("SOAK_MODEL", "bundled")
 def main():
     results = Results("soak", repetitions=1, minutes=MINUTES, share=SHARE, model=MODEL, beams=servers.BEAMS[MODEL])
     texts, command = servers.texts(MODEL), servers.dragoman(MODEL)
-    with Server("dragoman", MODEL, command) as server:
+    limit = {"APP_CONCURRENCY": str(servers.LIMIT)}  # else more wait than the clients' patience is worth
+    with Server("dragoman", MODEL, command, **limit) as server:
         load(server, texts, 2, "-clients", 32, "-duration", "2s")
         capacity = load(server, texts, 20, "-clients", 32, "-duration", "20s")
     results.add(kind="capacity", **capacity)
     rate = SHARE * capacity["answered_per_s"]
     print(f"capacity {capacity['answered_per_s']:.1f} requests/s, soaking at {rate:.1f} for {MINUTES} minutes", flush=True)
-    with Server("dragoman", MODEL, command) as server, Memory(server), Noise() as noise:
+    with Server("dragoman", MODEL, command, **limit) as server, Memory(server), Noise() as noise:
         run = load(server, texts, MINUTES * 60, "-rate", rate, "-duration", f"{MINUTES}m", "-same")
     results.add(kind="soak", rate=rate, **run, **noise.fields())
     print({k: run[k] for k in ("requests", "answered", "p50_ms", "p99_ms")}, run.get("errors", {}), flush=True)
