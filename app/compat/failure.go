@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"os"
 	"strconv"
@@ -151,7 +150,7 @@ func explain(err error) Failure {
 	case errors.Is(err, access.ErrBadKey):
 		return Failure{Class: WrongKey, Message: "Invalid API key"}
 	case errors.As(err, &busy):
-		wait := max(1, int(math.Ceil(busy.Wait.Seconds())))
+		wait := busy.RetryAfter()
 		return Failure{Class: Busy, Message: fmt.Sprintf("Too many requests are waiting: try again in %d s.", wait), Wait: wait}
 	case errors.Is(err, engine.ErrBusy):
 		return Failure{Class: Busy, Message: "Too many requests are waiting: try again in a moment.", Wait: 1}

@@ -14,6 +14,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"dragoman/app/wording"
 )
 
 // maxPairs bounds the fields of a form, as net/url does: each takes far more memory
@@ -35,7 +37,7 @@ type Fields struct {
 func ReadFields(c *gin.Context) (Fields, error) {
 	r := c.Request
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return Fields{}, Refuse("Invalid request: Content-Encoding is %q, send the body as it is", short(coding))
+		return Fields{}, Refuse("Invalid request: Content-Encoding is %q, send the body as it is", wording.Short(coding))
 	}
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -98,7 +100,7 @@ func parseMultipart(raw []byte, boundary string) (url.Values, error) {
 	// With this much memory no file goes to the disk.
 	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
 	if err != nil {
-		return nil, Refuse("Invalid request: the form could not be read: %s", short(err.Error()))
+		return nil, Refuse("Invalid request: the form could not be read: %s", wording.Short(err.Error()))
 	}
 	return form.Value, nil
 }
@@ -210,7 +212,7 @@ func (f Fields) Bool(name string) (bool, error) {
 	case "1", "true":
 		return true, nil
 	}
-	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, short(raw))
+	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, wording.Short(raw))
 }
 
 // Given says whether a field has a value other than an empty one.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"dragoman/app/wording"
 )
 
 // unreadable is the error of a body that could not be read to its end. What the
@@ -24,45 +26,19 @@ func unreadable(err error) error {
 func invalidJSON(err error) error {
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return Refuse("Invalid JSON format: the body is %s, expected an object", kindName(semantic.JSONKind))
+		return Refuse("Invalid JSON format: the body is %s, expected an object", wording.Kind(semantic.JSONKind))
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return Refuse("Invalid request: %s appears twice", short(syntactic.JSONPointer.LastToken()))
+			return Refuse("Invalid request: %s appears twice", wording.Short(syntactic.JSONPointer.LastToken()))
 		}
-		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, short(syntactic.Err.Error()))
+		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, wording.Short(syntactic.Err.Error()))
 	}
 	return Refuse("Invalid JSON format: the body ends too early")
 }
 
 // wrongType is the error of a field with another kind of value than is wanted.
 func wrongType(name string, value jsontext.Value, wanted string) error {
-	return Refuse("Invalid request: %s is %s, expected %s", name, kindName(value.Kind()), wanted)
-}
-
-// kindName names a kind of JSON value.
-func kindName(k jsontext.Kind) string {
-	switch k {
-	case 't', 'f':
-		return "a boolean"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	}
-	return "something else"
-}
-
-// short bounds what an answer repeats of a request.
-func short(s string) string {
-	const most = 100
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
+	return Refuse("Invalid request: %s is %s, expected %s", name, wording.Kind(value.Kind()), wanted)
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -29,6 +30,10 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%v: %d requests with %d source tokens, try again in %s",
 		ErrBusy, e.Requests, e.Tokens, e.Wait.Round(time.Second))
 }
+
+// RetryAfter is Wait in whole seconds, rounded up and at least one, as HTTP's header
+// of that name has it.
+func (e *BusyError) RetryAfter() int { return max(1, int(math.Ceil(e.Wait.Seconds()))) }
 
 // Unwrap returns [ErrBusy].
 func (e *BusyError) Unwrap() error { return ErrBusy }

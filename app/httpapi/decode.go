@@ -16,6 +16,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/translate"
+	"dragoman/app/wording"
 )
 
 // translationBody is the body of POST /translation. The pointers tell a missing
@@ -158,7 +159,7 @@ func parsePriority(field optional[string]) (engine.Priority, error) {
 	case field.value == "low":
 		return engine.Low, nil
 	}
-	return 0, problem(codeInvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", short(field.value))
+	return 0, problem(codeInvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", wording.Short(field.value))
 }
 
 func missing(field string) error {
@@ -171,13 +172,13 @@ func missing(field string) error {
 func checkMediaType(h http.Header) error {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return problem(codeMediaType, "", "Content-Type is %q: send application/json", short(h.Get("Content-Type")))
+		return problem(codeMediaType, "", "Content-Type is %q: send application/json", wording.Short(h.Get("Content-Type")))
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return problem(codeMediaType, "", "charset is %q: send UTF-8", short(charset))
+		return problem(codeMediaType, "", "charset is %q: send UTF-8", wording.Short(charset))
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return problem(codeMediaType, "", "Content-Encoding is %q: send the body as it is", short(coding))
+		return problem(codeMediaType, "", "Content-Encoding is %q: send the body as it is", wording.Short(coding))
 	}
 	return nil
 }
@@ -222,9 +223,9 @@ func explainJSON(err error) error {
 			return problem(codeUnknownField, field, "%s is not a field that is known here", field)
 		}
 		if field == "" {
-			return problem(codeWrongType, "", "the body is %s, expected an object", kindName(semantic.JSONKind))
+			return problem(codeWrongType, "", "the body is %s, expected an object", wording.Kind(semantic.JSONKind))
 		}
-		return problem(codeWrongType, field, "%s is %s, expected %s", field, kindName(semantic.JSONKind), wantedKind(field))
+		return problem(codeWrongType, field, "%s is %s, expected %s", field, wording.Kind(semantic.JSONKind), wantedKind(field))
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
@@ -233,7 +234,7 @@ func explainJSON(err error) error {
 			return problem(codeDuplicateField, field, "%s appears twice", field)
 		}
 		return problem(codeInvalidJSON, field, "the body is not JSON at byte %d: %s",
-			syntactic.ByteOffset, short(syntactic.Err.Error()))
+			syntactic.ByteOffset, wording.Short(syntactic.Err.Error()))
 	}
 	return problem(codeInvalidJSON, "", "the body is not JSON: it ends too early")
 }
@@ -258,25 +259,6 @@ func wantedKind(field string) string {
 	return "a string"
 }
 
-// kindName names a kind of JSON value.
-func kindName(k jsontext.Kind) string {
-	switch k {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "a boolean"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	}
-	return "something else"
-}
-
 // fieldName writes a JSON pointer as payload.records[3].text.
 func fieldName(p jsontext.Pointer) string {
 	var name strings.Builder
@@ -288,16 +270,7 @@ func fieldName(p jsontext.Pointer) string {
 		if name.Len() > 0 {
 			name.WriteByte('.')
 		}
-		name.WriteString(short(token))
+		name.WriteString(wording.Short(token))
 	}
-	return short(name.String())
-}
-
-// short bounds what an answer or a log line repeats of a request.
-func short(s string) string {
-	const most = 100
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
+	return wording.Short(name.String())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strconv"
 
@@ -143,7 +142,7 @@ func retryAfter(err error) int {
 	if !errors.As(err, &busy) {
 		return 1
 	}
-	return max(1, int(math.Ceil(busy.Wait.Seconds())))
+	return busy.RetryAfter()
 }
 
 // refusals are the codes of requests that nothing was done for.

@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/wording"
 )
 
 const (
@@ -56,7 +57,7 @@ func (a *API) accessLog(c *gin.Context) {
 	attrs := []slog.Attr{
 		slog.String("id", c.GetString(requestIDKey)),
 		slog.String("method", c.Request.Method),
-		slog.String("path", short(c.Request.URL.Path)),
+		slog.String("path", wording.Short(c.Request.URL.Path)),
 		slog.Int("status", status),
 		slog.Duration("took", time.Since(start)),
 	}

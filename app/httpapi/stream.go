@@ -30,11 +30,7 @@ const eventTimeout = 30 * time.Second
 // An error before the first translation is answered as everywhere; one after it is the
 // stream's last event. A stream that ends with neither done nor error was cut off.
 func (a *API) stream(c *gin.Context) {
-	req, ok := a.begin(c)
-	if !ok {
-		return
-	}
-	ctx, cancel, err := a.deadline(c)
+	req, ctx, cancel, err := a.begin(c)
 	if err != nil {
 		a.fail(c, err)
 		return

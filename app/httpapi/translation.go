@@ -13,11 +13,7 @@ import (
 
 // translation serves POST /translation.
 func (a *API) translation(c *gin.Context) {
-	req, ok := a.begin(c)
-	if !ok {
-		return
-	}
-	ctx, cancel, err := a.deadline(c)
+	req, ctx, cancel, err := a.begin(c)
 	if err != nil {
 		a.fail(c, err)
 		return
@@ -38,25 +34,23 @@ func (a *API) translation(c *gin.Context) {
 	c.PureJSON(http.StatusOK, gin.H{"result": output})
 }
 
-// begin reads a request for translations. Without ok it was answered.
-func (a *API) begin(c *gin.Context) (req translationRequest, ok bool) {
+// begin reads a request for translations, and returns it with the context that they
+// have. The caller cancels it.
+func (a *API) begin(c *gin.Context) (req translationRequest, ctx context.Context, cancel context.CancelFunc, err error) {
 	if a.served.Load() == nil {
-		a.fail(c, problem(codeNotReady, "", "the model is loading: try again in a moment"))
-		return req, false
+		return req, nil, nil, problem(codeNotReady, "", "the model is loading: try again in a moment")
 	}
-	req, err := decodeTranslation(c.Request)
-	if err != nil {
-		a.fail(c, err)
-		return req, false
+	if req, err = decodeTranslation(c.Request); err != nil {
+		return req, nil, nil, err
 	}
 	c.Set(recordsKey, len(req.Records))
 	if err := a.charge(c, req); err != nil {
-		a.fail(c, err)
-		return req, false
+		return req, nil, nil, err
 	}
 	// The body is here; the deadline that bounded it must not end the translation.
 	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
-	return req, true
+	ctx, cancel, err = a.deadline(c)
+	return req, ctx, cancel, err
 }
 
 // deadline returns the context that a request's translation has: it ends with the

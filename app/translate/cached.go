@@ -1,17 +1,11 @@
 package translate
 
-import (
-	"fmt"
-
-	"dragoman/app/cache"
-)
+import "dragoman/app/cache"
 
 // key is what a whole sentence's translation is kept under.
 func (w *work) key(x *sentence) cache.Key {
 	return cache.Key{
-		Model: w.service.cfg.Model, From: x.record.result.From, To: x.record.result.To, Text: x.Text,
-		// Field by field, so that a setting that is added later is in it.
-		Options: fmt.Sprintf("%+v %+v %s %t", w.search, w.service.cfg.Limits, w.req.Format, w.req.Once),
+		Model: w.service.cfg.Model, From: x.record.result.From, To: x.record.result.To, Options: w.options, Text: x.Text,
 	}
 }
 

@@ -57,6 +57,7 @@ type sentence struct {
 // plan divides the records into sentences.
 func (w *work) plan(ctx context.Context) {
 	s, from := w.service, w.sources(ctx)
+	units := make([][]unit, len(from)) // of each record, cut once for all languages
 	defer s.cfg.Metrics.Stage(ctx, telemetry.Segment).End()
 	for _, to := range w.req.To {
 		target, _ := s.cfg.Tokenizer.LanguageID(to)
@@ -64,9 +65,13 @@ func (w *work) plan(ctx context.Context) {
 			rec := &record{number: len(w.records), source: i, target: target,
 				result: Result{Record: r, From: from[i], To: to, Detected: w.req.From == Auto}}
 			w.records = append(w.records, rec)
-			if from[i] != "" && from[i] != to {
-				w.divide(rec)
+			if from[i] == "" || from[i] == to {
+				continue
 			}
+			if units[i] == nil {
+				units[i] = w.cut(r.Text, from[i])
+			}
+			w.divide(rec, units[i])
 		}
 	}
 }
@@ -84,31 +89,46 @@ func (w *work) sources(ctx context.Context) []string {
 	return from
 }
 
-// divide divides the text of a record into sentences, which are to do.
-func (w *work) divide(rec *record) {
-	if w.req.Format != HTML {
-		rec.blocks = []block{{parts: w.sentencesOf(rec, markup.Parse(rec.result.Text, markup.Text))}}
-		return
-	}
-	for _, piece := range markup.SplitHTML(rec.result.Text) {
-		b := block{text: piece.Raw}
-		if piece.Unit {
-			b.parts = w.sentencesOf(rec, markup.Parse(piece.Text(), markup.HTML))
+// unit is a part of a text: what a block is made of in each language.
+type unit struct {
+	raw    string          // as it is in the text
+	text   markup.Sentence // of one that is translated
+	pieces []segment.Piece // of text; nil for one that stays
+}
+
+// cut cuts a text, in the language from, into units.
+func (w *work) cut(text, from string) []unit {
+	pieces := func(text string) []segment.Piece {
+		if w.req.Whole {
+			return []segment.Piece{{Text: text, Sentence: true}}
 		}
-		// A unit in which nothing is translated keeps its entities as they were.
+		return segment.Split(text, from)
+	}
+	if w.req.Format != HTML {
+		return []unit{{raw: text, text: markup.Parse(text, markup.Text), pieces: pieces(text)}}
+	}
+	var units []unit
+	for _, piece := range markup.SplitHTML(text) {
+		u := unit{raw: piece.Raw}
+		if piece.Unit {
+			u.text = markup.Parse(piece.Text(), markup.HTML)
+			u.pieces = pieces(u.text.Text)
+		}
+		units = append(units, u)
+	}
+	return units
+}
+
+// divide makes the units of a record's text blocks with sentences, which are to do.
+func (w *work) divide(rec *record, units []unit) {
+	for _, u := range units {
+		b := block{text: u.raw, parts: w.newParts(rec, nil, u.text, u.pieces)}
+		// Where nothing is translated, entities stay as they were.
 		if len(b.parts.sentences) == 0 {
 			b.parts = parts{}
 		}
 		rec.blocks = append(rec.blocks, b)
 	}
-}
-
-// sentencesOf divides a text into sentences.
-func (w *work) sentencesOf(rec *record, text markup.Sentence) parts {
-	if w.req.Whole {
-		return w.newParts(rec, nil, text, []segment.Piece{{Text: text.Text, Sentence: true}})
-	}
-	return w.newParts(rec, nil, text, segment.Split(text.Text, rec.result.From))
 }
 
 // newParts makes sentences, which are to do, of the pieces of a text. parent is the

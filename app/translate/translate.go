@@ -174,7 +174,9 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 	if err != nil {
 		return err
 	}
-	w := &work{service: s, req: req, search: options, yield: yield}
+	w := &work{service: s, req: req, search: options, yield: yield,
+		// Field by field, so that a setting that is added later is in it.
+		options: fmt.Sprintf("%+v %+v %s %t", options, s.cfg.Limits, req.Format, req.Once)}
 	w.plan(ctx)
 	return w.run(ctx)
 }

@@ -17,6 +17,7 @@ type work struct {
 	service *Service
 	req     Request
 	search  search.Options
+	options string // all that a translation depends on beside its text, languages and model
 	yield   func(i int, r Result) error
 
 	records []*record
