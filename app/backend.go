@@ -209,9 +209,9 @@ func (p *program) logMemory(m model.Model, cfg engine.Config, workers, threads i
 }
 
 // sources are what the service's metrics are read from.
-func (b *backend) sources(cfg config.Config, ready func() bool) telemetry.Sources {
+func (b *backend) sources(cfg config.Config, keys telemetry.Keys, ready func() bool) telemetry.Sources {
 	return telemetry.Sources{
-		Engines: b.engines, Rows: cfg.BatchSize, Cache: b.cache, CacheBytes: int64(cfg.CacheBytes), Ready: ready,
+		Engines: b.engines, Rows: cfg.BatchSize, Cache: b.cache, CacheBytes: int64(cfg.CacheBytes), Keys: keys, Ready: ready,
 		Model: telemetry.ModelInfo{
 			Source: b.model.Source, Revision: b.model.Revision, Precision: b.model.Precision, Version: version, Device: cfg.Device,
 		},

@@ -23,6 +23,7 @@ type border struct {
 	api         *httpapi.API
 	metrics     *telemetry.Metrics
 	description *openapi.Description
+	gate        *access.Gate
 
 	stopTracing func(context.Context) error
 	stopPprof   func() error
@@ -55,6 +56,7 @@ func (p *program) openBorder(ctx context.Context) (_ *border, err error) {
 	if err != nil {
 		return nil, err
 	}
+	b.gate = gate
 	b.watching.Go(func() { gate.Watch(ctx) })
 	tracer, stop, err := telemetry.StartTracing(ctx, telemetry.TracingConfig{Version: version, Log: p.log})
 	if err != nil {
@@ -103,7 +105,7 @@ func (b *border) ready(back *backend, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	b.metrics.Watch(back.sources(cfg, b.api.IsReady))
+	b.metrics.Watch(back.sources(cfg, b.gate, b.api.IsReady))
 	b.api.Ready(back.service, back.model)
 	return nil
 }

@@ -52,16 +52,11 @@ type Config struct {
 	// 0 is DefaultMaxClients. Those that are used least make room for others, and
 	// start afresh when they come back.
 	MaxClients int
-	// Fail answers a request that Admit turned away. The error is ErrNoKey or
-	// ErrBadKey, maybe wrapped, for which 401 is right, or a *LimitError for 429.
-	// The headers that belong to these are set already.
-	Fail func(*gin.Context, error)
-	Log  *slog.Logger
+	Log        *slog.Logger
 }
 
 // Gate lets callers in. It is safe for concurrent use.
 type Gate struct {
-	fail    func(*gin.Context, error)
 	keys    *keyring // nil where everybody is let in
 	clients *clients
 
@@ -79,7 +74,7 @@ func New(cfg Config) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gate{fail: cfg.Fail, clients: clients}
+	g := &Gate{clients: clients}
 	if cfg.KeysFile != "" {
 		if g.keys, err = openKeyring(cfg.KeysFile, cfg.Limits, cfg.Log); err != nil {
 			return nil, err
@@ -97,15 +92,6 @@ func New(cfg Config) (*Gate, error) {
 func (g *Gate) Watch(ctx context.Context) {
 	if g.keys != nil {
 		g.keys.watch(ctx)
-	}
-}
-
-// Admit is the middleware that lets a request in or answers it through
-// [Config.Fail]. It is Enter for routes whose keys come in headers.
-func (g *Gate) Admit(c *gin.Context) {
-	if err := g.Enter(c, ""); err != nil {
-		c.Abort()
-		g.fail(c, err)
 	}
 }
 

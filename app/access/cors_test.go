@@ -20,7 +20,7 @@ func corsServer(t *testing.T, key string, origins ...string) http.Handler {
 	router.HandleMethodNotAllowed = true
 	router.Use(handler)
 	router.NoMethod(func(c *gin.Context) { c.String(http.StatusMethodNotAllowed, "no") })
-	router.POST("/", g.Admit, func(c *gin.Context) { c.String(http.StatusOK, "ok") })
+	router.POST("/", admit(g), func(c *gin.Context) { c.String(http.StatusOK, "ok") })
 	return router
 }
 

@@ -39,10 +39,19 @@ func (s *syncBuffer) String() string {
 func newGate(t testing.TB, cfg Config) (*Gate, *syncBuffer) {
 	log := &syncBuffer{}
 	cfg.Log = slog.New(slog.NewTextHandler(log, nil))
-	cfg.Fail = refuse
 	g, err := New(cfg)
 	require.NoError(t, err)
 	return g, log
+}
+
+// admit is the middleware that a gate is in services.
+func admit(g *Gate) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if err := g.Enter(c, ""); err != nil {
+			c.Abort()
+			refuse(c, err)
+		}
+	}
 }
 
 // refuse answers with an error as the service would.
@@ -70,7 +79,7 @@ func server(t testing.TB, g *Gate, trusted ...string) http.Handler {
 	proxies, err := TrustedProxies(trusted)
 	require.NoError(t, err)
 	require.NoError(t, router.SetTrustedProxies(proxies))
-	router.POST("/", g.Admit, func(c *gin.Context) {
+	router.POST("/", admit(g), func(c *gin.Context) {
 		n, _ := strconv.Atoi(c.Query("chars"))
 		if err := g.Charge(c, n); err != nil {
 			refuse(c, err)

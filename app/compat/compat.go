@@ -65,6 +65,8 @@ type Config struct {
 	// Translated is told the results of a request that succeeded before they are
 	// sent: for headers, logs and metrics.
 	Translated func(c *gin.Context, results []translate.Result)
+	// Failed is told each failure before it is answered: for metrics.
+	Failed func(c *gin.Context, f Failure)
 }
 
 // Dialect is what tells one API's routes from the other's.
@@ -85,11 +87,19 @@ func (cfg Config) Route(d Dialect, h func(Call) (any, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		answer, err := cfg.serve(c, d, h)
 		if err != nil {
-			d.Fail(c, err)
+			cfg.Fail(c, d, err)
 			return
 		}
 		c.PureJSON(http.StatusOK, answer)
 	}
+}
+
+// Fail answers with an error in the words of an API.
+func (cfg Config) Fail(c *gin.Context, d Dialect, err error) {
+	if cfg.Failed != nil {
+		cfg.Failed(c, Explain(c, err))
+	}
+	d.Fail(c, err)
 }
 
 // serve reads a request, checks its key and has it answered.

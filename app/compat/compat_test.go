@@ -118,7 +118,7 @@ func TestExplain(t *testing.T) {
 			c, _ := gin.CreateTestContext(w)
 			c.Request = httptest.NewRequest("POST", "/", nil)
 			err := fmt.Errorf("worker 1: %w", test.err)
-			assert.Equal(t, Failure{Class: test.class, Message: test.message, Wait: test.wait, err: err}, Explain(c, err))
+			assert.Equal(t, Failure{Class: test.class, Message: test.message, Wait: test.wait, Err: err}, Explain(c, err))
 			assert.Equal(t, test.status, test.class.Statuses())
 		})
 	}

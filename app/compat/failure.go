@@ -102,14 +102,14 @@ type Failure struct {
 	Message string // one line without internals
 	Wait    int    // seconds before another try; 0: no hint
 
-	err error
+	Err error // that the failure explains; not for its sender
 }
 
 // Explain sorts an error. What is not meant for the sender is logged only; the
 // message names the request instead.
 func Explain(c *gin.Context, err error) Failure {
 	f := explain(err)
-	f.err = err
+	f.Err = err
 	switch {
 	case errors.Is(err, context.Canceled) && c.Request.Context().Err() != nil:
 		f.Class = ClientGone
@@ -195,7 +195,7 @@ func sentence(text string) string {
 
 // Send answers with the failure, in the status and body of an API.
 func (f Failure) Send(c *gin.Context, status int, body any) {
-	_ = c.Error(f.err) // for the access log
+	_ = c.Error(f.Err) // for the access log
 	if f.Class == ClientGone {
 		const clientClosedRequest = 499 // for the access log, nobody reads it
 		c.AbortWithStatus(clientClosedRequest)

@@ -138,7 +138,13 @@ func (a *API) Handler() http.Handler {
 	_ = router.SetTrustedProxies(a.cfg.TrustedProxies) // fails on addresses that cannot be parsed only
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
-	router.Use(telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
+	var known dialects // of the routes, once they are there
+	router.Use(telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic,
+		func(c *gin.Context) {
+			if fail, ok := known[c.FullPath()]; ok {
+				c.Set(dialectKey, fail)
+			}
+		})
 	if a.cfg.CORS != nil {
 		router.Use(a.cfg.CORS)
 	}
@@ -150,7 +156,7 @@ func (a *API) Handler() http.Handler {
 	if a.cfg.Metrics != nil {
 		router.GET(metricsPath, gin.WrapH(a.cfg.Metrics.Handler()))
 	}
-	a.mountDropIns(router)
+	known = a.mountDropIns(router)
 	a.mountPages(router)
 	for path, handler := range map[string]gin.HandlerFunc{healthPath: a.health, readyPath: a.readiness} {
 		router.GET(path, handler)
@@ -183,8 +189,15 @@ func (a *API) index(c *gin.Context) {
 	c.PureJSON(http.StatusOK, answer)
 }
 
-// health serves GET /healthz: the process answers.
+// health serves GET /healthz: the process answers, and its model does not hang. Whoever
+// starts processes anew, as Kubernetes does, asks for it.
 func (a *API) health(c *gin.Context) {
+	if served := a.served.Load(); served != nil {
+		if err := served.translator.Healthy(); err != nil {
+			a.fail(c, problem(codeStuck, "", "%s", err))
+			return
+		}
+	}
 	c.PureJSON(http.StatusOK, gin.H{"status": "ok"})
 }
 

@@ -180,15 +180,16 @@ type stuck struct{ upper }
 
 func (stuck) Healthy() error { return errors.New("the model has not finished a step for 2m0s") }
 
-func TestReadinessOfAStuckModel(t *testing.T) {
+func TestProbesOfAStuckModel(t *testing.T) {
 	a, _ := newAPI()
 	assert.True(t, a.IsReady())
 	a.Ready(stuck{}, Model{})
 	assert.False(t, a.IsReady())
-	w := do(a.Handler(), "GET", "/readyz", "")
-	assert.Equal(t, 503, w.Code)
-	assert.Equal(t, `{"error":{"code":"stuck","message":"the model has not finished a step for 2m0s"}}`+"\n", w.Body.String())
-	assert.Equal(t, 200, do(a.Handler(), "GET", "/healthz", "").Code)
+	for _, path := range []string{"/readyz", "/healthz"} {
+		w := do(a.Handler(), "GET", path, "")
+		assert.Equal(t, 503, w.Code, path)
+		assert.Equal(t, `{"error":{"code":"stuck","message":"the model has not finished a step for 2m0s"}}`+"\n", w.Body.String())
+	}
 }
 
 func TestRequestID(t *testing.T) {

@@ -115,7 +115,7 @@ func (a *API) fail(c *gin.Context, err error) {
 	}
 	e := a.public(c, err)
 	a.count(c, e.Code)
-	if fail := dialectOf(c.Request.URL.Path); fail != nil && e.Code != codeNotFound && e.Code != codeMethod {
+	if fail, ok := c.Value(dialectKey).(func(*gin.Context, error)); ok {
 		c.Abort()
 		if e.Code == codeBodyTooLarge {
 			err = &http.MaxBytesError{Limit: a.cfg.MaxBodyBytes}

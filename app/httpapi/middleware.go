@@ -13,6 +13,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/openapi"
+	"dragoman/app/webpage"
 	"dragoman/app/wording"
 )
 
@@ -25,11 +27,15 @@ const (
 	cachedKey    = "cached" // of the records, those that were in the cache
 	flagsKey     = "flags"  // how many records have which
 	deadlineKey  = "deadline_of_client"
+	dialectKey   = "dialect" // how errors are told on this path, see dialects
 )
 
 // requestIDPattern is what a client's request id may look like to be used: it
 // goes into headers and logs.
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
+
+// quiet are the routes whose requests are logged for debugging only.
+var quiet = append([]string{webpage.AssetsPath, openapi.FilesPath}, probes...)
 
 // requestID gives the request the id that the client sent, or a new one.
 func (a *API) requestID(c *gin.Context) {
@@ -51,7 +57,7 @@ func (a *API) accessLog(c *gin.Context) {
 	switch {
 	case status == http.StatusInternalServerError:
 		level = slog.LevelError
-	case slices.Contains(probes, c.FullPath()):
+	case slices.Contains(quiet, c.FullPath()):
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{

@@ -1,20 +1,24 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/compat"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
+	"dragoman/app/engine"
+	"dragoman/app/telemetry"
 	"dragoman/app/translate"
+	"dragoman/app/webfile"
 	"dragoman/app/webpage"
 )
 
-// mountDropIns adds the routes that LibreTranslate's and DeepL's clients know.
-func (a *API) mountDropIns(router gin.IRouter) {
+// mountDropIns adds the routes that LibreTranslate's and DeepL's clients know, and
+// returns how errors are told on each of their paths.
+func (a *API) mountDropIns(router *gin.Engine) dialects {
 	cfg := compat.Config{Backend: a.compatBackend, Translated: func(c *gin.Context, results []translate.Result) {
 		var seen tally
 		for _, r := range results {
@@ -22,26 +26,64 @@ func (a *API) mountDropIns(router gin.IRouter) {
 		}
 		c.Set(recordsKey, len(results))
 		seen.header(c)
-	}}
+	}, Failed: a.countFailure}
 	if gate := a.cfg.Gate; gate != nil {
 		cfg.Key, cfg.Charge, cfg.KeyNeeded = gate.Enter, gate.Charge, gate.NeedsKeys()
 	}
 	group := router.Group("", a.withDeadline)
-	libretranslate.Register(group, cfg)
-	deepl.Register(group, cfg)
+	known := dialects{}
+	for _, api := range []struct {
+		register func(gin.IRouter, compat.Config)
+		fail     func(*gin.Context, error)
+	}{{libretranslate.Register, libretranslate.Fail}, {deepl.Register, deepl.Fail}} {
+		before := pathsOf(router)
+		api.register(group, cfg)
+		for path := range pathsOf(router) {
+			if !before[path] {
+				known[path] = api.fail
+			}
+		}
+	}
+	return known
 }
 
-// dialectOf returns how errors are told on a path that belongs to a drop-in API, and
-// nil for all others.
-func dialectOf(path string) func(*gin.Context, error) {
-	switch path {
-	case "/translate", "/detect", "/translate_file", "/suggest", languagesPath, "/frontend/settings", "/health":
-		return libretranslate.Fail
+// dialects are how errors are told on the paths of drop-in APIs, as routes have them.
+type dialects map[string]func(*gin.Context, error)
+
+// pathsOf are the paths of all routes.
+func pathsOf(router *gin.Engine) map[string]bool {
+	paths := map[string]bool{}
+	for _, route := range router.Routes() {
+		paths[route.Path] = true
 	}
-	if strings.HasPrefix(path, "/v2/") || strings.HasPrefix(path, "/v3/") {
-		return deepl.Fail
+	return paths
+}
+
+// codesOfClasses are the service's own codes of what the drop-in APIs tell apart.
+var codesOfClasses = map[compat.Class]translate.Code{
+	compat.Invalid: codeInvalidValue, compat.NotFound: codeNotFound, compat.NotOffered: codeInvalidValue,
+	compat.NoKey: codeUnauthorized, compat.WrongKey: codeUnauthorized,
+	compat.TooMuch: translate.CodeTooManyRecords, compat.TooLarge: codeBodyTooLarge, compat.TooSlow: codeBodyTimeout,
+	compat.Limited: codeRateLimited, compat.OverQuota: codeRateLimited,
+	compat.Busy: codeBusy, compat.NotReady: codeNotReady, compat.Timeout: codeTimeout,
+}
+
+// countFailure counts what a drop-in route answers with in place of a translation.
+func (a *API) countFailure(c *gin.Context, f compat.Failure) {
+	var e *translate.Error
+	code, ok := codesOfClasses[f.Class]
+	switch {
+	case f.Class == compat.ClientGone:
+		a.cfg.Metrics.Cancelled(telemetry.ClientGone)
+		return
+	case errors.As(f.Err, &e):
+		code = e.Code
+	case errors.Is(f.Err, engine.ErrClosed):
+		code = codeShuttingDown
+	case !ok:
+		code = codeInternal
 	}
-	return nil
+	a.count(c, code)
 }
 
 // compatBackend is what translates for the drop-in routes; nil while the model is
@@ -75,7 +117,7 @@ func (a *API) mountPages(router gin.IRouter) {
 	index := a.index
 	if site := a.cfg.Site; site != nil {
 		index = func(c *gin.Context) {
-			if webpage.PrefersHTML(c.Request) {
+			if webfile.PrefersHTML(c.Request) {
 				site.Page(c)
 				return
 			}

@@ -19,7 +19,7 @@ import (
 // newContract makes the contract of the service that the tests run.
 func newContract(t *testing.T) *contract.Contract {
 	t.Helper()
-	c, err := contract.New(describe(t).JSON())
+	c, err := contract.New(document(t, describe(t)))
 	require.NoError(t, err)
 	return c
 }

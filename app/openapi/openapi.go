@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
+
+	"dragoman/app/webfile"
 )
 
 //go:embed openapi.yaml
@@ -45,7 +47,7 @@ type Description struct {
 }
 
 // documents are the document in its two forms.
-type documents struct{ json, yaml *file }
+type documents struct{ json, yaml *webfile.File }
 
 // New makes the description of a service whose model is not loaded yet: the document is
 // whole, but names no languages. It fails only where the files of the binary do not fit
@@ -70,10 +72,10 @@ func (d *Description) describe(m Model) error {
 		return fmt.Errorf("OpenAPI document: %w", err)
 	}
 	next := &documents{}
-	if next.json, err = newFile("application/json; charset=utf-8", asJSON); err != nil {
+	if next.json, err = webfile.New("application/json; charset=utf-8", asJSON); err != nil {
 		return err
 	}
-	if next.yaml, err = newFile("application/yaml; charset=utf-8", asYAML); err != nil {
+	if next.yaml, err = webfile.New("application/yaml; charset=utf-8", asYAML); err != nil {
 		return err
 	}
 	d.documents.Store(next)
@@ -115,9 +117,6 @@ func (d *Description) Register(router gin.IRouter) {
 	}
 }
 
-// JSON returns the document. It must not be changed.
-func (d *Description) JSON() []byte { return d.documents.Load().json.body }
+func (d *Description) serveJSON(c *gin.Context) { serve(c, d.documents.Load().json) }
 
-func (d *Description) serveJSON(c *gin.Context) { d.documents.Load().json.serve(c) }
-
-func (d *Description) serveYAML(c *gin.Context) { d.documents.Load().yaml.serve(c) }
+func (d *Description) serveYAML(c *gin.Context) { serve(c, d.documents.Load().yaml) }

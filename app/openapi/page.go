@@ -8,6 +8,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/swaggest/swgui/v5/static"
+
+	"dragoman/app/webfile"
 )
 
 // FilesPath is the route of the page's files, which the document does not describe.
@@ -27,12 +29,12 @@ var pageFiles embed.FS
 // not change after newPage, so it is safe for concurrent use.
 type page struct {
 	notFound gin.HandlerFunc
-	index    *file
-	files    map[string]*file // by name, those that index.html uses
+	index    *webfile.File
+	files    map[string]*webfile.File // by name, those that index.html uses
 }
 
 func newPage(notFound gin.HandlerFunc) (*page, error) {
-	p := &page{notFound: notFound, files: map[string]*file{}}
+	p := &page{notFound: notFound, files: map[string]*webfile.File{}}
 	if p.notFound == nil {
 		p.notFound = func(c *gin.Context) { http.NotFound(c.Writer, c.Request) }
 	}
@@ -60,21 +62,21 @@ func newPage(notFound gin.HandlerFunc) (*page, error) {
 }
 
 // readFile reads a file of the binary.
-func readFile(from fs.ReadFileFS, path, contentType string) (*file, error) {
+func readFile(from fs.ReadFileFS, path, contentType string) (*webfile.File, error) {
 	body, err := from.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	if strings.HasSuffix(path, ".gz") {
-		return newPackedFile(contentType, body), nil
+		return webfile.NewPacked(contentType, body), nil
 	}
-	return newFile(contentType, body)
+	return webfile.New(contentType, body)
 }
 
 // serve answers GET /docs.
 func (p *page) serve(c *gin.Context) {
 	secure(c.Writer.Header())
-	p.index.serve(c)
+	serve(c, p.index)
 }
 
 // serveFile answers GET of what is below /docs/.
@@ -92,7 +94,14 @@ func (p *page) serveFile(c *gin.Context) {
 		return
 	}
 	secure(c.Writer.Header())
-	f.serve(c)
+	serve(c, f)
+}
+
+// serve answers with a file. Caches ask each time whether it has changed, as it does when
+// another version of the service starts.
+func serve(c *gin.Context, f *webfile.File) {
+	c.Header("Cache-Control", "no-cache")
+	f.Serve(c.Writer, c.Request)
 }
 
 // secure sets the headers that keep other sites out of the page.

@@ -33,6 +33,8 @@ type Sources struct {
 	Cache      Cache // nil where there is none
 	CacheBytes int64 // that the cache may take
 
+	Keys Keys // nil where there is none
+
 	// Ready says whether new requests are welcome; nil is never.
 	Ready func() bool
 
@@ -58,6 +60,8 @@ type collector struct {
 	ofWorkers                                    []workerMetric
 
 	cacheRequests, cacheEvictions, cacheEntries, cacheBytes, cacheLimit *prometheus.Desc
+
+	keys keysMetrics
 }
 
 // workerMetric is a number of a worker.
@@ -92,6 +96,8 @@ func newCollector(w *atomic.Pointer[watched]) *collector {
 		cacheEntries:   newDesc("cache_entries", "Translations in the cache."),
 		cacheBytes:     newDesc("cache_bytes", "Memory that the cache's entries take."),
 		cacheLimit:     newDesc("cache_limit_bytes", "Memory that the cache's entries may take; 0 where it is off."),
+
+		keys: newKeysMetrics(),
 	}
 }
 
@@ -160,10 +166,10 @@ func workerCounters() []workerMetric {
 
 // Describe sends what Collect can send.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{
+	for _, desc := range append([]*prometheus.Desc{
 		c.ready, c.model, c.workers, c.wait, c.rows, c.occupancy,
 		c.cacheRequests, c.cacheEvictions, c.cacheEntries, c.cacheBytes, c.cacheLimit,
-	} {
+	}, c.keys.all()...) {
 		out <- desc
 	}
 	for _, metric := range c.ofWorkers {
@@ -197,6 +203,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if s.Cache != nil {
 		c.collectCache(out, s.Cache.Stats(), s.CacheBytes)
+	}
+	if s.Keys != nil {
+		c.keys.collect(out, s.Keys.Stats())
 	}
 }
 

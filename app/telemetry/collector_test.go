@@ -69,9 +69,13 @@ func TestNoNumberIsLeftOut(t *testing.T) {
 	for name, want := range map[string]float64{
 		"workers": 2, "batch_rows_limit": 80, "queue_wait_seconds": 2.5,
 		"cache_evictions_total": 3, "cache_entries": 4, "cache_bytes": 5, "cache_limit_bytes": 6,
+		"clients": 5, "keys": 6, "keys_file_broken": 1,
 	} {
 		assert.Equal(t, want, got["dragoman_"+name][""], name)
 	}
+	assert.Equal(t, map[string]float64{"result=done": 7, "result=failed": 8}, got["dragoman_keys_reloads_total"])
+	assert.Equal(t, map[string]float64{"reason=no_key": 1, "reason=wrong_key": 2, "reason=requests": 3, "reason=characters": 4},
+		got["dragoman_keys_refusals_total"])
 }
 
 func TestReadiness(t *testing.T) {

@@ -12,18 +12,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/access"
 	"dragoman/app/cache"
 	"dragoman/app/engine"
 )
 
-// fixedEngines and fixedCache always have the same numbers.
+// fixedEngines and the like always have the same numbers.
 type (
 	fixedEngines []engine.Stats
 	fixedCache   cache.Stats
+	fixedKeys    access.Stats
 )
 
 func (e fixedEngines) Stats() []engine.Stats { return e }
 func (c fixedCache) Stats() cache.Stats      { return cache.Stats(c) }
+func (k fixedKeys) Stats() access.Stats      { return access.Stats(k) }
 
 // testSources are two workers and a cache.
 func testSources() Sources {
@@ -35,6 +38,9 @@ func testSources() Sources {
 			DecodedTokens: 16, BrokenBatches: 17, Busy: 10 * time.Second, Joining: 2 * time.Second, Stepping: 7 * time.Second,
 		}, {QueuedTokens: 100, SourceTokensPerSecond: 60, RunningRows: 80}},
 		Rows: 80, Cache: fixedCache{Hits: 1, Misses: 2, Evictions: 3, Entries: 4, Bytes: 5}, CacheBytes: 6,
+		Keys: fixedKeys{
+			WithoutKey: 1, BadKey: 2, OverRequests: 3, OverCharacters: 4, Clients: 5, Callers: 6, Reloads: 7, FailedReloads: 8, KeysBroken: true,
+		},
 		Ready:     func() bool { return true },
 		Model:     ModelInfo{Source: "owner/name", Revision: "main", Precision: "int8", Version: "v1", Device: "cpu"},
 		Languages: []string{"en", "fr"},

@@ -72,7 +72,7 @@ func TestPageKeepsToThePolicy(t *testing.T) {
 	site, err := New(Config{})
 	require.NoError(t, err)
 	seen, ids := map[string]int{}, map[string]bool{}
-	walk(t, site.page.plain.body, func(element xml.StartElement, text string) {
+	walk(t, []byte(bodyOf(t, site.page)), func(element xml.StartElement, text string) {
 		name := element.Name.Local
 		seen[name]++
 		attrs := attributes(element)
@@ -127,10 +127,10 @@ var (
 func TestAssetsKeepToThePolicy(t *testing.T) {
 	site, err := New(Config{})
 	require.NoError(t, err)
-	page := string(site.page.plain.body)
+	page := bodyOf(t, site.page)
 	imported := map[string]bool{}
 	for name, asset := range site.assets {
-		body := strings.ReplaceAll(string(asset.plain.body), "http://www.w3.org/2000/svg", "")
+		body := strings.ReplaceAll(bodyOf(t, asset), "http://www.w3.org/2000/svg", "")
 		assert.Empty(t, forbiddenPattern.FindString(body), name)
 		for _, match := range importPattern.FindAllStringSubmatch(body, -1) {
 			assert.Contains(t, site.assets, match[1], "%s imports it", name)

@@ -19,6 +19,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"dragoman/app/webfile"
 )
 
 // AssetsPath is the route of the assets, for [Site.Asset].
@@ -49,8 +51,8 @@ type Config struct {
 type Site struct {
 	notFound gin.HandlerFunc
 	version  string // hash of all assets, a part of their addresses
-	page     *resource
-	assets   map[string]*resource // by name, as in main.js
+	page     *webfile.File
+	assets   map[string]*webfile.File // by name, as in main.js
 }
 
 // New makes the site from the files in the binary. They are hashed and compressed
@@ -66,7 +68,7 @@ func New(cfg Config) (*Site, error) {
 
 // newSite makes a site from index.html and assets/ of a file system.
 func newSite(cfg Config, files fs.FS) (*Site, error) {
-	s := &Site{notFound: cfg.NotFound, assets: map[string]*resource{}}
+	s := &Site{notFound: cfg.NotFound, assets: map[string]*webfile.File{}}
 	if s.notFound == nil {
 		s.notFound = func(c *gin.Context) { http.NotFound(c.Writer, c.Request) }
 	}
@@ -80,7 +82,7 @@ func newSite(cfg Config, files fs.FS) (*Site, error) {
 		if err != nil {
 			return nil, fmt.Errorf("web page: %w", err)
 		}
-		asset, err := newResource(entry.Name(), body)
+		asset, err := newFile(entry.Name(), body)
 		if err != nil {
 			return nil, fmt.Errorf("web page: %w", err)
 		}
@@ -98,7 +100,7 @@ func newSite(cfg Config, files fs.FS) (*Site, error) {
 
 // renderPage fills the address of the assets into index.html. The address is
 // relative, so that the page also works below a prefix of a proxy.
-func renderPage(files fs.FS, assets string) (*resource, error) {
+func renderPage(files fs.FS, assets string) (*webfile.File, error) {
 	const name = "index.html"
 	page, err := template.ParseFS(files, name)
 	if err != nil {
@@ -108,11 +110,30 @@ func renderPage(files fs.FS, assets string) (*resource, error) {
 	if err := page.Execute(&body, struct{ Assets string }{assets}); err != nil {
 		return nil, err
 	}
-	return newResource(name, body.Bytes())
+	return newFile(name, body.Bytes())
+}
+
+// newFile makes a file of the page. It fails on kinds of files that the page has none of.
+// The table is our own: that of package mime depends on the machine.
+func newFile(name string, body []byte) (*webfile.File, error) {
+	contentType, ok := map[string]string{
+		".html": "text/html; charset=utf-8",
+		".css":  "text/css; charset=utf-8",
+		".js":   "text/javascript; charset=utf-8",
+		".svg":  "image/svg+xml",
+	}[path.Ext(name)]
+	if !ok {
+		return nil, fmt.Errorf("%s: no content type is known for files like this", name)
+	}
+	f, err := webfile.New(contentType, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
 }
 
 // Page serves the page, for GET and HEAD of / by requests that want HTML (see
-// [PrefersHTML]).
+// [webfile.PrefersHTML]).
 func (s *Site) Page(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
 	s.serve(c, s.page, revalidate)
@@ -135,13 +156,12 @@ func (s *Site) Asset(c *gin.Context) {
 	}
 }
 
-// serve answers with a resource, compressed where the request takes that.
-func (s *Site) serve(c *gin.Context, r *resource, cacheControl string) {
+// serve answers with a file, compressed where the request takes that.
+func (s *Site) serve(c *gin.Context, f *webfile.File, cacheControl string) {
 	h := c.Writer.Header()
 	h.Set("Cache-Control", cacheControl)
 	h.Set("Content-Security-Policy", contentSecurityPolicy)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	r.serve(c.Writer, c.Request)
+	f.Serve(c.Writer, c.Request)
 }

@@ -28,16 +28,18 @@ import (
 )
 
 // api has the handlers. It is safe for concurrent use.
-type api struct{ cfg compat.Config }
+type api struct {
+	cfg     compat.Config
+	dialect compat.Dialect
+}
 
 // Register adds the routes. It takes /languages, in LibreTranslate's form.
 func Register(router gin.IRouter, cfg compat.Config) {
-	a := api{cfg}
-	dialect := compat.Dialect{KeyField: "api_key", Fail: Fail}
-	router.POST("/translate", cfg.Route(dialect, a.translate))
-	router.POST("/detect", cfg.Route(dialect, a.detect))
-	router.POST("/translate_file", notOffered("Files translation are disabled on this server."))
-	router.POST("/suggest", notOffered("Suggestions are disabled on this server."))
+	a := api{cfg, compat.Dialect{KeyField: "api_key", Fail: Fail}}
+	router.POST("/translate", cfg.Route(a.dialect, a.translate))
+	router.POST("/detect", cfg.Route(a.dialect, a.detect))
+	router.POST("/translate_file", a.notOffered("Files translation are disabled on this server."))
+	router.POST("/suggest", a.notOffered("Suggestions are disabled on this server."))
 	for path, answer := range map[string]func(*compat.Backend) any{
 		"/languages": languages, "/frontend/settings": a.settings, "/health": health,
 	} {
@@ -63,9 +65,9 @@ func Fail(c *gin.Context, err error) {
 }
 
 // notOffered makes the handler of what this server does not do.
-func notOffered(message string) gin.HandlerFunc {
+func (a api) notOffered(message string) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		Fail(c, &compat.RequestError{Class: compat.NotOffered, Message: message})
+		a.cfg.Fail(c, a.dialect, &compat.RequestError{Class: compat.NotOffered, Message: message})
 	}
 }
 
@@ -74,7 +76,7 @@ func (a api) public(answer func(*compat.Backend) any) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		backend, err := a.cfg.Loaded()
 		if err != nil {
-			Fail(c, err)
+			a.cfg.Fail(c, a.dialect, err)
 			return
 		}
 		c.PureJSON(http.StatusOK, answer(backend))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/webfile"
 	"dragoman/app/webpage"
 )
 
@@ -62,7 +63,7 @@ func (s *server) routes() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	router.GET("/", func(c *gin.Context) {
-		if webpage.PrefersHTML(c.Request) {
+		if webfile.PrefersHTML(c.Request) {
 			s.site.Page(c)
 			return
 		}

@@ -1,4 +1,4 @@
-package webpage
+package webfile
 
 import (
 	"net/http"

@@ -1,0 +1,110 @@
+// Package webfile serves files that are part of the binary, compressed where the
+// request takes that, with entity tags that stand for exactly the bytes that are sent.
+package webfile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// File is a file as it is sent. It does not change, so it is safe for concurrent use.
+type File struct {
+	contentType string
+	plain       representation // without a body where only the other is kept
+	gzip        representation // without a body where it would save too little
+}
+
+// representation is one encoding of a file, with the strong entity tag that stands for
+// exactly these bytes.
+type representation struct {
+	body []byte
+	etag string
+}
+
+// New makes a file, and compresses it where that saves at least a tenth. The file keeps
+// body.
+func New(contentType string, body []byte) (*File, error) {
+	f := &File{contentType: contentType, plain: represent(body)}
+	packed, err := compress(body)
+	if err != nil {
+		return nil, err
+	}
+	if len(packed) < len(body)*9/10 {
+		f.gzip = represent(packed)
+	}
+	return f, nil
+}
+
+// NewPacked makes a file of which there is only the form in gzip, as libraries have it.
+// Who takes no gzip, which is rare, gets it unpacked for each request.
+func NewPacked(contentType string, packed []byte) *File {
+	f := &File{contentType: contentType, gzip: represent(packed)}
+	f.plain.etag = `"plain-` + f.gzip.etag[1:]
+	return f
+}
+
+// Body is the file without compression. It must not be changed.
+func (f *File) Body() ([]byte, error) {
+	if f.plain.body != nil {
+		return f.plain.body, nil
+	}
+	return unpack(f.gzip.body)
+}
+
+// Serve answers GET and HEAD, conditional and range requests included. How long caches
+// may keep the answer is the caller's to say.
+func (f *File) Serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	chosen := f.plain
+	if f.gzip.body != nil {
+		h.Add("Vary", "Accept-Encoding")
+		if acceptsGzip(r) {
+			h.Set("Content-Encoding", "gzip")
+			chosen = f.gzip
+		} else if chosen.body == nil {
+			var err error
+			if chosen.body, err = unpack(f.gzip.body); err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+		}
+	}
+	h.Set("Content-Type", f.contentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("ETag", chosen.etag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(chosen.body))
+}
+
+func represent(body []byte) representation {
+	sum := sha256.Sum256(body)
+	return representation{body: body, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}
+}
+
+func compress(body []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(body); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("a file in the binary: %w", err)
+	}
+	return io.ReadAll(r)
+}

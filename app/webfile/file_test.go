@@ -1,0 +1,77 @@
+package webfile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// get asks for a file; accept is the header Accept-Encoding.
+func get(f *File, accept string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("Accept-Encoding", accept)
+	f.Serve(w, r)
+	return w
+}
+
+func TestServe(t *testing.T) {
+	body := bytes.Repeat([]byte("text "), 1000)
+	packed, err := compress(body)
+	require.NoError(t, err)
+	both, err := New("text/plain", body)
+	require.NoError(t, err)
+	for name, f := range map[string]*File{"both": both, "only packed": NewPacked("text/plain", packed)} {
+		plain := get(f, "br")
+		assert.Equal(t, 200, plain.Code, name)
+		assert.Equal(t, body, plain.Body.Bytes(), name)
+		assert.Empty(t, plain.Header().Get("Content-Encoding"), name)
+		assert.Equal(t, "Accept-Encoding", plain.Header().Get("Vary"), name)
+		assert.Equal(t, "text/plain", plain.Header().Get("Content-Type"), name)
+		assert.Equal(t, "nosniff", plain.Header().Get("X-Content-Type-Options"), name)
+		kept, err := f.Body()
+		require.NoError(t, err)
+		assert.Equal(t, body, kept, name)
+
+		sent := get(f, "gzip")
+		assert.Equal(t, "gzip", sent.Header().Get("Content-Encoding"), name)
+		assert.Less(t, sent.Body.Len(), len(body)/10, name)
+		assert.NotEqual(t, plain.Header().Get("ETag"), sent.Header().Get("ETag"), "other bytes have another strong tag")
+		r, err := gzip.NewReader(sent.Body)
+		require.NoError(t, err)
+		unpacked, err := io.ReadAll(r)
+		require.NoError(t, err)
+		assert.Equal(t, body, unpacked, name)
+	}
+}
+
+func TestSmallFilesAreNotCompressed(t *testing.T) {
+	f, err := New("image/svg+xml", []byte("<svg/>"))
+	require.NoError(t, err)
+	w := get(f, "gzip")
+	assert.Equal(t, "<svg/>", w.Body.String())
+	assert.Empty(t, w.Header().Get("Content-Encoding"))
+	assert.Empty(t, w.Header().Get("Vary"), "there is one encoding only")
+}
+
+func TestPackedFileThatIsNone(t *testing.T) {
+	f := NewPacked("text/plain", []byte("plain"))
+	_, err := f.Body()
+	assert.ErrorContains(t, err, "a file in the binary")
+	assert.Equal(t, 500, get(f, "").Code)
+}
+
+// Compressing is the same each time, or replicas would disagree about entity tags.
+func TestCompressIsDeterministic(t *testing.T) {
+	body := bytes.Repeat([]byte("text "), 1000)
+	one, err := compress(body)
+	require.NoError(t, err)
+	other, err := compress(body)
+	require.NoError(t, err)
+	assert.Equal(t, one, other)
+}
