@@ -90,13 +90,17 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 		return p.translate(ctx, args)
 	case "key":
 		return p.key(ctx, args)
+	case "health":
+		return p.health(ctx, args)
+	case "monitor":
+		return p.monitor(ctx, args)
 	case "version", "--version":
 		_, err := fmt.Fprintf(p.stdout, "dragoman %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return err
 	case "help", "--help", "-h":
 		return p.help()
 	}
-	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, translate, key, version or help", name)}
+	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, translate, key, health, monitor, version or help", name)}
 }
 
 // help prints the subcommands and the environment variables.
@@ -108,6 +112,8 @@ func (p *program) help() error {
   dragoman pull [model]                            fetch and export a model
   dragoman translate --from en --to fr [text]...   translate arguments, files or standard input
   dragoman key name                                make an API key
+  dragoman health                                  ask a running service how it is
+  dragoman monitor [server]...                     watch running services
   dragoman version
   dragoman help
 
@@ -117,6 +123,10 @@ Each subcommand explains its flags with --help. Environment:
 	for _, v := range config.Variables() {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.Name, v.Default, v.Help)
 	}
+	fmt.Fprint(w, `
+Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, where that is set; the other variables of
+OpenTelemetry's SDK (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) hold as well.
+`)
 	return w.Flush()
 }
 

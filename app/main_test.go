@@ -86,11 +86,11 @@ func TestUsageErrors(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, translate, key, version or help`},
+		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, translate, key, health, monitor, version or help`},
 		{[]string{"serve", "now"}, nil, `serve takes no arguments, got ["now"]`},
 		{[]string{"serve", "--port", "1"}, nil, `serve: unknown flag: --port`},
 		{nil, []string{"APP_PORT=x"}, `configuration: APP_PORT="x": use a whole number`},
-		{[]string{"serve"}, []string{"DEVICE=cuda"}, `configuration: DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu`},
+		{[]string{"serve"}, []string{"DEVICE=cuda"}, `configuration: DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu or auto`},
 		{[]string{"pull", "a/b", "c/d"}, nil, `pull takes one model, got ["a/b" "c/d"]`},
 		{[]string{"pull", "--precision", "int4"}, nil, `configuration: PRECISION="int4": use auto, int8, fp32 or fp16`},
 		{[]string{"pull", "--revision", "main"}, nil, `configuration: MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},

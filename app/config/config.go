@@ -43,7 +43,8 @@ type Config struct {
 	// Precision is "" after Parse where PRECISION is auto.
 	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp32 for small models, int8 for all others"`
 
-	Device  string `env:"DEVICE" envDefault:"cpu" help:"where the model runs; only cpu for now"`
+	// Device is "cpu" after Parse where DEVICE is auto.
+	Device  string `env:"DEVICE" envDefault:"auto" help:"where the model runs: cpu, or auto, which takes a GPU where this build can use one; this version cannot"`
 	Threads int    `env:"THREADS" envDefault:"0" help:"threads of each worker; 0: one for each core, shared out between the workers"`
 	Library string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: looked for beside the binary, in build/onnxruntime and in the system's folders"`
 
@@ -91,6 +92,9 @@ func Parse(environ []string) (Config, error) {
 	}
 	if cfg.Precision == "auto" {
 		cfg.Precision = ""
+	}
+	if cfg.Device == "auto" {
+		cfg.Device = "cpu"
 	}
 	return cfg, cfg.validate()
 }
@@ -148,9 +152,9 @@ func (c Config) validate() error {
 	switch c.Device {
 	case "cpu":
 	case "cuda":
-		errs = append(errs, errors.New("DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu"))
+		errs = append(errs, errors.New("DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu or auto"))
 	default:
-		errs = append(errs, fmt.Errorf("DEVICE=%q: use cpu", c.Device))
+		errs = append(errs, fmt.Errorf("DEVICE=%q: use auto or cpu", c.Device))
 	}
 	errs = append(errs, c.validateAccess()...)
 	if c.LogFormat != "text" && c.LogFormat != "json" {

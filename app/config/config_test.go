@@ -117,8 +117,8 @@ func TestParseRefuses(t *testing.T) {
 		{"SHUTDOWN_TIMEOUT=0s", `SHUTDOWN_TIMEOUT=0s: use a time above 0, such as 30s`},
 		{"PRECISION=int4", `PRECISION="int4": use auto, int8, fp32 or fp16`},
 		{"PRECISION=INT8", `PRECISION="INT8": use auto, int8, fp32 or fp16`},
-		{"DEVICE=cuda", `DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu`},
-		{"DEVICE=tpu", `DEVICE="tpu": use cpu`},
+		{"DEVICE=cuda", `DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu or auto`},
+		{"DEVICE=tpu", `DEVICE="tpu": use auto or cpu`},
 		{"LOG_LEVEL=loud", `LOG_LEVEL="loud": use debug, info, warn or error`},
 		{"MODEL_VERIFY=sometimes", `MODEL_VERIFY="sometimes": use changed, always or never`},
 		{"MODEL_PREPACK=2", `MODEL_PREPACK="2": use true or false`},
@@ -127,7 +127,7 @@ func TestParseRefuses(t *testing.T) {
 		{"HF_HUB_OFFLINE=maybe", `HF_HUB_OFFLINE="maybe": use true or false`},
 		{"MODEL_REVISION=main", `MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},
 		{"APP_PORT=x THREADS=y", `APP_PORT="x": use a whole number; THREADS="y": use a whole number`},
-		{"APP_PORT=-1 DEVICE=tpu", `APP_PORT=-1: use 0 to 65535; DEVICE="tpu": use cpu`},
+		{"APP_PORT=-1 DEVICE=tpu", `APP_PORT=-1: use 0 to 65535; DEVICE="tpu": use auto or cpu`},
 	} {
 		t.Run(test.environ, func(t *testing.T) {
 			_, err := Parse(strings.Fields(test.environ))

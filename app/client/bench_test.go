@@ -1,0 +1,189 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// benchAnswer is what the service of the benchmarks answers, without looking.
+const benchAnswer = `{"result":[{"id":"1","text":"Où se trouve la gare ?"}]}`
+
+var benchRequest = Request{From: "en", To: "fr", Records: []Record{{ID: "1", Text: "Where is the station?"}}}
+
+func benchService(b *testing.B) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", jsonType)
+		_, _ = io.WriteString(w, benchAnswer)
+	}))
+	b.Cleanup(server.Close)
+	return server.URL
+}
+
+func benchClient(b *testing.B, url string) *Client {
+	c, err := New(Config{URL: url, MaxInFlight: 16})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(c.Close)
+	return c
+}
+
+// reportCPU returns what reports the processor time of a request at the end: that of all
+// goroutines, the service of the benchmark included. Other programs disturb it less than
+// they do the time on the clock.
+func reportCPU(b *testing.B) func() {
+	start := cpuTime(b)
+	return func() {
+		b.ReportMetric(float64((cpuTime(b)-start).Microseconds())/float64(b.N), "cpu-µs/request")
+	}
+}
+
+// cpuTime is what the process has used so far.
+func cpuTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// BenchmarkPlain is the same by net/http and encoding/json alone, one request after
+// another and 16 side by side.
+func BenchmarkPlain(b *testing.B) {
+	url := benchService(b)
+	hc := &http.Client{Transport: newTransport(16)}
+	b.Cleanup(hc.CloseIdleConnections)
+	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
+	defer cancel()
+	once := func() {
+		if err := plain(ctx, hc, url); err != nil {
+			b.Error(err)
+		}
+	}
+	b.Run("1", func(b *testing.B) {
+		b.ReportAllocs()
+		defer reportCPU(b)()
+		for b.Loop() {
+			once()
+		}
+	})
+	b.Run("16", func(b *testing.B) {
+		b.ReportAllocs()
+		defer reportCPU(b)()
+		work, done := make(chan struct{}), make(chan struct{})
+		for range 16 {
+			go func() {
+				for range work {
+					once()
+				}
+				done <- struct{}{}
+			}()
+		}
+		for range b.N {
+			work <- struct{}{}
+		}
+		close(work)
+		for range 16 {
+			<-done
+		}
+	})
+}
+
+// plain translates without a Client.
+func plain(ctx context.Context, hc *http.Client, url string) error {
+	raw, err := json.Marshal(map[string]any{"payload": map[string]any{"fromLang": "en", "toLang": "fr", "records": benchRequest.Records}})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+translationPath, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", jsonType)
+	deadline, _ := ctx.Deadline()
+	req.Header.Set(timeoutHeader, strconv.FormatFloat(time.Until(deadline).Seconds(), 'f', 3, 64))
+	resp, err := hc.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Result []struct{ ID, Text string }
+	}
+	return json.NewDecoder(resp.Body).Decode(&answer)
+}
+
+func BenchmarkTranslate(b *testing.B) {
+	c := benchClient(b, benchService(b))
+	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
+	defer cancel()
+	b.ReportAllocs()
+	defer reportCPU(b)()
+	for b.Loop() {
+		if _, err := c.Translate(ctx, benchRequest); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSubmit keeps 16 requests on their way, as BenchmarkPlain/16 does.
+func BenchmarkSubmit(b *testing.B) {
+	c := benchClient(b, benchService(b))
+	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
+	defer cancel()
+	b.ReportAllocs()
+	defer reportCPU(b)()
+	const ahead = 64
+	futures := make([]*Future, 0, ahead)
+	for range b.N {
+		if len(futures) == ahead {
+			if _, err := futures[0].Wait(ctx); err != nil {
+				b.Fatal(err)
+			}
+			futures = append(futures[:0], futures[1:]...)
+		}
+		futures = append(futures, c.Submit(ctx, benchRequest))
+	}
+	for _, f := range futures {
+		if _, err := f.Wait(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSubmitAlone is what Submit itself takes: the transport answers at once.
+func BenchmarkSubmitAlone(b *testing.B) {
+	c, err := New(Config{URL: "http://service", HTTPClient: &http.Client{Transport: atOnce{}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
+	defer cancel()
+	b.ReportAllocs()
+	defer reportCPU(b)()
+	for b.Loop() {
+		if _, err := c.Submit(ctx, benchRequest).Wait(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// atOnce answers without a connection.
+type atOnce struct{}
+
+func (atOnce) RoundTrip(r *http.Request) (*http.Response, error) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	_ = r.Body.Close()
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r,
+		Body: io.NopCloser(bytes.NewReader([]byte(benchAnswer)))}, nil
+}

@@ -1,0 +1,209 @@
+package client
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What a [Config] gets where it says nothing.
+const (
+	defaultMaxInFlight      = 64
+	defaultMaxQueued        = 1 << 16
+	defaultRetries          = 3
+	defaultMaxBackoff       = 30 * time.Second
+	defaultMaxResponseBytes = 64 << 20
+	defaultUserAgent        = "dragoman-go-client"
+)
+
+// Config says how a [Client] reaches the service. Only URL is needed.
+type Config struct {
+	// URL of the service, such as http://localhost:9527. A path is put before those
+	// of the service, for one that lies below another site.
+	URL string
+	// Key is the API key; "" for none.
+	Key string
+	// HTTPClient sends the requests. nil: one of its own, with connections enough for
+	// MaxInFlight. Its Timeout, where it has one, bounds each try, not the call.
+	HTTPClient *http.Client
+	// MaxInFlight is the number of requests that Submit has on their way at once; one
+	// that pauses before its next try counts. 0: 64.
+	MaxInFlight int
+	// MaxQueued is the number of requests that wait for their turn after Submit; one
+	// more fails with [ErrQueueFull]. 0: 65,536.
+	MaxQueued int
+	// Retries are the tries after the first. 0: 3; negative: none.
+	Retries int
+	// MaxBackoff is the longest pause between two tries. Where the service asks for a
+	// longer one by Retry-After, there is no further try. 0: 30 s.
+	MaxBackoff time.Duration
+	// MaxResponseBytes bounds an answer, and each line of a stream. 0: 64 MiB.
+	MaxResponseBytes int64
+	// UserAgent is what requests call their sender. "": dragoman-go-client.
+	UserAgent string
+	// Log gets a line for each try that is followed by another, at debug level, and one
+	// for each panic of a callback. Texts are in none. nil: slog.Default().
+	Log *slog.Logger
+}
+
+// withDefaults checks the numbers and fills in those that are missing.
+func (c Config) withDefaults() (Config, error) {
+	if c.MaxInFlight < 0 || c.MaxQueued < 0 || c.MaxBackoff < 0 || c.MaxResponseBytes < 0 {
+		return c, fmt.Errorf("client: MaxInFlight %d, MaxQueued %d, MaxBackoff %s and MaxResponseBytes %d: use 0 for the default, or more",
+			c.MaxInFlight, c.MaxQueued, c.MaxBackoff, c.MaxResponseBytes)
+	}
+	if strings.ContainsFunc(c.Key+c.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return c, errors.New("client: Key or UserAgent has control characters, such as the end of a line: leave them out")
+	}
+	setDefault(&c.MaxInFlight, defaultMaxInFlight)
+	setDefault(&c.MaxQueued, defaultMaxQueued)
+	setDefault(&c.Retries, defaultRetries)
+	setDefault(&c.MaxBackoff, defaultMaxBackoff)
+	setDefault(&c.MaxResponseBytes, defaultMaxResponseBytes)
+	setDefault(&c.UserAgent, defaultUserAgent)
+	c.Retries = max(c.Retries, 0)
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c, nil
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Client talks to one service. It is safe for concurrent use; make one and share it,
+// so that requests share connections. The caller closes it.
+type Client struct {
+	cfg  Config // without zeros
+	base string // the URL, without a slash at its end
+	http *http.Client
+	own  bool // http was made here
+
+	closing context.Context // done when Close is called
+	end     context.CancelFunc
+
+	mu      sync.Mutex // guards all below; what is called with it held does not block
+	idle    sync.Cond  // running is 0
+	queue   list.List  // of *Future: those that wait for their turn, the oldest first
+	workers int        // goroutines that send what was submitted, at most MaxInFlight
+	running int        // workers, callbacks, and others that Close waits for
+	closed  bool
+}
+
+// New makes a client. It sends nothing yet: see [Client.Ready] for whether the service
+// is there. The error says which field of cfg cannot be used.
+func New(cfg Config) (*Client, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	base, err := baseURL(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{cfg: cfg, base: base}
+	c.http, c.own = httpClient(cfg)
+	c.closing, c.end = context.WithCancel(context.Background())
+	c.idle.L = &c.mu
+	return c, nil
+}
+
+// baseURL is what the paths of the service are put behind.
+func baseURL(s string) (string, error) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("client: URL: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return "", fmt.Errorf("client: URL is %q: use one such as http://localhost:9527", u.Redacted())
+	case u.RawQuery != "" || u.Fragment != "":
+		return "", fmt.Errorf("client: URL is %q: leave out what follows ? or #", u.Redacted())
+	}
+	u.ForceQuery = false // a ? with nothing behind it
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// httpClient returns the client that sends the requests of a Client, and whether it
+// was made for it.
+func httpClient(cfg Config) (hc *http.Client, own bool) {
+	hc = &http.Client{}
+	if cfg.HTTPClient != nil {
+		*hc = *cfg.HTTPClient // a copy, for CheckRedirect; the transport is shared
+	} else {
+		hc.Transport, own = newTransport(cfg.MaxInFlight), true
+	}
+	if hc.CheckRedirect == nil {
+		hc.CheckRedirect = keepMethod
+	}
+	return hc, own
+}
+
+// newTransport makes a transport that keeps as many connections as requests may be on
+// their way. There is no timeout for an answer's first byte: translations take as long
+// as they take, and the context bounds them.
+func newTransport(connections int) *http.Transport {
+	dialer := net.Dialer{Timeout: 10 * time.Second}
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		ForceAttemptHTTP2:   true,
+		// Some more than requests on their way: a request may begin to dial and then get a
+		// connection that has become free.
+		MaxIdleConnsPerHost: 2 * connections,
+		// Less than the two minutes after which the service closes an idle connection:
+		// who closes last sends requests into the void.
+		IdleConnTimeout: 90 * time.Second,
+		// A connection that all requests share must not die unnoticed.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
+	}
+}
+
+// keepMethod follows a redirection only if the request stays what it was: most statuses
+// make a POST a GET, which would ask for something else.
+func keepMethod(req *http.Request, via []*http.Request) error {
+	if first := via[0]; req.Method != first.Method || len(via) >= 10 {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// Close ends what was submitted and has no result yet: it fails with [ErrClosed], as
+// does all that is submitted later. Close returns when no callback runs any more, so it
+// must not be called by one. Calls of other methods are not touched. It may be called
+// several times.
+func (c *Client) Close() {
+	c.mu.Lock()
+	c.closed = true
+	var waiting []*Future
+	for f := c.pop(); f != nil; f = c.pop() {
+		waiting = append(waiting, f)
+	}
+	c.running++ // a Close at the same time waits for this one
+	c.mu.Unlock()
+	c.end()
+	for _, f := range waiting {
+		f.complete(nil, ErrClosed)
+	}
+	c.leave()
+	c.mu.Lock()
+	for c.running > 0 {
+		c.idle.Wait()
+	}
+	c.mu.Unlock()
+	if c.own {
+		c.http.CloseIdleConnections()
+	}
+}

@@ -1,0 +1,193 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What can go wrong here; [Error] is what the service says.
+var (
+	// ErrClosed is the result of what was submitted and not done when the Client was
+	// closed, or submitted after.
+	ErrClosed = errors.New("client: closed")
+	// ErrQueueFull is the result of what is submitted while Config.MaxQueued requests
+	// wait already.
+	ErrQueueFull = errors.New("client: too many requests wait already")
+	// ErrInvalidAnswer is in the errors of answers that are not what was asked for:
+	// not JSON, too large, other ids or another number of results.
+	ErrInvalidAnswer = errors.New("client: the answer is not valid")
+)
+
+// Codes of the service's errors, for [IsCode]. There may be more in newer services.
+const (
+	CodeInvalidJSON       = "invalid_json"
+	CodeUnknownField      = "unknown_field"
+	CodeDuplicateField    = "duplicate_field"
+	CodeMissingField      = "missing_field"
+	CodeWrongType         = "wrong_type"
+	CodeInvalidValue      = "invalid_value"
+	CodeInvalidOption     = "invalid_option"
+	CodeInvalidText       = "invalid_text"
+	CodeInvalidHeader     = "invalid_header"
+	CodeUnknownLanguage   = "unknown_language"
+	CodeTextTooLong       = "text_too_long"
+	CodeUnauthorized      = "unauthorized"
+	CodeNotFound          = "not_found"
+	CodeMethodNotAllowed  = "method_not_allowed"
+	CodeBodyTimeout       = "body_timeout"
+	CodeBodyTooLarge      = "body_too_large"
+	CodeTooManyRecords    = "too_many_records"
+	CodeTooManyCharacters = "too_many_characters"
+	CodeUnsupportedMedia  = "unsupported_media_type"
+	CodeUnfinished        = "unfinished"
+	CodeRateLimited       = "rate_limited"
+	CodeInternal          = "internal"
+	CodeBusy              = "busy"
+	CodeNotReady          = "not_ready"
+	CodeStuck             = "stuck"
+	CodeShuttingDown      = "shutting_down"
+	CodeTimeout           = "timeout"
+)
+
+// Error is an answer that says why there is no translation. Find it with [errors.As].
+type Error struct {
+	Status  int    // of HTTP; 0 where the error came within a stream
+	Code    string // one of the codes above; "" where the answer is not the service's
+	Field   string // of the request that is meant, such as payload.records[3].text, or ""
+	Message string // for people
+	// RequestID finds the request in the service's log.
+	RequestID string
+	// RetryAfter is how long the service asks to wait before another try; 0 where it
+	// does not say.
+	RetryAfter time.Duration
+}
+
+// Error is one line with all that finds the request again.
+func (e *Error) Error() string {
+	parts := make([]string, 0, 3)
+	if e.Status != 0 {
+		parts = append(parts, fmt.Sprint(e.Status))
+	}
+	if e.Code != "" {
+		parts = append(parts, e.Code)
+	}
+	return fmt.Sprintf("dragoman: %s: %s (request id %s)", strings.Join(parts, " "), e.Message, e.RequestID)
+}
+
+// Is makes an error of code timeout a [context.DeadlineExceeded], too. The service knows
+// the deadline of the caller's context, and mostly is the first to notice that it passed.
+func (e *Error) Is(target error) bool {
+	return target == context.DeadlineExceeded && e.Code == CodeTimeout
+}
+
+// Temporary tells whether the same request may succeed in a moment. A service's timeout
+// is none of these: the request would take as long again.
+func (e *Error) Temporary() bool {
+	switch e.Code {
+	case CodeBusy, CodeNotReady, CodeStuck, CodeShuttingDown, CodeRateLimited:
+		return true
+	}
+	switch e.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable:
+		return true
+	}
+	return e.Status == http.StatusGatewayTimeout && e.Code != CodeTimeout // a proxy's
+}
+
+// IsCode tells whether err is, or wraps, an [Error] of a code.
+func IsCode(err error, code string) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
+}
+
+// maxErrorBytes is what is read of an answer that is an error.
+const maxErrorBytes = 64 << 10
+
+// errorDetail is an error as the service writes it.
+type errorDetail struct {
+	Code    string `json:"code"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func (d errorDetail) err(status int, id string) *Error {
+	return &Error{Status: status, Code: d.Code, Field: d.Field, Message: d.Message, RequestID: id}
+}
+
+// errorOf reads the error that an answer is. sentID is the request's id, for answers
+// that do not name it.
+func errorOf(resp *http.Response, sentID string) *Error {
+	// What cannot be read leaves the status, which says the most.
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes))
+	e := detailOf(raw, resp).err(resp.StatusCode, resp.Header.Get(requestIDHeader))
+	if e.RequestID == "" {
+		e.RequestID = sentID
+	}
+	e.RetryAfter = retryAfter(resp.Header, time.Now())
+	return e
+}
+
+// detailOf reads the body of an error: the service's own form, that of its drop-in
+// routes, {"error": "what happened"}, or a proxy's.
+func detailOf(raw []byte, resp *http.Response) errorDetail {
+	var own struct {
+		Error jsontext.Value `json:"error"`
+	}
+	if json.Unmarshal(raw, &own) == nil && len(own.Error) > 0 {
+		var d errorDetail
+		if json.Unmarshal(own.Error, &d) == nil && d.Code != "" {
+			return d
+		}
+		if json.Unmarshal(own.Error, &d.Message) == nil && d.Message != "" {
+			return errorDetail{Message: d.Message}
+		}
+	}
+	message := http.StatusText(resp.StatusCode)
+	if to, err := resp.Location(); err == nil {
+		return errorDetail{Message: fmt.Sprintf("%s: the service has moved to %s: use its address as the URL", message, to.Redacted())}
+	}
+	if text := excerpt(raw); text != "" {
+		message += ": " + text
+	}
+	return errorDetail{Message: message}
+}
+
+// excerpt is the beginning of a text, on one line and without control characters.
+func excerpt(raw []byte) string {
+	const most = 200
+	if len(raw) > most {
+		raw = append(raw[:most:most], "..."...)
+	}
+	line := strings.Join(strings.Fields(string(raw)), " ")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != utf8.RuneError {
+			return r
+		}
+		return -1
+	}, line)
+}
+
+// ended is the error of a call whose context is done: the context's own, and its cause
+// where that is another.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// invalid says what is wrong with an answer.
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrInvalidAnswer, fmt.Errorf(format, args...))
+}

@@ -1,0 +1,167 @@
+package client
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Auto as [Request.From] lets the service detect each record's language.
+const Auto = "auto"
+
+// Values of [Request.Format].
+const (
+	FormatText = "text"
+	FormatHTML = "html"
+)
+
+// Values of [Request.Priority].
+const (
+	PriorityHigh   = "high"
+	PriorityNormal = "normal"
+	PriorityLow    = "low"
+)
+
+// Request asks for records to be translated. The service checks it, by its own limits;
+// an [Error] names the field that it does not take.
+type Request struct {
+	From    string   // code of a language such as "en", or Auto
+	To      string   // code of a language
+	ToLangs []string // several, instead of To
+	Records []Record
+
+	Format   string // FormatText, which is the default, or FormatHTML
+	Priority string // PriorityNormal, which is the default, PriorityHigh or PriorityLow
+	NoSplit  bool   // each text is one sentence
+	// Detail asks for [Result.Detail]. With it, a translation that reached the limit of
+	// tokens is flagged and not an error.
+	Detail  bool
+	Options *Options // nil: as the service has them
+
+	// ID is the request's name in the service's log, the same at all tries: letters,
+	// digits and ._:/+=- , at most 128. "": a new one.
+	ID string
+}
+
+// Record is a text, and a name for it that comes back with its translation. The service
+// does not read the names; they may repeat and be empty.
+type Record struct {
+	ID   string `json:"id"`
+	Text string `json:"text"` // UTF-8
+}
+
+// Options change the search for a translation, as in generate() of Hugging Face's
+// transformers. What is zero or nil stays as the service has it.
+type Options struct {
+	Beams             int      `json:"beams,omitzero"`
+	MaxLength         int      `json:"maxLength,omitzero"` // tokens of a sentence
+	LengthPenalty     *float64 `json:"lengthPenalty,omitzero"`
+	NoRepeatNgramSize *int     `json:"noRepeatNgramSize,omitzero"` // 0: off
+	RepetitionPenalty *float64 `json:"repetitionPenalty,omitzero"`
+}
+
+// Result is a record's translation.
+type Result struct {
+	ID     string // the record's
+	Text   string // the translation
+	To     string // its language
+	Detail *Detail
+}
+
+// Detail says how a translation was made.
+type Detail struct {
+	From         string    // the language of the text; "" where none could be detected
+	Detected     bool      // From was detected
+	Segments     []Segment // the sentences, in the text's order
+	SourceTokens int
+	TargetTokens int
+	// Score is the mean log-probability of the sentences: the nearer to 0, the surer is
+	// the model.
+	Score    float64
+	CacheHit bool          // nothing of it was decoded for this request
+	Queued   time.Duration // the longest time that a sentence waited for the batch
+	Computed time.Duration // the longest time that a sentence was in the batch
+	Flags    []string      // what was noticed, such as "truncated" or "loop"
+}
+
+// Segment is a sentence and its translation.
+type Segment struct {
+	Source string   `json:"source"`
+	Text   string   `json:"text"`
+	Flags  []string `json:"flags"`
+}
+
+// body is a request for translations as it is sent.
+type body struct {
+	Payload payload `json:"payload"`
+}
+
+type payload struct {
+	FromLang string   `json:"fromLang"`
+	ToLang   string   `json:"toLang,omitempty"`
+	ToLangs  []string `json:"toLangs,omitempty"`
+	Records  []Record `json:"records"`
+	Priority string   `json:"priority,omitempty"`
+	Format   string   `json:"format,omitempty"`
+	Split    *bool    `json:"split,omitzero"`
+	Detail   bool     `json:"detail,omitzero"`
+	Options  *Options `json:"options,omitzero"`
+}
+
+// call is a request as it is sent, at every try alike but for the time that is left.
+type call struct {
+	method, path string
+	body         []byte // nil: none
+	accept       string // media type
+	id           string // X-Request-Id
+}
+
+// newCall makes a request without a body.
+func newCall(path string) call {
+	return call{method: "GET", path: path, accept: jsonType, id: rand.Text()}
+}
+
+// job is a request for translations, with what its answer must have. It shares no
+// memory that the sender may change.
+type job struct {
+	call
+	ids   []string // of the records
+	langs []string // the target languages
+	named bool     // the answer names the language of each result
+}
+
+// requestID is what the service takes as a request's id; it would replace others.
+var requestID = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
+
+// newJob makes a request for translations. The error says what cannot be written, such
+// as a text that is not UTF-8: to replace such bytes would change the text in silence.
+func newJob(path, accept string, r Request) (*job, error) {
+	p := payload{FromLang: r.From, ToLang: r.To, ToLangs: r.ToLangs, Records: r.Records,
+		Priority: r.Priority, Format: r.Format, Detail: r.Detail, Options: r.Options}
+	if r.NoSplit {
+		p.Split = new(bool)
+	}
+	encoded, err := json.Marshal(body{p})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("client: the request cannot be written as JSON: %w", err)
+	case r.ID == "":
+		r.ID = rand.Text()
+	case !requestID.MatchString(r.ID):
+		return nil, errors.New("client: Request.ID has more than 128 characters, or others than letters, digits and ._:/+=-")
+	}
+	j := &job{call: call{method: "POST", path: path, accept: accept, body: encoded, id: r.ID}, named: len(r.ToLangs) > 0}
+	j.ids = make([]string, len(r.Records))
+	for i, record := range r.Records {
+		j.ids[i] = record.ID
+	}
+	if j.langs = slices.Clone(r.ToLangs); !j.named {
+		j.langs = []string{r.To}
+	}
+	return j, nil
+}

@@ -1,0 +1,151 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// firstPause is the most that a client waits before its second try, unless the service
+// asks for more. It doubles with each try.
+const firstPause = 500 * time.Millisecond
+
+// retry calls try until it succeeds, fails for good, or has failed Config.Retries times
+// and once more. Between two tries it pauses: for a random time up to a limit that
+// doubles (full jitter), on top of what the service asks for. A try that could not begin
+// before the deadline of ctx is not waited for.
+//
+// backoff.Retry cannot do it: it forgets why the last try failed where ctx ends, and
+// starts over with its pauses at each Retry-After. Only its pauses are used.
+func (c *Client) retry(ctx context.Context, id string, try func() error) error {
+	pauses := c.pauses()
+	for n := 1; ; n++ {
+		err := try()
+		if permanent, ok := errors.AsType[*backoff.PermanentError](err); ok {
+			return permanent.Err
+		}
+		if err == nil || c.cfg.Retries == 0 || !worthwhile(err) {
+			return err
+		}
+		if n > c.cfg.Retries {
+			return fmt.Errorf("%w (after %d tries)", err, n)
+		}
+		pause, ok := c.pause(err, pauses)
+		if !ok {
+			return fmt.Errorf("%w (not tried again: the service asks to wait %s, MaxBackoff is %s)", err, pause, c.cfg.MaxBackoff)
+		}
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
+			return fmt.Errorf("%w (not tried again: the deadline is sooner than a pause of %s)", err, pause)
+		}
+		c.cfg.Log.DebugContext(ctx, "translation is tried again", "id", id, "try", n+1, "of", c.cfg.Retries+1, "wait", pause, "reason", err)
+		if over := wait(ctx, pause); over != nil {
+			return fmt.Errorf("%w before try %d, after: %w", over, n+1, err)
+		}
+	}
+}
+
+// pauses makes the pauses between the tries of a call. The library's lie between nothing
+// and twice the interval.
+func (c *Client) pauses() *backoff.ExponentialBackOff {
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: min(firstPause, c.cfg.MaxBackoff) / 2, MaxInterval: c.cfg.MaxBackoff / 2,
+		RandomizationFactor: 1, Multiplier: 2,
+	}
+	pauses.Reset()
+	return pauses
+}
+
+// pause is how long to wait after a failure. ok is false where the service asks for
+// more than Config.MaxBackoff.
+func (c *Client) pause(failure error, pauses *backoff.ExponentialBackOff) (d time.Duration, ok bool) {
+	d = pauses.NextBackOff()
+	if e, is := errors.AsType[*Error](failure); is && e.RetryAfter > 0 {
+		if e.RetryAfter > c.cfg.MaxBackoff {
+			return e.RetryAfter, false
+		}
+		// Those who were turned away together should not come back together.
+		d += e.RetryAfter
+	}
+	return min(d, c.cfg.MaxBackoff), true
+}
+
+// wait returns after d, or with the context's error as soon as that is done.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx)
+	}
+}
+
+// worthwhile tells whether another try may end otherwise. All may be made: to translate
+// twice does no harm.
+func worthwhile(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Temporary()
+	}
+	if _, ok := errors.AsType[*connectionError](err); !ok {
+		return false
+	}
+	return !hopeless(err)
+}
+
+// hopeless tells whether a connection failed for a reason that will be the same at the
+// next try: a name that does not exist, TLS that does not fit, or a timeout of
+// Config.HTTPClient. It is a list of what is not tried again because net/http has no
+// names for some of the ways in which a connection breaks.
+func hopeless(err error) bool {
+	var (
+		dns         *net.DNSError
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+		alert       tls.AlertError
+		timeout     net.Error
+	)
+	switch {
+	case errors.As(err, &dns):
+		return dns.IsNotFound
+	case dialing(err), errors.Is(err, syscall.ETIMEDOUT): // the other machine does not answer any more
+		return false
+	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+		return true
+	}
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// dialing tells whether there was no connection yet.
+func dialing(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
+// retryAfter reads how long an answer asks to wait, in seconds or as a date (RFC 9110,
+// section 10.2.3); 0 where it does not, or in no form that is known. A date counts from
+// that of the answer, where it has one: the clocks of client and server differ. now
+// stands in for it.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get(retryAfterHeader)
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(seconds, uint64(math.MaxInt64/time.Second))) * time.Second
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	if sent, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = sent
+	}
+	return max(0, at.Sub(now))
+}

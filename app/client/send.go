@@ -1,0 +1,125 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	jsonType   = "application/json"
+	ndjsonType = "application/x-ndjson"
+
+	requestIDHeader  = "X-Request-Id"
+	timeoutHeader    = "Request-Timeout"
+	retryAfterHeader = "Retry-After"
+
+	// The service takes no other times in timeoutHeader.
+	minTimeout = time.Millisecond
+	maxTimeout = 24 * time.Hour
+)
+
+// connectionError is a try that got no answer, or not all of it.
+type connectionError struct{ err error }
+
+func (e *connectionError) Error() string { return e.err.Error() }
+func (e *connectionError) Unwrap() error { return e.err }
+
+// send makes one try. The caller closes the body of the answer, and reads its end first:
+// only then the connection can be used again. An answer that is not 200 is an *Error; the
+// error of a context that is done is in what send returns for it.
+func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
+	req, err := c.request(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ended(ctx)
+	case err != nil:
+		return nil, &connectionError{err}
+	case resp.StatusCode != http.StatusOK:
+		defer resp.Body.Close()
+		return nil, errorOf(resp, call.id)
+	}
+	return resp, nil
+}
+
+// request writes the request of a try.
+func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
+	var body io.Reader
+	if call.body != nil {
+		body = bytes.NewReader(call.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, call.method, c.base+call.path, body)
+	if err != nil {
+		return nil, err
+	}
+	h := req.Header
+	h.Set("Accept", call.accept)
+	h.Set("User-Agent", c.cfg.UserAgent)
+	h.Set(requestIDHeader, call.id)
+	if body != nil {
+		h.Set("Content-Type", jsonType)
+	}
+	if c.cfg.Key != "" {
+		h.Set("Authorization", "Bearer "+c.cfg.Key)
+	}
+	if c.cfg.Retries > 0 {
+		// Lets the transport send it again at once where a kept connection turns out to
+		// be dead. Without a value it is not sent, see http.Transport.
+		h["Idempotency-Key"] = []string{}
+	}
+	timeout, err := timeoutOf(ctx)
+	if timeout != "" {
+		h.Set(timeoutHeader, timeout)
+	}
+	return req, err
+}
+
+// timeoutOf is what is left of the context's time, in seconds with three decimals, for
+// timeoutHeader; "" where it is more than the service takes, or has no bound. It fails
+// where the context is done, or will be before anything could be sent.
+func timeoutOf(ctx context.Context) (string, error) {
+	if ctx.Err() != nil {
+		return "", ended(ctx)
+	}
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return "", nil
+	}
+	left := time.Until(deadline)
+	switch {
+	case left < minTimeout:
+		return "", context.DeadlineExceeded
+	case left > maxTimeout:
+		return "", nil
+	}
+	return strconv.FormatFloat(left.Truncate(time.Millisecond).Seconds(), 'f', 3, 64), nil
+}
+
+// fetch makes one try and returns the answer's body.
+func (c *Client) fetch(ctx context.Context, call call) ([]byte, error) {
+	resp, err := c.send(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, c.cfg.MaxResponseBytes))
+	switch {
+	case err == nil:
+		return raw, nil
+	case ctx.Err() != nil:
+		return nil, ended(ctx)
+	}
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, invalid("it has more than %d bytes: send fewer records, or raise MaxResponseBytes", large.Limit)
+	}
+	return nil, &connectionError{fmt.Errorf("the answer was cut off after %d bytes: %w", len(raw), err)}
+}

@@ -1,0 +1,195 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/go-json-experiment/json"
+)
+
+// Stream returns the translations of all records, each as soon as it is there, in any
+// order. A result is known by its ID and To; records with equal ids cannot be told apart.
+//
+//	for result, err := range c.Stream(ctx, request) {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(result.ID, result.Text)
+//	}
+//
+// The request is sent when the loop begins, anew for each loop over the same sequence.
+// An error comes at most once, as the last element, with a zero Result; the loop has
+// seen all results where there is none. A stream that is cut off is an error that wraps
+// [io.ErrUnexpectedEOF]. Leaving the loop cancels the request, and the service drops
+// what it was decoding. Tries are as for [Client.Translate], up to the first result.
+//
+// The service waits half a minute for a client that does not read, and then leaves. A
+// loop that takes longer for a result should hand it to somebody else.
+func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Result, error] {
+	return func(yield func(Result, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		j, err := newJob(streamPath, ndjsonType, r)
+		if err == nil {
+			err = c.retry(ctx, j.id, func() error { return c.stream(ctx, j, yield) })
+		}
+		if err != nil && err != errLeft {
+			yield(Result{}, err)
+		}
+	}
+}
+
+// errLeft ends a stream whose reader has left.
+var errLeft = errors.New("the reader has left")
+
+// stream makes one try. After the first result its error is permanent.
+func (c *Client) stream(ctx context.Context, j *job, yield func(Result, error) bool) error {
+	resp, err := c.send(ctx, j.call)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	in := &reader{job: j, left: j.expected(), lines: lines{r: bufio.NewReader(resp.Body), most: c.cfg.MaxResponseBytes}}
+	for {
+		r, err := in.next()
+		switch {
+		case err == io.EOF:
+			drain(resp.Body)
+			return nil
+		case err != nil && ctx.Err() != nil:
+			err = ended(ctx)
+		case err == nil && !yield(r, nil):
+			err = errLeft
+		}
+		if err != nil && in.got > 0 {
+			return backoff.Permanent(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// reader reads the results of a stream and checks that they belong to the request.
+type reader struct {
+	job   *job
+	left  map[slot]int // that are still to come
+	got   int
+	lines lines
+}
+
+// event is a line of a stream. Exactly one of its fields is there, or none in a kind of
+// event that is not known here.
+type event struct {
+	Result *resultInput `json:"result"`
+	Done   *struct {
+		Results int `json:"results"`
+	} `json:"done"`
+	Error *errorDetail `json:"error"`
+}
+
+// next returns the next result; io.EOF after the last one, if all of them have come.
+func (s *reader) next() (Result, error) {
+	for {
+		line, err := s.lines.next()
+		if err != nil {
+			return Result{}, s.cutOff(err)
+		}
+		var e event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return Result{}, invalid("line of %d bytes after %d results: %w", len(line), s.got, err)
+		}
+		switch {
+		case e.Error != nil:
+			return Result{}, e.Error.err(0, s.job.id)
+		case e.Done != nil:
+			return Result{}, s.finish(e.Done.Results)
+		case e.Result != nil:
+			return s.take(*e.Result)
+		}
+	}
+}
+
+// cutOff is the error of a stream that cannot be read any more.
+func (s *reader) cutOff(err error) error {
+	switch {
+	case errors.Is(err, ErrInvalidAnswer):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = io.ErrUnexpectedEOF
+	default:
+		err = fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+	}
+	return &connectionError{fmt.Errorf("the stream was cut off after %d of %d results: %w", s.got, s.job.count(), err)}
+}
+
+// take checks that a result is still missing.
+func (s *reader) take(in resultInput) (Result, error) {
+	r, err := s.job.result(in)
+	if err != nil {
+		return Result{}, err
+	}
+	k := slot{r.ID, r.To}
+	if s.left[k] == 0 {
+		return Result{}, invalid("there is a result too much for record %.100q in %q", r.ID, r.To)
+	}
+	s.left[k]--
+	s.got++
+	return r, nil
+}
+
+// finish checks that all results have come.
+func (s *reader) finish(sent int) error {
+	if want := s.job.count(); s.got != want || sent != want {
+		return invalid("the stream ended after %d results, and says that it had %d, of %d", s.got, sent, want)
+	}
+	return io.EOF
+}
+
+// lines reads lines of bounded length.
+type lines struct {
+	r    *bufio.Reader
+	most int64
+	long []byte // a line longer than the reader's buffer
+}
+
+// next returns the next line that is not blank, without its end; it is valid until the
+// next call. A line without an end is io.EOF: it was cut off.
+func (l *lines) next() ([]byte, error) {
+	l.long = l.long[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if int64(len(l.long)+len(part)) > l.most {
+			return nil, invalid("a line of the stream has more than %d bytes: send shorter records, or raise MaxResponseBytes", l.most)
+		}
+		if err == nil && len(l.long) == 0 && len(bytes.TrimSpace(part)) > 0 {
+			return part, nil
+		}
+		l.long = append(l.long, part...)
+		switch {
+		case err == bufio.ErrBufferFull:
+		case err != nil:
+			return nil, err
+		case len(bytes.TrimSpace(l.long)) > 0:
+			return l.long, nil
+		default: // blank
+			l.long = l.long[:0]
+		}
+	}
+}
+
+// drain reads the end of a body which should have nothing more: only then the connection
+// can be used again. It waits for it no longer than that is worth.
+func drain(body io.ReadCloser) {
+	const patience = 100 * time.Millisecond
+	timer := time.AfterFunc(patience, func() { _ = body.Close() })
+	defer timer.Stop()
+	_, _ = io.CopyN(io.Discard, body, 4<<10)
+}

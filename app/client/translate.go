@@ -1,0 +1,134 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Routes of the service.
+const (
+	translationPath = "/translation"
+	streamPath      = "/translation/stream"
+	languagesPath   = "/languages"
+	readyPath       = "/readyz"
+	indexPath       = "/"
+)
+
+// readyPause is the time between two questions of WaitReady.
+const readyPause = 250 * time.Millisecond
+
+// Translate returns the translations of all records: len(r.Records) results in their
+// order, or those into the first of r.ToLangs, then those into the second, and so on.
+// It succeeds as a whole or fails as a whole.
+//
+// It makes several tries where that may help, see the package's description, and none
+// after the deadline of ctx, which the service is told. The error is an [*Error] where
+// the service turned the request down; it is, or wraps, that of ctx where ctx is done.
+func (c *Client) Translate(ctx context.Context, r Request) ([]Result, error) {
+	j, err := newJob(translationPath, jsonType, r)
+	if err != nil {
+		return nil, err
+	}
+	return c.translate(ctx, j)
+}
+
+func (c *Client) translate(ctx context.Context, j *job) ([]Result, error) {
+	var results []Result
+	err := c.retry(ctx, j.id, func() error {
+		raw, err := c.fetch(ctx, j.call)
+		if err != nil {
+			return err
+		}
+		results, err = j.results(raw)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// Language is a language that the service translates.
+type Language struct {
+	Code       string   `json:"code"`       // such as "fr"
+	Name       string   `json:"name"`       // in English
+	NativeName string   `json:"nativeName"` // in the language itself
+	Targets    []string `json:"targets"`    // codes of the languages that it is translated into
+}
+
+// Languages returns the languages of the model. It makes several tries, as Translate
+// does; while the model is loading there are none and the error says so.
+func (c *Client) Languages(ctx context.Context) ([]Language, error) {
+	return get[[]Language](ctx, c, languagesPath)
+}
+
+// Info says what serves.
+type Info struct {
+	Name    string `json:"name"` // dragoman
+	Version string `json:"version"`
+	Model   *Model `json:"model"` // nil while it is loading
+}
+
+// Model is a model that translates.
+type Model struct {
+	Source    string `json:"source"` // such as facebook/m2m100_418M
+	Revision  string `json:"revision"`
+	Precision string `json:"precision"` // such as int8
+}
+
+// Info returns what serves. It makes several tries, as Translate does.
+func (c *Client) Info(ctx context.Context) (Info, error) {
+	return get[Info](ctx, c, indexPath)
+}
+
+// get asks for something of the service.
+func get[T any](ctx context.Context, c *Client, path string) (T, error) {
+	var answer T
+	call := newCall(path)
+	err := c.retry(ctx, call.id, func() error {
+		raw, err := c.fetch(ctx, call)
+		if err != nil {
+			return err
+		}
+		var read T
+		if err := json.Unmarshal(raw, &read); err != nil {
+			return invalid("GET %s: %w", path, err)
+		}
+		answer = read
+		return nil
+	})
+	return answer, err
+}
+
+// Ready asks once whether the service takes requests. nil: it does; an [*Error] of code
+// [CodeNotReady], [CodeShuttingDown] or [CodeStuck]: it is there, and does not; anything
+// else: it could not be asked.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := c.fetch(ctx, newCall(readyPath))
+	return err
+}
+
+// WaitReady asks four times a second until the service takes requests, or ctx is done.
+// A service that is not there yet is waited for. It fails at once where waiting does not
+// help, such as on a wrong path. The error has ctx's, where ctx is done, and the last answer.
+func (c *Client) WaitReady(ctx context.Context) error {
+	var last error // worth waiting for another
+	for {
+		err := c.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		if worthwhile(err) {
+			last, err = err, wait(ctx, readyPause)
+		}
+		switch {
+		case err != nil && last != nil:
+			return fmt.Errorf("the service is not ready: %w, after: %w", err, last)
+		case err != nil:
+			return err
+		}
+	}
+}

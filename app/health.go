@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"dragoman/app/config"
+)
+
+const healthUsage = `dragoman health
+
+Asks the service on this machine, or at --url, whether it is ready to translate,
+or with --live whether it works at all. Exits with 0 if so, and with 1 and the
+reason if not. Meant for health checks where there is no shell and no curl.`
+
+// health asks a running service how it is. Every answer but 200 is an error.
+func (p *program) health(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("health", pflag.ContinueOnError)
+	base := flags.String("url", "", "address of the service; empty: this machine, at APP_HOST and APP_PORT")
+	timeout := flags.Duration("timeout", 3*time.Second, "how long to wait for the answer")
+	live := flags.Bool("live", false, "ask /healthz (it works), not /readyz (it can translate now)")
+	rest, err := p.parse(flags, args, healthUsage)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &usageError{fmt.Errorf("health takes no arguments, got %q", rest)}
+	}
+	if *timeout <= 0 {
+		return &usageError{fmt.Errorf("health: --timeout %s: use a time above 0, such as 3s", *timeout)}
+	}
+	route, well := "readyz", "ready"
+	if *live {
+		route, well = "healthz", "alive"
+	}
+	target, err := p.serviceURL(*base)
+	if err != nil {
+		return &usageError{fmt.Errorf("health: %w", err)}
+	}
+	if err := probe(ctx, target.JoinPath(route).String(), *timeout); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, well)
+	return err
+}
+
+// serviceURL is the address of the service: base, or if that is empty the one at
+// which serve listens with the same environment.
+func (p *program) serviceURL(base string) (*url.URL, error) {
+	if base != "" {
+		u, err := url.Parse(base)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, fmt.Errorf("--url %q: use an address such as http://localhost:9527", base)
+		}
+		return u, nil
+	}
+	cfg, err := config.Parse(p.environ)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Port == 0 {
+		return nil, errors.New("APP_PORT=0 is a port that only the service's log tells: use --url")
+	}
+	return &url.URL{Scheme: "http", Host: net.JoinHostPort(reachable(cfg.Host), strconv.Itoa(cfg.Port))}, nil
+}
+
+// reachable is the address at which a service that listens on host is reached
+// from the same machine: listening on all addresses means the loopback, too.
+func reachable(host string) string {
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case err != nil || !ip.Unmap().IsUnspecified():
+		return host // a name, or one address
+	case ip.Unmap().Is4():
+		return "127.0.0.1"
+	}
+	return "::1"
+}
+
+// probe asks for target and returns an error with the reason unless the answer
+// is 200. It uses no proxy and follows no redirection: what answers in the
+// service's place says nothing about the service.
+func probe(ctx context.Context, target string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("User-Agent", "dragoman-health/"+version)
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	resp, err := client.Do(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s does not answer within %s", target, timeout)
+	}
+	if err != nil {
+		return fmt.Errorf("the service does not answer: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %d: %s", target, resp.StatusCode, reason(resp.Body))
+	}
+	return nil
+}
+
+// reason is what the body of an error says, at most 200 characters of it.
+func reason(body io.Reader) string {
+	// An error while reading leaves a shorter reason; the status is known already.
+	raw, _ := io.ReadAll(io.LimitReader(body, 4<<10))
+	var answer struct {
+		Error struct{ Code, Message string }
+	}
+	if json.Unmarshal(raw, &answer) == nil && answer.Error.Message != "" {
+		return fmt.Sprintf("%.50s: %.200s", answer.Error.Code, answer.Error.Message)
+	}
+	return fmt.Sprintf("%.200q", raw)
+}

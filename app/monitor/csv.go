@@ -1,0 +1,161 @@
+package monitor
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+)
+
+// column is a column of the CSV. A cell is empty where the number is not known.
+type column struct {
+	name string
+	help string
+	cell func(*Row) string
+}
+
+// columns are those of the CSV, after time and server. The first seven are what earlier
+// tools for such services wrote: sums over the interval, so that rows can be added up
+// over servers and intervals, and means be taken with the counts beside them.
+func columns() []column {
+	micro := func(c counter) func(*Row) string { return func(r *Row) string { return micros(r.counts[c]) } }
+	count := func(c counter) func(*Row) string { return func(r *Row) string { return decimal(r.counts[c], 0) } }
+	now := func(l level) func(*Row) string { return func(r *Row) string { return decimal(r.levels[l], 0) } }
+	return []column{
+		{"count", "requests for translations that were answered with 2xx", count(answered)},
+		{"queue", "µs that sentences waited which left the queue; over sentences it is the mean", micro(queueing)},
+		{"tokenize", "µs of making tokens of text, of all requests", micro(tokenizing)},
+		{"encode", "µs in which workers encoded sentences that joined their batch", micro(encoding)},
+		{"decode", "µs in which workers made decoder steps", micro(decoding)},
+		{"detokenize", "µs of making text of tokens, of all requests", micro(detokenizing)},
+		{"request", "µs that the answered requests took; over count it is the mean", micro(answering)},
+		{"up", "1, or 0 where the server did not answer: then only error is there", func(r *Row) string { return truth(r.Err == nil) }},
+		{"ready", "1 where the server takes new requests", now(ready)},
+		{"restarted", "1 where the server began anew in the interval: the differences are since then", func(r *Row) string {
+			if r.Err != nil {
+				return ""
+			}
+			return truth(r.Restarted)
+		}},
+		{"seconds", "between the two polls of the differences; empty at a server's first", func(r *Row) string { return decimal(r.Seconds, 3) }},
+		{"failed", "requests for translations that ended in any other way", count(failed)},
+		{"refused", "requests that nothing was done for: full queue, limits, not ready", count(refused)},
+		{"errors", "errors that were answered, refusals included", count(errored)},
+		{"cancelled", "requests that ended before their answer was complete", count(cancelled)},
+		{"records", "results", count(records)},
+		{"sentences", "sentences that left the queue", count(queued)},
+		{"tokens_in", "tokens of the results' sources", count(tokensIn)},
+		{"tokens_out", "tokens of the results' translations", count(tokensOut)},
+		{"tokens_in_per_second", "tokens_in over seconds", func(r *Row) string { return decimal(r.perSecond(tokensIn), 1) }},
+		{"tokens_out_per_second", "tokens_out over seconds", func(r *Row) string { return decimal(r.perSecond(tokensOut), 1) }},
+		{"detect", "µs of detecting languages", micro(detecting)},
+		{"segment", "µs of splitting texts into sentences", micro(segmenting)},
+		{"joins", "times that workers encoded", count(joins)},
+		{"steps", "decoder steps", count(steps)},
+		{"rows_per_step", "mean rows of the steps", func(r *Row) string { return decimal(r.each(stepRows, steps), 2) }},
+		{"occupancy", "mean rows of the steps over the limit", func(r *Row) string { return decimal(r.each(stepRows, stepRoom), 4) }},
+		{"busy", "part of the workers' time with something to do", func(r *Row) string { return decimal(r.busy(), 4) }},
+		{"queue_p50", "µs: half of the sentences waited no longer", func(r *Row) string { return micros(r.queue.quantile(.5)) }},
+		{"queue_p95", "µs: all but a twentieth waited no longer", func(r *Row) string { return micros(r.queue.quantile(.95)) }},
+		{"request_p50", "µs: half of the answered requests took no longer", func(r *Row) string { return micros(r.requests.quantile(.5)) }},
+		{"request_p95", "µs: all but a twentieth took no longer", func(r *Row) string { return micros(r.requests.quantile(.95)) }},
+		{"in_flight", "requests for translations without a complete answer, now", now(inFlight)},
+		{"queue_requests", "requests that wait, now", now(waitingRequests)},
+		{"queue_sentences", "sentences that wait, now", now(waitingSentences)},
+		{"queue_tokens", "source tokens that wait, now", now(waitingTokens)},
+		{"queue_wait", "µs that what waits will take", func(r *Row) string { return micros(r.levels[waitingTime]) }},
+		{"batch_rows", "rows of the steps at hand, of all workers", now(rows)},
+		{"workers", "copies of the model", now(workers)},
+		{"cache_hits", "translations that were in the cache", count(cacheHits)},
+		{"cache_misses", "look-ups that found none", count(cacheMisses)},
+		{"memory", "bytes that the process has in memory, now", now(memory)},
+		{"cpu", "cores that the process used", func(r *Row) string { return decimal(r.perSecond(cpu), 3) }},
+		{"error", "why the server did not answer", func(r *Row) string {
+			if r.Err == nil {
+				return ""
+			}
+			return r.Err.Error()
+		}},
+	}
+}
+
+// ColumnsHelp explains the columns of the CSV, a line each.
+func ColumnsHelp() string {
+	text := "  time                   of the poll, or of its attempt\n  server                 host and port\n"
+	for _, c := range columns() {
+		text += fmt.Sprintf("  %-22s %s\n", c.name, c.help)
+	}
+	return text
+}
+
+// CSV writes a line for each server and interval, at once. Columns may be added at the
+// end in later versions, so they should be found by their names.
+type CSV struct {
+	out     *csv.Writer
+	columns []column
+	begun   bool
+}
+
+// NewCSV writes to out, which the caller closes in the end.
+func NewCSV(out io.Writer) *CSV { return &CSV{out: csv.NewWriter(out), columns: columns()} }
+
+// Put writes a round. The base has no differences, so that it only makes the header.
+func (c *CSV) Put(round Round) error {
+	if !c.begun {
+		c.begun = true
+		c.header()
+	}
+	if !round.Base {
+		for i := range round.Rows {
+			c.row(round.Time, &round.Rows[i])
+		}
+	}
+	c.out.Flush()
+	if err := c.out.Error(); err != nil {
+		return fmt.Errorf("write CSV: %w", err)
+	}
+	return nil
+}
+
+// header writes the names. An error stays with the writer until it is flushed.
+func (c *CSV) header() {
+	line := []string{"time", "server"}
+	for _, column := range c.columns {
+		line = append(line, column.name)
+	}
+	_ = c.out.Write(line)
+}
+
+// row writes a server's line; polled is the time of those that did not answer.
+func (c *CSV) row(polled time.Time, r *Row) {
+	at := r.Time
+	if at.IsZero() {
+		at = polled
+	}
+	line := []string{at.UTC().Format("2006-01-02T15:04:05.000Z"), r.Server}
+	for _, column := range c.columns {
+		line = append(line, column.cell(r))
+	}
+	_ = c.out.Write(line)
+}
+
+// decimal formats a number with some digits after the point; "" where it is not known.
+func decimal(v float64, digits int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64)
+}
+
+// micros formats seconds as whole microseconds.
+func micros(seconds float64) string { return decimal(seconds*1e6, 0) }
+
+// truth is 1 or 0.
+func truth(yes bool) string {
+	if yes {
+		return "1"
+	}
+	return "0"
+}

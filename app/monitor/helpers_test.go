@@ -1,0 +1,190 @@
+package monitor
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/cache"
+	"dragoman/app/engine"
+	"dragoman/app/telemetry"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// golden compares a text with a file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got, "run the test with -update where this is meant")
+}
+
+// service is a dragoman as far as a monitor can tell: its metrics are those of the real
+// one. Only what is told of the process is made up.
+type service struct {
+	metrics *telemetry.Metrics
+	router  *gin.Engine
+
+	took                 time.Duration // of a request
+	stats                engine.Stats  // of its worker
+	cache                cache.Stats
+	memory, cpu, started float64
+}
+
+func newService() *service {
+	gin.SetMode(gin.ReleaseMode)
+	s := &service{
+		metrics: telemetry.New(telemetry.Config{ErrorCodes: []string{"busy", "internal"}, Flags: []string{"loop"}}),
+		router:  gin.New(), memory: 600 << 20, started: 1e9,
+	}
+	s.router.Use(s.metrics.CountRequests())
+	s.router.POST("/translation", func(c *gin.Context) {
+		time.Sleep(s.took)
+		c.String(http.StatusOK, "done")
+	})
+	s.router.POST("/v2/translate", func(c *gin.Context) { c.String(http.StatusServiceUnavailable, "busy") })
+	s.router.GET("/healthz", func(c *gin.Context) { c.String(http.StatusOK, "ok") })
+	s.router.GET("/metrics", gin.WrapH(s))
+	return s
+}
+
+// load makes the service ready.
+func (s *service) load() *service {
+	s.metrics.Watch(telemetry.Sources{
+		Engines: engines{s}, Rows: 80, Cache: caches{s}, CacheBytes: 1 << 20, Ready: func() bool { return true },
+		Model: telemetry.ModelInfo{Source: "owner/name"}, Languages: []string{"en", "fr"},
+	})
+	return s
+}
+
+type (
+	engines struct{ *service }
+	caches  struct{ *service }
+)
+
+func (e engines) Stats() []engine.Stats { return []engine.Stats{e.stats, {}} }
+func (c caches) Stats() cache.Stats     { return c.cache }
+
+// post makes requests, one after the other.
+func (s *service) post(path string, times int) {
+	for range times {
+		s.router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", path, nil))
+	}
+}
+
+// work does a second's work: 8 sentences of 4 requests that were answered, and one that
+// was refused.
+func (s *service) work() {
+	s.post("/translation", 4)
+	s.post("/v2/translate", 1)
+	s.metrics.Refused(telemetry.QueueFull)
+	s.metrics.Failed("busy")
+	for range 8 {
+		s.metrics.Observe(telemetry.Tokenize, 200*time.Microsecond)
+		s.metrics.Observe(telemetry.Queue, 30*time.Millisecond)
+		s.metrics.Observe(telemetry.Detokenize, 100*time.Microsecond)
+		s.metrics.Translated(telemetry.Translation{From: "en", To: "fr", Outcome: telemetry.Decoded, SourceTokens: 12, TargetTokens: 15})
+	}
+	s.stats.QueuedTokens, s.stats.QueuedSentences, s.stats.QueuedRequests = 120, 9, 5
+	s.stats.SourceTokensPerSecond = 400
+	s.stats.RunningRows = 40
+	s.stats.Joins += 2
+	s.stats.Steps += 100
+	s.stats.SteppedRows += 6000
+	s.stats.Joining += 100 * time.Millisecond
+	s.stats.Stepping += 800 * time.Millisecond
+	s.stats.Busy += time.Second
+	s.cache.Hits, s.cache.Misses = s.cache.Hits+3, s.cache.Misses+9
+	s.cpu += 1.5
+}
+
+// restart begins the service anew.
+func (s *service) restart() {
+	fresh := newService()
+	fresh.took, fresh.started = s.took, s.started+100
+	*s = *fresh
+	s.load()
+}
+
+var ofProcess = regexp.MustCompile(`(?m)^process_(resident_memory_bytes|cpu_seconds_total|start_time_seconds) .*$`)
+
+// text is what /metrics has.
+func (s *service) text() string {
+	w := httptest.NewRecorder()
+	s.metrics.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	return ofProcess.ReplaceAllStringFunc(w.Body.String(), func(line string) string {
+		name, _, _ := strings.Cut(line, " ")
+		return fmt.Sprintf("%s %g", name, map[string]float64{
+			"process_resident_memory_bytes": s.memory, "process_cpu_seconds_total": s.cpu, "process_start_time_seconds": s.started,
+		}[name])
+	})
+}
+
+// ServeHTTP serves /metrics.
+func (s *service) ServeHTTP(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.text()) }
+
+// sampleOf reads a text that can be read.
+func sampleOf(t *testing.T, text string, at time.Time) *sample {
+	t.Helper()
+	s, err := readSample(text)
+	require.NoError(t, err)
+	s.time = at
+	return s
+}
+
+// network has servers by host. It is safe for concurrent use where its servers are.
+type network map[string]http.Handler
+
+// RoundTrip waits for a server as long as the request does.
+func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
+	server := n[r.URL.Host]
+	if server == nil {
+		return nil, errors.New("connection refused")
+	}
+	answered := make(chan *http.Response, 1)
+	go func() {
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, r)
+		answered <- w.Result()
+	}()
+	select {
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case resp := <-answered:
+		return resp, nil
+	}
+}
+
+// recording keeps rounds.
+type recording struct {
+	rounds []Round
+	then   func(Round) error // may be nil
+}
+
+func (r *recording) Put(round Round) error {
+	r.rounds = append(r.rounds, round)
+	if r.then != nil {
+		return r.then(round)
+	}
+	return nil
+}
+
+// day is when things happen in tests.
+var day = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
