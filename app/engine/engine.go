@@ -121,9 +121,11 @@ func (e *Engine) post(ctx context.Context, c *call, continued bool) error {
 		e.mailbox.postAnyway(c)
 		return nil
 	}
-	rate, wait := e.board.read().SourceTokensPerSecond, e.cfg.QueueWait
+	stats := e.board.read()
+	rate, wait := stats.SourceTokensPerSecond, e.cfg.QueueWait
 	if deadline, ok := ctx.Deadline(); ok {
-		if left := time.Until(deadline); wait == 0 || left < wait {
+		// What begins too late to end in time would only take the place of others.
+		if left := time.Until(deadline) - stats.SentenceTime; wait == 0 || left < wait {
 			wait = max(left, 1)
 		}
 	}

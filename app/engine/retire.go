@@ -68,6 +68,7 @@ func (l *loop) deliver(s *sequence, waiters []waiter) {
 	l.stats.SentencesDone++
 	l.stats.DecodedTokens += uint64(len(result.Tokens))
 	now := time.Now()
+	l.stats.tookSentence(now.Sub(s.admitted))
 	for i, w := range waiters {
 		start := s.admitted
 		if w.call.submitted.After(start) { // it joined while the sequence decoded

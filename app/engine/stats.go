@@ -19,6 +19,9 @@ type Stats struct {
 	// SourceTokensPerSecond is how many source tokens' sentences were admitted to
 	// the batch per second while any waited, of late; 0 where none ever has.
 	SourceTokensPerSecond float64
+	// SentenceTime is how long a sentence is in the batch, encoding included: a mean
+	// of late, in which each sentence counts for a sixteenth; 0 before the first.
+	SentenceTime time.Duration
 
 	// Counters of sentences, identical ones counted once but for Shared.
 	SentencesDone      uint64
@@ -40,6 +43,15 @@ type Stats struct {
 	Busy     time.Duration
 	Joining  time.Duration
 	Stepping time.Duration
+}
+
+// tookSentence counts the time of a sentence in SentenceTime.
+func (s *Stats) tookSentence(took time.Duration) {
+	if s.SentenceTime == 0 {
+		s.SentenceTime = took
+		return
+	}
+	s.SentenceTime += (took - s.SentenceTime) / 16
 }
 
 // board is where the loop puts its numbers up for others to read.

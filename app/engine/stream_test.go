@@ -71,7 +71,7 @@ func TestContinuedRequestsAreNotRefused(t *testing.T) {
 	})
 }
 
-// What cannot begin before its deadline is refused at once.
+// What cannot be done before its deadline is refused at once.
 func TestDeadlineThatCannotBeMet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newToy()
@@ -83,16 +83,21 @@ func TestDeadlineThatCannotBeMet(t *testing.T) {
 		send(t.Context(), e, Normal, sentence(20, 102, 1)) // 2 s of waiting for who comes next
 		synctest.Wait()
 
-		for _, refused := range []bool{true, false} {
-			left := 10 * time.Second
-			if refused {
-				left = time.Second
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), left)
+		took := e.Stats().SentenceTime
+		require.Greater(t, took, 500*time.Millisecond)
+		for _, test := range []struct {
+			left    time.Duration
+			refused bool
+		}{
+			{time.Second, true},            // it cannot begin
+			{2*time.Second + took/2, true}, // it can begin, not end
+			{10 * time.Second, false},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), test.left)
 			s := send(ctx, e, Normal, sentence(4, 103, 1))
 			<-s.done
 			cancel()
-			if refused {
+			if test.refused {
 				var busy *BusyError
 				require.ErrorAs(t, s.err, &busy)
 				assert.Zero(t, s.took)
