@@ -1,0 +1,162 @@
+package initcontainer
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/hub/hubtest"
+	"dragoman/scripts/k8s/manifests"
+)
+
+const (
+	repo  = "facebook/m2m100_418M" // as in the manifests
+	large = "model.safetensors"
+	cut   = 40 << 20 // bytes of it that the first container gets
+)
+
+// The init container is killed in the middle of the download, and again started by
+// kubelet, which does so until it succeeds: it goes on where it was. Once more it does
+// nothing. Then the service serves from the volume, which it cannot write into.
+func TestInitContainerGoesOnAfterItWasKilled(t *testing.T) {
+	set, err := base()
+	require.NoError(t, err)
+	hub := hubtest.New(t, repo, checkpoint)
+	hub.Fail(hubtest.Fault{File: large, StallAfter: cut})
+	p := newPod(t, set, "", hub.Endpoint)
+	partial := filepath.Join(p.saved(t), ".checkpoint", large+".partial")
+
+	first := p.command(t, p.weights())
+	require.NoError(t, first.Start())
+	require.Eventually(t, func() bool {
+		info, err := os.Stat(partial)
+		return err == nil && info.Size() == cut
+	}, 20*time.Second, 5*time.Millisecond, "the download does not come to where it is cut")
+	require.NoError(t, first.Process.Signal(syscall.SIGKILL))
+	require.Error(t, first.Wait(), "killed")
+	require.EqualValues(t, cut, hub.Sent(large))
+	require.NoFileExists(t, filepath.Join(p.saved(t), model.ManifestFile))
+
+	complete(t, p)
+	assert.EqualValues(t, len(checkpoint[large]), hub.Sent(large), "no byte twice")
+	assert.True(t, slices.ContainsFunc(hub.Requests(), func(r hubtest.Request) bool {
+		return r.File == large && r.Range == fmt.Sprintf("bytes=%d-", cut)
+	}), "it asks for the rest")
+	m, err := model.ReadManifest(p.saved(t))
+	require.NoError(t, err)
+	assert.Equal(t, repo+"@main", m.Source)
+	assert.Equal(t, model.INT8, m.Precision)
+
+	asked, before := len(hub.Requests()), files(t, p.saved(t))
+	complete(t, p)
+	assert.Len(t, hub.Requests(), asked, "nothing is left to ask for")
+	assert.Equal(t, before, files(t, p.saved(t)), "nor to write")
+
+	readOnly(t, p.volumes["models"])
+	s := p.serve(t)
+	assert.NoError(t, s.probe(s.container.ReadinessProbe))
+	assert.NoError(t, s.probe(s.container.LivenessProbe))
+	s.translate(t)
+	assert.NotContains(t, s.lines(), `"level":"WARN"`)
+	s.stop(t)
+	assert.Equal(t, before, files(t, p.saved(t)))
+	assert.Len(t, hub.Requests(), asked, "the service does not ask the hub")
+}
+
+// Two pods that come to a node at the same time fetch the model once. A third one finds
+// it. What they map is the same, so it is in memory once.
+func TestPodsOfANodeShareTheModel(t *testing.T) {
+	set, err := nodeCache()
+	require.NoError(t, err)
+	hub := hubtest.New(t, repo, checkpoint)
+	node := readableTempDir(t)
+	pods := []*pod{newPod(t, set, node, hub.Endpoint), newPod(t, set, node, hub.Endpoint), newPod(t, set, node, hub.Endpoint)}
+	saved := pods[0].saved(t)
+
+	one, two := pods[0].command(t, pods[0].weights()), pods[1].command(t, pods[1].weights())
+	require.NoError(t, one.Start())
+	require.NoError(t, two.Start())
+	require.NoError(t, one.Wait())
+	require.NoError(t, two.Wait())
+	assert.EqualValues(t, len(checkpoint[large]), hub.Sent(large), "one fetches, the other waits")
+
+	asked, before := len(hub.Requests()), files(t, saved)
+	complete(t, pods[2])
+	assert.Len(t, hub.Requests(), asked)
+	assert.Equal(t, before, files(t, saved))
+
+	a, b := pods[0].serve(t), pods[2].serve(t)
+	a.translate(t)
+	b.translate(t)
+	assert.NotContains(t, a.lines()+b.lines(), `"level":"WARN"`)
+	mapped := a.mapped(t, saved)
+	assert.Equal(t, mapped, b.mapped(t, saved))
+	assert.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(mapped)), func(path string) bool {
+		return strings.HasSuffix(path, "/prepacked.bin")
+	}), "%v", mapped)
+	a.stop(t)
+	b.stop(t)
+	assert.Equal(t, before, files(t, saved), "the services leave the folder alone")
+}
+
+// The hub does not know the repository: the container says so in one line and fails,
+// which kubelet shows and tries again.
+func TestInitContainerFailsWithALine(t *testing.T) {
+	set, err := base()
+	require.NoError(t, err)
+	hub := hubtest.New(t, "facebook/another", checkpoint)
+	p := newPod(t, set, "", hub.Endpoint)
+	cmd := p.command(t, p.weights())
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	last := lines[len(lines)-1]
+	assert.True(t, strings.HasPrefix(last, "dragoman: "), "%s", out)
+	assert.Contains(t, last, repo)
+	assert.Equal(t, 1, cmd.ProcessState.ExitCode())
+
+	// The service does not start without the model, and does not try to fetch it.
+	asked := len(hub.Requests())
+	readOnly(t, p.volumes["models"])
+	serve := p.command(t, p.server(), "APP_HOST=127.0.0.1", "APP_PORT=0")
+	out, err = serve.CombinedOutput()
+	require.Error(t, err)
+	assert.Equal(t, 1, serve.ProcessState.ExitCode(), "%s", out)
+	assert.Contains(t, string(out), p.volumes["models"])
+	assert.Len(t, hub.Requests(), asked)
+}
+
+// complete runs a pod's init container to its end.
+func complete(t *testing.T, p *pod) {
+	t.Helper()
+	cmd := p.command(t, p.weights())
+	var log strings.Builder
+	cmd.Stderr = &log
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s", log.String())
+	assert.Equal(t, p.saved(t)+"\n", string(out), "it says where the model is")
+	assert.NotContains(t, log.String(), `"level":"WARN"`)
+}
+
+// What the tests above take for granted of the overlay.
+func TestNodeCacheIsAFolderOfTheNode(t *testing.T) {
+	set, err := nodeCache()
+	require.NoError(t, err)
+	node := readableTempDir(t)
+	p := newPod(t, set, node, "http://127.0.0.1:1")
+	assert.Equal(t, filepath.Join(node, "/var/lib/dragoman/models"), p.volumes["models"])
+	uid, gid := manifests.User(p.spec, p.weights())
+	assert.Equal(t, [2]int64{0, 0}, [2]int64{uid, gid})
+	uid, _ = manifests.User(p.spec, p.server())
+	assert.EqualValues(t, 65532, uid)
+}

@@ -1,0 +1,180 @@
+package lint
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"dragoman/app/config"
+	"dragoman/scripts/k8s/manifests"
+)
+
+// images must be the same in both containers, and a version for good.
+func images(s *subject) {
+	if s.weights.Image != s.server.Image {
+		s.fail("the containers have the images %s and %s: the export is for one version", s.weights.Image, s.server.Image)
+	}
+	for _, c := range s.containers() {
+		_, tag, tagged := strings.Cut(c.Image, ":")
+		if !tagged || tag == "" || strings.HasPrefix(tag, "latest") {
+			s.fail("image %q has no version", c.Image)
+		}
+		if len(c.Command) > 0 {
+			s.fail("container %s has a command: the image's entrypoint is the program", c.Name)
+		}
+	}
+	for _, want := range []struct {
+		c          corev1.Container
+		subcommand string
+	}{{s.weights, "pull"}, {s.server, "serve"}} {
+		if len(want.c.Args) != 1 || want.c.Args[0] != want.subcommand {
+			s.fail("container %s has the arguments %q, not %q", want.c.Name, want.c.Args, want.subcommand)
+		}
+	}
+}
+
+// resources must be limits and requests alike, which makes the pod Guaranteed, and the
+// init container must not make the pod larger.
+func resources(s *subject) {
+	for _, c := range s.containers() {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+			request, limit := c.Resources.Requests[name], c.Resources.Limits[name]
+			if request.IsZero() || request.Cmp(limit) != 0 {
+				s.fail("container %s requests %s of %s, its limit is %s", c.Name, request.String(), name, limit.String())
+			}
+		}
+		if !maps.EqualFunc(c.Resources.Requests, c.Resources.Limits, resourceEqual) {
+			s.fail("container %s has other requests than limits", c.Name)
+		}
+	}
+	for name, amount := range s.weights.Resources.Requests {
+		if of := s.server.Resources.Requests[name]; amount.Cmp(of) > 0 {
+			s.fail("the init container requests %s of %s, more than the service's %s", amount.String(), name, of.String())
+		}
+	}
+}
+
+// environment must be what the program knows: a variable with a wrong name does
+// nothing, in silence.
+func environment(s *subject) {
+	known := map[string]bool{
+		"NVIDIA_VISIBLE_DEVICES": true, // of NVIDIA's container runtime
+	}
+	for _, v := range config.Variables() {
+		known[v.Name] = true
+	}
+	for _, c := range s.containers() {
+		for i, v := range c.Env {
+			if !known[v.Name] {
+				s.fail("container %s sets %s, which the service does not know", c.Name, v.Name)
+			}
+			if slices.ContainsFunc(c.Env[:i], func(before corev1.EnvVar) bool { return before.Name == v.Name }) {
+				s.fail("container %s sets %s twice", c.Name, v.Name)
+			}
+		}
+	}
+	of := func(c config.Config) [4]string {
+		return [4]string{c.Weights, c.Revision, c.SaveWeights, string(c.Precision)}
+	}
+	if prepared, served := of(s.preparing), of(s.settings); prepared != served {
+		s.fail("the init container prepares %q, the service serves %q", prepared, served)
+	}
+	if s.settings.Weights == "" || s.settings.SaveWeights == "" || strings.Contains(s.settings.SaveWeights, "$") {
+		s.fail("MODEL_WEIGHTS=%q is to be saved in %q", s.settings.Weights, s.settings.SaveWeights)
+	}
+	if !s.settings.Offline {
+		s.fail("the service may use the network for weights: its folder is read-only, set HF_HUB_OFFLINE")
+	}
+}
+
+// volumes must be there, in use, and where the program writes.
+func volumes(s *subject) {
+	used := map[string]bool{}
+	for _, c := range s.containers() {
+		for _, mount := range c.VolumeMounts {
+			used[mount.Name] = true
+			if !slices.ContainsFunc(s.pod.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name }) {
+				s.fail("container %s mounts %q, which is no volume", c.Name, mount.Name)
+			}
+		}
+	}
+	for _, v := range s.pod.Volumes {
+		if !used[v.Name] {
+			s.fail("nothing mounts the volume %q", v.Name)
+		}
+	}
+	// The program writes into SAVE_WEIGHTS, and config.json of a repository that it may
+	// not want into the folder for temporary files.
+	written, ok := mountOf(s.weights, s.preparing.SaveWeights)
+	if !ok || written.ReadOnly {
+		s.fail("the init container cannot write into SAVE_WEIGHTS=%s", s.preparing.SaveWeights)
+	}
+	if tmp, ok := mountOf(s.weights, "/tmp"); !ok || tmp.ReadOnly {
+		s.fail("the init container cannot write into /tmp")
+	}
+	read, ok := mountOf(s.server, s.settings.SaveWeights)
+	if !ok || read.Name != written.Name || read.MountPath != written.MountPath {
+		s.fail("the service does not find what the init container wrote: %q at %q, not %q at %q",
+			read.Name, read.MountPath, written.Name, written.MountPath)
+	}
+	for _, mount := range s.server.VolumeMounts {
+		if !mount.ReadOnly {
+			s.fail("the service can write into %s, which it has no need to", mount.MountPath)
+		}
+	}
+}
+
+// mountOf is the mount that a path lies in.
+func mountOf(c corev1.Container, path string) (corev1.VolumeMount, bool) {
+	i := slices.IndexFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+		return path == m.MountPath || strings.HasPrefix(path, m.MountPath+"/")
+	})
+	if i < 0 {
+		return corev1.VolumeMount{}, false
+	}
+	return c.VolumeMounts[i], true
+}
+
+// security must be that of the Pod Security Standard "restricted", and more. One thing
+// is allowed besides: a folder of the node, and root without capabilities to fill it.
+func security(s *subject) {
+	pod := s.pod.SecurityContext
+	if pod == nil || pod.SeccompProfile == nil || pod.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+		s.fail("the pod has not the seccomp profile of the runtime")
+	}
+	if pod == nil || !is(pod.RunAsNonRoot, true) || pod.FSGroup == nil {
+		s.fail("the pod may run as root, or cannot write into its volumes")
+	}
+	if !is(s.pod.AutomountServiceAccountToken, false) {
+		s.fail("the pod has a token for the API server")
+	}
+	if !is(s.pod.EnableServiceLinks, false) {
+		s.fail("a Service called app would set APP_PORT to its address")
+	}
+	if s.pod.HostNetwork || s.pod.HostPID || s.pod.HostIPC {
+		s.fail("the pod is in a namespace of its node")
+	}
+	ofNode := slices.ContainsFunc(s.pod.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil })
+	for _, c := range s.containers() {
+		own := c.SecurityContext
+		if own == nil || !is(own.AllowPrivilegeEscalation, false) || !is(own.ReadOnlyRootFilesystem, true) || own.Privileged != nil {
+			s.fail("container %s may gain privileges, or write into its root", c.Name)
+			continue
+		}
+		if own.Capabilities == nil || !slices.Equal(own.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(own.Capabilities.Add) > 0 {
+			s.fail("container %s keeps capabilities", c.Name)
+		}
+		uid, _ := manifests.User(s.pod, c)
+		if uid <= 0 && (!ofNode || c.Name != weightsContainer) {
+			s.fail("container %s runs as user %d", c.Name, uid)
+		}
+		if uid == 0 && !is(own.RunAsNonRoot, false) {
+			s.fail("container %s must run as root and must not", c.Name)
+		}
+	}
+}
+
+// is says that a switch is set to a value.
+func is(p *bool, value bool) bool { return p != nil && *p == value }

@@ -1,0 +1,178 @@
+// Package lint checks that the manifests of the service fit together, and fit the
+// service: what types cannot say, and an API server would accept. Each rule stands for
+// a way in which such manifests fail in a cluster.
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"dragoman/app/config"
+	"dragoman/scripts/k8s/manifests"
+)
+
+// Names of the two containers of a pod.
+const (
+	weightsContainer = "weights"  // the init container that fetches the model
+	serverContainer  = "dragoman" // the service
+)
+
+// subject is what the rules look at, and the faults that they found.
+type subject struct {
+	deployment *appsv1.Deployment
+	pod        corev1.PodSpec
+	weights    corev1.Container
+	server     corev1.Container
+	service    *corev1.Service
+	budget     *policyv1.PodDisruptionBudget
+	scaler     *autoscalingv2.HorizontalPodAutoscaler
+	policies   []*networkingv1.NetworkPolicy
+	monitors   []*monitoringv1.ServiceMonitor
+
+	// settings are what the service makes of its environment, preparing what the init
+	// container makes of its own.
+	settings, preparing config.Config
+
+	faults []error
+}
+
+// Check returns all faults of a set, joined; nil where there are none.
+func Check(set manifests.Set) error {
+	s, err := newSubject(set)
+	if err != nil {
+		return err
+	}
+	for _, rule := range []func(*subject){
+		selectors, ports, images, resources, environment, volumes, security,
+		probes, termination, disruption, scaling, memory, observers,
+	} {
+		rule(s)
+	}
+	return errors.Join(s.faults...)
+}
+
+// newSubject finds the objects that every variant has. Without them there is nothing
+// to look at.
+func newSubject(set manifests.Set) (*subject, error) {
+	s := &subject{
+		policies: manifests.All[*networkingv1.NetworkPolicy](set),
+		monitors: manifests.All[*monitoringv1.ServiceMonitor](set),
+	}
+	var errs [6]error
+	if s.deployment, errs[0] = manifests.One[*appsv1.Deployment](set); errs[0] == nil {
+		s.pod = s.deployment.Spec.Template.Spec
+		s.weights, errs[1] = container(s.pod.InitContainers, weightsContainer)
+		s.server, errs[2] = container(s.pod.Containers, serverContainer)
+	}
+	s.service, errs[3] = manifests.One[*corev1.Service](set)
+	s.budget, errs[4] = manifests.One[*policyv1.PodDisruptionBudget](set)
+	s.scaler, errs[5] = manifests.One[*autoscalingv2.HorizontalPodAutoscaler](set)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.settings, err = config.Parse(manifests.Environ(s.server)); err != nil {
+		s.fail("container %s: %w", serverContainer, err)
+	}
+	if s.preparing, err = config.Parse(manifests.Environ(s.weights)); err != nil {
+		s.fail("container %s: %w", weightsContainer, err)
+	}
+	return s, nil
+}
+
+// container is the only container of a list, which must have this name.
+func container(list []corev1.Container, name string) (corev1.Container, error) {
+	if len(list) != 1 || list[0].Name != name {
+		return corev1.Container{}, fmt.Errorf("there are %d containers, not only one called %q", len(list), name)
+	}
+	return list[0], nil
+}
+
+// containers are both, the init container first.
+func (s *subject) containers() []corev1.Container { return []corev1.Container{s.weights, s.server} }
+
+func (s *subject) fail(format string, args ...any) {
+	s.faults = append(s.faults, fmt.Errorf(format, args...))
+}
+
+// within says that every pair of some is one of all: a selector with them matches.
+func within(some, all map[string]string) bool {
+	for key, value := range some {
+		if got, ok := all[key]; !ok || got != value {
+			return false
+		}
+	}
+	return len(some) > 0
+}
+
+func labelsOf(selector *metav1.LabelSelector) map[string]string {
+	if selector == nil {
+		return nil
+	}
+	return selector.MatchLabels
+}
+
+// selectors must match the pods' labels, or nothing is balanced, spread or protected.
+func selectors(s *subject) {
+	labels := s.deployment.Spec.Template.Labels
+	check := func(what string, selector map[string]string) {
+		if !within(selector, labels) {
+			s.fail("%s selects %v, the pods have %v", what, selector, labels)
+		}
+	}
+	check("the Deployment", labelsOf(s.deployment.Spec.Selector))
+	check("the Service", s.service.Spec.Selector)
+	check("the PodDisruptionBudget", labelsOf(s.budget.Spec.Selector))
+	for _, spread := range s.pod.TopologySpreadConstraints {
+		check("the spread over "+spread.TopologyKey, labelsOf(spread.LabelSelector))
+	}
+	for _, policy := range s.policies {
+		check("the NetworkPolicy", labelsOf(&policy.Spec.PodSelector))
+	}
+	for _, monitor := range s.monitors {
+		if selector := monitor.Spec.Selector.MatchLabels; !within(selector, s.service.Labels) {
+			s.fail("the ServiceMonitor selects %v, the Service has %v", selector, s.service.Labels)
+		}
+	}
+}
+
+// ports must be those that the service listens on.
+func ports(s *subject) {
+	i := slices.IndexFunc(s.server.Ports, func(p corev1.ContainerPort) bool { return int(p.ContainerPort) == s.settings.Port })
+	if i < 0 {
+		s.fail("the service listens on %d, its container has no such port", s.settings.Port)
+		return
+	}
+	name := s.server.Ports[i].Name
+	if len(s.service.Spec.Ports) != 1 {
+		s.fail("the Service has %d ports, not 1", len(s.service.Spec.Ports))
+		return
+	}
+	port := s.service.Spec.Ports[0]
+	if port.TargetPort.StrVal != name || int(port.Port) != s.settings.Port {
+		s.fail("the Service's port %d leads to %q, not %d to %q", port.Port, port.TargetPort.String(), s.settings.Port, name)
+	}
+	for _, policy := range s.policies {
+		for _, rule := range policy.Spec.Ingress {
+			if len(rule.Ports) != 1 || rule.Ports[0].Port == nil || rule.Ports[0].Port.StrVal != name {
+				s.fail("the NetworkPolicy does not let in %q alone", name)
+			}
+		}
+	}
+	for _, monitor := range s.monitors {
+		for _, endpoint := range monitor.Spec.Endpoints {
+			if endpoint.Port != port.Name || endpoint.Path != "/metrics" {
+				s.fail("the ServiceMonitor reads %s of port %q, not /metrics of %q", endpoint.Path, endpoint.Port, port.Name)
+			}
+		}
+	}
+}
