@@ -86,7 +86,9 @@ with_pip() {
   python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 \
     --platform "$pip_platform" --dest "$scratch" "onnxruntime==$version" >"$log" 2>&1 &&
     python3 -m zipfile -e "$scratch"/onnxruntime-*.whl "$scratch/wheel" >>"$log" 2>&1 &&
-    mv "$scratch/wheel/onnxruntime/capi/$pip_file" "$scratch/library"
+    mv "$scratch/wheel/onnxruntime/capi/$pip_file" "$scratch/library" &&
+    mv "$scratch/wheel/onnxruntime/LICENSE" "$scratch/LICENSE.txt" &&
+    mv "$scratch/wheel/onnxruntime/ThirdPartyNotices.txt" "$scratch/"
 }
 
 if command -v npm >/dev/null; then
@@ -105,5 +107,8 @@ have=$(sum "$scratch/library")
 [[ $have == "$expected" ]] ||
   die "the fetched library has sha256 $have, expected $expected: the download is damaged or the package was changed; run again"
 chmod 0755 "$scratch/library"
+for file in LICENSE.txt ThirdPartyNotices.txt; do # images ship them
+  [[ ! -f $scratch/$file ]] || mv -f "$scratch/$file" "$folder/$file"
+done
 mv -f "$scratch/library" "$target"
 echo "ONNX Runtime $version is in $target"
