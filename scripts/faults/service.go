@@ -82,7 +82,7 @@ func (s *service) ready() bool {
 // kill ends the process without asking.
 func (s *service) kill() {
 	_ = s.process.Process.Kill()
-	_ = <-s.exited
+	<-s.exited
 }
 
 // stop asks the process to end and waits until it has.

@@ -137,7 +137,7 @@ func TestSummarize(t *testing.T) {
 	assert.Equal(t, Summary{
 		Requests: 5, Answered: 3, Good: 2, Seconds: 2, PerSecond: 1.5, Goodput: 1,
 		Errors: map[string]int{"refused": 2},
-		P50:    30, P95: 3000, P99: 3000, Min: 10, Mean: 20, Max: 30,
+		P50:    30, P90: 3000, P95: 3000, P99: 3000, P999: 3000, Min: 10, Mean: 20, Max: 30,
 	}, got)
 
 	empty := Summarize(nil, limits)

@@ -2,8 +2,10 @@ package openloop
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,32 +20,69 @@ type Sample struct {
 // many goroutines at once.
 type Send func(ctx context.Context, i int) error
 
+// ErrNotSent is the failure of a request that was due while Runner.MaxInFlight
+// others were on their way.
+var ErrNotSent = errors.New("not sent")
+
+// Runner sends requests by a schedule. Its zero value has no bounds.
+type Runner struct {
+	// MaxInFlight bounds the requests that are on their way at once. One that is due
+	// beyond it is not sent, and fails with ErrNotSent: a schedule does not wait. 0: no
+	// bound.
+	MaxInFlight int
+	// Done is told each sample as soon as it is complete, if it is set. It is called by
+	// many goroutines at once.
+	Done func(Sample)
+}
+
+// Run is Runner.Run without bounds.
+func Run(ctx context.Context, schedule iter.Seq[time.Duration], send Send) []Sample {
+	return Runner{}.Run(ctx, schedule, send)
+}
+
 // Run sends a request at each time of the schedule, which rises, and returns when
 // all are answered: the samples are in the order of the schedule. When ctx is done
 // it sends no more.
-func Run(ctx context.Context, schedule iter.Seq[time.Duration], send Send) []Sample {
+func (r Runner) Run(ctx context.Context, schedule iter.Seq[time.Duration], send Send) []Sample {
 	var (
-		begin   = time.Now()
-		samples []*Sample
-		wg      sync.WaitGroup
+		begin    = time.Now()
+		samples  []*Sample
+		inFlight atomic.Int64
+		wg       sync.WaitGroup
 	)
-	for due := range schedule {
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Until(begin.Add(due))):
+	finish := func(s *Sample, err error) {
+		s.Err, s.Latency = err, time.Since(begin)-s.Due
+		if r.Done != nil {
+			r.Done(*s)
 		}
-		if ctx.Err() != nil {
+	}
+	for due := range schedule {
+		if !waitUntil(ctx, begin.Add(due)) {
 			break
 		}
 		i, s := len(samples), &Sample{Due: due}
 		samples = append(samples, s)
+		if r.MaxInFlight > 0 && inFlight.Load() >= int64(r.MaxInFlight) {
+			finish(s, ErrNotSent)
+			continue
+		}
+		inFlight.Add(1)
 		wg.Go(func() {
-			s.Err = send(ctx, i)
-			s.Latency = time.Since(begin) - due
+			defer inFlight.Add(-1)
+			finish(s, send(ctx, i))
 		})
 	}
 	wg.Wait()
 	return values(samples)
+}
+
+// waitUntil returns false where ctx is done first.
+func waitUntil(ctx context.Context, at time.Time) bool {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Until(at)):
+	}
+	return ctx.Err() == nil
 }
 
 // Closed keeps clients requests in flight for total and returns those that were

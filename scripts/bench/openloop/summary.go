@@ -27,9 +27,11 @@ type Summary struct {
 	Goodput   float64        `json:"good_per_s"`
 	Errors    map[string]int `json:"errors,omitempty"` // by text
 	// Of all requests, failed ones at Limits.Timeout.
-	P50 float64 `json:"p50_ms"`
-	P95 float64 `json:"p95_ms"`
-	P99 float64 `json:"p99_ms"`
+	P50  float64 `json:"p50_ms"`
+	P90  float64 `json:"p90_ms"`
+	P95  float64 `json:"p95_ms"`
+	P99  float64 `json:"p99_ms"`
+	P999 float64 `json:"p999_ms"`
 	// Of answered requests.
 	Min  float64 `json:"min_ms"`
 	Mean float64 `json:"mean_ms"`
@@ -55,7 +57,9 @@ func Summarize(samples []Sample, limits Limits) Summary {
 	s.PerSecond = round(float64(s.Answered)/s.Seconds, 1000)
 	s.Goodput = round(float64(s.Good)/s.Seconds, 1000)
 	slices.Sort(all)
-	s.P50, s.P95, s.P99 = milliseconds(Percentile(all, 50)), milliseconds(Percentile(all, 95)), milliseconds(Percentile(all, 99))
+	for p, field := range map[float64]*float64{50: &s.P50, 90: &s.P90, 95: &s.P95, 99: &s.P99, 99.9: &s.P999} {
+		*field = milliseconds(Percentile(all, p))
+	}
 	if len(answered) > 0 {
 		s.Min, s.Max = milliseconds(slices.Min(answered)), milliseconds(slices.Max(answered))
 		s.Mean = milliseconds(mean(answered))

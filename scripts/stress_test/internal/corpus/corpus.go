@@ -1,0 +1,124 @@
+// Package corpus has the sentences that a stress test translates: real ones, because a
+// model stops early on some and loops on others as it never does on made-up text.
+package corpus
+
+import (
+	"bufio"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Auto as a source language stands for any.
+const Auto = "auto"
+
+// sentences are 1,998 sentences of Tatoeba (https://tatoeba.org, CC BY 2.0 FR), some by
+// way of the Tanaka corpus: those of scripts/quality/dev.tsv, each with the language that
+// its counterpart there is in.
+//
+//go:embed sentences.tsv
+var sentences string
+
+// Sentence is a text, with the language that it is in and one that it is to be translated
+// into. Both are "" where they are not known.
+type Sentence struct{ From, To, Text string }
+
+// Pair is a pair of languages.
+type Pair struct{ From, To string }
+
+// String is "en-fr".
+func (p Pair) String() string { return p.From + "-" + p.To }
+
+// Corpus is a list of sentences.
+type Corpus []Sentence
+
+// Embedded is the corpus that comes with the stress test: English, French and Japanese.
+func Embedded() (Corpus, error) { return Read(strings.NewReader(sentences)) }
+
+// maxLine bounds a line, in bytes.
+const maxLine = 1 << 20
+
+// Read reads a corpus of UTF-8 text that has a sentence on each line, or from, to and
+// text with tabs between. Blank lines are left out. The error names the line.
+func Read(r io.Reader) (Corpus, error) {
+	var c Corpus
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		line := lines.Text()
+		if n == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		s, err := parse(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		c = append(c, s)
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("line %d has more than %d bytes", n+1, maxLine)
+	case err != nil:
+		return nil, err
+	case len(c) == 0:
+		return nil, errors.New("there are no sentences")
+	}
+	return c, nil
+}
+
+// parse reads a line that is not blank.
+func parse(line string) (Sentence, error) {
+	if !utf8.ValidString(line) {
+		return Sentence{}, errors.New("not UTF-8")
+	}
+	fields := strings.Split(line, "\t")
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	switch {
+	case len(fields) == 1:
+		return Sentence{Text: fields[0]}, nil
+	case len(fields) != 3:
+		return Sentence{}, fmt.Errorf("%d fields, expected a text, or from, to and text with tabs between", len(fields))
+	case slices.Contains(fields, ""):
+		return Sentence{}, errors.New("one of from, to and text is empty")
+	}
+	return Sentence{From: fields[0], To: fields[1], Text: fields[2]}, nil
+}
+
+// Pairs are the pairs of languages of the sentences, in the order of their first. It
+// has none where no sentence says its languages.
+func (c Corpus) Pairs() []Pair {
+	var pairs []Pair
+	for _, s := range c {
+		if p := (Pair{s.From, s.To}); s.From != "" && !slices.Contains(pairs, p) {
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
+}
+
+// Texts are the different texts for a pair of languages: those in the source language,
+// whatever they were to be translated into, and those whose language is not known. For
+// Auto they are all that are not in the target language.
+func (c Corpus) Texts(p Pair) []string {
+	var texts []string
+	seen := map[string]bool{}
+	for _, s := range c {
+		fits := s.From == "" || s.From == p.From || (p.From == Auto && s.From != p.To)
+		if fits && !seen[s.Text] {
+			seen[s.Text] = true
+			texts = append(texts, s.Text)
+		}
+	}
+	return texts
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"dragoman/app/client"
+	"dragoman/scripts/stress_test/internal/report"
+)
+
+const usage = `go run ./scripts/stress_test [flags]
+
+Sends translation requests to a service at times that are fixed before, and reports how it
+answered. There are three ways to time them:
+
+  --num-req 100 --sleep 0.1             a number of requests, so many seconds apart
+  --rate 20 --duration 30               requests per second, at random times
+  --sweep 10,20,40,80 --duration 30     several rates, one after another
+
+Times are seconds, or have a unit: 0.5, 500ms, 2m. Exits with 1 where a threshold that is
+given is missed, no request is successful or the test is interrupted, and with 2 on a
+command line that cannot be used.`
+
+// options are the command line.
+type options struct {
+	flags *pflag.FlagSet
+
+	urls, from, to []string
+	key            string
+	corpus         string // file; "": the embedded one
+	lambda         float64
+
+	paySize, numReq       int
+	sleep, duration       seconds
+	rate                  float64
+	windows               bool
+	sweep                 []float64
+	refine                int
+	seed                  uint64
+	warmup                int
+	timeout, maxDuration  seconds
+	limit                 seconds
+	maxInFlight, retries  int
+	allowEmpty            bool
+	detail, noSplit       bool
+	priority, format      string
+	beams, maxLength      int
+	noRepeatNgram         int
+	lengthPenalty, repeat float64
+
+	thresholds thresholds
+	out        string
+	quiet      bool
+}
+
+// parse reads the command line. The options have their flags also where it fails.
+func parse(args []string) (*options, error) {
+	o := &options{
+		sleep: seconds(100 * time.Millisecond), duration: seconds(30 * time.Second), timeout: seconds(time.Minute),
+		maxDuration: seconds(time.Hour), limit: seconds(2 * time.Second),
+	}
+	o.flags = pflag.NewFlagSet("stress_test", pflag.ContinueOnError)
+	o.flags.SetOutput(io.Discard) // errors are printed once, by run
+	o.flags.SortFlags = false
+	o.flags.Usage = func() {}
+	o.addTraffic()
+	o.addTimes()
+	o.addRequest()
+	o.addReport()
+	if err := o.flags.Parse(args); err != nil {
+		return o, err
+	}
+	if o.flags.NArg() > 0 {
+		return o, fmt.Errorf("%q is no flag", o.flags.Arg(0))
+	}
+	return o, o.check()
+}
+
+func (o *options) addTraffic() {
+	f := o.flags
+	f.StringSliceVar(&o.urls, "url", []string{"http://localhost:9527"}, "URL of the service; several, with commas between, are used side by side")
+	f.StringSliceVar(&o.from, "from", nil, "source language, or auto; several are paired with those of --to (default those of the corpus)")
+	f.StringSliceVar(&o.to, "to", nil, "target language, or several")
+	f.StringVar(&o.corpus, "corpus", "", "file of sentences, one on a line, or from, to and text with tabs between (default 1,998 of Tatoeba)")
+	f.Float64Var(&o.lambda, "lambda", 0.3, "how often each service and pair is asked: its place in the list is drawn from a Poisson distribution with this mean, cut off at the list's end; 0: they take turns")
+	f.IntVar(&o.paySize, "pay-size", 1, "records of a request")
+	f.StringVar(&o.key, "key", "", "API key")
+}
+
+func (o *options) addTimes() {
+	f := o.flags
+	f.IntVar(&o.numReq, "num-req", 100, "number of requests; with --rate at most so many, if it is given")
+	f.Var(&o.sleep, "sleep", "time between two requests")
+	f.Float64Var(&o.rate, "rate", 0, "requests per second, on average, instead of --sleep")
+	f.Var(&o.duration, "duration", "how long requests are sent, at each rate")
+	f.BoolVar(&o.windows, "windows", false, "with rates: draw the number of each second's requests and spread them evenly in it, instead of times that are independent of each other")
+	f.Float64SliceVar(&o.sweep, "sweep", nil, "`rates` to try one after another, with commas between")
+	f.Lookup("sweep").DefValue = "" // instead of []
+	f.IntVar(&o.refine, "refine", 0, "further rates of a sweep, each halfway between the highest whose p95 is within --limit and the next")
+	f.Uint64Var(&o.seed, "seed", 1, "of all that is drawn; the same seed sends the same requests at the same times")
+	f.IntVar(&o.warmup, "warmup", 0, "requests that are sent before, one after another, and do not count")
+	f.Var(&o.timeout, "timeout", "latency at which a request is given up")
+	f.Var(&o.limit, "limit", "latency up to which an answer is good, and that a sweep looks for")
+	f.Var(&o.maxDuration, "max-duration", "time after which no more requests are sent")
+	f.IntVar(&o.maxInFlight, "max-in-flight", 2048, "requests that are on their way at once; those that are due beyond are not sent, and failed")
+	f.IntVar(&o.retries, "retries", 0, "further tries of a request that was turned down")
+}
+
+func (o *options) addRequest() {
+	f := o.flags
+	f.IntVar(&o.beams, "beams", 0, "beams (default as the service has it)")
+	f.IntVar(&o.maxLength, "max-length", 0, "longest translation of a sentence in tokens (default as the service has it)")
+	f.Float64Var(&o.lengthPenalty, "length-penalty", 0, "length penalty (default as the service has it)")
+	f.IntVar(&o.noRepeatNgram, "no-repeat-ngram-size", 0, "tokens in a row that may not come again; 0: any may (default as the service has it)")
+	f.Float64Var(&o.repeat, "repetition-penalty", 0, "repetition penalty (default as the service has it)")
+	f.StringVar(&o.priority, "priority", "", "high, normal or low")
+	f.StringVar(&o.format, "format", "", "text or html")
+	f.BoolVar(&o.noSplit, "no-split", false, "each text is one sentence")
+	f.BoolVar(&o.detail, "detail", false, "ask how translations were made")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a translation without text is an answer")
+}
+
+func (o *options) addReport() {
+	f, t := o.flags, &o.thresholds
+	f.Float64Var(&t.success, "min-success", 0, "threshold: percentage of successful requests")
+	f.Var(&t.p50, "max-p50", "threshold: half of the latencies")
+	f.Var(&t.p95, "max-p95", "threshold: 95% of the latencies")
+	f.Var(&t.p99, "max-p99", "threshold: 99% of the latencies")
+	f.Float64Var(&t.rate, "min-rate", 0, "threshold: answers per second; of a sweep: the rate up to which p95 is within --limit")
+	f.Float64Var(&t.goodput, "min-goodput", 0, "threshold: answers per second within --limit")
+	f.StringVar(&o.out, "out", "", "folder for report.html, latency.svg, timeline.svg, requests.csv and summary.json")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the lines with the results, and no progress")
+}
+
+// request is what all requests have in common.
+func (o *options) request() client.Request {
+	r := client.Request{Priority: o.priority, Format: o.format, NoSplit: o.noSplit, Detail: o.detail}
+	var search client.Options
+	search.Beams, search.MaxLength = o.beams, o.maxLength
+	if o.flags.Changed("length-penalty") {
+		search.LengthPenalty = &o.lengthPenalty
+	}
+	if o.flags.Changed("no-repeat-ngram-size") {
+		search.NoRepeatNgramSize = &o.noRepeatNgram
+	}
+	if o.flags.Changed("repetition-penalty") {
+		search.RepetitionPenalty = &o.repeat
+	}
+	if search != (client.Options{}) {
+		r.Options = &search
+	}
+	return r
+}
+
+// limits are what the requests are measured by.
+func (o *options) limits() report.Limits {
+	return report.Limits{Good: time.Duration(o.limit), Timeout: time.Duration(o.timeout)}
+}
+
+// settings are the flags with their values, without the key.
+func (o *options) settings() map[string]string {
+	list := map[string]string{}
+	o.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "key" {
+			list[f.Name] = f.Value.String()
+		}
+	})
+	return list
+}
+
+// seconds is a time on the command line: a number of seconds, or one with a unit.
+type seconds time.Duration
+
+// mostSeconds is longer than any test: 11 days.
+const mostSeconds = 1e6
+
+// Set is that of pflag.Value.
+func (s *seconds) Set(text string) error {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return errors.New("expected seconds or a time such as 500ms")
+		}
+		number = d.Seconds()
+	}
+	if !(number >= 0 && number <= mostSeconds) { // nor is NaN
+		return fmt.Errorf("it is not between 0 and %g s", mostSeconds)
+	}
+	*s = seconds(number * float64(time.Second))
+	return nil
+}
+
+// String is that of pflag.Value.
+func (s *seconds) String() string {
+	if *s == 0 {
+		return "0" // which --help leaves out
+	}
+	return time.Duration(*s).String()
+}
+
+// Type is that of pflag.Value.
+func (s *seconds) Type() string { return "time" }
