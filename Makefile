@@ -7,12 +7,14 @@ FUZZTIME  ?= 1m
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ERRCHECK    = github.com/kisielk/errcheck@v1.30.0
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test check fmt bench bench-peers fuzz clients webtest faults clean
+.PHONY: help run build runtime test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults
+.PHONY: image image-test sbom vuln clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 run: build runtime ## build and serve on port 9527
 	./build/dragoman serve
@@ -24,14 +26,20 @@ build: ## build build/dragoman
 runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
 
-test: runtime ## run all tests with the race detector
+test: runtime ## run all tests, those of the service with the race detector
 	CGO_ENABLED=1 go test -race -timeout 9m ./...
+	$(MAKE) k8s-test
+
+k8s-test: runtime ## check the Kubernetes manifests, and run their containers against a hub of this machine
+	go -C scripts/k8s test -timeout 5m ./...
 
 check: runtime ## all that CI could object to: format, vet, lint, tests
 	@files=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)); [ -z "$$files" ] || { gofmt -d $$files; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go run $(ERRCHECK) -exclude .ci/errcheck.txt ./...
+	go -C scripts/k8s vet ./...
+	cd scripts/k8s && go run $(STATICCHECK) ./... && go run $(ERRCHECK) -exclude ../../.ci/errcheck.txt ./...
 	$(MAKE) test
 
 fmt: ## format the code
@@ -42,6 +50,12 @@ bench: runtime ## run the benchmarks (BENCH=pattern)
 
 bench-peers: ## compare with CTranslate2 and transformers (hours; see scripts/bench)
 	scripts/bench/run.sh
+
+stress: ## stress a running service (ARGS="--rate 20 --duration 60")
+	go run ./scripts/stress_test $(ARGS)
+
+autoscaling: ## simulate the autoscaler of k8s/deployment.yaml, which writes docs/autoscaling.md
+	go -C scripts/k8s run ./autoscaling
 
 fuzz: ## fuzz each fuzz target for FUZZTIME (1m)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do \
@@ -59,6 +73,18 @@ webtest: ## test the web page in Chromium
 
 faults: build runtime ## do to a running service what happens to services
 	go run ./scripts/faults
+
+image: ## build the container image (TARGET=cuda: with CUDA's libraries)
+	VERSION=$(VERSION) scripts/image/build.sh
+
+image-test: ## build and try the image without a container engine (root, Debian 12)
+	VERSION=$(VERSION) scripts/image/test.sh
+
+sbom: ## write build/sbom.cdx.json, what the binary is made of
+	VERSION=$(VERSION) scripts/image/sbom.sh
+
+vuln: ## look for known vulnerabilities (VULNDB=url: in a mirror of the database)
+	go run $(GOVULNCHECK) $(if $(VULNDB),-db $(VULNDB)) ./...
 
 clean: ## remove what was built
 	rm -rf build bin
