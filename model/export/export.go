@@ -89,10 +89,7 @@ func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m
 	}
 	defer data.Close()
 	w := &weights{ctx: ctx, ckpt: ckpt, data: data, precision: m.Precision}
-	for _, part := range []struct {
-		file  string
-		build func(*weights, model.Spec) (*onnx.Graph, error)
-	}{{model.EncoderFile, encoder}, {model.DecoderFile, decoder}} {
+	for _, part := range graphsFor(m.Precision) {
 		graph, err := part.build(w, m.Spec)
 		if err != nil {
 			return err
@@ -108,6 +105,22 @@ func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m
 	size, sum, err := data.Finish()
 	m.Files[model.WeightsFile] = model.File{Size: size, SHA256: sum}
 	return err
+}
+
+// graphFile is a graph of an exported folder.
+type graphFile struct {
+	file  string
+	build func(*weights, model.Spec) (*onnx.Graph, error)
+}
+
+// graphsFor are the graphs of an export. Those for devices need no weights that the
+// others have not; an int8 export has no use for them.
+func graphsFor(precision model.Precision) []graphFile {
+	graphs := []graphFile{{model.EncoderFile, encoder}, {model.DecoderFile, decoder}}
+	if precision != model.INT8 {
+		graphs = append(graphs, graphFile{model.DeviceEncoderFile, deviceEncoder}, graphFile{model.DeviceDecoderFile, deviceDecoder})
+	}
+	return graphs
 }
 
 // copyTokenizer copies the tokenizer's files and enters them in the manifest.

@@ -36,10 +36,14 @@ func TestExportWritesACompleteFolder(t *testing.T) {
 			assert.Equal(t, precision, read.Precision)
 			assert.Equal(t, 8109, read.Spec.VocabSize)
 			modeltest.CheckFiles(t, out, read)
-			assert.ElementsMatch(t, []string{
+			want := []string{
 				model.ManifestFile, model.EncoderFile, model.DecoderFile, model.WeightsFile, model.PieceModelFile, model.VocabFile,
 				model.TokenizerConfigFile,
-			}, names(t, out))
+			}
+			if precision != model.INT8 {
+				want = append(want, model.DeviceEncoderFile, model.DeviceDecoderFile)
+			}
+			assert.ElementsMatch(t, want, names(t, out))
 			assert.Zero(t, read.Files[model.WeightsFile].Size%2)
 		})
 	}

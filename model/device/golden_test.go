@@ -1,0 +1,136 @@
+package device_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/device"
+	"dragoman/model/modeltest"
+	"dragoman/model/search"
+)
+
+// tieTolerance is the difference of two scores below which two sound implementations
+// may decide differently.
+const tieTolerance = 1e-4
+
+func TestGoldensOfBundledCheckpoint(t *testing.T) {
+	g := modeltest.Bundled(t)
+	checkGoldens(t, g, every(15, g.Cases), device.Options{})
+}
+
+func TestGoldensOfOddCheckpoints(t *testing.T) {
+	for name, g := range modeltest.Odd(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkGoldens(t, g, every(2, g.Cases), device.Options{NoGraphs: true})
+		})
+	}
+}
+
+// every picks each n-th of all cases: the kernels are slow on a CPU.
+func every(n int, all []modeltest.Case) (some []modeltest.Case) {
+	for i := 0; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+// checkGoldens compares single precision with Hugging Face: the candidates of every
+// step of a trace, and outputs token for token.
+func checkGoldens(t *testing.T, g *modeltest.Goldens, cases []modeltest.Case, opts device.Options) {
+	m := openWith(t, g.Dir, model.FP32, opts)
+	for i, trace := range g.Traces {
+		if len(g.Traces) > 12 && i%3 > 0 {
+			continue
+		}
+		checkTrace(t, m, g.Cases[trace.Case], trace)
+	}
+	for setting, generation := range g.Settings {
+		if generation.RepetitionPenalty != 0 && generation.RepetitionPenalty < 1 {
+			continue // refused: see package search
+		}
+		var jobs []job
+		for _, c := range cases {
+			if _, ok := c.Outputs[setting]; ok {
+				jobs = append(jobs, job{c, search.DefaultOptions(generation)})
+			}
+		}
+		if len(jobs) == 0 {
+			continue
+		}
+		for i, r := range decode(t, m, jobs, func(running int) int { return 16 - running }) {
+			checkOutput(t, setting, jobs[i].Case, r, jobs[i].Outputs[setting], m.Spec().EOS)
+		}
+	}
+}
+
+// checkTrace feeds the tokens of a trace one by one and compares what the model answers.
+func checkTrace(t *testing.T, m model.Model, c modeltest.Case, trace modeltest.Trace) {
+	t.Helper()
+	ids := c.Outputs[trace.Setting].IDs
+	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: m.Spec().MaxPositions})
+	require.NoError(t, err)
+	defer b.Close()
+	require.NoError(t, b.Join(t.Context(), [][]int64{c.Source}))
+	got, err := b.Step(t.Context(), []model.Feed{{Tokens: ids[:1]}}, len(trace.Steps[0].IDs))
+	for i, want := range trace.Steps {
+		require.NoError(t, err)
+		row := got.Row(0)
+		for j := range want.IDs {
+			assert.InDelta(t, want.LogProbs[j], row.LogProbs[j], 2e-4, "case %d step %d candidate %d", trace.Case, i, j)
+		}
+		assert.InDelta(t, want.LogSumExp, row.LogSumExp, 2e-4, "case %d step %d", trace.Case, i)
+		if want.LogProbs[0]-want.LogProbs[1] > tieTolerance {
+			assert.Equal(t, want.IDs[0], row.IDs[0], "case %d step %d", trace.Case, i)
+		}
+		if i+1 < len(trace.Steps) {
+			got, err = b.Step(t.Context(), []model.Feed{{Tokens: ids[i+1 : i+2], Parents: []int{0}}}, len(trace.Steps[i+1].IDs))
+		}
+	}
+}
+
+func checkOutput(t *testing.T, setting string, c modeltest.Case, got search.Result, want modeltest.Output, eos int64) {
+	t.Helper()
+	ids := tokens(c, got, eos)
+	if !slices.Equal(want.IDs, ids) && want.NearTie(tieTolerance) {
+		t.Logf("%s: %q differs where scores tie within %g: %v, reference %v", setting, c.Text, *want.Margin, ids, want.IDs)
+		return
+	}
+	assert.Equal(t, want.IDs, ids, "%s %q %v", setting, c.Text, c.Source)
+	assert.Equal(t, want.Truncated, got.Truncated, "%s %q", setting, c.Text)
+	if want.Score != 0 {
+		assert.InDelta(t, want.Score, got.Score, 1e-3, "%s %q", setting, c.Text)
+	}
+}
+
+// tokens is a result as the goldens have it.
+func tokens(c modeltest.Case, r search.Result, eos int64) []int64 {
+	ids := slices.Concat(c.Prefix, r.Tokens)
+	if !r.Truncated {
+		ids = append(ids, eos)
+	}
+	return ids
+}
+
+// TestHalfPrecision compares greedy translations in half precision with Hugging Face's
+// in single precision.
+func TestHalfPrecision(t *testing.T) {
+	g := modeltest.Bundled(t)
+	m := open(t, g.Dir, model.FP16)
+	var jobs []job
+	for _, c := range every(9, g.Cases) {
+		jobs = append(jobs, job{c, search.DefaultOptions(g.Settings["greedy"])})
+	}
+	same := 0
+	for i, r := range decode(t, m, jobs, func(running int) int { return 16 - running }) {
+		if slices.Equal(jobs[i].Outputs["greedy"].IDs, tokens(jobs[i].Case, r, m.Spec().EOS)) {
+			same++
+		}
+	}
+	t.Logf("%d of %d greedy translations are those of single precision", same, len(jobs))
+	assert.GreaterOrEqual(t, float64(same), 0.97*float64(len(jobs)))
+}

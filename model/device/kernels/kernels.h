@@ -1,0 +1,160 @@
+// The arguments of the kernels. The same structs go to a GPU and to the C functions.
+//
+// A kernel's work is split into units, each of which one warp does alone, from its
+// own inputs: no result depends on what else is in the batch. T is the type of
+// activations and of what attention remembers, float or half; the residual stream,
+// biases and norms are float.
+#ifndef DRAGOMAN_DEVICE_KERNELS_H
+#define DRAGOMAN_DEVICE_KERNELS_H
+
+#include "warp.h"
+
+// What a step is fed, int32 [fields, rows]. The decoder's rows are hypotheses (or the
+// tokens of a forced prefix), the encoder's are tokens.
+enum {
+  TOKEN,     // id
+  POSITION,  // of the token, from 0
+  // decoder
+  ROW = 2,    // of the KV cache that the token is written to
+  FROM,       // row of the histories that the tokens before it are in
+  TO,         // row of the histories that it goes on in
+  SLOT,       // row of the memory of cross attention
+  LENGTH,     // tokens of the source
+  STEP_FIELDS,
+  // encoder
+  SENTENCE = 2,    // row of the memory of cross attention
+  FIRST,           // row of the sentence's first token
+  TOKENS,          // of the sentence
+  ENCODER_FIELDS,
+};
+
+enum {
+  GROUP = 8,          // tokens that attention looks at together
+  SLICES = 4,         // most dimensions of a head, in warps
+  BLOCK = 32,         // elements of a lane that AddNorm looks at together
+  COLUMNS = 256,      // of a unit, where a row has several
+  VOCAB_CHUNK = 4096  // tokens of a unit of PartialCandidates
+};
+
+// x [rows, width] = table[token] · scale + positions[position]
+struct embed_args {
+  i64 units, rows;  // rows · chunks of columns
+  const i32 *feed;
+  const void *table;  // T [vocabulary, width]
+  const float *positions;
+  float *x;
+  float scale;
+  i32 width, chunks;
+};
+
+// Writes the histories: history[to] = history[from] up to the position, and ROW there.
+struct track_args {
+  i64 units;  // rows
+  const i32 *feed;
+  i32 *history;  // [.., capacity]
+  i64 capacity;
+};
+
+// total = x + acc + bias, y = its layer norm
+struct add_norm_args {
+  i64 units;  // rows
+  const float *x;
+  const void *acc;  // T [rows, width]; null: 0
+  const float *bias, *gain, *beta;
+  float *total;
+  void *y;  // T
+  i32 width;
+  float epsilon;
+};
+
+// y = max(0, acc + bias)
+struct bias_relu_args {
+  i64 units;  // rows · chunks of columns
+  const void *acc;
+  const float *bias;
+  void *y;
+  i32 width, chunks;
+};
+
+// Attention of every row and head over what `memory` holds and acc brings.
+struct attention_args {
+  i64 units, rows;  // rows · heads
+  const i32 *feed;
+  const void *acc;  // T [rows, width], or [rows, 3·width]: queries, keys, values
+  const float *bias;
+  const i32 *history;
+  void *memory;  // T [layers, memory_rows, 2, capacity, width]: a row's keys, then its values
+  void *out;     // T [rows, width]
+  i64 layer, memory_rows, capacity, history_capacity;
+  i32 heads, head_dim;
+  float scale;
+};
+
+// Writes acc + bias, T [rows, 2·width], keys and values, to the memory.
+struct store_args {
+  i64 units, rows;  // rows · chunks of 2·width columns
+  const i32 *feed;
+  const void *acc;
+  const float *bias;
+  void *memory;
+  i64 layer, memory_rows, capacity;
+  i32 width, chunks;
+};
+
+// The 32·pages best of every chunk of the vocabulary, and its log-sum-exp in parts.
+struct partial_args {
+  i64 units;           // rows · chunks
+  const void *logits;  // T [rows, vocab]
+  i64 *keys;           // [rows, chunks, pages, 32], see sort_key; 0: none
+  float *stats;        // [rows, chunks, 2]: largest logit, sum of exp(logit - largest)
+  i64 vocab;
+  i32 chunks, pages;
+};
+
+// The best of every row among those of its chunks, and its log-sum-exp.
+struct merge_args {
+  i64 units;  // rows
+  const i64 *parts;
+  const float *stats;
+  i64 *keys;  // [rows, pages, 32], best first
+  float *lse;
+  i32 chunks, pages;
+};
+
+// The keys with logits that are computed again from the hidden states, in single
+// precision; with more pages than one, the keys as they are.
+struct rescore_args {
+  i64 units;  // rows · pages · 32
+  const i64 *keys;
+  const void *hidden;  // T [rows, width]
+  const void *table;   // T [vocab, width]
+  i64 *rescored;
+  i32 pages, width;
+};
+
+// The keys of each page in order, taken apart: log-probabilities [32·pages] (float),
+// ids [32·pages] and the log-sum-exp (float) in best, int32 [rows, 64·pages+1].
+struct best_args {
+  i64 units;  // rows
+  const i64 *keys;
+  const float *lse;
+  i32 *best;
+  i32 pages;
+};
+
+// The kernels, by number. X(name, arguments)
+#define DRAGOMAN_KERNELS(X)            \
+  X(embed, embed_args)                 \
+  X(track, track_args)                 \
+  X(add_norm, add_norm_args)           \
+  X(bias_relu, bias_relu_args)         \
+  X(self_attention, attention_args)    \
+  X(store_cross, store_args)           \
+  X(cached_attention, attention_args)  \
+  X(cross_attention, attention_args)   \
+  X(partial_candidates, partial_args)  \
+  X(merge_candidates, merge_args)      \
+  X(rescore, rescore_args)             \
+  X(best_candidates, best_args)
+
+#endif

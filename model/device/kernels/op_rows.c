@@ -1,0 +1,116 @@
+// The operators that work on one row at a time.
+#include "call.h"
+
+// Embed: feed int32 [F, R], table T [V, d], positions [P, d] → x [R, d]. Attribute scale.
+OrtStatus *device_embed(void *node, OrtKernelContext *context) {
+  Call c = call_of(node, context);
+  struct embed_args a = {.scale = c.node->scale};
+  int64_t feed[2] = {ANY, ANY}, table[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.feed, feed, 2));
+  TRY(input(c, 1, &a.table, table, 2));
+  TRY(matrix(c, 2, &a.positions, ANY, table[1]));
+  TRY(output(c, 0, (int64_t[]){feed[1], table[1]}, 2, &a.x));
+  a.rows = feed[1], a.width = (i32)table[1], a.chunks = chunks(table[1]);
+  a.units = a.rows * a.chunks;
+  return device_start(c, KERNEL_embed, &a);
+}
+
+// Track: feed int32 [F, R], history int32 [H, C], which it changes → done int32 [1],
+// which means nothing.
+OrtStatus *device_track(void *node, OrtKernelContext *context) {
+  Call c = call_of(node, context);
+  struct track_args a = {0};
+  int64_t feed[2] = {STEP_FIELDS, ANY}, history[2] = {ANY, ANY};
+  i32 *done;
+  TRY(input(c, 0, &a.feed, feed, 2));
+  TRY(input(c, 1, &a.history, history, 2));
+  TRY(output(c, 0, (int64_t[]){1}, 1, &done));
+  a.units = feed[1], a.capacity = history[1];
+  return device_start(c, KERNEL_track, &a);
+}
+
+// AddNorm: x [R, d], gain, beta [d], acc T [R, d], bias [d] → total = x + acc + bias
+// [R, d], y T [R, d], the layer norm of total. Without acc and bias, total is x.
+OrtStatus *device_add_norm(void *node, OrtKernelContext *context) {
+  Call c = call_of(node, context);
+  struct add_norm_args a = {.epsilon = 1e-5f};
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.x, d, 2));
+  TRY(vector(c, 1, &a.gain, d[1]));
+  TRY(vector(c, 2, &a.beta, d[1]));
+  TRY(matrix(c, 3, &a.acc, d[0], d[1]));
+  TRY(vector(c, 4, &a.bias, d[1]));
+  if (d[0] > 0 && !a.acc != !a.bias) return refuse(c.api, "a product and its bias need each other");
+  TRY(output(c, 0, d, 2, &a.total));
+  TRY(output(c, 1, d, 2, &a.y));
+  a.units = d[0], a.width = (i32)d[1];
+  return device_start(c, KERNEL_add_norm, &a);
+}
+
+// BiasRelu: acc T [R, f], bias [f] → max(0, acc + bias) T [R, f].
+OrtStatus *device_bias_relu(void *node, OrtKernelContext *context) {
+  Call c = call_of(node, context);
+  struct bias_relu_args a = {0};
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.acc, d, 2));
+  TRY(vector(c, 1, &a.bias, d[1]));
+  TRY(output(c, 0, d, 2, &a.y));
+  a.width = (i32)d[1], a.chunks = chunks(d[1]);
+  a.units = d[0] * a.chunks;
+  return device_start(c, KERNEL_bias_relu, &a);
+}
+
+// PartialCandidates: logits T [R, V], pages int32 [P], of which only the size counts
+// → keys int64 [R, chunks, P, 32], stats [R, chunks, 2], see kernels.h.
+OrtStatus *device_partial_candidates(void *node, OrtKernelContext *context) {
+  Call c = call_of(node, context);
+  struct partial_args a = {0};
+  int64_t d[2] = {ANY, ANY}, pages = ANY;
+  const i32 *nothing;
+  TRY(input(c, 0, &a.logits, d, 2));
+  TRY(input(c, 1, &nothing, &pages, 1));
+  a.vocab = d[1], a.pages = (i32)pages, a.chunks = (i32)((d[1] + VOCAB_CHUNK - 1) / VOCAB_CHUNK);
+  a.units = d[0] * a.chunks;
+  TRY(output(c, 0, (int64_t[]){d[0], a.chunks, pages, WARP}, 4, &a.keys));
+  TRY(output(c, 1, (int64_t[]){d[0], a.chunks, 2}, 3, &a.stats));
+  return device_start(c, KERNEL_partial_candidates, &a);
+}
+
+// MergeCandidates: parts and stats of PartialCandidates → keys int64 [R, P, 32], lse [R].
+OrtStatus *device_merge_candidates(void *node, OrtKernelContext *context) {
+  Call c = call_of(node, context);
+  struct merge_args a = {0};
+  int64_t parts[4] = {ANY, ANY, ANY, WARP};
+  TRY(input(c, 0, &a.parts, parts, 4));
+  TRY(input(c, 1, &a.stats, (int64_t[]){parts[0], parts[1], 2}, 3));
+  TRY(output(c, 0, (int64_t[]){parts[0], parts[2], WARP}, 3, &a.keys));
+  TRY(output(c, 1, parts, 1, &a.lse));
+  a.units = parts[0], a.chunks = (i32)parts[1], a.pages = (i32)parts[2];
+  return device_start(c, KERNEL_merge_candidates, &a);
+}
+
+// Rescore: keys int64 [R, P, 32], hidden T [R, d], table T [V, d] → keys of the logits
+// hidden·tableᵀ where there is one page: products in half precision round them.
+OrtStatus *device_rescore(void *node, OrtKernelContext *context) {
+  Call c = call_of(node, context);
+  struct rescore_args a = {0};
+  int64_t keys[3] = {ANY, ANY, WARP}, table[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.keys, keys, 3));
+  TRY(input(c, 2, &a.table, table, 2));
+  TRY(matrix(c, 1, &a.hidden, keys[0], table[1]));
+  TRY(output(c, 0, keys, 3, &a.rescored));
+  a.units = keys[0] * keys[1] * WARP, a.pages = (i32)keys[1], a.width = (i32)table[1];
+  return device_start(c, KERNEL_rescore, &a);
+}
+
+// BestCandidates: keys int64 [R, P, 32], lse [R] → best int32 [R, 64·P+1], see kernels.h.
+OrtStatus *device_best_candidates(void *node, OrtKernelContext *context) {
+  Call c = call_of(node, context);
+  struct best_args a = {0};
+  int64_t keys[3] = {ANY, ANY, WARP};
+  TRY(input(c, 0, &a.keys, keys, 3));
+  TRY(vector(c, 1, &a.lse, keys[0]));
+  TRY(output(c, 0, (int64_t[]){keys[0], 2 * WARP * keys[1] + 1}, 2, &a.best));
+  a.units = keys[0], a.pages = (i32)keys[1];
+  return device_start(c, KERNEL_best_candidates, &a);
+}

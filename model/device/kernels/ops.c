@@ -1,0 +1,183 @@
+// Registration of the operators with ONNX Runtime.
+#include "ops.h"
+
+#include <string.h>
+
+#include "call.h"
+
+// Spec is an operator, for both types of activations.
+typedef struct {
+  const char *names[2];         // for half, for float
+  const char *inputs, *outputs;  // a letter per argument, see type_of; capital: optional
+  OrtStatusPtr (*compute)(void *node, OrtKernelContext *context);
+} Spec;
+
+#define SPEC(NAME, INPUTS, OUTPUTS, COMPUTE) {{"Device" NAME "F16", "Device" NAME "F32"}, INPUTS, OUTPUTS, COMPUTE}
+
+static const Spec specs[] = {
+    SPEC("Embed", "itf", "f", device_embed),
+    SPEC("Track", "ii", "i", device_track),
+    SPEC("AddNorm", "fffTF", "ft", device_add_norm),
+    SPEC("BiasRelu", "tf", "t", device_bias_relu),
+    SPEC("SelfAttention", "tfi", "t", device_self_attention),
+    SPEC("StoreCross", "tfibI", "i", device_store_cross),
+    SPEC("CachedAttention", "tfiibi", "t", device_cached_attention),
+    SPEC("CrossAttention", "tfib", "t", device_cross_attention),
+    SPEC("PartialCandidates", "ti", "lf", device_partial_candidates),
+    SPEC("MergeCandidates", "lf", "lf", device_merge_candidates),
+    SPEC("Rescore", "ltt", "l", device_rescore),
+    SPEC("BestCandidates", "lf", "i", device_best_candidates),
+};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+#define NAME(name, args) "dragoman_" #name,
+const char *const dragoman_kernel_names[KERNELS] = {DRAGOMAN_KERNELS(NAME)};
+#undef NAME
+
+// Op is an operator for one type. ONNX Runtime hands our callbacks the OrtCustomOp,
+// which is its first member.
+typedef struct {
+  OrtCustomOp base;
+  const Spec *spec;
+  const Family *family;
+  int type;
+} Op;
+
+struct Family {
+  const OrtApi *api;
+  Launch launch;
+  void *functions[2 * KERNELS];
+  OrtCustomOpDomain *domain;
+  Op ops[2 * SPECS];
+};
+
+static ONNXTensorElementDataType type_of(const Op *op, char letter) {
+  switch (letter | 32) {  // lower case
+    case 'b': return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
+    case 'i': return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
+    case 'l': return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
+    case 't': return op->type == 0 ? ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16 : ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+    default: return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+  }
+}
+
+static const char *get_name(const OrtCustomOp *op) { return ((const Op *)op)->spec->names[((const Op *)op)->type]; }
+static const char *get_provider(const OrtCustomOp *op) {
+  return ((const Op *)op)->family->launch ? "CUDAExecutionProvider" : NULL;
+}
+static size_t input_count(const OrtCustomOp *op) { return strlen(((const Op *)op)->spec->inputs); }
+static size_t output_count(const OrtCustomOp *op) { return strlen(((const Op *)op)->spec->outputs); }
+static ONNXTensorElementDataType input_type(const OrtCustomOp *op, size_t i) {
+  return type_of((const Op *)op, ((const Op *)op)->spec->inputs[i]);
+}
+static ONNXTensorElementDataType output_type(const OrtCustomOp *op, size_t i) {
+  return type_of((const Op *)op, ((const Op *)op)->spec->outputs[i]);
+}
+static OrtCustomOpInputOutputCharacteristic input_need(const OrtCustomOp *op, size_t i) {
+  return ((const Op *)op)->spec->inputs[i] & 32 ? INPUT_OUTPUT_REQUIRED : INPUT_OUTPUT_OPTIONAL;
+}
+static OrtCustomOpInputOutputCharacteristic output_need(const OrtCustomOp *op, size_t i) {
+  return (void)op, (void)i, INPUT_OUTPUT_REQUIRED;
+}
+static OrtMemType input_memory(const OrtCustomOp *op, size_t i) { return (void)op, (void)i, OrtMemTypeDefault; }
+static int one(const OrtCustomOp *op) { return (void)op, 1; }
+static int latest(const OrtCustomOp *op) { return (void)op, INT32_MAX; }
+
+// integer and number read an attribute, or leave the value as it is where there is none.
+static void integer(const OrtApi *api, const OrtKernelInfo *info, const char *name, i64 *value) {
+  int64_t v;
+  OrtStatus *status = api->KernelInfoGetAttribute_int64(info, name, &v);
+  if (status) api->ReleaseStatus(status);
+  else *value = v;
+}
+static void number(const OrtApi *api, const OrtKernelInfo *info, const char *name, float *value) {
+  float v;
+  OrtStatus *status = api->KernelInfoGetAttribute_float(info, name, &v);
+  if (status) api->ReleaseStatus(status);
+  else *value = v;
+}
+
+static OrtStatusPtr create(const OrtCustomOp *custom, const OrtApi *api, const OrtKernelInfo *info, void **out) {
+  const Op *op = (const Op *)custom;
+  Node *n = calloc(1, sizeof *n);
+  if (!n) return api->CreateStatus(ORT_FAIL, "out of memory");
+  *n = (Node){.api = api, .launch = op->family->launch, .functions = op->family->functions, .type = op->type,
+              .heads = 1, .head_dim = 1, .scale = 1};
+  integer(api, info, "layer", &n->layer);
+  integer(api, info, "heads", &n->heads);
+  integer(api, info, "head_dim", &n->head_dim);
+  number(api, info, "scale", &n->scale);
+  if (n->layer < 0 || n->heads < 1 || n->head_dim < 1 || n->head_dim > SLICES * WARP) {
+    OrtStatus *status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld (%d at most)", n->layer,
+                               n->heads, n->head_dim, SLICES * WARP);
+    free(n);
+    return status;
+  }
+  *out = n;
+  return NULL;
+}
+
+static void destroy(void *node) { free(node); }
+
+static OrtCustomOp custom_op(const Spec *spec) {
+  return (OrtCustomOp){
+      .version = ORT_API_VERSION,
+      .GetName = get_name,
+      .GetExecutionProviderType = get_provider,
+      .GetInputType = input_type,
+      .GetInputTypeCount = input_count,
+      .GetOutputType = output_type,
+      .GetOutputTypeCount = output_count,
+      .KernelDestroy = destroy,
+      .GetInputCharacteristic = input_need,
+      .GetOutputCharacteristic = output_need,
+      .GetInputMemoryType = input_memory,
+      .GetVariadicInputMinArity = one,
+      .GetVariadicInputHomogeneity = one,
+      .GetVariadicOutputMinArity = one,
+      .GetVariadicOutputHomogeneity = one,
+      .CreateKernelV2 = create,
+      .KernelComputeV2 = spec->compute,
+      .GetStartVersion = one,
+      .GetEndVersion = latest,
+  };
+}
+
+OrtStatus *dragoman_family(const OrtApi *api, void *launch, void *const *functions, Family **out) {
+  Family *f = calloc(1, sizeof *f);
+  if (!f) return api->CreateStatus(ORT_FAIL, "out of memory");
+  f->api = api, f->launch = (Launch)launch;
+  if (launch) memcpy(f->functions, functions, sizeof f->functions);
+  OrtStatus *status = api->CreateCustomOpDomain("dragoman", &f->domain);
+  for (int i = 0; i < 2 * SPECS && !status; i++) {
+    f->ops[i] = (Op){custom_op(&specs[i / 2]), &specs[i / 2], f, i % 2};
+    status = api->CustomOpDomain_Add(f->domain, &f->ops[i].base);
+  }
+  if (status) {
+    dragoman_release_family(f);
+    return status;
+  }
+  *out = f;
+  return NULL;
+}
+
+OrtCustomOpDomain *dragoman_family_domain(const Family *f) { return f->domain; }
+
+void dragoman_release_family(Family *f) {
+  if (f->domain) f->api->ReleaseCustomOpDomain(f->domain);
+  free(f);
+}
+
+OrtStatus *device_start(Call c, int kernel, const void *args) {
+  const i64 units = *(const i64 *)args;  // the first member of all
+  if (units == 0) return NULL;
+  if (!c.node->launch) {
+    dragoman_host_kernels[kernel][c.node->type](args);
+    return NULL;
+  }
+  void *stream, *params[] = {(void *)args};
+  TRY(c.api->KernelContext_GetGPUComputeStream(c.context, &stream));
+  int code = c.node->launch(c.node->functions[2 * kernel + c.node->type], (unsigned)((units + 3) / 4), 1, 1, 128, 1, 1, 0,
+                            stream, params, NULL);
+  return code ? refuse(c.api, "kernel %s: CUDA error %d", dragoman_kernel_names[kernel], code) : NULL;
+}

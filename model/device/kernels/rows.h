@@ -1,0 +1,95 @@
+// Kernels for the rows of activations, for one type T of them.
+// T, NAME, LOAD and STORE are defined by who includes this file.
+
+// finite is what Hugging Face does to activations in half precision: an infinity,
+// which is a number too large for it, becomes the largest number but for some.
+DEVICE float NAME(finite)(float x) {
+  const float most = sizeof(T) == 2 ? 64504.f : INFINITE;
+  return x == INFINITE ? most : x == -INFINITE ? -most : x;
+}
+
+// A lane loads all that it needs of its columns before it stores anything: so it waits
+// for the memory once. ELEMENTS goes through a lane's elements e, as many as `count`; in
+// C, only while there are more than e·32 columns.
+#undef ELEMENTS
+#define ELEMENTS(e, count, columns) UNROLL for (i32 e = 0; e < (count) && MORE(e * WARP < (columns)); e++)
+
+DEVICE void NAME(embed)(const struct embed_args *a, i64 unit) {
+  const i64 r = unit / a->chunks, token = a->feed[TOKEN * a->rows + r], position = a->feed[POSITION * a->rows + r];
+  const i32 first = (i32)(unit % a->chunks) * COLUMNS;
+  const T *row = (const T *)a->table + token * a->width;
+  float v[COLUMNS / WARP * EACH];
+  ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
+    const i32 i = first + e * WARP + l;
+    if (i < a->width) OF(v + e * EACH, l) = LOAD(row[i]) * a->scale + a->positions[position * a->width + i];
+  }
+  ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
+    const i32 i = first + e * WARP + l;
+    if (i < a->width) a->x[r * a->width + i] = OF(v + e * EACH, l);
+  }
+}
+
+DEVICE void NAME(track)(const struct track_args *a, i64 r) {
+  const i64 n = a->units, position = a->feed[POSITION * n + r];
+  const i64 from = a->feed[FROM * n + r], to = a->feed[TO * n + r];
+  LANES(l) {
+    if (from != to)
+      for (i64 t = l; t < position; t += WARP) a->history[to * a->capacity + t] = a->history[from * a->capacity + t];
+    if (l == 0) a->history[to * a->capacity + position] = a->feed[ROW * n + r];
+  }
+}
+
+DEVICE void NAME(add_norm)(const struct add_norm_args *a, i64 r) {
+  const i32 n = a->width;
+  const T *acc = (const T *)a->acc + (a->acc ? r * n : 0);
+  const float *x = a->x + r * n;
+  float *total = a->total + r * n, part[EACH], v[BLOCK * EACH];
+  LANES(l) OF(part, l) = 0;
+  for (i32 first = 0; first < n; first += BLOCK * WARP) {
+    ELEMENTS(e, BLOCK, n - first) LANES(l) {
+      const i32 i = first + e * WARP + l;
+      OF(v + e * EACH, l) = i >= n ? 0 : a->acc ? x[i] + NAME(finite)(LOAD(acc[i])) + a->bias[i] : x[i];
+    }
+    ELEMENTS(e, BLOCK, n - first) LANES(l) {
+      const i32 i = first + e * WARP + l;
+      OF(part, l) += OF(v + e * EACH, l);
+      if (i < n) total[i] = OF(v + e * EACH, l);
+    }
+  }
+  const float mean = warp_sum(part) / n;
+  LANES(l) OF(part, l) = 0;
+  for (i32 first = 0; first < n; first += BLOCK * WARP)
+    ELEMENTS(e, BLOCK, n - first) LANES(l) {
+      const i32 i = first + e * WARP + l;
+      const float d = i < n ? total[i] - mean : 0;
+      OF(part, l) += d * d;
+    }
+  const float factor = inverse_root(warp_sum(part) / n + a->epsilon);
+  T *y = (T *)a->y + r * n;
+  for (i32 first = 0; first < n; first += BLOCK * WARP) {
+    ELEMENTS(e, BLOCK, n - first) LANES(l) {
+      const i32 i = first + e * WARP + l;
+      OF(v + e * EACH, l) = i < n ? (total[i] - mean) * factor * a->gain[i] + a->beta[i] : 0;
+    }
+    ELEMENTS(e, BLOCK, n - first) LANES(l) {
+      const i32 i = first + e * WARP + l;
+      if (i < n) y[i] = STORE(OF(v + e * EACH, l));
+    }
+  }
+}
+
+DEVICE void NAME(bias_relu)(const struct bias_relu_args *a, i64 unit) {
+  const i64 r = unit / a->chunks;
+  const i32 first = (i32)(unit % a->chunks) * COLUMNS;
+  const T *acc = (const T *)a->acc + r * a->width;
+  T *y = (T *)a->y + r * a->width;
+  float v[COLUMNS / WARP * EACH];
+  ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
+    const i32 i = first + e * WARP + l;
+    if (i < a->width) OF(v + e * EACH, l) = LOAD(acc[i]) + a->bias[i];
+  }
+  ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
+    const i32 i = first + e * WARP + l;
+    if (i < a->width) y[i] = STORE(OF(v + e * EACH, l) < 0 ? 0 : OF(v + e * EACH, l));  // what is no number stays none
+  }
+}

@@ -1,0 +1,170 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/device/cuda"
+	"dragoman/model/device/kernels"
+	"dragoman/model/ort/orttest"
+)
+
+func TestUnavailable(t *testing.T) {
+	orttest.Runtime(t)
+	dir := Exported(t, orttest.Bundled(), model.FP16)
+	runtimeIn := func(t *testing.T) (*Runtime, string) {
+		folder := t.TempDir()
+		library := filepath.Join(folder, "libonnxruntime.so")
+		require.NoError(t, os.Symlink(orttest.Library(), library))
+		r, err := Load(library)
+		require.NoError(t, err)
+		return r, folder
+	}
+	withProvider := func(t *testing.T) *Runtime { // a file of the name is all that is looked at
+		r, folder := runtimeIn(t)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, providerLibrary), nil, 0o644))
+		return r
+	}
+	without, _ := runtimeIn(t)
+	for name, c := range map[string]struct {
+		runtime *Runtime
+		opts    Options
+		is      error
+		want    string
+	}{
+		"no provider":                 {without, Options{}, ErrNoProvider, "is ONNX Runtime for CPUs"},
+		"no such GPU":                 {withProvider(t), Options{driver: fakeDriver(t), Number: 2}, cuda.ErrNoDevice, "2 is wanted, there are 2"},
+		"provider that does not load": {withProvider(t), Options{driver: fakeDriver(t), Number: 1}, ErrNoProvider, "CUDA"},
+		"no driver":                   {withProvider(t), Options{driver: "libnothing.so"}, cuda.ErrNoDriver, "install NVIDIA's driver"},
+		"not a driver":                {withProvider(t), Options{driver: orttest.Library()}, cuda.ErrNoDriver, "it has no cuInit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := c.runtime.Open(dir, c.opts)
+			assert.ErrorIs(t, err, ErrUnavailable)
+			assert.ErrorIs(t, err, c.is)
+			assert.ErrorContains(t, err, c.want)
+			assert.NotContains(t, err.Error(), "\n", "one line")
+		})
+	}
+	_, err := without.Devices()
+	assert.ErrorIs(t, err, ErrNoProvider)
+}
+
+// fakeDriver builds a driver of devices that do nothing.
+func fakeDriver(t *testing.T) string {
+	t.Helper()
+	library := filepath.Join(t.TempDir(), "libcuda.so.1")
+	out, err := exec.Command("cc", "-shared", "-fPIC", "-o", library, filepath.Join("cuda", "testdata", "driver.c")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return library
+}
+
+// TestGPU uses a device that does nothing, but for its memory.
+func TestGPU(t *testing.T) {
+	orttest.Runtime(t)
+	r, err := loaded()
+	require.NoError(t, err)
+	thread := newThread()
+	defer thread.stop()
+	require.NoError(t, thread.do(func() error {
+		g, err := openGPU(r.api, Options{driver: fakeDriver(t), Number: 1, Activations: 500})
+		if err != nil {
+			return err
+		}
+		assert.Equal(t, "GPU 1 (Card 11, compute capability 76.77, 0 MiB, driver for CUDA 12.4)", g.String())
+		name, number := g.memory()
+		assert.Equal(t, "Cuda 1", fmt.Sprint(name, " ", number))
+		free, err := g.available()
+		assert.NoError(t, err)
+		assert.EqualValues(t, 1000, free)
+		_, err = g.alloc(2000)
+		assert.ErrorIs(t, err, ErrMemory)
+
+		c, err := newChannel(g, 3)
+		assert.NoError(t, err)
+		copy(c.view(3), []int32{1, 2, 3})
+		assert.NoError(t, c.upload(2))
+		clear(c.view(3))
+		assert.NoError(t, c.download(3))
+		assert.NoError(t, g.wait())
+		assert.Equal(t, []int32{1, 2, 0}, c.view(3))
+		assert.NoError(t, c.close())
+
+		s := g.session(setup{path: "a"})
+		assert.NotNil(t, s.domain)
+		assert.Equal(t, g.device.Stream(), s.stream)
+		assert.Equal(t, "1 500", s.provider["device_id"]+" "+s.provider["gpu_mem_limit"])
+		work, err := g.record(func() error { return nil })
+		assert.NoError(t, err)
+		assert.NoError(t, work.Launch())
+		assert.NoError(t, work.Close())
+		_, err = g.record(func() error { return errors.New("no") })
+		assert.EqualError(t, err, "no")
+		return g.close()
+	}))
+}
+
+// TestProviderMissing asks a session for a provider that this ONNX Runtime has not.
+func TestProviderMissing(t *testing.T) {
+	orttest.Runtime(t)
+	r, err := loaded()
+	require.NoError(t, err)
+	operators, err := kernels.Host(unsafe.Pointer(r.api.c))
+	require.NoError(t, err)
+	defer operators.Close()
+	_, err = r.api.newSession(setup{domain: operators.Domain(), provider: map[string]string{"device_id": "0"}})
+	assert.ErrorIs(t, err, ErrUnavailable)
+	assert.ErrorIs(t, err, ErrNoProvider)
+}
+
+func TestFoldersThatDoNotFit(t *testing.T) {
+	orttest.Runtime(t)
+	r, err := loaded()
+	require.NoError(t, err)
+	old := orttest.Export(t, orttest.Bundled(), model.FP32)
+	manifest, err := model.ReadManifest(old)
+	require.NoError(t, err)
+	delete(manifest.Files, model.DeviceDecoderFile)
+	require.NoError(t, manifest.Write(old))
+	damaged := orttest.Export(t, orttest.Bundled(), model.FP32)
+	f, err := os.OpenFile(filepath.Join(damaged, model.WeightsFile), os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte{1, 2, 3}, 5000)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	for name, c := range map[string]struct{ dir, want string }{
+		"nothing":     {t.TempDir(), "no exported model"},
+		"int8":        {orttest.Export(t, orttest.Bundled(), model.INT8), "an int8 model, which is for CPUs: export it with PRECISION=fp16"},
+		"older build": {old, "has no decoder.device.onnx, an older build exported it"},
+		"damaged":     {damaged, "weights.bin is damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := r.Open(c.dir, Options{Kind: Host})
+			assert.ErrorContains(t, err, c.want)
+			assert.NotErrorIs(t, err, ErrUnavailable)
+		})
+	}
+	_, err = Load(filepath.Join(t.TempDir(), "libonnxruntime.so"))
+	assert.ErrorContains(t, err, "set ONNXRUNTIME_LIB")
+	_, err = Load(os.Args[0])
+	assert.ErrorContains(t, err, "cannot be used as ONNX Runtime")
+}
+
+func TestPlainMessages(t *testing.T) {
+	for message, want := range map[string]string{
+		"a.cc:1 f() [ONNXRuntimeError] : 1 : FAIL : Failed to load\n lib : not found": "Failed to load lib : not found",
+		"CUDA is not enabled":    "CUDA is not enabled",
+		"[ONNXRuntimeError] : 1": "[ONNXRuntimeError] : 1",
+	} {
+		assert.Equal(t, want, plain(message))
+	}
+}

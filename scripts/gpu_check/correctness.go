@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"dragoman/model"
+	"dragoman/model/device"
+	"dragoman/model/modeltest"
+	"dragoman/model/search"
+	"dragoman/tokenizer"
+)
+
+// interrupted is done on SIGINT and SIGTERM.
+func interrupted() context.Context {
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM) // until the process ends
+	return ctx
+}
+
+// tie is the difference of two scores below which single precision may decide otherwise.
+const tie = 1e-4
+
+// correctness checks the bundled model in both precisions.
+func (s *session) correctness() {
+	goldens, err := modeltest.Read(s.goldens)
+	if err != nil {
+		s.check("goldens", func(map[string]any) error { return err })
+		return
+	}
+	for _, precision := range []model.Precision{model.FP32, model.FP16} {
+		s.check("open bundled "+string(precision), func(values map[string]any) error {
+			dir, err := s.export(s.bundled, precision)
+			if err != nil {
+				return err
+			}
+			m, err := s.open(dir)
+			if err != nil {
+				return err
+			}
+			t, err := tokenizer.Open(dir)
+			if err != nil {
+				return errors.Join(err, m.Close())
+			}
+			values["device"] = m.Device()
+			for _, setting := range []string{"greedy", "beam5"} {
+				s.check(setting+" "+string(precision), func(values map[string]any) error {
+					return agreement(m, t, goldens, setting, values)
+				})
+			}
+			s.check("company "+string(precision), func(values map[string]any) error { return company(m, goldens, values) })
+			s.check("leaving "+string(precision), func(values map[string]any) error { return leaving(m, goldens) })
+			s.check("memory "+string(precision), func(values map[string]any) error { return memory(m, goldens, values) })
+			return m.Close()
+		})
+	}
+}
+
+// job is a sentence with its search.
+type job struct {
+	modeltest.Case
+	options search.Options
+}
+
+func jobs(g *modeltest.Goldens, setting string) []job {
+	var all []job
+	for _, c := range g.Cases {
+		all = append(all, job{c, search.DefaultOptions(g.Settings[setting])})
+	}
+	return all
+}
+
+// decode translates jobs in one batch, up to so many at once as room says before each
+// step.
+func decode(m model.Model, all []job, room func() int) (_ [][]int64, err error) {
+	limits := model.Limits{MaxLength: 1}
+	for _, j := range all {
+		limits.Rows = min(limits.Rows+j.options.Beams, 512)
+		limits.MaxLength = max(limits.MaxLength, j.options.MaxLength)
+	}
+	b, err := m.NewBatch(limits)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	r := &runner{batch: b, spec: m.Spec(), results: make([][]int64, len(all))}
+	for next := 0; next < len(all) || b.Len() > 0; {
+		n := max(0, min(room()-b.Len(), len(all)-next))
+		if err := r.join(all[next:][:n], next); err != nil {
+			return nil, err
+		}
+		next += n
+		if err := r.step(); err != nil {
+			return nil, err
+		}
+	}
+	return r.results, nil
+}
+
+// runner is the sentences in the slots of a batch.
+type runner struct {
+	batch     model.Batch
+	spec      model.Spec
+	sequences []*search.Sequence
+	jobs      []int
+	results   [][]int64
+}
+
+func (r *runner) join(all []job, first int) error {
+	var sources [][]int64
+	for i, j := range all {
+		s, err := search.NewSequence(j.options, j.Prefix, r.spec.EOS, r.spec.VocabSize)
+		if err != nil {
+			return err
+		}
+		r.sequences, r.jobs = append(r.sequences, s), append(r.jobs, first+i)
+		sources = append(sources, j.Source)
+	}
+	if len(sources) == 0 {
+		return nil
+	}
+	return r.batch.Join(context.Background(), sources)
+}
+
+func (r *runner) step() error {
+	if len(r.sequences) == 0 {
+		return nil
+	}
+	var feeds []model.Feed
+	var first []int
+	k, rows := 0, 0
+	for _, s := range r.sequences {
+		feeds, first, k = append(feeds, s.Feed()), append(first, rows), max(k, s.Candidates())
+		rows += s.Rows()
+	}
+	c, err := r.batch.Step(context.Background(), feeds, k)
+	if err != nil {
+		return err
+	}
+	for i := len(r.sequences) - 1; i >= 0; i-- {
+		done, err := r.sequences[i].Advance(c, first[i])
+		if err != nil {
+			return err
+		}
+		if done {
+			r.results[r.jobs[i]] = r.sequences[i].Result().Tokens
+			r.leave(i)
+		}
+	}
+	return nil
+}
+
+func (r *runner) leave(i int) {
+	last := len(r.sequences) - 1
+	r.sequences[i], r.jobs[i] = r.sequences[last], r.jobs[last]
+	r.sequences, r.jobs = r.sequences[:last], r.jobs[:last]
+	r.batch.Leave(i)
+}
+
+// agreement compares with Hugging Face in single precision, which single precision
+// must repeat token for token but for ties.
+func agreement(m *device.Model, t *tokenizer.Tokenizer, g *modeltest.Goldens, setting string, values map[string]any) error {
+	all := jobs(g, setting)
+	results, err := decode(m, all, func() int { return 64 })
+	if err != nil {
+		return err
+	}
+	same, different := 0, 0
+	var ours, theirs []string
+	for i, ids := range results {
+		want := all[i].Outputs[setting]
+		tokens := want.IDs[len(all[i].Prefix):]
+		if !want.Truncated {
+			tokens = tokens[:len(tokens)-1]
+		}
+		switch {
+		case slices.Equal(ids, tokens):
+			same++
+		case !want.NearTie(tie):
+			different++
+		}
+		ours, theirs = append(ours, t.Decode(ids)), append(theirs, want.Text)
+	}
+	share := float64(same) / float64(len(all))
+	values["sentences"], values["identical"], values["chrF"] = len(all), share, chrF(ours, theirs)
+	if m.Precision() == model.FP32 && different > 0 {
+		return fmt.Errorf("%d of %d translations differ where no scores tie", different, len(all))
+	}
+	if share < 0.95 {
+		return errors.New("fewer than 95% of translations are the same")
+	}
+	return nil
+}
+
+// company decodes sentences in ones and twos, and then in random company. Products of
+// other sizes may round otherwise, so half precision may differ a little.
+func company(m *device.Model, g *modeltest.Goldens, values map[string]any) error {
+	all := append(jobs(g, "greedy")[:100], jobs(g, "beam5")[100:200]...)
+	alone, err := decode(m, all, func() int { return 2 })
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	same, total := 0, 0
+	for range 3 {
+		order := rng.Perm(len(all))
+		shuffled := make([]job, len(all))
+		for i, j := range order {
+			shuffled[i] = all[j]
+		}
+		results, err := decode(m, shuffled, func() int { return rng.IntN(60) + 1 })
+		if err != nil {
+			return err
+		}
+		for i, j := range order {
+			total++
+			if slices.Equal(results[i], alone[j]) {
+				same++
+			}
+		}
+	}
+	share := float64(same) / float64(total)
+	values["sentences"], values["identical"] = total, share
+	if share < 0.98 {
+		return errors.New("fewer than 98% of translations are the same alone and in company")
+	}
+	return nil
+}
+
+// leaving lets half of the sentences leave in the middle, as cancelled requests do. The
+// others must end as they do without them.
+func leaving(m *device.Model, g *modeltest.Goldens) error {
+	all := jobs(g, "beam5")[:24]
+	want, err := decode(m, all, func() int { return len(all) })
+	if err != nil {
+		return err
+	}
+	b, err := m.NewBatch(model.Limits{Rows: 5 * len(all), MaxLength: 200})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	r := &runner{batch: b, spec: m.Spec(), results: make([][]int64, len(all))}
+	if err := r.join(all, 0); err != nil {
+		return err
+	}
+	for step := 0; b.Len() > 0; step++ {
+		if step == 3 {
+			for i := len(r.jobs) - 1; i >= 0; i-- {
+				if r.jobs[i]%2 == 1 {
+					r.leave(i)
+				}
+			}
+		}
+		if err := r.step(); err != nil {
+			return err
+		}
+	}
+	different := 0
+	for i := 0; i < len(all); i += 2 {
+		if !slices.Equal(r.results[i], want[i]) {
+			different++
+		}
+	}
+	if different > 1 { // one may round otherwise with fewer rows
+		return fmt.Errorf("%d of %d sentences differ", different, len(all)/2)
+	}
+	return nil
+}
+
+// memory asks for more than there is, and checks that all goes on, and that what a
+// batch takes is what was said.
+func memory(m *device.Model, g *modeltest.Goldens, values map[string]any) error {
+	before, err := m.Available()
+	if err != nil || before < 0 {
+		return err
+	}
+	f := m.Footprint()
+	per := int64(m.Spec().MaxPositions) * (f.RowToken + f.SourceToken)
+	_, err = m.NewBatch(model.Limits{Rows: int(before/per) + 1000, MaxLength: m.Spec().MaxPositions})
+	if !errors.Is(err, device.ErrMemory) {
+		return fmt.Errorf("a batch larger than the device gives %w: ErrMemory is wanted", err)
+	}
+	limits := model.Limits{Rows: 128, MaxLength: m.Spec().MaxPositions}
+	b, err := m.NewBatch(limits)
+	if err != nil {
+		return err
+	}
+	after, err := m.Available()
+	if err = errors.Join(err, b.Close()); err != nil {
+		return err
+	}
+	values["said_bytes"], values["taken_bytes"] = m.StateBytes(limits), before-after
+	_, err = decode(m, jobs(g, "greedy")[:8], func() int { return 8 })
+	return err
+}
