@@ -26,12 +26,12 @@ build: ## build build/dragoman
 runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
 
-test: runtime ## run all tests, those of the service with the race detector
+test: runtime ## run all tests with the race detector, but for what k8s-test adds
 	CGO_ENABLED=1 go test -race -timeout 9m ./...
-	$(MAKE) k8s-test
+	CGO_ENABLED=1 go -C scripts/k8s test -race ./manifests ./lint
 
-k8s-test: runtime ## check the Kubernetes manifests, and run their containers against a hub of this machine
-	go -C scripts/k8s test -timeout 5m ./...
+k8s-test: runtime ## check the Kubernetes manifests, run their containers against a hub of this machine, test the simulation
+	go -C scripts/k8s test -timeout 9m ./...
 
 check: runtime ## all that CI could object to: format, vet, lint, tests
 	@files=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)); [ -z "$$files" ] || { gofmt -d $$files; exit 1; }

@@ -157,53 +157,29 @@ func (b *batch) ready(ctx context.Context) error {
 }
 
 func (b *batch) checkSources(sources [][]int64) error {
-	if len(sources) == 0 {
-		return errors.New("join of no sentences")
-	}
 	if n := len(b.sentences) + len(sources); n > b.limits.Rows {
 		return fmt.Errorf("join to %d sentences: there is room for %d", n, b.limits.Rows)
 	}
-	spec := b.model.manifest.Spec
-	for i, ids := range sources {
-		if n := len(ids); n == 0 || n > spec.MaxPositions {
-			return fmt.Errorf("source %d has %d tokens: 1 to %d are possible", i, n, spec.MaxPositions)
-		}
-		if err := checkIDs(ids, spec.VocabSize); err != nil {
-			return fmt.Errorf("source %d: %w", i, err)
-		}
-	}
-	return nil
+	return b.model.manifest.Spec.CheckSources(sources)
 }
 
 func (b *batch) checkFeeds(feeds []model.Feed, k int) error {
-	vocab := b.model.manifest.Spec.VocabSize
+	spec := b.model.manifest.Spec
 	switch {
 	case len(feeds) == 0 || len(feeds) != len(b.sentences):
 		return fmt.Errorf("%d feeds for %d sentences", len(feeds), len(b.sentences))
-	case k < 1 || k > vocab:
-		return fmt.Errorf("%d candidates wanted: 1 to %d can be had", k, vocab)
+	case k < 1 || k > spec.VocabSize:
+		return fmt.Errorf("%d candidates wanted: 1 to %d can be had", k, spec.VocabSize)
 	}
 	taken := 0
 	for i, s := range b.sentences {
-		if err := s.check(feeds[i], b.limits.MaxLength); err != nil {
-			return fmt.Errorf("sentence %d: %w", i, err)
-		}
-		if err := checkIDs(feeds[i].Tokens, vocab); err != nil {
+		if err := s.progress.Check(feeds[i], spec, b.limits.MaxLength); err != nil {
 			return fmt.Errorf("sentence %d: %w", i, err)
 		}
 		taken += s.rowsFor(feeds[i]) - len(s.rows)
 	}
 	if taken > len(b.kvRows) {
 		return fmt.Errorf("%d more rows are needed than the %d that there is room for", taken-len(b.kvRows), b.limits.Rows)
-	}
-	return nil
-}
-
-func checkIDs(ids []int64, vocabSize int) error {
-	for _, id := range ids {
-		if id < 0 || id >= int64(vocabSize) {
-			return fmt.Errorf("token id %d is outside of the vocabulary of %d", id, vocabSize)
-		}
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ import (
 // scores must be the same to the last bit.
 func TestBatchInvariance(t *testing.T) {
 	m := open(t, orttest.Bundled(), model.FP32)
-	var jobs []job
+	var jobs []modeltest.Job
 	for i, c := range modeltest.Bundled(t).Cases[:24] {
-		j := job{c, search.DefaultOptions(m.Spec().Generation)}
-		j.opts.Beams, j.opts.MaxLength = []int{1, 5, 2}[i%3], 40
+		j := modeltest.Job{Case: c, Search: search.DefaultOptions(m.Spec().Generation)}
+		j.Search.Beams, j.Search.MaxLength = []int{1, 5, 2}[i%3], 40
 		jobs = append(jobs, j)
 	}
 	alone := make([]search.Result, len(jobs))
@@ -36,7 +36,7 @@ func TestBatchInvariance(t *testing.T) {
 	compositions := 0
 	for range 2 {
 		order := rng.Perm(len(jobs))
-		shuffled := make([]job, len(jobs))
+		shuffled := make([]modeltest.Job, len(jobs))
 		for i, j := range order {
 			shuffled[i] = jobs[j]
 		}

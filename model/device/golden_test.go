@@ -53,10 +53,10 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens, cases []modeltest.Case, op
 		if generation.RepetitionPenalty != 0 && generation.RepetitionPenalty < 1 {
 			continue // refused: see package search
 		}
-		var jobs []job
+		var jobs []modeltest.Job
 		for _, c := range cases {
 			if _, ok := c.Outputs[setting]; ok {
-				jobs = append(jobs, job{c, search.DefaultOptions(generation)})
+				jobs = append(jobs, modeltest.Job{Case: c, Search: search.DefaultOptions(generation)})
 			}
 		}
 		if len(jobs) == 0 {
@@ -121,9 +121,9 @@ func tokens(c modeltest.Case, r search.Result, eos int64) []int64 {
 func TestHalfPrecision(t *testing.T) {
 	g := modeltest.Bundled(t)
 	m := open(t, g.Dir, model.FP16)
-	var jobs []job
+	var jobs []modeltest.Job
 	for _, c := range every(9, g.Cases) {
-		jobs = append(jobs, job{c, search.DefaultOptions(g.Settings["greedy"])})
+		jobs = append(jobs, modeltest.Job{Case: c, Search: search.DefaultOptions(g.Settings["greedy"])})
 	}
 	same := 0
 	for i, r := range decode(t, m, jobs, func(running int) int { return 16 - running }) {

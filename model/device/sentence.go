@@ -1,11 +1,6 @@
 package device
 
-import (
-	"errors"
-	"fmt"
-
-	"dragoman/model"
-)
+import "dragoman/model"
 
 // sentence is the state of a slot of a batch.
 //
@@ -18,48 +13,15 @@ import (
 // A row has two histories, so that hypotheses can change places: all are read from one
 // half and written to the other.
 type sentence struct {
-	slot   int32   // row in the memory of cross attention
-	srcLen int     // tokens of the source
-	fed    int     // decoder tokens so far
-	active int     // hypotheses of the last step
-	rows   []int32 // rows of the KV cache, one for each hypothesis that ever was
-	half   int32   // of the histories that are up to date
-}
-
-// check says whether a sentence can be fed this.
-func (s *sentence) check(f model.Feed, maxLength int) error {
-	n := 1
-	if s.fed == 0 {
-		n = len(f.Tokens)
-	}
-	switch {
-	case len(f.Tokens) == 0:
-		return errors.New("a feed of no tokens")
-	case s.fed == 0 && len(f.Parents) != 0:
-		return fmt.Errorf("%d parents in its first feed, which has none", len(f.Parents))
-	case s.fed > 0 && len(f.Parents) != len(f.Tokens):
-		return fmt.Errorf("%d tokens and %d parents in a feed", len(f.Tokens), len(f.Parents))
-	case s.fed+n > maxLength:
-		return fmt.Errorf("%d tokens and %d more: there is room for %d", s.fed, n, maxLength)
-	}
-	for _, parent := range f.Parents {
-		if parent < 0 || parent >= s.active {
-			return fmt.Errorf("row %d cannot be a parent: the last step had %d rows", parent, s.active)
-		}
-	}
-	return nil
-}
-
-// rowsNow is the number of hypotheses that a feed leads to.
-func (s *sentence) rowsNow(f model.Feed) int {
-	if s.fed == 0 {
-		return 1
-	}
-	return len(f.Tokens)
+	slot     int32 // row in the memory of cross attention
+	srcLen   int   // tokens of the source
+	progress model.Progress
+	rows     []int32 // rows of the KV cache, one for each hypothesis that ever was
+	half     int32   // of the histories that are up to date
 }
 
 // rowsFor is the number of rows of the KV cache that the sentence has after a feed.
-func (s *sentence) rowsFor(f model.Feed) int { return max(len(s.rows), s.rowsNow(f)) }
+func (s *sentence) rowsFor(f model.Feed) int { return max(len(s.rows), s.progress.Rows(f)) }
 
 // feed adds the sentence's rows to those of a step.
 func (s *sentence) feed(f model.Feed, kv *pool, to []stepRow) []stepRow {
@@ -67,18 +29,18 @@ func (s *sentence) feed(f model.Feed, kv *pool, to []stepRow) []stepRow {
 		s.rows = append(s.rows, kv.take())
 	}
 	row := stepRow{slot: s.slot, length: int32(s.srcLen)}
-	s.active = s.rowsNow(f)
-	if s.fed == 0 {
+	s.progress.Active = s.progress.Rows(f)
+	if s.progress.Fed == 0 {
 		row.row, row.from, row.to = s.rows[0], s.history(0), s.history(0)
 		for pos, token := range f.Tokens {
 			row.token, row.position, row.wanted = int32(token), int32(pos), pos == len(f.Tokens)-1
 			to = append(to, row)
 		}
-		s.fed = len(f.Tokens)
+		s.progress.Fed = len(f.Tokens)
 		return to
 	}
 	first := len(to)
-	row.position, row.wanted = int32(s.fed), true
+	row.position, row.wanted = int32(s.progress.Fed), true
 	for w, parent := range f.Parents {
 		row.token, row.row, row.from = int32(f.Tokens[w]), s.rows[w], s.history(parent)
 		to = append(to, row)
@@ -89,7 +51,7 @@ func (s *sentence) feed(f model.Feed, kv *pool, to []stepRow) []stepRow {
 	for w := range f.Parents {
 		to[first+w].to = s.history(w)
 	}
-	s.fed++
+	s.progress.Fed++
 	return to
 }
 

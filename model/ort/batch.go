@@ -85,58 +85,34 @@ func (b *batch) ready(ctx context.Context) error {
 }
 
 func (b *batch) checkSources(sources [][]int64) error {
-	if len(sources) == 0 {
-		return errors.New("join of no sentences")
-	}
 	if n := len(b.sentences) + len(sources); n > b.limits.Rows {
 		return fmt.Errorf("join to %d sentences: there is room for %d", n, b.limits.Rows)
 	}
-	spec := b.model.manifest.Spec
-	for i, ids := range sources {
-		if n := len(ids); n == 0 || n > spec.MaxPositions {
-			return fmt.Errorf("source %d has %d tokens: 1 to %d are possible", i, n, spec.MaxPositions)
-		}
-		if err := checkIDs(ids, spec.VocabSize); err != nil {
-			return fmt.Errorf("source %d: %w", i, err)
-		}
-	}
-	return nil
+	return b.model.manifest.Spec.CheckSources(sources)
 }
 
 // checkFeeds also counts the rows of the step and those whose candidates it returns.
 func (b *batch) checkFeeds(feeds []model.Feed, k int) (rows, wanted int, err error) {
-	vocab := b.model.manifest.Spec.VocabSize
+	spec := b.model.manifest.Spec
 	switch {
 	case len(feeds) == 0 || len(feeds) != len(b.sentences):
 		return 0, 0, fmt.Errorf("%d feeds for %d sentences", len(feeds), len(b.sentences))
-	case k < 1 || k > vocab:
-		return 0, 0, fmt.Errorf("%d candidates wanted: 1 to %d can be had", k, vocab)
+	case k < 1 || k > spec.VocabSize:
+		return 0, 0, fmt.Errorf("%d candidates wanted: 1 to %d can be had", k, spec.VocabSize)
 	}
 	taken := 0
 	for i, s := range b.sentences {
-		if err := s.check(feeds[i], b.limits.MaxLength); err != nil {
-			return 0, 0, fmt.Errorf("sentence %d: %w", i, err)
-		}
-		if err := checkIDs(feeds[i].Tokens, vocab); err != nil {
+		if err := s.progress.Check(feeds[i], spec, b.limits.MaxLength); err != nil {
 			return 0, 0, fmt.Errorf("sentence %d: %w", i, err)
 		}
 		taken += s.rowsFor(feeds[i]) - len(s.rows)
 		rows += len(feeds[i].Tokens)
-		wanted += s.rowsNow(feeds[i])
+		wanted += s.progress.Rows(feeds[i])
 	}
 	if taken > len(b.kv.free) {
 		return 0, 0, fmt.Errorf("%d more rows are needed than the %d that there is room for", taken-len(b.kv.free), b.limits.Rows)
 	}
 	return rows, wanted, nil
-}
-
-func checkIDs(ids []int64, vocabSize int) error {
-	for _, id := range ids {
-		if id < 0 || id >= int64(vocabSize) {
-			return fmt.Errorf("token id %d is outside of the vocabulary of %d", id, vocabSize)
-		}
-	}
-	return nil
 }
 
 func (b *batch) advance(feeds []model.Feed, rows, wanted, k int) (model.Candidates, error) {
@@ -153,7 +129,7 @@ func (b *batch) Leave(i int) {
 	s, last := b.sentences[i], len(b.sentences)-1
 	b.cross.give(s.slot, s.srcLen)
 	for _, row := range s.rows {
-		b.kv.give(row, s.fed)
+		b.kv.give(row, s.progress.Fed)
 	}
 	b.sentences[i], b.sentences[last] = b.sentences[last], nil
 	b.sentences = b.sentences[:last]

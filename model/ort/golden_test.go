@@ -1,7 +1,6 @@
 package ort_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -102,88 +101,19 @@ func checkOutput(t *testing.T, setting string, c modeltest.Case, got search.Resu
 // as some leave, so rows of all lengths decode together.
 func decode(t testing.TB, m model.Model, opts search.Options, cases []modeltest.Case) []search.Result {
 	t.Helper()
-	jobs := make([]job, len(cases))
+	jobs := make([]modeltest.Job, len(cases))
 	for i, c := range cases {
-		jobs[i] = job{c, opts}
+		jobs[i] = modeltest.Job{Case: c, Search: opts}
 	}
 	return decodeMixed(t, m, jobs, func(running int) int { return 16 - running })
 }
 
-// job is a sentence and how to search its translation.
-type job struct {
-	modeltest.Case
-	opts search.Options
-}
-
-// decodeMixed translates jobs in one batch. Before each step, as many sentences join
-// as room says, which is told how many are in the batch.
-func decodeMixed(t testing.TB, m model.Model, jobs []job, room func(running int) int) []search.Result {
+// decodeMixed is modeltest.Decode with room for all jobs.
+func decodeMixed(t testing.TB, m model.Model, jobs []modeltest.Job, room func(running int) int) []search.Result {
 	t.Helper()
-	limits := model.Limits{Rows: 1, MaxLength: 1}
-	for _, j := range jobs {
-		limits.Rows += j.opts.Beams
-		limits.MaxLength = max(limits.MaxLength, j.opts.MaxLength)
-	}
-	b, err := m.NewBatch(limits)
+	results, err := modeltest.Decode(m, jobs, 0, room)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, b.Close()) }()
-
-	d := &decoder{t: t, batch: b, results: make([]search.Result, len(jobs))}
-	for next := 0; next < len(jobs) || b.Len() > 0; {
-		n := min(room(b.Len()), len(jobs)-next)
-		d.join(m.Spec(), jobs[next:][:max(n, 0)], next)
-		next += max(n, 0)
-		if b.Len() > 0 {
-			d.step()
-		}
-	}
-	return d.results
-}
-
-// decoder is the state of decodeMixed: the sequences of the batch's slots.
-type decoder struct {
-	t         testing.TB
-	batch     model.Batch
-	results   []search.Result
-	sequences []*search.Sequence
-	slots     []int // the job in each slot
-}
-
-func (d *decoder) join(spec model.Spec, jobs []job, first int) {
-	var sources [][]int64
-	for i, j := range jobs {
-		s, err := search.NewSequence(j.opts, j.Prefix, spec.EOS, spec.VocabSize)
-		require.NoError(d.t, err)
-		d.sequences, d.slots = append(d.sequences, s), append(d.slots, first+i)
-		sources = append(sources, j.Source)
-	}
-	if len(sources) > 0 {
-		require.NoError(d.t, d.batch.Join(context.Background(), sources))
-	}
-}
-
-func (d *decoder) step() {
-	var feeds []model.Feed
-	var first []int
-	k, rows := 0, 0
-	for _, s := range d.sequences {
-		feeds, first, k = append(feeds, s.Feed()), append(first, rows), max(k, s.Candidates())
-		rows += s.Rows()
-	}
-	c, err := d.batch.Step(context.Background(), feeds, k)
-	require.NoError(d.t, err)
-	for i := len(d.sequences) - 1; i >= 0; i-- {
-		done, err := d.sequences[i].Advance(c, first[i])
-		require.NoError(d.t, err)
-		if !done {
-			continue
-		}
-		d.results[d.slots[i]] = d.sequences[i].Result()
-		last := len(d.sequences) - 1
-		d.sequences[i], d.slots[i] = d.sequences[last], d.slots[last]
-		d.sequences, d.slots = d.sequences[:last], d.slots[:last]
-		d.batch.Leave(i)
-	}
+	return results
 }
 
 func float64s(values []float32) []float64 {

@@ -30,7 +30,7 @@ func TestBatchInvariance(t *testing.T) {
 			compositions := 0
 			for range rounds {
 				order := rng.Perm(len(jobs))
-				shuffled := make([]job, len(jobs))
+				shuffled := make([]modeltest.Job, len(jobs))
 				for i, j := range order {
 					shuffled[i] = jobs[j]
 				}
@@ -49,11 +49,11 @@ func TestBatchInvariance(t *testing.T) {
 }
 
 // mixedJobs are the cases with searches that take turns.
-func mixedJobs(m model.Model, cases []modeltest.Case) []job {
-	jobs := make([]job, len(cases))
+func mixedJobs(m model.Model, cases []modeltest.Case) []modeltest.Job {
+	jobs := make([]modeltest.Job, len(cases))
 	for i, c := range cases {
-		jobs[i] = job{c, search.DefaultOptions(m.Spec().Generation)}
-		jobs[i].opts.Beams, jobs[i].opts.MaxLength = []int{1, 5, 2}[i%3], 60
+		jobs[i] = modeltest.Job{Case: c, Search: search.DefaultOptions(m.Spec().Generation)}
+		jobs[i].Search.Beams, jobs[i].Search.MaxLength = []int{1, 5, 2}[i%3], 60
 	}
 	return jobs
 }

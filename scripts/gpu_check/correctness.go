@@ -60,105 +60,18 @@ func (s *session) correctness() {
 	}
 }
 
-// job is a sentence with its search.
-type job struct {
-	modeltest.Case
-	options search.Options
-}
-
-func jobs(g *modeltest.Goldens, setting string) []job {
-	var all []job
+func jobs(g *modeltest.Goldens, setting string) []modeltest.Job {
+	var all []modeltest.Job
 	for _, c := range g.Cases {
-		all = append(all, job{c, search.DefaultOptions(g.Settings[setting])})
+		all = append(all, modeltest.Job{Case: c, Search: search.DefaultOptions(g.Settings[setting])})
 	}
 	return all
 }
 
-// decode translates jobs in one batch, up to so many at once as room says before each
+// decode translates jobs in one batch, up to so many at once as most says before each
 // step.
-func decode(m model.Model, all []job, room func() int) (_ [][]int64, err error) {
-	limits := model.Limits{MaxLength: 1}
-	for _, j := range all {
-		limits.Rows = min(limits.Rows+j.options.Beams, 512)
-		limits.MaxLength = max(limits.MaxLength, j.options.MaxLength)
-	}
-	b, err := m.NewBatch(limits)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	r := &runner{batch: b, spec: m.Spec(), results: make([][]int64, len(all))}
-	for next := 0; next < len(all) || b.Len() > 0; {
-		n := max(0, min(room()-b.Len(), len(all)-next))
-		if err := r.join(all[next:][:n], next); err != nil {
-			return nil, err
-		}
-		next += n
-		if err := r.step(); err != nil {
-			return nil, err
-		}
-	}
-	return r.results, nil
-}
-
-// runner is the sentences in the slots of a batch.
-type runner struct {
-	batch     model.Batch
-	spec      model.Spec
-	sequences []*search.Sequence
-	jobs      []int
-	results   [][]int64
-}
-
-func (r *runner) join(all []job, first int) error {
-	var sources [][]int64
-	for i, j := range all {
-		s, err := search.NewSequence(j.options, j.Prefix, r.spec.EOS, r.spec.VocabSize)
-		if err != nil {
-			return err
-		}
-		r.sequences, r.jobs = append(r.sequences, s), append(r.jobs, first+i)
-		sources = append(sources, j.Source)
-	}
-	if len(sources) == 0 {
-		return nil
-	}
-	return r.batch.Join(context.Background(), sources)
-}
-
-func (r *runner) step() error {
-	if len(r.sequences) == 0 {
-		return nil
-	}
-	var feeds []model.Feed
-	var first []int
-	k, rows := 0, 0
-	for _, s := range r.sequences {
-		feeds, first, k = append(feeds, s.Feed()), append(first, rows), max(k, s.Candidates())
-		rows += s.Rows()
-	}
-	c, err := r.batch.Step(context.Background(), feeds, k)
-	if err != nil {
-		return err
-	}
-	for i := len(r.sequences) - 1; i >= 0; i-- {
-		done, err := r.sequences[i].Advance(c, first[i])
-		if err != nil {
-			return err
-		}
-		if done {
-			r.results[r.jobs[i]] = r.sequences[i].Result().Tokens
-			r.leave(i)
-		}
-	}
-	return nil
-}
-
-func (r *runner) leave(i int) {
-	last := len(r.sequences) - 1
-	r.sequences[i], r.jobs[i] = r.sequences[last], r.jobs[last]
-	r.sequences, r.jobs = r.sequences[:last], r.jobs[:last]
-	r.batch.Leave(i)
+func decode(m model.Model, all []modeltest.Job, most func() int) ([]search.Result, error) {
+	return modeltest.Decode(m, all, 512, func(running int) int { return most() - running })
 }
 
 // agreement compares with Hugging Face in single precision, which single precision
@@ -171,8 +84,8 @@ func agreement(m *device.Model, t *tokenizer.Tokenizer, g *modeltest.Goldens, se
 	}
 	same, different := 0, 0
 	var ours, theirs []string
-	for i, ids := range results {
-		want := all[i].Outputs[setting]
+	for i, result := range results {
+		ids, want := result.Tokens, all[i].Outputs[setting]
 		tokens := want.IDs[len(all[i].Prefix):]
 		if !want.Truncated {
 			tokens = tokens[:len(tokens)-1]
@@ -208,7 +121,7 @@ func company(m *device.Model, g *modeltest.Goldens, values map[string]any) error
 	same, total := 0, 0
 	for range 3 {
 		order := rng.Perm(len(all))
-		shuffled := make([]job, len(all))
+		shuffled := make([]modeltest.Job, len(all))
 		for i, j := range order {
 			shuffled[i] = all[j]
 		}
@@ -218,7 +131,7 @@ func company(m *device.Model, g *modeltest.Goldens, values map[string]any) error
 		}
 		for i, j := range order {
 			total++
-			if slices.Equal(results[i], alone[j]) {
+			if slices.Equal(results[i].Tokens, alone[j].Tokens) {
 				same++
 			}
 		}
@@ -244,25 +157,25 @@ func leaving(m *device.Model, g *modeltest.Goldens) error {
 		return err
 	}
 	defer b.Close()
-	r := &runner{batch: b, spec: m.Spec(), results: make([][]int64, len(all))}
-	if err := r.join(all, 0); err != nil {
+	r := modeltest.NewRunner(b, m.Spec(), len(all))
+	if err := r.Join(all, 0); err != nil {
 		return err
 	}
 	for step := 0; b.Len() > 0; step++ {
 		if step == 3 {
-			for i := len(r.jobs) - 1; i >= 0; i-- {
-				if r.jobs[i]%2 == 1 {
-					r.leave(i)
+			for i := len(r.Jobs) - 1; i >= 0; i-- {
+				if r.Jobs[i]%2 == 1 {
+					r.Leave(i)
 				}
 			}
 		}
-		if err := r.step(); err != nil {
+		if err := r.Step(); err != nil {
 			return err
 		}
 	}
 	different := 0
 	for i := 0; i < len(all); i += 2 {
-		if !slices.Equal(r.results[i], want[i]) {
+		if !slices.Equal(r.Results[i].Tokens, want[i].Tokens) {
 			different++
 		}
 	}

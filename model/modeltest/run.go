@@ -1,0 +1,116 @@
+package modeltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dragoman/model"
+	"dragoman/model/search"
+)
+
+// Job is a sentence and how to search its translation.
+type Job struct {
+	Case
+	Search search.Options
+}
+
+// Decode translates jobs in one batch and returns their results in order. Before each
+// step, as many sentences join as room says, which is told how many are in the batch.
+// maxRows bounds the batch's rows, which room has to keep to; 0 is room for all jobs.
+func Decode(m model.Model, jobs []Job, maxRows int, room func(running int) int) (_ []search.Result, err error) {
+	limits := model.Limits{Rows: 1, MaxLength: 1}
+	for _, j := range jobs {
+		limits.Rows += j.Search.Beams
+		limits.MaxLength = max(limits.MaxLength, j.Search.MaxLength)
+	}
+	if maxRows > 0 {
+		limits.Rows = min(limits.Rows, maxRows)
+	}
+	b, err := m.NewBatch(limits)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	r := NewRunner(b, m.Spec(), len(jobs))
+	for next := 0; next < len(jobs) || b.Len() > 0; {
+		n := max(min(room(b.Len()), len(jobs)-next), 0)
+		if err := r.Join(jobs[next:][:n], next); err != nil {
+			return nil, err
+		}
+		next += n
+		if err := r.Step(); err != nil {
+			return nil, err
+		}
+	}
+	return r.Results, nil
+}
+
+// Runner searches the translations of the sentences in the slots of a batch, which it
+// alone uses. It is used by one goroutine.
+type Runner struct {
+	Results   []search.Result // of the jobs that are done, by their numbers
+	Jobs      []int           // the number of the job in each slot
+	batch     model.Batch
+	spec      model.Spec
+	sequences []*search.Sequence // by slot
+}
+
+// NewRunner makes a runner for jobs with the numbers 0 to n-1.
+func NewRunner(b model.Batch, spec model.Spec, n int) *Runner {
+	return &Runner{Results: make([]search.Result, n), batch: b, spec: spec}
+}
+
+// Join lets jobs join the batch, the first of which has the number first.
+func (r *Runner) Join(jobs []Job, first int) error {
+	var sources [][]int64
+	for i, j := range jobs {
+		s, err := search.NewSequence(j.Search, j.Prefix, r.spec.EOS, r.spec.VocabSize)
+		if err != nil {
+			return fmt.Errorf("job %d: %w", first+i, err)
+		}
+		r.sequences, r.Jobs = append(r.sequences, s), append(r.Jobs, first+i)
+		sources = append(sources, j.Source)
+	}
+	if len(sources) == 0 {
+		return nil
+	}
+	return r.batch.Join(context.Background(), sources)
+}
+
+// Step is a decoder step of all sentences in the batch. Those that are done leave.
+func (r *Runner) Step() error {
+	if len(r.sequences) == 0 {
+		return nil
+	}
+	var feeds []model.Feed
+	var first []int // row of each sentence
+	k, rows := 0, 0
+	for _, s := range r.sequences {
+		feeds, first, k = append(feeds, s.Feed()), append(first, rows), max(k, s.Candidates())
+		rows += s.Rows()
+	}
+	c, err := r.batch.Step(context.Background(), feeds, k)
+	if err != nil {
+		return err
+	}
+	for i := len(r.sequences) - 1; i >= 0; i-- {
+		done, err := r.sequences[i].Advance(c, first[i])
+		if err != nil {
+			return fmt.Errorf("job %d: %w", r.Jobs[i], err)
+		}
+		if done {
+			r.Results[r.Jobs[i]] = r.sequences[i].Result()
+			r.Leave(i)
+		}
+	}
+	return nil
+}
+
+// Leave takes the sentence out of a slot. The last one takes its place, as in the batch.
+func (r *Runner) Leave(i int) {
+	last := len(r.sequences) - 1
+	r.sequences[i], r.Jobs[i] = r.sequences[last], r.Jobs[last]
+	r.sequences, r.Jobs = r.sequences[:last], r.Jobs[:last]
+	r.batch.Leave(i)
+}
