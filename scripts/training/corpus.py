@@ -1,0 +1,79 @@
+"""Pairs of sentences: reading files of them, comparing them, holding some out."""
+import gzip
+import json
+import unicodedata
+from typing import NamedTuple
+
+LANGUAGES = ("en", "ja", "fr", "de", "zh")
+PIVOT = "en"
+
+# How a pair came about. Those of ONE_WAY have a source that was made by a machine
+# and serve in the direction from source to target only.
+DIRECT, JOINED, BACK, WORD = "direct", "pivot", "back", "word"
+ONE_WAY = {BACK}
+
+
+class Pair(NamedTuple):
+    """A sentence in two languages."""
+    kind: str
+    source_language: str
+    target_language: str
+    source: str
+    target: str
+
+
+def read(path):
+    """Yields the pairs of a file, which has one a line, in one of these forms:
+
+    language, language, sentence, sentence: with tabs between, kind "direct".
+    anything, language, language, sentence, sentence: the first is taken for the kind.
+    A path that ends in .gz is decompressed.
+    """
+    with _open(path) as lines:
+        for number, line in enumerate(lines, 1):
+            row = line.rstrip("\n").split("\t")
+            if len(row) not in (4, 5):
+                raise SystemExit(f"{path}:{number}: {len(row)} columns, expected 4 or 5")
+            yield Pair(*row) if len(row) == 5 else Pair(DIRECT, *row)
+
+
+def sentences(path):
+    """Yields the sentences of a file that read() knows, or the sources and
+    references of a .jsonl file."""
+    if not path.endswith(".jsonl"):
+        for pair in read(path):
+            yield pair.source
+            yield pair.target
+        return
+    with _open(path) as lines:
+        for line in lines:
+            fields = json.loads(line)
+            yield from (fields[name] for name in ("source", "reference") if name in fields)
+
+
+def write(path, pairs):
+    """Writes pairs as read() knows them, with their kinds; the same pairs give the same bytes."""
+    text = "".join("\t".join(pair) + "\n" for pair in pairs).encode()
+    with open(path, "wb") as f:
+        if not path.endswith(".gz"):
+            f.write(text)
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=f, mtime=0, compresslevel=6) as z:
+            z.write(text)
+
+
+def key(text):
+    """What is left of a sentence for comparing it: letters and digits in one case."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(c for c in folded if unicodedata.category(c)[0] not in "PSZC")
+
+
+def keys(paths):
+    """The keys of all sentences of files."""
+    found = {key(sentence) for path in paths for sentence in sentences(path)}
+    found.discard("")
+    return found
+
+
+def _open(path):
+    return gzip.open(path, "rt", encoding="utf8") if path.endswith(".gz") else open(path, encoding="utf8")

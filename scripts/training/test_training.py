@@ -1,0 +1,142 @@
+"""Tests of the parts that a silent mistake would spoil a training run in.
+
+    python -m unittest discover scripts/training
+"""
+import os
+import random
+import tempfile
+import unittest
+
+import numpy
+import torch
+import torch.nn.functional as F
+
+import augment
+import batches
+import checkpoint
+import corpus
+import data
+import names
+import optimize
+import translate
+from loss import TiedSoftmax
+from model import M2M100, Shape
+from pieces import EOS, PAD
+
+
+def pair(source, target, languages="en ja"):
+    return corpus.Pair(corpus.DIRECT, *languages.split(), source, target)
+
+
+class Sentences(unittest.TestCase):
+    def test_key_ignores_case_width_and_punctuation(self):
+        self.assertEqual(corpus.key("Don’t  GO!"), corpus.key("dont go"))
+        self.assertEqual(corpus.key("１０時です。"), corpus.key("10時です"))
+        self.assertNotEqual(corpus.key("I go."), corpus.key("I went."))
+        self.assertEqual(corpus.key("?!"), "")
+
+    def test_narrow_punctuation_becomes_wide_only_where_it_belongs(self):
+        for text, expected in (("你好吗?", "你好吗？"), ("好,走吧!", "好，走吧！"), ("在3:30见", "在3:30见"), ("用 C, 好", "用 C, 好")):
+            self.assertEqual(data._widened(text, "zh"), expected)
+        self.assertEqual(data._widened("Ça va?", "fr"), "Ça va?")
+
+    def test_pivots_join_by_english_and_respect_the_limit(self):
+        direct = [pair("Go.", text, f"en {code}") for code, texts in (("ja", ("行け。", "行きなさい。")), ("fr", ("Va !", "Allez !", "Pars !")))
+                  for text in texts]
+        found = data._pivots(direct, 2)
+        self.assertEqual([(p.source_language, p.target_language) for p in found], [("ja", "fr")] * 2)
+        self.assertEqual(data._pivots(direct, 0), [])
+
+    def test_names_are_found_on_both_sides_only_if_they_are_there_once(self):
+        found = names.places(pair("Tom met Mary.", "トムはメアリーに会った。"))
+        self.assertEqual([place.english for place in found], ["Tom", "Mary"])
+        put = names.put(pair("Tom met Mary.", "トムはメアリーに会った。"), found, ["[1]", "[2]"], ["[1]", "[2]"])
+        self.assertEqual((put.source, put.target), ("[1] met [2].", "[1]は[2]に会った。"))
+        self.assertEqual(names.places(pair("Tom saw Tom.", "トムはトムを見た。")), [])
+        self.assertEqual(names.places(pair("Tom left.", "アトムは去った。")), [])
+
+    def test_numbers_are_exchanged_alike(self):
+        found = names.numbers(pair("I have 12 cats.", "猫が12匹いる。"))
+        self.assertEqual([place.english for place in found], ["12"])
+        self.assertEqual(names.numbers(pair("At 9:15.", "9:15に。")), [])
+
+    def test_variations_keep_what_both_sides_share(self):
+        chance = random.Random(1)
+        for _ in range(300):
+            made = augment.copy(pair("Tom paid 30 dollars to Mary.", "Tom a payé 30 dollars à Marie.", "en fr"), chance)
+            self.assertTrue(made.source and made.target)
+            self.assertEqual("[1]" in made.source, "[1]" in made.target, made)
+        self.assertEqual(augment.epoch([pair("a b", "c d")], augment.Settings(0, 0, 0, 0), chance)[0].source, "a b")
+
+
+class Arithmetic(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+        self.model = M2M100(Shape(60, 32, 2, 2, 2, 48, 40), dropout=0.0).eval()
+
+    def test_decoder_is_given_the_answer_one_late(self):
+        examples = batches.Examples(numpy.array([50, 7, EOS, 51, 8, 9, EOS], dtype=numpy.uint16), numpy.array([3, 4]))
+        source, target, labels = (t.tolist() for t in examples.tensors(numpy.array([0]), "cpu"))
+        self.assertEqual((source, target, labels), ([[50, 7, EOS]], [[EOS, 51, 8, 9]], [[PAD, 8, 9, EOS]]))
+
+    def test_batches_hold_every_example_once_within_the_limit(self):
+        lengths = numpy.random.default_rng(1).integers(2, 30, 400)
+        examples = batches.Examples(numpy.zeros(lengths.sum(), dtype=numpy.uint16), lengths)
+        found = examples.batches(120, numpy.random.default_rng(2))
+        self.assertEqual(sorted(i for batch in found for i in batch), list(range(200)))
+        for batch in found:
+            self.assertLessEqual(len(batch) * max(lengths[2 * batch].max(), lengths[2 * batch + 1].max()), 120)
+
+    def test_loss_is_that_of_cross_entropy(self):
+        x, embedding = torch.randn(300, 32, requires_grad=True), torch.randn(60, 32, requires_grad=True)
+        labels = torch.randint(60, (300,))
+        expected = F.cross_entropy(x @ embedding.T, labels, label_smoothing=0.1)
+        want = torch.autograd.grad(expected, (x, embedding))
+        loss, likelihood = TiedSoftmax(0.1)(x, embedding, labels)
+        got = torch.autograd.grad(loss, (x, embedding))
+        torch.testing.assert_close(loss, expected, rtol=2e-2, atol=2e-2)  # the products are in bf16
+        torch.testing.assert_close(likelihood, F.cross_entropy(x @ embedding.T, labels), rtol=2e-2, atol=2e-2)
+        for a, b in zip(got, want):
+            self.assertGreater(F.cosine_similarity(a.flatten(), b.flatten(), 0).item(), 0.999)
+
+    def test_sampled_loss_comes_near_on_average(self):
+        x, embedding, labels = torch.randn(64, 32) / 4, torch.randn(500, 32) / 2, torch.randint(500, (64,))
+        expected, _ = TiedSoftmax(0.0)(x, embedding, labels)
+        sampled = torch.stack([TiedSoftmax(0.0, 200)(x, embedding, labels)[0] for _ in range(50)]).mean()
+        torch.testing.assert_close(sampled, expected, rtol=5e-3, atol=1e-2)
+
+    def test_padding_changes_nothing(self):
+        short, padded = torch.tensor([[50, 7, 8, EOS]]), torch.tensor([[50, 7, 8, EOS, PAD, PAD], [50, 7, 9, 9, 9, EOS]])
+        target = torch.tensor([[EOS, 51, 7]])
+        with torch.no_grad():
+            torch.testing.assert_close(self.model(padded, target.repeat(2, 1))[:1], self.model(short, target))
+
+    def test_greedy_search_with_a_cache_is_that_without(self):
+        sources = [[50, 7, 8, EOS], [50, 9, EOS]]
+        for source, found in zip(sources, translate.greedy(self.model, sources, 51, 8)):
+            ids = [EOS, 51]
+            for _ in range(9):
+                with torch.no_grad():
+                    scores = self.model.logits(self.model(torch.tensor([source]), torch.tensor([ids])))
+                ids.append(int(scores[0, -1].argmax()))
+            self.assertEqual(found, ids[2:ids.index(EOS, 2) if EOS in ids[2:] else None])
+
+
+class Course(unittest.TestCase):
+    def test_learning_rate(self):
+        share = optimize.learning_rate
+        self.assertEqual(share(0, 100), 0.01)
+        self.assertEqual(share(5000, 100), 1.0)
+        self.assertEqual([share(step, 100, 1000, 400) for step in (999, 1000, 1100, 1400, 1500)], [1, 1, 0.5, 0, 0])
+
+    def test_a_state_that_was_cut_off_is_not_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(checkpoint.load(folder))
+            checkpoint.save(folder, {"step": 1})
+            with open(os.path.join(folder, checkpoint.NAME + ".part"), "wb") as f:
+                f.write(b"half of a state")
+            self.assertEqual(checkpoint.load(folder), {"step": 1})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,83 @@
+"""Greedy translation with a network of model.py, and chrF of what comes of it."""
+import collections
+
+import torch
+from sacrebleu.metrics import CHRF
+
+import augment
+import corpus
+from pieces import EOS, PAD
+
+
+@torch.inference_mode()
+def greedy(model, sources, language, limit):
+    """Ids of the most likely translations of sources (lists of ids) into a language, given
+    by its token's id: up to </s>, which is left out, or to limit ids."""
+    device = model.positions.device
+    width = max(map(len, sources))
+    memory, mask = model.encode(torch.tensor([row + [PAD] * (width - len(row)) for row in sources], device=device))
+    layers = model.model.decoder.layers
+    across = [layer.encoder_attn.project(memory, ("k_proj", "v_proj")) for layer in layers]
+    past = [None] * len(layers)
+    ids = torch.full((len(sources), 1), EOS, device=device)
+    found = []
+    done = torch.zeros(len(sources), dtype=torch.bool, device=device)
+    for step in range(limit + 2):
+        x = model.embed(ids, step)
+        for i, layer in enumerate(layers):
+            x, past[i] = _step(layer, x, past[i], across[i], mask)
+        if step == 0:
+            ids = torch.full_like(ids, language)
+            continue
+        ids = model.logits(model.model.decoder.layer_norm(x)).argmax(-1).masked_fill(done[:, None], PAD)
+        found.append(ids)
+        done |= ids[:, 0].eq(EOS)
+        if done.all():
+            break
+    return [[i for i in row if i not in (EOS, PAD)] for row in torch.cat(found, 1).tolist()]
+
+
+def _step(layer, x, past, across, mask):
+    """One position through a layer of the decoder; past: keys and values of those before."""
+    queries, keys, values = layer.self_attn.project(layer.self_attn_layer_norm(x), ("q_proj", "k_proj", "v_proj"))
+    if past is not None:
+        keys, values = torch.cat([past[0], keys], 2), torch.cat([past[1], values], 2)
+    x = x + layer.self_attn(queries, keys, values)
+    return layer.feed(layer.across(x, *across, mask)), (keys, values)
+
+
+def translate(model, vocabulary, texts, source, target, rows=64):
+    """Greedy translations of texts."""
+    training = model.training
+    model.eval()
+    encoded = [[vocabulary.language(source), *ids, EOS] for ids in vocabulary.encode(texts)]
+    order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
+    found = [""] * len(texts)
+    for start in range(0, len(order), rows):
+        part = order[start:start + rows]
+        limit = min(2 * len(encoded[part[-1]]) + 12, 198)
+        for i, ids in zip(part, greedy(model, [encoded[i] for i in part], vocabulary.language(target), limit)):
+            found[i] = vocabulary.decode(ids)
+    model.train(training)
+    return found
+
+
+class Dev:
+    """Sentences to measure with."""
+
+    def __init__(self, path, most=None):
+        """most: sentences of a direction."""
+        self.directions = collections.defaultdict(list)
+        for pair in corpus.read(path):
+            for one in (pair, augment.reverse(pair)):
+                group = self.directions[one.source_language, one.target_language]
+                if most is None or len(group) < most:
+                    group.append(one)
+
+    def chrf(self, model, vocabulary):
+        """{(from, to): chrF of greedy translations}"""
+        found = {}
+        for (source, target), pairs in sorted(self.directions.items()):
+            texts = translate(model, vocabulary, [pair.source for pair in pairs], source, target)
+            found[source, target] = CHRF().corpus_score(texts, [[pair.target for pair in pairs]]).score
+        return found
