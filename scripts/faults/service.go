@@ -82,7 +82,9 @@ func (s *service) ready() bool {
 // kill ends the process without asking.
 func (s *service) kill() {
 	_ = s.process.Process.Kill()
-	<-s.exited
+	if err := <-s.exited; err == nil {
+		fmt.Fprintln(os.Stderr, "the service had ended by itself before it was killed")
+	}
 }
 
 // stop asks the process to end and waits until it has.
