@@ -13,10 +13,6 @@ import (
 	"dragoman/model/search"
 )
 
-// tieTolerance is the difference of two scores below which two sound implementations
-// may decide differently.
-const tieTolerance = 1e-4
-
 func TestGoldensOfBundledCheckpoint(t *testing.T) {
 	g := modeltest.Bundled(t)
 	checkGoldens(t, g, every(15, g.Cases), device.Options{})
@@ -63,7 +59,7 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens, cases []modeltest.Case, op
 			continue
 		}
 		for i, r := range decode(t, m, jobs, func(running int) int { return 16 - running }) {
-			checkOutput(t, setting, jobs[i].Case, r, jobs[i].Outputs[setting], m.Spec().EOS)
+			modeltest.CheckOutput(t, setting, jobs[i].Case, r, jobs[i].Outputs[setting], m.Spec().EOS)
 		}
 	}
 }
@@ -84,36 +80,13 @@ func checkTrace(t *testing.T, m model.Model, c modeltest.Case, trace modeltest.T
 			assert.InDelta(t, want.LogProbs[j], row.LogProbs[j], 2e-4, "case %d step %d candidate %d", trace.Case, i, j)
 		}
 		assert.InDelta(t, want.LogSumExp, row.LogSumExp, 2e-4, "case %d step %d", trace.Case, i)
-		if want.LogProbs[0]-want.LogProbs[1] > tieTolerance {
+		if want.LogProbs[0]-want.LogProbs[1] > modeltest.TieTolerance {
 			assert.Equal(t, want.IDs[0], row.IDs[0], "case %d step %d", trace.Case, i)
 		}
 		if i+1 < len(trace.Steps) {
 			got, err = b.Step(t.Context(), []model.Feed{{Tokens: ids[i+1 : i+2], Parents: []int{0}}}, len(trace.Steps[i+1].IDs))
 		}
 	}
-}
-
-func checkOutput(t *testing.T, setting string, c modeltest.Case, got search.Result, want modeltest.Output, eos int64) {
-	t.Helper()
-	ids := tokens(c, got, eos)
-	if !slices.Equal(want.IDs, ids) && want.NearTie(tieTolerance) {
-		t.Logf("%s: %q differs where scores tie within %g: %v, reference %v", setting, c.Text, *want.Margin, ids, want.IDs)
-		return
-	}
-	assert.Equal(t, want.IDs, ids, "%s %q %v", setting, c.Text, c.Source)
-	assert.Equal(t, want.Truncated, got.Truncated, "%s %q", setting, c.Text)
-	if want.Score != 0 {
-		assert.InDelta(t, want.Score, got.Score, 1e-3, "%s %q", setting, c.Text)
-	}
-}
-
-// tokens is a result as the goldens have it.
-func tokens(c modeltest.Case, r search.Result, eos int64) []int64 {
-	ids := slices.Concat(c.Prefix, r.Tokens)
-	if !r.Truncated {
-		ids = append(ids, eos)
-	}
-	return ids
 }
 
 // TestHalfPrecision compares greedy translations in half precision with Hugging Face's
@@ -127,7 +100,7 @@ func TestHalfPrecision(t *testing.T) {
 	}
 	same := 0
 	for i, r := range decode(t, m, jobs, func(running int) int { return 16 - running }) {
-		if slices.Equal(jobs[i].Outputs["greedy"].IDs, tokens(jobs[i].Case, r, m.Spec().EOS)) {
+		if slices.Equal(jobs[i].Outputs["greedy"].IDs, modeltest.Tokens(jobs[i].Case, r, m.Spec().EOS)) {
 			same++
 		}
 	}

@@ -1,7 +1,6 @@
 package ort_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,11 +11,6 @@ import (
 	"dragoman/model/ort/orttest"
 	"dragoman/model/search"
 )
-
-// tieTolerance is the difference of two scores below which two sound
-// implementations may decide differently. It is far above the rounding of 32-bit
-// floats (some 1e-6 here) and far below what a mistake would cause.
-const tieTolerance = 1e-4
 
 func TestGoldensOfBundledCheckpoint(t *testing.T) { checkGoldens(t, modeltest.Bundled(t)) }
 
@@ -45,7 +39,7 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens) {
 		}
 		results := decode(t, m, search.DefaultOptions(generation), cases)
 		for i, c := range cases {
-			checkOutput(t, setting, c, results[i], c.Outputs[setting], m.Spec().EOS)
+			modeltest.CheckOutput(t, setting, c, results[i], c.Outputs[setting], m.Spec().EOS)
 		}
 	}
 }
@@ -66,8 +60,8 @@ func checkTrace(t *testing.T, m model.Model, c modeltest.Case, trace modeltest.T
 		assert.InDeltaSlice(t, want.LogProbs, float64s(row.LogProbs), 2e-4, "case %d step %d", trace.Case, i)
 		assert.InDelta(t, want.LogSumExp, row.LogSumExp, 2e-4, "case %d step %d", trace.Case, i)
 		for j := range want.IDs {
-			if j+1 < len(want.IDs) && want.LogProbs[j]-want.LogProbs[j+1] < tieTolerance ||
-				j > 0 && want.LogProbs[j-1]-want.LogProbs[j] < tieTolerance {
+			if j+1 < len(want.IDs) && want.LogProbs[j]-want.LogProbs[j+1] < modeltest.TieTolerance ||
+				j > 0 && want.LogProbs[j-1]-want.LogProbs[j] < modeltest.TieTolerance {
 				continue
 			}
 			if j+1 < len(want.IDs) { // the last may tie with what is not listed
@@ -77,23 +71,6 @@ func checkTrace(t *testing.T, m model.Model, c modeltest.Case, trace modeltest.T
 		if i+1 < len(trace.Steps) {
 			got, err = b.Step(t.Context(), []model.Feed{{Tokens: ids[i+1 : i+2], Parents: []int{0}}}, len(trace.Steps[i+1].IDs))
 		}
-	}
-}
-
-func checkOutput(t *testing.T, setting string, c modeltest.Case, got search.Result, want modeltest.Output, eos int64) {
-	t.Helper()
-	ids := slices.Concat(c.Prefix, got.Tokens)
-	if !got.Truncated {
-		ids = append(ids, eos)
-	}
-	if !slices.Equal(want.IDs, ids) && want.NearTie(tieTolerance) {
-		t.Logf("%s: %q differs where scores tie within %g: %v, reference %v", setting, c.Text, *want.Margin, ids, want.IDs)
-		return
-	}
-	assert.Equal(t, want.IDs, ids, "%s %q %v", setting, c.Text, c.Source)
-	assert.Equal(t, want.Truncated, got.Truncated, "%s %q", setting, c.Text)
-	if want.Score != 0 {
-		assert.InDelta(t, want.Score, got.Score, 1e-3, "%s %q", setting, c.Text)
 	}
 }
 

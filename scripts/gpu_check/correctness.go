@@ -22,9 +22,6 @@ func interrupted() context.Context {
 	return ctx
 }
 
-// tie is the difference of two scores below which single precision may decide otherwise.
-const tie = 1e-4
-
 // correctness checks the bundled model in both precisions.
 func (s *session) correctness() {
 	goldens, err := modeltest.Read(s.goldens)
@@ -93,7 +90,7 @@ func agreement(m *device.Model, t *tokenizer.Tokenizer, g *modeltest.Goldens, se
 		switch {
 		case slices.Equal(ids, tokens):
 			same++
-		case !want.NearTie(tie):
+		case !want.NearTie(modeltest.TieTolerance):
 			different++
 		}
 		ours, theirs = append(ours, t.Decode(ids)), append(theirs, want.Text)
