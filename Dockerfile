@@ -72,8 +72,7 @@ RUN --mount=type=cache,target=/root/.cache/pip \
     chmod -R u=rwX,go=rX /out
 
 # ---- the image for NVIDIA's GPUs ----
-# It has all that a CUDA backend needs. This version of dragoman has none yet: with
-# DEVICE=auto it runs on the CPU, and will run on the GPU once there is one.
+# With DEVICE=auto it runs on the CPU where the container was given no GPU.
 FROM ${CUDA_IMAGE} AS cuda
 COPY --from=onnxruntime-cuda /out/ /
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"dragoman/app/cache"
 	"dragoman/app/config"
@@ -19,40 +19,13 @@ import (
 	"dragoman/model"
 	"dragoman/model/export"
 	"dragoman/model/hub"
-	"dragoman/model/ort"
 	"dragoman/tokenizer"
 )
-
-// modelRuntime is ONNX Runtime as the program uses it.
-type modelRuntime interface {
-	Open(dir string, opts ort.Options) (model.Model, error)
-	Version() string
-	Close() error
-}
-
-// ortRuntime is the real one.
-type ortRuntime struct{ *ort.Runtime }
-
-// Open loads an exported folder.
-func (r ortRuntime) Open(dir string, opts ort.Options) (model.Model, error) {
-	m, err := r.Runtime.Open(dir, opts)
-	if err != nil {
-		return nil, err // not m: a nil pointer in an interface is not nil
-	}
-	return m, nil
-}
-
-func loadRuntime(library string) (modelRuntime, error) {
-	r, err := ort.Load(library)
-	if err != nil {
-		return nil, err
-	}
-	return ortRuntime{r}, nil
-}
 
 // backend is a loaded model and all that translates with it.
 type backend struct {
 	service  *translate.Service
+	device   config.Device
 	model    httpapi.Model
 	engines  *engine.Pool
 	limits   translate.Limits
@@ -71,7 +44,8 @@ func (b *backend) Close() error {
 }
 
 // load makes everything that translation needs, the model's files included. The
-// runtime comes first: that it is missing should show before an export.
+// runtime comes first: that it is missing should show before an export. Where the best
+// place for the model turns out not to do, the next one is tried.
 func (p *program) load(ctx context.Context) (_ *backend, err error) {
 	b := &backend{}
 	defer func() {
@@ -79,35 +53,54 @@ func (p *program) load(ctx context.Context) (_ *backend, err error) {
 			err = errors.Join(err, b.Close())
 		}
 	}()
-	rt, err := p.openRuntime()
+	rt, library, err := p.openRuntime()
 	if err != nil {
 		return nil, err
 	}
 	b.releases = append(b.releases, rt.Close)
-
-	dir, err := p.prepare(ctx)
+	places, err := p.places(rt, library)
 	if err != nil {
 		return nil, err
 	}
-	return b, b.open(rt, dir, p)
+	for _, at := range places {
+		b.releases = append(b.releases, at.close)
+	}
+	for i, at := range places {
+		err = p.loadAt(ctx, b, at)
+		if err == nil || i == len(places)-1 || !errors.Is(err, errElsewhere) {
+			break
+		}
+		p.log.Warn("the model runs elsewhere", "not_on", at.device(), "reason", oneLine(err))
+	}
+	return b, err
 }
 
-// openRuntime loads ONNX Runtime.
-func (p *program) openRuntime() (modelRuntime, error) {
-	library, err := findLibrary(p.cfg.Library, libraryFolders())
+// loadAt prepares the model for a place and opens it there.
+func (p *program) loadAt(ctx context.Context, b *backend, at place) error {
+	dir, err := p.prepare(ctx, at.precision())
 	if err != nil {
-		return nil, err
+		return err
+	}
+	return b.open(at, dir, p)
+}
+
+// openRuntime loads ONNX Runtime from the library that it returns the path of.
+func (p *program) openRuntime() (_ modelRuntime, library string, err error) {
+	library, err = findLibrary(p.cfg.Library, libraryFolders())
+	if err != nil {
+		return nil, "", err
 	}
 	rt, err := p.loadRuntime(library)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	p.log.Info("loaded ONNX Runtime", "version", rt.Version(), "library", library)
-	return rt, nil
+	return rt, library, nil
 }
 
-// prepare returns the exported folder of the configured model, made if need be.
-func (p *program) prepare(ctx context.Context) (string, error) {
+// prepare returns the exported folder of the configured model, made if need be, in
+// this precision where PRECISION does not say; "" lets the model's size decide.
+func (p *program) prepare(ctx context.Context, precision model.Precision) (string, error) {
 	settings := hub.Config{
 		Endpoint: p.cfg.Endpoint, Token: p.cfg.Token, Offline: bool(p.cfg.Offline),
 		Accept: weights.AcceptConfig, Log: p.log,
@@ -125,13 +118,13 @@ func (p *program) prepare(ctx context.Context) (string, error) {
 	}
 	return weights.New(weights.Config{
 		Weights: p.cfg.Weights, Revision: p.cfg.Revision, SaveWeights: p.cfg.SaveWeights, Cache: cache,
-		Precision: p.cfg.Precision, KeepCheckpoint: bool(p.cfg.KeepCheckpoint),
+		Precision: cmp.Or(p.cfg.Precision, precision), KeepCheckpoint: bool(p.cfg.KeepCheckpoint),
 		Hub: client, Export: export.Export, Log: p.log,
 	}).Prepare(ctx)
 }
 
-// open loads the exported folder dir and puts the use case on top of it.
-func (b *backend) open(rt modelRuntime, dir string, p *program) error {
+// open loads the exported folder dir in a place and puts the use case on top of it.
+func (b *backend) open(at place, dir string, p *program) error {
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
 		return err
@@ -146,10 +139,11 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 		return err
 	}
 	beams, maxLength := p.cfg.Limits(options, manifest.Spec.MaxPositions)
-	engines, err := b.startEngines(rt, dir, manifest.Spec, p.cfg.Engine(beams, maxLength, p.log), p)
+	engines, err := at.start(dir, manifest, p.cfg.Engine(beams, maxLength, p.log))
 	if err != nil {
 		return err
 	}
+	b.releases = append(b.releases, engines.Close)
 	results, err := cache.New(cache.Config{Bytes: int64(p.cfg.CacheBytes)})
 	if err != nil {
 		return err
@@ -164,7 +158,7 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 	if err != nil {
 		return err
 	}
-	b.engines, b.cache, b.limits = engines, results, translate.Limits{Beams: beams, MaxLength: maxLength}
+	b.device, b.engines, b.cache, b.limits = at.device(), engines, results, translate.Limits{Beams: beams, MaxLength: maxLength}
 	b.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision)}
 	b.service, err = translate.New(translate.Config{
 		Tokenizer: tok, Engine: engines, Detector: detector, Spec: manifest.Spec, Languages: manifest.Languages,
@@ -174,46 +168,12 @@ func (b *backend) open(rt modelRuntime, dir string, p *program) error {
 	return err
 }
 
-// startEngines loads the model once for each worker and starts an engine on it.
-func (b *backend) startEngines(rt modelRuntime, dir string, spec model.Spec, cfg engine.Config, p *program) (*engine.Pool, error) {
-	workers, threads := p.cfg.Share(spec, runtime.GOMAXPROCS(0))
-	var m model.Model // any of them, they are alike
-	engines, err := engine.StartPool(workers, cfg, func() (_ model.Model, err error) {
-		m, err = rt.Open(dir, p.openOptions(spec, threads))
-		return m, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	b.releases = append(b.releases, engines.Close)
-	p.logMemory(m, cfg, workers, threads)
-	return engines, nil
-}
-
-// openOptions says how the program opens a model.
-func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
-	return ort.Options{
-		Threads: threads, Verify: p.cfg.Verify, NoPrepack: !bool(p.cfg.Prepack) || spec.Small(), Log: p.log,
-	}
-}
-
-// logMemory says what the decoding state of a worker can take at most.
-func (p *program) logMemory(m model.Model, cfg engine.Config, workers, threads int) {
-	f, rows := m.Footprint(), int64(max(cfg.Rows, cfg.MaxBeams))
-	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(m.Spec().MaxPositions)*f.SourceToken)
-	if cfg.Memory > 0 {
-		state = min(state, cfg.Memory)
-	}
-	p.log.Info("decoding", "workers", workers, "threads", threads, "rows", rows, "max_beams", cfg.MaxBeams,
-		"max_length", cfg.MaxLength, "state_bytes_at_most", state)
-}
-
 // sources are what the service's metrics are read from.
 func (b *backend) sources(cfg config.Config, keys telemetry.Keys, ready func() bool) telemetry.Sources {
 	return telemetry.Sources{
-		Engines: b.engines, Rows: cfg.BatchSize, Cache: b.cache, CacheBytes: int64(cfg.CacheBytes), Keys: keys, Ready: ready,
+		Engines: b.engines, Rows: b.engines.Rows(), Cache: b.cache, CacheBytes: int64(cfg.CacheBytes), Keys: keys, Ready: ready,
 		Model: telemetry.ModelInfo{
-			Source: b.model.Source, Revision: b.model.Revision, Precision: b.model.Precision, Version: version, Device: cfg.Device,
+			Source: b.model.Source, Revision: b.model.Revision, Precision: b.model.Precision, Version: version, Device: string(b.device),
 		},
 		Languages: b.service.Languages(),
 	}

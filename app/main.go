@@ -40,7 +40,7 @@ const (
 // run is the program: it runs a subcommand until it ends or ctx is done, and
 // returns the exit code. What went wrong is one line on stderr.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, loadRuntime: loadRuntime}
+	p := &program{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, loadRuntime: loadRuntime, loadGPUs: loadGPUs}
 	err := p.dispatch(ctx, args)
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return exitOK
@@ -68,6 +68,7 @@ type program struct {
 	stdout      io.Writer
 	stderr      io.Writer
 	loadRuntime func(library string) (modelRuntime, error)
+	loadGPUs    func(library string) (gpuRuntime, error)
 
 	cfg config.Config // set by configure
 	log *slog.Logger  // likewise

@@ -52,7 +52,7 @@ func withExport(run func() int) int {
 func environment(added ...string) []string {
 	return append([]string{
 		"ONNXRUNTIME_LIB=" + orttest.Library(), "SAVE_WEIGHTS=" + exported,
-		"APP_HOST=127.0.0.1", "APP_PORT=0", "APP_WORKERS=1", "THREADS=1", "LOG_FORMAT=json",
+		"APP_HOST=127.0.0.1", "APP_PORT=0", "APP_WORKERS=1", "THREADS=1", "DEVICE=cpu", "LOG_FORMAT=json",
 	}, added...)
 }
 
@@ -90,7 +90,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"serve", "now"}, nil, `serve takes no arguments, got ["now"]`},
 		{[]string{"serve", "--port", "1"}, nil, `serve: unknown flag: --port`},
 		{nil, []string{"APP_PORT=x"}, `configuration: APP_PORT="x": use a whole number`},
-		{[]string{"serve"}, []string{"DEVICE=cuda"}, `configuration: DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu or auto`},
+		{[]string{"serve"}, []string{"DEVICE=tpu"}, `configuration: DEVICE="tpu": use auto, cpu or cuda`},
 		{[]string{"pull", "a/b", "c/d"}, nil, `pull takes one model, got ["a/b" "c/d"]`},
 		{[]string{"pull", "--precision", "int4"}, nil, `configuration: PRECISION="int4": use auto, int8, fp32 or fp16`},
 		{[]string{"pull", "--revision", "main"}, nil, `configuration: MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"dragoman/app/config"
 	"dragoman/model"
 )
 
@@ -39,15 +40,42 @@ func (p *program) pull(ctx context.Context, args []string) error {
 	if err := p.configure(); err != nil {
 		return err
 	}
-	dir, err := p.prepare(ctx)
+	needed, err := p.pullPrecision()
 	if err != nil {
 		return err
 	}
-	if err := p.prepack(dir); err != nil {
+	dir, err := p.prepare(ctx, needed)
+	if err != nil {
 		return err
+	}
+	if needed == "" { // GPUs have no use for matrices in a CPU's layout
+		if err := p.prepack(dir); err != nil {
+			return err
+		}
 	}
 	_, err = fmt.Fprintln(p.stdout, dir)
 	return err
+}
+
+// pullPrecision is the precision for where serve is going to run the model, where
+// PRECISION does not say: with DEVICE=cuda the GPU need not be in this machine.
+func (p *program) pullPrecision() (model.Precision, error) {
+	if p.cfg.Device == config.CUDA {
+		return model.FP16, nil
+	}
+	if !p.cfg.UseGPUs() {
+		return "", nil
+	}
+	library, err := findLibrary(p.cfg.Library, libraryFolders())
+	if err != nil {
+		return "", nil // nor can it be told whether there are GPUs
+	}
+	g, err := p.openGPUs(library)
+	if err != nil {
+		p.log.Info("the model is exported for the CPU", "no_gpu", oneLine(err))
+		return "", nil
+	}
+	return g.precision(), g.close()
 }
 
 // prepack opens the model once, which leaves its weights prepacked in the folder:
@@ -62,7 +90,7 @@ func (p *program) prepack(dir string) error {
 	if opts.NoPrepack {
 		return nil
 	}
-	rt, err := p.openRuntime()
+	rt, _, err := p.openRuntime()
 	if err != nil {
 		p.log.Warn("the weights are not prepacked", "error", err)
 		return nil

@@ -133,19 +133,28 @@ type running struct {
 // startServer runs a server with the real model; onStep is called before each
 // step once it is ready, onListenerClose when it stops accepting, with its API.
 func startServer(t *testing.T, onStep func(ctx context.Context), onListenerClose func(api http.Handler), environ ...string) *running {
-	logs, stderr := io.Pipe()
-	r := &running{events: &events{}, result: make(chan error, 1)}
-	var ready sync.WaitGroup
-	ready.Add(1)
+	happened := &events{}
 	var isReady atomic.Bool
-	p := &program{environ: environment(environ...), stderr: stderr, loadRuntime: func(library string) (modelRuntime, error) {
+	p := &program{environ: environment(environ...), loadRuntime: func(library string) (modelRuntime, error) {
 		rt, err := loadRuntime(library)
-		return &recordingRuntime{rt, r.events, func(ctx context.Context) {
+		return &recordingRuntime{rt, happened, func(ctx context.Context) {
 			if isReady.Load() { // after the warm-up
 				onStep(ctx)
 			}
 		}}, err
 	}}
+	r := startProgram(t, p, onListenerClose)
+	r.events = happened
+	isReady.Store(true)
+	r.reset()
+	return r
+}
+
+// startProgram serves with a program until it is ready.
+func startProgram(t *testing.T, p *program, onListenerClose func(api http.Handler)) *running {
+	logs, stderr := io.Pipe()
+	p.stderr = stderr
+	r := &running{result: make(chan error, 1)}
 	require.NoError(t, p.configure())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -161,8 +170,6 @@ func startServer(t *testing.T, onStep func(ctx context.Context), onListenerClose
 		r.result <- errors.Join(s.run(ctx), border.Close())
 	}()
 	logged(t, logs, "ready")
-	isReady.Store(true)
-	r.reset()
 	return r
 }
 

@@ -75,7 +75,9 @@ func (e *echo) Stream(_ context.Context, req engine.Request, each func(int, engi
 	return nil
 }
 
-func (e *echo) InRound() time.Duration { return 0 }
+func (e *echo) InRound() time.Duration                   { return 0 }
+func (e *echo) Err() error                               { return nil }
+func (e *echo) WarmUp(context.Context, engine.Job) error { return nil }
 
 func (e *echo) Encode(_, text string) ([]int64, error) {
 	ids := []int64{0}

@@ -16,6 +16,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
+	"dragoman/model"
 )
 
 func TestLanguages(t *testing.T) {
@@ -108,6 +109,7 @@ func TestExplain(t *testing.T) {
 		{engine.ErrBusy, Busy, "Too many requests are waiting: try again in a moment.", 1, Statuses{503, 529}},
 		{engine.ErrClosed, NotReady, "The service is shutting down: try again in a moment.", 1, Statuses{503, 503}},
 		{ErrNotReady, NotReady, "The model is loading: try again in a moment.", 1, Statuses{503, 503}},
+		{model.ErrLost, NotReady, "The model does not work any more: try again in a moment.", 1, Statuses{503, 503}},
 		{context.DeadlineExceeded, Timeout, "The translation took too long: send fewer or shorter texts.", 0, Statuses{504, 504}},
 		{context.Canceled, Internal, "Internal error, request id id-77", 0, Statuses{500, 500}}, // the client is still there
 		{errors.New("secret"), Internal, "Internal error, request id id-77", 0, Statuses{500, 500}},

@@ -14,6 +14,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
+	"dragoman/model"
 )
 
 // ErrNotReady is the error of a request that comes before the model is loaded.
@@ -158,6 +159,8 @@ func explain(err error) Failure {
 		return Failure{Class: NotReady, Message: "The service is shutting down: try again in a moment.", Wait: 1}
 	case errors.Is(err, ErrNotReady):
 		return Failure{Class: NotReady, Message: "The model is loading: try again in a moment.", Wait: 1}
+	case errors.Is(err, model.ErrLost):
+		return Failure{Class: NotReady, Message: "The model does not work any more: try again in a moment.", Wait: 1}
 	case errors.Is(err, context.DeadlineExceeded):
 		return Failure{Class: Timeout, Message: "The translation took too long: send fewer or shorter texts."}
 	}

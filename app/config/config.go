@@ -24,11 +24,11 @@ import (
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
-	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode side by side, at most 64; the cores are shared out between them; 0: with a small model one for each core, up to 8; with others one in all"`
+	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode side by side, at most 64; the cores are shared out between them; 0: with a small model one for each core, up to 8; with others one in all. On GPUs: copies on each, 0 is one"`
 	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"translation requests that may wait to be decoded; one more gets 503"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
-	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory of a worker's decoding state, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length take"`
+	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory of a worker's decoding state, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length take, which a GPU reserves from the start"`
 	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer make even steps, more fill an idle batch sooner"`
 	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait; a request beyond that gets 503, unless nothing else waits"`
 	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"time that what waits may take, at the speed of late; a request that would have to wait longer gets 503 at once; 0: no bound"`
@@ -41,12 +41,13 @@ type Config struct {
 	Prepack        Switch       `env:"MODEL_PREPACK" envDefault:"true" help:"keep matrices in this CPU's layout in files beside the exported model, which all workers and processes share; not for small models"`
 	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (files that are new or were touched), always or never"`
 	// Precision is "" after Parse where PRECISION is auto.
-	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp32 for small models, int8 for all others"`
+	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp16 on GPUs, and on CPUs fp32 for small models, int8 for all others"`
 
-	// Device is "cpu" after Parse where DEVICE is auto.
-	Device  string `env:"DEVICE" envDefault:"auto" help:"where the model runs: cpu, or auto, which takes a GPU where this build can use one; this version cannot"`
-	Threads int    `env:"THREADS" envDefault:"0" help:"threads of each worker; 0: one for each core, shared out between the workers"`
-	Library string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: looked for beside the binary, in build/onnxruntime and in the system's folders"`
+	// Device is CUDA after Parse where it was auto and CUDADevices are named.
+	Device      Device `env:"DEVICE" envDefault:"auto" help:"where the model runs: cpu, cuda (NVIDIA GPUs), or auto, which takes GPUs where there are any and goes on with the CPU where there is none"`
+	CUDADevices []int  `env:"CUDA_DEVICES" envDefault:"" help:"numbers of the GPUs to use, with commas between, such as 0,1: DEVICE is cuda then, and all of them must work; empty: all that work"`
+	Threads     int    `env:"THREADS" envDefault:"0" help:"threads of each worker on the CPU; 0: one for each core, shared out between the workers"`
+	Library     string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: looked for beside the binary, in build/onnxruntime and in the system's folders"`
 
 	Token    string `env:"HF_TOKEN" help:"access token for gated or private repositories"`
 	Endpoint string `env:"HF_ENDPOINT" help:"mirror to use instead of the Hugging Face hub"`
@@ -93,8 +94,8 @@ func Parse(environ []string) (Config, error) {
 	if cfg.Precision == "auto" {
 		cfg.Precision = ""
 	}
-	if cfg.Device == "auto" {
-		cfg.Device = "cpu"
+	if cfg.Device == Auto && len(cfg.CUDADevices) > 0 {
+		cfg.Device = CUDA
 	}
 	return cfg, cfg.validate()
 }
@@ -149,13 +150,7 @@ func (c Config) validate() error {
 	if _, err := model.ParseVerify(string(c.Verify)); err != nil {
 		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))
 	}
-	switch c.Device {
-	case "cpu":
-	case "cuda":
-		errs = append(errs, errors.New("DEVICE=cuda: this build runs on CPUs only, use DEVICE=cpu or auto"))
-	default:
-		errs = append(errs, fmt.Errorf("DEVICE=%q: use auto or cpu", c.Device))
-	}
+	errs = append(errs, c.validateDevice()...)
 	errs = append(errs, c.validateAccess()...)
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		errs = append(errs, fmt.Errorf("LOG_FORMAT=%q: use text or json", c.LogFormat))
@@ -164,6 +159,30 @@ func (c Config) validate() error {
 		errs = append(errs, fmt.Errorf("MODEL_REVISION=%q: the bundled model has no revisions, set MODEL_WEIGHTS too", c.Revision))
 	}
 	return oneLine(errs)
+}
+
+// validateDevice names what of the settings of devices does not fit, alone or together.
+func (c Config) validateDevice() (errs []error) {
+	switch c.Device {
+	case Auto, CPU, CUDA:
+	default:
+		errs = append(errs, fmt.Errorf("DEVICE=%q: use auto, cpu or cuda", c.Device))
+	}
+	if c.Device == CUDA && c.Precision == model.INT8 {
+		errs = append(errs, errors.New("PRECISION=int8 with DEVICE=cuda: 8 bits are for CPUs, use auto, fp16 or fp32"))
+	}
+	if len(c.CUDADevices) > 0 && c.Device == CPU {
+		errs = append(errs, fmt.Errorf("CUDA_DEVICES=%s: no GPU is used with DEVICE=cpu", numbers(c.CUDADevices)))
+	}
+	seen := make(map[int]bool)
+	for _, n := range c.CUDADevices {
+		if n < 0 || seen[n] {
+			errs = append(errs, fmt.Errorf("CUDA_DEVICES=%s: use numbers from 0 on, each once", numbers(c.CUDADevices)))
+			break
+		}
+		seen[n] = true
+	}
+	return errs
 }
 
 // AccessLimits are the limits of each caller.
@@ -235,6 +254,8 @@ func wanted(t reflect.Type) string {
 		return "use a number and a unit of time, such as 10/s or 600/m, or unlimited"
 	case reflect.TypeFor[Size]():
 		return "use a number of bytes, such as 1000000 or 64MiB"
+	case reflect.TypeFor[[]int]():
+		return "use whole numbers with commas between, such as 0,1"
 	}
 	return "use a whole number"
 }

@@ -94,7 +94,8 @@ func collect(ctx context.Context, req Request,
 // ctx's deadline; with ctx's cause as soon as ctx is done, after which its sentences
 // leave before the next step; with each's own error, in the same way; with
 // [ErrClosed] when the engine is closed; and with the model's error, or a
-// [*PanicError], when the model fails.
+// [*PanicError], when the model fails. An error that wraps [model.ErrLost] is the
+// model's last.
 func (e *Engine) Stream(ctx context.Context, req Request, each func(job int, r Result) error) error {
 	if err := e.validate(req); err != nil {
 		return err
@@ -107,6 +108,9 @@ func (e *Engine) Stream(ctx context.Context, req Request, each func(job int, r R
 	}
 	if e.closing.Err() != nil {
 		return ErrClosed
+	}
+	if err := e.board.err(); err != nil {
+		return err
 	}
 	c := newCall(req, e.cfg.Model.Footprint())
 	if err := e.post(ctx, c, req.Continued); err != nil {
@@ -178,6 +182,9 @@ func (e *Engine) Stats() Stats {
 // before it. A round takes milliseconds, or seconds where a large model shares few
 // cores; a model that does not return shows as one that takes minutes.
 func (e *Engine) InRound() time.Duration { return e.board.inRound() }
+
+// Err is why the model fails for good; nil while it works.
+func (e *Engine) Err() error { return e.board.err() }
 
 // waitFor is how long a queue of some source tokens takes at a rate in tokens per
 // second, at least a second and at most ten minutes. Without a rate, where nothing

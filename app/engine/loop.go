@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -65,9 +66,7 @@ func (l *loop) run(ctx context.Context) {
 	}
 	l.closeBatch()
 	l.receive()
-	for _, s := range l.sequences {
-		l.retire(s, ErrClosed)
-	}
+	l.retireAll(ErrClosed)
 	l.publish()
 }
 
@@ -102,6 +101,10 @@ func (l *loop) round(ctx context.Context) {
 // work is a round's. Its error breaks the batch.
 func (l *loop) work(ctx context.Context) error {
 	l.receive()
+	if err := l.board.err(); err != nil {
+		l.retireAll(err)
+		return nil
+	}
 	l.sweep()
 	l.admit()
 	if err := l.join(ctx); err != nil {
@@ -161,10 +164,30 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 	l.report("decoding failed: the sentences in the batch are given up", err,
 		"sentences", affected, "waiting", l.queue.len())
 	l.closeBatch()
+	if errors.Is(err, model.ErrLost) {
+		l.lose(err)
+		return
+	}
 	for _, s := range l.sequences {
 		if affected == 0 || !s.waits() { // without a batch, the fault lies in the queue
 			l.retire(s, err)
 		}
+	}
+}
+
+// lose ends the engine's work, for the model fails for good: whoever waits, or comes
+// yet, fails with the error at once.
+func (l *loop) lose(err error) {
+	l.report("the model is lost: nothing decodes on it any more", err)
+	l.stats.Lost = true
+	l.board.lose(err) // before anybody is told, who may look for another engine
+	l.retireAll(err)
+}
+
+// retireAll retires all that waits and runs.
+func (l *loop) retireAll(reason error) {
+	for _, s := range l.sequences {
+		l.retire(s, reason)
 	}
 }
 

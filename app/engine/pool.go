@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 // Pool shares requests out between engines, each with a model, or a device, of its
 // own. It is safe for concurrent use, but for Close.
 type Pool struct {
+	rows    int
 	engines []*Engine
 	models  []model.Model // of the engines
 
@@ -21,21 +23,21 @@ type Pool struct {
 	load []int      // of each engine: source tokens of the jobs that it was given
 }
 
-// StartPool opens a model for each of a number of workers, one at least, and starts
-// an engine on it. cfg is each engine's configuration but for the model. The caller
-// closes the pool.
-func StartPool(workers int, cfg Config, open func() (model.Model, error)) (_ *Pool, err error) {
-	p := &Pool{load: make([]int, workers)}
+// StartPool starts an engine on each model. cfg is each engine's configuration but for
+// the model. The pool closes the models when it is closed, or cannot be started; the
+// caller closes the pool.
+func StartPool(cfg Config, models ...model.Model) (_ *Pool, err error) {
+	p := &Pool{rows: cfg.Rows, models: models, load: make([]int, len(models))}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close())
 		}
 	}()
-	for range workers {
-		if cfg.Model, err = open(); err != nil {
-			return nil, err
-		}
-		p.models = append(p.models, cfg.Model)
+	if len(models) == 0 {
+		return nil, errors.New("a pool needs at least one model")
+	}
+	for _, m := range models {
+		cfg.Model = m
 		e, err := New(cfg)
 		if err != nil {
 			return nil, err
@@ -45,6 +47,19 @@ func StartPool(workers int, cfg Config, open func() (model.Model, error)) (_ *Po
 	return p, nil
 }
 
+// WarmUp decodes a job on every engine: batches make themselves ready when they are
+// used first. It fails where one engine does.
+func (p *Pool) WarmUp(ctx context.Context, job Job) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, e := range p.engines {
+		group.Go(func() error {
+			_, err := e.Translate(ctx, Request{Jobs: []Job{job}})
+			return err
+		})
+	}
+	return group.Wait()
+}
+
 // Translate is [Engine.Translate] on all engines: each job goes to the one that has
 // the least to do, identical jobs to the same.
 func (p *Pool) Translate(ctx context.Context, req Request) ([]Result, error) {
@@ -52,7 +67,8 @@ func (p *Pool) Translate(ctx context.Context, req Request) ([]Result, error) {
 }
 
 // Stream is [Engine.Stream] on all engines, as in [Pool.Translate]. Calls of each come
-// one after the other, but from several goroutines.
+// one after the other, but from several goroutines. What an engine has not translated
+// when its model is lost is translated by another.
 func (p *Pool) Stream(ctx context.Context, req Request, each func(job int, r Result) error) error {
 	if len(p.engines) == 1 {
 		return p.engines[0].Stream(ctx, req, each)
@@ -60,24 +76,71 @@ func (p *Pool) Stream(ctx context.Context, req Request, each func(job int, r Res
 	shares := p.assign(req.Jobs)
 	var mu sync.Mutex // held during calls of each
 	group, ctx := errgroup.WithContext(ctx)
-	for e, share := range shares {
-		if len(share) == 0 {
+	for e, jobs := range shares {
+		if len(jobs) == 0 {
 			continue
 		}
-		part := Request{Priority: req.Priority, Continued: req.Continued, Jobs: make([]Job, len(share))}
-		for i, job := range share {
-			part.Jobs[i] = req.Jobs[job]
-		}
-		group.Go(func() error {
-			defer p.done(e, part.Jobs)
-			return p.engines[e].Stream(ctx, part, func(i int, r Result) error {
-				mu.Lock()
-				defer mu.Unlock()
-				return each(share[i], r)
-			})
-		})
+		s := share{request: req, jobs: jobs, each: func(job int, r Result) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return each(job, r)
+		}}
+		group.Go(func() error { return p.run(ctx, e, &s) })
 	}
 	return group.Wait()
+}
+
+// share is the part of a request that one engine gets.
+type share struct {
+	request Request
+	jobs    []int // of the request
+	each    func(job int, r Result) error
+}
+
+// run has an engine work on a share, and where that is lost, another on the rest of it.
+// That one is the last: a sentence that is to blame shall not go through all of them.
+func (p *Pool) run(ctx context.Context, engine int, s *share) error {
+	err := p.try(ctx, engine, s)
+	if !errors.Is(err, model.ErrLost) {
+		return err
+	}
+	other, ok := p.reassign(s)
+	if !ok {
+		return err
+	}
+	s.request.Continued = true
+	return p.try(ctx, other, s)
+}
+
+// try has an engine work on a share, of which the jobs without a result are left.
+func (p *Pool) try(ctx context.Context, engine int, s *share) error {
+	part := Request{Priority: s.request.Priority, Continued: s.request.Continued, Jobs: make([]Job, len(s.jobs))}
+	for i, job := range s.jobs {
+		part.Jobs[i] = s.request.Jobs[job]
+	}
+	defer p.done(engine, part.Jobs)
+	done := make(map[int]bool)
+	err := p.engines[engine].Stream(ctx, part, func(i int, r Result) error {
+		done[s.jobs[i]] = true
+		return s.each(s.jobs[i], r)
+	})
+	s.jobs = slices.DeleteFunc(s.jobs, func(job int) bool { return done[job] })
+	return err
+}
+
+// reassign gives a share to the engine with the least to do; ok is false where none is
+// left.
+func (p *Pool) reassign(s *share) (engine int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	engine = p.idlest()
+	if p.engines[engine].Err() != nil {
+		return 0, false
+	}
+	for _, job := range s.jobs {
+		p.load[engine] += len(s.request.Jobs[job].Source)
+	}
+	return engine, true
 }
 
 // assign returns the numbers of the jobs that each engine gets.
@@ -99,12 +162,12 @@ func (p *Pool) assign(jobs []Job) [][]int {
 	return shares
 }
 
-// idlest is the engine with the least to do.
+// idlest is the engine with the least to do; of those that are lost only where all are.
 func (p *Pool) idlest() int {
-	best := 0
+	best, found := 0, false
 	for e, load := range p.load {
-		if load < p.load[best] {
-			best = e
+		if p.engines[e].Err() == nil && (!found || load < p.load[best]) {
+			best, found = e, true
 		}
 	}
 	return best
@@ -118,6 +181,9 @@ func (p *Pool) done(engine int, jobs []Job) {
 		p.load[engine] -= len(job.Source)
 	}
 }
+
+// Rows are how many each engine decodes together at most; see [Config].
+func (p *Pool) Rows() int { return p.rows }
 
 // Stats returns the numbers of each engine.
 func (p *Pool) Stats() []Stats {
@@ -135,6 +201,17 @@ func (p *Pool) InRound() time.Duration {
 		longest = max(longest, e.InRound())
 	}
 	return longest
+}
+
+// Err is why the last engine, of those that there are, does not work any more; nil while
+// one works.
+func (p *Pool) Err() (err error) {
+	for _, e := range p.engines {
+		if err = e.Err(); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // Close closes all engines, and then their models. Closing again does nothing.

@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,14 +17,16 @@ import (
 // startPool makes a pool of n engines, each with a toy of its own.
 func startPool(t *testing.T, n int, change func(*Config)) (*Pool, []*toy) {
 	var toys []*toy
-	cfg := config(newToy())
+	var models []model.Model
+	for range n {
+		toys = append(toys, newToy())
+		models = append(models, toys[len(toys)-1])
+	}
+	cfg := config(nil)
 	if change != nil {
 		change(&cfg)
 	}
-	p, err := StartPool(n, cfg, func() (model.Model, error) {
-		toys = append(toys, newToy())
-		return toys[len(toys)-1], nil
-	})
+	p, err := StartPool(cfg, models...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, p.Close())
@@ -77,15 +83,133 @@ func TestClosedPool(t *testing.T) {
 	assert.ErrorIs(t, err, ErrClosed)
 }
 
-func TestStartPoolClosesWhatItOpened(t *testing.T) {
-	boom := errors.New("boom")
-	m, opened := newToy(), 0
-	_, err := StartPool(3, config(m), func() (model.Model, error) {
-		if opened++; opened == 3 {
-			return nil, boom
+func TestStartPoolRefuses(t *testing.T) {
+	_, err := StartPool(config(nil))
+	assert.ErrorContains(t, err, "at least one model")
+
+	good, small := &closable{toy: newToy()}, &closable{toy: newToy()}
+	small.spec.MaxPositions = 1
+	_, err = StartPool(config(nil), good, small)
+	assert.ErrorContains(t, err, "the model has 1 positions")
+	for _, m := range []*closable{good, small} {
+		assert.True(t, m.closed)
+		m.check(t)
+	}
+}
+
+// closable is a toy that knows whether it was closed.
+type closable struct {
+	*toy
+	closed bool
+}
+
+func (m *closable) Close() error {
+	m.closed = true
+	return m.toy.Close()
+}
+
+func TestPoolWarmsUpEveryEngine(t *testing.T) {
+	p, toys := startPool(t, 3, nil)
+	job := sentence(5, 1, 1)
+	require.NoError(t, p.WarmUp(t.Context(), job))
+	for _, m := range toys {
+		assert.EqualValues(t, 1, m.joined.Load())
+	}
+	toys[1].onJoin = func([][]int64) error { return errBoom }
+	assert.ErrorIs(t, p.WarmUp(t.Context(), job), errBoom)
+}
+
+// errOffBus is the error of a GPU that fell off the bus.
+var errOffBus = fmt.Errorf("step: %w: code 700", model.ErrLost)
+
+// A lost model costs nobody a translation while there is another: whatever had no result
+// yet is decoded there, what waited included, and nothing twice for the caller.
+func TestPoolGoesOnWithoutALostModel(t *testing.T) {
+	for name, lose := range map[string]func(m *toy){
+		"in a step":       func(m *toy) { hook := gone(12); m.onStep = func([]model.Feed) error { return hook() } },
+		"in a join":       func(m *toy) { hook := gone(2); m.onJoin = func([][]int64) error { return hook() } },
+		"before anything": func(m *toy) { m.onNew = gone(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			p, toys := startPool(t, 3, func(c *Config) {
+				c.Rows, c.Log = 4, slog.New(slog.NewTextHandler(&log, nil)) // most of the jobs wait
+			})
+			lose(toys[1])
+			jobs := sentences(60, 1)
+			seen := make(map[int]int)
+			var results [60]Result
+			err := p.Stream(t.Context(), Request{Jobs: jobs}, func(i int, r Result) error {
+				seen[i]++
+				results[i] = r
+				return nil
+			})
+			require.NoError(t, err)
+			require.Len(t, seen, len(jobs))
+			for i, job := range jobs {
+				assert.Equal(t, 1, seen[i], "job %d", i)
+				assert.Equal(t, alone(t, job), results[i].Result, "job %d", i)
+			}
+			stats := p.Stats()
+			assert.Equal(t, []bool{false, true, false}, []bool{stats[0].Lost, stats[1].Lost, stats[2].Lost})
+			assert.NoError(t, p.Err(), "two are left")
+			assert.Contains(t, log.String(), "the model is lost")
+
+			before := toys[1].joined.Load()
+			_, err = p.Translate(t.Context(), Request{Jobs: sentences(9, 2)})
+			assert.NoError(t, err)
+			assert.Equal(t, before, toys[1].joined.Load(), "nobody tries it again")
+		})
+	}
+}
+
+// gone is a hook that fails from its call of that number on.
+func gone(call int) func() error {
+	calls := 0
+	return func() error {
+		if calls++; calls < call {
+			return nil
 		}
-		return m, nil
-	})
-	assert.ErrorIs(t, err, boom)
-	m.check(t)
+		return errOffBus
+	}
+}
+
+func TestPoolWithoutAModelLeft(t *testing.T) {
+	for _, n := range []int{1, 2} {
+		p, toys := startPool(t, n, nil)
+		for _, m := range toys {
+			m.onStep = func([]model.Feed) error { return errOffBus }
+		}
+		for range 3 {
+			_, err := p.Translate(t.Context(), Request{Jobs: sentences(6, 1)})
+			assert.ErrorIs(t, err, model.ErrLost)
+		}
+		assert.ErrorIs(t, p.Err(), model.ErrLost)
+		assert.LessOrEqual(t, int(toys[0].batches.Load()), 1)
+	}
+}
+
+// A sentence that faults a GPU, and would fault any, takes two at most with it.
+func TestPoolKeepsSomeFromABadSentence(t *testing.T) {
+	p, toys := startPool(t, 4, nil)
+	bad := sentence(7, 3, 1)
+	for _, m := range toys {
+		m.onJoin = func(sources [][]int64) error {
+			if slices.ContainsFunc(sources, func(s []int64) bool { return slices.Equal(s, bad.Source) }) {
+				return errOffBus
+			}
+			return nil
+		}
+	}
+	_, err := p.Translate(t.Context(), Request{Jobs: []Job{bad}})
+	assert.ErrorIs(t, err, model.ErrLost)
+	lost := 0
+	for _, s := range p.Stats() {
+		if s.Lost {
+			lost++
+		}
+	}
+	assert.Equal(t, 2, lost)
+	_, err = p.Translate(t.Context(), Request{Jobs: sentences(4, 1)})
+	assert.NoError(t, err)
 }

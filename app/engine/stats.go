@@ -38,6 +38,10 @@ type Stats struct {
 	DecodedTokens   uint64 // tokens of finished translations
 	BrokenBatches   uint64
 
+	// Lost says that the model fails for good, see [model.ErrLost]: the engine decodes
+	// nothing any more.
+	Lost bool
+
 	// Where the time goes: rounds with something to do, and in them the model's
 	// Join and Step. What Busy has more than both is the scheduler's own.
 	Busy     time.Duration
@@ -59,6 +63,7 @@ type board struct {
 	mu    sync.Mutex // guards the rest
 	stats Stats
 	round time.Time // when the round at hand began; zero between rounds
+	lost  error     // why the model fails for good
 }
 
 func (b *board) begin(now time.Time) {
@@ -77,6 +82,20 @@ func (b *board) inRound() time.Duration {
 		return 0
 	}
 	return time.Since(b.round)
+}
+
+// lose says that the model fails for good.
+func (b *board) lose(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost = err
+}
+
+// err is why the model fails for good; nil while it does not.
+func (b *board) err() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lost
 }
 
 func (b *board) put(s *Stats) {

@@ -19,6 +19,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/translate"
+	"dragoman/model"
 )
 
 // upper is a translator that writes texts in capitals. Some words make it fail.
@@ -89,6 +90,8 @@ func refuse(ctx context.Context, i int, text string) error {
 		return fmt.Errorf("worker 1: %w", &engine.BusyError{Requests: 64, Wait: 2100 * time.Millisecond})
 	case "closed":
 		return engine.ErrClosed
+	case "lost":
+		return fmt.Errorf("worker 1: %w: CUDA_ERROR_ILLEGAL_ADDRESS", model.ErrLost)
 	case "long", "endless", "many":
 		code := map[string]translate.Code{"long": translate.CodeTextTooLong, "endless": translate.CodeUnfinished, "many": translate.CodeTooManyRecords}[text]
 		return &translate.Error{Code: code, Field: fmt.Sprintf("records[%d].text", i), Message: "no"}

@@ -13,6 +13,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
+	"dragoman/model"
 )
 
 // Codes of errors that this package finds; package translate has more.
@@ -196,6 +197,8 @@ func (a *API) public(c *gin.Context, err error) *translate.Error {
 		return problem(codeBusy, "", "too many requests are waiting: try again in %d s", retryAfter(err))
 	case errors.Is(err, engine.ErrClosed):
 		return problem(codeShuttingDown, "", "the service is shutting down: try again in a moment")
+	case errors.Is(err, model.ErrLost):
+		return problem(codeStuck, "", "the model does not work any more, and is started anew where something watches /healthz: try again in a moment")
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem(codeTimeout, "", "the translation took longer than the client's deadline, or than %s: send fewer or shorter records", a.cfg.RequestTimeout)
 	}

@@ -138,3 +138,14 @@ func TestRetryAfter(t *testing.T) {
 	assert.Equal(t, "3", w.Header().Get("Retry-After"))
 	assert.Equal(t, `{"error":{"code":"busy","message":"too many requests are waiting: try again in 3 s"}}`+"\n", w.Body.String())
 }
+
+// Nobody's fault but the machine's, and soon over: not an internal error.
+func TestLostModel(t *testing.T) {
+	a, log := newAPI()
+	w := do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"lost"}]`))
+	assert.Equal(t, 503, w.Code)
+	assert.Equal(t, "1", w.Header().Get("Retry-After"))
+	assert.Contains(t, w.Body.String(), `{"error":{"code":"stuck","message":"the model does not work any more`)
+	assert.NotContains(t, w.Body.String(), "CUDA")
+	assert.Contains(t, log.String(), "CUDA_ERROR_ILLEGAL_ADDRESS")
+}

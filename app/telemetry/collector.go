@@ -56,8 +56,8 @@ type ModelInfo struct {
 type collector struct {
 	watched *atomic.Pointer[watched]
 
-	ready, model, workers, wait, rows, occupancy *prometheus.Desc
-	ofWorkers                                    []workerMetric
+	ready, model, workers, lost, wait, rows, occupancy *prometheus.Desc
+	ofWorkers                                          []workerMetric
 
 	cacheRequests, cacheEvictions, cacheEntries, cacheBytes, cacheLimit *prometheus.Desc
 
@@ -84,6 +84,7 @@ func newCollector(w *atomic.Pointer[watched]) *collector {
 		ready:   newDesc("ready", "1 where new requests are welcome, 0 while the service loads or ends."),
 		model:   newDesc("model_info", "What translates; always 1.", "source", "revision", "precision", "version", "device"),
 		workers: newDesc("workers", "Copies of the model that decode side by side."),
+		lost:    newDesc("workers_lost", "Of them, those whose device failed: they decode nothing any more."),
 		wait: newDesc("queue_wait_seconds",
 			"How long what waits will take, at the speed of late; 0 while nothing has ever waited."),
 		rows: newDesc("batch_rows_limit", "Rows that a worker decodes together at most."),
@@ -167,7 +168,7 @@ func workerCounters() []workerMetric {
 // Describe sends what Collect can send.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, desc := range append([]*prometheus.Desc{
-		c.ready, c.model, c.workers, c.wait, c.rows, c.occupancy,
+		c.ready, c.model, c.workers, c.lost, c.wait, c.rows, c.occupancy,
 		c.cacheRequests, c.cacheEvictions, c.cacheEntries, c.cacheBytes, c.cacheLimit,
 	}, c.keys.all()...) {
 		out <- desc
@@ -198,6 +199,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if s.Engines != nil {
 		stats := s.Engines.Stats()
 		gauge(c.workers, float64(len(stats)))
+		gauge(c.lost, float64(countLost(stats)))
 		gauge(c.wait, queueWait(stats))
 		c.collectWorkers(out, stats, s.Rows)
 	}
@@ -244,6 +246,16 @@ func (c *collector) collectCache(out chan<- prometheus.Metric, s cache.Stats, li
 	} {
 		out <- prometheus.MustNewConstMetric(metric.desc, metric.kind, metric.value, metric.labels...)
 	}
+}
+
+// countLost is how many workers are lost.
+func countLost(stats []engine.Stats) (n int) {
+	for i := range stats {
+		if stats[i].Lost {
+			n++
+		}
+	}
+	return n
 }
 
 // queueWait is how many seconds what waits will take on all workers together, at the

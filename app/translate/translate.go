@@ -40,8 +40,12 @@ type Tokenizer interface {
 // is there, one call at a time. It is safe for concurrent use.
 type Engine interface {
 	Stream(ctx context.Context, req engine.Request, each func(job int, r engine.Result) error) error
+	// WarmUp decodes a job on whatever the engine works with, so that it is ready.
+	WarmUp(ctx context.Context, job engine.Job) error
 	// InRound is how long the model has been at work without a break.
 	InRound() time.Duration
+	// Err is why nothing can be decoded any more; nil while something can.
+	Err() error
 }
 
 // Detector tells in which of the model's languages a text is. ok is false for texts
@@ -127,6 +131,9 @@ const stuckAfter = time.Minute
 
 // Healthy fails where translations do not go on.
 func (s *Service) Healthy() error {
+	if err := s.cfg.Engine.Err(); err != nil {
+		return fmt.Errorf("the model is lost: %w", err)
+	}
 	if d := s.cfg.Engine.InRound(); d > stuckAfter {
 		return fmt.Errorf("the model has not finished a step for %s", d.Round(time.Second))
 	}
@@ -192,8 +199,7 @@ func (s *Service) WarmUp(ctx context.Context) error {
 	}
 	job := engine.Job{Source: ids, Prefix: []int64{s.cfg.Spec.DecoderStart, target}, Search: s.cfg.Search}
 	// Whether the translation is a good one, or ends, does not matter here.
-	err = s.cfg.Engine.Stream(ctx, engine.Request{Jobs: []engine.Job{job}}, func(int, engine.Result) error { return nil })
-	if err != nil {
+	if err := s.cfg.Engine.WarmUp(ctx, job); err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
 	return nil

@@ -54,6 +54,7 @@ type upper struct {
 	requests []engine.Request
 	err      error // of all requests
 	inRound  time.Duration
+	lost     error
 	// decode, where it is not nil, answers a source text.
 	decode func(text string, job engine.Job) (translation string, truncated bool)
 }
@@ -82,6 +83,11 @@ func (u *upper) Stream(_ context.Context, req engine.Request, each func(int, eng
 }
 
 func (u *upper) InRound() time.Duration { return u.inRound }
+func (u *upper) Err() error             { return u.lost }
+
+func (u *upper) WarmUp(ctx context.Context, job engine.Job) error {
+	return u.Stream(ctx, engine.Request{Jobs: []engine.Job{job}}, func(int, engine.Result) error { return nil })
+}
 
 // last is the last request.
 func (u *upper) last() engine.Request { return u.requests[len(u.requests)-1] }
@@ -371,6 +377,8 @@ func TestHealthy(t *testing.T) {
 	assert.NoError(t, s.Healthy())
 	eng.inRound += time.Second
 	assert.EqualError(t, s.Healthy(), "the model has not finished a step for 1m1s")
+	eng.lost = errors.New("the GPU is gone")
+	assert.EqualError(t, s.Healthy(), "the model is lost: the GPU is gone")
 }
 
 func TestLanguages(t *testing.T) {

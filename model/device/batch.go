@@ -41,7 +41,7 @@ func (m *Model) newBatch(limits model.Limits, graphs bool) (*batch, error) {
 			model.ErrInput, limits.Rows, limits.MaxLength, most)
 	}
 	b := &batch{model: m, limits: limits, kvRows: newPool(limits.Rows), slots: newPool(limits.Rows)}
-	err := m.thread.do(func() error {
+	err := m.do(func() error {
 		if err := b.reserve(graphs); err != nil || !graphs {
 			return err
 		}
@@ -102,7 +102,7 @@ func (b *batch) Join(ctx context.Context, sources [][]int64) error {
 	for i := range slots {
 		slots[i] = b.slots.take()
 	}
-	err := b.model.thread.do(func() error { return b.model.diagnose(b.encoding.encode(sources, slots)) })
+	err := b.model.do(func() error { return b.model.diagnose(b.encoding.encode(sources, slots)) })
 	if err != nil {
 		b.slots.give(slots...)
 		if errors.Is(err, ErrMemory) { // nothing but free memory was written to
@@ -128,7 +128,7 @@ func (b *batch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Cand
 	for i, s := range b.sentences {
 		b.rows = s.feed(feeds[i], &b.kvRows, b.rows)
 	}
-	b.broken = b.model.thread.do(func() error { return b.model.diagnose(b.step.run(b.rows, k)) })
+	b.broken = b.model.do(func() error { return b.model.diagnose(b.step.run(b.rows, k)) })
 	if b.broken != nil {
 		return model.Candidates{}, fmt.Errorf("decoder step of %d rows: %w", len(b.rows), b.broken)
 	}
@@ -200,7 +200,7 @@ func (b *batch) Close() error {
 		*b = batch{model: m, broken: closed}
 		return nil
 	}
-	err := m.thread.do(func() error {
+	err := m.do(func() error {
 		errs := []error{m.machine.wait(), b.encoding.close(), b.step.close()}
 		for _, p := range b.memory {
 			errs = append(errs, m.machine.free(p))

@@ -58,7 +58,6 @@ import (
 	"log/slog"
 
 	"dragoman/model"
-	"dragoman/model/device/cuda"
 )
 
 // Kind is a kind of device.
@@ -103,8 +102,4 @@ var (
 	// ErrMemory means that a device has not enough memory. From NewBatch and Join it
 	// changes nothing.
 	ErrMemory = errors.New("not enough device memory")
-	// ErrLost means that a device does not work any more, after a fault of a kernel or
-	// of the hardware: every model on it fails from now on, and the process must be
-	// started anew to use it again. Models on other devices are not affected.
-	ErrLost = cuda.ErrLost
 )

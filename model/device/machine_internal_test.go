@@ -214,9 +214,9 @@ func TestLostDevice(t *testing.T) {
 	require.NoError(t, b.Join(t.Context(), sources))
 	f.uploads, f.waits = errors.New("kernel launch failed"), &cuda.Error{Doing: "wait", Code: 700, Name: "CUDA_ERROR_ILLEGAL_ADDRESS"}
 	_, err = b.Step(t.Context(), prefix, 1)
-	assert.ErrorIs(t, err, ErrLost)
+	assert.ErrorIs(t, err, model.ErrLost)
 	assert.ErrorContains(t, err, "kernel launch failed")
-	assert.ErrorIs(t, b.Close(), ErrLost)
+	assert.ErrorIs(t, b.Close(), model.ErrLost)
 	f.uploads, f.waits = nil, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"dragoman/model"
+	"dragoman/model/device/cuda"
 	"dragoman/model/device/kernels"
 )
 
@@ -147,6 +148,16 @@ func (m *Model) try() (err error) {
 	return nil
 }
 
+// do calls f on the model's thread. The errors of a device that is lost wrap
+// model.ErrLost.
+func (m *Model) do(f func() error) error {
+	err := m.thread.do(f)
+	if errors.Is(err, cuda.ErrLost) {
+		return fmt.Errorf("%s: %w: %w", m.machine, model.ErrLost, err)
+	}
+	return err
+}
+
 // Spec returns the model's sizes.
 func (m *Model) Spec() model.Spec { return m.manifest.Spec }
 
@@ -158,7 +169,7 @@ func (m *Model) Precision() model.Precision { return m.manifest.Precision }
 
 // Available is how many bytes of the device's memory are free; -1 is as many as wanted.
 func (m *Model) Available() (free int64, err error) {
-	err = m.thread.do(func() error {
+	err = m.do(func() error {
 		free, err = m.machine.available()
 		return err
 	})

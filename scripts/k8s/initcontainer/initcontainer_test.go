@@ -29,7 +29,7 @@ const (
 // kubelet, which does so until it succeeds: it goes on where it was. Once more it does
 // nothing. Then the service serves from the volume, which it cannot write into.
 func TestInitContainerGoesOnAfterItWasKilled(t *testing.T) {
-	set, err := base()
+	set, err := onCPUs()
 	require.NoError(t, err)
 	hub := hubtest.New(t, repo, checkpoint)
 	hub.Fail(hubtest.Fault{File: large, StallAfter: cut})
@@ -76,7 +76,7 @@ func TestInitContainerGoesOnAfterItWasKilled(t *testing.T) {
 // Two pods that come to a node at the same time fetch the model once. A third one finds
 // it. What they map is the same, so it is in memory once.
 func TestPodsOfANodeShareTheModel(t *testing.T) {
-	set, err := nodeCache()
+	set, err := nodeCache(t)
 	require.NoError(t, err)
 	hub := hubtest.New(t, repo, checkpoint)
 	node := readableTempDir(t)
@@ -112,7 +112,7 @@ func TestPodsOfANodeShareTheModel(t *testing.T) {
 // The hub does not know the repository: the container says so in one line and fails,
 // which kubelet shows and tries again.
 func TestInitContainerFailsWithALine(t *testing.T) {
-	set, err := base()
+	set, err := onCPUs()
 	require.NoError(t, err)
 	hub := hubtest.New(t, "facebook/another", checkpoint)
 	p := newPod(t, set, "", hub.Endpoint)
@@ -136,6 +136,27 @@ func TestInitContainerFailsWithALine(t *testing.T) {
 	assert.Len(t, hub.Requests(), asked)
 }
 
+// A pod on a node whose GPU cannot be used: the model is fetched and exported for GPUs,
+// which takes none; the service says what is missing, in one line, and does not work on
+// the CPU in silence.
+func TestPodWithoutItsGPU(t *testing.T) {
+	set, err := onGPUs()
+	require.NoError(t, err)
+	hub := hubtest.New(t, repo, checkpoint)
+	p := newPod(t, set, "", hub.Endpoint)
+	complete(t, p)
+	m, err := model.ReadManifest(p.saved(t))
+	require.NoError(t, err)
+	assert.Equal(t, model.FP16, m.Precision)
+
+	serve := p.command(t, p.server(), "APP_HOST=127.0.0.1", "APP_PORT=0")
+	out, err := serve.CombinedOutput()
+	require.Error(t, err)
+	assert.Equal(t, 1, serve.ProcessState.ExitCode(), "%s", out)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	assert.Contains(t, lines[len(lines)-1], "dragoman: DEVICE=cuda: the device cannot be used")
+}
+
 // complete runs a pod's init container to its end.
 func complete(t *testing.T, p *pod) {
 	t.Helper()
@@ -150,7 +171,7 @@ func complete(t *testing.T, p *pod) {
 
 // What the tests above take for granted of the overlay.
 func TestNodeCacheIsAFolderOfTheNode(t *testing.T) {
-	set, err := nodeCache()
+	set, err := nodeCache(t)
 	require.NoError(t, err)
 	node := readableTempDir(t)
 	p := newPod(t, set, node, "http://127.0.0.1:1")

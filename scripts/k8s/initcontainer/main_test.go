@@ -115,10 +115,29 @@ func inRepository(name string, args ...string) error {
 }
 
 // base is deployment.yaml, nodeCache the overlay for folders of nodes.
-func base() (manifests.Set, error) {
+// onGPUs are the manifests of pods with a GPU, which there is none of here.
+func onGPUs() (manifests.Set, error) {
 	return manifests.ReadFile(filepath.Join(repository, "k8s", "deployment.yaml"))
 }
 
-func nodeCache() (manifests.Set, error) {
-	return manifests.Build(filepath.Join(repository, "k8s", "overlays", "node-cache"))
+func onCPUs() (manifests.Set, error) {
+	return manifests.Build(filepath.Join(repository, "k8s", "overlays", "cpu"))
+}
+
+// nodeCache are the manifests of pods on CPUs that share a folder of the node.
+func nodeCache(t *testing.T) (manifests.Set, error) {
+	dir := t.TempDir()
+	absolute, err := filepath.Abs(filepath.Join(repository, "k8s"))
+	if err != nil {
+		return nil, err
+	}
+	k8s, err := filepath.Rel(dir, absolute) // kustomize takes no others
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("resources:\n  - %s/overlays/cpu\ncomponents:\n  - %[1]s/components/node-cache\n", k8s)
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o644); err != nil {
+		return nil, err
+	}
+	return manifests.Build(dir)
 }

@@ -75,8 +75,8 @@ func environment(s *subject) {
 			}
 		}
 	}
-	of := func(c config.Config) [4]string {
-		return [4]string{c.Weights, c.Revision, c.SaveWeights, string(c.Precision)}
+	of := func(c config.Config) [5]string {
+		return [5]string{c.Weights, c.Revision, c.SaveWeights, string(c.Precision), string(c.Device)}
 	}
 	if prepared, served := of(s.preparing), of(s.settings); prepared != served {
 		s.fail("the init container prepares %q, the service serves %q", prepared, served)

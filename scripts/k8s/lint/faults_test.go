@@ -78,6 +78,22 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
+// On CPUs the decoding state is in the pod's memory.
+func TestFaultsOnCPUsAreFound(t *testing.T) {
+	sound := combine(t, "overlays/cpu", "components/prometheus", "components/network-policy")
+	require.NoError(t, lint.Check(sound))
+	for name, test := range map[string]fault{
+		"small memory": {func(p parts) { set(p.server, "KV_MEMORY", "3GiB") }, "KV_MEMORY of 3072 MiB and 1700 MiB for the rest do not fit into 4096 MiB"},
+		"small state":  {func(p parts) { set(p.server, "KV_MEMORY", "256MiB") }, "the service does not start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			broken := sound.Copy()
+			test.put(partsOf(t, broken))
+			assert.ErrorContains(t, lint.Check(broken), test.want)
+		})
+	}
+}
+
 func TestMissingObjects(t *testing.T) {
 	sound := build(t, filepath.Join(folder, "overlays/gpu"))
 	for _, object := range sound {
@@ -146,14 +162,28 @@ func faultsOfContainers() map[string]fault {
 		"command":           {func(p parts) { p.server.Command = []string{"sh", "-c"} }, "has a command"},
 		"subcommand":        {func(p parts) { p.weights.Args = []string{"fetch"} }, `not "pull"`},
 
-		"no request":   {func(p parts) { delete(p.server.Resources.Requests, "cpu") }, "requests 0 of cpu"},
-		"burstable":    {func(p parts) { amount(p.server.Resources.Limits, "memory", "8Gi") }, "its limit is 8Gi"},
-		"half a GPU":   {func(p parts) { amount(p.server.Resources.Requests, "nvidia.com/gpu", "2") }, "other requests than limits"},
-		"greedy init":  {func(p parts) { amount(p.weights.Resources.Requests, "memory", "6Gi") }, "more than the service's 4Gi"},
-		"small memory": {func(p parts) { set(p.server, "KV_MEMORY", "3GiB") }, "do not fit into 4096 MiB"},
-		"no bound":     {func(p parts) { set(p.server, "KV_MEMORY", "") }, "KV_MEMORY of 0 MiB"},
-		"small state":  {func(p parts) { set(p.server, "KV_MEMORY", "256MiB") }, "the service does not start"},
-		"many beams":   {func(p parts) { set(p.server, "MAX_BEAMS", "64") }, "the service does not start"},
+		"no request":  {func(p parts) { delete(p.server.Resources.Requests, "cpu") }, "requests 0 of cpu"},
+		"burstable":   {func(p parts) { amount(p.server.Resources.Limits, "memory", "8Gi") }, "its limit is 8Gi"},
+		"half a GPU":  {func(p parts) { amount(p.server.Resources.Requests, "nvidia.com/gpu", "2") }, "other requests than limits"},
+		"greedy init": {func(p parts) { amount(p.weights.Resources.Requests, "memory", "6Gi") }, "more than the service's 4Gi"},
+		"small memory": {func(p parts) {
+			for _, c := range []*corev1.Container{p.weights, p.server} {
+				amount(c.Resources.Requests, "memory", "2Gi")
+				amount(c.Resources.Limits, "memory", "2Gi")
+			}
+		}, "do not fit into 2048 MiB"},
+		"no bound":    {func(p parts) { set(p.server, "KV_MEMORY", "") }, "KV_MEMORY of 0 MiB"},
+		"small state": {func(p parts) { set(p.server, "KV_MEMORY", "800MiB") }, "the service does not start"},
+		"no GPU": {func(p parts) {
+			delete(p.server.Resources.Requests, "nvidia.com/gpu")
+			delete(p.server.Resources.Limits, "nvidia.com/gpu")
+		}, "runs with DEVICE=cuda and requests 0 GPUs"},
+		"idle GPU": {func(p parts) {
+			set(p.weights, "DEVICE", "auto")
+			set(p.server, "DEVICE", "auto")
+		}, "runs with DEVICE=auto and requests 1 GPUs"},
+		"export for CPUs": {func(p parts) { set(p.weights, "DEVICE", "cpu") }, "the init container prepares"},
+		"many beams":      {func(p parts) { set(p.server, "MAX_BEAMS", "100") }, "the service does not start"},
 
 		"misspelt":         {func(p parts) { set(p.server, "KV_MEMROY", "1GiB") }, "sets KV_MEMROY"},
 		"bad value":        {func(p parts) { set(p.server, "SHUTDOWN_TIMEOUT", "60") }, "container dragoman: "},

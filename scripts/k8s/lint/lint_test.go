@@ -138,7 +138,7 @@ func TestOverlaysChangeWhatTheySay(t *testing.T) {
 			assert.Equal(t, "ghcr.io/dragoman/dragoman:"+test.image, pod.Containers[0].Image)
 			assert.Equal(t, test.gpu, strings.Contains(fmt.Sprint(deployment), "nvidia.com/gpu"))
 			assert.Equal(t, test.gpu, strings.Contains(fmt.Sprint(deployment), "NVIDIA_VISIBLE_DEVICES"))
-			assert.Contains(t, manifests.Environ(pod.Containers[0]), "DEVICE="+map[bool]string{true: "auto", false: "cpu"}[test.gpu])
+			assert.Contains(t, manifests.Environ(pod.Containers[0]), "DEVICE="+map[bool]string{true: "cuda", false: "cpu"}[test.gpu])
 			assert.Equal(t, test.volume, kindOf(pod.Volumes, "models"))
 		})
 	}

@@ -7,12 +7,15 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"dragoman/app/config"
 )
 
-// What a pod takes of memory with a model of facebook/m2m100_418M's size in 8 bits, as
-// deployment.yaml counts it.
+// What a pod takes of memory with a model of facebook/m2m100_418M's size, as the manifests
+// count it.
 const (
 	besidesState = 1700 << 20 // all but KV_MEMORY
+	besidesGPU   = 2500 << 20 // on a GPU, which has the decoding state
 	usual        = 1500 << 20 // under usual load
 	tokenState   = 48 << 10   // of a token of a beam, and of a source token
 	positions    = 1024       // of the model
@@ -75,10 +78,23 @@ func checkMetric(s *subject, metric autoscalingv2.MetricSpec) {
 func memory(s *subject) {
 	request := s.server.Resources.Requests.Memory().Value()
 	state := int64(s.settings.KVMemory)
-	if state == 0 || state+besidesState > request {
-		s.fail("KV_MEMORY of %d MiB and %d MiB for the rest do not fit into %d MiB", state>>20, besidesState>>20, request>>20)
+	onGPU := s.settings.Device == config.CUDA
+	inPod, rest := state, int64(besidesState)
+	if onGPU {
+		inPod, rest = 0, besidesGPU
 	}
-	if need := int64(s.settings.MaxBeams*positions+positions) * tokenState; state < need {
+	if state == 0 || inPod+rest > request {
+		s.fail("KV_MEMORY of %d MiB and %d MiB for the rest do not fit into %d MiB", inPod>>20, rest>>20, request>>20)
+	}
+	gpus := s.server.Resources.Requests["nvidia.com/gpu"]
+	if onGPU == gpus.IsZero() {
+		s.fail("the service runs with DEVICE=%s and requests %s GPUs", s.settings.Device, gpus.String())
+	}
+	need := int64(s.settings.MaxBeams*positions+positions) * tokenState
+	if onGPU { // which reserves as much for each row, and one more
+		need = int64(s.settings.MaxBeams+1) * 2 * positions * tokenState
+	}
+	if state < need {
 		s.fail("KV_MEMORY is %d MiB, a sentence may take %d MiB: the service does not start", state>>20, need>>20)
 	}
 	for _, metric := range s.scaler.Spec.Metrics {

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"dragoman/app/config"
+	"dragoman/app/engine"
+	"dragoman/model"
+	"dragoman/model/device"
+)
+
+// gpuRuntime is ONNX Runtime with its CUDA provider as the program uses it.
+type gpuRuntime interface {
+	// Devices is the number of GPUs; see [device.Runtime.Devices].
+	Devices() (int, error)
+	Open(dir string, opts device.Options) (gpuModel, error)
+	Close() error
+}
+
+// gpuModel is a model on a GPU.
+type gpuModel interface {
+	model.Model
+	// StateBytes is what a batch with these limits reserves of the GPU's memory.
+	StateBytes(limits model.Limits) int64
+}
+
+// cudaRuntime is the real one.
+type cudaRuntime struct{ *device.Runtime }
+
+// Open loads an exported folder onto a GPU.
+func (r cudaRuntime) Open(dir string, opts device.Options) (gpuModel, error) {
+	m, err := r.Runtime.Open(dir, opts)
+	if err != nil {
+		return nil, err // not m: a nil pointer in an interface is not nil
+	}
+	return m, nil
+}
+
+func loadGPUs(library string) (gpuRuntime, error) {
+	r, err := device.Load(library)
+	if err != nil {
+		return nil, err
+	}
+	return cudaRuntime{r}, nil
+}
+
+// gpus are the NVIDIA GPUs that the configuration lets the model run on.
+type gpus struct {
+	*program
+	runtime gpuRuntime
+	numbers []int
+}
+
+// openGPUs finds the GPUs. It fails where there is none, with what is missing, and where
+// CUDA_DEVICES names one that is not there.
+func (p *program) openGPUs(library string) (_ *gpus, err error) {
+	rt, err := p.loadGPUs(library)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, rt.Close())
+		}
+	}()
+	n, err := rt.Devices()
+	if err != nil {
+		return nil, err
+	}
+	numbers := p.cfg.CUDADevices
+	if len(numbers) == 0 {
+		for i := range n {
+			numbers = append(numbers, i)
+		}
+	}
+	if last := slices.Max(numbers); last >= n {
+		return nil, fmt.Errorf("CUDA_DEVICES has %d, but there are %d GPUs, the first is 0", last, n)
+	}
+	return &gpus{p, rt, numbers}, nil
+}
+
+func (g *gpus) device() config.Device      { return config.CUDA }
+func (g *gpus) precision() model.Precision { return model.FP16 }
+func (g *gpus) close() error               { return g.runtime.Close() }
+
+func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Pool, error) {
+	if manifest.Precision == model.INT8 {
+		return nil, fmt.Errorf("%w: %s holds an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere, dir)
+	}
+	models, err := g.open(dir)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := fit(models[0].StateBytes, &cfg)
+	if err != nil {
+		return nil, errors.Join(err, closeAll(models))
+	}
+	g.log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", cfg.MaxBeams,
+		"max_length", cfg.MaxLength, "state_bytes", models[0].StateBytes(limits))
+	list := make([]model.Model, len(models))
+	for i, m := range models {
+		list[i] = m
+	}
+	return engine.StartPool(cfg, list...)
+}
+
+// open loads the model for each worker, GPU by GPU. Where none was named, those that do
+// not work are left out, as long as one does.
+func (g *gpus) open(dir string) (models []gpuModel, err error) {
+	defer func() {
+		if err != nil {
+			models, err = nil, errors.Join(err, closeAll(models))
+		}
+	}()
+	var unavailable []error
+	for _, number := range g.numbers {
+		opened, err := g.openOn(number, dir)
+		models = append(models, opened...)
+		switch {
+		case err == nil:
+		case !errors.Is(err, device.ErrUnavailable):
+			return models, err
+		case len(g.cfg.CUDADevices) > 0:
+			return models, fmt.Errorf("CUDA_DEVICES: GPU %d: %w", number, err)
+		default:
+			g.log.Warn("a GPU is left out", "number", number, "error", oneLine(err))
+			unavailable = append(unavailable, fmt.Errorf("GPU %d: %w", number, err))
+		}
+	}
+	if len(models) == 0 {
+		return nil, fmt.Errorf("%w: %w", errElsewhere, errors.Join(unavailable...))
+	}
+	return models, nil
+}
+
+// openOn loads the model for each worker of a GPU: all, or with an error none.
+func (g *gpus) openOn(number int, dir string) (models []gpuModel, err error) {
+	for range max(1, g.cfg.Workers) {
+		m, err := g.runtime.Open(dir, device.Options{Number: number, Verify: g.cfg.Verify, Log: g.log})
+		if err != nil {
+			return nil, errors.Join(err, closeAll(models))
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+// fit lowers cfg's rows so that the state of a batch, which a GPU reserves as a whole,
+// takes no more than cfg's memory; then there is nothing left for the engine to count.
+// It returns what a batch has room for.
+func fit(stateBytes func(model.Limits) int64, cfg *engine.Config) (model.Limits, error) {
+	limits := model.Limits{Rows: max(cfg.Rows, cfg.MaxBeams), MaxLength: cfg.MaxLength}
+	memory := cfg.Memory
+	cfg.Memory = 0
+	if memory == 0 || stateBytes(limits) <= memory {
+		return limits, nil
+	}
+	least := cfg.MaxBeams
+	limits.Rows = least + sort.Search(limits.Rows-least, func(more int) bool {
+		return stateBytes(model.Limits{Rows: least + more + 1, MaxLength: cfg.MaxLength}) > memory
+	})
+	if need := stateBytes(limits); need > memory {
+		return limits, fmt.Errorf("KV_MEMORY is %d bytes, but a GPU reserves %d for a sentence with %d beams of %d tokens: "+
+			"raise KV_MEMORY, or lower MAX_BEAMS or MAX_LENGTH_LIMIT", memory, need, cfg.MaxBeams, cfg.MaxLength)
+	}
+	cfg.Rows = limits.Rows
+	return limits, nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"runtime"
+
+	"dragoman/app/config"
+	"dragoman/app/engine"
+	"dragoman/model"
+	"dragoman/model/ort"
+)
+
+// modelRuntime is ONNX Runtime as the program uses it.
+type modelRuntime interface {
+	Open(dir string, opts ort.Options) (model.Model, error)
+	Version() string
+	Close() error
+}
+
+// ortRuntime is the real one.
+type ortRuntime struct{ *ort.Runtime }
+
+// Open loads an exported folder.
+func (r ortRuntime) Open(dir string, opts ort.Options) (model.Model, error) {
+	m, err := r.Runtime.Open(dir, opts)
+	if err != nil {
+		return nil, err // not m: a nil pointer in an interface is not nil
+	}
+	return m, nil
+}
+
+func loadRuntime(library string) (modelRuntime, error) {
+	r, err := ort.Load(library)
+	if err != nil {
+		return nil, err
+	}
+	return ortRuntime{r}, nil
+}
+
+// processor is the CPU.
+type processor struct {
+	*program
+	runtime modelRuntime
+}
+
+func (c *processor) device() config.Device      { return config.CPU }
+func (c *processor) precision() model.Precision { return "" }
+func (c *processor) close() error               { return nil }
+
+func (c *processor) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Pool, error) {
+	spec := manifest.Spec
+	workers, threads := c.cfg.Share(spec, runtime.GOMAXPROCS(0))
+	var models []model.Model
+	for range workers {
+		m, err := c.runtime.Open(dir, c.openOptions(spec, threads))
+		if err != nil {
+			return nil, errors.Join(err, closeAll(models))
+		}
+		models = append(models, m)
+	}
+	f, rows := models[0].Footprint(), int64(max(cfg.Rows, cfg.MaxBeams))
+	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(spec.MaxPositions)*f.SourceToken)
+	if cfg.Memory > 0 {
+		state = min(state, cfg.Memory)
+	}
+	c.log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", rows,
+		"max_beams", cfg.MaxBeams, "max_length", cfg.MaxLength, "state_bytes_at_most", state)
+	return engine.StartPool(cfg, models...)
+}
+
+// openOptions says how the program opens a model on the CPU.
+func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
+	return ort.Options{
+		Threads: threads, Verify: p.cfg.Verify, NoPrepack: !bool(p.cfg.Prepack) || spec.Small(), Log: p.log,
+	}
+}
