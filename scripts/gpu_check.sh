@@ -20,7 +20,8 @@
 #   --seconds TIME    least time of each measurement (default: 3s)
 #   --no-peers        dragoman alone
 #
-# It needs build/gpu_check.bin and build/random_checkpoint.bin, which
+# It needs build/dragoman, build/gpu_check.bin and build/random_checkpoint.bin, which
+#   make build
 #   go build -o build/gpu_check.bin ./scripts/gpu_check
 #   go build -o build/random_checkpoint.bin ./scripts/random_checkpoint
 # make on any machine, this repository's files, and for peers a python3 with torch and
@@ -60,6 +61,7 @@ done
 for binary in gpu_check random_checkpoint; do
   [[ -x build/$binary.bin ]] || die "build/$binary.bin is not there: go build -o build/$binary.bin ./scripts/$binary"
 done
+[[ -x build/dragoman ]] || die "build/dragoman is not there: make build"
 mkdir -p "$work/lib"
 work=$(cd "$work" && pwd)
 

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"dragoman/model"
+	"dragoman/model/bundled"
 	"dragoman/model/device"
 	"dragoman/model/export"
 )
@@ -35,19 +36,20 @@ func main() {
 
 // options are the command line.
 type options struct {
-	library, bundled, goldens, checkpoint, work, out string
-	gpu                                              int
-	host                                             bool
-	bandwidth                                        float64
-	seconds                                          time.Duration
-	sentences                                        []int
-	peers                                            peers
+	library, program, bundled, goldens, checkpoint, work, out string
+	gpu                                                       int
+	host                                                      bool
+	bandwidth                                                 float64
+	seconds                                                   time.Duration
+	sentences                                                 []int
+	peers                                                     peers
 }
 
 func parse(args []string) (options, error) {
 	o := options{sentences: []int{1, 8, 32, 128, 512}}
 	f := flag.NewFlagSet("gpu_check", flag.ContinueOnError)
 	f.StringVar(&o.library, "library", "build/onnxruntime/libonnxruntime.so", "path of ONNX Runtime's library")
+	f.StringVar(&o.program, "program", "build/dragoman", "the service; empty: it is not tried")
 	f.StringVar(&o.bundled, "bundled", "model/bundled", "folder of the bundled checkpoint")
 	f.StringVar(&o.goldens, "goldens", "model/testdata/bundled.json.gz", "what Hugging Face makes of it")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint to measure speed with; empty: none")
@@ -118,6 +120,9 @@ func run(args []string, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, s.runtime.Close()) }()
 	s.report.Runtime = s.runtime.Version()
 	s.correctness()
+	if o.program != "" {
+		s.service()
+	}
 	if o.checkpoint != "" {
 		s.speed()
 		s.comparePeers()
@@ -158,7 +163,9 @@ func (s *session) export(checkpoint string, precision model.Precision) (string, 
 		return dir, nil
 	}
 	fmt.Fprintf(s.out, "exporting %s in %s\n", checkpoint, precision)
-	_, err := export.Export(interrupted(), checkpoint, dir, export.Options{Precision: precision, Source: checkpoint})
+	_, err := export.Export(interrupted(), checkpoint, dir, export.Options{
+		Precision: precision, Source: checkpoint, Languages: bundled.Languages(), // of any tokenizer that is at hand
+	})
 	return dir, err
 }
 
