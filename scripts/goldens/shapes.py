@@ -38,6 +38,9 @@ SHAPES = {
     "three-heads": Shape(14, 1.5, dict(d_model=48, encoder_attention_heads=3, decoder_attention_heads=3, decoder_layers=2)),
     # A width that is a multiple of neither 64 nor 8, and heads of 12.
     "heads-of-12": Shape(12, 1.5, dict(d_model=36, encoder_attention_heads=3, decoder_attention_heads=3, encoder_layers=2)),
+    # One head, wider than 64: the kernels for GPUs hold such heads in other registers.
+    "wide-head": Shape(7, 3.5, dict(d_model=72, encoder_attention_heads=1, decoder_attention_heads=1, decoder_layers=2),
+                       dtype=torch.float16, every_setting=False),
     # Encoder and decoder differ in layers, heads and feed-forward width.
     "asymmetric": Shape(22, 1.5, dict(d_model=48, encoder_layers=3, encoder_attention_heads=4, decoder_attention_heads=2,
                                 encoder_ffn_dim=56, decoder_ffn_dim=88)),

@@ -3,74 +3,90 @@
 
 // source says where the keys and values of one row and head are. Token t is in a row
 // of the memory; from token `fresh` on, they are what this step's product brings, in
-// its rows from fresh_row on.
+// its rows from fresh_row on, still without bias.
 struct NAME(source) {
   const T *memory, *acc;  // both at the head's first column; memory at layer 0's place
   const float *bias;
-  const i32 *history;  // null: all in `row`
-  i64 row, length, fresh, fresh_row, capacity, width;
+  const i32 *history;
+  i32 tracked;  // rows are in the history: else all are `row`
+  i32 row, length, fresh, fresh_row, capacity, width;
 };
 
-DEVICE const T *NAME(locate)(const struct NAME(source) *s, i64 t, const float **bias) {
-  if (t >= s->fresh) {
-    *bias = s->bias + s->width;
-    return s->acc + (s->fresh_row + t - s->fresh) * 3 * s->width + s->width;
-  }
-  *bias = 0;
-  const i64 row = s->history ? s->history[t] : s->row;
-  return s->memory + (row * 2 * s->capacity + t) * s->width;
+// place is where the key of a token is. Its value lies `apart` elements behind it.
+struct NAME(place) {
+  const T *key;
+  i64 apart;
+  i32 fresh;
+};
+
+DEVICE struct NAME(place) NAME(locate)(const struct NAME(source) *s, i32 row, i32 t) {
+  const i32 fresh = s->acc && t >= s->fresh, token = fresh ? s->fresh_row + t - s->fresh : row * 2 * s->capacity + t;
+  const struct NAME(place) p = {(fresh ? s->acc + s->width : s->memory) + (i64)token * (fresh ? 3 * s->width : s->width),
+                                fresh ? s->width : (i64)s->capacity * s->width, fresh};
+  return p;
 }
 
-// fetch is an element of a key or value as the memory holds it, or will.
-DEVICE float NAME(fetch)(const T *x, const float *bias, i32 i) {
-  return bias ? LOAD(STORE(LOAD(x[i]) + bias[i])) : LOAD(x[i]);
+// remembered is an element of a key or value as the memory holds it, or will.
+DEVICE float NAME(remembered)(T x, float bias, i32 fresh) {
+  return fresh ? LOAD(STORE(LOAD(x) + bias)) : LOAD(x);
 }
 
 // SLICES_OF goes through the slices j that a head has.
 #undef SLICES_OF
-#define SLICES_OF(dim) UNROLL for (i32 j = 0; j < SLICES; j++) if (j * WARP < (dim))
+#define SLICES_OF(dim) UNROLL for (i32 j = 0; j < slices && MORE(j * WARP < (dim)); j++)
 
-// attend computes attention for one row and head; q is its query, at the head's first
-// column, `out` its result. Softmax goes along: `most` is the largest score so far,
-// and weights are relative to it.
-DEVICE void NAME(attend)(const struct attention_args *a, const struct NAME(source) *s, const T *query,
-                         const float *query_bias, T *out) {
-  const i32 dim = a->head_dim;
-  float q[SLICES * EACH], sums[SLICES * EACH];
+// TOKEN_OF is the token at place g of a group. Behind the last one it is the last, which
+// then weighs nothing.
+#undef TOKEN_OF
+#define TOKEN_OF(g) (first + (g) < s->length ? first + (g) : s->length - 1)
+
+// attend_slices computes attention for one row and head; query is at the head's first
+// column, and so is `out`, its result. Softmax goes along: `most` is the largest score
+// so far, and weights are relative to it. A group of tokens is loaded before any of it
+// is looked at: so a warp waits for the memory once for all of them.
+DEVICE void NAME(attend_slices)(const struct attention_args *a, const struct NAME(source) *s, const i32 slices,
+                                const T *query, const float *query_bias, T *out) {
+  const i32 dim = a->head_dim, group = HELD / slices;
+  float q[SLICES * EACH], sums[SLICES * EACH], key_bias[SLICES * EACH], value_bias[SLICES * EACH];
   SLICES_OF(dim) LANES(l) {
     const i32 i = j * WARP + l;
     OF(q + j * EACH, l) = i < dim ? (LOAD(query[i]) + query_bias[i]) * a->scale : 0;
+    OF(key_bias + j * EACH, l) = s->acc && i < dim ? s->bias[s->width + i] : 0;
+    OF(value_bias + j * EACH, l) = s->acc && i < dim ? s->bias[2 * s->width + i] : 0;
     OF(sums + j * EACH, l) = 0;
   }
   float most = -INFINITE, total = 0;
-  for (i64 first = 0; first < s->length; first += GROUP) {
-    float weight[GROUP], values[GROUP * SLICES * EACH], top = most;
-    UNROLL for (i32 g = 0; g < GROUP; g++) {
-      const i64 t = first + g < s->length ? first + g : s->length - 1;
-      const float *bias;
-      const T *key = NAME(locate)(s, t, &bias);
-      const T *value = key + (bias ? s->width : s->capacity * s->width);  // behind a row's keys, or a token's
-      float dot[EACH];
-      LANES(l) OF(dot, l) = 0;
+  for (i32 first = 0; first < s->length; first += group) {
+    T keys[HELD * EACH], values[HELD * EACH];
+    float dots[HELD * EACH], weight[HELD], top = most;
+    i32 rows[HELD], fresh[HELD];
+    UNROLL for (i32 g = 0; g < group; g++) rows[g] = s->tracked ? s->history[TOKEN_OF(g)] : s->row;
+    UNROLL for (i32 g = 0; g < group; g++) {
+      const struct NAME(place) p = NAME(locate)(s, rows[g], TOKEN_OF(g));
+      fresh[g] = p.fresh;
       SLICES_OF(dim) LANES(l) {
         const i32 i = j * WARP + l;
-        if (i >= dim) continue;
-        OF(dot, l) += OF(q + j * EACH, l) * NAME(fetch)(key, bias, i);
-        OF(values + (g * SLICES + j) * EACH, l) = NAME(fetch)(value, bias ? bias + s->width : 0, i);
+        OF(keys + (g * slices + j) * EACH, l) = i < dim ? p.key[i] : 0;
+        OF(values + (g * slices + j) * EACH, l) = i < dim ? p.key[p.apart + i] : 0;
       }
-      weight[g] = warp_sum(dot);
     }
-    UNROLL for (i32 g = 0; g < GROUP; g++) {
+    UNROLL for (i32 g = 0; g < group; g++) {
+      LANES(l) OF(dots + g * EACH, l) = 0;
+      SLICES_OF(dim) LANES(l) OF(dots + g * EACH, l) += OF(q + j * EACH, l) *
+          NAME(remembered)(OF(keys + (g * slices + j) * EACH, l), OF(key_bias + j * EACH, l), fresh[g]);
+    }
+    warp_sums(dots, weight, group);
+    UNROLL for (i32 g = 0; g < group; g++) {
       if (first + g >= s->length) weight[g] = -INFINITE;
       top = fmaxf(top, weight[g]);
     }
     const float keep = expf(most - top);
     total *= keep;
-    UNROLL for (i32 g = 0; g < GROUP; g++) total += weight[g] = expf(weight[g] - top);
+    UNROLL for (i32 g = 0; g < group; g++) total += weight[g] = expf(weight[g] - top);
     SLICES_OF(dim) LANES(l) {
-      if (j * WARP + l >= dim) continue;
       float v = OF(sums + j * EACH, l) * keep;
-      UNROLL for (i32 g = 0; g < GROUP; g++) v += weight[g] * OF(values + (g * SLICES + j) * EACH, l);
+      UNROLL for (i32 g = 0; g < group; g++)
+        v += weight[g] * NAME(remembered)(OF(values + (g * slices + j) * EACH, l), OF(value_bias + j * EACH, l), fresh[g]);
       OF(sums + j * EACH, l) = v;
     }
     most = top;
@@ -81,17 +97,22 @@ DEVICE void NAME(attend)(const struct attention_args *a, const struct NAME(sourc
   }
 }
 
+// attend is attend_slices with the registers that a head needs.
+DEVICE void NAME(attend)(const struct attention_args *a, const struct NAME(source) *s, const T *query,
+                         const float *query_bias, T *out) {
+  if (a->head_dim <= SLICES / 2 * WARP) NAME(attend_slices)(a, s, SLICES / 2, query, query_bias, out);
+  else NAME(attend_slices)(a, s, SLICES, query, query_bias, out);
+}
+
 DEVICE T *NAME(layer)(const struct attention_args *a, i32 head) {
   return (T *)a->memory + (a->layer * a->memory_rows * 2 * a->capacity * a->heads + head) * a->head_dim;
 }
 
 DEVICE void NAME(self_attention)(const struct attention_args *a, i64 unit) {
-  const i64 r = unit / a->heads, n = a->rows, width = (i64)a->heads * a->head_dim;
-  const i32 column = (i32)(unit % a->heads) * a->head_dim;
+  const i64 r = unit / a->heads, n = a->rows;
+  const i32 column = (i32)(unit % a->heads) * a->head_dim, width = a->heads * a->head_dim;
   const T *acc = (const T *)a->acc + column;
-  struct NAME(source) s = {0, acc, a->bias + column, 0, 0, 0, 0, 0, 0, width};
-  s.length = a->feed[TOKENS * n + r];
-  s.fresh_row = a->feed[FIRST * n + r];
+  const struct NAME(source) s = {0, acc, a->bias + column, 0, 0, 0, a->feed[TOKENS * n + r], 0, a->feed[FIRST * n + r], 0, width};
   NAME(attend)(a, &s, acc + r * 3 * width, a->bias + column, (T *)a->out + r * width + column);
 }
 
@@ -113,31 +134,30 @@ DEVICE void NAME(store_cross)(const struct store_args *a, i64 unit) {
 }
 
 DEVICE void NAME(cached_attention)(const struct attention_args *a, i64 unit) {
-  const i64 r = unit / a->heads, n = a->rows, width = (i64)a->heads * a->head_dim;
-  const i32 head = (i32)(unit % a->heads), column = head * a->head_dim;
+  const i64 r = unit / a->heads, n = a->rows;
+  const i32 head = (i32)(unit % a->heads), column = head * a->head_dim, width = a->heads * a->head_dim;
   const i32 *rows = a->feed + ROW * n, *positions = a->feed + POSITION * n;
-  const i64 row = rows[r], position = positions[r];
+  const i32 row = rows[r], position = positions[r];
   // The tokens of a prefix are fed at once, as rows that follow each other. Other warps
   // are writing them to the memory, so they are read from the product.
-  i64 before = 0;
+  i32 before = 0;
   while (before < r && rows[r - before - 1] == row && positions[r - before - 1] == position - before - 1) before++;
-  const T *acc = (const T *)a->acc + column;
-  struct NAME(source) s = {NAME(layer)(a, head), acc, a->bias + column,
-                           a->history + a->feed[TO * n + r] * a->history_capacity,
-                           row, position + 1, position - before, r - before, a->capacity, width};
+  const T *acc = (const T *)a->acc + column, *own = acc + r * 3 * width;
+  const struct NAME(source) s = {NAME(layer)(a, head), acc, a->bias + column,
+                                 a->history + a->feed[TO * n + r] * a->history_capacity, 1,
+                                 row, position + 1, position - before, (i32)r - before, (i32)a->capacity, width};
+  NAME(attend)(a, &s, own, s.bias, (T *)a->out + r * width + column);
   T *key = NAME(layer)(a, head) + (row * 2 * a->capacity + position) * width;
-  const T *own = acc + r * 3 * width;
   LANES(l) for (i32 i = l; i < a->head_dim; i += WARP) {
     key[i] = STORE(LOAD(own[width + i]) + s.bias[width + i]);
     key[a->capacity * width + i] = STORE(LOAD(own[2 * width + i]) + s.bias[2 * width + i]);
   }
-  NAME(attend)(a, &s, own, s.bias, (T *)a->out + r * width + column);
 }
 
 DEVICE void NAME(cross_attention)(const struct attention_args *a, i64 unit) {
-  const i64 r = unit / a->heads, n = a->rows, width = (i64)a->heads * a->head_dim;
-  const i32 head = (i32)(unit % a->heads), column = head * a->head_dim;
-  const i64 length = a->feed[LENGTH * n + r];
-  struct NAME(source) s = {NAME(layer)(a, head), 0, 0, 0, a->feed[SLOT * n + r], length, length, 0, a->capacity, width};
+  const i64 r = unit / a->heads, n = a->rows;
+  const i32 head = (i32)(unit % a->heads), column = head * a->head_dim, width = a->heads * a->head_dim;
+  const i32 row = a->feed[SLOT * n + r], length = a->feed[LENGTH * n + r];
+  const struct NAME(source) s = {NAME(layer)(a, head), 0, 0, 0, 0, row, length, length, 0, (i32)a->capacity, width};
   NAME(attend)(a, &s, (const T *)a->acc + r * width + column, a->bias + column, (T *)a->out + r * width + column);
 }

@@ -12,6 +12,9 @@ DEVICE void NAME(better)(u64 *list, const u64 *keys, u64 limit) {
 #undef AHEAD
 #define AHEAD 8
 
+// finite_or_0 is what exponents are relative to: -inf less -inf is no number.
+DEVICE float NAME(finite_or_0)(float top) { return top == -INFINITE ? 0 : top; }
+
 DEVICE void NAME(partial_candidates)(const struct partial_args *a, i64 unit) {
   const i64 r = unit / a->chunks, first = unit % a->chunks * VOCAB_CHUNK;
   const i64 end = first + VOCAB_CHUNK < a->vocab ? first + VOCAB_CHUNK : a->vocab;
@@ -26,18 +29,17 @@ DEVICE void NAME(partial_candidates)(const struct partial_args *a, i64 unit) {
         const i64 i = at + e * WARP + l;
         OF(v + e * EACH, l) = i < end ? LOAD(logits[i]) : -INFINITE;
       }
+      if (page == 0) LANES(l) {
+        float top = OF(most, l);
+        ELEMENTS(e, AHEAD, end - at) top = fmaxf(top, OF(v + e * EACH, l));
+        float total = OF(sum, l) * expf(OF(most, l) - NAME(finite_or_0)(top));
+        ELEMENTS(e, AHEAD, end - at) total += expf(OF(v + e * EACH, l) - NAME(finite_or_0)(top));
+        OF(most, l) = top, OF(sum, l) = total;
+      }
       ELEMENTS(e, AHEAD, end - at) {
         LANES(l) {
           const i64 i = at + e * WARP + l;
-          const float x = OF(v + e * EACH, l);
-          OF(keys, l) = i < end ? sort_key(x, (u32)i) : 0;
-          if (page > 0 || x == -INFINITE) continue;
-          if (x > OF(most, l)) {
-            OF(sum, l) = OF(sum, l) * expf(OF(most, l) - x) + 1;
-            OF(most, l) = x;
-          } else {
-            OF(sum, l) += expf(x - OF(most, l));
-          }
+          OF(keys, l) = i < end ? sort_key(OF(v + e * EACH, l), (u32)i) : 0;
         }
         NAME(better)(list, keys, limit);
       }
@@ -46,7 +48,7 @@ DEVICE void NAME(partial_candidates)(const struct partial_args *a, i64 unit) {
     limit = lane_key(list, WARP - 1);
   }
   const float top = warp_max(most);
-  LANES(l) OF(sum, l) *= expf(OF(most, l) - top);
+  LANES(l) OF(sum, l) *= expf(OF(most, l) - NAME(finite_or_0)(top));
   const float total = warp_sum(sum);
   LANES(l) if (l == 0) a->stats[unit * 2] = top, a->stats[unit * 2 + 1] = total;
 }

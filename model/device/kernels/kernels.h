@@ -29,8 +29,8 @@ enum {
 };
 
 enum {
-  GROUP = 8,          // tokens that attention looks at together
   SLICES = 4,         // most dimensions of a head, in warps
+  HELD = 16,          // keys that a lane of attention holds at once, and values
   BLOCK = 32,         // elements of a lane that AddNorm looks at together
   COLUMNS = 256,      // of a unit, where a row has several
   VOCAB_CHUNK = 4096  // tokens of a unit of PartialCandidates

@@ -26,6 +26,8 @@ static OrtStatus *memory(Call c, size_t i, void **data, i64 *rows, i64 *capacity
   TRY(input(c, i, data, d, 4));
   if (c.node->layer >= d[0])
     return refuse(c.api, "the memory has %lld layers, layer %lld is wanted", (long long)d[0], c.node->layer);
+  if (d[2] > 0 && d[1] > INT32_MAX / 2 / d[2])  // kernels count keys and values in 32 bits
+    return refuse(c.api, "the memory has %lld rows of %lld tokens: that is too much", (long long)d[1], (long long)d[2]);
   *rows = d[1], *capacity = d[2];
   return NULL;
 }

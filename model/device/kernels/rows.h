@@ -39,6 +39,16 @@ DEVICE void NAME(track)(const struct track_args *a, i64 r) {
   }
 }
 
+// sums_of reads what add_norm has written, where a row has more than a lane holds: the
+// rest is in v still.
+DEVICE void NAME(sums_of)(float *v, const float *total, i32 first, i32 n) {
+  if (n <= BLOCK * WARP) return;
+  ELEMENTS(e, BLOCK, n - first) LANES(l) {
+    const i32 i = first + e * WARP + l;
+    OF(v + e * EACH, l) = i < n ? total[i] : 0;
+  }
+}
+
 DEVICE void NAME(add_norm)(const struct add_norm_args *a, i64 r) {
   const i32 n = a->width;
   const T *acc = (const T *)a->acc + (a->acc ? r * n : 0);
@@ -58,18 +68,20 @@ DEVICE void NAME(add_norm)(const struct add_norm_args *a, i64 r) {
   }
   const float mean = warp_sum(part) / n;
   LANES(l) OF(part, l) = 0;
-  for (i32 first = 0; first < n; first += BLOCK * WARP)
+  for (i32 first = 0; first < n; first += BLOCK * WARP) {
+    NAME(sums_of)(v, total, first, n);
     ELEMENTS(e, BLOCK, n - first) LANES(l) {
-      const i32 i = first + e * WARP + l;
-      const float d = i < n ? total[i] - mean : 0;
+      const float d = first + e * WARP + l < n ? OF(v + e * EACH, l) - mean : 0;
       OF(part, l) += d * d;
     }
+  }
   const float factor = inverse_root(warp_sum(part) / n + a->epsilon);
   T *y = (T *)a->y + r * n;
   for (i32 first = 0; first < n; first += BLOCK * WARP) {
+    NAME(sums_of)(v, total, first, n);
     ELEMENTS(e, BLOCK, n - first) LANES(l) {
       const i32 i = first + e * WARP + l;
-      OF(v + e * EACH, l) = i < n ? (total[i] - mean) * factor * a->gain[i] + a->beta[i] : 0;
+      OF(v + e * EACH, l) = i < n ? (OF(v + e * EACH, l) - mean) * factor * a->gain[i] + a->beta[i] : 0;
     }
     ELEMENTS(e, BLOCK, n - first) LANES(l) {
       const i32 i = first + e * WARP + l;

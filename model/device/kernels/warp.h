@@ -47,6 +47,13 @@ DEVICE float warp_sum(const float *x) {
   UNROLL for (i32 o = 16; o > 0; o >>= 1) sum += __shfl_xor_sync(ALL, sum, o);
   return sum;
 }
+// warp_sums is warp_sum of n variables, and changes them: a lane adds for all of them
+// while it waits for one.
+DEVICE void warp_sums(float *x, float *sums, i32 n) {
+  UNROLL for (i32 o = 16; o > 0; o >>= 1)
+    UNROLL for (i32 i = 0; i < n; i++) x[i] += __shfl_xor_sync(ALL, x[i], o);
+  UNROLL for (i32 i = 0; i < n; i++) sums[i] = x[i];
+}
 DEVICE float warp_max(const float *x) {
   float most = x[0];
   UNROLL for (i32 o = 16; o > 0; o >>= 1) most = fmaxf(most, __shfl_xor_sync(ALL, most, o));
@@ -118,6 +125,9 @@ DEVICE float warp_sum(const float *x) {  // in the order in which a GPU's lanes 
     memcpy(a, b, sizeof a);
   }
   return a[0];
+}
+DEVICE void warp_sums(const float *x, float *sums, i32 n) {
+  for (i32 i = 0; i < n; i++) sums[i] = warp_sum(x + i * WARP);
 }
 DEVICE float warp_max(const float *x) {
   float most = x[0];
