@@ -48,20 +48,37 @@ func (a *api) check(status *C.OrtStatus) error {
 	}
 	defer C.device_release_status(a.c, status)
 	message := plain(C.GoString(C.device_message(a.c, status)))
-	if strings.Contains(message, "Failed to allocate memory") || strings.Contains(message, "out of memory") ||
-		strings.Contains(message, "CUBLAS_STATUS_ALLOC_FAILED") {
+	if lacksMemory(message) {
 		return fmt.Errorf("%w: %s", ErrMemory, message)
 	}
 	return errors.New(message)
 }
 
+// lacksMemory says whether a message of ONNX Runtime is about memory that is not there:
+// its arena's limit, CUDA's memory, or what cuBLAS needs of it.
+func lacksMemory(message string) bool {
+	for _, sign := range []string{
+		"is smaller than requested bytes", "Failed to allocate memory", "out of memory", "CUBLAS failure 3:", "CUBLAS_STATUS_ALLOC_FAILED",
+	} {
+		if strings.Contains(message, sign) {
+			return true
+		}
+	}
+	return false
+}
+
 // plain is what a message of ONNX Runtime says, without where in its source it comes from
-// ("file:line function [ONNXRuntimeError] : 1 : FAIL : message"), in one line.
+// ("file:line function [ONNXRuntimeError] : 1 : FAIL : message", and in the CUDA provider
+// "file:line function [with types] CUDA failure 2: message ; GPU=0 ; file=..."), in one
+// line.
 func plain(message string) string {
 	if _, after, ok := strings.Cut(message, "[ONNXRuntimeError] : "); ok {
 		if parts := strings.SplitN(after, " : ", 3); len(parts) == 3 {
 			message = parts[2]
 		}
+	}
+	if before, _, ok := strings.Cut(message, " ; GPU="); ok {
+		message = before[strings.LastIndex(before, "] ")+1:]
 	}
 	return strings.Join(strings.Fields(message), " ")
 }
@@ -69,6 +86,7 @@ func plain(message string) string {
 // setup is how a session runs.
 type setup struct {
 	path    string
+	weights int64 // bytes of the file that holds the graph's weights, and others
 	domain  unsafe.Pointer
 	threads int
 	// provider holds the CUDA provider's options; nil is the CPU provider.

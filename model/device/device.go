@@ -75,10 +75,10 @@ const (
 type Options struct {
 	Kind   Kind
 	Number int // of the GPU, among those that CUDA_VISIBLE_DEVICES leaves
-	// Activations bounds, in bytes, what ONNX Runtime reserves on the device for what
-	// lies between two operators, for encoder and decoder each; 0 is 2 GiB. Weights
-	// and the state of batches come on top and are known before: see
-	// [Model.StateBytes].
+	// Activations is how many bytes of the device ONNX Runtime may at least reserve for
+	// what lies between two operators, for encoder and decoder each; 0 is 2 GiB. Its
+	// limit counts weights, too, so that a graph can take more by those that only the
+	// other one has. The state of batches comes on top: see [Model.StateBytes].
 	Activations int64
 	// Verify says when the files' checksums are compared: never, or else when the
 	// model is opened. Sizes always are.

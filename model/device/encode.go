@@ -34,6 +34,20 @@ func (e *encoding) open(m *Model, cross unsafe.Pointer, limits model.Limits) (er
 	return nil
 }
 
+// warmUp runs the encoder on as many tokens as it takes at once, all of which fill up:
+// in the memory that ONNX Runtime reserves for that, there is room for fewer, while what
+// it reserved for fewer is of little use for more. Where there is as much memory as
+// wanted it does nothing.
+func (e *encoding) warmUp() error {
+	if free, err := e.model.machine.available(); err != nil || free < 0 {
+		return err
+	}
+	if err := e.run(nil, nil, e.tokens); err != nil {
+		return fmt.Errorf("encoder on %d tokens: %w", e.tokens, err)
+	}
+	return nil
+}
+
 // encode runs the encoder on sources and writes the keys and values of their cross
 // attention to the rows of the memory that slots names. It waits for the device: the
 // feed is used again.

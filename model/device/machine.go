@@ -118,7 +118,7 @@ func (g *gpu) session(s setup) setup {
 	s.domain, s.stream = g.operators.Domain(), g.device.Stream()
 	s.provider = map[string]string{
 		"device_id":                 fmt.Sprint(g.device.Info().Number),
-		"gpu_mem_limit":             fmt.Sprint(g.limit),
+		"gpu_mem_limit":             fmt.Sprint(s.weights + g.limit), // weights count
 		"arena_extend_strategy":     "kSameAsRequested",
 		"do_copy_in_default_stream": "1",
 		"use_tf32":                  "0", // single precision is the reference

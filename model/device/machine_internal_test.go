@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"unsafe"
@@ -27,8 +28,10 @@ type frail struct {
 	total    int64
 	uploads  error
 	recorded int
-	records  error
-	waits    error
+	// recording is called for each, unless it is nil.
+	recording func()
+	records   error
+	waits     error
 }
 
 func (f *frail) available() (int64, error) { return f.free, nil }
@@ -66,6 +69,9 @@ func (f *frail) wait() error { return f.waits }
 
 func (f *frail) record(run func() error) (recording, error) {
 	f.recorded++
+	if f.recording != nil {
+		f.recording()
+	}
 	if f.records != nil {
 		return nil, f.records
 	}
@@ -227,6 +233,46 @@ func TestPanic(t *testing.T) {
 		_ = m.thread.do(func() error { panic("help") })
 	})
 	assert.NoError(t, m.thread.do(func() error { return nil }), "the thread goes on")
+}
+
+// TestEncoderWarmsUp: it writes nothing that anybody reads.
+func TestEncoderWarmsUp(t *testing.T) {
+	m, f := openFrail(t, Options{NoGraphs: true})
+	step := func(warm bool) model.Candidates {
+		b, err := m.newBatch(model.Limits{Rows: 2, MaxLength: 8}, false)
+		require.NoError(t, err)
+		defer b.Close()
+		require.NoError(t, b.Join(t.Context(), sources))
+		if warm {
+			f.free = 1 << 40
+			defer func() { f.free = -1 }()
+			require.NoError(t, m.do(b.encoding.warmUp))
+			assert.Contains(t, b.encoding.program.bound, shape{rows: encoderTokens(m.Spec())})
+		}
+		c, err := b.Step(t.Context(), prefix, 3)
+		require.NoError(t, err)
+		return c
+	}
+	want := step(false)
+	want.IDs, want.LogProbs = slices.Clone(want.IDs), slices.Clone(want.LogProbs)
+	got := step(true)
+	assert.Equal(t, want.IDs, got.IDs)
+	assert.Equal(t, want.LogProbs, got.LogProbs)
+}
+
+// TestRecordingHasTheDeviceToItself: making and closing sessions waits for the device,
+// which spoils what is recorded.
+func TestRecordingHasTheDeviceToItself(t *testing.T) {
+	m, f := openFrail(t, Options{})
+	f.recording = func() {
+		assert.False(t, m.runtime.sessions.TryLock())
+		assert.True(t, m.runtime.sessions.TryRLock(), "others may record, too")
+		m.runtime.sessions.RUnlock()
+	}
+	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: 8})
+	require.NoError(t, err)
+	assert.NoError(t, b.Close())
+	assert.NotZero(t, f.recorded)
 }
 
 func TestStepsAreRecorded(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 // Model is an exported model on a device. It implements model.Model. All its work on
 // the device happens on one OS thread, one call after the other.
 type Model struct {
+	runtime  *Runtime
 	manifest *model.Manifest
 	opts     Options
 	thread   *thread
@@ -42,17 +43,17 @@ func (r *Runtime) Open(dir string, opts Options) (_ *Model, err error) {
 	if err := checkFiles(dir, manifest, opts.Verify); err != nil {
 		return nil, err
 	}
-	m := &Model{manifest: manifest, opts: opts, thread: newThread()}
+	m := &Model{runtime: r, manifest: manifest, opts: opts, thread: newThread()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, m.Close())
 		}
 	}()
-	if err := m.thread.do(func() error { return m.load(r, dir) }); err != nil {
-		return nil, err
+	if err := m.thread.do(func() error { return m.load(dir) }); err != nil {
+		return nil, m.explain(err)
 	}
 	if err := m.try(); err != nil {
-		return nil, fmt.Errorf("%s does not work on %s: %w", dir, m.machine, err)
+		return nil, m.explain(fmt.Errorf("%s does not work on %s: %w", dir, m.machine, err))
 	}
 	opts.Log.Info("loaded the model on a device", "device", m.machine.String(), "precision", manifest.Precision)
 	return m, nil
@@ -88,7 +89,8 @@ func checkFiles(dir string, manifest *model.Manifest, verify model.Verify) error
 }
 
 // load makes the device ready and loads both graphs.
-func (m *Model) load(r *Runtime, dir string) (err error) {
+func (m *Model) load(dir string) (err error) {
+	r := m.runtime
 	if m.machine, err = r.open(m.opts); err != nil {
 		m.machine = nil
 		return err
@@ -97,26 +99,32 @@ func (m *Model) load(r *Runtime, dir string) (err error) {
 	if m.memory, err = r.api.newMemoryInfo(name, number); err != nil {
 		return err
 	}
-	r.loading.Lock()
-	defer r.loading.Unlock()
+	r.sessions.Lock()
+	defer r.sessions.Unlock()
+	weights := m.manifest.Files[model.WeightsFile].Size
 	for _, part := range []struct {
 		file string
 		to   **session
 	}{{model.DeviceEncoderFile, &m.encoder}, {model.DeviceDecoderFile, &m.decoder}} {
-		s := m.machine.session(setup{path: filepath.Join(dir, part.file), threads: 1})
+		s := m.machine.session(setup{path: filepath.Join(dir, part.file), weights: weights, threads: 1})
 		if *part.to, err = r.api.newSession(s); err != nil {
-			return m.explain(err)
+			return err
 		}
 	}
 	return nil
 }
 
-// explain says how much memory there is where that is what failed.
+// explain says that what failed on a GPU lies in the machine, such as a driver that is
+// too old: the files are as they were exported. Where it was memory, it says how much
+// there is.
 func (m *Model) explain(err error) error {
-	if !errors.Is(err, ErrMemory) {
+	if m.opts.Kind == Host || errors.Is(err, ErrUnavailable) {
 		return err
 	}
-	free, failed := m.machine.available()
+	if !errors.Is(err, ErrMemory) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	free, failed := m.Available()
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
@@ -133,6 +141,9 @@ func (m *Model) try() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	if err := m.do(b.encoding.warmUp); err != nil {
+		return err
+	}
 	if err := b.Join(context.Background(), [][]int64{{spec.EOS}}); err != nil {
 		return err
 	}
@@ -207,6 +218,8 @@ func (m *Model) Close() error {
 		return nil
 	}
 	err := m.thread.do(func() error {
+		m.runtime.sessions.Lock()
+		defer m.runtime.sessions.Unlock()
 		var errs []error
 		for _, s := range []*session{m.encoder, m.decoder} {
 			if s != nil {

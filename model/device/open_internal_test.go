@@ -99,10 +99,10 @@ func TestGPU(t *testing.T) {
 		assert.Equal(t, []int32{1, 2, 0}, c.view(3))
 		assert.NoError(t, c.close())
 
-		s := g.session(setup{path: "a"})
+		s := g.session(setup{path: "a", weights: 70})
 		assert.NotNil(t, s.domain)
 		assert.Equal(t, g.device.Stream(), s.stream)
-		assert.Equal(t, "1 500", s.provider["device_id"]+" "+s.provider["gpu_mem_limit"])
+		assert.Equal(t, "1 570", s.provider["device_id"]+" "+s.provider["gpu_mem_limit"])
 		work, err := g.record(func() error { return nil })
 		assert.NoError(t, err)
 		assert.NoError(t, work.Launch())
@@ -164,7 +164,35 @@ func TestPlainMessages(t *testing.T) {
 		"a.cc:1 f() [ONNXRuntimeError] : 1 : FAIL : Failed to load\n lib : not found": "Failed to load lib : not found",
 		"CUDA is not enabled":    "CUDA is not enabled",
 		"[ONNXRuntimeError] : 1": "[ONNXRuntimeError] : 1",
+		"a.cc:1 T f() [with T = int] CUDA failure 35: the driver is too old ; GPU=0 ; hostname=h ; file=a.cc": "CUDA failure 35: the driver is too old",
+		"running A node. Status Message: CUBLAS failure 3: none ; GPU=0 ; file=a.cc":                          "running A node. Status Message: CUBLAS failure 3: none",
 	} {
 		assert.Equal(t, want, plain(message))
 	}
+}
+
+func TestMessagesOfMissingMemory(t *testing.T) {
+	for message, want := range map[string]bool{
+		"Available memory of 102912 is smaller than requested bytes of 131072": true,
+		"Failed to allocate memory for requested buffer of size 8192":          true,
+		"CUDA failure 2: out of memory":                                        true,
+		"CUBLAS failure 3: the resource allocation failed":                     true,
+		"CUBLAS failure 13: the GPU program failed to execute":                 false,
+	} {
+		assert.Equal(t, want, lacksMemory(message), message)
+	}
+}
+
+// TestErrorsOfGPUs: when a GPU fails as a model is opened, another one may do.
+func TestErrorsOfGPUs(t *testing.T) {
+	m, f := openFrail(t, Options{})
+	tooOld := errors.New("the driver is too old")
+	assert.NotErrorIs(t, m.explain(tooOld), ErrUnavailable)
+	m.opts.Kind, f.free = CUDA, 5<<20
+	assert.ErrorIs(t, m.explain(tooOld), ErrUnavailable)
+	assert.ErrorIs(t, m.explain(tooOld), tooOld)
+	err := m.explain(fmt.Errorf("%w: 7 bytes", ErrMemory))
+	assert.ErrorIs(t, err, ErrUnavailable)
+	assert.ErrorIs(t, err, ErrMemory)
+	assert.ErrorContains(t, err, "the CPU has 5 MiB left")
 }

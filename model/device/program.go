@@ -54,7 +54,10 @@ func (p *program) run(s shape) error {
 // record records the program, which has run once, so that all memory that it needs is
 // reserved, and starts it. Where it cannot be recorded it runs without.
 func (p *program) record(b *bound, s shape) error {
+	sessions := &p.model.runtime.sessions
+	sessions.RLock()
 	graph, err := p.model.machine.record(b.binding.run)
+	sessions.RUnlock()
 	if err != nil {
 		b.refused = true
 		p.model.opts.Log.Warn("a step cannot be recorded: it takes longer to start", "rows", s.rows, "error", err)

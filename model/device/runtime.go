@@ -19,7 +19,10 @@ const providerLibrary = "libonnxruntime_providers_cuda.so"
 type Runtime struct {
 	api     *api
 	library string
-	loading sync.Mutex // held while sessions are made: the first one changes a table of the process
+	// sessions is locked while sessions are made and closed: the first one changes a
+	// table of the process, and each waits for all that its device does, which spoils
+	// what another model is recording there. Recordings hold it for reading.
+	sessions sync.RWMutex
 }
 
 // Load loads ONNX Runtime's shared library from a path. Package model/ort may have

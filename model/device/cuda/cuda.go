@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 )
 
@@ -83,12 +84,11 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%d)", e.Doing, e.Na
 
 // Is says which errors are ErrMemory and ErrLost.
 func (e *Error) Is(target error) bool {
-	const outOfMemory, uncorrectable, firstFault, lastFault, unknown = 2, 214, 700, 799, 999 // of cuda.h
-	switch target {
+	switch target { // the numbers are those of cuda.h
 	case ErrMemory:
-		return e.Code == outOfMemory
-	case ErrLost:
-		return e.Code == uncorrectable || firstFault <= e.Code && e.Code <= lastFault || e.Code == unknown
+		return e.Code == 2
+	case ErrLost: // errors of memory, of a link, contained ones, unknown ones; faults of kernels
+		return slices.Contains([]int{214, 220, 226, 999}, e.Code) || 700 <= e.Code && e.Code <= 799
 	}
 	return false
 }

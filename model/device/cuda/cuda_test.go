@@ -160,7 +160,7 @@ func TestLoadFails(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	d := open(t)
-	for code, want := range map[string]error{"2": cuda.ErrMemory, "214": cuda.ErrLost, "700": cuda.ErrLost, "719": cuda.ErrLost, "999": cuda.ErrLost} {
+	for code, want := range map[string]error{"2": cuda.ErrMemory, "214": cuda.ErrLost, "220": cuda.ErrLost, "226": cuda.ErrLost, "700": cuda.ErrLost, "719": cuda.ErrLost, "999": cuda.ErrLost} {
 		t.Setenv("FAKE_CUDA_FAIL", "cuStreamSynchronize:"+code)
 		assert.ErrorIs(t, d.Wait(), want, code)
 	}
