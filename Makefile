@@ -11,7 +11,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 .DEFAULT_GOAL := help
 .PHONY: help run build runtime test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults
-.PHONY: image image-test sbom vuln clean
+.PHONY: cuda-test image image-test sbom vuln clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -73,6 +73,9 @@ webtest: ## test the web page in Chromium
 
 faults: build runtime ## do to a running service what happens to services
 	go run ./scripts/faults
+
+cuda-test: build ## test DEVICE=cuda without a GPU, on stand-ins for NVIDIA's libraries (fetches 180 MB)
+	scripts/cuda_test.sh
 
 image: ## build the container image (TARGET=cuda: with CUDA's libraries)
 	VERSION=$(VERSION) scripts/image/build.sh

@@ -35,7 +35,7 @@ const char *device_version(const char *library) {
   return base ? base->GetVersionString() : "";
 }
 
-OrtStatus *device_env(const OrtApi *api, OrtEnv **env) { return api->CreateEnv(ORT_LOGGING_LEVEL_ERROR, "dragoman", env); }
+OrtStatus *device_env(const OrtApi *api, OrtEnv **env) { return api->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "dragoman", env); }
 
 OrtStatus *device_options(const OrtApi *api, const Setup *s, OrtSessionOptions **options) {
   TRY(api->CreateSessionOptions(options));

@@ -9,6 +9,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unsafe"
 )
@@ -67,6 +68,10 @@ func lacksMemory(message string) bool {
 	return false
 }
 
+// sourcePlace is where in ONNX Runtime's source a message comes from: file, line and
+// function.
+var sourcePlace = regexp.MustCompile(`^\S+\.(?:cc|cpp|h):\d+ [^;]*?\)(?: const)? `)
+
 // plain is what a message of ONNX Runtime says, without where in its source it comes from
 // ("file:line function [ONNXRuntimeError] : 1 : FAIL : message", and in the CUDA provider
 // "file:line function [with types] CUDA failure 2: message ; GPU=0 ; file=..."), in one
@@ -77,6 +82,10 @@ func plain(message string) string {
 			message = parts[2]
 		}
 	}
+	if i := strings.LastIndex(message, "Status Message: "); i >= 0 { // of a node
+		message = message[i+len("Status Message: "):]
+	}
+	message = sourcePlace.ReplaceAllString(message, "")
 	if before, _, ok := strings.Cut(message, " ; GPU="); ok {
 		message = before[strings.LastIndex(before, "] ")+1:]
 	}

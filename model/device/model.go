@@ -9,6 +9,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"dragoman/model"
 	"dragoman/model/device/cuda"
@@ -114,12 +116,18 @@ func (m *Model) load(dir string) (err error) {
 	return nil
 }
 
+// driverTooOld is how ONNX Runtime's CUDA provider reports cudaErrorInsufficientDriver.
+const driverTooOld = "CUDA failure 35:"
+
 // explain says that what failed on a GPU lies in the machine, such as a driver that is
 // too old: the files are as they were exported. Where it was memory, it says how much
 // there is.
 func (m *Model) explain(err error) error {
 	if m.opts.Kind == Host || errors.Is(err, ErrUnavailable) {
 		return err
+	}
+	if strings.Contains(err.Error(), driverTooOld) {
+		err = fmt.Errorf("%w: NVIDIA's driver is older than the CUDA version that this ONNX Runtime was built for", err)
 	}
 	if !errors.Is(err, ErrMemory) {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -212,7 +220,8 @@ func (m *Model) tokenSize() int64 {
 	return 2 * int64(m.manifest.Spec.DModel) * size
 }
 
-// Close releases the model. Every batch must be closed before.
+// Close releases the model. Every batch must be closed before. Of a device that is lost
+// there is nothing to release, and the calls that told so are no error here.
 func (m *Model) Close() error {
 	if m.thread == nil {
 		return nil
@@ -232,7 +241,7 @@ func (m *Model) Close() error {
 		if m.machine != nil {
 			errs = append(errs, m.machine.close())
 		}
-		return errors.Join(errs...)
+		return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, cuda.ErrLost) })...)
 	})
 	m.thread.stop()
 	m.thread, m.encoder, m.decoder = nil, nil, nil

@@ -164,8 +164,9 @@ func TestPlainMessages(t *testing.T) {
 		"a.cc:1 f() [ONNXRuntimeError] : 1 : FAIL : Failed to load\n lib : not found": "Failed to load lib : not found",
 		"CUDA is not enabled":    "CUDA is not enabled",
 		"[ONNXRuntimeError] : 1": "[ONNXRuntimeError] : 1",
-		"a.cc:1 T f() [with T = int] CUDA failure 35: the driver is too old ; GPU=0 ; hostname=h ; file=a.cc": "CUDA failure 35: the driver is too old",
-		"running A node. Status Message: CUBLAS failure 3: none ; GPU=0 ; file=a.cc":                          "running A node. Status Message: CUBLAS failure 3: none",
+		"a.cc:1 T f() [with T = int] CUDA failure 35: the driver is too old ; GPU=0 ; hostname=h ; file=a.cc":                                                                                    "CUDA failure 35: the driver is too old",
+		"running A node. Status Message: CUBLAS failure 3: none ; GPU=0 ; file=a.cc":                                                                                                             "CUBLAS failure 3: none",
+		"Non-zero status code returned while running MatMul node. Name:'a' Status Message: /src/framework/bfc_arena.cc:360 void* Arena::Alloc(size_t, Stream*) Available memory of 1 is smaller": "Available memory of 1 is smaller",
 	} {
 		assert.Equal(t, want, plain(message))
 	}

@@ -42,6 +42,7 @@ type options struct {
 	bandwidth                                                 float64
 	seconds                                                   time.Duration
 	sentences                                                 []int
+	every                                                     int
 	peers                                                     peers
 }
 
@@ -52,6 +53,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.program, "program", "build/dragoman", "the service; empty: it is not tried")
 	f.StringVar(&o.bundled, "bundled", "model/bundled", "folder of the bundled checkpoint")
 	f.StringVar(&o.goldens, "goldens", "model/testdata/bundled.json.gz", "what Hugging Face makes of it")
+	f.IntVar(&o.every, "every", 1, "take one in so many of the goldens")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint to measure speed with; empty: none")
 	f.StringVar(&o.work, "work", "build/gpu_check", "folder for exported models")
 	f.StringVar(&o.out, "out", "build/gpu_check/report.json", "the report")
@@ -70,8 +72,8 @@ func parse(args []string) (options, error) {
 			break
 		}
 	}
-	if len(o.sentences) == 0 || f.NArg() > 0 {
-		return o, errors.New("-most must be 1 or more, and nothing follows the flags")
+	if len(o.sentences) == 0 || o.every < 1 || f.NArg() > 0 {
+		return o, errors.New("-most and -every must be 1 or more, and nothing follows the flags")
 	}
 	return o, nil
 }

@@ -23,7 +23,7 @@ import (
 // service translates the goldens' sentences over HTTP, with the program on the GPU and
 // on the CPU in single precision.
 func (s *session) service() {
-	goldens, err := modeltest.Read(s.goldens)
+	goldens, err := s.read()
 	if err != nil {
 		s.check("service", func(map[string]any) error { return err })
 		return
