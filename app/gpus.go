@@ -126,12 +126,14 @@ func (g *gpus) open(dir string) (models []gpuModel, err error) {
 		case len(g.cfg.CUDADevices) > 0:
 			return models, fmt.Errorf("CUDA_DEVICES: GPU %d: %w", number, err)
 		default:
-			g.log.Warn("a GPU is left out", "number", number, "error", oneLine(err))
 			unavailable = append(unavailable, fmt.Errorf("GPU %d: %w", number, err))
 		}
 	}
 	if len(models) == 0 {
 		return nil, fmt.Errorf("%w: %w", errElsewhere, errors.Join(unavailable...))
+	}
+	for _, err := range unavailable {
+		g.log.Warn("a GPU is left out", "error", oneLine(err))
 	}
 	return models, nil
 }
