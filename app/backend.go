@@ -72,7 +72,10 @@ func (p *program) load(ctx context.Context) (_ *backend, err error) {
 		}
 		p.log.Warn("the model runs elsewhere", "not_on", at.device(), "reason", oneLine(err))
 	}
-	return b, err
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // loadAt prepares the model for a place and opens it there.

@@ -96,7 +96,7 @@ func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*
 	}
 	limits, err := fit(models[0].StateBytes, &cfg)
 	if err != nil {
-		return nil, errors.Join(err, closeAll(models))
+		return nil, errors.Join(err, engine.CloseModels(models))
 	}
 	g.log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", cfg.MaxBeams,
 		"max_length", cfg.MaxLength, "state_bytes", models[0].StateBytes(limits))
@@ -112,7 +112,7 @@ func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*
 func (g *gpus) open(dir string) (models []gpuModel, err error) {
 	defer func() {
 		if err != nil {
-			models, err = nil, errors.Join(err, closeAll(models))
+			models, err = nil, errors.Join(err, engine.CloseModels(models))
 		}
 	}()
 	var unavailable []error
@@ -139,15 +139,10 @@ func (g *gpus) open(dir string) (models []gpuModel, err error) {
 }
 
 // openOn loads the model for each worker of a GPU: all, or with an error none.
-func (g *gpus) openOn(number int, dir string) (models []gpuModel, err error) {
-	for range max(1, g.cfg.Workers) {
-		m, err := g.runtime.Open(dir, device.Options{Number: number, Verify: g.cfg.Verify, Log: g.log})
-		if err != nil {
-			return nil, errors.Join(err, closeAll(models))
-		}
-		models = append(models, m)
-	}
-	return models, nil
+func (g *gpus) openOn(number int, dir string) ([]gpuModel, error) {
+	return engine.OpenModels(max(1, g.cfg.Workers), func() (gpuModel, error) {
+		return g.runtime.Open(dir, device.Options{Number: number, Verify: g.cfg.Verify, Log: g.log})
+	})
 }
 
 // fit lowers cfg's rows so that the state of a batch, which a GPU reserves as a whole,

@@ -49,12 +49,3 @@ func (p *program) places(rt modelRuntime, library string) ([]place, error) {
 	}
 	return list, nil
 }
-
-// closeAll closes models.
-func closeAll[M model.Model](models []M) error {
-	var errs []error
-	for _, m := range models {
-		errs = append(errs, m.Close())
-	}
-	return errors.Join(errs...)
-}

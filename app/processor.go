@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"runtime"
 
 	"dragoman/app/config"
@@ -50,13 +49,11 @@ func (c *processor) close() error               { return nil }
 func (c *processor) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Pool, error) {
 	spec := manifest.Spec
 	workers, threads := c.cfg.Share(spec, runtime.GOMAXPROCS(0))
-	var models []model.Model
-	for range workers {
-		m, err := c.runtime.Open(dir, c.openOptions(spec, threads))
-		if err != nil {
-			return nil, errors.Join(err, closeAll(models))
-		}
-		models = append(models, m)
+	models, err := engine.OpenModels(workers, func() (model.Model, error) {
+		return c.runtime.Open(dir, c.openOptions(spec, threads))
+	})
+	if err != nil {
+		return nil, err
 	}
 	f, rows := models[0].Footprint(), int64(max(cfg.Rows, cfg.MaxBeams))
 	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(spec.MaxPositions)*f.SourceToken)

@@ -23,6 +23,28 @@ type Pool struct {
 	load []int      // of each engine: source tokens of the jobs that it was given
 }
 
+// OpenModels opens n models: all of them, or with an error none.
+func OpenModels[M model.Model](n int, open func() (M, error)) ([]M, error) {
+	var models []M
+	for range n {
+		m, err := open()
+		if err != nil {
+			return nil, errors.Join(err, CloseModels(models))
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+// CloseModels closes models.
+func CloseModels[M model.Model](models []M) error {
+	var errs []error
+	for _, m := range models {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(errs...)
+}
+
 // StartPool starts an engine on each model. cfg is each engine's configuration but for
 // the model. The pool closes the models when it is closed, or cannot be started; the
 // caller closes the pool.
@@ -221,10 +243,7 @@ func (p *Pool) Close() error {
 		group.Go(e.Close)
 	}
 	group.Wait()
-	var errs []error
-	for _, m := range p.models {
-		errs = append(errs, m.Close())
-	}
+	err := CloseModels(p.models)
 	p.models = nil
-	return errors.Join(errs...)
+	return err
 }

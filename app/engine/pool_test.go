@@ -97,6 +97,28 @@ func TestStartPoolRefuses(t *testing.T) {
 	}
 }
 
+func TestOpenModels(t *testing.T) {
+	var opened []*closable
+	open := func() (*closable, error) {
+		if len(opened) == 2 {
+			return nil, errBoom
+		}
+		opened = append(opened, &closable{toy: newToy()})
+		return opened[len(opened)-1], nil
+	}
+	models, err := OpenModels(2, open)
+	require.NoError(t, err)
+	assert.Equal(t, opened, models)
+	assert.False(t, models[0].closed || models[1].closed)
+
+	opened = nil
+	models, err = OpenModels(3, open)
+	assert.ErrorIs(t, err, errBoom)
+	assert.Nil(t, models)
+	require.Len(t, opened, 2)
+	assert.True(t, opened[0].closed && opened[1].closed)
+}
+
 // closable is a toy that knows whether it was closed.
 type closable struct {
 	*toy

@@ -105,16 +105,11 @@ func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *
 // start loads the model for each worker, with the service's settings.
 func start(rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Pool, error) {
 	workers, threads := cfg.Share(spec, runtime.GOMAXPROCS(0))
-	var models []model.Model
-	for range workers {
-		m, err := rt.Open(cfg.Weights, ort.Options{Threads: threads})
-		if err != nil {
-			for _, m := range models {
-				err = errors.Join(err, m.Close())
-			}
-			return nil, err
-		}
-		models = append(models, m)
+	models, err := engine.OpenModels(workers, func() (model.Model, error) {
+		return rt.Open(cfg.Weights, ort.Options{Threads: threads})
+	})
+	if err != nil {
+		return nil, err
 	}
 	return engine.StartPool(cfg.Engine(options.Beams, options.MaxLength, log), models...)
 }
