@@ -3,7 +3,6 @@ package device_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,27 +26,7 @@ func TestBatchInvariance(t *testing.T) {
 		j.Search.Beams, j.Search.MaxLength = []int{1, 5, 2}[i%3], 40
 		jobs = append(jobs, j)
 	}
-	alone := make([]search.Result, len(jobs))
-	for i := range jobs {
-		alone[i] = decode(t, m, jobs[i:i+1], func(int) int { return 1 })[0]
-	}
-	rng := rand.New(rand.NewPCG(3, 4))
-	compositions := 0
-	for range 2 {
-		order := rng.Perm(len(jobs))
-		shuffled := make([]modeltest.Job, len(jobs))
-		for i, j := range order {
-			shuffled[i] = jobs[j]
-		}
-		results := decode(t, m, shuffled, func(running int) int {
-			compositions++
-			return rng.IntN(21) - running
-		})
-		for i, r := range results {
-			require.Equal(t, alone[order[i]], r, "%q", shuffled[i].Text)
-		}
-	}
-	assert.Greater(t, compositions, 40)
+	modeltest.CheckInvariance(t, m, jobs, maxRows, 2)
 }
 
 // TestRunsOfAStep feeds more rows than one run has, prefixes among them: the answer is

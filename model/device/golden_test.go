@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
 	"dragoman/model/device"
@@ -43,7 +42,7 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens, cases []modeltest.Case, op
 		if len(g.Traces) > 12 && i%3 > 0 {
 			continue
 		}
-		checkTrace(t, m, g.Cases[trace.Case], trace)
+		modeltest.CheckTrace(t, m, g.Cases[trace.Case], trace)
 	}
 	for setting, generation := range g.Settings {
 		if generation.RepetitionPenalty != 0 && generation.RepetitionPenalty < 1 {
@@ -60,31 +59,6 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens, cases []modeltest.Case, op
 		}
 		for i, r := range decode(t, m, jobs, func(running int) int { return 16 - running }) {
 			modeltest.CheckOutput(t, setting, jobs[i].Case, r, jobs[i].Outputs[setting], m.Spec().EOS)
-		}
-	}
-}
-
-// checkTrace feeds the tokens of a trace one by one and compares what the model answers.
-func checkTrace(t *testing.T, m model.Model, c modeltest.Case, trace modeltest.Trace) {
-	t.Helper()
-	ids := c.Outputs[trace.Setting].IDs
-	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: m.Spec().MaxPositions})
-	require.NoError(t, err)
-	defer b.Close()
-	require.NoError(t, b.Join(t.Context(), [][]int64{c.Source}))
-	got, err := b.Step(t.Context(), []model.Feed{{Tokens: ids[:1]}}, len(trace.Steps[0].IDs))
-	for i, want := range trace.Steps {
-		require.NoError(t, err)
-		row := got.Row(0)
-		for j := range want.IDs {
-			assert.InDelta(t, want.LogProbs[j], row.LogProbs[j], 2e-4, "case %d step %d candidate %d", trace.Case, i, j)
-		}
-		assert.InDelta(t, want.LogSumExp, row.LogSumExp, 2e-4, "case %d step %d", trace.Case, i)
-		if want.LogProbs[0]-want.LogProbs[1] > modeltest.TieTolerance {
-			assert.Equal(t, want.IDs[0], row.IDs[0], "case %d step %d", trace.Case, i)
-		}
-		if i+1 < len(trace.Steps) {
-			got, err = b.Step(t.Context(), []model.Feed{{Tokens: ids[i+1 : i+2], Parents: []int{0}}}, len(trace.Steps[i+1].IDs))
 		}
 	}
 }

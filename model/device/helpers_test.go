@@ -42,10 +42,13 @@ func openWith(t testing.TB, checkpoint string, precision model.Precision, opts d
 	return m
 }
 
-// decode is modeltest.Decode in a batch of up to 110 rows.
+// maxRows is how many rows the batches of tests have.
+const maxRows = 110
+
+// decode is modeltest.Decode in a batch of up to maxRows rows.
 func decode(t testing.TB, m model.Model, jobs []modeltest.Job, room func(running int) int) []search.Result {
 	t.Helper()
-	results, err := modeltest.Decode(m, jobs, 110, room)
+	results, err := modeltest.Decode(m, jobs, maxRows, room)
 	require.NoError(t, err)
 	return results
 }

@@ -1,11 +1,14 @@
 package modeltest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"dragoman/model"
 	"dragoman/model/search"
 )
 
@@ -27,6 +30,41 @@ func CheckOutput(t *testing.T, setting string, c Case, got search.Result, want O
 	assert.Equal(t, want.Truncated, got.Truncated, "%s %q", setting, c.Text)
 	if want.Score != 0 {
 		assert.InDelta(t, want.Score, got.Score, 1e-3, "%s %q", setting, c.Text)
+	}
+}
+
+// traceTolerance bounds how far log-probabilities are from the reference's.
+const traceTolerance = 2e-4
+
+// CheckTrace feeds the tokens of a trace one by one, as a prefix that is one longer each
+// time would be, and compares the candidates that the model answers: their order only
+// where their scores do not tie.
+func CheckTrace(t *testing.T, m model.Model, c Case, trace Trace) {
+	t.Helper()
+	ids := c.Outputs[trace.Setting].IDs
+	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: m.Spec().MaxPositions})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, b.Close()) }()
+	require.NoError(t, b.Join(t.Context(), [][]int64{c.Source}))
+	feed := model.Feed{Tokens: ids[:1]}
+	for i, want := range trace.Steps {
+		got, err := b.Step(t.Context(), []model.Feed{feed}, len(want.IDs))
+		require.NoError(t, err)
+		checkStep(t, want, got.Row(0), fmt.Sprintf("case %d step %d", trace.Case, i))
+		feed = model.Feed{Tokens: ids[i+1 : i+2], Parents: []int{0}}
+	}
+}
+
+func checkStep(t *testing.T, want Step, got model.Row, name string) {
+	t.Helper()
+	assert.InDelta(t, want.LogSumExp, got.LogSumExp, traceTolerance, name)
+	last := len(want.IDs) - 1 // may tie with what is not listed
+	for j, id := range want.IDs {
+		assert.InDelta(t, want.LogProbs[j], got.LogProbs[j], traceTolerance, "%s candidate %d", name, j)
+		ties := j == last || want.LogProbs[j]-want.LogProbs[j+1] < TieTolerance || j > 0 && want.LogProbs[j-1]-want.LogProbs[j] < TieTolerance
+		if !ties {
+			assert.Equal(t, id, got.IDs[j], "%s candidate %d", name, j)
+		}
 	}
 }
 

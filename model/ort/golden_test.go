@@ -3,7 +3,6 @@ package ort_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
@@ -25,7 +24,7 @@ func TestGoldensOfOddCheckpoints(t *testing.T) {
 func checkGoldens(t *testing.T, g *modeltest.Goldens) {
 	m := orttest.Open(t, g.Dir, model.FP32)
 	for _, trace := range g.Traces {
-		checkTrace(t, m, g.Cases[trace.Case], trace)
+		modeltest.CheckTrace(t, m, g.Cases[trace.Case], trace)
 	}
 	for setting, generation := range g.Settings {
 		if generation.RepetitionPenalty != 0 && generation.RepetitionPenalty < 1 {
@@ -40,36 +39,6 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens) {
 		results := decode(t, m, search.DefaultOptions(generation), cases)
 		for i, c := range cases {
 			modeltest.CheckOutput(t, setting, c, results[i], c.Outputs[setting], m.Spec().EOS)
-		}
-	}
-}
-
-// checkTrace feeds the tokens of a trace one by one, as a prefix that is one
-// longer each time would be, and compares what the model answers.
-func checkTrace(t *testing.T, m model.Model, c modeltest.Case, trace modeltest.Trace) {
-	t.Helper()
-	ids := c.Outputs[trace.Setting].IDs
-	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: m.Spec().MaxPositions})
-	require.NoError(t, err)
-	defer b.Close()
-	require.NoError(t, b.Join(t.Context(), [][]int64{c.Source}))
-	got, err := b.Step(t.Context(), []model.Feed{{Tokens: ids[:1]}}, len(trace.Steps[0].IDs))
-	for i, want := range trace.Steps {
-		require.NoError(t, err)
-		row := got.Row(0)
-		assert.InDeltaSlice(t, want.LogProbs, float64s(row.LogProbs), 2e-4, "case %d step %d", trace.Case, i)
-		assert.InDelta(t, want.LogSumExp, row.LogSumExp, 2e-4, "case %d step %d", trace.Case, i)
-		for j := range want.IDs {
-			if j+1 < len(want.IDs) && want.LogProbs[j]-want.LogProbs[j+1] < modeltest.TieTolerance ||
-				j > 0 && want.LogProbs[j-1]-want.LogProbs[j] < modeltest.TieTolerance {
-				continue
-			}
-			if j+1 < len(want.IDs) { // the last may tie with what is not listed
-				assert.Equal(t, want.IDs[j], row.IDs[j], "case %d step %d candidate %d", trace.Case, i, j)
-			}
-		}
-		if i+1 < len(trace.Steps) {
-			got, err = b.Step(t.Context(), []model.Feed{{Tokens: ids[i+1 : i+2], Parents: []int{0}}}, len(trace.Steps[i+1].IDs))
 		}
 	}
 }
@@ -91,12 +60,4 @@ func decodeMixed(t testing.TB, m model.Model, jobs []modeltest.Job, room func(ru
 	results, err := modeltest.Decode(m, jobs, 0, room)
 	require.NoError(t, err)
 	return results
-}
-
-func float64s(values []float32) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = float64(v)
-	}
-	return out
 }
