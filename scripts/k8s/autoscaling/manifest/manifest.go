@@ -3,21 +3,14 @@
 package manifest
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	apps "k8s.io/api/apps/v1"
 	autoscaling "k8s.io/api/autoscaling/v2"
 	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-	documents "k8s.io/apimachinery/pkg/util/yaml"
-	kubejson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
+
+	"dragoman/scripts/k8s/manifests"
 )
 
 // Shipped is what a manifest says.
@@ -40,70 +33,28 @@ const (
 // Read reads a file of manifests, among which there are one Deployment and one
 // HorizontalPodAutoscaler. Fields that these types do not have are errors.
 func Read(path string) (*Shipped, error) {
-	data, err := os.ReadFile(path)
+	set, err := manifests.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the manifests: %w", err)
 	}
-	s, err := Parse(data)
+	s, err := Of(set)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-// Parse is Read of a file's content.
-func Parse(data []byte) (*Shipped, error) {
-	var deployment *apps.Deployment
-	var scaler *autoscaling.HorizontalPodAutoscaler
-	reader := documents.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for n := 1; ; n++ {
-		doc, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		}
-		var kind meta.TypeMeta
-		if err := yaml.Unmarshal(doc, &kind); err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		}
-		switch kind.Kind {
-		case "Deployment":
-			err = decode(doc, kind, &deployment)
-		case "HorizontalPodAutoscaler":
-			err = decode(doc, kind, &scaler)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		}
+// Of is Read of manifests that were read.
+func Of(set manifests.Set) (*Shipped, error) {
+	deployment, err := manifests.One[*apps.Deployment](set)
+	if err != nil {
+		return nil, err
 	}
-	if deployment == nil || scaler == nil {
-		return nil, errors.New("a Deployment and a HorizontalPodAutoscaler are needed, and at least one is missing")
+	scaler, err := manifests.One[*autoscaling.HorizontalPodAutoscaler](set)
+	if err != nil {
+		return nil, err
 	}
 	return shipped(deployment, scaler)
-}
-
-// decode reads a document strictly. Each kind may be there once.
-func decode[T any](doc []byte, kind meta.TypeMeta, into **T) error {
-	if *into != nil {
-		return fmt.Errorf("there is a second %s", kind.Kind)
-	}
-	versions := map[string]string{"Deployment": "apps/v1", "HorizontalPodAutoscaler": "autoscaling/v2"}
-	if want := versions[kind.Kind]; kind.APIVersion != want {
-		return fmt.Errorf("the %s is of %q: use %s", kind.Kind, kind.APIVersion, want)
-	}
-	// As the API server reads it: names in another case are unknown, too.
-	data, err := yaml.YAMLToJSONStrict(doc)
-	if err != nil {
-		return fmt.Errorf("%s: %w", kind.Kind, err)
-	}
-	*into = new(T)
-	unknown, err := kubejson.UnmarshalStrict(data, *into)
-	if err := errors.Join(append(unknown, err)...); err != nil {
-		return fmt.Errorf("%s: %w", kind.Kind, err)
-	}
-	return nil
 }
 
 func shipped(d *apps.Deployment, scaler *autoscaling.HorizontalPodAutoscaler) (*Shipped, error) {

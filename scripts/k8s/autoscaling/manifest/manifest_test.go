@@ -11,6 +11,7 @@ import (
 
 	"dragoman/scripts/k8s/autoscaling/hpa"
 	"dragoman/scripts/k8s/autoscaling/manifest"
+	"dragoman/scripts/k8s/manifests"
 )
 
 // What ships can be read, and the replayed controller takes it.
@@ -60,8 +61,17 @@ spec:
   maxReplicas: 3
 `
 
-func TestParse(t *testing.T) {
-	s, err := manifest.Parse([]byte(deployment + scaler))
+// parse reads manifests from a text.
+func parse(text string) (*manifest.Shipped, error) {
+	set, err := manifests.Decode([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Of(set)
+}
+
+func TestOf(t *testing.T) {
+	s, err := parse(deployment + scaler)
 	require.NoError(t, err)
 	assert.Equal(t, int32(3), s.Autoscaler.MaxReplicas)
 	assert.Equal(t, map[core.ResourceName]int64{"cpu": 1500, "memory": 1024_000}, s.Requests)
@@ -77,7 +87,7 @@ func TestDefaults(t *testing.T) {
 		require.Contains(t, text, line)
 		text = strings.Replace(text, line, "", 1)
 	}
-	s, err := manifest.Parse([]byte(text + scaler))
+	s, err := parse(text + scaler)
 	require.NoError(t, err)
 	assert.Equal(t, []time.Duration{0, 30 * time.Second, 30 * time.Second, 30 * time.Second},
 		[]time.Duration{s.PreStop, s.Shutdown, s.Grace, s.QueueWait})
@@ -87,10 +97,9 @@ func TestManifestsThatAreRefused(t *testing.T) {
 	for name, test := range map[string]struct{ old, new, want string }{
 		"an unknown field":         {"maxReplicas: 3", "maxReplica: 3", `unknown field "spec.maxReplica"`},
 		"an unknown field of pods": {"preStop:", "prestop:", `unknown field`},
-		"an older version":         {"autoscaling/v2", "autoscaling/v1", `"autoscaling/v1": use autoscaling/v2`},
-		"no autoscaler":            {"kind: HorizontalPodAutoscaler", "kind: Secret", "at least one is missing"},
-		"no deployment":            {"kind: Deployment\nmetadata", "kind: Secret\nmetadata", "at least one is missing"},
-		"two of them":              {"kind: Service\n", "kind: Deployment\n", "there is a second Deployment"},
+		"an older version":         {"autoscaling/v2", "autoscaling/v1", `"autoscaling/v1"`},
+		"no autoscaler":            {scaler, "", "0 objects of type"},
+		"no deployment":            {deployment, "", "0 objects of type"},
 		"for another deployment":   {"name: dragoman}\n  maxReplicas", "name: other}\n  maxReplicas", `"other"`},
 		"another container":        {"- name: dragoman", "- name: sidecar", `container "sidecar"`},
 		"not YAML":                 {"spec:", "spec: [", "document 1"},
@@ -100,13 +109,13 @@ func TestManifestsThatAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := deployment + scaler
 			require.Contains(t, text, test.old)
-			_, err := manifest.Parse([]byte(strings.Replace(text, test.old, test.new, 1)))
+			_, err := parse(strings.Replace(text, test.old, test.new, 1))
 			require.Error(t, err)
 			assert.Contains(t, err.Error(), test.want)
 		})
 	}
-	_, err := manifest.Parse([]byte(deployment + "---\n" + deployment + scaler))
-	assert.ErrorContains(t, err, "second Deployment")
+	_, err := parse(deployment + "---\n" + deployment + scaler)
+	assert.ErrorContains(t, err, "2 objects of type *v1.Deployment")
 	_, err = manifest.Read("missing.yaml")
 	assert.ErrorContains(t, err, "missing.yaml")
 }
