@@ -18,9 +18,10 @@ import corpus
 import data
 import names
 import optimize
+import phrases
 import translate
 from loss import TiedSoftmax
-from model import M2M100, Shape
+from model import M2M100, Shape, _attend
 from pieces import EOS, PAD
 
 
@@ -46,6 +47,20 @@ class Sentences(unittest.TestCase):
         found = data._pivots(direct, 2)
         self.assertEqual([(p.source_language, p.target_language) for p in found], [("ja", "fr")] * 2)
         self.assertEqual(data._pivots(direct, 0), [])
+
+    def test_phrases_end_as_their_language_ends_them(self):
+        for text, language, sign, expected in (("Salut", "fr", "!", "Salut !"), ("Merci", "fr", ".", "Merci."), ("你好", "zh", "!", "你好！"),
+                                               ("お元気ですか", "ja", "?", "お元気ですか。"), ("誰", "ja", "?", "誰？"), ("Ja", "de", "!", "Ja!")):
+            self.assertEqual(phrases.ended(text, language, sign), expected)
+        line = {"signs": ".!", "en": "Hi", "ja": "やあ", "fr": "Salut", "de": "Hallo", "zh": "嗨"}
+        self.assertEqual(len(list(phrases.pairs(line))), 30, "ten pairs of languages, three ways to end")
+
+    def test_odd_texts_of_goldens_are_not_held_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s.jsonl")
+            with open(path, "w", encoding="utf8") as f:
+                f.write('{"set": "odd", "source": "Hello"}\n{"set": "held-out", "source": "He left.", "reference": "行った。"}\n')
+            self.assertEqual(list(corpus.sentences(path)), ["He left.", "行った。"])
 
     def test_names_are_found_on_both_sides_only_if_they_are_there_once(self):
         found = names.places(pair("Tom met Mary.", "トムはメアリーに会った。"))
@@ -110,6 +125,16 @@ class Arithmetic(unittest.TestCase):
         target = torch.tensor([[EOS, 51, 7]])
         with torch.no_grad():
             torch.testing.assert_close(self.model(padded, target.repeat(2, 1))[:1], self.model(short, target))
+
+    def test_attention_is_that_of_torch(self):
+        parts = [torch.randn(2, 4, 7, 16, requires_grad=True) for _ in range(3)]
+        mask = torch.ones(2, 1, 1, 7, dtype=torch.bool)
+        mask[1, ..., 5:] = False
+        for options in ({}, {"is_causal": True}, {"attn_mask": mask}):
+            ours, theirs = (torch.autograd.grad(attend(*parts, **options).square().sum(), parts)
+                            for attend in (_attend, F.scaled_dot_product_attention))
+            for a, b in zip(ours, theirs):
+                torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
 
     def test_greedy_search_with_a_cache_is_that_without(self):
         sources = [[50, 7, 8, EOS], [50, 9, EOS]]
