@@ -2,12 +2,10 @@
 #ifndef DRAGOMAN_CALL_H
 #define DRAGOMAN_CALL_H
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "arguments.h"
 #include "kernels.h"
-#include "onnxruntime_c_api.h"
 
 // Kernel is a node of a graph: an operator with its attributes.
 typedef struct {
@@ -15,24 +13,8 @@ typedef struct {
   int64_t layer, heads, head_dim, spare;
 } Kernel;
 
-#define TRY(call)                   \
-  do {                              \
-    OrtStatus *status_ = (call);    \
-    if (status_) return status_;    \
-  } while (0)
-
 static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message) {
   return api->CreateStatus(code, message);
-}
-
-// invalid is the error for arguments that an operator refuses; it takes what printf does.
-__attribute__((format(printf, 2, 3))) static inline OrtStatus *invalid(const OrtApi *api, const char *format, ...) {
-  char message[256];
-  va_list numbers;
-  va_start(numbers, format);
-  vsnprintf(message, sizeof message, format, numbers);
-  va_end(numbers);
-  return fail(api, ORT_INVALID_ARGUMENT, message);
 }
 
 // ---- arguments ----
@@ -42,37 +24,15 @@ typedef struct {
   OrtKernelContext *context;
 } Call;
 
-enum { ANY = -1 };  // a dimension that may have any size
-
-// input gives the data of an input, null where an optional one is left out. The
-// input must have n dimensions of the sizes d; those that are ANY are filled in.
 static inline OrtStatus *input(Call c, size_t i, void *data, int64_t *d, size_t n) {
-  const OrtValue *value = NULL;
-  *(const void **)data = NULL;
-  size_t count, rank;
-  TRY(c.api->KernelContext_GetInputCount(c.context, &count));
-  if (i >= count) return NULL;
-  TRY(c.api->KernelContext_GetInput(c.context, i, &value));
-  if (!value) return NULL;
-  const int64_t *shape;
-  ONNXTensorElementDataType type;
-  TRY(c.api->GetTensorElementTypeAndShapeDataReference(value, &type, &shape, &rank));
-  if (rank != n) return invalid(c.api, "input %zu has %zu dimensions: %zu are wanted", i, rank, n);
-  for (size_t j = 0; j < n; j++) {
-    if (d[j] == ANY) d[j] = shape[j];
-    if (d[j] != shape[j])
-      return invalid(c.api, "dimension %zu of input %zu is %lld: %lld is wanted", j, i, (long long)shape[j], (long long)d[j]);
-  }
-  return c.api->GetTensorMutableData((OrtValue *)value, (void **)data);
+  return argument(c.api, c.context, i, data, d, n);
 }
 
 // vector is input for one dimension of size n.
 static inline OrtStatus *vector(Call c, size_t i, void *data, int64_t n) { return input(c, i, data, &n, 1); }
 
 static inline OrtStatus *output(Call c, size_t i, const int64_t *d, size_t n, void *data) {
-  OrtValue *value;
-  TRY(c.api->KernelContext_GetOutput(c.context, i, d, n, &value));
-  return c.api->GetTensorMutableData(value, (void **)data);
+  return result(c.api, c.context, i, d, n, data);
 }
 
 static inline int64_t width_of(const Kernel *k) { return k->heads * k->head_dim; }
@@ -84,10 +44,10 @@ static inline OrtStatus *memory(Call c, size_t i, const Kernel *k, Memory *m) {
   m->rows = d[1], m->capacity = d[2], m->token = d[3];
   m->half = m->token == 4 * width;
   if (!m->half && m->token != 8 * width)
-    return invalid(c.api, "the memory has %lld bytes per token: %lld in half or %lld in single precision are wanted",
+    return refuse(c.api, "the memory has %lld bytes per token: %lld in half or %lld in single precision are wanted",
                    (long long)m->token, (long long)(4 * width), (long long)(8 * width));
   if (k->layer >= d[0])
-    return invalid(c.api, "the memory has %lld layers, layer %lld is wanted", (long long)d[0], (long long)k->layer);
+    return refuse(c.api, "the memory has %lld layers, layer %lld is wanted", (long long)d[0], (long long)k->layer);
   return NULL;
 }
 
@@ -96,7 +56,7 @@ static inline OrtStatus *memory(Call c, size_t i, const Kernel *k, Memory *m) {
 static inline OrtStatus *partition(Call c, const int32_t *offsets, int64_t n, int64_t rows) {
   int ok = n >= 0 && offsets[0] == 0 && offsets[n] == rows;
   for (int64_t i = 0; ok && i < n; i++) ok = offsets[i] <= offsets[i + 1];
-  return ok ? NULL : invalid(c.api, "the offsets of %lld groups do not rise from 0 to %lld", (long long)n, (long long)rows);
+  return ok ? NULL : refuse(c.api, "the offsets of %lld groups do not rise from 0 to %lld", (long long)n, (long long)rows);
 }
 
 // ---- work in parallel ----

@@ -74,7 +74,7 @@ OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context) {
   for (int64_t s = 0; s < sentences; s++) {
     int n = a.offsets[s + 1] - a.offsets[s];
     if (a.slots[s] < 0 || a.slots[s] >= a.m.rows || n > a.m.capacity)
-      return invalid(c.api, "no room for %d tokens in row %d: the memory has %lld rows of %lld", n, a.slots[s],
+      return refuse(c.api, "no room for %d tokens in row %d: the memory has %lld rows of %lld", n, a.slots[s],
                      (long long)a.m.rows, (long long)a.m.capacity);
   }
   TRY(output(c, 0, &one, 1, &done));
@@ -131,12 +131,12 @@ static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
 static OrtStatus *check_row(Call c, const Attention *a, int64_t r) {
   int64_t position = a->positions[r], rows = a->m.rows;
   if (position < 0 || position >= a->m.capacity || position >= a->capacity || a->rows_of[r] < 0 || a->rows_of[r] >= rows)
-    return invalid(c.api, "no room for token %lld in row %d: the memory has %lld rows of %lld, the history %lld",
+    return refuse(c.api, "no room for token %lld in row %d: the memory has %lld rows of %lld, the history %lld",
                    (long long)position, a->rows_of[r], (long long)rows, (long long)a->m.capacity, (long long)a->capacity);
   const int32_t *history = a->history + r * a->capacity;
   int bad = 0;  // the loop has no way out, so it is a few vector instructions
   for (int64_t t = 0; t <= position; t++) bad |= (history[t] < 0) | (history[t] >= rows);
-  return bad ? invalid(c.api, "the history of row %lld leaves the %lld rows of the memory", (long long)r, (long long)rows) : NULL;
+  return bad ? refuse(c.api, "the history of row %lld leaves the %lld rows of the memory", (long long)r, (long long)rows) : NULL;
 }
 
 // CachedAttention, of the decoder to what it has decoded: acc [R, 3·d], bias [3·d],
@@ -195,7 +195,7 @@ OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context) {
   TRY(partition(c, a.offsets, a.groups, d[0]));
   for (int64_t s = 0; s < a.groups; s++) {
     if (a.lengths[s] < 1 || a.lengths[s] > a.m.capacity || a.slots[s] < 0 || a.slots[s] >= a.m.rows)
-      return invalid(c.api, "no source of %d tokens in row %d: the memory has %lld rows of %lld", a.lengths[s], a.slots[s],
+      return refuse(c.api, "no source of %d tokens in row %d: the memory has %lld rows of %lld", a.lengths[s], a.slots[s],
                      (long long)a.m.rows, (long long)a.m.capacity);
     a.longest = a.lengths[s] > a.longest ? a.lengths[s] : a.longest;
     tokens += a.lengths[s];

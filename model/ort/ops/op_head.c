@@ -40,8 +40,8 @@ OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context) {
   TRY(input(c, 4, &a.table, table, 2));
   a.vocab = d[1], a.width = x[1], a.k = *wanted;
   if (a.k < 1 || a.k > a.vocab)
-    return invalid(c.api, "%lld candidates are wanted of %lld tokens", (long long)a.k, (long long)a.vocab);
-  if (d[0] > 0 && !a.x != !a.table) return invalid(c.api, "hidden states and embeddings need each other");
+    return refuse(c.api, "%lld candidates are wanted of %lld tokens", (long long)a.k, (long long)a.vocab);
+  if (d[0] > 0 && !a.x != !a.table) return refuse(c.api, "hidden states and embeddings need each other");
   a.proposed = a.k;
   if (a.table) a.proposed = k->spare < a.vocab - a.k ? a.k + k->spare : a.vocab;
   d[1] = a.k;

@@ -68,7 +68,7 @@ static OrtStatus *add_norm_any(Kernel *k, OrtKernelContext *context, int quantiz
   TRY(input(c, 3, &a.p.acc, d, 2));
   TRY(vector(c, 4, &a.p.bias, d[1]));
   TRY(vector(c, 5, &a.p.scale, d[0]));
-  if (a.p.acc && !a.p.bias) return invalid(c.api, "a product needs a bias");
+  if (a.p.acc && !a.p.bias) return refuse(c.api, "a product needs a bias");
   TRY(output(c, 0, d, 2, &a.total));
   if (quantized) {
     TRY(output(c, 1, d, 2, &a.q));

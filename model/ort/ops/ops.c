@@ -54,7 +54,7 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 's': status = api->KernelInfoGetAttribute_int64(info, "spare", &k->spare); break;
     }
   if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0))
-    status = invalid(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare", (long long)k->layer,
+    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare", (long long)k->layer,
                      (long long)k->heads, (long long)k->head_dim, (long long)k->spare);
   if (status) {
     free(k);
