@@ -89,7 +89,7 @@ func TestServiceRefuses(t *testing.T) {
 		status  int
 		parts   []string
 	}{
-		{"de", []record{}, 400, []string{`"unknown_language"`, `"payload.toLang"`, r.url + "/languages"}},
+		{"pt", []record{}, 400, []string{`"unknown_language"`, `"payload.toLang"`, r.url + "/languages"}},
 		{"fr", []record{{"x", "Hello."}, {"y", long}}, 400, []string{`"text_too_long"`, `"payload.records[1].text"`, "at most 1000"}},
 		{"fr", []record{{"x", "We went to the station and then we went home to eat dinner."}}, 422, []string{`"unfinished"`, `"payload.records[0].text"`, "limit of 4 tokens"}},
 		{"fr", make([]record, 3), 413, []string{`"too_many_records"`, `"payload.records"`}},

@@ -100,7 +100,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"translate", "--from", "en", "--to", "fr", "--beams", "many"}, nil,
 			`translate: invalid argument "many" for "--beams" flag: strconv.ParseInt: parsing "many": invalid syntax`},
 		{[]string{"translate", "--from", "en", "--to", "fr", "--beams", "-1", "x"}, nil, `configuration: NUM_BEAMS=-1: use 0 to 1024`},
-		{[]string{"translate", "--from", "en", "--to", "xx", "hello"}, nil, `"xx" is not a language of this model: use one of en fr ja`},
+		{[]string{"translate", "--from", "en", "--to", "xx", "hello"}, nil, `"xx" is not a language of this model: use one of de en fr ja zh`},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			r := execute(t, "", environment(test.environ...), test.args...)

@@ -69,7 +69,7 @@ func TestBundled(t *testing.T) {
 	dir := f.prepare(t)
 	assert.Equal(t, f.Cache, filepath.Dir(dir))
 	require.Len(t, f.exports, 1)
-	assert.Equal(t, []string{"en", "fr", "ja"}, f.exports[0].Languages)
+	assert.Equal(t, []string{"de", "en", "fr", "ja", "zh"}, f.exports[0].Languages)
 	assert.Equal(t, model.FP32, f.exports[0].Precision, "small models gain nothing from 8 bits")
 	assert.Empty(t, leftovers(t, dir))
 
@@ -202,7 +202,7 @@ func TestRefuses(t *testing.T) {
 		"no such folder":     {t.Context(), func(c *weights.Config) { c.Weights = "./absent" }, "absent"},
 		"not a name":         {t.Context(), func(c *weights.Config) { c.Weights = "a b c" }, "a b c"},
 		"another model":      {t.Context(), func(c *weights.Config) { c.Weights = foreign }, "model_type"},
-		"foreign vocabulary": {t.Context(), func(c *weights.Config) { c.Weights = mixed }, "the tokenizer has 9108 tokens, the model's vocab_size is 8109"},
+		"foreign vocabulary": {t.Context(), func(c *weights.Config) { c.Weights = mixed }, "the tokenizer has 17108 tokens, the model's vocab_size is 16116"},
 		"hub fails":          {t.Context(), func(c *weights.Config) { c.Weights = repo }, "nobody asked for the hub"},
 		"no cache":           {t.Context(), func(c *weights.Config) { c.Cache = "" }, "set SAVE_WEIGHTS"},
 		"folder is a file":   {t.Context(), func(c *weights.Config) { c.SaveWeights = blocked }, "set SAVE_WEIGHTS to a folder that can be written"},
@@ -279,7 +279,7 @@ func touch(t *testing.T, path string) {
 func bigVocabulary(t *testing.T) []byte {
 	t.Helper()
 	ids := map[string]int{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
-	for len(ids) < 9000 {
+	for len(ids) < 17000 {
 		ids[fmt.Sprintf("piece%d", len(ids))] = len(ids)
 	}
 	raw, err := json.Marshal(ids)

@@ -16,7 +16,7 @@ import (
 var files embed.FS
 
 // Languages are the codes of the languages that the checkpoint was trained on.
-func Languages() []string { return []string{"en", "fr", "ja"} }
+func Languages() []string { return []string{"de", "en", "fr", "ja", "zh"} }
 
 // Version tells one bundled checkpoint from another: the leading digits of a
 // sha256 over the names and contents of its files.

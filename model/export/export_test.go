@@ -34,7 +34,7 @@ func TestExportWritesACompleteFolder(t *testing.T) {
 			assert.Equal(t, "abc", read.Revision)
 			assert.Equal(t, []string{"en", "ja"}, read.Languages)
 			assert.Equal(t, precision, read.Precision)
-			assert.Equal(t, 8109, read.Spec.VocabSize)
+			assert.Equal(t, 16116, read.Spec.VocabSize)
 			modeltest.CheckFiles(t, out, read)
 			want := []string{
 				model.ManifestFile, model.EncoderFile, model.DecoderFile, model.WeightsFile, model.PieceModelFile, model.VocabFile,
@@ -50,9 +50,9 @@ func TestExportWritesACompleteFolder(t *testing.T) {
 }
 
 // TestSharedEmbeddingIsStoredOnce compares the weights with the number of
-// parameters: the embedding is a quarter of them and used three times.
+// parameters: the embedding is a third of them and used three times.
 func TestSharedEmbeddingIsStoredOnce(t *testing.T) {
-	const parameters = 8_391_168 // of the bundled checkpoint
+	const parameters = 12_025_600 // of the bundled checkpoint
 	out := t.TempDir()
 	m, err := export.Export(t.Context(), bundled, out, export.Options{Precision: model.FP32})
 	require.NoError(t, err)

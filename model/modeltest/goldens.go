@@ -50,9 +50,9 @@ type Versions struct {
 
 // Case is one source with the outputs of every search that was run on it.
 type Case struct {
-	// Set says where the source is from: "held-out" and "training" are Tatoeba
-	// sentences that the checkpoint did not or did see in training, "odd" are
-	// hostile texts, "random" are random ids.
+	// Set says where the source is from: "held-out" are Tatoeba sentences that
+	// the checkpoint did not see in training, "odd" are hostile texts, "random"
+	// are random ids.
 	Set string `json:"set"`
 	// From, To, Text and Reference are empty in random cases; Reference, a
 	// person's translation, is empty where the corpus has none.

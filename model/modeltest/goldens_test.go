@@ -27,16 +27,18 @@ func TestBundled(t *testing.T) {
 			references++
 		}
 		assert.NotEmpty(t, c.Text, "case %d", i)
-		assert.NotEmpty(t, c.Outputs["greedy"].Text, "case %d", i)
-		assert.NotEmpty(t, c.Outputs["beam5"].Text, "case %d", i)
+		if c.Set != "odd" {
+			assert.NotEmpty(t, c.Outputs["greedy"].Text, "case %d", i)
+			assert.NotEmpty(t, c.Outputs["beam5"].Text, "case %d", i)
+		}
 	}
-	require.Len(t, directions, 6)
+	require.Len(t, directions, 20, "each of five languages into each")
 	for direction, n := range directions {
-		assert.GreaterOrEqual(t, n, 60, direction)
+		assert.GreaterOrEqual(t, n, 10, direction)
 	}
-	assert.GreaterOrEqual(t, len(g.Cases), 360)
-	assert.GreaterOrEqual(t, references, 200)
-	assert.GreaterOrEqual(t, len(g.Traces), 24)
+	assert.GreaterOrEqual(t, len(g.Cases), 350)
+	assert.GreaterOrEqual(t, references, 250)
+	assert.GreaterOrEqual(t, len(g.Traces), 20)
 	opened := slices.DeleteFunc(slices.Clone(g.Traces), func(tr Trace) bool { return tr.Encoder == nil })
 	assert.GreaterOrEqual(t, len(opened), 4)
 }

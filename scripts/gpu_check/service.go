@@ -68,7 +68,7 @@ func requestsOf(g *modeltest.Goldens) []client.Request {
 	pairs := map[[2]string]int{}
 	var requests []client.Request
 	for _, c := range g.Cases {
-		if c.Set != "held-out" && c.Set != "training" {
+		if c.Set != "held-out" {
 			continue
 		}
 		pair := [2]string{c.From, c.To}

@@ -60,7 +60,7 @@ func Export(t testing.TB, checkpoint string, precision model.Precision) string {
 	}
 	out := t.TempDir()
 	_, err := export.Export(t.Context(), complete, out, export.Options{
-		Precision: precision, Source: filepath.Base(checkpoint), Languages: []string{"en", "fr", "ja"},
+		Precision: precision, Source: filepath.Base(checkpoint), Languages: []string{"de", "en", "fr", "ja", "zh"},
 	})
 	require.NoError(t, err)
 	return out

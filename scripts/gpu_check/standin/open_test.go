@@ -39,7 +39,7 @@ func TestOpen(t *testing.T) {
 				out, err := p.Output()
 				if device == "auto" {
 					require.NoError(t, err)
-					assert.Equal(t, "Il fait du monde.\n", string(out))
+					assert.Equal(t, "Bonjour le monde.\n", string(out))
 					continue
 				}
 				failed := &exec.ExitError{}

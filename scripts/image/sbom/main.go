@@ -204,7 +204,7 @@ func (s sources) components() ([]component, error) {
 		Description: "Shared library that runs the model's graphs", Licenses: spdx("MIT"), Copyright: "Microsoft Corporation",
 	}, {
 		Type: "machine-learning-model", Name: "dragoman-bundled", Version: bundle,
-		Description: "Small M2M100 model for English, French and Japanese, embedded in the binary and trained on sentences of Tatoeba",
+		Description: "Small M2M100 model for Chinese, English, French, German and Japanese, embedded in the binary and trained on sentences of Tatoeba",
 		Licenses:    named("CC BY 2.0 FR", "https://creativecommons.org/licenses/by/2.0/fr/"), Copyright: "Tatoeba and its contributors",
 	}, {
 		Type: "data", Name: "lingua-go-ngrams", Version: linguaVersion, PURL: "pkg:golang/github.com/pemistahl/lingua-go@v" + linguaVersion,

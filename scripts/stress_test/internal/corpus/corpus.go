@@ -17,8 +17,8 @@ import (
 const Auto = "auto"
 
 // sentences are 1,998 sentences of Tatoeba (https://tatoeba.org, CC BY 2.0 FR), some by
-// way of the Tanaka corpus: those of scripts/quality/dev.tsv, each with the language that
-// its counterpart there is in.
+// way of the Tanaka corpus: those of the pairs en-ja and en-fr of scripts/quality/dev.tsv,
+// each with the language that its counterpart there is in.
 //
 //go:embed sentences.tsv
 var sentences string
