@@ -12,7 +12,6 @@ import (
 	"dragoman/model/device"
 	"dragoman/model/modeltest"
 	"dragoman/model/ort/orttest"
-	"dragoman/model/search"
 )
 
 // TestBatchInvariance decodes sentences alone, and then in company that comes and goes
@@ -20,13 +19,7 @@ import (
 // scores must be the same to the last bit.
 func TestBatchInvariance(t *testing.T) {
 	m := open(t, orttest.Bundled(), model.FP32)
-	var jobs []modeltest.Job
-	for i, c := range modeltest.Bundled(t).Cases[:24] {
-		j := modeltest.Job{Case: c, Search: search.DefaultOptions(m.Spec().Generation)}
-		j.Search.Beams, j.Search.MaxLength = []int{1, 5, 2}[i%3], 40
-		jobs = append(jobs, j)
-	}
-	modeltest.CheckInvariance(t, m, jobs, maxRows, 2)
+	modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Bundled(t).Cases[:24], 40), maxRows, 2)
 }
 
 // TestRunsOfAStep feeds more rows than one run has, prefixes among them: the answer is

@@ -15,6 +15,16 @@ type Job struct {
 	Search search.Options
 }
 
+// MixedJobs are the cases with searches of 1, 5 and 2 beams that take turns, up to maxLength.
+func MixedJobs(m model.Model, cases []Case, maxLength int) []Job {
+	jobs := make([]Job, len(cases))
+	for i, c := range cases {
+		jobs[i] = Job{Case: c, Search: search.DefaultOptions(m.Spec().Generation)}
+		jobs[i].Search.Beams, jobs[i].Search.MaxLength = []int{1, 5, 2}[i%3], maxLength
+	}
+	return jobs
+}
+
 // Decode translates jobs in one batch and returns their results in order. Before each
 // step, as many sentences join as room says, which is told how many are in the batch.
 // maxRows bounds the batch's rows, which room has to keep to; 0 is room for all jobs.
