@@ -21,23 +21,28 @@ class Settings:
     alone: float = 0.02       # texts that are copied as a whole: numbers, addresses, emoji, names
     pivots: float = 1.0       # of the pairs that share a sentence in English
     backs: float = 1.0        # of the pairs whose source was translated by a model
+    distilled: float = 1.0    # of the pairs whose target was written by models
+    written: float = 1.0      # of the pairs that persons wrote, in directions that have distilled ones
     words: float = 1.0        # of the pairs that are single words
 
 
 def epoch(pairs, settings, random):
     """The pairs of an epoch, each with its source first, in no useful order."""
+    distilled = {(pair.source_language, pair.target_language) for pair in pairs if pair.kind == corpus.DISTILLED}
     found = []
     for pair in pairs:
-        if random.random() < _rate(pair.kind, settings):
-            found.append(vary(pair, settings, random))
-        if pair.kind not in corpus.ONE_WAY and random.random() < _rate(pair.kind, settings):
-            found.append(vary(reverse(pair), settings, random))
+        for one in (pair,) if pair.kind in corpus.ONE_WAY else (pair, reverse(pair)):
+            if random.random() < _rate(one, distilled, settings):
+                found.append(vary(one, settings, random))
     found = join(found, settings.joined, random)
     return found + [alone(random) for _ in range(round(settings.alone * len(found)))]
 
 
-def _rate(kind, settings):
-    return {corpus.JOINED: settings.pivots, corpus.BACK: settings.backs, corpus.WORD: settings.words}.get(kind, 1.0)
+def _rate(pair, distilled, settings):
+    if pair.kind == corpus.DIRECT:
+        return settings.written if (pair.source_language, pair.target_language) in distilled else 1.0
+    return {corpus.JOINED: settings.pivots, corpus.BACK: settings.backs,
+            corpus.DISTILLED: settings.distilled, corpus.WORD: settings.words}.get(pair.kind, 1.0)
 
 
 def reverse(pair):
@@ -45,14 +50,18 @@ def reverse(pair):
     return corpus.Pair(pair.kind, pair.target_language, pair.source_language, pair.target, pair.source)
 
 
+# Words and greetings are typed in a hurry more often than the sentences of a corpus.
+_HURRY = 3
+
+
 def vary(pair, settings, random):
     """The pair, or a variation of it."""
-    if pair.kind == corpus.WORD:
-        return pair
     chance = random.random()
+    if pair.kind == corpus.WORD:
+        return random.choice((_lower, _lower, _upper))(pair, random) if chance < _HURRY * settings.noise else pair
     if chance < settings.copies:
         return copy(pair, random)
-    if chance < settings.copies + settings.noise:
+    if chance < settings.copies + settings.noise * (_HURRY if pair.kind == corpus.PHRASE else 1):
         return noise(pair, random)
     return pair
 

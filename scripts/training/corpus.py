@@ -7,10 +7,10 @@ from typing import NamedTuple
 LANGUAGES = ("en", "ja", "fr", "de", "zh")
 PIVOT = "en"
 
-# How a pair came about. Those of ONE_WAY have a source that was made by a machine
-# and serve in the direction from source to target only.
-DIRECT, JOINED, BACK, WORD, PHRASE = "direct", "pivot", "back", "word", "phrase"
-ONE_WAY = {BACK}
+# How a pair came about. Those of ONE_WAY have a side that was made by a machine, the source
+# (BACK) or the target (DISTILLED), and serve in the direction from source to target only.
+DIRECT, JOINED, BACK, DISTILLED, WORD, PHRASE = "direct", "pivot", "back", "distilled", "word", "phrase"
+ONE_WAY = {BACK, DISTILLED}
 
 
 class Pair(NamedTuple):

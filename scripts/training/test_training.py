@@ -10,12 +10,14 @@ import unittest
 import numpy
 import torch
 import torch.nn.functional as F
+from sacrebleu.metrics import CHRF
 
 import augment
 import batches
 import checkpoint
 import corpus
 import data
+import distill
 import names
 import optimize
 import phrases
@@ -82,6 +84,36 @@ class Sentences(unittest.TestCase):
             self.assertTrue(made.source and made.target)
             self.assertEqual("[1]" in made.source, "[1]" in made.target, made)
         self.assertEqual(augment.epoch([pair("a b", "c d")], augment.Settings(0, 0, 0, 0), chance)[0].source, "a b")
+
+
+    def test_words_change_their_case_only(self):
+        word, chance = corpus.Pair(corpus.WORD, "en", "de", "Hello", "Hallo"), random.Random(1)
+        found = {augment.vary(word, augment.Settings(), chance)[3:] for _ in range(200)}
+        self.assertEqual(found, {("Hello", "Hallo"), ("hello", "Hallo"), ("HELLO", "HALLO")})
+
+
+class Distillation(unittest.TestCase):
+    def test_likeness_is_chrf(self):
+        reference = CHRF(char_order=distill.ORDER, beta=distill.BETA2 ** 0.5)
+        for a, b in (("Ça va bien.", "Ça va ?"), ("猫がいる。", "猫がいます。"), ("a", "abcabc"), ("same text", "same text"), ("x", "y")):
+            self.assertAlmostEqual(100 * distill._chrf(distill._grams(a), distill._grams(b)), reference.sentence_score(a, [b]).score, 4)
+
+    def test_choice_is_the_candidate_most_like_the_others_and_what_a_person_wrote(self):
+        candidates = ["I was at home.", "I was at the house.", "We were at home.", ""]
+        self.assertEqual(distill.choose(candidates, [], 1.0), "I was at home.")
+        self.assertEqual(distill.choose(candidates, ["The house is where I was."], 5.0), "I was at the house.")
+        self.assertIsNone(distill.choose(["", ""], ["I left."], 1.0))
+
+    def test_what_a_model_wrote_is_never_a_source(self):
+        made = corpus.Pair(corpus.DISTILLED, "en", "ja", "Go.", "行け。")
+        self.assertEqual(augment.epoch([made] * 3, augment.Settings(0, 0, 0, 0), random.Random(1)), [made] * 3)
+        self.assertEqual(augment.epoch([made], augment.Settings(0, 0, 0, 0, distilled=0), random.Random(1)), [])
+
+    def test_distilled_pairs_take_the_place_of_written_ones_of_their_direction(self):
+        made = corpus.Pair(corpus.DISTILLED, "en", "ja", "Go.", "行け。")
+        written, other = pair("Go.", "行きなさい。"), pair("Go.", "Va !", "en fr")
+        found = augment.epoch([made, written, other], augment.Settings(0, 0, 0, 0, written=0), random.Random(1))
+        self.assertEqual(found, [made, augment.reverse(written), other, augment.reverse(other)])
 
 
 class Arithmetic(unittest.TestCase):

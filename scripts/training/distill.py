@@ -1,0 +1,131 @@
+"""Makes pairs whose target models wrote: sequence-level distillation.
+
+    python scripts/training/distill.py --teacher CHECKPOINT --data DATA --to ja --out DATA/ja.tsv
+
+Each teacher, a checkpoint in Hugging Face's form, translates all English sentences of DATA
+with a beam. Of all that they found for a sentence, the translation is taken that is most
+like the others and, where DATA has a translation that a person wrote, like that one, by
+chrF. train.py takes the file with --more.
+
+A model that learns from such pairs finds by greedy search what its teachers find together:
+Kim and Rush, "Sequence-Level Knowledge Distillation" (2016), whose "interpolation" is the
+choice by the person's translation; Eikema and Aziz, "Sampling-Based Approximations to
+Minimum Bayes Risk Decoding" (2022) for the choice by the others. As Vamvas and Sennrich do
+in "Linear-time Minimum Bayes Risk Decoding with Reference Aggregation" (2024), the others
+are put together as one text, with mean counts.
+"""
+import argparse
+import collections
+import concurrent.futures
+import os
+import tempfile
+
+import ctranslate2
+from ctranslate2.converters import TransformersConverter
+
+import corpus
+from pieces import EOS, Vocabulary
+
+ORDER = 4       # the longest n-grams of characters that are compared
+# How much more recall counts than precision, squared. chrF has 4, which prefers long texts where
+# references are put together: 1.034 times the length of what persons wrote, against 1.003.
+BETA2 = 2
+# Words of a sentence that small models can be trusted with: "Hi." became "Hawaii", and of
+# long sentences they leave parts out.
+SHORTEST, LONGEST = 3, 25
+CHUNK = 20_000  # sentences between two lines of progress
+
+
+class Teacher:
+    """A checkpoint, run by CTranslate2."""
+
+    def __init__(self, folder, threads):
+        self.vocabulary = Vocabulary(folder, threads)
+        with tempfile.TemporaryDirectory() as converted:
+            TransformersConverter(folder).convert(converted, force=True)
+            self.translator = ctranslate2.Translator(converted, compute_type="int8", inter_threads=threads, intra_threads=1)
+        self.pieces = dict(self.vocabulary.piece)
+        for code in corpus.LANGUAGES:
+            self.pieces[self.vocabulary.language(code)] = f"__{code}__"
+        self.ids = {piece: i for i, piece in self.pieces.items()}
+
+    def translate(self, texts, source, target, beams):
+        """For each text the translations that a search with so many beams ends with."""
+        rows = [[f"__{source}__", *(self.pieces[i] for i in ids), self.pieces[EOS]] for ids in self.vocabulary.encode(texts)]
+        found = self.translator.translate_batch(
+            rows, target_prefix=[[f"__{target}__"]] * len(rows), beam_size=beams, num_hypotheses=beams,
+            max_batch_size=4096, batch_type="tokens", max_decoding_length=128)
+        return [[self.vocabulary.decode([self.ids[piece] for piece in hypothesis[1:]]) for hypothesis in result.hypotheses]
+                for result in found]
+
+
+def choose(candidates, written, weight):
+    """The candidate most like the mean of candidates and, with a weight, of what persons wrote."""
+    candidates = [text for text in candidates if text]
+    if not candidates:
+        return None
+    counts = {text: _grams(text) for text in candidates}
+    mean = collections.Counter()
+    for text in candidates:
+        mean.update(counts[text])
+    shares = [({gram: n / len(candidates) for gram, n in mean.items()}, 1.0)]
+    shares += [(_grams(text), weight / len(written)) for text in written]
+    return max(counts, key=lambda text: sum(share * _chrf(counts[text], other) for other, share in shares))
+
+
+def _grams(text):
+    text = "".join(text.split())
+    return collections.Counter(text[i:i + n] for n in range(1, ORDER + 1) for i in range(len(text) - n + 1))
+
+
+def _chrf(candidate, reference):
+    """chrF of counts with BETA2, as sacrebleu has it for a sentence, from 0 to 1."""
+    matches, mine, others = ([0.0] * (ORDER + 1) for _ in range(3))
+    for gram, n in candidate.items():
+        mine[len(gram)] += n
+        if gram in reference:
+            matches[len(gram)] += min(n, reference[gram])
+    for gram, n in reference.items():
+        others[len(gram)] += n
+    orders = [n for n in range(1, ORDER + 1) if mine[n] and others[n]]
+    precision, recall = sum(matches[n] / mine[n] for n in orders), sum(matches[n] / others[n] for n in orders)
+    return (1 + BETA2) * precision * recall / (BETA2 * precision + recall) / len(orders) if precision else 0.0
+
+
+def _chosen(task):
+    return [choose(*row) for row in task]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--teacher", action="append", required=True, metavar="DIR", help="may be given several times")
+    parser.add_argument("--data", required=True, metavar="DIR")
+    parser.add_argument("--to", required=True, choices=corpus.LANGUAGES)
+    parser.add_argument("--out", required=True, metavar="FILE")
+    parser.add_argument("--beams", type=int, default=4)
+    parser.add_argument("--weight", type=float, default=1.0, help="of what persons wrote, against all candidates")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--first", type=int, help="sentences, for a trial")
+    arguments = parser.parse_args()
+    written = collections.defaultdict(list)
+    for pair in corpus.read(os.path.join(arguments.data, "train.tsv.gz")):
+        if pair.source_language == corpus.PIVOT:
+            written[pair.source] += [pair.target] if pair.target_language == arguments.to else []
+    texts = sorted((text for text in written if SHORTEST <= len(text.split()) <= LONGEST), key=lambda text: (len(text), text))[:arguments.first]
+    teachers = [Teacher(folder, arguments.threads) for folder in arguments.teacher]
+    found = []
+    with concurrent.futures.ProcessPoolExecutor(arguments.threads) as pool:
+        for start in range(0, len(texts), CHUNK):
+            part = texts[start:start + CHUNK]
+            lists = [teacher.translate(part, corpus.PIVOT, arguments.to, arguments.beams) for teacher in teachers]
+            rows = [(sum(candidates, []), written[text], arguments.weight) for text, *candidates in zip(part, *lists)]
+            tasks = [rows[i:i + 500] for i in range(0, len(rows), 500)]
+            chosen = [text for task in pool.map(_chosen, tasks) for text in task]
+            found += [corpus.Pair(corpus.DISTILLED, corpus.PIVOT, arguments.to, text, translation)
+                      for text, translation in zip(part, chosen) if translation]
+            print(f"{len(found):,} of {len(texts):,}", flush=True)
+    corpus.write(arguments.out, found)
+
+
+if __name__ == "__main__":
+    main()
