@@ -137,7 +137,7 @@ class Run:
                 log.chores()
                 if self._ends():
                     break
-            if progress.batch == len(todo):
+            if progress.batch >= len(todo):  # more than there are, if the epoch was longer before a restart with other settings
                 progress.epoch, progress.batch = progress.epoch + 1, 0
         self.save()
         if self._finished():
