@@ -2,7 +2,7 @@
 
     python scripts/training/distill.py --teacher CHECKPOINT --data DATA --to ja --out DATA/ja.tsv
 
-Each teacher, a checkpoint in Hugging Face's form, translates all English sentences of DATA
+Each teacher, a checkpoint in Hugging Face's form, translates the English sentences of DATA
 with a beam. Of all that they found for a sentence, the translation is taken that is most
 like the others and, where DATA has a translation that a person wrote, like that one, by
 chrF. train.py takes the file with --more.
@@ -111,7 +111,8 @@ def main():
     for pair in corpus.read(os.path.join(arguments.data, "train.tsv.gz")):
         if pair.source_language == corpus.PIVOT:
             written[pair.source] += [pair.target] if pair.target_language == arguments.to else []
-    texts = sorted((text for text in written if SHORTEST <= len(text.split()) <= LONGEST), key=lambda text: (len(text), text))[:arguments.first]
+    texts = [text for text in written if SHORTEST <= len(text.split()) <= LONGEST]
+    texts = sorted(texts, key=lambda text: (len(text), text))[:arguments.first]
     teachers = [Teacher(folder, arguments.threads) for folder in arguments.teacher]
     found = []
     with concurrent.futures.ProcessPoolExecutor(arguments.threads) as pool:
