@@ -56,12 +56,13 @@ _HURRY = 3
 
 def vary(pair, settings, random):
     """The pair, or a variation of it."""
+    noisy = settings.noise * (_HURRY if pair.kind in (corpus.WORD, corpus.PHRASE) else 1)
     chance = random.random()
     if pair.kind == corpus.WORD:
-        return random.choice((_lower, _lower, _upper))(pair, random) if chance < _HURRY * settings.noise else pair
+        return random.choice((_lower, _lower, _upper))(pair, random) if chance < noisy else pair
     if chance < settings.copies:
         return copy(pair, random)
-    if chance < settings.copies + settings.noise * (_HURRY if pair.kind == corpus.PHRASE else 1):
+    if chance < settings.copies + noisy:
         return noise(pair, random)
     return pair
 

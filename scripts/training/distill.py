@@ -110,7 +110,9 @@ def main():
     written = collections.defaultdict(list)
     for pair in corpus.read(os.path.join(arguments.data, "train.tsv.gz")):
         if pair.source_language == corpus.PIVOT:
-            written[pair.source] += [pair.target] if pair.target_language == arguments.to else []
+            found = written[pair.source]  # there for every sentence, translated or not
+            if pair.target_language == arguments.to:
+                found.append(pair.target)
     texts = [text for text in written if SHORTEST <= len(text.split()) <= LONGEST]
     texts = sorted(texts, key=lambda text: (len(text), text))[:arguments.first]
     teachers = [Teacher(folder, arguments.threads) for folder in arguments.teacher]

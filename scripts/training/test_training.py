@@ -85,7 +85,6 @@ class Sentences(unittest.TestCase):
             self.assertEqual("[1]" in made.source, "[1]" in made.target, made)
         self.assertEqual(augment.epoch([pair("a b", "c d")], augment.Settings(0, 0, 0, 0), chance)[0].source, "a b")
 
-
     def test_words_change_their_case_only(self):
         word, chance = corpus.Pair(corpus.WORD, "en", "de", "Hello", "Hallo"), random.Random(1)
         found = {augment.vary(word, augment.Settings(), chance)[3:] for _ in range(200)}
