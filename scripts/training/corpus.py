@@ -9,7 +9,7 @@ PIVOT = "en"
 
 # How a pair came about. Those of ONE_WAY have a side that was made by a machine, the source
 # (BACK) or the target (DISTILLED), and serve in the direction from source to target only.
-DIRECT, JOINED, BACK, DISTILLED, WORD, PHRASE = "direct", "pivot", "back", "distilled", "word", "phrase"
+DIRECT, MORE, JOINED, BACK, DISTILLED, WORD, PHRASE = "direct", "more", "pivot", "back", "distilled", "word", "phrase"
 ONE_WAY = {BACK, DISTILLED}
 
 

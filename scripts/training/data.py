@@ -58,8 +58,8 @@ def _direct(arguments, banned):
     found = {}
     for path in arguments.pairs:
         for pair in corpus.read(path):
-            pair = _cleaned(_english_first(pair), arguments.keep_width)
-            if _is_usable(pair, arguments.longest) and not _is_banned(pair, banned):
+            pair = cleaned(_english_first(pair), arguments.keep_width)
+            if is_usable(pair, arguments.longest) and not _is_banned(pair, banned):
                 found.setdefault((pair.target_language, corpus.key(pair.source), corpus.key(pair.target)), pair)
     return list(found.values())
 
@@ -70,7 +70,7 @@ def _english_first(pair):
     return corpus.Pair(pair.kind, pair.target_language, pair.source_language, pair.target, pair.source)
 
 
-def _is_usable(pair, longest):
+def is_usable(pair, longest):
     """Whether both sides say something, of a like length, and not the same at length."""
     a, b = _length(pair.source), _length(pair.target)
     if not a or not b or max(len(pair.source), len(pair.target)) > longest:
@@ -97,7 +97,8 @@ _WIDE = str.maketrans("?!,:;", "？！，：；")
 _LETTERS = str.maketrans({c: chr(c - 0xFEE0) for c in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))})
 
 
-def _cleaned(pair, keep_width):
+def cleaned(pair, keep_width=False):
+    """The pair with letters, spaces and, unless width is kept, punctuation written in one way."""
     source, target = (" ".join(text.translate(_LETTERS).split()) for text in (pair.source, pair.target))
     if not keep_width:
         source, target = _widened(source, pair.source_language), _widened(target, pair.target_language)

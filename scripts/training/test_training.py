@@ -21,6 +21,7 @@ import distill
 import names
 import optimize
 import phrases
+import tatoeba
 import translate
 from loss import TiedSoftmax
 from model import M2M100, Shape, _attend
@@ -56,6 +57,14 @@ class Sentences(unittest.TestCase):
             self.assertEqual(phrases.ended(text, language, sign), expected)
         line = {"signs": ".!", "en": "Hi", "ja": "やあ", "fr": "Salut", "de": "Hallo", "zh": "嗨"}
         self.assertEqual(len(list(phrases.pairs(line))), 30, "ten pairs of languages, three ways to end")
+
+    def test_sentences_of_a_package_are_paired_unless_known_or_measured_with(self):
+        rows = [{"ja": "行け。", "en": "Go.", "fr": "Va !"}, {"ja": "来い。", "en": "Come."},
+                {"ja": "待って。", "en": "Wait.", "de": "Warte.", "fr": "Attends."}, {"ja": "止まれ！", "fr": "Arrête !"}]
+        known = {tatoeba._key(pair("行け", "Go", "ja en"))}
+        found = [pair[1:] for pair in tatoeba.pairs(rows * 2, known, {corpus.key("warte")})]
+        self.assertEqual(found, [("ja", "fr", "行け。", "Va !"), ("en", "fr", "Go.", "Va !"), ("en", "ja", "Come.", "来い。"),
+                                 ("ja", "fr", "止まれ！", "Arrête !")])
 
     def test_odd_texts_of_goldens_are_not_held_out(self):
         with tempfile.TemporaryDirectory() as folder:
