@@ -107,7 +107,7 @@ func TestServiceTranslatesHTML(t *testing.T) {
 func TestServiceDetectsLanguages(t *testing.T) {
 	r := service(t)
 	_, body := r.send(t, "/translation", `{"payload":{"fromLang":"auto","toLangs":["en","fr"],"detail":true,"records":[
-		{"id":"1","text":"駅はどこですか。"},{"id":"2","text":"Où est la gare ?"},{"id":"3","text":"123"}]}}`)
+		{"id":"1","text":"駅はどこですか。"},{"id":"2","text":"Où se trouve la gare ?"},{"id":"3","text":"123"}]}}`)
 	var answer struct {
 		Result []struct {
 			ID, ToLang, Text string
@@ -129,7 +129,7 @@ func TestServiceDetectsLanguages(t *testing.T) {
 	}
 	assert.Equal(t, []string{"1 ja>en", "2 fr>en", "3 >en", "1 ja>fr", "2 fr>fr", "3 >fr"}, seen)
 	assert.Equal(t, "Where is the station?", answer.Result[0].Text)
-	assert.Equal(t, "Où est la gare ?", answer.Result[4].Text)
+	assert.Equal(t, "Où se trouve la gare ?", answer.Result[4].Text)
 }
 
 func TestServiceStreams(t *testing.T) {

@@ -7,8 +7,9 @@ from typing import NamedTuple
 LANGUAGES = ("en", "ja", "fr", "de", "zh")
 PIVOT = "en"
 
-# How a pair came about. Those of ONE_WAY have a side that was made by a machine, the source
-# (BACK) or the target (DISTILLED), and serve in the direction from source to target only.
+# How a pair came about. MORE are pairs by persons, as DIRECT ones are, that data.py did not
+# make. Those of ONE_WAY have a side that was made by a machine, the source (BACK) or the target
+# (DISTILLED), and serve in the direction from source to target only.
 DIRECT, MORE, JOINED, BACK, DISTILLED, WORD, PHRASE = "direct", "more", "pivot", "back", "distilled", "word", "phrase"
 ONE_WAY = {BACK, DISTILLED}
 

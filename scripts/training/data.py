@@ -27,6 +27,8 @@ import re
 
 import corpus
 
+LONGEST = 300  # characters of a sentence
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -37,7 +39,7 @@ def main():
     parser.add_argument("--dev-pivots", type=int, default=150, help="pairs held out for each two languages but English")
     parser.add_argument("--pivots", type=int, default=4, help="most pairs of two languages by way of one English sentence; 0: none")
     parser.add_argument("--keep-width", action="store_true", help="leave half-width punctuation in Japanese and Chinese")
-    parser.add_argument("--longest", type=int, default=300, help="characters of a sentence")
+    parser.add_argument("--longest", type=int, default=LONGEST, help="characters of a sentence")
     arguments = parser.parse_args()
     os.makedirs(arguments.out, exist_ok=True)
     banned = corpus.keys(arguments.dev + arguments.held_out)
@@ -70,7 +72,7 @@ def _english_first(pair):
     return corpus.Pair(pair.kind, pair.target_language, pair.source_language, pair.target, pair.source)
 
 
-def is_usable(pair, longest):
+def is_usable(pair, longest=LONGEST):
     """Whether both sides say something, of a like length, and not the same at length."""
     a, b = _length(pair.source), _length(pair.target)
     if not a or not b or max(len(pair.source), len(pair.target)) > longest:

