@@ -5,7 +5,9 @@
 Each teacher, a checkpoint in Hugging Face's form, translates the English sentences of DATA
 with a beam. Of all that they found for a sentence, the translation is taken that is most
 like the others and, where DATA has a translation that a person wrote, like that one, by
-chrF. train.py takes the file with --more.
+chrF. Translations that show a model's faults are not taken: those that say something over and
+over, and Japanese and Chinese ones with an English word in them. train.py takes the file with
+--more.
 
 A model that learns from such pairs finds by greedy search what its teachers find together:
 Kim and Rush, "Sequence-Level Knowledge Distillation" (2016), whose "interpolation" is the
@@ -18,6 +20,7 @@ import argparse
 import collections
 import concurrent.futures
 import os
+import re
 import tempfile
 
 import ctranslate2
@@ -34,6 +37,9 @@ BETA2 = 2
 # long sentences they leave parts out.
 SHORTEST, LONGEST = 3, 25
 CHUNK = 20_000  # sentences between two lines of progress
+
+_LOOP = re.compile(r"(.{2,12}?)\1{3}|(\S)\2{7}")
+_ENGLISH_WORD = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?![A-Za-z])")
 
 
 class Teacher:
@@ -59,9 +65,15 @@ class Teacher:
                 for result in found]
 
 
+def is_sound(text, language):
+    """Whether a translation into a language has none of the faults that can be seen without its source."""
+    if not text or _LOOP.search(text):
+        return False
+    return language not in ("ja", "zh") or not _ENGLISH_WORD.search(text)
+
+
 def choose(candidates, written, weight):
     """The candidate most like the mean of candidates and, with a weight, of what persons wrote."""
-    candidates = [text for text in candidates if text]
     if not candidates:
         return None
     counts = {text: _grams(text) for text in candidates}
@@ -121,7 +133,8 @@ def main():
         for start in range(0, len(texts), CHUNK):
             part = texts[start:start + CHUNK]
             lists = [teacher.translate(part, corpus.PIVOT, arguments.to, arguments.beams) for teacher in teachers]
-            rows = [(sum(candidates, []), written[text], arguments.weight) for text, *candidates in zip(part, *lists)]
+            sound = [[one for one in sum(candidates, []) if is_sound(one, arguments.to)] for candidates in zip(*lists)]
+            rows = [(candidates, written[text], arguments.weight) for text, candidates in zip(part, sound)]
             tasks = [rows[i:i + 500] for i in range(0, len(rows), 500)]
             chosen = [text for task in pool.map(_chosen, tasks) for text in task]
             found += [corpus.Pair(corpus.DISTILLED, corpus.PIVOT, arguments.to, text, translation)

@@ -107,10 +107,17 @@ class Distillation(unittest.TestCase):
             self.assertAlmostEqual(100 * distill._chrf(distill._grams(a), distill._grams(b)), reference.sentence_score(a, [b]).score, 4)
 
     def test_choice_is_the_candidate_most_like_the_others_and_what_a_person_wrote(self):
-        candidates = ["I was at home.", "I was at the house.", "We were at home.", ""]
+        candidates = ["I was at home.", "I was at the house.", "We were at home."]
         self.assertEqual(distill.choose(candidates, [], 1.0), "I was at home.")
         self.assertEqual(distill.choose(candidates, ["The house is where I was."], 5.0), "I was at the house.")
-        self.assertIsNone(distill.choose(["", ""], ["I left."], 1.0))
+        self.assertIsNone(distill.choose([], ["I left."], 1.0))
+
+    def test_faulty_translations_are_not_candidates(self):
+        for language, text, sound in (
+                ("ja", "iPodとCDを買った。", True), ("ja", "私は naiveだった。", False), ("ja", "ジャックsonは怒らない。", False),
+                ("zh", "汤姆 became非常生气。", False), ("fr", "Je suis naïf.", True), ("ja", "", False),
+                ("fr", "non, non, non, non, non", False), ("ja", "ああああ", True), ("ja", "ああああああああ", False)):
+            self.assertIs(distill.is_sound(text, language), sound, text)
 
     def test_what_a_model_wrote_is_never_a_source(self):
         made = corpus.Pair(corpus.DISTILLED, "en", "ja", "Go.", "行け。")
