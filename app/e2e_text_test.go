@@ -101,7 +101,7 @@ func TestServiceTranslatesHTML(t *testing.T) {
 	r := service(t)
 	_, body := r.send(t, "/translation", `{"payload":{"fromLang":"en","toLang":"fr","format":"html","records":[{"id":"1",`+
 		`"text":"<ul><li>Where is the station?</li><!-- a comment --><li translate=\"no\">It is raining.</li></ul>"}]}}`)
-	assert.Equal(t, `{"result":[{"id":"1","text":"<ul><li>Où est la gare ?</li><!-- a comment --><li translate=\"no\">It is raining.</li></ul>"}]}`+"\n", body)
+	assert.Equal(t, `{"result":[{"id":"1","text":"<ul><li>Où se trouve la gare ?</li><!-- a comment --><li translate=\"no\">It is raining.</li></ul>"}]}`+"\n", body)
 }
 
 func TestServiceDetectsLanguages(t *testing.T) {
@@ -153,7 +153,7 @@ func TestServiceStreams(t *testing.T) {
 		got[event.Result.ID] = event.Result.Text
 	}
 	assert.True(t, done)
-	assert.Equal(t, map[string]string{"1": "Où est la gare ?", "2": "J'aime lire des livres.", "3": "42"}, got)
+	assert.Equal(t, map[string]string{"1": "Où se trouve la gare ?", "2": "J'aime lire des livres.", "3": "42"}, got)
 }
 
 // payload makes a request's body.

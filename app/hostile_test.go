@@ -56,7 +56,7 @@ func TestServiceStandsHostileRequests(t *testing.T) {
 	}
 	after, err := r.translated("en", "fr", []record{{"1", "Where is the station?"}})
 	require.NoError(t, err)
-	assert.Equal(t, "Où est la gare ?", after[0].Text)
+	assert.Equal(t, "Où se trouve la gare ?", after[0].Text)
 }
 
 // parseAnswers reads the file of answers by name.

@@ -124,7 +124,7 @@ stop() {
 
 # translates wants the service to translate a sentence.
 translates() {
-  local answer want='{"result":[{"id":"1","text":"Où est la gare ?"}]}'
+  local answer want='{"result":[{"id":"1","text":"Où se trouve la gare ?"}]}'
   answer=$(curl -fsS "$address/translation" -H 'Content-Type: application/json' \
     -d '{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"Where is the station?"}]}}')
   [[ $answer == "$want" ]] || die "the translation is $answer, not $want"
