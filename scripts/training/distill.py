@@ -3,8 +3,8 @@
     python scripts/training/distill.py --teacher CHECKPOINT --data DATA --to ja --out DATA/ja.tsv
 
 Each teacher, a checkpoint in Hugging Face's form, translates the English sentences of DATA
-with a beam. Of all that they found for a sentence, the translation is taken that is most
-like the others and, where DATA has a translation that a person wrote, like that one, by
+and --more with a beam. Of all that they found for a sentence, the translation is taken that is most
+like the others and, where there is a translation that a person wrote, like that one, by
 chrF. Translations that show a model's faults are not taken: those that say something over and
 over, and Japanese and Chinese ones with an English word in them. train.py takes the file with
 --more.
@@ -111,7 +111,8 @@ def _chosen(task):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--teacher", action="append", required=True, metavar="DIR", help="may be given several times")
-    parser.add_argument("--data", required=True, metavar="DIR")
+    parser.add_argument("--data", required=True, metavar="DIR", help="what data.py wrote")
+    parser.add_argument("--more", nargs="*", default=[], metavar="FILE", help="further pairs by persons, such as tatoeba.py's")
     parser.add_argument("--to", required=True, choices=corpus.LANGUAGES)
     parser.add_argument("--out", required=True, metavar="FILE")
     parser.add_argument("--beams", type=int, default=4)
@@ -120,11 +121,12 @@ def main():
     parser.add_argument("--first", type=int, help="sentences, for a trial")
     arguments = parser.parse_args()
     written = collections.defaultdict(list)
-    for pair in corpus.read(os.path.join(arguments.data, "train.tsv.gz")):
-        if pair.source_language == corpus.PIVOT:
-            found = written[pair.source]  # there for every sentence, translated or not
-            if pair.target_language == arguments.to:
-                found.append(pair.target)
+    for path in (os.path.join(arguments.data, "train.tsv.gz"), *arguments.more):
+        for pair in corpus.read(path):
+            if pair.source_language == corpus.PIVOT:
+                found = written[pair.source]  # there for every sentence, translated or not
+                if pair.target_language == arguments.to:
+                    found.append(pair.target)
     texts = [text for text in written if SHORTEST <= len(text.split()) <= LONGEST]
     texts = sorted(texts, key=lambda text: (len(text), text))[:arguments.first]
     teachers = [Teacher(folder, arguments.threads) for folder in arguments.teacher]
