@@ -72,15 +72,18 @@ def is_sound(text, language):
     return language not in ("ja", "zh") or not _ENGLISH_WORD.search(text)
 
 
-def choose(candidates, written, weight):
-    """The candidate most like the mean of candidates and, with a weight, of what persons wrote."""
-    if not candidates:
+def choose(beams, written, weight):
+    """The candidate most like the mean of candidates and, with a weight, of what persons wrote.
+    beams: each teacher's candidates, the best first. One counts half as much as the one before it."""
+    ranked = [(text, 0.5 ** rank) for candidates in beams for rank, text in enumerate(candidates)]
+    if not ranked:
         return None
-    counts = {text: _grams(text) for text in candidates}
-    mean = collections.Counter()
-    for text in candidates:
-        mean.update(counts[text])
-    shares = [({gram: n / len(candidates) for gram, n in mean.items()}, 1.0)]
+    counts = {text: _grams(text) for text, _ in ranked}
+    mean, total = collections.Counter(), sum(share for _, share in ranked)
+    for text, share in ranked:
+        for gram, n in counts[text].items():
+            mean[gram] += n * share / total
+    shares = [(mean, 1.0)]
     shares += [(_grams(text), weight / len(written)) for text in written]
     return max(counts, key=lambda text: sum(share * _chrf(counts[text], other) for other, share in shares))
 
@@ -135,8 +138,8 @@ def main():
         for start in range(0, len(texts), CHUNK):
             part = texts[start:start + CHUNK]
             lists = [teacher.translate(part, corpus.PIVOT, arguments.to, arguments.beams) for teacher in teachers]
-            sound = [[one for one in sum(candidates, []) if is_sound(one, arguments.to)] for candidates in zip(*lists)]
-            rows = [(candidates, written[text], arguments.weight) for text, candidates in zip(part, sound)]
+            sound = [[[one for one in beam if is_sound(one, arguments.to)] for beam in beams] for beams in zip(*lists)]
+            rows = [(beams, written[text], arguments.weight) for text, beams in zip(part, sound)]
             tasks = [rows[i:i + 500] for i in range(0, len(rows), 500)]
             chosen = [text for task in pool.map(_chosen, tasks) for text in task]
             found += [corpus.Pair(corpus.DISTILLED, corpus.PIVOT, arguments.to, text, translation)

@@ -107,10 +107,15 @@ class Distillation(unittest.TestCase):
             self.assertAlmostEqual(100 * distill._chrf(distill._grams(a), distill._grams(b)), reference.sentence_score(a, [b]).score, 4)
 
     def test_choice_is_the_candidate_most_like_the_others_and_what_a_person_wrote(self):
-        candidates = ["I was at home.", "I was at the house.", "We were at home."]
-        self.assertEqual(distill.choose(candidates, [], 1.0), "I was at home.")
-        self.assertEqual(distill.choose(candidates, ["The house is where I was."], 5.0), "I was at the house.")
-        self.assertIsNone(distill.choose([], ["I left."], 1.0))
+        beams = [["I was at home."], ["I was at the house."], ["We were at home."]]
+        self.assertEqual(distill.choose(beams, [], 1.0), "I was at home.")
+        self.assertEqual(distill.choose(beams, ["The house is where I was."], 5.0), "I was at the house.")
+        self.assertIsNone(distill.choose([[], []], ["I left."], 1.0))
+
+    def test_what_a_beam_has_first_counts_most(self):
+        one, others = "It is late.", ["He came home.", "He came to his home."]
+        self.assertEqual(distill.choose([[one, *others]], [], 1.0), one)
+        self.assertIn(distill.choose([[others[0], one, others[1]]], [], 1.0), others)
 
     def test_faulty_translations_are_not_candidates(self):
         for language, text, sound in (
