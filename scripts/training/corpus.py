@@ -1,6 +1,7 @@
 """Pairs of sentences: reading files of them, comparing them, holding some out."""
 import gzip
 import json
+import re
 import unicodedata
 from typing import NamedTuple
 
@@ -76,6 +77,15 @@ def keys(paths):
     found = {key(sentence) for path in paths for sentence in sentences(path)}
     found.discard("")
     return found
+
+
+_LOOP = re.compile(r"(.{2,12}?)\1{3}|(\S)\2{7}")
+
+
+def has_loop(text):
+    """Whether a text says something over and over, as models do that got stuck: 2 to 12
+    characters four times in a row, or one eight times."""
+    return bool(_LOOP.search(text))
 
 
 def _open(path):

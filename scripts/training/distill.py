@@ -19,6 +19,7 @@ are put together as one text, with mean counts.
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import os
 import re
 import tempfile
@@ -38,7 +39,6 @@ BETA2 = 2
 SHORTEST, LONGEST = 3, 25
 CHUNK = 20_000  # sentences between two lines of progress
 
-_LOOP = re.compile(r"(.{2,12}?)\1{3}|(\S)\2{7}")
 _ENGLISH_WORD = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?![A-Za-z])")
 
 
@@ -67,7 +67,7 @@ class Teacher:
 
 def is_sound(text, language):
     """Whether a translation into a language has none of the faults that can be seen without its source."""
-    if not text or _LOOP.search(text):
+    if not text or corpus.has_loop(text):
         return False
     return language not in ("ja", "zh") or not _ENGLISH_WORD.search(text)
 
@@ -124,12 +124,12 @@ def main():
     parser.add_argument("--first", type=int, help="sentences, for a trial")
     arguments = parser.parse_args()
     written = collections.defaultdict(list)
-    for path in (os.path.join(arguments.data, "train.tsv.gz"), *arguments.more):
-        for pair in corpus.read(path):
-            if pair.source_language == corpus.PIVOT:
-                found = written[pair.source]  # there for every sentence, translated or not
-                if pair.target_language == arguments.to:
-                    found.append(pair.target)
+    paths = [os.path.join(arguments.data, "train.tsv.gz"), *arguments.more]
+    for pair in itertools.chain.from_iterable(map(corpus.read, paths)):
+        if pair.source_language == corpus.PIVOT:
+            found = written[pair.source]  # there for every sentence, translated or not
+            if pair.target_language == arguments.to:
+                found.append(pair.target)
     texts = [text for text in written if SHORTEST <= len(text.split()) <= LONGEST]
     texts = sorted(texts, key=lambda text: (len(text), text))[:arguments.first]
     teachers = [Teacher(folder, arguments.threads) for folder in arguments.teacher]

@@ -10,7 +10,6 @@ sentences.
 import argparse
 import collections
 import os
-import re
 import sys
 
 import torch
@@ -26,7 +25,6 @@ PROBES = ("OK", "Hello", "Thank you.", "cat", "water", "42", "3.14", "2024-05-17
           "😀", "Good morning, Tom!", "how are you", "WHERE IS THE STATION?", "Where is [1]?", "Click <1> to open #2.",
           "XA1 lives in Berlin.", "I paid 1250 dollars for 3 tickets.", "Hello {name}, you have %d messages.",
           "Kowalski is my neighbor.", "I went home. It was raining. I was very tired.")
-_LOOP = re.compile(r"(.{2,12}?)\1{3}|(\S)\2{7}")
 
 
 def main():
@@ -61,7 +59,7 @@ def _row(translator, kind, source, target, pairs, beams):
         scores.append(hypotheses.chrf(pairs, [text for text, _ in found]))
         for (text, _), (translation, cut) in zip(pairs, found):
             trouble["empty"] += not translation.strip()
-            trouble["loop"] += bool(_LOOP.search(translation)) and not _LOOP.search(text)
+            trouble["loop"] += corpus.has_loop(translation) and not corpus.has_loop(text)
             trouble["cut"] += cut
     return (f"| {kind} | {source} → {target} | {len(pairs)} | {scores[0]:.1f} | {scores[1]:.1f} | "
             f"{trouble['empty']} | {trouble['loop']} | {trouble['cut']} |")
