@@ -17,8 +17,9 @@ ROWS = {"cpu": 128, "cuda": 4096}
 class TiedSoftmax:
     """Cross entropy over the rows of an embedding, with label smoothing."""
 
-    def __init__(self, smoothing=0.1, sampled=0):
-        self.smoothing, self.sampled = smoothing, sampled
+    def __init__(self, smoothing=0.1, sampled=0, precision=torch.bfloat16):
+        """precision: the type of what is multiplied."""
+        self.smoothing, self.sampled, self.precision = smoothing, sampled, precision
 
     def __call__(self, x, embedding, labels):
         """x: [n, width]; labels: [n]. Returns the mean loss and, without a gradient, the
@@ -27,7 +28,7 @@ class TiedSoftmax:
         if self.sampled:
             rows, labels, offset = self._sample(embedding.shape[0], labels)
             embedding = embedding[rows]
-        return _Fused.apply(x, embedding, labels, offset, self.smoothing, ROWS[x.device.type])
+        return _Fused.apply(x, embedding, labels, offset, self.smoothing, ROWS[x.device.type], self.precision)
 
     def _sample(self, size, labels):
         """Rows of the embedding, labels as numbers of these, and what to add to each score."""
@@ -48,15 +49,15 @@ class _Fused(torch.autograd.Function):
     """Computes gradients with the loss. The backward pass only scales them."""
 
     @staticmethod
-    def forward(ctx, x, embedding, labels, offset, smoothing, rows):
+    def forward(ctx, x, embedding, labels, offset, smoothing, rows, precision):
         n, size = x.shape[0], embedding.shape[0]
-        x16, e16 = x.detach().to(torch.bfloat16), embedding.detach().to(torch.bfloat16)
-        dx = torch.empty_like(x16)
+        low_x, low_e = x.detach().to(precision), embedding.detach().to(precision)
+        dx = torch.empty_like(low_x)
         de = torch.zeros(embedding.shape, dtype=torch.float32, device=x.device)
         loss, likelihood = torch.zeros((), device=x.device), torch.zeros((), device=x.device)
         for start in range(0, n, rows):
-            part, right = x16[start:start + rows], labels[start:start + rows, None]
-            scores = (part @ e16.T).float()
+            part, right = low_x[start:start + rows], labels[start:start + rows, None]
+            scores = (part @ low_e.T).float()
             mean = scores.mean(1)
             if offset is not None:
                 scores += offset
@@ -66,8 +67,8 @@ class _Fused(torch.autograd.Function):
             loss += (total - (1 - smoothing) * chosen - smoothing * mean).sum()
             scores.sub_(total[:, None]).exp_().sub_(smoothing / size)
             scores.scatter_add_(1, right, torch.full_like(right, -(1 - smoothing), dtype=scores.dtype))
-            d = scores.to(torch.bfloat16)
-            dx[start:start + rows] = d @ e16
+            d = scores.to(precision)
+            dx[start:start + rows] = d @ low_e
             de += d.T @ part
         ctx.save_for_backward(dx, de)
         ctx.scale, ctx.types = 1 / n, (x.dtype, embedding.dtype)
@@ -78,4 +79,4 @@ class _Fused(torch.autograd.Function):
     def backward(ctx, upstream, _):
         dx, de = ctx.saved_tensors
         factor = upstream * ctx.scale
-        return dx.to(ctx.types[0]) * factor, (de * factor).to(ctx.types[1]), None, None, None, None
+        return dx.to(ctx.types[0]) * factor, (de * factor).to(ctx.types[1]), None, None, None, None, None

@@ -40,11 +40,11 @@ class Dropout(nn.Module):
         super().__init__()
         self.rate, self.pool = rate, None
 
-    def refill(self, generator, device):
+    def refill(self, generator, device, precision=torch.bfloat16):
         """Makes a new pool. Without one nothing is dropped."""
         if self.rate and device.type == "cpu":
             kept = torch.empty(self.SIZE, dtype=torch.uint8).random_(256, generator=generator) >= round(256 * self.rate)
-            self.pool = kept.to(torch.bfloat16) / kept.float().mean()
+            self.pool = kept.to(precision) / kept.float().mean()
 
     def forward(self, x):
         if not self.training or not self.rate:

@@ -18,6 +18,7 @@ import checkpoint
 import corpus
 import data
 import distill
+import grow
 import names
 import optimize
 import phrases
@@ -159,12 +160,14 @@ class Arithmetic(unittest.TestCase):
         labels = torch.randint(60, (300,))
         expected = F.cross_entropy(x @ embedding.T, labels, label_smoothing=0.1)
         want = torch.autograd.grad(expected, (x, embedding))
-        loss, likelihood = TiedSoftmax(0.1)(x, embedding, labels)
-        got = torch.autograd.grad(loss, (x, embedding))
-        torch.testing.assert_close(loss, expected, rtol=2e-2, atol=2e-2)  # the products are in bf16
-        torch.testing.assert_close(likelihood, F.cross_entropy(x @ embedding.T, labels), rtol=2e-2, atol=2e-2)
-        for a, b in zip(got, want):
-            self.assertGreater(F.cosine_similarity(a.flatten(), b.flatten(), 0).item(), 0.999)
+        for precision, near in ((torch.bfloat16, 2e-2), (torch.float32, 1e-5)):
+            with self.subTest(precision):
+                loss, likelihood = TiedSoftmax(0.1, precision=precision)(x, embedding, labels)
+                got = torch.autograd.grad(loss, (x, embedding))
+                torch.testing.assert_close(loss, expected, rtol=near, atol=near)
+                torch.testing.assert_close(likelihood, F.cross_entropy(x @ embedding.T, labels), rtol=near, atol=near)
+                for a, b in zip(got, want):
+                    self.assertGreater(F.cosine_similarity(a.flatten(), b.flatten(), 0).item(), 1 - near / 20)
 
     def test_sampled_loss_comes_near_on_average(self):
         x, embedding, labels = torch.randn(64, 32) / 4, torch.randn(500, 32) / 2, torch.randint(500, (64,))
@@ -177,6 +180,20 @@ class Arithmetic(unittest.TestCase):
         target = torch.tensor([[EOS, 51, 7]])
         with torch.no_grad():
             torch.testing.assert_close(self.model(padded, target.repeat(2, 1))[:1], self.model(short, target))
+
+    def test_a_grown_encoder_does_the_same_and_learns(self):
+        grown = M2M100(Shape(60, 32, 2, 3, 2, 48, 40), dropout=0.0)
+        grown.load_state_dict(grow.grow(self.model.state_dict(), 3))
+        source, target = torch.tensor([[50, 7, 8, EOS]]), torch.tensor([[EOS, 51, 7]])
+        found = grown(source, target)
+        torch.testing.assert_close(found, self.model(source, target))
+        found.square().sum().backward()
+        new = grown.model.encoder.layers[2]
+        for layer in (new.fc2, new.self_attn.out_proj):
+            self.assertEqual(layer.weight.count_nonzero().item(), 0)
+            self.assertGreater(layer.weight.grad.abs().max().item(), 0)
+        with self.assertRaisesRegex(ValueError, "has 2 layers"):
+            grow.grow(self.model.state_dict(), 2)
 
     def test_attention_is_that_of_torch(self):
         parts = [torch.randn(2, 4, 7, 16, requires_grad=True) for _ in range(3)]
