@@ -144,8 +144,8 @@ def main():
             chosen = [text for task in pool.map(_chosen, tasks) for text in task]
             found += [corpus.Pair(corpus.DISTILLED, corpus.PIVOT, arguments.to, text, translation)
                       for text, translation in zip(part, chosen) if translation]
+            corpus.write(arguments.out, found)  # all so far: hours are not lost with the last chunk
             print(f"{len(found):,} of {len(texts):,}", flush=True)
-    corpus.write(arguments.out, found)
 
 
 if __name__ == "__main__":
