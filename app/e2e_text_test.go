@@ -58,12 +58,12 @@ func TestServiceKeepsTheLayout(t *testing.T) {
 		"* * *\n" +
 		"12:30 – 14:00\n" +
 		"\n\n" +
-		"What time is it?"
+		"Thank you very much."
 	got, err := r.translated("en", "fr", []record{{"1", text}})
 	require.NoError(t, err)
 	want, lines := strings.Split(text, "\n"), strings.Split(got[0].Text, "\n")
 	require.Len(t, lines, len(want), got[0].Text)
-	for i, prefix := range []string{"  J'aime lire des livres. Où", "", "- ", "\t2) ", "---", "* * *", "12:30 – 14:00", "", "", "Quelle heure"} {
+	for i, prefix := range []string{"  J'aime lire des livres. Où", "", "- ", "\t2) ", "---", "* * *", "12:30 – 14:00", "", "", "Merci beaucoup"} {
 		assert.True(t, strings.HasPrefix(lines[i], prefix), "line %d: %q", i, lines[i])
 	}
 	assert.True(t, strings.HasSuffix(lines[2], "\r"))

@@ -16,7 +16,7 @@ func TestReadSpec(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, model.Spec{
 		VocabSize: 16116, DModel: 256, MaxPositions: 1024, EmbedScale: 16, TiedHead: true,
-		Encoder: model.Stack{Layers: 6, Heads: 4, FFN: 1024},
+		Encoder: model.Stack{Layers: 8, Heads: 4, FFN: 1024},
 		Decoder: model.Stack{Layers: 3, Heads: 4, FFN: 1024},
 		BOS:     0, Pad: 1, EOS: 2, DecoderStart: 2,
 		Generation: model.Generation{

@@ -120,7 +120,7 @@ func TestReadAfterClose(t *testing.T) {
 // The bundled checkpoint, all tensors at once: no NaN, and no race.
 func TestReadBundled(t *testing.T) {
 	c := open(t, "../bundled")
-	assert.Len(t, c.tensors, 179)
+	assert.Len(t, c.tensors, 211)
 	var wg sync.WaitGroup
 	for name := range c.tensors {
 		wg.Go(func() {

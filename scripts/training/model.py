@@ -22,7 +22,7 @@ class Shape:
     vocabulary: int
     width: int = 256
     heads: int = 4
-    encoder_layers: int = 6
+    encoder_layers: int = 8
     decoder_layers: int = 3
     encoder_ffn: int = 1024
     decoder_ffn: int = 1024

@@ -14,6 +14,7 @@ from sacrebleu.metrics import CHRF
 
 import augment
 import batches
+import blend
 import checkpoint
 import corpus
 import data
@@ -194,6 +195,13 @@ class Arithmetic(unittest.TestCase):
             self.assertGreater(layer.weight.grad.abs().max().item(), 0)
         with self.assertRaisesRegex(ValueError, "has 2 layers"):
             grow.grow(self.model.state_dict(), 2)
+
+    def test_a_blend_lies_between(self):
+        one, other = ({"x": torch.tensor([a, 4.0]).half()} for a in (1.0, 3.0))
+        found = blend.blend([one, other], [0.25, 0.75])
+        torch.testing.assert_close(found, {"x": torch.tensor([2.5, 4.0]).half()})
+        with self.assertRaisesRegex(ValueError, "different shapes"):
+            blend.blend([one, {"x": torch.zeros(3)}], [0.5, 0.5])
 
     def test_attention_is_that_of_torch(self):
         parts = [torch.randn(2, 4, 7, 16, requires_grad=True) for _ in range(3)]
