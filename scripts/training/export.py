@@ -14,7 +14,6 @@ import os
 import shutil
 
 import torch
-from safetensors.torch import save_file
 
 import checkpoint
 import corpus
@@ -50,9 +49,7 @@ def main():
 def write(folder, shape, weights, vocabulary, dropout):
     """Writes the checkpoint's files."""
     os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, "model.safetensors")
-    save_file(weights, path, metadata={"format": "pt"})
-    os.chmod(path, 0o644)  # save_file makes files that only their owner reads
+    checkpoint.save_weights(os.path.join(folder, "model.safetensors"), weights)
     for name in (pieces.MODEL, pieces.VOCABULARY):
         shutil.copyfile(os.path.join(vocabulary.folder, name), os.path.join(folder, name))
     _json(folder, "config.json", _config(shape, dropout))

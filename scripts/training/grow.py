@@ -9,11 +9,14 @@ shallow is Gong et al., "Efficient Training of BERT by Progressively Stacking" (
 are of Chen, Goodfellow and Shlens, "Net2Net" (2016), who want the function to stay the same.
 """
 import argparse
+import collections
 import os
 import re
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+
+import checkpoint
 
 PREFIX = "model.encoder.layers."
 _LAYER = re.compile(re.escape(PREFIX) + r"(\d+)\.(.*)")
@@ -24,17 +27,21 @@ def grow(weights, layers):
     """The weights with so many layers in the encoder, the new ones at equal distances.
 
     ValueError where there are as many already."""
-    there = 1 + max(int(match[1]) for match in map(_LAYER.match, weights) if match)
+    grown, old = {}, collections.defaultdict(dict)
+    for name, tensor in weights.items():
+        if match := _LAYER.match(name):
+            old[int(match[1])][match[2]] = tensor
+        else:
+            grown[name] = tensor
+    there = len(old)
     if layers <= there:
         raise ValueError(f"the encoder has {there} layers already: ask for more of them")
-    grown = {name: tensor for name, tensor in weights.items() if not _LAYER.match(name)}
-    copied = -1
+    copied = None
     for i in range(layers):
         layer = (i * there + there - 1) // layers  # the old ones at equal distances, the first and the last among them
-        for name in [name for name in weights if name.startswith(f"{PREFIX}{layer}.")]:
-            part = name.removeprefix(f"{PREFIX}{layer}.")
-            new = layer == copied and part.startswith(_LAST)
-            grown[f"{PREFIX}{i}.{part}"] = torch.zeros_like(weights[name]) if new else weights[name].clone()
+        for part, tensor in old[layer].items():
+            zero = layer == copied and part.startswith(_LAST)
+            grown[f"{PREFIX}{i}.{part}"] = torch.zeros_like(tensor) if zero else tensor.clone()
         copied = layer
     return grown
 
@@ -49,7 +56,7 @@ def main():
         grown = grow(load_file(os.path.join(arguments.checkpoint, "model.safetensors")), arguments.encoder_layers)
     except ValueError as err:
         parser.error(str(err))
-    save_file(grown, arguments.out, metadata={"format": "pt"})
+    checkpoint.save_weights(arguments.out, grown)
     print(f"{sum(tensor.numel() for tensor in grown.values()):,} parameters")
 
 

@@ -40,7 +40,7 @@ class Dropout(nn.Module):
         super().__init__()
         self.rate, self.pool = rate, None
 
-    def refill(self, generator, device, precision=torch.bfloat16):
+    def refill(self, generator, device, precision):
         """Makes a new pool. Without one nothing is dropped."""
         if self.rate and device.type == "cpu":
             kept = torch.empty(self.SIZE, dtype=torch.uint8).random_(256, generator=generator) >= round(256 * self.rate)
