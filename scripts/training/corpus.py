@@ -1,6 +1,7 @@
 """Pairs of sentences: reading files of them, comparing them, holding some out."""
 import gzip
 import json
+import os
 import re
 import unicodedata
 from typing import NamedTuple
@@ -56,14 +57,13 @@ def sentences(path):
 
 
 def write(path, pairs):
-    """Writes pairs as read() knows them, with their kinds; the same pairs give the same bytes."""
+    """Writes pairs as read() knows them, with their kinds; the same pairs give the same bytes.
+
+    A kill at any moment leaves a whole file: the new one or what was there."""
     text = "".join("\t".join(pair) + "\n" for pair in pairs).encode()
-    with open(path, "wb") as f:
-        if not path.endswith(".gz"):
-            f.write(text)
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=f, mtime=0, compresslevel=6) as z:
-            z.write(text)
+    with open(path + ".part", "wb") as f:
+        f.write(gzip.compress(text, compresslevel=6, mtime=0) if path.endswith(".gz") else text)
+    os.replace(path + ".part", path)
 
 
 def key(text):

@@ -22,13 +22,9 @@ import concurrent.futures
 import itertools
 import os
 import re
-import tempfile
-
-import ctranslate2
-from ctranslate2.converters import TransformersConverter
 
 import corpus
-from pieces import EOS, Vocabulary
+from translators import CTranslate2
 
 ORDER = 4       # the longest n-grams of characters that are compared
 # How much more recall counts than precision, squared. chrF has 4, which prefers long texts where
@@ -40,29 +36,6 @@ SHORTEST, LONGEST = 3, 25
 CHUNK = 20_000  # sentences between two lines of progress
 
 _ENGLISH_WORD = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?![A-Za-z])")
-
-
-class Teacher:
-    """A checkpoint, run by CTranslate2."""
-
-    def __init__(self, folder, threads):
-        self.vocabulary = Vocabulary(folder, threads)
-        with tempfile.TemporaryDirectory() as converted:
-            TransformersConverter(folder).convert(converted, force=True)
-            self.translator = ctranslate2.Translator(converted, compute_type="int8", inter_threads=threads, intra_threads=1)
-        self.pieces = dict(self.vocabulary.piece)
-        for code in corpus.LANGUAGES:
-            self.pieces[self.vocabulary.language(code)] = f"__{code}__"
-        self.ids = {piece: i for i, piece in self.pieces.items()}
-
-    def translate(self, texts, source, target, beams):
-        """For each text the translations that a search with so many beams ends with."""
-        rows = [[f"__{source}__", *(self.pieces[i] for i in ids), self.pieces[EOS]] for ids in self.vocabulary.encode(texts)]
-        found = self.translator.translate_batch(
-            rows, target_prefix=[[f"__{target}__"]] * len(rows), beam_size=beams, num_hypotheses=beams,
-            max_batch_size=4096, batch_type="tokens", max_decoding_length=128)
-        return [[self.vocabulary.decode([self.ids[piece] for piece in hypothesis[1:]]) for hypothesis in result.hypotheses]
-                for result in found]
 
 
 def is_sound(text, language):
@@ -132,13 +105,13 @@ def main():
                 found.append(pair.target)
     texts = [text for text in written if SHORTEST <= len(text.split()) <= LONGEST]
     texts = sorted(texts, key=lambda text: (len(text), text))[:arguments.first]
-    teachers = [Teacher(folder, arguments.threads) for folder in arguments.teacher]
+    teachers = [CTranslate2(folder, arguments.threads) for folder in arguments.teacher]
     found = []
     with concurrent.futures.ProcessPoolExecutor(arguments.threads) as pool:
         for start in range(0, len(texts), CHUNK):
             part = texts[start:start + CHUNK]
             lists = [teacher.translate(part, corpus.PIVOT, arguments.to, arguments.beams) for teacher in teachers]
-            sound = [[[one for one in beam if is_sound(one, arguments.to)] for beam in beams] for beams in zip(*lists)]
+            sound = [[[one.text for one in beam if is_sound(one.text, arguments.to)] for beam in beams] for beams in zip(*lists)]
             rows = [(beams, written[text], arguments.weight) for text, beams in zip(part, sound)]
             tasks = [rows[i:i + 500] for i in range(0, len(rows), 500)]
             chosen = [text for task in pool.map(_chosen, tasks) for text in task]

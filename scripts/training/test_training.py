@@ -41,6 +41,20 @@ class Sentences(unittest.TestCase):
         self.assertNotEqual(corpus.key("I go."), corpus.key("I went."))
         self.assertEqual(corpus.key("?!"), "")
 
+    def test_files_of_pairs_are_written_whole_and_alike(self):
+        pairs = [pair("Go.", "行け。"), pair("Come.", "来い。")]
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("pairs.tsv", "pairs.tsv.gz"):
+                path = os.path.join(folder, name)
+                contents = []
+                for written in (pairs[:1], pairs, pairs):
+                    corpus.write(path, written)
+                    self.assertEqual(list(corpus.read(path)), written)
+                    with open(path, "rb") as f:
+                        contents.append(f.read())
+                self.assertEqual(contents[1], contents[2])
+            self.assertEqual(sorted(os.listdir(folder)), ["pairs.tsv", "pairs.tsv.gz"])
+
     def test_narrow_punctuation_becomes_wide_only_where_it_belongs(self):
         for text, expected in (("你好吗?", "你好吗？"), ("好,走吧!", "好，走吧！"), ("在3:30见", "在3:30见"), ("用 C, 好", "用 C, 好")):
             self.assertEqual(data._widened(text, "zh"), expected)
