@@ -4,8 +4,9 @@
 
 For each set and direction of the file of pairs: chrF of greedy search and of --beams, and how
 many translations are empty, loop (something of up to 12 characters four times in a row, not
-so in the source) or were cut at the length limit; then the mean chrF of all. Then what comes
-of texts that are hardly sentences.
+so in the source) or were cut at the length limit; then the mean chrF of all. Then, for each
+file of --known, how many of its words and phrases come back with --beams as they are there,
+case and punctuation apart; and what comes of texts that are hardly sentences.
 """
 import argparse
 import collections
@@ -33,6 +34,7 @@ def main():
     parser.add_argument("--beams", type=int, default=5)
     parser.add_argument("--fast", action="store_true", help="by CTranslate2 in int8, to choose between checkpoints")
     parser.add_argument("--most", type=int, help="sentences of a direction")
+    parser.add_argument("--known", nargs="*", default=[], metavar="FILE", help="what words.py and phrases.py wrote")
     parser.add_argument("--languages", nargs="*", default=corpus.LANGUAGES, help="only directions between these")
     arguments = parser.parse_args()
     translator = (CTranslate2 if arguments.fast else Transformers)(arguments.checkpoint)
@@ -48,6 +50,9 @@ def main():
         rows.append(_measure(translator, kind, source, target, pairs[:arguments.most], arguments.beams))
     numbers, greedy, beam = zip(*rows)
     print(f"| all | mean | {sum(numbers)} | {statistics.mean(greedy):.2f} | {statistics.mean(beam):.2f} | | | |", flush=True)
+    for path in arguments.known:
+        for kind, (right, all_) in sorted(_known(translator, path, arguments.beams).items()):
+            print(f"{path} {kind}: {100 * right / all_:.1f}% of {all_}", flush=True)
     for target in arguments.languages:
         if target != "en":
             for text in PROBES:
@@ -66,6 +71,20 @@ def _measure(translator, kind, source, target, pairs, beams):
     print(f"| {kind} | {source} → {target} | {len(pairs)} | {scores[0]:.1f} | {scores[1]:.1f} | "
           f"{trouble['empty']} | {trouble['loop']} | {trouble['cut']} |", flush=True)
     return len(pairs), *scores
+
+
+def _known(translator, path, beams):
+    """{kind: how many sources of a file of pairs are translated to a target that they have there, of how many}"""
+    targets = collections.defaultdict(lambda: collections.defaultdict(set))
+    for pair in corpus.read(path):
+        for one in (pair, augment.reverse(pair)):
+            targets[one.kind, one.source_language, one.target_language][one.source].add(corpus.key(one.target))
+    counts = collections.defaultdict(lambda: (0, 0))
+    for (kind, source, target), expected in targets.items():
+        found = translator.translate(list(expected), source, target, beams)
+        right = sum(corpus.key(best.text) in keys for (best, *_), keys in zip(found, expected.values()))
+        counts[kind] = counts[kind][0] + right, counts[kind][1] + len(expected)
+    return dict(counts)
 
 
 if __name__ == "__main__":

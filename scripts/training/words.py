@@ -1,6 +1,6 @@
 """Finds single words and their translations in a training set, for train.py --more.
 
-    python scripts/training/words.py --data DATA --vocabulary VOCABULARY --out DATA/words.tsv
+    python scripts/training/words.py --data DATA --vocabulary VOCABULARY --held-out scripts/goldens/sentences.jsonl --out DATA/words.tsv
 
 A corpus of sentences teaches little about a word that stands alone. Two words are taken for
 translations of each other where each is the other's best match by the Dice coefficient over
@@ -28,6 +28,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, metavar="DIR")
     parser.add_argument("--vocabulary", required=True, metavar="DIR")
+    parser.add_argument("--held-out", nargs="*", default=[], metavar="FILE", help="sentences not to train with")
     parser.add_argument("--out", required=True, metavar="FILE")
     parser.add_argument("--least", type=int, default=5, help="sentences that both words are in")
     parser.add_argument("--dice", type=float, default=0.5, help="least Dice coefficient")
@@ -43,6 +44,8 @@ def main():
     for a, b in itertools.combinations(sorted(matches), 2):
         found += [corpus.Pair(corpus.WORD, a, b, matches[a][english], matches[b][english])
                   for english in sorted(matches[a].keys() & matches[b].keys())]
+    held_out = corpus.keys([os.path.join(arguments.data, "dev.tsv"), *arguments.held_out])
+    found = [pair for pair in found if not {corpus.key(pair.source), corpus.key(pair.target)} & held_out]
     corpus.write(arguments.out, found)
     for (a, b), n in sorted(collections.Counter(pair[1:3] for pair in found).items()):
         print(f"{a}–{b} {n:>6,}")
