@@ -51,8 +51,8 @@ def main():
     numbers, greedy, beam = zip(*rows)
     print(f"| all | mean | {sum(numbers)} | {statistics.mean(greedy):.2f} | {statistics.mean(beam):.2f} | | | |", flush=True)
     for path in arguments.known:
-        for kind, (right, all_) in sorted(_known(translator, path, arguments.beams).items()):
-            print(f"{path} {kind}: {100 * right / all_:.1f}% of {all_}", flush=True)
+        for kind, (right, total) in sorted(_known(translator, path, arguments.beams).items()):
+            print(f"{path} {kind}: {100 * right / total:.1f}% of {total}", flush=True)
     for target in arguments.languages:
         if target != "en":
             for text in PROBES:
