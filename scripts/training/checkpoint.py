@@ -4,17 +4,15 @@ import os
 import torch
 from safetensors.torch import save_file
 
+import files
+
 NAME = "state.pt"
 
 
 def save(folder, state):
     """Writes the state so that a kill at any moment leaves a whole file: the new or the last one."""
-    path = os.path.join(folder, NAME)
-    with open(path + ".part", "wb") as f:
+    with files.replaced(os.path.join(folder, NAME)) as f:
         torch.save(state, f)
-        f.flush()
-        os.fsync(f.fileno())
-    os.replace(path + ".part", path)
 
 
 def load(folder):

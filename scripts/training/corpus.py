@@ -1,10 +1,11 @@
 """Pairs of sentences: reading files of them, comparing them, holding some out."""
 import gzip
 import json
-import os
 import re
 import unicodedata
 from typing import NamedTuple
+
+import files
 
 LANGUAGES = ("en", "ja", "fr", "de", "zh")
 PIVOT = "en"
@@ -61,9 +62,8 @@ def write(path, pairs):
 
     A kill at any moment leaves a whole file: the new one or what was there."""
     text = "".join("\t".join(pair) + "\n" for pair in pairs).encode()
-    with open(path + ".part", "wb") as f:
+    with files.replaced(path) as f:
         f.write(gzip.compress(text, compresslevel=6, mtime=0) if path.endswith(".gz") else text)
-    os.replace(path + ".part", path)
 
 
 def key(text):
@@ -77,6 +77,11 @@ def keys(paths):
     found = {key(sentence) for path in paths for sentence in sentences(path)}
     found.discard("")
     return found
+
+
+def is_held_out(pair, keys):
+    """Whether a side of a pair is among the keys of sentences to measure with."""
+    return key(pair.source) in keys or key(pair.target) in keys
 
 
 _LOOP = re.compile(r"(.{2,12}?)\1{3}|(\S)\2{7}")

@@ -48,7 +48,7 @@ def main():
     pivots = _choose(direct, arguments.dev_pivots)
     banned |= {corpus.key(text) for pair in pivots for text in (pair.source, pair.target)}
     banned |= {corpus.key(text) for text in _english_of(pivots, direct)}
-    direct = [pair for pair in direct if not _is_banned(pair, banned)]
+    direct = [pair for pair in direct if not corpus.is_held_out(pair, banned)]
     joined = _pivots(direct, arguments.pivots)
     corpus.write(os.path.join(arguments.out, "train.tsv.gz"), direct + joined)
     corpus.write(os.path.join(arguments.out, "dev.tsv"), dev + pivots)
@@ -61,7 +61,7 @@ def _direct(arguments, banned):
     for path in arguments.pairs:
         for pair in corpus.read(path):
             pair = cleaned(_english_first(pair), arguments.keep_width)
-            if is_usable(pair, arguments.longest) and not _is_banned(pair, banned):
+            if is_usable(pair, arguments.longest) and not corpus.is_held_out(pair, banned):
                 found.setdefault((pair.target_language, corpus.key(pair.source), corpus.key(pair.target)), pair)
     return list(found.values())
 
@@ -85,10 +85,6 @@ def is_usable(pair, longest=LONGEST):
 def _length(text):
     """Letters, those of Chinese and Japanese counted as two."""
     return sum(1 + (c > "\u2e80") for c in text if c.isalnum())
-
-
-def _is_banned(pair, banned):
-    return corpus.key(pair.source) in banned or corpus.key(pair.target) in banned
 
 
 # Half-width signs that end a phrase after a Chinese or Japanese character. Tatoeba has

@@ -21,7 +21,6 @@ import pieces
 from model import M2M100, POSITIONS, Shape
 from translate import greedy
 
-SPECIAL = {"bos_token_id": pieces.BOS, "decoder_start_token_id": pieces.EOS, "eos_token_id": pieces.EOS, "pad_token_id": pieces.PAD}
 SEARCH = {"early_stopping": True, "max_length": 200, "num_beams": 5}
 
 
@@ -53,7 +52,7 @@ def write(folder, shape, weights, vocabulary, dropout):
     for name in (pieces.MODEL, pieces.VOCABULARY):
         shutil.copyfile(os.path.join(vocabulary.folder, name), os.path.join(folder, name))
     _json(folder, "config.json", _config(shape, dropout))
-    _json(folder, "generation_config.json", dict(sorted((SPECIAL | SEARCH).items())))
+    _json(folder, "generation_config.json", dict(sorted((pieces.SPECIAL | SEARCH).items())))
     _json(folder, "tokenizer_config.json", {
         "tokenizer_class": "M2M100Tokenizer", "language_codes": "m2m100", "num_madeup_words": pieces.UNUSED,
         "bos_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>",
@@ -70,7 +69,7 @@ def _config(shape, dropout):
         "encoder_ffn_dim": shape.encoder_ffn, "decoder_ffn_dim": shape.decoder_ffn, "activation_function": "relu",
         "dropout": dropout, "attention_dropout": 0.0, "activation_dropout": 0.0, "encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0,
         "init_std": 0.02, "is_encoder_decoder": True, "max_position_embeddings": POSITIONS, "scale_embedding": True,
-        "use_cache": True, **SEARCH, **SPECIAL, "torch_dtype": "float16"}
+        "use_cache": True, **SEARCH, **pieces.SPECIAL, "torch_dtype": "float16"}
 
 
 def _json(folder, name, value):
@@ -90,7 +89,7 @@ def check(arguments, shape, weights, vocabulary):
     for pair in pairs[::max(len(pairs) // arguments.sentences, 1)]:
         ids = [vocabulary.language(pair.source_language), *vocabulary.encode([pair.source])[0], pieces.EOS]
         language = vocabulary.language(pair.target_language)
-        limit = GenerationConfig(num_beams=1, do_sample=False, max_length=100, forced_bos_token_id=language, **SPECIAL)
+        limit = GenerationConfig(num_beams=1, do_sample=False, max_length=100, forced_bos_token_id=language, **pieces.SPECIAL)
         expected = theirs.generate(torch.tensor([ids]), generation_config=limit)[0, 2:].tolist()
         expected = expected[:expected.index(pieces.EOS)] if pieces.EOS in expected else expected
         different += greedy(ours, [ids], language, 98)[0][:98] != expected

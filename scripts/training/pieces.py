@@ -6,6 +6,7 @@ import numpy
 import sentencepiece
 
 BOS, PAD, EOS, UNKNOWN = range(4)
+SPECIAL = {"bos_token_id": BOS, "decoder_start_token_id": EOS, "eos_token_id": EOS, "pad_token_id": PAD}  # as transformers names them
 UNUSED = 8  # rows behind the languages, as in M2M100
 MODEL, VOCABULARY = "sentencepiece.bpe.model", "vocab.json"
 LANGUAGES = ("af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht hu "

@@ -15,6 +15,7 @@ import statistics
 import sys
 
 import augment
+import batches
 import corpus
 from translators import CTranslate2, Transformers
 
@@ -37,26 +38,33 @@ def main():
     parser.add_argument("--known", nargs="*", default=[], metavar="FILE", help="what words.py and phrases.py wrote")
     parser.add_argument("--languages", nargs="*", default=corpus.LANGUAGES, help="only directions between these")
     arguments = parser.parse_args()
+    directions = _directions(arguments.dev, arguments.languages)
+    if not directions:
+        parser.error("--dev has no pairs between these languages")
     translator = (CTranslate2 if arguments.fast else Transformers)(arguments.checkpoint)
-    groups = collections.defaultdict(list)
-    for path in arguments.dev:
-        for pair in corpus.read(path):
-            for one in (pair, augment.reverse(pair)):
-                if {one.source_language, one.target_language} <= set(arguments.languages):
-                    groups[one.kind, one.source_language, one.target_language].append((one.source, one.target))
     print(f"| set | direction | n | greedy | {arguments.beams} beams | empty | loops | cut |\n|---|---|---|---|---|---|---|---|")
     rows = []
-    for (kind, source, target), pairs in sorted(groups.items()):
+    for (kind, source, target), pairs in sorted(directions.items()):
         rows.append(_measure(translator, kind, source, target, pairs[:arguments.most], arguments.beams))
     numbers, greedy, beam = zip(*rows)
     print(f"| all | mean | {sum(numbers)} | {statistics.mean(greedy):.2f} | {statistics.mean(beam):.2f} | | | |", flush=True)
     for path in arguments.known:
-        for kind, (right, total) in sorted(_known(translator, path, arguments.beams).items()):
+        for kind, (right, total) in sorted(_known(translator, _directions([path], arguments.languages), arguments.beams).items()):
             print(f"{path} {kind}: {100 * right / total:.1f}% of {total}", flush=True)
     for target in arguments.languages:
         if target != "en":
             for text in PROBES:
                 print(f"en → {target}  {text}  →  {translator.translate([text], 'en', target, 1)[0][0].text}", flush=True)
+
+
+def _directions(paths, languages):
+    """{(kind, from, to): [(source, target)]} of files of pairs, each pair in both directions"""
+    found = collections.defaultdict(list)
+    for pair in batches.read(paths):
+        for one in (pair, augment.reverse(pair)):
+            if {one.source_language, one.target_language} <= set(languages):
+                found[one.kind, one.source_language, one.target_language].append((one.source, one.target))
+    return found
 
 
 def _measure(translator, kind, source, target, pairs, beams):
@@ -73,14 +81,13 @@ def _measure(translator, kind, source, target, pairs, beams):
     return len(pairs), *scores
 
 
-def _known(translator, path, beams):
-    """{kind: how many sources of a file of pairs are translated to a target that they have there, of how many}"""
-    targets = collections.defaultdict(lambda: collections.defaultdict(set))
-    for pair in corpus.read(path):
-        for one in (pair, augment.reverse(pair)):
-            targets[one.kind, one.source_language, one.target_language][one.source].add(corpus.key(one.target))
+def _known(translator, directions, beams):
+    """{kind: how many sources of _directions are translated to a target that they have there, of how many}"""
     counts = collections.defaultdict(lambda: (0, 0))
-    for (kind, source, target), expected in targets.items():
+    for (kind, source, target), pairs in directions.items():
+        expected = collections.defaultdict(set)
+        for text, wanted in pairs:
+            expected[text].add(corpus.key(wanted))
         found = translator.translate(list(expected), source, target, beams)
         right = sum(corpus.key(best.text) in keys for (best, *_), keys in zip(found, expected.values()))
         counts[kind] = counts[kind][0] + right, counts[kind][1] + len(expected)

@@ -13,7 +13,7 @@ from ctranslate2.converters import TransformersConverter
 from transformers import GenerationConfig, M2M100ForConditionalGeneration, M2M100Tokenizer
 
 import corpus
-from pieces import EOS, PAD, Vocabulary
+from pieces import EOS, SPECIAL, Vocabulary
 
 
 class Translation(NamedTuple):
@@ -63,8 +63,7 @@ class Transformers:
     def translate(self, texts, source, target, beams):
         config = GenerationConfig(
             num_beams=beams, early_stopping=beams > 1, max_length=self.LIMIT, do_sample=False,
-            forced_bos_token_id=self.tokenizer.get_lang_id(target), decoder_start_token_id=EOS, bos_token_id=0,
-            eos_token_id=EOS, pad_token_id=PAD)
+            forced_bos_token_id=self.tokenizer.get_lang_id(target), **SPECIAL)
         self.tokenizer.src_lang = source
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         found = [None] * len(texts)

@@ -45,7 +45,7 @@ def main():
         found += [corpus.Pair(corpus.WORD, a, b, matches[a][english], matches[b][english])
                   for english in sorted(matches[a].keys() & matches[b].keys())]
     held_out = corpus.keys([os.path.join(arguments.data, "dev.tsv"), *arguments.held_out])
-    found = [pair for pair in found if not {corpus.key(pair.source), corpus.key(pair.target)} & held_out]
+    found = [pair for pair in found if not corpus.is_held_out(pair, held_out)]
     corpus.write(arguments.out, found)
     for (a, b), n in sorted(collections.Counter(pair[1:3] for pair in found).items()):
         print(f"{a}–{b} {n:>6,}")
