@@ -1,13 +1,11 @@
 package markup
 
 import (
+	"fmt"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+	"dragoman/app/lineartime"
 )
 
 // all does with a text what a service does.
@@ -25,40 +23,13 @@ func all(text string, format Format) {
 	_ = s.Around()
 }
 
-// Sixteen times the text takes about sixteen times as long, whatever it looks like the
-// start of: 256 times would be quadratic. The time is that of the processor, which other
-// programs do not add to; the collector gets more tries.
 func TestTimeIsLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures time")
-	}
-	const size, times, allowed, tries = 1 << 10, 16, 80, 4
-	small, large := hostile(size), hostile(times*size)
-	measure := func(text string, format Format) time.Duration {
-		start := processorTime(t)
-		all(text, format)
-		return processorTime(t) - start
-	}
-	for unit := range small {
+	part, whole := hostile(1<<10), hostile(1<<14)
+	for unit := range whole {
 		for _, format := range []Format{Text, HTML} {
-			// Below a quarter of a millisecond the clock and the collector weigh too much.
-			a, b := time.Second/4000, time.Duration(0)
-			for range tries {
-				a = max(a, measure(small[unit], format))
-				if b = measure(large[unit], format); b < allowed*a {
-					break
-				}
-			}
-			assert.Less(t, b, allowed*a, "%q, format %d: %v, then %v", unit, format, a, b)
+			lineartime.Assert(t, fmt.Sprintf("%q, format %d", unit, format), part[unit], whole[unit], func(text string) { all(text, format) })
 		}
 	}
-}
-
-// processorTime is what the process has used.
-func processorTime(t *testing.T) time.Duration {
-	var usage syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 func BenchmarkParse(b *testing.B) {

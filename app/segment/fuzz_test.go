@@ -1,12 +1,13 @@
 package segment
 
 import (
+	"fmt"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"dragoman/app/lineartime"
 )
 
 // seeds are texts for the fuzzers, hostile ones among them.
@@ -40,34 +41,32 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// Any text takes time that is linear in its length: what is quadratic would take
-// minutes for a megabyte, not a fraction of a second. What else the machine does is not
-// counted.
-func TestLinearTime(t *testing.T) {
-	const most = 3 * time.Second
-	check := func(unit, text string) {
-		start := processorTime(t)
-		pieces := Split(text, "en")
-		joined := Join(pieces, nil, "en", "ja")
+func TestTimeIsLinear(t *testing.T) {
+	work := func(text string) {
+		Join(Split(text, "en"), nil, "en", "ja")
 		Finer(text, "en")
-		assert.Less(t, processorTime(t)-start, most, "%d bytes of %q", len(text), unit)
-		assert.Equal(t, len(withoutSpaces(text)), len(withoutSpaces(joined)), "%q", unit)
+	}
+	check := func(unit string, size int) {
+		part, whole := strings.Repeat(unit, size/16/len(unit)), strings.Repeat(unit, size/len(unit))
+		lineartime.Assert(t, fmt.Sprintf("%q", unit), part, whole, work)
+		// UAX #29 looks for the "B" from everywhere before it.
+		lineartime.Assert(t, fmt.Sprintf("%q between words", unit), "Word. "+part+" B", "Word. "+whole+" B", work)
 	}
 	for _, unit := range long {
-		many := strings.Repeat(unit, 1<<15/len(unit))
-		check(unit, many)
-		check(unit, "Word. "+many+" B") // UAX #29 looks for the "B" from everywhere before it
+		check(unit, 1<<14)
 	}
 	for _, unit := range []string{"a", ".", "。", " ", ")", "Mr. ", "中", "\n", "ไทย "} {
-		check(unit, "Word. "+strings.Repeat(unit, 1<<20/len(unit))+" B")
+		check(unit, 1<<17)
 	}
 }
 
-// processorTime is what the test has used so far.
-func processorTime(t *testing.T) time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
+// A text of a single unit loses nothing but spaces.
+func TestLongTextsStayWhole(t *testing.T) {
+	for _, unit := range long {
+		many := strings.Repeat(unit, 1<<15/len(unit))
+		for _, text := range []string{many, "Word. " + many + " B"} {
+			joined := Join(Split(text, "en"), nil, "en", "ja")
+			assert.Equal(t, len(withoutSpaces(text)), len(withoutSpaces(joined)), "%q", unit)
+		}
 	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
