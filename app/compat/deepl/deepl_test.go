@@ -1,7 +1,6 @@
 package deepl
 
 import (
-	"context"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -26,25 +25,8 @@ func config() compat.Config { return compat.Config{Backend: toy.Backend} }
 
 // send sends a request to a server with the given configuration.
 func send(t *testing.T, cfg compat.Config, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
-	router := gin.New()
-	Register(router, cfg)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
-	if contentType != "" {
-		r.Header.Set("Content-Type", contentType)
-	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	w.Header().Set("X-Request-Id", "id-77")
-	router.ServeHTTP(w, r)
-	return w
+	return toy.Send(t.Context(), Register, cfg, method, path, contentType, body, headers...)
 }
-
-// text is the body of an answer without the line break at its end.
-func text(w *httptest.ResponseRecorder) string { return strings.TrimSuffix(w.Body.String(), "\n") }
 
 func TestPaths(t *testing.T) {
 	some := compat.Config{Backend: func() *compat.Backend {
@@ -107,7 +89,7 @@ func TestPaths(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := send(t, test.cfg, test.method, test.path, test.contentType, test.body)
 			assert.Equal(t, test.status, w.Code)
-			assert.Equal(t, test.want, text(w))
+			assert.Equal(t, test.want, toy.Body(w))
 		})
 	}
 }
@@ -171,7 +153,7 @@ func TestKeys(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := send(t, cfg, "POST", test.path, test.contentType, test.body, "Authorization", test.header)
 			assert.Equal(t, test.status, w.Code)
-			assert.Equal(t, test.want, text(w))
+			assert.Equal(t, test.want, toy.Body(w))
 			assert.Equal(t, test.wait, w.Header().Get("Retry-After"))
 		})
 	}

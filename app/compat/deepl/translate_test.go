@@ -64,7 +64,7 @@ func TestTranslate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := send(t, config(), "POST", "/v2/translate", test.contentType, test.body)
 			assert.Equal(t, 200, w.Code)
-			assert.Equal(t, test.want, text(w))
+			assert.Equal(t, test.want, toy.Body(w))
 			assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
 		})
 	}
@@ -74,7 +74,7 @@ func TestTranslateFromTheQuery(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		w := send(t, config(), method, "/v2/translate?text=caf%C3%A9+bar&text=b&source_lang=FR&target_lang=EN", "", "")
 		assert.Equal(t, 200, w.Code)
-		assert.Equal(t, `{"translations":[{"detected_source_language":"FR","text":"CAFÉ BAR"},{"detected_source_language":"FR","text":"B"}]}`, text(w))
+		assert.Equal(t, `{"translations":[{"detected_source_language":"FR","text":"CAFÉ BAR"},{"detected_source_language":"FR","text":"B"}]}`, toy.Body(w))
 	}
 }
 
@@ -215,7 +215,7 @@ func TestTranslateMarksIgnoredTags(t *testing.T) {
 		backend := toy.Backend()
 		backend.Translator = spy{last: &last}
 		w := send(t, compat.Config{Backend: func() *compat.Backend { return backend }}, "POST", "/v2/translate", test.contentType, test.body)
-		assert.Equal(t, `{"translations":[{"detected_source_language":"EN","text":"OPEN <x>SETTINGS</x>.","billed_characters":14}]}`, text(w))
+		assert.Equal(t, `{"translations":[{"detected_source_language":"EN","text":"OPEN <x>SETTINGS</x>.","billed_characters":14}]}`, toy.Body(w))
 		require.Len(t, last.Records, 1)
 		assert.Equal(t, `Open <x translate="no">Settings</x>.`, last.Records[0].Text)
 	}

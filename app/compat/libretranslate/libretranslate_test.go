@@ -29,22 +29,8 @@ func config() compat.Config { return compat.Config{Backend: toy.Backend} }
 
 // send sends a request to a server with the given configuration.
 func send(t *testing.T, cfg compat.Config, method, path, contentType, body string) *httptest.ResponseRecorder {
-	router := gin.New()
-	Register(router, cfg)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
-	if contentType != "" {
-		r.Header.Set("Content-Type", contentType)
-	}
-	w := httptest.NewRecorder()
-	w.Header().Set("X-Request-Id", "id-77")
-	router.ServeHTTP(w, r)
-	return w
+	return toy.Send(t.Context(), Register, cfg, method, path, contentType, body)
 }
-
-// text is the body of an answer without the line break at its end.
-func text(w *httptest.ResponseRecorder) string { return strings.TrimSuffix(w.Body.String(), "\n") }
 
 func TestPaths(t *testing.T) {
 	two := compat.Config{Backend: func() *compat.Backend {
@@ -87,7 +73,7 @@ func TestPaths(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := send(t, test.cfg, test.method, test.path, "", "")
 			assert.Equal(t, test.status, w.Code)
-			assert.Equal(t, test.want, text(w))
+			assert.Equal(t, test.want, toy.Body(w))
 			if test.method == "GET" {
 				assert.Equal(t, test.status, send(t, test.cfg, "HEAD", test.path, "", "").Code)
 			}
@@ -126,7 +112,7 @@ func TestDetect(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := send(t, config(), "POST", "/detect", test.contentType, test.body)
 			assert.Equal(t, test.status, w.Code)
-			assert.Equal(t, test.want, text(w))
+			assert.Equal(t, test.want, toy.Body(w))
 		})
 	}
 }
@@ -137,7 +123,7 @@ func TestDetectWithoutDetector(t *testing.T) {
 	cfg := compat.Config{Backend: func() *compat.Backend { return backend }}
 	w := send(t, cfg, "POST", "/detect", jsonType, `{"q":"Hello"}`)
 	assert.Equal(t, 403, w.Code)
-	assert.Equal(t, `{"error":"Language detection is disabled on this server."}`, text(w))
+	assert.Equal(t, `{"error":"Language detection is disabled on this server."}`, toy.Body(w))
 }
 
 func TestKeys(t *testing.T) {
@@ -184,7 +170,7 @@ func TestKeys(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := send(t, cfg, "POST", test.path, test.contentType, test.body)
 			assert.Equal(t, test.status, w.Code)
-			assert.Equal(t, test.want, text(w))
+			assert.Equal(t, test.want, toy.Body(w))
 			assert.Equal(t, test.wait, w.Header().Get("Retry-After"))
 		})
 	}
@@ -242,7 +228,7 @@ func TestFail(t *testing.T) {
 		w := httptest.NewRecorder()
 		router.ServeHTTP(w, r)
 		assert.Equal(t, 413, w.Code)
-		assert.Equal(t, `{"error":"The body is larger than 10 bytes: send several requests."}`, text(w))
+		assert.Equal(t, `{"error":"The body is larger than 10 bytes: send several requests."}`, toy.Body(w))
 	}
 }
 

@@ -71,7 +71,7 @@ func TestTranslate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := send(t, config(), "POST", "/translate", test.contentType, test.body)
 			assert.Equal(t, 200, w.Code)
-			assert.Equal(t, test.want, text(w))
+			assert.Equal(t, test.want, toy.Body(w))
 			assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
 		})
 	}
@@ -81,7 +81,7 @@ func TestTranslate(t *testing.T) {
 func TestTranslateFromTheQuery(t *testing.T) {
 	w := send(t, config(), "POST", "/translate?q=caf%C3%A9+%26+bar&source=fr&target=en&format=text", "", "")
 	assert.Equal(t, 200, w.Code)
-	assert.Equal(t, `{"translatedText":"CAFÉ & BAR"}`, text(w))
+	assert.Equal(t, `{"translatedText":"CAFÉ & BAR"}`, toy.Body(w))
 }
 
 func TestTranslateUnderstandsCodes(t *testing.T) {
@@ -158,7 +158,7 @@ func TestTranslateRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := send(t, config(), "POST", "/translate", test.contentType, test.body)
 			assert.Equal(t, test.status, w.Code)
-			assert.JSONEq(t, `{"error":`+quote(test.want)+`}`, text(w))
+			assert.JSONEq(t, `{"error":`+quote(test.want)+`}`, toy.Body(w))
 			assert.Equal(t, test.wait, w.Header().Get("Retry-After"))
 		})
 	}
