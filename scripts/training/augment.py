@@ -59,7 +59,7 @@ def vary(pair, settings, random):
     noisy = settings.noise * (_HURRY if pair.kind in (corpus.WORD, corpus.PHRASE) else 1)
     chance = random.random()
     if pair.kind == corpus.WORD:
-        return random.choice((_lower, _lower, _upper))(pair, random) if chance < noisy else pair
+        return random.choice((_lower, _upper, _capital))(pair, random) if chance < noisy else pair
     if chance < settings.copies:
         return copy(pair, random)
     if chance < settings.copies + noisy:
@@ -106,7 +106,7 @@ _FINAL = re.compile(r"\s*[.!?。！？…]+$")
 
 def noise(pair, random):
     """The pair as somebody in a hurry would write it."""
-    return random.choice((_lower, _lower, _upper, _unfinished, _unfinished, _plain, _slip, _slip))(pair, random)
+    return random.choice((_lower, _lower, _upper, _upper, _unfinished, _unfinished, _plain, _slip, _slip))(pair, random)
 
 
 def _lower(pair, random):
@@ -115,6 +115,12 @@ def _lower(pair, random):
 
 def _upper(pair, random):
     return pair._replace(source=pair.source.upper(), target=pair.target.upper())
+
+
+def _capital(pair, random):
+    """With a capital at the start, on both sides."""
+    capital = lambda text: text[:1].upper() + text[1:]
+    return pair._replace(source=capital(pair.source), target=capital(pair.target))
 
 
 def _unfinished(pair, random):

@@ -111,9 +111,11 @@ class Sentences(unittest.TestCase):
         self.assertEqual(augment.epoch([pair("a b", "c d")], augment.Settings(0, 0, 0, 0), chance)[0].source, "a b")
 
     def test_words_change_their_case_only(self):
-        word, chance = corpus.Pair(corpus.WORD, "en", "de", "Hello", "Hallo"), random.Random(1)
-        found = {augment.vary(word, augment.Settings(), chance)[3:] for _ in range(200)}
-        self.assertEqual(found, {("Hello", "Hallo"), ("hello", "Hallo"), ("HELLO", "HALLO")})
+        chance = random.Random(1)
+        for texts, others in ((("Hello", "Hallo"), {("hello", "Hallo"), ("HELLO", "HALLO")}),
+                              (("ça va", "gut"), {("Ça va", "Gut"), ("ÇA VA", "GUT")})):
+            found = {augment.vary(corpus.Pair(corpus.WORD, "fr", "de", *texts), augment.Settings(), chance)[3:] for _ in range(200)}
+            self.assertEqual(found, {texts} | others)
 
 
 class Distillation(unittest.TestCase):
