@@ -35,7 +35,7 @@ func TestTranslateCommand(t *testing.T) {
 		want        string
 	}{
 		{"arguments", "ignored", []string{station, reads}, gare + "\n" + lire + "\n"},
-		{"greedy", "", []string{"--beams", "1", station}, gare + "\n"},
+		{"greedy", "", []string{"--beams", "1", station}, "Où est la gare ?\n"},
 		{"flags after texts", "", []string{station, "--beams=2"}, gare + "\n"},
 		{"standard input", station + "\n\n" + reads + "\n", nil, gare + "\n\n" + lire + "\n"},
 		{"the last line has no end", station + "\r\n" + reads, nil, gare + "\n" + lire + "\n"},
