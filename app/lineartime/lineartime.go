@@ -14,13 +14,14 @@ import (
 // Assert fails a test if work takes much longer with a text than with as many bytes in
 // parts. part is a text of the same kind as whole, best of a sixteenth of its length.
 // Work that is linear takes as long both ways; work that is quadratic takes as many times
-// as long with the whole as there are parts. The limit is the geometric mean of the two.
+// as long with the whole as there are parts. More than three times as long is too long.
 //
 // Both sides are measured in turns, so that the speed of the machine does not count, by the
 // time of the processor, which other programs do not add to. Above the limit it is tried
 // again, and the least of all tries counts: what else this process does can only add to it.
 func Assert(t require.TestingT, what, part, whole string, work func(text string)) {
 	const (
+		most  = 3
 		tries = 10
 		clock = time.Millisecond // less cannot be told from nothing
 	)
@@ -33,8 +34,7 @@ func Assert(t require.TestingT, what, part, whole string, work func(text string)
 			}
 		}))
 		atOnce = min(atOnce, processorTime(t, func() { work(whole) }))
-		limit := time.Duration(math.Sqrt(float64(parts)) * float64(inParts))
-		if atOnce <= max(clock, limit) {
+		if atOnce <= max(clock, most*inParts) {
 			return
 		}
 	}

@@ -41,32 +41,42 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
+// huge are the units of long that a megabyte is made of.
+var huge = []string{"a", ".", "。", " ", ")", "Mr. ", "中", "\n", "ไทย "}
+
+// between puts units, size bytes at most, between words: UAX #29 looks for the "B" from
+// everywhere before it.
+func between(unit string, size int) string {
+	return "Word. " + strings.Repeat(unit, size/len(unit)) + " B"
+}
+
 func TestTimeIsLinear(t *testing.T) {
-	work := func(text string) {
-		Join(Split(text, "en"), nil, "en", "ja")
-		Finer(text, "en")
-	}
-	check := func(unit string, size int) {
-		part, whole := strings.Repeat(unit, size/16/len(unit)), strings.Repeat(unit, size/len(unit))
-		lineartime.Assert(t, fmt.Sprintf("%q", unit), part, whole, work)
-		// UAX #29 looks for the "B" from everywhere before it.
-		lineartime.Assert(t, fmt.Sprintf("%q between words", unit), "Word. "+part+" B", "Word. "+whole+" B", work)
+	check := func(unit, part, whole string) {
+		lineartime.Assert(t, fmt.Sprintf("%q", unit), part, whole, func(text string) {
+			Join(Split(text, "en"), nil, "en", "ja")
+			Finer(text, "en")
+		})
 	}
 	for _, unit := range long {
-		check(unit, 1<<14)
+		check(unit, strings.Repeat(unit, 1<<11/len(unit)), strings.Repeat(unit, 1<<15/len(unit)))
+		check(unit, between(unit, 1<<11), between(unit, 1<<15))
 	}
-	for _, unit := range []string{"a", ".", "。", " ", ")", "Mr. ", "中", "\n", "ไทย "} {
-		check(unit, 1<<17)
+	for _, unit := range huge {
+		check(unit, between(unit, 1<<16), between(unit, 1<<20))
 	}
 }
 
 // A text of a single unit loses nothing but spaces.
 func TestLongTextsStayWhole(t *testing.T) {
+	check := func(unit, text string) {
+		joined := Join(Split(text, "en"), nil, "en", "ja")
+		assert.Equal(t, len(withoutSpaces(text)), len(withoutSpaces(joined)), "%d bytes of %q", len(text), unit)
+	}
 	for _, unit := range long {
-		many := strings.Repeat(unit, 1<<15/len(unit))
-		for _, text := range []string{many, "Word. " + many + " B"} {
-			joined := Join(Split(text, "en"), nil, "en", "ja")
-			assert.Equal(t, len(withoutSpaces(text)), len(withoutSpaces(joined)), "%q", unit)
-		}
+		check(unit, strings.Repeat(unit, 1<<15/len(unit)))
+		check(unit, between(unit, 1<<15))
+	}
+	for _, unit := range huge {
+		check(unit, between(unit, 1<<20))
 	}
 }
