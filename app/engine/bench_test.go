@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"math"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,10 +59,26 @@ func (b *freeBatch) Step(_ context.Context, _ []model.Feed, k int) (model.Candid
 func endless(t testing.TB) *loop {
 	m := free{toy: newToy()}
 	m.spec.MaxPositions = 1 << 14
-	cfg := config(m)
-	cfg.MaxLength, cfg.QueueTokens = m.spec.MaxPositions, 1<<20
-	require.NoError(t, cfg.validate())
-	return newLoop(cfg, newMailbox(cfg.QueueRequests, cfg.QueueTokens), &board{})
+	cfg := config()
+	cfg.MaxLength = m.spec.MaxPositions
+	require.NoError(t, cfg.validate(m))
+	return newLoop(cfg, m, idle(m))
+}
+
+// idle makes a worker without a loop.
+func idle(m model.Model) *worker {
+	return &worker{spec: m.Spec(), mailbox: newMailbox(), board: &board{}}
+}
+
+// post leaves jobs for a loop.
+func post(l *loop, req Request, jobs ...Job) *call {
+	c := newCall(newSession(nil, req))
+	var list []posted
+	for i, job := range jobs {
+		list = append(list, posted{i, newSequence(job, keyOf(job), l.model.Footprint()), time.Now()})
+	}
+	l.mailbox.post(c, list)
+	return c
 }
 
 // fill lets sentences join until so many rows decode.
@@ -71,7 +87,7 @@ func fill(t testing.TB, l *loop, rows, beams int) {
 	for i := range jobs {
 		jobs[i].Search.MaxLength = l.limits.MaxLength
 	}
-	require.Nil(t, l.mailbox.post(newCall(Request{Jobs: jobs}, model.Footprint{}), math.MaxInt))
+	post(l, Request{}, jobs...)
 	for range 3 {
 		l.round(t.Context())
 	}
@@ -116,11 +132,11 @@ func BenchmarkTranslate(b *testing.B) {
 		b.Run(fmt.Sprintf("%d sentences", size), func(b *testing.B) {
 			m := free{toy: newToy(), ends: true}
 			m.spec.VocabSize = 1 << 20
-			cfg := config(m)
+			cfg := config()
 			cfg.Rows, cfg.QueueTokens = 80, 1<<30
-			e, err := New(cfg)
+			e, err := Start(cfg, m)
 			require.NoError(b, err)
-			defer e.Close()
+			defer func() { require.NoError(b, e.Close()) }()
 			var number atomic.Int64
 			b.ReportAllocs()
 			b.SetParallelism(32)
@@ -130,7 +146,7 @@ func BenchmarkTranslate(b *testing.B) {
 					for i := range jobs { // no two are the same
 						jobs[i].Source[1] = number.Add(1) % (1 << 20)
 					}
-					if _, err := e.Translate(b.Context(), Request{Jobs: jobs}); err != nil {
+					if _, err := e.Translate(b.Context(), Request{}, jobs...); err != nil {
 						b.Error(err)
 					}
 				}

@@ -1,42 +1,33 @@
 package engine
 
-import (
-	"time"
+import "time"
 
-	"dragoman/model"
-)
-
-// call is a request on its way. Stream makes it and waits for results; everything
-// else belongs to the loop from post on.
+// call is the part of a session that a worker has. It belongs to the worker's loop.
 type call struct {
-	priority  Priority
-	tokens    int         // source tokens of all jobs
-	submitted time.Time   // set by post
-	sequences []*sequence // of each job; identical jobs have the same, the loop sees to it
+	session *session
+	queue   *requestQueue // its place in the queue, nil before a sentence of it waited
 
-	queued   int  // jobs whose sequence waits in the queue
-	pending  int  // jobs without a result
-	finished bool // the loop is done with it
-
-	results []Result   // of each job; the caller's once its number came through ready
-	ready   chan int   // numbers of the jobs with a result; has room for all
-	failed  chan error // receives a value where the call fails; has room for it
+	waits    map[*sequence]*waiter // what it waits for
+	queued   int                   // of these, the sequences in the queue
+	finished bool                  // nobody waits for it any more
 }
 
-// newCall makes a call of a valid request. It copies what it needs of it.
-func newCall(req Request, footprint model.Footprint) *call {
-	n := len(req.Jobs)
-	c := &call{
-		priority:  req.Priority,
-		sequences: make([]*sequence, n),
-		pending:   n,
-		results:   make([]Result, n),
-		ready:     make(chan int, n),
-		failed:    make(chan error, 1),
-	}
-	for i, job := range req.Jobs {
-		c.sequences[i] = newSequence(job, footprint)
-		c.tokens += len(job.Source)
-	}
-	return c
+func newCall(s *session) *call { return &call{session: s, waits: make(map[*sequence]*waiter)} }
+
+// posted is a job on its way to a worker's loop.
+type posted struct {
+	job      int // its number
+	sequence *sequence
+	at       time.Time
+}
+
+func (e *Engine) newPosted(job int, p *placed) posted {
+	return posted{job, newSequence(p.job, p.key, e.models[p.at.number].Footprint()), time.Now()}
+}
+
+// waiter is a call that waits for a sequence, with the jobs that get its result.
+type waiter struct {
+	call  *call
+	jobs  []posted
+	index int // among the sequence's waiters
 }

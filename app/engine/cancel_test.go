@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,7 @@ func TestTranslateWithoutTime(t *testing.T) {
 	e := start(t, m, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errGone)
-	_, err := e.Translate(ctx, Request{Jobs: sentences(2, 1)})
+	_, err := e.Translate(ctx, Request{}, sentences(2, 1)...)
 	assert.ErrorIs(t, err, errGone)
 	_, err = e.Translate(ctx, Request{})
 	assert.ErrorIs(t, err, errGone)
@@ -204,7 +205,7 @@ func TestHigherPriorityRaisesASharedSentence(t *testing.T) {
 // while a sentence of its own does.
 func TestSharedSentencesDoNotFillTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := start(t, stepping(), func(c *Config) { c.Rows, c.QueueRequests, c.QueueTokens = 1, 2, 30 })
+		e := start(t, stepping(), rows(1))
 		running, waiting := sentence(20, 1, 1), sentence(10, 2, 1)
 		all := []*sent{send(t.Context(), e, Normal, running)}
 		time.Sleep(1500 * time.Microsecond)
@@ -223,4 +224,31 @@ func TestSharedSentencesDoNotFillTheQueue(t *testing.T) {
 			assert.NoError(t, request.err, "request %d", i)
 		}
 	})
+}
+
+// To cancel a request looks at each sentence that it shares once, however many of its
+// jobs and of others wait for it.
+func TestCancelVisitsEachSentenceOnce(t *testing.T) {
+	l := newLoop(config(), newToy(), idle(newToy()))
+	job := sentence(5, 1, 1)
+	many := slices.Repeat([]Job{job}, 20_000)
+	first, others := post(l, Request{}, job), make([]*call, 100)
+	for i := range others {
+		others[i] = post(l, Request{Caller: "others"}, many[:200]...)
+	}
+	large := post(l, Request{}, many...)
+	l.receive()
+	require.Len(t, l.sequences, 1)
+	for _, s := range l.sequences {
+		assert.Len(t, s.waiters, 102, "one for each call, not for each job")
+		for _, c := range append(others, large) {
+			assert.Len(t, c.waits, 1)
+			l.finish(c, errAbandoned)
+		}
+		assert.Len(t, s.waiters, 1)
+		assert.Same(t, first, s.waiters[0].call)
+		assert.Zero(t, s.waiters[0].index)
+	}
+	l.finish(first, errAbandoned)
+	assert.Empty(t, l.sequences)
 }

@@ -4,18 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"time"
 
 	"dragoman/model"
 )
 
-// Config is what an [Engine] works with. Everything but Memory, QueueWait and
-// Aging must be set.
+// Config is what an [Engine] works with. Everything but Memory and QueueWait must be
+// set.
 type Config struct {
-	// Model is used until Close returns; the caller closes it after that.
-	Model model.Model
-	Log   *slog.Logger
+	Log *slog.Logger
 
 	// Rows are the hypotheses (beams of all sentences) that decode together at
 	// most. A sentence that takes more decodes alone.
@@ -34,26 +31,23 @@ type Config struct {
 	// One sentence joins in any case.
 	PrefillTokens int
 
-	// QueueRequests and QueueTokens bound what waits to be admitted: requests,
-	// and their source tokens. What comes while the loop is in a step waits until
-	// the next one, even where there is room in the batch. A request that alone
-	// has more tokens is taken when nothing else waits.
+	// QueueRequests bounds the requests that are inside, waiting or decoding. A caller
+	// may have three quarters of those places that others leave; see desk.go.
 	QueueRequests int
-	QueueTokens   int
-	// QueueWait bounds the same by time: a request is refused when what waits
-	// before it would take longer than this, or than its deadline is away, at the
-	// speed of late. 0 is no bound but the deadline.
+	// QueueTokens are the source tokens that may wait to be admitted, which requests
+	// share: one that has more hands them over bit by bit. Each may have a sentence
+	// waiting in any case.
+	QueueTokens int
+	// QueueWait bounds the time that others make a request wait: it is refused when
+	// that would be longer, or when it could not end before its deadline, at the speed
+	// of the last seconds. 0 is no bound but the deadline.
 	QueueWait time.Duration
-	// Aging is the longest head start that a priority gives: a request is
-	// overtaken by none of a higher priority that comes more than this later, or
-	// half of it for neighbouring priorities. With 0 all priorities are equal.
-	Aging time.Duration
 }
 
 // validate names the first setting that does not fit.
-func (c Config) validate() error {
-	if c.Model == nil || c.Log == nil {
-		return errors.New("an engine needs a model and a logger")
+func (c Config) validate(m model.Model) error {
+	if c.Log == nil {
+		return errors.New("an engine needs a logger")
 	}
 	for _, setting := range []struct {
 		name  string
@@ -66,7 +60,7 @@ func (c Config) validate() error {
 			return fmt.Errorf("%s is %d: use at least 1", setting.name, setting.value)
 		}
 	}
-	spec := c.Model.Spec()
+	spec := m.Spec()
 	switch {
 	case c.MaxLength < 2:
 		return fmt.Errorf("max length is %d: use at least 2, one forced token and one more", c.MaxLength)
@@ -76,10 +70,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("memory is %d bytes: use 0 for no limit or more", c.Memory)
 	case c.QueueWait < 0:
 		return fmt.Errorf("queue wait is %s: use 0 for no bound or more", c.QueueWait)
-	case c.Aging < 0:
-		return fmt.Errorf("aging is %s: use 0 for equal priorities or more", c.Aging)
 	}
-	if need := c.largest().bytes; c.Memory > 0 && c.Memory < need {
+	if need := c.largest(m).bytes; c.Memory > 0 && c.Memory < need {
 		return fmt.Errorf("memory is %d bytes, but one sentence of %d tokens with %d beams of %d tokens can take %d: "+
 			"raise memory, or lower max beams or max length", c.Memory, spec.MaxPositions, c.MaxBeams, c.MaxLength, need)
 	}
@@ -87,21 +79,11 @@ func (c Config) validate() error {
 }
 
 // largest is the cost of the largest sentence that may come.
-func (c Config) largest() cost {
-	return costOf(c.MaxBeams, c.MaxLength, c.Model.Spec().MaxPositions, c.Model.Footprint())
+func (c Config) largest(m model.Model) cost {
+	return costOf(c.MaxBeams, c.MaxLength, m.Spec().MaxPositions, m.Footprint())
 }
 
 // limits are what the batch needs room for.
 func (c Config) limits() model.Limits {
 	return model.Limits{Rows: max(c.Rows, c.MaxBeams), MaxLength: c.MaxLength}
-}
-
-// tokensAhead is how many source tokens may wait before a request, so that at a
-// rate in tokens per second they take no longer than wait, where 0 is no bound.
-// Without a rate, where nothing has ever waited, any number may.
-func tokensAhead(rate float64, wait time.Duration) int {
-	if wait == 0 || rate <= 0 {
-		return math.MaxInt
-	}
-	return int(min(rate*wait.Seconds(), math.MaxInt32))
 }

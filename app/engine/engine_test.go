@@ -57,7 +57,7 @@ func TestTranslateNothing(t *testing.T) {
 func TestTranslateTellsTruncation(t *testing.T) {
 	job := sentence(9, 1, 1)
 	job.Search.MaxLength = 4
-	results, err := start(t, newToy(), nil).Translate(t.Context(), Request{Jobs: []Job{job}})
+	results, err := start(t, newToy(), nil).Translate(t.Context(), Request{}, job)
 	require.NoError(t, err)
 	assert.True(t, results[0].Truncated)
 	assert.Len(t, results[0].Tokens, 2)
@@ -67,24 +67,24 @@ func TestTranslateTellsTruncation(t *testing.T) {
 func TestTranslateRefuses(t *testing.T) {
 	m := newToy()
 	e := start(t, m, nil)
-	for want, change := range map[string]func(*Request){
-		"priority 2 is none of":                                func(r *Request) { r.Priority = 2 },
-		"priority -2 is none of":                               func(r *Request) { r.Priority = -2 },
-		"job 1: beams is 0":                                    func(r *Request) { r.Jobs[1].Search = search.Options{} },
-		"job 1: 6 beams, at most 5":                            func(r *Request) { r.Jobs[1].Search.Beams = 6 },
-		"job 1: max length is 61, at most 60":                  func(r *Request) { r.Jobs[1].Search.MaxLength = 61 },
-		"job 1: the source is empty":                           func(r *Request) { r.Jobs[1].Source = nil },
-		"job 1: the source has 101 tokens, the model takes":    func(r *Request) { r.Jobs[1].Source = make([]int64, 101) },
-		"job 1: id 60 at position 2 is outside":                func(r *Request) { r.Jobs[1].Source[2] = 60 },
-		"job 1: id -1 at position 0 is outside":                func(r *Request) { r.Jobs[1].Source[0] = -1 },
-		"job 1: the forced prefix is empty":                    func(r *Request) { r.Jobs[1].Prefix = nil },
-		"job 1: max length 2 leaves no room":                   func(r *Request) { r.Jobs[1].Search.MaxLength = 2 },
-		"job 1: id 99 at position 1 is outside the vocabulary": func(r *Request) { r.Jobs[1].Prefix[1] = 99 },
+	for want, change := range map[string]func(*Request, []Job){
+		"priority 2 is none of":                                func(r *Request, _ []Job) { r.Priority = 2 },
+		"priority -2 is none of":                               func(r *Request, _ []Job) { r.Priority = -2 },
+		"job 1: beams is 0":                                    func(_ *Request, jobs []Job) { jobs[1].Search = search.Options{} },
+		"job 1: 6 beams, at most 5":                            func(_ *Request, jobs []Job) { jobs[1].Search.Beams = 6 },
+		"job 1: max length is 61, at most 60":                  func(_ *Request, jobs []Job) { jobs[1].Search.MaxLength = 61 },
+		"job 1: the source is empty":                           func(_ *Request, jobs []Job) { jobs[1].Source = nil },
+		"job 1: the source has 101 tokens, the model takes":    func(_ *Request, jobs []Job) { jobs[1].Source = make([]int64, 101) },
+		"job 1: id 60 at position 2 is outside":                func(_ *Request, jobs []Job) { jobs[1].Source[2] = 60 },
+		"job 1: id -1 at position 0 is outside":                func(_ *Request, jobs []Job) { jobs[1].Source[0] = -1 },
+		"job 1: the forced prefix is empty":                    func(_ *Request, jobs []Job) { jobs[1].Prefix = nil },
+		"job 1: max length 2 leaves no room":                   func(_ *Request, jobs []Job) { jobs[1].Search.MaxLength = 2 },
+		"job 1: id 99 at position 1 is outside the vocabulary": func(_ *Request, jobs []Job) { jobs[1].Prefix[1] = 99 },
 	} {
 		t.Run(want, func(t *testing.T) {
-			req := Request{Jobs: sentences(3, 1)}
-			change(&req)
-			_, err := e.Translate(t.Context(), req)
+			req, jobs := Request{}, sentences(3, 1)
+			change(&req, jobs)
+			_, err := e.Translate(t.Context(), req, jobs...)
 			assert.ErrorIs(t, err, ErrInvalid)
 			assert.ErrorContains(t, err, want)
 			assert.Zero(t, m.joined.Load())
@@ -96,7 +96,7 @@ func TestTranslateRefuses(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Config){
-		"needs a model and a logger":               func(c *Config) { c.Log = nil },
+		"needs a logger":                           func(c *Config) { c.Log = nil },
 		"rows is 0":                                func(c *Config) { c.Rows = 0 },
 		"max beams is -1":                          func(c *Config) { c.MaxBeams = -1 },
 		"prefill tokens is 0":                      func(c *Config) { c.PrefillTokens = 0 },
@@ -106,18 +106,17 @@ func TestNewRefuses(t *testing.T) {
 		"max length is 101, but the model has 100": func(c *Config) { c.MaxLength = 101 },
 		"memory is -1":                             func(c *Config) { c.Memory = -1 },
 		"memory is 3299 bytes, but one sentence of 100 tokens with 5 beams of 60 tokens can take 3300": func(c *Config) { c.Memory = 3299 },
-		"aging is -1ns":      func(c *Config) { c.Aging = -1 },
 		"queue wait is -1ns": func(c *Config) { c.QueueWait = -1 },
 	} {
-		cfg := config(newToy())
+		cfg := config()
 		change(&cfg)
-		_, err := New(cfg)
+		_, err := Start(cfg, newToy())
 		assert.ErrorContains(t, err, want)
 	}
 }
 
 func TestLimitsOfTheBatch(t *testing.T) {
-	cfg := config(newToy())
+	cfg := config()
 	assert.Equal(t, 100, cfg.limits().Rows)
 	cfg.Rows = 3
 	assert.Equal(t, 5, cfg.limits().Rows, "the widest sentence still decodes")
@@ -155,7 +154,7 @@ func TestStats(t *testing.T) {
 		time.Sleep(65 * time.Millisecond) // 19 ms to join, and into the fifth step
 		s := e.Stats()
 		assert.InDelta(t, 19/0.059, s.SourceTokensPerSecond, 1, "of 27, 19 did not have to wait any longer")
-		s.SourceTokensPerSecond = 0
+		s.SourceTokensPerSecond, s.WorkPerSecond = 0, 0
 		assert.Equal(t, Stats{
 			QueuedRequests: 1, QueuedSentences: 1, QueuedTokens: 8,
 			RunningSentences: 2, RunningRows: 6, ReservedRows: 6,

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// ErrBusy means that as much waits as may wait. The request can be tried
+	// ErrBusy means that too much is being done for others. The request can be tried
 	// again later; the error is a [*BusyError], which says when.
 	ErrBusy = errors.New("too many requests are waiting")
 	// ErrClosed means that the engine is shutting down.
@@ -17,18 +17,16 @@ var (
 	ErrInvalid = errors.New("invalid job")
 )
 
-// BusyError is the error of a request that finds the queue full.
+// BusyError is the error of a request that would have to wait too long.
 type BusyError struct {
-	Requests int // that wait
-	Tokens   int // source tokens that wait
-	// Wait is how long these will take, estimated from the throughput of the last
-	// seconds; at least a second.
+	Requests int // that are inside
+	// Wait is how long others would make it wait, estimated from the speed of the last
+	// seconds; at least a second and at most ten minutes.
 	Wait time.Duration
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%v: %d requests with %d source tokens, try again in %s",
-		ErrBusy, e.Requests, e.Tokens, e.Wait.Round(time.Second))
+	return fmt.Sprintf("%v: %d requests, try again in %s", ErrBusy, e.Requests, e.Wait.Round(time.Second))
 }
 
 // RetryAfter is Wait in whole seconds, rounded up and at least one, as HTTP's header
@@ -37,6 +35,16 @@ func (e *BusyError) RetryAfter() int { return max(1, int(math.Ceil(e.Wait.Second
 
 // Unwrap returns [ErrBusy].
 func (e *BusyError) Unwrap() error { return ErrBusy }
+
+// TooLargeError is the error of a request that cannot be done in its time, whatever else
+// is being decoded.
+type TooLargeError struct {
+	Needs, Left time.Duration // what it would take, at the speed of the last seconds, and what there is
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("the request would take about %s, and has %s", e.Needs.Round(time.Second), e.Left.Round(time.Millisecond))
+}
 
 // PanicError is the error of a request whose decoding panicked.
 type PanicError struct {

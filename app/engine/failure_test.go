@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,18 +163,16 @@ func TestBadCandidates(t *testing.T) {
 // the batch to blame, everybody who waits is told.
 func TestPanicOutsideOfTheModel(t *testing.T) {
 	m := newToy()
-	cfg := config(m)
-	box, board := newMailbox(cfg.QueueRequests, cfg.QueueTokens), &board{}
-	l := newLoop(cfg, box, board)
-	c := newCall(Request{Jobs: sentences(3, 1)}, m.Footprint())
-	require.Nil(t, box.post(c, math.MaxInt))
+	l := newLoop(config(), m, idle(m))
+	c := post(l, Request{}, sentences(3, 1)...)
 	l.active = append(l.active, nil) // a sequence that is none
 	l.round(t.Context())
+	_, failures := c.session.out.take()
+	require.Len(t, failures, 1)
 	var p *PanicError
-	assert.ErrorAs(t, <-c.failed, &p)
+	assert.ErrorAs(t, failures[0].err, &p)
 	assert.Empty(t, l.sequences)
-	requests, tokens, _ := box.load()
-	assert.Zero(t, requests+tokens)
+	assert.Zero(t, l.mailbox.waiting())
 }
 
 func TestClose(t *testing.T) {
@@ -212,7 +209,7 @@ func TestClose(t *testing.T) {
 				}
 				steps := m.steps.Load()
 				e.Close() // again
-				_, err := e.Translate(t.Context(), Request{Jobs: sentences(1, 1)})
+				_, err := e.Translate(t.Context(), Request{}, sentences(1, 1)...)
 				assert.ErrorIs(t, err, ErrClosed)
 				time.Sleep(time.Second)
 				assert.Equal(t, steps, m.steps.Load(), "the model is not used any more")
@@ -227,7 +224,7 @@ func TestTranslateAfterClose(t *testing.T) {
 	e := start(t, newToy(), func(c *Config) { c.QueueRequests = 1 })
 	e.Close()
 	for range 3 { // nothing piles up
-		_, err := e.Translate(t.Context(), Request{Jobs: sentences(1, 1)})
+		_, err := e.Translate(t.Context(), Request{}, sentences(1, 1)...)
 		assert.ErrorIs(t, err, ErrClosed)
 	}
 	assert.Zero(t, e.Stats().QueuedRequests)

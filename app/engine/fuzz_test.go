@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,13 +53,12 @@ type fuzzCall struct {
 
 func newScript(t *testing.T, jobs pool, bytes []byte) *script {
 	s := &script{t: t, pool: jobs, script: bytes, toy: newToy()}
-	cfg := config(s.toy)
+	cfg := config()
 	cfg.Rows, cfg.PrefillTokens = 1+s.next()%12, 1+s.next()
-	cfg.Aging = time.Duration(s.next()) * time.Millisecond
 	if cfg.Memory = int64(s.next()) * 100; cfg.Memory > 0 {
-		cfg.Memory += cfg.largest().bytes
+		cfg.Memory += cfg.largest(s.toy).bytes
 	}
-	require.NoError(t, cfg.validate())
+	require.NoError(t, cfg.validate(s.toy))
 	hook := func(what byte) error {
 		if s.fault&3 != what {
 			return nil
@@ -76,7 +73,7 @@ func newScript(t *testing.T, jobs pool, bytes []byte) *script {
 	s.toy.onJoin = func([][]int64) error { return hook(1) }
 	s.toy.onStep = func([]model.Feed) error { return hook(2) }
 	s.toy.onNew = func() error { return hook(3) }
-	s.loop = newLoop(cfg, newMailbox(5, 120), &board{})
+	s.loop = newLoop(cfg, s.toy, idle(s.toy))
 	return s
 }
 
@@ -112,16 +109,16 @@ func (s *script) play() {
 	}
 }
 
+// submit has a call of a caller, new or there already, wait for some more jobs.
 func (s *script) submit(arg int) {
-	req, numbers := Request{Priority: Priority(arg/16%3 - 1)}, []int(nil)
+	var jobs []Job
+	var numbers []int
 	for i := range 1 + arg/64 {
 		n := (arg + i*i) % len(s.pool.jobs)
-		req.Jobs, numbers = append(req.Jobs, s.pool.jobs[n]), append(numbers, n)
+		jobs, numbers = append(jobs, s.pool.jobs[n]), append(numbers, n)
 	}
-	c := newCall(req, s.toy.footprint)
-	if s.loop.mailbox.post(c, math.MaxInt) == nil {
-		s.calls = append(s.calls, &fuzzCall{call: c, jobs: numbers})
-	}
+	req := Request{Priority: Priority(arg/16%3 - 1), Caller: string(rune('a' + arg%3))}
+	s.calls = append(s.calls, &fuzzCall{call: post(s.loop, req, jobs...), jobs: numbers})
 }
 
 func (s *script) round() {
@@ -144,15 +141,14 @@ func (s *script) end() {
 	s.check()
 	require.Empty(s.t, s.loop.sequences, "still not done")
 	for i, c := range s.calls {
-		select {
-		case err := <-c.failed:
-			assert.True(s.t, c.cancelled || s.faced, "call %d: %v", i, err)
-		default:
-			assert.Len(s.t, c.ready, len(c.jobs), "call %d has not all results", i)
+		results, failures := c.session.out.take()
+		if len(failures) > 0 {
+			assert.True(s.t, s.faced, "call %d: %v", i, failures)
+		} else if !c.cancelled {
+			assert.Len(s.t, results, len(c.jobs), "call %d has not all results", i)
 		}
-		for range len(c.ready) {
-			j := <-c.ready
-			assert.Equal(s.t, s.pool.want[c.jobs[j]], c.results[j].Result, "call %d, job %d", i, j)
+		for _, r := range results {
+			assert.Equal(s.t, s.pool.want[c.jobs[r.job]], r.result.Result, "call %d, job %d", i, r.job)
 		}
 	}
 	s.loop.closeBatch()
@@ -167,7 +163,7 @@ func (s *script) check() {
 	for slot, q := range l.active {
 		require.Same(t, q, l.sequences[q.key])
 		require.Equal(t, slot, q.slot)
-		require.False(t, q.waits())
+		require.False(t, q.waits)
 		reserved.rows, reserved.bytes = reserved.rows+q.cost.rows, reserved.bytes+q.cost.bytes
 	}
 	require.Equal(t, budget{l.budget.rows, l.budget.bytes, len(l.active), reserved}, l.budget)
@@ -182,46 +178,43 @@ func (s *script) check() {
 	} else {
 		require.Empty(t, l.active)
 	}
-	tokens := 0
-	for i, q := range l.queue.heap {
-		require.Same(t, q, l.sequences[q.key])
-		require.Equal(t, i, q.index)
+	tokens, waiting := 0, 0
+	for key, q := range l.sequences {
+		require.Equal(t, key, q.key)
+		if !q.waits {
+			continue
+		}
 		require.Equal(t, outside, q.slot)
 		require.NotEmpty(t, q.waiters, "nobody waits for it")
 		tokens += len(q.job.Source)
+		waiting++
 	}
+	require.Equal(t, waiting, l.queue.len())
 	s.checkCalls(tokens)
 }
 
 // checkCalls checks the calls' counts and the mailbox's. tokens wait in the queue.
 func (s *script) checkCalls(tokens int) {
-	requests := 0
+	calls := 0
 	for _, c := range s.calls {
-		queued, pending := 0, 0
-		for _, q := range c.sequences {
-			for _, w := range q.waiters {
-				if w.call != c.call {
-					continue
-				}
-				pending++
-				if q.waits() {
-					queued++
-				}
-				break
+		if !c.received {
+			for _, job := range c.jobs {
+				tokens += len(s.pool.jobs[job].Source)
+			}
+			continue
+		}
+		queued := 0
+		for q, w := range c.waits {
+			require.Same(s.t, w, q.waiters[w.index])
+			require.Same(s.t, c.call, w.call)
+			if q.waits {
+				queued++
 			}
 		}
-		switch {
-		case !c.received:
-			tokens += c.tokens
-			requests++
-		case c.finished:
-			require.Zero(s.t, queued+pending, "it still waits")
-		default:
-			require.Equal(s.t, c.queued, queued)
-			require.Equal(s.t, c.pending, pending)
-			requests += min(1, queued)
-		}
+		require.Equal(s.t, c.queued, queued)
+		require.True(s.t, !c.finished || len(c.waits) == 0, "it still waits")
+		calls += min(1, queued)
 	}
-	gotRequests, gotTokens, _ := s.loop.mailbox.load()
-	require.Equal(s.t, []int{requests, tokens}, []int{gotRequests, gotTokens})
+	require.Equal(s.t, calls, s.loop.waiting)
+	require.Equal(s.t, tokens, s.loop.mailbox.waiting())
 }

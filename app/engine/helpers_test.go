@@ -17,23 +17,47 @@ import (
 )
 
 // config has room for all that a test does not want to be short of.
-func config(m model.Model) Config {
+func config() Config {
 	return Config{
-		Model: m, Log: slog.New(slog.DiscardHandler),
+		Log:  slog.New(slog.DiscardHandler),
 		Rows: 100, MaxBeams: 5, MaxLength: 60, PrefillTokens: 1000,
-		QueueRequests: 1000, QueueTokens: 100_000, Aging: time.Second,
+		QueueRequests: 1000, QueueTokens: 100_000,
+	}
+}
+
+// tested is an engine with one worker.
+type tested struct{ *Engine }
+
+func (e tested) Stats() Stats { return e.Engine.Stats()[0] }
+
+// Close is Engine.Close of models that close without an error.
+func (e tested) Close() {
+	if err := e.Engine.Close(); err != nil {
+		panic(err)
+	}
+}
+
+// list hands out jobs.
+func list(jobs ...Job) func() (Job, bool, error) {
+	return func() (job Job, ok bool, err error) {
+		if len(jobs) == 0 {
+			return job, false, nil
+		}
+		job, jobs = jobs[0], jobs[1:]
+		return job, true, nil
 	}
 }
 
 // start makes an engine that is closed at the end of the test and must have kept
 // the model's contract and left nothing behind.
-func start(t *testing.T, m checked, change func(*Config)) *Engine {
-	cfg := config(m)
+func start(t *testing.T, m checked, change func(*Config)) tested {
+	cfg := config()
 	if change != nil {
 		change(&cfg)
 	}
-	e, err := New(cfg)
+	started, err := Start(cfg, m)
 	require.NoError(t, err)
+	e := tested{started}
 	t.Cleanup(func() {
 		e.Close()
 		m.check(t)
@@ -107,12 +131,17 @@ type sent struct {
 }
 
 // send makes a request in a goroutine of its own.
-func send(ctx context.Context, e *Engine, p Priority, jobs ...Job) *sent {
+func send(ctx context.Context, e tested, p Priority, jobs ...Job) *sent {
+	return sendAs(ctx, e, Request{Priority: p}, jobs...)
+}
+
+// sendAs is send of a request that says what it is.
+func sendAs(ctx context.Context, e tested, req Request, jobs ...Job) *sent {
 	s := &sent{done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		begin := time.Now()
-		s.results, s.err = e.Translate(ctx, Request{Jobs: jobs, Priority: p})
+		s.results, s.err = e.Translate(ctx, req, jobs...)
 		s.took = time.Since(begin)
 	}()
 	return s

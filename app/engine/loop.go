@@ -20,20 +20,22 @@ type loop struct {
 	prefill int // source tokens that join in a round
 	log     *slog.Logger
 
+	worker  *worker
 	mailbox *mailbox
 	board   *board
 
 	sequences map[key]*sequence // all that wait or run, wherever they are
-	queue     queue
+	queue     *queue
 	budget    budget
 	newcomers []*sequence // admitted in this round, not in the batch yet
 	active    []*sequence // by slot of the batch
 	batch     model.Batch // nil until it is needed
 
-	stats      Stats
-	throughput throughput
-	waited     bool // something waited when this round admitted
-	admitted   int  // source tokens that it admitted
+	stats               Stats
+	tokenRate, workRate throughput // source tokens, and these × beams, while something waits
+	waited              bool       // something waited when this round admitted
+	admitted            [2]float64 // source tokens that it admitted, and their work
+	waiting             int        // calls with a sequence in the queue
 
 	// Scratch, kept to be used again.
 	inbox   []message
@@ -43,17 +45,18 @@ type loop struct {
 	ended   []ended
 }
 
-func newLoop(cfg Config, m *mailbox, b *board) *loop {
+func newLoop(cfg Config, m model.Model, w *worker) *loop {
 	return &loop{
-		model:     cfg.Model,
-		spec:      cfg.Model.Spec(),
+		model:     m,
+		spec:      w.spec,
 		limits:    cfg.limits(),
 		prefill:   cfg.PrefillTokens,
 		log:       cfg.Log,
-		mailbox:   m,
-		board:     b,
+		worker:    w,
+		mailbox:   w.mailbox,
+		board:     w.board,
 		sequences: make(map[key]*sequence),
-		queue:     queue{aging: cfg.Aging},
+		queue:     newQueue(),
 		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory},
 	}
 }
@@ -86,14 +89,15 @@ func (l *loop) round(ctx context.Context) {
 	start := time.Now()
 	l.board.begin(start)
 	defer l.board.end()
-	l.waited, l.admitted = false, 0
+	l.waited, l.admitted = false, [2]float64{}
 	if err := protect(func() error { return l.work(ctx) }); err != nil {
 		l.breakBatch(ctx, err)
 	}
 	spent := time.Since(start)
 	l.stats.Busy += spent
 	if l.waited { // a batch with room to spare says nothing of what it could do
-		l.throughput.add(l.admitted, spent)
+		l.tokenRate.add(l.admitted[0], spent)
+		l.workRate.add(l.admitted[1], spent)
 	}
 	l.publish()
 }
@@ -113,42 +117,54 @@ func (l *loop) work(ctx context.Context) error {
 	return l.step(ctx)
 }
 
-// receive takes in new calls and ends those that nobody waits for.
+// receive takes in new jobs and ends the calls that nobody waits for.
 func (l *loop) receive() {
 	l.inbox = l.mailbox.take(l.inbox)
 	for i, m := range l.inbox {
 		l.inbox[i] = message{} // or it would be kept alive
-		if m.cancel {
+		if len(m.jobs) == 0 {
 			l.finish(m.call, errAbandoned)
-		} else {
-			l.enqueue(m.call)
+		}
+		for _, p := range m.jobs {
+			l.enqueue(m.call, p)
 		}
 	}
 }
 
-// enqueue puts the sentences of a call into the queue, or the call among those
-// who wait for an identical sentence.
-func (l *loop) enqueue(c *call) {
-	for i, s := range c.sequences {
-		if known := l.sequences[s.key]; known != nil {
-			l.stats.SentencesShared++
-			l.mailbox.release(0, len(s.job.Source))
-			if known.waits() {
-				l.queue.raise(known, c.priority, c.submitted)
+// enqueue puts a job's sentence into the queue, or the call among those who wait for an
+// identical one.
+func (l *loop) enqueue(c *call, p posted) {
+	s := p.sequence
+	s.by = c.session
+	if c.finished {
+		l.passed(s)
+		return
+	}
+	known := l.sequences[s.key]
+	if known != nil {
+		l.stats.SentencesShared++
+		l.passed(s)
+		s = known
+	} else {
+		l.sequences[s.key] = s
+	}
+	w := c.waits[s]
+	if w == nil {
+		w = s.join(c)
+		if known == nil || s.waits { // whose turn comes first has it admitted for all
+			l.queue.push(c, s)
+			if c.queued++; c.queued == 1 {
+				l.waiting++
 			}
-			s, c.sequences[i] = known, known
-		} else {
-			l.sequences[s.key] = s
-			l.queue.push(s, c.priority, c.submitted)
-		}
-		s.waiters = append(s.waiters, waiter{c, i})
-		if s.waits() {
-			c.queued++
 		}
 	}
-	if c.queued == 0 { // all of it decodes already
-		l.mailbox.release(1, 0)
-	}
+	w.jobs = append(w.jobs, p)
+}
+
+// passed says that a sentence waits no more, or never did, to those who count.
+func (l *loop) passed(s *sequence) {
+	l.mailbox.release(len(s.job.Source))
+	s.by.admit(len(s.job.Source))
 }
 
 // breakBatch gets the loop going again after an error that broke the batch, or a
@@ -169,7 +185,7 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 		return
 	}
 	for _, s := range l.sequences {
-		if affected == 0 || !s.waits() { // without a batch, the fault lies in the queue
+		if affected == 0 || !s.waits { // without a batch, the fault lies in the queue
 			l.retire(s, err)
 		}
 	}
@@ -221,7 +237,8 @@ func (l *loop) publish() {
 	if len(l.active) == 0 {
 		s.RunningRows = 0
 	}
-	s.SourceTokensPerSecond = l.throughput.rate()
+	s.QueuedRequests = l.waiting
+	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.rate(), l.workRate.rate()
 	l.board.put(s)
 }
 

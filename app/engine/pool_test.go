@@ -15,25 +15,27 @@ import (
 )
 
 // startPool makes a pool of n engines, each with a toy of its own.
-func startPool(t *testing.T, n int, change func(*Config)) (*Pool, []*toy) {
+func startPool(t *testing.T, n int, change func(*Config)) (*Engine, []*toy) {
 	var toys []*toy
 	var models []model.Model
 	for range n {
 		toys = append(toys, newToy())
 		models = append(models, toys[len(toys)-1])
 	}
-	cfg := config(nil)
+	cfg := config()
 	if change != nil {
 		change(&cfg)
 	}
-	p, err := StartPool(cfg, models...)
+	p, err := Start(cfg, models...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, p.Close())
-		assert.Equal(t, make([]int, n), p.load, "what is left of the load")
+		assert.Equal(t, make([]int, n), p.places.load, "what is left of the load")
+		assert.Empty(t, p.places.of)
+		assert.Empty(t, p.desk.callers)
 		for i, m := range toys {
 			m.check(t)
-			s := p.engines[i].Stats()
+			s := p.Stats()[i]
 			assert.Zero(t, s.RunningSentences+s.RunningRows+s.QueuedSentences+s.ReservedRows+int(s.ReservedBytes), "%+v", s)
 		}
 	})
@@ -45,7 +47,7 @@ func TestPoolSharesARequestOut(t *testing.T) {
 		p, toys := startPool(t, n, nil)
 		jobs := sentences(30, 2)
 		jobs = append(jobs, jobs...) // identical ones go to the same engine
-		results, err := p.Translate(t.Context(), Request{Jobs: jobs})
+		results, err := p.Translate(t.Context(), Request{}, jobs...)
 		require.NoError(t, err)
 		require.Len(t, results, len(jobs))
 		for i, job := range jobs {
@@ -65,11 +67,11 @@ func TestPoolFailsAsAWhole(t *testing.T) {
 	boom := errors.New("boom")
 	p, toys := startPool(t, 2, nil)
 	toys[1].onStep = func([]model.Feed) error { return boom }
-	results, err := p.Translate(t.Context(), Request{Jobs: sentences(6, 1)})
+	results, err := p.Translate(t.Context(), Request{}, sentences(6, 1)...)
 	assert.ErrorIs(t, err, boom)
 	assert.Nil(t, results, "a partial result")
 
-	_, err = p.Translate(t.Context(), Request{Jobs: []Job{sentence(3, 1, 1), {}}})
+	_, err = p.Translate(t.Context(), Request{}, sentence(3, 1, 1), Job{})
 	assert.ErrorIs(t, err, ErrInvalid)
 	results, err = p.Translate(t.Context(), Request{})
 	assert.NoError(t, err)
@@ -79,17 +81,17 @@ func TestPoolFailsAsAWhole(t *testing.T) {
 func TestClosedPool(t *testing.T) {
 	p, _ := startPool(t, 2, nil)
 	require.NoError(t, p.Close())
-	_, err := p.Translate(t.Context(), Request{Jobs: sentences(6, 1)})
+	_, err := p.Translate(t.Context(), Request{}, sentences(6, 1)...)
 	assert.ErrorIs(t, err, ErrClosed)
 }
 
 func TestStartPoolRefuses(t *testing.T) {
-	_, err := StartPool(config(nil))
+	_, err := Start(config())
 	assert.ErrorContains(t, err, "at least one model")
 
 	good, small := &closable{toy: newToy()}, &closable{toy: newToy()}
 	small.spec.MaxPositions = 1
-	_, err = StartPool(config(nil), good, small)
+	_, err = Start(config(), good, small)
 	assert.ErrorContains(t, err, "the model has 1 positions")
 	for _, m := range []*closable{good, small} {
 		assert.True(t, m.closed)
@@ -161,7 +163,7 @@ func TestPoolGoesOnWithoutALostModel(t *testing.T) {
 			jobs := sentences(60, 1)
 			seen := make(map[int]int)
 			var results [60]Result
-			err := p.Stream(t.Context(), Request{Jobs: jobs}, func(i int, r Result) error {
+			err := p.Stream(t.Context(), Request{}, list(jobs...), func(i int, r Result) error {
 				seen[i]++
 				results[i] = r
 				return nil
@@ -178,7 +180,7 @@ func TestPoolGoesOnWithoutALostModel(t *testing.T) {
 			assert.Contains(t, log.String(), "the model is lost")
 
 			before := toys[1].joined.Load()
-			_, err = p.Translate(t.Context(), Request{Jobs: sentences(9, 2)})
+			_, err = p.Translate(t.Context(), Request{}, sentences(9, 2)...)
 			assert.NoError(t, err)
 			assert.Equal(t, before, toys[1].joined.Load(), "nobody tries it again")
 		})
@@ -203,7 +205,7 @@ func TestPoolWithoutAModelLeft(t *testing.T) {
 			m.onStep = func([]model.Feed) error { return errOffBus }
 		}
 		for range 3 {
-			_, err := p.Translate(t.Context(), Request{Jobs: sentences(6, 1)})
+			_, err := p.Translate(t.Context(), Request{}, sentences(6, 1)...)
 			assert.ErrorIs(t, err, model.ErrLost)
 		}
 		assert.ErrorIs(t, p.Err(), model.ErrLost)
@@ -223,7 +225,7 @@ func TestPoolKeepsSomeFromABadSentence(t *testing.T) {
 			return nil
 		}
 	}
-	_, err := p.Translate(t.Context(), Request{Jobs: []Job{bad}})
+	_, err := p.Translate(t.Context(), Request{}, bad)
 	assert.ErrorIs(t, err, model.ErrLost)
 	lost := 0
 	for _, s := range p.Stats() {
@@ -232,6 +234,6 @@ func TestPoolKeepsSomeFromABadSentence(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 2, lost)
-	_, err = p.Translate(t.Context(), Request{Jobs: sentences(4, 1)})
+	_, err = p.Translate(t.Context(), Request{}, sentences(4, 1)...)
 	assert.NoError(t, err)
 }

@@ -1,89 +1,168 @@
 package engine
 
-import (
-	"cmp"
-	"container/heap"
-	"time"
-)
-
-// queue orders the sentences that wait. Each has a due time, fixed when it comes:
-// its arrival, plus half of aging for each priority below the highest. The
-// earliest is next. That one rule gives all that is wanted:
+// queue has the sentences that wait, and says which is next. What a worker can do is
+// shared out twice (share.go), by what sentences cost: source tokens × beams.
 //
-//   - within a priority the first to come is the first to go;
-//   - a higher priority goes first, and has a head start of at most aging;
-//   - nothing starves: nothing that comes more than aging later overtakes, however
-//     much of it there is.
+//   - Between callers equally, however many requests, sentences and beams each has, so
+//     that nobody is slowed down by more than others are there. What a caller marks as
+//     low counts four times: others go first.
+//   - Between the requests of a caller by their priorities, 16 to 4 to 1, so that a short
+//     request gets in beside a long one. Of requests that come at the same time the
+//     higher priority goes first, then the smaller sentence.
 //
-// Only the head may leave by pop, so a large sentence is never passed by smaller
-// ones: what becomes free is kept for it. The bounds of the queue are the
-// mailbox's.
+// Sentences of a request go in their order. A large sentence is not passed for ever by
+// smaller ones: the first that does not fit into the batch is waited for, and what becomes
+// free is kept for it.
 type queue struct {
-	aging time.Duration
-	heap  byDue
-	count uint64 // of all that ever came
+	callers share[*callerQueue]
+	known   map[string]*callerQueue // callers with a sentence that waits, and some more
+	count   int                     // sequences that wait
 }
 
-func (q *queue) len() int { return len(q.heap) }
-
-// push adds a sequence that comes at now.
-func (q *queue) push(s *sequence, p Priority, now time.Time) {
-	s.due, s.number = q.due(p, now), q.count
-	q.count++
-	heap.Push(&q.heap, s)
+// callerQueue are the requests of a caller.
+type callerQueue struct {
+	flow     flow[*callerQueue]
+	requests share[*requestQueue]
 }
 
-// raise moves a sequence, which waits, to where it would stand if it came at now
-// with priority p, unless that is further back.
-func (q *queue) raise(s *sequence, p Priority, now time.Time) {
-	if due := q.due(p, now); due.Before(s.due) {
-		s.due = due
-		heap.Fix(&q.heap, s.index)
+// requestQueue are the sentences of a request, in order. Some wait no more, because
+// others wanted them too.
+type requestQueue struct {
+	caller    *callerQueue
+	flow      flow[*requestQueue]
+	charge    float64
+	sequences []*sequence
+}
+
+// weightOf is how a caller's requests share what it gets.
+func weightOf(p Priority) float64 {
+	switch p {
+	case High:
+		return 16
+	case Low:
+		return 1
 	}
+	return 4
+}
+
+// chargeOf is how often what a request gets counts for its caller. High counts once, or
+// all that anybody sends would be urgent.
+func chargeOf(p Priority) float64 {
+	if p == Low {
+		return 4
+	}
+	return 1
+}
+
+func newQueue() *queue { return &queue{known: make(map[string]*callerQueue)} }
+
+func (q *queue) len() int { return q.count }
+
+// push adds a sequence behind those that a call waits for. It may wait for others, too.
+func (q *queue) push(c *call, s *sequence) {
+	r := c.queue
+	if r == nil {
+		r = newRequestQueue(c.session.request.Priority)
+		c.queue = r
+	}
+	if caller := q.caller(c.session.request.Caller); r.caller != caller { // it was forgotten
+		r.caller, r.flow.start = caller, 0
+	}
+	r.sequences = append(r.sequences, s)
+	if !s.waits {
+		s.waits = true
+		q.count++
+	}
+	if !r.flow.wants() {
+		r.caller.requests.add(&r.flow, s.work)
+	}
+	if !r.caller.flow.wants() {
+		q.callers.add(&r.caller.flow, 0)
+	}
+}
+
+// caller is the queue of a caller, which may be new.
+func (q *queue) caller(name string) *callerQueue {
+	c := q.known[name]
+	if c == nil {
+		c = &callerQueue{flow: flow[*callerQueue]{weight: 1, index: outside}}
+		c.flow.of = c
+		q.known[name] = c
+	}
+	return c
+}
+
+func newRequestQueue(p Priority) *requestQueue {
+	r := &requestQueue{charge: chargeOf(p)}
+	r.flow = flow[*requestQueue]{of: r, weight: weightOf(p), index: outside}
+	return r
 }
 
 // head is the sequence that is next, nil when none waits.
 func (q *queue) head() *sequence {
-	if len(q.heap) == 0 {
-		return nil
+	for c := q.callers.first(); c != nil; c = q.callers.first() {
+		for r := c.of.requests.first(); r != nil; r = c.of.requests.first() {
+			if !r.of.skip() {
+				return r.of.sequences[0]
+			}
+			if len(r.of.sequences) > 0 {
+				c.of.requests.ask(r, r.of.sequences[0].work)
+			} else {
+				c.of.requests.remove(r)
+			}
+		}
+		q.idle(c.of)
 	}
-	return q.heap[0]
+	return nil
+}
+
+// skip leaves out what waits no more; skipped says that there was such a sequence first.
+func (r *requestQueue) skip() (skipped bool) {
+	for len(r.sequences) > 0 && !r.sequences[0].waits {
+		r.sequences[0] = nil
+		r.sequences, skipped = r.sequences[1:], true
+	}
+	return skipped
+}
+
+// charge counts the head, which is about to be admitted, for those whose turn it is.
+func (q *queue) charge() {
+	c := q.callers.first()
+	r := c.of.requests.first()
+	work := r.of.sequences[0].work
+	c.of.requests.give(r, work)
+	q.callers.give(c, work*r.of.charge)
+	q.callers.ask(c, 0)
 }
 
 // remove takes a sequence, which waits, out.
-func (q *queue) remove(s *sequence) { heap.Remove(&q.heap, s.index) }
-
-func (q *queue) due(p Priority, now time.Time) time.Time {
-	return now.Add(time.Duration(High-p) * q.aging / time.Duration(High-Low))
+func (q *queue) remove(s *sequence) {
+	s.waits = false
+	q.count--
 }
 
-// byDue implements [heap.Interface].
-type byDue []*sequence
-
-func (h byDue) Len() int { return len(h) }
-
-func (h byDue) Less(i, j int) bool {
-	return cmp.Or(h[i].due.Compare(h[j].due), cmp.Compare(h[i].number, h[j].number)) < 0
+// leave takes out all that a call waits for; it is not used any more.
+func (q *queue) leave(c *call) {
+	r := c.queue
+	if r == nil || !r.flow.wants() {
+		return
+	}
+	r.caller.requests.remove(&r.flow)
+	if r.caller.requests.first() == nil {
+		q.idle(r.caller)
+	}
 }
 
-func (h byDue) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements [heap.Interface].
-func (h *byDue) Push(x any) {
-	s := x.(*sequence)
-	s.index = len(*h)
-	*h = append(*h, s)
-}
-
-// Pop implements [heap.Interface].
-func (h *byDue) Pop() any {
-	last := len(*h) - 1
-	s := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	s.index = outside
-	return s
+// idle lets a caller want nothing. What it has had is remembered while others have had
+// less; callers that are remembered for nothing are forgotten.
+func (q *queue) idle(c *callerQueue) {
+	q.callers.remove(&c.flow)
+	const some = 64
+	if q.callers.first() == nil || len(q.known) > 2*len(q.callers.flows)+some {
+		for name, other := range q.known {
+			if !other.flow.wants() && (q.callers.first() == nil || other.flow.start <= q.callers.time) {
+				delete(q.known, name)
+			}
+		}
+	}
 }

@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,101 +11,151 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// epoch is when the queues of these tests start.
-var epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-
-func TestQueueOrder(t *testing.T) {
-	type arrival struct {
-		name string
-		p    Priority
-		at   time.Duration
+// served is who gets how much of a queue in which everybody always has more sentences.
+func served(t *testing.T, requests []Request, beams []int, times int) []float64 {
+	q, numbers := newQueue(), map[*sequence]int{}
+	calls := make([]*call, len(requests))
+	more := func(i int) {
+		s := &sequence{work: float64(10 * beams[i])}
+		numbers[s] = i
+		q.push(calls[i], s)
 	}
+	for i, req := range requests {
+		calls[i] = newCall(newSession(nil, req))
+		more(i)
+		more(i)
+	}
+	got := make([]float64, len(requests))
+	for range times {
+		s := q.head()
+		require.NotNil(t, s)
+		q.charge()
+		q.remove(s)
+		got[numbers[s]] += s.work
+		more(numbers[s])
+	}
+	total := 0.0
+	for _, work := range got {
+		total += work
+	}
+	for i := range got {
+		got[i] /= total
+	}
+	return got
+}
+
+// Shares are those of callers first, whatever each has of requests and beams, and of a
+// caller's requests then, by their priorities.
+func TestQueueShares(t *testing.T) {
 	for name, test := range map[string]struct {
-		aging    time.Duration
-		arrivals []arrival
-		want     string
+		requests []Request
+		beams    []int
+		want     []float64
 	}{
-		"empty":                         {time.Minute, nil, ""},
-		"first come, first served":      {time.Minute, []arrival{{"a", Normal, 0}, {"b", Normal, 1}, {"c", Normal, 1}}, "abc"},
-		"higher first":                  {time.Minute, []arrival{{"a", Low, 0}, {"b", Normal, 1}, {"c", High, 2}}, "cba"},
-		"at the same time":              {time.Minute, []arrival{{"a", Low, 0}, {"b", Normal, 0}, {"c", High, 0}}, "cba"},
-		"low passes high after aging":   {time.Minute, []arrival{{"a", Low, 0}, {"b", High, 59 * time.Second}, {"c", High, 61 * time.Second}}, "bac"},
-		"high that late comes second":   {time.Minute, []arrival{{"a", Low, 0}, {"b", High, time.Minute}}, "ab"},
-		"neighbours: half of aging":     {time.Minute, []arrival{{"a", Normal, 0}, {"b", High, 29 * time.Second}, {"c", High, 31 * time.Second}}, "bac"},
-		"low and normal: half of aging": {time.Minute, []arrival{{"a", Low, 0}, {"b", Normal, 29 * time.Second}, {"c", Normal, 31 * time.Second}}, "bac"},
-		"no aging, no priorities":       {0, []arrival{{"a", Low, 0}, {"b", Normal, 0}, {"c", High, 0}}, "abc"},
+		"one":                   {[]Request{{}}, []int{1}, []float64{1}},
+		"requests of a caller":  {[]Request{{}, {}}, []int{1, 1}, []float64{.5, .5}},
+		"beams":                 {[]Request{{}, {}}, []int{1, 5}, []float64{.5, .5}},
+		"priorities":            {[]Request{{Priority: Low}, {}, {Priority: High}}, []int{1, 1, 1}, []float64{1. / 21, 4. / 21, 16. / 21}},
+		"callers":               {[]Request{{Caller: "a"}, {Caller: "a"}, {Caller: "a"}, {Caller: "b"}}, []int{1, 1, 1, 1}, []float64{1. / 6, 1. / 6, 1. / 6, .5}},
+		"callers that are low":  {[]Request{{Caller: "a", Priority: Low}, {Caller: "b"}}, []int{5, 1}, []float64{.2, .8}},
+		"callers that are high": {[]Request{{Caller: "a", Priority: High}, {Caller: "b"}}, []int{1, 1}, []float64{.5, .5}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q, named := queue{aging: test.aging}, map[*sequence]string{}
-			for _, a := range test.arrivals {
-				s := &sequence{index: outside}
-				named[s] = a.name
-				q.push(s, a.p, epoch.Add(a.at))
+			for i, got := range served(t, test.requests, test.beams, 5000) {
+				assert.InDelta(t, test.want[i], got, .01, "request %d", i)
 			}
-			got := ""
-			for s := q.head(); s != nil; s = q.head() {
-				got += named[s]
-				q.remove(s)
-			}
-			assert.Equal(t, test.want, got)
 		})
 	}
 }
 
-func TestQueueRaise(t *testing.T) {
-	q := queue{aging: time.Minute}
-	var s [4]*sequence
-	for i := range s {
-		s[i] = &sequence{index: outside}
-		q.push(s[i], Normal, epoch.Add(time.Duration(i)*time.Second))
+// Whoever comes late gets its share from then on, not what it did not want before; and
+// whoever has had more than its share waits for the others when it comes again.
+func TestQueueStartsWhereOthersAre(t *testing.T) {
+	q := newQueue()
+	old, late := newCall(newSession(nil, Request{Caller: "old"})), newCall(newSession(nil, Request{Caller: "late"}))
+	take := func() (order string) {
+		for s := q.head(); s != nil; s = q.head() {
+			q.charge()
+			q.remove(s)
+			if s.cost.rows == 0 {
+				order += "o"
+			} else {
+				order += "l"
+			}
+			if len(order) == 100 {
+				q.push(late, &sequence{work: 1, cost: cost{rows: 1}})
+				q.push(late, &sequence{work: 1, cost: cost{rows: 1}})
+			}
+		}
+		return order
 	}
-	q.raise(s[2], Low, epoch.Add(5*time.Second))
-	q.raise(s[2], Normal, epoch.Add(5*time.Second))
-	assert.Same(t, s[0], q.head(), "nothing is ever put back")
-	q.raise(s[2], High, epoch.Add(5*time.Second))
-	assert.Same(t, s[2], q.head())
-	q.raise(s[0], High, epoch.Add(6*time.Second))
-	assert.Same(t, s[2], q.head(), "who was raised first")
-	q.raise(s[1], High, epoch.Add(40*time.Second))
-	q.remove(s[2])
-	q.remove(s[0])
-	assert.Same(t, s[1], q.head(), "aged enough by itself")
+	for range 110 {
+		q.push(old, &sequence{work: 1})
+	}
+	order := take()
+	assert.Len(t, order, 112)
+	assert.Equal(t, 2, strings.Count(order[100:105], "l"), "%s", order[100:])
+	assert.Empty(t, q.known, "nobody is remembered who wants nothing")
 }
 
-// The queue against sorting: any arrivals, raises and removals.
+// A queue is the same as one that is looked through for what is next: any arrivals,
+// removals and calls that leave.
 func TestQueueRandomly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		q := queue{aging: time.Duration(rng.IntN(20)) * time.Second}
-		var model []*sequence
-		now := epoch
-		for range 100 {
-			now = now.Add(time.Duration(rng.IntN(3)) * time.Second)
-			p := Priority(rng.IntN(3) - 1)
-			switch op := rng.IntN(4); {
-			case op < 2 || len(model) == 0:
-				s := &sequence{index: outside}
-				q.push(s, p, now)
-				model = append(model, s)
-			case op == 2:
-				s := model[rng.IntN(len(model))]
-				before := s.due
-				q.raise(s, p, now)
-				require.False(t, s.due.After(before))
+		q := newQueue()
+		waiting := map[*call][]*sequence{}
+		var calls []*call
+		for range 150 {
+			switch op := rng.IntN(6); {
+			case op < 3 || len(calls) == 0:
+				if len(calls) == 0 || rng.IntN(3) == 0 {
+					calls = append(calls, newCall(newSession(nil, Request{Caller: string(rune('a' + rng.IntN(3))), Priority: Priority(rng.IntN(3) - 1)})))
+				}
+				c := calls[rng.IntN(len(calls))]
+				s := &sequence{work: float64(1 + rng.IntN(50))}
+				waiting[c] = append(waiting[c], s)
+				q.push(c, s)
+			case op == 3:
+				i := rng.IntN(len(calls))
+				q.leave(calls[i])
+				for _, s := range waiting[calls[i]] {
+					q.remove(s)
+				}
+				delete(waiting, calls[i])
+				calls = slices.Delete(calls, i, i+1)
 			default:
-				i := rng.IntN(len(model))
-				q.remove(model[i])
-				require.False(t, model[i].waits())
-				model = slices.Delete(model, i, i+1)
+				s := q.head()
+				if len(waiting) == 0 {
+					require.Nil(t, s)
+					break
+				}
+				var of *call
+				for c, list := range waiting {
+					if list[0] == s {
+						of = c
+					}
+				}
+				require.NotNil(t, of, "the head is the first of a call")
+				require.Same(t, s, q.head(), "to look changes nothing")
+				q.charge()
+				q.remove(s)
+				if waiting[of] = waiting[of][1:]; len(waiting[of]) == 0 {
+					delete(waiting, of)
+				}
 			}
-			require.Equal(t, len(model), q.len())
-			if len(model) > 0 {
-				first := slices.MinFunc(model, func(a, b *sequence) int {
-					return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.number, b.number))
-				})
-				require.Same(t, first, q.head())
+			n := 0
+			for _, list := range waiting {
+				n += len(list)
 			}
+			require.Equal(t, n, q.len())
 		}
+		for s := q.head(); s != nil; s = q.head() {
+			q.charge()
+			q.remove(s)
+		}
+		require.Zero(t, q.len())
+		require.Empty(t, q.known)
 	}
 }
 

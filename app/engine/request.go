@@ -8,7 +8,8 @@ import (
 	"dragoman/model/search"
 )
 
-// Priority says whose sentences go first. See Config.Aging for how far.
+// Priority says which of a caller's sentences go first, and Low also that those of
+// other callers do; see queue.go for how far.
 type Priority int8
 
 // The priorities.
@@ -18,14 +19,22 @@ const (
 	High   Priority = 1
 )
 
-// Request is a list of sentences that are translated as a whole.
+// Request says who has sentences decoded, and what they will cost.
 type Request struct {
-	Jobs     []Job
+	// Caller is whose share of the engine the request takes. Callers are served
+	// equally, however much each asks for.
+	Caller   string
 	Priority Priority
-	// Continued says that this is the rest of a request that was taken before: it is
-	// not refused for what waits.
-	Continued bool
+	// Tokens are the source tokens of all its jobs, as far as they are known before:
+	// whether it can be done in time is told by them. 0: they are not known.
+	Tokens int
+	// Beams is what most of its jobs have; 0 counts as 1.
+	Beams int
 }
+
+// work is what source tokens of the request cost. A row takes about as many steps as
+// its source has tokens, and a sentence has a row for each beam.
+func (r Request) work(tokens int) float64 { return float64(tokens) * float64(max(1, r.Beams)) }
 
 // Job is one sentence to translate.
 type Job struct {
@@ -37,7 +46,7 @@ type Job struct {
 // Result is a decoded sentence.
 type Result struct {
 	search.Result
-	Queued   time.Duration // from Translate to the sentence's admission to the batch
+	Queued   time.Duration // from when next handed the job out to the sentence's admission to the batch
 	Computed time.Duration // from then to its result
 	// Shared says that the sentence was decoded for another, identical one, and
 	// that this is a copy of its result.
@@ -49,6 +58,7 @@ func (e *Engine) validateJob(job Job) error {
 	if err := job.Search.Validate(); err != nil {
 		return err
 	}
+	spec := e.workers[0].spec
 	switch opts := job.Search; {
 	case opts.Beams > e.cfg.MaxBeams:
 		return fmt.Errorf("%d beams, at most %d are allowed", opts.Beams, e.cfg.MaxBeams)
@@ -56,8 +66,8 @@ func (e *Engine) validateJob(job Job) error {
 		return fmt.Errorf("max length is %d, at most %d is allowed", opts.MaxLength, e.cfg.MaxLength)
 	case len(job.Source) == 0:
 		return errors.New("the source is empty")
-	case len(job.Source) > e.spec.MaxPositions:
-		return fmt.Errorf("the source has %d tokens, the model takes at most %d", len(job.Source), e.spec.MaxPositions)
+	case len(job.Source) > spec.MaxPositions:
+		return fmt.Errorf("the source has %d tokens, the model takes at most %d", len(job.Source), spec.MaxPositions)
 	case len(job.Prefix) == 0:
 		return errors.New("the forced prefix is empty: it needs at least the decoder start token")
 	case len(job.Prefix) >= opts.MaxLength:
@@ -65,8 +75,8 @@ func (e *Engine) validateJob(job Job) error {
 	}
 	for _, ids := range [][]int64{job.Source, job.Prefix} {
 		for i, id := range ids {
-			if id < 0 || id >= int64(e.spec.VocabSize) {
-				return fmt.Errorf("id %d at position %d is outside the vocabulary of %d", id, i, e.spec.VocabSize)
+			if id < 0 || id >= int64(spec.VocabSize) {
+				return fmt.Errorf("id %d at position %d is outside the vocabulary of %d", id, i, spec.VocabSize)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // it is done, errAbandoned when nobody waits for it, and else what those who wait
 // for it fail with.
 func (l *loop) retire(s *sequence, reason error) {
-	if s.waits() {
+	if s.waits {
 		l.dequeue(s)
 	} else {
 		l.vacate(s)
@@ -18,6 +18,9 @@ func (l *loop) retire(s *sequence, reason error) {
 	delete(l.sequences, s.key)
 	waiters := s.waiters
 	s.waiters = nil
+	for _, w := range waiters {
+		delete(w.call.waits, s)
+	}
 	switch reason {
 	case nil:
 		l.deliver(s, waiters)
@@ -31,17 +34,15 @@ func (l *loop) retire(s *sequence, reason error) {
 	}
 }
 
-// dequeue takes a sequence out of the queue. Calls that have no other there do
-// not wait any more.
+// dequeue takes a sequence out of the queue.
 func (l *loop) dequeue(s *sequence) {
 	l.queue.remove(s)
-	requests := 0
 	for _, w := range s.waiters {
 		if w.call.queued--; w.call.queued == 0 {
-			requests++
+			l.waiting--
 		}
 	}
-	l.mailbox.release(requests, len(s.job.Source))
+	l.passed(s)
 }
 
 // vacate takes a sequence out of the batch, where it is in one. As in the batch,
@@ -61,51 +62,51 @@ func (l *loop) vacate(s *sequence) {
 	s.slot = outside
 }
 
-// deliver hands the result of a sequence to all that wait for it, each with
-// tokens of its own. The last gets the original: whoever has it may change it.
-func (l *loop) deliver(s *sequence, waiters []waiter) {
+// deliver hands the result of a sequence to all jobs that wait for it, each with tokens
+// of its own. The last gets the original: whoever has it may change it.
+func (l *loop) deliver(s *sequence, waiters []*waiter) {
 	result := s.decoding.Result()
 	l.stats.SentencesDone++
 	l.stats.DecodedTokens += uint64(len(result.Tokens))
 	now := time.Now()
 	l.stats.tookSentence(now.Sub(s.admitted))
 	for i, w := range waiters {
-		start := s.admitted
-		if w.call.submitted.After(start) { // it joined while the sequence decoded
-			start = w.call.submitted
-		}
-		r := Result{Result: result, Queued: start.Sub(w.call.submitted), Computed: now.Sub(start), Shared: i > 0}
-		if i < len(waiters)-1 {
-			r.Tokens = slices.Clone(result.Tokens)
-		}
-		w.call.results[w.job] = r
-		w.call.ready <- w.job
-		if w.call.pending--; w.call.pending == 0 {
-			l.finish(w.call, nil)
+		for j, p := range w.jobs {
+			start := s.admitted
+			if p.at.After(start) { // it joined while the sequence decoded
+				start = p.at
+			}
+			r := Result{Result: result, Queued: start.Sub(p.at), Computed: now.Sub(start), Shared: i+j > 0}
+			if i < len(waiters)-1 || j < len(w.jobs)-1 {
+				r.Tokens = slices.Clone(result.Tokens)
+			}
+			w.call.session.out.put(numbered{p.job, r})
 		}
 	}
 }
 
-// finish ends a call. With an error its other sentences are given up; those that
-// nobody else waits for leave the queue at once and the batch before the next
-// step.
+// finish ends a call, and tells its session unless that has ended it. Its sentences are
+// given up; those that nobody else waits for leave the queue at once and the batch before
+// the next step.
 func (l *loop) finish(c *call, err error) {
 	if c.finished {
 		return
 	}
 	c.finished = true
+	l.queue.leave(c)
 	if c.queued > 0 {
 		c.queued = 0
-		l.mailbox.release(1, 0)
+		l.waiting--
 	}
-	if err != nil {
-		for _, s := range c.sequences {
-			s.waiters = slices.DeleteFunc(s.waiters, func(w waiter) bool { return w.call == c })
-			if len(s.waiters) == 0 && s.waits() {
-				l.retire(s, errAbandoned)
-			}
+	for s, w := range c.waits {
+		s.leave(w)
+		if len(s.waiters) == 0 && s.waits {
+			l.retire(s, errAbandoned)
 		}
-		c.failed <- err
+	}
+	clear(c.waits)
+	if err != errAbandoned {
+		c.session.out.fail(failure{l.worker, err})
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,13 +37,14 @@ func TestSentencesJoinAndLeaveBetweenSteps(t *testing.T) {
 	})
 }
 
+// Of equal requests the first to come is the first to go.
 func TestFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := stepping()
 		jobs, want := map[string]Job{}, []string(nil)
 		for i := range 12 {
 			want = append(want, fmt.Sprint(i))
-			jobs[want[i]] = sentence(3+i*5%13, i, 1)
+			jobs[want[i]] = sentence(7, i, 1)
 		}
 		joined := watch(m, jobs)
 		e := start(t, m, rows(1))
@@ -58,6 +60,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 	})
 }
 
+// Of requests of a caller that wait, the higher priority goes first.
 func TestHigherPriorityGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := stepping()
@@ -80,16 +83,17 @@ func TestHigherPriorityGoesFirst(t *testing.T) {
 	})
 }
 
-// High sentences come as fast as they are decoded, on top of a backlog. One of low
-// priority lets them pass for the aging period and no longer.
-func TestAging(t *testing.T) {
+// A flood of urgent sentences, which come as fast as they are decoded on top of a
+// backlog, does not keep others waiting for ever, of the same caller or of another.
+func TestNobodyStarves(t *testing.T) {
 	for _, test := range []struct {
 		priority Priority
-		aging    time.Duration
-	}{{Low, 200 * time.Millisecond}, {Normal, 100 * time.Millisecond}, {High, 0}} {
-		t.Run(fmt.Sprint(test.priority), func(t *testing.T) {
+		caller   string
+		most     int // sentences that go before
+	}{{Low, "", 120}, {Normal, "", 30}, {High, "", 4}, {Low, "other", 5}, {Normal, "other", 2}, {High, "other", 2}} {
+		t.Run(fmt.Sprint(test.priority, " ", test.caller), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				e := start(t, stepping(), func(c *Config) { c.Rows, c.Aging = 1, 200*time.Millisecond })
+				e := start(t, stepping(), rows(1))
 				const backlog = 3
 				number := 0
 				flood := func() {
@@ -101,22 +105,20 @@ func TestAging(t *testing.T) {
 					flood()
 				}
 				job := sentence(5, 0, 1)
-				old := send(t.Context(), e, test.priority, job)
-				for range 100 {
+				old := sendAs(t.Context(), e, Request{Priority: test.priority, Caller: test.caller}, job)
+				for range 200 {
 					flood()
 					time.Sleep(5 * time.Millisecond)
 				}
 				old.want(t, job)
-				queued := old.results[0].Queued
-				assert.GreaterOrEqual(t, queued, test.aging, "the others go first")
-				assert.LessOrEqual(t, queued, test.aging+(backlog+1)*5*time.Millisecond, "but not for ever")
+				assert.LessOrEqual(t, int(old.results[0].Queued/(5*time.Millisecond)), test.most)
 			})
 		})
 	}
 }
 
 // Small sentences come all the time and would fit, one after the other, beside
-// each other; one that needs all rows is not passed by those that come later.
+// each other; one that needs all rows is passed by a few of those that come later.
 func TestLargeIsNotStarvedBySmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := stepping()
@@ -125,7 +127,7 @@ func TestLargeIsNotStarvedBySmall(t *testing.T) {
 			jobs[fmt.Sprint(i)] = sentence(10, 1+i, 1)
 			want = append(want, fmt.Sprint(i))
 		}
-		want = append(want[:20:20], append([]string{"large"}, want[20:]...)...)
+		want = slices.Insert(want, 20, "large")
 		joined := watch(m, jobs)
 		e := start(t, m, rows(5))
 		for _, name := range want {
@@ -134,7 +136,8 @@ func TestLargeIsNotStarvedBySmall(t *testing.T) {
 			time.Sleep(2 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		assert.Equal(t, want, joined.order())
+		assert.LessOrEqual(t, slices.Index(joined.order(), "large"), 25)
+		assert.Len(t, joined.order(), len(want))
 		assert.EqualValues(t, 5, m.mostRows.Load())
 	})
 }
@@ -217,108 +220,4 @@ func TestWideSentencesDecodeAlone(t *testing.T) {
 		a.want(t, jobs...)
 		assert.EqualValues(t, 5, m.mostRows.Load())
 	})
-}
-
-func TestQueueBounds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := stepping()
-		e := start(t, m, func(c *Config) { c.Rows, c.QueueRequests, c.QueueTokens = 1, 3, 50 })
-		running := sentence(20, 1, 1)
-		send(t.Context(), e, Normal, running)
-		synctest.Wait()
-
-		ten := send(t.Context(), e, Normal, sentence(10, 2, 1))
-		thirty := send(t.Context(), e, Normal, sentence(15, 3, 1), sentence(15, 4, 1))
-		synctest.Wait()
-		refused := send(t.Context(), e, High, sentence(11, 5, 1)) // 51 tokens
-		refused.fails(t, ErrBusy)
-		assert.Zero(t, refused.took, "it is told at once")
-		assert.EqualError(t, refused.err, "too many requests are waiting: 2 requests with 40 source tokens, try again in 1s")
-		third := send(t.Context(), e, Normal, sentence(10, 6, 1)) // exactly 50
-		synctest.Wait()
-		send(t.Context(), e, Normal, sentence(3, 7, 1)).fails(t, ErrBusy)
-		time.Sleep(1500 * time.Microsecond)
-		s := e.Stats()
-		assert.Equal(t, []int{3, 4, 50, 2}, []int{s.QueuedRequests, s.QueuedSentences, s.QueuedTokens, int(s.RequestsRefused)})
-
-		<-ten.done // its room is free since it began
-		last := send(t.Context(), e, Normal, sentence(10, 8, 1))
-		for _, s := range []*sent{ten, thirty, third, last} {
-			<-s.done
-			assert.NoError(t, s.err)
-		}
-		synctest.Wait()
-		s = e.Stats()
-		assert.Zero(t, s.QueuedRequests+s.QueuedTokens+s.QueuedSentences)
-
-		oversized := sentences(20, 1) // 230 tokens
-		send(t.Context(), e, Normal, oversized...).want(t, oversized...)
-	})
-}
-
-// The wait is what the queue's tokens take at the rate of late.
-func TestBusyErrorEstimatesTheWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newToy()
-		m.stepTime = 100 * time.Millisecond // a row, so 10 source tokens per second
-		e := start(t, m, func(c *Config) { c.Rows, c.QueueTokens = 1, 300 })
-		warm := sentences(20, 1)
-		send(t.Context(), e, Normal, warm...).want(t, warm...)
-		assert.InDelta(t, 10, e.Stats().SourceTokensPerSecond, 0.6)
-
-		var busy *BusyError
-		accepted := 0
-		for i := 0; busy == nil; i++ {
-			s := send(t.Context(), e, Normal, sentence(20, 100+i, 1))
-			synctest.Wait()
-			select {
-			case <-s.done:
-				require.ErrorAs(t, s.err, &busy)
-			default:
-				accepted++
-			}
-		}
-		assert.Equal(t, 16, accepted, "one runs, the others wait")
-		assert.Equal(t, 15, busy.Requests)
-		assert.Equal(t, 300, busy.Tokens)
-		assert.InDelta(t, 30, busy.Wait.Seconds(), 2)
-	})
-}
-
-// What waits is bounded by the time that it takes.
-func TestQueueWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newToy()
-		m.stepTime = 100 * time.Millisecond // a row, so 10 source tokens per second
-		e := start(t, m, func(c *Config) { c.Rows, c.QueueWait = 1, 5*time.Second })
-		warm := sentences(20, 1) // taken although it is more than 5 s of work: no rate is known
-		send(t.Context(), e, Normal, warm...).want(t, warm...)
-
-		accepted := 0
-		for i, full := 0, false; !full; i++ {
-			s := send(t.Context(), e, Normal, sentence(20, 100+i, 1))
-			synctest.Wait()
-			select {
-			case <-s.done:
-				require.ErrorIs(t, s.err, ErrBusy)
-				full = true
-			default:
-				accepted++
-			}
-		}
-		assert.Equal(t, 4, accepted, "one runs; before the third that waits are 40 tokens, before a fourth 60")
-	})
-}
-
-func TestWaitFor(t *testing.T) {
-	for _, test := range []struct {
-		tokens int
-		rate   float64
-		want   time.Duration
-	}{
-		{1000, 0, time.Second}, {0, 100, time.Second}, {50, 100, time.Second},
-		{250, 100, 2500 * time.Millisecond}, {1 << 40, 1e-9, 10 * time.Minute},
-	} {
-		assert.Equal(t, test.want, waitFor(test.tokens, test.rate), "%+v", test)
-	}
 }

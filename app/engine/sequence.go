@@ -15,12 +15,10 @@ type sequence struct {
 	key     key
 	job     Job // with ids of its own
 	cost    cost
-	waiters []waiter // who gets the result; when none is left, it is not needed
-
-	// Its place in the queue, see queue.go.
-	due    time.Time
-	number uint64
-	index  int // in the heap, outside while it does not wait
+	work    float64   // source tokens × beams
+	by      *session  // whose tokens it counts for
+	waiters []*waiter // who gets the result; when none is left, it is not needed
+	waits   bool      // in the queue
 
 	// Its place in the batch.
 	admitted time.Time
@@ -28,29 +26,37 @@ type sequence struct {
 	decoding *search.Sequence // nil until it is admitted
 }
 
-// outside is the index or slot of a sequence that has none.
+// outside is the index or slot of what has none.
 const outside = -1
 
-// waiter is a job of a call that waits for a sequence.
-type waiter struct {
-	call *call
-	job  int
-}
-
-func newSequence(job Job, footprint model.Footprint) *sequence {
+func newSequence(job Job, k key, footprint model.Footprint) *sequence {
 	ids := slices.Concat(job.Source, job.Prefix)
 	job.Source, job.Prefix = ids[:len(job.Source):len(job.Source)], ids[len(job.Source):]
 	return &sequence{
-		key:   keyOf(job),
-		job:   job,
-		cost:  costOf(job.Search.Beams, job.Search.MaxLength, len(job.Source), footprint),
-		index: outside,
-		slot:  outside,
+		key:  k,
+		job:  job,
+		cost: costOf(job.Search.Beams, job.Search.MaxLength, len(job.Source), footprint),
+		work: float64(len(job.Source) * job.Search.Beams),
+		slot: outside,
 	}
 }
 
-// waits says whether the sequence is in the queue.
-func (s *sequence) waits() bool { return s.index != outside }
+// join lets a call wait for the sequence.
+func (s *sequence) join(c *call) *waiter {
+	w := &waiter{call: c, index: len(s.waiters)}
+	s.waiters = append(s.waiters, w)
+	c.waits[s] = w
+	return w
+}
+
+// leave lets a call wait for it no more.
+func (s *sequence) leave(w *waiter) {
+	last := len(s.waiters) - 1
+	s.waiters[w.index] = s.waiters[last]
+	s.waiters[w.index].index = w.index
+	s.waiters[last] = nil
+	s.waiters = s.waiters[:last]
+}
 
 // key is equal for jobs that have the same result. Valid options hold no NaN in
 // any field, so a key equals itself.

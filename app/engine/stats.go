@@ -17,10 +17,11 @@ type Stats struct {
 	ReservedRows     int   // by the running sentences
 	ReservedBytes    int64 // of decoding state, by the running sentences
 	// SourceTokensPerSecond is how many source tokens' sentences were admitted to
-	// the batch per second while any waited, of late; 0 where none ever has.
+	// the batch per second while any waited, in the last seconds; 0 where none ever has.
 	SourceTokensPerSecond float64
+	WorkPerSecond         float64 // the same of source tokens × beams
 	// SentenceTime is how long a sentence is in the batch, encoding included: a mean
-	// of late, in which each sentence counts for a sixteenth; 0 before the first.
+	// of the last ones, in which each sentence counts for a sixteenth; 0 before the first.
 	SentenceTime time.Duration
 
 	// Counters of sentences, identical ones counted once but for Shared.
@@ -117,9 +118,9 @@ type throughput struct{ tokens, seconds float64 }
 const halfLife = 10 * time.Second
 
 // add counts tokens and the time of work that they took.
-func (t *throughput) add(tokens int, work time.Duration) {
+func (t *throughput) add(tokens float64, work time.Duration) {
 	keep := math.Exp2(-work.Seconds() / halfLife.Seconds())
-	t.tokens = t.tokens*keep + float64(tokens)
+	t.tokens = t.tokens*keep + tokens
 	t.seconds = t.seconds*keep + work.Seconds()
 }
 

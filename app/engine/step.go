@@ -31,9 +31,11 @@ func (l *loop) admit() {
 		if room -= len(s.job.Source); room < 0 && len(l.newcomers) > 0 {
 			return
 		}
+		l.queue.charge()
 		l.dequeue(s)
 		l.budget.reserve(s.cost)
-		l.admitted += len(s.job.Source)
+		l.admitted[0] += float64(len(s.job.Source))
+		l.admitted[1] += s.work
 		s.admitted = now
 		var err error
 		s.decoding, err = search.NewSequence(s.job.Search, s.job.Prefix, l.spec.EOS, l.spec.VocabSize)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -22,7 +21,7 @@ func TestStreamHandsOutResultsAsTheyCome(t *testing.T) {
 		begin := time.Now()
 		var order []int
 		var at []time.Duration
-		err := e.Stream(t.Context(), Request{Jobs: jobs}, func(job int, r Result) error {
+		err := e.Stream(t.Context(), Request{}, list(jobs...), func(job int, r Result) error {
 			assert.Equal(t, alone(t, jobs[job]), r.Result, "job %d", job)
 			order, at = append(order, job), append(at, time.Since(begin))
 			return nil
@@ -40,7 +39,7 @@ func TestStreamEndsWithTheReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := start(t, stepping(), nil)
 		gone, calls := errors.New("gone"), 0
-		err := e.Stream(t.Context(), Request{Jobs: []Job{sentence(30, 1, 1), sentence(4, 2, 1)}}, func(int, Result) error {
+		err := e.Stream(t.Context(), Request{}, list(sentence(30, 1, 1), sentence(4, 2, 1)), func(int, Result) error {
 			calls++
 			return gone
 		})
@@ -53,67 +52,11 @@ func TestStreamEndsWithTheReceiver(t *testing.T) {
 	})
 }
 
-// The rest of a request that was taken is not refused, however much waits.
-func TestContinuedRequestsAreNotRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := start(t, stepping(), func(c *Config) { c.Rows, c.QueueRequests = 1, 1 })
-		send(t.Context(), e, Normal, sentence(20, 1, 1))
-		synctest.Wait()
-		send(t.Context(), e, Normal, sentence(10, 2, 1))
-		synctest.Wait()
-		send(t.Context(), e, Normal, sentence(10, 3, 1)).fails(t, ErrBusy)
-		rest := sentence(10, 4, 1)
-		results, err := e.Translate(t.Context(), Request{Jobs: []Job{rest}, Continued: true})
-		require.NoError(t, err)
-		assert.Equal(t, alone(t, rest), results[0].Result)
-		synctest.Wait()
-		assert.Zero(t, e.Stats().QueuedRequests)
-	})
-}
-
-// What cannot be done before its deadline is refused at once.
-func TestDeadlineThatCannotBeMet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newToy()
-		m.stepTime = 100 * time.Millisecond // a row, so 10 source tokens per second
-		e := start(t, m, rows(1))
-		warm := sentences(20, 1)
-		send(t.Context(), e, Normal, warm...).want(t, warm...)
-		send(t.Context(), e, Normal, sentence(20, 101, 1))
-		send(t.Context(), e, Normal, sentence(20, 102, 1)) // 2 s of waiting for who comes next
-		synctest.Wait()
-
-		took := e.Stats().SentenceTime
-		require.Greater(t, took, 500*time.Millisecond)
-		for _, test := range []struct {
-			left    time.Duration
-			refused bool
-		}{
-			{time.Second, true},            // it cannot begin
-			{2*time.Second + took/2, true}, // it can begin, not end
-			{10 * time.Second, false},
-		} {
-			ctx, cancel := context.WithTimeout(t.Context(), test.left)
-			s := send(ctx, e, Normal, sentence(4, 103, 1))
-			<-s.done
-			cancel()
-			if test.refused {
-				var busy *BusyError
-				require.ErrorAs(t, s.err, &busy)
-				assert.Zero(t, s.took)
-				assert.InDelta(t, 2, busy.Wait.Seconds(), 0.3)
-				continue
-			}
-			assert.NoError(t, s.err)
-		}
-	})
-}
-
 func TestPoolStreams(t *testing.T) {
 	p, _ := startPool(t, 3, nil)
 	jobs := sentences(30, 1)
 	seen := map[int]bool{} // not guarded: calls come one after the other
-	err := p.Stream(t.Context(), Request{Jobs: jobs}, func(job int, r Result) error {
+	err := p.Stream(t.Context(), Request{}, list(jobs...), func(job int, r Result) error {
 		assert.False(t, seen[job], "job %d twice", job)
 		seen[job] = true
 		assert.Equal(t, alone(t, jobs[job]), r.Result)
@@ -123,7 +66,7 @@ func TestPoolStreams(t *testing.T) {
 	assert.Len(t, seen, len(jobs))
 
 	gone := errors.New("gone")
-	err = p.Stream(t.Context(), Request{Jobs: jobs}, func(int, Result) error { return gone })
+	err = p.Stream(t.Context(), Request{}, list(jobs...), func(int, Result) error { return gone })
 	assert.ErrorIs(t, err, gone)
 }
 

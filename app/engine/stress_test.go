@@ -65,6 +65,7 @@ func (c *canceller) strike() {
 // that fails now and then: what is answered is right.
 func TestUnderLoad(t *testing.T) {
 	const clients, requests = 24, 40
+	callers := []string{"", "a", "b"}
 	jobs, m := newPool(t, 60), newToy()
 	chaos := &canceller{rng: rand.New(rand.NewPCG(3, 4))}
 	steps := 0
@@ -89,16 +90,16 @@ func TestUnderLoad(t *testing.T) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(client)))
 			for range requests {
-				req, want := Request{Priority: Priority(rng.IntN(3) - 1)}, []search.Result(nil)
+				req, send, want := Request{Priority: Priority(rng.IntN(3) - 1), Caller: callers[rng.IntN(3)]}, []Job(nil), []search.Result(nil)
 				for range 1 + rng.IntN(5) {
 					i := rng.IntN(len(jobs.jobs))
-					req.Jobs, want = append(req.Jobs, jobs.jobs[i]), append(want, jobs.want[i])
+					send, want = append(send, jobs.jobs[i]), append(want, jobs.want[i])
 				}
 				ctx := t.Context()
 				if rng.IntN(3) == 0 {
 					ctx = chaos.context(ctx)
 				}
-				results, err := e.Translate(ctx, req)
+				results, err := e.Translate(ctx, req, send...)
 				_ = e.Stats()
 				if err != nil {
 					assert.Nil(t, results)

@@ -1,0 +1,29 @@
+package engine
+
+import (
+	"errors"
+
+	"dragoman/model"
+)
+
+// OpenModels opens n models: all of them, or with an error none.
+func OpenModels[M model.Model](n int, open func() (M, error)) ([]M, error) {
+	var models []M
+	for range n {
+		m, err := open()
+		if err != nil {
+			return nil, errors.Join(err, CloseModels(models))
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+// CloseModels closes models.
+func CloseModels[M model.Model](models []M) error {
+	var errs []error
+	for _, m := range models {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(errs...)
+}
