@@ -16,6 +16,8 @@ type Key struct {
 	// Options are the settings of the search in any form that differs when they do.
 	Options string
 	Text    string
+	// Spans is what must be kept of the text, in any form that differs when it does.
+	Spans string
 }
 
 // digest is what the cache knows of a key. Texts can be long and are strangers'
@@ -33,7 +35,7 @@ func (k Key) digest() digest {
 // encode appends the fields to dst, each after its length: no two keys have the
 // same encoding, whatever bytes are in them.
 func (k Key) encode(dst []byte) []byte {
-	for _, field := range [...]string{k.Model, k.From, k.To, k.Options, k.Text} {
+	for _, field := range [...]string{k.Model, k.From, k.To, k.Options, k.Text, k.Spans} {
 		dst = binary.AppendUvarint(dst, uint64(len(field)))
 		dst = append(dst, field...)
 	}

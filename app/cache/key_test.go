@@ -13,7 +13,7 @@ import (
 // what makes it sure that no two keys share an encoding.
 func decode(t *testing.T, raw []byte) Key {
 	var k Key
-	for _, field := range []*string{&k.Model, &k.From, &k.To, &k.Options, &k.Text} {
+	for _, field := range []*string{&k.Model, &k.From, &k.To, &k.Options, &k.Text, &k.Spans} {
 		length, n := binary.Uvarint(raw)
 		require.Positive(t, n)
 		require.LessOrEqual(t, length, uint64(len(raw)-n))

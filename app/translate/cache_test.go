@@ -63,7 +63,7 @@ func TestCacheAnswersWhatWasTranslated(t *testing.T) {
 	assert.Equal(t, []string{"NEW.", "ONE"}, textsOf(got))
 	assert.Len(t, eng.requests, 2)
 	stats := c.Stats()
-	assert.Equal(t, []uint64{7, 4}, []uint64{stats.Hits, stats.Misses})
+	assert.Equal(t, []uint64{5, 4}, []uint64{stats.Hits, stats.Misses})
 }
 
 // A translation is taken from the cache only where everything that made it is equal.
@@ -77,6 +77,10 @@ func TestCacheTellsTranslationsApart(t *testing.T) {
 		{"all the same", same, texts("one"), true},
 		{"another priority", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Priority: engine.Low}, true},
 		{"another model", func(c *Config) { c.Model = "other" }, texts("one"), false},
+		{"the format by its name", same, formatted(texts("one"), Text), true},
+		{"another format", same, formatted(texts("one"), HTML), false},
+		{"as a whole", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Whole: true}, false},
+		{"once", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Once: true}, false},
 		{"more beams", func(c *Config) { c.Search.Beams = 2 }, texts("one"), false},
 		{"another length", func(c *Config) { c.Search.MaxLength = 11 }, texts("one"), false},
 		{"another penalty", func(c *Config) { c.Search.LengthPenalty = 1e-9 }, texts("one"), false},
@@ -96,6 +100,22 @@ func TestCacheTellsTranslationsApart(t *testing.T) {
 			assert.Equal(t, !test.hit, got[0].Decoded)
 			assert.Equal(t, !test.hit, len(eng.requests) == 1)
 		})
+	}
+}
+
+func formatted(req Request, f Format) Request {
+	req.Format = f
+	return req
+}
+
+// The same text with something in it that is kept, and without.
+func TestCacheTellsWhatIsKeptApart(t *testing.T) {
+	c := newCache(t)
+	s := cached(t, c, &upper{}, same)
+	for text, format := range map[string]Format{"<p>a &lt;b&gt; c</p>": HTML, "<p>a <b>c</b></p>": HTML} {
+		got, err := s.Translate(t.Context(), formatted(texts(text), format))
+		require.NoError(t, err)
+		assert.False(t, got[0].Cached, "%s", text)
 	}
 }
 

@@ -1,33 +1,53 @@
 package translate
 
-import "dragoman/app/cache"
+import (
+	"cmp"
+
+	"dragoman/app/cache"
+	"dragoman/model/search"
+)
+
+// settings are all that decides a translation beside its text, languages and model.
+// Whatever is added here is in the cache's key.
+type settings struct {
+	Search search.Options
+	Limits Limits // of retries, too
+	Format Format
+	Whole  bool
+	Once   bool
+}
+
+// settings are those of the request.
+func (w *work) settings() settings {
+	return settings{Search: w.search, Limits: w.service.cfg.Limits, Format: cmp.Or(w.req.Format, Text), Whole: w.req.Whole, Once: w.req.Once}
+}
 
 // key is what a whole sentence's translation is kept under.
 func (w *work) key(x *sentence) cache.Key {
 	return cache.Key{
-		Model: w.service.cfg.Model, From: x.record.result.From, To: x.record.result.To, Options: w.options, Text: x.Text,
+		Model: w.service.cfg.Model, From: x.pair.from, To: x.pair.to, Options: w.options,
+		Text: x.Text, Spans: x.Fingerprint(),
 	}
 }
 
-// known gives a sentence that is to do for the first time the outcome that it had
-// before.
-func (w *work) known(x *sentence) bool {
-	if !w.service.cfg.Cache.On() || x.parent != nil || x.best != nil {
-		return false
+// recall gives a whole sentence that is to do the outcome that it had before.
+func (w *work) recall(x *sentence) (known bool, err error) {
+	if !w.service.cfg.Cache.On() {
+		return false, nil
 	}
-	v, ok := w.service.cfg.Cache.Get(w.key(x))
-	if ok {
-		x.best = &outcome{
-			text: v.Text, flags: Flags(v.Flags), score: float64(v.Score), cached: true,
-			sourceTokens: int(v.SourceTokens), targetTokens: int(v.TargetTokens),
-		}
+	v, known := w.service.cfg.Cache.Get(w.key(x))
+	if !known {
+		return false, nil
 	}
-	return ok
+	return true, w.settle(x, outcome{
+		text: v.Text, flags: Flags(v.Flags), score: float64(v.Score), cached: true,
+		sourceTokens: int(v.SourceTokens), targetTokens: int(v.TargetTokens),
+	})
 }
 
 // remember keeps the outcome of a whole sentence that was decoded.
 func (w *work) remember(x *sentence) {
-	if o := x.best; x.parent == nil && o.decoded {
+	if o := x.best; o.decoded && !w.spent {
 		w.service.cfg.Cache.Put(w.key(x), cache.Value{
 			Text: o.text, Flags: uint8(o.flags), Score: float32(o.score),
 			SourceTokens: uint32(o.sourceTokens), TargetTokens: uint32(o.targetTokens),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"dragoman/app/engine"
 	"dragoman/app/markup"
@@ -11,31 +12,72 @@ import (
 	"dragoman/model/search"
 )
 
-// encode makes jobs of all sentences that are to do, and returns the sentence of each
-// job. Those that need no decoding get their outcome here.
-func (w *work) encode(ctx context.Context) (jobs []engine.Job, decoding []*sentence, err error) {
-	defer w.service.cfg.Metrics.Stage(ctx, telemetry.Tokenize).End()
-	for len(w.todo) > 0 { // it grows where a sentence has to be split
-		x := w.todo[0]
-		w.todo = w.todo[1:]
+// count answers what was translated before, and counts the source tokens of all other
+// sentences. They are encoded again when it is their turn: what has been encoded takes
+// more memory than its text, and counting takes little time beside decoding.
+func (w *work) count(ctx context.Context) error {
+	start := time.Now()
+	waiting := w.todo[:0]
+	for _, x := range w.todo {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		if w.known(x) {
-			if err := w.settle(x, *x.best); err != nil {
-				return nil, nil, err
+		if known, err := w.recall(x); known || err != nil {
+			if err != nil {
+				return err
 			}
 			continue
 		}
-		job, ok, err := w.job(x)
+		ids, err := w.encode(x, x.Text)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
+		if w.tokens += len(ids); w.tokens > w.service.cfg.MaxTokens {
+			return invalid(CodeTooManyTokens, "records", "%d records × %d languages have more than %d tokens: send several requests",
+				len(w.req.Records), len(w.req.To), w.service.cfg.MaxTokens)
+		}
+		waiting = append(waiting, x)
+	}
+	clear(w.todo[len(waiting):])
+	w.todo = waiting
+	w.retries = retryTokens + w.tokens
+	w.service.cfg.Metrics.Span(ctx, telemetry.Tokenize, start, time.Now())
+	return nil
+}
+
+// next hands the jobs out, one by one: of sentences that are tried again, or in parts,
+// before those that were not tried yet, and of these the last that came first. So there
+// are never many parts at a time, however long a sentence is.
+func (w *work) next() (job engine.Job, ok bool, err error) {
+	for !ok && err == nil {
+		var x *sentence
+		switch last := len(w.again) - 1; {
+		case last >= 0:
+			x, w.again[last] = w.again[last], nil
+			w.again = w.again[:last]
+		case len(w.todo) > 0:
+			x, w.todo[0] = w.todo[0], nil
+			w.todo = w.todo[1:]
+		default:
+			return job, false, nil
+		}
+		job, ok, err = w.job(x)
 		if ok {
-			jobs, decoding = append(jobs, job), append(decoding, x)
+			w.decoding[w.jobs] = x
+			w.jobs++
 		}
 	}
-	return jobs, decoding, nil
+	return job, ok, err
+}
+
+// encode makes ids of a text of a sentence.
+func (w *work) encode(x *sentence, text string) ([]int64, error) {
+	defer func(start time.Time) { w.tokenizing += time.Since(start) }(time.Now())
+	ids, err := w.service.cfg.Tokenizer.Encode(x.pair.from, text)
+	if err != nil {
+		return nil, fmt.Errorf("encode a sentence of %d bytes: %w", len(text), err)
+	}
+	return ids, nil
 }
 
 // job makes the job that decodes a sentence in its present way. Without ok there is
@@ -45,15 +87,14 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	s, text := w.service, x.Text
 	if x.way.masks() {
 		if x.masked, ok = w.mask(x); !ok {
-			_, err := w.retry(x, MarkupLost)
-			return job, false, err
+			return job, false, w.conclude(x, MarkupLost)
 		}
 		text = x.masked.Text
 	}
-	ids, err := s.cfg.Tokenizer.Encode(x.record.result.From, text)
+	ids, err := w.encode(x, text)
 	switch {
 	case err != nil:
-		return job, false, fmt.Errorf("encode records[%d]: %w", x.record.source, err)
+		return job, false, err
 	case len(ids) <= framing: // letters that the tokenizer drops
 		return job, false, w.settle(x, outcome{text: x.Original()})
 	case len(ids) > s.cfg.Spec.MaxPositions:
@@ -65,7 +106,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	}
 	x.source = ids
 	return engine.Job{
-		Source: ids, Prefix: []int64{s.cfg.Spec.DecoderStart, x.record.target}, Search: x.way.apply(w.search),
+		Source: ids, Prefix: []int64{s.cfg.Spec.DecoderStart, x.pair.target}, Search: x.way.apply(w.search),
 	}, true, nil
 }
 

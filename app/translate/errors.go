@@ -7,12 +7,14 @@ type Code string
 
 // The codes of an [Error].
 const (
-	CodeUnknownLanguage Code = "unknown_language" // the model does not know a language
-	CodeTooManyRecords  Code = "too_many_records" // more translations than a request may ask for
-	CodeInvalidText     Code = "invalid_text"     // a text is not UTF-8
-	CodeInvalidOption   Code = "invalid_option"   // an option is outside of what is allowed
-	CodeTextTooLong     Code = "text_too_long"    // a text is longer than a record may be
-	CodeUnfinished      Code = "unfinished"       // a translation reached the length limit before its end
+	CodeUnknownLanguage  Code = "unknown_language"   // the model does not know a language
+	CodeTooManyRecords   Code = "too_many_records"   // more translations than a request may ask for
+	CodeInvalidText      Code = "invalid_text"       // a text is not UTF-8
+	CodeInvalidOption    Code = "invalid_option"     // an option is outside of what is allowed
+	CodeTextTooLong      Code = "text_too_long"      // a text is longer than a record may be
+	CodeTooManySentences Code = "too_many_sentences" // more sentences than a request may have
+	CodeTooManyTokens    Code = "too_many_tokens"    // more tokens than a request may have
+	CodeUnfinished       Code = "unfinished"         // a translation reached the length limit before its end
 )
 
 // Error is a request that cannot be translated, for a reason that its sender can

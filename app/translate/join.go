@@ -17,17 +17,17 @@ func (x *sentence) joined() outcome {
 	if x.best != nil && x.best.flags < o.flags {
 		return *x.best
 	}
-	o.text = x.parts.join(x.record.result)
+	o.text = x.parts.join(x.pair)
 	return o
 }
 
 // join puts the translations of sentences where they were.
-func (p parts) join(r Result) string {
+func (p parts) join(of *pair) string {
 	translations := make([]string, len(p.sentences))
 	for i, x := range p.sentences {
 		translations[i] = x.best.text
 	}
-	return segment.Join(p.pieces, translations, r.From, r.To)
+	return segment.Join(p.pieces, translations, of.from, of.to)
 }
 
 // add adds the numbers of another outcome, that of a part.
@@ -61,7 +61,7 @@ func (rec *record) join() Result {
 			sum.add(x.best)
 			r.Segments = append(r.Segments, Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags})
 		}
-		text.WriteString(b.parts.join(r))
+		text.WriteString(b.parts.join(rec.pair))
 	}
 	r.Text = text.String()
 	r.Flags, r.Score, r.SourceTokens, r.TargetTokens = sum.flags, sum.score, sum.sourceTokens, sum.targetTokens

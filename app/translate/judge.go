@@ -11,7 +11,7 @@ import (
 // judge turns what the engine decoded for a sentence into text and says what is
 // wrong with it.
 func (w *work) judge(x *sentence, r engine.Result) outcome {
-	s, to := w.service, x.record.result.To
+	s, to := w.service, x.pair.to
 	o := outcome{
 		text: strings.TrimSpace(s.cfg.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), decoded: true,
 		sourceTokens: len(x.source), targetTokens: len(r.Tokens), queued: x.queued, computed: x.computed,

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"dragoman/app/admission"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
 	"dragoman/app/telemetry"
@@ -17,9 +18,15 @@ type record struct {
 	number int // in what Translate returns
 	source int // the record's number in the request
 	result Result
-	target int64 // the token of the target language
+	pair   *pair
 	blocks []block
 	open   int // sentences without an outcome
+}
+
+// pair is from which language into which.
+type pair struct {
+	from, to string
+	target   int64 // the token of the target language
 }
 
 // block is a part of a record that is translated by itself, such as all of a plain
@@ -35,18 +42,25 @@ type parts struct {
 	sentences []*sentence     // of the pieces that are
 }
 
-// sentence is a sentence, or a part of one, on its way.
+// sentence is a sentence, or a part of one, on its way. It may be in several places:
+// whole sentences of a request that come out the same are one.
 type sentence struct {
-	record *record
-	parent *sentence // of which it is a part; nil for a whole sentence
-	depth  int       // 0 for a whole sentence, 1 for its parts, and so on
 	markup.Sentence
+	pair    *pair
+	parent  *sentence // of which it is a part; nil for a whole sentence
+	depth   int       // 0 for a whole sentence, 1 for its parts, and so on
+	records []*record // of a whole sentence: those that wait for it, once for each place
+	best    *outcome  // of the ways that were tried; nil before the first
 
+	*attempts // nil as soon as it has its outcome
+}
+
+// attempts are what is needed while a sentence has no outcome.
+type attempts struct {
 	way     way           // how it is decoded now
 	masked  markup.Masked // where the way masks
 	source  []int64       // the ids that are decoded: language token, pieces, </s>
 	decoded int           // tokens that came out last
-	best    *outcome      // of the ways that were tried; nil before the first
 
 	queued, computed time.Duration // by all ways together
 
@@ -54,26 +68,46 @@ type sentence struct {
 	open  int   // parts without an outcome
 }
 
-// plan divides the records into sentences.
-func (w *work) plan(ctx context.Context) {
-	s, from := w.service, w.sources(ctx)
-	units := make([][]unit, len(from)) // of each record, cut once for all languages
+// plan divides the records into sentences. What it makes is bounded: MaxSentences, and
+// the memory that the request may take.
+func (w *work) plan(ctx context.Context) error {
+	s := w.service
+	size := 0
+	for _, r := range w.req.Records {
+		size += len(r.Text)
+	}
+	if err := admission.Take(ctx, int64(size)*int64(textBytes+len(w.req.To)*translationBytes)); err != nil {
+		return err
+	}
+	from := w.sources(ctx)
 	defer s.cfg.Metrics.Stage(ctx, telemetry.Segment).End()
-	for _, to := range w.req.To {
-		target, _ := s.cfg.Tokenizer.LanguageID(to)
-		for i, r := range w.req.Records {
-			rec := &record{number: len(w.records), source: i, target: target,
+	pairs := make(map[string]*pair)
+	w.records = make([]*record, len(w.req.To)*len(w.req.Records))
+	for i, r := range w.req.Records {
+		var units []unit // cut once for all languages
+		for t, to := range w.req.To {
+			number := t*len(w.req.Records) + i
+			rec := &record{number: number, source: i,
 				result: Result{Record: r, From: from[i], To: to, Detected: w.req.From == Auto}}
-			w.records = append(w.records, rec)
+			w.records[number] = rec
 			if from[i] == "" || from[i] == to {
 				continue
 			}
-			if units[i] == nil {
-				units[i] = w.cut(r.Text, from[i])
+			if units == nil {
+				units = w.cut(r.Text, from[i])
 			}
-			w.divide(rec, units[i])
+			name := from[i] + "-" + to
+			if pairs[name] == nil {
+				target, _ := s.cfg.Tokenizer.LanguageID(to)
+				pairs[name] = &pair{from[i], to, target}
+			}
+			rec.pair = pairs[name]
+			if err := w.divide(ctx, rec, units); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // sources returns the language of each record, "" where none could be detected.
@@ -119,44 +153,68 @@ func (w *work) cut(text, from string) []unit {
 	return units
 }
 
+// textBytes is the memory that a byte of a text takes while its sentences are looked for,
+// and translationBytes what it takes for each language until the answer is sent: the
+// translation, which may be longer, and its JSON.
+const textBytes, translationBytes = 12, 8
+
+// sentenceBytes is the memory that a sentence of a request takes until it is answered,
+// beside its text: what waits for it, its outcome, its place in the answer. spanBytes is
+// that of each thing in it that is kept. Measured at 400 to 700 bytes and at 150;
+// TestMemoryOfARequest holds them to that.
+const sentenceBytes, spanBytes = 800, 200
+
 // divide makes the units of a record's text blocks with sentences, which are to do.
-func (w *work) divide(rec *record, units []unit) {
+func (w *work) divide(ctx context.Context, rec *record, units []unit) error {
+	places, spans := 0, 0
 	for _, u := range units {
-		b := block{text: u.raw, parts: w.newParts(rec, nil, u.text, u.pieces)}
+		spans += len(u.text.Spans)
+		for _, piece := range u.pieces {
+			if piece.Sentence {
+				places++
+			}
+		}
+	}
+	if w.places += places; w.places > w.service.cfg.MaxSentences {
+		return invalid(CodeTooManySentences, "records", "%d records × %d languages have more than %d sentences: send several requests",
+			len(w.req.Records), len(w.req.To), w.service.cfg.MaxSentences)
+	}
+	if err := admission.Take(ctx, int64(places*sentenceBytes+spans*spanBytes)); err != nil {
+		return err
+	}
+	for _, u := range units {
+		b := block{text: u.raw, parts: w.newParts(u.text, u.pieces, func(text markup.Sentence) *sentence { return w.whole(rec, text) })}
 		// Where nothing is translated, entities stay as they were.
 		if len(b.parts.sentences) == 0 {
 			b.parts = parts{}
 		}
 		rec.blocks = append(rec.blocks, b)
 	}
+	return nil
 }
 
-// newParts makes sentences, which are to do, of the pieces of a text. parent is the
-// sentence that the text is of, if it is one. Where a cut would go through something
-// that must come back as it is, it is not made.
-func (w *work) newParts(rec *record, parent *sentence, text markup.Sentence, pieces []segment.Piece) parts {
+// newParts makes sentences, by newSentence, of the pieces of a text. Where a cut would go
+// through something that must come back as it is, it is not made.
+func (w *work) newParts(text markup.Sentence, pieces []segment.Piece, newSentence func(text markup.Sentence) *sentence) parts {
 	var p parts
-	start, at, translate := 0, 0, false
+	kept, start, at, translate := 0, 0, 0, false // text[kept:start] stays as it is
 	for _, piece := range pieces {
 		at += len(piece.Text)
 		translate = translate || piece.Sentence
 		if text.Inside(at) {
 			continue
 		}
-		if text.Slice(start, at).Blank() {
-			translate = false
-		}
-		if from, to := trimmed(text.Text, start, at); translate {
-			p.keep(text.Slice(start, from))
-			x := w.newSentence(rec, parent, text.Slice(from, to))
+		if translate && !text.Slice(start, at).Blank() {
+			from, to := trimmed(text.Text, start, at)
+			p.keep(text.Slice(kept, from))
+			x := newSentence(text.Slice(from, to))
 			p.pieces = append(p.pieces, segment.Piece{Text: x.Text, Sentence: true})
 			p.sentences = append(p.sentences, x)
-			p.keep(text.Slice(to, at))
-		} else {
-			p.keep(text.Slice(start, at))
+			kept = to
 		}
 		start, translate = at, false
 	}
+	p.keep(text.Slice(kept, start))
 	return p
 }
 
@@ -175,18 +233,39 @@ func trimmed(text string, start, end int) (from, to int) {
 	return min(from, to), to
 }
 
+// question is what tells the whole sentences of a request apart.
+type question struct {
+	pair  *pair
+	text  string
+	spans string
+}
+
+// whole is the sentence of a record with a text: a new one, which is to do, or one that
+// the request has already.
+func (w *work) whole(rec *record, text markup.Sentence) *sentence {
+	q := question{rec.pair, text.Text, text.Fingerprint()}
+	x := w.known[q]
+	if x == nil {
+		x = w.newSentence(rec.pair, nil, text)
+		w.known[q] = x
+	}
+	x.records = append(x.records, rec)
+	rec.open++
+	return x
+}
+
 // newSentence makes a sentence that is to do.
-func (w *work) newSentence(rec *record, parent *sentence, text markup.Sentence) *sentence {
-	x := &sentence{record: rec, parent: parent, Sentence: text, way: way{mask: unmasked}}
+func (w *work) newSentence(p *pair, parent *sentence, text markup.Sentence) *sentence {
+	x := &sentence{pair: p, parent: parent, Sentence: text, attempts: &attempts{way: way{mask: unmasked}}}
 	if !w.req.Once && !text.AsIs() {
 		x.way.mask = 0
 	}
 	if parent == nil {
-		rec.open++
-	} else {
-		x.depth = parent.depth + 1
-		parent.open++
+		w.todo = append(w.todo, x)
+		return x
 	}
-	w.todo = append(w.todo, x)
+	x.depth = parent.depth + 1
+	parent.open++
+	w.again = append(w.again, x)
 	return x
 }

@@ -31,6 +31,7 @@ type Request struct {
 	From     string   // code of a language, or Auto
 	To       []string // codes of languages, one at least
 	Records  []Record
+	Caller   string          // whose share of the engine it takes
 	Priority engine.Priority // of its sentences against those of other requests
 	Format   Format          // Text where empty
 	Whole    bool            // each text, or HTML block, is one sentence

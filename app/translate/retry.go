@@ -1,6 +1,9 @@
 package translate
 
 import (
+	"slices"
+
+	"dragoman/app/markup"
 	"dragoman/app/segment"
 )
 
@@ -20,32 +23,66 @@ const splitTokens = 16
 //   - much too short, for parts were left out: in parts;
 //   - markup lost: with markers, of one style after another, then the text between
 //     the markup by itself.
+//
+// A request has so many tokens for this (retryTokens, and as many as it has itself); a
+// sentence that would be tried again after them keeps the best that it has.
 func (w *work) retry(x *sentence, flags Flags) (again bool, err error) {
 	if w.req.Once {
 		return false, nil
 	}
-	if names := flags.Names(); flags&(Truncated|Loop|MarkupLost) != 0 {
+	again, err = w.tryOtherwise(x, flags)
+	if names := flags.Names(); again {
 		w.service.cfg.Metrics.Retried(names[0])
 	}
+	return again, err
+}
+
+// retryTokens are the source tokens that any request may have tried again.
+const retryTokens = 2048
+
+// tryOtherwise is retry without its count.
+func (w *work) tryOtherwise(x *sentence, flags Flags) (again bool, err error) {
+	other := x.way
+	longer := other
+	longer.length = w.longest(x)
 	switch {
-	case flags.Has(Truncated) && !flags.Has(Loop) && x.way.length == 0 && w.longest(x) > w.search.MaxLength:
-		x.way.length = w.longest(x)
-	case flags&(Truncated|Loop) != 0 && !x.way.strict:
-		x.way.strict = true
+	case flags.Has(Truncated) && !flags.Has(Loop) && other.length == 0 && longer.length > w.search.MaxLength &&
+		longer.apply(w.search).Validate() == nil: // a length penalty may not allow for more
+		other = longer
+	case flags&(Truncated|Loop) != 0 && !other.strict:
+		other.strict = true
 	case flags&(Truncated|Loop) != 0 || x.shortened():
-		if x.depth >= maxDepth || len(x.source) < splitTokens {
+		if x.depth >= maxDepth || len(x.source) < splitTokens || !w.afford(x) {
 			return false, nil
 		}
 		return w.splitFiner(x)
-	case flags.Has(MarkupLost) && x.way.mask+1 < len(w.service.styles):
-		x.way.mask++
+	case flags.Has(MarkupLost) && other.mask+1 < len(w.service.styles):
+		other.mask++
 	case flags.Has(MarkupLost) && len(x.Spans) > 0:
+		if !w.afford(x) {
+			return false, nil
+		}
 		return true, w.splitAround(x)
 	default:
 		return false, nil
 	}
-	w.todo = append(w.todo, x)
+	if !w.afford(x) {
+		return false, nil
+	}
+	x.way = other
+	w.again = append(w.again, x)
 	return true, nil
+}
+
+// afford takes the tokens of a sentence from those that may be tried again, if they are
+// enough.
+func (w *work) afford(x *sentence) bool {
+	if w.retries < len(x.source) {
+		w.spent = true
+		return false
+	}
+	w.retries -= len(x.source)
+	return true
 }
 
 // longest are the most tokens that a sentence's translation can be worth: more than
@@ -64,10 +101,14 @@ func (x *sentence) shortened() bool {
 
 // splitFiner translates a sentence in parts. It does nothing where there is only one.
 func (w *work) splitFiner(x *sentence) (split bool, err error) {
-	todo := len(w.todo)
-	p := w.newParts(x.record, x, x.Sentence, segment.Finer(x.Text, x.record.result.From))
+	pieces := segment.Finer(x.Text, x.pair.from)
+	if len(pieces) == 1 && pieces[0].Text == x.Text {
+		return false, nil
+	}
+	before := len(w.again)
+	p := w.newParts(x.Sentence, pieces, func(text markup.Sentence) *sentence { return w.newSentence(x.pair, x, text) })
 	if len(p.sentences) == 1 && p.sentences[0].Text == x.Text {
-		w.todo, x.open = w.todo[:todo], 0
+		w.again, x.open = w.again[:before], 0
 		return false, nil
 	}
 	return true, w.split(x, p)
@@ -82,14 +123,16 @@ func (w *work) splitAround(x *sentence) error {
 			continue
 		}
 		p.pieces = append(p.pieces, segment.Piece{Text: part.Text, Sentence: true})
-		p.sentences = append(p.sentences, w.newSentence(x.record, x, part.Sentence))
+		p.sentences = append(p.sentences, w.newSentence(x.pair, x, part.Sentence))
 	}
 	return w.split(x, p)
 }
 
-// split lets the parts of a sentence be translated.
+// split lets the parts of a sentence, which are the last that came to be done again, be
+// translated.
 func (w *work) split(x *sentence, p parts) error {
 	x.parts = p
+	slices.Reverse(w.again[len(w.again)-x.open:]) // the first part first
 	if x.open == 0 {
 		return w.settle(x, x.joined())
 	}

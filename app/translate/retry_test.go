@@ -31,8 +31,7 @@ func translateOne(t *testing.T, text string, decode func(string, engine.Job) (st
 	got, err := service(t, runes{}, eng).Translate(t.Context(), req)
 	require.NoError(t, err)
 	var tried []string
-	for round, r := range eng.requests {
-		assert.Equal(t, round > 0, r.Continued, "only the first may be refused")
+	for _, r := range eng.requests {
 		var parts []string
 		for i, job := range r.Jobs {
 			parts = append(parts, wayOf(job)+": "+sources(r)[i])

@@ -4,9 +4,10 @@
 //
 //	validate   languages, options and limits                          (validate.go)
 //	plan       each record becomes blocks, and these sentences        (plan.go)
-//	look up    sentences that were translated before                  (cached.go)
-//	encode     protect markup, tokenize                               (encode.go)
-//	decode     all sentences of all records together, on the engine   (work.go)
+//	recall     sentences that were translated before                  (cached.go)
+//	count      the tokens of all others, for the engine to admit      (encode.go)
+//	encode     protect markup, tokenize, when the engine has room     (encode.go)
+//	decode     all sentences of all records, a window at a time       (work.go)
 //	judge      what came back: whole, no loop, markup in place?       (judge.go)
 //	retry      those that failed, in another way, together            (retry.go)
 //	join       sentences to records, with all that stands between     (join.go)
@@ -36,10 +37,12 @@ type Tokenizer interface {
 	LanguageID(code string) (id int64, ok bool)
 }
 
-// Engine decodes sentences. It calls each with the result of every job as soon as it
-// is there, one call at a time. It is safe for concurrent use.
+// Engine decodes sentences. It takes the jobs from next, and calls each with the result
+// of every job as soon as it is there, one call at a time; see [engine.Engine.Stream]. It
+// is safe for concurrent use.
 type Engine interface {
-	Stream(ctx context.Context, req engine.Request, each func(job int, r engine.Result) error) error
+	Stream(ctx context.Context, req engine.Request,
+		next func() (job engine.Job, ok bool, err error), each func(job int, r engine.Result) error) error
 	// WarmUp decodes a job on whatever the engine works with, so that it is ready.
 	WarmUp(ctx context.Context, job engine.Job) error
 	// InRound is how long the model has been at work without a break.
@@ -74,9 +77,12 @@ type Config struct {
 	// MaxRecords is the number of translations that a request may ask for: records
 	// × target languages.
 	MaxRecords int
-	// MaxChars is the number of characters that a record may have.
+	// MaxChars is the number of characters that a record may have; see [Characters].
 	MaxChars int
-	Metrics  *telemetry.Metrics // nil: nothing is counted
+	// MaxSentences and MaxTokens are how many sentences and source tokens a request may
+	// have, each counted once for every target language.
+	MaxSentences, MaxTokens int
+	Metrics                 *telemetry.Metrics // nil: nothing is counted
 }
 
 // Service translates. It is safe for concurrent use.
@@ -182,9 +188,11 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 		return err
 	}
 	w := &work{service: s, req: req, search: options, yield: yield,
-		// Field by field, so that a setting that is added later is in it.
-		options: fmt.Sprintf("%+v %+v %s %t", options, s.cfg.Limits, req.Format, req.Once)}
-	w.plan(ctx)
+		known: make(map[question]*sentence), decoding: make(map[int]*sentence)}
+	w.options = fmt.Sprintf("%+v", w.settings())
+	if err := w.plan(ctx); err != nil {
+		return err
+	}
 	return w.run(ctx)
 }
 

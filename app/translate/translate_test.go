@@ -51,7 +51,7 @@ func (runes) LanguageID(code string) (int64, bool) {
 // upper is an engine that turns each letter of the sources into its capital, unless
 // it is told something else.
 type upper struct {
-	requests []engine.Request
+	requests []round
 	err      error // of all requests
 	inRound  time.Duration
 	lost     error
@@ -59,41 +59,72 @@ type upper struct {
 	decode func(text string, job engine.Job) (translation string, truncated bool)
 }
 
-func (u *upper) Stream(_ context.Context, req engine.Request, each func(int, engine.Result) error) error {
-	u.requests = append(u.requests, req)
+// round are the jobs that the engine had at a time.
+type round struct {
+	engine.Request
+	Jobs []engine.Job
+}
+
+func (u *upper) Stream(_ context.Context, req engine.Request,
+	next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
 	if u.err != nil {
+		u.requests = append(u.requests, round{Request: req})
 		return u.err
 	}
-	for i, job := range slices.Backward(req.Jobs) { // not in the order of the jobs
-		text := runes{}.Decode(job.Source)
-		translation, truncated := strings.ToUpper(text), false
-		if u.decode != nil {
-			translation, truncated = u.decode(text, job)
+	for count := 0; ; {
+		var jobs []engine.Job
+		for {
+			job, ok, err := next()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			jobs = append(jobs, job)
 		}
-		tokens, _ := runes{}.Encode("en", translation)
-		r := engine.Result{
-			Result: search.Result{Tokens: tokens[1 : len(tokens)-1], Score: -0.5, Truncated: truncated},
-			Queued: time.Millisecond, Computed: 2 * time.Millisecond,
+		if len(jobs) == 0 {
+			return nil
 		}
-		if err := each(i, r); err != nil {
-			return err
+		u.requests = append(u.requests, round{req, jobs})
+		for i, job := range slices.Backward(jobs) { // not in the order of the jobs
+			if err := each(count+i, u.translate(job)); err != nil {
+				return err
+			}
 		}
+		count += len(jobs)
 	}
-	return nil
+}
+
+func (u *upper) translate(job engine.Job) engine.Result {
+	text := runes{}.Decode(job.Source)
+	translation, truncated := strings.ToUpper(text), false
+	if u.decode != nil {
+		translation, truncated = u.decode(text, job)
+	}
+	tokens, _ := runes{}.Encode("en", translation)
+	return engine.Result{
+		Result: search.Result{Tokens: tokens[1 : len(tokens)-1], Score: -0.5, Truncated: truncated},
+		Queued: time.Millisecond, Computed: 2 * time.Millisecond,
+	}
 }
 
 func (u *upper) InRound() time.Duration { return u.inRound }
 func (u *upper) Err() error             { return u.lost }
 
 func (u *upper) WarmUp(ctx context.Context, job engine.Job) error {
-	return u.Stream(ctx, engine.Request{Jobs: []engine.Job{job}}, func(int, engine.Result) error { return nil })
+	done := false
+	return u.Stream(ctx, engine.Request{}, func() (engine.Job, bool, error) {
+		defer func() { done = true }()
+		return job, !done, nil
+	}, func(int, engine.Result) error { return nil })
 }
 
 // last is the last request.
-func (u *upper) last() engine.Request { return u.requests[len(u.requests)-1] }
+func (u *upper) last() round { return u.requests[len(u.requests)-1] }
 
 // sources are the texts of a request.
-func sources(req engine.Request) []string {
+func sources(req round) []string {
 	var list []string
 	for _, job := range req.Jobs {
 		list = append(list, runes{}.Decode(job.Source))
@@ -107,7 +138,7 @@ func config(tok Tokenizer, eng Engine) Config {
 		Tokenizer: tok, Engine: eng, Spec: model.Spec{VocabSize: 103, MaxPositions: 60, DecoderStart: 7},
 		Search:    search.Options{Beams: 1, MaxLength: 40, EarlyStopping: search.StopEarly, RepetitionPenalty: 1},
 		Limits:    Limits{Beams: 4, MaxLength: 60},
-		Languages: []string{"ja", "en", "fr"}, MaxRecords: 6, MaxChars: 1000,
+		Languages: []string{"ja", "en", "fr"}, MaxRecords: 6, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000,
 	}
 }
 
@@ -179,16 +210,16 @@ func TestTranslateGivesTheEngineWhatTheModelNeeds(t *testing.T) {
 	eng := &upper{}
 	s := service(t, runes{}, eng)
 	req := texts("a")
-	req.To, req.Priority = []string{"ja"}, engine.High
+	req.To, req.Priority, req.Caller = []string{"ja"}, engine.High, "alice"
 	_, err := s.Translate(t.Context(), req)
 	require.NoError(t, err)
-	assert.Equal(t, []engine.Request{{
+	assert.Equal(t, []round{{
+		Request: engine.Request{Caller: "alice", Priority: engine.High, Tokens: 3, Beams: 1},
 		Jobs: []engine.Job{{
 			Source: []int64{100, firstRune + 'a', 2}, // __en__ a </s>
 			Prefix: []int64{7, 102},                  // decoder start, __ja__
 			Search: s.cfg.Search,
 		}},
-		Priority: engine.High,
 	}}, eng.requests)
 }
 
@@ -200,7 +231,7 @@ func TestTranslateAsksOnce(t *testing.T) {
 	got, err := service(t, runes{}, eng).Translate(t.Context(), req)
 	require.NoError(t, err)
 	require.Len(t, eng.requests, 1)
-	assert.Equal(t, []string{"One.", "Two.", "Three.", "One.", "Two.", "Three."}, sources(eng.last()))
+	assert.Equal(t, []string{"One.", "Two.", "One.", "Two.", "Three.", "Three."}, sources(eng.last()))
 	var to []string
 	for _, r := range got {
 		to = append(to, r.ID+r.To)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"dragoman/model/search"
 )
 
@@ -22,11 +24,9 @@ func (s *Service) validate(req Request) (search.Options, error) {
 		if !utf8.ValidString(r.Text) {
 			return search.Options{}, recordError(CodeInvalidText, i, r, "the text is not UTF-8")
 		}
-		if limit := s.cfg.MaxChars; len(r.Text) > limit {
-			if n := utf8.RuneCountInString(r.Text); n > limit {
-				return search.Options{}, recordError(CodeTextTooLong, i, r,
-					"the text has %d characters, at most %d are allowed: split it into several records", n, limit)
-			}
+		if n := Characters(r.Text); n > s.cfg.MaxChars {
+			return search.Options{}, recordError(CodeTextTooLong, i, r,
+				"the text has %d characters, at most %d are allowed: split it into several records", n, s.cfg.MaxChars)
 		}
 	}
 	if req.Format != "" && req.Format != Text && req.Format != HTML {
@@ -90,4 +90,18 @@ func (s *Service) searchOptions(o Options) (search.Options, error) {
 		return options, invalid(CodeInvalidOption, "options", "%s", err)
 	}
 	return options, nil
+}
+
+// Characters is the size of a text by which it is bounded and billed: code points, after
+// those of compatibility have become what they stand for (NFKC). That is what is
+// translated, and one may stand for 18 (U+FDFA). Text as people write it has as many
+// before.
+func Characters(text string) int {
+	n, done := 0, norm.NFKC.QuickSpanString(text)
+	n = utf8.RuneCountInString(text[:done])
+	var it norm.Iter
+	for it.InitString(norm.NFKC, text[done:]); !it.Done(); {
+		n += utf8.RuneCount(it.Next())
+	}
+	return n
 }

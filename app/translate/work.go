@@ -7,12 +7,13 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/engine"
+	"dragoman/app/markup"
 	"dragoman/app/telemetry"
 	"dragoman/model/search"
 )
 
-// work is a request on its way. What is called back by the engine is called one at a
-// time, so nothing here has a lock.
+// work is a request on its way. All of it happens on the goroutine of its caller, so
+// nothing here has a lock.
 type work struct {
 	service *Service
 	req     Request
@@ -20,11 +21,20 @@ type work struct {
 	options string // all that a translation depends on beside its text, languages and model
 	yield   func(i int, r Result) error
 
-	records []*record
-	todo    []*sentence // to be decoded next, or again
-	failed  error       // the first record that cannot be answered
+	records  []*record
+	known    map[question]*sentence // whole sentences
+	places   int                    // of sentences in records
+	todo     []*sentence            // not tried yet
+	again    []*sentence            // to be tried in another way, or parts of others
+	decoding map[int]*sentence      // by the number of the job
+	jobs     int                    // that were handed out
+	tokens   int                    // source tokens of what was to do at first
+	retries  int                    // source tokens that may still be tried again
+	spent    bool                   // a sentence was not tried again for want of them
+	failed   error                  // the first record that cannot be answered
 
-	detokenizing time.Duration // all of it, restoring markup included
+	waited                   time.Duration // until the first sentence joined the batch
+	tokenizing, detokenizing time.Duration // all of it, restoring markup included
 }
 
 // outcome is the translation of a sentence.
@@ -37,8 +47,8 @@ type outcome struct {
 	queued, computed           time.Duration
 }
 
-// run decodes in rounds: all sentences, then those together that have to be tried in
-// another way. There are few of them, and ever fewer.
+// run answers the records that need nothing, has the sentences of all others decoded,
+// and tries those again that need it.
 func (w *work) run(ctx context.Context) error {
 	for _, rec := range w.records {
 		if rec.open == 0 {
@@ -47,38 +57,38 @@ func (w *work) run(ctx context.Context) error {
 			}
 		}
 	}
-	for round := 0; len(w.todo) > 0; round++ {
-		jobs, decoding, err := w.encode(ctx)
-		if err != nil {
-			return err
-		}
-		if len(jobs) == 0 {
-			continue
-		}
-		if err := w.decode(ctx, jobs, decoding, round > 0); err != nil {
+	if err := w.count(ctx); err != nil {
+		return err
+	}
+	if len(w.todo)+len(w.again) > 0 {
+		if err := w.decode(ctx); err != nil {
 			return err
 		}
 	}
-	if w.detokenizing > 0 {
-		w.service.cfg.Metrics.Observe(telemetry.Detokenize, w.detokenizing)
+	for stage, took := range map[telemetry.Stage]time.Duration{telemetry.Tokenize: w.tokenizing, telemetry.Detokenize: w.detokenizing} {
+		if took > 0 {
+			w.service.cfg.Metrics.Observe(stage, took)
+		}
 	}
 	return w.failed
 }
 
-// decode has the jobs of a round decoded, each of which is of a sentence.
-func (w *work) decode(ctx context.Context, jobs []engine.Job, of []*sentence, continued bool) error {
+// decode has everything decoded that is to do, and what comes of it.
+func (w *work) decode(ctx context.Context) error {
 	metrics, start := w.service.cfg.Metrics, time.Now()
-	waited := time.Duration(math.MaxInt64) // until the first sentence joined the batch
-	req := engine.Request{Jobs: jobs, Priority: w.req.Priority, Continued: continued}
-	err := w.service.cfg.Engine.Stream(ctx, req, func(job int, r engine.Result) error {
+	w.waited = math.MaxInt64
+	req := engine.Request{Caller: w.req.Caller, Priority: w.req.Priority, Tokens: w.tokens, Beams: w.search.Beams}
+	err := w.service.cfg.Engine.Stream(ctx, req, w.next, func(job int, r engine.Result) error {
 		metrics.Observe(telemetry.Queue, r.Queued)
 		metrics.Observe(telemetry.Decode, r.Computed)
-		waited = min(waited, r.Queued)
-		return w.receive(of[job], r)
+		w.waited = min(w.waited, r.Queued)
+		x := w.decoding[job]
+		delete(w.decoding, job)
+		return w.receive(x, r)
 	})
-	if err == nil {
-		metrics.Span(ctx, telemetry.Queue, start, start.Add(waited))
-		metrics.Span(ctx, telemetry.Decode, start.Add(waited), time.Now())
+	if err == nil && w.jobs > 0 {
+		metrics.Span(ctx, telemetry.Queue, start, start.Add(w.waited))
+		metrics.Span(ctx, telemetry.Decode, start.Add(w.waited), time.Now())
 	}
 	return err
 }
@@ -94,8 +104,17 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	if x.best == nil || o.flags < x.best.flags {
 		x.best = &o
 	}
-	if again, err := w.retry(x, o.flags); again || err != nil {
+	return w.conclude(x, o.flags)
+}
+
+// conclude tries a sentence, whose last way led to these flags, in another one, or gives
+// it the best outcome of all ways.
+func (w *work) conclude(x *sentence, flags Flags) error {
+	if again, err := w.retry(x, flags); again || err != nil {
 		return err
+	}
+	if x.best == nil { // none of the styles of markers can be written
+		x.best = &outcome{text: x.Original(), flags: flags}
 	}
 	return w.settle(x, *x.best)
 }
@@ -105,6 +124,7 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 func (w *work) settle(x *sentence, o outcome) error {
 	x.best = &o
 	if p := x.parent; p != nil {
+		x.attempts, x.Sentence = nil, markup.Sentence{} // there may be very many
 		if p.open--; p.open > 0 {
 			return nil
 		}
@@ -113,15 +133,24 @@ func (w *work) settle(x *sentence, o outcome) error {
 	if !o.cached {
 		w.remember(x)
 	}
-	if x.record.open--; x.record.open > 0 {
-		return nil
+	x.attempts, x.Spans = nil, nil
+	records := x.records
+	x.records = nil
+	for _, rec := range records {
+		if rec.open--; rec.open > 0 {
+			continue
+		}
+		if err := w.finish(rec); err != nil {
+			return err
+		}
 	}
-	return w.finish(x.record)
+	return nil
 }
 
 // finish hands out a record, all of whose sentences have an outcome.
 func (w *work) finish(rec *record) error {
 	r := rec.join()
+	rec.blocks = nil
 	if r.Flags.Has(Truncated) && !w.req.Flagged {
 		if w.failed == nil {
 			w.failed = recordError(CodeUnfinished, rec.source, r.Record,
@@ -130,12 +159,12 @@ func (w *work) finish(rec *record) error {
 		}
 		return nil
 	}
-	w.count(rec, r)
+	w.report(rec, r)
 	return w.yield(rec.number, r)
 }
 
-// count counts a result.
-func (w *work) count(rec *record, r Result) {
+// report counts a result in the metrics.
+func (w *work) report(rec *record, r Result) {
 	t := telemetry.Translation{
 		From: r.From, To: r.To, Outcome: telemetry.Untouched, SourceTokens: r.SourceTokens, TargetTokens: r.TargetTokens,
 		SourceCharacters: utf8.RuneCountInString(w.req.Records[rec.source].Text), TargetCharacters: utf8.RuneCountInString(r.Text),

@@ -1,0 +1,230 @@
+package translate
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/admission"
+	"dragoman/app/engine"
+)
+
+// bounded makes a service with some bounds.
+func bounded(t *testing.T, eng Engine, change func(*Config)) *Service {
+	cfg := config(runes{}, eng)
+	cfg.MaxRecords, cfg.MaxChars = 1000, 1<<20
+	change(&cfg)
+	s, err := New(cfg)
+	require.NoError(t, err)
+	return s
+}
+
+func TestBoundsOfARequest(t *testing.T) {
+	s := bounded(t, &upper{}, func(c *Config) { c.MaxSentences, c.MaxTokens, c.MaxChars = 6, 40, 60 })
+	two := []string{"fr", "ja"}
+	for _, test := range []struct {
+		name string
+		req  Request
+		want Code
+	}{
+		{"sentences", Request{From: "en", To: []string{"fr"}, Records: texts("a.\nb.\nc.\nd.\ne.\nf.").Records}, ""},
+		{"too many sentences", Request{From: "en", To: []string{"fr"}, Records: texts("a.\nb.\nc.\nd.\ne.", "f.\ng.").Records}, CodeTooManySentences},
+		{"with languages", Request{From: "en", To: two, Records: texts("a.\nb.\nc.").Records}, ""},
+		{"too many with languages", Request{From: "en", To: two, Records: texts("a.\nb.", "c.\nd.").Records}, CodeTooManySentences},
+		{"equal ones are in the answer too", Request{From: "en", To: []string{"fr"}, Records: texts(strings.Repeat("a.\n", 7)).Records}, CodeTooManySentences},
+		{"tokens", Request{From: "en", To: []string{"fr"}, Records: texts(strings.Repeat("a", 38)).Records}, ""},
+		{"too many tokens", Request{From: "en", To: []string{"fr"}, Records: texts(strings.Repeat("a", 39)).Records}, CodeTooManyTokens},
+		{"too many tokens with languages", Request{From: "en", To: two, Records: texts(strings.Repeat("a", 19)).Records}, CodeTooManyTokens},
+		{"equal ones are decoded once", Request{From: "en", To: []string{"fr"}, Records: texts(strings.Repeat("a", 25), strings.Repeat("a", 25)).Records}, ""},
+		{"characters", Request{From: "en", To: []string{"fr"}, Records: texts("\ufdfa\ufdfa\ufdfa").Records}, ""},
+		{"characters that stand for many", Request{From: "en", To: []string{"fr"}, Records: texts("\ufdfa\ufdfa\ufdfa\ufdfa").Records}, CodeTextTooLong},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := s.Translate(t.Context(), test.req)
+			if test.want == "" {
+				assert.NoError(t, err)
+				return
+			}
+			var refused *Error
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, test.want, refused.Code, "%s", refused)
+		})
+	}
+}
+
+func TestCharacters(t *testing.T) {
+	for text, want := range map[string]int{
+		"": 0, "abc": 3, "Überprüfung": 11, "日本語": 3, "e\u0301": 1, "ﬁ": 2, "\ufdfa": 18, "㍿": 4, "a\ufdfab": 20, "\xff": 1,
+	} {
+		assert.Equal(t, want, Characters(text), "%q", text)
+	}
+}
+
+// Equal sentences of a request, in the same languages, are decoded once and answered
+// everywhere.
+func TestEqualSentencesAreOne(t *testing.T) {
+	eng := &upper{}
+	req := texts("Yes. No. Yes.", "No.\nYes.", "Yes.")
+	req.To = []string{"fr", "ja"}
+	got, err := bounded(t, eng, same).Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Yes.", "No.", "Yes.", "No."}, sources(eng.last()))
+	assert.Equal(t, []string{"YES. NO. YES.", "NO.\nYES.", "YES."}, textsOf(got[:3]))
+	assert.Len(t, got[0].Segments, 3)
+}
+
+// A request has only so many tokens to try again with, for all its sentences together.
+func TestRetriesAreBounded(t *testing.T) {
+	const sentences = 60
+	var lines []string
+	for i := range sentences {
+		lines = append(lines, fmt.Sprintf("%s number %c%c.", strings.Repeat("word ", 7), 'a'+i%26, 'a'+i/26))
+	}
+	tokens, first := 0, 0
+	eng := &upper{decode: func(text string, job engine.Job) (string, bool) {
+		tokens += len(job.Source)
+		return strings.ToUpper(text), true // each is tried again and again
+	}}
+	req := texts(strings.Join(lines, "\n"))
+	req.Flagged = true
+	got, err := bounded(t, eng, same).Translate(t.Context(), req)
+	require.NoError(t, err)
+	for _, line := range lines {
+		ids, _ := runes{}.Encode("en", line)
+		first += len(ids)
+	}
+	assert.Greater(t, tokens, 2*first, "they are tried again")
+	assert.LessOrEqual(t, tokens, 2*first+retryTokens)
+	assert.Equal(t, Truncated, got[0].Flags)
+	assert.Len(t, got[0].Segments, sentences, "and nothing is lost")
+}
+
+// What was not tried in all ways for want of tokens is not remembered: another request
+// may have them.
+func TestCacheHoldsNothingThatWasNotTriedInAllWays(t *testing.T) {
+	c := newCache(t)
+	eng := &upper{decode: func(text string, _ engine.Job) (string, bool) { return strings.ToUpper(text), true }}
+	s := cached(t, c, eng, func(cfg *Config) { cfg.MaxChars = 1 << 20 })
+	var lines []string
+	for i := range 60 {
+		lines = append(lines, fmt.Sprintf("%s number %c%c.", strings.Repeat("word ", 7), 'a'+i%26, 'a'+i/26))
+	}
+	req := texts(strings.Join(lines, "\n"))
+	req.Flagged = true
+	_, err := s.Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Less(t, c.Stats().Entries, 60)
+}
+
+// A longer try that the request's own options do not allow is left out.
+func TestLongerTriesKeepWithinTheOptions(t *testing.T) {
+	eng := &upper{decode: func(text string, job engine.Job) (string, bool) {
+		return strings.ToUpper(text), job.Search.Validate() != nil || job.Search.MaxLength < 60
+	}}
+	penalty := 39.0
+	req := texts("one two three")
+	req.Flagged, req.Options = true, Options{MaxLength: 4, LengthPenalty: &penalty}
+	got, err := service(t, runes{}, eng).Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.True(t, got[0].Flags.Has(Truncated))
+	for _, r := range eng.requests {
+		for _, job := range r.Jobs {
+			assert.NoError(t, job.Search.Validate())
+		}
+	}
+}
+
+// Memory is taken before anything of its size is made, and what does not fit is refused
+// without an answer of the engine.
+func TestMemoryIsTakenFirst(t *testing.T) {
+	for name, text := range map[string]string{
+		"a text":    strings.Repeat("a", 100_000),
+		"sentences": strings.Repeat("a.\n", 900),
+	} {
+		t.Run(name, func(t *testing.T) {
+			eng := &upper{}
+			m := admission.New(800_000)
+			lease := m.Lease("a")
+			_, err := bounded(t, eng, same).Translate(admission.With(t.Context(), lease), texts(text))
+			assert.ErrorIs(t, err, admission.ErrFull)
+			assert.Empty(t, eng.requests)
+			lease.Close()
+			assert.Zero(t, m.InUse())
+		})
+	}
+}
+
+// windowed is an engine that takes some jobs at a time, and lets somebody look now and then.
+type windowed struct {
+	upper
+	look func()
+}
+
+func (w *windowed) Stream(ctx context.Context, req engine.Request,
+	next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
+	const window, looks = 100, 3000
+	taken, all := 0, 0
+	return w.upper.Stream(ctx, req, func() (job engine.Job, ok bool, err error) {
+		if all%looks == 0 {
+			w.requests = nil // this test's own memory
+			w.look()
+		}
+		if taken == window {
+			taken = 0
+			return job, false, nil
+		}
+		taken++
+		all++
+		return next()
+	}, each)
+}
+
+// What a request takes is no more than what was taken for it.
+func TestMemoryOfARequest(t *testing.T) {
+	distinct := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%c%c%c.\n", 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26)
+		}
+		return b.String()
+	}
+	for name, test := range map[string]struct {
+		text string
+		to   []string
+	}{
+		"equal sentences":     {strings.Repeat("a\n", 50_000), []string{"fr", "ja"}},
+		"different ones":      {distinct(17_000), []string{"fr", "ja"}},
+		"marks":               {strings.Repeat("**a** b. ", 10_000), []string{"fr", "ja"}},
+		"one that never ends": {strings.Repeat("a", 100_000), []string{"fr"}},
+		"no sentence":         {strings.Repeat("1\n", 50_000), []string{"fr", "ja"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := admission.New(1 << 40)
+			lease := m.Lease("")
+			var before, most uint64
+			use := func() uint64 {
+				runtime.GC()
+				var stats runtime.MemStats
+				runtime.ReadMemStats(&stats)
+				return stats.HeapAlloc
+			}
+			eng := &windowed{look: func() { most = max(most, use()) }}
+			s := bounded(t, eng, func(c *Config) { c.MaxSentences, c.MaxTokens = 1<<20, 1<<20 })
+			req := texts(test.text)
+			req.To = test.to
+			before = use()
+			got, err := s.Translate(admission.With(t.Context(), lease), req)
+			most = max(most, use())
+			require.NoError(t, err)
+			took := int64(most) - int64(before)
+			t.Logf("%d bytes, %d taken", took, m.InUse())
+			assert.Less(t, took, m.InUse())
+			runtime.KeepAlive(got)
+		})
+	}
+}
