@@ -6,8 +6,9 @@
 // and characters in a time. Routes for probes and metrics are left out by not
 // putting the gate before them; the gate itself knows no paths.
 //
-// The package also has what belongs to the same border: [CORS], [TrustedProxies]
-// and the [Deadline] that a client sets.
+// The package also has what belongs to the same border: [CORS], the [Proxies] that
+// are believed and the [Deadline] that a client sets. [Caller] tells callers apart in
+// all routes.
 //
 // # The keys file
 //
@@ -46,7 +47,9 @@ type Config struct {
 	// KeysFile is the path of the file with the API keys. "" lets everybody in.
 	KeysFile string
 	// Limits hold for each key that has none of its own in the file, and without
-	// keys for each client address. The zero Limits are none.
+	// keys for each client address. Where keys are needed, Limits.Requests is also
+	// how many requests without a valid key an address may send. The zero Limits are
+	// none.
 	Limits Limits
 	// MaxClients is how many client addresses are remembered at once, at least 1024;
 	// 0 is DefaultMaxClients. Those that are used least make room for others, and
@@ -95,26 +98,53 @@ func (g *Gate) Watch(ctx context.Context) {
 	}
 }
 
-// Enter lets a request in, which is to be asked once for each request. bodyKey is a
-// key that came in the body or the query, and "" where there is none; headers are
-// looked at as well:
+// Enter lets a request in, which is to be asked once for each request, and before
+// its body is read unless [Gate.MustReadKey] says otherwise. fieldKey is a key that
+// came in the query or the body, and "" where there is none; headers are looked at as
+// well:
 //
 //	Authorization: Bearer KEY
 //	Authorization: DeepL-Auth-Key KEY
 //	X-API-Key: KEY
 //
-// The error is ErrNoKey, ErrBadKey or a *LimitError. Enter sets the headers that
-// go with them, WWW-Authenticate and Retry-After, and for callers with limits
-// RateLimit and RateLimit-Policy; it does not answer.
-func (g *Gate) Enter(c *gin.Context, bodyKey string) error {
-	who, err := g.identify(c, bodyKey)
+// The error is ErrNoKey, ErrBadKey or a *LimitError, which an address also gets that
+// has sent too many requests without a valid key. Enter sets the headers that go with
+// them, WWW-Authenticate and Retry-After, and for callers with limits RateLimit and
+// RateLimit-Policy; it does not answer.
+func (g *Gate) Enter(c *gin.Context, fieldKey string) error {
+	who, err := g.identify(c, fieldKey)
 	if err != nil {
+		stranger := g.clients.of(addressOf(c))
+		if err := g.take(c, stranger, stranger.requests, 1); err != nil {
+			return err
+		}
 		g.countRefusal(err)
 		c.Header("WWW-Authenticate", challenge(err))
 		return err
 	}
 	c.Set(callerKey, who)
 	return g.take(c, who, who.requests, 1)
+}
+
+// MustReadKey says whether a request has to have a key, and has none in its headers
+// nor in its query, whose key is queryKey: then one may be in its body. The error is a
+// *LimitError where its address has sent too many requests without a valid key, so
+// that the body is not worth reading. Nothing is counted but that refusal.
+func (g *Gate) MustReadKey(c *gin.Context, queryKey string) (bool, error) {
+	if g.keys == nil {
+		return false, nil
+	}
+	if _, err := g.identify(c, queryKey); !errors.Is(err, ErrNoKey) {
+		return false, nil
+	}
+	stranger := g.clients.of(addressOf(c))
+	now := time.Now()
+	err := stranger.requests.check(now, 1)
+	if err != nil {
+		g.countRefusal(err)
+		stranger.announce(c.Writer.Header(), now, err)
+	}
+	return true, err
 }
 
 // Charge counts the characters of a request that was let in: Unicode code points,
@@ -157,6 +187,17 @@ func Name(c *gin.Context) string {
 	return who.name
 }
 
+// Caller tells the callers of requests apart: it is the name of the key that a request
+// was let in with, else the client's address, of which IPv6 has the network alone
+// (2001:db8:0:1::/64). Use it where no more of them are kept than requests are in
+// flight: there are many addresses.
+func Caller(c *gin.Context) string {
+	if name := Name(c); name != "" {
+		return name
+	}
+	return addressOf(c).String()
+}
+
 // Stats are the numbers of a gate: counters since its start, and sizes now.
 type Stats struct {
 	// WithoutKey and BadKey are requests that were turned away for their key.
@@ -186,11 +227,11 @@ func (g *Gate) Stats() Stats {
 }
 
 // identify finds out who sent a request.
-func (g *Gate) identify(c *gin.Context, bodyKey string) (*caller, error) {
+func (g *Gate) identify(c *gin.Context, fieldKey string) (*caller, error) {
 	if g.keys == nil {
-		return g.clients.of(c.ClientIP()), nil
+		return g.clients.of(addressOf(c)), nil
 	}
-	key, err := oneKey(append(headerKeys(c.Request.Header), bodyKey))
+	key, err := oneKey(append(headerKeys(c.Request.Header), fieldKey))
 	if err != nil {
 		return nil, err
 	}

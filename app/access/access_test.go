@@ -121,6 +121,98 @@ func TestKeyInTheBody(t *testing.T) {
 	}
 }
 
+// An address may not try keys for ever, nor send requests without one. Who has a key
+// is let in from there all the same.
+func TestStrangersAreLimited(t *testing.T) {
+	key := NewKey()
+	g, _ := newGate(t, Config{
+		KeysFile: writeKeys(t, "", keyLine(t, "alice", key, "rate=unlimited")), Limits: Limits{Requests: Rate{1, time.Hour}, Burst: 3},
+	})
+	h := server(t, g)
+	for _, test := range []struct {
+		name    string
+		path    string
+		headers []string
+		status  int
+	}{
+		{"no key", "/", nil, 401},
+		{"no key in the body", "/form", []string{"body", "q=text"}, 401},
+		{"a wrong key", "/", []string{"X-API-Key", NewKey()}, 401},
+		{"one more", "/", []string{"X-API-Key", NewKey()}, 429},
+		{"one more without a key", "/form", []string{"body", "q=text"}, 429},
+		{"the right key", "/", []string{"X-API-Key", key}, 200},
+		{"the right key again", "/", []string{"X-API-Key", key}, 200},
+		{"another address", "/", []string{"from", "198.51.100.1:1000"}, 401},
+	} {
+		w := send(h, test.path, test.headers...)
+		assert.Equal(t, test.status, w.Code, test.name)
+		assert.Equal(t, test.status == 429, w.Header().Get("Retry-After") != "", test.name)
+	}
+	assert.EqualValues(t, 2, g.Stats().OverRequests)
+}
+
+func TestMustReadKey(t *testing.T) {
+	key := NewKey()
+	limits := Limits{Requests: Rate{1, time.Hour}}
+	closed, _ := newGate(t, Config{KeysFile: writeKeys(t, "", keyLine(t, "alice", key)), Limits: limits})
+	open, _ := newGate(t, Config{Limits: limits})
+	ask := func(g *Gate, header, query string) (bool, error) {
+		c, _ := gin.CreateTestContext(httptest.NewRecorder())
+		c.Request = httptest.NewRequest(http.MethodPost, "/", nil)
+		c.Request.Header.Set("X-API-Key", header)
+		return g.MustReadKey(c, query)
+	}
+	for _, test := range []struct {
+		name          string
+		gate          *Gate
+		header, query string
+		want          bool
+	}{
+		{"open", open, "", "", false},
+		{"in the header", closed, key, "", false},
+		{"in the query", closed, "", key, false},
+		{"wrong", closed, "wrong", "", false},
+		{"two different ones", closed, "a", "b", false},
+		{"none", closed, "", "", true},
+		{"none, again", closed, "", "", true},
+	} {
+		must, err := ask(test.gate, test.header, test.query)
+		require.NoError(t, err, test.name)
+		assert.Equal(t, test.want, must, test.name)
+	}
+	require.Equal(t, 401, send(server(t, closed), "/").Code)
+	_, err := ask(closed, "", "")
+	var limit *LimitError
+	require.ErrorAs(t, err, &limit, "the address has used up its attempts")
+	_, err = ask(closed, key, "")
+	require.NoError(t, err)
+}
+
+func TestCaller(t *testing.T) {
+	key := NewKey()
+	closed, _ := newGate(t, Config{KeysFile: writeKeys(t, "", keyLine(t, "alice", key))})
+	open, _ := newGate(t, Config{})
+	for _, test := range []struct{ name, from, forwarded, want string }{
+		{"IPv4", "192.0.2.1:1000", "", "192.0.2.1/32"},
+		{"IPv6", "[2001:db8:0:1::2%eth0]:1000", "", "2001:db8:0:1::/64"},
+		{"behind a proxy", "10.0.0.1:1000", "192.0.2.1:1000", "192.0.2.1/32"},
+		{"no address", "@", "", "invalid Prefix"},
+	} {
+		c, _ := gin.CreateTestContext(httptest.NewRecorder())
+		c.Request = httptest.NewRequest(http.MethodPost, "/", nil)
+		c.Request.RemoteAddr = test.from
+		c.Request.Header.Set("X-Forwarded-For", test.forwarded)
+		proxies, err := TrustedProxies([]string{"10.0.0.0/8"})
+		require.NoError(t, err)
+		proxies.Resolve(c)
+		assert.Equal(t, test.want, Caller(c), test.name)
+		require.NoError(t, open.Enter(c, ""))
+		assert.Equal(t, test.want, Caller(c), test.name)
+		require.NoError(t, closed.Enter(c, key))
+		assert.Equal(t, "alice", Caller(c), test.name)
+	}
+}
+
 // Without a keys file everybody may come, also who has a key for another service.
 func TestOpen(t *testing.T) {
 	g, _ := newGate(t, Config{})

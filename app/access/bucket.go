@@ -101,6 +101,19 @@ func (b bucket) take(now time.Time, n int) error {
 	case b.tokens.AllowN(now, n):
 		return nil
 	}
+	return b.limitError(now, n)
+}
+
+// check returns a *LimitError where there are fewer than n units, and takes none.
+func (b bucket) check(now time.Time, n int) error {
+	if b.quota == nil || b.tokens.TokensAt(now) >= float64(n) {
+		return nil
+	}
+	return b.limitError(now, n)
+}
+
+// limitError is the error of asking for n units where there are fewer.
+func (b bucket) limitError(now time.Time, n int) error {
 	missing := float64(n) - b.tokens.TokensAt(now)
 	return &LimitError{Limit: b.quota.limit, Rate: b.quota.rate, Wait: b.quota.fill(missing)}
 }

@@ -11,18 +11,13 @@ import (
 // be forgotten, and start afresh, while they are busy.
 const minClients = 1024
 
-// address is what a client is known by: an IPv4 address as IPv6, or the first half
-// of an IPv6 address. A provider gives a customer at least a /64 (RFC 6177), and
-// whoever has one can send from all of its 2^64 addresses.
-type address [16]byte
-
 // clients are the callers that are known by their address. It is bounded: however
 // many addresses there are, it keeps those that come often or came last (W-TinyLFU),
 // so that a flood of strangers does not free one of them from its limit. It is safe
 // for concurrent use and starts no goroutine.
 type clients struct {
 	requests, characters *quota // nil for no limit
-	known                *otter.Cache[address, *caller]
+	known                *otter.Cache[netip.Prefix, *caller]
 }
 
 func newClients(most int, limits Limits) (*clients, error) {
@@ -32,7 +27,7 @@ func newClients(most int, limits Limits) (*clients, error) {
 	if most < minClients {
 		return nil, fmt.Errorf("%d client addresses to remember: use %d or more", most, minClients)
 	}
-	known, err := otter.New(&otter.Options[address, *caller]{
+	known, err := otter.New(&otter.Options[netip.Prefix, *caller]{
 		MaximumSize: most,
 		// Make room in the call that needs it: with goroutines, what waits for them
 		// would not be bounded.
@@ -44,13 +39,11 @@ func newClients(most int, limits Limits) (*clients, error) {
 	return &clients{limits.requestQuota(), limits.characterQuota(), known}, nil
 }
 
-// of is the caller at an IP address. Addresses that cannot be read, as those of
-// clients at a Unix socket, are one caller.
-func (c *clients) of(ip string) *caller {
+// of is the caller at an address, as addressOf returns it.
+func (c *clients) of(a netip.Prefix) *caller {
 	if c.requests == nil && c.characters == nil {
 		return &caller{}
 	}
-	a := addressOf(ip)
 	if who, ok := c.known.GetIfPresent(a); ok {
 		return who
 	}
@@ -60,15 +53,3 @@ func (c *clients) of(ip string) *caller {
 }
 
 func (c *clients) len() int { return c.known.EstimatedSize() }
-
-func addressOf(ip string) address {
-	addr, err := netip.ParseAddr(ip)
-	if err != nil {
-		return address{}
-	}
-	addr = addr.Unmap().WithZone("")
-	if addr.Is6() {
-		addr = netip.PrefixFrom(addr, 64).Masked().Addr()
-	}
-	return addr.As16()
-}

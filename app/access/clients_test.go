@@ -34,6 +34,19 @@ func TestAddresses(t *testing.T) {
 		{"a client that names others", forwarded(proxy, "1.1.1.1, 192.0.2.1"), forwarded(proxy, "2.2.2.2, 192.0.2.1"), true},
 		{"a client behind two proxies", forwarded(proxy, "192.0.2.1, 10.5.5.5"), forwarded(proxy, "192.0.2.1"), true},
 		{"a client that sends nonsense", forwarded(proxy, "nonsense"), forwarded(proxy, "no, sense"), true},
+		{"a proxy that writes nonsense for one of its clients", forwarded(proxy, "1.1.1.1, unknown"), forwarded(proxy, "192.0.2.1"), false},
+		{"a client that names others before nonsense", forwarded(proxy, "1.1.1.1, _a"), forwarded(proxy, "2.2.2.2, _b"), true},
+		{"two clients with ports", forwarded(proxy, "192.0.2.1:1000"), forwarded(proxy, "192.0.2.2:1000"), false},
+		{"one client with two ports", forwarded(proxy, "192.0.2.1:1000"), forwarded(proxy, "192.0.2.1:2000"), true},
+		{"one client with and without a port", forwarded(proxy, "192.0.2.1:1000"), forwarded(proxy, "192.0.2.1"), true},
+		{"two clients with IPv6 and ports", forwarded(proxy, "[2001:db8::1]:443"), forwarded(proxy, "[2001:db8:0:1::1]:443"), false},
+		{"one client with IPv6, in brackets", forwarded(proxy, "[2001:db8::1]"), forwarded(proxy, "2001:db8::1"), true},
+		{"a client behind two proxies with ports", forwarded(proxy, "192.0.2.1:9, 10.5.5.5:9"), forwarded(proxy, "192.0.2.1"), true},
+		{"a client whose proxy adds a line", append(forwarded(proxy, "1.1.1.1"), "X-Forwarded-For", "192.0.2.1"), forwarded(proxy, "192.0.2.1"), true},
+		{"a proxy as the client", forwarded(proxy, "10.4.4.4"), forwarded(proxy, "10.4.4.4,"), true},
+		{"a client that has another header", []string{"from", proxy, "X-Real-IP", "1.1.1.1"}, []string{"from", proxy, "X-Real-IP", "2.2.2.2"}, true},
+		{"a client that has another header, and its address", append(forwarded(proxy, "192.0.2.1"), "X-Real-IP", "1.1.1.1"),
+			append(forwarded(proxy, "192.0.2.1"), "X-Real-IP", "2.2.2.2", "Forwarded", "for=2.2.2.2"), true},
 		{"a client that nobody proxies", forwarded("192.0.2.9:1000", "1.1.1.1"), forwarded("192.0.2.9:1000", "2.2.2.2"), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -54,7 +67,7 @@ func strangers(c *clients, n int) {
 	var ip [16]byte
 	for i := range n {
 		binary.BigEndian.PutUint64(ip[:], 0x2001_0db8_0000_0000+uint64(i))
-		c.of(netip.AddrFrom16(ip).String())
+		c.of(network(netip.AddrFrom16(ip)))
 	}
 }
 
@@ -85,7 +98,7 @@ func TestFloodFreesNobody(t *testing.T) {
 	require.NoError(t, err)
 	admitted := 0
 	for range requests {
-		if c.of("192.0.2.1").requests.take(time.Now(), 1) == nil {
+		if c.of(netip.MustParsePrefix("192.0.2.1/32")).requests.take(time.Now(), 1) == nil {
 			admitted++
 		}
 		strangers(c, flood)

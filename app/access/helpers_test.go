@@ -78,7 +78,7 @@ func server(t testing.TB, g *Gate, trusted ...string) http.Handler {
 	router := gin.New()
 	proxies, err := TrustedProxies(trusted)
 	require.NoError(t, err)
-	require.NoError(t, router.SetTrustedProxies(proxies))
+	router.Use(proxies.Resolve)
 	router.POST("/", admit(g), func(c *gin.Context) {
 		n, _ := strconv.Atoi(c.Query("chars"))
 		if err := g.Charge(c, n); err != nil {

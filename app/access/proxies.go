@@ -2,19 +2,25 @@ package access
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
+
+	"github.com/gin-gonic/gin"
 )
 
-// TrustedProxies checks a list of addresses and networks (10.0.0.0/8, ::1) whose
-// X-Forwarded-For is believed, for gin's SetTrustedProxies. The proxies there must
-// add the client's address to that header or overwrite it. An empty list gives nil,
-// with which gin believes nobody; without a call it would believe everybody.
+// Proxies are the networks of proxies whose X-Forwarded-For is believed. The proxies
+// there must add the client's address to that header or overwrite it. No other header
+// is looked at. Without networks nobody is believed.
+type Proxies []netip.Prefix
+
+// TrustedProxies reads a list of addresses and networks (10.0.0.0/8, ::1).
 //
 // A network of all addresses is refused: every client could then choose the address
 // that it is limited by.
-func TrustedProxies(list []string) ([]string, error) {
-	var trusted []string
+func TrustedProxies(list []string) (Proxies, error) {
+	var trusted Proxies
 	for _, item := range list {
 		item = strings.TrimSpace(item)
 		if item == "" {
@@ -30,7 +36,77 @@ func TrustedProxies(list []string) ([]string, error) {
 		case network.Bits() == 0:
 			return nil, fmt.Errorf("%s is everybody: name the networks of the proxies", item)
 		}
-		trusted = append(trusted, network.Masked().String())
+		trusted = append(trusted, network.Masked())
 	}
 	return trusted, nil
+}
+
+// addressKey is where the address of a request's client is in gin's context.
+const addressKey = "dragoman/access.address"
+
+// Resolve is the middleware that finds out the address of a request's client. It must
+// stand before all that asks for it; without it the proxies are the clients.
+func (p Proxies) Resolve(c *gin.Context) { c.Set(addressKey, network(p.client(c.Request))) }
+
+// addressOf is what the client of a request is known by: an IPv4 address, or the
+// first half of an IPv6 address. A provider gives a customer at least a /64 (RFC
+// 6177), and whoever has one can send from all of its 2^64 addresses. All addresses
+// that cannot be read, as those of clients at a Unix socket, are the zero Prefix.
+func addressOf(c *gin.Context) netip.Prefix {
+	if value, ok := c.Get(addressKey); ok {
+		return value.(netip.Prefix)
+	}
+	return network(Proxies{}.client(c.Request))
+}
+
+func network(addr netip.Addr) netip.Prefix {
+	addr = addr.Unmap().WithZone("")
+	// Prefix fails for the zero Addr only, with the zero Prefix.
+	prefix, _ := addr.Prefix(min(addr.BitLen(), 64))
+	return prefix
+}
+
+// client is the address that a request comes from. Proxies append the address of who
+// sent them the request, so that the list is read from its end, for as long as it was
+// a believed proxy that wrote. What is further to the front may be the client's own
+// invention. Where a proxy has written something else than an address, the client is
+// the proxy: what comes before is not believed, and the text may be another one in
+// each request.
+func (p Proxies) client(r *http.Request) netip.Addr {
+	client, _ := parseHost(r.RemoteAddr)
+	list := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+	for more := list != ""; more && p.trust(client); {
+		var entry string
+		comma := strings.LastIndexByte(list, ',')
+		entry, list, more = strings.TrimSpace(list[comma+1:]), list[:max(comma, 0)], comma >= 0
+		if entry == "" {
+			continue
+		}
+		before, ok := parseHost(entry)
+		if !ok {
+			break
+		}
+		client = before
+	}
+	return client
+}
+
+func (p Proxies) trust(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(addr) })
+}
+
+// parseHost reads an address with or without a port, as proxies write it: 192.0.2.1,
+// 192.0.2.1:80, 2001:db8::1, [2001:db8::1] or [2001:db8::1]:80.
+func parseHost(s string) (netip.Addr, bool) {
+	if withPort, err := netip.ParseAddrPort(s); err == nil {
+		return withPort.Addr(), true
+	}
+	if inner, ok := strings.CutPrefix(s, "["); ok {
+		if s, ok = strings.CutSuffix(inner, "]"); !ok {
+			return netip.Addr{}, false
+		}
+	}
+	addr, err := netip.ParseAddr(s)
+	return addr, err == nil
 }

@@ -2,9 +2,9 @@
 // clients of LibreTranslate, package deepl those of DeepL, both unchanged but for
 // the address.
 //
-// A route is made by [Config.Route]: it reads the request's fields in whichever
-// form they were sent, checks the key, lets the API's handler make the answer, and
-// has the API tell errors in its own words. What went wrong is sorted once, by
+// A route is made by [Config.Route]: it checks the key, reads the request's fields in
+// whichever form they were sent, lets the API's handler make the answer, and has the
+// API tell errors in its own words. What went wrong is sorted once, by
 // [Explain], and [Class.Statuses] is the one table of both APIs' statuses.
 //
 // The size of bodies, the time they may take, the time of a translation, CORS and
@@ -14,6 +14,7 @@ package compat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -49,14 +50,21 @@ type Config struct {
 	// Backend returns what translates, or nil while the model is loading.
 	Backend func() *Backend
 	// Key lets a request in. It is called once for each request to a route that
-	// needs a key; key is the one in the request's fields, and "" where there is
-	// none. Those in headers are Key's own to find. Its errors are those of
+	// needs a key, before the body is read; key is the one in the query, or in the
+	// body where MustReadKey says so, and "" where there is none. Those in headers
+	// are Key's own to find. Its errors are those of
 	// [dragoman/app/access.Gate.Enter]. nil lets everybody in.
 	Key func(c *gin.Context, key string) error
+	// MustReadKey says whether a key may be in the body, key being the one in the
+	// query; see [dragoman/app/access.Gate.MustReadKey]. nil: it always may.
+	MustReadKey func(c *gin.Context, key string) (bool, error)
+	// MaxTexts and MaxChars bound the texts, and the characters of each, whose
+	// language is to be detected. 0: no bound.
+	MaxTexts, MaxChars int
 	// KeyNeeded says that nobody is let in without a key, for clients that ask.
 	KeyNeeded bool
 	// Charge is told the characters (code points, markup left out) of a request
-	// that is about to be translated. An error refuses it; see
+	// that is about to be translated, or whose language is to be detected. An error refuses it; see
 	// [dragoman/app/access.Gate.Charge].
 	Charge func(c *gin.Context, characters int) error
 	// Usage returns the characters that the request's key has used and may use, for
@@ -108,20 +116,64 @@ func (cfg Config) serve(c *gin.Context, d Dialect, h func(Call) (any, error)) (a
 	if err != nil {
 		return nil, err
 	}
-	fields, err := ReadFields(c)
+	fields, err := cfg.enter(c, d)
 	if err != nil {
 		return nil, err
-	}
-	key, err := fields.Text(d.KeyField)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.Key != nil {
-		if err := cfg.Key(c, key); err != nil {
-			return nil, err
-		}
 	}
 	return h(Call{Context: c, Backend: backend, Fields: fields})
+}
+
+// maxKeylessBody is the size of a body that may be read to find a key in it: who
+// sends more has a key in the header or the query. LibreTranslate's clients send theirs
+// at the end of the body, so that there is no use in looking at its start.
+const maxKeylessBody = 256 << 10
+
+// enter lets a request in and reads its fields, in this order where it can: the body
+// of a request whose key is still to be found in it is read only if it is small.
+func (cfg Config) enter(c *gin.Context, d Dialect) (Fields, error) {
+	if cfg.Key == nil {
+		return ReadFields(c)
+	}
+	key := parseForm(c.Request.URL.RawQuery).Get(d.KeyField)
+	inBody := true
+	if cfg.MustReadKey != nil {
+		var err error
+		if inBody, err = cfg.MustReadKey(c, key); err != nil {
+			return Fields{}, err
+		}
+	}
+	if !inBody {
+		if err := cfg.Key(c, key); err != nil {
+			return Fields{}, err
+		}
+		return ReadFields(c)
+	}
+	fields, err := readKeyless(c)
+	if err == nil {
+		key, err = fields.Text(d.KeyField)
+	}
+	if err != nil {
+		// Who has sent such a body has sent no key.
+		_ = cfg.Key(c, "")
+		return Fields{}, err
+	}
+	return fields, cfg.Key(c, key)
+}
+
+// readKeyless reads the fields of a request if its body is small.
+func readKeyless(c *gin.Context) (Fields, error) {
+	tooLarge := &RequestError{Class: TooLarge, Message: fmt.Sprintf(
+		"A body whose API key is not known may have at most %d bytes: send the key in a header (Authorization: Bearer KEY) or in the query.", maxKeylessBody)}
+	if c.Request.ContentLength > maxKeylessBody {
+		return Fields{}, tooLarge
+	}
+	c.Request.Body = http.MaxBytesReader(nil, c.Request.Body, maxKeylessBody)
+	fields, err := ReadFields(c)
+	var over *http.MaxBytesError
+	if errors.As(err, &over) && over.Limit == maxKeylessBody {
+		return Fields{}, tooLarge
+	}
+	return fields, err
 }
 
 // Loaded returns the backend, or [ErrNotReady] while there is none.
@@ -153,10 +205,8 @@ func (cfg Config) Translate(call Call, job Job) ([]translate.Result, error) {
 		req.Records[i] = translate.Record{ID: strconv.Itoa(i), Text: text}
 		characters += Characters(text, job.Format)
 	}
-	if cfg.Charge != nil {
-		if err := cfg.Charge(c, characters); err != nil {
-			return nil, err
-		}
+	if err := cfg.charge(c, characters); err != nil {
+		return nil, err
 	}
 	results, err := call.Backend.Translator.Translate(c.Request.Context(), req)
 	if err != nil {
@@ -169,4 +219,29 @@ func (cfg Config) Translate(call Call, job Job) ([]translate.Result, error) {
 		cfg.Translated(c, results)
 	}
 	return results, nil
+}
+
+// Detected charges a request for the texts whose language is to be detected. It fails
+// where they are too many or too long, and charges nothing then.
+func (cfg Config) Detected(c *gin.Context, texts []string) error {
+	if most := cfg.MaxTexts; most > 0 && len(texts) > most {
+		return &RequestError{Class: TooMuch, Message: fmt.Sprintf("There are %d texts, at most %d are allowed: send several requests.", len(texts), most)}
+	}
+	characters := 0
+	for _, text := range texts {
+		n := Characters(text, translate.Text)
+		if most := cfg.MaxChars; most > 0 && n > most {
+			return Refuse("A text has %d characters, at most %d are allowed.", n, most)
+		}
+		characters += n
+	}
+	return cfg.charge(c, characters)
+}
+
+// charge charges a request for characters, if that is wanted.
+func (cfg Config) charge(c *gin.Context, characters int) error {
+	if cfg.Charge == nil {
+		return nil
+	}
+	return cfg.Charge(c, characters)
 }

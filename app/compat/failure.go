@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/body"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -153,6 +154,8 @@ func explain(err error) Failure {
 	case errors.As(err, &busy):
 		wait := busy.RetryAfter()
 		return Failure{Class: Busy, Message: fmt.Sprintf("Too many requests are waiting: try again in %d s.", wait), Wait: wait}
+	case errors.Is(err, body.ErrFull):
+		return Failure{Class: Busy, Message: sentence(body.ErrFull.Error()), Wait: 1}
 	case errors.Is(err, engine.ErrBusy):
 		return Failure{Class: Busy, Message: "Too many requests are waiting: try again in a moment.", Wait: 1}
 	case errors.Is(err, engine.ErrClosed):
@@ -197,7 +200,7 @@ func sentence(text string) string {
 }
 
 // Send answers with the failure, in the status and body of an API.
-func (f Failure) Send(c *gin.Context, status int, body any) {
+func (f Failure) Send(c *gin.Context, status int, answer any) {
 	_ = c.Error(f.Err) // for the access log
 	if f.Class == ClientGone {
 		const clientClosedRequest = 499 // for the access log, nobody reads it
@@ -207,10 +210,5 @@ func (f Failure) Send(c *gin.Context, status int, body any) {
 	if f.Wait > 0 {
 		c.Header("Retry-After", strconv.Itoa(f.Wait))
 	}
-	// The rest of a body that was not read is not worth reading.
-	if f.Class == TooLarge || f.Class == TooSlow {
-		c.Header("Connection", "close")
-	}
-	c.Abort()
-	c.PureJSON(status, body)
+	body.Refuse(c, status, answer)
 }

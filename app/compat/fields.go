@@ -2,6 +2,7 @@ package compat
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -18,8 +19,8 @@ import (
 	"dragoman/app/wording"
 )
 
-// maxPairs bounds the fields of a form, as net/url does: each takes far more memory
-// than its bytes in the body.
+// maxPairs bounds the fields of a form, as net/url does, those of an object, and the
+// texts of an array: each takes far more memory than its bytes in the body.
 const maxPairs = 10_000
 
 // Fields are the values that came with a request: in its query, and in a body that
@@ -27,7 +28,7 @@ const maxPairs = 10_000
 // GET. Fields that nobody asks for are ignored, as the original servers do. A
 // field that is null counts as missing. The zero Fields has none.
 type Fields struct {
-	object map[string]jsontext.Value
+	object object
 	form   url.Values // each with at least one value
 }
 
@@ -69,19 +70,48 @@ func ReadFields(c *gin.Context) (Fields, error) {
 	return fields, nil
 }
 
+// object is a JSON object of at most maxPairs fields.
+type object map[string]jsontext.Value
+
 // parseObject parses a JSON object. An empty body has no fields.
-func parseObject(raw []byte) (map[string]jsontext.Value, error) {
+func parseObject(raw []byte) (object, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
-	var object map[string]jsontext.Value
-	if err := json.Unmarshal(raw, &object); err != nil {
+	var parsed object
+	if err := json.Unmarshal(raw, &parsed); err != nil {
 		return nil, invalidJSON(err)
 	}
-	if object == nil {
-		return nil, Refuse("Invalid JSON format: the body is null, expected an object")
+	return parsed, nil
+}
+
+// UnmarshalJSONFrom reads an object, and stops where it has too many fields.
+func (o *object) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	if kind := in.PeekKind(); kind != '{' {
+		if err := in.SkipValue(); err != nil {
+			return err
+		}
+		return &json.SemanticError{JSONKind: kind}
 	}
-	return object, nil
+	_, _ = in.ReadToken()
+	*o = object{}
+	for in.PeekKind() != '}' {
+		if len(*o) == maxPairs {
+			return Refuse("Invalid request: the body has more than %d fields", maxPairs)
+		}
+		name, err := in.ReadToken()
+		if err != nil {
+			return err
+		}
+		key := name.String() // before the decoder goes on
+		value, err := in.ReadValue()
+		if err != nil {
+			return err
+		}
+		(*o)[key] = value.Clone()
+	}
+	_, err := in.ReadToken()
+	return err
 }
 
 // parseBody parses a form with the encoding of URLs.
@@ -177,18 +207,33 @@ func (f Fields) Texts(name string) (texts []string, list bool, err error) {
 		}
 		return []string{text}, false, nil
 	}
-	var items []*string // pointers tell null from ""
-	if err := json.Unmarshal(value, &items); err != nil {
-		return nil, false, Refuse("Invalid request: %s has an item that is not a string", name)
+	texts, err = parseTexts(name, value)
+	return texts, true, err
+}
+
+// parseTexts reads the texts of a field that is an array.
+func parseTexts(name string, array jsontext.Value) ([]string, error) {
+	in := jsontext.NewDecoder(bytes.NewBuffer(array))
+	if _, err := in.ReadToken(); err != nil {
+		return nil, err
 	}
-	texts = make([]string, len(items))
-	for i, item := range items {
-		if item == nil {
-			return nil, false, Refuse("Invalid request: %s[%d] is null, expected a string", name, i)
+	texts := []string{}
+	for in.PeekKind() != ']' {
+		if len(texts) == maxPairs {
+			return nil, &RequestError{Class: TooMuch, Message: fmt.Sprintf("Invalid request: %s has more than %d texts", name, maxPairs)}
 		}
-		texts[i] = *item
+		item, err := in.ReadToken()
+		switch {
+		case err != nil:
+			return nil, err
+		case item.Kind() == 'n':
+			return nil, Refuse("Invalid request: %s[%d] is null, expected a string", name, len(texts))
+		case item.Kind() != '"':
+			return nil, Refuse("Invalid request: %s has an item that is not a string", name)
+		}
+		texts = append(texts, item.String())
 	}
-	return texts, true, nil
+	return texts, nil
 }
 
 // Number returns a field's whole number, 0 where it is missing. ok is false where

@@ -2,6 +2,7 @@ package compat
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http/httptest"
 	"net/url"
@@ -74,6 +75,10 @@ func TestReadFieldsRefuses(t *testing.T) {
 		{"application/json", strings.NewReader(`{}{}`), "invalid character '{' after top-level value"},
 		{"application/json", strings.NewReader(strings.Repeat(`{"a":`, 20000)), "exceeded max depth"},
 		{"application/json", strings.NewReader(`"a"`), "the body is a string, expected an object"},
+		{"application/json", strings.NewReader(`null`), "the body is null, expected an object"},
+		{"application/json", strings.NewReader(`{"a":1,}`), "invalid character"},
+		{"application/json", strings.NewReader(`{"a"`), "at byte 4: unexpected EOF"},
+		{"application/json", strings.NewReader(fieldsOf(10_001)), "the body has more than 10000 fields"},
 		{"application/json", iotest.ErrReader(broken), "the body could not be read"},
 		{"application/x-www-form-urlencoded", iotest.ErrReader(broken), "the body could not be read"},
 		{"multipart/form-data; boundary=b", iotest.ErrReader(broken), "the body could not be read"},
@@ -84,6 +89,30 @@ func TestReadFieldsRefuses(t *testing.T) {
 		var refused *RequestError
 		require.ErrorAs(t, err, &refused, test.contentType)
 		assert.Contains(t, refused.Message, test.want)
+	}
+}
+
+// fieldsOf is an object with n fields.
+func fieldsOf(n int) string {
+	var object strings.Builder
+	for i := range n {
+		fmt.Fprintf(&object, `,"%d":0`, i)
+	}
+	return "{" + object.String()[1:] + "}"
+}
+
+func TestTextsAreFew(t *testing.T) {
+	for n, refused := range map[int]bool{10_000: false, 10_001: true} {
+		fields, err := read("POST", "/", "application/json", strings.NewReader(`{"q":[`+strings.Repeat(`"",`, n-1)+`""]}`))
+		require.NoError(t, err)
+		texts, _, err := fields.Texts("q")
+		var tooMany *RequestError
+		require.Equal(t, refused, errors.As(err, &tooMany), err)
+		if refused {
+			assert.Equal(t, TooMuch, tooMany.Class)
+			continue
+		}
+		assert.Len(t, texts, n)
 	}
 }
 

@@ -1,10 +1,8 @@
 package compat
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"dragoman/app/language"
 	"dragoman/app/translate"
@@ -66,21 +64,4 @@ func SourceOf(r translate.Result) string {
 		return "en"
 	}
 	return r.From
-}
-
-// tag is good enough to leave markup out of what is counted or looked at; nothing
-// that is translated goes through it.
-var tag = regexp.MustCompile(`<[^<>]*>`)
-
-// Prose is a text without the markup of its format.
-func Prose(text string, format translate.Format) string {
-	if format != translate.HTML {
-		return text
-	}
-	return tag.ReplaceAllLiteralString(text, "")
-}
-
-// Characters counts what there is to translate in a text, in code points.
-func Characters(text string, format translate.Format) int {
-	return utf8.RuneCountInString(Prose(text, format))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"dragoman/app/body"
 	"dragoman/app/wording"
 )
 
@@ -16,7 +17,7 @@ import (
 // middleware's limits say goes on as it is.
 func unreadable(err error) error {
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) || errors.Is(err, os.ErrDeadlineExceeded) {
+	if errors.As(err, &tooLarge) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, body.ErrFull) {
 		return fmt.Errorf("read the body: %w", err)
 	}
 	return Refuse("Invalid request: the body could not be read: it ends too early or is framed wrongly")
@@ -24,6 +25,10 @@ func unreadable(err error) error {
 
 // invalidJSON tells the sender what is wrong with a body that should be an object.
 func invalidJSON(err error) error {
+	var refused *RequestError
+	if errors.As(err, &refused) {
+		return refused
+	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
 		return Refuse("Invalid JSON format: the body is %s, expected an object", wording.Kind(semantic.JSONKind))

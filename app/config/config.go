@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"dragoman/app/access"
+	"dragoman/app/body"
 	"dragoman/model"
 )
 
@@ -62,14 +63,15 @@ type Config struct {
 	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" help:"translations in one request: records × target languages"`
 	MaxChars        int           `env:"MAX_CHARS" envDefault:"100000" help:"characters of one record"`
 	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" help:"bytes of a request's body"`
+	BodyMemory      Size          `env:"BODY_MEMORY" envDefault:"0" help:"memory for the bodies of all requests in flight, each of whose bytes counts 4 times, such as 64MiB; a caller gets at most half, and 503 where there is none left; 0: 16 × MAX_BODY_BYTES"`
 	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" help:"time that a request may wait and run before 504"`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"30s" help:"time that requests in flight get to finish after SIGTERM"`
 
 	KeysFile       string      `env:"API_KEYS_FILE" envDefault:"" help:"file of the API keys that are let in, which 'dragoman key' makes lines for; empty: everybody is let in"`
-	RateLimit      access.Rate `env:"RATE_LIMIT" envDefault:"unlimited" help:"requests of each key, or of each client address where there are no keys, such as 10/s or 600/m"`
+	RateLimit      access.Rate `env:"RATE_LIMIT" envDefault:"unlimited" help:"requests of each key, or of each client address where there are no keys, such as 10/s or 600/m; also requests of an address without a valid key"`
 	RateBurst      int         `env:"RATE_BURST" envDefault:"0" help:"requests of each at once; 0: those of one second"`
 	CharLimit      access.Rate `env:"CHAR_LIMIT" envDefault:"unlimited" help:"characters of each, such as 100000/m; as many may come at once"`
-	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks, with commas between, whose X-Forwarded-For is believed, such as 10.0.0.0/8"`
+	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks, with commas between, whose X-Forwarded-For is believed, and no other header, such as 10.0.0.0/8"`
 	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, with commas between, whose pages may call the service, such as https://app.example.com; *: all"`
 
 	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address for profiles, such as localhost:6060; empty: none"`
@@ -126,6 +128,8 @@ func (c Config) validate() error {
 	// A number below these has lost its unit.
 	size("KV_MEMORY", c.KVMemory, 1<<20)
 	size("CACHE_BYTES", c.CacheBytes, 64<<10)
+	// Half of the memory is the most that one caller gets.
+	size("BODY_MEMORY", c.BodyMemory, Size(2*body.PerByte*c.MaxBodyBytes))
 	within("THREADS", int64(c.Threads), 0, 1<<12)
 	within("NUM_BEAMS", int64(c.Beams), 0, 1<<10)
 	within("MAX_LENGTH", int64(c.MaxLength), 0, 1<<20)

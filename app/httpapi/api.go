@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"dragoman/app/access"
+	"dragoman/app/body"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
@@ -73,13 +74,16 @@ type Model struct {
 type Config struct {
 	Version        string
 	MaxBodyBytes   int64
+	BodyMemory     int64         // of the bodies of all requests, see package body; 0: 16 × MaxBodyBytes
+	MaxTexts       int           // of a request to detect languages
+	MaxChars       int           // of each of them
 	RequestTimeout time.Duration // of a translation, waiting included
 	Log            *slog.Logger
 
 	// What follows may be nil.
 	Gate           *access.Gate         // before all that translates
 	CORS           gin.HandlerFunc      // see access.CORS
-	TrustedProxies []string             // see access.TrustedProxies
+	TrustedProxies access.Proxies       // who says where requests come from
 	Metrics        *telemetry.Metrics   // also at /metrics
 	Tracer         trace.TracerProvider // makes spans of requests
 	Site           *webpage.Site        // at / for browsers
@@ -89,10 +93,9 @@ type Config struct {
 // API serves the routes. It is safe for concurrent use.
 type API struct {
 	cfg      Config
+	bodies   *body.Bounds
 	served   atomic.Pointer[served] // nil until Ready
 	draining atomic.Bool
-
-	bodyTimeout time.Duration // bodyTimeout; tests have less of it
 }
 
 // served is what an API has once it is ready.
@@ -102,7 +105,12 @@ type served struct {
 }
 
 // New makes an API that is not ready yet.
-func New(cfg Config) *API { return &API{cfg: cfg, bodyTimeout: bodyTimeout} }
+func New(cfg Config) *API {
+	if cfg.BodyMemory == 0 {
+		cfg.BodyMemory = 16 * cfg.MaxBodyBytes
+	}
+	return &API{cfg: cfg, bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.BodyMemory, Timeout: bodyTimeout})}
+}
 
 // Ready starts translating.
 func (a *API) Ready(t Translator, m Model) { a.served.Store(&served{t, m}) }
@@ -118,7 +126,7 @@ func (a *API) Drain() { a.draining.Store(true) }
 
 // Server makes a server of the API, with bounds on all that a client could hold
 // open. There is no ReadTimeout: it would also cut long translations off, because
-// the server reads on while a handler runs to notice clients that leave. limitBody
+// the server reads on while a handler runs to notice clients that leave. Package body
 // bounds the body instead.
 func (a *API) Server() *http.Server {
 	return &http.Server{
@@ -135,11 +143,11 @@ func (a *API) Server() *http.Server {
 func (a *API) Handler() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	_ = router.SetTrustedProxies(a.cfg.TrustedProxies) // fails on addresses that cannot be parsed only
+	router.ForwardedByClientIP = false // access.Proxies knows better
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
 	var known dialects // of the routes, once they are there
-	router.Use(telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic,
+	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic,
 		func(c *gin.Context) {
 			if fail, ok := known[c.FullPath()]; ok {
 				c.Set(dialectKey, fail)
@@ -166,7 +174,7 @@ func (a *API) Handler() http.Handler {
 	router.NoMethod(func(c *gin.Context) {
 		a.fail(c, problem(codeMethod, "", "this path takes %s", c.Writer.Header().Get("Allow")))
 	})
-	return router
+	return a.bodies.Serve(router)
 }
 
 // NotFound answers requests for what there is not.

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"dragoman/app/body"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/app/wording"
@@ -89,11 +90,11 @@ func decodeTranslation(r *http.Request) (translationRequest, error) {
 	if err != nil {
 		return req, err
 	}
-	var body translationBody
-	if err := json.Unmarshal(raw, &body, json.RejectUnknownMembers(true)); err != nil {
+	var parsed translationBody
+	if err := json.Unmarshal(raw, &parsed, json.RejectUnknownMembers(true)); err != nil {
 		return req, explainJSON(err)
 	}
-	return body.request()
+	return parsed.request()
 }
 
 // request checks that nothing is missing.
@@ -183,7 +184,7 @@ func checkMediaType(h http.Header) error {
 	return nil
 }
 
-// readBody reads a body that limitBody has bounded.
+// readBody reads a body that package body bounds.
 func readBody(r *http.Request) ([]byte, error) {
 	raw, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
@@ -192,6 +193,8 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, problem(codeBodyTooLarge, "", "the body is larger than %d bytes: send several requests", tooLarge.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, problem(codeBodyTimeout, "", "the body did not arrive in time")
+	case errors.Is(err, body.ErrFull):
+		return nil, err
 	case err != nil:
 		return nil, problem(codeInvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly")
 	case len(raw) == 0:

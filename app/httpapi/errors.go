@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/body"
 	"dragoman/app/engine"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
@@ -128,12 +129,7 @@ func (a *API) fail(c *gin.Context, err error) {
 	if status == http.StatusServiceUnavailable {
 		c.Header("Retry-After", strconv.Itoa(retryAfter(err)))
 	}
-	// The rest of a body that was not read is not worth reading.
-	if status == http.StatusRequestEntityTooLarge || status == http.StatusRequestTimeout {
-		c.Header("Connection", "close")
-	}
-	c.Abort()
-	c.PureJSON(status, errorBody{errorDetail{e.Code, e.Field, e.Message}})
+	body.Refuse(c, status, errorBody{errorDetail{e.Code, e.Field, e.Message}})
 }
 
 // retryAfter is how many seconds a client should wait after a 503: what the engine
@@ -193,6 +189,8 @@ func (a *API) public(c *gin.Context, err error) *translate.Error {
 			return problem(e.Code, e.Field, "%s, see %s", e.Message, languagesURL(c.Request))
 		}
 		return e
+	case errors.Is(err, body.ErrFull):
+		return problem(codeBusy, "", "%s", body.ErrFull)
 	case errors.Is(err, engine.ErrBusy):
 		return problem(codeBusy, "", "too many requests are waiting: try again in %d s", retryAfter(err))
 	case errors.Is(err, engine.ErrClosed):

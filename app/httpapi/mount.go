@@ -19,7 +19,7 @@ import (
 // mountDropIns adds the routes that LibreTranslate's and DeepL's clients know, and
 // returns how errors are told on each of their paths.
 func (a *API) mountDropIns(router *gin.Engine) dialects {
-	cfg := compat.Config{Backend: a.compatBackend, Translated: func(c *gin.Context, results []translate.Result) {
+	cfg := compat.Config{Backend: a.compatBackend, MaxTexts: a.cfg.MaxTexts, MaxChars: a.cfg.MaxChars, Translated: func(c *gin.Context, results []translate.Result) {
 		var seen tally
 		for _, r := range results {
 			seen.add(r)
@@ -28,7 +28,7 @@ func (a *API) mountDropIns(router *gin.Engine) dialects {
 		seen.header(c)
 	}, Failed: a.countFailure}
 	if gate := a.cfg.Gate; gate != nil {
-		cfg.Key, cfg.Charge, cfg.KeyNeeded = gate.Enter, gate.Charge, gate.NeedsKeys()
+		cfg.Key, cfg.MustReadKey, cfg.Charge, cfg.KeyNeeded = gate.Enter, gate.MustReadKey, gate.Charge, gate.NeedsKeys()
 	}
 	group := router.Group("", a.withDeadline)
 	known := dialects{}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/compat"
 )
 
 // translation serves POST /translation.
@@ -80,14 +80,14 @@ func (a *API) admit(c *gin.Context) {
 	}
 }
 
-// charge counts the characters that a request asks to translate.
+// charge counts the characters that a request asks to translate, into each language.
 func (a *API) charge(c *gin.Context, req translationRequest) error {
 	if a.cfg.Gate == nil {
 		return nil
 	}
 	characters := 0
 	for _, r := range req.Records {
-		characters += utf8.RuneCountInString(r.Text)
+		characters += compat.Characters(r.Text, req.Format)
 	}
 	return a.cfg.Gate.Charge(c, characters*len(req.To))
 }

@@ -27,6 +27,9 @@ func (a api) detect(call compat.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.cfg.Detected(call.Context, list); err != nil {
+		return nil, err
+	}
 	return detect(call.Backend.Detector, list), nil
 }
 

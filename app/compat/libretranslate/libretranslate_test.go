@@ -154,7 +154,7 @@ func TestKeys(t *testing.T) {
 		{"right, in a form", "/translate", formType, "q=hi&source=en&target=fr&api_key=right", 200, `{"translatedText":"HI"}`, ""},
 		{"right, in the query", "/translate?api_key=right", formType, "q=hi&source=en&target=fr", 200, `{"translatedText":"HI"}`, ""},
 		{"right, in JSON", "/translate", jsonType, `{"q":"hi","source":"en","target":"fr","api_key":"right"}`, 200, `{"translatedText":"HI"}`, ""},
-		{"right, for detection", "/detect", jsonType, `{"q":"Hello","api_key":"right"}`, 200, `[{"confidence":87.7,"language":"en"}]`, ""},
+		{"right, for detection", "/detect", jsonType, `{"q":"Hi","api_key":"right"}`, 200, `[{"confidence":87.7,"language":"en"}]`, ""},
 		{"none", "/translate", formType, "q=hi&source=en&target=fr", 400, noKey, ""},
 		{"null", "/translate", jsonType, `{"q":"hi","source":"en","target":"fr","api_key":null}`, 400, noKey, ""},
 		{"none, and nothing else is right", "/translate", formType, "", 400, noKey, ""},
