@@ -27,7 +27,7 @@ type backend struct {
 	service  *translate.Service
 	device   config.Device
 	model    httpapi.Model
-	engines  *engine.Pool
+	engines  *engine.Engine
 	limits   translate.Limits
 	cache    *cache.Cache
 	releases []func() error // what was acquired, in that order
@@ -165,8 +165,9 @@ func (b *backend) open(at place, dir string, p *program) error {
 	b.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision)}
 	b.service, err = translate.New(translate.Config{
 		Tokenizer: tok, Engine: engines, Detector: detector, Spec: manifest.Spec, Languages: manifest.Languages,
-		MaxRecords: p.cfg.MaxRecords, MaxChars: p.cfg.MaxChars, Metrics: p.metrics,
-		Search: options, Limits: b.limits, Cache: results, Model: identity.SHA256,
+		MaxRecords: p.cfg.MaxRecords, MaxChars: p.cfg.MaxChars, MaxSentences: p.cfg.MaxSentences, MaxTokens: p.cfg.MaxTokens,
+		Metrics: p.metrics,
+		Search:  options, Limits: b.limits, Cache: results, Model: identity.SHA256,
 	})
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
 	"dragoman/app/config"
 	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
@@ -80,7 +81,7 @@ func (p *program) openBorder(ctx context.Context) (_ *border, err error) {
 		return nil, err
 	}
 	b.api = httpapi.New(httpapi.Config{
-		Version: version, MaxBodyBytes: p.cfg.MaxBodyBytes, BodyMemory: int64(p.cfg.BodyMemory),
+		Version: version, MaxBodyBytes: p.cfg.MaxBodyBytes, Memory: admission.New(int64(p.cfg.RequestMemory)),
 		MaxTexts: p.cfg.MaxRecords, MaxChars: p.cfg.MaxChars, RequestTimeout: p.cfg.RequestTimeout, Log: p.log,
 		Gate: gate, CORS: cors, TrustedProxies: proxies, Metrics: b.metrics, Tracer: tracer, Site: site, Description: b.description,
 	})

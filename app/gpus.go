@@ -86,7 +86,7 @@ func (g *gpus) device() config.Device      { return config.CUDA }
 func (g *gpus) precision() model.Precision { return model.FP16 }
 func (g *gpus) close() error               { return g.runtime.Close() }
 
-func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Pool, error) {
+func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
 	if manifest.Precision == model.INT8 {
 		return nil, fmt.Errorf("%w: %s holds an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere, dir)
 	}
@@ -104,7 +104,7 @@ func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*
 	for i, m := range models {
 		list[i] = m
 	}
-	return engine.StartPool(cfg, list...)
+	return engine.Start(cfg, list...)
 }
 
 // open loads the model for each worker, GPU by GPU. Where none was named, those that do

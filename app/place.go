@@ -20,7 +20,7 @@ type place interface {
 	// start loads the exported folder dir once for each worker and starts engines on
 	// them, which the caller closes before the place. An error that wraps errElsewhere
 	// says that another place may do.
-	start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Pool, error)
+	start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error)
 	close() error
 }
 

@@ -46,7 +46,7 @@ func (c *processor) device() config.Device      { return config.CPU }
 func (c *processor) precision() model.Precision { return "" }
 func (c *processor) close() error               { return nil }
 
-func (c *processor) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Pool, error) {
+func (c *processor) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
 	spec := manifest.Spec
 	workers, threads := c.cfg.Share(spec, runtime.GOMAXPROCS(0))
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
@@ -62,7 +62,7 @@ func (c *processor) start(dir string, manifest *model.Manifest, cfg engine.Confi
 	}
 	c.log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", rows,
 		"max_beams", cfg.MaxBeams, "max_length", cfg.MaxLength, "state_bytes_at_most", state)
-	return engine.StartPool(cfg, models...)
+	return engine.Start(cfg, models...)
 }
 
 // openOptions says how the program opens a model on the CPU.

@@ -47,6 +47,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	}
 	// The limits are for strangers' requests, not for a command line.
 	p.cfg.MaxRecords, p.cfg.MaxChars = max(p.cfg.MaxRecords, chunkLines, len(texts)), math.MaxInt
+	p.cfg.MaxSentences, p.cfg.MaxTokens = math.MaxInt, math.MaxInt
 	b, err := p.load(ctx)
 	if err != nil {
 		return err

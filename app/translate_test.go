@@ -63,16 +63,20 @@ func TestTranslateCommandNamesTheLine(t *testing.T) {
 }
 
 // echo is an engine that answers with the sources' pieces, and a tokenizer of bytes.
-type echo struct{ calls [][]engine.Job }
+type echo struct{ requests int }
 
-func (e *echo) Stream(_ context.Context, req engine.Request, each func(int, engine.Result) error) error {
-	e.calls = append(e.calls, req.Jobs)
-	for i, job := range req.Jobs {
+func (e *echo) Stream(_ context.Context, _ engine.Request,
+	next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
+	e.requests++
+	for i := 0; ; i++ {
+		job, ok, err := next()
+		if err != nil || !ok {
+			return err
+		}
 		if err := each(i, engine.Result{Result: search.Result{Tokens: job.Source[1 : len(job.Source)-1]}}); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 func (e *echo) InRound() time.Duration                   { return 0 }
@@ -101,7 +105,7 @@ func (e *echo) LanguageID(string) (int64, bool) { return 1, true }
 func echoJob(t *testing.T, out io.Writer) (*lineJob, *echo) {
 	e := &echo{}
 	service, err := translate.New(translate.Config{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
-		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, MaxRecords: chunkLines, MaxChars: 1000,
+		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, MaxRecords: chunkLines, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000,
 		Search: search.DefaultOptions(model.Generation{MaxLength: 1000})})
 	require.NoError(t, err)
 	return &lineJob{service: service, from: "en", to: "fr", out: out}, e
@@ -115,7 +119,7 @@ func TestLinesAreTranslatedInChunks(t *testing.T) {
 	job, engine := echoJob(t, &out)
 	require.NoError(t, job.readAll(t.Context(), "line", strings.NewReader(in.String())))
 	assert.Equal(t, in.String(), out.String())
-	assert.Len(t, engine.calls, 3)
+	assert.Equal(t, 3, engine.requests)
 }
 
 // A line that is there is answered before the next one comes.

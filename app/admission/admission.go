@@ -118,7 +118,9 @@ func (l *Lease) add(n int64) {
 type leaseKey struct{}
 
 // With returns a context with the request's lease.
-func With(ctx context.Context, l *Lease) context.Context { return context.WithValue(ctx, leaseKey{}, l) }
+func With(ctx context.Context, l *Lease) context.Context {
+	return context.WithValue(ctx, leaseKey{}, l)
+}
 
 // Take takes n bytes for the request of a context. Where it has no lease, nothing is
 // counted: on the command line there is one request at a time.

@@ -16,13 +16,15 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/admission"
 )
 
 const most = 128 << 10
 
 // bounds are those of a server that has room for four bodies.
 func bounds() *Bounds {
-	return New(Config{Most: most, Memory: 4 * PerByte * most, Timeout: time.Minute})
+	return New(Config{Most: most, Memory: admission.New(4 * PerByte * most), Timeout: time.Minute})
 }
 
 // zeros is a body without an end.
@@ -70,8 +72,7 @@ func TestSizes(t *testing.T) {
 			})).ServeHTTP(httptest.NewRecorder(), post("", size, known))
 		}
 	}
-	assert.EqualValues(t, 4*PerByte*most, b.memory.free, "all is given back")
-	assert.Empty(t, b.memory.held)
+	assert.Zero(t, b.cfg.Memory.InUse(), "all is given back")
 }
 
 // However many large bodies come at once, from however many callers, what is read of
@@ -83,7 +84,7 @@ func TestMemoryIsShared(t *testing.T) {
 		var admit func(i int)
 		admit = func(i int) {
 			if i == 8*callers {
-				assert.LessOrEqual(t, held*PerByte, b.cfg.Memory)
+				assert.LessOrEqual(t, held*PerByte, int64(4*PerByte*most))
 				if callers < 10 {
 					b.Serve(reading(func(_ int, err error) {
 						assert.NoError(t, err, "a small body beside those of %d", callers)
@@ -94,7 +95,7 @@ func TestMemoryIsShared(t *testing.T) {
 			b.Serve(reading(func(n int, err error) {
 				held += int64(n)
 				if err != nil {
-					require.ErrorIs(t, err, ErrFull)
+					require.ErrorIs(t, err, admission.ErrFull)
 					refused++
 				}
 				admit(i + 1) // with this body still there
@@ -103,8 +104,7 @@ func TestMemoryIsShared(t *testing.T) {
 		admit(0)
 		assert.GreaterOrEqual(t, refused, 8*callers-4, "of %d callers", callers)
 		assert.Less(t, refused, 8*callers, "of %d callers", callers)
-		assert.Equal(t, b.cfg.Memory, b.memory.free, "all is given back")
-		assert.Empty(t, b.memory.held)
+		assert.Zero(t, b.cfg.Memory.InUse(), "all is given back")
 	}
 }
 
@@ -116,7 +116,7 @@ func TestAnnouncedBodiesTakeNothing(t *testing.T) {
 		one := make([]byte, 1)
 		_, err := r.Body.Read(one)
 		require.NoError(t, err)
-		assert.EqualValues(t, PerByte, b.cfg.Memory-b.memory.free)
+		assert.EqualValues(t, PerByte, b.cfg.Memory.InUse())
 	})).ServeHTTP(httptest.NewRecorder(), post("", most, true))
 }
 

@@ -190,7 +190,7 @@ func TestContractOfCodes(t *testing.T) {
 	assert.ElementsMatch(t, httpapi.ErrorCodes(), []string{
 		CodeInvalidJSON, CodeUnknownField, CodeDuplicateField, CodeMissingField, CodeWrongType, CodeInvalidValue, CodeInvalidOption,
 		CodeInvalidText, CodeInvalidHeader, CodeUnknownLanguage, CodeTextTooLong, CodeUnauthorized, CodeNotFound, CodeMethodNotAllowed,
-		CodeBodyTimeout, CodeBodyTooLarge, CodeTooManyRecords, CodeTooManyCharacters, CodeUnsupportedMedia, CodeUnfinished,
+		CodeBodyTimeout, CodeBodyTooLarge, CodeTooManyRecords, CodeTooManySentences, CodeTooManyTokens, CodeTooManyCharacters, CodeTooLarge, CodeUnsupportedMedia, CodeUnfinished,
 		CodeRateLimited, CodeInternal, CodeBusy, CodeNotReady, CodeStuck, CodeShuttingDown, CodeTimeout,
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -18,12 +17,13 @@ func Prose(text string, format translate.Format) string {
 	return strings.Join(slices.Collect(prose(text, format)), "\n")
 }
 
-// Characters counts what there is to translate in a text, in code points. It is what
-// requests are charged for, in all APIs: whatever is translated of a text is counted.
+// Characters counts what there is to translate in a text; see [translate.Characters]. It
+// is what requests are charged for, in all APIs: whatever is translated of a text is
+// counted.
 func Characters(text string, format translate.Format) int {
 	n := 0
 	for part := range prose(text, format) {
-		n += utf8.RuneCountInString(part)
+		n += translate.Characters(part)
 	}
 	return n
 }

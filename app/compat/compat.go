@@ -21,6 +21,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/access"
 	"dragoman/app/translate"
 )
 
@@ -197,7 +198,7 @@ type Job struct {
 func (cfg Config) Translate(call Call, job Job) ([]translate.Result, error) {
 	c := call.Context
 	req := translate.Request{
-		From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole,
+		From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole, Caller: access.Caller(c),
 		Records: make([]translate.Record, len(job.Texts)),
 	}
 	characters := 0

@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
@@ -131,6 +132,8 @@ func explain(err error) Failure {
 		tooOften *access.LimitError
 		header   *access.HeaderError
 		busy     *engine.BusyError
+		full     *admission.FullError
+		endless  *engine.TooLargeError
 	)
 	switch {
 	case errors.As(err, &refused):
@@ -154,8 +157,12 @@ func explain(err error) Failure {
 	case errors.As(err, &busy):
 		wait := busy.RetryAfter()
 		return Failure{Class: Busy, Message: fmt.Sprintf("Too many requests are waiting: try again in %d s.", wait), Wait: wait}
-	case errors.Is(err, body.ErrFull):
-		return Failure{Class: Busy, Message: sentence(body.ErrFull.Error()), Wait: 1}
+	case errors.As(err, &full) && !full.Alone:
+		return Failure{Class: Busy, Message: sentence(admission.ErrFull.Error() + ": try again in a moment"), Wait: 1}
+	case errors.As(err, &full):
+		return Failure{Class: TooMuch, Message: sentence(full.Error() + ": send several requests")}
+	case errors.As(err, &endless):
+		return Failure{Class: TooMuch, Message: sentence(endless.Error() + ": send several requests")}
 	case errors.Is(err, engine.ErrBusy):
 		return Failure{Class: Busy, Message: "Too many requests are waiting: try again in a moment.", Wait: 1}
 	case errors.Is(err, engine.ErrClosed):
@@ -173,7 +180,8 @@ func explain(err error) Failure {
 // classOf sorts the codes of the use case. What it refuses is the sender's to
 // change, whatever the code.
 func classOf(code translate.Code) Class {
-	if code == translate.CodeTooManyRecords {
+	switch code {
+	case translate.CodeTooManyRecords, translate.CodeTooManySentences, translate.CodeTooManyTokens:
 		return TooMuch
 	}
 	return Invalid

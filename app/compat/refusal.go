@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/body"
+	"dragoman/app/admission"
 	"dragoman/app/wording"
 )
 
@@ -17,7 +17,7 @@ import (
 // middleware's limits say goes on as it is.
 func unreadable(err error) error {
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, body.ErrFull) {
+	if errors.As(err, &tooLarge) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, admission.ErrFull) {
 		return fmt.Errorf("read the body: %w", err)
 	}
 	return Refuse("Invalid request: the body could not be read: it ends too early or is framed wrongly")

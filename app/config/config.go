@@ -17,6 +17,7 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/body"
+	"dragoman/app/translate"
 	"dragoman/model"
 )
 
@@ -26,13 +27,13 @@ type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
 	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode side by side, at most 64; the cores are shared out between them; 0: with a small model one for each core, up to 8; with others one in all. On GPUs: copies on each, 0 is one"`
-	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"translation requests that may wait to be decoded; one more gets 503"`
+	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"requests that may wait and be decoded at a time; one more gets 503. A caller gets at most three quarters of the places that others leave"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
 	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory of a worker's decoding state, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length take, which a GPU reserves from the start"`
 	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer make even steps, more fill an idle batch sooner"`
-	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait; a request beyond that gets 503, unless nothing else waits"`
-	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"time that what waits may take, at the speed of late; a request that would have to wait longer gets 503 at once; 0: no bound"`
+	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait to be decoded; requests share them, and hand over what they have bit by bit"`
+	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"time that others may make a request wait, at the speed of the last seconds; one that would have to wait longer gets 503 at once; 0: no bound"`
 	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for translations that may be asked for again, such as 64MiB; 0: off"`
 
 	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
@@ -63,7 +64,9 @@ type Config struct {
 	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" help:"translations in one request: records × target languages"`
 	MaxChars        int           `env:"MAX_CHARS" envDefault:"100000" help:"characters of one record"`
 	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" help:"bytes of a request's body"`
-	BodyMemory      Size          `env:"BODY_MEMORY" envDefault:"0" help:"memory for the bodies of all requests in flight, each of whose bytes counts 4 times, such as 64MiB; a caller gets at most half, and 503 where there is none left; 0: 16 × MAX_BODY_BYTES"`
+	MaxSentences    int           `env:"MAX_SENTENCES" envDefault:"50000" help:"sentences of one request, each counted for every target language"`
+	MaxTokens       int           `env:"MAX_TOKENS" envDefault:"1000000" help:"source tokens of one request, equal sentences counted once, each for every target language"`
+	RequestMemory   Size          `env:"REQUEST_MEMORY" envDefault:"512MiB" help:"memory for all requests in flight, from the first byte of the body to the last of the answer, by an estimate on the safe side; a caller gets at most three quarters of what others leave, and 503 where there is none left"`
 	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" help:"time that a request may wait and run before 504"`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"30s" help:"time that requests in flight get to finish after SIGTERM"`
 
@@ -128,14 +131,26 @@ func (c Config) validate() error {
 	// A number below these has lost its unit.
 	size("KV_MEMORY", c.KVMemory, 1<<20)
 	size("CACHE_BYTES", c.CacheBytes, 64<<10)
-	// Half of the memory is the most that one caller gets.
-	size("BODY_MEMORY", c.BodyMemory, Size(2*body.PerByte*c.MaxBodyBytes))
+	// What the texts of the largest body take, translated into one language; the shares
+	// of callers come on top.
+	if least := Size(translate.RequestBytes(c.MaxBodyBytes, 1)+body.PerByte*c.MaxBodyBytes) * 4 / 3; c.RequestMemory < least || c.RequestMemory > maxSize {
+		errs = append(errs, fmt.Errorf("REQUEST_MEMORY=%d bytes: use %s or more, or lower MAX_BODY_BYTES", c.RequestMemory, humanize.IBytesN(uint64(least), 2)))
+	}
 	within("THREADS", int64(c.Threads), 0, 1<<12)
 	within("NUM_BEAMS", int64(c.Beams), 0, 1<<10)
-	within("MAX_LENGTH", int64(c.MaxLength), 0, 1<<20)
+	for _, length := range []struct {
+		name  string
+		value int
+	}{{"MAX_LENGTH", c.MaxLength}, {"MAX_LENGTH_LIMIT", c.MaxLengthLimit}} {
+		within(length.name, int64(length.value), 0, 1<<20)
+		if length.value == 1 || length.value == 2 {
+			errs = append(errs, fmt.Errorf("%s=%d: use 0, or 3 and more: two tokens stand before the translation", length.name, length.value))
+		}
+	}
 	within("MAX_BEAMS", int64(c.MaxBeams), 1, 1<<10)
-	within("MAX_LENGTH_LIMIT", int64(c.MaxLengthLimit), 0, 1<<20)
 	within("MAX_CHARS", int64(c.MaxChars), 1, 1<<30)
+	within("MAX_SENTENCES", int64(c.MaxSentences), 1, 1<<30)
+	within("MAX_TOKENS", int64(c.MaxTokens), 1, 1<<30)
 	within("MAX_RECORDS", int64(c.MaxRecords), 1, 1<<20)
 	within("MAX_BODY_BYTES", c.MaxBodyBytes, 64, 1<<32)
 	above0 := func(name string, value time.Duration) {

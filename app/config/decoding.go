@@ -2,15 +2,11 @@ package config
 
 import (
 	"log/slog"
-	"time"
 
 	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/search"
 )
-
-// aging is how far a priority lets requests overtake others.
-const aging = 5 * time.Second
 
 // Search returns how translations are decoded that ask for nothing else, by a model
 // with these defaults.
@@ -41,7 +37,7 @@ func (c Config) Engine(beams, maxLength int, log *slog.Logger) engine.Config {
 	return engine.Config{
 		Log: log, Rows: c.BatchSize, MaxBeams: beams, MaxLength: maxLength, Memory: int64(c.KVMemory),
 		PrefillTokens: c.PrefillTokens, QueueRequests: c.Concurrency, QueueTokens: c.QueueTokens,
-		QueueWait: c.QueueWait, Aging: aging,
+		QueueWait: c.QueueWait,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
@@ -74,10 +75,10 @@ type Model struct {
 type Config struct {
 	Version        string
 	MaxBodyBytes   int64
-	BodyMemory     int64         // of the bodies of all requests, see package body; 0: 16 × MaxBodyBytes
-	MaxTexts       int           // of a request to detect languages
-	MaxChars       int           // of each of them
-	RequestTimeout time.Duration // of a translation, waiting included
+	Memory         *admission.Memory // of all requests; nil: 256 × MaxBodyBytes
+	MaxTexts       int               // of a request to detect languages
+	MaxChars       int               // of each of them
+	RequestTimeout time.Duration     // of a translation, waiting included
 	Log            *slog.Logger
 
 	// What follows may be nil.
@@ -106,10 +107,10 @@ type served struct {
 
 // New makes an API that is not ready yet.
 func New(cfg Config) *API {
-	if cfg.BodyMemory == 0 {
-		cfg.BodyMemory = 16 * cfg.MaxBodyBytes
+	if cfg.Memory == nil {
+		cfg.Memory = admission.New(256 * cfg.MaxBodyBytes)
 	}
-	return &API{cfg: cfg, bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.BodyMemory, Timeout: bodyTimeout})}
+	return &API{cfg: cfg, bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout})}
 }
 
 // Ready starts translating.

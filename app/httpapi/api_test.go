@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
@@ -259,7 +260,7 @@ func serve(t *testing.T, a *API) string {
 
 func TestServerCutsSlowBodies(t *testing.T) {
 	a, _ := newAPI()
-	a.bodies = body.New(body.Config{Most: maxBody, Memory: 16 * maxBody, Timeout: 20 * time.Millisecond})
+	a.bodies = body.New(body.Config{Most: maxBody, Memory: admission.New(256 * maxBody), Timeout: 20 * time.Millisecond})
 	conn, err := net.Dial("tcp", serve(t, a))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -274,7 +275,7 @@ func TestServerCutsSlowBodies(t *testing.T) {
 // The deadline of the body must not end a translation that takes longer.
 func TestServerWaitsForSlowTranslations(t *testing.T) {
 	a, _ := newAPI()
-	a.bodies = body.New(body.Config{Most: maxBody, Memory: 16 * maxBody, Timeout: 250 * time.Millisecond})
+	a.bodies = body.New(body.Config{Most: maxBody, Memory: admission.New(256 * maxBody), Timeout: 250 * time.Millisecond})
 	a.cfg.RequestTimeout = 400 * time.Millisecond
 	resp, err := http.Post("http://"+serve(t, a)+"/translation", "application/json", strings.NewReader(payload(`[{"id":"1","text":"wait"}]`)))
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
 )
 
 // guarded makes an API that is ready, with a gate that has one key, if it has keys.
@@ -165,14 +166,15 @@ func TestKeysInBodies(t *testing.T) {
 func TestBodiesWithoutMemory(t *testing.T) {
 	a, _ := newAPI()
 	cfg := a.cfg
-	cfg.BodyMemory = 1000
+	cfg.Memory = admission.New(4000)
+	require.NoError(t, cfg.Memory.Lease("another").Take(2900))
 	a = New(cfg)
 	a.Ready(upper{}, Model{})
 	for path, status := range map[string]int{"/translation": 503, "/translate": 503, "/v2/translate": 529} {
 		w, _ := post(a.Handler(), path, bodies(500)[path], false)
 		assert.Equal(t, status, w.Code, path)
 		assert.Equal(t, "1", w.Header().Get("Retry-After"), path)
-		assert.Contains(t, w.Body.String(), "he bodies of requests in flight take all the memory", path)
+		assert.Contains(t, w.Body.String(), "he memory for requests is in use", path)
 		w, _ = post(a.Handler(), path, bodies(1)[path], false)
 		assert.Equal(t, 200, w.Code, path)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/body"
+	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/app/wording"
@@ -193,7 +193,7 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, problem(codeBodyTooLarge, "", "the body is larger than %d bytes: send several requests", tooLarge.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, problem(codeBodyTimeout, "", "the body did not arrive in time")
-	case errors.Is(err, body.ErrFull):
+	case errors.Is(err, admission.ErrFull):
 		return nil, err
 	case err != nil:
 		return nil, problem(codeInvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly")

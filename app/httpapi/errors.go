@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/engine"
 	"dragoman/app/telemetry"
@@ -32,6 +33,7 @@ const (
 	codeUnauthorized   translate.Code = "unauthorized"
 	codeRateLimited    translate.Code = "rate_limited"
 	codeTooManyChars   translate.Code = "too_many_characters"
+	codeTooLarge       translate.Code = "too_large" // it would take more time or memory than a request has
 	codeNotFound       translate.Code = "not_found"
 	codeMethod         translate.Code = "method_not_allowed"
 	codeNotReady       translate.Code = "not_ready"
@@ -48,9 +50,9 @@ func ErrorCodes() []string {
 	for _, code := range []translate.Code{
 		codeInvalidJSON, codeUnknownField, codeDuplicateField, codeMissingField, codeWrongType, codeInvalidValue,
 		codeBodyTooLarge, codeBodyTimeout, codeMediaType, codeInvalidHeader, codeUnauthorized, codeRateLimited,
-		codeTooManyChars, codeNotFound, codeMethod, codeNotReady, codeStuck, codeBusy, codeShuttingDown, codeTimeout, codeInternal,
+		codeTooManyChars, codeTooLarge, codeNotFound, codeMethod, codeNotReady, codeStuck, codeBusy, codeShuttingDown, codeTimeout, codeInternal,
 		translate.CodeUnknownLanguage, translate.CodeTooManyRecords, translate.CodeInvalidText,
-		translate.CodeInvalidOption, translate.CodeTextTooLong, translate.CodeUnfinished,
+		translate.CodeInvalidOption, translate.CodeTextTooLong, translate.CodeTooManySentences, translate.CodeTooManyTokens, translate.CodeUnfinished,
 	} {
 		list = append(list, string(code))
 	}
@@ -77,7 +79,8 @@ func statusOf(code translate.Code) int {
 		return http.StatusMethodNotAllowed
 	case codeBodyTimeout:
 		return http.StatusRequestTimeout
-	case codeBodyTooLarge, codeTooManyChars, translate.CodeTooManyRecords:
+	case codeBodyTooLarge, codeTooManyChars, codeTooLarge,
+		translate.CodeTooManyRecords, translate.CodeTooManySentences, translate.CodeTooManyTokens:
 		return http.StatusRequestEntityTooLarge
 	case codeMediaType:
 		return http.StatusUnsupportedMediaType
@@ -146,7 +149,8 @@ func retryAfter(err error) int {
 var refusals = map[translate.Code]telemetry.Reason{
 	codeBusy: telemetry.QueueFull, codeNotReady: telemetry.NotReady, codeShuttingDown: telemetry.ShuttingDown,
 	codeUnauthorized: telemetry.Unauthorized, codeRateLimited: telemetry.RateLimit,
-	codeBodyTooLarge: telemetry.TooLarge, codeTooManyChars: telemetry.TooLarge, translate.CodeTooManyRecords: telemetry.TooLarge,
+	codeBodyTooLarge: telemetry.TooLarge, codeTooManyChars: telemetry.TooLarge, codeTooLarge: telemetry.TooLarge,
+	translate.CodeTooManyRecords: telemetry.TooLarge, translate.CodeTooManySentences: telemetry.TooLarge, translate.CodeTooManyTokens: telemetry.TooLarge,
 }
 
 // count counts an error that is answered.
@@ -170,10 +174,12 @@ func (a *API) count(c *gin.Context, code translate.Code) {
 // public is what the sender of a request is told about an error.
 func (a *API) public(c *gin.Context, err error) *translate.Error {
 	var (
-		e      *translate.Error
-		limit  *access.LimitError
-		large  *access.TooLargeError
-		header *access.HeaderError
+		e       *translate.Error
+		limit   *access.LimitError
+		large   *access.TooLargeError
+		header  *access.HeaderError
+		full    *admission.FullError
+		endless *engine.TooLargeError
 	)
 	switch {
 	case errors.Is(err, access.ErrNoKey), errors.Is(err, access.ErrBadKey):
@@ -189,8 +195,14 @@ func (a *API) public(c *gin.Context, err error) *translate.Error {
 			return problem(e.Code, e.Field, "%s, see %s", e.Message, languagesURL(c.Request))
 		}
 		return e
-	case errors.Is(err, body.ErrFull):
-		return problem(codeBusy, "", "%s", body.ErrFull)
+	case errors.As(err, &full) && !full.Alone:
+		return problem(codeBusy, "", "%s: try again in a moment", admission.ErrFull)
+	case errors.As(err, &full):
+		return problem(codeTooLarge, "", "%s: send several requests", full)
+	case errors.As(err, &endless) && !c.GetBool(deadlineKey):
+		return problem(codeTooLarge, "", "%s: send several requests", endless)
+	case errors.As(err, &endless):
+		return problem(codeTimeout, "", "%s: give it more time, or send several requests", endless)
 	case errors.Is(err, engine.ErrBusy):
 		return problem(codeBusy, "", "too many requests are waiting: try again in %d s", retryAfter(err))
 	case errors.Is(err, engine.ErrClosed):

@@ -43,6 +43,7 @@ func (a *API) begin(c *gin.Context) (req translationRequest, ctx context.Context
 	if req, err = decodeTranslation(c.Request); err != nil {
 		return req, nil, nil, err
 	}
+	req.Caller = access.Caller(c)
 	c.Set(recordsKey, len(req.Records))
 	if err := a.charge(c, req); err != nil {
 		return req, nil, nil, err

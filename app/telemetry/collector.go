@@ -12,7 +12,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// Engines have numbers of their own for each worker, as [engine.Pool] does. It is safe
+// Engines have numbers of their own for each worker, as [engine.Engine] does. It is safe
 // for concurrent use.
 type Engines interface {
 	Stats() []engine.Stats
@@ -86,7 +86,7 @@ func newCollector(w *atomic.Pointer[watched]) *collector {
 		workers: newDesc("workers", "Copies of the model that decode side by side."),
 		lost:    newDesc("workers_lost", "Of them, those whose device failed: they decode nothing any more."),
 		wait: newDesc("queue_wait_seconds",
-			"How long what waits will take, at the speed of late; 0 while nothing has ever waited."),
+			"How long what waits will take, at the speed of the last seconds; 0 while nothing has ever waited."),
 		rows: newDesc("batch_rows_limit", "Rows that a worker decodes together at most."),
 		occupancy: newDesc("batch_occupancy_ratio",
 			"Rows of the step at hand over the limit; above 1 while a sentence decodes that takes more.", "worker"),

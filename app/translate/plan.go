@@ -76,7 +76,7 @@ func (w *work) plan(ctx context.Context) error {
 	for _, r := range w.req.Records {
 		size += len(r.Text)
 	}
-	if err := admission.Take(ctx, int64(size)*int64(textBytes+len(w.req.To)*translationBytes)); err != nil {
+	if err := admission.Take(ctx, RequestBytes(int64(size), len(w.req.To))); err != nil {
 		return err
 	}
 	from := w.sources(ctx)
@@ -157,6 +157,12 @@ func (w *work) cut(text, from string) []unit {
 // and translationBytes what it takes for each language until the answer is sent: the
 // translation, which may be longer, and its JSON.
 const textBytes, translationBytes = 12, 8
+
+// RequestBytes is the memory that texts of a size take, translated into so many languages,
+// beside their sentences.
+func RequestBytes(size int64, languages int) int64 {
+	return size * int64(textBytes+languages*translationBytes)
+}
 
 // sentenceBytes is the memory that a sentence of a request takes until it is answered,
 // beside its text: what waits for it, its outcome, its place in the answer. spanBytes is

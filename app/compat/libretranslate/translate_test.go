@@ -100,7 +100,7 @@ func TestTranslateUnderstandsCodes(t *testing.T) {
 		cfg := compat.Config{Backend: func() *compat.Backend { return backend }}
 		w := send(t, cfg, "POST", "/translate", jsonType, `{"q":["a","b"],"source":"`+test.source+`","target":"`+test.target+`","format":"html"}`)
 		require.Equal(t, 200, w.Code, w.Body)
-		assert.Equal(t, translate.Request{From: test.from, To: []string{test.to}, Format: translate.HTML,
+		assert.Equal(t, translate.Request{From: test.from, To: []string{test.to}, Format: translate.HTML, Caller: "192.0.2.1/32",
 			Records: []translate.Record{{ID: "0", Text: "a"}, {ID: "1", Text: "b"}}}, last)
 	}
 }

@@ -93,7 +93,8 @@ func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *
 	}
 	service, err := translate.New(translate.Config{
 		Tokenizer: tok, Engine: endless{engines, length}, Spec: manifest.Spec,
-		Languages: manifest.Languages, MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, Search: options,
+		Languages: manifest.Languages, MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
+		MaxSentences: cfg.MaxSentences, MaxTokens: cfg.MaxTokens, Search: options,
 		Limits: translate.Limits{Beams: options.Beams, MaxLength: options.MaxLength},
 	})
 	if err != nil {
@@ -103,7 +104,7 @@ func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *
 }
 
 // start loads the model for each worker, with the service's settings.
-func start(rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Pool, error) {
+func start(rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Engine, error) {
 	workers, threads := cfg.Share(spec, runtime.GOMAXPROCS(0))
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
 		return rt.Open(cfg.Weights, ort.Options{Threads: threads})
@@ -111,7 +112,7 @@ func start(rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.O
 	if err != nil {
 		return nil, err
 	}
-	return engine.StartPool(cfg.Engine(options.Beams, options.MaxLength, log), models...)
+	return engine.Start(cfg.Engine(options.Beams, options.MaxLength, log), models...)
 }
 
 // endless takes translations that reached their length for finished ones.
@@ -121,8 +122,9 @@ type endless struct {
 }
 
 // Stream fails where a translation has another length.
-func (e endless) Stream(ctx context.Context, req engine.Request, each func(job int, r engine.Result) error) error {
-	return e.Engine.Stream(ctx, req, func(job int, r engine.Result) error {
+func (e endless) Stream(ctx context.Context, req engine.Request,
+	next func() (engine.Job, bool, error), each func(job int, r engine.Result) error) error {
+	return e.Engine.Stream(ctx, req, next, func(job int, r engine.Result) error {
 		if n := len(r.Tokens); n != e.length {
 			return fmt.Errorf("a translation has %d tokens, %d were asked for", n, e.length)
 		}
