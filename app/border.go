@@ -82,7 +82,7 @@ func (p *program) openBorder(ctx context.Context) (_ *border, err error) {
 	}
 	b.api = httpapi.New(httpapi.Config{
 		Version: version, MaxBodyBytes: p.cfg.MaxBodyBytes, Memory: admission.New(int64(p.cfg.RequestMemory)),
-		MaxTexts: p.cfg.MaxRecords, MaxChars: p.cfg.MaxChars, RequestTimeout: p.cfg.RequestTimeout, Log: p.log,
+		MaxRecords: p.cfg.MaxRecords, MaxChars: p.cfg.MaxChars, RequestTimeout: p.cfg.RequestTimeout, Log: p.log,
 		Gate: gate, CORS: cors, TrustedProxies: proxies, Metrics: b.metrics, Tracer: tracer, Site: site, Description: b.description,
 	})
 	return b, nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -42,9 +41,8 @@ func Refuse(c *gin.Context, status int, answer any) {
 		b.refused = true
 		c.Header("Connection", "close")
 	}
-	// With its length the answer is whole before the handler ends.
-	c.Header("Content-Length", strconv.Itoa(encoded.Len()))
 	c.Abort()
+	// Data sends the length too: the answer is whole before the handler ends.
 	c.Data(status, "application/json; charset=utf-8", encoded.Bytes())
 }
 

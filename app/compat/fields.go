@@ -28,7 +28,7 @@ const maxPairs = 10_000
 // GET. Fields that nobody asks for are ignored, as the original servers do. A
 // field that is null counts as missing. The zero Fields has none.
 type Fields struct {
-	object object
+	object map[string]jsontext.Value
 	form   url.Values // each with at least one value
 }
 
@@ -70,19 +70,22 @@ func ReadFields(c *gin.Context) (Fields, error) {
 	return fields, nil
 }
 
-// object is a JSON object of at most maxPairs fields.
-type object map[string]jsontext.Value
+// object is a JSON object of at most maxPairs fields, whose values are parts of raw.
+type object struct {
+	raw    []byte
+	values map[string]jsontext.Value
+}
 
 // parseObject parses a JSON object. An empty body has no fields.
-func parseObject(raw []byte) (object, error) {
+func parseObject(raw []byte) (map[string]jsontext.Value, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
-	var parsed object
+	parsed := object{raw: raw}
 	if err := json.Unmarshal(raw, &parsed); err != nil {
 		return nil, invalidJSON(err)
 	}
-	return parsed, nil
+	return parsed.values, nil
 }
 
 // UnmarshalJSONFrom reads an object, and stops where it has too many fields.
@@ -94,9 +97,9 @@ func (o *object) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 		return &json.SemanticError{JSONKind: kind}
 	}
 	_, _ = in.ReadToken()
-	*o = object{}
+	o.values = map[string]jsontext.Value{}
 	for in.PeekKind() != '}' {
-		if len(*o) == maxPairs {
+		if len(o.values) == maxPairs {
 			return Refuse("Invalid request: the body has more than %d fields", maxPairs)
 		}
 		name, err := in.ReadToken()
@@ -108,7 +111,8 @@ func (o *object) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 		if err != nil {
 			return err
 		}
-		(*o)[key] = value.Clone()
+		end := in.InputOffset()
+		o.values[key] = o.raw[end-int64(len(value)) : end]
 	}
 	_, err := in.ReadToken()
 	return err

@@ -76,7 +76,7 @@ type Config struct {
 	Version        string
 	MaxBodyBytes   int64
 	Memory         *admission.Memory // of all requests; nil: 256 × MaxBodyBytes
-	MaxTexts       int               // of a request to detect languages
+	MaxRecords     int               // of a request, and texts whose language is to be detected; 0: no bound here
 	MaxChars       int               // of each of them
 	RequestTimeout time.Duration     // of a translation, waiting included
 	Log            *slog.Logger

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
+	"dragoman/app/body"
 )
 
 // guarded makes an API that is ready, with a gate that has one key, if it has keys.
@@ -31,7 +33,7 @@ func guarded(t *testing.T, keys bool, limits access.Limits) (h http.Handler, key
 	}
 	gate, err := access.New(cfg)
 	require.NoError(t, err)
-	a := New(Config{MaxBodyBytes: 4 << 20, MaxTexts: 2, MaxChars: 100, RequestTimeout: time.Minute, Gate: gate, Log: slog.New(slog.DiscardHandler)})
+	a := New(Config{MaxBodyBytes: 4 << 20, MaxRecords: 2, MaxChars: 100, RequestTimeout: time.Minute, Gate: gate, Log: slog.New(slog.DiscardHandler)})
 	a.Ready(upper{}, Model{})
 	return a.Handler(), key
 }
@@ -81,11 +83,11 @@ func bodies(n int) map[string]string {
 // What the headers and the query decide is decided before a byte of the body is read.
 func TestBodiesAreReadAfterKeys(t *testing.T) {
 	const keyless = 256 << 10
-	for path, body := range bodies(2 * keyless) {
+	for path, content := range bodies(2 * keyless) {
 		for _, known := range []bool{true, false} {
 			h, key := guarded(t, true, access.Limits{Requests: access.Rate{N: 1, Per: time.Hour}, Burst: 2})
 			send := func(query string, headers ...string) (status, read int) {
-				w, read := post(h, path+query, body, known, headers...)
+				w, read := post(h, path+query, content, known, headers...)
 				return w.Code, read
 			}
 			what := fmt.Sprintf("%s, known length: %v", path, known)
@@ -117,7 +119,7 @@ func TestBodiesAreReadAfterKeys(t *testing.T) {
 			for range 2 {
 				status, read = send("", "Authorization", "Bearer "+key)
 				assert.NotContains(t, []int{401, 403, 429}, status, what)
-				assert.Equal(t, len(body), read, what)
+				assert.Equal(t, len(content), read, what)
 			}
 			status, read = send("", "Authorization", "Bearer "+key)
 			assert.Equal(t, 429, status, what)
@@ -226,4 +228,38 @@ func TestDetectionIsBounded(t *testing.T) {
 		assert.Equal(t, test.status, w.Code)
 		assert.Contains(t, w.Body.String(), test.want)
 	}
+}
+
+// What reading a body allocates is what package body counts for it, whatever is in it:
+// texts, or what is refused for its many small parts.
+func TestMemoryOfBodies(t *testing.T) {
+	const n = 3 << 20
+	h, _ := guarded(t, false, access.Limits{})
+	for _, test := range []struct{ name, path, body string }{
+		{"a text", "/translation", payload(`[{"id":"1","text":"` + strings.Repeat("a", n) + `"}`)},
+		{"escapes", "/translation", payload(`[{"id":"1","text":"` + strings.Repeat(`\n`, n/2) + `"}`)},
+		{"records", "/translation", payload(`[` + strings.Repeat(`{},`, n/3) + `{}]`)},
+		{"languages", "/translation", `{"payload":{"toLangs":[` + strings.Repeat(`"",`, n/3) + `""]}}`},
+		{"a text of LibreTranslate's", "/detect", `{"q":"` + strings.Repeat("a", n) + `"}`},
+		{"texts of LibreTranslate's", "/detect", `{"q":[` + strings.Repeat(`"",`, n/3) + `""]}`},
+		{"fields of LibreTranslate's", "/detect", manyFields(n / 10)},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		w, _ := post(h, test.path, test.body, true)
+		runtime.ReadMemStats(&after)
+		assert.Less(t, w.Code, 500, test.name)
+		perByte := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(test.body))
+		assert.Less(t, perByte, float64(body.PerByte), test.name)
+		t.Logf("%s: %.1f", test.name, perByte)
+	}
+}
+
+// manyFields is an object with n fields.
+func manyFields(n int) string {
+	var object strings.Builder
+	for i := range n {
+		fmt.Fprintf(&object, `,"%06d":0`, i)
+	}
+	return "{" + object.String()[1:] + "}"
 }

@@ -77,11 +77,12 @@ type translationRequest struct {
 	languages bool // toLangs was used: the answer names the languages
 }
 
-// decodeTranslation reads the request of POST /translation. It takes exactly what
+// decodeTranslation reads the request of POST /translation, whose lists may have
+// maxRecords items, or any number where that is 0. It takes exactly what
 // is documented: encoding/json would match names in any case, let the last of two
 // equal names win and put U+FFFD for invalid UTF-8, each of which hides a bug of
 // the sender.
-func decodeTranslation(r *http.Request) (translationRequest, error) {
+func decodeTranslation(r *http.Request, maxRecords int) (translationRequest, error) {
 	var req translationRequest
 	if err := checkMediaType(r.Header); err != nil {
 		return req, err
@@ -91,10 +92,38 @@ func decodeTranslation(r *http.Request) (translationRequest, error) {
 		return req, err
 	}
 	var parsed translationBody
-	if err := json.Unmarshal(raw, &parsed, json.RejectUnknownMembers(true)); err != nil {
+	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[recordInput](maxRecords), atMost[string](maxRecords)))
+	if err := json.Unmarshal(raw, &parsed, json.RejectUnknownMembers(true), bounded); err != nil {
 		return req, explainJSON(err)
 	}
 	return parsed.request()
+}
+
+// atMost makes what reads an array, and stops where it has too many items: each takes
+// far more memory than its bytes in the body. most is 0 for no bound.
+func atMost[T any](most int) *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(in *jsontext.Decoder, list *[]T) error {
+		if most == 0 || in.PeekKind() != '[' {
+			return errors.ErrUnsupported // the library reads it, or says what is wrong
+		}
+		if _, err := in.ReadToken(); err != nil {
+			return err
+		}
+		*list = []T{}
+		for in.PeekKind() != ']' {
+			if len(*list) == most {
+				field := fieldName(in.StackPointer().Parent())
+				return problem(translate.CodeTooManyRecords, field, "%s has more than %d items: send several requests", field, most)
+			}
+			var item T
+			if err := json.UnmarshalDecode(in, &item); err != nil {
+				return err
+			}
+			*list = append(*list, item)
+		}
+		_, err := in.ReadToken()
+		return err
+	})
 }
 
 // request checks that nothing is missing.
@@ -219,6 +248,10 @@ func invalidAt(raw []byte) int {
 
 // explainJSON turns an error of the JSON library into one that names the field.
 func explainJSON(err error) error {
+	var tooMany *translate.Error
+	if errors.As(err, &tooMany) {
+		return tooMany
+	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
 		field := fieldName(semantic.JSONPointer)

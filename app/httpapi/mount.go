@@ -19,7 +19,7 @@ import (
 // mountDropIns adds the routes that LibreTranslate's and DeepL's clients know, and
 // returns how errors are told on each of their paths.
 func (a *API) mountDropIns(router *gin.Engine) dialects {
-	cfg := compat.Config{Backend: a.compatBackend, MaxTexts: a.cfg.MaxTexts, MaxChars: a.cfg.MaxChars, Translated: func(c *gin.Context, results []translate.Result) {
+	cfg := compat.Config{Backend: a.compatBackend, MaxTexts: a.cfg.MaxRecords, MaxChars: a.cfg.MaxChars, Translated: func(c *gin.Context, results []translate.Result) {
 		var seen tally
 		for _, r := range results {
 			seen.add(r)

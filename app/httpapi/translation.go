@@ -40,7 +40,7 @@ func (a *API) begin(c *gin.Context) (req translationRequest, ctx context.Context
 	if a.served.Load() == nil {
 		return req, nil, nil, problem(codeNotReady, "", "the model is loading: try again in a moment")
 	}
-	if req, err = decodeTranslation(c.Request); err != nil {
+	if req, err = decodeTranslation(c.Request, a.cfg.MaxRecords); err != nil {
 		return req, nil, nil, err
 	}
 	req.Caller = access.Caller(c)

@@ -83,7 +83,7 @@ func TestRequestFields(t *testing.T) {
 		assert.Equal(t, 200, w.Code, w.Body)
 		assert.Contains(t, w.Body.String(), want, fields)
 	}
-	req, err := decodeTranslation(httptest.NewRequest("GET", "/", nil))
+	req, err := decodeTranslation(httptest.NewRequest("GET", "/", nil), 1024)
 	assert.Error(t, err, "no content type")
 	assert.Empty(t, req)
 }
@@ -92,7 +92,7 @@ func TestSearchOptions(t *testing.T) {
 	r := httptest.NewRequest("POST", "/", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[],"options":
 		{"lengthPenalty":-0.5,"noRepeatNgramSize":0,"repetitionPenalty":1.5}}}`))
 	r.Header.Set("Content-Type", "application/json")
-	req, err := decodeTranslation(r)
+	req, err := decodeTranslation(r, 1024)
 	require.NoError(t, err)
 	penalty, size, repetition := -0.5, 0, 1.5
 	assert.Equal(t, translate.Options{LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &repetition}, req.Options)

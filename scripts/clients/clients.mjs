@@ -119,7 +119,23 @@ async function deepLRefusals(client) {
   await check('deepl-node overload', () => assert.rejects(once.translateText('busy', null, 'fr'), /529/));
 }
 
+// oversized sends bodies over MAX_BODY_BYTES, as clients do that send before they look
+// for an answer.
+async function oversized() {
+  const q = 'a'.repeat(16 << 20);
+  const form = new URLSearchParams({ q, source: 'en', target: 'fr' });
+  for (const body of Array(10).fill([JSON.stringify({ q, source: 'en', target: 'fr' }), form]).flat()) {
+    await check('fetch of too large a body', async () => {
+      const headers = body === form ? {} : { 'Content-Type': 'application/json' };
+      const response = await fetch(`${base}/translate`, { method: 'POST', headers, body });
+      assert.equal(response.status, 413);
+      assert.match((await response.json()).error, /bytes/);
+    });
+  }
+}
+
 await libreTranslate();
+await oversized();
 for (const client of [new deepl.Translator('some', { serverUrl: base }), new deepl.DeepLClient('some', { serverUrl: base })]) {
   await deepLTexts(client);
   await deepLOthers(client);

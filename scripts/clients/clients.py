@@ -7,6 +7,7 @@ import sys
 import urllib.error
 
 import deepl
+import requests
 from deep_translator import LibreTranslator
 from deep_translator.exceptions import AuthorizationException, ServerException
 from libretranslatepy import LibreTranslateAPI
@@ -122,6 +123,19 @@ def deepl_refusals(client):
         fails("deepl wrong key for usage", deepl.AuthorizationException, wrong.get_usage)
 
 
+def oversized():
+    """Bodies over MAX_BODY_BYTES: all of these send before they look for an answer."""
+    text = "a" * (16 << 20)
+    for _ in range(10):
+        r = requests.post(BASE + "/translate", json={"q": text, "source": "en", "target": "fr"})
+        check("requests oversized", r.status_code == 413 and "bytes" in r.json()["error"], r.text)
+        client = deepl.Translator("some", server_url=BASE)
+        e = fails("deepl oversized", deepl.DeepLException, client.translate_text, text, target_lang="FR")
+        check("deepl oversized: status", e.http_status_code == 413, str(e))
+        e = fails("libretranslatepy oversized", urllib.error.HTTPError, LibreTranslateAPI(BASE).translate, text, "en", "fr")
+        check("libretranslatepy oversized: status", e.code == 413, e.code)
+
+
 def main():
     deepl.http_client.max_network_retries = 0
     libretranslatepy_client()
@@ -130,6 +144,7 @@ def main():
         deepl_texts(client)
         deepl_others(client)
         deepl_refusals(client)
+    oversized()
     print(f"Python clients: {passed} passed, 0 failed")
 
 

@@ -19,6 +19,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
+	"dragoman/app/body"
 	"dragoman/app/compat"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
@@ -50,7 +52,8 @@ func run(ctx context.Context, addressFile string) error {
 	cfg := compat.Config{Backend: toy.Backend, Key: checkKey}
 	libretranslate.Register(router, cfg)
 	deepl.Register(router, cfg)
-	server := &http.Server{Handler: router, ReadHeaderTimeout: 10 * time.Second}
+	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
+	server := &http.Server{Handler: bodies.Serve(router), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
