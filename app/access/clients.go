@@ -48,7 +48,7 @@ func newClients(most int, limits Limits) (*clients, error) {
 // clients at a Unix socket, are one caller.
 func (c *clients) of(ip string) *caller {
 	if c.requests == nil && c.characters == nil {
-		return &caller{}
+		return newCaller("", nil, nil)
 	}
 	a := addressOf(ip)
 	if who, ok := c.known.GetIfPresent(a); ok {
