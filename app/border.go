@@ -80,7 +80,7 @@ func (p *program) openBorder(ctx context.Context) (_ *border, err error) {
 		return nil, err
 	}
 	b.api = httpapi.New(httpapi.Config{
-		Version: version, MaxBodyBytes: p.cfg.MaxBodyBytes, RequestTimeout: p.cfg.RequestTimeout, Log: p.log,
+		Version: version, MaxBodyBytes: p.cfg.MaxBodyBytes, MaxChars: p.cfg.MaxChars, RequestTimeout: p.cfg.RequestTimeout, Log: p.log,
 		Gate: gate, CORS: cors, TrustedProxies: proxies, Metrics: b.metrics, Tracer: tracer, Site: site, Description: b.description,
 	})
 	return b, nil
