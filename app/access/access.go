@@ -163,7 +163,11 @@ func (g *Gate) Charge(c *gin.Context, characters int) error {
 	if characters <= 0 {
 		return nil
 	}
-	return g.take(c, who, who.characters, characters)
+	if err := g.take(c, who, who.characters, characters); err != nil {
+		return err
+	}
+	who.charged.Add(int64(characters))
+	return nil
 }
 
 // errNotEntered is a mistake in the wiring of routes, not one of the caller's.

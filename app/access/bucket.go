@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -147,11 +148,12 @@ type caller struct {
 	name       string // "" for an address
 	requests   bucket
 	characters bucket
+	charged    *atomic.Int64 // characters
 }
 
 // newCaller makes a caller that has used nothing yet. The quotas may be nil.
 func newCaller(name string, requests, characters *quota) *caller {
-	return &caller{name, newBucket(requests), newBucket(characters)}
+	return &caller{name, newBucket(requests), newBucket(characters), new(atomic.Int64)}
 }
 
 // announce sets the fields RateLimit and RateLimit-Policy of

@@ -42,7 +42,7 @@ func newClients(most int, limits Limits) (*clients, error) {
 // of is the caller at an address, as addressOf returns it.
 func (c *clients) of(a netip.Prefix) *caller {
 	if c.requests == nil && c.characters == nil {
-		return &caller{}
+		return newCaller("", nil, nil)
 	}
 	if who, ok := c.known.GetIfPresent(a); ok {
 		return who

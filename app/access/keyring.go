@@ -137,6 +137,7 @@ func newTable(accounts []account, old *table, now time.Time) *table {
 		if before := old.callers[a.name]; before != nil {
 			who.requests = before.requests.under(requests, now)
 			who.characters = before.characters.under(characters, now)
+			who.charged = before.charged
 		}
 		t.callers[a.name] = who
 		for _, d := range a.digests {

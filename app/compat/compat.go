@@ -68,9 +68,9 @@ type Config struct {
 	// that is about to be translated, or whose language is to be detected. An error refuses it; see
 	// [dragoman/app/access.Gate.Charge].
 	Charge func(c *gin.Context, characters int) error
-	// Usage returns the characters that the request's key has used and may use, for
-	// DeepL's clients. nil: none are counted and there is no limit.
-	Usage func(c *gin.Context) (used, limit int64)
+	// Usage returns what the request's caller has used, for DeepL's clients. nil:
+	// nothing is counted and there is no limit.
+	Usage func(c *gin.Context) access.Usage
 	// Translated is told the results of a request that succeeded before they are
 	// sent: for headers, logs and metrics.
 	Translated func(c *gin.Context, results []translate.Result)
@@ -191,6 +191,7 @@ type Job struct {
 	Texts    []string
 	Format   translate.Format
 	Whole    bool // each text is one sentence
+	Wrapped  bool // a line end in a text ends no sentence
 }
 
 // Translate has a job done and returns a result for each text, in their order. A
@@ -198,7 +199,7 @@ type Job struct {
 func (cfg Config) Translate(call Call, job Job) ([]translate.Result, error) {
 	c := call.Context
 	req := translate.Request{
-		From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole, Caller: access.Caller(c),
+		From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped, Caller: access.Caller(c),
 		Records: make([]translate.Record, len(job.Texts)),
 	}
 	characters := 0

@@ -44,6 +44,7 @@ type Class int
 const (
 	Invalid    Class = iota // the request is not one
 	NotFound                // what it names is not there
+	NoMethod                // what it names is there, but does not take the method
 	NotOffered              // the server does not do such things
 	NoKey                   // a key is needed
 	WrongKey                // the key is not valid
@@ -73,6 +74,8 @@ func (class Class) Statuses() Statuses {
 		return Statuses{http.StatusBadRequest, http.StatusBadRequest}
 	case NotFound:
 		return Statuses{http.StatusNotFound, http.StatusNotFound}
+	case NoMethod:
+		return Statuses{http.StatusMethodNotAllowed, http.StatusMethodNotAllowed}
 	case NotOffered:
 		return Statuses{http.StatusForbidden, http.StatusBadRequest}
 	case NoKey:
@@ -190,11 +193,14 @@ func classOf(code translate.Code) Class {
 // limitClass tells a limit on speed, which a client waits for, from one that it
 // comes back to later.
 func limitClass(e *access.LimitError) Class {
-	if e.Limit == "characters" && e.Rate.Per >= time.Hour {
+	if e.Limit == "characters" && IsQuota(e.Rate) {
 		return OverQuota
 	}
 	return Limited
 }
+
+// IsQuota says whether a limit on characters is one that a client comes back to later.
+func IsQuota(r access.Rate) bool { return r.Per >= time.Hour }
 
 // sentence makes a sentence of an error's text, as the APIs have them.
 func sentence(text string) string {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	tags "golang.org/x/text/language"
+
 	"dragoman/app/language"
 	"dragoman/app/translate"
 )
@@ -39,13 +41,18 @@ func (l Languages) Target(code string) (string, bool) {
 	return l.Source(code)
 }
 
-// IsTraditional says whether a code means Chinese in traditional script.
+// IsTraditional says whether a code means Chinese in traditional script, by its script
+// or by a region that writes it.
 func IsTraditional(code string) bool {
-	switch strings.ReplaceAll(strings.ToLower(code), "_", "-") {
-	case "zh-hant", "zh-tw", "zh-hk", "zh-mo", "zh-hant-tw", "zh-hant-hk", "zt":
+	if strings.EqualFold(code, "zt") { // LibreTranslate's
 		return true
 	}
-	return false
+	if found, _ := language.Lookup(code); found != "zh" {
+		return false
+	}
+	code, _, _ = strings.Cut(code, ".") // the encoding of a locale
+	script, _ := tags.Make(strings.TrimSpace(code)).Script()
+	return script.String() == "Hant"
 }
 
 // NameOf returns what a language is called, its code where that is not known.

@@ -150,7 +150,7 @@ func (a *API) Handler() http.Handler {
 	var known dialects // of the routes, once they are there
 	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic,
 		func(c *gin.Context) {
-			if fail, ok := known[c.FullPath()]; ok {
+			if fail := known.of(c); fail != nil {
 				c.Set(dialectKey, fail)
 			}
 		})
@@ -162,20 +162,31 @@ func (a *API) Handler() http.Handler {
 	inside := router.Group("", a.admit)
 	inside.POST(translationPath, a.translation)
 	inside.POST(translationPath+"/stream", a.stream)
-	if a.cfg.Metrics != nil {
-		router.GET(metricsPath, gin.WrapH(a.cfg.Metrics.Handler()))
-	}
 	known = a.mountDropIns(router)
 	a.mountPages(router)
-	for path, handler := range map[string]gin.HandlerFunc{healthPath: a.health, readyPath: a.readiness} {
+	watched := map[string]gin.HandlerFunc{healthPath: a.health, readyPath: a.readiness}
+	if a.cfg.Metrics != nil {
+		watched[metricsPath] = gin.WrapH(a.cfg.Metrics.Handler())
+	}
+	for path, handler := range watched {
 		router.GET(path, handler)
 		router.HEAD(path, handler)
 	}
 	router.NoRoute(a.NotFound)
-	router.NoMethod(func(c *gin.Context) {
-		a.fail(c, problem(codeMethod, "", "this path takes %s", c.Writer.Header().Get("Allow")))
-	})
+	router.NoMethod(a.noMethod)
 	return a.bodies.Serve(router)
+}
+
+// noMethod answers requests with a method that no route of the path takes. Only OPTIONS,
+// which asks for the methods, gets what it wants.
+func (a *API) noMethod(c *gin.Context) {
+	allowed := c.Writer.Header().Get("Allow") + ", " + http.MethodOptions
+	c.Header("Allow", allowed)
+	if c.Request.Method == http.MethodOptions {
+		c.Status(http.StatusNoContent)
+		return
+	}
+	a.fail(c, problem(codeMethod, "", "this path takes %s", allowed))
 }
 
 // NotFound answers requests for what there is not.

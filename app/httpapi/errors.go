@@ -12,6 +12,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/compat"
 	"dragoman/app/engine"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
@@ -122,8 +123,13 @@ func (a *API) fail(c *gin.Context, err error) {
 	a.count(c, e.Code)
 	if fail, ok := c.Value(dialectKey).(func(*gin.Context, error)); ok {
 		c.Abort()
-		if e.Code == codeBodyTooLarge {
+		switch e.Code {
+		case codeBodyTooLarge:
 			err = &http.MaxBytesError{Limit: a.cfg.MaxBodyBytes}
+		case codeNotFound:
+			err = &compat.RequestError{Class: compat.NotFound, Message: "There is nothing at this path."}
+		case codeMethod:
+			err = &compat.RequestError{Class: compat.NoMethod, Message: "This path takes " + c.Writer.Header().Get("Allow") + "."}
 		}
 		fail(c, err)
 		return

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -28,7 +29,8 @@ func (a *API) mountDropIns(router *gin.Engine) dialects {
 		seen.header(c)
 	}, Failed: a.countFailure}
 	if gate := a.cfg.Gate; gate != nil {
-		cfg.Key, cfg.MustReadKey, cfg.Charge, cfg.KeyNeeded = gate.Enter, gate.MustReadKey, gate.Charge, gate.NeedsKeys()
+		cfg.Key, cfg.MustReadKey, cfg.Charge = gate.Enter, gate.MustReadKey, gate.Charge
+		cfg.Usage, cfg.KeyNeeded = gate.Usage, gate.NeedsKeys()
 	}
 	group := router.Group("", a.withDeadline)
 	known := dialects{}
@@ -50,6 +52,19 @@ func (a *API) mountDropIns(router *gin.Engine) dialects {
 // dialects are how errors are told on the paths of drop-in APIs, as routes have them.
 type dialects map[string]func(*gin.Context, error)
 
+// of is how errors are told on a request's path, nil for the service's own way. Where no
+// route takes the request, all below /v2 and /v3 is DeepL's.
+func (known dialects) of(c *gin.Context) func(*gin.Context, error) {
+	if route := c.FullPath(); route != "" {
+		return known[route]
+	}
+	path := c.Request.URL.Path
+	if strings.HasPrefix(path, "/v2/") || strings.HasPrefix(path, "/v3/") {
+		return deepl.Fail
+	}
+	return known[path]
+}
+
 // pathsOf are the paths of all routes.
 func pathsOf(router *gin.Engine) map[string]bool {
 	paths := map[string]bool{}
@@ -61,7 +76,7 @@ func pathsOf(router *gin.Engine) map[string]bool {
 
 // codesOfClasses are the service's own codes of what the drop-in APIs tell apart.
 var codesOfClasses = map[compat.Class]translate.Code{
-	compat.Invalid: codeInvalidValue, compat.NotFound: codeNotFound, compat.NotOffered: codeInvalidValue,
+	compat.Invalid: codeInvalidValue, compat.NotFound: codeNotFound, compat.NoMethod: codeMethod, compat.NotOffered: codeInvalidValue,
 	compat.NoKey: codeUnauthorized, compat.WrongKey: codeUnauthorized,
 	compat.TooMuch: translate.CodeTooManyRecords, compat.TooLarge: codeBodyTooLarge, compat.TooSlow: codeBodyTimeout,
 	compat.Limited: codeRateLimited, compat.OverQuota: codeRateLimited,

@@ -1,12 +1,16 @@
 package httpapi
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"dragoman/app/access"
 	"dragoman/app/telemetry"
 )
 
@@ -35,8 +39,12 @@ func TestFailuresOfDropInRoutes(t *testing.T) {
 		{"refused by middleware", "/v2/translate", deepl(tooLarge), nil, 413, "message", "body_too_large"},
 		{"refused by middleware", "/translate", libre(tooLarge), nil, 413, "error", "body_too_large"},
 		{"a deadline that is none", "/translate", libre("text"), []string{"Request-Timeout", "soon"}, 400, "error", "invalid_header"},
-		{"no such path", "/v2/nothing", `{}`, nil, 404, "error", "not_found"},
+		{"no such path", "/v2/nothing", `{}`, nil, 404, "message", "not_found"},
+		{"no such path", "/v3/nothing", `{}`, nil, 404, "message", "not_found"},
+		{"no such path", "/v2/translate/", `{}`, nil, 404, "message", "not_found"},
+		{"no such method", "/v2/glossaries/1", `{}`, nil, 405, "message", "method_not_allowed"},
 		{"no such method", "/health", `{}`, nil, 405, "error", "method_not_allowed"},
+		{"a path of nobody", "/v20/nothing", `{}`, nil, 404, "error", "not_found"},
 	} {
 		t.Run(test.name+" "+test.path, func(t *testing.T) {
 			a, _ := newAPI()
@@ -51,5 +59,53 @@ func TestFailuresOfDropInRoutes(t *testing.T) {
 				assert.Equal(t, []string{test.code, "1"}, counted[0][1:])
 			}
 		})
+	}
+}
+
+// Every path says which methods it takes, to OPTIONS and to methods that it does not take.
+func TestAllow(t *testing.T) {
+	for path, want := range map[string]string{
+		"/translate": "POST, OPTIONS", "/languages": "GET, HEAD, OPTIONS", "/v2/usage": "POST, GET, HEAD, OPTIONS",
+		"/v2/glossaries/1": "GET, HEAD, PUT, PATCH, DELETE, OPTIONS", "/translation": "POST, OPTIONS", "/metrics": "GET, HEAD, OPTIONS",
+	} {
+		for method, status := range map[string]int{"OPTIONS": 204, "BREW": 405} {
+			a, _ := newAPI()
+			a.cfg.Metrics = telemetry.New(telemetry.Config{ErrorCodes: ErrorCodes()})
+			w := do(a.Handler(), method, path, "")
+			assert.Equal(t, status, w.Code, "%s %s", method, path)
+			assert.ElementsMatch(t, strings.Split(want, ", "), strings.Split(w.Header().Get("Allow"), ", "), "%s %s", method, path)
+			assert.Equal(t, status == 204, w.Body.Len() == 0, "%s %s: %s", method, path, w.Body)
+		}
+	}
+}
+
+// What a key has used is counted, and stays at what it may use once it gets 456.
+func TestUsageOfKeys(t *testing.T) {
+	key := access.NewKey()
+	line, err := access.Line("alice", key, "chars=20/d")
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
+	a, _ := newAPI()
+	a.cfg.Gate, err = access.New(access.Config{KeysFile: file, Log: a.cfg.Log})
+	require.NoError(t, err)
+	h := a.Handler()
+	for _, step := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", "/v2/usage", "", 200, `{"character_count":0,"character_limit":20}`},
+		{"POST", "/v2/translate", `{"text":["twelve chars"],"target_lang":"FR"}`, 200, ""},
+		{"GET", "/v2/usage", "", 200, `{"character_count":12,"character_limit":20}`},
+		{"POST", "/v2/translate", `{"text":["twelve chars"],"target_lang":"FR"}`, 456, ""},
+		{"POST", "/translate", `{"q":"8 chars.","source":"en","target":"fr"}`, 200, ""},
+		{"GET", "/v2/usage", "", 200, `{"character_count":20,"character_limit":20}`},
+	} {
+		w := do(h, step.method, step.path, step.body, "Authorization", "DeepL-Auth-Key "+key)
+		assert.Equal(t, step.status, w.Code, w.Body)
+		if step.want != "" {
+			assert.JSONEq(t, step.want, w.Body.String())
+		}
 	}
 }

@@ -65,7 +65,7 @@ func TestRequestFields(t *testing.T) {
 	a, _ := newAPI()
 	const none = "Options:{Beams:0 MaxLength:0 LengthPenalty:<nil> NoRepeatNgramSize:<nil> RepetitionPenalty:<nil>}"
 	for fields, want := range map[string]string{
-		`"toLang":"fr"`:                                       "From:en To:[fr] Records:[] Caller:192.0.2.1/32 Priority:0 Format: Whole:false Once:false " + none + " Flagged:false",
+		`"toLang":"fr"`:                                       "From:en To:[fr] Records:[] Caller:192.0.2.1/32 Priority:0 Format: Whole:false Wrapped:false Once:false " + none + " Flagged:false",
 		`"toLang":"fr","priority":"normal"`:                   "Priority:0",
 		`"toLang":"fr","priority":"low"`:                      "Priority:-1",
 		`"toLang":"fr", "priority" : "\u0068igh"`:             "Priority:1",

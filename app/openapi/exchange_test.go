@@ -158,7 +158,7 @@ func TestAnswers(t *testing.T) {
 		{"GET of a POST path", "GET", path, "", nil, 405},
 		{"HEAD of a POST path", "HEAD", path, "", nil, 405},
 		{"PUT", "PUT", path, text("one"), nil, 405},
-		{"OPTIONS", "OPTIONS", path, "", nil, 405},
+		{"OPTIONS", "OPTIONS", path, "", nil, 204},
 		{"POST of a GET path", post, "/languages", "{}", nil, 405},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -230,6 +230,8 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 		{"languages", "GET", "/languages", "", nil, 200},
 		{"settings", "GET", "/frontend/settings", "", nil, 200},
 		{"health", "GET", "/health", "", nil, 200},
+		{"spec", "GET", "/spec", "", nil, 200},
+		{"spec, POST", post, "/spec", "", nil, 405},
 		{"too large", post, "/translate", strings.Repeat("x", 2*int(config().MaxBodyBytes)), nil, 0},
 		{"deadline that is none", post, "/translate", `{"q":"one","source":"en","target":"fr"}`, []string{"Request-Timeout", "soon"}, 0},
 		{"files", post, "/translate_file", "{}", nil, 403},
@@ -254,6 +256,7 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 		{"v3 glossary", "GET", "/v3/glossaries/1", "", nil, 404},
 		{"v2 glossary pairs", "GET", "/v2/glossary-language-pairs", "", nil, 200},
 		{"v2 document", post, "/v2/document", "", nil, 400},
+		{"v2 usage, DELETE", "DELETE", "/v2/usage", "", nil, 405},
 		{"v2 rephrase", post, "/v2/write/rephrase", "{}", nil, 400},
 	} {
 		t.Run(test.name, func(t *testing.T) {

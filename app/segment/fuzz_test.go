@@ -38,6 +38,11 @@ func FuzzSplit(f *testing.F) {
 		pieces := Split(text, lang)
 		checkPieces(t, text, pieces)
 		checkSentences(t, pieces)
+		wrapped := SplitWrapped(text, lang)
+		checkPieces(t, text, wrapped)
+		if !strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
+			assert.Equal(t, pieces, wrapped)
+		}
 	})
 }
 

@@ -45,6 +45,40 @@ func checkSentences(t *testing.T, pieces []Piece) {
 	}
 }
 
+// The lines of wrapped text are one: each text is written with its sentences in ⟦⟧.
+func TestSplitWrapped(t *testing.T) {
+	for _, test := range []struct{ name, lang, marked string }{
+		{"empty", "en", ""},
+		{"white space", "en", " \n\t\r\n "},
+		{"a line", "en", " ⟦One.⟧ ⟦Two.⟧ "},
+		{"a wrapped sentence", "en", "⟦This sentence goes on\nin the next line.⟧ ⟦And\r\nthis.⟧\n"},
+		{"a sentence ends with its line", "en", "⟦One.⟧\n⟦Two goes\non.⟧\r\n⟦Three.⟧"},
+		{"blank lines", "en", "\n\n⟦A title\n\n \nand a text.⟧\n\n⟦More.⟧\n"},
+		{"every line end", "en", "⟦a\nb\r\nc\rd\u2028e\u2029f\vg\fh\u0085i⟧"},
+		{"an abbreviation before a line end", "en", "⟦We met Mr.\nSmith there.⟧ ⟦He was\nat No.\n5.⟧"},
+		{"lines that go on in small letters", "en", "⟦Is it so?⟧\n⟦It is.⟧ ⟦They said approx.\ntwo.⟧"},
+		{"indentation", "en", "   ⟦def is a keyword\n                  that defines.⟧  \n\t\t⟦And\n\t\tmore.⟧"},
+		{"no list in later lines", "en", "- ⟦one\n- two⟧"},
+		{"wider than a byte", "zh", "⟦我们\n　　走吧。⟧\n⟦好\u2028的！⟧　"},
+		{"other pieces of a line", "en", "⟦Home\nagain⟧ | ⟦Contact\nus⟧\t⟦Name⟧"},
+		{"not UTF-8", "en", "⟦a\xff\n\xe2\x80b.⟧\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := strings.NewReplacer("⟦", "", "⟧", "").Replace(test.marked)
+			pieces := SplitWrapped(text, test.lang)
+			checkPieces(t, text, pieces)
+			var marked strings.Builder
+			for _, p := range pieces {
+				if p.Sentence {
+					p.Text = "⟦" + p.Text + "⟧"
+				}
+				marked.WriteString(p.Text)
+			}
+			assert.Equal(t, test.marked, marked.String())
+		})
+	}
+}
+
 // Each text is written with its sentences in «», or in ⟦⟧ where it has «» itself: what
 // is outside of them is not to be translated.
 func TestSplitLayout(t *testing.T) {

@@ -133,8 +133,11 @@ type unit struct {
 // cut cuts a text, in the language from, into units.
 func (w *work) cut(text, from string) []unit {
 	pieces := func(text string) []segment.Piece {
-		if w.req.Whole {
+		switch {
+		case w.req.Whole:
 			return []segment.Piece{{Text: text, Sentence: true}}
+		case w.req.Wrapped:
+			return segment.SplitWrapped(text, from)
 		}
 		return segment.Split(text, from)
 	}

@@ -35,6 +35,7 @@ type Request struct {
 	Priority engine.Priority // of its sentences against those of other requests
 	Format   Format          // Text where empty
 	Whole    bool            // each text, or HTML block, is one sentence
+	Wrapped  bool            // a line end is white space: sentences go on in the next line
 	Once     bool            // each sentence is decoded once, as it is: what is wrong is flagged only
 	Options  Options
 	// Flagged takes translations that reached the limit of tokens before their end,

@@ -309,6 +309,16 @@ func TestHTML(t *testing.T) {
 	assert.Equal(t, `<p class="one">ONE &amp; TWO. <b>THREE</b></p><script>no()</script><!-- no -->`, got[0].Text)
 }
 
+func TestWrapped(t *testing.T) {
+	eng := &upper{}
+	req := texts("One\ntwo. Three.\nFour")
+	req.Wrapped = true
+	got, err := service(t, runes{}, eng).Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"One\ntwo.", "Three.", "Four"}, sources(eng.last()))
+	assert.Equal(t, []string{"ONE\nTWO. THREE.\nFOUR"}, textsOf(got))
+}
+
 func TestWhole(t *testing.T) {
 	eng := &upper{}
 	req := texts(" One. Two.\n")

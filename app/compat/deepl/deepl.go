@@ -3,20 +3,21 @@
 //
 //	POST, GET /v2/translate                text (repeated, or an array), target_lang, source_lang and options
 //	GET, POST /v2/languages                type=source or target
-//	GET, POST /v2/usage                    characters that the key has used
+//	GET, POST /v2/usage                    characters that the key has used, and may use
 //	GET       /v2/glossaries, /v3/glossaries, /v2/glossary-language-pairs: there are none
 //
 // Requests are JSON, forms or queries. Where keys are needed, they are in the
 // header "Authorization: DeepL-Auth-Key KEY", or in the field auth_key as before.
 //
 // Options are taken in three ways:
-//   - tag_handling, ignore_tags, show_billed_characters, split_sentences=0,
-//     source_lang and target_lang do what they do at DeepL. XML is handled as HTML is.
+//   - tag_handling, ignore_tags, show_billed_characters, split_sentences, source_lang
+//     and target_lang do what they do at DeepL. XML is handled as HTML is: its line
+//     breaks never end a sentence.
 //   - Hints that may change a translation's wording, but not what it says, are
-//     checked and then left to the service: split_sentences=nonewlines, outline_detection,
-//     splitting_tags, non_splitting_tags, preserve_formatting (formatting is always
-//     preserved), context, model_type (there is one model), tag_handling_version,
-//     formality default, prefer_more and prefer_less.
+//     checked and then left to the service: outline_detection, splitting_tags,
+//     non_splitting_tags, preserve_formatting (formatting is always preserved), context,
+//     model_type (there is one model), tag_handling_version, formality default,
+//     prefer_more and prefer_less.
 //   - What would be missed in the translation is refused: formality more and less,
 //     glossaries, style rules, custom instructions and translation memories.
 //
@@ -24,9 +25,16 @@
 // its Spanish, NB its Norwegian and ZH-HANS its Chinese. ZH-HANT is refused as a
 // target: the model does not tell the scripts apart. Documents and rephrasing are not
 // offered.
+//
+// Where DeepL has a billing period, this service has limits that fill up all the time. A
+// key with a limit on characters per hour or day, which 456 is the answer to once it is
+// used up, has that limit and what of it is used at the moment: the difference may be
+// sent at once. Other keys have the characters since the service started, and DeepL's
+// number for no limit.
 package deepl
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -47,6 +55,9 @@ func Register(router gin.IRouter, cfg compat.Config) {
 		handler := cfg.Route(compat.Dialect{KeyField: "auth_key", Fail: Fail}, h)
 		for method := range strings.FieldsSeq(methods) {
 			router.Handle(method, path, handler)
+			if method == http.MethodGet {
+				router.HEAD(path, handler)
+			}
 		}
 	}
 	handle("POST GET", "/v2/translate", a.translate)
@@ -99,6 +110,9 @@ func (a api) usage(call compat.Call) (any, error) {
 	if a.cfg.Usage == nil {
 		return usage{CharacterLimit: unlimited}, nil
 	}
-	used, limit := a.cfg.Usage(call.Context)
-	return usage{used, limit}, nil
+	u := a.cfg.Usage(call.Context)
+	if compat.IsQuota(u.Rate) {
+		return usage{u.Used, u.Rate.N}, nil
+	}
+	return usage{u.Total, unlimited}, nil
 }

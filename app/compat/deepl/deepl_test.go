@@ -32,8 +32,13 @@ func TestPaths(t *testing.T) {
 	some := compat.Config{Backend: func() *compat.Backend {
 		return &compat.Backend{Languages: compat.Languages{"de", "en", "no", "pt", "zh"}, Translator: toy.Translator{}}
 	}}
-	counting := config()
-	counting.Usage = func(*gin.Context) (used, limit int64) { return 180118, 1250000 }
+	counting := func(n int64, per time.Duration) compat.Config {
+		cfg := config()
+		cfg.Usage = func(*gin.Context) access.Usage {
+			return access.Usage{Total: 180118, Used: 77, Rate: access.Rate{N: n, Per: per}}
+		}
+		return cfg
+	}
 	loading := compat.Config{Backend: func() *compat.Backend { return nil }}
 
 	const (
@@ -70,7 +75,11 @@ func TestPaths(t *testing.T) {
 			`{"message":"Invalid request: type is a number, expected a string"}`},
 
 		{"usage", config(), "GET", "/v2/usage", "", "", 200, `{"character_count":0,"character_limit":1000000000000}`},
-		{"usage that is counted", counting, "POST", "/v2/usage", formType, "", 200, `{"character_count":180118,"character_limit":1250000}`},
+		{"usage of a day", counting(1250000, 24*time.Hour), "POST", "/v2/usage", formType, "", 200, `{"character_count":77,"character_limit":1250000}`},
+		{"usage of an hour", counting(200, time.Hour), "GET", "/v2/usage", "", "", 200, `{"character_count":77,"character_limit":200}`},
+		{"usage with a limit on speed", counting(100, time.Minute), "GET", "/v2/usage", "", "", 200,
+			`{"character_count":180118,"character_limit":1000000000000}`},
+		{"usage without a limit", counting(0, 0), "GET", "/v2/usage", "", "", 200, `{"character_count":180118,"character_limit":1000000000000}`},
 
 		{"glossaries", config(), "GET", "/v2/glossaries", "", "", 200, `{"glossaries":[]}`},
 		{"glossaries of version 3", config(), "GET", "/v3/glossaries", "", "", 200, `{"glossaries":[]}`},
@@ -90,6 +99,9 @@ func TestPaths(t *testing.T) {
 			w := send(t, test.cfg, test.method, test.path, test.contentType, test.body)
 			assert.Equal(t, test.status, w.Code)
 			assert.Equal(t, test.want, toy.Body(w))
+			if test.method == "GET" {
+				assert.Equal(t, test.status, send(t, test.cfg, "HEAD", test.path, test.contentType, test.body).Code)
+			}
 		})
 	}
 }

@@ -62,6 +62,7 @@ func (req *request) options(fields compat.Fields) error {
 		}
 	}
 	req.whole = chosen["split_sentences"] == "0"
+	req.wrapped = chosen["split_sentences"] == "nonewlines"
 	req.model = strings.TrimPrefix(chosen["model_type"], "prefer_")
 
 	for _, r := range refused() {

@@ -13,6 +13,7 @@ type request struct {
 	from, to string // codes of the backend; from may be translate.Auto
 	format   translate.Format
 	whole    bool   // each text is one sentence
+	wrapped  bool   // a line break ends no sentence
 	model    string // model_type, as the answer repeats it; "" where it is not asked for
 	billed   bool   // the characters of each text are asked for
 	ignored  ignored
@@ -41,7 +42,7 @@ func (a api) translate(call compat.Call) (any, error) {
 		marked[i] = req.ignored.mark(text)
 	}
 	results, err := a.cfg.Translate(call, compat.Job{
-		From: req.from, To: req.to, Texts: marked, Format: req.format, Whole: req.whole,
+		From: req.from, To: req.to, Texts: marked, Format: req.format, Whole: req.whole, Wrapped: req.wrapped,
 	})
 	if err != nil {
 		return nil, err

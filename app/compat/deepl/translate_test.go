@@ -56,7 +56,7 @@ func TestTranslate(t *testing.T) {
 		{"model type", jsonType, `{"text":["Hello"],"target_lang":"FR","model_type":"prefer_quality_optimized"}`,
 			`{"translations":[{"detected_source_language":"EN","text":"HELLO","model_type_used":"quality_optimized"}]}`},
 		{"hints", jsonType, `{"text":["Hello"],"target_lang":"FR","context":"Greetings.","preserve_formatting":true,"outline_detection":false,` +
-			`"split_sentences":"nonewlines","formality":"prefer_more","splitting_tags":["a"],"non_splitting_tags":["b"]}`, hello},
+			`"split_sentences":"1","formality":"prefer_more","splitting_tags":["a"],"non_splitting_tags":["b"]}`, hello},
 		{"hints in a form", formType, `text=Hello&target_lang=FR&context=&preserve_formatting=1&split_sentences=1&formality=default`, hello},
 		{"empty options", jsonType, `{"text":["Hello"],"target_lang":"FR","glossary_id":"","ignore_tags":[ ],"style_id":null,"custom_instructions":[]}`, hello},
 		{"unknown fields", jsonType, `{"text":["Hello"],"target_lang":"FR","enable_beta_languages":true,"x":[1]}`, hello},
@@ -93,6 +93,7 @@ func TestTranslateUnderstandsCodesAndOptions(t *testing.T) {
 		{"JA", "NB", "&tag_handling=xml", translate.Request{From: "ja", To: []string{"no"}, Format: translate.HTML}},
 		{"JA", "NO", "&tag_handling=html", translate.Request{From: "ja", To: []string{"no"}, Format: translate.HTML}},
 		{"JA", "DE", "&split_sentences=0", translate.Request{From: "ja", To: []string{"de"}, Whole: true}},
+		{"JA", "DE", "&split_sentences=nonewlines", translate.Request{From: "ja", To: []string{"de"}, Wrapped: true}},
 		{"JA", "DE", "&split_sentences=1", translate.Request{From: "ja", To: []string{"de"}}},
 	} {
 		var last translate.Request

@@ -6,6 +6,7 @@
 //	GET  /languages          codes, names and targets
 //	GET  /frontend/settings  what the server offers
 //	GET  /health
+//	GET  /spec               this API, as Swagger 2.0
 //
 // Requests are JSON, forms, multipart forms or queries. Where keys are needed,
 // POST takes them from the field api_key.
@@ -18,6 +19,7 @@
 package libretranslate
 
 import (
+	_ "embed"
 	"net/http"
 	"slices"
 
@@ -47,7 +49,16 @@ func Register(router gin.IRouter, cfg compat.Config) {
 		router.GET(path, handler)
 		router.HEAD(path, handler)
 	}
+	router.GET("/spec", describe)
+	router.HEAD("/spec", describe)
 }
+
+//go:embed spec.json
+var spec []byte
+
+// describe serves /spec, for tools that make clients of it. What it describes is the API
+// as forms; JSON may have lists in addition, which Swagger 2.0 cannot say.
+func describe(c *gin.Context) { c.Data(http.StatusOK, "application/json; charset=utf-8", spec) }
 
 // Fail answers with an error, in LibreTranslate's words where it has some. It is for
 // middleware that refuses requests to these routes as well; see [compat.Explain] for
@@ -122,8 +133,12 @@ func (a api) settings(b *compat.Backend) any {
 	if b.Detector == nil {
 		source = offered("en")
 	}
+	limit := a.cfg.MaxChars
+	if limit == 0 {
+		limit = -1
+	}
 	return gin.H{
-		"charLimit":            -1,  // none but that of the body
+		"charLimit":            limit,
 		"frontendTimeout":      500, // ms that pages wait after a key stroke, LibreTranslate's own
 		"apiKeys":              a.cfg.KeyNeeded,
 		"keyRequired":          a.cfg.KeyNeeded,

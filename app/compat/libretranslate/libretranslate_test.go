@@ -37,10 +37,10 @@ func TestPaths(t *testing.T) {
 		return &compat.Backend{Languages: compat.Languages{"fr", "ja"}, Translator: toy.Translator{}}
 	}}
 	keys := config()
-	keys.KeyNeeded = true
+	keys.KeyNeeded, keys.MaxChars = true, 5000
 	loading := compat.Config{Backend: func() *compat.Backend { return nil }}
 
-	const settings = `"charLimit":-1,"filesTranslation":false,"frontendTimeout":500,`
+	const settings = `"filesTranslation":false,"frontendTimeout":500,`
 	for _, test := range []struct {
 		name         string
 		cfg          compat.Config
@@ -52,13 +52,13 @@ func TestPaths(t *testing.T) {
 			`[{"code":"fr","name":"French","nativeName":"français","targets":["fr","ja"]},` +
 				`{"code":"ja","name":"Japanese","nativeName":"日本語","targets":["fr","ja"]}]`},
 		{"settings", config(), "GET", "/frontend/settings", 200,
-			`{"apiKeys":false,` + settings + `"keyRequired":false,"language":{"source":{"code":"auto","name":"Auto Detect"},` +
+			`{"apiKeys":false,"charLimit":-1,` + settings + `"keyRequired":false,"language":{"source":{"code":"auto","name":"Auto Detect"},` +
 				`"target":{"code":"en","name":"English"}},"suggestions":false,"supportedFilesFormat":[]}`},
-		{"settings with keys", keys, "GET", "/frontend/settings", 200,
-			`{"apiKeys":true,` + settings + `"keyRequired":true,"language":{"source":{"code":"auto","name":"Auto Detect"},` +
+		{"settings with keys and a limit", keys, "GET", "/frontend/settings", 200,
+			`{"apiKeys":true,"charLimit":5000,` + settings + `"keyRequired":true,"language":{"source":{"code":"auto","name":"Auto Detect"},` +
 				`"target":{"code":"en","name":"English"}},"suggestions":false,"supportedFilesFormat":[]}`},
 		{"settings without detection and English", two, "GET", "/frontend/settings", 200,
-			`{"apiKeys":false,` + settings + `"keyRequired":false,"language":{"source":{"code":"fr","name":"French"},` +
+			`{"apiKeys":false,"charLimit":-1,` + settings + `"keyRequired":false,"language":{"source":{"code":"fr","name":"French"},` +
 				`"target":{"code":"fr","name":"French"}},"suggestions":false,"supportedFilesFormat":[]}`},
 		{"health", config(), "GET", "/health", 200, `{"status":"ok"}`},
 		{"files", config(), "POST", "/translate_file", 403, `{"error":"Files translation are disabled on this server."}`},

@@ -64,12 +64,15 @@ func decode(fields compat.Fields, languages compat.Languages) (request, error) {
 		return req, compat.Refuse("Invalid request: alternatives parameter is not a number")
 	}
 	req.alternatives = n > 0
-	if req.from, ok = languages.Source(source); source == translate.Auto {
+	if req.from, ok = languages.Source(source); strings.EqualFold(source, translate.Auto) {
 		req.from = translate.Auto
 	} else if !ok {
 		return req, compat.Refuse("%s is not supported", brief(source))
 	}
 	if req.to, ok = languages.Target(target); !ok {
+		if compat.IsTraditional(target) {
+			return req, compat.Refuse("%s is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", brief(target))
+		}
 		return req, compat.Refuse("%s is not supported", brief(target))
 	}
 	req.format, err = format(fields)

@@ -49,6 +49,7 @@ func run(ctx context.Context, addressFile string) error {
 	}
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
+	router.HandleMethodNotAllowed = true
 	cfg := compat.Config{Backend: toy.Backend, Key: checkKey}
 	libretranslate.Register(router, cfg)
 	deepl.Register(router, cfg)

@@ -1,0 +1,85 @@
+package libretranslate
+
+import (
+	"bytes"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/pb33f/libopenapi"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/compat"
+)
+
+// The description names the routes that there are, and no others.
+func TestSpecHasTheRoutes(t *testing.T) {
+	w := send(t, compat.Config{Backend: func() *compat.Backend { return nil }}, "GET", "/spec", "", "")
+	require.Equal(t, 200, w.Code, "also while the model is loading")
+	assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
+	document, err := libopenapi.NewDocument(w.Body.Bytes())
+	require.NoError(t, err)
+	model, err := document.BuildV2Model()
+	require.NoError(t, err)
+	assert.Equal(t, "2.0", model.Model.Swagger)
+
+	var described, served []string
+	for path, item := range model.Model.Paths.PathItems.FromOldest() {
+		for method := range item.GetOperations().KeysFromOldest() {
+			described = append(described, method+" "+path)
+		}
+	}
+	router := gin.New()
+	Register(router, config())
+	for _, route := range router.Routes() {
+		if route.Method != http.MethodHead {
+			served = append(served, map[string]string{"GET": "get ", "POST": "post "}[route.Method]+route.Path)
+		}
+	}
+	assert.ElementsMatch(t, served, described)
+}
+
+// Answers are as the description has them.
+func TestAnswersAreAsInTheSpec(t *testing.T) {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(spec))
+	require.NoError(t, err)
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft4)
+	const at = "spec.json"
+	require.NoError(t, compiler.AddResource(at, document))
+	for _, test := range []struct {
+		name               string
+		method, path, body string
+		status             int
+		definition         string
+		fields             []string // of the answer, where it is an object
+	}{
+		{"translate", "POST", "/translate", "q=Hello&source=auto&target=fr&alternatives=1", 200, "translation",
+			[]string{"alternatives", "detectedLanguage", "translatedText"}},
+		{"translate nothing", "POST", "/translate", "source=en&target=fr", 400, "error", []string{"error"}},
+		{"detect", "POST", "/detect", "q=Hello", 200, "detections", nil},
+		{"languages", "GET", "/languages", "", 200, "languages", nil},
+		{"settings", "GET", "/frontend/settings", "", 200, "settings", []string{"apiKeys", "charLimit", "filesTranslation",
+			"frontendTimeout", "keyRequired", "language", "suggestions", "supportedFilesFormat"}},
+		{"health", "GET", "/health", "", 200, "health", []string{"status"}},
+		{"files", "POST", "/translate_file", "", 403, "error", []string{"error"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			schema, err := compiler.Compile(at + "#/definitions/" + test.definition)
+			require.NoError(t, err)
+			w := send(t, config(), test.method, test.path, formType, test.body)
+			assert.Equal(t, test.status, w.Code)
+			answer, err := jsonschema.UnmarshalJSON(w.Body)
+			require.NoError(t, err)
+			assert.NoError(t, schema.Validate(answer))
+			if object, ok := answer.(map[string]any); ok {
+				assert.Equal(t, test.fields, slices.Sorted(maps.Keys(object)))
+				assert.Equal(t, test.fields, slices.Sorted(maps.Keys(schema.Properties)))
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package segment
+
+import (
+	"strings"
+	"unicode"
+)
+
+// SplitWrapped is [Split] for text that was wrapped by hand: a line end, with the white
+// space around it, is one space, and ends no sentence. All lines are one, so that only
+// the first may have a marker.
+func SplitWrapped(text, lang string) []Piece {
+	line, joints := unwrap(text)
+	s := splitter{text: line, rules: rulesOf(lang)}
+	s.line(0, len(line))
+	lost := 0 // bytes of text that line lacks so far
+	place := func(at int) int {
+		for len(joints) > 0 && joints[0].at <= at {
+			lost, joints = joints[0].lost, joints[1:]
+		}
+		return at + lost
+	}
+	for i, span := range s.spans {
+		s.spans[i].start = place(span.start)
+		s.spans[i].end = place(span.end)
+	}
+	return pieces(text, s.spans)
+}
+
+// joint is a place of a line where two were joined.
+type joint struct {
+	at   int // behind the space, in bytes of the line
+	lost int // bytes of the text up to here that the line lacks
+}
+
+// unwrap makes one line of the lines of a text.
+func unwrap(text string) (line string, joints []joint) {
+	var out strings.Builder
+	for start := 0; start < len(text); {
+		end, next := lineEnd(text, start)
+		if next == end {
+			out.WriteString(text[start:])
+			break
+		}
+		out.WriteString(strings.TrimRightFunc(text[start:end], unicode.IsSpace))
+		out.WriteByte(' ')
+		start = len(text) - len(strings.TrimLeftFunc(text[next:], unicode.IsSpace))
+		joints = append(joints, joint{out.Len(), start - out.Len()})
+	}
+	return out.String(), joints
+}
