@@ -39,7 +39,8 @@ func Counts(t *testing.T) bool {
 	test := exec.CommandContext(t.Context(), "go", append(arguments, ".")...)
 	test.Env = append(os.Environ(), counting+"=1")
 	out, err := test.CombinedOutput()
-	require.NoError(t, err, "%s", out); t.Log(string(out))
+	require.NoError(t, err, "%s", out)
+	t.Logf("%s", out)
 	return false
 }
 
