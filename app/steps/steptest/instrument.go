@@ -183,6 +183,10 @@ func (r *rewriter) rewrite(file *ast.File, source []byte) []byte {
 			if n.Op == token.ADD {
 				r.look(n)
 			}
+		case *ast.AssignStmt:
+			if n.Tok == token.ADD_ASSIGN && basic(r.info.TypeOf(n.Lhs[0])) == "text" {
+				r.insert(n.End(), "; steps__.Text("+string(source[r.file.Offset(n.Lhs[0].Pos()):r.file.Offset(n.Lhs[0].End())])+")")
+			}
 		}
 		return true
 	})
