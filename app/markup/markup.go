@@ -137,6 +137,8 @@ type Sentence struct {
 	Text   string
 	Spans  []Span // in order, not overlapping, none empty
 	format Format
+
+	from, to string // languages, "" where they are not known: see Between
 }
 
 // Parse finds the spans of a text of any length. Text that may be one or the other
@@ -145,6 +147,13 @@ type Sentence struct {
 func Parse(text string, format Format) Sentence {
 	s := scanner{text: text, html: format == HTML, ahead: map[string]int{}}
 	return Sentence{Text: text, Spans: s.run(), format: format}
+}
+
+// Between returns the sentence with its language and that of its translations, codes of
+// M2M100. Numbers in words are compared only where both are known.
+func (s Sentence) Between(from, to string) Sentence {
+	s.from, s.to = from, to
+	return s
 }
 
 // Slice returns the text from byte start to before byte end as a sentence. Spans

@@ -237,7 +237,7 @@ func (m Masked) compareRest(marks []mark, translation string) error {
 	if n := m.sentence.strangers(rest) - m.sentence.strangers(source); n > 0 {
 		return fmt.Errorf("%w: %d spans came in that were not in the sentence, or once more", ErrLost, n)
 	}
-	return compareNumbers(source, rest)
+	return compareNumbers(source, rest, m.sentence.from, m.sentence.to)
 }
 
 // removed stands for what was cut out of a text. It is no part of a word.

@@ -19,14 +19,22 @@ type numeral struct {
 	small bool
 	// optional says that it is no digits but a word that may be a number: 三十, XX.
 	optional bool
+	// word says that it is one, in words: a translation that loses it and has another
+	// number is wrong.
+	word bool
+	// part says that it is a part of a number in words that is not read: what the
+	// numbers in words are of the whole text is not known then.
+	part       bool
+	start, end int // of words in the text; 0 of all others
 }
 
 // largestSmall is the largest number that a translation may spell out.
 const largestSmall = 12
 
-// readNumbers returns the numbers of a text, and how many have a minus sign.
-func readNumbers(text string) (list []numeral, negative int) {
-	r := reader{text: text}
+// readNumbers returns the numbers of a text in a language, and how many have a minus
+// sign. Where the language is "", or one without a lexicon, those in words are left out.
+func readNumbers(text, lang string) (list []numeral, negative int) {
+	r := reader{text: text, lexicon: lexicons()[lang]}
 	for r.pos < len(text) {
 		c, n := decode(text, r.pos)
 		word := r.inWord
@@ -41,7 +49,11 @@ func readNumbers(text string) (list []numeral, negative int) {
 			continue
 		case hanziDigit(c) >= 0 || numeralExponent(c) > 0:
 			if value, end := r.cjk("", r.pos); end > r.pos {
-				list = append(list, numeral{readings: []string{value}, optional: true})
+				n := numeral{readings: []string{value}, optional: true}
+				if lang != "" && counted(text, end) {
+					n.word, n.part = value != "1", isRange(text[r.pos:end])
+				}
+				list = append(list, n)
 				r.pos = end
 				continue
 			}
@@ -52,9 +64,15 @@ func readNumbers(text string) (list []numeral, negative int) {
 				continue
 			}
 		}
+		if !word && r.lexicon.most > 0 && unicode.IsLetter(c) {
+			if n, ok := r.spelledNumber(); ok {
+				list = append(list, n)
+				continue
+			}
+		}
 		r.pos += n
 	}
-	return list, negative
+	return r.joinWords(list), negative
 }
 
 // reader goes over a text once.
@@ -62,6 +80,8 @@ type reader struct {
 	text   string
 	pos    int
 	inWord bool // the character before pos is part of a word
+
+	lexicon lexicon // of the text's language
 }
 
 func (r *reader) isDigit(i int) bool {

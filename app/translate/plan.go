@@ -177,6 +177,7 @@ func trimmed(text string, start, end int) (from, to int) {
 
 // newSentence makes a sentence that is to do.
 func (w *work) newSentence(rec *record, parent *sentence, text markup.Sentence) *sentence {
+	text = text.Between(rec.result.From, rec.result.To)
 	x := &sentence{record: rec, parent: parent, Sentence: text, way: way{mask: unmasked}}
 	if !w.req.Once && !text.AsIs() {
 		x.way.mask = 0
