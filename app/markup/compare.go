@@ -23,7 +23,7 @@ import (
 //   - A number that is new where none is missing is let pass: the source may have
 //     spelled it out. One that came once more than in the source is not, unless it
 //     is small.
-//   - Times and dates are compared number by number, versions as a whole; 3 PM is 15:00.
+//   - Times and dates are compared number by number, times in whole, versions as a whole; 3 PM is 15:00.
 //   - Signs of percentage and currency are not compared: languages have words for
 //     them. A minus sign is, unless there is a word for it.
 //
@@ -60,6 +60,13 @@ func compareNumbers(source, translation, from, to string) error {
 func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
 	foundWant, foundGot := match(want, got)
 	leftWant, leftGot := left(want, foundWant), left(got, foundGot)
+	if slices.ContainsFunc(leftWant, numeral.isTime) && slices.ContainsFunc(leftGot, numeral.isTime) {
+		for i := range leftGot { // the digits of another time are no help
+			if leftGot[i].time {
+				leftGot[i].parts = nil
+			}
+		}
+	}
 	partsWant, partsGot := parts(leftWant), parts(leftGot)
 	foundParts, foundGot := match(partsWant, partsGot)
 
@@ -120,8 +127,11 @@ func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
 // isFound says whether a number came back by its parts: all of them, or all but
 // small ones.
 func isFound(n numeral, found []bool) bool {
-	if n.parts == nil {
+	switch {
+	case n.parts == nil:
 		return found[0]
+	case n.time:
+		return found[0] && (found[1] || n.parts[1].is("0"))
 	}
 	all, large := true, 0
 	for i, part := range n.parts {

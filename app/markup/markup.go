@@ -81,7 +81,7 @@ const (
 	Shortcode               // :smile:
 	Emoji                   // a run of emoji or symbols, with all that joins them
 	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, \n
-	Code                    // `x`, <code>x</code>, snake_case
+	Code                    // `x`, <code>x</code>, snake_case, and identifiers: AB-1234-X, v1.2.3, 2026-11-22
 	Tag                     // <b>, </b>, <br/>, <!-- x -->
 	Entity                  // &lt;
 	Markdown                // **, [, ](https://example.com), ![x](y.png)

@@ -17,6 +17,8 @@ type numeral struct {
 	parts []numeral
 	// small says that a translation may spell it out, or leave it out: 0 to 12.
 	small bool
+	// time says that it is one of the day, or a ratio: its parts belong together.
+	time bool
 	// optional says that it is no digits but a word that may be a number: 三十, XX.
 	optional bool
 	// word says that it is one, in words: a translation that loses it and has another
@@ -122,6 +124,9 @@ func (r *reader) negative() bool {
 // and a digit behind it.
 func (r *reader) digits() numeral {
 	groups, seps := r.groups()
+	if n, ok := r.time(groups); ok {
+		return n
+	}
 	var n numeral
 	n.readings, n.parts = read(groups, seps)
 	plain := len(groups) == 1
@@ -140,6 +145,27 @@ func (r *reader) digits() numeral {
 		n.readings = append(n.readings, r.alternatives(n.readings[0], plain)...)
 	}
 	return n
+}
+
+// time reads what may be a time of the day, whose hour is read: 10:30. Both ways to count
+// the hour are readings of it.
+func (r *reader) time(groups []string) (n numeral, ok bool) {
+	c, size := decode(r.text, r.pos)
+	if len(groups) > 1 || len(groups[0]) > 2 || c != ':' && c != '：' {
+		return n, false
+	}
+	minute, end := digitRun(r.text, r.pos+size)
+	if next, _ := decode(r.text, end); len(minute) != 2 || next == ':' {
+		return n, false
+	}
+	hour := numeral{readings: []string{integer(groups[0])}}
+	hour.readings = append(hour.readings, r.hours(hour.readings[0])...)
+	for _, reading := range hour.readings {
+		n.readings = append(n.readings, reading+":"+minute)
+	}
+	n.parts, n.time = append([]numeral{hour}, each([]string{minute})...), true
+	r.pos = end
+	return n, true
 }
 
 // groups reads the digits here and what separates them: a dot, a comma, a space or

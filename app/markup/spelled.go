@@ -154,6 +154,7 @@ const longestJoin = 12
 func (n numeral) is(value string) bool { return len(n.readings) == 1 && n.readings[0] == value }
 
 func (n numeral) isPart() bool { return n.part }
+func (n numeral) isTime() bool { return n.time }
 
 // isCount says whether a number may stand for one in words: it is one, or digits for a
 // number up to 100.
