@@ -130,6 +130,7 @@ func (s Sentence) strip() (first, last, from, to int) {
 			return first, last, from, to
 		}
 		a, z := s.Spans[first], s.Spans[last-1]
+		from, to = min(from, a.Start), max(to, z.End) // "<! " ends in white space of its own
 		switch atStart, atEnd := a.Start == from, z.End == to; {
 		case atStart && isOuter(a, whole):
 			from, first = a.End, first+1
