@@ -17,11 +17,13 @@ func (s *scanner) codeName() int {
 		return 0
 	}
 	rest := s.text[s.pos:min(len(s.text), s.pos+longestIdentifier)]
-	if run := nameRun.FindString(rest); !strings.ContainsAny(run, "0123456789") {
-		s.noName = s.pos + len(run)
+	run, digits := nameRun(rest)
+	if digits == 0 {
+		s.noName = s.pos + run
 		return 0
 	}
-	if r := s.before(); isWord(r) || oneOfRunes(r, "-._@") {
+	// Plain digits name something only in a telephone number or an ISBN with spaces in it.
+	if r := s.before(); isWord(r) || oneOfRunes(r, "-._@") || digits == run && rest[0] != '0' && rest[0] != '9' {
 		return 0
 	}
 	for _, name := range names {
@@ -45,8 +47,17 @@ func (s *scanner) endsName(i int) bool {
 	return !oneOfRunes(r, ".:-") || !isASCIIDigit(s.byte(i+n))
 }
 
-// nameRun is what may belong to an identifier.
-var nameRun = regexp.MustCompile(`^[A-Za-z0-9.:/+-]+`)
+// nameRun returns the length of what may belong to an identifier at the start of text,
+// and how many digits it has.
+func nameRun(text string) (n, digits int) {
+	for n < len(text) && (isASCIIWord(text[n]) || oneOf(text[n], ".:/+-")) {
+		if isASCIIDigit(text[n]) {
+			digits++
+		}
+		n++
+	}
+	return n, digits
+}
 
 // names are the identifiers, the longest forms of each beginning first. check looks at
 // what is found. Tables of constants: they are never changed.
