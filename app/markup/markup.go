@@ -49,8 +49,9 @@
 // time that it is in the sentence, and as the same bytes; pairs of tags and of
 // Markdown's marks are closed in the order in which they were opened, and a pair
 // that had something in it still has. Numbers alone are compared by value when the
-// model translated them: 1,234.5 may become 1 234,5, and 10,000 may become 1万 (see
-// the comment on compareNumbers for what is let pass).
+// model translated them: 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
+// vingt et un (see the comment on compareNumbers for what is let pass). Identifiers, such
+// as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code.
 //
 // All functions take any text, valid UTF-8 or not, take time linear in its length
 // and are safe for concurrent use.
