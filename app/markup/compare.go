@@ -11,26 +11,39 @@ import (
 //
 //   - In any order, any digits and with any signs between them: 1,234.5 is 1.234,5
 //     and 1 234,5, and 10,000 is 1万. Where 1,234 may be two values, either will do.
-//   - 0 to 12 may be missing, as if spelled out, so long as no other number came in.
+//   - 0 to 12 may be missing, as if spelled out, so long as no other number came in, in
+//     digits or in words.
 //   - What may be a word (三十, XX) stands for a number, and is none too many.
+//   - 0 to 100 in words (twenty, vingt et un, 二十个) stand for digits, and digits for
+//     them, in the languages that have a lexicon. Words may be missing, for languages
+//     count in different places, but not where another number came in. Words that often
+//     mean another thing, one among them, may be missing and come in.
+//   - Where words make a number that is not read (two hundred, half past two), nothing is
+//     said about those in words.
 //   - A number that is new where none is missing is let pass: the source may have
 //     spelled it out. One that came once more than in the source is not, unless it
 //     is small.
-//   - Times and dates are compared number by number, versions as a whole; 3 PM is 15:00.
+//   - Times and dates are compared number by number, times in whole, versions as a whole; 3 PM is 15:00.
 //   - Signs of percentage and currency are not compared: languages have words for
 //     them. A minus sign is, unless there is a word for it.
-func compareNumbers(source, translation string) error {
-	want, wantNegative := readNumbers(source)
+//
+// from and to are the languages, "" where they are not known. Numbers in words are
+// compared where both have a lexicon.
+func compareNumbers(source, translation, from, to string) error {
+	if !readsWords(from) || !readsWords(to) {
+		from, to = "", ""
+	}
+	want, wantNegative := readNumbers(source, from)
 	required := 0
 	for _, n := range want {
-		if !n.optional {
+		if !n.optional || n.word {
 			required++
 		}
 	}
 	if required == 0 {
 		return nil
 	}
-	got, gotNegative := readNumbers(translation)
+	got, gotNegative := readNumbers(translation, to)
 	missing, fresh, repeated := countDifferences(want, got)
 	if missing > 0 || repeated > 0 {
 		return fmt.Errorf("%w: the numbers differ: %d of %d missing, %d new, %d repeated",
@@ -47,6 +60,13 @@ func compareNumbers(source, translation string) error {
 func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
 	foundWant, foundGot := match(want, got)
 	leftWant, leftGot := left(want, foundWant), left(got, foundGot)
+	if slices.ContainsFunc(leftWant, numeral.isTime) && slices.ContainsFunc(leftGot, numeral.isTime) {
+		for i := range leftGot { // the digits of another time are no help
+			if leftGot[i].time {
+				leftGot[i].parts = nil
+			}
+		}
+	}
 	partsWant, partsGot := parts(leftWant), parts(leftGot)
 	foundParts, foundGot := match(partsWant, partsGot)
 
@@ -56,8 +76,18 @@ func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
 			values[reading] = true
 		}
 	}
+	readable := !slices.ContainsFunc(want, numeral.isPart) && !slices.ContainsFunc(got, numeral.isPart)
+	// New numbers in words, those that may be other words, and what may stand for one in words.
+	spelled, unsure, other := 0, 0, 0
 	for _, n := range left(partsGot, foundGot) {
+		if n.isCount() {
+			other++
+		}
 		switch {
+		case readable && n.word:
+			spelled++
+		case readable && n.end > 0 && !n.is("1"):
+			unsure++
 		case n.optional:
 		case !n.small && slices.ContainsFunc(n.readings, func(r string) bool { return values[r] }):
 			repeated++
@@ -65,30 +95,43 @@ func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
 			fresh++
 		}
 	}
-	small := 0
+	one, small, words := 0, 0, 0
 	for _, n := range leftWant {
 		count := max(1, len(n.parts))
 		whole := foundParts[:count]
 		foundParts = foundParts[count:]
 		switch {
+		case readable && n.word && !whole[0]:
+			words++
 		case n.optional, isFound(n, whole):
+		case n.is("1"):
+			one++
 		case n.small:
 			small++
 		default:
 			missing++
 		}
 	}
-	if fresh > 0 {
+	if fresh+spelled > 0 {
+		missing += one
+	}
+	if fresh+spelled+unsure > 0 {
 		missing += small
 	}
-	return missing, fresh, repeated
+	if other > 0 {
+		missing += words
+	}
+	return missing, fresh + spelled, repeated
 }
 
 // isFound says whether a number came back by its parts: all of them, or all but
 // small ones.
 func isFound(n numeral, found []bool) bool {
-	if n.parts == nil {
+	switch {
+	case n.parts == nil:
 		return found[0]
+	case n.time:
+		return found[0] && (found[1] || n.parts[1].is("0"))
 	}
 	all, large := true, 0
 	for i, part := range n.parts {

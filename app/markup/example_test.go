@@ -20,7 +20,7 @@ func Example() {
 	// Output:
 	// Write to [1] before 12:30.
 	// Avant 12h30, écrivez à <b>ann@example.com</b>. 😀 <nil>
-	// markup lost: the numbers differ: 1 of 2 missing, 1 new, 0 repeated
+	// markup lost: the numbers differ: 1 of 1 missing, 1 new, 0 repeated
 }
 
 func ExampleSplitHTML() {

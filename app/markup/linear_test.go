@@ -2,10 +2,12 @@ package markup
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
-	"dragoman/app/lineartime"
+	"dragoman/app/steps/steptest"
 )
 
 // all does with a text what a service does.
@@ -23,11 +25,25 @@ func all(text string, format Format) {
 	_ = s.Around()
 }
 
-func TestTimeIsLinear(t *testing.T) {
-	part, whole := hostile(1<<10), hostile(1<<14)
-	for unit := range whole {
+func TestWorkIsLinear(t *testing.T) {
+	if !steptest.Counts(t) {
+		return
+	}
+	part, whole := hostile(1<<13), hostile(1<<16)
+	for _, unit := range slices.Sorted(maps.Keys(whole)) {
 		for _, format := range []Format{Text, HTML} {
-			lineartime.Assert(t, fmt.Sprintf("%q, format %d", unit, format), part[unit], whole[unit], func(text string) { all(text, format) })
+			steptest.AssertLinear(t, fmt.Sprintf("%q, format %d", unit, format), part[unit], whole[unit], func(text string) { all(text, format) })
+		}
+	}
+}
+
+// BenchmarkExponent reports how time grows with the length of hostile texts: 1 is linear.
+func BenchmarkExponent(b *testing.B) {
+	for unit := range hostile(1) {
+		for _, format := range []Format{Text, HTML} {
+			b.Run(fmt.Sprintf("%q/%d", unit, format), func(b *testing.B) {
+				steptest.ReportExponent(b, func(size int) string { return strings.Repeat(unit, size/len(unit)) }, func(text string) { all(text, format) })
+			})
 		}
 	}
 }

@@ -49,8 +49,9 @@
 // time that it is in the sentence, and as the same bytes; pairs of tags and of
 // Markdown's marks are closed in the order in which they were opened, and a pair
 // that had something in it still has. Numbers alone are compared by value when the
-// model translated them: 1,234.5 may become 1 234,5, and 10,000 may become 1万 (see
-// the comment on compareNumbers for what is let pass).
+// model translated them: 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
+// vingt et un (see the comment on compareNumbers for what is let pass). Identifiers, such
+// as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code.
 //
 // All functions take any text, valid UTF-8 or not, take time linear in its length
 // and are safe for concurrent use.
@@ -81,7 +82,7 @@ const (
 	Shortcode               // :smile:
 	Emoji                   // a run of emoji or symbols, with all that joins them
 	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, \n
-	Code                    // `x`, <code>x</code>, snake_case
+	Code                    // `x`, <code>x</code>, snake_case, and identifiers: AB-1234-X, v1.2.3, 2026-11-22
 	Tag                     // <b>, </b>, <br/>, <!-- x -->
 	Entity                  // &lt;
 	Markdown                // **, [, ](https://example.com), ![x](y.png)
@@ -137,6 +138,8 @@ type Sentence struct {
 	Text   string
 	Spans  []Span // in order, not overlapping, none empty
 	format Format
+
+	from, to string // languages, "" where they are not known: see Between
 }
 
 // Parse finds the spans of a text of any length. Text that may be one or the other
@@ -145,6 +148,13 @@ type Sentence struct {
 func Parse(text string, format Format) Sentence {
 	s := scanner{text: text, html: format == HTML, ahead: map[string]int{}}
 	return Sentence{Text: text, Spans: s.run(), format: format}
+}
+
+// Between returns the sentence with its language and that of its translations, codes of
+// M2M100. Numbers in words are compared only where both are known.
+func (s Sentence) Between(from, to string) Sentence {
+	s.from, s.to = from, to
+	return s
 }
 
 // Slice returns the text from byte start to before byte end as a sentence. Spans

@@ -26,20 +26,20 @@ func TestParse(t *testing.T) {
 		// Numbers.
 		"I have 5 cats.":                   {"number:5"},
 		"1,234.5 and 1.234,5 and 1 234,5.": {"number:1,234.5", "number:1.234,5", "number:1 234,5"},
-		"at 12:30, on 2024-05-06":          {"number:12:30", "number:2024-05-06"},
+		"at 12:30, on 2024-05-06":          {"number:12:30", "code:2024-05-06"},
 		"50% off, 100% sure":               {"number:50%", "number:100%"},
 		"$20, 20 €, €1.50, -5°C, (-3)":     {"number:$20", "number:20", "number:€1.50", "number:-5°C", "number:-3"},
 		"the 3rd, 5kg, the 1990s, 4K":      {"number:3rd", "number:5kg", "number:1990s", "number:4K"},
-		"iPhone15 and H2O and COVID-19":    {"number:iPhone15", "number:H2O", "number:19"},
+		"iPhone15 and H2O and COVID-19":    {"number:iPhone15", "number:H2O", "code:COVID-19"},
 		"ages 10-20, 5–6":                  {"number:10-20", "number:5–6"},
-		"call +1 (555) 123-4567 now":       {"number:+1 (555) 123-4567"},
+		"call +1 (555) 123-4567 now":       {"code:+1 (555) 123-4567"},
 		"第3回は10万円です":                       {"number:3", "number:10万"},
 		"２０２４年１月":                          {"number:２０２４", "number:１"},
 		"في عام ٢٠٢٤":                      {"number:٢٠٢٤"},
 		"ب15 شخص":                          {"number:15"},
 		"C++ and C# and F#":                nil,
-		"version 1.2.3.":                   {"number:1.2.3"},
-		"foo v1.2.3-beta, %50 of X2":       {"number:v1.2.3", "number:50", "number:X2"},
+		"version 1.2.3.":                   {"code:1.2.3"},
+		"foo v1.2.3-beta, %50 of X2":       {"code:v1.2.3-beta", "number:50", "number:X2"},
 		"page #1":                          {"number:#1"},
 		"1920x1080":                        {"number:1920x1080"},
 
@@ -85,7 +85,7 @@ func TestParse(t *testing.T) {
 
 		// Names.
 		"@bob and @bob_2: hi #topic #話題# #1":      {"mention:@bob", "mention:@bob_2", "hashtag:#topic", "hashtag:#話題#", "number:#1"},
-		":smile: at 12:30:45, a:b:c, Note: this:": {"shortcode::smile:", "number:12:30:45"},
+		":smile: at 12:30:45, a:b:c, Note: this:": {"shortcode::smile:", "code:12:30:45"},
 		"set MAX_LENGTH and snake_case.":          {"code:MAX_LENGTH", "code:snake_case"},
 
 		// Emoji.
@@ -214,6 +214,7 @@ func hostile(size int) map[string]string {
 		"<", "{", "%", "1,", "http://", "😀", "[", "](", "](]", "`", "` `` ", "*", "**a ", "_a", "<a b=\"", "<a b='\" ", "<b>", "</b>", "<b><i></b>",
 		"<code>", "<!--", "<%", "{{", "{%", "${", "{a,plural,", "a.a", "a@", "@a", ":a", "#", "&", "&a", "~/", "/a", "./", "\\", "a\\", "1 234 ", "-1", "+1 ",
 		"\u200d", "👨\u200d", "1\ufe0f\u20e3", "万", "一", "5万", "X", "I", "a/b.", "a-", "www.", "x:// ", "<a>", "[a](b", "![", "!", "(", "日本", "٣", "\xff", "a_", "a_ ",
+		"<p>", "<p>a</p>", "a<br>", "<pre>", "<svg>.</svg>", "<b>.</b>", "<b translate=no>",
 	} {
 		list[unit] = strings.Repeat(unit, size/len(unit))
 	}

@@ -130,6 +130,7 @@ func (s Sentence) strip() (first, last, from, to int) {
 			return first, last, from, to
 		}
 		a, z := s.Spans[first], s.Spans[last-1]
+		from, to = min(from, a.Start), max(to, z.End) // "<! " ends in white space of its own
 		switch atStart, atEnd := a.Start == from, z.End == to; {
 		case atStart && isOuter(a, whole):
 			from, first = a.End, first+1
@@ -237,7 +238,7 @@ func (m Masked) compareRest(marks []mark, translation string) error {
 	if n := m.sentence.strangers(rest) - m.sentence.strangers(source); n > 0 {
 		return fmt.Errorf("%w: %d spans came in that were not in the sentence, or once more", ErrLost, n)
 	}
-	return compareNumbers(source, rest)
+	return compareNumbers(source, rest, m.sentence.from, m.sentence.to)
 }
 
 // removed stands for what was cut out of a text. It is no part of a word.

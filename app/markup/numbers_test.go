@@ -101,7 +101,7 @@ func TestCompareNumbers(t *testing.T) {
 		{"MIX it, Mr. D", "egal", true},
 	} {
 		t.Run(test.source+" → "+test.translation, func(t *testing.T) {
-			err := compareNumbers(test.source, test.translation)
+			err := compareNumbers(test.source, test.translation, "", "")
 			if test.same {
 				assert.NoError(t, err)
 			} else {
@@ -112,9 +112,9 @@ func TestCompareNumbers(t *testing.T) {
 }
 
 func TestCompareNumbersSaysHowMany(t *testing.T) {
-	assert.EqualError(t, compareNumbers("100, 200 and 300", "200, 200 und 5"),
+	assert.EqualError(t, compareNumbers("100, 200 and 300", "200, 200 und 5", "", ""),
 		"markup lost: the numbers differ: 2 of 3 missing, 1 new, 1 repeated")
-	assert.EqualError(t, compareNumbers("-15 and -16", "-15 und 16"),
+	assert.EqualError(t, compareNumbers("-15 and -16", "-15 und 16", "", ""),
 		"markup lost: 2 numbers with a minus sign, 1 in the translation")
 }
 

@@ -17,16 +17,26 @@ type numeral struct {
 	parts []numeral
 	// small says that a translation may spell it out, or leave it out: 0 to 12.
 	small bool
+	// time says that it is one of the day, or a ratio: its parts belong together.
+	time bool
 	// optional says that it is no digits but a word that may be a number: 三十, XX.
 	optional bool
+	// word says that it is one, in words: a translation that loses it and has another
+	// number is wrong.
+	word bool
+	// part says that it is a part of a number in words that is not read: what the
+	// numbers in words are of the whole text is not known then.
+	part       bool
+	start, end int // of words in the text; 0 of all others
 }
 
 // largestSmall is the largest number that a translation may spell out.
 const largestSmall = 12
 
-// readNumbers returns the numbers of a text, and how many have a minus sign.
-func readNumbers(text string) (list []numeral, negative int) {
-	r := reader{text: text}
+// readNumbers returns the numbers of a text in a language, and how many have a minus
+// sign. Where the language is "", or one without a lexicon, those in words are left out.
+func readNumbers(text, lang string) (list []numeral, negative int) {
+	r := reader{text: text, lexicon: lexicons()[lang]}
 	for r.pos < len(text) {
 		c, n := decode(text, r.pos)
 		word := r.inWord
@@ -41,7 +51,11 @@ func readNumbers(text string) (list []numeral, negative int) {
 			continue
 		case hanziDigit(c) >= 0 || numeralExponent(c) > 0:
 			if value, end := r.cjk("", r.pos); end > r.pos {
-				list = append(list, numeral{readings: []string{value}, optional: true})
+				n := numeral{readings: []string{value}, optional: true}
+				if lang != "" && counted(text, end) {
+					n.word, n.part = value != "1", isRange(text[r.pos:end])
+				}
+				list = append(list, n)
 				r.pos = end
 				continue
 			}
@@ -52,9 +66,15 @@ func readNumbers(text string) (list []numeral, negative int) {
 				continue
 			}
 		}
+		if !word && r.lexicon.most > 0 && unicode.IsLetter(c) {
+			if n, ok := r.spelledNumber(); ok {
+				list = append(list, n)
+				continue
+			}
+		}
 		r.pos += n
 	}
-	return list, negative
+	return r.joinWords(list), negative
 }
 
 // reader goes over a text once.
@@ -62,6 +82,8 @@ type reader struct {
 	text   string
 	pos    int
 	inWord bool // the character before pos is part of a word
+
+	lexicon lexicon // of the text's language
 }
 
 func (r *reader) isDigit(i int) bool {
@@ -102,6 +124,9 @@ func (r *reader) negative() bool {
 // and a digit behind it.
 func (r *reader) digits() numeral {
 	groups, seps := r.groups()
+	if n, ok := r.time(groups); ok {
+		return n
+	}
 	var n numeral
 	n.readings, n.parts = read(groups, seps)
 	plain := len(groups) == 1
@@ -120,6 +145,27 @@ func (r *reader) digits() numeral {
 		n.readings = append(n.readings, r.alternatives(n.readings[0], plain)...)
 	}
 	return n
+}
+
+// time reads what may be a time of the day, whose hour is read: 10:30. Both ways to count
+// the hour are readings of it.
+func (r *reader) time(groups []string) (n numeral, ok bool) {
+	c, size := decode(r.text, r.pos)
+	if len(groups) > 1 || len(groups[0]) > 2 || c != ':' && c != '：' {
+		return n, false
+	}
+	minute, end := digitRun(r.text, r.pos+size)
+	if next, _ := decode(r.text, end); len(minute) != 2 || next == ':' {
+		return n, false
+	}
+	hour := numeral{readings: []string{integer(groups[0])}}
+	hour.readings = append(hour.readings, r.hours(hour.readings[0])...)
+	for _, reading := range hour.readings {
+		n.readings = append(n.readings, reading+":"+minute)
+	}
+	n.parts, n.time = append([]numeral{hour}, each([]string{minute})...), true
+	r.pos = end
+	return n, true
 }
 
 // groups reads the digits here and what separates them: a dot, a comma, a space or

@@ -11,8 +11,8 @@ import (
 func (r *reader) alternatives(value string, plain bool) []string {
 	rest := r.text[r.pos:]
 	var list []string
-	if hour, err := strconv.Atoi(value); err == nil && plain && hour <= 24 && isHour(rest) {
-		list = append(list, strconv.Itoa(hour%12), strconv.Itoa(hour%12+12))
+	if plain {
+		list = r.hours(value)
 	}
 	if plain && len(value) == 4 && value[3] == '0' && (strings.HasPrefix(rest, "s") || strings.HasPrefix(rest, "'s")) {
 		list = append(list, integer(value[2:]))
@@ -21,6 +21,16 @@ func (r *reader) alternatives(value string, plain bool) []string {
 		list = append(list, shift(value, exponent))
 	}
 	return list
+}
+
+// hours returns both ways to count the hour that a number is for what is written behind it,
+// nil where it is none.
+func (r *reader) hours(value string) []string {
+	hour, err := strconv.Atoi(value)
+	if err != nil || hour > 24 || !isHour(r.text[r.pos:]) {
+		return nil
+	}
+	return []string{strconv.Itoa(hour % 12), strconv.Itoa(hour%12 + 12)}
 }
 
 // isHour says whether text that follows a number makes an hour of it.
@@ -34,7 +44,7 @@ func isHour(rest string) bool {
 		return !unicode.IsLetter(next)
 	}
 	switch strings.ReplaceAll(nextWord(rest), ".", "") {
-	case "am", "pm", "uhr":
+	case "am", "pm", "uhr", "heure", "heures", "uur", "hora", "horas":
 		return true
 	}
 	return false

@@ -24,9 +24,9 @@ type scanner struct {
 	tags    []htmlToken
 	nextTag int
 
-	// Until where there is known to be no host name, no path, and no name of a file.
-	noHost, noPath, noFile int
-	runEnd                 int // of the characters that a path may have
+	// Until where there is known to be no host name, no path, no name of a file, and no identifier.
+	noHost, noPath, noFile, noName int
+	runEnd                         int // of the characters that a path may have
 
 	runs map[int]int // of backquotes: where the next of the same length starts; nil until needed
 
@@ -49,6 +49,10 @@ func (s *scanner) run() []Span {
 	}
 	s.names, s.marked = map[string]int{}, map[string]int{}
 	for s.pos < len(s.text) {
+		if n := s.signedName(); n > 0 {
+			s.add(Code, n, 0)
+			continue
+		}
 		if !s.html && s.markdown() {
 			continue
 		}
@@ -147,6 +151,9 @@ func (s *scanner) matchWide() (Kind, int) {
 func (s *scanner) matchWord() (Kind, int) {
 	if n := s.keycap(s.pos); n > 0 {
 		return Emoji, s.emojiEnd(s.pos) - s.pos
+	}
+	if n := s.codeName(); n > 0 {
+		return Code, n
 	}
 	if n := s.url(); n > 0 {
 		return URL, n

@@ -8,10 +8,13 @@ import (
 // Verify checks the translation of Text itself and returns it, escaped where the
 // format asks for it. It fails with an error that wraps ErrLost where a span is
 // missing, came once more or was made up, where pairs are not nested as they have to
-// be or lost what was in them, and where numbers differ. Without spans there is nothing
-// to check.
+// be or lost what was in them, and where numbers differ, in words too where the languages are
+// known ([Sentence.Between]).
 func (s Sentence) Verify(translation string) (string, error) {
 	if len(s.Spans) == 0 {
+		if err := compareNumbers(s.Text, translation, s.from, s.to); err != nil {
+			return "", err
+		}
 		return s.format.Escape(translation), nil
 	}
 	waiting := map[string][]int{} // spans by their text
@@ -44,7 +47,7 @@ func (s Sentence) Verify(translation string) (string, error) {
 			ErrLost, total, missing, strange)
 	}
 	a.text(translation[at:], loose, loose)
-	if err := compareNumbers(s.withoutMarkup(), cutOut(translation, found)); err != nil {
+	if err := compareNumbers(s.withoutMarkup(), cutOut(translation, found), s.from, s.to); err != nil {
 		return "", err
 	}
 	return a.result()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"dragoman/app/lineartime"
+	"dragoman/app/steps/steptest"
 )
 
 // seeds are texts for the fuzzers, hostile ones among them.
@@ -55,19 +55,28 @@ func between(unit string, size int) string {
 	return "Word. " + strings.Repeat(unit, size/len(unit)) + " B"
 }
 
-func TestTimeIsLinear(t *testing.T) {
-	check := func(unit, part, whole string) {
-		lineartime.Assert(t, fmt.Sprintf("%q", unit), part, whole, func(text string) {
-			Join(Split(text, "en"), nil, "en", "ja")
-			Finer(text, "en")
-		})
+// both does with a text what a service does.
+func both(text string) {
+	Join(Split(text, "en"), nil, "en", "ja")
+	Finer(text, "en")
+}
+
+func TestWorkIsLinear(t *testing.T) {
+	if !steptest.Counts(t) {
+		return
 	}
 	for _, unit := range long {
-		check(unit, strings.Repeat(unit, 1<<11/len(unit)), strings.Repeat(unit, 1<<15/len(unit)))
-		check(unit, between(unit, 1<<11), between(unit, 1<<15))
+		steptest.AssertLinear(t, fmt.Sprintf("%q", unit), strings.Repeat(unit, 1<<13/len(unit)), strings.Repeat(unit, 1<<16/len(unit)), both)
+		steptest.AssertLinear(t, fmt.Sprintf("%q between words", unit), between(unit, 1<<13), between(unit, 1<<16), both)
 	}
-	for _, unit := range huge {
-		check(unit, between(unit, 1<<16), between(unit, 1<<20))
+}
+
+// BenchmarkExponent reports how time grows with the length of hostile texts: 1 is linear.
+func BenchmarkExponent(b *testing.B) {
+	for _, unit := range long {
+		b.Run(fmt.Sprintf("%q", unit), func(b *testing.B) {
+			steptest.ReportExponent(b, func(size int) string { return between(unit, size) }, both)
+		})
 	}
 }
 

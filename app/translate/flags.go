@@ -10,7 +10,7 @@ const (
 	WrongScript                   // it is not written in a script of the target language
 	Loop                          // it repeats itself where the source does not
 	Empty                         // it has no text, although the source has
-	MarkupLost                    // a number, placeholder, tag or the like is missing, changed or there twice
+	MarkupLost                    // a number, also in words, a placeholder, identifier, tag or the like is missing, changed or there twice
 	Truncated                     // it reached the limit of tokens before its end
 )
 

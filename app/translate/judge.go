@@ -26,7 +26,7 @@ func (w *work) judge(x *sentence, r engine.Result) outcome {
 	switch {
 	case err == nil:
 		o.text = restored
-	case w.req.Once:
+	case w.req.Once, len(x.Spans) == 0: // only a number in words differs
 		o.flags |= MarkupLost
 	default: // with markers in it, or without what they stand for, it is of no use to anybody
 		o.text = x.Original()

@@ -265,6 +265,7 @@ func (w *work) whole(rec *record, text markup.Sentence) *sentence {
 
 // newSentence makes a sentence that is to do.
 func (w *work) newSentence(p *pair, parent *sentence, text markup.Sentence) *sentence {
+	text = text.Between(p.from, p.to)
 	x := &sentence{pair: p, parent: parent, Sentence: text, attempts: &attempts{way: way{mask: unmasked}}}
 	if !w.req.Once && !text.AsIs() {
 		x.way.mask = 0

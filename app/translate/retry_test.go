@@ -143,6 +143,23 @@ func TestMarkup(t *testing.T) {
 	assert.Zero(t, got.Flags)
 }
 
+// A wrong number in words is asked for again where the source has digits, and flagged.
+func TestNumbersInWords(t *testing.T) {
+	got, tried := translateOne(t, "There are 0 errors", func(text string, _ engine.Job) (string, bool) {
+		return strings.ReplaceAll(strings.ToUpper(text), " 0 ", " dix "), false
+	})
+	assert.Greater(t, len(tried), 1)
+	assert.Equal(t, "THERE ARE 0 ERRORS", got.Text)
+	assert.Zero(t, got.Flags)
+
+	for translation, flags := range map[string]Flags{"Il y a dix erreurs": 0, "Il y a 10 erreurs": 0, "Il y a deux erreurs": MarkupLost, "Il y a 2 erreurs": MarkupLost} {
+		got, tried = translateOne(t, "There are ten errors", func(string, engine.Job) (string, bool) { return translation, false })
+		assert.Len(t, tried, 1)
+		assert.Equal(t, translation, got.Text, "it is of more use than the source")
+		assert.Equal(t, flags.Names(), got.Flags.Names(), translation)
+	}
+}
+
 func TestFlags(t *testing.T) {
 	for _, test := range []struct {
 		name, text, to, translation string

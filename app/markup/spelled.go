@@ -1,0 +1,181 @@
+package markup
+
+import (
+	_ "embed" // the table
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// spelled is a number in words.
+type spelled struct {
+	value string
+	// unsure says that the words often mean another thing, as "neuf" does, or that they
+	// do not count, as "one" and "a dozen".
+	unsure bool
+}
+
+// lexicon has the words for 0 to 100 of a language, folded.
+type lexicon struct {
+	words map[string]spelled
+	most  int // words that a number is made of
+}
+
+//go:embed numberwords.txt
+var numberWords string
+
+// lexicons are those of the languages that have one. Where there is none, numbers in
+// words are not compared. scripts/numberwords made the table.
+var lexicons = sync.OnceValue(func() map[string]lexicon {
+	table := map[string]lexicon{}
+	for line := range strings.Lines(numberWords) {
+		if line[0] == '#' {
+			continue
+		}
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		l := lexicon{words: map[string]spelled{}}
+		for n, forms := range fields[1:] {
+			for form := range strings.SplitSeq(forms, "|") {
+				word, unsure := strings.CutPrefix(form, "~")
+				word = foldWords(word)
+				if _, known := l.words[word]; !known {
+					l.words[word] = spelled{value: strconv.Itoa(n), unsure: unsure || n == 1}
+				}
+				l.most = max(l.most, 1+strings.Count(word, " "))
+			}
+		}
+		table[fields[0]] = l
+	}
+	return table
+})
+
+// readsWords says whether numbers in words are read in a language.
+func readsWords(lang string) bool { return lang == "ja" || lang == "zh" || lexicons()[lang].most > 0 }
+
+// foldWords makes words equal that are written in several ways: "Vingt-et-un" is "vingt
+// et un".
+func foldWords(words string) string { return wordFolder.Replace(strings.ToLower(words)) }
+
+var wordFolder = strings.NewReplacer("-", " ", "\u00a0", " ", "\u202f", " ", "ʼ", " ", "'", " ", "’", " ", "\u00ad", "",
+	"ş", "ș", "ţ", "ț", "إ", "ا", "أ", "ا", "آ", "ا", "ё", "е", "ς", "σ")
+
+// spelled reads the longest number in words that starts at i: "vingt et un" is not 20.
+// end is i where there is none.
+func (l lexicon) spelled(text string, i int) (word spelled, end int) {
+	const longest = 128 // bytes
+	end = i
+	for next, n := i, 0; n < l.most && next-i < longest; n++ {
+		next = letters(text, next, longest)
+		if found, ok := l.words[foldWords(text[i:next])]; ok {
+			word, end = found, next
+		}
+		c, size := decode(text, next)
+		if !isSpace(c) && !oneOfRunes(c, "-'’ʼ") {
+			break
+		}
+		next += size
+	}
+	return word, end
+}
+
+// letters returns where the letters that start at i end, or most bytes behind i.
+func letters(text string, i, most int) int {
+	end := i
+	for end < len(text) && end-i < most {
+		c, n := decode(text, end)
+		if !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\u00ad' {
+			break
+		}
+		end += n
+	}
+	return end
+}
+
+// spelledNumber reads the number in words here, or a word that makes a number of those
+// beside it which is not read: "thousand", "half". ok is false where there is neither.
+func (r *reader) spelledNumber() (n numeral, ok bool) {
+	word, end := r.lexicon.spelled(r.text, r.pos)
+	if end > r.pos {
+		n = numeral{readings: []string{word.value}, optional: true, word: !word.unsure}
+	} else if end = letters(r.text, r.pos, longestName); makesNumber(foldWords(r.text[r.pos:end])) {
+		n = numeral{optional: true, part: true}
+	} else {
+		return n, false
+	}
+	n.start, n.end = r.pos, end
+	r.pos, r.inWord = end, true
+	if !n.part {
+		n.readings = append(n.readings, r.hours(word.value)...)
+	}
+	return n, true
+}
+
+// makesNumber says whether a word, folded, is a part of numbers in words that are not
+// read: of those above 100, of fractions, and of times of the day.
+func makesNumber(word string) bool { return len(scales[word]) > 0 || partWords[word] }
+
+// partWords are of the languages that are translated most. A table of constants: it is
+// never changed.
+var partWords = set(`hundreds hunderte cents centos cientos cientas doscientos trescientos duzentos trezentos honderden
+	hundratals hundreder setki сотни сотен двести триста четыреста пятьсот двісті триста yüzlerce
+	half halves quarter quarters past point halb halbe halben halber halbes viertel dreiviertel anderthalb
+	komma punkt demi demie demies quart quarts virgule media medio medios cuarto cuartos coma meia meio quarto quartos
+	vírgula mezzo mezza quarto virgola kwart halve anderhalve halv halva halvt kvart kvarter halvanden pół połowa
+	półtora kwadrans przecinek půl čtvrt polovina pol štvrť пол половина половину полтора четверть пів чверть
+	fél negyed másfél buçuk yarım çeyrek نصف ربع نیم ساढ़े आधा डेढ़ setengah seperempat rưỡi nửa 반`)
+
+// joinWords makes unread numbers of numbers in words that stand side by side: "nineteen
+// eighty-four" is none of both. What a word of makesNumber stands beside is none either.
+func (r *reader) joinWords(list []numeral) []numeral {
+	for i := 1; i < len(list); i++ {
+		a, b := &list[i-1], &list[i]
+		if a.end == 0 || b.end == 0 || a.is("1") || b.is("1") {
+			continue
+		}
+		if between := r.text[a.end:b.start]; len(between) <= longestJoin && joins[foldWords(strings.TrimSpace(between))] {
+			a.part, b.part = true, true
+		}
+	}
+	return list
+}
+
+// joins are the words inside of a number, "" for none. longestJoin is the most bytes of
+// one, with the spaces around it.
+var joins = func() map[string]bool {
+	table := set("and und et y e en og och i и a ja ve và és si și un o")
+	table[""], table[" "] = true, true
+	return table
+}()
+
+const longestJoin = 12
+
+// is says whether the only reading of a number is value.
+func (n numeral) is(value string) bool { return len(n.readings) == 1 && n.readings[0] == value }
+
+func (n numeral) isPart() bool { return n.part }
+func (n numeral) isTime() bool { return n.time }
+
+// isCount says whether a number may stand for one in words: it is one, or digits for a
+// number up to 100.
+func (n numeral) isCount() bool {
+	if n.optional || len(n.readings) == 0 {
+		return n.word
+	}
+	value, err := strconv.Atoi(n.readings[0])
+	return err == nil && value <= 100
+}
+
+// counted says whether a counter follows the Chinese digits behind which i is, so that
+// they are a number: 三 in 三個 is one, in 三田 it is none.
+func counted(text string, i int) bool {
+	c, _ := decode(text, i)
+	return c > 0x3000 && oneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时")
+}
+
+// isRange says whether Chinese digits are two numbers: 两三年 are two or three years.
+func isRange(digits string) bool {
+	a, n := decode(digits, 0)
+	b, m := decode(digits, n)
+	return n+m == len(digits) && hanziDigit(a) > 0 && hanziDigit(b) > 0
+}

@@ -1,0 +1,72 @@
+"""Writes app/markup/numberwords.txt: the words for 0 to 100 in the languages of M2M100.
+
+The words are those of Unicode's CLDR, in all genders and cases that it has, by way of ICU
+(Debian: python3-icu), and a few that it lacks. Run it with a newer ICU to bring them up
+to date:
+
+    python3 scripts/numberwords/numberwords.py >app/markup/numberwords.txt
+"""
+
+import icu
+
+# Languages of M2M100 that CLDR spells out, with the regions that have words of their own.
+# Left out are those whose words are not between spaces (see numeral_words.go for Chinese
+# and Japanese) and those that count in another way beside the nouns (ga, cy).
+LOCALES = """af ar az be bg bs ca cs da de el en es et fa fi fr=fr,fr_CH,fr_BE he hi hr hu hy id is it
+    ka kk ko ky lb lt lv mk ms nl no=nb,nn pl pt=pt,pt_PT ro ru sk sl sq sr sv sw ta tr uk vi""".split()
+
+# What CLDR lacks. A word behind ~ means other things too: see readNumberWord.
+EXTRA = {
+    "de": {2: "zwo", 12: "~dutzend", 100: "hundert"},
+    "en": {0: "~nil ~nought", 12: "~dozen", 100: "hundred"},
+    "es": {10: "~decena", 12: "~docena", 100: "~ciento"},
+    "fr": {10: "~dizaine", 12: "~douzaine", 15: "~quinzaine", 20: "~vingtaine", 100: "~centaine"},
+    "hu": {2: "két"},
+    "id": {0: "nol"},
+    "it": {10: "~decina", 12: "~dozzina"},
+    "nl": {12: "~dozijn"},
+    "pl": {12: "~tuzin"},
+    "pt": {10: "~dezena", 12: "~dúzia"},
+    "ru": {0: "нуля", 12: "~дюжина"},
+}
+
+# Words that are more often another word than the number.
+AMBIGUOUS = {
+    "az": "yeddi yüz altı", "ca": "deu nou cent", "fa": "نه ده دو", "fi": "kuusi kuusen kuusta", "fr": "neuf cent",
+    "hi": "दो", "hu": "hat hét", "id": "kosong", "it": "sei cento", "ms": "kosong", "ro": "nouă", "sl": "nič",
+    "tr": "yedi yüz altı", "vi": "không năm ba chín",
+}
+
+MOST = 6  # forms of a compound, of which Finnish has 24
+
+
+def forms(locale, n):
+    speller = icu.RuleBasedNumberFormat(icu.URBNFRuleSetTag.SPELLOUT, icu.Locale(locale))
+    rules = [speller.getRuleSetName(i) for i in range(speller.getNumberOfRuleSetNames())]
+    for rule in rules:
+        if "cardinal" in rule or rule == "%spellout-numbering":
+            yield speller.format(n, rule).replace("\u00ad", "").lower()
+
+
+def main():
+    print("# The words for 0 to 100, by language. Made by scripts/numberwords from Unicode's CLDR,")
+    print("# ICU " + icu.ICU_VERSION + ". Copyright 1991-2022 Unicode, Inc., https://www.unicode.org/license.txt")
+    english = list(forms("en", 99))
+    for entry in LOCALES:
+        language, _, locales = entry.partition("=")
+        locales = (locales or language).split(",")
+        if language != "en" and list(forms(locales[0], 99)) == english:
+            raise SystemExit(f"ICU has no words for {language}")
+        fields = []
+        for n in range(101):
+            words = list(dict.fromkeys(w for l in locales for w in forms(l, n) if not w.isdigit()))
+            if n > 20 and n % 10:
+                words = words[:MOST]
+            words += EXTRA.get(language, {}).get(n, "").split()
+            ambiguous = AMBIGUOUS.get(language, "").split()
+            single = language == "ko"
+            fields.append("|".join("~" + w if w in ambiguous or single and len(w) == 1 else w for w in words))
+        print("\t".join([language] + fields))
+
+
+main()
