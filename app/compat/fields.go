@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -53,7 +54,7 @@ func ReadFields(c *gin.Context) (Fields, error) {
 	case media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"):
 		fields.object, err = parseObject(raw)
 	case media == "application/x-www-form-urlencoded":
-		fields.form, err = parseBody(raw)
+		fields.form, err = parseForm(string(raw))
 	case media == "multipart/form-data":
 		fields.form, err = parseMultipart(raw, params["boundary"])
 	}
@@ -61,7 +62,11 @@ func ReadFields(c *gin.Context) (Fields, error) {
 		return Fields{}, err
 	}
 	// What the query has goes before what the form has, as with LibreTranslate.
-	for name, values := range parseForm(r.URL.RawQuery) {
+	query, err := parseForm(r.URL.RawQuery)
+	if err != nil {
+		return Fields{}, err
+	}
+	for name, values := range query {
 		if fields.form == nil {
 			fields.form = url.Values{}
 		}
@@ -118,12 +123,26 @@ func (o *object) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	return err
 }
 
-// parseBody parses a form with the encoding of URLs.
-func parseBody(raw []byte) (url.Values, error) {
-	if n := bytes.Count(raw, []byte("&")) + 1; n > maxPairs {
+// parseForm parses name=value pairs, in a query or a form.
+func parseForm(raw string) (url.Values, error) {
+	if n := strings.Count(raw, "&") + 1; n > maxPairs {
 		return nil, Refuse("Invalid request: the form has %d fields, at most %d are allowed", n, maxPairs)
 	}
-	return parseForm(string(raw)), nil
+	values := url.Values{}
+	for name, value := range pairs(raw) {
+		values[name] = append(values[name], value)
+	}
+	return values, nil
+}
+
+// firstOf is the first value of a name in a query, "" where there is none.
+func firstOf(query, name string) string {
+	for other, value := range pairs(query) {
+		if other == name {
+			return value
+		}
+	}
+	return ""
 }
 
 // parseMultipart parses the fields of a multipart form and leaves out its files.
@@ -139,20 +158,18 @@ func parseMultipart(raw []byte, boundary string) (url.Values, error) {
 	return form.Value, nil
 }
 
-// parseForm parses name=value pairs as the original servers do: what is not
+// pairs reads name=value pairs as the original servers do: what is not
 // encoded as it should be, such as the percent sign in "q=100% sure", is taken as
 // it is. net/url would drop the pair, and any that has a semicolon.
-func parseForm(raw string) url.Values {
-	values := url.Values{}
-	for pair := range strings.SplitSeq(raw, "&") {
-		if pair == "" {
-			continue
+func pairs(raw string) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for pair := range strings.SplitSeq(raw, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			if pair != "" && !yield(unescape(name), unescape(value)) {
+				return
+			}
 		}
-		name, value, _ := strings.Cut(pair, "=")
-		name = unescape(name)
-		values[name] = append(values[name], unescape(value))
 	}
-	return values
 }
 
 // unescape decodes "+" and each "%" that two hexadecimal digits follow.
