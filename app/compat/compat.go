@@ -135,7 +135,7 @@ func (cfg Config) enter(c *gin.Context, d Dialect) (Fields, error) {
 	if cfg.Key == nil {
 		return ReadFields(c)
 	}
-	key := parseForm(c.Request.URL.RawQuery).Get(d.KeyField)
+	key := firstOf(c.Request.URL.RawQuery, d.KeyField)
 	inBody := true
 	if cfg.MustReadKey != nil {
 		var err error

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -53,7 +52,7 @@ func ReadFields(c *gin.Context) (Fields, error) {
 	case media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"):
 		fields.object, err = parseObject(raw)
 	case media == "application/x-www-form-urlencoded":
-		fields.form, err = parseBody(raw)
+		fields.form, err = parseForm(string(raw))
 	case media == "multipart/form-data":
 		fields.form, err = parseMultipart(raw, params["boundary"])
 	}
@@ -61,7 +60,11 @@ func ReadFields(c *gin.Context) (Fields, error) {
 		return Fields{}, err
 	}
 	// What the query has goes before what the form has, as with LibreTranslate.
-	for name, values := range parseForm(r.URL.RawQuery) {
+	query, err := parseForm(r.URL.RawQuery)
+	if err != nil {
+		return Fields{}, err
+	}
+	for name, values := range query {
 		if fields.form == nil {
 			fields.form = url.Values{}
 		}
@@ -116,68 +119,6 @@ func (o *object) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	}
 	_, err := in.ReadToken()
 	return err
-}
-
-// parseBody parses a form with the encoding of URLs.
-func parseBody(raw []byte) (url.Values, error) {
-	if n := bytes.Count(raw, []byte("&")) + 1; n > maxPairs {
-		return nil, Refuse("Invalid request: the form has %d fields, at most %d are allowed", n, maxPairs)
-	}
-	return parseForm(string(raw)), nil
-}
-
-// parseMultipart parses the fields of a multipart form and leaves out its files.
-func parseMultipart(raw []byte, boundary string) (url.Values, error) {
-	if boundary == "" {
-		return nil, Refuse("Invalid request: Content-Type is multipart/form-data without a boundary")
-	}
-	// With this much memory no file goes to the disk.
-	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
-	if err != nil {
-		return nil, Refuse("Invalid request: the form could not be read: %s", wording.Short(err.Error()))
-	}
-	return form.Value, nil
-}
-
-// parseForm parses name=value pairs as the original servers do: what is not
-// encoded as it should be, such as the percent sign in "q=100% sure", is taken as
-// it is. net/url would drop the pair, and any that has a semicolon.
-func parseForm(raw string) url.Values {
-	values := url.Values{}
-	for pair := range strings.SplitSeq(raw, "&") {
-		if pair == "" {
-			continue
-		}
-		name, value, _ := strings.Cut(pair, "=")
-		name = unescape(name)
-		values[name] = append(values[name], unescape(value))
-	}
-	return values
-}
-
-// unescape decodes "+" and each "%" that two hexadecimal digits follow.
-func unescape(s string) string {
-	if !strings.ContainsAny(s, "+%") {
-		return s
-	}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '+':
-			out = append(out, ' ')
-			continue
-		case '%':
-			if i+2 < len(s) {
-				if b, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-					out = append(out, byte(b))
-					i += 2
-					continue
-				}
-			}
-		}
-		out = append(out, s[i])
-	}
-	return string(out)
 }
 
 // IsJSON says whether the request has a JSON object.

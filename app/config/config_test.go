@@ -117,6 +117,8 @@ func TestParseRefuses(t *testing.T) {
 		{"SHUTDOWN_TIMEOUT=0s", `SHUTDOWN_TIMEOUT=0s: use a time above 0, such as 30s`},
 		{"PRECISION=int4", `PRECISION="int4": use auto, int8, fp32 or fp16`},
 		{"PRECISION=INT8", `PRECISION="INT8": use auto, int8, fp32 or fp16`},
+		{"BODY_MEMORY=64", `BODY_MEMORY=64 bytes: use 0, or 32 MiB to 1 TiB`},
+		{"MAX_BODY_BYTES=16777216 BODY_MEMORY=64MiB", `BODY_MEMORY=67108864 bytes: use 0, or 128 MiB to 1 TiB`},
 		{"DEVICE=tpu", `DEVICE="tpu": use auto, cpu or cuda`},
 		{"DEVICE=cuda PRECISION=int8", `PRECISION=int8 with DEVICE=cuda: 8 bits are for CPUs, use auto, fp16 or fp32`},
 		{"DEVICE=cpu CUDA_DEVICES=0,1", `CUDA_DEVICES=0,1: no GPU is used with DEVICE=cpu`},

@@ -141,7 +141,13 @@ func (a *API) Server() *http.Server {
 }
 
 // Handler is the API without a server around it.
-func (a *API) Handler() http.Handler {
+func (a *API) Handler() http.Handler { return a.bodies.Serve(a.router()) }
+
+// Routes are the paths and methods that the API serves.
+func (a *API) Routes() gin.RoutesInfo { return a.router().Routes() }
+
+// router makes the routes.
+func (a *API) router() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	router.ForwardedByClientIP = false // access.Proxies knows better
@@ -174,7 +180,7 @@ func (a *API) Handler() http.Handler {
 	}
 	router.NoRoute(a.NotFound)
 	router.NoMethod(a.noMethod)
-	return a.bodies.Serve(router)
+	return router
 }
 
 // noMethod answers requests with a method that no route of the path takes. Only OPTIONS,

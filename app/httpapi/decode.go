@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -97,33 +96,6 @@ func decodeTranslation(r *http.Request, maxRecords int) (translationRequest, err
 		return req, explainJSON(err)
 	}
 	return parsed.request()
-}
-
-// atMost makes what reads an array, and stops where it has too many items: each takes
-// far more memory than its bytes in the body. most is 0 for no bound.
-func atMost[T any](most int) *json.Unmarshalers {
-	return json.UnmarshalFromFunc(func(in *jsontext.Decoder, list *[]T) error {
-		if most == 0 || in.PeekKind() != '[' {
-			return errors.ErrUnsupported // the library reads it, or says what is wrong
-		}
-		if _, err := in.ReadToken(); err != nil {
-			return err
-		}
-		*list = []T{}
-		for in.PeekKind() != ']' {
-			if len(*list) == most {
-				field := fieldName(in.StackPointer().Parent())
-				return problem(translate.CodeTooManyRecords, field, "%s has more than %d items: send several requests", field, most)
-			}
-			var item T
-			if err := json.UnmarshalDecode(in, &item); err != nil {
-				return err
-			}
-			*list = append(*list, item)
-		}
-		_, err := in.ReadToken()
-		return err
-	})
 }
 
 // request checks that nothing is missing.
@@ -244,69 +216,4 @@ func invalidAt(raw []byte) int {
 		i += n
 	}
 	return len(raw)
-}
-
-// explainJSON turns an error of the JSON library into one that names the field.
-func explainJSON(err error) error {
-	var tooMany *translate.Error
-	if errors.As(err, &tooMany) {
-		return tooMany
-	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
-		field := fieldName(semantic.JSONPointer)
-		if errors.Is(err, json.ErrUnknownName) {
-			return problem(codeUnknownField, field, "%s is not a field that is known here", field)
-		}
-		if field == "" {
-			return problem(codeWrongType, "", "the body is %s, expected an object", wording.Kind(semantic.JSONKind))
-		}
-		return problem(codeWrongType, field, "%s is %s, expected %s", field, wording.Kind(semantic.JSONKind), wantedKind(field))
-	}
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
-		field := fieldName(syntactic.JSONPointer)
-		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return problem(codeDuplicateField, field, "%s appears twice", field)
-		}
-		return problem(codeInvalidJSON, field, "the body is not JSON at byte %d: %s",
-			syntactic.ByteOffset, wording.Short(syntactic.Err.Error()))
-	}
-	return problem(codeInvalidJSON, "", "the body is not JSON: it ends too early")
-}
-
-// wantedKind is what belongs into a field of translationBody.
-func wantedKind(field string) string {
-	switch field {
-	case "payload", "payload.options":
-		return "an object"
-	case "payload.records", "payload.toLangs":
-		return "an array"
-	case "payload.detail", "payload.split":
-		return "true or false"
-	case "payload.options.beams", "payload.options.maxLength", "payload.options.noRepeatNgramSize":
-		return "a whole number"
-	case "payload.options.lengthPenalty", "payload.options.repetitionPenalty":
-		return "a number"
-	}
-	if strings.HasPrefix(field, "payload.records[") && strings.HasSuffix(field, "]") {
-		return "an object"
-	}
-	return "a string"
-}
-
-// fieldName writes a JSON pointer as payload.records[3].text.
-func fieldName(p jsontext.Pointer) string {
-	var name strings.Builder
-	for token := range p.Tokens() {
-		if _, err := strconv.ParseUint(token, 10, 64); err == nil {
-			name.WriteString("[" + token + "]")
-			continue
-		}
-		if name.Len() > 0 {
-			name.WriteByte('.')
-		}
-		name.WriteString(wording.Short(token))
-	}
-	return wording.Short(name.String())
 }

@@ -270,9 +270,7 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 
 // Each route is in the document, and each operation of the document has a route.
 func TestRoutes(t *testing.T) {
-	own, ok := newAPI(t, true).Handler().(*gin.Engine)
-	require.True(t, ok)
-	routes := append(own.Routes(), routerOf(describe(t)).Routes()...)
+	routes := append(newAPI(t, true).Routes(), routerOf(describe(t)).Routes()...)
 	assert.NoError(t, newContract(t).Routes(routes, openapi.FilesPath, webpage.AssetsPath))
 }
 
