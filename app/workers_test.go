@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -21,9 +22,9 @@ type openings struct {
 	verify []model.Verify
 }
 
-func (o *openings) Open(dir string, opts ort.Options) (model.Model, error) {
+func (o *openings) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
 	o.verify = append(o.verify, opts.Verify)
-	return o.modelRuntime.Open(dir, opts)
+	return o.modelRuntime.Open(ctx, dir, opts)
 }
 
 func (o *openings) load(library string) (modelRuntime, error) {
@@ -38,9 +39,9 @@ type gpuOpenings struct {
 	o *openings
 }
 
-func (g gpuOpenings) Open(dir string, opts device.Options) (gpuModel, error) {
+func (g gpuOpenings) Open(ctx context.Context, dir string, opts device.Options) (gpuModel, error) {
 	g.o.verify = append(g.o.verify, opts.Verify)
-	return g.fakeGPUs.Open(dir, opts)
+	return g.fakeGPUs.Open(ctx, dir, opts)
 }
 
 // TestWorkers: one of them checks the files for all, and the log has the state of all.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,17 +35,18 @@ type checked struct {
 }
 
 // CheckFiles compares files of the folder dir with their sizes and, as the policy says,
-// checksums, several at once. Its error names the first that differs.
-func CheckFiles(dir string, files map[string]File, policy Verify) error {
+// checksums, several at once. Its error names the first that differs and wraps
+// ErrDamaged, or is that of ctx.
+func CheckFiles(ctx context.Context, dir string, files map[string]File, policy Verify) error {
 	known, start := readChecked(dir), time.Now()
 	var (
-		g    errgroup.Group
 		mu   sync.Mutex // guards read
 		read = map[string]checked{}
 	)
+	g, ctx := errgroup.WithContext(ctx)
 	for name, want := range files {
 		g.Go(func() error {
-			now, err := verifyFile(filepath.Join(dir, name), want, known[name], policy)
+			now, err := verifyFile(ctx, filepath.Join(dir, name), want, known[name], policy)
 			if err == nil && now != known[name] {
 				mu.Lock()
 				defer mu.Unlock()
@@ -64,27 +66,39 @@ func CheckFiles(dir string, files map[string]File, policy Verify) error {
 
 // verifyFile compares a file with what it should be and returns it as it is. It
 // reads the file unless the policy allows to trust what is known of it.
-func verifyFile(path string, want File, known checked, policy Verify) (checked, error) {
+func verifyFile(ctx context.Context, path string, want File, known checked, policy Verify) (checked, error) {
 	before, err := inspect(path)
 	if err != nil {
-		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
+		return checked{}, unreadable(err)
 	}
 	if before.Size != want.Size {
-		return checked{}, fmt.Errorf("model file %s is corrupt: size %d, expected %d", filepath.Base(path), before.Size, want.Size)
+		return checked{}, fmt.Errorf("%w: model file %s is corrupt: size %d, expected %d", ErrDamaged, filepath.Base(path), before.Size, want.Size)
 	}
 	before.SHA256 = want.SHA256
 	if policy == VerifyNever || policy != VerifyAlways && before == known {
 		return before, nil
 	}
-	got, err := HashFile(path)
+	got, err := hashFile(ctx, path)
+	if ctx.Err() != nil {
+		return checked{}, ctx.Err()
+	}
 	if err != nil {
-		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
+		return checked{}, unreadable(err)
 	}
 	if got != want {
-		return checked{}, fmt.Errorf("model file %s is corrupt: size %d sha256 %s, expected size %d sha256 %s",
-			filepath.Base(path), got.Size, got.SHA256, want.Size, want.SHA256)
+		return checked{}, fmt.Errorf("%w: model file %s is corrupt: size %d sha256 %s, expected size %d sha256 %s",
+			ErrDamaged, filepath.Base(path), got.Size, got.SHA256, want.Size, want.SHA256)
 	}
 	return before, nil
+}
+
+// unreadable says that a file cannot be read. It is damaged where it is not there or
+// where the disk fails, not where somebody may not read it.
+func unreadable(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EIO) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return fmt.Errorf("model file missing or unreadable: %w", err)
 }
 
 // inspect reads what the file system says about a file.

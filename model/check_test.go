@@ -1,6 +1,8 @@
 package model
 
 import (
+	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // TestVerifyFile knows a file as right though its bytes, whose sum begins with
@@ -40,15 +43,34 @@ func TestVerifyFile(t *testing.T) {
 			require.NoError(t, err)
 			known.SHA256 = "expected"
 			c.change(t, path)
-			got, err := verifyFile(path, File{Size: 4, SHA256: "expected"}, known, c.policy)
+			got, err := verifyFile(t.Context(), path, File{Size: 4, SHA256: "expected"}, known, c.policy)
 			if c.want == "" {
 				require.NoError(t, err)
 				assert.Equal(t, "expected", got.SHA256)
 				return
 			}
 			assert.ErrorContains(t, err, c.want)
+			assert.ErrorIs(t, err, ErrDamaged)
 		})
 	}
+}
+
+// TestCheckIsInterrupted: files that were not read to their end are not damaged.
+func TestCheckIsInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), []byte("abcd"), 0o644))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := CheckFiles(ctx, dir, map[string]File{"file": {Size: 4, SHA256: "another"}}, VerifyAlways)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.NotErrorIs(t, err, ErrDamaged)
+}
+
+// TestUnreadable: what somebody may not read is not damaged, and stays.
+func TestUnreadable(t *testing.T) {
+	assert.NotErrorIs(t, unreadable(fs.ErrPermission), ErrDamaged)
+	assert.ErrorIs(t, unreadable(fs.ErrNotExist), ErrDamaged)
+	assert.ErrorIs(t, unreadable(unix.EIO), ErrDamaged)
 }
 
 // copyWithTimes replaces a file as `cp -p` or rsync does.
@@ -68,7 +90,7 @@ func TestCheckRemembersWhatIsSettled(t *testing.T) {
 	require.NoError(t, err)
 	files := map[string]File{"file": file}
 
-	require.NoError(t, CheckFiles(dir, files, VerifyChanged))
+	require.NoError(t, CheckFiles(t.Context(), dir, files, VerifyChanged))
 	assert.Empty(t, readChecked(dir), "a file written just now may be written again within a tick")
 
 	read, err := inspect(path)
@@ -85,5 +107,5 @@ func TestCheckRemembersWhatIsSettled(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, checkedFile), []byte("{"), 0o644))
 	assert.Empty(t, readChecked(dir), "damaged")
-	require.NoError(t, CheckFiles(dir, files, VerifyChanged))
+	require.NoError(t, CheckFiles(t.Context(), dir, files, VerifyChanged))
 }

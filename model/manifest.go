@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -117,16 +118,32 @@ func (m *Manifest) Write(dir string) error {
 }
 
 // HashFile reads a file's size and checksum.
-func HashFile(path string) (File, error) {
+func HashFile(path string) (File, error) { return hashFile(context.Background(), path) }
+
+// hashFile is HashFile until ctx is done.
+func hashFile(ctx context.Context, path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return File{}, err
 	}
 	defer f.Close()
 	h := sha256.New()
-	n, err := io.Copy(h, f)
+	n, err := io.Copy(h, interruptible{ctx, f})
 	if err != nil {
 		return File{}, err
 	}
 	return File{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+}
+
+// interruptible reads until its context is done.
+type interruptible struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }

@@ -3,7 +3,7 @@
 // package model/ort; both implement [model.Model].
 //
 //	r, err := device.Load(library)
-//	m, err := r.Open(dir, device.Options{Kind: device.CUDA, Number: 0})
+//	m, err := r.Open(ctx, dir, device.Options{Kind: device.CUDA, Number: 0})
 //	b, err := m.NewBatch(limits)
 //
 // # What is where
