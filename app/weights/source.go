@@ -163,17 +163,13 @@ func auto(s model.Spec) model.Precision {
 	return model.INT8
 }
 
-// AcceptConfig says whether config.json is that of a model which can be exported.
-// It is meant for hub.Config.Accept, so that gigabytes are not fetched in vain.
-func AcceptConfig(config []byte) error {
-	dir, err := os.MkdirTemp("", "dragoman-config-")
+// AcceptConfig says whether config.json is that of a model which can be exported, and
+// how many bytes its weights take at most. It is meant for hub.Config.Accept, so that
+// gigabytes are not fetched in vain.
+func AcceptConfig(config []byte) (weights int64, err error) {
+	spec, err := checkpoint.ParseConfig(config)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), config, 0o600); err != nil {
-		return err
-	}
-	_, err = checkpoint.ReadSpec(dir)
-	return err
+	return checkpoint.MaxBytes(spec), nil
 }
