@@ -121,7 +121,7 @@ func (p *program) prepare(ctx context.Context, precision model.Precision) (strin
 	}
 	return weights.New(weights.Config{
 		Weights: p.cfg.Weights, Revision: p.cfg.Revision, SaveWeights: p.cfg.SaveWeights, Cache: cache,
-		Precision: cmp.Or(p.cfg.Precision, precision), KeepCheckpoint: bool(p.cfg.KeepCheckpoint),
+		Precision: cmp.Or(p.cfg.Precision, precision), KeepCheckpoint: bool(p.cfg.KeepCheckpoint), Verify: p.cfg.Verify,
 		Hub: client, Export: export.Export, Log: p.log,
 	}).Prepare(ctx)
 }
