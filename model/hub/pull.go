@@ -133,10 +133,8 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 		if p.state.has(p.dir, name, v) {
 			continue
 		}
-		if limit := p.limit(name); v.Size < 0 {
-			v.Size = limit // nobody says how much will come
-		} else if v.Size > limit {
-			return fmt.Errorf("%s: %w", name, tooLarge(limit))
+		if v.Size < 0 {
+			v.Size = p.limit(name) // nobody says how much will come
 		}
 		need += max(0, v.Size-partialSize(filepath.Join(p.dir, name), v))
 	}
