@@ -92,6 +92,14 @@ func TestDamagedExportThatCannotBeMadeAgain(t *testing.T) {
 	assert.ErrorContains(t, err, "it cannot be made again: offline mode")
 	assert.ErrorContains(t, err, "unset HF_HUB_OFFLINE")
 	assert.FileExists(t, filepath.Join(dir, model.WeightsFile), "it may be of use")
+
+	// A folder that cannot be written; the super-user may write everywhere.
+	lock := filepath.Join(dir, ".dragoman.lock")
+	require.NoError(t, os.Remove(lock))
+	require.NoError(t, os.Mkdir(lock, 0o755))
+	_, err = weights.New(f.Config).Prepare(t.Context())
+	assert.ErrorIs(t, err, model.ErrDamaged)
+	assert.ErrorContains(t, err, "it cannot be made again: lock "+dir)
 	assert.Len(t, f.exports, 1)
 }
 
