@@ -81,9 +81,12 @@ func TestKilled(t *testing.T) {
 		return
 	}
 	server := hubtest.New(t, repo, bundledFiles(t))
-	for source, endpoint := range map[string]string{"bundled": "", "hub": server.Endpoint} {
-		dir := t.TempDir()
-		for _, moment := range moments {
+	for _, test := range []struct {
+		source, endpoint string
+		moments          []string
+	}{{"bundled", "", moments}, {"hub", server.Endpoint, moments[2:]}} {
+		dir, source, endpoint := t.TempDir(), test.source, test.endpoint
+		for _, moment := range test.moments {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, model.ManifestFile)))
 			child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 			child.Env = append(os.Environ(), killFolder+"="+dir, killMoment+"="+moment, killEndpoint+"="+endpoint)
@@ -105,12 +108,12 @@ func TestKilled(t *testing.T) {
 
 // killable prepares the bundled model, or the repository of a hub.
 func killable(t *testing.T, dir, endpoint string) *fixture {
-	return newFixture(t, func(c *weights.Config) {
-		c.SaveWeights = dir
-		if endpoint != "" {
-			c.Weights, c.Hub = repo, client(t, endpoint)
-		}
-	})
+	f := newFixture(t, func(c *weights.Config) { c.SaveWeights = dir })
+	if endpoint != "" {
+		f.Weights, f.Hub = repo, client(t, endpoint)
+		f.quick()
+	}
+	return f
 }
 
 // TestInterrupted tells a preparation to end: at once it leaves nothing but a download.
@@ -131,7 +134,7 @@ func TestInterrupted(t *testing.T) {
 // TestAnotherIsAtWork: as long as a process works in the folder nobody touches its files,
 // and the wait for it can be ended.
 func TestAnotherIsAtWork(t *testing.T) {
-	f := newFixture(t, nil)
+	f := newFixture(t, nil).quick()
 	dir := f.prepare(t)
 	for _, name := range []string{".dragoman-work-1", ".dragoman-download"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
