@@ -84,7 +84,7 @@ func (p *program) loadAt(ctx context.Context, b *backend, at place) error {
 	if err != nil {
 		return err
 	}
-	return b.open(at, dir, p)
+	return b.open(ctx, at, dir, p)
 }
 
 // openRuntime loads ONNX Runtime from the library that it returns the path of.
@@ -121,13 +121,13 @@ func (p *program) prepare(ctx context.Context, precision model.Precision) (strin
 	}
 	return weights.New(weights.Config{
 		Weights: p.cfg.Weights, Revision: p.cfg.Revision, SaveWeights: p.cfg.SaveWeights, Cache: cache,
-		Precision: cmp.Or(p.cfg.Precision, precision), KeepCheckpoint: bool(p.cfg.KeepCheckpoint),
+		Precision: cmp.Or(p.cfg.Precision, precision), KeepCheckpoint: bool(p.cfg.KeepCheckpoint), Verify: p.cfg.Verify,
 		Hub: client, Export: export.Export, Log: p.log,
 	}).Prepare(ctx)
 }
 
 // open loads the exported folder dir in a place and puts the use case on top of it.
-func (b *backend) open(at place, dir string, p *program) error {
+func (b *backend) open(ctx context.Context, at place, dir string, p *program) error {
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (b *backend) open(at place, dir string, p *program) error {
 		return err
 	}
 	beams, maxLength := p.cfg.Limits(options, manifest.Spec.MaxPositions)
-	engines, err := at.start(dir, manifest, p.cfg.Engine(beams, maxLength, p.log))
+	engines, err := at.start(ctx, dir, manifest, p.cfg.Engine(beams, maxLength, p.log))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ import (
 type gpuRuntime interface {
 	// Devices is the number of GPUs; see [device.Runtime.Devices].
 	Devices() (int, error)
-	Open(dir string, opts device.Options) (gpuModel, error)
+	Open(ctx context.Context, dir string, opts device.Options) (gpuModel, error)
 	Close() error
 }
 
@@ -31,8 +32,8 @@ type gpuModel interface {
 type cudaRuntime struct{ *device.Runtime }
 
 // Open loads an exported folder onto a GPU.
-func (r cudaRuntime) Open(dir string, opts device.Options) (gpuModel, error) {
-	m, err := r.Runtime.Open(dir, opts)
+func (r cudaRuntime) Open(ctx context.Context, dir string, opts device.Options) (gpuModel, error) {
+	m, err := r.Runtime.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err // not m: a nil pointer in an interface is not nil
 	}
@@ -86,11 +87,11 @@ func (g *gpus) device() config.Device      { return config.CUDA }
 func (g *gpus) precision() model.Precision { return model.FP16 }
 func (g *gpus) close() error               { return g.runtime.Close() }
 
-func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
+func (g *gpus) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
 	if manifest.Precision == model.INT8 {
 		return nil, fmt.Errorf("%w: %s holds an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere, dir)
 	}
-	models, err := g.open(dir)
+	models, err := g.open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*
 		return nil, errors.Join(err, engine.CloseModels(models))
 	}
 	g.log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", cfg.MaxBeams,
-		"max_length", cfg.MaxLength, "state_bytes", models[0].StateBytes(limits))
+		"max_length", cfg.MaxLength, "state_bytes", int64(len(models))*models[0].StateBytes(limits))
 	list := make([]model.Model, len(models))
 	for i, m := range models {
 		list[i] = m
@@ -109,15 +110,17 @@ func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*
 
 // open loads the model for each worker, GPU by GPU. Where none was named, those that do
 // not work are left out, as long as one does.
-func (g *gpus) open(dir string) (models []gpuModel, err error) {
+func (g *gpus) open(ctx context.Context, dir string) (models []gpuModel, err error) {
 	defer func() {
 		if err != nil {
 			models, err = nil, errors.Join(err, engine.CloseModels(models))
 		}
 	}()
 	var unavailable []error
+	opts := device.Options{Verify: g.cfg.Verify, Log: g.log}
 	for _, number := range g.numbers {
-		opened, err := g.openOn(number, dir)
+		opts.Number = number
+		opened, err := g.openOn(ctx, dir, &opts)
 		models = append(models, opened...)
 		switch {
 		case err == nil:
@@ -139,9 +142,11 @@ func (g *gpus) open(dir string) (models []gpuModel, err error) {
 }
 
 // openOn loads the model for each worker of a GPU: all, or with an error none.
-func (g *gpus) openOn(number int, dir string) ([]gpuModel, error) {
+func (g *gpus) openOn(ctx context.Context, dir string, opts *device.Options) ([]gpuModel, error) {
 	return engine.OpenModels(max(1, g.cfg.Workers), func() (gpuModel, error) {
-		return g.runtime.Open(dir, device.Options{Number: number, Verify: g.cfg.Verify, Log: g.log})
+		m, err := g.runtime.Open(ctx, dir, *opts)
+		opts.Verify = model.VerifyNever // the other workers and GPUs read the same files
+		return m, err
 	})
 }
 

@@ -49,13 +49,13 @@ func (f *fakeGPUs) Devices() (int, error) {
 	return f.count, nil
 }
 
-func (f *fakeGPUs) Open(dir string, opts device.Options) (gpuModel, error) {
+func (f *fakeGPUs) Open(ctx context.Context, dir string, opts device.Options) (gpuModel, error) {
 	if err := f.broken[opts.Number]; err != nil {
 		return nil, err
 	}
 	number := opts.Number
 	opts.Kind, opts.Number = device.Host, 0
-	m, err := f.Runtime.Open(dir, opts)
+	m, err := f.Runtime.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -148,6 +149,18 @@ func (p *program) parse(flags *pflag.FlagSet, args []string, usage string) ([]st
 func (p *program) setVariable(name, value string) {
 	if value != "" {
 		p.environ = append(p.environ, name+"="+value)
+	}
+}
+
+// quiet lets only warnings and errors be logged where LOG_LEVEL does not say: the
+// result of a command is for whoever typed it, the log of a service for operators.
+func (p *program) quiet() {
+	set := func(variable string) bool {
+		level, ok := strings.CutPrefix(variable, "LOG_LEVEL=")
+		return ok && strings.TrimSpace(level) != ""
+	}
+	if !slices.ContainsFunc(p.environ, set) {
+		p.setVariable("LOG_LEVEL", "warn")
 	}
 }
 

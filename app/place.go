@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -19,8 +20,8 @@ type place interface {
 	precision() model.Precision
 	// start loads the exported folder dir once for each worker and starts engines on
 	// them, which the caller closes before the place. An error that wraps errElsewhere
-	// says that another place may do.
-	start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error)
+	// says that another place may do. When ctx is done start ends soon, with its error.
+	start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error)
 	close() error
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"runtime"
 
 	"dragoman/app/config"
@@ -11,7 +12,7 @@ import (
 
 // modelRuntime is ONNX Runtime as the program uses it.
 type modelRuntime interface {
-	Open(dir string, opts ort.Options) (model.Model, error)
+	Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error)
 	Version() string
 	Close() error
 }
@@ -20,8 +21,8 @@ type modelRuntime interface {
 type ortRuntime struct{ *ort.Runtime }
 
 // Open loads an exported folder.
-func (r ortRuntime) Open(dir string, opts ort.Options) (model.Model, error) {
-	m, err := r.Runtime.Open(dir, opts)
+func (r ortRuntime) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
+	m, err := r.Runtime.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err // not m: a nil pointer in an interface is not nil
 	}
@@ -46,22 +47,26 @@ func (c *processor) device() config.Device      { return config.CPU }
 func (c *processor) precision() model.Precision { return "" }
 func (c *processor) close() error               { return nil }
 
-func (c *processor) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
+func (c *processor) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
 	spec := manifest.Spec
 	workers, threads := c.cfg.Share(spec, runtime.GOMAXPROCS(0))
+	opts := c.openOptions(spec, threads)
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
-		return c.runtime.Open(dir, c.openOptions(spec, threads))
+		m, err := c.runtime.Open(ctx, dir, opts)
+		opts.Verify = model.VerifyNever // the other workers read the same files
+		return m, err
 	})
 	if err != nil {
 		return nil, err
 	}
+	// What the state of each worker's batch takes at most:
 	f, rows := models[0].Footprint(), int64(max(cfg.Rows, cfg.MaxBeams))
 	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(spec.MaxPositions)*f.SourceToken)
 	if cfg.Memory > 0 {
 		state = min(state, cfg.Memory)
 	}
 	c.log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", rows,
-		"max_beams", cfg.MaxBeams, "max_length", cfg.MaxLength, "state_bytes_at_most", state)
+		"max_beams", cfg.MaxBeams, "max_length", cfg.MaxLength, "state_bytes_at_most", int64(workers)*state)
 	return engine.Start(cfg, models...)
 }
 

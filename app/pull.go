@@ -49,7 +49,7 @@ func (p *program) pull(ctx context.Context, args []string) error {
 		return err
 	}
 	if needed == "" { // GPUs have no use for matrices in a CPU's layout
-		if err := p.prepack(dir); err != nil {
+		if err := p.prepack(ctx, dir); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (p *program) pullPrecision() (model.Precision, error) {
 // prepack opens the model once, which leaves its weights prepacked in the folder:
 // serve may not be able to write there. Without ONNX Runtime's library, which
 // fetching and exporting can do without, serve has to do it.
-func (p *program) prepack(dir string) error {
+func (p *program) prepack(ctx context.Context, dir string) error {
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *program) prepack(dir string) error {
 		p.log.Warn("the weights are not prepacked", "error", err)
 		return nil
 	}
-	m, err := rt.Open(dir, opts)
+	m, err := rt.Open(ctx, dir, opts)
 	if err != nil {
 		return errors.Join(err, rt.Close())
 	}

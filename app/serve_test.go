@@ -51,8 +51,8 @@ type recordingRuntime struct {
 	onStep func(ctx context.Context)
 }
 
-func (r *recordingRuntime) Open(dir string, opts ort.Options) (model.Model, error) {
-	m, err := r.modelRuntime.Open(dir, opts)
+func (r *recordingRuntime) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
+	m, err := r.modelRuntime.Open(ctx, dir, opts)
 	return &recordingModel{m, r}, err
 }
 

@@ -19,7 +19,8 @@ import (
 const translateUsage = `dragoman translate --from en --to fr [text]...
 
 Translates each argument or, without arguments, each line of the files or of
-standard input, and prints a line for each.`
+standard input, and prints a line for each. Warnings and errors go to standard
+error; LOG_LEVEL=info shows there what happens.`
 
 // chunkLines are translated together at most.
 const chunkLines = 256
@@ -42,6 +43,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	case flags.Changed("beams"):
 		p.setVariable("NUM_BEAMS", strconv.Itoa(*beams))
 	}
+	p.quiet()
 	if err := p.configure(); err != nil {
 		return err
 	}

@@ -46,7 +46,17 @@ func TestTranslateCommand(t *testing.T) {
 			r := execute(t, test.stdin, environment("MAX_RECORDS=1"), append([]string{"translate", "--from", "en", "--to", "fr"}, test.args...)...)
 			require.Equal(t, exitOK, r.code, r.stderr)
 			assert.Equal(t, test.want, r.stdout)
+			assert.Empty(t, r.stderr)
 		})
+	}
+}
+
+// What happens is logged only where that is asked for; an empty variable asks nothing.
+func TestTranslateCommandLogs(t *testing.T) {
+	for level, logs := range map[string]bool{"": false, " ": false, "warn": false, "info": true} {
+		r := execute(t, "", environment("LOG_LEVEL="+level), "translate", "--from", "en", "--to", "fr", "Hello.")
+		require.Equal(t, exitOK, r.code, r.stderr)
+		assert.Equal(t, logs, strings.Contains(r.stderr, `"level":"INFO"`), "LOG_LEVEL=%q: %s", level, r.stderr)
 	}
 }
 

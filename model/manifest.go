@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -70,24 +71,39 @@ type File struct {
 // ErrNoModel means that a folder holds no exported model.
 var ErrNoModel = errors.New("no exported model")
 
+// ErrDamaged means that a file of an exported folder is not as it was exported.
+var ErrDamaged = errors.New("the exported model is damaged")
+
+// maxManifest is the most bytes that a manifest may have; one has some thousand.
+const maxManifest = 1 << 20
+
 // ReadManifest reads the manifest of the exported folder dir. It fails with
-// ErrNoModel where there is none and names the field that does not fit otherwise.
+// ErrNoModel where there is none, with ErrDamaged where it cannot be one, and names
+// the field that does not fit otherwise.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestFile)
-	raw, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s: run `dragoman pull` to fetch and export one", ErrNoModel, dir)
 	}
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxManifest))
+	if err != nil {
+		return nil, err
+	}
 	var m Manifest
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w: delete the folder and export again", path, err)
+		return nil, fmt.Errorf("%w: %s: %w: delete the folder and export again", ErrDamaged, path, err)
 	}
 	if m.Format != ManifestFormat {
 		return nil, fmt.Errorf("%s has format %d, this build reads %d: delete the folder and export again",
 			path, m.Format, ManifestFormat)
+	}
+	if err := m.Spec.check(); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w: delete the folder and export again", ErrDamaged, path, err)
 	}
 	return &m, nil
 }
@@ -98,24 +114,36 @@ func (m *Manifest) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	tmp := filepath.Join(dir, ManifestFile+".tmp")
-	if err := os.WriteFile(tmp, append(raw, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp, filepath.Join(dir, ManifestFile))
+	return replaceFile(filepath.Join(dir, ManifestFile), append(raw, '\n'))
 }
 
 // HashFile reads a file's size and checksum.
-func HashFile(path string) (File, error) {
+func HashFile(path string) (File, error) { return hashFile(context.Background(), path) }
+
+// hashFile is HashFile until ctx is done.
+func hashFile(ctx context.Context, path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return File{}, err
 	}
 	defer f.Close()
 	h := sha256.New()
-	n, err := io.Copy(h, f)
+	n, err := io.Copy(h, interruptible{ctx, f})
 	if err != nil {
 		return File{}, err
 	}
 	return File{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+}
+
+// interruptible reads until its context is done.
+type interruptible struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }

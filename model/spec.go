@@ -5,6 +5,19 @@
 // Package model/ort runs such a model on ONNX Runtime; tests use fakes.
 package model
 
+import "fmt"
+
+// Upper bounds of a model's sizes, twice to eight times those of the largest that exist
+// (M2M100 12B, NLLB-200 54B): what a file says must not decide how much is allocated.
+const (
+	LimitVocab     = 1 << 20
+	LimitWidth     = 1 << 13 // of the hidden states
+	LimitFFN       = 1 << 16
+	LimitLayers    = 128 // of the encoder, and of the decoder
+	LimitHeads     = 1 << 8
+	LimitPositions = 1 << 13
+)
+
 // Spec holds the sizes and special ids of an M2M100 model. All of it is read
 // from a checkpoint's config.json and generation_config.json; nothing is assumed.
 type Spec struct {
@@ -25,6 +38,37 @@ type Spec struct {
 	DecoderStart int64 `json:"decoder_start"`
 
 	Generation Generation `json:"generation"`
+}
+
+// check names the first size or id that no model has.
+func (s Spec) check() error {
+	last := int64(s.VocabSize) - 1
+	for _, field := range []struct {
+		name               string
+		value, least, most int64
+	}{
+		{"vocab_size", int64(s.VocabSize), 4, LimitVocab},
+		{"d_model", int64(s.DModel), 4, LimitWidth},
+		{"encoder.layers", int64(s.Encoder.Layers), 1, LimitLayers},
+		{"encoder.heads", int64(s.Encoder.Heads), 1, LimitHeads},
+		{"encoder.ffn", int64(s.Encoder.FFN), 1, LimitFFN},
+		{"decoder.layers", int64(s.Decoder.Layers), 1, LimitLayers},
+		{"decoder.heads", int64(s.Decoder.Heads), 1, LimitHeads},
+		{"decoder.ffn", int64(s.Decoder.FFN), 1, LimitFFN},
+		{"max_positions", int64(s.MaxPositions), 1, LimitPositions},
+		{"bos", s.BOS, 0, last},
+		{"pad", s.Pad, 0, last},
+		{"eos", s.EOS, 0, last},
+		{"decoder_start", s.DecoderStart, 0, last},
+	} {
+		if field.value < field.least || field.value > field.most {
+			return fmt.Errorf("%s is %d, %d to %d are supported", field.name, field.value, field.least, field.most)
+		}
+	}
+	if s.DModel%s.Encoder.Heads != 0 || s.DModel%s.Decoder.Heads != 0 {
+		return fmt.Errorf("d_model is %d, which %d and %d heads do not divide", s.DModel, s.Encoder.Heads, s.Decoder.Heads)
+	}
+	return nil
 }
 
 // Stack holds the sizes of the encoder or of the decoder.

@@ -1,9 +1,13 @@
 package model_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
 )
@@ -17,4 +21,39 @@ func TestParameters(t *testing.T) {
 	assert.Equal(t, 483_905_536, large.Parameters()) // facebook/m2m100_418M
 	large.TiedHead = false
 	assert.Equal(t, 483_905_536+128112*1024, large.Parameters())
+}
+
+// A manifest that was changed by hand or by a disk does not decide what is allocated.
+func TestManifestWithSizesThatNoModelHas(t *testing.T) {
+	good := model.Manifest{Format: model.ManifestFormat, Spec: model.Spec{VocabSize: 100, DModel: 8, MaxPositions: 16,
+		Encoder: model.Stack{Layers: 1, Heads: 2, FFN: 8}, Decoder: model.Stack{Layers: 1, Heads: 2, FFN: 8}, EOS: 2}}
+	dir := t.TempDir()
+	require.NoError(t, good.Write(dir))
+	_, err := model.ReadManifest(dir)
+	require.NoError(t, err)
+	for want, change := range map[string]func(*model.Spec){
+		"max_positions is 1048576, 1 to 8192 are supported": func(s *model.Spec) { s.MaxPositions = 1 << 20 },
+		"max_positions is -1":                               func(s *model.Spec) { s.MaxPositions = -1 },
+		"vocab_size is 2097152":                             func(s *model.Spec) { s.VocabSize = 1 << 21 },
+		"d_model is 16384":                                  func(s *model.Spec) { s.DModel = 1 << 14 },
+		"decoder.layers is 129":                             func(s *model.Spec) { s.Decoder.Layers = 129 },
+		"encoder.ffn is 0":                                  func(s *model.Spec) { s.Encoder.FFN = 0 },
+		"encoder.heads is 0":                                func(s *model.Spec) { s.Encoder.Heads = 0 },
+		"d_model is 8, which 2 and 3 heads do not divide":   func(s *model.Spec) { s.Decoder.Heads = 3 },
+		"eos is 100, 0 to 99 are supported":                 func(s *model.Spec) { s.EOS = 100 },
+	} {
+		bad := good
+		change(&bad.Spec)
+		require.NoError(t, bad.Write(dir))
+		_, err := model.ReadManifest(dir)
+		assert.ErrorIs(t, err, model.ErrDamaged)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+func TestManifestThatDoesNotEnd(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, model.ManifestFile), bytes.Repeat([]byte("["), 2<<20), 0o644))
+	_, err := model.ReadManifest(dir)
+	assert.ErrorIs(t, err, model.ErrDamaged)
 }

@@ -22,13 +22,13 @@ import (
 type source struct {
 	name string // for the manifest and logs
 	// version is known beforehand for the bundled checkpoint and for folders: an
-	// export of another version is made anew. It is "" for what is fetched.
+	// export of another version is made again. It is "" for what is fetched.
 	version   string
 	exported  string   // the folder itself, if it is an export
 	languages []string // that the model knows; nil: all that its tokenizer knows
-	// fetch makes the checkpoint's files available, using out for downloads. done
-	// is called after a good export.
-	fetch func(ctx context.Context, out string) (dir, version string, done func() error, err error)
+	// fetch makes the checkpoint's files available, in the folder work or, to keep them
+	// for later, elsewhere in out.
+	fetch func(ctx context.Context, out, work string) (dir, version string, err error)
 }
 
 // slug is a folder name for the source.
@@ -59,31 +59,34 @@ func (p *Preparer) source() (source, error) {
 	if ref.Revision() != "" {
 		name += "@" + ref.Revision()
 	}
-	return source{name: name, fetch: func(ctx context.Context, out string) (string, string, func() error, error) {
-		dir := filepath.Join(out, ".checkpoint")
-		result, err := p.cfg.Hub.Pull(ctx, ref, dir)
-		done := func() error { return nil }
-		if !p.cfg.KeepCheckpoint {
-			done = func() error { return os.RemoveAll(dir) }
-		}
-		return result.Dir, result.Revision, done, err
+	return source{name: name, fetch: func(ctx context.Context, out, _ string) (dir, version string, err error) {
+		result, err := p.cfg.Hub.Pull(ctx, ref, p.download(out))
+		return result.Dir, result.Revision, err
 	}}, nil
+}
+
+// Where checkpoints are downloaded to, in the exported folder. An export that fails
+// leaves them there for the next one.
+const (
+	keptFolder     = ".checkpoint"        // with KeepCheckpoint
+	downloadFolder = ".dragoman-download" // goes away after the export
+)
+
+// download is where to download a checkpoint to. What was kept once is used again.
+func (p *Preparer) download(out string) string {
+	kept := filepath.Join(out, keptFolder)
+	if _, err := os.Stat(kept); p.cfg.KeepCheckpoint || err == nil {
+		return kept
+	}
+	return filepath.Join(out, downloadFolder)
 }
 
 func bundledSource() (source, error) {
 	version, err := bundled.Version()
 	return source{
 		name: "bundled", version: version, languages: bundled.Languages(),
-		fetch: func(_ context.Context, out string) (string, string, func() error, error) {
-			dir, err := os.MkdirTemp(out, ".bundled-")
-			if err != nil {
-				return "", "", nil, err
-			}
-			done := func() error { return os.RemoveAll(dir) }
-			if err := bundled.WriteTo(dir); err != nil {
-				return "", "", nil, errors.Join(err, done())
-			}
-			return dir, version, done, nil
+		fetch: func(_ context.Context, _, work string) (string, string, error) {
+			return work, version, bundled.WriteTo(work)
 		},
 	}, err
 }
@@ -104,9 +107,7 @@ func folderSource(dir string) (source, error) {
 	}
 	return source{
 		name: dir, version: version,
-		fetch: func(context.Context, string) (string, string, func() error, error) {
-			return dir, version, func() error { return nil }, nil
-		},
+		fetch: func(context.Context, string, string) (string, string, error) { return dir, version, nil },
 	}, nil
 }
 
@@ -163,17 +164,13 @@ func auto(s model.Spec) model.Precision {
 	return model.INT8
 }
 
-// AcceptConfig says whether config.json is that of a model which can be exported.
-// It is meant for hub.Config.Accept, so that gigabytes are not fetched in vain.
-func AcceptConfig(config []byte) error {
-	dir, err := os.MkdirTemp("", "dragoman-config-")
+// AcceptConfig says whether config.json is that of a model which can be exported, and
+// how many bytes its weights take at most. It is meant for hub.Config.Accept, so that
+// gigabytes are not fetched in vain.
+func AcceptConfig(config []byte) (weights int64, err error) {
+	spec, err := checkpoint.ParseConfig(config)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), config, 0o600); err != nil {
-		return err
-	}
-	_, err = checkpoint.ReadSpec(dir)
-	return err
+	return checkpoint.MaxBytes(spec), nil
 }

@@ -2,19 +2,18 @@
 // the service can load: the bundled checkpoint, a folder that is exported already,
 // a checkpoint's folder, a Hugging Face repository or a URL.
 //
-// [Preparer.Prepare] does nothing when the folder holds what is asked for. Two
+// [Preparer.Prepare] does nothing when the folder holds what is asked for, undamaged. Two
 // processes may prepare the same folder at once: one works, the other waits.
 package weights
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"dragoman/model"
 	"dragoman/model/export"
@@ -32,6 +31,9 @@ type Config struct {
 	// KeepCheckpoint keeps what was downloaded after the export, so that another
 	// precision needs no second download.
 	KeepCheckpoint bool
+
+	// Verify says when an exported folder's checksums are compared.
+	Verify model.Verify
 
 	Hub Puller
 	// Export is export.Export in all but tests.
@@ -52,32 +54,46 @@ type Preparer struct {
 // New makes a preparer.
 func New(cfg Config) *Preparer { return &Preparer{cfg: cfg} }
 
-// Prepare returns an exported folder of the model, made now if need be. It says
-// in its error what to do where the source is not to be had or is no M2M100 model.
+// Prepare returns an exported folder of the model, made now if need be: also where a
+// file of it is damaged. It says in its error what to do where the source is not to be
+// had or is no M2M100 model. A folder that MODEL_WEIGHTS names is only read.
 func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
 	s, err := p.source()
 	if err != nil {
 		return "", err
 	}
 	if s.exported != "" {
-		return s.exported, nil
+		return s.exported, p.checkGiven(ctx, s.exported)
 	}
 	out, err := p.folder(s)
 	if err != nil {
 		return "", err
 	}
-	if p.holds(out, s) { // no lock, so that a read-only folder will do
+	found := p.find(ctx, out, s) // without a lock, so that a read-only folder will do
+	switch {
+	case found == nil:
+		p.sweepIfFree(out)
 		return out, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
 	}
-	unlock, err := p.lock(ctx, out)
+	err = p.make(ctx, out, s)
+	if err != nil && errors.Is(found, model.ErrDamaged) {
+		err = fmt.Errorf("%w; it cannot be made again: %w", found, err)
+	}
+	return out, err
+}
+
+// checkGiven checks an exported folder that is the user's.
+func (p *Preparer) checkGiven(ctx context.Context, dir string) error {
+	m, err := model.ReadManifest(dir)
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer unlock()
-	if p.holds(out, s) {
-		return out, nil // another process was faster
+	if err := model.CheckFiles(ctx, dir, m.Files, p.cfg.Verify); err != nil {
+		return fmt.Errorf("%w: MODEL_WEIGHTS names %s, so it is left as it is: delete it and export again", err, dir)
 	}
-	return out, p.export(ctx, s, out)
+	return nil
 }
 
 // folder is where the export of a source belongs.
@@ -95,35 +111,58 @@ func (p *Preparer) folder(s source) (string, error) {
 	return filepath.Abs(filepath.Join(p.cfg.Cache, s.slug()+"-"+precision))
 }
 
-// holds says that out is a complete export of the source in the precision asked for.
-func (p *Preparer) holds(out string, s source) bool {
+// errNotExported means that a folder holds another export than what is asked for.
+var errNotExported = errors.New("not exported")
+
+// find says why out is no complete export of the source in the precision asked for;
+// nil if it is one. A folder that is one but for a damaged file is model.ErrDamaged.
+func (p *Preparer) find(ctx context.Context, out string, s source) error {
 	m, err := model.ReadManifest(out)
-	if err != nil || m.Source != s.name || s.version != "" && m.Revision != s.version {
-		return false
-	}
-	return m.Precision == p.cfg.Precision || p.cfg.Precision == "" && m.Precision == auto(m.Spec)
-}
-
-// lock makes the folder and waits until no other process works in it.
-func (p *Preparer) lock(ctx context.Context, out string) (unlock func(), err error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return nil, fmt.Errorf("make the folder for the exported model: %w: set SAVE_WEIGHTS to a folder that can be written", err)
-	}
-	lock := flock.New(filepath.Join(out, ".dragoman.lock"))
-	free, err := lock.TryLock()
-	if err == nil && !free {
-		p.cfg.Log.Info("waiting for another process that prepares this model", "folder", out)
-		_, err = lock.TryLockContext(ctx, 200*time.Millisecond)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", out, err)
+		return err
 	}
-	return func() { lock.Unlock() }, nil //nolint:errcheck // the process's end unlocks too
+	if m.Source != s.name || s.version != "" && m.Revision != s.version {
+		return errNotExported
+	}
+	if m.Precision != p.cfg.Precision && (p.cfg.Precision != "" || m.Precision != auto(m.Spec)) {
+		return errNotExported
+	}
+	return model.CheckFiles(ctx, out, m.Files, p.cfg.Verify)
 }
 
-// export brings the checkpoint to this machine and exports it into out.
+// make exports the source into out, unless another process has just done so.
+func (p *Preparer) make(ctx context.Context, out string, s source) error {
+	unlock, err := p.lock(ctx, out)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	found := p.find(ctx, out, s)
+	if found == nil || ctx.Err() != nil {
+		return found
+	}
+	if err := sweep(out, unfinished); err != nil {
+		return err
+	}
+	if errors.Is(found, model.ErrDamaged) {
+		p.cfg.Log.Warn("the exported model is made again", "folder", out, "reason", found)
+		// What made this folder wrong may have done the same to a checkpoint beside it.
+		if err := hub.RemoveDamaged(ctx, p.download(out)); err != nil {
+			return err
+		}
+	}
+	return p.export(ctx, s, out)
+}
+
+// export brings the checkpoint to this machine and exports it into out. The caller
+// holds the lock.
 func (p *Preparer) export(ctx context.Context, s source, out string) error {
-	checkpoint, version, done, err := s.fetch(ctx, out)
+	work, err := os.MkdirTemp(out, export.WorkPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	checkpoint, version, err := s.fetch(ctx, out, work)
 	if err != nil {
 		return err
 	}
@@ -140,5 +179,5 @@ func (p *Preparer) export(ctx context.Context, s source, out string) error {
 		return err
 	}
 	p.cfg.Log.Info("exported the model", "bytes", m.Files[model.WeightsFile].Size, "took", time.Since(start).Round(time.Millisecond))
-	return done()
+	return os.RemoveAll(filepath.Join(out, downloadFolder))
 }

@@ -218,9 +218,14 @@ func TestRefuses(t *testing.T) {
 }
 
 func TestAcceptConfig(t *testing.T) {
-	assert.NoError(t, weights.AcceptConfig(bundledFiles(t)["config.json"]))
-	assert.ErrorContains(t, weights.AcceptConfig([]byte(`{"model_type":"bert"}`)), "model_type")
-	assert.Error(t, weights.AcceptConfig([]byte(`{`)))
+	files := bundledFiles(t)
+	most, err := weights.AcceptConfig(files["config.json"])
+	require.NoError(t, err)
+	assert.Greater(t, most, int64(len(files["model.safetensors"])))
+	for config, want := range map[string]string{`{"model_type":"bert"}`: "config.json: \"model_type\"", `{`: "config.json"} {
+		_, err = weights.AcceptConfig([]byte(config))
+		assert.ErrorContains(t, err, want)
+	}
 }
 
 func client(t *testing.T, endpoint string) *hub.Client {

@@ -11,17 +11,8 @@ import (
 	"dragoman/model"
 )
 
-// Upper bounds of the sizes, several times what exists. They keep every product
-// of two of them far from overflow.
-const (
-	maxConfigSize = 4 << 20 // bytes of a JSON file of settings
-	maxVocab      = 1 << 22
-	maxWidth      = 1 << 15 // d_model
-	maxFFN        = 1 << 18
-	maxLayers     = 128
-	maxHeads      = 1 << 10
-	maxPositions  = 1 << 20
-)
+// maxConfigSize is the most bytes that a JSON file of settings may have.
+const maxConfigSize = 4 << 20
 
 // fixedSettings are the settings of config.json that change the architecture,
 // with the one value that the exported graphs implement. Most come from other
@@ -63,6 +54,10 @@ func ReadSpec(dir string) (model.Spec, error) {
 	return parseSpec(dir, config, generation)
 }
 
+// ParseConfig is [ReadSpec] for the content of a config.json that no other file goes
+// with yet, such as one that was fetched to see whether the rest is worth it.
+func ParseConfig(config []byte) (model.Spec, error) { return parseSpec("", config, nil) }
+
 // parseSpec reads the contents of dir's config.json and generation_config.json.
 // Older checkpoints have but the first, which then holds the fields of both:
 // generation is nil.
@@ -99,11 +94,11 @@ func parseConfig(o *fields) (model.Spec, error) {
 		o.oneOf(s.name, s.literal)
 	}
 	spec := model.Spec{
-		VocabSize:    o.size("vocab_size", 4, maxVocab),
-		DModel:       o.size("d_model", 4, maxWidth),
+		VocabSize:    o.size("vocab_size", 4, model.LimitVocab),
+		DModel:       o.size("d_model", 4, model.LimitWidth),
 		Encoder:      parseStack(o, "encoder"),
 		Decoder:      parseStack(o, "decoder"),
-		MaxPositions: o.size("max_position_embeddings", 1, maxPositions),
+		MaxPositions: o.size("max_position_embeddings", 1, model.LimitPositions),
 		EmbedScale:   1,
 		TiedHead:     o.boolean("tie_word_embeddings", true),
 	}
@@ -122,9 +117,9 @@ func parseConfig(o *fields) (model.Spec, error) {
 // parseStack reads the sizes of the encoder or of the decoder.
 func parseStack(o *fields, side string) model.Stack {
 	return model.Stack{
-		Layers: o.size(side+"_layers", 1, maxLayers),
-		Heads:  o.size(side+"_attention_heads", 1, maxHeads),
-		FFN:    o.size(side+"_ffn_dim", 1, maxFFN),
+		Layers: o.size(side+"_layers", 1, model.LimitLayers),
+		Heads:  o.size(side+"_attention_heads", 1, model.LimitHeads),
+		FFN:    o.size(side+"_ffn_dim", 1, model.LimitFFN),
 	}
 }
 

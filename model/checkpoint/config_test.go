@@ -55,12 +55,13 @@ func TestReadSpecRefuses(t *testing.T) {
 		"no width":            {"d_model", nil, `"d_model" is missing: this is not the config.json of an M2M100 model`},
 		"heads do not divide": {"decoder_attention_heads", 3, `"d_model" is 8: it must be a multiple of "decoder_attention_heads", 3`},
 		"encoder heads":       {"encoder_attention_heads", 5, `"d_model" is 8: it must be a multiple of "encoder_attention_heads", 5`},
-		"no heads":            {"encoder_attention_heads", 0, `"encoder_attention_heads" is 0: an integer from 1 to 1024`},
-		"too narrow":          {"d_model", 3, `"d_model" is 3: an integer from 4 to 32768 is supported`},
+		"no heads":            {"encoder_attention_heads", 0, `"encoder_attention_heads" is 0: an integer from 1 to 256`},
+		"too narrow":          {"d_model", 3, `"d_model" is 3: an integer from 4 to 8192 is supported`},
 		"negative":            {"encoder_layers", -1, `"encoder_layers" is -1: an integer from 1 to 128 is supported`},
 		"absurd":              {"vocab_size", uint64(1) << 63, `"vocab_size" is 9223372036854775808: an integer from 4 to`},
+		"many positions":      {"max_position_embeddings", 1 << 20, `"max_position_embeddings" is 1048576: an integer from 1 to 8192 is supported`},
 		"huge":                {"encoder_ffn_dim", 1 << 40, `"encoder_ffn_dim" is 1099511627776`},
-		"bool for size":       {"d_model", true, `"d_model" is true: an integer from 4 to 32768 is supported`},
+		"bool for size":       {"d_model", true, `"d_model" is true: an integer from 4 to 8192 is supported`},
 		"string for size":     {"d_model", "1024", `"d_model" is "1024": an integer`},
 		"fraction":            {"decoder_ffn_dim", 1.5, `"decoder_ffn_dim" is 1.5: an integer`},
 		"list for size":       {"decoder_layers", []int{1}, `"decoder_layers" is [1]: an integer`},
@@ -170,6 +171,23 @@ func TestGenerationRefuses(t *testing.T) {
 			assert.ErrorContains(t, err, GenerationConfigFile)
 		})
 	}
+}
+
+// TestMaxBytes: an old checkpoint in 32 bits, with all that the model does not need.
+func TestMaxBytes(t *testing.T) {
+	spec, err := ReadSpec("../bundled")
+	require.NoError(t, err)
+	elements := 0
+	for _, p := range Layout(spec) {
+		n := 1
+		for _, size := range p.Shape {
+			n *= size
+		}
+		elements += n
+	}
+	old := elements + 3*spec.VocabSize*spec.DModel + 2*(spec.MaxPositions+2)*spec.DModel
+	assert.Greater(t, MaxBytes(spec), int64(4*old))
+	assert.Less(t, MaxBytes(spec), int64(4*old+100<<20))
 }
 
 // FuzzConfig reads settings: what is accepted has sizes that can be used.

@@ -30,7 +30,7 @@ var neutralSettings = []struct {
 // Upper bounds of generation settings.
 const (
 	maxBeams  = 1 << 10
-	maxLength = maxPositions
+	maxLength = 1 << 20
 )
 
 // parseGeneration reads the decoding defaults out of generation_config.json, or

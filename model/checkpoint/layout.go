@@ -37,6 +37,15 @@ func Layout(spec model.Spec) []Parameter {
 	return list
 }
 
+// MaxBytes is the most that the weights of a model of these sizes take in all the files
+// of a checkpoint: in 32 bits, with the copies of the shared embedding and the tables of
+// positions that older ones hold, and what a file has beside its tensors.
+func MaxBytes(spec model.Spec) int64 {
+	const besides = 64 << 20
+	unneeded := (3*spec.VocabSize + 2*(spec.MaxPositions+int(spec.Pad)+1)) * spec.DModel
+	return int64(spec.Parameters()+unneeded)*int64(F32.size()) + besides
+}
+
 // appendStack appends the tensors of the encoder or of the decoder, whose layers
 // have these attention blocks.
 func appendStack(list []Parameter, prefix string, d int, stack model.Stack, attention ...string) []Parameter {

@@ -64,6 +64,10 @@ OrtStatus *device_session(const OrtApi *api, OrtEnv *env, const Setup *s, const 
   return api->CreateSession(env, s->model, options, session);
 }
 
+OrtStatus *device_cancel(const OrtApi *api, OrtSessionOptions *options) {
+  return api->SessionOptionsSetLoadCancellationFlag(options, true);
+}
+
 OrtStatus *device_run_options(const OrtApi *api, OrtRunOptions **options) {
   TRY(api->CreateRunOptions(options));
   // Who runs a session waits for the stream when it needs the results.

@@ -7,6 +7,7 @@ package device
 import "C"
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -140,8 +141,9 @@ type session struct {
 	run *C.OrtRunOptions
 }
 
-// newSession loads a graph. It fails with ErrNoProvider where the provider does.
-func (a *api) newSession(s setup) (_ *session, err error) {
+// newSession loads a graph. It fails with ErrNoProvider where the provider does, and
+// with ctx's error soon after ctx is done.
+func (a *api) newSession(ctx context.Context, s setup) (_ *session, err error) {
 	c, free := s.c()
 	defer free()
 	var options *C.OrtSessionOptions
@@ -161,7 +163,13 @@ func (a *api) newSession(s setup) (_ *session, err error) {
 	if err := a.check(C.device_run_options(a.c, &out.run)); err != nil {
 		return nil, errors.Join(err, out.close())
 	}
-	if err := a.check(C.device_session(a.c, a.env, c, options, &out.c)); err != nil {
+	cancelled := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() { cancelled <- a.check(C.device_cancel(a.c, options)) })
+	err = a.check(C.device_session(a.c, a.env, c, options, &out.c))
+	if !stop() { // until this comes the options are in use
+		err = errors.Join(ctx.Err(), <-cancelled)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("load %s: %w", s.path, err), out.close())
 	}
 	return out, nil

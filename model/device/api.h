@@ -27,6 +27,8 @@ OrtStatus *device_options(const OrtApi *api, const Setup *setup, OrtSessionOptio
 // device_provider adds the CUDA provider to options, where setup asks for it.
 OrtStatus *device_provider(const OrtApi *api, const Setup *setup, OrtSessionOptions *options);
 OrtStatus *device_session(const OrtApi *api, OrtEnv *env, const Setup *setup, const OrtSessionOptions *options, OrtSession **session);
+// device_cancel ends the loading of the session that options are in use for.
+OrtStatus *device_cancel(const OrtApi *api, OrtSessionOptions *options);
 OrtStatus *device_run_options(const OrtApi *api, OrtRunOptions **options);
 OrtStatus *device_memory(const OrtApi *api, const char *name, int number, OrtMemoryInfo **memory);
 OrtStatus *device_tensor(const OrtApi *api, const OrtMemoryInfo *memory, void *data, size_t bytes, const int64_t *shape,

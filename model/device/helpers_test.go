@@ -36,7 +36,7 @@ func openWith(t testing.TB, checkpoint string, precision model.Precision, opts d
 	t.Helper()
 	r := runtime(t)
 	opts.Kind = device.Host
-	m, err := r.Open(device.Exported(t, checkpoint, precision), opts)
+	m, err := r.Open(t.Context(), device.Exported(t, checkpoint, precision), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	return m

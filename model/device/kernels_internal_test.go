@@ -55,7 +55,7 @@ func runOp(t *testing.T, op string, inputs, outputs []tensor, half string) {
 	operators, err := kernels.Host(unsafe.Pointer(r.api.c))
 	require.NoError(t, err)
 	defer operators.Close()
-	s, err := r.api.newSession(setup{path: path, domain: operators.Domain(), threads: 1})
+	s, err := r.api.newSession(t.Context(), setup{path: path, domain: operators.Domain(), threads: 1})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.close()) }()
 	memory, err := r.api.newMemoryInfo("Cpu", 0)

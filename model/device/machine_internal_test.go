@@ -118,7 +118,7 @@ func openFrail(t *testing.T, opts Options) (*Model, *frail) {
 	r, err := loaded()
 	require.NoError(t, err)
 	opts.Kind = Host
-	m, err := r.Open(Exported(t, orttest.Bundled(), model.FP32), opts)
+	m, err := r.Open(t.Context(), Exported(t, orttest.Bundled(), model.FP32), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	f := &frail{machine: m.machine, free: -1, taken: map[unsafe.Pointer]int64{}}

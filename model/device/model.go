@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,14 +34,15 @@ type Model struct {
 // Open loads the exported folder dir, in half or single precision, onto a device. It
 // checks the files against the manifest first, and in the end that a step gives
 // numbers. An error that wraps ErrUnavailable lies in the machine, not in the model.
-func (r *Runtime) Open(dir string, opts Options) (_ *Model, err error) {
+// When ctx is done Open ends soon, with its error.
+func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (_ *Model, err error) {
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.Activations = cmp.Or(opts.Activations, 2<<30)
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFiles(dir, manifest, opts.Verify); err != nil {
+	if err := checkFiles(ctx, dir, manifest, opts.Verify); err != nil {
 		return nil, err
 	}
 	m := &Model{runtime: r, manifest: manifest, opts: opts, thread: newThread()}
@@ -51,8 +51,11 @@ func (r *Runtime) Open(dir string, opts Options) (_ *Model, err error) {
 			err = errors.Join(err, m.Close())
 		}
 	}()
-	if err := m.thread.do(func() error { return m.load(dir) }); err != nil {
+	if err := m.thread.do(func() error { return m.load(ctx, dir) }); err != nil {
 		return nil, m.explain(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	if err := m.try(); err != nil {
 		return nil, m.explain(fmt.Errorf("%s does not work on %s: %w", dir, m.machine, err))
@@ -62,36 +65,26 @@ func (r *Runtime) Open(dir string, opts Options) (_ *Model, err error) {
 }
 
 // checkFiles says whether the folder has what a device needs, undamaged.
-func checkFiles(dir string, manifest *model.Manifest, verify model.Verify) error {
+func checkFiles(ctx context.Context, dir string, manifest *model.Manifest, verify model.Verify) error {
 	if p := manifest.Precision; p != model.FP16 && p != model.FP32 {
 		return fmt.Errorf("%s holds an %s model, which is for CPUs: export it with PRECISION=fp16 for a GPU", dir, p)
 	}
+	files := map[string]model.File{}
 	for _, name := range []string{model.DeviceEncoderFile, model.DeviceDecoderFile, model.WeightsFile} {
 		want, ok := manifest.Files[name]
 		if !ok {
 			return fmt.Errorf("%s has no %s, an older build exported it: delete the folder and export again", dir, name)
 		}
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		got := model.File{Size: info.Size(), SHA256: want.SHA256}
-		if verify != model.VerifyNever && got.Size == want.Size {
-			if got, err = model.HashFile(path); err != nil {
-				return err
-			}
-		}
-		if got != want {
-			return fmt.Errorf("%s is damaged: %d bytes with sha256 %s, expected %d with %s: delete %s and export again",
-				path, got.Size, got.SHA256, want.Size, want.SHA256, dir)
-		}
+		files[name] = want
+	}
+	if err := model.CheckFiles(ctx, dir, files, verify); err != nil {
+		return fmt.Errorf("%w: delete %s and export again", err, dir)
 	}
 	return nil
 }
 
 // load makes the device ready and loads both graphs.
-func (m *Model) load(dir string) (err error) {
+func (m *Model) load(ctx context.Context, dir string) (err error) {
 	r := m.runtime
 	if m.machine, err = r.open(m.opts); err != nil {
 		m.machine = nil
@@ -109,7 +102,7 @@ func (m *Model) load(dir string) (err error) {
 		to   **session
 	}{{model.DeviceEncoderFile, &m.encoder}, {model.DeviceDecoderFile, &m.decoder}} {
 		s := m.machine.session(setup{path: filepath.Join(dir, part.file), weights: weights, threads: 1})
-		if *part.to, err = r.api.newSession(s); err != nil {
+		if *part.to, err = r.api.newSession(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -123,7 +116,7 @@ const driverTooOld = "CUDA failure 35:"
 // too old: the files are as they were exported. Where it was memory, it says how much
 // there is.
 func (m *Model) explain(err error) error {
-	if m.opts.Kind == Host || errors.Is(err, ErrUnavailable) {
+	if m.opts.Kind == Host || errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if strings.Contains(err.Error(), driverTooOld) {

@@ -1,6 +1,8 @@
 package device
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"dragoman/model"
 	"dragoman/model/device/cuda"
@@ -48,7 +51,7 @@ func TestUnavailable(t *testing.T) {
 		"not a driver":                {withProvider(t), Options{driver: orttest.Library()}, cuda.ErrNoDriver, "it has no cuInit"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := c.runtime.Open(dir, c.opts)
+			_, err := c.runtime.Open(t.Context(), dir, c.opts)
 			assert.ErrorIs(t, err, ErrUnavailable)
 			assert.ErrorIs(t, err, c.is)
 			assert.ErrorContains(t, err, c.want)
@@ -121,7 +124,7 @@ func TestProviderMissing(t *testing.T) {
 	operators, err := kernels.Host(unsafe.Pointer(r.api.c))
 	require.NoError(t, err)
 	defer operators.Close()
-	_, err = r.api.newSession(setup{domain: operators.Domain(), provider: map[string]string{"device_id": "0"}})
+	_, err = r.api.newSession(t.Context(), setup{domain: operators.Domain(), provider: map[string]string{"device_id": "0"}})
 	assert.ErrorIs(t, err, ErrUnavailable)
 	assert.ErrorIs(t, err, ErrNoProvider)
 }
@@ -145,10 +148,10 @@ func TestFoldersThatDoNotFit(t *testing.T) {
 		"nothing":     {t.TempDir(), "no exported model"},
 		"int8":        {orttest.Export(t, orttest.Bundled(), model.INT8), "an int8 model, which is for CPUs: export it with PRECISION=fp16"},
 		"older build": {old, "has no decoder.device.onnx, an older build exported it"},
-		"damaged":     {damaged, "weights.bin is damaged"},
+		"damaged":     {damaged, "weights.bin is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := r.Open(c.dir, Options{Kind: Host})
+			_, err := r.Open(t.Context(), c.dir, Options{Kind: Host})
 			assert.ErrorContains(t, err, c.want)
 			assert.NotErrorIs(t, err, ErrUnavailable)
 		})
@@ -157,6 +160,43 @@ func TestFoldersThatDoNotFit(t *testing.T) {
 	assert.ErrorContains(t, err, "set ONNXRUNTIME_LIB")
 	_, err = Load(os.Args[0])
 	assert.ErrorContains(t, err, "cannot be used as ONNX Runtime")
+}
+
+// TestInterruptedOpen: whoever was told to stop does not look for another device.
+func TestInterruptedOpen(t *testing.T) {
+	orttest.Runtime(t)
+	r, err := loaded()
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, verify := range []model.Verify{model.VerifyAlways, model.VerifyNever} { // while files are read, while a session is made
+		_, err = r.Open(ctx, orttest.Export(t, orttest.Bundled(), model.FP32), Options{Kind: Host, Verify: verify})
+		assert.ErrorIs(t, err, context.Canceled)
+	}
+	m := &Model{opts: Options{Kind: CUDA}}
+	assert.NotErrorIs(t, m.explain(fmt.Errorf("load: %w", context.Canceled)), ErrUnavailable)
+}
+
+// TestKnownFiles: a file that is known as right is read only where the policy says so.
+func TestKnownFiles(t *testing.T) {
+	dir := orttest.Export(t, orttest.Bundled(), model.FP32)
+	manifest, err := model.ReadManifest(dir)
+	require.NoError(t, err)
+	known := map[string]any{}
+	for _, name := range []string{model.DeviceEncoderFile, model.DeviceDecoderFile, model.WeightsFile} {
+		file := manifest.Files[name]
+		file.SHA256 = "another"
+		manifest.Files[name] = file
+		var s unix.Stat_t
+		require.NoError(t, unix.Stat(filepath.Join(dir, name), &s))
+		known[name] = map[string]any{"sha256": "another", "size": s.Size, "inode": s.Ino, "modified": s.Mtim.Nano(), "changed": s.Ctim.Nano()}
+	}
+	raw, err := json.Marshal(known)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".dragoman.checked"), raw, 0o644))
+	assert.NoError(t, checkFiles(t.Context(), dir, manifest, ""))
+	assert.NoError(t, checkFiles(t.Context(), dir, manifest, model.VerifyChanged))
+	assert.ErrorContains(t, checkFiles(t.Context(), dir, manifest, model.VerifyAlways), "is corrupt")
 }
 
 func TestPlainMessages(t *testing.T) {

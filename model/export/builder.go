@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"io"
 	"math"
 
 	"dragoman/model"
@@ -180,8 +181,16 @@ func (b *builder) embed(ids, positions, table string) string {
 
 // positions is the table of sinusoidal positions, [MaxPositions, DModel].
 func (b *builder) positions() string {
-	n, d := b.spec.MaxPositions, b.spec.DModel
-	return b.use(b.w.values("positions", []int{n, d}, sinusoids(n, d, int(b.spec.Pad)+1)))
+	const block = 64 // rows that are in memory at a time
+	n, d, first := b.spec.MaxPositions, b.spec.DModel, int(b.spec.Pad)+1
+	return b.use(b.w.add("positions", onnx.Float32, []int{n, d}, func(out io.Writer) error {
+		for row := 0; row < n; row += block {
+			if err := writeFloats(out, onnx.Float32, sinusoids(min(block, n-row), d, first+row)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 func (b *builder) cast(x string, t onnx.DataType) string {

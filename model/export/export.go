@@ -32,6 +32,10 @@ import (
 	"dragoman/model/onnx"
 )
 
+// WorkPrefix begins the names of folders in which an export is at work, inside of the
+// exported folder.
+const WorkPrefix = ".dragoman-work-"
+
 // Options says how to export a checkpoint.
 type Options struct {
 	Precision model.Precision
@@ -43,7 +47,8 @@ type Options struct {
 // Export reads the checkpoint in checkpointDir and writes the exported folder
 // outDir, which it makes. It works in a folder inside outDir and moves the files
 // at the end, the manifest last: an interrupted export leaves nothing that looks
-// complete. Only one process may export into a folder at a time.
+// complete. Only one process may export into a folder at a time. What a killed one
+// leaves has a name that begins with WorkPrefix.
 func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*model.Manifest, error) {
 	if _, err := model.ParsePrecision(string(opts.Precision)); err != nil {
 		return nil, err
@@ -56,7 +61,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return nil, err
 	}
-	work, err := os.MkdirTemp(outDir, ".export-")
+	work, err := os.MkdirTemp(outDir, WorkPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +150,15 @@ func publish(work, dir string, m *model.Manifest) error {
 	if err := os.Remove(filepath.Join(dir, model.ManifestFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+	if err := m.Write(work); err != nil {
+		return err
+	}
 	for name := range m.Files {
 		if err := os.Rename(filepath.Join(work, name), filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	return m.Write(dir)
+	return os.Rename(filepath.Join(work, model.ManifestFile), filepath.Join(dir, model.ManifestFile))
 }
 
 func copyFile(from, to string) error {

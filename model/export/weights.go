@@ -20,7 +20,7 @@ const chunk = 1 << 18
 // weights writes a checkpoint's tensors into a Data file in the precision of the
 // export. Each is written when a graph first asks for it.
 type weights struct {
-	ctx       context.Context // of the export: checked before every weight
+	ctx       context.Context // of the export: checked before every weight and every chunk of one
 	ckpt      *checkpoint.Checkpoint
 	data      *onnx.Data
 	precision model.Precision
@@ -41,8 +41,9 @@ func (w *weights) vector(name string, tensors ...string) (onnx.Weight, error) {
 }
 
 // matrix is a weight whose rows are the rows of the tensors, [rows, cols].
-// PyTorch stores a linear layer this way, [out, in]. A single tensor keeps the name that it has in the checkpoint, so that the shared
-// embedding is stored once, whatever a graph uses it for.
+// PyTorch stores a linear layer this way, [out, in]. A single tensor keeps the name
+// that it has in the checkpoint, so that the shared embedding is stored once, whatever
+// a graph uses it for.
 func (w *weights) matrix(name string, tensors ...string) (onnx.Weight, error) {
 	return w.matrixAs(w.float(), name, tensors...)
 }
@@ -92,11 +93,6 @@ func (w *weights) parts(tensors []string) (parts []checkpoint.Tensor, rows int, 
 	return parts, rows, nil
 }
 
-// values is a weight computed here, in 32 bits.
-func (w *weights) values(name string, shape []int, values []float32) (onnx.Weight, error) {
-	return w.add(name, onnx.Float32, shape, func(out io.Writer) error { return writeFloats(out, onnx.Float32, values) })
-}
-
 // add appends a weight to the data file unless a graph asked for it before.
 func (w *weights) add(name string, t onnx.DataType, shape []int, write func(io.Writer) error) (onnx.Weight, error) {
 	if known, ok := w.data.Weight(name); ok {
@@ -113,6 +109,9 @@ func (w *weights) stream(t checkpoint.Tensor, use func(values []float32) error) 
 	row := t.Len() / t.Shape[0]
 	buf := make([]float32, max(chunk/row, 1)*row)
 	for offset := 0; offset < t.Len(); offset += len(buf) {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
 		part := buf[:min(len(buf), t.Len()-offset)]
 		if err := t.ReadFloat32(part, offset); err != nil {
 			return err

@@ -15,7 +15,10 @@ import (
 // off, verifies it and gives it its name. ErrChecksum and errChanged mean that
 // the partial file is gone and another try must start with a new head.
 func (p *pull) download(ctx context.Context, name string, v version) (err error) {
-	path := filepath.Join(p.dir, name)
+	path, limit := filepath.Join(p.dir, name), p.limit(name)
+	if v.Size > limit {
+		return fmt.Errorf("%s: %w", name, tooLarge(limit))
+	}
 	part, err := openPartial(path, v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -26,7 +29,7 @@ func (p *pull) download(ctx context.Context, name string, v version) (err error)
 
 	reached := part.size
 	err = p.retry(ctx, name, func() (bool, error) {
-		err := p.receive(ctx, part, name, v, meter)
+		err := p.receive(ctx, part, name, v, limit, meter)
 		further := part.size > reached
 		reached = max(reached, part.size)
 		return further, err
@@ -34,7 +37,7 @@ func (p *pull) download(ctx context.Context, name string, v version) (err error)
 	if err == nil {
 		err = part.verify(v)
 	}
-	if errors.Is(err, ErrChecksum) || errors.Is(err, errChanged) {
+	if errors.Is(err, ErrChecksum) || errors.Is(err, errChanged) || errors.Is(err, ErrTooLarge) {
 		if discarded := part.discard(); discarded != nil {
 			return fmt.Errorf("%s: %w", name, discarded)
 		}
@@ -52,8 +55,8 @@ func (p *pull) download(ctx context.Context, name string, v version) (err error)
 }
 
 // receive appends to the partial file what is still missing of it, as far as
-// one connection brings it.
-func (p *pull) receive(ctx context.Context, part *partial, name string, v version, meter Meter) error {
+// one connection brings it, up to limit bytes.
+func (p *pull) receive(ctx context.Context, part *partial, name string, v version, limit int64, meter Meter) error {
 	if part.size == v.Size {
 		return nil
 	}
@@ -74,7 +77,7 @@ func (p *pull) receive(ctx context.Context, part *partial, name string, v versio
 	if err := part.align(resp, v); err != nil {
 		return err
 	}
-	return part.append(resp.Body, v.Size, meter)
+	return part.append(resp.Body, v.Size, limit, meter)
 }
 
 // rangeHeader asks for the bytes from offset on. If-Range makes the server send
@@ -153,13 +156,16 @@ func parseContentRange(s string) (start, total int64, err error) {
 }
 
 // append writes the body behind the partial file's end. size is the file's full
-// size, -1 where it is unknown.
-func (part *partial) append(body io.Reader, size int64, meter Meter) error {
+// size, -1 where it is unknown; it may be limit at most.
+func (part *partial) append(body io.Reader, size, limit int64, meter Meter) error {
 	buffer := make([]byte, 128<<10)
 	for {
 		n, readErr := body.Read(buffer)
 		if size >= 0 && part.size+int64(n) > size {
 			return fmt.Errorf("%w: it is longer than %d bytes", errChanged, size)
+		}
+		if part.size+int64(n) > limit {
+			return tooLarge(limit)
 		}
 		if err := part.write(buffer[:n]); err != nil {
 			return err // of the disk: no other try would help

@@ -22,6 +22,7 @@ var (
 	ErrChecksum         = errors.New("checksum differs")
 	ErrUnsafeName       = errors.New("unsafe file name")
 	ErrNoSpace          = errors.New("not enough disk space")
+	ErrTooLarge         = errors.New("larger than a checkpoint can be")
 )
 
 var (

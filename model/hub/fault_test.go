@@ -70,7 +70,11 @@ func TestPullGetsOver(t *testing.T) {
 			_, err := c.Pull(t.Context(), ref(t, repo), dir)
 			require.NoError(t, err)
 			assertHolds(t, dir, files, usual...)
-			assert.Equal(t, tt.sent, s.Sent(weight))
+			if tt.faults[0].StallAfter == 0 {
+				assert.Equal(t, tt.sent, s.Sent(weight))
+			} else { // on a busy machine it may take another connection for stalled, too
+				assert.GreaterOrEqual(t, s.Sent(weight), tt.sent)
+			}
 			assert.Equal(t, tt.waits, time.waits)
 		})
 	}

@@ -40,6 +40,18 @@ const (
 	maxShards = 1024
 )
 
+// smallFiles are the files of a checkpoint but for its weights, and the most bytes that
+// each may have: what their readers take.
+var smallFiles = map[string]int64{
+	ConfigFile:           4 << 20,
+	GenerationConfigFile: 4 << 20,
+	TokenizerConfigFile:  4 << 20,
+	model.VocabFile:      64 << 20,
+	model.PieceModelFile: 64 << 20,
+	weightForms[0].index: maxSmall,
+	weightForms[1].index: maxSmall,
+}
+
 // configFiles returns the files other than weights that the checkpoint has. has
 // tells whether it has a file; a required one that it lacks is an error.
 func configFiles(has func(name string) (bool, error)) ([]string, error) {

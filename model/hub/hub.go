@@ -40,8 +40,10 @@ type Config struct {
 	// with what the folder already holds.
 	Offline bool
 	// Accept, where set, is given the content of config.json before anything
-	// big is fetched. Its error ends the pull.
-	Accept func(config []byte) error
+	// big is fetched, and returns the most bytes that the weights of such a model
+	// take. Its error ends the pull. Without it the source
+	// must say how many bytes they have.
+	Accept func(config []byte) (weights int64, err error)
 
 	HTTP     *http.Client // default: a client with the environment's proxy settings
 	Log      *slog.Logger // default: none
@@ -155,8 +157,8 @@ type FileInfo struct {
 //
 // When ctx is done Pull returns its error and leaves name.partial files, from
 // which the next Pull goes on. Other pulls into dir, in this process or another,
-// wait for this one. Errors say what to do and match the Err variables of this
-// package.
+// wait for this one. What an earlier pull left complete is used where the source cannot
+// be reached. Errors say what to do and match the Err variables of this package.
 func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) {
 	switch {
 	case ref.kind == kindFolder:
@@ -179,8 +181,12 @@ func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) 
 	defer unlock()
 	p := &pull{Client: c, ref: ref, dir: dir, state: readState(dir, c.cfg.Log)}
 	result, err := p.run(ctx)
-	if err != nil {
-		return Result{}, c.explain(ref, err)
+	switch {
+	case err == nil:
+		return result, nil
+	case retriable(err) && ctx.Err() == nil && p.state.check(ref, dir) == nil:
+		c.cfg.Log.Warn("using the checkpoint that an earlier pull left", "dir", dir, "revision", p.state.Commit, "reason", err.Error())
+		return p.state.result(dir), nil
 	}
-	return result, nil
+	return Result{}, c.explain(ref, err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,9 @@ type pull struct {
 	dir    string
 	remote *remote
 	state  *state // what the folder holds
+
+	weights     int64    // bytes that the weights may take
+	weightFiles []string // their names, and that of their index
 }
 
 // run brings the folder up to date.
@@ -67,16 +71,38 @@ func (p *pull) choose(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.cfg.Accept != nil {
-		if err := p.cfg.Accept(config); err != nil {
-			return nil, err
-		}
+	if p.weights, err = p.accept(config); err != nil {
+		return nil, err
 	}
 	weights, err := weightFiles(has, read)
 	if err != nil {
 		return nil, err
 	}
+	p.weightFiles = weights
 	return append(names, weights...), p.checkForeign(weights)
+}
+
+// accept says whether a model of this configuration may be fetched, and how many bytes
+// its weights may take.
+func (p *pull) accept(config []byte) (weights int64, err error) {
+	if p.cfg.Accept == nil {
+		return math.MaxInt64 / maxShards, nil // sums of it do not overflow
+	}
+	return p.cfg.Accept(config)
+}
+
+// limit is the most bytes that a file may have; with the other weights, if it is one.
+func (p *pull) limit(name string) int64 {
+	if limit, ok := smallFiles[name]; ok {
+		return limit
+	}
+	left := p.weights
+	for _, other := range p.weightFiles {
+		if _, small := smallFiles[other]; !small && other != name {
+			left -= p.state.Files[other].Size
+		}
+	}
+	return max(left, 0)
 }
 
 // checkForeign refuses a folder in which weights that no pull fetched would be
@@ -104,9 +130,13 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		if !p.state.has(p.dir, name, v) {
-			need += max(0, v.Size-partialSize(filepath.Join(p.dir, name), v))
+		if p.state.has(p.dir, name, v) {
+			continue
 		}
+		if v.Size < 0 {
+			v.Size = p.limit(name) // nobody says how much will come
+		}
+		need += max(0, v.Size-partialSize(filepath.Join(p.dir, name), v))
 	}
 	if need == 0 {
 		return nil
@@ -122,6 +152,11 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 	p.cfg.Log.Info("fetching checkpoint", "source", p.ref.String(), "revision", p.remote.commit,
 		"files", len(names), "bytes", need, "dir", p.dir)
 	return nil
+}
+
+// tooLarge refuses a file of more than limit bytes.
+func tooLarge(limit int64) error {
+	return fmt.Errorf("%w: more than %s (%d bytes)", ErrTooLarge, formatBytes(limit), limit)
 }
 
 // fetch makes sure that the folder has a file in the version that the source

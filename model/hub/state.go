@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"dragoman/model"
 )
 
 // stateFile is the file in a target folder that says what pulls put there.
@@ -122,16 +125,39 @@ func offlineResult(ref Ref, dir string) (Result, error) {
 		return Result{Dir: dir, Files: files}, nil
 	}
 	s := readState(dir, slog.New(slog.DiscardHandler))
-	switch {
-	case s.Source != ref.String():
-		return Result{}, fmt.Errorf("%w: folder %s holds %q, not %s: %s", ErrOffline, dir, s.Source, ref, advice)
-	case !s.Complete || !s.intact(dir):
-		return Result{}, fmt.Errorf("%w: %w: folder %s holds only a part of %s: %s", ErrOffline, ErrIncomplete, dir, ref, advice)
-	case ref.revision != s.Revision && ref.revision != s.Commit:
-		return Result{}, fmt.Errorf("%w: folder %s holds revision %s (%s) of %s, not %s: %s",
-			ErrOffline, dir, s.Revision, s.Commit, ref, ref.revision, advice)
+	if err := s.check(ref, dir); err != nil {
+		return Result{}, fmt.Errorf("%w: %w: %s", ErrOffline, err, advice)
 	}
 	return s.result(dir), nil
+}
+
+// check says why the folder is no complete copy of what ref names.
+func (s *state) check(ref Ref, dir string) error {
+	switch {
+	case s.Source != ref.String():
+		return fmt.Errorf("folder %s holds %q, not %s", dir, s.Source, ref)
+	case !s.Complete || !s.intact(dir):
+		return fmt.Errorf("%w: folder %s holds only a part of %s", ErrIncomplete, dir, ref)
+	case ref.revision != s.Revision && ref.revision != s.Commit:
+		return fmt.Errorf("folder %s holds revision %s (%s) of %s, not %s", dir, s.Revision, s.Commit, ref, ref.revision)
+	}
+	return nil
+}
+
+// RemoveDamaged removes the files of dir that are not as a pull put them there: the next
+// pull fetches them again. No other pull may be at work in dir.
+func RemoveDamaged(ctx context.Context, dir string) error {
+	for name, r := range readState(dir, slog.New(slog.DiscardHandler)).Files {
+		file := map[string]model.File{name: {Size: r.Size, SHA256: r.SHA256}}
+		err := model.CheckFiles(ctx, dir, file, model.VerifyAlways)
+		if errors.Is(err, model.ErrDamaged) {
+			err = removeFile(filepath.Join(dir, name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sizeOf is a regular file's size, -1 where there is none.

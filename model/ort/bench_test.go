@@ -135,7 +135,7 @@ func benchFolder(b *testing.B, precision model.Precision) string {
 func benchModel(b *testing.B, precision model.Precision) model.Model {
 	threads, err := strconv.Atoi(cmp.Or(os.Getenv("DRAGOMAN_BENCH_THREADS"), "1"))
 	require.NoError(b, err)
-	m, err := orttest.Runtime(b).Open(benchFolder(b, precision), ort.Options{Threads: threads})
+	m, err := orttest.Runtime(b).Open(b.Context(), benchFolder(b, precision), ort.Options{Threads: threads})
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		require.NoError(b, m.Close())

@@ -2,6 +2,7 @@ package ort
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,42 +44,48 @@ type Model struct {
 // Open uses prepacked weights (see prepack.go), and makes them in dir if there are
 // none for this CPU and runtime, which takes some seconds, once. Where that fails
 // it says so in the log and loads the model without them. Any number of goroutines
-// and processes may open a folder at once.
-func (r *Runtime) Open(dir string, opts Options) (*Model, error) {
+// and processes may open a folder at once. When ctx is done Open ends soon, with its
+// error, and leaves nothing unfinished in dir.
+func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, error) {
 	defer trimHeap()
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := verify(dir, manifest.Files, opts.Verify); err != nil {
+	if err := model.CheckFiles(ctx, dir, manifest.Files, opts.Verify); err != nil {
 		return nil, fmt.Errorf("%w: delete %s and export again", err, dir)
 	}
 	if !opts.NoPrepack {
-		m, err := r.openPrepacked(dir, manifest, opts)
+		m, err := r.openPrepacked(ctx, dir, manifest, opts)
 		if err == nil {
 			return m, nil
+		}
+		if ctx.Err() != nil {
+			return nil, err
 		}
 		opts.Log.Warn("no prepacked weights: every worker and process holds its own copy of the matrices",
 			"folder", dir, "error", err)
 	}
 	config := r.newSessionConfig(opts.Threads)
 	return openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
-		return config.load(filepath.Join(dir, name))
+		return config.load(ctx, filepath.Join(dir, name))
 	})
 }
 
 // openPrepacked loads dir with prepacked weights, made now if need be.
-func (r *Runtime) openPrepacked(dir string, manifest *model.Manifest, opts Options) (*Model, error) {
+func (r *Runtime) openPrepacked(ctx context.Context, dir string, manifest *model.Manifest, opts Options) (*Model, error) {
 	store, err := r.newPrepackStore(dir, manifest, opts)
 	if err != nil {
 		return nil, err
 	}
-	packed, err := store.findOrMake()
+	packed, err := store.findOrMake(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m, err := openModel(manifest, packed.load)
+	m, err := openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
+		return packed.load(ctx, name)
+	})
 	if err != nil {
 		return nil, errors.Join(err, packed.Close())
 	}

@@ -64,7 +64,7 @@ func TestOpenRefusesDamagedFolders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := export(t)
 			c.damage(t, dir)
-			_, err := orttest.Runtime(t).Open(dir, ort.Options{})
+			_, err := orttest.Runtime(t).Open(t.Context(), dir, ort.Options{})
 			assert.ErrorContains(t, err, c.want)
 			assert.NotContains(t, err.Error(), "\n", "one line")
 		})
@@ -78,7 +78,7 @@ func TestOpenBrokenGraph(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, make([]byte, info.Size()), 0o644))
-	_, err = orttest.Runtime(t).Open(dir, ort.Options{Verify: model.VerifyNever})
+	_, err = orttest.Runtime(t).Open(t.Context(), dir, ort.Options{Verify: model.VerifyNever})
 	assert.ErrorContains(t, err, "load "+path)
 }
 

@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,6 +39,10 @@ const (
 	prepackDataFile = "prepacked.bin"
 )
 
+// lockPoll is how often a waiting process looks whether the lock is free. The kernel's
+// own waiting could not be interrupted.
+const lockPoll = 100 * time.Millisecond
+
 // prepackStore is the prepacked weights of one exported folder.
 type prepackStore struct {
 	dir       string // the exported folder
@@ -65,45 +70,69 @@ func (r *Runtime) newPrepackStore(dir string, manifest *model.Manifest, opts Opt
 
 // findOrMake returns the prepacked weights, made if there are none or if they are
 // damaged. One process makes them; the others wait for it.
-func (s *prepackStore) findOrMake() (*prepacked, error) {
-	p, err := s.find()
+func (s *prepackStore) findOrMake(ctx context.Context) (*prepacked, error) {
+	p, err := s.find(ctx)
 	if err == nil {
-		return p, nil
+		s.cleanIfFree()
 	}
-	unlock, err := s.lock()
+	if err == nil || ctx.Err() != nil {
+		return p, err
+	}
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("prepack: %w: make the folder writable once, for instance in `dragoman pull`", err)
 	}
 	defer unlock()
-	p, err = s.find()
-	if err == nil {
-		return p, nil // another process was faster
+	p, err = s.find(ctx)
+	if err == nil || ctx.Err() != nil {
+		return p, err // another process was faster
 	}
 	if !errors.Is(err, errNotPrepacked) {
 		s.log.Warn("prepacked weights are damaged and will be made again", "error", err)
 	}
-	if err := s.make(); err != nil {
+	if err := s.make(ctx); err != nil {
 		return nil, fmt.Errorf("prepack: %w", err)
 	}
 	s.removeStale()
-	return s.find()
+	return s.find(ctx)
 }
 
 // lock waits until no other process makes prepacked weights in the folder.
-func (s *prepackStore) lock() (unlock func(), err error) {
+func (s *prepackStore) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(s.root, 0o755); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(s.root, prepackLockFile), flock.SetPermissions(0o644))
+	lock := s.newLock()
 	free, err := lock.TryLock()
 	if err == nil && !free {
 		s.log.Info("waiting for another process that makes prepacked weights", "folder", s.root)
-		err = lock.Lock()
+		_, err = lock.TryLockContext(ctx, lockPoll)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return func() { lock.Unlock() }, nil //nolint:errcheck // the process's end unlocks too
+}
+
+// newLock is the lock of all prepacked folders of the exported one.
+func (s *prepackStore) newLock() *flock.Flock {
+	return flock.New(filepath.Join(s.root, prepackLockFile), flock.SetPermissions(0o644))
+}
+
+// cleanIfFree removes what interrupted processes left, if there is something and
+// nobody is at work.
+func (s *prepackStore) cleanIfFree() {
+	if len(s.unfinished()) == 0 {
+		return
+	}
+	lock := s.newLock()
+	if free, err := lock.TryLock(); err != nil || !free {
+		return // also in a folder that cannot be written
+	}
+	defer lock.Unlock() //nolint:errcheck // the process's end unlocks too
+	if err := s.clean(); err != nil {
+		s.log.Warn("cannot remove unfinished prepacked weights", "error", err)
+	}
 }
 
 // prepacked is a complete prepacked folder in use.
@@ -117,7 +146,7 @@ var errNotPrepacked = errors.New("no prepacked weights")
 
 // find opens the folder of the store's key. It fails with errNotPrepacked where
 // there is none and otherwise says what is damaged.
-func (s *prepackStore) find() (*prepacked, error) {
+func (s *prepackStore) find(ctx context.Context) (*prepacked, error) {
 	dir := filepath.Join(s.root, s.name)
 	// Before the files are looked at, so that nobody removes them afterwards. On a
 	// file system without locks nobody can tell that they are not in use.
@@ -125,14 +154,14 @@ func (s *prepackStore) find() (*prepacked, error) {
 	if _, err := inUse.TryRLock(); errors.Is(err, fs.ErrNotExist) {
 		return nil, errNotPrepacked
 	}
-	if err := s.check(dir); err != nil {
+	if err := s.check(ctx, dir); err != nil {
 		return nil, errors.Join(err, inUse.Close())
 	}
 	return &prepacked{store: s, inUse: inUse}, nil
 }
 
 // check compares the folder with its manifest.
-func (s *prepackStore) check(dir string) error {
+func (s *prepackStore) check(ctx context.Context, dir string) error {
 	m, err := readPrepackManifest(dir)
 	if err != nil {
 		return err
@@ -142,17 +171,17 @@ func (s *prepackStore) check(dir string) error {
 			return fmt.Errorf("%s lacks %s", filepath.Join(dir, prepackManifestFile), name)
 		}
 	}
-	return verify(dir, m.Files, s.verify)
+	return model.CheckFiles(ctx, dir, m.Files, s.verify)
 }
 
 // load loads a graph by its name.
-func (p *prepacked) load(name string) (*ort.DynamicAdvancedSession, error) {
+func (p *prepacked) load(ctx context.Context, name string) (*ort.DynamicAdvancedSession, error) {
 	path := filepath.Join(p.store.root, p.store.name, name)
 	graph, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return p.store.config.loadOptimized(path, graph, p.store.dir)
+	return p.store.config.loadOptimized(ctx, path, graph, p.store.dir)
 }
 
 // Close says that the folder is not in use any more.

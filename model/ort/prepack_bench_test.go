@@ -30,13 +30,13 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 func benchmarkOpen(b *testing.B, dir string, opts ort.Options) {
-	m, err := orttest.Runtime(b).Open(dir, opts) // makes what is to be made, fills the page cache
+	m, err := orttest.Runtime(b).Open(b.Context(), dir, opts) // makes what is to be made, fills the page cache
 	require.NoError(b, err)
 	require.NoError(b, m.Close())
 	var opened time.Duration
 	for b.Loop() {
 		start := time.Now()
-		m, err := orttest.Runtime(b).Open(dir, opts)
+		m, err := orttest.Runtime(b).Open(b.Context(), dir, opts)
 		require.NoError(b, err)
 		opened += time.Since(start)
 		_, err = firstStep(m)
@@ -125,7 +125,7 @@ func BenchmarkPrepackedStep(b *testing.B) {
 func benchmarkPrepackedStep(b *testing.B, dir string, sentences, beams int) {
 	var kinds [2]endless
 	for i := range kinds {
-		m, err := orttest.Runtime(b).Open(dir, ort.Options{Threads: 1, NoPrepack: i == 0})
+		m, err := orttest.Runtime(b).Open(b.Context(), dir, ort.Options{Threads: 1, NoPrepack: i == 0})
 		require.NoError(b, err)
 		defer func() { require.NoError(b, m.Close()) }()
 		kinds[i] = endless{b: b, model: m, sentences: sentences, beams: beams}

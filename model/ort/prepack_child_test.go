@@ -68,10 +68,10 @@ func beChild(raw string) error {
 	if err != nil {
 		return err
 	}
-	log := &watch{killAt: o.KillAt}
+	log := &watch{at: o.KillAt, do: func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }}
 	var r report
 	for range cmp.Or(o.Models, 1) {
-		m, err := rt.Open(o.Dir, ort.Options{Threads: 1, NoPrepack: o.NoPrepack, Log: slog.New(log)})
+		m, err := rt.Open(context.Background(), o.Dir, ort.Options{Threads: 1, NoPrepack: o.NoPrepack, Log: slog.New(log)})
 		if err != nil {
 			return err
 		}
@@ -146,10 +146,12 @@ func (c *child) stop(t testing.TB) {
 	require.NoError(t, c.cmd.Wait())
 }
 
-// watch is a slog.Handler that keeps messages.
+// watch is a slog.Handler that keeps messages, and does something at the first that
+// begins with one.
 type watch struct {
 	messages []string
-	killAt   string
+	at       string
+	do       func()
 }
 
 func (w *watch) Enabled(context.Context, slog.Level) bool { return true }
@@ -159,8 +161,9 @@ func (w *watch) WithGroup(string) slog.Handler            { return w }
 func (w *watch) Handle(_ context.Context, r slog.Record) error {
 	message := r.Message
 	r.Attrs(func(a slog.Attr) bool { message += " " + a.String(); return true })
-	if w.killAt != "" && strings.HasPrefix(message, w.killAt) {
-		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	if w.at != "" && strings.HasPrefix(message, w.at) {
+		w.at = ""
+		w.do()
 	}
 	w.messages = append(w.messages, message)
 	return nil

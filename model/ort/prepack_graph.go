@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ type compaction struct {
 }
 
 // compactGraph carries the compaction out and returns the graph.
-func compactGraph(c compaction) ([]byte, error) {
+func compactGraph(ctx context.Context, c compaction) ([]byte, error) {
 	saved, constants, err := onnx.Read(c.saved)
 	if err != nil {
 		return nil, err
@@ -35,10 +36,10 @@ func compactGraph(c compaction) ([]byte, error) {
 	}
 	files := openFiles{}
 	defer files.close()
-	if err := c.keepOriginals(constants, originals, files); err != nil {
+	if err := c.keepOriginals(ctx, constants, originals, files); err != nil {
 		return nil, err
 	}
-	if err := c.move(constants, files); err != nil {
+	if err := c.move(ctx, constants, files); err != nil {
 		return nil, err
 	}
 	return saved.With(constants), nil
@@ -46,12 +47,15 @@ func compactGraph(c compaction) ([]byte, error) {
 
 // keepOriginals lets constants that are the same as in the original graph lie
 // where they lie there.
-func (c compaction) keepOriginals(constants, originals []*onnx.Constant, files openFiles) error {
+func (c compaction) keepOriginals(ctx context.Context, constants, originals []*onnx.Constant, files openFiles) error {
 	byName := map[string]*onnx.Constant{}
 	for _, o := range originals {
 		byName[o.Name] = o
 	}
 	for _, k := range constants {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		o := byName[k.Name]
 		if o == nil || o.Location == "" || k.Location == "" {
 			continue
@@ -78,7 +82,7 @@ func (c compaction) keepOriginals(constants, originals []*onnx.Constant, files o
 
 // move copies into data the packed matrices, which all go to one anchor, the
 // constants that are not where the original graph has them, and the anchor.
-func (c compaction) move(constants []*onnx.Constant, files openFiles) error {
+func (c compaction) move(ctx context.Context, constants []*onnx.Constant, files openFiles) error {
 	savedData := filepath.Base(c.data.file.Name())
 	in, err := files.open(c.saved, savedData)
 	if err != nil {
@@ -87,6 +91,9 @@ func (c compaction) move(constants []*onnx.Constant, files openFiles) error {
 	anchor := smallestExternal(constants)
 	var packed []onnx.Packed
 	for _, k := range constants {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if k.Location == savedData || k == anchor {
 			from, err := files.open(c.fileOf(k, savedData), k.Location)
 			if err != nil {

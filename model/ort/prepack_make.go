@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ const prepackWork = ".work-"
 // works in a folder of its own and renames it at the end, when everything is on
 // the disk: an interrupted process leaves nothing that looks complete. The caller
 // holds the lock.
-func (s *prepackStore) make() error {
+func (s *prepackStore) make(ctx context.Context) error {
 	start := time.Now()
 	if err := s.clean(); err != nil {
 		return err
@@ -36,7 +37,7 @@ func (s *prepackStore) make() error {
 	}
 	s.log.Info("making prepacked weights for this CPU and runtime, once",
 		"folder", filepath.Join(s.root, s.name), "runtime", s.key.Runtime, "cpu", s.key.CPU)
-	m, err := s.write(work)
+	m, err := s.write(ctx, work)
 	if err != nil {
 		return err
 	}
@@ -50,11 +51,17 @@ func (s *prepackStore) make() error {
 // clean removes what interrupted processes left: whoever holds the lock is the
 // only one to work here.
 func (s *prepackStore) clean() error {
-	left, err := filepath.Glob(filepath.Join(s.root, prepackWork+"*"))
-	for _, dir := range left {
-		err = errors.Join(err, os.RemoveAll(dir))
+	var errs []error
+	for _, dir := range s.unfinished() {
+		errs = append(errs, os.RemoveAll(dir))
 	}
-	return err
+	return errors.Join(errs...)
+}
+
+// unfinished are the folders that somebody works in or was interrupted in.
+func (s *prepackStore) unfinished() []string {
+	left, _ := filepath.Glob(filepath.Join(s.root, prepackWork+"*")) // fails for bad patterns only
+	return left
 }
 
 // checkSpace says so before the disk is full. Packed matrices are about as large
@@ -81,7 +88,7 @@ func (s *prepackStore) checkSpace() error {
 }
 
 // write writes the files into work.
-func (s *prepackStore) write(work string) (*prepackManifest, error) {
+func (s *prepackStore) write(ctx context.Context, work string) (*prepackManifest, error) {
 	m := &prepackManifest{Key: s.key, Files: map[string]model.File{}}
 	data, err := createPrepackData(filepath.Join(work, prepackDataFile))
 	if err != nil {
@@ -89,7 +96,7 @@ func (s *prepackStore) write(work string) (*prepackManifest, error) {
 	}
 	defer data.file.Close()
 	for _, name := range []string{model.EncoderFile, model.DecoderFile} {
-		if err := s.writeGraph(name, work, data); err != nil {
+		if err := s.writeGraph(ctx, name, work, data); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if m.Files[name], err = model.HashFile(filepath.Join(work, name)); err != nil {
@@ -104,17 +111,17 @@ func (s *prepackStore) write(work string) (*prepackManifest, error) {
 // writeGraph lets ONNX Runtime optimize and pack a graph, appends the packed
 // matrices to data and writes the graph that refers to them. ONNX Runtime's own
 // files hold every weight again; they go away here.
-func (s *prepackStore) writeGraph(name, work string, data *prepackData) error {
+func (s *prepackStore) writeGraph(ctx context.Context, name, work string, data *prepackData) error {
 	raw := filepath.Join(work, "runtime")
 	if err := os.Mkdir(raw, 0o755); err != nil {
 		return err
 	}
 	defer os.RemoveAll(raw)
 	original, saved := filepath.Join(s.dir, name), filepath.Join(raw, name)
-	if err := s.config.save(original, saved, prepackDataFile); err != nil {
+	if err := s.config.save(ctx, original, saved, prepackDataFile); err != nil {
 		return err
 	}
-	graph, err := compactGraph(compaction{
+	graph, err := compactGraph(ctx, compaction{
 		saved: saved, original: original, data: data,
 		location: filepath.Join(prepackFolder, s.name, prepackDataFile),
 	})

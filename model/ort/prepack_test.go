@@ -191,7 +191,7 @@ func TestGoroutinesMakePrepackedOnce(t *testing.T) {
 	logs := [3]watch{}
 	for i := range logs {
 		wg.Go(func() {
-			m, err := orttest.Runtime(t).Open(dir, ort.Options{Log: slog.New(&logs[i])})
+			m, err := orttest.Runtime(t).Open(t.Context(), dir, ort.Options{Log: slog.New(&logs[i])})
 			if assert.NoError(t, err) {
 				assert.True(t, m.Prepacked())
 				assert.NoError(t, m.Close())
@@ -236,7 +236,7 @@ func TestKilledWhileMaking(t *testing.T) {
 // open opens an exported folder; the model is closed when the test ends.
 func open(t *testing.T, dir string, opts ort.Options) *ort.Model {
 	t.Helper()
-	m, err := orttest.Runtime(t).Open(dir, opts)
+	m, err := orttest.Runtime(t).Open(t.Context(), dir, opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	return m
@@ -247,7 +247,7 @@ func open(t *testing.T, dir string, opts ort.Options) *ort.Model {
 func prepackedFile(t *testing.T, dir, name string) string {
 	t.Helper()
 	if len(folders(t, dir)) == 0 {
-		m, err := orttest.Runtime(t).Open(dir, ort.Options{})
+		m, err := orttest.Runtime(t).Open(t.Context(), dir, ort.Options{})
 		require.NoError(t, err)
 		require.NoError(t, m.Close())
 	}

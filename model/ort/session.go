@@ -1,6 +1,8 @@
 package ort
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -37,8 +39,8 @@ func (c sessionConfig) with(entries map[string]string) sessionConfig {
 
 // load loads the graph at path, whose weights lie in the same folder, and
 // optimizes it.
-func (c sessionConfig) load(path string) (*ort.DynamicAdvancedSession, error) {
-	return c.session(path, func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+func (c sessionConfig) load(ctx context.Context, path string) (*ort.DynamicAdvancedSession, error) {
+	return c.session(ctx, path, func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
 		// Values are bound by name (see binding): the session needs no lists of names.
 		return ort.NewDynamicAdvancedSession(path, nil, nil, o)
 	})
@@ -46,9 +48,9 @@ func (c sessionConfig) load(path string) (*ort.DynamicAdvancedSession, error) {
 
 // loadOptimized loads a graph that ONNX Runtime optimized before. Its weights
 // lie below the folder dir. The name is for the error only.
-func (c sessionConfig) loadOptimized(name string, graph []byte, dir string) (*ort.DynamicAdvancedSession, error) {
+func (c sessionConfig) loadOptimized(ctx context.Context, name string, graph []byte, dir string) (*ort.DynamicAdvancedSession, error) {
 	c = c.with(map[string]string{"session.model_external_initializers_file_folder_path": dir})
-	return c.session(name, func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+	return c.session(ctx, name, func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
 		if err := o.SetGraphOptimizationLevel(ort.GraphOptimizationLevelDisableAll); err != nil {
 			return nil, err
 		}
@@ -59,13 +61,13 @@ func (c sessionConfig) loadOptimized(name string, graph []byte, dir string) (*or
 // save loads the graph at path and writes what ONNX Runtime made of it to out,
 // the constants, and the forms into which its kernels pack them, to outData in
 // the same folder.
-func (c sessionConfig) save(path, out, outData string) error {
+func (c sessionConfig) save(ctx context.Context, path, out, outData string) error {
 	c = c.with(map[string]string{
 		"session.optimized_model_external_initializers_file_name":         outData,
 		"session.optimized_model_external_initializers_min_size_in_bytes": "1024",
 		"session.save_external_prepacked_constant_initializers":           "1",
 	})
-	s, err := c.session(path, func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+	s, err := c.session(ctx, path, func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
 		if err := o.SetOptimizedModelFilePath(out); err != nil {
 			return nil, err
 		}
@@ -77,8 +79,11 @@ func (c sessionConfig) save(path, out, outData string) error {
 	return s.Destroy()
 }
 
-// session makes the options for create.
-func (c sessionConfig) session(name string, create func(*ort.SessionOptions) (*ort.DynamicAdvancedSession, error)) (*ort.DynamicAdvancedSession, error) {
+// create makes a session with options.
+type create func(*ort.SessionOptions) (*ort.DynamicAdvancedSession, error)
+
+// session makes the options for create, which ends soon after ctx is done.
+func (c sessionConfig) session(ctx context.Context, name string, create create) (*ort.DynamicAdvancedSession, error) {
 	o, err := ort.NewSessionOptions()
 	if err != nil {
 		return nil, err
@@ -99,11 +104,29 @@ func (c sessionConfig) session(name string, create func(*ort.SessionOptions) (*o
 	if err := o.SetMemPattern(false); err != nil {
 		return nil, err
 	}
-	s, err := create(o)
+	s, err := c.interruptible(ctx, o, create)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", name, err)
 	}
 	return s, nil
+}
+
+// interruptible calls create with options o and makes it fail when ctx is done.
+func (c sessionConfig) interruptible(ctx context.Context, o *ort.SessionOptions, create create) (*ort.DynamicAdvancedSession, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	cancelled := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() { cancelled <- c.operators.Cancel(o) })
+	s, err := create(o)
+	if stop() {
+		return s, err
+	}
+	err = <-cancelled // until here the options are in use
+	if s != nil {     // it was made before the cancellation came
+		err = errors.Join(err, s.Destroy())
+	}
+	return nil, errors.Join(ctx.Err(), err)
 }
 
 // quantPrecision is "1" on CPUs without VNNI. Their u8×s8 products are added in

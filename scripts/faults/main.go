@@ -36,6 +36,7 @@ var faults = []fault{
 	{"deadline", "requests that give the service 1 ms", deadlines},
 	{"overload", "400 requests at once, where 64 may wait", overload},
 	{"term", "SIGTERM while 32 clients work", term},
+	{"exports", "40 starts that are killed while they export the model, 10 that get SIGTERM", exports},
 	{"kill", "a client process that dies with 100 requests open", reset},
 	{"requests", "many requests: memory", manyRequests},
 }

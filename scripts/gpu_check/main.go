@@ -177,7 +177,7 @@ func (s *session) open(dir string) (*device.Model, error) {
 	if s.host {
 		opts.Kind = device.Host
 	}
-	m, err := s.runtime.Open(dir, opts)
+	m, err := s.runtime.Open(interrupted(), dir, opts)
 	if err == nil {
 		s.report.Device = m.Device()
 	}

@@ -137,6 +137,9 @@ const OrtApi *dragoman_api(const char *library, const char **message) {
 OrtStatus *dragoman_add_domain(const OrtApi *api, OrtSessionOptions *options, OrtCustomOpDomain *domain) {
   return api->AddCustomOpDomain(options, domain);
 }
+OrtStatus *dragoman_cancel(const OrtApi *api, OrtSessionOptions *options) {
+  return api->SessionOptionsSetLoadCancellationFlag(options, true);
+}
 void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain) { api->ReleaseCustomOpDomain(domain); }
 const char *dragoman_message(const OrtApi *api, OrtStatus *status) { return api->GetErrorMessage(status); }
 void dragoman_release_status(const OrtApi *api, OrtStatus *status) { api->ReleaseStatus(status); }

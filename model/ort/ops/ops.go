@@ -69,6 +69,15 @@ func (o *Operators) Register(options *ort.SessionOptions) error {
 	return nil
 }
 
+// Cancel ends the loading of a session that options are being used for: it fails soon.
+func (o *Operators) Cancel(options *ort.SessionOptions) error {
+	handle, err := sessionOptions(options)
+	if err != nil {
+		return err
+	}
+	return o.check(C.dragoman_cancel(o.api, handle))
+}
+
 // Close releases the operators.
 func (o *Operators) Close() {
 	if o.domain != nil {

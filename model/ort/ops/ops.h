@@ -13,6 +13,8 @@ OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain);
 
 // C function pointers cannot be called from Go.
 OrtStatus *dragoman_add_domain(const OrtApi *api, OrtSessionOptions *options, OrtCustomOpDomain *domain);
+// dragoman_cancel ends the loading of the session that options are in use for.
+OrtStatus *dragoman_cancel(const OrtApi *api, OrtSessionOptions *options);
 void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain);
 const char *dragoman_message(const OrtApi *api, OrtStatus *status);
 void dragoman_release_status(const OrtApi *api, OrtStatus *status);

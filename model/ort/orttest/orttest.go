@@ -69,7 +69,7 @@ func Export(t testing.TB, checkpoint string, precision model.Precision) string {
 // Open exports and opens a checkpoint; the model is closed when the test ends.
 func Open(t testing.TB, checkpoint string, precision model.Precision) *ort.Model {
 	t.Helper()
-	m, err := Runtime(t).Open(Export(t, checkpoint, precision), ort.Options{})
+	m, err := Runtime(t).Open(t.Context(), Export(t, checkpoint, precision), ort.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	return m

@@ -61,7 +61,7 @@ func run(args []string, in io.Reader, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, runtime.Close()) }()
-	m, err := runtime.Open(*dir, ort.Options{Threads: *threads})
+	m, err := runtime.Open(context.Background(), *dir, ort.Options{Threads: *threads})
 	if err != nil {
 		return err
 	}

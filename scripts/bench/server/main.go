@@ -55,7 +55,7 @@ func run(ctx context.Context, length int) (err error) {
 	}
 	defer func() { err = errors.Join(err, rt.Close()) }()
 
-	service, release, err := open(rt, cfg, length, log)
+	service, release, err := open(ctx, rt, cfg, length, log)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func run(ctx context.Context, length int) (err error) {
 }
 
 // open makes the service. release closes what is below it.
-func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *translate.Service, release func() error, err error) {
+func open(ctx context.Context, rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *translate.Service, release func() error, err error) {
 	manifest, err := model.ReadManifest(cfg.Weights)
 	if err != nil {
 		return nil, nil, err
@@ -87,7 +87,7 @@ func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *
 	const prefix = 2 // decoder start and language
 	options.MinLength, options.MaxLength = prefix+length, prefix+length
 
-	engines, err := start(rt, cfg, manifest.Spec, options, log)
+	engines, err := start(ctx, rt, cfg, manifest.Spec, options, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,10 +104,10 @@ func open(rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *
 }
 
 // start loads the model for each worker, with the service's settings.
-func start(rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Engine, error) {
+func start(ctx context.Context, rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Engine, error) {
 	workers, threads := cfg.Share(spec, runtime.GOMAXPROCS(0))
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
-		return rt.Open(cfg.Weights, ort.Options{Threads: threads})
+		return rt.Open(ctx, cfg.Weights, ort.Options{Threads: threads})
 	})
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func TestInitContainerGoesOnAfterItWasKilled(t *testing.T) {
 	hub := hubtest.New(t, repo, checkpoint)
 	hub.Fail(hubtest.Fault{File: large, StallAfter: cut})
 	p := newPod(t, set, "", hub.Endpoint)
-	partial := filepath.Join(p.saved(t), ".checkpoint", large+".partial")
+	partial := filepath.Join(p.saved(t), ".dragoman-download", large+".partial")
 
 	first := p.command(t, p.weights())
 	require.NoError(t, first.Start())

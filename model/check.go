@@ -1,6 +1,7 @@
-package ort
+package model
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
-
-	"dragoman/model"
 )
 
 // checkedFile is the file in a folder that remembers which of its files were
@@ -35,18 +34,19 @@ type checked struct {
 	Changed  int64  `json:"changed"`  // the inode; no program can set this one back
 }
 
-// verify compares the files of the folder dir with their sizes and, as the policy
-// says, checksums, several at once. It names the first that differs.
-func verify(dir string, files map[string]model.File, policy model.Verify) error {
+// CheckFiles compares files of the folder dir with their sizes and, as the policy says,
+// checksums, several at once. Its error names the first that differs and wraps
+// ErrDamaged, or is that of ctx.
+func CheckFiles(ctx context.Context, dir string, files map[string]File, policy Verify) error {
 	known, start := readChecked(dir), time.Now()
 	var (
-		g    errgroup.Group
 		mu   sync.Mutex // guards read
 		read = map[string]checked{}
 	)
+	g, ctx := errgroup.WithContext(ctx)
 	for name, want := range files {
 		g.Go(func() error {
-			now, err := verifyFile(filepath.Join(dir, name), want, known[name], policy)
+			now, err := verifyFile(ctx, filepath.Join(dir, name), want, known[name], policy)
 			if err == nil && now != known[name] {
 				mu.Lock()
 				defer mu.Unlock()
@@ -58,7 +58,7 @@ func verify(dir string, files map[string]model.File, policy model.Verify) error 
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if policy != model.VerifyNever {
+	if policy != VerifyNever {
 		rememberChecked(dir, known, read, start)
 	}
 	return nil
@@ -66,27 +66,39 @@ func verify(dir string, files map[string]model.File, policy model.Verify) error 
 
 // verifyFile compares a file with what it should be and returns it as it is. It
 // reads the file unless the policy allows to trust what is known of it.
-func verifyFile(path string, want model.File, known checked, policy model.Verify) (checked, error) {
+func verifyFile(ctx context.Context, path string, want File, known checked, policy Verify) (checked, error) {
 	before, err := inspect(path)
 	if err != nil {
-		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
+		return checked{}, unreadable(err)
 	}
 	if before.Size != want.Size {
-		return checked{}, fmt.Errorf("model file %s is corrupt: size %d, expected %d", filepath.Base(path), before.Size, want.Size)
+		return checked{}, fmt.Errorf("%w: model file %s is corrupt: size %d, expected %d", ErrDamaged, filepath.Base(path), before.Size, want.Size)
 	}
 	before.SHA256 = want.SHA256
-	if policy == model.VerifyNever || policy != model.VerifyAlways && before == known {
+	if policy == VerifyNever || policy != VerifyAlways && before == known {
 		return before, nil
 	}
-	got, err := model.HashFile(path)
+	got, err := hashFile(ctx, path)
+	if ctx.Err() != nil {
+		return checked{}, ctx.Err()
+	}
 	if err != nil {
-		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
+		return checked{}, unreadable(err)
 	}
 	if got != want {
-		return checked{}, fmt.Errorf("model file %s is corrupt: size %d sha256 %s, expected size %d sha256 %s",
-			filepath.Base(path), got.Size, got.SHA256, want.Size, want.SHA256)
+		return checked{}, fmt.Errorf("%w: model file %s is corrupt: size %d sha256 %s, expected size %d sha256 %s",
+			ErrDamaged, filepath.Base(path), got.Size, got.SHA256, want.Size, want.SHA256)
 	}
 	return before, nil
+}
+
+// unreadable says that a file cannot be read. It is damaged where it is not there or
+// where the disk fails, not where somebody may not read it.
+func unreadable(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EIO) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return fmt.Errorf("model file missing or unreadable: %w", err)
 }
 
 // inspect reads what the file system says about a file.
@@ -127,7 +139,7 @@ func rememberChecked(dir string, known, read map[string]checked, start time.Time
 	}
 }
 
-// replaceFile writes a file aside and renames it.
+// replaceFile writes a file aside and renames it, replacing an older one in one step.
 func replaceFile(path string, raw []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
