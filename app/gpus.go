@@ -99,7 +99,7 @@ func (g *gpus) start(dir string, manifest *model.Manifest, cfg engine.Config) (*
 		return nil, errors.Join(err, engine.CloseModels(models))
 	}
 	g.log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", cfg.MaxBeams,
-		"max_length", cfg.MaxLength, "state_bytes", models[0].StateBytes(limits))
+		"max_length", cfg.MaxLength, "state_bytes", int64(len(models))*models[0].StateBytes(limits))
 	list := make([]model.Model, len(models))
 	for i, m := range models {
 		list[i] = m
@@ -116,8 +116,10 @@ func (g *gpus) open(dir string) (models []gpuModel, err error) {
 		}
 	}()
 	var unavailable []error
+	opts := device.Options{Verify: g.cfg.Verify, Log: g.log}
 	for _, number := range g.numbers {
-		opened, err := g.openOn(number, dir)
+		opts.Number = number
+		opened, err := g.openOn(dir, &opts)
 		models = append(models, opened...)
 		switch {
 		case err == nil:
@@ -139,9 +141,11 @@ func (g *gpus) open(dir string) (models []gpuModel, err error) {
 }
 
 // openOn loads the model for each worker of a GPU: all, or with an error none.
-func (g *gpus) openOn(number int, dir string) ([]gpuModel, error) {
+func (g *gpus) openOn(dir string, opts *device.Options) ([]gpuModel, error) {
 	return engine.OpenModels(max(1, g.cfg.Workers), func() (gpuModel, error) {
-		return g.runtime.Open(dir, device.Options{Number: number, Verify: g.cfg.Verify, Log: g.log})
+		m, err := g.runtime.Open(dir, *opts)
+		opts.Verify = model.VerifyNever // the other workers and GPUs read the same files
+		return m, err
 	})
 }
 

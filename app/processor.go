@@ -49,19 +49,23 @@ func (c *processor) close() error               { return nil }
 func (c *processor) start(dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Pool, error) {
 	spec := manifest.Spec
 	workers, threads := c.cfg.Share(spec, runtime.GOMAXPROCS(0))
+	opts := c.openOptions(spec, threads)
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
-		return c.runtime.Open(dir, c.openOptions(spec, threads))
+		m, err := c.runtime.Open(dir, opts)
+		opts.Verify = model.VerifyNever // the other workers read the same files
+		return m, err
 	})
 	if err != nil {
 		return nil, err
 	}
+	// What the state of each worker's batch takes at most:
 	f, rows := models[0].Footprint(), int64(max(cfg.Rows, cfg.MaxBeams))
 	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(spec.MaxPositions)*f.SourceToken)
 	if cfg.Memory > 0 {
 		state = min(state, cfg.Memory)
 	}
 	c.log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", rows,
-		"max_beams", cfg.MaxBeams, "max_length", cfg.MaxLength, "state_bytes_at_most", state)
+		"max_beams", cfg.MaxBeams, "max_length", cfg.MaxLength, "state_bytes_at_most", int64(workers)*state)
 	return engine.StartPool(cfg, models...)
 }
 

@@ -98,11 +98,7 @@ func (m *Manifest) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	tmp := filepath.Join(dir, ManifestFile+".tmp")
-	if err := os.WriteFile(tmp, append(raw, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp, filepath.Join(dir, ManifestFile))
+	return replaceFile(filepath.Join(dir, ManifestFile), append(raw, '\n'))
 }
 
 // HashFile reads a file's size and checksum.

@@ -80,8 +80,7 @@ type Options struct {
 	// limit counts weights, too, so that a graph can take more by those that only the
 	// other one has. The state of batches comes on top: see [Model.StateBytes].
 	Activations int64
-	// Verify says when the files' checksums are compared: never, or else when the
-	// model is opened. Sizes always are.
+	// Verify says when the files' checksums are compared; "" is model.VerifyChanged.
 	Verify model.Verify
 	// NoGraphs starts the kernels of a step one by one: slower, and easier to profile.
 	NoGraphs bool

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,26 +65,16 @@ func checkFiles(dir string, manifest *model.Manifest, verify model.Verify) error
 	if p := manifest.Precision; p != model.FP16 && p != model.FP32 {
 		return fmt.Errorf("%s holds an %s model, which is for CPUs: export it with PRECISION=fp16 for a GPU", dir, p)
 	}
+	files := map[string]model.File{}
 	for _, name := range []string{model.DeviceEncoderFile, model.DeviceDecoderFile, model.WeightsFile} {
 		want, ok := manifest.Files[name]
 		if !ok {
 			return fmt.Errorf("%s has no %s, an older build exported it: delete the folder and export again", dir, name)
 		}
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		got := model.File{Size: info.Size(), SHA256: want.SHA256}
-		if verify != model.VerifyNever && got.Size == want.Size {
-			if got, err = model.HashFile(path); err != nil {
-				return err
-			}
-		}
-		if got != want {
-			return fmt.Errorf("%s is damaged: %d bytes with sha256 %s, expected %d with %s: delete %s and export again",
-				path, got.Size, got.SHA256, want.Size, want.SHA256, dir)
-		}
+		files[name] = want
+	}
+	if err := model.CheckFiles(dir, files, verify); err != nil {
+		return fmt.Errorf("%w: delete %s and export again", err, dir)
 	}
 	return nil
 }

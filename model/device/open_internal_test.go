@@ -1,6 +1,7 @@
 package device
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"dragoman/model"
 	"dragoman/model/device/cuda"
@@ -145,7 +147,7 @@ func TestFoldersThatDoNotFit(t *testing.T) {
 		"nothing":     {t.TempDir(), "no exported model"},
 		"int8":        {orttest.Export(t, orttest.Bundled(), model.INT8), "an int8 model, which is for CPUs: export it with PRECISION=fp16"},
 		"older build": {old, "has no decoder.device.onnx, an older build exported it"},
-		"damaged":     {damaged, "weights.bin is damaged"},
+		"damaged":     {damaged, "weights.bin is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := r.Open(c.dir, Options{Kind: Host})
@@ -157,6 +159,28 @@ func TestFoldersThatDoNotFit(t *testing.T) {
 	assert.ErrorContains(t, err, "set ONNXRUNTIME_LIB")
 	_, err = Load(os.Args[0])
 	assert.ErrorContains(t, err, "cannot be used as ONNX Runtime")
+}
+
+// TestKnownFiles: a file that is known as right is read only where the policy says so.
+func TestKnownFiles(t *testing.T) {
+	dir := orttest.Export(t, orttest.Bundled(), model.FP32)
+	manifest, err := model.ReadManifest(dir)
+	require.NoError(t, err)
+	known := map[string]any{}
+	for _, name := range []string{model.DeviceEncoderFile, model.DeviceDecoderFile, model.WeightsFile} {
+		file := manifest.Files[name]
+		file.SHA256 = "another"
+		manifest.Files[name] = file
+		var s unix.Stat_t
+		require.NoError(t, unix.Stat(filepath.Join(dir, name), &s))
+		known[name] = map[string]any{"sha256": "another", "size": s.Size, "inode": s.Ino, "modified": s.Mtim.Nano(), "changed": s.Ctim.Nano()}
+	}
+	raw, err := json.Marshal(known)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".dragoman.checked"), raw, 0o644))
+	assert.NoError(t, checkFiles(dir, manifest, ""))
+	assert.NoError(t, checkFiles(dir, manifest, model.VerifyChanged))
+	assert.ErrorContains(t, checkFiles(dir, manifest, model.VerifyAlways), "is corrupt")
 }
 
 func TestPlainMessages(t *testing.T) {

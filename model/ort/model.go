@@ -51,7 +51,7 @@ func (r *Runtime) Open(dir string, opts Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := verify(dir, manifest.Files, opts.Verify); err != nil {
+	if err := model.CheckFiles(dir, manifest.Files, opts.Verify); err != nil {
 		return nil, fmt.Errorf("%w: delete %s and export again", err, dir)
 	}
 	if !opts.NoPrepack {

@@ -142,7 +142,7 @@ func (s *prepackStore) check(dir string) error {
 			return fmt.Errorf("%s lacks %s", filepath.Join(dir, prepackManifestFile), name)
 		}
 	}
-	return verify(dir, m.Files, s.verify)
+	return model.CheckFiles(dir, m.Files, s.verify)
 }
 
 // load loads a graph by its name.

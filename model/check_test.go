@@ -1,4 +1,4 @@
-package ort
+package model
 
 import (
 	"os"
@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"dragoman/model"
 )
 
 // TestVerifyFile knows a file as right though its bytes, whose sum begins with
@@ -19,21 +17,21 @@ func TestVerifyFile(t *testing.T) {
 		require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
 	}
 	for name, c := range map[string]struct {
-		policy model.Verify
+		policy Verify
 		change func(t *testing.T, path string)
 		want   string // the error; "" is none
 	}{
-		"unchanged":           {model.VerifyChanged, func(*testing.T, string) {}, ""},
+		"unchanged":           {VerifyChanged, func(*testing.T, string) {}, ""},
 		"default":             {"", func(*testing.T, string) {}, ""},
-		"unchanged, always":   {model.VerifyAlways, func(*testing.T, string) {}, "file is corrupt: size 4 sha256 88d4266f"},
-		"touched":             {model.VerifyChanged, touch, "file is corrupt: size 4 sha256 88d4266f"},
-		"touched, never":      {model.VerifyNever, touch, ""},
-		"changed mode":        {model.VerifyChanged, func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o600)) }, "sha256 88d4266f"},
-		"copy with its times": {model.VerifyChanged, copyWithTimes, "sha256 88d4266f"},
-		"longer": {model.VerifyNever, func(t *testing.T, path string) {
+		"unchanged, always":   {VerifyAlways, func(*testing.T, string) {}, "file is corrupt: size 4 sha256 88d4266f"},
+		"touched":             {VerifyChanged, touch, "file is corrupt: size 4 sha256 88d4266f"},
+		"touched, never":      {VerifyNever, touch, ""},
+		"changed mode":        {VerifyChanged, func(t *testing.T, path string) { require.NoError(t, os.Chmod(path, 0o600)) }, "sha256 88d4266f"},
+		"copy with its times": {VerifyChanged, copyWithTimes, "sha256 88d4266f"},
+		"longer": {VerifyNever, func(t *testing.T, path string) {
 			require.NoError(t, os.WriteFile(path, []byte("12345"), 0o644))
 		}, "file is corrupt: size 5, expected 4"},
-		"gone": {model.VerifyNever, func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, "model file missing or unreadable"},
+		"gone": {VerifyNever, func(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }, "model file missing or unreadable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")
@@ -42,7 +40,7 @@ func TestVerifyFile(t *testing.T) {
 			require.NoError(t, err)
 			known.SHA256 = "expected"
 			c.change(t, path)
-			got, err := verifyFile(path, model.File{Size: 4, SHA256: "expected"}, known, c.policy)
+			got, err := verifyFile(path, File{Size: 4, SHA256: "expected"}, known, c.policy)
 			if c.want == "" {
 				require.NoError(t, err)
 				assert.Equal(t, "expected", got.SHA256)
@@ -62,15 +60,15 @@ func copyWithTimes(t *testing.T, path string) {
 	require.NoError(t, os.Rename(path+".new", path))
 }
 
-func TestVerifyRemembersWhatIsSettled(t *testing.T) {
+func TestCheckRemembersWhatIsSettled(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(path, []byte("abcd"), 0o644))
-	file, err := model.HashFile(path)
+	file, err := HashFile(path)
 	require.NoError(t, err)
-	files := map[string]model.File{"file": file}
+	files := map[string]File{"file": file}
 
-	require.NoError(t, verify(dir, files, model.VerifyChanged))
+	require.NoError(t, CheckFiles(dir, files, VerifyChanged))
 	assert.Empty(t, readChecked(dir), "a file written just now may be written again within a tick")
 
 	read, err := inspect(path)
@@ -87,5 +85,5 @@ func TestVerifyRemembersWhatIsSettled(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, checkedFile), []byte("{"), 0o644))
 	assert.Empty(t, readChecked(dir), "damaged")
-	require.NoError(t, verify(dir, files, model.VerifyChanged))
+	require.NoError(t, CheckFiles(dir, files, VerifyChanged))
 }

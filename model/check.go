@@ -1,4 +1,4 @@
-package ort
+package model
 
 import (
 	"encoding/json"
@@ -13,8 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
-
-	"dragoman/model"
 )
 
 // checkedFile is the file in a folder that remembers which of its files were
@@ -35,9 +33,9 @@ type checked struct {
 	Changed  int64  `json:"changed"`  // the inode; no program can set this one back
 }
 
-// verify compares the files of the folder dir with their sizes and, as the policy
-// says, checksums, several at once. It names the first that differs.
-func verify(dir string, files map[string]model.File, policy model.Verify) error {
+// CheckFiles compares files of the folder dir with their sizes and, as the policy says,
+// checksums, several at once. Its error names the first that differs.
+func CheckFiles(dir string, files map[string]File, policy Verify) error {
 	known, start := readChecked(dir), time.Now()
 	var (
 		g    errgroup.Group
@@ -58,7 +56,7 @@ func verify(dir string, files map[string]model.File, policy model.Verify) error 
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if policy != model.VerifyNever {
+	if policy != VerifyNever {
 		rememberChecked(dir, known, read, start)
 	}
 	return nil
@@ -66,7 +64,7 @@ func verify(dir string, files map[string]model.File, policy model.Verify) error 
 
 // verifyFile compares a file with what it should be and returns it as it is. It
 // reads the file unless the policy allows to trust what is known of it.
-func verifyFile(path string, want model.File, known checked, policy model.Verify) (checked, error) {
+func verifyFile(path string, want File, known checked, policy Verify) (checked, error) {
 	before, err := inspect(path)
 	if err != nil {
 		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
@@ -75,10 +73,10 @@ func verifyFile(path string, want model.File, known checked, policy model.Verify
 		return checked{}, fmt.Errorf("model file %s is corrupt: size %d, expected %d", filepath.Base(path), before.Size, want.Size)
 	}
 	before.SHA256 = want.SHA256
-	if policy == model.VerifyNever || policy != model.VerifyAlways && before == known {
+	if policy == VerifyNever || policy != VerifyAlways && before == known {
 		return before, nil
 	}
-	got, err := model.HashFile(path)
+	got, err := HashFile(path)
 	if err != nil {
 		return checked{}, fmt.Errorf("model file missing or unreadable: %w", err)
 	}
@@ -127,7 +125,7 @@ func rememberChecked(dir string, known, read map[string]checked, start time.Time
 	}
 }
 
-// replaceFile writes a file aside and renames it.
+// replaceFile writes a file aside and renames it, replacing an older one in one step.
 func replaceFile(path string, raw []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/device"
+	"dragoman/model/ort"
+)
+
+// openings records how workers' models are opened, on CPUs and GPUs.
+type openings struct {
+	modelRuntime
+	gpus   *fakeGPUs
+	verify []model.Verify
+}
+
+func (o *openings) Open(dir string, opts ort.Options) (model.Model, error) {
+	o.verify = append(o.verify, opts.Verify)
+	return o.modelRuntime.Open(dir, opts)
+}
+
+func (o *openings) load(library string) (modelRuntime, error) {
+	var err error
+	o.modelRuntime, err = loadRuntime(library)
+	return o, err
+}
+
+// gpuOpenings is openings as the runtime of GPUs.
+type gpuOpenings struct {
+	*fakeGPUs
+	o *openings
+}
+
+func (g gpuOpenings) Open(dir string, opts device.Options) (gpuModel, error) {
+	g.o.verify = append(g.o.verify, opts.Verify)
+	return g.fakeGPUs.Open(dir, opts)
+}
+
+// TestWorkers: one of them checks the files for all, and the log has the state of all.
+func TestWorkers(t *testing.T) {
+	const rest = model.VerifyNever
+	for _, on := range []struct {
+		device  string
+		message string // the number in the log
+		want    map[int][]model.Verify
+	}{
+		{"cpu", "state_bytes_at_most", map[int][]model.Verify{1: {"always"}, 3: {"always", rest, rest}}},
+		{"cuda", "state_bytes", map[int][]model.Verify{1: {"always", rest}, 3: {"always", rest, rest, rest, rest, rest}}},
+	} {
+		t.Run(on.device, func(t *testing.T) {
+			state := map[int]float64{}
+			for workers, want := range on.want {
+				var log bytes.Buffer
+				o := &openings{gpus: &fakeGPUs{count: 2}}
+				p := &program{
+					environ: environment("DEVICE="+on.device, "PRECISION=fp32", "MODEL_VERIFY=always", "MAX_LENGTH_LIMIT=256", fmt.Sprint("APP_WORKERS=", workers)),
+					stderr:  &log, loadRuntime: o.load,
+					loadGPUs: func(library string) (gpuRuntime, error) {
+						_, err := o.gpus.load(library)
+						return gpuOpenings{o.gpus, o}, err
+					},
+				}
+				require.NoError(t, p.configure())
+				b, err := p.load(t.Context())
+				require.NoError(t, err, log.String())
+				require.NoError(t, b.Close())
+				assert.Equal(t, want, o.verify)
+				for line := range bytes.Lines(log.Bytes()) {
+					var said map[string]any
+					require.NoError(t, json.Unmarshal(line, &said))
+					if said["msg"] == "decoding" {
+						state[workers] = said[on.message].(float64)
+					}
+				}
+			}
+			assert.Positive(t, state[1])
+			assert.Equal(t, 3*state[1], state[3])
+		})
+	}
+}
