@@ -236,6 +236,6 @@ func TestServiceHonoursDeadlines(t *testing.T) {
 	resp, body = r.send(t, "/translation", request, "Request-Timeout", "soon")
 	assert.Equal(t, 400, resp.StatusCode)
 	assert.Contains(t, body, `"invalid_header"`)
-	resp, _ = r.send(t, "/translation", request, "Request-Timeout", "30")
+	resp, _ = r.send(t, "/translation", request, "Request-Timeout", "3000")
 	assert.Equal(t, 200, resp.StatusCode)
 }

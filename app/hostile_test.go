@@ -3,23 +3,28 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 )
 
-var updateAnswers = flag.Bool("update-answers", false, "write testdata/answers.txt anew")
+var updateAnswers = flag.Bool("update-answers", false, "write "+answersFile+" again")
+
+const answersFile = "testdata/answers.txt"
 
 // hostile is an odd or hostile request, as it goes over the wire.
 type hostile struct {
@@ -29,40 +34,47 @@ type hostile struct {
 }
 
 // TestServiceStandsHostileRequests sends odd and hostile requests to the whole service
-// and compares each answer, to the byte, with the one in testdata/answers.txt. Nothing
-// it is sent may keep it from answering the next.
+// and compares each answer with the one in testdata/answers.txt: to the byte, or where
+// the words hang on the rounding of a CPU, on the level that the file has. Nothing it is
+// sent may keep it from answering the next.
 func TestServiceStandsHostileRequests(t *testing.T) {
-	r := service(t, "MAX_RECORDS=3", "MAX_CHARS=400", "MAX_BODY_BYTES=20000")
-	address := strings.TrimPrefix(r.url, "http://")
-	path := filepath.Join("testdata", "answers.txt")
-	golden, err := os.ReadFile(path)
-	if !*updateAnswers {
-		require.NoError(t, err)
+	if *updateAnswers {
+		writeAnswers(t)
 	}
-	want, got := parseAnswers(string(golden)), strings.Builder{}
-	seen := map[string]bool{}
-	for _, request := range hostileRequests() {
-		require.False(t, seen[request.name], "%q is there twice", request.name)
-		seen[request.name] = true
-		answer := exchange(t, address, request)
-		fmt.Fprintf(&got, "=== %s\n%s\n", request.name, answer)
-		if !*updateAnswers {
-			assert.Equal(t, want[request.name], answer, request.name)
+	golden, err := os.ReadFile(answersFile)
+	require.NoError(t, err)
+	want, got := parseAnswers(string(golden)), hostileAnswers(t, nil)
+	assert.GreaterOrEqual(t, len(got), 150)
+	assert.Len(t, want, len(got))
+	for name, answer := range got {
+		if !slices.Contains(levels(answer), want[name]) {
+			assert.Equal(t, want[name], answer, name)
 		}
 	}
-	assert.GreaterOrEqual(t, len(seen), 150)
-	if *updateAnswers {
-		require.NoError(t, os.WriteFile(path, []byte(got.String()), 0o644))
+}
+
+// hostileAnswers starts a service and returns its answers to all requests by name.
+// change, unless it is nil, may change what its model says.
+func hostileAnswers(t *testing.T, change func(model.Candidates)) map[string]string {
+	r := startRecording(t, &recordingRuntime{onStep: func(context.Context) {}, change: change}, func(http.Handler) {},
+		"MAX_RECORDS=3", "MAX_CHARS=400", "MAX_BODY_BYTES=20000", "MAX_LENGTH_LIMIT=256")
+	answers := map[string]string{}
+	for _, request := range hostileRequests() {
+		require.NotContains(t, answers, request.name)
+		answers[request.name] = exchange(t, strings.TrimPrefix(r.url, "http://"), request)
 	}
 	after, err := r.translated("en", "fr", []record{{"1", "Where is the station?"}})
 	require.NoError(t, err)
 	assert.Equal(t, "Où se trouve la gare ?", after[0].Text)
+	r.stop()
+	assert.NoError(t, <-r.result)
+	return answers
 }
 
 // parseAnswers reads the file of answers by name.
 func parseAnswers(text string) map[string]string {
 	answers := map[string]string{}
-	for part := range strings.SplitSeq("\n"+text, "\n=== ") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(text, "=== "), "\n=== ") {
 		name, answer, _ := strings.Cut(part, "\n")
 		answers[name] = strings.TrimSuffix(answer, "\n")
 	}
@@ -75,7 +87,7 @@ func exchange(t *testing.T, address string, request hostile) string {
 	conn, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Hour)))
 	go func() { // an answer may come before all is sent
 		_, _ = io.WriteString(conn, request.wire)
 		if request.cut {

@@ -48,11 +48,13 @@ func withExport(run func() int) int {
 	return run()
 }
 
-// environment is that of a program with the bundled model, and what is added to it.
+// environment is that of a program with the bundled model, and what is added to it. The
+// machine may be as slow as it likes.
 func environment(added ...string) []string {
 	return append([]string{
 		"ONNXRUNTIME_LIB=" + orttest.Library(), "SAVE_WEIGHTS=" + exported,
 		"APP_HOST=127.0.0.1", "APP_PORT=0", "APP_WORKERS=1", "THREADS=1", "DEVICE=cpu", "LOG_FORMAT=json",
+		"REQUEST_TIMEOUT=1h", "QUEUE_WAIT=0",
 	}, added...)
 }
 

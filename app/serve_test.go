@@ -49,6 +49,8 @@ type recordingRuntime struct {
 	modelRuntime
 	*events
 	onStep func(ctx context.Context)
+	// change, unless it is nil, may change what a step gives.
+	change func(model.Candidates)
 }
 
 func (r *recordingRuntime) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
@@ -83,7 +85,11 @@ type recordingBatch struct {
 
 func (b *recordingBatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Candidates, error) {
 	b.runtime.onStep(ctx)
-	return b.Batch.Step(ctx, feeds, k)
+	c, err := b.Batch.Step(ctx, feeds, k)
+	if err == nil && b.runtime.change != nil {
+		b.runtime.change(c)
+	}
+	return c, err
 }
 
 func (b *recordingBatch) Close() error {
@@ -133,18 +139,25 @@ type running struct {
 // startServer runs a server with the real model; onStep is called before each
 // step once it is ready, onListenerClose when it stops accepting, with its API.
 func startServer(t *testing.T, onStep func(ctx context.Context), onListenerClose func(api http.Handler), environ ...string) *running {
-	happened := &events{}
+	return startRecording(t, &recordingRuntime{onStep: onStep}, onListenerClose, environ...)
+}
+
+// startRecording is startServer with a runtime, which it completes.
+func startRecording(t *testing.T, recording *recordingRuntime, onListenerClose func(api http.Handler), environ ...string) *running {
+	onStep := recording.onStep
 	var isReady atomic.Bool
-	p := &program{environ: environment(environ...), loadRuntime: func(library string) (modelRuntime, error) {
-		rt, err := loadRuntime(library)
-		return &recordingRuntime{rt, happened, func(ctx context.Context) {
-			if isReady.Load() { // after the warm-up
-				onStep(ctx)
-			}
-		}}, err
+	recording.events = &events{}
+	recording.onStep = func(ctx context.Context) {
+		if isReady.Load() { // after the warm-up
+			onStep(ctx)
+		}
+	}
+	p := &program{environ: environment(environ...), loadRuntime: func(library string) (_ modelRuntime, err error) {
+		recording.modelRuntime, err = loadRuntime(library)
+		return recording, err
 	}}
 	r := startProgram(t, p, onListenerClose)
-	r.events = happened
+	r.events = recording.events
 	isReady.Store(true)
 	r.reset()
 	return r

@@ -1,6 +1,9 @@
 package model
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ErrInput means that a batch was given what the model cannot take, such as a
 // token outside of the vocabulary or more rows than there is room for.
@@ -10,3 +13,13 @@ var ErrInput = errors.New("input that the model cannot take")
 // GPU: every call of the model fails from now on, and the process must be started anew
 // to use that GPU again. Models on others are not affected.
 var ErrLost = errors.New("the device is lost")
+
+// Panic is what a model panics with where the fault arose on a goroutine of its own,
+// whose stack whoever recovers does not see.
+type Panic struct {
+	Value any    // what was passed to panic
+	Stack []byte // where
+}
+
+// Error is the value and the stack, as an unrecovered panic prints them.
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }

@@ -175,6 +175,15 @@ func TestPanicOutsideOfTheModel(t *testing.T) {
 	assert.Zero(t, l.mailbox.waiting())
 }
 
+// A model that works on goroutines of its own hands over their stack.
+func TestPanicElsewhere(t *testing.T) {
+	var p *PanicError
+	require.ErrorAs(t, protect(func() error { panic(&model.Panic{Value: errBoom, Stack: []byte("where it happened\n")}) }), &p)
+	assert.Equal(t, errBoom, p.Value)
+	assert.Contains(t, string(p.Stack), "where it happened\n")
+	assert.Contains(t, string(p.Stack), "failure_test.go", "who called")
+}
+
 func TestClose(t *testing.T) {
 	for name, test := range map[string]struct {
 		join  time.Duration // that a source token takes

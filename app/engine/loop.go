@@ -246,7 +246,11 @@ func (l *loop) publish() {
 func protect(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
+			p := &PanicError{Value: v, Stack: debug.Stack()}
+			if inner, ok := v.(*model.Panic); ok {
+				p.Value, p.Stack = inner.Value, append(inner.Stack, p.Stack...)
+			}
+			err = p
 		}
 	}()
 	return f()

@@ -48,15 +48,20 @@ func (a *API) requestID(c *gin.Context) {
 	c.Header(requestIDHeader, id)
 }
 
-// accessLog writes a line for each request. Texts are never in it.
+// accessLog writes a line for each request, also where a panic passes: that is how an
+// answer is cut off. Texts are never in it.
 func (a *API) accessLog(c *gin.Context) {
-	start := time.Now()
+	start, complete := time.Now(), false
+	defer func() { a.logRequest(c, time.Since(start), complete) }()
 	c.Next()
+	complete = true
+}
 
+func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 	status := c.Writer.Status()
 	level := slog.LevelInfo
 	switch {
-	case status == http.StatusInternalServerError:
+	case status == http.StatusInternalServerError, !complete:
 		level = slog.LevelError
 	case slices.Contains(quiet, c.FullPath()):
 		level = slog.LevelDebug
@@ -66,7 +71,10 @@ func (a *API) accessLog(c *gin.Context) {
 		slog.String("method", c.Request.Method),
 		slog.String("path", wording.Short(c.Request.URL.Path)),
 		slog.Int("status", status),
-		slog.Duration("took", time.Since(start)),
+		slog.Duration("took", took),
+	}
+	if !complete {
+		attrs = append(attrs, slog.Bool("aborted", true))
 	}
 	for _, key := range []string{recordsKey, cachedKey, flagsKey} {
 		if n, ok := c.Get(key); ok {

@@ -116,7 +116,7 @@ func TestStreamOverHTTP(t *testing.T) {
 // A stream in which something panics ends without a last event, and the connection
 // breaks off: nobody can take it for a whole one.
 func TestStreamThatPanics(t *testing.T) {
-	a, _ := newAPI()
+	a, log := newAPI()
 	server := httptest.NewServer(a.Handler())
 	defer server.Close()
 	resp, err := http.Post(server.URL+streamPath, "application/json",
@@ -127,4 +127,6 @@ func TestStreamThatPanics(t *testing.T) {
 	require.True(t, lines.Scan())
 	assert.False(t, lines.Scan())
 	assert.Error(t, lines.Err())
+	server.Close() // waits for the handler
+	assert.Regexp(t, `level=ERROR msg=request .*path=`+streamPath+` status=200 .*aborted=true`, log)
 }

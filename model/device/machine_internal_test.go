@@ -229,11 +229,17 @@ func TestLostDevice(t *testing.T) {
 // TestPanic: what panics on the model's thread panics where it can be recovered.
 func TestPanic(t *testing.T) {
 	m, _ := openFrail(t, Options{NoGraphs: true})
-	assert.PanicsWithValue(t, "help", func() {
-		_ = m.thread.do(func() error { panic("help") })
-	})
-	assert.NoError(t, m.thread.do(func() error { return nil }), "the thread goes on")
+	defer func() {
+		p, ok := recover().(*model.Panic)
+		require.True(t, ok)
+		assert.Equal(t, "help", p.Value)
+		assert.Contains(t, string(p.Stack), "device.cry(", "where it happened")
+		assert.NoError(t, m.thread.do(func() error { return nil }), "the thread goes on")
+	}()
+	_ = m.thread.do(cry)
 }
+
+func cry() error { panic("help") }
 
 // TestEncoderWarmsUp: it writes nothing that anybody reads.
 func TestEncoderWarmsUp(t *testing.T) {
@@ -241,7 +247,7 @@ func TestEncoderWarmsUp(t *testing.T) {
 	step := func(warm bool) model.Candidates {
 		b, err := m.newBatch(model.Limits{Rows: 2, MaxLength: 8}, false)
 		require.NoError(t, err)
-		defer b.Close()
+		defer func() { assert.NoError(t, b.Close()) }()
 		require.NoError(t, b.Join(t.Context(), sources))
 		if warm {
 			f.free = 1 << 40

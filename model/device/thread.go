@@ -1,6 +1,11 @@
 package device
 
-import "runtime"
+import (
+	"runtime"
+	"runtime/debug"
+
+	"dragoman/model"
+)
 
 // thread is an OS thread on which all of a model's calls to CUDA and ONNX Runtime are
 // made: both keep a context for each thread, ONNX Runtime's CUDA provider with handles
@@ -24,15 +29,19 @@ func newThread() *thread {
 	return t
 }
 
-// do calls f on the thread and waits for it. A panic of f comes out of do, where who
-// called can recover.
+// do calls f on the thread and waits for it. A panic of f comes out of do as a
+// [*model.Panic], where who called can recover.
 func (t *thread) do(f func() error) error {
 	var err error
-	var panicked any
+	var panicked *model.Panic
 	done := make(chan struct{})
 	t.work <- func() {
 		defer close(done)
-		defer func() { panicked = recover() }()
+		defer func() {
+			if v := recover(); v != nil {
+				panicked = &model.Panic{Value: v, Stack: debug.Stack()}
+			}
+		}()
 		err = f()
 	}
 	<-done

@@ -14,15 +14,21 @@ import (
 	"dragoman/model"
 	"dragoman/model/export"
 	"dragoman/model/modeltest"
+	"dragoman/model/ort/orttest"
 )
 
-const bundled = "../bundled"
+const (
+	bundled = "../bundled"
+	small   = "../testdata/odd/fp16" // a checkpoint of 16-bit floats
+)
 
 func TestExportWritesACompleteFolder(t *testing.T) {
+	checkpoint := copyOf(t, orttest.Complete(t, small))
+	require.NoError(t, os.WriteFile(filepath.Join(checkpoint, model.TokenizerConfigFile), []byte("{}"), 0o644))
 	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {
 		t.Run(string(precision), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "made", "here")
-			m, err := export.Export(t.Context(), bundled, out, export.Options{
+			m, err := export.Export(t.Context(), checkpoint, out, export.Options{
 				Precision: precision, Source: "somewhere", Revision: "abc", Languages: []string{"ja", "en"},
 			})
 			require.NoError(t, err)
@@ -34,7 +40,7 @@ func TestExportWritesACompleteFolder(t *testing.T) {
 			assert.Equal(t, "abc", read.Revision)
 			assert.Equal(t, []string{"en", "ja"}, read.Languages)
 			assert.Equal(t, precision, read.Precision)
-			assert.Equal(t, 16116, read.Spec.VocabSize)
+			assert.Equal(t, 120, read.Spec.VocabSize)
 			modeltest.CheckFiles(t, out, read)
 			want := []string{
 				model.ManifestFile, model.EncoderFile, model.DecoderFile, model.WeightsFile, model.PieceModelFile, model.VocabFile,
@@ -64,19 +70,19 @@ func TestSharedEmbeddingIsStoredOnce(t *testing.T) {
 
 // TestExportIsDeterministic lets a checksum tell whether two exports are the same.
 func TestExportIsDeterministic(t *testing.T) {
-	opts := export.Options{Precision: model.INT8}
-	first, err := export.Export(t.Context(), bundled, t.TempDir(), opts)
+	checkpoint, opts := orttest.Complete(t, small), export.Options{Precision: model.INT8}
+	first, err := export.Export(t.Context(), checkpoint, t.TempDir(), opts)
 	require.NoError(t, err)
-	second, err := export.Export(t.Context(), bundled, t.TempDir(), opts)
+	second, err := export.Export(t.Context(), checkpoint, t.TempDir(), opts)
 	require.NoError(t, err)
 	assert.Equal(t, first, second)
 }
 
 func TestExportReplacesAnOlderOne(t *testing.T) {
-	out := t.TempDir()
-	_, err := export.Export(t.Context(), bundled, out, export.Options{Precision: model.FP32})
+	checkpoint, out := orttest.Complete(t, small), t.TempDir()
+	_, err := export.Export(t.Context(), checkpoint, out, export.Options{Precision: model.FP32})
 	require.NoError(t, err)
-	_, err = export.Export(t.Context(), bundled, out, export.Options{Precision: model.INT8})
+	_, err = export.Export(t.Context(), checkpoint, out, export.Options{Precision: model.INT8})
 	require.NoError(t, err)
 	m, err := model.ReadManifest(out)
 	require.NoError(t, err)
@@ -87,9 +93,10 @@ func TestExportReplacesAnOlderOne(t *testing.T) {
 func TestFailedExportLeavesNothing(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	withoutVocab := copyOf(t, bundled)
+	whole := orttest.Complete(t, small)
+	withoutVocab := copyOf(t, whole)
 	require.NoError(t, os.Remove(filepath.Join(withoutVocab, model.VocabFile)))
-	withNaN := copyOf(t, bundled)
+	withNaN := copyOf(t, whole)
 	poison(t, filepath.Join(withNaN, "model.safetensors"))
 	for name, c := range map[string]struct {
 		ctx        context.Context
@@ -97,10 +104,10 @@ func TestFailedExportLeavesNothing(t *testing.T) {
 		precision  model.Precision
 		want       string
 	}{
-		"cancelled":         {cancelled, bundled, model.FP32, "context canceled"},
+		"cancelled":         {cancelled, whole, model.FP32, "context canceled"},
 		"no vocabulary":     {t.Context(), withoutVocab, model.FP32, "vocab.json"},
 		"NaN":               {t.Context(), withNaN, model.INT8, "model.shared.weight"},
-		"unknown precision": {t.Context(), bundled, "int4", `unknown precision "int4": use fp32, fp16 or int8`},
+		"unknown precision": {t.Context(), whole, "int4", `unknown precision "int4": use fp32, fp16 or int8`},
 		"no checkpoint":     {t.Context(), t.TempDir(), model.FP32, "config.json"},
 	} {
 		t.Run(name, func(t *testing.T) {

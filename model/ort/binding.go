@@ -59,15 +59,24 @@ func (b *binding) bind(name string, t ort.TensorElementDataType, memory buffer, 
 	}
 	value, err := ort.NewCustomDataTensor(dims, memory[:bytes], t)
 	if err == nil {
-		b.bound[name] = &tensor{value: value, memory: unsafe.SliceData(memory), shape: slices.Clone(shape)}
-		err = bind(name, value)
-	}
-	if err == nil && old != nil {
-		err = old.value.Destroy()
+		err = b.replace(name, &tensor{value: value, memory: unsafe.SliceData(memory), shape: slices.Clone(shape)}, bind)
 	}
 	if err != nil {
 		b.err = fmt.Errorf("bind %s %v: %w", name, shape, err)
 	}
+}
+
+// replace binds a name to a tensor and releases what it was bound to before; where that
+// fails, the tensor.
+func (b *binding) replace(name string, t *tensor, bind func(string, ort.Value) error) error {
+	err, unneeded := bind(name, t.value), t
+	if err == nil {
+		unneeded, b.bound[name] = b.bound[name], t
+	}
+	if unneeded == nil {
+		return err
+	}
+	return errors.Join(err, unneeded.value.Destroy())
 }
 
 // run runs the session. Whatever input and output could not bind is its error.

@@ -2,13 +2,13 @@ package libretranslate
 
 import (
 	"bytes"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
 	"testing"
 
 	"github.com/gin-gonic/gin"
-	"github.com/pb33f/libopenapi"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,15 +21,16 @@ func TestSpecHasTheRoutes(t *testing.T) {
 	w := send(t, compat.Config{Backend: func() *compat.Backend { return nil }}, "GET", "/spec", "", "")
 	require.Equal(t, 200, w.Code, "also while the model is loading")
 	assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
-	document, err := libopenapi.NewDocument(w.Body.Bytes())
-	require.NoError(t, err)
-	model, err := document.BuildV2Model()
-	require.NoError(t, err)
-	assert.Equal(t, "2.0", model.Model.Swagger)
+	var document struct {
+		Swagger string
+		Paths   map[string]map[string]any
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &document))
+	assert.Equal(t, "2.0", document.Swagger)
 
 	var described, served []string
-	for path, item := range model.Model.Paths.PathItems.FromOldest() {
-		for method := range item.GetOperations().KeysFromOldest() {
+	for path, item := range document.Paths {
+		for method := range item {
 			described = append(described, method+" "+path)
 		}
 	}

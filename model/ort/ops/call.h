@@ -67,7 +67,7 @@ struct Task {
   void (*item)(Task *task, int64_t i, void *scratch);
   int64_t items, parts;
   size_t scratch;  // bytes that the items of a part share, one after the other
-  int failed;      // scratch could not be had
+  _Atomic int failed;  // scratch could not be had; the parts run on several threads
   const void *arguments;
 };
 

@@ -87,9 +87,10 @@ func requireQuantized(t *testing.T, x []float64, q []uint8, scale float32, zero,
 	for _, v := range x {
 		peak = max(peak, math.Abs(v))
 	}
-	require.InEpsilon(t, max(peak, 1e-6), float64(scale), 1e-6, "scale")
+	// What is left of a sum that cancels is as exact as its terms, which are about 1.
+	require.InDelta(t, max(peak, 1e-6), float64(scale), 1e-6*max(peak, 1), "scale")
 	for i, v := range x {
-		requireNear(t, v*levels/float64(scale), float32(q[i])-float32(zero), 0.5+1e-4, "element", i)
+		requireNear(t, v*levels/float64(scale), float32(q[i])-float32(zero), 0.5+1e-3, "element", i)
 	}
 }
 

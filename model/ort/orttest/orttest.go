@@ -39,9 +39,9 @@ func Runtime(t testing.TB) *ort.Runtime {
 	return r
 }
 
-// Export exports a checkpoint into a temporary folder. A checkpoint without
-// tokenizer files gets those of the bundled one.
-func Export(t testing.TB, checkpoint string, precision model.Precision) string {
+// Complete returns a temporary folder with a checkpoint's files; where it has no
+// tokenizer, with that of the bundled one. They are links.
+func Complete(t testing.TB, checkpoint string) string {
 	t.Helper()
 	complete := t.TempDir()
 	for _, dir := range []string{Bundled(), checkpoint} {
@@ -52,14 +52,22 @@ func Export(t testing.TB, checkpoint string, precision model.Precision) string {
 			files, err := filepath.Glob(filepath.Join(dir, pattern))
 			require.NoError(t, err)
 			for _, file := range files {
+				file, err := filepath.Abs(file)
+				require.NoError(t, err)
 				link := filepath.Join(complete, filepath.Base(file))
 				os.Remove(link)
 				require.NoError(t, os.Symlink(file, link))
 			}
 		}
 	}
+	return complete
+}
+
+// Export exports a checkpoint, see [Complete], into a temporary folder.
+func Export(t testing.TB, checkpoint string, precision model.Precision) string {
+	t.Helper()
 	out := t.TempDir()
-	_, err := export.Export(t.Context(), complete, out, export.Options{
+	_, err := export.Export(t.Context(), Complete(t, checkpoint), out, export.Options{
 		Precision: precision, Source: filepath.Base(checkpoint), Languages: []string{"de", "en", "fr", "ja", "zh"},
 	})
 	require.NoError(t, err)
