@@ -74,7 +74,7 @@ var tag = regexp.MustCompile(`<[^<>]*>`)
 
 // Prose is a text without the markup of its format.
 func Prose(text string, format translate.Format) string {
-	if format != translate.HTML {
+	if format != translate.HTML && format != translate.XML {
 		return text
 	}
 	return tag.ReplaceAllLiteralString(text, "")

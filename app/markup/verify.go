@@ -8,16 +8,18 @@ import (
 // Verify checks the translation of Text itself and returns it, escaped where the
 // format asks for it. It fails with an error that wraps ErrLost where a span is
 // missing, came once more or was made up, where pairs are not nested as they have to
-// be or lost what was in them, and where numbers differ. Without spans there is nothing
-// to check.
+// be or lost what was in them, where numbers or signs differ, and where a marker was made up.
 func (s Sentence) Verify(translation string) (string, error) {
+	if n := markers(translation) - markers(s.Text); n > 0 {
+		return "", fmt.Errorf("%w: %d markers were made up", ErrLost, n)
+	}
 	if len(s.Spans) == 0 {
 		return s.format.Escape(translation), nil
 	}
 	waiting := map[string][]int{} // spans by their text
 	total := 0
 	for i, span := range s.Spans {
-		if span.Kind != Number {
+		if !span.Kind.isSoft() {
 			waiting[s.spanText(i)] = append(waiting[s.spanText(i)], i)
 			total++
 		}
@@ -28,6 +30,9 @@ func (s Sentence) Verify(translation string) (string, error) {
 	t := Parse(translation, s.format)
 	for i, span := range t.Spans {
 		queue, known := waiting[t.spanText(i)]
+		if span.Kind.isSoft() {
+			continue
+		}
 		switch {
 		case len(queue) > 0:
 			waiting[t.spanText(i)] = queue[1:]
@@ -44,17 +49,32 @@ func (s Sentence) Verify(translation string) (string, error) {
 			ErrLost, total, missing, strange)
 	}
 	a.text(translation[at:], loose, loose)
-	if err := compareNumbers(s.withoutMarkup(), cutOut(translation, found)); err != nil {
+	source, rest := s.withoutMarkup(), cutOut(translation, found)
+	if err := compareSigns(source, rest); err != nil {
+		return "", err
+	}
+	if err := compareNumbers(source, rest); err != nil {
 		return "", err
 	}
 	return a.result()
 }
 
-// withoutMarkup is the text with only its numbers left of its spans.
+// markers counts what looks like a marker that no text has by chance.
+func markers(text string) int {
+	count := 0
+	for _, style := range styles {
+		if style.open != "#" {
+			count += len(style.find(text))
+		}
+	}
+	return count
+}
+
+// withoutMarkup is the text with only its numbers and signs left of its spans.
 func (s Sentence) withoutMarkup() string {
 	var cut []mark
 	for _, span := range s.Spans {
-		if span.Kind != Number {
+		if !span.Kind.isSoft() {
 			cut = append(cut, mark{start: span.Start, end: span.End})
 		}
 	}
@@ -66,13 +86,13 @@ func (s Sentence) withoutMarkup() string {
 func (s Sentence) strangers(text string) int {
 	known := map[string]bool{}
 	for i, span := range s.Spans {
-		if span.Kind != Number {
+		if !span.Kind.isSoft() {
 			known[s.spanText(i)] = true
 		}
 	}
 	t, count := Parse(text, s.format), 0
 	for i, span := range t.Spans {
-		if known[t.spanText(i)] || isStrange(span.Kind, t.spanText(i)) {
+		if !span.Kind.isSoft() && (known[t.spanText(i)] || isStrange(span.Kind, t.spanText(i))) {
 			count++
 		}
 	}

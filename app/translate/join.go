@@ -50,21 +50,29 @@ func (rec *record) join() Result {
 	if len(rec.blocks) == 0 {
 		return r
 	}
-	var text strings.Builder
 	var sum outcome
-	for _, b := range rec.blocks {
-		if len(b.parts.pieces) == 0 {
-			text.WriteString(b.text)
-			continue
-		}
-		for _, x := range b.parts.sentences {
-			sum.add(x.best)
-			r.Segments = append(r.Segments, Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags})
-		}
-		text.WriteString(b.parts.join(r))
-	}
-	r.Text = text.String()
+	r.Text = joinBlocks(rec.blocks, &r, &sum)
 	r.Flags, r.Score, r.SourceTokens, r.TargetTokens = sum.flags, sum.score, sum.sourceTokens, sum.targetTokens
 	r.Cached, r.Decoded, r.Queued, r.Computed = sum.cached, sum.decoded, sum.queued, sum.computed
 	return r
+}
+
+// joinBlocks joins blocks, and adds their sentences to a result and their outcomes to a sum.
+func joinBlocks(blocks []block, r *Result, sum *outcome) string {
+	var text strings.Builder
+	for _, b := range blocks {
+		part := b.text
+		if len(b.parts.pieces) > 0 {
+			for _, x := range b.parts.sentences {
+				sum.add(x.best)
+				r.Segments = append(r.Segments, Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags})
+			}
+			part = b.parts.join(*r)
+		}
+		for _, m := range b.messages {
+			part = strings.ReplaceAll(part, m.text, joinBlocks(m.blocks, r, sum))
+		}
+		text.WriteString(part)
+	}
+	return text.String()
 }

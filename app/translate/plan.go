@@ -25,8 +25,15 @@ type record struct {
 // block is a part of a record that is translated by itself, such as all of a plain
 // text or a paragraph of HTML, or one that stays as it is.
 type block struct {
-	text  string // of one that stays
-	parts parts  // of one that is translated
+	text     string // of one that stays
+	parts    parts  // of one that is translated
+	messages []message
+}
+
+// message is a message of ICU in a block, whose branches are translated by themselves.
+type message struct {
+	text   string // as it stands in the translation of the block
+	blocks []block
 }
 
 // parts are a text that is cut into sentences and what is between them.
@@ -71,7 +78,7 @@ func (w *work) plan(ctx context.Context) {
 			if units[i] == nil {
 				units[i] = w.cut(r.Text, from[i])
 			}
-			w.divide(rec, units[i])
+			rec.blocks = w.divide(rec, units[i])
 		}
 	}
 }
@@ -94,41 +101,83 @@ type unit struct {
 	raw    string          // as it is in the text
 	text   markup.Sentence // of one that is translated
 	pieces []segment.Piece // of text; nil for one that stays
+
+	messages [][]unit // the units of each message of ICU in it
 }
 
 // cut cuts a text, in the language from, into units.
 func (w *work) cut(text, from string) []unit {
-	pieces := func(text string) []segment.Piece {
-		if w.req.Whole {
-			return []segment.Piece{{Text: text, Sentence: true}}
-		}
-		return segment.Split(text, from)
-	}
-	if w.req.Format != HTML {
-		return []unit{{raw: text, text: markup.Parse(text, markup.Text), pieces: pieces(text)}}
+	split := markup.SplitHTML
+	switch w.req.Format {
+	case HTML:
+	case XML:
+		split = markup.SplitXML
+	default:
+		return []unit{w.newUnit(text, markup.Parse(text, markup.Text), from, 0)}
 	}
 	var units []unit
-	for _, piece := range markup.SplitHTML(text) {
-		u := unit{raw: piece.Raw}
+	for _, piece := range split(text) {
 		if piece.Unit {
-			u.text = markup.Parse(piece.Text(), markup.HTML)
-			u.pieces = pieces(u.text.Text)
+			units = append(units, w.newUnit(piece.Raw, piece.Parse(), from, 0))
+		} else {
+			units = append(units, unit{raw: piece.Raw})
 		}
-		units = append(units, u)
 	}
 	return units
 }
 
-// divide makes the units of a record's text blocks with sentences, which are to do.
-func (w *work) divide(rec *record, units []unit) {
+// maxNesting is how deep the messages of ICU may stand in each other for their branches
+// to be translated.
+const maxNesting = 4
+
+// newUnit makes a unit that is translated, in a message at that depth.
+func (w *work) newUnit(raw string, text markup.Sentence, from string, depth int) unit {
+	u := unit{raw: raw, text: text, pieces: []segment.Piece{{Text: text.Text, Sentence: true}}}
+	if !w.req.Whole {
+		u.pieces = segment.Split(text.Text, from)
+	}
+	if depth == maxNesting {
+		return u
+	}
+	for _, m := range text.Messages() {
+		var units []unit
+		at := m.Start
+		keep := func(end int) {
+			units = append(units, unit{raw: text.Slice(at, end).Original()})
+			at = end
+		}
+		for _, branch := range m.Branches {
+			keep(branch[0])
+			inner := text.Inner(branch[0], branch[1])
+			units = append(units, w.newUnit(inner.Original(), inner, from, depth+1))
+			at = branch[1]
+		}
+		keep(m.End)
+		u.messages = append(u.messages, units)
+		u.raw = text.Original() // in which the message stands as in a translation
+	}
+	return u
+}
+
+// divide makes blocks, with sentences that are to do, of the units of a text of a record.
+func (w *work) divide(rec *record, units []unit) []block {
+	blocks := make([]block, 0, len(units))
 	for _, u := range units {
 		b := block{text: u.raw, parts: w.newParts(rec, nil, u.text, u.pieces)}
 		// Where nothing is translated, entities stay as they were.
 		if len(b.parts.sentences) == 0 {
 			b.parts = parts{}
 		}
-		rec.blocks = append(rec.blocks, b)
+		for _, inner := range u.messages {
+			m := message{blocks: w.divide(rec, inner)}
+			for _, part := range inner {
+				m.text += part.raw
+			}
+			b.messages = append(b.messages, m)
+		}
+		blocks = append(blocks, b)
 	}
+	return blocks
 }
 
 // newParts makes sentences, which are to do, of the pieces of a text. parent is the

@@ -19,7 +19,8 @@ const splitTokens = 16
 //   - a loop: without repetitions, then in parts;
 //   - much too short, for parts were left out: in parts;
 //   - markup lost: with markers, of one style after another, then the text between
-//     the markup by itself.
+//     the markup by itself; without repetitions, where there is no markup and a marker
+//     was made up.
 func (w *work) retry(x *sentence, flags Flags) (again bool, err error) {
 	if w.req.Once {
 		return false, nil
@@ -37,7 +38,9 @@ func (w *work) retry(x *sentence, flags Flags) (again bool, err error) {
 			return false, nil
 		}
 		return w.splitFiner(x)
-	case flags.Has(MarkupLost) && x.way.mask+1 < len(w.service.styles):
+	case flags.Has(MarkupLost) && len(x.Spans) == 0 && !x.way.strict:
+		x.way.strict = true
+	case flags.Has(MarkupLost) && len(x.Spans) > 0 && x.way.mask+1 < len(w.service.styles):
 		x.way.mask++
 	case flags.Has(MarkupLost) && len(x.Spans) > 0:
 		return true, w.splitAround(x)
