@@ -9,7 +9,7 @@ import (
 // what no word has:
 //
 //	f() std::vector app.config.get("x") java.util.List Map<String, Integer> items_of[0]
-//	PATH=$HOME/bin text/html r/golang 2>&1
+//	Ctrl+Alt+Del PATH=$HOME/bin text/html r/golang 2>&1
 func (s *scanner) codeWord() int {
 	if isIdentRune(s.before()) {
 		return 0
@@ -28,6 +28,8 @@ func (s *scanner) codeWord() int {
 		}
 	case rest[end] == '=':
 		return s.assignment(end)
+	case rest[end] == '+':
+		return len(keys.FindString(rest))
 	case rest[end] == '/':
 		return len(slashed.FindString(rest))
 	case rest[end] == '>':
@@ -41,10 +43,12 @@ var (
 	calls = regexp.MustCompile(`^(?:` +
 		`\w+(?:(?:\.|::|->)\w+)*\(\)(?:(?:\.|::)\w+(?:\(\))?)*` + // f(), a.f().g
 		`|\w+(?:(?:\.|::)\w+)+\((?:"[^"\n]*"|'[^'\n]*')\)` + // a.f("x")
+		`|\w+\(\w+(?:, ?\w+)+\)` + // f(a, b)
 		`|\w+(?:::\w+)+(?:<[\w:, ]+>)?` + // a::b<int>
 		`|[A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}` + // a.b.c
 		`|\w*_\w*(?:\[\w+\])+` + // a_b[0]
 		`|[A-Z]\w+<[A-Z]\w*(?:, ?[A-Z]\w*)+>)`) // Map<K, V>
+	keys        = regexp.MustCompile(`^(?:Ctrl|Strg|Alt|AltGr|Shift|Umschalt|Cmd|Command|Win|Meta|Option|Maj|Fn)(?:\+\w+)+`)
 	slashed     = regexp.MustCompile(`^(?:application/[\w.+-]*\w|text/(?:plain|html|css|csv|xml|markdown)\b|image/(?:png|jpeg|gif|webp|svg\+xml)|multipart/form-data|[ru]/\w{3,})`)
 	redirection = regexp.MustCompile(`^[012]>&[012]\b`)
 )
@@ -84,7 +88,7 @@ func (s *scanner) regularExpression() int {
 	return len(anchored.FindString(s.rest(longestName)))
 }
 
-var anchored = regexp.MustCompile(`^\^\S*[\[\](){}*+?\\|]\S*\$`)
+var anchored = regexp.MustCompile(`^/?\^\S*[\[\](){}*+?\\|]\S*\$(?:/[a-z]*)?`)
 
 // braceEnds finds where the brackets { end that are opened from byte i on and closed.
 func braceEnds(text string, i int) map[int]int {

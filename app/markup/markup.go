@@ -182,6 +182,30 @@ func (s Sentence) Inside(at int) bool {
 	return i < len(s.Spans) && s.Spans[i].Start < at
 }
 
+// lineBreaks are the spans that end a line where the text is shown.
+var lineBreaks = set(`\n \r \r\n \N \\n <br> <br/>`)
+
+// Lines returns where the text is cut by line ends that are written as spans, such as \n
+// and <br>: the bytes of each from start to end, in order, those of the first to the
+// last byte together. Text in pairs, such as **, is not cut.
+func (s Sentence) Lines() [][2]int {
+	var list [][2]int
+	start, depth := 0, 0
+	whole := s.wholePairs()
+	for i, span := range s.Spans {
+		switch {
+		case span.Pair > 0 && whole[span.Pair]:
+			depth++
+		case span.Pair < 0 && whole[-span.Pair]:
+			depth--
+		case depth == 0 && lineBreaks[strings.ReplaceAll(s.spanText(i), " ", "")]:
+			list = append(list, [2]int{start, span.Start}, [2]int{span.Start, span.End})
+			start = span.End
+		}
+	}
+	return append(list, [2]int{start, len(s.Text)})
+}
+
 // isSoft says whether a span may be left in the text that the model sees: it is counted
 // in the translation, wherever it stands.
 func (k Kind) isSoft() bool { return k == Number || k == Sign }

@@ -246,7 +246,7 @@ func (m Masked) compareRest(marks []mark, translation string) error {
 	if n := m.sentence.strangers(rest) - m.sentence.strangers(source); n > 0 {
 		return fmt.Errorf("%w: %d spans came in that were not in the sentence, or once more", ErrLost, n)
 	}
-	if err := compareSigns(source, rest); err != nil {
+	if err := m.sentence.compareSigns(source, rest); err != nil {
 		return err
 	}
 	return compareNumbers(source, rest)

@@ -6,7 +6,7 @@ import (
 )
 
 // mention returns the length of @name, in which dots and hyphens may stand between
-// letters, of @babel/core and @string/app_name, and of @:key, a linked message of Vue.
+// letters, of @babel/core and @string/app_name, of linked messages and of directives.
 func (s *scanner) mention() int {
 	if isWord(s.before()) {
 		return 0
@@ -21,8 +21,8 @@ func (s *scanner) mention() int {
 	return end - s.pos
 }
 
-// linked is a linked message of Vue: @:key, @.lower:key.
-var linked = regexp.MustCompile(`^@(?:\.\w+)?:(?:\w[\w.]*\w|\([\w.]+\))`)
+// linked is a linked message of Vue, @:key, @.lower:key, or a directive of Blade, @lang('key').
+var linked = regexp.MustCompile(`^@(?:(?:\.\w+)?:(?:\w[\w.]*\w|\([\w.]+\))|\w+\((?:'[^'\n]*'|"[^"\n]*")[^()\n]*\))`)
 
 // nameEnd returns where the name behind the @ here ends.
 func (s *scanner) nameEnd() int {

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -72,7 +73,7 @@ func delimitedName(text string, d delimiter) int {
 		c := name[i]
 		switch {
 		case d.open == "[[" && !oneOf(c, "[]\n"):
-		case d.open == "__" && isASCIILower(c):
+		case d.open == "__" && isASCIILower(c) && !dunders[name]:
 			return 0
 		case !isIdent(c) && (i == 0 || !oneOf(c, ".-:")):
 			return 0
@@ -83,6 +84,10 @@ func delimitedName(text string, d delimiter) int {
 	}
 	return 0
 }
+
+// dunders are names of Python between underscores.
+var dunders = set(`all author call class del dict doc enter eq exit file getattr hash init iter len main name new
+	next repr setattr str version`)
 
 // quotedBraces returns the length of what ICU's messages and Python quote: '{', '{x}'
 // and '{'x'}'.
@@ -159,6 +164,10 @@ func (s *scanner) dollar() int {
 		return balanced(s.text[s.pos:], '(', ')', longestName)
 	case c == 't' && s.at(2) == '(':
 		return balanced(s.text[s.pos:], '(', ')', longestTemplate)
+	case isASCIIDigit(c) && !isASCIIDigit(s.at(2)) && !(oneOf(s.at(2), ".,") && isASCIIDigit(s.at(3))):
+		if s.isPositional() {
+			return 2
+		}
 	case c == '$':
 		if n := len(formula.FindString(s.rest(longestExpression))); n > 0 {
 			return n
@@ -176,6 +185,20 @@ func (s *scanner) dollar() int {
 	}
 	return n
 }
+
+// isPositional says whether the text has both $1 and $2, which are rather arguments than
+// prices then.
+func (s *scanner) isPositional() bool {
+	if s.positional == 0 {
+		s.positional = -1
+		if first := positional.FindAllString(s.text, -1); slices.Contains(first, "$1") && slices.Contains(first, "$2") {
+			s.positional = 1
+		}
+	}
+	return s.positional > 0
+}
+
+var positional = regexp.MustCompile(`\$\d[\d.,]*\b`)
 
 // formula is one of TeX: it has a sign that nothing else has between dollars.
 var formula = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*)\$`)
@@ -207,7 +230,11 @@ func (s *scanner) percent() int {
 	if isASCIIDigit(verb) && (isASCIIDigit(s.at(len(m))) || isASCIILetter(s.at(len(m)))) {
 		return 0
 	}
-	return len(m)
+	n := len(m)
+	for oneOf(s.at(n), "-/:.") && s.at(n+1) == '%' && isASCIILetter(s.at(n+2)) && !isASCIILetter(s.at(n+3)) {
+		n += len("-%d") // the parts of a date
+	}
+	return n
 }
 
 var (
@@ -237,8 +264,11 @@ func (s *scanner) bracketed() int { return len(inBrackets.FindString(s.rest(long
 // what Markdown has for notes.
 var inBrackets = regexp.MustCompile(`^\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
 
-// interpolation returns the length of #{x}.
+// interpolation returns the length of #{x}, or of #!/bin/sh.
 func (s *scanner) interpolation() int {
+	if s.at(1) == '!' && s.at(2) == '/' {
+		return s.pathEnd(s.pos+2, false) - s.pos
+	}
 	if s.at(1) != '{' {
 		return 0
 	}
@@ -269,7 +299,7 @@ func (s *scanner) escape() int {
 }
 
 // escapes are \n \" \u2026 \x41 \1 \d+ \(name) \textbf{x} \[ and so on.
-var escapes = regexp.MustCompile(`^\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
+var escapes = regexp.MustCompile(`^\\(?:\\[nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
 
 // identifier returns the length of a word that no language has: snake_case, or
 // letters with digits in or behind them, such as iPhone15, H2O and x86_64.

@@ -30,6 +30,8 @@ type scanner struct {
 	subtitles dialect
 	tail      int
 
+	positional int // whether $1 is an argument: 1, -1 where not, 0 until asked
+
 	// Until where there is known to be no host name, no path, and no name of a file.
 	noHost, noPath, noFile int
 	runEnd                 int // of the characters that a path may have
@@ -114,12 +116,13 @@ var families = [...]recognizer{
 	{"'", Placeholder, (*scanner).quotedBraces},
 	{"{", Placeholder, (*scanner).braces},
 	{"%", Placeholder, (*scanner).percent},
-	{"$", Number, (*scanner).signedNumber},
 	{"$", Placeholder, (*scanner).dollar},
+	{"$", Number, (*scanner).signedNumber},
 	{"#", Placeholder, (*scanner).interpolation},
 	{"\\", Path, (*scanner).networkPath},
 	{"\\", Placeholder, (*scanner).escape},
 	{"[", Placeholder, (*scanner).bracketed},
+	{"[", Sign, (*scanner).bracketedWord},
 
 	// Names of things.
 	{"&", Entity, (*scanner).entity},
@@ -127,13 +130,13 @@ var families = [...]recognizer{
 	{"@", Mention, (*scanner).mention},
 	{":", Shortcode, (*scanner).shortcode},
 	{":", Placeholder, (*scanner).colonName},
+	{"^/", Code, (*scanner).regularExpression},
 	{"/.~*?", Path, (*scanner).rootedPath},
 	{"#*", Emoji, (*scanner).emoji},
 	{"#", Number, (*scanner).hashNumber},
 	{"#", Hashtag, (*scanner).hashtag},
 	{"+-", Number, (*scanner).signedNumber},
 	{"-", Code, (*scanner).option},
-	{"^", Code, (*scanner).regularExpression},
 	{"\"", Code, (*scanner).lineTail},
 
 	// All else that prose has not.
@@ -195,6 +198,9 @@ func (s *scanner) matchWide() (Kind, int) {
 		return Number, s.signedNumber()
 	case isWord(r):
 		return s.matchWord()
+	}
+	if isSymbol(r) && s.emoji() == 0 {
+		return Sign, utf8.RuneLen(r)
 	}
 	return Emoji, s.emoji()
 }

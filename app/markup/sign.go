@@ -2,6 +2,7 @@ package markup
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -10,7 +11,28 @@ import (
 const signs = "{}[]<>|\\^~=*_#&@`"
 
 // operators start with a character that is no such sign.
-var operators = [...]string{"-->", "->", "!==", "!=", ":=", "+=", "''"}
+var operators = [...]string{"-->", "->", "!==", "!=", ":=", "+=", "'''''", "'''", "''"}
+
+// isSymbol says whether r is an arrow or another symbol that prose has here and there and
+// models drop.
+func isSymbol(r rune) bool { return r >= '←' && r <= '⇿' || oneOfRunes(r, "©®™§¶†‡") }
+
+// bracketedWord returns the length of a word in brackets, such as [name], that is no link.
+func (s *scanner) bracketedWord() int {
+	return len(wordInBrackets(s.rest(longestName)))
+}
+
+// wordInBrackets returns the word in brackets that text starts with, "" where it is a part of
+// a link.
+func wordInBrackets(text string) string {
+	m := inWordBrackets.FindString(text)
+	if m == "" || m == "[sic]" || len(m) < len(text) && oneOf(text[len(m)], "([:") {
+		return ""
+	}
+	return m
+}
+
+var inWordBrackets = regexp.MustCompile(`^\[[A-Za-z][\w-]+\]`)
 
 // sign returns the length of a run of signs, or of an operator. A sign before a digit,
 // as in "#1", is part of the number.
@@ -18,7 +40,7 @@ func (s *scanner) sign() int {
 	if !oneOf(s.at(0), signs) {
 		rest := s.rest(len("-->"))
 		for _, operator := range operators {
-			if strings.HasPrefix(rest, operator) && (operator != "''" || isWord(s.before()) && isASCIILetter(s.at(2))) {
+			if strings.HasPrefix(rest, operator) {
 				return len(operator)
 			}
 		}
@@ -98,8 +120,12 @@ func nameLength(text string) int {
 }
 
 // compareSigns returns an error that wraps ErrLost where a translation has not as many
-// of each sign and name of a program as its source.
-func compareSigns(source, translation string) error {
+// of each sign and name of a program as its source; and of quotes, where they end what is
+// translated.
+func (s Sentence) compareSigns(source, translation string) error {
+	if s.isQuoted() && strings.Count(source, `"`) != strings.Count(translation, `"`) {
+		return fmt.Errorf("%w: a quote came in or is missing", ErrLost)
+	}
 	want, got := countSigns(source), countSigns(translation)
 	for i := range want {
 		if want[i] != got[i] {
@@ -124,6 +150,16 @@ func compareSigns(source, translation string) error {
 	return nil
 }
 
+// isQuoted says whether the end of a line of a file of messages is in the sentence.
+func (s Sentence) isQuoted() bool {
+	for i := len(s.Spans) - 1; i >= 0; i-- {
+		if s.Spans[i].Kind == Code && strings.HasPrefix(s.spanText(i), `"`) {
+			return true
+		}
+	}
+	return false
+}
+
 func countSigns(text string) (count [len(signs)]int) {
 	for i := range len(text) {
 		if k := strings.IndexByte(signs, text[i]); k >= 0 && (text[i] != '#' || i+1 == len(text) || !isASCIIDigit(text[i+1])) {
@@ -133,19 +169,35 @@ func countSigns(text string) (count [len(signs)]int) {
 	return count
 }
 
-// countNames counts the names that nameLength finds.
+// count counts a name, in a map that is made for the first.
+func count(names map[string]int, name string) map[string]int {
+	if names == nil {
+		names = map[string]int{}
+	}
+	names[name]++
+	return names
+}
+
+// countNames counts the names that nameLength finds, words in brackets, and symbols.
 func countNames(text string) map[string]int {
 	var names map[string]int
 	for i := 0; i < len(text); {
 		if !isASCIILetter(text[i]) {
-			i++
+			n := 1
+			if text[i] == '[' {
+				if word := wordInBrackets(text[i:min(len(text), i+longestName)]); word != "" {
+					names, n = count(names, word), len(word)
+				}
+			} else if r, size := decode(text, i); size > 1 {
+				if n = size; isSymbol(r) {
+					names = count(names, text[i:i+n])
+				}
+			}
+			i += n
 			continue
 		}
 		if n := nameLength(text[i:]); n > 0 && (i == 0 || !isIdent(text[i-1]) && (text[i-1] < 0x80 || !isWord(last(text[:i])))) {
-			if names == nil {
-				names = map[string]int{}
-			}
-			names[text[i:i+n]]++
+			names = count(names, text[i:i+n])
 			i += n
 			continue
 		}

@@ -106,7 +106,7 @@ func (s *scanner) textTag() tag {
 	case strings.HasPrefix(rest, "<?") && isASCIILetter(s.at(2)):
 		return tag{kind: Tag, size: s.closed(2, "?>", longestTag)}
 	}
-	if m := cueTag.FindStringSubmatch(s.rest(longestTemplate)); m != nil && s.subtitles == webVTT {
+	if m := cueTag.FindStringSubmatch(s.rest(longestTemplate)); m != nil && (s.subtitles == webVTT || m[1] == "v" || m[1] == "lang") {
 		return tag{kind: Tag, size: len(m[0]), name: m[1]}
 	}
 	if m := angled.FindString(s.rest(longestName)); m != "" {

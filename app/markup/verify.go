@@ -50,7 +50,7 @@ func (s Sentence) Verify(translation string) (string, error) {
 	}
 	a.text(translation[at:], loose, loose)
 	source, rest := s.withoutMarkup(), cutOut(translation, found)
-	if err := compareSigns(source, rest); err != nil {
+	if err := s.compareSigns(source, rest); err != nil {
 		return "", err
 	}
 	if err := compareNumbers(source, rest); err != nil {

@@ -132,9 +132,13 @@ const maxNesting = 4
 
 // newUnit makes a unit that is translated, in a message at that depth.
 func (w *work) newUnit(raw string, text markup.Sentence, from string, depth int) unit {
-	u := unit{raw: raw, text: text, pieces: []segment.Piece{{Text: text.Text, Sentence: true}}}
-	if !w.req.Whole {
-		u.pieces = segment.Split(text.Text, from)
+	u := unit{raw: raw, text: text}
+	if w.req.Whole {
+		u.pieces = []segment.Piece{{Text: text.Text, Sentence: true}}
+	} else {
+		for _, line := range text.Lines() {
+			u.pieces = append(u.pieces, segment.Split(text.Text[line[0]:line[1]], from)...)
+		}
 	}
 	if depth == maxNesting {
 		return u
