@@ -22,7 +22,7 @@ func (s *scanner) codeWord() int {
 	switch {
 	case end == 0 || end == len(rest) || end == len(s.text)-s.pos:
 		return 0
-	case oneOf(rest[end], "(:.<[") && isASCIILetter(rest[0]):
+	case isASCIILetter(rest[0]) && mayCall(rest, end):
 		if n := len(calls.FindString(rest)); n > 0 {
 			return n
 		}
@@ -36,6 +36,28 @@ func (s *scanner) codeWord() int {
 		return len(redirection.FindString(rest))
 	}
 	return 0
+}
+
+// mayCall says whether calls is worth a try for a word that has end bytes. Regular
+// expressions are slow, so each here has a check before it.
+func mayCall(text string, end int) bool {
+	next := byte(0)
+	if end+1 < len(text) {
+		next = text[end+1]
+	}
+	switch text[end] {
+	case '(':
+		return next == ')' || isIdent(next)
+	case ':':
+		return next == ':'
+	case '-':
+		return next == '>'
+	case '.', '<':
+		return isASCIILetter(next)
+	case '[':
+		return strings.IndexByte(text[:end], '_') >= 0
+	}
+	return false
 }
 
 // What is found by its form. Tables of constants: they are never changed.
@@ -78,6 +100,9 @@ func (s *scanner) option() int {
 	if p := s.before(); isWord(p) || p == '-' || isUnspaced(p) && s.at(1) != '-' {
 		return 0
 	}
+	if c := s.at(1); c != '-' && (!isASCIILetter(c) || isIdent(s.at(2))) {
+		return 0
+	}
 	return len(options.FindString(s.rest(longestName)))
 }
 
@@ -85,6 +110,9 @@ var options = regexp.MustCompile(`^(?:--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?|-[
 
 // regularExpression returns the length of ^…$ without spaces in it.
 func (s *scanner) regularExpression() int {
+	if s.at(0) == '/' && s.at(1) != '^' {
+		return 0
+	}
 	return len(anchored.FindString(s.rest(longestName)))
 }
 

@@ -156,7 +156,9 @@ func (s *scanner) image() bool {
 // linkStart makes a span of the [ here that waits for its other end, or of a tag of
 // BBCode. What is in brackets and no text, such as [[x]], is left alone.
 func (s *scanner) linkStart() bool {
-	if m := bbcode.FindStringSubmatch(s.rest(longestTemplate)); m != nil {
+	if c := s.at(1); c != '/' && !isASCIILetter(c) {
+		// none of those below
+	} else if m := bbcode.FindStringSubmatch(s.rest(longestTemplate)); m != nil {
 		s.add(Tag, len(m[0]), s.pairTag(tag{kind: Tag, name: "[" + strings.ToLower(m[2]), end: m[1] != ""}))
 		return true
 	}

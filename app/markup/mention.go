@@ -11,10 +11,12 @@ func (s *scanner) mention() int {
 	if isWord(s.before()) {
 		return 0
 	}
-	if n := len(linked.FindString(s.rest(longestName))); n > 0 {
-		return n
-	}
 	end := s.nameEnd()
+	if oneOf(s.at(1), ".:") || s.byte(end) == '(' {
+		if n := len(linked.FindString(s.rest(longestName))); n > 0 {
+			return n
+		}
+	}
 	if end > s.pos && s.byte(end) == '/' && isIdent(s.byte(end+1)) {
 		end = s.pathEnd(end, false)
 	}

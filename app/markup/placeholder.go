@@ -42,6 +42,9 @@ var delimiters = [...]delimiter{
 //
 //	{{mustache}} {{{raw}}} {% if x %} {# note #} <%= x %> {\b1} [[x]] *|NAME|* __NAME__
 func (s *scanner) delimited() int {
+	if !oneOf(s.at(1), "{%#!\\[<|@_") {
+		return 0
+	}
 	rest := s.text[s.pos:]
 	for _, d := range delimiters {
 		if !strings.HasPrefix(rest, d.open) {
@@ -114,7 +117,7 @@ func (s *scanner) braces() int {
 			return balanced(rest, '{', '}', len(rest))
 		}
 	}
-	if icuMessage.MatchString(rest) {
+	if strings.Contains(rest, ",") && icuMessage.MatchString(rest) {
 		if s.braced == nil {
 			s.braced = braceEnds(s.text, s.pos)
 		}
@@ -169,12 +172,12 @@ func (s *scanner) dollar() int {
 			return 2
 		}
 	case c == '$':
-		if n := len(formula.FindString(s.rest(longestExpression))); n > 0 {
+		if n := s.formula(); n > 0 {
 			return n
 		}
 		return 2
 	case (isASCIILetter(c) || c == '_') && !isWord(s.before()):
-		if n := len(formula.FindString(s.rest(longestExpression))); n > 0 {
+		if n := s.formula(); n > 0 {
 			return n
 		}
 		for n = 2; isIdent(s.at(n)); n++ {
@@ -200,8 +203,17 @@ func (s *scanner) isPositional() bool {
 
 var positional = regexp.MustCompile(`\$\d[\d.,]*\b`)
 
-// formula is one of TeX: it has a sign that nothing else has between dollars.
-var formula = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*)\$`)
+// formula returns the length of a formula of TeX.
+func (s *scanner) formula() int {
+	rest := s.rest(longestExpression)
+	if strings.IndexByte(rest[2:], '$') < 0 {
+		return 0
+	}
+	return len(formulas.FindString(rest))
+}
+
+// formulas have a sign that nothing else has between dollars.
+var formulas = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*)\$`)
 
 // percent returns the length of a verb of printf or strftime, or of their likes:
 //
@@ -212,6 +224,9 @@ var formula = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*)
 func (s *scanner) percent() int {
 	rest := s.rest(longestName)
 	// "%dx%d" and "%ld%%" are no names between two signs.
+	if c := s.at(1); c <= ' ' || c >= 0x80 {
+		return 0
+	}
 	if m := named.FindString(rest); m != "" && (m[len(m)-1] != '%' || !isIdent(s.at(len(m))) && s.at(len(m)) != '%') {
 		if m[len(m)-1] == '%' && s.at(len(m)) == '\\' { // %APPDATA%\x
 			return s.pathEnd(s.pos+len(m), true) - s.pos
@@ -258,7 +273,12 @@ func (s *scanner) colonName() int {
 }
 
 // bracketed returns the length of a name, an interval or a time in brackets.
-func (s *scanner) bracketed() int { return len(inBrackets.FindString(s.rest(longestName))) }
+func (s *scanner) bracketed() int {
+	if c := s.at(1); isASCIILower(c) || !isIdent(c) && !oneOf(c, "-*^!") {
+		return 0
+	}
+	return len(inBrackets.FindString(s.rest(longestName)))
+}
 
 // inBrackets are FIRST_NAME, the intervals of Laravel and Symfony, times of lyrics, and
 // what Markdown has for notes.

@@ -19,6 +19,9 @@ func isSymbol(r rune) bool { return r >= '←' && r <= '⇿' || oneOfRunes(r, "�
 
 // bracketedWord returns the length of a word in brackets, such as [name], that is no link.
 func (s *scanner) bracketedWord() int {
+	if !isASCIILetter(s.at(1)) {
+		return 0
+	}
 	return len(wordInBrackets(s.rest(longestName)))
 }
 
@@ -65,10 +68,9 @@ func (s *scanner) isNumberSign(n int) bool {
 // stands before here does not.
 func (s *scanner) starts(n int) bool { return oneOf(s.at(n), "{[<\\`&*_~@#^]") }
 
-// ampersand returns the length of the name with an ampersand in it whose ampersand is
-// here: 0, for such names are found by their first letter.
+// ampersand returns the length of & or &&, of which the second does not start an entity.
 func (s *scanner) ampersand() int {
-	if s.at(1) == '&' {
+	if s.at(1) == '&' && !isIdent(s.at(2)) && s.at(2) != '#' {
 		return 2
 	}
 	return 1

@@ -106,6 +106,9 @@ func (s *scanner) textTag() tag {
 	case strings.HasPrefix(rest, "<?") && isASCIILetter(s.at(2)):
 		return tag{kind: Tag, size: s.closed(2, "?>", longestTag)}
 	}
+	if c := s.at(1); !isIdent(c) && c != '/' {
+		return tag{}
+	}
 	if m := cueTag.FindStringSubmatch(s.rest(longestTemplate)); m != nil && (s.subtitles == webVTT || m[1] == "v" || m[1] == "lang") {
 		return tag{kind: Tag, size: len(m[0]), name: m[1]}
 	}
