@@ -11,8 +11,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// Prose is what there is to translate in a text: all of it, or of HTML what is not
-// markup, a line for each paragraph.
+// Prose is what there is to translate in a text: all of it, or of HTML and XML what
+// is not markup, a line for each paragraph.
 func Prose(text string, format translate.Format) string {
 	return strings.Join(slices.Collect(prose(text, format)), "\n")
 }
@@ -32,29 +32,34 @@ func Characters(text string, format translate.Format) int {
 // them too. Entities are decoded.
 func prose(text string, format translate.Format) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if format != translate.HTML {
+		split := markup.SplitHTML
+		switch format {
+		case translate.HTML:
+		case translate.XML:
+			split = markup.SplitXML
+		default:
 			yield(text)
 			return
 		}
-		for _, piece := range markup.SplitHTML(text) {
-			if piece.Unit && !yield(withoutTags(piece.Text())) {
+		for _, piece := range split(text) {
+			if piece.Unit && !yield(withoutTags(piece.Parse())) {
 				return
 			}
 		}
 	}
 }
 
-// withoutTags is the text of a unit of HTML without tags, comments and elements that
+// withoutTags is the text of a unit of HTML or XML without tags, comments and elements that
 // stay as they are.
-func withoutTags(unit string) string {
+func withoutTags(unit markup.Sentence) string {
 	var out strings.Builder
-	at := 0
-	for _, span := range markup.Parse(unit, markup.HTML).Spans {
-		if unit[span.Start] == '<' && (span.Kind == markup.Tag || span.Kind == markup.Code) {
-			out.WriteString(unit[at:span.Start])
+	at, text := 0, unit.Text
+	for _, span := range unit.Spans {
+		if text[span.Start] == '<' && (span.Kind == markup.Tag || span.Kind == markup.Code) {
+			out.WriteString(text[at:span.Start])
 			at = span.End
 		}
 	}
-	out.WriteString(unit[at:])
+	out.WriteString(text[at:])
 	return html.UnescapeString(out.String())
 }

@@ -9,14 +9,14 @@ type Part struct {
 // Around splits a sentence at its spans. The parts join to it. The white space
 // around a span belongs to it, and so does what has no letters between two.
 //
-// Numbers split a sentence only where it has no other spans: a part that is not
-// fixed may have numbers, and needs ways 1 and 2 and Around, once more.
+// Numbers and signs split a sentence only where it has no other spans: a part that is not
+// fixed may have some, and needs ways 1 and 2 and Around, once more.
 func (s Sentence) Around() []Part {
-	numbers := s.AsIs()
+	soft := s.AsIs()
 	var list parted
 	for i := 0; i < len(s.Spans); i++ {
 		span := s.Spans[i]
-		if span.Kind == Number && !numbers {
+		if span.Kind.isSoft() && !soft {
 			continue
 		}
 		list.text(s, span.Start)

@@ -38,8 +38,8 @@ func (a *assembly) original(start, end, first int) {
 // it, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
 	bare := strings.TrimFunc(text, isSpace)
-	trimLeft := after == glued || after == touching && !isWord(first(bare))
-	trimRight := before == glued || before == touching && !isWord(last(bare))
+	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare))
+	trimRight := before == glued || before == tight || before == touching && !isWord(last(bare))
 	switch {
 	case bare == "":
 		if after == glued || before == glued || after == touching || before == touching {

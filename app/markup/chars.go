@@ -43,6 +43,8 @@ func isUnspaced(r rune) bool {
 	return false
 }
 
+func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
 func isMinus(r rune) bool { return r == '-' || r == '−' || r == '－' }
 
 // isSpace says whether r is a space that stands between words of a line.

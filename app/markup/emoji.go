@@ -22,6 +22,17 @@ func (s *scanner) emojiEnd(i int) int {
 	return i
 }
 
+// emoji returns the length of the run of emoji that starts here.
+func (s *scanner) emoji() int { return s.emojiEnd(s.pos) - s.pos }
+
+// keycapRun is emoji for a digit.
+func (s *scanner) keycapRun() int {
+	if s.keycap(s.pos) == 0 {
+		return 0
+	}
+	return s.emoji()
+}
+
 // isEmoji says whether an emoji starts at i, or a symbol that models drop like one.
 func (s *scanner) isEmoji(i int) bool {
 	r, n := decode(s.text, i)

@@ -7,122 +7,122 @@ import (
 	"golang.org/x/net/html"
 )
 
-// htmlToken is a tag, a comment or a text of HTML.
-type htmlToken struct {
-	start, end int
-	kind       html.TokenType
-	name       string // of a tag, in lower case
-	opaque     bool   // a start tag whose element is not to be translated
-	partner    int    // the number of the end tag of a start tag, 0 where there is none
-}
-
-// pairName is the name by which the start tag and the end tag of an element know
-// each other, "" where they are none.
-func (t htmlToken) pairName() string {
-	if t.kind == html.StartTagToken || t.kind == html.EndTagToken {
-		return t.name
-	}
-	return ""
-}
-
-// tokenizeHTML cuts text into tokens, as browsers do. They join to text[:end]: what
-// is left is a tag without an end.
-func tokenizeHTML(text string) (tokens []htmlToken, end int) {
-	z := html.NewTokenizer(strings.NewReader(text))
-	opened := map[string][]int{} // the start tags that wait for their end, by name
-	for {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			return tokens, end
-		}
-		t := htmlToken{start: end, end: end + len(z.Raw()), kind: kind}
-		end = t.end
-		switch kind {
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := z.TagName()
-			t.name = string(name)
-			t.opaque = opaqueElements[t.name] || more && hasNoTranslate(z)
-			if kind == html.StartTagToken && !voidElements[t.name] {
-				opened[t.name] = append(opened[t.name], len(tokens))
-			}
-		case html.EndTagToken:
-			name, _ := z.TagName()
-			t.name = string(name)
-			if waiting := opened[t.name]; len(waiting) > 0 {
-				tokens[waiting[len(waiting)-1]].partner = len(tokens)
-				opened[t.name] = waiting[:len(waiting)-1]
-			}
-		}
-		tokens = append(tokens, t)
-	}
-}
-
-// hasNoTranslate says whether the attributes of the tag keep translators out.
-func hasNoTranslate(z *html.Tokenizer) bool {
-	found := false
-	for more := true; more; {
-		var key, value []byte
-		key, value, more = z.TagAttr()
-		switch string(key) {
-		case "translate":
-			found = found || strings.EqualFold(string(value), "no")
-		case "class":
-			for class := range strings.FieldsSeq(string(value)) {
-				found = found || class == "notranslate"
-			}
-		}
-	}
-	return found
-}
-
-// blockElements start a new unit, as does br. All others are inline, those that
-// HTML does not know included.
+// blockElements start a new unit, as does br.
 var blockElements = set(`address article aside audio blockquote body br button canvas caption center col
 	colgroup dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2
 	h3 h4 h5 h6 head header hgroup hr html iframe legend li link main menu meta nav noembed noframes
 	noscript object ol optgroup option p param plaintext pre script search section select source style
 	summary table tbody td template textarea tfoot th thead title tr track ul video xmp`)
 
-// HTMLPiece is a part of an HTML document.
+// runningElements are those within a sentence: un<b>believ</b>able. All others, those that
+// HTML does not know included, are too where their parent has text of its own; where it has
+// only elements, as a form with labels has, each of them is a unit.
+var runningElements = set(`abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd
+	map mark math nobr picture q rb rp rt rtc ruby s samp small span strike strong sub sup svg time tt u var wbr`)
+
+// HTMLPiece is a part of a document of HTML or XML.
 type HTMLPiece struct {
 	// Raw is the piece as it is in the document.
 	Raw string
 	// Unit says that there is something to translate in it: text that belongs
 	// together, with the inline tags and comments in it. Other pieces stay as they are.
-	Unit bool
+	Unit   bool
+	format Format // XML, CDATA, or else HTML
 }
 
 // SplitHTML cuts a document, or a part of one, into pieces that join to it. A unit
 // is the text of a paragraph, a cell, a heading or another block, or what is between
-// the line breaks in it. White space around a unit is not part of it.
+// the line breaks in it. Elements that stand beside each other without text, such as
+// labels, are units too, if they are none of formatting. White space around a unit is not
+// part of it.
 //
 // Comments, script, style, pre, code, textarea, svg and other elements whose text is
 // not language stay as they are, and so do elements with translate="no" or the class
 // notranslate. Inside of a unit they are one span. Attributes stay as they are, title,
 // alt and placeholder included.
 //
-// A unit is to be translated as Parse(piece.Text(), HTML). Where nothing is
-// translated, write Raw.
-func SplitHTML(text string) []HTMLPiece {
-	tokens, end := tokenizeHTML(text)
-	p := pieces{text: text}
+// A unit is to be translated as piece.Parse(). Where nothing is translated, write Raw.
+func SplitHTML(text string) []HTMLPiece { return split(text, HTML) }
+
+// SplitXML does so for a document of XML, or a part of one. No element is known: those
+// whose parent has text of its own are inline, all others are units. Text in a CDATA
+// section that has no other text beside it is a unit by itself. Names are told apart by
+// case. Elements with translate="no" or translatable="false" stay as they are, and so do
+// references to entities that the document defines.
+func SplitXML(text string) []HTMLPiece { return split(text, XML) }
+
+func split(text string, format Format) []HTMLPiece {
+	tokens, end := tokenize(text, format)
+	p := pieces{text: text, format: format}
+	apart := standApart(text, tokens, format)
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
-		block := blockElements[t.name]
 		switch {
-		case t.kind == html.StartTagToken && t.opaque && !voidElements[t.name]:
+		case t.kind == html.StartTagToken && t.opaque && (format == XML || !voidElements[t.name]):
 			i = opaqueEnd(tokens, i)
-			if block || t.partner == 0 {
+			if apart[i] || t.partner == 0 {
 				p.fixed(t.start, tokens[i].end)
 			}
+		case t.kind == html.TextToken && apart[i]:
+			p.cdata(t.start, t.end)
 		case t.kind == html.TextToken:
 			p.letters = p.letters || isLanguage(text[t.start:t.end])
-		case t.kind == html.DoctypeToken, block:
+		case t.kind == html.DoctypeToken, apart[i]:
 			p.fixed(t.start, t.end)
 		}
 	}
 	p.fixed(end, len(text))
 	return p.list
+}
+
+// standApart says of each token whether it is between units: tags of blocks, and of all
+// other elements without text beside them, unless they are those of formatting.
+func standApart(text string, tokens []htmlToken, format Format) []bool {
+	parents, mixed := family(text, tokens, format)
+	apart := make([]bool, len(tokens))
+	for i, t := range tokens {
+		switch {
+		case t.kind == html.TextToken:
+			apart[i] = format == XML && strings.HasPrefix(text[t.start:t.end], cdata) && !mixed[parents[i]]
+		case t.name == "":
+		case format == HTML && blockElements[t.name]:
+			apart[i] = true
+		case format == HTML && runningElements[t.name]:
+		case t.kind == html.SelfClosingTagToken, t.partner > 0:
+			apart[i] = !mixed[parents[i]]
+			if t.partner > 0 {
+				apart[t.partner] = apart[i]
+			}
+		}
+	}
+	return apart
+}
+
+// family finds the number of each token's parent, its start tag, and which parents have text of their own;
+// -1 stands for the document.
+func family(text string, tokens []htmlToken, format Format) (parents []int, mixed map[int]bool) {
+	parents, mixed = make([]int, len(tokens)), map[int]bool{}
+	type element struct{ start, end int }
+	var opened []element
+	for i, t := range tokens {
+		for n := len(opened) - 1; n >= 0 && i >= opened[n].end; n-- {
+			opened = opened[:n]
+		}
+		parents[i] = -1
+		if n := len(opened) - 1; n >= 0 {
+			parents[i] = opened[n].start
+		}
+		raw := text[t.start:t.end]
+		switch {
+		case t.kind == html.TextToken && !strings.HasPrefix(raw, cdata) && !isBlankText(html.UnescapeString(raw)),
+			format == HTML && runningElements[t.name] && t.kind != html.EndTagToken && t.name != "img":
+			mixed[parents[i]] = true
+		}
+		if t.partner > 0 {
+			opened = append(opened, element{i, t.partner})
+		}
+	}
+	return parents, mixed
 }
 
 // opaqueEnd returns the number of the last token of an element that is not to be
@@ -149,6 +149,7 @@ func isLanguage(raw string) bool {
 // pieces collects them. What is between two fixed ranges is a unit.
 type pieces struct {
 	text    string
+	format  Format
 	list    []HTMLPiece
 	start   int  // where the last piece starts
 	at      int  // where the unit in the making starts
@@ -172,6 +173,16 @@ func (p *pieces) fixed(start, end int) {
 	p.at, p.letters = end, false
 }
 
+// cdata adds a CDATA section whose text is a unit.
+func (p *pieces) cdata(start, end int) {
+	p.fixed(start, start+len(cdata))
+	p.letters = isLanguage(p.text[start+len(cdata) : end-len("]]>")])
+	document := p.format
+	p.format = CDATA
+	p.fixed(end-len("]]>"), end)
+	p.format = document
+}
+
 // add appends a piece, or makes the one before longer where both stay as they are.
 func (p *pieces) add(start, end int, unit bool) {
 	if start == end {
@@ -182,20 +193,37 @@ func (p *pieces) add(start, end int, unit bool) {
 		return
 	}
 	p.start = start
-	p.list = append(p.list, HTMLPiece{Raw: p.text[start:end], Unit: unit})
+	p.list = append(p.list, HTMLPiece{Raw: p.text[start:end], Unit: unit, format: p.format})
+}
+
+// Parse finds what must be kept of a unit.
+func (p HTMLPiece) Parse() Sentence {
+	format := p.format
+	if format == Text {
+		format = HTML
+	}
+	return Parse(p.Text(), format)
 }
 
 // Text is what is to be translated of a unit: its entities decoded, each run of
 // white space one space, its tags as they are. Signs that would be read as markup
 // without their entity keep it.
 func (p HTMLPiece) Text() string {
-	tokens, end := tokenizeHTML(p.Raw)
+	decode := decodeHTML
+	switch p.format {
+	case CDATA:
+		return p.Raw
+	case XML:
+		decode = decodeXML
+	}
+	tokens, end := tokenize(p.Raw, p.format)
 	var out strings.Builder
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
+		raw := p.Raw[t.start:t.end]
 		switch {
-		case t.kind == html.TextToken:
-			out.WriteString(decodeHTML(p.Raw[t.start:t.end]))
+		case t.kind == html.TextToken && (p.format != XML || !strings.HasPrefix(raw, cdata)):
+			out.WriteString(decode(raw))
 			continue
 		case t.opaque && t.partner > 0:
 			i = t.partner
@@ -207,10 +235,13 @@ func (p HTMLPiece) Text() string {
 }
 
 // decodeHTML decodes the entities of a text and collapses its white space.
-func decodeHTML(raw string) string {
+func decodeHTML(raw string) string { return decodeText(raw, false) }
+
+// decodeText is decodeHTML for both. In XML all references to entities keep their &.
+func decodeText(raw string, xml bool) string {
 	text := html.UnescapeString(raw)
 	var out strings.Builder
-	space := false
+	space, tag := false, false
 	for i := range len(text) {
 		c := text[i]
 		if oneOf(c, " \t\r\n\f") {
@@ -222,15 +253,24 @@ func decodeHTML(raw string) string {
 		}
 		space = false
 		switch {
-		case c == '<' && i+1 < len(text) && (isASCIILetter(text[i+1]) || oneOf(text[i+1], "/!?")):
+		case c == '<' && (startsMarkup(text[i:]) || xml && startsTag(text[i:])):
 			out.WriteString("&lt;")
-		case c == '&' && startsEntity(text[i:]):
+			tag = true
+		case c == '>' && tag: // the end of what looks like a tag
+			out.WriteString("&gt;")
+			tag = false
+		case c == '&' && (startsEntity(text[i:]) || xml && reference.MatchString(text[i:])):
 			out.WriteString("&amp;")
 		default:
 			out.WriteByte(c)
 		}
 	}
 	return out.String()
+}
+
+// startsMarkup says whether text, which starts with <, would be read as a tag.
+func startsMarkup(text string) bool {
+	return len(text) > 1 && (isASCIILetter(text[1]) || oneOf(text[1], "/!?"))
 }
 
 // startsEntity says whether text, which starts with &, would be decoded there.

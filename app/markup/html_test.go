@@ -63,7 +63,7 @@ func TestHTMLPieceText(t *testing.T) {
 		"a\n\t b  c":                      "a b c",
 		"a <b\nclass=x>b</b>":             "a <b\nclass=x>b</b>",
 		"1 &lt; 2 &gt; 0":                 "1 < 2 > 0",
-		"use &lt;b&gt; and &lt;/b&gt;":    "use &lt;b> and &lt;/b>",
+		"use &lt;b&gt; and &lt;/b&gt;":    "use &lt;b&gt; and &lt;/b&gt;",
 		"&amp;lt; &amp;amp; &amp; &amp;x": "&amp;lt; &amp;amp; & &x",
 		"&amp;#38; &amp;copy 5":           "&amp;#38; &amp;copy 5",
 		"&copy; 2024&nbsp;x &#128512;":    "© 2024\u00a0x 😀",
@@ -93,7 +93,7 @@ Write &lt;b&gt; for <b>bold</b>.</p>
 	var out strings.Builder
 	for _, p := range SplitHTML(page) {
 		if p.Unit {
-			out.WriteString(Parse(p.Text(), HTML).Original())
+			out.WriteString(p.Parse().Original())
 		} else {
 			out.WriteString(p.Raw)
 		}

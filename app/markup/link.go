@@ -4,14 +4,17 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
 )
 
-// The finders of libraries that look for URLs by regular expression take any
-// letter of any script into a path, so "https://example.com/をご覧ください" is one
-// URL to them, and they are slow. These rules are for text that is to be
-// translated: scripts without spaces end a URL, and a name without a scheme needs a
-// public suffix.
+// By the URL Standard, and to finders of URLs by regular expression, any letter of any
+// script may be in a path, so "https://example.com/をご覧ください" is one URL to them, and they
+// are slow. These rules are for text that is to be translated: letters of a script
+// without spaces are part of a host name that goes on in ASCII or ends in a public
+// suffix, and of a path where they follow a first part of it, as in
+// "https://ja.wikipedia.org/wiki/東京", up to a particle that titles seldom have. A name
+// without a scheme needs a public suffix.
 
 // The longest parts of a URL and an address that are looked for, in bytes.
 const (
@@ -32,42 +35,114 @@ func (s *scanner) url() int {
 		}
 	}
 	start := colon + len("://")
-	end := s.urlEnd(s.foreignLabel(start))
-	if strings.IndexFunc(s.text[start:end], isWord) < 0 {
+	end := s.urlEnd(s.foreignHost(start))
+	if strings.IndexFunc(s.text[start:end], isLetterOrDigit) < 0 {
 		return 0
 	}
 	return end - s.pos
 }
 
-// foreignLabel returns what follows the first label of a host name at i, and its dot,
-// where the label is in a script without spaces: 例え.jp. Otherwise it returns i.
-func (s *scanner) foreignLabel(i int) int {
-	for end := i; end < len(s.text) && end-i < longestHost; {
-		r, n := decode(s.text, end)
-		switch {
-		case r == '.' && end > i:
-			return end + 1
-		case !unicode.IsLetter(r) || !isUnspaced(r):
-			return i
-		}
-		end += n
+// schemes are those of URIs that have no "//". A table of constants: it is never changed.
+var schemes = set(`about acct bitcoin callto cid data doi ethereum facetime geo im intent javascript jabber
+	lightning magnet mailto market matrix mid monero news nntp openpgp4fpr pkcs11 sip sips skype slack sms smsto
+	spotify ssh steam tel telnet urn view-source viber web+app whatsapp xmpp`)
+
+// uri returns the length of mailto:a@example.com, tel:+49301234, urn:isbn:0451450523
+// and other URIs whose scheme is known.
+func (s *scanner) uri() int {
+	n := 0
+	for n <= longestScheme && (isIdent(s.at(n)) || oneOf(s.at(n), "-+")) {
+		n++
 	}
-	return i
+	if s.at(n) != ':' || !schemes[strings.ToLower(s.text[s.pos:s.pos+n])] || isIdentRune(s.before()) {
+		return 0
+	}
+	start := s.pos + n + 1
+	end := s.urlEnd(start)
+	if first := s.byte(start); !isIdent(first) && !oneOf(first, "+?/(%-") || end == start {
+		return 0
+	}
+	return end - s.pos
 }
 
-// urlEnd returns where the part of a URL that starts at i ends: at what cannot be
-// in one, without the punctuation of the sentence around it, and without brackets
-// that were opened outside of it.
-func (s *scanner) urlEnd(i int) int {
-	start, end := i, i
-	for end < len(s.text) {
+// foreignHost returns where the host name at i ends, or its last label starts, if it has
+// letters of a script without spaces: 例え.jp, 例え.テスト/. Otherwise it returns i.
+func (s *scanner) foreignHost(i int) int {
+	end, label, foreign := i, i, false
+	for end < len(s.text) && end-i < longestHost {
 		r, n := decode(s.text, end)
-		if r <= ' ' || r == 0x7F || r < 0x80 && oneOf(byte(r), "<>\"`|\\^") || r >= 0x80 && !isWord(r) {
+		if r == '.' && end > label {
+			label = end + 1
+		} else if r != '-' && !isWord(r) && !(unicode.IsLetter(r) && isUnspaced(r)) {
 			break
 		}
+		foreign = foreign || r >= 0x80 && isUnspaced(r)
+		end += n
+	}
+	switch {
+	case !foreign || label == i:
+		return i
+	case label < end && strings.IndexFunc(s.text[label:end], func(r rune) bool { return !isUnspaced(r) }) < 0 &&
+		(oneOf(s.byte(end), "/:?#") || isForeignSuffix(s.text[label:end])):
+		return end
+	}
+	return label
+}
+
+// isForeignSuffix says whether label is a public suffix in a script without spaces.
+func isForeignSuffix(label string) bool {
+	ascii, err := idna.ToASCII(label)
+	if err != nil {
+		return false
+	}
+	_, icann := publicsuffix.PublicSuffix("a." + ascii)
+	return icann
+}
+
+// urlEnd returns where the part of a URL that starts at i, after its scheme, ends: at
+// what cannot be in one, without the punctuation of the sentence around it, and without
+// brackets that were opened outside of it.
+func (s *scanner) urlEnd(i int) int {
+	start, end := i, i
+	slashes, deep := 0, false // whether a first part of the path is over
+	for end < len(s.text) {
+		r, n := decode(s.text, end)
+		if isUnspaced(r) && unicode.IsLetter(r) {
+			if n = s.foreignPath(end); !deep || n == 0 {
+				break
+			}
+		} else if r <= ' ' || r == 0x7F || r < 0x80 && oneOf(byte(r), "<>\"`|\\^") || r >= 0x80 && !isWord(r) {
+			break
+		}
+		if r == '/' {
+			slashes++
+		}
+		deep = deep || r == '?' || r == '#' || r == '/' && slashes > 1 && s.text[end-1] != '/'
 		end += n
 	}
 	return start + len(trimURL(s.text[start:end]))
+}
+
+// longestForeign is the most bytes that a title in a script without spaces has in a URL.
+const longestForeign = 120
+
+// foreignPath returns the length of the title, in a script without spaces, that starts
+// at i: 0 where it is rather the text behind the URL.
+func (s *scanner) foreignPath(i int) int {
+	end := i
+	for end < len(s.text) {
+		r, n := decode(s.text, end)
+		if !isUnspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			break
+		}
+		if r == 'を' || end > i && (r == 'は' || r == 'が') || end == i && oneOfRunes(r, "はがにでとのもへや을를은는이가에") {
+			break
+		}
+		if end += n; end-i > longestForeign {
+			return 0
+		}
+	}
+	return end - i
 }
 
 // brackets are the ones that a URL may have in pairs.
@@ -114,6 +189,11 @@ func (s *scanner) email() int {
 	if dot <= 0 || end-(at+1)-dot < len(".de") || isASCIIDigit(s.text[end-1]) {
 		return 0
 	}
+	if s.byte(end) == ':' && isIdent(s.byte(end+1)) { // git@example.com:a/b.git
+		if path := s.pathEnd(end+1, false); strings.Contains(s.text[end:path], "/") {
+			end = path
+		}
+	}
 	return end - s.pos
 }
 
@@ -144,7 +224,7 @@ func (s *scanner) domain() int {
 	}
 	end := s.hostEnd(s.pos)
 	host := s.text[s.pos:end]
-	if !isDomain(host) {
+	if !isDomain(host) && (host != "localhost" || s.byte(end) != ':' || !isASCIIDigit(s.byte(end+1))) {
 		// What ends the same is none either. A shorter label at the start changes
 		// nothing about the suffix.
 		s.noHost = end
@@ -177,72 +257,4 @@ func isDomain(host string) bool {
 	}
 	suffix, icann := publicsuffix.PublicSuffix(host)
 	return icann || strings.Contains(suffix, ".")
-}
-
-// byte returns the byte at i, 0 behind the end.
-func (s *scanner) byte(i int) byte {
-	if i < len(s.text) {
-		return s.text[i]
-	}
-	return 0
-}
-
-// mention returns the length of @name, in which dots and hyphens may stand between
-// letters.
-func (s *scanner) mention() int {
-	if isWord(s.before()) {
-		return 0
-	}
-	end := s.pos
-	for i := s.pos + 1; i < len(s.text); {
-		r, n := decode(s.text, i)
-		switch {
-		case isWord(r), r == '_':
-			end = i + n
-		case (r == '.' || r == '-') && end == i:
-		default:
-			return end - s.pos
-		}
-		i += n
-	}
-	return end - s.pos
-}
-
-// hashtag returns the length of #topic or #話題#, which may be in any script.
-func (s *scanner) hashtag() int {
-	end, letters, last := s.pos+1, false, ' '
-	for end < len(s.text) {
-		r, n := decode(s.text, end)
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) {
-			break
-		}
-		letters = letters || unicode.IsLetter(r)
-		last = r
-		end += n
-	}
-	if !letters {
-		return 0
-	}
-	if isUnspaced(last) && s.byte(end) == '#' {
-		end++
-	}
-	return end - s.pos
-}
-
-// shortcode returns the length of :smile:.
-func (s *scanner) shortcode() int {
-	if isWord(s.before()) {
-		return 0
-	}
-	n, letters := 1, false
-	for ; isIdent(s.at(n)) || oneOf(s.at(n), "+-"); n++ {
-		letters = letters || isASCIILetter(s.at(n))
-		if n > longestName {
-			return 0
-		}
-	}
-	if s.at(n) != ':' || !letters || n < 3 || isIdent(s.at(n+1)) {
-		return 0
-	}
-	return n + 1
 }

@@ -1,6 +1,9 @@
 package markup
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // longestLink is the most bytes of the address and the title of a link.
 const longestLink = 2048
@@ -17,16 +20,9 @@ func (s *scanner) markdown() bool {
 	case '!':
 		return s.at(1) == '[' && s.image()
 	case '[':
-		s.mark("[")
-		return true
+		return s.linkStart()
 	case ']':
 		return s.linkEnd()
-	case '\\':
-		// An escaped sign is no sign. Both characters are text.
-		if oneOf(s.at(1), "*_~[]`!") {
-			s.pos += 2
-			return true
-		}
 	}
 	return false
 }
@@ -50,7 +46,7 @@ func (s *scanner) closeMark(name string) (span int, ok bool) {
 		if last.name == name {
 			return last.span, true
 		}
-		s.spans[last.span].Kind = dropped
+		s.drop(last.span)
 	}
 }
 
@@ -72,7 +68,7 @@ func (s *scanner) codeSpan() bool {
 	}
 	next, ok := s.runs[s.pos]
 	if !ok || !isBlank(first(s.text[s.pos+n:])) && isBlank(last(s.text[:next])) {
-		s.pos += n // without another it is text, and so is the first in "`a' and `b'"
+		s.add(Sign, n, 0) // without another, and the first in "`a' and `b'"
 		return true
 	}
 	s.add(Code, next+n-s.pos, 0)
@@ -105,7 +101,7 @@ func (s *scanner) findRuns() {
 
 // emphasis makes a span of a run of *, _ or ~ that starts or ends emphasis.
 func (s *scanner) emphasis(c byte) bool {
-	if s.keycap(s.pos) > 0 {
+	if s.keycap(s.pos) > 0 || s.delimited() > 0 || c == '*' && s.rootedPath() > 0 {
 		return false
 	}
 	n := 1
@@ -118,7 +114,10 @@ func (s *scanner) emphasis(c byte) bool {
 		return false // may be the start of a path
 	}
 	if n > 3 || c == '~' && n == 3 || inWord && (c == '_' || n == 1 || before < 0x80 && next < 0x80) {
-		s.pos += n // ____, ~, snake_case, 5*3, f***ing
+		if c == '_' && n == 1 && isIdentRune(before) {
+			return false
+		}
+		s.add(Sign, n, 0) // ____, ~, 5*3, f***ing
 		return true
 	}
 	opens, closes := !isBlank(next), !isBlank(before)
@@ -133,7 +132,7 @@ func (s *scanner) emphasis(c byte) bool {
 		s.mark(name)
 		return true
 	}
-	s.pos += n
+	s.add(Sign, n, 0)
 	return true
 }
 
@@ -154,11 +153,38 @@ func (s *scanner) image() bool {
 	return true
 }
 
-// linkEnd makes a span of ](address), where a [ waits for it.
+// linkStart makes a span of the [ here that waits for its other end, or of a tag of
+// BBCode. What is in brackets and no text, such as [[x]], is left alone.
+func (s *scanner) linkStart() bool {
+	if c := s.at(1); c != '/' && !isASCIILetter(c) {
+		// none of those below
+	} else if m := bbcode.FindStringSubmatch(s.rest(longestTemplate)); m != nil {
+		s.add(Tag, len(m[0]), s.pairTag(tag{kind: Tag, name: "[" + strings.ToLower(m[2]), end: m[1] != ""}))
+		return true
+	}
+	if s.delimited() > 0 || s.bracketed() > 0 || s.bracketedWord() > 0 {
+		return false
+	}
+	s.mark("[")
+	return true
+}
+
+// bbcode are the tags of forums. A table of constants: it is never changed.
+var bbcode = regexp.MustCompile(`^\[(/?)([bius]|url|img|quote|code|size|color|list|center|spoiler)(?:=[^\]\n]*)?\]`)
+
+// references are the ends of links whose address stands elsewhere, and of the parts
+// of a text that Apple's systems inflect.
+var references = regexp.MustCompile(`^\](?:\[[^\[\]\n]{1,64}\]|\(inflect: true\))`)
+
+// linkEnd makes a span of ](address) or ][reference], where a [ waits for it.
 func (s *scanner) linkEnd() bool {
 	end := 0
-	if s.at(1) == '(' && s.marked["["] > 0 {
-		end = s.addressEnd(s.pos + 2)
+	if s.marked["["] > 0 {
+		if n := len(references.FindString(s.rest(longestName))); n > 0 {
+			end = s.pos + n
+		} else if s.at(1) == '(' {
+			end = s.addressEnd(s.pos + 2)
+		}
 	}
 	if end > 0 {
 		span, _ := s.closeMark("[")
@@ -166,7 +192,7 @@ func (s *scanner) linkEnd() bool {
 		return true
 	}
 	if n := len(s.marks); n > 0 && s.marks[n-1].name == "[" {
-		s.spans[s.popMark().span].Kind = dropped // [1]
+		s.drop(s.popMark().span) // [1]
 	}
 	return false
 }

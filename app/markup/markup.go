@@ -35,12 +35,12 @@
 //		return "", markup.ErrLost // now s.Around()
 //	}
 //
-// # HTML
+// # HTML and XML
 //
-// [SplitHTML] cuts a document into pieces that stay as they are and units to
+// [SplitHTML] and [SplitXML] cut a document into pieces that stay as they are and units to
 // translate, whose inline tags are spans. The text of a unit has its entities
 // decoded and its white space collapsed. Whatever this package returns as a
-// translation (Verify, Restore, [Sentence.Original]) is HTML again: escaped where
+// translation (Verify, Restore, [Sentence.Original]) is markup again: escaped where
 // it was text, as it was where it was a tag.
 //
 // # What the promise is
@@ -48,10 +48,11 @@
 // A translation that Verify or Restore return has every span exactly once for each
 // time that it is in the sentence, and as the same bytes; pairs of tags and of
 // Markdown's marks are closed in the order in which they were opened, and a pair
-// that had something in it still has. Numbers alone are compared by value when the
-// model translated them: 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
-// vingt et un (see the comment on compareNumbers for what is let pass). Identifiers, such
-// as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code.
+// that had something in it still has. Numbers and signs alone are left to the model: numbers
+// are compared by value, 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
+// vingt et un (see the comment on compareNumbers for what is let pass), signs are counted.
+// Identifiers, such as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code. The
+// text in the branches of a message of ICU is translated by itself ([Sentence.Messages]).
 //
 // All functions take any text, valid UTF-8 or not, take time linear in its length
 // and are safe for concurrent use.
@@ -74,22 +75,23 @@ type Kind uint8
 // The kinds of spans.
 const (
 	Number      Kind = iota // 5, 1,234.5, 12:30, 50%, $20, 3rd, iPhone15
-	URL                     // https://example.com/a, example.com
+	Sign                    // <, {, =, |, ->, userName, AT&T: what models tend to copy
+	URL                     // https://example.com/a, example.com, mailto:a@example.com
 	Email                   // a@example.com
 	Path                    // /usr/bin/env, C:\Windows, src/main.go, notes.txt
 	Mention                 // @name
 	Hashtag                 // #topic
 	Shortcode               // :smile:
 	Emoji                   // a run of emoji or symbols, with all that joins them
-	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, \n
-	Code                    // `x`, <code>x</code>, snake_case, and identifiers: AB-1234-X, v1.2.3, 2026-11-22
+	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, :name, \n
+	Code                    // `x`, <code>x</code>, snake_case, f(), --all, the times of a subtitle, and identifiers: AB-1234-X, v1.2.3, 2026-11-22
 	Tag                     // <b>, </b>, <br/>, <!-- x -->
 	Entity                  // &lt;
 	Markdown                // **, [, ](https://example.com), ![x](y.png)
 )
 
 var kindNames = [...]string{
-	"number", "url", "email", "path", "mention", "hashtag", "shortcode", "emoji",
+	"number", "sign", "url", "email", "path", "mention", "hashtag", "shortcode", "emoji",
 	"placeholder", "code", "tag", "entity", "markdown",
 }
 
@@ -110,12 +112,22 @@ const (
 	Text Format = iota
 	// HTML is a unit of an HTML document, as [HTMLPiece.Text] returns it.
 	HTML
+	// XML is the same of an XML document.
+	XML
+	// CDATA is the text of a CDATA section of XML.
+	CDATA
 )
+
+// hasTags says whether a < starts a tag wherever HTML or XML say so.
+func (f Format) hasTags() bool { return f == HTML || f == XML }
 
 // Escape returns text that is no markup in the form that the format asks for.
 func (f Format) Escape(text string) string {
-	if f == HTML {
+	switch f {
+	case HTML, XML:
 		return htmlEscaper.Replace(text)
+	case CDATA:
+		return strings.ReplaceAll(text, "]]>", "]]]]><![CDATA[>")
 	}
 	return text
 }
@@ -146,7 +158,7 @@ type Sentence struct {
 // counts as markup: what was kept by mistake is left in the source language, what
 // was translated by mistake is broken.
 func Parse(text string, format Format) Sentence {
-	s := scanner{text: text, html: format == HTML, ahead: map[string]int{}}
+	s := scanner{text: text, form: format, ahead: map[string]int{}}
 	return Sentence{Text: text, Spans: s.run(), format: format}
 }
 
@@ -180,11 +192,39 @@ func (s Sentence) Inside(at int) bool {
 	return i < len(s.Spans) && s.Spans[i].Start < at
 }
 
+// lineBreaks are the spans that end a line where the text is shown.
+var lineBreaks = set(`\n \r \r\n \N \\n <br> <br/>`)
+
+// Lines returns where the text is cut by line ends that are written as spans, such as \n
+// and <br>: the bytes of each from start to end, in order, those of the first to the
+// last byte together. Text in pairs, such as **, is not cut.
+func (s Sentence) Lines() [][2]int {
+	var list [][2]int
+	start, depth := 0, 0
+	whole := s.wholePairs()
+	for i, span := range s.Spans {
+		switch {
+		case span.Pair > 0 && whole[span.Pair]:
+			depth++
+		case span.Pair < 0 && whole[-span.Pair]:
+			depth--
+		case depth == 0 && lineBreaks[strings.ReplaceAll(s.spanText(i), " ", "")]:
+			list = append(list, [2]int{start, span.Start}, [2]int{span.Start, span.End})
+			start = span.End
+		}
+	}
+	return append(list, [2]int{start, len(s.Text)})
+}
+
+// isSoft says whether a span may be left in the text that the model sees: it is counted
+// in the translation, wherever it stands.
+func (k Kind) isSoft() bool { return k == Number || k == Sign }
+
 // AsIs says whether the sentence should be translated as it is first: all of its
-// spans are numbers, which models copy well or write as the language does.
+// spans are numbers, which models copy well or write as the language does, and signs.
 func (s Sentence) AsIs() bool {
 	for _, span := range s.Spans {
-		if span.Kind != Number {
+		if !span.Kind.isSoft() {
 			return false
 		}
 	}
@@ -208,7 +248,7 @@ func (s Sentence) Blank() bool {
 // the HTML of it.
 func (s Sentence) Original() string {
 	if s.format == Text {
-		return s.Text
+		return s.Text // in all other formats text may have to be escaped
 	}
 	a := assembly{sentence: s}
 	a.original(0, len(s.Text), 0)
@@ -219,7 +259,7 @@ func (s Sentence) Original() string {
 // of HTML is one: the signs that were text are entities there.
 func (s Sentence) output(i int) string {
 	text := s.spanText(i)
-	if s.Spans[i].Kind == Entity || strings.HasPrefix(text, "<") {
+	if kind := s.Spans[i].Kind; kind == Entity || strings.HasPrefix(text, "<") && kind != Sign && kind != URL {
 		return text
 	}
 	return s.format.Escape(text)

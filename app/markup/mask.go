@@ -35,12 +35,13 @@ const (
 	loose    side = iota // the end of the text or a sign: nothing to see to
 	glued                // a word: the marker gets a space there, which goes again
 	touching             // a word of a script without spaces: the same, unless the translation has spaces
+	tight                // a sign inside of a pair: a space that the model puts there goes
 	spaced               // white space: a word must not be glued to it in the translation
 )
 
-// Mask puts markers of a style, from 0 to Styles-1, in place of the spans. Numbers
-// beside other spans stay in the text in style 0, where Restore compares them, and
-// are masked in the other styles.
+// Mask puts markers of a style, from 0 to Styles-1, in place of the spans. Numbers and
+// signs beside other spans stay in the text in style 0, where Restore compares them, and
+// are masked in the other styles. A sign that touches another span is masked with it.
 //
 // It returns false where the style cannot be told from the sentence's own text, and
 // where the result would be that of a style before: try the next one.
@@ -52,23 +53,23 @@ func (s Sentence) Mask(number int) (Masked, bool) {
 	return m, ok && (len(m.groups) > 0 || number == 0)
 }
 
-// mask masks the spans that a translation cannot only have at its ends, numbers if
-// asked to.
-func (s Sentence) mask(how style, numbers bool) (m Masked, ok bool) {
+// mask masks the spans that a translation cannot only have at its ends, numbers and signs
+// if asked to.
+func (s Sentence) mask(how style, soft bool) (m Masked, ok bool) {
 	m = Masked{sentence: s, style: how}
 	var first int
 	first, m.last, m.from, m.to = s.strip()
-	m.group(first, m.last, numbers)
+	m.group(first, m.last, soft)
 	m.Text = m.text()
 	return m, m.isClear()
 }
 
 // group collects the spans from number a to before b.
-func (m *Masked) group(a, b int, numbers bool) {
+func (m *Masked) group(a, b int, soft bool) {
 	s := m.sentence
 	for i := a; i < b; i++ {
 		span := s.Spans[i]
-		if span.Kind == Number && !numbers {
+		if span.Kind.isSoft() && !soft && !s.touchesHard(i, a, b) {
 			continue
 		}
 		if n := len(m.groups) - 1; n >= 0 && m.groups[n].last == i && strings.TrimSpace(s.Text[m.groups[n].end:span.Start]) == "" {
@@ -82,6 +83,14 @@ func (m *Masked) group(a, b int, numbers bool) {
 		g.before = sideOf(s.Text[m.from:g.start], last, s.Spans[g.first].Pair < 0)
 		g.after = sideOf(s.Text[g.end:m.to], first, s.Spans[g.last-1].Pair > 0)
 	}
+}
+
+// touchesHard says whether span i is a sign right beside a span, of those from a to before
+// b, that is masked.
+func (s Sentence) touchesHard(i, a, b int) bool {
+	span := s.Spans[i]
+	return span.Kind == Sign && (i > a && s.Spans[i-1].End == span.Start && !s.Spans[i-1].Kind.isSoft() ||
+		i+1 < b && s.Spans[i+1].Start == span.End && !s.Spans[i+1].Kind.isSoft())
 }
 
 // text is the sentence with the markers in it.
@@ -223,8 +232,8 @@ func (m Masked) check(marks []mark) error {
 	return nil
 }
 
-// compareRest compares what is not masked: the numbers, and that no part of a marker
-// and no span came in.
+// compareRest compares what is not masked: the numbers and signs, and that no part of a
+// marker and no span came in.
 func (m Masked) compareRest(marks []mark, translation string) error {
 	ranges := make([]mark, len(m.groups))
 	for i, g := range m.groups {
@@ -237,6 +246,9 @@ func (m Masked) compareRest(marks []mark, translation string) error {
 	}
 	if n := m.sentence.strangers(rest) - m.sentence.strangers(source); n > 0 {
 		return fmt.Errorf("%w: %d spans came in that were not in the sentence, or once more", ErrLost, n)
+	}
+	if err := m.sentence.compareSigns(source, rest); err != nil {
+		return err
 	}
 	return compareNumbers(source, rest, m.sentence.from, m.sentence.to)
 }
@@ -269,6 +281,8 @@ func sideOf(text string, border func(string) rune, inside bool) side {
 		return glued
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
 		return touching
+	case inside:
+		return tight
 	}
 	return loose
 }

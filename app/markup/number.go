@@ -62,6 +62,8 @@ func (s *scanner) numberEnd(i int) int {
 			continue
 		}
 		switch {
+		case r == '%' && s.byte(end+1) == '%': // 10%% is printf's
+			return end
 		case r < 0x80 && isIdent(byte(r)) && s.keycap(end) == 0:
 			end, group = end+n, longestName
 		case numeralExponent(r) > 0, oneOfRunes(r, "%‰°℃℉％"), unicode.Is(unicode.Sc, r):

@@ -1,15 +1,28 @@
 package markup
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // rootedPath returns the length of a path that starts with / ~/ ./ or ../ here.
 // One in the root directory, such as /etc, is none: "and /or" looks the same.
+//
+// Globs (*.txt), names of files that start with a dot, references to attributes of
+// Android's themes, and URLs without a scheme (//example.com/a.js) are found here too.
 func (s *scanner) rootedPath() int {
 	if r := s.before(); isWord(r) || r == '/' || r == '.' || r == ':' || r == '<' {
 		return 0
 	}
 	start := 1
 	switch rest := s.text[s.pos:]; {
+	case (isBlank(s.before()) || s.before() == '}') && rooted.MatchString(s.rest(longestName)):
+		return s.pathEnd(s.pos+len(rooted.FindString(s.rest(longestName))), false) - s.pos
+	case strings.HasPrefix(rest, "//"):
+		if host := s.hostEnd(s.pos + 2); isDomain(s.text[s.pos+2 : host]) {
+			return s.urlEnd(s.pos+2) - s.pos
+		}
+		return 0
 	case strings.HasPrefix(rest, "../"):
 		start = 3
 	case strings.HasPrefix(rest, "./"), strings.HasPrefix(rest, "~/"):
@@ -25,6 +38,21 @@ func (s *scanner) rootedPath() int {
 		return 0
 	}
 	return end - s.pos
+}
+
+// rooted are the starts of paths that need no second slash, and names that start with a
+// sign: folders of Unix, globs, hidden files, attributes of themes.
+var rooted = regexp.MustCompile(`^(?:/(?:bin|boot|dev|etc|home|lib|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)\b|\*+\.[a-z0-9]{1,5}\b|\.[a-z][a-z0-9_]*(?:[-.][a-z0-9_]+)*\b|\?(?:android:)?attr/\w+)`)
+
+// networkPath returns the length of \\host\share.
+func (s *scanner) networkPath() int {
+	if s.at(1) != '\\' || !isIdent(s.at(2)) {
+		return 0
+	}
+	if end := s.pathEnd(s.pos+2, true); strings.Contains(s.text[s.pos+2:end], `\`) {
+		return end - s.pos
+	}
+	return 0
 }
 
 // path returns the length of C:\Windows or src/main.go, which start with a letter
@@ -60,17 +88,61 @@ func isExtension(text string) bool {
 }
 
 // pathEnd returns where the path that goes on at i ends, without the punctuation
-// of the sentence.
+// of the sentence. Parameters and wildcards may follow a slash: /users/{id}, /users/:id,
+// src/**/*.go. In a path of Windows spaces may stand where a backslash follows soon.
 func (s *scanner) pathEnd(i int, backslashes bool) int {
 	end := i
 	for end < len(s.text) {
 		r, n := decode(s.text, end)
-		if !isWord(r) && (r >= 0x80 || !oneOf(byte(r), "/._-+~@%=#$") && (r != '\\' || !backslashes)) {
+		if isWord(r) || r < 0x80 && oneOf(byte(r), "/._-+~@%=#$") || backslashes && r == '\\' {
+			end += n
+			continue
+		}
+		if backslashes {
+			n = spacedName(s.text[end:])
+		} else {
+			n = pathParameter(s.text[:end], s.text[end:])
+		}
+		if n == 0 {
 			break
 		}
 		end += n
 	}
 	return i + len(strings.TrimRight(s.text[i:end], ".-+@%=#$~_"))
+}
+
+// pathParameter returns the length of what may follow a slash: {id}, :id, *.
+func pathParameter(before, text string) int {
+	if !strings.HasSuffix(before, "/") && (text[0] != '*' || !strings.HasSuffix(before, "/*")) {
+		return 0
+	}
+	switch text[0] {
+	case '*':
+		return 1
+	case ':':
+		if len(text) > 1 && isASCIILetter(text[1]) {
+			return 1
+		}
+	case '{':
+		end := strings.IndexByte(text[:min(len(text), longestName)], '}')
+		if end > 1 && strings.IndexFunc(text[1:end], func(r rune) bool { return !isIdentRune(r) }) < 0 {
+			return end + 1
+		}
+	}
+	return 0
+}
+
+// spacedName returns the length of what stands before the next backslash, in a name
+// with spaces in it.
+func spacedName(text string) int {
+	const longest = 32
+	text = text[:min(len(text), longest)]
+	n := strings.IndexByte(text, '\\')
+	if text[0] != ' ' || n < 2 || text[n-1] == ' ' ||
+		strings.IndexFunc(text[:n], func(r rune) bool { return r != ' ' && !isWord(r) && !oneOfRunes(r, "._-()") }) >= 0 {
+		return 0
+	}
+	return n
 }
 
 // pathRun returns where the run of characters ends that a path starting here would be

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,48 +12,130 @@ const (
 	longestName       = 64
 	longestExpression = 128
 	longestTemplate   = 512
-	longestICU        = 1024
 )
+
+// delimiter is what a placeholder starts and ends with. Between them is a name, or
+// anything where limit is above 0.
+type delimiter struct {
+	open, close string
+	limit       int
+}
+
+// delimiters are those of the languages of templates, the longest first.
+var delimiters = [...]delimiter{
+	{"{{", "}}", longestTemplate}, // Mustache, Jinja, Handlebars, i18next, Hugo
+	{"{%", "%}", longestTemplate}, // Jinja, Liquid
+	{"{#", "#}", longestTemplate}, // comments of Jinja
+	{"{!", "!}", longestTemplate}, // Blade, Salesforce
+	{"{\\", "}", longestTemplate}, // overrides of Advanced SubStation Alpha
+	{"<%", "%>", longestTemplate}, // ERB, EJS
+	{"[[", "]]", 0},
+	{"<<", ">>", 0},
+	{"*|", "|*", 0}, // Mailchimp
+	{"%%", "%%", 0},
+	{"@@", "@@", 0},
+	{"##", "##", 0},
+	{"__", "__", 0},
+}
+
+// delimited returns the length of the placeholder between delimiters that starts here:
+//
+//	{{mustache}} {{{raw}}} {% if x %} {# note #} <%= x %> {\b1} [[x]] *|NAME|* __NAME__
+func (s *scanner) delimited() int {
+	if !oneOf(s.at(1), "{%#!\\[<|@_") {
+		return 0
+	}
+	rest := s.text[s.pos:]
+	for _, d := range delimiters {
+		if !strings.HasPrefix(rest, d.open) {
+			continue
+		}
+		n := 0
+		if d.limit == 0 {
+			n = delimitedName(s.rest(longestName), d)
+		} else if n = s.closed(len(d.open), d.close, d.limit); n > 0 && strings.HasPrefix(rest, "{{{") && s.at(n) == '}' {
+			n++
+		}
+		if n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// delimitedName returns the length of the name between the delimiters d that text
+// starts with. Only [[ ]] may have more than a name between them, and __ __ only capitals:
+// __bold__ is Markdown.
+func delimitedName(text string, d delimiter) int {
+	end := strings.Index(text[len(d.open):], d.close)
+	if end <= 0 {
+		return 0
+	}
+	name := text[len(d.open) : len(d.open)+end]
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case d.open == "[[" && !oneOf(c, "[]\n"):
+		case d.open == "__" && isASCIILower(c) && !dunders[name]:
+			return 0
+		case !isIdent(c) && (i == 0 || !oneOf(c, ".-:")):
+			return 0
+		}
+	}
+	if after := len(d.open) + end + len(d.close); d.open != "__" || after == len(text) || !isIdent(text[after]) {
+		return after
+	}
+	return 0
+}
+
+// dunders are names of Python between underscores.
+var dunders = set(`all author call class del dict doc enter eq exit file getattr hash init iter len main name new
+	next repr setattr str version`)
+
+// quotedBraces returns the length of what ICU's messages and Python quote: '{', '{x}'
+// and '{'x'}'.
+func (s *scanner) quotedBraces() int {
+	if !oneOf(s.at(1), "{}") {
+		return 0
+	}
+	return len(quoted.FindString(s.rest(longestName)))
+}
 
 // braces returns the length of the placeholder that starts with the { here:
 //
-//	{{mustache}} {{{raw}}} {% if x %} {# note #}
-//	{name} {0} {} {:.2f} {user.name!r:>10} {items[0]} {first name}
+//	{name} {0} {} {:.2f} {user.name!r:>10} {items[0]} {first name} {x:{width}} {#id .class}
 //	{count, plural, one {# file} other {# files}}
 //
-// The last one, a message of ICU, is kept as a whole: the words in it are not
-// translated.
+// The last one, a message of ICU, is one span: the branches in it are [Sentence.Messages].
 func (s *scanner) braces() int {
-	n := 0
-	switch s.at(1) {
-	case '{':
-		n = s.closed(2, "}}", longestTemplate)
-		if n > 0 && s.at(2) == '{' && s.at(n) == '}' {
-			n++
+	rest := s.rest(longestName + 2)
+	if i := strings.IndexAny(rest[1:], "{}\n"); i >= 0 {
+		switch inner := rest[1 : i+1]; {
+		case rest[i+1] == '}' && fieldName.MatchString(inner):
+			return i + 2
+		case rest[i+1] == '{' && fieldFormat.MatchString(inner):
+			return balanced(rest, '{', '}', len(rest))
 		}
-	case '%':
-		n = s.closed(2, "%}", longestTemplate)
-	case '#':
-		n = s.closed(2, "#}", longestTemplate)
 	}
-	if n > 0 {
-		return n
-	}
-	rest := s.text[s.pos:min(len(s.text), s.pos+longestName+2)]
-	if i := strings.IndexAny(rest[1:], "{}\n"); i >= 0 && rest[i+1] == '}' && fieldName.MatchString(rest[1:i+1]) {
-		return i + 2
-	}
-	if icuMessage.MatchString(rest) {
-		return balanced(s.text[s.pos:], '{', '}', longestICU)
+	if strings.Contains(rest, ",") && icuMessage.MatchString(rest) {
+		if s.braced == nil {
+			s.braced = braceEnds(s.text, s.pos)
+		}
+		if end := s.braced[s.pos]; end > 0 {
+			return end - s.pos
+		}
 	}
 	return 0
 }
 
 // fieldName is what stands between braces: nothing, or up to three words, and how
-// to write the value behind a sign. Tables of constants: they are never changed.
+// to write the value behind a sign; or a text in quotes. Tables of constants: they are
+// never changed.
 var (
-	fieldName  = regexp.MustCompile(`^(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_]+){0,2})? *(?:[:!|,?].*)?$`)
-	icuMessage = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal|number|date|time|spellout|ordinal|duration|choice)\b`)
+	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*')$`)
+	fieldFormat = regexp.MustCompile(`^[\pL\pN_.\[\]]*(?:![rsa])?:[^ ]*$`)
+	icuMessage  = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal|number|date|time|spellout|ordinal|duration|choice)\b`)
+	quoted      = regexp.MustCompile(`^'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
 )
 
 // balanced returns the length of the start of text in which each bracket that is
@@ -73,41 +156,81 @@ func balanced(text string, opening, closing byte, limit int) int {
 	return 0
 }
 
-// erb returns the length of <% … %>. Tags are not looked for here.
-func (s *scanner) erb() int {
-	if s.at(1) != '%' {
-		return 0
-	}
-	return s.closed(2, "%>", longestTemplate)
-}
-
-// dollar returns the length of ${x}, $(x) or $name. $5 is a number.
+// dollar returns the length of ${x}, $(x), $t(x), $name, $HOME/bin, $$ or a formula
+// of TeX. $5 is a number.
 func (s *scanner) dollar() int {
+	n := 0
 	switch c := s.at(1); {
 	case c == '{':
-		return balanced(s.text[s.pos:], '{', '}', longestExpression)
+		n = balanced(s.text[s.pos:], '{', '}', longestExpression)
 	case c == '(':
 		return balanced(s.text[s.pos:], '(', ')', longestName)
-	case (isASCIILetter(c) || c == '_') && !isWord(s.before()):
-		n := 2
-		for isIdent(s.at(n)) {
-			n++
+	case c == 't' && s.at(2) == '(':
+		return balanced(s.text[s.pos:], '(', ')', longestTemplate)
+	case isASCIIDigit(c) && !isASCIIDigit(s.at(2)) && !(oneOf(s.at(2), ".,") && isASCIIDigit(s.at(3))):
+		if s.isPositional() {
+			return 2
 		}
-		return n
+	case c == '$':
+		if n := s.formula(); n > 0 {
+			return n
+		}
+		return 2
+	case (isASCIILetter(c) || c == '_') && !isWord(s.before()):
+		if n := s.formula(); n > 0 {
+			return n
+		}
+		for n = 2; isIdent(s.at(n)); n++ {
+		}
 	}
-	return 0
+	if n > 0 && s.at(n) == '/' {
+		return s.pathEnd(s.pos+n, false) - s.pos
+	}
+	return n
 }
 
-// percent returns the length of a verb of printf, or of its likes:
+// isPositional says whether the text has both $1 and $2, which are rather arguments than
+// prices then.
+func (s *scanner) isPositional() bool {
+	if s.positional == 0 {
+		s.positional = -1
+		if first := positional.FindAllString(s.text, -1); slices.Contains(first, "$1") && slices.Contains(first, "$2") {
+			s.positional = 1
+		}
+	}
+	return s.positional > 0
+}
+
+var positional = regexp.MustCompile(`\$\d[\d.,]*\b`)
+
+// formula returns the length of a formula of TeX.
+func (s *scanner) formula() int {
+	rest := s.rest(longestExpression)
+	if strings.IndexByte(rest[2:], '$') < 0 {
+		return 0
+	}
+	return len(formulas.FindString(rest))
+}
+
+// formulas have a sign that nothing else has between dollars.
+var formulas = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*)\$`)
+
+// percent returns the length of a verb of printf or strftime, or of their likes:
 //
-//	%s %d %5.2f %-10s %1$s %@ %% %(name)s %{name} %name% %1
+//	%s %d %5.2f %-10s %1$s %@ %% %Y %(name)s %{name} %<name>s %name% %#@name@ %1 %L1
 //
 // The sign of a percentage is part of its number, so "100% sure" has none, and neither
 // has "%50", which is Turkish.
 func (s *scanner) percent() int {
-	rest := s.text[s.pos:min(len(s.text), s.pos+longestName)]
-	// "%dx%d" is no name between two signs.
-	if m := named.FindString(rest); m != "" && (m[len(m)-1] != '%' || !isIdent(s.at(len(m)))) {
+	rest := s.rest(longestName)
+	// "%dx%d" and "%ld%%" are no names between two signs.
+	if c := s.at(1); c <= ' ' || c >= 0x80 {
+		return 0
+	}
+	if m := named.FindString(rest); m != "" && (m[len(m)-1] != '%' || !isIdent(s.at(len(m))) && s.at(len(m)) != '%') {
+		if m[len(m)-1] == '%' && s.at(len(m)) == '\\' { // %APPDATA%\x
+			return s.pathEnd(s.pos+len(m), true) - s.pos
+		}
 		return len(m)
 	}
 	m := printf.FindString(rest)
@@ -122,43 +245,81 @@ func (s *scanner) percent() int {
 	if isASCIIDigit(verb) && (isASCIIDigit(s.at(len(m))) || isASCIILetter(s.at(len(m)))) {
 		return 0
 	}
-	return len(m)
+	n := len(m)
+	for oneOf(s.at(n), "-/:.") && s.at(n+1) == '%' && isASCIILetter(s.at(n+2)) && !isASCIILetter(s.at(n+3)) {
+		n += len("-%d") // the parts of a date
+	}
+	return n
 }
 
 var (
-	named  = regexp.MustCompile(`^%(?:\([\w. -]+\)[-+0# ]*\d*(?:\.\d+)?[a-zA-Z]|\{[\w.: -]+\}|[A-Za-z_]\w+%)`)
-	printf = regexp.MustCompile(`^%(?:%|@|(?:\d+\$)?[-+0#]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|L|q|j|z|t)?[sdiufeEgGxXocpvTq@bt]|[1-9])`)
+	named  = regexp.MustCompile(`^%(?:\([\w. -]+\)[-+0# ]*\d*(?:\.\d+)?[a-zA-Z]|\{[\w.: -]+\}|<[\w.]+>[-+0#]*\d*(?:\.\d+)?[a-zA-Z]?|#@\w+@|arg\b|[A-Za-z_]\w+%)`)
+	printf = regexp.MustCompile(`^%(?:%|@|L[1-9]|(?:\d+\$)?[-+0#'_]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh|h|ll|l|L|q|j|z|t|I64)?[a-zA-Z@]|[1-9])`)
 )
 
-// hash returns what starts with #: #{x}, a keycap, #topic or #1.
-func (s *scanner) hash() (Kind, int) {
-	switch r := s.before(); {
-	case s.at(1) == '{':
-		return Placeholder, balanced(s.text[s.pos:], '{', '}', longestExpression)
-	case s.keycap(s.pos) > 0:
-		return Emoji, s.emojiEnd(s.pos) - s.pos
-	case isWord(r) || r == '&' || r == '/':
-		return 0, 0 // C#, &#38;
+// colonName returns the length of :name, as Laravel and SQL have it.
+func (s *scanner) colonName() int {
+	if p := s.before(); isWord(p) || p == ':' || !isASCIILetter(s.at(1)) {
+		return 0
 	}
-	if n := s.signedNumber(); n > 0 {
-		return Number, n
+	n := 2
+	for isIdent(s.at(n)) {
+		n++
 	}
-	return Hashtag, s.hashtag()
+	if n < len(":id") || s.at(n) == ':' || s.at(n) == '/' {
+		return 0
+	}
+	return n
 }
 
-// backslash returns the length of \n and other escapes of a string, or of a path
-// such as \\host\share. What Markdown escapes is text.
-func (s *scanner) backslash() (Kind, int) {
-	switch c := s.at(1); {
-	case c == '\\' && isIdent(s.at(2)):
-		return Path, s.pathEnd(s.pos+2, true) - s.pos
-	case oneOf(c, "nrt") && !isASCIILower(s.at(2)), oneOf(c, `"'`):
-		return Placeholder, 2
+// bracketed returns the length of a name, an interval or a time in brackets.
+func (s *scanner) bracketed() int {
+	if c := s.at(1); isASCIILower(c) || !isIdent(c) && !oneOf(c, "-*^!") {
+		return 0
 	}
-	return 0, 0
+	return len(inBrackets.FindString(s.rest(longestName)))
 }
 
-func isASCIILower(c byte) bool { return c >= 'a' && c <= 'z' }
+// inBrackets are FIRST_NAME, the intervals of Laravel and Symfony, times of lyrics, and
+// what Markdown has for notes.
+var inBrackets = regexp.MustCompile(`^\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
+
+// interpolation returns the length of #{x}, or of #!/bin/sh.
+func (s *scanner) interpolation() int {
+	if s.at(1) == '!' && s.at(2) == '/' {
+		return s.pathEnd(s.pos+2, false) - s.pos
+	}
+	if s.at(1) != '{' {
+		return 0
+	}
+	return balanced(s.text[s.pos:], '{', '}', longestExpression)
+}
+
+// hashNumber returns the length of #1.
+func (s *scanner) hashNumber() int {
+	if s.touches() {
+		return 0
+	}
+	return s.signedNumber()
+}
+
+// touches says whether the # here belongs to what is before it: C#, &#38;.
+func (s *scanner) touches() bool {
+	r := s.before()
+	return isWord(r) || r == '&' || r == '/'
+}
+
+// escape returns the length of \n and other escapes of a string, of a command of TeX,
+// and of what Markdown escapes.
+func (s *scanner) escape() int {
+	if m := escapes.FindString(s.rest(longestName)); m != "" {
+		return len(m)
+	}
+	return 0
+}
+
+// escapes are \n \" \u2026 \x41 \1 \d+ \(name) \textbf{x} \[ and so on.
+var escapes = regexp.MustCompile(`^\\(?:\\[nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
 
 // identifier returns the length of a word that no language has: snake_case, or
 // letters with digits in or behind them, such as iPhone15, H2O and x86_64.
@@ -186,3 +347,5 @@ func (s *scanner) identifier() (Kind, int) {
 	}
 	return 0, 0
 }
+
+func isASCIILower(c byte) bool { return c >= 'a' && c <= 'z' }

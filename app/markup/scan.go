@@ -4,31 +4,40 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/net/html"
 )
 
-// scanner goes over a text once, from left to right. At each place the matchers
+// scanner goes over a text once, from left to right. At each place the recognizers
 // for the character there are asked in turn, and the first that finds something
 // makes the span.
 //
-// What keeps this linear: a matcher looks at a bounded number of bytes, or stops
+// What keeps this linear: a recognizer looks at a bounded number of bytes, or stops
 // at what would start it again, or finds the end it looks for with ahead, which
 // remembers where that is, so that no part of the text is searched twice.
 type scanner struct {
 	text  string
-	html  bool
+	form  Format
 	pos   int
 	spans []Span
 	ahead map[string]int
 
-	// HTML only: all tags, and the number of the next one.
+	// HTML and XML only: all tags, and the number of the next one.
 	tags    []htmlToken
 	nextTag int
+
+	// Plain text only: what the first line says, and where the quote is that ends a line.
+	subtitles dialect
+	tail      int
+
+	positional int // whether $1 is an argument: 1, -1 where not, 0 until asked
 
 	// Until where there is known to be no host name, no path, no name of a file, and no identifier.
 	noHost, noPath, noFile, noName int
 	runEnd                         int // of the characters that a path may have
 
-	runs map[int]int // of backquotes: where the next of the same length starts; nil until needed
+	runs   map[int]int // of backquotes: where the next of the same length starts; nil until needed
+	braced map[int]int // where the brackets { that are closed end; nil until needed
 
 	pairs  int            // numbers given to pairs
 	opened []open         // tags that wait for their end
@@ -44,28 +53,33 @@ type open struct {
 }
 
 func (s *scanner) run() []Span {
-	if s.html {
-		s.tags, _ = tokenizeHTML(s.text)
+	if s.form.hasTags() {
+		s.tags, _ = tokenize(s.text, s.form)
 	}
 	s.names, s.marked = map[string]int{}, map[string]int{}
+	plain := !s.form.hasTags()
 	for s.pos < len(s.text) {
 		if n := s.signedName(); n > 0 {
 			s.add(Code, n, 0)
 			continue
 		}
-		if !s.html && s.markdown() {
+		if plain && (s.line() || s.markdown()) {
 			continue
 		}
 		if s.tag() {
 			continue
 		}
-		if kind, n := s.match(); n > 0 {
+		if kind, n := s.match(); n > 0 && !s.hasTag(n) {
 			s.add(kind, n, 0)
 			continue
 		}
 		s.skip()
 	}
-	return s.settle()
+	// Marks that still wait for their end are signs.
+	for _, mark := range s.marks {
+		s.drop(mark.span)
+	}
+	return s.spans
 }
 
 // add makes a span of the next n bytes and goes behind it.
@@ -74,22 +88,86 @@ func (s *scanner) add(kind Kind, n, pair int) {
 	s.pos += n
 }
 
-// dropped is the kind of a mark of Markdown that turned out to be none.
-const dropped = Kind(len(kindNames))
-
-// settle takes the dropped spans out, and the marks that still wait for their end.
-func (s *scanner) settle() []Span {
-	for _, mark := range s.marks {
-		s.spans[mark.span].Kind = dropped
+// hasTag says whether a tag of HTML or XML starts in the next n bytes: tags are spans by
+// themselves.
+func (s *scanner) hasTag(n int) bool {
+	next := s.nextTag
+	for next < len(s.tags) && (s.tags[next].kind == html.TextToken || s.tags[next].start < s.pos) {
+		next++
 	}
-	kept := s.spans[:0]
-	for _, span := range s.spans {
-		if span.Kind != dropped {
-			kept = append(kept, span)
+	s.nextTag = next // htmlTag goes on from here
+	return next < len(s.tags) && s.tags[next].start < s.pos+n
+}
+
+// drop makes a sign of a mark of Markdown that turned out to be none.
+func (s *scanner) drop(span int) {
+	s.spans[span].Kind, s.spans[span].Pair = Sign, 0
+}
+
+// recognizer finds the spans of one syntax. read returns the length in bytes of the
+// one that starts here, 0 where none does.
+type recognizer struct {
+	first string // the bytes that one may start with
+	kind  Kind
+	read  func(*scanner) int
+}
+
+// families are the recognizers of what does not start with a letter or digit, in the
+// order in which they are asked. A table of constants: it is never changed.
+var families = [...]recognizer{
+	// Messages and templates.
+	{"{[<*%@#_", Placeholder, (*scanner).delimited},
+	{"'", Placeholder, (*scanner).quotedBraces},
+	{"{", Placeholder, (*scanner).braces},
+	{"%", Placeholder, (*scanner).percent},
+	{"$", Placeholder, (*scanner).dollar},
+	{"$", Number, (*scanner).signedNumber},
+	{"#", Placeholder, (*scanner).interpolation},
+	{"\\", Path, (*scanner).networkPath},
+	{"\\", Placeholder, (*scanner).escape},
+	{"[", Placeholder, (*scanner).bracketed},
+	{"[", Sign, (*scanner).bracketedWord},
+
+	// Names of things.
+	{"&", Entity, (*scanner).entity},
+	{"&", Sign, (*scanner).ampersand},
+	{"@", Mention, (*scanner).mention},
+	{":", Shortcode, (*scanner).shortcode},
+	{":", Placeholder, (*scanner).colonName},
+	{"^/", Code, (*scanner).regularExpression},
+	{"/.~*?", Path, (*scanner).rootedPath},
+	{"#*", Emoji, (*scanner).emoji},
+	{"#", Number, (*scanner).hashNumber},
+	{"#", Hashtag, (*scanner).hashtag},
+	{"+-", Number, (*scanner).signedNumber},
+	{"-", Code, (*scanner).option},
+	{"\"", Code, (*scanner).lineTail},
+
+	// All else that prose has not.
+	{signs + "-!:+'", Sign, (*scanner).sign},
+}
+
+// words are the recognizers of what starts with a letter or digit.
+var words = [...]recognizer{
+	{"", Emoji, (*scanner).keycapRun},
+	{"", URL, (*scanner).url},
+	{"", URL, (*scanner).uri},
+	{"", Email, (*scanner).email},
+	{"", Path, (*scanner).path},
+	{"", URL, (*scanner).domain},
+	{"", Path, (*scanner).fileName},
+	{"", Code, (*scanner).codeWord},
+}
+
+// byFirst are the families by their first byte.
+var byFirst = func() (table [utf8.RuneSelf][]recognizer) {
+	for _, r := range families {
+		for i := range len(r.first) {
+			table[r.first[i]] = append(table[r.first[i]], r)
 		}
 	}
-	return kept
-}
+	return table
+}()
 
 // match returns the kind and the length in bytes of the span that starts here, or
 // 0 where none does.
@@ -101,34 +179,15 @@ func (s *scanner) match() (kind Kind, n int) {
 	if isASCIILetter(c) || isASCIIDigit(c) {
 		return s.matchWord()
 	}
-	switch c {
-	case '{':
-		return Placeholder, s.braces()
-	case '<':
-		return Placeholder, s.erb()
-	case '\\':
-		return s.backslash()
-	case '%':
-		return Placeholder, s.percent()
-	case '&':
-		return Entity, s.entity()
-	case '@':
-		return Mention, s.mention()
-	case ':':
-		return Shortcode, s.shortcode()
-	case '/', '.', '~':
-		return Path, s.rootedPath()
-	case '$':
-		if n := s.signedNumber(); n > 0 {
-			return Number, n
+	return s.first(byFirst[c])
+}
+
+// first asks recognizers in turn.
+func (s *scanner) first(list []recognizer) (Kind, int) {
+	for _, r := range list {
+		if n := r.read(s); n > 0 {
+			return r.kind, n
 		}
-		return Placeholder, s.dollar()
-	case '#':
-		return s.hash()
-	case '*':
-		return Emoji, s.emojiEnd(s.pos) - s.pos
-	case '+', '-':
-		return Number, s.signedNumber()
 	}
 	return 0, 0
 }
@@ -144,31 +203,16 @@ func (s *scanner) matchWide() (Kind, int) {
 	case isWord(r):
 		return s.matchWord()
 	}
-	return Emoji, s.emojiEnd(s.pos) - s.pos
+	if isSymbol(r) && s.emoji() == 0 {
+		return Sign, utf8.RuneLen(r)
+	}
+	return Emoji, s.emoji()
 }
 
 // matchWord is match for a letter or digit, which starts a word.
 func (s *scanner) matchWord() (Kind, int) {
-	if n := s.keycap(s.pos); n > 0 {
-		return Emoji, s.emojiEnd(s.pos) - s.pos
-	}
-	if n := s.codeName(); n > 0 {
-		return Code, n
-	}
-	if n := s.url(); n > 0 {
-		return URL, n
-	}
-	if n := s.email(); n > 0 {
-		return Email, n
-	}
-	if n := s.path(); n > 0 {
-		return Path, n
-	}
-	if n := s.domain(); n > 0 {
-		return URL, n
-	}
-	if n := s.fileName(); n > 0 {
-		return Path, n
+	if kind, n := s.first(words[:]); n > 0 {
+		return kind, n
 	}
 	if kind, n := s.identifier(); n > 0 {
 		return kind, n
@@ -176,7 +220,7 @@ func (s *scanner) matchWord() (Kind, int) {
 	if r, _ := utf8.DecodeRuneInString(s.text[s.pos:]); unicode.IsDigit(r) {
 		return Number, s.numberEnd(s.pos) - s.pos
 	}
-	return 0, 0
+	return Sign, s.camelCase()
 }
 
 // skip goes behind the letters that start here, or else one character. It stops
@@ -231,4 +275,17 @@ func (s *scanner) at(n int) byte {
 		return s.text[s.pos+n]
 	}
 	return 0
+}
+
+// byte returns the byte at i, 0 behind the end.
+func (s *scanner) byte(i int) byte {
+	if i < len(s.text) {
+		return s.text[i]
+	}
+	return 0
+}
+
+// rest returns the next bytes, limit at most.
+func (s *scanner) rest(limit int) string {
+	return s.text[s.pos:min(len(s.text), s.pos+limit)]
 }

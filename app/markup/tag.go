@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -24,7 +25,7 @@ func (s *scanner) tag() bool {
 		return false
 	}
 	read := s.textTag
-	if s.html {
+	if s.form.hasTags() {
 		read = s.htmlTag
 	}
 	t := read()
@@ -39,7 +40,7 @@ func (s *scanner) tag() bool {
 // without its other end has a number of its own.
 func (s *scanner) pairTag(t tag) int {
 	switch {
-	case t.name == "" || voidElements[t.name]:
+	case t.name == "" || voidElements[t.name] && s.form != XML:
 		return 0
 	case !t.end:
 		s.pairs++
@@ -105,6 +106,18 @@ func (s *scanner) textTag() tag {
 	case strings.HasPrefix(rest, "<?") && isASCIILetter(s.at(2)):
 		return tag{kind: Tag, size: s.closed(2, "?>", longestTag)}
 	}
+	if c := s.at(1); !isIdent(c) && c != '/' {
+		return tag{}
+	}
+	if m := cueTag.FindStringSubmatch(s.rest(longestTemplate)); m != nil && (s.subtitles == webVTT || m[1] == "v" || m[1] == "lang") {
+		return tag{kind: Tag, size: len(m[0]), name: m[1]}
+	}
+	if m := angled.FindString(s.rest(longestName)); m != "" {
+		return tag{kind: Tag, size: len(m)}
+	}
+	if n := s.autolink(); n > 0 {
+		return tag{kind: URL, size: n}
+	}
 	t := tag{kind: Tag, end: s.at(1) == '/'}
 	start := 1
 	if t.end {
@@ -131,6 +144,32 @@ func (s *scanner) textTag() tag {
 	return t
 }
 
+// angled are the times of subtitles and lyrics, and names of headers of C.
+var angled = regexp.MustCompile(`^<(?:(?:\d+:)?\d\d:\d\d(?:[.,]\d+)?|[\w/]+\.h(?:pp)?)>`)
+
+// cueTag is the start of a part of a cue of WebVTT: <v Mary>, <c.yellow>.
+var cueTag = regexp.MustCompile(`^<(v|c|lang|b|i|u|ruby|rt)(?:\.[\w.-]+)?(?:[ \t][^<>\n]*)?>`)
+
+// autolink returns the length of <https://example.com> and <a@example.com>.
+func (s *scanner) autolink() int {
+	if !isASCIILetter(s.at(1)) && !isASCIIDigit(s.at(1)) {
+		return 0
+	}
+	inner := *s // asked one byte further on, without changing what is remembered here
+	inner.pos++
+	n := inner.url()
+	if n == 0 {
+		n = inner.uri()
+	}
+	if n == 0 {
+		n = inner.email()
+	}
+	if n == 0 || s.at(1+n) != '>' {
+		return 0
+	}
+	return 1 + n + 1
+}
+
 // tagName returns the name of an element at the start of text.
 func tagName(text string) string {
 	n := 0
@@ -150,6 +189,9 @@ func isOnlyDigits(name string) bool { return strings.Trim(name, "0123456789") ==
 // attributes goes over the attributes of a tag from byte i on and returns where the
 // tag ends: 0 where it does not look like one. closed is whether it ends in />.
 func attributes(text string, i int, end bool) (size int, closed bool) {
+	if value := attributeValue(text, i); value > i && !end { // <color=red>, of rich text in games
+		i = value
+	}
 	for {
 		start := i
 		for i < len(text) && oneOf(text[i], " \t\r\n\f") {
@@ -187,20 +229,29 @@ func attribute(text string, i int) int {
 		}
 		return 0
 	}
+	return max(0, attributeValue(text, i))
+}
+
+// attributeValue returns where the value ends whose = is at i: i where there is no =, and
+// -1 where no value is behind it.
+func attributeValue(text string, i int) int {
+	if i >= len(text) || text[i] != '=' {
+		return i
+	}
 	i++
 	if i < len(text) && oneOf(text[i], `"'`) {
 		end := strings.IndexByte(text[i+1:], text[i])
 		if end < 0 {
-			return 0
+			return -1
 		}
 		return i + 1 + end + 1
 	}
-	start = i
+	start := i
 	for i < len(text) && text[i] > ' ' && !oneOf(text[i], "\"'<>=`") {
 		i++
 	}
 	if i == start {
-		return 0
+		return -1
 	}
 	if text[i-1] == '/' && i < len(text) && text[i] == '>' {
 		i-- // <br class=x/> is read as closed in itself
@@ -213,23 +264,39 @@ var booleanAttributes = set(`allowfullscreen async autofocus autoplay checked co
 	disabled download formnovalidate hidden inert ismap itemscope loop multiple muted nomodule
 	noshade novalidate nowrap open playsinline readonly required reversed selected`)
 
-// entity returns the length of &amp; and other references to characters.
+// entity returns the length of &amp; and other references to characters, and of a whole
+// tag or reference that is written with them: &lt;b&gt;, &amp;nbsp;.
 func (s *scanner) entity() int {
 	const longest = len("&CounterClockwiseContourIntegral;")
-	rest := s.text[s.pos:min(len(s.text), s.pos+longest)]
+	rest := s.rest(longest)
+	if strings.HasPrefix(rest, "&lt;") {
+		if n := len(escapedTag.FindString(s.rest(longestTemplate))); n > 0 {
+			return n
+		}
+	}
+	if n := len(escapedReference.FindString(rest)); n > 0 {
+		return n
+	}
 	end := strings.IndexByte(rest, ';')
-	if end < 0 {
+	if end < 2 {
 		return 0
 	}
 	reference := rest[:end+1]
-	for _, c := range []byte(reference[1:end]) {
-		if !isIdent(c) && c != '#' {
+	for i, c := range []byte(reference[1:end]) {
+		if !isIdent(c) && (c != '#' || i > 0) && (i == 0 || s.form != XML || !oneOf(c, ".-:")) {
 			return 0
 		}
 	}
-	// "&copyx;" starts with one that needs no semicolon, and goes on with text.
-	if plain := html.UnescapeString(reference); plain == reference || utf8.RuneCountInString(plain) > 2 {
+	// "&copyx;" starts with one that needs no semicolon, and goes on with text. In XML,
+	// a document may define its own.
+	if plain := html.UnescapeString(reference); s.form != XML && (plain == reference || utf8.RuneCountInString(plain) > 2) {
 		return 0
 	}
 	return len(reference)
 }
+
+// What documents about HTML write. Tables of constants: they are never changed.
+var (
+	escapedReference = regexp.MustCompile(`^&amp;#?\w+;`)
+	escapedTag       = regexp.MustCompile(`^&lt;(?:/?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+=(?:"[^"<>&]*"|'[^'<>&]*'|&quot;[^"<>&]*&quot;))*\s*/?|!--[^<>&]*--)(?:&gt;|>)`)
+)

@@ -8,9 +8,12 @@ import (
 // Verify checks the translation of Text itself and returns it, escaped where the
 // format asks for it. It fails with an error that wraps ErrLost where a span is
 // missing, came once more or was made up, where pairs are not nested as they have to
-// be or lost what was in them, and where numbers differ, in words too where the languages are
-// known ([Sentence.Between]).
+// be or lost what was in them, where numbers or signs differ, numbers in words too where the
+// languages are known ([Sentence.Between]), and where a marker was made up.
 func (s Sentence) Verify(translation string) (string, error) {
+	if n := markers(translation) - markers(s.Text); n > 0 {
+		return "", fmt.Errorf("%w: %d markers were made up", ErrLost, n)
+	}
 	if len(s.Spans) == 0 {
 		if err := compareNumbers(s.Text, translation, s.from, s.to); err != nil {
 			return "", err
@@ -20,7 +23,7 @@ func (s Sentence) Verify(translation string) (string, error) {
 	waiting := map[string][]int{} // spans by their text
 	total := 0
 	for i, span := range s.Spans {
-		if span.Kind != Number {
+		if !span.Kind.isSoft() {
 			waiting[s.spanText(i)] = append(waiting[s.spanText(i)], i)
 			total++
 		}
@@ -31,6 +34,9 @@ func (s Sentence) Verify(translation string) (string, error) {
 	t := Parse(translation, s.format)
 	for i, span := range t.Spans {
 		queue, known := waiting[t.spanText(i)]
+		if span.Kind.isSoft() {
+			continue
+		}
 		switch {
 		case len(queue) > 0:
 			waiting[t.spanText(i)] = queue[1:]
@@ -47,17 +53,32 @@ func (s Sentence) Verify(translation string) (string, error) {
 			ErrLost, total, missing, strange)
 	}
 	a.text(translation[at:], loose, loose)
-	if err := compareNumbers(s.withoutMarkup(), cutOut(translation, found), s.from, s.to); err != nil {
+	source, rest := s.withoutMarkup(), cutOut(translation, found)
+	if err := s.compareSigns(source, rest); err != nil {
+		return "", err
+	}
+	if err := compareNumbers(source, rest, s.from, s.to); err != nil {
 		return "", err
 	}
 	return a.result()
 }
 
-// withoutMarkup is the text with only its numbers left of its spans.
+// markers counts what looks like a marker that no text has by chance.
+func markers(text string) int {
+	count := 0
+	for _, style := range styles {
+		if style.open != "#" {
+			count += len(style.find(text))
+		}
+	}
+	return count
+}
+
+// withoutMarkup is the text with only its numbers and signs left of its spans.
 func (s Sentence) withoutMarkup() string {
 	var cut []mark
 	for _, span := range s.Spans {
-		if span.Kind != Number {
+		if !span.Kind.isSoft() {
 			cut = append(cut, mark{start: span.Start, end: span.End})
 		}
 	}
@@ -69,13 +90,13 @@ func (s Sentence) withoutMarkup() string {
 func (s Sentence) strangers(text string) int {
 	known := map[string]bool{}
 	for i, span := range s.Spans {
-		if span.Kind != Number {
+		if !span.Kind.isSoft() {
 			known[s.spanText(i)] = true
 		}
 	}
 	t, count := Parse(text, s.format), 0
 	for i, span := range t.Spans {
-		if known[t.spanText(i)] || isStrange(span.Kind, t.spanText(i)) {
+		if !span.Kind.isSoft() && (known[t.spanText(i)] || isStrange(span.Kind, t.spanText(i))) {
 			count++
 		}
 	}

@@ -50,21 +50,34 @@ func (rec *record) join() Result {
 	if len(rec.blocks) == 0 {
 		return r
 	}
-	var text strings.Builder
 	var sum outcome
-	for _, b := range rec.blocks {
-		if len(b.parts.pieces) == 0 {
-			text.WriteString(b.text)
-			continue
-		}
-		for _, x := range b.parts.sentences {
-			sum.add(x.best)
-			r.Segments = append(r.Segments, Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags})
-		}
-		text.WriteString(b.parts.join(rec.pair))
-	}
-	r.Text = text.String()
+	r.Text = joinBlocks(rec.blocks, &r, &sum, rec.pair)
 	r.Flags, r.Score, r.SourceTokens, r.TargetTokens = sum.flags, sum.score, sum.sourceTokens, sum.targetTokens
 	r.Cached, r.Decoded, r.Queued, r.Computed = sum.cached, sum.decoded, sum.queued, sum.computed
 	return r
+}
+
+// joinBlocks joins blocks of a text in some languages, and adds their sentences to a result
+// and their outcomes to a sum.
+func joinBlocks(blocks []block, r *Result, sum *outcome, of *pair) string {
+	var text strings.Builder
+	for _, b := range blocks {
+		part := b.text
+		if len(b.parts.pieces) > 0 {
+			for _, x := range b.parts.sentences {
+				sum.add(x.best)
+				r.Segments = append(r.Segments, Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags})
+			}
+			part = b.parts.join(of)
+		}
+		var messages []string // as they were, and what they become
+		for _, m := range b.messages {
+			messages = append(messages, m.text, joinBlocks(m.blocks, r, sum, of))
+		}
+		if len(messages) > 0 {
+			part = strings.NewReplacer(messages...).Replace(part)
+		}
+		text.WriteString(part)
+	}
+	return text.String()
 }

@@ -32,8 +32,15 @@ type pair struct {
 // block is a part of a record that is translated by itself, such as all of a plain
 // text or a paragraph of HTML, or one that stays as it is.
 type block struct {
-	text  string // of one that stays
-	parts parts  // of one that is translated
+	text     string // of one that stays
+	parts    parts  // of one that is translated
+	messages []message
+}
+
+// message is a message of ICU in a block, whose branches are translated by themselves.
+type message struct {
+	text   string // as it stands in the translation of the block
+	blocks []block
 }
 
 // parts are a text that is cut into sentences and what is between them.
@@ -128,32 +135,74 @@ type unit struct {
 	raw    string          // as it is in the text
 	text   markup.Sentence // of one that is translated
 	pieces []segment.Piece // of text; nil for one that stays
+
+	messages [][]unit // the units of each message of ICU in it
 }
 
 // cut cuts a text, in the language from, into units.
 func (w *work) cut(text, from string) []unit {
-	pieces := func(text string) []segment.Piece {
-		switch {
-		case w.req.Whole:
-			return []segment.Piece{{Text: text, Sentence: true}}
-		case w.req.Wrapped:
-			return segment.SplitWrapped(text, from)
-		}
-		return segment.Split(text, from)
-	}
-	if w.req.Format != HTML {
-		return []unit{{raw: text, text: markup.Parse(text, markup.Text), pieces: pieces(text)}}
+	split := markup.SplitHTML
+	switch w.req.Format {
+	case HTML:
+	case XML:
+		split = markup.SplitXML
+	default:
+		return []unit{w.newUnit(text, markup.Parse(text, markup.Text), from, 0)}
 	}
 	var units []unit
-	for _, piece := range markup.SplitHTML(text) {
-		u := unit{raw: piece.Raw}
+	for _, piece := range split(text) {
 		if piece.Unit {
-			u.text = markup.Parse(piece.Text(), markup.HTML)
-			u.pieces = pieces(u.text.Text)
+			units = append(units, w.newUnit(piece.Raw, piece.Parse(), from, 0))
+		} else {
+			units = append(units, unit{raw: piece.Raw})
 		}
-		units = append(units, u)
 	}
 	return units
+}
+
+// maxNesting is how deep the messages of ICU may stand in each other for their branches
+// to be translated.
+const maxNesting = 4
+
+// newUnit makes a unit that is translated, in a message at that depth.
+func (w *work) newUnit(raw string, text markup.Sentence, from string, depth int) unit {
+	u := unit{raw: raw, text: text, pieces: w.pieces(text, from)}
+	if depth == maxNesting {
+		return u
+	}
+	for _, m := range text.Messages() {
+		var units []unit
+		at := m.Start
+		keep := func(end int) {
+			units = append(units, unit{raw: text.Slice(at, end).Original()})
+			at = end
+		}
+		for _, branch := range m.Branches {
+			keep(branch[0])
+			inner := text.Inner(branch[0], branch[1])
+			units = append(units, w.newUnit(inner.Original(), inner, from, depth+1))
+			at = branch[1]
+		}
+		keep(m.End)
+		u.messages = append(u.messages, units)
+		u.raw = text.Original() // in which the message stands as in a translation
+	}
+	return u
+}
+
+// pieces cuts a text of a unit into sentences.
+func (w *work) pieces(text markup.Sentence, from string) (pieces []segment.Piece) {
+	if w.req.Whole {
+		return []segment.Piece{{Text: text.Text, Sentence: true}}
+	}
+	split := segment.Split
+	if w.req.Wrapped {
+		split = segment.SplitWrapped
+	}
+	for _, line := range text.Lines() {
+		pieces = append(pieces, split(text.Text[line[0]:line[1]], from)...)
+	}
+	return pieces
 }
 
 // textBytes is the memory that a byte of a text takes while its sentences are looked for,
@@ -175,15 +224,7 @@ const sentenceBytes, spanBytes = 800, 200
 
 // divide makes the units of a record's text blocks with sentences, which are to do.
 func (w *work) divide(ctx context.Context, rec *record, units []unit) error {
-	places, spans := 0, 0
-	for _, u := range units {
-		spans += len(u.text.Spans)
-		for _, piece := range u.pieces {
-			if piece.Sentence {
-				places++
-			}
-		}
-	}
+	places, spans := size(units)
 	if w.places += places; w.places > w.service.cfg.MaxSentences {
 		return invalid(CodeTooManySentences, "records", "%d records × %d languages have more than %d sentences: send several requests",
 			len(w.req.Records), len(w.req.To), w.service.cfg.MaxSentences)
@@ -191,15 +232,46 @@ func (w *work) divide(ctx context.Context, rec *record, units []unit) error {
 	if err := admission.Take(ctx, int64(places*sentenceBytes+spans*spanBytes)); err != nil {
 		return err
 	}
+	rec.blocks = w.blocksOf(rec, units)
+	return nil
+}
+
+// size counts the sentences of units, and what is kept in them.
+func size(units []unit) (places, spans int) {
+	for _, u := range units {
+		spans += len(u.text.Spans)
+		for _, piece := range u.pieces {
+			if piece.Sentence {
+				places++
+			}
+		}
+		for _, inner := range u.messages {
+			p, s := size(inner)
+			places, spans = places+p, spans+s
+		}
+	}
+	return places, spans
+}
+
+// blocksOf makes blocks of units.
+func (w *work) blocksOf(rec *record, units []unit) []block {
+	blocks := make([]block, 0, len(units))
 	for _, u := range units {
 		b := block{text: u.raw, parts: w.newParts(u.text, u.pieces, func(text markup.Sentence) *sentence { return w.whole(rec, text) })}
 		// Where nothing is translated, entities stay as they were.
 		if len(b.parts.sentences) == 0 {
 			b.parts = parts{}
 		}
-		rec.blocks = append(rec.blocks, b)
+		for _, inner := range u.messages {
+			m := message{blocks: w.blocksOf(rec, inner)}
+			for _, part := range inner {
+				m.text += part.raw
+			}
+			b.messages = append(b.messages, m)
+		}
+		blocks = append(blocks, b)
 	}
-	return nil
+	return blocks
 }
 
 // newParts makes sentences, by newSentence, of the pieces of a text. Where a cut would go

@@ -18,6 +18,8 @@ const (
 	// HTML keeps elements, comments and attributes; what elements of block level
 	// contain is translated unit by unit.
 	HTML Format = "html"
+	// XML does so for a document whose elements are not known.
+	XML Format = "xml"
 )
 
 // Record is a text and the name that its sender gave it.
@@ -34,7 +36,7 @@ type Request struct {
 	Caller   string          // whose share of the engine it takes
 	Priority engine.Priority // of its sentences against those of other requests
 	Format   Format          // Text where empty
-	Whole    bool            // each text, or HTML block, is one sentence
+	Whole    bool            // each text, or block of HTML or XML, is one sentence
 	Wrapped  bool            // a line end is white space: sentences go on in the next line
 	Once     bool            // each sentence is decoded once, as it is: what is wrong is flagged only
 	Options  Options

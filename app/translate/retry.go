@@ -22,8 +22,8 @@ const splitTokens = 16
 //   - a loop: without repetitions, then in parts;
 //   - much too short, for parts were left out: in parts;
 //   - markup lost: with markers, of one style after another, then the text between
-//     the markup by itself. Where there is no markup, a number in words is wrong, which
-//     no other way would read otherwise.
+//     the markup by itself; without repetitions, where there is no markup and a marker, or
+//     a number in words, was made up.
 //
 // A request has so many tokens for this (retryTokens, and as many as it has itself); a
 // sentence that would be tried again after them keeps the best that it has.
@@ -57,9 +57,9 @@ func (w *work) tryOtherwise(x *sentence, flags Flags) (again bool, err error) {
 			return false, nil
 		}
 		return w.splitFiner(x)
-	case len(x.Spans) == 0:
-		return false, nil
-	case flags.Has(MarkupLost) && other.mask+1 < len(w.service.styles):
+	case flags.Has(MarkupLost) && len(x.Spans) == 0 && !other.strict:
+		other.strict = true
+	case flags.Has(MarkupLost) && len(x.Spans) > 0 && other.mask+1 < len(w.service.styles):
 		other.mask++
 	case flags.Has(MarkupLost) && len(x.Spans) > 0:
 		if !w.afford(x) {

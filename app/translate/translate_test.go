@@ -23,7 +23,7 @@ type runes struct{ err error }
 
 const firstRune = 1000
 
-var languageIDs = map[string]int64{"en": 100, "fr": 101, "ja": 102}
+var languageIDs = map[string]int64{"en": 100, "fr": 101, "ja": 102, "de": 103, "zh": 104}
 
 func (r runes) Encode(lang, text string) ([]int64, error) {
 	ids := []int64{languageIDs[lang]}
@@ -367,7 +367,7 @@ func TestTranslateRefuses(t *testing.T) {
 		{"not UTF-8", texts("a", "a\xff"), CodeInvalidText, "records[1].text", `record "1": the text is not UTF-8`},
 		{"text too long", texts("", strings.Repeat("é", 1001)), CodeTextTooLong, "records[1].text",
 			`record "1": the text has 1001 characters, at most 1000 are allowed: split it into several records`},
-		{"format", Request{From: "en", To: []string{"fr"}, Format: "pdf"}, CodeInvalidOption, "format", `the format is "pdf": use text or html`},
+		{"format", Request{From: "en", To: []string{"fr"}, Format: "pdf"}, CodeInvalidOption, "format", `the format is "pdf": use text, html or xml`},
 		{"beams", with(Options{Beams: 5}), CodeInvalidOption, "options.beams", "beams is 5: use 1 to 4"},
 		{"negative beams", with(Options{Beams: -1}), CodeInvalidOption, "options.beams", "beams is -1: use 1 to 4"},
 		{"length", with(Options{MaxLength: 61}), CodeInvalidOption, "options.maxLength", "maxLength is 61: use 3 to 60"},

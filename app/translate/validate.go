@@ -29,8 +29,8 @@ func (s *Service) validate(req Request) (search.Options, error) {
 				"the text has %d characters, at most %d are allowed: split it into several records", n, s.cfg.MaxChars)
 		}
 	}
-	if req.Format != "" && req.Format != Text && req.Format != HTML {
-		return search.Options{}, invalid(CodeInvalidOption, "format", "the format is %s: use text or html", quoteID(string(req.Format)))
+	if f := req.Format; f != "" && f != Text && f != HTML && f != XML {
+		return search.Options{}, invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quoteID(string(req.Format)))
 	}
 	return s.searchOptions(req.Options)
 }

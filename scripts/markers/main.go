@@ -7,6 +7,11 @@
 // of scripts/quality/dev.tsv, masks them in each style, translates, and counts how
 // often Restore gets all of them back. Sentences with spans of their own are left out.
 // What the model makes of the text is not looked at beyond that.
+//
+// With the address of a running service it translates the corpus of app/markup/corpus
+// instead, and counts what came back whole, flagged, and broken without a flag:
+//
+//	go run ./scripts/markers -url http://localhost:8080
 package main
 
 import (
@@ -59,8 +64,13 @@ func run(args []string, out io.Writer) (err error) {
 	limit := flags.Int("limit", 300, "sentences of a direction")
 	beams := flags.Int("beams", 0, "beams; 0: the checkpoint's own number")
 	threads := flags.Int("threads", 2, "threads of a step")
+	url := flags.String("url", "", "address of a service, which is to translate the corpus")
+	languages := flags.String("languages", "de,en,fr,ja,zh", "languages to translate the corpus into")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *url != "" {
+		return reportCorpus(out, *url, strings.Split(*languages, ","))
 	}
 	directions, err := readDirections(*sentences, *limit)
 	if err != nil {

@@ -55,8 +55,8 @@ func (req *request) options(fields compat.Fields) error {
 		return compat.Refuse("'formality' is not supported for given 'target_lang'.")
 	}
 	var err error
-	if chosen["tag_handling"] != "" {
-		req.format = translate.HTML
+	if format := chosen["tag_handling"]; format != "" {
+		req.format = translate.Format(format)
 		if req.ignored, err = ignoredTags(fields); err != nil {
 			return err
 		}

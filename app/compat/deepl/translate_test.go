@@ -90,7 +90,7 @@ func TestTranslateUnderstandsCodesAndOptions(t *testing.T) {
 		{"NB", "PT-PT", "", translate.Request{From: "no", To: []string{"pt"}}},
 		{"ZH-HANT", "ES-419", "", translate.Request{From: "zh", To: []string{"es"}}},
 		{"ZH", "zh-HANS", "", translate.Request{From: "zh", To: []string{"zh"}}},
-		{"JA", "NB", "&tag_handling=xml", translate.Request{From: "ja", To: []string{"no"}, Format: translate.HTML}},
+		{"JA", "NB", "&tag_handling=xml", translate.Request{From: "ja", To: []string{"no"}, Format: translate.XML}},
 		{"JA", "NO", "&tag_handling=html", translate.Request{From: "ja", To: []string{"no"}, Format: translate.HTML}},
 		{"JA", "DE", "&split_sentences=0", translate.Request{From: "ja", To: []string{"de"}, Whole: true}},
 		{"JA", "DE", "&split_sentences=nonewlines", translate.Request{From: "ja", To: []string{"de"}, Wrapped: true}},

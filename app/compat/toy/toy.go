@@ -42,7 +42,7 @@ func (Translator) Translate(ctx context.Context, req translate.Request) ([]trans
 			return nil, err
 		}
 		text := strings.ToUpper(r.Text)
-		if req.Format == translate.HTML {
+		if req.Format == translate.HTML || req.Format == translate.XML {
 			text = capitals(r.Text)
 		}
 		results[i] = translate.Result{

@@ -1,0 +1,138 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+)
+
+// codeWord returns the length of the name of a program that starts here, where it has
+// what no word has:
+//
+//	f() std::vector app.config.get("x") java.util.List Map<String, Integer> items_of[0]
+//	Ctrl+Alt+Del PATH=$HOME/bin text/html r/golang 2>&1
+func (s *scanner) codeWord() int {
+	if isIdentRune(s.before()) {
+		return 0
+	}
+	rest := s.rest(longestExpression)
+	end := 0
+	for end < len(rest) && isIdent(rest[end]) {
+		end++
+	}
+	switch {
+	case end == 0 || end == len(rest) || end == len(s.text)-s.pos:
+		return 0
+	case isASCIILetter(rest[0]) && mayCall(rest, end):
+		if n := len(calls.FindString(rest)); n > 0 {
+			return n
+		}
+	case rest[end] == '=':
+		return s.assignment(end)
+	case rest[end] == '+':
+		return len(keys.FindString(rest))
+	case rest[end] == '/':
+		return len(slashed.FindString(rest))
+	case rest[end] == '>':
+		return len(redirection.FindString(rest))
+	}
+	return 0
+}
+
+// mayCall says whether calls is worth a try for a word that has end bytes. Regular
+// expressions are slow, so each here has a check before it.
+func mayCall(text string, end int) bool {
+	next := byte(0)
+	if end+1 < len(text) {
+		next = text[end+1]
+	}
+	switch text[end] {
+	case '(':
+		return next == ')' || isIdent(next)
+	case ':':
+		return next == ':'
+	case '-':
+		return next == '>'
+	case '.', '<':
+		return isASCIILetter(next)
+	case '[':
+		return strings.IndexByte(text[:end], '_') >= 0
+	}
+	return false
+}
+
+// What is found by its form. Tables of constants: they are never changed.
+var (
+	calls = regexp.MustCompile(`^(?:` +
+		`\w+(?:(?:\.|::|->)\w+)*\(\)(?:(?:\.|::)\w+(?:\(\))?)*` + // f(), a.f().g
+		`|\w+(?:(?:\.|::)\w+)+\((?:"[^"\n]*"|'[^'\n]*')\)` + // a.f("x")
+		`|\w+\(\w+(?:, ?\w+)+\)` + // f(a, b)
+		`|\w+(?:::\w+)+(?:<[\w:, ]+>)?` + // a::b<int>
+		`|[A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}` + // a.b.c
+		`|\w*_\w*(?:\[\w+\])+` + // a_b[0]
+		`|[A-Z]\w+<[A-Z]\w*(?:, ?[A-Z]\w*)+>)`) // Map<K, V>
+	keys        = regexp.MustCompile(`^(?:Ctrl|Strg|Alt|AltGr|Shift|Umschalt|Cmd|Command|Win|Meta|Option|Maj|Fn)(?:\+\w+)+`)
+	slashed     = regexp.MustCompile(`^(?:application/[\w.+-]*\w|text/(?:plain|html|css|csv|xml|markdown)\b|image/(?:png|jpeg|gif|webp|svg\+xml)|multipart/form-data|[ru]/\w{3,})`)
+	redirection = regexp.MustCompile(`^[012]>&[012]\b`)
+)
+
+// assignment returns the length of name=value; of "name=" where the value may be a word,
+// for a line such as "greeting=Good morning". The name has n bytes.
+func (s *scanner) assignment(n int) int {
+	if c := s.at(n + 1); c == 0 || c == '=' || c <= ' ' {
+		return 0
+	}
+	end, plain := n+1, true
+	for end < longestExpression && s.at(end) > ' ' && s.at(end) < 0x80 && !oneOf(s.at(end), "\"'`,;<>)]") {
+		plain = plain && (isASCIILetter(s.at(end)) || oneOf(s.at(end), ".!?:"))
+		end++
+	}
+	if plain {
+		return n + 1
+	}
+	for end > n+1 && oneOf(s.at(end-1), ".,:!?") {
+		end--
+	}
+	return end
+}
+
+// option returns the length of --name, --name=value or -x, as programs take them.
+func (s *scanner) option() int {
+	if p := s.before(); isWord(p) || p == '-' || isUnspaced(p) && s.at(1) != '-' {
+		return 0
+	}
+	if c := s.at(1); c != '-' && (!isASCIILetter(c) || isIdent(s.at(2))) {
+		return 0
+	}
+	return len(options.FindString(s.rest(longestName)))
+}
+
+var options = regexp.MustCompile(`^(?:--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?|-[A-Za-z]\b)`)
+
+// regularExpression returns the length of ^…$ without spaces in it.
+func (s *scanner) regularExpression() int {
+	if s.at(0) == '/' && s.at(1) != '^' {
+		return 0
+	}
+	return len(anchored.FindString(s.rest(longestName)))
+}
+
+var anchored = regexp.MustCompile(`^/?\^\S*[\[\](){}*+?\\|]\S*\$(?:/[a-z]*)?`)
+
+// braceEnds finds where the brackets { end that are opened from byte i on and closed.
+func braceEnds(text string, i int) map[int]int {
+	ends := map[int]int{}
+	var opened []int
+	for ; ; i++ {
+		next := strings.IndexAny(text[i:], "{}")
+		if next < 0 {
+			return ends
+		}
+		i += next
+		if text[i] == '{' {
+			opened = append(opened, i)
+		} else if n := len(opened) - 1; n >= 0 {
+			ends[opened[n]] = i + 1
+			opened = opened[:n]
+		}
+	}
+}

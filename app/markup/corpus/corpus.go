@@ -1,0 +1,109 @@
+// Package corpus has texts with parts that a translation must keep, of all the formats that
+// people translate: messages of programs, Markdown, HTML, XML, subtitles, code, addresses.
+// It is for tests and measurements. What must be kept is written in the texts, and whether
+// it was is judged without package markup, so that it can be found wrong.
+package corpus
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+//go:embed corpus.tsv
+var file string
+
+// Line is a text of the corpus.
+type Line struct {
+	Kind   string   // the format that it comes from, such as "printf"; "prose" where it looks like one and is none
+	Format string   // in which it is to be translated: text, html or xml
+	Lang   string   // a code
+	Text   string   // as it is sent
+	Parts  [][2]int // the ranges of its bytes that must come back as they are, in order
+}
+
+// Read returns all lines. It fails where the file has another form than its head says.
+func Read() ([]Line, error) {
+	var lines []Line
+	for i, row := range strings.Split(strings.TrimSuffix(file, "\n"), "\n") {
+		if strings.HasPrefix(row, "#") {
+			continue
+		}
+		columns := strings.Split(row, "\t")
+		if len(columns) != 4 {
+			return nil, fmt.Errorf("corpus.tsv:%d: %d columns, not 4", i+1, len(columns))
+		}
+		l := Line{Kind: columns[0], Format: columns[1], Lang: columns[2]}
+		if err := l.read(columns[3]); err != nil {
+			return nil, fmt.Errorf("corpus.tsv:%d: %w", i+1, err)
+		}
+		lines = append(lines, l)
+	}
+	return lines, nil
+}
+
+// read reads a text with its parts between ⟦ and ⟧.
+func (l *Line) read(marked string) error {
+	var text strings.Builder
+	start := -1
+	for _, r := range strings.NewReplacer("␤", "\n", "␉", "\t").Replace(marked) {
+		switch {
+		case r == '⟦' && start < 0:
+			start = text.Len()
+		case r == '⟧' && start >= 0 && start < text.Len():
+			l.Parts = append(l.Parts, [2]int{start, text.Len()})
+			start = -1
+		case r == '⟦' || r == '⟧':
+			return fmt.Errorf("brackets that are empty or not in pairs: %s", marked)
+		default:
+			text.WriteRune(r)
+		}
+	}
+	if start >= 0 {
+		return fmt.Errorf("a ⟦ without its ⟧: %s", marked)
+	}
+	l.Text = text.String()
+	return nil
+}
+
+// ordered are the kinds whose parts stay in their order: each belongs to what follows it.
+var ordered = []string{"srt", "vtt", "ass", "lrc", "xml", "properties"}
+
+// Damage says what is wrong with a translation: parts that are missing, changed or there
+// more often, signs and lines that were not in the text. It is empty where nothing is.
+func (l Line) Damage(translation string) (damage []string) {
+	at := 0
+	for _, p := range l.Parts {
+		part := l.Text[p[0]:p[1]]
+		if want, got := strings.Count(l.Text, part), strings.Count(translation, part); want != got {
+			damage = append(damage, fmt.Sprintf("%q is there %d times, not %d", part, got, want))
+		} else if slices.Contains(ordered, l.Kind) {
+			i := strings.Index(translation[at:], part)
+			if i < 0 {
+				damage = append(damage, fmt.Sprintf("%q is not in its place", part))
+				continue
+			}
+			at += i + len(part)
+		}
+	}
+	for _, sign := range []string{"{", "}", "<", ">", "[", "]", "|", "\\", "`", "\n"} {
+		if want, got := strings.Count(l.Text, sign), strings.Count(translation, sign); want != got {
+			damage = append(damage, fmt.Sprintf("%q is there %d times, not %d", sign, got, want))
+		}
+	}
+	return damage
+}
+
+// Prose calls translate with each run of the text that is in no part, and returns the text
+// with what it returned in its place.
+func (l Line) Prose(translate func(string) string) string {
+	var out strings.Builder
+	at := 0
+	for _, p := range l.Parts {
+		out.WriteString(translate(l.Text[at:p[0]]))
+		out.WriteString(l.Text[p[0]:p[1]])
+		at = p[1]
+	}
+	return out.String() + translate(l.Text[at:])
+}

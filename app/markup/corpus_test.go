@@ -1,0 +1,82 @@
+package markup
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/markup/corpus"
+)
+
+// sentences are the parsed texts of a line of the corpus.
+func sentences(l corpus.Line) []Sentence {
+	split := SplitHTML
+	switch l.Format {
+	case "xml":
+		split = SplitXML
+	case "text":
+		return []Sentence{Parse(l.Text, Text)}
+	}
+	var list []Sentence
+	for _, p := range split(l.Text) {
+		if p.Unit {
+			list = append(list, p.Parse())
+		}
+	}
+	return list
+}
+
+// The corpus is large, and a translation that changes nothing comes back byte for byte in
+// every way.
+func TestCorpusRoundTrip(t *testing.T) {
+	lines, err := corpus.Read()
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, len(lines), 400)
+	for _, l := range lines {
+		assert.Empty(t, l.Damage(l.Text))
+		for _, s := range sentences(l) {
+			got, err := s.Verify(s.Text)
+			require.NoError(t, err, s.Text)
+			assert.Equal(t, s.Original(), got)
+			for style := range Styles {
+				if m, ok := s.Mask(style); ok {
+					got, err := m.Restore(m.Text)
+					require.NoError(t, err, "%s: %s", s.Text, m.Text)
+					assert.Equal(t, s.Original(), got)
+				}
+			}
+		}
+	}
+}
+
+// Verify finds every span that is dropped, doubled or changed in one character.
+func TestCorpusVerify(t *testing.T) {
+	lines, err := corpus.Read()
+	require.NoError(t, err)
+	for _, l := range lines {
+		for _, s := range sentences(l) {
+			for i, span := range s.Spans {
+				if span.Kind == Number {
+					continue // compared by value: see numbers_test.go
+				}
+				before, text, after := s.Text[:span.Start], s.spanText(i), s.Text[span.End:]
+				for _, changed := range []string{"", text + "\n" + text, "ж" + text[min(len(text), 1):]} {
+					_, err := s.Verify(before + changed + after)
+					assert.ErrorIs(t, err, ErrLost, "%q for %q in %q", changed, text, s.Text)
+				}
+			}
+		}
+	}
+}
+
+// Nothing of prose is a span but numbers and signs, which the model sees.
+func TestCorpusProse(t *testing.T) {
+	lines, err := corpus.Read()
+	require.NoError(t, err)
+	for _, l := range lines {
+		for i, span := range Parse(l.Text, Text).Spans {
+			assert.True(t, l.Kind != "prose" || span.Kind.isSoft(), "%s: span %d is %v", l.Text, i, span)
+		}
+	}
+}

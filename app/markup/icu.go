@@ -1,0 +1,79 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Message is an argument of ICU's MessageFormat that has text in it: one branch for
+// each number, gender or other choice. In the sentence it is one span.
+type Message struct {
+	Start, End int      // in bytes of the text
+	Branches   [][2]int // the text of each, in bytes of the text; what is between them stays as it is
+}
+
+// Messages returns the messages among the spans of a text. The branches are texts of their
+// own, which may have messages in them.
+func (s Sentence) Messages() []Message {
+	var list []Message
+	for i, span := range s.Spans {
+		if span.Kind != Placeholder {
+			continue
+		}
+		text := s.spanText(i)
+		start := complexMessage.FindString(text)
+		if start == "" {
+			continue
+		}
+		if branches := branches(text, len(start)); len(branches) > 0 {
+			for k := range branches {
+				branches[k][0] += span.Start
+				branches[k][1] += span.Start
+			}
+			list = append(list, Message{Start: span.Start, End: span.End, Branches: branches})
+		}
+	}
+	return list
+}
+
+// Inner is a part of the text, between two bytes inside of a span, as a sentence of its own.
+func (s Sentence) Inner(start, end int) Sentence { return Parse(s.Text[start:end], s.format) }
+
+// complexMessage is the start of {count, plural, offset:1 one {…} other {…}}.
+var complexMessage = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal)\s*,(?:\s*offset:\d+)?`)
+
+// branches returns the inner ranges of the brackets on the first level of text from byte i
+// on, nil where something else than names is between them.
+func branches(text string, i int) [][2]int {
+	var list [][2]int
+	depth, start, name := 0, 0, i
+	for ; i < len(text)-1; i++ { // the last byte closes the message
+		switch text[i] {
+		case '{':
+			if depth++; depth == 1 {
+				start = i + 1
+				if !isBranchName(strings.TrimSpace(text[name:i])) {
+					return nil
+				}
+			}
+		case '}':
+			if depth--; depth == 0 {
+				list = append(list, [2]int{start, i})
+				name = i + 1
+			}
+		}
+	}
+	if depth != 0 || strings.TrimSpace(text[name:len(text)-1]) != "" {
+		return nil
+	}
+	return list
+}
+
+func isBranchName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !isIdent(c) && c < 0x80 && c != '-' && (c != '=' || i > 0) {
+			return false
+		}
+	}
+	return name != ""
+}

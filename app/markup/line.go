@@ -1,0 +1,208 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+)
+
+// dialect is what the first line of a plain text says that it is.
+type dialect uint8
+
+const (
+	noSubtitles dialect = iota
+	webVTT
+	subStation // Advanced SubStation Alpha
+)
+
+// line makes a span of what only a line can start: fenced code, the timing of a subtitle,
+// a definition. It says whether it did.
+func (s *scanner) line() bool {
+	if s.pos > 0 && s.text[s.pos-1] != '\n' {
+		return false
+	}
+	if s.pos == 0 {
+		s.findDialect()
+	}
+	for _, read := range [...]func(*scanner) (Kind, int){
+		(*scanner).frontMatter, (*scanner).fence, (*scanner).subtitle, (*scanner).lineStart,
+	} {
+		if kind, n := read(s); n > 0 {
+			s.add(kind, n, 0)
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scanner) findDialect() {
+	switch line := strings.TrimPrefix(s.text[:s.lineEnd(0)], "\uFEFF"); {
+	case line == "WEBVTT" || strings.HasPrefix(line, "WEBVTT ") || strings.HasPrefix(line, "WEBVTT\t"):
+		s.subtitles = webVTT
+	case strings.HasPrefix(line, "[Script Info]"):
+		s.subtitles = subStation
+	}
+}
+
+// lineEnd returns where the line ends that byte i is in, without its line end.
+func (s *scanner) lineEnd(i int) int {
+	end := len(s.text)
+	if n := strings.IndexByte(s.text[i:], '\n'); n >= 0 {
+		end = i + n
+	}
+	if end > i && s.text[end-1] == '\r' {
+		end--
+	}
+	return end
+}
+
+// nextLine returns where the line after the one ends that ends at i, and starts.
+func (s *scanner) nextLine(i int) (start int, ok bool) {
+	n := strings.IndexByte(s.text[i:], '\n')
+	return i + n + 1, n >= 0
+}
+
+// blockEnd returns where the lines end, from the one at i on, that are not empty.
+func (s *scanner) blockEnd(i int) int {
+	for {
+		end := s.lineEnd(i)
+		next, ok := s.nextLine(end)
+		if !ok || strings.TrimRight(s.text[next:s.lineEnd(next)], " \t") == "" {
+			return end
+		}
+		i = next
+	}
+}
+
+// frontMatter returns the length of the YAML between two lines --- at the start of a text.
+func (s *scanner) frontMatter() (Kind, int) {
+	if s.pos > 0 || !frontMatterStart.MatchString(s.rest(longestTemplate)) {
+		return Code, 0
+	}
+	if m := frontMatterEnd.FindStringIndex(s.text); m != nil {
+		return Code, m[0] + len(strings.TrimRight(s.text[m[0]:m[1]], "\r\n"))
+	}
+	return Code, 0
+}
+
+var (
+	frontMatterStart = regexp.MustCompile(`^---\r?\n[\w-]+:`)
+	frontMatterEnd   = regexp.MustCompile(`\n---(?:\r?\n|$)`)
+)
+
+// fence returns the length of a block of code, up to its closing fence or, as Markdown
+// has it, the end of the text.
+func (s *scanner) fence() (Kind, int) {
+	m := fenceStart.FindStringSubmatch(s.text[s.pos:s.lineEnd(s.pos)])
+	if m == nil {
+		return Code, 0
+	}
+	sign := m[1][:1]
+	signs := len(m[1]) - len(strings.TrimLeft(m[1], sign))
+	for at := s.lineEnd(s.pos); ; {
+		next, ok := s.nextLine(at)
+		if !ok {
+			return Code, len(s.text) - s.pos
+		}
+		at = s.lineEnd(next)
+		line := strings.TrimSpace(strings.TrimLeft(s.text[next:at], " \t>"))
+		if len(line) >= signs && strings.Trim(line, sign) == "" {
+			return Code, at - s.pos
+		}
+	}
+}
+
+// fenceStart may stand in a quotation and in an item of a list. Behind backquotes there
+// is no other on the line.
+var fenceStart = regexp.MustCompile("^[ \\t>]*(?:[-*+] +|\\d{1,9}[.)] +)?(`{3,}[^`]*|~{3,}.*)$")
+
+// subtitle returns the length of what is not shown of subtitles: the times of a cue, the
+// header of WebVTT and its notes and styles, the fields before the text of Advanced
+// SubStation Alpha.
+func (s *scanner) subtitle() (Kind, int) {
+	end := s.lineEnd(s.pos)
+	line := s.text[s.pos:end]
+	switch {
+	case strings.Contains(line, "-->") && timing.MatchString(line):
+		return Code, len(line)
+	case strings.HasPrefix(line, "Dialogue: "), strings.HasPrefix(line, "Comment: "):
+		const fields = 9 // before the text
+		if n := nthByte(line, ',', fields); n > 0 {
+			return Code, n
+		}
+	case s.subtitles == subStation:
+		return Code, len(line)
+	case s.subtitles == webVTT && s.startsBlock():
+		if s.pos == 0 || hiddenBlock.MatchString(line) {
+			return Code, s.blockEnd(s.pos) - s.pos
+		}
+		if next, ok := s.nextLine(end); ok && line != "" { // the name of a cue
+			if times := s.lineEnd(next); timing.MatchString(s.text[next:times]) {
+				return Code, times - s.pos
+			}
+		}
+	}
+	return Code, 0
+}
+
+var (
+	timing      = regexp.MustCompile(`^\s*[\d:.,]+\s*-->\s*\d[\d:.,]*(?:\s.*)?$`)
+	hiddenBlock = regexp.MustCompile(`^(?:NOTE|STYLE|REGION)(?:\s|$)`)
+)
+
+// startsBlock says whether the line here is the first, or follows an empty one.
+func (s *scanner) startsBlock() bool {
+	before := strings.TrimSuffix(strings.TrimSuffix(s.text[:s.pos], "\n"), "\r")
+	return before == "" || before[len(before)-1] == '\n'
+}
+
+// nthByte returns what follows the nth c in text, 0 where there are fewer.
+func nthByte(text string, c byte, n int) int {
+	at := 0
+	for range n {
+		i := strings.IndexByte(text[at:], c)
+		if i < 0 {
+			return 0
+		}
+		at += i + 1
+	}
+	return at
+}
+
+// lineStart returns the length of what starts a line and is no text, or of a line that
+// has none.
+func (s *scanner) lineStart() (Kind, int) {
+	if !oneOf(s.text[s.pos], `[:#"mg `) && !isASCIILetter(s.text[s.pos]) {
+		return Code, 0
+	}
+	end := s.lineEnd(s.pos)
+	m := lineStarts.FindString(s.text[s.pos:min(end, s.pos+longestTemplate)])
+	if strings.HasSuffix(m, `"`) {
+		if tail := len(strings.TrimSuffix(s.text[s.pos+len(m):end], ";")); strings.HasSuffix(s.text[:s.pos+len(m)+tail], `"`) && tail > 0 {
+			s.tail = s.pos + len(m) + tail - 1
+		}
+	}
+	return Code, len(m)
+}
+
+// lineTail returns the length of the quote that ends a line, and what is behind it, where
+// one at its start was found.
+func (s *scanner) lineTail() int {
+	if s.pos != s.tail {
+		return 0
+	}
+	return s.lineEnd(s.pos) - s.pos
+}
+
+// lineStarts are definitions of Markdown and containers of its dialects, headers of
+// lyrics, a shell's first line, and the keys of files of messages (.properties,
+// .strings, .po).
+var lineStarts = regexp.MustCompile(`^(?:` +
+	` {0,3}\[\^[^\]\s]+\]:` +
+	`| {0,3}\[[^\]]+\]: *(?:<[^<>]*>|\S+)(?: +["'(][^"')]*["')])? *$` +
+	`|:::+[\w -]*$` +
+	`|\[(?:ti|ar|al|au|lr|length|by|offset|re|tool|ve|#):[^\]]*\] *$` +
+	`|#!/.*$` +
+	`|[A-Za-z]\w*(?:\.\w+)+ *= *` +
+	`|"[^"]*" *= *"` +
+	`|msg(?:id|id_plural|str|ctxt)(?:\[\d\])? "` +
+	`)`)

@@ -1,0 +1,89 @@
+package markup
+
+import (
+	"regexp"
+	"unicode"
+)
+
+// mention returns the length of @name, in which dots and hyphens may stand between
+// letters, of @babel/core and @string/app_name, of linked messages and of directives.
+func (s *scanner) mention() int {
+	if isWord(s.before()) {
+		return 0
+	}
+	end := s.nameEnd()
+	if oneOf(s.at(1), ".:") || s.byte(end) == '(' {
+		if n := len(linked.FindString(s.rest(longestName))); n > 0 {
+			return n
+		}
+	}
+	if end > s.pos && s.byte(end) == '/' && isIdent(s.byte(end+1)) {
+		end = s.pathEnd(end, false)
+	}
+	return end - s.pos
+}
+
+// linked is a linked message of Vue, @:key, @.lower:key, or a directive of Blade, @lang('key').
+var linked = regexp.MustCompile(`^@(?:(?:\.\w+)?:(?:\w[\w.]*\w|\([\w.]+\))|\w+\((?:'[^'\n]*'|"[^"\n]*")[^()\n]*\))`)
+
+// nameEnd returns where the name behind the @ here ends.
+func (s *scanner) nameEnd() int {
+	end := s.pos
+	for i := s.pos + 1; i < len(s.text); {
+		r, n := decode(s.text, i)
+		switch {
+		case isWord(r), r == '_':
+			end = i + n
+		case (r == '.' || r == '-') && end == i:
+		default:
+			return end
+		}
+		i += n
+	}
+	return end
+}
+
+// hashtag returns the length of #topic or #話題#, which may be in any script.
+func (s *scanner) hashtag() int {
+	if s.touches() {
+		return 0
+	}
+	end, letters, last := s.pos+1, false, ' '
+	for end < len(s.text) {
+		r, n := decode(s.text, end)
+		if r != '_' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) {
+			break
+		}
+		letters = letters || unicode.IsLetter(r)
+		last = r
+		end += n
+	}
+	if !letters {
+		return 0
+	}
+	if isUnspaced(last) && s.byte(end) == '#' {
+		end++
+	}
+	return end - s.pos
+}
+
+// shortcode returns the length of :smile:.
+func (s *scanner) shortcode() int {
+	if isWord(s.before()) {
+		return 0
+	}
+	n, letters := 1, false
+	for ; isIdent(s.at(n)) || oneOf(s.at(n), "+-"); n++ {
+		letters = letters || isASCIILetter(s.at(n))
+		if n > longestName {
+			return 0
+		}
+	}
+	if n == len(":+1") && oneOf(s.at(1), "+-") && s.at(2) == '1' {
+		letters = true // :+1:
+	}
+	if s.at(n) != ':' || !letters || n < 3 || isIdent(s.at(n+1)) {
+		return 0
+	}
+	return n + 1
+}

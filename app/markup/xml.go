@@ -1,0 +1,135 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// tokenizeXML cuts a document, or a part of one, into tokens that join to text[:end].
+// encoding/xml refuses what is not well-formed and gives no bytes back; the tokenizer of
+// HTML knows names in ASCII only, and elements such as title that have no tags in them.
+// A CDATA section is a text, a processing instruction and a document type are comments.
+func tokenizeXML(text string) (tokens []htmlToken, end int) {
+	for end < len(text) {
+		t := htmlToken{start: end, end: len(text), kind: html.TextToken}
+		rest := text[end:]
+		switch {
+		case !startsTag(rest):
+			if next := strings.IndexByte(rest[1:], '<'); next >= 0 {
+				t.end = end + 1 + next
+			}
+		default:
+			if t = xmlTag(rest); t.end == 0 {
+				return tokens, end
+			}
+			t.start, t.end = end, end+t.end
+		}
+		end = t.end
+		tokens = append(tokens, t)
+	}
+	return tokens, end
+}
+
+// startsTag says whether text starts with a tag, or else with text, in which a < may stand
+// that should not.
+func startsTag(text string) bool {
+	if len(text) < 2 || text[0] != '<' {
+		return false
+	}
+	return text[1] >= utf8.RuneSelf || isASCIILetter(text[1]) || oneOf(text[1], "/!?_:")
+}
+
+// cdata is what a CDATA section starts with.
+const cdata = "<![CDATA["
+
+// xmlTag reads the tag, the comment or the section that text starts with. Its end is 0
+// where there is none.
+func xmlTag(text string) htmlToken {
+	for _, section := range [...]struct {
+		start, end string
+		kind       html.TokenType
+	}{
+		{"<!--", "-->", html.CommentToken},
+		{cdata, "]]>", html.TextToken},
+		{"<?", "?>", html.CommentToken},
+	} {
+		if strings.HasPrefix(text, section.start) {
+			t := htmlToken{kind: section.kind}
+			if n := strings.Index(text[len(section.start):], section.end); n >= 0 {
+				t.end = len(section.start) + n + len(section.end)
+			}
+			return t
+		}
+	}
+	end := tagEnd(text)
+	if end == 0 || text[1] == '!' {
+		return htmlToken{kind: html.DoctypeToken, end: end}
+	}
+	t := htmlToken{kind: html.StartTagToken, end: end}
+	name := text[1:]
+	switch {
+	case text[1] == '/':
+		t.kind, name = html.EndTagToken, text[2:]
+	case text[end-2] == '/':
+		t.kind = html.SelfClosingTagToken
+	}
+	t.name = name[:strings.IndexAny(name, " \t\r\n/>")]
+	t.opaque = t.kind != html.EndTagToken && (xmlOpaque[t.name] || notTranslatable.MatchString(text[:end]))
+	return t
+}
+
+// tagEnd returns where the tag or document type ends that text starts with: at the first >
+// outside of quotes and of the square brackets of a document type.
+func tagEnd(text string) int {
+	quote, depth := byte(0), 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == '>' && depth <= 0:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// xmlOpaque are the elements, of XLIFF and TMX, whose text is code: what opens and closes
+// there, and what stands in for something else.
+var xmlOpaque = set("bpt ept ph it ut xliff:g")
+
+// notTranslatable is an attribute that keeps translators out: of HTML and ITS, and of
+// Android's resources.
+var notTranslatable = regexp.MustCompile(`\s(?:(?:its:)?translate\s*=\s*["']no["']|translatable\s*=\s*["']false["'])`)
+
+// reference is a reference to an entity, which a document may define.
+var reference = regexp.MustCompile(`^&[\pL_:][\pL\pN_:.-]{0,63};`)
+
+// decodeXML decodes the entities of a text that are known, and collapses its white space.
+func decodeXML(raw string) string {
+	var out strings.Builder
+	at := 0
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '&' {
+			continue
+		}
+		if name := reference.FindString(raw[i:]); name != "" && html.UnescapeString(name) == name {
+			out.WriteString(decodeText(raw[at:i], true))
+			out.WriteString(name)
+			at = i + len(name)
+			i = at - 1
+		}
+	}
+	out.WriteString(decodeText(raw[at:], true))
+	return out.String()
+}

@@ -1,0 +1,83 @@
+package translate
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
+	"dragoman/app/markup/corpus"
+)
+
+// corpusService decodes with eng and has the corpus's languages and no limits that matter.
+func corpusService(t *testing.T, eng Engine) *Service {
+	cfg := config(runes{}, eng)
+	cfg.Spec.VocabSize = 105
+	cfg.Languages = []string{"de", "en", "fr", "ja", "zh"}
+	cfg.Search.MaxLength, cfg.Limits.MaxLength, cfg.Spec.MaxPositions = 4000, 4000, 4000
+	s, err := New(cfg)
+	require.NoError(t, err)
+	return s
+}
+
+// translateLine translates a line of the corpus into another language.
+func translateLine(t *testing.T, s *Service, l corpus.Line) Result {
+	to := "fr"
+	if l.Lang == to {
+		to = "en"
+	}
+	results, err := s.Translate(t.Context(), Request{
+		From: l.Lang, To: []string{to}, Records: []Record{{Text: l.Text}}, Format: Format(l.Format), Flagged: true,
+	})
+	require.NoError(t, err)
+	return results[0]
+}
+
+// What must be kept is kept, and all that is prose is translated: by an engine that writes
+// in capitals.
+func TestCorpusIsKeptAndProseTranslated(t *testing.T) {
+	lines, err := corpus.Read()
+	require.NoError(t, err)
+	s := corpusService(t, &upper{})
+	for _, l := range lines {
+		r := translateLine(t, s, l)
+		want, got := l.Prose(strings.ToUpper), r.Text
+		if l.Lang == "ja" || l.Lang == "zh" { // French has spaces between sentences
+			want, got = strings.ReplaceAll(want, " ", ""), strings.ReplaceAll(got, " ", "")
+		}
+		assert.Equal(t, want, got, "%s: %s", l.Kind, l.Text)
+		assert.Zero(t, r.Flags&MarkupLost, l.Text)
+	}
+}
+
+// Engines that damage what is no letter get it back, or a flag: never neither.
+func TestCorpusDamageIsFlagged(t *testing.T) {
+	lines, err := corpus.Read()
+	require.NoError(t, err)
+	letters := func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsSpace(r) {
+			return unicode.ToUpper(r)
+		}
+		return -1
+	}
+	for name, decode := range map[string]func(string) string{
+		"drops signs":   func(text string) string { return strings.Map(letters, text) },
+		"adds a marker": func(text string) string { return text + " <1>" },
+		"says it twice": func(text string) string { return text + " " + text },
+		"adds spaces":   func(text string) string { return strings.Join(strings.Split(text, ""), " ") },
+		"says nothing":  func(string) string { return "" },
+		"turns brackets": func(text string) string {
+			return strings.NewReplacer("[", "]", "]", "[", "<", "{", ">", "}", "{", "<", "}", ">").Replace(text)
+		},
+	} {
+		s := corpusService(t, &upper{decode: func(text string, _ engine.Job) (string, bool) { return decode(text), false }})
+		for _, l := range lines {
+			if r := translateLine(t, s, l); r.Flags == 0 {
+				assert.Empty(t, l.Damage(r.Text), "%s: %s: %s", name, l.Text, r.Text)
+			}
+		}
+	}
+}
