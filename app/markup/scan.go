@@ -150,6 +150,7 @@ var families = [...]recognizer{
 // words are the recognizers of what starts with a letter or digit.
 var words = [...]recognizer{
 	{"", Emoji, (*scanner).keycapRun},
+	{"", Code, (*scanner).codeName},
 	{"", URL, (*scanner).url},
 	{"", URL, (*scanner).uri},
 	{"", Email, (*scanner).email},

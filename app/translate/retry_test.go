@@ -154,7 +154,7 @@ func TestNumbersInWords(t *testing.T) {
 
 	for translation, flags := range map[string]Flags{"Il y a dix erreurs": 0, "Il y a 10 erreurs": 0, "Il y a deux erreurs": MarkupLost, "Il y a 2 erreurs": MarkupLost} {
 		got, tried = translateOne(t, "There are ten errors", func(string, engine.Job) (string, bool) { return translation, false })
-		assert.Len(t, tried, 1)
+		assert.Len(t, tried, 1+len(flags.Names()), "what is wrong is tried once more")
 		assert.Equal(t, translation, got.Text, "it is of more use than the source")
 		assert.Equal(t, flags.Names(), got.Flags.Names(), translation)
 	}
