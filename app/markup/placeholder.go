@@ -203,10 +203,11 @@ func (s *scanner) hashNumber() int {
 	return s.signedNumber()
 }
 
-// touches says whether the # here belongs to what is before it: C#, &#38;.
+// touches says whether the # here belongs to what is before it, as in C# and &#38;, or stands
+// for a number by itself.
 func (s *scanner) touches() bool {
 	r := s.before()
-	return isWord(r) || r == '&' || r == '/'
+	return s.branch || isWord(r) || r == '&' || r == '/'
 }
 
 // escape returns the length of \n and other escapes of a string, of a command of TeX,
