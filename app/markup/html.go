@@ -98,8 +98,8 @@ func standApart(text string, tokens []htmlToken, format Format) []bool {
 	return apart
 }
 
-// family finds the number of each token's parent, its start tag, and which parents have text of their own;
-// -1 stands for the document.
+// family finds the number of each token's parent, its start tag, and which parents have text
+// of their own; -1 stands for the document.
 func family(text string, tokens []htmlToken, format Format) (parents []int, mixed map[int]bool) {
 	parents, mixed = make([]int, len(tokens)), map[int]bool{}
 	type element struct{ start, end int }

@@ -57,6 +57,63 @@ func TestSplitHTML(t *testing.T) {
 	}
 }
 
+// Elements beside each other without text between them are units, in HTML those of
+// formatting excepted.
+func TestSplitSiblings(t *testing.T) {
+	for text, want := range map[string][]string{
+		"<label>Name</label><label>City</label>":       {"{<label>}", "Name", "{</label><label>}", "City", "{</label>}"},
+		"<x-a><x-b>One</x-b> <x-b>Two</x-b></x-a>":     {"{<x-a><x-b>}", "One", "{</x-b> <x-b>}", "Two", "{</x-b></x-a>}"},
+		"<x-a>One <x-b>two</x-b></x-a>":                {"{<x-a>}", "One <x-b>two</x-b>", "{</x-a>}"},
+		"un<b>believ</b>able":                          {"un<b>believ</b>able"},
+		"<b>Good morning.</b> <i>Thank you.</i>":       {"<b>Good morning.</b> <i>Thank you.</i>"},
+		"<p>Read <a href=x>this</a> <a href=y>or</a>!": {"{<p>}", "Read <a href=x>this</a> <a href=y>or</a>!"},
+	} {
+		assert.Equal(t, want, units(SplitHTML(text)), text)
+	}
+}
+
+func TestSplitXML(t *testing.T) {
+	for text, want := range map[string][]string{
+		`<r><s n="a">One</s><s n="b">Two</s></r>`:  {`{<r><s n="a">}`, "One", `{</s><s n="b">}`, "Two", "{</s></r>}"},
+		"<A>x</A><a>y</a>":                         {"{<A>}", "x", "{</A><a>}", "y", "{</a>}"},
+		"<p>One <B>two</b> three</p>":              {"{<p>}", "One <B>two</b> three", "{</p>}"},
+		"<title>One <i>two</i></title>":            {"{<title>}", "One <i>two</i>", "{</title>}"},
+		"<a><![CDATA[One <b>]]></a>":               {"{<a><![CDATA[}", "One <b>", "{]]></a>}"},
+		"<a>One <![CDATA[<b>]]></a>":               {"{<a>}", "One <![CDATA[<b>]]>", "{</a>}"},
+		`<?xml version="1.0"?><a><?p x > y?>b</a>`: {`{<?xml version="1.0"?><a>}`, "<?p x > y?>b", "{</a>}"},
+		"<!DOCTYPE a [<!ENTITY b '>'>]><a>x</a>":   {"{<!DOCTYPE a [<!ENTITY b '>'>]><a>}", "x", "{</a>}"},
+		"<a><br/>One<名前>x</名前></a>":                {"{<a>}", "<br/>One<名前>x</名前>", "{</a>}"},
+		`<a><b translatable="false">x</b><c>y</c>`: {`{<a><b translatable="false">x</b><c>}`, "y", "{</c>}"},
+		"a < b <c":     {"a < b", "{ <c}"},
+		"<pre>x</pre>": {"{<pre>}", "x", "{</pre>}"},
+	} {
+		assert.Equal(t, want, units(SplitXML(text)), text)
+	}
+	for raw, want := range map[string]string{
+		"<a>x &firm; &amp;firm; &lt;b/&gt; &eacute;</a>": "<a>x &firm; &amp;firm; &lt;b/&gt; é</a>",
+		"<a><![CDATA[a & b]]></a>":                       "<a><![CDATA[a & b]]></a>",
+	} {
+		var out strings.Builder
+		for _, p := range SplitXML(raw) {
+			if p.Unit {
+				out.WriteString(p.Parse().Original())
+			} else {
+				out.WriteString(p.Raw)
+			}
+		}
+		assert.Equal(t, want, out.String())
+	}
+	assert.Equal(t, "a]]]]><![CDATA[>b", CDATA.Escape("a]]>b"))
+}
+
+// A space that the model puts before an end tag goes.
+func TestNoSpaceInsideOfPairs(t *testing.T) {
+	m := mask(t, "<b>Good morning.</b> <i>Thank you.</i>", HTML)
+	got, err := m.Restore("[1] Guten Morgen. [2] Danke. [3]")
+	assert.NoError(t, err)
+	assert.Equal(t, "<b>Guten Morgen.</b> <i>Danke.</i>", got)
+}
+
 func TestHTMLPieceText(t *testing.T) {
 	for raw, want := range map[string]string{
 		"caf&eacute; &amp; bar":           "café & bar",

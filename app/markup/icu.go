@@ -36,8 +36,11 @@ func (s Sentence) Messages() []Message {
 	return list
 }
 
-// Inner is a part of the text, between two bytes inside of a span, as a sentence of its own.
-func (s Sentence) Inner(start, end int) Sentence { return Parse(s.Text[start:end], s.format) }
+// Branch is the text of a branch of a message, from byte start to end, as one of its own, in
+// which # stands for the number.
+func (s Sentence) Branch(start, end int) Sentence {
+	return parse(scanner{text: s.Text[start:end], form: s.format, branch: true})
+}
 
 // complexMessage is the start of {count, plural, offset:1 one {…} other {…}}.
 var complexMessage = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal)\s*,(?:\s*offset:\d+)?`)

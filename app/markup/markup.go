@@ -158,8 +158,12 @@ type Sentence struct {
 // counts as markup: what was kept by mistake is left in the source language, what
 // was translated by mistake is broken.
 func Parse(text string, format Format) Sentence {
-	s := scanner{text: text, form: format, ahead: map[string]int{}}
-	return Sentence{Text: text, Spans: s.run(), format: format}
+	return parse(scanner{text: text, form: format})
+}
+
+func parse(s scanner) Sentence {
+	s.ahead = map[string]int{}
+	return Sentence{Text: s.text, Spans: s.run(), format: s.form}
 }
 
 // Between returns the sentence with its language and that of its translations, codes of

@@ -2,7 +2,6 @@ package markup
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -104,6 +103,7 @@ func (s *scanner) quotedBraces() int {
 // braces returns the length of the placeholder that starts with the { here:
 //
 //	{name} {0} {} {:.2f} {user.name!r:>10} {items[0]} {first name} {x:{width}} {#id .class}
+//	{"an": "object of JSON"}
 //	{count, plural, one {# file} other {# files}}
 //
 // The last one, a message of ICU, is one span: the branches in it are [Sentence.Messages].
@@ -117,7 +117,7 @@ func (s *scanner) braces() int {
 			return balanced(rest, '{', '}', len(rest))
 		}
 	}
-	if strings.Contains(rest, ",") && icuMessage.MatchString(rest) {
+	if strings.Contains(rest, ",") && icuMessage.MatchString(rest) || jsonObject.MatchString(rest) {
 		if s.braced == nil {
 			s.braced = braceEnds(s.text, s.pos)
 		}
@@ -135,6 +135,7 @@ var (
 	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*')$`)
 	fieldFormat = regexp.MustCompile(`^[\pL\pN_.\[\]]*(?:![rsa])?:[^ ]*$`)
 	icuMessage  = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal|number|date|time|spellout|ordinal|duration|choice)\b`)
+	jsonObject  = regexp.MustCompile(`^\{\s*"[^"\n]*"\s*:`)
 	quoted      = regexp.MustCompile(`^'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
 )
 
@@ -155,107 +156,6 @@ func balanced(text string, opening, closing byte, limit int) int {
 	}
 	return 0
 }
-
-// dollar returns the length of ${x}, $(x), $t(x), $name, $HOME/bin, $$ or a formula
-// of TeX. $5 is a number.
-func (s *scanner) dollar() int {
-	n := 0
-	switch c := s.at(1); {
-	case c == '{':
-		n = balanced(s.text[s.pos:], '{', '}', longestExpression)
-	case c == '(':
-		return balanced(s.text[s.pos:], '(', ')', longestName)
-	case c == 't' && s.at(2) == '(':
-		return balanced(s.text[s.pos:], '(', ')', longestTemplate)
-	case isASCIIDigit(c) && !isASCIIDigit(s.at(2)) && !(oneOf(s.at(2), ".,") && isASCIIDigit(s.at(3))):
-		if s.isPositional() {
-			return 2
-		}
-	case c == '$':
-		if n := s.formula(); n > 0 {
-			return n
-		}
-		return 2
-	case (isASCIILetter(c) || c == '_') && !isWord(s.before()):
-		if n := s.formula(); n > 0 {
-			return n
-		}
-		for n = 2; isIdent(s.at(n)); n++ {
-		}
-	}
-	if n > 0 && s.at(n) == '/' {
-		return s.pathEnd(s.pos+n, false) - s.pos
-	}
-	return n
-}
-
-// isPositional says whether the text has both $1 and $2, which are rather arguments than
-// prices then.
-func (s *scanner) isPositional() bool {
-	if s.positional == 0 {
-		s.positional = -1
-		if first := positional.FindAllString(s.text, -1); slices.Contains(first, "$1") && slices.Contains(first, "$2") {
-			s.positional = 1
-		}
-	}
-	return s.positional > 0
-}
-
-var positional = regexp.MustCompile(`\$\d[\d.,]*\b`)
-
-// formula returns the length of a formula of TeX.
-func (s *scanner) formula() int {
-	rest := s.rest(longestExpression)
-	if strings.IndexByte(rest[2:], '$') < 0 {
-		return 0
-	}
-	return len(formulas.FindString(rest))
-}
-
-// formulas have a sign that nothing else has between dollars.
-var formulas = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*)\$`)
-
-// percent returns the length of a verb of printf or strftime, or of their likes:
-//
-//	%s %d %5.2f %-10s %1$s %@ %% %Y %(name)s %{name} %<name>s %name% %#@name@ %1 %L1
-//
-// The sign of a percentage is part of its number, so "100% sure" has none, and neither
-// has "%50", which is Turkish.
-func (s *scanner) percent() int {
-	rest := s.rest(longestName)
-	// "%dx%d" and "%ld%%" are no names between two signs.
-	if c := s.at(1); c <= ' ' || c >= 0x80 {
-		return 0
-	}
-	if m := named.FindString(rest); m != "" && (m[len(m)-1] != '%' || !isIdent(s.at(len(m))) && s.at(len(m)) != '%') {
-		if m[len(m)-1] == '%' && s.at(len(m)) == '\\' { // %APPDATA%\x
-			return s.pathEnd(s.pos+len(m), true) - s.pos
-		}
-		return len(m)
-	}
-	m := printf.FindString(rest)
-	if m == "" {
-		return 0
-	}
-	// "%d" may touch a unit, as in "%dpx"; other letters are rather those of a word.
-	verb := m[len(m)-1]
-	if isASCIILetter(s.at(len(m))) && (!oneOf(verb, "sdf@%") || isASCIILetter(s.at(len(m)+3))) {
-		return 0
-	}
-	if isASCIIDigit(verb) && (isASCIIDigit(s.at(len(m))) || isASCIILetter(s.at(len(m)))) {
-		return 0
-	}
-	n := len(m)
-	for oneOf(s.at(n), "-/:.") && s.at(n+1) == '%' && isASCIILetter(s.at(n+2)) && !isASCIILetter(s.at(n+3)) {
-		n += len("-%d") // the parts of a date
-	}
-	return n
-}
-
-var (
-	named  = regexp.MustCompile(`^%(?:\([\w. -]+\)[-+0# ]*\d*(?:\.\d+)?[a-zA-Z]|\{[\w.: -]+\}|<[\w.]+>[-+0#]*\d*(?:\.\d+)?[a-zA-Z]?|#@\w+@|arg\b|[A-Za-z_]\w+%)`)
-	printf = regexp.MustCompile(`^%(?:%|@|L[1-9]|(?:\d+\$)?[-+0#'_]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh|h|ll|l|L|q|j|z|t|I64)?[a-zA-Z@]|[1-9])`)
-)
 
 // colonName returns the length of :name, as Laravel and SQL have it.
 func (s *scanner) colonName() int {
@@ -303,10 +203,11 @@ func (s *scanner) hashNumber() int {
 	return s.signedNumber()
 }
 
-// touches says whether the # here belongs to what is before it: C#, &#38;.
+// touches says whether the # here belongs to what is before it, as in C# and &#38;, or stands
+// for a number by itself.
 func (s *scanner) touches() bool {
 	r := s.before()
-	return isWord(r) || r == '&' || r == '/'
+	return s.branch || isWord(r) || r == '&' || r == '/'
 }
 
 // escape returns the length of \n and other escapes of a string, of a command of TeX,

@@ -16,11 +16,12 @@ import (
 // at what would start it again, or finds the end it looks for with ahead, which
 // remembers where that is, so that no part of the text is searched twice.
 type scanner struct {
-	text  string
-	form  Format
-	pos   int
-	spans []Span
-	ahead map[string]int
+	text   string
+	form   Format
+	branch bool // of a message of ICU
+	pos    int
+	spans  []Span
+	ahead  map[string]int
 
 	// HTML and XML only: all tags, and the number of the next one.
 	tags    []htmlToken

@@ -179,7 +179,7 @@ func (w *work) newUnit(raw string, text markup.Sentence, from string, depth int)
 		}
 		for _, branch := range m.Branches {
 			keep(branch[0])
-			inner := text.Inner(branch[0], branch[1])
+			inner := text.Branch(branch[0], branch[1])
 			units = append(units, w.newUnit(inner.Original(), inner, from, depth+1))
 			at = branch[1]
 		}
