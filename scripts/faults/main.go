@@ -38,6 +38,11 @@ var faults = []fault{
 	{"term", "SIGTERM while 32 clients work", term},
 	{"exports", "40 starts that are killed while they export the model, 10 that get SIGTERM", exports},
 	{"kill", "a client process that dies with 100 requests open", reset},
+	{"memory", "the worst legal requests, four of each at once and then 16 of each", memoryOfRequests},
+	{"keyless", "712 bodies of 4 MB at once without a key, where keys are needed", keyless},
+	{"bulk", "requests of 300 kB with low priority, two at a time, beside one-sentence requests", bulk},
+	{"shared", "40 clients that send the same 300 kB and leave", sharedCancel},
+	{"oversized", "20 clients that send 16 MB, where 4 are allowed", oversized},
 	{"requests", "many requests: memory", manyRequests},
 }
 
