@@ -148,7 +148,7 @@ func TestServiceSaysItIsBusy(t *testing.T) {
 			<-release
 		case <-release:
 		}
-	}, func(http.Handler) {}, "APP_CONCURRENCY=1", "CACHE_BYTES=0")
+	}, func(http.Handler) {}, "APP_CONCURRENCY=2", "CACHE_BYTES=0")
 	type answer struct {
 		status int
 		body   string

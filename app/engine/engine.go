@@ -216,6 +216,7 @@ func (e *Engine) open(ctx context.Context, req Request) (*session, error) {
 		return nil, err
 	}
 	s := newSession(e, req)
+	s.short = e.cfg.PrefillTokens
 	if err := e.desk.enter(ctx, s, e.speed()); err != nil {
 		return nil, err
 	}

@@ -117,8 +117,10 @@ func (s *script) submit(arg int) {
 		n := (arg + i*i) % len(s.pool.jobs)
 		jobs, numbers = append(jobs, s.pool.jobs[n]), append(numbers, n)
 	}
-	req := Request{Priority: Priority(arg/16%3 - 1), Caller: string(rune('a' + arg%3))}
-	s.calls = append(s.calls, &fuzzCall{call: post(s.loop, req, jobs...), jobs: numbers})
+	req := Request{Priority: Priority(arg/16%3 - 1), Caller: string(rune('a' + arg%3)), Tokens: arg % 7}
+	c := post(s.loop, req, jobs...)
+	c.session.short = 3 // some are long
+	s.calls = append(s.calls, &fuzzCall{call: c, jobs: numbers})
 }
 
 func (s *script) round() {

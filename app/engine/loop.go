@@ -35,7 +35,8 @@ type loop struct {
 	tokenRate, workRate throughput // source tokens, and these × beams, while something waits
 	waited              bool       // something waited when this round admitted
 	admitted            [2]float64 // source tokens that it admitted, and their work
-	waiting             int        // calls with a sequence in the queue
+	courtesy            courtesy
+	waiting             int // calls with a sequence in the queue
 
 	// Scratch, kept to be used again.
 	inbox   []message
@@ -153,6 +154,9 @@ func (l *loop) enqueue(c *call, p posted) {
 		w = s.join(c)
 		if known == nil || s.waits { // whose turn comes first has it admitted for all
 			l.queue.push(c, s)
+			if !c.session.long() {
+				l.courtesy.came(p.at, s.cost.rows)
+			}
 			if c.queued++; c.queued == 1 {
 				l.waiting++
 			}

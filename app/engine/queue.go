@@ -17,6 +17,7 @@ type queue struct {
 	callers share[*callerQueue]
 	known   map[string]*callerQueue // callers with a sentence that waits, and some more
 	count   int                     // sequences that wait
+	turn    *requestQueue           // that the last head is of
 }
 
 // callerQueue are the requests of a caller.
@@ -28,6 +29,7 @@ type callerQueue struct {
 // requestQueue are the sentences of a request, in order. Some wait no more, because
 // others wanted them too.
 type requestQueue struct {
+	session   *session
 	caller    *callerQueue
 	flow      flow[*requestQueue]
 	charge    float64
@@ -62,7 +64,7 @@ func (q *queue) len() int { return q.count }
 func (q *queue) push(c *call, s *sequence) {
 	r := c.queue
 	if r == nil {
-		r = newRequestQueue(c.session.request.Priority)
+		r = newRequestQueue(c.session)
 		c.queue = r
 	}
 	if caller := q.caller(c.session.request.Caller); r.caller != caller { // it was forgotten
@@ -92,28 +94,75 @@ func (q *queue) caller(name string) *callerQueue {
 	return c
 }
 
-func newRequestQueue(p Priority) *requestQueue {
-	r := &requestQueue{charge: chargeOf(p)}
+func newRequestQueue(s *session) *requestQueue {
+	p := s.request.Priority
+	r := &requestQueue{session: s, charge: chargeOf(p)}
 	r.flow = flow[*requestQueue]{of: r, weight: weightOf(p), index: outside}
 	return r
 }
 
-// head is the sequence that is next, nil when none waits.
-func (q *queue) head() *sequence {
+// head is the sequence that is next, nil when none waits. Sentences of long requests
+// that take more rows than room are left out.
+func (q *queue) head(room int) *sequence {
 	for c := q.callers.first(); c != nil; c = q.callers.first() {
 		for r := c.of.requests.first(); r != nil; r = c.of.requests.first() {
-			if !r.of.skip() {
-				return r.of.sequences[0]
-			}
-			if len(r.of.sequences) > 0 {
-				c.of.requests.ask(r, r.of.sequences[0].work)
-			} else {
+			switch skipped := r.of.skip(); {
+			case len(r.of.sequences) == 0:
 				c.of.requests.remove(r)
+			case skipped:
+				c.of.requests.ask(r, r.of.sequences[0].work)
+			case r.of.mayAdmit(r.of.sequences[0], room):
+				q.turn = r.of
+				return r.of.sequences[0]
+			default:
+				return q.among(room)
 			}
 		}
 		q.idle(c.of)
 	}
 	return nil
+}
+
+// among looks through all requests for the first whose head may be admitted, where that
+// whose turn it is has to wait.
+func (q *queue) among(room int) *sequence {
+	q.turn = nil
+	var next *flow[*callerQueue]
+	for _, c := range q.callers.flows {
+		if next != nil && !c.before(next) {
+			continue
+		}
+		var first *flow[*requestQueue]
+		for _, r := range c.of.requests.flows {
+			head := r.of.waiting()
+			if head != nil && r.of.mayAdmit(head, room) && (first == nil || r.before(first)) {
+				first = r
+			}
+		}
+		if first != nil {
+			next, q.turn = c, first.of
+		}
+	}
+	if q.turn == nil {
+		return nil
+	}
+	q.turn.skip()
+	return q.turn.sequences[0]
+}
+
+// waiting is the first sequence that still waits, nil where none does.
+func (r *requestQueue) waiting() *sequence {
+	for _, s := range r.sequences {
+		if s.waits {
+			return s
+		}
+	}
+	return nil
+}
+
+// mayAdmit says whether a sequence of the request may take its rows.
+func (r *requestQueue) mayAdmit(s *sequence, room int) bool {
+	return s.cost.rows <= room || !r.session.long()
 }
 
 // skip leaves out what waits no more; skipped says that there was such a sequence first.
@@ -127,12 +176,12 @@ func (r *requestQueue) skip() (skipped bool) {
 
 // charge counts the head, which is about to be admitted, for those whose turn it is.
 func (q *queue) charge() {
-	c := q.callers.first()
-	r := c.of.requests.first()
-	work := r.of.sequences[0].work
-	c.of.requests.give(r, work)
-	q.callers.give(c, work*r.of.charge)
-	q.callers.ask(c, 0)
+	r := q.turn
+	c, work := r.caller, r.sequences[0].work
+	c.requests.give(&r.flow, work)
+	c.requests.ask(&r.flow, work) // and what it wants really, when it is its turn
+	q.callers.give(&c.flow, work*r.charge)
+	q.callers.ask(&c.flow, 0)
 }
 
 // remove takes a sequence, which waits, out.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func served(t *testing.T, requests []Request, beams []int, times int) []float64 
 	}
 	got := make([]float64, len(requests))
 	for range times {
-		s := q.head()
+		s := q.head(math.MaxInt)
 		require.NotNil(t, s)
 		q.charge()
 		q.remove(s)
@@ -74,7 +75,7 @@ func TestQueueStartsWhereOthersAre(t *testing.T) {
 	q := newQueue()
 	old, late := newCall(newSession(nil, Request{Caller: "old"})), newCall(newSession(nil, Request{Caller: "late"}))
 	take := func() (order string) {
-		for s := q.head(); s != nil; s = q.head() {
+		for s := q.head(math.MaxInt); s != nil; s = q.head(math.MaxInt) {
 			q.charge()
 			q.remove(s)
 			if s.cost.rows == 0 {
@@ -125,7 +126,7 @@ func TestQueueRandomly(t *testing.T) {
 				delete(waiting, calls[i])
 				calls = slices.Delete(calls, i, i+1)
 			default:
-				s := q.head()
+				s := q.head(math.MaxInt)
 				if len(waiting) == 0 {
 					require.Nil(t, s)
 					break
@@ -137,7 +138,7 @@ func TestQueueRandomly(t *testing.T) {
 					}
 				}
 				require.NotNil(t, of, "the head is the first of a call")
-				require.Same(t, s, q.head(), "to look changes nothing")
+				require.Same(t, s, q.head(math.MaxInt), "to look changes nothing")
 				q.charge()
 				q.remove(s)
 				if waiting[of] = waiting[of][1:]; len(waiting[of]) == 0 {
@@ -150,7 +151,7 @@ func TestQueueRandomly(t *testing.T) {
 			}
 			require.Equal(t, n, q.len())
 		}
-		for s := q.head(); s != nil; s = q.head() {
+		for s := q.head(math.MaxInt); s != nil; s = q.head(math.MaxInt) {
 			q.charge()
 			q.remove(s)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"dragoman/model"
@@ -20,6 +21,7 @@ type session struct {
 	calls    map[*worker]*call
 	inFlight map[int]*placed
 	count    int // jobs that next handed out
+	short    int // source tokens of a request that is short
 
 	// Source tokens, for the desk. The loops of workers count those that left the
 	// queue.
@@ -35,7 +37,7 @@ type placed struct {
 }
 
 func newSession(e *Engine, req Request) *session {
-	return &session{engine: e, request: req, out: newOutbox(), calls: make(map[*worker]*call), inFlight: make(map[int]*placed)}
+	return &session{engine: e, request: req, out: newOutbox(), calls: make(map[*worker]*call), inFlight: make(map[int]*placed), short: math.MaxInt}
 }
 
 // left is the work that is not admitted to a batch yet.
@@ -45,6 +47,10 @@ func (s *session) left() float64 {
 
 // unposted are the source tokens that workers do not know of yet.
 func (s *session) unposted() int { return int(max(0, int64(s.request.Tokens)-s.posted.Load())) }
+
+// long says whether the request is more than a round takes in: who sent it does not wait
+// for each of its steps.
+func (s *session) long() bool { return max(int64(s.request.Tokens), s.posted.Load()) > int64(s.short) }
 
 // admit counts source tokens that do not wait any more, and has the session see to what
 // may wait in their place. It may be called from any goroutine.
@@ -104,9 +110,13 @@ func (s *session) all(ctx context.Context, jobs []Job) ([]Result, error) {
 }
 
 // feed hands jobs to workers while there is room for more that wait.
-func (s *session) feed(ctx context.Context, next func() (Job, bool, error)) error {
+func (s *session) feed(ctx context.Context, next func() (Job, bool, error)) (err error) {
 	batches := make(map[*worker][]posted)
-	defer func() { s.post(batches) }()
+	defer func() {
+		if err == nil { // or the request ends
+			s.post(batches)
+		}
+	}()
 	for room := s.engine.desk.room(); s.posted.Load()-s.admitted.Load() < int64(max(1, room)); {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

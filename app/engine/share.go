@@ -29,6 +29,11 @@ type flow[T any] struct {
 
 func (f *flow[T]) wants() bool { return f.index != outside }
 
+// before says whether a flow is served before another one.
+func (f *flow[T]) before(g *flow[T]) bool {
+	return f.next < g.next || f.next == g.next && f.number < g.number
+}
+
 // add lets a flow want something. piece is the cost of what it wants next, as far as
 // that counts.
 func (s *share[T]) add(f *flow[T], piece float64) {
@@ -71,9 +76,7 @@ type flows[T any] []*flow[T]
 
 func (h flows[T]) Len() int { return len(h) }
 
-func (h flows[T]) Less(i, j int) bool {
-	return h[i].next < h[j].next || h[i].next == h[j].next && h[i].number < h[j].number
-}
+func (h flows[T]) Less(i, j int) bool { return h[i].before(h[j]) }
 
 func (h flows[T]) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]

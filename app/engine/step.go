@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -27,7 +28,14 @@ func (l *loop) admit() {
 		room *= idleRoom // nobody has to stand still
 	}
 	now := time.Now()
-	for s := l.queue.head(); s != nil && l.budget.fits(s.cost); s = l.queue.head() {
+	limit := l.courtesy.limit(now)
+	next := func() *sequence {
+		if l.budget.sentences == 0 {
+			return l.queue.head(math.MaxInt)
+		}
+		return l.queue.head(limit - l.budget.reserved.rows)
+	}
+	for s := next(); s != nil && l.budget.fits(s.cost); s = next() {
 		if room -= len(s.job.Source); room < 0 && len(l.newcomers) > 0 {
 			return
 		}
@@ -108,7 +116,9 @@ func (l *loop) step(ctx context.Context) error {
 	l.publish() // what is seen for most of the time
 	start := time.Now()
 	candidates, err := l.batch.Step(ctx, l.feeds, k)
-	l.stats.Stepping += time.Since(start)
+	took := time.Since(start)
+	l.stats.Stepping += took
+	l.courtesy.steps.add(rows, took)
 	if err != nil {
 		return fmt.Errorf("step with %d sentences, %d rows: %w", len(l.active), rows, err)
 	}

@@ -23,6 +23,7 @@ type toy struct {
 	spec      model.Spec
 	footprint model.Footprint
 	stepTime  time.Duration // that a step takes, on a bubble's clock
+	rowTime   time.Duration // that each row adds
 	joinTime  time.Duration // that each source token takes in Join
 
 	// The hooks, where set, are called first; their error is the batch's.
@@ -183,7 +184,7 @@ func (b *toyBatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.C
 		}
 	}
 	b.measure(len(out.LogSumExp))
-	sleep(ctx, b.toy.stepTime)
+	sleep(ctx, b.toy.stepTime+time.Duration(len(out.LogSumExp))*b.toy.rowTime)
 	b.last = out
 	return out, b.fail(ctx.Err())
 }

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Beside a long request that would fill the batch, short ones take about twice as long as
+// alone; the long one has all of the batch where no short ones come, and ends.
+func TestShortRequestsBesideALongOne(t *testing.T) {
+	for _, caller := range []string{"", "another"} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newToy()
+			m.stepTime, m.rowTime = 2*time.Millisecond, 300*time.Microsecond
+			e := start(t, m, func(c *Config) { c.Rows, c.PrefillTokens = 80, 100 })
+			short := func(number int) time.Duration {
+				job := sentence(10, number, 1)
+				s := sendAs(t.Context(), e, Request{Caller: caller, Tokens: 10}, job)
+				s.want(t, job)
+				return s.took
+			}
+			alone := short(1000)
+			time.Sleep(time.Minute) // nobody remembers it
+			ctx, cancel := context.WithCancel(t.Context())
+			long := sendAs(ctx, e, Request{Caller: "long", Tokens: 100_000}, sentences(9000, 1)...)
+			time.Sleep(100 * time.Millisecond)
+			assert.Greater(t, int(m.mostRows.Load()), 60, "it fills the batch")
+			var took []time.Duration
+			for i := range 60 {
+				took = append(took, short(1001+i))
+				time.Sleep(50 * time.Millisecond)
+			}
+			took = took[3:] // what was in the batch goes on
+			slices.Sort(took)
+			assert.LessOrEqual(t, took[len(took)*95/100], alone*5/2)
+
+			m.mostRows.Store(0)
+			time.Sleep(courteous + time.Second)
+			assert.Greater(t, int(m.mostRows.Load()), 70, "it fills the batch again")
+			cancel()
+			<-long.done
+			require.Error(t, long.err)
+		})
+	}
+}
+
+func TestCourtesyLimit(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	var c courtesy
+	assert.Equal(t, math.MaxInt, c.limit(now), "nobody came")
+	c.came(now, 5)
+	assert.Equal(t, 20, c.limit(now), "nothing is known of steps")
+	for range 100 {
+		c.steps.add(80, 30*time.Millisecond)
+	}
+	assert.Equal(t, 20, c.limit(now), "nor of other sizes")
+	for rows := range 80 {
+		c.steps.add(rows, time.Duration(4000+300*rows)*time.Microsecond)
+	}
+	assert.InDelta(t, 2*5+4000/300, c.limit(now.Add(courteous)), 8)
+	assert.Equal(t, math.MaxInt, c.limit(now.Add(courteous+1)), "they do not come any more")
+
+	c.steps = line{}
+	for rows := range 80 {
+		c.steps.add(rows, time.Millisecond)
+	}
+	assert.Greater(t, c.limit(now), 1<<20, "rows cost nothing")
+}
