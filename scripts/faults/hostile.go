@@ -138,12 +138,12 @@ func keyless(ctx context.Context, r *run) (string, error) {
 }
 
 // bulk measures requests of a sentence alone, and beside a client with requests of 300 kB
-// of low priority, which are from the same address and from another one.
+// of low priority, from the same address and from another one.
 func bulk(ctx context.Context, r *run) (string, error) {
 	return r.with(ctx, func(s *service) (string, error) {
 		rng := rand.New(rand.NewPCG(1, 2))
-		small := func(client *http.Client) (times []time.Duration, refused int, err error) {
-			for range 60 {
+		small := func(client *http.Client, count int) (times []time.Duration, refused int, err error) {
+			for range count {
 				text := fmt.Sprintf("I have read %d books about trains this year.", rng.IntN(1_000_000))
 				begin := time.Now()
 				status, _, err := s.post(ctx, client, body(text))
@@ -166,10 +166,10 @@ func bulk(ctx context.Context, r *run) (string, error) {
 			fmt.Fprintf(&lines, "There are %d people who wait for train number %d.\n", i, i*7)
 		}
 		large := request([]string{"fr"}, "low", chunks(lines.String(), 99_000)...)
-		if _, _, err := small(s.client); err != nil { // warm
+		if _, _, err := small(s.client, 20); err != nil { // warm
 			return "", err
 		}
-		alone, _, err := small(s.client)
+		alone, _, err := small(s.client, 80)
 		if err != nil {
 			return "", err
 		}
@@ -177,19 +177,20 @@ func bulk(ctx context.Context, r *run) (string, error) {
 		for _, address := range []string{"127.0.0.1", "127.0.0.2"} {
 			bctx, stop := context.WithCancel(ctx)
 			var group sync.WaitGroup
-			for range 2 {
-				group.Go(func() {
-					for bctx.Err() == nil {
-						_, _ = s.status(bctx, http.MethodPost, "/translation", large)
-					}
-				})
-			}
+			group.Go(func() {
+				for bctx.Err() == nil {
+					_, _ = s.status(bctx, http.MethodPost, "/translation", large)
+				}
+			})
 			err := s.wait(ctx, time.Minute, func() bool {
 				waiting, err := s.metric("dragoman_queue_tokens")
 				return err == nil && waiting > 1000
 			})
+			if err == nil { // the first ones find a batch that is full
+				_, _, err = small(from(address), 10)
+			}
 			if err == nil {
-				times, refused, e := small(from(address))
+				times, refused, e := small(from(address), 80)
 				err = e
 				if err == nil {
 					seen += fmt.Sprintf("; beside the bulk, from %s: %.0f ms, %.1f times, %d refused", address, p95(times), p95(times)/p95(alone), refused)
