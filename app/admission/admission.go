@@ -114,6 +114,23 @@ func (l *Lease) add(n int64) {
 	}
 }
 
+// What a request takes, estimated on the safe side.
+const (
+	// BodyByte is for each byte of a body: what it is read into, and the copies that
+	// parsing makes. Measured at 2.2 to 3.7.
+	BodyByte = 4
+	// textByte is for each byte of a text while its sentences are looked for, and
+	// translationByte for each language until the answer is sent: the translation,
+	// which may be longer, and its JSON.
+	textByte, translationByte = 12, 8
+)
+
+// Texts is the memory that texts of so many bytes take, translated into some languages,
+// beside their sentences.
+func Texts(bytes int64, languages int) int64 {
+	return bytes * int64(textByte+languages*translationByte)
+}
+
 // leaseKey is where a context has a lease.
 type leaseKey struct{}
 

@@ -19,9 +19,6 @@ import (
 	"dragoman/app/admission"
 )
 
-// PerByte is how many bytes of memory count for each byte of a body.
-const PerByte = 4
-
 // Config is what [Bounds] keeps.
 type Config struct {
 	Most    int64             // bytes of a body
@@ -107,7 +104,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	}
 	if b.read += int64(n); b.read > b.most {
 		n, err = 0, &http.MaxBytesError{Limit: b.most}
-	} else if full := b.lease.Take(int64(n) * PerByte); full != nil {
+	} else if full := b.lease.Take(int64(n) * admission.BodyByte); full != nil {
 		n, err = 0, full
 	}
 	b.err = err

@@ -24,7 +24,7 @@ const most = 128 << 10
 
 // bounds are those of a server that has room for four bodies.
 func bounds() *Bounds {
-	return New(Config{Most: most, Memory: admission.New(4 * PerByte * most), Timeout: time.Minute})
+	return New(Config{Most: most, Memory: admission.New(4 * admission.BodyByte * most), Timeout: time.Minute})
 }
 
 // zeros is a body without an end.
@@ -84,7 +84,7 @@ func TestMemoryIsShared(t *testing.T) {
 		var admit func(i int)
 		admit = func(i int) {
 			if i == 8*callers {
-				assert.LessOrEqual(t, held*PerByte, int64(4*PerByte*most))
+				assert.LessOrEqual(t, held*admission.BodyByte, int64(4*admission.BodyByte*most))
 				if callers < 10 {
 					b.Serve(reading(func(_ int, err error) {
 						assert.NoError(t, err, "a small body beside those of %d", callers)
@@ -116,7 +116,7 @@ func TestAnnouncedBodiesTakeNothing(t *testing.T) {
 		one := make([]byte, 1)
 		_, err := r.Body.Read(one)
 		require.NoError(t, err)
-		assert.EqualValues(t, PerByte, b.cfg.Memory.InUse())
+		assert.EqualValues(t, admission.BodyByte, b.cfg.Memory.InUse())
 	})).ServeHTTP(httptest.NewRecorder(), post("", most, true))
 }
 

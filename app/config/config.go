@@ -16,8 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"dragoman/app/access"
-	"dragoman/app/body"
-	"dragoman/app/translate"
+	"dragoman/app/admission"
 	"dragoman/model"
 )
 
@@ -133,7 +132,7 @@ func (c Config) validate() error {
 	size("CACHE_BYTES", c.CacheBytes, 64<<10)
 	// What the texts of the largest body take, translated into one language; the shares
 	// of callers come on top.
-	if least := Size(translate.RequestBytes(c.MaxBodyBytes, 1)+body.PerByte*c.MaxBodyBytes) * 4 / 3; c.RequestMemory < least || c.RequestMemory > maxSize {
+	if least := Size(admission.Texts(c.MaxBodyBytes, 1)+admission.BodyByte*c.MaxBodyBytes) * 4 / 3; c.RequestMemory < least || c.RequestMemory > maxSize {
 		errs = append(errs, fmt.Errorf("REQUEST_MEMORY=%d bytes: use %s or more, or lower MAX_BODY_BYTES", c.RequestMemory, humanize.IBytesN(uint64(least), 2)))
 	}
 	within("THREADS", int64(c.Threads), 0, 1<<12)

@@ -83,7 +83,7 @@ func (w *work) plan(ctx context.Context) error {
 	for _, r := range w.req.Records {
 		size += len(r.Text)
 	}
-	if err := admission.Take(ctx, RequestBytes(int64(size), len(w.req.To))); err != nil {
+	if err := admission.Take(ctx, admission.Texts(int64(size), len(w.req.To))); err != nil {
 		return err
 	}
 	from := w.sources(ctx)
@@ -203,17 +203,6 @@ func (w *work) pieces(text markup.Sentence, from string) (pieces []segment.Piece
 		pieces = append(pieces, split(text.Text[line[0]:line[1]], from)...)
 	}
 	return pieces
-}
-
-// textBytes is the memory that a byte of a text takes while its sentences are looked for,
-// and translationBytes what it takes for each language until the answer is sent: the
-// translation, which may be longer, and its JSON.
-const textBytes, translationBytes = 12, 8
-
-// RequestBytes is the memory that texts of a size take, translated into so many languages,
-// beside their sentences.
-func RequestBytes(size int64, languages int) int64 {
-	return size * int64(textBytes+languages*translationBytes)
 }
 
 // sentenceBytes is the memory that a sentence of a request takes until it is answered,
