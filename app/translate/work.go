@@ -33,7 +33,6 @@ type work struct {
 	spent    bool                   // a sentence was not tried again for want of them
 	failed   error                  // the first record that cannot be answered
 
-	waited                   time.Duration // until the first sentence joined the batch
 	tokenizing, detokenizing time.Duration // all of it, restoring markup included
 }
 
@@ -76,19 +75,19 @@ func (w *work) run(ctx context.Context) error {
 // decode has everything decoded that is to do, and what comes of it.
 func (w *work) decode(ctx context.Context) error {
 	metrics, start := w.service.cfg.Metrics, time.Now()
-	w.waited = math.MaxInt64
+	waited := time.Duration(math.MaxInt64) // until the first sentence joined the batch
 	req := engine.Request{Caller: w.req.Caller, Priority: w.req.Priority, Tokens: w.tokens, Beams: w.search.Beams}
 	err := w.service.cfg.Engine.Stream(ctx, req, w.next, func(job int, r engine.Result) error {
 		metrics.Observe(telemetry.Queue, r.Queued)
 		metrics.Observe(telemetry.Decode, r.Computed)
-		w.waited = min(w.waited, r.Queued)
+		waited = min(waited, r.Queued)
 		x := w.decoding[job]
 		delete(w.decoding, job)
 		return w.receive(x, r)
 	})
 	if err == nil && w.jobs > 0 {
-		metrics.Span(ctx, telemetry.Queue, start, start.Add(w.waited))
-		metrics.Span(ctx, telemetry.Decode, start.Add(w.waited), time.Now())
+		metrics.Span(ctx, telemetry.Queue, start, start.Add(waited))
+		metrics.Span(ctx, telemetry.Decode, start.Add(waited), time.Now())
 	}
 	return err
 }
