@@ -148,3 +148,11 @@ func Take(ctx context.Context, n int64) error {
 	}
 	return l.Take(n)
 }
+
+// Charge says who the request of a context is from, where it has a lease: a key may have
+// been in the body.
+func Charge(ctx context.Context, caller string) {
+	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
+		l.Charge(caller)
+	}
+}

@@ -159,6 +159,20 @@ func TestMemoryIsTakenFirst(t *testing.T) {
 	}
 }
 
+// What a request takes counts as its caller's, also where the key was in the body, so that
+// the body counted as nobody's.
+func TestMemoryIsTheCallers(t *testing.T) {
+	m := admission.New(1_000_000)
+	lease := m.Lease("")
+	require.NoError(t, lease.Take(500_000))
+	req := texts("one")
+	req.Caller = "alice"
+	_, err := bounded(t, &upper{}, same).Translate(admission.With(t.Context(), lease), req)
+	require.NoError(t, err)
+	assert.NoError(t, m.Lease("").Take(300_000), "the next one without a key yet")
+	assert.ErrorIs(t, m.Lease("alice").Take(100_000), admission.ErrFull)
+}
+
 // windowed is an engine that takes some jobs at a time, and lets somebody look now and then.
 type windowed struct {
 	upper

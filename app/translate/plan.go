@@ -83,6 +83,7 @@ func (w *work) plan(ctx context.Context) error {
 	for _, r := range w.req.Records {
 		size += len(r.Text)
 	}
+	admission.Charge(ctx, w.req.Caller)
 	if err := admission.Take(ctx, admission.Texts(int64(size), len(w.req.To))); err != nil {
 		return err
 	}
