@@ -31,12 +31,12 @@ type loop struct {
 	active    []*sequence // by slot of the batch
 	batch     model.Batch // nil until it is needed
 
-	stats               Stats
-	tokenRate, workRate throughput // source tokens, and these × beams, while something waits
-	waited              bool       // something waited when this round admitted
-	admitted            [2]float64 // source tokens that it admitted, and their work
-	courtesy            courtesy
-	waiting             int // calls with a sequence in the queue
+	stats                        Stats
+	tokenRate, workRate          throughput // source tokens, and these × beams, while something waits
+	waited                       bool       // something waited when this round admitted
+	admittedTokens, admittedWork float64    // source tokens that it admitted, and these × beams
+	courtesy                     courtesy
+	waiting                      int // calls with a sequence in the queue
 
 	// Scratch, kept to be used again.
 	inbox   []message
@@ -90,15 +90,15 @@ func (l *loop) round(ctx context.Context) {
 	start := time.Now()
 	l.board.begin(start)
 	defer l.board.end()
-	l.waited, l.admitted = false, [2]float64{}
+	l.waited, l.admittedTokens, l.admittedWork = false, 0, 0
 	if err := protect(func() error { return l.work(ctx) }); err != nil {
 		l.breakBatch(ctx, err)
 	}
 	spent := time.Since(start)
 	l.stats.Busy += spent
 	if l.waited { // a batch with room to spare says nothing of what it could do
-		l.tokenRate.add(l.admitted[0], spent)
-		l.workRate.add(l.admitted[1], spent)
+		l.tokenRate.add(l.admittedTokens, spent)
+		l.workRate.add(l.admittedWork, spent)
 	}
 	l.publish()
 }

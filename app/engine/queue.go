@@ -32,7 +32,6 @@ type requestQueue struct {
 	session   *session
 	caller    *callerQueue
 	flow      flow[*requestQueue]
-	charge    float64
 	sequences []*sequence
 }
 
@@ -95,9 +94,8 @@ func (q *queue) caller(name string) *callerQueue {
 }
 
 func newRequestQueue(s *session) *requestQueue {
-	p := s.request.Priority
-	r := &requestQueue{session: s, charge: chargeOf(p)}
-	r.flow = flow[*requestQueue]{of: r, weight: weightOf(p), index: outside}
+	r := &requestQueue{session: s}
+	r.flow = flow[*requestQueue]{of: r, weight: weightOf(s.request.Priority), index: outside}
 	return r
 }
 
@@ -180,7 +178,7 @@ func (q *queue) charge() {
 	c, work := r.caller, r.sequences[0].work
 	c.requests.give(&r.flow, work)
 	c.requests.ask(&r.flow, work) // and what it wants really, when it is its turn
-	q.callers.give(&c.flow, work*r.charge)
+	q.callers.give(&c.flow, work*chargeOf(r.session.request.Priority))
 	q.callers.ask(&c.flow, 0)
 }
 

@@ -42,8 +42,8 @@ func (l *loop) admit() {
 		l.queue.charge()
 		l.dequeue(s)
 		l.budget.reserve(s.cost)
-		l.admitted[0] += float64(len(s.job.Source))
-		l.admitted[1] += s.work
+		l.admittedTokens += float64(len(s.job.Source))
+		l.admittedWork += s.work
 		s.admitted = now
 		var err error
 		s.decoding, err = search.NewSequence(s.job.Search, s.job.Prefix, l.spec.EOS, l.spec.VocabSize)
