@@ -11,6 +11,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/config"
+	"dragoman/app/failure"
 	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
@@ -36,7 +37,7 @@ type border struct {
 // the last request.
 func (p *program) openBorder(ctx context.Context) (_ *border, err error) {
 	b := &border{
-		metrics:     telemetry.New(telemetry.Config{Log: p.log, ErrorCodes: httpapi.ErrorCodes(), Flags: translate.FlagNames()}),
+		metrics:     telemetry.New(telemetry.Config{Log: p.log, ErrorCodes: failure.Codes(), Flags: translate.FlagNames()}),
 		stopTracing: func(context.Context) error { return nil }, stopPprof: func() error { return nil },
 	}
 	ctx, b.cancel = context.WithCancel(ctx)

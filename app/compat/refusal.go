@@ -2,30 +2,42 @@ package compat
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
-	"os"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/admission"
+	"dragoman/app/failure"
 	"dragoman/app/wording"
 )
 
-// unreadable is the error of a body that could not be read to its end. What the
-// middleware's limits say goes on as it is.
-func unreadable(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, admission.ErrFull) {
-		return fmt.Errorf("read the body: %w", err)
+// Refuse makes the failure of an invalid request, in the words of its API.
+func Refuse(format string, args ...any) error {
+	return RefuseAs(failure.InvalidValue, format, args...)
+}
+
+// RefuseAs is [Refuse] for another kind of failure.
+func RefuseAs(kind failure.Kind, format string, args ...any) error {
+	f := failure.New(kind, "", format, args...)
+	f.Verbatim = true
+	return f
+}
+
+// Message is a failure's message as the APIs have them: a sentence.
+func Message(f *failure.Failure) string {
+	if f.Verbatim || f.Message == "" {
+		return f.Message
 	}
-	return Refuse("Invalid request: the body could not be read: it ends too early or is framed wrongly")
+	message := strings.ToUpper(f.Message[:1]) + f.Message[1:]
+	if f.Kind == failure.Internal {
+		return message // whose end, the request's id, people copy
+	}
+	return message + "."
 }
 
 // invalidJSON tells the sender what is wrong with a body that should be an object.
 func invalidJSON(err error) error {
-	var refused *RequestError
+	var refused *failure.Failure
 	if errors.As(err, &refused) {
 		return refused
 	}

@@ -1,9 +1,9 @@
-// Package toy is a backend without a model, for tests of the drop-in APIs and for
-// trying their clients. It translates by writing what is not markup in capitals.
+// Package compattest is a server of the drop-in APIs without a model, for their tests and
+// for trying their clients. It translates by writing what is not markup in capitals.
 //
 // Some texts have it fail, each in its own way: busy, closed, fail, gone, long, many
 // and wait, which ends with the request's context.
-package toy
+package compattest
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"time"
 	"unicode"
 
-	"dragoman/app/compat"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 )
@@ -23,36 +22,60 @@ import (
 // ErrSecret is the error of the text "fail". No sender of a request may see it.
 var ErrSecret = errors.New("secret: weights at /srv/weights")
 
-// Backend makes a backend with some languages of M2M100.
-func Backend() *compat.Backend {
-	return &compat.Backend{
-		Translator: Translator{}, Detector: Detector{},
-		Languages: compat.Languages{"de", "en", "es", "fr", "ja", "no", "pt", "zh"},
-	}
+// Translator writes texts in capitals. It is safe for concurrent use.
+type Translator struct {
+	Codes []string // of the languages; nil: some of M2M100's
+	Mute  bool     // it does not detect languages
+	// Asked is told each request; it may be nil.
+	Asked func(translate.Request)
 }
 
-// Translator writes texts in capitals. It is safe for concurrent use.
-type Translator struct{}
+// Languages implements [dialect.Translator].
+func (t Translator) Languages() []string {
+	if t.Codes != nil {
+		return t.Codes
+	}
+	return []string{"de", "en", "es", "fr", "ja", "no", "pt", "zh"}
+}
 
-// Translate implements [compat.Translator].
-func (Translator) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
-	results := make([]translate.Result, len(req.Records))
+// Healthy implements [dialect.Translator].
+func (Translator) Healthy() error { return nil }
+
+// Detects implements [dialect.Translator].
+func (t Translator) Detects() bool { return !t.Mute }
+
+// Translate implements [dialect.Translator].
+func (t Translator) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
+	var results []translate.Result
+	err := t.Stream(ctx, req, func(_ int, r translate.Result) error {
+		results = append(results, r)
+		return nil
+	})
+	return results, err
+}
+
+// Stream implements [dialect.Translator].
+func (t Translator) Stream(ctx context.Context, req translate.Request, yield func(int, translate.Result) error) error {
+	if t.Asked != nil {
+		t.Asked(req)
+	}
 	for i, r := range req.Records {
 		if err := failure(ctx, i, r.Text); err != nil {
-			return nil, err
+			return err
 		}
 		text := strings.ToUpper(r.Text)
 		if req.Format == translate.HTML || req.Format == translate.XML {
 			text = capitals(r.Text)
 		}
-		results[i] = translate.Result{
-			Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: req.To[0], Decoded: true,
-		}
+		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: req.To[0], Decoded: true}
 		if req.From == translate.Auto {
-			results[i].From, _, results[i].Detected = Detector{}.Detect(r.Text)
+			result.From, _, result.Detected = t.Detect(r.Text)
+		}
+		if err := yield(i, result); err != nil {
+			return err
 		}
 	}
-	return results, nil
+	return nil
 }
 
 // failure is the error of a text, nil for most.
@@ -90,12 +113,9 @@ func capitals(text string) string {
 	return out.String() + strings.ToUpper(text[end:])
 }
 
-// Detector knows Japanese by its letters and French by two words; all else with
-// letters is English. It is safe for concurrent use.
-type Detector struct{}
-
-// Detect implements [compat.Detector].
-func (Detector) Detect(text string) (code string, confidence float64, ok bool) {
+// Detect implements [dialect.Translator]. It knows Japanese by its letters and French by two
+// words; all else with letters is English.
+func (Translator) Detect(text string) (code string, confidence float64, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 	switch {
 	case len(words) == 0:

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,8 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/failure"
 	"dragoman/app/telemetry"
 )
+
+// counting gives an API metrics.
+func counting(cfg *Config) {
+	cfg.Metrics = telemetry.New(telemetry.Config{ErrorCodes: failure.Codes()})
+}
 
 // Failures of the drop-in routes are told in each API's words, and are counted once under
 // the codes that the service's own routes have.
@@ -47,8 +54,7 @@ func TestFailuresOfDropInRoutes(t *testing.T) {
 		{"a path of nobody", "/v20/nothing", `{}`, nil, 404, "error", "not_found"},
 	} {
 		t.Run(test.name+" "+test.path, func(t *testing.T) {
-			a, _ := newAPI()
-			a.cfg.Metrics = telemetry.New(telemetry.Config{ErrorCodes: ErrorCodes()})
+			a, _ := newAPI(counting)
 			h := a.Handler()
 			w := do(h, "POST", test.path, test.body, test.headers...)
 			assert.Equal(t, test.status, w.Code, w.Body.String())
@@ -69,8 +75,7 @@ func TestAllow(t *testing.T) {
 		"/v2/glossaries/1": "GET, HEAD, PUT, PATCH, DELETE, OPTIONS", "/translation": "POST, OPTIONS", "/metrics": "GET, HEAD, OPTIONS",
 	} {
 		for method, status := range map[string]int{"OPTIONS": 204, "BREW": 405} {
-			a, _ := newAPI()
-			a.cfg.Metrics = telemetry.New(telemetry.Config{ErrorCodes: ErrorCodes()})
+			a, _ := newAPI(counting)
 			w := do(a.Handler(), method, path, "")
 			assert.Equal(t, status, w.Code, "%s %s", method, path)
 			assert.ElementsMatch(t, strings.Split(want, ", "), strings.Split(w.Header().Get("Allow"), ", "), "%s %s", method, path)
@@ -86,9 +91,9 @@ func TestUsageOfKeys(t *testing.T) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "keys")
 	require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
-	a, _ := newAPI()
-	a.cfg.Gate, err = access.New(access.Config{KeysFile: file, Log: a.cfg.Log})
+	gate, err := access.New(access.Config{KeysFile: file, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
+	a, _ := newAPI(func(cfg *Config) { cfg.Gate = gate })
 	h := a.Handler()
 	for _, step := range []struct {
 		method, path, body string
