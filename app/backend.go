@@ -9,11 +9,9 @@ import (
 	"path/filepath"
 
 	"dragoman/app/cache"
-	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/language"
-	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/app/weights"
 	"dragoman/model"
@@ -25,7 +23,6 @@ import (
 // backend is a loaded model and all that translates with it.
 type backend struct {
 	service  *translate.Service
-	device   config.Device
 	model    httpapi.Model
 	engines  *engine.Engine
 	limits   translate.Limits
@@ -161,24 +158,13 @@ func (b *backend) open(ctx context.Context, at place, dir string, p *program) er
 	if err != nil {
 		return err
 	}
-	b.device, b.engines, b.cache, b.limits = at.device(), engines, results, translate.Limits{Beams: beams, MaxLength: maxLength}
-	b.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision)}
+	b.engines, b.cache, b.limits = engines, results, translate.Limits{Beams: beams, MaxLength: maxLength}
+	b.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision), Device: string(at.device())}
 	b.service, err = translate.New(translate.Config{
 		Tokenizer: tok, Engine: engines, Detector: detector, Spec: manifest.Spec, Languages: manifest.Languages,
 		MaxRecords: p.cfg.MaxRecords, MaxChars: p.cfg.MaxChars, MaxSentences: p.cfg.MaxSentences, MaxTokens: p.cfg.MaxTokens,
-		Metrics: p.metrics,
+		Metrics: p.translations,
 		Search:  options, Limits: b.limits, Cache: results, Model: identity.SHA256,
 	})
 	return err
-}
-
-// sources are what the service's metrics are read from.
-func (b *backend) sources(cfg config.Config, keys telemetry.Keys, ready func() bool) telemetry.Sources {
-	return telemetry.Sources{
-		Engines: b.engines, Rows: b.engines.Rows(), Cache: b.cache, CacheBytes: int64(cfg.CacheBytes), Keys: keys, Ready: ready,
-		Model: telemetry.ModelInfo{
-			Source: b.model.Source, Revision: b.model.Revision, Precision: b.model.Precision, Version: version, Device: string(b.device),
-		},
-		Languages: b.service.Languages(),
-	}
 }

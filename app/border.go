@@ -10,12 +10,12 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
+	"dragoman/app/cache"
 	"dragoman/app/config"
-	"dragoman/app/failure"
+	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
-	"dragoman/app/translate"
 	"dragoman/app/webpage"
 )
 
@@ -25,7 +25,6 @@ type border struct {
 	api         *httpapi.API
 	metrics     *telemetry.Metrics
 	description *openapi.Description
-	gate        *access.Gate
 
 	stopTracing func(context.Context) error
 	stopPprof   func() error
@@ -37,7 +36,7 @@ type border struct {
 // the last request.
 func (p *program) openBorder(ctx context.Context) (_ *border, err error) {
 	b := &border{
-		metrics:     telemetry.New(telemetry.Config{Log: p.log, ErrorCodes: failure.Codes(), Flags: translate.FlagNames()}),
+		metrics:     telemetry.New(p.log),
 		stopTracing: func(context.Context) error { return nil }, stopPprof: func() error { return nil },
 	}
 	ctx, b.cancel = context.WithCancel(ctx)
@@ -58,7 +57,7 @@ func (p *program) openBorder(ctx context.Context) (_ *border, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.gate = gate
+	b.metrics.Registry().MustRegister(access.Metrics(gate.Stats)...)
 	b.watching.Go(func() { gate.Watch(ctx) })
 	tracer, stop, err := telemetry.StartTracing(ctx, telemetry.TracingConfig{Version: version, Log: p.log})
 	if err != nil {
@@ -108,7 +107,8 @@ func (b *border) ready(back *backend, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	b.metrics.Watch(back.sources(cfg, b.gate, b.api.IsReady))
+	b.metrics.Registry().MustRegister(engine.Metrics(back.engines.Stats, back.engines.Rows()))
+	b.metrics.Registry().MustRegister(cache.Metrics(back.cache.Stats, int64(cfg.CacheBytes))...)
 	b.api.Ready(back.service, back.model)
 	return nil
 }

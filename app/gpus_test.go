@@ -235,7 +235,7 @@ func TestPlaces(t *testing.T) {
 			}
 			require.NoError(t, err, log.String())
 			defer func() { assert.NoError(t, b.Close()) }()
-			assert.Equal(t, test.on, b.device)
+			assert.Equal(t, string(test.on), b.model.Device)
 			assert.NoError(t, b.service.WarmUp(t.Context()))
 			assert.Contains(t, log.String(), test.said)
 			assert.Len(t, b.engines.Stats(), max(1, len(test.opened)))

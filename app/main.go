@@ -20,6 +20,7 @@ import (
 
 	"dragoman/app/config"
 	"dragoman/app/telemetry"
+	"dragoman/app/translate"
 )
 
 // version is set by the linker.
@@ -74,7 +75,7 @@ type program struct {
 	cfg config.Config // set by configure
 	log *slog.Logger  // likewise
 
-	metrics *telemetry.Metrics // of a service; nil for other subcommands
+	translations *translate.Metrics // of a service; nil for other subcommands
 }
 
 // dispatch runs the subcommand that args name; serve is the default.

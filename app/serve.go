@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dragoman/app/config"
+	"dragoman/app/translate"
 )
 
 // serve runs the service until ctx is done.
@@ -38,7 +39,7 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	p.metrics = border.metrics
+	p.translations = translate.NewMetrics(border.metrics.Registry())
 	s := &server{cfg: p.cfg, log: p.log, listener: listener, load: p.load, border: border}
 	return errors.Join(s.run(ctx), border.Close())
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/ort"
 )
@@ -173,7 +174,7 @@ func startProgram(t *testing.T, p *program, onListenerClose func(api http.Handle
 	require.NoError(t, err)
 	border, err := p.openBorder(t.Context())
 	require.NoError(t, err)
-	p.metrics = border.metrics
+	p.translations = translate.NewMetrics(border.metrics.Registry())
 	s := &server{cfg: p.cfg, log: p.log, border: border, load: p.load,
 		listener: &closeHook{Listener: listener, before: func() { onListenerClose(border.api.Handler()) }}}
 	ctx, cancel := context.WithCancel(t.Context())

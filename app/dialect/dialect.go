@@ -86,6 +86,6 @@ func (s *Server) Explain(c *gin.Context, err error) *failure.Failure {
 		ID: c.Writer.Header().Get(RequestIDHeader), Gone: c.Request.Context().Err() != nil,
 		Begun: c.GetInt(recordsKey) > 0, Deadline: c.GetBool(deadlineKey), Timeout: s.RequestTimeout,
 	})
-	f.Count(s.Metrics)
+	s.metrics.Count(f)
 	return f
 }

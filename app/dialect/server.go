@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"dragoman/app/access"
 	"dragoman/app/failure"
-	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 )
 
@@ -35,16 +35,18 @@ type Gate interface {
 
 // Config is what a [Server] works with.
 type Config struct {
-	MaxRecords     int                // of a request, and texts whose language is to be detected; 0: no bound here
-	MaxChars       int                // of each of them
-	RequestTimeout time.Duration      // of a translation, waiting included
-	Gate           Gate               // before all that translates; nil: everybody is let in
-	Metrics        *telemetry.Metrics // may be nil
+	MaxRecords     int           // of a request, and texts whose language is to be detected; 0: no bound here
+	MaxChars       int           // of each of them
+	RequestTimeout time.Duration // of a translation, waiting included
+	Gate           Gate          // before all that translates; nil: everybody is let in
+	// Registry gets the metrics of failures; nil: nobody asks for them.
+	Registry prometheus.Registerer
 }
 
 // Server is what the APIs have translations made by. It is safe for concurrent use.
 type Server struct {
 	Config
+	metrics    *failure.Metrics
 	translator atomic.Pointer[Translator] // nil until Ready
 }
 
@@ -53,7 +55,7 @@ func New(cfg Config) *Server {
 	if cfg.Gate == nil {
 		cfg.Gate = (*access.Gate)(nil) // which is open
 	}
-	return &Server{Config: cfg}
+	return &Server{Config: cfg, metrics: failure.NewMetrics(cfg.Registry)}
 }
 
 // Ready starts translating.

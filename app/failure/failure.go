@@ -4,12 +4,7 @@
 // is answered; an API only renders the [Failure].
 package failure
 
-import (
-	"fmt"
-
-	"dragoman/app/telemetry"
-	"dragoman/app/translate"
-)
+import "fmt"
 
 // Failure is an error as the sender of a request may see it.
 type Failure struct {
@@ -43,29 +38,3 @@ func (f *Failure) LibreTranslate() int { return table[f.Kind].libreTranslate }
 
 // DeepL is the HTTP status for clients of DeepL.
 func (f *Failure) DeepL() int { return table[f.Kind].deepL }
-
-// Count counts a failure that is answered.
-func (f *Failure) Count(m *telemetry.Metrics) {
-	r := table[f.Kind]
-	if r.code != "" {
-		m.Failed(string(r.code))
-	}
-	if r.refusal != "" {
-		m.Refused(r.refusal)
-	}
-	if r.cancellation != "" {
-		m.Cancelled(r.cancellation)
-	}
-}
-
-// Codes are the codes of all failures.
-func Codes() []string {
-	var list []string
-	seen := map[translate.Code]bool{"": true} // of a client that left, who gets no answer
-	for _, r := range table {
-		if !seen[r.code] {
-			list, seen[r.code] = append(list, string(r.code)), true
-		}
-	}
-	return list
-}

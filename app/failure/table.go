@@ -1,9 +1,6 @@
 package failure
 
-import (
-	"dragoman/app/telemetry"
-	"dragoman/app/translate"
-)
+import "dragoman/app/translate"
 
 // Kind is what went wrong, as far as any API or metric tells it apart.
 type Kind int
@@ -60,8 +57,8 @@ type row struct {
 	code                          translate.Code
 	native, libreTranslate, deepL int // HTTP statuses
 	wait                          int // seconds before another try, where nothing better is known; 0: another try does not help
-	refusal                       telemetry.Reason
-	cancellation                  telemetry.Cause
+	refusal                       reason
+	cancellation                  cause
 }
 
 // table is all that is answered in place of translations.
@@ -87,29 +84,29 @@ var table = [...]row{
 	NotFound:        {"not_found", 404, 404, 404, 0, "", ""},
 	NoMethod:        {"method_not_allowed", 405, 405, 405, 0, "", ""},
 
-	NoKey:       {"unauthorized", 401, 400, 403, 0, telemetry.Unauthorized, ""},
-	WrongKey:    {"unauthorized", 401, 403, 403, 0, telemetry.Unauthorized, ""},
-	RateLimited: {"rate_limited", 429, 429, 429, 1, telemetry.RateLimit, ""},
-	OverQuota:   {"rate_limited", 429, 429, 456, 1, telemetry.RateLimit, ""},
+	NoKey:       {"unauthorized", 401, 400, 403, 0, unauthorized, ""},
+	WrongKey:    {"unauthorized", 401, 403, 403, 0, unauthorized, ""},
+	RateLimited: {"rate_limited", 429, 429, 429, 1, rateLimit, ""},
+	OverQuota:   {"rate_limited", 429, 429, 456, 1, rateLimit, ""},
 
-	BodyTooLarge:      {"body_too_large", 413, 413, 413, 0, telemetry.TooLarge, ""},
+	BodyTooLarge:      {"body_too_large", 413, 413, 413, 0, tooLarge, ""},
 	BodyTimeout:       {"body_timeout", 408, 408, 408, 0, "", ""},
-	TooManyRecords:    {translate.CodeTooManyRecords, 413, 400, 413, 0, telemetry.TooLarge, ""},
-	TooManySentences:  {translate.CodeTooManySentences, 413, 400, 413, 0, telemetry.TooLarge, ""},
-	TooManyTokens:     {translate.CodeTooManyTokens, 413, 400, 413, 0, telemetry.TooLarge, ""},
-	TooManyCharacters: {"too_many_characters", 413, 400, 413, 0, telemetry.TooLarge, ""},
-	TooLarge:          {"too_large", 413, 400, 413, 0, telemetry.TooLarge, ""},
+	TooManyRecords:    {translate.CodeTooManyRecords, 413, 400, 413, 0, tooLarge, ""},
+	TooManySentences:  {translate.CodeTooManySentences, 413, 400, 413, 0, tooLarge, ""},
+	TooManyTokens:     {translate.CodeTooManyTokens, 413, 400, 413, 0, tooLarge, ""},
+	TooManyCharacters: {"too_many_characters", 413, 400, 413, 0, tooLarge, ""},
+	TooLarge:          {"too_large", 413, 400, 413, 0, tooLarge, ""},
 
-	NotReady:     {"not_ready", 503, 503, 503, 1, telemetry.NotReady, ""},
+	NotReady:     {"not_ready", 503, 503, 503, 1, notReady, ""},
 	Stuck:        {"stuck", 503, 503, 503, 1, "", ""},
-	Busy:         {"busy", 503, 503, 529, 1, telemetry.QueueFull, ""},
-	NoTime:       {"busy", 503, 503, 529, 1, telemetry.Deadline, ""},
-	ShuttingDown: {"shutting_down", 503, 503, 503, 1, telemetry.ShuttingDown, ""},
-	Interrupted:  {"shutting_down", 503, 503, 503, 1, telemetry.ShuttingDown, telemetry.Interrupted},
-	Timeout:      {"timeout", 504, 504, 504, 0, "", telemetry.TimedOut},
+	Busy:         {"busy", 503, 503, 529, 1, queueFull, ""},
+	NoTime:       {"busy", 503, 503, 529, 1, deadline, ""},
+	ShuttingDown: {"shutting_down", 503, 503, 503, 1, shuttingDown, ""},
+	Interrupted:  {"shutting_down", 503, 503, 503, 1, shuttingDown, interrupted},
+	Timeout:      {"timeout", 504, 504, 504, 0, "", timedOut},
 	Unfinished:   {translate.CodeUnfinished, 422, 400, 400, 0, "", ""},
 	Internal:     {"internal", 500, 500, 500, 0, "", ""},
-	ClientGone:   {"", 499, 499, 499, 0, "", telemetry.ClientGone},
+	ClientGone:   {"", 499, 499, 499, 0, "", clientGone},
 }
 
 // kindOf is the kind of a code of the use case. What it refuses is the sender's to change,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
 	"dragoman/app/access"
@@ -41,11 +42,12 @@ const (
 // probes are the routes that monitoring asks for all the time.
 var probes = []string{healthPath, readyPath, metricsPath}
 
-// Model says which model translates, for GET /.
+// Model says which model translates, for GET / and the metrics.
 type Model struct {
 	Source    string `json:"source"`
 	Revision  string `json:"revision,omitempty"`
 	Precision string `json:"precision"`
+	Device    string `json:"-"` // that it runs on
 }
 
 // Config is what an [API] works with.
@@ -74,6 +76,7 @@ type API struct {
 	server   *dialect.Server // behind the APIs
 	bodies   *body.Bounds
 	model    atomic.Pointer[Model] // nil until Ready
+	info     *prometheus.GaugeVec  // of the model
 	draining atomic.Bool
 }
 
@@ -82,18 +85,22 @@ func New(cfg Config) *API {
 	if cfg.Memory == nil {
 		cfg.Memory = admission.New(256 * cfg.MaxBodyBytes)
 	}
-	return &API{
+	a := &API{
 		cfg: cfg,
 		server: dialect.New(dialect.Config{
-			MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Metrics: cfg.Metrics,
+			MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Registry: cfg.Metrics.Registry(),
 		}),
 		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout}),
 	}
+	a.info = a.newMetrics(cfg.Metrics.Registry())
+	return a
 }
 
 // Ready starts translating.
 func (a *API) Ready(t dialect.Translator, m Model) {
 	a.model.Store(&m)
+	a.info.Reset()
+	a.info.With(m.labels(a.cfg.Version)).Set(1)
 	a.server.Ready(t)
 }
 

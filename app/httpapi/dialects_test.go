@@ -12,13 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
-	"dragoman/app/failure"
 	"dragoman/app/telemetry"
 )
 
 // counting gives an API metrics.
 func counting(cfg *Config) {
-	cfg.Metrics = telemetry.New(telemetry.Config{ErrorCodes: failure.Codes()})
+	cfg.Metrics = telemetry.New(cfg.Log)
 }
 
 // Failures of the drop-in routes are told in each API's words, and are counted once under

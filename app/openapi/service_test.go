@@ -16,7 +16,6 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/engine"
-	"dragoman/app/failure"
 	"dragoman/app/httpapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
@@ -136,6 +135,6 @@ func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	return httpapi.New(httpapi.Config{
 		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: 20 * time.Millisecond,
 		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
-		Metrics: telemetry.New(telemetry.Config{ErrorCodes: failure.Codes(), Flags: translate.FlagNames()}),
+		Metrics: telemetry.New(slog.New(slog.DiscardHandler)),
 	})
 }
