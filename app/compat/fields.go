@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/body"
+	"dragoman/app/excerpt"
 	"dragoman/app/failure"
-	"dragoman/app/wording"
 )
 
 // maxPairs bounds the fields of a form, as net/url does, those of an object, and the
@@ -33,7 +33,7 @@ type Fields struct {
 func readFields(c *gin.Context) (Fields, error) {
 	r := c.Request
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return Fields{}, Refuse("Invalid request: Content-Encoding is %q, send the body as it is", wording.Short(coding))
+		return Fields{}, Refuse("Invalid request: Content-Encoding is %q, send the body as it is", excerpt.Of(coding))
 	}
 	raw, err := body.Read(c.Writer, r)
 	if err != nil {
@@ -195,7 +195,7 @@ func (f Fields) Bool(name string) (bool, error) {
 	case "1", "true":
 		return true, nil
 	}
-	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, wording.Short(raw))
+	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, excerpt.Of(raw))
 }
 
 // Given says whether a field has a value other than an empty one.

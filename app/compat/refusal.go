@@ -7,8 +7,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"dragoman/app/dialect"
+	"dragoman/app/excerpt"
 	"dragoman/app/failure"
-	"dragoman/app/wording"
 )
 
 // Refuse makes the failure of an invalid request, in the words of its API.
@@ -43,19 +44,19 @@ func invalidJSON(err error) error {
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return Refuse("Invalid JSON format: the body is %s, expected an object", wording.Kind(semantic.JSONKind))
+		return Refuse("Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(semantic.JSONKind))
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return Refuse("Invalid request: %s appears twice", wording.Short(syntactic.JSONPointer.LastToken()))
+			return Refuse("Invalid request: %s appears twice", excerpt.Of(syntactic.JSONPointer.LastToken()))
 		}
-		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, wording.Short(syntactic.Err.Error()))
+		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
 	return Refuse("Invalid JSON format: the body ends too early")
 }
 
 // wrongType is the error of a field with another kind of value than is wanted.
 func wrongType(name string, value jsontext.Value, wanted string) error {
-	return Refuse("Invalid request: %s is %s, expected %s", name, wording.Kind(value.Kind()), wanted)
+	return Refuse("Invalid request: %s is %s, expected %s", name, dialect.JSONKind(value.Kind()), wanted)
 }

@@ -13,9 +13,9 @@ import (
 
 	"dragoman/app/body"
 	"dragoman/app/engine"
+	"dragoman/app/excerpt"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
-	"dragoman/app/wording"
 )
 
 // translationBody is the body of POST /translation. The pointers tell a missing
@@ -160,7 +160,7 @@ func parsePriority(field optional[string]) (engine.Priority, error) {
 	case field.value == "low":
 		return engine.Low, nil
 	}
-	return 0, failure.New(failure.InvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", wording.Short(field.value))
+	return 0, failure.New(failure.InvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", excerpt.Of(field.value))
 }
 
 func missing(field string) error {
@@ -173,13 +173,13 @@ func missing(field string) error {
 func checkMediaType(h http.Header) error {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return failure.New(failure.MediaType, "", "Content-Type is %q: send application/json", wording.Short(h.Get("Content-Type")))
+		return failure.New(failure.MediaType, "", "Content-Type is %q: send application/json", excerpt.Of(h.Get("Content-Type")))
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return failure.New(failure.MediaType, "", "charset is %q: send UTF-8", wording.Short(charset))
+		return failure.New(failure.MediaType, "", "charset is %q: send UTF-8", excerpt.Of(charset))
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", wording.Short(coding))
+		return failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
 	}
 	return nil
 }

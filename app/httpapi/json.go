@@ -8,8 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"dragoman/app/dialect"
+	"dragoman/app/excerpt"
 	"dragoman/app/failure"
-	"dragoman/app/wording"
 )
 
 // atMost makes what reads an array, and stops where it has too many items: each takes
@@ -52,9 +53,9 @@ func explainJSON(err error) error {
 			return failure.New(failure.UnknownField, field, "%s is not a field that is known here", field)
 		}
 		if field == "" {
-			return failure.New(failure.WrongType, "", "the body is %s, expected an object", wording.Kind(semantic.JSONKind))
+			return failure.New(failure.WrongType, "", "the body is %s, expected an object", dialect.JSONKind(semantic.JSONKind))
 		}
-		return failure.New(failure.WrongType, field, "%s is %s, expected %s", field, wording.Kind(semantic.JSONKind), wantedKind(field))
+		return failure.New(failure.WrongType, field, "%s is %s, expected %s", field, dialect.JSONKind(semantic.JSONKind), wantedKind(field))
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
@@ -63,7 +64,7 @@ func explainJSON(err error) error {
 			return failure.New(failure.DuplicateField, field, "%s appears twice", field)
 		}
 		return failure.New(failure.InvalidJSON, field, "the body is not JSON at byte %d: %s",
-			syntactic.ByteOffset, wording.Short(syntactic.Err.Error()))
+			syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
 	return failure.New(failure.InvalidJSON, "", "the body is not JSON: it ends too early")
 }
@@ -99,7 +100,7 @@ func fieldName(p jsontext.Pointer) string {
 		if name.Len() > 0 {
 			name.WriteByte('.')
 		}
-		name.WriteString(wording.Short(token))
+		name.WriteString(excerpt.Of(token))
 	}
-	return wording.Short(name.String())
+	return excerpt.Of(name.String())
 }

@@ -15,10 +15,10 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/body"
 	"dragoman/app/dialect"
+	"dragoman/app/excerpt"
 	"dragoman/app/failure"
 	"dragoman/app/openapi"
 	"dragoman/app/webpage"
-	"dragoman/app/wording"
 )
 
 // requestIDPattern is what a client's request id may look like to be used: it
@@ -61,7 +61,7 @@ func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 	attrs := []slog.Attr{
 		slog.String("id", idOf(c)),
 		slog.String("method", c.Request.Method),
-		slog.String("path", wording.Short(c.Request.URL.Path)),
+		slog.String("path", excerpt.Of(c.Request.URL.Path)),
 		slog.Int("status", status),
 		slog.Duration("took", took),
 	}

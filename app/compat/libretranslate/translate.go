@@ -6,8 +6,8 @@ import (
 
 	"dragoman/app/compat"
 	"dragoman/app/dialect"
+	"dragoman/app/excerpt"
 	"dragoman/app/translate"
-	"dragoman/app/wording"
 )
 
 // request is a request to translate that was understood.
@@ -69,13 +69,13 @@ func decode(fields compat.Fields, languages compat.Languages) (request, error) {
 	if req.from, ok = languages.Source(source); strings.EqualFold(source, translate.Auto) {
 		req.from = translate.Auto
 	} else if !ok {
-		return req, compat.Refuse("%s is not supported", wording.Short(source))
+		return req, compat.Refuse("%s is not supported", excerpt.Of(source))
 	}
 	if req.to, ok = languages.Target(target); !ok {
 		if compat.IsTraditional(target) {
-			return req, compat.Refuse("%s is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", wording.Short(target))
+			return req, compat.Refuse("%s is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", excerpt.Of(target))
 		}
-		return req, compat.Refuse("%s is not supported", wording.Short(target))
+		return req, compat.Refuse("%s is not supported", excerpt.Of(target))
 	}
 	req.format, err = format(fields)
 	return req, err
@@ -113,7 +113,7 @@ func format(fields compat.Fields) (translate.Format, error) {
 	case "html":
 		return translate.HTML, nil
 	}
-	return translate.Text, compat.Refuse("%s format is not supported", wording.Short(name))
+	return translate.Text, compat.Refuse("%s format is not supported", excerpt.Of(name))
 }
 
 // answer puts the results into the form that the request asks for.

@@ -1,4 +1,4 @@
-// Package contract holds HTTP exchanges against an OpenAPI 3.1 document. It is for
+// Package contracttest holds HTTP exchanges against an OpenAPI 3.1 document. It is for
 // tests only.
 //
 // A document is a contract in both directions, and so is the check: what the service
@@ -7,7 +7,7 @@
 //
 // Answers are checked more strictly than the document says: fields that it does not
 // describe are faults, so that no field appears that nobody wrote down.
-package contract
+package contracttest
 
 import (
 	"bytes"
