@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -56,10 +57,11 @@ func (p *program) monitor(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.configure(); err != nil {
+	cfg, log, err := configure(p.environ, p.stderr)
+	if err != nil {
 		return err
 	}
-	m, err := f.monitor(servers, p.cfg.Port)
+	m, err := f.monitor(servers, cfg.Port)
 	if err != nil {
 		return &usageError{fmt.Errorf("monitor: %w", err)}
 	}
@@ -72,7 +74,7 @@ func (p *program) monitor(ctx context.Context, args []string) (err error) {
 		defer func() { err = errors.Join(err, file.Close()) }()
 		sinks = append(sinks, monitor.NewCSV(file))
 	}
-	return p.watch(ctx, f, m, sinks)
+	return p.watch(ctx, f, m, log, sinks)
 }
 
 // monitor makes the monitor of the flags and servers; port is that of hosts without one.
@@ -102,7 +104,7 @@ func (f *monitorFlags) monitor(servers []string, port int) (*monitor.Monitor, er
 }
 
 // watch runs a monitor, with what standard output shows of it.
-func (p *program) watch(ctx context.Context, f monitorFlags, m *monitor.Monitor, sinks []monitor.Sink) error {
+func (p *program) watch(ctx context.Context, f monitorFlags, m *monitor.Monitor, log *slog.Logger, sinks []monitor.Sink) error {
 	switch {
 	case f.csv == "-" || (f.csv == "" && !f.plain && !isTerminal(p.stdout)):
 		return m.Run(ctx, append(sinks, monitor.NewCSV(p.stdout))...)
@@ -111,7 +113,7 @@ func (p *program) watch(ctx context.Context, f monitorFlags, m *monitor.Monitor,
 	}
 	live, err := monitor.NewLive(f.interval)
 	if err != nil {
-		p.log.Warn("no live view, lines in place of it", "error", err)
+		log.Warn("no live view, lines in place of it", "error", err)
 		return m.Run(ctx, append(sinks, monitor.NewPlain(p.stdout))...)
 	}
 	ctx, cancel := context.WithCancel(ctx)

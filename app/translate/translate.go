@@ -8,7 +8,7 @@
 //	count      the tokens of all others, for the engine to admit      (encode.go)
 //	encode     protect markup, tokenize, when the engine has room     (encode.go)
 //	decode     all sentences of all records, a window at a time       (work.go)
-//	judge      what came back: whole, no loop, markup in place?       (judge.go)
+//	check      what came back: whole, no loop, markup in place?       (check.go)
 //	retry      those that failed, in another way, together            (retry.go)
 //	join       sentences to records, with all that stands between     (join.go)
 package translate

@@ -98,7 +98,7 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	x.computed += r.Computed
 	x.decoded = len(r.Tokens)
 	start := time.Now()
-	o := w.judge(x, r)
+	o := w.check(x, r)
 	w.detokenizing += time.Since(start)
 	if x.best == nil || o.flags < x.best.flags {
 		x.best = &o

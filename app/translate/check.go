@@ -8,9 +8,9 @@ import (
 	"dragoman/app/language"
 )
 
-// judge turns what the engine decoded for a sentence into text and says what is
+// check turns what the engine decoded for a sentence into text and says what is
 // wrong with it.
-func (w *work) judge(x *sentence, r engine.Result) outcome {
+func (w *work) check(x *sentence, r engine.Result) outcome {
 	s, to := w.service, x.pair.to
 	o := outcome{
 		text: strings.TrimSpace(s.cfg.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), decoded: true,

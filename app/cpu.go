@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"runtime"
 
 	"dragoman/app/config"
@@ -37,20 +38,21 @@ func loadRuntime(library string) (modelRuntime, error) {
 	return ortRuntime{r}, nil
 }
 
-// processor is the CPU.
-type processor struct {
-	*program
+// cpuBackend runs models on the CPU.
+type cpuBackend struct {
+	cfg     config.Config
+	log     *slog.Logger
 	runtime modelRuntime
 }
 
-func (c *processor) device() config.Device      { return config.CPU }
-func (c *processor) precision() model.Precision { return "" }
-func (c *processor) close() error               { return nil }
+func (c *cpuBackend) device() config.Device      { return config.CPU }
+func (c *cpuBackend) precision() model.Precision { return "" }
+func (c *cpuBackend) close() error               { return nil }
 
-func (c *processor) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
+func (c *cpuBackend) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
 	spec := manifest.Spec
 	workers, threads := c.cfg.Share(spec, runtime.GOMAXPROCS(0))
-	opts := c.openOptions(spec, threads)
+	opts := cpuOptions(c.cfg, c.log, spec, threads)
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
 		m, err := c.runtime.Open(ctx, dir, opts)
 		opts.Verify = model.VerifyNever // the other workers read the same files
@@ -70,9 +72,9 @@ func (c *processor) start(ctx context.Context, dir string, manifest *model.Manif
 	return engine.Start(cfg, models...)
 }
 
-// openOptions says how the program opens a model on the CPU.
-func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
+// cpuOptions says how a model is opened on the CPU.
+func cpuOptions(cfg config.Config, log *slog.Logger, spec model.Spec, threads int) ort.Options {
 	return ort.Options{
-		Threads: threads, Verify: p.cfg.Verify, NoPrepack: !bool(p.cfg.Prepack) || spec.Small(), Log: p.log,
+		Threads: threads, Verify: cfg.Verify, NoPrepack: !bool(cfg.Prepack) || spec.Small(), Log: log,
 	}
 }

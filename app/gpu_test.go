@@ -145,7 +145,7 @@ func TestServiceOnGPUs(t *testing.T) {
 }
 
 // One GPU falls off the bus, then the other: nobody notices the first, and the second
-// makes the service ask to be started anew.
+// makes the service ask to be started again.
 func TestServiceLosesItsGPUs(t *testing.T) {
 	f := &fakeGPUs{count: 2}
 	r := serviceOn(t, f, "CACHE_BYTES=0")
@@ -180,8 +180,8 @@ func TestServiceLosesItsGPUs(t *testing.T) {
 	assert.Contains(t, metrics, "dragoman_ready 0\n")
 }
 
-// TestPlaces is where the model ends up, and what is said about it.
-func TestPlaces(t *testing.T) {
+// TestBackends is where the model ends up, and what is said about it.
+func TestBackends(t *testing.T) {
 	unavailable := fmt.Errorf("%w: it is full", device.ErrUnavailable)
 	damaged := fmt.Errorf("the file is damaged")
 	int8Folder := filepath.Join(t.TempDir(), "int8")
@@ -225,8 +225,7 @@ func TestPlaces(t *testing.T) {
 				environ = append(environ, "PRECISION=auto")
 			}
 			p := &program{environ: environ, stderr: &log, loadRuntime: loadRuntime, loadGPUs: test.gpus.load}
-			require.NoError(t, p.configure())
-			b, err := p.load(t.Context())
+			b, err := load(t, p)
 			assert.Equal(t, test.opened, test.gpus.opened)
 			if test.on == "" {
 				require.Error(t, err)

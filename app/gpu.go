@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sort"
 
@@ -48,17 +49,18 @@ func loadGPUs(library string) (gpuRuntime, error) {
 	return cudaRuntime{r}, nil
 }
 
-// gpus are the NVIDIA GPUs that the configuration lets the model run on.
-type gpus struct {
-	*program
+// gpuBackend runs models on the NVIDIA GPUs that the configuration allows.
+type gpuBackend struct {
+	cfg     config.Config
+	log     *slog.Logger
 	runtime gpuRuntime
 	numbers []int
 }
 
 // openGPUs finds the GPUs. It fails where there is none, with what is missing, and where
 // CUDA_DEVICES names one that is not there.
-func (p *program) openGPUs(library string) (_ *gpus, err error) {
-	rt, err := p.loadGPUs(library)
+func (l *loader) openGPUs(library string) (_ *gpuBackend, err error) {
+	rt, err := l.loadGPUs(library)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func (p *program) openGPUs(library string) (_ *gpus, err error) {
 	if err != nil {
 		return nil, err
 	}
-	numbers := p.cfg.CUDADevices
+	numbers := l.cfg.CUDADevices
 	if len(numbers) == 0 {
 		for i := range n {
 			numbers = append(numbers, i)
@@ -80,14 +82,14 @@ func (p *program) openGPUs(library string) (_ *gpus, err error) {
 	if last := slices.Max(numbers); last >= n {
 		return nil, fmt.Errorf("CUDA_DEVICES has %d, but there are %d GPUs, the first is 0", last, n)
 	}
-	return &gpus{p, rt, numbers}, nil
+	return &gpuBackend{l.cfg, l.log, rt, numbers}, nil
 }
 
-func (g *gpus) device() config.Device      { return config.CUDA }
-func (g *gpus) precision() model.Precision { return model.FP16 }
-func (g *gpus) close() error               { return g.runtime.Close() }
+func (g *gpuBackend) device() config.Device      { return config.CUDA }
+func (g *gpuBackend) precision() model.Precision { return model.FP16 }
+func (g *gpuBackend) close() error               { return g.runtime.Close() }
 
-func (g *gpus) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
+func (g *gpuBackend) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
 	if manifest.Precision == model.INT8 {
 		return nil, fmt.Errorf("%w: %s holds an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere, dir)
 	}
@@ -110,7 +112,7 @@ func (g *gpus) start(ctx context.Context, dir string, manifest *model.Manifest, 
 
 // open loads the model for each worker, GPU by GPU. Where none was named, those that do
 // not work are left out, as long as one does.
-func (g *gpus) open(ctx context.Context, dir string) (models []gpuModel, err error) {
+func (g *gpuBackend) open(ctx context.Context, dir string) (models []gpuModel, err error) {
 	defer func() {
 		if err != nil {
 			models, err = nil, errors.Join(err, engine.CloseModels(models))
@@ -142,7 +144,7 @@ func (g *gpus) open(ctx context.Context, dir string) (models []gpuModel, err err
 }
 
 // openOn loads the model for each worker of a GPU: all, or with an error none.
-func (g *gpus) openOn(ctx context.Context, dir string, opts *device.Options) ([]gpuModel, error) {
+func (g *gpuBackend) openOn(ctx context.Context, dir string, opts *device.Options) ([]gpuModel, error) {
 	return engine.OpenModels(max(1, g.cfg.Workers), func() (gpuModel, error) {
 		m, err := g.runtime.Open(ctx, dir, *opts)
 		opts.Verify = model.VerifyNever // the other workers and GPUs read the same files
