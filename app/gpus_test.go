@@ -245,6 +245,10 @@ func TestPlaces(t *testing.T) {
 
 // What is pulled is for where serve is going to run, which need not be here.
 func TestPullForGPUs(t *testing.T) {
+	pull := func(gpus *fakeGPUs, environ ...string) *program {
+		return &program{environ: environment(append(environ, "SAVE_WEIGHTS="+t.TempDir())...), stdout: new(bytes.Buffer), stderr: new(bytes.Buffer),
+			loadRuntime: loadRuntime, loadGPUs: gpus.load}
+	}
 	for _, test := range []struct {
 		name    string
 		gpus    *fakeGPUs
@@ -252,22 +256,25 @@ func TestPullForGPUs(t *testing.T) {
 		want    model.Precision
 	}{
 		{"DEVICE=cuda without a GPU", &fakeGPUs{}, []string{"DEVICE=cuda"}, model.FP16},
-		{"DEVICE=cuda in single precision", &fakeGPUs{}, []string{"DEVICE=cuda", "PRECISION=fp32"}, model.FP32},
 		{"auto with a GPU", &fakeGPUs{count: 1}, []string{"DEVICE=auto"}, model.FP16},
-		{"auto without a GPU", &fakeGPUs{}, []string{"DEVICE=auto"}, model.FP32},
-		{"auto without ONNX Runtime", &fakeGPUs{count: 1}, []string{"DEVICE=auto", "ONNXRUNTIME_LIB=/nowhere.so"}, model.FP32},
+		{"auto without a GPU", &fakeGPUs{}, []string{"DEVICE=auto"}, ""},
+		{"auto without ONNX Runtime", &fakeGPUs{count: 1}, []string{"DEVICE=auto", "ONNXRUNTIME_LIB=/nowhere.so"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var stdout, log bytes.Buffer
-			out := t.TempDir()
-			p := &program{environ: append(environment("SAVE_WEIGHTS="+out), test.environ...), stdout: &stdout, stderr: &log,
-				loadRuntime: loadRuntime, loadGPUs: test.gpus.load}
-			require.NoError(t, p.pull(t.Context(), nil), log.String())
-			m, err := model.ReadManifest(strings.TrimSpace(stdout.String()))
+			p := pull(test.gpus, test.environ...)
+			require.NoError(t, p.configure())
+			precision, err := p.pullPrecision()
 			require.NoError(t, err)
-			assert.Equal(t, test.want, m.Precision)
+			assert.Equal(t, test.want, precision)
 		})
 	}
+	t.Run("DEVICE=cuda in single precision", func(t *testing.T) {
+		p := pull(&fakeGPUs{}, "DEVICE=cuda", "PRECISION=fp32")
+		require.NoError(t, p.pull(t.Context(), nil))
+		m, err := model.ReadManifest(strings.TrimSpace(p.stdout.(*bytes.Buffer).String()))
+		require.NoError(t, err)
+		assert.Equal(t, model.FP32, m.Precision)
+	})
 }
 
 func TestFit(t *testing.T) {
