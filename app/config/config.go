@@ -21,7 +21,7 @@ import (
 )
 
 // Config is the whole configuration. [Parse] makes it; every value in it is
-// usable. The help tags are the text of the README's table and of `dragoman help`.
+// usable. The help tags are the text of docs/configuration.md and of `dragoman help`.
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
