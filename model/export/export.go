@@ -26,6 +26,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
@@ -114,18 +115,30 @@ func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m
 
 // graphFile is a graph of an exported folder.
 type graphFile struct {
-	file  string
-	build func(*weights, model.Spec) (*onnx.Graph, error)
+	file     string
+	backend  func(*builder) operators
+	describe func(network) // [network.encoder] or [network.decoder]
 }
 
-// graphsFor are the graphs of an export. Those for devices need no weights that the
+// graphsFor are the graphs of an export. Those for GPUs need no weights that the
 // others have not; an int8 export has no use for them.
 func graphsFor(precision model.Precision) []graphFile {
-	graphs := []graphFile{{model.EncoderFile, encoder}, {model.DecoderFile, decoder}}
+	onCPU := func(b *builder) operators { return cpu{b} }
+	onGPU := func(b *builder) operators { return &cuda{builder: b} }
+	graphs := []graphFile{{model.EncoderFile, onCPU, network.encoder}, {model.DecoderFile, onCPU, network.decoder}}
 	if precision != model.INT8 {
-		graphs = append(graphs, graphFile{model.DeviceEncoderFile, deviceEncoder}, graphFile{model.DeviceDecoderFile, deviceDecoder})
+		graphs = append(graphs,
+			graphFile{model.DeviceEncoderFile, onGPU, network.encoder}, graphFile{model.DeviceDecoderFile, onGPU, network.decoder})
 	}
 	return graphs
+}
+
+// build builds the graph, whose name is that of its file up to the first dot.
+func (g graphFile) build(w *weights, spec model.Spec) (*onnx.Graph, error) {
+	name, _, _ := strings.Cut(g.file, ".")
+	b := &builder{Graph: onnx.NewGraph(name), w: w, spec: spec}
+	g.describe(network{b, g.backend(b)})
+	return b.Graph, b.err
 }
 
 // copyTokenizer copies the tokenizer's files and enters them in the manifest.
