@@ -5,8 +5,8 @@ import (
 	"dragoman/model/onnx"
 )
 
-// cpu are the operators of graphs for package model/ort. Matrix products are ONNX
-// Runtime's, all else is done by the operators of package model/ort/ops.
+// cpu are the operators of graphs for package model/cpu. Matrix products are ONNX
+// Runtime's, all else is done by the operators of package model/cpu/ops.
 //
 // Inputs of the encoder, for B sentences of T tokens in all:
 //   - ids, pos int64 [T]: the tokens and their positions, from 0 in each sentence;

@@ -7,8 +7,8 @@ import (
 	"dragoman/model/onnx"
 )
 
-// cuda are the operators of graphs for package model/device: those of package
-// model/device/kernels and ONNX Runtime's matrix products. Activations have the type in
+// cuda are the operators of graphs for package model/cuda: those of package
+// model/cuda/kernels and ONNX Runtime's matrix products. Activations have the type in
 // which the matrices are stored, the residual stream, biases and norms are in single
 // precision.
 //
@@ -44,7 +44,7 @@ func (b *cuda) decoderInputs() {
 	b.tracked = b.kernel("Track", []string{"feed", "history"}, 1)[0]
 }
 
-// kernel adds an operator of package model/device/kernels.
+// kernel adds an operator of package model/cuda/kernels.
 func (b *cuda) kernel(op string, inputs []string, outputs int, attrs ...onnx.Attr) []string {
 	return b.Node(onnx.Dragoman, b.kernelName(op), inputs, outputs, attrs...)
 }

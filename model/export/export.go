@@ -1,13 +1,15 @@
-// Package export turns a Hugging Face M2M100 checkpoint into the two ONNX graphs
-// that dragoman serves, and their weights.
+// Package export turns a Hugging Face M2M100 checkpoint into the ONNX graphs that
+// dragoman serves, and their weights.
 //
-// The exported folder holds encoder.onnx, decoder.onnx, weights.bin (external
-// data of both, each weight page aligned and stored once), the tokenizer's files
-// and, written last, dragoman.json. The graphs are made for serving:
+// The exported folder holds an encoder and a decoder for CPUs (encoder.onnx,
+// decoder.onnx) and, but for int8, for GPUs, weights.bin (external data of all, each
+// weight page aligned and stored once), the tokenizer's files and, written last,
+// dragoman.json. The layers are described once, in network.go, over the operators of
+// cpu.go and cuda.go. The graphs are made for serving:
 //
-//   - matrix products are ONNX Runtime's; what is between them are the operators of
-//     package model/ort/ops, each of which does all that lies between two products
-//     in one pass;
+//   - matrix products are ONNX Runtime's; what is between them are operators of our own
+//     (packages model/cpu/ops and model/cuda/kernels), each of which does all that lies
+//     between two products in one pass;
 //   - the encoder takes sentences without padding and writes the keys and values of
 //     the decoder's cross attention, so hidden states never leave it;
 //   - the decoder runs one step for rows of different lengths, writes its KV cache
@@ -86,7 +88,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	return m, publish(work, outDir, m)
 }
 
-// writeGraphs writes both graphs and their weights into dir and enters them in
+// writeGraphs writes the graphs and their weights into dir and enters them in
 // the manifest.
 func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) error {
 	data, err := onnx.CreateData(filepath.Join(dir, model.WeightsFile))
@@ -128,7 +130,7 @@ func graphsFor(precision model.Precision) []graphFile {
 	graphs := []graphFile{{model.EncoderFile, onCPU, network.encoder}, {model.DecoderFile, onCPU, network.decoder}}
 	if precision != model.INT8 {
 		graphs = append(graphs,
-			graphFile{model.DeviceEncoderFile, onGPU, network.encoder}, graphFile{model.DeviceDecoderFile, onGPU, network.decoder})
+			graphFile{model.CUDAEncoderFile, onGPU, network.encoder}, graphFile{model.CUDADecoderFile, onGPU, network.decoder})
 	}
 	return graphs
 }

@@ -1,0 +1,87 @@
+package cpu
+
+import (
+	"fmt"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"dragoman/model"
+)
+
+// encoderTokens is how many tokens the encoder takes in one run, but for a single
+// sentence that has more. It bounds the memory of activations; more tokens at a time
+// are no faster.
+const encoderTokens = 1024
+
+// encoding is the encoder bound to the memory of cross attention.
+type encoding struct {
+	bound *binding
+	arena arena
+}
+
+// encode runs the encoder on sources and writes the keys and values of their cross
+// attention to the rows of the store that slots names.
+func (e *encoding) encode(m *Model, sources [][]int64, slots []int32, cross *store) (err error) {
+	if e.bound == nil {
+		if e.bound, err = newBinding(m.encoder); err != nil {
+			return err
+		}
+		cross.bind(e.bound, "cross")
+	}
+	for len(sources) > 0 {
+		n, tokens := 0, 0
+		for n < len(sources) && (n == 0 || tokens+len(sources[n]) <= encoderTokens) {
+			tokens += len(sources[n])
+			n++
+		}
+		if err := e.run(sources[:n], slots[:n], tokens); err != nil {
+			return fmt.Errorf("encoder on %d sentences of %d tokens in all: %w", n, tokens, err)
+		}
+		sources, slots = sources[n:], slots[n:]
+	}
+	return nil
+}
+
+func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
+	n := len(sources)
+	if err := e.arena.begin(16*tokens+4*(n+1)+4*n+4, 5); err != nil {
+		return err
+	}
+	ids, pos := e.arena.part(8*tokens), e.arena.part(8*tokens)
+	offsets, rows, stored := e.arena.part(4*(n+1)), e.arena.part(4*n), e.arena.part(4)
+
+	at := 0
+	for i, source := range sources {
+		view[int32](offsets, n+1)[i] = int32(at)
+		copy(view[int64](ids, tokens)[at:], source)
+		for j := range source {
+			view[int64](pos, tokens)[at+j] = int64(j)
+		}
+		at += len(source)
+	}
+	view[int32](offsets, n+1)[n] = int32(at)
+	copy(view[int32](rows, n), slots)
+
+	e.bound.input("ids", ort.TensorElementDataTypeInt64, ids, tokens)
+	e.bound.input("pos", ort.TensorElementDataTypeInt64, pos, tokens)
+	e.bound.input("offsets", ort.TensorElementDataTypeInt32, offsets, n+1)
+	e.bound.input("slots", ort.TensorElementDataTypeInt32, rows, n)
+	e.bound.output("stored", ort.TensorElementDataTypeInt32, stored, 1)
+	return e.bound.run()
+}
+
+func (e *encoding) close() error {
+	err := e.bound.close()
+	e.arena.close()
+	return err
+}
+
+// tokenSize is the number of bytes of a token's keys and values in one layer. An
+// int8 model keeps them in half precision: that halves what attention reads from
+// memory, and rounds a hundred times finer than its matrix products do.
+func (m *Model) tokenSize() int {
+	if m.manifest.Precision == model.INT8 {
+		return 2 * m.manifest.Spec.DModel * 2
+	}
+	return 2 * m.manifest.Spec.DModel * 4
+}
