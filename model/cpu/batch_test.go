@@ -44,31 +44,12 @@ func identical(t testing.TB, precision model.Precision, cases []modeltest.Case) 
 	return float64(same) / float64(len(cases))
 }
 
-func TestBatchRefuses(t *testing.T) {
-	modeltest.CheckRefusals(t, cputest.Open(t, cputest.Bundled(), model.INT8))
-}
-
-func TestBatchWithDoneContext(t *testing.T) {
-	m := cputest.Open(t, cputest.Bundled(), model.INT8)
-	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: 4})
-	require.NoError(t, err)
-	defer b.Close()
-	modeltest.CheckDoneContext(t, b)
-}
-
-func TestClosedBatch(t *testing.T) {
-	m := cputest.Open(t, cputest.Bundled(), model.INT8)
-	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: 4})
-	require.NoError(t, err)
-	require.NoError(t, b.Close())
-	assert.ErrorContains(t, b.Join(t.Context(), [][]int64{{2}}), "the batch is closed")
-	assert.NoError(t, b.Close(), "closing twice is harmless")
-}
-
 // TestLongestTarget decodes up to the model's last position and not beyond.
 func TestLongestTarget(t *testing.T) {
 	m := cputest.Open(t, cputest.Bundled(), model.INT8)
 	limit := m.Spec().MaxPositions
+	_, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: limit + 1})
+	assert.ErrorIs(t, err, model.ErrInput)
 	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: limit})
 	require.NoError(t, err)
 	defer b.Close()

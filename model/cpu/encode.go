@@ -1,12 +1,6 @@
 package cpu
 
-import (
-	"fmt"
-
-	ort "github.com/yalue/onnxruntime_go"
-
-	"dragoman/model"
-)
+import ort "github.com/yalue/onnxruntime_go"
 
 // encoderTokens is how many tokens the encoder takes in one run, but for a single
 // sentence that has more. It bounds the memory of activations; more tokens at a time
@@ -15,34 +9,20 @@ const encoderTokens = 1024
 
 // encoding is the encoder bound to the memory of cross attention.
 type encoding struct {
-	bound *binding
-	arena arena
+	session *ort.DynamicAdvancedSession
+	bound   *binding
+	arena   arena
 }
 
-// encode runs the encoder on sources and writes the keys and values of their cross
+// run runs the encoder on sources and writes the keys and values of their cross
 // attention to the rows of the store that slots names.
-func (e *encoding) encode(m *Model, sources [][]int64, slots []int32, cross *store) (err error) {
+func (e *encoding) run(sources [][]int64, slots []int32, tokens int, cross *store) (err error) {
 	if e.bound == nil {
-		if e.bound, err = newBinding(m.encoder); err != nil {
+		if e.bound, err = newBinding(e.session); err != nil {
 			return err
 		}
 		cross.bind(e.bound, "cross")
 	}
-	for len(sources) > 0 {
-		n, tokens := 0, 0
-		for n < len(sources) && (n == 0 || tokens+len(sources[n]) <= encoderTokens) {
-			tokens += len(sources[n])
-			n++
-		}
-		if err := e.run(sources[:n], slots[:n], tokens); err != nil {
-			return fmt.Errorf("encoder on %d sentences of %d tokens in all: %w", n, tokens, err)
-		}
-		sources, slots = sources[n:], slots[n:]
-	}
-	return nil
-}
-
-func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 	n := len(sources)
 	if err := e.arena.begin(16*tokens+4*(n+1)+4*n+4, 5); err != nil {
 		return err
@@ -74,14 +54,4 @@ func (e *encoding) close() error {
 	err := e.bound.close()
 	e.arena.close()
 	return err
-}
-
-// tokenSize is the number of bytes of a token's keys and values in one layer. An
-// int8 model keeps them in half precision: that halves what attention reads from
-// memory, and rounds a hundred times finer than its matrix products do.
-func (m *Model) tokenSize() int {
-	if m.manifest.Precision == model.INT8 {
-		return 2 * m.manifest.Spec.DModel * 2
-	}
-	return 2 * m.manifest.Spec.DModel * 4
 }

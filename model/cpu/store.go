@@ -12,11 +12,10 @@ import ort "github.com/yalue/onnxruntime_go"
 type store struct {
 	memory                        buffer
 	layers, rows, capacity, token int
-	free                          []int32 // rows that are not in use, the next one last
 }
 
-// keep is the number of tokens whose memory a row keeps when it is given back, for
-// the next sentence. Most are shorter.
+// keep is the number of tokens whose memory a row keeps for the next sentence. Most are
+// shorter.
 const keep = 64
 
 func newStore(layers, rows, capacity, token int) (*store, error) {
@@ -24,23 +23,11 @@ func newStore(layers, rows, capacity, token int) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{memory: memory, layers: layers, rows: rows, capacity: capacity, token: token}
-	for row := rows - 1; row >= 0; row-- {
-		s.free = append(s.free, int32(row))
-	}
-	return s, nil
+	return &store{memory: memory, layers: layers, rows: rows, capacity: capacity, token: token}, nil
 }
 
-// take returns a row that is not in use. There must be one.
-func (s *store) take() int32 {
-	row := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
-	return row
-}
-
-// give takes a row back of which the first used tokens were used.
-func (s *store) give(row int32, used int) {
-	s.free = append(s.free, row)
+// trim gives back the memory of a row of which the first used tokens were used.
+func (s *store) trim(row int32, used int) {
 	if used <= keep {
 		return
 	}

@@ -1,27 +1,32 @@
 package cuda
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 	"unsafe"
 
 	"dragoman/model"
+	"dragoman/model/batch"
 )
 
-// batch implements model.Batch.
-type batch struct {
-	model     *Model
-	limits    model.Limits
-	sentences []*sentence // by slot
-	kvRows    pool        // free rows of the KV cache
-	slots     pool        // free rows of the memory of cross attention
-	rows      []stepRow   // of the step at hand
-	encoding  encoding
-	step      step
-	memory    []unsafe.Pointer // of the device, to be freed
-	broken    error            // the first error; the state is undefined after it
+// timedBatch is a batch that knows how long the device had it.
+type timedBatch struct {
+	*batch.Batch
+	backend *backend
+}
+
+// DeviceTime is how long steps were the device's in all, copies and the start of kernels
+// included. What else a step takes is the host's. It is for measurements.
+func (b *timedBatch) DeviceTime() time.Duration { return b.backend.step.busy }
+
+// backend computes for a batch. It implements [batch.Backend].
+type backend struct {
+	model    *Model
+	limits   model.Limits
+	encoding encoding
+	step     step
+	memory   []unsafe.Pointer // of the device, to be freed
 }
 
 // NewBatch makes an empty batch and reserves all the memory that it will ever take:
@@ -35,12 +40,11 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	return b, nil
 }
 
-func (m *Model) newBatch(limits model.Limits, graphs bool) (*batch, error) {
-	if most := m.manifest.Spec.MaxPositions; limits.Rows < 1 || limits.MaxLength < 1 || limits.MaxLength > most {
-		return nil, fmt.Errorf("%w: a batch of %d rows of %d tokens: at least 1 row and 1 to %d tokens are possible",
-			model.ErrInput, limits.Rows, limits.MaxLength, most)
+func (m *Model) newBatch(limits model.Limits, graphs bool) (*timedBatch, error) {
+	if err := batch.CheckLimits(m.manifest.Spec, limits); err != nil {
+		return nil, err
 	}
-	b := &batch{model: m, limits: limits, kvRows: newPool(limits.Rows), slots: newPool(limits.Rows)}
+	b := &backend{model: m, limits: limits}
 	err := m.do(func() error {
 		if err := b.reserve(graphs); err != nil || !graphs {
 			return err
@@ -50,12 +54,12 @@ func (m *Model) newBatch(limits model.Limits, graphs bool) (*batch, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	return b, nil
+	return &timedBatch{batch.New(m.manifest.Spec, limits, b.encoding.tokens, b), b}, nil
 }
 
 // reserve takes memory on the device, of which the last row of each kind is for rows
 // that fill up.
-func (b *batch) reserve(graphs bool) error {
+func (b *backend) reserve(graphs bool) error {
 	m, spec := b.model, b.model.manifest.Spec
 	if free, err := m.machine.available(); err != nil {
 		return err
@@ -89,124 +93,47 @@ func (b *batch) reserve(graphs bool) error {
 	return b.step.open(m, state{kv: kv, cross: cross, history: history}, b.limits, graphs)
 }
 
-func (b *batch) Len() int { return len(b.sentences) }
-
-func (b *batch) Join(ctx context.Context, sources [][]int64) error {
-	if err := b.ready(ctx); err != nil {
-		return err
-	}
-	if err := b.checkSources(sources); err != nil {
+func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
+	err := b.do(func() error { return b.encoding.run(sources, slots, tokens) })
+	if errors.Is(err, ErrMemory) { // nothing but free memory was written to
 		return fmt.Errorf("%w: %w", model.ErrInput, err)
 	}
-	slots := make([]int32, len(sources))
-	for i := range slots {
-		slots[i] = b.slots.take()
-	}
-	err := b.model.do(func() error { return b.model.diagnose(b.encoding.encode(sources, slots)) })
-	if err != nil {
-		b.slots.give(slots...)
-		if errors.Is(err, ErrMemory) { // nothing but free memory was written to
-			return fmt.Errorf("%w: %w", model.ErrInput, err)
+	return err
+}
+
+func (b *backend) Step(rows []batch.Row, k int) (model.Candidates, error) {
+	err := b.do(func() error { return b.step.run(rows, k) })
+	return b.step.candidates, err
+}
+
+// Leave does nothing: the memory stays reserved.
+func (b *backend) Leave(int32, int, []int32, int) {}
+
+// do calls f on the model's thread. It adds to an error what is wrong with the device, if
+// anything is: ONNX Runtime does not say. It waits for what was started, which a caller
+// may not disturb.
+func (b *backend) do(f func() error) error {
+	return b.model.do(func() error {
+		err := f()
+		if err == nil {
+			return nil
 		}
-		b.broken = err
-		return err
-	}
-	for i, source := range sources {
-		b.sentences = append(b.sentences, &sentence{slot: slots[i], srcLen: len(source)})
-	}
-	return nil
-}
-
-func (b *batch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Candidates, error) {
-	if err := b.ready(ctx); err != nil {
-		return model.Candidates{}, err
-	}
-	if err := b.checkFeeds(feeds, k); err != nil {
-		return model.Candidates{}, fmt.Errorf("%w: %w", model.ErrInput, err)
-	}
-	b.rows = b.rows[:0]
-	for i, s := range b.sentences {
-		b.rows = s.feed(feeds[i], &b.kvRows, b.rows)
-	}
-	b.broken = b.model.do(func() error { return b.model.diagnose(b.step.run(b.rows, k)) })
-	if b.broken != nil {
-		return model.Candidates{}, fmt.Errorf("decoder step of %d rows: %w", len(b.rows), b.broken)
-	}
-	return b.step.candidates, nil
-}
-
-// DeviceTime is how long steps were the device's in all, copies and the start of kernels
-// included. What else a step takes is the host's. It is for measurements.
-func (b *batch) DeviceTime() time.Duration { return b.step.busy }
-
-// diagnose adds to an error what is wrong with the device, if anything is: ONNX Runtime
-// does not say. It waits for what was started, which a caller may not disturb.
-func (m *Model) diagnose(err error) error {
-	if err == nil {
-		return nil
-	}
-	return errors.Join(err, m.machine.wait())
-}
-
-// ready says whether the batch can be used.
-func (b *batch) ready(ctx context.Context) error {
-	if b.broken != nil {
-		return fmt.Errorf("the batch is broken: %w", b.broken)
-	}
-	return ctx.Err()
-}
-
-func (b *batch) checkSources(sources [][]int64) error {
-	if n := len(b.sentences) + len(sources); n > b.limits.Rows {
-		return fmt.Errorf("join to %d sentences: there is room for %d", n, b.limits.Rows)
-	}
-	return b.model.manifest.Spec.CheckSources(sources)
-}
-
-func (b *batch) checkFeeds(feeds []model.Feed, k int) error {
-	spec := b.model.manifest.Spec
-	switch {
-	case len(feeds) == 0 || len(feeds) != len(b.sentences):
-		return fmt.Errorf("%d feeds for %d sentences", len(feeds), len(b.sentences))
-	case k < 1 || k > spec.VocabSize:
-		return fmt.Errorf("%d candidates wanted: 1 to %d can be had", k, spec.VocabSize)
-	}
-	taken := 0
-	for i, s := range b.sentences {
-		if err := s.progress.Check(feeds[i], spec, b.limits.MaxLength); err != nil {
-			return fmt.Errorf("sentence %d: %w", i, err)
-		}
-		taken += s.rowsFor(feeds[i]) - len(s.rows)
-	}
-	if taken > len(b.kvRows) {
-		return fmt.Errorf("%d more rows are needed than the %d that there is room for", taken-len(b.kvRows), b.limits.Rows)
-	}
-	return nil
-}
-
-func (b *batch) Leave(i int) {
-	s, last := b.sentences[i], len(b.sentences)-1
-	b.slots.give(s.slot)
-	b.kvRows.give(s.rows...)
-	b.sentences[i], b.sentences[last] = b.sentences[last], nil
-	b.sentences = b.sentences[:last]
+		return errors.Join(err, b.model.machine.wait())
+	})
 }
 
 // Close gives the memory back. What was started is waited for: the device may still be
 // writing there.
-func (b *batch) Close() error {
-	m, closed := b.model, errors.New("the batch is closed")
+func (b *backend) Close() error {
+	m := b.model
 	if b.memory == nil && b.step.program == nil && b.encoding.program == nil {
-		*b = batch{model: m, broken: closed}
 		return nil
 	}
-	err := m.do(func() error {
+	return m.do(func() error {
 		errs := []error{m.machine.wait(), b.encoding.close(), b.step.close()}
 		for _, p := range b.memory {
 			errs = append(errs, m.machine.free(p))
 		}
 		return errors.Join(errs...)
 	})
-	*b = batch{model: m, broken: closed}
-	return err
 }

@@ -88,25 +88,12 @@ func TestManyCandidates(t *testing.T) {
 	}
 }
 
-func TestBatchRefuses(t *testing.T) {
-	modeltest.CheckRefusals(t, openWith(t, cputest.Bundled(), model.FP32, cuda.Options{NoGraphs: true}))
-}
-
-func TestBatchWithDoneContext(t *testing.T) {
-	m := open(t, cputest.Bundled(), model.FP32)
-	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: 4})
-	require.NoError(t, err)
-	modeltest.CheckDoneContext(t, b)
-
-	require.NoError(t, b.Close())
-	assert.ErrorContains(t, b.Join(t.Context(), [][]int64{{2}}), "the batch is closed")
-	assert.NoError(t, b.Close(), "closing twice is harmless")
-}
-
 // TestLongest has a source and a target that go up to the model's last position.
 func TestLongest(t *testing.T) {
 	m := openWith(t, modeltest.Odd(t)["one-layer"].Dir, model.FP32, cuda.Options{NoGraphs: true})
 	limit := m.Spec().MaxPositions
+	_, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: limit + 1})
+	assert.ErrorIs(t, err, model.ErrInput)
 	b, err := m.NewBatch(model.Limits{Rows: 1, MaxLength: limit})
 	require.NoError(t, err)
 	defer b.Close()

@@ -48,24 +48,9 @@ func (e *encoding) warmUp() error {
 	return nil
 }
 
-// encode runs the encoder on sources and writes the keys and values of their cross
+// run runs the encoder on sources and writes the keys and values of their cross
 // attention to the rows of the memory that slots names. It waits for the device: the
 // feed is used again.
-func (e *encoding) encode(sources [][]int64, slots []int32) error {
-	for len(sources) > 0 {
-		n, tokens := 0, 0
-		for n < len(sources) && (n == 0 || tokens+len(sources[n]) <= e.tokens) {
-			tokens += len(sources[n])
-			n++
-		}
-		if err := e.run(sources[:n], slots[:n], tokens); err != nil {
-			return fmt.Errorf("encoder on %d sentences of %d tokens in all: %w", n, tokens, err)
-		}
-		sources, slots = sources[n:], slots[n:]
-	}
-	return nil
-}
-
 func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 	n := tokensBucket(tokens)
 	feed := e.feed.view(kernels.EncoderFields * n)

@@ -252,8 +252,8 @@ func TestEncoderWarmsUp(t *testing.T) {
 		if warm {
 			f.free = 1 << 40
 			defer func() { f.free = -1 }()
-			require.NoError(t, m.do(b.encoding.warmUp))
-			assert.Contains(t, b.encoding.program.bound, shape{rows: encoderTokens(m.Spec())})
+			require.NoError(t, m.do(b.backend.encoding.warmUp))
+			assert.Contains(t, b.backend.encoding.program.bound, shape{rows: encoderTokens(m.Spec())})
 		}
 		c, err := b.Step(t.Context(), prefix, 3)
 		require.NoError(t, err)

@@ -142,7 +142,7 @@ func (m *Model) try() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	if err := m.do(b.encoding.warmUp); err != nil {
+	if err := m.do(b.backend.encoding.warmUp); err != nil {
 		return err
 	}
 	if err := b.Join(context.Background(), [][]int64{{spec.EOS}}); err != nil {

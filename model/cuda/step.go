@@ -8,19 +8,11 @@ import (
 	"unsafe"
 
 	"dragoman/model"
+	"dragoman/model/batch"
 	"dragoman/model/cuda/kernels"
 )
 
-// stepRow is a row of a step: a token of a hypothesis, or of a forced prefix.
-type stepRow struct {
-	token, position int32
-	row             int32 // of the KV cache that it is written to
-	from, to        int32 // rows of the histories
-	slot, length    int32 // of the source
-	wanted          bool  // whether its candidates are
-}
-
-// state is what a batch remembers, in the device's memory.
+// state is what a batch remembers, in the memory of the device.
 type state struct{ kv, cross, history unsafe.Pointer }
 
 // step is the decoder bound to the state of a batch.
@@ -34,7 +26,7 @@ type step struct {
 	feed    *channel // int32 [fields, rows]
 	best    map[int]*channel
 	none    unsafe.Pointer // what an input is bound to of which only the shape counts
-	trash   stepRow        // fills up
+	trash   batch.Row      // fills up
 
 	candidates model.Candidates
 	busy       time.Duration // that the device had the step, see DeviceTime
@@ -45,7 +37,7 @@ func (s *step) open(m *Model, state state, limits model.Limits, graphs bool) (er
 	spec := m.manifest.Spec
 	s.model, s.rows, s.best = m, int(maxRows(limits.Rows)), map[int]*channel{}
 	last := int32(limits.Rows)
-	s.trash = stepRow{row: last, from: 2 * last, to: 2 * last, slot: last, length: 1}
+	s.trash = batch.Row{KV: last, From: 2 * last, To: 2 * last, Slot: last, Length: 1}
 	if s.feed, err = newChannel(m.machine, kernels.StepFields*int64(s.rows)); err != nil {
 		return fmt.Errorf("the decoder's input: %w", err)
 	}
@@ -95,7 +87,7 @@ func (s *step) warmUp() error {
 
 // run takes a step. The k best candidates of the rows that want them are in
 // s.candidates until the next one.
-func (s *step) run(rows []stepRow, k int) error {
+func (s *step) run(rows []batch.Row, k int) error {
 	c := &s.candidates
 	c.K, c.LogProbs, c.IDs, c.LogSumExp = k, c.LogProbs[:0], c.IDs[:0], c.LogSumExp[:0]
 	pages := (k + kernels.Lanes - 1) / kernels.Lanes
@@ -111,7 +103,7 @@ func (s *step) run(rows []stepRow, k int) error {
 		}
 		width, ids := int(bestWidth(pages)), kernels.Lanes*pages
 		for i, row := range part {
-			if row.wanted {
+			if row.Wanted {
 				addRow(c, best[i*width:][:width], ids, k)
 			}
 		}
@@ -120,14 +112,14 @@ func (s *step) run(rows []stepRow, k int) error {
 }
 
 // start runs the decoder on rows, filled up to n, and waits for the answer.
-func (s *step) start(rows []stepRow, n, pages int) ([]int32, error) {
+func (s *step) start(rows []batch.Row, n, pages int) ([]int32, error) {
 	feed := s.feed.view(kernels.StepFields * n)
 	for i := range n {
 		r := s.trash
 		if i < len(rows) {
 			r = rows[i]
 		}
-		put(feed, n, i, r.token, r.position, r.row, r.from, r.to, r.slot, r.length)
+		put(feed, n, i, r.Token, r.Position, r.KV, r.From, r.To, r.Slot, r.Length)
 	}
 	begin := time.Now()
 	defer func() { s.busy += time.Since(begin) }()
