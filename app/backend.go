@@ -8,7 +8,7 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
-	"dragoman/model/device"
+	"dragoman/model/cuda"
 )
 
 // backend is where a model runs.
@@ -39,7 +39,7 @@ func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 			list = append(list, g)
 		case l.cfg.Device == config.CUDA:
 			return nil, fmt.Errorf("DEVICE=cuda: %w", err)
-		case errors.Is(err, device.ErrNoProvider):
+		case errors.Is(err, cuda.ErrNoProvider):
 			l.log.Debug("the model runs on the CPU", "no_gpu", oneLine(err)) // as where nobody thinks of GPUs
 		default:
 			l.log.Info("the model runs on the CPU", "no_gpu", oneLine(err))

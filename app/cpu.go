@@ -8,21 +8,21 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
-	"dragoman/model/ort"
+	"dragoman/model/cpu"
 )
 
 // modelRuntime is ONNX Runtime as the program uses it.
 type modelRuntime interface {
-	Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error)
+	Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error)
 	Version() string
 	Close() error
 }
 
 // ortRuntime is the real one.
-type ortRuntime struct{ *ort.Runtime }
+type ortRuntime struct{ *cpu.Runtime }
 
 // Open loads an exported folder.
-func (r ortRuntime) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
+func (r ortRuntime) Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error) {
 	m, err := r.Runtime.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err // not m: a nil pointer in an interface is not nil
@@ -31,7 +31,7 @@ func (r ortRuntime) Open(ctx context.Context, dir string, opts ort.Options) (mod
 }
 
 func loadRuntime(library string) (modelRuntime, error) {
-	r, err := ort.Load(library)
+	r, err := cpu.Load(library)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func (c *cpuBackend) start(ctx context.Context, dir string, manifest *model.Mani
 }
 
 // cpuOptions says how a model is opened on the CPU.
-func cpuOptions(cfg config.Config, log *slog.Logger, spec model.Spec, threads int) ort.Options {
-	return ort.Options{
+func cpuOptions(cfg config.Config, log *slog.Logger, spec model.Spec, threads int) cpu.Options {
+	return cpu.Options{
 		Threads: threads, Verify: cfg.Verify, NoPrepack: !bool(cfg.Prepack) || spec.Small(), Log: log,
 	}
 }

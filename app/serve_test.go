@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/ort"
+	"dragoman/model/cpu"
 )
 
 // events is a list of what happened, in order.
@@ -53,7 +53,7 @@ type recordingRuntime struct {
 	change func(model.Candidates)
 }
 
-func (r *recordingRuntime) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
+func (r *recordingRuntime) Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error) {
 	m, err := r.modelRuntime.Open(ctx, dir, opts)
 	return &recordingModel{m, r}, err
 }
@@ -163,11 +163,11 @@ func startRecording(t *testing.T, recording *recordingRuntime, onListenerClose f
 	return r
 }
 
-// load loads the model of a program.
-func load(t *testing.T, p *program) (*loadedModel, error) {
+// loaderOf makes the loader of a program's configuration.
+func loaderOf(t *testing.T, p *program) *loader {
 	cfg, log, err := configure(p.environ, p.stderr)
 	require.NoError(t, err)
-	return p.loader(cfg, log).load(t.Context(), nil)
+	return p.loader(cfg, log)
 }
 
 // startProgram serves with a program until it is ready.

@@ -98,9 +98,9 @@ func (s *service) work() {
 	s.failures.Count(failure.New(failure.Busy, "", "busy"))
 	stages := s.translations.Stages
 	for range 8 {
-		stages.Observe(translate.StageTokenize, 200*time.Microsecond)
-		stages.Observe(translate.StageQueue, 30*time.Millisecond)
-		stages.Observe(translate.StageDetokenize, 100*time.Microsecond)
+		stages.Observe("tokenize", 200*time.Microsecond)
+		stages.Observe("queue", 30*time.Millisecond)
+		stages.Observe("detokenize", 100*time.Microsecond)
 		s.translations.Count("", translate.Result{Decoded: true, SourceTokens: 12, TargetTokens: 15})
 	}
 	s.stats.QueuedTokens, s.stats.QueuedSentences, s.stats.QueuedRequests = 120, 9, 5

@@ -11,12 +11,12 @@ import (
 
 // The stages of a translation, in their order.
 const (
-	StageDetect     = "detect"     // find out a text's language
-	StageSegment    = "segment"    // split texts, protect markup
-	StageTokenize   = "tokenize"   // segments to tokens
-	StageQueue      = "queue"      // a sentence waits to join the batch
-	StageDecode     = "decode"     // a sentence is encoded and decoded, beside others
-	StageDetokenize = "detokenize" // tokens to text, markup restored, what looks wrong
+	stageDetect     = "detect"     // find out a text's language
+	stageSegment    = "segment"    // split texts, protect markup
+	stageTokenize   = "tokenize"   // segments to tokens
+	stageQueue      = "queue"      // a sentence waits to join the batch
+	stageDecode     = "decode"     // a sentence is encoded and decoded, beside others
+	stageDetokenize = "detokenize" // tokens to text, markup restored, what looks wrong
 )
 
 // Metrics count what a [Service] translates. They are safe for concurrent use.
@@ -50,7 +50,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		Stages: telemetry.NewStages(r, "stage_duration_seconds",
 			"Time of the stages of translations: of each sentence in queue and decode, of all texts of a request in the others.",
-			StageDetect, StageSegment, StageTokenize, StageQueue, StageDecode, StageDetokenize),
+			stageDetect, stageSegment, stageTokenize, stageQueue, stageDecode, stageDetokenize),
 		records: telemetry.NewCounters(r, "records_total", "Results, one for each record and target language, by where their text comes from.",
 			"outcome", []string{"decoded", "cached", "untouched"}),
 		flags:      telemetry.NewCounters(r, "flags_total", "Results that may not be right, by what was noticed.", "flag", FlagNames()),

@@ -87,7 +87,7 @@ func (w *work) plan(ctx context.Context) error {
 		return err
 	}
 	from := w.sources(ctx)
-	defer s.cfg.Metrics.Stages.Begin(ctx, StageSegment).End()
+	defer s.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
 	pairs := make(map[string]*pair)
 	w.records = make([]*record, len(w.req.To)*len(w.req.Records))
 	for i, r := range w.req.Records {
@@ -123,7 +123,7 @@ func (w *work) sources(ctx context.Context) []string {
 	if w.req.From != Auto {
 		return from
 	}
-	defer w.service.cfg.Metrics.Stages.Begin(ctx, StageDetect).End()
+	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageDetect).End()
 	for i, r := range w.req.Records {
 		from[i], _, _ = w.service.cfg.Detector.Detect(r.Text)
 	}

@@ -64,7 +64,7 @@ func (w *work) run(ctx context.Context) error {
 		}
 	}
 	stages := w.service.cfg.Metrics.Stages
-	for stage, took := range map[string]time.Duration{StageTokenize: w.tokenizing, StageDetokenize: w.detokenizing} {
+	for stage, took := range map[string]time.Duration{stageTokenize: w.tokenizing, stageDetokenize: w.detokenizing} {
 		if took > 0 {
 			stages.Observe(stage, took)
 		}
@@ -78,16 +78,16 @@ func (w *work) decode(ctx context.Context) error {
 	waited := time.Duration(math.MaxInt64) // until the first sentence joined the batch
 	req := engine.Request{Caller: w.req.Caller, Priority: w.req.Priority, Tokens: w.tokens, Beams: w.search.Beams}
 	err := w.service.cfg.Engine.Stream(ctx, req, w.next, func(job int, r engine.Result) error {
-		stages.Observe(StageQueue, r.Queued)
-		stages.Observe(StageDecode, r.Computed)
+		stages.Observe(stageQueue, r.Queued)
+		stages.Observe(stageDecode, r.Computed)
 		waited = min(waited, r.Queued)
 		x := w.decoding[job]
 		delete(w.decoding, job)
 		return w.receive(x, r)
 	})
 	if err == nil && w.jobs > 0 {
-		telemetry.Span(ctx, StageQueue, start, start.Add(waited))
-		telemetry.Span(ctx, StageDecode, start.Add(waited), time.Now())
+		telemetry.Span(ctx, stageQueue, start, start.Add(waited))
+		telemetry.Span(ctx, stageDecode, start.Add(waited), time.Now())
 	}
 	return err
 }

@@ -19,8 +19,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// ErrSecret is the error of the text "fail". No sender of a request may see it.
-var ErrSecret = errors.New("secret: weights at /srv/weights")
+// errSecret is the error of the text "fail". No sender of a request may see it.
+var errSecret = errors.New("secret: weights at /srv/weights")
 
 // Translator writes texts in capitals. It is safe for concurrent use.
 type Translator struct {
@@ -86,7 +86,7 @@ func failure(ctx context.Context, i int, text string) error {
 	case "closed":
 		return engine.ErrClosed
 	case "fail":
-		return fmt.Errorf("step with 3 sentences: %w", ErrSecret)
+		return fmt.Errorf("step with 3 sentences: %w", errSecret)
 	case "gone":
 		return context.Canceled
 	case "long", "many":
