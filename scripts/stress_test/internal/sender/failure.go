@@ -26,6 +26,7 @@ const (
 	kindConnection = "connection failed"
 	kindInvalid    = "invalid answer"
 	kindEmpty      = "empty translation"
+	kindChanged    = "another translation than before"
 	kindRequest    = "request not written"
 )
 
@@ -64,6 +65,8 @@ func kind(ctx context.Context, status int, err error) string {
 		return kindTimeout
 	case errors.Is(err, errEmpty):
 		return kindEmpty
+	case errors.Is(err, errChanged):
+		return kindChanged
 	case errors.Is(err, client.ErrInvalidAnswer):
 		return kindInvalid
 	case errors.Is(err, syscall.ECONNREFUSED):
