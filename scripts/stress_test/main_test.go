@@ -173,6 +173,7 @@ func TestFailures(t *testing.T) {
 		"warm-up":      {never, append(calm, "--warmup", "2"), exitFailed, `^$`, `no request of the warm-up was successful: .*busy`},
 		"in flight":    {hangs, append(calm, "--timeout", "2", "--max-in-flight", "2"), exitFailed, `8 of them were not sent`, `no request`},
 		"max-duration": {well, []string{"--num-req", "1000", "--sleep", "0.05", "--max-duration", "0.12"}, exitOK, `requests  \d+, .*; --max-duration ended it before 9\d\d others were due`, `^$`},
+		"clients":      {well, []string{"--clients", "2", "--duration", "5", "--max-duration", "0.1"}, exitOK, `requests  \d+, 2 clients; --max-duration ended it early`, `^$`},
 		"sweep within": {well, []string{"--sweep", "100,200", "--duration", "0.2", "--min-rate", "200"}, exitOK, `at all rates`, `^$`},
 		"sweep beyond": {never, []string{"--sweep", "100,200", "--duration", "0.1", "--min-rate", "200"}, exitFailed, `p95 is beyond 2 s at the lowest rate, 100 requests/s`, `no request was successful`},
 		"sweep missed": {flaky, []string{"--sweep", "100,200", "--duration", "0.1", "--refine", "1", "--min-rate", "100"}, exitFailed, `(?s)100/s: .*200/s: .*\n50/s: .*`, `missed --min-rate 100: p95 is beyond`},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ type plan struct {
 	name  string
 	rate  float64 // per second; 0: all at once
 	over  time.Duration
-	times []time.Duration // when requests are due; nil: as soon as one of clients is free
+	times []time.Duration // when requests are due; none with clients
 }
 
 // plan makes the plan for a rate; 0 stands for clients, or for requests at fixed intervals.
@@ -113,7 +114,7 @@ func (t *test) phase(p plan) {
 		return
 	}
 	phase := report.Phase{Name: p.name, Rate: p.rate, Begin: time.Since(t.began), Over: p.over, Planned: len(p.times)}
-	bar := newProgress(t.stderr, t.o.quiet, p.name, len(p.times))
+	bar := newProgress(t.stderr, t.o.quiet, p.name, cmp.Or(len(p.times), -1))
 	var h hand
 	send := func(_ context.Context, i int) error {
 		c := h.card(t.deck, i)
@@ -123,9 +124,8 @@ func (t *test) phase(p plan) {
 		return err
 	}
 	var samples []openloop.Sample
-	if p.times == nil {
+	if t.o.clients > 0 {
 		samples = openloop.Closed(t.sending, t.o.clients, p.over, send)
-		phase.Planned = len(samples)
 	} else {
 		samples = openloop.Run(t.sending, slices.Values(p.times), t.o.maxInFlight, send)
 	}
@@ -135,11 +135,12 @@ func (t *test) phase(p plan) {
 			phase.Requests = append(phase.Requests, report.Request{Sample: s, Outcome: h.card(t.deck, i).Outcome})
 		}
 	}
-	if n := len(samples); p.times != nil && n < len(p.times) {
+	phase.Planned = max(phase.Planned, len(phase.Requests))
+	if n, reason := len(samples), t.reason(); reason != nil && (t.o.clients > 0 || n < len(p.times)) {
 		if n == 0 {
 			return // ended before it began
 		}
-		phase.Stopped, phase.Over = t.reason().Error(), p.times[n-1]
+		phase.Stopped, phase.Over = reason.Error(), samples[n-1].Due
 	}
 	t.phases = append(t.phases, phase)
 	t.sums = append(t.sums, report.Summarize(phase, t.o.limits()))

@@ -109,7 +109,7 @@ func TestSend(t *testing.T) {
 			server := httptest.NewServer(test.handler)
 			defer server.Close()
 			timeout := time.Minute
-			if test.kind == kindTimeout {
+			if test.kind == "timeout" {
 				timeout = 100 * time.Millisecond
 			}
 			s, err := New(Config{Deck: deck(t, server.URL), Timeout: timeout, MaxInFlight: 1})
