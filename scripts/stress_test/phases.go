@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/scripts/bench/openloop"
+	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/report"
 	"dragoman/scripts/stress_test/internal/sender"
 	"dragoman/scripts/stress_test/internal/traffic"

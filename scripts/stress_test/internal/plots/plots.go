@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"dragoman/scripts/bench/openloop"
 	"dragoman/scripts/figure"
+	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/report"
 )
 

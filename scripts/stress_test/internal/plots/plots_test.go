@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/scripts/bench/openloop"
+	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/report"
 )
 
