@@ -26,66 +26,91 @@ const (
 // Timeline draws the latency of requests over the time when they were due and, below,
 // how many were due, answered and failed each second. Phases stand side by side.
 func Timeline(phases []report.Phase, limits report.Limits) ([]byte, error) {
-	var answered, failed plotter.XYs
+	t := newTimes(phases, limits)
+	return figure.Figure{Title: "Timeline", Label: "seconds since the test began", Height: height, Panels: []figure.Panel{
+		{Label: "latency, s", Log: true, Curves: []figure.Curve{
+			{Name: "answered", Colour: figure.Blue, Style: figure.Dots, Points: t.answered},
+			{Name: "failed", Colour: figure.Orange, Style: figure.Dots, Points: t.failed},
+			{Name: "p95", Colour: figure.Purple, Points: t.percentile(95)},
+			{Name: "p50", Colour: figure.Green, Points: t.percentile(50)},
+			level(limits.Good, 0, t.end.Seconds()),
+		}},
+		{Label: "requests/s", Curves: []figure.Curve{
+			{Name: "due", Colour: figure.Grey, Style: figure.Step, Points: t.rate(t.due)},
+			{Name: "answered", Colour: figure.Blue, Style: figure.Step, Points: t.rate(t.done)},
+			{Name: "failed", Colour: figure.Orange, Style: figure.Step, Points: t.rate(t.lost)},
+		}},
+	}}.SVG()
+}
+
+// times are the requests of a test, some one by one and all in buckets of time.
+type times struct {
+	end              time.Duration
+	answered, failed plotter.XYs
+	bucket           float64 // seconds
+	due, done, lost  []float64
+	latencies        [][]time.Duration // of the requests that were due, sorted
+}
+
+func newTimes(phases []report.Phase, limits report.Limits) *times {
+	t := &times{}
 	var requests []report.Request // with Due since the test began
-	var end time.Duration
 	for _, p := range phases {
-		end = max(end, p.Begin+p.Over)
+		t.end = max(t.end, p.Begin+p.Over)
 		for _, r := range p.Requests {
 			r.Due += p.Begin
-			end = max(end, r.Due+r.Latency)
+			t.end = max(t.end, r.Due+r.Latency)
 			requests = append(requests, r)
 		}
 	}
-	bucket := max(math.Ceil(end.Seconds()/mostBuckets), 0.5) // seconds
-	n := int(end.Seconds()/bucket) + 1
-	due, done, lost := make([]float64, n), make([]float64, n), make([]float64, n)
-	latencies := make([][]time.Duration, n)
+	t.bucket = max(math.Ceil(t.end.Seconds()/mostBuckets), 0.5)
+	n := t.at(t.end) + 1
+	t.due, t.done, t.lost, t.latencies = make([]float64, n), make([]float64, n), make([]float64, n), make([][]time.Duration, n)
 	every := len(requests)/mostDots + 1
 	for i, r := range requests {
-		at, latency := int(r.Due.Seconds()/bucket), counted(r, limits)
-		due[at]++
-		latencies[at] = append(latencies[at], latency)
-		dots := &answered
-		if r.Err != nil {
-			lost[at]++
-			dots = &failed
-		} else {
-			done[int((r.Due+r.Latency).Seconds()/bucket)]++
-		}
-		if i%every == 0 {
-			*dots = append(*dots, seconds(r.Due.Seconds(), latency))
+		t.add(r, counted(r, limits), i%every == 0)
+	}
+	for _, list := range t.latencies {
+		slices.Sort(list)
+	}
+	return t
+}
+
+// at is the bucket of a time.
+func (t *times) at(d time.Duration) int { return int(d.Seconds() / t.bucket) }
+
+// add counts a request, and shows it as a dot.
+func (t *times) add(r report.Request, latency time.Duration, dot bool) {
+	i, dots := t.at(r.Due), &t.answered
+	t.due[i]++
+	t.latencies[i] = append(t.latencies[i], latency)
+	if r.Err != nil {
+		t.lost[i]++
+		dots = &t.failed
+	} else {
+		t.done[t.at(r.Due+r.Latency)]++
+	}
+	if dot {
+		*dots = append(*dots, seconds(r.Due.Seconds(), latency))
+	}
+}
+
+// percentile is that of the latencies of each bucket.
+func (t *times) percentile(p float64) (points plotter.XYs) {
+	for i, list := range t.latencies {
+		if len(list) > 0 {
+			points = append(points, seconds((float64(i)+0.5)*t.bucket, openloop.Percentile(list, p)))
 		}
 	}
-	var p50, p95 plotter.XYs
-	for i, list := range latencies {
-		if slices.Sort(list); len(list) > 0 {
-			middle := (float64(i) + 0.5) * bucket
-			p50 = append(p50, seconds(middle, openloop.Percentile(list, 50)))
-			p95 = append(p95, seconds(middle, openloop.Percentile(list, 95)))
-		}
+	return points
+}
+
+// rate is what was counted in buckets per second, until the end of the last one.
+func (t *times) rate(counts []float64) (points plotter.XYs) {
+	for i, n := range append(counts, counts[len(counts)-1]) {
+		points = append(points, plotter.XY{X: float64(i) * t.bucket, Y: n / t.bucket})
 	}
-	steps := func(counts []float64) plotter.XYs {
-		var points plotter.XYs
-		for i, count := range append(counts, counts[n-1]) {
-			points = append(points, plotter.XY{X: float64(i) * bucket, Y: count / bucket})
-		}
-		return points
-	}
-	return figure.Figure{Title: "Timeline", Label: "seconds since the test began", Height: height, Panels: []figure.Panel{
-		{Label: "latency, s", Log: true, Curves: []figure.Curve{
-			{Name: "answered", Colour: figure.Blue, Style: figure.Dots, Points: answered},
-			{Name: "failed", Colour: figure.Orange, Style: figure.Dots, Points: failed},
-			{Name: "p95", Colour: figure.Purple, Points: p95},
-			{Name: "p50", Colour: figure.Green, Points: p50},
-			level(limits.Good, 0, end.Seconds()),
-		}},
-		{Label: "requests/s", Curves: []figure.Curve{
-			{Name: "due", Colour: figure.Grey, Style: figure.Step, Points: steps(due)},
-			{Name: "answered", Colour: figure.Blue, Style: figure.Step, Points: steps(done)},
-			{Name: "failed", Colour: figure.Orange, Style: figure.Step, Points: steps(lost)},
-		}},
-	}}.SVG()
+	return points
 }
 
 // Sweep draws the latencies of a sweep against its rates and, below, how many requests
