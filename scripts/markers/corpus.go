@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"dragoman/app/markup/corpus"
+)
+
+// tally counts what became of lines.
+type tally struct{ intact, flagged, broken int }
+
+func (c tally) add(other tally) tally {
+	return tally{c.intact + other.intact, c.flagged + other.flagged, c.broken + other.broken}
+}
+
+// answer is what the service says of a line in one language.
+type answer struct {
+	ID     string `json:"id"`
+	ToLang string `json:"toLang"`
+	Text   string `json:"text"`
+	Detail struct {
+		Flags []string `json:"flags"`
+	} `json:"detail"`
+}
+
+// reportCorpus lets the service at url translate the corpus into all languages, and writes a
+// table of what was kept, and on a line each translation that was damaged. It fails where one
+// was damaged without a flag.
+func reportCorpus(out io.Writer, url string, languages []string) error {
+	lines, err := corpus.Read()
+	if err != nil {
+		return err
+	}
+	kinds, all := map[string]tally{}, tally{}
+	var order []string
+	for i, line := range lines {
+		answers, err := request(url, line, i, languages)
+		if err != nil {
+			return fmt.Errorf("%s: %w", line.Text, err)
+		}
+		if !slices.Contains(order, line.Kind) {
+			order = append(order, line.Kind)
+		}
+		for _, a := range answers {
+			count := tally{intact: 1}
+			if damage := line.Damage(a.Text); len(a.Detail.Flags) > 0 || len(damage) > 0 {
+				count = tally{flagged: 1}
+				if len(a.Detail.Flags) == 0 {
+					count = tally{broken: 1}
+				}
+				fmt.Fprintf(out, "%s→%s %s %v %v\n  %q\n  %q\n", line.Lang, a.ToLang, line.Kind, a.Detail.Flags, damage, line.Text, a.Text)
+			}
+			kinds[line.Kind], all = kinds[line.Kind].add(count), all.add(count)
+		}
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "kind\tlines\tintact\tflagged\tbroken\tintact %")
+	for _, kind := range append(order, "all") {
+		c, ok := kinds[kind]
+		if !ok {
+			c = all
+		}
+		total := c.intact + c.flagged + c.broken
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%s\n", kind, total, c.intact, c.flagged, c.broken, percent(c.intact, total))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if all.broken > 0 {
+		return fmt.Errorf("%d translations are damaged without a flag", all.broken)
+	}
+	return nil
+}
+
+// request has a line translated into all languages but its own.
+func request(url string, line corpus.Line, number int, languages []string) ([]answer, error) {
+	type record struct {
+		ID   string `json:"id"`
+		Text string `json:"text"`
+	}
+	to := slices.DeleteFunc(slices.Clone(languages), func(lang string) bool { return lang == line.Lang })
+	body, err := json.Marshal(map[string]any{"payload": map[string]any{
+		"fromLang": line.Lang, "toLangs": to, "format": line.Format, "detail": true,
+		"records": []record{{strconv.Itoa(number), line.Text}},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.Post(strings.TrimSuffix(url, "/")+"/translation", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
+		return nil, fmt.Errorf("%s: %s", resp.Status, text)
+	}
+	var answers struct {
+		Result []answer `json:"result"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answers); err != nil {
+		return nil, err
+	}
+	if len(answers.Result) != len(to) {
+		return nil, fmt.Errorf("%d translations, not %d", len(answers.Result), len(to))
+	}
+	return answers.Result, nil
+}
