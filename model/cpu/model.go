@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -53,8 +52,8 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if err != nil {
 		return nil, err
 	}
-	if err := model.CheckFiles(ctx, dir, manifest.Files, opts.Verify); err != nil {
-		return nil, fmt.Errorf("%w: delete %s and export again", err, dir)
+	if err := manifest.Check(ctx, dir, opts.Verify); err != nil {
+		return nil, err
 	}
 	if !opts.NoPrepack {
 		m, err := r.openPrepacked(ctx, dir, manifest, opts)

@@ -2,8 +2,6 @@ package ops_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +9,7 @@ import (
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/cpu/ops"
 	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
 )
 
 // calls are right calls of every operator, made anew for each test.
@@ -201,23 +200,10 @@ func TestNoRows(t *testing.T) {
 	}
 }
 
-func TestLoadRefused(t *testing.T) {
-	cputest.Runtime(t)
-	text := filepath.Join(t.TempDir(), "text")
-	require.NoError(t, os.WriteFile(text, []byte("no library"), 0o600))
-	for name, library := range map[string]string{
-		"not there": text + ".so", "not ONNX Runtime": "libm.so.6", "not a library": text,
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := ops.Load(library)
-			require.ErrorContains(t, err, library+" cannot be used as ONNX Runtime: ")
-		})
-	}
-}
-
 func TestCloseTwice(t *testing.T) {
-	cputest.Runtime(t)
-	o, err := ops.Load(cputest.Library())
+	api, err := onnxruntime.Load(cputest.Library())
+	require.NoError(t, err)
+	o, err := ops.New(api)
 	require.NoError(t, err)
 	o.Close()
 	o.Close()

@@ -18,7 +18,7 @@
 // same order, so its result does not depend on what else is in the batch.
 package kernels
 
-// #cgo CFLAGS: -O3 -std=gnu11 -Wall -I${SRCDIR}/../../cpu/ops/include
+// #cgo CFLAGS: -O3 -std=gnu11 -Wall -I${SRCDIR}/../../onnxruntime/include
 // #cgo LDFLAGS: -lm
 // #include "ops.h"
 import "C"
