@@ -24,7 +24,7 @@ type Options struct {
 	// NoPrepack makes every session hold its own copy of the matrices instead of
 	// sharing files of them, which are kept in a folder beside the model.
 	NoPrepack bool
-	// Log is told of prepacked weights that are made or cannot be; nil is nobody.
+	// Log is told of prepacked weights that are made or cannot be; nil is no log.
 	Log *slog.Logger
 }
 

@@ -49,7 +49,7 @@ func (s *prepackStore) make(ctx context.Context) error {
 	return nil
 }
 
-// clean removes what interrupted processes left: whoever holds the lock is the
+// clean removes what interrupted processes left: the holder of the lock is the
 // only one to work here.
 func (s *prepackStore) clean() error {
 	var errs []error
@@ -160,7 +160,7 @@ func (s *prepackStore) publish(work string, m *prepackManifest) error {
 	if err := os.Rename(work, dir); err != nil {
 		return err
 	}
-	os.RemoveAll(filepath.Join(dir, "damaged")) //nolint:errcheck // it is in nobody's way
+	os.RemoveAll(filepath.Join(dir, "damaged")) //nolint:errcheck // it does no harm
 	return syncFolder(s.root)
 }
 

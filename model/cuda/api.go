@@ -20,7 +20,7 @@ import (
 type api struct {
 	*onnxruntime.API
 	c   *C.OrtApi
-	env *C.OrtEnv // one for the process, whoever makes it
+	env *C.OrtEnv // one for the process
 }
 
 // openAPI loads ONNX Runtime.

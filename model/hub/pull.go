@@ -136,7 +136,7 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 			continue
 		}
 		if v.Size < 0 {
-			v.Size = p.limit(name) // nobody says how much will come
+			v.Size = p.limit(name) // the server does not say how much will come
 		}
 		need += max(0, v.Size-partialSize(filepath.Join(p.dir, name), v))
 	}

@@ -12,7 +12,7 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// calls are right calls of every operator, made anew for each test.
+// calls are right calls of every operator, made again for each test.
 func calls() map[string]call {
 	n, s := newNorm(1, 2, 16), newStep(1, heads{2, 8}, true, 10, group{2, 4, false}, group{1, 3, false})
 	cross, stored := newSource(1, heads{2, 8}, false, 10, 2, 1), newStore(1, heads{2, 8}, true, 10, 3, 4)
