@@ -107,10 +107,6 @@ func openModel(manifest *model.Manifest, load func(name string) (*ort.DynamicAdv
 // Spec returns the model's sizes.
 func (m *Model) Spec() model.Spec { return m.manifest.Spec }
 
-// Prepacked says that the model shares its matrices with the other workers and
-// processes that opened the same folder.
-func (m *Model) Prepacked() bool { return m.prepack != nil }
-
 // Close releases the sessions.
 func (m *Model) Close() error {
 	var errs []error
