@@ -30,7 +30,7 @@ func (s *Service) validate(req Request) (search.Options, error) {
 		}
 	}
 	if f := req.Format; f != "" && f != Text && f != HTML && f != XML {
-		return search.Options{}, invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quoteID(string(req.Format)))
+		return search.Options{}, invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quote(string(req.Format)))
 	}
 	return s.searchOptions(req.Options)
 }
@@ -40,7 +40,7 @@ func (s *Service) validateLanguages(req Request) error {
 	case req.From == Auto && s.cfg.Detector == nil:
 		return invalid(CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one")
 	case req.From != Auto && !slices.Contains(s.languages, req.From):
-		return invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quoteID(req.From))
+		return invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(req.From))
 	case len(req.To) == 0:
 		return invalid(CodeUnknownLanguage, "toLang", "no language to translate into: name one")
 	}
@@ -51,9 +51,9 @@ func (s *Service) validateLanguages(req Request) error {
 		}
 		switch {
 		case !slices.Contains(s.languages, to):
-			return invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quoteID(to))
+			return invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quote(to))
 		case slices.Contains(req.To[:i], to):
-			return invalid(CodeInvalidOption, field, "%s is there twice", quoteID(to))
+			return invalid(CodeInvalidOption, field, "%s is there twice", quote(to))
 		}
 	}
 	return nil
