@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,33 +74,30 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-func TestRunnerDoesNotWait(t *testing.T) {
+func TestScheduleDoesNotWait(t *testing.T) {
 	tests := map[string]struct {
 		inFlight int
 		want     []Sample
 	}{
 		"bounded": {2, []Sample{{0, 100 * ms, nil}, {10 * ms, 100 * ms, nil}, {20 * ms, 0, ErrNotSent}, {30 * ms, 0, ErrNotSent}}},
-		"unbounded": {0, []Sample{{0, 100 * ms, nil}, {10 * ms, 100 * ms, nil}, {20 * ms, 100 * ms, nil},
+		"room for all": {4, []Sample{{0, 100 * ms, nil}, {10 * ms, 100 * ms, nil}, {20 * ms, 100 * ms, nil},
 			{30 * ms, 100 * ms, nil}}},
 	}
 	for name, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
-			var told atomic.Int64
-			runner := Runner{MaxInFlight: test.inFlight, Done: func(Sample) { told.Add(1) }}
-			got := runner.Run(t.Context(), Every(10*ms, 4), func(context.Context, int) error {
+			got := Run(t.Context(), Every(10*ms, 4), test.inFlight, func(context.Context, int) error {
 				time.Sleep(100 * ms)
 				return nil
 			})
 			assert.Equal(t, test.want, got, name)
-			assert.EqualValues(t, 4, told.Load(), name)
 		})
 	}
 }
 
 // A place that becomes free is used again.
-func TestRunnerGoesOn(t *testing.T) {
+func TestFreePlaceIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		got := Runner{MaxInFlight: 1}.Run(t.Context(), Every(60*ms, 4), func(context.Context, int) error {
+		got := Run(t.Context(), Every(60*ms, 4), 1, func(context.Context, int) error {
 			time.Sleep(100 * ms)
 			return nil
 		})

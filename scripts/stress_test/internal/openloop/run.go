@@ -20,30 +20,15 @@ type Sample struct {
 // many goroutines at once.
 type Send func(ctx context.Context, i int) error
 
-// ErrNotSent is the failure of a request that was due while Runner.MaxInFlight
-// others were on their way.
+// ErrNotSent is the failure of a request that was due while as many others were on their
+// way as may be.
 var ErrNotSent = errors.New("not sent")
-
-// Runner sends requests by a schedule. Its zero value has no bounds.
-type Runner struct {
-	// MaxInFlight bounds the requests that are on their way at once. One that is due
-	// beyond it is not sent, and fails with ErrNotSent: a schedule does not wait. 0: no
-	// bound.
-	MaxInFlight int
-	// Done is told each sample as soon as it is complete, if it is set. It is called by
-	// many goroutines at once.
-	Done func(Sample)
-}
-
-// Run is Runner.Run without bounds.
-func Run(ctx context.Context, schedule iter.Seq[time.Duration], send Send) []Sample {
-	return Runner{}.Run(ctx, schedule, send)
-}
 
 // Run sends a request at each time of the schedule, which rises, and returns when
 // all are answered: the samples are in the order of the schedule. When ctx is done
-// it sends no more.
-func (r Runner) Run(ctx context.Context, schedule iter.Seq[time.Duration], send Send) []Sample {
+// it sends no more. maxInFlight bounds the requests that are on their way at once. One that
+// is due beyond it is not sent, and fails with ErrNotSent: a schedule does not wait.
+func Run(ctx context.Context, schedule iter.Seq[time.Duration], maxInFlight int, send Send) []Sample {
 	var (
 		begin    = time.Now()
 		samples  []*Sample
@@ -52,9 +37,6 @@ func (r Runner) Run(ctx context.Context, schedule iter.Seq[time.Duration], send 
 	)
 	finish := func(s *Sample, err error) {
 		s.Err, s.Latency = err, time.Since(begin)-s.Due
-		if r.Done != nil {
-			r.Done(*s)
-		}
 	}
 	for due := range schedule {
 		if !waitUntil(ctx, begin.Add(due)) {
@@ -62,7 +44,7 @@ func (r Runner) Run(ctx context.Context, schedule iter.Seq[time.Duration], send 
 		}
 		i, s := len(samples), &Sample{Due: due}
 		samples = append(samples, s)
-		if r.MaxInFlight > 0 && inFlight.Load() >= int64(r.MaxInFlight) {
+		if inFlight.Load() >= int64(maxInFlight) {
 			finish(s, ErrNotSent)
 			continue
 		}
@@ -85,37 +67,35 @@ func waitUntil(ctx context.Context, at time.Time) bool {
 	return ctx.Err() == nil
 }
 
-// Closed keeps clients requests in flight for total and returns those that were
-// answered within it. Due is when a request was sent, so these are no latencies of
-// an open loop: it measures the capacity of a server.
+// ErrCutOff is the failure of a request that was on its way when Closed ended.
+var ErrCutOff = errors.New("cut off by the end")
+
+// Closed keeps clients requests in flight for total and returns them in the order in which
+// they were sent; those that were not answered by then have ErrCutOff. Due is when a
+// request was sent, so these are no latencies of an open loop: it measures the capacity of
+// a server.
 func Closed(ctx context.Context, clients int, total time.Duration, send Send) []Sample {
 	ctx, cancel := context.WithTimeout(ctx, total)
 	defer cancel()
 	var (
 		begin   = time.Now()
-		mu      sync.Mutex // guards samples and sent
+		mu      sync.Mutex // guards samples
 		samples []*Sample
-		sent    int
 		wg      sync.WaitGroup
 	)
-	next := func() int {
+	next := func() (int, *Sample) {
 		mu.Lock()
 		defer mu.Unlock()
-		sent++
-		return sent - 1
+		samples = append(samples, &Sample{Due: time.Since(begin), Err: ErrCutOff})
+		return len(samples) - 1, samples[len(samples)-1]
 	}
 	for range clients {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				due := time.Since(begin)
-				err := send(ctx, next())
-				if ctx.Err() != nil {
-					return // cut off by the end
+				i, s := next()
+				if err := send(ctx, i); ctx.Err() == nil {
+					s.Latency, s.Err = time.Since(begin)-s.Due, err
 				}
-				s := &Sample{Due: due, Latency: time.Since(begin) - due, Err: err}
-				mu.Lock()
-				samples = append(samples, s)
-				mu.Unlock()
 			}
 		})
 	}
