@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/cache"
@@ -79,13 +77,13 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 
 // makeAPI makes the API and its pages. What the configuration says is added to api.
 func (f *frontend) makeAPI(api httpapi.Config) (err error) {
-	cfg, notFound := f.cfg, func(c *gin.Context) { f.api.NotFound(c) }
-	if f.site, err = webpage.New(webpage.Config{NotFound: notFound}); err != nil {
+	cfg := f.cfg
+	if f.site, err = webpage.New(); err != nil {
 		return err
 	}
 	f.description, err = openapi.New(openapi.Config{
 		Version: version, KeysNeeded: api.Gate.NeedsKeys(), MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
-		MaxBodyBytes: cfg.MaxBodyBytes, NotFound: notFound,
+		MaxBodyBytes: cfg.MaxBodyBytes,
 	})
 	if err != nil {
 		return err

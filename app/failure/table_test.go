@@ -82,7 +82,7 @@ func TestDocument(t *testing.T) {
 	require.NoError(t, err)
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	description.Register(router)
+	description.Register(router, nil)
 	w := httptest.NewRecorder()
 	router.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
 	var document struct {

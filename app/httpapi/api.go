@@ -177,7 +177,7 @@ func (a *API) router() *gin.Engine {
 			}
 		}
 	}
-	router.NoRoute(nearest, a.limitBody, a.NotFound)
+	router.NoRoute(nearest, a.limitBody, a.notFound)
 	router.NoMethod(nearest, a.limitBody, a.noMethod)
 	return router
 }
@@ -208,8 +208,8 @@ func (a *API) noMethod(c *gin.Context) {
 	a.server.Fail(c, failure.New(failure.NoMethod, "", "this path takes %s", allowed))
 }
 
-// NotFound answers requests for what does not exist.
-func (a *API) NotFound(c *gin.Context) {
+// notFound answers requests for what does not exist.
+func (a *API) notFound(c *gin.Context) {
 	a.server.Fail(c, failure.New(failure.NotFound, "", "there is nothing at this path, see / for what there is"))
 }
 

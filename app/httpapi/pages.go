@@ -22,11 +22,11 @@ func (a *API) mountPages(router gin.IRouter) {
 			a.index(c)
 		}
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			router.Handle(method, webpage.AssetsPath, site.Asset)
+			router.Handle(method, webpage.AssetsPath, site.Asset(a.notFound))
 		}
 	}
 	if d := a.cfg.Description; d != nil {
-		d.Register(router)
+		d.Register(router, a.notFound)
 	}
 	router.GET("/", index)
 	router.HEAD("/", index)

@@ -199,7 +199,7 @@ func TestAnswersOfTheDescription(t *testing.T) {
 	d := describe(t)
 	h, c := gin.New(), newContract(t)
 	h.Use(func(c *gin.Context) { c.Header("X-Request-Id", "rid") }) // as the service's router does
-	d.Register(h)
+	d.Register(h, nil)
 	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/docs"} {
 		w := call(t, c, h, "GET", path, "")
 		assert.Equal(t, 200, w.Code, path)

@@ -50,7 +50,7 @@ func describe(t *testing.T) *openapi.Description {
 func routerOf(d *openapi.Description) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	d.Register(router)
+	d.Register(router, func(c *gin.Context) { c.String(http.StatusNotFound, "ours") })
 	return router
 }
 

@@ -130,7 +130,7 @@ func newAPI(t *testing.T, ready bool) *httpapi.API {
 // newAPIWith makes a service that asks for keys, where there is a gate.
 func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	t.Helper()
-	site, err := webpage.New(webpage.Config{})
+	site, err := webpage.New()
 	require.NoError(t, err)
 	return httpapi.New(httpapi.Config{
 		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: 20 * time.Millisecond,

@@ -69,7 +69,7 @@ func attributes(element xml.StartElement) map[string]string {
 
 // The policy would block these, without a word to those who cannot see the console.
 func TestPageKeepsToThePolicy(t *testing.T) {
-	site, err := New(Config{})
+	site, err := New()
 	require.NoError(t, err)
 	seen, ids := map[string]int{}, map[string]bool{}
 	walk(t, []byte(bodyOf(t, site.page.Load())), func(element xml.StartElement, text string) {
@@ -125,7 +125,7 @@ var (
 )
 
 func TestAssetsKeepToThePolicy(t *testing.T) {
-	site, err := New(Config{})
+	site, err := New()
 	require.NoError(t, err)
 	page := bodyOf(t, site.page.Load())
 	imported := map[string]bool{}

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"net/http"
 	"path"
 	"strings"
 	"sync/atomic"
@@ -41,15 +40,8 @@ const (
 //go:embed page
 var embedded embed.FS
 
-// Config is what a [Site] works with.
-type Config struct {
-	// NotFound answers requests for assets that do not exist. Nil is a plain 404.
-	NotFound gin.HandlerFunc
-}
-
 // Site is the page and its assets. It is safe for concurrent use.
 type Site struct {
-	notFound gin.HandlerFunc
 	version  string // hash of all assets, a part of their addresses
 	template *template.Template
 	page     atomic.Pointer[webfile.File]
@@ -59,20 +51,17 @@ type Site struct {
 // New makes the site from the files in the binary. They are hashed and compressed
 // here, which takes a few milliseconds. It fails only where the files of the binary
 // do not fit together.
-func New(cfg Config) (*Site, error) {
+func New() (*Site, error) {
 	files, err := fs.Sub(embedded, "page")
 	if err != nil {
 		return nil, fmt.Errorf("web page: %w", err)
 	}
-	return newSite(cfg, files)
+	return newSite(files)
 }
 
 // newSite makes a site from index.html and assets/ of a file system.
-func newSite(cfg Config, files fs.FS) (*Site, error) {
-	s := &Site{notFound: cfg.NotFound, assets: map[string]*webfile.File{}}
-	if s.notFound == nil {
-		s.notFound = func(c *gin.Context) { http.NotFound(c.Writer, c.Request) }
-	}
+func newSite(files fs.FS) (*Site, error) {
+	s := &Site{assets: map[string]*webfile.File{}}
 	entries, err := fs.ReadDir(files, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("web page: %w", err)
@@ -143,20 +132,23 @@ func (s *Site) Page(c *gin.Context) {
 	s.serve(c, s.page.Load(), revalidate)
 }
 
-// Asset serves a file of the page, for GET and HEAD of [AssetsPath].
+// Asset makes the handler of the page's files, for GET and HEAD of [AssetsPath]. notFound
+// answers requests for those that do not exist.
 //
 // During a rolling update a page may ask for assets of another version. It gets
 // those of this one, which caches must not keep under that address.
-func (s *Site) Asset(c *gin.Context) {
-	version, name, _ := strings.Cut(strings.TrimPrefix(c.Param("path"), "/"), "/")
-	asset, ok := s.assets[name]
-	switch {
-	case !ok || len(version) != len(s.version):
-		s.notFound(c)
-	case version != s.version:
-		s.serve(c, asset, revalidate)
-	default:
-		s.serve(c, asset, forever)
+func (s *Site) Asset(notFound gin.HandlerFunc) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		version, name, _ := strings.Cut(strings.TrimPrefix(c.Param("path"), "/"), "/")
+		asset, ok := s.assets[name]
+		switch {
+		case !ok || len(version) != len(s.version):
+			notFound(c)
+		case version != s.version:
+			s.serve(c, asset, revalidate)
+		default:
+			s.serve(c, asset, forever)
+		}
 	}
 }
 
