@@ -18,6 +18,7 @@ import (
 	"dragoman/app/translate"
 	"dragoman/app/weights"
 	"dragoman/model"
+	"dragoman/model/bundled"
 	"dragoman/model/export"
 	"dragoman/model/hub"
 	"dragoman/tokenizer"
@@ -172,6 +173,9 @@ func (l *loader) open(ctx context.Context, m *loadedModel, on backend, dir strin
 	}
 	m.engines, m.cache, m.limits = engines, results, translate.Limits{Beams: beams, MaxLength: maxLength}
 	m.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision), Device: string(on.device())}
+	if manifest.Source == bundled.Source {
+		m.model.Note = bundled.Note
+	}
 	m.service, err = translate.New(translate.Config{
 		Tokenizer: tok, Engine: engines, Detector: detector, Spec: manifest.Spec, Languages: manifest.Languages,
 		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,

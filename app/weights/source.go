@@ -84,7 +84,7 @@ func (p *Preparer) download(out string) string {
 func bundledSource() (source, error) {
 	version, err := bundled.Version()
 	return source{
-		name: "bundled", version: version, languages: bundled.Languages(),
+		name: bundled.Source, version: version, languages: bundled.Languages(),
 		fetch: func(_ context.Context, _, work string) (string, string, error) {
 			return work, version, bundled.WriteTo(work)
 		},
