@@ -18,8 +18,8 @@ import (
 	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/export"
+	"dragoman/model/family"
 	"dragoman/model/hub"
-	"dragoman/tokenizer"
 )
 
 // backend is a loaded model and all that translates with it.
@@ -106,7 +106,7 @@ func (p *program) openRuntime() (_ modelRuntime, library string, err error) {
 func (p *program) prepare(ctx context.Context, precision model.Precision) (string, error) {
 	settings := hub.Config{
 		Endpoint: p.cfg.Endpoint, Token: p.cfg.Token, Offline: bool(p.cfg.Offline),
-		Accept: weights.AcceptConfig, Log: p.log,
+		Family: p.cfg.Family, Accept: weights.AcceptConfig, Log: p.log,
 	}
 	if terminal, ok := p.stderr.(*os.File); ok {
 		settings.Progress = hub.ProgressTo(terminal, p.log)
@@ -121,7 +121,7 @@ func (p *program) prepare(ctx context.Context, precision model.Precision) (strin
 	}
 	return weights.New(weights.Config{
 		Weights: p.cfg.Weights, Revision: p.cfg.Revision, SaveWeights: p.cfg.SaveWeights, Cache: cache,
-		Precision: cmp.Or(p.cfg.Precision, precision), KeepCheckpoint: bool(p.cfg.KeepCheckpoint), Verify: p.cfg.Verify,
+		Precision: cmp.Or(p.cfg.Precision, precision), Family: p.cfg.Family, KeepCheckpoint: bool(p.cfg.KeepCheckpoint), Verify: p.cfg.Verify,
 		Hub: client, Export: export.Export, Log: p.log,
 	}).Prepare(ctx)
 }
@@ -137,7 +137,7 @@ func (b *backend) open(ctx context.Context, at place, dir string, p *program) er
 			want, dir, manifest.Precision)
 	}
 	options := p.cfg.Search(manifest.Spec.Generation)
-	tok, err := tokenizer.Open(dir)
+	tok, err := family.OpenTokenizer(dir, cmp.Or(p.cfg.Family, manifest.Family))
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type record struct {
 // pair is from which language into which.
 type pair struct {
 	from, to string
-	target   int64 // the token of the target language
+	prefix   []int64 // tokens that its translations begin with; not to be changed
 }
 
 // block is a part of a record that is translated by itself, such as all of a plain
@@ -66,7 +66,7 @@ type sentence struct {
 type attempts struct {
 	way     way           // how it is decoded now
 	masked  markup.Masked // where the way masks
-	source  []int64       // the ids that are decoded: language token, pieces, </s>
+	source  []int64       // the ids that are decoded
 	decoded int           // tokens that came out last
 
 	queued, computed time.Duration // by all ways together
@@ -106,8 +106,7 @@ func (w *work) plan(ctx context.Context) error {
 			}
 			name := from[i] + "-" + to
 			if pairs[name] == nil {
-				target, _ := s.cfg.Tokenizer.LanguageID(to)
-				pairs[name] = &pair{from[i], to, target}
+				pairs[name] = &pair{from[i], to, s.prefixOf(from[i], to)}
 			}
 			rec.pair = pairs[name]
 			if err := w.divide(ctx, rec, units); err != nil {

@@ -25,10 +25,13 @@ const firstRune = 1000
 
 var languageIDs = map[string]int64{"en": 100, "fr": 101, "ja": 102, "de": 103, "zh": 104}
 
-func (r runes) Encode(lang, text string) ([]int64, error) {
-	ids := []int64{languageIDs[lang]}
+func (r runes) Encode(from, _, text string) ([]int64, error) {
+	ids := []int64{languageIDs[from]}
 	for _, c := range strings.ReplaceAll(text, "\u200b", "") {
 		ids = append(ids, firstRune+int64(c))
+	}
+	if text == "" {
+		return append(ids, 2), nil
 	}
 	return append(ids, 2), r.err
 }
@@ -42,6 +45,8 @@ func (runes) Decode(ids []int64) string {
 	}
 	return text.String()
 }
+
+func (runes) Forced(_, to string) []int64 { return []int64{languageIDs[to]} }
 
 func (runes) LanguageID(code string) (int64, bool) {
 	id, ok := languageIDs[code]
@@ -102,7 +107,7 @@ func (u *upper) translate(job engine.Job) engine.Result {
 	if u.decode != nil {
 		translation, truncated = u.decode(text, job)
 	}
-	tokens, _ := runes{}.Encode("en", translation)
+	tokens, _ := runes{}.Encode("en", "fr", translation)
 	return engine.Result{
 		Result: search.Result{Tokens: tokens[1 : len(tokens)-1], Score: -0.5, Truncated: truncated},
 		Queued: time.Millisecond, Computed: 2 * time.Millisecond,

@@ -62,13 +62,12 @@ func (s *Service) validateLanguages(req Request) error {
 // searchOptions returns the service's settings with a request's changes.
 func (s *Service) searchOptions(o Options) (search.Options, error) {
 	options, limits := s.cfg.Search, s.cfg.Limits
-	const prefix = 2 // decoder start and target language; one more token is the least translation
 	switch {
 	case o.Beams < 0 || o.Beams > limits.Beams:
 		return options, invalid(CodeInvalidOption, "options.beams", "beams is %d: use 1 to %d", o.Beams, limits.Beams)
-	case o.MaxLength != 0 && (o.MaxLength <= prefix || o.MaxLength > limits.MaxLength):
+	case o.MaxLength != 0 && (o.MaxLength <= s.prefix || o.MaxLength > limits.MaxLength):
 		return options, invalid(CodeInvalidOption, "options.maxLength", "maxLength is %d: use %d to %d",
-			o.MaxLength, prefix+1, limits.MaxLength)
+			o.MaxLength, s.prefix+1, limits.MaxLength)
 	}
 	if o.Beams > 0 {
 		options.Beams = o.Beams

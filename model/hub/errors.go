@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"dragoman/model/family"
 )
 
 // What can go wrong in a pull, for errors.Is. The errors themselves carry the
@@ -17,7 +19,7 @@ var (
 	ErrGated            = errors.New("repository is gated")
 	ErrUnauthorized     = errors.New("access refused")
 	ErrRateLimited      = errors.New("too many requests")
-	ErrIncomplete       = errors.New("checkpoint is incomplete")
+	ErrIncomplete       = family.ErrIncomplete
 	ErrOffline          = errors.New("offline mode")
 	ErrChecksum         = errors.New("checksum differs")
 	ErrUnsafeName       = errors.New("unsafe file name")

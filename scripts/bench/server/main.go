@@ -26,9 +26,9 @@ import (
 	"dragoman/app/httpapi"
 	"dragoman/app/translate"
 	"dragoman/model"
+	"dragoman/model/family"
 	"dragoman/model/ort"
 	"dragoman/model/search"
-	"dragoman/tokenizer"
 )
 
 func main() {
@@ -79,7 +79,7 @@ func open(ctx context.Context, rt *ort.Runtime, cfg config.Config, length int, l
 	if err != nil {
 		return nil, nil, err
 	}
-	tok, err := tokenizer.Open(cfg.Weights)
+	tok, err := family.OpenTokenizer(cfg.Weights, manifest.Family)
 	if err != nil {
 		return nil, nil, err
 	}
