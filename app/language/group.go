@@ -31,19 +31,24 @@ var ownLetters = map[string]string{
 // newGroup makes a group of languages, of which there is at least one.
 func newGroup(codes []string, models *ngrams.Table) group {
 	g, modelled := group{codes: codes}, models.Languages()
+	var scored []string // the models of those that have one
 	for _, code := range codes {
 		if ownLetters[code] != "" {
 			continue
 		}
 		g.plain = append(g.plain, code)
-		if slices.Contains(modelled, code) {
-			g.known = append(g.known, code)
+		model := code
+		if code == "nb" { // most of Norwegian is Bokmål
+			model = "no"
+		}
+		if slices.Contains(modelled, model) {
+			g.known, scored = append(g.known, code), append(scored, model)
 		}
 	}
 	if len(g.plain) == 0 {
 		g.plain = codes
 	}
-	g.scorer = models.Scorer(g.known)
+	g.scorer = models.Scorer(scored)
 	return g
 }
 

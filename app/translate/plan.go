@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"dragoman/app/admission"
+	"dragoman/app/language"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
 	"dragoman/app/telemetry"
@@ -15,8 +16,9 @@ import (
 
 // record is the translation of one record into one language on its way.
 type record struct {
-	number int // in what Translate returns
-	source int // the record's number in the request
+	number int    // in what Translate returns
+	source int    // the record's number in the request
+	to     string // the model's code of the target language
 	result Result
 	pair   *pair
 	blocks []block
@@ -93,16 +95,16 @@ func (w *work) plan(ctx context.Context) error {
 	w.records = make([]*record, len(w.req.To)*len(w.req.Records))
 	for i, r := range w.req.Records {
 		var units []unit // cut once for all languages
-		for t, to := range w.req.To {
+		for t, to := range w.to {
 			number := t*len(w.req.Records) + i
-			rec := &record{number: number, source: i,
-				result: Result{Record: r, From: from[i], To: to, Detected: w.req.From == Auto}}
+			rec := &record{number: number, source: i, to: to,
+				result: Result{Record: r, From: from[i], To: w.req.To[t], Detected: w.req.From == Auto}}
 			w.records[number] = rec
 			if from[i] == "" || from[i] == to {
 				continue
 			}
 			if units == nil {
-				units = w.cut(r.Text, from[i])
+				units = w.cut(r.Text, language.Base(from[i]))
 			}
 			name := from[i] + "-" + to
 			if pairs[name] == nil {
@@ -119,7 +121,7 @@ func (w *work) plan(ctx context.Context) error {
 
 // sources returns the language of each record, "" where none could be detected.
 func (w *work) sources(ctx context.Context) []string {
-	from := slices.Repeat([]string{w.req.From}, len(w.req.Records))
+	from := slices.Repeat([]string{w.from}, len(w.req.Records))
 	if w.req.From != Auto {
 		return from
 	}
@@ -326,7 +328,7 @@ func (w *work) whole(rec *record, text markup.Sentence) *sentence {
 
 // newSentence makes a sentence that is to do.
 func (w *work) newSentence(p *pair, parent *sentence, text markup.Sentence) *sentence {
-	text = text.Between(p.from, p.to)
+	text = text.Between(language.Base(p.from), language.Base(p.to))
 	x := &sentence{pair: p, parent: parent, Sentence: text, attempts: &attempts{way: way{mask: unmasked}}}
 	if !w.req.Once && !text.AsIs() {
 		x.way.mask = 0

@@ -199,11 +199,15 @@ func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) 
 // the engine's error, and with yield's. Sentences that were finished all the same stay
 // in the cache, for when the request comes again.
 func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
+	from, to, err := s.languagesOf(req)
+	if err != nil {
+		return err
+	}
 	options, err := s.validate(req)
 	if err != nil {
 		return err
 	}
-	w := &work{service: s, req: req, search: options, yield: yield,
+	w := &work{service: s, req: req, from: from, to: to, search: options, yield: yield,
 		known: make(map[question]*sentence), decoding: make(map[int]*sentence)}
 	w.options = fmt.Sprintf("%+v", w.settings())
 	if err := w.plan(ctx); err != nil {

@@ -17,6 +17,8 @@ import (
 type work struct {
 	service *Service
 	req     Request
+	from    string   // the model's code of the source language, or Auto
+	to      []string // those of the target languages
 	search  search.Options
 	options string // all that a translation depends on beside its text, languages and model
 	yield   func(i int, r Result) error
@@ -165,7 +167,7 @@ func (w *work) finish(rec *record) error {
 // report counts a result in the metrics.
 func (w *work) report(rec *record, r Result) {
 	t := telemetry.Translation{
-		From: r.From, To: r.To, Outcome: telemetry.Untouched, SourceTokens: r.SourceTokens, TargetTokens: r.TargetTokens,
+		From: r.From, To: rec.to, Outcome: telemetry.Untouched, SourceTokens: r.SourceTokens, TargetTokens: r.TargetTokens,
 		SourceCharacters: utf8.RuneCountInString(w.req.Records[rec.source].Text), TargetCharacters: utf8.RuneCountInString(r.Text),
 	}
 	switch {
