@@ -22,6 +22,7 @@ const (
 	WeightsFile    = "weights.bin" // external data of both graphs
 	PieceModelFile = "sentencepiece.bpe.model"
 	VocabFile      = "vocab.json"
+	TokenizerFile  = "tokenizer.json" // all of a tokenizer, in the form of Hugging Face's library
 	// TokenizerConfigFile is there only if the checkpoint has one.
 	TokenizerConfigFile = "tokenizer_config.json"
 )

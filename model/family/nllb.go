@@ -14,7 +14,7 @@ import (
 var nllb = &Family{
 	Name:    "nllb",
 	classes: []string{"NllbTokenizer", "NllbTokenizerFast"},
-	files:   [][]string{{model.PieceModelFile}},
+	files:   [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
 	config:  nllbConfig,
 }
 
@@ -57,15 +57,26 @@ const nllbLanguages = "ace-Arab=ace_Arab ace=ace_Latn acm=acm_Arab acq=acq_Arab 
 var fairseq = []string{"<s>", "<pad>", "</s>", "<unk>"}
 
 // nllbConfig reads a tokenizer of NLLB-200.
-func nllbConfig(dir string, s settings, _ []string) (tokenizer.Config, error) {
+func nllbConfig(dir string, s settings, files []string) (config tokenizer.Config, err error) {
+	if files[0] == model.TokenizerFile {
+		config, err = readTokenizer(dir)
+	} else {
+		config, err = nllbPieces(dir)
+	}
+	config.Framing = sourceFirst
+	if s.LegacySuffixes {
+		config.Framing = sourceLast
+	}
+	return config, err
+}
+
+// nllbPieces reads the SentencePiece model of NLLB-200.
+func nllbPieces(dir string) (tokenizer.Config, error) {
 	pieces, err := spm.Open(filepath.Join(dir, model.PieceModelFile))
 	if err != nil {
 		return tokenizer.Config{}, err
 	}
-	config := tokenizer.Config{Pieces: pieces, Framing: sourceFirst, Vocabulary: map[string]int64{}, Unused: 1}
-	if s.LegacySuffixes {
-		config.Framing = sourceLast
-	}
+	config := tokenizer.Config{Pieces: pieces, Vocabulary: map[string]int64{}, Unused: 1}
 	for id, token := range fairseq {
 		config.Vocabulary[token] = int64(id)
 	}

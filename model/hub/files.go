@@ -45,6 +45,7 @@ var smallFiles = map[string]int64{
 	model.TokenizerConfigFile: 4 << 20,
 	model.VocabFile:           maxSmall,
 	model.PieceModelFile:      maxSmall,
+	model.TokenizerFile:       maxSmall,
 	weightForms[0].index:      maxSmall,
 	weightForms[1].index:      maxSmall,
 }

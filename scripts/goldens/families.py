@@ -10,9 +10,11 @@ the pieces and </s> behind them.
 import json
 import os
 import shutil
+import sys
 import tempfile
 
 import sentencepiece
+from tokenizers import Tokenizer
 from transformers import NllbTokenizer
 from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES as M2M100_CODES
 from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as NLLB_CODES
@@ -20,6 +22,10 @@ from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as
 import odd
 import reference
 from shapes import Shape
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tokenizer", "testdata"))
+import hostile  # noqa: E402
 
 PIECES = 400
 SENTENCES = 24  # of each checkpoint, evenly from the file
@@ -48,21 +54,27 @@ class NLLB:
         return self.first + len(NLLB_CODES) + 3
 
     def theirs(self, folder):
+        tokenizer = self.theirs_of(folder)
+        for i, token in enumerate(NLLB_CODES):
+            assert tokenizer.convert_tokens_to_ids(token) == self.first + i, token
+        return tokenizer
+
+    @staticmethod
+    def theirs_of(folder):
         """transformers' own tokenizer. It takes the ids of languages from the list that the
         published tokenizer_config.json has."""
         tokens = {i: token for i, token in enumerate(["<s>", "<pad>", "</s>", "<unk>"])}
-        tokens |= {self.first + i: token for i, token in enumerate(NLLB_CODES + ["<mask>"])}
+        path = os.path.join(folder, "sentencepiece.bpe.model")
+        first = len(sentencepiece.SentencePieceProcessor(model_file=path)) + 1
+        tokens |= {first + i: token for i, token in enumerate(NLLB_CODES + ["<mask>"])}
         config = {"tokenizer_class": "NllbTokenizer", "additional_special_tokens": NLLB_CODES, "added_tokens_decoder": {
             i: {"content": token, "special": True, "normalized": token == "<mask>", "lstrip": token == "<mask>",
                 "rstrip": False, "single_word": False} for i, token in tokens.items()}}
         with tempfile.TemporaryDirectory() as copy:
-            shutil.copy(os.path.join(folder, "sentencepiece.bpe.model"), copy)
+            shutil.copy(path, copy)
             with open(os.path.join(copy, "tokenizer_config.json"), "w", encoding="utf8") as f:
                 json.dump(config, f)
-            tokenizer = NllbTokenizer.from_pretrained(copy)
-        for i, token in enumerate(NLLB_CODES):
-            assert tokenizer.convert_tokens_to_ids(token) == self.first + i, token
-        return tokenizer
+            return NllbTokenizer.from_pretrained(copy)
 
     def id(self, code):
         return self.first + NLLB_CODES.index(NLLB_TOKENS[code])
@@ -141,6 +153,40 @@ def make(name, sentences, folder):
     reference.write(os.path.join(folder, "goldens.json.gz"), {
         "checkpoint": f"model/testdata/families/{name}", "files": reference.file_hashes(folder),
         "made_with": reference.versions(), "settings": SETTINGS, "cases": cases})
+
+
+def make_tokenizers(checkpoint, sentences, folder):
+    """Writes what transformers saves of NLLB-200's tokenizer, a tokenizer.json, into folder, and
+    the ids that it gives to the sentences and hostile texts. `older` is as transformers 4 and
+    published files have it, without a table of characters."""
+    with open(sentences, encoding="utf8") as f:
+        texts = [json.loads(line)["source"] for line in f]
+    texts += [t.decode() for t in hostile.texts() if is_text(t)]
+    with tempfile.TemporaryDirectory() as saved:
+        NLLB.theirs_of(checkpoint).save_pretrained(saved)
+        with open(os.path.join(saved, "tokenizer.json"), encoding="utf8") as f:
+            recent = json.load(f)
+    older = json.loads(json.dumps(recent))
+    older["model"]["merges"] = [" ".join(pair) for pair in recent["model"]["merges"]]
+    older["normalizer"]["normalizers"] = [
+        {"type": "Strip", "strip_left": False, "strip_right": True},
+        {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "\u2581"}]
+    older["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
+        {"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": True}]}
+    for name, content in (("recent", recent), ("older", older)):
+        tokenizer = Tokenizer.from_str(json.dumps(content))
+        tokenizer.encode_special_tokens = True  # text never becomes a special token
+        rows = [{"text": t, "ids": tokenizer.encode(t).ids, "decoded": tokenizer.decode(tokenizer.encode(t).ids).strip()}
+                for t in texts]
+        reference.write(os.path.join(folder, f"{name}.json.gz"), content)
+        reference.write(os.path.join(folder, f"{name}_ids.json.gz"), {"made_with": reference.versions(), "rows": rows})
+
+
+def is_text(raw):
+    try:
+        return raw.decode("utf8") is not None
+    except UnicodeDecodeError:
+        return False
 
 
 def train(lines, name, folder):

@@ -10,6 +10,7 @@ Writes, below model/testdata:
     odd/NAME/                 a random checkpoint and its goldens.json.gz (see shapes.py)
     families/NAME/            a random checkpoint of another family, with a tokenizer of its
                               own, and goldens of texts (see families.py)
+and, for `tokenizers`, model/family/testdata.
 
 Package model/modeltest reads them and documents each field. Run it again, and
 review what changed, when the bundled checkpoint or a version in
@@ -31,7 +32,7 @@ TESTDATA = os.path.join(MODEL, "testdata")
 
 
 def main():
-    names = ["bundled", *(f"odd/{name}" for name in SHAPES), *(f"families/{name}" for name in families.FAMILIES)]
+    names = ["bundled", *(f"odd/{name}" for name in SHAPES), *(f"families/{name}" for name in families.FAMILIES), "tokenizers"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="*", metavar="NAME", help="what to make, of: " + " ".join(names))
     chosen = parser.parse_args().name or names
@@ -45,6 +46,9 @@ def main():
                          os.path.join(TESTDATA, "bundled.json.gz"))
         elif name.startswith("families/"):
             families.make(name.removeprefix("families/"), os.path.join(HERE, "sentences.jsonl"), os.path.join(TESTDATA, name))
+        elif name == "tokenizers":
+            families.make_tokenizers(os.path.join(TESTDATA, "families", "nllb"), os.path.join(HERE, "sentences.jsonl"),
+                                     os.path.join(MODEL, "family", "testdata"))
         else:
             odd.make(name.removeprefix("odd/"), os.path.join(TESTDATA, name))
 
