@@ -13,7 +13,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults
+.PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults
 .PHONY: other-cpu-test cuda-test image image-test sbom vuln clean
 
 help: ## list the targets
@@ -29,9 +29,12 @@ build: ## build build/dragoman
 runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
 
-test: runtime ## run all tests with the race detector, but for what k8s-test adds
-	CGO_ENABLED=1 go test -race -vet=off -ldflags=-w -timeout 9m ./...
+test: runtime ## run the tests with the race detector, with a sample of the longest goldens
+	CGO_ENABLED=1 go test -short -race -vet=off -ldflags=-w -timeout 9m ./...
 	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
+
+long-test: runtime ## run the tests without the race detector, with all goldens
+	CGO_ENABLED=1 go test -timeout 20m ./...
 
 k8s-test: runtime ## check the Kubernetes manifests, run their containers against a hub of this machine, test the simulation
 	go -C scripts/k8s test -timeout 9m ./...

@@ -2,7 +2,7 @@
 // ([Spec]), the exported folder it lives in ([Manifest]) and the step interface
 // that search and scheduling are written against ([Model], [Batch]).
 //
-// Package model/ort runs such a model on ONNX Runtime; tests use fakes.
+// Packages model/cpu and model/cuda run such a model on ONNX Runtime; tests use fakes.
 package model
 
 import "fmt"
@@ -18,7 +18,7 @@ const (
 	LimitPositions = 1 << 13
 )
 
-// Spec holds the sizes and special ids of an M2M100 model. All of it is read
+// Spec holds the sizes and special ids of a model. All of it is read
 // from a checkpoint's config.json and generation_config.json; nothing is assumed.
 type Spec struct {
 	VocabSize    int   `json:"vocab_size"`    // rows of the embedding, languages and unused rows included

@@ -11,7 +11,7 @@ import (
 // sentence are left out: give as many as there are sentences.
 //
 // Everything between sentences comes back as it was, except for the spaces between
-// two sentences of a line, where from and to (codes of M2M100) are written
+// two sentences of a line, where from and to (codes of languages) are written
 // differently: where a language without spaces has none, a space comes in, and a
 // single space goes where Chinese or Japanese follows a mark of its own.
 //

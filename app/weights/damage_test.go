@@ -1,7 +1,6 @@
 package weights_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,8 +10,6 @@ import (
 
 	"dragoman/app/weights"
 	"dragoman/model"
-	"dragoman/model/checkpoint"
-	"dragoman/model/export"
 	"dragoman/model/hub"
 	"dragoman/model/hub/hubtest"
 )
@@ -29,38 +26,9 @@ var damages = map[string]func(t *testing.T, path string){
 	},
 }
 
-// quick makes a fixture export a few bytes, which depend on those of the checkpoint: what
-// is damaged and made again does not depend on how large it is.
-func (f *fixture) quick() *fixture {
-	f.Export = func(_ context.Context, from, out string, opts export.Options) (*model.Manifest, error) {
-		f.exports = append(f.exports, opts)
-		spec, err := checkpoint.ReadSpec(from)
-		if err != nil {
-			return nil, err
-		}
-		source, err := model.HashFile(filepath.Join(from, "model.safetensors"))
-		if err != nil {
-			return nil, err
-		}
-		m := &model.Manifest{Format: model.ManifestFormat, Source: opts.Source, Revision: opts.Revision, Precision: opts.Precision,
-			Spec: spec, Files: map[string]model.File{}}
-		for _, name := range []string{model.WeightsFile, model.DecoderFile, model.VocabFile} {
-			path := filepath.Join(out, name)
-			if err := os.WriteFile(path, []byte(name+source.SHA256), 0o644); err != nil {
-				return nil, err
-			}
-			if m.Files[name], err = model.HashFile(path); err != nil {
-				return nil, err
-			}
-		}
-		return m, m.Write(out)
-	}
-	return f
-}
-
 // A damaged export is made again where its source is there.
 func TestDamagedExportIsMadeAgain(t *testing.T) {
-	f := newFixture(t, nil).quick()
+	f := newFixture(t, nil)
 	dir := f.prepare(t)
 	exports := 1
 	for file, damage := range map[string]string{model.WeightsFile: "one bit", model.DecoderFile: "gone", model.VocabFile: "cut"} {
@@ -79,7 +47,7 @@ func hubOf(t *testing.T, server *hubtest.Server, change func(*weights.Config)) *
 	return newFixture(t, func(c *weights.Config) {
 		c.Weights, c.Hub, c.SaveWeights = repo, client(t, server.Endpoint), t.TempDir()
 		change(c)
-	}).quick()
+	})
 }
 
 func offline(t *testing.T) *hub.Client {
@@ -159,7 +127,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 
 // An exported folder that MODEL_WEIGHTS names is the user's: nothing in it changes.
 func TestDamagedFolderOfTheUser(t *testing.T) {
-	dir := newFixture(t, nil).quick().prepare(t)
+	dir := newFixture(t, nil).prepare(t)
 	damages["cut"](t, filepath.Join(dir, model.WeightsFile))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, ".dragoman-work-1"), 0o755))
 	before, err := os.ReadDir(dir)

@@ -109,10 +109,10 @@ func TestKilled(t *testing.T) {
 // killable prepares the bundled model, or the repository of a hub.
 func killable(t *testing.T, dir, endpoint string) *fixture {
 	f := newFixture(t, func(c *weights.Config) { c.SaveWeights = dir })
-	if endpoint != "" {
-		f.Weights, f.Hub = repo, client(t, endpoint)
-		f.quick()
+	if endpoint == "" {
+		return f.real()
 	}
+	f.Weights, f.Hub = repo, client(t, endpoint)
 	return f
 }
 
@@ -120,7 +120,7 @@ func killable(t *testing.T, dir, endpoint string) *fixture {
 func TestInterrupted(t *testing.T) {
 	for _, moment := range moments[:2] {
 		ctx, cancel := context.WithCancel(t.Context())
-		f := newFixture(t, func(c *weights.Config) { c.SaveWeights = t.TempDir() })
+		f := newFixture(t, func(c *weights.Config) { c.SaveWeights = t.TempDir() }).real()
 		endAt(&f.Config, moment, cancel)
 		_, err := weights.New(f.Config).Prepare(ctx)
 		assert.ErrorIs(t, err, context.Canceled, moment)
@@ -134,7 +134,7 @@ func TestInterrupted(t *testing.T) {
 // TestAnotherIsAtWork: as long as a process works in the folder nobody touches its files,
 // and the wait for it can be ended.
 func TestAnotherIsAtWork(t *testing.T) {
-	f := newFixture(t, nil).quick()
+	f := newFixture(t, nil)
 	dir := f.prepare(t)
 	for _, name := range []string{".dragoman-work-1", ".dragoman-download"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))

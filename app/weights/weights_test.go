@@ -17,6 +17,7 @@ import (
 	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/bundled"
+	"dragoman/model/checkpoint"
 	"dragoman/model/export"
 	"dragoman/model/hub"
 	"dragoman/model/hub/hubtest"
@@ -34,18 +35,52 @@ type fixture struct {
 
 func newFixture(t *testing.T, change func(*weights.Config)) *fixture {
 	f := &fixture{}
-	f.Config = weights.Config{Cache: t.TempDir(), Log: slog.New(slog.DiscardHandler), Hub: noHub{}, Export: f.export}
+	f.Config = weights.Config{Cache: t.TempDir(), Log: slog.New(slog.DiscardHandler), Hub: noHub{}, Export: f.exportStub}
 	if change != nil {
 		change(&f.Config)
 	}
 	return f
 }
 
-func (f *fixture) export(ctx context.Context, checkpoint, out string, opts export.Options) (*model.Manifest, error) {
+func (f *fixture) count(opts export.Options) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.exports = append(f.exports, opts)
-	f.mu.Unlock()
-	return export.Export(ctx, checkpoint, out, opts)
+}
+
+// real makes a fixture export what a service needs.
+func (f *fixture) real() *fixture {
+	f.Export = func(ctx context.Context, checkpoint, out string, opts export.Options) (*model.Manifest, error) {
+		f.count(opts)
+		return export.Export(ctx, checkpoint, out, opts)
+	}
+	return f
+}
+
+// exportStub exports a few bytes, which depend on those of the checkpoint: what this
+// package does with an export does not depend on how large it is.
+func (f *fixture) exportStub(_ context.Context, from, out string, opts export.Options) (*model.Manifest, error) {
+	f.count(opts)
+	spec, err := checkpoint.ReadSpec(from)
+	if err != nil {
+		return nil, err
+	}
+	source, err := model.HashFile(filepath.Join(from, "model.safetensors"))
+	if err != nil {
+		return nil, err
+	}
+	m := &model.Manifest{Format: model.ManifestFormat, Source: opts.Source, Revision: opts.Revision, Precision: opts.Precision,
+		Spec: spec, Files: map[string]model.File{}}
+	for _, name := range []string{model.WeightsFile, model.DecoderFile, model.VocabFile} {
+		path := filepath.Join(out, name)
+		if err := os.WriteFile(path, []byte(name+source.SHA256), 0o644); err != nil {
+			return nil, err
+		}
+		if m.Files[name], err = model.HashFile(path); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.Write(out)
 }
 
 func (f *fixture) prepare(t *testing.T) string {
@@ -65,7 +100,7 @@ func (noHub) Pull(context.Context, hub.Ref, string) (hub.Result, error) {
 }
 
 func TestBundled(t *testing.T) {
-	f := newFixture(t, nil)
+	f := newFixture(t, nil).real()
 	dir := f.prepare(t)
 	assert.Equal(t, f.Cache, filepath.Dir(dir))
 	require.Len(t, f.exports, 1)
@@ -166,7 +201,7 @@ func TestFailedExportKeepsTheDownload(t *testing.T) {
 	_, err := weights.New(f.Config).Prepare(t.Context())
 	require.ErrorIs(t, err, broken)
 
-	f.Export = f.export
+	f.Export = f.exportStub
 	f.prepare(t)
 	assert.EqualValues(t, len(bundledFiles(t)["model.safetensors"]), server.Sent("model.safetensors"))
 }

@@ -134,6 +134,18 @@ func Bundled(t testing.TB) *Goldens {
 	return Load(t, filepath.Join(root(t), "model", "testdata", "bundled.json.gz"))
 }
 
+// Sample returns each n-th case with -short, which "make test" sets, and otherwise all.
+func Sample(n int, all []Case) []Case {
+	if !testing.Short() {
+		return all
+	}
+	var some []Case
+	for i := 0; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
+}
+
 // Odd returns the goldens of every random checkpoint of an odd shape, by its name.
 func Odd(t testing.TB) map[string]*Goldens {
 	t.Helper()

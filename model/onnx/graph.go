@@ -43,7 +43,7 @@ const (
 
 	// Microsoft is the domain of ONNX Runtime's own operators.
 	Microsoft = "com.microsoft"
-	// Dragoman is the domain of the operators of package model/ort/ops.
+	// Dragoman is the domain of the operators of package model/cpu/ops.
 	Dragoman = "dragoman"
 )
 

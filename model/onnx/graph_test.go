@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	ort "github.com/yalue/onnxruntime_go"
 
+	"dragoman/model/cpu/cputest"
 	"dragoman/model/onnx"
-	"dragoman/model/ort/orttest"
 )
 
 // TestGraphRuns has ONNX Runtime read a graph that uses every kind of part:
@@ -30,7 +30,7 @@ func TestGraphRuns(t *testing.T) {
 	path := filepath.Join(dir, "test.onnx")
 	require.NoError(t, os.WriteFile(path, g.Marshal(), 0o644))
 
-	orttest.Runtime(t)
+	cputest.Runtime(t)
 	inputs, outputs, err := ort.GetInputOutputInfo(path)
 	require.NoError(t, err)
 	require.Len(t, inputs, 1)

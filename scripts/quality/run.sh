@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Translates dev.tsv with the bundled model in fp32 and int8 and compares both with
-# the references, with each other and with Hugging Face (see README.md):
+# the references, with each other and with Hugging Face (see docs/benchmarks.md):
 #
 #   scripts/quality/run.sh [beams]      (default: 1, greedy)
 #

@@ -23,7 +23,7 @@ import (
 // ErrSecret is the error of the text "fail". No sender of a request may see it.
 var ErrSecret = errors.New("secret: weights at /srv/weights")
 
-// Backend makes a backend with some languages of M2M100.
+// Backend makes a backend with some languages.
 func Backend() *compat.Backend {
 	return &compat.Backend{
 		Translator: Translator{}, Detector: Detector{},
