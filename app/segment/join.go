@@ -66,9 +66,9 @@ const (
 // spacingOf is the spacing of a language's usual script.
 func spacingOf(lang string) spacing {
 	switch lang {
-	case "zh", "ja":
+	case "zh", "ja", "yue":
 		return noSpaces
-	case "th", "lo", "km", "my":
+	case "th", "lo", "km", "my", "shn", "bo", "dz":
 		return betweenSentences
 	}
 	return betweenWords

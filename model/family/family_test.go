@@ -30,6 +30,7 @@ func TestRecognize(t *testing.T) {
 		"M2M100":                      {`{"tokenizer_class": "M2M100Tokenizer"}`, "", m2m100, ""},
 		"NLLB":                        {`{"tokenizer_class": "NllbTokenizer"}`, "", nllb, ""},
 		"NLLB, fast":                  {`{"tokenizer_class": "NllbTokenizerFast"}`, "", nllb, ""},
+		"saved without its class":     {`{"tokenizer_class": "TokenizersBackend"}`, "", nllb, ""},
 		"SMaLL-100":                   {`{"tokenizer_class": "SMALL100Tokenizer"}`, "", small100, ""},
 		"made of SMaLL-100":           {`{"tokenizer_class": "M2M100Tokenizer", "name_or_path": "alirezamsh/small100"}`, "", small100, ""},
 		"another class":               {`{"tokenizer_class": "MBart50Tokenizer"}`, "", nil, `"tokenizer_class" is "MBart50Tokenizer": MODEL_FAMILY says`},

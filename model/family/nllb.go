@@ -12,8 +12,10 @@ import (
 // nllb is NLLB-200: facebook/nllb-200-distilled-600M and its sisters. The ids of
 // pieces are SentencePiece's, moved by one; after them come the languages and <mask>.
 var nllb = &Family{
-	Name:    "nllb",
-	classes: []string{"NllbTokenizer", "NllbTokenizerFast"},
+	Name: "nllb",
+	// The last two are what a tokenizer.json is loaded with whatever its family is. Of
+	// the families only this one has such files.
+	classes: []string{"NllbTokenizer", "NllbTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend"},
 	files:   [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
 	config:  nllbConfig,
 }

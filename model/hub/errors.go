@@ -146,7 +146,7 @@ func (c *Client) adviceRepo(ref Ref, e *StatusError) string {
 		}
 		return "there is no such repository or HF_TOKEN may not read it: check the spelling of the name and the token's rights"
 	case errors.Is(e, ErrFileNotFound):
-		return "the repository lacks this file: it is not an M2M100 checkpoint, or HF_ENDPOINT is not a mirror of the Hub"
+		return "the repository lacks this file: it is not a checkpoint of a supported family, or HF_ENDPOINT is not a mirror of the Hub"
 	}
 	return c.adviceURL(e)
 }
