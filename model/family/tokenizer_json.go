@@ -18,8 +18,8 @@ import (
 )
 
 // tokenizerFile is the content of tokenizer.json. sugarme's Config has its form but for
-// the model, which recent versions write in another way; its normalizers and model give
-// other pieces than the library that it follows.
+// the model, whose merges recent files write in another way. What sugarme would make of
+// it does not give the reference's ids: it does not fuse unknown characters, for one.
 type tokenizerFile struct {
 	sugarme.Config
 	Model struct {

@@ -1,6 +1,6 @@
-// Package hub fetches a Hugging Face checkpoint into a folder: from the Hub or a mirror of it by the repository's name, from any web
-// server that has the files beside each other, or from a folder that is there
-// already.
+// Package hub fetches a Hugging Face checkpoint into a folder: from the Hub or a mirror
+// of it by the repository's name, from any web server that has the files beside each
+// other, or from a folder that is there already.
 //
 // A [Client.Pull] reads top-down as: lock the folder, ask the Hub for the commit
 // behind the revision, choose the files ([configFiles], [weightFiles]), compare
