@@ -27,6 +27,9 @@ type Listed struct {
 func (l Listed) Model() (*Model, error) {
 	pieces := make([]pieceProto, len(l.Pieces))
 	for id, text := range l.Pieces {
+		if text == "" {
+			return nil, fmt.Errorf("piece %d is empty", id)
+		}
 		pieces[id] = pieceProto{text: text, kind: normalPiece}
 		if int32(id) == l.Unknown {
 			pieces[id].kind = unknownPiece
