@@ -3,7 +3,7 @@ package markup
 import (
 	"unicode"
 
-	"github.com/rivo/uniseg"
+	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
 const (
@@ -15,9 +15,8 @@ const (
 // none does. A run has no spaces in it. Each emoji is a whole grapheme cluster: with
 // its skin tone, all members of a family, both letters of a flag.
 func (s *scanner) emojiEnd(i int) int {
-	for i < len(s.text) && s.isEmoji(i) {
-		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s.text[i:], -1)
-		i += len(cluster)
+	for clusters := graphemes.FromString(s.text[i:]); i < len(s.text) && s.isEmoji(i) && clusters.Next(); {
+		i += len(clusters.Value())
 	}
 	return i
 }

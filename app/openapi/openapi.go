@@ -3,7 +3,7 @@
 //
 // The document is written by hand, in openapi.yaml. What differs from one service to the
 // next (its version, limits and languages) is filled in when it starts, at the anchors in
-// the document's x-limits; see [Config] and [Model]. Package contract holds the service to
+// the document's x-limits; see [Config] and [Model]. Package contracttest holds the service to
 // the document.
 package openapi
 

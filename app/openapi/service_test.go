@@ -135,6 +135,6 @@ func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	return httpapi.New(httpapi.Config{
 		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: 20 * time.Millisecond,
 		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
-		Metrics: telemetry.New(telemetry.Config{ErrorCodes: httpapi.ErrorCodes(), Flags: translate.FlagNames()}),
+		Metrics: telemetry.New(slog.New(slog.DiscardHandler)),
 	})
 }

@@ -41,7 +41,7 @@ func (w *work) count(ctx context.Context) error {
 	clear(w.todo[len(waiting):])
 	w.todo = waiting
 	w.retries = retryTokens + w.tokens
-	w.service.cfg.Metrics.Span(ctx, telemetry.Tokenize, start, time.Now())
+	telemetry.Span(ctx, stageTokenize, start, time.Now())
 	return nil
 }
 

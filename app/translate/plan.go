@@ -11,7 +11,6 @@ import (
 	"dragoman/app/language"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
-	"dragoman/app/telemetry"
 )
 
 // record is the translation of one record into one language on its way.
@@ -90,7 +89,7 @@ func (w *work) plan(ctx context.Context) error {
 		return err
 	}
 	from := w.sources(ctx)
-	defer s.cfg.Metrics.Stage(ctx, telemetry.Segment).End()
+	defer s.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
 	pairs := make(map[string]*pair)
 	w.records = make([]*record, len(w.req.To)*len(w.req.Records))
 	for i, r := range w.req.Records {
@@ -125,7 +124,7 @@ func (w *work) sources(ctx context.Context) []string {
 	if w.req.From != Auto {
 		return from
 	}
-	defer w.service.cfg.Metrics.Stage(ctx, telemetry.Detect).End()
+	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageDetect).End()
 	for i, r := range w.req.Records {
 		from[i], _, _ = w.service.cfg.Detector.Detect(r.Text)
 	}

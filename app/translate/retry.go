@@ -34,7 +34,7 @@ func (w *work) retry(x *sentence, flags Flags) (again bool, err error) {
 	}
 	again, err = w.tryOtherwise(x, flags)
 	if names := flags.Names(); again {
-		w.service.cfg.Metrics.Retried(names[0])
+		w.service.cfg.Metrics.retries.Inc(names[0])
 	}
 	return again, err
 }

@@ -8,7 +8,7 @@
 //	count      the tokens of all others, for the engine to admit      (encode.go)
 //	encode     protect markup, tokenize, when the engine has room     (encode.go)
 //	decode     all sentences of all records, a window at a time       (work.go)
-//	judge      what came back: whole, no loop, markup in place?       (judge.go)
+//	check      what came back: whole, no loop, markup in place?       (check.go)
 //	retry      those that failed, in another way, together            (retry.go)
 //	join       sentences to records, with all that stands between     (join.go)
 package translate
@@ -22,7 +22,6 @@ import (
 
 	"dragoman/app/cache"
 	"dragoman/app/engine"
-	"dragoman/app/telemetry"
 	"dragoman/model"
 	"dragoman/model/search"
 )
@@ -85,7 +84,7 @@ type Config struct {
 	// MaxSentences and MaxTokens are how many sentences and source tokens a request may
 	// have, each counted once for every target language.
 	MaxSentences, MaxTokens int
-	Metrics                 *telemetry.Metrics // nil: nothing is counted
+	Metrics                 *Metrics // nil: nobody asks for them
 }
 
 // Service translates. It is safe for concurrent use.
@@ -124,6 +123,10 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Cache.On() && cfg.Model == "" {
 		return nil, errors.New("a cache needs the model's identity: its translations must not be taken for another model's")
 	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics(nil)
+	}
+	cfg.Metrics.know(cfg.Languages)
 	s := &Service{cfg: cfg, languages: slices.Sorted(slices.Values(cfg.Languages))}
 	from, to := s.languages[0], s.languages[len(s.languages)-1]
 	empty, err := cfg.Tokenizer.Encode(from, to, "")

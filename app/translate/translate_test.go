@@ -347,7 +347,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestTranslateRefuses(t *testing.T) {
-	long, negative := strings.Repeat("x", 100), -1
+	long, negative := strings.Repeat("x", 101), -1
 	from := func(from, to string) Request { return Request{From: from, To: []string{to}} }
 	with := func(o Options) Request { return Request{From: "en", To: []string{"fr"}, Options: o} }
 	for _, test := range []struct {
@@ -361,7 +361,7 @@ func TestTranslateRefuses(t *testing.T) {
 		{"target language", from("en", ""), CodeUnknownLanguage, "toLang", `"" is not a language of this model`},
 		{"name of a language", from("English", "fr"), CodeUnknownLanguage, "fromLang", `"English" is not a language of this model`},
 		{"both the same and unknown", from("xx", "xx"), CodeUnknownLanguage, "fromLang", `"xx" is not a language of this model`},
-		{"long language", from(long, "en"), CodeUnknownLanguage, "fromLang", `"` + long[:64] + `"… is not a language of this model`},
+		{"long language", from(long, "en"), CodeUnknownLanguage, "fromLang", `"` + long[:100] + `…" is not a language of this model`},
 		{"auto without a detector", from("auto", "en"), CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one"},
 		{"auto as a target", from("en", "auto"), CodeUnknownLanguage, "toLang", `"auto" is not a language of this model`},
 		{"no target", Request{From: "en"}, CodeUnknownLanguage, "toLang", "no language to translate into: name one"},

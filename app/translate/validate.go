@@ -28,7 +28,7 @@ func (s *Service) validate(req Request) (search.Options, error) {
 		}
 	}
 	if f := req.Format; f != "" && f != Text && f != HTML && f != XML {
-		return search.Options{}, invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quoteID(string(req.Format)))
+		return search.Options{}, invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quote(string(req.Format)))
 	}
 	return s.searchOptions(req.Options)
 }
@@ -43,7 +43,7 @@ func (s *Service) languagesOf(req Request) (from string, to []string, err error)
 	case from == Auto && s.cfg.Detector == nil:
 		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one")
 	case !ok:
-		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quoteID(req.From))
+		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(req.From))
 	case len(req.To) == 0:
 		return "", nil, invalid(CodeUnknownLanguage, "toLang", "no language to translate into: name one")
 	}
@@ -55,9 +55,9 @@ func (s *Service) languagesOf(req Request) (from string, to []string, err error)
 		code, ok := language.FindTarget(s.languages, name)
 		switch {
 		case !ok:
-			return "", nil, invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quoteID(name))
+			return "", nil, invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quote(name))
 		case slices.Contains(to, code):
-			return "", nil, invalid(CodeInvalidOption, field, "%s is there twice", quoteID(name))
+			return "", nil, invalid(CodeInvalidOption, field, "%s is there twice", quote(name))
 		}
 		to = append(to, code)
 	}

@@ -115,6 +115,9 @@ func (f *tokenizerFile) listed() (l spm.Listed, err error) {
 		if id < 0 || id >= int64(len(m.Vocabulary)) {
 			return l, fmt.Errorf("piece %q has the id %d, expected 0 to %d", piece, id, len(m.Vocabulary)-1)
 		}
+		if other := l.Pieces[id]; other != "" {
+			return l, fmt.Errorf("pieces %q and %q both have the id %d", other, piece, id)
+		}
 		l.Pieces[id] = piece
 	}
 	unknown, ok := m.Vocabulary[m.Unknown]

@@ -67,7 +67,7 @@ func TestTokenizerJSONRefuses(t *testing.T) {
 		"a merge of a number":    {`"merges":[`, `"merges":[3,`, "cannot unmarshal"},
 		"a merge of no piece":    {`"merges":[`, `"merges":["q q",`, `merge 0 is of "q" and "q"`},
 		"an id out of range":     {`"</s>":2`, `"</s>":9000`, `"</s>" has the id 9000`},
-		"an id twice":            {`"</s>":2`, `"</s>":3`, "both have id 3"},
+		"an id twice":            {`"</s>":2`, `"</s>":3`, "both have the id 3"},
 		"another normalizer":     {`"type":"Strip"`, `"type":"BertNormalizer"`, "normalizer BertNormalizer"},
 		"a broken expression":    {`"Regex":" {2,}"`, `"Regex":"("`, "missing closing"},
 		"no pattern":             {`"Regex":" {2,}"`, `"Other":""`, "has no pattern"},

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"dragoman/model"
 	"dragoman/model/family"
 )
@@ -149,7 +151,7 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 			continue
 		}
 		if v.Size < 0 {
-			v.Size = p.limit(name) // nobody says how much will come
+			v.Size = p.limit(name) // the server does not say how much will come
 		}
 		need += max(0, v.Size-partialSize(filepath.Join(p.dir, name), v))
 	}
@@ -162,7 +164,7 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 	}
 	if uint64(need) > free {
 		return fmt.Errorf("%w: %s needs %s (%d bytes), the disk of %s has %s (%d bytes) free",
-			ErrNoSpace, p.ref, formatBytes(need), need, p.dir, formatBytes(int64(free)), free)
+			ErrNoSpace, p.ref, humanize.Bytes(uint64(need)), need, p.dir, humanize.Bytes(free), free)
 	}
 	p.cfg.Log.Info("fetching checkpoint", "source", p.ref.String(), "revision", p.remote.commit,
 		"files", len(names), "bytes", need, "dir", p.dir)
@@ -171,7 +173,7 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 
 // tooLarge refuses a file of more than limit bytes.
 func tooLarge(limit int64) error {
-	return fmt.Errorf("%w: more than %s (%d bytes)", ErrTooLarge, formatBytes(limit), limit)
+	return fmt.Errorf("%w: more than %s (%d bytes)", ErrTooLarge, humanize.Bytes(uint64(limit)), limit)
 }
 
 // fetch makes sure that the folder has a file in the version that the source

@@ -261,7 +261,7 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 		text string
 	}{
 		"no space": {func(c *hub.Config) { c.FreeSpace = func(string) (uint64, error) { return 1234, nil } },
-			hub.ErrNoSpace, "owner/m2m100 needs 320.04 kB (320038 bytes)"},
+			hub.ErrNoSpace, "owner/m2m100 needs 320 kB (320038 bytes)"},
 		"unknown space":   {func(c *hub.Config) { c.FreeSpace = func(string) (uint64, error) { return 0, os.ErrPermission } }, os.ErrPermission, "free disk space"},
 		"refused by user": {func(c *hub.Config) { c.Accept = func([]byte) (int64, error) { return 0, refused } }, refused, "cannot fetch owner/m2m100: model_type is bert"},
 	} {

@@ -46,7 +46,7 @@ func readState(dir string, log *slog.Logger) *state {
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			log.Warn("what the folder holds is unknown, checking it anew", "dir", dir, "reason", err.Error())
+			log.Warn("what the folder holds is unknown, checking it again", "dir", dir, "reason", err.Error())
 		}
 		s = &state{}
 	}
