@@ -18,14 +18,17 @@ type group struct {
 	scorer *ngrams.Scorer
 }
 
-// ownLetters are letters in lower case that no other language of M2M100 has in this
-// script, or none that has a model. The languages here have none.
+// ownLetters are letters in lower case that no other language of a model has in this
+// script, or none that has a model of letters. The languages here have none.
 var ownLetters = map[string]string{
-	"ba": "ҡҙҫ",
-	"ha": "ɓɗƙ",
-	"ps": "ټډړږښڼۍځڅ",
-	"sd": "ٻڀٺٽڄڃڇڏڌڊڍڙڦڪڳڱڻ",
-	"yi": "װױײ",
+	"as":  "ৰ",
+	"ba":  "ҡҙҫ",
+	"ha":  "ɓɗƙ",
+	"ps":  "ټډړږښڼۍځڅ",
+	"sd":  "ٻڀٺٽڄڃڇڏڌڊڍڙڦڪڳڱڻ",
+	"shn": "ၵၶၷၸၹၺၻၼၽၾၿႀႁ",
+	"ti":  "ቐቑቒቓቔቕቘቚቛቜቝ",
+	"yi":  "װױײ",
 }
 
 // newGroup makes a group of languages, of which there is at least one.
