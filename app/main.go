@@ -1,5 +1,5 @@
-// Command dragoman is a self-hosted translation service for M2M100 models. See
-// README.md, or run `dragoman help`.
+// Command dragoman is a self-hosted translation service for M2M100, NLLB-200 and
+// SMaLL-100 models. See README.md, or run `dragoman help`.
 package main
 
 import (
@@ -103,7 +103,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 // help prints the subcommands and the environment variables.
 func (p *program) help() error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, `dragoman translates text with M2M100 models.
+	fmt.Fprint(w, `dragoman translates text with models of the families M2M100 and SMaLL-100 (100 languages,
+weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for commercial use).
 
   dragoman [serve]                                 serve HTTP
   dragoman pull [model]                            fetch and export a model

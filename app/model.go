@@ -20,8 +20,8 @@ import (
 	"dragoman/model"
 	"dragoman/model/bundled"
 	"dragoman/model/export"
+	"dragoman/model/family"
 	"dragoman/model/hub"
-	"dragoman/tokenizer"
 )
 
 // loader makes models ready to translate with.
@@ -116,7 +116,7 @@ func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
 func (l *loader) prepare(ctx context.Context, precision model.Precision) (string, error) {
 	settings := hub.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
-		Accept: weights.AcceptConfig, Log: l.log,
+		Family: l.cfg.Family, Accept: weights.AcceptConfig, Log: l.log,
 	}
 	if terminal, ok := l.stderr.(*os.File); ok {
 		settings.Progress = hub.ProgressTo(terminal, l.log)
@@ -131,7 +131,7 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 	}
 	return weights.New(weights.Config{
 		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache,
-		Precision: cmp.Or(l.cfg.Precision, precision), KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
+		Precision: cmp.Or(l.cfg.Precision, precision), Family: l.cfg.Family, KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
 		Hub: client, Export: export.Export, Log: l.log,
 	}).Prepare(ctx)
 }
@@ -147,7 +147,7 @@ func (l *loader) open(ctx context.Context, m *loadedModel, on backend, dir strin
 			want, dir, manifest.Precision)
 	}
 	options := l.cfg.Search(manifest.Spec.Generation)
-	tok, err := tokenizer.Open(dir)
+	tok, err := family.OpenTokenizer(dir, cmp.Or(l.cfg.Family, manifest.Family))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,10 @@ package segment
 var sameAs = map[string]string{
 	"": "en", "gl": "es", "ast": "es", "oc": "fr", "br": "fr", "lb": "de", "fy": "nl", "nb": "no",
 	"bs": "hr", "mk": "bg", "ms": "id", "jv": "id", "su": "id", "mr": "hi", "ne": "hi", "az": "tr",
+	// of NLLB-200
+	"nn": "no", "li": "nl", "szl": "pl", "sc": "it", "scn": "it", "fur": "it", "lij": "it", "lmo": "it", "vec": "it",
+	"ltg": "lv", "crh": "tr", "tk": "tr", "tt": "ru", "awa": "hi", "bho": "hi", "hne": "hi", "mag": "hi", "mai": "hi", "sa": "hi",
+	"acm": "ar", "acq": "ar", "aeb": "ar", "ajp": "ar", "apc": "ar", "ars": "ar", "ary": "ar", "arz": "ar",
 }
 
 // sources are the languages' rules. Words are in small letters; abbreviations are
