@@ -146,6 +146,9 @@ func isLanguage(raw string) bool {
 	}) >= 0
 }
 
+// htmlSpace is white space in HTML and XML.
+const htmlSpace = " \t\r\n\f"
+
 // pieces collects them. What is between two fixed ranges is a unit.
 type pieces struct {
 	text    string
@@ -159,10 +162,9 @@ type pieces struct {
 // fixed ends the unit in the making before start and adds what comes up to end.
 func (p *pieces) fixed(start, end int) {
 	if p.letters {
-		const space = " \t\r\n\f"
 		unit := p.text[p.at:start]
-		from := start - len(strings.TrimLeft(unit, space))
-		to := p.at + len(strings.TrimRight(unit, space))
+		from := start - len(strings.TrimLeft(unit, htmlSpace))
+		to := p.at + len(strings.TrimRight(unit, htmlSpace))
 		p.add(p.at, from, false)
 		p.add(from, to, true)
 		p.add(to, start, false)
@@ -244,7 +246,7 @@ func decodeText(raw string, xml bool) string {
 	space, tag := false, false
 	for i := range len(text) {
 		c := text[i]
-		if oneOf(c, " \t\r\n\f") {
+		if oneOf(c, htmlSpace) {
 			if !space {
 				out.WriteByte(' ')
 			}

@@ -30,31 +30,8 @@ func (s *scanner) markdown() bool {
 // mark makes a span of name here that waits for its other end.
 func (s *scanner) mark(name string) {
 	s.pairs++
-	s.marks = append(s.marks, open{name, len(s.spans)})
-	s.marked[name]++
+	s.marks.add(name, len(s.spans))
 	s.add(Markdown, len(name), s.pairs)
-}
-
-// closeMark returns the span that is the other end of the mark here, and false where
-// no mark of that name is open. Marks that were opened since then turn out to be none.
-func (s *scanner) closeMark(name string) (span int, ok bool) {
-	if s.marked[name] == 0 {
-		return 0, false
-	}
-	for {
-		last := s.popMark()
-		if last.name == name {
-			return last.span, true
-		}
-		s.drop(last.span)
-	}
-}
-
-func (s *scanner) popMark() open {
-	last := s.marks[len(s.marks)-1]
-	s.marks = s.marks[:len(s.marks)-1]
-	s.marked[last.name]--
-	return last
 }
 
 // codeSpan makes a span of `code`, with as many backquotes behind it as before.
@@ -123,7 +100,7 @@ func (s *scanner) emphasis(c byte) bool {
 	opens, closes := !isBlank(next), !isBlank(before)
 	name := s.text[s.pos : s.pos+n]
 	if closes {
-		if span, ok := s.closeMark(name); ok {
+		if span, ok := s.marks.close(name, s.drop); ok {
 			s.add(Markdown, n, -s.spans[span].Pair)
 			return true
 		}
@@ -179,7 +156,7 @@ var references = regexp.MustCompile(`^\](?:\[[^\[\]\n]{1,64}\]|\(inflect: true\)
 // linkEnd makes a span of ](address) or ][reference], where a [ waits for it.
 func (s *scanner) linkEnd() bool {
 	end := 0
-	if s.marked["["] > 0 {
+	if s.marks.count["["] > 0 {
 		if n := len(references.FindString(s.rest(longestName))); n > 0 {
 			end = s.pos + n
 		} else if s.at(1) == '(' {
@@ -187,12 +164,13 @@ func (s *scanner) linkEnd() bool {
 		}
 	}
 	if end > 0 {
-		span, _ := s.closeMark("[")
+		span, _ := s.marks.close("[", s.drop)
 		s.add(Markdown, end-s.pos, -s.spans[span].Pair)
 		return true
 	}
-	if n := len(s.marks); n > 0 && s.marks[n-1].name == "[" {
-		s.drop(s.popMark().span) // [1]
+	if n := len(s.marks.list); n > 0 && s.marks.list[n-1].name == "[" {
+		span, _ := s.marks.close("[", s.drop) // [1]
+		s.drop(span)
 	}
 	return false
 }

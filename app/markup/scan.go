@@ -40,24 +40,15 @@ type scanner struct {
 	runs   map[int]int // of backquotes: where the next of the same length starts; nil until needed
 	braced map[int]int // where the brackets { that are closed end; nil until needed
 
-	pairs  int            // numbers given to pairs
-	opened []open         // tags that wait for their end
-	names  map[string]int // how often each name is in opened
-	marks  []open         // the same for marks of Markdown
-	marked map[string]int
-}
-
-// open is a span that waits for the end of its pair.
-type open struct {
-	name string
-	span int
+	pairs  int     // numbers given to pairs
+	opened waiting // tags
+	marks  waiting // of Markdown
 }
 
 func (s *scanner) run() []Span {
 	if s.form.hasTags() {
 		s.tags, _ = tokenize(s.text, s.form)
 	}
-	s.names, s.marked = map[string]int{}, map[string]int{}
 	plain := !s.form.hasTags()
 	for s.pos < len(s.text) {
 		if n := s.signedName(); n > 0 {
@@ -77,7 +68,7 @@ func (s *scanner) run() []Span {
 		s.skip()
 	}
 	// Marks that still wait for their end are signs.
-	for _, mark := range s.marks {
+	for _, mark := range s.marks.list {
 		s.drop(mark.span)
 	}
 	return s.spans

@@ -23,7 +23,7 @@ type style struct {
 // codes in them; scripts/markers measures it with yours.
 var styles = [...]style{
 	{"[", "]", markerForm(`[\[［⟦【〔〚「]_(\p{Nd}+)_[\]］⟧】〕〛」]`)},
-	{"XA", "", markerForm(`(?:\b[Xx]|[Ｘｘ])_[AaＡａ]_(\p{Nd}+)`)},
+	{"XA", "", markerForm(`[XxＸｘ]_[AaＡａ]_(\p{Nd}+)`)},
 	{"<", ">", markerForm(`[<＜〈《‹«]_(\p{Nd}+)_[>＞〉》›»]`)},
 	{"#", "", markerForm(`[#＃]_(\p{Nd}+)`)},
 }
@@ -53,21 +53,20 @@ func (s style) find(text string) []mark {
 		return nil
 	}
 	var marks []mark
-	for at := 0; ; {
-		found := s.written.FindStringSubmatchIndex(text[at:])
-		if found == nil {
-			return marks
+	end := 0 // of the last marker
+	for _, found := range s.written.FindAllStringSubmatchIndex(text, -1) {
+		m := mark{start: found[0], end: found[1]}
+		digits, _ := digitRun(text[:found[3]], found[2])
+		inWord := isASCIILetter(s.open[0]) && m.start > end && isASCIIWord(text[m.start-1])
+		if inWord || len(digits) > longestNumber {
+			continue
 		}
-		digits, _ := digitRun(text[at:][found[2]:found[3]], 0)
-		if len(digits) <= longestNumber {
-			number, err := strconv.Atoi(digits)
-			if err != nil || digits[0] == '0' {
-				number = 0
-			}
-			marks = append(marks, mark{start: at + found[0], end: at + found[1], number: number})
+		if digits[0] != '0' {
+			m.number, _ = strconv.Atoi(digits)
 		}
-		at += found[1]
+		marks, end = append(marks, m), m.end
 	}
+	return marks
 }
 
 // residue counts the signs of markers in a text without markers. Those of letters
