@@ -50,13 +50,11 @@ func isMinus(r rune) bool { return r == '-' || r == '−' || r == '－' }
 // isSpace says whether r is a space that stands between words of a line.
 func isSpace(r rune) bool { return r == ' ' || r == '\t' || unicode.Is(unicode.Zs, r) }
 
-// digitValue returns what a decimal digit of any script stands for.
-func digitValue(r rune) (value byte, ok bool) {
-	if r < 0x80 {
-		return byte(r - '0'), r >= '0' && r <= '9'
-	}
-	if !unicode.IsDigit(r) {
-		return 0, false
+// plainDigit returns the digit in ASCII for a decimal digit of any script, and any other
+// character as it is.
+func plainDigit(r rune) rune {
+	if r < 0x80 || !unicode.IsDigit(r) {
+		return r
 	}
 	// Unicode has the ten digits of a script in order, and sets that stand side by
 	// side start with a zero.
@@ -64,7 +62,7 @@ func digitValue(r rune) (value byte, ok bool) {
 	for unicode.IsDigit(r - n - 1) {
 		n++
 	}
-	return byte(n % 10), true
+	return '0' + n%10
 }
 
 // oneOf says whether c is one of the bytes of set. 0 is none.

@@ -216,13 +216,7 @@ func choosesAt(n numeral) int {
 	return 0
 }
 
-// minusWords are words for a minus sign. A table of constants: it is never changed.
-var minusWords = []string{
-	"minus", "moins", "menos", "meno", "mínus", "miinus", "negativ", "négativ", "below", "unter", "минус", "мінус",
-	"零下", "氷点下", "负", "負", "マイナス", "영하", "마이너스", "ลบ", "سالب", "âm ", "eksi",
-}
-
 func saysMinus(text string) bool {
 	text = strings.ToLower(text)
-	return slices.ContainsFunc(minusWords, func(word string) bool { return strings.Contains(text, word) })
+	return slices.ContainsFunc(beside().minus, func(word string) bool { return strings.Contains(text, word) })
 }

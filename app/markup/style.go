@@ -56,7 +56,7 @@ func (s style) find(text string) []mark {
 	end := 0 // of the last marker
 	for _, found := range s.written.FindAllStringSubmatchIndex(text, -1) {
 		m := mark{start: found[0], end: found[1]}
-		digits, _ := digitRun(text[:found[3]], found[2])
+		digits := strings.Map(plainDigit, text[found[2]:found[3]])
 		inWord := isASCIILetter(s.open[0]) && m.start > end && isASCIIWord(text[m.start-1])
 		if inWord || len(digits) > longestNumber {
 			continue
