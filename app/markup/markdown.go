@@ -139,7 +139,7 @@ func (s *scanner) linkStart() bool {
 		s.add(Tag, len(m[0]), s.pairTag(tag{kind: Tag, name: "[" + strings.ToLower(m[2]), end: m[1] != ""}))
 		return true
 	}
-	if s.delimited() > 0 || s.bracketed() > 0 || s.bracketedWord() > 0 {
+	if s.delimited() > 0 || bracketed(s) > 0 || s.bracketedWord() > 0 {
 		return false
 	}
 	s.mark("[")

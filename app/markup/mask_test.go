@@ -9,7 +9,7 @@ import (
 )
 
 // The styles by name; the tests write markers in the first.
-var square, capitals, angle, hash = styles[0], styles[1], styles[2], styles[3]
+var square, xa, angle, hash = styles[0], styles[1], styles[2], styles[3]
 
 // mask masks a text with square brackets as style 0 does: numbers stay beside others.
 func mask(t *testing.T, text string, format Format) Masked {
@@ -80,8 +80,8 @@ func TestMaskIsClear(t *testing.T) {
 		{square, "Hi [{name}]", true},
 		{hash, "Hi {name}, see # 1", false},
 		{hash, "Hi {name}5", true},
-		{capitals, "Hi {name}, xa 5", false},
-		{capitals, "Hi {name}, taxa 5", true},
+		{xa, "Hi {name}, xa 5", false},
+		{xa, "Hi {name}, taxa 5", true},
 		{angle, "Hi {name}, 《1》", false},
 	} {
 		_, ok := Parse(test.text, Text).mask(test.style, false)
@@ -174,7 +174,7 @@ func TestStyleFind(t *testing.T) {
 		{square, "[1] [ 2 ] ［３］ 【4】 [12]", []int{1, 2, 3, 4, 12}},
 		{square, "[] [a] [1 1] [1", nil},
 		{square, "[[1]] [0] [01] [9999999] [99999999]", []int{1, 0, 0, 9999999}},
-		{capitals, "XA1 xa 2 Xa3. TAXA4 XA5を XA", []int{1, 2, 3, 5}},
+		{xa, "XA1 xa 2 Xa3. TAXA4 XA5を XA", []int{1, 2, 3, 5}},
 		{hash, "#1 ＃２ # 3 #x", []int{1, 2, 3}},
 		{angle, "<1> 《2》 < 3 > <b>", []int{1, 2, 3}},
 	} {

@@ -66,24 +66,3 @@ func (s *scanner) hashtag() int {
 	}
 	return end - s.pos
 }
-
-// shortcode returns the length of :smile:.
-func (s *scanner) shortcode() int {
-	if isWord(s.before()) {
-		return 0
-	}
-	n, letters := 1, false
-	for ; isIdent(s.at(n)) || oneOf(s.at(n), "+-"); n++ {
-		letters = letters || isASCIILetter(s.at(n))
-		if n > longestName {
-			return 0
-		}
-	}
-	if n == len(":+1") && oneOf(s.at(1), "+-") && s.at(2) == '1' {
-		letters = true // :+1:
-	}
-	if s.at(n) != ':' || !letters || n < 3 || isIdent(s.at(n+1)) {
-		return 0
-	}
-	return n + 1
-}

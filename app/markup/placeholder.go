@@ -91,15 +91,6 @@ func delimitedName(text string, d delimiter) int {
 var dunders = set(`all author call class del dict doc enter eq exit file getattr hash init iter len main name new
 	next repr setattr str version`)
 
-// quotedBraces returns the length of what ICU's messages and Python quote: '{', '{x}'
-// and '{'x'}'.
-func (s *scanner) quotedBraces() int {
-	if !oneOf(s.at(1), "{}") {
-		return 0
-	}
-	return len(quoted.FindString(s.rest(longestName)))
-}
-
 // braces returns the length of the placeholder that starts with the { here:
 //
 //	{name} {0} {} {:.2f} {user.name!r:>10} {items[0]} {first name} {x:{width}} {#id .class}
@@ -136,7 +127,6 @@ var (
 	fieldFormat = regexp.MustCompile(`^[\pL\pN_.\[\]]*(?:![rsa])?:[^ ]*$`)
 	icuMessage  = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal|number|date|time|spellout|ordinal|duration|choice)\b`)
 	jsonObject  = regexp.MustCompile(`^\{\s*"[^"\n]*"\s*:`)
-	quoted      = regexp.MustCompile(`^'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
 )
 
 // balanced returns the length of the start of text in which each bracket that is
@@ -156,33 +146,6 @@ func balanced(text string, opening, closing byte, limit int) int {
 	}
 	return 0
 }
-
-// colonName returns the length of :name, as Laravel and SQL have it.
-func (s *scanner) colonName() int {
-	if p := s.before(); isWord(p) || p == ':' || !isASCIILetter(s.at(1)) {
-		return 0
-	}
-	n := 2
-	for isIdent(s.at(n)) {
-		n++
-	}
-	if n < len(":id") || s.at(n) == ':' || s.at(n) == '/' {
-		return 0
-	}
-	return n
-}
-
-// bracketed returns the length of a name, an interval or a time in brackets.
-func (s *scanner) bracketed() int {
-	if c := s.at(1); isASCIILower(c) || !isIdent(c) && !oneOf(c, "-*^!") {
-		return 0
-	}
-	return len(inBrackets.FindString(s.rest(longestName)))
-}
-
-// inBrackets are FIRST_NAME, the intervals of Laravel and Symfony, times of lyrics, and
-// what Markdown has for notes.
-var inBrackets = regexp.MustCompile(`^\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
 
 // interpolation returns the length of #{x}, or of #!/bin/sh.
 func (s *scanner) interpolation() int {
@@ -209,18 +172,6 @@ func (s *scanner) touches() bool {
 	r := s.before()
 	return s.branch || isWord(r) || r == '&' || r == '/'
 }
-
-// escape returns the length of \n and other escapes of a string, of a command of TeX,
-// and of what Markdown escapes.
-func (s *scanner) escape() int {
-	if m := escapes.FindString(s.rest(longestName)); m != "" {
-		return len(m)
-	}
-	return 0
-}
-
-// escapes are \n \" \u2026 \x41 \1 \d+ \(name) \textbf{x} \[ and so on.
-var escapes = regexp.MustCompile(`^\\(?:\\[nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
 
 // identifier returns the length of a word that no language has: snake_case, or
 // letters with digits in or behind them, such as iPhone15, H2O and x86_64.

@@ -96,72 +96,6 @@ func (s *scanner) drop(span int) {
 	s.spans[span].Kind, s.spans[span].Pair = Sign, 0
 }
 
-// recognizer finds the spans of one syntax. read returns the length in bytes of the
-// one that starts here, 0 where none does.
-type recognizer struct {
-	first string // the bytes that one may start with
-	kind  Kind
-	read  func(*scanner) int
-}
-
-// families are the recognizers of what does not start with a letter or digit, in the
-// order in which they are asked. A table of constants: it is never changed.
-var families = [...]recognizer{
-	// Messages and templates.
-	{"{[<*%@#_", Placeholder, (*scanner).delimited},
-	{"'", Placeholder, (*scanner).quotedBraces},
-	{"{", Placeholder, (*scanner).braces},
-	{"%", Placeholder, (*scanner).percent},
-	{"$", Placeholder, (*scanner).dollar},
-	{"$", Number, (*scanner).signedNumber},
-	{"#", Placeholder, (*scanner).interpolation},
-	{"\\", Path, (*scanner).networkPath},
-	{"\\", Placeholder, (*scanner).escape},
-	{"[", Placeholder, (*scanner).bracketed},
-	{"[", Sign, (*scanner).bracketedWord},
-
-	// Names of things.
-	{"&", Entity, (*scanner).entity},
-	{"&", Sign, (*scanner).ampersand},
-	{"@", Mention, (*scanner).mention},
-	{":", Shortcode, (*scanner).shortcode},
-	{":", Placeholder, (*scanner).colonName},
-	{"^/", Code, (*scanner).regularExpression},
-	{"/.~*?", Path, (*scanner).rootedPath},
-	{"#*", Emoji, (*scanner).emoji},
-	{"#", Number, (*scanner).hashNumber},
-	{"#", Hashtag, (*scanner).hashtag},
-	{"+-", Number, (*scanner).signedNumber},
-	{"-", Code, (*scanner).option},
-	{"\"", Code, (*scanner).lineTail},
-
-	// All else that prose has not.
-	{signs + "-!:+'", Sign, (*scanner).sign},
-}
-
-// words are the recognizers of what starts with a letter or digit.
-var words = [...]recognizer{
-	{"", Emoji, (*scanner).keycapRun},
-	{"", Code, (*scanner).codeName},
-	{"", URL, (*scanner).url},
-	{"", URL, (*scanner).uri},
-	{"", Email, (*scanner).email},
-	{"", Path, (*scanner).path},
-	{"", URL, (*scanner).domain},
-	{"", Path, (*scanner).fileName},
-	{"", Code, (*scanner).codeWord},
-}
-
-// byFirst are the families by their first byte.
-var byFirst = func() (table [utf8.RuneSelf][]recognizer) {
-	for _, r := range families {
-		for i := range len(r.first) {
-			table[r.first[i]] = append(table[r.first[i]], r)
-		}
-	}
-	return table
-}()
-
 // match returns the kind and the length in bytes of the span that starts here, or
 // 0 where none does.
 func (s *scanner) match() (kind Kind, n int) {
@@ -172,7 +106,7 @@ func (s *scanner) match() (kind Kind, n int) {
 	if isASCIILetter(c) || isASCIIDigit(c) {
 		return s.matchWord()
 	}
-	return s.first(byFirst[c])
+	return s.first(bySign[c])
 }
 
 // first asks recognizers in turn.
@@ -204,7 +138,7 @@ func (s *scanner) matchWide() (Kind, int) {
 
 // matchWord is match for a letter or digit, which starts a word.
 func (s *scanner) matchWord() (Kind, int) {
-	if kind, n := s.first(words[:]); n > 0 {
+	if kind, n := s.first(ofWords[:]); n > 0 {
 		return kind, n
 	}
 	if kind, n := s.identifier(); n > 0 {

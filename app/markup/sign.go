@@ -68,14 +68,6 @@ func (s *scanner) isNumberSign(n int) bool {
 // stands before here does not.
 func (s *scanner) starts(n int) bool { return oneOf(s.at(n), "{[<\\`&*_~@#^]") }
 
-// ampersand returns the length of & or &&, of which the second does not start an entity.
-func (s *scanner) ampersand() int {
-	if s.at(1) == '&' && !isIdent(s.at(2)) && s.at(2) != '#' {
-		return 2
-	}
-	return 1
-}
-
 // camelCase returns the length of the word that starts here if it is a name of a
 // program, such as userName, or has a sign in it, such as AT&T and C#.
 func (s *scanner) camelCase() int {

@@ -171,6 +171,9 @@ var cueTag = regexp.MustCompile(`^<(v|c|lang|b|i|u|ruby|rt)(?:\.[\w.-]+)?(?:[ \t
 
 // elementTag reads the tag of an element in plain text.
 func (s *scanner) elementTag() tag {
+	if end := s.find(">", s.pos); end < 0 || end-s.pos > longestTag {
+		return tag{}
+	}
 	rest := s.rest(longestTag)
 	m := tagStart.FindStringSubmatch(rest)
 	if m == nil {
