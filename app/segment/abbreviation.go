@@ -27,7 +27,7 @@ func (c *cell) abbreviated(e ending) bool {
 		last := lastRune(strings.TrimRightFunc(before, blank))
 		return !unicode.IsDigit(last) && !strings.ContainsRune("IVXІХ", last)
 	case kind == either, acronym(word):
-		return c.rules.starters != nil && !c.starter(e.next)
+		return len(c.rules.starters) > 0 && !c.starter(e.next)
 	case initial(token):
 		first := strings.IndexFunc(before, wordly) < 0
 		next, _ := firstWord(c.text[e.next:])
