@@ -42,7 +42,7 @@ func (s *scanner) url() int {
 	return end - s.pos
 }
 
-// schemes are those of URIs that have no "//". A table of constants: it is never changed.
+// schemes are those of URIs that have no "//".
 var schemes = set(`about acct bitcoin callto cid data doi ethereum facetime geo im intent javascript jabber
 	lightning magnet mailto market matrix mid monero news nntp openpgp4fpr pkcs11 sip sips skype slack sms smsto
 	spotify ssh steam tel telnet urn view-source viber web+app whatsapp xmpp`)

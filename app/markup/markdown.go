@@ -78,7 +78,7 @@ func (s *scanner) findRuns() {
 
 // emphasis makes a span of a run of *, _ or ~ that starts or ends emphasis.
 func (s *scanner) emphasis(c byte) bool {
-	if s.keycap(s.pos) > 0 || s.delimited() > 0 || c == '*' && s.rootedPath() > 0 {
+	if s.keycap(s.pos) > 0 || doubled(s) > 0 || c == '*' && s.rootedPath() > 0 {
 		return false
 	}
 	n := 1
@@ -139,14 +139,14 @@ func (s *scanner) linkStart() bool {
 		s.add(Tag, len(m[0]), s.pairTag(tag{kind: Tag, name: "[" + strings.ToLower(m[2]), end: m[1] != ""}))
 		return true
 	}
-	if s.delimited() > 0 || bracketed(s) > 0 || s.bracketedWord() > 0 {
+	if doubled(s) > 0 || bracketed(s) > 0 || s.bracketedWord() > 0 {
 		return false
 	}
 	s.mark("[")
 	return true
 }
 
-// bbcode are the tags of forums. A table of constants: it is never changed.
+// bbcode are the tags of forums.
 var bbcode = regexp.MustCompile(`^\[(/?)([bius]|url|img|quote|code|size|color|list|center|spoiler)(?:=[^\]\n]*)?\]`)
 
 // references are the ends of links whose address stands elsewhere, and of the parts

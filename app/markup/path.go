@@ -178,8 +178,7 @@ func isEnding(text string) bool {
 	return endings[lower] && (text == lower || len(text) > 2 && text == strings.ToUpper(text))
 }
 
-// endings are the ones by which a word with a dot is known as a file's name. A
-// table of constants: it is never changed.
+// endings are the ones by which a word with a dot is known as a file's name.
 var endings = set(`7z apk avi bak bat bin bmp cfg cmd conf cpp cs css csv db deb dll dmg doc docx env epub
 	exe gif go gz heic hpp htm html ico ini ipynb iso jar java jpeg jpg js json jsx kt lua mkv mov mp3 mp4
 	mpeg odp ods odt ogg otf pcap pdf pem php png ppt pptx ps1 psd py rar rb rpm rs rtf sh sql svg swift

@@ -13,83 +13,36 @@ const (
 	longestTemplate   = 512
 )
 
-// delimiter is what a placeholder starts and ends with. Between them is a name, or
-// anything where limit is above 0.
-type delimiter struct {
-	open, close string
-	limit       int
+// templates are what stands between the signs of languages of templates.
+var templates = [...]struct{ open, close string }{
+	{"{{", "}}"}, // Mustache, Jinja, Handlebars, i18next, Hugo
+	{"{%", "%}"}, // Jinja, Liquid
+	{"{#", "#}"}, // comments of Jinja
+	{"{!", "!}"}, // Blade, Salesforce
+	{"{\\", "}"}, // overrides of Advanced SubStation Alpha
+	{"<%", "%>"}, // ERB, EJS
 }
 
-// delimiters are those of the languages of templates, the longest first.
-var delimiters = [...]delimiter{
-	{"{{", "}}", longestTemplate}, // Mustache, Jinja, Handlebars, i18next, Hugo
-	{"{%", "%}", longestTemplate}, // Jinja, Liquid
-	{"{#", "#}", longestTemplate}, // comments of Jinja
-	{"{!", "!}", longestTemplate}, // Blade, Salesforce
-	{"{\\", "}", longestTemplate}, // overrides of Advanced SubStation Alpha
-	{"<%", "%>", longestTemplate}, // ERB, EJS
-	{"[[", "]]", 0},
-	{"<<", ">>", 0},
-	{"*|", "|*", 0}, // Mailchimp
-	{"%%", "%%", 0},
-	{"@@", "@@", 0},
-	{"##", "##", 0},
-	{"__", "__", 0},
-}
-
-// delimited returns the length of the placeholder between delimiters that starts here:
+// template returns the length of the template that starts here:
 //
-//	{{mustache}} {{{raw}}} {% if x %} {# note #} <%= x %> {\b1} [[x]] *|NAME|* __NAME__
-func (s *scanner) delimited() int {
-	if !oneOf(s.at(1), "{%#!\\[<|@_") {
+//	{{mustache}} {{{raw}}} {% if x %} {# note #} <%= x %> {\b1}
+func (s *scanner) template() int {
+	if !oneOf(s.at(1), "{%#!\\") {
 		return 0
 	}
 	rest := s.text[s.pos:]
-	for _, d := range delimiters {
-		if !strings.HasPrefix(rest, d.open) {
+	for _, t := range templates {
+		if !strings.HasPrefix(rest, t.open) {
 			continue
 		}
-		n := 0
-		if d.limit == 0 {
-			n = delimitedName(s.rest(longestName), d)
-		} else if n = s.closed(len(d.open), d.close, d.limit); n > 0 && strings.HasPrefix(rest, "{{{") && s.at(n) == '}' {
-			n++
-		}
-		if n > 0 {
+		if n := s.closed(len(t.open), t.close, longestTemplate); n > 0 && strings.HasPrefix(rest, "{{{") && s.at(n) == '}' {
+			return n + 1
+		} else if n > 0 {
 			return n
 		}
 	}
 	return 0
 }
-
-// delimitedName returns the length of the name between the delimiters d that text
-// starts with. Only [[ ]] may have more than a name between them, and __ __ only capitals:
-// __bold__ is Markdown.
-func delimitedName(text string, d delimiter) int {
-	end := strings.Index(text[len(d.open):], d.close)
-	if end <= 0 {
-		return 0
-	}
-	name := text[len(d.open) : len(d.open)+end]
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case d.open == "[[" && !oneOf(c, "[]\n"):
-		case d.open == "__" && isASCIILower(c) && !dunders[name]:
-			return 0
-		case !isIdent(c) && (i == 0 || !oneOf(c, ".-:")):
-			return 0
-		}
-	}
-	if after := len(d.open) + end + len(d.close); d.open != "__" || after == len(text) || !isIdent(text[after]) {
-		return after
-	}
-	return 0
-}
-
-// dunders are names of Python between underscores.
-var dunders = set(`all author call class del dict doc enter eq exit file getattr hash init iter len main name new
-	next repr setattr str version`)
 
 // braces returns the length of the placeholder that starts with the { here:
 //
@@ -120,8 +73,7 @@ func (s *scanner) braces() int {
 }
 
 // fieldName is what stands between braces: nothing, or up to three words, and how
-// to write the value behind a sign; or a text in quotes. Tables of constants: they are
-// never changed.
+// to write the value behind a sign; or a text in quotes.
 var (
 	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*')$`)
 	fieldFormat = regexp.MustCompile(`^[\pL\pN_.\[\]]*(?:![rsa])?:[^ ]*$`)

@@ -17,7 +17,8 @@ type recognizer struct {
 // order in which they are asked.
 var ofSigns = [...]recognizer{
 	// Messages and templates.
-	{"{[<*%@#_", Placeholder, (*scanner).delimited},
+	{"{<", Placeholder, (*scanner).template},
+	{"[<*%@#_", Placeholder, doubled},
 	{"'", Placeholder, quotedBraces},
 	{"{", Placeholder, (*scanner).braces},
 	{"%", Placeholder, (*scanner).percent},
@@ -74,6 +75,11 @@ var bySign = func() (table [utf8.RuneSelf][]recognizer) {
 
 // What regular expressions find.
 var (
+	// Names between doubled signs. Only [[ ]] may have more than a name between them, and __ __
+	// only capitals and names of Python: __bold__ is Markdown.
+	doubled = syntax("[<|%@#_", `\[\[[^\[\]\n]+\]\]|<<\w[\w.:-]*>>|\*\|\w[\w.:-]*\|\*|%%\w[\w.:-]*%%|@@\w[\w.:-]*@@|##\w[\w.:-]*##`+
+		`|__(?:[A-Z\d][A-Z\d.:-]*(?:_[A-Z\d.:-]+)*|all|author|call|class|del|dict|doc|enter|eq|exit|file|getattr|hash|init|iter`+
+		`|len|main|name|new|next|repr|setattr|str|version)__\b`)
 	// What ICU's messages and Python quote: '{', '{x}' and '{'x'}'.
 	quotedBraces = syntax("{}", `'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
 	// Escapes of strings, commands of TeX, and what Markdown escapes: \n \" \u2026 \x41 \1

@@ -100,7 +100,7 @@ var voidElements = set(`area base br col embed hr img input link meta param sour
 var opaqueElements = set(`code kbd samp var tt pre script style textarea svg math template
 	xmp plaintext noembed noframes noscript iframe object canvas`)
 
-// set makes a table of constants of words.
+// set makes a table of words.
 func set(words string) map[string]bool {
 	table := map[string]bool{}
 	for _, word := range strings.Fields(words) {
@@ -278,7 +278,7 @@ func (s *scanner) entity() int {
 	return len(reference)
 }
 
-// What documents about HTML write. Tables of constants: they are never changed.
+// What documents about HTML write.
 var (
 	escapedReference = regexp.MustCompile(`^&amp;#?\w+;`)
 	escapedTag       = regexp.MustCompile(`^&lt;(?:/?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+=(?:"[^"<>&]*"|'[^'<>&]*'|&quot;[^"<>&]*&quot;))*\s*/?|!--[^<>&]*--)(?:&gt;|>)`)
