@@ -16,7 +16,7 @@ func (s Sentence) Around() []Part {
 	start, soft := 0, s.AsIs()
 	text := func(end int) {
 		if !s.Slice(start, end).Blank() {
-			from, to := trimmed(s.Text, start, end)
+			from, to := s.Trimmed(start, end)
 			texts = append(texts, [2]int{from, to})
 		}
 	}

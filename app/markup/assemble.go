@@ -139,11 +139,9 @@ func (a *assembly) emptied(out string) int {
 		}
 		had := s.Text[s.Spans[a.order[first]].End:s.Spans[i].Start]
 		has := out[a.at[first][1]:a.at[k][0]]
-		if isBlankText(has) && !isBlankText(had) {
+		if strings.TrimSpace(has) == "" && strings.TrimSpace(had) != "" {
 			count++
 		}
 	}
 	return count
 }
-
-func isBlankText(text string) bool { return strings.TrimFunc(text, isBlank) == "" }

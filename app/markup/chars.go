@@ -88,11 +88,3 @@ func last(text string) rune {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return r
 }
-
-// trimmed returns the bytes of text from start to end without the white space at
-// either end of them.
-func trimmed(text string, start, end int) (from, to int) {
-	from = end - len(strings.TrimLeftFunc(text[start:end], isBlank))
-	to = from + len(strings.TrimRightFunc(text[from:end], isBlank))
-	return from, to
-}

@@ -114,7 +114,7 @@ func family(text string, tokens []htmlToken, format Format) (parents []int, mixe
 		}
 		raw := text[t.start:t.end]
 		switch {
-		case t.kind == html.TextToken && !strings.HasPrefix(raw, cdata) && !isBlankText(html.UnescapeString(raw)),
+		case t.kind == html.TextToken && !strings.HasPrefix(raw, cdata) && strings.TrimSpace(html.UnescapeString(raw)) != "",
 			format == HTML && runningElements[t.name] && t.kind != html.EndTagToken && t.name != "img":
 			mixed[parents[i]] = true
 		}

@@ -3,6 +3,7 @@ package markup
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // longestLink is the most bytes of the address and the title of a link.
@@ -44,7 +45,7 @@ func (s *scanner) codeSpan() bool {
 		n++
 	}
 	next, ok := s.runs[s.pos]
-	if !ok || !isBlank(first(s.text[s.pos+n:])) && isBlank(last(s.text[:next])) {
+	if !ok || !unicode.IsSpace(first(s.text[s.pos+n:])) && unicode.IsSpace(last(s.text[:next])) {
 		s.add(Sign, n, 0) // without another, and the first in "`a' and `b'"
 		return true
 	}
@@ -97,7 +98,7 @@ func (s *scanner) emphasis(c byte) bool {
 		s.add(Sign, n, 0) // ____, ~, 5*3, f***ing
 		return true
 	}
-	opens, closes := !isBlank(next), !isBlank(before)
+	opens, closes := !unicode.IsSpace(next), !unicode.IsSpace(before)
 	name := s.text[s.pos : s.pos+n]
 	if closes {
 		if span, ok := s.marks.close(name, s.drop); ok {
@@ -112,9 +113,6 @@ func (s *scanner) emphasis(c byte) bool {
 	s.add(Sign, n, 0)
 	return true
 }
-
-// isBlank says whether r is white space of any sort.
-func isBlank(r rune) bool { return isSpace(r) || r == '\n' || r == '\r' }
 
 // image makes one span of ![text](address). The text of an image is not translated.
 func (s *scanner) image() bool {

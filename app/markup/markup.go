@@ -196,6 +196,14 @@ func (s Sentence) Inside(at int) bool {
 	return i < len(s.Spans) && s.Spans[i].Start < at
 }
 
+// Trimmed returns the bytes of the text from start to end without the white space at
+// either end of them.
+func (s Sentence) Trimmed(start, end int) (from, to int) {
+	from = end - len(strings.TrimLeftFunc(s.Text[start:end], unicode.IsSpace))
+	to = from + len(strings.TrimRightFunc(s.Text[from:end], unicode.IsSpace))
+	return from, to
+}
+
 // lineBreaks are the spans that end a line where the text is shown.
 var lineBreaks = set(`\n \r \r\n \N \\n <br> <br/>`)
 

@@ -134,7 +134,7 @@ func (s Sentence) strip() (first, last, from, to int) {
 	first, last, from, to = 0, len(s.Spans), 0, len(s.Text)
 	whole := s.wholePairs()
 	for {
-		from, to = trimmed(s.Text, from, to)
+		from, to = s.Trimmed(from, to)
 		if first == last {
 			return first, last, from, to
 		}
@@ -278,7 +278,7 @@ func sideOf(text string, border func(string) rune, inside bool) side {
 	switch r := border(text); {
 	case text == "":
 		return loose
-	case isBlank(r):
+	case unicode.IsSpace(r):
 		return spaced
 	case isWord(r), inside && unicode.IsLetter(r):
 		return glued

@@ -3,6 +3,7 @@ package markup
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // rootedPath returns the length of a path that starts with / ~/ ./ or ../ here.
@@ -16,7 +17,7 @@ func (s *scanner) rootedPath() int {
 	}
 	start := 1
 	switch rest := s.text[s.pos:]; {
-	case (isBlank(s.before()) || s.before() == '}') && rooted.MatchString(s.rest(longestName)):
+	case (unicode.IsSpace(s.before()) || s.before() == '}') && rooted.MatchString(s.rest(longestName)):
 		return s.pathEnd(s.pos+len(rooted.FindString(s.rest(longestName))), false) - s.pos
 	case strings.HasPrefix(rest, "//"):
 		if host := s.hostEnd(s.pos + 2); isDomain(s.text[s.pos+2 : host]) {
