@@ -10,14 +10,14 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
-	"dragoman/model/device"
+	"dragoman/model/cuda"
 )
 
 // gpuRuntime is ONNX Runtime with its CUDA provider as the program uses it.
 type gpuRuntime interface {
-	// Devices is the number of GPUs; see [device.Runtime.Devices].
+	// Devices is the number of GPUs; see [cuda.Runtime.Devices].
 	Devices() (int, error)
-	Open(ctx context.Context, dir string, opts device.Options) (gpuModel, error)
+	Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error)
 	Close() error
 }
 
@@ -29,10 +29,10 @@ type gpuModel interface {
 }
 
 // cudaRuntime is the real one.
-type cudaRuntime struct{ *device.Runtime }
+type cudaRuntime struct{ *cuda.Runtime }
 
 // Open loads an exported folder onto a GPU.
-func (r cudaRuntime) Open(ctx context.Context, dir string, opts device.Options) (gpuModel, error) {
+func (r cudaRuntime) Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error) {
 	m, err := r.Runtime.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err // not m: a nil pointer in an interface is not nil
@@ -41,7 +41,7 @@ func (r cudaRuntime) Open(ctx context.Context, dir string, opts device.Options) 
 }
 
 func loadGPUs(library string) (gpuRuntime, error) {
-	r, err := device.Load(library)
+	r, err := cuda.Load(library)
 	if err != nil {
 		return nil, err
 	}
@@ -117,14 +117,14 @@ func (g *gpus) open(ctx context.Context, dir string) (models []gpuModel, err err
 		}
 	}()
 	var unavailable []error
-	opts := device.Options{Verify: g.cfg.Verify, Log: g.log}
+	opts := cuda.Options{Verify: g.cfg.Verify, Log: g.log}
 	for _, number := range g.numbers {
 		opts.Number = number
 		opened, err := g.openOn(ctx, dir, &opts)
 		models = append(models, opened...)
 		switch {
 		case err == nil:
-		case !errors.Is(err, device.ErrUnavailable):
+		case !errors.Is(err, cuda.ErrUnavailable):
 			return models, err
 		case len(g.cfg.CUDADevices) > 0:
 			return models, fmt.Errorf("CUDA_DEVICES: GPU %d: %w", number, err)
@@ -142,7 +142,7 @@ func (g *gpus) open(ctx context.Context, dir string) (models []gpuModel, err err
 }
 
 // openOn loads the model for each worker of a GPU: all, or with an error none.
-func (g *gpus) openOn(ctx context.Context, dir string, opts *device.Options) ([]gpuModel, error) {
+func (g *gpus) openOn(ctx context.Context, dir string, opts *cuda.Options) ([]gpuModel, error) {
 	return engine.OpenModels(max(1, g.cfg.Workers), func() (gpuModel, error) {
 		m, err := g.runtime.Open(ctx, dir, *opts)
 		opts.Verify = model.VerifyNever // the other workers and GPUs read the same files

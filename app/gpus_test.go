@@ -19,15 +19,15 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
-	"dragoman/model/device"
+	"dragoman/model/cpu/cputest"
+	"dragoman/model/cuda"
 	"dragoman/model/export"
-	"dragoman/model/ort/orttest"
 )
 
 // fakeGPUs are GPUs as far as the program can tell: the same graphs and kernels run on
 // the CPU.
 type fakeGPUs struct {
-	*device.Runtime
+	*cuda.Runtime
 	count  int
 	broken map[int]error // of Open, by the GPU's number
 	lost   [4]atomic.Bool
@@ -38,23 +38,23 @@ type fakeGPUs struct {
 
 // load is what takes the place of loadGPUs.
 func (f *fakeGPUs) load(library string) (_ gpuRuntime, err error) {
-	f.Runtime, err = device.Load(library)
+	f.Runtime, err = cuda.Load(library)
 	return f, err
 }
 
 func (f *fakeGPUs) Devices() (int, error) {
 	if f.count == 0 {
-		return 0, fmt.Errorf("%w: no driver", device.ErrUnavailable)
+		return 0, fmt.Errorf("%w: no driver", cuda.ErrUnavailable)
 	}
 	return f.count, nil
 }
 
-func (f *fakeGPUs) Open(ctx context.Context, dir string, opts device.Options) (gpuModel, error) {
+func (f *fakeGPUs) Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error) {
 	if err := f.broken[opts.Number]; err != nil {
 		return nil, err
 	}
 	number := opts.Number
-	opts.Kind, opts.Number = device.Host, 0
+	opts.Kind, opts.Number = cuda.Host, 0
 	m, err := f.Runtime.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err
@@ -182,10 +182,10 @@ func TestServiceLosesItsGPUs(t *testing.T) {
 
 // TestPlaces is where the model ends up, and what is said about it.
 func TestPlaces(t *testing.T) {
-	unavailable := fmt.Errorf("%w: it is full", device.ErrUnavailable)
+	unavailable := fmt.Errorf("%w: it is full", cuda.ErrUnavailable)
 	damaged := fmt.Errorf("the file is damaged")
 	int8Folder := filepath.Join(t.TempDir(), "int8")
-	_, err := export.Export(t.Context(), orttest.Bundled(), int8Folder, export.Options{Precision: model.INT8, Source: "test", Languages: []string{"en", "fr"}})
+	_, err := export.Export(t.Context(), cputest.Bundled(), int8Folder, export.Options{Precision: model.INT8, Source: "test", Languages: []string{"en", "fr"}})
 	require.NoError(t, err)
 	both := map[int]error{0: unavailable, 1: unavailable}
 	for _, test := range []struct {

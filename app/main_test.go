@@ -15,8 +15,8 @@ import (
 
 	"dragoman/app/weights"
 	"dragoman/model"
+	"dragoman/model/cpu/cputest"
 	"dragoman/model/export"
-	"dragoman/model/ort/orttest"
 )
 
 // asProgram, set in the environment of this test binary, makes it the program.
@@ -52,7 +52,7 @@ func withExport(run func() int) int {
 // machine may be as slow as it likes.
 func environment(added ...string) []string {
 	return append([]string{
-		"ONNXRUNTIME_LIB=" + orttest.Library(), "SAVE_WEIGHTS=" + exported,
+		"ONNXRUNTIME_LIB=" + cputest.Library(), "SAVE_WEIGHTS=" + exported,
 		"APP_HOST=127.0.0.1", "APP_PORT=0", "APP_WORKERS=1", "THREADS=1", "DEVICE=cpu", "LOG_FORMAT=json",
 		"REQUEST_TIMEOUT=1h", "QUEUE_WAIT=0",
 	}, added...)
@@ -211,7 +211,7 @@ func TestStartErrors(t *testing.T) {
 func TestPull(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	// No runtime is needed for a pull.
-	r := execute(t, "", []string{"SAVE_WEIGHTS=/nowhere"}, "pull", orttest.Bundled(), "--out", out, "--precision=fp32")
+	r := execute(t, "", []string{"SAVE_WEIGHTS=/nowhere"}, "pull", cputest.Bundled(), "--out", out, "--precision=fp32")
 	require.Equal(t, exitOK, r.code, r.stderr)
 	assert.Equal(t, out+"\n", r.stdout)
 	m, err := model.ReadManifest(out)
@@ -221,7 +221,7 @@ func TestPull(t *testing.T) {
 	before, err := os.Stat(filepath.Join(out, model.WeightsFile))
 	require.NoError(t, err)
 
-	again := execute(t, "", nil, "pull", "--out", out, orttest.Bundled(), "--precision", "fp32")
+	again := execute(t, "", nil, "pull", "--out", out, cputest.Bundled(), "--precision", "fp32")
 	assert.Equal(t, exitOK, again.code)
 	after, err := os.Stat(filepath.Join(out, model.WeightsFile))
 	require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
 	"dragoman/app/monitor"
@@ -22,9 +21,9 @@ Polls /metrics of servers and says what happened between two polls. A server is 
 host:port or a host; without one, and without --targets and --resolve, it is the one on
 this machine at APP_PORT.
 
-In a terminal it is a view that is refreshed in place: q quits, the arrows select a
-server. Where standard output is none, it is CSV, or lines of text where --csv names a
-file for that. A server that does not answer is a line that says so.
+In a terminal it is a table that is refreshed in place, until Ctrl-C. Where standard output
+is none, it is CSV, or one table after the other where --csv names a file for that. A server
+that does not answer is a line that says so.
 
 The CSV has a line for each server and interval, with these columns. Times are in whole
 microseconds and, where nothing else is said, sums over the interval.
@@ -51,7 +50,7 @@ func (p *program) monitor(ctx context.Context, args []string) (err error) {
 	flags.StringVar(&f.targets, "targets", "", "file with a server on each line, read again at each poll")
 	flags.StringArrayVar(&f.resolve, "resolve", nil, "DNS name, such as dragoman-headless:9527, whose addresses are all servers, resolved again at each poll; can be repeated")
 	flags.StringVar(&f.key, "key", "", "API key to send, for proxies that want one before /metrics; the service itself wants none")
-	flags.BoolVar(&f.plain, "plain", false, "lines of text in place of the live view")
+	flags.BoolVar(&f.plain, "plain", false, "one table after the other, for places that are no terminal")
 	servers, err := p.parse(flags, args, monitorUsage+monitor.ColumnsHelp())
 	if err != nil {
 		return err
@@ -103,23 +102,11 @@ func (f *monitorFlags) monitor(servers []string, port int) (*monitor.Monitor, er
 
 // watch runs a monitor, with what standard output shows of it.
 func (p *program) watch(ctx context.Context, f monitorFlags, m *monitor.Monitor, sinks []monitor.Sink) error {
-	switch {
-	case f.csv == "-" || (f.csv == "" && !f.plain && !isTerminal(p.stdout)):
+	if f.csv == "-" || (f.csv == "" && !f.plain && !isTerminal(p.stdout)) {
 		return m.Run(ctx, append(sinks, monitor.NewCSV(p.stdout))...)
-	case f.plain || !isTerminal(p.stdout) || !p.canDraw():
-		return m.Run(ctx, append(sinks, monitor.NewPlain(p.stdout))...)
 	}
-	live, err := monitor.NewLive(f.interval)
-	if err != nil {
-		p.log.Warn("no live view, lines in place of it", "error", err)
-		return m.Run(ctx, append(sinks, monitor.NewPlain(p.stdout))...)
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var group errgroup.Group
-	group.Go(func() error { defer cancel(); return live.Run(ctx) })
-	group.Go(func() error { defer cancel(); return m.Run(ctx, append(sinks, live)...) })
-	return group.Wait()
+	refresh := !f.plain && isTerminal(p.stdout) && p.canDraw()
+	return m.Run(ctx, append(sinks, monitor.NewTable(p.stdout, refresh))...)
 }
 
 // isTerminal says whether what is written can be seen at once.

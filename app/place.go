@@ -8,7 +8,7 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
-	"dragoman/model/device"
+	"dragoman/model/cuda"
 )
 
 // place is where a model runs.
@@ -39,7 +39,7 @@ func (p *program) places(rt modelRuntime, library string) ([]place, error) {
 			list = append(list, g)
 		case p.cfg.Device == config.CUDA:
 			return nil, fmt.Errorf("DEVICE=cuda: %w", err)
-		case errors.Is(err, device.ErrNoProvider):
+		case errors.Is(err, cuda.ErrNoProvider):
 			p.log.Debug("the model runs on the CPU", "no_gpu", oneLine(err)) // as where nobody thinks of GPUs
 		default:
 			p.log.Info("the model runs on the CPU", "no_gpu", oneLine(err))

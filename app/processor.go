@@ -7,21 +7,21 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
-	"dragoman/model/ort"
+	"dragoman/model/cpu"
 )
 
 // modelRuntime is ONNX Runtime as the program uses it.
 type modelRuntime interface {
-	Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error)
+	Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error)
 	Version() string
 	Close() error
 }
 
 // ortRuntime is the real one.
-type ortRuntime struct{ *ort.Runtime }
+type ortRuntime struct{ *cpu.Runtime }
 
 // Open loads an exported folder.
-func (r ortRuntime) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
+func (r ortRuntime) Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error) {
 	m, err := r.Runtime.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err // not m: a nil pointer in an interface is not nil
@@ -30,7 +30,7 @@ func (r ortRuntime) Open(ctx context.Context, dir string, opts ort.Options) (mod
 }
 
 func loadRuntime(library string) (modelRuntime, error) {
-	r, err := ort.Load(library)
+	r, err := cpu.Load(library)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func (c *processor) start(ctx context.Context, dir string, manifest *model.Manif
 }
 
 // openOptions says how the program opens a model on the CPU.
-func (p *program) openOptions(spec model.Spec, threads int) ort.Options {
-	return ort.Options{
+func (p *program) openOptions(spec model.Spec, threads int) cpu.Options {
+	return cpu.Options{
 		Threads: threads, Verify: p.cfg.Verify, NoPrepack: !bool(p.cfg.Prepack) || spec.Small(), Log: p.log,
 	}
 }

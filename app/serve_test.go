@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/ort"
+	"dragoman/model/cpu"
 )
 
 // events is a list of what happened, in order.
@@ -53,7 +53,7 @@ type recordingRuntime struct {
 	change func(model.Candidates)
 }
 
-func (r *recordingRuntime) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
+func (r *recordingRuntime) Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error) {
 	m, err := r.modelRuntime.Open(ctx, dir, opts)
 	return &recordingModel{m, r}, err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/device"
-	"dragoman/model/ort"
+	"dragoman/model/cpu"
+	"dragoman/model/cuda"
 )
 
 // openings records how workers' models are opened, on CPUs and GPUs.
@@ -22,7 +22,7 @@ type openings struct {
 	verify []model.Verify
 }
 
-func (o *openings) Open(ctx context.Context, dir string, opts ort.Options) (model.Model, error) {
+func (o *openings) Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error) {
 	o.verify = append(o.verify, opts.Verify)
 	return o.modelRuntime.Open(ctx, dir, opts)
 }
@@ -39,7 +39,7 @@ type gpuOpenings struct {
 	o *openings
 }
 
-func (g gpuOpenings) Open(ctx context.Context, dir string, opts device.Options) (gpuModel, error) {
+func (g gpuOpenings) Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error) {
 	g.o.verify = append(g.o.verify, opts.Verify)
 	return g.fakeGPUs.Open(ctx, dir, opts)
 }

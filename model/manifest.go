@@ -19,9 +19,12 @@ const (
 	ManifestFile   = "dragoman.json"
 	EncoderFile    = "encoder.onnx"
 	DecoderFile    = "decoder.onnx"
-	WeightsFile    = "weights.bin" // external data of both graphs
+	WeightsFile    = "weights.bin" // external data of all graphs
 	PieceModelFile = "sentencepiece.bpe.model"
 	VocabFile      = "vocab.json"
+	// The graphs for package model/cuda. An int8 export has none.
+	CUDAEncoderFile = "encoder.device.onnx"
+	CUDADecoderFile = "decoder.device.onnx"
 	// TokenizerConfigFile is there only if the checkpoint has one.
 	TokenizerConfigFile = "tokenizer_config.json"
 )

@@ -2,7 +2,7 @@
 // ([Spec]), the exported folder it lives in ([Manifest]) and the step interface
 // that search and scheduling are written against ([Model], [Batch]).
 //
-// Package model/ort runs such a model on ONNX Runtime; tests use fakes.
+// Packages model/cpu and model/cuda run such a model on ONNX Runtime; tests use fakes.
 package model
 
 import "fmt"

@@ -25,4 +25,4 @@ done
 
 export DRAGOMAN_BENCH_CHECKPOINT=$folder/checkpoint DRAGOMAN_BENCH_MODELS=$folder
 go test -run '^$' -bench BenchmarkExport -benchtime 3x ./model/export
-go test -run '^$' -bench 'BenchmarkOpen|BenchmarkEncode|BenchmarkStep' -benchtime 10x ./model/ort
+go test -run '^$' -bench 'BenchmarkOpen|BenchmarkEncode|BenchmarkStep' -benchtime 10x ./model/cpu

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests that compute with floating point on emulated CPUs, without the vector
-# instructions of this one: ONNX Runtime and model/ort/ops choose their kernels by what a
+# instructions of this one: ONNX Runtime and model/cpu/ops choose their kernels by what a
 # CPU has, and each rounds in its own way. Settings: CPUS, of `qemu-x86_64 -cpu help`, and
 # TESTS, a pattern. It takes half an hour for each CPU.
 set -euo pipefail
@@ -23,8 +23,8 @@ while read -r package pattern; do
       2> >(grep -v "TCG doesn't support requested feature" >&2))
   done
 done << 'END'
-model/ort/ops .
-model/ort Golden|Invarian|Precisions
-model/device Golden|HalfPrecision
+model/cpu/ops .
+model/cpu Golden|Invarian|Precisions
+model/cuda Golden|HalfPrecision
 app Service(Translates|TranslatesHTML|KeepsMarkup|KeepsTheLayout|StandsHostileRequests)$|Levels
 END

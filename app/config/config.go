@@ -25,30 +25,30 @@ import (
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
-	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode side by side, at most 64; the cores are shared out between them; 0: with a small model one for each core, up to 8; with others one in all. On GPUs: copies on each, 0 is one"`
-	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"requests that may wait and be decoded at a time; one more gets 503. A caller gets at most three quarters of the places that others leave"`
+	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode in parallel, at most 64, which share the CPU's cores; 0: one for each core, up to 8, for a small model, otherwise one. On GPUs: copies on each GPU, 0: one"`
+	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"most requests that wait or are decoded at a time; further ones get 503. A caller gets at most three quarters of the places that others leave"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
-	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory of a worker's decoding state, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length take, which a GPU reserves from the start"`
-	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer make even steps, more fill an idle batch sooner"`
-	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait to be decoded; requests share them, and hand over what they have bit by bit"`
-	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"time that others may make a request wait, at the speed of the last seconds; one that would have to wait longer gets 503 at once; 0: no bound"`
-	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for translations that may be asked for again, such as 64MiB; 0: off"`
+	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`
+	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer keep steps short, more fill an idle batch sooner"`
+	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait to be decoded; requests share them and hand over their texts in parts"`
+	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"longest time that a request may wait for others, estimated from the recent speed; a request that would wait longer gets 503 at once; 0: no limit"`
+	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for finished translations that may be requested again, such as 64MiB; 0: off"`
 
 	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
 	Revision       string       `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
-	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder of its own in the user's cache folder"`
+	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder for each model in the user's cache folder"`
 	KeepCheckpoint Switch       `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
-	Prepack        Switch       `env:"MODEL_PREPACK" envDefault:"true" help:"keep matrices in this CPU's layout in files beside the exported model, which all workers and processes share; not for small models"`
-	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (files that are new or were touched), always or never"`
+	Prepack        Switch       `env:"MODEL_PREPACK" envDefault:"true" help:"store matrices in this CPU's layout beside the exported model, in files that all workers and processes share; not for small models"`
+	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (only files that are new or were modified), always or never"`
 	// Precision is "" after Parse where PRECISION is auto.
 	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp16 on GPUs, and on CPUs fp32 for small models, int8 for all others"`
 
 	// Device is CUDA after Parse where it was auto and CUDADevices are named.
-	Device      Device `env:"DEVICE" envDefault:"auto" help:"where the model runs: cpu, cuda (NVIDIA GPUs), or auto, which takes GPUs where there are any and goes on with the CPU where there is none"`
-	CUDADevices []int  `env:"CUDA_DEVICES" envDefault:"" help:"numbers of the GPUs to use, with commas between, such as 0,1: DEVICE is cuda then, and all of them must work; empty: all that work"`
-	Threads     int    `env:"THREADS" envDefault:"0" help:"threads of each worker on the CPU; 0: one for each core, shared out between the workers"`
-	Library     string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: looked for beside the binary, in build/onnxruntime and in the system's folders"`
+	Device      Device `env:"DEVICE" envDefault:"auto" help:"where the model runs: cpu, cuda (NVIDIA GPUs), or auto, which uses GPUs if there are any and the CPU otherwise"`
+	CUDADevices []int  `env:"CUDA_DEVICES" envDefault:"" help:"GPUs to use, separated by commas, such as 0,1; sets DEVICE to cuda, and all of them must work; empty: all that work"`
+	Threads     int    `env:"THREADS" envDefault:"0" help:"threads of each worker on the CPU; 0: one for each core, divided between the workers"`
+	Library     string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: the folder of the binary, build/onnxruntime and the system's folders"`
 
 	Token    string `env:"HF_TOKEN" help:"access token for gated or private repositories"`
 	Endpoint string `env:"HF_ENDPOINT" help:"mirror to use instead of the Hugging Face hub"`
@@ -57,26 +57,26 @@ type Config struct {
 	Beams     int `env:"NUM_BEAMS" envDefault:"0" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's own number"`
 	MaxLength int `env:"MAX_LENGTH" envDefault:"0" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit"`
 
-	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" help:"most beams that a request may ask for; never less than NUM_BEAMS"`
-	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" help:"most tokens that a request may ask for, and that a sentence gets which did not end within MAX_LENGTH; 0: as many as the model has positions"`
+	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" help:"most beams that a request may ask for; at least NUM_BEAMS"`
+	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" help:"most tokens that a request may ask for, and for a second try of a sentence that did not end within MAX_LENGTH; 0: as many as the model has positions"`
 
-	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" help:"translations in one request: records × target languages"`
-	MaxChars        int           `env:"MAX_CHARS" envDefault:"100000" help:"characters of one record"`
-	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" help:"bytes of a request's body"`
-	MaxSentences    int           `env:"MAX_SENTENCES" envDefault:"50000" help:"sentences of one request, each counted for every target language"`
-	MaxTokens       int           `env:"MAX_TOKENS" envDefault:"1000000" help:"source tokens of one request, equal sentences counted once, each for every target language"`
-	RequestMemory   Size          `env:"REQUEST_MEMORY" envDefault:"512MiB" help:"memory for all requests in flight, from the first byte of the body to the last of the answer, by an estimate on the safe side; a caller gets at most three quarters of what others leave, and 503 where there is none left"`
-	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" help:"time that a request may wait and run before 504"`
+	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" help:"most translations in one request: records × target languages"`
+	MaxChars        int           `env:"MAX_CHARS" envDefault:"100000" help:"most characters in one record"`
+	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" help:"most bytes in a request's body"`
+	MaxSentences    int           `env:"MAX_SENTENCES" envDefault:"50000" help:"most sentences in one request, counted for every target language"`
+	MaxTokens       int           `env:"MAX_TOKENS" envDefault:"1000000" help:"most source tokens in one request, counted for every target language; equal sentences count once"`
+	RequestMemory   Size          `env:"REQUEST_MEMORY" envDefault:"512MiB" help:"memory for all requests in flight, from the first byte of the body to the last of the answer, estimated on the safe side; a caller gets at most three quarters of what others leave, and 503 if there is none left"`
+	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" help:"longest time for a request, then 504"`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"30s" help:"time that requests in flight get to finish after SIGTERM"`
 
-	KeysFile       string      `env:"API_KEYS_FILE" envDefault:"" help:"file of the API keys that are let in, which 'dragoman key' makes lines for; empty: everybody is let in"`
-	RateLimit      access.Rate `env:"RATE_LIMIT" envDefault:"unlimited" help:"requests of each key, or of each client address where there are no keys, such as 10/s or 600/m; also requests of an address without a valid key"`
-	RateBurst      int         `env:"RATE_BURST" envDefault:"0" help:"requests of each at once; 0: those of one second"`
-	CharLimit      access.Rate `env:"CHAR_LIMIT" envDefault:"unlimited" help:"characters of each, such as 100000/m; as many may come at once"`
-	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks, with commas between, whose X-Forwarded-For is believed, and no other header, such as 10.0.0.0/8"`
-	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, with commas between, whose pages may call the service, such as https://app.example.com; *: all"`
+	KeysFile       string      `env:"API_KEYS_FILE" envDefault:"" help:"file of API keys, made with 'dragoman key'; empty: everybody may use the service"`
+	RateLimit      access.Rate `env:"RATE_LIMIT" envDefault:"unlimited" help:"requests of each key, or of each client address if there are no keys, such as 10/s or 600/m; also requests from an address without a valid key"`
+	RateBurst      int         `env:"RATE_BURST" envDefault:"0" help:"requests of each key or address at once; 0: those of one second"`
+	CharLimit      access.Rate `env:"CHAR_LIMIT" envDefault:"unlimited" help:"characters of each key or address, such as 100000/m; as many may come at once"`
+	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks of proxies, separated by commas, such as 10.0.0.0/8; their X-Forwarded-For header is trusted, no other header is"`
+	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, separated by commas, whose pages may call the service, such as https://app.example.com; *: all"`
 
-	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address for profiles, such as localhost:6060; empty: none"`
+	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address that serves profiles, such as localhost:6060; empty: none"`
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
 }

@@ -17,15 +17,6 @@ type Name struct {
 	English string // Japanese
 }
 
-// Codes returns the codes of M2M100's languages, in the order of the alphabet.
-func Codes() []string {
-	codes := make([]string, len(table))
-	for i, entry := range table {
-		codes[i] = entry.code
-	}
-	return codes
-}
-
 // NameOf returns the names of a language. It fails for codes that are not M2M100's;
 // Lookup turns other ways to write a language into such a code.
 func NameOf(code string) (name Name, ok bool) {

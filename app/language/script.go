@@ -86,20 +86,6 @@ var scriptTables = [...]struct {
 	{"Adlam", unicode.Adlam},
 }
 
-// Scripts returns the writing systems of a language by their names in Unicode, as
-// [unicode.Scripts] has them: those that running text is written in today. Most
-// languages have one; Serbian has two, Japanese three. Codes that are not M2M100's
-// have none.
-func Scripts(code string) []string {
-	var names []string
-	for i, s := range scriptTables {
-		if entries[code].scripts&(1<<i) != 0 {
-			names = append(names, s.name)
-		}
-	}
-	return names
-}
-
 // scriptOf returns the script of a letter. Runes that are not letters have none,
 // and neither have the letters that several scripts share, such as ー.
 func scriptOf(r rune) script {

@@ -97,15 +97,6 @@ func (d distribution) plus(other distribution) distribution {
 	return sum
 }
 
-// times is d with f times as many observations.
-func (d distribution) times(f float64) distribution {
-	scaled := make(distribution, len(d))
-	for i, b := range d {
-		scaled[i] = bucket{b.le, b.count * f}
-	}
-	return scaled
-}
-
 // quantile estimates what a part q of the observations, above 0 and up to 1, is not
 // above, as histogram_quantile of Prometheus does: observations lie evenly within their
 // bucket, those of the first one begin at 0, and those beyond the last finite bound

@@ -1,12 +1,11 @@
 // Package monitor watches running servers from outside: it polls their /metrics at an
-// interval and says what happened in between, as rows of CSV, as lines, or as a view
-// that a terminal shows live.
+// interval and says what happened in between, as rows of CSV or as a table.
 //
 // A poll makes a sample of each server; two samples make a [Row] (counters become
 // differences, histograms of differences become percentiles), and the rows of all
 // servers a [Round], which goes to each [Sink]:
 //
-//	targets ─► scrape ─► sample ─► Row ─► Round ─► CSV, Plain, Live
+//	targets ─► scrape ─► sample ─► Row ─► Round ─► CSV, Table
 //
 // Servers are strangers to it: whatever one answers, or does not, is a row that says so,
 // and holds up neither the others nor the next poll.

@@ -204,30 +204,3 @@ func TestConfigurationsThatDoNotWork(t *testing.T) {
 		})
 	}
 }
-
-func TestSums(t *testing.T) {
-	row := func(seconds, answers float64) Row {
-		r := downRow("", nil)
-		r.Seconds, r.counts[answered], r.levels[waitingTokens], r.levels[waitingTime] = seconds, answers, 10, seconds
-		r.requests = distribution{{1, answers / 2}, {2, answers}, {infinite, answers}}
-		return r
-	}
-	down := downRow("", errors.New("connection refused"))
-
-	sum := sumRow([]Row{row(1, 4), down, row(10, 80)})
-	assert.NoError(t, sum.Err)
-	assert.Equal(t, 1.0, sum.Seconds)
-	assert.Equal(t, 12.0, sum.counts[answered], "8 a second of the one that was away")
-	assert.Equal(t, 20.0, sum.levels[waitingTokens])
-	assert.Equal(t, 10.0, sum.levels[waitingTime], "queues are emptied side by side")
-	assert.InDelta(t, 1, sum.requests.quantile(.5), 1e-12)
-	assert.True(t, math.IsNaN(sum.counts[steps]), "nobody knows")
-
-	sum = sumRow([]Row{newRow("a", nil, &sample{}), row(2, 4)})
-	assert.Equal(t, 4.0, sum.counts[answered], "the first has no differences yet")
-	assert.Equal(t, 10.0, sum.levels[waitingTokens])
-
-	sum = sumRow([]Row{down, down})
-	assert.Error(t, sum.Err)
-	assert.True(t, math.IsNaN(sum.Seconds))
-}

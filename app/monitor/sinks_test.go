@@ -66,20 +66,34 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-func TestPlain(t *testing.T) {
+func TestTable(t *testing.T) {
 	var out strings.Builder
-	sink := NewPlain(&out)
+	sink := NewTable(&out, false)
 	for _, round := range example(t) {
 		require.NoError(t, sink.Put(round))
 	}
 	golden(t, "example.txt", out.String())
 }
 
+// In a terminal each table takes the place of the one before; the first one, too, is shown.
+func TestTableThatIsRefreshed(t *testing.T) {
+	var out strings.Builder
+	sink := NewTable(&out, true)
+	for _, round := range example(t) {
+		out.Reset()
+		require.NoError(t, sink.Put(round))
+		text, cleared := strings.CutPrefix(out.String(), clearScreen)
+		assert.True(t, cleared)
+		assert.True(t, strings.HasSuffix(text, "\n"+wrapLines))
+		assert.Contains(t, text, "10.0.0.1:9527")
+	}
+}
+
 func TestSinksThatAreFull(t *testing.T) {
 	round := Round{Time: day, Rows: []Row{downRow("a", assert.AnError)}}
 	for name, sink := range map[string]Sink{
 		"CSV":   NewCSV(failing{}),
-		"plain": NewPlain(failing{}),
+		"table": NewTable(failing{}, false),
 	} {
 		t.Run(name, func(t *testing.T) { assert.ErrorIs(t, sink.Put(round), errFull) })
 	}

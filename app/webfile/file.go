@@ -49,14 +49,6 @@ func NewPacked(contentType string, packed []byte) *File {
 	return f
 }
 
-// Body is the file without compression. It must not be changed.
-func (f *File) Body() ([]byte, error) {
-	if f.plain.body != nil {
-		return f.plain.body, nil
-	}
-	return unpack(f.gzip.body)
-}
-
 // Serve answers GET and HEAD, conditional and range requests included. How long caches
 // may keep the answer is the caller's to say.
 func (f *File) Serve(w http.ResponseWriter, r *http.Request) {

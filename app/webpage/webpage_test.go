@@ -41,9 +41,10 @@ func do(h http.Handler, method, path string, headers ...string) *httptest.Respon
 // bodyOf is a file's text.
 func bodyOf(t *testing.T, f *webfile.File) string {
 	t.Helper()
-	body, err := f.Body()
-	require.NoError(t, err)
-	return string(body)
+	w := httptest.NewRecorder()
+	f.Serve(w, httptest.NewRequest("GET", "/", nil))
+	require.Equal(t, 200, w.Code)
+	return w.Body.String()
 }
 
 func TestPage(t *testing.T) {

@@ -1,13 +1,15 @@
-// Package export turns a Hugging Face M2M100 checkpoint into the two ONNX graphs
-// that dragoman serves, and their weights.
+// Package export turns a Hugging Face M2M100 checkpoint into the ONNX graphs that
+// dragoman serves, and their weights.
 //
-// The exported folder holds encoder.onnx, decoder.onnx, weights.bin (external
-// data of both, each weight page aligned and stored once), the tokenizer's files
-// and, written last, dragoman.json. The graphs are made for serving:
+// The exported folder holds an encoder and a decoder for CPUs (encoder.onnx,
+// decoder.onnx) and, but for int8, for GPUs, weights.bin (external data of all, each
+// weight page aligned and stored once), the tokenizer's files and, written last,
+// dragoman.json. The layers are described once, in network.go, over the operators of
+// cpu.go and cuda.go. The graphs are made for serving:
 //
-//   - matrix products are ONNX Runtime's; what is between them are the operators of
-//     package model/ort/ops, each of which does all that lies between two products
-//     in one pass;
+//   - matrix products are ONNX Runtime's; what is between them are operators of our own
+//     (packages model/cpu/ops and model/cuda/kernels), each of which does all that lies
+//     between two products in one pass;
 //   - the encoder takes sentences without padding and writes the keys and values of
 //     the decoder's cross attention, so hidden states never leave it;
 //   - the decoder runs one step for rows of different lengths, writes its KV cache
@@ -26,6 +28,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
@@ -85,7 +88,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	return m, publish(work, outDir, m)
 }
 
-// writeGraphs writes both graphs and their weights into dir and enters them in
+// writeGraphs writes the graphs and their weights into dir and enters them in
 // the manifest.
 func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) error {
 	data, err := onnx.CreateData(filepath.Join(dir, model.WeightsFile))
@@ -114,18 +117,30 @@ func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m
 
 // graphFile is a graph of an exported folder.
 type graphFile struct {
-	file  string
-	build func(*weights, model.Spec) (*onnx.Graph, error)
+	file     string
+	backend  func(*builder) operators
+	describe func(network) // [network.encoder] or [network.decoder]
 }
 
-// graphsFor are the graphs of an export. Those for devices need no weights that the
+// graphsFor are the graphs of an export. Those for GPUs need no weights that the
 // others have not; an int8 export has no use for them.
 func graphsFor(precision model.Precision) []graphFile {
-	graphs := []graphFile{{model.EncoderFile, encoder}, {model.DecoderFile, decoder}}
+	onCPU := func(b *builder) operators { return cpu{b} }
+	onGPU := func(b *builder) operators { return &cuda{builder: b} }
+	graphs := []graphFile{{model.EncoderFile, onCPU, network.encoder}, {model.DecoderFile, onCPU, network.decoder}}
 	if precision != model.INT8 {
-		graphs = append(graphs, graphFile{model.DeviceEncoderFile, deviceEncoder}, graphFile{model.DeviceDecoderFile, deviceDecoder})
+		graphs = append(graphs,
+			graphFile{model.CUDAEncoderFile, onGPU, network.encoder}, graphFile{model.CUDADecoderFile, onGPU, network.decoder})
 	}
 	return graphs
+}
+
+// build builds the graph, whose name is that of its file up to the first dot.
+func (g graphFile) build(w *weights, spec model.Spec) (*onnx.Graph, error) {
+	name, _, _ := strings.Cut(g.file, ".")
+	b := &builder{Graph: onnx.NewGraph(name), w: w, spec: spec}
+	g.describe(network{b, g.backend(b)})
+	return b.Graph, b.err
 }
 
 // copyTokenizer copies the tokenizer's files and enters them in the manifest.

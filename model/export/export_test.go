@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
+	"dragoman/model/cpu/cputest"
 	"dragoman/model/export"
 	"dragoman/model/modeltest"
-	"dragoman/model/ort/orttest"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 )
 
 func TestExportWritesACompleteFolder(t *testing.T) {
-	checkpoint := copyOf(t, orttest.Complete(t, small))
+	checkpoint := copyOf(t, cputest.Complete(t, small))
 	require.NoError(t, os.WriteFile(filepath.Join(checkpoint, model.TokenizerConfigFile), []byte("{}"), 0o644))
 	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {
 		t.Run(string(precision), func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestExportWritesACompleteFolder(t *testing.T) {
 				model.TokenizerConfigFile,
 			}
 			if precision != model.INT8 {
-				want = append(want, model.DeviceEncoderFile, model.DeviceDecoderFile)
+				want = append(want, model.CUDAEncoderFile, model.CUDADecoderFile)
 			}
 			assert.ElementsMatch(t, want, names(t, out))
 			assert.Zero(t, read.Files[model.WeightsFile].Size%2)
@@ -70,7 +70,7 @@ func TestSharedEmbeddingIsStoredOnce(t *testing.T) {
 
 // TestExportIsDeterministic lets a checksum tell whether two exports are the same.
 func TestExportIsDeterministic(t *testing.T) {
-	checkpoint, opts := orttest.Complete(t, small), export.Options{Precision: model.INT8}
+	checkpoint, opts := cputest.Complete(t, small), export.Options{Precision: model.INT8}
 	first, err := export.Export(t.Context(), checkpoint, t.TempDir(), opts)
 	require.NoError(t, err)
 	second, err := export.Export(t.Context(), checkpoint, t.TempDir(), opts)
@@ -79,7 +79,7 @@ func TestExportIsDeterministic(t *testing.T) {
 }
 
 func TestExportReplacesAnOlderOne(t *testing.T) {
-	checkpoint, out := orttest.Complete(t, small), t.TempDir()
+	checkpoint, out := cputest.Complete(t, small), t.TempDir()
 	_, err := export.Export(t.Context(), checkpoint, out, export.Options{Precision: model.FP32})
 	require.NoError(t, err)
 	_, err = export.Export(t.Context(), checkpoint, out, export.Options{Precision: model.INT8})
@@ -93,7 +93,7 @@ func TestExportReplacesAnOlderOne(t *testing.T) {
 func TestFailedExportLeavesNothing(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	whole := orttest.Complete(t, small)
+	whole := cputest.Complete(t, small)
 	withoutVocab := copyOf(t, whole)
 	require.NoError(t, os.Remove(filepath.Join(withoutVocab, model.VocabFile)))
 	withNaN := copyOf(t, whole)

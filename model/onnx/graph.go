@@ -43,7 +43,7 @@ const (
 
 	// Microsoft is the domain of ONNX Runtime's own operators.
 	Microsoft = "com.microsoft"
-	// Dragoman is the domain of the operators of package model/ort/ops.
+	// Dragoman is the domain of the operators of package model/cpu/ops.
 	Dragoman = "dragoman"
 )
 
@@ -106,15 +106,6 @@ func (g *Graph) Floats(name string, values []float32, shape ...int) string {
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 	}
 	return g.constant(name, Float32, shape, raw)
-}
-
-// Int64s adds a constant stored in the graph itself, as a vector.
-func (g *Graph) Int64s(name string, values ...int64) string {
-	raw := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
-	}
-	return g.constant(name, Int64, []int{len(values)}, raw)
 }
 
 // Uint8Scalar adds a scalar stored in the graph itself.
@@ -221,7 +212,6 @@ type Attr struct {
 	kind uint64
 	f    float32
 	i    int64
-	ints []int64
 }
 
 // Float is a float attribute.
@@ -229,9 +219,6 @@ func Float(name string, v float32) Attr { return Attr{name: name, kind: attrType
 
 // Int is an integer attribute.
 func Int(name string, v int) Attr { return Attr{name: name, kind: attrTypeInt, i: int64(v)} }
-
-// Ints is an attribute that holds a list of integers.
-func Ints(name string, v ...int64) Attr { return Attr{name: name, kind: attrTypeInts, ints: v} }
 
 func (a Attr) encode() message {
 	var m message
@@ -241,10 +228,6 @@ func (a Attr) encode() message {
 		m.float(attrF, a.f)
 	case attrTypeInt:
 		m.varint(attrI, uint64(a.i))
-	case attrTypeInts:
-		for _, v := range a.ints {
-			m.varint(attrInts, uint64(v))
-		}
 	}
 	m.varint(attrType, a.kind)
 	return m

@@ -32,7 +32,6 @@ const (
 	attrName = 1
 	attrF    = 2
 	attrI    = 3
-	attrInts = 8
 	attrType = 20
 
 	tensorDims         = 1
@@ -60,7 +59,6 @@ const (
 const (
 	attrTypeFloat = 1
 	attrTypeInt   = 2
-	attrTypeInts  = 7
 
 	dataLocationExternal = 1
 )

@@ -54,7 +54,7 @@ main() {
 setup() {
   mkdir -p "$build"/{bin,log}
   make --no-print-directory build runtime >&2
-  go build -trimpath -o "$build/bin/" ./scripts/bench/{offline,server,load}
+  go build -trimpath -o "$build/bin/" ./scripts/bench/{offline,server} ./scripts/stress_test
   packages
   checkpoint
   for precision in int8 fp32; do

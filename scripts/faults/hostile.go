@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -18,29 +16,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // pod is the memory that the manifests give a pod.
 const pod = 4 << 30
-
-// request is a request into several languages.
-func request(to []string, priority string, texts ...string) []byte {
-	type record struct {
-		ID   string `json:"id"`
-		Text string `json:"text"`
-	}
-	var records []record
-	for i, text := range texts {
-		records = append(records, record{strconv.Itoa(i), text})
-	}
-	raw, _ := json.Marshal(map[string]any{"payload": map[string]any{
-		"fromLang": "en", "toLangs": to, "priority": priority, "records": records}})
-	return raw
-}
 
 // worst are the requests that take the most memory for their size, all of them legal.
 func worst() map[string][]byte {
@@ -69,7 +49,7 @@ func memoryOfRequests(ctx context.Context, r *run) (string, error) {
 		send := func(ctx context.Context, body []byte) error {
 			ctx, cancel := context.WithTimeout(ctx, 15*time.Second) // nobody waits for the end
 			defer cancel()
-			status, err := s.status(ctx, http.MethodPost, "/translation", body)
+			status, _, err := s.post(ctx, s.client, "/translation", body)
 			if ctx.Err() != nil {
 				statuses.add("left")
 				return nil
@@ -77,23 +57,13 @@ func memoryOfRequests(ctx context.Context, r *run) (string, error) {
 			statuses.add(strconv.Itoa(status))
 			return err
 		}
-		bodies := worst()
+		bodies := slices.Collect(maps.Values(worst()))
 		for _, body := range bodies {
-			group, gctx := errgroup.WithContext(ctx)
-			for range 4 {
-				group.Go(func() error { return send(gctx, body) })
-			}
-			if err := group.Wait(); err != nil {
+			if err := parallel(ctx, 4, func(ctx context.Context, _ int) error { return send(ctx, body) }); err != nil {
 				return "", err
 			}
 		}
-		group, gctx := errgroup.WithContext(ctx)
-		for _, body := range bodies {
-			for range 16 {
-				group.Go(func() error { return send(gctx, body) })
-			}
-		}
-		err := group.Wait()
+		err := parallel(ctx, 16*len(bodies), func(ctx context.Context, i int) error { return send(ctx, bodies[i%len(bodies)]) })
 		return statuses.String(), err
 	})
 }
@@ -116,23 +86,19 @@ func keyless(ctx context.Context, r *run) (string, error) {
 	return r.limited(ctx, func(ctx context.Context, s *service) (string, error) {
 		large := []byte(`{"target_lang":"FR","text":["` + strings.Repeat("a", 4<<20-100) + `"]}`)
 		statuses := newCounts()
-		group, gctx := errgroup.WithContext(ctx)
-		for range 712 {
-			group.Go(func() error {
-				status, err := s.status(gctx, http.MethodPost, "/v2/translate", large)
-				var reset *net.OpError
-				switch {
-				case errors.As(err, &reset):
-					statuses.add("cut off")
-				case err != nil:
-					return err
-				default:
-					statuses.add(strconv.Itoa(status))
-				}
-				return nil
-			})
-		}
-		err := group.Wait()
+		err := parallel(ctx, 712, func(ctx context.Context, _ int) error {
+			status, _, err := s.post(ctx, s.client, "/v2/translate", large)
+			var reset *net.OpError
+			switch {
+			case errors.As(err, &reset):
+				statuses.add("cut off")
+			case err != nil:
+				return err
+			default:
+				statuses.add(strconv.Itoa(status))
+			}
+			return nil
+		})
 		return statuses.String(), err
 	}, "API_KEYS_FILE="+keys, "RATE_LIMIT=5/s")
 }
@@ -146,7 +112,7 @@ func bulk(ctx context.Context, r *run) (string, error) {
 			for range count {
 				text := fmt.Sprintf("I have read %d books about trains this year.", rng.IntN(1_000_000))
 				begin := time.Now()
-				status, _, err := s.post(ctx, client, body(text))
+				status, _, err := s.post(ctx, client, "/translation", body(text))
 				if err != nil {
 					return nil, 0, err
 				}
@@ -179,7 +145,7 @@ func bulk(ctx context.Context, r *run) (string, error) {
 			var group sync.WaitGroup
 			group.Go(func() {
 				for bctx.Err() == nil {
-					_, _ = s.status(bctx, http.MethodPost, "/translation", large)
+					_, _, _ = s.post(bctx, s.client, "/translation", large)
 				}
 			})
 			err := s.wait(ctx, time.Minute, func() bool {
@@ -206,65 +172,6 @@ func bulk(ctx context.Context, r *run) (string, error) {
 			}
 		}
 		return seen, nil
-	})
-}
-
-// sharedCancel has many clients send the same large text, and leave.
-func sharedCancel(ctx context.Context, r *run) (string, error) {
-	return r.with(ctx, func(s *service) (string, error) {
-		text := chunks(strings.Repeat("It is raining.\n", 20_000), 99_000)
-		cctx, leave := context.WithCancel(ctx)
-		defer leave()
-		var group sync.WaitGroup
-		for range 40 {
-			group.Go(func() { _, _, _ = s.post(cctx, s.client, body(text...)) })
-		}
-		if err := s.wait(ctx, 30*time.Second, func() bool { return !s.idle() }); err != nil {
-			return "", err
-		}
-		leave()
-		group.Wait()
-		begin := time.Now()
-		if err := s.wait(ctx, 30*time.Second, s.idle); err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("no row was taken %d ms later", time.Since(begin).Milliseconds()), nil
-	})
-}
-
-// oversized sends bodies beyond the limit; who sends all before it reads gets the answer,
-// too.
-func oversized(ctx context.Context, r *run) (string, error) {
-	return r.with(ctx, func(s *service) (string, error) {
-		const clients, size = 20, 16 << 20
-		head := fmt.Sprintf("POST /translation HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", size)
-		var answered atomic.Int64
-		group := new(errgroup.Group)
-		for range clients {
-			group.Go(func() error {
-				c, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.address)
-				if err != nil {
-					return err
-				}
-				defer c.Close()
-				if _, err := io.WriteString(c, head); err != nil {
-					return err
-				}
-				if _, err := c.Write(make([]byte, size)); err != nil {
-					return err
-				}
-				answer, err := io.ReadAll(c)
-				if bytes.HasPrefix(answer, []byte("HTTP/1.1 413 ")) {
-					answered.Add(1)
-				}
-				return err
-			})
-		}
-		err := group.Wait()
-		if err == nil && answered.Load() != clients {
-			err = fmt.Errorf("%d of %d were answered with 413", answered.Load(), clients)
-		}
-		return fmt.Sprintf("%d of %d clients that write before they read saw the 413", answered.Load(), clients), err
 	})
 }
 
@@ -328,22 +235,6 @@ func (s *service) peak() float64 {
 	return kilobytes * 1024 / 1e6
 }
 
-// status sends a body and returns the status of the answer, which is read.
-func (s *service) status(ctx context.Context, method, path string, body []byte) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	_, err = io.Copy(io.Discard, resp.Body)
-	return resp.StatusCode, err
-}
-
 // from is a client at an address of this machine.
 func from(address string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
@@ -357,28 +248,4 @@ func chunks(text string, most int) (parts []string) {
 		parts, text = append(parts, text[:at]), text[at:]
 	}
 	return append(parts, text)
-}
-
-// counts counts what happened, from many goroutines.
-type counts struct {
-	mu sync.Mutex // guards of
-	of map[string]int
-}
-
-func newCounts() *counts { return &counts{of: map[string]int{}} }
-
-func (c *counts) add(what string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.of[what]++
-}
-
-// String is such as "12 × 200, 3 × 413".
-func (c *counts) String() string {
-	var list []string
-	for what, n := range c.of {
-		list = append(list, fmt.Sprintf("%d × %s", n, what))
-	}
-	slices.Sort(list)
-	return strings.Join(list, ", ")
 }

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // deadlines gives the service no time.
@@ -20,7 +19,7 @@ func deadlines(ctx context.Context, r *run) (string, error) {
 		var slowest time.Duration
 		for range 20 {
 			start := time.Now()
-			status, _, err := s.post(ctx, s.client, body("It is raining, and I like to read books."), "Request-Timeout", "1ms")
+			status, _, err := s.post(ctx, s.client, "/translation", body("It is raining, and I like to read books."), "Request-Timeout", "1ms")
 			slowest = max(slowest, time.Since(start))
 			// 504 where its time ran out, 503 where it would have had to wait for longer.
 			if err != nil || status != http.StatusGatewayTimeout && status != http.StatusServiceUnavailable {
@@ -35,31 +34,26 @@ func deadlines(ctx context.Context, r *run) (string, error) {
 func overload(ctx context.Context, r *run) (string, error) {
 	const clients = 400
 	return r.with(ctx, func(s *service) (string, error) {
-		var answered, refused atomic.Int64
+		statuses := newCounts()
 		var mu sync.Mutex // guards refusals
 		var refusals []time.Duration
-		group, gctx := errgroup.WithContext(ctx)
-		for i := range clients {
-			group.Go(func() error {
-				start := time.Now()
-				status, _, err := s.post(gctx, s.client, body(fmt.Sprintf("I have read %d books about trains this year.", i)))
-				switch {
-				case err != nil:
-					return err
-				case status == http.StatusOK:
-					answered.Add(1)
-				case status == http.StatusServiceUnavailable:
-					refused.Add(1)
-					mu.Lock()
-					refusals = append(refusals, time.Since(start))
-					mu.Unlock()
-				default:
-					return fmt.Errorf("status %d", status)
-				}
-				return nil
-			})
-		}
-		if err := group.Wait(); err != nil {
+		err := parallel(ctx, clients, func(ctx context.Context, i int) error {
+			start := time.Now()
+			status, _, err := s.post(ctx, s.client, "/translation", body(fmt.Sprintf("I have read %d books about trains this year.", i)))
+			switch {
+			case err != nil:
+				return err
+			case status == http.StatusServiceUnavailable:
+				mu.Lock()
+				refusals = append(refusals, time.Since(start))
+				mu.Unlock()
+			case status != http.StatusOK:
+				return fmt.Errorf("status %d", status)
+			}
+			statuses.add(strconv.Itoa(status))
+			return nil
+		})
+		if err != nil {
 			return "", err
 		}
 		slices.Sort(refusals)
@@ -67,8 +61,7 @@ func overload(ctx context.Context, r *run) (string, error) {
 		if len(refusals) > 0 {
 			median = refusals[len(refusals)/2]
 		}
-		return fmt.Sprintf("%d answered, %d refused with 503 (half of them within %d ms), none lost",
-			answered.Load(), refused.Load(), median.Milliseconds()), nil
+		return fmt.Sprintf("%s (half of the refusals within %d ms), none lost", statuses, median.Milliseconds()), nil
 	}, "APP_CONCURRENCY=64")
 }
 
@@ -80,25 +73,25 @@ func term(ctx context.Context, r *run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var answered, notAccepted, lost atomic.Int64
+	outcomes := newCounts()
 	var ending atomic.Bool
 	var group sync.WaitGroup
 	for i := range clients {
 		group.Go(func() {
 			for n := 0; ; n++ {
 				text := fmt.Sprintf("I have read %d books about trains this year, and %d last year.", i, n)
-				status, results, err := s.post(ctx, s.client, body(text, "It is raining."))
+				status, results, err := s.post(ctx, s.client, "/translation", body(text, "It is raining."))
 				switch {
 				case err == nil && status == http.StatusOK && results == 2:
-					answered.Add(1)
+					outcomes.add("answered")
 				case isRefused(err):
-					notAccepted.Add(1)
+					outcomes.add("turned away")
 					return
 				case ending.Load() && err == nil && status == http.StatusServiceUnavailable:
-					notAccepted.Add(1)
+					outcomes.add("turned away")
 					return
 				default:
-					lost.Add(1)
+					outcomes.add("lost")
 					return
 				}
 			}
@@ -112,10 +105,12 @@ func term(ctx context.Context, r *run) (string, error) {
 	}
 	group.Wait()
 	exit := <-s.exited
-	seen := fmt.Sprintf("%d answered, %d turned away, %d lost; ended after %.1f s with %v",
-		answered.Load(), notAccepted.Load(), lost.Load(), time.Since(start).Seconds(), s.process.ProcessState)
-	if lost.Load() > 0 || exit != nil {
-		return seen, fmt.Errorf("lost %d, exit %w", lost.Load(), exit)
+	seen := fmt.Sprintf("%s; ended after %.1f s with %v", outcomes, time.Since(start).Seconds(), s.process.ProcessState)
+	if outcomes.of["lost"] > 0 {
+		exit = errors.Join(exit, errors.New("requests were lost"))
+	}
+	if exit != nil {
+		return seen, exit
 	}
 	return seen, nil
 }
@@ -128,23 +123,20 @@ func manyRequests(ctx context.Context, r *run) (string, error) {
 		var memory []float64
 		const parts = 10
 		for part := range parts {
-			group, gctx := errgroup.WithContext(ctx)
-			for range 64 {
-				group.Go(func() error {
-					for {
-						n := sent.Add(1)
-						if n > int64((part+1)*r.requests/parts) {
-							return nil
-						}
-						// Nine in ten are in the cache, as with real traffic of a web page.
-						text := fmt.Sprintf("Page %d.", n%(500+n/10%10*1000))
-						if status, results, err := s.post(gctx, client, body(text)); err != nil || status != http.StatusOK || results != 1 {
-							return fmt.Errorf("request %d: status %d, %d results, %v", n, status, results, err)
-						}
+			err := parallel(ctx, 64, func(ctx context.Context, _ int) error {
+				for {
+					n := sent.Add(1)
+					if n > int64((part+1)*r.requests/parts) {
+						return nil
 					}
-				})
-			}
-			if err := group.Wait(); err != nil {
+					// Nine in ten are in the cache, as with real traffic of a web page.
+					text := fmt.Sprintf("Page %d.", n%(500+n/10%10*1000))
+					if status, results, err := s.post(ctx, client, "/translation", body(text)); err != nil || status != http.StatusOK || results != 1 {
+						return fmt.Errorf("request %d: status %d, %d results, %v", n, status, results, err)
+					}
+				}
+			})
+			if err != nil {
 				return "", err
 			}
 			sent.Store(int64((part + 1) * r.requests / parts))

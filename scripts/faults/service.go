@@ -10,13 +10,16 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+	"golang.org/x/sync/errgroup"
 )
 
 // service is a process of the program.
@@ -102,7 +105,10 @@ func (s *service) stop() error {
 }
 
 // body is a request from English to French.
-func body(texts ...string) []byte {
+func body(texts ...string) []byte { return request([]string{"fr"}, "normal", texts...) }
+
+// request is a request into several languages.
+func request(to []string, priority string, texts ...string) []byte {
 	type record struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`
@@ -111,13 +117,14 @@ func body(texts ...string) []byte {
 	for i, text := range texts {
 		records = append(records, record{strconv.Itoa(i), text})
 	}
-	raw, _ := json.Marshal(map[string]any{"payload": map[string]any{"fromLang": "en", "toLang": "fr", "records": records}})
+	raw, _ := json.Marshal(map[string]any{"payload": map[string]any{
+		"fromLang": "en", "toLangs": to, "priority": priority, "records": records}})
 	return raw
 }
 
 // post sends a body and returns the status and the number of translations.
-func (s *service) post(ctx context.Context, client *http.Client, body []byte, headers ...string) (status, results int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+"/translation", bytes.NewReader(body))
+func (s *service) post(ctx context.Context, client *http.Client, path string, body []byte, headers ...string) (status, results int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -141,6 +148,73 @@ func (s *service) post(ctx context.Context, client *http.Client, body []byte, he
 		return 0, 0, fmt.Errorf("status %d: %w", resp.StatusCode, err)
 	}
 	return resp.StatusCode, len(answer.Result), nil
+}
+
+// translates sends a sentence, which must be translated, and says how long that took.
+func (s *service) translates(ctx context.Context) (time.Duration, error) {
+	begin := time.Now()
+	status, _, err := s.post(ctx, s.client, "/translation", body("It is raining."))
+	if err != nil || status != http.StatusOK {
+		return 0, fmt.Errorf("a translation of a sentence: status %d, %v", status, err)
+	}
+	return time.Since(begin), nil
+}
+
+// freed waits until the clients that left have no rows any more, and says how long that took.
+func (s *service) freed(ctx context.Context, most time.Duration) (string, error) {
+	begin := time.Now()
+	if err := s.wait(ctx, most, s.idle); err != nil {
+		return "", fmt.Errorf("their rows are still taken: %w", err)
+	}
+	return fmt.Sprintf("no row was taken %d ms later", time.Since(begin).Milliseconds()), nil
+}
+
+// begin connects and sends text, which may be the beginning of a request.
+func (s *service) begin(ctx context.Context, text string) (net.Conn, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.address)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(c, text)
+	return c, err
+}
+
+// head is that of a POST with a body of so many bytes.
+func head(path string, size int) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, size)
+}
+
+// parallel lets many clients do something at once.
+func parallel(ctx context.Context, clients int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range clients {
+		group.Go(func() error { return do(ctx, i) })
+	}
+	return group.Wait()
+}
+
+// counts counts what happened, from many goroutines.
+type counts struct {
+	mu sync.Mutex // guards of
+	of map[string]int
+}
+
+func newCounts() *counts { return &counts{of: map[string]int{}} }
+
+func (c *counts) add(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.of[what]++
+}
+
+// String is such as "12 × 200, 3 × 413".
+func (c *counts) String() string {
+	var list []string
+	for what, n := range c.of {
+		list = append(list, fmt.Sprintf("%d × %s", n, what))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
 }
 
 // metric is the sum of a metric over all its series.

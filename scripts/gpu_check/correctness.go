@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"dragoman/model"
-	"dragoman/model/device"
+	"dragoman/model/cuda"
 	"dragoman/model/modeltest"
 	"dragoman/model/search"
 	"dragoman/tokenizer"
@@ -87,7 +87,7 @@ func decode(m model.Model, all []modeltest.Job, most func() int) ([]search.Resul
 
 // agreement compares with Hugging Face in single precision, which single precision
 // must repeat token for token but for ties.
-func agreement(m *device.Model, t *tokenizer.Tokenizer, g *modeltest.Goldens, setting string, values map[string]any) error {
+func agreement(m *cuda.Model, t *tokenizer.Tokenizer, g *modeltest.Goldens, setting string, values map[string]any) error {
 	all := jobs(g, setting)
 	results, err := decode(m, all, func() int { return 64 })
 	if err != nil {
@@ -122,7 +122,7 @@ func agreement(m *device.Model, t *tokenizer.Tokenizer, g *modeltest.Goldens, se
 
 // company decodes sentences in ones and twos, and then in random company. Products of
 // other sizes may round otherwise, so half precision may differ a little.
-func company(m *device.Model, g *modeltest.Goldens, values map[string]any) error {
+func company(m *cuda.Model, g *modeltest.Goldens, values map[string]any) error {
 	half := min(100, len(g.Cases)/2)
 	all := append(jobs(g, "greedy")[:half], jobs(g, "beam5")[half:2*half]...)
 	alone, err := decode(m, all, func() int { return 2 })
@@ -158,7 +158,7 @@ func company(m *device.Model, g *modeltest.Goldens, values map[string]any) error
 
 // leaving lets half of the sentences leave in the middle, as cancelled requests do. The
 // others must end as they do without them.
-func leaving(m *device.Model, g *modeltest.Goldens) error {
+func leaving(m *cuda.Model, g *modeltest.Goldens) error {
 	all := jobs(g, "beam5")[:min(24, len(g.Cases))]
 	want, err := decode(m, all, func() int { return len(all) })
 	if err != nil {
@@ -199,7 +199,7 @@ func leaving(m *device.Model, g *modeltest.Goldens) error {
 
 // memory asks for more than there is, and checks that all goes on, and that what a
 // batch takes is what was said.
-func memory(m *device.Model, g *modeltest.Goldens, values map[string]any) error {
+func memory(m *cuda.Model, g *modeltest.Goldens, values map[string]any) error {
 	before, err := m.Available()
 	if err != nil || before < 0 {
 		return err
@@ -207,7 +207,7 @@ func memory(m *device.Model, g *modeltest.Goldens, values map[string]any) error 
 	f := m.Footprint()
 	per := int64(m.Spec().MaxPositions) * (f.RowToken + f.SourceToken)
 	_, err = m.NewBatch(model.Limits{Rows: int(before/per) + 1000, MaxLength: m.Spec().MaxPositions})
-	if !errors.Is(err, device.ErrMemory) {
+	if !errors.Is(err, cuda.ErrMemory) {
 		return fmt.Errorf("a batch larger than the device gives %w: ErrMemory is wanted", err)
 	}
 	limits := model.Limits{Rows: 128, MaxLength: m.Spec().MaxPositions}

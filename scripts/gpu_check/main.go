@@ -23,7 +23,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/bundled"
-	"dragoman/model/device"
+	"dragoman/model/cuda"
 	"dragoman/model/export"
 )
 
@@ -101,7 +101,7 @@ type check struct {
 type session struct {
 	options
 	out     io.Writer
-	runtime *device.Runtime
+	runtime *cuda.Runtime
 	report  report
 }
 
@@ -116,7 +116,7 @@ func run(args []string, out io.Writer) (err error) {
 	if err := os.MkdirAll(o.work, 0o755); err != nil {
 		return err
 	}
-	if s.runtime, err = device.Load(o.library); err != nil {
+	if s.runtime, err = cuda.Load(o.library); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.runtime.Close()) }()
@@ -172,10 +172,10 @@ func (s *session) export(checkpoint string, precision model.Precision) (string, 
 }
 
 // open opens an exported folder on the device.
-func (s *session) open(dir string) (*device.Model, error) {
-	opts := device.Options{Number: s.gpu, Verify: model.VerifyNever, Log: slog.New(slog.NewTextHandler(s.out, nil))}
+func (s *session) open(dir string) (*cuda.Model, error) {
+	opts := cuda.Options{Number: s.gpu, Verify: model.VerifyNever, Log: slog.New(slog.NewTextHandler(s.out, nil))}
 	if s.host {
-		opts.Kind = device.Host
+		opts.Kind = cuda.Host
 	}
 	m, err := s.runtime.Open(interrupted(), dir, opts)
 	if err == nil {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes model/device/kernels/kernels.ptx of the kernels' source, with NVIDIA's run-time
+"""Makes model/cuda/kernels/kernels.ptx of the kernels' source, with NVIDIA's run-time
 compiler, which needs no GPU:
 
     pip install nvidia-cuda-nvrtc-cu12==12.4.127

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"dragoman/model"
-	"dragoman/model/device"
+	"dragoman/model/cuda"
 	"dragoman/model/search"
 )
 
@@ -79,7 +79,7 @@ func (s *session) floor(spec model.Spec) float64 {
 type timed interface{ DeviceTime() time.Duration }
 
 // measure decodes batches until the time is over.
-func (s *session) measure(m *device.Model, row *measurement) (err error) {
+func (s *session) measure(m *cuda.Model, row *measurement) (err error) {
 	batch, err := m.NewBatch(model.Limits{Rows: row.Beams * row.Sentences, MaxLength: 2 + targetTokens})
 	if err != nil {
 		return err

@@ -5,14 +5,16 @@
 #
 #   scripts/image/sbom.sh [file]        (default: build/sbom.cdx.json)
 #
-# scripts/image/tools/go.mod pins the tool for the Go modules, with all that it is
-# made of. The base image is not in the document: its publisher has one.
+# cyclonedx-gomod lists the Go modules; scripts/image/tools/go.mod pins it. sbom.jq adds
+# the others, by jq 1.6 or newer. The base image is not in the document: its publisher
+# has one.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
 version=${VERSION:-$(git -C "$root" describe --tags --always --dirty 2>/dev/null || echo dev)}
 runtime=$(sed -n 's/^version=//p' "$root/scripts/fetch_onnxruntime.sh")
 file=${1:-$root/build/sbom.cdx.json}
+digest() { sha256sum "$root/$1" | cut -d' ' -f1; }
 
 "$root/scripts/fetch_onnxruntime.sh" >/dev/null # checks the library's checksum
 mkdir -p "$(dirname "$file")"
@@ -21,7 +23,8 @@ trap 'rm -rf "$scratch"' EXIT
 # The build settings are those of the binary: they decide which modules are in it.
 CGO_ENABLED=1 go -C "$root/scripts/image/tools" tool cyclonedx-gomod app -json -licenses -assert-licenses -std \
   -output-version 1.5 -main app -output "$scratch/modules.json" "$root"
-(cd "$root" && go run ./scripts/image/sbom -modules "$scratch/modules.json" -version "$version" \
-  -onnxruntime "$runtime" -library build/onnxruntime/libonnxruntime.so) >"$scratch/sbom.json"
+jq -f "$root/scripts/image/sbom.jq" --arg version "$version" --arg onnxruntime "$runtime" \
+  --arg library "$(digest build/onnxruntime/libonnxruntime.so)" --arg model "$(digest model/bundled/model.safetensors)" \
+  --arg ngrams "$(digest app/language/internal/ngrams/ngrams.bin)" "$scratch/modules.json" >"$scratch/sbom.json"
 mv "$scratch/sbom.json" "$file"
 echo "the bill of materials is in $file"

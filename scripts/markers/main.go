@@ -30,7 +30,7 @@ import (
 
 	"dragoman/app/markup"
 	"dragoman/model"
-	"dragoman/model/ort"
+	"dragoman/model/cpu"
 	"dragoman/model/search"
 	"dragoman/tokenizer"
 )
@@ -76,12 +76,12 @@ func run(args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	runtime, err := ort.Load(*library)
+	runtime, err := cpu.Load(*library)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, runtime.Close()) }()
-	m, err := runtime.Open(context.Background(), *dir, ort.Options{Threads: *threads})
+	m, err := runtime.Open(context.Background(), *dir, cpu.Options{Threads: *threads})
 	if err != nil {
 		return err
 	}

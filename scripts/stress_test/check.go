@@ -40,14 +40,18 @@ func (o *options) checkWays() error {
 	changed := o.flags.Changed
 	rates := changed("rate") || changed("sweep")
 	switch {
+	case changed("clients") && (rates || changed("sleep") || changed("num-req")):
+		return errors.New("--clients does not go with --rate, --sweep, --sleep or --num-req")
 	case changed("rate") && changed("sweep"):
 		return errors.New("--rate and --sweep: use one of them")
 	case rates && changed("sleep"):
 		return errors.New("--sleep does not go with --rate or --sweep: use one of them")
 	case changed("sweep") && changed("num-req"):
 		return errors.New("--num-req does not go with --sweep: use --duration")
-	case !rates && (changed("duration") || changed("windows")):
-		return errors.New("--duration and --windows need --rate or --sweep")
+	case !rates && changed("windows"):
+		return errors.New("--windows needs --rate or --sweep")
+	case !rates && !changed("clients") && changed("duration"):
+		return errors.New("--duration needs --rate, --sweep or --clients")
 	case !changed("sweep") && changed("refine"):
 		return errors.New("--refine needs --sweep")
 	}
@@ -65,6 +69,7 @@ func (o *options) checkNumbers() error {
 		{"lambda", o.lambda, 0, mostLambda},
 		{"refine", float64(o.refine), 0, mostRates},
 		{"warmup", float64(o.warmup), 0, mostRequests},
+		{"clients", float64(o.clients), 0, mostInFlight},
 		{"max-in-flight", float64(o.maxInFlight), 1, mostInFlight},
 		{"retries", float64(o.retries), 0, mostRetries},
 		{"beams", float64(o.beams), 0, math.MaxInt32},

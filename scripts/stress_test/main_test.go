@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -89,6 +90,7 @@ func TestWays(t *testing.T) {
 		"windows":         {[]string{"--rate", "200", "--duration", "0.1", "--windows"}, `requests  \d+, 200/s in windows\n`},
 		"sweep": {[]string{"--sweep", "200,100", "--duration", "200ms", "--refine", "2"},
 			`^100/s: ` + line + `\n200/s: ` + line + `\n\n(?s:.*)\np95 is within 2 s at all rates, up to 200 requests/s\n$`},
+		"clients":     {[]string{"--clients", "3", "--duration", "0.2"}, `requests  \d+, 3 clients\n`},
 		"quiet":       {[]string{"--num-req", "3", "--sleep", "0", "--quiet"}, `^` + line + `\n$`},
 		"quiet sweep": {[]string{"--sweep", "100", "--duration", "200ms", "-q"}, `^100/s: ` + line + `\np95 is .*\n$`},
 		"warm-up":     {[]string{"--num-req", "3", "--sleep", "0", "--warmup", "2"}, `requests  3, all at once\n`},
@@ -119,10 +121,11 @@ func TestAsks(t *testing.T) {
 		assert.Len(t, p.Records, 3)
 		assert.JSONEq(t, `{"beams":2,"noRepeatNgramSize":0,"lengthPenalty":0.5}`, string(p.Options))
 		assert.Equal(t, "Bearer k", r.Header.Get("Authorization"))
+		assert.Empty(t, r.Header.Get("Request-Timeout"))
 		return true
 	})
 	code, _, errors := stressed(t, t.Context(), url+"/", "--from", "auto", "--to", "fr,de", "--lambda", "0", "--corpus", path, "--pay-size", "3",
-		"--num-req", "4", "--sleep", "0.05", "--key", "k", "--beams", "2", "--no-repeat-ngram-size", "0", "--length-penalty", "0.5", "--warmup", "2")
+		"--num-req", "4", "--sleep", "0.05", "--key", "k", "--beams", "2", "--no-repeat-ngram-size", "0", "--length-penalty", "0.5", "--warmup", "2", "--hide-timeout")
 	assert.Equal(t, exitOK, code, errors)
 	assert.EqualValues(t, 3, french.Load(), "with the warm-up")
 	assert.EqualValues(t, 3, german.Load())
@@ -143,6 +146,13 @@ func TestFailures(t *testing.T) {
 		<-r.Context().Done()
 		return false
 	}
+	// Each answer has another text.
+	changing := func(n int64, _ http.ResponseWriter, _ *http.Request, body request) bool {
+		body.Payload.Records[0].Text = strconv.FormatInt(n, 10)
+		return true
+	}
+	one := filepath.Join(t.TempDir(), "one.txt")
+	require.NoError(t, os.WriteFile(one, []byte("One.\n"), 0o600))
 	calm := []string{"--num-req", "10", "--sleep", "0.005"}
 	tests := map[string]struct {
 		behave func(int64, http.ResponseWriter, *http.Request, request) bool
@@ -159,9 +169,11 @@ func TestFailures(t *testing.T) {
 		"retries":      {once, []string{"--num-req", "2", "--sleep", "0.05", "--retries", "1"}, exitOK, `^100\.00%(?s:.*)retried +1 requests`, `^$`},
 		"none":         {never, calm, exitFailed, `^0\.00% of requests were successful, so there is no response time\n`, `no request was successful: .*503 busy`},
 		"hangs":        {hangs, []string{"--num-req", "2", "--sleep", "0", "--timeout", "50ms"}, exitFailed, `failed +timeout: 2`, `no request was successful`},
+		"changed":      {changing, append(calm, "--corpus", one, "--from", "en", "--to", "fr", "--same"), exitOK, `^10\.00%(?s:.*)failed +another translation than before: 9`, `^$`},
 		"warm-up":      {never, append(calm, "--warmup", "2"), exitFailed, `^$`, `no request of the warm-up was successful: .*busy`},
 		"in flight":    {hangs, append(calm, "--timeout", "2", "--max-in-flight", "2"), exitFailed, `8 of them were not sent`, `no request`},
 		"max-duration": {well, []string{"--num-req", "1000", "--sleep", "0.05", "--max-duration", "0.12"}, exitOK, `requests  \d+, .*; --max-duration ended it before 9\d\d others were due`, `^$`},
+		"clients":      {well, []string{"--clients", "2", "--duration", "5", "--max-duration", "0.1"}, exitOK, `requests  \d+, 2 clients; --max-duration ended it early`, `^$`},
 		"sweep within": {well, []string{"--sweep", "100,200", "--duration", "0.2", "--min-rate", "200"}, exitOK, `at all rates`, `^$`},
 		"sweep beyond": {never, []string{"--sweep", "100,200", "--duration", "0.1", "--min-rate", "200"}, exitFailed, `p95 is beyond 2 s at the lowest rate, 100 requests/s`, `no request was successful`},
 		"sweep missed": {flaky, []string{"--sweep", "100,200", "--duration", "0.1", "--refine", "1", "--min-rate", "100"}, exitFailed, `(?s)100/s: .*200/s: .*\n50/s: .*`, `missed --min-rate 100: p95 is beyond`},
@@ -194,8 +206,9 @@ func TestUsage(t *testing.T) {
 		"rate and sweep":   {[]string{"--rate", "1", "--sweep", "1"}, "use one of them"},
 		"rate and sleep":   {[]string{"--rate", "1", "--sleep", "1"}, "--sleep does not go with"},
 		"sweep and number": {[]string{"--sweep", "1", "--num-req", "1"}, "--num-req does not go with --sweep"},
-		"duration":         {[]string{"--duration", "1"}, "need --rate or --sweep"},
-		"windows":          {[]string{"--windows"}, "need --rate or --sweep"},
+		"duration":         {[]string{"--duration", "1"}, "--duration needs --rate"},
+		"windows":          {[]string{"--windows"}, "--windows needs --rate"},
+		"clients":          {[]string{"--clients", "2", "--rate", "1"}, "--clients does not go with --rate"},
 		"refine":           {[]string{"--rate", "1", "--refine", "1"}, "--refine needs --sweep"},
 		"zero rate":        {[]string{"--rate", "0"}, "a rate is 0"},
 		"negative rate":    {[]string{"--sweep", "1,-1"}, "a rate is -1"},
@@ -254,7 +267,7 @@ func TestFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	code, out, errors := stressed(t, t.Context(), serve(t, well), "--sweep", "100,200", "--duration", "0.1", "--out", dir, "--key", "secret")
 	require.Equal(t, exitOK, code, errors)
-	assert.Contains(t, out, filepath.Join(dir, "report.html"))
+	assert.Contains(t, out, dir)
 
 	var d report.Document
 	raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
@@ -272,10 +285,6 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, rows, 1+d.Phases[0].Requests+d.Phases[1].Requests)
 
-	html, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	require.NoError(t, err)
-	assert.Equal(t, 2, bytes.Count(html, []byte("<svg")))
-	assert.NotContains(t, string(html), "secret")
 	for _, name := range []string{"latency.svg", "timeline.svg"} {
 		svg, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
@@ -283,7 +292,7 @@ func TestFiles(t *testing.T) {
 	}
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Len(t, left, 5)
+	assert.Len(t, left, 4)
 
 	// A folder that cannot be made is known before anything is sent.
 	code, out, errors = stressed(t, t.Context(), "http://localhost:1", "--out", filepath.Join(dir, "summary.json", "x"))
@@ -312,7 +321,7 @@ func TestInterrupt(t *testing.T) {
 	assert.Regexp(t, `^100\.00% of requests`, out, "the third is answered, too")
 	assert.Regexp(t, `an interrupt ended it before 99\d others were due`, out)
 	assert.Contains(t, errors, "interrupted")
-	assert.FileExists(t, filepath.Join(dir, "report.html"))
+	assert.FileExists(t, filepath.Join(dir, "timeline.svg"))
 
 	code, out, errors = stressed(t, ctx, url) // interrupted before it begins
 	assert.Equal(t, exitFailed, code)

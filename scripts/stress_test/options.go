@@ -16,11 +16,12 @@ import (
 const usage = `go run ./scripts/stress_test [flags]
 
 Sends translation requests to a service at times that are fixed before, and reports how it
-answered. There are three ways to time them:
+answered. There are four ways to time them:
 
   --num-req 100 --sleep 0.1             a number of requests, so many seconds apart
   --rate 20 --duration 30               requests per second, at random times
   --sweep 10,20,40,80 --duration 30     several rates, one after another
+  --clients 32 --duration 30            as fast as it answers so many clients: its capacity
 
 Times are seconds, or have a unit: 0.5, 500ms, 2m. Exits with 1 where a threshold that is
 given is missed, no request is successful or the test is interrupted, and with 2 on a
@@ -46,7 +47,9 @@ type options struct {
 	timeout, maxDuration  seconds
 	limit                 seconds
 	maxInFlight, retries  int
-	allowEmpty            bool
+	allowEmpty, same      bool
+	hideTimeout           bool
+	clients               int
 	detail, noSplit       bool
 	priority, format      string
 	beams, maxLength      int
@@ -102,9 +105,11 @@ func (o *options) addTimes() {
 	f.Float64SliceVar(&o.sweep, "sweep", nil, "`rates` to try one after another, with commas between")
 	f.Lookup("sweep").DefValue = "" // instead of []
 	f.IntVar(&o.refine, "refine", 0, "further rates of a sweep, each halfway between the highest whose p95 is within --limit and the next")
+	f.IntVar(&o.clients, "clients", 0, "clients that send their next request as soon as they have an answer, instead of --sleep")
 	f.Uint64Var(&o.seed, "seed", 1, "of all that is drawn; the same seed sends the same requests at the same times")
 	f.IntVar(&o.warmup, "warmup", 0, "requests that are sent before, one after another, and do not count")
 	f.Var(&o.timeout, "timeout", "latency at which a request is given up")
+	f.BoolVar(&o.hideTimeout, "hide-timeout", false, "do not tell the service the timeout")
 	f.Var(&o.limit, "limit", "latency up to which an answer is good, and that a sweep looks for")
 	f.Var(&o.maxDuration, "max-duration", "time after which no more requests are sent")
 	f.IntVar(&o.maxInFlight, "max-in-flight", 2048, "requests that are on their way at once; those that are due beyond are not sent, and failed")
@@ -122,6 +127,7 @@ func (o *options) addRequest() {
 	f.StringVar(&o.format, "format", "", "text or html")
 	f.BoolVar(&o.noSplit, "no-split", false, "each text is one sentence")
 	f.BoolVar(&o.detail, "detail", false, "ask how translations were made")
+	f.BoolVar(&o.same, "same", false, "another translation of a text than before is a failure")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a translation without text is an answer")
 }
 
@@ -133,7 +139,7 @@ func (o *options) addReport() {
 	f.Var(&t.p99, "max-p99", "threshold: 99% of the latencies")
 	f.Float64Var(&t.rate, "min-rate", 0, "threshold: answers per second; of a sweep: the rate up to which p95 is within --limit")
 	f.Float64Var(&t.goodput, "min-goodput", 0, "threshold: answers per second within --limit")
-	f.StringVar(&o.out, "out", "", "folder for report.html, latency.svg, timeline.svg, requests.csv and summary.json")
+	f.StringVar(&o.out, "out", "", "folder for latency.svg, timeline.svg, requests.csv and summary.json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the lines with the results, and no progress")
 }
 

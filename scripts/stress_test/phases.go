@@ -1,16 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
-	"dragoman/scripts/bench/openloop"
+	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/report"
 	"dragoman/scripts/stress_test/internal/sender"
+	"dragoman/scripts/stress_test/internal/traffic"
 )
 
 // plan is what a phase is to do.
@@ -18,13 +21,17 @@ type plan struct {
 	name  string
 	rate  float64 // per second; 0: all at once
 	over  time.Duration
-	times []time.Duration // when requests are due
+	times []time.Duration // when requests are due; none with clients
 }
 
-// plan makes the plan for a rate; 0 stands for requests at fixed intervals.
+// plan makes the plan for a rate; 0 stands for clients, or for requests at fixed intervals.
 func (o *options) plan(rate float64) plan {
 	var schedule iter.Seq[time.Duration]
 	p := plan{rate: rate, over: time.Duration(o.duration)}
+	if o.clients > 0 {
+		p.name = fmt.Sprintf("%d clients", o.clients)
+		return p
+	}
 	switch sleep := time.Duration(o.sleep); {
 	case rate == 0:
 		schedule, p.over = openloop.Every(sleep, o.numReq), sleep*time.Duration(o.numReq)
@@ -68,11 +75,11 @@ func (t *test) ask() []report.Service {
 func (t *test) warmUp() error {
 	var last error
 	answered := 0
-	for i, order := range t.deck.Deal(t.o.warmup) {
+	for i := range t.o.warmup {
 		if t.sending.Err() != nil {
 			return nil
 		}
-		if _, err := t.sender.Send(t.waiting, i, order); err != nil {
+		if _, err := t.sender.Send(t.waiting, i, t.deck.Deal()); err != nil {
 			last = err
 		} else {
 			answered++
@@ -106,32 +113,61 @@ func (t *test) phase(p plan) {
 	if t.sending.Err() != nil {
 		return
 	}
-	orders, outcomes := t.deck.Deal(len(p.times)), make([]sender.Outcome, len(p.times))
-	for i := range outcomes {
-		outcomes[i].Model = orders[i].Model // also of what is never sent
-	}
-	began := time.Since(t.began)
-	t.progress.begin(p.name, len(p.times))
-	runner := openloop.Runner{MaxInFlight: t.o.maxInFlight, Done: t.progress.done}
-	samples := runner.Run(t.sending, slices.Values(p.times), func(_ context.Context, i int) (err error) {
-		outcomes[i], err = t.sender.Send(t.waiting, i, orders[i]) // not until t.sending is done: that would cut answers off
+	phase := report.Phase{Name: p.name, Rate: p.rate, Begin: time.Since(t.began), Over: p.over, Planned: len(p.times)}
+	bar := newProgress(t.stderr, t.o.quiet, p.name, cmp.Or(len(p.times), -1))
+	var h hand
+	send := func(_ context.Context, i int) error {
+		c := h.card(t.deck, i)
+		var err error
+		c.Outcome, err = t.sender.Send(t.waiting, i, c.order) // not until t.sending is done: that would cut answers off
+		_ = bar.Add(1)
 		return err
-	})
-	t.progress.end()
-
-	phase := report.Phase{Name: p.name, Rate: p.rate, Begin: began, Over: p.over, Planned: len(p.times)}
-	for i, s := range samples {
-		phase.Requests = append(phase.Requests, report.Request{Sample: s, Outcome: outcomes[i]})
 	}
-	if n := len(samples); n < len(p.times) {
+	var samples []openloop.Sample
+	if t.o.clients > 0 {
+		samples = openloop.Closed(t.sending, t.o.clients, p.over, send)
+	} else {
+		samples = openloop.Run(t.sending, slices.Values(p.times), t.o.maxInFlight, send)
+	}
+	_ = bar.Clear()
+	for i, s := range samples {
+		if !errors.Is(s.Err, openloop.ErrCutOff) {
+			phase.Requests = append(phase.Requests, report.Request{Sample: s, Outcome: h.card(t.deck, i).Outcome})
+		}
+	}
+	phase.Planned = max(phase.Planned, len(phase.Requests))
+	if n, reason := len(samples), t.reason(); reason != nil && (t.o.clients > 0 || n < len(p.times)) {
 		if n == 0 {
 			return // ended before it began
 		}
-		phase.Stopped, phase.Over = t.reason().Error(), p.times[n-1]
+		phase.Stopped, phase.Over = reason.Error(), samples[n-1].Due
 	}
 	t.phases = append(t.phases, phase)
 	t.sums = append(t.sums, report.Summarize(phase, t.o.limits()))
 	t.say(t.sums[len(t.sums)-1])
+}
+
+// hand has the orders of a phase, which are dealt one by one, and what became of them.
+type hand struct {
+	mu    sync.Mutex // guards cards
+	cards []*card
+}
+
+// card is written by the one request that it is for.
+type card struct {
+	order traffic.Order
+	sender.Outcome
+}
+
+// card is that of request i.
+func (h *hand) card(deck *traffic.Deck, i int) *card {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for len(h.cards) <= i {
+		order := deck.Deal()
+		h.cards = append(h.cards, &card{order, sender.Outcome{Model: order.Model}}) // also of what is never sent
+	}
+	return h.cards[i]
 }
 
 // reason is why no more requests are sent; nil: they are.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"dragoman/scripts/stress_test/internal/page"
 	"dragoman/scripts/stress_test/internal/plots"
 	"dragoman/scripts/stress_test/internal/report"
 )
@@ -107,7 +106,7 @@ func (t *test) writeFiles(to results, d report.Document) error {
 	}
 	var latency []byte
 	if d.Crossing != nil {
-		latency, err = plots.Sweep(t.sums, *d.Crossing)
+		latency, err = plots.Sweep(t.sums, time.Duration(t.o.limit))
 	} else {
 		latency, err = plots.Distribution(t.phases[0], t.o.limits())
 	}
@@ -120,10 +119,9 @@ func (t *test) writeFiles(to results, d report.Document) error {
 	err = errors.Join(
 		to.write("latency.svg", svg(latency)), to.write("timeline.svg", svg(timeline)), to.write("summary.json", d.WriteJSON),
 		to.write("requests.csv", func(w io.Writer) error { return report.WriteCSV(w, t.phases, t.deck.Models()) }),
-		to.write("report.html", func(w io.Writer) error { return page.Write(w, d, t.o.limits(), latency, timeline) }),
 	)
 	if err == nil && !t.o.quiet {
-		fmt.Fprintf(t.stdout, "\nThe report is in %s.\n", filepath.Join(string(to), "report.html"))
+		fmt.Fprintf(t.stdout, "\nNumbers and plots are in %s.\n", to)
 	}
 	return err
 }

@@ -25,12 +25,11 @@ var (
 
 // test is a stress test while it runs.
 type test struct {
-	o        *options
-	deck     *traffic.Deck
-	sender   *sender.Sender
-	stdout   io.Writer
-	progress *progress
-	began    time.Time // after the warm-up
+	o              *options
+	deck           *traffic.Deck
+	sender         *sender.Sender
+	stdout, stderr io.Writer
+	began          time.Time // after the warm-up
 
 	sending context.Context // requests are sent until it is done
 	waiting context.Context // answers are waited for until it is done, which is later
@@ -91,11 +90,11 @@ func newTest(o *options, stdout, stderr io.Writer) (*test, error) {
 		return nil, &usageError{err}
 	}
 	s, err := sender.New(sender.Config{Deck: deck, Key: o.key, Timeout: time.Duration(o.timeout), Retries: o.retries,
-		Request: o.request(), AllowEmpty: o.allowEmpty, MaxInFlight: o.maxInFlight})
+		Request: o.request(), AllowEmpty: o.allowEmpty, Same: o.same, HideTimeout: o.hideTimeout, MaxInFlight: o.maxInFlight})
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	return &test{o: o, deck: deck, sender: s, stdout: stdout, progress: newProgress(stderr, o.quiet)}, nil
+	return &test{o: o, deck: deck, sender: s, stdout: stdout, stderr: stderr}, nil
 }
 
 // readCorpus reads a file, or the embedded corpus where there is none.

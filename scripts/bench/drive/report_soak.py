@@ -15,7 +15,7 @@ def report(found):
     if run is None:
         return "## Soak\n\nIt did not end.\n", []
     times, memory = _memory()
-    refused = run.get("errors", {}).get("status 503", 0)
+    refused = sum(n for text, n in run.get("errors", {}).items() if text.startswith("status 503"))
     wrong = sum(run.get("errors", {}).values()) - refused
     # The first tenth is left out: caches and buffers fill up.
     settled = memory[len(memory) // 10:] or [0]

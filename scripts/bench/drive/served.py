@@ -93,8 +93,8 @@ class Stage:
     def capacity(self, name, command, **fields):
         """Answers a second with as many requests in flight as clients; 0 on failure."""
         seconds = CAPACITY_SECONDS[self.model]
-        run = self.measure(name, command, seconds, "-clients", CLIENTS, "-duration", f"{seconds}s",
-                           "-timeout", f"{PATIENCE}s", **fields)
+        run = self.measure(name, command, seconds, "--clients", CLIENTS, "--duration", seconds,
+                           "--timeout", PATIENCE, **fields)
         return run.get("answered_per_s", 0)
 
     def point(self, name, command, rate, **fields):
@@ -103,7 +103,7 @@ class Stage:
             return {}
         seconds = round(min(LONGEST, max(SECONDS, ARRIVALS / rate)), 1)
         seed = fields["repetition"] + 1
-        return self.measure(name, command, seconds, "-rate", rate, "-duration", f"{seconds}s", "-seed", seed,
+        return self.measure(name, command, seconds, "--rate", rate, "--duration", seconds, "--seed", seed,
                             rate=round(rate, 3), **fields)
 
     def sustain(self, name, command, capacity, repetition):
@@ -124,7 +124,7 @@ class Stage:
         run = {"model": self.model, "side": name, **fields}
         try:
             with Server(name, self.model, command, APP_CONCURRENCY=str(servers.LIMIT)) as server, Noise() as noise:
-                load(server, self.texts, 2, "-interval", "10ms", "-requests", 4)  # to warm up
+                load(server, self.texts, 2, "--sleep", "10ms", "--num-req", 4)  # to warm up
                 run |= load(server, self.texts, seconds, *arguments)
             run |= noise.fields()
         except (ServerError, OSError) as e:

@@ -4,6 +4,7 @@ import os
 import random
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -18,6 +19,7 @@ BEAMS = {"bundled": 5, "418M": 5, "418M-greedy": 1}  # of the models that are se
 LIMIT = 64  # requests that may run or wait in a service, dragoman's and the peers'
 TIMEOUT = 10  # seconds after which a client gives up
 GOOD = 2  # seconds within which an answer is of use
+SUMMARY = "requests answered good errors p50_ms p90_ms p95_ms p99_ms p999_ms min_ms mean_ms max_ms".split()
 PRECISION = {"bundled": knob("BUNDLED_PRECISION", "fp32"), "418M": "int8", "418M-greedy": "int8"}
 
 
@@ -115,16 +117,23 @@ class ServerError(Exception):
 
 
 def load(server, texts, seconds, *arguments):
-    """Runs the load generator for about that long and returns its summary."""
-    command = [built("bin", "load"), "-url", server.url, "-texts", texts, "-timeout", f"{TIMEOUT}s", "-good", f"{GOOD}s",
-               *([] if server.model == "bundled" else ["-empty"]), *map(str, arguments)]
-    try:
-        out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds * 2 + 120)
-    except subprocess.CalledProcessError as e:
-        raise ServerError(f"load: {e.stderr.strip()}") from e
-    except subprocess.TimeoutExpired as e:
-        raise ServerError(f"load: not done after {e.timeout:.0f} s") from e
-    return {**json.loads(out.stdout), "rss_mb": server.memory()}
+    """Runs the stress test for about that long and returns its summary, with rates over
+    these seconds."""
+    with tempfile.TemporaryDirectory() as out:
+        command = [built("bin", "stress_test"), "--quiet", "--out", out, "--url", server.url, "--corpus", texts, "--lambda", "0",
+                   "--timeout", str(TIMEOUT), "--limit", str(GOOD), "--hide-timeout",
+                   *([] if server.model == "bundled" else ["--allow-empty"]), *map(str, arguments)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds * 2 + 120)
+            with open(os.path.join(out, "summary.json"), encoding="utf8") as f:
+                summary = json.load(f)["phases"][0]
+        except subprocess.TimeoutExpired as e:
+            raise ServerError(f"load: not done after {e.timeout:.0f} s") from e
+        except (FileNotFoundError, IndexError) as e:  # where it only failed to get an answer, there is a summary
+            raise ServerError(f"load: {done.stderr.strip()}") from e
+    summary = {k: v for k, v in summary.items() if k in SUMMARY}
+    rates = {"seconds": seconds, "answered_per_s": round(summary["answered"] / seconds, 3), "good_per_s": round(summary["good"] / seconds, 3)}
+    return {**summary, **rates, "rss_mb": server.memory()}
 
 
 def texts(model):

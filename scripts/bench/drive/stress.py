@@ -34,8 +34,8 @@ def main():
             run = {"model": model, "side": name, "records": records, "interval": interval, "repetition": repetition}
             try:
                 with Server(name, model, command) as server, Noise() as noise:
-                    run |= load(server, texts, REQUESTS * interval + TIMEOUT, "-interval", f"{interval}s", "-requests",
-                                REQUESTS, "-records", records, "-timeout", f"{TIMEOUT}s")
+                    run |= load(server, texts, REQUESTS * interval + TIMEOUT, "--sleep", interval, "--num-req",
+                                REQUESTS, "--pay-size", records, "--timeout", TIMEOUT)
                 run |= noise.fields()
             except (ServerError, OSError) as e:
                 run["error"] = str(e)

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"dragoman/model"
-	"dragoman/model/ort"
+	"dragoman/model/cpu"
 	"dragoman/model/search"
 )
 
@@ -56,12 +56,12 @@ func run(args []string, in io.Reader, out io.Writer) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	runtime, err := ort.Load(*library)
+	runtime, err := cpu.Load(*library)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, runtime.Close()) }()
-	m, err := runtime.Open(context.Background(), *dir, ort.Options{Threads: *threads})
+	m, err := runtime.Open(context.Background(), *dir, cpu.Options{Threads: *threads})
 	if err != nil {
 		return err
 	}

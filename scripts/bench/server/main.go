@@ -26,7 +26,7 @@ import (
 	"dragoman/app/httpapi"
 	"dragoman/app/translate"
 	"dragoman/model"
-	"dragoman/model/ort"
+	"dragoman/model/cpu"
 	"dragoman/model/search"
 	"dragoman/tokenizer"
 )
@@ -49,7 +49,7 @@ func run(ctx context.Context, length int) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: cfg.LogLevel}))
-	rt, err := ort.Load(cfg.Library)
+	rt, err := cpu.Load(cfg.Library)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func run(ctx context.Context, length int) (err error) {
 }
 
 // open makes the service. release closes what is below it.
-func open(ctx context.Context, rt *ort.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *translate.Service, release func() error, err error) {
+func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *translate.Service, release func() error, err error) {
 	manifest, err := model.ReadManifest(cfg.Weights)
 	if err != nil {
 		return nil, nil, err
@@ -104,10 +104,10 @@ func open(ctx context.Context, rt *ort.Runtime, cfg config.Config, length int, l
 }
 
 // start loads the model for each worker, with the service's settings.
-func start(ctx context.Context, rt *ort.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Engine, error) {
+func start(ctx context.Context, rt *cpu.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Engine, error) {
 	workers, threads := cfg.Share(spec, runtime.GOMAXPROCS(0))
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
-		return rt.Open(ctx, cfg.Weights, ort.Options{Threads: threads})
+		return rt.Open(ctx, cfg.Weights, cpu.Options{Threads: threads})
 	})
 	if err != nil {
 		return nil, err

@@ -213,23 +213,23 @@ func faultsOfContainers() map[string]fault {
 
 func faultsOfSecurity() map[string]fault {
 	return map[string]fault{
-		"no pod context":      {func(p parts) { p.pod.SecurityContext = nil }, "may run as root"},
-		"no seccomp":          {func(p parts) { p.pod.SecurityContext.SeccompProfile = nil }, "seccomp"},
-		"any user":            {func(p parts) { p.pod.SecurityContext.RunAsNonRoot = nil }, "may run as root"},
+		"no pod context":      {func(p parts) { p.pod.SecurityContext = nil }, "runAsNonRoot"},
+		"no seccomp":          {func(p parts) { p.pod.SecurityContext.SeccompProfile = nil }, "seccompProfile.type"},
+		"any user":            {func(p parts) { p.pod.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
 		"no group":            {func(p parts) { p.pod.SecurityContext.FSGroup = nil }, "cannot write into its volumes"},
 		"token":               {func(p parts) { p.pod.AutomountServiceAccountToken = nil }, "a token for the API server"},
 		"service links":       {func(p parts) { p.pod.EnableServiceLinks = nil }, "would set APP_PORT"},
-		"host network":        {func(p parts) { p.pod.HostNetwork = true }, "a namespace of its node"},
+		"host network":        {func(p parts) { p.pod.HostNetwork = true }, "hostNetwork=true"},
 		"writable root":       {func(p parts) { p.server.SecurityContext.ReadOnlyRootFilesystem = of(false) }, "write into its root"},
-		"escalation":          {func(p parts) { p.weights.SecurityContext.AllowPrivilegeEscalation = nil }, "gain privileges"},
-		"no context":          {func(p parts) { p.server.SecurityContext = nil }, "gain privileges"},
-		"privileged":          {func(p parts) { p.server.SecurityContext.Privileged = of(true) }, "gain privileges"},
-		"capabilities":        {func(p parts) { p.server.SecurityContext.Capabilities.Drop = nil }, "keeps capabilities"},
-		"added":               {func(p parts) { p.weights.SecurityContext.Capabilities.Add = []corev1.Capability{"CHOWN"} }, "keeps capabilities"},
-		"root":                {func(p parts) { p.server.SecurityContext.RunAsUser = of(int64(0)) }, "runs as user 0"},
-		"user of the image":   {func(p parts) { p.pod.SecurityContext.RunAsUser = nil }, "runs as user -1"},
-		"root that may not":   {func(p parts) { p.weights.SecurityContext.RunAsNonRoot = nil }, "must run as root and must not"},
-		"root without a need": {func(p parts) { p.pod.Volumes[slices.IndexFunc(p.pod.Volumes, isModels)].HostPath = nil }, "runs as user 0"},
+		"escalation":          {func(p parts) { p.weights.SecurityContext.AllowPrivilegeEscalation = nil }, "allowPrivilegeEscalation=false"},
+		"no context":          {func(p parts) { p.server.SecurityContext = nil }, "allowPrivilegeEscalation=false"},
+		"privileged":          {func(p parts) { p.server.SecurityContext.Privileged = of(true) }, "privileged=true"},
+		"capabilities":        {func(p parts) { p.server.SecurityContext.Capabilities.Drop = nil }, `capabilities.drop=["ALL"]`},
+		"added":               {func(p parts) { p.weights.SecurityContext.Capabilities.Add = []corev1.Capability{"CHOWN"} }, `"CHOWN"`},
+		"root":                {func(p parts) { p.server.SecurityContext.RunAsUser = of(int64(0)) }, "runAsUser=0"},
+		"user of the image":   {func(p parts) { p.pod.SecurityContext.RunAsUser = nil }, "runs as the image's user"},
+		"root that may not":   {func(p parts) { p.weights.SecurityContext.RunAsNonRoot = nil }, "runAsUser=0"},
+		"root without a need": {func(p parts) { p.pod.Volumes[slices.IndexFunc(p.pod.Volumes, isModels)].HostPath = nil }, "runAsUser=0"},
 	}
 }
 

@@ -1,6 +1,7 @@
-package hpa_test
+package hpa
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -9,21 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	autoscaling "k8s.io/api/autoscaling/v2"
-
-	"dragoman/scripts/k8s/autoscaling/hpa"
-)
-
-const (
-	highest  = autoscaling.MaxChangePolicySelect
-	lowest   = autoscaling.MinChangePolicySelect
-	disabled = autoscaling.DisabledPolicySelect
 )
 
 // steady is a deployment whose metric always asks for some number of replicas, and which
 // has as many pods as it shall have.
 type steady struct {
 	t        *testing.T
-	c        *hpa.Controller
+	c        *Controller
 	now      time.Duration
 	replicas int32
 	proposal int32 // of the last sync
@@ -32,23 +25,25 @@ type steady struct {
 func newSteady(t *testing.T, replicas int32, b *autoscaling.HorizontalPodAutoscalerBehavior) *steady {
 	s := spec(average("load", "1"))
 	s.Behavior = b
-	return &steady{t: t, c: newController(t, hpa.Config{Spec: s}), now: now, replicas: replicas}
+	return &steady{t: t, c: newController(t, s), now: now, replicas: replicas}
 }
 
 // ask syncs with a load that takes as many replicas, and moves on by 15 s.
 func (s *steady) ask(replicas int32) int32 {
 	s.t.Helper()
-	load := make([]hpa.Pod, s.replicas)
+	load := make([]Pod, s.replicas)
 	for i := range load {
 		load[i] = busy("load", 0)
 	}
 	// One pod has it all; the mean of thousandths is rounded down, hence one on top.
 	load[0] = busy("load", 1000*int64(replicas)-int64(s.replicas)+1)
-	d, err := s.c.Sync(hpa.Snapshot{Now: s.now, Replicas: s.replicas, Pods: load})
+	snapshot := Snapshot{Now: s.now, Replicas: s.replicas, Pods: load}
+	proposal, err := s.c.propose(snapshot)
 	require.NoError(s.t, err)
-	s.now += hpa.SyncPeriod
-	s.replicas, s.proposal = d.Replicas, d.Proposal
-	return d.Replicas
+	s.now, s.proposal = s.now+SyncPeriod, proposal
+	s.replicas, err = s.c.Sync(snapshot)
+	require.NoError(s.t, err)
+	return s.replicas
 }
 
 // asks is ask, n times.
@@ -59,8 +54,9 @@ func (s *steady) asks(n int, replicas int32) (out []int32) {
 	return out
 }
 
-// behavior has the rules of both directions.
+// behavior has the rules of both directions; nil are the API server's defaults.
 func behavior(up, down *autoscaling.HPAScalingRules) *autoscaling.HorizontalPodAutoscalerBehavior {
+	up, down = cmp.Or(up, rules(0, pods(4, 15), percent(100, 15))), cmp.Or(down, rules(300, percent(100, 15)))
 	return &autoscaling.HorizontalPodAutoscalerBehavior{ScaleUp: up, ScaleDown: down}
 }
 
@@ -72,41 +68,28 @@ func TestPolicies(t *testing.T) {
 		want     []int32
 	}{
 		"enhancement 853, story 1: ten times as many every minute": {
-			behavior(rules(0, highest, percent(900, 60)), nil), 1, 1000,
+			behavior(rules(0, percent(900, 60)), nil), 1, 1000,
 			[]int32{10, 10, 10, 10, 100, 100, 100, 100, 1000}},
 		"enhancement 853, story 3: one pod a minute": {
-			behavior(rules(0, highest, pods(1, 60)), nil), 1, 1000,
+			behavior(rules(0, pods(1, 60)), nil), 1, 1000,
 			[]int32{2, 2, 2, 2, 3, 3, 3, 3, 4}},
 		"documentation: 10% or 4 pods a minute, whichever is more": {
-			behavior(nil, rules(0, highest, pods(4, 60), percent(10, 60))), 80, 10,
+			behavior(nil, rules(0, pods(4, 60), percent(10, 60))), 80, 10,
 			[]int32{72, 72, 72, 72, 64, 64, 64, 64, 57, 57, 57, 57, 51}},
 		"documentation: below 40 it is the pods": {
-			behavior(nil, rules(0, highest, pods(4, 60), percent(10, 60))), 39, 10,
+			behavior(nil, rules(0, pods(4, 60), percent(10, 60))), 39, 10,
 			[]int32{35, 35, 35, 35, 31}},
-		"the policy that changes least": {
-			behavior(nil, rules(0, lowest, pods(5, 60), percent(10, 60))), 80, 10,
-			[]int32{75, 75, 75, 75, 70}},
-		"the policy that changes least, upwards": {
-			behavior(rules(0, lowest, pods(5, 60), percent(10, 60)), nil), 80, 1000,
-			[]int32{85, 85, 85, 85, 90}},
 		"percents are rounded up, or one pod would never grow": {
-			behavior(rules(0, highest, percent(10, 60)), nil), 1, 1000,
+			behavior(rules(0, percent(10, 60)), nil), 1, 1000,
 			[]int32{2, 2, 2, 2, 3}},
-		"disabled downwards": {
-			behavior(nil, rules(0, disabled)), 80, 1, []int32{80, 80}},
-		"disabled upwards": {
-			behavior(rules(0, disabled), nil), 8, 100, []int32{8, 8}},
-		"two periods at once": {
-			behavior(rules(0, lowest, pods(4, 15), pods(6, 60)), nil), 1, 1000,
-			[]int32{5, 7, 7, 7, 11, 13, 13, 13, 17}},
 		"defaults of a behavior: twice as many or 4 more every 15 s": {
 			behavior(nil, nil), 1, 1000, []int32{5, 10, 20, 40, 80, 160, 320, 640, 1000}},
 		"no behavior: twice as many or 4": {
 			nil, 1, 1000, []int32{4, 8, 16, 32, 64, 128, 256, 512, 1000}},
 		"maxReplicas ends it": {
-			behavior(rules(0, highest, percent(1000, 15)), nil), 900, 5000, []int32{1000, 1000}},
+			behavior(rules(0, percent(1000, 15)), nil), 900, 5000, []int32{1000, 1000}},
 		"minReplicas ends it": {
-			behavior(nil, rules(0, highest, percent(100, 15))), 9, 0, []int32{1, 1}},
+			behavior(nil, rules(0, percent(100, 15))), 9, 0, []int32{1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSteady(t, test.from, test.behavior)
@@ -119,8 +102,8 @@ func TestDownStabilization(t *testing.T) {
 	for name, b := range map[string]*autoscaling.HorizontalPodAutoscalerBehavior{
 		"by the controller's default":   nil,
 		"by the default of a behavior":  behavior(nil, nil),
-		"by a window":                   behavior(nil, rules(300, highest, percent(100, 15))),
-		"by a window, percents upwards": behavior(rules(0, highest, percent(100, 15)), nil),
+		"by a window":                   behavior(nil, rules(300, percent(100, 15))),
+		"by a window, percents upwards": behavior(rules(0, percent(100, 15)), nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSteady(t, 10, b)
@@ -138,7 +121,7 @@ func TestDownStabilization(t *testing.T) {
 }
 
 func TestDownStabilizationKeepsTheHighestOfTheWindow(t *testing.T) {
-	s := newSteady(t, 10, behavior(nil, rules(60, highest, percent(100, 15))))
+	s := newSteady(t, 10, behavior(nil, rules(60, percent(100, 15))))
 	s.ask(10)
 	s.ask(3)
 	s.ask(6)
@@ -147,14 +130,14 @@ func TestDownStabilizationKeepsTheHighestOfTheWindow(t *testing.T) {
 }
 
 func TestUpStabilization(t *testing.T) {
-	s := newSteady(t, 2, behavior(rules(60, highest, percent(1000, 15)), rules(0, highest, percent(100, 15))))
+	s := newSteady(t, 2, behavior(rules(60, percent(1000, 15)), rules(0, percent(100, 15))))
 	s.ask(2)
 	assert.Equal(t, []int32{2, 2, 2, 8}, []int32{s.ask(8), s.ask(12), s.ask(9), s.ask(10)}, "the lowest of a minute")
 }
 
 // A spike shorter than the window of scaling up changes nothing.
 func TestUpStabilizationSkipsShortSpikes(t *testing.T) {
-	s := newSteady(t, 2, behavior(rules(45, highest, percent(1000, 15)), nil))
+	s := newSteady(t, 2, behavior(rules(45, percent(1000, 15)), nil))
 	s.ask(2)
 	assert.Equal(t, []int32{2, 2, 2}, []int32{s.ask(9), s.ask(9), s.ask(2)})
 	assert.Equal(t, []int32{2, 2}, s.asks(2, 9))
@@ -162,27 +145,10 @@ func TestUpStabilizationSkipsShortSpikes(t *testing.T) {
 
 // What was added in a period gives room to take away as much more, and the other way round.
 func TestPoliciesLookAtBothDirections(t *testing.T) {
-	s := newSteady(t, 10, behavior(rules(0, highest, pods(5, 60)), rules(0, highest, pods(2, 60))))
+	s := newSteady(t, 10, behavior(rules(0, pods(5, 60)), rules(0, pods(2, 60))))
 	assert.Equal(t, int32(15), s.ask(100))
 	assert.Equal(t, int32(8), s.ask(1), "from 10, where the period began, 2 less")
 	assert.Equal(t, int32(15), s.ask(100), "and 5 more")
-}
-
-func TestReplicasSetByHand(t *testing.T) {
-	limited := spec(average("load", "1"))
-	limited.MinReplicas, limited.MaxReplicas = ptr(int32(3)), 8
-	for name, test := range map[string]struct{ have, want int32 }{
-		"zero: autoscaling is off": {0, 0},
-		"below the least":          {1, 3},
-		"above the most":           {20, 8},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := newController(t, hpa.Config{Spec: limited})
-			d, err := c.Sync(hpa.Snapshot{Now: now, Replicas: test.have})
-			require.NoError(t, err, "metrics are not asked")
-			assert.Equal(t, test.want, d.Replicas)
-		})
-	}
 }
 
 // Whatever is asked for, no policy is ever exceeded, bounds hold, and nothing falls
@@ -190,11 +156,11 @@ func TestReplicasSetByHand(t *testing.T) {
 func TestPropertiesOfRandomLoads(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		b := behavior(rules(15*int32(r.IntN(5)), highest, pods(1+int32(r.IntN(5)), 15*(1+int32(r.IntN(8))))),
-			rules(15*int32(r.IntN(20)), highest, pods(1+int32(r.IntN(3)), 15*(1+int32(r.IntN(8))))))
+		b := behavior(rules(15*int32(r.IntN(5)), pods(1+int32(r.IntN(5)), 15*(1+int32(r.IntN(8))))),
+			rules(15*int32(r.IntN(20)), pods(1+int32(r.IntN(3)), 15*(1+int32(r.IntN(8))))))
 		limited := spec(average("load", "1"))
 		limited.MinReplicas, limited.MaxReplicas, limited.Behavior = ptr(int32(1+r.IntN(3))), 4+int32(r.IntN(20)), b
-		s := &steady{t: t, c: newController(t, hpa.Config{Spec: limited}), now: now, replicas: *limited.MinReplicas}
+		s := &steady{t: t, c: newController(t, limited), now: now, replicas: *limited.MinReplicas}
 		history, proposals := []int32{s.replicas}, []int32{}
 		for range 300 {
 			last := s.replicas
@@ -230,67 +196,4 @@ func requirePolicy(t *testing.T, history []int32, got int32, b *autoscaling.Hori
 		start := history[max(0, len(history)-int(policy.PeriodSeconds)/15)]
 		require.LessOrEqual(t, direction.sign*(got-start), policy.Value, context)
 	}
-}
-
-func TestRefusedSpecs(t *testing.T) {
-	change := func(edit func(*autoscaling.HorizontalPodAutoscalerSpec)) autoscaling.HorizontalPodAutoscalerSpec {
-		s := spec(cpu(80))
-		s.Behavior = behavior(rules(0, highest, pods(1, 60)), rules(0, highest, pods(1, 60)))
-		edit(&s)
-		return s
-	}
-	for name, test := range map[string]struct {
-		spec autoscaling.HorizontalPodAutoscalerSpec
-		want string
-	}{
-		"no pods at least": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) { s.MinReplicas = ptr(int32(0)) }), "minReplicas is 0"},
-		"fewer at most than at least": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) {
-			s.MinReplicas, s.MaxReplicas = ptr(int32(9)), 8
-		}), "maxReplicas is 8, less than minReplicas, 9"},
-		"a window that is too long": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) {
-			s.Behavior.ScaleDown.StabilizationWindowSeconds = ptr(int32(3601))
-		}), "behavior.scaleDown: stabilizationWindowSeconds is 3601"},
-		"a window below 0": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) {
-			s.Behavior.ScaleUp.StabilizationWindowSeconds = ptr(int32(-1))
-		}), "behavior.scaleUp: stabilizationWindowSeconds is -1"},
-		"a policy of nothing": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) { s.Behavior.ScaleUp.Policies[0].Value = 0 }), "policy 0 has the value 0"},
-		"a period that is too long": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) {
-			s.Behavior.ScaleUp.Policies[0].PeriodSeconds = 1801
-		}), "periodSeconds of 1801: use 1 to 1800"},
-		"an unknown type of policy": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) { s.Behavior.ScaleUp.Policies[0].Type = "Nodes" }), `type "Nodes"`},
-		"an unknown choice": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) {
-			s.Behavior.ScaleUp.SelectPolicy = ptr(autoscaling.ScalingPolicySelect("Mean"))
-		}), `selectPolicy is "Mean"`},
-		"an object's metric": {spec(autoscaling.MetricSpec{Type: autoscaling.ObjectMetricSourceType}), hpa.ErrUnsupported.Error()},
-		"no target":          {spec(average("load", "0")), "load needs either a target"},
-		"two targets": {change(func(s *autoscaling.HorizontalPodAutoscalerSpec) {
-			s.Metrics[0].Resource.Target.AverageValue = average("", "1").Pods.Target.AverageValue
-		}), "cpu needs either a target"},
-		"no source": {spec(autoscaling.MetricSpec{Type: autoscaling.PodsMetricSourceType}), hpa.ErrUnsupported.Error()},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := hpa.New(hpa.Config{Spec: test.spec})
-			require.Error(t, err)
-			assert.Contains(t, err.Error(), test.want)
-		})
-	}
-}
-
-func TestDefaults(t *testing.T) {
-	c := newController(t, hpa.Config{Spec: autoscaling.HorizontalPodAutoscalerSpec{MaxReplicas: 5}})
-	assert.Equal(t, []string{"cpu"}, c.Metrics(), "as the API server has it")
-	least, most := c.Bounds()
-	assert.Equal(t, []int32{1, 5}, []int32{least, most})
-	d, err := c.Sync(hpa.Snapshot{Now: now, Replicas: 2, Pods: same(2, busy("cpu", 1000))})
-	require.NoError(t, err)
-	assert.Equal(t, int32(3), d.Replicas, "100% / 80% × 2")
-}
-
-// The caller's spec stays as it was: several controllers may share it.
-func TestSpecIsCopied(t *testing.T) {
-	s := spec(cpu(80))
-	s.MinReplicas, s.Behavior = nil, behavior(nil, nil)
-	newController(t, hpa.Config{Spec: s})
-	assert.Nil(t, s.MinReplicas)
-	assert.Nil(t, s.Behavior.ScaleUp)
 }

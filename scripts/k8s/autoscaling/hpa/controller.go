@@ -4,7 +4,7 @@
 // how many replicas would the controller set?
 //
 // A sync goes through the same stages as in the controller (pkg/controller/podautoscaler
-// of Kubernetes 1.33 or newer):
+// of Kubernetes 1.33 or newer, with its default flags):
 //
 //  1. Each metric proposes a number of replicas: ceil(pods × value / target), none
 //     within the tolerance, with pods that are not ready or have no metric counted
@@ -16,11 +16,12 @@
 //  4. Policies bound how many pods come or go in a period, and the bounds
 //     minReplicas and maxReplicas hold.
 //
-// Resource, ContainerResource and Pods metrics are supported; Object and External
-// ones are refused.
+// It replays metrics of resources and of pods, and policies of which the one that
+// changes most is selected.
 package hpa
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,63 +29,52 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// SyncPeriod is how often the controller looks at each autoscaler, unless its
-// --horizontal-pod-autoscaler-sync-period says otherwise.
-const SyncPeriod = 15 * time.Second
-
-// Config is what a [Controller] works with. Zero values stand for the defaults of
-// kube-controller-manager.
-type Config struct {
-	Spec autoscaling.HorizontalPodAutoscalerSpec
-
-	Tolerance              float64       // of value / target around 1; 0: 0.1
-	CPUInitialization      time.Duration // after a pod's start, while CPU counts only once ready; 0: 5 min
-	InitialReadiness       time.Duration // a pod that turns unready this soon never was ready; 0: 30 s
-	DownscaleStabilization time.Duration // where the spec has no window; 0: 5 min
-}
-
-func (c Config) withDefaults() Config {
-	if c.Tolerance == 0 {
-		c.Tolerance = 0.1
-	}
-	if c.CPUInitialization == 0 {
-		c.CPUInitialization = 5 * time.Minute
-	}
-	if c.InitialReadiness == 0 {
-		c.InitialReadiness = 30 * time.Second
-	}
-	if c.DownscaleStabilization == 0 {
-		c.DownscaleStabilization = 5 * time.Minute
-	}
-	c.Spec = withSpecDefaults(*c.Spec.DeepCopy(), c.DownscaleStabilization)
-	return c
-}
+// The defaults of kube-controller-manager's flags.
+const (
+	SyncPeriod             = 15 * time.Second // how often the controller looks at each autoscaler
+	tolerance              = 0.1              // of value / target around 1
+	cpuInitialization      = 5 * time.Minute  // after a pod's start, while CPU counts only once ready
+	initialReadiness       = 30 * time.Second // a pod that turns unready this soon never was ready
+	downscaleStabilization = 5 * time.Minute  // where the spec has no behavior
+)
 
 // Controller decides for one autoscaler. It remembers what it proposed and did, so
 // each simulation needs its own. It is not safe for concurrent use.
 type Controller struct {
-	cfg     Config
+	spec    autoscaling.HorizontalPodAutoscalerSpec
 	metrics []metric
 
-	started         bool
-	recommendations []recommendation // before stabilization
-	ups, downs      []change         // that were carried out
+	proposals  []count // before stabilization
+	ups, downs []count // pods that were added and removed
 }
 
-// New returns a controller for a spec, or an error that says what the API server
-// would refuse in it, or what is not supported here.
-func New(cfg Config) (*Controller, error) {
-	cfg = cfg.withDefaults()
-	if err := validate(cfg.Spec); err != nil {
-		return nil, fmt.Errorf("autoscaler of %s: %w", cfg.Spec.ScaleTargetRef.Name, err)
-	}
-	c := &Controller{cfg: cfg}
-	for i, spec := range cfg.Spec.Metrics {
-		m, err := metricOf(spec)
+// count is a number of pods at a moment.
+type count struct {
+	pods int32
+	at   time.Duration
+}
+
+// New returns a controller for a spec in which minReplicas is set, as are window and
+// policies of both directions if there is a behavior. Metrics that it cannot replay are
+// errors.
+func New(spec autoscaling.HorizontalPodAutoscalerSpec) (*Controller, error) {
+	c := &Controller{spec: spec}
+	for _, s := range spec.Metrics {
+		m, err := metricOf(s)
 		if err != nil {
-			return nil, fmt.Errorf("metric %d of the autoscaler: %w", i, err)
+			return nil, err
 		}
 		c.metrics = append(c.metrics, m)
+	}
+	if b := spec.Behavior; b != nil {
+		for _, r := range []*autoscaling.HPAScalingRules{b.ScaleUp, b.ScaleDown} {
+			if r == nil || r.StabilizationWindowSeconds == nil || len(r.Policies) == 0 {
+				return nil, errors.New("a behavior without a window or policies of one direction cannot be replayed")
+			}
+			if s := r.SelectPolicy; s != nil && *s != autoscaling.MaxChangePolicySelect {
+				return nil, fmt.Errorf("selectPolicy %s cannot be replayed", *s)
+			}
+		}
 	}
 	return c, nil
 }
@@ -92,7 +82,7 @@ func New(cfg Config) (*Controller, error) {
 // Snapshot is what the controller sees at a sync.
 type Snapshot struct {
 	Now      time.Duration // since any fixed moment; never goes back
-	Replicas int32         // spec.replicas of the target
+	Replicas int32         // spec.replicas of the target, within the autoscaler's bounds
 	Pods     []Pod
 }
 
@@ -105,7 +95,7 @@ type Pod struct {
 	ReadyChanged time.Duration // when Ready changed last; Started, if it never did
 
 	Requests map[core.ResourceName]int64 // of all containers, in thousandths
-	Samples  map[string]Sample           // by the metric's name; what lacks is missing
+	Samples  map[string]Sample           // by the metric's name; without those that are missing
 }
 
 // Sample is a pod's value of a metric.
@@ -115,57 +105,42 @@ type Sample struct {
 	Window time.Duration // what it was averaged over
 }
 
-// Decision is what came of a sync.
-type Decision struct {
-	Replicas int32   // to set
-	Proposal int32   // before stabilization and policies; 0 where metrics were not asked
-	Metric   string  // that proposed it
-	Invalid  []error // of metrics that were left out
-}
-
-// Sync decides once. An error means that no number could be computed; Replicas is
-// what they were then.
-func (c *Controller) Sync(s Snapshot) (Decision, error) {
-	if !c.started {
-		c.started = true
-		c.recommendations = append(c.recommendations, recommendation{s.Replicas, s.Now})
+// Sync decides once and returns the replicas to set. An error means that metrics are
+// missing, so that nothing changes.
+func (c *Controller) Sync(s Snapshot) (int32, error) {
+	if len(c.proposals) == 0 {
+		c.proposals = append(c.proposals, count{s.Replicas, s.Now})
 	}
-	d := Decision{Replicas: s.Replicas}
-	least, most := *c.cfg.Spec.MinReplicas, c.cfg.Spec.MaxReplicas
+	proposal, err := c.propose(s)
+	if err != nil {
+		return s.Replicas, err
+	}
+	replicas := c.normalize(s, proposal)
 	switch {
-	case s.Replicas == 0: // scaled to zero by hand: autoscaling is off
-	case s.Replicas > most:
-		d.Replicas = most
-	case s.Replicas < least:
-		d.Replicas = least
-	default:
-		if err := c.propose(s, &d); err != nil {
-			return d, err
-		}
-		d.Replicas = c.normalize(s, d.Proposal)
+	case replicas > s.Replicas:
+		c.ups = append(c.ups, count{replicas - s.Replicas, s.Now})
+	case replicas < s.Replicas:
+		c.downs = append(c.downs, count{s.Replicas - replicas, s.Now})
 	}
-	c.remember(s, d.Replicas)
-	return d, nil
+	return replicas, nil
 }
 
-// propose asks all metrics and keeps the highest number.
-func (c *Controller) propose(s Snapshot, d *Decision) error {
+// propose asks all metrics and returns the highest number.
+func (c *Controller) propose(s Snapshot) (highest int32, err error) {
+	valid := 0
 	for _, m := range c.metrics {
-		n, err := c.replicas(s, m)
-		if err != nil {
-			d.Invalid = append(d.Invalid, fmt.Errorf("%s: %w", m.name, err))
+		n, failed := m.replicas(s)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", m.name, failed))
 			continue
 		}
-		// Equal proposals: the first metric is named, as in the controller.
-		if d.Metric == "" || n > d.Proposal {
-			d.Proposal, d.Metric = n, m.name
-		}
+		valid++
+		highest = max(highest, n)
 	}
-	invalid := len(d.Invalid)
-	if invalid == len(c.metrics) || (invalid > 0 && d.Proposal < s.Replicas) {
-		return fmt.Errorf("%d of %d metrics are invalid, the first one: %w", invalid, len(c.metrics), d.Invalid[0])
+	if valid == 0 || highest < s.Replicas {
+		return highest, err
 	}
-	return nil
+	return highest, nil
 }
 
 // Metrics are the names of the metrics that the spec asks for: that of the resource, or
@@ -176,9 +151,4 @@ func (c *Controller) Metrics() []string {
 		names[i] = m.name
 	}
 	return names
-}
-
-// Bounds are minReplicas and maxReplicas.
-func (c *Controller) Bounds() (least, most int32) {
-	return *c.cfg.Spec.MinReplicas, c.cfg.Spec.MaxReplicas
 }

@@ -1,4 +1,4 @@
-package hpa_test
+package hpa
 
 import (
 	"testing"
@@ -8,8 +8,6 @@ import (
 	autoscaling "k8s.io/api/autoscaling/v2"
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-
-	"dragoman/scripts/k8s/autoscaling/hpa"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -45,8 +43,8 @@ func spec(metrics ...autoscaling.MetricSpec) autoscaling.HorizontalPodAutoscaler
 }
 
 // rules are those of a direction.
-func rules(window int32, selected autoscaling.ScalingPolicySelect, policies ...autoscaling.HPAScalingPolicy) *autoscaling.HPAScalingRules {
-	return &autoscaling.HPAScalingRules{StabilizationWindowSeconds: &window, SelectPolicy: &selected, Policies: policies}
+func rules(window int32, policies ...autoscaling.HPAScalingPolicy) *autoscaling.HPAScalingRules {
+	return &autoscaling.HPAScalingRules{StabilizationWindowSeconds: &window, Policies: policies}
 }
 
 func pods(value, seconds int32) autoscaling.HPAScalingPolicy {
@@ -62,45 +60,45 @@ const now = time.Hour
 
 // old is a ready pod that started long ago, with values of metrics in thousandths, and a
 // request of one core.
-func old(samples map[string]int64) hpa.Pod {
-	p := hpa.Pod{
+func old(samples map[string]int64) Pod {
+	p := Pod{
 		Phase:        core.PodRunning,
 		Ready:        true,
 		ReadyChanged: 10 * time.Second,
 		Requests:     map[core.ResourceName]int64{core.ResourceCPU: 1000, core.ResourceMemory: 1000},
-		Samples:      map[string]hpa.Sample{},
+		Samples:      map[string]Sample{},
 	}
 	for name, milli := range samples {
-		p.Samples[name] = hpa.Sample{Milli: milli, At: now - time.Second, Window: 15 * time.Second}
+		p.Samples[name] = Sample{Milli: milli, At: now - time.Second, Window: 15 * time.Second}
 	}
 	return p
 }
 
 // busy is an old pod with a value of one metric, in thousandths.
-func busy(name string, milli int64) hpa.Pod { return old(map[string]int64{name: milli}) }
+func busy(name string, milli int64) Pod { return old(map[string]int64{name: milli}) }
 
 // changed returns a pod with a change.
-func changed(p hpa.Pod, change func(*hpa.Pod)) hpa.Pod {
+func changed(p Pod, change func(*Pod)) Pod {
 	change(&p)
 	return p
 }
 
-func pending(p hpa.Pod) hpa.Pod {
-	return changed(p, func(p *hpa.Pod) { p.Phase, p.Ready, p.Samples = core.PodPending, false, nil })
+func pending(p Pod) Pod {
+	return changed(p, func(p *Pod) { p.Phase, p.Ready, p.Samples = core.PodPending, false, nil })
 }
 
 // unready is a pod that never was ready.
-func unready(p hpa.Pod) hpa.Pod {
-	return changed(p, func(p *hpa.Pod) { p.Ready, p.ReadyChanged = false, p.Started })
+func unready(p Pod) Pod {
+	return changed(p, func(p *Pod) { p.Ready, p.ReadyChanged = false, p.Started })
 }
 
-func terminating(p hpa.Pod) hpa.Pod { return changed(p, func(p *hpa.Pod) { p.Terminating = true }) }
+func terminating(p Pod) Pod { return changed(p, func(p *Pod) { p.Terminating = true }) }
 
-func failed(p hpa.Pod) hpa.Pod { return changed(p, func(p *hpa.Pod) { p.Phase = core.PodFailed }) }
+func failed(p Pod) Pod { return changed(p, func(p *Pod) { p.Phase = core.PodFailed }) }
 
-func newController(t *testing.T, cfg hpa.Config) *hpa.Controller {
+func newController(t *testing.T, spec autoscaling.HorizontalPodAutoscalerSpec) *Controller {
 	t.Helper()
-	c, err := hpa.New(cfg)
+	c, err := New(spec)
 	require.NoError(t, err)
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	autoscaling "k8s.io/api/autoscaling/v2"
 	core "k8s.io/api/core/v1"
@@ -15,8 +16,6 @@ var (
 	// ErrNoRequest means that a utilization cannot be computed, because a pod does
 	// not request the resource.
 	ErrNoRequest = errors.New("a pod has no request")
-	// ErrUnsupported means a metric that this package does not replay.
-	ErrUnsupported = errors.New("only Resource, ContainerResource and Pods metrics are supported")
 )
 
 // metric is a metric of the spec. Either utilization or average is set.
@@ -28,30 +27,14 @@ type metric struct {
 }
 
 func metricOf(spec autoscaling.MetricSpec) (metric, error) {
-	var m metric
-	var target autoscaling.MetricTarget
 	switch {
-	case spec.Type == autoscaling.ResourceMetricSourceType && spec.Resource != nil:
-		m.resource, target = spec.Resource.Name, spec.Resource.Target
-		m.name = string(m.resource)
-	case spec.Type == autoscaling.ContainerResourceMetricSourceType && spec.ContainerResource != nil:
-		m.resource, target = spec.ContainerResource.Name, spec.ContainerResource.Target
-		m.name = string(m.resource)
-	case spec.Type == autoscaling.PodsMetricSourceType && spec.Pods != nil:
-		m.name, target = spec.Pods.Metric.Name, spec.Pods.Target
-	default:
-		return metric{}, fmt.Errorf("%w, not %q", ErrUnsupported, spec.Type)
+	case spec.Resource != nil && spec.Resource.Target.AverageUtilization != nil:
+		name := spec.Resource.Name
+		return metric{name: string(name), resource: name, utilization: int64(*spec.Resource.Target.AverageUtilization)}, nil
+	case spec.Pods != nil && spec.Pods.Target.AverageValue != nil:
+		return metric{name: spec.Pods.Metric.Name, average: spec.Pods.Target.AverageValue.MilliValue()}, nil
 	}
-	if target.AverageUtilization != nil && m.resource != "" {
-		m.utilization = int64(*target.AverageUtilization)
-	}
-	if target.AverageValue != nil {
-		m.average = target.AverageValue.MilliValue()
-	}
-	if (m.utilization > 0) == (m.average > 0) {
-		return metric{}, fmt.Errorf("%s needs either a target of averageValue or, for a resource, of averageUtilization, above 0", m.name)
-	}
-	return m, nil
+	return metric{}, fmt.Errorf("a metric of type %q without averageUtilization or averageValue cannot be replayed", spec.Type)
 }
 
 // value is a pod's use of a metric, in thousandths, and its request.
@@ -88,8 +71,8 @@ type grouped struct {
 }
 
 // replicas is the number that one metric proposes.
-func (c *Controller) replicas(s Snapshot, m metric) (int32, error) {
-	g, err := c.group(s, m)
+func (m metric) replicas(s Snapshot) (int32, error) {
+	g, err := m.group(s)
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +82,7 @@ func (c *Controller) replicas(s Snapshot, m metric) (int32, error) {
 	usage := m.ratio(g.values)
 	upWithUnready := len(g.unready) > 0 && usage > 1
 	if !upWithUnready && len(g.missing) == 0 {
-		if c.within(usage) {
+		if tolerated(usage) {
 			return s.Replicas, nil
 		}
 		return ceil(usage, len(g.values)), nil
@@ -120,7 +103,7 @@ func (c *Controller) replicas(s Snapshot, m metric) (int32, error) {
 	}
 	again := m.ratio(values)
 	turned := (usage < 1 && again > 1) || (usage > 1 && again < 1)
-	if c.within(again) || turned {
+	if tolerated(again) || turned {
 		return s.Replicas, nil
 	}
 	n := ceil(again, len(values))
@@ -130,22 +113,9 @@ func (c *Controller) replicas(s Snapshot, m metric) (int32, error) {
 	return n, nil
 }
 
-// within says whether a ratio is too close to 1 to do anything. Each direction can
-// have its own tolerance.
-func (c *Controller) within(ratio float64) bool {
-	down, up := c.cfg.Tolerance, c.cfg.Tolerance
-	if b := c.cfg.Spec.Behavior; b != nil {
-		if t := b.ScaleDown.Tolerance; t != nil {
-			down = t.AsApproximateFloat64()
-		}
-		if t := b.ScaleUp.Tolerance; t != nil {
-			up = t.AsApproximateFloat64()
-		}
-	}
-	return 1-down <= ratio && ratio <= 1+up
-}
+func tolerated(ratio float64) bool { return 1-tolerance <= ratio && ratio <= 1+tolerance }
 
-func (c *Controller) group(s Snapshot, m metric) (grouped, error) {
+func (m metric) group(s Snapshot) (grouped, error) {
 	var g grouped
 	for i := range s.Pods {
 		pod := &s.Pods[i]
@@ -162,7 +132,7 @@ func (c *Controller) group(s Snapshot, m metric) (grouped, error) {
 			g.unready = append(g.unready, value{0, request})
 		case !found:
 			g.missing = append(g.missing, value{0, request})
-		case m.resource == core.ResourceCPU && c.starting(pod, sample, s):
+		case m.resource == core.ResourceCPU && pod.starting(sample, s.Now):
 			g.unready = append(g.unready, value{0, request})
 		default:
 			g.values = append(g.values, value{sample.Milli, request})
@@ -172,13 +142,13 @@ func (c *Controller) group(s Snapshot, m metric) (grouped, error) {
 }
 
 // starting says whether a pod's CPU is that of its start rather than of its work.
-func (c *Controller) starting(pod *Pod, sample Sample, s Snapshot) bool {
-	if pod.Started+c.cfg.CPUInitialization > s.Now {
+func (p *Pod) starting(sample Sample, now time.Duration) bool {
+	if p.Started+cpuInitialization > now {
 		// It must be ready, and the sample must be of a time when it was.
-		return !pod.Ready || sample.At < pod.ReadyChanged+sample.Window
+		return !p.Ready || sample.At < p.ReadyChanged+sample.Window
 	}
 	// Later, what is unready and never was ready.
-	return !pod.Ready && pod.Started+c.cfg.InitialReadiness > pod.ReadyChanged
+	return !p.Ready && p.Started+initialReadiness > p.ReadyChanged
 }
 
 func ceil(ratio float64, pods int) int32 { return int32(math.Ceil(ratio * float64(pods))) }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"dragoman/scripts/bench/openloop"
+	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/sender"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/scripts/bench/openloop"
 	"dragoman/scripts/stress_test/internal/corpus"
+	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/sender"
 	"dragoman/scripts/stress_test/internal/traffic"
 )

@@ -48,8 +48,11 @@ func (s Summary) requests() string {
 	if s.NotSent > 0 {
 		text += fmt.Sprintf("; %d of them were not sent, as too many were on their way", s.NotSent)
 	}
-	if s.Stopped != "" {
-		text += fmt.Sprintf("; %s ended it before %d others were due", s.Stopped, s.Planned-s.Requests)
+	switch others := s.Planned - s.Requests; {
+	case s.Stopped != "" && others > 0:
+		text += fmt.Sprintf("; %s ended it before %d others were due", s.Stopped, others)
+	case s.Stopped != "":
+		text += fmt.Sprintf("; %s ended it early", s.Stopped)
 	}
 	return text
 }

@@ -15,23 +15,9 @@ import (
 // does not wait for its answers any longer.
 var ErrUnfinished = errors.New("the test ended before the answer came")
 
-// The kinds of failures, besides "status 503 busy" and the like. There are few of them,
-// for they are counted.
-const (
-	kindTimeout    = "timeout"
-	kindUnfinished = "unfinished"
-	kindRefused    = "connection refused"
-	kindHost       = "unknown host"
-	kindCut        = "connection cut"
-	kindConnection = "connection failed"
-	kindInvalid    = "invalid answer"
-	kindEmpty      = "empty translation"
-	kindRequest    = "request not written"
-)
-
 // Failure is why a request has no translation.
 type Failure struct {
-	Kind  string // one of a few
+	Kind  string // one of a few, because they are counted
 	Cause error
 }
 
@@ -59,21 +45,23 @@ func kind(ctx context.Context, status int, err error) string {
 	var dns *net.DNSError
 	switch {
 	case errors.Is(context.Cause(ctx), ErrUnfinished):
-		return kindUnfinished
+		return "unfinished"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return kindTimeout
+		return "timeout"
 	case errors.Is(err, errEmpty):
-		return kindEmpty
+		return "empty translation"
+	case errors.Is(err, errChanged):
+		return "another translation than before"
 	case errors.Is(err, client.ErrInvalidAnswer):
-		return kindInvalid
+		return "invalid answer"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return kindRefused
+		return "connection refused"
 	case errors.As(err, &dns):
-		return kindHost
+		return "unknown host"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), status != 0:
-		return kindCut
+		return "connection cut"
 	case !errors.As(err, &timeout):
-		return kindRequest // it did not come from the network
+		return "request not written" // it did not come from the network
 	}
-	return kindConnection
+	return "connection failed"
 }

@@ -25,13 +25,20 @@ func (h *headers) listen(ctx context.Context) context.Context {
 }
 
 // tap is a transport that hands headers to whom listens.
-type tap struct{ http.RoundTripper }
+type tap struct {
+	http.RoundTripper
+	hideTimeout bool
+}
 
 // RoundTrip is that of http.RoundTripper.
 func (t tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	h, listening := r.Context().Value(headersKey{}).(*headers)
 	if listening {
 		*h = headers{tries: h.tries + 1}
+	}
+	if t.hideTimeout {
+		r = r.Clone(r.Context())
+		r.Header.Del("Request-Timeout")
 	}
 	resp, err := t.RoundTripper.RoundTrip(r)
 	if listening && err == nil {

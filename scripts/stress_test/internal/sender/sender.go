@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -18,12 +20,16 @@ type Config struct {
 	Deck    *traffic.Deck
 	Key     string        // API key; "" for none
 	Timeout time.Duration // of a request with its retries, from when it is sent
-	Retries int           // tries after the first
+	// HideTimeout does not tell the service the timeout.
+	HideTimeout bool
+	Retries     int // tries after the first
 	// Request is what all requests have in common. Languages and records are filled in.
 	Request client.Request
 	// AllowEmpty takes a translation without text for an answer, such as those of
 	// random weights.
 	AllowEmpty bool
+	// Same takes another translation of a text than before for a failure.
+	Same bool
 	// MaxInFlight is the number of connections to a service that are kept.
 	MaxInFlight int
 }
@@ -47,13 +53,16 @@ type Sender struct {
 	cfg       Config
 	clients   map[string]*client.Client // by URL
 	transport *http.Transport
+
+	mu    sync.Mutex        // guards known
+	known map[string]string // the first translation of each text; empty unless Config.Same
 }
 
 // New makes a sender; the caller closes it. It fails where a URL cannot be used.
 func New(cfg Config) (*Sender, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 0, cfg.MaxInFlight
-	s := &Sender{cfg: cfg, clients: map[string]*client.Client{}, transport: transport}
+	s := &Sender{cfg: cfg, clients: map[string]*client.Client{}, known: map[string]string{}, transport: transport}
 	retries := cfg.Retries
 	if retries == 0 {
 		retries = -1 // none; 0 is the client's default
@@ -63,7 +72,7 @@ func New(cfg Config) (*Sender, error) {
 			continue
 		}
 		c, err := client.New(client.Config{URL: m.URL, Key: cfg.Key, Retries: retries, UserAgent: "dragoman-stress-test",
-			HTTPClient: &http.Client{Transport: tap{transport}}})
+			HTTPClient: &http.Client{Transport: tap{transport, cfg.HideTimeout}}})
 		if err != nil {
 			s.Close()
 			return nil, err
@@ -86,8 +95,11 @@ func (s *Sender) Info(ctx context.Context, url string) (client.Info, error) {
 	return s.clients[url].Info(ctx)
 }
 
-// errEmpty is the failure of an answer without text.
-var errEmpty = errors.New("a translation is empty")
+// What is wrong with an answer.
+var (
+	errEmpty   = errors.New("a translation is empty")
+	errChanged = errors.New("a text has another translation than before")
+)
 
 // Send sends request number n, waits for its answer and checks it: it must have all
 // records, each with its id and a text. The error is a *Failure.
@@ -107,7 +119,7 @@ func (s *Sender) Send(ctx context.Context, n int, order traffic.Order) (Outcome,
 	outcome.Status, outcome.Tries = heard.status, heard.tries
 	outcome.Hits, outcome.Misses, outcome.Flags = heard.hits, heard.misses, heard.flags
 	if err == nil {
-		err = s.check(results)
+		err = s.check(request, results)
 	}
 	if err != nil {
 		return outcome, failure(ctx, heard.status, err)
@@ -116,11 +128,21 @@ func (s *Sender) Send(ctx context.Context, n int, order traffic.Order) (Outcome,
 }
 
 // check looks at what the client has not: it compares numbers and ids itself.
-func (s *Sender) check(results []client.Result) error {
-	for _, r := range results {
+func (s *Sender) check(request client.Request, results []client.Result) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, r := range results {
 		if r.Text == "" && !s.cfg.AllowEmpty {
 			return errEmpty
 		}
+		if !s.cfg.Same {
+			continue
+		}
+		key := strings.Join([]string{request.From, request.To, request.Records[i].Text}, "\t")
+		if before, known := s.known[key]; known && before != r.Text {
+			return errChanged
+		}
+		s.known[key] = r.Text
 	}
 	return nil
 }

@@ -109,14 +109,14 @@ func TestSend(t *testing.T) {
 			server := httptest.NewServer(test.handler)
 			defer server.Close()
 			timeout := time.Minute
-			if test.kind == kindTimeout {
+			if test.kind == "timeout" {
 				timeout = 100 * time.Millisecond
 			}
 			s, err := New(Config{Deck: deck(t, server.URL), Timeout: timeout, MaxInFlight: 1})
 			require.NoError(t, err)
 			defer s.Close()
 
-			got, err := s.Send(t.Context(), 7, s.cfg.Deck.Deal(1)[0])
+			got, err := s.Send(t.Context(), 7, s.cfg.Deck.Deal())
 			assert.Equal(t, test.status, got.Status)
 			assert.Equal(t, 1, got.Tries)
 			assert.Equal(t, 2, got.Records)
@@ -141,7 +141,7 @@ func TestSendRefused(t *testing.T) {
 	for url, kind := range tests {
 		s, err := New(Config{Deck: deck(t, url), Timeout: time.Minute, MaxInFlight: 1})
 		require.NoError(t, err)
-		got, err := s.Send(t.Context(), 0, s.cfg.Deck.Deal(1)[0])
+		got, err := s.Send(t.Context(), 0, s.cfg.Deck.Deal())
 		assert.EqualError(t, err, kind)
 		assert.Zero(t, got.Status)
 		s.Close()
@@ -167,7 +167,7 @@ func TestSendAsks(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 
-	got, err := s.Send(t.Context(), 7, s.cfg.Deck.Deal(1)[0])
+	got, err := s.Send(t.Context(), 7, s.cfg.Deck.Deal())
 	require.NoError(t, err)
 	assert.Equal(t, 1, got.Hits)
 	assert.Equal(t, 1, got.Misses)
@@ -193,7 +193,7 @@ func TestSendRetries(t *testing.T) {
 	s, err := New(Config{Deck: deck(t, server.URL), Timeout: time.Minute, Retries: 1, MaxInFlight: 1})
 	require.NoError(t, err)
 	defer s.Close()
-	got, err := s.Send(t.Context(), 0, s.cfg.Deck.Deal(1)[0])
+	got, err := s.Send(t.Context(), 0, s.cfg.Deck.Deal())
 	require.NoError(t, err)
 	assert.Equal(t, 2, got.Tries)
 	assert.Equal(t, 200, got.Status)
@@ -216,7 +216,7 @@ func TestSendUnfinished(t *testing.T) {
 		<-arrived
 		cancel(ErrUnfinished)
 	}()
-	_, err = s.Send(ctx, 0, s.cfg.Deck.Deal(1)[0])
+	_, err = s.Send(ctx, 0, s.cfg.Deck.Deal())
 	assert.EqualError(t, err, "unfinished")
 	assert.ErrorIs(t, err, ErrUnfinished)
 }

@@ -94,15 +94,12 @@ func turns(n int) func() int {
 	}
 }
 
-// Deal returns the next n orders. It is not safe for concurrent use.
-func (d *Deck) Deal(n int) []Order {
-	orders := make([]Order, n)
-	for i := range orders {
-		m := d.choose()
-		orders[i] = Order{Model: m, first: d.pools[m].next}
-		d.pools[m].next = (d.pools[m].next + d.records) % len(d.pools[m].texts)
-	}
-	return orders
+// Deal returns the next order. It is not safe for concurrent use.
+func (d *Deck) Deal() Order {
+	m := d.choose()
+	o := Order{Model: m, first: d.pools[m].next}
+	d.pools[m].next = (o.first + d.records) % len(d.pools[m].texts)
+	return o
 }
 
 // Models are those of the configuration.

@@ -70,9 +70,9 @@ func TestDeck(t *testing.T) {
 		Corpus: c, Records: 2, Seed: 1})
 	require.NoError(t, err)
 
-	orders := d.Deal(9)
 	seen := map[string]int{}
-	for i, o := range orders {
+	for i := range 9 {
+		o := d.Deal()
 		assert.Equal(t, i%3, o.Model, "models take turns")
 		texts := d.Texts(o)
 		require.Len(t, texts, 2)
@@ -85,7 +85,6 @@ func TestDeck(t *testing.T) {
 	for text, n := range seen {
 		assert.Contains(t, []int{2, 3}, n, "%s: texts come equally often", text)
 	}
-	assert.NotEqual(t, d.Texts(d.Deal(1)[0]), d.Texts(d.Deal(3)[2]), "the deck goes on where it was")
 }
 
 func TestDeckIsReproducible(t *testing.T) {
@@ -94,8 +93,8 @@ func TestDeckIsReproducible(t *testing.T) {
 			Corpus: numbered("en", 50), Records: 3, Lambda: 0.5, Seed: seed})
 		require.NoError(t, err)
 		var all []string
-		for _, o := range d.Deal(20) {
-			all = append(all, d.Texts(o)...)
+		for range 20 {
+			all = append(all, d.Texts(d.Deal())...)
 		}
 		return all
 	}

@@ -1,0 +1,101 @@
+package batch
+
+import "dragoman/model"
+
+// sentence is the state of a slot of a batch.
+//
+// Its hypotheses have a row of the KV cache each, but the tokens of a hypothesis may
+// lie in any of the sentence's rows: its history, which the backend keeps, tells in
+// which, by position. A hypothesis that goes on from another takes over its history, and
+// nothing is copied in the cache. Two never write to the same place: each writes its
+// next token to its own row, and no row is ever written twice at the same position.
+//
+// A row has two histories, so that hypotheses can change places: all are read from one
+// half and written to the other.
+type sentence struct {
+	slot   int32   // row in the memory of cross attention
+	srcLen int     // tokens of the source
+	fed    int     // decoder tokens so far
+	active int     // hypotheses of the last step
+	rows   []int32 // rows of the KV cache, one for each hypothesis that ever was
+	half   int32   // of the histories that are up to date
+}
+
+// hypotheses is how many the next feed leads to.
+func (s *sentence) hypotheses(f model.Feed) int {
+	if s.fed == 0 {
+		return 1
+	}
+	return len(f.Tokens)
+}
+
+// rowsFor is the number of rows of the KV cache that the sentence has after a feed.
+func (s *sentence) rowsFor(f model.Feed) int { return max(len(s.rows), s.hypotheses(f)) }
+
+// feed adds the sentence's rows to those of a step.
+func (s *sentence) feed(f model.Feed, kv *pool, to []Row) []Row {
+	for len(s.rows) < s.rowsFor(f) {
+		s.rows = append(s.rows, kv.take())
+	}
+	s.active = s.hypotheses(f)
+	row := Row{Slot: s.slot, Length: int32(s.srcLen)}
+	if s.fed == 0 {
+		row.KV, row.From, row.To = s.rows[0], s.history(0), s.history(0)
+		for pos, token := range f.Tokens {
+			row.Token, row.Position, row.Wanted = int32(token), int32(pos), pos == len(f.Tokens)-1
+			to = append(to, row)
+		}
+		s.fed = len(f.Tokens)
+		return to
+	}
+	first := len(to)
+	row.Position, row.Wanted = int32(s.fed), true
+	for w, parent := range f.Parents {
+		row.Token, row.KV, row.From = int32(f.Tokens[w]), s.rows[w], s.history(parent)
+		to = append(to, row)
+	}
+	if !stay(f.Parents) {
+		s.half = 1 - s.half
+	}
+	for w := range f.Parents {
+		to[first+w].To = s.history(w)
+	}
+	s.fed++
+	return to
+}
+
+// history is the number of hypothesis w's history: there are two for each row of the KV
+// cache.
+func (s *sentence) history(w int) int32 { return 2*s.rows[w] + s.half }
+
+// stay says that every hypothesis goes on from itself.
+func stay(parents []int) bool {
+	for w, parent := range parents {
+		if parent != w {
+			return false
+		}
+	}
+	return true
+}
+
+// pool is the rows of a memory that are not in use.
+type pool []int32
+
+func newPool(n int) pool {
+	p := make(pool, n)
+	for i := range p {
+		p[i] = int32(n - 1 - i)
+	}
+	return p
+}
+
+// take returns a row that is not in use. There must be one.
+func (p *pool) take() int32 {
+	last := len(*p) - 1
+	row := (*p)[last]
+	*p = (*p)[:last]
+	return row
+}
+
+// give takes rows back.
+func (p *pool) give(rows ...int32) { *p = append(*p, rows...) }

@@ -1,0 +1,73 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+
+	"dragoman/model"
+	"dragoman/model/batch"
+)
+
+// backend computes for a batch. It implements [batch.Backend].
+type backend struct {
+	kv       *store // a row per hypothesis, capacity in decoder tokens
+	cross    *store // a row per sentence, capacity in source tokens
+	encoding encoding
+	step     step
+}
+
+// NewBatch makes an empty batch.
+func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
+	spec := m.manifest.Spec
+	if err := batch.CheckLimits(spec, limits); err != nil {
+		return nil, err
+	}
+	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits)}
+	var err error
+	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, m.tokenSize()); err != nil {
+		return nil, fmt.Errorf("KV cache: %w", err)
+	}
+	if b.cross, err = newStore(spec.Decoder.Layers, limits.Rows, spec.MaxPositions, m.tokenSize()); err != nil {
+		return nil, errors.Join(fmt.Errorf("memory of cross attention: %w", err), b.Close())
+	}
+	return batch.New(spec, limits, encoderTokens, b), nil
+}
+
+// Footprint is what a batch takes of memory. Reserved rows that were in use keep
+// the memory of their first tokens.
+func (m *Model) Footprint() model.Footprint {
+	token := int64(m.manifest.Spec.Decoder.Layers * m.tokenSize())
+	return model.Footprint{RowToken: token, SourceToken: token}
+}
+
+// tokenSize is the number of bytes of a token's keys and values in one layer. An
+// int8 model keeps them in half precision: that halves what attention reads from
+// memory, and rounds a hundred times finer than its matrix products do.
+func (m *Model) tokenSize() int {
+	if m.manifest.Precision == model.INT8 {
+		return 2 * m.manifest.Spec.DModel * 2
+	}
+	return 2 * m.manifest.Spec.DModel * 4
+}
+
+func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
+	return b.encoding.run(sources, slots, tokens, b.cross)
+}
+
+func (b *backend) Step(rows []batch.Row, k int) (model.Candidates, error) {
+	return b.step.run(rows, k, b.kv, b.cross)
+}
+
+func (b *backend) Leave(slot int32, length int, rows []int32, fed int) {
+	b.cross.trim(slot, length)
+	for _, row := range rows {
+		b.kv.trim(row, fed)
+	}
+}
+
+func (b *backend) Close() error {
+	err := errors.Join(b.encoding.close(), b.step.close())
+	b.kv.close()
+	b.cross.close()
+	return err
+}

@@ -1,0 +1,170 @@
+package cpu_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/cpu"
+	"dragoman/model/cpu/cputest"
+	"dragoman/model/modeltest"
+)
+
+// BenchmarkStep times one decoder step of S sentences with W beams, 24 to 62 tokens
+// after the prefix, sources of 32 tokens; two of five beams fork at every step. It
+// takes the bundled model unless DRAGOMAN_BENCH_MODELS names a folder that holds
+// exports as int8/ and fp32/, and as many threads as DRAGOMAN_BENCH_THREADS says, 1
+// by default.
+//
+// cpu-ms/step is the CPU time of the process, which other load on the machine
+// disturbs less than the clock.
+func BenchmarkStep(b *testing.B) {
+	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+		m := benchModel(b, precision)
+		for _, size := range [][2]int{{1, 1}, {1, 5}, {4, 5}, {8, 5}, {16, 5}} {
+			b.Run(fmt.Sprintf("%s/sentences=%d/beams=%d", precision, size[0], size[1]), func(b *testing.B) {
+				benchmarkStep(b, m, size[0], size[1])
+			})
+		}
+	}
+}
+
+func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
+	const k, past, limit = 10, 24, 64
+	tokens, parents := make([]int64, beams), make([]int, beams)
+	for i := range beams {
+		tokens[i], parents[i] = int64(10+i), i-i%2
+	}
+	feeds := make([]model.Feed, sentences)
+	batch, err := m.NewBatch(model.Limits{Rows: sentences * beams, MaxLength: limit})
+	require.NoError(b, err)
+	defer batch.Close()
+	feed := func(tokens []int64, parents []int) {
+		for i := range feeds {
+			feeds[i] = model.Feed{Tokens: tokens, Parents: parents}
+		}
+		_, err := batch.Step(b.Context(), feeds, k)
+		require.NoError(b, err)
+	}
+	begin := func() {
+		for batch.Len() > 0 {
+			batch.Leave(0)
+		}
+		require.NoError(b, batch.Join(b.Context(), randomSources(m.Spec(), sentences)))
+		feed(prefix(m.Spec()), nil)
+		feed(tokens, make([]int, beams))
+		for range past {
+			feed(tokens, parents)
+		}
+	}
+	begin()
+	for range limit - 3 - past { // memory that is used for the first time takes time
+		feed(tokens, parents)
+	}
+	begin()
+	start, fed := cpuTime(), past
+	for b.Loop() {
+		if fed++; fed == limit-2 { // over again
+			b.StopTimer()
+			begin()
+			fed = past
+			b.StartTimer()
+		}
+		feed(tokens, parents)
+	}
+	b.ReportMetric(float64(cpuTime()-start)/1e6/float64(b.N), "cpu-ms/step")
+	b.ReportMetric(float64(sentences*beams*b.N)/b.Elapsed().Seconds(), "tokens/s")
+}
+
+// BenchmarkEncode times Join: the encoder, and the projection of its output to the
+// keys and values of cross attention.
+func BenchmarkEncode(b *testing.B) {
+	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+		m := benchModel(b, precision)
+		for _, n := range []int{1, 8, 32} {
+			b.Run(fmt.Sprintf("%s/sentences=%d", precision, n), func(b *testing.B) {
+				sources := randomSources(m.Spec(), n)
+				batch, err := m.NewBatch(model.Limits{Rows: n, MaxLength: 3})
+				require.NoError(b, err)
+				defer batch.Close()
+				start := cpuTime()
+				for b.Loop() {
+					require.NoError(b, batch.Join(b.Context(), sources))
+					for batch.Len() > 0 {
+						batch.Leave(0)
+					}
+				}
+				b.ReportMetric(float64(cpuTime()-start)/1e6/float64(b.N*n), "cpu-ms/sentence")
+			})
+		}
+	}
+}
+
+// BenchmarkIdentical reports the share of greedy translations of the goldens that
+// are those of Hugging Face in fp32, token for token.
+func BenchmarkIdentical(b *testing.B) {
+	cases := modeltest.Bundled(b).Cases
+	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {
+		b.Run(string(precision), func(b *testing.B) {
+			var share float64
+			for b.Loop() {
+				share = identical(b, precision, cases)
+			}
+			b.ReportMetric(100*share, "identical_%")
+			b.ReportMetric(float64(len(cases)), "sentences")
+		})
+	}
+}
+
+func benchFolder(b *testing.B, precision model.Precision) string {
+	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
+		return dir + "/" + string(precision)
+	}
+	return cputest.Export(b, cputest.Bundled(), precision)
+}
+
+func benchModel(b *testing.B, precision model.Precision) model.Model {
+	threads, err := strconv.Atoi(cmp.Or(os.Getenv("DRAGOMAN_BENCH_THREADS"), "1"))
+	require.NoError(b, err)
+	m, err := cputest.Runtime(b).Open(b.Context(), benchFolder(b, precision), cpu.Options{Threads: threads})
+	require.NoError(b, err)
+	b.Cleanup(func() {
+		require.NoError(b, m.Close())
+		runtime.GC()
+	})
+	return m
+}
+
+// randomSources are sentences of 32 tokens that have nothing in common.
+func randomSources(spec model.Spec, n int) [][]int64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	sources := make([][]int64, n)
+	for i := range sources {
+		sources[i] = make([]int64, 32)
+		for j := range sources[i] {
+			sources[i][j] = 4 + rng.Int64N(int64(spec.VocabSize)-120)
+		}
+	}
+	return sources
+}
+
+// prefix is the forced prefix of some language.
+func prefix(spec model.Spec) []int64 { return []int64{spec.DecoderStart, int64(spec.VocabSize - 50)} }
+
+// cpuTime is the process's user and system time.
+func cpuTime() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}

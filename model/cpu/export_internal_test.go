@@ -1,0 +1,12 @@
+package cpu
+
+import (
+	"context"
+
+	ort "github.com/yalue/onnxruntime_go"
+)
+
+// Session makes a session, for tests of other packages.
+func (r *Runtime) Session(ctx context.Context, create func(*ort.SessionOptions) (*ort.DynamicAdvancedSession, error)) (*ort.DynamicAdvancedSession, error) {
+	return r.newSessionConfig(1).session(ctx, "test", create)
+}

@@ -1,0 +1,66 @@
+package cpu_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/cpu/cputest"
+	"dragoman/model/modeltest"
+	"dragoman/model/search"
+)
+
+func TestGoldensOfBundledCheckpoint(t *testing.T) {
+	g := modeltest.Bundled(t)
+	checkGoldens(t, g, modeltest.Sample(3, g.Cases))
+}
+
+func TestGoldensOfOddCheckpoints(t *testing.T) {
+	for name, g := range modeltest.Odd(t) {
+		t.Run(name, func(t *testing.T) { checkGoldens(t, g, g.Cases) })
+	}
+}
+
+// checkGoldens compares an fp32 export with Hugging Face: the candidates of every
+// step of a trace, and outputs token for token.
+func checkGoldens(t *testing.T, g *modeltest.Goldens, compared []modeltest.Case) {
+	m := cputest.Open(t, g.Dir, model.FP32)
+	for _, trace := range g.Traces {
+		modeltest.CheckTrace(t, m, g.Cases[trace.Case], trace)
+	}
+	for setting, generation := range g.Settings {
+		if generation.RepetitionPenalty != 0 && generation.RepetitionPenalty < 1 {
+			continue // refused: see package search
+		}
+		var cases []modeltest.Case
+		for _, c := range compared {
+			if _, ok := c.Outputs[setting]; ok {
+				cases = append(cases, c)
+			}
+		}
+		results := decode(t, m, search.DefaultOptions(generation), cases)
+		for i, c := range cases {
+			modeltest.CheckOutput(t, setting, c, results[i], c.Outputs[setting], m.Spec().EOS)
+		}
+	}
+}
+
+// decode translates cases in one batch that holds up to 16 sentences: others join
+// as some leave, so rows of all lengths decode together.
+func decode(t testing.TB, m model.Model, opts search.Options, cases []modeltest.Case) []search.Result {
+	t.Helper()
+	jobs := make([]modeltest.Job, len(cases))
+	for i, c := range cases {
+		jobs[i] = modeltest.Job{Case: c, Search: opts}
+	}
+	return decodeMixed(t, m, jobs, func(running int) int { return 16 - running })
+}
+
+// decodeMixed is modeltest.Decode with room for all jobs.
+func decodeMixed(t testing.TB, m model.Model, jobs []modeltest.Job, room func(running int) int) []search.Result {
+	t.Helper()
+	results, err := modeltest.Decode(m, jobs, 0, room)
+	require.NoError(t, err)
+	return results
+}

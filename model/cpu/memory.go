@@ -1,0 +1,46 @@
+package cpu
+
+import (
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// buffer is zeroed memory outside Go's heap. ONNX Runtime keeps pointers into
+// it between calls, which cgo forbids for Go memory; and a large one goes back to
+// the system when it is freed, not at some later collection.
+type buffer []byte
+
+// newBuffer reserves n bytes, which take memory when they are used first. The
+// caller frees them.
+func newBuffer(n int) (buffer, error) {
+	b, err := unix.Mmap(-1, 0, max(n, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, fmt.Errorf("reserve %d bytes: %w", n, err)
+	}
+	return b, nil
+}
+
+// release gives the memory of the whole pages in bytes from to to-1 back to the
+// system; they are zero then.
+func (b buffer) release(from, to int) {
+	page := os.Getpagesize()
+	from, to = (from+page-1)/page*page, to/page*page
+	if from < to {
+		unix.Madvise(b[from:to], unix.MADV_DONTNEED) // the pages are mapped, and all that a failure costs is memory
+	}
+}
+
+// free unmaps the buffer; nothing may use it afterwards. Freeing nil does nothing.
+func (b buffer) free() {
+	if b != nil {
+		unix.Munmap(b) // it fails only for memory that is not mapped
+	}
+}
+
+// view reads the first n elements of a buffer as T.
+func view[T int32 | int64 | float32](b buffer, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}

@@ -1,0 +1,128 @@
+package cpu
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	ort "github.com/yalue/onnxruntime_go"
+	"golang.org/x/sync/errgroup"
+
+	"dragoman/model"
+)
+
+// Options says how to run a model.
+type Options struct {
+	// Threads is the number of threads that share the work of one step; 0 is one
+	// for each core.
+	Threads int
+	// Verify says when the files' checksums are compared; "" is model.VerifyChanged.
+	Verify model.Verify
+	// NoPrepack makes every session hold its own copy of the matrices instead of
+	// sharing files of them, which are kept in a folder beside the model.
+	NoPrepack bool
+	// Log is told of prepacked weights that are made or cannot be; nil is nobody.
+	Log *slog.Logger
+}
+
+// Model is an exported model in ONNX Runtime: a session for the encoder and one
+// for the decoder step. It implements model.Model.
+type Model struct {
+	manifest *model.Manifest
+	encoder  *ort.DynamicAdvancedSession
+	decoder  *ort.DynamicAdvancedSession
+	prepack  io.Closer // keeps the prepacked files from being removed; nil without
+}
+
+// Open loads the exported folder dir. It checks the files against the manifest
+// first, so that a damaged weight is an error here, not a wrong translation.
+//
+// Open uses prepacked weights (see prepack.go), and makes them in dir if there are
+// none for this CPU and runtime, which takes some seconds, once. Where that fails
+// it says so in the log and loads the model without them. Any number of goroutines
+// and processes may open a folder at once. When ctx is done Open ends soon, with its
+// error, and leaves nothing unfinished in dir.
+func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, error) {
+	defer trimHeap()
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	manifest, err := model.ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := model.CheckFiles(ctx, dir, manifest.Files, opts.Verify); err != nil {
+		return nil, fmt.Errorf("%w: delete %s and export again", err, dir)
+	}
+	if !opts.NoPrepack {
+		m, err := r.openPrepacked(ctx, dir, manifest, opts)
+		if err == nil {
+			return m, nil
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		opts.Log.Warn("no prepacked weights: every worker and process holds its own copy of the matrices",
+			"folder", dir, "error", err)
+	}
+	config := r.newSessionConfig(opts.Threads)
+	return openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
+		return config.load(ctx, filepath.Join(dir, name))
+	})
+}
+
+// openPrepacked loads dir with prepacked weights, made now if need be.
+func (r *Runtime) openPrepacked(ctx context.Context, dir string, manifest *model.Manifest, opts Options) (*Model, error) {
+	store, err := r.newPrepackStore(dir, manifest, opts)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := store.findOrMake(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
+		return packed.load(ctx, name)
+	})
+	if err != nil {
+		return nil, errors.Join(err, packed.Close())
+	}
+	m.prepack = packed
+	return m, nil
+}
+
+// openModel loads the two graphs by their names, at the same time.
+func openModel(manifest *model.Manifest, load func(name string) (*ort.DynamicAdvancedSession, error)) (*Model, error) {
+	m := &Model{manifest: manifest}
+	var g errgroup.Group
+	g.Go(func() (err error) { m.encoder, err = load(model.EncoderFile); return err })
+	g.Go(func() (err error) { m.decoder, err = load(model.DecoderFile); return err })
+	if err := g.Wait(); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// Spec returns the model's sizes.
+func (m *Model) Spec() model.Spec { return m.manifest.Spec }
+
+// Prepacked says that the model shares its matrices with the other workers and
+// processes that opened the same folder.
+func (m *Model) Prepacked() bool { return m.prepack != nil }
+
+// Close releases the sessions.
+func (m *Model) Close() error {
+	var errs []error
+	for _, s := range []*ort.DynamicAdvancedSession{m.encoder, m.decoder} {
+		if s != nil {
+			errs = append(errs, s.Destroy())
+		}
+	}
+	if m.prepack != nil { // last: until here the sessions read its files
+		errs = append(errs, m.prepack.Close())
+	}
+	m.encoder, m.decoder, m.prepack = nil, nil, nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,242 @@
+package cpu_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/cpu"
+	"dragoman/model/cpu/cputest"
+)
+
+// childEnv makes a process of the test binary open models instead: see beChild.
+const childEnv = "DRAGOMAN_TEST_CHILD"
+
+// order is what a child does, and report what it answers, both as JSON.
+type (
+	order struct {
+		Dir       string
+		NoPrepack bool
+		Models    int    // to open, one after the other
+		KillAt    string // a log message, at which the process kills itself
+	}
+	report struct {
+		Prepacked bool
+		Made      bool // this process made the prepacked weights
+		Memory    memory
+	}
+)
+
+// TestMain runs the tests, or is the process that startChild starts.
+func TestMain(m *testing.M) {
+	if raw := os.Getenv(childEnv); raw != "" {
+		if err := beChild(raw); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		return
+	}
+	code := m.Run()
+	if exported.dir != "" {
+		os.RemoveAll(exported.dir)
+	}
+	os.Exit(code)
+}
+
+// beChild opens models, runs a step on each, answers a report for every line that
+// it reads, and ends with its input.
+func beChild(raw string) error {
+	var o order
+	if err := json.Unmarshal([]byte(raw), &o); err != nil {
+		return err
+	}
+	rt, err := cpu.Load(cputest.Library())
+	if err != nil {
+		return err
+	}
+	log := &watch{at: o.KillAt, do: func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }}
+	var r report
+	for range cmp.Or(o.Models, 1) {
+		m, err := rt.Open(context.Background(), o.Dir, cpu.Options{Threads: 1, NoPrepack: o.NoPrepack, Log: slog.New(log)})
+		if err != nil {
+			return err
+		}
+		if _, err := firstStep(m); err != nil {
+			return err
+		}
+		r.Prepacked = m.Prepacked()
+	}
+	r.Made = log.saw("made prepacked weights")
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		if r.Memory, err = readMemory(); err != nil {
+			return err
+		}
+		answer, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("report %s\n", answer)
+	}
+	return nil
+}
+
+// child is a running process of beChild.
+type child struct {
+	cmd *exec.Cmd
+	in  interface {
+		Write([]byte) (int, error)
+		Close() error
+	}
+	out *bufio.Scanner
+}
+
+func startChild(t testing.TB, o order) *child {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	require.NoError(t, err)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+string(raw))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended in most cases
+	return &child{cmd, in, bufio.NewScanner(out)}
+}
+
+// report waits until the child's models are open and returns its report.
+func (c *child) report(t testing.TB) (r report) {
+	t.Helper()
+	_, err := c.in.Write([]byte("report\n"))
+	require.NoError(t, err)
+	var said []string
+	for c.out.Scan() {
+		if answer, ok := strings.CutPrefix(c.out.Text(), "report "); ok {
+			require.NoError(t, json.Unmarshal([]byte(answer), &r))
+			return r
+		}
+		said = append(said, c.out.Text())
+	}
+	require.Fail(t, "the child ended without a report", strings.Join(said, "\n"))
+	return r
+}
+
+// stop ends the child and waits for it.
+func (c *child) stop(t testing.TB) {
+	t.Helper()
+	require.NoError(t, c.in.Close())
+	for c.out.Scan() {
+	}
+	require.NoError(t, c.cmd.Wait())
+}
+
+// watch is a slog.Handler that keeps messages, and does something at the first that
+// begins with one.
+type watch struct {
+	messages []string
+	at       string
+	do       func()
+}
+
+func (w *watch) Enabled(context.Context, slog.Level) bool { return true }
+func (w *watch) WithAttrs([]slog.Attr) slog.Handler       { return w }
+func (w *watch) WithGroup(string) slog.Handler            { return w }
+
+func (w *watch) Handle(_ context.Context, r slog.Record) error {
+	message := r.Message
+	r.Attrs(func(a slog.Attr) bool { message += " " + a.String(); return true })
+	if w.at != "" && strings.HasPrefix(message, w.at) {
+		w.at = ""
+		w.do()
+	}
+	w.messages = append(w.messages, message)
+	return nil
+}
+
+func (w *watch) saw(start string) bool {
+	for _, m := range w.messages {
+		if strings.HasPrefix(m, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstStep runs the encoder and one decoder step, so that all matrices were in use.
+func firstStep(m model.Model) (c model.Candidates, err error) {
+	b, err := m.NewBatch(model.Limits{Rows: 5, MaxLength: 10})
+	if err != nil {
+		return c, err
+	}
+	defer b.Close()
+	if err := b.Join(context.Background(), randomSources(m.Spec(), 1)); err != nil {
+		return c, err
+	}
+	c, err = b.Step(context.Background(), []model.Feed{{Tokens: prefix(m.Spec())}}, 10)
+	// The slices belong to the batch.
+	return model.Candidates{
+		K: c.K, LogProbs: slices.Clone(c.LogProbs), IDs: slices.Clone(c.IDs), LogSumExp: slices.Clone(c.LogSumExp),
+	}, err
+}
+
+// memory is what a process takes of the machine's memory, in MB.
+type memory struct {
+	Own    float64 // pages that belong to it alone and cannot be dropped
+	Shared float64 // its share of mapped files, divided among who maps them
+}
+
+// readMemory reads the memory of this process.
+func readMemory() (memory, error) {
+	raw, err := os.ReadFile("/proc/self/smaps_rollup")
+	if err != nil {
+		return memory{}, err
+	}
+	kb := map[string]float64{}
+	for line := range strings.Lines(string(raw)) {
+		if fields := strings.Fields(line); len(fields) == 3 {
+			n, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil {
+				return memory{}, err
+			}
+			kb[fields[0]] = n
+		}
+	}
+	return memory{Own: kb["Anonymous:"] / 1024, Shared: (kb["Pss:"] - kb["Anonymous:"]) / 1024}, nil
+}
+
+// exported is the bundled checkpoint in int8, exported once for the tests that need
+// it fresh and only as a file.
+var exported struct {
+	sync.Once
+	dir string
+}
+
+// export returns a folder of the test's own with the bundled checkpoint in int8.
+func export(t testing.TB) string {
+	t.Helper()
+	exported.Do(func() {
+		dir, err := os.MkdirTemp("", "dragoman-ort-test-")
+		require.NoError(t, err)
+		exported.dir = dir
+		require.NoError(t, os.CopyFS(dir, os.DirFS(cputest.Export(t, cputest.Bundled(), model.INT8))))
+	})
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(exported.dir)))
+	return dir
+}

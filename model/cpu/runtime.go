@@ -1,0 +1,68 @@
+// Package cpu runs exported models on CPUs, with ONNX Runtime.
+//
+// [Load] loads ONNX Runtime's library, [Runtime.Open] an exported folder. The
+// state of sentences that decode together is a batch: see [model.Batch].
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"dragoman/model/cpu/ops"
+	"dragoman/model/onnx"
+)
+
+// Runtime is ONNX Runtime, loaded. A process can hold one at a time.
+type Runtime struct{ operators *ops.Operators }
+
+// Load loads ONNX Runtime's shared library from a path. The caller closes the
+// Runtime after everything that was opened with it.
+func Load(library string) (*Runtime, error) {
+	if _, err := os.Stat(library); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("ONNX Runtime's library is not at %s: run `make runtime` or set ONNXRUNTIME_LIB to the path of libonnxruntime.so", library)
+	}
+	ort.SetSharedLibraryPath(library)
+	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
+		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime (version 1.24 or newer is needed): %w", library, err)
+	}
+	operators, err := ops.Load(library)
+	if err != nil {
+		return nil, errors.Join(err, ort.DestroyEnvironment())
+	}
+	r := &Runtime{operators}
+	if err := r.registerDomain(); err != nil {
+		return nil, errors.Join(fmt.Errorf("register the operators: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+// registerDomain makes a session of next to nothing. With the first session that
+// has operators of our own, ONNX Runtime enters their domain into a table of the
+// process; two first sessions at once both would, and the second one fails.
+func (r *Runtime) registerDomain() error {
+	g := onnx.NewGraph("nothing")
+	one := onnx.Fixed(1)
+	y := g.Op("Identity", []string{g.Input("x", onnx.Float32, one)})
+	g.Output(y, onnx.Float32, one)
+	s, err := r.newSessionConfig(1).session(context.Background(), "nothing", func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+		return ort.NewDynamicAdvancedSessionWithONNXData(g.Marshal(), nil, nil, o)
+	})
+	if err != nil {
+		return err
+	}
+	return s.Destroy()
+}
+
+// Version is ONNX Runtime's version.
+func (r *Runtime) Version() string { return ort.GetVersion() }
+
+// Close unloads ONNX Runtime.
+func (r *Runtime) Close() error {
+	r.operators.Close()
+	return ort.DestroyEnvironment()
+}

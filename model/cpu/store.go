@@ -1,0 +1,53 @@
+package cpu
+
+import ort "github.com/yalue/onnxruntime_go"
+
+// store is memory for attention keys and values: [layers, rows, 2, capacity, token/2],
+// all keys of a row before its values.
+// It serves as KV cache, a row per hypothesis, and as the memory of cross attention,
+// a row per sentence.
+//
+// Every row has room for the longest there may be, from the start: a page takes
+// memory when it is used first, so nothing ever grows, moves or is copied.
+type store struct {
+	memory                        buffer
+	layers, rows, capacity, token int
+}
+
+// keep is the number of tokens whose memory a row keeps for the next sentence. Most are
+// shorter.
+const keep = 64
+
+func newStore(layers, rows, capacity, token int) (*store, error) {
+	memory, err := newBuffer(layers * rows * capacity * token)
+	if err != nil {
+		return nil, err
+	}
+	return &store{memory: memory, layers: layers, rows: rows, capacity: capacity, token: token}, nil
+}
+
+// trim gives back the memory of a row of which the first used tokens were used.
+func (s *store) trim(row int32, used int) {
+	if used <= keep {
+		return
+	}
+	half := s.token / 2 // bytes of a token's keys, or of its values
+	for part := range 2 * s.layers {
+		layer, value := part/2, part%2
+		first := (2*(layer*s.rows+int(row)) + value) * s.capacity * half
+		s.memory.release(first+keep*half, first+used*half)
+	}
+}
+
+// bind binds the store to the input called name.
+func (s *store) bind(b *binding, name string) {
+	b.input(name, ort.TensorElementDataTypeUint8, s.memory, s.layers, s.rows, s.capacity, s.token)
+}
+
+// close releases the memory. Closing nil does nothing.
+func (s *store) close() {
+	if s != nil {
+		s.memory.free()
+		s.memory = nil
+	}
+}

@@ -1,0 +1,139 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+
+	"dragoman/model"
+	"dragoman/model/batch"
+)
+
+// timedBatch is a batch that knows how long the device had it.
+type timedBatch struct {
+	*batch.Batch
+	backend *backend
+}
+
+// DeviceTime is how long steps were the device's in all, copies and the start of kernels
+// included. What else a step takes is the host's. It is for measurements.
+func (b *timedBatch) DeviceTime() time.Duration { return b.backend.step.busy }
+
+// backend computes for a batch. It implements [batch.Backend].
+type backend struct {
+	model    *Model
+	limits   model.Limits
+	encoding encoding
+	step     step
+	memory   []unsafe.Pointer // of the device, to be freed
+}
+
+// NewBatch makes an empty batch and reserves all the memory that it will ever take:
+// [Model.StateBytes]. It fails with ErrMemory where there is not as much. Where steps
+// are recorded it records them all, which takes some tenths of a second.
+func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
+	b, err := m.newBatch(limits, !m.opts.NoGraphs)
+	if err != nil {
+		return nil, err // not b: a nil pointer in an interface is not nil
+	}
+	return b, nil
+}
+
+func (m *Model) newBatch(limits model.Limits, graphs bool) (*timedBatch, error) {
+	if err := batch.CheckLimits(m.manifest.Spec, limits); err != nil {
+		return nil, err
+	}
+	b := &backend{model: m, limits: limits}
+	err := m.do(func() error {
+		if err := b.reserve(graphs); err != nil || !graphs {
+			return err
+		}
+		return b.step.warmUp()
+	})
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return &timedBatch{batch.New(m.manifest.Spec, limits, b.encoding.tokens, b), b}, nil
+}
+
+// reserve takes memory on the device, of which the last row of each kind is for rows
+// that fill up.
+func (b *backend) reserve(graphs bool) error {
+	m, spec := b.model, b.model.manifest.Spec
+	if free, err := m.machine.available(); err != nil {
+		return err
+	} else if need := m.StateBytes(b.limits); free >= 0 && free < need {
+		return fmt.Errorf("%w: the state of %d rows of %d tokens takes %d MiB, %s has %d MiB left: lower BATCH_SIZE or MAX_LENGTH_LIMIT",
+			ErrMemory, b.limits.Rows, b.limits.MaxLength, need>>20, m.machine, free>>20)
+	}
+	take := func(n int64) (unsafe.Pointer, error) {
+		p, err := m.machine.alloc(n)
+		if err == nil {
+			b.memory = append(b.memory, p)
+		}
+		return p, err
+	}
+	layers, rows := int64(spec.Decoder.Layers), int64(b.limits.Rows)+1
+	kv, err := take(layers * rows * int64(b.limits.MaxLength) * m.tokenSize())
+	if err != nil {
+		return fmt.Errorf("KV cache: %w", err)
+	}
+	cross, err := take(layers * rows * int64(spec.MaxPositions) * m.tokenSize())
+	if err != nil {
+		return fmt.Errorf("memory of cross attention: %w", err)
+	}
+	history, err := take(4 * 2 * rows * int64(b.limits.MaxLength))
+	if err != nil {
+		return fmt.Errorf("histories: %w", err)
+	}
+	if err := b.encoding.open(m, cross, b.limits); err != nil {
+		return err
+	}
+	return b.step.open(m, state{kv: kv, cross: cross, history: history}, b.limits, graphs)
+}
+
+func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
+	err := b.do(func() error { return b.encoding.run(sources, slots, tokens) })
+	if errors.Is(err, ErrMemory) { // nothing but free memory was written to
+		return fmt.Errorf("%w: %w", model.ErrInput, err)
+	}
+	return err
+}
+
+func (b *backend) Step(rows []batch.Row, k int) (model.Candidates, error) {
+	err := b.do(func() error { return b.step.run(rows, k) })
+	return b.step.candidates, err
+}
+
+// Leave does nothing: the memory stays reserved.
+func (b *backend) Leave(int32, int, []int32, int) {}
+
+// do calls f on the model's thread. It adds to an error what is wrong with the device, if
+// anything is: ONNX Runtime does not say. It waits for what was started, which a caller
+// may not disturb.
+func (b *backend) do(f func() error) error {
+	return b.model.do(func() error {
+		err := f()
+		if err == nil {
+			return nil
+		}
+		return errors.Join(err, b.model.machine.wait())
+	})
+}
+
+// Close gives the memory back. What was started is waited for: the device may still be
+// writing there.
+func (b *backend) Close() error {
+	m := b.model
+	if b.memory == nil && b.step.program == nil && b.encoding.program == nil {
+		return nil
+	}
+	return m.do(func() error {
+		errs := []error{m.machine.wait(), b.encoding.close(), b.step.close()}
+		for _, p := range b.memory {
+			errs = append(errs, m.machine.free(p))
+		}
+		return errors.Join(errs...)
+	})
+}

@@ -1,0 +1,83 @@
+package cuda_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"dragoman/model"
+	"dragoman/model/cuda"
+	"dragoman/model/modeltest"
+	"dragoman/model/search"
+)
+
+func TestGoldensOfBundledCheckpoint(t *testing.T) {
+	g := modeltest.Bundled(t)
+	checkGoldens(t, g, every(15, g.Cases), cuda.Options{})
+}
+
+func TestGoldensOfOddCheckpoints(t *testing.T) {
+	for name, g := range modeltest.Odd(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkGoldens(t, g, every(2, g.Cases), cuda.Options{NoGraphs: true})
+		})
+	}
+}
+
+// every picks each n-th of all cases: the kernels are slow on a CPU.
+func every(n int, all []modeltest.Case) (some []modeltest.Case) {
+	for i := 0; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+// checkGoldens compares single precision with Hugging Face: the candidates of every
+// step of a trace, and outputs token for token.
+func checkGoldens(t *testing.T, g *modeltest.Goldens, cases []modeltest.Case, opts cuda.Options) {
+	m := openWith(t, g.Dir, model.FP32, opts)
+	for i, trace := range g.Traces {
+		if len(g.Traces) > 12 && i%3 > 0 {
+			continue
+		}
+		modeltest.CheckTrace(t, m, g.Cases[trace.Case], trace)
+	}
+	for setting, generation := range g.Settings {
+		if generation.RepetitionPenalty != 0 && generation.RepetitionPenalty < 1 {
+			continue // refused: see package search
+		}
+		var jobs []modeltest.Job
+		for _, c := range cases {
+			if _, ok := c.Outputs[setting]; ok {
+				jobs = append(jobs, modeltest.Job{Case: c, Search: search.DefaultOptions(generation)})
+			}
+		}
+		if len(jobs) == 0 {
+			continue
+		}
+		for i, r := range decode(t, m, jobs, func(running int) int { return 16 - running }) {
+			modeltest.CheckOutput(t, setting, jobs[i].Case, r, jobs[i].Outputs[setting], m.Spec().EOS)
+		}
+	}
+}
+
+// TestHalfPrecision compares greedy translations in half precision with Hugging Face's
+// in single precision.
+func TestHalfPrecision(t *testing.T) {
+	g := modeltest.Bundled(t)
+	m := open(t, g.Dir, model.FP16)
+	var jobs []modeltest.Job
+	for _, c := range every(9, g.Cases) {
+		jobs = append(jobs, modeltest.Job{Case: c, Search: search.DefaultOptions(g.Settings["greedy"])})
+	}
+	same := 0
+	for i, r := range decode(t, m, jobs, func(running int) int { return 16 - running }) {
+		if slices.Equal(jobs[i].Outputs["greedy"].IDs, modeltest.Tokens(jobs[i].Case, r, m.Spec().EOS)) {
+			same++
+		}
+	}
+	t.Logf("%d of %d greedy translations are those of single precision", same, len(jobs))
+	assert.GreaterOrEqual(t, float64(same), 0.97*float64(len(jobs)))
+}

@@ -1,0 +1,119 @@
+// Package kernels is what lies between the matrix products of a model on a GPU:
+// CUDA kernels, as operators for ONNX Runtime's CUDA provider.
+//
+// ONNX Runtime's own operators would do, but a decoder layer of them takes some 28
+// kernels, several of which only move numbers, and a step of a batch is bound by how
+// many kernels it starts: here it takes 12. None of ONNX Runtime's attention kernels
+// reads a KV cache through a beam's history, so beams that change places would have to
+// be copied; and its TopK takes milliseconds for a vocabulary.
+//
+// The source (rows.h, attention.h and candidates.h, in the language of warp.h) is C and CUDA at once. kernels.ptx is
+// what NVIDIA's compiler makes of it, which the driver translates for the card at
+// hand; it is part of the program, so neither a compiler nor a CUDA library is needed
+// to build or run. The same source, compiled as C, makes the operators of the CPU
+// provider ([Host]): these are for tests, which so run all of the arithmetic, the
+// addressing and the way arguments get there.
+//
+// Every row and head is computed by one warp from its own inputs alone, always in the
+// same order, so its result does not depend on what else is in the batch.
+package kernels
+
+// #cgo CFLAGS: -O3 -std=gnu11 -Wall -I${SRCDIR}/../../cpu/ops/include
+// #cgo LDFLAGS: -lm
+// #include "ops.h"
+import "C"
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// PTX is the kernels for a GPU, as text that the CUDA driver translates.
+//
+//go:embed kernels.ptx
+var PTX []byte
+
+//go:embed kernels.cu
+var cuSource []byte
+
+//go:embed types.h
+var typesSource []byte
+
+//go:embed kernels.h
+var kernelsSource []byte
+
+//go:embed rows.h
+var rowsSource []byte
+
+//go:embed attention.h
+var attentionSource []byte
+
+//go:embed candidates.h
+var candidatesSource []byte
+
+//go:embed warp.h
+var warpSource []byte
+
+// SourceSum is the sha256 of the source that PTX must have been made of: its first
+// line says which one it was.
+func SourceSum() string {
+	h := sha256.New()
+	for _, source := range [][]byte{cuSource, typesSource, kernelsSource, rowsSource, attentionSource, candidatesSource, warpSource} {
+		h.Write(source)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Names are the kernels' names in PTX, each kernel in half and then in single
+// precision.
+func Names() []string {
+	var names []string
+	for i := range C.KERNELS {
+		name := C.GoString(C.dragoman_kernel_names[i])
+		names = append(names, name+"_f16", name+"_f32")
+	}
+	return names
+}
+
+// Operators are the kernels as operators of one device.
+type Operators struct{ family *C.Family }
+
+// Host makes the operators of the CPU provider. api is ONNX Runtime's, an *OrtApi. The
+// caller closes them after every session that uses them.
+func Host(api unsafe.Pointer) (*Operators, error) { return load(api, nil, nil) }
+
+// CUDA makes the operators of the CUDA provider on one device. launch is the driver's
+// cuLaunchKernel and functions are the kernels, in the order of Names, in a module of
+// the device, which must outlive the operators.
+func CUDA(api, launch unsafe.Pointer, functions []unsafe.Pointer) (*Operators, error) {
+	if launch == nil || len(functions) != len(Names()) {
+		return nil, fmt.Errorf("%d kernels are loaded: %d are needed", len(functions), len(Names()))
+	}
+	return load(api, launch, functions)
+}
+
+func load(api, launch unsafe.Pointer, functions []unsafe.Pointer) (*Operators, error) {
+	o := &Operators{}
+	status := C.dragoman_family((*C.OrtApi)(api), launch, (*unsafe.Pointer)(unsafe.SliceData(functions)), &o.family)
+	if status != nil {
+		return nil, errors.New("the device's operators cannot be made: out of memory")
+	}
+	return o, nil
+}
+
+// Domain is the operators' OrtCustomOpDomain, for the options of sessions.
+func (o *Operators) Domain() unsafe.Pointer {
+	return unsafe.Pointer(C.dragoman_family_domain(o.family))
+}
+
+// Close releases the operators. Closing nil does nothing.
+func (o *Operators) Close() {
+	if o != nil && o.family != nil {
+		C.dragoman_release_family(o.family)
+		o.family = nil
+	}
+}

@@ -1,0 +1,27 @@
+package kernels_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model/cuda/kernels"
+)
+
+// TestPTXIsUpToDate: a GPU must run what is tested on the CPU.
+func TestPTXIsUpToDate(t *testing.T) {
+	head, _, _ := strings.Cut(string(kernels.PTX), "\n")
+	assert.Equal(t, "// made from "+kernels.SourceSum(), head, "run scripts/gpu_check/ptx.py")
+	for _, name := range kernels.Names() {
+		assert.Equal(t, 1, strings.Count(string(kernels.PTX), fmt.Sprintf(".entry %s(", name)), name)
+	}
+	assert.Contains(t, string(kernels.PTX), ".target sm_70")
+}
+
+func TestCUDAWithoutKernels(t *testing.T) {
+	_, err := kernels.CUDA(nil, nil, nil)
+	require.ErrorContains(t, err, "0 kernels are loaded: 24 are needed")
+}

@@ -1,0 +1,242 @@
+package cuda
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dragoman/model"
+	"dragoman/model/cuda/driver"
+	"dragoman/model/cuda/kernels"
+)
+
+// Model is an exported model on a device. It implements model.Model. All its work on
+// the device happens on one OS thread, one call after the other.
+type Model struct {
+	runtime  *Runtime
+	manifest *model.Manifest
+	opts     Options
+	thread   *thread
+
+	// For use on the thread.
+	machine machine
+	memory  memoryInfo
+	encoder *session
+	decoder *session
+}
+
+// Open loads the exported folder dir, in half or single precision, onto a device. It
+// checks the files against the manifest first, and in the end that a step gives
+// numbers. An error that wraps ErrUnavailable lies in the machine, not in the model.
+// When ctx is done Open ends soon, with its error.
+func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (_ *Model, err error) {
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	opts.Activations = cmp.Or(opts.Activations, 2<<30)
+	manifest, err := model.ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFiles(ctx, dir, manifest, opts.Verify); err != nil {
+		return nil, err
+	}
+	m := &Model{runtime: r, manifest: manifest, opts: opts, thread: newThread()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, m.Close())
+		}
+	}()
+	if err := m.thread.do(func() error { return m.load(ctx, dir) }); err != nil {
+		return nil, m.explain(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := m.try(); err != nil {
+		return nil, m.explain(fmt.Errorf("%s does not work on %s: %w", dir, m.machine, err))
+	}
+	opts.Log.Info("loaded the model on a device", "device", m.machine.String(), "precision", manifest.Precision)
+	return m, nil
+}
+
+// checkFiles says whether the folder has what a device needs, undamaged.
+func checkFiles(ctx context.Context, dir string, manifest *model.Manifest, verify model.Verify) error {
+	if p := manifest.Precision; p != model.FP16 && p != model.FP32 {
+		return fmt.Errorf("%s holds an %s model, which is for CPUs: export it with PRECISION=fp16 for a GPU", dir, p)
+	}
+	files := map[string]model.File{}
+	for _, name := range []string{model.CUDAEncoderFile, model.CUDADecoderFile, model.WeightsFile} {
+		want, ok := manifest.Files[name]
+		if !ok {
+			return fmt.Errorf("%s has no %s, an older build exported it: delete the folder and export again", dir, name)
+		}
+		files[name] = want
+	}
+	if err := model.CheckFiles(ctx, dir, files, verify); err != nil {
+		return fmt.Errorf("%w: delete %s and export again", err, dir)
+	}
+	return nil
+}
+
+// load makes the device ready and loads both graphs.
+func (m *Model) load(ctx context.Context, dir string) (err error) {
+	r := m.runtime
+	if m.machine, err = r.open(m.opts); err != nil {
+		m.machine = nil
+		return err
+	}
+	name, number := m.machine.memory()
+	if m.memory, err = r.api.newMemoryInfo(name, number); err != nil {
+		return err
+	}
+	r.sessions.Lock()
+	defer r.sessions.Unlock()
+	weights := m.manifest.Files[model.WeightsFile].Size
+	for _, part := range []struct {
+		file string
+		to   **session
+	}{{model.CUDAEncoderFile, &m.encoder}, {model.CUDADecoderFile, &m.decoder}} {
+		s := m.machine.session(setup{path: filepath.Join(dir, part.file), weights: weights, threads: 1})
+		if *part.to, err = r.api.newSession(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// driverTooOld is how ONNX Runtime's CUDA provider reports cudaErrorInsufficientDriver.
+const driverTooOld = "CUDA failure 35:"
+
+// explain says that what failed on a GPU lies in the machine, such as a driver that is
+// too old: the files are as they were exported. Where it was memory, it says how much
+// there is.
+func (m *Model) explain(err error) error {
+	if m.opts.Kind == Host || errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if strings.Contains(err.Error(), driverTooOld) {
+		err = fmt.Errorf("%w: NVIDIA's driver is older than the CUDA version that this ONNX Runtime was built for", err)
+	}
+	if !errors.Is(err, ErrMemory) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	free, failed := m.Available()
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	weights := m.manifest.Files[model.WeightsFile].Size
+	return fmt.Errorf("%w: %w: the weights are %d MiB, %s has %d MiB left", ErrUnavailable, err, weights>>20, m.machine, free>>20)
+}
+
+// try encodes something and takes a step, which must give numbers: half precision can
+// overflow, and a driver can be at odds with a card.
+func (m *Model) try() (err error) {
+	spec := m.manifest.Spec
+	b, err := m.newBatch(model.Limits{Rows: 1, MaxLength: 1}, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	if err := m.do(b.backend.encoding.warmUp); err != nil {
+		return err
+	}
+	if err := b.Join(context.Background(), [][]int64{{spec.EOS}}); err != nil {
+		return err
+	}
+	c, err := b.Step(context.Background(), []model.Feed{{Tokens: []int64{spec.DecoderStart}}}, 1)
+	if err != nil {
+		return err
+	}
+	for _, v := range []float32{c.LogProbs[0], c.LogSumExp[0]} {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("a first step gives %g: PRECISION=fp32 may help", v)
+		}
+	}
+	return nil
+}
+
+// do calls f on the model's thread. The errors of a device that is lost wrap
+// model.ErrLost.
+func (m *Model) do(f func() error) error {
+	err := m.thread.do(f)
+	if errors.Is(err, driver.ErrLost) {
+		return fmt.Errorf("%s: %w: %w", m.machine, model.ErrLost, err)
+	}
+	return err
+}
+
+// Spec returns the model's sizes.
+func (m *Model) Spec() model.Spec { return m.manifest.Spec }
+
+// Device describes the device, for people.
+func (m *Model) Device() string { return m.machine.String() }
+
+// Precision is the precision of activations and weights.
+func (m *Model) Precision() model.Precision { return m.manifest.Precision }
+
+// Available is how many bytes of the device's memory are free; -1 is as many as wanted.
+func (m *Model) Available() (free int64, err error) {
+	err = m.do(func() error {
+		free, err = m.machine.available()
+		return err
+	})
+	return free, err
+}
+
+// Footprint is what a batch takes of the device's memory for each token. It is reserved
+// for the limits of a batch: see StateBytes.
+func (m *Model) Footprint() model.Footprint {
+	token := int64(m.manifest.Spec.Decoder.Layers) * m.tokenSize()
+	return model.Footprint{RowToken: token + 2*4, SourceToken: token} // two histories of 4 bytes
+}
+
+// StateBytes is the memory of the device that a batch reserves, in bytes. It takes no
+// more later, whatever it decodes.
+func (m *Model) StateBytes(limits model.Limits) int64 {
+	f, rows := m.Footprint(), int64(limits.Rows)+1 // one for rows that fill up
+	spec := m.manifest.Spec
+	channels := 4 * (maxRows(limits.Rows)*(kernels.StepFields+2*kernels.Lanes+1) + int64(encoderTokens(spec))*kernels.EncoderFields + int64(spec.VocabSize)/kernels.Lanes + 1)
+	return rows*(int64(limits.MaxLength)*f.RowToken+int64(spec.MaxPositions)*f.SourceToken) + channels
+}
+
+// tokenSize is the number of bytes of a token's keys and values in one layer.
+func (m *Model) tokenSize() int64 {
+	size := int64(4)
+	if m.manifest.Precision == model.FP16 {
+		size = 2
+	}
+	return 2 * int64(m.manifest.Spec.DModel) * size
+}
+
+// Close releases the model. Every batch must be closed before. Of a device that is lost
+// there is nothing to release, and the calls that told so are no error here.
+func (m *Model) Close() error {
+	if m.thread == nil {
+		return nil
+	}
+	err := m.thread.do(func() error {
+		m.runtime.sessions.Lock()
+		defer m.runtime.sessions.Unlock()
+		var errs []error
+		for _, s := range []*session{m.encoder, m.decoder} {
+			if s != nil {
+				errs = append(errs, s.close())
+			}
+		}
+		if m.memory.c != nil {
+			m.memory.close()
+		}
+		if m.machine != nil {
+			errs = append(errs, m.machine.close())
+		}
+		return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, driver.ErrLost) })...)
+	})
+	m.thread.stop()
+	m.thread, m.encoder, m.decoder = nil, nil, nil
+	return err
+}

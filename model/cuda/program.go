@@ -1,0 +1,86 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+)
+
+// shape is what the shapes of a run's inputs and outputs depend on.
+type shape struct {
+	rows  int
+	pages int // of candidates, see step.go
+}
+
+// program is a session that works on the memory of a batch. It is bound once for each
+// shape, and recorded when a shape comes for the second time.
+type program struct {
+	model   *Model
+	session *session
+	graphs  bool // record runs
+	bind    func(b *binding, s shape)
+	bound   map[shape]*bound
+}
+
+// bound is a program that is ready to run with one shape.
+type bound struct {
+	binding *binding
+	ran     bool
+	graph   recording // nil: not recorded, or not to be
+	refused bool      // it could not be recorded
+}
+
+// run starts the program.
+func (p *program) run(s shape) error {
+	b := p.bound[s]
+	if b == nil {
+		binding, err := p.session.newBinding(p.model.memory)
+		if err != nil {
+			return err
+		}
+		b = &bound{binding: binding}
+		p.bound[s] = b
+		p.bind(binding, s)
+	}
+	if b.graph != nil {
+		return b.graph.Launch()
+	}
+	if b.ran && p.graphs && !b.refused {
+		return p.record(b, s)
+	}
+	b.ran = true
+	return b.binding.run()
+}
+
+// record records the program, which has run once, so that all memory that it needs is
+// reserved, and starts it. Where it cannot be recorded it runs without.
+func (p *program) record(b *bound, s shape) error {
+	sessions := &p.model.runtime.sessions
+	sessions.RLock()
+	graph, err := p.model.machine.record(b.binding.run)
+	sessions.RUnlock()
+	if err != nil {
+		b.refused = true
+		p.model.opts.Log.Warn("a step cannot be recorded: it takes longer to start", "rows", s.rows, "error", err)
+		return b.binding.run()
+	}
+	b.graph = graph
+	return graph.Launch()
+}
+
+// close releases what is bound. Closing nil does nothing.
+func (p *program) close() error {
+	if p == nil {
+		return nil
+	}
+	var errs []error
+	for s, b := range p.bound {
+		if b.graph != nil {
+			if err := b.graph.Close(); err != nil {
+				errs = append(errs, fmt.Errorf("%d rows: %w", s.rows, err))
+			}
+		}
+		b.binding.close()
+	}
+	p.bound = nil
+	return errors.Join(errs...)
+}

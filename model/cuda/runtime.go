@@ -1,0 +1,99 @@
+package cuda
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"dragoman/model/cuda/driver"
+)
+
+// providerLibrary is ONNX Runtime's CUDA provider, which it looks for in its own folder.
+const providerLibrary = "libonnxruntime_providers_cuda.so"
+
+// Runtime is ONNX Runtime, as models on devices use it. It is safe for concurrent use.
+type Runtime struct {
+	api     *api
+	library string
+	// sessions is locked while sessions are made and closed: the first one changes a
+	// table of the process, and each waits for all that its device does, which spoils
+	// what another model is recording there. Recordings hold it for reading.
+	sessions sync.RWMutex
+}
+
+// Load loads ONNX Runtime's shared library from a path. Package model/cpu may have
+// loaded it, too: it is the same one then. The caller closes the Runtime after every
+// model that was opened with it.
+func Load(library string) (*Runtime, error) {
+	if _, err := os.Stat(library); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("ONNX Runtime's library is not at %s: set ONNXRUNTIME_LIB to the path of libonnxruntime.so", library)
+	}
+	a, err := openAPI(library)
+	if err != nil {
+		return nil, err
+	}
+	return &Runtime{api: a, library: library}, nil
+}
+
+// Version is ONNX Runtime's version.
+func (r *Runtime) Version() string { return version(r.library) }
+
+// Devices is the number of CUDA devices that models can be opened on. It fails with an
+// error that wraps ErrUnavailable, and says what is missing, where there is none.
+func (r *Runtime) Devices() (int, error) {
+	if err := r.checkProvider(); err != nil {
+		return 0, err
+	}
+	d, err := driver.Load(driver.DefaultLibrary)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	n, err := d.Devices()
+	if err == nil && n == 0 {
+		err = driver.ErrNoDevice
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return n, nil
+}
+
+// checkProvider says what is wrong where this ONNX Runtime is one without CUDA.
+func (r *Runtime) checkProvider() error {
+	path := filepath.Join(filepath.Dir(r.library), providerLibrary)
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("%w: %w: %s is not there: %s is ONNX Runtime for CPUs; set ONNXRUNTIME_LIB to a build for CUDA",
+			ErrUnavailable, ErrNoProvider, path, r.library)
+	}
+	return nil
+}
+
+// open makes a device ready, on the thread that is to use it.
+func (r *Runtime) open(opts Options) (machine, error) {
+	if opts.Kind == Host {
+		h, err := openHost(r.api)
+		if err != nil {
+			return nil, err
+		}
+		return h, nil
+	}
+	if err := r.checkProvider(); err != nil {
+		return nil, err
+	}
+	opts.driver = cmp.Or(opts.driver, driver.DefaultLibrary)
+	g, err := openGPU(r.api, opts)
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Close releases ONNX Runtime.
+func (r *Runtime) Close() error {
+	r.api.close()
+	return nil
+}

@@ -1,0 +1,157 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+	"unsafe"
+
+	"dragoman/model"
+	"dragoman/model/batch"
+	"dragoman/model/cuda/kernels"
+)
+
+// state is what a batch remembers, in the memory of the device.
+type state struct{ kv, cross, history unsafe.Pointer }
+
+// step is the decoder bound to the state of a batch.
+//
+// Candidates come in pages of 32. A page is what nearly all searches need; more are as
+// many times slower.
+type step struct {
+	model   *Model
+	program *program
+	rows    int      // most of one run
+	feed    *channel // int32 [fields, rows]
+	best    map[int]*channel
+	none    unsafe.Pointer // what an input is bound to of which only the shape counts
+	trash   batch.Row      // fills up
+
+	candidates model.Candidates
+	busy       time.Duration // that the device had the step, see DeviceTime
+}
+
+// open reserves memory for what a step is fed and answers.
+func (s *step) open(m *Model, state state, limits model.Limits, graphs bool) (err error) {
+	spec := m.manifest.Spec
+	s.model, s.rows, s.best = m, int(maxRows(limits.Rows)), map[int]*channel{}
+	last := int32(limits.Rows)
+	s.trash = batch.Row{KV: last, From: 2 * last, To: 2 * last, Slot: last, Length: 1}
+	if s.feed, err = newChannel(m.machine, kernels.StepFields*int64(s.rows)); err != nil {
+		return fmt.Errorf("the decoder's input: %w", err)
+	}
+	if s.none, err = m.machine.alloc(4 * (int64(spec.VocabSize)/kernels.Lanes + 1)); err != nil {
+		return fmt.Errorf("the decoder's input: %w", err)
+	}
+	layers, rows, length := int64(spec.Decoder.Layers), int64(limits.Rows)+1, int64(limits.MaxLength)
+	s.program = &program{model: m, session: m.decoder, graphs: graphs, bound: map[shape]*bound{}, bind: func(b *binding, sh shape) {
+		b.input("feed", s.feed.device, typeInt32, kernels.StepFields, int64(sh.rows))
+		b.input("history", state.history, typeInt32, 2*rows, length)
+		b.input("kv", state.kv, typeUint8, layers, rows, length, m.tokenSize())
+		b.input("cross", state.cross, typeUint8, layers, rows, int64(spec.MaxPositions), m.tokenSize())
+		b.input("pages", s.none, typeInt32, int64(sh.pages))
+		b.output("best", s.best[sh.pages].device, typeInt32, int64(sh.rows), bestWidth(sh.pages))
+	}}
+	return s.makeRoom(1)
+}
+
+// bestWidth is the numbers that a row answers with: log-probabilities, ids, log-sum-exp.
+func bestWidth(pages int) int64 { return int64(2*kernels.Lanes*pages + 1) }
+
+// makeRoom reserves memory for the answers with a number of pages.
+func (s *step) makeRoom(pages int) error {
+	if s.best[pages] != nil {
+		return nil
+	}
+	c, err := newChannel(s.model.machine, int64(s.rows)*bestWidth(pages))
+	if err != nil {
+		return fmt.Errorf("the decoder's output: %w", err)
+	}
+	s.best[pages] = c
+	return nil
+}
+
+// warmUp runs the decoder with every number of rows, all of which fill up, twice: then
+// it is recorded. The largest comes first, so that smaller ones find memory.
+func (s *step) warmUp() error {
+	for _, n := range buckets(int64(s.rows)) {
+		for range 2 {
+			if _, err := s.start(nil, n, 1); err != nil {
+				return fmt.Errorf("warm-up with %d rows: %w", n, err)
+			}
+		}
+	}
+	return nil
+}
+
+// run takes a step. The k best candidates of the rows that want them are in
+// s.candidates until the next one.
+func (s *step) run(rows []batch.Row, k int) error {
+	c := &s.candidates
+	c.K, c.LogProbs, c.IDs, c.LogSumExp = k, c.LogProbs[:0], c.IDs[:0], c.LogSumExp[:0]
+	pages := (k + kernels.Lanes - 1) / kernels.Lanes
+	if err := s.makeRoom(pages); err != nil {
+		return err
+	}
+	for len(rows) > 0 {
+		part := rows[:min(len(rows), s.rows)]
+		rows = rows[len(part):]
+		best, err := s.start(part, bucket(len(part)), pages)
+		if err != nil {
+			return err
+		}
+		width, ids := int(bestWidth(pages)), kernels.Lanes*pages
+		for i, row := range part {
+			if row.Wanted {
+				addRow(c, best[i*width:][:width], ids, k)
+			}
+		}
+	}
+	return nil
+}
+
+// start runs the decoder on rows, filled up to n, and waits for the answer.
+func (s *step) start(rows []batch.Row, n, pages int) ([]int32, error) {
+	feed := s.feed.view(kernels.StepFields * n)
+	for i := range n {
+		r := s.trash
+		if i < len(rows) {
+			r = rows[i]
+		}
+		put(feed, n, i, r.Token, r.Position, r.KV, r.From, r.To, r.Slot, r.Length)
+	}
+	begin := time.Now()
+	defer func() { s.busy += time.Since(begin) }()
+	best, answer := s.best[pages], n*int(bestWidth(pages))
+	if err := s.feed.upload(len(feed)); err != nil {
+		return nil, err
+	}
+	if err := s.program.run(shape{n, pages}); err != nil {
+		return nil, err
+	}
+	if err := best.download(answer); err != nil {
+		return nil, err
+	}
+	return best.view(answer), s.model.machine.wait()
+}
+
+func (s *step) close() error {
+	errs := []error{s.program.close(), s.feed.close()}
+	for _, c := range s.best {
+		errs = append(errs, c.close())
+	}
+	if s.none != nil {
+		errs = append(errs, s.model.machine.free(s.none))
+	}
+	return errors.Join(errs...)
+}
+
+// addRow reads the answer of a row: ids begin at column ids.
+func addRow(c *model.Candidates, answer []int32, ids, k int) {
+	for i := range k {
+		c.LogProbs = append(c.LogProbs, math.Float32frombits(uint32(answer[i])))
+		c.IDs = append(c.IDs, int64(answer[ids+i]))
+	}
+	c.LogSumExp = append(c.LogSumExp, math.Float32frombits(uint32(answer[2*ids])))
+}

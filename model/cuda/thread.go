@@ -1,0 +1,58 @@
+package cuda
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"dragoman/model"
+)
+
+// thread is an OS thread on which all of a model's calls to CUDA and ONNX Runtime are
+// made: both keep a context for each thread, ONNX Runtime's CUDA provider with handles
+// of cuBLAS that a recorded graph depends on.
+type thread struct {
+	work    chan func()
+	stopped chan struct{}
+}
+
+func newThread() *thread {
+	t := &thread{work: make(chan func()), stopped: make(chan struct{})}
+	go func() {
+		// It is never unlocked: the OS thread ends with the goroutine, and whatever the
+		// driver left on it goes, too.
+		runtime.LockOSThread()
+		defer close(t.stopped)
+		for f := range t.work {
+			f()
+		}
+	}()
+	return t
+}
+
+// do calls f on the thread and waits for it. A panic of f comes out of do as a
+// [*model.Panic], where who called can recover.
+func (t *thread) do(f func() error) error {
+	var err error
+	var panicked *model.Panic
+	done := make(chan struct{})
+	t.work <- func() {
+		defer close(done)
+		defer func() {
+			if v := recover(); v != nil {
+				panicked = &model.Panic{Value: v, Stack: debug.Stack()}
+			}
+		}()
+		err = f()
+	}
+	<-done
+	if panicked != nil {
+		panic(panicked)
+	}
+	return err
+}
+
+// stop ends the thread. Nobody may call do any more.
+func (t *thread) stop() {
+	close(t.work)
+	<-t.stopped
+}

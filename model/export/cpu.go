@@ -1,0 +1,168 @@
+package export
+
+import (
+	"dragoman/model"
+	"dragoman/model/onnx"
+)
+
+// cpu are the operators of graphs for package model/cpu. Matrix products are ONNX
+// Runtime's, all else is done by the operators of package model/cpu/ops.
+//
+// Inputs of the encoder, for B sentences of T tokens in all:
+//   - ids, pos int64 [T]: the tokens and their positions, from 0 in each sentence;
+//   - offsets int32 [B+1]: sentence b is the tokens offsets[b] to offsets[b+1]-1;
+//   - slots int32 [B]: the row of the memory that belongs to each sentence;
+//   - cross: the memory of cross attention, see [builder.memory].
+//
+// Inputs of a decoder step, for S sentences of R rows in all:
+//   - ids, pos int64 [R]: the token to feed to each row and its position;
+//   - rows int32 [R]: the row of the KV cache that each token is written to;
+//   - history int32 [R, C]: the rows of the KV cache in which each row finds its
+//     tokens, by position; what stands from pos on is not looked at, but for a
+//     sentence's own tokens of this step;
+//   - groups int32 [S+1]: the rows of sentence s are groups[s] to groups[s+1]-1;
+//   - slots, lengths int32 [S]: where each sentence's source is in the memory of
+//     cross attention, and its number of tokens;
+//   - kv, cross: the KV cache, which is written in place, and the memory of cross
+//     attention;
+//   - wanted int64 [Q]: the rows whose candidates are wanted;
+//   - k int64 [1]: the number of candidates.
+//
+// Outputs of a step: val float32, idx int64 [Q, k]: log-probabilities and ids of the
+// best candidates, best first; lse float32 [Q]: log-sum-exp of the logits.
+type cpu struct{ *builder }
+
+func (b cpu) encoderInputs() {
+	b.Input("ids", onnx.Int64, onnx.Named("T"))
+	b.Input("pos", onnx.Int64, onnx.Named("T"))
+	b.Input("offsets", onnx.Int32, onnx.Named("B1"))
+	b.Input("slots", onnx.Int32, onnx.Named("B"))
+	b.memory("cross")
+}
+
+func (b cpu) decoderInputs() {
+	rows, sentences := onnx.Named("R"), onnx.Named("S")
+	b.Input("ids", onnx.Int64, rows)
+	b.Input("pos", onnx.Int64, rows)
+	b.Input("rows", onnx.Int32, rows)
+	b.Input("history", onnx.Int32, rows, onnx.Named("C"))
+	b.Input("groups", onnx.Int32, onnx.Named("S1"))
+	b.Input("slots", onnx.Int32, sentences)
+	b.Input("lengths", onnx.Int32, sentences)
+	b.memory("kv")
+	b.memory("cross")
+	b.Input("wanted", onnx.Int64, onnx.Named("Q"))
+	b.Input("k", onnx.Int64, onnx.Fixed(1))
+}
+
+// embed looks tokens up in a table that an int8 export keeps in 16 bits: only the rows
+// in use are ever read, so it costs no time, and an 8-bit table alone would change one
+// translation in a hundred.
+func (b cpu) embed(table string) string {
+	stored := b.w.matrix
+	if b.int8() {
+		stored = b.w.half
+	}
+	weight, err := stored(table, table)
+	rows := b.Op("Gather", []string{b.use(weight, err), "ids"})
+	if weight.Type == onnx.Float16 {
+		rows = b.cast(rows, onnx.Float32)
+	}
+	scaled := b.Op("Mul", []string{rows, b.Floats("embed_scale", []float32{b.spec.EmbedScale})})
+	return b.Op("Add", []string{scaled, b.Op("Gather", []string{b.positions(), "pos"})})
+}
+
+func (b cpu) addNorm(x string, p product, norm string) (sum string, y activation) {
+	inputs := b.normInputs(x, norm)
+	if p.acc != "" {
+		inputs = append(inputs, p.acc, p.bias, p.scale)
+	}
+	if !b.int8() {
+		out := b.Node(onnx.Dragoman, "AddNorm", inputs, 2)
+		return out[0], activation{value: out[1]}
+	}
+	out := b.Node(onnx.Dragoman, "AddNormQuantize", inputs, 3)
+	return out[0], activation{value: out[1], scale: out[2]}
+}
+
+// lastNorm is in 32 bits in every export.
+func (b cpu) lastNorm(x string, p product, norm string) string {
+	return b.Node(onnx.Dragoman, "AddNorm", append(b.normInputs(x, norm), p.acc, p.bias, p.scale), 2)[1]
+}
+
+func (b cpu) quantize(x string) activation {
+	if !b.int8() {
+		return activation{value: x}
+	}
+	out := b.Node(onnx.Dragoman, "Quantize", []string{x}, 2)
+	return activation{value: out[0], scale: out[1]}
+}
+
+func (b cpu) multiply(x activation, layers ...string) product {
+	if !b.int8() {
+		return b.matMul(x, b.float(b.packed(layers)))
+	}
+	unit, zero := b.Floats("unit_127", []float32{1.0 / 127}), b.Uint8Scalar("zero_128", 128)
+	if x.positive {
+		unit, zero = b.Floats("unit_255", []float32{1.0 / 255}), b.Uint8Scalar("zero_0", 0)
+	}
+	q, err := b.w.kernel(packedName(layers)+".int8", suffixed(layers, ".weight")...)
+	kernel, scale := b.use(q.weight, err), b.use(q.scale, err)
+	acc := b.Node(onnx.Microsoft, "MatMulIntegerToFloat", []string{x.value, kernel, unit, scale, zero}, 1)[0]
+	return product{acc: acc, scale: x.scale}
+}
+
+func (b cpu) relu(p product) activation {
+	if !b.int8() {
+		return activation{value: b.Op("Relu", []string{b.Op("Add", []string{p.acc, p.bias})})}
+	}
+	out := b.Node(onnx.Dragoman, "ReluQuantize", []string{p.acc, p.bias, p.scale}, 2)
+	return activation{value: out[0], scale: out[1], positive: true}
+}
+
+func (b cpu) attention(op string, p product, layer int) activation {
+	attrs, inputs := b.layerAttrs(layer), []string{p.acc, p.bias}
+	switch op {
+	case "SelfAttention":
+		attrs, inputs = b.headAttrs(b.spec.Encoder), append(inputs, "offsets")
+	case "CachedAttention":
+		inputs = append(inputs, "rows", "pos", "history", "groups", "kv")
+	case "CrossAttention":
+		inputs = append(inputs, "groups", "slots", "lengths", "cross")
+	}
+	return b.quantize(b.Node(onnx.Dragoman, op, append(inputs, p.scale), 1, attrs...)[0])
+}
+
+func (b cpu) storeCross(p product, layer int, after, done string) {
+	b.NamedNode(onnx.Dragoman, "StoreCross", []string{p.acc, p.bias, "offsets", "slots", "cross", p.scale, after},
+		[]string{done}, b.layerAttrs(layer)...)
+}
+
+// layerAttrs are the attributes of attention in a decoder layer.
+func (b cpu) layerAttrs(layer int) []onnx.Attr {
+	return append(b.headAttrs(b.spec.Decoder), onnx.Int("layer", layer))
+}
+
+// spareCandidates is how many candidates beyond k an 8-bit head proposes.
+const spareCandidates = 8
+
+// candidates computes the logits of an 8-bit head's best candidates again, from the
+// hidden states and the 16-bit embeddings. What order the best have, and by how much, is
+// then as good as the hidden states; only the sum over the vocabulary, where errors
+// cancel, comes from the 8-bit logits.
+func (b cpu) candidates(y string) {
+	x := b.Op("Gather", []string{y, "wanted"})
+	logits := b.multiply(b.quantize(x), "lm_head")
+	inputs := []string{logits.acc, "k"}
+	if b.int8() {
+		inputs = append(inputs, logits.scale, x, b.use(b.w.half("lm_head.weight", "lm_head.weight")))
+	}
+	b.NamedNode(onnx.Dragoman, "BestCandidates", inputs, []string{"val", "idx", "lse"}, onnx.Int("spare", spareCandidates))
+	wanted := onnx.Named("Q")
+	b.Output("val", onnx.Float32, wanted, onnx.Named("k"))
+	b.Output("idx", onnx.Int64, wanted, onnx.Named("k"))
+	b.Output("lse", onnx.Float32, wanted)
+}
+
+// int8 says that linear layers are products of 8-bit numbers.
+func (b cpu) int8() bool { return b.w.precision == model.INT8 }

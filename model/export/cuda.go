@@ -1,0 +1,123 @@
+package export
+
+import (
+	"math"
+
+	"dragoman/model"
+	"dragoman/model/onnx"
+)
+
+// cuda are the operators of graphs for package model/cuda: those of package
+// model/cuda/kernels and ONNX Runtime's matrix products. Activations have the type in
+// which the matrices are stored, the residual stream, biases and norms are in single
+// precision.
+//
+// Inputs of the encoder, for sentences of N tokens in all: feed int32 [fields, N], what
+// each token is fed, and cross, the memory of cross attention (see [builder.memory]).
+//
+// Inputs of a decoder step of R rows:
+//   - feed int32 [fields, R]: what each row is fed;
+//   - history int32 [H, C]: the rows of the KV cache in which the tokens of hypotheses
+//     lie, by position; it is written in place;
+//   - kv, cross: the KV cache, which is written in place, and the memory of cross
+//     attention;
+//   - pages int32 [P], of which only the size counts: 32·P candidates are wanted.
+//
+// Output of a step: best int32 [R, 64·P+1]: log-probabilities (the bits of float32) and
+// ids of the best candidates, best first, and the log-sum-exp of the logits.
+type cuda struct {
+	*builder
+	tracked string // orders the nodes that read history after the one that writes it
+}
+
+func (b *cuda) encoderInputs() {
+	b.Input("feed", onnx.Int32, onnx.Named("fields"), onnx.Named("N"))
+	b.memory("cross")
+}
+
+func (b *cuda) decoderInputs() {
+	b.Input("feed", onnx.Int32, onnx.Named("fields"), onnx.Named("R"))
+	b.Input("history", onnx.Int32, onnx.Named("H"), onnx.Named("C"))
+	b.memory("kv")
+	b.memory("cross")
+	b.Input("pages", onnx.Int32, onnx.Named("P"))
+	b.tracked = b.kernel("Track", []string{"feed", "history"}, 1)[0]
+}
+
+// kernel adds an operator of package model/cuda/kernels.
+func (b *cuda) kernel(op string, inputs []string, outputs int, attrs ...onnx.Attr) []string {
+	return b.Node(onnx.Dragoman, b.kernelName(op), inputs, outputs, attrs...)
+}
+
+// kernelName is the operator's name for the type of activations.
+func (b *cuda) kernelName(op string) string {
+	if b.w.precision == model.FP16 {
+		return "Device" + op + "F16"
+	}
+	return "Device" + op + "F32"
+}
+
+func (b *cuda) embed(table string) string {
+	rows := b.use(b.w.matrix(table, table))
+	return b.kernel("Embed", []string{"feed", rows, b.positions()}, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
+}
+
+func (b *cuda) addNorm(x string, p product, norm string) (sum string, y activation) {
+	inputs := b.normInputs(x, norm)
+	if p.acc != "" {
+		inputs = append(inputs, p.acc, p.bias)
+	}
+	out := b.kernel("AddNorm", inputs, 2)
+	return out[0], activation{value: out[1]}
+}
+
+func (b *cuda) lastNorm(x string, p product, norm string) string {
+	_, y := b.addNorm(x, p, norm)
+	return y.value
+}
+
+func (b *cuda) quantize(y string) activation { return activation{value: y} }
+
+func (b *cuda) multiply(x activation, layers ...string) product {
+	return b.matMul(x, b.use(b.packed(layers)))
+}
+
+func (b *cuda) relu(p product) activation {
+	return activation{value: b.kernel("BiasRelu", []string{p.acc, p.bias}, 1)[0]}
+}
+
+func (b *cuda) attention(op string, p product, layer int) activation {
+	stack, inputs := b.spec.Decoder, []string{p.acc, p.bias, "feed"}
+	switch op {
+	case "SelfAttention":
+		stack = b.spec.Encoder
+	case "CachedAttention":
+		inputs = append(inputs, "history", "kv", b.tracked)
+	case "CrossAttention":
+		inputs = append(inputs, "cross")
+	}
+	return activation{value: b.kernel(op, inputs, 1, b.attentionAttrs(stack, layer)...)[0]}
+}
+
+func (b *cuda) storeCross(p product, layer int, after, done string) {
+	b.NamedNode(onnx.Dragoman, b.kernelName("StoreCross"), []string{p.acc, p.bias, "feed", "cross", after},
+		[]string{done}, b.attentionAttrs(b.spec.Decoder, layer)...)
+}
+
+func (b *cuda) attentionAttrs(stack model.Stack, layer int) []onnx.Attr {
+	scale := float32(1 / math.Sqrt(float64(stack.HeadDim(b.spec.DModel))))
+	return append(b.headAttrs(stack), onnx.Int("layer", layer), onnx.Float("scale", scale))
+}
+
+// candidates computes the logits of the best candidates again where half precision
+// rounded them.
+func (b *cuda) candidates(y string) {
+	logits := b.multiply(activation{value: y}, "lm_head").acc
+	best := b.kernel("MergeCandidates", b.kernel("PartialCandidates", []string{logits, "pages"}, 2), 2)
+	if b.w.precision == model.FP16 {
+		table := b.use(b.w.matrix("lm_head.weight", "lm_head.weight"))
+		best[0] = b.kernel("Rescore", []string{best[0], y, table}, 1)[0]
+	}
+	b.NamedNode(onnx.Dragoman, b.kernelName("BestCandidates"), best, []string{"best"})
+	b.Output("best", onnx.Int32, onnx.Named("R"), onnx.Named("B"))
+}
