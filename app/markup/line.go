@@ -75,19 +75,13 @@ func (s *scanner) blockEnd(i int) int {
 
 // frontMatter returns the length of the YAML between two lines --- at the start of a text.
 func (s *scanner) frontMatter() (Kind, int) {
-	if s.pos > 0 || !frontMatterStart.MatchString(s.rest(longestTemplate)) {
+	if s.pos > 0 {
 		return Code, 0
 	}
-	if m := frontMatterEnd.FindStringIndex(s.text); m != nil {
-		return Code, m[0] + len(strings.TrimRight(s.text[m[0]:m[1]], "\r\n"))
-	}
-	return Code, 0
+	return Code, len(strings.TrimRight(frontMatter.FindString(s.text), "\r\n"))
 }
 
-var (
-	frontMatterStart = regexp.MustCompile(`^---\r?\n[\w-]+:`)
-	frontMatterEnd   = regexp.MustCompile(`\n---(?:\r?\n|$)`)
-)
+var frontMatter = regexp.MustCompile(`^---\r?\n[\w-]+:(?s:.*?)\n---(?:\r?\n|$)`)
 
 // fence returns the length of a block of code, up to its closing fence or, as Markdown
 // has it, the end of the text.

@@ -54,6 +54,27 @@
 // Identifiers, such as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code. The
 // text in the branches of a message of ICU is translated by itself ([Sentence.Messages]).
 //
+// # The parts of the package
+//
+// A text goes through them in this order:
+//
+//	html.go, xml.go, token.go    a document of HTML or XML is cut into units
+//	scan.go                      goes over a text once and makes its spans
+//	recognizers.go               the table of what it looks for at each character
+//	  placeholder.go, printf.go  the variables of messages and templates
+//	  link.go, mention.go        URLs, addresses, @names, #topics
+//	  path.go, codeword.go, identifier.go, sign.go, emoji.go, number.go
+//	line.go                      what only the start of a line can be, such as subtitles
+//	tag.go, markdown.go          tags and marks, which come in pairs
+//	icu.go                       the branches of messages, which are texts of their own
+//	mask.go, style.go            markers in place of spans
+//	assemble.go                  spans in place of markers, in the translation
+//	verify.go                    the same where spans are their own markers
+//	around.go                    the parts between spans
+//	sign.go, compare.go          what is compared: signs, names and numbers
+//	numeral.go, numeral_words.go, spelled.go
+//	                             read numbers, in digits and in words
+//
 // All functions take any text, valid UTF-8 or not, take time linear in its length
 // and are safe for concurrent use.
 package markup

@@ -18,9 +18,9 @@ type style struct {
 // styles are the ones that Mask knows, in the order in which they are to be tried. They
 // differ in kind, so that a model which drops one may copy the next.
 //
-// The bundled model has learned to copy these four (scripts/training/things.py). The order
-// is a guess about models that learned from web pages, which have footnotes and product
-// codes in them; scripts/markers measures it with yours.
+// The bundled model has learned to copy these four (scripts/training/things.py); how often
+// it does is in docs/benchmarks.md. The order is a guess about models that learned from web
+// pages, which have footnotes and product codes in them.
 var styles = [...]style{
 	{"[", "]", markerForm(`[\[［⟦【〔〚「]_(\p{Nd}+)_[\]］⟧】〕〛」]`)},
 	{"XA", "", markerForm(`[XxＸｘ]_[AaＡａ]_(\p{Nd}+)`)},
