@@ -197,12 +197,7 @@ func (s *scanner) closed(opening int, end string, limit int) int {
 func (s *scanner) before() rune { return last(s.text[:s.pos]) }
 
 // at returns the byte n bytes from here, 0 behind the end.
-func (s *scanner) at(n int) byte {
-	if s.pos+n < len(s.text) {
-		return s.text[s.pos+n]
-	}
-	return 0
-}
+func (s *scanner) at(n int) byte { return s.byte(s.pos + n) }
 
 // byte returns the byte at i, 0 behind the end.
 func (s *scanner) byte(i int) byte {
