@@ -10,7 +10,7 @@ type Part struct {
 // around a span belongs to it, and so does what has no letters between two.
 //
 // Numbers and signs split a sentence only where it has no other spans: a part that is not
-// fixed may have some, and needs ways 1 and 2 and Around, once more.
+// fixed may have some, and needs ways 1 and 2 and Around again.
 func (s Sentence) Around() []Part {
 	var texts [][2]int // the parts that are not fixed, in bytes
 	start, soft := 0, s.AsIs()

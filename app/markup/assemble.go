@@ -34,7 +34,7 @@ func (a *assembly) original(start, end, first int) {
 }
 
 // text adds text of the translation that stands between two groups, or between one
-// and an end of the text. after is the side of the group before it that borders on
+// and an end of the text. after is the side of the group before it next to
 // it, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
 	bare := strings.TrimFunc(text, isSpace)

@@ -65,7 +65,7 @@ func plainDigit(r rune) rune {
 	return '0' + n%10
 }
 
-// oneOf says whether c is one of the bytes of set. 0 is none.
+// oneOf says whether c is one of the bytes of set. 0 is not.
 func oneOf(c byte, set string) bool { return c != 0 && strings.IndexByte(set, c) >= 0 }
 
 // decode returns the character at byte i of text and its length in bytes.

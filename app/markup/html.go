@@ -33,7 +33,7 @@ type HTMLPiece struct {
 // SplitHTML cuts a document, or a part of one, into pieces that join to it. A unit
 // is the text of a paragraph, a cell, a heading or another block, or what is between
 // the line breaks in it. Elements that stand beside each other without text, such as
-// labels, are units too, if they are none of formatting. White space around a unit is not
+// labels, are units too, unless they are for formatting. White space around a unit is not
 // part of it.
 //
 // Comments, script, style, pre, code, textarea, svg and other elements whose text is

@@ -217,7 +217,7 @@ func (s *scanner) hostEnd(i int) int {
 
 // domain returns the length of the URL without a scheme that starts here:
 // example.com, www.example.org:80/path?x=1. Its last label is in lower case and a
-// public suffix, so "end.Start" and "Node.js" are none.
+// public suffix, so "end.Start" and "Node.js" do not count.
 func (s *scanner) domain() int {
 	if s.pos < s.noHost {
 		return 0
@@ -225,7 +225,7 @@ func (s *scanner) domain() int {
 	end := s.hostEnd(s.pos)
 	host := s.text[s.pos:end]
 	if !isDomain(host) && (host != "localhost" || s.byte(end) != ':' || !isASCIIDigit(s.byte(end+1))) {
-		// What ends the same is none either. A shorter label at the start changes
+		// What ends the same does not count either. A shorter label at the start changes
 		// nothing about the suffix.
 		s.noHost = end
 		return 0

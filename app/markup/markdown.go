@@ -174,7 +174,7 @@ func (s *scanner) linkEnd() bool {
 }
 
 // addressEnd returns where the address at i, with the title that it may have and the ),
-// ends: 0 where that is none.
+// ends: 0 where it is not an address.
 func (s *scanner) addressEnd(i int) int {
 	text := s.text[i:min(len(s.text), i+longestLink)]
 	depth, quote := 1, byte(0)

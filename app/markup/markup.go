@@ -50,7 +50,7 @@
 // Markdown's marks are closed in the order in which they were opened, and a pair
 // that had something in it still has. Numbers and signs alone are left to the model: numbers
 // are compared by value, 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
-// vingt et un (see the comment on compareNumbers for what is let pass), signs are counted.
+// vingt et un (see the comment on compareNumbers for what is allowed), signs are counted.
 // Identifiers, such as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code. The
 // text in the branches of a message of ICU is translated by itself ([Sentence.Messages]).
 //

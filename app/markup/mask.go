@@ -192,7 +192,7 @@ func (m Masked) Restore(translation string) (string, error) {
 	if n := m.style.residue(rest) - m.style.residue(source); n > 0 {
 		return "", fmt.Errorf("%w: parts of %d markers are left in the translation", ErrLost, n)
 	}
-	if n := m.sentence.strangers(rest) - m.sentence.strangers(source); n > 0 {
+	if n := m.sentence.unexpected(rest) - m.sentence.unexpected(source); n > 0 {
 		return "", fmt.Errorf("%w: %d spans came in that were not in the sentence, or once more", ErrLost, n)
 	}
 	return m.assemble(marks, translation)
@@ -272,10 +272,10 @@ func cutOut(text string, marks []mark) string {
 	return out.String()
 }
 
-// sideOf says what is at the end of text that borders on a group; inside is whether
+// sideOf says what is at the end of text next to a group; inside is whether
 // that is inside of a pair, where a space never comes in.
-func sideOf(text string, border func(string) rune, inside bool) side {
-	switch r := border(text); {
+func sideOf(text string, edge func(string) rune, inside bool) side {
+	switch r := edge(text); {
 	case text == "":
 		return loose
 	case unicode.IsSpace(r):

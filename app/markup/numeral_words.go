@@ -25,7 +25,7 @@ func (r *reader) alternatives(value string, plain bool) []string {
 }
 
 // hours returns both ways to count the hour that a number is for what is written behind it,
-// nil where it is none.
+// nil where it is no hour.
 func (r *reader) hours(value string) []string {
 	hour, err := strconv.Atoi(value)
 	if err != nil || hour > 24 || !isHour(r.text[r.pos:]) {
@@ -52,7 +52,7 @@ func isHour(rest string) bool {
 }
 
 // nextWord returns the word at the start of text, after one space at most, in lower
-// case, with the dots of p.m.; "" where there is none or a long one.
+// case, with the dots of p.m.; "" where there is no word, or a long one.
 func nextWord(text string) string {
 	const longest = 24 // bytes
 	start := 0
@@ -84,7 +84,7 @@ func isHanzi(r rune) bool {
 
 // hanzi reads on behind first, plain digits or none, a number that is written with
 // characters for powers of ten, such as 3万5千 or 二千二十四, or with Chinese digits,
-// such as 二〇二四. end is i where there is none, or one too large to be meant.
+// such as 二〇二四. end is i where there is no number, or one too large to be meant.
 //
 // From 万 on a character multiplies all that stands before it and after the next
 // larger one, the others only the digit before them.
@@ -172,7 +172,7 @@ func power(exponent int) int64 {
 const romanDigits = "IVXLCDM"
 
 // roman reads the Roman numeral here, as in "XXe siècle". end is the position of
-// the reader where there is none.
+// the reader where there is no numeral.
 func (r *reader) roman() (value string, end int) {
 	const longest = len("MMMDCCCLXXXVIII")
 	end = r.pos

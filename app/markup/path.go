@@ -7,7 +7,7 @@ import (
 )
 
 // rootedPath returns the length of a path that starts with / ~/ ./ or ../ here.
-// One in the root directory, such as /etc, is none: "and /or" looks the same.
+// One in the root directory, such as /x, does not count: "and /or" looks the same.
 //
 // Globs (*.txt), names of files that start with a dot, references to attributes of
 // Android's themes, and URLs without a scheme (//example.com/a.js) are found here too.

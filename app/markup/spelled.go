@@ -25,7 +25,7 @@ type lexicon struct {
 //go:embed numberwords.txt
 var numberWords string
 
-// lexicons are those of the languages that have one. Where there is none, numbers in
+// lexicons are by language. Without a lexicon, numbers in
 // words are not compared. scripts/numberwords made the table.
 var lexicons = sync.OnceValue(func() map[string]lexicon {
 	table := map[string]lexicon{}
@@ -61,7 +61,7 @@ var wordFolder = strings.NewReplacer("-", " ", "\u00a0", " ", "\u202f", " ", "ʼ
 	"ş", "ș", "ţ", "ț", "إ", "ا", "أ", "ا", "آ", "ا", "ё", "е", "ς", "σ")
 
 // spelled reads the longest number in words that starts at i: "vingt et un" is not 20.
-// end is i where there is none.
+// end is i where there is no number.
 func (l lexicon) spelled(text string, i int) (word spelled, end int) {
 	const longest = 128 // bytes
 	end = i
@@ -150,7 +150,7 @@ var beside = sync.OnceValue(func() besideNumbers {
 func makesNumber(word string) bool { return len(beside().powers[word]) > 0 || beside().parts[word] }
 
 // joinWords makes unread numbers of numbers in words that stand side by side: "nineteen
-// eighty-four" is none of both. What a word of makesNumber stands beside is none either.
+// eighty-four" is neither of them. The same goes for what stands beside a word of makesNumber.
 func (r *reader) joinWords(list []numeral) []numeral {
 	for i := 1; i < len(list); i++ {
 		a, b := &list[i-1], &list[i]
@@ -188,7 +188,7 @@ func (n numeral) isCount() bool {
 }
 
 // isCounter says whether a counter follows the Chinese digits behind which i is, so that
-// they are a number: 三 in 三個 is one, in 三田 it is none.
+// they are a number: 三 in 三個 is one, 三 in 三田 is not.
 func isCounter(text string, i int) bool {
 	c, _ := decode(text, i)
 	return c > 0x3000 && oneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时")

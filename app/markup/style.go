@@ -41,7 +41,7 @@ func (s style) marker(number int) string { return s.open + strconv.Itoa(number) 
 // mark is a marker in a text.
 type mark struct {
 	start, end int
-	number     int // 0 where it is none that Mask makes
+	number     int // 0 where Mask makes no such marker
 }
 
 // longestNumber is the most digits that a marker has.

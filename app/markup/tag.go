@@ -77,7 +77,7 @@ func (w *waiting) add(name string, span int) {
 }
 
 // close takes the last span of a name, and those behind it, which it calls skip with. It
-// returns false where there is none.
+// returns false where no span has that name.
 func (w *waiting) close(name string, skip func(span int)) (span int, ok bool) {
 	if w.count[name] == 0 {
 		return 0, false

@@ -29,10 +29,10 @@ func (s Sentence) Verify(translation string) (string, error) {
 			waiting[s.spanText(i)] = append(waiting[s.spanText(i)], len(m.groups))
 		}
 	}
-	found, strange := s.search(translation, waiting)
-	if missing := len(m.groups) - len(found); missing+strange > 0 {
+	found, surplus := s.search(translation, waiting)
+	if missing := len(m.groups) - len(found); missing+surplus > 0 {
 		return "", fmt.Errorf("%w: of %d spans %d are missing, and %d came in that were not in the sentence, or once more",
-			ErrLost, len(m.groups), missing, strange)
+			ErrLost, len(m.groups), missing, surplus)
 	}
 	return m.assemble(found, translation)
 }
@@ -49,8 +49,8 @@ func markers(text string) int {
 }
 
 // search finds the spans in a part of a translation that are waited for. It counts those
-// that should not be there: known ones once more, and those that nobody writes by chance.
-func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, strange int) {
+// that should not be there: known ones that are repeated, and those that are never written by chance.
+func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
 	t := Parse(translation, s.format)
 	for i, span := range t.Spans {
 		if span.Kind.isSoft() {
@@ -61,26 +61,26 @@ func (s Sentence) search(translation string, waiting map[string][]int) (found []
 		case len(numbers) > 0:
 			found = append(found, mark{span.Start, span.End, numbers[0]})
 			waiting[text] = numbers[1:]
-		case known || isStrange(span.Kind, text):
-			strange++
+		case known || neverByChance(span.Kind, text):
+			surplus++
 		}
 	}
-	return found, strange
+	return found, surplus
 }
 
-// strangers counts the spans in a part of a translation that should have none.
-func (s Sentence) strangers(translation string) int {
+// unexpected counts the spans in a part of a translation that should have none.
+func (s Sentence) unexpected(translation string) int {
 	known := map[string][]int{}
 	for i, span := range s.Spans {
 		if !span.Kind.isSoft() {
 			known[s.spanText(i)] = nil
 		}
 	}
-	_, strange := s.search(translation, known)
-	return strange
+	_, surplus := s.search(translation, known)
+	return surplus
 }
 
-// isStrange says whether a span in a translation cannot have come by chance.
-func isStrange(kind Kind, text string) bool {
+// neverByChance says whether a span in a translation cannot have come by chance.
+func neverByChance(kind Kind, text string) bool {
 	return kind == Placeholder || kind == Tag || kind == Email || kind == URL && strings.Contains(text, "://")
 }

@@ -52,7 +52,7 @@ func (c *cell) starter(i int) bool {
 	return c.rules.starters[strings.ToLower(word)]
 }
 
-// longWord says whether a word is none that may be an abbreviation: it is not short, and
+// longWord says whether a word is too long for an abbreviation: it is not short, and
 // does not end in three consonants as "Hauptstr" and "Abschn" do.
 func longWord(token string) bool {
 	const least = 4 // letters

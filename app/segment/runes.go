@@ -35,7 +35,7 @@ func hasLetter(s string) bool { return strings.IndexFunc(s, letter) >= 0 }
 func wordly(r rune) bool { return letter(r) || unicode.IsNumber(r) }
 
 // blank says whether a rune shows nothing: white space, controls, marks of direction.
-// The joiners are none: they change how letters look.
+// The joiners do not count: they change how letters look.
 func blank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || r >= 0x200B && !joiner(r) && unicode.Is(unicode.Cf, r)
 }
