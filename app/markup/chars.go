@@ -71,6 +71,18 @@ func oneOf(c byte, set string) bool { return c != 0 && strings.IndexByte(set, c)
 // decode returns the character at byte i of text and its length in bytes.
 func decode(text string, i int) (rune, int) { return utf8.DecodeRuneInString(text[i:]) }
 
+// skip returns where the characters from byte i on end that fit.
+func skip(text string, i int, fits func(rune) bool) int {
+	for i < len(text) {
+		r, n := decode(text, i)
+		if !fits(r) {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
 // first returns the first character of text, a space where there is none.
 func first(text string) rune {
 	if text == "" {

@@ -48,20 +48,11 @@ func (s *scanner) hashtag() int {
 	if s.touches() {
 		return 0
 	}
-	end, letters, last := s.pos+1, false, ' '
-	for end < len(s.text) {
-		r, n := decode(s.text, end)
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) {
-			break
-		}
-		letters = letters || unicode.IsLetter(r)
-		last = r
-		end += n
-	}
-	if !letters {
+	end := skip(s.text, s.pos+1, func(r rune) bool { return r == '_' || isLetterOrDigit(r) || unicode.IsMark(r) })
+	if !hasLetter(s.text[s.pos:end]) {
 		return 0
 	}
-	if isUnspaced(last) && s.byte(end) == '#' {
+	if s.byte(end) == '#' && isUnspaced(last(s.text[:end])) {
 		end++
 	}
 	return end - s.pos

@@ -128,18 +128,10 @@ func (s *scanner) touches() bool {
 // identifier returns the length of a word that no language has: snake_case, or
 // letters with digits in or behind them, such as iPhone15, H2O and x86_64.
 func (s *scanner) identifier() (Kind, int) {
-	end := s.pos
-	for i := s.pos; i < len(s.text); {
-		r, n := decode(s.text, i)
-		// Beside Latin, Greek and Cyrillic, prefixes are written right before digits.
-		if word := isWord(r) && (r <= 0x052F || r >= 0x1E00); word {
-			end = i + n
-		} else if r != '_' {
-			break
-		}
-		i += n
-	}
-	word := s.text[s.pos:end]
+	// Beside Latin, Greek and Cyrillic, prefixes are written right before digits.
+	end := skip(s.text, s.pos, func(r rune) bool { return r == '_' || isWord(r) && (r <= 0x052F || r >= 0x1E00) })
+	word := strings.TrimRight(s.text[s.pos:end], "_")
+	end = s.pos + len(word)
 	switch {
 	case strings.Contains(word, "_"):
 		return Code, len(word)

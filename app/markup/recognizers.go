@@ -76,7 +76,7 @@ var bySign = func() (table [utf8.RuneSelf][]recognizer) {
 // What regular expressions find.
 var (
 	// Names between doubled signs. Only [[ ]] may have more than a name between them, and __ __
-	// only capitals and names of Python: __bold__ is Markdown.
+	// only upperCase and names of Python: __bold__ is Markdown.
 	doubled = syntax("[<|%@#_", `\[\[[^\[\]\n]+\]\]|<<\w[\w.:-]*>>|\*\|\w[\w.:-]*\|\*|%%\w[\w.:-]*%%|@@\w[\w.:-]*@@|##\w[\w.:-]*##`+
 		`|__(?:[A-Z\d][A-Z\d.:-]*(?:_[A-Z\d.:-]+)*|all|author|call|class|del|dict|doc|enter|eq|exit|file|getattr|hash|init|iter`+
 		`|len|main|name|new|next|repr|setattr|str|version)__\b`)
@@ -88,23 +88,23 @@ var (
 		`|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
 	// FIRST_NAME in brackets, the intervals of Laravel and Symfony, times of lyrics, and what
 	// Markdown has for notes.
-	bracketed = syntax(capitals+digits+"_-*^!", `\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
+	bracketed = syntax(upperCase+digits+"_-*^!", `\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
 	// :smile: and :+1:
-	shortcode = apart(isWord, syntax(capitals+smallLetters+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
+	shortcode = apart(isWord, syntax(upperCase+lowerCase+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
 	// :name, as Laravel and SQL have it.
-	colonName = apart(isWordOr(":"), syntax(capitals+smallLetters, `:[A-Za-z]\w+`), isOneOf(":/"))
+	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z]\w+`), isOneOf(":/"))
 	// --name, --name=value and -x, as programs take them.
 	longOption  = apart(isWordOr("-"), syntax("-", `--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?`), nil)
-	shortOption = apart(func(r rune) bool { return isWord(r) || r == '-' || isUnspaced(r) }, syntax(capitals+smallLetters, `-[A-Za-z]\b`), nil)
+	shortOption = apart(func(r rune) bool { return isWord(r) || r == '-' || isUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)
 )
 
 // regularExpression is ^…$ without spaces in it.
 const regularExpression = `\^\S*[\[\](){}*+?\\|]\S*\$`
 
 const (
-	capitals     = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	smallLetters = "abcdefghijklmnopqrstuvwxyz"
-	digits       = "0123456789"
+	upperCase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	lowerCase = "abcdefghijklmnopqrstuvwxyz"
+	digits    = "0123456789"
 )
 
 // syntax reads what a regular expression matches here, in longestName bytes. It is asked
