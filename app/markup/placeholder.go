@@ -128,8 +128,15 @@ func (s *scanner) touches() bool {
 // identifier returns the length of a word that no language has: snake_case, or
 // letters with digits in or behind them, such as iPhone15, H2O and x86_64.
 func (s *scanner) identifier() (Kind, int) {
-	// Beside Latin, Greek and Cyrillic, prefixes are written right before digits.
-	end := skip(s.text, s.pos, func(r rune) bool { return r == '_' || isWord(r) && (r <= 0x052F || r >= 0x1E00) })
+	end := s.pos
+	for end < len(s.text) {
+		// Beside Latin, Greek and Cyrillic, prefixes are written right before digits.
+		r, n := decode(s.text, end)
+		if r != '_' && (!isWord(r) || r > 0x052F && r < 0x1E00) {
+			break
+		}
+		end += n
+	}
 	word := strings.TrimRight(s.text[s.pos:end], "_")
 	end = s.pos + len(word)
 	switch {

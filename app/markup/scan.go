@@ -121,7 +121,7 @@ func (s *scanner) first(list []recognizer) (Kind, int) {
 
 // matchWide is match for a character outside of ASCII.
 func (s *scanner) matchWide() (Kind, int) {
-	r, _ := utf8.DecodeRuneInString(s.text[s.pos:])
+	r, _ := decode(s.text, s.pos)
 	switch {
 	case unicode.IsDigit(r):
 		return Number, s.numberEnd(s.pos) - s.pos
@@ -144,7 +144,7 @@ func (s *scanner) matchWord() (Kind, int) {
 	if kind, n := s.identifier(); n > 0 {
 		return kind, n
 	}
-	if r, _ := utf8.DecodeRuneInString(s.text[s.pos:]); unicode.IsDigit(r) {
+	if r, _ := decode(s.text, s.pos); unicode.IsDigit(r) {
 		return Number, s.numberEnd(s.pos) - s.pos
 	}
 	return Sign, s.camelCase()
@@ -153,13 +153,13 @@ func (s *scanner) matchWord() (Kind, int) {
 // skip goes behind the letters that start here, or else one character. It stops
 // at a digit, which may start a number.
 func (s *scanner) skip() {
-	r, n := utf8.DecodeRuneInString(s.text[s.pos:])
+	r, n := decode(s.text, s.pos)
 	s.pos += n
 	if !isWord(r) {
 		return
 	}
 	for s.pos < len(s.text) {
-		r, n := utf8.DecodeRuneInString(s.text[s.pos:])
+		r, n := decode(s.text, s.pos)
 		if !isWord(r) || unicode.IsDigit(r) {
 			return
 		}

@@ -175,11 +175,16 @@ func (s *scanner) elementTag() tag {
 		return tag{}
 	}
 	rest := s.rest(longestTag)
-	m := tagStart.FindStringSubmatch(rest)
-	if m == nil {
+	name, end := strings.CutPrefix(rest[len("<"):], "/")
+	if name = elementName.FindString(name); name == "" {
 		return tag{}
 	}
-	t := tag{kind: Tag, size: len(m[0]), name: strings.ToLower(m[1] + m[2]), end: m[1] != ""}
+	t := tag{kind: Tag, size: len("<") + len(name), name: strings.ToLower(name), end: end}
+	if end {
+		t.size++
+	} else if s.at(t.size) == '=' {
+		t.size += len(valueHere.FindString(rest[t.size:]))
+	}
 	for !t.end && t.size < len(rest) && rest[t.size] != '>' {
 		m := attribute.FindStringSubmatch(rest[t.size:])
 		if m == nil {
@@ -203,9 +208,9 @@ func (s *scanner) elementTag() tag {
 	case closed:
 		t.name = ""
 	case opaqueElements[t.name]:
-		end := "</" + m[2] + ">"
-		if at := s.find(end, s.pos+t.size); at >= 0 {
-			return tag{kind: Code, size: at + len(end) - s.pos}
+		closing := "</" + name + ">"
+		if at := s.find(closing, s.pos+t.size); at >= 0 {
+			return tag{kind: Code, size: at + len(closing) - s.pos}
 		}
 	}
 	return t
@@ -214,11 +219,10 @@ func (s *scanner) elementTag() tag {
 // The parts of a tag. Names of elements may be numbers: <0>…</0> is how some libraries
 // mark the parts of a message. They may have a value: <color=red>, of rich text in games.
 var (
-	tagStart  = regexp.MustCompile(`^<(?:/(` + elementName + `)|(` + elementName + `)` + attributeValue + `?)`)
-	attribute = regexp.MustCompile(`^[` + htmlSpace + `]+([\w:.@#*()\[\]-]+)(` + attributeValue + `)?`)
+	elementName = regexp.MustCompile(`^(?:[A-Za-z][\w:.-]*|\d+)`)
+	valueHere   = regexp.MustCompile(`^` + attributeValue)
+	attribute   = regexp.MustCompile(`^[` + htmlSpace + `]+([\w:.@#*()\[\]-]+)(` + attributeValue + `)?`)
 )
-
-const elementName = `[A-Za-z][\w:.-]*|\d+`
 
 const attributeValue = "(?:=\"[^\"]*\"|='[^']*'|=[^\\x00-\\x20\"'<>=`]+)"
 
