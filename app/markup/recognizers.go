@@ -36,7 +36,7 @@ var ofSigns = [...]recognizer{
 	{":", Shortcode, shortcode},
 	{":", Placeholder, colonName},
 	{"^", Code, syntax("", regularExpression)},
-	{"/", Code, syntax("^", "/"+regularExpression+"(?:/[a-z]*)?")},
+	{"/", Code, syntax("^", "/"+regularExpression)},
 	{"/.~*?", Path, (*scanner).rootedPath},
 	{"#*", Emoji, (*scanner).emoji},
 	{"#", Number, (*scanner).hashNumber},
@@ -76,7 +76,7 @@ var bySign = func() (table [utf8.RuneSelf][]recognizer) {
 // What regular expressions find.
 var (
 	// Names between doubled signs. Only [[ ]] may have more than a name between them, and __ __
-	// only upperCase and names of Python: __bold__ is Markdown.
+	// only capitals and names of Python: __bold__ is Markdown.
 	doubled = syntax("[<|%@#_", `\[\[[^\[\]\n]+\]\]|<<\w[\w.:-]*>>|\*\|\w[\w.:-]*\|\*|%%\w[\w.:-]*%%|@@\w[\w.:-]*@@|##\w[\w.:-]*##`+
 		`|__(?:[A-Z\d][A-Z\d.:-]*(?:_[A-Z\d.:-]+)*|all|author|call|class|del|dict|doc|enter|eq|exit|file|getattr|hash|init|iter`+
 		`|len|main|name|new|next|repr|setattr|str|version)__\b`)
@@ -99,7 +99,7 @@ var (
 )
 
 // regularExpression is ^…$ without spaces in it.
-const regularExpression = `\^\S*[\[\](){}*+?\\|]\S*\$`
+const regularExpression = `\^\S*[\[\](){}*+?\\|]\S*\$(?:/[a-z]*)?`
 
 const (
 	upperCase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

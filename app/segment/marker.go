@@ -65,8 +65,7 @@ func numbered(s string, rules *rules) int {
 		return 0
 	}
 	open, number, han, letters, suffix, i := m[1] != "", m[2], m[3], m[4], m[5], len(m[0])
-	isRoman := romanNumeral(letters) || romanNumeral(strings.ToUpper(letters)) && letters == strings.ToLower(letters)
-	if single := utf8.RuneCountInString(letters) == 1; letters != "" && !(single && alphabetic(lastRune(letters))) && (single || !isRoman) {
+	if letters != "" && !countsItems(letters) {
 		return 0
 	}
 	switch {
@@ -81,6 +80,14 @@ func numbered(s string, rules *rules) int {
 		return i
 	}
 	return 0
+}
+
+// countsItems says whether letters may number an item: a single one, or a Roman number.
+func countsItems(letters string) bool {
+	if utf8.RuneCountInString(letters) == 1 {
+		return alphabetic(lastRune(letters))
+	}
+	return romanNumeral(letters) || letters == strings.ToLower(letters) && romanNumeral(strings.ToUpper(letters))
 }
 
 // numberDotted says whether the number with the suffix before s[i] is a marker: not so are
