@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
-	"dragoman/app/openapi/contract"
+	"dragoman/app/openapi/contracttest"
 )
 
 // contracted returns a client that compares every exchange with the service's own
@@ -25,7 +25,7 @@ func (r *running) contracted(t *testing.T) *http.Client {
 	defer resp.Body.Close()
 	document, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	c, err := contract.New(document)
+	c, err := contracttest.New(document)
 	require.NoError(t, err)
 	return &http.Client{Transport: c.Transport(t, http.DefaultTransport)}
 }

@@ -1,5 +1,5 @@
-// Command dragoman is a self-hosted translation service for M2M100 models. See
-// README.md, or run `dragoman help`.
+// Command dragoman is a self-hosted translation service for M2M100, NLLB-200 and
+// SMaLL-100 models. See README.md, or run `dragoman help`.
 package main
 
 import (
@@ -70,11 +70,6 @@ type program struct {
 	stderr      io.Writer
 	loadRuntime func(library string) (modelRuntime, error)
 	loadGPUs    func(library string) (gpuRuntime, error)
-
-	cfg config.Config // set by configure
-	log *slog.Logger  // likewise
-
-	metrics *telemetry.Metrics // of a service; nil for other subcommands
 }
 
 // dispatch runs the subcommand that args name; serve is the default.
@@ -108,7 +103,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 // help prints the subcommands and the environment variables.
 func (p *program) help() error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, `dragoman translates text with M2M100 models.
+	fmt.Fprint(w, `dragoman translates text with models of the families M2M100 and SMaLL-100 (100 languages,
+weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for commercial use).
 
   dragoman [serve]                                 serve HTTP
   dragoman pull [model]                            fetch and export a model
@@ -145,35 +141,45 @@ func (p *program) parse(flags *pflag.FlagSet, args []string, usage string) ([]st
 	return flags.Args(), err
 }
 
-// setVariable overrides an environment variable by a flag that is set.
-func (p *program) setVariable(name, value string) {
-	if value != "" {
-		p.environ = append(p.environ, name+"="+value)
+// override returns an environment with the values of flags that are set.
+func override(environ []string, values map[string]string) []string {
+	environ = slices.Clip(environ)
+	for name, value := range values {
+		if value != "" {
+			environ = append(environ, name+"="+value)
+		}
 	}
+	return environ
 }
 
 // quiet lets only warnings and errors be logged where LOG_LEVEL does not say: the
 // result of a command is for whoever typed it, the log of a service for operators.
-func (p *program) quiet() {
+func quiet(environ []string) []string {
 	set := func(variable string) bool {
 		level, ok := strings.CutPrefix(variable, "LOG_LEVEL=")
 		return ok && strings.TrimSpace(level) != ""
 	}
-	if !slices.ContainsFunc(p.environ, set) {
-		p.setVariable("LOG_LEVEL", "warn")
+	if slices.ContainsFunc(environ, set) {
+		return environ
 	}
+	return override(environ, map[string]string{"LOG_LEVEL": "warn"})
 }
 
-// configure reads the configuration and makes the logger.
-func (p *program) configure() (err error) {
-	if p.cfg, err = config.Parse(p.environ); err != nil {
-		return &usageError{err}
+// configure reads the configuration from an environment, and makes the logger.
+func configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger, error) {
+	cfg, err := config.Parse(environ)
+	if err != nil {
+		return cfg, nil, &usageError{err}
 	}
-	options := &slog.HandlerOptions{Level: p.cfg.LogLevel}
-	var handler slog.Handler = slog.NewTextHandler(p.stderr, options)
-	if p.cfg.LogFormat == "json" {
-		handler = slog.NewJSONHandler(p.stderr, options)
+	options := &slog.HandlerOptions{Level: cfg.LogLevel}
+	var handler slog.Handler = slog.NewTextHandler(stderr, options)
+	if cfg.LogFormat == "json" {
+		handler = slog.NewJSONHandler(stderr, options)
 	}
-	p.log = slog.New(telemetry.TraceLogs(handler))
-	return nil
+	return cfg, slog.New(telemetry.TraceLogs(handler)), nil
+}
+
+// loader makes the loader of the models of a configuration.
+func (p *program) loader(cfg config.Config, log *slog.Logger) *loader {
+	return &loader{cfg: cfg, log: log, stderr: p.stderr, loadRuntime: p.loadRuntime, loadGPUs: p.loadGPUs}
 }

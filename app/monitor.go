@@ -55,10 +55,11 @@ func (p *program) monitor(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.configure(); err != nil {
+	cfg, _, err := configure(p.environ, p.stderr)
+	if err != nil {
 		return err
 	}
-	m, err := f.monitor(servers, p.cfg.Port)
+	m, err := f.monitor(servers, cfg.Port)
 	if err != nil {
 		return &usageError{fmt.Errorf("monitor: %w", err)}
 	}

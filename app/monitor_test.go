@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/httpapi"
 	"dragoman/app/telemetry"
 )
 
@@ -31,7 +33,9 @@ func monitored(ctx context.Context, environ []string, args ...string) (stdout st
 
 // metricsServer has the metrics of a service that loads.
 func metricsServer(t *testing.T) (host string) {
-	server := httptest.NewServer(telemetry.New(telemetry.Config{}).Handler())
+	log := slog.New(slog.DiscardHandler)
+	api := httpapi.New(httpapi.Config{Log: log, Metrics: telemetry.New(log)})
+	server := httptest.NewServer(api.Handler())
 	t.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
 }

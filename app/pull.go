@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -31,25 +32,23 @@ func (p *program) pull(ctx context.Context, args []string) error {
 	if len(rest) > 1 {
 		return &usageError{fmt.Errorf("pull takes one model, got %q", rest)}
 	}
-	if len(rest) == 1 {
-		p.setVariable("MODEL_WEIGHTS", rest[0])
-	}
-	p.setVariable("MODEL_REVISION", *revision)
-	p.setVariable("SAVE_WEIGHTS", *out)
-	p.setVariable("PRECISION", *precision)
-	if err := p.configure(); err != nil {
-		return err
-	}
-	needed, err := p.pullPrecision()
+	cfg, log, err := configure(override(p.environ, map[string]string{
+		"MODEL_WEIGHTS": strings.Join(rest, ""), "MODEL_REVISION": *revision, "SAVE_WEIGHTS": *out, "PRECISION": *precision,
+	}), p.stderr)
 	if err != nil {
 		return err
 	}
-	dir, err := p.prepare(ctx, needed)
+	l := p.loader(cfg, log)
+	needed, err := l.pullPrecision()
+	if err != nil {
+		return err
+	}
+	dir, err := l.prepare(ctx, needed)
 	if err != nil {
 		return err
 	}
 	if needed == "" { // GPUs have no use for matrices in a CPU's layout
-		if err := p.prepack(ctx, dir); err != nil {
+		if err := l.prepack(ctx, dir); err != nil {
 			return err
 		}
 	}
@@ -59,20 +58,20 @@ func (p *program) pull(ctx context.Context, args []string) error {
 
 // pullPrecision is the precision for where serve is going to run the model, where
 // PRECISION does not say: with DEVICE=cuda the GPU need not be in this machine.
-func (p *program) pullPrecision() (model.Precision, error) {
-	if p.cfg.Device == config.CUDA {
+func (l *loader) pullPrecision() (model.Precision, error) {
+	if l.cfg.Device == config.CUDA {
 		return model.FP16, nil
 	}
-	if !p.cfg.UseGPUs() {
+	if !l.cfg.UseGPUs() {
 		return "", nil
 	}
-	library, err := findLibrary(p.cfg.Library, libraryFolders())
+	library, err := findLibrary(l.cfg.Library, libraryFolders())
 	if err != nil {
 		return "", nil // nor can it be told whether there are GPUs
 	}
-	g, err := p.openGPUs(library)
+	g, err := l.openGPUs(library)
 	if err != nil {
-		p.log.Info("the model is exported for the CPU", "no_gpu", oneLine(err))
+		l.log.Info("the model is exported for the CPU", "no_gpu", oneLine(err))
 		return "", nil
 	}
 	return g.precision(), g.close()
@@ -81,18 +80,18 @@ func (p *program) pullPrecision() (model.Precision, error) {
 // prepack opens the model once, which leaves its weights prepacked in the folder:
 // serve may not be able to write there. Without ONNX Runtime's library, which
 // fetching and exporting can do without, serve has to do it.
-func (p *program) prepack(ctx context.Context, dir string) error {
+func (l *loader) prepack(ctx context.Context, dir string) error {
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
 		return err
 	}
-	opts := p.openOptions(manifest.Spec, 0)
+	opts := cpuOptions(l.cfg, l.log, manifest.Spec, 0)
 	if opts.NoPrepack {
 		return nil
 	}
-	rt, _, err := p.openRuntime()
+	rt, _, err := l.openRuntime()
 	if err != nil {
-		p.log.Warn("the weights are not prepacked", "error", err)
+		l.log.Warn("the weights are not prepacked", "error", err)
 		return nil
 	}
 	m, err := rt.Open(ctx, dir, opts)

@@ -163,24 +163,31 @@ func startRecording(t *testing.T, recording *recordingRuntime, onListenerClose f
 	return r
 }
 
+// loaderOf makes the loader of a program's configuration.
+func loaderOf(t *testing.T, p *program) *loader {
+	cfg, log, err := configure(p.environ, p.stderr)
+	require.NoError(t, err)
+	return p.loader(cfg, log)
+}
+
 // startProgram serves with a program until it is ready.
 func startProgram(t *testing.T, p *program, onListenerClose func(api http.Handler)) *running {
 	logs, stderr := io.Pipe()
 	p.stderr = stderr
 	r := &running{result: make(chan error, 1)}
-	require.NoError(t, p.configure())
+	cfg, log, err := configure(p.environ, p.stderr)
+	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	border, err := p.openBorder(t.Context())
+	front, err := openFrontend(t.Context(), cfg, log)
 	require.NoError(t, err)
-	p.metrics = border.metrics
-	s := &server{cfg: p.cfg, log: p.log, border: border, load: p.load,
-		listener: &closeHook{Listener: listener, before: func() { onListenerClose(border.api.Handler()) }}}
+	s := &server{loader: p.loader(cfg, log), frontend: front,
+		listener: &closeHook{Listener: listener, before: func() { onListenerClose(front.api.Handler()) }}}
 	ctx, cancel := context.WithCancel(t.Context())
 	r.stop, r.url = cancel, "http://"+listener.Addr().String()
 	go func() {
 		defer stderr.Close()
-		r.result <- errors.Join(s.run(ctx), border.Close())
+		r.result <- errors.Join(s.run(ctx), front.Close())
 	}()
 	logged(t, logs, "ready")
 	return r

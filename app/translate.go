@@ -40,35 +40,32 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 		return &usageError{errors.New("translate needs --from and --to, such as --from en --to fr")}
 	case len(texts) > 0 && len(*files) > 0:
 		return &usageError{errors.New("translate takes texts or files, not both")}
-	case flags.Changed("beams"):
-		p.setVariable("NUM_BEAMS", strconv.Itoa(*beams))
 	}
-	p.quiet()
-	if err := p.configure(); err != nil {
-		return err
+	environ := quiet(p.environ)
+	if flags.Changed("beams") {
+		environ = override(environ, map[string]string{"NUM_BEAMS": strconv.Itoa(*beams)})
 	}
-	// The limits are for strangers' requests, not for a command line.
-	p.cfg.MaxRecords, p.cfg.MaxChars = max(p.cfg.MaxRecords, chunkLines, len(texts)), math.MaxInt
-	p.cfg.MaxSentences, p.cfg.MaxTokens = math.MaxInt, math.MaxInt
-	b, err := p.load(ctx)
+	cfg, log, err := configure(environ, p.stderr)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	// The limits are for strangers' requests, not for a command line.
+	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, len(texts)), math.MaxInt
+	cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt
+	m, err := p.loader(cfg, log).load(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
 
-	job := &lineJob{service: b.service, from: *from, to: *to, out: p.stdout}
-	if len(texts) > 0 {
+	job := &lineJob{service: m.service, from: *from, to: *to, out: p.stdout}
+	switch {
+	case len(texts) > 0:
 		return job.translate(ctx, "argument", 1, texts)
+	case len(*files) > 0:
+		return job.readFiles(ctx, *files)
 	}
-	if len(*files) == 0 {
-		return job.readAll(ctx, "line", p.stdin)
-	}
-	for _, name := range *files {
-		if err := job.readFile(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return job.readAll(ctx, "line", p.stdin)
 }
 
 // lineJob translates lines and prints the translations.
@@ -78,13 +75,19 @@ type lineJob struct {
 	out      io.Writer
 }
 
-func (j *lineJob) readFile(ctx context.Context, name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
+func (j *lineJob) readFiles(ctx context.Context, names []string) error {
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		err = j.readAll(ctx, name+" line", f)
+		f.Close()
+		if err != nil {
+			return err
+		}
 	}
-	defer f.Close()
-	return j.readAll(ctx, name+" line", f)
+	return nil
 }
 
 // chunk is some lines that follow each other.

@@ -68,8 +68,7 @@ func TestWorkers(t *testing.T) {
 						return gpuOpenings{o.gpus, o}, err
 					},
 				}
-				require.NoError(t, p.configure())
-				b, err := p.load(t.Context())
+				b, err := loaderOf(t, p).load(t.Context(), nil)
 				require.NoError(t, err, log.String())
 				require.NoError(t, b.Close())
 				assert.Equal(t, want, o.verify)

@@ -10,12 +10,12 @@ import (
 var ErrInput = errors.New("input that the model cannot take")
 
 // ErrLost means that what a model runs on does not work any more, after a fault of a
-// GPU: every call of the model fails from now on, and the process must be started anew
+// GPU: every call of the model fails from now on, and the process must be restarted
 // to use that GPU again. Models on others are not affected.
 var ErrLost = errors.New("the device is lost")
 
 // Panic is what a model panics with where the fault arose on a goroutine of its own,
-// whose stack whoever recovers does not see.
+// whose stack is not seen where it is recovered.
 type Panic struct {
 	Value any    // what was passed to panic
 	Stack []byte // where

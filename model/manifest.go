@@ -22,6 +22,7 @@ const (
 	WeightsFile    = "weights.bin" // external data of all graphs
 	PieceModelFile = "sentencepiece.bpe.model"
 	VocabFile      = "vocab.json"
+	TokenizerFile  = "tokenizer.json" // all of a tokenizer, in the form of Hugging Face's library
 	// The graphs for package model/cuda. An int8 export has none.
 	CUDAEncoderFile = "encoder.device.onnx"
 	CUDADecoderFile = "decoder.device.onnx"
@@ -30,7 +31,7 @@ const (
 )
 
 // ManifestFormat is the version of the exported folder's layout and graphs. It
-// changes whenever a folder that an older build exported must be exported anew.
+// changes whenever a folder that an older build exported must be exported again.
 const ManifestFormat = 2
 
 // Precision is how an exported model stores its weights and computes.
@@ -58,7 +59,10 @@ type Manifest struct {
 	Source    string    `json:"source"`             // repository, URL or folder that the checkpoint came from
 	Revision  string    `json:"revision,omitempty"` // its commit, where the source has one
 	Precision Precision `json:"precision"`
-	Spec      Spec      `json:"spec"`
+	// Family is the name of the model's family; "" in exports of builds that knew
+	// only one. See package model/family.
+	Family string `json:"family,omitempty"`
+	Spec   Spec   `json:"spec"`
 	// Languages are the codes of the languages that the model translates
 	// between, sorted.
 	Languages []string        `json:"languages"`
@@ -118,6 +122,26 @@ func (m *Manifest) Write(dir string) error {
 		return err
 	}
 	return replaceFile(filepath.Join(dir, ManifestFile), append(raw, '\n'))
+}
+
+// Check compares files of the exported folder dir with the manifest, see [CheckFiles]:
+// those with the names, or all where there are none.
+func (m *Manifest) Check(ctx context.Context, dir string, policy Verify, names ...string) error {
+	files := m.Files
+	if len(names) > 0 {
+		files = map[string]File{}
+	}
+	for _, name := range names {
+		want, ok := m.Files[name]
+		if !ok {
+			return fmt.Errorf("%s has no %s, an older build exported it: delete the folder and export again", dir, name)
+		}
+		files[name] = want
+	}
+	if err := CheckFiles(ctx, dir, files, policy); err != nil {
+		return fmt.Errorf("%w: delete %s and export again", err, dir)
+	}
+	return nil
 }
 
 // HashFile reads a file's size and checksum.

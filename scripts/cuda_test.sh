@@ -14,7 +14,7 @@ onnxruntime=build/onnxruntime-cuda standin=build/standin sources=scripts/gpu_che
 
 mkdir -p "$standin"
 "${CC:-cc}" -O3 -march=native -std=gnu11 -Wall -Wextra -fPIC -shared -pthread \
-  -Imodel/cuda/driver -Imodel/cuda/kernels -Imodel/cpu/ops/include "$sources"/*.c model/cuda/kernels/kernels.c \
+  -Imodel/cuda/driver -Imodel/cuda/kernels -Imodel/onnxruntime/include "$sources"/*.c model/cuda/kernels/kernels.c \
   -Wl,-soname,libcuda.so.1 -Wl,--version-script="$sources/exports.map" -lm -o "$standin/libcuda.so.1"
 for name in libcudart.so.13 libcublas.so.13 libcublasLt.so.13 libcurand.so.10; do
   ln -sf libcuda.so.1 "$standin/$name"

@@ -58,7 +58,8 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-// Gate lets callers in. It is safe for concurrent use.
+// Gate lets callers in. It is safe for concurrent use. A nil *Gate lets everybody in and
+// counts nothing.
 type Gate struct {
 	keys    *keyring // nil where everybody is let in
 	clients *clients
@@ -112,6 +113,9 @@ func (g *Gate) Watch(ctx context.Context) {
 // them, WWW-Authenticate and Retry-After, and for callers with limits RateLimit and
 // RateLimit-Policy; it does not answer.
 func (g *Gate) Enter(c *gin.Context, fieldKey string) error {
+	if g == nil {
+		return nil
+	}
 	who, err := g.identify(c, fieldKey)
 	if err != nil {
 		stranger := g.clients.of(addressOf(c))
@@ -131,7 +135,7 @@ func (g *Gate) Enter(c *gin.Context, fieldKey string) error {
 // *LimitError where its address has sent too many requests without a valid key, so
 // that the body is not worth reading. Nothing is counted but that refusal.
 func (g *Gate) MustReadKey(c *gin.Context, queryKey string) (bool, error) {
-	if g.keys == nil {
+	if !g.NeedsKeys() {
 		return false, nil
 	}
 	if _, err := g.identify(c, queryKey); !errors.Is(err, ErrNoKey) {
@@ -155,6 +159,9 @@ func (g *Gate) MustReadKey(c *gin.Context, queryKey string) (bool, error) {
 // where waiting does not help; nothing is charged then. The headers are as for
 // Enter.
 func (g *Gate) Charge(c *gin.Context, characters int) error {
+	if g == nil {
+		return nil
+	}
 	value, _ := c.Get(callerKey)
 	who, ok := value.(*caller)
 	if !ok {
@@ -177,7 +184,7 @@ var errNotEntered = errors.New("characters are charged before the request was le
 const callerKey = "dragoman/access.caller"
 
 // NeedsKeys says whether only those are let in who have a key.
-func (g *Gate) NeedsKeys() bool { return g.keys != nil }
+func (g *Gate) NeedsKeys() bool { return g != nil && g.keys != nil }
 
 // Name is the name of the key that a request was let in with. It is for logs and
 // metrics: names come from the keys file, so there are not many. It is "" where

@@ -30,6 +30,9 @@ func (e *LimitError) RetryAfter() int {
 	return max(1, int(math.Ceil(e.Wait.Seconds())))
 }
 
+// Quota says whether the limit is one that a client comes back to later.
+func (e *LimitError) Quota() bool { return e.Limit == charactersLimit && e.Rate.Quota() }
+
 // TooLargeError turns a request away that has more characters than its caller may
 // ever send at once; 413 is right for it.
 type TooLargeError struct {

@@ -52,6 +52,10 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%d/%.1s", r.N, r.span())
 }
 
+// Quota says whether a rate of characters is one that a client comes back to later, rather
+// than one on its speed.
+func (r Rate) Quota() bool { return r.Per >= time.Hour }
+
 // of names a rate of something: 10 requests per second.
 func (r Rate) of(what string) string { return fmt.Sprintf("%d %s per %s", r.N, what, r.span()) }
 

@@ -12,8 +12,10 @@ package body
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"dragoman/app/admission"
@@ -68,6 +70,26 @@ func Account(r *http.Request, caller func() string) {
 	if b := of(r); b != nil {
 		b.caller = caller
 	}
+}
+
+// ErrBroken is the error of a body that cannot be read, but for the bounds.
+var ErrBroken = errors.New("the body could not be read: it ends too early or is framed wrongly")
+
+// Read reads the body of a request. It fails with an error of the bounds, see
+// [Bounds.Serve], or with [ErrBroken]. On success it also ends the deadline on reading: it
+// must not end the work that follows.
+func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	raw, err := io.ReadAll(r.Body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, admission.ErrFull):
+		return nil, fmt.Errorf("read the body: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	// Not every server under test has deadlines; the real one has.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	return raw, nil
 }
 
 // bodyKey is where the body of a request is in its context.

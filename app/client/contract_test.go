@@ -185,16 +185,6 @@ func TestContractOfBrokenStreams(t *testing.T) {
 	assert.Equal(t, Error{Code: CodeUnfinished, Field: "payload.records[0].text", Message: "no end", RequestID: "r1"}, *requireError(t, err))
 }
 
-// Constants for all codes, and no others.
-func TestContractOfCodes(t *testing.T) {
-	assert.ElementsMatch(t, httpapi.ErrorCodes(), []string{
-		CodeInvalidJSON, CodeUnknownField, CodeDuplicateField, CodeMissingField, CodeWrongType, CodeInvalidValue, CodeInvalidOption,
-		CodeInvalidText, CodeInvalidHeader, CodeUnknownLanguage, CodeTextTooLong, CodeUnauthorized, CodeNotFound, CodeMethodNotAllowed,
-		CodeBodyTimeout, CodeBodyTooLarge, CodeTooManyRecords, CodeTooManySentences, CodeTooManyTokens, CodeTooManyCharacters, CodeTooLarge, CodeUnsupportedMedia, CodeUnfinished,
-		CodeRateLimited, CodeInternal, CodeBusy, CodeNotReady, CodeStuck, CodeShuttingDown, CodeTimeout,
-	})
-}
-
 func TestContractOfOtherRoutes(t *testing.T) {
 	c, api := contract(t, Config{}, access.Config{})
 	languages, err := c.Languages(t.Context())

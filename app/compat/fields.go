@@ -2,20 +2,18 @@ package compat
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"mime"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/wording"
+	"dragoman/app/body"
+	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 )
 
 // maxPairs bounds the fields of a form, as net/url does, those of an object, and the
@@ -31,21 +29,16 @@ type Fields struct {
 	form   url.Values // each with at least one value
 }
 
-// ReadFields reads the request's query and body. On success it also ends the
-// deadline on reading that the middleware may have set for the body: it must not
-// end the work that follows.
-func ReadFields(c *gin.Context) (Fields, error) {
+// readFields reads the request's query and body.
+func readFields(c *gin.Context) (Fields, error) {
 	r := c.Request
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return Fields{}, Refuse("Invalid request: Content-Encoding is %q, send the body as it is", wording.Short(coding))
+		return Fields{}, Refuse("Invalid request: Content-Encoding is %q, send the body as it is", excerpt.Of(coding))
 	}
-	raw, err := io.ReadAll(r.Body)
+	raw, err := body.Read(c.Writer, r)
 	if err != nil {
-		return Fields{}, unreadable(err)
+		return Fields{}, err
 	}
-	// Not every server under test has deadlines; the real one has.
-	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
-
 	var fields Fields
 	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -165,7 +158,7 @@ func parseTexts(name string, array jsontext.Value) ([]string, error) {
 	texts := []string{}
 	for in.PeekKind() != ']' {
 		if len(texts) == maxPairs {
-			return nil, &RequestError{Class: TooMuch, Message: fmt.Sprintf("Invalid request: %s has more than %d texts", name, maxPairs)}
+			return nil, RefuseAs(failure.TooManyRecords, "Invalid request: %s has more than %d texts", name, maxPairs)
 		}
 		item, err := in.ReadToken()
 		switch {
@@ -202,7 +195,7 @@ func (f Fields) Bool(name string) (bool, error) {
 	case "1", "true":
 		return true, nil
 	}
-	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, wording.Short(raw))
+	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, excerpt.Of(raw))
 }
 
 // Given says whether a field has a value other than an empty one.

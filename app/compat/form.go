@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dragoman/app/wording"
+	"dragoman/app/excerpt"
 )
 
 // parseForm parses name=value pairs, in a query or a form.
@@ -41,7 +41,7 @@ func parseMultipart(raw []byte, boundary string) (url.Values, error) {
 	// With this much memory no file goes to the disk.
 	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
 	if err != nil {
-		return nil, Refuse("Invalid request: the form could not be read: %s", wording.Short(err.Error()))
+		return nil, Refuse("Invalid request: the form could not be read: %s", excerpt.Of(err.Error()))
 	}
 	return form.Value, nil
 }

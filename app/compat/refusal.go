@@ -2,48 +2,61 @@ package compat
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
-	"os"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/admission"
-	"dragoman/app/wording"
+	"dragoman/app/dialect"
+	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 )
 
-// unreadable is the error of a body that could not be read to its end. What the
-// middleware's limits say goes on as it is.
-func unreadable(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, admission.ErrFull) {
-		return fmt.Errorf("read the body: %w", err)
+// Refuse makes the failure of an invalid request, in the words of its API.
+func Refuse(format string, args ...any) error {
+	return RefuseAs(failure.InvalidValue, format, args...)
+}
+
+// RefuseAs is [Refuse] for another kind of failure.
+func RefuseAs(kind failure.Kind, format string, args ...any) error {
+	f := failure.New(kind, "", format, args...)
+	f.Verbatim = true
+	return f
+}
+
+// Message is a failure's message as the APIs have them: a sentence.
+func Message(f *failure.Failure) string {
+	if f.Verbatim || f.Message == "" {
+		return f.Message
 	}
-	return Refuse("Invalid request: the body could not be read: it ends too early or is framed wrongly")
+	message := strings.ToUpper(f.Message[:1]) + f.Message[1:]
+	if f.Kind == failure.Internal {
+		return message // whose end, the request's id, people copy
+	}
+	return message + "."
 }
 
 // invalidJSON tells the sender what is wrong with a body that should be an object.
 func invalidJSON(err error) error {
-	var refused *RequestError
+	var refused *failure.Failure
 	if errors.As(err, &refused) {
 		return refused
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return Refuse("Invalid JSON format: the body is %s, expected an object", wording.Kind(semantic.JSONKind))
+		return Refuse("Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(semantic.JSONKind))
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return Refuse("Invalid request: %s appears twice", wording.Short(syntactic.JSONPointer.LastToken()))
+			return Refuse("Invalid request: %s appears twice", excerpt.Of(syntactic.JSONPointer.LastToken()))
 		}
-		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, wording.Short(syntactic.Err.Error()))
+		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
 	return Refuse("Invalid JSON format: the body ends too early")
 }
 
 // wrongType is the error of a field with another kind of value than is wanted.
 func wrongType(name string, value jsontext.Value, wanted string) error {
-	return Refuse("Invalid request: %s is %s, expected %s", name, wording.Kind(value.Kind()), wanted)
+	return Refuse("Invalid request: %s is %s, expected %s", name, dialect.JSONKind(value.Kind()), wanted)
 }

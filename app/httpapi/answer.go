@@ -1,12 +1,8 @@
 package httpapi
 
 import (
-	"fmt"
 	"math"
-	"strings"
 	"time"
-
-	"github.com/gin-gonic/gin"
 
 	"dragoman/app/translate"
 )
@@ -64,39 +60,3 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 
 // milliseconds has microseconds as its smallest unit.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// tally counts what the headers and the log say of an answer.
-type tally struct {
-	hits, misses int
-	flags        map[string]int
-}
-
-func (t *tally) add(r translate.Result) {
-	if r.Decoded {
-		t.misses++
-	} else if r.Cached {
-		t.hits++
-	}
-	for _, name := range r.Flags.Names() {
-		if t.flags == nil {
-			t.flags = map[string]int{}
-		}
-		t.flags[name]++
-	}
-}
-
-// header sets the headers that say how the answer was made.
-func (t *tally) header(c *gin.Context) {
-	c.Set(cachedKey, t.hits)
-	c.Header(cacheHeader, fmt.Sprintf("hits=%d, misses=%d", t.hits, t.misses))
-	var flags []string
-	for _, name := range translate.FlagNames() {
-		if n := t.flags[name]; n > 0 {
-			flags = append(flags, fmt.Sprintf("%s=%d", name, n))
-		}
-	}
-	if len(flags) > 0 {
-		c.Set(flagsKey, strings.Join(flags, " "))
-		c.Header(flagsHeader, strings.Join(flags, ", "))
-	}
-}

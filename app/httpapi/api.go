@@ -7,21 +7,24 @@
 package httpapi
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/compat/deepl"
+	"dragoman/app/compat/libretranslate"
+	"dragoman/app/dialect"
+	"dragoman/app/failure"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
-	"dragoman/app/translate"
 	"dragoman/app/webpage"
 )
 
@@ -32,20 +35,6 @@ const (
 	readyPath       = "/readyz"
 	metricsPath     = "/metrics"
 
-	// cacheHeader says how many records of an answer were there already and how many
-	// were decoded for it, as a dictionary of structured fields (RFC 9651):
-	//
-	//	Dragoman-Cache: hits=3, misses=1
-	//
-	// Records that needed neither, such as blank ones, are in neither number. It has
-	// a name of its own because X-Cache and Cache-Status belong to the caches of
-	// whole answers that may stand before the service.
-	cacheHeader = "Dragoman-Cache"
-
-	// flagsHeader says for each flag how many records of an answer have it, in the same
-	// form. It is missing where there are none.
-	flagsHeader = "Dragoman-Flags"
-
 	// bodyTimeout is how long a request's body may take to arrive.
 	bodyTimeout = 30 * time.Second
 )
@@ -53,22 +42,13 @@ const (
 // probes are the routes that monitoring asks for all the time.
 var probes = []string{healthPath, readyPath, metricsPath}
 
-// Translator is the use case behind the API. It is safe for concurrent use.
-type Translator interface {
-	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
-	Stream(ctx context.Context, req translate.Request, yield func(i int, r translate.Result) error) error
-	Languages() []string
-	Healthy() error // fails where translations do not go on
-	Detects() bool  // the source language may be translate.Auto
-	// Detect is for services that detect languages.
-	Detect(text string) (code string, confidence float64, ok bool)
-}
-
-// Model says which model translates, for GET /.
+// Model says which model translates, for GET / and the metrics.
 type Model struct {
 	Source    string `json:"source"`
 	Revision  string `json:"revision,omitempty"`
 	Precision string `json:"precision"`
+	Note      string `json:"note,omitempty"` // what to know before judging its translations
+	Device    string `json:"-"`              // that it runs on
 }
 
 // Config is what an [API] works with.
@@ -94,15 +74,11 @@ type Config struct {
 // API serves the routes. It is safe for concurrent use.
 type API struct {
 	cfg      Config
+	server   *dialect.Server // behind the APIs
 	bodies   *body.Bounds
-	served   atomic.Pointer[served] // nil until Ready
+	model    atomic.Pointer[Model] // nil until Ready
+	info     *prometheus.GaugeVec  // of the model
 	draining atomic.Bool
-}
-
-// served is what an API has once it is ready.
-type served struct {
-	translator Translator
-	model      Model
 }
 
 // New makes an API that is not ready yet.
@@ -110,16 +86,46 @@ func New(cfg Config) *API {
 	if cfg.Memory == nil {
 		cfg.Memory = admission.New(256 * cfg.MaxBodyBytes)
 	}
-	return &API{cfg: cfg, bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout})}
+	a := &API{
+		cfg: cfg,
+		server: dialect.New(dialect.Config{
+			MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Registry: cfg.Metrics.Registry(),
+		}),
+		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout}),
+	}
+	a.info = a.newMetrics(cfg.Metrics.Registry())
+	return a
 }
 
 // Ready starts translating.
-func (a *API) Ready(t Translator, m Model) { a.served.Store(&served{t, m}) }
+func (a *API) Ready(t dialect.Translator, m Model) {
+	a.model.Store(&m)
+	a.info.Reset()
+	a.info.With(m.labels(a.cfg.Version)).Set(1)
+	a.server.Ready(t)
+}
 
 // IsReady says whether new requests are welcome.
-func (a *API) IsReady() bool {
-	served := a.served.Load()
-	return served != nil && !a.draining.Load() && served.translator.Healthy() == nil
+func (a *API) IsReady() bool { return a.unready() == nil }
+
+// unready is why new requests are not welcome; nil while they are.
+func (a *API) unready() error {
+	if a.draining.Load() {
+		return failure.New(failure.ShuttingDown, "", "the service is shutting down")
+	}
+	t, err := a.server.Translator()
+	if err != nil {
+		return err
+	}
+	return unhealthy(t)
+}
+
+// unhealthy is why translations do not go on; nil while they do.
+func unhealthy(t dialect.Translator) error {
+	if err := t.Healthy(); err != nil {
+		return failure.New(failure.Stuck, "", "%s", err)
+	}
+	return nil
 }
 
 // Drain makes the readiness probe fail. Requests are still served.
@@ -153,34 +159,41 @@ func (a *API) router() *gin.Engine {
 	router.ForwardedByClientIP = false // access.Proxies knows better
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
-	var known dialects // of the routes, once they are there
-	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic,
-		func(c *gin.Context) {
-			if fail := known.of(c); fail != nil {
-				c.Set(dialectKey, fail)
-			}
-		})
+	native := a.native()
+	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.Speak)
 	if a.cfg.CORS != nil {
 		router.Use(a.cfg.CORS)
 	}
-	router.Use(a.limitBody)
-
-	inside := router.Group("", a.admit)
-	inside.POST(translationPath, a.translation)
-	inside.POST(translationPath+"/stream", a.stream)
-	known = a.mountDropIns(router)
-	a.mountPages(router)
-	watched := map[string]gin.HandlerFunc{healthPath: a.health, readyPath: a.readiness}
-	if a.cfg.Metrics != nil {
-		watched[metricsPath] = gin.WrapH(a.cfg.Metrics.Handler())
+	dropIns := []dialect.Dialect{libretranslate.New(a.server), deepl.New(a.server)}
+	for _, api := range append(dropIns, native) {
+		api.Mount(router, a.limitBody)
 	}
-	for path, handler := range watched {
-		router.GET(path, handler)
-		router.HEAD(path, handler)
+	a.mountPages(router.Group("", a.limitBody))
+	// What no route takes is answered as the API does that is the nearest.
+	nearest := func(c *gin.Context) {
+		for _, api := range dropIns {
+			if api.Owns(c.Request.URL.Path) {
+				api.Speak(c)
+			}
+		}
 	}
-	router.NoRoute(a.NotFound)
-	router.NoMethod(a.noMethod)
+	router.NoRoute(nearest, a.limitBody, a.notFound)
+	router.NoMethod(nearest, a.limitBody, a.noMethod)
 	return router
+}
+
+// native is the service's own API.
+func (a *API) native() dialect.Dialect {
+	routes := []dialect.Route{
+		{Methods: "POST", Path: translationPath, Handler: a.translation},
+		{Methods: "POST", Path: translationPath + "/stream", Handler: a.stream},
+		{Methods: "GET", Path: healthPath, Handler: a.health},
+		{Methods: "GET", Path: readyPath, Handler: a.readiness},
+	}
+	if a.cfg.Metrics != nil {
+		routes = append(routes, dialect.Route{Methods: "GET", Path: metricsPath, Handler: gin.WrapH(a.cfg.Metrics.Handler())})
+	}
+	return dialect.Dialect{Routes: routes, Render: render}
 }
 
 // noMethod answers requests with a method that no route of the path takes. Only OPTIONS,
@@ -192,12 +205,12 @@ func (a *API) noMethod(c *gin.Context) {
 		c.Status(http.StatusNoContent)
 		return
 	}
-	a.fail(c, problem(codeMethod, "", "this path takes %s", allowed))
+	a.server.Fail(c, failure.New(failure.NoMethod, "", "this path takes %s", allowed))
 }
 
-// NotFound answers requests for what there is not.
-func (a *API) NotFound(c *gin.Context) {
-	a.fail(c, problem(codeNotFound, "", "there is nothing at this path, see / for what there is"))
+// notFound answers requests for what does not exist.
+func (a *API) notFound(c *gin.Context) {
+	a.server.Fail(c, failure.New(failure.NotFound, "", "there is nothing at this path, see / for what there is"))
 }
 
 // index serves GET /: what this is.
@@ -209,18 +222,16 @@ func (a *API) index(c *gin.Context) {
 		Translation string `json:"translation"`
 		Languages   string `json:"languages"`
 	}{Name: "dragoman", Version: a.cfg.Version, Translation: "POST " + translationPath, Languages: languagesURL(c.Request)}
-	if served := a.served.Load(); served != nil {
-		answer.Model = &served.model
-	}
+	answer.Model = a.model.Load()
 	c.PureJSON(http.StatusOK, answer)
 }
 
 // health serves GET /healthz: the process answers, and its model does not hang. Whoever
-// starts processes anew, as Kubernetes does, asks for it.
+// restarts processes, as Kubernetes does, asks for it.
 func (a *API) health(c *gin.Context) {
-	if served := a.served.Load(); served != nil {
-		if err := served.translator.Healthy(); err != nil {
-			a.fail(c, problem(codeStuck, "", "%s", err))
+	if t, err := a.server.Translator(); err == nil {
+		if err := unhealthy(t); err != nil {
+			a.server.Fail(c, err)
 			return
 		}
 	}
@@ -229,17 +240,8 @@ func (a *API) health(c *gin.Context) {
 
 // readiness serves GET /readyz: new requests are welcome.
 func (a *API) readiness(c *gin.Context) {
-	served := a.served.Load()
-	switch {
-	case a.draining.Load():
-		a.fail(c, problem(codeShuttingDown, "", "the service is shutting down"))
-		return
-	case served == nil:
-		a.fail(c, problem(codeNotReady, "", "the model is loading"))
-		return
-	}
-	if err := served.translator.Healthy(); err != nil {
-		a.fail(c, problem(codeStuck, "", "%s", err))
+	if err := a.unready(); err != nil {
+		a.server.Fail(c, err)
 		return
 	}
 	c.PureJSON(http.StatusOK, gin.H{"status": "ready"})

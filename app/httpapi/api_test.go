@@ -107,10 +107,14 @@ func refuse(ctx context.Context, i int, text string) error {
 const maxBody = 2000
 
 // newAPI makes an API that is ready, and the buffer that its log goes to.
-func newAPI() (*API, *bytes.Buffer) {
+func newAPI(settings ...func(*Config)) (*API, *bytes.Buffer) {
 	var log bytes.Buffer
-	a := New(Config{Version: "v1.2", MaxBodyBytes: maxBody, RequestTimeout: 50 * time.Millisecond,
-		Log: slog.New(slog.NewTextHandler(&log, nil))})
+	cfg := Config{Version: "v1.2", MaxBodyBytes: maxBody, RequestTimeout: 50 * time.Millisecond,
+		Log: slog.New(slog.NewTextHandler(&log, nil))}
+	for _, set := range settings {
+		set(&cfg)
+	}
+	a := New(cfg)
 	a.Ready(upper{}, Model{Source: "owner/name", Revision: "abc", Precision: "int8"})
 	return a, &log
 }
@@ -233,8 +237,7 @@ func TestTextsAreNotLogged(t *testing.T) {
 }
 
 func TestClientThatLeaves(t *testing.T) {
-	a, log := newAPI()
-	a.cfg.RequestTimeout = time.Hour
+	a, log := newAPI(func(cfg *Config) { cfg.RequestTimeout = time.Hour })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := httptest.NewRequestWithContext(ctx, "POST", "/translation", strings.NewReader(payload(`[{"id":"1","text":"wait"}]`)))
@@ -274,9 +277,8 @@ func TestServerCutsSlowBodies(t *testing.T) {
 
 // The deadline of the body must not end a translation that takes longer.
 func TestServerWaitsForSlowTranslations(t *testing.T) {
-	a, _ := newAPI()
+	a, _ := newAPI(func(cfg *Config) { cfg.RequestTimeout = 400 * time.Millisecond })
 	a.bodies = body.New(body.Config{Most: maxBody, Memory: admission.New(256 * maxBody), Timeout: 250 * time.Millisecond})
-	a.cfg.RequestTimeout = 400 * time.Millisecond
 	resp, err := http.Post("http://"+serve(t, a)+"/translation", "application/json", strings.NewReader(payload(`[{"id":"1","text":"wait"}]`)))
 	require.NoError(t, err)
 	defer resp.Body.Close()

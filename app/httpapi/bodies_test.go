@@ -165,12 +165,8 @@ func TestKeysInBodies(t *testing.T) {
 
 // A body that there is no memory for gets an answer at once.
 func TestBodiesWithoutMemory(t *testing.T) {
-	a, _ := newAPI()
-	cfg := a.cfg
-	cfg.Memory = admission.New(4000)
-	require.NoError(t, cfg.Memory.Lease("another").Take(2900))
-	a = New(cfg)
-	a.Ready(upper{}, Model{})
+	a, _ := newAPI(func(cfg *Config) { cfg.Memory = admission.New(4000) })
+	require.NoError(t, a.cfg.Memory.Lease("another").Take(2900))
 	for path, status := range map[string]int{"/translation": 503, "/translate": 503, "/v2/translate": 529} {
 		w, _ := post(a.Handler(), path, bodies(500)[path], false)
 		assert.Equal(t, status, w.Code, path)

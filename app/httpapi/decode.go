@@ -1,22 +1,21 @@
 package httpapi
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
-	"os"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/admission"
+	"dragoman/app/body"
 	"dragoman/app/engine"
+	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 	"dragoman/app/translate"
-	"dragoman/app/wording"
 )
 
 // translationBody is the body of POST /translation. The pointers tell a missing
@@ -81,12 +80,12 @@ type translationRequest struct {
 // is documented: encoding/json would match names in any case, let the last of two
 // equal names win and put U+FFFD for invalid UTF-8, each of which hides a bug of
 // the sender.
-func decodeTranslation(r *http.Request, maxRecords int) (translationRequest, error) {
+func decodeTranslation(c *gin.Context, maxRecords int) (translationRequest, error) {
 	var req translationRequest
-	if err := checkMediaType(r.Header); err != nil {
+	if err := checkMediaType(c.Request.Header); err != nil {
 		return req, err
 	}
-	raw, err := readBody(r)
+	raw, err := readBody(c)
 	if err != nil {
 		return req, err
 	}
@@ -110,7 +109,7 @@ func (b translationBody) request() (translationRequest, error) {
 	case !p.ToLang.set && !p.ToLangs.set:
 		return req, missing("payload.toLang")
 	case p.ToLang.set && p.ToLangs.set:
-		return req, problem(codeInvalidValue, "payload.toLangs", "toLang and toLangs are both there: use one of them")
+		return req, failure.New(failure.InvalidValue, "payload.toLangs", "toLang and toLangs are both there: use one of them")
 	case p.Records == nil:
 		return req, missing("payload.records")
 	}
@@ -127,7 +126,7 @@ func (b translationBody) request() (translationRequest, error) {
 	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set
 	o := p.Options.value
 	if o.Beams.set && o.Beams.value == 0 || o.MaxLength.set && o.MaxLength.value == 0 {
-		return req, problem(codeInvalidValue, "payload.options", "beams and maxLength are at least 1: leave them out for the service's own")
+		return req, failure.New(failure.InvalidValue, "payload.options", "beams and maxLength are at least 1: leave them out for the service's own")
 	}
 	req.Options = translate.Options{
 		Beams: o.Beams.value, MaxLength: o.MaxLength.value, LengthPenalty: o.LengthPenalty.pointer(),
@@ -161,11 +160,11 @@ func parsePriority(field optional[string]) (engine.Priority, error) {
 	case field.value == "low":
 		return engine.Low, nil
 	}
-	return 0, problem(codeInvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", wording.Short(field.value))
+	return 0, failure.New(failure.InvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", excerpt.Of(field.value))
 }
 
 func missing(field string) error {
-	return problem(codeMissingField, field, "%s is missing or null", field)
+	return failure.New(failure.MissingField, field, "%s is missing or null", field)
 }
 
 // checkMediaType wants JSON in UTF-8 without a content coding. Insisting on the
@@ -174,34 +173,27 @@ func missing(field string) error {
 func checkMediaType(h http.Header) error {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return problem(codeMediaType, "", "Content-Type is %q: send application/json", wording.Short(h.Get("Content-Type")))
+		return failure.New(failure.MediaType, "", "Content-Type is %q: send application/json", excerpt.Of(h.Get("Content-Type")))
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return problem(codeMediaType, "", "charset is %q: send UTF-8", wording.Short(charset))
+		return failure.New(failure.MediaType, "", "charset is %q: send UTF-8", excerpt.Of(charset))
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return problem(codeMediaType, "", "Content-Encoding is %q: send the body as it is", wording.Short(coding))
+		return failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
 	}
 	return nil
 }
 
-// readBody reads a body that package body bounds.
-func readBody(r *http.Request) ([]byte, error) {
-	raw, err := io.ReadAll(r.Body)
-	var tooLarge *http.MaxBytesError
+// readBody reads a body, which must be UTF-8.
+func readBody(c *gin.Context) ([]byte, error) {
+	raw, err := body.Read(c.Writer, c.Request)
 	switch {
-	case errors.As(err, &tooLarge):
-		return nil, problem(codeBodyTooLarge, "", "the body is larger than %d bytes: send several requests", tooLarge.Limit)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, problem(codeBodyTimeout, "", "the body did not arrive in time")
-	case errors.Is(err, admission.ErrFull):
-		return nil, err
 	case err != nil:
-		return nil, problem(codeInvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly")
+		return nil, err
 	case len(raw) == 0:
-		return nil, problem(codeInvalidJSON, "", "the body is empty")
+		return nil, failure.New(failure.InvalidJSON, "", "the body is empty")
 	case !utf8.Valid(raw):
-		return nil, problem(codeInvalidJSON, "", "the body is not UTF-8 from byte %d on", invalidAt(raw))
+		return nil, failure.New(failure.InvalidJSON, "", "the body is not UTF-8 from byte %d on", invalidAt(raw))
 	}
 	return raw, nil
 }

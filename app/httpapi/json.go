@@ -8,8 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/translate"
-	"dragoman/app/wording"
+	"dragoman/app/dialect"
+	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 )
 
 // atMost makes what reads an array, and stops where it has too many items: each takes
@@ -26,7 +27,7 @@ func atMost[T any](most int) *json.Unmarshalers {
 		for in.PeekKind() != ']' {
 			if len(*list) == most {
 				field := fieldName(in.StackPointer().Parent())
-				return problem(translate.CodeTooManyRecords, field, "%s has more than %d items: send several requests", field, most)
+				return failure.New(failure.TooManyRecords, field, "%s has more than %d items: send several requests", field, most)
 			}
 			var item T
 			if err := json.UnmarshalDecode(in, &item); err != nil {
@@ -41,7 +42,7 @@ func atMost[T any](most int) *json.Unmarshalers {
 
 // explainJSON turns an error of the JSON library into one that names the field.
 func explainJSON(err error) error {
-	var tooMany *translate.Error
+	var tooMany *failure.Failure
 	if errors.As(err, &tooMany) {
 		return tooMany
 	}
@@ -49,23 +50,23 @@ func explainJSON(err error) error {
 	if errors.As(err, &semantic) {
 		field := fieldName(semantic.JSONPointer)
 		if errors.Is(err, json.ErrUnknownName) {
-			return problem(codeUnknownField, field, "%s is not a field that is known here", field)
+			return failure.New(failure.UnknownField, field, "%s is not a field that is known here", field)
 		}
 		if field == "" {
-			return problem(codeWrongType, "", "the body is %s, expected an object", wording.Kind(semantic.JSONKind))
+			return failure.New(failure.WrongType, "", "the body is %s, expected an object", dialect.JSONKind(semantic.JSONKind))
 		}
-		return problem(codeWrongType, field, "%s is %s, expected %s", field, wording.Kind(semantic.JSONKind), wantedKind(field))
+		return failure.New(failure.WrongType, field, "%s is %s, expected %s", field, dialect.JSONKind(semantic.JSONKind), wantedKind(field))
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
 		field := fieldName(syntactic.JSONPointer)
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return problem(codeDuplicateField, field, "%s appears twice", field)
+			return failure.New(failure.DuplicateField, field, "%s appears twice", field)
 		}
-		return problem(codeInvalidJSON, field, "the body is not JSON at byte %d: %s",
-			syntactic.ByteOffset, wording.Short(syntactic.Err.Error()))
+		return failure.New(failure.InvalidJSON, field, "the body is not JSON at byte %d: %s",
+			syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
-	return problem(codeInvalidJSON, "", "the body is not JSON: it ends too early")
+	return failure.New(failure.InvalidJSON, "", "the body is not JSON: it ends too early")
 }
 
 // wantedKind is what belongs into a field of translationBody.
@@ -99,7 +100,7 @@ func fieldName(p jsontext.Pointer) string {
 		if name.Len() > 0 {
 			name.WriteByte('.')
 		}
-		name.WriteString(wording.Short(token))
+		name.WriteString(excerpt.Of(token))
 	}
-	return wording.Short(name.String())
+	return excerpt.Of(name.String())
 }

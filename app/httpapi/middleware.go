@@ -14,21 +14,11 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/body"
+	"dragoman/app/dialect"
+	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 	"dragoman/app/openapi"
 	"dragoman/app/webpage"
-	"dragoman/app/wording"
-)
-
-const (
-	requestIDHeader = "X-Request-Id"
-
-	// Keys of what handlers leave in gin's context for the access log.
-	requestIDKey = "request_id"
-	recordsKey   = "records"
-	cachedKey    = "cached" // of the records, those that were in the cache
-	flagsKey     = "flags"  // how many records have which
-	deadlineKey  = "deadline_of_client"
-	dialectKey   = "dialect" // how errors are told on this path, see dialects
 )
 
 // requestIDPattern is what a client's request id may look like to be used: it
@@ -40,13 +30,15 @@ var quiet = append([]string{webpage.AssetsPath, openapi.FilesPath}, probes...)
 
 // requestID gives the request the id that the client sent, or a new one.
 func (a *API) requestID(c *gin.Context) {
-	id := c.GetHeader(requestIDHeader)
+	id := c.GetHeader(dialect.RequestIDHeader)
 	if !requestIDPattern.MatchString(id) {
 		id = rand.Text()
 	}
-	c.Set(requestIDKey, id)
-	c.Header(requestIDHeader, id)
+	c.Header(dialect.RequestIDHeader, id)
 }
+
+// idOf is the id of a request.
+func idOf(c *gin.Context) string { return c.Writer.Header().Get(dialect.RequestIDHeader) }
 
 // accessLog writes a line for each request, also where a panic passes: that is how an
 // answer is cut off. Texts are never in it.
@@ -67,20 +59,16 @@ func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{
-		slog.String("id", c.GetString(requestIDKey)),
+		slog.String("id", idOf(c)),
 		slog.String("method", c.Request.Method),
-		slog.String("path", wording.Short(c.Request.URL.Path)),
+		slog.String("path", excerpt.Of(c.Request.URL.Path)),
 		slog.Int("status", status),
 		slog.Duration("took", took),
 	}
 	if !complete {
 		attrs = append(attrs, slog.Bool("aborted", true))
 	}
-	for _, key := range []string{recordsKey, cachedKey, flagsKey} {
-		if n, ok := c.Get(key); ok {
-			attrs = append(attrs, slog.Any(key, n))
-		}
-	}
+	attrs = append(attrs, dialect.LogAttrs(c)...)
 	if name := access.Name(c); name != "" {
 		attrs = append(attrs, slog.String("key", name))
 	}
@@ -97,12 +85,12 @@ func (a *API) recoverPanic(c *gin.Context) {
 		if caught == nil {
 			return
 		}
-		a.cfg.Log.ErrorContext(c.Request.Context(), "panic", "id", c.GetString(requestIDKey), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
+		a.cfg.Log.ErrorContext(c.Request.Context(), "panic", "id", idOf(c), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
 		if c.Writer.Written() {
 			// The client must not take what it has for the whole answer.
 			panic(http.ErrAbortHandler)
 		}
-		a.fail(c, fmt.Errorf("panic: %v", caught))
+		a.server.Fail(c, fmt.Errorf("panic: %v", caught))
 	}()
 	c.Next()
 }
@@ -111,11 +99,11 @@ func (a *API) recoverPanic(c *gin.Context) {
 // their callers'.
 func (a *API) limitBody(c *gin.Context) {
 	if size, limit := c.Request.ContentLength, a.cfg.MaxBodyBytes; size > limit {
-		a.fail(c, problem(codeBodyTooLarge, "", "the body has %d bytes, at most %d are allowed: send several requests", size, limit))
+		a.server.Fail(c, failure.New(failure.BodyTooLarge, "", "the body has %d bytes, at most %d are allowed: send several requests", size, limit))
 		return
 	}
 	body.Account(c.Request, func() string {
-		if gate := a.cfg.Gate; gate != nil && gate.NeedsKeys() && access.Name(c) == "" {
+		if a.cfg.Gate.NeedsKeys() && access.Name(c) == "" {
 			return "" // all whose key is still to be read are one caller
 		}
 		return access.Caller(c)

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -11,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 
-	"dragoman/app/telemetry"
+	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
@@ -30,33 +28,22 @@ const eventTimeout = 30 * time.Second
 // An error before the first translation is answered as everywhere; one after it is the
 // stream's last event. A stream that ends with neither done nor error was cut off.
 func (a *API) stream(c *gin.Context) {
-	req, ctx, cancel, err := a.begin(c)
+	req, err := a.read(c)
 	if err != nil {
-		a.fail(c, err)
+		a.server.Fail(c, err)
 		return
 	}
-	defer cancel()
 	out := &eventWriter{c: c, events: strings.Contains(c.GetHeader("Accept"), eventsType)}
-	var seen tally
-	err = a.served.Load().translator.Stream(ctx, req.Request, func(_ int, r translate.Result) error {
-		seen.add(r)
-		return out.send("result", req.output(r))
-	})
+	err = a.server.Stream(c, req.Request, func(r translate.Result) error { return out.send("result", req.output(r)) })
 	switch {
 	case err == nil:
-		c.Set(cachedKey, seen.hits)
 		_ = out.send("done", gin.H{"results": out.sent}) // to a client that left
 	case out.sent == 0:
-		a.fail(c, inPayload(err))
+		a.server.Fail(c, err)
 	default:
-		_ = c.Error(err) // for the access log
-		if errors.Is(err, context.Canceled) && c.Request.Context().Err() != nil {
-			a.cfg.Metrics.Cancelled(telemetry.ClientGone)
-			return
+		if f := a.server.Explain(c, err); f.Kind != failure.ClientGone {
+			_ = out.send("error", detailOf(c, f))
 		}
-		e := a.public(c, inPayload(err))
-		a.count(c, e.Code)
-		_ = out.send("error", errorDetail{e.Code, e.Field, e.Message})
 	}
 }
 

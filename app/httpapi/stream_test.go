@@ -88,8 +88,7 @@ func (s steps) Stream(ctx context.Context, _ translate.Request, yield func(int, 
 // Each result is with the client before the next is made, and a client that leaves
 // ends the work.
 func TestStreamOverHTTP(t *testing.T) {
-	a, _ := newAPI()
-	a.cfg.RequestTimeout = time.Minute
+	a, _ := newAPI(func(cfg *Config) { cfg.RequestTimeout = time.Minute })
 	s := steps{next: make(chan string), left: make(chan error, 1)}
 	a.Ready(s, Model{})
 	ctx, leave := context.WithCancel(t.Context())

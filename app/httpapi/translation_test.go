@@ -1,16 +1,14 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/engine"
 	"dragoman/app/translate"
 )
 
@@ -54,7 +52,12 @@ func TestCacheHeader(t *testing.T) {
 		})
 	}
 	a, log := newAPI()
-	w := do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"old"},{"id":"2","text":"fail"}]`))
+	w := do(a.Handler(), "POST", "/translate", `{"q":["old","loop"],"source":"en","target":"fr"}`)
+	assert.Equal(t, "hits=1, misses=1", w.Header().Get("Dragoman-Cache"), "also of drop-ins")
+	assert.Contains(t, log.String(), "records=2 cached=1")
+
+	a, log = newAPI()
+	w = do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"old"},{"id":"2","text":"fail"}]`))
 	assert.Equal(t, 500, w.Code)
 	assert.Empty(t, w.Header().Get("Dragoman-Cache"))
 	assert.NotContains(t, log.String(), "cached=")
@@ -83,16 +86,14 @@ func TestRequestFields(t *testing.T) {
 		assert.Equal(t, 200, w.Code, w.Body)
 		assert.Contains(t, w.Body.String(), want, fields)
 	}
-	req, err := decodeTranslation(httptest.NewRequest("GET", "/", nil), 1024)
-	assert.Error(t, err, "no content type")
-	assert.Empty(t, req)
 }
 
 func TestSearchOptions(t *testing.T) {
-	r := httptest.NewRequest("POST", "/", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[],"options":
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequest("POST", "/", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[],"options":
 		{"lengthPenalty":-0.5,"noRepeatNgramSize":0,"repetitionPenalty":1.5}}}`))
-	r.Header.Set("Content-Type", "application/json")
-	req, err := decodeTranslation(r, 1024)
+	c.Request.Header.Set("Content-Type", "application/json")
+	req, err := decodeTranslation(c, 1024)
 	require.NoError(t, err)
 	penalty, size, repetition := -0.5, 0, 1.5
 	assert.Equal(t, translate.Options{LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &repetition}, req.Options)
@@ -123,16 +124,6 @@ func TestDetail(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	for want, err := range map[int]error{
-		1: engine.ErrClosed,
-		2: &engine.BusyError{Wait: 2 * time.Second},
-		3: fmt.Errorf("worker 1: %w", &engine.BusyError{Wait: 2*time.Second + 1}),
-	} {
-		assert.Equal(t, want, retryAfter(err), err)
-	}
-	assert.Equal(t, 1, retryAfter(&engine.BusyError{}), "no estimate")
-	assert.Equal(t, 1, retryAfter(engine.ErrBusy))
-
 	a, _ := newAPI()
 	w := do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"busy"}]`))
 	assert.Equal(t, "3", w.Header().Get("Retry-After"))

@@ -188,7 +188,7 @@ func parse(s scanner) Sentence {
 }
 
 // Between returns the sentence with its language and that of its translations, codes of
-// M2M100. Numbers in words are compared only where both are known.
+// languages. Numbers in words are compared only where both are known.
 func (s Sentence) Between(from, to string) Sentence {
 	s.from, s.to = from, to
 	return s

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,12 +15,16 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/cache"
 	"dragoman/app/engine"
+	"dragoman/app/failure"
 	"dragoman/app/telemetry"
+	"dragoman/app/translate"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -39,8 +44,11 @@ func golden(t *testing.T, name, got string) {
 // service is a dragoman as far as a monitor can tell: its metrics are those of the real
 // one. Only what is told of the process is made up.
 type service struct {
-	metrics *telemetry.Metrics
-	router  *gin.Engine
+	metrics      *telemetry.Metrics
+	translations *translate.Metrics
+	failures     *failure.Metrics
+	ready        prometheus.Gauge
+	router       *gin.Engine
 
 	took                 time.Duration // of a request
 	stats                engine.Stats  // of its worker
@@ -50,9 +58,11 @@ type service struct {
 
 func newService() *service {
 	gin.SetMode(gin.ReleaseMode)
+	metrics := telemetry.New(slog.New(slog.DiscardHandler))
 	s := &service{
-		metrics: telemetry.New(telemetry.Config{ErrorCodes: []string{"busy", "internal"}, Flags: []string{"loop"}}),
-		router:  gin.New(), memory: 600 << 20, started: 1e9,
+		metrics: metrics, translations: translate.NewMetrics(metrics.Registry()), failures: failure.NewMetrics(metrics.Registry()),
+		ready:  promauto.With(metrics.Registry()).NewGauge(prometheus.GaugeOpts{Name: "dragoman_ready"}),
+		router: gin.New(), memory: 600 << 20, started: 1e9,
 	}
 	s.router.Use(s.metrics.CountRequests())
 	s.router.POST("/translation", func(c *gin.Context) {
@@ -67,20 +77,11 @@ func newService() *service {
 
 // load makes the service ready.
 func (s *service) load() *service {
-	s.metrics.Watch(telemetry.Sources{
-		Engines: engines{s}, Rows: 80, Cache: caches{s}, CacheBytes: 1 << 20, Ready: func() bool { return true },
-		Model: telemetry.ModelInfo{Source: "owner/name"}, Languages: []string{"en", "fr"},
-	})
+	s.metrics.Registry().MustRegister(engine.Metrics(func() []engine.Stats { return []engine.Stats{s.stats, {}} }, 80))
+	s.metrics.Registry().MustRegister(cache.Metrics(func() cache.Stats { return s.cache }, 1<<20)...)
+	s.ready.Set(1)
 	return s
 }
-
-type (
-	engines struct{ *service }
-	caches  struct{ *service }
-)
-
-func (e engines) Stats() []engine.Stats { return []engine.Stats{e.stats, {}} }
-func (c caches) Stats() cache.Stats     { return c.cache }
 
 // post makes requests, one after the other.
 func (s *service) post(path string, times int) {
@@ -94,13 +95,13 @@ func (s *service) post(path string, times int) {
 func (s *service) work() {
 	s.post("/translation", 4)
 	s.post("/v2/translate", 1)
-	s.metrics.Refused(telemetry.QueueFull)
-	s.metrics.Failed("busy")
+	s.failures.Count(failure.New(failure.Busy, "", "busy"))
+	stages := s.translations.Stages
 	for range 8 {
-		s.metrics.Observe(telemetry.Tokenize, 200*time.Microsecond)
-		s.metrics.Observe(telemetry.Queue, 30*time.Millisecond)
-		s.metrics.Observe(telemetry.Detokenize, 100*time.Microsecond)
-		s.metrics.Translated(telemetry.Translation{From: "en", To: "fr", Outcome: telemetry.Decoded, SourceTokens: 12, TargetTokens: 15})
+		stages.Observe("tokenize", 200*time.Microsecond)
+		stages.Observe("queue", 30*time.Millisecond)
+		stages.Observe("detokenize", 100*time.Microsecond)
+		s.translations.Count("", translate.Result{Decoded: true, SourceTokens: 12, TargetTokens: 15})
 	}
 	s.stats.QueuedTokens, s.stats.QueuedSentences, s.stats.QueuedRequests = 120, 9, 5
 	s.stats.SourceTokensPerSecond = 400

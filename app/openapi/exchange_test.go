@@ -12,20 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/openapi"
-	"dragoman/app/openapi/contract"
+	"dragoman/app/openapi/contracttest"
 	"dragoman/app/webpage"
 )
 
 // newContract makes the contract of the service that the tests run.
-func newContract(t *testing.T) *contract.Contract {
+func newContract(t *testing.T) *contracttest.Contract {
 	t.Helper()
-	c, err := contract.New(document(t, describe(t)))
+	c, err := contracttest.New(document(t, describe(t)))
 	require.NoError(t, err)
 	return c
 }
 
 // call sends a request to a handler and checks what comes back against the contract.
-func call(t *testing.T, c *contract.Contract, h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+func call(t *testing.T, c *contracttest.Contract, h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, "http://service:9527"+path, strings.NewReader(body))
 	if method == http.MethodPost {
@@ -36,7 +36,7 @@ func call(t *testing.T, c *contract.Contract, h http.Handler, method, path, body
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	c.Check(t, contract.Exchange{Request: r, Sent: []byte(body), Response: w.Result(), Received: w.Body.Bytes()})
+	c.Check(t, contracttest.Exchange{Request: r, Sent: []byte(body), Response: w.Result(), Received: w.Body.Bytes()})
 	return w
 }
 
@@ -191,7 +191,7 @@ func TestAnswerToABodyThatIsLate(t *testing.T) {
 	w := httptest.NewRecorder()
 	newAPI(t, true).Handler().ServeHTTP(w, r)
 	assert.Equal(t, 408, w.Code)
-	newContract(t).Check(t, contract.Exchange{Request: r, Response: w.Result(), Received: w.Body.Bytes()})
+	newContract(t).Check(t, contracttest.Exchange{Request: r, Response: w.Result(), Received: w.Body.Bytes()})
 }
 
 // The document and its page are in the document too.
@@ -199,7 +199,7 @@ func TestAnswersOfTheDescription(t *testing.T) {
 	d := describe(t)
 	h, c := gin.New(), newContract(t)
 	h.Use(func(c *gin.Context) { c.Header("X-Request-Id", "rid") }) // as the service's router does
-	d.Register(h)
+	d.Register(h, nil)
 	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/docs"} {
 		w := call(t, c, h, "GET", path, "")
 		assert.Equal(t, 200, w.Code, path)

@@ -3,7 +3,7 @@
 //
 // The document is written by hand, in openapi.yaml. What differs from one service to the
 // next (its version, limits and languages) is filled in when it starts, at the anchors in
-// the document's x-limits; see [Config] and [Model]. Package contract holds the service to
+// the document's x-limits; see [Config] and [Model]. Package contracttest holds the service to
 // the document.
 package openapi
 
@@ -27,8 +27,6 @@ type Config struct {
 	MaxRecords   int   // translations in a request
 	MaxChars     int   // code points of a record
 	MaxBodyBytes int64 // of a request
-	// NotFound answers requests for files of the page that do not exist. Nil is a plain 404.
-	NotFound gin.HandlerFunc
 }
 
 // Model is what is known of a service once its model is loaded.
@@ -53,7 +51,7 @@ type documents struct{ json, yaml *webfile.File }
 // whole, but names no languages. It fails only where the files of the binary do not fit
 // together.
 func New(cfg Config) (*Description, error) {
-	p, err := newPage(cfg.NotFound)
+	p, err := newPage()
 	if err != nil {
 		return nil, fmt.Errorf("API page: %w", err)
 	}
@@ -107,10 +105,11 @@ func (cfg Config) values(m Model) map[string]any {
 }
 
 // Register adds the routes: the document, the page and the page's files. They cost little
-// and tell nothing about anybody, so that they need no key.
-func (d *Description) Register(router gin.IRouter) {
+// and tell nothing about anybody, so that they need no key. notFound answers requests for
+// files that do not exist.
+func (d *Description) Register(router gin.IRouter, notFound gin.HandlerFunc) {
 	for path, handler := range map[string]gin.HandlerFunc{
-		"/openapi.json": d.serveJSON, "/openapi.yaml": d.serveYAML, "/docs": d.page.serve, FilesPath: d.page.serveFile,
+		"/openapi.json": d.serveJSON, "/openapi.yaml": d.serveYAML, "/docs": d.page.serve, FilesPath: d.page.serveFile(notFound),
 	} {
 		router.GET(path, handler)
 		router.HEAD(path, handler)

@@ -28,16 +28,12 @@ var pageFiles embed.FS
 // would break behind a proxy with a prefix. Everything on it comes from the binary. It does
 // not change after newPage, so it is safe for concurrent use.
 type page struct {
-	notFound gin.HandlerFunc
-	index    *webfile.File
-	files    map[string]*webfile.File // by name, those that index.html uses
+	index *webfile.File
+	files map[string]*webfile.File // by name, those that index.html uses
 }
 
-func newPage(notFound gin.HandlerFunc) (*page, error) {
-	p := &page{notFound: notFound, files: map[string]*webfile.File{}}
-	if p.notFound == nil {
-		p.notFound = func(c *gin.Context) { http.NotFound(c.Writer, c.Request) }
-	}
+func newPage() (*page, error) {
+	p := &page{files: map[string]*webfile.File{}}
 	const script, style = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 	var err error
 	if p.index, err = readFile(pageFiles, "page/index.html", "text/html; charset=utf-8"); err != nil {
@@ -79,22 +75,24 @@ func (p *page) serve(c *gin.Context) {
 	serve(c, p.index)
 }
 
-// serveFile answers GET of what is below /docs/.
-func (p *page) serveFile(c *gin.Context) {
-	name := strings.TrimPrefix(c.Param("file"), "/")
-	if name == "" {
-		// Relative, so that it also holds behind a proxy with a prefix.
-		c.Header("Location", "../docs")
-		c.Status(http.StatusMovedPermanently)
-		return
+// serveFile makes the handler of GET of what is below /docs/.
+func (p *page) serveFile(notFound gin.HandlerFunc) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		name := strings.TrimPrefix(c.Param("file"), "/")
+		if name == "" {
+			// Relative, so that it also holds behind a proxy with a prefix.
+			c.Header("Location", "../docs")
+			c.Status(http.StatusMovedPermanently)
+			return
+		}
+		f, ok := p.files[name]
+		if !ok {
+			notFound(c)
+			return
+		}
+		secure(c.Writer.Header())
+		serve(c, f)
 	}
-	f, ok := p.files[name]
-	if !ok {
-		p.notFound(c)
-		return
-	}
-	secure(c.Writer.Header())
-	serve(c, f)
 }
 
 // serve answers with a file. Caches ask each time whether it has changed, as it does when

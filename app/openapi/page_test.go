@@ -7,11 +7,8 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"dragoman/app/openapi"
 )
 
 // Everything that the page names is there, and nothing is elsewhere.
@@ -104,9 +101,5 @@ func TestPageCompression(t *testing.T) {
 }
 
 func TestPageNotFound(t *testing.T) {
-	cfg := config()
-	cfg.NotFound = func(c *gin.Context) { c.String(404, "ours") }
-	d, err := openapi.New(cfg)
-	require.NoError(t, err)
-	assert.Equal(t, "ours", get(routerOf(d), "/docs/nope").Body.String())
+	assert.Equal(t, "ours", get(routerOf(describe(t)), "/docs/nope").Body.String())
 }

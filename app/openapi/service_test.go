@@ -130,11 +130,11 @@ func newAPI(t *testing.T, ready bool) *httpapi.API {
 // newAPIWith makes a service that asks for keys, where there is a gate.
 func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	t.Helper()
-	site, err := webpage.New(webpage.Config{})
+	site, err := webpage.New()
 	require.NoError(t, err)
 	return httpapi.New(httpapi.Config{
 		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: 20 * time.Millisecond,
 		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
-		Metrics: telemetry.New(telemetry.Config{ErrorCodes: httpapi.ErrorCodes(), Flags: translate.FlagNames()}),
+		Metrics: telemetry.New(slog.New(slog.DiscardHandler)),
 	})
 }

@@ -39,7 +39,7 @@ type Piece struct {
 	Sentence bool
 }
 
-// Split cuts a text into pieces. lang is a language code of M2M100, such as "en" or
+// Split cuts a text into pieces. lang is the code of a language, such as "en" or
 // "zh"; where it is "", English is assumed, and where it is
 // unknown, what most languages have in common.
 // The pieces share the memory of the text. An empty text has none.

@@ -12,7 +12,7 @@ import (
 
 // BenchmarkRequest is what the middleware adds to a request: compare with "none".
 func BenchmarkRequest(b *testing.B) {
-	m := New(Config{})
+	m, _ := newMetrics()
 	for _, bench := range []struct {
 		name       string
 		middleware []gin.HandlerFunc
@@ -34,19 +34,19 @@ func BenchmarkRequest(b *testing.B) {
 }
 
 func BenchmarkStage(b *testing.B) {
-	m := New(Config{})
+	_, stages := newMetrics()
 	b.Run("no trace", func(b *testing.B) {
 		ctx := b.Context()
 		b.ReportAllocs()
 		for b.Loop() {
-			m.Stage(ctx, Tokenize).End()
+			stages.Begin(ctx, "tokenize").End()
 		}
 	})
 	b.Run("traced", func(b *testing.B) {
 		ctx, recorder := recorded(b)
 		b.ReportAllocs()
 		for b.Loop() {
-			m.Stage(ctx, Tokenize).End()
+			stages.Begin(ctx, "tokenize").End()
 		}
 		recorder.Reset()
 	})
@@ -54,25 +54,7 @@ func BenchmarkStage(b *testing.B) {
 		ctx, now := b.Context(), time.Now()
 		b.ReportAllocs()
 		for b.Loop() {
-			m.Span(ctx, Queue, now, now)
+			Span(ctx, "queue", now, now)
 		}
 	})
-}
-
-func BenchmarkTranslated(b *testing.B) {
-	m := exercised(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		m.Translated(Translation{From: "en", To: "fr", Outcome: Decoded, SourceCharacters: 80, SourceTokens: 20})
-	}
-}
-
-func BenchmarkScrape(b *testing.B) {
-	m := exercised(b)
-	handler := m.Handler()
-	r := httptest.NewRequest("GET", "/metrics", nil)
-	b.ReportAllocs()
-	for b.Loop() {
-		handler.ServeHTTP(httptest.NewRecorder(), r)
-	}
 }

@@ -1,9 +1,10 @@
-// Package telemetry is the service seen from outside: numbers for Prometheus, traces
-// for OpenTelemetry, trace ids in log lines, and profiles.
+// Package telemetry is the service seen from outside: a registry of numbers for Prometheus,
+// traces for OpenTelemetry, trace ids in log lines, and profiles.
 //
-// Numbers come in two ways. What happens is counted when it happens, by methods of
-// [Metrics] that others call at their seams. What is, or is counted elsewhere already
-// (engines, cache, readiness), is read at every scrape from [Sources].
+// Metrics are declared by the packages that they measure: engine, cache, access, translate,
+// failure and httpapi; here are those of HTTP requests, and what others declare theirs
+// with. What happens is counted when it happens, in [Counters] and [Stages]; what a package
+// counts anyway is read at every scrape.
 //
 // Every label value comes from a fixed list, so nothing that a client sends can add a
 // series: routes from the router, codes and reasons from constants, languages from the
@@ -15,7 +16,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -23,81 +23,36 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-const (
-	namespace = "dragoman"
-
-	// other is the label value of whatever is not in the label's list.
-	other = "other"
-
-	// maxScrapes is how many scrapes run side by side; one more gets 503.
-	maxScrapes = 8
-)
-
-// Config is what a [Metrics] works with.
-type Config struct {
-	// Log gets what goes wrong while metrics are read; nil drops it.
-	Log *slog.Logger
-	// ErrorCodes are the codes of all errors that the service answers with.
-	ErrorCodes []string
-	// Flags are the names of what can look wrong with a translation.
-	Flags []string
-}
+// maxScrapes is how many scrapes run side by side; one more gets 503.
+const maxScrapes = 8
 
 // Metrics are the numbers of the service, on a registry of their own. It is safe for
 // concurrent use. A nil *Metrics is off: it counts nothing.
 type Metrics struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
-
-	requests  *requestMetrics
-	languages *prometheus.CounterVec
-	texts     textMetrics
-	faults    faultMetrics
-	stages    map[Stage]prometheus.Observer
-
-	watched atomic.Pointer[watched] // nil until Watch
+	requests *requestMetrics
 }
 
-// watched is what a Metrics has after Watch.
-type watched struct {
-	sources Sources
-	source  counters // by the language of the source
-	target  counters // by that of the translation
-}
-
-// New makes metrics, with those of the Go runtime and of the process.
-func New(cfg Config) *Metrics {
-	m := &Metrics{log: cfg.Log, registry: prometheus.NewRegistry()}
-	if m.log == nil {
-		m.log = slog.New(slog.DiscardHandler)
-	}
+// New makes metrics, with those of HTTP requests, of the Go runtime and of the process. The
+// log gets what goes wrong while they are read.
+func New(log *slog.Logger) *Metrics {
+	m := &Metrics{log: log, registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.MetricsScheduler)),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newCollector(&m.watched),
 	)
-	factory := promauto.With(m.registry)
-	m.requests = newRequestMetrics(factory)
-	m.texts = newTextMetrics(factory, cfg.Flags)
-	m.faults = newFaultMetrics(factory, cfg.ErrorCodes)
-	m.stages = newStages(factory)
-	m.languages = factory.NewCounterVec(prometheus.CounterOpts{
-		Namespace: namespace, Name: "record_languages_total",
-		Help: "Results by the language of the source and by that of the translation.",
-	}, []string{"side", "language"})
+	m.requests = newRequestMetrics(promauto.With(m.registry))
 	return m
 }
 
-// Watch makes the metrics read the sources from now on, in place of any before.
-func (m *Metrics) Watch(s Sources) {
+// Registry is where packages register their metrics; nil, which package promauto takes, for
+// metrics that are off.
+func (m *Metrics) Registry() prometheus.Registerer {
 	if m == nil {
-		return
+		return nil
 	}
-	m.watched.Store(&watched{
-		sources: s,
-		source:  newCounters(m.languages, s.Languages, sourceSide),
-		target:  newCounters(m.languages, s.Languages, targetSide),
-	})
+	return m.registry
 }
 
 // Handler serves the metrics in the format that the scraper asks for (text,
@@ -119,34 +74,4 @@ type errorLog struct{ log *slog.Logger }
 // Println logs one line; errors of several metrics come as several.
 func (l errorLog) Println(v ...any) {
 	l.log.Warn("reading metrics", "error", strings.Join(strings.Fields(fmt.Sprintln(v...)), " "))
-}
-
-// counters are the counters of a metric by the values of its last label. They are made
-// for all values at once: each is there from the first scrape, with 0, and nothing that
-// comes later can add one.
-type counters map[string]prometheus.Counter
-
-// newCounters makes the counters of a list of values and of other ones. before are the
-// values of the labels before the last.
-func newCounters(vec *prometheus.CounterVec, values []string, before ...string) counters {
-	c := make(counters, len(values)+1)
-	for _, value := range append([]string{other}, values...) {
-		value = strings.ToValidUTF8(value, "?") // others are refused
-		c[value] = vec.WithLabelValues(append(before[:len(before):len(before)], value)...)
-	}
-	return c
-}
-
-// get returns the counter of a value; values that are not in the list share one.
-func (c counters) get(value string) prometheus.Counter {
-	if counter, ok := c[value]; ok {
-		return counter
-	}
-	return c[other]
-}
-
-// newByLabel makes a metric that counts by one label.
-func newByLabel(factory promauto.Factory, name, help, label string, values []string) counters {
-	return newCounters(factory.NewCounterVec(
-		prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, []string{label}), values)
 }

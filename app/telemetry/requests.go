@@ -51,15 +51,6 @@ func newRequestMetrics(factory promauto.Factory) *requestMetrics {
 	}
 }
 
-// histogram has buckets in seconds for every scraper, and a native histogram, within
-// 10% of any value, for those that ask for it.
-func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
-	return prometheus.HistogramOpts{
-		Namespace: namespace, Name: name, Help: help, Buckets: buckets,
-		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,
-	}
-}
-
 // CountRequests is the middleware that counts requests. It belongs before the one that
 // recovers from panics, which decides what is answered, and after [TraceRequests],
 // whose trace ids become exemplars.
@@ -109,16 +100,6 @@ func (r *request) end(c *gin.Context) {
 		m.received.WithLabelValues(r.route).Add(float64(r.body.n.Load()))
 	}
 	m.sent.WithLabelValues(r.route).Add(float64(max(0, c.Writer.Size()))) // -1 where nothing was written
-}
-
-// observe puts a time into a histogram, with the trace as its exemplar where the trace
-// is kept.
-func observe(o prometheus.Observer, took time.Duration, span trace.SpanContext) {
-	if e, ok := o.(prometheus.ExemplarObserver); ok && span.IsSampled() {
-		e.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": span.TraceID().String()})
-		return
-	}
-	o.Observe(took.Seconds())
 }
 
 // routeOf is the router's pattern that a request matched.

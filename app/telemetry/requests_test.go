@@ -48,7 +48,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		{"panic in the middle of an answer", "GET", "/cut", "code=aborted method=GET route=/cut", "aborted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := New(Config{})
+			m, _ := newMetrics()
 			router := newRouter(m.CountRequests(), recovering)
 			router.GET("/items/:id", func(c *gin.Context) { c.Status(http.StatusOK) })
 			router.GET("/odd", func(c *gin.Context) { c.Status(799) })
@@ -74,7 +74,7 @@ func TestRequestsAreCounted(t *testing.T) {
 }
 
 func TestBodiesAreCounted(t *testing.T) {
-	m := New(Config{})
+	m, _ := newMetrics()
 	router := newRouter(m.CountRequests())
 	router.POST("/all", func(c *gin.Context) {
 		text, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, 100))
@@ -103,7 +103,7 @@ func TestBodiesAreCounted(t *testing.T) {
 
 func TestStreamsAreInFlightUntilTheirEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := New(Config{})
+		m, _ := newMetrics()
 		router := newRouter(m.CountRequests())
 		w := httptest.NewRecorder()
 		router.GET("/stream", func(c *gin.Context) {
@@ -144,9 +144,9 @@ func TestTracesAreExemplars(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			provider := sdktrace.NewTracerProvider(sdktrace.WithSampler(test.sampler))
 			defer func() { assert.NoError(t, provider.Shutdown(context.Background())) }()
-			m := New(Config{})
+			m, stages := newMetrics()
 			router := newRouter(TraceRequests(provider), m.CountRequests())
-			router.GET("/", func(c *gin.Context) { m.Stage(c.Request.Context(), Tokenize).End() })
+			router.GET("/", func(c *gin.Context) { stages.Begin(c.Request.Context(), "tokenize").End() })
 			router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 
 			text := scrape(m, "application/openmetrics-text;version=1.0.0")

@@ -12,60 +12,41 @@ import (
 // scope names the code that makes the spans.
 const scope = "dragoman"
 
-// Stage is a part of a translation.
-type Stage string
+// Stages measure the parts of some work: their times go into a histogram and, where a
+// trace is recorded, into spans. They are safe for concurrent use.
+type Stages map[string]prometheus.Observer
 
-// The stages, in their order.
-const (
-	Detect     Stage = "detect"     // find out a text's language
-	Segment    Stage = "segment"    // split texts, protect markup
-	Tokenize   Stage = "tokenize"   // segments to tokens
-	Queue      Stage = "queue"      // a sentence waits to join the batch
-	Decode     Stage = "decode"     // a sentence is encoded and decoded, beside others
-	Detokenize Stage = "detokenize" // tokens to text, markup restored, what looks wrong
-)
-
-func newStages(factory promauto.Factory) map[Stage]prometheus.Observer {
-	vec := factory.NewHistogramVec(histogram("stage_duration_seconds",
-		"Time of the stages of translations: of each sentence in queue and decode, of all texts of a request in the others.",
+// NewStages makes a histogram of the times of stages. A nil registry has none.
+func NewStages(r prometheus.Registerer, name, help string, stages ...string) Stages {
+	vec := promauto.With(r).NewHistogramVec(histogram(name, help,
 		[]float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60}),
 		[]string{"stage"})
-	stages := map[Stage]prometheus.Observer{}
-	for _, s := range []Stage{Detect, Segment, Tokenize, Queue, Decode, Detokenize} {
-		stages[s] = vec.WithLabelValues(string(s))
+	s := Stages{}
+	for _, stage := range stages {
+		s[stage] = vec.WithLabelValues(stage)
 	}
-	return stages
+	return s
 }
 
-// Observe puts the time of a stage into its histogram, such as that of each of many
-// sentences. Stages that are none of the constants are dropped.
-func (m *Metrics) Observe(s Stage, took time.Duration) {
-	if m == nil {
-		return
-	}
-	if o, ok := m.stages[s]; ok {
-		o.Observe(took.Seconds())
-	}
-}
+// Observe puts the time of a stage into the histogram, such as that of each of many
+// sentences.
+func (s Stages) Observe(stage string, took time.Duration) { s[stage].Observe(took.Seconds()) }
 
 // Timer measures a stage that has begun.
 type Timer struct {
-	observer prometheus.Observer // nil where nothing is measured
-	span     trace.Span          // nil where no trace is recorded
+	observer prometheus.Observer
+	span     trace.Span // nil where no trace is recorded
 	start    time.Time
 }
 
-// Stage begins a stage, which the returned timer's End ends: its time goes into the
-// stage's histogram and, where ctx has a span that is recorded, into a span below it.
+// Begin begins a stage, which the returned timer's End ends: its time goes into the
+// histogram and, where ctx has a span that is recorded, into a span below it.
 //
-//	defer m.Stage(ctx, telemetry.Tokenize).End()
-func (m *Metrics) Stage(ctx context.Context, s Stage) Timer {
-	if m == nil {
-		return Timer{}
-	}
-	t := Timer{observer: m.stages[s], start: time.Now()}
+//	defer stages.Begin(ctx, "tokenize").End()
+func (s Stages) Begin(ctx context.Context, stage string) Timer {
+	t := Timer{observer: s[stage], start: time.Now()}
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
-		_, t.span = tracerOf(parent).Start(ctx, string(s), trace.WithTimestamp(t.start))
+		_, t.span = tracerOf(parent).Start(ctx, stage, trace.WithTimestamp(t.start))
 	}
 	return t
 }
@@ -77,20 +58,15 @@ func (t Timer) End() {
 		t.span.End()
 		kept = t.span.SpanContext()
 	}
-	if t.observer != nil {
-		observe(t.observer, time.Since(t.start), kept)
-	}
+	observe(t.observer, time.Since(t.start), kept)
 }
 
 // Span records a stage that is over as a span below that of ctx, where one is recorded.
 // It is for what is known afterwards only, such as how long a request waited: the
-// histogram has [Metrics.Observe].
-func (m *Metrics) Span(ctx context.Context, s Stage, start, end time.Time) {
-	if m == nil {
-		return
-	}
+// histogram has [Stages.Observe].
+func Span(ctx context.Context, stage string, start, end time.Time) {
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
-		_, span := tracerOf(parent).Start(ctx, string(s), trace.WithTimestamp(start))
+		_, span := tracerOf(parent).Start(ctx, stage, trace.WithTimestamp(start))
 		span.End(trace.WithTimestamp(end))
 	}
 }

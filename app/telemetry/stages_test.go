@@ -22,11 +22,10 @@ func recorded(t testing.TB) (context.Context, *tracetest.SpanRecorder) {
 
 func TestStagesAreSpansAndTimes(t *testing.T) {
 	ctx, recorder := recorded(t)
-	m := New(Config{})
-	timer := m.Stage(ctx, Tokenize)
-	timer.End()
+	m, stages := newMetrics()
+	stages.Begin(ctx, "tokenize").End()
 	begin := time.Unix(1000, 0)
-	m.Span(ctx, Queue, begin, begin.Add(2*time.Second))
+	Span(ctx, "queue", begin, begin.Add(2*time.Second))
 
 	spans := recorder.Ended()
 	require.Len(t, spans, 2)
@@ -42,13 +41,12 @@ func TestStagesAreSpansAndTimes(t *testing.T) {
 }
 
 func TestStagesWithoutATrace(t *testing.T) {
-	m := New(Config{})
-	m.Stage(t.Context(), Tokenize).End()
-	m.Stage(t.Context(), "nap").End()
+	m, stages := newMetrics()
+	stages.Begin(t.Context(), "tokenize").End()
 	assert.Equal(t, 1.0, sample(t, m, "dragoman_stage_duration_seconds", "stage=tokenize"))
 
 	now := time.Now()
-	assert.Zero(t, testing.AllocsPerRun(100, func() { m.Span(context.Background(), Queue, now, now) }))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { Span(context.Background(), "queue", now, now) }))
 }
 
 // A request that is not sampled has a span in its context all the same.
@@ -57,9 +55,9 @@ func TestStagesOfATraceThatIsDropped(t *testing.T) {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder), sdktrace.WithSampler(sdktrace.NeverSample()))
 	defer func() { assert.NoError(t, provider.Shutdown(context.Background())) }()
 	ctx, _ := provider.Tracer("test").Start(context.Background(), "request")
-	m := New(Config{})
-	m.Stage(ctx, Tokenize).End()
-	m.Span(ctx, Queue, time.Now(), time.Now())
+	m, stages := newMetrics()
+	stages.Begin(ctx, "tokenize").End()
+	Span(ctx, "queue", time.Now(), time.Now())
 	assert.Empty(t, recorder.Started())
 	assert.Equal(t, 1.0, sample(t, m, "dragoman_stage_duration_seconds", "stage=tokenize"))
 }

@@ -61,8 +61,19 @@ func StartTracing(ctx context.Context, cfg TracingConfig) (_ trace.TracerProvide
 	}
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithBatcher(&loggedExporter{SpanExporter: exporter, log: cfg.Log}), sdktrace.WithResource(about))
-	cfg.Log.Info("tracing", "endpoint", withoutSecrets(endpoint))
+	cfg.Log.Info("tracing", "endpoint", WithoutSecrets(endpoint))
 	return provider, provider.Shutdown, nil
+}
+
+// WithoutSecrets is an address without what a URL may have of credentials: user, password
+// and query.
+func WithoutSecrets(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }
 
 // variable returns the first of some environment variables that is set, "" where none

@@ -96,10 +96,10 @@ func TestTracesArrive(t *testing.T) {
 	var log strings.Builder
 	provider, shutdown, err := StartTracing(t.Context(), TracingConfig{Version: "v1", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
-	m := New(Config{})
+	_, stages := newMetrics()
 	router := newRouter(TraceRequests(provider, "/healthz"))
-	router.POST("/translation", func(c *gin.Context) { m.Stage(c.Request.Context(), Tokenize).End() })
-	router.GET("/healthz", func(c *gin.Context) { m.Stage(c.Request.Context(), Detect).End() })
+	router.POST("/translation", func(c *gin.Context) { stages.Begin(c.Request.Context(), "tokenize").End() })
+	router.GET("/healthz", func(c *gin.Context) { stages.Begin(c.Request.Context(), "queue").End() })
 
 	const traceID, parentID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	for _, target := range []string{"POST /translation?text=secret", "GET /healthz"} {

@@ -1,6 +1,10 @@
 package translate
 
-import "fmt"
+import (
+	"fmt"
+
+	"dragoman/app/excerpt"
+)
 
 // Code says what is wrong with a request, in a form that programs can tell apart.
 type Code string
@@ -41,14 +45,8 @@ func invalid(code Code, field, format string, args ...any) *Error {
 
 // recordError names a record, by its number from 0 as in Field and by its id.
 func recordError(code Code, i int, r Record, format string, args ...any) *Error {
-	return invalid(code, fmt.Sprintf("records[%d].text", i), "record %s: %s", quoteID(r.ID), fmt.Sprintf(format, args...))
+	return invalid(code, fmt.Sprintf("records[%d].text", i), "record %s: %s", quote(r.ID), fmt.Sprintf(format, args...))
 }
 
-// quoteID quotes a record's id, shortened: ids are as long as their sender likes.
-func quoteID(id string) string {
-	const most = 64
-	if runes := []rune(id); len(runes) > most {
-		return fmt.Sprintf("%q…", string(runes[:most]))
-	}
-	return fmt.Sprintf("%q", id)
-}
+// quote quotes what a sender may have made as long as it likes, such as a record's id.
+func quote(s string) string { return fmt.Sprintf("%q", excerpt.Of(s)) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"time"
-	"unicode/utf8"
 
 	"dragoman/app/engine"
 	"dragoman/app/markup"
@@ -17,6 +16,8 @@ import (
 type work struct {
 	service *Service
 	req     Request
+	from    string   // the model's code of the source language, or Auto
+	to      []string // those of the target languages
 	search  search.Options
 	options string // all that a translation depends on beside its text, languages and model
 	yield   func(i int, r Result) error
@@ -64,9 +65,10 @@ func (w *work) run(ctx context.Context) error {
 			return err
 		}
 	}
-	for stage, took := range map[telemetry.Stage]time.Duration{telemetry.Tokenize: w.tokenizing, telemetry.Detokenize: w.detokenizing} {
+	stages := w.service.cfg.Metrics.Stages
+	for stage, took := range map[string]time.Duration{stageTokenize: w.tokenizing, stageDetokenize: w.detokenizing} {
 		if took > 0 {
-			w.service.cfg.Metrics.Observe(stage, took)
+			stages.Observe(stage, took)
 		}
 	}
 	return w.failed
@@ -74,20 +76,20 @@ func (w *work) run(ctx context.Context) error {
 
 // decode has everything decoded that is to do, and what comes of it.
 func (w *work) decode(ctx context.Context) error {
-	metrics, start := w.service.cfg.Metrics, time.Now()
+	stages, start := w.service.cfg.Metrics.Stages, time.Now()
 	waited := time.Duration(math.MaxInt64) // until the first sentence joined the batch
 	req := engine.Request{Caller: w.req.Caller, Priority: w.req.Priority, Tokens: w.tokens, Beams: w.search.Beams}
 	err := w.service.cfg.Engine.Stream(ctx, req, w.next, func(job int, r engine.Result) error {
-		metrics.Observe(telemetry.Queue, r.Queued)
-		metrics.Observe(telemetry.Decode, r.Computed)
+		stages.Observe(stageQueue, r.Queued)
+		stages.Observe(stageDecode, r.Computed)
 		waited = min(waited, r.Queued)
 		x := w.decoding[job]
 		delete(w.decoding, job)
 		return w.receive(x, r)
 	})
 	if err == nil && w.jobs > 0 {
-		metrics.Span(ctx, telemetry.Queue, start, start.Add(waited))
-		metrics.Span(ctx, telemetry.Decode, start.Add(waited), time.Now())
+		telemetry.Span(ctx, stageQueue, start, start.Add(waited))
+		telemetry.Span(ctx, stageDecode, start.Add(waited), time.Now())
 	}
 	return err
 }
@@ -98,7 +100,7 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	x.computed += r.Computed
 	x.decoded = len(r.Tokens)
 	start := time.Now()
-	o := w.judge(x, r)
+	o := w.check(x, r)
 	w.detokenizing += time.Since(start)
 	if x.best == nil || o.flags < x.best.flags {
 		x.best = &o
@@ -158,24 +160,8 @@ func (w *work) finish(rec *record) error {
 		}
 		return nil
 	}
-	w.report(rec, r)
+	counted := r
+	counted.To = rec.to
+	w.service.cfg.Metrics.Count(w.req.Records[rec.source].Text, counted)
 	return w.yield(rec.number, r)
-}
-
-// report counts a result in the metrics.
-func (w *work) report(rec *record, r Result) {
-	t := telemetry.Translation{
-		From: r.From, To: r.To, Outcome: telemetry.Untouched, SourceTokens: r.SourceTokens, TargetTokens: r.TargetTokens,
-		SourceCharacters: utf8.RuneCountInString(w.req.Records[rec.source].Text), TargetCharacters: utf8.RuneCountInString(r.Text),
-	}
-	switch {
-	case r.Decoded:
-		t.Outcome = telemetry.Decoded
-	case r.Cached:
-		t.Outcome = telemetry.Cached
-	}
-	w.service.cfg.Metrics.Translated(t)
-	for _, flag := range r.Flags.Names() {
-		w.service.cfg.Metrics.Flagged(flag)
-	}
 }

@@ -14,9 +14,9 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"net/http"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 
@@ -40,38 +40,28 @@ const (
 //go:embed page
 var embedded embed.FS
 
-// Config is what a [Site] works with.
-type Config struct {
-	// NotFound answers requests for assets that do not exist. Nil is a plain 404.
-	NotFound gin.HandlerFunc
-}
-
-// Site is the page and its assets. It does not change after [New], so it is safe
-// for concurrent use.
+// Site is the page and its assets. It is safe for concurrent use.
 type Site struct {
-	notFound gin.HandlerFunc
 	version  string // hash of all assets, a part of their addresses
-	page     *webfile.File
+	template *template.Template
+	page     atomic.Pointer[webfile.File]
 	assets   map[string]*webfile.File // by name, as in main.js
 }
 
 // New makes the site from the files in the binary. They are hashed and compressed
 // here, which takes a few milliseconds. It fails only where the files of the binary
 // do not fit together.
-func New(cfg Config) (*Site, error) {
+func New() (*Site, error) {
 	files, err := fs.Sub(embedded, "page")
 	if err != nil {
 		return nil, fmt.Errorf("web page: %w", err)
 	}
-	return newSite(cfg, files)
+	return newSite(files)
 }
 
 // newSite makes a site from index.html and assets/ of a file system.
-func newSite(cfg Config, files fs.FS) (*Site, error) {
-	s := &Site{notFound: cfg.NotFound, assets: map[string]*webfile.File{}}
-	if s.notFound == nil {
-		s.notFound = func(c *gin.Context) { http.NotFound(c.Writer, c.Request) }
-	}
+func newSite(files fs.FS) (*Site, error) {
+	s := &Site{assets: map[string]*webfile.File{}}
 	entries, err := fs.ReadDir(files, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("web page: %w", err)
@@ -91,26 +81,29 @@ func newSite(cfg Config, files fs.FS) (*Site, error) {
 		_, _ = all.Write(body) // hashes do not fail
 	}
 	s.version = hex.EncodeToString(all.Sum(nil)[:8])
-	s.page, err = renderPage(files, "assets/"+s.version)
-	if err != nil {
+	if s.template, err = template.ParseFS(files, indexFile); err != nil {
 		return nil, fmt.Errorf("web page: %w", err)
 	}
-	return s, nil
+	return s, s.Ready("")
 }
 
-// renderPage fills the address of the assets into index.html. The address is
-// relative, so that the page also works below a prefix of a proxy.
-func renderPage(files fs.FS, assets string) (*webfile.File, error) {
-	const name = "index.html"
-	page, err := template.ParseFS(files, name)
-	if err != nil {
-		return nil, err
-	}
+const indexFile = "index.html"
+
+// Ready shows a note about the model on the page, or none.
+func (s *Site) Ready(note string) error {
+	// The address of the assets is relative, so that the page also works below a prefix
+	// of a proxy.
+	values := struct{ Assets, Note string }{"assets/" + s.version, note}
 	var body bytes.Buffer
-	if err := page.Execute(&body, struct{ Assets string }{assets}); err != nil {
-		return nil, err
+	if err := s.template.Execute(&body, values); err != nil {
+		return fmt.Errorf("web page: %w", err)
 	}
-	return newFile(name, body.Bytes())
+	page, err := newFile(indexFile, body.Bytes())
+	if err != nil {
+		return fmt.Errorf("web page: %w", err)
+	}
+	s.page.Store(page)
+	return nil
 }
 
 // newFile makes a file of the page. It fails on kinds of files that the page has none of.
@@ -136,23 +129,26 @@ func newFile(name string, body []byte) (*webfile.File, error) {
 // [webfile.PrefersHTML]).
 func (s *Site) Page(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
-	s.serve(c, s.page, revalidate)
+	s.serve(c, s.page.Load(), revalidate)
 }
 
-// Asset serves a file of the page, for GET and HEAD of [AssetsPath].
+// Asset makes the handler of the page's files, for GET and HEAD of [AssetsPath]. notFound
+// answers requests for those that do not exist.
 //
 // During a rolling update a page may ask for assets of another version. It gets
 // those of this one, which caches must not keep under that address.
-func (s *Site) Asset(c *gin.Context) {
-	version, name, _ := strings.Cut(strings.TrimPrefix(c.Param("path"), "/"), "/")
-	asset, ok := s.assets[name]
-	switch {
-	case !ok || len(version) != len(s.version):
-		s.notFound(c)
-	case version != s.version:
-		s.serve(c, asset, revalidate)
-	default:
-		s.serve(c, asset, forever)
+func (s *Site) Asset(notFound gin.HandlerFunc) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		version, name, _ := strings.Cut(strings.TrimPrefix(c.Param("path"), "/"), "/")
+		asset, ok := s.assets[name]
+		switch {
+		case !ok || len(version) != len(s.version):
+			notFound(c)
+		case version != s.version:
+			s.serve(c, asset, revalidate)
+		default:
+			s.serve(c, asset, forever)
+		}
 	}
 }
 

@@ -15,14 +15,16 @@ import (
 )
 
 // newRouter makes a router with the real site, as the service routes it.
-func newRouter(t *testing.T, cfg Config) (http.Handler, *Site) {
+func newRouter(t *testing.T) (http.Handler, *Site) {
 	gin.SetMode(gin.TestMode)
-	site, err := New(cfg)
+	site, err := New()
 	require.NoError(t, err)
 	router := gin.New()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		router.Handle(method, "/", site.Page)
-		router.Handle(method, AssetsPath, site.Asset)
+		router.Handle(method, AssetsPath, site.Asset(func(c *gin.Context) {
+			c.JSON(http.StatusNotFound, gin.H{"error": "not_found"})
+		}))
 	}
 	return router, site
 }
@@ -48,7 +50,7 @@ func bodyOf(t *testing.T, f *webfile.File) string {
 }
 
 func TestPage(t *testing.T) {
-	router, site := newRouter(t, Config{})
+	router, site := newRouter(t)
 	w := do(router, "GET", "/")
 	assert.Equal(t, 200, w.Code)
 	assert.Equal(t, http.Header{
@@ -68,7 +70,7 @@ func TestPage(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	router, site := newRouter(t, Config{})
+	router, site := newRouter(t)
 	require.Greater(t, len(site.assets), 10)
 	types := map[string]string{"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
 	for name, asset := range site.assets {
@@ -86,7 +88,7 @@ func TestAssets(t *testing.T) {
 }
 
 func TestGzip(t *testing.T) {
-	router, site := newRouter(t, Config{})
+	router, site := newRouter(t)
 	for _, path := range []string{"/", "/assets/" + site.version + "/main.js", "/assets/" + site.version + "/page.css"} {
 		plain := do(router, "GET", path)
 		assert.Contains(t, plain.Header().Values("Vary"), "Accept-Encoding", path)
@@ -97,7 +99,7 @@ func TestGzip(t *testing.T) {
 }
 
 func TestConditionalRequests(t *testing.T) {
-	router, site := newRouter(t, Config{})
+	router, site := newRouter(t)
 	for _, path := range []string{"/", "/assets/" + site.version + "/main.js"} {
 		for _, encoding := range []string{"", "gzip"} {
 			etag := do(router, "GET", path, "Accept-Encoding", encoding).Header().Get("ETag")
@@ -115,7 +117,7 @@ func TestConditionalRequests(t *testing.T) {
 }
 
 func TestHead(t *testing.T) {
-	router, site := newRouter(t, Config{})
+	router, site := newRouter(t)
 	for _, path := range []string{"/", "/assets/" + site.version + "/main.js"} {
 		get, head := do(router, "GET", path), do(router, "HEAD", path)
 		assert.Equal(t, 200, head.Code)
@@ -125,12 +127,7 @@ func TestHead(t *testing.T) {
 }
 
 func TestAssetsThatDoNotExist(t *testing.T) {
-	asked := ""
-	router, site := newRouter(t, Config{NotFound: func(c *gin.Context) {
-		asked = c.Request.URL.Path
-		c.JSON(http.StatusNotFound, gin.H{"error": "not_found"})
-	}})
-	plain, _ := newRouter(t, Config{})
+	router, site := newRouter(t)
 	for _, path := range []string{
 		"/assets/", "/assets//", "/assets/" + site.version, "/assets/" + site.version + "/", "/assets/" + site.version + "//main.js",
 		"/assets/main.js", "/assets/x/main.js", "/assets/" + site.version + "/nothing.js", "/assets/" + site.version + "/MAIN.JS",
@@ -140,21 +137,16 @@ func TestAssetsThatDoNotExist(t *testing.T) {
 		w := do(router, "GET", path)
 		assert.Equal(t, 404, w.Code, path)
 		assert.Equal(t, `{"error":"not_found"}`, w.Body.String())
-		assert.NotEmpty(t, asked)
 		assert.NotContains(t, w.Header().Get("Cache-Control"), "immutable")
-
-		w = do(plain, "GET", path)
-		assert.Equal(t, 404, w.Code, path)
-		assert.Equal(t, "404 page not found\n", w.Body.String())
 	}
 }
 
 func TestVersionFollowsTheFiles(t *testing.T) {
 	build := func(files fstest.MapFS) *Site {
 		files["index.html"] = &fstest.MapFile{Data: []byte(`<script src="{{.Assets}}/a.js"></script>`)}
-		site, err := newSite(Config{}, files)
+		site, err := newSite(files)
 		require.NoError(t, err)
-		assert.Equal(t, `<script src="assets/`+site.version+`/a.js"></script>`, bodyOf(t, site.page))
+		assert.Equal(t, `<script src="assets/`+site.version+`/a.js"></script>`, bodyOf(t, site.page.Load()))
 		return site
 	}
 	file := func(body string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(body)} }
@@ -180,7 +172,7 @@ func TestFilesThatDoNotFit(t *testing.T) {
 		"unclosed action": {"index.html": {Data: []byte("{{.Assets")}, "assets/a.js": page},
 		"Nothing":         {"index.html": {Data: []byte("{{.Nothing}}")}, "assets/a.js": page},
 	} {
-		_, err := newSite(Config{}, files)
+		_, err := newSite(files)
 		assert.ErrorContains(t, err, want)
 		assert.ErrorContains(t, err, "web page: ")
 	}
@@ -188,11 +180,22 @@ func TestFilesThatDoNotFit(t *testing.T) {
 
 // The page is small: it says so where somebody looks for it.
 func TestSize(t *testing.T) {
-	router, site := newRouter(t, Config{})
+	router, site := newRouter(t)
 	sent := do(router, "GET", "/", "Accept-Encoding", "gzip").Body.Len()
 	for name := range site.assets {
 		sent += do(router, "GET", "/assets/"+site.version+"/"+name, "Accept-Encoding", "gzip").Body.Len()
 	}
 	t.Logf("%d bytes as they are sent, in %d files", sent, len(site.assets)+1)
 	assert.Less(t, sent, 32<<10)
+}
+
+func TestReadyShowsTheNote(t *testing.T) {
+	site, err := New()
+	require.NoError(t, err)
+	const note = "Everyday sentences only; a < b."
+	assert.NotContains(t, bodyOf(t, site.page.Load()), "Everyday")
+	require.NoError(t, site.Ready(note))
+	assert.Contains(t, bodyOf(t, site.page.Load()), "Everyday sentences only; a &lt; b.")
+	require.NoError(t, site.Ready(""))
+	assert.NotContains(t, bodyOf(t, site.page.Load()), "Everyday")
 }

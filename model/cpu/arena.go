@@ -1,6 +1,6 @@
 package cpu
 
-// arena is memory for the small inputs and outputs of a run, laid out anew for each
+// arena is memory for the small inputs and outputs of a run, laid out again for each
 // run and kept between them.
 type arena struct {
 	memory buffer

@@ -10,3 +10,7 @@ import (
 func (r *Runtime) Session(ctx context.Context, create func(*ort.SessionOptions) (*ort.DynamicAdvancedSession, error)) (*ort.DynamicAdvancedSession, error) {
 	return r.newSessionConfig(1).session(ctx, "test", create)
 }
+
+// Prepacked says that the model shares its matrices with the other workers and
+// processes that opened the same folder.
+func (m *Model) Prepacked() bool { return m.prepack != nil }

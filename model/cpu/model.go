@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -25,7 +24,7 @@ type Options struct {
 	// NoPrepack makes every session hold its own copy of the matrices instead of
 	// sharing files of them, which are kept in a folder beside the model.
 	NoPrepack bool
-	// Log is told of prepacked weights that are made or cannot be; nil is nobody.
+	// Log is told of prepacked weights that are made or cannot be; nil is no log.
 	Log *slog.Logger
 }
 
@@ -53,8 +52,8 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if err != nil {
 		return nil, err
 	}
-	if err := model.CheckFiles(ctx, dir, manifest.Files, opts.Verify); err != nil {
-		return nil, fmt.Errorf("%w: delete %s and export again", err, dir)
+	if err := manifest.Check(ctx, dir, opts.Verify); err != nil {
+		return nil, err
 	}
 	if !opts.NoPrepack {
 		m, err := r.openPrepacked(ctx, dir, manifest, opts)
@@ -107,10 +106,6 @@ func openModel(manifest *model.Manifest, load func(name string) (*ort.DynamicAdv
 
 // Spec returns the model's sizes.
 func (m *Model) Spec() model.Spec { return m.manifest.Spec }
-
-// Prepacked says that the model shares its matrices with the other workers and
-// processes that opened the same folder.
-func (m *Model) Prepacked() bool { return m.prepack != nil }
 
 // Close releases the sessions.
 func (m *Model) Close() error {

@@ -120,7 +120,7 @@ func (s *prepackStore) newLock() *flock.Flock {
 }
 
 // cleanIfFree removes what interrupted processes left, if there is something and
-// nobody is at work.
+// no process is working there.
 func (s *prepackStore) cleanIfFree() {
 	if len(s.unfinished()) == 0 {
 		return
@@ -148,8 +148,8 @@ var errNotPrepacked = errors.New("no prepacked weights")
 // there is none and otherwise says what is damaged.
 func (s *prepackStore) find(ctx context.Context) (*prepacked, error) {
 	dir := filepath.Join(s.root, s.name)
-	// Before the files are looked at, so that nobody removes them afterwards. On a
-	// file system without locks nobody can tell that they are not in use.
+	// Before the files are looked at, so that no process removes them afterwards. On a
+	// file system without locks no process can tell that they are unused.
 	inUse := lockOf(dir)
 	if _, err := inUse.TryRLock(); errors.Is(err, fs.ErrNotExist) {
 		return nil, errNotPrepacked

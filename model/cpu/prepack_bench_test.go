@@ -146,7 +146,7 @@ func benchmarkPrepackedStep(b *testing.B, dir string, sentences, beams int) {
 	}
 }
 
-// endless is a batch that is begun anew when its sentences are long enough.
+// endless is a batch that starts again when its sentences are long enough.
 type endless struct {
 	b                *testing.B
 	model            model.Model

@@ -1,8 +1,10 @@
 package cpu
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -18,10 +20,10 @@ import (
 // but ONNX Runtime looks for them by their content, under any name. So all are
 // entered under one constant that is copied with them, the anchor.
 type compaction struct {
-	saved    string       // the graph that ONNX Runtime saved; its data file beside it
-	original string       // the graph that it was made of; its weights beside it
-	data     *prepackData // takes the packed matrices
-	location string       // of data, as the graphs refer to it
+	saved    string     // the graph that ONNX Runtime saved; its data file beside it
+	original string     // the graph that it was made of; its weights beside it
+	data     *onnx.Data // takes the packed matrices
+	location string     // of data, as the graphs refer to it
 }
 
 // compactGraph carries the compaction out and returns the graph.
@@ -83,8 +85,7 @@ func (c compaction) keepOriginals(ctx context.Context, constants, originals []*o
 // move copies into data the packed matrices, which all go to one anchor, the
 // constants that are not where the original graph has them, and the anchor.
 func (c compaction) move(ctx context.Context, constants []*onnx.Constant, files openFiles) error {
-	savedData := filepath.Base(c.data.file.Name())
-	in, err := files.open(c.saved, savedData)
+	in, err := files.open(c.saved, prepackDataFile)
 	if err != nil {
 		return err
 	}
@@ -94,19 +95,19 @@ func (c compaction) move(ctx context.Context, constants []*onnx.Constant, files 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if k.Location == savedData || k == anchor {
-			from, err := files.open(c.fileOf(k, savedData), k.Location)
+		if k.Location == prepackDataFile || k == anchor {
+			from, err := files.open(c.fileOf(k), k.Location)
 			if err != nil {
 				return err
 			}
-			if k.At, err = c.data.add(from, k.At); err != nil {
+			if k.At, err = c.data.Copy(from, k.At); err != nil {
 				return fmt.Errorf("constant %s: %w", k.Name, err)
 			}
 			k.Location = c.location
 		}
 		for _, p := range k.Packed {
 			for i, part := range p.Buffers {
-				if p.Buffers[i], err = c.data.add(in, part); err != nil {
+				if p.Buffers[i], err = c.data.Copy(in, part); err != nil {
 					return fmt.Errorf("packed %s: %w", k.Name, err)
 				}
 			}
@@ -121,8 +122,8 @@ func (c compaction) move(ctx context.Context, constants []*onnx.Constant, files 
 }
 
 // fileOf is the graph beside which a constant's file lies.
-func (c compaction) fileOf(k *onnx.Constant, savedData string) string {
-	if k.Location == savedData {
+func (c compaction) fileOf(k *onnx.Constant) string {
+	if k.Location == prepackDataFile {
 		return c.saved
 	}
 	return c.original
@@ -159,4 +160,26 @@ func (f openFiles) close() {
 	for _, file := range f {
 		file.Close()
 	}
+}
+
+// sameBytes says whether two parts of files hold the same.
+func sameBytes(a io.ReaderAt, inA onnx.Span, b io.ReaderAt, inB onnx.Span) (bool, error) {
+	if inA.Length != inB.Length {
+		return false, nil
+	}
+	const chunk = 1 << 20
+	bufA, bufB := make([]byte, chunk), make([]byte, chunk)
+	for done := int64(0); done < inA.Length; done += chunk {
+		n := min(chunk, inA.Length-done)
+		if _, err := a.ReadAt(bufA[:n], inA.Offset+done); err != nil {
+			return false, err
+		}
+		if _, err := b.ReadAt(bufB[:n], inB.Offset+done); err != nil {
+			return false, err
+		}
+		if !bytes.Equal(bufA[:n], bufB[:n]) {
+			return false, nil
+		}
+	}
+	return true, nil
 }

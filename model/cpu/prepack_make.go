@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"dragoman/model"
+	"dragoman/model/onnx"
 )
 
 // prepackWork starts the names of folders that are not complete.
@@ -48,7 +49,7 @@ func (s *prepackStore) make(ctx context.Context) error {
 	return nil
 }
 
-// clean removes what interrupted processes left: whoever holds the lock is the
+// clean removes what interrupted processes left: the holder of the lock is the
 // only one to work here.
 func (s *prepackStore) clean() error {
 	var errs []error
@@ -90,11 +91,11 @@ func (s *prepackStore) checkSpace() error {
 // write writes the files into work.
 func (s *prepackStore) write(ctx context.Context, work string) (*prepackManifest, error) {
 	m := &prepackManifest{Key: s.key, Files: map[string]model.File{}}
-	data, err := createPrepackData(filepath.Join(work, prepackDataFile))
+	data, err := onnx.CreateData(filepath.Join(work, prepackDataFile))
 	if err != nil {
 		return nil, err
 	}
-	defer data.file.Close()
+	defer data.Close()
 	for _, name := range []string{model.EncoderFile, model.DecoderFile} {
 		if err := s.writeGraph(ctx, name, work, data); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -104,14 +105,15 @@ func (s *prepackStore) write(ctx context.Context, work string) (*prepackManifest
 		}
 		s.log.Debug("packed a graph", "file", name)
 	}
-	m.Files[prepackDataFile], err = data.finish()
+	size, sum, err := data.Finish()
+	m.Files[prepackDataFile] = model.File{Size: size, SHA256: sum}
 	return m, err
 }
 
 // writeGraph lets ONNX Runtime optimize and pack a graph, appends the packed
 // matrices to data and writes the graph that refers to them. ONNX Runtime's own
 // files hold every weight again; they go away here.
-func (s *prepackStore) writeGraph(ctx context.Context, name, work string, data *prepackData) error {
+func (s *prepackStore) writeGraph(ctx context.Context, name, work string, data *onnx.Data) error {
 	raw := filepath.Join(work, "runtime")
 	if err := os.Mkdir(raw, 0o755); err != nil {
 		return err
@@ -158,7 +160,7 @@ func (s *prepackStore) publish(work string, m *prepackManifest) error {
 	if err := os.Rename(work, dir); err != nil {
 		return err
 	}
-	os.RemoveAll(filepath.Join(dir, "damaged")) //nolint:errcheck // it is in nobody's way
+	os.RemoveAll(filepath.Join(dir, "damaged")) //nolint:errcheck // it does no harm
 	return syncFolder(s.root)
 }
 

@@ -8,33 +8,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	ort "github.com/yalue/onnxruntime_go"
 
 	"dragoman/model/cpu/ops"
 	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
 )
 
 // Runtime is ONNX Runtime, loaded. A process can hold one at a time.
-type Runtime struct{ operators *ops.Operators }
+type Runtime struct {
+	api       *onnxruntime.API
+	operators *ops.Operators
+}
 
 // Load loads ONNX Runtime's shared library from a path. The caller closes the
 // Runtime after everything that was opened with it.
 func Load(library string) (*Runtime, error) {
-	if _, err := os.Stat(library); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("ONNX Runtime's library is not at %s: run `make runtime` or set ONNXRUNTIME_LIB to the path of libonnxruntime.so", library)
+	api, err := onnxruntime.Load(library)
+	if err != nil {
+		return nil, err
 	}
 	ort.SetSharedLibraryPath(library)
 	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
-		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime (version 1.24 or newer is needed): %w", library, err)
+		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime: %w", library, err)
 	}
-	operators, err := ops.Load(library)
+	operators, err := ops.New(api)
 	if err != nil {
 		return nil, errors.Join(err, ort.DestroyEnvironment())
 	}
-	r := &Runtime{operators}
+	r := &Runtime{api, operators}
 	if err := r.registerDomain(); err != nil {
 		return nil, errors.Join(fmt.Errorf("register the operators: %w", err), r.Close())
 	}
@@ -59,7 +62,7 @@ func (r *Runtime) registerDomain() error {
 }
 
 // Version is ONNX Runtime's version.
-func (r *Runtime) Version() string { return ort.GetVersion() }
+func (r *Runtime) Version() string { return r.api.Version }
 
 // Close unloads ONNX Runtime.
 func (r *Runtime) Close() error {

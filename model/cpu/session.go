@@ -10,20 +10,20 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 	"golang.org/x/sys/cpu"
 
-	"dragoman/model/cpu/ops"
+	"dragoman/model/onnxruntime"
 )
 
 // sessionConfig is how ONNX Runtime runs a graph.
 type sessionConfig struct {
-	operators *ops.Operators // that graphs may use
-	threads   int            // 0 is one for each core
+	runtime *Runtime
+	threads int // 0 is one for each core
 	// entries are ONNX Runtime's session options that have no function of their
 	// own. They decide what it makes of a graph.
 	entries map[string]string
 }
 
 func (r *Runtime) newSessionConfig(threads int) sessionConfig {
-	return sessionConfig{operators: r.operators, threads: threads, entries: map[string]string{
+	return sessionConfig{runtime: r, threads: threads, entries: map[string]string{
 		"session.x64quantprecision": quantPrecision(),
 		// Waiting threads sleep instead of taking cores from the other sessions.
 		"session.intra_op.allow_spinning": "0",
@@ -94,7 +94,7 @@ func (c sessionConfig) session(ctx context.Context, name string, create create) 
 			return nil, fmt.Errorf("session option %s: %w", key, err)
 		}
 	}
-	if err := c.operators.Register(o); err != nil {
+	if err := c.runtime.operators.Register(o); err != nil {
 		return nil, err
 	}
 	if err := o.SetIntraOpNumThreads(c.threads); err != nil {
@@ -113,20 +113,16 @@ func (c sessionConfig) session(ctx context.Context, name string, create create) 
 
 // interruptible calls create with options o and makes it fail when ctx is done.
 func (c sessionConfig) interruptible(ctx context.Context, o *ort.SessionOptions, create create) (*ort.DynamicAdvancedSession, error) {
-	if err := ctx.Err(); err != nil {
+	handle, err := onnxruntime.Handle(o)
+	if err != nil {
 		return nil, err
 	}
-	cancelled := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { cancelled <- c.operators.Cancel(o) })
-	s, err := create(o)
-	if stop() {
-		return s, err
+	var s *ort.DynamicAdvancedSession
+	err = c.runtime.api.Interruptible(ctx, handle, func() (err error) { s, err = create(o); return err })
+	if err != nil && s != nil {
+		return nil, errors.Join(err, s.Destroy())
 	}
-	err = <-cancelled // until here the options are in use
-	if s != nil {     // it was made before the cancellation came
-		err = errors.Join(err, s.Destroy())
-	}
-	return nil, errors.Join(ctx.Err(), err)
+	return s, err
 }
 
 // quantPrecision is "1" on CPUs without VNNI. Their u8×s8 products are added in

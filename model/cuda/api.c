@@ -1,39 +1,6 @@
 #include "api.h"
 
-#include <dlfcn.h>
-
-#define TRY(call)                   \
-  do {                              \
-    OrtStatus *status_ = (call);    \
-    if (status_) return status_;    \
-  } while (0)
-
-static const OrtApiBase *base_of(const char *library, const char **message) {
-  void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-  if (!handle) handle = dlopen(library, RTLD_LAZY);
-  if (!handle) {
-    *message = dlerror();
-    return NULL;
-  }
-  // The handle is kept: the library stays loaded as long as its API is in use.
-  const OrtApiBase *(*base)(void) = (const OrtApiBase *(*)(void))dlsym(handle, "OrtGetApiBase");
-  if (!base) *message = "it has no OrtGetApiBase";
-  return base ? base() : NULL;
-}
-
-const OrtApi *device_api(const char *library, const char **message) {
-  const OrtApiBase *base = base_of(library, message);
-  if (!base) return NULL;
-  const OrtApi *api = base->GetApi(ORT_API_VERSION);
-  if (!api) *message = "it does not offer the C API of version 1.24 or newer";
-  return api;
-}
-
-const char *device_version(const char *library) {
-  const char *message;
-  const OrtApiBase *base = base_of(library, &message);
-  return base ? base->GetVersionString() : "";
-}
+#include "operator.h"
 
 OrtStatus *device_env(const OrtApi *api, OrtEnv **env) { return api->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "dragoman", env); }
 
@@ -64,10 +31,6 @@ OrtStatus *device_session(const OrtApi *api, OrtEnv *env, const Setup *s, const 
   return api->CreateSession(env, s->model, options, session);
 }
 
-OrtStatus *device_cancel(const OrtApi *api, OrtSessionOptions *options) {
-  return api->SessionOptionsSetLoadCancellationFlag(options, true);
-}
-
 OrtStatus *device_run_options(const OrtApi *api, OrtRunOptions **options) {
   TRY(api->CreateRunOptions(options));
   // Who runs a session waits for the stream when it needs the results.
@@ -95,8 +58,6 @@ OrtStatus *device_run(const OrtApi *api, OrtSession *session, const OrtRunOption
   return api->RunWithBinding(session, options, binding);
 }
 
-const char *device_message(const OrtApi *api, const OrtStatus *status) { return api->GetErrorMessage(status); }
-void device_release_status(const OrtApi *api, OrtStatus *status) { api->ReleaseStatus(status); }
 void device_release_env(const OrtApi *api, OrtEnv *env) { api->ReleaseEnv(env); }
 void device_release_options(const OrtApi *api, OrtSessionOptions *options) { api->ReleaseSessionOptions(options); }
 void device_release_session(const OrtApi *api, OrtSession *session) { api->ReleaseSession(session); }

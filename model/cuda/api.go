@@ -1,7 +1,6 @@
 package cuda
 
-// #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/../cpu/ops/include
-// #cgo LDFLAGS: -ldl
+// #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/../onnxruntime/include
 // #include <stdlib.h>
 // #include "api.h"
 import "C"
@@ -13,43 +12,36 @@ import (
 	"regexp"
 	"strings"
 	"unsafe"
+
+	"dragoman/model/onnxruntime"
 )
 
 // api is ONNX Runtime. Its calls are safe for concurrent use.
 type api struct {
+	*onnxruntime.API
 	c   *C.OrtApi
-	env *C.OrtEnv
+	env *C.OrtEnv // one for the process
 }
 
-// openAPI loads ONNX Runtime, or finds it where it is loaded already: its environment
-// is one for the process, whoever makes it.
+// openAPI loads ONNX Runtime.
 func openAPI(library string) (*api, error) {
-	path := C.CString(library)
-	defer C.free(unsafe.Pointer(path))
-	var message *C.char
-	a := &api{c: C.device_api(path, &message)}
-	if a.c == nil {
-		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime: %s", library, C.GoString(message))
+	loaded, err := onnxruntime.Load(library)
+	if err != nil {
+		return nil, err
 	}
+	a := &api{API: loaded, c: (*C.OrtApi)(loaded.Pointer())}
 	return a, a.check(C.device_env(a.c, &a.env))
-}
-
-// version is the version of the library at a path, which is loaded.
-func version(library string) string {
-	path := C.CString(library)
-	defer C.free(unsafe.Pointer(path))
-	return C.GoString(C.device_version(path))
 }
 
 func (a *api) close() { C.device_release_env(a.c, a.env) }
 
 // check turns a status into an error and releases it.
 func (a *api) check(status *C.OrtStatus) error {
-	if status == nil {
+	err := a.Err(unsafe.Pointer(status))
+	if err == nil {
 		return nil
 	}
-	defer C.device_release_status(a.c, status)
-	message := plain(C.GoString(C.device_message(a.c, status)))
+	message := plain(err.Error())
 	if lacksMemory(message) {
 		return fmt.Errorf("%w: %s", ErrMemory, message)
 	}
@@ -163,12 +155,9 @@ func (a *api) newSession(ctx context.Context, s setup) (_ *session, err error) {
 	if err := a.check(C.device_run_options(a.c, &out.run)); err != nil {
 		return nil, errors.Join(err, out.close())
 	}
-	cancelled := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { cancelled <- a.check(C.device_cancel(a.c, options)) })
-	err = a.check(C.device_session(a.c, a.env, c, options, &out.c))
-	if !stop() { // until this comes the options are in use
-		err = errors.Join(ctx.Err(), <-cancelled)
-	}
+	err = a.Interruptible(ctx, unsafe.Pointer(options), func() error {
+		return a.check(C.device_session(a.c, a.env, c, options, &out.c))
+	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("load %s: %w", s.path, err), out.close())
 	}

@@ -6,11 +6,6 @@
 
 #include "onnxruntime_c_api.h"
 
-// device_api finds the C API in ONNX Runtime's library, which may be loaded already;
-// null and a message where it is not there or too old.
-const OrtApi *device_api(const char *library, const char **message);
-const char *device_version(const char *library);
-
 // Setup is how a session runs.
 typedef struct {
   const char *model;  // path
@@ -27,8 +22,6 @@ OrtStatus *device_options(const OrtApi *api, const Setup *setup, OrtSessionOptio
 // device_provider adds the CUDA provider to options, where setup asks for it.
 OrtStatus *device_provider(const OrtApi *api, const Setup *setup, OrtSessionOptions *options);
 OrtStatus *device_session(const OrtApi *api, OrtEnv *env, const Setup *setup, const OrtSessionOptions *options, OrtSession **session);
-// device_cancel ends the loading of the session that options are in use for.
-OrtStatus *device_cancel(const OrtApi *api, OrtSessionOptions *options);
 OrtStatus *device_run_options(const OrtApi *api, OrtRunOptions **options);
 OrtStatus *device_memory(const OrtApi *api, const char *name, int number, OrtMemoryInfo **memory);
 OrtStatus *device_tensor(const OrtApi *api, const OrtMemoryInfo *memory, void *data, size_t bytes, const int64_t *shape,
@@ -37,8 +30,6 @@ OrtStatus *device_binding(const OrtApi *api, OrtSession *session, OrtIoBinding *
 OrtStatus *device_bind(const OrtApi *api, OrtIoBinding *binding, const char *name, const OrtValue *value, int output);
 OrtStatus *device_run(const OrtApi *api, OrtSession *session, const OrtRunOptions *options, const OrtIoBinding *binding);
 
-const char *device_message(const OrtApi *api, const OrtStatus *status);
-void device_release_status(const OrtApi *api, OrtStatus *status);
 void device_release_env(const OrtApi *api, OrtEnv *env);
 void device_release_options(const OrtApi *api, OrtSessionOptions *options);
 void device_release_session(const OrtApi *api, OrtSession *session);

@@ -31,7 +31,7 @@
 //
 // A step is a CUDA graph: its kernels are recorded once for each number of rows, rounded
 // up (see buckets.go), and then started by one call. Rows that fill up work on a row of
-// the memory that nobody reads. The graph is recorded here, with the driver, and not by
+// the memory that nothing reads. The graph is recorded here, with the driver, and not by
 // ONNX Runtime, whose own recording is bound to an OS thread and refuses to share a
 // stream with others in some versions.
 //

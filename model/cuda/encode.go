@@ -62,7 +62,7 @@ func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 			at++
 		}
 	}
-	for ; at < n; at++ { // sentences of one token, which nobody looks at
+	for ; at < n; at++ { // sentences of one token, which nothing reads
 		put(feed, n, at, 0, 0, e.trash, int32(at), 1)
 	}
 	if err := e.feed.upload(len(feed)); err != nil {

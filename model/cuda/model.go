@@ -69,18 +69,7 @@ func checkFiles(ctx context.Context, dir string, manifest *model.Manifest, verif
 	if p := manifest.Precision; p != model.FP16 && p != model.FP32 {
 		return fmt.Errorf("%s holds an %s model, which is for CPUs: export it with PRECISION=fp16 for a GPU", dir, p)
 	}
-	files := map[string]model.File{}
-	for _, name := range []string{model.CUDAEncoderFile, model.CUDADecoderFile, model.WeightsFile} {
-		want, ok := manifest.Files[name]
-		if !ok {
-			return fmt.Errorf("%s has no %s, an older build exported it: delete the folder and export again", dir, name)
-		}
-		files[name] = want
-	}
-	if err := model.CheckFiles(ctx, dir, files, verify); err != nil {
-		return fmt.Errorf("%w: delete %s and export again", err, dir)
-	}
-	return nil
+	return manifest.Check(ctx, dir, verify, model.CUDAEncoderFile, model.CUDADecoderFile, model.WeightsFile)
 }
 
 // load makes the device ready and loads both graphs.

@@ -2,9 +2,7 @@ package cuda
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -29,9 +27,6 @@ type Runtime struct {
 // loaded it, too: it is the same one then. The caller closes the Runtime after every
 // model that was opened with it.
 func Load(library string) (*Runtime, error) {
-	if _, err := os.Stat(library); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("ONNX Runtime's library is not at %s: set ONNXRUNTIME_LIB to the path of libonnxruntime.so", library)
-	}
 	a, err := openAPI(library)
 	if err != nil {
 		return nil, err
@@ -40,7 +35,7 @@ func Load(library string) (*Runtime, error) {
 }
 
 // Version is ONNX Runtime's version.
-func (r *Runtime) Version() string { return version(r.library) }
+func (r *Runtime) Version() string { return r.api.Version }
 
 // Devices is the number of CUDA devices that models can be opened on. It fails with an
 // error that wraps ErrUnavailable, and says what is missing, where there is none.

@@ -30,7 +30,7 @@ func newThread() *thread {
 }
 
 // do calls f on the thread and waits for it. A panic of f comes out of do as a
-// [*model.Panic], where who called can recover.
+// [*model.Panic], where the caller can recover.
 func (t *thread) do(f func() error) error {
 	var err error
 	var panicked *model.Panic

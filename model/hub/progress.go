@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -117,30 +118,15 @@ func (m *lineMeter) Close(err error) {
 	took := m.clock.Now().Sub(m.start)
 	attrs := append(m.attrs(), "took", took.Round(rateDigits))
 	if got := m.done - m.first; got > 0 && took > 0 {
-		attrs = append(attrs, "rate", formatBytes(int64(float64(got)/took.Seconds()))+"/s")
+		attrs = append(attrs, "rate", humanize.Bytes(uint64(float64(got)/took.Seconds()))+"/s")
 	}
 	m.log.Info(message, attrs...)
 }
 
 func (m *lineMeter) attrs() []any {
-	attrs := []any{"file", m.file, "done", formatBytes(m.done)}
+	attrs := []any{"file", m.file, "done", humanize.Bytes(uint64(m.done))}
 	if m.total > 0 {
-		attrs = append(attrs, "of", formatBytes(m.total), "percent", m.done*100/m.total)
+		attrs = append(attrs, "of", humanize.Bytes(uint64(m.total)), "percent", m.done*100/m.total)
 	}
 	return attrs
-}
-
-// formatBytes writes a number of bytes for people: 1.94 GB.
-func formatBytes(n int64) string {
-	value, unit := float64(n), "B"
-	for _, larger := range []string{"kB", "MB", "GB", "TB"} {
-		if value < 1000 {
-			break
-		}
-		value, unit = value/1000, larger
-	}
-	if unit == "B" {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.2f %s", value, unit)
 }

@@ -9,7 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // pull is one Pull at work; it holds the folder's lock.
@@ -53,33 +56,47 @@ func (p *pull) run(ctx context.Context) (Result, error) {
 }
 
 // choose returns the names of the files that make up the checkpoint. It fetches
-// those it has to read for this: config.json and the index of a sharded one.
+// those it has to read for this: config.json, tokenizer_config.json and the index of a
+// sharded one.
 func (p *pull) choose(ctx context.Context) ([]string, error) {
-	has := func(name string) (bool, error) { return p.has(ctx, p.remote, name) }
-	read := func(name string) ([]byte, error) {
-		if err := p.fetch(ctx, name); err != nil {
-			return nil, err
-		}
-		return readSmall(filepath.Join(p.dir, name))
-	}
-
-	names, err := configFiles(has)
-	if err != nil {
+	files := remoteFiles{ctx, p}
+	if err := checkConfig(files); err != nil {
 		return nil, err
 	}
-	config, err := read(ConfigFile)
+	config, err := files.Read(ConfigFile)
 	if err != nil {
 		return nil, err
 	}
 	if p.weights, err = p.accept(config); err != nil {
 		return nil, err
 	}
-	weights, err := weightFiles(has, read)
+	names, err := configFiles(files, p.cfg.Family)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := weightFiles(files)
 	if err != nil {
 		return nil, err
 	}
 	p.weightFiles = weights
 	return append(names, weights...), p.checkForeign(weights)
+}
+
+// remoteFiles are the files of the remote checkpoint. Those that are read are fetched.
+type remoteFiles struct {
+	ctx context.Context
+	*pull
+}
+
+// Has implements [family.Files].
+func (f remoteFiles) Has(name string) (bool, error) { return f.has(f.ctx, f.remote, name) }
+
+// Read implements [family.Files].
+func (f remoteFiles) Read(name string) ([]byte, error) {
+	if err := f.fetch(f.ctx, name); err != nil {
+		return nil, err
+	}
+	return family.Folder(f.dir).Read(name)
 }
 
 // accept says whether a model of this configuration may be fetched, and how many bytes
@@ -134,7 +151,7 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 			continue
 		}
 		if v.Size < 0 {
-			v.Size = p.limit(name) // nobody says how much will come
+			v.Size = p.limit(name) // the server does not say how much will come
 		}
 		need += max(0, v.Size-partialSize(filepath.Join(p.dir, name), v))
 	}
@@ -147,7 +164,7 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 	}
 	if uint64(need) > free {
 		return fmt.Errorf("%w: %s needs %s (%d bytes), the disk of %s has %s (%d bytes) free",
-			ErrNoSpace, p.ref, formatBytes(need), need, p.dir, formatBytes(int64(free)), free)
+			ErrNoSpace, p.ref, humanize.Bytes(uint64(need)), need, p.dir, humanize.Bytes(free), free)
 	}
 	p.cfg.Log.Info("fetching checkpoint", "source", p.ref.String(), "revision", p.remote.commit,
 		"files", len(names), "bytes", need, "dir", p.dir)
@@ -156,7 +173,7 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 
 // tooLarge refuses a file of more than limit bytes.
 func tooLarge(limit int64) error {
-	return fmt.Errorf("%w: more than %s (%d bytes)", ErrTooLarge, formatBytes(limit), limit)
+	return fmt.Errorf("%w: more than %s (%d bytes)", ErrTooLarge, humanize.Bytes(uint64(limit)), limit)
 }
 
 // fetch makes sure that the folder has a file in the version that the source

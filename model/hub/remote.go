@@ -26,7 +26,7 @@ type remote struct {
 	ref      Ref
 	endpoint *url.URL
 	commit   string             // of a repository, once known; files are then fetched from it
-	listed   map[string]bool    // the repository's files; nil where nobody lists them
+	listed   map[string]bool    // the repository's files; nil where they are not listed
 	versions map[string]version // answers of head
 	missing  map[string]error   // likewise, for files that are not there
 }

@@ -29,12 +29,11 @@ type Data struct {
 
 // Weight is a tensor in a Data file.
 type Weight struct {
-	Name   string
-	Type   DataType
-	Shape  []int
-	file   string
-	offset int64
-	length int64
+	Name  string
+	Type  DataType
+	Shape []int
+	file  string
+	at    Span
 }
 
 // CreateData creates the file at path. The caller closes the Data.
@@ -54,23 +53,47 @@ func (d *Data) Add(name string, t DataType, shape []int, write func(io.Writer) e
 	if _, ok := d.weights[name]; ok {
 		return Weight{}, fmt.Errorf("weight %s is added twice", name)
 	}
-	if err := d.align(); err != nil {
-		return Weight{}, err
-	}
-	w := Weight{Name: name, Type: t, Shape: shape, file: d.name, offset: d.size, length: int64(t.Size())}
-	for _, n := range shape {
-		w.length *= int64(n)
-	}
-	counted := &countingWriter{w: d.out}
-	if err := write(counted); err != nil {
+	at, err := d.append(write)
+	if err != nil {
 		return Weight{}, fmt.Errorf("weight %s: %w", name, err)
 	}
-	d.size += counted.n
-	if counted.n != w.length {
-		return Weight{}, fmt.Errorf("weight %s: %d bytes written, its shape %v needs %d", name, counted.n, shape, w.length)
+	want := int64(t.Size())
+	for _, n := range shape {
+		want *= int64(n)
 	}
+	if at.Length != want {
+		return Weight{}, fmt.Errorf("weight %s: %d bytes written, its shape %v needs %d", name, at.Length, shape, want)
+	}
+	w := Weight{Name: name, Type: t, Shape: shape, file: d.name, at: at}
 	d.weights[name] = w
 	return w, nil
+}
+
+// Copy appends part of another file and returns where it lies now.
+func (d *Data) Copy(from io.ReaderAt, part Span) (Span, error) {
+	at, err := d.append(func(out io.Writer) error {
+		_, err := io.Copy(out, io.NewSectionReader(from, part.Offset, part.Length))
+		return err
+	})
+	if err == nil && at.Length != part.Length {
+		err = fmt.Errorf("%d of %d bytes at %d: %w", at.Length, part.Length, part.Offset, io.ErrUnexpectedEOF)
+	}
+	return at, err
+}
+
+// append appends what write writes at the next multiple of Alignment, up to which the
+// file is filled with zeros.
+func (d *Data) append(write func(io.Writer) error) (Span, error) {
+	padding, err := d.out.Write(make([]byte, (Alignment-d.size%Alignment)%Alignment))
+	if err != nil {
+		return Span{}, err
+	}
+	d.size += int64(padding)
+	counted := &countingWriter{w: d.out}
+	err = write(counted)
+	at := Span{d.size, counted.n}
+	d.size += counted.n
+	return at, err
 }
 
 // Weight returns a weight added before.
@@ -92,14 +115,6 @@ func (d *Data) Finish() (size int64, sum string, err error) {
 
 // Close closes the file, finished or not.
 func (d *Data) Close() error { return d.file.Close() }
-
-// align pads the file with zeros to the next multiple of Alignment.
-func (d *Data) align() error {
-	n := (Alignment - d.size%Alignment) % Alignment
-	_, err := d.out.Write(make([]byte, n))
-	d.size += n
-	return err
-}
 
 type countingWriter struct {
 	w io.Writer

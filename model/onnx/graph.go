@@ -85,8 +85,8 @@ func (g *Graph) Weight(w Weight) string {
 	m := tensor(w.Name, w.Type, w.Shape)
 	for _, e := range [][2]string{
 		{"location", w.file},
-		{"offset", strconv.FormatInt(w.offset, 10)},
-		{"length", strconv.FormatInt(w.length, 10)},
+		{"offset", strconv.FormatInt(w.at.Offset, 10)},
+		{"length", strconv.FormatInt(w.at.Length, 10)},
 	} {
 		var entry message
 		entry.string(entryKey, e[0])

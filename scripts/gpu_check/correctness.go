@@ -11,6 +11,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/cuda"
+	"dragoman/model/family"
 	"dragoman/model/modeltest"
 	"dragoman/model/search"
 	"dragoman/tokenizer"
@@ -39,7 +40,7 @@ func (s *session) correctness() {
 			if err != nil {
 				return err
 			}
-			t, err := tokenizer.Open(dir)
+			t, err := family.OpenTokenizer(dir, "")
 			if err != nil {
 				return errors.Join(err, m.Close())
 			}

@@ -17,7 +17,7 @@ import site
 import sys
 
 FOLDER = pathlib.Path(__file__).parents[2] / "model" / "device" / "kernels"
-SOURCES = ["kernels.cu", "types.h", "kernels.h", "rows.h", "attention.h", "candidates.h", "warp.h"]  # in the order of kernels.SourceSum
+SOURCES = ["kernels.cu", "types.h", "kernels.h", "rows.h", "attention.h", "candidates.h", "warp.h"]  # in the order of kernels_test.go
 OPTIONS = [b"--gpu-architecture=compute_70", b"--std=c++17", b"--extra-device-vectorization"]
 
 

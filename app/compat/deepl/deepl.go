@@ -34,59 +34,49 @@
 package deepl
 
 import (
-	"net/http"
-	"strings"
-
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/access"
 	"dragoman/app/compat"
+	"dragoman/app/dialect"
+	"dragoman/app/failure"
 )
 
 // unlimited is the limit that DeepL itself reports where there is none.
 const unlimited = 1_000_000_000_000
 
-// api has the handlers. It is safe for concurrent use.
-type api struct{ cfg compat.Config }
-
-// Register adds the routes, all below /v2 and /v3.
-func Register(router gin.IRouter, cfg compat.Config) {
-	a := api{cfg}
-	handle := func(methods, path string, h func(compat.Call) (any, error)) {
-		handler := cfg.Route(compat.Dialect{KeyField: "auth_key", Fail: Fail}, h)
-		for method := range strings.FieldsSeq(methods) {
-			router.Handle(method, path, handler)
-			if method == http.MethodGet {
-				router.HEAD(path, handler)
-			}
-		}
+// New makes the API. All below /v2 and /v3 is its own.
+func New(server *dialect.Server) dialect.Dialect {
+	api := compat.API{Server: server, KeyField: "auth_key"}
+	routes := []dialect.Route{
+		api.Route("POST GET", "/v2/translate", serveTranslation),
+		api.Route("GET POST", "/v2/languages", languages),
+		api.Route("GET POST", "/v2/usage", func(call compat.Call) (any, error) {
+			return usageOf(server.Gate.Usage(call.Context)), nil
+		}),
+		api.Route("GET", "/v2/glossary-language-pairs", answer(gin.H{"supported_languages": []string{}})),
+		api.Route("POST", "/v2/document", refuse(failure.NotOffered, "Document translation is not offered by this server.")),
+		api.Route("POST", "/v2/write/rephrase", refuse(failure.NotOffered, "Rephrasing is not offered by this server.")),
 	}
-	handle("POST GET", "/v2/translate", a.translate)
-	handle("GET POST", "/v2/languages", languages)
-	handle("GET POST", "/v2/usage", a.usage)
-
 	for _, path := range []string{"/v2/glossaries", "/v3/glossaries"} {
-		handle("GET", path, answer(gin.H{"glossaries": []string{}}))
-		handle("POST", path, refuse(compat.NotOffered, "Glossaries are not offered by this server."))
-		handle("GET PUT PATCH DELETE", path+"/:id", refuse(compat.NotFound, "Glossary not found"))
+		routes = append(routes,
+			api.Route("GET", path, answer(gin.H{"glossaries": []string{}})),
+			api.Route("POST", path, refuse(failure.NotOffered, "Glossaries are not offered by this server.")),
+			api.Route("GET PUT PATCH DELETE", path+"/:id", refuse(failure.NotFound, "Glossary not found")))
 	}
-	handle("GET", "/v2/glossary-language-pairs", answer(gin.H{"supported_languages": []string{}}))
-	handle("POST", "/v2/document", refuse(compat.NotOffered, "Document translation is not offered by this server."))
-	handle("POST", "/v2/write/rephrase", refuse(compat.NotOffered, "Rephrasing is not offered by this server."))
+	return dialect.Dialect{Routes: routes, Prefixes: []string{"/v2/", "/v3/"}, Render: render}
 }
 
-// Fail answers with an error, in DeepL's words where it has some. It is for
-// middleware that refuses requests to these routes as well; see [compat.Explain] for
-// the errors that it knows.
-func Fail(c *gin.Context, err error) {
-	f := compat.Explain(c, err)
-	message := f.Message
-	switch f.Class {
-	case compat.NoKey, compat.WrongKey:
+// render writes a failure as DeepL does, in its words where it has some.
+func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
+	message := compat.Message(f)
+	switch f.Kind {
+	case failure.NoKey, failure.WrongKey:
 		message = "Authorization failed. Please supply a valid DeepL-Auth-Key via the Authorization header."
-	case compat.OverQuota:
+	case failure.OverQuota:
 		message = "Quota for this billing period has been exceeded: " + message
 	}
-	f.Send(c, f.Class.Statuses().DeepL, gin.H{"message": message})
+	return f.DeepL(), gin.H{"message": message}
 }
 
 // answer makes a handler that always answers the same.
@@ -95,8 +85,8 @@ func answer(body any) func(compat.Call) (any, error) {
 }
 
 // refuse makes the handler of what this server does not have.
-func refuse(class compat.Class, message string) func(compat.Call) (any, error) {
-	return func(compat.Call) (any, error) { return nil, &compat.RequestError{Class: class, Message: message} }
+func refuse(kind failure.Kind, message string) func(compat.Call) (any, error) {
+	return func(compat.Call) (any, error) { return nil, compat.RefuseAs(kind, "%s", message) }
 }
 
 // usage is the answer of /v2/usage.
@@ -105,14 +95,10 @@ type usage struct {
 	CharacterLimit int64 `json:"character_limit"`
 }
 
-// usage serves /v2/usage.
-func (a api) usage(call compat.Call) (any, error) {
-	if a.cfg.Usage == nil {
-		return usage{CharacterLimit: unlimited}, nil
+// usageOf writes what a caller has used.
+func usageOf(u access.Usage) usage {
+	if u.Rate.Quota() {
+		return usage{u.Used, u.Rate.N}
 	}
-	u := a.cfg.Usage(call.Context)
-	if compat.IsQuota(u.Rate) {
-		return usage{u.Used, u.Rate.N}, nil
-	}
-	return usage{u.Total, unlimited}, nil
+	return usage{u.Total, unlimited}
 }

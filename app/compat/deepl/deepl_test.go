@@ -1,8 +1,8 @@
 package deepl
 
 import (
+	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"dragoman/app/access"
-	"dragoman/app/compat"
-	"dragoman/app/compat/toy"
+	"dragoman/app/compat/compattest"
+	"dragoman/app/dialect"
 )
 
 const (
@@ -20,26 +20,31 @@ const (
 	formType = "application/x-www-form-urlencoded"
 )
 
-// config is that of a server with the toy and without keys.
-func config() compat.Config { return compat.Config{Backend: toy.Backend} }
-
-// send sends a request to a server with the given configuration.
-func send(t *testing.T, cfg compat.Config, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
-	return toy.Send(t.Context(), Register, cfg, method, path, contentType, body, headers...)
+// server has the API with a gate, or none.
+func server(gate dialect.Gate) http.Handler {
+	return compattest.Server(dialect.Config{Gate: gate}, compattest.Translator{}, New)
 }
 
+// send sends a request to a server without keys.
+func send(t *testing.T, contentType, body string) *httptest.ResponseRecorder {
+	return compattest.Send(t.Context(), server(nil), "POST", "/v2/translate", contentType, body)
+}
+
+// gate is one whose decisions are known; what it embeds is open.
+type gate struct {
+	*access.Gate
+	usage access.Usage
+}
+
+func (g gate) Usage(*gin.Context) access.Usage { return g.usage }
+
 func TestPaths(t *testing.T) {
-	some := compat.Config{Backend: func() *compat.Backend {
-		return &compat.Backend{Languages: compat.Languages{"de", "en", "no", "pt", "zh"}, Translator: toy.Translator{}}
-	}}
-	counting := func(n int64, per time.Duration) compat.Config {
-		cfg := config()
-		cfg.Usage = func(*gin.Context) access.Usage {
-			return access.Usage{Total: 180118, Used: 77, Rate: access.Rate{N: n, Per: per}}
-		}
-		return cfg
+	open := server(nil)
+	some := compattest.Server(dialect.Config{}, compattest.Translator{Codes: []string{"de", "en", "no", "pt", "zh"}}, New)
+	counting := func(n int64, per time.Duration) http.Handler {
+		return server(gate{usage: access.Usage{Total: 180118, Used: 77, Rate: access.Rate{N: n, Per: per}}})
 	}
-	loading := compat.Config{Backend: func() *compat.Backend { return nil }}
+	loading := compattest.Server(dialect.Config{}, nil, New)
 
 	const (
 		sources = `[{"language":"DE","name":"German"},{"language":"EN","name":"English"},{"language":"NB","name":"Norwegian"},` +
@@ -57,7 +62,7 @@ func TestPaths(t *testing.T) {
 	)
 	for _, test := range []struct {
 		name                            string
-		cfg                             compat.Config
+		server                          http.Handler
 		method, path, contentType, body string
 		status                          int
 		want                            string
@@ -74,64 +79,70 @@ func TestPaths(t *testing.T) {
 		{"a number as the type", some, "GET", "/v2/languages", jsonType, `{"type":1}`, 400,
 			`{"message":"Invalid request: type is a number, expected a string"}`},
 
-		{"usage", config(), "GET", "/v2/usage", "", "", 200, `{"character_count":0,"character_limit":1000000000000}`},
+		{"usage", open, "GET", "/v2/usage", "", "", 200, `{"character_count":0,"character_limit":1000000000000}`},
 		{"usage of a day", counting(1250000, 24*time.Hour), "POST", "/v2/usage", formType, "", 200, `{"character_count":77,"character_limit":1250000}`},
 		{"usage of an hour", counting(200, time.Hour), "GET", "/v2/usage", "", "", 200, `{"character_count":77,"character_limit":200}`},
 		{"usage with a limit on speed", counting(100, time.Minute), "GET", "/v2/usage", "", "", 200,
 			`{"character_count":180118,"character_limit":1000000000000}`},
 		{"usage without a limit", counting(0, 0), "GET", "/v2/usage", "", "", 200, `{"character_count":180118,"character_limit":1000000000000}`},
 
-		{"glossaries", config(), "GET", "/v2/glossaries", "", "", 200, `{"glossaries":[]}`},
-		{"glossaries of version 3", config(), "GET", "/v3/glossaries", "", "", 200, `{"glossaries":[]}`},
-		{"glossary languages", config(), "GET", "/v2/glossary-language-pairs", "", "", 200, `{"supported_languages":[]}`},
-		{"a glossary", config(), "GET", "/v2/glossaries/1", "", "", 404, noGlossary},
-		{"a glossary of version 3", config(), "PATCH", "/v3/glossaries/1", jsonType, "{}", 404, noGlossary},
-		{"deleting a glossary", config(), "DELETE", "/v2/glossaries/1", "", "", 404, noGlossary},
-		{"a new glossary", config(), "POST", "/v2/glossaries", formType, "name=x", 400, `{"message":"Glossaries are not offered by this server."}`},
-		{"a document", config(), "POST", "/v2/document", "", "", 400, `{"message":"Document translation is not offered by this server."}`},
-		{"rephrasing", config(), "POST", "/v2/write/rephrase", formType, "text=x", 400, `{"message":"Rephrasing is not offered by this server."}`},
+		{"glossaries", open, "GET", "/v2/glossaries", "", "", 200, `{"glossaries":[]}`},
+		{"glossaries of version 3", open, "GET", "/v3/glossaries", "", "", 200, `{"glossaries":[]}`},
+		{"glossary languages", open, "GET", "/v2/glossary-language-pairs", "", "", 200, `{"supported_languages":[]}`},
+		{"a glossary", open, "GET", "/v2/glossaries/1", "", "", 404, noGlossary},
+		{"a glossary of version 3", open, "PATCH", "/v3/glossaries/1", jsonType, "{}", 404, noGlossary},
+		{"deleting a glossary", open, "DELETE", "/v2/glossaries/1", "", "", 404, noGlossary},
+		{"a new glossary", open, "POST", "/v2/glossaries", formType, "name=x", 400, `{"message":"Glossaries are not offered by this server."}`},
+		{"a document", open, "POST", "/v2/document", "", "", 400, `{"message":"Document translation is not offered by this server."}`},
+		{"rephrasing", open, "POST", "/v2/write/rephrase", formType, "text=x", 400, `{"message":"Rephrasing is not offered by this server."}`},
 
 		{"languages while loading", loading, "GET", "/v2/languages", "", "", 503, notReady},
 		{"usage while loading", loading, "GET", "/v2/usage", "", "", 503, notReady},
 		{"translation while loading", loading, "POST", "/v2/translate", formType, "text=x", 503, notReady},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := send(t, test.cfg, test.method, test.path, test.contentType, test.body)
+			w := compattest.Send(t.Context(), test.server, test.method, test.path, test.contentType, test.body)
 			assert.Equal(t, test.status, w.Code)
-			assert.Equal(t, test.want, toy.Body(w))
+			assert.Equal(t, test.want, compattest.Body(w))
 			if test.method == "GET" {
-				assert.Equal(t, test.status, send(t, test.cfg, "HEAD", test.path, test.contentType, test.body).Code)
+				assert.Equal(t, test.status, compattest.Send(t.Context(), test.server, "HEAD", test.path, test.contentType, test.body).Code)
 			}
 		})
 	}
 }
 
-func TestKeys(t *testing.T) {
-	cfg := config()
-	cfg.Key = func(c *gin.Context, key string) error {
-		if key == "" {
-			_, key, _ = strings.Cut(c.GetHeader("Authorization"), " ")
-		}
-		switch key {
-		case "":
-			return access.ErrNoKey
-		case "right":
-			return nil
-		case "hasty":
-			return &access.LimitError{Limit: "requests", Rate: access.Rate{N: 10, Per: time.Second}, Wait: 1500 * time.Millisecond}
-		}
-		return access.ErrBadKey
+// strict knows the keys right and hasty.
+type strict struct{ gate }
+
+func (strict) MustReadKey(*gin.Context, string) (bool, error) { return true, nil }
+
+func (strict) Enter(c *gin.Context, key string) error {
+	if key == "" {
+		_, key, _ = strings.Cut(c.GetHeader("Authorization"), " ")
 	}
-	cfg.Charge = func(_ *gin.Context, characters int) error {
-		per := map[int]time.Duration{5: 24 * time.Hour, 6: time.Minute}[characters]
-		switch {
-		case per > 0:
-			return &access.LimitError{Limit: "characters", Rate: access.Rate{N: 100, Per: per}, Wait: time.Minute}
-		case characters > 100:
-			return &access.TooLargeError{Characters: characters, Most: 100}
-		}
+	switch key {
+	case "":
+		return access.ErrNoKey
+	case "right":
 		return nil
+	case "hasty":
+		return &access.LimitError{Limit: "requests", Rate: access.Rate{N: 10, Per: time.Second}, Wait: 1500 * time.Millisecond}
 	}
+	return access.ErrBadKey
+}
+
+func (strict) Charge(_ *gin.Context, characters int) error {
+	per := map[int]time.Duration{5: 24 * time.Hour, 6: time.Minute}[characters]
+	switch {
+	case per > 0:
+		return &access.LimitError{Limit: "characters", Rate: access.Rate{N: 100, Per: per}, Wait: time.Minute}
+	case characters > 100:
+		return &access.TooLargeError{Characters: characters, Most: 100}
+	}
+	return nil
+}
+
+func TestKeys(t *testing.T) {
 	const (
 		denied = `{"message":"Authorization failed. Please supply a valid DeepL-Auth-Key via the Authorization header."}`
 		fine   = `{"translations":[{"detected_source_language":"EN","text":"HI"}]}`
@@ -163,15 +174,10 @@ func TestKeys(t *testing.T) {
 			`{"message":"The request has 101 characters and your limit allows 100 at once: send several requests."}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := send(t, cfg, "POST", test.path, test.contentType, test.body, "Authorization", test.header)
+			w := compattest.Send(t.Context(), server(strict{}), "POST", test.path, test.contentType, test.body, "Authorization", test.header)
 			assert.Equal(t, test.status, w.Code)
-			assert.Equal(t, test.want, toy.Body(w))
+			assert.Equal(t, test.want, compattest.Body(w))
 			assert.Equal(t, test.wait, w.Header().Get("Retry-After"))
 		})
 	}
-}
-
-func TestMain(m *testing.M) {
-	gin.SetMode(gin.TestMode)
-	os.Exit(m.Run())
 }

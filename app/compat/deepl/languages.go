@@ -28,9 +28,9 @@ func languages(call compat.Call) (any, error) {
 	}
 	switch kind {
 	case "", "source":
-		return sources(call.Backend.Languages), nil
+		return sources(call.Languages), nil
 	case "target":
-		return targets(call.Backend.Languages), nil
+		return targets(call.Languages), nil
 	}
 	return nil, compat.Refuse("Parameter 'type' is invalid. 'source' and 'target' are valid values.")
 }

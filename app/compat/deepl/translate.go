@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"dragoman/app/compat"
+	"dragoman/app/dialect"
 	"dragoman/app/translate"
 )
 
@@ -31,9 +32,9 @@ type translation struct {
 	ModelTypeUsed          string `json:"model_type_used,omitempty"`
 }
 
-// translate serves /v2/translate.
-func (a api) translate(call compat.Call) (any, error) {
-	req, err := decode(call.Fields, call.Backend.Languages)
+// serveTranslation serves /v2/translate.
+func serveTranslation(call compat.Call) (any, error) {
+	req, err := decode(call.Fields, call.Languages)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (a api) translate(call compat.Call) (any, error) {
 	for i, text := range req.texts {
 		marked[i] = req.ignored.mark(text)
 	}
-	results, err := a.cfg.Translate(call, compat.Job{
+	results, err := call.Translate(compat.Job{
 		From: req.from, To: req.to, Texts: marked, Format: req.format, Whole: req.whole, Wrapped: req.wrapped,
 	})
 	if err != nil {
@@ -53,7 +54,7 @@ func (a api) translate(call compat.Call) (any, error) {
 			DetectedSourceLanguage: code(compat.SourceOf(r)), Text: req.ignored.unmark(r.Text), ModelTypeUsed: req.model,
 		}
 		if req.billed {
-			out.Translations[i].BilledCharacters = new(compat.Characters(req.texts[i], req.format))
+			out.Translations[i].BilledCharacters = new(dialect.Characters(req.texts[i], req.format))
 		}
 	}
 	return out, nil

@@ -1,27 +1,21 @@
 package deepl
 
 import (
-	"context"
 	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/compat"
-	"dragoman/app/compat/toy"
+	"dragoman/app/compat/compattest"
+	"dragoman/app/dialect"
 	"dragoman/app/translate"
 )
 
-// spy remembers the last request.
-type spy struct {
-	toy.Translator
-	last *translate.Request
-}
-
-func (s spy) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
-	*s.last = req
-	return s.Translator.Translate(ctx, req)
+// spying is a server that keeps the last request in last.
+func spying(last *translate.Request) http.Handler {
+	return compattest.Server(dialect.Config{}, compattest.Translator{Asked: func(req translate.Request) { *last = req }}, New)
 }
 
 func TestTranslate(t *testing.T) {
@@ -62,9 +56,9 @@ func TestTranslate(t *testing.T) {
 		{"unknown fields", jsonType, `{"text":["Hello"],"target_lang":"FR","enable_beta_languages":true,"x":[1]}`, hello},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := send(t, config(), "POST", "/v2/translate", test.contentType, test.body)
+			w := send(t, test.contentType, test.body)
 			assert.Equal(t, 200, w.Code)
-			assert.Equal(t, test.want, toy.Body(w))
+			assert.Equal(t, test.want, compattest.Body(w))
 			assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
 		})
 	}
@@ -72,9 +66,9 @@ func TestTranslate(t *testing.T) {
 
 func TestTranslateFromTheQuery(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
-		w := send(t, config(), method, "/v2/translate?text=caf%C3%A9+bar&text=b&source_lang=FR&target_lang=EN", "", "")
+		w := compattest.Send(t.Context(), server(nil), method, "/v2/translate?text=caf%C3%A9+bar&text=b&source_lang=FR&target_lang=EN", "", "")
 		assert.Equal(t, 200, w.Code)
-		assert.Equal(t, `{"translations":[{"detected_source_language":"FR","text":"CAFÉ BAR"},{"detected_source_language":"FR","text":"B"}]}`, toy.Body(w))
+		assert.Equal(t, `{"translations":[{"detected_source_language":"FR","text":"CAFÉ BAR"},{"detected_source_language":"FR","text":"B"}]}`, compattest.Body(w))
 	}
 }
 
@@ -97,10 +91,7 @@ func TestTranslateUnderstandsCodesAndOptions(t *testing.T) {
 		{"JA", "DE", "&split_sentences=1", translate.Request{From: "ja", To: []string{"de"}}},
 	} {
 		var last translate.Request
-		backend := toy.Backend()
-		backend.Translator = spy{last: &last}
-		cfg := compat.Config{Backend: func() *compat.Backend { return backend }}
-		w := send(t, cfg, "POST", "/v2/translate", formType, "text=a&text=b&source_lang="+test.source+"&target_lang="+test.target+test.option)
+		w := compattest.Send(t.Context(), spying(&last), "POST", "/v2/translate", formType, "text=a&text=b&source_lang="+test.source+"&target_lang="+test.target+test.option)
 		require.Equal(t, 200, w.Code, w.Body)
 		test.want.Caller = "192.0.2.1/32"
 		test.want.Records = []translate.Record{{ID: "0", Text: "a"}, {ID: "1", Text: "b"}}
@@ -161,11 +152,11 @@ func TestTranslateRefuses(t *testing.T) {
 		{"too many", jsonType, one("many"), 413, "Too many.", ""},
 		{"busy", jsonType, one("busy"), 529, "Too many requests are waiting: try again in 3 s.", "3"},
 		{"shutting down", jsonType, one("closed"), 503, "The service is shutting down: try again in a moment.", "1"},
-		{"too slow", jsonType, one("wait"), 504, "The translation took too long: send fewer or shorter texts.", ""},
+		{"too slow", jsonType, one("wait"), 504, "The translation took longer than the client's deadline, or than 1m0s: send fewer or shorter texts.", ""},
 		{"failed", jsonType, one("fail"), 500, "Internal error, request id id-77", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := send(t, config(), "POST", "/v2/translate", test.contentType, test.body)
+			w := send(t, test.contentType, test.body)
 			assert.Equal(t, test.status, w.Code)
 			var got map[string]string
 			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got), w.Body)
@@ -189,7 +180,7 @@ func FuzzTranslate(f *testing.F) {
 		if asJSON {
 			contentType = jsonType
 		}
-		w := send(t, config(), "POST", "/v2/translate", contentType, body)
+		w := send(t, contentType, body)
 		var answer struct {
 			Message      string
 			Translations []translation
@@ -214,10 +205,8 @@ func TestTranslateMarksIgnoredTags(t *testing.T) {
 		{formType, `text=Open+<x>Settings</x>.&target_lang=FR&tag_handling=html&ignore_tags=keep,+x&show_billed_characters=1`},
 	} {
 		var last translate.Request
-		backend := toy.Backend()
-		backend.Translator = spy{last: &last}
-		w := send(t, compat.Config{Backend: func() *compat.Backend { return backend }}, "POST", "/v2/translate", test.contentType, test.body)
-		assert.Equal(t, `{"translations":[{"detected_source_language":"EN","text":"OPEN <x>SETTINGS</x>.","billed_characters":14}]}`, toy.Body(w))
+		w := compattest.Send(t.Context(), spying(&last), "POST", "/v2/translate", test.contentType, test.body)
+		assert.Equal(t, `{"translations":[{"detected_source_language":"EN","text":"OPEN <x>SETTINGS</x>.","billed_characters":14}]}`, compattest.Body(w))
 		require.Len(t, last.Records, 1)
 		assert.Equal(t, `Open <x translate="no">Settings</x>.`, last.Records[0].Text)
 	}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/compat"
+	"dragoman/app/dialect"
+	"dragoman/app/failure"
 )
 
 // detection is a language and how sure that is, in percent.
@@ -20,22 +22,22 @@ var unknown = detection{Confidence: 0, Language: "en"}
 
 // detect serves POST /detect: the languages of the texts, the likeliest first.
 func (a api) detect(call compat.Call) (any, error) {
-	if call.Backend.Detector == nil {
-		return nil, &compat.RequestError{Class: compat.NotOffered, Message: "Language detection is disabled on this server."}
+	if !call.Translator.Detects() {
+		return nil, compat.RefuseAs(failure.NotOffered, "Language detection is disabled on this server.")
 	}
 	list, _, err := texts(call.Fields)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.cfg.Detected(call.Context, list); err != nil {
+	if err := a.ChargeDetection(call.Context, list); err != nil {
 		return nil, err
 	}
-	return detect(call.Backend.Detector, list), nil
+	return detect(call.Translator, list), nil
 }
 
 // detect weighs the languages of the texts by confidence and length, as
 // LibreTranslate does with several texts.
-func detect(detector compat.Detector, texts []string) []detection {
+func detect(detector dialect.Translator, texts []string) []detection {
 	type found struct {
 		code         string
 		sum          float64 // of confidences
@@ -70,12 +72,9 @@ func detect(detector compat.Detector, texts []string) []detection {
 // confirm says how sure the language is that a text was translated from. The
 // translator may have had more to go by than the detector, so that they differ:
 // then it is not sure at all.
-func confirm(detector compat.Detector, text, language string) detection {
-	if detector == nil {
-		return detection{Language: language}
-	}
+func confirm(detector dialect.Translator, text, language string) detection {
 	code, confidence, ok := detector.Detect(text)
-	if !ok || code != language {
+	if !ok || code != language { // also where languages are not detected
 		confidence = 0
 	}
 	return detection{percent(confidence), language}

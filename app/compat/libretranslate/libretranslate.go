@@ -14,7 +14,7 @@
 // What differs from the original: alternatives are never found, so their list is
 // empty; each text of a list has its language detected by itself; the code of a
 // language may be written in other usual ways (NB, pt-BR, zh-Hans); zh-Hant is
-// refused as a target, for the model does not tell the scripts apart. Files, suggestions
+// refused as a target where the model has one Chinese. Files, suggestions
 // and translation memories are not offered.
 package libretranslate
 
@@ -26,31 +26,28 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/compat"
+	"dragoman/app/dialect"
+	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
-// api has the handlers. It is safe for concurrent use.
-type api struct {
-	cfg     compat.Config
-	dialect compat.Dialect
-}
+// api has the handlers that need the server's settings.
+type api struct{ *dialect.Server }
 
-// Register adds the routes. It takes /languages, in LibreTranslate's form.
-func Register(router gin.IRouter, cfg compat.Config) {
-	a := api{cfg, compat.Dialect{KeyField: "api_key", Fail: Fail}}
-	router.POST("/translate", cfg.Route(a.dialect, a.translate))
-	router.POST("/detect", cfg.Route(a.dialect, a.detect))
-	router.POST("/translate_file", a.notOffered("Files translation are disabled on this server."))
-	router.POST("/suggest", a.notOffered("Suggestions are disabled on this server."))
-	for path, answer := range map[string]func(*compat.Backend) any{
-		"/languages": languages, "/frontend/settings": a.settings, "/health": health,
-	} {
-		handler := a.public(answer)
-		router.GET(path, handler)
-		router.HEAD(path, handler)
-	}
-	router.GET("/spec", describe)
-	router.HEAD("/spec", describe)
+// New makes the API. It has /languages, in LibreTranslate's form.
+func New(server *dialect.Server) dialect.Dialect {
+	routes := compat.API{Server: server, KeyField: "api_key"}
+	a := api{server}
+	return dialect.Dialect{Render: render, Routes: []dialect.Route{
+		routes.Route("POST", "/translate", serveTranslation),
+		routes.Route("POST", "/detect", a.detect),
+		routes.Open("/languages", languages),
+		routes.Open("/frontend/settings", a.settings),
+		routes.Open("/health", health),
+		{Methods: "POST", Path: "/translate_file", Handler: a.notOffered("Files translation are disabled on this server.")},
+		{Methods: "POST", Path: "/suggest", Handler: a.notOffered("Suggestions are disabled on this server.")},
+		{Methods: "GET", Path: "/spec", Handler: describe},
+	}}
 }
 
 //go:embed spec.json
@@ -60,42 +57,27 @@ var spec []byte
 // as forms; JSON may have lists in addition, which Swagger 2.0 cannot say.
 func describe(c *gin.Context) { c.Data(http.StatusOK, "application/json; charset=utf-8", spec) }
 
-// Fail answers with an error, in LibreTranslate's words where it has some. It is for
-// middleware that refuses requests to these routes as well; see [compat.Explain] for
-// the errors that it knows.
-func Fail(c *gin.Context, err error) {
-	f := compat.Explain(c, err)
-	message := f.Message
-	switch f.Class {
-	case compat.NoKey:
+// render writes a failure as LibreTranslate does, in its words where it has some.
+func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
+	message := compat.Message(f)
+	switch f.Kind {
+	case failure.NoKey:
 		message = "Please contact the server operator to get an API key"
-	case compat.Limited, compat.OverQuota:
+	case failure.WrongKey:
+		message = "Invalid API key"
+	case failure.RateLimited, failure.OverQuota:
 		message = "Slowdown: " + message
 	}
-	f.Send(c, f.Class.Statuses().LibreTranslate, gin.H{"error": message})
+	return f.LibreTranslate(), gin.H{"error": message}
 }
 
 // notOffered makes the handler of what this server does not do.
 func (a api) notOffered(message string) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		a.cfg.Fail(c, a.dialect, &compat.RequestError{Class: compat.NotOffered, Message: message})
-	}
-}
-
-// public makes the handler of a path that needs neither key nor fields.
-func (a api) public(answer func(*compat.Backend) any) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		backend, err := a.cfg.Loaded()
-		if err != nil {
-			a.cfg.Fail(c, a.dialect, err)
-			return
-		}
-		c.PureJSON(http.StatusOK, answer(backend))
-	}
+	return func(c *gin.Context) { a.Fail(c, compat.RefuseAs(failure.NotOffered, "%s", message)) }
 }
 
 // health is the answer of a server that is up.
-func health(*compat.Backend) any { return gin.H{"status": "ok"} }
+func health(compat.Call) any { return gin.H{"status": "ok"} }
 
 // language is an entry of /languages.
 type language struct {
@@ -106,11 +88,11 @@ type language struct {
 }
 
 // languages lists what can be translated: each language into each.
-func languages(b *compat.Backend) any {
-	list := make([]language, len(b.Languages)) // not nil: none are [] in JSON
-	for i, code := range b.Languages {
+func languages(call compat.Call) any {
+	list := make([]language, len(call.Languages)) // not nil: none are [] in JSON
+	for i, code := range call.Languages {
 		names := compat.NameOf(code)
-		list[i] = language{Code: code, Name: names.English, Native: names.Own, Targets: b.Languages}
+		list[i] = language{Code: code, Name: names.English, Native: names.Own, Targets: call.Languages}
 	}
 	return list
 }
@@ -122,26 +104,26 @@ type setting struct {
 }
 
 // settings tells web pages what they can offer.
-func (a api) settings(b *compat.Backend) any {
+func (a api) settings(call compat.Call) any {
 	offered := func(code string) setting {
-		if !slices.Contains(b.Languages, code) {
-			code = b.Languages[0]
+		if !slices.Contains(call.Languages, code) {
+			code = call.Languages[0]
 		}
 		return setting{code, compat.NameOf(code).English}
 	}
 	source := setting{translate.Auto, "Auto Detect"}
-	if b.Detector == nil {
+	if !call.Translator.Detects() {
 		source = offered("en")
 	}
-	limit := a.cfg.MaxChars
+	limit := a.MaxChars
 	if limit == 0 {
 		limit = -1
 	}
 	return gin.H{
 		"charLimit":            limit,
 		"frontendTimeout":      500, // ms that pages wait after a key stroke, LibreTranslate's own
-		"apiKeys":              a.cfg.KeyNeeded,
-		"keyRequired":          a.cfg.KeyNeeded,
+		"apiKeys":              a.Gate.NeedsKeys(),
+		"keyRequired":          a.Gate.NeedsKeys(),
 		"suggestions":          false,
 		"filesTranslation":     false,
 		"supportedFilesFormat": []string{},

@@ -4,21 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"slices"
 	"testing"
 
-	"github.com/gin-gonic/gin"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/compat"
+	"dragoman/app/compat/compattest"
+	"dragoman/app/dialect"
 )
 
 // The description names the routes that there are, and no others.
 func TestSpecHasTheRoutes(t *testing.T) {
-	w := send(t, compat.Config{Backend: func() *compat.Backend { return nil }}, "GET", "/spec", "", "")
+	w := compattest.Send(t.Context(), compattest.Server(dialect.Config{}, nil, New), "GET", "/spec", "", "")
 	require.Equal(t, 200, w.Code, "also while the model is loading")
 	assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
 	var document struct {
@@ -34,12 +33,8 @@ func TestSpecHasTheRoutes(t *testing.T) {
 			described = append(described, method+" "+path)
 		}
 	}
-	router := gin.New()
-	Register(router, config())
-	for _, route := range router.Routes() {
-		if route.Method != http.MethodHead {
-			served = append(served, map[string]string{"GET": "get ", "POST": "post "}[route.Method]+route.Path)
-		}
+	for _, route := range New(dialect.New(dialect.Config{})).Routes {
+		served = append(served, map[string]string{"GET": "get ", "POST": "post "}[route.Methods]+route.Path)
 	}
 	assert.ElementsMatch(t, served, described)
 }
@@ -72,7 +67,7 @@ func TestAnswersAreAsInTheSpec(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			schema, err := compiler.Compile(at + "#/definitions/" + test.definition)
 			require.NoError(t, err)
-			w := send(t, config(), test.method, test.path, formType, test.body)
+			w := compattest.Send(t.Context(), server(nil), test.method, test.path, formType, test.body)
 			assert.Equal(t, test.status, w.Code)
 			answer, err := jsonschema.UnmarshalJSON(w.Body)
 			require.NoError(t, err)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"dragoman/app/compat"
+	"dragoman/app/dialect"
+	"dragoman/app/excerpt"
 	"dragoman/app/translate"
 )
 
@@ -24,19 +26,19 @@ type answer struct {
 	Alternatives     any `json:"alternatives,omitempty"`     // lists of strings, where they are asked for
 }
 
-// translate serves POST /translate.
-func (a api) translate(call compat.Call) (any, error) {
-	req, err := decode(call.Fields, call.Backend.Languages)
+// serveTranslation serves POST /translate.
+func serveTranslation(call compat.Call) (any, error) {
+	req, err := decode(call.Fields, call.Languages)
 	if err != nil {
 		return nil, err
 	}
-	results, err := a.cfg.Translate(call, compat.Job{
+	results, err := call.Translate(compat.Job{
 		From: req.from, To: req.to, Texts: req.texts, Format: req.format,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return req.answer(call.Backend.Detector, results), nil
+	return req.answer(call.Translator, results), nil
 }
 
 // decode understands the fields of /translate. It checks them in the order that
@@ -67,13 +69,13 @@ func decode(fields compat.Fields, languages compat.Languages) (request, error) {
 	if req.from, ok = languages.Source(source); strings.EqualFold(source, translate.Auto) {
 		req.from = translate.Auto
 	} else if !ok {
-		return req, compat.Refuse("%s is not supported", brief(source))
+		return req, compat.Refuse("%s is not supported", excerpt.Of(source))
 	}
 	if req.to, ok = languages.Target(target); !ok {
 		if compat.IsTraditional(target) {
-			return req, compat.Refuse("%s is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", brief(target))
+			return req, compat.Refuse("%s is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", excerpt.Of(target))
 		}
-		return req, compat.Refuse("%s is not supported", brief(target))
+		return req, compat.Refuse("%s is not supported", excerpt.Of(target))
 	}
 	req.format, err = format(fields)
 	return req, err
@@ -111,16 +113,16 @@ func format(fields compat.Fields) (translate.Format, error) {
 	case "html":
 		return translate.HTML, nil
 	}
-	return translate.Text, compat.Refuse("%s format is not supported", brief(name))
+	return translate.Text, compat.Refuse("%s format is not supported", excerpt.Of(name))
 }
 
 // answer puts the results into the form that the request asks for.
-func (req request) answer(detector compat.Detector, results []translate.Result) answer {
+func (req request) answer(detector dialect.Translator, results []translate.Result) answer {
 	translated, detected := make([]string, len(results)), make([]detection, len(results))
 	for i, r := range results {
 		translated[i] = r.Text
 		if req.from == translate.Auto {
-			detected[i] = confirm(detector, compat.Prose(req.texts[i], req.format), compat.SourceOf(r))
+			detected[i] = confirm(detector, dialect.Prose(req.texts[i], req.format), compat.SourceOf(r))
 		}
 	}
 	none := slices.Repeat([][]string{{}}, len(results)) // not nil: [] in JSON
@@ -141,13 +143,4 @@ func (req request) answer(detector compat.Detector, results []translate.Result) 
 // missing is the error of a field that is not there.
 func missing(name string) error {
 	return compat.Refuse("Invalid request: missing %s parameter", name)
-}
-
-// brief bounds what an answer repeats of a request.
-func brief(s string) string {
-	const most = 32
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }

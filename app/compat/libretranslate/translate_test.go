@@ -1,7 +1,6 @@
 package libretranslate
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -9,21 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/compat"
-	"dragoman/app/compat/toy"
+	"dragoman/app/compat/compattest"
+	"dragoman/app/dialect"
 	"dragoman/app/translate"
 )
-
-// spy remembers the last request.
-type spy struct {
-	toy.Translator
-	last *translate.Request
-}
-
-func (s spy) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
-	*s.last = req
-	return s.Translator.Translate(ctx, req)
-}
 
 func TestTranslate(t *testing.T) {
 	const multipart = "multipart/form-data; boundary=xx"
@@ -69,9 +57,9 @@ func TestTranslate(t *testing.T) {
 			`{"translatedText":"HELLO\nWORLD","detectedLanguage":{"confidence":87.7,"language":"en"}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := send(t, config(), "POST", "/translate", test.contentType, test.body)
+			w := send(t, "/translate", test.contentType, test.body)
 			assert.Equal(t, 200, w.Code)
-			assert.Equal(t, test.want, toy.Body(w))
+			assert.Equal(t, test.want, compattest.Body(w))
 			assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"))
 		})
 	}
@@ -79,9 +67,9 @@ func TestTranslate(t *testing.T) {
 
 // Some clients put all into the query of a POST without a body.
 func TestTranslateFromTheQuery(t *testing.T) {
-	w := send(t, config(), "POST", "/translate?q=caf%C3%A9+%26+bar&source=fr&target=en&format=text", "", "")
+	w := compattest.Send(t.Context(), server(nil), "POST", "/translate?q=caf%C3%A9+%26+bar&source=fr&target=en&format=text", "", "")
 	assert.Equal(t, 200, w.Code)
-	assert.Equal(t, `{"translatedText":"CAFÉ & BAR"}`, toy.Body(w))
+	assert.Equal(t, `{"translatedText":"CAFÉ & BAR"}`, compattest.Body(w))
 }
 
 func TestTranslateUnderstandsCodes(t *testing.T) {
@@ -98,10 +86,8 @@ func TestTranslateUnderstandsCodes(t *testing.T) {
 		{"zh-Hant", "pb", "zh", "pt"},
 	} {
 		var last translate.Request
-		backend := toy.Backend()
-		backend.Translator = spy{last: &last}
-		cfg := compat.Config{Backend: func() *compat.Backend { return backend }}
-		w := send(t, cfg, "POST", "/translate", jsonType, `{"q":["a","b"],"source":"`+test.source+`","target":"`+test.target+`","format":"html"}`)
+		spying := compattest.Server(dialect.Config{}, compattest.Translator{Asked: func(req translate.Request) { last = req }}, New)
+		w := compattest.Send(t.Context(), spying, "POST", "/translate", jsonType, `{"q":["a","b"],"source":"`+test.source+`","target":"`+test.target+`","format":"html"}`)
 		require.Equal(t, 200, w.Code, w.Body)
 		assert.Equal(t, translate.Request{From: test.from, To: []string{test.to}, Format: translate.HTML, Caller: "192.0.2.1/32",
 			Records: []translate.Record{{ID: "0", Text: "a"}, {ID: "1", Text: "b"}}}, last)
@@ -130,7 +116,7 @@ func TestTranslateRefuses(t *testing.T) {
 		{"traditional Chinese", formType, `q=Hello&source=en&target=zt`, 400, "zt is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", ""},
 		{"traditional Chinese, by its new name", formType, `q=Hello&source=en&target=zh-Hant`, 400,
 			"zh-Hant is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", ""},
-		{"a long target", formType, `q=Hello&source=en&target=` + long, 400, long[:32] + "… is not supported", ""},
+		{"a long target", formType, `q=Hello&source=en&target=` + long, 400, long[:100] + "… is not supported", ""},
 		{"unknown format", formType, `q=Hello&source=en&target=fr&format=xml`, 400, "xml format is not supported", ""},
 		{"alternatives in words", formType, `q=Hello&source=en&target=fr&alternatives=abc`, 400, "Invalid request: alternatives parameter is not a number", ""},
 		{"a fraction of alternatives", jsonType, `{"q":"x","source":"en","target":"fr","alternatives":1.5}`, 400, "Invalid request: alternatives parameter is not a number", ""},
@@ -156,13 +142,13 @@ func TestTranslateRefuses(t *testing.T) {
 		{"too many", jsonType, one("many"), 400, "Too many.", ""},
 		{"busy", jsonType, one("busy"), 503, "Too many requests are waiting: try again in 3 s.", "3"},
 		{"shutting down", jsonType, one("closed"), 503, "The service is shutting down: try again in a moment.", "1"},
-		{"too slow", jsonType, one("wait"), 504, "The translation took too long: send fewer or shorter texts.", ""},
+		{"too slow", jsonType, one("wait"), 504, "The translation took longer than the client's deadline, or than 1m0s: send fewer or shorter texts.", ""},
 		{"failed", jsonType, one("fail"), 500, "Internal error, request id id-77", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := send(t, config(), "POST", "/translate", test.contentType, test.body)
+			w := send(t, "/translate", test.contentType, test.body)
 			assert.Equal(t, test.status, w.Code)
-			assert.JSONEq(t, `{"error":`+quote(test.want)+`}`, toy.Body(w))
+			assert.JSONEq(t, `{"error":`+quote(test.want)+`}`, compattest.Body(w))
 			assert.Equal(t, test.wait, w.Header().Get("Retry-After"))
 		})
 	}
@@ -186,7 +172,7 @@ func FuzzTranslate(f *testing.F) {
 	}
 	types := []string{jsonType, formType, "multipart/form-data; boundary=xx"}
 	f.Fuzz(func(t *testing.T, body string, kind uint8) {
-		w := send(t, config(), "POST", "/translate", types[int(kind)%len(types)], body)
+		w := send(t, "/translate", types[int(kind)%len(types)], body)
 		var answer map[string]any
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), w.Body)
 		if w.Code == 200 {

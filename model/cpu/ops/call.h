@@ -4,14 +4,13 @@
 
 #include <stdlib.h>
 
-#include "arguments.h"
 #include "kernels.h"
+#include "operator.h"
 
-// Kernel is a node of a graph: an operator with its attributes.
-typedef struct {
+struct Node {
   const OrtApi *api;
   int64_t layer, heads, head_dim, spare;
-} Kernel;
+};
 
 static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message) {
   return api->CreateStatus(code, message);
@@ -19,26 +18,10 @@ static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *
 
 // ---- arguments ----
 
-typedef struct {
-  const OrtApi *api;
-  OrtKernelContext *context;
-} Call;
-
-static inline OrtStatus *input(Call c, size_t i, void *data, int64_t *d, size_t n) {
-  return argument(c.api, c.context, i, data, d, n);
-}
-
-// vector is input for one dimension of size n.
-static inline OrtStatus *vector(Call c, size_t i, void *data, int64_t n) { return input(c, i, data, &n, 1); }
-
-static inline OrtStatus *output(Call c, size_t i, const int64_t *d, size_t n, void *data) {
-  return result(c.api, c.context, i, d, n, data);
-}
-
-static inline int64_t width_of(const Kernel *k) { return k->heads * k->head_dim; }
+static inline int64_t width_of(const Node *k) { return k->heads * k->head_dim; }
 
 // memory describes the input that holds keys and values.
-static inline OrtStatus *memory(Call c, size_t i, const Kernel *k, Memory *m) {
+static inline OrtStatus *memory(Call c, size_t i, const Node *k, Memory *m) {
   int64_t d[4] = {ANY, ANY, ANY, ANY}, width = width_of(k);
   TRY(input(c, i, &m->data, d, 4));
   m->rows = d[1], m->capacity = d[2], m->token = d[3];

@@ -2,8 +2,6 @@ package ops_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,9 +9,10 @@ import (
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/cpu/ops"
 	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
 )
 
-// calls are right calls of every operator, made anew for each test.
+// calls are right calls of every operator, made again for each test.
 func calls() map[string]call {
 	n, s := newNorm(1, 2, 16), newStep(1, heads{2, 8}, true, 10, group{2, 4, false}, group{1, 3, false})
 	cross, stored := newSource(1, heads{2, 8}, false, 10, 2, 1), newStore(1, heads{2, 8}, true, 10, 3, 4)
@@ -201,23 +200,10 @@ func TestNoRows(t *testing.T) {
 	}
 }
 
-func TestLoadRefused(t *testing.T) {
-	cputest.Runtime(t)
-	text := filepath.Join(t.TempDir(), "text")
-	require.NoError(t, os.WriteFile(text, []byte("no library"), 0o600))
-	for name, library := range map[string]string{
-		"not there": text + ".so", "not ONNX Runtime": "libm.so.6", "not a library": text,
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := ops.Load(library)
-			require.ErrorContains(t, err, library+" cannot be used as ONNX Runtime: ")
-		})
-	}
-}
-
 func TestCloseTwice(t *testing.T) {
-	cputest.Runtime(t)
-	o, err := ops.Load(cputest.Library())
+	api, err := onnxruntime.Load(cputest.Library())
+	require.NoError(t, err)
+	o, err := ops.New(api)
 	require.NoError(t, err)
 	o.Close()
 	o.Close()

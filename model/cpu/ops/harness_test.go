@@ -15,6 +15,7 @@ import (
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/cpu/ops"
 	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
 )
 
 // arg is an input of an operator; the zero arg is an optional one left out.
@@ -105,7 +106,9 @@ func (c call) session(t testing.TB) (*ort.DynamicAdvancedSession, error) {
 		return s, nil
 	}
 	if shared.operators == nil {
-		operators, err := ops.Load(cputest.Library())
+		api, err := onnxruntime.Load(cputest.Library())
+		require.NoError(t, err)
+		operators, err := ops.New(api)
 		require.NoError(t, err)
 		shared.operators, shared.sessions = operators, map[string]*ort.DynamicAdvancedSession{}
 	}

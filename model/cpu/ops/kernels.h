@@ -71,12 +71,12 @@ typedef struct {
 
 // best_candidates finds the k largest of n logits acc·scale, scale being positive,
 // largest first, the lower id among equals of acc, and returns the log-sum-exp of
-// all, which is not a number if any logit is none. scratch holds
+// all, which is NaN if any logit is. scratch holds
 // best_candidates_scratch floats.
 float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch);
 int64_t best_candidates_scratch(int64_t n);
 // rescore computes the logits of candidates again, from the hidden state x [d] and
-// the embeddings in half precision [vocabulary, d], and sorts them anew.
+// the embeddings in half precision [vocabulary, d], and sorts them again.
 void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, int64_t d);
 
 #endif

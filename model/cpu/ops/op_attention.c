@@ -1,7 +1,7 @@
 // Operators of attention.
 #include "call.h"
 
-static Heads heads_of(const Kernel *k) {
+static Heads heads_of(const Node *k) {
   Heads h = {k->heads, k->head_dim, 1 / __builtin_sqrtf((float)k->head_dim)};
   return h;
 }
@@ -26,7 +26,7 @@ static void self_attention_item(Task *t, int64_t i, void *scratch) {
 // SelfAttention, of the encoder: acc [T, 3·d], bias [3·d], offsets int32 [B+1],
 // scale [T] → [T, d]; sentence b is the tokens offsets[b] to offsets[b+1]-1.
 OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context) {
-  Kernel *k = kernel;
+  Node *k = kernel;
   Call c = {k->api, context};
   Attention a = {.h = heads_of(k)};
   int64_t d[2] = {ANY, 3 * width_of(k)}, sentences = ANY, longest = 0;
@@ -59,7 +59,7 @@ static void store_cross_item(Task *t, int64_t s, void *scratch) {
 // row slots[b] of the memory, which is changed in place. `after` and the output,
 // which mean nothing, tie the nodes of a graph together.
 OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context) {
-  Kernel *k = kernel;
+  Node *k = kernel;
   Call c = {k->api, context};
   Attention a = {.h = heads_of(k), .layer = k->layer};
   int64_t d[2] = {ANY, 2 * width_of(k)}, sentences = ANY, one = 1;
@@ -146,7 +146,7 @@ static OrtStatus *check_row(Call c, const Attention *a, int64_t r) {
 // to positions[r], of which token t lies in row history[r, t]. Rows groups[s] to
 // groups[s+1]-1 belong to one sentence: they may attend to one another's tokens.
 OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context) {
-  Kernel *k = kernel;
+  Node *k = kernel;
   Call c = {k->api, context};
   Attention a = {.h = heads_of(k), .layer = k->layer};
   int64_t d[2] = {ANY, 3 * width_of(k)}, tokens = 0;
@@ -180,7 +180,7 @@ OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context) {
 // [S+1], slots, lengths int32 [S], cross (memory), scale [R] → [R, d]. The rows of
 // sentence s attend to the first lengths[s] tokens of row slots[s] of the memory.
 OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context) {
-  Kernel *k = kernel;
+  Node *k = kernel;
   Call c = {k->api, context};
   Attention a = {.h = heads_of(k), .layer = k->layer};
   int64_t d[2] = {ANY, width_of(k)}, tokens = 0;

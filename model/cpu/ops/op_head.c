@@ -26,7 +26,7 @@ static void best_item(Task *t, int64_t r, void *scratch) {
 // the best k tokens, best first, and the log-sum-exp of the logits acc·scale. With x
 // and table, the logits of the best k + spare are computed again as x·tableᵀ.
 OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context) {
-  Kernel *k = kernel;
+  Node *k = kernel;
   Call c = {k->api, context};
   Best a = {0};
   int64_t d[2] = {ANY, ANY};

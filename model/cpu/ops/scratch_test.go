@@ -14,7 +14,7 @@ import (
 func TestNoScratch(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "no_scratch")
 	run := func(flags ...string) (string, error) {
-		cc := exec.Command("cc", append(flags, "-std=gnu11", "-I.", "-Iinclude", "-o", program, "testdata/no_scratch.c", "-pthread")...)
+		cc := exec.Command("cc", append(flags, "-std=gnu11", "-I.", "-I../../onnxruntime/include", "-o", program, "testdata/no_scratch.c", "-pthread")...)
 		if out, err := cc.CombinedOutput(); err != nil {
 			return string(out), err
 		}

@@ -1,49 +1,31 @@
-// How operators get at their arguments and start their kernel.
+// How operators get at their node and start their kernel.
 #ifndef DRAGOMAN_DEVICE_CALL_H
 #define DRAGOMAN_DEVICE_CALL_H
 
 #include <stdlib.h>
 
-#include "arguments.h"
+#include "operator.h"
 #include "ops.h"
 
 typedef int (*Launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                       unsigned block_z, unsigned shared, void *stream, void **params, void **extra);
 
-// Node is a node of a graph: an operator with its attributes.
-typedef struct {
+struct Node {
   const OrtApi *api;
   Launch launch;              // null on a CPU
   void *const *functions;     // see dragoman_family
   int type;                   // of activations: 0 half, 1 float
   i64 layer, heads, head_dim;
   float scale;
-} Node;
-
-// Call is a node at work.
-typedef struct {
-  const Node *node;
-  const OrtApi *api;
-  OrtKernelContext *context;
-} Call;
-
-static inline OrtStatus *input(Call c, size_t i, void *data, int64_t *d, size_t n) {
-  return argument(c.api, c.context, i, data, d, n);
-}
-
-static inline OrtStatus *vector(Call c, size_t i, void *data, int64_t n) { return input(c, i, data, &n, 1); }
+};
 
 static inline OrtStatus *matrix(Call c, size_t i, void *data, int64_t rows, int64_t columns) {
   int64_t d[2] = {rows, columns};
   return input(c, i, data, d, 2);
 }
 
-static inline OrtStatus *output(Call c, size_t i, const int64_t *d, size_t n, void *data) {
-  return result(c.api, c.context, i, d, n, data);
-}
-
 static inline Call call_of(void *node, OrtKernelContext *context) {
-  return (Call){node, ((const Node *)node)->api, context};
+  return (Call){((const Node *)node)->api, context, node};
 }
 
 // chunks is the number of units that share a row.

@@ -7,66 +7,34 @@
 // reads a KV cache through a beam's history, so beams that change places would have to
 // be copied; and its TopK takes milliseconds for a vocabulary.
 //
-// The source (rows.h, attention.h and candidates.h, in the language of warp.h) is C and CUDA at once. kernels.ptx is
-// what NVIDIA's compiler makes of it, which the driver translates for the card at
-// hand; it is part of the program, so neither a compiler nor a CUDA library is needed
-// to build or run. The same source, compiled as C, makes the operators of the CPU
-// provider ([Host]): these are for tests, which so run all of the arithmetic, the
-// addressing and the way arguments get there.
+// The source (rows.h, attention.h and candidates.h, in the language of warp.h) is C and
+// CUDA at once. kernels.ptx is what NVIDIA's compiler makes of it, which the driver
+// translates for the card; it is part of the program, so neither a compiler nor a CUDA
+// library is needed to build or run. The same source, compiled as C, makes the operators
+// of the CPU provider ([Host]): these are for tests, which so run all of the arithmetic,
+// the addressing and the way arguments get there.
 //
 // Every row and head is computed by one warp from its own inputs alone, always in the
 // same order, so its result does not depend on what else is in the batch.
 package kernels
 
-// #cgo CFLAGS: -O3 -std=gnu11 -Wall -I${SRCDIR}/../../cpu/ops/include
+// #cgo CFLAGS: -O3 -std=gnu11 -Wall -I${SRCDIR}/../../onnxruntime/include
 // #cgo LDFLAGS: -lm
 // #include "ops.h"
 import "C"
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"unsafe"
 )
 
-// PTX is the kernels for a GPU, as text that the CUDA driver translates.
+// PTX is the kernels for a GPU, as text that the CUDA driver translates. Its first line
+// has the sha256 of the source that it was made of.
 //
 //go:embed kernels.ptx
 var PTX []byte
-
-//go:embed kernels.cu
-var cuSource []byte
-
-//go:embed types.h
-var typesSource []byte
-
-//go:embed kernels.h
-var kernelsSource []byte
-
-//go:embed rows.h
-var rowsSource []byte
-
-//go:embed attention.h
-var attentionSource []byte
-
-//go:embed candidates.h
-var candidatesSource []byte
-
-//go:embed warp.h
-var warpSource []byte
-
-// SourceSum is the sha256 of the source that PTX must have been made of: its first
-// line says which one it was.
-func SourceSum() string {
-	h := sha256.New()
-	for _, source := range [][]byte{cuSource, typesSource, kernelsSource, rowsSource, attentionSource, candidatesSource, warpSource} {
-		h.Write(source)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
 
 // Names are the kernels' names in PTX, each kernel in half and then in single
 // precision.

@@ -1,14 +1,12 @@
 // Registration of the operators with ONNX Runtime.
 #include "ops.h"
 
-#include <string.h>
-
 #include "call.h"
 
 // Spec is an operator, for both types of activations.
 typedef struct {
   const char *names[2];         // for half, for float
-  const char *inputs, *outputs;  // a letter per argument, see type_of; capital: optional
+  const char *inputs, *outputs;  // a letter per argument, see operator_type; capital: optional
   OrtStatusPtr (*compute)(void *node, OrtKernelContext *context);
 } Spec;
 
@@ -34,13 +32,10 @@ enum { SPECS = sizeof specs / sizeof *specs };
 const char *const dragoman_kernel_names[KERNELS] = {DRAGOMAN_KERNELS(NAME)};
 #undef NAME
 
-// Op is an operator for one type. ONNX Runtime hands our callbacks the OrtCustomOp,
-// which is its first member.
+// Op is an operator for one type.
 typedef struct {
-  OrtCustomOp base;
-  const Spec *spec;
+  Operator operator;
   const Family *family;
-  int type;
 } Op;
 
 struct Family {
@@ -50,38 +45,6 @@ struct Family {
   OrtCustomOpDomain *domain;
   Op ops[2 * SPECS];
 };
-
-static ONNXTensorElementDataType type_of(const Op *op, char letter) {
-  switch (letter | 32) {  // lower case
-    case 'b': return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
-    case 'i': return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
-    case 'l': return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
-    case 't': return op->type == 0 ? ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16 : ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
-    default: return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
-  }
-}
-
-static const char *get_name(const OrtCustomOp *op) { return ((const Op *)op)->spec->names[((const Op *)op)->type]; }
-static const char *get_provider(const OrtCustomOp *op) {
-  return ((const Op *)op)->family->launch ? "CUDAExecutionProvider" : NULL;
-}
-static size_t input_count(const OrtCustomOp *op) { return strlen(((const Op *)op)->spec->inputs); }
-static size_t output_count(const OrtCustomOp *op) { return strlen(((const Op *)op)->spec->outputs); }
-static ONNXTensorElementDataType input_type(const OrtCustomOp *op, size_t i) {
-  return type_of((const Op *)op, ((const Op *)op)->spec->inputs[i]);
-}
-static ONNXTensorElementDataType output_type(const OrtCustomOp *op, size_t i) {
-  return type_of((const Op *)op, ((const Op *)op)->spec->outputs[i]);
-}
-static OrtCustomOpInputOutputCharacteristic input_need(const OrtCustomOp *op, size_t i) {
-  return ((const Op *)op)->spec->inputs[i] & 32 ? INPUT_OUTPUT_REQUIRED : INPUT_OUTPUT_OPTIONAL;
-}
-static OrtCustomOpInputOutputCharacteristic output_need(const OrtCustomOp *op, size_t i) {
-  return (void)op, (void)i, INPUT_OUTPUT_REQUIRED;
-}
-static OrtMemType input_memory(const OrtCustomOp *op, size_t i) { return (void)op, (void)i, OrtMemTypeDefault; }
-static int one(const OrtCustomOp *op) { return (void)op, 1; }
-static int latest(const OrtCustomOp *op) { return (void)op, INT32_MAX; }
 
 // integer and number read an attribute, or leave the value as it is where there is none.
 static void integer(const OrtApi *api, const OrtKernelInfo *info, const char *name, i64 *value) {
@@ -101,7 +64,7 @@ static OrtStatusPtr create(const OrtCustomOp *custom, const OrtApi *api, const O
   const Op *op = (const Op *)custom;
   Node *n = calloc(1, sizeof *n);
   if (!n) return api->CreateStatus(ORT_FAIL, "out of memory");
-  *n = (Node){.api = api, .launch = op->family->launch, .functions = op->family->functions, .type = op->type,
+  *n = (Node){.api = api, .launch = op->family->launch, .functions = op->family->functions, .type = !op->operator.half,
               .heads = 1, .head_dim = 1, .scale = 1};
   integer(api, info, "layer", &n->layer);
   integer(api, info, "heads", &n->heads);
@@ -117,32 +80,6 @@ static OrtStatusPtr create(const OrtCustomOp *custom, const OrtApi *api, const O
   return NULL;
 }
 
-static void destroy(void *node) { free(node); }
-
-static OrtCustomOp custom_op(const Spec *spec) {
-  return (OrtCustomOp){
-      .version = ORT_API_VERSION,
-      .GetName = get_name,
-      .GetExecutionProviderType = get_provider,
-      .GetInputType = input_type,
-      .GetInputTypeCount = input_count,
-      .GetOutputType = output_type,
-      .GetOutputTypeCount = output_count,
-      .KernelDestroy = destroy,
-      .GetInputCharacteristic = input_need,
-      .GetOutputCharacteristic = output_need,
-      .GetInputMemoryType = input_memory,
-      .GetVariadicInputMinArity = one,
-      .GetVariadicInputHomogeneity = one,
-      .GetVariadicOutputMinArity = one,
-      .GetVariadicOutputHomogeneity = one,
-      .CreateKernelV2 = create,
-      .KernelComputeV2 = spec->compute,
-      .GetStartVersion = one,
-      .GetEndVersion = latest,
-  };
-}
-
 OrtStatus *dragoman_family(const OrtApi *api, void *launch, void *const *functions, Family **out) {
   Family *f = calloc(1, sizeof *f);
   if (!f) return api->CreateStatus(ORT_FAIL, "out of memory");
@@ -150,8 +87,10 @@ OrtStatus *dragoman_family(const OrtApi *api, void *launch, void *const *functio
   if (launch) memcpy(f->functions, functions, sizeof f->functions);
   OrtStatus *status = api->CreateCustomOpDomain("dragoman", &f->domain);
   for (int i = 0; i < 2 * SPECS && !status; i++) {
-    f->ops[i] = (Op){custom_op(&specs[i / 2]), &specs[i / 2], f, i % 2};
-    status = api->CustomOpDomain_Add(f->domain, &f->ops[i].base);
+    const Spec *s = &specs[i / 2];
+    f->ops[i] = (Op){{.base = OPERATOR(create, free, s->compute), .name = s->names[i % 2], .inputs = s->inputs, .outputs = s->outputs,
+                      .provider = launch ? "CUDAExecutionProvider" : NULL, .half = i % 2 == 0}, f};
+    status = api->CustomOpDomain_Add(f->domain, &f->ops[i].operator.base);
   }
   if (status) {
     dragoman_release_family(f);

@@ -21,10 +21,10 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
-	"dragoman/app/compat"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
-	"dragoman/app/compat/toy"
+	"dragoman/app/dialect"
 )
 
 func main() {
@@ -47,14 +47,9 @@ func run(ctx context.Context, addressFile string) error {
 	if err := os.WriteFile(addressFile, []byte("http://"+listener.Addr().String()), 0o644); err != nil {
 		return err
 	}
-	gin.SetMode(gin.ReleaseMode)
-	router := gin.New()
-	router.HandleMethodNotAllowed = true
-	cfg := compat.Config{Backend: toy.Backend, Key: checkKey}
-	libretranslate.Register(router, cfg)
-	deepl.Register(router, cfg)
+	apis := compattest.Server(dialect.Config{Gate: gate{}}, compattest.Translator{}, libretranslate.New, deepl.New)
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
-	server := &http.Server{Handler: bodies.Serve(router), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: bodies.Serve(apis), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -62,8 +57,12 @@ func run(ctx context.Context, addressFile string) error {
 	return nil
 }
 
-// checkKey refuses one key, wherever it is.
-func checkKey(c *gin.Context, key string) error {
+// gate refuses one key, wherever it is.
+type gate struct{ *access.Gate }
+
+func (gate) MustReadKey(*gin.Context, string) (bool, error) { return true, nil }
+
+func (gate) Enter(c *gin.Context, key string) error {
 	_, header, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if key == "wrong" || header == "wrong" {
 		return access.ErrBadKey

@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -96,15 +97,10 @@ func TestAdapterAsksForWhatTheAutoscalerNeeds(t *testing.T) {
 	assert.Len(t, got, wanted, "the autoscaler uses every rule")
 }
 
-// workers are two that have something in their queues.
-type workers struct{}
-
-func (workers) Stats() []engine.Stats { return []engine.Stats{{QueuedTokens: 30}, {QueuedTokens: 12}} }
-
 // The service has the metric that the rule adds up, for each worker.
 func TestServiceHasTheMetric(t *testing.T) {
-	metrics := telemetry.New(telemetry.Config{})
-	metrics.Watch(telemetry.Sources{Engines: workers{}, Rows: 80})
+	metrics := telemetry.New(slog.New(slog.DiscardHandler))
+	metrics.Registry().MustRegister(engine.Metrics(func() []engine.Stats { return []engine.Stats{{QueuedTokens: 30}, {QueuedTokens: 12}} }, 80))
 	page := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
 	for _, rule := range readRules(t) {

@@ -52,7 +52,7 @@ type server struct {
 }
 
 func newServer() (*server, error) {
-	site, err := webpage.New(webpage.Config{})
+	site, err := webpage.New()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *server) routes() http.Handler {
 		}
 		c.JSON(http.StatusOK, gin.H{"name": "fakeserver"})
 	})
-	router.GET(webpage.AssetsPath, s.site.Asset)
+	router.GET(webpage.AssetsPath, s.site.Asset(func(c *gin.Context) { c.Status(http.StatusNotFound) }))
 	router.GET("/docs", func(c *gin.Context) { c.String(http.StatusOK, "docs") })
 	router.GET("/readyz", s.ready, func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ready"}) })
 	router.GET("/languages", s.languages)

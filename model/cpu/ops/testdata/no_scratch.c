@@ -47,5 +47,5 @@ static void item(Task *t, int64_t i, void *scratch) {
 int main(void) {
   OrtApi api = {.CreateStatus = status, .KernelContext_ParallelFor = parallel_for};
   Task t = {.item = item, .items = 16, .scratch = 64};
-  return run((Call){&api, NULL}, &t, 1 << 20) == NULL;
+  return run((Call){&api, NULL, NULL}, &t, 1 << 20) == NULL;
 }

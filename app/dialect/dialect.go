@@ -1,0 +1,91 @@
+// Package dialect is what the APIs of the service have in common, whatever JSON they speak.
+//
+// A [Dialect] is an API as data: its routes, and how it renders what went wrong. The
+// handlers turn somebody's JSON into a [translate.Request], have the [Server] translate it
+// and turn the results into somebody's JSON; what fails goes to [Server.Fail]. Keys, limits,
+// the charge for characters, deadlines, metrics and what the log says stand here, once.
+package dialect
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/body"
+	"dragoman/app/failure"
+)
+
+// RequestIDHeader names a request, in the log too. The answer has it before a handler runs.
+const RequestIDHeader = "X-Request-Id"
+
+// Dialect is an API.
+type Dialect struct {
+	Routes []Route
+	// Prefixes are those of paths that are the API's even where it has no route.
+	Prefixes []string
+	// Render makes the answer to a request that failed.
+	Render func(c *gin.Context, f *failure.Failure) (status int, answer any)
+}
+
+// Route is a path that an API serves.
+type Route struct {
+	Methods string // with spaces between; GET includes HEAD
+	Path    string // as gin has it
+	Handler gin.HandlerFunc
+}
+
+// Mount adds the routes to a router, in a group that renders failures as the dialect does.
+// The handlers before come first.
+func (d Dialect) Mount(router gin.IRouter, before ...gin.HandlerFunc) {
+	group := router.Group("", append([]gin.HandlerFunc{d.Speak}, before...)...)
+	for _, route := range d.Routes {
+		for method := range strings.FieldsSeq(route.Methods) {
+			group.Handle(method, route.Path, route.Handler)
+			if method == http.MethodGet {
+				group.HEAD(route.Path, route.Handler)
+			}
+		}
+	}
+}
+
+// Owns says whether a path that no route takes is the API's: it takes other methods
+// there, or has the prefix.
+func (d Dialect) Owns(path string) bool {
+	return slices.ContainsFunc(d.Routes, func(r Route) bool { return r.Path == path }) ||
+		slices.ContainsFunc(d.Prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+}
+
+// renderKey is where [Dialect.Render] is in gin's context.
+const renderKey = "dragoman/dialect.render"
+
+// Speak is the middleware that has failures rendered as the dialect does.
+func (d Dialect) Speak(c *gin.Context) { c.Set(renderKey, d.Render) }
+
+// Fail answers with an error, in the dialect of the request's group.
+func (s *Server) Fail(c *gin.Context, err error) {
+	f := s.Explain(c, err)
+	if f.Kind == failure.ClientGone {
+		c.AbortWithStatus(f.Status())
+		return
+	}
+	if f.Wait > 0 {
+		c.Header("Retry-After", strconv.Itoa(f.Wait))
+	}
+	render := c.MustGet(renderKey).(func(*gin.Context, *failure.Failure) (int, any))
+	status, answer := render(c, f)
+	body.Refuse(c, status, answer)
+}
+
+// Explain logs and counts an error that ends a request, and returns what its sender is told.
+func (s *Server) Explain(c *gin.Context, err error) *failure.Failure {
+	_ = c.Error(err) // for the access log
+	f := failure.Explain(err, failure.Request{
+		ID: c.Writer.Header().Get(RequestIDHeader), Gone: c.Request.Context().Err() != nil,
+		Begun: c.GetInt(recordsKey) > 0, Deadline: c.GetBool(deadlineKey), Timeout: s.RequestTimeout,
+	})
+	s.metrics.Count(f)
+	return f
+}

@@ -1,0 +1,19 @@
+package excerpt
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestOf(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"", ""},
+		{strings.Repeat("日", 100), strings.Repeat("日", 100)},
+		{strings.Repeat("日", 101), strings.Repeat("日", 100) + "…"},
+		{strings.Repeat("\xff", 101), strings.Repeat("\xff", 100) + "…"},
+	} {
+		assert.Equal(t, test.want, Of(test.text))
+	}
+}

@@ -1,0 +1,77 @@
+package failure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"dragoman/app/access"
+	"dragoman/app/admission"
+	"dragoman/app/body"
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+	"dragoman/model"
+)
+
+// Each error has one row, whatever it is wrapped in.
+func TestExplain(t *testing.T) {
+	limit := func(what string, per, wait time.Duration) error {
+		return &access.LimitError{Limit: what, Rate: access.Rate{N: 9, Per: per}, Wait: wait}
+	}
+	busy := &engine.BusyError{Wait: 2100 * time.Millisecond}
+	endless := &engine.TooLargeError{Needs: time.Hour, Left: time.Second}
+	for _, test := range []struct {
+		name    string
+		err     error
+		request Request
+		kind    Kind
+		field   string
+		message string
+		wait    int
+	}{
+		{"a failure", New(NotFound, "x", "no %s", "q"), Request{}, NotFound, "x", "no q", 0},
+		{"no key", access.ErrNoKey, Request{}, NoKey, "", "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY", 0},
+		{"wrong key", access.ErrBadKey, Request{}, WrongKey, "", "worker 1: the API key is not valid", 0},
+		{"requests", limit("requests", time.Hour, time.Second), Request{}, RateLimited, "", "the limit of 9 requests per hour is used up: try again in 1 s", 1},
+		{"characters", limit("characters", time.Minute, time.Second), Request{}, RateLimited, "", "the limit of 9 characters per minute is used up: try again in 1 s", 1},
+		{"quota", limit("characters", 24*time.Hour, time.Minute), Request{}, OverQuota, "", "the limit of 9 characters per day is used up: try again in 60 s", 60},
+		{"characters at once", &access.TooLargeError{Characters: 2, Most: 1}, Request{}, TooManyCharacters, "payload.records",
+			"the request has 2 characters and your limit allows 1 at once: send several requests", 0},
+		{"header", &access.HeaderError{Header: "Request-Timeout", Value: "soon", Want: "seconds"}, Request{}, InvalidHeader, "", `Request-Timeout is "soon": send seconds`, 0},
+		{"large body", &http.MaxBytesError{Limit: 10}, Request{}, BodyTooLarge, "", "the body is larger than 10 bytes: send several requests", 0},
+		{"slow body", os.ErrDeadlineExceeded, Request{}, BodyTimeout, "", "the body did not arrive in time", 0},
+		{"broken body", body.ErrBroken, Request{}, InvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly", 0},
+		{"memory of others", &admission.FullError{Wanted: 2, Limit: 3}, Request{}, Busy, "", "the memory for requests is in use: try again in a moment", 1},
+		{"memory", &admission.FullError{Wanted: 4, Limit: 3, Alone: true}, Request{}, TooLarge, "",
+			(&admission.FullError{Wanted: 4, Limit: 3, Alone: true}).Error() + ": send several requests", 0},
+		{"use case", &translate.Error{Code: translate.CodeTextTooLong, Field: "records[0].text", Message: "too long"}, Request{}, TextTooLong, "payload.records[0].text", "too long", 0},
+		{"new code of the use case", &translate.Error{Code: "new", Message: "no"}, Request{}, InvalidValue, "", "no", 0},
+		{"busy", busy, Request{}, Busy, "", "too many requests are waiting: try again in 3 s", 3},
+		{"busy for a deadline", busy, Request{Deadline: true}, NoTime, "", "too many requests are waiting: try again in 3 s", 3},
+		{"too much for its time", endless, Request{}, TooLarge, "", endless.Error() + ": send several requests", 0},
+		{"too much for a deadline", endless, Request{Deadline: true}, Timeout, "", endless.Error() + ": give it more time, or send several requests", 0},
+		{"end", engine.ErrClosed, Request{}, ShuttingDown, "", "the service is shutting down: try again in a moment", 1},
+		{"end of what had begun", engine.ErrClosed, Request{Begun: true}, Interrupted, "", "the service is shutting down: try again in a moment", 1},
+		{"lost model", model.ErrLost, Request{}, Stuck, "",
+			"the model does not work any more, and is started again where something watches /healthz: try again in a moment", 1},
+		{"timeout", context.DeadlineExceeded, Request{Timeout: time.Minute}, Timeout, "",
+			"the translation took longer than the client's deadline, or than 1m0s: send fewer or shorter texts", 0},
+		{"client that left", context.Canceled, Request{Gone: true}, ClientGone, "", "the client has left", 0},
+		{"cancelled, but the client is there", context.Canceled, Request{ID: "id-77"}, Internal, "", "internal error, request id id-77", 0},
+		{"fault", errors.New("secret"), Request{ID: "id-77"}, Internal, "", "internal error, request id id-77", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := test.err
+			if test.kind != NoKey { // whose whole text is told
+				err = fmt.Errorf("worker 1: %w", err)
+			}
+			assert.Equal(t, &Failure{Kind: test.kind, Field: test.field, Message: test.message, Wait: test.wait}, Explain(err, test.request))
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package failure
+
+import "dragoman/app/translate"
+
+// Kind is what went wrong, as far as any API or metric tells it apart.
+type Kind int
+
+// The kinds of a [Failure].
+const (
+	// The request is not one.
+	InvalidJSON Kind = iota
+	UnknownField
+	DuplicateField
+	MissingField
+	WrongType
+	InvalidValue
+	InvalidHeader
+	MediaType
+	UnknownLanguage
+	InvalidText
+	InvalidOption
+	TextTooLong
+	NotOffered // the service does not do such things
+	NotFound   // what the request names does not exist
+	NoMethod   // it does not take the method
+
+	// The caller may not send it.
+	NoKey
+	WrongKey
+	RateLimited // it asks too often
+	OverQuota   // it has used up the characters of an hour or a day
+
+	// There is too much of it.
+	BodyTooLarge
+	BodyTimeout
+	TooManyRecords
+	TooManySentences
+	TooManyTokens
+	TooManyCharacters // for the caller's limit
+	TooLarge          // it would take more time or memory than a request has
+
+	// The service cannot do it, or not now.
+	NotReady     // the model is loading
+	Stuck        // the model does not work
+	Busy         // the queue or the memory is full
+	NoTime       // the queue is too long for the time that the client gives
+	ShuttingDown // before the request had begun
+	Interrupted  // by the end of the service
+	Timeout
+	Unfinished // a translation reached the limit of tokens before its end
+	Internal   // none of the sender's doing
+	ClientGone // nobody waits for the answer
+)
+
+// row is what there is to know of a kind.
+type row struct {
+	code                          translate.Code
+	native, libreTranslate, deepL int // HTTP statuses
+	wait                          int // seconds before another try, where nothing better is known; 0: another try does not help
+	refusal                       reason
+	cancellation                  cause
+}
+
+// table is all that is answered in place of translations.
+//
+// LibreTranslate documents 400, 403, 429 and 500, and its clients look for nothing but
+// success: what its server has no case for gets the status that HTTP has for it. DeepL's
+// clients try again by themselves after 429 and 529 (overloaded), but not after 456 (quota
+// exceeded). 499, which is sent to nobody, is for the log.
+var table = [...]row{
+	InvalidJSON:     {"invalid_json", 400, 400, 400, 0, "", ""},
+	UnknownField:    {"unknown_field", 400, 400, 400, 0, "", ""},
+	DuplicateField:  {"duplicate_field", 400, 400, 400, 0, "", ""},
+	MissingField:    {"missing_field", 400, 400, 400, 0, "", ""},
+	WrongType:       {"wrong_type", 400, 400, 400, 0, "", ""},
+	InvalidValue:    {"invalid_value", 400, 400, 400, 0, "", ""},
+	InvalidHeader:   {"invalid_header", 400, 400, 400, 0, "", ""},
+	MediaType:       {"unsupported_media_type", 415, 400, 400, 0, "", ""},
+	UnknownLanguage: {translate.CodeUnknownLanguage, 400, 400, 400, 0, "", ""},
+	InvalidText:     {translate.CodeInvalidText, 400, 400, 400, 0, "", ""},
+	InvalidOption:   {translate.CodeInvalidOption, 400, 400, 400, 0, "", ""},
+	TextTooLong:     {translate.CodeTextTooLong, 400, 400, 400, 0, "", ""},
+	NotOffered:      {"invalid_value", 400, 403, 400, 0, "", ""},
+	NotFound:        {"not_found", 404, 404, 404, 0, "", ""},
+	NoMethod:        {"method_not_allowed", 405, 405, 405, 0, "", ""},
+
+	NoKey:       {"unauthorized", 401, 400, 403, 0, unauthorized, ""},
+	WrongKey:    {"unauthorized", 401, 403, 403, 0, unauthorized, ""},
+	RateLimited: {"rate_limited", 429, 429, 429, 1, rateLimit, ""},
+	OverQuota:   {"rate_limited", 429, 429, 456, 1, rateLimit, ""},
+
+	BodyTooLarge:      {"body_too_large", 413, 413, 413, 0, tooLarge, ""},
+	BodyTimeout:       {"body_timeout", 408, 408, 408, 0, "", ""},
+	TooManyRecords:    {translate.CodeTooManyRecords, 413, 400, 413, 0, tooLarge, ""},
+	TooManySentences:  {translate.CodeTooManySentences, 413, 400, 413, 0, tooLarge, ""},
+	TooManyTokens:     {translate.CodeTooManyTokens, 413, 400, 413, 0, tooLarge, ""},
+	TooManyCharacters: {"too_many_characters", 413, 400, 413, 0, tooLarge, ""},
+	TooLarge:          {"too_large", 413, 400, 413, 0, tooLarge, ""},
+
+	NotReady:     {"not_ready", 503, 503, 503, 1, notReady, ""},
+	Stuck:        {"stuck", 503, 503, 503, 1, "", ""},
+	Busy:         {"busy", 503, 503, 529, 1, queueFull, ""},
+	NoTime:       {"busy", 503, 503, 529, 1, deadline, ""},
+	ShuttingDown: {"shutting_down", 503, 503, 503, 1, shuttingDown, ""},
+	Interrupted:  {"shutting_down", 503, 503, 503, 1, shuttingDown, interrupted},
+	Timeout:      {"timeout", 504, 504, 504, 0, "", timedOut},
+	Unfinished:   {translate.CodeUnfinished, 422, 400, 400, 0, "", ""},
+	Internal:     {"internal", 500, 500, 500, 0, "", ""},
+	ClientGone:   {"", 499, 499, 499, 0, "", clientGone},
+}
+
+// kindOf is the kind of a code of the use case. What it refuses is the sender's to change,
+// whatever the code.
+func kindOf(code translate.Code) Kind {
+	for kind, r := range table {
+		if r.code == code {
+			return Kind(kind)
+		}
+	}
+	return InvalidValue
+}

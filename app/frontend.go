@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"dragoman/app/access"
+	"dragoman/app/admission"
+	"dragoman/app/cache"
+	"dragoman/app/config"
+	"dragoman/app/engine"
+	"dragoman/app/httpapi"
+	"dragoman/app/openapi"
+	"dragoman/app/telemetry"
+	"dragoman/app/webpage"
+)
+
+// frontend is the API and what stands around it: who may call it, and what is seen of it
+// from outside.
+type frontend struct {
+	cfg         config.Config
+	api         *httpapi.API
+	metrics     *telemetry.Metrics
+	description *openapi.Description
+	site        *webpage.Site
+
+	stopTracing func(context.Context) error
+	stopPprof   func() error
+	cancel      context.CancelFunc
+	watching    sync.WaitGroup // of the keys file
+}
+
+// openFrontend makes an API that is not ready yet. The caller closes the frontend after
+// the last request.
+func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *frontend, err error) {
+	f := &frontend{
+		cfg: cfg, metrics: telemetry.New(log),
+		stopTracing: func(context.Context) error { return nil }, stopPprof: func() error { return nil },
+	}
+	ctx, f.cancel = context.WithCancel(ctx)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	proxies, err := access.TrustedProxies(cfg.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	cors, err := access.CORS(cfg.CORSOrigins)
+	if err != nil {
+		return nil, err
+	}
+	gate, err := access.New(access.Config{KeysFile: cfg.KeysFile, Limits: cfg.AccessLimits(), Log: log})
+	if err != nil {
+		return nil, err
+	}
+	f.metrics.Registry().MustRegister(access.Metrics(gate.Stats)...)
+	f.watching.Go(func() { gate.Watch(ctx) })
+	tracer, stop, err := telemetry.StartTracing(ctx, telemetry.TracingConfig{Version: version, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	f.stopTracing = stop
+	if f.stopPprof, err = telemetry.StartPprof(cfg.PprofAddr, log); err != nil {
+		f.stopPprof = func() error { return nil }
+		return nil, err
+	}
+	if err := f.makeAPI(httpapi.Config{Gate: gate, CORS: cors, TrustedProxies: proxies, Tracer: tracer, Log: log}); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// makeAPI makes the API and its pages. What the configuration says is added to api.
+func (f *frontend) makeAPI(api httpapi.Config) (err error) {
+	cfg := f.cfg
+	if f.site, err = webpage.New(); err != nil {
+		return err
+	}
+	f.description, err = openapi.New(openapi.Config{
+		Version: version, KeysNeeded: api.Gate.NeedsKeys(), MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
+		MaxBodyBytes: cfg.MaxBodyBytes,
+	})
+	if err != nil {
+		return err
+	}
+	api.Version, api.Metrics, api.Description, api.Site = version, f.metrics, f.description, f.site
+	api.MaxBodyBytes, api.Memory = cfg.MaxBodyBytes, admission.New(int64(cfg.RequestMemory))
+	api.MaxRecords, api.MaxChars, api.RequestTimeout = cfg.MaxRecords, cfg.MaxChars, cfg.RequestTimeout
+	f.api = httpapi.New(api)
+	return nil
+}
+
+// Close ends what the frontend has open, and sends the traces that are left.
+func (f *frontend) Close() error {
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	f.cancel()
+	f.watching.Wait()
+	return errors.Join(f.stopPprof(), f.stopTracing(ctx))
+}
+
+// ready makes the frontend know what translates, shortly before it may.
+func (f *frontend) ready(m *loadedModel) error {
+	err := f.description.Ready(openapi.Model{
+		Languages: m.service.Languages(), Detects: m.service.Detects(),
+		MaxBeams: m.limits.Beams, MaxLength: m.limits.MaxLength,
+	})
+	if err != nil {
+		return err
+	}
+	f.metrics.Registry().MustRegister(engine.Metrics(m.engines.Stats, m.engines.Rows()))
+	f.metrics.Registry().MustRegister(cache.Metrics(m.cache.Stats, int64(f.cfg.CacheBytes))...)
+	if err := f.site.Ready(m.model.Note); err != nil {
+		return err
+	}
+	f.api.Ready(m.service, m.model)
+	return nil
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sort"
+
+	"dragoman/app/config"
+	"dragoman/app/engine"
+	"dragoman/model"
+	"dragoman/model/cuda"
+)
+
+// gpuRuntime is ONNX Runtime with its CUDA provider as the program uses it.
+type gpuRuntime interface {
+	// Devices is the number of GPUs; see [cuda.Runtime.Devices].
+	Devices() (int, error)
+	Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error)
+	Close() error
+}
+
+// gpuModel is a model on a GPU.
+type gpuModel interface {
+	model.Model
+	// StateBytes is what a batch with these limits reserves of the GPU's memory.
+	StateBytes(limits model.Limits) int64
+}
+
+// cudaRuntime is the real one.
+type cudaRuntime struct{ *cuda.Runtime }
+
+// Open loads an exported folder onto a GPU.
+func (r cudaRuntime) Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error) {
+	m, err := r.Runtime.Open(ctx, dir, opts)
+	if err != nil {
+		return nil, err // not m: a nil pointer in an interface is not nil
+	}
+	return m, nil
+}
+
+func loadGPUs(library string) (gpuRuntime, error) {
+	r, err := cuda.Load(library)
+	if err != nil {
+		return nil, err
+	}
+	return cudaRuntime{r}, nil
+}
+
+// gpuBackend runs models on the NVIDIA GPUs that the configuration allows.
+type gpuBackend struct {
+	cfg     config.Config
+	log     *slog.Logger
+	runtime gpuRuntime
+	numbers []int
+}
+
+// openGPUs finds the GPUs. It fails where there is none, with what is missing, and where
+// CUDA_DEVICES names one that is not there.
+func (l *loader) openGPUs(library string) (_ *gpuBackend, err error) {
+	rt, err := l.loadGPUs(library)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, rt.Close())
+		}
+	}()
+	n, err := rt.Devices()
+	if err != nil {
+		return nil, err
+	}
+	numbers := l.cfg.CUDADevices
+	if len(numbers) == 0 {
+		for i := range n {
+			numbers = append(numbers, i)
+		}
+	}
+	if last := slices.Max(numbers); last >= n {
+		return nil, fmt.Errorf("CUDA_DEVICES has %d, but there are %d GPUs, the first is 0", last, n)
+	}
+	return &gpuBackend{l.cfg, l.log, rt, numbers}, nil
+}
+
+func (g *gpuBackend) device() config.Device      { return config.CUDA }
+func (g *gpuBackend) precision() model.Precision { return model.FP16 }
+func (g *gpuBackend) close() error               { return g.runtime.Close() }
+
+func (g *gpuBackend) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
+	if manifest.Precision == model.INT8 {
+		return nil, fmt.Errorf("%w: %s holds an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere, dir)
+	}
+	models, err := g.open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := fit(models[0].StateBytes, &cfg)
+	if err != nil {
+		return nil, errors.Join(err, engine.CloseModels(models))
+	}
+	g.log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", cfg.MaxBeams,
+		"max_length", cfg.MaxLength, "state_bytes", int64(len(models))*models[0].StateBytes(limits))
+	list := make([]model.Model, len(models))
+	for i, m := range models {
+		list[i] = m
+	}
+	return engine.Start(cfg, list...)
+}
+
+// open loads the model for each worker, GPU by GPU. Where none was named, those that do
+// not work are left out, as long as one does.
+func (g *gpuBackend) open(ctx context.Context, dir string) (models []gpuModel, err error) {
+	defer func() {
+		if err != nil {
+			models, err = nil, errors.Join(err, engine.CloseModels(models))
+		}
+	}()
+	var unavailable []error
+	opts := cuda.Options{Verify: g.cfg.Verify, Log: g.log}
+	for _, number := range g.numbers {
+		opts.Number = number
+		opened, err := g.openOn(ctx, dir, &opts)
+		models = append(models, opened...)
+		switch {
+		case err == nil:
+		case !errors.Is(err, cuda.ErrUnavailable):
+			return models, err
+		case len(g.cfg.CUDADevices) > 0:
+			return models, fmt.Errorf("CUDA_DEVICES: GPU %d: %w", number, err)
+		default:
+			unavailable = append(unavailable, fmt.Errorf("GPU %d: %w", number, err))
+		}
+	}
+	if len(models) == 0 {
+		return nil, fmt.Errorf("%w: %w", errElsewhere, errors.Join(unavailable...))
+	}
+	for _, err := range unavailable {
+		g.log.Warn("a GPU is left out", "error", oneLine(err))
+	}
+	return models, nil
+}
+
+// openOn loads the model for each worker of a GPU: all, or with an error none.
+func (g *gpuBackend) openOn(ctx context.Context, dir string, opts *cuda.Options) ([]gpuModel, error) {
+	return engine.OpenModels(max(1, g.cfg.Workers), func() (gpuModel, error) {
+		m, err := g.runtime.Open(ctx, dir, *opts)
+		opts.Verify = model.VerifyNever // the other workers and GPUs read the same files
+		return m, err
+	})
+}
+
+// fit lowers cfg's rows so that the state of a batch, which a GPU reserves as a whole,
+// takes no more than cfg's memory; then there is nothing left for the engine to count.
+// It returns what a batch has room for.
+func fit(stateBytes func(model.Limits) int64, cfg *engine.Config) (model.Limits, error) {
+	limits := model.Limits{Rows: max(cfg.Rows, cfg.MaxBeams), MaxLength: cfg.MaxLength}
+	memory := cfg.Memory
+	cfg.Memory = 0
+	if memory == 0 || stateBytes(limits) <= memory {
+		return limits, nil
+	}
+	least := cfg.MaxBeams
+	limits.Rows = least + sort.Search(limits.Rows-least, func(more int) bool {
+		return stateBytes(model.Limits{Rows: least + more + 1, MaxLength: cfg.MaxLength}) > memory
+	})
+	if need := stateBytes(limits); need > memory {
+		return limits, fmt.Errorf("KV_MEMORY is %d bytes, but a GPU reserves %d for a sentence with %d beams of %d tokens: "+
+			"raise KV_MEMORY, or lower MAX_BEAMS or MAX_LENGTH_LIMIT", memory, need, cfg.MaxBeams, cfg.MaxLength)
+	}
+	cfg.Rows = limits.Rows
+	return limits, nil
+}

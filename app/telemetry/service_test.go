@@ -1,0 +1,117 @@
+package telemetry_test
+
+import (
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/access"
+	"dragoman/app/cache"
+	"dragoman/app/compat/compattest"
+	"dragoman/app/engine"
+	"dragoman/app/httpapi"
+	"dragoman/app/telemetry"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/search"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// words is a tokenizer of two languages.
+type words struct{}
+
+func (words) Encode(_, _, _ string) ([]int64, error) { return []int64{1}, nil }
+func (words) Forced(_, _ string) []int64             { return []int64{1} }
+func (words) Decode([]int64) string                  { return "" }
+func (words) LanguageID(string) (id int64, ok bool)  { return 1, true }
+
+// service is a registry in which every series is there that a service can have without
+// clients, and those of one request.
+func service(t *testing.T) prometheus.Gatherer {
+	log := slog.New(slog.DiscardHandler)
+	m := telemetry.New(log)
+	m.Handler() // has metrics of its own
+	registry := m.Registry()
+	registry.MustRegister(engine.Metrics(func() []engine.Stats { return make([]engine.Stats, 2) }, 80))
+	registry.MustRegister(cache.Metrics(func() cache.Stats { return cache.Stats{} }, 1)...)
+	registry.MustRegister(access.Metrics(func() access.Stats { return access.Stats{} })...)
+	_, err := translate.New(translate.Config{
+		Tokenizer: words{}, Spec: model.Spec{VocabSize: 2, MaxPositions: 9}, Languages: []string{"en", "fr"},
+		Search: search.Options{Beams: 1, MaxLength: 9, LengthPenalty: 1, RepetitionPenalty: 1, EarlyStopping: search.StopNever}, Metrics: translate.NewMetrics(registry),
+	})
+	require.NoError(t, err)
+	api := httpapi.New(httpapi.Config{Version: "v1", MaxBodyBytes: 100, Log: log, Metrics: m})
+	api.Ready(compattest.Translator{}, httpapi.Model{Source: "owner/name", Revision: "main", Precision: "int8", Device: "cpu"})
+	r := httptest.NewRequest("POST", "/translation", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[]}}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	api.Handler().ServeHTTP(w, r)
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	return registry.(prometheus.Gatherer)
+}
+
+// gather reads the metrics of a service.
+func gather(t *testing.T) []*dto.MetricFamily {
+	gathered, err := service(t).Gather()
+	require.NoError(t, err)
+	return gathered
+}
+
+// isOwn tells the service's own metrics from those of the runtime.
+func isOwn(f *dto.MetricFamily) bool { return strings.HasPrefix(f.GetName(), "dragoman_") }
+
+func TestNamesTypesAndLabels(t *testing.T) {
+	var got strings.Builder
+	for _, f := range gather(t) {
+		if !isOwn(f) {
+			continue
+		}
+		fmt.Fprintf(&got, "%s %s: %s\n", f.GetName(), strings.ToLower(f.GetType().String()), f.GetHelp())
+		values := map[string][]string{}
+		for _, series := range f.GetMetric() {
+			for _, label := range series.GetLabel() {
+				if name := label.GetName(); !slices.Contains(values[name], label.GetValue()) {
+					values[name] = append(values[name], label.GetValue())
+				}
+			}
+		}
+		for _, label := range slices.Sorted(maps.Keys(values)) {
+			fmt.Fprintf(&got, "\t%s: %s\n", label, strings.Join(values[label], " "))
+		}
+	}
+	golden := filepath.Join("testdata", "metrics.golden")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got.String(), "run the test with -update where this is meant, and look at the dashboard")
+}
+
+func TestNamesFollowConventions(t *testing.T) {
+	var own []string
+	for _, f := range gather(t) {
+		if isOwn(f) {
+			own = append(own, f.GetName())
+		}
+	}
+	require.NotEmpty(t, own)
+	problems, err := testutil.GatherAndLint(service(t), own...)
+	require.NoError(t, err)
+	assert.Empty(t, problems)
+}

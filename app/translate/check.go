@@ -1,0 +1,112 @@
+package translate
+
+import (
+	"strings"
+	"unicode"
+
+	"dragoman/app/engine"
+	"dragoman/app/language"
+)
+
+// check turns what the engine decoded for a sentence into text and says what is
+// wrong with it.
+func (w *work) check(x *sentence, r engine.Result) outcome {
+	s, to := w.service, x.pair.to
+	o := outcome{
+		text: strings.TrimSpace(s.cfg.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), decoded: true,
+		sourceTokens: len(x.source), targetTokens: len(r.Tokens), queued: x.queued, computed: x.computed,
+	}
+	if r.Truncated {
+		o.flags |= Truncated
+	}
+	if loops(r.Tokens, x.source) {
+		o.flags |= Loop
+	}
+	restored, err := x.restore(o.text)
+	switch {
+	case err == nil:
+		o.text = restored
+	case w.req.Once, len(x.Spans) == 0: // only a number in words differs
+		o.flags |= MarkupLost
+	default: // with markers in it, or without what they stand for, it is of no use to anybody
+		o.text = x.Original()
+		o.flags |= MarkupLost
+		return o
+	}
+	switch {
+	case o.text == "":
+		o.flags |= Empty
+	case echoes(x.Text, o.text):
+		o.flags |= SourceEcho
+	case language.WrongScript(o.text, to):
+		o.flags |= WrongScript
+	}
+	return o
+}
+
+// restore checks what a translation had to keep, and puts it back where it was masked.
+func (x *sentence) restore(translation string) (string, error) {
+	if x.way.masks() {
+		return x.masked.Restore(translation)
+	}
+	return x.Verify(translation)
+}
+
+// What counts as a loop: a run of tokens that is repeated this often, and takes up
+// this many tokens in all.
+const (
+	loopTimes  = 4
+	loopTokens = 12
+	loopPeriod = 32 // of the longest run that is looked for
+)
+
+// loops says whether tokens repeat themselves, much more than the source does.
+func loops(tokens, source []int64) bool {
+	times, length := repeats(tokens)
+	if times < loopTimes || length < loopTokens {
+		return false
+	}
+	inSource, _ := repeats(source)
+	return times > 2*inSource
+}
+
+// repeats returns how often the run of tokens that is repeated most follows itself,
+// and how many tokens that takes; 1 and 0 where nothing is repeated.
+func repeats(tokens []int64) (times, length int) {
+	times = 1
+	for period := 1; period <= min(loopPeriod, len(tokens)/2); period++ {
+		same := 0 // tokens in a row that equal the one a period before
+		for i := period; i < len(tokens); i++ {
+			if tokens[i] != tokens[i-period] {
+				same = 0
+				continue
+			}
+			same++
+			if n := same/period + 1; n > times || n == times && same+period > length {
+				times, length = n, same+period
+			}
+		}
+	}
+	return times, length
+}
+
+// echoLetters are the letters that an echo has at least: names and loan words are the
+// same in many languages.
+const echoLetters = 12
+
+// echoes says whether a translation is its source.
+func echoes(source, translation string) bool {
+	a := letters(source)
+	return len(a) >= echoLetters && string(a) == string(letters(translation))
+}
+
+// letters returns a text's letters.
+func letters(text string) []rune {
+	var kept []rune
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}

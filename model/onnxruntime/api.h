@@ -1,0 +1,29 @@
+// C function pointers, which ONNX Runtime's API consists of, cannot be called from Go.
+#include <dlfcn.h>
+
+#include "onnxruntime_c_api.h"
+
+// load finds the API in a library; null and a message where it is not there or too old.
+static const OrtApi *load(const char *library, const char **version, const char **message) {
+  void *handle = dlopen(library, RTLD_LAZY);
+  if (!handle) {
+    *message = dlerror();
+    return NULL;
+  }
+  // The handle is kept: the library stays loaded as long as its API is in use.
+  const OrtApiBase *(*base)(void) = (const OrtApiBase *(*)(void))dlsym(handle, "OrtGetApiBase");
+  if (!base) {
+    *message = "it has no OrtGetApiBase";
+    return NULL;
+  }
+  *version = base()->GetVersionString();
+  const OrtApi *api = base()->GetApi(ORT_API_VERSION);
+  if (!api) *message = "its C API is older";
+  return api;
+}
+
+static OrtStatus *cancel(const OrtApi *api, OrtSessionOptions *options) {
+  return api->SessionOptionsSetLoadCancellationFlag(options, true);
+}
+static const char *message(const OrtApi *api, OrtStatus *status) { return api->GetErrorMessage(status); }
+static void release(const OrtApi *api, OrtStatus *status) { api->ReleaseStatus(status); }
