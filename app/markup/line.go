@@ -155,7 +155,7 @@ func (s *scanner) lineStart() (Kind, int) {
 // lineTail returns the length of the quote that ends a line, and what is behind it, where
 // one at its start was found.
 func (s *scanner) lineTail() int {
-	if s.pos != s.tail {
+	if s.tail == 0 || s.pos != s.tail {
 		return 0
 	}
 	return s.lineEnd(s.pos) - s.pos

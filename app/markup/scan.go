@@ -27,7 +27,7 @@ type scanner struct {
 	tags    []htmlToken
 	nextTag int
 
-	// Plain text only: what the first line says, and where the quote is that ends a line.
+	// Plain text only: what the first line says, and where the quote is that ends a line, 0 without one.
 	subtitles dialect
 	tail      int
 
