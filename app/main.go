@@ -20,6 +20,7 @@ import (
 
 	"dragoman/app/config"
 	"dragoman/app/telemetry"
+	"dragoman/model/family"
 )
 
 // version is set by the linker.
@@ -170,6 +171,9 @@ func configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 	cfg, err := config.Parse(environ)
 	if err != nil {
 		return cfg, nil, &usageError{err}
+	}
+	if _, err := family.Named(cfg.Family); err != nil { // not in config, which tools import that need no tokenizers
+		return cfg, nil, &usageError{fmt.Errorf("configuration: MODEL_FAMILY=%q: use auto, %s", cfg.Family, strings.Join(family.Names(), ", "))}
 	}
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	var handler slog.Handler = slog.NewTextHandler(stderr, options)

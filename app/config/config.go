@@ -18,7 +18,6 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/model"
-	"dragoman/model/family"
 )
 
 // Config is the whole configuration. [Parse] makes it; every value in it is
@@ -169,9 +168,6 @@ func (c Config) validate() error {
 	above0("SHUTDOWN_TIMEOUT", c.ShutdownTimeout)
 	if _, err := model.ParsePrecision(string(c.Precision)); err != nil && c.Precision != "" {
 		errs = append(errs, fmt.Errorf("PRECISION=%q: use auto, int8, fp32 or fp16", c.Precision))
-	}
-	if _, err := family.Named(c.Family); err != nil {
-		errs = append(errs, fmt.Errorf("MODEL_FAMILY=%q: use auto, %s", c.Family, strings.Join(family.Names(), ", ")))
 	}
 	if _, err := model.ParseVerify(string(c.Verify)); err != nil {
 		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))

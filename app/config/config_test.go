@@ -115,7 +115,6 @@ func TestParseRefuses(t *testing.T) {
 		{"REQUEST_TIMEOUT=30", `REQUEST_TIMEOUT="30": use a time with its unit, such as 30s or 5m`},
 		{"REQUEST_TIMEOUT=-1s", `REQUEST_TIMEOUT=-1s: use a time above 0, such as 30s`},
 		{"SHUTDOWN_TIMEOUT=0s", `SHUTDOWN_TIMEOUT=0s: use a time above 0, such as 30s`},
-		{"MODEL_FAMILY=opus", `MODEL_FAMILY="opus": use auto, m2m100, small100, nllb`},
 		{"PRECISION=int4", `PRECISION="int4": use auto, int8, fp32 or fp16`},
 		{"PRECISION=INT8", `PRECISION="INT8": use auto, int8, fp32 or fp16`},
 		{"REQUEST_MEMORY=64", `REQUEST_MEMORY=64 bytes: use 128 MiB or more, or lower MAX_BODY_BYTES`},
