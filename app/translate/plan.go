@@ -3,9 +3,7 @@ package translate
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"dragoman/app/admission"
 	"dragoman/app/language"
@@ -276,7 +274,7 @@ func (w *work) newParts(text markup.Sentence, pieces []segment.Piece, newSentenc
 			continue
 		}
 		if translate && !text.Slice(start, at).Blank() {
-			from, to := trimmed(text.Text, start, at)
+			from, to := text.Trimmed(start, at)
 			p.keep(text.Slice(kept, from))
 			x := newSentence(text.Slice(from, to))
 			p.pieces = append(p.pieces, segment.Piece{Text: x.Text, Sentence: true})
@@ -294,14 +292,6 @@ func (p *parts) keep(text markup.Sentence) {
 	if text.Text != "" {
 		p.pieces = append(p.pieces, segment.Piece{Text: text.Original()})
 	}
-}
-
-// trimmed leaves the white space out at both ends of text[start:end].
-func trimmed(text string, start, end int) (from, to int) {
-	text = text[start:end]
-	to = start + len(strings.TrimRightFunc(text, unicode.IsSpace))
-	from = end - len(strings.TrimLeftFunc(text, unicode.IsSpace))
-	return min(from, to), to
 }
 
 // question is what tells the whole sentences of a request apart.
