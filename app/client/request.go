@@ -75,18 +75,18 @@ type Result struct {
 
 // Detail says how a translation was made.
 type Detail struct {
-	From         string    // the language of the text; "" where none could be detected
-	Detected     bool      // From was detected
-	Segments     []Segment // the sentences, in the text's order
-	SourceTokens int
-	TargetTokens int
+	From         string    `json:"fromLang"` // the language of the text; "" where none could be detected
+	Detected     bool      `json:"detected"` // From was detected
+	Segments     []Segment `json:"segments"` // the sentences, in the text's order
+	SourceTokens int       `json:"sourceTokens"`
+	TargetTokens int       `json:"targetTokens"`
 	// Score is the mean log-probability of the sentences: the nearer to 0, the surer is
 	// the model.
-	Score    float64
-	CacheHit bool          // nothing of it was decoded for this request
-	Queued   time.Duration // the longest time that a sentence waited for the batch
-	Computed time.Duration // the longest time that a sentence was in the batch
-	Flags    []string      // what was noticed, such as "truncated" or "loop"
+	Score    float64       `json:"score"`
+	CacheHit bool          `json:"cacheHit"`  // nothing of it was decoded for this request
+	Queued   time.Duration `json:"queueMs"`   // the longest time that a sentence waited for the batch
+	Computed time.Duration `json:"computeMs"` // the longest time that a sentence was in the batch
+	Flags    []string      `json:"flags"`     // what was noticed, such as "truncated" or "loop"
 }
 
 // Segment is a sentence and its translation.
