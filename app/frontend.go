@@ -59,7 +59,7 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 		return nil, err
 	}
 	f.watching.Go(func() { gate.Watch(ctx) })
-	tracer, stop, err := telemetry.StartTracing(ctx, telemetry.TracingConfig{Version: version, Log: log})
+	tracer, stop, err := telemetry.StartTracing(ctx, version, log)
 	if err != nil {
 		return nil, err
 	}
