@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"time"
 )
 
 // column is a column of the CSV. A cell is empty where the number is not known.
@@ -94,21 +93,30 @@ func ColumnsHelp() string {
 type CSV struct {
 	out     *csv.Writer
 	columns []column
-	begun   bool
 }
 
-// NewCSV writes to out, which the caller closes in the end.
-func NewCSV(out io.Writer) *CSV { return &CSV{out: csv.NewWriter(out), columns: columns()} }
-
-// Put writes a round. The base has no differences, so that it only makes the header.
-func (c *CSV) Put(round Round) error {
-	if !c.begun {
-		c.begun = true
-		c.header()
+// NewCSV writes to out, which the caller closes in the end. The first round writes the
+// header.
+func NewCSV(out io.Writer) *CSV {
+	c := &CSV{csv.NewWriter(out), columns()}
+	line := []string{"time", "server"}
+	for _, column := range c.columns {
+		line = append(line, column.name)
 	}
+	_ = c.out.Write(line) // into a buffer; an error stays with the writer until it is flushed
+	return c
+}
+
+// Put writes a round. The base has no differences, so that it is only the header.
+func (c *CSV) Put(round Round) error {
 	if !round.Base {
 		for i := range round.Rows {
-			c.row(round.Time, &round.Rows[i])
+			r := &round.Rows[i]
+			line := []string{r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), r.Server}
+			for _, column := range c.columns {
+				line = append(line, column.cell(r))
+			}
+			_ = c.out.Write(line)
 		}
 	}
 	c.out.Flush()
@@ -116,28 +124,6 @@ func (c *CSV) Put(round Round) error {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
-}
-
-// header writes the names. An error stays with the writer until it is flushed.
-func (c *CSV) header() {
-	line := []string{"time", "server"}
-	for _, column := range c.columns {
-		line = append(line, column.name)
-	}
-	_ = c.out.Write(line)
-}
-
-// row writes a server's line; polled is the time of those that did not answer.
-func (c *CSV) row(polled time.Time, r *Row) {
-	at := r.Time
-	if at.IsZero() {
-		at = polled
-	}
-	line := []string{at.UTC().Format("2006-01-02T15:04:05.000Z"), r.Server}
-	for _, column := range c.columns {
-		line = append(line, column.cell(r))
-	}
-	_ = c.out.Write(line)
 }
 
 // decimal formats a number with some digits after the point; "" where it is not known.

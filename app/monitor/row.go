@@ -8,7 +8,7 @@ import (
 // Row is what happened at a server between two polls, and what it has at the second.
 // Numbers that are not known are NaN.
 type Row struct {
-	Time   time.Time // of the second poll's answer; zero where there was none
+	Time   time.Time // of the second poll's answer, or of its beginning where there was none
 	Server string
 	// Err says why the server did not answer, in a line; nothing else is known then.
 	Err error
@@ -25,8 +25,7 @@ type Row struct {
 
 // newRow compares two samples of a server; earlier is nil for its first.
 func newRow(server string, earlier, now *sample) Row {
-	row := downRow(server, nil)
-	row.Time = now.time
+	row := unknownRow(server, now.time, nil)
 	copy(row.numbers[counters:], now.numbers[counters:])
 	if earlier == nil {
 		return row
@@ -46,9 +45,9 @@ func newRow(server string, earlier, now *sample) Row {
 	return row
 }
 
-// downRow is the row of a server that did not answer.
-func downRow(server string, err error) Row {
-	row := Row{Server: server, Err: err, Seconds: math.NaN()}
+// unknownRow is a row without numbers, such as that of a server that did not answer.
+func unknownRow(server string, polled time.Time, err error) Row {
+	row := Row{Time: polled, Server: server, Err: err, Seconds: math.NaN()}
 	for n := range row.numbers {
 		row.numbers[n] = math.NaN()
 	}

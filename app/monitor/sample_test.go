@@ -191,7 +191,7 @@ func FuzzMetrics(f *testing.F) {
 		var earlier *sample
 		for i, text := range []string{first, second, first} {
 			now, err := readSample(text)
-			round := Round{Time: day, Rows: []Row{downRow("b", assert.AnError)}}
+			round := Round{Time: day, Rows: []Row{unknownRow("b", day, assert.AnError)}}
 			if err == nil {
 				now.time = day.Add(time.Duration(i) * time.Second)
 				row := newRow("a", earlier, now)
