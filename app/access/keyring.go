@@ -22,13 +22,12 @@ type keyring struct {
 	metrics  *metrics
 	table    atomic.Pointer[table] // never nil
 
-	seen, handled fileState // what was read last, and what was acted on last; watch's own
+	seen, handled string // stateOf what was read last, and what was acted on last; watch's own
 }
 
-// fileState tells whether what was read from the file is the same as before.
-type fileState struct {
-	sum     digest
-	problem string // of reading
+// stateOf tells whether what was read from the file is the same as before.
+func stateOf(content []byte, err error) string {
+	return fmt.Sprintf("%x %v", sha256.Sum256(content), err)
 }
 
 // openKeyring reads the keys of a file for the first time.
@@ -42,7 +41,7 @@ func openKeyring(cfg Config, m *metrics) (*keyring, error) {
 	if err := k.use(content); err != nil {
 		return nil, fmt.Errorf("API keys in %s: %w", k.path, err)
 	}
-	k.seen = fileState{sum: sha256.Sum256(content)}
+	k.seen = stateOf(content, nil)
 	k.handled = k.seen
 	return k, nil
 }
@@ -77,10 +76,7 @@ func (k *keyring) watch(ctx context.Context) {
 // last look. What has a fault is logged once, not at every look.
 func (k *keyring) look() {
 	content, err := readKeysFile(k.path)
-	state := fileState{sum: sha256.Sum256(content)}
-	if err != nil {
-		state.problem = err.Error()
-	}
+	state := stateOf(content, err)
 	settled := state == k.seen
 	k.seen = state
 	if !settled || state == k.handled {
