@@ -6,9 +6,9 @@
 // and characters in a time. Routes for probes and metrics are left out by not
 // putting the gate before them; the gate itself knows no paths.
 //
-// The package also has what belongs to the same border: [CORS], the [Proxies] that
-// are believed and the [Deadline] that a client sets. [Caller] tells callers apart in
-// all routes.
+// The package also has what else is decided before a request is served: [CORS], the
+// [Proxies] that are trusted and the [Deadline] that a client sets. [Caller] tells callers
+// apart in all routes.
 //
 // # The keys file
 //
@@ -53,7 +53,7 @@ type Config struct {
 	Limits Limits
 	// MaxClients is how many client addresses are remembered at once, at least 1024;
 	// 0 is DefaultMaxClients. Those that are used least make room for others, and
-	// start afresh when they come back.
+	// start with full limits when they come back.
 	MaxClients int
 	Log        *slog.Logger
 	Metrics    prometheus.Registerer // nil for none

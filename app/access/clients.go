@@ -8,7 +8,7 @@ import (
 )
 
 // minClients is the least that Config.MaxClients may be: with fewer, clients would
-// be forgotten, and start afresh, while they are busy.
+// be forgotten, and start with full limits, while they are busy.
 const minClients = 1024
 
 // clients are the callers that are known by their address. It is bounded: however

@@ -13,7 +13,7 @@ import (
 
 // CORS is the middleware that lets pages of other origins call the service:
 // https://app.example.com, https://*.example.com for all below, or * alone for
-// every origin. It must stand before the gate and before all else that answers,
+// every origin. It must stand before the gate and before everything else that answers,
 // because browsers ask without a key. Without origins it does nothing.
 //
 // Cookies and passwords of the browser are never accepted from other origins; API

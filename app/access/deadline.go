@@ -22,7 +22,7 @@ const (
 	maxTimeout = 24 * time.Hour
 )
 
-// Deadline is the time at which nobody waits for a request's answer any more, by
+// Deadline is the time until which the client waits for an answer, by
 // TimeoutHeader and EnvoyTimeoutHeader; the earlier one counts. ok is false where
 // neither sets one. now is when the request came. The error is a *HeaderError.
 func Deadline(h http.Header, now time.Time) (deadline time.Time, ok bool, err error) {

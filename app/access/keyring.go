@@ -112,9 +112,9 @@ func (k *keyring) use(content []byte) error {
 
 // table has the callers of a file. It does not change once it is made.
 //
-// How long it takes to find a digest says nothing about the keys: whoever would climb to a
-// digest byte by byte had to find keys that have the digests they want to try, which SHA-256
-// is made to prevent, and a digest that is known would not give its key away either.
+// How long it takes to find a digest says nothing about the keys: to guess a digest byte by
+// byte, one would have to find keys with chosen digests, which SHA-256 is made to prevent,
+// and a digest that is known does not give its key away either.
 type table struct {
 	callers map[string]*caller // by name
 	keys    map[digest]*caller

@@ -80,7 +80,7 @@ func perLetter(letter string) time.Duration {
 	return 0
 }
 
-// unit names the time of a rate, "" where it is none that can be written.
+// unit names the time of a rate, "" where it cannot be written.
 func (r Rate) unit() string {
 	for unit, per := range units {
 		if per == r.Per {

@@ -24,7 +24,7 @@ func newMetrics(r prometheus.Registerer, known *clients) *metrics {
 	factory.NewGaugeFunc(gauge("clients", "Addresses of clients without keys that are remembered for their limits."),
 		func() float64 { return float64(known.len()) })
 	reloads := counter("keys_reloads_total", "Times that the keys file had changed, by what became of it.", "result")
-	refusals := counter("keys_refusals_total", "Requests that were refused for want of a valid key, or were over a limit of their caller.", "reason")
+	refusals := counter("keys_refusals_total", "Requests that were refused because they had no valid key or were over a limit of their caller.", "reason")
 	return &metrics{
 		keys:    factory.NewGauge(gauge("keys", "Callers in the keys file that is in use.")),
 		broken:  factory.NewGauge(gauge("keys_file_broken", "1 where the keys file cannot be used as it is now, so that the keys of before are in use.")),

@@ -40,7 +40,7 @@ dragoman_keys 1
 # HELP dragoman_keys_file_broken 1 where the keys file cannot be used as it is now, so that the keys of before are in use.
 # TYPE dragoman_keys_file_broken gauge
 dragoman_keys_file_broken 1
-# HELP dragoman_keys_refusals_total Requests that were refused for want of a valid key, or were over a limit of their caller.
+# HELP dragoman_keys_refusals_total Requests that were refused because they had no valid key or were over a limit of their caller.
 # TYPE dragoman_keys_refusals_total counter
 dragoman_keys_refusals_total{reason="characters"} 1
 dragoman_keys_refusals_total{reason="no_key"} 1

@@ -10,9 +10,9 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Proxies are the networks of proxies whose X-Forwarded-For is believed. The proxies
+// Proxies are the networks of proxies whose X-Forwarded-For is trusted. The proxies
 // there must add the client's address to that header or overwrite it. No other header
-// is looked at. Without networks nobody is believed.
+// is looked at. Without networks no proxy is trusted.
 type Proxies []netip.Prefix
 
 // TrustedProxies reads a list of addresses and networks (10.0.0.0/8, ::1).

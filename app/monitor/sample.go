@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// sample is what one poll of a server found. Numbers that are missing, or that are none
-// a server can have, are NaN.
+// sample is what one poll of a server found. Numbers that are missing, or that
+// no server can have, are NaN.
 type sample struct {
 	time    time.Time // when the answer had been read, on this machine's clock
 	numbers [numbers]float64
@@ -92,8 +92,8 @@ func (s *sample) restartedSince(earlier *sample) bool {
 	return false
 }
 
-// read adds up. It is NaN where nothing is there to add, or something is no number that
-// a count or a size can be.
+// read adds up. It is NaN where there is nothing to add, or a value can be neither a count
+// nor a size.
 func (r rule) read(all series) float64 {
 	sum, found := 0.0, r.lazy
 	for _, s := range all[r.name] {
@@ -108,7 +108,7 @@ func (r rule) read(all series) float64 {
 	return known(sum)
 }
 
-// known is a number that a count or a size can be, and NaN for others.
+// known is v where it can be a count or a size, else NaN.
 func known(v float64) float64 {
 	if v < 0 || math.IsInf(v, 1) {
 		return math.NaN()

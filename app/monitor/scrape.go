@@ -40,7 +40,7 @@ func newScraper(client *http.Client, key string) scraper {
 		client = &http.Client{Transport: transport}
 	}
 	own := *client
-	// A key is not for whoever a server points at.
+	// The key is for this server only, not for where it redirects to.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return scraper{client: &own, key: key}
 }

@@ -136,7 +136,7 @@ func splitName(name string, defaultPort int) (host, port string, err error) {
 		host, port = name, strconv.Itoa(defaultPort)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); host == "" || strings.ContainsAny(host, ":/[]") || err != nil || n == 0 {
-		return "", "", fmt.Errorf("%q is no name to resolve: use one such as dragoman-headless:9527", name)
+		return "", "", fmt.Errorf("%q is not a DNS name: use one such as dragoman-headless:9527", name)
 	}
 	return host, port, nil
 }
@@ -178,11 +178,11 @@ func parseTarget(text string, defaultPort int) (target, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return target{}, fmt.Errorf("%q is no server: use one such as http://localhost:9527 or localhost:9527", withoutSecrets(text))
+		return target{}, fmt.Errorf("%q is not a server: use one such as http://localhost:9527 or localhost:9527", withoutSecrets(text))
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return target{}, fmt.Errorf("%q has no port that there can be: use 1 to 65535", withoutSecrets(text))
+			return target{}, fmt.Errorf("%q has an invalid port: use 1 to 65535", withoutSecrets(text))
 		}
 	} else if address != text {
 		if defaultPort == 0 {

@@ -43,16 +43,16 @@ func TestParseTarget(t *testing.T) {
 
 func TestTargetsThatAreNone(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"", `"" is no server: use one such as http://localhost:9527 or localhost:9527`},
-		{":9527", "is no server"},
-		{"ftp://example.com", "is no server"},
-		{"http://", "is no server"},
-		{"http:///metrics", "is no server"},
-		{"a b", "is no server"},
-		{"localhost:http", "is no server"},
-		{"localhost:0", "has no port that there can be"},
-		{"localhost:65536", "has no port that there can be"},
-		{"http://user:secret@[", `"…@[" is no server`},
+		{"", `"" is not a server: use one such as http://localhost:9527 or localhost:9527`},
+		{":9527", "is not a server"},
+		{"ftp://example.com", "is not a server"},
+		{"http://", "is not a server"},
+		{"http:///metrics", "is not a server"},
+		{"a b", "is not a server"},
+		{"localhost:http", "is not a server"},
+		{"localhost:0", "has an invalid port"},
+		{"localhost:65536", "has an invalid port"},
+		{"http://user:secret@[", `"…@[" is not a server`},
 	} {
 		t.Run(test.text, func(t *testing.T) {
 			_, err := parseTarget(test.text, 9527)
@@ -106,7 +106,7 @@ func TestTargetsFile(t *testing.T) {
 	}{
 		{"as it was", "a:1\nb\n", "b:9527 c:9527 a:1", ""},
 		{"one more", "a:1\nd\n", "b:9527 c:9527 a:1 d:9527", ""},
-		{"damaged", "a:1\nftp://x\n", "b:9527 c:9527 a:1 d:9527", `servers line 2: "ftp://x" is no server`},
+		{"damaged", "a:1\nftp://x\n", "b:9527 c:9527 a:1 d:9527", `servers line 2: "ftp://x" is not a server`},
 		{"gone", "", "b:9527 c:9527 a:1 d:9527", "no such file"},
 		{"back", "a:1", "b:9527 c:9527 a:1", ""},
 		{"endless", strings.Repeat("a", 1<<17), "b:9527 c:9527 a:1", "token too long"},
@@ -167,7 +167,7 @@ func TestResolvedTargets(t *testing.T) {
 func TestNamesThatCannotBeResolved(t *testing.T) {
 	for _, name := range []string{"", ":9527", "http://pods:9527", "pods:http", "pods:0", "pods:65536", "a:b:c", "[::1"} {
 		_, err := newTargets(Targets{Resolve: []string{name}, Port: 9527})
-		assert.ErrorContains(t, err, "is no name to resolve: use one such as dragoman-headless:9527", name)
+		assert.ErrorContains(t, err, "is not a DNS name: use one such as dragoman-headless:9527", name)
 	}
 }
 

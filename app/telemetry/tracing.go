@@ -27,7 +27,7 @@ import (
 // process, as in every program that uses them: OTEL_SERVICE_NAME (dragoman if unset),
 // OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and its ARG, OTEL_EXPORTER_OTLP_HEADERS,
 // _TIMEOUT, _COMPRESSION, _CERTIFICATE and the like, OTEL_BSP_ and OTEL_SPAN_. It fails
-// on those that they would pass over in silence.
+// on values that they would ignore silently.
 //
 // The spans are said to be of a version of the service. The log gets what goes wrong while
 // they are sent.
@@ -81,7 +81,7 @@ func variable(names ...string) (name, value string) {
 }
 
 // tracesEndpoint is where traces go, or the base of it, and "" where the environment
-// asks for none. It fails on what it asks for that is not to be had.
+// asks for none. It fails on what is not supported.
 func tracesEndpoint() (string, error) {
 	if _, disabled := variable("OTEL_SDK_DISABLED"); strings.EqualFold(disabled, "true") {
 		return "", nil
@@ -99,7 +99,7 @@ func tracesEndpoint() (string, error) {
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return "", fmt.Errorf("%s is no http or https URL: use one such as http://collector:4318", name)
+		return "", fmt.Errorf("%s is not an http or https URL: use one such as http://collector:4318", name)
 	}
 	name, protocol := variable("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 	if protocol != "" && protocol != "http/protobuf" {

@@ -150,7 +150,7 @@ func TestEnvironmentOfTraces(t *testing.T) {
 
 		{"another exporter", []string{on, "OTEL_TRACES_EXPORTER=zipkin"}, false, `OTEL_TRACES_EXPORTER="zipkin": use otlp or none`},
 		{"no URL", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318"}, false,
-			"OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL: use one such as http://collector:4318"},
+			"OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https URL: use one such as http://collector:4318"},
 		{"no host", []string{on, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http:///v1/traces"}, false, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is no"},
 		{"gRPC", []string{on, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, false, `OTEL_EXPORTER_OTLP_PROTOCOL="grpc": use http/protobuf`},
 		{"another sampler", []string{on, "OTEL_TRACES_SAMPLER=jaeger_remote"}, false, `OTEL_TRACES_SAMPLER="jaeger_remote": use one of always_on`},
