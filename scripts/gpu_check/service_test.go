@@ -1,64 +1,52 @@
-package main
+package gpucheck
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"dragoman/app/client"
 	"dragoman/model"
 	"dragoman/model/modeltest"
 )
 
-// service translates the goldens' sentences over HTTP, with the program on the GPU and
-// on the CPU in single precision.
-func (s *session) service() {
-	goldens, err := s.read()
-	if err != nil {
-		s.check("service", func(map[string]any) error { return err })
-		return
+// TestService translates the goldens' sentences over HTTP, with the program on the GPU
+// and on the CPU in single precision.
+func TestService(t *testing.T) {
+	if *program == "" {
+		t.Skip("no -program")
 	}
-	requests := requestsOf(goldens)
-	var want []string
-	s.check("service on the CPU", func(values map[string]any) (err error) {
-		want, err = s.serve("cpu", model.FP32, requests, values)
-		return err
-	})
+	g := goldens(t)
+	requests := requestsOf(g)
+	want := serve(t, "cpu", exported(t, g.Dir, model.FP32), model.FP32, requests)
 	device := "cuda"
-	if s.host {
+	if *host {
 		device = "cpu"
 	}
 	for _, precision := range []model.Precision{model.FP32, model.FP16} {
-		s.check("service "+string(precision), func(values map[string]any) error {
-			got, err := s.serve(device, precision, requests, values)
-			if err != nil {
-				return err
-			}
-			if len(want) != len(got) {
-				return errors.New("the CPU has nothing to compare with")
-			}
+		t.Run(string(precision), func(t *testing.T) {
+			got := serve(t, device, exported(t, g.Dir, precision), precision, requests)
+			require.Len(t, got, len(want))
 			same := 0
 			for i := range got {
 				if got[i] == want[i] {
 					same++
 				}
 			}
-			share := float64(same) / float64(len(got))
-			values["identical"], values["chrF"] = share, chrF(got, want)
-			if share < 0.95 {
-				return errors.New("fewer than 95% of translations are the CPU's")
-			}
-			return nil
+			t.Logf("%d of %d are identical, chrF %.2f", same, len(got), chrF(got, want))
+			assert.GreaterOrEqual(t, same, len(got)*95/100)
 		})
 	}
 }
@@ -84,107 +72,79 @@ func requestsOf(g *modeltest.Goldens) []client.Request {
 }
 
 // serve runs the program until it has answered requests, all of them at once, and ends
-// it by SIGTERM.
-func (s *session) serve(device string, precision model.Precision, requests []client.Request, values map[string]any) (texts []string, err error) {
-	dir, err := s.export(s.bundled, precision)
-	if err != nil {
-		return nil, err
-	}
-	dir, err = filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(interrupted(), s.program, "serve")
-	cmd.Env = append(os.Environ(), "ONNXRUNTIME_LIB="+s.library, "MODEL_WEIGHTS="+dir, "DEVICE="+device, "PRECISION="+string(precision),
+// it by SIGTERM. It returns the texts in the order of the requests.
+func serve(t *testing.T, device, dir string, precision model.Precision, requests []client.Request) (texts []string) {
+	t.Helper()
+	path, err := filepath.Abs(*library)
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), *program, "serve")
+	cmd.Env = append(os.Environ(), "ONNXRUNTIME_LIB="+path, "MODEL_WEIGHTS="+dir, "DEVICE="+device, "PRECISION="+string(precision),
 		"APP_HOST=127.0.0.1", "APP_PORT=0", "LOG_FORMAT=json", "CACHE_BYTES=0")
 	if device == "cuda" {
-		cmd.Env = append(cmd.Env, fmt.Sprintf("CUDA_DEVICES=%d", s.gpu))
+		cmd.Env = append(cmd.Env, fmt.Sprintf("CUDA_DEVICES=%d", *number))
 	}
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
+	require.NoError(t, err)
 	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%w: make it with `make build`", err)
-	}
-	address, err := ready(stderr)
-	if err != nil {
-		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
-	}
-	values["ready_seconds"] = time.Since(start).Seconds()
+	require.NoError(t, cmd.Start(), "make it with `make build`")
+	address := ready(stderr)
 	go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the process
 	defer func() {
-		err = errors.Join(err, cmd.Process.Signal(syscall.SIGTERM), cmd.Wait())
+		assert.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		assert.NoError(t, cmd.Wait())
 	}()
+	require.NotEmpty(t, address, "the service did not start")
+	t.Logf("%s %s: ready after %.1f s", device, precision, time.Since(start).Seconds())
 
 	start = time.Now()
-	if texts, err = translate(address, requests); err != nil {
-		return nil, err
-	}
-	values["sentences"], values["seconds"] = len(texts), time.Since(start).Seconds()
-	metrics, err := get(address + "/metrics")
-	if err == nil && !strings.Contains(metrics, `device="`+device+`"`) {
-		err = fmt.Errorf("the service does not run on %s", device)
-	}
-	return texts, err
+	texts = translate(t, address, requests)
+	t.Logf("%d sentences in %.1f s", len(texts), time.Since(start).Seconds())
+	resp, err := http.Get(address + "/metrics")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	metrics, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(metrics), `device="`+device+`"`)
+	return texts
 }
 
-// ready reads the service's log until it can be asked, and returns its address.
-func ready(log io.Reader) (address string, err error) {
-	last := ""
+// ready reads the service's log until it is ready, and returns its address; "" where it
+// ends before.
+func ready(log io.Reader) (address string) {
 	for lines := bufio.NewScanner(log); lines.Scan(); {
-		last = lines.Text()
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &line) != nil {
-			continue
+			continue // ONNX Runtime's
 		}
 		switch line.Msg {
 		case "listening":
 			address = "http://" + line.Address
 		case "ready":
-			return address, nil
+			return address
 		}
 	}
-	return "", fmt.Errorf("the service did not start: %s", last)
+	return ""
 }
 
-// translate sends all requests at once and returns the texts in their order.
-func translate(address string, requests []client.Request) ([]string, error) {
+// translate sends all requests at once.
+func translate(t *testing.T, address string, requests []client.Request) (texts []string) {
+	t.Helper()
 	c, err := client.New(client.Config{URL: address})
-	if err != nil {
-		return nil, err
-	}
-	type answer struct {
-		results []client.Result
-		err     error
-	}
-	answers := make([]chan answer, len(requests))
+	require.NoError(t, err)
+	defer c.Close()
+	answers := make([][]client.Result, len(requests))
+	group, ctx := errgroup.WithContext(t.Context())
 	for i, r := range requests {
-		answers[i] = make(chan answer, 1)
-		go func() {
-			results, err := c.Translate(context.Background(), r)
-			answers[i] <- answer{results, err}
-		}()
+		group.Go(func() (err error) {
+			answers[i], err = c.Translate(ctx, r)
+			return err
+		})
 	}
-	var texts []string
-	var errs []error
-	for _, channel := range answers {
-		a := <-channel
-		errs = append(errs, a.err)
-		for _, r := range a.results {
+	require.NoError(t, group.Wait())
+	for _, results := range answers {
+		for _, r := range results {
 			texts = append(texts, r.Text)
 		}
 	}
-	return texts, errors.Join(errs...)
-}
-
-func get(url string) (string, error) {
-	resp, err := http.Get(url)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	return string(raw), err
+	return texts
 }

@@ -1,13 +1,14 @@
-package main
+package gpucheck
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"text/tabwriter"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
 	"dragoman/model/cuda"
@@ -18,105 +19,75 @@ import (
 // with; none ends before.
 const sourceTokens, targetTokens = 32, 32
 
-// measurement is how long a batch takes.
-type measurement struct {
-	Side      string  `json:"side"`
-	Beams     int     `json:"beams"`
-	Sentences int     `json:"sentences"`
-	Seconds   float64 `json:"seconds"` // of the whole batch, the median
-	Tokens    float64 `json:"tokens_per_second"`
-	// Of dragoman only.
-	EncodeMS float64 `json:"encode_ms,omitempty"`
-	StepMS   float64 `json:"step_ms,omitempty"`   // the median
-	HostPart float64 `json:"host_part,omitempty"` // of a step: outside of copies and kernels
-	FloorMS  float64 `json:"floor_ms,omitempty"`  // what reading the decoder's weights takes
-	Error    string  `json:"error,omitempty"`
-}
-
-// speed measures the checkpoint in half precision.
-func (s *session) speed() {
-	s.check("speed", func(values map[string]any) (err error) {
-		dir, err := s.export(s.checkpoint, model.FP16)
-		if err != nil {
-			return err
-		}
-		m, err := s.open(dir)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, m.Close()) }()
-		for _, beams := range []int{1, 5} {
-			for _, n := range s.sentences {
-				row := measurement{Side: "dragoman", Beams: beams, Sentences: n, FloorMS: s.floor(m.Spec())}
-				if err := s.measure(m, &row); err != nil {
-					row.Error = err.Error()
-				}
-				fmt.Fprintf(s.out, "%+v\n", row)
-				s.report.Speed = append(s.report.Speed, row)
+// batches runs a benchmark for each number of beams and of sentences.
+func batches(b *testing.B, measure func(b *testing.B, beams, sentences int)) {
+	for _, beams := range []int{1, 5} {
+		for _, n := range []int{1, 8, 32, 128, 512} {
+			if n <= *most {
+				b.Run(fmt.Sprintf("beams=%d/sentences=%d", beams, n), func(b *testing.B) { measure(b, beams, n) })
 			}
 		}
-		for _, row := range s.report.Speed {
-			if row.Error != "" {
-				err = errors.Join(err, fmt.Errorf("%d sentences with %d beams: %s", row.Sentences, row.Beams, row.Error))
-			}
-		}
-		return err
-	})
-}
-
-// floor is the time, in ms, in which the card's memory can deliver the decoder's
-// weights once.
-func (s *session) floor(spec model.Spec) float64 {
-	if s.bandwidth == 0 {
-		return 0
 	}
-	d := spec.DModel
-	layer := 6*d*d + 2*d*spec.Decoder.FFN // cross attention's keys and values are the encoder's
-	return 2 * float64(spec.Decoder.Layers*layer+spec.VocabSize*d) / s.bandwidth / 1e6
+}
+
+// report reports the median of the batches' times.
+func report(b *testing.B, sentences int, took []time.Duration) {
+	b.ReportMetric(float64(sentences*targetTokens)/median(took).Seconds(), "tokens/s")
+}
+
+// BenchmarkDragoman measures the checkpoint in half precision: whole batches, the
+// encoder's part, a step, the least that a step can take, and the share of a step that the
+// device has nothing to do.
+func BenchmarkDragoman(b *testing.B) {
+	if *checkpointFolder == "" {
+		b.Skip("no -checkpoint")
+	}
+	m := open(b, exported(b, *checkpointFolder, model.FP16))
+	batches(b, func(b *testing.B, beams, sentences int) { measure(b, m, beams, sentences) })
 }
 
 // timed is a batch that knows how long the device had it.
 type timed interface{ DeviceTime() time.Duration }
 
-// measure decodes batches until the time is over.
-func (s *session) measure(m *cuda.Model, row *measurement) (err error) {
-	batch, err := m.NewBatch(model.Limits{Rows: row.Beams * row.Sentences, MaxLength: 2 + targetTokens})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, batch.Close()) }()
-	var totals, encodes, steps []time.Duration
-	var device, inSteps time.Duration
-	for begin := time.Now(); len(totals) < 3 || time.Since(begin) < s.seconds; {
+func measure(b *testing.B, m *cuda.Model, beams, sentences int) {
+	batch, err := m.NewBatch(model.Limits{Rows: beams * sentences, MaxLength: 2 + targetTokens})
+	require.NoError(b, err)
+	defer func() { require.NoError(b, batch.Close()) }()
+	watched := &stopwatch{Batch: batch}
+	var totals, encodes []time.Duration
+	decode := func() {
 		start := time.Now()
-		if err := batch.Join(context.Background(), sources(m.Spec(), row.Sentences)); err != nil {
-			return err
-		}
+		require.NoError(b, batch.Join(b.Context(), sources(m.Spec(), sentences)))
 		encodes = append(encodes, time.Since(start))
-		sequences, err := sequences(m.Spec(), row)
-		if err != nil {
-			return err
-		}
-		before := batch.(timed).DeviceTime()
-		watched := &stopwatch{Batch: batch}
-		if _, err := search.Decode(context.Background(), watched, sequences); err != nil {
-			return err
-		}
+		_, err := search.Decode(b.Context(), watched, sequences(b, m.Spec(), beams, sentences))
+		require.NoError(b, err)
 		totals = append(totals, time.Since(start))
-		if len(totals) == 1 {
-			continue // a warm-up
-		}
-		steps = append(steps, watched.steps...)
-		device += batch.(timed).DeviceTime() - before
-		for _, d := range watched.steps {
-			inSteps += d
-		}
 	}
-	row.Seconds = median(totals[1:]).Seconds()
-	row.Tokens = float64(row.Sentences*targetTokens) / row.Seconds
-	row.EncodeMS, row.StepMS = ms(median(encodes[1:])), ms(median(steps))
-	row.HostPart = 1 - device.Seconds()/inSteps.Seconds()
-	return nil
+	decode() // a warm-up
+	totals, encodes, watched.steps = nil, nil, nil
+	before := batch.(timed).DeviceTime()
+	for b.Loop() {
+		decode()
+	}
+	var inSteps time.Duration
+	for _, d := range watched.steps {
+		inSteps += d
+	}
+	report(b, sentences, totals)
+	b.ReportMetric(median(encodes).Seconds()*1e3, "encode-ms")
+	b.ReportMetric(median(watched.steps).Seconds()*1e3, "step-ms")
+	b.ReportMetric(100*(1-(batch.(timed).DeviceTime()-before).Seconds()/inSteps.Seconds()), "host-%")
+	if *bandwidth > 0 {
+		b.ReportMetric(floor(m.Spec()), "floor-ms")
+	}
+}
+
+// floor is the time, in ms, in which the card's memory can deliver the decoder's
+// weights once.
+func floor(spec model.Spec) float64 {
+	d := spec.DModel
+	layer := 6*d*d + 2*d*spec.Decoder.FFN // cross attention's keys and values are the encoder's
+	return 2 * float64(spec.Decoder.Layers*layer+spec.VocabSize*d) / *bandwidth / 1e6
 }
 
 // stopwatch takes the time of steps.
@@ -148,37 +119,19 @@ func sources(spec model.Spec, n int) [][]int64 {
 func target(spec model.Spec) int64 { return int64(spec.VocabSize - 50) }
 
 // sequences are searches that go on to the end.
-func sequences(spec model.Spec, row *measurement) ([]*search.Sequence, error) {
+func sequences(b *testing.B, spec model.Spec, beams, n int) []*search.Sequence {
 	options := search.DefaultOptions(spec.Generation)
-	options.Beams, options.MaxLength, options.MinLength = row.Beams, 2+targetTokens, 2+targetTokens
-	all := make([]*search.Sequence, row.Sentences)
+	options.Beams, options.MaxLength, options.MinLength = beams, 2+targetTokens, 2+targetTokens
+	all := make([]*search.Sequence, n)
 	for i := range all {
 		var err error
-		if all[i], err = search.NewSequence(options, []int64{spec.DecoderStart, target(spec)}, spec.EOS, spec.VocabSize); err != nil {
-			return nil, err
-		}
+		all[i], err = search.NewSequence(options, []int64{spec.DecoderStart, target(spec)}, spec.EOS, spec.VocabSize)
+		require.NoError(b, err)
 	}
-	return all, nil
+	return all
 }
 
 func median(all []time.Duration) time.Duration {
 	sorted := slices.Sorted(slices.Values(all))
 	return sorted[len(sorted)/2]
-}
-
-func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
-
-// tables prints what was measured.
-func (s *session) tables() error {
-	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "side\tbeams\tsentences\ttokens/s\tencode ms\tstep ms\tfloor ms\thost\t")
-	for _, row := range slices.Concat(s.report.Speed, s.report.Peers) {
-		if row.Error != "" {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%s\t\t\t\t\t\n", row.Side, row.Beams, row.Sentences, row.Error)
-			continue
-		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.0f\t%.2f\t%.3f\t%.3f\t%.0f%%\t\n", row.Side, row.Beams, row.Sentences, row.Tokens,
-			row.EncodeMS, row.StepMS, row.FloorMS, 100*row.HostPart)
-	}
-	return w.Flush()
 }
