@@ -25,6 +25,7 @@ type frontend struct {
 	api         *httpapi.API
 	metrics     *telemetry.Metrics
 	description *openapi.Description
+	site        *webpage.Site
 
 	stopTracing func(context.Context) error
 	stopPprof   func() error
@@ -77,7 +78,7 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 // makeAPI makes the API and its pages. What the configuration says is added to api.
 func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	cfg := f.cfg
-	if api.Site, err = webpage.New(); err != nil {
+	if f.site, err = webpage.New(); err != nil {
 		return err
 	}
 	f.description, err = openapi.New(openapi.Config{
@@ -87,7 +88,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	api.Version, api.Metrics, api.Description = version, f.metrics, f.description
+	api.Version, api.Metrics, api.Description, api.Site = version, f.metrics, f.description, f.site
 	api.MaxBodyBytes, api.Memory = cfg.MaxBodyBytes, admission.New(int64(cfg.RequestMemory))
 	api.MaxRecords, api.MaxChars, api.RequestTimeout = cfg.MaxRecords, cfg.MaxChars, cfg.RequestTimeout
 	f.api = httpapi.New(api)
@@ -115,6 +116,9 @@ func (f *frontend) ready(m *loadedModel) error {
 	}
 	f.metrics.Registry().MustRegister(engine.Metrics(m.engines.Stats, m.engines.Rows()))
 	f.metrics.Registry().MustRegister(cache.Metrics(m.cache.Stats, int64(f.cfg.CacheBytes))...)
+	if err := f.site.Ready(m.model.Note); err != nil {
+		return err
+	}
 	f.api.Ready(m.service, m.model)
 	return nil
 }

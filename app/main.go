@@ -1,5 +1,5 @@
-// Command dragoman is a self-hosted translation service for M2M100 models. See
-// README.md, or run `dragoman help`.
+// Command dragoman is a self-hosted translation service for M2M100, NLLB-200 and
+// SMaLL-100 models. See README.md, or run `dragoman help`.
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 
 	"dragoman/app/config"
 	"dragoman/app/telemetry"
+	"dragoman/model/family"
 )
 
 // version is set by the linker.
@@ -103,7 +104,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 // help prints the subcommands and the environment variables.
 func (p *program) help() error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, `dragoman translates text with M2M100 models.
+	fmt.Fprint(w, `dragoman translates text with models of the families M2M100 and SMaLL-100 (100 languages,
+weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for commercial use).
 
   dragoman [serve]                                 serve HTTP
   dragoman pull [model]                            fetch and export a model
@@ -169,6 +171,9 @@ func configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 	cfg, err := config.Parse(environ)
 	if err != nil {
 		return cfg, nil, &usageError{err}
+	}
+	if _, err := family.Named(cfg.Family); err != nil { // not in config, which tools import that need no tokenizers
+		return cfg, nil, &usageError{fmt.Errorf("configuration: MODEL_FAMILY=%q: use auto, %s", cfg.Family, strings.Join(family.Names(), ", "))}
 	}
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
 	var handler slog.Handler = slog.NewTextHandler(stderr, options)

@@ -18,9 +18,10 @@ import (
 	"dragoman/app/translate"
 	"dragoman/app/weights"
 	"dragoman/model"
+	"dragoman/model/bundled"
 	"dragoman/model/export"
+	"dragoman/model/family"
 	"dragoman/model/hub"
-	"dragoman/tokenizer"
 )
 
 // loader makes models ready to translate with.
@@ -115,7 +116,7 @@ func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
 func (l *loader) prepare(ctx context.Context, precision model.Precision) (string, error) {
 	settings := hub.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
-		Accept: weights.AcceptConfig, Log: l.log,
+		Family: l.cfg.Family, Accept: weights.AcceptConfig, Log: l.log,
 	}
 	if terminal, ok := l.stderr.(*os.File); ok {
 		settings.Progress = hub.ProgressTo(terminal, l.log)
@@ -130,7 +131,7 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 	}
 	return weights.New(weights.Config{
 		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache,
-		Precision: cmp.Or(l.cfg.Precision, precision), KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
+		Precision: cmp.Or(l.cfg.Precision, precision), Family: l.cfg.Family, KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
 		Hub: client, Export: export.Export, Log: l.log,
 	}).Prepare(ctx)
 }
@@ -146,7 +147,7 @@ func (l *loader) open(ctx context.Context, m *loadedModel, on backend, dir strin
 			want, dir, manifest.Precision)
 	}
 	options := l.cfg.Search(manifest.Spec.Generation)
-	tok, err := tokenizer.Open(dir)
+	tok, err := family.OpenTokenizer(dir, cmp.Or(l.cfg.Family, manifest.Family))
 	if err != nil {
 		return err
 	}
@@ -172,6 +173,9 @@ func (l *loader) open(ctx context.Context, m *loadedModel, on backend, dir strin
 	}
 	m.engines, m.cache, m.limits = engines, results, translate.Limits{Beams: beams, MaxLength: maxLength}
 	m.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision), Device: string(on.device())}
+	if manifest.Source == bundled.Source {
+		m.model.Note = bundled.Note
+	}
 	m.service, err = translate.New(translate.Config{
 		Tokenizer: tok, Engine: engines, Detector: detector, Spec: manifest.Spec, Languages: manifest.Languages,
 		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,

@@ -93,6 +93,9 @@ func (s *server) start(ctx context.Context) (*loadedModel, error) {
 	}
 	s.loader.log.Info("ready", "model", m.model.Source, "revision", m.model.Revision, "precision", m.model.Precision,
 		"languages", len(m.service.Languages()), "took", time.Since(begin).Round(time.Millisecond))
+	if m.model.Note != "" {
+		s.loader.log.Info(m.model.Note)
+	}
 	return m, nil
 }
 

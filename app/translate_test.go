@@ -93,7 +93,7 @@ func (e *echo) InRound() time.Duration                   { return 0 }
 func (e *echo) Err() error                               { return nil }
 func (e *echo) WarmUp(context.Context, engine.Job) error { return nil }
 
-func (e *echo) Encode(_, text string) ([]int64, error) {
+func (e *echo) Encode(_, _, text string) ([]int64, error) {
 	ids := []int64{0}
 	for _, b := range []byte(text) {
 		ids = append(ids, int64(b))
@@ -108,6 +108,8 @@ func (e *echo) Decode(ids []int64) string {
 	}
 	return string(text)
 }
+
+func (e *echo) Forced(string, string) []int64 { return nil }
 
 func (e *echo) LanguageID(string) (int64, bool) { return 1, true }
 

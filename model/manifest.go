@@ -22,6 +22,7 @@ const (
 	WeightsFile    = "weights.bin" // external data of all graphs
 	PieceModelFile = "sentencepiece.bpe.model"
 	VocabFile      = "vocab.json"
+	TokenizerFile  = "tokenizer.json" // all of a tokenizer, in the form of Hugging Face's library
 	// The graphs for package model/cuda. An int8 export has none.
 	CUDAEncoderFile = "encoder.device.onnx"
 	CUDADecoderFile = "decoder.device.onnx"
@@ -58,7 +59,10 @@ type Manifest struct {
 	Source    string    `json:"source"`             // repository, URL or folder that the checkpoint came from
 	Revision  string    `json:"revision,omitempty"` // its commit, where the source has one
 	Precision Precision `json:"precision"`
-	Spec      Spec      `json:"spec"`
+	// Family is the name of the model's family; "" in exports of builds that knew
+	// only one. See package model/family.
+	Family string `json:"family,omitempty"`
+	Spec   Spec   `json:"spec"`
 	// Languages are the codes of the languages that the model translates
 	// between, sorted.
 	Languages []string        `json:"languages"`

@@ -18,7 +18,7 @@ const (
 	LimitPositions = 1 << 13
 )
 
-// Spec holds the sizes and special ids of an M2M100 model. All of it is read
+// Spec holds the sizes and special ids of a model. All of it is read
 // from a checkpoint's config.json and generation_config.json; nothing is assumed.
 type Spec struct {
 	VocabSize    int   `json:"vocab_size"`    // rows of the embedding, languages and unused rows included

@@ -13,7 +13,7 @@ func BenchmarkEncode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, r := range records {
-			if _, err := tok.Encode("fr", r.Text); err != nil {
+			if _, err := tok.Encode("fr", "en", r.Text); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -27,19 +27,6 @@ func BenchmarkDecode(b *testing.B) {
 	for b.Loop() {
 		for _, r := range records {
 			tok.Decode(r.IDs)
-		}
-	}
-	report(b, records)
-}
-
-func BenchmarkSugarmePipeline(b *testing.B) {
-	tok, records := open(b), golden.Read(b, "testdata/corpus.jsonl.gz")
-	pipeline := tok.Sugarme()
-	for b.Loop() {
-		for _, r := range records {
-			if _, err := pipeline.EncodeSingle(r.Text); err != nil {
-				b.Fatal(err)
-			}
 		}
 	}
 	report(b, records)

@@ -19,7 +19,7 @@ func FuzzEncode(f *testing.F) {
 	}
 	tok := open(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		ids, err := tok.Encode("ja", text)
+		ids, err := tok.Encode("ja", "en", text)
 		require.NoError(t, err)
 		requireText(t, tok, ids)
 		first := tok.Decode(ids)
@@ -31,7 +31,7 @@ func FuzzEncode(f *testing.F) {
 				return // left out, and what stood beside it may not stay as it is
 			}
 		}
-		again, err := tok.Encode("ja", first)
+		again, err := tok.Encode("ja", "en", first)
 		require.NoError(t, err)
 		require.Equal(t, first, tok.Decode(again))
 	})

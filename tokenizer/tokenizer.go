@@ -1,11 +1,12 @@
-// Package tokenizer turns text into the token ids of M2M100 models and back, with
-// the semantics of Hugging Face's M2M100Tokenizer.
+// Package tokenizer turns text into the token ids of a model and back, with the
+// semantics of Hugging Face's tokenizers.
 //
-// Text becomes SentencePiece pieces (package tokenizer/spm), and each piece an id
-// of vocab.json. A piece that is not there is "<unk>"; so is a run of characters
-// that the SentencePiece model does not know, unless vocab.json has an entry of
-// just that run. After the entries of vocab.json come the tokens of 100 languages,
-// in fixed order, and after these some rows that nothing uses ("made-up words").
+// Text becomes SentencePiece pieces (package tokenizer/spm), and each piece an id of
+// the model's vocabulary. A piece that is not there is "<unk>"; so is a run of
+// characters that the SentencePiece model does not know, unless the vocabulary has an
+// entry of just that run. Languages have tokens of their own. What stands where around
+// the pieces is the [Framing] of the model's family: see package model/family, which
+// makes the tokenizers of checkpoints.
 //
 // Special tokens and languages are added by id. Text never becomes one: "</s>" or
 // "__en__" typed by a user is text. Hugging Face behaves so with
@@ -16,22 +17,12 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
-	"dragoman/model"
 	"dragoman/tokenizer/spm"
 )
-
-// configFile is read where it is there; an exported folder may lack it.
-const configFile = "tokenizer_config.json"
-
-// madeUpWords is the number of unused rows where no configFile gives another.
-const madeUpWords = 8
 
 // maxTextBytes bounds one text, far above what any model takes.
 const maxTextBytes = 64 << 20
@@ -40,7 +31,7 @@ const maxTextBytes = 64 << 20
 const maxKept = 1 << 16
 
 var (
-	// ErrUnknownLanguage means that a language code is none of M2M100's.
+	// ErrUnknownLanguage means that a language code is none of the model's.
 	ErrUnknownLanguage = errors.New("unknown language")
 	// ErrTooLong means that a text has more bytes than can be tokenized at once.
 	ErrTooLong = errors.New("text too long")
@@ -51,7 +42,9 @@ var (
 type Tokenizer struct {
 	pieces    *spm.Model
 	vocab     *vocabulary
-	languages languages
+	framing   Framing
+	languages []Language
+	codes     map[string]int64 // the token id of each language
 	size      int
 
 	ids     []int64   // the token id of each piece, by its id in pieces
@@ -67,69 +60,57 @@ type buffer struct {
 // Config says what a tokenizer is made of.
 type Config struct {
 	Pieces *spm.Model
-	// Vocabulary is the content of vocab.json: ids 0 to len-1, with <s>, <pad>,
-	// </s> and <unk> among them. The tokenizer keeps it.
+	// Vocabulary has the ids of pieces, 0 to len-1, with <s>, <pad>, </s> and <unk>
+	// among them. The tokenizer keeps it.
 	Vocabulary map[string]int64
-	// MadeUpWords is the number of rows that follow the languages.
-	MadeUpWords int
+	// Languages have ids from len(Vocabulary) on. The tokenizer keeps it.
+	Languages []Language
+	Framing   Framing
+	// Unused is the number of ids after the languages that stand for nothing.
+	Unused int
 }
 
-// Open reads the tokenizer of a checkpoint or of an exported folder: its
-// sentencepiece.bpe.model, vocab.json and, if there is one, tokenizer_config.json.
-func Open(dir string) (*Tokenizer, error) {
-	words, err := readMadeUpWords(filepath.Join(dir, configFile))
-	if err != nil {
-		return nil, fmt.Errorf("open tokenizer: %w", err)
-	}
-	pieces, err := spm.Open(filepath.Join(dir, model.PieceModelFile))
-	if err != nil {
-		return nil, fmt.Errorf("open tokenizer: %w", err)
-	}
-	var vocab map[string]int64
-	path := filepath.Join(dir, model.VocabFile)
-	if err := readJSON(path, &vocab); err != nil {
-		return nil, fmt.Errorf("open tokenizer: %w", err)
-	}
-	t, err := New(Config{Pieces: pieces, Vocabulary: vocab, MadeUpWords: words})
-	if err != nil {
-		return nil, fmt.Errorf("open tokenizer: %s: %w", path, err)
-	}
-	return t, nil
+// Language is a language of a model.
+type Language struct {
+	Code string // by which users name it
+	ID   int64  // of its token
 }
 
-// readMadeUpWords reads the number of unused rows from tokenizer_config.json and
-// refuses one that is for other languages than M2M100's.
-func readMadeUpWords(path string) (int, error) {
-	config := struct {
-		LanguageCodes string `json:"language_codes"`
-		MadeUpWords   int    `json:"num_madeup_words"`
-	}{"m2m100", madeUpWords}
-	if err := readJSON(path, &config); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, err
-	}
-	if config.LanguageCodes != "m2m100" {
-		return 0, fmt.Errorf("%s: language_codes is %q, only \"m2m100\" is supported", path, config.LanguageCodes)
-	}
-	return config.MadeUpWords, nil
-}
+// Part is a token beside the pieces of a text.
+type Part int
+
+// The parts.
+const (
+	End    Part = iota // </s>
+	Source             // the source language
+	Target             // the target language
+)
+
+// Framing says which tokens stand around the pieces of a source, and which ones a
+// translation is forced to begin with after the decoder's start token.
+type Framing struct{ Before, After, Forced []Part }
 
 // New makes a tokenizer. It fails where the vocabulary has gaps, an id twice or
 // no special tokens.
 func New(c Config) (*Tokenizer, error) {
-	if c.MadeUpWords < 0 {
-		return nil, fmt.Errorf("%d made-up words", c.MadeUpWords)
-	}
 	vocab, err := newVocabulary(c.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
 	t := &Tokenizer{
-		pieces:    c.Pieces,
-		vocab:     vocab,
-		languages: newLanguages(int64(len(vocab.tokens))),
-		ids:       make([]int64, c.Pieces.Size()),
+		pieces: c.Pieces, vocab: vocab, framing: c.Framing, languages: c.Languages, codes: map[string]int64{},
+		ids: make([]int64, c.Pieces.Size()), size: len(vocab.tokens),
 	}
-	t.size = len(vocab.tokens) + len(t.languages.codes) + c.MadeUpWords
+	for _, l := range c.Languages {
+		if l.ID < int64(len(vocab.tokens)) {
+			return nil, fmt.Errorf("language %q has the id %d, which is in the vocabulary of %d entries", l.Code, l.ID, len(vocab.tokens))
+		}
+		t.codes[l.Code], t.size = l.ID, max(t.size, int(l.ID)+1)
+	}
+	if c.Unused < 0 {
+		return nil, fmt.Errorf("%d unused ids", c.Unused)
+	}
+	t.size += c.Unused
 	t.buffers.New = func() any { return new(buffer) }
 	for id := range t.ids {
 		t.ids[id] = vocab.idOf([]byte(c.Pieces.Piece(int32(id))))
@@ -137,26 +118,33 @@ func New(c Config) (*Tokenizer, error) {
 	return t, nil
 }
 
-// Size is the number of ids: those of vocab.json, the languages and the made-up
-// words. It is the model's vocabulary size.
+// Size is the number of ids: those of the vocabulary, the languages and the unused
+// ones. A model has at least as many rows.
 func (t *Tokenizer) Size() int { return t.size }
 
 // Languages returns the codes of the languages, in the order of their ids.
-func (t *Tokenizer) Languages() []string { return slices.Clone(t.languages.codes) }
+func (t *Tokenizer) Languages() []string {
+	codes := make([]string, len(t.languages))
+	for i, l := range t.languages {
+		codes[i] = l.Code
+	}
+	return codes
+}
 
 // LanguageID returns the id of a language's token, such as "en".
 func (t *Tokenizer) LanguageID(code string) (id int64, ok bool) {
-	id, ok = t.languages.ids[code]
+	id, ok = t.codes[code]
 	return id, ok
 }
 
-// Encode turns text in a language into the encoder's input: the language token,
-// the pieces and </s>. Text without anything to translate gives no pieces. It
+// Encode turns text into the encoder's input for its translation from one language
+// into another. Text without anything to translate gives as many ids as "" does. It
 // fails with ErrUnknownLanguage or ErrTooLong.
-func (t *Tokenizer) Encode(lang, text string) ([]int64, error) {
-	language, ok := t.LanguageID(lang)
-	if !ok {
-		return nil, fmt.Errorf("%w %q: use one of the %d codes such as \"en\"", ErrUnknownLanguage, lang, len(t.languages.codes))
+func (t *Tokenizer) Encode(from, to, text string) ([]int64, error) {
+	for _, code := range []string{from, to} {
+		if _, ok := t.LanguageID(code); !ok {
+			return nil, fmt.Errorf("%w %q: use one of the %d codes such as \"en\"", ErrUnknownLanguage, code, len(t.languages))
+		}
 	}
 	if len(text) > maxTextBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d are tokenized at once", ErrTooLong, len(text), maxTextBytes)
@@ -165,16 +153,37 @@ func (t *Tokenizer) Encode(lang, text string) ([]int64, error) {
 	defer t.release(b)
 	b.normalized = t.pieces.AppendNormalized(b.normalized[:0], text)
 	b.tokens = t.pieces.AppendTokens(b.tokens[:0], b.normalized)
-	ids := make([]int64, 0, len(b.tokens)+2)
-	ids = append(ids, language)
+	ids := make([]int64, 0, len(t.framing.Before)+len(b.tokens)+len(t.framing.After))
+	ids = t.append(ids, t.framing.Before, from, to)
 	for _, token := range b.tokens {
 		ids = append(ids, t.id(token, b.normalized))
 	}
-	return append(ids, t.vocab.eos), nil
+	return t.append(ids, t.framing.After, from, to), nil
+}
+
+// Forced returns the tokens that a translation from one language into another begins
+// with, after the decoder's start token. Both are languages of the tokenizer.
+func (t *Tokenizer) Forced(from, to string) []int64 {
+	return t.append(nil, t.framing.Forced, from, to)
+}
+
+// append appends the ids of parts.
+func (t *Tokenizer) append(ids []int64, parts []Part, from, to string) []int64 {
+	for _, part := range parts {
+		switch part {
+		case Source:
+			ids = append(ids, t.codes[from])
+		case Target:
+			ids = append(ids, t.codes[to])
+		default:
+			ids = append(ids, t.vocab.eos)
+		}
+	}
+	return ids
 }
 
 // id is the token id of a piece, or of a run of unknown characters, which may
-// be an entry of vocab.json although SentencePiece does not know it.
+// be in the vocabulary although SentencePiece does not know it.
 func (t *Tokenizer) id(token spm.Token, normalized []byte) int64 {
 	if token.ID == t.pieces.Unknown() {
 		return t.vocab.idOf(normalized[token.Start:token.End])
@@ -188,7 +197,7 @@ func (t *Tokenizer) release(b *buffer) {
 	}
 }
 
-// Decode turns ids into text. Special tokens, languages, made-up words and ids
+// Decode turns ids into text. Special tokens, languages, unused ids and those
 // outside the vocabulary are left out. (Hugging Face writes "<unk>" for the last
 // two.) Spaces are not cleaned up, but cut off at both ends.
 func (t *Tokenizer) Decode(ids []int64) string {
@@ -198,10 +207,6 @@ func (t *Tokenizer) Decode(ids []int64) string {
 			pieces = append(pieces, piece)
 		}
 	}
-	return t.join(pieces)
-}
-
-func (t *Tokenizer) join(pieces []string) string {
 	return strings.TrimFunc(t.pieces.Decode(pieces), isPythonSpace)
 }
 

@@ -1,9 +1,8 @@
 package tokenizer
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,17 +14,45 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model"
 	"dragoman/tokenizer/internal/golden"
 	"dragoman/tokenizer/spm"
 )
 
 const bundled = "../model/bundled"
 
+// open makes the tokenizer of the bundled checkpoint.
 func open(t testing.TB) *Tokenizer {
-	tok, err := Open(bundled)
+	tok, err := New(bundledConfig(t))
 	require.NoError(t, err)
 	return tok
+}
+
+func bundledConfig(t testing.TB) Config {
+	pieces, err := spm.Open(bundled + "/sentencepiece.bpe.model")
+	require.NoError(t, err)
+	c := Config{
+		Pieces: pieces, Unused: 8,
+		Framing: Framing{Before: []Part{Source}, After: []Part{End}, Forced: []Part{Target}},
+	}
+	var settings struct {
+		Tokens []string `json:"additional_special_tokens"` // of the languages
+	}
+	for name, into := range map[string]any{"vocab.json": &c.Vocabulary, "tokenizer_config.json": &settings} {
+		raw, err := os.ReadFile(filepath.Join(bundled, name))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(raw, into))
+	}
+	c.Languages = languages(len(c.Vocabulary), settings.Tokens...)
+	return c
+}
+
+// languages are those of tokens such as "__en__", whose ids begin with first.
+func languages(first int, tokens ...string) []Language {
+	var list []Language
+	for i, token := range tokens {
+		list = append(list, Language{strings.Trim(token, "_"), int64(first + i)})
+	}
+	return list
 }
 
 // TestGoldens demands the ids and the text that Hugging Face gives.
@@ -39,7 +66,7 @@ func TestGoldens(t *testing.T) {
 					continue // Hugging Face takes UTF-8 only
 				}
 				compared++
-				ids, err := tok.Encode("fr", r.Text)
+				ids, err := tok.Encode("fr", "en", r.Text)
 				require.NoError(t, err)
 				require.Equal(t, r.IDs, ids, "%.200q", r.Text)
 				require.Equal(t, r.HFDecoded, tok.Decode(ids), "%.200q", r.Text)
@@ -58,7 +85,7 @@ func TestDecodeGoldens(t *testing.T) {
 
 func TestDecodeLeavesOut(t *testing.T) {
 	tok := open(t)
-	text, err := tok.Encode("en", "Good morning")
+	text, err := tok.Encode("en", "fr", "Good morning")
 	require.NoError(t, err)
 	base := int64(tok.Size() - 108)
 	for name, extra := range map[string][]int64{
@@ -89,7 +116,7 @@ func TestPythonSpace(t *testing.T) {
 func TestTextNeverBecomesSpecial(t *testing.T) {
 	tok := open(t)
 	for _, text := range []string{"</s>", "<s>", "<pad>", "<unk>", "__en__", "__zu__ </s> __fr__", "</s></s>", "＜／ｓ＞", "madeupword0"} {
-		ids, err := tok.Encode("en", text)
+		ids, err := tok.Encode("en", "fr", text)
 		require.NoError(t, err)
 		requireText(t, tok, ids)
 	}
@@ -98,8 +125,7 @@ func TestTextNeverBecomesSpecial(t *testing.T) {
 // requireText checks that ids are a language, ids that text can give, and </s>.
 func requireText(t testing.TB, tok *Tokenizer, ids []int64) {
 	require.GreaterOrEqual(t, len(ids), 2)
-	_, ok := tok.languages.code(ids[0])
-	require.True(t, ok)
+	require.True(t, slices.ContainsFunc(tok.languages, func(l Language) bool { return l.ID == ids[0] }))
 	require.Equal(t, int64(2), ids[len(ids)-1])
 	for _, id := range ids[1 : len(ids)-1] {
 		_, ok := tok.vocab.piece(id)
@@ -110,11 +136,13 @@ func requireText(t testing.TB, tok *Tokenizer, ids []int64) {
 func TestEncodeFails(t *testing.T) {
 	tok := open(t)
 	for _, lang := range []string{"", "EN", "xx", "__en__", "en "} {
-		_, err := tok.Encode(lang, "text")
-		assert.ErrorIs(t, err, ErrUnknownLanguage)
-		assert.ErrorContains(t, err, fmt.Sprintf("%q", lang))
+		for _, pair := range [][2]string{{lang, "en"}, {"en", lang}} {
+			_, err := tok.Encode(pair[0], pair[1], "text")
+			assert.ErrorIs(t, err, ErrUnknownLanguage)
+			assert.ErrorContains(t, err, fmt.Sprintf("%q", lang))
+		}
 	}
-	_, err := tok.Encode("en", strings.Repeat("x", maxTextBytes+1))
+	_, err := tok.Encode("en", "fr", strings.Repeat("x", maxTextBytes+1))
 	assert.ErrorIs(t, err, ErrTooLong)
 	assert.ErrorContains(t, err, "67108865 bytes")
 }
@@ -123,43 +151,57 @@ func TestEncodeNothing(t *testing.T) {
 	tok := open(t)
 	english, _ := tok.LanguageID("en")
 	for _, text := range []string{"", " ", "\t\n", "\u200b", "\u2581"} {
-		ids, err := tok.Encode("en", text)
+		ids, err := tok.Encode("en", "fr", text)
 		require.NoError(t, err)
 		assert.Equal(t, []int64{english, 2}, ids, "%q", text)
 	}
 }
 
-// TestLanguages checks the ids that M2M100's published vocabulary of 128,004
-// entries gives, with a made-up vocabulary of that size.
+// TestFramings checks what stands around a text, and what a translation begins with.
+func TestFramings(t *testing.T) {
+	config := bundledConfig(t)
+	german, french := int64(16008+16), int64(16008+24)
+	for name, test := range map[string]struct {
+		framing       Framing
+		empty, forced []int64
+	}{
+		"source first": {Framing{[]Part{Source}, []Part{End}, []Part{Target}}, []int64{german, 2}, []int64{french}},
+		"source last":  {Framing{nil, []Part{End, Source}, []Part{Target}}, []int64{2, german}, []int64{french}},
+		"target first": {Framing{[]Part{Target}, []Part{End}, nil}, []int64{french, 2}, nil},
+	} {
+		config.Framing = test.framing
+		tok, err := New(config)
+		require.NoError(t, err)
+		ids, err := tok.Encode("de", "fr", "")
+		require.NoError(t, err)
+		assert.Equal(t, test.empty, ids, name)
+		assert.Equal(t, test.forced, tok.Forced("de", "fr"), name)
+		ids, err = tok.Encode("de", "fr", "Wo?")
+		require.NoError(t, err)
+		assert.Equal(t, "Wo?", tok.Decode(ids), name)
+	}
+}
+
 func TestLanguages(t *testing.T) {
-	vocab := map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
-	for id := int64(4); id < 128_004; id++ {
-		vocab[fmt.Sprint("piece", id)] = id
-	}
-	tok, err := New(Config{Pieces: open(t).pieces, Vocabulary: vocab, MadeUpWords: 8})
-	require.NoError(t, err)
-	assert.Equal(t, 128_112, tok.Size())
-	for code, want := range map[string]int64{"af": 128004, "am": 128005, "ast": 128007, "de": 128020, "en": 128022, "fr": 128028, "ja": 128046, "zh": 128102, "zu": 128103} {
-		id, ok := tok.LanguageID(code)
-		assert.True(t, ok)
-		assert.Equal(t, want, id, code)
-	}
+	tok := open(t)
 	codes := tok.Languages()
 	assert.Len(t, codes, 100)
-	assert.True(t, slices.IsSorted(codes))
 	codes[0] = "changed"
 	assert.Equal(t, "af", tok.Languages()[0])
 	_, ok := tok.LanguageID("changed")
 	assert.False(t, ok)
+	id, ok := tok.LanguageID("zu")
+	assert.True(t, ok)
+	assert.Equal(t, int64(tok.Size()-9), id)
 }
 
 // TestUnknownRuns takes pieces away from vocab.json, and puts in runs that the
 // SentencePiece model does not know.
 func TestUnknownRuns(t *testing.T) {
-	pieces := open(t).pieces
-	tok, err := New(Config{Pieces: pieces, Vocabulary: map[string]int64{
+	config := bundledConfig(t)
+	tok, err := New(Config{Pieces: config.Pieces, Vocabulary: map[string]int64{
 		"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "▁": 4, "☃☃": 5, "▁the": 6,
-	}, MadeUpWords: 8})
+	}, Languages: languages(7, "__en__", "__fr__"), Framing: config.Framing})
 	require.NoError(t, err)
 	for name, test := range map[string]struct {
 		text string
@@ -171,7 +213,7 @@ func TestUnknownRuns(t *testing.T) {
 		"two runs":                              {"☃☃ ☃ ☃☃", []int64{4, 5, 4, 3, 4, 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ids, err := tok.Encode("en", test.text)
+			ids, err := tok.Encode("en", "fr", test.text)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, ids[1:len(ids)-1])
 		})
@@ -185,10 +227,11 @@ func TestUnknownRunLikeSpecial(t *testing.T) {
 	pieces, err := spm.Parse([]byte("\x0a\x09\x0a\x05<unk>\x18\x02\x0a\x05\x0a\x03▁\x12\x02\x18\x02"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"▁", "</s>"}, pieces.Encode("</s>"))
-	tok, err := New(Config{Pieces: pieces, Vocabulary: map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "▁": 4}})
+	tok, err := New(Config{Pieces: pieces, Vocabulary: map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "▁": 4}, Languages: languages(5, "__en__", "__fr__"),
+		Framing: bundledConfig(t).Framing})
 	require.NoError(t, err)
 	for _, text := range []string{"</s>", "<s>", "<pad>", "__en__"} {
-		ids, err := tok.Encode("en", text)
+		ids, err := tok.Encode("en", "fr", text)
 		require.NoError(t, err)
 		assert.Equal(t, []int64{4, 3}, ids[1:len(ids)-1], text)
 	}
@@ -208,7 +251,7 @@ func TestNewRefuses(t *testing.T) {
 		"id twice":       {"b", 4, 8, "both have id 4"},
 		"no </s>":        {"</s>", 5, 8, `token "</s>" has id 5`},
 		"no <unk>":       {"<unk>", -2, 8, "has id 4"},
-		"negative words": {"a", 4, -1, "-1 made-up words"},
+		"negative words": {"a", 4, -1, "-1 unused ids"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			vocab := maps.Clone(sound)
@@ -216,7 +259,7 @@ func TestNewRefuses(t *testing.T) {
 			if test.id == -2 {
 				delete(vocab, test.token)
 			}
-			_, err := New(Config{Pieces: pieces, Vocabulary: vocab, MadeUpWords: test.words})
+			_, err := New(Config{Pieces: pieces, Vocabulary: vocab, Unused: test.words})
 			assert.ErrorContains(t, err, test.message)
 		})
 	}
@@ -224,66 +267,6 @@ func TestNewRefuses(t *testing.T) {
 	assert.ErrorContains(t, err, `3 entries, but no token "<unk>"`)
 	_, err = New(Config{Pieces: pieces})
 	assert.ErrorContains(t, err, "0 entries")
-}
-
-func TestOpenFolders(t *testing.T) {
-	for name, test := range map[string]struct {
-		change  func(dir string) error
-		message string
-		is      error
-	}{
-		"whole":             {func(string) error { return nil }, "", nil},
-		"no config":         {remove(configFile), "", nil},
-		"no piece model":    {remove(model.PieceModelFile), model.PieceModelFile, fs.ErrNotExist},
-		"no vocabulary":     {remove(model.VocabFile), model.VocabFile, fs.ErrNotExist},
-		"other languages":   {write(configFile, `{"language_codes":"wmt21"}`), `language_codes is "wmt21", only "m2m100"`, nil},
-		"broken config":     {write(configFile, `{`), configFile, nil},
-		"broken pieces":     {write(model.PieceModelFile, "no"), model.PieceModelFile, nil},
-		"broken vocabulary": {write(model.VocabFile, `["a"]`), model.VocabFile, nil},
-		"empty vocabulary":  {write(model.VocabFile, `{}`), "0 entries", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			require.NoError(t, copyTokenizer(dir))
-			require.NoError(t, test.change(dir))
-			tok, err := Open(dir)
-			if test.message == "" {
-				require.NoError(t, err)
-				assert.Equal(t, open(t).Size(), tok.Size())
-				return
-			}
-			assert.ErrorContains(t, err, test.message)
-			if test.is != nil {
-				assert.ErrorIs(t, err, test.is)
-			}
-		})
-	}
-}
-
-func TestOpenMadeUpWords(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, copyTokenizer(dir))
-	require.NoError(t, write(configFile, `{"num_madeup_words": 5}`)(dir))
-	tok, err := Open(dir)
-	require.NoError(t, err)
-	assert.Equal(t, open(t).Size()-3, tok.Size())
-}
-
-func copyTokenizer(dir string) error {
-	var all error
-	for _, name := range []string{configFile, model.PieceModelFile, model.VocabFile} {
-		raw, err := os.ReadFile(filepath.Join(bundled, name))
-		all = errors.Join(all, err, os.WriteFile(filepath.Join(dir, name), raw, 0o600))
-	}
-	return all
-}
-
-func remove(name string) func(dir string) error {
-	return func(dir string) error { return os.Remove(filepath.Join(dir, name)) }
-}
-
-func write(name, content string) func(dir string) error {
-	return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600) }
 }
 
 func TestConcurrentUse(t *testing.T) {
@@ -295,7 +278,7 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for i := range records {
 				r := records[(i+worker*100)%len(records)]
-				ids, err := tok.Encode("fr", r.Text)
+				ids, err := tok.Encode("fr", "en", r.Text)
 				if err != nil || !slices.Equal(ids, r.IDs) || tok.Decode(ids) != r.HFDecoded {
 					wrong[worker] = r.Text
 				}

@@ -1,17 +1,9 @@
 package tokenizer
 
-import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
-)
+import "fmt"
 
-// maxVocabBytes bounds the size of vocab.json. M2M100's has 3.7 MB.
-const maxVocabBytes = 64 << 20
-
-// vocabulary is what vocab.json says: the model's token ids, which differ from
-// the ids in the SentencePiece model.
+// vocabulary are the model's token ids of pieces, which differ from the ids in the
+// SentencePiece model.
 type vocabulary struct {
 	ids     map[string]int64
 	tokens  []string // by id
@@ -45,7 +37,7 @@ func newVocabulary(ids map[string]int64) (*vocabulary, error) {
 	return v, nil
 }
 
-// idOf is the id of a piece of text. A piece that is not in vocab.json is
+// idOf is the id of a piece of text. A piece that is not in the vocabulary is
 // unknown, and so is one that is spelled like a special token.
 func (v *vocabulary) idOf(piece []byte) int64 {
 	id, ok := v.ids[string(piece)]
@@ -56,30 +48,10 @@ func (v *vocabulary) idOf(piece []byte) int64 {
 }
 
 // piece is the text of an id that stands for text; ok is false for special
-// tokens and for ids outside vocab.json.
+// tokens and for ids outside the vocabulary.
 func (v *vocabulary) piece(id int64) (text string, ok bool) {
 	if id < 0 || id >= int64(len(v.tokens)) || v.special[id] {
 		return "", false
 	}
 	return v.tokens[id], true
-}
-
-// readJSON reads a JSON file of at most maxVocabBytes into v.
-func readJSON(path string, v any) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxVocabBytes+1))
-	if err != nil {
-		return err
-	}
-	if len(raw) > maxVocabBytes {
-		return fmt.Errorf("%s has more than %d MB", path, maxVocabBytes>>20)
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
 }

@@ -61,7 +61,7 @@ type Config struct {
 // Gate lets callers in. It is safe for concurrent use. A nil *Gate lets everybody in and
 // counts nothing.
 type Gate struct {
-	keys    *keyring // nil where everybody is let in
+	keys    *keyring // nil where everybody may use it
 	clients *clients
 
 	withoutKey, badKey, overRequests, overCharacters atomic.Uint64

@@ -19,7 +19,7 @@ func Metrics(stats func() Stats) []prometheus.Collector {
 		return counter("keys_reloads_total", "Times that the keys file had changed, by what became of it.", "result", result, value)
 	}
 	refusal := func(reason string, value func(Stats) uint64) prometheus.Collector {
-		return counter("keys_refusals_total", "Requests that were not let in, or were over a limit of their caller.", "reason", reason, value)
+		return counter("keys_refusals_total", "Requests that were refused for want of a valid key, or were over a limit of their caller.", "reason", reason, value)
 	}
 	return []prometheus.Collector{
 		gauge("keys", "Callers in the keys file that is in use.", func(s Stats) int { return s.Callers }),

@@ -28,7 +28,7 @@ dragoman_keys 6
 # HELP dragoman_keys_file_broken 1 where the keys file cannot be used as it is now, so that the keys of before are in use.
 # TYPE dragoman_keys_file_broken gauge
 dragoman_keys_file_broken 1
-# HELP dragoman_keys_refusals_total Requests that were not let in, or were over a limit of their caller.
+# HELP dragoman_keys_refusals_total Requests that were refused for want of a valid key, or were over a limit of their caller.
 # TYPE dragoman_keys_refusals_total counter
 dragoman_keys_refusals_total{reason="characters"} 4
 dragoman_keys_refusals_total{reason="no_key"} 1

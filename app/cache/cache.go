@@ -95,7 +95,7 @@ func cost(text string) int64 { return entryOverhead + int64(len(text)) + int64(l
 // Stats are the numbers of a cache: counters since its start, and its size now.
 type Stats struct {
 	Hits, Misses uint64 // of Get
-	Evictions    uint64 // entries that made room, those that were not let in included
+	Evictions    uint64 // entries that made room, including those that were not admitted
 	Entries      int
 	Bytes        int64 // as Config.Bytes counts them
 }

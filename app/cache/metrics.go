@@ -21,7 +21,7 @@ func Metrics(stats func() Stats, limit int64) []prometheus.Collector {
 	return []prometheus.Collector{
 		counter(requests, ofRequests, "hit", func(s Stats) uint64 { return s.Hits }),
 		counter(requests, ofRequests, "miss", func(s Stats) uint64 { return s.Misses }),
-		counter("cache_evictions_total", "Entries that made room in the cache, or were not let in.", "",
+		counter("cache_evictions_total", "Entries that made room in the cache, or were not admitted.", "",
 			func(s Stats) uint64 { return s.Evictions }),
 		gauge("cache_entries", "Translations in the cache.", func(s Stats) int64 { return int64(s.Entries) }),
 		gauge("cache_bytes", "Memory that the cache's entries take.", func(s Stats) int64 { return s.Bytes }),

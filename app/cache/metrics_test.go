@@ -22,7 +22,7 @@ dragoman_cache_bytes 5
 # HELP dragoman_cache_entries Translations in the cache.
 # TYPE dragoman_cache_entries gauge
 dragoman_cache_entries 4
-# HELP dragoman_cache_evictions_total Entries that made room in the cache, or were not let in.
+# HELP dragoman_cache_evictions_total Entries that made room in the cache, or were not admitted.
 # TYPE dragoman_cache_evictions_total counter
 dragoman_cache_evictions_total 3
 # HELP dragoman_cache_limit_bytes Memory that the cache's entries may take; 0 where it is off.

@@ -24,7 +24,7 @@ import (
 //		fmt.Println(result.ID, result.Text)
 //	}
 //
-// The request is sent when the loop begins, anew for each loop over the same sequence.
+// The request is sent when the loop begins, again for each loop over the same sequence.
 // An error comes at most once, as the last element, with a zero Result; the loop has
 // seen all results where there is none. A stream that is cut off is an error that wraps
 // [io.ErrUnexpectedEOF]. Leaving the loop cancels the request, and the service drops

@@ -1,10 +1,7 @@
 package compat
 
 import (
-	"slices"
 	"strings"
-
-	tags "golang.org/x/text/language"
 
 	"dragoman/app/language"
 	"dragoman/app/translate"
@@ -16,43 +13,23 @@ type Languages []string
 
 // Source returns the model's code for a source language as other APIs' clients
 // write it: in any case, with a region or a script, or under another code.
-func (l Languages) Source(code string) (string, bool) {
-	for _, own := range l {
-		if strings.EqualFold(own, code) {
-			return own, true
-		}
-	}
-	switch strings.ToLower(code) { // LibreTranslate's own codes
+func (l Languages) Source(code string) (string, bool) { return language.Find(l, ownCode(code)) }
+
+// Target is [Languages.Source] for a target language; see [language.FindTarget].
+func (l Languages) Target(code string) (string, bool) { return language.FindTarget(l, ownCode(code)) }
+
+// IsTraditional says whether a code means Chinese in traditional script.
+func IsTraditional(code string) bool { return language.IsTraditional(ownCode(code)) }
+
+// ownCode is what LibreTranslate's own codes mean.
+func ownCode(code string) string {
+	switch strings.ToLower(code) {
 	case "pb":
-		code = "pt" // of Brazil
+		return "pt-BR"
 	case "zt":
-		code = "zh" // in traditional script
+		return "zh-Hant"
 	}
-	found, ok := language.Lookup(code)
-	return found, ok && slices.Contains(l, found)
-}
-
-// Target is [Languages.Source] for a target language. Chinese in traditional script
-// is not found: the models have one Chinese, and it is mostly simplified.
-func (l Languages) Target(code string) (string, bool) {
-	if IsTraditional(code) {
-		return "", false
-	}
-	return l.Source(code)
-}
-
-// IsTraditional says whether a code means Chinese in traditional script, by its script
-// or by a region that writes it.
-func IsTraditional(code string) bool {
-	if strings.EqualFold(code, "zt") { // LibreTranslate's
-		return true
-	}
-	if found, _ := language.Lookup(code); found != "zh" {
-		return false
-	}
-	code, _, _ = strings.Cut(code, ".") // the encoding of a locale
-	script, _ := tags.Make(strings.TrimSpace(code)).Script()
-	return script.String() == "Hant"
+	return code
 }
 
 // NameOf returns what a language is called, its code where that is not known.

@@ -38,6 +38,7 @@ type Config struct {
 	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
 	Revision       string       `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
 	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder for each model in the user's cache folder"`
+	Family         string       `env:"MODEL_FAMILY" envDefault:"auto" help:"family of the model, where its files do not tell: m2m100, small100 or nllb"`
 	KeepCheckpoint Switch       `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
 	Prepack        Switch       `env:"MODEL_PREPACK" envDefault:"true" help:"store matrices in this CPU's layout beside the exported model, in files that all workers and processes share; not for small models"`
 	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (only files that are new or were modified), always or never"`
@@ -94,6 +95,9 @@ func Parse(environ []string) (Config, error) {
 	cfg, err := env.ParseAsWithOptions[Config](env.Options{Environment: vars})
 	if err != nil {
 		return Config{}, explain(err, vars)
+	}
+	if cfg.Family == "auto" {
+		cfg.Family = ""
 	}
 	if cfg.Precision == "auto" {
 		cfg.Precision = ""

@@ -38,7 +38,7 @@ type Config struct {
 	MaxRecords     int           // of a request, and texts whose language is to be detected; 0: no bound here
 	MaxChars       int           // of each of them
 	RequestTimeout time.Duration // of a translation, waiting included
-	Gate           Gate          // before all that translates; nil: everybody is let in
+	Gate           Gate          // before all that translates; nil: everybody may use it
 	// Registry gets the metrics of failures; nil: nobody asks for them.
 	Registry prometheus.Registerer
 }

@@ -87,7 +87,7 @@ func TestDeadline(t *testing.T) {
 		assert.Equal(t, 12500*time.Microsecond, a.took)
 		assert.Equal(t, 12500*time.Microsecond, b.took)
 		time.Sleep(time.Second)
-		assert.EqualValues(t, 13, m.steps.Load(), "the step at hand is the last")
+		assert.EqualValues(t, 13, m.steps.Load(), "the current step is the last")
 		assert.EqualValues(t, 1, m.joined.Load())
 	})
 }

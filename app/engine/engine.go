@@ -154,7 +154,7 @@ func (e *Engine) Stats() []Stats {
 	return stats
 }
 
-// InRound is how long the worker that takes longest has been in the round at hand: a
+// InRound is how long the worker that takes longest has been in the current round: a
 // step, and what comes before it. A round takes milliseconds, or seconds where a large
 // model shares few cores; a model that does not return shows as one that takes minutes.
 func (e *Engine) InRound() time.Duration {
@@ -177,7 +177,7 @@ func (e *Engine) Err() (err error) {
 }
 
 // Close stops the engine, and then closes the models: requests that run or wait fail
-// with [ErrClosed] at once. It returns when the steps at hand are over. Closing again
+// with [ErrClosed] at once. It returns when the current steps are over. Closing again
 // does nothing.
 func (e *Engine) Close() error {
 	e.close()

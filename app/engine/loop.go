@@ -62,7 +62,7 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 	}
 }
 
-// run works until ctx is done. Then it closes the batch, which the step at hand may
+// run works until ctx is done. Then it closes the batch, which the current step may
 // have left broken, and ends what runs and waits.
 func (l *loop) run(ctx context.Context) {
 	for l.wait(ctx) {

@@ -17,7 +17,7 @@ func Metrics(stats func() []Stats, rows int) prometheus.Collector {
 			"How long what waits will take, at the speed of the last seconds; 0 while nothing has ever waited."),
 		rows: desc("batch_rows_limit", "Rows that a worker decodes together at most."),
 		occupancy: desc("batch_occupancy_ratio",
-			"Rows of the step at hand over the limit; above 1 while a sentence decodes that takes more.", "worker"),
+			"Rows of the current step over the limit; above 1 while a sentence decodes that needs more rows.", "worker"),
 		ofWorkers: append(gauges(), counters()...),
 	}
 }
@@ -56,11 +56,11 @@ func gauges() []metric {
 			func(s *Stats) float64 { return float64(s.QueuedSentences) }),
 		gauge("queue_tokens", "Source tokens that wait to be decoded.",
 			func(s *Stats) float64 { return float64(s.QueuedTokens) }),
-		gauge("queue_tokens_per_second", "Source tokens that left the queue per second while any waited, of late.",
+		gauge("queue_tokens_per_second", "Source tokens that left the queue per second while any waited, recently.",
 			func(s *Stats) float64 { return s.SourceTokensPerSecond }),
 		gauge("batch_sentences", "Sentences that are decoded.",
 			func(s *Stats) float64 { return float64(s.RunningSentences) }),
-		gauge("batch_rows", "Rows of the step at hand.",
+		gauge("batch_rows", "Rows of the current step.",
 			func(s *Stats) float64 { return float64(s.RunningRows) }),
 		gauge("batch_reserved_rows", "Rows that the sentences that are decoded may come to.",
 			func(s *Stats) float64 { return float64(s.ReservedRows) }),

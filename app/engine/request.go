@@ -39,7 +39,7 @@ func (r Request) work(tokens int) float64 { return float64(tokens) * float64(max
 // Job is one sentence to translate.
 type Job struct {
 	Source []int64 // encoder ids: language token, pieces, </s>
-	Prefix []int64 // forced decoder ids: decoder start, target language
+	Prefix []int64 // forced decoder ids: decoder start and, with most models, the target language
 	Search search.Options
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Stats are the numbers of an engine. Counters only ever grow.
 type Stats struct {
-	// What waits, and what is in the step at hand.
+	// What waits, and what is in the current step.
 	QueuedRequests   int   // with a sentence at least that is not in the batch
 	QueuedSentences  int   // identical ones counted once
 	QueuedTokens     int   // source tokens
@@ -63,7 +63,7 @@ func (s *Stats) tookSentence(took time.Duration) {
 type board struct {
 	mu    sync.Mutex // guards the rest
 	stats Stats
-	round time.Time // when the round at hand began; zero between rounds
+	round time.Time // when the current round began; zero between rounds
 	lost  error     // why the model fails for good
 }
 
@@ -75,7 +75,7 @@ func (b *board) begin(now time.Time) {
 
 func (b *board) end() { b.begin(time.Time{}) }
 
-// inRound is how long the round at hand takes already; 0 between rounds.
+// inRound is how long the current round takes already; 0 between rounds.
 func (b *board) inRound() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

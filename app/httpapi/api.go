@@ -47,7 +47,8 @@ type Model struct {
 	Source    string `json:"source"`
 	Revision  string `json:"revision,omitempty"`
 	Precision string `json:"precision"`
-	Device    string `json:"-"` // that it runs on
+	Note      string `json:"note,omitempty"` // what to know before judging its translations
+	Device    string `json:"-"`              // that it runs on
 }
 
 // Config is what an [API] works with.

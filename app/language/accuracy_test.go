@@ -88,9 +88,10 @@ func TestAccuracy(t *testing.T) {
 		{"sentences, 5 languages", few, whole, 1},
 		{"3 words, 5 languages", few, firstWords, 1},
 		{"1 word, 5 languages", few, eachWord, 0.9},
-		{"sentences, 100 languages", Codes(), whole, 0.99},
-		{"3 words, 100 languages", Codes(), firstWords, 0.92},
-		{"1 word, 100 languages", Codes(), eachWord, 0.78},
+		{"sentences, 100 languages", m2m100(), whole, 0.99},
+		{"3 words, 100 languages", m2m100(), firstWords, 0.92},
+		{"sentences, 202 languages", nllb(t), whole, 0.99},
+		{"1 word, 100 languages", m2m100(), eachWord, 0.78},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := measure(t, test.codes, test.cut)
@@ -103,7 +104,7 @@ func TestAccuracy(t *testing.T) {
 // The confidence is what it says: on average, as high as the part that is right.
 func TestConfidence(t *testing.T) {
 	for name, cut := range map[string]func(sentence) []string{"3 words": firstWords, "1 word": eachWord} {
-		got := measure(t, Codes(), cut)
+		got := measure(t, m2m100(), cut)
 		assert.InDelta(t, got.right, got.confidence, 0.04, name)
 	}
 }

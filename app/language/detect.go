@@ -27,13 +27,13 @@ type DetectorConfig struct {
 	Languages []string
 }
 
-// NewDetector makes a detector. It fails without languages and on codes that are
-// not M2M100's.
+// NewDetector makes a detector. It fails without languages and on codes of no family.
 //
 // The script of a text comes first: it leaves one language (Greek, Korean) or a
 // few. Kana tells Japanese from Chinese, letters that no other language has tell
-// some others, and the models of package ngrams the rest. These have neither, and
-// are found only where they are the only language of their script:
+// some others, and the models of package ngrams the rest. Languages that have neither
+// are found only where they are the only language of their script. Of M2M100's these
+// are
 //
 //	ast br ceb ff fy gd gl ht ig ilo jv lb ln mg ne ns oc ss su uz wo
 //
@@ -51,11 +51,11 @@ func NewDetector(cfg DetectorConfig) (Detector, error) {
 	for _, code := range cfg.Languages {
 		scripts := entries[code].scripts
 		if scripts == 0 {
-			return nil, fmt.Errorf("detect language %q: it is not one of the %d that M2M100 has", code, len(table))
+			return nil, fmt.Errorf("detect language %q: it is not one of the %d that are known", code, len(table))
 		}
 		for i := range scriptTables {
 			s := script(1) << i
-			if f := family(s); scripts&s != 0 && !slices.Contains(byScript[f], code) {
+			if f := scriptGroup(s); scripts&s != 0 && !slices.Contains(byScript[f], code) {
 				byScript[f] = append(byScript[f], code)
 			}
 		}
@@ -67,7 +67,7 @@ func NewDetector(cfg DetectorConfig) (Detector, error) {
 	return d, nil
 }
 
-// detector has the languages of each script, or family of scripts. It is not
+// detector has the languages of each group of scripts. It is not
 // changed once it is made.
 type detector map[script]group
 
@@ -87,9 +87,9 @@ func (d detector) Detect(text string) (code string, confidence float64, ok bool)
 	return code, certainty * share, true
 }
 
-// family is the script under which those count together that are mixed within a
+// scriptGroup is the script under which those count together that are mixed within a
 // sentence: Han, kana and Bopomofo.
-func family(s script) script {
+func scriptGroup(s script) script {
 	if s&(han|hiragana|katakana|bopomofo) != 0 {
 		return han
 	}
@@ -99,7 +99,7 @@ func family(s script) script {
 // findings are the words of a text and what they weigh.
 type findings struct {
 	all    []word
-	weight map[script]int // by family
+	weight map[script]int // by group
 	total  int
 }
 
@@ -108,13 +108,13 @@ func survey(text string) findings {
 	f := findings{weight: map[script]int{}}
 	for w := range words(text) {
 		f.all = append(f.all, w)
-		f.weight[family(w.script)] += w.weight()
+		f.weight[scriptGroup(w.script)] += w.weight()
 		f.total += w.weight()
 	}
 	return f
 }
 
-// main returns the script, or family of scripts, that most of the text is in, and
+// main returns the script, or group of scripts, that most of the text is in, and
 // its part of the text. It is 0 for texts without letters.
 func (f findings) main() (main script, share float64) {
 	for s, weight := range f.weight {
@@ -125,11 +125,11 @@ func (f findings) main() (main script, share float64) {
 	return main, float64(f.weight[main]) / float64(max(f.total, 1))
 }
 
-// words returns the words of a family of scripts.
+// words returns the words of a group of scripts.
 func (f findings) words(of script) []word {
 	var list []word
 	for _, w := range f.all {
-		if family(w.script) == of {
+		if scriptGroup(w.script) == of {
 			list = append(list, w)
 		}
 	}

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -18,17 +19,17 @@ func newDetector(t testing.TB, codes ...string) Detector {
 }
 
 func TestNewDetectorRefuses(t *testing.T) {
-	for _, codes := range [][]string{nil, {}, {""}, {"en", "te"}, {"EN"}, {"ja-JP"}, {"auto"}} {
+	for _, codes := range [][]string{nil, {}, {""}, {"en", "xx"}, {"EN"}, {"ja-JP"}, {"auto"}} {
 		d, err := NewDetector(DetectorConfig{Languages: codes})
 		assert.Error(t, err, codes)
 		assert.Nil(t, d)
 	}
-	_, err := NewDetector(DetectorConfig{Languages: []string{"en", "te"}})
-	assert.EqualError(t, err, `detect language "te": it is not one of the 100 that M2M100 has`)
+	_, err := NewDetector(DetectorConfig{Languages: []string{"en", "xx"}})
+	assert.EqualError(t, err, fmt.Sprintf(`detect language "xx": it is not one of the %d that are known`, len(table)))
 }
 
 func TestDetect(t *testing.T) {
-	few, all := []string{"de", "en", "fr", "ja", "zh"}, Codes()
+	few, all, many := []string{"de", "en", "fr", "ja", "zh"}, m2m100(), nllb(t)
 	for _, test := range []struct {
 		name  string
 		codes []string
@@ -64,7 +65,7 @@ func TestDetect(t *testing.T) {
 		{"punctuation", few, "?!…", ""},
 		{"invalid UTF-8", few, "\xff\xfe\x80", ""},
 		{"script of none of the languages", few, "Где находится ближайшая станция?", ""},
-		{"script of no language of M2M100", few, "మీ పేరు ఏమిటి", ""},
+		{"script of no language of M2M100", all, "మీ పేరు ఏమిటి", ""},
 		{"mostly in a script of none", few, "Где находится ближайшая станция metro?", ""},
 		{"kana without Japanese", []string{"en", "zh"}, "これは本です", ""},
 		{"letters that no model has", few, "ꟁꟁꟁ", ""},
@@ -97,6 +98,19 @@ func TestDetect(t *testing.T) {
 		{"Serbian", all, "Хвала вам, довиђења", "sr"},
 		{"Ukrainian", all, "Дякую, їжа дуже смачна", "uk"},
 		{"Swedish", all, "Tack så mycket för hjälpen", "sv"},
+		{"Telugu", many, "మీ పేరు ఏమిటి", "te"},
+		{"Bengali of many", many, "তোমার নাম কী?", "bn"},
+		{"Assamese", many, "আপোনাৰ নাম কি?", "as"},
+		{"Amharic of many", many, "ስምህ ማን ነው?", "am"},
+		{"Burmese of many", many, "နေကောင်းလား", "my"},
+		{"Shan", many, "ၸိုဝ်ႈၸဝ်ႈၵဝ်ႇ", "shn"},
+		{"Bokmål", many, "Takk for sist, det var veldig hyggelig", "nb"},
+		{"simplified", many, "请问火车站在哪里？", "zh"},
+		{"traditional", many, "請問火車站在哪裡？", "zh-Hant"},
+		{"traditional, only", []string{"en", "ja", "zh-Hant"}, "请问", "zh-Hant"},
+		{"Japanese of a model without", []string{"zh", "zh-Hant"}, "東京駅", "zh-Hant"},
+		{"Arabic of many", many, "أين المحطة؟", "ar"},
+		{"English of many", many, "Where is the nearest station?", "en"},
 		{"long text", all, strings.Repeat("Das ist ein langer Satz über das Wetter. ", 10_000), "de"},
 		{"one long word", all, strings.Repeat("straße", 10_000), "de"},
 	} {
@@ -119,19 +133,19 @@ func TestDetect(t *testing.T) {
 // their own beside Latin.
 func TestUndetected(t *testing.T) {
 	found := map[string]bool{}
-	for s, g := range newDetector(t, Codes()...).(detector) {
+	for s, g := range newDetector(t, m2m100()...).(detector) {
 		for _, code := range g.codes {
 			alone := len(g.plain) == 1 && g.plain[0] == code
 			found[code] = found[code] || s == han || alone || ownLetters[code] != "" || slices.Contains(g.known, code)
 		}
 	}
-	undetected := slices.DeleteFunc(Codes(), func(code string) bool { return found[code] })
+	undetected := slices.DeleteFunc(m2m100(), func(code string) bool { return found[code] })
 	assert.Equal(t, "ast br ceb fy gd gl ht ig ilo lb ln mg ne ns oc ss uz wo", strings.Join(undetected, " "))
 }
 
 // A single letter gets an answer, but not a sure one.
 func TestDetectSingleLetter(t *testing.T) {
-	d := newDetector(t, Codes()...)
+	d := newDetector(t, m2m100()...)
 	for _, letter := range []string{"a", "I", "y", "и", "ا"} {
 		_, confidence, ok := d.Detect(letter)
 		assert.True(t, ok)
@@ -150,7 +164,7 @@ func TestDetectMixed(t *testing.T) {
 }
 
 func TestDetectConcurrently(t *testing.T) {
-	d, all := newDetector(t, Codes()...), sentences(t)
+	d, all := newDetector(t, m2m100()...), sentences(t)
 	want := make([]string, len(all))
 	for i, s := range all {
 		want[i], _, _ = d.Detect(s.text)
@@ -176,7 +190,7 @@ func FuzzDetect(f *testing.F) {
 		f.Add(seed)
 	}
 	codes := []string{"ar", "en", "fr", "ja", "ru", "uk", "yi", "zh"}
-	few, all := newDetector(f, codes...), newDetector(f, Codes()...)
+	few, all := newDetector(f, codes...), newDetector(f, m2m100()...)
 	f.Fuzz(func(t *testing.T, text string) {
 		code, confidence, ok := few.Detect(text)
 		if ok {
@@ -202,10 +216,10 @@ func BenchmarkDetect(b *testing.B) {
 	}{
 		{"5 languages/word", []string{"de", "en", "fr", "ja", "zh"}, "Entschuldigung"},
 		{"5 languages/sentence", []string{"de", "en", "fr", "ja", "zh"}, "Where is the nearest train station, please?"},
-		{"100 languages/word", Codes(), "Entschuldigung"},
-		{"100 languages/sentence", Codes(), "Where is the nearest train station, please?"},
-		{"100 languages/script", Codes(), "加齢による変化について説明します。"},
-		{"100 languages/long", Codes(), long},
+		{"100 languages/word", m2m100(), "Entschuldigung"},
+		{"100 languages/sentence", m2m100(), "Where is the nearest train station, please?"},
+		{"100 languages/script", m2m100(), "加齢による変化について説明します。"},
+		{"100 languages/long", m2m100(), long},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			d := newDetector(b, bench.codes...)
@@ -218,6 +232,6 @@ func BenchmarkDetect(b *testing.B) {
 
 func BenchmarkNewDetector(b *testing.B) {
 	for b.Loop() {
-		newDetector(b, Codes()...)
+		newDetector(b, m2m100()...)
 	}
 }

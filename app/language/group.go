@@ -18,32 +18,40 @@ type group struct {
 	scorer *ngrams.Scorer
 }
 
-// ownLetters are letters in lower case that no other language of M2M100 has in this
-// script, or none that has a model. The languages here have none.
+// ownLetters are letters in lower case that no other language of a model has in this
+// script, or none that has a model of letters. The languages here have none.
 var ownLetters = map[string]string{
-	"ba": "ҡҙҫ",
-	"ha": "ɓɗƙ",
-	"ps": "ټډړږښڼۍځڅ",
-	"sd": "ٻڀٺٽڄڃڇڏڌڊڍڙڦڪڳڱڻ",
-	"yi": "װױײ",
+	"as":  "ৰ",
+	"ba":  "ҡҙҫ",
+	"ha":  "ɓɗƙ",
+	"ps":  "ټډړږښڼۍځڅ",
+	"sd":  "ٻڀٺٽڄڃڇڏڌڊڍڙڦڪڳڱڻ",
+	"shn": "ၵၶၷၸၹၺၻၼၽၾၿႀႁ",
+	"ti":  "ቐቑቒቓቔቕቘቚቛቜቝ",
+	"yi":  "װױײ",
 }
 
 // newGroup makes a group of languages, of which there is at least one.
 func newGroup(codes []string, models *ngrams.Table) group {
 	g, modelled := group{codes: codes}, models.Languages()
+	var scored []string // the models of those that have one
 	for _, code := range codes {
 		if ownLetters[code] != "" {
 			continue
 		}
 		g.plain = append(g.plain, code)
-		if slices.Contains(modelled, code) {
-			g.known = append(g.known, code)
+		model := code
+		if code == "nb" { // most of Norwegian is Bokmål
+			model = "no"
+		}
+		if slices.Contains(modelled, model) {
+			g.known, scored = append(g.known, code), append(scored, model)
 		}
 	}
 	if len(g.plain) == 0 {
 		g.plain = codes
 	}
-	g.scorer = models.Scorer(g.known)
+	g.scorer = models.Scorer(scored)
 	return g
 }
 

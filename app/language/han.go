@@ -10,18 +10,24 @@ import (
 const japaneseOnly = "円気図広駅対実経済発売読変様単帰検験険転軽続択沢辺払価仏働込峠畑桜楽薬鉄県覚観権帯伝団圧囲応黒悪栄営塩仮壊拡歓戯拠挙" +
 	"駆恵継鶏撃剣圏厳効鉱砕雑従渋獣縦処焼乗浄剰畳縄嬢譲摂戦繊捜挿巣総蔵臓騒増滞滝遅聴闘悩脳廃拝髪抜豊満黙訳揺頼覧猟緑涙塁霊齢歴暦録労"
 
+// traditionalOnly are common characters of Chinese in traditional script that stand in
+// no text in simplified script.
+const traditionalOnly = "們這個來說時對過還後會為國學長問題開關東車電話語請謝讓認識從現點間頭發樣經種應該當實體業務產與專萬區號賣買錢飯館鐵機場飛" +
+	"員師書畫圖風雲氣熱邊遠進運動聽覺總結網絡檔碼級類選單據設備親愛嗎麼兒歲將無須較優義權變難離龍馬鳥魚門見貝頁韋紅綠藍銀門樂歡觀導"
+
 // chooseHan tells Japanese and Chinese apart, which have Han in common. Almost every
 // Japanese sentence has kana, Chinese has none; one letter in 20 is enough, since
 // Chinese texts quote a Japanese word now and then. Without kana it is a short
 // Japanese text or a Chinese one of any length, so certainty grows with the length.
 func (g group) chooseHan(words []word) (code string, certainty float64, ok bool) {
-	kana, all, japanese := 0, 0, false
+	kana, all, japanese, traditional := 0, 0, false, false
 	for _, w := range words {
 		all += w.letters
 		if w.script&(hiragana|katakana) != 0 {
 			kana += w.letters
 		}
 		japanese = japanese || strings.ContainsAny(w.text, japaneseOnly)
+		traditional = traditional || strings.ContainsAny(w.text, traditionalOnly)
 	}
 	switch {
 	case kana*20 >= all:
@@ -31,8 +37,15 @@ func (g group) chooseHan(words []word) (code string, certainty float64, ok bool)
 		return "ja", 1, true
 	case len(g.codes) == 1:
 		return g.codes[0], 1, true
-	case japanese:
+	case japanese && slices.Contains(g.codes, "ja"):
 		return "ja", 0.9, true
 	}
-	return "zh", float64(all) / float64(all+2), true
+	code = "zh"
+	if slices.Contains(g.codes, "zh-Hant") && (traditional || !slices.Contains(g.codes, code)) {
+		code = "zh-Hant"
+	}
+	if !slices.Contains(g.codes, code) {
+		code = g.codes[0]
+	}
+	return code, float64(all) / float64(all+2), true
 }

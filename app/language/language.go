@@ -1,10 +1,15 @@
-// Package language knows the 100 languages of M2M100: their names, the scripts
-// that they are written in, what users call them, and which of them a text is in.
+// Package language knows the languages of all families of models: their names, the
+// scripts that they are written in, what users call them, and which of them a text
+// is in.
+//
+// A code is a tag of BCP 47, as short as it tells languages of one model apart: ja,
+// zh, zh-Hant.
 //
 // All functions are safe for concurrent use.
 package language
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -17,8 +22,8 @@ type Name struct {
 	English string // Japanese
 }
 
-// NameOf returns the names of a language. It fails for codes that are not M2M100's;
-// Lookup turns other ways to write a language into such a code.
+// NameOf returns the names of a language. It fails for codes of no family; Find turns
+// other ways to write a language into a model's code.
 func NameOf(code string) (name Name, ok bool) {
 	entry, ok := entries[code]
 	if !ok {
@@ -27,57 +32,141 @@ func NameOf(code string) (name Name, ok bool) {
 	return Name{Code: code, Own: entry.own, English: entry.english}, true
 }
 
-// aliases are the codes that others have for languages of M2M100: old codes of ISO
-// 639, parts of a language that the model has as a whole, and codes that M2M100
-// replaced by its own.
-var aliases = map[string]string{
+// Base is a code without its script: for rules that hold for a language however it is
+// written.
+func Base(code string) string {
+	base, _, _ := strings.Cut(code, "-")
+	return base
+}
+
+// wider are languages that some models have as a part of, or under the name of,
+// another one: old codes of ISO 639, and varieties of a language that others have as
+// a whole.
+var wider = map[string]string{
+	"als": "sq", // Tosk Albanian
+	"arb": "ar", // Standard Arabic
+	"ayr": "ay",
+	"azj": "az", // North Azerbaijani
 	"cmn": "zh", // Mandarin
+	"ekk": "et",
 	"fil": "tl",
+	"fuv": "ff",
+	"gaz": "om",
 	"in":  "id",
 	"iw":  "he",
 	"ji":  "yi",
 	"jw":  "jv",
+	"khk": "mn",
+	"kmr": "ku",
+	"knc": "kr",
+	"lvs": "lv",
 	"mo":  "ro", // Moldovan
 	"nb":  "no", // Bokmål
 	"nn":  "no", // Nynorsk
+	"npi": "ne",
 	"nso": "ns",
+	"ory": "or",
+	"pbt": "ps",
+	"pes": "fa", // Iranian Persian
+	"plt": "mg",
+	"quy": "qu",
 	"sh":  "sr", // Serbo-Croatian
+	"swh": "sw",
+	"uzn": "uz",
+	"ydd": "yi",
+	"zsm": "ms", // Standard Malay
 }
 
-// maxTag is the length of the longest tag that Lookup reads, in bytes. Real ones
+// widest is the language that a language is part of, or itself.
+func widest(base string) string {
+	if other, ok := wider[base]; ok {
+		return other
+	}
+	return base
+}
+
+// maxTag is the length of the longest tag that Find reads, in bytes. Real ones
 // are far shorter; what a request may contain is not.
 const maxTag = 64
 
-// Lookup returns M2M100's code of a language that is written in one of the usual
-// ways: a code of two or three letters in any case (ja, JA, jpn), an older or wider
-// one (iw, fil, nb), with a script, region or encoding behind it (zh-Hans, zh_TW,
-// pt-BR, ja_JP.UTF-8, eng_Latn). Names of languages are not understood.
-func Lookup(name string) (code string, ok bool) {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if len(name) > maxTag {
+// Find returns the one of a model's codes that means a language which is written in
+// one of the usual ways: a code of two or three letters in any case (ja, JA, jpn), an
+// older, wider or narrower one (iw, fil, nb, arb), with a script, region or encoding
+// behind it (zh-Hans, zh_TW, pt-BR, ja_JP.UTF-8), or FLORES-200's (eng_Latn). Where the
+// model has a language in several scripts, script and region decide. Names of languages
+// are not understood.
+func Find(codes []string, name string) (code string, ok bool) {
+	name = strings.TrimSpace(name)
+	if i := slices.IndexFunc(codes, func(code string) bool { return strings.EqualFold(code, name) }); i >= 0 {
+		return codes[i], true
+	}
+	tag, ok := parse(name)
+	if !ok {
 		return "", false
 	}
-	if _, ok := entries[name]; ok {
-		return name, true
+	base, _, _ := tag.Raw()
+	for _, same := range []func(string) bool{
+		func(code string) bool { return Base(code) == base.String() },
+		func(code string) bool { return widest(Base(code)) == widest(base.String()) },
+	} {
+		if code, ok := inScript(codes, same, tag); ok {
+			return code, true
+		}
 	}
-	// A locale of POSIX goes on with an encoding or a variant.
+	return "", false
+}
+
+// inScript returns the first of the codes that mean the same language, or one of them
+// in the script of a tag.
+func inScript(codes []string, same func(code string) bool, tag language.Tag) (found string, ok bool) {
+	script, _ := tag.Script()
+	for _, code := range codes {
+		if !same(code) {
+			continue
+		}
+		if strings.HasSuffix(code, "-"+script.String()) {
+			return code, true
+		}
+		if !ok || Base(found) == Base(code) && code == Base(code) {
+			found, ok = code, true
+		}
+	}
+	return found, ok
+}
+
+// FindTarget is [Find] for a language to translate into. Chinese in traditional script
+// is not found where the model has one Chinese: that is mostly simplified.
+func FindTarget(codes []string, name string) (code string, ok bool) {
+	code, ok = Find(codes, name)
+	if code == "zh" && IsTraditional(name) {
+		return "", false
+	}
+	return code, ok
+}
+
+// IsTraditional says whether a name means Chinese in traditional script, by its script
+// or by a region that writes it.
+func IsTraditional(name string) bool {
+	tag, ok := parse(name)
+	if !ok {
+		return false
+	}
+	base, _, _ := tag.Raw()
+	script, _ := tag.Script()
+	return widest(base.String()) == "zh" && script.String() == "Hant"
+}
+
+// parse reads a tag, or a locale of POSIX, whose encoding or variant is left out.
+func parse(name string) (tag language.Tag, ok bool) {
+	name = strings.TrimSpace(name)
+	if len(name) > maxTag {
+		return tag, false
+	}
 	if end := strings.IndexAny(name, ".@"); end >= 0 {
 		name = name[:end]
 	}
 	// Raw leaves the language as it is written; a tag with an unknown part is an
 	// error, and none of ours.
 	tag, err := language.Raw.Parse(name)
-	if err != nil {
-		return "", false
-	}
-	base, _, _ := tag.Raw()
-	code = base.String()
-	if alias, ok := aliases[code]; ok {
-		code = alias
-	}
-	_, ok = entries[code]
-	if !ok {
-		return "", false
-	}
-	return code, true
+	return tag, err == nil
 }

@@ -10,7 +10,7 @@ import (
 // script is a set of writing systems; what scriptOf returns has one of them.
 type script uint64
 
-// The writing systems of M2M100's languages, by the numbers of scriptTables.
+// The writing systems of the languages, by the numbers of scriptTables.
 const (
 	latin script = 1 << iota
 	han
@@ -42,48 +42,52 @@ const (
 	javanese
 	sundanese
 	adlam
+	telugu
+	tibetan
+	tifinagh
+	olChiki
 	other // letters of any other writing system
 )
 
 // dense are the scripts with a syllable or a word in each letter.
 const dense = han | hiragana | katakana | hangul
 
-// scriptTables has Unicode's name and letters of each script, the frequent ones
-// first.
-var scriptTables = [...]struct {
-	name  string
-	table *unicode.RangeTable
-}{
-	{"Latin", unicode.Latin},
-	{"Han", unicode.Han},
-	{"Hiragana", unicode.Hiragana},
-	{"Katakana", unicode.Katakana},
-	{"Hangul", unicode.Hangul},
-	{"Cyrillic", unicode.Cyrillic},
-	{"Arabic", unicode.Arabic},
-	{"Devanagari", unicode.Devanagari},
-	{"Bengali", unicode.Bengali},
-	{"Thai", unicode.Thai},
-	{"Greek", unicode.Greek},
-	{"Hebrew", unicode.Hebrew},
-	{"Tamil", unicode.Tamil},
-	{"Gujarati", unicode.Gujarati},
-	{"Gurmukhi", unicode.Gurmukhi},
-	{"Kannada", unicode.Kannada},
-	{"Malayalam", unicode.Malayalam},
-	{"Oriya", unicode.Oriya},
-	{"Sinhala", unicode.Sinhala},
-	{"Georgian", unicode.Georgian},
-	{"Armenian", unicode.Armenian},
-	{"Ethiopic", unicode.Ethiopic},
-	{"Myanmar", unicode.Myanmar},
-	{"Khmer", unicode.Khmer},
-	{"Lao", unicode.Lao},
-	{"Bopomofo", unicode.Bopomofo},
-	{"Mongolian", unicode.Mongolian},
-	{"Javanese", unicode.Javanese},
-	{"Sundanese", unicode.Sundanese},
-	{"Adlam", unicode.Adlam},
+// scriptTables has the letters of each script, the frequent ones first.
+var scriptTables = [...]*unicode.RangeTable{
+	unicode.Latin,
+	unicode.Han,
+	unicode.Hiragana,
+	unicode.Katakana,
+	unicode.Hangul,
+	unicode.Cyrillic,
+	unicode.Arabic,
+	unicode.Devanagari,
+	unicode.Bengali,
+	unicode.Thai,
+	unicode.Greek,
+	unicode.Hebrew,
+	unicode.Tamil,
+	unicode.Gujarati,
+	unicode.Gurmukhi,
+	unicode.Kannada,
+	unicode.Malayalam,
+	unicode.Oriya,
+	unicode.Sinhala,
+	unicode.Georgian,
+	unicode.Armenian,
+	unicode.Ethiopic,
+	unicode.Myanmar,
+	unicode.Khmer,
+	unicode.Lao,
+	unicode.Bopomofo,
+	unicode.Mongolian,
+	unicode.Javanese,
+	unicode.Sundanese,
+	unicode.Adlam,
+	unicode.Telugu,
+	unicode.Tibetan,
+	unicode.Tifinagh,
+	unicode.Ol_Chiki,
 }
 
 // scriptOf returns the script of a letter. Runes that are not letters have none,
@@ -99,7 +103,7 @@ func scriptOf(r rune) script {
 		return 0
 	}
 	for i, s := range scriptTables {
-		if unicode.Is(s.table, r) {
+		if unicode.Is(s, r) {
 			return 1 << i
 		}
 	}

@@ -17,7 +17,7 @@ const enoughWeight = 12 * plainWeight
 // for almost three. The script is wrong where the foreign letters are enough to
 // tell and the own ones weigh less than a ninth of them.
 //
-// It is false for codes that are not M2M100's. Japanese has Han among its scripts,
+// It is false for codes of no family. Japanese has Han among its scripts,
 // so a Chinese text passes for Japanese. Only the first kilobytes are read.
 func WrongScript(text, code string) bool {
 	scripts := entries[code].scripts

@@ -10,62 +10,35 @@ type Part struct {
 // around a span belongs to it, and so does what has no letters between two.
 //
 // Numbers and signs split a sentence only where it has no other spans: a part that is not
-// fixed may have some, and needs ways 1 and 2 and Around, once more.
+// fixed may have some, and needs ways 1 and 2 and Around again.
 func (s Sentence) Around() []Part {
-	soft := s.AsIs()
-	var list parted
-	for i := 0; i < len(s.Spans); i++ {
-		span := s.Spans[i]
-		if span.Kind.isSoft() && !soft {
-			continue
+	var texts [][2]int // the parts that are not fixed, in bytes
+	start, soft := 0, s.AsIs()
+	text := func(end int) {
+		if !s.Slice(start, end).Blank() {
+			from, to := s.Trimmed(start, end)
+			texts = append(texts, [2]int{from, to})
 		}
-		list.text(s, span.Start)
-		list.fixed(span.End)
 	}
-	list.text(s, len(s.Text))
-	parts := make([]Part, len(list.ends))
-	start := 0
-	for i, end := range list.ends {
-		parts[i] = Part{Sentence: s.Slice(start, end), Fixed: list.kept[i]}
-		start = end
+	for _, span := range s.Spans {
+		if !span.Kind.isSoft() || soft {
+			text(span.Start)
+			start = span.End
+		}
 	}
+	text(len(s.Text))
+	var parts []Part
+	at := 0
+	fixed := func(end int) {
+		if at < end {
+			parts = append(parts, Part{Sentence: s.Slice(at, end), Fixed: true})
+		}
+	}
+	for _, t := range texts {
+		fixed(t[0])
+		parts = append(parts, Part{Sentence: s.Slice(t[0], t[1])})
+		at = t[1]
+	}
+	fixed(len(s.Text))
 	return parts
-}
-
-// parted are the ends of parts.
-type parted struct {
-	ends []int
-	kept []bool
-}
-
-func (p *parted) end() int {
-	if len(p.ends) == 0 {
-		return 0
-	}
-	return p.ends[len(p.ends)-1]
-}
-
-// text adds the text up to end, with the white space around it fixed.
-func (p *parted) text(s Sentence, end int) {
-	start := p.end()
-	if s.Slice(start, end).Blank() {
-		p.fixed(end)
-		return
-	}
-	from, to := trimmed(s.Text, start, end)
-	p.fixed(from)
-	p.ends, p.kept = append(p.ends, to), append(p.kept, false)
-	p.fixed(end)
-}
-
-// fixed adds what comes up to end to the fixed part before it, or makes one of it.
-func (p *parted) fixed(end int) {
-	last := len(p.ends) - 1
-	switch {
-	case end == p.end():
-	case last >= 0 && p.kept[last]:
-		p.ends[last] = end
-	default:
-		p.ends, p.kept = append(p.ends, end), append(p.kept, true)
-	}
 }

@@ -34,7 +34,7 @@ func (a *assembly) original(start, end, first int) {
 }
 
 // text adds text of the translation that stands between two groups, or between one
-// and an end of the text. after is the side of the group before it that borders on
+// and an end of the text. after is the side of the group before it next to
 // it, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
 	bare := strings.TrimFunc(text, isSpace)
@@ -139,11 +139,9 @@ func (a *assembly) emptied(out string) int {
 		}
 		had := s.Text[s.Spans[a.order[first]].End:s.Spans[i].Start]
 		has := out[a.at[first][1]:a.at[k][0]]
-		if isBlankText(has) && !isBlankText(had) {
+		if strings.TrimSpace(has) == "" && strings.TrimSpace(had) != "" {
 			count++
 		}
 	}
 	return count
 }
-
-func isBlankText(text string) bool { return strings.TrimFunc(text, isBlank) == "" }

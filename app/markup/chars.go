@@ -50,13 +50,11 @@ func isMinus(r rune) bool { return r == '-' || r == '−' || r == '－' }
 // isSpace says whether r is a space that stands between words of a line.
 func isSpace(r rune) bool { return r == ' ' || r == '\t' || unicode.Is(unicode.Zs, r) }
 
-// digitValue returns what a decimal digit of any script stands for.
-func digitValue(r rune) (value byte, ok bool) {
-	if r < 0x80 {
-		return byte(r - '0'), r >= '0' && r <= '9'
-	}
-	if !unicode.IsDigit(r) {
-		return 0, false
+// plainDigit returns the digit in ASCII for a decimal digit of any script, and any other
+// character as it is.
+func plainDigit(r rune) rune {
+	if r < 0x80 || !unicode.IsDigit(r) {
+		return r
 	}
 	// Unicode has the ten digits of a script in order, and sets that stand side by
 	// side start with a zero.
@@ -64,14 +62,26 @@ func digitValue(r rune) (value byte, ok bool) {
 	for unicode.IsDigit(r - n - 1) {
 		n++
 	}
-	return byte(n % 10), true
+	return '0' + n%10
 }
 
-// oneOf says whether c is one of the bytes of set. 0 is none.
+// oneOf says whether c is one of the bytes of set. 0 is not.
 func oneOf(c byte, set string) bool { return c != 0 && strings.IndexByte(set, c) >= 0 }
 
 // decode returns the character at byte i of text and its length in bytes.
 func decode(text string, i int) (rune, int) { return utf8.DecodeRuneInString(text[i:]) }
+
+// skip returns where the characters from byte i on end that fit.
+func skip(text string, i int, fits func(rune) bool) int {
+	for i < len(text) {
+		r, n := decode(text, i)
+		if !fits(r) {
+			break
+		}
+		i += n
+	}
+	return i
+}
 
 // first returns the first character of text, a space where there is none.
 func first(text string) rune {
@@ -89,12 +99,4 @@ func last(text string) rune {
 	}
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return r
-}
-
-// trimmed returns the bytes of text from start to end without the white space at
-// either end of them.
-func trimmed(text string, start, end int) (from, to int) {
-	from = end - len(strings.TrimLeftFunc(text[start:end], isBlank))
-	to = from + len(strings.TrimRightFunc(text[from:end], isBlank))
-	return from, to
 }

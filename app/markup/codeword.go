@@ -48,19 +48,15 @@ func mayCall(text string, end int) bool {
 	switch text[end] {
 	case '(':
 		return next == ')' || isIdent(next)
-	case ':':
-		return next == ':'
-	case '-':
-		return next == '>'
+	case ':', '-':
+		return next == ':' || next == '>'
 	case '.', '<':
 		return isASCIILetter(next)
-	case '[':
-		return strings.IndexByte(text[:end], '_') >= 0
 	}
-	return false
+	return text[end] == '[' && strings.IndexByte(text[:end], '_') >= 0
 }
 
-// What is found by its form. Tables of constants: they are never changed.
+// What is found by its form.
 var (
 	calls = regexp.MustCompile(`^(?:` +
 		`\w+(?:(?:\.|::|->)\w+)*\(\)(?:(?:\.|::)\w+(?:\(\))?)*` + // f(), a.f().g
@@ -94,29 +90,6 @@ func (s *scanner) assignment(n int) int {
 	}
 	return end
 }
-
-// option returns the length of --name, --name=value or -x, as programs take them.
-func (s *scanner) option() int {
-	if p := s.before(); isWord(p) || p == '-' || isUnspaced(p) && s.at(1) != '-' {
-		return 0
-	}
-	if c := s.at(1); c != '-' && (!isASCIILetter(c) || isIdent(s.at(2))) {
-		return 0
-	}
-	return len(options.FindString(s.rest(longestName)))
-}
-
-var options = regexp.MustCompile(`^(?:--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?|-[A-Za-z]\b)`)
-
-// regularExpression returns the length of ^…$ without spaces in it.
-func (s *scanner) regularExpression() int {
-	if s.at(0) == '/' && s.at(1) != '^' {
-		return 0
-	}
-	return len(anchored.FindString(s.rest(longestName)))
-}
-
-var anchored = regexp.MustCompile(`^/?\^\S*[\[\](){}*+?\\|]\S*\$(?:/[a-z]*)?`)
 
 // braceEnds finds where the brackets { end that are opened from byte i on and closed.
 func braceEnds(text string, i int) map[int]int {

@@ -13,15 +13,15 @@ import (
 //     and 1 234,5, and 10,000 is 1万. Where 1,234 may be two values, either will do.
 //   - 0 to 12 may be missing, as if spelled out, so long as no other number came in, in
 //     digits or in words.
-//   - What may be a word (三十, XX) stands for a number, and is none too many.
+//   - What may be a word (三十, XX) may stand for a number, and does not count as an extra one.
 //   - 0 to 100 in words (twenty, vingt et un, 二十个) stand for digits, and digits for
 //     them, in the languages that have a lexicon. Words may be missing, for languages
 //     count in different places, but not where another number came in. Words that often
 //     mean another thing, one among them, may be missing and come in.
 //   - Where words make a number that is not read (two hundred, half past two), nothing is
 //     said about those in words.
-//   - A number that is new where none is missing is let pass: the source may have
-//     spelled it out. One that came once more than in the source is not, unless it
+//   - A new number is allowed where none is missing: the source may have
+//     spelled it out. One of the source that is repeated is not, unless it
 //     is small.
 //   - Times and dates are compared number by number, times in whole, versions as a whole; 3 PM is 15:00.
 //   - Signs of percentage and currency are not compared: languages have words for
@@ -216,13 +216,7 @@ func choosesAt(n numeral) int {
 	return 0
 }
 
-// minusWords are words for a minus sign. A table of constants: it is never changed.
-var minusWords = []string{
-	"minus", "moins", "menos", "meno", "mínus", "miinus", "negativ", "négativ", "below", "unter", "минус", "мінус",
-	"零下", "氷点下", "负", "負", "マイナス", "영하", "마이너스", "ลบ", "سالب", "âm ", "eksi",
-}
-
 func saysMinus(text string) bool {
 	text = strings.ToLower(text)
-	return slices.ContainsFunc(minusWords, func(word string) bool { return strings.Contains(text, word) })
+	return slices.ContainsFunc(beside().minus, func(word string) bool { return strings.Contains(text, word) })
 }

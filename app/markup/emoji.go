@@ -11,25 +11,18 @@ const (
 	keycapSign = '\u20E3' // puts the digit before it on a key
 )
 
-// emojiEnd returns where the run of emoji that starts at i ends, i itself where
-// none does. A run has no spaces in it. Each emoji is a whole grapheme cluster: with
-// its skin tone, all members of a family, both letters of a flag.
-func (s *scanner) emojiEnd(i int) int {
-	for clusters := graphemes.FromString(s.text[i:]); i < len(s.text) && s.isEmoji(i) && clusters.Next(); {
-		i += len(clusters.Value())
-	}
-	return i
-}
-
-// emoji returns the length of the run of emoji that starts here.
-func (s *scanner) emoji() int { return s.emojiEnd(s.pos) - s.pos }
-
-// keycapRun is emoji for a digit.
-func (s *scanner) keycapRun() int {
-	if s.keycap(s.pos) == 0 {
+// emoji returns the length of the run of emoji that starts here. A run has no spaces in
+// it. Each emoji is a whole grapheme cluster: with its skin tone, all members of a family,
+// both letters of a flag.
+func (s *scanner) emoji() int {
+	if !s.isEmoji(s.pos) {
 		return 0
 	}
-	return s.emoji()
+	end := s.pos
+	for clusters := graphemes.FromString(s.text[end:]); s.isEmoji(end) && clusters.Next(); {
+		end += len(clusters.Value())
+	}
+	return end - s.pos
 }
 
 // isEmoji says whether an emoji starts at i, or a symbol that models drop like one.

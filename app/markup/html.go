@@ -33,7 +33,7 @@ type HTMLPiece struct {
 // SplitHTML cuts a document, or a part of one, into pieces that join to it. A unit
 // is the text of a paragraph, a cell, a heading or another block, or what is between
 // the line breaks in it. Elements that stand beside each other without text, such as
-// labels, are units too, if they are none of formatting. White space around a unit is not
+// labels, are units too, unless they are for formatting. White space around a unit is not
 // part of it.
 //
 // Comments, script, style, pre, code, textarea, svg and other elements whose text is
@@ -114,7 +114,7 @@ func family(text string, tokens []htmlToken, format Format) (parents []int, mixe
 		}
 		raw := text[t.start:t.end]
 		switch {
-		case t.kind == html.TextToken && !strings.HasPrefix(raw, cdata) && !isBlankText(html.UnescapeString(raw)),
+		case t.kind == html.TextToken && !strings.HasPrefix(raw, cdata) && strings.TrimSpace(html.UnescapeString(raw)) != "",
 			format == HTML && runningElements[t.name] && t.kind != html.EndTagToken && t.name != "img":
 			mixed[parents[i]] = true
 		}
@@ -146,6 +146,9 @@ func isLanguage(raw string) bool {
 	}) >= 0
 }
 
+// htmlSpace is white space in HTML and XML.
+const htmlSpace = " \t\r\n\f"
+
 // pieces collects them. What is between two fixed ranges is a unit.
 type pieces struct {
 	text    string
@@ -159,10 +162,9 @@ type pieces struct {
 // fixed ends the unit in the making before start and adds what comes up to end.
 func (p *pieces) fixed(start, end int) {
 	if p.letters {
-		const space = " \t\r\n\f"
 		unit := p.text[p.at:start]
-		from := start - len(strings.TrimLeft(unit, space))
-		to := p.at + len(strings.TrimRight(unit, space))
+		from := start - len(strings.TrimLeft(unit, htmlSpace))
+		to := p.at + len(strings.TrimRight(unit, htmlSpace))
 		p.add(p.at, from, false)
 		p.add(from, to, true)
 		p.add(to, start, false)
@@ -244,7 +246,7 @@ func decodeText(raw string, xml bool) string {
 	space, tag := false, false
 	for i := range len(text) {
 		c := text[i]
-		if oneOf(c, " \t\r\n\f") {
+		if oneOf(c, htmlSpace) {
 			if !space {
 				out.WriteByte(' ')
 			}

@@ -60,7 +60,7 @@ func nameRun(text string) (n, digits int) {
 }
 
 // names are the identifiers, the longest forms of each beginning first. check looks at
-// what is found. Tables of constants: they are never changed.
+// what is found.
 var names = []struct {
 	form    *regexp.Regexp
 	address bool // with a part that may have any sign, without the punctuation behind it

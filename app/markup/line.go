@@ -61,33 +61,15 @@ func (s *scanner) nextLine(i int) (start int, ok bool) {
 	return i + n + 1, n >= 0
 }
 
-// blockEnd returns where the lines end, from the one at i on, that are not empty.
-func (s *scanner) blockEnd(i int) int {
-	for {
-		end := s.lineEnd(i)
-		next, ok := s.nextLine(end)
-		if !ok || strings.TrimRight(s.text[next:s.lineEnd(next)], " \t") == "" {
-			return end
-		}
-		i = next
-	}
-}
-
 // frontMatter returns the length of the YAML between two lines --- at the start of a text.
 func (s *scanner) frontMatter() (Kind, int) {
-	if s.pos > 0 || !frontMatterStart.MatchString(s.rest(longestTemplate)) {
+	if s.pos > 0 {
 		return Code, 0
 	}
-	if m := frontMatterEnd.FindStringIndex(s.text); m != nil {
-		return Code, m[0] + len(strings.TrimRight(s.text[m[0]:m[1]], "\r\n"))
-	}
-	return Code, 0
+	return Code, len(strings.TrimRight(frontMatter.FindString(s.text), "\r\n"))
 }
 
-var (
-	frontMatterStart = regexp.MustCompile(`^---\r?\n[\w-]+:`)
-	frontMatterEnd   = regexp.MustCompile(`\n---(?:\r?\n|$)`)
-)
+var frontMatter = regexp.MustCompile(`^---\r?\n[\w-]+:(?s:.*?)\n---(?:\r?\n|$)`)
 
 // fence returns the length of a block of code, up to its closing fence or, as Markdown
 // has it, the end of the text.
@@ -125,15 +107,12 @@ func (s *scanner) subtitle() (Kind, int) {
 	case strings.Contains(line, "-->") && timing.MatchString(line):
 		return Code, len(line)
 	case strings.HasPrefix(line, "Dialogue: "), strings.HasPrefix(line, "Comment: "):
-		const fields = 9 // before the text
-		if n := nthByte(line, ',', fields); n > 0 {
-			return Code, n
-		}
+		return Code, len(fields.FindString(line))
 	case s.subtitles == subStation:
 		return Code, len(line)
 	case s.subtitles == webVTT && s.startsBlock():
 		if s.pos == 0 || hiddenBlock.MatchString(line) {
-			return Code, s.blockEnd(s.pos) - s.pos
+			return Code, len(strings.TrimRight(block.FindString(s.text[s.pos:]), "\r\n"))
 		}
 		if next, ok := s.nextLine(end); ok && line != "" { // the name of a cue
 			if times := s.lineEnd(next); timing.MatchString(s.text[next:times]) {
@@ -146,6 +125,8 @@ func (s *scanner) subtitle() (Kind, int) {
 
 var (
 	timing      = regexp.MustCompile(`^\s*[\d:.,]+\s*-->\s*\d[\d:.,]*(?:\s.*)?$`)
+	fields      = regexp.MustCompile(`^(?:[^,]*,){9}`)               // before the text
+	block       = regexp.MustCompile(`^(?:.*[^ \t\r\n].*(?:\n|$))*`) // lines that are not empty
 	hiddenBlock = regexp.MustCompile(`^(?:NOTE|STYLE|REGION)(?:\s|$)`)
 )
 
@@ -153,19 +134,6 @@ var (
 func (s *scanner) startsBlock() bool {
 	before := strings.TrimSuffix(strings.TrimSuffix(s.text[:s.pos], "\n"), "\r")
 	return before == "" || before[len(before)-1] == '\n'
-}
-
-// nthByte returns what follows the nth c in text, 0 where there are fewer.
-func nthByte(text string, c byte, n int) int {
-	at := 0
-	for range n {
-		i := strings.IndexByte(text[at:], c)
-		if i < 0 {
-			return 0
-		}
-		at += i + 1
-	}
-	return at
 }
 
 // lineStart returns the length of what starts a line and is no text, or of a line that
@@ -187,7 +155,7 @@ func (s *scanner) lineStart() (Kind, int) {
 // lineTail returns the length of the quote that ends a line, and what is behind it, where
 // one at its start was found.
 func (s *scanner) lineTail() int {
-	if s.pos != s.tail {
+	if s.tail == 0 || s.pos != s.tail {
 		return 0
 	}
 	return s.lineEnd(s.pos) - s.pos

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -29,10 +30,8 @@ func (s *scanner) url() int {
 	if colon < 0 || colon-s.pos > longestScheme {
 		return 0
 	}
-	for i := s.pos; i < colon; i++ {
-		if c := s.text[i]; !isASCIILetter(c) && (i == s.pos || !isASCIIDigit(c) && !oneOf(c, "+-.")) {
-			return 0
-		}
+	if !scheme.MatchString(s.text[s.pos:colon]) {
+		return 0
 	}
 	start := colon + len("://")
 	end := s.urlEnd(s.foreignHost(start))
@@ -42,7 +41,9 @@ func (s *scanner) url() int {
 	return end - s.pos
 }
 
-// schemes are those of URIs that have no "//". A table of constants: it is never changed.
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
+
+// schemes are those of URIs that have no "//".
 var schemes = set(`about acct bitcoin callto cid data doi ethereum facetime geo im intent javascript jabber
 	lightning magnet mailto market matrix mid monero news nntp openpgp4fpr pkcs11 sip sips skype slack sms smsto
 	spotify ssh steam tel telnet urn view-source viber web+app whatsapp xmpp`)
@@ -177,12 +178,8 @@ func (s *scanner) email() int {
 	if at < 0 || at-s.pos > longestLocal {
 		return 0
 	}
-	for i := s.pos; i < at; {
-		r, n := decode(s.text, i)
-		if !isWord(r) && (r >= 0x80 || !oneOf(byte(r), "._%+-'")) {
-			return 0
-		}
-		i += n
+	if skip(s.text[:at], s.pos, isWordOr("._%+-'")) < at {
+		return 0
 	}
 	end := s.hostEnd(at + 1)
 	dot := strings.LastIndexByte(s.text[at+1:end], '.')
@@ -217,7 +214,7 @@ func (s *scanner) hostEnd(i int) int {
 
 // domain returns the length of the URL without a scheme that starts here:
 // example.com, www.example.org:80/path?x=1. Its last label is in lower case and a
-// public suffix, so "end.Start" and "Node.js" are none.
+// public suffix, so "end.Start" and "Node.js" do not count.
 func (s *scanner) domain() int {
 	if s.pos < s.noHost {
 		return 0
@@ -225,7 +222,7 @@ func (s *scanner) domain() int {
 	end := s.hostEnd(s.pos)
 	host := s.text[s.pos:end]
 	if !isDomain(host) && (host != "localhost" || s.byte(end) != ':' || !isASCIIDigit(s.byte(end+1))) {
-		// What ends the same is none either. A shorter label at the start changes
+		// What ends the same does not count either. A shorter label at the start changes
 		// nothing about the suffix.
 		s.noHost = end
 		return 0
@@ -247,10 +244,8 @@ func isDomain(host string) bool {
 	if dot <= 0 || len(host)-dot < len(".de") {
 		return false
 	}
-	for _, c := range []byte(host[dot+1:]) {
-		if !isASCIILower(c) {
-			return false
-		}
+	if strings.Trim(host[dot+1:], lowerCase) != "" {
+		return false
 	}
 	if strings.HasPrefix(host, "www.") {
 		return strings.Count(host, ".") >= 2

@@ -3,6 +3,7 @@ package markup
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // longestLink is the most bytes of the address and the title of a link.
@@ -30,31 +31,8 @@ func (s *scanner) markdown() bool {
 // mark makes a span of name here that waits for its other end.
 func (s *scanner) mark(name string) {
 	s.pairs++
-	s.marks = append(s.marks, open{name, len(s.spans)})
-	s.marked[name]++
+	s.marks.add(name, len(s.spans))
 	s.add(Markdown, len(name), s.pairs)
-}
-
-// closeMark returns the span that is the other end of the mark here, and false where
-// no mark of that name is open. Marks that were opened since then turn out to be none.
-func (s *scanner) closeMark(name string) (span int, ok bool) {
-	if s.marked[name] == 0 {
-		return 0, false
-	}
-	for {
-		last := s.popMark()
-		if last.name == name {
-			return last.span, true
-		}
-		s.drop(last.span)
-	}
-}
-
-func (s *scanner) popMark() open {
-	last := s.marks[len(s.marks)-1]
-	s.marks = s.marks[:len(s.marks)-1]
-	s.marked[last.name]--
-	return last
 }
 
 // codeSpan makes a span of `code`, with as many backquotes behind it as before.
@@ -67,7 +45,7 @@ func (s *scanner) codeSpan() bool {
 		n++
 	}
 	next, ok := s.runs[s.pos]
-	if !ok || !isBlank(first(s.text[s.pos+n:])) && isBlank(last(s.text[:next])) {
+	if !ok || !unicode.IsSpace(first(s.text[s.pos+n:])) && unicode.IsSpace(last(s.text[:next])) {
 		s.add(Sign, n, 0) // without another, and the first in "`a' and `b'"
 		return true
 	}
@@ -101,7 +79,7 @@ func (s *scanner) findRuns() {
 
 // emphasis makes a span of a run of *, _ or ~ that starts or ends emphasis.
 func (s *scanner) emphasis(c byte) bool {
-	if s.keycap(s.pos) > 0 || s.delimited() > 0 || c == '*' && s.rootedPath() > 0 {
+	if s.keycap(s.pos) > 0 || doubled(s) > 0 || c == '*' && s.rootedPath() > 0 {
 		return false
 	}
 	n := 1
@@ -120,10 +98,10 @@ func (s *scanner) emphasis(c byte) bool {
 		s.add(Sign, n, 0) // ____, ~, 5*3, f***ing
 		return true
 	}
-	opens, closes := !isBlank(next), !isBlank(before)
+	opens, closes := !unicode.IsSpace(next), !unicode.IsSpace(before)
 	name := s.text[s.pos : s.pos+n]
 	if closes {
-		if span, ok := s.closeMark(name); ok {
+		if span, ok := s.marks.close(name, s.drop); ok {
 			s.add(Markdown, n, -s.spans[span].Pair)
 			return true
 		}
@@ -135,9 +113,6 @@ func (s *scanner) emphasis(c byte) bool {
 	s.add(Sign, n, 0)
 	return true
 }
-
-// isBlank says whether r is white space of any sort.
-func isBlank(r rune) bool { return isSpace(r) || r == '\n' || r == '\r' }
 
 // image makes one span of ![text](address). The text of an image is not translated.
 func (s *scanner) image() bool {
@@ -162,14 +137,14 @@ func (s *scanner) linkStart() bool {
 		s.add(Tag, len(m[0]), s.pairTag(tag{kind: Tag, name: "[" + strings.ToLower(m[2]), end: m[1] != ""}))
 		return true
 	}
-	if s.delimited() > 0 || s.bracketed() > 0 || s.bracketedWord() > 0 {
+	if doubled(s) > 0 || bracketed(s) > 0 || s.bracketedWord() > 0 {
 		return false
 	}
 	s.mark("[")
 	return true
 }
 
-// bbcode are the tags of forums. A table of constants: it is never changed.
+// bbcode are the tags of forums.
 var bbcode = regexp.MustCompile(`^\[(/?)([bius]|url|img|quote|code|size|color|list|center|spoiler)(?:=[^\]\n]*)?\]`)
 
 // references are the ends of links whose address stands elsewhere, and of the parts
@@ -179,7 +154,7 @@ var references = regexp.MustCompile(`^\](?:\[[^\[\]\n]{1,64}\]|\(inflect: true\)
 // linkEnd makes a span of ](address) or ][reference], where a [ waits for it.
 func (s *scanner) linkEnd() bool {
 	end := 0
-	if s.marked["["] > 0 {
+	if s.marks.count["["] > 0 {
 		if n := len(references.FindString(s.rest(longestName))); n > 0 {
 			end = s.pos + n
 		} else if s.at(1) == '(' {
@@ -187,18 +162,19 @@ func (s *scanner) linkEnd() bool {
 		}
 	}
 	if end > 0 {
-		span, _ := s.closeMark("[")
+		span, _ := s.marks.close("[", s.drop)
 		s.add(Markdown, end-s.pos, -s.spans[span].Pair)
 		return true
 	}
-	if n := len(s.marks); n > 0 && s.marks[n-1].name == "[" {
-		s.drop(s.popMark().span) // [1]
+	if n := len(s.marks.list); n > 0 && s.marks.list[n-1].name == "[" {
+		span, _ := s.marks.close("[", s.drop) // [1]
+		s.drop(span)
 	}
 	return false
 }
 
 // addressEnd returns where the address at i, with the title that it may have and the ),
-// ends: 0 where that is none.
+// ends: 0 where it is not an address.
 func (s *scanner) addressEnd(i int) int {
 	text := s.text[i:min(len(s.text), i+longestLink)]
 	depth, quote := 1, byte(0)

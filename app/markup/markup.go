@@ -50,9 +50,30 @@
 // Markdown's marks are closed in the order in which they were opened, and a pair
 // that had something in it still has. Numbers and signs alone are left to the model: numbers
 // are compared by value, 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
-// vingt et un (see the comment on compareNumbers for what is let pass), signs are counted.
+// vingt et un (see the comment on compareNumbers for what is allowed), signs are counted.
 // Identifiers, such as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code. The
 // text in the branches of a message of ICU is translated by itself ([Sentence.Messages]).
+//
+// # The parts of the package
+//
+// A text goes through them in this order:
+//
+//	html.go, xml.go, token.go    a document of HTML or XML is cut into units
+//	scan.go                      goes over a text once and makes its spans
+//	recognizers.go               the table of what it looks for at each character
+//	  placeholder.go, printf.go  the variables of messages and templates
+//	  link.go, mention.go        URLs, addresses, @names, #topics
+//	  path.go, codeword.go, identifier.go, sign.go, emoji.go, number.go
+//	line.go                      what only the start of a line can be, such as subtitles
+//	tag.go, markdown.go          tags and marks, which come in pairs
+//	icu.go                       the branches of messages, which are texts of their own
+//	mask.go, style.go            markers in place of spans
+//	assemble.go                  spans in place of markers, in the translation
+//	verify.go                    the same where spans are their own markers
+//	around.go                    the parts between spans
+//	sign.go, compare.go          what is compared: signs, names and numbers
+//	numeral.go, numeral_words.go, spelled.go
+//	                             read numbers, in digits and in words
 //
 // All functions take any text, valid UTF-8 or not, take time linear in its length
 // and are safe for concurrent use.
@@ -167,7 +188,7 @@ func parse(s scanner) Sentence {
 }
 
 // Between returns the sentence with its language and that of its translations, codes of
-// M2M100. Numbers in words are compared only where both are known.
+// languages. Numbers in words are compared only where both are known.
 func (s Sentence) Between(from, to string) Sentence {
 	s.from, s.to = from, to
 	return s
@@ -194,6 +215,14 @@ func (s Sentence) Slice(start, end int) Sentence {
 func (s Sentence) Inside(at int) bool {
 	i := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].End > at })
 	return i < len(s.Spans) && s.Spans[i].Start < at
+}
+
+// Trimmed returns the bytes of the text from start to end without the white space at
+// either end of them.
+func (s Sentence) Trimmed(start, end int) (from, to int) {
+	from = end - len(strings.TrimLeftFunc(s.Text[start:end], unicode.IsSpace))
+	to = from + len(strings.TrimRightFunc(s.Text[from:end], unicode.IsSpace))
+	return from, to
 }
 
 // lineBreaks are the spans that end a line where the text is shown.

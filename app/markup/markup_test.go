@@ -26,6 +26,8 @@ func TestParse(t *testing.T) {
 		"a\xffb \xf0\x9f": nil,
 		"\x00":            nil,
 
+		"\"Hello,\" he said.": nil, // the quote ends no line of a file of messages
+
 		// Numbers.
 		"I have 5 cats.":                   {"number:5"},
 		"1,234.5 and 1.234,5 and 1 234,5.": {"number:1,234.5", "number:1.234,5", "number:1 234,5"},

@@ -134,7 +134,7 @@ func (s Sentence) strip() (first, last, from, to int) {
 	first, last, from, to = 0, len(s.Spans), 0, len(s.Text)
 	whole := s.wholePairs()
 	for {
-		from, to = trimmed(s.Text, from, to)
+		from, to = s.Trimmed(from, to)
 		if first == last {
 			return first, last, from, to
 		}
@@ -188,7 +188,52 @@ func (m Masked) Restore(translation string) (string, error) {
 	if err := m.check(marks); err != nil {
 		return "", err
 	}
-	a := assembly{sentence: m.sentence}
+	source, rest := m.rest(), cutOut(translation, marks)
+	if n := m.style.residue(rest) - m.style.residue(source); n > 0 {
+		return "", fmt.Errorf("%w: parts of %d markers are left in the translation", ErrLost, n)
+	}
+	if n := m.sentence.unexpected(rest) - m.sentence.unexpected(source); n > 0 {
+		return "", fmt.Errorf("%w: %d spans came in that were not in the sentence, or once more", ErrLost, n)
+	}
+	return m.assemble(marks, translation)
+}
+
+// check returns an error unless every marker is there once.
+func (m Masked) check(marks []mark) error {
+	count := make([]int, len(m.groups)+1) // by number; those made up at 0
+	for _, mark := range marks {
+		if mark.number > len(m.groups) {
+			mark.number = 0
+		}
+		count[mark.number]++
+	}
+	missing, repeated := 0, 0
+	for _, n := range count[1:] {
+		switch {
+		case n == 0:
+			missing++
+		case n > 1:
+			repeated++
+		}
+	}
+	if missing+repeated+count[0] > 0 {
+		return fmt.Errorf("%w: of %d markers %d are missing, %d came more than once, and %d were made up",
+			ErrLost, len(m.groups), missing, repeated, count[0])
+	}
+	return nil
+}
+
+// assemble puts the groups where their marks are in a translation, if all else there says
+// what the sentence says.
+func (m Masked) assemble(marks []mark, translation string) (string, error) {
+	s, source, rest := m.sentence, m.rest(), cutOut(translation, marks)
+	if err := s.compareSigns(source, rest); err != nil {
+		return "", err
+	}
+	if err := compareNumbers(source, rest, s.from, s.to); err != nil {
+		return "", err
+	}
+	a := assembly{sentence: s}
 	a.original(0, m.from, 0)
 	at, after := 0, loose
 	for _, mark := range marks {
@@ -198,59 +243,17 @@ func (m Masked) Restore(translation string) (string, error) {
 		at, after = mark.end, g.after
 	}
 	a.text(translation[at:], after, loose)
-	a.original(m.to, len(m.sentence.Text), m.last)
-	if err := m.compareRest(marks, translation); err != nil {
-		return "", err
-	}
+	a.original(m.to, len(s.Text), m.last)
 	return a.result()
 }
 
-// check returns an error unless every marker is there once.
-func (m Masked) check(marks []mark) error {
-	found := make([]int, len(m.groups))
-	madeUp := 0
-	for _, mark := range marks {
-		if mark.number < 1 || mark.number > len(found) {
-			madeUp++
-			continue
-		}
-		found[mark.number-1]++
-	}
-	missing, repeated := 0, 0
-	for _, n := range found {
-		switch {
-		case n == 0:
-			missing++
-		case n > 1:
-			repeated++
-		}
-	}
-	if missing+repeated+madeUp > 0 {
-		return fmt.Errorf("%w: of %d markers %d are missing, %d came more than once, and %d were made up",
-			ErrLost, len(found), missing, repeated, madeUp)
-	}
-	return nil
-}
-
-// compareRest compares what is not masked: the numbers and signs, and that no part of a
-// marker and no span came in.
-func (m Masked) compareRest(marks []mark, translation string) error {
-	ranges := make([]mark, len(m.groups))
+// rest is the part of the sentence that Text is made of without its groups.
+func (m Masked) rest() string {
+	marks := make([]mark, len(m.groups))
 	for i, g := range m.groups {
-		ranges[i] = mark{start: g.start - m.from, end: g.end - m.from}
+		marks[i] = mark{start: g.start - m.from, end: g.end - m.from}
 	}
-	source := cutOut(m.sentence.Text[m.from:m.to], ranges)
-	rest := cutOut(translation, marks)
-	if n := m.style.residue(rest) - m.style.residue(source); n > 0 {
-		return fmt.Errorf("%w: parts of %d markers are left in the translation", ErrLost, n)
-	}
-	if n := m.sentence.strangers(rest) - m.sentence.strangers(source); n > 0 {
-		return fmt.Errorf("%w: %d spans came in that were not in the sentence, or once more", ErrLost, n)
-	}
-	if err := m.sentence.compareSigns(source, rest); err != nil {
-		return err
-	}
-	return compareNumbers(source, rest, m.sentence.from, m.sentence.to)
+	return cutOut(m.sentence.Text[m.from:m.to], marks)
 }
 
 // removed stands for what was cut out of a text. It is no part of a word.
@@ -269,13 +272,13 @@ func cutOut(text string, marks []mark) string {
 	return out.String()
 }
 
-// sideOf says what is at the end of text that borders on a group; inside is whether
+// sideOf says what is at the end of text next to a group; inside is whether
 // that is inside of a pair, where a space never comes in.
-func sideOf(text string, border func(string) rune, inside bool) side {
-	switch r := border(text); {
+func sideOf(text string, edge func(string) rune, inside bool) side {
+	switch r := edge(text); {
 	case text == "":
 		return loose
-	case isBlank(r):
+	case unicode.IsSpace(r):
 		return spaced
 	case isWord(r), inside && unicode.IsLetter(r):
 		return glued

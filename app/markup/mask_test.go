@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// square is the style that the tests write markers in.
-var square = style{"[", "]"}
+// The styles by name; the tests write markers in the first.
+var square, xa, angle, hash = styles[0], styles[1], styles[2], styles[3]
 
 // mask masks a text with square brackets as style 0 does: numbers stay beside others.
 func mask(t *testing.T, text string, format Format) Masked {
@@ -78,11 +78,11 @@ func TestMaskIsClear(t *testing.T) {
 		{square, "Hi {name}, see ［１］", false},
 		{square, "Hi {name}, see 【1】", false},
 		{square, "Hi [{name}]", true},
-		{style{"#", ""}, "Hi {name}, see # 1", false},
-		{style{"#", ""}, "Hi {name}5", true},
-		{style{"XA", ""}, "Hi {name}, xa 5", false},
-		{style{"XA", ""}, "Hi {name}, taxa 5", true},
-		{style{"<", ">"}, "Hi {name}, 《1》", false},
+		{hash, "Hi {name}, see # 1", false},
+		{hash, "Hi {name}5", true},
+		{xa, "Hi {name}, xa 5", false},
+		{xa, "Hi {name}, taxa 5", true},
+		{angle, "Hi {name}, 《1》", false},
 	} {
 		_, ok := Parse(test.text, Text).mask(test.style, false)
 		assert.Equal(t, test.clear, ok, "%v in %q", test.style, test.text)
@@ -171,15 +171,12 @@ func TestStyleFind(t *testing.T) {
 		text  string
 		want  []int
 	}{
-		{style{"[", "]"}, "[1] [ 2 ] ［３］ 【4】 [12]", []int{1, 2, 3, 4, 12}},
-		{style{"[", "]"}, "[] [a] [1 1] [1", nil},
-		{style{"[", "]"}, "[[1]] [0] [01] [9999999] [99999999]", []int{1, 0, 0, 9999999}},
-		{style{"__", "__"}, "__1__ _ _ 2 _ _ _3_", []int{1, 2}},
-		{style{"XA", ""}, "XA1 xa 2 Xa3. TAXA4 XA5を XA", []int{1, 2, 3, 5}},
-		{style{"Z", "Z"}, "Z1Z z 2 z Z3Zs", []int{1, 2}},
-		{style{"#", ""}, "#1 ＃２ # 3 #x", []int{1, 2, 3}},
-		{style{"<", ">"}, "<1> 《2》 < 3 > <b>", []int{1, 2, 3}},
-		{style{"⟦", "⟧"}, "⟦1⟧ [2]", []int{1, 2}},
+		{square, "[1] [ 2 ] ［３］ 【4】 [12]", []int{1, 2, 3, 4, 12}},
+		{square, "[] [a] [1 1] [1", nil},
+		{square, "[[1]] [0] [01] [9999999] [99999999]", []int{1, 0, 0, 9999999}},
+		{xa, "XA1 xa 2 Xa3. TAXA4 XA5を XA", []int{1, 2, 3, 5}},
+		{hash, "#1 ＃２ # 3 #x", []int{1, 2, 3}},
+		{angle, "<1> 《2》 < 3 > <b>", []int{1, 2, 3}},
 	} {
 		var got []int
 		for _, mark := range test.style.find(test.text) {

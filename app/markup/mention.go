@@ -48,42 +48,12 @@ func (s *scanner) hashtag() int {
 	if s.touches() {
 		return 0
 	}
-	end, letters, last := s.pos+1, false, ' '
-	for end < len(s.text) {
-		r, n := decode(s.text, end)
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) {
-			break
-		}
-		letters = letters || unicode.IsLetter(r)
-		last = r
-		end += n
-	}
-	if !letters {
+	end := skip(s.text, s.pos+1, func(r rune) bool { return r == '_' || isLetterOrDigit(r) || unicode.IsMark(r) })
+	if !hasLetter(s.text[s.pos:end]) {
 		return 0
 	}
-	if isUnspaced(last) && s.byte(end) == '#' {
+	if s.byte(end) == '#' && isUnspaced(last(s.text[:end])) {
 		end++
 	}
 	return end - s.pos
-}
-
-// shortcode returns the length of :smile:.
-func (s *scanner) shortcode() int {
-	if isWord(s.before()) {
-		return 0
-	}
-	n, letters := 1, false
-	for ; isIdent(s.at(n)) || oneOf(s.at(n), "+-"); n++ {
-		letters = letters || isASCIILetter(s.at(n))
-		if n > longestName {
-			return 0
-		}
-	}
-	if n == len(":+1") && oneOf(s.at(1), "+-") && s.at(2) == '1' {
-		letters = true // :+1:
-	}
-	if s.at(n) != ':' || !letters || n < 3 || isIdent(s.at(n+1)) {
-		return 0
-	}
-	return n + 1
 }

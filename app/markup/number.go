@@ -66,7 +66,7 @@ func (s *scanner) numberEnd(i int) int {
 			return end
 		case r < 0x80 && isIdent(byte(r)) && s.keycap(end) == 0:
 			end, group = end+n, longestName
-		case numeralExponent(r) > 0, oneOfRunes(r, "%‰°℃℉％"), unicode.Is(unicode.Sc, r):
+		case cjkPowers[r] > 0, oneOfRunes(r, "%‰°℃℉％"), unicode.Is(unicode.Sc, r):
 			end, group = end+n, longestName
 		default:
 			return end

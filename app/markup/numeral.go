@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -36,88 +37,106 @@ const largestSmall = 12
 // readNumbers returns the numbers of a text in a language, and how many have a minus
 // sign. Where the language is "", or one without a lexicon, those in words are left out.
 func readNumbers(text, lang string) (list []numeral, negative int) {
-	r := reader{text: text, lexicon: lexicons()[lang]}
-	for r.pos < len(text) {
-		c, n := decode(text, r.pos)
+	r := reader{text: plainNumbers(text), lexicon: lexicons()[lang]}
+	for r.pos < len(r.text) {
+		c, size := decode(r.text, r.pos)
 		word := r.inWord
 		r.inWord = isWord(c)
-		switch {
-		case unicode.IsDigit(c), (c == '.' || c == ',') && r.startsFraction():
+		if isASCIIDigit(r.text[r.pos]) || (c == '.' || c == ',') && r.startsFraction() {
 			if r.negative() {
 				negative++
 			}
 			list = append(list, r.digits())
 			r.inWord = true
 			continue
-		case hanziDigit(c) >= 0 || numeralExponent(c) > 0:
-			if value, end := r.cjk("", r.pos); end > r.pos {
-				n := numeral{readings: []string{value}, optional: true}
-				if lang != "" && counted(text, end) {
-					n.word, n.part = value != "1", isRange(text[r.pos:end])
-				}
-				list = append(list, n)
-				r.pos = end
-				continue
-			}
-		case !word && c < 0x80 && oneOf(byte(c), romanDigits):
-			if value, end := r.roman(); end > r.pos {
-				list = append(list, numeral{readings: []string{value}, optional: true})
-				r.pos, r.inWord = end, true
-				continue
-			}
 		}
-		if !word && r.lexicon.most > 0 && unicode.IsLetter(c) {
-			if n, ok := r.spelledNumber(); ok {
-				list = append(list, n)
-				continue
-			}
+		if n, ok := r.word(c, word, lang); ok {
+			list = append(list, n)
+			continue
 		}
-		r.pos += n
+		r.pos += size
 	}
 	return r.joinWords(list), negative
 }
 
+// word reads what may be a number at the character c and is no digits: 三十, XX, twenty.
+func (r *reader) word(c rune, inWord bool, lang string) (n numeral, ok bool) {
+	n = numeral{optional: true}
+	value, end := "", r.pos
+	if isHanzi(c) {
+		if value, end = r.hanzi("", r.pos); lang != "" && isCounter(r.text, end) {
+			n.word, n.part = value != "1", isRange(r.text[r.pos:end])
+		}
+	} else if !inWord && c < 0x80 && oneOf(byte(c), romanDigits) {
+		value, end = r.roman()
+		r.inWord = r.inWord || end > r.pos
+	}
+	if end > r.pos {
+		n.readings, r.pos = []string{value}, end
+		return n, true
+	}
+	if inWord || r.lexicon.most == 0 || !unicode.IsLetter(c) {
+		return n, false
+	}
+	return r.spelledNumber()
+}
+
+// plainNumbers writes the digits of all scripts, and the signs inside of numbers, in
+// ASCII. A full-width comma is that of a sentence, but for one between full-width digits.
+func plainNumbers(text string) string {
+	wide := false // the character before is a full-width digit
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 {
+			wide = false
+			return r
+		}
+		afterWide := wide
+		wide = r >= '０' && r <= '９'
+		switch r {
+		case '．', '٫':
+			return '.'
+		case '٬':
+			return ','
+		case '，':
+			if afterWide {
+				return ','
+			}
+		case '\u00A0', '\u2009', '\u202F':
+			return ' '
+		case '’':
+			return '\''
+		case '−', '－':
+			return '-'
+		}
+		return plainDigit(r)
+	}, text)
+}
+
 // reader goes over a text once.
 type reader struct {
-	text   string
+	text   string // as plainNumbers writes it
 	pos    int
 	inWord bool // the character before pos is part of a word
 
 	lexicon lexicon // of the text's language
 }
 
-func (r *reader) isDigit(i int) bool {
-	c, _ := decode(r.text, i)
-	return unicode.IsDigit(c)
-}
-
 // startsFraction says whether a decimal sign here has digits behind it and none
 // before it, as in "about .5".
 func (r *reader) startsFraction() bool {
-	before := r.before()[0]
-	return r.isDigit(r.pos+1) && (isSpace(before) || isMinus(before) || before == '+' || unicode.In(before, unicode.Sc, unicode.Ps))
-}
-
-// before returns the three characters before here, the last one first, and spaces
-// for those before the start.
-func (r *reader) before() [3]rune {
-	before := [3]rune{' ', ' ', ' '}
-	for i, end := 0, r.pos; i < len(before) && end > 0; i++ {
-		var n int
-		before[i], n = utf8.DecodeLastRuneInString(r.text[:end])
-		end -= n
-	}
-	return before
+	before := last(r.text[:r.pos])
+	return digitsAt(r.text, r.pos+1) != "" && (isSpace(before) || before == '-' || before == '+' || unicode.In(before, unicode.Sc, unicode.Ps))
 }
 
 // negative says whether there is a minus sign, and no dash, before the number here.
 func (r *reader) negative() bool {
-	before := r.before()
-	sign, other := before[0], before[1]
-	if unicode.Is(unicode.Sc, sign) {
-		sign, other = other, before[2]
+	before := r.text[:r.pos]
+	if c := last(before); unicode.Is(unicode.Sc, c) {
+		before = before[:len(before)-utf8.RuneLen(c)]
 	}
-	return isMinus(sign) && (isSpace(other) || unicode.Is(unicode.Ps, other))
+	before, signed := strings.CutSuffix(before, "-")
+	other := last(before)
+	return signed && (isSpace(other) || unicode.Is(unicode.Ps, other))
 }
 
 // digits reads the number here, which starts with a digit, or with a decimal sign
@@ -128,10 +147,10 @@ func (r *reader) digits() numeral {
 		return n
 	}
 	var n numeral
-	n.readings, n.parts = read(groups, seps)
-	plain := len(groups) == 1
+	n.readings, n.parts = read(groups, string(seps))
+	plain := len(seps) == 0
 	if plain {
-		if value, end := r.cjk(groups[0], r.pos); end > r.pos {
+		if value, end := r.hanzi(groups[0], r.pos); end > r.pos {
 			n.readings, r.pos = []string{value}, end
 		}
 	} else if exponent, end := r.exponents(); exponent > 0 {
@@ -150,163 +169,110 @@ func (r *reader) digits() numeral {
 // time reads what may be a time of the day, whose hour is read: 10:30. Both ways to count
 // the hour are readings of it.
 func (r *reader) time(groups []string) (n numeral, ok bool) {
-	c, size := decode(r.text, r.pos)
-	if len(groups) > 1 || len(groups[0]) > 2 || c != ':' && c != '：' {
-		return n, false
-	}
-	minute, end := digitRun(r.text, r.pos+size)
-	if next, _ := decode(r.text, end); len(minute) != 2 || next == ':' {
+	m := minute.FindStringSubmatch(r.text[r.pos:min(len(r.text), r.pos+len("：00:"))])
+	if m == nil || len(groups) > 1 || len(groups[0]) > 2 {
 		return n, false
 	}
 	hour := numeral{readings: []string{integer(groups[0])}}
 	hour.readings = append(hour.readings, r.hours(hour.readings[0])...)
 	for _, reading := range hour.readings {
-		n.readings = append(n.readings, reading+":"+minute)
+		n.readings = append(n.readings, reading+":"+m[2])
 	}
-	n.parts, n.time = append([]numeral{hour}, each([]string{minute})...), true
-	r.pos = end
+	n.parts, n.time = append([]numeral{hour}, each(m[2:])...), true
+	r.pos += len(m[1] + m[2])
 	return n, true
 }
 
-// groups reads the digits here and what separates them: a dot, a comma, a space or
-// an apostrophe, each in any of its forms. Spaces and apostrophes count between
-// groups of three only, and before any other.
+var minute = regexp.MustCompile(`^([:：])(\d\d)(?:[^\d:]|$)`)
+
+// groups reads the digits here and what separates them: a dot, a comma, a space or an
+// apostrophe. Spaces and apostrophes count between groups of three only, and before any
+// other.
 func (r *reader) groups() (groups []string, seps []byte) {
-	if !r.isDigit(r.pos) {
+	if !isASCIIDigit(r.text[r.pos]) {
 		groups, seps = []string{"0"}, []byte{'.'} // .5
 		r.pos++
 	}
 	for {
-		group, end := digitRun(r.text, r.pos)
-		groups, r.pos = append(groups, group), end
-		c, n := decode(r.text, end)
-		sep := separator(c)
-		if sep == 0 {
+		group := digitsAt(r.text, r.pos)
+		groups, r.pos = append(groups, group), r.pos+len(group)
+		if r.pos == len(r.text) {
 			return groups, seps
 		}
-		next, _ := digitRun(r.text, end+n)
+		sep, next := r.text[r.pos], digitsAt(r.text, r.pos+1)
 		switch {
-		case next == "",
-			c == '，' && !strings.HasSuffix(r.text[:end], string(fullWidth(group))):
+		case !oneOf(sep, ".,' "), next == "":
 			return groups, seps
-		case sep == ' ' || sep == '\'':
+		case oneOf(sep, "' "):
 			if len(next) != 3 || len(group) > 3 || len(seps) > 0 && (seps[0] != sep || seps[len(seps)-1] != sep || len(group) != 3) {
 				return groups, seps
 			}
 		}
 		seps = append(seps, sep)
-		r.pos = end + n
+		r.pos++
 	}
 }
 
-// fullWidth is the full-width form of the last digit of a group. Between others, a
-// full-width comma is that of a sentence.
-func fullWidth(group string) rune { return rune(group[len(group)-1]) - '0' + '０' }
-
-func separator(r rune) byte {
-	switch r {
-	case '.', '．', '٫':
-		return '.'
-	case ',', '，', '٬':
-		return ','
-	case ' ', '\u00A0', '\u2009', '\u202F':
-		return ' '
-	case '\'', '’':
-		return '\''
-	}
-	return 0
-}
-
-// digitRun returns the decimal digits at i in ASCII, and where they end.
-func digitRun(text string, i int) (digits string, end int) {
-	end = i
+// digitsAt returns the digits in ASCII at i.
+func digitsAt(text string, i int) string {
+	end := i
 	for end < len(text) && isASCIIDigit(text[end]) {
 		end++
 	}
-	if c, _ := decode(text, end); !unicode.IsDigit(c) {
-		return text[i:end], end
-	}
-	var out strings.Builder
-	for end = i; end < len(text); {
-		c, n := decode(text, end)
-		value, ok := digitValue(c)
-		if !ok {
-			break
-		}
-		out.WriteByte('0' + value)
-		end += n
-	}
-	return out.String(), end
+	return text[min(i, end):end]
 }
 
 // read returns what groups of digits may mean together.
-func read(groups []string, seps []byte) (readings []string, parts []numeral) {
-	if len(seps) == 0 {
+func read(groups []string, seps string) (readings []string, parts []numeral) {
+	if seps == "" {
 		return []string{integer(groups[0])}, nil
 	}
 	last := len(seps) - 1
+	whole, all := groups[:len(groups)-1], strings.Join(groups, "")
 	switch mixed := seps[0] != seps[last]; {
-	case mixed && isGrouped(groups[:last+1]) && same(seps[:last]):
-		return []string{canonical(strings.Join(groups[:last+1], ""), groups[last+1])}, nil
+	case mixed && isGrouped(whole) && strings.Trim(seps[:last], seps[:1]) == "":
+		return []string{canonical(strings.Join(whole, ""), groups[len(whole)])}, nil
 	case mixed:
 		return nil, each(groups)
 	case seps[0] == ' ':
-		return []string{canonical(strings.Join(groups, ""), "")}, each(groups)
+		return []string{canonical(all, "")}, each(groups)
 	case seps[0] == '\'':
-		return []string{canonical(strings.Join(groups, ""), "")}, nil
+		return []string{canonical(all, "")}, nil
 	case last == 0:
-		return readPair(groups, seps[0])
+		return readPair(groups[0], groups[1], seps)
 	case isGrouped(groups):
-		return []string{canonical(strings.Join(groups, ""), "")}, nil
-	case seps[0] == ',': // a list
-		return nil, each(groups)
-	case len(groups) == 3 && isDate(groups):
+		return []string{canonical(all, "")}, nil
+	case seps[0] == ',', isDate(groups): // a list
 		return nil, each(groups)
 	}
 	return []string{strings.Join(groups, ".")}, nil // a version
 }
 
 // readPair reads two groups with a dot or a comma between them.
-func readPair(groups []string, sep byte) (readings []string, parts []numeral) {
-	whole, fraction := groups[0], groups[1]
+func readPair(whole, fraction, sep string) (readings []string, parts []numeral) {
 	readings = []string{canonical(whole, fraction)}
 	if len(fraction) == 3 && len(whole) <= 3 && whole[0] != '0' {
 		readings = append(readings, canonical(whole+fraction, ""))
 	}
 	// 12.30 may be a time and 24.12 a day.
-	if sep == '.' && len(whole) <= 2 && len(fraction) == 2 {
-		parts = each(groups)
+	if sep == "." && len(whole) <= 2 && len(fraction) == 2 {
+		parts = each([]string{whole, fraction})
 	}
 	return readings, parts
 }
 
 // isGrouped says whether digits are grouped as thousands are, or as in India.
 func isGrouped(groups []string) bool {
-	last := len(groups) - 1
-	if last == 0 || len(groups[last]) != 3 || groups[0][0] == '0' {
-		return last == 0
-	}
-	size := len(groups[max(1, last-1)])
-	if last > 1 && size != 2 && size != 3 || len(groups[0]) > max(size, 2) {
-		return false
-	}
-	for _, group := range groups[1:last] {
-		if len(group) != size {
-			return false
-		}
-	}
-	return true
+	return len(groups) == 1 || thousands.MatchString(strings.Join(groups, ","))
 }
 
-// isDate says whether three groups may be a day, a month and a year.
-func isDate(groups []string) bool {
-	a, b, c := len(groups[0]), len(groups[1]), len(groups[2])
-	return b <= 2 && (a == 4 && c <= 2 || a <= 2 && c == 4 || a == 2 && b == 2 && c == 2)
-}
+// isDate says whether groups may be a day, a month and a year.
+func isDate(groups []string) bool { return date.MatchString(strings.Join(groups, ".")) }
 
-func same(seps []byte) bool {
-	return strings.Count(string(seps), string(seps[:1])) == len(seps)
-}
+var (
+	thousands = regexp.MustCompile(`^(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3})$`)
+	date      = regexp.MustCompile(`^(?:\d{4}\.\d\d?\.\d\d?|\d\d?\.\d\d?\.\d{4}|\d\d\.\d\d\.\d\d)$`)
+)
 
 // each reads every group as a number of its own.
 func each(groups []string) []numeral {

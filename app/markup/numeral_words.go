@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,14 +18,14 @@ func (r *reader) alternatives(value string, plain bool) []string {
 	if plain && len(value) == 4 && value[3] == '0' && (strings.HasPrefix(rest, "s") || strings.HasPrefix(rest, "'s")) {
 		list = append(list, integer(value[2:]))
 	}
-	for _, exponent := range scales[nextWord(rest)] {
+	for _, exponent := range beside().powers[nextWord(rest)] {
 		list = append(list, shift(value, exponent))
 	}
 	return list
 }
 
 // hours returns both ways to count the hour that a number is for what is written behind it,
-// nil where it is none.
+// nil where it is no hour.
 func (r *reader) hours(value string) []string {
 	hour, err := strconv.Atoi(value)
 	if err != nil || hour > 24 || !isHour(r.text[r.pos:]) {
@@ -51,7 +52,7 @@ func isHour(rest string) bool {
 }
 
 // nextWord returns the word at the start of text, after one space at most, in lower
-// case, with the dots of p.m.; "" where there is none or a long one.
+// case, with the dots of p.m.; "" where there is no word, or a long one.
 func nextWord(text string) string {
 	const longest = 24 // bytes
 	start := 0
@@ -69,91 +70,37 @@ func nextWord(text string) string {
 	}
 }
 
-// scales are words for powers of ten in languages that are translated often; where
-// a word is missing, the number before it is compared alone. A table of constants:
-// it is never changed.
-var scales = func() map[string][]int {
-	table := map[string][]int{"billion": {9, 12}, "billions": {9, 12}, "trillion": {12, 18}, "trillions": {12, 18}}
-	for exponent, words := range map[int]string{
-		3: "k thousand mille milliers tausend mil mila duizend tusen tusind tisíc tys tys. tysięcy tysiące tyś tuhat tuhatta " +
-			"тыс тыс. тысяч тысячи тысяча тис тисяч хиляди bin ribu nghìn ngàn ألف آلاف हज़ार हजार พัน",
-		5: "lakh lakhs लाख",
-		6: "million millions mio mio. millionen millón millones milhão milhões milione milioni miljoen miljon miljoner " +
-			"millioner milion miliony milionów milionů mln mln. milióny miljoona miljoonaa млн млн. миллион миллиона " +
-			"миллионов мільйон мільйонів милиона milyon juta triệu مليون ملايين ล้าน",
-		7: "crore crores करोड़ करोड",
-		9: "bn milliard milliards milliarde milliarden mrd mrd. miliardo miliardi miljard miljarder milliarder bilhão " +
-			"bilhões mld mld. miliard miliardy miliardów miliardů miljardi miljardia млрд млрд. миллиард миллиарда " +
-			"миллиардов мільярд мільярдів милиарда milyar miliar tỷ مليار",
-		12: "billón billones billionen trilhão trilhões bilion bilionów biljoen biljoner трлн трлн. триллион триллионов " +
-			"trilyon triliun",
-	} {
-		for _, word := range strings.Fields(words) {
-			table[word] = append(table[word], exponent)
-		}
-	}
-	return table
-}()
+// cjkDigits and cjkPowers, of ten, are the characters of Chinese, Japanese and Korean
+// numbers.
+var (
+	cjkDigits = map[rune]int64{'〇': 0, '零': 0, '一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
+	cjkPowers = map[rune]int{'十': 1, '십': 1, '百': 2, '백': 2, '千': 3, '천': 3, '万': 4, '萬': 4, '만': 4, '億': 8, '亿': 8, '억': 8, '兆': 12, '조': 12}
+)
 
-// hanziDigit returns the value of a Chinese digit, -1 for any other character.
-func hanziDigit(r rune) int64 {
-	if r < '〇' {
-		return -1
-	}
-	switch r {
-	case '〇', '零':
-		return 0
-	case '兩', '两':
-		return 2
-	}
-	for i, digit := range "一二三四五六七八九" {
-		if r == digit {
-			return int64(i/len("一")) + 1
-		}
-	}
-	return -1
+func isHanzi(r rune) bool {
+	_, digit := cjkDigits[r]
+	return r >= 0x3000 && (digit || cjkPowers[r] > 0)
 }
 
-// numeralExponent returns the power of ten that a Chinese, Japanese or Korean
-// character multiplies the number before it by, 0 for any other character.
-func numeralExponent(r rune) int {
-	switch r {
-	case '十', '십':
-		return 1
-	case '百', '백':
-		return 2
-	case '千', '천':
-		return 3
-	case '万', '萬', '만':
-		return 4
-	case '億', '亿', '억':
-		return 8
-	case '兆', '조':
-		return 12
-	}
-	return 0
-}
-
-// cjk reads on behind first, plain digits or none, a number that is written with
+// hanzi reads on behind first, plain digits or none, a number that is written with
 // characters for powers of ten, such as 3万5千 or 二千二十四, or with Chinese digits,
-// such as 二〇二四. end is i where there is none, or one too large to be meant.
+// such as 二〇二四. end is i where there is no number, or one too large to be meant.
 //
 // From 万 on a character multiplies all that stands before it and after the next
 // larger one, the others only the digit before them.
-func (r *reader) cjk(first string, i int) (value string, end int) {
-	var total, section, number int64
-	if first != "" {
-		var err error
-		if number, err = strconv.ParseInt(first, 10, 64); err != nil || len(first) > 12 {
-			return "", i
-		}
+func (r *reader) hanzi(first string, i int) (value string, end int) {
+	var total, section int64
+	number, _ := strconv.ParseInt("0"+first, 10, 64)
+	if len(first) > 12 {
+		return "", i
 	}
 	start, pending := i, first != ""
 	for i < len(r.text) {
 		c, n := decode(r.text, i)
-		digit, exponent := hanziDigit(c), r.exponentAt(i)
+		digit, isDigit := cjkDigits[c]
+		exponent := r.exponentAt(i)
 		switch {
-		case digit >= 0 && (first == "" || i > start):
+		case isDigit && (first == "" || i > start):
 			number, pending = number*10+digit, true
 		case exponent >= 4:
 			if pending {
@@ -170,13 +117,13 @@ func (r *reader) cjk(first string, i int) (value string, end int) {
 			}
 			section += number * power(exponent)
 			number, pending = 0, false
-		case i > start && !pending && unicode.IsDigit(c):
-			digits, next := digitRun(r.text, i)
+		case i > start && !pending && isASCIIDigit(r.text[i]):
+			digits := digitsAt(r.text, i)
 			if len(digits) > 4 {
 				return "", start
 			}
 			number, _ = strconv.ParseInt(digits, 10, 64)
-			pending, n = true, next-i
+			pending, n = true, len(digits)
 		default:
 			return strconv.FormatInt(total+section+number, 10), i
 		}
@@ -187,7 +134,7 @@ func (r *reader) cjk(first string, i int) (value string, end int) {
 	return strconv.FormatInt(total+section+number, 10), i
 }
 
-// exponentAt is numeralExponent of the character at i, 0 where that is the start of
+// exponentAt is cjkPowers of the character at i, 0 where that is the start of
 // a unit: 千克 is the kilogram.
 func (r *reader) exponentAt(i int) int {
 	c, n := decode(r.text, i)
@@ -196,7 +143,7 @@ func (r *reader) exponentAt(i int) int {
 			return 0
 		}
 	}
-	return numeralExponent(c)
+	return cjkPowers[c]
 }
 
 // exponents returns the sum of those that stand here, as in 1.5百万.
@@ -225,7 +172,7 @@ func power(exponent int) int64 {
 const romanDigits = "IVXLCDM"
 
 // roman reads the Roman numeral here, as in "XXe siècle". end is the position of
-// the reader where there is none.
+// the reader where there is no numeral.
 func (r *reader) roman() (value string, end int) {
 	const longest = len("MMMDCCCLXXXVIII")
 	end = r.pos
@@ -249,20 +196,18 @@ func (r *reader) roman() (value string, end int) {
 
 // romanValue returns 0 for letters that are no Roman numeral.
 func romanValue(letters string) int {
-	total := 0
-	for _, step := range []struct {
-		sign        string
-		value, most int
-	}{
-		{"M", 1000, 3}, {"CM", 900, 1}, {"D", 500, 1}, {"CD", 400, 1}, {"C", 100, 3}, {"XC", 90, 1},
-		{"L", 50, 1}, {"XL", 40, 1}, {"X", 10, 3}, {"IX", 9, 1}, {"V", 5, 1}, {"IV", 4, 1}, {"I", 1, 3},
-	} {
-		for times := 0; times < step.most && strings.HasPrefix(letters, step.sign); times++ {
-			total, letters = total+step.value, letters[len(step.sign):]
-		}
-	}
-	if letters != "" {
+	if !romanForm.MatchString(letters) {
 		return 0
+	}
+	total, before := 0, 0
+	for _, letter := range letters {
+		value := [...]int{1, 5, 10, 50, 100, 500, 1000}[strings.IndexRune(romanDigits, letter)]
+		if total += value; before < value {
+			total -= 2 * before // IV
+		}
+		before = value
 	}
 	return total
 }
+
+var romanForm = regexp.MustCompile(`^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$`)

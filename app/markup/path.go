@@ -3,10 +3,11 @@ package markup
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // rootedPath returns the length of a path that starts with / ~/ ./ or ../ here.
-// One in the root directory, such as /etc, is none: "and /or" looks the same.
+// One in the root directory, such as /x, does not count: "and /or" looks the same.
 //
 // Globs (*.txt), names of files that start with a dot, references to attributes of
 // Android's themes, and URLs without a scheme (//example.com/a.js) are found here too.
@@ -16,7 +17,7 @@ func (s *scanner) rootedPath() int {
 	}
 	start := 1
 	switch rest := s.text[s.pos:]; {
-	case (isBlank(s.before()) || s.before() == '}') && rooted.MatchString(s.rest(longestName)):
+	case (unicode.IsSpace(s.before()) || s.before() == '}') && rooted.MatchString(s.rest(longestName)):
 		return s.pathEnd(s.pos+len(rooted.FindString(s.rest(longestName))), false) - s.pos
 	case strings.HasPrefix(rest, "//"):
 		if host := s.hostEnd(s.pos + 2); isDomain(s.text[s.pos+2 : host]) {
@@ -67,25 +68,15 @@ func (s *scanner) path() int {
 	end := s.pathRun()
 	path := s.text[s.pos:end]
 	slash, dot := strings.LastIndexByte(path, '/'), strings.LastIndexByte(path, '.')
-	if slash < 0 || dot < slash+2 || !isExtension(path[dot+1:]) || isDomain(path[:strings.IndexByte(path, '/')]) {
+	if slash < 0 || dot < slash+2 || !extension.MatchString(path[dot+1:]) || isDomain(path[:strings.IndexByte(path, '/')]) {
 		s.noPath = end
 		return 0
 	}
 	return end - s.pos
 }
 
-// isExtension says whether text may be the ending of a file's name.
-func isExtension(text string) bool {
-	if text == "" || len(text) > 5 || !isASCIILower(text[0]) {
-		return false
-	}
-	for _, c := range []byte(text) {
-		if !isASCIILower(c) && !isASCIIDigit(c) {
-			return false
-		}
-	}
-	return true
-}
+// extension is what may be the ending of a file's name.
+var extension = regexp.MustCompile(`^[a-z][a-z0-9]{0,4}$`)
 
 // pathEnd returns where the path that goes on at i ends, without the punctuation
 // of the sentence. Parameters and wildcards may follow a slash: /users/{id}, /users/:id,
@@ -111,39 +102,30 @@ func (s *scanner) pathEnd(i int, backslashes bool) int {
 	return i + len(strings.TrimRight(s.text[i:end], ".-+@%=#$~_"))
 }
 
-// pathParameter returns the length of what may follow a slash: {id}, :id, *.
+// pathParameter returns the length of what may follow a slash: {id}, :id, *, **.
 func pathParameter(before, text string) int {
-	if !strings.HasSuffix(before, "/") && (text[0] != '*' || !strings.HasSuffix(before, "/*")) {
-		return 0
-	}
-	switch text[0] {
-	case '*':
+	switch {
+	case text[0] == '*' && strings.HasSuffix(before, "/*"):
 		return 1
-	case ':':
-		if len(text) > 1 && isASCIILetter(text[1]) {
-			return 1
-		}
-	case '{':
-		end := strings.IndexByte(text[:min(len(text), longestName)], '}')
-		if end > 1 && strings.IndexFunc(text[1:end], func(r rune) bool { return !isIdentRune(r) }) < 0 {
-			return end + 1
-		}
+	case strings.HasSuffix(before, "/") && oneOf(text[0], "*:{"):
+		return len(parameter.FindString(text[:min(len(text), longestName)]))
 	}
 	return 0
 }
+
+var parameter = regexp.MustCompile(`^(?:\*|:[A-Za-z]|\{\w+\})`)
 
 // spacedName returns the length of what stands before the next backslash, in a name
 // with spaces in it.
 func spacedName(text string) int {
 	const longest = 32
-	text = text[:min(len(text), longest)]
-	n := strings.IndexByte(text, '\\')
-	if text[0] != ' ' || n < 2 || text[n-1] == ' ' ||
-		strings.IndexFunc(text[:n], func(r rune) bool { return r != ' ' && !isWord(r) && !oneOfRunes(r, "._-()") }) >= 0 {
+	if text[0] != ' ' {
 		return 0
 	}
-	return n
+	return max(0, len(spacedPart.FindString(text[:min(len(text), longest)]))-len(`\`))
 }
+
+var spacedPart = regexp.MustCompile(`^ [\pL\pM\p{Nd} ._()-]*[\pL\pM\p{Nd}._()-]\\`)
 
 // pathRun returns where the run of characters ends that a path starting here would be
 // made of. It is the same for all places in the run.
@@ -178,8 +160,7 @@ func isEnding(text string) bool {
 	return endings[lower] && (text == lower || len(text) > 2 && text == strings.ToUpper(text))
 }
 
-// endings are the ones by which a word with a dot is known as a file's name. A
-// table of constants: it is never changed.
+// endings are the ones by which a word with a dot is known as a file's name.
 var endings = set(`7z apk avi bak bat bin bmp cfg cmd conf cpp cs css csv db deb dll dmg doc docx env epub
 	exe gif go gz heic hpp htm html ico ini ipynb iso jar java jpeg jpg js json jsx kt lua mkv mov mp3 mp4
 	mpeg odp ods odt ogg otf pcap pdf pem php png ppt pptx ps1 psd py rar rb rpm rs rtf sh sql svg swift

@@ -13,91 +13,35 @@ const (
 	longestTemplate   = 512
 )
 
-// delimiter is what a placeholder starts and ends with. Between them is a name, or
-// anything where limit is above 0.
-type delimiter struct {
-	open, close string
-	limit       int
+// templates are what stands between the signs of languages of templates.
+var templates = [...]struct{ open, close string }{
+	{"{{", "}}"}, // Mustache, Jinja, Handlebars, i18next, Hugo
+	{"{%", "%}"}, // Jinja, Liquid
+	{"{#", "#}"}, // comments of Jinja
+	{"{!", "!}"}, // Blade, Salesforce
+	{"{\\", "}"}, // overrides of Advanced SubStation Alpha
+	{"<%", "%>"}, // ERB, EJS
 }
 
-// delimiters are those of the languages of templates, the longest first.
-var delimiters = [...]delimiter{
-	{"{{", "}}", longestTemplate}, // Mustache, Jinja, Handlebars, i18next, Hugo
-	{"{%", "%}", longestTemplate}, // Jinja, Liquid
-	{"{#", "#}", longestTemplate}, // comments of Jinja
-	{"{!", "!}", longestTemplate}, // Blade, Salesforce
-	{"{\\", "}", longestTemplate}, // overrides of Advanced SubStation Alpha
-	{"<%", "%>", longestTemplate}, // ERB, EJS
-	{"[[", "]]", 0},
-	{"<<", ">>", 0},
-	{"*|", "|*", 0}, // Mailchimp
-	{"%%", "%%", 0},
-	{"@@", "@@", 0},
-	{"##", "##", 0},
-	{"__", "__", 0},
-}
-
-// delimited returns the length of the placeholder between delimiters that starts here:
+// template returns the length of the template that starts here:
 //
-//	{{mustache}} {{{raw}}} {% if x %} {# note #} <%= x %> {\b1} [[x]] *|NAME|* __NAME__
-func (s *scanner) delimited() int {
-	if !oneOf(s.at(1), "{%#!\\[<|@_") {
+//	{{mustache}} {{{raw}}} {% if x %} {# note #} <%= x %> {\b1}
+func (s *scanner) template() int {
+	if !oneOf(s.at(1), "{%#!\\") {
 		return 0
 	}
 	rest := s.text[s.pos:]
-	for _, d := range delimiters {
-		if !strings.HasPrefix(rest, d.open) {
+	for _, t := range templates {
+		if !strings.HasPrefix(rest, t.open) {
 			continue
 		}
-		n := 0
-		if d.limit == 0 {
-			n = delimitedName(s.rest(longestName), d)
-		} else if n = s.closed(len(d.open), d.close, d.limit); n > 0 && strings.HasPrefix(rest, "{{{") && s.at(n) == '}' {
-			n++
-		}
-		if n > 0 {
+		if n := s.closed(len(t.open), t.close, longestTemplate); n > 0 && strings.HasPrefix(rest, "{{{") && s.at(n) == '}' {
+			return n + 1
+		} else if n > 0 {
 			return n
 		}
 	}
 	return 0
-}
-
-// delimitedName returns the length of the name between the delimiters d that text
-// starts with. Only [[ ]] may have more than a name between them, and __ __ only capitals:
-// __bold__ is Markdown.
-func delimitedName(text string, d delimiter) int {
-	end := strings.Index(text[len(d.open):], d.close)
-	if end <= 0 {
-		return 0
-	}
-	name := text[len(d.open) : len(d.open)+end]
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case d.open == "[[" && !oneOf(c, "[]\n"):
-		case d.open == "__" && isASCIILower(c) && !dunders[name]:
-			return 0
-		case !isIdent(c) && (i == 0 || !oneOf(c, ".-:")):
-			return 0
-		}
-	}
-	if after := len(d.open) + end + len(d.close); d.open != "__" || after == len(text) || !isIdent(text[after]) {
-		return after
-	}
-	return 0
-}
-
-// dunders are names of Python between underscores.
-var dunders = set(`all author call class del dict doc enter eq exit file getattr hash init iter len main name new
-	next repr setattr str version`)
-
-// quotedBraces returns the length of what ICU's messages and Python quote: '{', '{x}'
-// and '{'x'}'.
-func (s *scanner) quotedBraces() int {
-	if !oneOf(s.at(1), "{}") {
-		return 0
-	}
-	return len(quoted.FindString(s.rest(longestName)))
 }
 
 // braces returns the length of the placeholder that starts with the { here:
@@ -129,14 +73,12 @@ func (s *scanner) braces() int {
 }
 
 // fieldName is what stands between braces: nothing, or up to three words, and how
-// to write the value behind a sign; or a text in quotes. Tables of constants: they are
-// never changed.
+// to write the value behind a sign; or a text in quotes.
 var (
 	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*')$`)
 	fieldFormat = regexp.MustCompile(`^[\pL\pN_.\[\]]*(?:![rsa])?:[^ ]*$`)
 	icuMessage  = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal|number|date|time|spellout|ordinal|duration|choice)\b`)
 	jsonObject  = regexp.MustCompile(`^\{\s*"[^"\n]*"\s*:`)
-	quoted      = regexp.MustCompile(`^'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
 )
 
 // balanced returns the length of the start of text in which each bracket that is
@@ -156,33 +98,6 @@ func balanced(text string, opening, closing byte, limit int) int {
 	}
 	return 0
 }
-
-// colonName returns the length of :name, as Laravel and SQL have it.
-func (s *scanner) colonName() int {
-	if p := s.before(); isWord(p) || p == ':' || !isASCIILetter(s.at(1)) {
-		return 0
-	}
-	n := 2
-	for isIdent(s.at(n)) {
-		n++
-	}
-	if n < len(":id") || s.at(n) == ':' || s.at(n) == '/' {
-		return 0
-	}
-	return n
-}
-
-// bracketed returns the length of a name, an interval or a time in brackets.
-func (s *scanner) bracketed() int {
-	if c := s.at(1); isASCIILower(c) || !isIdent(c) && !oneOf(c, "-*^!") {
-		return 0
-	}
-	return len(inBrackets.FindString(s.rest(longestName)))
-}
-
-// inBrackets are FIRST_NAME, the intervals of Laravel and Symfony, times of lyrics, and
-// what Markdown has for notes.
-var inBrackets = regexp.MustCompile(`^\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
 
 // interpolation returns the length of #{x}, or of #!/bin/sh.
 func (s *scanner) interpolation() int {
@@ -210,33 +125,20 @@ func (s *scanner) touches() bool {
 	return s.branch || isWord(r) || r == '&' || r == '/'
 }
 
-// escape returns the length of \n and other escapes of a string, of a command of TeX,
-// and of what Markdown escapes.
-func (s *scanner) escape() int {
-	if m := escapes.FindString(s.rest(longestName)); m != "" {
-		return len(m)
-	}
-	return 0
-}
-
-// escapes are \n \" \u2026 \x41 \1 \d+ \(name) \textbf{x} \[ and so on.
-var escapes = regexp.MustCompile(`^\\(?:\\[nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
-
 // identifier returns the length of a word that no language has: snake_case, or
 // letters with digits in or behind them, such as iPhone15, H2O and x86_64.
 func (s *scanner) identifier() (Kind, int) {
 	end := s.pos
-	for i := s.pos; i < len(s.text); {
-		r, n := decode(s.text, i)
+	for end < len(s.text) {
 		// Beside Latin, Greek and Cyrillic, prefixes are written right before digits.
-		if word := isWord(r) && (r <= 0x052F || r >= 0x1E00); word {
-			end = i + n
-		} else if r != '_' {
+		r, n := decode(s.text, end)
+		if r != '_' && (!isWord(r) || r > 0x052F && r < 0x1E00) {
 			break
 		}
-		i += n
+		end += n
 	}
-	word := s.text[s.pos:end]
+	word := strings.TrimRight(s.text[s.pos:end], "_")
+	end = s.pos + len(word)
 	switch {
 	case strings.Contains(word, "_"):
 		return Code, len(word)

@@ -27,7 +27,7 @@ type scanner struct {
 	tags    []htmlToken
 	nextTag int
 
-	// Plain text only: what the first line says, and where the quote is that ends a line.
+	// Plain text only: what the first line says, and where the quote is that ends a line, 0 without one.
 	subtitles dialect
 	tail      int
 
@@ -40,24 +40,15 @@ type scanner struct {
 	runs   map[int]int // of backquotes: where the next of the same length starts; nil until needed
 	braced map[int]int // where the brackets { that are closed end; nil until needed
 
-	pairs  int            // numbers given to pairs
-	opened []open         // tags that wait for their end
-	names  map[string]int // how often each name is in opened
-	marks  []open         // the same for marks of Markdown
-	marked map[string]int
-}
-
-// open is a span that waits for the end of its pair.
-type open struct {
-	name string
-	span int
+	pairs  int     // numbers given to pairs
+	opened waiting // tags
+	marks  waiting // of Markdown
 }
 
 func (s *scanner) run() []Span {
 	if s.form.hasTags() {
 		s.tags, _ = tokenize(s.text, s.form)
 	}
-	s.names, s.marked = map[string]int{}, map[string]int{}
 	plain := !s.form.hasTags()
 	for s.pos < len(s.text) {
 		if n := s.signedName(); n > 0 {
@@ -77,7 +68,7 @@ func (s *scanner) run() []Span {
 		s.skip()
 	}
 	// Marks that still wait for their end are signs.
-	for _, mark := range s.marks {
+	for _, mark := range s.marks.list {
 		s.drop(mark.span)
 	}
 	return s.spans
@@ -105,72 +96,6 @@ func (s *scanner) drop(span int) {
 	s.spans[span].Kind, s.spans[span].Pair = Sign, 0
 }
 
-// recognizer finds the spans of one syntax. read returns the length in bytes of the
-// one that starts here, 0 where none does.
-type recognizer struct {
-	first string // the bytes that one may start with
-	kind  Kind
-	read  func(*scanner) int
-}
-
-// families are the recognizers of what does not start with a letter or digit, in the
-// order in which they are asked. A table of constants: it is never changed.
-var families = [...]recognizer{
-	// Messages and templates.
-	{"{[<*%@#_", Placeholder, (*scanner).delimited},
-	{"'", Placeholder, (*scanner).quotedBraces},
-	{"{", Placeholder, (*scanner).braces},
-	{"%", Placeholder, (*scanner).percent},
-	{"$", Placeholder, (*scanner).dollar},
-	{"$", Number, (*scanner).signedNumber},
-	{"#", Placeholder, (*scanner).interpolation},
-	{"\\", Path, (*scanner).networkPath},
-	{"\\", Placeholder, (*scanner).escape},
-	{"[", Placeholder, (*scanner).bracketed},
-	{"[", Sign, (*scanner).bracketedWord},
-
-	// Names of things.
-	{"&", Entity, (*scanner).entity},
-	{"&", Sign, (*scanner).ampersand},
-	{"@", Mention, (*scanner).mention},
-	{":", Shortcode, (*scanner).shortcode},
-	{":", Placeholder, (*scanner).colonName},
-	{"^/", Code, (*scanner).regularExpression},
-	{"/.~*?", Path, (*scanner).rootedPath},
-	{"#*", Emoji, (*scanner).emoji},
-	{"#", Number, (*scanner).hashNumber},
-	{"#", Hashtag, (*scanner).hashtag},
-	{"+-", Number, (*scanner).signedNumber},
-	{"-", Code, (*scanner).option},
-	{"\"", Code, (*scanner).lineTail},
-
-	// All else that prose has not.
-	{signs + "-!:+'", Sign, (*scanner).sign},
-}
-
-// words are the recognizers of what starts with a letter or digit.
-var words = [...]recognizer{
-	{"", Emoji, (*scanner).keycapRun},
-	{"", Code, (*scanner).codeName},
-	{"", URL, (*scanner).url},
-	{"", URL, (*scanner).uri},
-	{"", Email, (*scanner).email},
-	{"", Path, (*scanner).path},
-	{"", URL, (*scanner).domain},
-	{"", Path, (*scanner).fileName},
-	{"", Code, (*scanner).codeWord},
-}
-
-// byFirst are the families by their first byte.
-var byFirst = func() (table [utf8.RuneSelf][]recognizer) {
-	for _, r := range families {
-		for i := range len(r.first) {
-			table[r.first[i]] = append(table[r.first[i]], r)
-		}
-	}
-	return table
-}()
-
 // match returns the kind and the length in bytes of the span that starts here, or
 // 0 where none does.
 func (s *scanner) match() (kind Kind, n int) {
@@ -181,7 +106,7 @@ func (s *scanner) match() (kind Kind, n int) {
 	if isASCIILetter(c) || isASCIIDigit(c) {
 		return s.matchWord()
 	}
-	return s.first(byFirst[c])
+	return s.first(bySign[c])
 }
 
 // first asks recognizers in turn.
@@ -196,7 +121,7 @@ func (s *scanner) first(list []recognizer) (Kind, int) {
 
 // matchWide is match for a character outside of ASCII.
 func (s *scanner) matchWide() (Kind, int) {
-	r, _ := utf8.DecodeRuneInString(s.text[s.pos:])
+	r, _ := decode(s.text, s.pos)
 	switch {
 	case unicode.IsDigit(r):
 		return Number, s.numberEnd(s.pos) - s.pos
@@ -213,13 +138,13 @@ func (s *scanner) matchWide() (Kind, int) {
 
 // matchWord is match for a letter or digit, which starts a word.
 func (s *scanner) matchWord() (Kind, int) {
-	if kind, n := s.first(words[:]); n > 0 {
+	if kind, n := s.first(ofWords[:]); n > 0 {
 		return kind, n
 	}
 	if kind, n := s.identifier(); n > 0 {
 		return kind, n
 	}
-	if r, _ := utf8.DecodeRuneInString(s.text[s.pos:]); unicode.IsDigit(r) {
+	if r, _ := decode(s.text, s.pos); unicode.IsDigit(r) {
 		return Number, s.numberEnd(s.pos) - s.pos
 	}
 	return Sign, s.camelCase()
@@ -228,13 +153,13 @@ func (s *scanner) matchWord() (Kind, int) {
 // skip goes behind the letters that start here, or else one character. It stops
 // at a digit, which may start a number.
 func (s *scanner) skip() {
-	r, n := utf8.DecodeRuneInString(s.text[s.pos:])
+	r, n := decode(s.text, s.pos)
 	s.pos += n
 	if !isWord(r) {
 		return
 	}
 	for s.pos < len(s.text) {
-		r, n := utf8.DecodeRuneInString(s.text[s.pos:])
+		r, n := decode(s.text, s.pos)
 		if !isWord(r) || unicode.IsDigit(r) {
 			return
 		}
@@ -272,12 +197,7 @@ func (s *scanner) closed(opening int, end string, limit int) int {
 func (s *scanner) before() rune { return last(s.text[:s.pos]) }
 
 // at returns the byte n bytes from here, 0 behind the end.
-func (s *scanner) at(n int) byte {
-	if s.pos+n < len(s.text) {
-		return s.text[s.pos+n]
-	}
-	return 0
-}
+func (s *scanner) at(n int) byte { return s.byte(s.pos + n) }
 
 // byte returns the byte at i, 0 behind the end.
 func (s *scanner) byte(i int) byte {

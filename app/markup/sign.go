@@ -13,8 +13,21 @@ const signs = "{}[]<>|\\^~=*_#&@`"
 // operators start with a character that is no such sign.
 var operators = [...]string{"-->", "->", "!==", "!=", ":=", "+=", "'''''", "'''", "''"}
 
-// isSymbol says whether r is an arrow or another symbol that prose has here and there and
-// models drop.
+// Names of programs and words with signs in them, such as userName, AT&T, C++ and C#.
+const programName = `[a-z]{2,}[A-Z][A-Za-z]*\b|[A-Z][A-Za-z]{0,2}&[A-Z][A-Za-z]*|[A-Z]\+\+|[A-Z]#\B`
+
+// wordInBrackets is a word such as [name].
+const wordInBrackets = `\[[A-Za-z][\w-]+\]`
+
+var (
+	programNameHere    = regexp.MustCompile(`^(?:` + programName + `)`)
+	wordInBracketsHere = regexp.MustCompile(`^` + wordInBrackets)
+	// countedNames are what compareSigns counts beside signs: arrows and other symbols too,
+	// which prose has here and there and models drop.
+	countedNames = regexp.MustCompile(`\b(?:` + programName + `)|` + wordInBrackets + `|[←-⇿©®™§¶†‡]`)
+)
+
+// isSymbol says whether r is one of the symbols among them.
 func isSymbol(r rune) bool { return r >= '←' && r <= '⇿' || oneOfRunes(r, "©®™§¶†‡") }
 
 // bracketedWord returns the length of a word in brackets, such as [name], that is no link.
@@ -22,20 +35,43 @@ func (s *scanner) bracketedWord() int {
 	if !isASCIILetter(s.at(1)) {
 		return 0
 	}
-	return len(wordInBrackets(s.rest(longestName)))
-}
-
-// wordInBrackets returns the word in brackets that text starts with, "" where it is a part of
-// a link.
-func wordInBrackets(text string) string {
-	m := inWordBrackets.FindString(text)
-	if m == "" || m == "[sic]" || len(m) < len(text) && oneOf(text[len(m)], "([:") {
-		return ""
+	if n := len(wordInBracketsHere.FindString(s.rest(longestName))); isName(s.text, s.pos, s.pos+n) {
+		return n
 	}
-	return m
+	return 0
 }
 
-var inWordBrackets = regexp.MustCompile(`^\[[A-Za-z][\w-]+\]`)
+// camelCase returns the length of the name of a program that starts here.
+func (s *scanner) camelCase() int {
+	n := 1
+	for isASCIILower(s.at(n)) {
+		n++
+	}
+	if !isASCIILetter(s.at(n)) && !oneOf(s.at(n), "&+#") || isIdentRune(s.before()) {
+		return 0
+	}
+	if n := len(programNameHere.FindString(s.rest(longestName))); isName(s.text, s.pos, s.pos+n) {
+		return n
+	}
+	return 0
+}
+
+func isIdentRune(r rune) bool { return r < 0x80 && isIdent(byte(r)) }
+
+// isName says whether what countedNames finds is one where it stands: no part of a link or
+// of a word that has other letters than ASCII.
+func isName(text string, start, end int) bool {
+	switch name := text[start:end]; {
+	case name == "" || name == "[sic]":
+		return false
+	case name[0] == '[':
+		return end == len(text) || !oneOf(text[end], "([:")
+	case isASCIILetter(name[0]):
+		goesOn := isASCIILower(name[0]) && isWord(first(text[end:]))
+		return !goesOn && !isWord(last(text[:start]))
+	}
+	return true
+}
 
 // sign returns the length of a run of signs, or of an operator. A sign before a digit,
 // as in "#1", is part of the number.
@@ -67,59 +103,6 @@ func (s *scanner) isNumberSign(n int) bool {
 // starts says whether the sign n bytes from here may start something else. What
 // stands before here does not.
 func (s *scanner) starts(n int) bool { return oneOf(s.at(n), "{[<\\`&*_~@#^]") }
-
-// ampersand returns the length of & or &&, of which the second does not start an entity.
-func (s *scanner) ampersand() int {
-	if s.at(1) == '&' && !isIdent(s.at(2)) && s.at(2) != '#' {
-		return 2
-	}
-	return 1
-}
-
-// camelCase returns the length of the word that starts here if it is a name of a
-// program, such as userName, or has a sign in it, such as AT&T and C#.
-func (s *scanner) camelCase() int {
-	if isIdentRune(s.before()) {
-		return 0
-	}
-	return nameLength(s.text[s.pos:])
-}
-
-func isIdentRune(r rune) bool { return r < 0x80 && isIdent(byte(r)) }
-
-// nameLength returns the length of the name at the start of text: two small letters
-// before a capital, or letters with signs.
-func nameLength(text string) int {
-	n, small, inner := 0, 0, false
-	for n < len(text) && isASCIILetter(text[n]) {
-		if isASCIILower(text[n]) {
-			if small == n {
-				small++
-			}
-		} else if small >= 2 {
-			inner = true
-		}
-		n++
-	}
-	if n < len(text) && (isIdent(text[n]) || text[n] >= 0x80 && isWord(first(text[n:]))) {
-		return 0
-	}
-	switch {
-	case inner:
-		return n
-	case n > 0 && n <= 3 && small == 0 && n+1 < len(text) && text[n] == '&' && !isASCIILower(text[n+1]) && isASCIILetter(text[n+1]):
-		end := n + 1
-		for end < len(text) && isASCIILetter(text[end]) {
-			end++
-		}
-		return end
-	case n == 1 && small == 0 && strings.HasPrefix(text[n:], "++"):
-		return n + 2
-	case n == 1 && small == 0 && strings.HasPrefix(text[n:], "#") && (n+1 == len(text) || !isIdent(text[n+1])):
-		return n + 1
-	}
-	return 0
-}
 
 // compareSigns returns an error that wraps ErrLost where a translation has not as many
 // of each sign and name of a program as its source; and of quotes, where they end what is
@@ -171,40 +154,12 @@ func countSigns(text string) (count [len(signs)]int) {
 	return count
 }
 
-// count counts a name, in a map that is made for the first.
-func count(names map[string]int, name string) map[string]int {
-	if names == nil {
-		names = map[string]int{}
-	}
-	names[name]++
-	return names
-}
-
-// countNames counts the names that nameLength finds, words in brackets, and symbols.
+// countNames counts the names and symbols in a text.
 func countNames(text string) map[string]int {
-	var names map[string]int
-	for i := 0; i < len(text); {
-		if !isASCIILetter(text[i]) {
-			n := 1
-			if text[i] == '[' {
-				if word := wordInBrackets(text[i:min(len(text), i+longestName)]); word != "" {
-					names, n = count(names, word), len(word)
-				}
-			} else if r, size := decode(text, i); size > 1 {
-				if n = size; isSymbol(r) {
-					names = count(names, text[i:i+n])
-				}
-			}
-			i += n
-			continue
-		}
-		if n := nameLength(text[i:]); n > 0 && (i == 0 || !isIdent(text[i-1]) && (text[i-1] < 0x80 || !isWord(last(text[:i])))) {
-			names = count(names, text[i:i+n])
-			i += n
-			continue
-		}
-		for i < len(text) && isIdent(text[i]) {
-			i++
+	names := map[string]int{}
+	for _, at := range countedNames.FindAllStringIndex(text, -1) {
+		if isName(text, at[0], at[1]) {
+			names[text[at[0]:at[1]]]++
 		}
 	}
 	return names

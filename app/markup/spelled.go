@@ -25,7 +25,7 @@ type lexicon struct {
 //go:embed numberwords.txt
 var numberWords string
 
-// lexicons are those of the languages that have one. Where there is none, numbers in
+// lexicons are by language. Without a lexicon, numbers in
 // words are not compared. scripts/numberwords made the table.
 var lexicons = sync.OnceValue(func() map[string]lexicon {
 	table := map[string]lexicon{}
@@ -61,7 +61,7 @@ var wordFolder = strings.NewReplacer("-", " ", "\u00a0", " ", "\u202f", " ", "ʼ
 	"ş", "ș", "ţ", "ț", "إ", "ا", "أ", "ا", "آ", "ا", "ё", "е", "ς", "σ")
 
 // spelled reads the longest number in words that starts at i: "vingt et un" is not 20.
-// end is i where there is none.
+// end is i where there is no number.
 func (l lexicon) spelled(text string, i int) (word spelled, end int) {
 	const longest = 128 // bytes
 	end = i
@@ -111,43 +111,64 @@ func (r *reader) spelledNumber() (n numeral, ok bool) {
 	return n, true
 }
 
+// besideNumbers are words that stand beside numbers or inside of them.
+type besideNumbers struct {
+	powers      map[string][]int // of ten
+	parts, join map[string]bool
+	minus       []string
+}
+
+//go:embed besidenumbers.txt
+var besideNumbersTable string
+
+// beside are those of besidenumbers.txt, which says what they are for.
+var beside = sync.OnceValue(func() besideNumbers {
+	table := besideNumbers{powers: map[string][]int{}}
+	for line := range strings.Lines(besideNumbersTable) {
+		switch name, words, _ := strings.Cut(line, "\t"); name {
+		case "part":
+			table.parts = set(words)
+		case "join":
+			table.join = set(words)
+		case "minus":
+			table.minus = strings.Fields(words)
+		default:
+			exponent, err := strconv.Atoi(name)
+			if err != nil {
+				continue // a comment
+			}
+			for word := range strings.FieldsSeq(words) {
+				table.powers[word] = append(table.powers[word], exponent)
+			}
+		}
+	}
+	return table
+})
+
 // makesNumber says whether a word, folded, is a part of numbers in words that are not
 // read: of those above 100, of fractions, and of times of the day.
-func makesNumber(word string) bool { return len(scales[word]) > 0 || partWords[word] }
-
-// partWords are of the languages that are translated most. A table of constants: it is
-// never changed.
-var partWords = set(`hundreds hunderte cents centos cientos cientas doscientos trescientos duzentos trezentos honderden
-	hundratals hundreder setki сотни сотен двести триста четыреста пятьсот двісті триста yüzlerce
-	half halves quarter quarters past point halb halbe halben halber halbes viertel dreiviertel anderthalb
-	komma punkt demi demie demies quart quarts virgule media medio medios cuarto cuartos coma meia meio quarto quartos
-	vírgula mezzo mezza quarto virgola kwart halve anderhalve halv halva halvt kvart kvarter halvanden pół połowa
-	półtora kwadrans przecinek půl čtvrt polovina pol štvrť пол половина половину полтора четверть пів чверть
-	fél negyed másfél buçuk yarım çeyrek نصف ربع نیم ساढ़े आधा डेढ़ setengah seperempat rưỡi nửa 반`)
+func makesNumber(word string) bool { return len(beside().powers[word]) > 0 || beside().parts[word] }
 
 // joinWords makes unread numbers of numbers in words that stand side by side: "nineteen
-// eighty-four" is none of both. What a word of makesNumber stands beside is none either.
+// eighty-four" is neither of them. The same goes for what stands beside a word of makesNumber.
 func (r *reader) joinWords(list []numeral) []numeral {
 	for i := 1; i < len(list); i++ {
 		a, b := &list[i-1], &list[i]
 		if a.end == 0 || b.end == 0 || a.is("1") || b.is("1") {
 			continue
 		}
-		if between := r.text[a.end:b.start]; len(between) <= longestJoin && joins[foldWords(strings.TrimSpace(between))] {
+		between := r.text[a.end:b.start]
+		if len(between) > longestJoin {
+			continue
+		}
+		if word := strings.TrimSpace(foldWords(between)); word == "" || beside().join[word] {
 			a.part, b.part = true, true
 		}
 	}
 	return list
 }
 
-// joins are the words inside of a number, "" for none. longestJoin is the most bytes of
-// one, with the spaces around it.
-var joins = func() map[string]bool {
-	table := set("and und et y e en og och i и a ja ve và és si și un o")
-	table[""], table[" "] = true, true
-	return table
-}()
-
+// longestJoin is the most bytes of a word inside of a number, with the spaces around it.
 const longestJoin = 12
 
 // is says whether the only reading of a number is value.
@@ -166,9 +187,9 @@ func (n numeral) isCount() bool {
 	return err == nil && value <= 100
 }
 
-// counted says whether a counter follows the Chinese digits behind which i is, so that
-// they are a number: 三 in 三個 is one, in 三田 it is none.
-func counted(text string, i int) bool {
+// isCounter says whether a counter follows the Chinese digits behind which i is, so that
+// they are a number: 三 in 三個 is one, 三 in 三田 is not.
+func isCounter(text string, i int) bool {
 	c, _ := decode(text, i)
 	return c > 0x3000 && oneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时")
 }
@@ -177,5 +198,5 @@ func counted(text string, i int) bool {
 func isRange(digits string) bool {
 	a, n := decode(digits, 0)
 	b, m := decode(digits, n)
-	return n+m == len(digits) && hanziDigit(a) > 0 && hanziDigit(b) > 0
+	return n+m == len(digits) && cjkDigits[a] > 0 && cjkDigits[b] > 0
 }

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -39,26 +40,56 @@ func (s *scanner) tag() bool {
 // pairTag returns the number of the pair that the next span is an end of. A tag
 // without its other end has a number of its own.
 func (s *scanner) pairTag(t tag) int {
-	switch {
-	case t.name == "" || voidElements[t.name] && s.form != XML:
+	if t.name == "" || voidElements[t.name] && s.form != XML {
 		return 0
-	case !t.end:
-		s.pairs++
-		s.opened = append(s.opened, open{t.name, len(s.spans)})
-		s.names[t.name]++
-		return s.pairs
-	case s.names[t.name] == 0:
-		s.pairs++
+	}
+	if t.end {
+		// What was opened since then and not closed stays without an end.
+		if span, ok := s.opened.close(t.name, func(int) {}); ok {
+			return -s.spans[span].Pair
+		}
+	}
+	s.pairs++
+	if t.end {
 		return -s.pairs
 	}
-	// What was opened since then and not closed stays without an end.
+	s.opened.add(t.name, len(s.spans))
+	return s.pairs
+}
+
+// waiting are the spans that wait for the other end of their pair, in order.
+type waiting struct {
+	list  []opening
+	count map[string]int // by name
+}
+
+type opening struct {
+	name string
+	span int
+}
+
+func (w *waiting) add(name string, span int) {
+	w.list = append(w.list, opening{name, span})
+	if w.count == nil {
+		w.count = map[string]int{}
+	}
+	w.count[name]++
+}
+
+// close takes the last span of a name, and those behind it, which it calls skip with. It
+// returns false where no span has that name.
+func (w *waiting) close(name string, skip func(span int)) (span int, ok bool) {
+	if w.count[name] == 0 {
+		return 0, false
+	}
 	for {
-		last := s.opened[len(s.opened)-1]
-		s.opened = s.opened[:len(s.opened)-1]
-		s.names[last.name]--
-		if last.name == t.name {
-			return -s.spans[last.span].Pair
+		last := w.list[len(w.list)-1]
+		w.list = w.list[:len(w.list)-1]
+		w.count[last.name]--
+		if last.name == name {
+			return last.span, true
 		}
+		skip(last.span)
 	}
 }
 
@@ -69,7 +100,7 @@ var voidElements = set(`area base br col embed hr img input link meta param sour
 var opaqueElements = set(`code kbd samp var tt pre script style textarea svg math template
 	xmp plaintext noembed noframes noscript iframe object canvas`)
 
-// set makes a table of constants of words.
+// set makes a table of words.
 func set(words string) map[string]bool {
 	table := map[string]bool{}
 	for _, word := range strings.Fields(words) {
@@ -96,52 +127,40 @@ func (s *scanner) htmlTag() tag {
 // textTag reads a tag in plain text. It has to look like one: "a <b and c> d" is
 // none, "<b class=x>" is.
 func (s *scanner) textTag() tag {
-	switch rest := s.text[s.pos:]; {
-	case strings.HasPrefix(rest, "<!--"):
-		return tag{kind: Tag, size: s.closed(len("<!--"), "-->", len(s.text))}
-	case strings.HasPrefix(rest, "<![CDATA["):
-		return tag{kind: Tag, size: s.closed(len("<![CDATA["), "]]>", len(s.text))}
-	case strings.HasPrefix(rest, "<!") && isASCIILetter(s.at(2)):
-		return tag{kind: Tag, size: s.closed(2, ">", longestTemplate)}
-	case strings.HasPrefix(rest, "<?") && isASCIILetter(s.at(2)):
-		return tag{kind: Tag, size: s.closed(2, "?>", longestTag)}
+	for _, section := range sections {
+		if strings.HasPrefix(s.text[s.pos:], section.open) && (len(section.open) > 2 || isASCIILetter(s.at(2))) {
+			return tag{kind: Tag, size: s.closed(len(section.open), section.close, section.limit)}
+		}
 	}
 	if c := s.at(1); !isIdent(c) && c != '/' {
 		return tag{}
 	}
-	if m := cueTag.FindStringSubmatch(s.rest(longestTemplate)); m != nil && (s.subtitles == webVTT || m[1] == "v" || m[1] == "lang") {
-		return tag{kind: Tag, size: len(m[0]), name: m[1]}
+	if s.subtitles == webVTT || oneOf(s.at(1), "vl") {
+		if m := cueTag.FindStringSubmatch(s.rest(longestTemplate)); m != nil && (s.subtitles == webVTT || m[1] == "v" || m[1] == "lang") {
+			return tag{kind: Tag, size: len(m[0]), name: m[1]}
+		}
 	}
-	if m := angled.FindString(s.rest(longestName)); m != "" {
-		return tag{kind: Tag, size: len(m)}
+	if n := strings.IndexByte(s.rest(longestName), '>'); isASCIIDigit(s.at(1)) || n > 0 && oneOf(s.at(n-1), "hp") {
+		if m := angled.FindString(s.rest(longestName)); m != "" {
+			return tag{kind: Tag, size: len(m)}
+		}
 	}
 	if n := s.autolink(); n > 0 {
 		return tag{kind: URL, size: n}
 	}
-	t := tag{kind: Tag, end: s.at(1) == '/'}
-	start := 1
-	if t.end {
-		start = 2
-	}
-	name := tagName(s.text[s.pos+start : min(len(s.text), s.pos+start+longestName)])
-	if name == "" {
-		return tag{}
-	}
-	t.name = strings.ToLower(name)
-	size, closed := attributes(s.text[s.pos:min(len(s.text), s.pos+longestTag)], start+len(name), t.end)
-	if size == 0 {
-		return tag{}
-	}
-	t.size = size
-	if closed && !t.end {
-		return tag{kind: Tag, size: size}
-	}
-	if opaqueElements[t.name] && !t.end {
-		if end := "</" + name + ">"; s.find(end, s.pos+size) >= 0 {
-			return tag{kind: Code, size: s.find(end, s.pos+size) + len(end) - s.pos}
-		}
-	}
-	return t
+	return s.elementTag()
+}
+
+// sections are what is no element, with the most bytes that each has. Behind two signs a
+// letter has to follow.
+var sections = [...]struct {
+	open, close string
+	limit       int
+}{
+	{"<!--", "-->", math.MaxInt},
+	{"<![CDATA[", "]]>", math.MaxInt},
+	{"<!", ">", longestTemplate},
+	{"<?", "?>", longestTag},
 }
 
 // angled are the times of subtitles and lyrics, and names of headers of C.
@@ -149,6 +168,63 @@ var angled = regexp.MustCompile(`^<(?:(?:\d+:)?\d\d:\d\d(?:[.,]\d+)?|[\w/]+\.h(?
 
 // cueTag is the start of a part of a cue of WebVTT: <v Mary>, <c.yellow>.
 var cueTag = regexp.MustCompile(`^<(v|c|lang|b|i|u|ruby|rt)(?:\.[\w.-]+)?(?:[ \t][^<>\n]*)?>`)
+
+// elementTag reads the tag of an element in plain text.
+func (s *scanner) elementTag() tag {
+	if end := s.find(">", s.pos); end < 0 || end-s.pos > longestTag {
+		return tag{}
+	}
+	rest := s.rest(longestTag)
+	name, end := strings.CutPrefix(rest[len("<"):], "/")
+	if name = elementName.FindString(name); name == "" {
+		return tag{}
+	}
+	t := tag{kind: Tag, size: len("<") + len(name), name: strings.ToLower(name), end: end}
+	if end {
+		t.size++
+	} else if s.at(t.size) == '=' {
+		t.size += len(valueHere.FindString(rest[t.size:]))
+	}
+	for !t.end && t.size < len(rest) && rest[t.size] != '>' {
+		m := attribute.FindStringSubmatch(rest[t.size:])
+		if m == nil {
+			break
+		}
+		if m[2] == "" && !booleanAttributes[strings.ToLower(m[1])] {
+			return tag{}
+		}
+		t.size += len(m[0])
+	}
+	if strings.HasSuffix(rest[:t.size], "/") && strings.HasPrefix(rest[t.size:], ">") {
+		t.size-- // <br class=x/> is read as closed in itself
+	}
+	behind, closed := strings.CutPrefix(strings.TrimLeft(rest[t.size:], htmlSpace), "/")
+	if !strings.HasPrefix(behind, ">") {
+		return tag{}
+	}
+	t.size = len(rest) - len(behind) + 1
+	switch {
+	case t.end:
+	case closed:
+		t.name = ""
+	case opaqueElements[t.name]:
+		closing := "</" + name + ">"
+		if at := s.find(closing, s.pos+t.size); at >= 0 {
+			return tag{kind: Code, size: at + len(closing) - s.pos}
+		}
+	}
+	return t
+}
+
+// The parts of a tag. Names of elements may be numbers: <0>…</0> is how some libraries
+// mark the parts of a message. They may have a value: <color=red>, of rich text in games.
+var (
+	elementName = regexp.MustCompile(`^(?:[A-Za-z][\w:.-]*|\d+)`)
+	valueHere   = regexp.MustCompile(`^` + attributeValue)
+	attribute   = regexp.MustCompile(`^[` + htmlSpace + `]+([\w:.@#*()\[\]-]+)(` + attributeValue + `)?`)
+)
+
+const attributeValue = "(?:=\"[^\"]*\"|='[^']*'|=[^\\x00-\\x20\"'<>=`]+)"
 
 // autolink returns the length of <https://example.com> and <a@example.com>.
 func (s *scanner) autolink() int {
@@ -168,95 +244,6 @@ func (s *scanner) autolink() int {
 		return 0
 	}
 	return 1 + n + 1
-}
-
-// tagName returns the name of an element at the start of text.
-func tagName(text string) string {
-	n := 0
-	for n < len(text) && (isIdent(text[n]) || n > 0 && oneOf(text[n], ":.-")) {
-		n++
-	}
-	if n == 0 || !isASCIILetter(text[0]) && !isOnlyDigits(text[:n]) {
-		return ""
-	}
-	return text[:n]
-}
-
-// isOnlyDigits says whether a name is a number: <0>…</0> is how some libraries mark
-// the parts of a message.
-func isOnlyDigits(name string) bool { return strings.Trim(name, "0123456789") == "" }
-
-// attributes goes over the attributes of a tag from byte i on and returns where the
-// tag ends: 0 where it does not look like one. closed is whether it ends in />.
-func attributes(text string, i int, end bool) (size int, closed bool) {
-	if value := attributeValue(text, i); value > i && !end { // <color=red>, of rich text in games
-		i = value
-	}
-	for {
-		start := i
-		for i < len(text) && oneOf(text[i], " \t\r\n\f") {
-			i++
-		}
-		switch {
-		case i == len(text):
-			return 0, false
-		case text[i] == '>':
-			return i + 1, false
-		case strings.HasPrefix(text[i:], "/>"):
-			return i + 2, true
-		case i == start || end: // an attribute needs a space, and end tags have none
-			return 0, false
-		}
-		if i = attribute(text, i); i == 0 {
-			return 0, false
-		}
-	}
-}
-
-// attribute returns where the attribute that starts at i ends, 0 where none does.
-func attribute(text string, i int) int {
-	start := i
-	for i < len(text) && (isIdent(text[i]) || oneOf(text[i], ":.-@#*()[]")) {
-		i++
-	}
-	name := text[start:i]
-	if name == "" || i == len(text) {
-		return 0
-	}
-	if text[i] != '=' {
-		if booleanAttributes[strings.ToLower(name)] {
-			return i
-		}
-		return 0
-	}
-	return max(0, attributeValue(text, i))
-}
-
-// attributeValue returns where the value ends whose = is at i: i where there is no =, and
-// -1 where no value is behind it.
-func attributeValue(text string, i int) int {
-	if i >= len(text) || text[i] != '=' {
-		return i
-	}
-	i++
-	if i < len(text) && oneOf(text[i], `"'`) {
-		end := strings.IndexByte(text[i+1:], text[i])
-		if end < 0 {
-			return -1
-		}
-		return i + 1 + end + 1
-	}
-	start := i
-	for i < len(text) && text[i] > ' ' && !oneOf(text[i], "\"'<>=`") {
-		i++
-	}
-	if i == start {
-		return -1
-	}
-	if text[i-1] == '/' && i < len(text) && text[i] == '>' {
-		i-- // <br class=x/> is read as closed in itself
-	}
-	return i
 }
 
 // booleanAttributes are the ones that need no value.
@@ -295,7 +282,7 @@ func (s *scanner) entity() int {
 	return len(reference)
 }
 
-// What documents about HTML write. Tables of constants: they are never changed.
+// What documents about HTML write.
 var (
 	escapedReference = regexp.MustCompile(`^&amp;#?\w+;`)
 	escapedTag       = regexp.MustCompile(`^&lt;(?:/?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+=(?:"[^"<>&]*"|'[^'<>&]*'|&quot;[^"<>&]*&quot;))*\s*/?|!--[^<>&]*--)(?:&gt;|>)`)

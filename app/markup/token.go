@@ -12,11 +12,11 @@ type htmlToken struct {
 	kind       html.TokenType
 	name       string // of a tag, in HTML in lower case
 	opaque     bool   // a start tag whose element is not to be translated
-	partner    int    // the number of the end tag of a start tag, 0 where there is none
+	partner    int    // the number of the end tag of a start tag, 0 without one
 }
 
 // pairName is the name by which the start tag and the end tag of an element know
-// each other, "" where they are none.
+// each other, "" for other tokens.
 func (t htmlToken) pairName() string {
 	if t.kind == html.StartTagToken || t.kind == html.EndTagToken {
 		return t.name

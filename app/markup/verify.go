@@ -20,47 +20,21 @@ func (s Sentence) Verify(translation string) (string, error) {
 		}
 		return s.format.Escape(translation), nil
 	}
-	waiting := map[string][]int{} // spans by their text
-	total := 0
+	// The sentence counts as masked, with each span as its own marker.
+	m := Masked{sentence: s, to: len(s.Text), last: len(s.Spans)}
+	waiting := map[string][]int{} // numbers of groups by their text
 	for i, span := range s.Spans {
 		if !span.Kind.isSoft() {
-			waiting[s.spanText(i)] = append(waiting[s.spanText(i)], i)
-			total++
+			m.groups = append(m.groups, group{first: i, last: i + 1, start: span.Start, end: span.End})
+			waiting[s.spanText(i)] = append(waiting[s.spanText(i)], len(m.groups))
 		}
 	}
-	a := assembly{sentence: s}
-	var found []mark
-	at, strange := 0, 0
-	t := Parse(translation, s.format)
-	for i, span := range t.Spans {
-		queue, known := waiting[t.spanText(i)]
-		if span.Kind.isSoft() {
-			continue
-		}
-		switch {
-		case len(queue) > 0:
-			waiting[t.spanText(i)] = queue[1:]
-			a.text(translation[at:span.Start], loose, loose)
-			a.span(queue[0])
-			at = span.End
-			found = append(found, mark{start: span.Start, end: span.End})
-		case known || isStrange(span.Kind, t.spanText(i)):
-			strange++
-		}
-	}
-	if missing := total - len(found); missing+strange > 0 {
+	found, surplus := s.search(translation, waiting)
+	if missing := len(m.groups) - len(found); missing+surplus > 0 {
 		return "", fmt.Errorf("%w: of %d spans %d are missing, and %d came in that were not in the sentence, or once more",
-			ErrLost, total, missing, strange)
+			ErrLost, len(m.groups), missing, surplus)
 	}
-	a.text(translation[at:], loose, loose)
-	source, rest := s.withoutMarkup(), cutOut(translation, found)
-	if err := s.compareSigns(source, rest); err != nil {
-		return "", err
-	}
-	if err := compareNumbers(source, rest, s.from, s.to); err != nil {
-		return "", err
-	}
-	return a.result()
+	return m.assemble(found, translation)
 }
 
 // markers counts what looks like a marker that no text has by chance.
@@ -74,36 +48,39 @@ func markers(text string) int {
 	return count
 }
 
-// withoutMarkup is the text with only its numbers and signs left of its spans.
-func (s Sentence) withoutMarkup() string {
-	var cut []mark
-	for _, span := range s.Spans {
-		if !span.Kind.isSoft() {
-			cut = append(cut, mark{start: span.Start, end: span.End})
+// search finds the spans in a part of a translation that are waited for. It counts those
+// that should not be there: known ones that are repeated, and those that are never written by chance.
+func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
+	t := Parse(translation, s.format)
+	for i, span := range t.Spans {
+		if span.Kind.isSoft() {
+			continue
+		}
+		text := t.spanText(i)
+		switch numbers, known := waiting[text]; {
+		case len(numbers) > 0:
+			found = append(found, mark{span.Start, span.End, numbers[0]})
+			waiting[text] = numbers[1:]
+		case known || neverByChance(span.Kind, text):
+			surplus++
 		}
 	}
-	return cutOut(s.Text, cut)
+	return found, surplus
 }
 
-// strangers counts the spans in a part of a translation, which should have none of
-// them: those of the sentence once more, and those that nobody writes by chance.
-func (s Sentence) strangers(text string) int {
-	known := map[string]bool{}
+// unexpected counts the spans in a part of a translation that should have none.
+func (s Sentence) unexpected(translation string) int {
+	known := map[string][]int{}
 	for i, span := range s.Spans {
 		if !span.Kind.isSoft() {
-			known[s.spanText(i)] = true
+			known[s.spanText(i)] = nil
 		}
 	}
-	t, count := Parse(text, s.format), 0
-	for i, span := range t.Spans {
-		if !span.Kind.isSoft() && (known[t.spanText(i)] || isStrange(span.Kind, t.spanText(i))) {
-			count++
-		}
-	}
-	return count
+	_, surplus := s.search(translation, known)
+	return surplus
 }
 
-// isStrange says whether a span in a translation cannot have come by chance.
-func isStrange(kind Kind, text string) bool {
+// neverByChance says whether a span in a translation cannot have come by chance.
+func neverByChance(kind Kind, text string) bool {
 	return kind == Placeholder || kind == Tag || kind == Email || kind == URL && strings.Contains(text, "://")
 }

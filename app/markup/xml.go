@@ -46,7 +46,7 @@ func startsTag(text string) bool {
 const cdata = "<![CDATA["
 
 // xmlTag reads the tag, the comment or the section that text starts with. Its end is 0
-// where there is none.
+// where it has none.
 func xmlTag(text string) htmlToken {
 	for _, section := range [...]struct {
 		start, end string

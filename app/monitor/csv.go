@@ -33,7 +33,7 @@ func columns() []column {
 		{"request", "µs that the answered requests took; over count it is the mean", micro(answering)},
 		{"up", "1, or 0 where the server did not answer: then only error is there", func(r *Row) string { return truth(r.Err == nil) }},
 		{"ready", "1 where the server takes new requests", now(ready)},
-		{"restarted", "1 where the server began anew in the interval: the differences are since then", func(r *Row) string {
+		{"restarted", "1 where the server began again in the interval: the differences are since then", func(r *Row) string {
 			if r.Err != nil {
 				return ""
 			}
@@ -66,7 +66,7 @@ func columns() []column {
 		{"queue_sentences", "sentences that wait, now", now(waitingSentences)},
 		{"queue_tokens", "source tokens that wait, now", now(waitingTokens)},
 		{"queue_wait", "µs that what waits will take", func(r *Row) string { return micros(r.levels[waitingTime]) }},
-		{"batch_rows", "rows of the steps at hand, of all workers", now(rows)},
+		{"batch_rows", "rows of the current step, of all workers", now(rows)},
 		{"workers", "copies of the model", now(workers)},
 		{"cache_hits", "translations that were in the cache", count(cacheHits)},
 		{"cache_misses", "look-ups that found none", count(cacheMisses)},

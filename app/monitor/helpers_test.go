@@ -116,7 +116,7 @@ func (s *service) work() {
 	s.cpu += 1.5
 }
 
-// restart begins the service anew.
+// restart begins the service again.
 func (s *service) restart() {
 	fresh := newService()
 	fresh.took, fresh.started = s.took, s.started+100

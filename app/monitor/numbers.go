@@ -56,7 +56,7 @@ const (
 	waitingSentences              //
 	waitingTokens                 // of these sentences
 	waitingTime                   // seconds that what waits will take
-	rows                          // of the steps at hand
+	rows                          // of the current step
 	workers                       // copies of the model
 	memory                        // bytes that the process has in memory
 	started                       // when the process began, in Unix seconds

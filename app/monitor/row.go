@@ -12,7 +12,7 @@ type Row struct {
 	Server string
 	// Err says why the server did not answer, in a line; nothing else is known then.
 	Err error
-	// Restarted is set where the server began anew between the polls. The differences
+	// Restarted is set where the server began again between the polls. The differences
 	// are those since then.
 	Restarted bool
 	// Seconds is the time between the polls: more than an interval where the server did

@@ -70,7 +70,7 @@ func parse(text string) (families map[string]*dto.MetricFamily, err error) {
 	return families, nil
 }
 
-// restartedSince says whether the server began anew between an earlier sample and s.
+// restartedSince says whether the server began again between an earlier sample and s.
 func (s *sample) restartedSince(earlier *sample) bool {
 	// The start is derived from the machine's time of boot, which moves by a second
 	// when its clock is set.

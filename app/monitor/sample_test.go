@@ -95,10 +95,10 @@ func TestRestarts(t *testing.T) {
 		{"nothing happened", func(*service) {}, false, 0},
 		{"work", (*service).work, false, 8},
 		{"the clock was set", func(s *service) { s.started++ }, false, 0},
-		{"began anew", (*service).restart, true, 0},
-		{"began anew and worked", func(s *service) { s.restart(); s.work() }, true, 8},
-		{"began anew and did more than before", func(s *service) { s.restart(); s.work(); s.work() }, true, 16},
-		{"began anew at once", func(s *service) { s.restart(); s.started -= 100 }, true, 0},
+		{"began again", (*service).restart, true, 0},
+		{"began again and worked", func(s *service) { s.restart(); s.work() }, true, 8},
+		{"began again and did more than before", func(s *service) { s.restart(); s.work(); s.work() }, true, 16},
+		{"began again at once", func(s *service) { s.restart(); s.started -= 100 }, true, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newService().load()

@@ -18,7 +18,7 @@ import (
 const metricsPath = "/metrics"
 
 // Targets says which servers there are. What [Targets.File] and [Targets.Resolve] name
-// is looked at anew at each poll; while that fails, the servers are those of before.
+// is looked up again at each poll; while that fails, the servers are those of before.
 type Targets struct {
 	// Servers are http or https URLs, host:port or only a host. A URL without a path is
 	// that of a server, and its metrics are at /metrics.

@@ -114,7 +114,8 @@ func TestDocumentOfAService(t *testing.T) {
 	assert.Equal(t, 8., doc.schema("Options", "properties", "beams", "maximum"))
 	assert.Equal(t, 200., doc.schema("Options", "properties", "maxLength", "maximum"))
 	assert.Equal(t, []any{"en", "fr", "ja"}, doc.schema("Language", "enum"))
-	assert.Equal(t, []any{"auto", "en", "fr", "ja"}, doc.schema("SourceLanguage", "enum"))
+	assert.Equal(t, []any{"auto", "en", "fr", "ja"}, doc.schema("SourceLanguage", "examples"))
+	assert.Equal(t, []any{"en", "fr", "ja"}, doc.schema("TargetLanguage", "examples"))
 	assert.Equal(t, map[string]any{}, doc.at("security").([]any)[0], "no key is needed")
 }
 
@@ -124,9 +125,10 @@ func TestDocumentBeforeTheModelIsLoaded(t *testing.T) {
 	doc := treeOf(t, d)
 	assert.Equal(t, map[string]any{"records": 4., "characters": 50., "bodyBytes": 2000.}, doc.at("x-limits"))
 	assert.Equal(t, 50., doc.schema("Record", "properties", "text", "maxLength"))
-	for _, name := range []string{"Language", "SourceLanguage"} {
+	for _, name := range []string{"Language", "SourceLanguage", "TargetLanguage"} {
 		assert.Equal(t, "string", doc.schema(name, "type"))
 		assert.NotContains(t, doc.schema(name), "enum")
+		assert.NotContains(t, doc.schema(name), "examples")
 	}
 	assert.NotContains(t, doc.schema("Options", "properties", "beams"), "maximum")
 }
@@ -137,7 +139,7 @@ func TestDocumentWithoutDetection(t *testing.T) {
 	m := loaded()
 	m.Detects = false
 	require.NoError(t, d.Ready(m))
-	assert.Equal(t, []any{"en", "fr", "ja"}, treeOf(t, d).schema("SourceLanguage", "enum"))
+	assert.Equal(t, []any{"en", "fr", "ja"}, treeOf(t, d).schema("SourceLanguage", "examples"))
 }
 
 func TestDocumentWhereKeysAreNeeded(t *testing.T) {

@@ -27,7 +27,7 @@ func (c *cell) abbreviated(e ending) bool {
 		last := lastRune(strings.TrimRightFunc(before, blank))
 		return !unicode.IsDigit(last) && !strings.ContainsRune("IVXІХ", last)
 	case kind == either, acronym(word):
-		return c.rules.starters != nil && !c.starter(e.next)
+		return len(c.rules.starters) > 0 && !c.starter(e.next)
 	case initial(token):
 		first := strings.IndexFunc(before, wordly) < 0
 		next, _ := firstWord(c.text[e.next:])
@@ -52,7 +52,7 @@ func (c *cell) starter(i int) bool {
 	return c.rules.starters[strings.ToLower(word)]
 }
 
-// longWord says whether a word is none that may be an abbreviation: it is not short, and
+// longWord says whether a word is too long for an abbreviation: it is not short, and
 // does not end in three consonants as "Hauptstr" and "Abschn" do.
 func longWord(token string) bool {
 	const least = 4 // letters

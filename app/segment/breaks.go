@@ -119,7 +119,7 @@ func (c *cell) breaksBehindMark(e ending, standard bool) bool {
 	case c.isName(e):
 		return !small(e.first) && c.starter(e.next)
 	}
-	return standard || c.afresh(e)
+	return standard || c.startsNew(e)
 }
 
 // breaksBehindDots decides for full stops and ellipses.
@@ -136,7 +136,7 @@ func (c *cell) breaksBehindDots(e ending, standard bool) bool {
 		return false
 	case e.tail == e.stop && unicode.IsDigit(e.first):
 		return c.breaksBeforeNumber(e, standard)
-	case standard, c.afresh(e), strings.HasPrefix(c.text[e.next:], "."):
+	case standard, c.startsNew(e), strings.HasPrefix(c.text[e.next:], "."):
 		return true
 	}
 	return false
@@ -161,15 +161,15 @@ func (c *cell) dots(e ending) (start, n int) {
 		start -= 2
 		n++
 	}
-	if n < 3 { // the full stop of "etc. ." is none of an ellipsis
+	if n < 3 { // the full stop of "etc. ." is not part of an ellipsis
 		return e.start, utf8.RuneCountInString(c.text[e.start:e.stop])
 	}
 	return start, n
 }
 
-// afresh says whether what follows starts so that something must have ended: with a
+// startsNew says whether what follows starts so that something must have ended: with a
 // dash and a capital, as in dialogues, or with a capital behind an emoticon.
-func (c *cell) afresh(e ending) bool {
+func (c *cell) startsNew(e ending) bool {
 	if !unicode.IsUpper(e.first) {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 // sentence are left out: give as many as there are sentences.
 //
 // Everything between sentences comes back as it was, except for the spaces between
-// two sentences of a line, where from and to (codes of M2M100) are written
+// two sentences of a line, where from and to (codes of languages) are written
 // differently: where a language without spaces has none, a space comes in, and a
 // single space goes where Chinese or Japanese follows a mark of its own.
 //
@@ -66,9 +66,9 @@ const (
 // spacingOf is the spacing of a language's usual script.
 func spacingOf(lang string) spacing {
 	switch lang {
-	case "zh", "ja":
+	case "zh", "ja", "yue":
 		return noSpaces
-	case "th", "lo", "km", "my":
+	case "th", "lo", "km", "my", "shn", "bo", "dz":
 		return betweenSentences
 	}
 	return betweenWords

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,99 +52,62 @@ func circled(r rune) bool {
 	return r >= 0x2460 && r <= 0x24FF || r >= 0x2776 && r <= 0x2793 || r >= 0x3251 && r <= 0x325F
 }
 
-// label is what numbers an item of a list.
-type label int
-
-const (
-	none   label = iota
-	number       // 1, 12, 1.2.3, １
-	single       // a, б
-	roman        // iv, IV
-	han          // 一, 十二
-)
-
-// readLabel reads the label that s starts with.
-func readLabel(s string) (kind label, end int) {
-	if end = skip(s, 0, unicode.IsDigit); end > 0 {
-		if utf8.RuneCountInString(s[:end]) > 3 { // a year, or an amount
-			return none, 0
-		}
-		for { // 1.2.3
-			if end+1 >= len(s) || s[end] != '.' {
-				return number, end
-			}
-			next := skip(s, end+1, unicode.IsDigit)
-			if next == end+1 {
-				return number, end
-			}
-			end = next
-		}
-	}
-	if end = skip(s, 0, func(r rune) bool { return strings.ContainsRune("一二三四五六七八九十百", r) }); end > 0 {
-		return han, end
-	}
-	end = skip(s, 0, unicode.IsLetter)
-	switch n := utf8.RuneCountInString(s[:end]); {
-	case end == 0 || n > 5:
-		return none, 0
-	case n == 1 && alphabetic(lastRune(s[:end])):
-		return single, end
-	case n > 1 && (romanNumeral(s[:end]) || romanNumeral(strings.ToUpper(s[:end])) && s[:end] == strings.ToLower(s[:end])):
-		return roman, end
-	}
-	return none, 0
-}
+// label is what numbers an item of a list, in brackets or with a sign behind it: a number
+// that is no year ("1", "1.2.3", "１"), a Chinese number, or letters.
+var label = regexp.MustCompile(`^([(（]?)(?:(\p{Nd}{1,3}(?:\.\p{Nd}+)*)|([一二三四五六七八九十百]+)|(\pL{1,5}))([)）.．、])`)
 
 // numbered is the length of a marker such as "1.", "1)", "(1)", "1.)", "a)", "(iv)",
 // "一、", "（一）", or 0.
 func numbered(s string, rules *rules) int {
-	_, i := decode(s, 0)
-	open := s[:i] == "(" || s[:i] == "（"
-	if !open {
-		i = 0
-	}
-	kind, n := readLabel(s[i:])
-	if kind == none {
+	const longest = 64 // bytes of a label
+	m := label.FindStringSubmatch(s[:min(len(s), longest)])
+	if m == nil {
 		return 0
 	}
-	name := s[i : i+n]
-	i += n
-	suffix, w := decode(s, i)
-	i += w
-	switch suffix {
-	case ')', '）':
-		if spaceAt(s, i) || suffix == '）' || wideAt(s, i) {
+	open, number, han, letters, suffix, i := m[1] != "", m[2], m[3], m[4], m[5], len(m[0])
+	if letters != "" && !countsItems(letters) {
+		return 0
+	}
+	switch {
+	case suffix == ")" || suffix == "）":
+		if spaceAt(s, i) || suffix == "）" || wideAt(s, i) {
 			return i
 		}
-	case '.', '．', '、':
-		if !open && s[i:] != "" && s[i] == ')' && spaceAt(s, i+1) { // "1.)"
-			return i + 1
-		}
-		if !open && dotted(s, i, kind, name, suffix, rules) {
-			return i
-		}
+	case open:
+	case strings.HasPrefix(s[i:], ")") && spaceAt(s, i+1): // "1.)"
+		return i + 1
+	case han != "" && suffix == "、", number != "" && numberDotted(s, i, suffix, rules), letters != "" && suffix == "." && lettersDotted(s, i, letters, rules):
+		return i
 	}
 	return 0
 }
 
-// dotted says whether the label name with the suffix "." before s[i] is a marker: not
-// so are initials, abbreviations, ordinal numbers and decimals.
-func dotted(s string, i int, kind label, name string, suffix rune, rules *rules) bool {
-	switch kind {
-	case han:
-		return suffix == '、'
-	case number:
-		if suffix != '.' && !digitAt(s, i) || wideAt(s, i) {
-			return true
-		}
-		return spaceAt(s, i) && !rules.ordinal(s[i:])
-	case roman:
-		return suffix == '.' && spaceAt(s, i) && (name != strings.ToUpper(name) || !rules.ordinal(s[i:]))
+// countsItems says whether letters may number an item: a single one, or a Roman number.
+func countsItems(letters string) bool {
+	if utf8.RuneCountInString(letters) == 1 {
+		return alphabetic(lastRune(letters))
 	}
-	// A single letter: "a. First", but not "A. Smith", "p. 55", "z. B.", "e. g.".
+	return romanNumeral(letters) || letters == strings.ToLower(letters) && romanNumeral(strings.ToUpper(letters))
+}
+
+// numberDotted says whether the number with the suffix before s[i] is a marker: not so are
+// ordinal numbers and decimals.
+func numberDotted(s string, i int, suffix string, rules *rules) bool {
+	if suffix != "." && !digitAt(s, i) || wideAt(s, i) {
+		return true
+	}
+	return spaceAt(s, i) && !rules.ordinal(s[i:])
+}
+
+// lettersDotted does so for letters with a full stop: "a. First" and "iv. Fourth", but not
+// "A. Smith", "p. 55", "z. B.", "e. g.".
+func lettersDotted(s string, i int, letters string, rules *rules) bool {
+	if utf8.RuneCountInString(letters) > 1 {
+		return spaceAt(s, i) && (letters != strings.ToUpper(letters) || !rules.ordinal(s[i:]))
+	}
 	at := skip(s, i, blank)
 	next, w := decode(s, at)
-	return suffix == '.' && name >= "a" && name <= "h" && at > i && letter(next) && !strings.HasPrefix(s[at+w:], ".")
+	return letters >= "a" && letters <= "h" && at > i && letter(next) && !strings.HasPrefix(s[at+w:], ".")
 }
 
 func spaceAt(s string, i int) bool {

@@ -1,6 +1,9 @@
 package segment
 
 import (
+	"cmp"
+	_ "embed" // the table
+	"maps"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,7 +15,7 @@ type rules struct {
 	kinds map[string]kind
 	// starters are words that often start a sentence and are hardly ever written with
 	// a capital elsewhere. They are needed where names (or, in German, all nouns) have
-	// capitals and so do not show that a sentence starts. nil says that a capital does.
+	// capitals and so do not show that a sentence starts. None say that a capital does.
 	starters map[string]bool
 	// ordinals says whether "3." is a number that goes on.
 	ordinals ordinals
@@ -52,63 +55,62 @@ func (r *rules) ordinal(rest string) bool {
 
 // rulesOf returns the rules of a language, or those that fit most languages.
 func rulesOf(lang string) *rules {
-	if r, ok := languages[lang]; ok {
+	if r, ok := languages[cmp.Or(lang, "en")]; ok {
 		return r
 	}
-	return international
+	return languages["*"]
 }
 
-// source is how rules are written: words with spaces between them.
-type source struct {
-	titles, counters, either, units, starters, months string
+//go:embed languages.txt
+var languagesTable string
 
-	ordinals ordinals
-	mark     rune
-}
-
-// The rules of the languages. Nothing changes them.
-var (
-	international = compile(source{})
-	languages     = compileAll()
-)
-
-func compileAll() map[string]*rules {
-	all := make(map[string]*rules, len(sources)+len(sameAs))
-	for lang, s := range sources {
-		all[lang] = compile(s)
+// languages are the rules of languages.txt, which says what they are. Nothing changes them.
+var languages = func() map[string]*rules {
+	newRules := func(kinds map[string]kind) *rules {
+		return &rules{kinds: kinds, starters: map[string]bool{}, months: map[string]bool{}}
 	}
-	for lang, other := range sameAs {
-		all[lang] = all[other]
-	}
-	return all
-}
-
-// compile makes rules; those of one language come on top of what is understood
-// everywhere.
-func compile(s source) *rules {
-	r := &rules{kinds: map[string]kind{}, starters: set(s.starters), months: set(s.months), ordinals: s.ordinals, mark: s.mark}
-	for _, list := range []struct {
-		words string
-		kind  kind
-	}{
-		{"mr mrs ms dr prof vs", title}, {"etc inc ltd co corp jr sr a.m p.m ph.d", either}, {"no nr n° tel", counter},
-		{s.titles, title}, {s.counters, counter}, {s.either, either}, {s.units, unit},
-	} {
-		for word := range strings.FieldsSeq(list.words) {
-			r.kinds[word] = list.kind
+	all := map[string]*rules{"*": newRules(map[string]kind{})}
+	for line := range strings.Lines(languagesTable) {
+		if line[0] == '#' {
+			continue
+		}
+		fields := strings.Fields(line)
+		lang, list, words := fields[0], fields[1], fields[2:]
+		if list == "as" {
+			all[lang] = all[words[0]]
+			continue
+		}
+		if all[lang] == nil {
+			all[lang] = newRules(maps.Clone(all["*"].kinds))
+		}
+		for _, word := range words {
+			all[lang].add(list, word)
 		}
 	}
-	return r
-}
-
-// set is nil where there are no words.
-func set(words string) map[string]bool {
-	if words == "" {
-		return nil
-	}
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
-	}
 	return all
+}()
+
+// add adds a word to a list.
+func (r *rules) add(list, word string) {
+	switch list {
+	case "title":
+		r.kinds[word] = title
+	case "counter":
+		r.kinds[word] = counter
+	case "either":
+		r.kinds[word] = either
+	case "unit":
+		r.kinds[word] = unit
+	case "starter":
+		r.starters[word] = true
+	case "month":
+		r.months[word] = true
+	case "mark":
+		r.mark, _ = utf8.DecodeRuneInString(word)
+	case "ordinals":
+		r.ordinals = ordinalsSmall
+		if word == "any" {
+			r.ordinals = ordinalsAny
+		}
+	}
 }

@@ -35,7 +35,7 @@ func hasLetter(s string) bool { return strings.IndexFunc(s, letter) >= 0 }
 func wordly(r rune) bool { return letter(r) || unicode.IsNumber(r) }
 
 // blank says whether a rune shows nothing: white space, controls, marks of direction.
-// The joiners are none: they change how letters look.
+// The joiners do not count: they change how letters look.
 func blank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || r >= 0x200B && !joiner(r) && unicode.Is(unicode.Cf, r)
 }
@@ -70,39 +70,18 @@ func ellipsis(r rune) bool { return r == '…' || r == '‥' }
 
 // closing says whether a rune closes a quotation or bracket, Markdown's included.
 func closing(r rune) bool {
-	switch r {
-	case '"', '\'', ')', ']', '}', '*', '_', '`', '＂', '＇':
-		return true
-	}
-	return r >= utf8.RuneSelf && unicode.In(r, unicode.Pe, unicode.Pf)
+	return strings.ContainsRune("\"')]}*_`＂＇", r) || r >= utf8.RuneSelf && unicode.In(r, unicode.Pe, unicode.Pf)
 }
 
 // opening says whether a rune opens a quotation or bracket or a Spanish sentence.
 func opening(r rune) bool {
-	switch r {
-	case '"', '\'', '(', '[', '{', '*', '_', '`', '¿', '¡', '＂', '＇':
-		return true
-	}
-	return r >= utf8.RuneSelf && unicode.In(r, unicode.Ps, unicode.Pi)
+	return strings.ContainsRune("\"'([{*_`¿¡＂＇", r) || r >= utf8.RuneSelf && unicode.In(r, unicode.Ps, unicode.Pi)
 }
 
-// openBracket says whether a rune opens one of the brackets that are kept together.
-func openBracket(r rune) bool {
-	switch r {
-	case '(', '[', '{', '（', '［', '｛', '「', '『', '【', '〈', '《', '〔':
-		return true
-	}
-	return false
-}
-
-// closeBracket says whether a rune closes one of them.
-func closeBracket(r rune) bool {
-	switch r {
-	case ')', ']', '}', '）', '］', '｝', '」', '』', '】', '〉', '》', '〕':
-		return true
-	}
-	return false
-}
+// openBracket says whether a rune opens one of the brackets that are kept together, and
+// closeBracket whether it closes one.
+func openBracket(r rune) bool  { return strings.ContainsRune("([{（［｛「『【〈《〔", r) }
+func closeBracket(r rune) bool { return strings.ContainsRune(")]}）］｝」』】〉》〕", r) }
 
 func dash(r rune) bool { return r == '-' || r >= '–' && r <= '―' || r == '−' }
 

@@ -16,9 +16,9 @@
 // A line is a unit. Text that is wrapped by hand at 72 columns would gain from
 // joining its lines, but everything else would lose: lists, addresses, subtitles,
 // poems, tables and texts of user interfaces have line ends that mean something,
-// all line ends must come back, and nobody can say where in a translation the line
-// end of the middle of a sentence belongs. Who knows that a text is wrapped says so
-// with [SplitWrapped], and loses the line ends inside of sentences.
+// all line ends must come back, and it is unclear where in a translation the line
+// end of the middle of a sentence belongs. Callers who know that a text is wrapped use
+// [SplitWrapped], and lose the line ends inside of sentences.
 //
 // All functions are safe for concurrent use, take time that is linear in the length
 // of their input, and accept any string: what is not UTF-8 passes through.
@@ -39,7 +39,7 @@ type Piece struct {
 	Sentence bool
 }
 
-// Split cuts a text into pieces. lang is a language code of M2M100, such as "en" or
+// Split cuts a text into pieces. lang is the code of a language, such as "en" or
 // "zh"; where it is "", English is assumed, and where it is
 // unknown, what most languages have in common.
 // The pieces share the memory of the text. An empty text has none.

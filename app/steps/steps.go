@@ -2,7 +2,7 @@
 // instrumented copies of packages import it, so it costs a service nothing.
 package steps
 
-// Count is the number of steps so far: loops entered once more, functions called, and
+// Count is the number of steps so far: turns of loops, functions called, and
 // bytes and elements that the standard library looked at. It is not safe for concurrent use.
 var Count int
 

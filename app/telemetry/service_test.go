@@ -35,7 +35,8 @@ var update = flag.Bool("update", false, "write the golden files")
 // words is a tokenizer of two languages.
 type words struct{}
 
-func (words) Encode(string, string) ([]int64, error) { return []int64{1}, nil }
+func (words) Encode(_, _, _ string) ([]int64, error) { return []int64{1}, nil }
+func (words) Forced(_, _ string) []int64             { return []int64{1} }
 func (words) Decode([]int64) string                  { return "" }
 func (words) LanguageID(string) (id int64, ok bool)  { return 1, true }
 

@@ -95,7 +95,7 @@ func TestRetriesAreBounded(t *testing.T) {
 	got, err := bounded(t, eng, same).Translate(t.Context(), req)
 	require.NoError(t, err)
 	for _, line := range lines {
-		ids, _ := runes{}.Encode("en", line)
+		ids, _ := runes{}.Encode("en", "fr", line)
 		first += len(ids)
 	}
 	assert.Greater(t, tokens, 2*first, "they are tried again")

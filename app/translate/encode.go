@@ -73,7 +73,7 @@ func (w *work) next() (job engine.Job, ok bool, err error) {
 // encode makes ids of a text of a sentence.
 func (w *work) encode(x *sentence, text string) ([]int64, error) {
 	defer func(start time.Time) { w.tokenizing += time.Since(start) }(time.Now())
-	ids, err := w.service.cfg.Tokenizer.Encode(x.pair.from, text)
+	ids, err := w.service.cfg.Tokenizer.Encode(x.pair.from, x.pair.to, text)
 	if err != nil {
 		return nil, fmt.Errorf("encode a sentence of %d bytes: %w", len(text), err)
 	}
@@ -83,7 +83,6 @@ func (w *work) encode(x *sentence, text string) ([]int64, error) {
 // job makes the job that decodes a sentence in its present way. Without ok there is
 // none: the sentence has its outcome, or is to do in another way.
 func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
-	const framing = 2 // the language token and </s>
 	s, text := w.service, x.Text
 	if x.way.masks() {
 		if x.masked, ok = w.mask(x); !ok {
@@ -95,7 +94,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	switch {
 	case err != nil:
 		return job, false, err
-	case len(ids) <= framing: // letters that the tokenizer drops
+	case len(ids) <= s.framing: // letters that the tokenizer drops
 		return job, false, w.settle(x, outcome{text: x.Original()})
 	case len(ids) > s.cfg.Spec.MaxPositions:
 		return job, false, w.splitLong(x)
@@ -106,7 +105,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	}
 	x.source = ids
 	return engine.Job{
-		Source: ids, Prefix: []int64{s.cfg.Spec.DecoderStart, x.pair.target}, Search: x.way.apply(w.search),
+		Source: ids, Prefix: x.pair.prefix, Search: x.way.apply(w.search),
 	}, true, nil
 }
 
@@ -132,7 +131,7 @@ func (s *Service) findStyles() {
 		if !ok {
 			continue
 		}
-		ids, err := s.cfg.Tokenizer.Encode(s.languages[0], masked.Text)
+		ids, err := s.cfg.Tokenizer.Encode(s.languages[0], s.languages[0], masked.Text)
 		if err == nil && strings.TrimSpace(s.cfg.Tokenizer.Decode(ids)) == masked.Text {
 			s.styles = append(s.styles, style)
 		}

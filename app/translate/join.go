@@ -3,6 +3,7 @@ package translate
 import (
 	"strings"
 
+	"dragoman/app/language"
 	"dragoman/app/segment"
 )
 
@@ -27,7 +28,7 @@ func (p parts) join(of *pair) string {
 	for i, x := range p.sentences {
 		translations[i] = x.best.text
 	}
-	return segment.Join(p.pieces, translations, of.from, of.to)
+	return segment.Join(p.pieces, translations, language.Base(of.from), language.Base(of.to))
 }
 
 // add adds the numbers of another outcome, that of a part.

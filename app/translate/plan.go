@@ -3,19 +3,19 @@ package translate
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"dragoman/app/admission"
+	"dragoman/app/language"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
 )
 
 // record is the translation of one record into one language on its way.
 type record struct {
-	number int // in what Translate returns
-	source int // the record's number in the request
+	number int    // in what Translate returns
+	source int    // the record's number in the request
+	to     string // the model's code of the target language
 	result Result
 	pair   *pair
 	blocks []block
@@ -25,7 +25,7 @@ type record struct {
 // pair is from which language into which.
 type pair struct {
 	from, to string
-	target   int64 // the token of the target language
+	prefix   []int64 // tokens that its translations begin with; not to be changed
 }
 
 // block is a part of a record that is translated by itself, such as all of a plain
@@ -65,7 +65,7 @@ type sentence struct {
 type attempts struct {
 	way     way           // how it is decoded now
 	masked  markup.Masked // where the way masks
-	source  []int64       // the ids that are decoded: language token, pieces, </s>
+	source  []int64       // the ids that are decoded
 	decoded int           // tokens that came out last
 
 	queued, computed time.Duration // by all ways together
@@ -92,21 +92,20 @@ func (w *work) plan(ctx context.Context) error {
 	w.records = make([]*record, len(w.req.To)*len(w.req.Records))
 	for i, r := range w.req.Records {
 		var units []unit // cut once for all languages
-		for t, to := range w.req.To {
+		for t, to := range w.to {
 			number := t*len(w.req.Records) + i
-			rec := &record{number: number, source: i,
-				result: Result{Record: r, From: from[i], To: to, Detected: w.req.From == Auto}}
+			rec := &record{number: number, source: i, to: to,
+				result: Result{Record: r, From: from[i], To: w.req.To[t], Detected: w.req.From == Auto}}
 			w.records[number] = rec
 			if from[i] == "" || from[i] == to {
 				continue
 			}
 			if units == nil {
-				units = w.cut(r.Text, from[i])
+				units = w.cut(r.Text, language.Base(from[i]))
 			}
 			name := from[i] + "-" + to
 			if pairs[name] == nil {
-				target, _ := s.cfg.Tokenizer.LanguageID(to)
-				pairs[name] = &pair{from[i], to, target}
+				pairs[name] = &pair{from[i], to, s.prefixOf(from[i], to)}
 			}
 			rec.pair = pairs[name]
 			if err := w.divide(ctx, rec, units); err != nil {
@@ -119,7 +118,7 @@ func (w *work) plan(ctx context.Context) error {
 
 // sources returns the language of each record, "" where none could be detected.
 func (w *work) sources(ctx context.Context) []string {
-	from := slices.Repeat([]string{w.req.From}, len(w.req.Records))
+	from := slices.Repeat([]string{w.from}, len(w.req.Records))
 	if w.req.From != Auto {
 		return from
 	}
@@ -275,7 +274,7 @@ func (w *work) newParts(text markup.Sentence, pieces []segment.Piece, newSentenc
 			continue
 		}
 		if translate && !text.Slice(start, at).Blank() {
-			from, to := trimmed(text.Text, start, at)
+			from, to := text.Trimmed(start, at)
 			p.keep(text.Slice(kept, from))
 			x := newSentence(text.Slice(from, to))
 			p.pieces = append(p.pieces, segment.Piece{Text: x.Text, Sentence: true})
@@ -293,14 +292,6 @@ func (p *parts) keep(text markup.Sentence) {
 	if text.Text != "" {
 		p.pieces = append(p.pieces, segment.Piece{Text: text.Original()})
 	}
-}
-
-// trimmed leaves the white space out at both ends of text[start:end].
-func trimmed(text string, start, end int) (from, to int) {
-	text = text[start:end]
-	to = start + len(strings.TrimRightFunc(text, unicode.IsSpace))
-	from = end - len(strings.TrimLeftFunc(text, unicode.IsSpace))
-	return min(from, to), to
 }
 
 // question is what tells the whole sentences of a request apart.
@@ -326,7 +317,7 @@ func (w *work) whole(rec *record, text markup.Sentence) *sentence {
 
 // newSentence makes a sentence that is to do.
 func (w *work) newSentence(p *pair, parent *sentence, text markup.Sentence) *sentence {
-	text = text.Between(p.from, p.to)
+	text = text.Between(language.Base(p.from), language.Base(p.to))
 	x := &sentence{pair: p, parent: parent, Sentence: text, attempts: &attempts{way: way{mask: unmasked}}}
 	if !w.req.Once && !text.AsIs() {
 		x.way.mask = 0

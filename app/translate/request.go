@@ -30,8 +30,8 @@ type Record struct {
 
 // Request is a list of records to translate from one language into others.
 type Request struct {
-	From     string   // code of a language, or Auto
-	To       []string // codes of languages, one at least
+	From     string   // a language as [language.Find] reads it, or Auto
+	To       []string // languages likewise, one at least
 	Records  []Record
 	Caller   string          // whose share of the engine it takes
 	Priority engine.Priority // of its sentences against those of other requests
@@ -63,9 +63,9 @@ type Limits struct {
 // Result is a record with its translation as the text.
 type Result struct {
 	Record
-	From     string // the language that the text was taken for; "" where nothing could be detected
-	To       string
-	Detected bool // From was detected
+	From     string // the model's code of the language that the text was taken for; "" where nothing could be detected
+	To       string // as the request has it
+	Detected bool   // From was detected
 
 	Segments                   []Segment // what was translated, in the text's order
 	SourceTokens, TargetTokens int       // of all segments

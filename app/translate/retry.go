@@ -3,6 +3,7 @@ package translate
 import (
 	"slices"
 
+	"dragoman/app/language"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
 )
@@ -104,7 +105,7 @@ func (x *sentence) shortened() bool {
 
 // splitFiner translates a sentence in parts. It does nothing where there is only one.
 func (w *work) splitFiner(x *sentence) (split bool, err error) {
-	pieces := segment.Finer(x.Text, x.pair.from)
+	pieces := segment.Finer(x.Text, language.Base(x.pair.from))
 	if len(pieces) == 1 && pieces[0].Text == x.Text {
 		return false, nil
 	}

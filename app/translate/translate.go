@@ -28,8 +28,11 @@ import (
 
 // Tokenizer turns text into token ids and back. It is safe for concurrent use.
 type Tokenizer interface {
-	// Encode returns [language token, pieces, </s>].
-	Encode(lang, text string) ([]int64, error)
+	// Encode returns the source of a translation from one language into another, with
+	// the tokens that stand around the text.
+	Encode(from, to, text string) ([]int64, error)
+	// Forced returns the tokens that such a translation begins with.
+	Forced(from, to string) []int64
 	// Decode returns the text of ids without the special ones.
 	Decode(ids []int64) string
 	// LanguageID returns a language's token.
@@ -89,6 +92,8 @@ type Service struct {
 	cfg       Config
 	languages []string // sorted
 	styles    []int    // of markers that the tokenizer can write, best first
+	framing   int      // tokens of a source that stand around its text
+	prefix    int      // tokens that a translation begins with
 }
 
 // New makes a service. It fails where the tokenizer or the search does not fit the
@@ -101,7 +106,7 @@ func New(cfg Config) (*Service, error) {
 			return nil, fmt.Errorf("the model's language %q is none of the tokenizer's", code)
 		case id >= int64(cfg.Spec.VocabSize):
 			return nil, fmt.Errorf("the tokenizer gives language %q the id %d, but the model's vocabulary ends at %d: "+
-				"vocab.json does not belong to this model", code, id, cfg.Spec.VocabSize-1)
+				"the tokenizer's files do not belong to this model", code, id, cfg.Spec.VocabSize-1)
 		}
 	}
 	if len(cfg.Languages) == 0 {
@@ -123,8 +128,19 @@ func New(cfg Config) (*Service, error) {
 	}
 	cfg.Metrics.know(cfg.Languages)
 	s := &Service{cfg: cfg, languages: slices.Sorted(slices.Values(cfg.Languages))}
+	from, to := s.languages[0], s.languages[len(s.languages)-1]
+	empty, err := cfg.Tokenizer.Encode(from, to, "")
+	if err != nil {
+		return nil, err
+	}
+	s.framing, s.prefix = len(empty), len(s.prefixOf(from, to))
 	s.findStyles()
 	return s, nil
+}
+
+// prefixOf returns the tokens that the decoder is given at first.
+func (s *Service) prefixOf(from, to string) []int64 {
+	return append([]int64{s.cfg.Spec.DecoderStart}, s.cfg.Tokenizer.Forced(from, to)...)
 }
 
 // Languages returns the codes of the languages that the model translates
@@ -186,11 +202,15 @@ func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) 
 // the engine's error, and with yield's. Sentences that were finished all the same stay
 // in the cache, for when the request comes again.
 func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
+	from, to, err := s.languagesOf(req)
+	if err != nil {
+		return err
+	}
 	options, err := s.validate(req)
 	if err != nil {
 		return err
 	}
-	w := &work{service: s, req: req, search: options, yield: yield,
+	w := &work{service: s, req: req, from: from, to: to, search: options, yield: yield,
 		known: make(map[question]*sentence), decoding: make(map[int]*sentence)}
 	w.options = fmt.Sprintf("%+v", w.settings())
 	if err := w.plan(ctx); err != nil {
@@ -203,12 +223,11 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 // and a model that cannot run shows. The cache has no part in it.
 func (s *Service) WarmUp(ctx context.Context) error {
 	from, to := s.languages[0], s.languages[len(s.languages)-1]
-	target, _ := s.cfg.Tokenizer.LanguageID(to)
-	ids, err := s.cfg.Tokenizer.Encode(from, "1")
+	ids, err := s.cfg.Tokenizer.Encode(from, to, "1")
 	if err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
-	job := engine.Job{Source: ids, Prefix: []int64{s.cfg.Spec.DecoderStart, target}, Search: s.cfg.Search}
+	job := engine.Job{Source: ids, Prefix: s.prefixOf(from, to), Search: s.cfg.Search}
 	// Whether the translation is a good one, or ends, does not matter here.
 	if err := s.cfg.Engine.WarmUp(ctx, job); err != nil {
 		return fmt.Errorf("warm-up: %w", err)

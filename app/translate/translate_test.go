@@ -25,10 +25,13 @@ const firstRune = 1000
 
 var languageIDs = map[string]int64{"en": 100, "fr": 101, "ja": 102, "de": 103, "zh": 104}
 
-func (r runes) Encode(lang, text string) ([]int64, error) {
-	ids := []int64{languageIDs[lang]}
+func (r runes) Encode(from, _, text string) ([]int64, error) {
+	ids := []int64{languageIDs[from]}
 	for _, c := range strings.ReplaceAll(text, "\u200b", "") {
 		ids = append(ids, firstRune+int64(c))
+	}
+	if text == "" {
+		return append(ids, 2), nil
 	}
 	return append(ids, 2), r.err
 }
@@ -42,6 +45,8 @@ func (runes) Decode(ids []int64) string {
 	}
 	return text.String()
 }
+
+func (runes) Forced(_, to string) []int64 { return []int64{languageIDs[to]} }
 
 func (runes) LanguageID(code string) (int64, bool) {
 	id, ok := languageIDs[code]
@@ -102,7 +107,7 @@ func (u *upper) translate(job engine.Job) engine.Result {
 	if u.decode != nil {
 		translation, truncated = u.decode(text, job)
 	}
-	tokens, _ := runes{}.Encode("en", translation)
+	tokens, _ := runes{}.Encode("en", "fr", translation)
 	return engine.Result{
 		Result: search.Result{Tokens: tokens[1 : len(tokens)-1], Score: -0.5, Truncated: truncated},
 		Queued: time.Millisecond, Computed: 2 * time.Millisecond,
@@ -354,7 +359,7 @@ func TestTranslateRefuses(t *testing.T) {
 	}{
 		{"source language", from("de", "en"), CodeUnknownLanguage, "fromLang", `"de" is not a language of this model`},
 		{"target language", from("en", ""), CodeUnknownLanguage, "toLang", `"" is not a language of this model`},
-		{"case of a language", from("EN", "fr"), CodeUnknownLanguage, "fromLang", `"EN" is not a language of this model`},
+		{"name of a language", from("English", "fr"), CodeUnknownLanguage, "fromLang", `"English" is not a language of this model`},
 		{"both the same and unknown", from("xx", "xx"), CodeUnknownLanguage, "fromLang", `"xx" is not a language of this model`},
 		{"long language", from(long, "en"), CodeUnknownLanguage, "fromLang", `"` + long[:100] + `…" is not a language of this model`},
 		{"auto without a detector", from("auto", "en"), CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one"},
@@ -384,6 +389,59 @@ func TestTranslateRefuses(t *testing.T) {
 			assert.EqualError(t, err, test.field+": "+test.message)
 			assert.Empty(t, eng.requests)
 		})
+	}
+}
+
+// Languages may be written in other ways than the model's; the answer has those of the
+// request, but for the source.
+func TestTranslateKnowsLanguages(t *testing.T) {
+	eng := &upper{}
+	results, err := service(t, runes{}, eng).Translate(t.Context(), Request{
+		From: "eng_Latn", To: []string{"fr-CA", "JA"}, Records: []Record{{"1", "a"}},
+	})
+	require.NoError(t, err)
+	for i, to := range []string{"fr-CA", "JA"} {
+		assert.Equal(t, "en", results[i].From)
+		assert.Equal(t, to, results[i].To)
+		assert.Equal(t, []int64{100, 'a' + firstRune, 2}, eng.last().Jobs[i].Source)
+		assert.Equal(t, []int64{7, int64(101 + i)}, eng.last().Jobs[i].Prefix)
+	}
+	_, err = service(t, runes{}, eng).Translate(t.Context(), Request{From: "en", To: []string{"fr", "fr-CA"}, Records: []Record{{"1", "a"}}})
+	assert.ErrorContains(t, err, `"fr-CA" is there twice`)
+}
+
+// targetFirst frames sources by the target language, and forces nothing.
+type targetFirst struct{ runes }
+
+func (r targetFirst) Encode(_, to, text string) ([]int64, error) { return r.runes.Encode(to, "", text) }
+
+func (targetFirst) Forced(string, string) []int64 { return nil }
+
+// Where a source depends on the target language, equal texts into two languages are two
+// sentences, in the engine as in the cache.
+func TestSourceThatDependsOnTheTarget(t *testing.T) {
+	kept, err := cache.New(cache.Config{Bytes: 1 << 20})
+	require.NoError(t, err)
+	cfg := config(targetFirst{}, nil)
+	cfg.Cache, cfg.Model = kept, "m"
+	for range 2 { // the second time from the cache
+		eng := &upper{}
+		cfg.Engine = eng
+		s, err := New(cfg)
+		require.NoError(t, err)
+		results, err := s.Translate(t.Context(), Request{From: "en", To: []string{"fr", "ja"}, Records: []Record{{"1", "a"}, {"2", "a"}},
+			Options: Options{MaxLength: 2}})
+		require.NoError(t, err)
+		assert.Len(t, results, 4)
+		if results[0].Cached {
+			assert.Empty(t, eng.requests)
+			continue
+		}
+		require.Len(t, eng.last().Jobs, 2)
+		for i, job := range eng.last().Jobs {
+			assert.Equal(t, []int64{int64(101 + i), 'a' + firstRune, 2}, job.Source)
+			assert.Equal(t, []int64{7}, job.Prefix)
+		}
 	}
 }
 

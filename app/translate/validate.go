@@ -7,15 +7,13 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"dragoman/app/language"
 	"dragoman/model/search"
 )
 
-// validate checks all of a request that can be checked without the tokenizer and
-// returns the settings that its sentences are decoded with.
+// validate checks all of a request but its languages that can be checked without the
+// tokenizer and returns the settings that its sentences are decoded with.
 func (s *Service) validate(req Request) (search.Options, error) {
-	if err := s.validateLanguages(req); err != nil {
-		return search.Options{}, err
-	}
 	if n := len(req.Records) * len(req.To); n > s.cfg.MaxRecords {
 		return search.Options{}, invalid(CodeTooManyRecords, "records", "%d records × %d languages, at most %d translations are allowed: send several requests",
 			len(req.Records), len(req.To), s.cfg.MaxRecords)
@@ -35,40 +33,46 @@ func (s *Service) validate(req Request) (search.Options, error) {
 	return s.searchOptions(req.Options)
 }
 
-func (s *Service) validateLanguages(req Request) error {
-	switch {
-	case req.From == Auto && s.cfg.Detector == nil:
-		return invalid(CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one")
-	case req.From != Auto && !slices.Contains(s.languages, req.From):
-		return invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(req.From))
-	case len(req.To) == 0:
-		return invalid(CodeUnknownLanguage, "toLang", "no language to translate into: name one")
+// languagesOf returns the model's codes of a request's languages; from may be Auto.
+func (s *Service) languagesOf(req Request) (from string, to []string, err error) {
+	from, ok := req.From, true
+	if from != Auto {
+		from, ok = language.Find(s.languages, req.From)
 	}
-	for i, to := range req.To {
+	switch {
+	case from == Auto && s.cfg.Detector == nil:
+		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one")
+	case !ok:
+		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(req.From))
+	case len(req.To) == 0:
+		return "", nil, invalid(CodeUnknownLanguage, "toLang", "no language to translate into: name one")
+	}
+	for i, name := range req.To {
 		field := "toLang"
 		if len(req.To) > 1 {
 			field = fmt.Sprintf("toLangs[%d]", i)
 		}
+		code, ok := language.FindTarget(s.languages, name)
 		switch {
-		case !slices.Contains(s.languages, to):
-			return invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quote(to))
-		case slices.Contains(req.To[:i], to):
-			return invalid(CodeInvalidOption, field, "%s is there twice", quote(to))
+		case !ok:
+			return "", nil, invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quote(name))
+		case slices.Contains(to, code):
+			return "", nil, invalid(CodeInvalidOption, field, "%s is there twice", quote(name))
 		}
+		to = append(to, code)
 	}
-	return nil
+	return from, to, nil
 }
 
 // searchOptions returns the service's settings with a request's changes.
 func (s *Service) searchOptions(o Options) (search.Options, error) {
 	options, limits := s.cfg.Search, s.cfg.Limits
-	const prefix = 2 // decoder start and target language; one more token is the least translation
 	switch {
 	case o.Beams < 0 || o.Beams > limits.Beams:
 		return options, invalid(CodeInvalidOption, "options.beams", "beams is %d: use 1 to %d", o.Beams, limits.Beams)
-	case o.MaxLength != 0 && (o.MaxLength <= prefix || o.MaxLength > limits.MaxLength):
+	case o.MaxLength != 0 && (o.MaxLength <= s.prefix || o.MaxLength > limits.MaxLength):
 		return options, invalid(CodeInvalidOption, "options.maxLength", "maxLength is %d: use %d to %d",
-			o.MaxLength, prefix+1, limits.MaxLength)
+			o.MaxLength, s.prefix+1, limits.MaxLength)
 	}
 	if o.Beams > 0 {
 		options.Beams = o.Beams

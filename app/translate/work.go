@@ -16,6 +16,8 @@ import (
 type work struct {
 	service *Service
 	req     Request
+	from    string   // the model's code of the source language, or Auto
+	to      []string // those of the target languages
 	search  search.Options
 	options string // all that a translation depends on beside its text, languages and model
 	yield   func(i int, r Result) error
@@ -158,6 +160,8 @@ func (w *work) finish(rec *record) error {
 		}
 		return nil
 	}
-	w.service.cfg.Metrics.Count(w.req.Records[rec.source].Text, r)
+	counted := r
+	counted.To = rec.to
+	w.service.cfg.Metrics.Count(w.req.Records[rec.source].Text, counted)
 	return w.yield(rec.number, r)
 }

@@ -72,7 +72,7 @@ func TestPageKeepsToThePolicy(t *testing.T) {
 	site, err := New()
 	require.NoError(t, err)
 	seen, ids := map[string]int{}, map[string]bool{}
-	walk(t, []byte(bodyOf(t, site.page)), func(element xml.StartElement, text string) {
+	walk(t, []byte(bodyOf(t, site.page.Load())), func(element xml.StartElement, text string) {
 		name := element.Name.Local
 		seen[name]++
 		attrs := attributes(element)
@@ -127,7 +127,7 @@ var (
 func TestAssetsKeepToThePolicy(t *testing.T) {
 	site, err := New()
 	require.NoError(t, err)
-	page := bodyOf(t, site.page)
+	page := bodyOf(t, site.page.Load())
 	imported := map[string]bool{}
 	for name, asset := range site.assets {
 		body := strings.ReplaceAll(bodyOf(t, asset), "http://www.w3.org/2000/svg", "")

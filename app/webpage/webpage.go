@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 
@@ -39,12 +40,12 @@ const (
 //go:embed page
 var embedded embed.FS
 
-// Site is the page and its assets. It does not change after [New], so it is safe
-// for concurrent use.
+// Site is the page and its assets. It is safe for concurrent use.
 type Site struct {
-	version string // hash of all assets, a part of their addresses
-	page    *webfile.File
-	assets  map[string]*webfile.File // by name, as in main.js
+	version  string // hash of all assets, a part of their addresses
+	template *template.Template
+	page     atomic.Pointer[webfile.File]
+	assets   map[string]*webfile.File // by name, as in main.js
 }
 
 // New makes the site from the files in the binary. They are hashed and compressed
@@ -80,26 +81,29 @@ func newSite(files fs.FS) (*Site, error) {
 		_, _ = all.Write(body) // hashes do not fail
 	}
 	s.version = hex.EncodeToString(all.Sum(nil)[:8])
-	s.page, err = renderPage(files, "assets/"+s.version)
-	if err != nil {
+	if s.template, err = template.ParseFS(files, indexFile); err != nil {
 		return nil, fmt.Errorf("web page: %w", err)
 	}
-	return s, nil
+	return s, s.Ready("")
 }
 
-// renderPage fills the address of the assets into index.html. The address is
-// relative, so that the page also works below a prefix of a proxy.
-func renderPage(files fs.FS, assets string) (*webfile.File, error) {
-	const name = "index.html"
-	page, err := template.ParseFS(files, name)
-	if err != nil {
-		return nil, err
-	}
+const indexFile = "index.html"
+
+// Ready shows a note about the model on the page, or none.
+func (s *Site) Ready(note string) error {
+	// The address of the assets is relative, so that the page also works below a prefix
+	// of a proxy.
+	values := struct{ Assets, Note string }{"assets/" + s.version, note}
 	var body bytes.Buffer
-	if err := page.Execute(&body, struct{ Assets string }{assets}); err != nil {
-		return nil, err
+	if err := s.template.Execute(&body, values); err != nil {
+		return fmt.Errorf("web page: %w", err)
 	}
-	return newFile(name, body.Bytes())
+	page, err := newFile(indexFile, body.Bytes())
+	if err != nil {
+		return fmt.Errorf("web page: %w", err)
+	}
+	s.page.Store(page)
+	return nil
 }
 
 // newFile makes a file of the page. It fails on kinds of files that the page has none of.
@@ -125,7 +129,7 @@ func newFile(name string, body []byte) (*webfile.File, error) {
 // [webfile.PrefersHTML]).
 func (s *Site) Page(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
-	s.serve(c, s.page, revalidate)
+	s.serve(c, s.page.Load(), revalidate)
 }
 
 // Asset makes the handler of the page's files, for GET and HEAD of [AssetsPath]. notFound

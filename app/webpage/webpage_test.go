@@ -146,7 +146,7 @@ func TestVersionFollowsTheFiles(t *testing.T) {
 		files["index.html"] = &fstest.MapFile{Data: []byte(`<script src="{{.Assets}}/a.js"></script>`)}
 		site, err := newSite(files)
 		require.NoError(t, err)
-		assert.Equal(t, `<script src="assets/`+site.version+`/a.js"></script>`, bodyOf(t, site.page))
+		assert.Equal(t, `<script src="assets/`+site.version+`/a.js"></script>`, bodyOf(t, site.page.Load()))
 		return site
 	}
 	file := func(body string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(body)} }
@@ -187,4 +187,15 @@ func TestSize(t *testing.T) {
 	}
 	t.Logf("%d bytes as they are sent, in %d files", sent, len(site.assets)+1)
 	assert.Less(t, sent, 32<<10)
+}
+
+func TestReadyShowsTheNote(t *testing.T) {
+	site, err := New()
+	require.NoError(t, err)
+	const note = "Everyday sentences only; a < b."
+	assert.NotContains(t, bodyOf(t, site.page.Load()), "Everyday")
+	require.NoError(t, site.Ready(note))
+	assert.Contains(t, bodyOf(t, site.page.Load()), "Everyday sentences only; a &lt; b.")
+	require.NoError(t, site.Ready(""))
+	assert.NotContains(t, bodyOf(t, site.page.Load()), "Everyday")
 }

@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,8 +15,9 @@ import (
 	"dragoman/model"
 	"dragoman/model/bundled"
 	"dragoman/model/checkpoint"
+	"dragoman/model/export"
+	"dragoman/model/family"
 	"dragoman/model/hub"
-	"dragoman/tokenizer"
 )
 
 // source is where a model comes from.
@@ -84,7 +86,7 @@ func (p *Preparer) download(out string) string {
 func bundledSource() (source, error) {
 	version, err := bundled.Version()
 	return source{
-		name: "bundled", version: version, languages: bundled.Languages(),
+		name: bundled.Source, version: version, languages: bundled.Languages(),
 		fetch: func(_ context.Context, _, work string) (string, string, error) {
 			return work, version, bundled.WriteTo(work)
 		},
@@ -132,28 +134,32 @@ func fingerprint(dir string) (string, error) {
 	return "files-" + hex.EncodeToString(h.Sum(nil))[:12], nil
 }
 
-// inspect checks that the checkpoint's tokenizer and sizes fit together and says
-// which languages and precision to export.
-func (p *Preparer) inspect(dir string, s source) (languages []string, precision model.Precision, err error) {
+// inspect checks that the checkpoint's tokenizer and sizes fit together and says how
+// to export it.
+func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error) {
 	spec, err := checkpoint.ReadSpec(dir)
 	if err != nil {
-		return nil, "", err
+		return opts, err
 	}
-	tok, err := tokenizer.Open(dir)
+	f, err := family.Recognize(family.Folder(dir), p.cfg.Family)
 	if err != nil {
-		return nil, "", err
+		return opts, err
+	}
+	tok, err := f.Tokenizer(dir)
+	if err != nil {
+		return opts, err
 	}
 	if tok.Size() > spec.VocabSize {
-		return nil, "", fmt.Errorf("%s: the tokenizer has %d tokens, the model's vocab_size is %d: these files do not belong together",
+		return opts, fmt.Errorf("%s: the tokenizer has %d tokens, the model's vocab_size is %d: these files do not belong together",
 			dir, tok.Size(), spec.VocabSize)
 	}
-	if languages = s.languages; languages == nil {
-		languages = tok.Languages()
+	opts = export.Options{
+		Precision: cmp.Or(p.cfg.Precision, auto(spec)), Source: s.name, Family: f.Name, Languages: s.languages,
 	}
-	if precision = p.cfg.Precision; precision == "" {
-		precision = auto(spec)
+	if opts.Languages == nil {
+		opts.Languages = tok.Languages()
 	}
-	return languages, precision, nil
+	return opts, nil
 }
 
 // auto is the best precision for a CPU.

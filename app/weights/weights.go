@@ -28,6 +28,7 @@ type Config struct {
 	Cache       string // folder for exports that have no folder named
 	// Precision of the export; "" lets the model's size decide.
 	Precision model.Precision
+	Family    string // MODEL_FAMILY; "" lets the checkpoint tell
 	// KeepCheckpoint keeps what was downloaded after the export, so that another
 	// precision needs no second download.
 	KeepCheckpoint bool
@@ -56,7 +57,7 @@ func New(cfg Config) *Preparer { return &Preparer{cfg: cfg} }
 
 // Prepare returns an exported folder of the model, made now if need be: also where a
 // file of it is damaged. It says in its error what to do where the source is not to be
-// had or is no M2M100 model. A folder that MODEL_WEIGHTS names is only read.
+// had or no model that can be exported. A folder that MODEL_WEIGHTS names is only read.
 func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
 	s, err := p.source()
 	if err != nil {
@@ -166,15 +167,14 @@ func (p *Preparer) export(ctx context.Context, s source, out string) error {
 	if err != nil {
 		return err
 	}
-	languages, precision, err := p.inspect(checkpoint, s)
+	opts, err := p.inspect(checkpoint, s)
 	if err != nil {
 		return err
 	}
+	opts.Revision = version
 	start := time.Now()
-	p.cfg.Log.Info("exporting the model", "source", s.name, "precision", precision, "folder", out)
-	m, err := p.cfg.Export(ctx, checkpoint, out, export.Options{
-		Precision: precision, Source: s.name, Revision: version, Languages: languages,
-	})
+	p.cfg.Log.Info("exporting the model", "source", s.name, "family", opts.Family, "precision", opts.Precision, "folder", out)
+	m, err := p.cfg.Export(ctx, checkpoint, out, opts)
 	if err != nil {
 		return err
 	}

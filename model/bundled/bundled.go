@@ -12,6 +12,13 @@ import (
 	"path/filepath"
 )
 
+// Source is what the manifest of an export says that it was made from.
+const Source = "bundled"
+
+// Note tells those who meet the bundled model what to expect of it.
+const Note = "This is a small demonstration model for everyday sentences. " +
+	"Set MODEL_WEIGHTS to serve a real model, such as facebook/m2m100_418M."
+
 //go:embed config.json generation_config.json model.safetensors sentencepiece.bpe.model tokenizer_config.json vocab.json
 var files embed.FS
 

@@ -1,5 +1,5 @@
-// Package checkpoint reads a Hugging Face M2M100 checkpoint: the sizes and ids
-// of config.json and generation_config.json, and the weights of
+// Package checkpoint reads a Hugging Face checkpoint of M2M100's network, which
+// NLLB-200 and SMaLL-100 share: the sizes and ids of config.json and generation_config.json, and the weights of
 // model.safetensors or pytorch_model.bin, in one file or in shards.
 //
 // [Open] reads headers only and checks everything that can be checked without

@@ -88,7 +88,7 @@ func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error)
 func parseConfig(o *fields) (model.Spec, error) {
 	var modelType string
 	if err := json.Unmarshal(o.get("model_type"), &modelType); err != nil || modelType != "m2m_100" {
-		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: only \"m2m_100\" is supported", orMissing(o.get("model_type")))
+		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: only \"m2m_100\" is supported, which M2M100, NLLB-200 and SMaLL-100 are", orMissing(o.get("model_type")))
 	}
 	for _, s := range fixedSettings {
 		o.oneOf(s.name, s.literal)

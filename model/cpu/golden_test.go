@@ -22,6 +22,12 @@ func TestGoldensOfOddCheckpoints(t *testing.T) {
 	}
 }
 
+func TestGoldensOfFamilies(t *testing.T) {
+	for name, g := range modeltest.Families(t) {
+		t.Run(name, func(t *testing.T) { checkGoldens(t, g, g.Cases) })
+	}
+}
+
 // checkGoldens compares an fp32 export with Hugging Face: the candidates of every
 // step of a trace, and outputs token for token.
 func checkGoldens(t *testing.T, g *modeltest.Goldens, compared []modeltest.Case) {

@@ -6,7 +6,7 @@ import "dragoman/model"
 const mostRows = 512
 
 // bucket rounds a number of rows up to one that steps are recorded for: few enough to
-// record them all, close enough that little is computed in vain.
+// record them all, close enough that little is computed for nothing.
 func bucket(rows int) int {
 	switch {
 	case rows <= 2:

@@ -1,5 +1,5 @@
-// Package export turns a Hugging Face M2M100 checkpoint into the ONNX graphs that
-// dragoman serves, and their weights.
+// Package export turns a Hugging Face checkpoint of M2M100's network into the ONNX
+// graphs that dragoman serves, and their weights.
 //
 // The exported folder holds an encoder and a decoder for CPUs (encoder.onnx,
 // decoder.onnx) and, but for int8, for GPUs, weights.bin (external data of all, each
@@ -32,6 +32,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/family"
 	"dragoman/model/onnx"
 )
 
@@ -45,6 +46,7 @@ type Options struct {
 	Source    string   // where the checkpoint came from, for the manifest
 	Revision  string   // its commit, where the source has one
 	Languages []string // codes of the languages it translates between
+	Family    string   // its name; "" is M2M100
 }
 
 // Export reads the checkpoint in checkpointDir and writes the exported folder
@@ -75,6 +77,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 		Source:    opts.Source,
 		Revision:  opts.Revision,
 		Precision: opts.Precision,
+		Family:    opts.Family,
 		Spec:      ckpt.Spec(),
 		Languages: slices.Sorted(slices.Values(opts.Languages)),
 		Files:     map[string]model.File{},
@@ -145,12 +148,16 @@ func (g graphFile) build(w *weights, spec model.Spec) (*onnx.Graph, error) {
 
 // copyTokenizer copies the tokenizer's files and enters them in the manifest.
 func copyTokenizer(from, to string, m *model.Manifest) error {
-	for _, name := range []string{model.PieceModelFile, model.VocabFile, model.TokenizerConfigFile} {
-		err := copyFile(filepath.Join(from, name), filepath.Join(to, name))
-		if errors.Is(err, os.ErrNotExist) && name == model.TokenizerConfigFile {
-			continue
-		}
-		if err != nil {
+	f, err := family.Named(m.Family)
+	if err != nil {
+		return err
+	}
+	names, err := f.TokenizerFiles(family.Folder(from))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := copyFile(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
 			return err
 		}
 		if m.Files[name], err = model.HashFile(filepath.Join(to, name)); err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"dragoman/model/family"
 )
 
 // What can go wrong in a pull, for errors.Is. The errors themselves carry the
@@ -17,7 +19,7 @@ var (
 	ErrGated            = errors.New("repository is gated")
 	ErrUnauthorized     = errors.New("access refused")
 	ErrRateLimited      = errors.New("too many requests")
-	ErrIncomplete       = errors.New("checkpoint is incomplete")
+	ErrIncomplete       = family.ErrIncomplete
 	ErrOffline          = errors.New("offline mode")
 	ErrChecksum         = errors.New("checksum differs")
 	ErrUnsafeName       = errors.New("unsafe file name")
@@ -144,7 +146,7 @@ func (c *Client) adviceRepo(ref Ref, e *StatusError) string {
 		}
 		return "there is no such repository or HF_TOKEN may not read it: check the spelling of the name and the token's rights"
 	case errors.Is(e, ErrFileNotFound):
-		return "the repository lacks this file: it is not an M2M100 checkpoint, or HF_ENDPOINT is not a mirror of the Hub"
+		return "the repository lacks this file: it is not a checkpoint of a supported family, or HF_ENDPOINT is not a mirror of the Hub"
 	}
 	return c.adviceURL(e)
 }

@@ -106,7 +106,7 @@ func TestPullFails(t *testing.T) {
 		{name: "gated for a token", token: "hf_secret", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "with the account that HF_TOKEN belongs to", asked: 2},
 		{name: "no such revision", ref: repo + "@v9", is: hub.ErrRevisionNotFound, text: `no revision "v9": check the branch, tag or commit`, asked: 1},
 		{name: "no such revision without API", ref: repo + "@v9", opts: []hubtest.Option{hubtest.WithoutAPI()}, is: hub.ErrRevisionNotFound, text: `no revision "v9"`, asked: 2},
-		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: hub.ErrIncomplete, text: "vocab.json is not there", asked: 1},
+		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: hub.ErrIncomplete, text: "vocab.json is not there", asked: 5},
 		{name: "no weights", files: checkpoint(map[string][]byte{weight: nil}), is: hub.ErrIncomplete, text: "none of model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json"},
 		{name: "listed but gone", files: shards("a.safetensors"), is: hub.ErrFileNotFound, text: "a.safetensors"},
 		{name: "shard above the folder", files: shards("../../etc/a.safetensors"), is: hub.ErrUnsafeName, text: `"../../etc/a.safetensors"`},
@@ -291,4 +291,20 @@ func TestWaitingForTheLockCanBeInterrupted(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	close(over)
 	require.NoError(t, <-first)
+}
+
+// The files that a family does without are not fetched, and no family is guessed.
+func TestPullOfOtherFamilies(t *testing.T) {
+	nllb := checkpoint(map[string][]byte{"vocab.json": nil, "tokenizer_config.json": []byte(`{"tokenizer_class": "NllbTokenizer"}`)})
+	s := hubtest.New(t, repo, nllb)
+	result, err := newClient(t, s).Pull(t.Context(), ref(t, repo), t.TempDir())
+	require.NoError(t, err)
+	assert.Len(t, result.Files, len(usual)-1)
+
+	other := checkpoint(map[string][]byte{"tokenizer_config.json": []byte(`{"tokenizer_class": "MyTokenizer"}`)})
+	s = hubtest.New(t, repo, other)
+	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), t.TempDir())
+	require.ErrorContains(t, err, `"tokenizer_class" is "MyTokenizer": MODEL_FAMILY says`)
+	_, err = newClient(t, s, func(c *hub.Config) { c.Family = "small100" }).Pull(t.Context(), ref(t, repo), t.TempDir())
+	require.NoError(t, err)
 }

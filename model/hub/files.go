@@ -2,10 +2,7 @@ package hub
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,13 +10,13 @@ import (
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // Names of the files of a checkpoint that only a checkpoint has.
 const (
 	ConfigFile           = "config.json"
 	GenerationConfigFile = "generation_config.json"
-	TokenizerConfigFile  = "tokenizer_config.json"
 )
 
 // weightForm is one way in which a checkpoint stores its weights: in one file,
@@ -43,50 +40,52 @@ const (
 // smallFiles are the files of a checkpoint but for its weights, and the most bytes that
 // each may have: what their readers take.
 var smallFiles = map[string]int64{
-	ConfigFile:           4 << 20,
-	GenerationConfigFile: 4 << 20,
-	TokenizerConfigFile:  4 << 20,
-	model.VocabFile:      64 << 20,
-	model.PieceModelFile: 64 << 20,
-	weightForms[0].index: maxSmall,
-	weightForms[1].index: maxSmall,
+	ConfigFile:                4 << 20,
+	GenerationConfigFile:      4 << 20,
+	model.TokenizerConfigFile: 4 << 20,
+	model.VocabFile:           maxSmall,
+	model.PieceModelFile:      maxSmall,
+	model.TokenizerFile:       maxSmall,
+	weightForms[0].index:      maxSmall,
+	weightForms[1].index:      maxSmall,
 }
 
-// configFiles returns the files other than weights that the checkpoint has. has
-// tells whether it has a file; a required one that it lacks is an error.
-func configFiles(has func(name string) (bool, error)) ([]string, error) {
-	var names []string
-	for _, file := range []struct {
-		name     string
-		required bool
-	}{
-		{ConfigFile, true},
-		{GenerationConfigFile, false},
-		{model.VocabFile, true},
-		{model.PieceModelFile, true},
-		{TokenizerConfigFile, false},
-	} {
-		ok, err := has(file.name)
-		switch {
-		case err != nil:
-			return nil, err
-		case ok:
-			names = append(names, file.name)
-		case file.required:
-			return nil, fmt.Errorf("%w: %s is not there: this is not an M2M100 checkpoint in Hugging Face form", ErrIncomplete, file.name)
-		}
+// checkConfig fails with ErrIncomplete where a checkpoint has no config.json.
+func checkConfig(files family.Files) error {
+	ok, err := files.Has(ConfigFile)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: %s is not there: this is not a checkpoint in Hugging Face form", ErrIncomplete, ConfigFile)
 	}
-	return names, nil
+	return err
+}
+
+// configFiles returns the files other than weights that a checkpoint has and a model
+// of its family needs; a required one that it lacks is an error. name is that of the
+// family, or "".
+func configFiles(files family.Files, name string) ([]string, error) {
+	names := []string{ConfigFile}
+	ok, err := files.Has(GenerationConfigFile)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		names = append(names, GenerationConfigFile)
+	}
+	f, err := family.Recognize(files, name)
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := f.TokenizerFiles(files)
+	return append(names, pieces...), err
 }
 
 // weightFiles returns the files that hold the weights: one file, or an index and
-// the shards it lists. has tells whether the checkpoint has a file, read returns
-// the content of one.
-func weightFiles(has func(name string) (bool, error), read func(name string) ([]byte, error)) ([]string, error) {
+// the shards it lists.
+func weightFiles(files family.Files) ([]string, error) {
 	var looked []string
 	for _, form := range weightForms {
 		for _, name := range []string{form.single, form.index} {
-			ok, err := has(name)
+			ok, err := files.Has(name)
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +96,7 @@ func weightFiles(has func(name string) (bool, error), read func(name string) ([]
 			if name == form.single {
 				return []string{name}, nil
 			}
-			raw, err := read(name)
+			raw, err := files.Read(name)
 			if err != nil {
 				return nil, err
 			}
@@ -140,28 +139,22 @@ func (f weightForm) shards(index []byte) ([]string, error) {
 	return names, nil
 }
 
-// folderFiles returns the files of the checkpoint in a folder. It fails with
-// ErrIncomplete where one is missing.
-func folderFiles(dir string) ([]FileInfo, error) {
+// folderFiles returns the files of the checkpoint in a folder, whose family has this
+// name, or "". It fails with ErrIncomplete where one is missing.
+func folderFiles(dir, name string) ([]FileInfo, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("model folder: %w", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("model folder %s is a file: name the folder that holds the checkpoint", dir)
 	}
-	has := func(name string) (bool, error) {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		return err == nil && info.Mode().IsRegular(), err
+	if err := checkConfig(family.Folder(dir)); err != nil {
+		return nil, fmt.Errorf("model folder %s: %w", dir, err)
 	}
-	read := func(name string) ([]byte, error) { return readSmall(filepath.Join(dir, name)) }
-
-	names, err := configFiles(has)
+	names, err := configFiles(family.Folder(dir), name)
 	if err != nil {
 		return nil, fmt.Errorf("model folder %s: %w", dir, err)
 	}
-	weights, err := weightFiles(has, read)
+	weights, err := weightFiles(family.Folder(dir))
 	if err != nil {
 		return nil, fmt.Errorf("model folder %s: %w", dir, err)
 	}
@@ -174,18 +167,4 @@ func folderFiles(dir string) ([]FileInfo, error) {
 		files = append(files, FileInfo{Name: name, Size: info.Size()})
 	}
 	return files, nil
-}
-
-// readSmall reads a file of at most maxSmall bytes.
-func readSmall(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
-	if err == nil && len(raw) > maxSmall {
-		err = fmt.Errorf("%s is larger than %d bytes", path, maxSmall)
-	}
-	return raw, err
 }

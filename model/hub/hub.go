@@ -1,7 +1,6 @@
-// Package hub fetches a Hugging Face checkpoint of an M2M100 model into a
-// folder: from the Hub or a mirror of it by the repository's name, from any web
-// server that has the files beside each other, or from a folder that is there
-// already.
+// Package hub fetches a Hugging Face checkpoint into a folder: from the Hub or a mirror
+// of it by the repository's name, from any web server that has the files beside each
+// other, or from a folder that is there already.
 //
 // A [Client.Pull] reads top-down as: lock the folder, ask the Hub for the commit
 // behind the revision, choose the files ([configFiles], [weightFiles]), compare
@@ -39,6 +38,9 @@ type Config struct {
 	// Offline forbids every request (HF_HUB_OFFLINE): Pull then succeeds only
 	// with what the folder already holds.
 	Offline bool
+	// Family is the name of the model's family (MODEL_FAMILY). Default: the
+	// checkpoint's files tell.
+	Family string
 	// Accept, where set, is given the content of config.json before anything
 	// big is fetched, and returns the most bytes that the weights of such a model
 	// take. Its error ends the pull. Without it the source
@@ -162,13 +164,13 @@ type FileInfo struct {
 func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) {
 	switch {
 	case ref.kind == kindFolder:
-		files, err := folderFiles(ref.path)
+		files, err := folderFiles(ref.path, c.cfg.Family)
 		if err != nil {
 			return Result{}, err
 		}
 		return Result{Dir: ref.path, Files: files}, nil
 	case c.cfg.Offline:
-		return offlineResult(ref, dir)
+		return offlineResult(ref, dir, c.cfg.Family)
 	}
 
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // pull is one Pull at work; it holds the folder's lock.
@@ -55,33 +56,47 @@ func (p *pull) run(ctx context.Context) (Result, error) {
 }
 
 // choose returns the names of the files that make up the checkpoint. It fetches
-// those it has to read for this: config.json and the index of a sharded one.
+// those it has to read for this: config.json, tokenizer_config.json and the index of a
+// sharded one.
 func (p *pull) choose(ctx context.Context) ([]string, error) {
-	has := func(name string) (bool, error) { return p.has(ctx, p.remote, name) }
-	read := func(name string) ([]byte, error) {
-		if err := p.fetch(ctx, name); err != nil {
-			return nil, err
-		}
-		return readSmall(filepath.Join(p.dir, name))
-	}
-
-	names, err := configFiles(has)
-	if err != nil {
+	files := remoteFiles{ctx, p}
+	if err := checkConfig(files); err != nil {
 		return nil, err
 	}
-	config, err := read(ConfigFile)
+	config, err := files.Read(ConfigFile)
 	if err != nil {
 		return nil, err
 	}
 	if p.weights, err = p.accept(config); err != nil {
 		return nil, err
 	}
-	weights, err := weightFiles(has, read)
+	names, err := configFiles(files, p.cfg.Family)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := weightFiles(files)
 	if err != nil {
 		return nil, err
 	}
 	p.weightFiles = weights
 	return append(names, weights...), p.checkForeign(weights)
+}
+
+// remoteFiles are the files of the remote checkpoint. Those that are read are fetched.
+type remoteFiles struct {
+	ctx context.Context
+	*pull
+}
+
+// Has implements [family.Files].
+func (f remoteFiles) Has(name string) (bool, error) { return f.has(f.ctx, f.remote, name) }
+
+// Read implements [family.Files].
+func (f remoteFiles) Read(name string) ([]byte, error) {
+	if err := f.fetch(f.ctx, name); err != nil {
+		return nil, err
+	}
+	return family.Folder(f.dir).Read(name)
 }
 
 // accept says whether a model of this configuration may be fetched, and how many bytes

@@ -115,10 +115,10 @@ func (s *state) result(dir string) Result {
 
 // offlineResult says what a folder holds without asking anyone. A folder that no
 // pull made, such as one copied by hand, needs all files to be there.
-func offlineResult(ref Ref, dir string) (Result, error) {
+func offlineResult(ref Ref, dir, family string) (Result, error) {
 	const advice = "unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint"
 	if _, err := os.Stat(filepath.Join(dir, stateFile)); errors.Is(err, fs.ErrNotExist) {
-		files, err := folderFiles(dir)
+		files, err := folderFiles(dir, family)
 		if err != nil {
 			return Result{}, fmt.Errorf("%w: %s is not here: %w: %s", ErrOffline, ref, err, advice)
 		}

@@ -1,5 +1,6 @@
 // Package modeltest reads the goldens that Hugging Face transformers made for
-// the bundled checkpoint and for small random checkpoints of odd shapes.
+// the bundled checkpoint and for small random checkpoints, of odd shapes and of other
+// families.
 //
 // scripts/goldens/models.py writes them below model/testdata; its head says
 // how. Every golden names the versions that made it and the checksums of the
@@ -62,7 +63,7 @@ type Case struct {
 	Reference string `json:"reference"`
 
 	Source  []int64           `json:"source"`  // encoder input, [srcLen]
-	Prefix  []int64           `json:"prefix"`  // decoder start and target language
+	Prefix  []int64           `json:"prefix"`  // decoder start and what is forced, such as the target language
 	Outputs map[string]Output `json:"outputs"` // by setting; "defaults" only in random cases
 }
 
@@ -145,12 +146,25 @@ func Sample(n int, all []Case) []Case {
 	return some
 }
 
-// Odd returns the goldens of every random checkpoint, by its name.
+// Odd returns the goldens of every random checkpoint of an odd shape, by its name.
 func Odd(t testing.TB) map[string]*Goldens {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(root(t), "model", "testdata", "odd", "*", "goldens.json.gz"))
+	return all(t, "odd")
+}
+
+// Families returns the goldens of the checkpoints of families beside M2M100, by the
+// name of the family. Their cases have texts and translations.
+func Families(t testing.TB) map[string]*Goldens {
+	t.Helper()
+	return all(t, "families")
+}
+
+// all returns the goldens in the folders of a folder of model/testdata, by their names.
+func all(t testing.TB, folder string) map[string]*Goldens {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root(t), "model", "testdata", folder, "*", "goldens.json.gz"))
 	if err != nil || len(paths) == 0 {
-		t.Fatalf("no goldens of odd checkpoints: %v: make them with scripts/goldens/models.py", err)
+		t.Fatalf("no goldens of %s: %v: make them with scripts/goldens/models.py", folder, err)
 	}
 	found := make(map[string]*Goldens, len(paths))
 	for _, path := range paths {

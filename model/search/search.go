@@ -25,7 +25,7 @@
 // equal score that is not above those n. So the n best after the rules are among
 // the n+m best before. A search over B beams takes at most 2·B continuations of
 // any row, greedy search one: [Search.Candidates] is that plus m, and m is
-// counted for the rows at hand. This is why a repetition penalty below 1, which
+// counted for the current rows. This is why a repetition penalty below 1, which
 // raises scores, is refused.
 //
 // # Differences from generate()

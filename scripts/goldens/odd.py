@@ -50,9 +50,9 @@ def make(name, folder):
     """Writes the checkpoint called name and its goldens into folder."""
     shape = SHAPES[name]
     shutil.rmtree(folder, ignore_errors=True)
-    _save(_random_model(shape), shape, folder)
+    save(random_model(shape), shape, folder)
     model = reference.load(folder)
-    _check_loaded(model, shape, folder)
+    check_loaded(model, shape, folder)
 
     settings = EVERY_SETTING if shape.every_setting else FEW_SETTINGS
     settings = {n: reference.setting(**{"max_length": MAX_LENGTH, **s}) for n, s in settings.items()}
@@ -75,7 +75,7 @@ def make(name, folder):
         "made_with": reference.versions(), "settings": settings, "cases": cases, "traces": traces, "padded": padded})
 
 
-def _random_model(shape):
+def random_model(shape):
     """A model whose outputs vary and whose choices are rarely near ties.
 
     Embeddings, positions and what the layers add are of like size, so that the
@@ -108,7 +108,7 @@ def _random_model(shape):
     return model.to(shape.dtype).eval()
 
 
-def _save(model, shape, folder):
+def save(model, shape, folder):
     model.generation_config = GenerationConfig(
         bos_token_id=model.config.bos_token_id, pad_token_id=model.config.pad_token_id,
         eos_token_id=model.config.eos_token_id, decoder_start_token_id=model.config.decoder_start_token_id,
@@ -139,9 +139,9 @@ def _age_config(folder, defaults):
         f.write("\n")
 
 
-def _check_loaded(model, shape, folder):
+def check_loaded(model, shape, folder):
     """Refuses goldens of weights that from_pretrained changed or made up."""
-    want = dict(_random_model(shape).float().named_parameters())
+    want = dict(random_model(shape).float().named_parameters())
     got = dict(model.named_parameters())
     if want.keys() != got.keys():
         raise ValueError(f"{folder}: parameters {sorted(want.keys() ^ got.keys())} differ")

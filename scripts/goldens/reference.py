@@ -139,11 +139,12 @@ def _generation_config(model, settings, language):
 
 @torch.inference_mode()
 def generate(model, source, language, settings):
-    """Decodes one source (a list of ids). Returns the golden output and what generate() returned."""
+    """Decodes one source (a list of ids) into a language, whose token is forced; None forces
+    none. Returns the golden output and what generate() returned."""
     model.start_margins()
     raw = model.generate(torch.tensor([source]), attention_mask=torch.ones(1, len(source), dtype=torch.long),
                          generation_config=_generation_config(model, settings, language))
-    margin = model.margin() if settings["beams"] > 1 else _greedy_margin(raw.scores)
+    margin = model.margin() if settings["beams"] > 1 else _greedy_margin(raw.scores, forced=language is not None)
     score = number(raw.sequences_scores[0]) if settings["beams"] > 1 else None
     return _output(model, raw.sequences[0].tolist(), settings, margin, score), raw
 
@@ -160,9 +161,9 @@ def generate_padded(model, sources, language, settings):
     return [_output(model, row, settings, None, score) for row, score in zip(raw.sequences.tolist(), scores)]
 
 
-def _greedy_margin(scores):
+def _greedy_margin(scores, forced):
     """Smallest lead of a chosen token, over the steps after the forced one."""
-    tops = [torch.topk(step[0], 2).values.tolist() for step in scores[1:]]
+    tops = [torch.topk(step[0], 2).values.tolist() for step in scores[1 if forced else 0:]]
     return min((first - second for first, second in tops), default=float("inf"))
 
 
@@ -198,7 +199,8 @@ def sha256(path):
 def file_hashes(folder):
     """The checksums of a checkpoint's files: goldens hold for these files only."""
     names = sorted(n for n in os.listdir(folder) if n.endswith((".safetensors", ".bin")) or n == "config.json"
-                   or n in ("generation_config.json", "model.safetensors.index.json"))
+                   or n in ("generation_config.json", "model.safetensors.index.json", "sentencepiece.bpe.model", "vocab.json",
+                            "tokenizer_config.json"))
     return {name: sha256(os.path.join(folder, name)) for name in names}
 
 

@@ -10,6 +10,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/cuda"
+	"dragoman/model/family"
 	"dragoman/model/modeltest"
 	"dragoman/model/search"
 	"dragoman/tokenizer"
@@ -34,7 +35,7 @@ func TestBundled(t *testing.T) {
 		t.Run(string(precision), func(t *testing.T) {
 			dir := exported(t, g.Dir, precision)
 			m := open(t, dir)
-			tok, err := tokenizer.Open(dir)
+			tok, err := family.OpenTokenizer(dir, "")
 			require.NoError(t, err)
 			for _, setting := range []string{"greedy", "beam5"} {
 				t.Run(setting, func(t *testing.T) { agreement(t, m, tok, g, setting) })

@@ -31,6 +31,7 @@ import (
 	"dragoman/app/markup"
 	"dragoman/model"
 	"dragoman/model/cpu"
+	"dragoman/model/family"
 	"dragoman/model/search"
 	"dragoman/tokenizer"
 )
@@ -86,7 +87,11 @@ func run(args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	tok, err := tokenizer.Open(*dir)
+	manifest, err := model.ReadManifest(*dir)
+	if err != nil {
+		return err
+	}
+	tok, err := family.OpenTokenizer(*dir, manifest.Family)
 	if err != nil {
 		return err
 	}
@@ -174,10 +179,6 @@ func percent(part, whole int) string {
 
 // measure returns how many sentences got all of their placeholders back.
 func (t translator) measure(d direction, style, count int) (kept, tried int, err error) {
-	target, ok := t.tok.LanguageID(d.to)
-	if !ok {
-		return 0, 0, fmt.Errorf("the model does not know %s", d.to)
-	}
 	random := rand.New(rand.NewPCG(1, uint64(count))) // the same places for every style
 	var masked []markup.Masked
 	var sources [][]int64
@@ -186,7 +187,7 @@ func (t translator) measure(d direction, style, count int) (kept, tried int, err
 		if !ok {
 			continue
 		}
-		ids, err := t.tok.Encode(d.from, m.Text)
+		ids, err := t.tok.Encode(d.from, d.to, m.Text)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -194,7 +195,7 @@ func (t translator) measure(d direction, style, count int) (kept, tried int, err
 	}
 	for len(sources) > 0 {
 		n := min(t.batch, len(sources))
-		texts, err := t.decode(sources[:n], target)
+		texts, err := t.decode(sources[:n], t.tok.Forced(d.from, d.to))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -224,7 +225,7 @@ func insert(sentence string, count int, random *rand.Rand) string {
 }
 
 // decode translates sources into the language of the token target, as one batch.
-func (t translator) decode(sources [][]int64, target int64) (texts []string, err error) {
+func (t translator) decode(sources [][]int64, forced []int64) (texts []string, err error) {
 	spec := t.model.Spec()
 	options := search.DefaultOptions(spec.Generation)
 	if t.beams > 0 {
@@ -241,7 +242,7 @@ func (t translator) decode(sources [][]int64, target int64) (texts []string, err
 	}
 	sequences := make([]*search.Sequence, len(sources))
 	for i := range sequences {
-		sequences[i], err = search.NewSequence(options, []int64{spec.DecoderStart, target}, spec.EOS, spec.VocabSize)
+		sequences[i], err = search.NewSequence(options, append([]int64{spec.DecoderStart}, forced...), spec.EOS, spec.VocabSize)
 		if err != nil {
 			return nil, err
 		}

@@ -138,7 +138,7 @@ func TestRefuses(t *testing.T) {
 		want string
 	}{
 		"no folder":     {nil, "--out is missing"},
-		"shape":         {[]string{"--out", out, "--shape", "9T"}, `--shape is "9T": use 1.2B, 418M, tiny, or --config`},
+		"shape":         {[]string{"--out", out, "--shape", "9T"}, `--shape is "9T": use 1.2B, 418M, nllb-1.3B, nllb-600M, small100, tiny, or --config`},
 		"type":          {[]string{"--out", out, "--dtype", "int8"}, `--dtype is "int8": use f32 or f16`},
 		"argument":      {[]string{"--out", out, "more"}, `unexpected argument "more"`},
 		"seed":          {[]string{"--out", out, "--seed", "-1"}, "invalid value"},

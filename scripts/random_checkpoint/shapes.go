@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// shape is what differs between published M2M100 models, and a small one that
-// keeps their proportions.
+// shape is what differs between published models of M2M100's network, and a small one
+// that keeps their proportions.
 type shape struct {
 	VocabSize    int `json:"vocab_size"`
 	DModel       int `json:"d_model"`
@@ -28,6 +28,10 @@ func shapes() map[string]shape {
 		"tiny": {1200, 64, 2, 4, 256, 2, 4, 256},
 		"418M": {128112, 1024, 12, 16, 4096, 12, 16, 4096},
 		"1.2B": {128112, 1024, 24, 16, 8192, 24, 16, 8192},
+
+		"small100":  {128112, 1024, 12, 16, 4096, 3, 16, 4096},
+		"nllb-600M": {256206, 1024, 12, 16, 4096, 12, 16, 4096},
+		"nllb-1.3B": {256206, 1024, 24, 16, 8192, 24, 16, 8192},
 	}
 }
 

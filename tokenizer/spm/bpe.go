@@ -8,12 +8,12 @@ import (
 // looking at all pairs. Beyond it a heap is faster. Both give the same pieces.
 const shortWord = 48
 
-// node is a symbol of the word being merged, together with the merge of it and
-// its right neighbour: rank is noRank where they do not merge.
+// node is a symbol of the word being merged, together with the number and rank of the
+// merge of it and its right neighbour: rank is noRank where they do not merge.
 type node struct {
 	symbol symbol
 	rank   int32
-	merged symbol
+	number int32
 }
 
 // link holds the neighbours of a node in a long word, -1 and the word's length
@@ -68,7 +68,7 @@ func (m *merges) refresh(nodes []node, left, right int) {
 		n.rank = noRank
 		return
 	}
-	n.rank, n.merged = m.pair(n.symbol, nodes[right].symbol)
+	n.rank, n.number = m.pair(n.symbol, nodes[right].symbol)
 }
 
 // mergeShort merges the best pair until none is left, in place. Scanning from
@@ -84,7 +84,7 @@ func (m *merges) mergeShort(nodes []node) []node {
 		if at < 0 {
 			return nodes
 		}
-		nodes[at].symbol = nodes[at].merged
+		nodes[at].symbol = m.result(nodes[at].number)
 		nodes = append(nodes[:at+1], nodes[at+2:]...)
 		m.refresh(nodes, at, at+1)
 		if at > 0 {
@@ -113,7 +113,7 @@ func (m *merges) mergeLong(ws *workspace) []node {
 			continue
 		}
 		gone := links[at].next
-		nodes[at].symbol = nodes[at].merged
+		nodes[at].symbol = m.result(nodes[at].number)
 		nodes[gone].rank = noRank
 		next, prev := links[gone].next, links[at].prev
 		links[at].next = next

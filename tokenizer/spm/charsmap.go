@@ -81,7 +81,7 @@ func (c *charsmap) longest(s string) (length int, replacement string) {
 	if len(c.trie) == 0 {
 		return 0, ""
 	}
-	value := uint32(0)
+	var last unit // the leaf of the longest so far
 	base := c.trie[0].offset()
 	for i := 0; i < len(s); i++ {
 		var ok bool
@@ -90,14 +90,37 @@ func (c *charsmap) longest(s string) (length int, replacement string) {
 			break
 		}
 		if leaf.isLeaf() {
-			length, value = i+1, leaf.value()
+			length, last = i+1, leaf
 		}
 	}
 	if length == 0 {
 		return 0, ""
 	}
-	replacement, _, _ = strings.Cut(c.replacements[value:], "\x00")
-	return length, replacement
+	return length, c.replacement(last)
+}
+
+// shortest finds the replacement of the shortest rule that matches at the head of s.
+func (c *charsmap) shortest(s string) (replacement string, ok bool) {
+	if len(c.trie) == 0 {
+		return "", false
+	}
+	base := c.trie[0].offset()
+	for i := 0; i < len(s); i++ {
+		var leaf unit
+		if base, leaf, ok = c.child(base, s[i]); !ok {
+			return "", false
+		}
+		if leaf.isLeaf() {
+			return c.replacement(leaf), true
+		}
+	}
+	return "", false
+}
+
+// replacement is the text of a rule.
+func (c *charsmap) replacement(leaf unit) string {
+	text, _, _ := strings.Cut(c.replacements[leaf.value():], "\x00")
+	return text
 }
 
 // child goes from the node with the given base to its child for key byte b. It

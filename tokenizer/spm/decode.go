@@ -13,8 +13,7 @@ func (m *Model) Decode(pieces []string) string {
 	}
 	var out strings.Builder
 	out.Grow(size)
-	norm := m.normalizer
-	trim := norm.addDummyPrefix || norm.removeExtraSpaces
+	trim := m.trim
 	for _, piece := range pieces {
 		id, ok := m.ids[piece]
 		switch {
@@ -26,8 +25,11 @@ func (m *Model) Decode(pieces []string) string {
 		default:
 			// Until there is text, each piece loses a space, or just the first
 			// such piece where the model keeps extra spaces.
-			if rest, found := strings.CutPrefix(piece, space); found && trim && out.Len() == 0 {
-				piece, trim = rest, norm.removeExtraSpaces
+			if rest, found := strings.CutPrefix(piece, space); found && trim != trimNone && out.Len() == 0 {
+				piece = rest
+				if trim == trimOne {
+					trim = trimNone
+				}
 			}
 			out.WriteString(strings.ReplaceAll(piece, space, " "))
 		}

@@ -23,6 +23,9 @@
 // error that says so: unigram, word and character models, byte fallback,
 // user-defined and unused pieces, denormalization rules.
 //
+// A [Listed] model has the same pieces, but its merges are listed: it is what Hugging
+// Face's library tokenizers makes of a SentencePiece model.
+//
 // Text never becomes a control piece such as "</s>": those are ids that a
 // caller adds. A [Model] is immutable and safe for concurrent use. No model file,
 // however damaged, makes this package panic. Files, pieces and replacements are

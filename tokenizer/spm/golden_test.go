@@ -75,37 +75,25 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// TestNormalizeAligned checks the origins, and with them the shortcuts of the
-// normalizer, which it does not take when it notes origins.
-func TestNormalizeAligned(t *testing.T) {
+// plainly normalizes without the normalizer's shortcuts.
+func plainly(m *Model, text string) string {
+	n := *m.normalizer.(*normalizer)
+	clear(n.plainASCII[:])
+	clear(n.plainBMP[:])
+	return string(n.append(nil, text))
+}
+
+// TestNormalizerShortcuts checks that they change nothing.
+func TestNormalizerShortcuts(t *testing.T) {
 	for _, ref := range references(t) {
 		t.Run(ref.name, func(t *testing.T) {
 			model, err := Parse(ref.file)
 			require.NoError(t, err)
 			for _, r := range ref.records {
-				text := r.Input()
-				normalized, origins := model.NormalizeAligned(text)
-				require.Equal(t, string(model.AppendNormalized(nil, text)), normalized, "%.200q", text)
-				if len(origins) == 0 {
-					require.Empty(t, normalized)
-					continue
-				}
-				require.Len(t, origins, len(normalized)+1)
-				require.True(t, slices.IsSorted(origins))
-				require.GreaterOrEqual(t, origins[0], 0)
-				require.LessOrEqual(t, origins[len(normalized)], len(text))
+				require.Equal(t, plainly(model, r.Input()), string(model.AppendNormalized(nil, r.Input())), "%.200q", r.Input())
 			}
 		})
 	}
-}
-
-func TestNormalizeAlignedOrigins(t *testing.T) {
-	model, err := Open(bundledModel)
-	require.NoError(t, err)
-	normalized, origins := model.NormalizeAligned("  a\u00a0\u200bｂ ")
-	require.Equal(t, "▁a▁b", normalized)
-	// "▁" in front, a, the space from U+00A0 at 3 and b from 8; the text ends at 11.
-	assert.Equal(t, []int{2, 2, 2, 2, 3, 3, 3, 8, 11}, origins)
 }
 
 // TestTokensCover checks that tokens leave no gap, whatever the text.

@@ -31,20 +31,23 @@ type merges struct {
 	pieces int32           // symbols below are piece ids
 	bmp    []symbol        // of each character below 1<<16
 	astral map[rune]symbol // of the other characters
-	// ranks, by piece id, order merges: the best score has rank 0, equal scores
-	// have equal ranks.
+	pairs  pairTable       // of the number of each merge
+	// ranks, by number, order merges: the best has rank 0. Where a merge is numbered
+	// by its piece, equal scores have equal ranks.
 	ranks []int32
-	pairs pairTable
+	// results, by number, are the pieces that merges give; nil: the numbers themselves.
+	results []symbol
+}
+
+// noMerges makes a table without symbols, for this many pieces.
+func noMerges(pieces int) *merges {
+	return &merges{pieces: int32(pieces), bmp: slices.Repeat([]symbol{noSymbol}, 1<<16), astral: map[rune]symbol{}}
 }
 
 // newMerges builds the tables. Only normal pieces take part: no text spells a
 // control or unknown piece.
 func newMerges(pieces []pieceProto) (*merges, error) {
-	m := &merges{
-		pieces: int32(len(pieces)),
-		bmp:    slices.Repeat([]symbol{noSymbol}, 1<<16),
-		astral: map[rune]symbol{},
-	}
+	m := noMerges(len(pieces))
 	ids := make(map[string]symbol, len(pieces))
 	var normal []symbol
 	for id, p := range pieces {
@@ -139,15 +142,23 @@ func (m *merges) symbolOf(r rune) symbol {
 	return noSymbol
 }
 
-// pair returns the piece that two neighbours become and its rank, or noRank.
-func (m *merges) pair(left, right symbol) (rank int32, merged symbol) {
+// pair returns the number and rank of the merge of two neighbours, or noRank.
+func (m *merges) pair(left, right symbol) (rank, number int32) {
 	if left < 0 || right < 0 {
 		return noRank, noSymbol
 	}
-	if merged = m.pairs.find(left, right); merged == noSymbol {
+	if number = m.pairs.find(left, right); number == noSymbol {
 		return noRank, noSymbol
 	}
-	return m.ranks[merged], merged
+	return m.ranks[number], number
+}
+
+// result is the piece that a merge gives.
+func (m *merges) result(number int32) symbol {
+	if m.results == nil {
+		return number
+	}
+	return m.results[number]
 }
 
 // spansWords says whether a piece has a space that is not its first character.
@@ -159,9 +170,9 @@ func spansWords(pieces []pieceProto) bool {
 	})
 }
 
-// pairTable is a hash table from two symbols to the piece they merge into, with
-// open addressing and at most half full. A slot is 0 or a pair's key and its
-// piece: 1<<63 | left<<42 | right<<21 | merged.
+// pairTable is a hash table from two symbols to the number of their merge, with
+// open addressing and at most half full. A slot is 0 or a pair's key and that
+// number: 1<<63 | left<<42 | right<<21 | number.
 type pairTable struct {
 	slots []uint64
 	mask  uint64
@@ -183,14 +194,14 @@ func newPairTable(entries []uint64) pairTable {
 	return t
 }
 
-func (t *pairTable) find(left, right symbol) symbol {
+func (t *pairTable) find(left, right symbol) int32 {
 	key := pairKey(left, right)
 	for at := t.start(key); ; at = (at + 1) & t.mask {
 		switch slot := t.slots[at]; {
 		case slot == 0:
 			return noSymbol
 		case slot>>symbolBits == key:
-			return symbol(slot & (1<<symbolBits - 1))
+			return int32(slot & (1<<symbolBits - 1))
 		}
 	}
 }
@@ -198,8 +209,8 @@ func (t *pairTable) find(left, right symbol) symbol {
 // start is the first slot to look at: Fibonacci hashing, middle bits.
 func (t *pairTable) start(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 20 & t.mask }
 
-func newSlot(left, right, merged symbol) uint64 {
-	return pairKey(left, right)<<symbolBits | uint64(merged)
+func newSlot(left, right symbol, number int32) uint64 {
+	return pairKey(left, right)<<symbolBits | uint64(number)
 }
 
 func pairKey(left, right symbol) uint64 {

@@ -23,7 +23,7 @@ var ErrUnsupported = errors.New("unsupported SentencePiece model")
 // Model is a SentencePiece BPE model. It is immutable and safe for concurrent
 // use.
 type Model struct {
-	normalizer *normalizer
+	normalizer textNormalizer
 	merges     *merges
 
 	pieces         []string         // by id
@@ -31,6 +31,7 @@ type Model struct {
 	ids            map[string]int32 // of all pieces
 	unknown        int32
 	unknownSurface string
+	trim           trimming
 
 	byWord bool // no merge crosses a space, see spansWords
 	// words are the pieces that begin with a space and that merging gives for
@@ -39,6 +40,20 @@ type Model struct {
 
 	workspaces sync.Pool // of *workspace
 }
+
+// textNormalizer rewrites text into the form that the pieces are spelled in.
+type textNormalizer interface {
+	append(dst []byte, text string) []byte
+}
+
+// trimming is how many spaces are cut off the head of what was decoded.
+type trimming int
+
+const (
+	trimNone trimming = iota
+	trimOne           // of the first piece that has one
+	trimAll           // of each piece before there is text
+)
 
 // Open reads the model file at path.
 func Open(path string) (*Model, error) {
@@ -80,8 +95,15 @@ func Parse(file []byte) (*Model, error) {
 	if err := m.addPieces(proto.pieces); err != nil {
 		return nil, err
 	}
-	if m.normalizer, err = newNormalizer(proto.normalizer, proto.trainer.whitespaceAsSuffix); err != nil {
+	n, err := newNormalizer(proto.normalizer, proto.trainer.whitespaceAsSuffix)
+	if err != nil {
 		return nil, err
+	}
+	m.normalizer = n
+	if n.removeExtraSpaces {
+		m.trim = trimAll
+	} else if n.addDummyPrefix {
+		m.trim = trimOne
 	}
 	if m.merges, err = newMerges(proto.pieces); err != nil {
 		return nil, err
@@ -178,16 +200,7 @@ func (m *Model) IsControl(id int32) bool {
 
 // AppendNormalized appends text to dst as [Model.AppendTokens] wants it.
 func (m *Model) AppendNormalized(dst []byte, text string) []byte {
-	return m.normalizer.append(dst, text, nil)
-}
-
-// NormalizeAligned normalizes text and says where it came from: origins[i] is
-// the offset in text of what became byte i of normalized, and the last one, at
-// len(normalized), is where the text that matters ends. origins is empty where
-// normalized is because text has nothing but spaces.
-func (m *Model) NormalizeAligned(text string) (normalized string, origins []int) {
-	normalized = string(m.normalizer.append(nil, text, &origins))
-	return normalized, origins
+	return m.normalizer.append(dst, text)
 }
 
 // Token is a piece of a normalized text, or a run of unknown characters in it.

@@ -52,9 +52,8 @@ func newNormalizer(p normalizerProto, whitespaceAsSuffix bool) (*normalizer, err
 	return n, nil
 }
 
-// append appends the normalized text to dst. Where origins is not nil it gets,
-// for each byte appended and for the end, the offset in text that it came from.
-func (n *normalizer) append(dst []byte, text string, origins *[]int) []byte {
+// append appends the normalized text to dst.
+func (n *normalizer) append(dst []byte, text string) []byte {
 	at := n.leadingSpaces(text)
 	if at == len(text) {
 		return dst
@@ -62,11 +61,10 @@ func (n *normalizer) append(dst []byte, text string, origins *[]int) []byte {
 	start := len(dst)
 	if n.addDummyPrefix && !n.whitespaceAsSuffix {
 		dst = append(dst, n.space...)
-		mark(origins, at, len(n.space))
 	}
 	afterSpace := n.removeExtraSpaces // whether spaces that come now are extra
 	for at < len(text) {
-		if run := n.plainRun(text[at:]); run > 0 && origins == nil {
+		if run := n.plainRun(text[at:]); run > 0 {
 			dst = append(dst, text[at:at+run]...)
 			at += run
 			afterSpace = false
@@ -79,14 +77,12 @@ func (n *normalizer) append(dst []byte, text string, origins *[]int) []byte {
 		// A rule can remove its text. That leaves what came before it last, so
 		// a space before and one behind are still a run.
 		if out != "" {
-			before := len(dst)
 			dst = n.appendEscaped(dst, out)
-			mark(origins, at, len(dst)-before)
 			afterSpace = n.removeExtraSpaces && out[len(out)-1] == ' '
 		}
 		at += length
 	}
-	return n.finish(dst, start, at, origins)
+	return n.finish(dst, start)
 }
 
 // leadingSpaces is how many bytes of spaces to drop from the head of text.
@@ -150,28 +146,12 @@ func (n *normalizer) appendEscaped(dst []byte, s string) []byte {
 // finish drops spaces from the end of dst[start:] and adds the suffix. A "▁"
 // that the user typed at the end goes too, for SentencePiece cannot tell it from
 // a space at this point; so does the dummy prefix of a text of nothing else.
-func (n *normalizer) finish(dst []byte, start, end int, origins *[]int) []byte {
+func (n *normalizer) finish(dst []byte, start int) []byte {
 	for n.removeExtraSpaces && bytes.HasSuffix(dst[start:], []byte(n.space)) {
 		dst = dst[:len(dst)-len(n.space)]
-		if origins != nil {
-			end = (*origins)[len(dst)-start]
-			*origins = (*origins)[:len(dst)-start]
-		}
 	}
 	if n.addDummyPrefix && n.whitespaceAsSuffix {
 		dst = append(dst, n.space...)
-		mark(origins, end, len(n.space))
 	}
-	mark(origins, end, 1)
 	return dst
-}
-
-// mark notes that the next n bytes came from offset at.
-func mark(origins *[]int, at, n int) {
-	if origins == nil {
-		return
-	}
-	for range n {
-		*origins = append(*origins, at)
-	}
 }

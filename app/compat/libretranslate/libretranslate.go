@@ -14,7 +14,7 @@
 // What differs from the original: alternatives are never found, so their list is
 // empty; each text of a list has its language detected by itself; the code of a
 // language may be written in other usual ways (NB, pt-BR, zh-Hans); zh-Hant is
-// refused as a target, for the model does not tell the scripts apart. Files, suggestions
+// refused as a target where the model has one Chinese. Files, suggestions
 // and translation memories are not offered.
 package libretranslate
 

@@ -89,10 +89,10 @@ func (c *Contract) verifySent(op operation, x Exchange) error {
 
 // aboutShape says whether an error is about what a schema can tell: the names, types and
 // values of fields. The others are about more than that (a name that is there twice, a
-// number of records times a number of languages) or less (no JSON at all).
+// number of records times a number of languages, the ways to write a language) or less (no JSON at all).
 func aboutShape(code string) bool {
 	switch code {
-	case "unknown_field", "missing_field", "wrong_type", "invalid_value", "unknown_language", "text_too_long":
+	case "unknown_field", "missing_field", "wrong_type", "invalid_value", "text_too_long":
 		return true
 	}
 	return false

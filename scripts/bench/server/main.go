@@ -27,8 +27,8 @@ import (
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/cpu"
+	"dragoman/model/family"
 	"dragoman/model/search"
-	"dragoman/tokenizer"
 )
 
 func main() {
@@ -79,7 +79,7 @@ func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, l
 	if err != nil {
 		return nil, nil, err
 	}
-	tok, err := tokenizer.Open(cfg.Weights)
+	tok, err := family.OpenTokenizer(cfg.Weights, manifest.Family)
 	if err != nil {
 		return nil, nil, err
 	}

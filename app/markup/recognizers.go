@@ -1,0 +1,140 @@
+package markup
+
+import (
+	"regexp"
+	"unicode/utf8"
+)
+
+// recognizer finds the spans of one syntax. read returns the length in bytes of the
+// one that starts here, 0 where none does.
+type recognizer struct {
+	first string // the bytes that one may start with
+	kind  Kind
+	read  func(*scanner) int
+}
+
+// ofSigns are the recognizers of what does not start with a letter or digit, in the
+// order in which they are asked.
+var ofSigns = [...]recognizer{
+	// Messages and templates.
+	{"{<", Placeholder, (*scanner).template},
+	{"[<*%@#_", Placeholder, doubled},
+	{"'", Placeholder, quotedBraces},
+	{"{", Placeholder, (*scanner).braces},
+	{"%", Placeholder, (*scanner).percent},
+	{"$", Placeholder, (*scanner).dollar},
+	{"$", Number, (*scanner).signedNumber},
+	{"#", Placeholder, (*scanner).interpolation},
+	{"\\", Path, (*scanner).networkPath},
+	{"\\", Placeholder, escape},
+	{"[", Placeholder, bracketed},
+	{"[", Sign, (*scanner).bracketedWord},
+
+	// Names of things.
+	{"&", Entity, (*scanner).entity},
+	{"@", Mention, (*scanner).mention},
+	{":", Shortcode, shortcode},
+	{":", Placeholder, colonName},
+	{"^", Code, syntax("", regularExpression)},
+	{"/", Code, syntax("^", "/"+regularExpression)},
+	{"/.~*?", Path, (*scanner).rootedPath},
+	{"#*", Emoji, (*scanner).emoji},
+	{"#", Number, (*scanner).hashNumber},
+	{"#", Hashtag, (*scanner).hashtag},
+	{"+-", Number, (*scanner).signedNumber},
+	{"-", Code, longOption},
+	{"-", Code, shortOption},
+	{"\"", Code, (*scanner).lineTail},
+
+	// All else that prose has not.
+	{signs + "-!:+'", Sign, (*scanner).sign},
+}
+
+// ofWords are the recognizers of what starts with a letter or digit.
+var ofWords = [...]recognizer{
+	{"", Emoji, (*scanner).emoji},
+	{"", Code, (*scanner).codeName},
+	{"", URL, (*scanner).url},
+	{"", URL, (*scanner).uri},
+	{"", Email, (*scanner).email},
+	{"", Path, (*scanner).path},
+	{"", URL, (*scanner).domain},
+	{"", Path, (*scanner).fileName},
+	{"", Code, (*scanner).codeWord},
+}
+
+// bySign are ofSigns by their first byte.
+var bySign = func() (table [utf8.RuneSelf][]recognizer) {
+	for _, r := range ofSigns {
+		for i := range len(r.first) {
+			table[r.first[i]] = append(table[r.first[i]], r)
+		}
+	}
+	return table
+}()
+
+// What regular expressions find.
+var (
+	// Names between doubled signs. Only [[ ]] may have more than a name between them, and __ __
+	// only capitals and names of Python: __bold__ is Markdown.
+	doubled = syntax("[<|%@#_", `\[\[[^\[\]\n]+\]\]|<<\w[\w.:-]*>>|\*\|\w[\w.:-]*\|\*|%%\w[\w.:-]*%%|@@\w[\w.:-]*@@|##\w[\w.:-]*##`+
+		`|__(?:[A-Z\d][A-Z\d.:-]*(?:_[A-Z\d.:-]+)*|all|author|call|class|del|dict|doc|enter|eq|exit|file|getattr|hash|init|iter`+
+		`|len|main|name|new|next|repr|setattr|str|version)__\b`)
+	// What ICU's messages and Python quote: '{', '{x}' and '{'x'}'.
+	quotedBraces = syntax("{}", `'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
+	// Escapes of strings, commands of TeX, and what Markdown escapes: \n \" \u2026 \x41 \1
+	// \d+ \(name) \textbf{x} \[.
+	escape = syntax("", `\\(?:\\[nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)`+
+		`|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
+	// FIRST_NAME in brackets, the intervals of Laravel and Symfony, times of lyrics, and what
+	// Markdown has for notes.
+	bracketed = syntax(upperCase+digits+"_-*^!", `\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
+	// :smile: and :+1:
+	shortcode = apart(isWord, syntax(upperCase+lowerCase+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
+	// :name, as Laravel and SQL have it.
+	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z]\w+`), isOneOf(":/"))
+	// --name, --name=value and -x, as programs take them.
+	longOption  = apart(isWordOr("-"), syntax("-", `--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?`), nil)
+	shortOption = apart(func(r rune) bool { return isWord(r) || r == '-' || isUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)
+)
+
+// regularExpression is ^…$ without spaces in it.
+const regularExpression = `\^\S*[\[\](){}*+?\\|]\S*\$(?:/[a-z]*)?`
+
+const (
+	upperCase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	lowerCase = "abcdefghijklmnopqrstuvwxyz"
+	digits    = "0123456789"
+)
+
+// syntax reads what a regular expression matches here, in longestName bytes. It is asked
+// only where the second byte is one of those given; "" are all.
+func syntax(second, expression string) func(*scanner) int {
+	form := regexp.MustCompile("^(?:" + expression + ")")
+	return func(s *scanner) int {
+		if second != "" && !oneOf(s.at(1), second) {
+			return 0
+		}
+		return len(form.FindString(s.rest(longestName)))
+	}
+}
+
+// apart reads what stands neither behind certain characters nor before certain others.
+func apart(behind func(rune) bool, read func(*scanner) int, before func(rune) bool) func(*scanner) int {
+	return func(s *scanner) int {
+		if behind(s.before()) {
+			return 0
+		}
+		n := read(s)
+		if n > 0 && before != nil && before(first(s.text[s.pos+n:])) {
+			return 0
+		}
+		return n
+	}
+}
+
+func isOneOf(set string) func(rune) bool { return func(r rune) bool { return oneOfRunes(r, set) } }
+
+func isWordOr(set string) func(rune) bool {
+	return func(r rune) bool { return isWord(r) || oneOfRunes(r, set) }
+}

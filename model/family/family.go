@@ -1,0 +1,220 @@
+// Package family says what one family of models has of its own: how its checkpoints
+// are recognized, which tokenizer files they need, which tokens languages have and
+// which codes they answer to, and how a source is framed.
+//
+// The families share one network, the one of M2M100, which package model/checkpoint
+// reads. Nothing outside of this package asks which family a model is of.
+package family
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dragoman/model"
+	"dragoman/tokenizer"
+)
+
+// Family is a family of models.
+type Family struct {
+	// Name is what manifests and MODEL_FAMILY call it.
+	Name string
+	// classes are the tokenizer_class of its checkpoints, origins what may stand in
+	// their name_or_path.
+	classes, origins []string
+	// files are the tokenizer's files. The first set that a checkpoint has all of is
+	// used.
+	files [][]string
+	// config reads what the tokenizer is made of from a folder, where its pieces are
+	// in this set of files.
+	config func(dir string, settings settings, files []string) (tokenizer.Config, error)
+}
+
+// families are all there are. The first is that of checkpoints that do not say.
+var families = []*Family{m2m100, small100, nllb}
+
+// Names are the names of the families.
+func Names() []string {
+	names := make([]string, len(families))
+	for i, f := range families {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Named returns the family of that name. "" is M2M100, whose exports had no name
+// before there were others.
+func Named(name string) (*Family, error) {
+	for _, f := range families {
+		if f.Name == name || name == "" {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown family of models %q: use one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Files are the files of a checkpoint, wherever it is.
+type Files interface {
+	Has(name string) (bool, error)
+	// Read returns the content of a file that is there.
+	Read(name string) ([]byte, error)
+}
+
+// settings are what tokenizer_config.json says.
+type settings struct {
+	Class          string `json:"tokenizer_class"`
+	Origin         string `json:"name_or_path"` // what a fine-tune was made of
+	LanguageCodes  string `json:"language_codes"`
+	MadeUpWords    *int   `json:"num_madeup_words"`
+	LegacySuffixes bool   `json:"legacy_behaviour"`
+}
+
+// Recognize returns the family of a checkpoint by what tokenizer_config.json says,
+// M2M100 where it says nothing. A name that is not "" overrules that.
+func Recognize(files Files, name string) (*Family, error) {
+	if name != "" {
+		return Named(name)
+	}
+	s, err := readSettings(files)
+	if err != nil {
+		return nil, err
+	}
+	origin := strings.ToLower(s.Origin)
+	for _, f := range families {
+		if slices.ContainsFunc(f.origins, func(name string) bool { return strings.Contains(origin, name) }) {
+			return f, nil
+		}
+	}
+	for _, f := range families {
+		if slices.Contains(f.classes, s.Class) {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: \"tokenizer_class\" is %q: MODEL_FAMILY says which family such a model is of, of %s",
+		model.TokenizerConfigFile, s.Class, strings.Join(Names(), ", "))
+}
+
+func readSettings(files Files) (s settings, err error) {
+	if ok, err := files.Has(model.TokenizerConfigFile); err != nil || !ok {
+		return s, err
+	}
+	raw, err := files.Read(model.TokenizerConfigFile)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return s, fmt.Errorf("%s: %w", model.TokenizerConfigFile, err)
+	}
+	return s, nil
+}
+
+// ErrIncomplete means that a checkpoint lacks a file that its tokenizer needs.
+var ErrIncomplete = errors.New("checkpoint is incomplete")
+
+// TokenizerFiles returns the files that the tokenizer of a checkpoint needs, and
+// tokenizer_config.json where it is there. It fails with ErrIncomplete.
+func (f *Family) TokenizerFiles(files Files) ([]string, error) {
+	names, err := f.pieceFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := files.Has(model.TokenizerConfigFile)
+	if ok {
+		names = append(names[:len(names):len(names)], model.TokenizerConfigFile)
+	}
+	return names, err
+}
+
+// pieceFiles returns the set of the family's files that is there.
+func (f *Family) pieceFiles(files Files) ([]string, error) {
+	var missing string // of the first set
+	for _, set := range f.files {
+		lacks := ""
+		for _, name := range set {
+			ok, err := files.Has(name)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				lacks = name
+				break
+			}
+		}
+		if lacks == "" {
+			return set, nil
+		}
+		if missing == "" {
+			missing = lacks
+		}
+	}
+	return nil, fmt.Errorf("%w: %s is not there, which a model of the family %s needs", ErrIncomplete, missing, f.Name)
+}
+
+// Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder.
+func (f *Family) Tokenizer(dir string) (*tokenizer.Tokenizer, error) {
+	folder := Folder(dir)
+	names, err := f.pieceFiles(folder)
+	if err != nil {
+		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
+	}
+	s, err := readSettings(folder)
+	if err != nil {
+		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
+	}
+	config, err := f.config(dir, s, names)
+	if err != nil {
+		return nil, fmt.Errorf("open tokenizer: %w", err)
+	}
+	t, err := tokenizer.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("open tokenizer: %s: %w", filepath.Join(dir, names[0]), err)
+	}
+	return t, nil
+}
+
+// OpenTokenizer makes the tokenizer of an exported model, whose manifest has this name
+// of its family.
+func OpenTokenizer(dir, name string) (*tokenizer.Tokenizer, error) {
+	f, err := Named(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.Tokenizer(dir)
+}
+
+// Folder are the files in a folder.
+type Folder string
+
+// Has says whether there is such a file.
+func (f Folder) Has(name string) (bool, error) {
+	info, err := os.Stat(filepath.Join(string(f), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Mode().IsRegular(), err
+}
+
+// maxFileBytes bounds the size of a file that is read as a whole. The vocab.json of
+// M2M100 has 3.7 MB, the tokenizer.json of NLLB-200 17 MB.
+const maxFileBytes = 64 << 20
+
+// Read returns the content of a file of at most 64 MiB.
+func (f Folder) Read(name string) ([]byte, error) {
+	path := filepath.Join(string(f), name)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err == nil && len(raw) > maxFileBytes {
+		err = fmt.Errorf("%s has more than %d MB", path, maxFileBytes>>20)
+	}
+	return raw, err
+}

@@ -1,0 +1,81 @@
+package family
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"dragoman/model"
+	"dragoman/tokenizer"
+	"dragoman/tokenizer/spm"
+)
+
+// m2m100 is M2M100: facebook/m2m100_418M, facebook/m2m100_1.2B. The ids of pieces are
+// in vocab.json; after them come the languages, and some rows that nothing uses.
+var m2m100 = &Family{
+	Name:    "m2m100",
+	classes: []string{"M2M100Tokenizer", ""},
+	files:   m2m100Files,
+	config: func(dir string, s settings, _ []string) (tokenizer.Config, error) {
+		return m2m100Config(dir, s, sourceFirst)
+	},
+}
+
+// small100 is SMaLL-100 (alirezamsh/small100): M2M100's files, but the encoder is told
+// the target language, and the decoder nothing.
+var small100 = &Family{
+	Name:    "small100",
+	classes: []string{"SMALL100Tokenizer"},
+	origins: []string{"small100", "small-100"},
+	files:   m2m100Files,
+	config: func(dir string, s settings, _ []string) (tokenizer.Config, error) {
+		return m2m100Config(dir, s, targetFirst)
+	},
+}
+
+var m2m100Files = [][]string{{model.VocabFile, model.PieceModelFile}}
+
+// The framings of sources.
+var (
+	sourceFirst = tokenizer.Framing{
+		Before: []tokenizer.Part{tokenizer.Source}, After: []tokenizer.Part{tokenizer.End}, Forced: []tokenizer.Part{tokenizer.Target},
+	}
+	targetFirst = tokenizer.Framing{Before: []tokenizer.Part{tokenizer.Target}, After: []tokenizer.Part{tokenizer.End}}
+)
+
+// m2m100Languages are the 100 languages of M2M100, in the order of their tokens in
+// the vocabulary, which is also alphabetical. Hugging Face writes "__en__" for "en".
+const m2m100Languages = "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu " +
+	"ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns " +
+	"oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu"
+
+// madeUpWords is the number of unused rows where the settings give no other.
+const madeUpWords = 8
+
+// m2m100Config reads a tokenizer of M2M100's form.
+func m2m100Config(dir string, s settings, framing tokenizer.Framing) (tokenizer.Config, error) {
+	if s.LanguageCodes != "" && s.LanguageCodes != "m2m100" {
+		return tokenizer.Config{}, fmt.Errorf("%s: language_codes is %q, only \"m2m100\" is supported",
+			filepath.Join(dir, model.TokenizerConfigFile), s.LanguageCodes)
+	}
+	pieces, err := spm.Open(filepath.Join(dir, model.PieceModelFile))
+	if err != nil {
+		return tokenizer.Config{}, err
+	}
+	raw, err := Folder(dir).Read(model.VocabFile)
+	if err != nil {
+		return tokenizer.Config{}, err
+	}
+	config := tokenizer.Config{Pieces: pieces, Framing: framing, Unused: madeUpWords}
+	if s.MadeUpWords != nil {
+		config.Unused = *s.MadeUpWords
+	}
+	if err := json.Unmarshal(raw, &config.Vocabulary); err != nil {
+		return tokenizer.Config{}, fmt.Errorf("%s: %w", filepath.Join(dir, model.VocabFile), err)
+	}
+	for i, code := range strings.Fields(m2m100Languages) {
+		config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: int64(len(config.Vocabulary) + i)})
+	}
+	return config, nil
+}

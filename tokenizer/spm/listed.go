@@ -1,0 +1,131 @@
+package spm
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// Listed is a BPE model whose merges are listed, as those of Hugging Face's library
+// tokenizers are. It is made of a SentencePiece model but splits some odd texts in
+// another way: at other places where one piece can be merged in two ways, and with
+// [Precompiled] rules, which are not applied as SentencePiece applies them.
+type Listed struct {
+	Pieces  []string        // by id
+	Unknown int32           // the id of the piece for unknown characters
+	Control map[string]bool // the pieces that no text gives
+	Merges  [][2]string     // the best first
+	// Normalize rewrites a text, one function after the other.
+	Normalize []func(text string) string
+	Prefix    bool // a space is put in front where there is none
+	Words     bool // so it is with each word, and white space goes
+}
+
+// Model makes the model. It fails where a merge is not one of two pieces into another.
+func (l Listed) Model() (*Model, error) {
+	pieces := make([]pieceProto, len(l.Pieces))
+	for id, text := range l.Pieces {
+		if text == "" {
+			return nil, fmt.Errorf("piece %d is empty", id)
+		}
+		pieces[id] = pieceProto{text: text, kind: normalPiece}
+		if int32(id) == l.Unknown {
+			pieces[id].kind = unknownPiece
+		} else if l.Control[text] {
+			pieces[id].kind = controlPiece
+		}
+	}
+	m := &Model{byWord: true, trim: trimAll, normalizer: l}
+	m.workspaces.New = func() any { return new(workspace) }
+	if err := m.addPieces(pieces); err != nil {
+		return nil, err
+	}
+	if err := m.addMerges(l.Merges); err != nil {
+		return nil, err
+	}
+	m.findWords()
+	return m, nil
+}
+
+// addMerges makes the tables of listed merges.
+func (m *Model) addMerges(list [][2]string) error {
+	if len(m.pieces) >= 1<<symbolBits || len(list) >= 1<<symbolBits {
+		return fmt.Errorf("%d pieces and %d merges, at most %d are supported", len(m.pieces), len(list), 1<<symbolBits-1)
+	}
+	m.merges = noMerges(len(m.pieces))
+	for id, text := range m.pieces {
+		if r, size := utf8.DecodeRuneInString(text); size == len(text) && m.kinds[id] == normalPiece {
+			m.merges.setSymbol(r, symbol(id))
+		}
+	}
+	var found []uint64
+	for number, pair := range list {
+		left, okLeft := m.ids[pair[0]]
+		right, okRight := m.ids[pair[1]]
+		merged, ok := m.ids[pair[0]+pair[1]]
+		if !ok || !okLeft || !okRight {
+			return fmt.Errorf("merge %d is of %q and %q: they, or both together, are no pieces", number, pair[0], pair[1])
+		}
+		found = append(found, newSlot(left, right, int32(number)))
+		m.merges.ranks = append(m.merges.ranks, int32(number))
+		m.merges.results = append(m.merges.results, merged)
+	}
+	m.merges.pairs = newPairTable(found)
+	return nil
+}
+
+// append implements textNormalizer.
+func (l Listed) append(dst []byte, text string) []byte {
+	text = strings.ToValidUTF8(text, replacementChar)
+	for _, normalize := range l.Normalize {
+		text = normalize(text)
+	}
+	if !l.Words {
+		return l.appendSpaced(dst, text)
+	}
+	for word := range strings.FieldsSeq(text) {
+		dst = l.appendSpaced(dst, word)
+	}
+	return dst
+}
+
+// appendSpaced appends a text with its spaces as pieces have them, and one in front.
+func (l Listed) appendSpaced(dst []byte, text string) []byte {
+	text = strings.ReplaceAll(text, " ", space)
+	if l.Prefix && text != "" && !strings.HasPrefix(text, space) {
+		dst = append(dst, space...)
+	}
+	return append(dst, text...)
+}
+
+// Precompiled returns a function that applies a precompiled character map as the
+// library tokenizers does: to each grapheme of fewer than six bytes as a whole where the
+// beginning of it has a rule, the shortest, and to each other character by itself.
+func Precompiled(raw []byte) (func(text string) string, error) {
+	rules, err := parseCharsmap(raw)
+	if err != nil {
+		return nil, err
+	}
+	return func(text string) string {
+		var out strings.Builder
+		for clusters := graphemes.FromString(text); clusters.Next(); {
+			cluster := clusters.Value()
+			if len(cluster) < 6 {
+				if replacement, ok := rules.shortest(cluster); ok {
+					out.WriteString(replacement)
+					continue
+				}
+			}
+			for _, r := range cluster {
+				replacement, ok := rules.shortest(string(r))
+				if !ok {
+					replacement = string(r)
+				}
+				out.WriteString(replacement)
+			}
+		}
+		return out.String()
+	}, nil
+}

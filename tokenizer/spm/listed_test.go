@@ -1,0 +1,83 @@
+package spm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/tokenizer/internal/golden"
+)
+
+// listed is a small model with these merges.
+func listed(merges ...[2]string) Listed {
+	return Listed{
+		Pieces: []string{"<unk>", "▁", "a", "aa", "aaa", "▁a", "b"}, Merges: merges, Prefix: true,
+	}
+}
+
+// TestListedMerges demands the pieces that Hugging Face's tokenizers 0.23.3 gives.
+func TestListedMerges(t *testing.T) {
+	longFirst := [][2]string{{"a", "a"}, {"a", "aa"}, {"aa", "a"}}
+	wordFirst := [][2]string{{"▁", "a"}, {"a", "a"}, {"a", "aa"}}
+	for _, test := range []struct {
+		merges [][2]string
+		text   string
+		want   []string
+	}{
+		{longFirst, "aaaaa", []string{"▁", "aa", "aaa"}},
+		{longFirst, "aaaa aab", []string{"▁", "aa", "aa", "▁", "aa", "b"}},
+		{longFirst, "☃☃ba", []string{"▁", "☃☃", "b", "a"}},
+		{longFirst, "b☃ ☃a", []string{"▁", "b", "☃", "▁", "☃", "a"}},
+		{wordFirst, "aaaaa", []string{"▁a", "aa", "aa"}},
+		{wordFirst, "aaaa aab", []string{"▁a", "aa", "a", "▁a", "a", "b"}},
+	} {
+		m, err := listed(test.merges...).Model()
+		require.NoError(t, err)
+		assert.Equal(t, test.want, m.Encode(test.text), "%q by %q", test.text, test.merges)
+	}
+}
+
+func TestListedRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(l *Listed)
+		message string
+	}{
+		"a merge of no piece":   {func(l *Listed) { l.Merges = [][2]string{{"a", "x"}} }, `merge 0 is of "a" and "x"`},
+		"a merge into no piece": {func(l *Listed) { l.Merges = [][2]string{{"b", "b"}} }, `merge 0 is of "b" and "b"`},
+		"a piece twice":         {func(l *Listed) { l.Pieces[2] = "b" }, `pieces 2 and 6 are both "b"`},
+		"an empty piece":        {func(l *Listed) { l.Pieces[2] = "" }, "piece 2 is empty"},
+		"no unknown piece":      {func(l *Listed) { l.Unknown = 9 }, "none of the pieces is the unknown piece"},
+	} {
+		l := listed()
+		test.change(&l)
+		_, err := l.Model()
+		assert.ErrorContains(t, err, test.message, name)
+	}
+	_, err := Precompiled([]byte("abc"))
+	assert.ErrorContains(t, err, "character map")
+}
+
+// FuzzListed checks that tokens cover any text, broken UTF-8 too.
+func FuzzListed(f *testing.F) {
+	for _, r := range golden.Read(f, "../testdata/hostile.jsonl.gz") {
+		if len(r.Input()) < 100 {
+			f.Add(r.Input())
+		}
+	}
+	precompiled, err := Precompiled(rawCharsmap("b\x00 \x00", oneRule('q', 0)...))
+	require.NoError(f, err)
+	l := listed([][2]string{{"a", "a"}, {"a", "aa"}}...)
+	l.Normalize = append(l.Normalize, precompiled)
+	spaced, err := l.Model()
+	require.NoError(f, err)
+	l.Words = true
+	words, err := l.Model()
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, m := range []*Model{spaced, words} {
+			requireCover(t, m, m.AppendNormalized(nil, text))
+			m.Decode(m.Encode(text))
+		}
+	})
+}
