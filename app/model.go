@@ -16,12 +16,12 @@ import (
 	"dragoman/app/httpapi"
 	"dragoman/app/language"
 	"dragoman/app/translate"
-	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/bundled"
 	"dragoman/model/export"
 	"dragoman/model/family"
 	"dragoman/model/hub"
+	"dragoman/model/weights"
 )
 
 // loader makes models ready to translate with.

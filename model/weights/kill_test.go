@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/export"
 	"dragoman/model/hub/hubtest"
+	"dragoman/model/weights"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/hub"
 	"dragoman/model/hub/hubtest"
+	"dragoman/model/weights"
 )
 
 // damages are what disks and clumsy hands do to a file.

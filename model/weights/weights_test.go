@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/bundled"
 	"dragoman/model/checkpoint"
@@ -22,6 +21,7 @@ import (
 	"dragoman/model/hub"
 	"dragoman/model/hub/hubtest"
 	"dragoman/model/modeltest"
+	"dragoman/model/weights"
 )
 
 const repo = "someone/m2m100-small"
