@@ -188,7 +188,7 @@ func (p *pull) fetch(ctx context.Context, name string) error {
 		if p.state.has(p.dir, name, v) {
 			return nil
 		}
-		if p.adopt(name, v) {
+		if p.adopt(ctx, name, v) {
 			return nil
 		}
 		err = p.download(ctx, name, v)
@@ -202,7 +202,7 @@ func (p *pull) fetch(ctx context.Context, name string) error {
 
 // adopt takes over a file that is in the folder but not in its state, such as
 // one copied by hand, where the checksum proves that it is the right version.
-func (p *pull) adopt(name string, v version) bool {
+func (p *pull) adopt(ctx context.Context, name string, v version) bool {
 	if _, ours := p.state.Files[name]; ours || v.Sum == "" {
 		return false
 	}
@@ -210,7 +210,7 @@ func (p *pull) adopt(name string, v version) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || (v.Size >= 0 && info.Size() != v.Size) {
 		return false
 	}
-	file, err := model.HashFile(path)
+	file, err := model.HashFile(ctx, path)
 	if err != nil || verify(path, file.SHA256, v) != nil {
 		return false
 	}

@@ -108,7 +108,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	server := hubtest.New(t, repo, bundledFiles(t))
 	f := hubOf(t, server, func(c *weights.Config) { c.KeepCheckpoint = true })
 	dir := f.prepare(t)
-	whole, err := model.HashFile(filepath.Join(dir, model.WeightsFile))
+	whole, err := model.HashFile(t.Context(), filepath.Join(dir, model.WeightsFile))
 	require.NoError(t, err)
 	for _, online := range []bool{false, true} {
 		if f.Hub = offline(t); online {
@@ -120,7 +120,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		_, err := weights.New(f.Config).Prepare(t.Context())
 		assert.Equal(t, online, err == nil, err)
 	}
-	again, err := model.HashFile(filepath.Join(dir, model.WeightsFile))
+	again, err := model.HashFile(t.Context(), filepath.Join(dir, model.WeightsFile))
 	require.NoError(t, err)
 	assert.Equal(t, whole, again)
 }

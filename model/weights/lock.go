@@ -6,22 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/gofrs/flock"
 
+	"dragoman/model"
 	"dragoman/model/export"
 )
 
-// lockFile is locked by who works in an exported folder, for as long as that takes: by
-// one process of all that share the folder, on any machine. So what is unfinished there
-// is nobody's when the lock is free. The kernel frees it when the process dies. The file
-// stays: to delete it would let two others lock different files of its name.
+// lockFile is locked by the process that works in an exported folder, see [model.Lock].
+// While the lock is free no process needs what is unfinished there.
 const lockFile = ".dragoman.lock"
-
-// lockPoll is how often a waiting process looks whether the lock is free. The kernel's
-// own waiting could not be interrupted.
-const lockPoll = 200 * time.Millisecond
 
 // unfinished matches what a killed process may leave.
 var unfinished = []string{export.WorkPrefix + "*", ".dragoman.checked.*"}
@@ -34,19 +28,13 @@ func (p *Preparer) lock(ctx context.Context, out string) (unlock func(), err err
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder for the exported model: %w: set SAVE_WEIGHTS to a folder that can be written", err)
 	}
-	lock := flock.New(filepath.Join(out, lockFile))
-	free, err := lock.TryLock()
-	if err == nil && !free {
+	unlock, err = model.Lock(ctx, filepath.Join(out, lockFile), func() {
 		p.cfg.Log.Info("waiting for another process that prepares this model", "folder", out)
-		_, err = lock.TryLockContext(ctx, lockPoll)
-	}
+	})
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("lock %s: %w: set SAVE_WEIGHTS to a folder that can be written, on a volume with file locks", out, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return func() { lock.Unlock() }, nil //nolint:errcheck // the process's end unlocks too
+	return unlock, err
 }
 
 // sweepIfFree removes what killed processes left in a complete folder, if nobody works

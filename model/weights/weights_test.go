@@ -59,13 +59,13 @@ func (f *fixture) real() *fixture {
 
 // exportStub exports a few bytes, which depend on those of the checkpoint: what this
 // package does with an export does not depend on how large it is.
-func (f *fixture) exportStub(_ context.Context, from, out string, opts export.Options) (*model.Manifest, error) {
+func (f *fixture) exportStub(ctx context.Context, from, out string, opts export.Options) (*model.Manifest, error) {
 	f.count(opts)
 	spec, err := checkpoint.ReadSpec(from)
 	if err != nil {
 		return nil, err
 	}
-	source, err := model.HashFile(filepath.Join(from, "model.safetensors"))
+	source, err := model.HashFile(ctx, filepath.Join(from, "model.safetensors"))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (f *fixture) exportStub(_ context.Context, from, out string, opts export.Op
 		if err := os.WriteFile(path, []byte(name+source.SHA256), 0o644); err != nil {
 			return nil, err
 		}
-		if m.Files[name], err = model.HashFile(path); err != nil {
+		if m.Files[name], err = model.HashFile(ctx, path); err != nil {
 			return nil, err
 		}
 	}
