@@ -42,7 +42,8 @@ func TestPullGetsOver(t *testing.T) {
 		{"a wrong start, then a cut", []hubtest.Fault{{File: weight, Corrupt: true, CutAfter: 50_000}}, 2 * size, nil},
 		{"429 with Retry-After in seconds", []hubtest.Fault{{File: weight, Status: 429, Header: header("Retry-After", "7"), Times: 2}},
 			size, []time.Duration{7 * time.Second, 7 * time.Second}},
-		{"429 with a date", []hubtest.Fault{{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "Fri, 02 Jan 2026 03:04:15 GMT")}},
+		{"429 with a date", []hubtest.Fault{{File: "config.json", Method: "HEAD", Status: 429, Header: http.Header{
+			"Retry-After": {"Fri, 02 Jan 2026 03:04:15 GMT"}, "Date": {"Fri, 02 Jan 2026 03:04:05 GMT"}}}},
 			size, []time.Duration{10 * time.Second}},
 		{"429 with RateLimit", []hubtest.Fault{{File: hubtest.API, Status: 429, Header: header("Ratelimit", `"api";r=0;t=55`)}},
 			size, []time.Duration{55 * time.Second}},
@@ -59,13 +60,12 @@ func TestPullGetsOver(t *testing.T) {
 			files := checkpoint()
 			s := hubtest.New(t, repo, files)
 			s.Fail(tt.faults...)
-			time := &clock{}
-			c := newClient(t, s, func(c *hub.Config) {
-				c.Clock = time
-				if tt.faults[0].StallAfter > 0 {
-					c.StallTimeout = 200e6 // 0.2 s
-				}
-			})
+			var waited waits
+			c := newClient(t, s)
+			c.SetWait(waited.wait)
+			if tt.faults[0].StallAfter > 0 {
+				c.SetStallTimeout(200 * time.Millisecond)
+			}
 			dir := t.TempDir()
 			_, err := c.Pull(t.Context(), ref(t, repo), dir)
 			require.NoError(t, err)
@@ -75,7 +75,9 @@ func TestPullGetsOver(t *testing.T) {
 			} else { // on a busy machine it may take another connection for stalled, too
 				assert.GreaterOrEqual(t, s.Sent(weight), tt.sent)
 			}
-			assert.Equal(t, tt.waits, time.waits)
+			if tt.waits != nil {
+				assert.Equal(t, tt.waits, waited.list)
+			}
 		})
 	}
 }
@@ -101,9 +103,9 @@ func TestPullFails(t *testing.T) {
 		{name: "no such repository", ref: "owner/m2m10", is: hub.ErrRepoNotFound, text: "check the spelling of the name, or set HF_TOKEN", asked: 1},
 		{name: "no such repository for a token", ref: "owner/m2m10", token: "hf_secret", is: hub.ErrRepoNotFound, text: "HF_TOKEN may not read it", asked: 1},
 		{name: "private", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: hub.ErrRepoNotFound, text: "or it is private", asked: 1},
-		{name: "wrong token", token: "hf_wrong", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: hub.ErrUnauthorized, text: "HF_TOKEN is wrong or has run out", asked: 1},
+		{name: "wrong token", token: "hf_wrong", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: hub.ErrUnauthorized, text: "HF_TOKEN is wrong or has expired", asked: 1},
 		{name: "gated", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "/owner/m2m100 and set HF_TOKEN", asked: 2},
-		{name: "gated for a token", token: "hf_secret", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "with the account that HF_TOKEN belongs to", asked: 2},
+		{name: "gated for a token", token: "hf_secret", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "with the account of HF_TOKEN", asked: 2},
 		{name: "no such revision", ref: repo + "@v9", is: hub.ErrRevisionNotFound, text: `no revision "v9": check the branch, tag or commit`, asked: 1},
 		{name: "no such revision without API", ref: repo + "@v9", opts: []hubtest.Option{hubtest.WithoutAPI()}, is: hub.ErrRevisionNotFound, text: `no revision "v9"`, asked: 2},
 		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: hub.ErrIncomplete, text: "vocab.json is not there", asked: 5},
@@ -120,11 +122,11 @@ func TestPullFails(t *testing.T) {
 			text: "expected sha256:" + hubtest.SHA256(checkpoint()[weight])},
 		{name: "always corrupt git file", faults: always(hubtest.Fault{File: "config.json", Corrupt: true}), is: hub.ErrChecksum,
 			text: "expected git:" + hubtest.GitBlobID(checkpoint()["config.json"])},
-		{name: "cut at the same place without ranges", faults: always(hubtest.Fault{File: weight, CutAfter: 40_000, IgnoreRange: true}), text: "given up after 6 tries"},
-		{name: "always 500", faults: always(hubtest.Fault{File: hubtest.API, Status: 500}), text: "the server has trouble: try again later", asked: 6},
+		{name: "cut at the same place without ranges", faults: always(hubtest.Fault{File: weight, CutAfter: 40_000, IgnoreRange: true}), text: "gave up after 6 tries"},
+		{name: "always 500", faults: always(hubtest.Fault{File: hubtest.API, Status: 500}), text: "the server has a problem: try again later", asked: 6},
 		{name: "501", faults: always(hubtest.Fault{File: hubtest.API, Status: 501}), text: "501 Not Implemented", asked: 1},
 		{name: "always 429", faults: always(hubtest.Fault{File: hubtest.API, Status: 429, Header: header("Retry-After", "1")}), is: hub.ErrRateLimited, text: "set HF_TOKEN for a higher limit", asked: 6},
-		{name: "429 for an hour", faults: always(hubtest.Fault{File: hubtest.API, Status: 429, Header: header("Retry-After", "3600")}), is: hub.ErrRateLimited, text: "asks to wait 1h0m0s, at most 5m0s", asked: 1},
+		{name: "429 for an hour", faults: always(hubtest.Fault{File: hubtest.API, Status: 429, Header: header("Retry-After", "3600")}), is: hub.ErrRateLimited, text: "asks to wait 1h0m0s, the maximum is 5m0s", asked: 1},
 		{name: "forbidden", faults: always(hubtest.Fault{File: "config.json", Status: 403, Method: "HEAD", Header: header("X-Error-Code", "Other")}), is: hub.ErrUnauthorized, text: "refuses access", asked: 2},
 		{name: "compressed", faults: always(hubtest.Fault{File: "vocab.json", Status: 200, Header: header("Content-Encoding", "gzip")}), text: "compressed (gzip)"},
 		{name: "redirects in a circle", faults: always(hubtest.Fault{File: hubtest.API, Status: 302, Header: header("Location", "?again")}), text: "more than 10 redirects", asked: 10},
@@ -163,10 +165,11 @@ func TestPullFails(t *testing.T) {
 }
 
 func TestUnreachableServer(t *testing.T) {
-	c, err := hub.New(hub.Config{Endpoint: "http://127.0.0.1:1", Clock: &clock{}, Tries: 3})
+	c, err := hub.New(hub.Config{Endpoint: "http://127.0.0.1:1"})
 	require.NoError(t, err)
+	c.SetWait((&waits{}).wait)
 	_, err = c.Pull(t.Context(), ref(t, repo), t.TempDir())
-	require.ErrorContains(t, err, "given up after 3 tries")
+	require.ErrorContains(t, err, "gave up after 6 tries")
 	assert.ErrorContains(t, err, "connection refused")
 }
 
@@ -194,7 +197,7 @@ func TestLaterPullGoesOn(t *testing.T) {
 			})
 			_, err := c.Pull(ctx, from, dir)
 			require.ErrorIs(t, err, context.Canceled)
-			assert.ErrorContains(t, err, "goes on from there")
+			assert.ErrorContains(t, err, "the next pull resumes it")
 			assert.NoFileExists(t, filepath.Join(dir, weight))
 
 			_, err = newClient(t, s).Pull(t.Context(), from, dir)
@@ -253,7 +256,7 @@ func TestTwoPullsIntoOneFolder(t *testing.T) {
 	s.Fail(hubtest.Fault{File: weight, Do: func() { <-waiting }}) // the first goes on once the second waits
 	var once sync.Once
 	log := logTo(func(message string) {
-		if strings.Contains(message, "another pull is at work") {
+		if strings.Contains(message, "waiting for another pull") {
 			once.Do(func() { close(waiting) })
 		}
 	})

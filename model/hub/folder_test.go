@@ -98,7 +98,7 @@ func TestInterruptedUpdateIsNotCompleteOffline(t *testing.T) {
 	s.Push("main", checkpoint(map[string][]byte{"config.json": []byte(`{"d_model": 8}`), weight: noise(9, size)}))
 	s.Fail(hubtest.Fault{File: weight, Status: http.StatusInternalServerError, Times: -1})
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
-	require.ErrorContains(t, err, "given up after 6 tries")
+	require.ErrorContains(t, err, "gave up after 6 tries")
 
 	_, err = newClient(t, s, func(c *hub.Config) { c.Offline = true }).Pull(t.Context(), ref(t, repo), dir)
 	require.ErrorIs(t, err, hub.ErrIncomplete, "new config.json beside old weights")

@@ -191,8 +191,8 @@ func TestPullMendsTheFolder(t *testing.T) {
 		"damaged partial": func(t *testing.T, dir string) {
 			require.NoError(t, os.Remove(filepath.Join(dir, weight)))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, weight+".partial"), []byte("nonsense"), 0o644))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, weight+".partial.json"),
-				[]byte(`{"size": 300000, "sum": "sha256:`+hubtest.SHA256(files[weight])+`"}`), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ".dragoman-pull.json"), []byte(`{"files": {"`+weight+`.partial":
+				{"size": 300000, "sum": "sha256:`+hubtest.SHA256(files[weight])+`"}}}`), 0o644))
 		},
 	}
 	for name, damage := range damage {
@@ -256,18 +256,22 @@ func TestForeignWeightsThatWouldBeReadInsteadAreRefused(t *testing.T) {
 func TestPullStopsBeforeTheWeights(t *testing.T) {
 	refused := errors.New("model_type is bert")
 	for name, tt := range map[string]struct {
-		edit func(*hub.Config)
+		free func(string) (uint64, error) // nil: enough
+		deny error                        // by Accept
 		is   error
 		text string
 	}{
-		"no space": {func(c *hub.Config) { c.FreeSpace = func(string) (uint64, error) { return 1234, nil } },
-			hub.ErrNoSpace, "owner/m2m100 needs 320 kB (320038 bytes)"},
-		"unknown space":   {func(c *hub.Config) { c.FreeSpace = func(string) (uint64, error) { return 0, os.ErrPermission } }, os.ErrPermission, "free disk space"},
-		"refused by user": {func(c *hub.Config) { c.Accept = func([]byte) (int64, error) { return 0, refused } }, refused, "cannot fetch owner/m2m100: model_type is bert"},
+		"no space":        {free: func(string) (uint64, error) { return 1234, nil }, is: hub.ErrNoSpace, text: "owner/m2m100 needs 320 kB (320038 bytes)"},
+		"unknown space":   {free: func(string) (uint64, error) { return 0, os.ErrPermission }, is: os.ErrPermission, text: "free disk space"},
+		"refused by user": {deny: refused, is: refused, text: "cannot fetch owner/m2m100: model_type is bert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hubtest.New(t, repo, checkpoint())
-			_, err := newClient(t, s, tt.edit).Pull(t.Context(), ref(t, repo), t.TempDir())
+			c := newClient(t, s, func(c *hub.Config) { c.Accept = func([]byte) (int64, error) { return size, tt.deny } })
+			if tt.free != nil {
+				c.SetFreeSpace(tt.free)
+			}
+			_, err := c.Pull(t.Context(), ref(t, repo), t.TempDir())
 			require.ErrorIs(t, err, tt.is)
 			assert.ErrorContains(t, err, tt.text)
 			assert.NotContains(t, err.Error(), "\n")
