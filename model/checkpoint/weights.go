@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 )
 
@@ -77,13 +78,12 @@ func openShards(dir string, f format) (*weights, error) {
 	if err != nil {
 		return nil, err
 	}
-	shardOf, err := parseIndex(raw)
+	shardOf, err := parseIndex(raw, filepath.Ext(f.file))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	w := &weights{path: path, tensors: make(map[string]Tensor)}
-	shards := slices.Sorted(maps.Values(shardOf))
-	for _, shard := range slices.Compact(shards) {
+	for _, shard := range distinct(shardOf) {
 		if err := w.add(filepath.Join(dir, shard), f); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), w.close())
 		}
@@ -96,8 +96,22 @@ func openShards(dir string, f format) (*weights, error) {
 	return w, nil
 }
 
+// Shards returns the weight files that an index lists. All have the extension ext.
+func Shards(index []byte, ext string) ([]string, error) {
+	shardOf, err := parseIndex(index, ext)
+	return distinct(shardOf), err
+}
+
+func distinct(shardOf map[string]string) []string {
+	return slices.Compact(slices.Sorted(maps.Values(shardOf)))
+}
+
+// plainName is what the name of a shard must look like. It comes from whoever made the
+// checkpoint and becomes a path.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+
 // parseIndex reads which shard holds which tensor.
-func parseIndex(raw []byte) (map[string]string, error) {
+func parseIndex(raw []byte, ext string) (map[string]string, error) {
 	o, err := parseFields(raw)
 	if err != nil {
 		return nil, err
@@ -109,9 +123,8 @@ func parseIndex(raw []byte) (map[string]string, error) {
 	shardOf := make(map[string]string)
 	err = eachField(weightMap, func(name string, value json.RawMessage) error {
 		var shard string
-		if err := json.Unmarshal(value, &shard); err != nil || shard == "" || shard == "." || shard == ".." ||
-			filepath.Base(shard) != shard {
-			return fmt.Errorf("tensor %.100q is in %s: expected the name of a file in the same folder", name, shorten(value))
+		if err := json.Unmarshal(value, &shard); err != nil || !plainName.MatchString(shard) || filepath.Ext(shard) != ext {
+			return fmt.Errorf("tensor %.100q is in %s: expected the plain name of a %s file in the same folder", name, shorten(value), ext)
 		}
 		shardOf[name] = shard
 		return nil

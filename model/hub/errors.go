@@ -26,7 +26,6 @@ var (
 	ErrIncomplete       = family.ErrIncomplete
 	ErrOffline          = errors.New("offline mode")
 	ErrChecksum         = errors.New("checksum differs")
-	ErrUnsafeName       = errors.New("unsafe file name")
 	ErrNoSpace          = errors.New("not enough disk space")
 	ErrTooLarge         = errors.New("larger than a checkpoint can be")
 )

@@ -1,75 +1,55 @@
 package hub
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"os"
 	"path"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/model/family"
 )
 
-// Names of the files of a checkpoint that only a checkpoint has.
-const (
-	ConfigFile           = "config.json"
-	GenerationConfigFile = "generation_config.json"
-)
-
-// indexSuffix follows the name of a weights file in that of an index, which lists the
-// shards that take its place.
-const indexSuffix = ".index.json"
-
 // weightFiles are the files that weights are read from, the preferred one first.
 var weightFiles = []string{
-	"model.safetensors", "model.safetensors" + indexSuffix,
-	"pytorch_model.bin", "pytorch_model.bin" + indexSuffix,
+	checkpoint.SafetensorsFile, checkpoint.SafetensorsIndexFile, checkpoint.TorchFile, checkpoint.TorchIndexFile,
 }
-
-const (
-	maxSmall  = 64 << 20 // bytes of a JSON file that is read as a whole
-	maxShards = 1024
-)
 
 // smallFiles are the maximum sizes, in bytes, of a checkpoint's files other than weights:
 // what their readers accept.
 var smallFiles = map[string]int64{
-	ConfigFile:                4 << 20,
-	GenerationConfigFile:      4 << 20,
-	model.TokenizerConfigFile: 4 << 20,
-	model.VocabFile:           maxSmall,
-	model.PieceModelFile:      maxSmall,
-	model.TokenizerFile:       maxSmall,
-	weightFiles[1]:            maxSmall,
-	weightFiles[3]:            maxSmall,
+	checkpoint.ConfigFile:           4 << 20,
+	checkpoint.GenerationConfigFile: 4 << 20,
+	model.TokenizerConfigFile:       4 << 20,
+	model.VocabFile:                 64 << 20,
+	model.PieceModelFile:            64 << 20,
+	model.TokenizerFile:             64 << 20,
+	checkpoint.SafetensorsIndexFile: 8 << 20,
+	checkpoint.TorchIndexFile:       8 << 20,
 }
 
-// checkpointFiles returns the files that make up a checkpoint: first the small ones,
-// then the weights. accept sees config.json before others are read. familyName is "" where
-// the files tell the family. It fails with ErrIncomplete where a required file is missing.
-func checkpointFiles(files family.Files, familyName string, accept func(config []byte) error) (small, weights []string, err error) {
-	if ok, err := files.Has(ConfigFile); err != nil {
+// chooseFiles returns the files that make up a checkpoint: first the small ones, then the
+// weights. accept sees config.json before others are read. familyName is "" where the files
+// tell the family. It fails with ErrIncomplete where a required file is missing.
+func chooseFiles(files family.Files, familyName string, accept func(config []byte) error) (small, weights []string, err error) {
+	if ok, err := files.Has(checkpoint.ConfigFile); err != nil {
 		return nil, nil, err
 	} else if !ok {
-		return nil, nil, fmt.Errorf("%w: %s is not there: this is not a checkpoint in Hugging Face form", ErrIncomplete, ConfigFile)
+		return nil, nil, fmt.Errorf("%w: %s is not there: this is not a checkpoint in Hugging Face form", ErrIncomplete, checkpoint.ConfigFile)
 	}
-	config, err := files.Read(ConfigFile)
+	config, err := files.Read(checkpoint.ConfigFile)
 	if err == nil {
 		err = accept(config)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	small = []string{ConfigFile}
-	if ok, err := files.Has(GenerationConfigFile); err != nil {
+	small = []string{checkpoint.ConfigFile}
+	if ok, err := files.Has(checkpoint.GenerationConfigFile); err != nil {
 		return nil, nil, err
 	} else if ok {
-		small = append(small, GenerationConfigFile)
+		small = append(small, checkpoint.GenerationConfigFile)
 	}
 	f, err := family.Recognize(files, familyName)
 	if err != nil {
@@ -93,7 +73,7 @@ func chooseWeights(files family.Files) (index, weights []string, err error) {
 		if !ok {
 			continue
 		}
-		single, isIndex := strings.CutSuffix(name, indexSuffix)
+		single, isIndex := strings.CutSuffix(name, ".index.json")
 		if !isIndex {
 			return nil, []string{name}, nil
 		}
@@ -101,60 +81,11 @@ func chooseWeights(files family.Files) (index, weights []string, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		weights, err = readIndex(raw, path.Ext(single))
+		weights, err = checkpoint.Shards(raw, path.Ext(single))
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		return []string{name}, weights, nil
 	}
 	return nil, nil, fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(weightFiles, ", "))
-}
-
-// plainName is what the name of a shard must look like. Names come from whoever made the
-// checkpoint and become paths in the folder.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
-
-// readIndex returns the shards that an index lists, all with the extension ext:
-// {"weight_map": {tensor: file}}.
-func readIndex(index []byte, ext string) ([]string, error) {
-	var parsed struct {
-		WeightMap map[string]string `json:"weight_map"`
-	}
-	if err := json.Unmarshal(index, &parsed); err != nil {
-		return nil, fmt.Errorf("not an index of shards: %w", err)
-	}
-	for tensor, name := range parsed.WeightMap {
-		if !plainName.MatchString(name) || path.Ext(name) != ext {
-			return nil, fmt.Errorf("%w: tensor %q is said to be in %q: only plain names with the extension %s are allowed",
-				ErrUnsafeName, tensor, name, ext)
-		}
-	}
-	names := slices.Compact(slices.Sorted(maps.Values(parsed.WeightMap)))
-	if len(names) == 0 || len(names) > maxShards {
-		return nil, fmt.Errorf("index lists %d shards, expected 1 to %d", len(names), maxShards)
-	}
-	return names, nil
-}
-
-// folderResult is the checkpoint in a folder that no pull made. familyName is "" where
-// the files tell the family. It fails with ErrIncomplete where a file is missing.
-func folderResult(dir, familyName string) (Result, error) {
-	result := Result{Dir: dir}
-	if info, err := os.Stat(dir); err != nil {
-		return Result{}, fmt.Errorf("model folder: %w", err)
-	} else if !info.IsDir() {
-		return Result{}, fmt.Errorf("model folder %s is a file: name the folder that holds the checkpoint", dir)
-	}
-	small, weights, err := checkpointFiles(family.Folder(dir), familyName, func([]byte) error { return nil })
-	if err != nil {
-		return Result{}, fmt.Errorf("model folder %s: %w", dir, err)
-	}
-	for _, name := range slices.Concat(small, weights) {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			return Result{}, fmt.Errorf("model folder %s: %w: %w", dir, ErrIncomplete, err)
-		}
-		result.Files = append(result.Files, FileInfo{Name: name, Size: info.Size()})
-	}
-	return result, nil
 }

@@ -1,9 +1,9 @@
 // Package hub fetches a Hugging Face checkpoint into a folder: from the Hub or a mirror
-// of it by the repository's name, from any web server that has the files beside each
-// other, or from a folder of this machine.
+// of it by the repository's name, or from any web server that has the files beside each
+// other.
 //
-// A [Client.Pull] reads top-down as: lock the folder, ask the Hub for the commit behind
-// the revision, choose the files that a model of the family needs, compare what the
+// A [Client.Pull] reads top-down as: lock the folder, learn the commit behind the
+// revision from the first file, choose the files that a model of the family needs, compare what the
 // folder already has, then fetch the rest one after the other. A file is written to
 // name.partial, compared with the Hub's checksum and renamed, so a file with its final
 // name is complete. A broken connection is resumed where it stopped, in the same call
@@ -91,26 +91,16 @@ func New(cfg Config) (*Client, error) {
 
 // Result is a complete checkpoint on disk.
 type Result struct {
-	Dir string // the folder that holds it
-	// Revision is the commit of the repository, "" where the source has none.
-	Revision string
-	Files    []FileInfo // config and tokenizer first, weights last
-}
-
-// FileInfo is one file of a checkpoint.
-type FileInfo struct {
-	Name   string
-	Size   int64  // bytes
-	SHA256 string // hex; "" for a file that Pull did not fetch
+	Dir      string // the folder that holds it
+	Revision string // the commit of the repository, "" where the source has none
 }
 
 // lockFile is locked while a pull works on its folder.
 const lockFile = ".dragoman-pull.lock"
 
-// Pull makes sure that a folder holds the checkpoint that ref names, and returns its
-// files. A local ref is only checked, and Result.Dir is its own folder; any other is
-// fetched into dir, which is made if need be. What dir already has in the right version
-// is not fetched again.
+// Pull makes sure that the folder dir, which is made if need be, holds the checkpoint
+// that ref names. What dir already has in the right version is not fetched again. A ref
+// that is a folder needs no fetching: it is the result.
 //
 // When ctx is done Pull returns its error and leaves name.partial files, which the next
 // Pull resumes. Other pulls into dir, in this process or another, wait for this one. A
@@ -119,9 +109,9 @@ const lockFile = ".dragoman-pull.lock"
 func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) {
 	switch {
 	case ref.kind == kindFolder:
-		return folderResult(ref.path, c.cfg.Family)
+		return Result{Dir: ref.path}, nil
 	case c.cfg.Offline:
-		return offlineResult(ref, dir, c.cfg.Family)
+		return offlineResult(ref, dir)
 	}
 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -136,13 +126,12 @@ func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) 
 	defer unlock()
 	p := &pull{Client: c, ref: ref, dir: dir, state: readState(dir, c.cfg.Log), versions: map[string]version{}, missing: map[string]error{}}
 	err = p.run(ctx)
-	if err == nil {
-		return p.state.result(dir), nil
-	}
-	if retriable(err) && ctx.Err() == nil && p.state.check(ref, dir) == nil {
+	if err != nil {
+		if !retriable(err) || ctx.Err() != nil || p.state.check(ref, dir) != nil {
+			return Result{}, c.explain(ref, err)
+		}
 		c.cfg.Log.Warn("the source cannot be reached, using the checkpoint of an earlier pull",
 			"dir", dir, "revision", p.state.Commit, "reason", err.Error())
-		return p.state.result(dir), nil
 	}
-	return Result{}, c.explain(ref, err)
+	return Result{Dir: dir, Revision: p.state.Commit}, nil
 }

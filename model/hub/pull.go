@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/dustin/go-humanize"
+
+	"dragoman/model/checkpoint"
 )
 
 // pull is one Pull in progress; it holds the folder's lock.
@@ -22,7 +23,6 @@ type pull struct {
 
 	// What is known of the source.
 	commit   string             // of a repository, once known; files are then fetched from it
-	listed   map[string]bool    // the repository's files; nil where they are not listed
 	versions map[string]version // answers of head
 	missing  map[string]error   // likewise, for files that the source does not have
 
@@ -32,17 +32,18 @@ type pull struct {
 
 // run brings the folder up to date.
 func (p *pull) run(ctx context.Context) error {
-	if p.state.holds(p.ref, p.ref.revision) && p.state.intact(p.dir) {
+	if p.upToDate(p.ref.revision) {
 		return nil // asked for by its commit: nothing can have changed
 	}
-	if err := p.locate(ctx); err != nil {
+	files := sourceFiles{ctx, p}
+	if _, err := files.Has(checkpoint.ConfigFile); err != nil {
 		return err
 	}
-	if p.state.holds(p.ref, p.commit) && p.state.intact(p.dir) {
+	if p.upToDate(p.commit) {
 		p.cfg.Log.Info("checkpoint is up to date", "source", p.ref.String(), "revision", p.commit, "dir", p.dir)
 		return nil
 	}
-	small, weights, err := checkpointFiles(remoteFiles{ctx, p}, p.cfg.Family, p.accept)
+	small, weights, err := chooseFiles(files, p.cfg.Family, p.accept)
 	if err != nil {
 		return err
 	}
@@ -62,11 +63,16 @@ func (p *pull) run(ctx context.Context) error {
 	return p.finish(names)
 }
 
+// upToDate reports whether the folder is a complete copy of a commit.
+func (p *pull) upToDate(commit string) bool {
+	return commit != "" && p.state.Commit == commit && p.state.check(p.ref, p.dir) == nil
+}
+
 // accept checks whether a model of this configuration may be fetched, and how large its
 // weights may be.
 func (p *pull) accept(config []byte) (err error) {
 	if p.cfg.Accept == nil {
-		p.maxWeight = math.MaxInt64 / maxShards // sums of it do not overflow
+		p.maxWeight = 1 << 44 // no model is larger
 		return nil
 	}
 	p.maxWeight, err = p.cfg.Accept(config)

@@ -69,11 +69,6 @@ func (s *state) has(dir, name string, v version) bool {
 	return ok && r.same(v) && sizeOf(dir, name) == r.Size
 }
 
-// holds reports whether the folder is a complete copy of a repository's commit.
-func (s *state) holds(ref Ref, commit string) bool {
-	return s.Complete && ref.kind == kindRepo && s.Source == ref.String() && commit != "" && s.Commit == commit
-}
-
 // intact reports whether every file of the complete checkpoint is there with its size.
 func (s *state) intact(dir string) bool {
 	for _, name := range s.Order {
@@ -84,36 +79,20 @@ func (s *state) intact(dir string) bool {
 	return len(s.Order) > 0
 }
 
-func (s *state) result(dir string) Result {
-	result := Result{Dir: dir, Revision: s.Commit}
-	for _, name := range s.Order {
-		r := s.Files[name]
-		result.Files = append(result.Files, FileInfo{Name: name, Size: r.Size, SHA256: r.SHA256})
-	}
-	return result
-}
-
-// offlineResult says what a folder holds without any request. A folder that no
-// pull made, such as one copied by hand, needs all files to be there.
-func offlineResult(ref Ref, dir, familyName string) (Result, error) {
-	const advice = "unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint"
-	if sizeOf(dir, stateFile) < 0 {
-		result, err := folderResult(dir, familyName)
-		if err != nil {
-			return Result{}, fmt.Errorf("%w: %s is not here: %w: %s", ErrOffline, ref, err, advice)
-		}
-		return result, nil
-	}
+// offlineResult says what a folder holds without any request.
+func offlineResult(ref Ref, dir string) (Result, error) {
 	s := readState(dir, slog.New(slog.DiscardHandler))
 	if err := s.check(ref, dir); err != nil {
-		return Result{}, fmt.Errorf("%w: %w: %s", ErrOffline, err, advice)
+		return Result{}, fmt.Errorf("%w: %w: unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint", ErrOffline, err)
 	}
-	return s.result(dir), nil
+	return Result{Dir: dir, Revision: s.Commit}, nil
 }
 
 // check says why the folder is no complete copy of what ref names.
 func (s *state) check(ref Ref, dir string) error {
 	switch {
+	case s.Source == "":
+		return fmt.Errorf("%w: %s is not in %s", ErrIncomplete, ref, dir)
 	case s.Source != ref.String():
 		return fmt.Errorf("folder %s holds %q, not %s", dir, s.Source, ref)
 	case !s.Complete || !s.intact(dir):
