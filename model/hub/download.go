@@ -142,11 +142,6 @@ func (p *pull) receive(ctx context.Context, part *partial, name string, v versio
 	if part.size == v.Size {
 		return nil
 	}
-	if !v.resumable() {
-		if err := part.empty(); err != nil {
-			return err
-		}
-	}
 	resp, err := p.send(ctx, http.MethodGet, p.fileURL(name), rangeHeader(part.size, v))
 	if status, ok := errors.AsType[*statusError](err); ok && status.status == http.StatusRequestedRangeNotSatisfiable {
 		return part.startOver(err)
@@ -175,13 +170,14 @@ func (p *pull) receive(ctx context.Context, part *partial, name string, v versio
 	return nil
 }
 
-// rangeHeader asks for the bytes from offset on. If-Range makes the server send
+// rangeHeader asks for the bytes from offset on, if they can be told to belong to those
+// before. If-Range makes the server send
 // the whole of a file that changed. Where a checksum decides in the end it is
 // left out: the storage host that the Hub redirects to knows the file under
 // another ETag.
 func rangeHeader(offset int64, v version) http.Header {
 	header := http.Header{}
-	if offset > 0 {
+	if offset > 0 && v.resumable() {
 		header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
 		if v.Sum == "" {
 			header.Set("If-Range", v.validator())

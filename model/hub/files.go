@@ -3,7 +3,6 @@ package hub
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"dragoman/model"
@@ -29,38 +28,21 @@ var smallFiles = map[string]int64{
 	checkpoint.TorchIndexFile:       8 << 20,
 }
 
-// chooseFiles returns the files that make up a checkpoint: first the small ones, then the
-// weights. accept sees config.json before others are read. familyName is "" where the files
-// tell the family. It fails with ErrIncomplete where a required file is missing.
-func chooseFiles(files family.Files, familyName string, accept func(config []byte) error) (small, weights []string, err error) {
-	if ok, err := files.Has(checkpoint.ConfigFile); err != nil {
-		return nil, nil, err
-	} else if !ok {
-		return nil, nil, fmt.Errorf("%w: %s is not there: this is not a checkpoint in Hugging Face form", ErrIncomplete, checkpoint.ConfigFile)
-	}
-	config, err := files.Read(checkpoint.ConfigFile)
-	if err == nil {
-		err = accept(config)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	small = []string{checkpoint.ConfigFile}
+// chooseSmall returns the files other than weights that a model of the family needs.
+// familyName is "" where the files tell it.
+func chooseSmall(files family.Files, familyName string) ([]string, error) {
+	names := []string{checkpoint.ConfigFile}
 	if ok, err := files.Has(checkpoint.GenerationConfigFile); err != nil {
-		return nil, nil, err
+		return nil, err
 	} else if ok {
-		small = append(small, checkpoint.GenerationConfigFile)
+		names = append(names, checkpoint.GenerationConfigFile)
 	}
 	f, err := family.Recognize(files, familyName)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	pieces, err := f.TokenizerFiles(files)
-	if err != nil {
-		return nil, nil, err
-	}
-	index, weights, err := chooseWeights(files)
-	return slices.Concat(small, pieces, index), weights, err
+	return append(names, pieces...), err
 }
 
 // chooseWeights returns the files that hold the weights and, for shards, their index.

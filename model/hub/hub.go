@@ -3,11 +3,11 @@
 // other.
 //
 // A [Client.Pull] reads top-down as: lock the folder, learn the commit behind the
-// revision from the first file, choose the files that a model of the family needs, compare what the
-// folder already has, then fetch the rest one after the other. A file is written to
-// name.partial, compared with the Hub's checksum and renamed, so a file with its final
-// name is complete. A broken connection is resumed where it stopped, in the same call
-// and in later ones.
+// revision from the first file, choose the files that a model of the family needs,
+// compare what the folder already has, then fetch the rest one after the other. A file
+// is written to name.partial, compared with the Hub's checksum and renamed, so a file
+// with its final name is complete. A download that breaks off is resumed, in the same
+// call and in later ones.
 package hub
 
 import (
@@ -44,7 +44,7 @@ type Config struct {
 	Family string
 	// Accept, where set, is given the content of config.json before anything large
 	// is fetched, and returns the maximum size of such a model's weights in bytes.
-	// Its error ends the pull. Without it the source must say how large they are.
+	// Its error ends the pull. Default: any model.
 	Accept func(config []byte) (weights int64, err error)
 
 	Log      *slog.Logger // default: none
@@ -83,6 +83,9 @@ func New(cfg Config) (*Client, error) {
 	}
 	if cfg.Progress == nil {
 		cfg.Progress = lines(cfg.Log)
+	}
+	if cfg.Accept == nil {
+		cfg.Accept = func([]byte) (int64, error) { return 1 << 44, nil } // 16 TiB
 	}
 	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: freeSpace}
 	c.http = c.newHTTP()

@@ -36,19 +36,19 @@ func (p *pull) run(ctx context.Context) error {
 		return nil // asked for by its commit: nothing can have changed
 	}
 	files := sourceFiles{ctx, p}
-	if _, err := files.Has(checkpoint.ConfigFile); err != nil {
+	if ok, err := files.Has(checkpoint.ConfigFile); err != nil {
 		return err
+	} else if !ok {
+		return fmt.Errorf("%w: %s is not there: this is not a checkpoint in Hugging Face form", ErrIncomplete, checkpoint.ConfigFile)
 	}
 	if p.upToDate(p.commit) {
 		p.cfg.Log.Info("checkpoint is up to date", "source", p.ref.String(), "revision", p.commit, "dir", p.dir)
 		return nil
 	}
-	small, weights, err := chooseFiles(files, p.cfg.Family, p.accept)
+	names, err := p.choose(files)
 	if err != nil {
 		return err
 	}
-	p.weights = weights
-	names := slices.Concat(small, weights)
 	if err := p.checkForeign(names); err != nil {
 		return err
 	}
@@ -68,15 +68,22 @@ func (p *pull) upToDate(commit string) bool {
 	return commit != "" && p.state.Commit == commit && p.state.check(p.ref, p.dir) == nil
 }
 
-// accept checks whether a model of this configuration may be fetched, and how large its
-// weights may be.
-func (p *pull) accept(config []byte) (err error) {
-	if p.cfg.Accept == nil {
-		p.maxWeight = 1 << 44 // no model is larger
-		return nil
+// choose returns the files that make up the checkpoint, the weights last.
+func (p *pull) choose(files sourceFiles) (names []string, err error) {
+	config, err := files.Read(checkpoint.ConfigFile)
+	if err != nil {
+		return nil, err
 	}
-	p.maxWeight, err = p.cfg.Accept(config)
-	return err
+	if p.maxWeight, err = p.cfg.Accept(config); err != nil {
+		return nil, err
+	}
+	small, err := chooseSmall(files, p.cfg.Family)
+	if err != nil {
+		return nil, err
+	}
+	index, weights, err := chooseWeights(files)
+	p.weights = weights
+	return slices.Concat(small, index, weights), err
 }
 
 // limit is the maximum size of a file, in bytes; of a weights file, what the others
@@ -187,7 +194,7 @@ func (p *pull) finish(names []string) error {
 		if slices.Contains(names, name) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(p.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeFile(filepath.Join(p.dir, name)); err != nil {
 			return fmt.Errorf("cannot remove %s of an earlier checkpoint: %w", name, err)
 		}
 		delete(p.state.Files, name)
@@ -200,6 +207,6 @@ func (p *pull) finish(names []string) error {
 		return err
 	}
 	p.state.Source, p.state.Revision, p.state.Commit = p.ref.String(), p.ref.revision, p.commit
-	p.state.Order, p.state.Complete = names, true
+	p.state.Complete = true
 	return p.state.write(p.dir)
 }

@@ -33,6 +33,7 @@ type Ref struct {
 var (
 	repoPattern     = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*/[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 	revisionPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+	pathPattern     = regexp.MustCompile(`^(/|~|\.\.?(/|$))`)
 	commitPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
@@ -53,15 +54,10 @@ func ParseRef(s, revision string) (Ref, error) {
 		return parseURL(s, revision)
 	case strings.Contains(s, "://"):
 		return Ref{}, fmt.Errorf("model %q: only http:// and https:// URLs are supported", s)
-	case looksLikePath(s), isFolder(s):
+	case pathPattern.MatchString(s), isFolder(s):
 		return parseFolder(s, revision)
 	}
 	return parseRepo(s, revision)
-}
-
-func looksLikePath(s string) bool {
-	return s == "." || s == ".." || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") ||
-		strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~")
 }
 
 func isFolder(s string) bool {

@@ -64,7 +64,7 @@ func (c stallingConn) Read(p []byte) (int, error) {
 func (c *Client) send(ctx context.Context, method string, target *url.URL, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, target.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", redact(target), withoutURL(err))
+		return nil, err
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", userAgent)
@@ -142,20 +142,15 @@ func redact(u *url.URL) string {
 }
 
 // networkError wraps a failure to get any answer. Another try may get one, unless a
-// certificate does not fit or a redirect was refused.
+// certificate does not fit or a redirect was refused. The URL that net/http puts into its
+// errors is left out: it may hold a signature.
 func networkError(target *url.URL, err error) error {
-	err = fmt.Errorf("%s: %w", redact(target), withoutURL(err))
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	err = fmt.Errorf("%s: %w", redact(target), err)
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, errRedirect) {
 		return err
 	}
 	return transientError{err}
-}
-
-// withoutURL drops the URL that net/http puts into its errors, which may hold a
-// signature.
-func withoutURL(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		return wrapped.Err
-	}
-	return err
 }

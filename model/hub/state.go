@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -26,7 +27,6 @@ type state struct {
 	// Complete says that the files are those of one checkpoint and all there. It
 	// is taken back before the first of them changes.
 	Complete bool              `json:"complete"`
-	Order    []string          `json:"order"` // names of the complete checkpoint
 	Files    map[string]record `json:"files"` // every file that a pull put there, partial ones too
 }
 
@@ -69,14 +69,14 @@ func (s *state) has(dir, name string, v version) bool {
 	return ok && r.same(v) && sizeOf(dir, name) == r.Size
 }
 
-// intact reports whether every file of the complete checkpoint is there with its size.
+// intact reports whether the checkpoint is complete and every file there with its size.
 func (s *state) intact(dir string) bool {
-	for _, name := range s.Order {
-		if r, ok := s.Files[name]; !ok || sizeOf(dir, name) != r.Size {
+	for name, r := range s.Files {
+		if !strings.HasSuffix(name, partialSuffix) && sizeOf(dir, name) != r.Size {
 			return false
 		}
 	}
-	return len(s.Order) > 0
+	return s.Complete
 }
 
 // offlineResult says what a folder holds without any request.
@@ -95,7 +95,7 @@ func (s *state) check(ref Ref, dir string) error {
 		return fmt.Errorf("%w: %s is not in %s", ErrIncomplete, ref, dir)
 	case s.Source != ref.String():
 		return fmt.Errorf("folder %s holds %q, not %s", dir, s.Source, ref)
-	case !s.Complete || !s.intact(dir):
+	case !s.intact(dir):
 		return fmt.Errorf("%w: folder %s holds only a part of %s", ErrIncomplete, dir, ref)
 	case ref.revision != s.Revision && ref.revision != s.Commit:
 		return fmt.Errorf("folder %s holds revision %s (%s) of %s, not %s", dir, s.Revision, s.Commit, ref, ref.revision)
