@@ -35,7 +35,7 @@ func noise(seed uint64, n int) []byte {
 }
 
 // checkpoint returns the files of a repository: a checkpoint and others that
-// nobody needs. Each edit adds to it or, with nil content, takes from it.
+// no model needs. Each edit adds to it or, with nil content, takes from it.
 func checkpoint(edits ...map[string][]byte) map[string][]byte {
 	files := map[string][]byte{
 		"config.json":             []byte(`{"model_type": "m2m_100"}`),

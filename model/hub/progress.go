@@ -19,8 +19,8 @@ type Progress func(file string, done, total int64) Meter
 
 // Meter shows how far one download is. One goroutine uses it.
 type Meter interface {
-	// Set tells how many bytes of the file are there now. It can go back, when
-	// a download has to start over.
+	// Set shows how many bytes of the file are there now. It can decrease, when a
+	// download has to start over.
 	Set(done int64)
 	// Close ends the display. err is nil where the file is complete and verified.
 	Close(err error)

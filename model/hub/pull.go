@@ -149,7 +149,7 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 }
 
 // fetch makes sure that the folder has a file in the version that the source
-// has. A file that fails its checksum, or that changed on the server meanwhile,
+// has. A file that fails its checksum, or that changed on the server,
 // is fetched once more from its start.
 func (p *pull) fetch(ctx context.Context, name string) error {
 	for try := 1; ; try++ {

@@ -40,7 +40,7 @@ var (
 // ParseRef reads the name of a checkpoint:
 //
 //   - a folder, if one is there or the name begins like a path (/, ./, ../, ~);
-//   - an http(s) URL whose files lie beside each other (a repository's own page
+//   - an http(s) URL whose files are beside each other (a repository's own page
 //     on the Hub counts as the repository);
 //   - a repository of the Hub, owner/name or owner/name@revision.
 //

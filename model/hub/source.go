@@ -23,7 +23,7 @@ func (p *pull) fileURL(name string) *url.URL {
 }
 
 // head asks which version of a file the source has. Answers are remembered. The first
-// one of the Hub tells the commit behind the revision.
+// one of the Hub names the commit behind the revision.
 func (p *pull) head(ctx context.Context, name string) (version, error) {
 	if v, ok := p.versions[name]; ok {
 		return v, nil

@@ -26,7 +26,7 @@ var damages = map[string]func(t *testing.T, path string){
 	},
 }
 
-// A damaged export is made again where its source is there.
+// A damaged export is exported again where its source is there.
 func TestDamagedExportIsMadeAgain(t *testing.T) {
 	f := newFixture(t, nil)
 	dir := f.prepare(t)
@@ -89,7 +89,7 @@ func TestDamagedExportThatCannotBeMadeAgain(t *testing.T) {
 	_, err := weights.New(f.Config).Prepare(t.Context())
 	assert.ErrorIs(t, err, model.ErrDamaged)
 	assert.ErrorContains(t, err, "weights.bin is corrupt")
-	assert.ErrorContains(t, err, "it cannot be made again: offline mode")
+	assert.ErrorContains(t, err, "it cannot be exported again: offline mode")
 	assert.ErrorContains(t, err, "unset HF_HUB_OFFLINE")
 	assert.FileExists(t, filepath.Join(dir, model.WeightsFile), "it may be of use")
 
@@ -99,7 +99,7 @@ func TestDamagedExportThatCannotBeMadeAgain(t *testing.T) {
 	require.NoError(t, os.Mkdir(lock, 0o755))
 	_, err = weights.New(f.Config).Prepare(t.Context())
 	assert.ErrorIs(t, err, model.ErrDamaged)
-	assert.ErrorContains(t, err, "it cannot be made again: lock "+dir)
+	assert.ErrorContains(t, err, "it cannot be exported again: lock "+dir)
 	assert.Len(t, f.exports, 1)
 }
 

@@ -37,8 +37,8 @@ func (p *Preparer) lock(ctx context.Context, out string) (unlock func(), err err
 	return unlock, err
 }
 
-// sweepIfFree removes what killed processes left in a complete folder, if nobody works
-// in it. In a folder that cannot be written it does nothing.
+// sweepIfFree removes what killed processes left in a complete folder, if no process
+// works in it. In a folder that cannot be written it does nothing.
 func (p *Preparer) sweepIfFree(out string) {
 	if len(matches(out, unneeded)) == 0 {
 		return

@@ -23,8 +23,8 @@ import (
 // source is where a model comes from.
 type source struct {
 	name string // for the manifest and logs
-	// version is known beforehand for the bundled checkpoint and for folders: an
-	// export of another version is made again. It is "" for what is fetched.
+	// version is known beforehand for the bundled checkpoint and for folders: another
+	// version is exported again. It is "" for what is fetched.
 	version   string
 	exported  string   // the folder itself, if it is an export
 	languages []string // that the model knows; nil: all that its tokenizer knows
@@ -171,8 +171,8 @@ func auto(s model.Spec) model.Precision {
 }
 
 // AcceptConfig says whether config.json is that of a model which can be exported, and
-// how many bytes its weights take at most. It is meant for hub.Config.Accept, so that
-// gigabytes are not fetched in vain.
+// the maximum size of its weights in bytes. It is meant for hub.Config.Accept, which
+// refuses a model before gigabytes are fetched.
 func AcceptConfig(config []byte) (weights int64, err error) {
 	spec, err := checkpoint.ParseConfig(config)
 	if err != nil {

@@ -1,9 +1,8 @@
 // Package weights turns what MODEL_WEIGHTS names into an exported folder that
-// the service can load: the bundled checkpoint, a folder that is exported already,
-// a checkpoint's folder, a Hugging Face repository or a URL.
+// the service can load: the bundled checkpoint, an exported folder, a checkpoint's folder, a Hugging Face repository or a URL.
 //
-// [Preparer.Prepare] does nothing when the folder holds what is asked for, undamaged. Two
-// processes may prepare the same folder at once: one works, the other waits.
+// [Preparer.Prepare] does nothing when the folder already holds that model, undamaged.
+// Two processes may prepare the same folder at once: one works, the other waits.
 package weights
 
 import (
@@ -55,9 +54,9 @@ type Preparer struct {
 // New makes a preparer.
 func New(cfg Config) *Preparer { return &Preparer{cfg: cfg} }
 
-// Prepare returns an exported folder of the model, made now if need be: also where a
-// file of it is damaged. It says in its error what to do where the source is not to be
-// had or no model that can be exported. A folder that MODEL_WEIGHTS names is only read.
+// Prepare returns an exported folder of the model. It exports the model first where the
+// folder does not hold it or a file is damaged. Where the source is missing, or cannot be
+// exported, the error says what to do. A folder that MODEL_WEIGHTS names is only read.
 func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
 	s, err := p.source()
 	if err != nil {
@@ -70,7 +69,7 @@ func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	found := p.find(ctx, out, s) // without a lock, so that a read-only folder will do
+	found := p.find(ctx, out, s) // without a lock, which a read-only folder cannot have
 	switch {
 	case found == nil:
 		p.sweepIfFree(out)
@@ -80,7 +79,7 @@ func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
 	}
 	err = p.make(ctx, out, s)
 	if err != nil && errors.Is(found, model.ErrDamaged) {
-		err = fmt.Errorf("%w; it cannot be made again: %w", found, err)
+		err = fmt.Errorf("%w; it cannot be exported again: %w", found, err)
 	}
 	return out, err
 }
@@ -112,11 +111,11 @@ func (p *Preparer) folder(s source) (string, error) {
 	return filepath.Abs(filepath.Join(p.cfg.Cache, s.slug()+"-"+precision))
 }
 
-// errNotExported means that a folder holds another export than what is asked for.
+// errNotExported means that a folder holds another export than the wanted one.
 var errNotExported = errors.New("not exported")
 
-// find says why out is no complete export of the source in the precision asked for;
-// nil if it is one. A folder that is one but for a damaged file is model.ErrDamaged.
+// find returns nil if out is a complete export of the source in the wanted precision, and
+// otherwise why not: model.ErrDamaged if only a file is damaged.
 func (p *Preparer) find(ctx context.Context, out string, s source) error {
 	m, err := model.ReadManifest(out)
 	if err != nil {
@@ -146,8 +145,8 @@ func (p *Preparer) make(ctx context.Context, out string, s source) error {
 		return err
 	}
 	if errors.Is(found, model.ErrDamaged) {
-		p.cfg.Log.Warn("the exported model is made again", "folder", out, "reason", found)
-		// What made this folder wrong may have done the same to a checkpoint beside it.
+		p.cfg.Log.Warn("exporting the damaged model again", "folder", out, "reason", found)
+		// What damaged this folder may have damaged a checkpoint in it, too.
 		if err := hub.RemoveDamaged(ctx, p.download(out)); err != nil {
 			return err
 		}
@@ -155,8 +154,7 @@ func (p *Preparer) make(ctx context.Context, out string, s source) error {
 	return p.export(ctx, s, out)
 }
 
-// export brings the checkpoint to this machine and exports it into out. The caller
-// holds the lock.
+// export fetches the checkpoint and exports it into out. The caller holds the lock.
 func (p *Preparer) export(ctx context.Context, s source, out string) error {
 	work, err := os.MkdirTemp(out, export.WorkPrefix)
 	if err != nil {

@@ -53,7 +53,7 @@ func WithPrefix(prefix string) Option { return func(s *Server) { s.prefix = pref
 func WithToken(token string) Option { return func(s *Server) { s.token = token } }
 
 // Gated makes the repository's files readable only after its licence has been
-// accepted, which nobody has.
+// accepted, which no account has.
 func Gated() Option { return func(s *Server) { s.gated = true } }
 
 // New starts a Hub that holds files, by name, in the branch main of repo
@@ -135,8 +135,8 @@ func (s *Server) serveResolve(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveStorage sends a large file to whoever has a signed URL. As on the real
-// storage hosts the ETag is another one than the Hub's, and whoever brings a
-// token besides the signature is turned away.
+// storage hosts its ETag is not the Hub's, and a request with a token besides the
+// signature is refused.
 func (s *Server) serveStorage(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "" || r.URL.Query().Get("signature") == "" {
 		w.WriteHeader(http.StatusBadRequest)
