@@ -16,7 +16,7 @@ const lockPoll = 100 * time.Millisecond
 // waits until ctx is done. The kernel frees the lock when the process dies. The file
 // stays: to delete it would let two others lock different files of its name.
 func Lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
-	lock := flock.New(path, flock.SetPermissions(0o644))
+	lock := newLock(path)
 	free, err := lock.TryLock()
 	if err == nil && !free {
 		waiting()
@@ -27,3 +27,13 @@ func Lock(ctx context.Context, path string, waiting func()) (unlock func(), err 
 	}
 	return func() { lock.Unlock() }, nil //nolint:errcheck // the process's end unlocks too
 }
+
+// TryLock is Lock without waiting. ok is false where another process holds the lock or
+// the file cannot be locked.
+func TryLock(path string) (unlock func(), ok bool) {
+	lock := newLock(path)
+	free, err := lock.TryLock()
+	return func() { lock.Unlock() }, free && err == nil //nolint:errcheck // as above
+}
+
+func newLock(path string) *flock.Flock { return flock.New(path, flock.SetPermissions(0o644)) }

@@ -109,11 +109,11 @@ func (s *prepackStore) cleanIfFree() {
 	if len(s.unfinished()) == 0 {
 		return
 	}
-	lock := flock.New(filepath.Join(s.root, prepackLockFile))
-	if free, err := lock.TryLock(); err != nil || !free {
+	unlock, ok := model.TryLock(filepath.Join(s.root, prepackLockFile))
+	if !ok {
 		return // also in a folder that cannot be written
 	}
-	defer lock.Unlock() //nolint:errcheck // the process's end unlocks too
+	defer unlock()
 	if err := s.clean(); err != nil {
 		s.log.Warn("cannot remove unfinished prepacked weights", "error", err)
 	}

@@ -160,6 +160,8 @@ func (c *Client) explain(ref Ref, err error) error {
 // adviceRepo says what to do about an answer of the Hub.
 func (c *Client) adviceRepo(ref Ref, e *statusError) string {
 	page := redact(c.endpoint) + "/" + ref.repo
+	// The Hub hides private repositories behind the same answer.
+	notFound := errors.Is(e, ErrRepoNotFound) || e.status == http.StatusUnauthorized
 	switch {
 	case errors.Is(e, ErrGated) && c.cfg.Token == "":
 		return fmt.Sprintf("the repository is gated: accept its licence on %s and set HF_TOKEN to a token of that account", page)
@@ -169,13 +171,11 @@ func (c *Client) adviceRepo(ref Ref, e *statusError) string {
 		return fmt.Sprintf("there is no revision %q: check the branch, tag or commit", ref.revision)
 	case e.message == "Invalid credentials in Authorization header":
 		return "HF_TOKEN is wrong or has expired: set a valid one, or none for a public repository"
-	case !errors.Is(e, ErrRepoNotFound) && e.status != http.StatusUnauthorized:
-	case c.cfg.Token == "": // the Hub hides private repositories behind the same answer
+	case notFound && c.cfg.Token == "":
 		return "there is no such repository or it is private: check the spelling of the name, or set HF_TOKEN"
-	default:
+	case notFound:
 		return "there is no such repository or HF_TOKEN may not read it: check the spelling of the name and the token's rights"
-	}
-	if errors.Is(e, ErrFileNotFound) {
+	case errors.Is(e, ErrFileNotFound):
 		return "the repository lacks this file: it is not a checkpoint of a supported family, or HF_ENDPOINT is not a mirror of the Hub"
 	}
 	return adviceURL(e)

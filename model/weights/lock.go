@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gofrs/flock"
-
 	"dragoman/model"
 	"dragoman/model/export"
 )
@@ -43,11 +41,11 @@ func (p *Preparer) sweepIfFree(out string) {
 	if len(matches(out, unneeded)) == 0 {
 		return
 	}
-	lock := flock.New(filepath.Join(out, lockFile))
-	if free, err := lock.TryLock(); err != nil || !free {
+	unlock, ok := model.TryLock(filepath.Join(out, lockFile))
+	if !ok {
 		return
 	}
-	defer lock.Unlock() //nolint:errcheck // the process's end unlocks too
+	defer unlock()
 	if err := sweep(out, unneeded); err != nil {
 		p.cfg.Log.Warn("cannot remove what a killed process left", "folder", out, "error", err)
 	}
