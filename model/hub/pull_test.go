@@ -205,12 +205,15 @@ func TestPullRemovesPartialFilesOfAnEarlierCommit(t *testing.T) {
 	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.ErrorIs(t, err, hub.ErrFileNotFound)
 	assert.FileExists(t, filepath.Join(dir, weight+".partial"))
+	killed := filepath.Join(dir, ".dragoman-pull.json.1234") // while it wrote the state
+	require.NoError(t, os.WriteFile(killed, nil, 0o644))
 
 	files := checkpoint(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99)})
 	s.Push("main", files)
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 	assertHolds(t, dir, files, append(slices.Clone(usual[:5]), "pytorch_model.bin")...)
+	assert.NoFileExists(t, killed)
 }
 
 func TestFilesCopiedByHandAreTakenOverIfTheyAreRight(t *testing.T) {
