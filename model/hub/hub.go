@@ -24,14 +24,12 @@ import (
 	"dragoman/model"
 )
 
-// DefaultEndpoint is the Hub that repositories are fetched from unless
-// [Config.Endpoint] names a mirror.
-const DefaultEndpoint = "https://huggingface.co"
+const defaultEndpoint = "https://huggingface.co"
 
 // Config says how a [Client] reaches the Hub. The zero value is usable.
 type Config struct {
 	// Endpoint is the base URL of the Hub or of a mirror, which may have a path
-	// (HF_ENDPOINT). Default: DefaultEndpoint.
+	// (HF_ENDPOINT). Default: the Hub itself.
 	Endpoint string
 	// Token is a Hub access token (HF_TOKEN). It is sent to Endpoint's scheme,
 	// host and port only, never to a host that it redirects to.
@@ -68,11 +66,11 @@ type Client struct {
 // token cannot stand in a header.
 func New(cfg Config) (*Client, error) {
 	if cfg.Endpoint == "" {
-		cfg.Endpoint = DefaultEndpoint
+		cfg.Endpoint = defaultEndpoint
 	}
 	endpoint, err := url.Parse(strings.TrimRight(cfg.Endpoint, "/"))
 	if err != nil || endpoint.Host == "" || (endpoint.Scheme != "http" && endpoint.Scheme != "https") {
-		return nil, fmt.Errorf("HF_ENDPOINT %q is not a URL: use one such as %s", cfg.Endpoint, DefaultEndpoint)
+		return nil, fmt.Errorf("HF_ENDPOINT %q is not a URL: use one such as %s", cfg.Endpoint, defaultEndpoint)
 	}
 	cfg.Token = strings.TrimSpace(cfg.Token)
 	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -127,7 +125,10 @@ func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) 
 		return Result{}, fmt.Errorf("cannot lock the folder %s: %w", dir, err)
 	}
 	defer unlock()
-	p := &pull{Client: c, ref: ref, dir: dir, state: readState(dir, c.cfg.Log), versions: map[string]version{}, missing: map[string]error{}}
+	p := &pull{
+		Client: c, ref: ref, dir: dir, state: readState(dir, c.cfg.Log),
+		versions: map[string]version{}, missing: map[string]error{},
+	}
 	err = p.run(ctx)
 	if err != nil {
 		if !retriable(err) || ctx.Err() != nil || p.state.check(ref, dir) != nil {
