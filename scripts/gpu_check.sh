@@ -25,7 +25,7 @@
 #   go test -c -o build/gpu_check.bin ./scripts/gpu_check
 #   go build -o build/random_checkpoint.bin ./scripts/random_checkpoint
 # make on any machine, this repository's files, and for peers a python3 with torch and
-# transformers, or ctranslate2. Without a GPU it fails with one line that says why.
+# transformers, or ctranslate2. Without a GPU its tests fail and say why.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
