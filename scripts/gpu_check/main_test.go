@@ -3,7 +3,8 @@
 // files:
 //
 //	go test -c -o build/gpu_check.bin ./scripts/gpu_check
-//	build/gpu_check.bin -test.v -test.bench . -library DIR/libonnxruntime.so -checkpoint DIR
+//	build/gpu_check.bin -test.v -library DIR/libonnxruntime.so
+//	build/gpu_check.bin -test.run ^$ -test.bench . -library DIR/libonnxruntime.so -checkpoint DIR
 //
 // Without -library nothing is tested.
 package gpucheck

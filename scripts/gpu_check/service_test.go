@@ -87,13 +87,13 @@ func serve(t *testing.T, device, dir string, precision model.Precision, requests
 	require.NoError(t, err)
 	start := time.Now()
 	require.NoError(t, cmd.Start(), "make it with `make build`")
-	address := ready(stderr)
+	address, last := ready(stderr)
 	go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the process
 	defer func() {
 		assert.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 		assert.NoError(t, cmd.Wait())
 	}()
-	require.NotEmpty(t, address, "the service did not start")
+	require.NotEmpty(t, address, "the service did not start: %s", last)
 	t.Logf("%s %s: ready after %.1f s", device, precision, time.Since(start).Seconds())
 
 	start = time.Now()
@@ -108,10 +108,11 @@ func serve(t *testing.T, device, dir string, precision model.Precision, requests
 	return texts
 }
 
-// ready reads the service's log until it is ready, and returns its address; "" where it
-// ends before.
-func ready(log io.Reader) (address string) {
+// ready reads the service's log until it is ready, and returns its address and the last
+// line; the address is "" where the service ends before.
+func ready(log io.Reader) (address, last string) {
 	for lines := bufio.NewScanner(log); lines.Scan(); {
+		last = lines.Text()
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &line) != nil {
 			continue // ONNX Runtime's
@@ -120,10 +121,10 @@ func ready(log io.Reader) (address string) {
 		case "listening":
 			address = "http://" + line.Address
 		case "ready":
-			return address
+			return address, last
 		}
 	}
-	return ""
+	return "", last
 }
 
 // translate sends all requests at once.
