@@ -123,7 +123,7 @@ func TestFind(t *testing.T) {
 		"fil": "tl", "fil-PH": "tl", "nso": "ns", "nso-ZA": "ns", "sh": "sr", "mo": "ro", "cmn": "zh", "cmn-Hans-CN": "zh",
 		"arb": "ar", "arb_Arab": "ar", "zsm": "ms", "pes_Arab": "fa",
 		// three letters
-		"eng": "en", "jpn": "ja", "deu": "de", "zho": "zh", "heb": "he", "ind": "id", "nob": "no",
+		"eng": "en", "jpn": "ja", "deu": "de", "ger": "de", "zho": "zh", "chi": "zh", "heb": "he", "ind": "id", "nob": "no",
 	} {
 		code, ok := Find(m2m100(), written)
 		assert.True(t, ok, written)
