@@ -11,7 +11,7 @@ func SameBytes(a, b *io.SectionReader) (bool, error) {
 	if a.Size() != b.Size() {
 		return false, nil
 	}
-	size := min(a.Size(), 1<<20)
+	size := min(a.Size(), 128<<10)
 	fromA, fromB := make([]byte, size), make([]byte, size)
 	for left := a.Size(); left > 0; left -= size {
 		fromA, fromB = fromA[:min(size, left)], fromB[:min(size, left)]

@@ -11,13 +11,13 @@ import (
 // script is a set of writing systems; what scriptOf returns has one of them.
 type script uint64
 
-// scriptNames are the writing systems of the languages, the frequent ones first: as
-// [unicode.Scripts] calls them, and by their numbers.
+// scriptNames are the writing systems of the languages, as [unicode.Scripts] calls
+// them. The frequent ones come first; a script's place is its bit.
 var scriptNames = strings.Fields(`Latin Han Hiragana Katakana Hangul Bopomofo Cyrillic Arabic Devanagari Bengali Thai
 	Greek Hebrew Tamil Gujarati Gurmukhi Kannada Malayalam Oriya Sinhala Georgian Armenian Ethiopic Myanmar Khmer Lao
 	Mongolian Javanese Sundanese Adlam Telugu Tibetan Tifinagh Ol_Chiki`)
 
-// The scripts with rules of their own, by those numbers.
+// The scripts with rules of their own, in the same order.
 const (
 	latin script = 1 << iota
 	han

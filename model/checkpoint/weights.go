@@ -148,8 +148,8 @@ func (w *weights) add(path string, f format) error {
 	return nil
 }
 
-// beginsWith says whether a file does. Where it cannot be read, it fails again when it
-// is parsed.
+// beginsWith says whether a file begins with magic. Where it cannot be read, it fails
+// again when it is parsed.
 func beginsWith(r io.ReaderAt, magic string) bool {
 	head := make([]byte, len(magic))
 	n, _ := r.ReadAt(head, 0)

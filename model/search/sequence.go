@@ -62,7 +62,8 @@ func (s *Sequence) Candidates() int { return s.strategy.Candidates() }
 
 // Advance takes the candidates of a step, in which the sentence's rows begin at
 // row first. done says that Result is ready. It fails on rows that a model cannot have
-// given (too few candidates, not best first, NaN, ids outside the vocabulary) and after the end.
+// given (too few candidates, not best first, NaN, ids outside the vocabulary) and after
+// the end.
 func (s *Sequence) Advance(c model.Candidates, first int) (done bool, err error) {
 	n := s.Rows()
 	if first < 0 || len(c.LogSumExp) < first+n {
