@@ -1,4 +1,4 @@
-package main
+package faults
 
 import (
 	"bytes"
@@ -15,10 +15,13 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -30,63 +33,47 @@ type service struct {
 	client  *http.Client // a new connection for each request
 }
 
+// serve starts the program, which must end well after the test.
+func serve(t *testing.T, environ ...string) *service {
+	t.Helper()
+	s := start(t, environ...)
+	t.Cleanup(func() { assert.NoError(t, s.stop()) })
+	return s
+}
+
 // start starts the program and waits until it is ready. The caller stops it.
-func (r *run) start(ctx context.Context, environ ...string) (*service, error) {
+func start(t *testing.T, environ ...string) *service {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	_, port, _ := net.SplitHostPort(address)
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
+	require.NoError(t, err)
 	s := &service{
-		address: address, process: exec.Command(r.binary, "serve"), exited: make(chan error, 1),
+		address: listener.Addr().String(), process: exec.Command(*binary, "serve"), exited: make(chan error, 1),
 		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
+	require.NoError(t, listener.Close())
+	_, port, _ := net.SplitHostPort(s.address)
 	s.process.Env = append(os.Environ(), append([]string{
 		"APP_HOST=127.0.0.1", "APP_PORT=" + port, "LOG_LEVEL=error", "CACHE_BYTES=0"}, environ...)...)
 	s.process.Stderr = os.Stderr
-	if err := s.process.Start(); err != nil {
-		return nil, err
-	}
+	require.NoError(t, s.process.Start())
+	t.Cleanup(func() { _ = s.process.Process.Kill() }) // where nothing else has ended it
 	go func() { s.exited <- s.process.Wait() }()
-	if err := s.wait(ctx, 30*time.Second, func() bool { return s.ready() }); err != nil {
-		s.kill()
-		return nil, fmt.Errorf("the service is not ready: %w", err)
-	}
-	return s, nil
-}
-
-// wait polls until a condition holds.
-func (s *service) wait(ctx context.Context, most time.Duration, condition func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, most)
-	defer cancel()
-	for !condition() {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("not after %s: %w", most, ctx.Err())
-		case <-time.After(20 * time.Millisecond):
+	eventually(t, 30*time.Second, "the service is ready", func() bool {
+		resp, err := s.client.Get("http://" + s.address + "/readyz")
+		if err != nil {
+			return false
 		}
-	}
-	return nil
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	return s
 }
 
-func (s *service) ready() bool {
-	resp, err := s.client.Get("http://" + s.address + "/readyz")
-	if err != nil {
-		return false
-	}
-	resp.Body.Close()
-	return resp.StatusCode == http.StatusOK
-}
-
-// kill ends the process without asking.
-func (s *service) kill() {
-	_ = s.process.Process.Kill()
-	if err := <-s.exited; err == nil {
-		fmt.Fprintln(os.Stderr, "the service had ended by itself before it was killed")
+// eventually waits until a condition holds.
+func eventually(t *testing.T, most time.Duration, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(most); !condition(); time.Sleep(20 * time.Millisecond) {
+		require.True(t, time.Now().Before(end), "after %s it is not so that %s", most, what)
 	}
 }
 
@@ -99,8 +86,8 @@ func (s *service) stop() error {
 	case err := <-s.exited:
 		return err
 	case <-time.After(time.Minute):
-		s.kill()
-		return fmt.Errorf("it does not end")
+		_ = s.process.Process.Kill()
+		return fmt.Errorf("it does not end: %w", <-s.exited)
 	}
 }
 
@@ -123,50 +110,42 @@ func request(to []string, priority string, texts ...string) []byte {
 }
 
 // post sends a body and returns the status and the number of translations.
-func (s *service) post(ctx context.Context, client *http.Client, path string, body []byte, headers ...string) (status, results int, err error) {
+func (s *service) post(ctx context.Context, client *http.Client, path string, body []byte) (status, results int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
 	resp, err := client.Do(req)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, 0, err
-	}
 	var answer struct {
 		Result []struct{ Text string }
 	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
 		return 0, 0, fmt.Errorf("status %d: %w", resp.StatusCode, err)
 	}
 	return resp.StatusCode, len(answer.Result), nil
 }
 
 // translates sends a sentence, which must be translated, and says how long that took.
-func (s *service) translates(ctx context.Context) (time.Duration, error) {
+func (s *service) translates(t *testing.T) time.Duration {
+	t.Helper()
 	begin := time.Now()
-	status, _, err := s.post(ctx, s.client, "/translation", body("It is raining."))
-	if err != nil || status != http.StatusOK {
-		return 0, fmt.Errorf("a translation of a sentence: status %d, %v", status, err)
-	}
-	return time.Since(begin), nil
+	status, _, err := s.post(t.Context(), s.client, "/translation", body("It is raining."))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status)
+	return time.Since(begin)
 }
 
-// freed waits until the clients that left have no rows any more, and says how long that took.
-func (s *service) freed(ctx context.Context, most time.Duration) (string, error) {
+// freed waits until the clients that left have no rows any more.
+func (s *service) freed(t *testing.T, most time.Duration) {
+	t.Helper()
 	begin := time.Now()
-	if err := s.wait(ctx, most, s.idle); err != nil {
-		return "", fmt.Errorf("their rows are still taken: %w", err)
-	}
-	return fmt.Sprintf("no row was taken %d ms later", time.Since(begin).Milliseconds()), nil
+	eventually(t, most, "no row is taken", func() bool { return s.idle(t) })
+	t.Logf("no row was taken %d ms later", time.Since(begin).Milliseconds())
 }
 
 // begin connects and sends text, which may be the beginning of a request.
@@ -218,41 +197,35 @@ func (c *counts) String() string {
 }
 
 // metric is the sum of a metric over all its series.
-func (s *service) metric(name string) (float64, error) {
+func (s *service) metric(t *testing.T, name string) float64 {
+	t.Helper()
 	resp, err := s.client.Get("http://" + s.address + "/metrics")
-	if err != nil {
-		return 0, err
-	}
+	require.NoError(t, err)
 	defer resp.Body.Close()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(resp.Body)
-	if err != nil {
-		return 0, err
-	}
-	family, ok := families[name]
-	if !ok {
-		return 0, fmt.Errorf("no metric %s", name)
-	}
+	require.NoError(t, err)
+	require.Contains(t, families, name)
 	sum := 0.0
-	for _, m := range family.Metric {
+	for _, m := range families[name].Metric {
 		sum += m.GetGauge().GetValue() + m.GetCounter().GetValue()
 	}
-	return sum, nil
+	return sum
 }
 
 // idle says whether nothing waits or decodes.
-func (s *service) idle() bool {
-	rows, err1 := s.metric("dragoman_batch_rows")
-	waiting, err2 := s.metric("dragoman_queue_sentences")
-	return err1 == nil && err2 == nil && rows+waiting == 0
+func (s *service) idle(t *testing.T) bool {
+	return s.metric(t, "dragoman_batch_rows")+s.metric(t, "dragoman_queue_sentences") == 0
 }
 
-// memory is the process's resident memory in MB.
-func (s *service) memory() (float64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.process.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	pages, err := strconv.ParseFloat(strings.Fields(string(raw))[1], 64)
-	return pages * float64(os.Getpagesize()) / 1e6, err
+// memory is what the kernel says of the process's memory, in MB: VmRSS is what it has,
+// VmHWM the most that it ever had.
+func (s *service) memory(t *testing.T, name string) float64 {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(raw), name+":")
+	kilobytes, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+	require.NoError(t, err)
+	return kilobytes * 1024 / 1e6
 }

@@ -1,4 +1,4 @@
-package main
+package gpucheck
 
 import "strings"
 
