@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/onnx"
 )
 
 func TestPrepackKey(t *testing.T) {
@@ -56,15 +55,4 @@ func TestPublishRefusesAnotherExport(t *testing.T) {
 	require.NoError(t, os.MkdirAll(work, 0o755))
 	assert.ErrorContains(t, s.publish(t.Context(), work, &prepackManifest{Key: s.key}), "was exported again")
 	assert.NoDirExists(t, filepath.Join(s.root, "key"))
-}
-
-// TestSameBytesOfCutFile compares with a file that ends too soon, as after a full disk.
-func TestSameBytesOfCutFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "cut")
-	require.NoError(t, os.WriteFile(path, make([]byte, 100), 0o644))
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer f.Close()
-	_, err = sameBytes(f, onnx.Span{Offset: 0, Length: 100}, f, onnx.Span{Offset: 1, Length: 100})
-	assert.ErrorContains(t, err, "EOF")
 }
