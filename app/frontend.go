@@ -54,13 +54,12 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
-	gate, err := access.New(access.Config{KeysFile: cfg.KeysFile, Limits: cfg.AccessLimits(), Log: log})
+	gate, err := access.New(access.Config{KeysFile: cfg.KeysFile, Limits: cfg.AccessLimits(), Log: log, Metrics: f.metrics.Registry()})
 	if err != nil {
 		return nil, err
 	}
-	f.metrics.Registry().MustRegister(access.Metrics(gate.Stats)...)
 	f.watching.Go(func() { gate.Watch(ctx) })
-	tracer, stop, err := telemetry.StartTracing(ctx, telemetry.TracingConfig{Version: version, Log: log})
+	tracer, stop, err := telemetry.StartTracing(ctx, version, log)
 	if err != nil {
 		return nil, err
 	}

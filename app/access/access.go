@@ -32,10 +32,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // DefaultMaxClients is how many client addresses a [Gate] remembers at once, if
@@ -56,6 +56,7 @@ type Config struct {
 	// start afresh when they come back.
 	MaxClients int
 	Log        *slog.Logger
+	Metrics    prometheus.Registerer // nil for none
 }
 
 // Gate lets callers in. It is safe for concurrent use. A nil *Gate lets everybody in and
@@ -63,8 +64,7 @@ type Config struct {
 type Gate struct {
 	keys    *keyring // nil where everybody may use it
 	clients *clients
-
-	withoutKey, badKey, overRequests, overCharacters atomic.Uint64
+	metrics *metrics
 }
 
 // New makes a gate. It fails on limits that cannot be met, and on a keys file that
@@ -78,9 +78,9 @@ func New(cfg Config) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gate{clients: clients}
+	g := &Gate{clients: clients, metrics: newMetrics(cfg.Metrics, clients)}
 	if cfg.KeysFile != "" {
-		if g.keys, err = openKeyring(cfg.KeysFile, cfg.Limits, cfg.Log); err != nil {
+		if g.keys, err = openKeyring(cfg, g.metrics); err != nil {
 			return nil, err
 		}
 	}
@@ -162,9 +162,8 @@ func (g *Gate) Charge(c *gin.Context, characters int) error {
 	if g == nil {
 		return nil
 	}
-	value, _ := c.Get(callerKey)
-	who, ok := value.(*caller)
-	if !ok {
+	who := callerOf(c)
+	if who == nil {
 		return errNotEntered
 	}
 	if characters <= 0 {
@@ -183,6 +182,13 @@ var errNotEntered = errors.New("characters are charged before the request was le
 // callerKey is where the caller of a request is in gin's context.
 const callerKey = "dragoman/access.caller"
 
+// callerOf is the caller of a request that was let in, nil for others.
+func callerOf(c *gin.Context) *caller {
+	value, _ := c.Get(callerKey)
+	who, _ := value.(*caller)
+	return who
+}
+
 // NeedsKeys says whether only those are let in who have a key.
 func (g *Gate) NeedsKeys() bool { return g != nil && g.keys != nil }
 
@@ -190,12 +196,10 @@ func (g *Gate) NeedsKeys() bool { return g != nil && g.keys != nil }
 // metrics: names come from the keys file, so there are not many. It is "" where
 // there are no keys, and for a request that was not let in.
 func Name(c *gin.Context) string {
-	value, _ := c.Get(callerKey)
-	who, ok := value.(*caller)
-	if !ok {
-		return ""
+	if who := callerOf(c); who != nil {
+		return who.name
 	}
-	return who.name
+	return ""
 }
 
 // Caller tells the callers of requests apart: it is the name of the key that a request
@@ -207,34 +211,6 @@ func Caller(c *gin.Context) string {
 		return name
 	}
 	return addressOf(c).String()
-}
-
-// Stats are the numbers of a gate: counters since its start, and sizes now.
-type Stats struct {
-	// WithoutKey and BadKey are requests that were turned away for their key.
-	WithoutKey, BadKey uint64
-	// OverRequests and OverCharacters are requests beyond a limit.
-	OverRequests, OverCharacters uint64
-	Clients                      int // addresses that are remembered
-	Callers                      int // names in the keys file that is in use
-	Reloads, FailedReloads       uint64
-	// KeysBroken says that the keys file as it is now cannot be used, and that the
-	// keys of before are in use.
-	KeysBroken bool
-}
-
-// Stats returns the numbers of now.
-func (g *Gate) Stats() Stats {
-	s := Stats{
-		WithoutKey: g.withoutKey.Load(), BadKey: g.badKey.Load(),
-		OverRequests: g.overRequests.Load(), OverCharacters: g.overCharacters.Load(),
-		Clients: g.clients.len(),
-	}
-	if k := g.keys; k != nil {
-		s.Callers = len(k.table.Load().callers)
-		s.Reloads, s.FailedReloads, s.KeysBroken = k.reloads.Load(), k.failures.Load(), k.broken.Load()
-	}
-	return s
 }
 
 // identify finds out who sent a request.
@@ -258,18 +234,18 @@ func (g *Gate) take(c *gin.Context, who *caller, from bucket, n int) error {
 	return err
 }
 
-// countRefusal counts an error for Stats.
+// countRefusal counts an error.
 func (g *Gate) countRefusal(err error) {
 	var limit *LimitError
 	switch {
 	case errors.Is(err, ErrNoKey):
-		g.withoutKey.Add(1)
+		g.metrics.noKey.Inc()
 	case errors.Is(err, ErrBadKey):
-		g.badKey.Add(1)
+		g.metrics.wrongKey.Inc()
 	case errors.As(err, &limit) && limit.Limit == requestsLimit:
-		g.overRequests.Add(1)
+		g.metrics.overRequests.Inc()
 	case err != nil:
-		g.overCharacters.Add(1)
+		g.metrics.overCharacters.Inc()
 	}
 }
 

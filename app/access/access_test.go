@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -87,11 +88,10 @@ func TestKeys(t *testing.T) {
 		})
 	}
 	assert.NotContains(t, log.String(), "dgm_")
-	s := g.Stats()
-	assert.Equal(t, 2, s.Callers)
-	assert.EqualValues(t, 8, s.WithoutKey)
-	assert.EqualValues(t, 16, s.BadKey)
-	assert.Zero(t, s.Clients)
+	assert.EqualValues(t, 2, testutil.ToFloat64(g.metrics.keys))
+	assert.EqualValues(t, 8, testutil.ToFloat64(g.metrics.noKey))
+	assert.EqualValues(t, 16, testutil.ToFloat64(g.metrics.wrongKey))
+	assert.Zero(t, g.clients.len())
 }
 
 // Clients of LibreTranslate send their key in the body, and an empty one if they
@@ -148,7 +148,7 @@ func TestStrangersAreLimited(t *testing.T) {
 		assert.Equal(t, test.status, w.Code, test.name)
 		assert.Equal(t, test.status == 429, w.Header().Get("Retry-After") != "", test.name)
 	}
-	assert.EqualValues(t, 2, g.Stats().OverRequests)
+	assert.EqualValues(t, 2, testutil.ToFloat64(g.metrics.overRequests))
 }
 
 func TestMustReadKey(t *testing.T) {
@@ -224,7 +224,7 @@ func TestOpen(t *testing.T) {
 		assert.Empty(t, w.Header().Get("RateLimit"))
 		assert.Empty(t, w.Header().Get("RateLimit-Policy"))
 	}
-	assert.Equal(t, Stats{}, g.Stats())
+	assert.Zero(t, g.clients.len())
 	g.Watch(t.Context()) // returns
 }
 

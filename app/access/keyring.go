@@ -3,8 +3,6 @@ package access
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -21,32 +19,29 @@ type keyring struct {
 	path     string
 	defaults Limits
 	log      *slog.Logger
+	metrics  *metrics
 	table    atomic.Pointer[table] // never nil
 
-	seen, handled fileState // what was read last, and what was acted on last; watch's own
-
-	reloads, failures atomic.Uint64
-	broken            atomic.Bool
+	seen, handled string // stateOf what was read last, and what was acted on last; watch's own
 }
 
-// fileState tells whether what was read from the file is the same as before.
-type fileState struct {
-	sum     digest
-	problem string // of reading
+// stateOf tells whether what was read from the file is the same as before.
+func stateOf(content []byte, err error) string {
+	return fmt.Sprintf("%x %v", sha256.Sum256(content), err)
 }
 
 // openKeyring reads the keys of a file for the first time.
-func openKeyring(path string, defaults Limits, log *slog.Logger) (*keyring, error) {
-	k := &keyring{path: path, defaults: defaults, log: log}
+func openKeyring(cfg Config, m *metrics) (*keyring, error) {
+	k := &keyring{path: cfg.KeysFile, defaults: cfg.Limits, log: cfg.Log, metrics: m}
 	k.table.Store(&table{})
-	content, err := readKeysFile(path)
+	content, err := readKeysFile(k.path)
 	if err != nil {
 		return nil, fmt.Errorf("API keys: %w", err)
 	}
 	if err := k.use(content); err != nil {
-		return nil, fmt.Errorf("API keys in %s: %w", path, err)
+		return nil, fmt.Errorf("API keys in %s: %w", k.path, err)
 	}
-	k.seen = fileState{sum: sha256.Sum256(content)}
+	k.seen = stateOf(content, nil)
 	k.handled = k.seen
 	return k, nil
 }
@@ -56,8 +51,8 @@ func (k *keyring) find(key string) (*caller, error) {
 	if !wellFormed(key) {
 		return nil, fmt.Errorf("%w: it was cut off or mistyped", ErrBadKey)
 	}
-	who := k.table.Load().find(digestOf(key))
-	if who == nil {
+	who, ok := k.table.Load().keys[digestOf(key)]
+	if !ok {
 		return nil, fmt.Errorf("%w: it is not known here, it may have been withdrawn", ErrBadKey)
 	}
 	return who, nil
@@ -81,10 +76,7 @@ func (k *keyring) watch(ctx context.Context) {
 // last look. What has a fault is logged once, not at every look.
 func (k *keyring) look() {
 	content, err := readKeysFile(k.path)
-	state := fileState{sum: sha256.Sum256(content)}
-	if err != nil {
-		state.problem = err.Error()
-	}
+	state := stateOf(content, err)
 	settled := state == k.seen
 	k.seen = state
 	if !settled || state == k.handled {
@@ -94,15 +86,16 @@ func (k *keyring) look() {
 	if err == nil {
 		err = k.use(content)
 	}
-	k.broken.Store(err != nil)
 	inUse := len(k.table.Load().callers)
 	if err != nil {
-		k.failures.Add(1)
+		k.metrics.broken.Set(1)
+		k.metrics.failedReloads.Inc()
 		k.log.Error("the file of API keys cannot be used, the keys of before stay in use: repair it",
 			"file", k.path, "callers", inUse, "error", err)
 		return
 	}
-	k.reloads.Add(1)
+	k.metrics.broken.Set(0)
+	k.metrics.reloads.Inc()
 	k.log.Info("API keys reloaded", "file", k.path, "callers", inUse)
 }
 
@@ -113,24 +106,24 @@ func (k *keyring) use(content []byte) error {
 		return err
 	}
 	k.table.Store(newTable(accounts, k.table.Load(), time.Now()))
+	k.metrics.keys.Set(float64(len(accounts)))
 	return nil
 }
 
-// table finds callers. It does not change once it is made.
+// table has the callers of a file. It does not change once it is made.
+//
+// How long it takes to find a digest says nothing about the keys: whoever would climb to a
+// digest byte by byte had to find keys that have the digests they want to try, which SHA-256
+// is made to prevent, and a digest that is known would not give its key away either.
 type table struct {
 	callers map[string]*caller // by name
-	entries map[uint64][]entry // by the first bytes of the digest
-}
-
-type entry struct {
-	digest digest
-	caller *caller
+	keys    map[digest]*caller
 }
 
 // newTable makes the table of accounts. Callers that are in the old table too keep
 // what they have used of their limits, even when these are others now.
 func newTable(accounts []account, old *table, now time.Time) *table {
-	t := &table{make(map[string]*caller, len(accounts)), make(map[uint64][]entry, len(accounts))}
+	t := &table{make(map[string]*caller, len(accounts)), make(map[digest]*caller, len(accounts))}
 	for _, a := range accounts {
 		requests, characters := a.limits.requestQuota(), a.limits.characterQuota()
 		who := newCaller(a.name, requests, characters)
@@ -141,27 +134,8 @@ func newTable(accounts []account, old *table, now time.Time) *table {
 		}
 		t.callers[a.name] = who
 		for _, d := range a.digests {
-			t.entries[d.start()] = append(t.entries[d.start()], entry{d, who})
+			t.keys[d] = who
 		}
 	}
 	return t
 }
-
-// find is the caller with a digest, or nil.
-//
-// How long this takes says nothing about the keys. The time depends on digests
-// alone, and whoever would climb to a digest byte by byte had to find keys that
-// have the digests they want to try, which SHA-256 is made to prevent; a digest
-// that is known would not give its key away either. Beyond the first bytes, which
-// choose the entries, digests are compared in constant time all the same.
-func (t *table) find(d digest) *caller {
-	var found *caller
-	for _, e := range t.entries[d.start()] {
-		if subtle.ConstantTimeCompare(e.digest[:], d[:]) == 1 {
-			found = e.caller
-		}
-	}
-	return found
-}
-
-func (d digest) start() uint64 { return binary.BigEndian.Uint64(d[:]) }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -46,7 +47,7 @@ func TestWatch(t *testing.T) {
 		assert.Equal(t, 401, status(h, alice))
 		assert.Equal(t, 200, status(h, bob))
 		assert.Contains(t, log.String(), "API keys reloaded")
-		assert.Equal(t, uint64(1), g.Stats().Reloads)
+		assert.EqualValues(t, 1, testutil.ToFloat64(g.metrics.reloads))
 
 		// None of these may open the service, or close it to those who have keys.
 		for i, spoil := range []func(){
@@ -60,10 +61,9 @@ func TestWatch(t *testing.T) {
 			assert.Equal(t, 401, status(h, alice))
 			assert.Equal(t, 200, status(h, bob))
 			assert.Equal(t, i+1, strings.Count(log.String(), "level=ERROR"), "once for each fault: %s", log)
-			s := g.Stats()
-			assert.True(t, s.KeysBroken)
-			assert.EqualValues(t, i+1, s.FailedReloads)
-			assert.Equal(t, 1, s.Callers)
+			assert.EqualValues(t, 1, testutil.ToFloat64(g.metrics.broken))
+			assert.EqualValues(t, i+1, testutil.ToFloat64(g.metrics.failedReloads))
+			assert.EqualValues(t, 1, testutil.ToFloat64(g.metrics.keys))
 		}
 		assert.Contains(t, log.String(), "line 2: this is a key itself")
 
@@ -72,7 +72,7 @@ func TestWatch(t *testing.T) {
 		time.Sleep(settled)
 		assert.Equal(t, 200, status(h, alice))
 		assert.Equal(t, 200, status(h, bob))
-		assert.False(t, g.Stats().KeysBroken)
+		assert.Zero(t, testutil.ToFloat64(g.metrics.broken))
 		assert.NotContains(t, log.String(), keyPrefix)
 	})
 }
@@ -114,8 +114,8 @@ func TestLookWaitsForTheWholeFile(t *testing.T) {
 		assert.Equal(t, 200, send(h, "/", "X-API-Key", bob).Code)
 	}
 	g.keys.look()
-	assert.Equal(t, uint64(1), g.Stats().Reloads)
-	assert.Zero(t, g.Stats().FailedReloads)
+	assert.EqualValues(t, 1, testutil.ToFloat64(g.metrics.reloads))
+	assert.Zero(t, testutil.ToFloat64(g.metrics.failedReloads))
 	assert.NotContains(t, log.String(), "level=ERROR")
 }
 
@@ -173,7 +173,6 @@ func TestReloadRaces(t *testing.T) {
 				assert.Equal(t, 200, send(h, "/?chars=5", "X-API-Key", alice).Code)
 				assert.Equal(t, 401, send(h, "/?chars=5", "X-API-Key", mallory).Code)
 				send(h, "/?chars=5", "X-API-Key", bob)
-				g.Stats()
 			}
 		})
 	}
@@ -189,6 +188,6 @@ func TestReloadRaces(t *testing.T) {
 	}
 	close(done)
 	group.Wait()
-	assert.EqualValues(t, reloads, g.Stats().Reloads, log)
+	assert.EqualValues(t, reloads, testutil.ToFloat64(g.metrics.reloads), log)
 	assert.Equal(t, 200, send(h, "/", "X-API-Key", bob).Code)
 }

@@ -30,7 +30,7 @@ func ParseRate(s string) (Rate, error) {
 	}
 	count, letter, _ := strings.Cut(s, "/")
 	n, err := strconv.ParseUint(count, 10, 63)
-	rate := Rate{N: int64(n), Per: spanOf(letter)}
+	rate := Rate{N: int64(n), Per: perLetter(letter)}
 	if err != nil || !rate.valid() {
 		return Rate{}, fmt.Errorf("%.40q is not a rate: use a number above 0 and a unit of time, such as 10/s, 600/m, 1000/h or 5000/d, or %s",
 			s, unlimited)
@@ -49,7 +49,7 @@ func (r Rate) String() string {
 	if r == (Rate{}) {
 		return unlimited
 	}
-	return fmt.Sprintf("%d/%.1s", r.N, r.span())
+	return fmt.Sprintf("%d/%.1s", r.N, r.unit())
 }
 
 // Quota says whether a rate of characters is one that a client comes back to later, rather
@@ -57,9 +57,9 @@ func (r Rate) String() string {
 func (r Rate) Quota() bool { return r.Per >= time.Hour }
 
 // of names a rate of something: 10 requests per second.
-func (r Rate) of(what string) string { return fmt.Sprintf("%d %s per %s", r.N, what, r.span()) }
+func (r Rate) of(what string) string { return fmt.Sprintf("%d %s per %s", r.N, what, r.unit()) }
 
-func (r Rate) valid() bool { return r.N >= 1 && r.N <= maxEvents && r.span() != "" }
+func (r Rate) valid() bool { return r.N >= 1 && r.N <= maxEvents && r.unit() != "" }
 
 // seconds is how long n events take at the rate, rounded up. n is at most maxEvents.
 func (r Rate) seconds(n int64) int64 {
@@ -67,32 +67,25 @@ func (r Rate) seconds(n int64) int64 {
 	return (whole + r.N - 1) / r.N
 }
 
-// spanOf is the time that a letter stands for, 0 for other letters.
-func spanOf(letter string) time.Duration {
-	switch letter {
-	case "s":
-		return time.Second
-	case "m":
-		return time.Minute
-	case "h":
-		return time.Hour
-	case "d":
-		return 24 * time.Hour
+// units are the times of rates. A rate is written with the first letter.
+var units = map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
+
+// perLetter is the time that a letter stands for, 0 for other letters.
+func perLetter(letter string) time.Duration {
+	for unit, per := range units {
+		if letter == unit[:1] {
+			return per
+		}
 	}
 	return 0
 }
 
-// span names the time of a rate, "" where it is none that can be written.
-func (r Rate) span() string {
-	switch r.Per {
-	case time.Second:
-		return "second"
-	case time.Minute:
-		return "minute"
-	case time.Hour:
-		return "hour"
-	case 24 * time.Hour:
-		return "day"
+// unit names the time of a rate, "" where it is none that can be written.
+func (r Rate) unit() string {
+	for unit, per := range units {
+		if per == r.Per {
+			return unit
+		}
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/caarlos0/env/v11"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -123,8 +124,8 @@ func TestLimitOfRequests(t *testing.T) {
 		next(200, `"requests";r=1;t=1`, "")
 		next(200, `"requests";r=0;t=1`, "")
 		next(429, `"requests";r=0;t=1`, "1")
-		assert.EqualValues(t, 5, g.Stats().OverRequests)
-		assert.Equal(t, 1, g.Stats().Clients)
+		assert.EqualValues(t, 5, testutil.ToFloat64(g.metrics.overRequests))
+		assert.Equal(t, 1, g.clients.len())
 	})
 }
 
@@ -163,8 +164,8 @@ func TestLimitOfCharacters(t *testing.T) {
 		assert.Empty(t, w.Header().Get("Retry-After"))
 		assert.Equal(t, `"requests";q=10;w=1, "characters";q=600;qu="characters";w=60`, w.Header().Get("RateLimit-Policy"))
 		next(alice, 600, 200, `"requests";r=8;t=1, "characters";r=0;t=1`, "")
-		assert.EqualValues(t, 3, g.Stats().OverCharacters)
-		assert.Zero(t, g.Stats().OverRequests)
+		assert.EqualValues(t, 3, testutil.ToFloat64(g.metrics.overCharacters))
+		assert.Zero(t, testutil.ToFloat64(g.metrics.overRequests))
 	})
 }
 

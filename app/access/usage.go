@@ -16,9 +16,8 @@ type Usage struct {
 // Usage returns what the caller of a request that was let in has used. Without keys and
 // limits nobody is remembered, so that it is nothing.
 func (g *Gate) Usage(c *gin.Context) Usage {
-	value, _ := c.Get(callerKey)
-	who, ok := value.(*caller)
-	if !ok {
+	who := callerOf(c)
+	if who == nil {
 		return Usage{}
 	}
 	u := Usage{Total: who.charged.Load()}

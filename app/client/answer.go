@@ -9,35 +9,19 @@ import (
 // resultInput is a result as the service writes it. Pointers tell what is missing from
 // what is empty; fields that are not known here are left out.
 type resultInput struct {
-	ID     *string      `json:"id"`
-	Text   *string      `json:"text"`
-	ToLang string       `json:"toLang"`
-	Detail *detailInput `json:"detail"`
+	ID     *string `json:"id"`
+	Text   *string `json:"text"`
+	ToLang string  `json:"toLang"`
+	Detail *Detail `json:"detail"`
 }
 
-type detailInput struct {
-	FromLang     string    `json:"fromLang"`
-	Detected     bool      `json:"detected"`
-	Segments     []Segment `json:"segments"`
-	SourceTokens int       `json:"sourceTokens"`
-	TargetTokens int       `json:"targetTokens"`
-	Score        float64   `json:"score"`
-	CacheHit     bool      `json:"cacheHit"`
-	QueueMs      float64   `json:"queueMs"`
-	ComputeMs    float64   `json:"computeMs"`
-	Flags        []string  `json:"flags"`
-}
-
-func (d *detailInput) detail() *Detail {
-	if d == nil {
-		return nil
-	}
-	return &Detail{From: d.FromLang, Detected: d.Detected, Segments: d.Segments,
-		SourceTokens: d.SourceTokens, TargetTokens: d.TargetTokens, Score: d.Score, CacheHit: d.CacheHit,
-		Queued: milliseconds(d.QueueMs), Computed: milliseconds(d.ComputeMs), Flags: d.Flags}
-}
-
-func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+// milliseconds reads the times of [Detail], which the service writes as numbers.
+var milliseconds = json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, d *time.Duration) error {
+	var ms float64
+	err := json.Unmarshal(raw, &ms)
+	*d = time.Duration(ms * float64(time.Millisecond))
+	return err
+}))
 
 // result reads a result by itself.
 func (j *job) result(in resultInput) (Result, error) {
@@ -47,7 +31,7 @@ func (j *job) result(in resultInput) (Result, error) {
 	case j.named && in.ToLang == "":
 		return Result{}, invalid("the result of record %.100q does not say its language", *in.ID)
 	}
-	r := Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail.detail()}
+	r := Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail}
 	if !j.named {
 		r.To = j.langs[0]
 	}
@@ -59,7 +43,7 @@ func (j *job) results(raw []byte) ([]Result, error) {
 	var answer struct {
 		Result []resultInput `json:"result"`
 	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
+	if err := json.Unmarshal(raw, &answer, milliseconds); err != nil {
 		return nil, invalid("%d bytes: %w", len(raw), err)
 	}
 	if got, want := len(answer.Result), j.count(); got != want {

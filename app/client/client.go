@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -63,24 +64,15 @@ func (c Config) withDefaults() (Config, error) {
 	if strings.ContainsFunc(c.Key+c.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return c, errors.New("client: Key or UserAgent has control characters, such as the end of a line: leave them out")
 	}
-	setDefault(&c.MaxInFlight, defaultMaxInFlight)
-	setDefault(&c.MaxQueued, defaultMaxQueued)
-	setDefault(&c.Retries, defaultRetries)
-	setDefault(&c.MaxBackoff, defaultMaxBackoff)
-	setDefault(&c.MaxResponseBytes, defaultMaxResponseBytes)
-	setDefault(&c.UserAgent, defaultUserAgent)
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, defaultMaxInFlight)
+	c.MaxQueued = cmp.Or(c.MaxQueued, defaultMaxQueued)
+	c.Retries = cmp.Or(c.Retries, defaultRetries)
+	c.MaxBackoff = cmp.Or(c.MaxBackoff, defaultMaxBackoff)
+	c.MaxResponseBytes = cmp.Or(c.MaxResponseBytes, defaultMaxResponseBytes)
+	c.UserAgent = cmp.Or(c.UserAgent, defaultUserAgent)
 	c.Retries = max(c.Retries, 0)
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+	c.Log = cmp.Or(c.Log, slog.Default())
 	return c, nil
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // Client talks to one service. It is safe for concurrent use; make one and share it,
@@ -98,7 +90,7 @@ type Client struct {
 	idle    sync.Cond  // running is 0
 	queue   list.List  // of *Future: those that wait for their turn, the oldest first
 	workers int        // goroutines that send what was submitted, at most MaxInFlight
-	running int        // workers, callbacks, and others that Close waits for
+	running int        // workers, callbacks that ran or will, and others that Close waits for
 	closed  bool
 }
 

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -45,12 +44,12 @@ func readAll(t *testing.T, in io.Reader) ([]Result, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &reader{job: j, left: j.expected(), lines: lines{r: bufio.NewReader(in), most: most}}
+	s := newReader(j, in, most)
 	var results []Result
 	for {
 		r, err := s.next()
-		if cap(s.lines.long) > 4*most {
-			t.Fatalf("a line takes %d bytes of memory", cap(s.lines.long))
+		if got := cap(s.lines.Bytes()); got > 4*most {
+			t.Fatalf("a line takes %d bytes of memory", got)
 		}
 		if err == nil {
 			results = append(results, r)

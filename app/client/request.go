@@ -30,22 +30,22 @@ const (
 // Request asks for records to be translated. The service checks it, by its own limits;
 // an [Error] names the field that it does not take.
 type Request struct {
-	From    string   // code of a language such as "en", or Auto
-	To      string   // code of a language
-	ToLangs []string // several, instead of To
-	Records []Record
+	From    string   `json:"fromLang"`          // code of a language such as "en", or Auto
+	To      string   `json:"toLang,omitempty"`  // code of a language
+	ToLangs []string `json:"toLangs,omitempty"` // several, instead of To
+	Records []Record `json:"records"`
 
-	Format   string // FormatText, which is the default, or FormatHTML
-	Priority string // PriorityNormal, which is the default, PriorityHigh or PriorityLow
-	NoSplit  bool   // each text is one sentence
+	Format   string `json:"format,omitempty"`   // FormatText, which is the default, or FormatHTML
+	Priority string `json:"priority,omitempty"` // PriorityNormal, which is the default, PriorityHigh or PriorityLow
+	NoSplit  bool   `json:"-"`                  // each text is one sentence
 	// Detail asks for [Result.Detail]. With it, a translation that reached the limit of
 	// tokens is flagged and not an error.
-	Detail  bool
-	Options *Options // nil: as the service has them
+	Detail  bool     `json:"detail,omitzero"`
+	Options *Options `json:"options,omitzero"` // nil: as the service has them
 
 	// ID is the request's name in the service's log, the same at all tries: letters,
 	// digits and ._:/+=- , at most 128. "": a new one.
-	ID string
+	ID string `json:"-"`
 }
 
 // Record is a text, and a name for it that comes back with its translation. The service
@@ -75,18 +75,18 @@ type Result struct {
 
 // Detail says how a translation was made.
 type Detail struct {
-	From         string    // the language of the text; "" where none could be detected
-	Detected     bool      // From was detected
-	Segments     []Segment // the sentences, in the text's order
-	SourceTokens int
-	TargetTokens int
+	From         string    `json:"fromLang"` // the language of the text; "" where none could be detected
+	Detected     bool      `json:"detected"` // From was detected
+	Segments     []Segment `json:"segments"` // the sentences, in the text's order
+	SourceTokens int       `json:"sourceTokens"`
+	TargetTokens int       `json:"targetTokens"`
 	// Score is the mean log-probability of the sentences: the nearer to 0, the surer is
 	// the model.
-	Score    float64
-	CacheHit bool          // nothing of it was decoded for this request
-	Queued   time.Duration // the longest time that a sentence waited for the batch
-	Computed time.Duration // the longest time that a sentence was in the batch
-	Flags    []string      // what was noticed, such as "truncated" or "loop"
+	Score    float64       `json:"score"`
+	CacheHit bool          `json:"cacheHit"`  // nothing of it was decoded for this request
+	Queued   time.Duration `json:"queueMs"`   // the longest time that a sentence waited for the batch
+	Computed time.Duration `json:"computeMs"` // the longest time that a sentence was in the batch
+	Flags    []string      `json:"flags"`     // what was noticed, such as "truncated" or "loop"
 }
 
 // Segment is a sentence and its translation.
@@ -102,15 +102,8 @@ type body struct {
 }
 
 type payload struct {
-	FromLang string   `json:"fromLang"`
-	ToLang   string   `json:"toLang,omitempty"`
-	ToLangs  []string `json:"toLangs,omitempty"`
-	Records  []Record `json:"records"`
-	Priority string   `json:"priority,omitempty"`
-	Format   string   `json:"format,omitempty"`
-	Split    *bool    `json:"split,omitzero"`
-	Detail   bool     `json:"detail,omitzero"`
-	Options  *Options `json:"options,omitzero"`
+	Request
+	Split *bool `json:"split,omitzero"`
 }
 
 // call is a request as it is sent, at every try alike but for the time that is left.
@@ -141,8 +134,7 @@ var requestID = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 // newJob makes a request for translations. The error says what cannot be written, such
 // as a text that is not UTF-8: to replace such bytes would change the text in silence.
 func newJob(path, accept string, r Request) (*job, error) {
-	p := payload{FromLang: r.From, ToLang: r.To, ToLangs: r.ToLangs, Records: r.Records,
-		Priority: r.Priority, Format: r.Format, Detail: r.Detail, Options: r.Options}
+	p := payload{Request: r}
 	if r.NoSplit {
 		p.Split = new(bool)
 	}

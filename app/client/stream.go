@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -56,7 +57,7 @@ func (c *Client) stream(ctx context.Context, j *job, yield func(Result, error) b
 		return err
 	}
 	defer resp.Body.Close()
-	in := &reader{job: j, left: j.expected(), lines: lines{r: bufio.NewReader(resp.Body), most: c.cfg.MaxResponseBytes}}
+	in := newReader(j, resp.Body, c.cfg.MaxResponseBytes)
 	for {
 		r, err := in.next()
 		switch {
@@ -82,7 +83,15 @@ type reader struct {
 	job   *job
 	left  map[slot]int // that are still to come
 	got   int
-	lines lines
+	lines *bufio.Scanner
+	most  int // bytes of a line
+}
+
+func newReader(j *job, in io.Reader, most int64) *reader {
+	s := &reader{job: j, left: j.expected(), lines: bufio.NewScanner(in), most: int(min(most, math.MaxInt))}
+	s.lines.Buffer(nil, s.most)
+	s.lines.Split(wholeLines)
+	return s
 }
 
 // event is a line of a stream. Exactly one of its fields is there, or none in a kind of
@@ -97,13 +106,13 @@ type event struct {
 
 // next returns the next result; io.EOF after the last one, if all of them have come.
 func (s *reader) next() (Result, error) {
-	for {
-		line, err := s.lines.next()
-		if err != nil {
-			return Result{}, s.cutOff(err)
+	for s.lines.Scan() {
+		line := s.lines.Bytes()
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
 		}
 		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
+		if err := json.Unmarshal(line, &e, milliseconds); err != nil {
 			return Result{}, invalid("line of %d bytes after %d results: %w", len(line), s.got, err)
 		}
 		switch {
@@ -115,16 +124,28 @@ func (s *reader) next() (Result, error) {
 			return s.take(*e.Result)
 		}
 	}
+	return Result{}, s.cutOff(s.lines.Err())
+}
+
+// wholeLines splits a stream into lines. One without an end was cut off.
+func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i+1], nil
+	}
+	if atEOF {
+		return 0, nil, io.ErrUnexpectedEOF
+	}
+	return 0, nil, nil // read on
 }
 
 // cutOff is the error of a stream that cannot be read any more.
 func (s *reader) cutOff(err error) error {
 	switch {
-	case errors.Is(err, ErrInvalidAnswer):
-		return err
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, bufio.ErrTooLong):
+		return invalid("a line of the stream has more than %d bytes: send shorter records, or raise MaxResponseBytes", s.most)
+	case err == nil:
 		err = io.ErrUnexpectedEOF
-	default:
+	case !errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
 	}
 	return &connectionError{fmt.Errorf("the stream was cut off after %d of %d results: %w", s.got, s.job.count(), err)}
@@ -151,38 +172,6 @@ func (s *reader) finish(sent int) error {
 		return invalid("the stream ended after %d results, and says that it had %d, of %d", s.got, sent, want)
 	}
 	return io.EOF
-}
-
-// lines reads lines of bounded length.
-type lines struct {
-	r    *bufio.Reader
-	most int64
-	long []byte // a line longer than the reader's buffer
-}
-
-// next returns the next line that is not blank, without its end; it is valid until the
-// next call. A line without an end is io.EOF: it was cut off.
-func (l *lines) next() ([]byte, error) {
-	l.long = l.long[:0]
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if int64(len(l.long)+len(part)) > l.most {
-			return nil, invalid("a line of the stream has more than %d bytes: send shorter records, or raise MaxResponseBytes", l.most)
-		}
-		if err == nil && len(l.long) == 0 && len(bytes.TrimSpace(part)) > 0 {
-			return part, nil
-		}
-		l.long = append(l.long, part...)
-		switch {
-		case err == bufio.ErrBufferFull:
-		case err != nil:
-			return nil, err
-		case len(bytes.TrimSpace(l.long)) > 0:
-			return l.long, nil
-		default: // blank
-			l.long = l.long[:0]
-		}
-	}
 }
 
 // drain reads the end of a body which should have nothing more: only then the connection

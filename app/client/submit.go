@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"sync"
 )
 
 // Future is the result of a request, as soon as it is there. It is safe for concurrent
@@ -19,12 +18,10 @@ type Future struct {
 	place   *list.Element // in Client.queue; nil while it does not wait there
 	unwatch func() bool   // stops what would take it out when ctx is done
 
-	done    chan struct{} // closed when results and err are there
+	over    context.Context // done when results and err are there
+	end     context.CancelFunc
 	results []Result
 	err     error
-
-	mu        sync.Mutex // guards callbacks, and the closing of done
-	callbacks []func([]Result, error)
 }
 
 // Submit translates r as [Client.Translate] does, in the background. It never blocks:
@@ -35,7 +32,8 @@ type Future struct {
 // The future fails with [ErrQueueFull] where Config.MaxQueued requests wait already, and
 // with [ErrClosed] once the client is closed.
 func (c *Client) Submit(ctx context.Context, r Request) *Future {
-	f := &Future{client: c, ctx: ctx, done: make(chan struct{})}
+	f := &Future{client: c, ctx: ctx}
+	f.over, f.end = context.WithCancel(context.Background())
 	var err error
 	if f.job, err = newJob(translationPath, jsonType, r); err == nil {
 		err = c.admit(f)
@@ -131,35 +129,25 @@ func (c *Client) leave() {
 // complete sets the result, which is done once, by whoever took the request out of the
 // queue.
 func (f *Future) complete(results []Result, err error) {
-	f.mu.Lock()
 	f.results, f.err = results, err
 	f.job = nil // its texts are not needed any more
-	close(f.done)
-	callbacks := f.callbacks
-	f.callbacks = nil
-	f.mu.Unlock()
-	for _, callback := range callbacks {
-		f.start(callback)
-	}
+	f.end()
 }
 
 // Done is closed when the result is there.
-func (f *Future) Done() <-chan struct{} { return f.done }
+func (f *Future) Done() <-chan struct{} { return f.over.Done() }
 
 // Wait returns what Translate would have, as soon as it is there. Where ctx is done
 // before that, it returns the error of ctx, and the request goes on.
 func (f *Future) Wait(ctx context.Context) ([]Result, error) {
 	select {
-	case <-f.done:
-		return f.results, f.err
-	default:
-	}
-	select {
-	case <-f.done:
-		return f.results, f.err
+	case <-f.over.Done():
 	case <-ctx.Done():
-		return nil, ended(ctx)
+		if f.over.Err() == nil {
+			return nil, ended(ctx)
+		}
 	}
+	return f.results, f.err
 }
 
 // OnDone lets callback be called, once, on a goroutine of its own, as soon as the result
@@ -167,23 +155,11 @@ func (f *Future) Wait(ctx context.Context) ([]Result, error) {
 // and wait; it must not call [Client.Close], which waits for it. A panic of it goes to
 // Config.Log, and no further.
 func (f *Future) OnDone(callback func([]Result, error)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	select {
-	case <-f.done:
-		f.start(callback)
-	default:
-		f.callbacks = append(f.callbacks, callback)
-	}
-}
-
-// start runs a callback of a future that is done.
-func (f *Future) start(callback func([]Result, error)) {
 	c := f.client
 	c.mu.Lock()
-	c.running++
+	c.running++ // Close waits for it: it completes all futures
 	c.mu.Unlock()
-	go func() {
+	context.AfterFunc(f.over, func() {
 		defer c.leave()
 		defer func() {
 			if caught := recover(); caught != nil {
@@ -191,5 +167,5 @@ func (f *Future) start(callback func([]Result, error)) {
 			}
 		}()
 		callback(f.results, f.err)
-	}()
+	})
 }

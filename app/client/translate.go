@@ -36,19 +36,20 @@ func (c *Client) Translate(ctx context.Context, r Request) ([]Result, error) {
 }
 
 func (c *Client) translate(ctx context.Context, j *job) ([]Result, error) {
-	var results []Result
-	err := c.retry(ctx, j.id, func() error {
-		raw, err := c.fetch(ctx, j.call)
+	return ask(ctx, c, j.call, j.results)
+}
+
+// ask makes tries until there is an answer that can be read.
+func ask[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
+	err = c.retry(ctx, call.id, func() error {
+		raw, err := c.fetch(ctx, call)
 		if err != nil {
 			return err
 		}
-		results, err = j.results(raw)
+		answer, err = read(raw)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return results, nil
+	return answer, err
 }
 
 // Language is a language that the service translates.
@@ -86,21 +87,12 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 
 // get asks for something of the service.
 func get[T any](ctx context.Context, c *Client, path string) (T, error) {
-	var answer T
-	call := newCall(path)
-	err := c.retry(ctx, call.id, func() error {
-		raw, err := c.fetch(ctx, call)
-		if err != nil {
-			return err
+	return ask(ctx, c, newCall(path), func(raw []byte) (answer T, _ error) {
+		if err := json.Unmarshal(raw, &answer); err != nil {
+			return *new(T), invalid("GET %s: %w", path, err)
 		}
-		var read T
-		if err := json.Unmarshal(raw, &read); err != nil {
-			return invalid("GET %s: %w", path, err)
-		}
-		answer = read
-		return nil
+		return answer, nil
 	})
-	return answer, err
 }
 
 // Ready asks once whether the service takes requests. nil: it does; an [*Error] of code

@@ -29,8 +29,8 @@ func TestRequestsOnTheWire(t *testing.T) {
 		"languages": {Request{From: "en", ToLangs: []string{"fr", "ja"}}, `{"fromLang":"en","toLangs":["fr","ja"],"records":[]}`},
 		"all": {Request{From: "en", To: "fr", Format: FormatHTML, Priority: PriorityLow, NoSplit: true, Detail: true,
 			Options: &Options{Beams: 2, MaxLength: 9, LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &penalty}},
-			`{"fromLang":"en","toLang":"fr","records":[],"priority":"low","format":"html","split":false,"detail":true,` +
-				`"options":{"beams":2,"maxLength":9,"lengthPenalty":-0.5,"noRepeatNgramSize":0,"repetitionPenalty":-0.5}}`},
+			`{"fromLang":"en","toLang":"fr","records":[],"format":"html","priority":"low","detail":true,` +
+				`"options":{"beams":2,"maxLength":9,"lengthPenalty":-0.5,"noRepeatNgramSize":0,"repetitionPenalty":-0.5},"split":false}`},
 		"no options": {Request{From: "en", To: "fr", Options: &Options{}}, `{"fromLang":"en","toLang":"fr","records":[],"options":{}}`},
 		"what the service refuses": {Request{To: "fr", ToLangs: []string{"fr"}, Format: "pdf"},
 			`{"fromLang":"","toLang":"fr","toLangs":["fr"],"records":[],"format":"pdf"}`},

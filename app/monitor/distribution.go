@@ -1,100 +1,42 @@
 package monitor
 
 import (
-	"cmp"
+	"maps"
 	"math"
 	"slices"
-	"sort"
+	"strconv"
 
-	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/model"
 )
 
-// distribution is a histogram: its buckets, by their bounds, each with the number of
-// observations up to its bound. Bounds differ, counts do not fall, and the last bound is
-// infinite. nil is one without observations, or one that is not known.
-type distribution []bucket
+// distribution is a histogram: how many observations there are up to each bound, the last
+// of which is infinite. nil is one without observations, or one that is not known.
+type distribution map[float64]float64
 
-// bucket has the observations of at most le.
-type bucket struct{ le, count float64 }
-
-// maxBuckets is how many buckets a distribution may have; a server has 20.
-const maxBuckets = 512
-
-// distributionOf adds up the histograms of the series of a family that keep lets
-// through. It is nil where one of them makes no sense.
-func distributionOf(f *dto.MetricFamily, keep func(*dto.Metric) bool) distribution {
-	var sum distribution
-	for _, m := range f.GetMetric() {
-		if !keep(m) {
+// distributionOf adds up the buckets that keep lets through. It is nil where one of them
+// makes no sense.
+func distributionOf(buckets model.Vector, keep func(model.Metric) bool) distribution {
+	d := distribution{}
+	for _, b := range buckets {
+		if !keep(b.Metric) {
 			continue
 		}
-		d := readDistribution(m.GetHistogram())
-		if d == nil || len(sum)+len(d) > maxBuckets {
+		le, err := strconv.ParseFloat(string(b.Metric[model.BucketLabel]), 64)
+		if err != nil || math.IsNaN(le) || math.IsInf(le, -1) || math.IsNaN(known(float64(b.Value))) {
 			return nil
 		}
-		sum = sum.plus(d)
-	}
-	return sum
-}
-
-// readDistribution is nil for a histogram that makes no sense.
-func readDistribution(h *dto.Histogram) distribution {
-	d := make(distribution, 0, len(h.GetBucket())+1)
-	for _, b := range h.GetBucket() {
-		count := either(b.CumulativeCountFloat, b.CumulativeCount)
-		if le := b.GetUpperBound(); math.IsNaN(le) || math.IsInf(le, -1) || !(count >= 0) || math.IsInf(count, 1) {
-			return nil
-		}
-		d = append(d, bucket{b.GetUpperBound(), count})
-	}
-	slices.SortStableFunc(d, func(a, b bucket) int { return cmp.Compare(a.le, b.le) })
-	d = slices.CompactFunc(d, func(a, b bucket) bool { return a.le == b.le })
-	if len(d) == 0 || !math.IsInf(d[len(d)-1].le, 1) {
-		return nil
-	}
-	return d.rising()
-}
-
-// rising makes the counts rise, in place. Those of a server that is being scraped while
-// it counts may be off by some.
-func (d distribution) rising() distribution {
-	for i := 1; i < len(d); i++ {
-		d[i].count = max(d[i].count, d[i-1].count)
+		d[le] += float64(b.Value)
 	}
 	return d
 }
 
-// upTo is the number of observations in buckets that end at le or before.
-func (d distribution) upTo(le float64) float64 {
-	i := sort.Search(len(d), func(i int) bool { return d[i].le > le })
-	if i == 0 {
-		return 0
-	}
-	return d[i-1].count
-}
-
 // since is what d has more than an earlier one.
 func (d distribution) since(earlier distribution) distribution {
-	more := make(distribution, len(d))
-	for i, b := range d {
-		more[i] = bucket{b.le, max(0, b.count-earlier.upTo(b.le))}
+	more := distribution{}
+	for le, count := range d {
+		more[le] = max(0, count-earlier[le])
 	}
-	return more.rising()
-}
-
-// plus is the distribution of the observations of both. Their bounds may differ.
-func (d distribution) plus(other distribution) distribution {
-	bounds := make([]float64, 0, len(d)+len(other))
-	for _, b := range slices.Concat(d, other) {
-		bounds = append(bounds, b.le)
-	}
-	slices.Sort(bounds)
-	bounds = slices.Compact(bounds)
-	sum := make(distribution, len(bounds))
-	for i, le := range bounds {
-		sum[i] = bucket{le, d.upTo(le) + other.upTo(le)}
-	}
-	return sum
+	return more
 }
 
 // quantile estimates what a part q of the observations, above 0 and up to 1, is not
@@ -102,21 +44,24 @@ func (d distribution) plus(other distribution) distribution {
 // bucket, those of the first one begin at 0, and those beyond the last finite bound
 // count as that. It is NaN where nothing was observed.
 func (d distribution) quantile(q float64) float64 {
-	last := len(d) - 1
-	if last < 1 || !(d[last].count > 0) {
+	bounds := slices.Sorted(maps.Keys(d))
+	last := len(bounds) - 1
+	if last < 1 || !(d[bounds[last]] > 0) {
 		return math.NaN()
 	}
-	rank := q * d[last].count
-	i := sort.Search(last, func(i int) bool { return d[i].count >= rank })
-	if i == last {
-		return d[last-1].le
+	rank := q * d[bounds[last]]
+	var low, below float64 // the bound before, and the observations up to it
+	for i, le := range bounds[:last] {
+		// Counts of a server that is scraped while it counts may fall by some.
+		count := max(below, d[le])
+		switch {
+		case count < rank:
+			low, below = le, count
+		case i == 0 && le <= 0:
+			return le
+		default:
+			return low + (le-low)*(rank-below)/(count-below)
+		}
 	}
-	if i == 0 && d[0].le <= 0 {
-		return d[0].le
-	}
-	var low, below float64
-	if i > 0 {
-		low, below = d[i-1].le, d[i-1].count
-	}
-	return low + (d[i].le-low)*(rank-below)/(d[i].count-below)
+	return low
 }

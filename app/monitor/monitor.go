@@ -158,7 +158,7 @@ func (m *Monitor) poll(ctx context.Context) Round {
 	for i, t := range list {
 		before, now := m.last[t.url], samples[i]
 		if errs[i] != nil {
-			round.Rows = append(round.Rows, downRow(t.name, errs[i]))
+			round.Rows = append(round.Rows, unknownRow(t.name, round.Time, errs[i]))
 			m.lastErr = fmt.Errorf("%s: %w", t.name, errs[i])
 			now = before
 		} else {

@@ -40,11 +40,11 @@ func TestIntervals(t *testing.T) {
 			require.NoError(t, row.Err)
 			assert.Equal(t, "a:9527", row.Server)
 			if round.Base {
-				assert.True(t, math.IsNaN(row.counts[answered]))
+				assert.True(t, math.IsNaN(row.numbers[answered]))
 				continue
 			}
 			assert.Equal(t, 1.0, row.Seconds)
-			assert.Equal(t, 4.0, row.counts[answered])
+			assert.Equal(t, 4.0, row.numbers[answered])
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestServerThatIsAway(t *testing.T) {
 				all = append(all, seen{})
 				continue
 			}
-			all = append(all, seen{true, row.Restarted, row.Seconds, row.counts[records]})
+			all = append(all, seen{true, row.Restarted, row.Seconds, row.numbers[records]})
 		}
 		assert.Equal(t, []seen{
 			{true, false, 1, 8}, {}, {}, {true, false, 3, 24}, {true, true, 1, 0}, {true, false, 1, 8},

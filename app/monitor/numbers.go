@@ -3,20 +3,20 @@ package monitor
 import (
 	"strings"
 
-	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/model"
 )
 
-// counter names a number that only grows while a server runs.
-type counter int
+// number is one of those that are read of a server.
+type number int
 
-// The counters. Times are in seconds.
+// The counters, which only grow while a server runs. Times are in seconds.
 const (
-	answered  counter = iota // requests for translations that were answered with 2xx
-	answering                // time of these, from the header to the last byte
-	failed                   // requests for translations that ended in any other way
-	refused                  // requests that nothing was done for
-	errored                  // errors that were answered, refusals included
-	cancelled                // requests that ended before their answer was complete
+	answered  number = iota // requests for translations that were answered with 2xx
+	answering               // time of these, from the header to the last byte
+	failed                  // requests for translations that ended in any other way
+	refused                 // requests that nothing was done for
+	errored                 // errors that were answered, refusals included
+	cancelled               // requests that ended before their answer was complete
 
 	records   // results
 	tokensIn  // of the results' sources
@@ -45,84 +45,90 @@ const (
 	counters // how many there are
 )
 
-// level names a number that a server has at the moment.
-type level int
-
-// The levels.
+// The levels, which a server has at the moment.
 const (
-	ready            level = iota // 1 where new requests are welcome
-	inFlight                      // requests for translations without a complete answer
-	waitingRequests               // with a sentence that waits to be decoded
-	waitingSentences              //
-	waitingTokens                 // of these sentences
-	waitingTime                   // seconds that what waits will take
-	rows                          // of the current step
-	workers                       // copies of the model
-	memory                        // bytes that the process has in memory
-	started                       // when the process began, in Unix seconds
+	ready            number = iota + counters // 1 where new requests are welcome
+	inFlight                                  // requests for translations without a complete answer
+	waitingRequests                           // with a sentence that waits to be decoded
+	waitingSentences                          //
+	waitingTokens                             // of these sentences
+	waitingTime                               // seconds that what waits will take
+	rows                                      // of the current step
+	workers                                   // copies of the model
+	memory                                    // bytes that the process has in memory
+	started                                   // when the process began, in Unix seconds
 
-	levels // how many there are
+	numbers // how many there are
 )
 
-// Families that several numbers are read from.
+// Histograms that several numbers are read from.
 const (
-	readyFamily    = "dragoman_ready"
-	durationFamily = "dragoman_http_request_duration_seconds"
-	stageFamily    = "dragoman_stage_duration_seconds"
-	activityFamily = "dragoman_worker_seconds_total"
+	durations = "dragoman_http_request_duration_seconds"
+	stages    = "dragoman_stage_duration_seconds"
 )
 
-// counterRules says where the counters are read. stepRoom is derived.
-var counterRules = [counters]rule{
-	answered:     {family: durationFamily, keep: answeredRequests, part: number, lazy: true},
-	answering:    {family: durationFamily, keep: answeredRequests, part: total, lazy: true},
-	failed:       {family: durationFamily, keep: failedRequests, part: number, lazy: true},
-	refused:      {family: "dragoman_refusals_total"},
-	errored:      {family: "dragoman_errors_total"},
-	cancelled:    {family: "dragoman_cancellations_total"},
-	records:      {family: "dragoman_records_total"},
-	tokensIn:     {family: "dragoman_tokens_total", keep: label("side", "source")},
-	tokensOut:    {family: "dragoman_tokens_total", keep: label("side", "target")},
-	detecting:    {family: stageFamily, keep: label("stage", "detect"), part: total},
-	segmenting:   {family: stageFamily, keep: label("stage", "segment"), part: total},
-	tokenizing:   {family: stageFamily, keep: label("stage", "tokenize"), part: total},
-	detokenizing: {family: stageFamily, keep: label("stage", "detokenize"), part: total},
-	queued:       {family: stageFamily, keep: label("stage", "queue"), part: number},
-	queueing:     {family: stageFamily, keep: label("stage", "queue"), part: total},
-	encoding:     {family: activityFamily, keep: label("activity", "join")},
-	decoding:     {family: activityFamily, keep: label("activity", "step")},
-	scheduling:   {family: activityFamily, keep: label("activity", "schedule")},
-	joins:        {family: "dragoman_joins_total"},
-	steps:        {family: "dragoman_steps_total"},
-	stepRows:     {family: "dragoman_step_rows_total"},
-	cacheHits:    {family: "dragoman_cache_requests_total", keep: label("result", "hit")},
-	cacheMisses:  {family: "dragoman_cache_requests_total", keep: label("result", "miss")},
-	cpu:          {family: "process_cpu_seconds_total"},
+// rule says where a number is read: it is the sum of the series of a name.
+type rule struct {
+	name string                  // "": nowhere
+	keep func(model.Metric) bool // the series; nil: all
+	// lazy is set where series appear with the first event that they count, so that the
+	// sum of none is 0.
+	lazy bool
 }
 
-// levelRules says where the levels are read. Those of workers are added up.
-var levelRules = [levels]rule{
-	ready:            {family: readyFamily},
-	inFlight:         {family: "dragoman_http_requests_in_flight", keep: ofTranslations, lazy: true},
-	waitingRequests:  {family: "dragoman_queue_requests"},
-	waitingSentences: {family: "dragoman_queue_sentences"},
-	waitingTokens:    {family: "dragoman_queue_tokens"},
-	waitingTime:      {family: "dragoman_queue_wait_seconds"},
-	rows:             {family: "dragoman_batch_rows"},
-	workers:          {family: "dragoman_workers"},
-	memory:           {family: "process_resident_memory_bytes"},
-	started:          {family: "process_start_time_seconds"},
+// rules say where the numbers are read, those of workers added up. stepRoom is derived.
+var rules = [numbers]rule{
+	answered:     {name: durations + "_count", keep: answeredRequests, lazy: true},
+	answering:    {name: durations + "_sum", keep: answeredRequests, lazy: true},
+	failed:       {name: durations + "_count", keep: failedRequests, lazy: true},
+	refused:      {name: "dragoman_refusals_total"},
+	errored:      {name: "dragoman_errors_total"},
+	cancelled:    {name: "dragoman_cancellations_total"},
+	records:      {name: "dragoman_records_total"},
+	tokensIn:     {name: "dragoman_tokens_total", keep: label("side", "source")},
+	tokensOut:    {name: "dragoman_tokens_total", keep: label("side", "target")},
+	detecting:    {name: stages + "_sum", keep: label("stage", "detect")},
+	segmenting:   {name: stages + "_sum", keep: label("stage", "segment")},
+	tokenizing:   {name: stages + "_sum", keep: label("stage", "tokenize")},
+	detokenizing: {name: stages + "_sum", keep: label("stage", "detokenize")},
+	queued:       {name: stages + "_count", keep: label("stage", "queue")},
+	queueing:     {name: stages + "_sum", keep: label("stage", "queue")},
+	encoding:     {name: "dragoman_worker_seconds_total", keep: label("activity", "join")},
+	decoding:     {name: "dragoman_worker_seconds_total", keep: label("activity", "step")},
+	scheduling:   {name: "dragoman_worker_seconds_total", keep: label("activity", "schedule")},
+	joins:        {name: "dragoman_joins_total"},
+	steps:        {name: "dragoman_steps_total"},
+	stepRows:     {name: "dragoman_step_rows_total"},
+	cacheHits:    {name: "dragoman_cache_requests_total", keep: label("result", "hit")},
+	cacheMisses:  {name: "dragoman_cache_requests_total", keep: label("result", "miss")},
+	cpu:          {name: "process_cpu_seconds_total"},
+
+	ready:            {name: "dragoman_ready"},
+	inFlight:         {name: "dragoman_http_requests_in_flight", keep: ofTranslations, lazy: true},
+	waitingRequests:  {name: "dragoman_queue_requests"},
+	waitingSentences: {name: "dragoman_queue_sentences"},
+	waitingTokens:    {name: "dragoman_queue_tokens"},
+	waitingTime:      {name: "dragoman_queue_wait_seconds"},
+	rows:             {name: "dragoman_batch_rows"},
+	workers:          {name: "dragoman_workers"},
+	memory:           {name: "process_resident_memory_bytes"},
+	started:          {name: "process_start_time_seconds"},
 }
 
 // rowsLimit is the most rows of a step.
-var rowsLimit = rule{family: "dragoman_batch_rows_limit"}
+var rowsLimit = rule{name: "dragoman_batch_rows_limit"}
+
+// label keeps series with a value of a label.
+func label(name model.LabelName, want model.LabelValue) func(model.Metric) bool {
+	return func(m model.Metric) bool { return m[name] == want }
+}
 
 // ofTranslations keeps the routes that translate, those of the drop-in interfaces
 // included. The dashboard's panels do the same.
-func ofTranslations(m *dto.Metric) bool { return strings.Contains(labelOf(m, "route"), "translat") }
+func ofTranslations(m model.Metric) bool { return strings.Contains(string(m["route"]), "translat") }
 
 // answeredRequests keeps requests for translations that were answered with 2xx.
-func answeredRequests(m *dto.Metric) bool { return ofTranslations(m) && labelOf(m, "class") == "2xx" }
+func answeredRequests(m model.Metric) bool { return ofTranslations(m) && m["class"] == "2xx" }
 
 // failedRequests keeps the other requests for translations.
-func failedRequests(m *dto.Metric) bool { return ofTranslations(m) && labelOf(m, "class") != "2xx" }
+func failedRequests(m model.Metric) bool { return ofTranslations(m) && m["class"] != "2xx" }

@@ -16,11 +16,8 @@ func TestNamesAreThoseOfTheService(t *testing.T) {
 	s := newService().load()
 	s.work()
 	got := sampleOf(t, s.text(), day)
-	for c, v := range got.counters {
-		assert.False(t, math.IsNaN(v), "counter %d: %+v", c, counterRules[c])
-	}
-	for l, v := range got.levels {
-		assert.False(t, math.IsNaN(v), "level %d: %+v", l, levelRules[l])
+	for n, v := range got.numbers {
+		assert.False(t, math.IsNaN(v), "number %d: %+v", n, rules[n])
 	}
 	assert.NotEmpty(t, got.requests)
 	assert.NotEmpty(t, got.queue)
@@ -37,7 +34,7 @@ func TestDifferences(t *testing.T) {
 		s.post("/healthz", 3) // counts for nothing
 		row := newRow("a", before, sampleOf(t, s.text(), day.Add(2*time.Second)))
 
-		want := map[counter]float64{
+		want := map[number]float64{
 			answered: 4, answering: .32, failed: 1, refused: 1, errored: 1, cancelled: 0,
 			records: 8, tokensIn: 96, tokensOut: 120, detecting: 0, segmenting: 0, tokenizing: .0016, detokenizing: .0008,
 			queued: 8, queueing: .24, encoding: .1, decoding: .8, scheduling: .1,
@@ -45,13 +42,13 @@ func TestDifferences(t *testing.T) {
 		}
 		assert.Len(t, want, int(counters))
 		for c, v := range want {
-			assert.InDelta(t, v, row.counts[c], 1e-9, "counter %d", c)
+			assert.InDelta(t, v, row.numbers[c], 1e-9, "counter %d", c)
 		}
-		for l, v := range map[level]float64{
+		for l, v := range map[number]float64{
 			ready: 1, inFlight: 0, waitingRequests: 5, waitingSentences: 9, waitingTokens: 120, waitingTime: .3,
 			rows: 40, workers: 2, memory: 600 << 20, started: 1e9,
 		} {
-			assert.Equal(t, v, row.levels[l], "level %d", l)
+			assert.Equal(t, v, row.numbers[l], "level %d", l)
 		}
 		assert.Equal(t, 2.0, row.Seconds)
 		assert.False(t, row.Restarted)
@@ -66,21 +63,21 @@ func TestDifferences(t *testing.T) {
 func TestFirstSampleHasNoDifferences(t *testing.T) {
 	row := newRow("a", nil, sampleOf(t, newService().load().text(), day))
 	assert.True(t, math.IsNaN(row.Seconds))
-	assert.True(t, math.IsNaN(row.counts[records]))
+	assert.True(t, math.IsNaN(row.numbers[records]))
 	assert.True(t, math.IsNaN(row.requests.quantile(.5)))
-	assert.Equal(t, 1.0, row.levels[ready])
+	assert.Equal(t, 1.0, row.numbers[ready])
 }
 
 func TestServerThatLoads(t *testing.T) {
 	s := newService()
 	loading := sampleOf(t, s.text(), day)
-	assert.Equal(t, 0.0, loading.levels[ready])
-	assert.True(t, math.IsNaN(loading.counters[steps]), "it has no workers yet")
+	assert.Equal(t, 0.0, loading.numbers[ready])
+	assert.True(t, math.IsNaN(loading.numbers[steps]), "it has no workers yet")
 	s.load().work()
 	row := newRow("a", loading, sampleOf(t, s.text(), day.Add(time.Second)))
 	assert.False(t, row.Restarted)
-	assert.Equal(t, 100.0, row.counts[steps])
-	assert.Equal(t, 4.0, row.counts[answered])
+	assert.Equal(t, 100.0, row.numbers[steps])
+	assert.Equal(t, 4.0, row.numbers[answered])
 }
 
 func TestRestarts(t *testing.T) {
@@ -107,7 +104,7 @@ func TestRestarts(t *testing.T) {
 			test.change(s)
 			row := newRow("a", before, sampleOf(t, s.text(), day.Add(time.Second)))
 			assert.Equal(t, test.want, row.Restarted)
-			assert.Equal(t, test.wantRecords, row.counts[records])
+			assert.Equal(t, test.wantRecords, row.numbers[records])
 		})
 	}
 }
@@ -138,26 +135,26 @@ func TestOddNumbers(t *testing.T) {
 		read       func(s *sample) float64
 		want       float64
 	}{
-		{"missing", "", func(s *sample) float64 { return s.counters[steps] }, math.NaN()},
-		{"no events yet", "", func(s *sample) float64 { return s.counters[answered] }, 0},
-		{"untyped", "dragoman_steps_total 3\n", func(s *sample) float64 { return s.counters[steps] }, 3},
-		{"added up", "dragoman_steps_total{worker=\"0\"} 3\ndragoman_steps_total{worker=\"1\"} 4\n", func(s *sample) float64 { return s.counters[steps] }, 7},
-		{"not a number", "dragoman_steps_total NaN\n", func(s *sample) float64 { return s.counters[steps] }, math.NaN()},
-		{"infinite", "dragoman_steps_total +Inf\n", func(s *sample) float64 { return s.counters[steps] }, math.NaN()},
-		{"negative", "dragoman_steps_total -1\n", func(s *sample) float64 { return s.counters[steps] }, math.NaN()},
+		{"missing", "", func(s *sample) float64 { return s.numbers[steps] }, math.NaN()},
+		{"no events yet", "", func(s *sample) float64 { return s.numbers[answered] }, 0},
+		{"untyped", "dragoman_steps_total 3\n", func(s *sample) float64 { return s.numbers[steps] }, 3},
+		{"added up", "dragoman_steps_total{worker=\"0\"} 3\ndragoman_steps_total{worker=\"1\"} 4\n", func(s *sample) float64 { return s.numbers[steps] }, 7},
+		{"not a number", "dragoman_steps_total NaN\n", func(s *sample) float64 { return s.numbers[steps] }, math.NaN()},
+		{"infinite", "dragoman_steps_total +Inf\n", func(s *sample) float64 { return s.numbers[steps] }, math.NaN()},
+		{"negative", "dragoman_steps_total -1\n", func(s *sample) float64 { return s.numbers[steps] }, math.NaN()},
 		{"too large together", "dragoman_steps_total{worker=\"0\"} 1e308\ndragoman_steps_total{worker=\"1\"} 1e308\n",
-			func(s *sample) float64 { return s.counters[steps] }, math.NaN()},
+			func(s *sample) float64 { return s.numbers[steps] }, math.NaN()},
 		{"a histogram that is none", "dragoman_stage_duration_seconds{stage=\"queue\"} 1\n",
-			func(s *sample) float64 { return s.counters[queueing] }, math.NaN()},
+			func(s *sample) float64 { return s.numbers[queueing] }, math.NaN()},
 		{"a number that is a histogram", "# TYPE dragoman_steps_total histogram\ndragoman_steps_total_count 3\n",
-			func(s *sample) float64 { return s.counters[steps] }, math.NaN()},
+			func(s *sample) float64 { return s.numbers[steps] }, math.NaN()},
 		{"a histogram without buckets", "# TYPE dragoman_stage_duration_seconds histogram\n" +
 			"dragoman_stage_duration_seconds_count{stage=\"queue\"} 3\ndragoman_stage_duration_seconds_sum{stage=\"queue\"} 1.5\n",
-			func(s *sample) float64 { return s.counters[queueing] + 10*float64(len(s.queue)) }, 1.5},
+			func(s *sample) float64 { return s.numbers[queueing] }, 1.5},
 		{"a share of an observation", "# TYPE dragoman_stage_duration_seconds histogram\ndragoman_stage_duration_seconds_count{stage=\"queue\"} 2.5\n",
-			func(s *sample) float64 { return s.counters[queued] }, 2.5},
+			func(s *sample) float64 { return s.numbers[queued] }, 2.5},
 		{"a bucket without a bound", "# TYPE dragoman_stage_duration_seconds histogram\ndragoman_stage_duration_seconds_bucket{stage=\"queue\",le=\"NaN\"} 2\n",
-			func(s *sample) float64 { return float64(len(s.queue)) }, 0},
+			func(s *sample) float64 { return s.queue.quantile(.5) }, math.NaN()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := test.read(sampleOf(t, frame+test.text, day))
@@ -194,11 +191,11 @@ func FuzzMetrics(f *testing.F) {
 		var earlier *sample
 		for i, text := range []string{first, second, first} {
 			now, err := readSample(text)
-			round := Round{Time: day, Rows: []Row{downRow("b", assert.AnError)}}
+			round := Round{Time: day, Rows: []Row{unknownRow("b", day, assert.AnError)}}
 			if err == nil {
 				now.time = day.Add(time.Duration(i) * time.Second)
 				row := newRow("a", earlier, now)
-				for _, c := range row.counts {
+				for _, c := range row.numbers[:counters] {
 					assert.False(t, c < 0 || math.IsInf(c, 0), "%v", c)
 				}
 				round.Rows, earlier = append(round.Rows, row), now

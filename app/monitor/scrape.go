@@ -100,22 +100,15 @@ func (s scraper) fetch(ctx context.Context, address string) (string, error) {
 	return string(body), nil
 }
 
-// shownError is an error whose text a terminal can be shown: a line of printable
-// characters. Parts of it may come from a server.
-type shownError struct{ error }
-
-func (e shownError) Unwrap() error { return e.error }
-
-func (e shownError) Error() string {
-	text := []rune(strings.Join(strings.Fields(e.error.Error()), " "))
+// oneLine makes an error one that a terminal can be shown: a line of printable characters.
+// Parts of it may come from a server.
+func oneLine(err error) error {
+	text := []rune(strings.Join(strings.Fields(err.Error()), " "))
 	if len(text) > maxErrorRunes {
 		text = append(text[:maxErrorRunes], '…')
 	}
-	return printable(string(text))
+	return errors.New(printable(string(text)))
 }
-
-// oneLine makes an error one that can be shown.
-func oneLine(err error) error { return shownError{err} }
 
 // printable is a text with a question mark for each character that a terminal could
 // take for a command.

@@ -35,9 +35,9 @@ func TestScrape(t *testing.T) {
 	begin := time.Now()
 	got, err := newScraper(nil, "secret").scrape(t.Context(), address)
 	require.NoError(t, err)
-	assert.Equal(t, 100.0, got.counters[steps])
-	assert.Equal(t, 4.0, got.counters[answered])
-	assert.Positive(t, got.levels[memory])
+	assert.Equal(t, 100.0, got.numbers[steps])
+	assert.Equal(t, 4.0, got.numbers[answered])
+	assert.Positive(t, got.numbers[memory])
 	assert.WithinRange(t, got.time, begin, time.Now())
 	assert.Equal(t, "Bearer secret", asked.Header.Get("Authorization"))
 	assert.Equal(t, "gzip", asked.Header.Get("Accept-Encoding"))
@@ -147,6 +147,5 @@ func TestErrorsAreALine(t *testing.T) {
 	} {
 		err := oneLine(fmt.Errorf("%s: %w", test.text, io.EOF))
 		assert.True(t, strings.HasPrefix(err.Error(), test.want), err.Error())
-		assert.ErrorIs(t, err, io.EOF)
 	}
 }

@@ -34,7 +34,7 @@ func example(t *testing.T) (rounds []Round) {
 			round := Round{Time: day.Add(time.Duration(i) * time.Second), Base: i == 0}
 			for j, s := range services {
 				if i == 2 && j == 2 {
-					round.Rows = append(round.Rows, downRow(servers[j], errors.New("dial tcp 10.0.0.3:9527: connect: connection refused")))
+					round.Rows = append(round.Rows, unknownRow(servers[j], round.Time, errors.New("dial tcp 10.0.0.3:9527: connect: connection refused")))
 					continue
 				}
 				now := sampleOf(t, s.text(), round.Time.Add(3*time.Millisecond))
@@ -90,7 +90,7 @@ func TestTableThatIsRefreshed(t *testing.T) {
 }
 
 func TestSinksThatAreFull(t *testing.T) {
-	round := Round{Time: day, Rows: []Row{downRow("a", assert.AnError)}}
+	round := Round{Time: day, Rows: []Row{unknownRow("a", day, assert.AnError)}}
 	for name, sink := range map[string]Sink{
 		"CSV":   NewCSV(failing{}),
 		"table": NewTable(failing{}, false),

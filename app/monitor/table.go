@@ -33,24 +33,24 @@ type field struct {
 
 // fields are in the order of what matters.
 func fields() []field {
-	per := func(c counter) func(*Row) string { return func(r *Row) string { return rate(r.perSecond(c)) } }
-	count := func(c counter) func(*Row) string { return func(r *Row) string { return whole(r.counts[c]) } }
+	per := func(n number) func(*Row) string { return func(r *Row) string { return rate(r.perSecond(n)) } }
+	count := func(n number) func(*Row) string { return func(r *Row) string { return whole(r.numbers[n]) } }
 	return []field{
 		{"req/s", 7, per(answered)},
 		{"p50", 7, func(r *Row) string { return span(r.requests.quantile(.5)) }},
 		{"p95", 7, func(r *Row) string { return span(r.requests.quantile(.95)) }},
 		{"tok in", 8, per(tokensIn)}, // a second, as tok out
 		{"tok out", 8, per(tokensOut)},
-		{"queue", 7, func(r *Row) string { return whole(r.levels[waitingTokens]) }},
-		{"wait", 7, func(r *Row) string { return span(r.levels[waitingTime]) }},
+		{"queue", 7, func(r *Row) string { return whole(r.numbers[waitingTokens]) }},
+		{"wait", 7, func(r *Row) string { return span(r.numbers[waitingTime]) }},
 		{"batch", 6, func(r *Row) string { return percent(r.each(stepRows, stepRoom)) }},
 		{"busy", 6, func(r *Row) string { return percent(r.busy()) }},
 		{"failed", 8, count(failed)},
 		{"refused", 9, count(refused)},
 		{"cached", 8, func(r *Row) string {
-			return percent(quotient(r.counts[cacheHits], r.counts[cacheHits]+r.counts[cacheMisses]))
+			return percent(quotient(r.numbers[cacheHits], r.numbers[cacheHits]+r.numbers[cacheMisses]))
 		}},
-		{"memory", 9, func(r *Row) string { return size(r.levels[memory]) }},
+		{"memory", 9, func(r *Row) string { return size(r.numbers[memory]) }},
 		{"cpu", 6, func(r *Row) string { return rate(r.perSecond(cpu)) }},
 	}
 }
@@ -98,7 +98,7 @@ func writeRow(w io.Writer, r *Row) {
 	switch {
 	case r.Restarted:
 		state = "restarted"
-	case r.levels[ready] > 0:
+	case r.numbers[ready] > 0:
 		state = "ready"
 	}
 	fmt.Fprintf(w, "%s\t%s\t", r.Server, state)

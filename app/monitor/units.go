@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 )
@@ -42,27 +43,16 @@ func percent(v float64) string {
 	return whole(v*100) + "%"
 }
 
-// span formats seconds with three digits at most: 350µs, 81ms, 1.24s, 12.4s, 31m.
+// span formats seconds with three digits at most: 350µs, 81.5ms, 1.24s, 31m0s.
 func span(seconds float64) string {
-	switch {
-	case math.IsNaN(seconds):
+	if math.IsNaN(seconds) {
 		return unknown
-	case seconds == 0:
-		return "0"
-	case seconds < .9995e-3:
-		return fmt.Sprintf("%.0fµs", seconds*1e6)
-	case seconds < 9.95e-3:
-		return fmt.Sprintf("%.1fms", seconds*1e3)
-	case seconds < .9995:
-		return fmt.Sprintf("%.0fms", seconds*1e3)
-	case seconds < 9.995:
-		return fmt.Sprintf("%.2fs", seconds)
-	case seconds < 99.95:
-		return fmt.Sprintf("%.1fs", seconds)
-	case seconds < 999.5:
-		return fmt.Sprintf("%.0fs", seconds)
 	}
-	return whole(seconds/60) + "m"
+	d, digit := time.Duration(min(seconds, 1e9)*float64(time.Second)), time.Duration(1)
+	for d/digit >= 1000 {
+		digit *= 10
+	}
+	return d.Round(digit).String()
 }
 
 // size formats bytes.

@@ -43,8 +43,7 @@ func TestLinesHaveTheTrace(t *testing.T) {
 		{"groups", traced, func(log *slog.Logger) *slog.Logger {
 			return log.With("c", "d").WithGroup("g").With("e", "f").WithGroup("h")
 		},
-			map[string]any{"c": "d", "trace_id": traceID, "span_id": spanID,
-				"g": map[string]any{"e": "f", "h": map[string]any{"a": "b"}}}},
+			map[string]any{"c": "d", "g": map[string]any{"e": "f", "h": map[string]any{"a": "b", "trace_id": traceID, "span_id": spanID}}}},
 		{"groups without a span", t.Context(), func(log *slog.Logger) *slog.Logger { return log.WithGroup("g").With("e", "f") },
 			map[string]any{"g": map[string]any{"a": "b", "e": "f"}}},
 	} {

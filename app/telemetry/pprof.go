@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// PprofHandler serves the profiles of package runtime/pprof below /debug/pprof/. It is
-// not for the service's own address: profiles show what is in memory, and taking them
-// costs time. It has a mux of its own; http.DefaultServeMux is served nowhere.
-func PprofHandler() http.Handler {
+// profiles serves those of package runtime/pprof below /debug/pprof/. It is not for the
+// service's own address: profiles show what is in memory, and taking them costs time. It
+// has a mux of its own; http.DefaultServeMux is served nowhere.
+func profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index) // and every profile by its name
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -26,7 +26,7 @@ func PprofHandler() http.Handler {
 	return mux
 }
 
-// StartPprof serves [PprofHandler] on an address of its own, such as localhost:6060,
+// StartPprof serves profiles on an address of its own, such as localhost:6060,
 // until stop is called, which cuts off profiles that are being taken. With the address
 // "" there is nothing to stop. It fails where it cannot listen.
 func StartPprof(address string, log *slog.Logger) (stop func() error, err error) {
@@ -45,7 +45,7 @@ func StartPprof(address string, log *slog.Logger) (stop func() error, err error)
 
 	// No more timeouts: a profile takes as long as its client asks for.
 	srv := &http.Server{
-		Handler: PprofHandler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		Handler: profiles(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPprofHandler(t *testing.T) {
-	handler := PprofHandler()
+func TestProfiles(t *testing.T) {
+	handler := profiles()
 	for _, test := range []struct {
 		method, path string
 		want         int

@@ -49,8 +49,9 @@ func service(t *testing.T) prometheus.Gatherer {
 	registry := m.Registry()
 	registry.MustRegister(engine.Metrics(func() []engine.Stats { return make([]engine.Stats, 2) }, 80))
 	registry.MustRegister(cache.Metrics(func() cache.Stats { return cache.Stats{} }, 1)...)
-	registry.MustRegister(access.Metrics(func() access.Stats { return access.Stats{} })...)
-	_, err := translate.New(translate.Config{
+	_, err := access.New(access.Config{Metrics: registry})
+	require.NoError(t, err)
+	_, err = translate.New(translate.Config{
 		Tokenizer: words{}, Spec: model.Spec{VocabSize: 2, MaxPositions: 9}, Languages: []string{"en", "fr"},
 		Search: search.Options{Beams: 1, MaxLength: 9, LengthPenalty: 1, RepetitionPenalty: 1, EarlyStopping: search.StopNever}, Metrics: translate.NewMetrics(registry),
 	})

@@ -18,13 +18,6 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// TracingConfig is what [StartTracing] works with.
-type TracingConfig struct {
-	Version string // of the service
-	// Log gets what goes wrong while traces are sent; nil drops it.
-	Log *slog.Logger
-}
-
 // StartTracing sends traces to where OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or
 // OTEL_EXPORTER_OTLP_ENDPOINT say, by OTLP over HTTP. Where neither is set, and where
 // OTEL_SDK_DISABLED=true or OTEL_TRACES_EXPORTER=none, the provider makes no spans and
@@ -36,12 +29,12 @@ type TracingConfig struct {
 // _TIMEOUT, _COMPRESSION, _CERTIFICATE and the like, OTEL_BSP_ and OTEL_SPAN_. It fails
 // on those that they would pass over in silence.
 //
+// The spans are said to be of a version of the service. The log gets what goes wrong while
+// they are sent.
+//
 // Nothing global is touched: the provider is for those who make spans. shutdown sends
 // what is left, as long as its ctx allows; no span that ends after it is sent.
-func StartTracing(ctx context.Context, cfg TracingConfig) (_ trace.TracerProvider, shutdown func(context.Context) error, err error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+func StartTracing(ctx context.Context, version string, log *slog.Logger) (_ trace.TracerProvider, shutdown func(context.Context) error, err error) {
 	endpoint, err := tracesEndpoint()
 	if err != nil {
 		return nil, nil, fmt.Errorf("tracing: %w", err)
@@ -50,7 +43,7 @@ func StartTracing(ctx context.Context, cfg TracingConfig) (_ trace.TracerProvide
 		return noop.NewTracerProvider(), func(context.Context) error { return nil }, nil
 	}
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
-		resource.WithAttributes(attribute.String("service.name", "dragoman"), attribute.String("service.version", cfg.Version)),
+		resource.WithAttributes(attribute.String("service.name", "dragoman"), attribute.String("service.version", version)),
 		resource.WithFromEnv())
 	if err != nil {
 		return nil, nil, fmt.Errorf("tracing: what the traces are of: %w: OTEL_RESOURCE_ATTRIBUTES takes name=value,name=value", err)
@@ -60,8 +53,8 @@ func StartTracing(ctx context.Context, cfg TracingConfig) (_ trace.TracerProvide
 		return nil, nil, fmt.Errorf("tracing: %w", err)
 	}
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(&loggedExporter{SpanExporter: exporter, log: cfg.Log}), sdktrace.WithResource(about))
-	cfg.Log.Info("tracing", "endpoint", WithoutSecrets(endpoint))
+		sdktrace.WithBatcher(&loggedExporter{SpanExporter: exporter, log: log}), sdktrace.WithResource(about))
+	log.Info("tracing", "endpoint", WithoutSecrets(endpoint))
 	return provider, provider.Shutdown, nil
 }
 

@@ -94,7 +94,7 @@ func TestTracesArrive(t *testing.T) {
 	collector := startOTLP(t, http.StatusOK)
 	setenv(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=test")
 	var log strings.Builder
-	provider, shutdown, err := StartTracing(t.Context(), TracingConfig{Version: "v1", Log: slog.New(slog.NewTextHandler(&log, nil))})
+	provider, shutdown, err := StartTracing(t.Context(), "v1", slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	_, stages := newMetrics()
 	router := newRouter(TraceRequests(provider, "/healthz"))
@@ -161,7 +161,7 @@ func TestEnvironmentOfTraces(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			setenv(t, test.environ...)
-			provider, shutdown, err := StartTracing(t.Context(), TracingConfig{})
+			provider, shutdown, err := StartTracing(t.Context(), "", slog.New(slog.DiscardHandler))
 			if test.wantErr != "" {
 				assert.ErrorContains(t, err, test.wantErr)
 				return
@@ -177,7 +177,7 @@ func TestEnvironmentOfTraces(t *testing.T) {
 func TestServiceNameIsTheOperators(t *testing.T) {
 	collector := startOTLP(t, http.StatusOK)
 	setenv(t, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT="+collector.URL+"/here", "OTEL_SERVICE_NAME=translations")
-	provider, shutdown, err := StartTracing(t.Context(), TracingConfig{})
+	provider, shutdown, err := StartTracing(t.Context(), "", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	_, span := provider.Tracer("test").Start(t.Context(), "one")
 	span.End()
@@ -190,7 +190,7 @@ func TestCollectorThatRefuses(t *testing.T) {
 	collector := startOTLP(t, http.StatusBadRequest)
 	setenv(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	var log strings.Builder
-	provider, shutdown, err := StartTracing(t.Context(), TracingConfig{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	provider, shutdown, err := StartTracing(t.Context(), "", slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	_, span := provider.Tracer("test").Start(t.Context(), "one")
 	span.End()

@@ -32,9 +32,8 @@ const (
 type Contract struct {
 	doc node
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards compiler
 	compiler *jsonschema.Compiler
-	schemas  map[string]*jsonschema.Schema // by address
 }
 
 // New reads a document, which is JSON. It does not check that the document is valid.
@@ -58,7 +57,7 @@ func New(document []byte) (*Contract, error) {
 	if err := errors.Join(compiler.AddResource(written, doc), compiler.AddResource(stricter, answers)); err != nil {
 		return nil, err
 	}
-	return &Contract{doc: doc, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
+	return &Contract{doc: doc, compiler: compiler}, nil
 }
 
 // decode reads an object of JSON.
@@ -124,15 +123,10 @@ func (c *Contract) Verify(x Exchange) error {
 // or stricter.
 func (c *Contract) validate(document string, schema pointer, value any) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	address := document + schema.fragment()
-	compiled, ok := c.schemas[address]
-	if !ok {
-		var err error
-		if compiled, err = c.compiler.Compile(address); err != nil {
-			return err
-		}
-		c.schemas[address] = compiled
+	compiled, err := c.compiler.Compile(document + schema.fragment()) // once; then it remembers
+	c.mu.Unlock()
+	if err != nil {
+		return err
 	}
 	return compiled.Validate(value)
 }

@@ -4,77 +4,54 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"sync"
 	"testing"
 )
 
 // Transport checks every exchange that goes through it, when the answer's body was read
 // to its end or closed. A body that was not read to its end, as that of a stream that
-// somebody leaves, is not checked; status and headers are. base is what sends requests.
+// somebody leaves, is not checked; status and headers are. base is what sends requests,
+// whose bodies are read before.
 //
 // The bodies that it hands out must be closed before the test ends.
 func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
-	return &transport{contract: c, t: t, base: base}
+	return transport(func(r *http.Request) (*http.Response, error) {
+		var sent []byte
+		if r.Body != nil {
+			var err error
+			if sent, err = io.ReadAll(r.Body); err != nil {
+				return nil, err
+			}
+			_ = r.Body.Close()
+			r = r.Clone(r.Context())
+			r.Body = io.NopCloser(bytes.NewReader(sent))
+		}
+		resp, err := base.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		resp.Body = &body{ReadCloser: resp.Body, end: func(received []byte, whole bool) {
+			c.Check(t, Exchange{Request: r, Sent: sent, Response: resp, Received: received, Partial: !whole})
+		}}
+		return resp, nil
+	})
 }
 
-type transport struct {
-	contract *Contract
-	t        testing.TB
-	base     http.RoundTripper
-}
+type transport func(*http.Request) (*http.Response, error)
 
 // RoundTrip sends a request.
-func (tr *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	var sent, received record
-	if r.Body != nil {
-		r = r.Clone(r.Context())
-		r.Body = &body{Reader: io.TeeReader(r.Body, &sent), Closer: r.Body}
-		r.GetBody = nil // would go around the record
-	}
-	resp, err := tr.base.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = &body{
-		Reader: io.TeeReader(resp.Body, &received), Closer: resp.Body,
-		end: func(whole bool) {
-			tr.contract.Check(tr.t, Exchange{Request: r, Sent: sent.bytes(), Response: resp, Received: received.bytes(), Partial: !whole})
-		},
-	}
-	return resp, nil
-}
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
-// record keeps what is written. A server may answer while the request is still being sent,
-// so there is a lock.
-type record struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer // guarded by mu
-}
-
-// Write adds to the record.
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buffer.Write(p)
-}
-
-// bytes is a copy of what was written.
-func (r *record) bytes() []byte {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return bytes.Clone(r.buffer.Bytes())
-}
-
-// body is a body that somebody wants to know the end of.
+// body keeps what is read of an answer.
 type body struct {
-	io.Reader
-	io.Closer
-	end func(whole bool) // called once; nil for nobody
+	io.ReadCloser
+	received bytes.Buffer
+	end      func(received []byte, whole bool) // nil after its call
 }
 
 // Read reads on.
 func (b *body) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
+	n, err := b.ReadCloser.Read(p)
+	b.received.Write(p[:n])
 	if err == io.EOF {
 		b.over(true)
 	}
@@ -84,12 +61,12 @@ func (b *body) Read(p []byte) (int, error) {
 // Close closes the body.
 func (b *body) Close() error {
 	b.over(false)
-	return b.Closer.Close()
+	return b.ReadCloser.Close()
 }
 
 func (b *body) over(whole bool) {
-	if end := b.end; end != nil {
+	if b.end != nil {
+		b.end(b.received.Bytes(), whole)
 		b.end = nil
-		end(whole)
 	}
 }
