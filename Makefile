@@ -79,8 +79,8 @@ clients: ## run published clients of LibreTranslate and DeepL against a server
 webtest: ## test the web page in Chromium
 	scripts/webtest/run.sh
 
-faults: build runtime ## do to a running service what happens to services
-	go run ./scripts/faults
+faults: build runtime ## do to a running service what happens to services (ARGS="-run TestFaults/term")
+	go test -count=1 -v -timeout 30m ./scripts/faults -binary $(CURDIR)/build/dragoman $(ARGS)
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/export"
+	"dragoman/model/weights"
 )
 
 // asProgram, set in the environment of this test binary, makes it the program.

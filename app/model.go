@@ -16,12 +16,12 @@ import (
 	"dragoman/app/httpapi"
 	"dragoman/app/language"
 	"dragoman/app/translate"
-	"dragoman/app/weights"
 	"dragoman/model"
 	"dragoman/model/bundled"
 	"dragoman/model/export"
 	"dragoman/model/family"
 	"dragoman/model/hub"
+	"dragoman/model/weights"
 )
 
 // loader makes models ready to translate with.
@@ -167,7 +167,7 @@ func (l *loader) open(ctx context.Context, m *loadedModel, on backend, dir strin
 	} else {
 		l.log.Warn("fromLang auto is off", "error", err)
 	}
-	identity, err := model.HashFile(filepath.Join(dir, model.ManifestFile))
+	identity, err := model.HashFile(ctx, filepath.Join(dir, model.ManifestFile))
 	if err != nil {
 		return err
 	}

@@ -66,5 +66,5 @@ func TestDamagedExport(t *testing.T) {
 	r := execute(t, "", environment("SAVE_WEIGHTS="+dir), "translate", "--from", "en", "--to", "fr", "Where is the station?")
 	assert.Equal(t, exitOK, r.code)
 	assert.Equal(t, "Où se trouve la gare ?\n", r.stdout)
-	assert.Contains(t, r.stderr, `"level":"WARN","msg":"the exported model is made again"`)
+	assert.Contains(t, r.stderr, `"level":"WARN","msg":"exporting the damaged model again"`)
 }

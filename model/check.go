@@ -78,7 +78,7 @@ func verifyFile(ctx context.Context, path string, want File, known checked, poli
 	if policy == VerifyNever || policy != VerifyAlways && before == known {
 		return before, nil
 	}
-	got, err := hashFile(ctx, path)
+	got, err := HashFile(ctx, path)
 	if ctx.Err() != nil {
 		return checked{}, ctx.Err()
 	}
@@ -135,19 +135,20 @@ func rememberChecked(dir string, known, read map[string]checked, start time.Time
 		return
 	}
 	if raw, err := json.MarshalIndent(all, "", "  "); err == nil {
-		_ = replaceFile(filepath.Join(dir, checkedFile), raw) // a read-only folder is checked each time
+		_ = ReplaceFile(filepath.Join(dir, checkedFile), raw) // a read-only folder is checked each time
 	}
 }
 
-// replaceFile writes a file aside and renames it, replacing an older one in one step.
-func replaceFile(path string, raw []byte) error {
+// ReplaceFile writes a file aside and renames it, replacing an older one in one step. A
+// process that is killed in between leaves a file with a suffix to the name.
+func ReplaceFile(path string, raw []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(raw)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err != nil {
 		return err
 	}

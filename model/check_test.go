@@ -86,7 +86,7 @@ func TestCheckRemembersWhatIsSettled(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(path, []byte("abcd"), 0o644))
-	file, err := HashFile(path)
+	file, err := HashFile(t.Context(), path)
 	require.NoError(t, err)
 	files := map[string]File{"file": file}
 

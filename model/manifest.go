@@ -121,7 +121,7 @@ func (m *Manifest) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, ManifestFile), append(raw, '\n'))
+	return ReplaceFile(filepath.Join(dir, ManifestFile), append(raw, '\n'))
 }
 
 // Check compares files of the exported folder dir with the manifest, see [CheckFiles]:
@@ -144,11 +144,8 @@ func (m *Manifest) Check(ctx context.Context, dir string, policy Verify, names .
 	return nil
 }
 
-// HashFile reads a file's size and checksum.
-func HashFile(path string) (File, error) { return hashFile(context.Background(), path) }
-
-// hashFile is HashFile until ctx is done.
-func hashFile(ctx context.Context, path string) (File, error) {
+// HashFile reads a file's size and checksum. It stops when ctx is done.
+func HashFile(ctx context.Context, path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return File{}, err

@@ -20,5 +20,5 @@ for name in libcudart.so.13 libcublas.so.13 libcublasLt.so.13 libcurand.so.10; d
   ln -sf libcuda.so.1 "$standin/$name"
 done
 
-go build -o build/gpu_check.bin ./scripts/gpu_check
+go test -c -o build/gpu_check.bin ./scripts/gpu_check
 DRAGOMAN_STANDIN=$PWD/$standin go test -count=1 -v "$@" ./scripts/gpu_check/standin

@@ -13,7 +13,7 @@
 #   --checkpoint DIR  checkpoint to measure speed with; default: random weights in the
 #                     418M shape, made once
 #   --work DIR        folder for what is made (default: build/gpu_check; 5 GB)
-#   --out FILE        the report (default: WORK/report.json)
+#   --out FILE        the report, as Go's tests and benchmarks write it (default: WORK/report.txt)
 #   --gpu N           number of the GPU (default: 0)
 #   --bandwidth GB/s  of the card's memory (default: known for some cards)
 #   --most N          most sentences at once (default: 512)
@@ -22,10 +22,10 @@
 #
 # It needs build/dragoman, build/gpu_check.bin and build/random_checkpoint.bin, which
 #   make build
-#   go build -o build/gpu_check.bin ./scripts/gpu_check
+#   go test -c -o build/gpu_check.bin ./scripts/gpu_check
 #   go build -o build/random_checkpoint.bin ./scripts/random_checkpoint
 # make on any machine, this repository's files, and for peers a python3 with torch and
-# transformers, or ctranslate2. Without a GPU it fails with one line that says why.
+# transformers, or ctranslate2. Without a GPU its tests fail and say why.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +36,7 @@ die() {
 }
 
 libraries='' checkpoint='' work=build/gpu_check out='' gpu=0 bandwidth='' peers=yes
-cuda=() flags=()
+cuda=() flags=(-test.benchtime 3s)
 while [[ $# -gt 0 ]]; do
   case $1 in
     --no-peers) peers=no && shift && continue ;;
@@ -52,14 +52,14 @@ while [[ $# -gt 0 ]]; do
     --gpu) gpu=$2 ;;
     --bandwidth) bandwidth=$2 ;;
     --most) flags+=(-most "$2") ;;
-    --seconds) flags+=(-seconds "$2") ;;
+    --seconds) flags+=(-test.benchtime "$2") ;;
     *) die "unknown option $1: see --help" ;;
   esac
   shift 2
 done
 [[ -n $libraries ]] || die "--libraries is missing: name the folder of ONNX Runtime for CUDA"
 for binary in gpu_check random_checkpoint; do
-  [[ -x build/$binary.bin ]] || die "build/$binary.bin is not there: go build -o build/$binary.bin ./scripts/$binary"
+  [[ -x build/$binary.bin ]] || die "build/$binary.bin is not there: see --help"
 done
 [[ -x build/dragoman ]] || die "build/dragoman is not there: make build"
 mkdir -p "$work/lib"
@@ -134,5 +134,13 @@ if [[ $peers == yes ]]; then
   fi
 fi
 
-build/gpu_check.bin -library "$work/lib/libonnxruntime.so" -checkpoint "$checkpoint" -work "$work" \
-  -out "${out:-$work/report.json}" -gpu "$gpu" -bandwidth "${bandwidth:-0}" "${flags[@]}"
+# Go measures nothing where a test fails, so measuring is a run of its own.
+{
+  status=0
+  for part in '-test.run .' '-test.run ^$ -test.bench .'; do
+    # shellcheck disable=SC2086 # a list
+    build/gpu_check.bin -test.v $part -library "$work/lib/libonnxruntime.so" -checkpoint "$checkpoint" -work "$work" \
+      -gpu "$gpu" -bandwidth "${bandwidth:-0}" "${flags[@]}" || status=1
+  done
+  exit "$status"
+} | tee "${out:-$work/report.txt}"

@@ -51,7 +51,7 @@ func NewDetector(cfg DetectorConfig) (Detector, error) {
 	for _, code := range cfg.Languages {
 		scripts := entries[code].scripts
 		if scripts == 0 {
-			return nil, fmt.Errorf("detect language %q: it is not one of the %d that are known", code, len(table))
+			return nil, fmt.Errorf("detect language %q: it is not one of the %d that are known", code, len(entries))
 		}
 		for i := range scriptTables {
 			s := script(1) << i

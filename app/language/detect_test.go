@@ -25,7 +25,7 @@ func TestNewDetectorRefuses(t *testing.T) {
 		assert.Nil(t, d)
 	}
 	_, err := NewDetector(DetectorConfig{Languages: []string{"en", "xx"}})
-	assert.EqualError(t, err, fmt.Sprintf(`detect language "xx": it is not one of the %d that are known`, len(table)))
+	assert.EqualError(t, err, fmt.Sprintf(`detect language "xx": it is not one of the %d that are known`, len(entries)))
 }
 
 func TestDetect(t *testing.T) {

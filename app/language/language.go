@@ -9,6 +9,7 @@
 package language
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -40,49 +41,19 @@ func Base(code string) string {
 }
 
 // wider are languages that some models have as a part of, or under the name of,
-// another one: old codes of ISO 639, and varieties of a language that others have as
-// a whole.
+// another one, where CLDR does not say so or prefers the other name.
 var wider = map[string]string{
-	"als": "sq", // Tosk Albanian
-	"arb": "ar", // Standard Arabic
-	"ayr": "ay",
-	"azj": "az", // North Azerbaijani
-	"cmn": "zh", // Mandarin
-	"ekk": "et",
-	"fil": "tl",
-	"fuv": "ff",
-	"gaz": "om",
-	"in":  "id",
-	"iw":  "he",
-	"ji":  "yi",
-	"jw":  "jv",
-	"khk": "mn",
-	"kmr": "ku",
-	"knc": "kr",
-	"lvs": "lv",
-	"mo":  "ro", // Moldovan
-	"nb":  "no", // Bokmål
-	"nn":  "no", // Nynorsk
-	"npi": "ne",
-	"nso": "ns",
-	"ory": "or",
-	"pbt": "ps",
-	"pes": "fa", // Iranian Persian
-	"plt": "mg",
-	"quy": "qu",
-	"sh":  "sr", // Serbo-Croatian
-	"swh": "sw",
-	"uzn": "uz",
-	"ydd": "yi",
-	"zsm": "ms", // Standard Malay
+	"fil": "tl", "fuv": "ff", "nn": "no", "nso": "ns", "pbt": "ps", "quy": "qu",
 }
 
-// widest is the language that a language is part of, or itself.
+// widest is the language that a language is part of or another code of (arb: ar, iw: he),
+// or itself.
 func widest(base string) string {
-	if other, ok := wider[base]; ok {
-		return other
+	if tag, err := language.All.Parse(base); err == nil {
+		canonical, _, _ := tag.Raw()
+		base = canonical.String()
 	}
-	return base
+	return cmp.Or(wider[base], base)
 }
 
 // maxTag is the length of the longest tag that Find reads, in bytes. Real ones
@@ -91,7 +62,7 @@ const maxTag = 64
 
 // Find returns the one of a model's codes that means a language which is written in
 // one of the usual ways: a code of two or three letters in any case (ja, JA, jpn), an
-// older, wider or narrower one (iw, fil, nb, arb), with a script, region or encoding
+// older, wider or narrower one (iw, fil, nb, arb, ger), with a script, region or encoding
 // behind it (zh-Hans, zh_TW, pt-BR, ja_JP.UTF-8), or FLORES-200's (eng_Latn). Where the
 // model has a language in several scripts, script and region decide. Names of languages
 // are not understood.
@@ -104,10 +75,11 @@ func Find(codes []string, name string) (code string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	base, _, _ := tag.Raw()
+	raw, _, _ := tag.Raw()
+	base, wide := raw.String(), widest(raw.String())
 	for _, same := range []func(string) bool{
-		func(code string) bool { return Base(code) == base.String() },
-		func(code string) bool { return widest(Base(code)) == widest(base.String()) },
+		func(code string) bool { return Base(code) == base },
+		func(code string) bool { return widest(Base(code)) == wide },
 	} {
 		if code, ok := inScript(codes, same, tag); ok {
 			return code, true

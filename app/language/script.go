@@ -3,6 +3,7 @@ package language
 import (
 	"iter"
 	"regexp"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,85 +11,33 @@ import (
 // script is a set of writing systems; what scriptOf returns has one of them.
 type script uint64
 
-// The writing systems of the languages, by the numbers of scriptTables.
+// scriptNames are the writing systems of the languages, as [unicode.Scripts] calls
+// them. The frequent ones come first; a script's place is its bit.
+var scriptNames = strings.Fields(`Latin Han Hiragana Katakana Hangul Bopomofo Cyrillic Arabic Devanagari Bengali Thai
+	Greek Hebrew Tamil Gujarati Gurmukhi Kannada Malayalam Oriya Sinhala Georgian Armenian Ethiopic Myanmar Khmer Lao
+	Mongolian Javanese Sundanese Adlam Telugu Tibetan Tifinagh Ol_Chiki`)
+
+// The scripts with rules of their own, in the same order.
 const (
 	latin script = 1 << iota
 	han
 	hiragana
 	katakana
 	hangul
-	cyrillic
-	arabic
-	devanagari
-	bengali
-	thai
-	greek
-	hebrew
-	tamil
-	gujarati
-	gurmukhi
-	kannada
-	malayalam
-	oriya
-	sinhala
-	georgian
-	armenian
-	ethiopic
-	myanmar
-	khmer
-	lao
 	bopomofo
-	mongolian
-	javanese
-	sundanese
-	adlam
-	telugu
-	tibetan
-	tifinagh
-	olChiki
-	other // letters of any other writing system
+	other script = 1 << 63 // letters of a writing system that is not in scriptNames
 )
 
 // dense are the scripts with a syllable or a word in each letter.
 const dense = han | hiragana | katakana | hangul
 
-// scriptTables has the letters of each script, the frequent ones first.
-var scriptTables = [...]*unicode.RangeTable{
-	unicode.Latin,
-	unicode.Han,
-	unicode.Hiragana,
-	unicode.Katakana,
-	unicode.Hangul,
-	unicode.Cyrillic,
-	unicode.Arabic,
-	unicode.Devanagari,
-	unicode.Bengali,
-	unicode.Thai,
-	unicode.Greek,
-	unicode.Hebrew,
-	unicode.Tamil,
-	unicode.Gujarati,
-	unicode.Gurmukhi,
-	unicode.Kannada,
-	unicode.Malayalam,
-	unicode.Oriya,
-	unicode.Sinhala,
-	unicode.Georgian,
-	unicode.Armenian,
-	unicode.Ethiopic,
-	unicode.Myanmar,
-	unicode.Khmer,
-	unicode.Lao,
-	unicode.Bopomofo,
-	unicode.Mongolian,
-	unicode.Javanese,
-	unicode.Sundanese,
-	unicode.Adlam,
-	unicode.Telugu,
-	unicode.Tibetan,
-	unicode.Tifinagh,
-	unicode.Ol_Chiki,
-}
+// scriptTables has the letters of each script.
+var scriptTables = func() (tables []*unicode.RangeTable) {
+	for _, name := range scriptNames {
+		tables = append(tables, unicode.Scripts[name])
+	}
+	return tables
+}()
 
 // scriptOf returns the script of a letter. Runes that are not letters have none,
 // and neither have the letters that several scripts share, such as ー.

@@ -126,9 +126,9 @@ func TestOpenSafetensorsShards(t *testing.T) {
 		assert.ErrorContains(t, err, b)
 	})
 	tests := map[string]struct{ from, to, want string }{
-		"outside":     {a, "../" + a, "expected the name of a file in the same folder"},
-		"parent":      {`"` + a + `"`, `".."`, "expected the name of a file in the same folder"},
-		"number":      {`"` + a + `"`, "7", "expected the name of a file in the same folder"},
+		"outside":     {a, "../" + a, "file in the same folder"},
+		"parent":      {`"` + a + `"`, `".."`, "file in the same folder"},
+		"number":      {`"` + a + `"`, "7", "file in the same folder"},
 		"no such":     {`"model.shared.weight"`, `"model.odd.weight"`, `tensor "model.odd.weight" is not in ` + a},
 		"no map":      {"weight_map", "weights", `"weight_map" is missing`},
 		"not JSON":    {"{", "[", "expected a JSON object"},

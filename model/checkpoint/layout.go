@@ -1,9 +1,7 @@
 package checkpoint
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -178,23 +176,11 @@ func sameValues(a, b Tensor) (bool, error) {
 	if a.data == b.data && a.offset == b.offset {
 		return true, nil
 	}
-	size := int64(a.Len()) * int64(a.DType.size())
-	ra, rb := io.NewSectionReader(a.data, a.offset, size), io.NewSectionReader(b.data, b.offset, size)
-	blockA, blockB := make([]byte, readBlock), make([]byte, readBlock)
-	for size > 0 {
-		n := min(size, readBlock)
-		if _, err := io.ReadFull(ra, blockA[:n]); err != nil {
-			return false, fmt.Errorf("tensor %s: %w", a.Name, noEOF(err))
-		}
-		if _, err := io.ReadFull(rb, blockB[:n]); err != nil {
-			return false, fmt.Errorf("tensor %s: %w", b.Name, noEOF(err))
-		}
-		if !bytes.Equal(blockA[:n], blockB[:n]) {
-			return false, nil
-		}
-		size -= n
+	same, err := model.SameBytes(a.section(), b.section())
+	if err != nil {
+		return false, fmt.Errorf("compare tensor %s with %s: %w", a.Name, b.Name, err)
 	}
-	return true, nil
+	return same, nil
 }
 
 // checkLayout checks that every wanted tensor is there, in the right shape and

@@ -95,35 +95,23 @@ type callable func(args []any) (any, error)
 // Call makes callable a types.Callable.
 func (c callable) Call(args ...any) (any, error) { return c(args) }
 
+// storageTypes are the element types of torch's storage classes. A tensor of one that
+// ReadFloat32 cannot convert can only be one that the model does not use, or an error
+// that names it.
+var storageTypes = map[string]DType{
+	"FloatStorage": F32, "HalfStorage": F16, "BFloat16Storage": BF16, "DoubleStorage": "F64", "LongStorage": "I64",
+	"IntStorage": "I32", "ShortStorage": "I16", "CharStorage": "I8", "ByteStorage": "U8", "BoolStorage": "BOOL",
+}
+
 // findClass resolves the global names that a state dict may refer to.
 func findClass(module, name string) (any, error) {
-	switch module + "." + name {
-	case "torch._utils._rebuild_tensor_v2":
+	switch dtype, ok := storageTypes[name]; {
+	case module == "torch" && ok:
+		return storageClass(dtype), nil
+	case module == "torch._utils" && name == "_rebuild_tensor_v2":
 		return callable(rebuildTensor), nil
-	case "torch._utils._rebuild_parameter":
+	case module == "torch._utils" && name == "_rebuild_parameter":
 		return callable(rebuildParameter), nil
-	case "torch.FloatStorage":
-		return storageClass(F32), nil
-	case "torch.HalfStorage":
-		return storageClass(F16), nil
-	case "torch.BFloat16Storage":
-		return storageClass(BF16), nil
-	// A tensor of these can only be one that the model does not use, or an error
-	// that names it.
-	case "torch.DoubleStorage":
-		return storageClass("F64"), nil
-	case "torch.LongStorage":
-		return storageClass("I64"), nil
-	case "torch.IntStorage":
-		return storageClass("I32"), nil
-	case "torch.ShortStorage":
-		return storageClass("I16"), nil
-	case "torch.CharStorage":
-		return storageClass("I8"), nil
-	case "torch.ByteStorage":
-		return storageClass("U8"), nil
-	case "torch.BoolStorage":
-		return storageClass("BOOL"), nil
 	}
 	return nil, fmt.Errorf("%.60s.%.60s is not allowed: only a state dict of plain tensors is read", module, name)
 }

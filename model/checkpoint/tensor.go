@@ -73,6 +73,11 @@ func (t Tensor) Len() int {
 	return n
 }
 
+// section is the part of the file that the tensor takes.
+func (t Tensor) section() *io.SectionReader {
+	return io.NewSectionReader(t.data, t.offset, int64(t.Len())*int64(t.DType.size()))
+}
+
 // ReadFloat32 reads the elements [offset, offset+len(dst)), in row-major order,
 // converted to float32. It fails with ErrNotFinite, naming the tensor and the
 // element, where one is a NaN or an infinity; dst is then filled up to there.

@@ -35,7 +35,7 @@ func parseTorch(r io.ReaderAt, size int64) (map[string]Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := a.pickle()
+	raw, err := a.read("data.pkl", maxPickleSize)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ type archive struct {
 
 // openArchive lists the zip file's entries and finds the one folder they are in.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
-	if isLegacy(r) {
+	if beginsWith(r, legacyMagic) {
 		return nil, errLegacy
 	}
 	z, err := zip.NewReader(&meter{r: r, left: maxDirectorySize}, size)
@@ -93,13 +93,6 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	return a, a.checkByteOrder()
 }
 
-// isLegacy says whether the file begins as torch's old format does.
-func isLegacy(r io.ReaderAt) bool {
-	head := make([]byte, len(legacyMagic))
-	n, _ := r.ReadAt(head, 0) // an error comes again when the archive is opened
-	return string(head[:n]) == legacyMagic
-}
-
 // checkByteOrder refuses an archive that a big-endian machine wrote.
 func (a *archive) checkByteOrder() error {
 	if a.files[a.root+"byteorder"] == nil {
@@ -114,9 +107,6 @@ func (a *archive) checkByteOrder() error {
 	}
 	return nil
 }
-
-// pickle returns data.pkl.
-func (a *archive) pickle() ([]byte, error) { return a.read("data.pkl", maxPickleSize) }
 
 // read returns an entry of at most limit bytes.
 func (a *archive) read(name string, limit int64) ([]byte, error) {

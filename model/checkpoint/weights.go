@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 )
 
@@ -39,65 +40,72 @@ var formats = []format{
 // openWeights finds and opens the weights in dir. The caller closes them.
 func openWeights(dir string) (*weights, error) {
 	for _, f := range formats {
-		for _, open := range []func(string, format) (*weights, error){openSingle, openShards} {
-			w, err := open(dir, f)
-			if errors.Is(err, errAbsent) {
+		w := &weights{path: filepath.Join(dir, f.file), tensors: make(map[string]Tensor)}
+		files, shardOf := []string{f.file}, map[string]string(nil)
+		if _, err := os.Stat(w.path); errors.Is(err, fs.ErrNotExist) {
+			w.path = filepath.Join(dir, f.index)
+			shardOf, err = readIndex(w.path, filepath.Ext(f.file))
+			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			return w, err
+			if err != nil {
+				return nil, err
+			}
+			files = distinct(shardOf)
 		}
+		if err := w.open(dir, files, shardOf, f); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+		return w, nil
 	}
 	return nil, fmt.Errorf("no weights in %s: expected %s, %s, %s or %s", dir,
 		SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile)
 }
 
-// errAbsent means that dir has no weights of this form.
-var errAbsent = errors.New("absent")
-
-// openSingle opens a format's single file.
-func openSingle(dir string, f format) (*weights, error) {
-	path := filepath.Join(dir, f.file)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, errAbsent
-	}
-	w := &weights{path: path, tensors: make(map[string]Tensor)}
-	if err := w.add(path, f); err != nil {
-		return nil, errors.Join(err, w.close())
-	}
-	return w, nil
-}
-
-// openShards opens the files that a format's index names.
-func openShards(dir string, f format) (*weights, error) {
-	path := filepath.Join(dir, f.index)
-	raw, err := readSmall(path, maxIndexSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errAbsent
-	}
-	if err != nil {
-		return nil, err
-	}
-	shardOf, err := parseIndex(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	w := &weights{path: path, tensors: make(map[string]Tensor)}
-	shards := slices.Sorted(maps.Values(shardOf))
-	for _, shard := range slices.Compact(shards) {
-		if err := w.add(filepath.Join(dir, shard), f); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), w.close())
+// open opens the files, in which each tensor of an index must be.
+func (w *weights) open(dir string, files []string, shardOf map[string]string, f format) error {
+	for _, file := range files {
+		if err := w.add(filepath.Join(dir, file), f); err != nil {
+			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(shardOf)) {
 		if _, ok := w.tensors[name]; !ok {
-			return nil, errors.Join(fmt.Errorf("%s: tensor %.100q is not in %s", path, name, shardOf[name]), w.close())
+			return fmt.Errorf("%s: tensor %.100q is not in %s", w.path, name, shardOf[name])
 		}
 	}
-	return w, nil
+	return nil
 }
 
-// parseIndex reads which shard holds which tensor.
-func parseIndex(raw []byte) (map[string]string, error) {
+// readIndex reads which shard holds which tensor.
+func readIndex(path, ext string) (map[string]string, error) {
+	raw, err := readSmall(path, maxIndexSize)
+	if err != nil {
+		return nil, err
+	}
+	shardOf, err := parseIndex(raw, ext)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return shardOf, nil
+}
+
+// Shards returns the weight files that an index lists. All have the extension ext.
+func Shards(index []byte, ext string) ([]string, error) {
+	shardOf, err := parseIndex(index, ext)
+	return distinct(shardOf), err
+}
+
+func distinct(shardOf map[string]string) []string {
+	return slices.Compact(slices.Sorted(maps.Values(shardOf)))
+}
+
+// plainName is what the name of a shard must look like. It comes from whoever made the
+// checkpoint and becomes a path.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+
+// parseIndex reads the contents of an index.
+func parseIndex(raw []byte, ext string) (map[string]string, error) {
 	o, err := parseFields(raw)
 	if err != nil {
 		return nil, err
@@ -109,9 +117,8 @@ func parseIndex(raw []byte) (map[string]string, error) {
 	shardOf := make(map[string]string)
 	err = eachField(weightMap, func(name string, value json.RawMessage) error {
 		var shard string
-		if err := json.Unmarshal(value, &shard); err != nil || shard == "" || shard == "." || shard == ".." ||
-			filepath.Base(shard) != shard {
-			return fmt.Errorf("tensor %.100q is in %s: expected the name of a file in the same folder", name, shorten(value))
+		if err := json.Unmarshal(value, &shard); err != nil || !plainName.MatchString(shard) || filepath.Ext(shard) != ext {
+			return fmt.Errorf("tensor %.100q is in %s: expected the plain name of a %s file in the same folder", name, shorten(value), ext)
 		}
 		shardOf[name] = shard
 		return nil
@@ -139,8 +146,8 @@ func (w *weights) add(path string, f format) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", path)
 	}
-	if err := checkPointer(file); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if beginsWith(file, lfsPointer) {
+		return fmt.Errorf("%s: %w", path, errLFS)
 	}
 	tensors, err := f.parse(file, info.Size())
 	if err != nil {
@@ -155,17 +162,12 @@ func (w *weights) add(path string, f format) error {
 	return nil
 }
 
-// checkPointer fails where Git LFS has not fetched the file.
-func checkPointer(r io.ReaderAt) error {
-	head := make([]byte, len(lfsPointer))
-	n, err := r.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return err
-	}
-	if string(head[:n]) == lfsPointer {
-		return errLFS
-	}
-	return nil
+// beginsWith says whether a file begins with magic. Where it cannot be read, it fails
+// again when it is parsed.
+func beginsWith(r io.ReaderAt, magic string) bool {
+	head := make([]byte, len(magic))
+	n, _ := r.ReadAt(head, 0)
+	return string(head[:n]) == magic
 }
 
 // close closes all files and returns what went wrong.

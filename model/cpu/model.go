@@ -74,7 +74,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 
 // openPrepacked loads dir with prepacked weights, made now if need be.
 func (r *Runtime) openPrepacked(ctx context.Context, dir string, manifest *model.Manifest, opts Options) (*Model, error) {
-	store, err := r.newPrepackStore(dir, manifest, opts)
+	store, err := r.newPrepackStore(ctx, dir, manifest, opts)
 	if err != nil {
 		return nil, err
 	}

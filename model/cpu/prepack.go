@@ -39,10 +39,6 @@ const (
 	prepackDataFile = "prepacked.bin"
 )
 
-// lockPoll is how often a waiting process looks whether the lock is free. The kernel's
-// own waiting could not be interrupted.
-const lockPoll = 100 * time.Millisecond
-
 // prepackStore is the prepacked weights of one exported folder.
 type prepackStore struct {
 	dir       string // the exported folder
@@ -55,9 +51,9 @@ type prepackStore struct {
 	log       *slog.Logger
 }
 
-func (r *Runtime) newPrepackStore(dir string, manifest *model.Manifest, opts Options) (*prepackStore, error) {
+func (r *Runtime) newPrepackStore(ctx context.Context, dir string, manifest *model.Manifest, opts Options) (*prepackStore, error) {
 	config := r.newSessionConfig(opts.Threads)
-	key, err := newPrepackKey(dir, r.Version(), config)
+	key, err := newPrepackKey(ctx, dir, r.Version(), config)
 	if err != nil {
 		return nil, err
 	}
@@ -102,21 +98,9 @@ func (s *prepackStore) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(s.root, 0o755); err != nil {
 		return nil, err
 	}
-	lock := s.newLock()
-	free, err := lock.TryLock()
-	if err == nil && !free {
+	return model.Lock(ctx, filepath.Join(s.root, prepackLockFile), func() {
 		s.log.Info("waiting for another process that makes prepacked weights", "folder", s.root)
-		_, err = lock.TryLockContext(ctx, lockPoll)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return func() { lock.Unlock() }, nil //nolint:errcheck // the process's end unlocks too
-}
-
-// newLock is the lock of all prepacked folders of the exported one.
-func (s *prepackStore) newLock() *flock.Flock {
-	return flock.New(filepath.Join(s.root, prepackLockFile), flock.SetPermissions(0o644))
+	})
 }
 
 // cleanIfFree removes what interrupted processes left, if there is something and
@@ -125,11 +109,11 @@ func (s *prepackStore) cleanIfFree() {
 	if len(s.unfinished()) == 0 {
 		return
 	}
-	lock := s.newLock()
-	if free, err := lock.TryLock(); err != nil || !free {
+	unlock, ok := model.TryLock(filepath.Join(s.root, prepackLockFile))
+	if !ok {
 		return // also in a folder that cannot be written
 	}
-	defer lock.Unlock() //nolint:errcheck // the process's end unlocks too
+	defer unlock()
 	if err := s.clean(); err != nil {
 		s.log.Warn("cannot remove unfinished prepacked weights", "error", err)
 	}

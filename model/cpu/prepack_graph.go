@@ -1,13 +1,13 @@
 package cpu
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"dragoman/model"
 	"dragoman/model/onnx"
 )
 
@@ -36,59 +36,60 @@ func compactGraph(ctx context.Context, c compaction) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := openFiles{}
-	defer files.close()
-	if err := c.keepOriginals(ctx, constants, originals, files); err != nil {
+	in, err := os.Open(filepath.Join(filepath.Dir(c.saved), prepackDataFile))
+	if err != nil {
 		return nil, err
 	}
-	if err := c.move(ctx, constants, files); err != nil {
+	defer in.Close()
+	weights, err := os.Open(filepath.Join(filepath.Dir(c.original), model.WeightsFile))
+	if err != nil {
+		return nil, err
+	}
+	defer weights.Close()
+	if err := keepOriginals(ctx, constants, originals, in, weights); err != nil {
+		return nil, err
+	}
+	if err := c.move(ctx, constants, in, weights); err != nil {
 		return nil, err
 	}
 	return saved.With(constants), nil
 }
 
-// keepOriginals lets constants that are the same as in the original graph lie
-// where they lie there.
-func (c compaction) keepOriginals(ctx context.Context, constants, originals []*onnx.Constant, files openFiles) error {
-	byName := map[string]*onnx.Constant{}
+// keepOriginals lets constants that are the same among the exported weights lie there.
+func keepOriginals(ctx context.Context, constants, originals []*onnx.Constant, in, weights *os.File) error {
+	exported := map[string]onnx.Span{}
 	for _, o := range originals {
-		byName[o.Name] = o
+		if o.Location == model.WeightsFile {
+			exported[o.Name] = o.At
+		}
 	}
 	for _, k := range constants {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		o := byName[k.Name]
-		if o == nil || o.Location == "" || k.Location == "" {
+		at, ok := exported[k.Name]
+		if !ok || k.Location != prepackDataFile {
 			continue
 		}
-		in, err := files.open(c.saved, k.Location)
-		if err != nil {
-			return err
-		}
-		inOriginal, err := files.open(c.original, o.Location)
-		if err != nil {
-			return err
-		}
-		same, err := sameBytes(in, k.At, inOriginal, o.At)
+		same, err := model.SameBytes(section(in, k.At), section(weights, at))
 		if err != nil {
 			return fmt.Errorf("constant %s: %w", k.Name, err)
 		}
-		if !same {
-			continue
+		if same {
+			k.Location, k.At = model.WeightsFile, at
 		}
-		k.Location, k.At = o.Location, o.At
 	}
 	return nil
 }
 
+// section is a part of a file.
+func section(file *os.File, part onnx.Span) *io.SectionReader {
+	return io.NewSectionReader(file, part.Offset, part.Length)
+}
+
 // move copies into data the packed matrices, which all go to one anchor, the
-// constants that are not where the original graph has them, and the anchor.
-func (c compaction) move(ctx context.Context, constants []*onnx.Constant, files openFiles) error {
-	in, err := files.open(c.saved, prepackDataFile)
-	if err != nil {
-		return err
-	}
+// constants that are not among the exported weights, and the anchor.
+func (c compaction) move(ctx context.Context, constants []*onnx.Constant, in, weights *os.File) (err error) {
 	anchor := smallestExternal(constants)
 	var packed []onnx.Packed
 	for _, k := range constants {
@@ -96,9 +97,9 @@ func (c compaction) move(ctx context.Context, constants []*onnx.Constant, files 
 			return err
 		}
 		if k.Location == prepackDataFile || k == anchor {
-			from, err := files.open(c.fileOf(k), k.Location)
-			if err != nil {
-				return err
+			from := in
+			if k.Location == model.WeightsFile {
+				from = weights
 			}
 			if k.At, err = c.data.Copy(from, k.At); err != nil {
 				return fmt.Errorf("constant %s: %w", k.Name, err)
@@ -121,14 +122,6 @@ func (c compaction) move(ctx context.Context, constants []*onnx.Constant, files 
 	return nil
 }
 
-// fileOf is the graph beside which a constant's file lies.
-func (c compaction) fileOf(k *onnx.Constant) string {
-	if k.Location == prepackDataFile {
-		return c.saved
-	}
-	return c.original
-}
-
 // smallestExternal is the smallest constant outside the graph; nil if all are in it.
 func smallestExternal(constants []*onnx.Constant) (smallest *onnx.Constant) {
 	for _, k := range constants {
@@ -137,49 +130,4 @@ func smallestExternal(constants []*onnx.Constant) (smallest *onnx.Constant) {
 		}
 	}
 	return smallest
-}
-
-// openFiles are files opened for reading, by path.
-type openFiles map[string]*os.File
-
-// open opens the file called location beside a graph, once.
-func (f openFiles) open(graph, location string) (*os.File, error) {
-	path := filepath.Join(filepath.Dir(graph), location)
-	if file, ok := f[path]; ok {
-		return file, nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	f[path] = file
-	return file, nil
-}
-
-func (f openFiles) close() {
-	for _, file := range f {
-		file.Close()
-	}
-}
-
-// sameBytes says whether two parts of files hold the same.
-func sameBytes(a io.ReaderAt, inA onnx.Span, b io.ReaderAt, inB onnx.Span) (bool, error) {
-	if inA.Length != inB.Length {
-		return false, nil
-	}
-	const chunk = 1 << 20
-	bufA, bufB := make([]byte, chunk), make([]byte, chunk)
-	for done := int64(0); done < inA.Length; done += chunk {
-		n := min(chunk, inA.Length-done)
-		if _, err := a.ReadAt(bufA[:n], inA.Offset+done); err != nil {
-			return false, err
-		}
-		if _, err := b.ReadAt(bufB[:n], inB.Offset+done); err != nil {
-			return false, err
-		}
-		if !bytes.Equal(bufA[:n], bufB[:n]) {
-			return false, nil
-		}
-	}
-	return true, nil
 }

@@ -10,20 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/onnx"
 )
 
 func TestPrepackKey(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, model.ManifestFile), []byte("{}"), 0o644))
 	config := sessionConfig{threads: 1, entries: map[string]string{"a": "1", "b": "2"}}
-	key, err := newPrepackKey(dir, "1.30.0", config)
+	key, err := newPrepackKey(t.Context(), dir, "1.30.0", config)
 	require.NoError(t, err)
 	name, err := key.name()
 	require.NoError(t, err)
 	assert.Regexp(t, "^[0-9a-f]{16}$", name)
 
-	same, err := newPrepackKey(dir, "1.30.0", sessionConfig{threads: 2, entries: config.entries})
+	same, err := newPrepackKey(t.Context(), dir, "1.30.0", sessionConfig{threads: 2, entries: config.entries})
 	require.NoError(t, err)
 	assert.Equal(t, key, same, "threads do not matter")
 
@@ -41,7 +40,7 @@ func TestPrepackKey(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotEqual(t, name, otherName, what)
 	}
-	_, err = newPrepackKey(t.TempDir(), "1.30.0", config)
+	_, err = newPrepackKey(t.Context(), t.TempDir(), "1.30.0", config)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -54,17 +53,6 @@ func TestPublishRefusesAnotherExport(t *testing.T) {
 		key: prepackKey{Model: "before"}, log: slog.New(slog.DiscardHandler)}
 	work := filepath.Join(s.root, ".work-1")
 	require.NoError(t, os.MkdirAll(work, 0o755))
-	assert.ErrorContains(t, s.publish(work, &prepackManifest{Key: s.key}), "was exported again")
+	assert.ErrorContains(t, s.publish(t.Context(), work, &prepackManifest{Key: s.key}), "was exported again")
 	assert.NoDirExists(t, filepath.Join(s.root, "key"))
-}
-
-// TestSameBytesOfCutFile compares with a file that ends too soon, as after a full disk.
-func TestSameBytesOfCutFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "cut")
-	require.NoError(t, os.WriteFile(path, make([]byte, 100), 0o644))
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer f.Close()
-	_, err = sameBytes(f, onnx.Span{Offset: 0, Length: 100}, f, onnx.Span{Offset: 1, Length: 100})
-	assert.ErrorContains(t, err, "EOF")
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -30,8 +31,8 @@ type prepackKey struct {
 const prepackFormat = 1
 
 // newPrepackKey makes the key of the exported folder dir on this machine.
-func newPrepackKey(dir, runtimeVersion string, config sessionConfig) (prepackKey, error) {
-	manifest, err := model.HashFile(filepath.Join(dir, model.ManifestFile))
+func newPrepackKey(ctx context.Context, dir, runtimeVersion string, config sessionConfig) (prepackKey, error) {
+	manifest, err := model.HashFile(ctx, filepath.Join(dir, model.ManifestFile))
 	return prepackKey{
 		Format: prepackFormat, Model: manifest.SHA256, Runtime: runtimeVersion,
 		Arch: runtime.GOARCH, CPU: cpuFeatures(), Options: config.entries,

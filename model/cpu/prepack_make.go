@@ -42,7 +42,7 @@ func (s *prepackStore) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.publish(work, m); err != nil {
+	if err := s.publish(ctx, work, m); err != nil {
 		return err
 	}
 	s.log.Info("made prepacked weights", "bytes", m.Files[prepackDataFile].Size, "took", time.Since(start).Round(time.Millisecond))
@@ -100,7 +100,7 @@ func (s *prepackStore) write(ctx context.Context, work string) (*prepackManifest
 		if err := s.writeGraph(ctx, name, work, data); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if m.Files[name], err = model.HashFile(filepath.Join(work, name)); err != nil {
+		if m.Files[name], err = model.HashFile(ctx, filepath.Join(work, name)); err != nil {
 			return nil, err
 		}
 		s.log.Debug("packed a graph", "file", name)
@@ -135,7 +135,7 @@ func (s *prepackStore) writeGraph(ctx context.Context, name, work string, data *
 
 // publish makes work the folder of the store's key unless the model was exported
 // again meanwhile.
-func (s *prepackStore) publish(work string, m *prepackManifest) error {
+func (s *prepackStore) publish(ctx context.Context, work string, m *prepackManifest) error {
 	raw, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *prepackStore) publish(work string, m *prepackManifest) error {
 	if err := writeSynced(filepath.Join(work, prepackManifestFile), append(raw, '\n')); err != nil {
 		return err
 	}
-	now, err := model.HashFile(filepath.Join(s.dir, model.ManifestFile))
+	now, err := model.HashFile(ctx, filepath.Join(s.dir, model.ManifestFile))
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	if err := writeGraphs(ctx, ckpt, work, m); err != nil {
 		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
 	}
-	if err := copyTokenizer(checkpointDir, work, m); err != nil {
+	if err := copyTokenizer(ctx, checkpointDir, work, m); err != nil {
 		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
 	}
 	return m, publish(work, outDir, m)
@@ -109,7 +109,7 @@ func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m
 		if err := os.WriteFile(path, graph.Marshal(), 0o644); err != nil {
 			return err
 		}
-		if m.Files[part.file], err = model.HashFile(path); err != nil {
+		if m.Files[part.file], err = model.HashFile(ctx, path); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (g graphFile) build(w *weights, spec model.Spec) (*onnx.Graph, error) {
 }
 
 // copyTokenizer copies the tokenizer's files and enters them in the manifest.
-func copyTokenizer(from, to string, m *model.Manifest) error {
+func copyTokenizer(ctx context.Context, from, to string, m *model.Manifest) error {
 	f, err := family.Named(m.Family)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func copyTokenizer(from, to string, m *model.Manifest) error {
 		if err := copyFile(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
 			return err
 		}
-		if m.Files[name], err = model.HashFile(filepath.Join(to, name)); err != nil {
+		if m.Files[name], err = model.HashFile(ctx, filepath.Join(to, name)); err != nil {
 			return err
 		}
 	}

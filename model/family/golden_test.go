@@ -15,7 +15,7 @@ func TestGoldens(t *testing.T) {
 	for name, g := range modeltest.Families(t) {
 		t.Run(name, func(t *testing.T) {
 			for file, want := range g.Files {
-				got, err := model.HashFile(g.Dir + "/" + file)
+				got, err := model.HashFile(t.Context(), g.Dir+"/"+file)
 				require.NoError(t, err)
 				require.Equal(t, want, got.SHA256, "%s is not that of the goldens", file)
 			}

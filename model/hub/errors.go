@@ -1,10 +1,14 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
 	"time"
 
 	"dragoman/model/family"
@@ -22,75 +26,103 @@ var (
 	ErrIncomplete       = family.ErrIncomplete
 	ErrOffline          = errors.New("offline mode")
 	ErrChecksum         = errors.New("checksum differs")
-	ErrUnsafeName       = errors.New("unsafe file name")
 	ErrNoSpace          = errors.New("not enough disk space")
 	ErrTooLarge         = errors.New("larger than a checkpoint can be")
 )
 
+// errChanged: the file on the server is no longer the one that was asked about.
+var errChanged = errors.New("file changed on the server while it was fetched")
+
+// What answers mean by the Hub's own code, or else by their status.
 var (
-	// errChanged: the file on the server is no longer the one that was asked about.
-	errChanged = errors.New("file changed on the server while it was fetched")
-	// errStalled: a connection was silent for Config.StallTimeout.
-	errStalled = errors.New("connection stalled")
+	errOfCode = map[string]error{
+		"RepoNotFound":     ErrRepoNotFound,
+		"RevisionNotFound": ErrRevisionNotFound,
+		"EntryNotFound":    ErrFileNotFound,
+		"GatedRepo":        ErrGated,
+	}
+	errOfStatus = map[int]error{
+		http.StatusUnauthorized:    ErrUnauthorized,
+		http.StatusForbidden:       ErrUnauthorized,
+		http.StatusNotFound:        ErrFileNotFound,
+		http.StatusGone:            ErrFileNotFound,
+		http.StatusTooManyRequests: ErrRateLimited,
+	}
 )
 
-// StatusError is an answer of a server that is not a success.
-type StatusError struct {
-	URL     string // without user and query
-	Status  int    // HTTP status
-	Code    string // X-Error-Code of the Hub, such as GatedRepo; "" if none
-	Message string // X-Error-Message of the Hub; "" if none
-	// RetryAfter is how long the server asks to wait, 0 where it does not say.
-	RetryAfter time.Duration
-	// elsewhere: a host that the source redirected to gave this answer.
-	elsewhere bool
+// statusError is an answer of a server that is not a success.
+type statusError struct {
+	url     string // without user and query
+	status  int    // HTTP status
+	code    string // X-Error-Code of the Hub, such as GatedRepo; "" if none
+	message string // X-Error-Message of the Hub; "" if none
+	// retryAfter is how long the server asks to wait, 0 where it does not say.
+	retryAfter time.Duration
+	// redirected: a host that the source redirected to gave this answer.
+	redirected bool
+}
+
+func newStatusError(resp *http.Response, target *url.URL) *statusError {
+	message := resp.Header.Get("X-Error-Message")
+	if len(message) > 300 {
+		message = message[:300] + "…"
+	}
+	return &statusError{
+		url:        redact(resp.Request.URL),
+		status:     resp.StatusCode,
+		code:       resp.Header.Get("X-Error-Code"),
+		message:    message,
+		retryAfter: retryAfter(resp.Header),
+		redirected: !sameOrigin(resp.Request.URL, target),
+	}
 }
 
 // Error is one line: status, the Hub's own words and the URL.
-func (e *StatusError) Error() string {
-	text := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
-	if e.Message != "" {
-		text += fmt.Sprintf(" (%q)", e.Message)
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))
+	if e.message != "" {
+		text += fmt.Sprintf(" (%q)", e.message)
 	}
-	return text + " from " + e.URL
+	return text + " from " + e.url
 }
 
 // Unwrap is the Err variable that the answer amounts to, if there is one.
-func (e *StatusError) Unwrap() error {
-	switch e.Code {
-	case "RepoNotFound":
-		return ErrRepoNotFound
-	case "RevisionNotFound":
-		return ErrRevisionNotFound
-	case "EntryNotFound":
-		return ErrFileNotFound
-	case "GatedRepo":
-		return ErrGated
-	}
-	switch e.Status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return ErrUnauthorized
-	case http.StatusNotFound, http.StatusGone:
-		return ErrFileNotFound
-	case http.StatusTooManyRequests:
-		return ErrRateLimited
-	}
-	return nil
-}
+func (e *statusError) Unwrap() error { return cmp.Or(errOfCode[e.code], errOfStatus[e.status]) }
 
-// temporary reports whether the same request may succeed later. A storage host
-// that refuses has as a rule been given a signature that ran out: the next try
-// starts at the source and gets a new one.
-func (e *StatusError) temporary() bool {
-	switch e.Status {
+// temporary reports whether the same request may succeed later. A storage host usually
+// refuses because a signature has expired: the next try starts at the source and gets a
+// new one.
+func (e *statusError) temporary() bool {
+	switch e.status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return true
 	case http.StatusNotImplemented:
 		return false
 	case http.StatusForbidden:
-		return e.elsewhere
+		return e.redirected
 	}
-	return e.Status >= 500
+	return e.status >= 500
+}
+
+// rateLimitPattern reads the header RateLimit: "name";r=requests left;t=seconds until new ones.
+var rateLimitPattern = regexp.MustCompile(`;\s*r=0\s*;\s*t=(\d{1,6})\b`)
+
+// retryAfter reads how long a server asks to wait: Retry-After in seconds or as a date,
+// which counts from that of the answer, or the RateLimit header that the Hub sends.
+func retryAfter(header http.Header) time.Duration {
+	value := header.Get("Retry-After")
+	if match := rateLimitPattern.FindStringSubmatch(header.Get("RateLimit")); value == "" && match != nil {
+		value = match[1]
+	}
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	until, err := http.ParseTime(value)
+	sent, sentErr := http.ParseTime(header.Get("Date"))
+	if err != nil || sentErr != nil {
+		return 0
+	}
+	return max(0, until.Sub(sent))
 }
 
 // transientError marks an error that a later try may not meet.
@@ -98,28 +130,26 @@ type transientError struct{ error }
 
 func (e transientError) Unwrap() error { return e.error }
 
-// retriable reports whether another try is of use. Only failures of the network
-// and temporary answers are; a full disk, say, is not.
+// retriable reports whether another try may succeed. Only failures of the network
+// and temporary answers are retried; a full disk, say, is not.
 func retriable(err error) bool {
 	if _, ok := errors.AsType[transientError](err); ok {
 		return true
 	}
-	status, ok := errors.AsType[*StatusError](err)
+	status, ok := errors.AsType[*statusError](err)
 	return ok && status.temporary()
 }
 
 // explain names the checkpoint in an error and adds what to do about it.
 func (c *Client) explain(ref Ref, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("fetching %s was interrupted, the next pull goes on from there: %w", ref, err)
+		return fmt.Errorf("fetching %s was interrupted, the next pull resumes it: %w", ref, err)
 	}
-	status, ok := errors.AsType[*StatusError](err)
-	if !ok {
-		return fmt.Errorf("cannot fetch %s: %w", ref, err)
-	}
-	advice := c.adviceURL(status)
-	if ref.kind == kindRepo {
+	advice := ""
+	if status, ok := errors.AsType[*statusError](err); ok && ref.kind == kindRepo {
 		advice = c.adviceRepo(ref, status)
+	} else if ok {
+		advice = adviceURL(status)
 	}
 	if advice == "" {
 		return fmt.Errorf("cannot fetch %s: %w", ref, err)
@@ -128,40 +158,40 @@ func (c *Client) explain(ref Ref, err error) error {
 }
 
 // adviceRepo says what to do about an answer of the Hub.
-func (c *Client) adviceRepo(ref Ref, e *StatusError) string {
+func (c *Client) adviceRepo(ref Ref, e *statusError) string {
 	page := redact(c.endpoint) + "/" + ref.repo
+	// The Hub hides private repositories behind the same answer.
+	notFound := errors.Is(e, ErrRepoNotFound) || e.status == http.StatusUnauthorized
 	switch {
 	case errors.Is(e, ErrGated) && c.cfg.Token == "":
 		return fmt.Sprintf("the repository is gated: accept its licence on %s and set HF_TOKEN to a token of that account", page)
 	case errors.Is(e, ErrGated):
-		return fmt.Sprintf("the repository is gated: accept its licence on %s with the account that HF_TOKEN belongs to", page)
+		return fmt.Sprintf("the repository is gated: accept its licence on %s with the account of HF_TOKEN", page)
 	case errors.Is(e, ErrRevisionNotFound):
 		return fmt.Sprintf("there is no revision %q: check the branch, tag or commit", ref.revision)
-	case e.Message == "Invalid credentials in Authorization header":
-		return "HF_TOKEN is wrong or has run out: set a valid one, or none for a public repository"
-	case errors.Is(e, ErrRepoNotFound), e.Status == http.StatusUnauthorized:
-		// The Hub hides private repositories behind the same answer.
-		if c.cfg.Token == "" {
-			return "there is no such repository or it is private: check the spelling of the name, or set HF_TOKEN"
-		}
+	case e.message == "Invalid credentials in Authorization header":
+		return "HF_TOKEN is wrong or has expired: set a valid one, or none for a public repository"
+	case notFound && c.cfg.Token == "":
+		return "there is no such repository or it is private: check the spelling of the name, or set HF_TOKEN"
+	case notFound:
 		return "there is no such repository or HF_TOKEN may not read it: check the spelling of the name and the token's rights"
 	case errors.Is(e, ErrFileNotFound):
 		return "the repository lacks this file: it is not a checkpoint of a supported family, or HF_ENDPOINT is not a mirror of the Hub"
 	}
-	return c.adviceURL(e)
+	return adviceURL(e)
 }
 
 // adviceURL says what to do about an answer of any server.
-func (c *Client) adviceURL(e *StatusError) string {
+func adviceURL(e *statusError) string {
 	switch {
 	case errors.Is(e, ErrUnauthorized):
 		return "the server refuses access: check the name and the rights"
 	case errors.Is(e, ErrFileNotFound):
-		return "check the URL: the files of the checkpoint must lie directly under it"
+		return "check the URL: the files of the checkpoint must be directly under it"
 	case errors.Is(e, ErrRateLimited):
 		return "the server limits requests: wait some minutes, or set HF_TOKEN for a higher limit"
-	case e.Status >= 500:
-		return "the server has trouble: try again later"
+	case e.status >= 500:
+		return "the server has a problem: try again later"
 	}
 	return ""
 }

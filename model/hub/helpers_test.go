@@ -8,11 +8,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +35,7 @@ func noise(seed uint64, n int) []byte {
 }
 
 // checkpoint returns the files of a repository: a checkpoint and others that
-// nobody needs. Each edit adds to it or, with nil content, takes from it.
+// no model needs. Each edit adds to it or, with nil content, takes from it.
 func checkpoint(edits ...map[string][]byte) map[string][]byte {
 	files := map[string][]byte{
 		"config.json":             []byte(`{"model_type": "m2m_100"}`),
@@ -64,14 +62,13 @@ func newClient(t *testing.T, s *hubtest.Server, edits ...func(*hub.Config)) *hub
 	t.Helper()
 	cfg := hub.Config{
 		Endpoint: s.Endpoint,
-		BackOff:  func() backoff.BackOff { return &backoff.ZeroBackOff{} },
-		Clock:    &clock{},
 	}
 	for _, edit := range edits {
 		edit(&cfg)
 	}
 	c, err := hub.New(cfg)
 	require.NoError(t, err)
+	c.SetWait((&waits{}).wait)
 	return c
 }
 
@@ -115,26 +112,11 @@ func sorted(files map[string][]byte) map[string]int {
 
 var usual = []string{"config.json", "generation_config.json", "vocab.json", "sentencepiece.bpe.model", "tokenizer_config.json", weight}
 
-// clock never waits, and remembers how long it should have.
-type clock struct {
-	mu    sync.Mutex
-	now   time.Duration
-	waits []time.Duration
-}
+// waits remembers how long a client should have waited.
+type waits struct{ list []time.Duration }
 
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(c.now)
-}
-
-func (c *clock) Wait(ctx context.Context, d time.Duration) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now += d
-	if d > 0 {
-		c.waits = append(c.waits, d)
-	}
+func (w *waits) wait(ctx context.Context, d time.Duration) error {
+	w.list = append(w.list, d)
 	return ctx.Err()
 }
 

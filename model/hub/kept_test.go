@@ -22,7 +22,7 @@ func TestHubIsDown(t *testing.T) {
 	first, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 
-	s.Fail(hubtest.Fault{File: hubtest.API, Status: http.StatusBadGateway, Times: -1})
+	s.Fail(hubtest.Fault{Method: http.MethodHead, Status: http.StatusBadGateway, Times: -1})
 	kept, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 	assert.Equal(t, first, kept)

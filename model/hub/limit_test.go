@@ -82,9 +82,9 @@ func TestWeightsBeyondTheirBound(t *testing.T) {
 	_, err = newClient(t, s, bounded(2000)).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.NoError(t, err)
 
-	c, err := hub.New(hub.Config{FreeSpace: func(string) (uint64, error) { return 3 * size, nil },
-		Accept: func([]byte) (int64, error) { return 4 * size, nil }})
+	c, err := hub.New(hub.Config{Accept: func([]byte) (int64, error) { return 4 * size, nil }})
 	require.NoError(t, err)
+	c.SetFreeSpace(func(string) (uint64, error) { return 3 * size, nil })
 	_, err = c.Pull(t.Context(), ref(t, endlessServer(t, weight).URL), t.TempDir())
 	assert.ErrorIs(t, err, hub.ErrNoSpace)
 }

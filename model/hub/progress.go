@@ -19,8 +19,8 @@ type Progress func(file string, done, total int64) Meter
 
 // Meter shows how far one download is. One goroutine uses it.
 type Meter interface {
-	// Set tells how many bytes of the file are there now. It can go back, when
-	// a download has to start over.
+	// Set shows how many bytes of the file are there now. It can decrease, when a
+	// download has to start over.
 	Set(done int64)
 	// Close ends the display. err is nil where the file is complete and verified.
 	Close(err error)
@@ -29,13 +29,13 @@ type Meter interface {
 // ProgressTo shows bars on out if it is a terminal and writes lines to log otherwise.
 func ProgressTo(out *os.File, log *slog.Logger) Progress {
 	if term.IsTerminal(int(out.Fd())) {
-		return Bars(out)
+		return bars(out)
 	}
-	return Lines(log, realClock{})
+	return lines(log)
 }
 
-// Bars draws a bar for each file on a terminal.
-func Bars(out io.Writer) Progress {
+// bars draws a bar for each file on a terminal.
+func bars(out io.Writer) Progress {
 	return func(file string, done, total int64) Meter {
 		bar := progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(out),
@@ -44,7 +44,7 @@ func Bars(out io.Writer) Progress {
 			progressbar.OptionShowTotalBytes(true),
 			progressbar.OptionSetWidth(30),
 			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine behind our back
+			progressbar.OptionSetSpinnerChangeInterval(0), // or it starts a goroutine
 		)
 		m := &barMeter{bar: bar, out: out}
 		m.Set(done)
@@ -66,21 +66,14 @@ func (m *barMeter) Close(error) {
 	fmt.Fprintln(m.out)
 }
 
-// How often Lines writes about one file.
-const (
-	lineEvery  = 10 * time.Second // at least, while bytes arrive
-	lineGap    = 2 * time.Second  // at most
-	lineShare  = 10               // percent, that are worth a line once the gap is over
-	rateDigits = 10 * time.Millisecond
-)
+// lineEvery is how often lines writes about one file while bytes arrive.
+const lineEvery = 10 * time.Second
 
-// Lines writes a line to log when a download goes on from an earlier one and
-// when it ends, and in between for each tenth of the file, but not more often
-// than every two seconds.
-func Lines(log *slog.Logger, clock Clock) Progress {
+// lines writes to log when a download is resumed, every lineEvery, and when it ends.
+func lines(log *slog.Logger) Progress {
 	return func(file string, done, total int64) Meter {
-		now := clock.Now()
-		m := &lineMeter{log: log, clock: clock, file: file, first: done, done: done, shown: done, total: total, start: now, last: now}
+		now := time.Now()
+		m := &lineMeter{log: log, file: file, first: done, done: done, total: total, start: now, last: now}
 		if done > 0 {
 			log.Info("resuming file", m.attrs()...)
 		}
@@ -90,24 +83,18 @@ func Lines(log *slog.Logger, clock Clock) Progress {
 
 type lineMeter struct {
 	log         *slog.Logger
-	clock       Clock
 	file        string
 	first       int64 // bytes at the start
 	done, total int64
-	shown       int64 // bytes when the last line was written
-	start, last time.Time
+	start, last time.Time // last is when a line was written
 }
 
 func (m *lineMeter) Set(done int64) {
 	m.done = done
-	now := m.clock.Now()
-	since := now.Sub(m.last)
-	tenth := m.total > 0 && (done-m.shown)*100 >= m.total*lineShare
-	if done == m.total || since < lineGap || (since < lineEvery && !tenth) {
-		return
+	if done != m.total && time.Since(m.last) >= lineEvery {
+		m.last = time.Now()
+		m.log.Info("fetching file", m.attrs()...)
 	}
-	m.last, m.shown = now, done
-	m.log.Info("fetching file", m.attrs()...)
 }
 
 func (m *lineMeter) Close(err error) {
@@ -115,8 +102,8 @@ func (m *lineMeter) Close(err error) {
 	if err != nil {
 		message = "stopped fetching file"
 	}
-	took := m.clock.Now().Sub(m.start)
-	attrs := append(m.attrs(), "took", took.Round(rateDigits))
+	took := time.Since(m.start)
+	attrs := append(m.attrs(), "took", took.Round(10*time.Millisecond))
 	if got := m.done - m.first; got > 0 && took > 0 {
 		attrs = append(attrs, "rate", humanize.Bytes(uint64(float64(got)/took.Seconds()))+"/s")
 	}

@@ -4,118 +4,97 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/dustin/go-humanize"
 
-	"dragoman/model"
-	"dragoman/model/family"
+	"dragoman/model/checkpoint"
 )
 
-// pull is one Pull at work; it holds the folder's lock.
+// pull is one Pull in progress; it holds the folder's lock.
 type pull struct {
 	*Client
-	ref    Ref
-	dir    string
-	remote *remote
-	state  *state // what the folder holds
+	ref   Ref
+	dir   string
+	state *state // what the folder holds
 
-	weights     int64    // bytes that the weights may take
-	weightFiles []string // their names, and that of their index
+	// What is known of the source.
+	commit   string             // of a repository, once known; files are then fetched from it
+	versions map[string]version // answers of head
+	missing  map[string]error   // likewise, for files that the source does not have
+
+	weights   []string // files that hold the weights
+	maxWeight int64    // maximum size of all of them, in bytes
 }
 
 // run brings the folder up to date.
-func (p *pull) run(ctx context.Context) (Result, error) {
-	if p.state.holds(p.ref, p.ref.revision) && p.state.intact(p.dir) {
-		return p.state.result(p.dir), nil // asked for by its commit: nothing can have changed
+func (p *pull) run(ctx context.Context) error {
+	if p.upToDate(p.ref.revision) {
+		return nil // asked for by its commit: nothing can have changed
 	}
-	var err error
-	if p.remote, err = p.locate(ctx, p.ref); err != nil {
-		return Result{}, err
+	files := sourceFiles{ctx, p}
+	if ok, err := files.Has(checkpoint.ConfigFile); err != nil {
+		return err
+	} else if !ok {
+		return fmt.Errorf("%w: %s is not there: this is not a checkpoint in Hugging Face form", ErrIncomplete, checkpoint.ConfigFile)
 	}
-	if p.state.holds(p.ref, p.remote.commit) && p.state.intact(p.dir) {
-		p.cfg.Log.Info("checkpoint is up to date", "source", p.ref.String(), "revision", p.remote.commit, "dir", p.dir)
-		return p.state.result(p.dir), nil
+	if p.upToDate(p.commit) {
+		p.cfg.Log.Info("checkpoint is up to date", "source", p.ref.String(), "revision", p.commit, "dir", p.dir)
+		return nil
 	}
-	names, err := p.choose(ctx)
+	names, err := p.choose(files)
 	if err != nil {
-		return Result{}, err
+		return err
+	}
+	if err := p.checkForeign(names); err != nil {
+		return err
 	}
 	if err := p.checkSpace(ctx, names); err != nil {
-		return Result{}, err
+		return err
 	}
 	for _, name := range names {
 		if err := p.fetch(ctx, name); err != nil {
-			return Result{}, err
+			return err
 		}
 	}
 	return p.finish(names)
 }
 
-// choose returns the names of the files that make up the checkpoint. It fetches
-// those it has to read for this: config.json, tokenizer_config.json and the index of a
-// sharded one.
-func (p *pull) choose(ctx context.Context) ([]string, error) {
-	files := remoteFiles{ctx, p}
-	if err := checkConfig(files); err != nil {
-		return nil, err
-	}
-	config, err := files.Read(ConfigFile)
+// upToDate reports whether the folder is a complete copy of a commit.
+func (p *pull) upToDate(commit string) bool {
+	return commit != "" && p.state.Commit == commit && p.state.check(p.ref, p.dir) == nil
+}
+
+// choose returns the files that make up the checkpoint, the weights last.
+func (p *pull) choose(files sourceFiles) (names []string, err error) {
+	config, err := files.Read(checkpoint.ConfigFile)
 	if err != nil {
 		return nil, err
 	}
-	if p.weights, err = p.accept(config); err != nil {
+	if p.maxWeight, err = p.cfg.Accept(config); err != nil {
 		return nil, err
 	}
-	names, err := configFiles(files, p.cfg.Family)
+	small, err := chooseSmall(files, p.cfg.Family)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := weightFiles(files)
-	if err != nil {
-		return nil, err
-	}
-	p.weightFiles = weights
-	return append(names, weights...), p.checkForeign(weights)
+	index, weights, err := chooseWeights(files)
+	p.weights = weights
+	return slices.Concat(small, index, weights), err
 }
 
-// remoteFiles are the files of the remote checkpoint. Those that are read are fetched.
-type remoteFiles struct {
-	ctx context.Context
-	*pull
-}
-
-// Has implements [family.Files].
-func (f remoteFiles) Has(name string) (bool, error) { return f.has(f.ctx, f.remote, name) }
-
-// Read implements [family.Files].
-func (f remoteFiles) Read(name string) ([]byte, error) {
-	if err := f.fetch(f.ctx, name); err != nil {
-		return nil, err
-	}
-	return family.Folder(f.dir).Read(name)
-}
-
-// accept says whether a model of this configuration may be fetched, and how many bytes
-// its weights may take.
-func (p *pull) accept(config []byte) (weights int64, err error) {
-	if p.cfg.Accept == nil {
-		return math.MaxInt64 / maxShards, nil // sums of it do not overflow
-	}
-	return p.cfg.Accept(config)
-}
-
-// limit is the most bytes that a file may have; with the other weights, if it is one.
+// limit is the maximum size of a file, in bytes; of a weights file, what the others
+// leave.
 func (p *pull) limit(name string) int64 {
 	if limit, ok := smallFiles[name]; ok {
 		return limit
 	}
-	left := p.weights
-	for _, other := range p.weightFiles {
-		if _, small := smallFiles[other]; !small && other != name {
+	left := p.maxWeight
+	for _, other := range p.weights {
+		if other != name {
 			left -= p.state.Files[other].Size
 		}
 	}
@@ -124,41 +103,39 @@ func (p *pull) limit(name string) int64 {
 
 // checkForeign refuses a folder in which weights that no pull fetched would be
 // read in place of those of this checkpoint.
-func (p *pull) checkForeign(weights []string) error {
-	for _, form := range weightForms {
-		for _, name := range []string{form.single, form.index} {
-			if slices.Contains(weights, name) {
-				return nil // the rest come after it in the order of reading
-			}
-			_, ours := p.state.Files[name]
-			if _, err := os.Stat(filepath.Join(p.dir, name)); err == nil && !ours {
-				return fmt.Errorf("folder %s holds a %s that is not of this checkpoint: choose an empty folder or delete it", p.dir, name)
-			}
+func (p *pull) checkForeign(names []string) error {
+	for _, name := range weightFiles {
+		if slices.Contains(names, name) {
+			return nil // the others are read only where this one is missing
+		}
+		if _, ours := p.state.Files[name]; !ours && sizeOf(p.dir, name) >= 0 {
+			return fmt.Errorf("folder %s holds a %s that is not of this checkpoint: choose an empty folder or delete it", p.dir, name)
 		}
 	}
 	return nil
 }
 
-// checkSpace fails where the disk has less room than what is still to fetch.
+// checkSpace fails where the disk has less space than the files that are still missing.
 func (p *pull) checkSpace(ctx context.Context, names []string) error {
 	var need int64
 	for _, name := range names {
-		v, err := p.head(ctx, p.remote, name)
+		v, err := p.head(ctx, name)
 		if err != nil {
 			return err
 		}
 		if p.state.has(p.dir, name, v) {
 			continue
 		}
-		if v.Size < 0 {
-			v.Size = p.limit(name) // the server does not say how much will come
+		size := v.Size
+		if size < 0 {
+			size = p.limit(name) // the server does not say how much will come
 		}
-		need += max(0, v.Size-partialSize(filepath.Join(p.dir, name), v))
+		need += max(0, size-p.partialSize(name, v))
 	}
 	if need == 0 {
 		return nil
 	}
-	free, err := p.cfg.FreeSpace(p.dir)
+	free, err := p.freeSpace(p.dir)
 	if err != nil {
 		return fmt.Errorf("cannot tell the free disk space of %s: %w", p.dir, err)
 	}
@@ -166,82 +143,70 @@ func (p *pull) checkSpace(ctx context.Context, names []string) error {
 		return fmt.Errorf("%w: %s needs %s (%d bytes), the disk of %s has %s (%d bytes) free",
 			ErrNoSpace, p.ref, humanize.Bytes(uint64(need)), need, p.dir, humanize.Bytes(free), free)
 	}
-	p.cfg.Log.Info("fetching checkpoint", "source", p.ref.String(), "revision", p.remote.commit,
+	p.cfg.Log.Info("fetching checkpoint", "source", p.ref.String(), "revision", p.commit,
 		"files", len(names), "bytes", need, "dir", p.dir)
 	return nil
 }
 
-// tooLarge refuses a file of more than limit bytes.
-func tooLarge(limit int64) error {
-	return fmt.Errorf("%w: more than %s (%d bytes)", ErrTooLarge, humanize.Bytes(uint64(limit)), limit)
-}
-
 // fetch makes sure that the folder has a file in the version that the source
-// has. A file that fails its checksum, or that changed on the server meanwhile,
+// has. A file that fails its checksum, or that changed on the server,
 // is fetched once more from its start.
 func (p *pull) fetch(ctx context.Context, name string) error {
 	for try := 1; ; try++ {
-		v, err := p.head(ctx, p.remote, name)
+		v, err := p.head(ctx, name)
 		if err != nil {
 			return err
 		}
-		if p.state.has(p.dir, name, v) {
-			return nil
-		}
-		if p.adopt(name, v) {
+		if p.state.has(p.dir, name, v) || p.adopt(ctx, name, v) {
 			return nil
 		}
 		err = p.download(ctx, name, v)
+		if err == nil {
+			return nil
+		}
 		if try == 2 || !(errors.Is(err, ErrChecksum) || errors.Is(err, errChanged)) {
-			return err
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		p.cfg.Log.Warn("fetching the file again from its start", "file", name, "reason", err.Error())
-		p.remote.forget(name)
+		delete(p.versions, name)
 	}
 }
 
 // adopt takes over a file that is in the folder but not in its state, such as
 // one copied by hand, where the checksum proves that it is the right version.
-func (p *pull) adopt(name string, v version) bool {
-	if _, ours := p.state.Files[name]; ours || v.Sum == "" {
+func (p *pull) adopt(ctx context.Context, name string, v version) bool {
+	size := sizeOf(p.dir, name)
+	if _, ours := p.state.Files[name]; ours || v.Sum == "" || size < 0 || v.Size >= 0 && size != v.Size {
 		return false
 	}
-	path := filepath.Join(p.dir, name)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || (v.Size >= 0 && info.Size() != v.Size) {
+	r, err := v.verify(ctx, filepath.Join(p.dir, name))
+	if err != nil {
 		return false
 	}
-	file, err := model.HashFile(path)
-	if err != nil || verify(path, file.SHA256, v) != nil {
-		return false
-	}
-	return p.record(name, record{version: v.sized(file.Size), SHA256: file.SHA256}) == nil
-}
-
-// record notes a file that has just got its final name.
-func (p *pull) record(name string, r record) error {
 	p.state.Files[name] = r
-	return p.state.write(p.dir)
+	return p.state.write(p.dir) == nil
 }
 
-// finish removes files of an earlier checkpoint, whole or partial, and marks the
+// finish removes files of an earlier checkpoint, complete or partial, and marks the
 // folder complete.
-func (p *pull) finish(names []string) (Result, error) {
+func (p *pull) finish(names []string) error {
 	for name := range p.state.Files {
 		if slices.Contains(names, name) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(p.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return Result{}, fmt.Errorf("cannot remove %s of an earlier checkpoint: %w", name, err)
+		if err := removeFile(filepath.Join(p.dir, name)); err != nil {
+			return fmt.Errorf("cannot remove %s of an earlier checkpoint: %w", name, err)
 		}
 		delete(p.state.Files, name)
 	}
-	if err := removePartials(p.dir); err != nil {
-		return Result{}, err
+	stale, err := fs.Glob(os.DirFS(p.dir), stateFile+".*")
+	for _, name := range stale { // of processes that were killed while they wrote it
+		err = errors.Join(err, os.Remove(filepath.Join(p.dir, name)))
 	}
-	p.state.Source, p.state.Revision, p.state.Commit = p.ref.String(), p.ref.revision, p.remote.commit
-	p.state.Order, p.state.Complete = names, true
-	if err := p.state.write(p.dir); err != nil {
-		return Result{}, err
+	if err != nil {
+		return err
 	}
-	return p.state.result(p.dir), nil
+	p.state.Source, p.state.Revision, p.state.Commit = p.ref.String(), p.ref.revision, p.commit
+	p.state.Complete = true
+	return p.state.write(p.dir)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// kind is the sort of place that a Ref names.
+// kind is where the checkpoint of a Ref is.
 type kind int
 
 const (
@@ -33,13 +33,14 @@ type Ref struct {
 var (
 	repoPattern     = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*/[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 	revisionPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
+	pathPattern     = regexp.MustCompile(`^(/|~|\.\.?(/|$))`)
 	commitPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
 // ParseRef reads the name of a checkpoint:
 //
 //   - a folder, if one is there or the name begins like a path (/, ./, ../, ~);
-//   - an http(s) URL whose files lie beside each other (a repository's own page
+//   - an http(s) URL whose files are beside each other (a repository's own page
 //     on the Hub counts as the repository);
 //   - a repository of the Hub, owner/name or owner/name@revision.
 //
@@ -48,20 +49,15 @@ func ParseRef(s, revision string) (Ref, error) {
 	s, revision = strings.TrimSpace(s), strings.TrimSpace(revision)
 	switch {
 	case s == "":
-		return Ref{}, fmt.Errorf("no model is named: give a repository (owner/name), an http(s) URL or a folder")
+		return Ref{}, fmt.Errorf("no model is named: use a repository (owner/name), an http(s) URL or a folder")
 	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
 		return parseURL(s, revision)
 	case strings.Contains(s, "://"):
 		return Ref{}, fmt.Errorf("model %q: only http:// and https:// URLs are supported", s)
-	case looksLikePath(s), isFolder(s):
+	case pathPattern.MatchString(s), isFolder(s):
 		return parseFolder(s, revision)
 	}
 	return parseRepo(s, revision)
-}
-
-func looksLikePath(s string) bool {
-	return s == "." || s == ".." || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") ||
-		strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~")
 }
 
 func isFolder(s string) bool {
@@ -78,7 +74,7 @@ func parseFolder(s, revision string) (Ref, error) {
 		if rest := s[1:]; err == nil && (rest == "" || rest[0] == '/') {
 			s = filepath.Join(home, rest)
 		} else {
-			return Ref{}, fmt.Errorf("model %q: cannot tell whose home folder that is: write the path out", s)
+			return Ref{}, fmt.Errorf("model %q: cannot tell whose home folder that is: write the whole path", s)
 		}
 	}
 	return Ref{kind: kindFolder, path: filepath.Clean(s)}, nil
@@ -87,7 +83,7 @@ func parseFolder(s, revision string) (Ref, error) {
 func parseURL(s, revision string) (Ref, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" {
-		return Ref{}, fmt.Errorf("model URL cannot be read: give one such as https://host/folder")
+		return Ref{}, fmt.Errorf("model URL cannot be parsed: use one such as https://host/folder")
 	}
 	if repo, rev, ok := hubPage(u); ok {
 		if revision == "" {
@@ -126,7 +122,7 @@ func parseRepo(s, revision string) (Ref, error) {
 	}
 	if hasAt {
 		if revision != "" && revision != at {
-			return Ref{}, fmt.Errorf("model %q names revision %q and %q is asked for: give one of them", s, at, revision)
+			return Ref{}, fmt.Errorf("model %q names revision %q and another setting names %q: use one of them", s, at, revision)
 		}
 		revision = at
 	}
@@ -156,12 +152,4 @@ func (r Ref) String() string {
 		return r.path
 	}
 	return r.repo
-}
-
-// redact writes a URL without what may be secret: user, password and query (the
-// signature of a signed URL).
-func redact(u *url.URL) string {
-	plain := *u
-	plain.User, plain.RawQuery, plain.Fragment = nil, "", ""
-	return plain.String()
 }

@@ -9,79 +9,56 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Clock is the time in which a Client waits and measures.
-type Clock interface {
-	Now() time.Time
-	// Wait returns after d, or with ctx's error as soon as ctx is done.
-	Wait(ctx context.Context, d time.Duration) error
-}
+const (
+	maxTries = 6               // failures in a row without a new byte
+	maxWait  = 5 * time.Minute // that a server may ask for
+)
 
-type realClock struct{}
-
-func (realClock) Now() time.Time { return time.Now() }
-
-func (realClock) Wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// retry runs op until it succeeds, fails for good, or fails Config.Tries times
-// without progress; op reports whether it got further than ever before. A slow
-// line that breaks every minute thus carries any file in the end.
+// retry runs op until it succeeds, fails for good, or fails maxTries times without
+// progress; op reports whether it got further than before. A line that breaks every
+// minute thus carries any file in the end.
 //
-// backoff.Retry cannot do it: it counts all tries alike and waits on the real
-// clock. Only its delays are used.
-func (c *Client) retry(ctx context.Context, what string, op func() (progress bool, err error)) error {
-	delays := c.cfg.BackOff()
-	delays.Reset()
+// backoff.Retry cannot do it: it counts all tries alike. Only its delays are used.
+func (c *Client) retry(ctx context.Context, file string, op func() (progress bool, err error)) error {
+	delays := backoff.NewExponentialBackOff() // from 0.5 s, with jitter
+	delays.Multiplier = 3
 	for failures := 1; ; failures++ {
 		progress, err := op()
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
-		}
-		if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if !retriable(err) {
+		case !retriable(err):
 			return err
 		}
 		if progress {
 			failures = 1
 			delays.Reset()
 		}
-		if failures >= c.cfg.Tries {
-			return fmt.Errorf("%s: given up after %d tries: %w", what, failures, err)
+		if failures == maxTries {
+			return fmt.Errorf("gave up after %d tries: %w", failures, err)
 		}
-		delay, err := c.delay(err, delays)
-		if err != nil {
-			return fmt.Errorf("%s: %w", what, err)
+		delay := delays.NextBackOff()
+		if status, ok := errors.AsType[*statusError](err); ok {
+			if status.retryAfter > maxWait {
+				return fmt.Errorf("the server asks to wait %s, the maximum is %s: %w", status.retryAfter, maxWait, err)
+			}
+			delay = max(delay, status.retryAfter)
 		}
-		c.cfg.Log.Warn("retrying", "file", what, "try", failures+1, "of", c.cfg.Tries, "wait", delay, "reason", err)
-		if err := c.cfg.Clock.Wait(ctx, delay); err != nil {
+		c.cfg.Log.Warn("retrying", "file", file, "try", failures+1, "of", maxTries, "wait", delay, "reason", err)
+		if err := c.wait(ctx, delay); err != nil {
 			return err
 		}
 	}
 }
 
-// delay is how long to wait after a failure: what the server asks for, or else
-// the next delay of the backoff. It fails where that is longer than allowed.
-func (c *Client) delay(failure error, delays backoff.BackOff) (time.Duration, error) {
-	next := delays.NextBackOff()
-	if next == backoff.Stop {
-		return 0, failure
+// wait returns after d, or with ctx's error as soon as ctx is done.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	status, ok := errors.AsType[*StatusError](failure)
-	if !ok {
-		return next, nil
-	}
-	if status.RetryAfter > c.cfg.MaxWait {
-		return 0, fmt.Errorf("the server asks to wait %s, at most %s are allowed: %w", status.RetryAfter, c.cfg.MaxWait, failure)
-	}
-	return max(next, status.RetryAfter), nil
 }

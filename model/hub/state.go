@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -26,14 +27,13 @@ type state struct {
 	// Complete says that the files are those of one checkpoint and all there. It
 	// is taken back before the first of them changes.
 	Complete bool              `json:"complete"`
-	Order    []string          `json:"order"` // names of the complete checkpoint
-	Files    map[string]record `json:"files"` // every file that a pull put there
+	Files    map[string]record `json:"files"` // every file that a pull put there, partial ones too
 }
 
 // record is what is known of one file.
 type record struct {
 	version
-	SHA256 string `json:"sha256"`
+	SHA256 string `json:"sha256,omitempty"` // "" for a partial file
 }
 
 // readState reads a folder's state. One that is missing or damaged is empty: the
@@ -44,10 +44,8 @@ func readState(dir string, log *slog.Logger) *state {
 	if err == nil {
 		err = json.Unmarshal(raw, s)
 	}
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			log.Warn("what the folder holds is unknown, checking it again", "dir", dir, "reason", err.Error())
-		}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log.Warn("the record of the folder's files is damaged, checking them", "dir", dir, "reason", err.Error())
 		s = &state{}
 	}
 	if s.Files == nil {
@@ -62,25 +60,7 @@ func (s *state) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, stateFile)
-	f, err := os.Create(path + ".tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(raw, '\n'))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return os.Rename(path+".tmp", path)
-}
-
-// begin marks the folder incomplete before a file of it changes.
-func (p *pull) begin() error {
-	if !p.state.Complete && p.state.Source == p.ref.String() {
-		return nil
-	}
-	p.state.Complete, p.state.Source = false, p.ref.String()
-	return p.state.write(p.dir)
+	return model.ReplaceFile(filepath.Join(dir, stateFile), append(raw, '\n'))
 }
 
 // has reports whether the folder has a file in the given version.
@@ -89,54 +69,33 @@ func (s *state) has(dir, name string, v version) bool {
 	return ok && r.same(v) && sizeOf(dir, name) == r.Size
 }
 
-// holds reports whether the folder is a complete copy of a repository's commit.
-func (s *state) holds(ref Ref, commit string) bool {
-	return s.Complete && ref.kind == kindRepo && s.Source == ref.String() && commit != "" && s.Commit == commit
-}
-
-// intact reports whether every file of the complete checkpoint is there with its size.
+// intact reports whether the checkpoint is complete and every file there with its size.
 func (s *state) intact(dir string) bool {
-	for _, name := range s.Order {
-		if r, ok := s.Files[name]; !ok || sizeOf(dir, name) != r.Size {
+	for name, r := range s.Files {
+		if !strings.HasSuffix(name, partialSuffix) && sizeOf(dir, name) != r.Size {
 			return false
 		}
 	}
-	return len(s.Order) > 0
+	return s.Complete
 }
 
-func (s *state) result(dir string) Result {
-	result := Result{Dir: dir, Revision: s.Commit}
-	for _, name := range s.Order {
-		r := s.Files[name]
-		result.Files = append(result.Files, FileInfo{Name: name, Size: r.Size, SHA256: r.SHA256, ETag: r.ETag})
-	}
-	return result
-}
-
-// offlineResult says what a folder holds without asking anyone. A folder that no
-// pull made, such as one copied by hand, needs all files to be there.
-func offlineResult(ref Ref, dir, family string) (Result, error) {
-	const advice = "unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint"
-	if _, err := os.Stat(filepath.Join(dir, stateFile)); errors.Is(err, fs.ErrNotExist) {
-		files, err := folderFiles(dir, family)
-		if err != nil {
-			return Result{}, fmt.Errorf("%w: %s is not here: %w: %s", ErrOffline, ref, err, advice)
-		}
-		return Result{Dir: dir, Files: files}, nil
-	}
+// offlineResult says what a folder holds without any request.
+func offlineResult(ref Ref, dir string) (Result, error) {
 	s := readState(dir, slog.New(slog.DiscardHandler))
 	if err := s.check(ref, dir); err != nil {
-		return Result{}, fmt.Errorf("%w: %w: %s", ErrOffline, err, advice)
+		return Result{}, fmt.Errorf("%w: %w: unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint", ErrOffline, err)
 	}
-	return s.result(dir), nil
+	return Result{Dir: dir, Revision: s.Commit}, nil
 }
 
 // check says why the folder is no complete copy of what ref names.
 func (s *state) check(ref Ref, dir string) error {
 	switch {
+	case s.Source == "":
+		return fmt.Errorf("%w: %s is not in %s", ErrIncomplete, ref, dir)
 	case s.Source != ref.String():
 		return fmt.Errorf("folder %s holds %q, not %s", dir, s.Source, ref)
-	case !s.Complete || !s.intact(dir):
+	case !s.intact(dir):
 		return fmt.Errorf("%w: folder %s holds only a part of %s", ErrIncomplete, dir, ref)
 	case ref.revision != s.Revision && ref.revision != s.Commit:
 		return fmt.Errorf("folder %s holds revision %s (%s) of %s, not %s", dir, s.Revision, s.Commit, ref, ref.revision)
@@ -144,8 +103,8 @@ func (s *state) check(ref Ref, dir string) error {
 	return nil
 }
 
-// RemoveDamaged removes the files of dir that are not as a pull put them there: the next
-// pull fetches them again. No other pull may be at work in dir.
+// RemoveDamaged removes the files of dir that are partial or not as a pull put them
+// there: the next pull fetches them again. No other pull may be using dir.
 func RemoveDamaged(ctx context.Context, dir string) error {
 	for name, r := range readState(dir, slog.New(slog.DiscardHandler)).Files {
 		file := map[string]model.File{name: {Size: r.Size, SHA256: r.SHA256}}
@@ -167,6 +126,14 @@ func sizeOf(dir, name string) int64 {
 		return -1
 	}
 	return info.Size()
+}
+
+// removeFile deletes a file that may not be there.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // syncDir makes the renames in a folder last.

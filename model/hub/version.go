@@ -1,16 +1,21 @@
 package hub
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
+
+	"dragoman/model"
 )
 
-// How version.Sum names the checksum's sort.
+// The prefixes of version.Sum.
 const (
 	sumSHA256 = "sha256:"
 	sumGit    = "git:" // SHA-1 of "blob", the length, a zero byte and the content
@@ -26,6 +31,31 @@ type version struct {
 	Sum      string `json:"sum,omitempty"`      // sumSHA256 or sumGit and hex digits; "" where there is no checksum
 }
 
+// readVersion reads which file an answer to HEAD describes. The Hub names a file
+// in large file storage by its SHA-256, a small one by its git blob id; the ETag
+// of any other server is opaque.
+func readVersion(resp *http.Response) version {
+	v := version{Size: -1, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")}
+	if size, err := strconv.ParseInt(hubHeader(resp, headerLinkedSize), 10, 64); err == nil && size >= 0 {
+		v.Size = size
+	} else if resp.StatusCode == http.StatusOK {
+		v.Size = resp.ContentLength
+	}
+	linked := hubHeader(resp, headerLinkedETag)
+	if linked != "" {
+		v.ETag = linked
+	}
+	sum := strings.Trim(strings.TrimPrefix(v.ETag, "W/"), `"`)
+	fromHub := linked != "" || hubHeader(resp, headerCommit) != ""
+	switch {
+	case fromHub && sha256Pattern.MatchString(sum):
+		v.Sum = sumSHA256 + sum
+	case fromHub && linked == "" && commitPattern.MatchString(sum):
+		v.Sum = sumGit + sum
+	}
+	return v
+}
+
 // same reports whether two versions are known to have the same content. Without
 // checksum, ETag and date nothing is known, and no version is the same as another.
 func (v version) same(w version) bool {
@@ -36,12 +66,6 @@ func (v version) same(w version) bool {
 		return v.ETag == w.ETag
 	}
 	return v.Modified != "" && v.Modified == w.Modified && v.Size == w.Size
-}
-
-// sized is the version with the size that the file turned out to have.
-func (v version) sized(n int64) version {
-	v.Size = n
-	return v
 }
 
 // validator is what If-Range may carry: a strong ETag or else the date. A weak
@@ -57,39 +81,39 @@ func (v version) validator() string {
 // an earlier one: by the checksum afterwards or by the server through If-Range.
 func (v version) resumable() bool { return v.Sum != "" || v.validator() != "" }
 
-// verify compares the file at path, whose SHA-256 is already known, with the
-// checksum of the version. It returns ErrChecksum with both sums on a difference.
-func verify(path, sha string, v version) error {
-	got := sumSHA256 + sha
+// verify compares the file at path with the size and checksum of the version. It
+// returns ErrChecksum on a difference.
+func (v version) verify(ctx context.Context, path string) (record, error) {
+	file, err := model.HashFile(ctx, path)
+	if err != nil {
+		return record{}, err
+	}
+	if v.Size >= 0 && file.Size != v.Size {
+		return record{}, fmt.Errorf("%w: got %d bytes, expected %d", ErrChecksum, file.Size, v.Size)
+	}
+	got := sumSHA256 + file.SHA256
 	if strings.HasPrefix(v.Sum, sumGit) {
-		sum, err := gitBlobSum(path)
-		if err != nil {
-			return err
+		if got, err = gitSum(path, file.Size); err != nil {
+			return record{}, err
 		}
-		got = sumGit + sum
 	}
 	if v.Sum != "" && got != v.Sum {
-		return fmt.Errorf("%w: got %s, expected %s", ErrChecksum, got, v.Sum)
+		return record{}, fmt.Errorf("%w: got %s, expected %s", ErrChecksum, got, v.Sum)
 	}
-	return nil
+	v.Size = file.Size
+	return record{version: v, SHA256: file.SHA256}, nil
 }
 
-// gitBlobSum is git's id of a file's content. Only small files of a repository
-// carry it, so it is worth a second reading.
-func gitBlobSum(path string) (string, error) {
+// gitSum is git's id of a file's content. Only small files of a repository have one, so
+// the second reading costs little.
+func gitSum(path string, size int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
 	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", info.Size())
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	fmt.Fprintf(h, "blob %d\x00", size)
+	_, err = io.Copy(h, f)
+	return sumGit + hex.EncodeToString(h.Sum(nil)), err
 }

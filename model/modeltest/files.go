@@ -14,7 +14,7 @@ import (
 func CheckFiles(t testing.TB, dir string, m *model.Manifest) {
 	t.Helper()
 	for name, want := range m.Files {
-		got, err := model.HashFile(filepath.Join(dir, name))
+		got, err := model.HashFile(t.Context(), filepath.Join(dir, name))
 		require.NoError(t, err)
 		assert.Equal(t, want, got, name)
 	}

@@ -72,7 +72,7 @@ func checkGoldens(t *testing.T, g *Goldens) {
 	assert.NotEmpty(t, g.MadeWith.Torch)
 	require.NotEmpty(t, g.Files)
 	for name, want := range g.Files {
-		got, err := model.HashFile(filepath.Join(g.Dir, name))
+		got, err := model.HashFile(t.Context(), filepath.Join(g.Dir, name))
 		require.NoError(t, err)
 		assert.Equal(t, want, got.SHA256, "%s changed: run scripts/goldens/models.py again", name)
 	}

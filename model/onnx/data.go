@@ -21,9 +21,8 @@ const Alignment = 4096
 type Data struct {
 	name    string // of the file, as the graphs refer to it
 	file    *os.File
-	out     *bufio.Writer
+	out     *countingWriter
 	hash    hash.Hash
-	size    int64
 	weights map[string]Weight
 }
 
@@ -43,7 +42,7 @@ func CreateData(path string) (*Data, error) {
 		return nil, err
 	}
 	d := &Data{name: filepath.Base(path), file: f, hash: sha256.New(), weights: map[string]Weight{}}
-	d.out = bufio.NewWriterSize(io.MultiWriter(f, d.hash), 1<<20)
+	d.out = &countingWriter{buffer: bufio.NewWriterSize(io.MultiWriter(f, d.hash), 1<<20)}
 	return d, nil
 }
 
@@ -84,16 +83,12 @@ func (d *Data) Copy(from io.ReaderAt, part Span) (Span, error) {
 // append appends what write writes at the next multiple of Alignment, up to which the
 // file is filled with zeros.
 func (d *Data) append(write func(io.Writer) error) (Span, error) {
-	padding, err := d.out.Write(make([]byte, (Alignment-d.size%Alignment)%Alignment))
-	if err != nil {
+	if _, err := d.out.Write(make([]byte, (Alignment-d.out.size%Alignment)%Alignment)); err != nil {
 		return Span{}, err
 	}
-	d.size += int64(padding)
-	counted := &countingWriter{w: d.out}
-	err = write(counted)
-	at := Span{d.size, counted.n}
-	d.size += counted.n
-	return at, err
+	start := d.out.size
+	err := write(d.out)
+	return Span{start, d.out.size - start}, err
 }
 
 // Weight returns a weight added before.
@@ -104,25 +99,26 @@ func (d *Data) Weight(name string) (Weight, bool) {
 
 // Finish flushes the file to the disk and returns its size in bytes and sha256.
 func (d *Data) Finish() (size int64, sum string, err error) {
-	if err := d.out.Flush(); err != nil {
+	if err := d.out.buffer.Flush(); err != nil {
 		return 0, "", err
 	}
 	if err := d.file.Sync(); err != nil {
 		return 0, "", err
 	}
-	return d.size, hex.EncodeToString(d.hash.Sum(nil)), nil
+	return d.out.size, hex.EncodeToString(d.hash.Sum(nil)), nil
 }
 
 // Close closes the file, finished or not.
 func (d *Data) Close() error { return d.file.Close() }
 
+// countingWriter counts what is written.
 type countingWriter struct {
-	w io.Writer
-	n int64
+	buffer *bufio.Writer
+	size   int64
 }
 
 func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
+	n, err := c.buffer.Write(p)
+	c.size += int64(n)
 	return n, err
 }

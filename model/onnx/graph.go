@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -83,16 +82,7 @@ func (g *Graph) Weight(w Weight) string {
 		return w.Name
 	}
 	m := tensor(w.Name, w.Type, w.Shape)
-	for _, e := range [][2]string{
-		{"location", w.file},
-		{"offset", strconv.FormatInt(w.at.Offset, 10)},
-		{"length", strconv.FormatInt(w.at.Length, 10)},
-	} {
-		var entry message
-		entry.string(entryKey, e[0])
-		entry.string(entryValue, e[1])
-		m.bytes(tensorExternalData, entry)
-	}
+	m.external(w.file, w.at)
 	m.varint(tensorDataLocation, dataLocationExternal)
 	g.addConstant(w.Name, m)
 	return w.Name

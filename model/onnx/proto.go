@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -84,4 +85,19 @@ func (m *message) bytes(field protowire.Number, b []byte) {
 func (m *message) float(field protowire.Number, f float32) {
 	*m = protowire.AppendTag(*m, field, protowire.Fixed32Type)
 	*m = protowire.AppendFixed32(*m, math.Float32bits(f))
+}
+
+// external adds to a TensorProto where its data lie, outside of the graph.
+func (m *message) external(location string, at Span) {
+	m.entry("location", location)
+	m.entry("offset", strconv.FormatInt(at.Offset, 10))
+	m.entry("length", strconv.FormatInt(at.Length, 10))
+}
+
+// entry adds to a TensorProto a part of the description of its external data.
+func (m *message) entry(key, value string) {
+	var entry message
+	entry.string(entryKey, key)
+	entry.string(entryValue, value)
+	m.bytes(tensorExternalData, entry)
 }

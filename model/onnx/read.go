@@ -22,7 +22,7 @@ type Constant struct {
 	At       Span   // in Location
 	Packed   []Packed
 
-	proto []byte // TensorProto without its external data
+	proto message // TensorProto without its external data
 }
 
 // Packed is what a kernel of ONNX Runtime made of a constant: buffers in the
@@ -34,8 +34,8 @@ type Packed struct {
 
 // Skeleton is a ModelProto without the constants of its graph.
 type Skeleton struct {
-	model []byte // all fields but the graph
-	graph []byte // all fields but the initializers
+	model message // all fields but the graph
+	graph message // all fields but the initializers
 }
 
 // Read reads the ModelProto at path, one that was exported or that ONNX Runtime
@@ -68,11 +68,12 @@ func Read(path string) (g Skeleton, constants []*Constant, err error) {
 
 // With encodes the ModelProto with constants.
 func (g Skeleton) With(constants []*Constant) []byte {
-	graph := slices.Clone(g.graph)
+	model, graph := slices.Clone(g.model), slices.Clone(g.graph)
 	for _, k := range constants {
-		graph = appendBytes(graph, graphInitializer, k.encode())
+		graph.bytes(graphInitializer, k.encode())
 	}
-	return appendBytes(slices.Clone(g.model), modelGraph, graph)
+	model.bytes(modelGraph, graph)
+	return model
 }
 
 // readConstant reads a TensorProto.
@@ -144,55 +145,39 @@ func parsePacked(value string) (Packed, error) {
 }
 
 // encode encodes the constant as a TensorProto.
-func (k *Constant) encode() []byte {
-	raw := slices.Clone(k.proto)
+func (k *Constant) encode() message {
+	m := slices.Clone(k.proto)
 	if k.Location == "" {
-		return raw
+		return m
 	}
-	entry := func(key, value string) {
-		e := appendBytes(nil, entryKey, []byte(key))
-		raw = appendBytes(raw, tensorExternalData, appendBytes(e, entryValue, []byte(value)))
-	}
-	entry("location", k.Location)
-	entry("offset", strconv.FormatInt(k.At.Offset, 10))
-	entry("length", strconv.FormatInt(k.At.Length, 10))
+	m.external(k.Location, k.At)
 	for i, p := range k.Packed {
 		value := p.Key
 		for _, b := range p.Buffers {
 			value += fmt.Sprintf("|%d;%d;0", b.Offset, b.Length)
 		}
-		entry(fmt.Sprintf("prepacked_%d", i), value)
+		m.entry(fmt.Sprintf("prepacked_%d", i), value)
 	}
-	return raw
+	return m
 }
-
-// errTruncated is what is wrong with a message that ends too soon.
-var errTruncated = errors.New("truncated protobuf message")
 
 // eachField calls use for every field of a message, with its tag and, where it is
 // bytes, its value.
-func eachField(message []byte, use func(field protowire.Number, whole, value []byte) error) error {
-	for len(message) > 0 {
-		field, kind, tag := protowire.ConsumeTag(message)
-		if tag < 0 {
-			return errTruncated
-		}
-		n := protowire.ConsumeFieldValue(field, kind, message[tag:])
+func eachField(m message, use func(field protowire.Number, whole, value []byte) error) error {
+	for len(m) > 0 {
+		field, kind, n := protowire.ConsumeField(m)
 		if n < 0 {
-			return errTruncated
+			return errors.New("truncated protobuf message")
 		}
 		var value []byte
 		if kind == protowire.BytesType {
-			value, _ = protowire.ConsumeBytes(message[tag:])
+			_, _, tag := protowire.ConsumeTag(m)
+			value, _ = protowire.ConsumeBytes(m[tag:])
 		}
-		if err := use(field, message[:tag+n], value); err != nil {
+		if err := use(field, m[:n], value); err != nil {
 			return err
 		}
-		message = message[tag+n:]
+		m = m[n:]
 	}
 	return nil
-}
-
-func appendBytes(message []byte, field protowire.Number, value []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(message, field, protowire.BytesType), value)
 }

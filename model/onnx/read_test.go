@@ -11,8 +11,10 @@ import (
 )
 
 func TestConstantRoundTrip(t *testing.T) {
+	var proto message
+	proto.string(tensorName, "w")
 	want := Constant{
-		Name: "w", proto: appendBytes(nil, tensorName, []byte("w")), Location: "data.bin", At: Span{4096, 8},
+		Name: "w", proto: proto, Location: "data.bin", At: Span{4096, 8},
 		Packed: []Packed{{"MatMul+1", []Span{{8192, 16}, {12288, 4}}}, {"Gemm+2", []Span{{16384, 1}}}},
 	}
 	got, err := readConstant(want.encode())
@@ -27,9 +29,12 @@ func TestConstantRoundTrip(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	withEntry := func(key, value string) []byte {
-		entry := appendBytes(appendBytes(nil, entryKey, []byte(key)), entryValue, []byte(value))
-		tensor := appendBytes(appendBytes(nil, tensorName, []byte("w")), tensorExternalData, entry)
-		return appendBytes(nil, modelGraph, appendBytes(nil, graphInitializer, tensor))
+		var tensor, graph, model message
+		tensor.string(tensorName, "w")
+		tensor.entry(key, value)
+		graph.bytes(graphInitializer, tensor)
+		model.bytes(modelGraph, graph)
+		return model
 	}
 	for name, c := range map[string]struct {
 		raw  []byte

@@ -99,7 +99,7 @@ func (b *beam) Candidates() int { return min(2*b.opts.Beams+b.touched, b.vocab) 
 
 func (b *beam) Advance(rows []model.Row) (bool, error) {
 	if b.done {
-		return true, ErrDone
+		return true, errDone
 	}
 	want := b.opts.Beams
 	if b.trace.steps == 0 {

@@ -27,7 +27,7 @@ func FuzzSearch(f *testing.F) {
 		}
 		size := int(vocab)%40 + 3
 		prefix := []int64{testEOS, int64(size - 1)}
-		s, err := New(opts, prefix, testEOS, size)
+		s, err := newStrategy(opts, prefix, testEOS, size)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -38,7 +38,7 @@ func FuzzSearch(f *testing.F) {
 		assert.LessOrEqual(t, len(prefix)+len(few.Tokens), opts.MaxLength)
 		assert.NotContains(t, few.Tokens, int64(testEOS))
 
-		s, err = New(opts, prefix, testEOS, size)
+		s, err = newStrategy(opts, prefix, testEOS, size)
 		require.NoError(t, err)
 		all, err := model.decode(s, prefix, size, nil)
 		require.NoError(t, err)

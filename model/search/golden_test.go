@@ -89,7 +89,7 @@ func TestGenerateGoldens(t *testing.T) {
 	}
 	ties := 0
 	for i, c := range g.Cases {
-		s, err := New(c.options(), g.Prefix, g.EOS, g.Vocab)
+		s, err := newStrategy(c.options(), g.Prefix, g.EOS, g.Vocab)
 		require.NoError(t, err, "case %d: %+v", i, c)
 		got, err := tables[c.Table].decode(s, g.Prefix, 0, nil)
 		require.NoError(t, err, "case %d: %+v", i, c)

@@ -49,7 +49,7 @@ func (g *greedy) Candidates() int { return min(1+g.verdict.touched(), g.vocab) }
 
 func (g *greedy) Advance(rows []model.Row) (bool, error) {
 	if g.done {
-		return true, ErrDone
+		return true, errDone
 	}
 	if err := checkRows(rows, 1, 1, g.Candidates()); err != nil {
 		return false, err

@@ -1,20 +1,10 @@
 // Package search finds the best translation of one sentence: greedy or beam
 // search with the results of Hugging Face's generate(), token for token.
 //
-// It knows nothing of the model. A step hands it the k best candidates of each
-// of its rows ([model.Row]); it answers which token each row takes next and from
-// which row it descends, in the form that [model.Batch] wants. One [Search]
-// belongs to one sentence, so sentences of a batch can start, end and be
-// cancelled at any step.
-//
-//	s, err := search.New(opts, prefix, eos, vocab)
-//	rows := join(prefix, s.Candidates())            // one row
-//	for {
-//		done, err := s.Advance(rows)
-//		if done { break }
-//		rows = step(s.Tokens(), s.Parents(), s.Candidates()) // s.Width() rows
-//	}
-//	result := s.Result()
+// It knows nothing of the model. A [Sequence] is the decoding of one sentence: a step
+// of a [model.Batch] hands it the k best candidates of each of its rows, and it answers
+// which token each row takes next and from which row it descends. So sentences of a
+// batch can start, end and be cancelled at any step.
 //
 // # Exactness
 //
@@ -24,7 +14,7 @@
 // row at least n are untouched, and any token outside of them has a lowered or
 // equal score that is not above those n. So the n best after the rules are among
 // the n+m best before. A search over B beams takes at most 2·B continuations of
-// any row, greedy search one: [Search.Candidates] is that plus m, and m is
+// any row, greedy search one: [Sequence.Candidates] is that plus m, and m is
 // counted for the current rows. This is why a repetition penalty below 1, which
 // raises scores, is refused.
 //
@@ -51,32 +41,24 @@ import (
 	"dragoman/model"
 )
 
-// ErrDone means that a search was advanced after it had ended.
-var ErrDone = errors.New("search has ended")
+// errDone means that a search was advanced after it had ended.
+var errDone = errors.New("search has ended")
 
-// Search is the decoding of one sentence. It is used by one goroutine; Advance
+// strategy is greedy or beam search for one sentence, after the forced prefix. Advance
 // does not allocate.
-type Search interface {
-	// Width is the number of rows that the sentence owns: 1 in greedy search,
-	// the number of beams in beam search.
+type strategy interface {
+	// Width is the number of rows: 1 in greedy search, the beams in beam search.
 	Width() int
 	// Candidates is how many of a row's best continuations the next Advance
 	// needs, at most the vocabulary's size. More are welcome and change nothing.
 	Candidates() int
-	// Advance takes the candidates of every row and chooses what each row
-	// continues with: one row at first, because all beams are equal after the
-	// forced prefix, then Width rows. It keeps none of the rows. done says that
-	// Result is ready.
-	//
-	// It fails on rows that a model cannot have given (too few candidates, not
-	// best first, NaN, ids outside the vocabulary), and with ErrDone after the
-	// end. A failed call changes nothing.
+	// Advance takes the candidates of every row, which it does not keep, and chooses
+	// what each row continues with: one row at first, because all beams are equal
+	// after the forced prefix, then Width rows. A failed call changes nothing.
 	Advance(rows []model.Row) (done bool, err error)
-	// Tokens are what the rows are fed next, [Width]. They belong to the search
-	// and hold until the next Advance; they mean nothing once it is done.
+	// Tokens are what the rows are fed next, [Width], and Parents the rows whose state
+	// they continue. They hold until the next Advance.
 	Tokens() []int64
-	// Parents are the rows, 0 to Width-1, whose state the rows continue, [Width].
-	// They hold as long as Tokens.
 	Parents() []int
 	// Result is the best sentence found, and the zero Result before the search
 	// is done.
@@ -99,13 +81,8 @@ type Result struct {
 	Truncated bool
 }
 
-// New starts a search. prefix are the forced decoder tokens (decoder start,
-// target language), which are copied; eos ends a sentence; vocab is the number of
-// token ids. It fails on options that do not validate, on ids outside the
-// vocabulary and on a prefix that leaves no room below MaxLength. All memory of
-// the search is allocated here: about 12 bytes × Beams × MaxLength, and 16 more
-// where a penalty or an n-gram rule is on.
-func New(opts Options, prefix []int64, eos int64, vocab int) (Search, error) {
+// newStrategy makes the strategy of [NewSequence].
+func newStrategy(opts Options, prefix []int64, eos int64, vocab int) (strategy, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}

@@ -24,9 +24,9 @@ func testOptions(beams int) Options {
 	return Options{Beams: beams, MaxLength: 20, LengthPenalty: 1, EarlyStopping: StopEarly, RepetitionPenalty: 1}
 }
 
-func newTest(t *testing.T, opts Options) Search {
+func newTest(t *testing.T, opts Options) strategy {
 	t.Helper()
-	s, err := New(opts, testPrefix(), testEOS, testVocab)
+	s, err := newStrategy(opts, testPrefix(), testEOS, testVocab)
 	require.NoError(t, err)
 	return s
 }
@@ -41,7 +41,7 @@ func row(pairs ...float64) model.Row {
 	return r
 }
 
-func advance(t *testing.T, s Search, rows ...model.Row) bool {
+func advance(t *testing.T, s strategy, rows ...model.Row) bool {
 	t.Helper()
 	done, err := s.Advance(rows)
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestGreedy(t *testing.T) {
 	assert.InDelta(t, -1.0/4, got.Score, 1e-6, "9 5 6 </s> are four tokens")
 	assert.False(t, got.Truncated)
 	_, err := s.Advance([]model.Row{row(5, -1)})
-	assert.ErrorIs(t, err, ErrDone)
+	assert.ErrorIs(t, err, errDone)
 }
 
 func TestGreedyStopsAtMaxLength(t *testing.T) {
@@ -109,7 +109,7 @@ func TestRepetitionPenaltyDomain(t *testing.T) {
 
 // beamToThird runs two steps of two beams: 6 </s> is finished with -1.6, and the
 // rows are 6 8 with -1.7 and 5 7 with -3.
-func beamToThird(t *testing.T, opts Options) Search {
+func beamToThird(t *testing.T, opts Options) strategy {
 	s := newTest(t, opts)
 	require.False(t, advance(t, s, row(5, -1, 6, -1.5, testEOS, -2, 7, -3)))
 	require.Equal(t, []int64{5, 6}, s.Tokens())
@@ -142,7 +142,7 @@ func TestBeamChoosesByLengthPenalty(t *testing.T) {
 			assert.InDelta(t, tt.want.Score, got.Score, 1e-6)
 			assert.False(t, got.Truncated)
 			_, err := s.Advance(nil)
-			assert.ErrorIs(t, err, ErrDone)
+			assert.ErrorIs(t, err, errDone)
 		})
 	}
 }
@@ -328,11 +328,11 @@ func TestNewRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opts := testOptions(2)
 			opts.MaxLength = 4
-			_, err := New(opts, tt.prefix, tt.eos, tt.vocab)
+			_, err := newStrategy(opts, tt.prefix, tt.eos, tt.vocab)
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
-	_, err := New(Options{}, testPrefix(), testEOS, testVocab)
+	_, err := newStrategy(Options{}, testPrefix(), testEOS, testVocab)
 	assert.ErrorContains(t, err, "beams is 0")
 }
 
@@ -341,7 +341,7 @@ func TestPrefixIsCopied(t *testing.T) {
 		opts := testOptions(beams)
 		opts.NoRepeatNgramSize = 1
 		prefix := []int64{testEOS, 5}
-		s, err := New(opts, prefix, testEOS, testVocab)
+		s, err := newStrategy(opts, prefix, testEOS, testVocab)
 		require.NoError(t, err)
 		prefix[1] = 6
 		require.False(t, advance(t, s, row(7, -1, 8, -2, 9, -3, 6, -4, 4, -5, 3, -6)))

@@ -9,7 +9,7 @@ import (
 
 // Sequence is the decoding of one sentence in a [model.Batch], from its first
 // forced token to its result: it feeds the forced prefix in the first step, and then
-// follows a [Search]. It is used by one goroutine.
+// follows a search strategy. It is used by one goroutine.
 //
 //	for done := false; !done; {
 //		candidates, err := batch.Step(ctx, []model.Feed{s.Feed()}, s.Candidates())
@@ -18,19 +18,24 @@ import (
 //	}
 //	result := s.Result()
 type Sequence struct {
-	search Search
-	prefix []int64
-	begun  bool        // the prefix was fed
-	rows   []model.Row // of one Advance, kept to be used again
+	strategy strategy
+	prefix   []int64
+	begun    bool        // the prefix was fed
+	rows     []model.Row // of one Advance, kept to be used again
 }
 
-// NewSequence starts a sequence. Its arguments and errors are those of [New].
+// NewSequence starts a sequence. prefix are the forced decoder tokens (decoder start,
+// target language), which are copied; eos ends a sentence; vocab is the number of
+// token ids. It fails on options that do not validate, on ids outside the
+// vocabulary and on a prefix that leaves no room below MaxLength. All memory is
+// allocated here: about 12 bytes × Beams × MaxLength, and 16 more where a penalty or
+// an n-gram rule is on.
 func NewSequence(opts Options, prefix []int64, eos int64, vocab int) (*Sequence, error) {
-	s, err := New(opts, prefix, eos, vocab)
+	s, err := newStrategy(opts, prefix, eos, vocab)
 	if err != nil {
 		return nil, err
 	}
-	return &Sequence{search: s, prefix: slices.Clone(prefix), rows: make([]model.Row, 0, opts.Beams)}, nil
+	return &Sequence{strategy: s, prefix: slices.Clone(prefix), rows: make([]model.Row, 0, opts.Beams)}, nil
 }
 
 // Feed is what the sentence is fed in the next step. It holds until the next
@@ -39,7 +44,7 @@ func (s *Sequence) Feed() model.Feed {
 	if !s.begun {
 		return model.Feed{Tokens: s.prefix}
 	}
-	return model.Feed{Tokens: s.search.Tokens(), Parents: s.search.Parents()}
+	return model.Feed{Tokens: s.strategy.Tokens(), Parents: s.strategy.Parents()}
 }
 
 // Rows is the number of rows of candidates that the next step returns for the
@@ -48,15 +53,17 @@ func (s *Sequence) Rows() int {
 	if !s.begun {
 		return 1
 	}
-	return s.search.Width()
+	return s.strategy.Width()
 }
 
-// Candidates is how many continuations of each row the next Advance needs.
-func (s *Sequence) Candidates() int { return s.search.Candidates() }
+// Candidates is how many of each row's best continuations the next Advance needs, at
+// most the vocabulary's size. More change nothing.
+func (s *Sequence) Candidates() int { return s.strategy.Candidates() }
 
 // Advance takes the candidates of a step, in which the sentence's rows begin at
-// row first. done says that Result is ready. Its errors are those of
-// [Search.Advance].
+// row first. done says that Result is ready. It fails on rows that a model cannot have
+// given (too few candidates, not best first, NaN, ids outside the vocabulary) and after
+// the end.
 func (s *Sequence) Advance(c model.Candidates, first int) (done bool, err error) {
 	n := s.Rows()
 	if first < 0 || len(c.LogSumExp) < first+n {
@@ -67,8 +74,8 @@ func (s *Sequence) Advance(c model.Candidates, first int) (done bool, err error)
 	for r := first; r < first+n; r++ {
 		s.rows = append(s.rows, c.Row(r))
 	}
-	return s.search.Advance(s.rows)
+	return s.strategy.Advance(s.rows)
 }
 
 // Result is the best sentence found, and the zero Result before the end.
-func (s *Sequence) Result() Result { return s.search.Result() }
+func (s *Sequence) Result() Result { return s.strategy.Result() }

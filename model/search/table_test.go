@@ -62,7 +62,7 @@ func (t *table) next(ids []int64, k int) model.Row {
 
 // decode runs s to its end. extra asks for more candidates than s needs. inspect
 // sees every hypothesis, the prefix included, after each step.
-func (t *table) decode(s Search, prefix []int64, extra int, inspect func(ids []int64)) (Result, error) {
+func (t *table) decode(s strategy, prefix []int64, extra int, inspect func(ids []int64)) (Result, error) {
 	beams := [][]int64{prefix}
 	for {
 		k := min(s.Candidates()+extra, t.vocab)

@@ -32,7 +32,6 @@ const (
 	Line   Style = iota
 	Step         // values hold until the next one
 	Dashed       // a thin line
-	Dots         // the points alone
 )
 
 // Curve is a curve of a panel.
@@ -134,15 +133,6 @@ func (p Panel) plot() (*plot.Plot, error) {
 func (c Curve) add(to *plot.Plot) (plot.Thumbnailer, error) {
 	if len(c.Points) == 0 {
 		return nil, nil
-	}
-	if c.Style == Dots {
-		dots, err := plotter.NewScatter(c.Points)
-		if err != nil {
-			return nil, err
-		}
-		dots.GlyphStyle = draw.GlyphStyle{Color: c.Colour, Radius: vg.Points(1.2), Shape: draw.BoxGlyph{}}
-		to.Add(dots)
-		return dots, nil
 	}
 	line, err := plotter.NewLine(c.Points)
 	if err != nil {

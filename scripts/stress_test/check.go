@@ -9,27 +9,19 @@ import (
 	"strings"
 
 	"dragoman/scripts/stress_test/internal/corpus"
-	"dragoman/scripts/stress_test/internal/traffic"
+	"dragoman/scripts/stress_test/internal/report"
 )
 
-// Bounds of what a test can be.
-const (
-	mostRequests = 1_000_000 // all are kept until the report
-	mostRecords  = 100_000
-	mostRate     = 100_000
-	mostLambda   = 100
-	mostModels   = 1000
-	mostRates    = 100
-	mostInFlight = 65_536
-	mostRetries  = 100
-)
+// mostRequests bounds a test: all requests are kept until the report.
+const mostRequests = 1_000_000
 
 // check says what is wrong with options by themselves.
 func (o *options) check() error {
-	for _, check := range []func() error{o.checkWays, o.checkNumbers, o.checkRates, o.checkURLs, o.checkThresholds} {
-		if err := check(); err != nil {
-			return err
-		}
+	if err := errors.Join(o.checkWays(), o.checkNumbers(), o.checkThresholds()); err != nil {
+		return err
+	}
+	if u, err := url.Parse(o.url); err == nil && u.User != nil { // it would be in all reports
+		return fmt.Errorf("--url has a user name, for %s: leave it out, and use --key", u.Host)
 	}
 	return nil
 }
@@ -38,116 +30,55 @@ func (o *options) check() error {
 // belongs to another.
 func (o *options) checkWays() error {
 	changed := o.flags.Changed
-	rates := changed("rate") || changed("sweep")
+	for _, pair := range [][2]string{
+		{"clients", "rate"}, {"clients", "sweep"}, {"clients", "sleep"}, {"clients", "num-req"},
+		{"rate", "sweep"}, {"rate", "sleep"}, {"sweep", "sleep"}, {"sweep", "num-req"},
+	} {
+		if changed(pair[0]) && changed(pair[1]) {
+			return fmt.Errorf("--%s does not go with --%s: use one of them", pair[1], pair[0])
+		}
+	}
 	switch {
-	case changed("clients") && (rates || changed("sleep") || changed("num-req")):
-		return errors.New("--clients does not go with --rate, --sweep, --sleep or --num-req")
-	case changed("rate") && changed("sweep"):
-		return errors.New("--rate and --sweep: use one of them")
-	case rates && changed("sleep"):
-		return errors.New("--sleep does not go with --rate or --sweep: use one of them")
-	case changed("sweep") && changed("num-req"):
-		return errors.New("--num-req does not go with --sweep: use --duration")
-	case !rates && changed("windows"):
-		return errors.New("--windows needs --rate or --sweep")
-	case !rates && !changed("clients") && changed("duration"):
+	case changed("duration") && !changed("rate") && !changed("sweep") && !changed("clients"):
 		return errors.New("--duration needs --rate, --sweep or --clients")
-	case !changed("sweep") && changed("refine"):
+	case changed("refine") && !changed("sweep"):
 		return errors.New("--refine needs --sweep")
 	}
 	return nil
 }
 
-// checkNumbers checks that numbers are within their bounds.
+// checkNumbers checks that numbers are within their bounds, as is the number of requests
+// that they come to.
 func (o *options) checkNumbers() error {
-	for _, n := range []struct {
+	type number struct {
 		flag             string
 		value, low, high float64
-	}{
-		{"pay-size", float64(o.paySize), 1, mostRecords},
-		{"num-req", float64(o.numReq), 1, mostRequests},
-		{"lambda", o.lambda, 0, mostLambda},
-		{"refine", float64(o.refine), 0, mostRates},
-		{"warmup", float64(o.warmup), 0, mostRequests},
-		{"clients", float64(o.clients), 0, mostInFlight},
-		{"max-in-flight", float64(o.maxInFlight), 1, mostInFlight},
-		{"retries", float64(o.retries), 0, mostRetries},
-		{"beams", float64(o.beams), 0, math.MaxInt32},
-		{"max-length", float64(o.maxLength), 0, math.MaxInt32},
-		{"timeout", o.timeout.value(), 0.001, mostSeconds},
-		{"limit", o.limit.value(), 0.0001, mostSeconds},
-		{"duration", o.duration.value(), 0.001, mostSeconds},
-		{"max-duration", o.maxDuration.value(), 0.001, mostSeconds},
-	} {
-		if !(n.value >= n.low && n.value <= n.high) {
-			return fmt.Errorf("--%s is %g, expected %g to %g", n.flag, n.value, n.low, n.high)
-		}
 	}
-	if total := float64(o.numReq) * o.sleep.value(); total > mostSeconds {
-		return fmt.Errorf("--num-req and --sleep come to %.0f s, at most %.0f are possible", total, mostSeconds)
+	numbers := []number{
+		{"pay-size", float64(o.paySize), 1, 100_000}, {"num-req", float64(o.numReq), 1, mostRequests},
+		{"lambda", o.lambda, 0, 100}, {"refine", float64(o.refine), 0, 100}, {"warmup", float64(o.warmup), 0, mostRequests},
+		{"clients", float64(o.clients), 0, 65_536}, {"max-in-flight", float64(o.maxInFlight), 1, 65_536},
+		{"timeout", o.timeout.value(), 0.001, mostSeconds}, {"limit", o.limit.value(), 0.0001, mostSeconds},
+		{"duration", o.duration.value(), 0.001, mostSeconds}, {"max-duration", o.maxDuration.value(), 0.001, mostSeconds},
+		{"num-req × --sleep", float64(o.numReq) * o.sleep.value(), 0, mostSeconds},
 	}
-	return nil
-}
-
-// checkRates checks the rates, and the number of requests that they come to.
-func (o *options) checkRates() error {
-	rates := o.sweep
+	total, rates := 0.0, o.sweep
 	if o.flags.Changed("rate") {
 		rates = []float64{o.rate}
 	}
-	if o.flags.Changed("sweep") && len(rates) == 0 || len(rates) > mostRates {
-		return fmt.Errorf("--sweep has %d rates, expected 1 to %d", len(rates), mostRates)
-	}
-	total := 0.0
 	for _, rate := range rates {
-		if !(rate > 0 && rate <= mostRate) {
-			return fmt.Errorf("a rate is %g, expected more than 0 and at most %d requests per second", rate, mostRate)
-		}
+		numbers = append(numbers, number{"rate or --sweep", rate, 1e-6, 100_000})
 		total += rate * o.duration.value()
 	}
 	if len(rates) > 0 {
 		total += float64(o.refine) * slices.Max(rates) * o.duration.value()
 	}
-	if total > mostRequests {
-		return fmt.Errorf("rates and --duration come to %.0f requests, at most %d are possible: make it shorter", total, mostRequests)
+	for _, n := range append(numbers, number{"duration × rates", total, 0, mostRequests}) {
+		if !(n.value >= n.low && n.value <= n.high) { // nor is NaN
+			return fmt.Errorf("--%s is %g, expected %g to %g", n.flag, n.value, n.low, n.high)
+		}
 	}
 	return nil
-}
-
-func (o *options) checkURLs() error {
-	if len(o.urls) == 0 {
-		return errors.New("--url is empty")
-	}
-	for i, text := range o.urls {
-		u, err := url.Parse(text)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			return fmt.Errorf("--url is %q: use one such as http://localhost:9527", text)
-		}
-		if u.User != nil { // it would be in all reports
-			return fmt.Errorf("--url has a user name, for %s: leave it out, and use --key", u.Host)
-		}
-		o.urls[i] = strings.TrimSuffix(text, "/")
-	}
-	return nil
-}
-
-// models are the services and pairs of languages that requests are for: each pair at
-// each service, the most popular first.
-func (o *options) models(c corpus.Corpus) ([]traffic.Model, error) {
-	pairs, err := o.pairs(c)
-	if err != nil {
-		return nil, err
-	}
-	var models []traffic.Model
-	for _, u := range o.urls {
-		for _, p := range pairs {
-			models = append(models, traffic.Model{URL: u, Pair: p})
-		}
-	}
-	if len(models) > mostModels {
-		return nil, fmt.Errorf("%d URLs and %d pairs of languages: at most %d of both are possible", len(o.urls), len(pairs), mostModels)
-	}
-	return models, nil
 }
 
 // pairs are those of --from and --to, one by one; where one of them has a single
@@ -160,14 +91,12 @@ func (o *options) pairs(c corpus.Corpus) ([]corpus.Pair, error) {
 			return pairs, nil
 		}
 		return nil, errors.New("the corpus does not say its languages: use --from and --to")
-	case len(from) == 0 || len(to) == 0:
-		return nil, errors.New("--from and --to: use both or none")
 	case len(from) == 1:
 		from = slices.Repeat(from, len(to))
 	case len(to) == 1:
 		to = slices.Repeat(to, len(from))
 	}
-	if len(from) != len(to) {
+	if len(from) != len(to) || len(from) == 0 {
 		return nil, fmt.Errorf("--from has %d languages and --to has %d: give as many, or one of one of them", len(from), len(to))
 	}
 	var pairs []corpus.Pair
@@ -179,4 +108,60 @@ func (o *options) pairs(c corpus.Corpus) ([]corpus.Pair, error) {
 		pairs = append(pairs, p)
 	}
 	return pairs, nil
+}
+
+// threshold is what a service has to hold: a number at least, or a time at most.
+type threshold struct {
+	flag, help, unit string
+	of               func(report.Summary) float64
+	number           float64
+	time             seconds
+}
+
+func thresholds() []threshold {
+	return []threshold{
+		{flag: "min-success", help: "percentage of successful requests", unit: "%", of: func(s report.Summary) float64 { return s.SuccessPercent }},
+		{flag: "max-p50", help: "half of the latencies", unit: "s", of: func(s report.Summary) float64 { return s.P50 / 1000 }},
+		{flag: "max-p95", help: "95% of the latencies", unit: "s", of: func(s report.Summary) float64 { return s.P95 / 1000 }},
+		{flag: "max-p99", help: "99% of the latencies", unit: "s", of: func(s report.Summary) float64 { return s.P99 / 1000 }},
+		{flag: "min-rate", help: "answers per second; of a sweep: the rate up to which p95 is within --limit", unit: " answers/s",
+			of: func(s report.Summary) float64 { return s.PerSecond }},
+		{flag: "min-goodput", help: "answers per second within --limit", unit: " answers/s", of: func(s report.Summary) float64 { return s.Goodput }},
+	}
+}
+
+// checkThresholds checks what was given: a threshold of zero would never be missed.
+func (o *options) checkThresholds() error {
+	for _, t := range o.thresholds {
+		switch {
+		case !o.flags.Changed(t.flag):
+		case !(t.number+t.time.value() > 0), t.unit == "%" && t.number > 100:
+			return fmt.Errorf("--%s is %s, expected more than 0, and at most 100 percent", t.flag, o.flags.Lookup(t.flag).Value)
+		case len(o.sweep) > 0 && t.flag != "min-rate":
+			return fmt.Errorf("--%s does not go with --sweep, which goes beyond what a service can do: use --min-rate, with --limit", t.flag)
+		}
+	}
+	return nil
+}
+
+// missed says which thresholds a test misses.
+func (o *options) missed(d report.Document) (list []string) {
+	for _, t := range o.thresholds {
+		want, got := t.number, 0.0
+		switch {
+		case !o.flags.Changed(t.flag):
+			continue
+		case d.Crossing != nil:
+			got = d.Crossing.Within
+		case len(d.Phases) > 0:
+			got = t.of(d.Phases[0])
+		}
+		if t.unit == "s" {
+			want, got = -t.time.value(), -got
+		}
+		if got < want {
+			list = append(list, fmt.Sprintf("--%s %s: it is %.6g%s", t.flag, o.flags.Lookup(t.flag).Value, math.Abs(got), t.unit))
+		}
+	}
+	return list
 }

@@ -1,6 +1,6 @@
 // Command stress_test sends translation requests to a service when they are due,
-// whatever became of those before, and says how it held: in one line, in numbers and in
-// plots. See README.md, or run it with --help.
+// whatever became of those before, and says how it held: in one line, in numbers and in a
+// plot. See README.md, or run it with --help.
 //
 //	go run ./scripts/stress_test --pay-size 16 --num-req 100 --sleep 0.1
 package main

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,32 +33,21 @@ command line that cannot be used.`
 type options struct {
 	flags *pflag.FlagSet
 
-	urls, from, to []string
-	key            string
-	corpus         string // file; "": the embedded one
-	lambda         float64
+	url, key, corpus string
+	from, to         []string
+	lambda           float64
+	paySize          int
 
-	paySize, numReq       int
-	sleep, duration       seconds
-	rate                  float64
-	windows               bool
-	sweep                 []float64
-	refine                int
-	seed                  uint64
-	warmup                int
-	timeout, maxDuration  seconds
-	limit                 seconds
-	maxInFlight, retries  int
-	allowEmpty, same      bool
-	hideTimeout           bool
-	clients               int
-	detail, noSplit       bool
-	priority, format      string
-	beams, maxLength      int
-	noRepeatNgram         int
-	lengthPenalty, repeat float64
+	numReq, clients, refine, warmup, maxInFlight int
+	sleep, duration, timeout, limit, maxDuration seconds
+	rate                                         float64
+	sweep                                        []float64
+	seed                                         uint64
 
-	thresholds thresholds
+	search, priority, format      string
+	hideTimeout, allowEmpty, same bool
+
+	thresholds []threshold
 	out        string
 	quiet      bool
 }
@@ -73,7 +64,6 @@ func parse(args []string) (*options, error) {
 	o.flags.Usage = func() {}
 	o.addTraffic()
 	o.addTimes()
-	o.addRequest()
 	o.addReport()
 	if err := o.flags.Parse(args); err != nil {
 		return o, err
@@ -86,13 +76,18 @@ func parse(args []string) (*options, error) {
 
 func (o *options) addTraffic() {
 	f := o.flags
-	f.StringSliceVar(&o.urls, "url", []string{"http://localhost:9527"}, "URL of the service; several, with commas between, are used side by side")
+	f.StringVar(&o.url, "url", "http://localhost:9527", "URL of the service")
+	f.StringVar(&o.key, "key", "", "API key")
 	f.StringSliceVar(&o.from, "from", nil, "source language, or auto; several are paired with those of --to (default those of the corpus)")
 	f.StringSliceVar(&o.to, "to", nil, "target language, or several")
 	f.StringVar(&o.corpus, "corpus", "", "file of sentences, one on a line, or from, to and text with tabs between (default 1,998 of Tatoeba)")
-	f.Float64Var(&o.lambda, "lambda", 0.3, "how often each service and pair is asked: its place in the list is drawn from a Poisson distribution with this mean, cut off at the list's end; 0: they take turns")
+	f.Float64Var(&o.lambda, "lambda", 0.3, "how often each pair is asked for: its place in the list is drawn from a Poisson distribution with this mean, cut off at the list's end; 0: they take turns")
 	f.IntVar(&o.paySize, "pay-size", 1, "records of a request")
-	f.StringVar(&o.key, "key", "", "API key")
+	f.StringVar(&o.search, "options", "", `options of the request as the API has them, such as '{"beams":1}'`)
+	f.StringVar(&o.priority, "priority", "", "high, normal or low")
+	f.StringVar(&o.format, "format", "", "text or html")
+	f.BoolVar(&o.same, "same", false, "another translation of a text than before is a failure")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a translation without text is an answer")
 }
 
 func (o *options) addTimes() {
@@ -101,7 +96,6 @@ func (o *options) addTimes() {
 	f.Var(&o.sleep, "sleep", "time between two requests")
 	f.Float64Var(&o.rate, "rate", 0, "requests per second, on average, instead of --sleep")
 	f.Var(&o.duration, "duration", "how long requests are sent, at each rate")
-	f.BoolVar(&o.windows, "windows", false, "with rates: draw the number of each second's requests and spread them evenly in it, instead of times that are independent of each other")
 	f.Float64SliceVar(&o.sweep, "sweep", nil, "`rates` to try one after another, with commas between")
 	f.Lookup("sweep").DefValue = "" // instead of []
 	f.IntVar(&o.refine, "refine", 0, "further rates of a sweep, each halfway between the highest whose p95 is within --limit and the next")
@@ -113,54 +107,34 @@ func (o *options) addTimes() {
 	f.Var(&o.limit, "limit", "latency up to which an answer is good, and that a sweep looks for")
 	f.Var(&o.maxDuration, "max-duration", "time after which no more requests are sent")
 	f.IntVar(&o.maxInFlight, "max-in-flight", 2048, "requests that are on their way at once; those that are due beyond are not sent, and failed")
-	f.IntVar(&o.retries, "retries", 0, "further tries of a request that was turned down")
-}
-
-func (o *options) addRequest() {
-	f := o.flags
-	f.IntVar(&o.beams, "beams", 0, "beams (default as the service has it)")
-	f.IntVar(&o.maxLength, "max-length", 0, "longest translation of a sentence in tokens (default as the service has it)")
-	f.Float64Var(&o.lengthPenalty, "length-penalty", 0, "length penalty (default as the service has it)")
-	f.IntVar(&o.noRepeatNgram, "no-repeat-ngram-size", 0, "tokens in a row that may not come again; 0: any may (default as the service has it)")
-	f.Float64Var(&o.repeat, "repetition-penalty", 0, "repetition penalty (default as the service has it)")
-	f.StringVar(&o.priority, "priority", "", "high, normal or low")
-	f.StringVar(&o.format, "format", "", "text or html")
-	f.BoolVar(&o.noSplit, "no-split", false, "each text is one sentence")
-	f.BoolVar(&o.detail, "detail", false, "ask how translations were made")
-	f.BoolVar(&o.same, "same", false, "another translation of a text than before is a failure")
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "a translation without text is an answer")
 }
 
 func (o *options) addReport() {
-	f, t := o.flags, &o.thresholds
-	f.Float64Var(&t.success, "min-success", 0, "threshold: percentage of successful requests")
-	f.Var(&t.p50, "max-p50", "threshold: half of the latencies")
-	f.Var(&t.p95, "max-p95", "threshold: 95% of the latencies")
-	f.Var(&t.p99, "max-p99", "threshold: 99% of the latencies")
-	f.Float64Var(&t.rate, "min-rate", 0, "threshold: answers per second; of a sweep: the rate up to which p95 is within --limit")
-	f.Float64Var(&t.goodput, "min-goodput", 0, "threshold: answers per second within --limit")
-	f.StringVar(&o.out, "out", "", "folder for latency.svg, timeline.svg, requests.csv and summary.json")
+	f := o.flags
+	o.thresholds = thresholds()
+	for i, t := range o.thresholds {
+		if t.unit == "s" {
+			f.Var(&o.thresholds[i].time, t.flag, "threshold: "+t.help)
+		} else {
+			f.Float64Var(&o.thresholds[i].number, t.flag, 0, "threshold: "+t.help)
+		}
+	}
+	f.StringVar(&o.out, "out", "", "folder for summary.json and plot.svg")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the lines with the results, and no progress")
 }
 
 // request is what all requests have in common.
-func (o *options) request() client.Request {
-	r := client.Request{Priority: o.priority, Format: o.format, NoSplit: o.noSplit, Detail: o.detail}
-	var search client.Options
-	search.Beams, search.MaxLength = o.beams, o.maxLength
-	if o.flags.Changed("length-penalty") {
-		search.LengthPenalty = &o.lengthPenalty
+func (o *options) request() (client.Request, error) {
+	r := client.Request{Priority: o.priority, Format: o.format}
+	if o.search == "" {
+		return r, nil
 	}
-	if o.flags.Changed("no-repeat-ngram-size") {
-		search.NoRepeatNgramSize = &o.noRepeatNgram
+	decoder := json.NewDecoder(bytes.NewReader([]byte(o.search)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r.Options); err != nil {
+		return r, fmt.Errorf("--options: %w", err)
 	}
-	if o.flags.Changed("repetition-penalty") {
-		search.RepetitionPenalty = &o.repeat
-	}
-	if search != (client.Options{}) {
-		r.Options = &search
-	}
-	return r
+	return r, nil
 }
 
 // limits are what the requests are measured by.
@@ -212,3 +186,6 @@ func (s *seconds) String() string {
 
 // Type is that of pflag.Value.
 func (s *seconds) Type() string { return "time" }
+
+// value is a number of seconds.
+func (s seconds) value() float64 { return time.Duration(s).Seconds() }

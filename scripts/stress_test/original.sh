@@ -7,7 +7,7 @@
 #
 # Each repetition has a service of its own, which does not remember translations
 # (CACHE_BYTES=0), after a warm-up of 3 requests. Where a folder is given it gets the
-# plots and numbers of each run. Settings of the service are environment variables.
+# plot and numbers of each run. Settings of the service are environment variables.
 set -euo pipefail
 
 repetitions=${1:-1}

@@ -1,14 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"dragoman/scripts/stress_test/internal/corpus"
+	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/report"
 	"dragoman/scripts/stress_test/internal/sender"
 	"dragoman/scripts/stress_test/internal/traffic"
@@ -29,14 +36,13 @@ type test struct {
 	deck           *traffic.Deck
 	sender         *sender.Sender
 	stdout, stderr io.Writer
-	began          time.Time // after the warm-up
 
 	sending context.Context // requests are sent until it is done
 	waiting context.Context // answers are waited for until it is done, which is later
 
-	services []report.Service
-	phases   []report.Phase
-	sums     []report.Summary // of the phases
+	sent   int // orders of phases that are over, and of the warm-up
+	phases []report.Phase
+	report report.Document
 }
 
 // stress does a stress test and reports it. When ctx is done it sends no more requests,
@@ -44,57 +50,56 @@ type test struct {
 func stress(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	t, err := newTest(o, stdout, stderr)
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
 	defer t.sender.Close()
-	results, err := openResults(o.out) // before hours of testing
-	if err != nil {
-		return err
+	if o.out != "" { // before hours of testing
+		if err := os.MkdirAll(o.out, 0o755); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
 	}
-
 	sending, stop := context.WithTimeoutCause(ctx, time.Duration(o.maxDuration), errMaxDuration)
 	defer stop()
 	waiting, end := outlive(ctx, grace)
 	defer end(nil)
 	t.sending, t.waiting = sending, waiting
 
-	t.services = t.ask()
+	asking, stop := context.WithTimeout(sending, 5*time.Second)
+	t.report.Service, _ = t.sender.Info(asking) // a service that does not say is tested all the same
+	stop()
 	if err := t.warmUp(); err != nil {
 		return err
 	}
-	t.began = time.Now()
-	if len(o.sweep) > 0 {
-		t.sweep()
-	} else {
-		t.phase(o.plan(o.rate))
-	}
-	missed, err := t.report(results)
-	if err != nil {
+	t.report.Began = time.Now()
+	t.run()
+	if err := t.write(); err != nil {
 		return err
 	}
-	return t.verdict(ctx, missed)
+	return t.verdict(ctx)
 }
 
-// newTest prepares a test. Where the options do not fit the corpus it is a usage error.
+// newTest prepares a test. It fails where the options do not fit the corpus.
 func newTest(o *options, stdout, stderr io.Writer) (*test, error) {
 	sentences, err := readCorpus(o.corpus)
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("corpus: %w", err)}
+		return nil, fmt.Errorf("corpus: %w", err)
 	}
-	models, err := o.models(sentences)
+	pairs, err := o.pairs(sentences)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
-	deck, err := traffic.New(traffic.Config{Models: models, Corpus: sentences, Records: o.paySize, Lambda: o.lambda, Seed: o.seed})
+	request, err := o.request()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
-	s, err := sender.New(sender.Config{Deck: deck, Key: o.key, Timeout: time.Duration(o.timeout), Retries: o.retries,
-		Request: o.request(), AllowEmpty: o.allowEmpty, Same: o.same, HideTimeout: o.hideTimeout, MaxInFlight: o.maxInFlight})
+	deck, err := traffic.New(traffic.Config{Pairs: pairs, Corpus: sentences, Records: o.paySize, Lambda: o.lambda, Seed: o.seed})
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, err
 	}
-	return &test{o: o, deck: deck, sender: s, stdout: stdout, stderr: stderr}, nil
+	s, err := sender.New(sender.Config{URL: o.url, Key: o.key, Timeout: time.Duration(o.timeout), Request: request,
+		AllowEmpty: o.allowEmpty, Same: o.same, HideTimeout: o.hideTimeout, MaxInFlight: o.maxInFlight})
+	return &test{o: o, deck: deck, sender: s, stdout: stdout, stderr: stderr,
+		report: report.Document{Settings: o.settings(), Missed: []string{}}}, err
 }
 
 // readCorpus reads a file, or the embedded corpus where there is none.
@@ -129,4 +134,161 @@ func outlive(ctx context.Context, by time.Duration) (context.Context, context.Ca
 		stop()
 		cancel(cause)
 	}
+}
+
+// warmUp sends requests that do not count. It fails where all do.
+func (t *test) warmUp() error {
+	var failed error
+	for ; t.sent < t.o.warmup && t.sending.Err() == nil; t.sent++ {
+		_, err := t.sender.Send(t.waiting, t.sent, t.deck.Order(t.sent))
+		if t.sent == 0 || failed != nil {
+			failed = err
+		}
+	}
+	if failed != nil {
+		return fmt.Errorf("no request of the warm-up was successful: %w", errors.Unwrap(failed))
+	}
+	return nil
+}
+
+// run sends the requests of all phases. A sweep tries each rate, and those between that
+// --refine asks for.
+func (t *test) run() {
+	if len(t.o.sweep) == 0 {
+		t.phase(t.o.rate)
+		return
+	}
+	for _, rate := range slices.Compact(slices.Sorted(slices.Values(t.o.sweep))) {
+		t.phase(rate)
+	}
+	for range t.o.refine {
+		if c := t.crossing(); c.Beyond > 0 {
+			t.phase((c.Within + c.Beyond) / 2)
+		}
+	}
+	c := t.crossing()
+	t.report.Crossing = &c
+}
+
+func (t *test) crossing() report.Crossing {
+	return report.Cross(t.report.Phases, time.Duration(t.o.limit))
+}
+
+// plan is a phase before it is run, and when its requests are due: never with clients. A
+// rate of 0 stands for clients, or for requests at fixed intervals.
+func (o *options) plan(rate float64) (report.Phase, []time.Duration) {
+	p := report.Phase{Rate: rate, Over: time.Duration(o.duration)}
+	var schedule iter.Seq[time.Duration]
+	switch sleep := time.Duration(o.sleep); {
+	case o.clients > 0:
+		p.Name = fmt.Sprintf("%d clients", o.clients)
+		return p, nil
+	case rate > 0:
+		p.Name, schedule = fmt.Sprintf("%g/s", rate), openloop.Poisson(rate, p.Over, o.seed)
+	case sleep > 0:
+		p.Name, p.Rate, p.Over, schedule = "one every "+sleep.String(), 1/sleep.Seconds(), sleep*time.Duration(o.numReq), openloop.Every(sleep, o.numReq)
+	default:
+		p.Name, p.Over, schedule = "all at once", 0, openloop.Every(0, o.numReq)
+	}
+	times := slices.Collect(schedule)
+	if o.flags.Changed("num-req") && len(times) > o.numReq {
+		times = times[:o.numReq]
+		p.Over = times[o.numReq-1]
+	}
+	p.Planned = len(times)
+	return p, times
+}
+
+// phase sends the requests of a rate and prints their line. It returns when all are
+// answered, so that nothing of one phase waits in the service at the next. When the test
+// is over it does nothing.
+func (t *test) phase(rate float64) {
+	if t.sending.Err() != nil {
+		return
+	}
+	p, times := t.o.plan(rate)
+	bar := newProgress(t.stderr, t.o.quiet, p.Name, cmp.Or(len(times), -1))
+	first := t.sent
+	send := func(_ context.Context, i int) (sender.Outcome, error) {
+		defer func() { _ = bar.Add(1) }()
+		// Not until t.sending is done: that would cut answers off.
+		return t.sender.Send(t.waiting, first+i, t.deck.Order(first+i))
+	}
+	if t.o.clients > 0 {
+		p.Requests = openloop.Closed(t.sending, t.o.clients, p.Over, send)
+	} else {
+		p.Requests = openloop.Run(t.sending, slices.Values(times), t.o.maxInFlight, send)
+	}
+	_ = bar.Clear()
+	n := len(p.Requests)
+	p.Planned = max(p.Planned, n)
+	t.sent += p.Planned
+	if cause := context.Cause(t.sending); cause != nil && (t.o.clients > 0 || n < len(times)) {
+		if n == 0 {
+			return // ended before it began
+		}
+		if cause != errMaxDuration {
+			cause = errInterrupted
+		}
+		p.Stopped, p.Over = cause.Error(), p.Requests[n-1].Due
+	}
+	t.phases = append(t.phases, p)
+	s := report.Summarize(p, t.o.limits())
+	t.report.Phases = append(t.report.Phases, s)
+	if len(t.o.sweep) > 0 {
+		fmt.Fprintf(t.stdout, "%s: ", s.Name)
+	}
+	fmt.Fprintln(t.stdout, s.Line())
+}
+
+// write prints the numbers, finds the thresholds that were missed and writes the files.
+func (t *test) write() error {
+	d := &t.report
+	d.Missed = append(d.Missed, t.o.missed(*d)...)
+	if !t.o.quiet && len(d.Phases) > 0 {
+		fmt.Fprintln(t.stdout)
+		if err := report.WriteTable(t.stdout, d.Phases); err != nil {
+			return err
+		}
+	}
+	if d.Crossing != nil && len(d.Phases) > 0 {
+		fmt.Fprintln(t.stdout, d.Crossing)
+	}
+	if t.o.out == "" || len(t.phases) == 0 {
+		return nil
+	}
+	plot, err := report.Plot(t.phases, d.Phases, t.o.limits())
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	numbers, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	err = errors.Join(os.WriteFile(filepath.Join(t.o.out, "summary.json"), append(numbers, '\n'), 0o644),
+		os.WriteFile(filepath.Join(t.o.out, "plot.svg"), plot, 0o644))
+	if err == nil && !t.o.quiet {
+		fmt.Fprintf(t.stdout, "\nNumbers and a plot are in %s.\n", t.o.out)
+	}
+	return err
+}
+
+// verdict is the error that a test ends with.
+func (t *test) verdict(ctx context.Context) error {
+	answered, why := 0, "none was due"
+	for _, s := range t.report.Phases {
+		answered += s.Answered
+		for _, example := range s.Examples {
+			why = example
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted; the report is of what was done until then")
+	case answered == 0:
+		return fmt.Errorf("no request was successful: %s", why)
+	case len(t.report.Missed) > 0:
+		return fmt.Errorf("missed %s", strings.Join(t.report.Missed, "; missed "))
+	}
+	return nil
 }

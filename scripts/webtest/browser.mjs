@@ -1,32 +1,39 @@
 // What the tests share: a browser, a page that watches for faults, ways to wait for
-// what should happen, and the controls of the made-up API.
+// what should happen.
 
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
+import { control, serve } from './fake.mjs';
 
-/** The server under test, and whether it is the made-up one. */
-export const base = (process.env.BASE_URL || process.env.FAKE_URL || '').replace(/\/$/, '');
-export const isFake = !process.env.BASE_URL;
-assert(base, 'set BASE_URL, or run scripts/webtest/run.sh');
+/** The server under test, and whether its API is the made-up one. */
+export let base = process.env.BASE_URL?.replace(/\/$/, '');
+export const isFake = !base;
+assert(base || process.env.PAGE_URL, 'set BASE_URL, or run scripts/webtest/run.sh');
+export { control };
 
 const TIMEOUT_MS = 15_000;
 const screenshots = new URL('../../build/webtest/', import.meta.url).pathname;
 
 let browser;
+let stop = () => {};
 
 /** Starts the browser for the tests of a file. */
 export function useBrowser() {
   before(async () => {
+    if (isFake) [base, stop] = await serve();
     await mkdir(screenshots, { recursive: true });
     browser = await chromium.launch({
       executablePath: process.env.CHROMIUM,
       args: ['--no-sandbox'], // as root there is none; the page is our own
     });
   });
-  after(() => browser.close());
+  after(async () => {
+    await browser.close();
+    stop();
+  });
 }
 
 /**
@@ -39,7 +46,7 @@ export function useBrowser() {
  */
 export function pageTest(name, { path = '/#en/fr', script, ...options }, check) {
   test(name, { skip: script && !isFake ? 'needs the made-up API' : false }, async () => {
-    if (isFake) await control.set(script ?? {});
+    if (isFake) control.set(script ?? {});
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(TIMEOUT_MS);
     try {
@@ -148,20 +155,3 @@ export async function fitsWidth(page) {
 
 /** Puts a screenshot into build/webtest. */
 export const screenshot = (page, name, options = {}) => page.screenshot({ path: `${screenshots}${name}.png`, ...options });
-
-async function call(method, path, body) {
-  const response = await fetch(`${base}/control${path}`, {
-    method,
-    headers: { 'Content-Type': 'application/json' },
-    body: body && JSON.stringify(body),
-  });
-  assert(response.ok, `${method} /control${path}: ${response.status}`);
-  return response;
-}
-
-/** The made-up API's controls: see fakeserver/server.go. */
-export const control = {
-  set: (script) => call('PUT', '', script),
-  release: (...texts) => call('POST', '/release', texts),
-  seen: async () => (await call('GET', '/seen')).json(),
-};

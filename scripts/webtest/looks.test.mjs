@@ -70,7 +70,7 @@ pageTest('fits 320 pixels', { ...SMALL, script: {} }, async (page) => {
   }
   await pick(page, 'to', 'indonesian');
   await fitsWidth(page);
-  await control.set({ failures: [{ status: 503, code: 'busy', message: 'busy', retryAfter: '600' }] });
+  control.set({ failures: [{ status: 503, code: 'busy', message: 'busy', retryAfter: '600' }] });
   await page.fill('#source', 'One.');
   await says(page.locator('#notice-text'), 'The server is busy.');
   await fitsWidth(page);
@@ -193,11 +193,11 @@ for (const colorScheme of ['light', 'dark']) {
     await page.keyboard.type('jap');
     await accessible(page, 'search');
     await page.keyboard.press('Escape');
-    await control.set({ failures: [{ status: 500, code: 'internal', message: 'internal error' }] });
+    control.set({ failures: [{ status: 500, code: 'internal', message: 'internal error' }] });
     await page.fill('#source', 'One.');
     await says(page.locator('#notice-text'), 'Internal error.');
     await accessible(page, 'error');
-    await control.set({ key: 'sesame' });
+    control.set({ key: 'sesame' });
     await page.click('#notice-button');
     await page.locator('#key-dialog').waitFor();
     await accessible(page, 'key');

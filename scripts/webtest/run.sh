@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the web page in Chromium:
 #
-#   scripts/webtest/run.sh                       against a made-up API (fakeserver)
+#   scripts/webtest/run.sh                       against a made-up API (fake.mjs)
 #   BASE_URL=http://localhost:9527 scripts/webtest/run.sh
 #                                                against a service with the bundled model
 #
@@ -40,11 +40,14 @@ if ! cmp -s scripts/webtest/package-lock.json scripts/webtest/node_modules/.from
   cp scripts/webtest/package-lock.json scripts/webtest/node_modules/.from-lock
 fi
 
-# One file after the other: they share the server.
 tests=(node --test --test-concurrency=1 --test-reporter=spec "$@" scripts/webtest/*.test.mjs)
 if [[ -n ${BASE_URL:-} ]]; then
   exec "${tests[@]}"
 fi
-mkdir -p build/webtest
-go build -o build/webtest/fakeserver ./scripts/webtest/fakeserver
-exec build/webtest/fakeserver "${tests[@]}"
+need curl curl
+make --silent build runtime
+export PAGE_URL=http://127.0.0.1:${APP_PORT:-19528}
+APP_HOST=127.0.0.1 APP_PORT=${PAGE_URL##*:} LOG_LEVEL=warn build/dragoman serve &
+trap 'kill $!' EXIT
+curl -fsS --retry 60 --retry-delay 1 --retry-connrefused "$PAGE_URL/readyz" >/dev/null || die "the service did not become ready"
+"${tests[@]}"

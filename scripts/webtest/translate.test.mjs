@@ -10,7 +10,7 @@ const QUESTION = 'Where is the station?';
 /** Waits until the made-up API has seen so many requests; returns them. */
 const requests = (count) =>
   eventually(async () => {
-    const seen = await control.seen();
+    const seen = control.seen();
     assert.equal(seen.length, count);
     return seen;
   });
@@ -35,7 +35,7 @@ pageTest('Control and Enter translates at once', { script: {} }, async (page) =>
   await page.fill('#source', QUESTION);
   await page.keyboard.press('Control+Enter');
   await says(page.locator('#output'), 'Où est la gare ?');
-  assert.equal((await control.seen()).length, 1);
+  assert.equal(control.seen().length, 1);
 });
 
 pageTest('keeps blank lines and indentation', {}, async (page) => {
@@ -48,12 +48,12 @@ pageTest('shows results as they come, each in its place', { script: { hold: true
   const shows = (...lines) => eventually(async () => assert.deepEqual(await page.locator('#output .line').allInnerTexts(), lines));
   await requests(1);
   await has(page.locator('#output'), 'aria-busy', 'true');
-  await control.release('Three.');
+  control.release('Three.');
   await shows('', '', '[fr] Three.');
   await says(page.locator('#status'), 'Translating, 1 of 3 lines');
-  await control.release('One.');
+  control.release('One.');
   await shows('[fr] One.', '', '[fr] Three.');
-  await control.release('Two.');
+  control.release('Two.');
   await shows('[fr] One.', '[fr] Two.', '[fr] Three.');
   await has(page.locator('#output'), 'aria-busy', 'false');
 });
@@ -62,7 +62,7 @@ pageTest('asks only for lines that are new', { script: {} }, async (page) => {
   await translate(page, 'One.\nTwo.\nTwo.\n\nThree.');
   await translate(page, 'One.\nTwo.\nTwo.\n\nThree, changed.');
   await translate(page, 'Zero.\nOne.\nTwo.\nThree.');
-  const seen = await control.seen();
+  const seen = control.seen();
   assert.deepEqual(seen.map(({ texts }) => texts), [['One.', 'Two.', 'Three.'], ['Three, changed.'], ['Zero.']]);
 });
 
@@ -70,8 +70,8 @@ pageTest('typing on ends the request in flight', { script: { hold: true } }, asy
   await page.fill('#source', 'One');
   await requests(1);
   await page.fill('#source', 'One two');
-  await eventually(async () => assert.equal((await control.seen())[0].state, 'cancelled'));
-  await control.release('One', 'One two');
+  await eventually(async () => assert.equal(control.seen()[0].state, 'cancelled'));
+  control.release('One', 'One two');
   assert.deepEqual(await translated(page), ['[fr] One two']);
 });
 
@@ -79,7 +79,7 @@ pageTest('clearing ends the request in flight', { script: { hold: true } }, asyn
   await page.fill('#source', 'One');
   await requests(1);
   await page.click('#clear');
-  await eventually(async () => assert.equal((await control.seen())[0].state, 'cancelled'));
+  await eventually(async () => assert.equal(control.seen()[0].state, 'cancelled'));
   await says(page.locator('#count'), '0 characters');
   await has(page.locator('#output'), 'aria-busy', 'false');
   assert.equal(await page.locator('#source').evaluate((element) => element === document.activeElement), true);
@@ -252,7 +252,7 @@ pageTest('an input method is not disturbed', { script: {} }, async (page, contex
   await stopClock(page);
   await client.send('Input.imeSetComposition', { text: 'えき', selectionStart: 2, selectionEnd: 2 });
   await page.clock.runFor(5000);
-  assert.deepEqual(await control.seen(), []);
+  assert.deepEqual(control.seen(), []);
   await client.send('Input.insertText', { text: '駅' });
   await page.clock.runFor(5000);
   assert.deepEqual((await requests(1))[0].texts, ['駅']);

@@ -25,7 +25,7 @@ for (const [name, failure, message] of [
     if (failure.retryAfter.length > 1) await page.click('#notice-button'); // an hour
     assert.deepEqual(await translated(page), ['[fr] One.']);
     await gone(page);
-    assert.equal((await control.seen()).length, 2);
+    assert.equal(control.seen().length, 2);
   });
 }
 
@@ -46,7 +46,7 @@ pageTest('typing on does not hurry a busy server', script(busy('600')), async (p
   await says(notice(page), 'The server is busy.');
   await page.fill('#source', 'One. Two.');
   await says(page.locator('#notice-count'), /in 5\d\d s/);
-  assert.equal((await control.seen()).length, 1);
+  assert.equal(control.seen().length, 1);
   await page.click('#notice-button');
   assert.deepEqual(await translated(page), ['[fr] One. [fr] Two.']);
 });
@@ -71,18 +71,18 @@ pageTest('an error goes away with the text', script(broken), async (page) => {
 
 pageTest('what a cut answer lacks is asked for again', { script: { hold: true, failures: [cut(1)] } }, async (page) => {
   await page.fill('#source', 'One.\nTwo.\nThree.');
-  await control.release('One.');
+  control.release('One.');
   await says(page.locator('#output .line').first(), '[fr] One.');
-  await control.release('Two.', 'Three.'); // breaks the connection
+  control.release('Two.', 'Three.'); // breaks the connection
   assert.deepEqual(await translated(page), ['[fr] One.', '[fr] Two.', '[fr] Three.']);
-  const seen = await control.seen();
+  const seen = control.seen();
   assert.deepEqual(seen.map(({ texts }) => texts.length), [3, 2]);
 });
 
 pageTest('answers that are always cut are not asked for forever', script(cut(0), cut(0), cut(0)), async (page) => {
   await page.fill('#source', 'One.');
   await says(notice(page), 'The connection was cut before the translation was complete.');
-  assert.equal((await control.seen()).length, 3);
+  assert.equal(control.seen().length, 3);
   await page.click('#notice-button');
   assert.deepEqual(await translated(page), ['[fr] One.']);
 });
@@ -104,17 +104,17 @@ pageTest('a model that loads is waited for', { script: { loading: true } }, asyn
   await says(notice(page), /^The model is loading\./);
   await page.fill('#source', 'One.');
   assert.equal(await page.locator('#from .picker-button').isEnabled(), false);
-  await control.set({});
+  control.set({});
   assert.deepEqual(await translated(page), ['[fr] One.']);
   await gone(page);
 });
 
 pageTest('a model that loads again is waited for', { script: {} }, async (page) => {
   await translate(page, 'One.');
-  await control.set({ loading: true });
+  control.set({ loading: true });
   await page.fill('#source', 'Two.');
   await says(notice(page), /^The model is loading\./);
-  await control.set({});
+  control.set({});
   assert.deepEqual(await translated(page), ['[fr] Two.']);
 });
 
@@ -213,7 +213,7 @@ pageTest('a text of many lines', { script: {} }, async (page) => {
   const output = await translated(page);
   assert.equal(output.length, lines.length);
   assert.equal(output.at(-1), '[fr] Line 1999 of a long text.');
-  const seen = await control.seen();
+  const seen = control.seen();
   assert(seen.every(({ texts }) => texts.length <= 128));
   await fitsWidth(page);
   await page.locator('#source').press('Control+End');

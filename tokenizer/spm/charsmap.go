@@ -78,21 +78,11 @@ func (c *charsmap) checkReplacements() error {
 // longest finds the longest rule that matches at the head of s: how many bytes
 // it covers, 0 where none matches, and what replaces them.
 func (c *charsmap) longest(s string) (length int, replacement string) {
-	if len(c.trie) == 0 {
-		return 0, ""
-	}
-	var last unit // the leaf of the longest so far
-	base := c.trie[0].offset()
-	for i := 0; i < len(s); i++ {
-		var ok bool
-		var leaf unit
-		if base, leaf, ok = c.child(base, s[i]); !ok {
-			break
-		}
-		if leaf.isLeaf() {
-			length, last = i+1, leaf
-		}
-	}
+	var last unit
+	c.walk(s, func(n int, leaf unit) bool {
+		length, last = n, leaf
+		return true
+	})
 	if length == 0 {
 		return 0, ""
 	}
@@ -101,20 +91,31 @@ func (c *charsmap) longest(s string) (length int, replacement string) {
 
 // shortest finds the replacement of the shortest rule that matches at the head of s.
 func (c *charsmap) shortest(s string) (replacement string, ok bool) {
+	c.walk(s, func(_ int, leaf unit) bool {
+		replacement, ok = c.replacement(leaf), true
+		return false
+	})
+	return replacement, ok
+}
+
+// walk goes down the trie along s and calls visit for each rule on the way, with its
+// length in bytes and its leaf, until that returns false. It returns the base of the
+// node for all of s; ok is false where there is none or it did not get there.
+func (c *charsmap) walk(s string, visit func(length int, leaf unit) bool) (base uint32, ok bool) {
 	if len(c.trie) == 0 {
-		return "", false
+		return 0, false
 	}
-	base := c.trie[0].offset()
+	base = c.trie[0].offset()
 	for i := 0; i < len(s); i++ {
 		var leaf unit
 		if base, leaf, ok = c.child(base, s[i]); !ok {
-			return "", false
+			return 0, false
 		}
-		if leaf.isLeaf() {
-			return c.replacement(leaf), true
+		if leaf.isLeaf() && !visit(i+1, leaf) {
+			return 0, false
 		}
 	}
-	return "", false
+	return base, true
 }
 
 // replacement is the text of a rule.
@@ -146,24 +147,15 @@ func (c *charsmap) child(base uint32, b byte) (childBase uint32, leaf unit, ok b
 // by a byte below limit. Where such a key stands before such a byte, or at the
 // end of a text, it stays as it is.
 func (c *charsmap) inert(key string, limit int) bool {
-	if len(c.trie) == 0 {
-		return true
-	}
-	base := c.trie[0].offset()
-	for i := 0; i < len(key); i++ {
-		var ok bool
-		var leaf unit
-		if base, leaf, ok = c.child(base, key[i]); !ok {
-			return true
-		}
-		if leaf.isLeaf() {
+	free := true
+	base, ok := c.walk(key, func(int, unit) bool {
+		free = false
+		return false
+	})
+	for b := 0; ok && b < limit; b++ {
+		if _, _, found := c.child(base, byte(b)); found {
 			return false
 		}
 	}
-	for b := range limit {
-		if _, _, ok := c.child(base, byte(b)); ok {
-			return false
-		}
-	}
-	return true
+	return free
 }

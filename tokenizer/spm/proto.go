@@ -162,7 +162,7 @@ type tag struct {
 
 type field struct {
 	tag   tag
-	value uint64 // of a varint or a fixed-size number
+	value uint64 // of a varint or a number of 32 bits
 	bytes []byte // of a length-delimited field; part of the message
 }
 
@@ -170,9 +170,20 @@ type field struct {
 // stops at the first error.
 func eachField(msg []byte, visit func(field) error) error {
 	for rest := msg; len(rest) > 0; {
-		f, n := consumeField(rest)
+		number, wire, n := protowire.ConsumeField(rest)
 		if n < 0 {
 			return fmt.Errorf("broken protobuf at byte %d of %d: %w", len(msg)-len(rest), len(msg), protowire.ParseError(n))
+		}
+		_, _, head := protowire.ConsumeTag(rest)
+		f := field{tag: tag{number, wire}}
+		switch body := rest[head:n]; wire {
+		case protowire.VarintType:
+			f.value, _ = protowire.ConsumeVarint(body)
+		case protowire.Fixed32Type:
+			bits, _ := protowire.ConsumeFixed32(body)
+			f.value = uint64(bits)
+		case protowire.BytesType:
+			f.bytes, _ = protowire.ConsumeBytes(body)
 		}
 		rest = rest[n:]
 		if err := visit(f); err != nil {
@@ -180,35 +191,6 @@ func eachField(msg []byte, visit func(field) error) error {
 		}
 	}
 	return nil
-}
-
-// consumeField reads the field at the head of b and returns its length in bytes,
-// negative where it is broken (see [protowire.ParseError]).
-func consumeField(b []byte) (f field, length int) {
-	var head, n int
-	f.tag.number, f.tag.wire, head = protowire.ConsumeTag(b)
-	if head < 0 {
-		return f, head
-	}
-	body := b[head:]
-	switch f.tag.wire {
-	case protowire.VarintType:
-		f.value, n = protowire.ConsumeVarint(body)
-	case protowire.Fixed32Type:
-		var v uint32
-		v, n = protowire.ConsumeFixed32(body)
-		f.value = uint64(v)
-	case protowire.Fixed64Type:
-		f.value, n = protowire.ConsumeFixed64(body)
-	case protowire.BytesType:
-		f.bytes, n = protowire.ConsumeBytes(body)
-	default: // groups, which no SentencePiece message has
-		n = protowire.ConsumeFieldValue(f.tag.number, f.tag.wire, body)
-	}
-	if n < 0 {
-		return f, n
-	}
-	return f, head + n
 }
 
 // wrap puts what was being read in front of an error, if there is one.

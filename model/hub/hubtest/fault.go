@@ -1,18 +1,47 @@
 package hubtest
 
 import (
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 )
 
-// API as a Fault's File means the list of files.
-const API = "api"
+// Request is one request that the server has answered, or is answering.
+type Request struct {
+	Host          string // "hub" or "storage"
+	Method        string
+	File          string
+	Path          string // escaped
+	Authorization string
+	Range         string
+	Status        int
+	Sent          int64 // bytes of the body that went out
+}
+
+// Requests returns the requests so far, in order.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Sent is how many bytes of a file have gone out in all answers to GET.
+func (s *Server) Sent(file string) int64 {
+	var sum int64
+	for _, r := range s.Requests() {
+		if r.File == file && r.Method == http.MethodGet && r.Status < 300 {
+			sum += r.Sent
+		}
+	}
+	return sum
+}
 
 // Fault is one way to misbehave. The first of the server's faults that fits a
 // request is applied to it.
 type Fault struct {
-	// File is the file it concerns, or API, or "" for everything.
+	// File is the file it concerns, or "" for everything.
 	File string
 	// Method is the request's, "" for GET alone.
 	Method string
@@ -51,54 +80,48 @@ func (s *Server) Fail(faults ...Fault) {
 	}
 }
 
-// strike returns the fault for a request and uses it up, nil if there is none.
-func (s *Server) strike(method, file string) *Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range s.faults {
-		if f.Times == 0 || f.Method != method || (f.File != "" && f.File != file) {
-			continue
-		}
-		f.Times--
-		return f
-	}
-	return nil
-}
-
 // recorded wraps a host: requests are noted and faults applied.
-func (s *Server) recorded(host string, serve http.HandlerFunc) http.Handler {
+func (s *Server) recorded(host string, serve http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		file := path.Base(r.URL.Path)
-		isAPI := strings.Contains(r.URL.Path, "/api/models/")
-		if isAPI {
-			file = API
+		out := s.begin(host, w, r)
+		f := out.fault
+		if f.Do != nil {
+			f.Do()
 		}
-		out := &writer{ResponseWriter: w, server: s, request: r, fault: &Fault{}}
-		out.index = s.note(host, r, file, isAPI)
-		// The Hub's redirect of a GET carries no bytes to spoil.
-		redirects := host == "hub" && r.Method == http.MethodGet && isLarge(file) && !strings.Contains(r.URL.Path, "/plain/")
-		if !redirects {
-			if f := s.strike(r.Method, file); f != nil {
-				out.fault = f
-			}
+		if f.IgnoreRange {
+			r.Header.Del("Range")
 		}
-		out.apply(serve)
+		if f.Status == 0 {
+			serve.ServeHTTP(out, r)
+			return
+		}
+		maps.Copy(w.Header(), f.Header)
+		out.WriteHeader(f.Status)
 	})
 }
 
-// note records a request and returns its index.
-func (s *Server) note(host string, r *http.Request, file string, isAPI bool) int {
-	request := Request{
-		Host: host, Method: r.Method, File: file, Path: r.URL.EscapedPath(),
-		Authorization: r.Header.Get("Authorization"), Range: r.Header.Get("Range"), Status: http.StatusOK,
-	}
-	if isAPI {
-		request.File = ""
-	}
+// begin notes a request, finds the fault for it and uses that up.
+func (s *Server) begin(host string, w http.ResponseWriter, r *http.Request) *writer {
+	file := path.Base(r.URL.Path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, request)
-	return len(s.requests) - 1
+	out := &writer{ResponseWriter: w, server: s, request: r, index: len(s.requests), fault: &Fault{}}
+	s.requests = append(s.requests, Request{
+		Host: host, Method: r.Method, File: file, Path: r.URL.EscapedPath(),
+		Authorization: r.Header.Get("Authorization"), Range: r.Header.Get("Range"), Status: http.StatusOK,
+	})
+	// The Hub's redirect of a GET carries no bytes to spoil.
+	if host == "hub" && r.Method == http.MethodGet && isLarge(file) && !strings.HasPrefix(r.URL.Path, s.prefix+"/plain/") {
+		return out
+	}
+	for _, f := range s.faults {
+		if f.Times != 0 && f.Method == r.Method && (f.File == "" || f.File == file) {
+			f.Times--
+			out.fault = f
+			break
+		}
+	}
+	return out
 }
 
 // writer counts what goes out and applies a fault to it.
@@ -111,23 +134,7 @@ type writer struct {
 	sent    int64
 }
 
-func (w *writer) apply(serve http.HandlerFunc) {
-	if w.fault.Do != nil {
-		w.fault.Do()
-	}
-	if w.fault.IgnoreRange {
-		w.request.Header.Del("Range")
-	}
-	if w.fault.Status == 0 {
-		serve(w, w.request)
-		return
-	}
-	for key, values := range w.fault.Header {
-		w.Header()[key] = values
-	}
-	w.WriteHeader(w.fault.Status)
-}
-
+// WriteHeader implements [http.ResponseWriter].
 func (w *writer) WriteHeader(status int) {
 	w.server.mu.Lock()
 	w.server.requests[w.index].Status = status
@@ -147,8 +154,8 @@ func (w *writer) Write(b []byte) (int, error) {
 	if _, err := w.pass(b[:limit-w.sent]); err != nil {
 		return 0, err
 	}
-	if flusher, ok := w.ResponseWriter.(http.Flusher); ok {
-		flusher.Flush()
+	if err := http.NewResponseController(w.ResponseWriter).Flush(); err != nil {
+		return 0, err
 	}
 	if w.fault.StallAfter > 0 {
 		<-w.request.Context().Done()

@@ -1,4 +1,4 @@
-package lint_test
+package lint
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package lint_test
+package lint
 
 import (
 	"path/filepath"
@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"dragoman/scripts/k8s/lint"
 	"dragoman/scripts/k8s/manifests"
 )
 
@@ -66,12 +65,12 @@ func of[T any](value T) *T { return &value }
 // Every rule finds what it is there for.
 func TestFaultsAreFound(t *testing.T) {
 	sound := combine(t, "overlays/gpu", "components/node-cache")
-	require.NoError(t, lint.Check(sound))
+	require.NoError(t, check(sound))
 	for name, test := range faults() {
 		t.Run(name, func(t *testing.T) {
 			broken := sound.Copy()
 			test.put(partsOf(t, broken))
-			err := lint.Check(broken)
+			err := check(broken)
 			require.Error(t, err)
 			assert.ErrorContains(t, err, test.want)
 		})
@@ -81,7 +80,7 @@ func TestFaultsAreFound(t *testing.T) {
 // On CPUs the decoding state is in the pod's memory.
 func TestFaultsOnCPUsAreFound(t *testing.T) {
 	sound := combine(t, "overlays/cpu", "components/prometheus", "components/network-policy")
-	require.NoError(t, lint.Check(sound))
+	require.NoError(t, check(sound))
 	for name, test := range map[string]fault{
 		"small memory": {func(p parts) { set(p.server, "KV_MEMORY", "3GiB") }, "KV_MEMORY of 3072 MiB and 1700 MiB for the rest do not fit into 4096 MiB"},
 		"small state":  {func(p parts) { set(p.server, "KV_MEMORY", "256MiB") }, "the service does not start"},
@@ -89,7 +88,7 @@ func TestFaultsOnCPUsAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			broken := sound.Copy()
 			test.put(partsOf(t, broken))
-			assert.ErrorContains(t, lint.Check(broken), test.want)
+			assert.ErrorContains(t, check(broken), test.want)
 		})
 	}
 }
@@ -102,12 +101,12 @@ func TestMissingObjects(t *testing.T) {
 		})
 		switch object.(type) {
 		case *networkingv1.NetworkPolicy, *monitoringv1.ServiceMonitor, *corev1.ConfigMap:
-			assert.NoError(t, lint.Check(rest))
+			assert.NoError(t, check(rest))
 		default:
-			assert.ErrorContains(t, lint.Check(rest), "there are 0 objects of type", "%T", object)
+			assert.ErrorContains(t, check(rest), "there are 0 objects of type", "%T", object)
 		}
 	}
-	assert.ErrorContains(t, lint.Check(nil), "there are 0 objects")
+	assert.ErrorContains(t, check(nil), "there are 0 objects")
 }
 
 // fault is put into sound manifests.

@@ -1,222 +1,178 @@
-package lint_test
+// Package lint tests that the manifests of the service fit together, and fit the
+// service: what types cannot say, and an API server would accept. Each rule stands for
+// a way in which such manifests fail in a cluster.
+package lint
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
-	"testing"
+	"slices"
 
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"dragoman/scripts/k8s/lint"
+	"dragoman/app/config"
 	"dragoman/scripts/k8s/manifests"
 )
 
-// folder is k8s/ of the repository, address the one by which others build from it.
+// Names of the two containers of a pod.
 const (
-	folder  = "../../../k8s"
-	address = "https://github.com/dragoman/dragoman//k8s/"
+	weightsContainer = "weights"  // the init container that fetches the model
+	serverContainer  = "dragoman" // the service
 )
 
-var remote = regexp.MustCompile(regexp.QuoteMeta(address) + `(\S+)\?ref=\S+`)
+// subject is what the rules look at, and the faults that they found.
+type subject struct {
+	deployment *appsv1.Deployment
+	pod        corev1.PodSpec
+	weights    corev1.Container
+	server     corev1.Container
+	service    *corev1.Service
+	budget     *policyv1.PodDisruptionBudget
+	scaler     *autoscalingv2.HorizontalPodAutoscaler
+	policies   []*networkingv1.NetworkPolicy
+	monitors   []*monitoringv1.ServiceMonitor
 
-func build(t *testing.T, dir string) manifests.Set {
-	t.Helper()
-	set, err := manifests.Build(dir)
-	require.NoError(t, err)
-	return set
+	// settings are what the service makes of its environment, preparing what the init
+	// container makes of its own.
+	settings, preparing config.Config
+
+	faults []error
 }
 
-// combine builds an overlay of some components on a folder, as a user would write it.
-func combine(t *testing.T, base string, components ...string) manifests.Set {
-	t.Helper()
-	dir := t.TempDir()
-	var text strings.Builder
-	fmt.Fprintf(&text, "resources:\n  - %s\ncomponents:\n", relative(t, dir, base))
-	for _, c := range components {
-		fmt.Fprintf(&text, "  - %s\n", relative(t, dir, c))
+// check returns all faults of a set, joined; nil where there are none.
+func check(set manifests.Set) error {
+	s, err := newSubject(set)
+	if err != nil {
+		return err
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text.String()), 0o644))
-	return build(t, dir)
-}
-
-// relative is the path of a folder in k8s/ as seen from dir: kustomize takes no others.
-func relative(t *testing.T, dir, name string) string {
-	t.Helper()
-	absolute, err := filepath.Abs(filepath.Join(folder, name))
-	require.NoError(t, err)
-	path, err := filepath.Rel(dir, absolute)
-	require.NoError(t, err)
-	return path
-}
-
-// variants are all manifests that the folder offers, by name. Each component is in one
-// at least; TestVariants sees to that.
-func variants(t *testing.T) map[string]manifests.Set {
-	deployment, err := manifests.ReadFile(filepath.Join(folder, "deployment.yaml"))
-	require.NoError(t, err)
-	return map[string]manifests.Set{
-		"deployment.yaml":     deployment,
-		"base":                build(t, filepath.Join(folder, "base")),
-		"overlays/cpu":        build(t, filepath.Join(folder, "overlays/cpu")),
-		"overlays/gpu":        build(t, filepath.Join(folder, "overlays/gpu")),
-		"overlays/node-cache": build(t, filepath.Join(folder, "overlays/node-cache")),
-
-		"base, no adapter":       combine(t, "base", "components/no-custom-metrics"),
-		"base, no dcgm-exporter": combine(t, "base", "components/no-gpu-metric"),
-		"base, shared volume":    combine(t, "base", "components/shared-volume"),
-		"cpu, node cache":        combine(t, "overlays/cpu", "components/node-cache"),
-		"cpu, shared, watched": combine(t, "overlays/cpu", "components/shared-volume", "components/prometheus",
-			"components/network-policy", "dashboards"),
-		"gpu, node cache": combine(t, "overlays/gpu", "components/node-cache"),
-	}
-}
-
-func TestManifestsFitTogether(t *testing.T) {
-	for name, set := range variants(t) {
-		t.Run(name, func(t *testing.T) { assert.NoError(t, lint.Check(set)) })
-	}
-}
-
-// One truth: the base is the file, and a folder that nobody builds would rot.
-func TestVariants(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join(folder, "deployment.yaml"))
-	require.NoError(t, err)
-	base, err := os.ReadFile(filepath.Join(folder, "base", "deployment.yaml"))
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(file, base), "k8s/deployment.yaml is no link to base/deployment.yaml any more: make it one again")
-
-	source, err := os.ReadFile("lint_test.go")
-	require.NoError(t, err)
-	for _, pattern := range []string{"overlays/*", "components/*", "dashboards"} {
-		dirs, err := filepath.Glob(filepath.Join(folder, pattern))
-		require.NoError(t, err)
-		require.NotEmpty(t, dirs)
-		for _, dir := range dirs {
-			name, err := filepath.Rel(folder, dir)
-			require.NoError(t, err)
-			assert.Contains(t, string(source), `"`+name+`"`, "is built by no test")
-		}
-	}
-}
-
-func TestOverlaysChangeWhatTheySay(t *testing.T) {
-	all := variants(t)
-	for name, test := range map[string]struct {
-		metrics []string // of the autoscaler
-		image   string   // its tag
-		gpu     bool
-		volume  string // the kind of the models' volume
-	}{
-		"deployment.yaml":        {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
-		"overlays/gpu":           {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
-		"overlays/cpu":           {[]string{"cpu", "memory"}, "0.1.0", false, "emptyDir"},
-		"overlays/node-cache":    {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "hostPath"},
-		"base, no adapter":       {[]string{"cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
-		"base, no dcgm-exporter": {[]string{"dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
-		"base, shared volume":    {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "claim"},
-		"cpu, node cache":        {[]string{"cpu", "memory"}, "0.1.0", false, "hostPath"},
+	for _, rule := range []func(*subject){
+		selectors, ports, images, resources, environment, volumes, security,
+		probes, termination, disruption, scaling, memory, observers,
 	} {
-		t.Run(name, func(t *testing.T) {
-			deployment, err := manifests.One[*appsv1.Deployment](all[name])
-			require.NoError(t, err)
-			scaler, err := manifests.One[*autoscalingv2.HorizontalPodAutoscaler](all[name])
-			require.NoError(t, err)
-			pod := deployment.Spec.Template.Spec
-
-			assert.Equal(t, test.metrics, metricsOf(scaler))
-			assert.Equal(t, "ghcr.io/dragoman/dragoman:"+test.image, pod.Containers[0].Image)
-			assert.Equal(t, test.gpu, strings.Contains(fmt.Sprint(deployment), "nvidia.com/gpu"))
-			assert.Equal(t, test.gpu, strings.Contains(fmt.Sprint(deployment), "NVIDIA_VISIBLE_DEVICES"))
-			assert.Contains(t, manifests.Environ(pod.Containers[0]), "DEVICE="+map[bool]string{true: "cuda", false: "cpu"}[test.gpu])
-			assert.Equal(t, test.volume, kindOf(pod.Volumes, "models"))
-		})
+		rule(s)
 	}
+	return errors.Join(s.faults...)
 }
 
-func metricsOf(scaler *autoscalingv2.HorizontalPodAutoscaler) []string {
-	var names []string
-	for _, m := range scaler.Spec.Metrics {
-		if m.Pods != nil {
-			names = append(names, m.Pods.Metric.Name)
-		} else {
-			names = append(names, string(m.Resource.Name))
+// newSubject finds the objects that every variant has. Without them there is nothing
+// to look at.
+func newSubject(set manifests.Set) (*subject, error) {
+	s := &subject{
+		policies: manifests.All[*networkingv1.NetworkPolicy](set),
+		monitors: manifests.All[*monitoringv1.ServiceMonitor](set),
+	}
+	var errs [6]error
+	if s.deployment, errs[0] = manifests.One[*appsv1.Deployment](set); errs[0] == nil {
+		s.pod = s.deployment.Spec.Template.Spec
+		s.weights, errs[1] = container(s.pod.InitContainers, weightsContainer)
+		s.server, errs[2] = container(s.pod.Containers, serverContainer)
+	}
+	s.service, errs[3] = manifests.One[*corev1.Service](set)
+	s.budget, errs[4] = manifests.One[*policyv1.PodDisruptionBudget](set)
+	s.scaler, errs[5] = manifests.One[*autoscalingv2.HorizontalPodAutoscaler](set)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.settings, err = config.Parse(manifests.Environ(s.server)); err != nil {
+		s.fail("container %s: %w", serverContainer, err)
+	}
+	if s.preparing, err = config.Parse(manifests.Environ(s.weights)); err != nil {
+		s.fail("container %s: %w", weightsContainer, err)
+	}
+	return s, nil
+}
+
+// container is the only container of a list, which must have this name.
+func container(list []corev1.Container, name string) (corev1.Container, error) {
+	if len(list) != 1 || list[0].Name != name {
+		return corev1.Container{}, fmt.Errorf("there are %d containers, not only one called %q", len(list), name)
+	}
+	return list[0], nil
+}
+
+// containers are both, the init container first.
+func (s *subject) containers() []corev1.Container { return []corev1.Container{s.weights, s.server} }
+
+func (s *subject) fail(format string, args ...any) {
+	s.faults = append(s.faults, fmt.Errorf(format, args...))
+}
+
+// within says that every pair of some is one of all: a selector with them matches.
+func within(some, all map[string]string) bool {
+	for key, value := range some {
+		if got, ok := all[key]; !ok || got != value {
+			return false
 		}
 	}
-	return names
+	return len(some) > 0
 }
 
-// kindOf is where a volume's files are. One of two kinds at once is "".
-func kindOf(volumes []corev1.Volume, name string) string {
-	for _, v := range volumes {
-		switch source := v.VolumeSource; {
-		case v.Name != name:
-		case source == corev1.VolumeSource{EmptyDir: source.EmptyDir}:
-			return "emptyDir"
-		case source == corev1.VolumeSource{HostPath: source.HostPath}:
-			return "hostPath"
-		case source == corev1.VolumeSource{PersistentVolumeClaim: source.PersistentVolumeClaim}:
-			return "claim"
+func labelsOf(selector *metav1.LabelSelector) map[string]string {
+	if selector == nil {
+		return nil
+	}
+	return selector.MatchLabels
+}
+
+// selectors must match the pods' labels, or nothing is balanced, spread or protected.
+func selectors(s *subject) {
+	labels := s.deployment.Spec.Template.Labels
+	check := func(what string, selector map[string]string) {
+		if !within(selector, labels) {
+			s.fail("%s selects %v, the pods have %v", what, selector, labels)
 		}
 	}
-	return ""
-}
-
-func TestMonitoringIsThere(t *testing.T) {
-	set := build(t, filepath.Join(folder, "overlays/gpu"))
-	assert.Len(t, manifests.All[*monitoringv1.ServiceMonitor](set), 1)
-	assert.Len(t, manifests.All[*networkingv1.NetworkPolicy](set), 1)
-
-	dashboard, err := manifests.One[*corev1.ConfigMap](set)
-	require.NoError(t, err)
-	assert.Equal(t, "1", dashboard.Labels["grafana_dashboard"])
-	want, err := os.ReadFile(filepath.Join(folder, "dashboards/dragoman.json"))
-	require.NoError(t, err)
-	assert.JSONEq(t, string(want), dashboard.Data["dragoman.json"])
-	// kubectl apply keeps a copy in an annotation, which may have 256 KiB.
-	assert.Less(t, len(want), 200<<10)
-}
-
-// The README's example builds from the folder as it does from its address.
-func TestExampleOverlay(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(folder, "README.md"))
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(readme), "```yaml\n")
-	require.True(t, found)
-	example, _, _ := strings.Cut(rest, "```")
-	require.Contains(t, example, address)
-
-	dir := t.TempDir()
-	example = remote.ReplaceAllString(example, relative(t, dir, "${1}"))
-	require.NotContains(t, example, "https://")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(example), 0o644))
-	set := build(t, dir)
-	assert.NoError(t, lint.Check(set))
-	scaler := one[*autoscalingv2.HorizontalPodAutoscaler](t, set)
-	assert.Equal(t, "translation", scaler.Namespace)
-	assert.EqualValues(t, 2, *scaler.Spec.MinReplicas)
-	assert.Len(t, scaler.Spec.Metrics, 4, "a patch of one field leaves the others")
-	deployment := one[*appsv1.Deployment](t, set)
-	assert.Equal(t, "registry.example.com/dragoman:0.1.0-cuda", deployment.Spec.Template.Spec.InitContainers[0].Image)
-}
-
-func TestNoObjectHasANamespace(t *testing.T) {
-	for name, set := range variants(t) {
-		for _, d := range manifests.All[*appsv1.Deployment](set) {
-			assert.Empty(t, d.Namespace, name)
+	check("the Deployment", labelsOf(s.deployment.Spec.Selector))
+	check("the Service", s.service.Spec.Selector)
+	check("the PodDisruptionBudget", labelsOf(s.budget.Spec.Selector))
+	for _, spread := range s.pod.TopologySpreadConstraints {
+		check("the spread over "+spread.TopologyKey, labelsOf(spread.LabelSelector))
+	}
+	for _, policy := range s.policies {
+		check("the NetworkPolicy", labelsOf(&policy.Spec.PodSelector))
+	}
+	for _, monitor := range s.monitors {
+		if selector := monitor.Spec.Selector.MatchLabels; !within(selector, s.service.Labels) {
+			s.fail("the ServiceMonitor selects %v, the Service has %v", selector, s.service.Labels)
 		}
-		for _, p := range manifests.All[*policyv1.PodDisruptionBudget](set) {
-			assert.Empty(t, p.Namespace, name)
+	}
+}
+
+// ports must be those that the service listens on.
+func ports(s *subject) {
+	i := slices.IndexFunc(s.server.Ports, func(p corev1.ContainerPort) bool { return int(p.ContainerPort) == s.settings.Port })
+	if i < 0 {
+		s.fail("the service listens on %d, its container has no such port", s.settings.Port)
+		return
+	}
+	name := s.server.Ports[i].Name
+	if len(s.service.Spec.Ports) != 1 {
+		s.fail("the Service has %d ports, not 1", len(s.service.Spec.Ports))
+		return
+	}
+	port := s.service.Spec.Ports[0]
+	if port.TargetPort.StrVal != name || int(port.Port) != s.settings.Port {
+		s.fail("the Service's port %d leads to %q, not %d to %q", port.Port, port.TargetPort.String(), s.settings.Port, name)
+	}
+	for _, policy := range s.policies {
+		for _, rule := range policy.Spec.Ingress {
+			if len(rule.Ports) != 1 || rule.Ports[0].Port == nil || rule.Ports[0].Port.StrVal != name {
+				s.fail("the NetworkPolicy does not let in %q alone", name)
+			}
+		}
+	}
+	for _, monitor := range s.monitors {
+		for _, endpoint := range monitor.Spec.Endpoints {
+			if endpoint.Port != port.Name || endpoint.Path != "/metrics" {
+				s.fail("the ServiceMonitor reads %s of port %q, not /metrics of %q", endpoint.Path, endpoint.Port, port.Name)
+			}
 		}
 	}
 }

@@ -51,35 +51,35 @@ var errRefused = errors.New("refused")
 
 func TestRun(t *testing.T) {
 	// A server that works on one request at a time, 100 ms each.
-	slow := func() Send {
+	slow := func() Send[int] {
 		turn := make(chan struct{}, 1)
-		return func(context.Context, int) error {
+		return func(context.Context, int) (int, error) {
 			turn <- struct{}{}
 			defer func() { <-turn }()
 			time.Sleep(100 * ms)
-			return nil
+			return 0, nil
 		}
 	}
-	flaky := func() Send {
-		return func(_ context.Context, i int) error {
+	flaky := func() Send[int] {
+		return func(_ context.Context, i int) (int, error) {
 			if i == 1 {
-				return errRefused
+				return i, errRefused
 			}
-			return nil
+			return 0, nil
 		}
 	}
 	tests := map[string]struct {
 		schedule iter.Seq[time.Duration]
-		server   func() Send // called in the test's bubble
-		want     []Sample
+		server   func() Send[int] // called in the test's bubble
+		want     []Sample[int]
 	}{
 		"in time": {Every(time.Second, 3), slow,
-			[]Sample{{0, 100 * ms, nil}, {1000 * ms, 100 * ms, nil}, {2000 * ms, 100 * ms, nil}}},
+			[]Sample[int]{{0, 100 * ms, 0, nil}, {1000 * ms, 100 * ms, 0, nil}, {2000 * ms, 100 * ms, 0, nil}}},
 		// Sent when due, not when the one before is answered: latencies pile up.
 		"overload": {Every(10*ms, 3), slow,
-			[]Sample{{0, 100 * ms, nil}, {10 * ms, 190 * ms, nil}, {20 * ms, 280 * ms, nil}}},
-		"failure": {Every(ms, 2), flaky, []Sample{{0, 0, nil}, {ms, 0, errRefused}}},
-		"nothing": {Every(ms, 0), flaky, []Sample{}},
+			[]Sample[int]{{0, 100 * ms, 0, nil}, {10 * ms, 190 * ms, 0, nil}, {20 * ms, 280 * ms, 0, nil}}},
+		"failure": {Every(ms, 2), flaky, []Sample[int]{{0, 0, 0, nil}, {ms, 0, 1, errRefused}}},
+		"nothing": {Every(ms, 0), flaky, []Sample[int]{}},
 	}
 	for name, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
@@ -98,9 +98,9 @@ func TestRunStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 25*ms)
 		defer cancel()
-		got := Run(ctx, Every(10*ms, 1000), 10, func(ctx context.Context, _ int) error {
+		got := Run(ctx, Every(10*ms, 1000), 10, func(ctx context.Context, _ int) (int, error) {
 			<-ctx.Done()
-			return ctx.Err()
+			return 0, ctx.Err()
 		})
 		assert.Len(t, got, 3)
 		assert.ErrorIs(t, got[0].Err, context.DeadlineExceeded)
@@ -111,57 +111,52 @@ func TestRunStops(t *testing.T) {
 func TestClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := make(chan int, 100)
-		got := Closed(t.Context(), 3, 950*ms, func(ctx context.Context, i int) error {
+		got := Closed(t.Context(), 3, 950*ms, func(ctx context.Context, i int) (int, error) {
 			seen <- i
 			select {
 			case <-time.After(100 * ms):
-				return nil
+				return 0, nil
 			case <-ctx.Done():
-				return ctx.Err()
+				return 0, ctx.Err()
 			}
 		})
-		assert.Len(t, got, 30)
 		assert.Len(t, seen, 30)
+		assert.Len(t, got, 27, "3 clients, 9 answers each; the tenth is cut off")
 		for i, s := range got {
-			if i >= 27 {
-				assert.ErrorIs(t, s.Err, ErrCutOff, "3 clients, 9 answers each; the tenth is cut off")
-				continue
-			}
 			assert.NoError(t, s.Err)
 			assert.Equal(t, 100*ms, s.Latency)
+			assert.Equal(t, time.Duration(i/3)*100*ms, s.Due)
 		}
 	})
 }
 
-func TestSummarize(t *testing.T) {
-	limits := Limits{Good: 20 * ms, Timeout: time.Second, Over: 2 * time.Second}
-	got := Summarize([]Sample{
-		{0, 10 * ms, nil}, {0, 30 * ms, nil}, {0, 20 * ms, nil}, {0, ms, errRefused}, {0, 3 * time.Second, errRefused},
-	}, limits)
-	assert.Equal(t, Summary{
-		Requests: 5, Answered: 3, Good: 2, Seconds: 2, PerSecond: 1.5, Goodput: 1,
-		Errors: map[string]int{"refused": 2},
-		P50:    30, P90: 3000, P95: 3000, P99: 3000, P999: 3000, Min: 10, Mean: 20, Max: 30,
-	}, got)
-
-	empty := Summarize(nil, limits)
-	assert.Equal(t, Summary{Seconds: 2, Errors: map[string]int{}}, empty)
+func TestScheduleDoesNotWait(t *testing.T) {
+	tests := map[string]struct {
+		inFlight int
+		want     []Sample[int]
+	}{
+		"bounded": {2, []Sample[int]{{0, 100 * ms, 0, nil}, {10 * ms, 100 * ms, 0, nil}, {20 * ms, 0, 0, ErrNotSent}, {30 * ms, 0, 0, ErrNotSent}}},
+		"room for all": {4, []Sample[int]{{0, 100 * ms, 0, nil}, {10 * ms, 100 * ms, 0, nil}, {20 * ms, 100 * ms, 0, nil},
+			{30 * ms, 100 * ms, 0, nil}}},
+	}
+	for name, test := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			got := Run(t.Context(), Every(10*ms, 4), test.inFlight, func(context.Context, int) (int, error) {
+				time.Sleep(100 * ms)
+				return 0, nil
+			})
+			assert.Equal(t, test.want, got, name)
+		})
+	}
 }
 
-func TestPercentile(t *testing.T) {
-	hundred := make([]time.Duration, 100)
-	for i := range hundred {
-		hundred[i] = time.Duration(i + 1)
-	}
-	tests := []struct {
-		values []time.Duration
-		p      float64
-		want   time.Duration
-	}{
-		{hundred, 50, 50}, {hundred, 95, 95}, {hundred, 99, 99}, {hundred, 100, 100}, {hundred, 0, 1},
-		{hundred[:1], 50, 1}, {hundred[:1], 99, 1}, {hundred[:3], 50, 2}, {nil, 50, 0},
-	}
-	for _, test := range tests {
-		assert.Equal(t, test.want, Percentile(test.values, test.p), "%d values, p%v", len(test.values), test.p)
-	}
+// A place that becomes free is used again.
+func TestFreePlaceIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := Run(t.Context(), Every(60*ms, 4), 1, func(context.Context, int) (int, error) {
+			time.Sleep(100 * ms)
+			return 0, nil
+		})
+		assert.Equal(t, []Sample[int]{{0, 100 * ms, 0, nil}, {60 * ms, 0, 0, ErrNotSent}, {120 * ms, 100 * ms, 0, nil}, {180 * ms, 0, 0, ErrNotSent}}, got)
+	})
 }

@@ -1,5 +1,5 @@
 // Package openloop sends requests at times that were fixed before, whatever the
-// answers do, and sums up how long these took.
+// answers do.
 //
 // A client that waits for an answer before it sends the next request goes easy on
 // a slow server, and measures few of the latencies that real clients would have

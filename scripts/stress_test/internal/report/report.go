@@ -1,22 +1,21 @@
-// Package report sums up what became of the requests of a stress test, and writes it as
-// text, CSV and JSON.
+// Package report sums up what became of the requests of a stress test, as numbers, text
+// and plots.
 package report
 
 import (
 	"errors"
 	"math"
-	"strconv"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/sender"
 )
 
-// Request is what became of one request.
-type Request struct {
-	openloop.Sample
-	sender.Outcome // zero for one that was not sent
-}
+// Request is what became of one request; its outcome is zero where it was not sent.
+type Request = openloop.Sample[sender.Outcome]
 
 // Phase is a part of a test in which requests were due at one rate.
 type Phase struct {
@@ -35,80 +34,103 @@ type Limits struct {
 	Timeout time.Duration // latency that a failed request counts with, at least
 }
 
+// latency is what a request counts with: failing fast makes no percentile look better.
+func (l Limits) latency(r Request) time.Duration {
+	if r.Err != nil {
+		return max(r.Latency, l.Timeout)
+	}
+	return r.Latency
+}
+
 // Summary is what a phase comes to.
 type Summary struct {
 	Name    string  `json:"name"`
 	Rate    float64 `json:"rate_per_s"`
 	Planned int     `json:"planned"`
 	Stopped string  `json:"stopped,omitempty"`
+
+	Requests int `json:"requests"`
+	Answered int `json:"answered"` // without an error
+	Good     int `json:"good"`     // and in time
 	// Seconds are from the beginning until no more requests were due and the last
 	// answer was there; rates are over these.
-	openloop.Summary
-	SuccessPercent float64 `json:"success_percent"`
-	NotSent        int     `json:"not_sent"`        // as too many were on their way
-	Records        int     `json:"records"`         // of answered requests
-	RecordRate     float64 `json:"records_per_s"`   // likewise
-	Chars          int     `json:"chars"`           // likewise
-	CacheHits      int     `json:"cache_hits"`      // records
-	CacheMisses    int     `json:"cache_misses"`    // records
-	Retried        int     `json:"retried"`         // requests that took several tries
-	LatestMS       float64 `json:"latest_ms"`       // the most that a request was sent after it was due
-	Statuses       counts  `json:"statuses"`        // answers by HTTP status
-	Flags          counts  `json:"flags,omitempty"` // records by flag
-	Examples       texts   `json:"error_examples,omitempty"`
-}
+	Seconds        float64           `json:"seconds"`
+	PerSecond      float64           `json:"answered_per_s"`
+	Goodput        float64           `json:"good_per_s"`
+	SuccessPercent float64           `json:"success_percent"`
+	Errors         map[string]int    `json:"errors,omitempty"` // by kind
+	Examples       map[string]string `json:"error_examples,omitempty"`
 
-type (
-	counts = map[string]int
-	texts  = map[string]string
-)
+	// Milliseconds, of all requests, with failed ones at Limits.Timeout.
+	P50  float64 `json:"p50_ms"`
+	P90  float64 `json:"p90_ms"`
+	P95  float64 `json:"p95_ms"`
+	P99  float64 `json:"p99_ms"`
+	P999 float64 `json:"p999_ms"`
+	// Of answered requests.
+	Min  float64 `json:"min_ms"`
+	Mean float64 `json:"mean_ms"`
+	Max  float64 `json:"max_ms"`
+
+	Records     int     `json:"records"` // of answered requests
+	RecordRate  float64 `json:"records_per_s"`
+	CacheHits   int     `json:"cache_hits"`   // records
+	CacheMisses int     `json:"cache_misses"` // records
+	LatestMS    float64 `json:"latest_ms"`    // the most that a request was sent after it was due
+}
 
 // Summarize sums a phase up.
 func Summarize(p Phase, limits Limits) Summary {
-	s := Summary{Name: p.Name, Rate: p.Rate, Planned: p.Planned, Stopped: p.Stopped,
-		Statuses: counts{}, Flags: counts{}, Examples: texts{}}
-	samples, over := make([]openloop.Sample, len(p.Requests)), p.Over
-	for i, r := range p.Requests {
-		samples[i] = r.Sample
-		if r.Err == nil {
-			over = max(over, r.Due+r.Latency)
-		}
+	s := Summary{Name: p.Name, Rate: p.Rate, Planned: p.Planned, Stopped: p.Stopped, Requests: len(p.Requests),
+		Errors: map[string]int{}, Examples: map[string]string{}}
+	var all, answered []float64
+	over := max(p.Over, time.Millisecond) // rates are finite
+	for _, r := range p.Requests {
+		all = append(all, ms(limits.latency(r)))
 		s.add(r)
+		if r.Err != nil {
+			continue
+		}
+		answered = append(answered, ms(r.Latency))
+		over = max(over, r.Due+r.Latency)
+		if r.Latency <= limits.Good {
+			s.Good++
+		}
 	}
-	over = max(over, time.Millisecond) // rates are finite
-	s.Summary = openloop.Summarize(samples, openloop.Limits{Good: limits.Good, Timeout: limits.Timeout, Over: over})
-	s.SuccessPercent = percent(s.Answered, s.Requests)
-	s.RecordRate = round(float64(s.Records)/over.Seconds(), 1000)
+	s.Answered, s.Seconds = len(answered), over.Seconds()
+	s.PerSecond, s.Goodput = round(float64(s.Answered)/s.Seconds, 1000), round(float64(s.Good)/s.Seconds, 1000)
+	s.RecordRate = round(float64(s.Records)/s.Seconds, 1000)
+	if len(all) > 0 {
+		s.SuccessPercent = math.Floor(1e4*float64(s.Answered)/float64(len(all))) / 100 // so that 100 means all
+		slices.Sort(all)
+		for share, field := range map[float64]*float64{0.5: &s.P50, 0.9: &s.P90, 0.95: &s.P95, 0.99: &s.P99, 0.999: &s.P999} {
+			*field = quantile(share, all)
+		}
+	}
+	if len(answered) > 0 {
+		s.Min, s.Mean, s.Max = slices.Min(answered), round(stat.Mean(answered, nil), 10), slices.Max(answered)
+	}
 	return s
 }
 
-// add counts what openloop does not know of.
+// add counts what has nothing to do with time.
 func (s *Summary) add(r Request) {
 	if r.Err == nil {
-		s.Records += r.Records
-		s.Chars += r.Chars
-	} else if kind := r.Err.Error(); s.Examples[kind] == "" {
-		s.Examples[kind] = cause(r.Err)
+		s.Records += r.Value.Records
+	} else {
+		s.Errors[r.Err.Error()]++
+		if s.Examples[r.Err.Error()] == "" {
+			s.Examples[r.Err.Error()] = cause(r.Err)
+		}
 	}
-	if errors.Is(r.Err, openloop.ErrNotSent) {
-		s.NotSent++
-		return
+	s.CacheHits += r.Value.Hits
+	s.CacheMisses += r.Value.Misses
+	if !errors.Is(r.Err, openloop.ErrNotSent) {
+		s.LatestMS = max(s.LatestMS, ms(r.Latency-r.Value.Took))
 	}
-	if r.Status != 0 {
-		s.Statuses[strconv.Itoa(r.Status)]++
-	}
-	if r.Tries > 1 {
-		s.Retried++
-	}
-	s.CacheHits += r.Hits
-	s.CacheMisses += r.Misses
-	for flag, n := range r.Flags {
-		s.Flags[flag] += n
-	}
-	s.LatestMS = max(s.LatestMS, round((r.Latency-r.Took).Seconds()*1000, 10))
 }
 
-// cause is what is behind a failure, on a line.
+// cause is what is behind a failure.
 func cause(err error) string {
 	if failed, ok := errors.AsType[*sender.Failure](err); ok {
 		return failed.Cause.Error()
@@ -116,13 +138,13 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// percent is rounded down, so that 100 means all.
-func percent(part, whole int) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return math.Floor(1e4*float64(part)/float64(whole)) / 100
+// quantile is the smallest of the sorted values that a share of them are not above.
+func quantile(share float64, sorted []float64) float64 {
+	return stat.Quantile(share, stat.Empirical, sorted, nil)
 }
+
+// ms keeps a tenth of a millisecond.
+func ms(d time.Duration) float64 { return round(d.Seconds()*1000, 10) }
 
 // round rounds to a multiple of 1/parts.
 func round(x, parts float64) float64 { return math.Round(x*parts) / parts }

@@ -2,8 +2,8 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"strings"
 	"testing"
@@ -12,45 +12,42 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/scripts/stress_test/internal/corpus"
 	"dragoman/scripts/stress_test/internal/openloop"
 	"dragoman/scripts/stress_test/internal/sender"
-	"dragoman/scripts/stress_test/internal/traffic"
 )
 
-const ms = time.Millisecond
+const milli = time.Millisecond
 
-// answered is a request that was answered with two records of ten characters.
+// answered is a request that was answered with two records.
 func answered(due, latency time.Duration) Request {
-	return Request{openloop.Sample{Due: due, Latency: latency},
-		sender.Outcome{Records: 2, Chars: 10, Took: latency - ms, Status: 200, Tries: 1, Misses: 2}}
+	return Request{Due: due, Latency: latency, Value: sender.Outcome{Records: 2, Took: latency - milli, Misses: 2}}
 }
 
 func failed(due, latency time.Duration, kind, cause string) Request {
-	return Request{openloop.Sample{Due: due, Latency: latency, Err: &sender.Failure{Kind: kind, Cause: errors.New(cause)}},
-		sender.Outcome{Records: 2, Chars: 10, Took: latency, Status: 503, Tries: 2}}
+	return Request{Due: due, Latency: latency, Err: &sender.Failure{Kind: kind, Cause: errors.New(cause)},
+		Value: sender.Outcome{Records: 2, Took: latency}}
 }
 
-var limits = Limits{Good: 500 * ms, Timeout: 10 * time.Second}
+var limits = Limits{Good: 500 * milli, Timeout: 10 * time.Second}
 
 func TestLine(t *testing.T) {
 	phase := func(r ...Request) Summary { return Summarize(Phase{Requests: r}, limits) }
 	many := make([]Request, 0, 100000)
 	for range cap(many) - 1 {
-		many = append(many, answered(0, 40*ms))
+		many = append(many, answered(0, 40*milli))
 	}
-	many = append(many, failed(0, ms, "timeout", ""))
+	many = append(many, failed(0, milli, "timeout", ""))
 	tests := map[string]struct {
 		got  Summary
 		want string
 	}{
-		"as in the original": {phase(answered(0, 280*ms), answered(0, 1320*ms), answered(0, 180*ms), answered(0, 220*ms), answered(0, 280*ms)),
+		"as in the original": {phase(answered(0, 280*milli), answered(0, 1320*milli), answered(0, 180*milli), answered(0, 220*milli), answered(0, 280*milli)),
 			"100.00% of requests were successful with average of 0.46s, minimum of 0.18s and maximum of 1.32s response time"},
-		"failures have no response time": {phase(answered(0, 410*ms), failed(0, 9*time.Second, "timeout", ""), answered(0, 410*ms)),
+		"failures have no response time": {phase(answered(0, 410*milli), failed(0, 9*time.Second, "timeout", ""), answered(0, 410*milli)),
 			"66.66% of requests were successful with average of 0.41s, minimum of 0.41s and maximum of 0.41s response time"},
 		"one of very many": {phase(many...),
 			"99.99% of requests were successful with average of 0.04s, minimum of 0.04s and maximum of 0.04s response time"},
-		"none":    {phase(failed(0, ms, "timeout", "")), "0.00% of requests were successful, so there is no response time"},
+		"none":    {phase(failed(0, milli, "timeout", "")), "0.00% of requests were successful, so there is no response time"},
 		"nothing": {phase(), "0.00% of requests were successful, so there is no response time"},
 	}
 	for name, test := range tests {
@@ -59,12 +56,12 @@ func TestLine(t *testing.T) {
 }
 
 func sample() Phase {
-	cached := answered(900*ms, 100*ms)
-	cached.Hits, cached.Misses, cached.Flags = 1, 1, map[string]int{"loop": 1}
+	cached := answered(900*milli, 100*milli)
+	cached.Value.Hits, cached.Value.Misses = 1, 1
 	return Phase{Name: "5/s", Rate: 5, Begin: 2 * time.Second, Over: time.Second, Planned: 7, Stopped: "an interrupt", Requests: []Request{
-		answered(0, 100*ms), answered(200*ms, 1800*ms), cached,
-		failed(910*ms, 5*ms, "status 503 busy", "full,\n\"really\""), failed(920*ms, 7*ms, "status 503 busy", "full again"),
-		{Sample: openloop.Sample{Due: 930 * ms, Err: openloop.ErrNotSent}},
+		answered(0, 100*milli), answered(200*milli, 1800*milli), cached,
+		failed(910*milli, 5*milli, "status 503 busy", "full,\n\"really\""), failed(920*milli, 7*milli, "status 503 busy", "full again"),
+		{Due: 930 * milli, Err: openloop.ErrNotSent},
 	}}
 }
 
@@ -72,14 +69,11 @@ func TestSummarize(t *testing.T) {
 	got := Summarize(sample(), limits)
 	want := Summary{
 		Name: "5/s", Rate: 5, Planned: 7, Stopped: "an interrupt",
-		Summary: openloop.Summary{
-			Requests: 6, Answered: 3, Good: 2, Seconds: 2, PerSecond: 1.5, Goodput: 1,
-			Errors: map[string]int{"status 503 busy": 2, "not sent": 1},
-			P50:    1800, P90: 10000, P95: 10000, P99: 10000, P999: 10000, Min: 100, Mean: 666.7, Max: 1800,
-		},
-		SuccessPercent: 50, NotSent: 1, Records: 6, RecordRate: 3, Chars: 30, CacheHits: 1, CacheMisses: 5, Retried: 2, LatestMS: 1,
-		Statuses: counts{"200": 3, "503": 2}, Flags: counts{"loop": 1},
-		Examples: texts{"status 503 busy": "full,\n\"really\"", "not sent": "not sent"},
+		Requests: 6, Answered: 3, Good: 2, Seconds: 2, PerSecond: 1.5, Goodput: 1, SuccessPercent: 50,
+		Errors:   map[string]int{"status 503 busy": 2, "not sent": 1},
+		Examples: map[string]string{"status 503 busy": "full,\n\"really\"", "not sent": "not sent"},
+		P50:      1800, P90: 10000, P95: 10000, P99: 10000, P999: 10000, Min: 100, Mean: 666.7, Max: 1800,
+		Records: 6, RecordRate: 3, CacheHits: 1, CacheMisses: 5, LatestMS: 1,
 	}
 	assert.Equal(t, want, got, "rates are over the time until the last answer, %v s", got.Seconds)
 
@@ -89,66 +83,67 @@ func TestSummarize(t *testing.T) {
 	assert.NoError(t, err, "no number that JSON has not")
 }
 
-func TestWriteText(t *testing.T) {
-	var out bytes.Buffer
-	require.NoError(t, Summarize(sample(), limits).WriteText(&out, limits))
-	assert.Equal(t, strings.TrimPrefix(`
-requests  6, 5/s; 1 of them were not sent, as too many were on their way; an interrupt ended it before 1 others were due
-answers   3 in 2 s: 1.5/s, of these 1/s within 500 ms
-latency   p50 1.8 s, p90 10 s, p95 10 s, p99 10 s, p99.9 10 s (failures count as 10 s)
-records   6 with 30 characters: 3/s; 16.7% came from the service's cache
-failed    status 503 busy: 2, such as: full, "really"
-failed    not sent: 1
-flags     loop=1
-retried   2 requests
-sender    at most 1 ms late
-`, "\n"), out.String())
+func TestQuantile(t *testing.T) {
+	hundred := make([]float64, 100)
+	for i := range hundred {
+		hundred[i] = float64(i + 1)
+	}
+	for _, test := range []struct {
+		values      []float64
+		share, want float64
+	}{
+		{hundred, 0.5, 50}, {hundred, 0.95, 95}, {hundred, 0.99, 99}, {hundred, 1, 100}, {hundred, 0, 1},
+		{hundred[:1], 0.5, 1}, {hundred[:1], 0.99, 1}, {hundred[:3], 0.5, 2},
+	} {
+		assert.Equal(t, test.want, quantile(test.share, test.values), "%d values, %v", len(test.values), test.share)
+	}
 }
 
 func TestWriteTable(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, WriteTable(&out, []Summary{Summarize(Phase{Rate: 10}, limits), Summarize(sample(), limits)}))
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	require.Len(t, lines, 3)
-	assert.Equal(t, strings.Fields("5 6 50.00% 1.5 1 1.8 s 10 s 10 s 10 s 10 s 1.8 s 1"), strings.Fields(lines[1]))
+	require.NoError(t, WriteTable(&out, []Summary{Summarize(Phase{Name: "10/s", Rate: 10}, limits), Summarize(sample(), limits)}))
+	assert.Equal(t, strings.TrimPrefix(`
+  phase  requests  successful  answers/s  good/s  records/s  p50 ms    p90    p95    p99  p99.9   max  from cache  sent late, ms
+    5/s         6      50.00%        1.5       1          3    1800  10000  10000  10000  10000  1800       16.7%              1
+   10/s         0       0.00%          0       0          0       0      0      0      0      0     0          0%              0
+5/s: 1 × not sent: not sent
+5/s: 2 × status 503 busy: full, "really"
+5/s: an interrupt ended it, with 6 requests of 7
+`, "\n"), out.String())
 }
 
-func TestCSV(t *testing.T) {
-	models := []traffic.Model{{URL: "http://a", Pair: corpus.Pair{From: "en", To: "fr"}}}
-	var out bytes.Buffer
-	require.NoError(t, WriteCSV(&out, []Phase{sample(), sample()}, models))
-	rows, err := csv.NewReader(&out).ReadAll()
-	require.NoError(t, err)
-	require.Len(t, rows, 13)
-	assert.Equal(t, columns, rows[0])
-	assert.Equal(t, []string{"5/s", "2", "2.900000", "0.100000", "0.099000", "200", "", "http://a", "en", "fr", "2", "10", "1", "1", "1", "loop=1"}, rows[3])
-	assert.Equal(t, []string{"5/s", "3", "2.910000", "0.005000", "0.005000", "503", "status 503 busy", "http://a", "en", "fr", "2", "10", "2", "0", "0", ""}, rows[4])
-	assert.Equal(t, []string{"5/s", "5", "2.930000", "0.000000", "0.000000", "0", "not sent", "http://a", "en", "fr", "0", "0", "0", "0", "0", ""}, rows[6])
-
-	assert.ErrorIs(t, WriteCSV(full{}, []Phase{sample()}, models), errFull)
-}
-
-// full is a disk without room.
-type full struct{}
-
-var errFull = errors.New("no room")
-
-func (full) Write([]byte) (int, error) { return 0, errFull }
-
-func TestJSON(t *testing.T) {
-	crossing := Crossing{Limit: 2, Within: 10, Beyond: 20, At: 12.5}
-	want := Document{
-		Began: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Services: []Service{{URL: "http://a", Model: "m<2>"}},
-		Settings: map[string]string{"rate": "5"}, Phases: []Summary{Summarize(sample(), limits)}, Crossing: &crossing, Missed: []string{"p95"},
+// phase has requests every 10 ms, of which each seventh failed.
+func phase(name string, requests int) Phase {
+	p := Phase{Name: name, Rate: 100, Over: time.Duration(requests) * 10 * milli, Planned: requests}
+	for i := range requests {
+		r := answered(time.Duration(i)*10*milli, time.Duration(i%50)*milli)
+		if i%7 == 6 {
+			r.Err = errors.New("status 503 busy")
+		}
+		p.Requests = append(p.Requests, r)
 	}
-	var out bytes.Buffer
-	require.NoError(t, want.WriteJSON(&out))
-	assert.Contains(t, out.String(), `"m<2>"`)
-	assert.Contains(t, out.String(), `"p95_ms": 10000`)
-	var got Document
-	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
-	assert.Equal(t, want, got)
-	assert.ErrorIs(t, want.WriteJSON(full{}), errFull)
+	return p
+}
+
+func TestPlot(t *testing.T) {
+	for name, phases := range map[string][]Phase{
+		"timeline":            {phase("100/s", 5000)},
+		"timeline of nothing": {{Name: "1/s"}},
+		"sweep":               {phase("200/s", 500), phase("100/s", 500)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sums []Summary
+			for _, p := range phases {
+				sums = append(sums, Summarize(p, limits))
+			}
+			svg, err := Plot(phases, sums, limits)
+			require.NoError(t, err)
+			assert.NoError(t, xml.Unmarshal(svg, new(struct{})))
+			assert.Contains(t, string(svg), ">limit</text>")
+			assert.NotContains(t, string(svg), "NaN")
+			assert.Less(t, len(svg), 1<<20)
+		})
+	}
 }
 
 func TestCross(t *testing.T) {
@@ -156,7 +151,7 @@ func TestCross(t *testing.T) {
 	points := func(list ...float64) []Summary {
 		var all []Summary
 		for i := 0; i < len(list); i += 2 {
-			all = append(all, Summary{Rate: list[i], Summary: openloop.Summary{Requests: 1, P95: list[i+1]}})
+			all = append(all, Summary{Rate: list[i], Requests: 1, P95: list[i+1]})
 		}
 		return all
 	}
@@ -165,15 +160,15 @@ func TestCross(t *testing.T) {
 		want  Crossing
 		text  string
 	}{
-		"between": {points(10, 200, 20, 20000), Crossing{2, 10, 20, 15}, "p95 is within 2 s up to 10 requests/s and beyond it at 20; it crosses it at about 15"},
-		"any order": {points(40, 20000, 10, 100, 20, 200), Crossing{2, 20, 40, 30},
-			"p95 is within 2 s up to 20 requests/s and beyond it at 40; it crosses it at about 30"},
-		"the first that is beyond counts": {points(10, 200, 20, 20000, 30, 100), Crossing{2, 10, 20, 15},
-			"p95 is within 2 s up to 10 requests/s and beyond it at 20; it crosses it at about 15"},
-		"at the limit":  {points(10, 2000, 20, 4000), Crossing{2, 10, 20, 10}, "p95 is within 2 s up to 10 requests/s and beyond it at 20; it crosses it at about 10"},
-		"always within": {points(10, 1, 20, 2), Crossing{2, 20, 0, 0}, "p95 is within 2 s at all rates, up to 20 requests/s"},
-		"never within":  {points(10, 3000, 20, 4000), Crossing{2, 0, 10, 0}, "p95 is beyond 2 s at the lowest rate, 10 requests/s"},
-		"no latency":    {points(10, 0, 20, 2500), Crossing{2, 10, 20, 19.78}, "p95 is within 2 s up to 10 requests/s and beyond it at 20; it crosses it at about 19.8"},
+		"between": {points(10, 200, 20, 20000), Crossing{2, 10, 20}, "p95 is within 2 s up to 10 requests/s and beyond it at 20"},
+		"any order": {points(40, 20000, 10, 100, 20, 200), Crossing{2, 20, 40},
+			"p95 is within 2 s up to 20 requests/s and beyond it at 40"},
+		"the first that is beyond counts": {points(10, 200, 20, 20000, 30, 100), Crossing{2, 10, 20},
+			"p95 is within 2 s up to 10 requests/s and beyond it at 20"},
+		"at the limit":  {points(10, 2000, 20, 4000), Crossing{2, 10, 20}, "p95 is within 2 s up to 10 requests/s and beyond it at 20"},
+		"always within": {points(10, 1, 20, 2), Crossing{2, 20, 0}, "p95 is within 2 s at all rates, up to 20 requests/s"},
+		"never within":  {points(10, 3000, 20, 4000), Crossing{2, 0, 10}, "p95 is beyond 2 s at the lowest rate, 10 requests/s"},
+		"no latency":    {points(10, 0, 20, 2500), Crossing{2, 10, 20}, "p95 is within 2 s up to 10 requests/s and beyond it at 20"},
 	}
 	for name, test := range tests {
 		got := Cross(test.sweep, 2*time.Second)
@@ -183,13 +178,4 @@ func TestCross(t *testing.T) {
 	nothing := Cross([]Summary{{Rate: 5}}, 2*time.Second)
 	assert.Equal(t, Crossing{Limit: 2}, nothing, "a rate at which nothing was due says nothing")
 	assert.Equal(t, "no request was due at any rate", nothing.String())
-}
-
-func TestNumbers(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 0.004: "0", 0.126: "0.13", 1: "1", 1.5: "1.5", 9.999: "10", 12.34: "12.3", 99.96: "100", 1234.5: "1234"} {
-		assert.Equal(t, want, Number(x))
-	}
-	for ms, want := range map[float64]string{0: "0 ms", 1.26: "1.26 ms", 999: "999 ms", 1000: "1 s", 61234: "61.2 s"} {
-		assert.Equal(t, want, Duration(ms))
-	}
 }

@@ -1,13 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
+
+	"dragoman/app/client"
 )
 
 // Line is the result of a phase in the words of the stress test of the service that
@@ -21,110 +24,81 @@ func (s Summary) Line() string {
 		s.SuccessPercent, s.Mean/1000, s.Min/1000, s.Max/1000)
 }
 
-// WriteText writes a summary's numbers, a line for each kind.
-func (s Summary) WriteText(w io.Writer, limits Limits) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "requests\t%s\n", s.requests())
-	fmt.Fprintf(t, "answers\t%d in %s: %s/s, of these %s/s within %s\n", s.Answered, Duration(s.Seconds*1000),
-		Number(s.PerSecond), Number(s.Goodput), Duration(limits.Good.Seconds()*1000))
-	fmt.Fprintf(t, "latency\tp50 %s, p90 %s, p95 %s, p99 %s, p99.9 %s (failures count as %s)\n", Duration(s.P50), Duration(s.P90),
-		Duration(s.P95), Duration(s.P99), Duration(s.P999), Duration(limits.Timeout.Seconds()*1000))
-	fmt.Fprintf(t, "records\t%d with %d characters: %s/s%s\n", s.Records, s.Chars, Number(s.RecordRate), s.cache())
-	for _, kind := range byCount(s.Errors) {
-		fmt.Fprintf(t, "failed\t%s: %d%s\n", kind, s.Errors[kind], s.example(kind))
-	}
-	if len(s.Flags) > 0 {
-		fmt.Fprintf(t, "flags\t%s\n", list(s.Flags))
-	}
-	if s.Retried > 0 {
-		fmt.Fprintf(t, "retried\t%d requests\n", s.Retried)
-	}
-	fmt.Fprintf(t, "sender\tat most %s late\n", Duration(s.LatestMS))
-	return t.Flush()
-}
-
-func (s Summary) requests() string {
-	text := fmt.Sprintf("%d, %s", s.Requests, s.Name)
-	if s.NotSent > 0 {
-		text += fmt.Sprintf("; %d of them were not sent, as too many were on their way", s.NotSent)
-	}
-	switch others := s.Planned - s.Requests; {
-	case s.Stopped != "" && others > 0:
-		text += fmt.Sprintf("; %s ended it before %d others were due", s.Stopped, others)
-	case s.Stopped != "":
-		text += fmt.Sprintf("; %s ended it early", s.Stopped)
-	}
-	return text
-}
-
-func (s Summary) cache() string {
-	if s.CacheHits == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %.1f%% came from the service's cache", percent(s.CacheHits, s.CacheHits+s.CacheMisses))
-}
-
-// example is what was said of the first failure of a kind.
-func (s Summary) example(kind string) string {
-	const most = 160
-	text := []rune(strings.Join(strings.Fields(s.Examples[kind]), " "))
-	switch {
-	case len(text) == 0 || string(text) == kind:
-		return ""
-	case len(text) > most:
-		text = append(text[:most:most], '…')
-	}
-	return ", such as: " + string(text)
-}
-
-// WriteTable writes a line for each rate of a sweep, the lowest first.
-func WriteTable(w io.Writer, sweep []Summary) error {
+// WriteTable writes a row for each phase, the lowest rate first, and below what else there
+// is to say of each.
+func WriteTable(w io.Writer, sums []Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "rate/s\trequests\tsuccessful\tanswers/s\tgood/s\tp50\tp90\tp95\tp99\tp99.9\tmax\tnot sent\t")
-	for _, s := range ByRate(sweep) {
-		fmt.Fprintf(t, "%s\t%d\t%.2f%%\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", Number(s.Rate), s.Requests, s.SuccessPercent,
-			Number(s.PerSecond), Number(s.Goodput), Duration(s.P50), Duration(s.P90), Duration(s.P95), Duration(s.P99),
-			Duration(s.P999), Duration(s.Max), s.NotSent)
+	fmt.Fprintln(t, "phase\trequests\tsuccessful\tanswers/s\tgood/s\trecords/s\tp50 ms\tp90\tp95\tp99\tp99.9\tmax\tfrom cache\tsent late, ms\t")
+	for _, s := range byRate(sums) {
+		fmt.Fprintf(t, "%s\t%d\t%.2f%%\t%v\t%v\t%v\t%v\t%v\t%v\t%v\t%v\t%v\t%.3g%%\t%v\t\n", s.Name, s.Requests, s.SuccessPercent,
+			s.PerSecond, s.Goodput, s.RecordRate, s.P50, s.P90, s.P95, s.P99, s.P999, s.Max,
+			100*float64(s.CacheHits)/float64(max(1, s.CacheHits+s.CacheMisses)), s.LatestMS)
 	}
-	return t.Flush()
-}
-
-// byCount are the keys of counts, the highest first.
-func byCount(c counts) []string {
-	keys := slices.Sorted(maps.Keys(c))
-	slices.SortStableFunc(keys, func(a, b string) int { return c[b] - c[a] })
-	return keys
-}
-
-// list is "a=3, b=1".
-func list(c counts) string {
-	var entries []string
-	for _, key := range byCount(c) {
-		entries = append(entries, fmt.Sprintf("%s=%d", key, c[key]))
+	if err := t.Flush(); err != nil {
+		return err
 	}
-	return strings.Join(entries, ", ")
-}
-
-// Duration writes milliseconds with about three digits.
-func Duration(ms float64) string {
-	if ms >= 1000 {
-		return Number(ms/1000) + " s"
+	for _, s := range sums {
+		for _, kind := range slices.Sorted(maps.Keys(s.Errors)) {
+			fmt.Fprintf(w, "%s: %d × %s: %.160s\n", s.Name, s.Errors[kind], kind, strings.Join(strings.Fields(s.Examples[kind]), " "))
+		}
+		if s.Stopped != "" {
+			fmt.Fprintf(w, "%s: %s ended it, with %d requests of %d\n", s.Name, s.Stopped, s.Requests, s.Planned)
+		}
 	}
-	return Number(ms) + " ms"
+	return nil
 }
 
-// Number writes a number with three digits, or all before the point if these are more.
-func Number(x float64) string {
-	digits := 2
+// Crossing is where the p95 of a sweep goes beyond a limit.
+type Crossing struct {
+	Limit float64 `json:"limit_s"`
+	// Within is the highest rate for which p95 is within the limit, and is so for all
+	// lower rates as well; 0: there is none.
+	Within float64 `json:"within_per_s"`
+	// Beyond is the lowest rate that is higher, where p95 is beyond the limit; 0: there
+	// is none.
+	Beyond float64 `json:"beyond_per_s"`
+}
+
+// Cross finds where the p95 of a sweep goes beyond a limit.
+func Cross(sweep []Summary, limit time.Duration) Crossing {
+	c := Crossing{Limit: limit.Seconds()}
+	for _, s := range byRate(sweep) {
+		if s.Requests == 0 {
+			continue // it says nothing
+		}
+		if s.P95 > c.Limit*1000 {
+			c.Beyond = s.Rate
+			break
+		}
+		c.Within = s.Rate
+	}
+	return c
+}
+
+// byRate returns the summaries with the lowest rate first.
+func byRate(sweep []Summary) []Summary {
+	return slices.SortedStableFunc(slices.Values(sweep), func(a, b Summary) int { return cmp.Compare(a.Rate, b.Rate) })
+}
+
+// String says where it is, in a sentence.
+func (c Crossing) String() string {
 	switch {
-	case x >= 100:
-		digits = 0
-	case x >= 10:
-		digits = 1
+	case c.Beyond == 0 && c.Within == 0:
+		return "no request was due at any rate"
+	case c.Beyond == 0:
+		return fmt.Sprintf("p95 is within %g s at all rates, up to %g requests/s", c.Limit, c.Within)
+	case c.Within == 0:
+		return fmt.Sprintf("p95 is beyond %g s at the lowest rate, %g requests/s", c.Limit, c.Beyond)
 	}
-	text := strconv.FormatFloat(x, 'f', digits, 64)
-	if digits > 0 {
-		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-	}
-	return text
+	return fmt.Sprintf("p95 is within %g s up to %g requests/s and beyond it at %g", c.Limit, c.Within, c.Beyond)
+}
+
+// Document is all that is known of a test but the single requests.
+type Document struct {
+	Began    time.Time         `json:"began"`
+	Service  client.Info       `json:"service"`  // what it said that it is when the test began
+	Settings map[string]string `json:"settings"` // the flags of the command line, without the key
+	Phases   []Summary         `json:"phases"`
+	Crossing *Crossing         `json:"crossing,omitempty"` // of a sweep
+	Missed   []string          `json:"missed"`             // thresholds, in words
 }

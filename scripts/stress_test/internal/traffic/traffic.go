@@ -1,33 +1,27 @@
-// Package traffic decides what the requests of a stress test ask for: which service,
-// which pair of languages and which texts.
+// Package traffic decides what the requests of a stress test ask for: which pair of
+// languages and which texts.
 package traffic
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 
 	"dragoman/scripts/stress_test/internal/corpus"
 )
 
-// Model is what a request can be for: a service and a pair of languages.
-type Model struct {
-	URL string
-	corpus.Pair
-}
-
 // Order is what one request asks for.
 type Order struct {
-	Model int // index into the models
-	first int // of its texts
+	corpus.Pair
+	Texts []string
 }
 
 // Config makes a Deck.
 type Config struct {
-	Models  []Model // the most popular first
+	Pairs   []corpus.Pair // the most popular first
 	Corpus  corpus.Corpus
 	Records int // texts of a request
-	// Lambda is the mean of the distribution that models are drawn by, see Popularity.
+	// Lambda is the mean of the distribution that pairs are drawn by, see Popularity.
 	// 0: they take turns.
 	Lambda float64
 	Seed   uint64
@@ -35,13 +29,18 @@ type Config struct {
 
 // Deck deals orders. The texts of a source language come in an order that the seed
 // decides, and again only after all others: a service that remembers translations would
-// otherwise look better than it is.
+// otherwise look better than it is. It is safe for concurrent use.
 type Deck struct {
-	models  []Model
-	records int
-	choose  func() int
-	pools   []*pool // by model; models share those that have the same texts
+	cfg    Config
+	choose func() int
+	pools  []*pool // by pair; pairs share those that have the same texts
+
+	mu    sync.Mutex // guards what follows, choose and pools
+	dealt []deal
 }
+
+// deal is an order, without its texts.
+type deal struct{ pair, first int }
 
 // pool are the texts of a source language.
 type pool struct {
@@ -49,25 +48,22 @@ type pool struct {
 	next  int // text of the next order
 }
 
-// New makes a deck. It fails where there are no models, or no texts for one.
+// New makes a deck. It fails where there is no text for a pair.
 func New(cfg Config) (*Deck, error) {
-	if len(cfg.Models) == 0 || cfg.Records < 1 {
-		return nil, errors.New("traffic needs a model and at least one record in a request")
-	}
-	d := &Deck{models: cfg.Models, records: cfg.Records, choose: turns(len(cfg.Models))}
+	d := &Deck{cfg: cfg, choose: turns(len(cfg.Pairs))}
 	if cfg.Lambda > 0 {
-		d.choose = Popularity(len(cfg.Models), cfg.Lambda, rand.NewPCG(cfg.Seed, popularityStream))
+		d.choose = Popularity(len(cfg.Pairs), cfg.Lambda, rand.NewPCG(cfg.Seed, popularityStream))
 	}
 	known := map[corpus.Pair]*pool{}
-	for _, m := range cfg.Models {
-		key := m.Pair
+	for _, p := range cfg.Pairs {
+		key := p
 		if key.From != corpus.Auto {
 			key.To = "" // the source language alone decides the texts
 		}
 		if known[key] == nil {
-			texts := cfg.Corpus.Texts(m.Pair)
+			texts := cfg.Corpus.Texts(p)
 			if len(texts) == 0 {
-				return nil, fmt.Errorf("the corpus has no text to translate from %s to %s, only for %v", m.From, m.To, cfg.Corpus.Pairs())
+				return nil, fmt.Errorf("the corpus has no text to translate from %s to %s, only for %v", p.From, p.To, cfg.Corpus.Pairs())
 			}
 			shuffle := rand.New(rand.NewPCG(cfg.Seed, shuffleStream))
 			shuffle.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
@@ -94,22 +90,20 @@ func turns(n int) func() int {
 	}
 }
 
-// Deal returns the next order. It is not safe for concurrent use.
-func (d *Deck) Deal() Order {
-	m := d.choose()
-	o := Order{Model: m, first: d.pools[m].next}
-	d.pools[m].next = (o.first + d.records) % len(d.pools[m].texts)
-	return o
-}
-
-// Models are those of the configuration.
-func (d *Deck) Models() []Model { return d.models }
-
-// Texts returns an order's texts. It is safe for concurrent use.
-func (d *Deck) Texts(o Order) []string {
-	pool, texts := d.pools[o.Model].texts, make([]string, d.records)
-	for i := range texts {
-		texts[i] = pool[(o.first+i)%len(pool)]
+// Order returns order number i, whatever the order of the calls.
+func (d *Deck) Order(i int) Order {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.dealt) <= i {
+		pair := d.choose()
+		pool := d.pools[pair]
+		d.dealt = append(d.dealt, deal{pair, pool.next})
+		pool.next = (pool.next + d.cfg.Records) % len(pool.texts)
 	}
-	return texts
+	o := Order{d.cfg.Pairs[d.dealt[i].pair], make([]string, d.cfg.Records)}
+	pool := d.pools[d.dealt[i].pair].texts
+	for j := range o.Texts {
+		o.Texts[j] = pool[(d.dealt[i].first+j)%len(pool)]
+	}
+	return o
 }

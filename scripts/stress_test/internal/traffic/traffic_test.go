@@ -56,31 +56,24 @@ func numbered(from string, n int) corpus.Corpus {
 	return c
 }
 
-func models(pairs ...corpus.Pair) []Model {
-	var list []Model
-	for _, p := range pairs {
-		list = append(list, Model{URL: "http://localhost", Pair: p})
-	}
-	return list
-}
-
 func TestDeck(t *testing.T) {
 	c := append(numbered("en", 5), numbered("fr", 3)...)
-	d, err := New(Config{Models: models(corpus.Pair{From: "en", To: "fr"}, corpus.Pair{From: "en", To: "ja"}, corpus.Pair{From: "fr", To: "en"}),
-		Corpus: c, Records: 2, Seed: 1})
+	pairs := []corpus.Pair{{From: "en", To: "fr"}, {From: "en", To: "ja"}, {From: "fr", To: "en"}}
+	d, err := New(Config{Pairs: pairs, Corpus: c, Records: 2, Seed: 1})
 	require.NoError(t, err)
 
+	last := d.Order(8)
 	seen := map[string]int{}
 	for i := range 9 {
-		o := d.Deal()
-		assert.Equal(t, i%3, o.Model, "models take turns")
-		texts := d.Texts(o)
-		require.Len(t, texts, 2)
-		for _, text := range texts {
-			assert.Equal(t, d.Models()[o.Model].From, text[:2])
+		o := d.Order(i)
+		assert.Equal(t, pairs[i%3], o.Pair, "pairs take turns")
+		require.Len(t, o.Texts, 2)
+		for _, text := range o.Texts {
+			assert.Equal(t, o.From, text[:2])
 			seen[text]++
 		}
 	}
+	assert.Equal(t, last, d.Order(8), "whatever the order of the calls")
 	assert.Equal(t, 12, seen["en0"]+seen["en1"]+seen["en2"]+seen["en3"]+seen["en4"])
 	for text, n := range seen {
 		assert.Contains(t, []int{2, 3}, n, "%s: texts come equally often", text)
@@ -89,12 +82,12 @@ func TestDeck(t *testing.T) {
 
 func TestDeckIsReproducible(t *testing.T) {
 	texts := func(seed uint64) []string {
-		d, err := New(Config{Models: models(corpus.Pair{From: "en", To: "fr"}, corpus.Pair{From: "auto", To: "fr"}),
+		d, err := New(Config{Pairs: []corpus.Pair{{From: "en", To: "fr"}, {From: "auto", To: "fr"}},
 			Corpus: numbered("en", 50), Records: 3, Lambda: 0.5, Seed: seed})
 		require.NoError(t, err)
 		var all []string
-		for range 20 {
-			all = append(all, d.Texts(d.Deal())...)
+		for i := range 20 {
+			all = append(all, d.Order(i).Texts...)
 		}
 		return all
 	}
@@ -103,19 +96,12 @@ func TestDeckIsReproducible(t *testing.T) {
 }
 
 func TestDeckRefuses(t *testing.T) {
-	en := corpus.Pair{From: "en", To: "fr"}
-	tests := map[string]struct {
-		cfg Config
-		err string
-	}{
-		"no models":  {Config{Corpus: numbered("en", 1), Records: 1}, "needs a model"},
-		"no records": {Config{Models: models(en), Corpus: numbered("en", 1)}, "at least one record"},
-		"no corpus":  {Config{Models: models(en), Records: 1}, "no text to translate from en to fr"},
-		"language":   {Config{Models: models(en), Corpus: numbered("ja", 1), Records: 1}, "only for [ja-xx]"},
-		"auto":       {Config{Models: models(corpus.Pair{From: "auto", To: "ja"}), Corpus: numbered("ja", 1), Records: 1}, "from auto to ja"},
-	}
-	for name, test := range tests {
-		_, err := New(test.cfg)
-		assert.ErrorContains(t, err, test.err, name)
+	for err, cfg := range map[string]Config{
+		"no text to translate from en to fr": {Pairs: []corpus.Pair{{From: "en", To: "fr"}}},
+		"only for [ja-xx]":                   {Pairs: []corpus.Pair{{From: "en", To: "fr"}}, Corpus: numbered("ja", 1)},
+		"from auto to ja":                    {Pairs: []corpus.Pair{{From: "auto", To: "ja"}}, Corpus: numbered("ja", 1)},
+	} {
+		_, got := New(cfg)
+		assert.ErrorContains(t, got, err)
 	}
 }

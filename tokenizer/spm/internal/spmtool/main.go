@@ -34,54 +34,31 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(out, 1<<20)
+	var do func(line string) string
 	switch flags.Arg(0) {
 	case "encode":
-		err = encode(model, in, w)
+		do = func(line string) string { return strings.Join(model.Encode(line), " ") }
 	case "decode":
-		err = eachLine(in, func(line string) error {
-			_, err := w.WriteString(model.Decode(strings.Split(line, " ")) + "\n")
-			return err
-		})
+		do = func(line string) string { return model.Decode(strings.Split(line, " ")) }
 	default:
-		err = fmt.Errorf("unknown command %q: use encode or decode", flags.Arg(0))
+		return fmt.Errorf("unknown command %q: use encode or decode", flags.Arg(0))
 	}
-	if err != nil {
-		return err
-	}
-	return w.Flush()
+	return eachLine(in, out, do)
 }
 
-// encode writes the pieces of each line with spaces between them.
-func encode(model *spm.Model, in io.Reader, w *bufio.Writer) error {
-	var normalized []byte
-	var tokens []spm.Token
-	return eachLine(in, func(line string) error {
-		normalized = model.AppendNormalized(normalized[:0], line)
-		tokens = model.AppendTokens(tokens[:0], normalized)
-		for i, t := range tokens {
-			if i > 0 {
-				w.WriteByte(' ') // errors stay with w until the next call
-			}
-			w.Write(normalized[t.Start:t.End])
-		}
-		return w.WriteByte('\n')
-	})
-}
-
-// eachLine calls visit for each line without its "\n", as std::getline splits
-// them: "\r" and NUL stay, and a last line may lack its "\n".
-func eachLine(in io.Reader, visit func(line string) error) error {
-	r := bufio.NewReaderSize(in, 1<<20)
+// eachLine writes what do makes of each line without its "\n". Lines are as std::getline
+// splits them: "\r" and NUL stay, and a last line may lack its "\n".
+func eachLine(in io.Reader, out io.Writer, do func(line string) string) error {
+	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil && err != io.EOF {
 			return err
 		}
 		if line == "" {
-			return nil
+			return w.Flush()
 		}
-		if err := visit(strings.TrimSuffix(line, "\n")); err != nil {
+		if _, err := w.WriteString(do(strings.TrimSuffix(line, "\n")) + "\n"); err != nil {
 			return err
 		}
 	}

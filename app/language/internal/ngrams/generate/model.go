@@ -102,23 +102,18 @@ func readSets(data []byte, script *unicode.RangeTable, into map[string]float64) 
 // bytes as bits, others as neither.
 func fields(message []byte, yield func(number protowire.Number, value []byte, bits uint64) error) error {
 	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
+		number, kind, n := protowire.ConsumeField(message)
 		if n < 0 {
 			return protowire.ParseError(n)
 		}
-		message = message[n:]
+		_, _, head := protowire.ConsumeTag(message)
 		var value []byte
 		var bits uint64
 		switch kind {
 		case protowire.BytesType:
-			value, n = protowire.ConsumeBytes(message)
+			value, _ = protowire.ConsumeBytes(message[head:])
 		case protowire.Fixed64Type:
-			bits, n = protowire.ConsumeFixed64(message)
-		default:
-			n = protowire.ConsumeFieldValue(number, kind, message)
-		}
-		if n < 0 {
-			return protowire.ParseError(n)
+			bits, _ = protowire.ConsumeFixed64(message[head:])
 		}
 		message = message[n:]
 		if err := yield(number, value, bits); err != nil {

@@ -1,0 +1,93 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"dragoman/model/family"
+)
+
+// fileURL is where a file is fetched from: pinned to the commit once it is
+// known, so that a push during a pull cannot mix two checkpoints.
+func (p *pull) fileURL(name string) *url.URL {
+	if p.ref.kind == kindURL {
+		return p.ref.base.JoinPath(url.PathEscape(name))
+	}
+	revision := p.ref.revision
+	if p.commit != "" {
+		revision = p.commit
+	}
+	return p.endpoint.JoinPath(p.ref.repo, "resolve", url.PathEscape(revision), url.PathEscape(name))
+}
+
+// head asks which version of a file the source has. Answers are remembered. The first
+// one of the Hub names the commit behind the revision.
+func (p *pull) head(ctx context.Context, name string) (version, error) {
+	if v, ok := p.versions[name]; ok {
+		return v, nil
+	}
+	if err := p.missing[name]; err != nil {
+		return version{}, err
+	}
+	err := p.retry(ctx, name, func() (bool, error) {
+		resp, err := p.headOrGet(ctx, p.fileURL(name))
+		if err != nil {
+			return false, err
+		}
+		defer resp.Body.Close()
+		p.versions[name] = readVersion(resp)
+		if commit := hubHeader(resp, headerCommit); p.commit == "" && p.ref.kind == kindRepo && commitPattern.MatchString(commit) {
+			p.commit = commit
+		}
+		return false, nil
+	})
+	if p.isMissing(err) {
+		p.missing[name] = err
+	}
+	return p.versions[name], err
+}
+
+// isMissing reports whether an error says that the source does not have a file. Storage
+// services such as S3 answer 403 where listing is not allowed.
+func (p *pull) isMissing(err error) bool {
+	status, ok := errors.AsType[*statusError](err)
+	return errors.Is(err, ErrFileNotFound) || ok && p.ref.kind == kindURL && status.status == http.StatusForbidden
+}
+
+// headOrGet sends HEAD, or GET without reading the body to a server that does
+// not allow HEAD (a URL that is signed for GET, say). The caller closes the body.
+func (c *Client) headOrGet(ctx context.Context, target *url.URL) (*http.Response, error) {
+	resp, err := c.send(ctx, http.MethodHead, target, nil)
+	if status, ok := errors.AsType[*statusError](err); ok && status.code == "" {
+		switch status.status {
+		case http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+			return c.send(ctx, http.MethodGet, target, nil)
+		}
+	}
+	return resp, err
+}
+
+// sourceFiles are the files of the source. Those that are read are fetched.
+type sourceFiles struct {
+	ctx context.Context
+	*pull
+}
+
+// Has implements [family.Files].
+func (f sourceFiles) Has(name string) (bool, error) {
+	_, err := f.head(f.ctx, name)
+	if f.isMissing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Read implements [family.Files].
+func (f sourceFiles) Read(name string) ([]byte, error) {
+	if err := f.fetch(f.ctx, name); err != nil {
+		return nil, err
+	}
+	return family.Folder(f.dir).Read(name)
+}

@@ -1,0 +1,182 @@
+package weights
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dragoman/model"
+	"dragoman/model/bundled"
+	"dragoman/model/checkpoint"
+	"dragoman/model/export"
+	"dragoman/model/family"
+	"dragoman/model/hub"
+)
+
+// source is where a model comes from.
+type source struct {
+	name string // for the manifest and logs
+	// version is known beforehand for the bundled checkpoint and for folders: another
+	// version is exported again. It is "" for what is fetched.
+	version   string
+	exported  string   // the folder itself, if it is an export
+	languages []string // that the model knows; nil: all that its tokenizer knows
+	// fetch makes the checkpoint's files available, in the folder work or, to keep them
+	// for later, elsewhere in out.
+	fetch func(ctx context.Context, out, work string) (dir, version string, err error)
+}
+
+// slug is a folder name for the source.
+func (s source) slug() string {
+	sum := sha256.Sum256([]byte(s.name))
+	short := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' {
+			return r
+		}
+		return '-'
+	}, filepath.Base(s.name))
+	return strings.TrimLeft(short, ".-") + "-" + hex.EncodeToString(sum[:4])
+}
+
+// source says what MODEL_WEIGHTS names.
+func (p *Preparer) source() (source, error) {
+	if p.cfg.Weights == "" {
+		return bundledSource()
+	}
+	ref, err := hub.ParseRef(p.cfg.Weights, p.cfg.Revision)
+	if err != nil {
+		return source{}, err
+	}
+	if ref.IsFolder() {
+		return folderSource(ref.String())
+	}
+	name := ref.String()
+	if ref.Revision() != "" {
+		name += "@" + ref.Revision()
+	}
+	return source{name: name, fetch: func(ctx context.Context, out, _ string) (dir, version string, err error) {
+		result, err := p.cfg.Hub.Pull(ctx, ref, p.download(out))
+		return result.Dir, result.Revision, err
+	}}, nil
+}
+
+// Where checkpoints are downloaded to, in the exported folder. An export that fails
+// leaves them there for the next one.
+const (
+	keptFolder     = ".checkpoint"        // with KeepCheckpoint
+	downloadFolder = ".dragoman-download" // goes away after the export
+)
+
+// download is where to download a checkpoint to. What was kept once is used again.
+func (p *Preparer) download(out string) string {
+	kept := filepath.Join(out, keptFolder)
+	if _, err := os.Stat(kept); p.cfg.KeepCheckpoint || err == nil {
+		return kept
+	}
+	return filepath.Join(out, downloadFolder)
+}
+
+func bundledSource() (source, error) {
+	version, err := bundled.Version()
+	return source{
+		name: bundled.Source, version: version, languages: bundled.Languages(),
+		fetch: func(_ context.Context, _, work string) (string, string, error) {
+			return work, version, bundled.WriteTo(work)
+		},
+	}, err
+}
+
+// folderSource is a folder with an export, which is served as it is, or with a
+// checkpoint.
+func folderSource(dir string) (source, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return source{}, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, model.ManifestFile)); err == nil {
+		return source{exported: dir}, nil
+	}
+	version, err := fingerprint(dir)
+	if err != nil {
+		return source{}, fmt.Errorf("MODEL_WEIGHTS: %w", err)
+	}
+	return source{
+		name: dir, version: version,
+		fetch: func(context.Context, string, string) (string, string, error) { return dir, version, nil },
+	}, nil
+}
+
+// fingerprint changes when a file of the folder does: a hash of their names,
+// sizes and times of change.
+func fingerprint(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name())) // of what a link points to
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d %d\n", e.Name(), info.Size(), info.ModTime().UnixNano())
+	}
+	return "files-" + hex.EncodeToString(h.Sum(nil))[:12], nil
+}
+
+// inspect checks that the checkpoint's tokenizer and sizes fit together and says how
+// to export it.
+func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error) {
+	spec, err := checkpoint.ReadSpec(dir)
+	if err != nil {
+		return opts, err
+	}
+	f, err := family.Recognize(family.Folder(dir), p.cfg.Family)
+	if err != nil {
+		return opts, err
+	}
+	tok, err := f.Tokenizer(dir)
+	if err != nil {
+		return opts, err
+	}
+	if tok.Size() > spec.VocabSize {
+		return opts, fmt.Errorf("%s: the tokenizer has %d tokens, the model's vocab_size is %d: these files do not belong together",
+			dir, tok.Size(), spec.VocabSize)
+	}
+	opts = export.Options{
+		Precision: cmp.Or(p.cfg.Precision, auto(spec)), Source: s.name, Family: f.Name, Languages: s.languages,
+	}
+	if opts.Languages == nil {
+		opts.Languages = tok.Languages()
+	}
+	return opts, nil
+}
+
+// auto is the best precision for a CPU.
+func auto(s model.Spec) model.Precision {
+	if s.Small() {
+		return model.FP32
+	}
+	return model.INT8
+}
+
+// AcceptConfig says whether config.json is that of a model which can be exported, and
+// the maximum size of its weights in bytes. It is meant for hub.Config.Accept, which
+// refuses a model before gigabytes are fetched.
+func AcceptConfig(config []byte) (weights int64, err error) {
+	spec, err := checkpoint.ParseConfig(config)
+	if err != nil {
+		return 0, err
+	}
+	return checkpoint.MaxBytes(spec), nil
+}

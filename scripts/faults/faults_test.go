@@ -1,0 +1,44 @@
+// Package faults does to a running service what happens to services: clients that leave,
+// stall and come in thousands, and ends in the middle of work. Each test starts the program
+// with the bundled model, logs what was seen, and fails where something was lost:
+//
+//	make build && go test -v ./scripts/faults -binary $PWD/build/dragoman [-run TestFaults/term]
+//
+// Without -binary nothing is tested.
+package faults
+
+import (
+	"flag"
+	"testing"
+)
+
+var binary = flag.String("binary", "", "the program")
+
+func TestFaults(t *testing.T) {
+	if *binary == "" {
+		t.Skip("no -binary: `make faults` runs this")
+	}
+	for _, fault := range []struct {
+		name, what string
+		try        func(t *testing.T)
+	}{
+		{"connections", "10,000 connections open at once, each of which is answered", connections},
+		{"slowloris", "500 clients that send a byte of a header each second", slowHeaders},
+		{"slow-bodies", "200 clients that announce a body and send little of it", slowBodies},
+		{"slow-readers", "50 clients that do not read what is streamed to them", slowReaders},
+		{"cancel", "100 clients that leave in the middle of a long text", cancel},
+		{"term", "SIGTERM while 32 clients work", term},
+		{"exports", "40 starts that are killed while they export the model, 10 that get SIGTERM", exports},
+		{"kill", "a client process that dies with 100 requests open", reset},
+		{"memory", "the worst legal requests, four of each at once and then 16 of each", memoryOfRequests},
+		{"keyless", "712 bodies of 4 MB at once without a key, where keys are needed", keyless},
+		{"bulk", "requests of 300 kB with low priority, one after the other, beside requests of a sentence", bulk},
+		{"shared", "40 clients that send the same 300 kB and leave", sharedCancel},
+		{"oversized", "20 clients that send 16 MB, where 4 are allowed", oversized},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			t.Log(fault.what)
+			fault.try(t)
+		})
+	}
+}

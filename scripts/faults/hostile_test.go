@@ -1,0 +1,181 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// pod is the memory that the manifests give a pod.
+const pod = 4 << 30
+
+// worst are the requests that take the most memory for their size, all of them legal.
+func worst() map[string][]byte {
+	all, lines := []string{"de", "fr", "ja", "zh"}, strings.Repeat("a\n", 50_000)
+	var different strings.Builder
+	for i := range 24_000 {
+		fmt.Fprintf(&different, "%c%c%c\n", 'a'+i%26, 'a'+i/26%26, 'a'+i/676%26)
+	}
+	return map[string][]byte{
+		"27 × 50,000 sentences, 4 languages": request(all, "normal", slices.Repeat([]string{lines}, 27)...),
+		"50,000 sentences":                   request(all[:1], "normal", lines),
+		"24,000 different sentences":         request(all[:2], "normal", different.String()),
+		"spans":                              request(all, "normal", slices.Repeat([]string{strings.Repeat("**a** ", 16_000)}, 20)...),
+		"tags":                               request(all, "normal", slices.Repeat([]string{strings.Repeat("<b>a</b> b. ", 8_000)}, 40)...),
+		"no sentence":                        request(all, "normal", slices.Repeat([]string{strings.Repeat("1\n", 50_000)}, 40)...),
+		"one long word":                      request(all, "normal", slices.Repeat([]string{strings.Repeat("a", 100_000)}, 40)...),
+		"ligatures":                          request(all, "normal", slices.Repeat([]string{strings.Repeat("\ufdfa", 5_000)}, 80)...),
+	}
+}
+
+// memoryOfRequests sends the worst requests, four of each at once and all of them
+// together, to a service in a memory-limited cgroup, as in a pod.
+func memoryOfRequests(t *testing.T) {
+	s, statuses := limited(t), newCounts()
+	send := func(ctx context.Context, body []byte) error {
+		ctx, cancel := context.WithTimeout(ctx, 15*time.Second) // nobody waits for the end
+		defer cancel()
+		status, _, err := s.post(ctx, s.client, "/translation", body)
+		if ctx.Err() != nil {
+			statuses.add("left")
+			return nil
+		}
+		statuses.add(strconv.Itoa(status))
+		return err
+	}
+	bodies := slices.Collect(maps.Values(worst()))
+	for _, body := range bodies {
+		require.NoError(t, parallel(t.Context(), 4, func(ctx context.Context, _ int) error { return send(ctx, body) }))
+	}
+	require.NoError(t, parallel(t.Context(), 16*len(bodies), func(ctx context.Context, i int) error { return send(ctx, bodies[i%len(bodies)]) }))
+	t.Log(statuses)
+}
+
+// keyless sends large bodies without a key to a service that has keys.
+func keyless(t *testing.T) {
+	line, err := exec.CommandContext(t.Context(), *binary, "key", "somebody").Output()
+	require.NoError(t, err)
+	keys := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, os.WriteFile(keys, line, 0o600))
+	s, statuses := limited(t, "API_KEYS_FILE="+keys, "RATE_LIMIT=5/s"), newCounts()
+	large := []byte(`{"target_lang":"FR","text":["` + strings.Repeat("a", 4<<20-100) + `"]}`)
+	require.NoError(t, parallel(t.Context(), 712, func(ctx context.Context, _ int) error {
+		status, _, err := s.post(ctx, s.client, "/v2/translate", large)
+		if _, reset := errors.AsType[*net.OpError](err); reset {
+			statuses.add("cut off")
+			return nil
+		}
+		statuses.add(strconv.Itoa(status))
+		return err
+	}))
+	t.Log(statuses)
+}
+
+// bulk measures requests of a sentence alone, and beside a client with requests of 300 kB
+// of low priority, from the same address and from another one.
+func bulk(t *testing.T) {
+	s := serve(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	// p95 sends sentences one after another, none of which may be refused.
+	p95 := func(client *http.Client, count int) float64 {
+		var times []float64
+		for range count {
+			text := fmt.Sprintf("I have read %d books about trains this year.", rng.IntN(1_000_000))
+			begin := time.Now()
+			status, _, err := s.post(t.Context(), client, "/translation", body(text))
+			require.NoError(t, err)
+			require.Equal(t, http.StatusOK, status)
+			times = append(times, time.Since(begin).Seconds()*1e3)
+		}
+		slices.Sort(times)
+		return times[len(times)*95/100]
+	}
+	var lines strings.Builder
+	for i := range 6_000 {
+		fmt.Fprintf(&lines, "There are %d people who wait for train number %d.\n", i, i*7)
+	}
+	large := request([]string{"fr"}, "low", chunks(lines.String(), 99_000)...)
+	p95(s.client, 20) // warm
+	alone := p95(s.client, 80)
+	t.Logf("p95 of one-sentence requests alone %.0f ms", alone)
+	for _, address := range []string{"127.0.0.1", "127.0.0.2"} {
+		ctx, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() {
+			for ctx.Err() == nil {
+				_, _, _ = s.post(ctx, s.client, "/translation", large)
+			}
+		})
+		eventually(t, time.Minute, "the bulk waits", func() bool { return s.metric(t, "dragoman_queue_tokens") > 1000 })
+		p95(from(address), 10) // the first ones find a batch that is full
+		beside := p95(from(address), 80)
+		t.Logf("beside the bulk, from %s: %.0f ms, %.1f times", address, beside, beside/alone)
+		stop()
+		group.Wait()
+	}
+}
+
+// limited starts a service that has as much memory as a pod, in a cgroup where this
+// machine lets one be made, and checks its peak when the test ends.
+func limited(t *testing.T, environ ...string) *service {
+	var group string
+	t.Cleanup(func() { _ = os.Remove(group) }) // after the service has ended; an empty one is no harm
+	s := serve(t, environ...)
+	group = s.confine(t)
+	t.Cleanup(func() {
+		peak := s.memory(t, "VmHWM")
+		t.Logf("at most %.0f MB, cgroup of 4 GiB: %q", peak, group)
+		assert.LessOrEqual(t, peak, pod/1e6)
+	})
+	return s
+}
+
+// confine puts the service into a memory-limited cgroup, which it returns; "" where none
+// can be made.
+func (s *service) confine(t *testing.T) string {
+	pid := strconv.Itoa(s.process.Process.Pid)
+	for root, file := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
+		group := filepath.Join(root, "dragoman-"+pid)
+		if os.Mkdir(group, 0o755) != nil {
+			continue
+		}
+		if os.WriteFile(filepath.Join(group, file), []byte(strconv.Itoa(pod)), 0o644) != nil {
+			_ = os.Remove(group)
+			continue
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(pid), 0o644))
+		return group
+	}
+	return ""
+}
+
+// from is a client at an address of this machine.
+func from(address string) *http.Client {
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dialer.DialContext}}
+}
+
+// chunks cuts a text of lines into parts of at most so many bytes.
+func chunks(text string, most int) (parts []string) {
+	for len(text) > most {
+		at := strings.LastIndexByte(text[:most], '\n') + 1
+		parts, text = append(parts, text[:at]), text[at:]
+	}
+	return append(parts, text)
+}

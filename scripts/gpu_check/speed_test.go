@@ -1,0 +1,137 @@
+package gpucheck
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/cuda"
+	"dragoman/model/search"
+)
+
+// sourceTokens and targetTokens are the lengths of all sentences that speed is measured
+// with; none ends before.
+const sourceTokens, targetTokens = 32, 32
+
+// batches runs a benchmark for each number of beams and of sentences.
+func batches(b *testing.B, measure func(b *testing.B, beams, sentences int)) {
+	for _, beams := range []int{1, 5} {
+		for _, n := range []int{1, 8, 32, 128, 512} {
+			if n <= *most {
+				b.Run(fmt.Sprintf("beams=%d/sentences=%d", beams, n), func(b *testing.B) { measure(b, beams, n) })
+			}
+		}
+	}
+}
+
+// report reports the median of the batches' times.
+func report(b *testing.B, sentences int, took []time.Duration) {
+	b.ReportMetric(float64(sentences*targetTokens)/median(took).Seconds(), "tokens/s")
+}
+
+// BenchmarkDragoman measures the checkpoint in half precision: whole batches, the
+// encoder's part, a step, the least that a step can take, and the share of a step that the
+// device has nothing to do.
+func BenchmarkDragoman(b *testing.B) {
+	if *checkpointFolder == "" {
+		b.Skip("no -checkpoint")
+	}
+	m := open(b, exported(b, *checkpointFolder, model.FP16))
+	batches(b, func(b *testing.B, beams, sentences int) { measure(b, m, beams, sentences) })
+}
+
+// timed is a batch that knows how long the device had it.
+type timed interface{ DeviceTime() time.Duration }
+
+func measure(b *testing.B, m *cuda.Model, beams, sentences int) {
+	batch, err := m.NewBatch(model.Limits{Rows: beams * sentences, MaxLength: 2 + targetTokens})
+	require.NoError(b, err)
+	defer func() { require.NoError(b, batch.Close()) }()
+	watched := &stopwatch{Batch: batch}
+	var totals, encodes []time.Duration
+	decode := func() {
+		start := time.Now()
+		require.NoError(b, batch.Join(b.Context(), sources(m.Spec(), sentences)))
+		encodes = append(encodes, time.Since(start))
+		_, err := search.Decode(b.Context(), watched, sequences(b, m.Spec(), beams, sentences))
+		require.NoError(b, err)
+		totals = append(totals, time.Since(start))
+	}
+	decode() // a warm-up
+	totals, encodes, watched.steps = nil, nil, nil
+	before := batch.(timed).DeviceTime()
+	for b.Loop() {
+		decode()
+	}
+	var inSteps time.Duration
+	for _, d := range watched.steps {
+		inSteps += d
+	}
+	report(b, sentences, totals)
+	b.ReportMetric(median(encodes).Seconds()*1e3, "encode-ms")
+	b.ReportMetric(median(watched.steps).Seconds()*1e3, "step-ms")
+	b.ReportMetric(100*(1-(batch.(timed).DeviceTime()-before).Seconds()/inSteps.Seconds()), "host-%")
+	if *bandwidth > 0 {
+		b.ReportMetric(floor(m.Spec()), "floor-ms")
+	}
+}
+
+// floor is the time, in ms, in which the card's memory can deliver the decoder's
+// weights once.
+func floor(spec model.Spec) float64 {
+	d := spec.DModel
+	layer := 6*d*d + 2*d*spec.Decoder.FFN // cross attention's keys and values are the encoder's
+	return 2 * float64(spec.Decoder.Layers*layer+spec.VocabSize*d) / *bandwidth / 1e6
+}
+
+// stopwatch takes the time of steps.
+type stopwatch struct {
+	model.Batch
+	steps []time.Duration
+}
+
+func (s *stopwatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Candidates, error) {
+	start := time.Now()
+	defer func() { s.steps = append(s.steps, time.Since(start)) }()
+	return s.Batch.Step(ctx, feeds, k)
+}
+
+// sources are random sentences.
+func sources(spec model.Spec, n int) [][]int64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	all := make([][]int64, n)
+	for i := range all {
+		all[i] = make([]int64, sourceTokens)
+		for j := range all[i] {
+			all[i][j] = 4 + rng.Int64N(int64(spec.VocabSize)-120)
+		}
+	}
+	return all
+}
+
+// target is the token of some language.
+func target(spec model.Spec) int64 { return int64(spec.VocabSize - 50) }
+
+// sequences are searches that go on to the end.
+func sequences(b *testing.B, spec model.Spec, beams, n int) []*search.Sequence {
+	options := search.DefaultOptions(spec.Generation)
+	options.Beams, options.MaxLength, options.MinLength = beams, 2+targetTokens, 2+targetTokens
+	all := make([]*search.Sequence, n)
+	for i := range all {
+		var err error
+		all[i], err = search.NewSequence(options, []int64{spec.DecoderStart, target(spec)}, spec.EOS, spec.VocabSize)
+		require.NoError(b, err)
+	}
+	return all
+}
+
+func median(all []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[len(sorted)/2]
+}

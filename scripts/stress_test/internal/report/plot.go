@@ -1,0 +1,102 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"dragoman/scripts/figure"
+)
+
+const (
+	mostBuckets = 120  // times that curves have a point for
+	least       = 1e-4 // seconds, where logarithmic axes begin
+	height      = 3 * vg.Inch
+)
+
+// Plot draws a sweep's latencies against its rates, and otherwise those of a phase over
+// time, as SVG; below, how many requests were due and answered each second.
+func Plot(phases []Phase, sums []Summary, limits Limits) ([]byte, error) {
+	if len(phases) > 1 {
+		return sweep(byRate(sums), limits)
+	}
+	return timeline(phases[0], limits)
+}
+
+func sweep(sums []Summary, limits Limits) ([]byte, error) {
+	curve := func(of func(Summary) float64) (points plotter.XYs) {
+		for _, s := range sums {
+			points = append(points, plotter.XY{X: s.Rate, Y: max(of(s), least)})
+		}
+		return points
+	}
+	return figure.Figure{Title: "Latency against rate", Label: "requests due per second", Height: height, Panels: []figure.Panel{
+		{Label: "latency, s", Log: true, Curves: []figure.Curve{
+			{Name: "p50", Colour: figure.Green, Points: curve(func(s Summary) float64 { return s.P50 / 1000 })},
+			{Name: "p95", Colour: figure.Purple, Points: curve(func(s Summary) float64 { return s.P95 / 1000 })},
+			{Name: "p99", Colour: figure.Orange, Points: curve(func(s Summary) float64 { return s.P99 / 1000 })},
+			level(limits.Good, sums[0].Rate, sums[len(sums)-1].Rate),
+		}},
+		{Label: "requests/s", Curves: []figure.Curve{
+			{Name: "due", Colour: figure.Grey, Style: figure.Dashed, Points: curve(func(s Summary) float64 { return s.Rate })},
+			{Name: "answered", Colour: figure.Blue, Points: curve(func(s Summary) float64 { return s.PerSecond })},
+			{Name: "answered within the limit", Colour: figure.Green, Points: curve(func(s Summary) float64 { return s.Goodput })},
+		}},
+	}}.SVG()
+}
+
+func timeline(p Phase, limits Limits) ([]byte, error) {
+	end := p.Over
+	for _, r := range p.Requests {
+		end = max(end, r.Due+r.Latency)
+	}
+	width := max(math.Ceil(end.Seconds()/mostBuckets), 0.5) // of a bucket, in seconds
+	at := func(d time.Duration) int { return int(d.Seconds() / width) }
+	due, answered, failed := make([]float64, at(end)+2), make([]float64, at(end)+2), make([]float64, at(end)+2)
+	latencies := make([][]float64, at(end)+1) // seconds, of the requests that were due in it
+	for _, r := range p.Requests {
+		i := at(r.Due)
+		latencies[i] = append(latencies[i], max(limits.latency(r).Seconds(), least))
+		due[i] += 1 / width
+		if r.Err != nil {
+			failed[i] += 1 / width
+		} else {
+			answered[at(r.Due+r.Latency)] += 1 / width
+		}
+	}
+	percentile := func(share float64) (points plotter.XYs) {
+		for i, list := range latencies {
+			if len(list) > 0 {
+				points = append(points, plotter.XY{X: (float64(i) + 0.5) * width, Y: quantile(share, slices.Sorted(slices.Values(list)))})
+			}
+		}
+		return points
+	}
+	steps := func(rates []float64) (points plotter.XYs) {
+		for i, rate := range rates {
+			points = append(points, plotter.XY{X: float64(i) * width, Y: rate})
+		}
+		return points
+	}
+	return figure.Figure{Title: "Timeline: " + p.Name, Label: "seconds", Height: height, Panels: []figure.Panel{
+		{Label: "latency, s", Log: true, Curves: []figure.Curve{
+			{Name: "p95", Colour: figure.Purple, Points: percentile(0.95)},
+			{Name: "p50", Colour: figure.Green, Points: percentile(0.5)},
+			level(limits.Good, 0, end.Seconds()),
+		}},
+		{Label: "requests/s", Curves: []figure.Curve{
+			{Name: "due", Colour: figure.Grey, Style: figure.Step, Points: steps(due)},
+			{Name: "answered", Colour: figure.Blue, Style: figure.Step, Points: steps(answered)},
+			{Name: "failed", Colour: figure.Orange, Style: figure.Step, Points: steps(failed)},
+		}},
+	}}.SVG()
+}
+
+// level is the limit, from side to side.
+func level(limit time.Duration, from, to float64) figure.Curve {
+	y := max(limit.Seconds(), least)
+	return figure.Curve{Name: "limit", Colour: figure.Grey, Style: figure.Dashed, Points: plotter.XYs{{X: from, Y: y}, {X: to, Y: y}}}
+}

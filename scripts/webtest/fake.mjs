@@ -1,0 +1,182 @@
+// The page in front of a made-up API, so that tests of the page can say when each answer
+// comes and what goes wrong. All but that API comes from the service at PAGE_URL.
+
+import { EventEmitter, once } from 'node:events';
+import http from 'node:http';
+import { json } from 'node:stream/consumers';
+
+/**
+ * What the next requests meet; every field may be missing:
+ *
+ *   key         the API key that is wanted
+ *   loading     the model is not ready
+ *   hold        results wait for control.release
+ *   maxRecords  of a request
+ *   failures    of the next translations, one each: { status, code, message, retryAfter },
+ *               or { after, code, message } in the middle of an answer, after so many
+ *               results; without a code the connection breaks
+ */
+let script = {};
+let released = new Set(); // source texts whose results may go
+let seen = []; // translations that were asked for, with a state: open, done, failed or cancelled
+const changed = new EventEmitter().setMaxListeners(0);
+
+export const control = {
+  set(next) {
+    [script, released, seen] = [structuredClone(next), new Set(), []];
+    changed.emit('change');
+  },
+  release(...texts) {
+    for (const text of texts) released.add(text);
+    changed.emit('change');
+  },
+  seen: () => structuredClone(seen),
+};
+
+/** Starts the server; returns its address, and a function that ends it. */
+export async function serve() {
+  const server = http.createServer((req, res) => answer(req, res).catch((err) => res.destroy(err)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return [
+    `http://127.0.0.1:${server.address().port}`,
+    () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  ];
+}
+
+async function answer(req, res) {
+  const translation = req.url === '/translation/stream';
+  if (translation && script.key && req.headers.authorization !== `Bearer ${script.key}`) {
+    fail(res, { status: 401, code: 'unauthorized', message: 'an API key is needed' });
+  } else if (script.loading && req.url === '/languages') {
+    send(res, 503, { error: 'the model is loading' }); // as LibreTranslate says it
+  } else if (script.loading && (translation || req.url === '/readyz')) {
+    fail(res, { status: 503, code: 'not_ready', message: 'the model is loading', retryAfter: '1' });
+  } else if (translation) {
+    await translate((await json(req)).payload, res);
+  } else if (req.url === '/languages') {
+    send(res, 200, languages);
+  } else {
+    await forward(req, res);
+  }
+}
+
+async function forward(req, res) {
+  const { accept = '*/*' } = req.headers;
+  const got = await fetch(process.env.PAGE_URL + req.url, { method: req.method, headers: { accept } });
+  const headers = Object.fromEntries(got.headers);
+  for (const name of ['content-encoding', 'content-length', 'connection', 'keep-alive']) delete headers[name];
+  res.writeHead(got.status, headers).end(Buffer.from(await got.arrayBuffer()));
+}
+
+const send = (res, status, value, headers) =>
+  res.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(value));
+
+const fail = (res, { status, code, message, retryAfter }) =>
+  send(res, status, { error: { code, message } }, retryAfter && { 'Retry-After': retryAfter });
+
+/** Answers a translation as the script wants it. */
+async function translate(payload, res) {
+  const { fromLang, toLang, records } = payload;
+  const entry = { fromLang, toLang, texts: records.map(({ text }) => text), state: 'open' };
+  seen.push(entry);
+  const failing =
+    records.length > script.maxRecords
+      ? { status: 413, code: 'too_many_records', message: `${records.length} records, at most ${script.maxRecords} are allowed` }
+      : script.failures?.shift();
+  if (failing?.status) {
+    entry.state = 'failed';
+    fail(res, failing);
+    return;
+  }
+  res.writeHead(200, { 'Content-Type': 'application/x-ndjson' }).flushHeaders();
+  res.on('close', () => changed.emit('change'));
+  const write = (value) => res.write(`${JSON.stringify(value)}\n`);
+  const pending = [...records];
+  for (let sent = 0; pending.length > 0; sent++) {
+    const i = await next(pending, res);
+    if (i < 0) {
+      entry.state = 'cancelled';
+      return;
+    }
+    if (failing && sent === (failing.after ?? 0)) {
+      entry.state = 'done';
+      if (!failing.code) res.destroy();
+      else res.end(`${JSON.stringify({ error: { code: failing.code, message: failing.message } })}\n`);
+      return;
+    }
+    const [record] = pending.splice(i, 1);
+    write({ result: result(payload, record) });
+  }
+  entry.state = 'done';
+  write({ done: { results: records.length } });
+  res.end();
+}
+
+/** Waits until one of the records may go and returns its index; -1 when the client has left. */
+async function next(pending, res) {
+  for (;;) {
+    if (res.closed) return -1;
+    const i = pending.findIndex(({ text }) => !script.hold || released.has(text));
+    if (i >= 0) return i;
+    await once(changed, 'change');
+  }
+}
+
+// Translations that make screenshots worth looking at. Every other sentence becomes
+// "[fr] sentence".
+const phrases = {
+  fr: {
+    'Where is the station?': 'Où est la gare ?',
+    'Good morning.': 'Bonjour.',
+    'The old harbour wakes up slowly.': 'Le vieux port s’éveille lentement.',
+    'Fishermen mend their nets while the first ferry leaves for the islands.':
+      'Les pêcheurs réparent leurs filets pendant que le premier ferry part pour les îles.',
+    'By noon the cafés are full, and nobody is in a hurry.': 'À midi, les cafés sont pleins et personne n’est pressé.',
+    'Stay a while.': 'Restez un peu.',
+  },
+  ja: {
+    'Where is the station?': '駅はどこですか。',
+    'Good morning.': 'おはようございます。',
+    'The old harbour wakes up slowly.': '古い港がゆっくりと目を覚ます。',
+    'Fishermen mend their nets while the first ferry leaves for the islands.': '最初のフェリーが島へ向かうころ、漁師たちは網を繕っている。',
+    'By noon the cafés are full, and nobody is in a hurry.': '昼にはカフェが満席になり、急ぐ人は誰もいない。',
+    'Stay a while.': 'ゆっくりしていってください。',
+  },
+  ar: { 'Where is the station?': 'أين المحطة؟', 'Good morning.': 'صباح الخير.' },
+  en: { 'Où est la gare ?': 'Where is the station?', '駅はどこですか。': 'Where is the station?', 'أين المحطة؟': 'Where is the station?' },
+};
+
+const nameOf = (code, language) => new Intl.DisplayNames(language, { type: 'language' }).of(code);
+const languages = 'ar cs da de el en es fa fi fr he hi hu id it ja ko nl pl pt ru sv th tr uk vi zh'
+  .split(' ')
+  .map((code) => ({ code, name: nameOf(code, 'en'), nativeName: nameOf(code, code) }));
+
+/** Translates a record sentence by sentence. A text may ask for flags, as in "flag:truncated". */
+function result({ fromLang, toLang, detail }, { id, text }) {
+  const segments = [];
+  const translation = text.replace(/.+?(?:[.!?؟]+(?:\s+|$)|[。！？]+|$)/gs, (part) => {
+    const source = part.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, ''); // a mark of byte order stays
+    if (!source) return part;
+    const translated = phrases[toLang]?.[source] ?? `[${toLang}] ${source}`;
+    segments.push({ source, text: translated });
+    return part.replace(source, () => translated);
+  });
+  const detected = fromLang === 'auto';
+  const flags = [...text.matchAll(/flag:(\w+)/g)].map(([, flag]) => flag);
+  return {
+    id,
+    text: translation,
+    ...(detail && { detail: { fromLang: detected ? detect(text) : fromLang, detected, segments, flags } }),
+  };
+}
+
+/** Guesses a language by its letters. */
+function detect(text) {
+  const [letter] = text.match(/[\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Han}\p{sc=Arabic}éèàçùœ]/u) ?? [''];
+  if (/[\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Han}]/u.test(letter)) return 'ja';
+  if (/\p{sc=Arabic}/u.test(letter)) return 'ar';
+  return letter ? 'fr' : 'en';
+}
