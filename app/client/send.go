@@ -25,10 +25,9 @@ const (
 )
 
 // connectionError is a try that got no answer, or not all of it.
-type connectionError struct{ err error }
+type connectionError struct{ error }
 
-func (e *connectionError) Error() string { return e.err.Error() }
-func (e *connectionError) Unwrap() error { return e.err }
+func (e *connectionError) Unwrap() error { return e.error }
 
 // send makes one try. The caller closes the body of the answer, and reads its end first:
 // only then the connection can be used again. An answer that is not 200 is an *Error; the

@@ -143,8 +143,6 @@ func (s *reader) cutOff(err error) error {
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
 		return invalid("a line of the stream has more than %d bytes: send shorter records, or raise MaxResponseBytes", s.most)
-	case err == nil:
-		err = io.ErrUnexpectedEOF
 	case !errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
 	}
