@@ -17,22 +17,22 @@ type settings struct {
 	Once   bool
 }
 
-// settings are those of the request.
-func (w *work) settings() settings {
-	return settings{Search: w.search, Limits: w.service.cfg.Limits, Format: cmp.Or(w.req.Format, Text), Whole: w.req.Whole, Once: w.req.Once}
+// settings are those of the request, for what a lane's model decodes.
+func (w *work) settings(l *lane) settings {
+	return settings{Search: l.search, Limits: l.model.Limits, Format: cmp.Or(w.req.Format, Text), Whole: w.req.Whole, Once: w.req.Once}
 }
 
 // key is what a whole sentence's translation is kept under.
 func (w *work) key(x *sentence) cache.Key {
 	return cache.Key{
-		Model: w.service.cfg.Model, From: x.pair.from, To: x.pair.to, Options: w.options,
+		Model: x.hop.model.Identity, From: x.hop.from, To: x.hop.to, Options: x.hop.options,
 		Text: x.Text, Spans: x.Fingerprint(),
 	}
 }
 
 // recall gives a whole sentence that is to do the outcome that it had before.
 func (w *work) recall(x *sentence) (known bool, err error) {
-	if !w.service.cfg.Cache.On() {
+	if !w.service.cfg.Cache.On() || x.hop.model.Identity == "" {
 		return false, nil
 	}
 	v, known := w.service.cfg.Cache.Get(w.key(x))
@@ -47,7 +47,7 @@ func (w *work) recall(x *sentence) (known bool, err error) {
 
 // remember keeps the outcome of a whole sentence that was decoded.
 func (w *work) remember(x *sentence) {
-	if o := x.best; o.decoded && !w.spent {
+	if o := x.best; o.decoded && !w.spent && x.hop.model.Identity != "" {
 		w.service.cfg.Cache.Put(w.key(x), cache.Value{
 			Text: o.text, Flags: uint8(o.flags), Score: float32(o.score),
 			SourceTokens: uint32(o.sourceTokens), TargetTokens: uint32(o.targetTokens),
