@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/translate"
@@ -29,10 +30,13 @@ import (
 // first, and fails on some words.
 type shouting struct{}
 
-func (shouting) Languages() []string { return []string{"en", "fr", "ja"} }
-func (shouting) Healthy() error      { return nil }
-func (shouting) Detects() bool       { return true }
-
+func (t shouting) Select(model string) (translate.Selection, error) {
+	if model != "" && model != "default" {
+		return nil, compattest.NoModel(model)
+	}
+	return compattest.Models{Codes: []string{"en", "fr", "ja"}, Tells: t}, nil
+}
+func (shouting) Healthy() error                        { return nil }
 func (shouting) Detect(string) (string, float64, bool) { return "en", 1, true }
 
 func (s shouting) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {

@@ -16,6 +16,7 @@ const (
 	InvalidValue
 	InvalidHeader
 	MediaType
+	UnknownModel
 	UnknownLanguage
 	InvalidText
 	InvalidOption
@@ -76,6 +77,7 @@ var table = [...]row{
 	InvalidValue:    {"invalid_value", 400, 400, 400, 0, "", ""},
 	InvalidHeader:   {"invalid_header", 400, 400, 400, 0, "", ""},
 	MediaType:       {"unsupported_media_type", 415, 400, 400, 0, "", ""},
+	UnknownModel:    {translate.CodeUnknownModel, 404, 404, 404, 0, "", ""},
 	UnknownLanguage: {translate.CodeUnknownLanguage, 400, 400, 400, 0, "", ""},
 	InvalidText:     {translate.CodeInvalidText, 400, 400, 400, 0, "", ""},
 	InvalidOption:   {translate.CodeInvalidOption, 400, 400, 400, 0, "", ""},

@@ -19,6 +19,7 @@ import (
 
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -30,9 +31,12 @@ type upper struct{}
 
 var errSecret = errors.New("secret: weights at /root/weights")
 
-func (upper) Languages() []string { return []string{"en", "fr", "ja"} }
-
-func (upper) Detects() bool { return true }
+func (t upper) Select(model string) (translate.Selection, error) {
+	if model != "" && model != "default" {
+		return nil, compattest.NoModel(model)
+	}
+	return compattest.Models{Codes: []string{"en", "fr", "ja"}, Tells: t}, nil
+}
 
 func (upper) Healthy() error { return nil }
 

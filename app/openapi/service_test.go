@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/telemetry"
@@ -26,9 +27,12 @@ import (
 // loaded. Some texts have it fail, and those that begin with "loop" are flagged.
 type capitals struct{}
 
-func (capitals) Languages() []string { return loaded().Languages }
-
-func (capitals) Detects() bool { return true }
+func (t capitals) Select(model string) (translate.Selection, error) {
+	if model != "" && model != "default" {
+		return nil, compattest.NoModel(model)
+	}
+	return compattest.Models{Codes: loaded().Languages, Tells: t}, nil
+}
 
 func (capitals) Healthy() error { return nil }
 

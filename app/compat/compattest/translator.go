@@ -30,19 +30,46 @@ type Translator struct {
 	Asked func(translate.Request)
 }
 
-// Languages implements [dialect.Translator].
-func (t Translator) Languages() []string {
-	if t.Codes != nil {
-		return t.Codes
+// Models are those of a translator that cannot be asked for a translation: what requests
+// look up before.
+type Models struct {
+	Codes []string
+	Tells translate.Detector
+}
+
+// Languages implements [translate.Selection].
+func (m Models) Languages() []string { return m.Codes }
+
+// Detector implements [translate.Selection].
+func (m Models) Detector() translate.Detector { return m.Tells }
+
+// Route implements [translate.Selection]. There is none.
+func (Models) Route(from, to string) (translate.Route, error) {
+	return translate.Route{}, fmt.Errorf("no route from %s to %s", from, to)
+}
+
+// NoModel is the error of a model's name that no model has.
+func NoModel(name string) error {
+	return &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: "there is no model " + name}
+}
+
+// Select implements [dialect.Translator]. There is one model, default.
+func (t Translator) Select(model string) (translate.Selection, error) {
+	if model != "" && model != "default" {
+		return nil, NoModel(model)
 	}
-	return []string{"de", "en", "es", "fr", "ja", "no", "pt", "zh"}
+	m := Models{Codes: t.Codes, Tells: t}
+	if m.Codes == nil {
+		m.Codes = []string{"de", "en", "es", "fr", "ja", "no", "pt", "zh"}
+	}
+	if t.Mute {
+		m.Tells = nil
+	}
+	return m, nil
 }
 
 // Healthy implements [dialect.Translator].
 func (Translator) Healthy() error { return nil }
-
-// Detects implements [dialect.Translator].
-func (t Translator) Detects() bool { return !t.Mute }
 
 // Translate implements [dialect.Translator].
 func (t Translator) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
@@ -113,7 +140,7 @@ func capitals(text string) string {
 	return out.String() + strings.ToUpper(text[end:])
 }
 
-// Detect implements [dialect.Translator]. It knows Japanese by its letters and French by two
+// Detect implements [translate.Detector]. It knows Japanese by its letters and French by two
 // words; all else with letters is English.
 func (Translator) Detect(text string) (code string, confidence float64, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })

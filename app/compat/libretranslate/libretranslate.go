@@ -112,7 +112,7 @@ func (a api) settings(call compat.Call) any {
 		return setting{code, compat.NameOf(code).English}
 	}
 	source := setting{translate.Auto, "Auto Detect"}
-	if !call.Translator.Detects() {
+	if call.Models.Detector() == nil {
 		source = offered("en")
 	}
 	limit := a.MaxChars
