@@ -1,0 +1,179 @@
+// Package catalog serves many models from one process: it chooses which of them translates a
+// request, and decides which are in memory.
+//
+//	Select ─▶ Selection ─▶ Route ─▶ Handle.Acquire ─▶ model, loaded
+//	(what a request  (which models,   (waits for a load,
+//	 may use)         in which order)  or starts it)
+//
+// What there is comes from a [repository.Snapshot] (table.go); [Catalog.Update] takes the next
+// one. A new version of a model is loaded and tried beside the old one first, which goes on
+// serving if the new one is broken (trial.go).
+//
+// Models that translate alike share one instance, whatever they are called. An instance is
+// unloaded, loading, ready or draining (instance.go, residency.go). A first request loads it,
+// and others wait for that. Idle instances leave for others when memory is short, the least
+// recently used one first; one that is in use never does.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/repository"
+)
+
+// Config is what a [Catalog] works with.
+type Config struct {
+	Loader Loader
+	// Memory is how many bytes the loaded models may take together; 0: no bound.
+	Memory int64
+	// KeepAlive is how long a model stays loaded that nobody uses; 0: for ever.
+	KeepAlive time.Duration
+	// Waiting is how many requests may wait for a model that is loading.
+	Waiting int
+	Metrics *Metrics // nil: nobody asks for them
+	Log     *slog.Logger
+}
+
+// Loader loads models. It is safe for concurrent use.
+type Loader interface {
+	// Needs is the memory that a model will take, estimated before it is loaded.
+	Needs(s Source) int64
+	// Load loads a model. The caller closes the instance.
+	Load(ctx context.Context, s Source) (Instance, error)
+}
+
+// Source is what a model is loaded from.
+type Source struct {
+	Name, Version string
+	Dir           string // the exported folder
+	Manifest      *model.Manifest
+	Config        repository.Config
+}
+
+// Instance is a loaded model.
+type Instance interface {
+	// Model is the instance under one of the names that it has.
+	Model(name, version string) (*translate.Model, error)
+	// Bytes is the memory that it takes, or may come to take.
+	Bytes() int64
+	Stats() []engine.Stats
+	Rows() int // that each worker decodes together at most
+	Device() string
+	Close() error
+}
+
+// Catalog implements [translate.Models]. It is safe for concurrent use.
+type Catalog struct {
+	cfg     Config
+	closing context.Context
+	close   context.CancelFunc
+	running sync.WaitGroup // loads, trials and drains
+	turn    chan struct{}  // of loads: one at a time, in the order in which they came
+
+	mu        sync.Mutex // guards the rest
+	snapshot  repository.Snapshot
+	versions  map[versionKey]*version
+	withheld  map[string]bool // names that were unloaded by hand
+	table     *table
+	instances map[string]*instance // by [version.key]
+	used      int64                // bytes of all instances
+	changed   chan struct{}        // closed, and made again, when an instance becomes idle or is gone
+}
+
+// New makes a catalog without models.
+func New(cfg Config) *Catalog {
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics(nil)
+	}
+	c := &Catalog{
+		cfg: cfg, turn: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
+		instances: make(map[string]*instance), changed: make(chan struct{}),
+	}
+	c.closing, c.close = context.WithCancel(context.Background())
+	c.table = newTable(tableConfig{})
+	return c
+}
+
+// Update takes what the repositories hold now. It returns at once; new versions of models
+// that are served already take over when they were tried.
+func (c *Catalog) Update(s repository.Snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.Err != nil && len(c.table.models) > 0 {
+		c.cfg.Log.Error("the repository cannot be read: what was there before is served on", "error", s.Err)
+		return
+	}
+	for _, p := range s.Problems {
+		c.cfg.Log.Warn("ignored in the repository", "path", p.Path, "problem", p.Text)
+	}
+	c.snapshot = s
+	c.refresh()
+}
+
+// Preload loads the models that are to be loaded at the start. The error is that of the first
+// that cannot be; others are loaded all the same.
+func (c *Catalog) Preload(ctx context.Context) error {
+	var first error
+	for _, v := range c.toPreload() {
+		_, release, err := handle{version: v}.Acquire(ctx)
+		if err != nil {
+			first = errors.Join(first, fmt.Errorf("load %s:%s: %w", v.source.Name, v.source.Version, err))
+			continue
+		}
+		release()
+	}
+	return first
+}
+
+func (c *Catalog) toPreload() (list []*version) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range c.table.names {
+		if m := c.table.models[name]; m != nil && m.current.source.Config.Preload {
+			list = append(list, m.current)
+		}
+	}
+	return list
+}
+
+// Healthy implements [translate.Models]: it fails where a loaded model does not go on.
+func (c *Catalog) Healthy() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, i := range c.instances {
+		for name, m := range i.models {
+			if err := m.Healthy(); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Close unloads everything. Requests that use a model fail first: their engines end with it.
+func (c *Catalog) Close() error {
+	c.close()
+	c.running.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for key, i := range c.instances {
+		errs = append(errs, i.loaded.Close())
+		delete(c.instances, key)
+	}
+	return errors.Join(errs...)
+}
+
+// signal says that an instance became idle or is gone; mu is held.
+func (c *Catalog) signal() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}

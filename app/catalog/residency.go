@@ -1,0 +1,117 @@
+package catalog
+
+import (
+	"time"
+)
+
+// minResidence is how many times as long as it took to load a model it stays, at least, before it
+// has to leave although it is in use all the time: models that do not all fit take turns, and spend
+// a fifth of their time on that at most.
+const (
+	minResidence      = 4
+	shortestResidence = time.Second
+)
+
+// makeRoom waits until there is memory for an instance, and takes it. Idle instances leave for
+// it, the least recently used one first. Where all are in use, the one that has been there the
+// longest drains: requests that come for it from then on wait until it is loaded again. So every
+// model gets its turn, however busy others are.
+func (c *Catalog) makeRoom(i *instance, need int64) error {
+	for {
+		wait, after, err := c.tryRoom(i, need)
+		if err != nil || wait == nil {
+			return err
+		}
+		var timer <-chan time.Time
+		if after > 0 {
+			timer = time.After(after)
+		}
+		select {
+		case <-wait:
+		case <-timer:
+		case <-c.closing.Done():
+			return ErrClosed
+		}
+	}
+}
+
+// tryRoom takes memory for an instance. Where there is none it has another one leave, and returns
+// what to wait for before the next try, and for how long at most; 0 is no bound.
+func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	limit := c.cfg.Memory
+	if limit == 0 || c.used+need <= limit {
+		c.used += need
+		i.bytes = need
+		return nil, 0, nil
+	}
+	if most := limit - c.pinned(); need > most {
+		return nil, 0, &MemoryError{Model: i.source.Name, Needs: need, Limit: limit, Pinned: limit - most}
+	}
+	if victim := c.victim(); victim != nil {
+		c.cfg.Metrics.evicted(victim.source, "memory")
+		c.drain(victim)
+	} else {
+		after = c.takeTurns()
+	}
+	return c.changed, after, nil
+}
+
+// pinned is the memory of what never leaves; mu is held.
+func (c *Catalog) pinned() (bytes int64) {
+	for _, i := range c.instances {
+		if i.source.Config.Pinned && i.state == Ready {
+			bytes += i.bytes
+		}
+	}
+	return bytes
+}
+
+// leaving says whether memory is becoming free without anybody else having to leave; mu is held.
+func (c *Catalog) leaving() bool {
+	for _, i := range c.instances {
+		if i.state == Draining {
+			return true
+		}
+	}
+	return false
+}
+
+// victim is the idle instance that was used the longest ago; nil where there is none, or another
+// one is leaving already. mu is held.
+func (c *Catalog) victim() (oldest *instance) {
+	if c.leaving() {
+		return nil
+	}
+	for _, i := range c.instances {
+		if i.state == Ready && i.users == 0 && !i.source.Config.Pinned && (oldest == nil || i.last.Before(oldest.last)) {
+			oldest = i
+		}
+	}
+	return oldest
+}
+
+// takeTurns drains the instance that has been there the longest, of those that are in use. It
+// returns when to look again where none has been there for long enough; mu is held.
+func (c *Catalog) takeTurns() (after time.Duration) {
+	if c.leaving() {
+		return 0
+	}
+	var oldest *instance
+	for _, i := range c.instances {
+		if i.state == Ready && !i.source.Config.Pinned && (oldest == nil || i.since.Before(oldest.since)) {
+			oldest = i
+		}
+	}
+	if oldest == nil {
+		return 0
+	}
+	stay := max(shortestResidence, minResidence*c.cfg.Metrics.lastLoad(oldest.source))
+	if there := time.Since(oldest.since); there < stay {
+		return stay - there
+	}
+	c.cfg.Metrics.evicted(oldest.source, "turns")
+	c.drain(oldest)
+	return 0
+}
