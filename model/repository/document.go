@@ -64,7 +64,7 @@ func parse(raw []byte, f fields) error {
 	case err == nil:
 		return wrong(&more, "one document: delete what follows the line ---")
 	case !errors.Is(err, io.EOF):
-		return errors.New(strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+		return fmt.Errorf("is not YAML: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
 	return f.read(doc.Content[0])
 }
