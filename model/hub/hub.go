@@ -85,7 +85,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Accept == nil {
 		cfg.Accept = func([]byte) (int64, error) { return 1 << 44, nil } // 16 TiB
 	}
-	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: freeSpace}
+	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: model.FreeSpace}
 	c.http = c.newHTTP()
 	return c, nil
 }
