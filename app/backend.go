@@ -18,10 +18,13 @@ type backend interface {
 	// precision is what a model is exported in where PRECISION does not say; "" lets its
 	// size decide.
 	precision() model.Precision
+	// needs is the memory that a model will take beside what processes share, estimated.
+	needs(cfg config.Config, m *model.Manifest) int64
 	// start loads the exported folder dir once for each worker and starts engines on
-	// them, which the caller closes before the backend. An error that wraps errElsewhere
-	// says that another backend may do. When ctx is done start ends soon, with its error.
-	start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error)
+	// them, which the caller closes before the backend. It returns the memory that they take
+	// at most, likewise. An error that wraps errElsewhere says that another backend may do.
+	// When ctx is done start ends soon, with its error.
+	start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (engines *engine.Engine, bytes int64, err error)
 	close() error
 }
 
@@ -46,7 +49,7 @@ func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 		}
 	}
 	if l.cfg.Device != config.CUDA {
-		list = append(list, &cpuBackend{l.cfg, l.log, rt})
+		list = append(list, &cpuBackend{l.log, rt})
 	}
 	return list, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -10,12 +11,14 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/cache"
+	"dragoman/app/catalog"
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/webpage"
+	"dragoman/model/bundled"
 )
 
 // frontend is the API and what stands around it: who may call it, and what is seen of it
@@ -105,19 +108,44 @@ func (f *frontend) Close() error {
 }
 
 // ready makes the frontend know what translates, shortly before it may.
-func (f *frontend) ready(m *loadedModel) error {
-	err := f.description.Ready(openapi.Model{
-		Languages: m.service.Languages(), Detects: m.service.Detects(),
-		MaxBeams: m.limits.Beams, MaxLength: m.limits.MaxLength,
-	})
-	if err != nil {
+func (f *frontend) ready(t *translation) error {
+	registry := f.metrics.Registry()
+	registry.MustRegister(engine.Metrics(t.catalog.Engines), t.catalog.Collector())
+	registry.MustRegister(cache.Metrics(t.cache.Stats, int64(f.cfg.CacheBytes))...)
+	if err := f.refresh(t); err != nil {
 		return err
 	}
-	f.metrics.Registry().MustRegister(engine.Metrics(m.engines.Stats, m.engines.Rows()))
-	f.metrics.Registry().MustRegister(cache.Metrics(m.cache.Stats, int64(f.cfg.CacheBytes))...)
-	if err := f.site.Ready(m.model.Note); err != nil {
-		return err
-	}
-	f.api.Ready(m.service, m.model)
+	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog.Index()) })
 	return nil
+}
+
+// refresh has the pages and metrics say what is served now.
+func (f *frontend) refresh(t *translation) error {
+	models, err := t.service.Select("")
+	if err != nil {
+		return nil // there is no model yet
+	}
+	t.metrics.KnowLanguages(models.Languages())
+	note := ""
+	for _, m := range modelsOf(t.catalog.Index()) {
+		note = cmp.Or(note, m.Note)
+	}
+	return errors.Join(f.site.Ready(note), f.description.Ready(openapi.Model{
+		Languages: models.Languages(), Detects: models.Detector() != nil, MaxBeams: f.cfg.MaxBeams, MaxLength: f.cfg.MaxLengthLimit,
+	}))
+}
+
+// modelsOf are the models that are served.
+func modelsOf(index []catalog.Status) (list []httpapi.Model) {
+	for _, s := range index {
+		if !s.Served {
+			continue
+		}
+		m := httpapi.Model{Name: s.Name, Version: s.Version, Source: s.Source, Revision: s.Revision, Precision: string(s.Precision)}
+		if s.Source == bundled.Source {
+			m.Note = bundled.Note
+		}
+		list = append(list, m)
+	}
+	return list
 }

@@ -234,10 +234,9 @@ func TestBackends(t *testing.T) {
 			}
 			require.NoError(t, err, log.String())
 			defer func() { assert.NoError(t, b.Close()) }()
-			assert.Equal(t, string(test.on), b.model.Device)
-			assert.NoError(t, b.service.WarmUp(t.Context()))
+			assert.Equal(t, string(test.on), b.catalog.Index()[0].Device)
 			assert.Contains(t, log.String(), test.said)
-			assert.Len(t, b.engines.Stats(), max(1, len(test.opened)))
+			assert.Len(t, b.catalog.Engines()[0].Stats, max(1, len(test.opened)))
 		})
 	}
 }

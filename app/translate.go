@@ -52,13 +52,13 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	// The limits are for strangers' requests, not for a command line.
 	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, len(texts)), math.MaxInt
 	cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt
-	m, err := p.loader(cfg, log).load(ctx, nil)
+	t, err := p.loader(cfg, log).load(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
+	defer func() { err = errors.Join(err, t.Close()) }()
 
-	job := &lineJob{service: m.service, from: *from, to: *to, out: p.stdout}
+	job := &lineJob{service: t.service, from: *from, to: *to, out: p.stdout}
 	switch {
 	case len(texts) > 0:
 		return job.translate(ctx, "argument", 1, texts)
@@ -73,6 +73,15 @@ type lineJob struct {
 	service  *translate.Service
 	from, to string
 	out      io.Writer
+}
+
+// languages are those that texts can be in, and translated into.
+func (j *lineJob) languages() []string {
+	models, err := j.service.Select("")
+	if err != nil {
+		return nil
+	}
+	return models.Languages()
 }
 
 func (j *lineJob) readFiles(ctx context.Context, names []string) error {
@@ -158,7 +167,7 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 	var refused *translate.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == translate.CodeUnknownLanguage:
-		return &usageError{fmt.Errorf("%s: use one of %s", refused.Message, strings.Join(j.service.Languages(), " "))}
+		return &usageError{fmt.Errorf("%s: use one of %s", refused.Message, strings.Join(j.languages(), " "))}
 	case errors.As(err, &refused):
 		return errors.New(refused.Message)
 	case err != nil:

@@ -55,6 +55,7 @@ type Source struct {
 	Name, Version string
 	Dir           string // the exported folder
 	Manifest      *model.Manifest
+	Identity      string // the same where models translate alike
 	Config        repository.Config
 }
 
@@ -83,9 +84,10 @@ type Catalog struct {
 	versions  map[versionKey]*version
 	withheld  map[string]bool // names that were unloaded by hand
 	table     *table
-	instances map[string]*instance // by [version.key]
-	used      int64                // bytes of all instances
-	changed   chan struct{}        // closed, and made again, when an instance becomes idle or is gone
+	instances map[string]*instance     // by [version.key]
+	used      int64                    // bytes of all instances
+	took      map[string]time.Duration // to load an instance, the last time
+	changed   chan struct{}            // closed, and made again, when an instance becomes idle or is gone
 }
 
 // New makes a catalog without models.
@@ -95,7 +97,7 @@ func New(cfg Config) *Catalog {
 	}
 	c := &Catalog{
 		cfg: cfg, turn: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
-		instances: make(map[string]*instance), changed: make(chan struct{}),
+		instances: make(map[string]*instance), changed: make(chan struct{}), took: make(map[string]time.Duration),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.table = newTable(tableConfig{})

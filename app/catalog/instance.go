@@ -2,7 +2,7 @@ package catalog
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"dragoman/app/translate"
@@ -30,11 +30,13 @@ type instance struct {
 
 	state   State
 	err     error // why it could not be loaded
-	waiting int   // requests that wait for it
+	waiting int   // requests that wait for the load; each will be a user
+	later   int   // requests that wait until it is gone
 	bytes   int64 // of memory; an estimate until it is ready
 	loaded  Instance
 	models  map[string]*translate.Model // by name and version
 	users   int
+	leaving bool        // it is being closed
 	since   time.Time   // ready
 	last    time.Time   // used
 	idle    *time.Timer // unloads it when it was idle for long; nil while it is used, or for ever kept
@@ -43,19 +45,31 @@ type instance struct {
 // acquire returns a version's model, loaded.
 func (c *Catalog) acquire(ctx context.Context, v *version) (*translate.Model, func(), error) {
 	for {
-		i, wait, err := c.enter(ctx, v)
+		i, t, err := c.enter(ctx, v)
 		if err != nil {
 			return nil, nil, err
 		}
-		if wait == nil {
-			return c.use(i, v)
+		if t != nil {
+			err := c.await(ctx, t.wait)
+			if ready, failed := c.leave(i, t); failed != nil {
+				return nil, nil, failed
+			} else if err != nil {
+				if ready {
+					c.release(i)
+				}
+				return nil, nil, err
+			} else if !ready {
+				continue
+			}
 		}
-		err = c.await(ctx, wait)
-		c.leaveQueue(i)
-		if err != nil {
-			return nil, nil, err
-		}
+		return c.use(i, v)
 	}
+}
+
+// ticket is a place among those who wait for an instance.
+type ticket struct {
+	wait  <-chan struct{} // closed when the wait is over
+	count *int            // of those who wait
 }
 
 // await waits until a channel is closed.
@@ -71,8 +85,9 @@ func (c *Catalog) await(ctx context.Context, wait <-chan struct{}) error {
 }
 
 // enter finds the instance of a version, and makes one where there is none. Where it is ready the
-// caller is one of its users; otherwise wait is what it has to wait for.
-func (c *Catalog) enter(ctx context.Context, v *version) (i *instance, wait <-chan struct{}, err error) {
+// caller is one of its users; otherwise there is a ticket to wait with, which it gives back by
+// leave.
+func (c *Catalog) enter(ctx context.Context, v *version) (*instance, *ticket, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing.Err() != nil {
@@ -81,48 +96,53 @@ func (c *Catalog) enter(ctx context.Context, v *version) (i *instance, wait <-ch
 	if v.broken != nil {
 		return nil, nil, v.broken
 	}
-	i = c.instances[v.key]
-	if i != nil && i.state == Loading && i.err != nil {
-		return nil, nil, i.err
-	}
+	i := c.instances[v.key]
 	if i == nil {
 		i = c.begin(v)
 	}
+	t := &ticket{wait: i.done, count: &i.waiting}
 	switch i.state {
 	case Ready:
 		i.users++
-		i.last = time.Now()
 		i.stopIdle()
 		return i, nil, nil
 	case Draining:
-		wait = i.gone
-	default:
-		wait = i.done
+		t = &ticket{wait: i.gone, count: &i.later}
 	}
-	if err := c.patience(ctx, v, i); err != nil {
+	if err := c.patience(ctx, i, *t.count); err != nil {
 		return nil, nil, err
 	}
-	i.waiting++
-	return i, wait, nil
+	*t.count++
+	return i, t, nil
 }
 
 // patience refuses a request that cannot wait for an instance; mu is held.
-func (c *Catalog) patience(ctx context.Context, v *version, i *instance) error {
-	left := max(0, c.cfg.Metrics.lastLoad(v.source)-time.Since(i.begun))
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < left {
-		return &LoadingError{Model: v.source.Name, Wait: left}
+func (c *Catalog) patience(ctx context.Context, i *instance, waiting int) error {
+	left := c.took[i.key]
+	if i.state == Loading {
+		left = max(0, left-time.Since(i.begun))
 	}
-	if c.cfg.Waiting > 0 && i.waiting >= c.cfg.Waiting {
-		return &LoadingError{Model: v.source.Name, Wait: left, Waiting: i.waiting}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < left {
+		return &LoadingError{Model: i.source.Name, Wait: left}
+	}
+	if c.cfg.Waiting > 0 && waiting >= c.cfg.Waiting {
+		return &LoadingError{Model: i.source.Name, Wait: left, Waiting: waiting}
 	}
 	return nil
 }
 
-// leaveQueue ends a wait for an instance.
-func (c *Catalog) leaveQueue(i *instance) {
+// leave ends a wait. Where the instance is ready the caller is one of its users from then on;
+// the error is why it could not be loaded.
+func (c *Catalog) leave(i *instance, t *ticket) (ready bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i.waiting--
+	*t.count--
+	if t.count == &i.later || i.loaded == nil {
+		return false, i.err
+	}
+	i.users++
+	i.stopIdle()
+	return true, nil
 }
 
 // use is an instance, of which the caller is a user, as a version's model.
@@ -134,8 +154,9 @@ func (c *Catalog) use(i *instance, v *version) (*translate.Model, func(), error)
 	if m == nil {
 		var err error
 		if m, err = i.loaded.Model(v.source.Name, v.source.Version); err != nil {
-			i.users--
 			v.broken = &BrokenError{Model: name, Err: err}
+			i.users--
+			c.settle(i)
 			return nil, nil, v.broken
 		}
 		i.models[name] = m
@@ -149,7 +170,12 @@ func (c *Catalog) release(i *instance) {
 	defer c.mu.Unlock()
 	i.users--
 	i.last = time.Now()
-	if i.users > 0 {
+	c.settle(i)
+}
+
+// settle does what is due where nobody uses an instance any more; mu is held.
+func (c *Catalog) settle(i *instance) {
+	if i.users > 0 || i.waiting > 0 || i.leaving || c.closing.Err() != nil {
 		return
 	}
 	if i.state == Draining {
@@ -190,19 +216,18 @@ func (c *Catalog) load(i *instance, v *version) {
 		c.fail(i, v, err)
 		return
 	}
-	c.cfg.Metrics.loaded(i.source, time.Since(start))
+	took := time.Since(start)
+	c.cfg.Metrics.loaded(i.source, took)
 	c.cfg.Log.Info("loaded a model", "model", i.source.Name, "version", i.source.Version, "device", loaded.Device(),
-		"bytes", loaded.Bytes(), "took", time.Since(start).Round(time.Millisecond))
+		"bytes", loaded.Bytes(), "took", took.Round(time.Millisecond))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.used += loaded.Bytes() - i.bytes
 	i.loaded, i.bytes, i.state, i.since, i.last = loaded, loaded.Bytes(), Ready, time.Now(), time.Now()
+	c.took[i.key] = took
 	v.tried = true
 	close(i.done)
-	if i.waiting == 0 {
-		c.startIdle(i)
-		c.signal()
-	}
+	c.settle(i)
 }
 
 // open loads a model and tries it.
@@ -216,7 +241,7 @@ func (c *Catalog) open(s Source) (Instance, error) {
 		err = m.WarmUp(c.closing)
 	}
 	if err != nil {
-		return nil, join(err, loaded.Close())
+		return nil, errors.Join(err, loaded.Close())
 	}
 	return loaded, nil
 }
@@ -229,8 +254,7 @@ func (c *Catalog) fail(i *instance, v *version, err error) {
 	if c.closing.Err() != nil {
 		err = ErrClosed
 	}
-	var full *MemoryError
-	if err != ErrClosed && !asError(err, &full) {
+	if _, full := errors.AsType[*MemoryError](err); !full && err != ErrClosed {
 		v.broken = &BrokenError{Model: v.source.Name + ":" + v.source.Version, Err: err}
 		err = v.broken
 		c.cfg.Log.Error("a model cannot be loaded", "model", v.source.Name, "version", v.source.Version, "error", err)
@@ -247,7 +271,7 @@ func (c *Catalog) fail(i *instance, v *version, err error) {
 
 // unload closes an instance that nobody uses; mu is held.
 func (c *Catalog) unload(i *instance) {
-	i.state = Draining
+	i.leaving = true
 	i.stopIdle()
 	c.running.Go(func() {
 		err := i.loaded.Close()
@@ -270,9 +294,7 @@ func (c *Catalog) drain(i *instance) {
 		return
 	}
 	i.state = Draining
-	if i.users == 0 {
-		c.unload(i)
-	}
+	c.settle(i)
 }
 
 // startIdle unloads an instance after a while, unless it is used again; mu is held.
@@ -300,5 +322,3 @@ func (i *instance) stopIdle() {
 		i.idle = nil
 	}
 }
-
-var _ = fmt.Sprint

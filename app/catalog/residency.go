@@ -1,8 +1,6 @@
 package catalog
 
-import (
-	"time"
-)
+import "time"
 
 // minResidence is how many times as long as it took to load a model it stays, at least, before it
 // has to leave although it is in use all the time: models that do not all fit take turns, and spend
@@ -85,7 +83,7 @@ func (c *Catalog) victim() (oldest *instance) {
 		return nil
 	}
 	for _, i := range c.instances {
-		if i.state == Ready && i.users == 0 && !i.source.Config.Pinned && (oldest == nil || i.last.Before(oldest.last)) {
+		if i.state == Ready && i.users == 0 && i.waiting == 0 && !i.source.Config.Pinned && (oldest == nil || i.last.Before(oldest.last)) {
 			oldest = i
 		}
 	}
@@ -100,14 +98,14 @@ func (c *Catalog) takeTurns() (after time.Duration) {
 	}
 	var oldest *instance
 	for _, i := range c.instances {
-		if i.state == Ready && !i.source.Config.Pinned && (oldest == nil || i.since.Before(oldest.since)) {
+		if i.state == Ready && i.waiting == 0 && !i.source.Config.Pinned && (oldest == nil || i.since.Before(oldest.since)) {
 			oldest = i
 		}
 	}
 	if oldest == nil {
 		return 0
 	}
-	stay := max(shortestResidence, minResidence*c.cfg.Metrics.lastLoad(oldest.source))
+	stay := max(shortestResidence, minResidence*c.took[oldest.key])
 	if there := time.Since(oldest.since); there < stay {
 		return stay - there
 	}

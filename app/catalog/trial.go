@@ -21,7 +21,6 @@ func (c *Catalog) refresh() {
 	}
 	c.versions = known
 	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models})
-	c.cfg.Metrics.know(c.table)
 	for key, i := range c.instances {
 		if !c.wanted(key) {
 			c.drain(i)

@@ -39,7 +39,7 @@ type version struct {
 func newVersion(c *Catalog, m repository.Model, v repository.Version) *version {
 	made := &version{
 		catalog: c, number: v.Number, fingerprint: v.Fingerprint, key: keyOf(v, m.Config),
-		source: Source{Name: m.Name, Version: strconv.Itoa(v.Number), Dir: v.Dir, Manifest: v.Manifest, Config: m.Config},
+		source: Source{Name: m.Name, Version: strconv.Itoa(v.Number), Dir: v.Dir, Manifest: v.Manifest, Identity: v.Identity, Config: m.Config},
 	}
 	made.setPairs(v.Manifest.Languages)
 	return made

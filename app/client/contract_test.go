@@ -88,7 +88,9 @@ func contract(t *testing.T, cfg Config, gate access.Config) (*Client, *httpapi.A
 	g, err := access.New(gate)
 	require.NoError(t, err)
 	api := httpapi.New(httpapi.Config{Version: "v1.2", MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: log, Gate: g})
-	api.Ready(shouting{}, httpapi.Model{Source: "owner/name", Revision: "abc", Precision: "int8"})
+	api.Ready(shouting{}, func() []httpapi.Model {
+		return []httpapi.Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8"}}
+	})
 	server := httptest.NewServer(api.Handler())
 	t.Cleanup(server.Close)
 	cfg.URL, cfg.Log = server.URL, log
@@ -234,7 +236,7 @@ func TestContractOfKeys(t *testing.T) {
 // A service that drops the connection in the middle of a stream.
 func TestContractOfCutStreams(t *testing.T) {
 	api := httpapi.New(httpapi.Config{MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
-	api.Ready(panicking{}, httpapi.Model{})
+	api.Ready(panicking{}, func() []httpapi.Model { return nil })
 	server := httptest.NewUnstartedServer(api.Handler())
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.Start()

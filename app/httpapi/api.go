@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
 	"dragoman/app/access"
@@ -42,13 +41,14 @@ const (
 // probes are the routes that monitoring asks for all the time.
 var probes = []string{healthPath, readyPath, metricsPath}
 
-// Model says which model translates, for GET / and the metrics.
+// Model is a model that is served, for GET /.
 type Model struct {
-	Source    string `json:"source"`
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Source    string `json:"source,omitempty"` // where its checkpoint came from; missing for pipelines
 	Revision  string `json:"revision,omitempty"`
-	Precision string `json:"precision"`
+	Precision string `json:"precision,omitempty"`
 	Note      string `json:"note,omitempty"` // what to know before judging its translations
-	Device    string `json:"-"`              // that it runs on
 }
 
 // Config is what an [API] works with.
@@ -76,8 +76,7 @@ type API struct {
 	cfg      Config
 	server   *dialect.Server // behind the APIs
 	bodies   *body.Bounds
-	model    atomic.Pointer[Model] // nil until Ready
-	info     *prometheus.GaugeVec  // of the model
+	models   atomic.Pointer[func() []Model] // nil until Ready
 	draining atomic.Bool
 }
 
@@ -93,15 +92,14 @@ func New(cfg Config) *API {
 		}),
 		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout}),
 	}
-	a.info = a.newMetrics(cfg.Metrics.Registry())
+	a.newMetrics(cfg.Metrics.Registry())
 	return a
 }
 
-// Ready starts translating.
-func (a *API) Ready(t dialect.Translator, m Model) {
-	a.model.Store(&m)
-	a.info.Reset()
-	a.info.With(m.labels(a.cfg.Version)).Set(1)
+// Ready starts translating. models are asked for what is served, the models that are tried first
+// before others.
+func (a *API) Ready(t dialect.Translator, models func() []Model) {
+	a.models.Store(&models)
 	a.server.Ready(t)
 }
 
@@ -216,13 +214,22 @@ func (a *API) notFound(c *gin.Context) {
 // index serves GET /: what this is.
 func (a *API) index(c *gin.Context) {
 	answer := struct {
-		Name        string `json:"name"`
-		Version     string `json:"version"`
-		Model       *Model `json:"model,omitempty"` // once it is loaded
-		Translation string `json:"translation"`
-		Languages   string `json:"languages"`
+		Name        string  `json:"name"`
+		Version     string  `json:"version"`
+		Model       *Model  `json:"model,omitempty"`  // once the service is ready: that is tried first
+		Models      []Model `json:"models,omitempty"` // all, where there are several
+		Translation string  `json:"translation"`
+		Languages   string  `json:"languages"`
 	}{Name: "dragoman", Version: a.cfg.Version, Translation: "POST " + translationPath, Languages: languagesURL(c.Request)}
-	answer.Model = a.model.Load()
+	if models := a.models.Load(); models != nil {
+		answer.Models = (*models)()
+	}
+	if n := len(answer.Models); n > 0 {
+		answer.Model = &answer.Models[0]
+		if n == 1 {
+			answer.Models = nil
+		}
+	}
 	c.PureJSON(http.StatusOK, answer)
 }
 

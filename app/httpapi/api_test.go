@@ -119,8 +119,13 @@ func newAPI(settings ...func(*Config)) (*API, *bytes.Buffer) {
 		set(&cfg)
 	}
 	a := New(cfg)
-	a.Ready(upper{}, Model{Source: "owner/name", Revision: "abc", Precision: "int8"})
+	a.Ready(upper{}, one)
 	return a, &log
+}
+
+// one is the only model.
+func one() []Model {
+	return []Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8"}}
 }
 
 // do sends one request to a handler.
@@ -145,7 +150,7 @@ func payload(records string) string {
 func TestRoutes(t *testing.T) {
 	a, _ := newAPI()
 	for _, test := range []struct{ path, want string }{
-		{"/", `{"name":"dragoman","version":"v1.2","model":{"source":"owner/name","revision":"abc","precision":"int8"},` +
+		{"/", `{"name":"dragoman","version":"v1.2","model":{"name":"m","version":"1","source":"owner/name","revision":"abc","precision":"int8"},` +
 			`"translation":"POST /translation","languages":"http://service:9527/languages"}`},
 		{"/languages", `[{"code":"en","name":"English","nativeName":"English","targets":["en","fr","ja"]},` +
 			`{"code":"fr","name":"French","nativeName":"français","targets":["en","fr","ja"]},` +
@@ -178,7 +183,7 @@ func TestLifecycle(t *testing.T) {
 	expect("POST", "/translation", 503, "not_ready")
 	expect("GET", "/", 200, `"name":"dragoman"`)
 
-	a.Ready(upper{}, Model{})
+	a.Ready(upper{}, one)
 	expect("GET", "/readyz", 200, "ready")
 	expect("POST", "/translation", 200, `"result":[]`)
 
@@ -196,7 +201,7 @@ func (stuck) Healthy() error { return errors.New("the model has not finished a s
 func TestProbesOfAStuckModel(t *testing.T) {
 	a, _ := newAPI()
 	assert.True(t, a.IsReady())
-	a.Ready(stuck{}, Model{})
+	a.Ready(stuck{}, one)
 	assert.False(t, a.IsReady())
 	for _, path := range []string{"/readyz", "/healthz"} {
 		w := do(a.Handler(), "GET", path, "")

@@ -90,7 +90,7 @@ func (s steps) Stream(ctx context.Context, _ translate.Request, yield func(int, 
 func TestStreamOverHTTP(t *testing.T) {
 	a, _ := newAPI(func(cfg *Config) { cfg.RequestTimeout = time.Minute })
 	s := steps{next: make(chan string), left: make(chan error, 1)}
-	a.Ready(s, Model{})
+	a.Ready(s, one)
 	ctx, leave := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "POST", "http://"+serve(t, a)+streamPath, strings.NewReader(payload("[]")))
 	require.NoError(t, err)

@@ -77,7 +77,9 @@ func newService() *service {
 
 // load makes the service ready.
 func (s *service) load() *service {
-	s.metrics.Registry().MustRegister(engine.Metrics(func() []engine.Stats { return []engine.Stats{s.stats, {}} }, 80))
+	s.metrics.Registry().MustRegister(engine.Metrics(func() []engine.Source {
+		return []engine.Source{{Model: "m", Version: "1", Stats: []engine.Stats{s.stats, {}}, Rows: 80}}
+	}))
 	s.metrics.Registry().MustRegister(cache.Metrics(func() cache.Stats { return s.cache }, 1<<20)...)
 	s.ready.Set(1)
 	return s

@@ -126,7 +126,9 @@ func fail(ctx context.Context, i int, text string) error {
 func newAPI(t *testing.T, ready bool) *httpapi.API {
 	api := newAPIWith(t, nil)
 	if ready {
-		api.Ready(capitals{}, httpapi.Model{Source: "owner/name", Precision: "int8"})
+		api.Ready(capitals{}, func() []httpapi.Model {
+			return []httpapi.Model{{Name: "m", Version: "1", Source: "owner/name", Precision: "int8"}}
+		})
 	}
 	return api
 }

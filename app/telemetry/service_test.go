@@ -21,24 +21,15 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/cache"
+	"dragoman/app/catalog"
 	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
-	"dragoman/model"
-	"dragoman/model/search"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
-
-// words is a tokenizer of two languages.
-type words struct{}
-
-func (words) Encode(_, _, _ string) ([]int64, error) { return []int64{1}, nil }
-func (words) Forced(_, _ string) []int64             { return []int64{1} }
-func (words) Decode([]int64) string                  { return "" }
-func (words) LanguageID(string) (id int64, ok bool)  { return 1, true }
 
 // service is a registry in which every series is there that a service can have without
 // clients, and those of one request.
@@ -47,17 +38,17 @@ func service(t *testing.T) prometheus.Gatherer {
 	m := telemetry.New(log)
 	m.Handler() // has metrics of its own
 	registry := m.Registry()
-	registry.MustRegister(engine.Metrics(func() []engine.Stats { return make([]engine.Stats, 2) }, 80))
+	registry.MustRegister(engine.Metrics(func() []engine.Source {
+		return []engine.Source{{Model: "m", Version: "1", Stats: make([]engine.Stats, 2), Rows: 80}}
+	}))
 	registry.MustRegister(cache.Metrics(func() cache.Stats { return cache.Stats{} }, 1)...)
 	_, err := access.New(access.Config{Metrics: registry})
 	require.NoError(t, err)
-	_, err = translate.New(translate.Config{
-		Tokenizer: words{}, Spec: model.Spec{VocabSize: 2, MaxPositions: 9}, Languages: []string{"en", "fr"},
-		Search: search.Options{Beams: 1, MaxLength: 9, LengthPenalty: 1, RepetitionPenalty: 1, EarlyStopping: search.StopNever}, Metrics: translate.NewMetrics(registry),
-	})
-	require.NoError(t, err)
+	translate.NewMetrics(registry).Know("m", "1")
+	models := catalog.New(catalog.Config{Metrics: catalog.NewMetrics(registry), Log: log})
+	registry.MustRegister(models.Collector())
 	api := httpapi.New(httpapi.Config{Version: "v1", MaxBodyBytes: 100, Log: log, Metrics: m})
-	api.Ready(compattest.Translator{}, httpapi.Model{Source: "owner/name", Revision: "main", Precision: "int8", Device: "cpu"})
+	api.Ready(compattest.Translator{}, func() []httpapi.Model { return nil })
 	r := httptest.NewRequest("POST", "/translation", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[]}}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()

@@ -23,6 +23,8 @@ type Selection interface {
 	Languages() []string
 	// Detector tells which of them a text is in; nil: no source language can be [Auto].
 	Detector() Detector
+	// Detects says that the source language is detected, whatever a request says.
+	Detects() bool
 	// Route is how to translate between two different ones of them. The error is an
 	// [*Error] where no model does.
 	Route(from, to string) (Route, error)
@@ -73,6 +75,7 @@ func (o only) Select(name string) (Selection, error) {
 
 func (o only) Languages() []string { return o.languages }
 func (o only) Detector() Detector  { return o.detector }
+func (o only) Detects() bool       { return false }
 
 func (o only) Route(from, to string) (Route, error) {
 	return Route{Model: o.Name, Version: o.Version, Steps: []Step{{Model: o, From: from, To: to}}}, nil

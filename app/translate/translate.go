@@ -85,6 +85,9 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 	if err != nil {
 		return err
 	}
+	if selection.Detects() {
+		req.From = Auto
+	}
 	from, to, err := languagesOf(selection, req)
 	if err != nil {
 		return err

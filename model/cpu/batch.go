@@ -24,10 +24,10 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	}
 	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits)}
 	var err error
-	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, m.tokenSize()); err != nil {
+	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, tokenSize(m.manifest)); err != nil {
 		return nil, fmt.Errorf("KV cache: %w", err)
 	}
-	if b.cross, err = newStore(spec.Decoder.Layers, limits.Rows, spec.MaxPositions, m.tokenSize()); err != nil {
+	if b.cross, err = newStore(spec.Decoder.Layers, limits.Rows, spec.MaxPositions, tokenSize(m.manifest)); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory of cross attention: %w", err), b.Close())
 	}
 	return batch.New(spec, limits, encoderTokens, b), nil
@@ -35,19 +35,22 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 
 // Footprint is what a batch takes of memory. Reserved rows that were in use keep
 // the memory of their first tokens.
-func (m *Model) Footprint() model.Footprint {
-	token := int64(m.manifest.Spec.Decoder.Layers * m.tokenSize())
+func (m *Model) Footprint() model.Footprint { return Footprint(m.manifest) }
+
+// Footprint is the [Model.Footprint] of a model that is not loaded yet.
+func Footprint(m *model.Manifest) model.Footprint {
+	token := int64(m.Spec.Decoder.Layers * tokenSize(m))
 	return model.Footprint{RowToken: token, SourceToken: token}
 }
 
 // tokenSize is the number of bytes of a token's keys and values in one layer. An
 // int8 model keeps them in half precision: that halves what attention reads from
 // memory, and rounds a hundred times finer than its matrix products do.
-func (m *Model) tokenSize() int {
-	if m.manifest.Precision == model.INT8 {
-		return 2 * m.manifest.Spec.DModel * 2
+func tokenSize(m *model.Manifest) int {
+	if m.Precision == model.INT8 {
+		return 2 * m.Spec.DModel * 2
 	}
-	return 2 * m.manifest.Spec.DModel * 4
+	return 2 * m.Spec.DModel * 4
 }
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {

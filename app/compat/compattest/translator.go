@@ -43,6 +43,9 @@ func (m Models) Languages() []string { return m.Codes }
 // Detector implements [translate.Selection].
 func (m Models) Detector() translate.Detector { return m.Tells }
 
+// Detects implements [translate.Selection].
+func (Models) Detects() bool { return false }
+
 // Route implements [translate.Selection]. There is none.
 func (Models) Route(from, to string) (translate.Route, error) {
 	return translate.Route{}, fmt.Errorf("no route from %s to %s", from, to)

@@ -61,7 +61,7 @@ func run(ctx context.Context, length int) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	api := httpapi.New(httpapi.Config{MaxBodyBytes: cfg.MaxBodyBytes, RequestTimeout: cfg.RequestTimeout, Log: log})
-	api.Ready(whole{service}, httpapi.Model{Source: "random"})
+	api.Ready(whole{service}, func() []httpapi.Model { return []httpapi.Model{{Name: "model", Version: "1", Source: "random"}} })
 
 	listener, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port)))
 	if err != nil {
@@ -91,15 +91,16 @@ func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, l
 	if err != nil {
 		return nil, nil, err
 	}
-	service, err := translate.New(translate.Config{
-		Tokenizer: tok, Engine: endless{engines, length}, Spec: manifest.Spec,
-		Languages: manifest.Languages, MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
-		MaxSentences: cfg.MaxSentences, MaxTokens: cfg.MaxTokens, Search: options,
-		Limits: translate.Limits{Beams: options.Beams, MaxLength: options.MaxLength},
+	m, err := translate.NewModel(translate.ModelConfig{
+		Name: "model", Version: "1", Tokenizer: tok, Engine: endless{engines, length}, Spec: manifest.Spec, Languages: manifest.Languages,
+		Search: options, Limits: translate.Limits{Beams: options.Beams, MaxLength: options.MaxLength},
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, engines.Close())
 	}
+	service := translate.New(translate.Config{
+		Models: translate.Only(m, nil), MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, MaxSentences: cfg.MaxSentences, MaxTokens: cfg.MaxTokens,
+	})
 	return service, engines.Close, nil
 }
 
