@@ -35,6 +35,7 @@ type Config struct {
 	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"longest time that a request may wait for others, estimated from the recent speed; a request that would wait longer gets 503 at once; 0: no limit"`
 	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for finished translations that may be requested again, such as 64MiB; 0: off"`
 
+	Repositories   []string     `env:"MODEL_REPOSITORY" envDefault:"" help:"repositories of models, separated by commas: folders with NAME/VERSION/, each an exported model; they take the place of MODEL_WEIGHTS"`
 	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
 	Revision       string       `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
 	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder for each model in the user's cache folder"`
@@ -172,6 +173,7 @@ func (c Config) validate() error {
 	if _, err := model.ParseVerify(string(c.Verify)); err != nil {
 		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))
 	}
+	errs = append(errs, c.validateRepositories()...)
 	errs = append(errs, c.validateDevice()...)
 	errs = append(errs, c.validateAccess()...)
 	if c.LogFormat != "text" && c.LogFormat != "json" {
