@@ -145,7 +145,7 @@ func TestPullVersionReadOnly(t *testing.T) {
 	require.Equal(t, exitOK, execute(t, "", environment(), args...).code)
 	for _, path := range []string{dir, filepath.Join(dir, "m"), filepath.Join(dir, "m", "1")} {
 		require.NoError(t, os.Chmod(path, 0o555))
-		defer os.Chmod(path, 0o755) //nolint:errcheck // so that the folder can be removed
+		t.Cleanup(func() { assert.NoError(t, os.Chmod(path, 0o755)) }) // so that it can be removed
 	}
 	assert.Equal(t, exitOK, execute(t, "", environment(), args...).code)
 }
