@@ -41,7 +41,8 @@ type translation struct {
 	catalog  *catalog.Catalog
 	cache    *cache.Cache
 	metrics  *translate.Metrics
-	releases []func() error // what was acquired, in that order
+	snapshot repository.Snapshot // of the repositories, at the start
+	releases []func() error      // what was acquired, in that order
 }
 
 // Close unloads the models and the runtime, in that order.
@@ -79,7 +80,8 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 	metrics := catalog.NewMetrics(registry)
 	if len(l.cfg.Repositories) > 0 {
 		t.catalog = l.newCatalog(backends, metrics)
-		t.catalog.Update(repository.Scan(l.cfg.Repositories))
+		t.snapshot = repository.Scan(l.cfg.Repositories)
+		t.catalog.Update(t.snapshot)
 		if err := t.catalog.Preload(ctx); err != nil {
 			l.log.Error("not all models that are to be loaded at the start are", "error", err)
 		}

@@ -66,7 +66,7 @@ func (s *server) run(ctx context.Context) error {
 
 	t, err := s.start(ctx)
 	if err == nil {
-		<-ctx.Done()
+		t.follow(ctx, s.loader.cfg.Repositories, func() { s.frontend.refreshed(t) })
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading

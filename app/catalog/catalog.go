@@ -78,6 +78,7 @@ type Catalog struct {
 	close   context.CancelFunc
 	running sync.WaitGroup // loads, trials and drains
 	turn    chan struct{}  // of loads: one at a time, in the order in which they came
+	changes chan struct{}  // see Changes
 
 	mu        sync.Mutex // guards the rest
 	snapshot  repository.Snapshot
@@ -96,7 +97,7 @@ func New(cfg Config) *Catalog {
 		cfg.Metrics = NewMetrics(nil)
 	}
 	c := &Catalog{
-		cfg: cfg, turn: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
+		cfg: cfg, turn: make(chan struct{}, 1), changes: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
 		instances: make(map[string]*instance), changed: make(chan struct{}), took: make(map[string]time.Duration),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
@@ -119,6 +120,9 @@ func (c *Catalog) Update(s repository.Snapshot) {
 	c.snapshot = s
 	c.refresh()
 }
+
+// Changes has a value after what is served has changed.
+func (c *Catalog) Changes() <-chan struct{} { return c.changes }
 
 // Preload loads the models that are to be loaded at the start. The error is that of the first
 // that cannot be; others are loaded all the same.
