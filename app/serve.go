@@ -89,12 +89,13 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	if err := s.frontend.ready(t); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	models := modelsOf(t.catalog.Index())
+	models, notes := modelsOf(t.catalog.Index()), make(map[string]bool)
 	for _, m := range models {
 		log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
-		if m.Note != "" {
+		if m.Note != "" && !notes[m.Note] {
 			log.Info(m.Note)
 		}
+		notes[m.Note] = true
 	}
 	log.Info("ready", "models", len(models), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
 	return t, nil
