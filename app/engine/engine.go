@@ -82,9 +82,10 @@ func Start(cfg Config, models ...model.Model) (_ *Engine, err error) {
 // Stream decodes the sentences of a request. It takes them from next, a window of them
 // at a time, and calls each with every result as soon as it is there; both are called
 // on the goroutine of the caller, one call at a time. Without ok next has no job at
-// present: it is asked again after results, so that each may cause more jobs. The
-// request ends when all jobs have their result and next has no more. job is the number
-// of the job in the order of next, from 0 on. The results belong to the caller.
+// present: it is asked again after results, so that each may cause more jobs, and after
+// a receive from [Request.More]. The request ends when all jobs have their result, next
+// has no more and More is closed, or nil. job is the number of the job in the order of
+// next, from 0 on. The results belong to the caller.
 //
 // It fails at once, without a call of next, with a [*BusyError] where too much is being
 // decoded already for the engine or for ctx's deadline, and with a [*TooLargeError]
