@@ -16,7 +16,7 @@ func TestMetrics(t *testing.T) {
 		QueuedRequests: 1, QueuedSentences: 2, QueuedTokens: 300, RunningSentences: 4, RunningRows: 20, ReservedRows: 25,
 		ReservedBytes: 6, SourceTokensPerSecond: 100, SentencesDone: 7, SentencesShared: 8, SentencesCancelled: 9,
 		SentencesFailed: 10, RequestsRefused: 11, Joins: 12, PrefilledTokens: 13, Steps: 14, SteppedRows: 15,
-		DecodedTokens: 16, BrokenBatches: 17, Busy: 10 * time.Second, Joining: 2 * time.Second, Stepping: 7 * time.Second,
+		DecodedTokens: 16, BrokenBatches: 17, Waiting: 5 * time.Second, Busy: 10 * time.Second, Joining: 2 * time.Second, Stepping: 7 * time.Second,
 	}, {QueuedTokens: 100, SourceTokensPerSecond: 60, RunningRows: 80, Lost: true}}
 	registry := prometheus.NewPedanticRegistry()
 	require.NoError(t, registry.Register(Metrics(func() []Stats { return stats }, 80)))
@@ -57,6 +57,7 @@ dragoman_steps_total{worker="0"} 14
 dragoman_worker_seconds_total{activity="join",worker="0"} 2
 dragoman_worker_seconds_total{activity="schedule",worker="0"} 1
 dragoman_worker_seconds_total{activity="step",worker="0"} 7
+dragoman_worker_seconds_total{activity="wait",worker="0"} 5
 dragoman_workers 2
 dragoman_workers_lost 1
 `, got.String())
