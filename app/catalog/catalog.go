@@ -80,7 +80,6 @@ type Catalog struct {
 	closing context.Context
 	close   context.CancelFunc
 	running sync.WaitGroup // loads, trials and drains
-	turn    chan struct{}  // of loads: one at a time, in the order in which they came
 	changes chan struct{}  // see Changes
 
 	mu        sync.Mutex // guards the rest
@@ -90,6 +89,7 @@ type Catalog struct {
 	table     *table
 	instances map[string]*instance     // by [version.key]
 	claims    []*claim                 // that wait, in the order in which they came
+	queue     []*instance              // that are loaded, one at a time in this order
 	used      int64                    // bytes of all instances, and of what they decode
 	hungry    bool                     // a load waits for memory that is being given back
 	took      map[string]time.Duration // to load an instance, the last time
@@ -102,7 +102,7 @@ func New(cfg Config) *Catalog {
 		cfg.Metrics = NewMetrics(nil)
 	}
 	c := &Catalog{
-		cfg: cfg, turn: make(chan struct{}, 1), changes: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
+		cfg: cfg, changes: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
 		instances: make(map[string]*instance), changed: make(chan struct{}), took: make(map[string]time.Duration),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())

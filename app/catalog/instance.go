@@ -44,7 +44,29 @@ func (c *Catalog) begin(v *version) {
 	i := &instance{key: v.key, version: v, state: Loading, models: make(map[string]*translate.Model)}
 	c.instances[v.key] = i
 	c.configure(i)
-	c.running.Go(func() { c.load(i) })
+	if c.queue = append(c.queue, i); len(c.queue) == 1 {
+		c.running.Go(c.loadQueue)
+	}
+}
+
+// loadQueue loads instances until none is left to load.
+func (c *Catalog) loadQueue() {
+	for i := c.next(nil); i != nil; i = c.next(i) {
+		c.load(i)
+	}
+}
+
+// next is the instance that is to be loaded after another.
+func (c *Catalog) next(last *instance) *instance {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last != nil {
+		c.queue = c.queue[1:]
+	}
+	if len(c.queue) == 0 {
+		return nil
+	}
+	return c.queue[0]
 }
 
 // configure has an instance treated as the configuration of its versions says, the most generous
@@ -73,15 +95,8 @@ func (c *Catalog) configure(i *instance) {
 // errUnwanted means that nobody waits for a load any more.
 var errUnwanted = errors.New("nobody waits for the model")
 
-// load loads an instance, when it is its turn and there is memory for it.
+// load loads an instance when there is memory for it.
 func (c *Catalog) load(i *instance) {
-	select {
-	case c.turn <- struct{}{}:
-	case <-c.closing.Done():
-		c.fail(i, ErrClosed)
-		return
-	}
-	defer func() { <-c.turn }()
 	source := i.version.source
 	if err := c.makeRoom(i, c.cfg.Loader.Needs(source)); err != nil {
 		c.fail(i, err)

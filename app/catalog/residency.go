@@ -39,7 +39,10 @@ func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hungry = false
-	if c.waiting(i.key) == 0 {
+	switch {
+	case c.closing.Err() != nil:
+		return nil, 0, ErrClosed
+	case c.waiting(i.key) == 0:
 		return nil, 0, errUnwanted
 	}
 	if c.cfg.Memory == 0 || c.used+need <= c.cfg.Memory {
