@@ -51,12 +51,13 @@ func (c *Catalog) admit(name string, now repository.Snapshot) (v *version, trial
 	if e == nil {
 		return nil, nil, unknown("there is no model %s that can be loaded: use %s", quote(name), list(c.table.names))
 	}
-	for _, v := range e.versions {
-		if v.trial != nil {
-			return v, v.trial, nil
+	v = e.current
+	for _, tried := range c.versions {
+		if tried.source.Name == name && tried.trial != nil && (trial == nil || tried.number > v.number) {
+			v, trial = tried, tried.trial
 		}
 	}
-	return e.current, nil, nil
+	return v, trial, nil
 }
 
 // verdict is how the trial of a version has ended.

@@ -75,10 +75,8 @@ func (c *Catalog) entryOf(m repository.Model, known map[versionKey]*version) *en
 			current = before.current
 			known[current.id()] = current
 		}
-		e.current = current
-		if !slices.Contains(e.versions, current) {
-			e.versions = append([]*version{current}, e.versions...)
-		}
+		others := slices.DeleteFunc(e.versions, func(v *version) bool { return v.number == current.number })
+		e.current, e.versions = current, append([]*version{current}, others...)
 	}
 	return e
 }

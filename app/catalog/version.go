@@ -132,7 +132,7 @@ func (c *Catalog) resolve(handles []handle) ([]*version, error) {
 // served any more, the current one stands in that knows the same languages.
 func (c *Catalog) meant(h handle) (*version, error) {
 	v := h.version
-	if c.serves(v) || h.exact && v.trial != nil {
+	if c.serves(v) || h.exact && v.trial != nil && v.broken == nil {
 		return v, nil
 	}
 	if e := c.table.models[v.source.Name]; e != nil && !h.exact && slices.Equal(e.current.from, v.from) && slices.Equal(e.current.to, v.to) {
