@@ -75,13 +75,10 @@ func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *ve
 	} else if err != nil {
 		s.State = Broken
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		s.Reason = err.Error()
-	case known != nil:
+	} else if known != nil {
 		s.Reason = c.status(known).Reason
-	default:
-		s.Reason = "it was unloaded by hand"
 	}
 	return s
 }
@@ -105,6 +102,8 @@ func (c *Catalog) status(v *version) Status {
 	switch {
 	case v.broken != nil:
 		s.State, s.Reason = Broken, v.broken.Error()
+	case c.withheld[s.Name]:
+		s.Reason = "it was unloaded by hand"
 	case v.trial != nil:
 		s.Reason = "it is tried before it takes over"
 	case !s.Served:

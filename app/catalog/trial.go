@@ -41,7 +41,7 @@ func (c *Catalog) forget(before map[versionKey]*version) {
 		there[v.source.ref()], keys[v.key] = true, true
 	}
 	for _, v := range before {
-		if !there[v.source.ref()] && !c.withheld[v.source.Name] {
+		if !there[v.source.ref()] {
 			c.cfg.Metrics.forget(v.source)
 		}
 		if !keys[v.key] {
@@ -53,12 +53,11 @@ func (c *Catalog) forget(before map[versionKey]*version) {
 // entryOf chooses what is served of a model; nil where that is nothing. All versions that it
 // looks at are put into known.
 func (c *Catalog) entryOf(m repository.Model, known map[versionKey]*version) *entry {
-	if c.withheld[m.Name] {
-		return nil
-	}
 	before := c.table.models[m.Name]
 	e := c.newEntry(m, known)
 	switch {
+	case c.withheld[m.Name]:
+		return nil
 	case before == nil:
 		return e
 	case e == nil && !c.keeps(before.current, m):
