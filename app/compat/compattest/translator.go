@@ -51,6 +51,9 @@ func (Models) Route(from, to string) (translate.Route, error) {
 	return translate.Route{}, fmt.Errorf("no route from %s to %s", from, to)
 }
 
+// Targets implements [translate.Selection]: all into all.
+func (m Models) Targets(string) []string { return m.Codes }
+
 // NoModel is the error of a model's name that no model has.
 func NoModel(name string) error {
 	return &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: "there is no model " + name}
