@@ -86,7 +86,7 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	if err := s.frontend.ready(t); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	models := modelsOf(t.catalog.Index())
+	models := modelsOf(t.catalog)
 	for _, m := range models {
 		log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
 		if m.Note != "" {
