@@ -191,7 +191,7 @@ func (t *table) step(step repository.Step) (made pipelineStep, err error) {
 		made.candidate = single{handle{version: m.current}}
 	} else {
 		var found *selection
-		if found, err = t.version(m, name, strconv.Itoa(step.Model.Version), true); err == nil {
+		if found, err = t.version(m, name, strconv.Itoa(step.Model.Version)); err == nil {
 			made.candidate = found.candidates[0]
 		}
 	}

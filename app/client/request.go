@@ -34,6 +34,9 @@ type Request struct {
 	To      string   `json:"toLang,omitempty"`  // code of a language
 	ToLangs []string `json:"toLangs,omitempty"` // several, instead of To
 	Records []Record `json:"records"`
+	// Model is the name of a model of the service's catalogue, or name:version. "": the
+	// first that has the languages.
+	Model string `json:"model,omitempty"`
 
 	// Model translates: its name, or name:version. "": the first that can.
 	Model    string `json:"model,omitempty"`

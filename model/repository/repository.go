@@ -57,7 +57,8 @@ type Model struct {
 	Aliases []string
 	// Versions are sorted, the newest last. There may be none.
 	Versions []Version
-	// Err says why the config.yaml cannot be used. No version is Served then.
+	// Err says why the folder cannot be read, or its config.yaml not be used. No version is
+	// Served then.
 	Err error
 }
 
