@@ -38,8 +38,6 @@ type Request struct {
 	// first that has the languages.
 	Model string `json:"model,omitempty"`
 
-	// Model translates: its name, or name:version. "": the first that can.
-	Model    string `json:"model,omitempty"`
 	Format   string `json:"format,omitempty"`   // FormatText, which is the default, or FormatHTML
 	Priority string `json:"priority,omitempty"` // PriorityNormal, which is the default, PriorityHigh or PriorityLow
 	NoSplit  bool   `json:"-"`                  // each text is one sentence
