@@ -49,15 +49,14 @@ func (c *cpuBackend) precision() model.Precision { return "" }
 func (c *cpuBackend) close() error               { return nil }
 
 // needs is the sizes of the matrices, for each worker, where they are not in files that processes
-// share. The state of batches comes with them.
+// share.
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
 	workers, _ := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
 	own := int64(ownBytes)
 	if cpuOptions(cfg, c.log, m.Spec, 0).NoPrepack {
 		own += m.Files[model.WeightsFile].Size
 	}
-	_, decoding, _ := decodingOf(cfg, m)
-	return int64(workers) * (own + stateBytes(decoding, m.Spec, cpu.Footprint(m)))
+	return int64(workers) * own
 }
 
 // ownBytes is about what a worker takes whose matrices are all in shared files.

@@ -32,7 +32,8 @@ import (
 // Config is what a [Catalog] works with.
 type Config struct {
 	Loader Loader
-	// Memory is how many bytes the loaded models may take together; 0: no bound.
+	// Memory is how many bytes the loaded models and what they decode may take together; 0: no
+	// bound. One sentence of each model is decoded in any case.
 	Memory int64
 	// KeepAlive is how long a model stays loaded that nobody uses; 0: for ever.
 	KeepAlive time.Duration
@@ -44,10 +45,12 @@ type Config struct {
 
 // Loader loads models. It is safe for concurrent use.
 type Loader interface {
-	// Needs is the memory that a model will take, estimated before it is loaded.
+	// Needs is the memory that a model will take, estimated before it is loaded, without its
+	// decoding state.
 	Needs(s Source) int64
-	// Load loads a model. The caller closes the instance.
-	Load(ctx context.Context, s Source) (Instance, error)
+	// Load loads a model, whose decoding state takes its memory from a pool. The caller closes
+	// the instance.
+	Load(ctx context.Context, s Source, state engine.Pool) (Instance, error)
 }
 
 // Source is what a model is loaded from.
@@ -63,7 +66,7 @@ type Source struct {
 type Instance interface {
 	// Model is the instance under one of the names that it has.
 	Model(name, version string) (*translate.Model, error)
-	// Bytes is the memory that it takes, or may come to take.
+	// Bytes is the memory that it takes, without its decoding state.
 	Bytes() int64
 	Stats() []engine.Stats
 	Rows() int // that each worker decodes together at most
@@ -78,6 +81,7 @@ type Catalog struct {
 	close   context.CancelFunc
 	running sync.WaitGroup // loads, trials and drains
 	turn    chan struct{}  // of loads: one at a time, in the order in which they came
+	changes chan struct{}  // see Changes
 
 	mu        sync.Mutex // guards the rest
 	snapshot  repository.Snapshot
@@ -85,7 +89,8 @@ type Catalog struct {
 	withheld  map[string]bool // names that were unloaded by hand
 	table     *table
 	instances map[string]*instance     // by [version.key]
-	used      int64                    // bytes of all instances
+	used      int64                    // bytes of all instances, and of what they decode
+	hungry    bool                     // a load waits for memory
 	took      map[string]time.Duration // to load an instance, the last time
 	changed   chan struct{}            // closed, and made again, when an instance becomes idle or is gone
 }
@@ -96,7 +101,7 @@ func New(cfg Config) *Catalog {
 		cfg.Metrics = NewMetrics(nil)
 	}
 	c := &Catalog{
-		cfg: cfg, turn: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
+		cfg: cfg, turn: make(chan struct{}, 1), changes: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
 		instances: make(map[string]*instance), changed: make(chan struct{}), took: make(map[string]time.Duration),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
@@ -119,6 +124,9 @@ func (c *Catalog) Update(s repository.Snapshot) {
 	c.snapshot = s
 	c.refresh()
 }
+
+// Changes has a value after what is served has changed.
+func (c *Catalog) Changes() <-chan struct{} { return c.changes }
 
 // Preload loads the models that are to be loaded at the start. The error is that of the first
 // that cannot be; others are loaded all the same.
@@ -164,14 +172,22 @@ func (c *Catalog) Healthy() error {
 func (c *Catalog) Close() error {
 	c.close()
 	c.running.Wait()
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var errs []error
-	for key, i := range c.instances {
+	for _, i := range c.takeAll() { // without the lock, which engines need to give their memory back
 		errs = append(errs, i.loaded.Close())
-		delete(c.instances, key)
 	}
 	return errors.Join(errs...)
+}
+
+// takeAll takes all instances out.
+func (c *Catalog) takeAll() (all []*instance) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, i := range c.instances {
+		all = append(all, i)
+		delete(c.instances, key)
+	}
+	return all
 }
 
 // signal says that an instance became idle or is gone; mu is held.

@@ -232,7 +232,7 @@ func (c *Catalog) load(i *instance, v *version) {
 
 // open loads a model and tries it.
 func (c *Catalog) open(s Source) (Instance, error) {
-	loaded, err := c.cfg.Loader.Load(c.closing, s)
+	loaded, err := c.cfg.Loader.Load(c.closing, s, (*pool)(c))
 	if err != nil {
 		return nil, err
 	}

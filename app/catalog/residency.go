@@ -38,6 +38,7 @@ func (c *Catalog) makeRoom(i *instance, need int64) error {
 func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.hungry = false
 	limit := c.cfg.Memory
 	if limit == 0 || c.used+need <= limit {
 		c.used += need
@@ -47,6 +48,7 @@ func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after 
 	if most := limit - c.pinned(); need > most {
 		return nil, 0, &MemoryError{Model: i.source.Name, Needs: need, Limit: limit, Pinned: limit - most}
 	}
+	c.hungry = true
 	if victim := c.victim(); victim != nil {
 		c.cfg.Metrics.evicted(victim.source, "memory")
 		c.drain(victim)
@@ -54,6 +56,37 @@ func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after 
 		after = c.takeTurns()
 	}
 	return c.changed, after, nil
+}
+
+// pool implements [engine.Pool]: decoding state shares the memory with the models.
+type pool Catalog
+
+// Take implements [engine.Pool]. Where there is not enough, idle models leave, for the next try;
+// a model that is about to be loaded goes first.
+func (p *pool) Take(bytes int64, must bool) (ok bool) {
+	c := (*Catalog)(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if limit := c.cfg.Memory; limit == 0 || must || !c.hungry && c.used+bytes <= limit {
+		c.used += bytes
+		return true
+	}
+	if victim := c.victim(); victim != nil && !c.hungry {
+		c.cfg.Metrics.evicted(victim.source, "memory")
+		c.drain(victim)
+	}
+	return false
+}
+
+// Give implements [engine.Pool].
+func (p *pool) Give(bytes int64) {
+	c := (*Catalog)(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used -= bytes
+	if c.hungry {
+		c.signal()
+	}
 }
 
 // pinned is the memory of what never leaves; mu is held.

@@ -26,6 +26,10 @@ func (c *Catalog) refresh() {
 			c.drain(i)
 		}
 	}
+	select {
+	case c.changes <- struct{}{}:
+	default: // nobody has looked since the last time
+	}
 }
 
 // entryOf chooses what is served of a model; nil where that is nothing. All versions that it

@@ -9,7 +9,7 @@ import (
 	"dragoman/model"
 )
 
-// Config is what an [Engine] works with. Everything but Memory and QueueWait must be
+// Config is what an [Engine] works with. Everything but Memory, Pool and QueueWait must be
 // set.
 type Config struct {
 	Log *slog.Logger
@@ -26,6 +26,9 @@ type Config struct {
 	// whole length: beams × MaxLength × Footprint.RowToken + source tokens ×
 	// Footprint.SourceToken.
 	Memory int64
+	// Pool is where that memory comes from which engines share; nil: there is no bound but Memory.
+	// A sentence is admitted in any case where it is the only one.
+	Pool Pool
 	// PrefillTokens are the source tokens that join in one round while others
 	// decode, which stand still meanwhile; four times as many while nobody does.
 	// One sentence joins in any case.

@@ -58,7 +58,7 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		board:     w.board,
 		sequences: make(map[key]*sequence),
 		queue:     newQueue(),
-		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory},
+		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory, pool: cfg.Pool},
 	}
 }
 
