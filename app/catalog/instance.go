@@ -211,7 +211,7 @@ func (c *Catalog) load(i *instance, v *version) {
 		return
 	}
 	start := time.Now()
-	loaded, err := c.open(i.source)
+	loaded, err := c.openInRoom(i.source)
 	if err != nil {
 		c.fail(i, v, err)
 		return

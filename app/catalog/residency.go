@@ -49,11 +49,11 @@ func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after 
 		return nil, 0, &MemoryError{Model: i.source.Name, Needs: need, Limit: limit, Pinned: limit - most}
 	}
 	c.hungry = true
-	if victim := c.victim(); victim != nil {
+	if victim := c.victim(anyDevice); victim != nil {
 		c.cfg.Metrics.evicted(victim.source, "memory")
 		c.drain(victim)
 	} else {
-		after = c.takeTurns()
+		after = c.takeTurns(anyDevice)
 	}
 	return c.changed, after, nil
 }
@@ -71,7 +71,7 @@ func (p *pool) Take(bytes int64, must bool) (ok bool) {
 		c.used += bytes
 		return true
 	}
-	if victim := c.victim(); victim != nil && !c.hungry {
+	if victim := c.victim(anyDevice); victim != nil && !c.hungry {
 		c.cfg.Metrics.evicted(victim.source, "memory")
 		c.drain(victim)
 	}
@@ -99,39 +99,40 @@ func (c *Catalog) pinned() (bytes int64) {
 	return bytes
 }
 
-// leaving says whether memory is becoming free without anybody else having to leave; mu is held.
-func (c *Catalog) leaving() bool {
+// leaving is an instance whose memory on a device is becoming free without anybody else having to
+// leave; nil: there is none. mu is held.
+func (c *Catalog) leaving(device string) *instance {
 	for _, i := range c.instances {
-		if i.state == Draining {
-			return true
+		if i.state == Draining && i.isOn(device) {
+			return i
 		}
 	}
-	return false
+	return nil
 }
 
-// victim is the idle instance that was used the longest ago; nil where there is none, or another
+// victim is the idle instance on a device that was used the longest ago; nil where there is none, or another
 // one is leaving already. mu is held.
-func (c *Catalog) victim() (oldest *instance) {
-	if c.leaving() {
+func (c *Catalog) victim(device string) (oldest *instance) {
+	if c.leaving(device) != nil {
 		return nil
 	}
 	for _, i := range c.instances {
-		if i.state == Ready && i.users == 0 && i.waiting == 0 && !i.source.Config.Pinned && (oldest == nil || i.last.Before(oldest.last)) {
+		if i.state == Ready && i.isOn(device) && i.users == 0 && i.waiting == 0 && !i.source.Config.Pinned && (oldest == nil || i.last.Before(oldest.last)) {
 			oldest = i
 		}
 	}
 	return oldest
 }
 
-// takeTurns drains the instance that has been there the longest, of those that are in use. It
+// takeTurns drains the instance on a device that has been there the longest, of those that are in use. It
 // returns when to look again where none has been there for long enough; mu is held.
-func (c *Catalog) takeTurns() (after time.Duration) {
-	if c.leaving() {
+func (c *Catalog) takeTurns(device string) (after time.Duration) {
+	if c.leaving(device) != nil {
 		return 0
 	}
 	var oldest *instance
 	for _, i := range c.instances {
-		if i.state == Ready && i.waiting == 0 && !i.source.Config.Pinned && (oldest == nil || i.since.Before(oldest.since)) {
+		if i.state == Ready && i.isOn(device) && i.waiting == 0 && !i.source.Config.Pinned && (oldest == nil || i.since.Before(oldest.since)) {
 			oldest = i
 		}
 	}
