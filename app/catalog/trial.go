@@ -23,6 +23,9 @@ func (c *Catalog) refresh() {
 	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models})
 	for key, i := range c.instances {
 		if !c.wanted(key) {
+			if i.state == Ready {
+				c.cfg.Metrics.evicted(i.source, "replaced")
+			}
 			c.drain(i)
 		}
 	}
@@ -94,6 +97,7 @@ func (c *Catalog) versionOf(m repository.Model, v repository.Version) *version {
 		known.source.Config = m.Config
 		return known
 	}
+	c.cfg.Metrics.know(made.source)
 	return made
 }
 
