@@ -56,6 +56,8 @@ func (c *cpuBackend) device() config.Device      { return config.CPU }
 func (c *cpuBackend) precision() model.Precision { return "" }
 func (c *cpuBackend) close() error               { return nil }
 
+func (c *cpuBackend) accepts(*model.Manifest) error { return nil }
+
 // needs is the sizes of the matrices, for each worker, where they are not in files that processes
 // share.
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
