@@ -11,38 +11,48 @@ func (c *Catalog) openInRoom(s Source) (Instance, error) {
 		if !ok {
 			return loaded, err
 		}
-		gone := c.vacate(full.Device)
-		if gone == nil {
+		i := c.vacate(full.Device)
+		if i == nil {
 			return nil, &MemoryError{Model: s.Name, Needs: full.Needs, Limit: full.Free, Device: full.Device}
 		}
-		select {
-		case <-gone:
-		case <-c.closing.Done():
-			return nil, ErrClosed
+		for wait := c.leaving(i); wait != nil; wait = c.leaving(i) {
+			select {
+			case <-wait:
+			case <-c.closing.Done():
+				return nil, ErrClosed
+			}
 		}
 	}
 }
 
 // vacate has an instance leave a device: the one that was not used for the longest time, or where
-// all are in use the one that has been there the longest. It returns what is closed when it is
-// gone; nil where there is none that could leave.
-func (c *Catalog) vacate(device string) (gone <-chan struct{}) {
+// all are in use the one that has been there the longest; nil where there is none that could.
+func (c *Catalog) vacate(device string) *instance {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	on := func(i *instance) bool { return i.loaded.Device() == device }
 	for _, i := range c.instances {
-		if i.state == Draining && i.loaded.Device() == device {
-			return i.gone
+		if i.state == Draining && on(i) {
+			return i
 		}
 	}
-	on := func(i *instance) bool { return i.loaded.Device() == device }
 	i := c.first(func(i *instance) bool { return on(i) && i.users == 0 && !c.promised(i) },
 		func(a, b *instance) bool { return a.last.Before(b.last) })
 	if i == nil {
 		i = c.first(on, func(a, b *instance) bool { return a.since.Before(b.since) })
 	}
-	if i == nil {
+	if i != nil {
+		c.drain(i, forMemory)
+	}
+	return i
+}
+
+// leaving is what to wait for while an instance is there; nil when it is gone.
+func (c *Catalog) leaving(i *instance) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.instances[i.key] != i {
 		return nil
 	}
-	c.drain(i, forMemory)
-	return i.gone
+	return c.changed
 }
