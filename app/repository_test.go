@@ -22,7 +22,9 @@ type detailed struct {
 	record
 	Detail struct {
 		Model, Version string
-		Segments       []struct{ Steps []struct{ Model, FromLang, ToLang, Text string } }
+		Segments       []struct {
+			Steps []struct{ Model, FromLang, ToLang, Text string }
+		}
 	}
 }
 
@@ -111,7 +113,7 @@ func TestServiceOfManyModels(t *testing.T) {
 	assert.Equal(t, station, got.Detail.Segments[0].Steps[0].Text)
 
 	for name, want := range map[string]string{
-		"three": "use two, ja-en, ja-fr or one", "one:3": "use 1 or 2", "ja-en": "not a language of this model", "../one": "there is no model",
+		"three": "use two, ja-en, one or ja-fr", "one:3": "use 1 or 2", "ja-en": "not a language of this model", "../one": "there is no model",
 	} {
 		status, _, body := r.translateWith(t, name, "en", "fr", station)
 		assert.GreaterOrEqual(t, status, 400, name)
@@ -144,7 +146,13 @@ func TestServiceFollowsItsRepository(t *testing.T) {
 		}
 	})
 	hangUp := func() { require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP)) }
-	addVersion(t, filepath.Join(dir, "m", "2"), func(dir string) { flip(t, filepath.Join(dir, model.WeightsFile)) })
+	addVersion(t, filepath.Join(dir, "m", "2"), func(dir string) {
+		m, err := model.ReadManifest(dir)
+		require.NoError(t, err)
+		m.Languages = m.Languages[1:] // or it were the same model as version 1
+		require.NoError(t, m.Write(dir))
+		flip(t, filepath.Join(dir, model.WeightsFile))
+	})
 	hangUp()
 	for !strings.Contains(r.metrics(t), `dragoman_model_state{model="m",state="broken",version="2"} 1`) {
 		require.NoError(t, t.Context().Err())
