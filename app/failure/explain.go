@@ -10,6 +10,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/catalog"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -33,7 +34,7 @@ func Explain(err error, r Request) *Failure {
 	if errors.Is(err, context.Canceled) && r.Gone {
 		return New(ClientGone, "", "the client has left")
 	}
-	for _, explain := range []func(error, Request) *Failure{explainAccess, explainBody, explainTranslation, explainEngine} {
+	for _, explain := range []func(error, Request) *Failure{explainAccess, explainBody, explainTranslation, explainCatalog, explainEngine} {
 		if f := explain(err, r); f != nil {
 			return f
 		}
@@ -53,6 +54,8 @@ func explainAccess(err error, _ Request) *Failure {
 		return New(NoKey, "", "%s", err)
 	case errors.Is(err, access.ErrBadKey):
 		return New(WrongKey, "", "%s", err)
+	case errors.Is(err, access.ErrNotAdmin):
+		return New(NotAdmin, "", "%s", err)
 	case errors.As(err, &limit):
 		f := New(RateLimited, "", "%s", limit)
 		if limit.Quota() {
@@ -100,6 +103,31 @@ func explainTranslation(err error, _ Request) *Failure {
 		f.Field = "payload." + f.Field
 	}
 	return f
+}
+
+// explainCatalog explains why a model cannot be used now.
+func explainCatalog(err error, _ Request) *Failure {
+	var (
+		none    *catalog.NoModelsError
+		loading *catalog.LoadingError
+		full    *catalog.MemoryError
+		broken  *catalog.BrokenError
+	)
+	switch {
+	case errors.As(err, &loading):
+		f := New(NotReady, "", "%s: try again in %d s", loading, loading.RetryAfter())
+		f.Wait = loading.RetryAfter()
+		return f
+	case errors.As(err, &none):
+		return New(NotReady, "", "%s", none)
+	case errors.As(err, &full):
+		return New(NotReady, "", "%s", full)
+	case errors.As(err, &broken): // what is wrong with it is the operator's to know
+		return New(NotReady, "", "the model %s cannot be loaded: use another", broken.Model)
+	case errors.Is(err, catalog.ErrClosed):
+		return New(ShuttingDown, "", "%s: try again in a moment", catalog.ErrClosed)
+	}
+	return nil
 }
 
 // explainEngine explains why nothing was decoded.

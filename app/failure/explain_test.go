@@ -14,6 +14,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/catalog"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -38,6 +39,7 @@ func TestExplain(t *testing.T) {
 		{"a failure", New(NotFound, "x", "no %s", "q"), Request{}, NotFound, "x", "no q", 0},
 		{"no key", access.ErrNoKey, Request{}, NoKey, "", "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY", 0},
 		{"wrong key", access.ErrBadKey, Request{}, WrongKey, "", "worker 1: the API key is not valid", 0},
+		{"no admin", access.ErrNotAdmin, Request{}, NotAdmin, "", "worker 1: " + access.ErrNotAdmin.Error(), 0},
 		{"requests", limit("requests", time.Hour, time.Second), Request{}, RateLimited, "", "the limit of 9 requests per hour is used up: try again in 1 s", 1},
 		{"characters", limit("characters", time.Minute, time.Second), Request{}, RateLimited, "", "the limit of 9 characters per minute is used up: try again in 1 s", 1},
 		{"quota", limit("characters", 24*time.Hour, time.Minute), Request{}, OverQuota, "", "the limit of 9 characters per day is used up: try again in 60 s", 60},
@@ -52,6 +54,13 @@ func TestExplain(t *testing.T) {
 			(&admission.FullError{Wanted: 4, Limit: 3, Alone: true}).Error() + ": send several requests", 0},
 		{"use case", &translate.Error{Code: translate.CodeTextTooLong, Field: "records[0].text", Message: "too long"}, Request{}, TextTooLong, "payload.records[0].text", "too long", 0},
 		{"new code of the use case", &translate.Error{Code: "new", Message: "no"}, Request{}, InvalidValue, "", "no", 0},
+		{"no model", &catalog.NoModelsError{}, Request{}, NotReady, "", (&catalog.NoModelsError{}).Error(), 1},
+		{"loading", &catalog.LoadingError{Model: "m", Wait: 2100 * time.Millisecond}, Request{}, NotReady, "",
+			"the model m is loading, which takes longer than the request has: try again in 3 s", 3},
+		{"too large a model", &catalog.MemoryError{Model: "m", Needs: 2, Limit: 1}, Request{}, NotReady, "",
+			(&catalog.MemoryError{Model: "m", Needs: 2, Limit: 1}).Error(), 1},
+		{"broken", &catalog.BrokenError{Model: "m:1", Err: errors.New("secret")}, Request{}, NotReady, "", "the model m:1 cannot be loaded: use another", 1},
+		{"end of the catalog", catalog.ErrClosed, Request{}, ShuttingDown, "", "the service is shutting down: try again in a moment", 1},
 		{"busy", busy, Request{}, Busy, "", "too many requests are waiting: try again in 3 s", 3},
 		{"busy for a deadline", busy, Request{Deadline: true}, NoTime, "", "too many requests are waiting: try again in 3 s", 3},
 		{"too much for its time", endless, Request{}, TooLarge, "", endless.Error() + ": send several requests", 0},
