@@ -138,11 +138,15 @@ func (w *work) load(ctx context.Context, p pair) (*route, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &route{Route: found}
+	r, name := &route{Route: found}, modelName{found.Model, found.Version}
 	for _, step := range slices.Backward(found.Steps) {
 		lane, err := w.lane(ctx, step.Model)
 		if err != nil {
+			w.asked[name] = true
 			return nil, err
+		}
+		if lane.model.Name != found.Model {
+			w.asked[name] = true
 		}
 		r.first = &hop{
 			model: lane.model, lane: lane, from: step.From, to: step.To, prefix: lane.model.prefixOf(step.From, step.To),
