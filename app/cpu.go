@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"dragoman/app/config"
+	"dragoman/app/cores"
 	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/cpu"
@@ -42,6 +43,13 @@ func loadRuntime(library string) (modelRuntime, error) {
 type cpuBackend struct {
 	log     *slog.Logger
 	runtime modelRuntime
+	cores   *cores.Cores // that its models share
+}
+
+// newCPUBackend shares all cores between the models that run on them.
+func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
+	shared, err := cores.New(cores.Config{Cores: runtime.GOMAXPROCS(0)})
+	return &cpuBackend{log, rt, shared}, err
 }
 
 func (c *cpuBackend) device() config.Device      { return config.CPU }
@@ -49,15 +57,14 @@ func (c *cpuBackend) precision() model.Precision { return "" }
 func (c *cpuBackend) close() error               { return nil }
 
 // needs is the sizes of the matrices, for each worker, where they are not in files that processes
-// share. The state of batches comes with them.
+// share.
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
 	workers, _ := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
 	own := int64(ownBytes)
 	if cpuOptions(cfg, c.log, m.Spec, 0).NoPrepack {
 		own += m.Files[model.WeightsFile].Size
 	}
-	_, decoding, _ := decodingOf(cfg, m)
-	return int64(workers) * (own + stateBytes(decoding, m.Spec, cpu.Footprint(m)))
+	return int64(workers) * own
 }
 
 // ownBytes is about what a worker takes whose matrices are all in shared files.
@@ -75,6 +82,11 @@ func stateBytes(cfg engine.Config, spec model.Spec, f model.Footprint) int64 {
 
 func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (*engine.Engine, int64, error) {
 	workers, threads := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
+	share, err := c.cores.Join(threads)
+	if err != nil {
+		return nil, 0, err
+	}
+	decoding.Cores = share
 	opts := cpuOptions(cfg, c.log, m.Spec, threads)
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 // from outside.
 type frontend struct {
 	cfg         config.Config
+	log         *slog.Logger
 	api         *httpapi.API
 	metrics     *telemetry.Metrics
 	description *openapi.Description
@@ -33,14 +35,15 @@ type frontend struct {
 	stopTracing func(context.Context) error
 	stopPprof   func() error
 	cancel      context.CancelFunc
-	watching    sync.WaitGroup // of the keys file
+	watching    sync.WaitGroup         // of the keys file
+	served      map[httpapi.Model]bool // what refresh saw last
 }
 
 // openFrontend makes an API that is not ready yet. The caller closes the frontend after
 // the last request.
 func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *frontend, err error) {
 	f := &frontend{
-		cfg: cfg, metrics: telemetry.New(log),
+		cfg: cfg, log: log, metrics: telemetry.New(log),
 		stopTracing: func(context.Context) error { return nil }, stopPprof: func() error { return nil },
 	}
 	ctx, f.cancel = context.WithCancel(ctx)
@@ -116,7 +119,7 @@ func (f *frontend) ready(t *translation) error {
 		return err
 	}
 	f.api.Manage(&managed{t.catalog, t.metrics, f.cfg.Repositories})
-	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog.Index()) })
+	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
 }
 
@@ -127,17 +130,41 @@ func (f *frontend) refresh(t *translation) error {
 		return nil // there is no model yet
 	}
 	t.metrics.KnowLanguages(models.Languages())
-	note := ""
-	for _, m := range modelsOf(t.catalog.Index()) {
+	note, served := "", make(map[httpapi.Model]bool)
+	for _, m := range modelsOf(t.catalog) {
 		note = cmp.Or(note, m.Note)
+		served[m] = true
+		t.metrics.Know(m.Name, m.Version)
 	}
+	for m := range f.served {
+		if !served[m] {
+			t.metrics.Forget(m.Name, m.Version)
+		}
+	}
+	f.served = served
 	return errors.Join(f.site.Ready(note), f.description.Ready(openapi.Model{
 		Languages: models.Languages(), Detects: models.Detector() != nil, MaxBeams: f.cfg.MaxBeams, MaxLength: f.cfg.MaxLengthLimit,
 	}))
 }
 
-// modelsOf are the models that are served.
-func modelsOf(index []catalog.Status) (list []httpapi.Model) {
+// refreshed is refresh after the start. What cannot be said is said in the log.
+func (f *frontend) refreshed(t *translation) {
+	if err := f.refresh(t); err != nil {
+		f.log.Error("the pages do not say what is served now", "error", err)
+	}
+}
+
+// modelsOf are the models that are served, in the order in which they are tried; of each, the
+// version that its name alone means comes first.
+func modelsOf(c *catalog.Catalog) (list []httpapi.Model) {
+	index, names := c.Index(), c.Names()
+	slices.SortStableFunc(index, func(a, b catalog.Status) int {
+		rank := cmp.Compare(slices.Index(names, a.Name), slices.Index(names, b.Name))
+		if rank == 0 && a.Current != b.Current {
+			return map[bool]int{true: -1, false: 1}[a.Current]
+		}
+		return rank
+	})
 	for _, s := range index {
 		if !s.Served {
 			continue

@@ -137,10 +137,10 @@ func TestServiceOnGPUs(t *testing.T) {
 	assert.Equal(t, want, got)
 
 	_, metrics := onGPUs.get(t, "/metrics")
-	assert.Contains(t, metrics, "dragoman_workers 2\n")
+	assert.Contains(t, metrics, `dragoman_workers{model="bundled",version="1"} 2`)
 	assert.Contains(t, metrics, `device="cuda"`)
 	for worker := range 2 {
-		assert.NotContains(t, metrics, fmt.Sprintf("dragoman_steps_total{worker=\"%d\"} 0\n", worker), "it has nothing to do")
+		assert.NotContains(t, metrics, fmt.Sprintf("dragoman_steps_total{model=\"bundled\",version=\"1\",worker=\"%d\"} 0\n", worker), "it has nothing to do")
 	}
 }
 
@@ -162,8 +162,8 @@ func TestServiceLosesItsGPUs(t *testing.T) {
 		assert.Equal(t, 200, status, path)
 	}
 	_, metrics := r.get(t, "/metrics")
-	assert.Contains(t, metrics, "dragoman_workers 2\n")
-	assert.Contains(t, metrics, "dragoman_workers_lost 1\n")
+	assert.Contains(t, metrics, `dragoman_workers{model="bundled",version="1"} 2`)
+	assert.Contains(t, metrics, `dragoman_workers_lost{model="bundled",version="1"} 1`)
 
 	f.lost[0].Store(true)
 	status, body, err := r.translate("en", "fr", records)
@@ -176,7 +176,7 @@ func TestServiceLosesItsGPUs(t *testing.T) {
 		assert.Contains(t, body, "it fell off the bus")
 	}
 	_, metrics = r.get(t, "/metrics")
-	assert.Contains(t, metrics, "dragoman_workers_lost 2\n")
+	assert.Contains(t, metrics, `dragoman_workers_lost{model="bundled",version="1"} 2`)
 	assert.Contains(t, metrics, "dragoman_ready 0\n")
 }
 

@@ -38,7 +38,7 @@ func (l *instances) Needs(s catalog.Source) int64 {
 }
 
 // Load implements [catalog.Loader].
-func (l *instances) Load(ctx context.Context, s catalog.Source) (catalog.Instance, error) {
+func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Pool) (catalog.Instance, error) {
 	cfg := settingsOf(l.cfg, s.Config)
 	tok, err := l.tokenizer(cfg, s)
 	if err != nil {
@@ -49,7 +49,7 @@ func (l *instances) Load(ctx context.Context, s catalog.Source) (catalog.Instanc
 		if device := config.Device(s.Config.Device); device != "" && device != config.Auto && device != on.device() {
 			continue
 		}
-		i, err := l.open(ctx, on, cfg, s, tok)
+		i, err := l.open(ctx, on, cfg, s, tok, state)
 		if err == nil {
 			return i, nil
 		}
@@ -65,8 +65,9 @@ func (l *instances) Load(ctx context.Context, s catalog.Source) (catalog.Instanc
 }
 
 // open opens a model on a backend.
-func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s catalog.Source, tok *tokenizer.Tokenizer) (*instance, error) {
+func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s catalog.Source, tok *tokenizer.Tokenizer, state engine.Pool) (*instance, error) {
 	options, engineConfig, limits := decodingOf(cfg, s.Manifest)
+	engineConfig.Pool = state
 	engineConfig.Log = l.log.With("model", s.Name, "version", s.Version)
 	engines, bytes, err := on.start(ctx, cfg, s.Dir, s.Manifest, engineConfig)
 	if err != nil {

@@ -41,7 +41,8 @@ type translation struct {
 	catalog  *catalog.Catalog
 	cache    *cache.Cache
 	metrics  *translate.Metrics
-	releases []func() error // what was acquired, in that order
+	snapshot repository.Snapshot // of the repositories, at the start
+	releases []func() error      // what was acquired, in that order
 }
 
 // Close unloads the models and the runtime, in that order.
@@ -79,7 +80,8 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 	metrics := catalog.NewMetrics(registry)
 	if len(l.cfg.Repositories) > 0 {
 		t.catalog = l.newCatalog(backends, metrics)
-		t.catalog.Update(repository.Scan(l.cfg.Repositories))
+		t.snapshot = repository.Scan(l.cfg.Repositories)
+		t.catalog.Update(t.snapshot)
 		if err := t.catalog.Preload(ctx); err != nil {
 			l.log.Error("not all models that are to be loaded at the start are", "error", err)
 		}
@@ -149,14 +151,14 @@ func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metr
 func modelName(weights string) string {
 	name := path.Base(strings.TrimRight(filepath.ToSlash(weights), "/"))
 	name = strings.Trim(notInNames.ReplaceAllString(name, "-"), "-._")
-	if weights == "" || repository.CheckName(name) != nil {
-		return defaultName
+	switch {
+	case weights == "":
+		return "bundled"
+	case repository.CheckName(name) != nil:
+		return "model"
 	}
 	return name
 }
-
-// defaultName is the name of the bundled model, and of a model whose own cannot be used.
-const defaultName = "default"
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
@@ -177,6 +179,16 @@ func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
 // prepare returns the exported folder of the configured model, made if need be, in
 // this precision where PRECISION does not say; "" lets the model's size decide.
 func (l *loader) prepare(ctx context.Context, precision model.Precision) (string, error) {
+	p, err := l.preparer(precision, "")
+	if err != nil {
+		return "", err
+	}
+	return p.Prepare(ctx)
+}
+
+// preparer prepares exported folders in this precision where PRECISION does not say. What it
+// downloads goes to the folder downloads, or to the exported one where that is "".
+func (l *loader) preparer(precision model.Precision, downloads string) (*weights.Preparer, error) {
 	settings := hub.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
 		Family: l.cfg.Family, Accept: weights.AcceptConfig, Log: l.log,
@@ -186,15 +198,15 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 	}
 	client, err := hub.New(settings)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	cache := ""
 	if dir, err := os.UserCacheDir(); err == nil {
 		cache = filepath.Join(dir, "dragoman")
 	}
 	return weights.New(weights.Config{
-		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache,
+		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache, Downloads: downloads,
 		Precision: cmp.Or(l.cfg.Precision, precision), Family: l.cfg.Family, KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
 		Hub: client, Export: export.Export, Log: l.log,
-	}).Prepare(ctx)
+	}), nil
 }

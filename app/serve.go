@@ -26,6 +26,9 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := cfg.CheckServe(); err != nil {
+		return &usageError{err}
+	}
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
 	listener, err := net.Listen("tcp", address)
@@ -63,7 +66,7 @@ func (s *server) run(ctx context.Context) error {
 
 	t, err := s.start(ctx)
 	if err == nil {
-		<-ctx.Done()
+		t.follow(ctx, s.loader.cfg.Repositories, func() { s.frontend.refreshed(t) })
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
@@ -86,12 +89,13 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	if err := s.frontend.ready(t); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	models := modelsOf(t.catalog.Index())
+	models, notes := modelsOf(t.catalog), make(map[string]bool)
 	for _, m := range models {
 		log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
-		if m.Note != "" {
+		if m.Note != "" && !notes[m.Note] {
 			log.Info(m.Note)
 		}
+		notes[m.Note] = true
 	}
 	log.Info("ready", "models", len(models), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
 	return t, nil

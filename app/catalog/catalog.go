@@ -1,18 +1,18 @@
 // Package catalog serves many models from one process: it chooses which of them translates a
 // request, and decides which are in memory.
 //
-//	Select ─▶ Selection ─▶ Route ─▶ Handle.Acquire ─▶ model, loaded
-//	(what a request  (which models,   (waits for a load,
-//	 may use)         in which order)  or starts it)
+//	Select ─▶ Selection.Route ─▶ Acquire ─▶ models, loaded
+//	(what a request   (which models,   (waits for loads,
+//	 may use)          in which order)  or begins them)
 //
 // What there is comes from a [repository.Snapshot] (table.go); [Catalog.Update] takes the next
 // one. A new version of a model is loaded and tried beside the old one first, which goes on
 // serving if the new one is broken (trial.go).
 //
 // Models that translate alike share one instance, whatever they are called. An instance is
-// unloaded, loading, ready or draining (instance.go, residency.go). A first request loads it,
-// and others wait for that. Idle instances leave for others when memory is short, the least
-// recently used one first; one that is in use never does.
+// unloaded, loading, ready or draining (instance.go). A first request loads it, and others wait
+// for that (claim.go). Idle instances leave for others when memory is short, the least
+// recently used one first; one that is in use never does (residency.go).
 package catalog
 
 import (
@@ -32,7 +32,8 @@ import (
 // Config is what a [Catalog] works with.
 type Config struct {
 	Loader Loader
-	// Memory is how many bytes the loaded models may take together; 0: no bound.
+	// Memory is how many bytes the loaded models and what they decode may take together; 0: no
+	// bound. One sentence of each model is decoded in any case.
 	Memory int64
 	// KeepAlive is how long a model stays loaded that nobody uses; 0: for ever.
 	KeepAlive time.Duration
@@ -44,10 +45,12 @@ type Config struct {
 
 // Loader loads models. It is safe for concurrent use.
 type Loader interface {
-	// Needs is the memory that a model will take, estimated before it is loaded.
+	// Needs is the memory that a model will take, estimated before it is loaded, without its
+	// decoding state. It does not block.
 	Needs(s Source) int64
-	// Load loads a model. The caller closes the instance.
-	Load(ctx context.Context, s Source) (Instance, error)
+	// Load loads a model, whose decoding state takes its memory from a pool. The caller closes
+	// the instance.
+	Load(ctx context.Context, s Source, state engine.Pool) (Instance, error)
 }
 
 // Source is what a model is loaded from.
@@ -63,7 +66,7 @@ type Source struct {
 type Instance interface {
 	// Model is the instance under one of the names that it has.
 	Model(name, version string) (*translate.Model, error)
-	// Bytes is the memory that it takes, or may come to take.
+	// Bytes is the memory that it takes, without its decoding state.
 	Bytes() int64
 	Stats() []engine.Stats
 	Rows() int // that each worker decodes together at most
@@ -77,7 +80,7 @@ type Catalog struct {
 	closing context.Context
 	close   context.CancelFunc
 	running sync.WaitGroup // loads, trials and drains
-	turn    chan struct{}  // of loads: one at a time, in the order in which they came
+	changes chan struct{}  // see Changes
 
 	mu        sync.Mutex // guards the rest
 	snapshot  repository.Snapshot
@@ -85,9 +88,12 @@ type Catalog struct {
 	withheld  map[string]bool // names that were unloaded by hand
 	table     *table
 	instances map[string]*instance     // by [version.key]
-	used      int64                    // bytes of all instances
+	claims    []*claim                 // that wait, in the order in which they came
+	queue     []*instance              // that are loaded, one at a time in this order
+	used      int64                    // bytes of all instances, and of what they decode
+	hungry    bool                     // a load waits for memory that is being given back
 	took      map[string]time.Duration // to load an instance, the last time
-	changed   chan struct{}            // closed, and made again, when an instance becomes idle or is gone
+	changed   chan struct{}            // closed, and made again, when makeRoom is to look again
 }
 
 // New makes a catalog without models.
@@ -96,7 +102,7 @@ func New(cfg Config) *Catalog {
 		cfg.Metrics = NewMetrics(nil)
 	}
 	c := &Catalog{
-		cfg: cfg, turn: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
+		cfg: cfg, changes: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
 		instances: make(map[string]*instance), changed: make(chan struct{}), took: make(map[string]time.Duration),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
@@ -120,12 +126,15 @@ func (c *Catalog) Update(s repository.Snapshot) {
 	c.refresh()
 }
 
+// Changes has a value after what is served has changed.
+func (c *Catalog) Changes() <-chan struct{} { return c.changes }
+
 // Preload loads the models that are to be loaded at the start. The error is that of the first
 // that cannot be; others are loaded all the same.
 func (c *Catalog) Preload(ctx context.Context) error {
 	var first error
 	for _, v := range c.toPreload() {
-		_, release, err := handle{version: v}.Acquire(ctx)
+		_, release, err := c.acquire(ctx, newClaim(handle{version: v}))
 		if err != nil {
 			first = errors.Join(first, fmt.Errorf("load %s:%s: %w", v.source.Name, v.source.Version, err))
 			continue
@@ -160,21 +169,22 @@ func (c *Catalog) Healthy() error {
 	return nil
 }
 
-// Close unloads everything. Requests that use a model fail first: their engines end with it.
+// Close unloads everything. Requests that wait fail, and those that use a model too: their
+// engines end with it.
 func (c *Catalog) Close() error {
-	c.close()
-	c.running.Wait()
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.close() // nothing begins from now on
+	c.mu.Unlock()
+	c.running.Wait()
 	var errs []error
-	for key, i := range c.instances {
-		errs = append(errs, i.loaded.Close())
-		delete(c.instances, key)
+	for _, i := range c.takeAll() { // without the lock, which engines need to give their memory back
+		errs = append(errs, i.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// signal says that an instance became idle or is gone; mu is held.
+// signal has makeRoom look again: an instance is idle or gone, memory is free, or nobody waits for
+// a load any more. mu is held.
 func (c *Catalog) signal() {
 	close(c.changed)
 	c.changed = make(chan struct{})

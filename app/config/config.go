@@ -35,8 +35,8 @@ type Config struct {
 	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"longest time that a request may wait for others, estimated from the recent speed; a request that would wait longer gets 503 at once; 0: no limit"`
 	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for finished translations that may be requested again, such as 64MiB; 0: off"`
 
-	Repositories []string      `env:"MODEL_REPOSITORY" envDefault:"" help:"folders of many models, separated by commas; see docs/models.md"`
-	ModelMemory  Size          `env:"MODEL_MEMORY" envDefault:"0" help:"memory for the models that are loaded, such as 8GiB; models that nobody uses make room for others; 0: no limit"`
+	Repositories []string      `env:"MODEL_REPOSITORY" envDefault:"" help:"repositories of models, separated by commas: folders with NAME/VERSION/, each an exported model; they take the place of MODEL_WEIGHTS"`
+	ModelMemory  Size          `env:"MODEL_MEMORY" envDefault:"0" help:"memory for the loaded models of a repository, such as 8GiB: their weights where these are not in files that processes share, decoding state and tokenizers; models that nobody uses make room for others; 0: no limit"`
 	KeepAlive    time.Duration `env:"MODEL_KEEP_ALIVE" envDefault:"0" help:"time after which a model of a repository that nobody uses is unloaded, such as 30m; 0: never"`
 
 	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
@@ -180,6 +180,7 @@ func (c Config) validate() error {
 	if _, err := model.ParseVerify(string(c.Verify)); err != nil {
 		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))
 	}
+	errs = append(errs, c.validateRepositories()...)
 	errs = append(errs, c.validateDevice()...)
 	errs = append(errs, c.validateAccess()...)
 	if c.LogFormat != "text" && c.LogFormat != "json" {

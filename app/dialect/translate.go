@@ -24,6 +24,12 @@ const (
 // Within says how long a request's client will wait, in an API where that is not in a header.
 func Within(c *gin.Context, patience time.Duration) { c.Set(patienceKey, patience) }
 
+// requestedKey is where gin's context has the model that the request names.
+const requestedKey = "dragoman/dialect.requested"
+
+// RequestedModel is the model that a request for translations names; "" where it names none.
+func RequestedModel(c *gin.Context) string { return c.GetString(requestedKey) }
+
 // Translate has the records of a request translated, and says in headers how that was done.
 // The request's caller is filled in.
 func (s *Server) Translate(c *gin.Context, req translate.Request) ([]translate.Result, error) {
@@ -121,6 +127,7 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	c.Set(requestedKey, parts[0].Model)
 	records, results, characters := 0, 0, 0
 	for i := range parts {
 		req := &parts[i]

@@ -39,9 +39,11 @@ func (l *loop) admit() {
 		if room -= len(s.job.Source); room < 0 && len(l.newcomers) > 0 {
 			return
 		}
+		if !l.budget.reserve(s.cost) {
+			return
+		}
 		l.queue.charge()
 		l.dequeue(s)
-		l.budget.reserve(s.cost)
 		l.admittedTokens += float64(len(s.job.Source))
 		l.admittedWork += s.work
 		s.admitted = now

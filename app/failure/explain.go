@@ -34,7 +34,7 @@ func Explain(err error, r Request) *Failure {
 	if errors.Is(err, context.Canceled) && r.Gone {
 		return New(ClientGone, "", "the client has left")
 	}
-	for _, explain := range []func(error, Request) *Failure{explainAccess, explainBody, explainTranslation, explainCatalog, explainEngine} {
+	for _, explain := range []func(error, Request) *Failure{explainAccess, explainCatalog, explainBody, explainTranslation, explainEngine} {
 		if f := explain(err, r); f != nil {
 			return f
 		}
@@ -105,27 +105,29 @@ func explainTranslation(err error, _ Request) *Failure {
 	return f
 }
 
-// explainCatalog explains why a model cannot be used now.
-func explainCatalog(err error, _ Request) *Failure {
+// explainCatalog explains why there is no model to translate with. What is wrong with a model's
+// files belongs into the log.
+func explainCatalog(err error, r Request) *Failure {
 	var (
-		none    *catalog.NoModelsError
 		loading *catalog.LoadingError
-		full    *catalog.MemoryError
 		broken  *catalog.BrokenError
+		large   *catalog.MemoryError
+		none    *catalog.NoModelsError
 	)
 	switch {
 	case errors.As(err, &loading):
-		f := New(NotReady, "", "%s: try again in %d s", loading, loading.RetryAfter())
+		f := New(Loading, "", "%s: try again in %d s", loading, loading.RetryAfter())
+		if r.Deadline && loading.Waiting == 0 {
+			f.Kind = NoTime
+		}
 		f.Wait = loading.RetryAfter()
 		return f
+	case errors.As(err, &broken):
+		return New(ModelBroken, "", "the model %s cannot be loaded, and the service's log says why: use another one until it is repaired", broken.Model)
+	case errors.As(err, &large):
+		return New(NoRoom, "", "%s", large)
 	case errors.As(err, &none):
 		return New(NotReady, "", "%s", none)
-	case errors.As(err, &full):
-		return New(NotReady, "", "%s", full)
-	case errors.As(err, &broken): // what is wrong with it is the operator's to know
-		return New(NotReady, "", "the model %s cannot be loaded: use another", broken.Model)
-	case errors.Is(err, catalog.ErrClosed):
-		return New(ShuttingDown, "", "%s: try again in a moment", catalog.ErrClosed)
 	}
 	return nil
 }
@@ -136,6 +138,7 @@ func explainEngine(err error, r Request) *Failure {
 		busy    *engine.BusyError
 		endless *engine.TooLargeError
 	)
+	closed := errors.Is(err, engine.ErrClosed) || errors.Is(err, catalog.ErrClosed)
 	switch {
 	case errors.As(err, &endless) && r.Deadline:
 		return New(Timeout, "", "%s: give it more time, or send several requests", endless)
@@ -148,9 +151,9 @@ func explainEngine(err error, r Request) *Failure {
 		}
 		f.Wait = busy.RetryAfter()
 		return f
-	case errors.Is(err, engine.ErrClosed) && r.Begun:
+	case closed && r.Begun:
 		return New(Interrupted, "", "%s: try again in a moment", engine.ErrClosed)
-	case errors.Is(err, engine.ErrClosed):
+	case closed:
 		return New(ShuttingDown, "", "%s: try again in a moment", engine.ErrClosed)
 	case errors.Is(err, model.ErrLost):
 		return New(Stuck, "", "the model does not work any more, and is started again where something watches /healthz: try again in a moment")

@@ -18,6 +18,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/compat"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
 	"dragoman/app/compat/openinference"
@@ -175,18 +176,23 @@ func (a *API) router() *gin.Engine {
 	if a.cfg.CORS != nil {
 		router.Use(a.cfg.CORS)
 	}
-	// All below /v2 is DeepL's but for what those after it have.
-	dropIns := []dialect.Dialect{libretranslate.New(a.server), deepl.New(a.server), openinference.New(openinference.Config{
-		Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready,
-	})}
-	for _, api := range append(dropIns, native) {
+	dropIns := []dialect.Dialect{libretranslate.New(a.server), deepl.New(a.server)}
+	for _, api := range dropIns {
 		api.Mount(router, a.limitBody)
+		api.Mount(router.Group(compat.ModelPath), a.limitBody)
 	}
+	// Most of what is below /v2 is DeepL's; this has the rest.
+	inference := openinference.New(openinference.Config{
+		Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready,
+	})
+	inference.Mount(router, a.limitBody)
+	dropIns = append(dropIns, inference)
+	native.Mount(router, a.limitBody)
 	a.mountPages(router.Group("", a.limitBody))
 	// What no route takes is answered as the API does that is the nearest.
 	nearest := func(c *gin.Context) {
 		for _, api := range dropIns {
-			if api.Owns(c.Request.URL.Path) {
+			if api.Owns(compat.WithoutModel(c.Request.URL.Path)) {
 				api.Speak(c)
 			}
 		}

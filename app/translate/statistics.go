@@ -68,13 +68,18 @@ func (w *work) statistics(start time.Time, err error) []Statistics {
 		request.Failed = took
 	}
 	list := make([]Statistics, 0, len(w.lanes)+len(w.asked))
+	loaded := make(map[string]bool)
 	for _, l := range w.lanes {
+		loaded[l.model.Name] = true
 		s := request
 		s.Model, s.Version = l.model.Name, l.model.Version
 		s.add(l.spent)
 		list = append(list, s)
 	}
 	for name := range w.asked {
+		if loaded[name.model] {
+			continue
+		}
 		s := request
 		s.Model, s.Version = name.model, name.version
 		list = append(list, s)

@@ -96,9 +96,9 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 	if err := s.validate(req); err != nil {
 		return err
 	}
-	w := &work{service: s, req: req, selection: selection, from: from, to: to, yield: yield,
-		routes: make(map[pair]*route), lanes: make(map[Handle]*lane), asked: make(map[modelName]bool), known: make(map[question]*sentence)}
-	defer w.releaseModels()
+	w := &work{service: s, req: req, selection: selection, from: from, to: to, yield: yield, release: func() {},
+		routes: make(map[pair]*route), lanes: make(map[Handle]*lane), known: make(map[question]*sentence)}
+	defer func() { w.release() }()
 	start := time.Now()
 	if err = w.plan(ctx); err == nil {
 		err = w.run(ctx)

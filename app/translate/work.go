@@ -21,9 +21,10 @@ type work struct {
 	to        []string // those of the target languages
 	yield     func(i int, r Result) error
 
-	routes map[pair]*route
-	lanes  map[Handle]*lane   // of the models of the routes
-	asked  map[modelName]bool // pipelines, and models that could not be loaded
+	routes  map[pair]*route
+	lanes   map[Handle]*lane   // of the models of the routes
+	release func()             // says that these are not used any more
+	asked   map[modelName]bool // models and pipelines of the routes, also where they could not be loaded
 
 	mu      sync.Mutex // guards the rest while lanes run
 	records []*record

@@ -44,7 +44,7 @@ const toFrench = `"parameters":{"from":"en","to":"fr"},`
 
 // answerOf is an answer from the model default.
 func answerOf(id string, outputs ...string) string {
-	return `{` + id + `"model_name":"default","model_version":"2","outputs":[` + strings.Join(outputs, ",") + `]}`
+	return `{` + id + `"model_name":"default","model_version":"1","outputs":[` + strings.Join(outputs, ",") + `]}`
 }
 
 func TestInfer(t *testing.T) {

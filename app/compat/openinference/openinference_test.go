@@ -135,15 +135,15 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/v2/models/broken/config", "", 503, notReady},
 		{"GET", "/v2/models/broken/stats", "", 503, notReady},
 		{"POST", "/v2/models/broken/infer", "{}", 503, notReady},
-		{"GET", "/v2/models/other/ready", "", 404, `{"error":"there is no model other"}`},
-		{"GET", "/v2/models/old", "", 404, `{"error":"there is no model old"}`},
-		{"POST", "/v2/models/old/infer", "{}", 404, `{"error":"there is no model old"}`},
-		{"GET", "/v2/models/default/versions/9", "", 404, `{"error":"there is no model default:9"}`},
-		{"POST", "/v2/models/default/versions/9/infer", "{}", 404, `{"error":"there is no model default:9"}`},
+		{"GET", "/v2/models/other/ready", "", 404, `{"error":"there is no model \"other\": use default"}`},
+		{"GET", "/v2/models/old", "", 404, `{"error":"there is no model \"old\": use default"}`},
+		{"POST", "/v2/models/old/infer", "{}", 404, `{"error":"there is no model \"old\": use default"}`},
+		{"GET", "/v2/models/default/versions/9", "", 404, `{"error":"there is no model \"default:9\": use default"}`},
+		{"POST", "/v2/models/default/versions/9/infer", "{}", 404, `{"error":"there is no model \"default:9\": use default"}`},
 		{"GET", "/v2/models/default/stats", "", 200, `{"model_stats":[` + fresh + `,` + stats + `]}`},
 		{"GET", "/v2/models/default/versions/2/stats", "", 200, `{"model_stats":[` + stats + `]}`},
 		{"GET", "/v2/models/stats", "", 200, `{"model_stats":[` + fresh + `,` + stats + `]}`},
-		{"GET", "/v2/models/other/stats", "", 404, `{"error":"there is no model other"}`},
+		{"GET", "/v2/models/other/stats", "", 404, `{"error":"there is no model \"other\": use default"}`},
 		{"POST", "/v2/repository/index", "", 200, `[{"name":"default","version":"1","state":"READY","reason":"the first request loads it"},` +
 			`{"name":"default","version":"2","state":"READY","reason":""},` +
 			`{"name":"default","version":"3","state":"LOADING","reason":"it is tried before it takes over"},` +
@@ -237,7 +237,7 @@ func TestLoad(t *testing.T) {
 		{"a key that is none", "default/unload", "x", "", nil, 401, `{"error":"the API key is not valid: it was cut off or mistyped"}`, nil},
 		{"one model", "default/load", admin, "", ErrNoRepository, 501, `{"error":"` + ErrNoRepository.Error() + `"}`, []string{"load default"}},
 		{"one model stays", "default/unload", admin, "", ErrNoRepository, 501, `{"error":"` + ErrNoRepository.Error() + `"}`, []string{"unload default"}},
-		{"no such model", "nope/load", admin, "", compattest.NoModel("nope"), 404, `{"error":"there is no model nope"}`, []string{"load nope"}},
+		{"no such model", "nope/load", admin, "", compattest.NoModel("nope"), 404, `{"error":"there is no model \"nope\": use default"}`, []string{"load nope"}},
 		{"broken", "default/load", admin, "", broken, 503, `{"error":"the model default:2 cannot be loaded: no weights"}`, []string{"load default"}},
 		{"a fault", "default/load", admin, "", errors.New("secret"), 500, `{"error":"internal error, request id id-77"}`, []string{"load default"}},
 	} {
