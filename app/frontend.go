@@ -118,6 +118,7 @@ func (f *frontend) ready(t *translation) error {
 	if err := f.refresh(t); err != nil {
 		return err
 	}
+	f.api.Manage(&managed{t.catalog, t.metrics, f.cfg.Repositories})
 	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
 }

@@ -54,6 +54,8 @@ func explainAccess(err error, _ Request) *Failure {
 		return New(NoKey, "", "%s", err)
 	case errors.Is(err, access.ErrBadKey):
 		return New(WrongKey, "", "%s", err)
+	case errors.Is(err, access.ErrNotAdmin):
+		return New(NotAdmin, "", "%s", err)
 	case errors.As(err, &limit):
 		f := New(RateLimited, "", "%s", limit)
 		if limit.Quota() {

@@ -40,6 +40,7 @@ func TestExplain(t *testing.T) {
 		{"a failure", New(NotFound, "x", "no %s", "q"), Request{}, NotFound, "x", "no q", 0},
 		{"no key", access.ErrNoKey, Request{}, NoKey, "", "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY", 0},
 		{"wrong key", access.ErrBadKey, Request{}, WrongKey, "", "worker 1: the API key is not valid", 0},
+		{"no admin", access.ErrNotAdmin, Request{}, NotAdmin, "", "worker 1: " + access.ErrNotAdmin.Error(), 0},
 		{"requests", limit("requests", time.Hour, time.Second), Request{}, RateLimited, "", "the limit of 9 requests per hour is used up: try again in 1 s", 1},
 		{"characters", limit("characters", time.Minute, time.Second), Request{}, RateLimited, "", "the limit of 9 characters per minute is used up: try again in 1 s", 1},
 		{"quota", limit("characters", 24*time.Hour, time.Minute), Request{}, OverQuota, "", "the limit of 9 characters per day is used up: try again in 60 s", 60},

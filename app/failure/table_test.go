@@ -24,7 +24,7 @@ func TestTableIsWhole(t *testing.T) {
 	require.Len(t, table, int(ClientGone)+1)
 	for kind, r := range table {
 		assert.Equal(t, Kind(kind) == ClientGone, r.code == "", kind)
-		for _, status := range []int{r.native, r.libreTranslate, r.deepL} {
+		for _, status := range []int{r.native, r.libreTranslate, r.deepL, r.openInference} {
 			assert.True(t, status >= 400 && status < 600, "%d: %d", kind, status)
 			assert.True(t, r.wait == 0 || status == 429 || status == 456 || status == 503 || status == 529, "%s: another try helps, but not after %d", r.code, status)
 		}

@@ -126,6 +126,7 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 		from = []string{w.from} // also without records: options are checked in any case
 	}
 	found := make(map[pair]Route)
+	w.asked = make(map[modelName]bool)
 	var handles []Handle
 	for _, from := range from {
 		for _, to := range w.to {
@@ -138,6 +139,7 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 				return err
 			}
 			found[p] = r
+			w.asked[modelName{r.Model, r.Version}] = true
 			for _, step := range r.Steps {
 				if !slices.Contains(handles, step.Model) {
 					handles = append(handles, step.Model)
