@@ -73,7 +73,7 @@ fuzz: ## fuzz each fuzz target for FUZZTIME (1m)
 	  done; \
 	done
 
-clients: ## run published clients of LibreTranslate and DeepL against a server
+clients: ## run published clients of LibreTranslate, DeepL and Triton against a server
 	scripts/clients/run.sh
 
 webtest: ## test the web page in Chromium

@@ -186,6 +186,14 @@ func before(v, w *version) bool {
 	return compare(v.source.Name, v.source.Version, w.source.Name, w.source.Version) < 0
 }
 
+// Names are those of the models and pipelines that are served, in the order in which they are
+// tried where a request names none. They are not to be changed.
+func (c *Catalog) Names() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.table.names
+}
+
 // Languages are the codes of all languages that are offered, sorted.
 func (c *Catalog) Languages() []string {
 	c.mu.Lock()

@@ -56,6 +56,9 @@ type Result struct {
 	// Shared says that the sentence was decoded for another, identical one, and
 	// that this is a copy of its result.
 	Shared bool
+	// First says that it was the first of the sentences that joined the batch with it, so that
+	// the results that are First are as many as these joins.
+	First bool
 }
 
 // validateJob refuses what would fail in the batch, where it would hit others.

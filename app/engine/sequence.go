@@ -24,6 +24,7 @@ type sequence struct {
 	// Its place in the batch.
 	admitted time.Time
 	slot     int              // outside until it has joined
+	first    bool             // of those that joined with it
 	decoding *search.Sequence // nil until it is admitted
 }
 

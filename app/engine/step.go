@@ -84,6 +84,7 @@ func (l *loop) join(ctx context.Context) error {
 	if err != nil {
 		return l.refused(fmt.Errorf("encode %d sentences of %d tokens: %w", len(l.newcomers), tokens, err))
 	}
+	l.newcomers[0].first = true
 	for _, s := range l.newcomers {
 		s.slot = len(l.active)
 		l.active = append(l.active, s)

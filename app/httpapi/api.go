@@ -18,8 +18,10 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/compat"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
+	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/openapi"
@@ -39,7 +41,7 @@ const (
 )
 
 // probes are the routes that monitoring asks for all the time.
-var probes = []string{healthPath, readyPath, metricsPath}
+var probes = []string{healthPath, readyPath, metricsPath, openinference.LivePath, openinference.ReadyPath}
 
 // Model is a model that is served, for GET /.
 type Model struct {
@@ -76,7 +78,8 @@ type API struct {
 	cfg      Config
 	server   *dialect.Server // behind the APIs
 	bodies   *body.Bounds
-	models   atomic.Pointer[func() []Model] // nil until Ready
+	models   atomic.Pointer[func() []Model]       // nil until Ready
+	managed  atomic.Pointer[openinference.Models] // nil until Manage
 	draining atomic.Bool
 }
 
@@ -101,6 +104,17 @@ func New(cfg Config) *API {
 func (a *API) Ready(t dialect.Translator, models func() []Model) {
 	a.models.Store(&models)
 	a.server.Ready(t)
+}
+
+// Manage has the Open Inference Protocol know which models there are. Call it before Ready.
+func (a *API) Manage(models openinference.Models) { a.managed.Store(&models) }
+
+// managedModels are those of Manage; nil before.
+func (a *API) managedModels() openinference.Models {
+	if models := a.managed.Load(); models != nil {
+		return *models
+	}
+	return nil
 }
 
 // IsReady says whether new requests are welcome.
@@ -163,14 +177,22 @@ func (a *API) router() *gin.Engine {
 		router.Use(a.cfg.CORS)
 	}
 	dropIns := []dialect.Dialect{libretranslate.New(a.server), deepl.New(a.server)}
-	for _, api := range append(dropIns, native) {
+	for _, api := range dropIns {
 		api.Mount(router, a.limitBody)
+		api.Mount(router.Group(compat.ModelPath), a.limitBody)
 	}
+	// Most of what is below /v2 is DeepL's; this has the rest.
+	inference := openinference.New(openinference.Config{
+		Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready,
+	})
+	inference.Mount(router, a.limitBody)
+	dropIns = append(dropIns, inference)
+	native.Mount(router, a.limitBody)
 	a.mountPages(router.Group("", a.limitBody))
 	// What no route takes is answered as the API does that is the nearest.
 	nearest := func(c *gin.Context) {
 		for _, api := range dropIns {
-			if api.Owns(c.Request.URL.Path) {
+			if api.Owns(compat.WithoutModel(c.Request.URL.Path)) {
 				api.Speak(c)
 			}
 		}
@@ -236,13 +258,20 @@ func (a *API) index(c *gin.Context) {
 // health serves GET /healthz: the process answers, and its model does not hang. Whoever
 // restarts processes, as Kubernetes does, asks for it.
 func (a *API) health(c *gin.Context) {
-	if t, err := a.server.Translator(); err == nil {
-		if err := unhealthy(t); err != nil {
-			a.server.Fail(c, err)
-			return
-		}
+	if err := a.dead(); err != nil {
+		a.server.Fail(c, err)
+		return
 	}
 	c.PureJSON(http.StatusOK, gin.H{"status": "ok"})
+}
+
+// dead is why the process is to be started again; nil while it is not.
+func (a *API) dead() error {
+	t, err := a.server.Translator()
+	if err != nil {
+		return nil // it is loading
+	}
+	return unhealthy(t)
 }
 
 // readiness serves GET /readyz: new requests are welcome.

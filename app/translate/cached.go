@@ -2,6 +2,7 @@ package translate
 
 import (
 	"cmp"
+	"time"
 
 	"dragoman/app/cache"
 	"dragoman/model/search"
@@ -35,10 +36,13 @@ func (w *work) recall(x *sentence) (known bool, err error) {
 	if !w.service.cfg.Cache.On() || x.hop.model.Identity == "" {
 		return false, nil
 	}
+	start, spent := time.Now(), &x.hop.lane.spent
 	v, known := w.service.cfg.Cache.Get(w.key(x))
 	if !known {
+		spent.CacheMisses.since(start)
 		return false, nil
 	}
+	spent.CacheHits.since(start)
 	return true, w.settle(x, outcome{
 		text: v.Text, flags: Flags(v.Flags), score: float64(v.Score), cached: true,
 		sourceTokens: int(v.SourceTokens), targetTokens: int(v.TargetTokens),

@@ -54,7 +54,7 @@ func (w *work) look(x *sentence) (tokens int, known bool, err error) {
 
 // encode makes ids of a text of a sentence.
 func (w *work) encode(x *sentence, text string) ([]int64, error) {
-	defer func(start time.Time) { w.tokenizing += time.Since(start) }(time.Now())
+	defer func(start time.Time) { x.hop.lane.spent.Tokenized += time.Since(start) }(time.Now())
 	ids, err := x.hop.model.Tokenizer.Encode(x.hop.from, x.hop.to, text)
 	if err != nil {
 		return nil, fmt.Errorf("encode a sentence of %d bytes: %w", len(text), err)

@@ -23,6 +23,7 @@ type lane struct {
 	jobs     int               // that were handed out
 	tokens   int               // source tokens of what is to do, as far as it is known
 	more     chan struct{}     // wakes the stream; nil where no other lane makes it work
+	spent    Statistics        // of this request, without what is of the request as a whole
 }
 
 // add has a sentence decoded that was not tried yet.
@@ -52,6 +53,7 @@ func (l *lane) run(ctx context.Context) error {
 		stages.Observe(stageQueue, r.Queued)
 		stages.Observe(stageDecode, r.Computed)
 		waited = min(waited, r.Queued)
+		l.spend(r)
 		x := l.decoding[job]
 		delete(l.decoding, job)
 		return w.receive(x, r)
@@ -61,6 +63,16 @@ func (l *lane) run(ctx context.Context) error {
 		telemetry.Span(ctx, stageDecode, start.Add(waited), time.Now())
 	}
 	return err
+}
+
+// spend counts a sentence that was decoded.
+func (l *lane) spend(r engine.Result) {
+	l.spent.Sentences++
+	l.spent.Queued += r.Queued
+	l.spent.Decoded += r.Computed
+	if r.First {
+		l.spent.Joins++
+	}
 }
 
 // next hands the jobs out, one by one: of sentences that are tried again, or in parts,

@@ -42,6 +42,7 @@ type modelName struct{ model, version string }
 type modelMetrics struct {
 	records, flags, retries telemetry.Counters
 	characters, tokens      sides
+	spent                   Statistics // without the name
 }
 
 // sides are the counters of the sources and of the translations.

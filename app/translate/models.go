@@ -32,6 +32,10 @@ type Selection interface {
 	// Route is how to translate between two different ones of them. The error is an
 	// [*Error] where no model does.
 	Route(from, to string) (Route, error)
+	// Targets are the codes of the languages that texts in one of them can be had in, sorted:
+	// that one, which needs no model, and those that there is a route to. They are not to be
+	// changed.
+	Targets(from string) []string
 }
 
 // Detector tells in which of the offered languages a text is. ok is false for texts
@@ -77,6 +81,8 @@ func (o only) Languages() []string { return o.languages }
 func (o only) Detector() Detector  { return o.detector }
 func (o only) Detects() bool       { return false }
 
+func (o only) Targets(string) []string { return o.languages }
+
 func (o only) Route(from, to string) (Route, error) {
 	return Route{Model: o.Name, Version: o.Version, Steps: []Step{{Model: o.Model, From: from, To: to}}}, nil
 }
@@ -120,6 +126,7 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 		from = []string{w.from} // also without records: options are checked in any case
 	}
 	found := make(map[pair]Route)
+	w.asked = make(map[modelName]bool)
 	var handles []Handle
 	for _, from := range from {
 		for _, to := range w.to {
@@ -132,6 +139,7 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 				return err
 			}
 			found[p] = r
+			w.asked[modelName{r.Model, r.Version}] = true
 			for _, step := range r.Steps {
 				if !slices.Contains(handles, step.Model) {
 					handles = append(handles, step.Model)

@@ -15,6 +15,7 @@ package translate
 
 import (
 	"context"
+	"time"
 
 	"dragoman/app/cache"
 )
@@ -98,8 +99,10 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 	w := &work{service: s, req: req, selection: selection, from: from, to: to, yield: yield, release: func() {},
 		routes: make(map[pair]*route), lanes: make(map[Handle]*lane), known: make(map[question]*sentence)}
 	defer func() { w.release() }()
-	if err := w.plan(ctx); err != nil {
-		return err
+	start := time.Now()
+	if err = w.plan(ctx); err == nil {
+		err = w.run(ctx)
 	}
-	return w.run(ctx)
+	s.cfg.Metrics.spend(w.statistics(start, err))
+	return err
 }

@@ -22,8 +22,9 @@ type work struct {
 	yield     func(i int, r Result) error
 
 	routes  map[pair]*route
-	lanes   map[Handle]*lane // of the models of the routes
-	release func()           // says that these are not used any more
+	lanes   map[Handle]*lane   // of the models of the routes
+	release func()             // says that these are not used any more
+	asked   map[modelName]bool // models and pipelines of the routes, also where they could not be loaded
 
 	mu      sync.Mutex // guards the rest while lanes run
 	records []*record
@@ -36,8 +37,6 @@ type work struct {
 	retries int                    // source tokens that may still be tried again
 	spent   bool                   // a sentence was not tried again for want of them
 	failed  error                  // the first record that cannot be answered
-
-	tokenizing, detokenizing time.Duration // all of it, restoring markup included
 }
 
 // outcome is the translation of a sentence.
@@ -68,13 +67,22 @@ func (w *work) run(ctx context.Context) error {
 			return err
 		}
 	}
+	w.observe()
+	return w.failed
+}
+
+// observe counts the time of the stages that have none for each sentence.
+func (w *work) observe() {
+	var spent Statistics
+	for _, l := range w.lanes {
+		spent.add(l.spent)
+	}
 	stages := w.service.cfg.Metrics.Stages
-	for stage, took := range map[string]time.Duration{stageTokenize: w.tokenizing, stageDetokenize: w.detokenizing} {
+	for stage, took := range map[string]time.Duration{stageTokenize: spent.Tokenized, stageDetokenize: spent.Detokenized} {
 		if took > 0 {
 			stages.Observe(stage, took)
 		}
 	}
-	return w.failed
 }
 
 // decode has everything decoded that is to do. Where there are several models, each has a
@@ -106,7 +114,7 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	x.decoded = len(r.Tokens)
 	start := time.Now()
 	o := w.check(x, r)
-	w.detokenizing += time.Since(start)
+	x.hop.lane.spent.Detokenized += time.Since(start)
 	if x.best == nil || o.flags < x.best.flags {
 		x.best = &o
 	}
