@@ -56,6 +56,8 @@ func (c *cpuBackend) device() config.Device      { return config.CPU }
 func (c *cpuBackend) precision() model.Precision { return "" }
 func (c *cpuBackend) close() error               { return nil }
 
+func (c *cpuBackend) accepts(*model.Manifest) error { return nil }
+
 // needs is the sizes of the matrices, for each worker, where they are not in files that processes
 // share.
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
@@ -67,8 +69,9 @@ func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
 	return int64(workers) * own
 }
 
-// ownBytes is about what a worker takes whose matrices are all in shared files.
-const ownBytes = 32 << 20
+// ownBytes is more than what a worker takes whose matrices are all in shared files; once it is
+// loaded, it says itself.
+const ownBytes = 8 << 20
 
 // stateBytes is what the state of a worker's batch takes at most.
 func stateBytes(cfg engine.Config, spec model.Spec, f model.Footprint) int64 {
@@ -100,7 +103,17 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	decoding.Log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", max(decoding.Rows, decoding.MaxBeams),
 		"max_beams", decoding.MaxBeams, "max_length", decoding.MaxLength, "state_bytes_at_most", state)
 	engines, err := engine.Start(decoding, models...)
-	return engines, c.needs(cfg, m), err
+	return engines, resident(models), err
+}
+
+// resident is what models take beside what processes share, as far as they say.
+func resident(models []model.Model) (bytes int64) {
+	for _, m := range models {
+		if m, ok := m.(interface{ Resident() int64 }); ok {
+			bytes += m.Resident()
+		}
+	}
+	return bytes
 }
 
 // cpuOptions says how a model is opened on the CPU.

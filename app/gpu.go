@@ -18,16 +18,14 @@ import (
 type gpuRuntime interface {
 	// Devices is the number of GPUs; see [cuda.Runtime.Devices].
 	Devices() (int, error)
+	// Memory is how many bytes of a GPU are free, and how many it has; see [cuda.Runtime.Memory].
+	Memory(number int) (free, total int64, err error)
 	Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error)
 	Close() error
 }
 
 // gpuModel is a model on a GPU.
-type gpuModel interface {
-	model.Model
-	// StateBytes is what a batch with these limits reserves of the GPU's memory.
-	StateBytes(limits model.Limits) int64
-}
+type gpuModel interface{ model.Model }
 
 // cudaRuntime is the real one.
 type cudaRuntime struct{ *cuda.Runtime }
@@ -54,6 +52,9 @@ type gpuBackend struct {
 	log     *slog.Logger
 	runtime gpuRuntime
 	numbers []int
+	// place is set where there may be many models: each runs on one GPU. One model alone runs on
+	// all of them.
+	place bool
 }
 
 // openGPUs finds the GPUs. It fails where there is none, with what is missing, and where
@@ -81,32 +82,41 @@ func (l *loader) openGPUs(library string) (_ *gpuBackend, err error) {
 	if last := slices.Max(numbers); last >= n {
 		return nil, fmt.Errorf("CUDA_DEVICES has %d, but there are %d GPUs, the first is 0", last, n)
 	}
-	return &gpuBackend{l.log, rt, numbers}, nil
+	return &gpuBackend{log: l.log, runtime: rt, numbers: numbers}, nil
 }
 
 func (g *gpuBackend) device() config.Device      { return config.CUDA }
 func (g *gpuBackend) precision() model.Precision { return model.FP16 }
 func (g *gpuBackend) close() error               { return g.runtime.Close() }
 
-// needs is the size of the weights. The state of batches, which only the loaded model knows, comes
-// with it when it is loaded.
-func (g *gpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
-	return int64(max(1, cfg.Workers)) * m.Files[model.WeightsFile].Size
+// needs is 0: what a model takes is the GPUs' memory, which bounds by itself what is placed there.
+func (g *gpuBackend) needs(config.Config, *model.Manifest) int64 { return 0 }
+
+func (g *gpuBackend) accepts(m *model.Manifest) error {
+	if m.Precision == model.INT8 {
+		return fmt.Errorf("%w: it is an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere)
+	}
+	return nil
 }
 
 func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (*engine.Engine, int64, error) {
-	if m.Precision == model.INT8 {
-		return nil, 0, fmt.Errorf("%w: %s holds an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere, dir)
+	if err := g.accepts(m); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", dir, err)
 	}
-	models, err := g.open(ctx, cfg, dir)
+	limits, err := fit(func(l model.Limits) int64 { return cuda.StateBytes(m, l) }, &decoding)
 	if err != nil {
 		return nil, 0, err
 	}
-	limits, err := fit(models[0].StateBytes, &decoding)
-	if err != nil {
-		return nil, 0, errors.Join(err, engine.CloseModels(models))
+	decoding.Pool = nil // which is memory of the host
+	state := cuda.StateBytes(m, limits)
+	open := g.open
+	if g.place {
+		open = placement{g, m.Files[model.WeightsFile].Size, state}.open
 	}
-	state := models[0].StateBytes(limits)
+	models, err := open(ctx, cfg, dir)
+	if err != nil {
+		return nil, 0, err
+	}
 	decoding.Log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", decoding.MaxBeams,
 		"max_length", decoding.MaxLength, "state_bytes", int64(len(models))*state)
 	list := make([]model.Model, len(models))
@@ -114,7 +124,7 @@ func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 		list[i] = opened
 	}
 	engines, err := engine.Start(decoding, list...)
-	return engines, int64(len(models)) * (m.Files[model.WeightsFile].Size + state), err
+	return engines, 0, err
 }
 
 // open loads the model for each worker, GPU by GPU. Where none was named, those that do

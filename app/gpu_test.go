@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -31,9 +32,19 @@ type fakeGPUs struct {
 	count  int
 	broken map[int]error // of Open, by the GPU's number
 	lost   [4]atomic.Bool
+	memory int64 // of each; 0 is as much as wanted. A model takes a GiB.
 
-	mu     sync.Mutex
+	mu     sync.Mutex // guards the rest
 	opened []int
+	live   [4]int64 // models on each
+}
+
+// Memory implements [gpuRuntime].
+func (f *fakeGPUs) Memory(number int) (free, total int64, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	total = cmp.Or(f.memory, 1<<40)
+	return total - f.live[number]<<30, total, nil
 }
 
 // load is what takes the place of loadGPUs.
@@ -62,17 +73,26 @@ func (f *fakeGPUs) Open(ctx context.Context, dir string, opts cuda.Options) (gpu
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened = append(f.opened, number)
-	return &fakeGPU{m, &f.lost[number]}, nil
+	f.live[number]++
+	return &fakeGPU{m, f, number}, nil
 }
 
 type fakeGPU struct {
 	gpuModel
-	lost *atomic.Bool
+	gpus   *fakeGPUs
+	number int
+}
+
+func (g *fakeGPU) Close() error {
+	g.gpus.mu.Lock()
+	defer g.gpus.mu.Unlock()
+	g.gpus.live[g.number]--
+	return g.gpuModel.Close()
 }
 
 func (g *fakeGPU) NewBatch(limits model.Limits) (model.Batch, error) {
 	b, err := g.gpuModel.NewBatch(limits)
-	return &fakeBatch{b, g.lost}, err
+	return &fakeBatch{b, &g.gpus.lost[g.number]}, err
 }
 
 type fakeBatch struct {
@@ -216,7 +236,7 @@ func TestBackends(t *testing.T) {
 		{"damaged", &fakeGPUs{count: 2, broken: map[int]error{1: damaged}}, []string{"DEVICE=auto"}, "", []int{0}, "the file is damaged"},
 		{"a folder in 8 bits, but GPUs wanted", &fakeGPUs{count: 2}, []string{"DEVICE=cuda", "MODEL_WEIGHTS=" + int8Folder}, "", nil,
 			"export it with PRECISION=fp16 for GPUs"},
-		{"too little memory", &fakeGPUs{count: 1}, []string{"DEVICE=cuda", "KV_MEMORY=1MiB"}, "", []int{0}, "raise KV_MEMORY, or lower MAX_BEAMS"},
+		{"too little memory", &fakeGPUs{count: 1}, []string{"DEVICE=cuda", "KV_MEMORY=1MiB"}, "", nil, "raise KV_MEMORY, or lower MAX_BEAMS"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var log bytes.Buffer

@@ -33,8 +33,19 @@ type instances struct {
 
 // Needs implements [catalog.Loader].
 func (l *instances) Needs(s catalog.Source) int64 {
-	cfg := settingsOf(l.cfg, s.Config)
-	return l.backends[0].needs(cfg, s.Manifest) + tokenizerBytes(s.Manifest)
+	need := tokenizerBytes(s.Manifest)
+	for _, on := range l.backends {
+		if allowed(on, s) && on.accepts(s.Manifest) == nil { // as far as can be told, it runs there
+			return need + on.needs(settingsOf(l.cfg, s.Config), s.Manifest)
+		}
+	}
+	return need
+}
+
+// allowed says whether a model's own settings let it run on a backend.
+func allowed(on backend, s catalog.Source) bool {
+	device := config.Device(s.Config.Device)
+	return device == "" || device == config.Auto || device == on.device()
 }
 
 // Load implements [catalog.Loader].
@@ -46,7 +57,7 @@ func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Poo
 	}
 	var errs []error
 	for _, on := range l.backends {
-		if device := config.Device(s.Config.Device); device != "" && device != config.Auto && device != on.device() {
+		if !allowed(on, s) {
 			continue
 		}
 		i, err := l.open(ctx, on, cfg, s, tok, state)

@@ -54,14 +54,32 @@ func (e *LoadingError) RetryAfter() int { return max(1, int(math.Ceil(e.Wait.Sec
 type MemoryError struct {
 	Model                string
 	Needs, Limit, Pinned int64 // bytes
+	// Device is set where it is the memory of a device, such as a GPU, and nobody is there who
+	// could leave. Limit is what it has free then.
+	Device string
 }
 
 func (e *MemoryError) Error() string {
+	if e.Device != "" {
+		return fmt.Sprintf("the model %s needs %s of a device's memory (%s), but no more than %s is free: lower KV_MEMORY, or end what else uses it",
+			e.Model, size(e.Needs), e.Device, size(e.Limit))
+	}
 	text := fmt.Sprintf("the model %s needs %s of memory, but MODEL_MEMORY is %s", e.Model, size(e.Needs), size(e.Limit))
 	if e.Pinned > 0 {
 		text += fmt.Sprintf(", of which pinned models have %s", size(e.Pinned))
 	}
 	return text + ": raise it, or lower KV_MEMORY"
+}
+
+// NoRoomError is a model for which devices with memory of their own, such as GPUs, have too little
+// left at the moment. A [Loader] fails with it.
+type NoRoomError struct {
+	Device      string // as [Instance.Device] calls it
+	Needs, Free int64  // bytes; Free is that of the emptiest device
+}
+
+func (e *NoRoomError) Error() string {
+	return fmt.Sprintf("it needs %s of a device's memory (%s), but no more than %s is free", size(e.Needs), e.Device, size(e.Free))
 }
 
 func size(bytes int64) string { return humanize.IBytesN(uint64(max(0, bytes)), 2) }

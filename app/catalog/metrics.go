@@ -34,6 +34,16 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 }
 
+// know makes the counters of a model, so that the first of each event is seen as one.
+func (m *Metrics) know(s Source) {
+	for _, outcome := range []string{"loaded", "failed"} {
+		m.loads.WithLabelValues(s.Name, s.Version, outcome)
+	}
+	for _, reason := range []string{"memory", "turns", "idle", "replaced"} {
+		m.evictions.WithLabelValues(s.Name, s.Version, reason)
+	}
+}
+
 func (m *Metrics) loaded(s Source, took time.Duration) {
 	m.loads.WithLabelValues(s.Name, s.Version, "loaded").Inc()
 	m.took.WithLabelValues(s.Name, s.Version).Set(took.Seconds())

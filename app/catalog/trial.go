@@ -136,6 +136,8 @@ func (c *Catalog) versionOf(m repository.Model, v repository.Version) *version {
 	made := newVersion(m, v)
 	if known := c.versions[made.id()]; known != nil {
 		made.record = known.record
+	} else {
+		c.cfg.Metrics.know(made.source)
 	}
 	return made
 }

@@ -27,6 +27,8 @@ import (
 	"dragoman/app/httpapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/repository"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -45,8 +47,7 @@ func service(t *testing.T) prometheus.Gatherer {
 	_, err := access.New(access.Config{Metrics: registry})
 	require.NoError(t, err)
 	translate.NewMetrics(registry).Know("m", "1")
-	models := catalog.New(catalog.Config{Metrics: catalog.NewMetrics(registry), Log: log})
-	registry.MustRegister(models.Collector())
+	registry.MustRegister(modelsOf(registry, log).Collector())
 	api := httpapi.New(httpapi.Config{Version: "v1", MaxBodyBytes: 100, Log: log, Metrics: m})
 	api.Ready(compattest.Translator{}, func() []httpapi.Model { return nil })
 	r := httptest.NewRequest("POST", "/translation", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[]}}`))
@@ -55,6 +56,16 @@ func service(t *testing.T) prometheus.Gatherer {
 	api.Handler().ServeHTTP(w, r)
 	require.Equal(t, http.StatusOK, w.Code, w.Body)
 	return registry.(prometheus.Gatherer)
+}
+
+// modelsOf is a catalog of one model, which nobody has asked for.
+func modelsOf(registry prometheus.Registerer, log *slog.Logger) *catalog.Catalog {
+	models := catalog.New(catalog.Config{Metrics: catalog.NewMetrics(registry), Log: log})
+	manifest := &model.Manifest{Family: "m2m100", Precision: model.INT8, Source: "owner/name", Revision: "main", Languages: []string{"en", "fr"}}
+	models.Update(repository.Snapshot{Models: []repository.Model{{
+		Name: "m", Versions: []repository.Version{{Number: 1, Manifest: manifest, Identity: "0", Served: true}},
+	}}})
+	return models
 }
 
 // gather reads the metrics of a service.

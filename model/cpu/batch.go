@@ -6,6 +6,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/batch"
+	"dragoman/model/cpu/pool"
 )
 
 // backend computes for a batch. It implements [batch.Backend].
@@ -14,6 +15,8 @@ type backend struct {
 	cross    *store // a row per sentence, capacity in source tokens
 	encoding encoding
 	step     step
+	memory   *pool.Pool // of the sessions
+	busy     bool       // whether the batch holds on to it
 }
 
 // NewBatch makes an empty batch.
@@ -22,7 +25,7 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	if err := batch.CheckLimits(spec, limits); err != nil {
 		return nil, err
 	}
-	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits)}
+	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits), memory: m.memory}
 	var err error
 	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, tokenSize(m.manifest)); err != nil {
 		return nil, fmt.Errorf("KV cache: %w", err)
@@ -33,8 +36,8 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	return batch.New(spec, limits, encoderTokens, b), nil
 }
 
-// Footprint is what a batch takes of memory. Reserved rows that were in use keep
-// the memory of their first tokens.
+// Footprint is what a batch takes of memory. Rows that were in use keep the memory of
+// their first tokens until the batch is empty.
 func (m *Model) Footprint() model.Footprint { return Footprint(m.manifest) }
 
 // Footprint is the [Model.Footprint] of a model that is not loaded yet.
@@ -54,6 +57,10 @@ func tokenSize(m *model.Manifest) int {
 }
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
+	if !b.busy {
+		b.busy = true
+		b.memory.Enter(pool.Running)
+	}
 	return b.encoding.run(sources, slots, tokens, b.cross)
 }
 
@@ -68,7 +75,21 @@ func (b *backend) Leave(slot int32, length int, rows []int32, fed int) {
 	}
 }
 
+// Idle gives the memory of keys and values back, and with the last batch that is in use
+// that of activations.
+func (b *backend) Idle() {
+	if b.busy {
+		b.busy = false
+		b.kv.clear()
+		b.cross.clear()
+		b.memory.Leave(pool.Running)
+	}
+}
+
 func (b *backend) Close() error {
+	if b.busy {
+		b.memory.Leave(pool.Running)
+	}
 	err := errors.Join(b.encoding.close(), b.step.close())
 	b.kv.close()
 	b.cross.close()

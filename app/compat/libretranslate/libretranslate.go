@@ -11,6 +11,9 @@
 // Requests are JSON, forms, multipart forms or queries. Where keys are needed,
 // POST takes them from the field api_key.
 //
+// The field model, and the path before a route, choose a model; see package compat. /languages
+// has as targets of a language what it is translated into, and the language itself.
+//
 // What differs from the original: alternatives are never found, so their list is
 // empty; each text of a list has its language detected by itself; the code of a
 // language may be written in other usual ways (NB, pt-BR, zh-Hans); zh-Hant is

@@ -51,7 +51,7 @@ func run(ctx context.Context, addressFile string) error {
 	if err := os.WriteFile(addressFile, []byte("http://"+listener.Addr().String()), 0o644); err != nil {
 		return err
 	}
-	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000}, compattest.Translator{}, libretranslate.New, deepl.New, inference)
+	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000}, translator(), libretranslate.New, deepl.New, inference)
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
 	server := &http.Server{Handler: bodies.Serve(apis), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
@@ -59,6 +59,13 @@ func run(ctx context.Context, addressFile string) error {
 		return err
 	}
 	return nil
+}
+
+// translator has a model beside the one of many languages.
+func translator() compattest.Translator {
+	return compattest.Translator{Named: map[string]compattest.Models{
+		"en-ja": {Codes: []string{"en", "ja"}, Tells: compattest.Translator{}, Pairs: map[string][]string{"en": {"en", "ja"}, "ja": {"ja"}}},
+	}}
 }
 
 // gate refuses one key, wherever it is.
