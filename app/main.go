@@ -113,7 +113,7 @@ weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for 
   dragoman pull [model]                            fetch and export a model
   dragoman models                                  list the models of a repository
   dragoman translate --from en --to fr [text]...   translate arguments, files or standard input
-  dragoman key name                                make an API key
+  dragoman key name [--admin]                      make an API key
   dragoman health                                  ask a running service how it is
   dragoman monitor [server]...                     watch running services
   dragoman version

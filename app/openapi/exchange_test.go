@@ -1,21 +1,26 @@
 package openapi_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/catalog"
 	"dragoman/app/compat"
+	"dragoman/app/compat/openinference"
 	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
 	"dragoman/app/openapi/contracttest"
+	"dragoman/app/translate"
 	"dragoman/app/webpage"
 )
 
@@ -283,6 +288,69 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 			if test.status != 0 {
 				assert.Equal(t, test.status, w.Code, w.Body)
 			}
+		})
+	}
+}
+
+// managed are the models of the Open Inference Protocol: one, which stays.
+type managed struct{}
+
+func (managed) Index() []catalog.Status {
+	return []catalog.Status{{Name: "default", Version: "1", Current: true, Served: true, State: catalog.Ready, Bytes: 5}}
+}
+
+func (managed) Statistics() []translate.Statistics {
+	return []translate.Statistics{{Model: "default", Version: "1", Last: time.UnixMilli(9), Sentences: 3}}
+}
+
+func (managed) Load(context.Context, string) error { return openinference.ErrNoRepository }
+
+func (managed) Unload(string) error { return openinference.ErrNoRepository }
+
+func TestAnswersOfTheInferenceProtocol(t *testing.T) {
+	api := newAPI(t, true)
+	api.Manage(managed{})
+	c, h := newContract(t), api.Handler()
+	const post, infer = "POST", "/v2/models/default/infer"
+	const one = `{"inputs":[{"name":"text","datatype":"BYTES","shape":[1],"data":["one"]}],"parameters":{"to":"fr"`
+	for _, test := range []struct {
+		name, method, path, body string
+		status                   int
+	}{
+		{"server", "GET", "/v2", "", 200},
+		{"live", "GET", "/v2/health/live", "", 200},
+		{"ready", "GET", "/v2/health/ready", "", 200},
+		{"model", "GET", "/v2/models/default", "", 200},
+		{"version", "GET", "/v2/models/default/versions/1", "", 200},
+		{"no model", "GET", "/v2/models/nope", "", 404},
+		{"model is ready", "GET", "/v2/models/default/ready", "", 200},
+		{"version is ready", "GET", "/v2/models/default/versions/1/ready", "", 200},
+		{"config", "GET", "/v2/models/default/config", "", 200},
+		{"config of a version", "GET", "/v2/models/default/versions/1/config", "", 200},
+		{"statistics", "GET", "/v2/models/default/stats", "", 200},
+		{"statistics of a version", "GET", "/v2/models/default/versions/1/stats", "", 200},
+		{"statistics of all", "GET", "/v2/models/stats", "", 200},
+		{"infer", post, infer, one + `}}`, 200},
+		{"infer with all", post, infer, one + `,"from":"en","beams":2,"priority":3,"timeout":1000000},"id":"x",` +
+			`"outputs":[{"name":"score","parameters":{"binary_data":false}}]}`, 200},
+		{"infer binary", post, infer, one + `,"binary_data_output":true}}`, 200},
+		{"infer by a version that is unknown", post, "/v2/models/default/versions/7/infer", one + `}}`, 404},
+		{"no input", post, infer, `{"inputs":[]}`, 400},
+		{"no body", post, infer, "", 400},
+		{"busy", post, infer, strings.Replace(one, "one", "busy", 1) + `}}`, 503},
+		{"too large", post, infer, strings.Repeat("x", 2*int(config().MaxBodyBytes)), 413},
+		{"no such path", "GET", "/v2/models/default/nope", "", 404},
+		{"no such extension", "GET", "/v2/logging", "", 404},
+		{"no such method", "DELETE", "/v2/models/default", "", 405},
+		{"index", post, "/v2/repository/index", "", 200},
+		{"index of what is ready", post, "/v2/repository/index", `{"ready":true}`, 200},
+		{"load", post, "/v2/repository/models/default/load", "{}", 403},
+		{"unload", post, "/v2/repository/models/default/unload", "", 403},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := call(t, c, h, test.method, test.path, test.body)
+			assert.Equal(t, test.status, w.Code, w.Body)
+			assert.Equal(t, test.status >= 400, strings.HasPrefix(w.Body.String(), `{"error":"`), w.Body)
 		})
 	}
 }

@@ -94,7 +94,7 @@ func explain(err error) error {
 		return failure.New(failure.NotOffered, "", "%s", ErrNoRepository)
 	}
 	if broken, ok := errors.AsType[*catalog.BrokenError](err); ok {
-		return failure.New(failure.NotReady, "", "%s", broken)
+		return failure.New(failure.ModelBroken, "", "%s", broken)
 	}
 	return err
 }
