@@ -1,6 +1,9 @@
 package catalog
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // openInRoom opens a model. Where its devices have no room for it, instances leave them one by
 // one, and it tries again.
@@ -11,48 +14,54 @@ func (c *Catalog) openInRoom(s Source) (Instance, error) {
 		if !ok {
 			return loaded, err
 		}
-		i := c.vacate(full.Device)
-		if i == nil {
+		there := c.on(full.Device)
+		if len(there) == 0 {
 			return nil, &MemoryError{Model: s.Name, Needs: full.Needs, Limit: full.Free, Device: full.Device}
 		}
-		for wait := c.leaving(i); wait != nil; wait = c.leaving(i) {
-			select {
-			case <-wait:
-			case <-c.closing.Done():
-				return nil, ErrClosed
+		for wait, after := c.vacate(there); wait != nil; wait, after = c.vacate(there) {
+			if err := c.pause(wait, after); err != nil {
+				return nil, err
 			}
 		}
 	}
 }
 
-// vacate has an instance leave a device: the one that was not used for the longest time, or where
-// all are in use the one that has been there the longest; nil where there is none that could.
-func (c *Catalog) vacate(device string) *instance {
+// on are the instances on a device that may leave it, or do.
+func (c *Catalog) on(device string) (there []*instance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	on := func(i *instance) bool { return i.loaded.Device() == device }
 	for _, i := range c.instances {
-		if i.state == Draining && on(i) {
-			return i
+		if i.loaded != nil && i.loaded.Device() == device && (i.state == Draining || !i.pinned) {
+			there = append(there, i)
 		}
 	}
-	i := c.first(func(i *instance) bool { return on(i) && i.users == 0 && !c.promised(i) },
-		func(a, b *instance) bool { return a.last.Before(b.last) })
-	if i == nil {
-		i = c.first(on, func(a, b *instance) bool { return a.since.Before(b.since) })
-	}
-	if i != nil {
-		c.drain(i, forMemory)
-	}
-	return i
+	return there
 }
 
-// leaving is what to wait for while an instance is there; nil when it is gone.
-func (c *Catalog) leaving(i *instance) <-chan struct{} {
+// vacate has one of some instances leave: the idle one that was used the longest ago, or else, in
+// its turn, the one that has been there the longest. It returns what to wait for before the next
+// try, and for how long at most; nil when one is gone.
+func (c *Catalog) vacate(there []*instance) (wait <-chan struct{}, after time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.instances[i.key] != i {
-		return nil
+	draining, closing := false, false
+	on := make(map[*instance]bool)
+	for _, i := range there {
+		if c.instances[i.key] != i {
+			return nil, 0
+		}
+		on[i] = true
+		draining, closing = draining || i.state == Draining, closing || i.closes
 	}
-	return c.changed
+	if closing {
+		return c.changed, 0
+	}
+	if i := c.leastUsed(func(i *instance) bool { return on[i] }); i != nil {
+		c.drain(i, forMemory)
+	} else if i := c.longestThere(func(i *instance) bool { return on[i] }); i != nil && !draining {
+		if after = c.stays(i); after == 0 {
+			c.drain(i, forTurns)
+		}
+	}
+	return c.changed, after
 }
