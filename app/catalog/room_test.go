@@ -74,6 +74,7 @@ func TestTurnsOnADevice(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			assert.Greater(t, served[name], 500, name)
 		}
+		synctest.Wait()
 		assert.Less(t, len(c.loader.loads), 2*5*60+3)
 
 		slow := c.mustUse("d")
