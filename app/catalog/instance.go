@@ -161,7 +161,10 @@ func (c *Catalog) fail(i *instance, err error) {
 	_, full := errors.AsType[*MemoryError](err)
 	switch {
 	case c.closing.Err() != nil:
-	case err == errUnwanted, full: // who waits is told so
+	case full: // at the moment
+		c.refuse(v.key, err)
+		c.proceed()
+	case err == errUnwanted:
 		c.proceed()
 	default:
 		v.broken, v.tried = &BrokenError{Model: v.source.ref(), Err: err}, false
