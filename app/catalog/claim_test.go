@@ -268,7 +268,9 @@ func TestCloseEndsAllWaits(t *testing.T) {
 	for name, prepare := range map[string]func(c *tested) []<-chan outcome{
 		"during a load": func(c *tested) []<-chan outcome {
 			c.loader.slow["a"] = time.Hour
-			return []<-chan outcome{c.background(c.t.Context(), "a"), c.background(c.t.Context(), "a"), c.background(c.t.Context(), "b"), c.background(c.t.Context(), "a", "c")}
+			first := c.background(c.t.Context(), "a")
+			synctest.Wait()
+			return []<-chan outcome{first, c.background(c.t.Context(), "a"), c.background(c.t.Context(), "b"), c.background(c.t.Context(), "a", "c")}
 		},
 		"during a drain": func(c *tested) []<-chan outcome {
 			c.mustUse("a")

@@ -39,8 +39,8 @@ func (m *Metrics) know(s Source) {
 	for _, outcome := range []string{"loaded", "failed"} {
 		m.loads.WithLabelValues(s.Name, s.Version, outcome)
 	}
-	for _, reason := range []string{"memory", "turns", "idle", "replaced"} {
-		m.evictions.WithLabelValues(s.Name, s.Version, reason)
+	for _, why := range []reason{forMemory, forTurns, unused, replaced} {
+		m.evictions.WithLabelValues(s.Name, s.Version, string(why))
 	}
 }
 

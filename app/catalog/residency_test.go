@@ -154,7 +154,7 @@ func TestKeepAliveChanges(t *testing.T) {
 		c.update(m, other) // the longer one counts
 		time.Sleep(time.Minute - 1)
 		assert.Equal(t, Ready, c.states()["a:1"])
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		assert.Equal(t, Unloaded, c.states()["a:1"])
 		assert.Len(t, c.loader.loads, 1)

@@ -44,7 +44,7 @@ func TestNewVersionTakesOver(t *testing.T) {
 		assert.Equal(t, "it is tried before it takes over", c.statusOfVersion("a", 2).Reason)
 		assert.True(t, c.statusOfVersion("a", 1).Current)
 		assert.False(t, c.statusOfVersion("a", 2).Current)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		assert.Equal(t, "two", c.means("a"))
 		assert.Contains(t, c.logged(), `level=INFO msg="a new version takes over" model=a version=2`)

@@ -125,6 +125,7 @@ func (c *chained) Healthy() error                   { return nil }
 func (c *chained) Languages() []string              { return []string{"de", "en", "fr", "ja"} }
 func (c *chained) Detector() Detector               { return c.detector }
 func (c *chained) Detects() bool                    { return false }
+func (c *chained) Targets(string) []string          { return c.Languages() }
 
 func (c *chained) Route(from, to string) (Route, error) {
 	steps := c.routes[pair{from, to}]
