@@ -54,7 +54,11 @@ func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 		}
 	}
 	if l.cfg.Device != config.CUDA {
-		list = append(list, &cpuBackend{l.log, rt})
+		onCPU, err := newCPUBackend(l.log, rt)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, onCPU)
 	}
 	return list, nil
 }

@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"dragoman/app/config"
+	"dragoman/app/cores"
 	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/cpu"
@@ -42,6 +43,13 @@ func loadRuntime(library string) (modelRuntime, error) {
 type cpuBackend struct {
 	log     *slog.Logger
 	runtime modelRuntime
+	cores   *cores.Cores // that its models share
+}
+
+// newCPUBackend shares all cores between the models that run on them.
+func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
+	shared, err := cores.New(cores.Config{Cores: runtime.GOMAXPROCS(0)})
+	return &cpuBackend{log, rt, shared}, err
 }
 
 func (c *cpuBackend) device() config.Device      { return config.CPU }
@@ -76,6 +84,11 @@ func stateBytes(cfg engine.Config, spec model.Spec, f model.Footprint) int64 {
 
 func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (*engine.Engine, int64, error) {
 	workers, threads := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
+	share, err := c.cores.Join(threads)
+	if err != nil {
+		return nil, 0, err
+	}
+	decoding.Cores = share
 	opts := cpuOptions(cfg, c.log, m.Spec, threads)
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)

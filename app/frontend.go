@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,7 +118,7 @@ func (f *frontend) ready(t *translation) error {
 	if err := f.refresh(t); err != nil {
 		return err
 	}
-	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog.Index()) })
+	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
 }
 
@@ -129,7 +130,7 @@ func (f *frontend) refresh(t *translation) error {
 	}
 	t.metrics.KnowLanguages(models.Languages())
 	note, served := "", make(map[httpapi.Model]bool)
-	for _, m := range modelsOf(t.catalog.Index()) {
+	for _, m := range modelsOf(t.catalog) {
 		note = cmp.Or(note, m.Note)
 		served[m] = true
 		t.metrics.Know(m.Name, m.Version)
@@ -152,8 +153,17 @@ func (f *frontend) refreshed(t *translation) {
 	}
 }
 
-// modelsOf are the models that are served.
-func modelsOf(index []catalog.Status) (list []httpapi.Model) {
+// modelsOf are the models that are served, in the order in which they are tried; of each, the
+// version that its name alone means comes first.
+func modelsOf(c *catalog.Catalog) (list []httpapi.Model) {
+	index, names := c.Index(), c.Names()
+	slices.SortStableFunc(index, func(a, b catalog.Status) int {
+		rank := cmp.Compare(slices.Index(names, a.Name), slices.Index(names, b.Name))
+		if rank == 0 && a.Current != b.Current {
+			return map[bool]int{true: -1, false: 1}[a.Current]
+		}
+		return rank
+	})
 	for _, s := range index {
 		if !s.Served {
 			continue

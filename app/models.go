@@ -44,16 +44,22 @@ func (p *program) models(_ context.Context, args []string) error {
 	if len(*dirs) == 0 {
 		return &usageError{errors.New("models needs a repository: add --repository DIR, or set MODEL_REPOSITORY")}
 	}
-	l := listing(repository.Scan(*dirs))
+	found := repository.Scan(*dirs)
+	l := listing(found)
 	for _, line := range l.Problems {
 		fmt.Fprintln(p.stderr, line)
 	}
+	write := l.print
 	if *asJSON {
-		encoder := json.NewEncoder(p.stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(l)
+		write = l.printJSON
 	}
-	return l.print(p.stdout)
+	if err := write(p.stdout); err != nil {
+		return err
+	}
+	if found.Err != nil {
+		return errors.New("a repository or its configuration cannot be read, so what it holds is not listed: see above")
+	}
+	return nil
 }
 
 // modelList is what `dragoman models --json` prints.
@@ -152,6 +158,12 @@ func errorLine(err error) string {
 		return ""
 	}
 	return oneLine(err)
+}
+
+func (l modelList) printJSON(to io.Writer) error {
+	encoder := json.NewEncoder(to)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(l)
 }
 
 // print prints tables.

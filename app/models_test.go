@@ -74,7 +74,7 @@ round     1        round                        broken: %[1]s/config.yaml: line 
 	assert.Equal(t, []string{dir + "/small/config.yaml: the alias folder is ignored: it is a name of folder already"}, r.errorLines())
 
 	r = execute(t, "", environ, "models", "--json")
-	assert.Equal(t, exitOK, r.code)
+	assert.Equal(t, exitError, r.code, "a repository is not there")
 	var list modelList
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &list))
 	assert.Equal(t, "broken", list.Models[1].Versions[0].State)

@@ -57,13 +57,11 @@ func (p *program) pull(ctx context.Context, args []string) error {
 		return p.pullVersion(ctx, &addition{loader: l, precision: needed, name: *name}, *dir)
 	}
 	exported, err := l.prepare(ctx, needed)
+	if err == nil && needed == "" { // GPUs have no use for matrices in a CPU's layout
+		err = l.prepack(ctx, exported)
+	}
 	if err != nil {
 		return err
-	}
-	if needed == "" { // GPUs have no use for matrices in a CPU's layout
-		if err := l.prepack(ctx, exported); err != nil {
-			return err
-		}
 	}
 	_, err = fmt.Fprintln(p.stdout, exported)
 	return err

@@ -89,7 +89,7 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	if err := s.frontend.ready(t); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	models, notes := modelsOf(t.catalog.Index()), make(map[string]bool)
+	models, notes := modelsOf(t.catalog), make(map[string]bool)
 	for _, m := range models {
 		log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
 		if m.Note != "" && !notes[m.Note] {

@@ -10,13 +10,21 @@ import (
 
 // Load loads a model now, in the version that its name means, after a look at what the
 // repositories hold: what turned out to be broken before is tried again, and what was unloaded by
-// hand is served again. It returns when the model is ready.
+// hand is served again. It returns when the model is ready, and a new version has taken over.
 func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot) error {
-	v, err := c.admit(name, now)
+	v, trial, err := c.admit(name, now)
 	if err != nil {
 		return err
 	}
-	_, release, err := handle{version: v, exact: true}.Acquire(ctx)
+	if trial != nil {
+		select {
+		case <-trial:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		return c.verdict(v)
+	}
+	_, release, err := c.acquire(ctx, newClaim(handle{version: v, exact: true}))
 	if err != nil {
 		return err
 	}
@@ -24,8 +32,9 @@ func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot
 	return nil
 }
 
-// admit is what Load does before it loads.
-func (c *Catalog) admit(name string, now repository.Snapshot) (*version, error) {
+// admit is what Load does before it loads. The version may be on a trial, which is to be waited
+// for.
+func (c *Catalog) admit(name string, now repository.Snapshot) (v *version, trial <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Err == nil {
@@ -40,14 +49,27 @@ func (c *Catalog) admit(name string, now repository.Snapshot) (*version, error) 
 	c.refresh()
 	e := c.table.models[name]
 	if e == nil {
-		return nil, unknown("there is no model %s that can be loaded: use %s", quote(name), list(c.table.names))
+		return nil, nil, unknown("there is no model %s that can be loaded: use %s", quote(name), list(c.table.names))
 	}
-	for _, v := range e.versions { // a newer one that is on trial is what is meant
-		if v.onTrial {
-			return v, nil
+	for _, v := range e.versions {
+		if v.trial != nil {
+			return v, v.trial, nil
 		}
 	}
-	return e.current, nil
+	return e.current, nil, nil
+}
+
+// verdict is how the trial of a version has ended.
+func (c *Catalog) verdict(v *version) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case v.broken != nil:
+		return v.broken
+	case !v.tried:
+		return ErrClosed
+	}
+	return nil
 }
 
 // Unload takes a model out of service: it is refused from now on, until it is loaded by hand,

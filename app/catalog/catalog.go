@@ -1,18 +1,18 @@
 // Package catalog serves many models from one process: it chooses which of them translates a
 // request, and decides which are in memory.
 //
-//	Select ─▶ Selection ─▶ Route ─▶ Handle.Acquire ─▶ model, loaded
-//	(what a request  (which models,   (waits for a load,
-//	 may use)         in which order)  or starts it)
+//	Select ─▶ Selection.Route ─▶ Acquire ─▶ models, loaded
+//	(what a request   (which models,   (waits for loads,
+//	 may use)          in which order)  or begins them)
 //
 // What there is comes from a [repository.Snapshot] (table.go); [Catalog.Update] takes the next
 // one. A new version of a model is loaded and tried beside the old one first, which goes on
 // serving if the new one is broken (trial.go).
 //
 // Models that translate alike share one instance, whatever they are called. An instance is
-// unloaded, loading, ready or draining (instance.go, residency.go). A first request loads it,
-// and others wait for that. Idle instances leave for others when memory is short, the least
-// recently used one first; one that is in use never does.
+// unloaded, loading, ready or draining (instance.go). A first request loads it, and others wait
+// for that (claim.go). Idle instances leave for others when memory is short, the least
+// recently used one first; one that is in use never does (residency.go).
 package catalog
 
 import (
@@ -46,7 +46,7 @@ type Config struct {
 // Loader loads models. It is safe for concurrent use.
 type Loader interface {
 	// Needs is the memory that a model will take, estimated before it is loaded, without its
-	// decoding state.
+	// decoding state. It does not block.
 	Needs(s Source) int64
 	// Load loads a model, whose decoding state takes its memory from a pool. The caller closes
 	// the instance.
@@ -80,7 +80,6 @@ type Catalog struct {
 	closing context.Context
 	close   context.CancelFunc
 	running sync.WaitGroup // loads, trials and drains
-	turn    chan struct{}  // of loads: one at a time, in the order in which they came
 	changes chan struct{}  // see Changes
 
 	mu        sync.Mutex // guards the rest
@@ -89,10 +88,12 @@ type Catalog struct {
 	withheld  map[string]bool // names that were unloaded by hand
 	table     *table
 	instances map[string]*instance     // by [version.key]
+	claims    []*claim                 // that wait, in the order in which they came
+	queue     []*instance              // that are loaded, one at a time in this order
 	used      int64                    // bytes of all instances, and of what they decode
-	hungry    bool                     // a load waits for memory
+	hungry    bool                     // a load waits for memory that is being given back
 	took      map[string]time.Duration // to load an instance, the last time
-	changed   chan struct{}            // closed, and made again, when an instance becomes idle or is gone
+	changed   chan struct{}            // closed, and made again, when makeRoom is to look again
 }
 
 // New makes a catalog without models.
@@ -101,7 +102,7 @@ func New(cfg Config) *Catalog {
 		cfg.Metrics = NewMetrics(nil)
 	}
 	c := &Catalog{
-		cfg: cfg, turn: make(chan struct{}, 1), changes: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
+		cfg: cfg, changes: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
 		instances: make(map[string]*instance), changed: make(chan struct{}), took: make(map[string]time.Duration),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
@@ -133,7 +134,7 @@ func (c *Catalog) Changes() <-chan struct{} { return c.changes }
 func (c *Catalog) Preload(ctx context.Context) error {
 	var first error
 	for _, v := range c.toPreload() {
-		_, release, err := handle{version: v}.Acquire(ctx)
+		_, release, err := c.acquire(ctx, newClaim(handle{version: v}))
 		if err != nil {
 			first = errors.Join(first, fmt.Errorf("load %s:%s: %w", v.source.Name, v.source.Version, err))
 			continue
@@ -168,29 +169,22 @@ func (c *Catalog) Healthy() error {
 	return nil
 }
 
-// Close unloads everything. Requests that use a model fail first: their engines end with it.
+// Close unloads everything. Requests that wait fail, and those that use a model too: their
+// engines end with it.
 func (c *Catalog) Close() error {
-	c.close()
+	c.mu.Lock()
+	c.close() // nothing begins from now on
+	c.mu.Unlock()
 	c.running.Wait()
 	var errs []error
 	for _, i := range c.takeAll() { // without the lock, which engines need to give their memory back
-		errs = append(errs, i.loaded.Close())
+		errs = append(errs, i.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// takeAll takes all instances out.
-func (c *Catalog) takeAll() (all []*instance) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for key, i := range c.instances {
-		all = append(all, i)
-		delete(c.instances, key)
-	}
-	return all
-}
-
-// signal says that an instance became idle or is gone; mu is held.
+// signal has makeRoom look again: an instance is idle or gone, memory is free, or nobody waits for
+// a load any more. mu is held.
 func (c *Catalog) signal() {
 	close(c.changed)
 	c.changed = make(chan struct{})

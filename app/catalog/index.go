@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -34,14 +36,20 @@ func (c *Catalog) Index() (list []Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.snapshot.Models {
-		listed := map[string]bool{}
-		for _, v := range m.Versions {
-			s := c.statusOf(m, v)
-			listed[s.Version] = true
-			list = append(list, s)
+		serving := make(map[int]*version) // whose folders are maybe gone
+		if e := c.table.models[m.Name]; e != nil {
+			for _, v := range e.versions {
+				serving[v.number] = v
+			}
 		}
-		if e := c.table.models[m.Name]; e != nil && !listed[e.current.source.Version] { // its folder is gone
-			list = append(list, c.served(e.current))
+		for _, v := range m.Versions {
+			s := c.statusOf(m, v, serving[v.Number])
+			s.Aliases = m.Aliases
+			list = append(list, s)
+			delete(serving, v.Number)
+		}
+		for _, number := range slices.Sorted(maps.Keys(serving)) {
+			list = append(list, c.status(serving[number]))
 		}
 	}
 	for _, p := range c.snapshot.Pipelines {
@@ -50,50 +58,57 @@ func (c *Catalog) Index() (list []Status) {
 	return list
 }
 
-// statusOf is the status of a version in the repository.
-func (c *Catalog) statusOf(m repository.Model, v repository.Version) Status {
-	s := Status{Name: m.Name, Version: strconv.Itoa(v.Number), State: Unloaded}
+// statusOf is the status of a version in the repository. Where another export with its number is
+// served, it is the status of that one, and the reason why this one is not.
+func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *version) (s Status) {
+	var known *version
+	err := cmp.Or(m.Err, v.Err)
+	if err == nil {
+		known = c.versions[newVersion(m, v).id()]
+	}
+	if known != nil && (serving == nil || serving.record == known.record) {
+		return c.status(known)
+	}
+	s = Status{Name: m.Name, Version: strconv.Itoa(v.Number), State: Unloaded}
+	if serving != nil {
+		s = c.status(serving)
+	} else if err != nil {
+		s.State = Broken
+	}
 	switch {
-	case m.Err != nil:
-		s.Reason = m.Err.Error()
-		return s
-	case v.Err != nil:
-		s.Reason = v.Err.Error()
-		return s
-	}
-	known := c.versions[newVersion(c, m, v).id()]
-	if known == nil {
+	case err != nil:
+		s.Reason = err.Error()
+	case known != nil:
+		s.Reason = c.status(known).Reason
+	default:
 		s.Reason = "it was unloaded by hand"
-		return s
 	}
-	s = c.served(known)
-	s.Aliases = m.Aliases
 	return s
 }
 
-// served is the status of a version that was looked at.
-func (c *Catalog) served(v *version) Status {
+// status is the status of a version that was looked at.
+func (c *Catalog) status(v *version) Status {
 	m := v.source.Manifest
 	s := Status{
 		Name: v.source.Name, Version: v.source.Version, State: Unloaded, From: v.from, To: v.to,
 		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, Served: c.serves(v),
 	}
 	if e := c.table.models[s.Name]; e != nil {
-		s.Current = e.current == v
-	}
-	switch {
-	case v.broken != nil:
-		s.Reason = v.broken.Error()
-	case v.onTrial:
-		s.Reason = "it is tried before it takes over"
-	case !s.Served:
-		s.Reason = "it is none of the versions that are served"
+		s.Current = e.current.record == v.record
 	}
 	if i := c.instances[v.key]; i != nil {
 		s.State = i.state
 		if i.loaded != nil {
 			s.Device, s.Bytes = i.loaded.Device(), i.bytes
 		}
+	}
+	switch {
+	case v.broken != nil:
+		s.State, s.Reason = Broken, v.broken.Error()
+	case v.trial != nil:
+		s.Reason = "it is tried before it takes over"
+	case !s.Served:
+		s.Reason = "it is none of the versions that are served"
 	}
 	return s
 }
@@ -133,17 +148,51 @@ func (p *pipeline) models() (list []*version) {
 	return list
 }
 
-// Engines are the engines of all models that are loaded, for [engine.Metrics].
+// Engines are the engines of all models that are loaded, for [engine.Metrics]. Those of a version
+// that is loaded twice, while one export takes the place of another, are counted as one.
 func (c *Catalog) Engines() (list []engine.Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range c.instances {
-		if i.loaded != nil && !i.leaving {
-			list = append(list, engine.Source{Model: i.source.Name, Version: i.source.Version, Stats: i.loaded.Stats(), Rows: i.loaded.Rows()})
+		if i.loaded != nil && !i.closes {
+			s := c.nameOf(i)
+			list = append(list, engine.Source{Model: s.Name, Version: s.Version, Stats: i.loaded.Stats(), Rows: i.loaded.Rows()})
 		}
 	}
 	slices.SortFunc(list, func(a, b engine.Source) int { return compare(a.Model, a.Version, b.Model, b.Version) })
-	return list
+	merged := list[:0]
+	for _, s := range list {
+		if last := len(merged) - 1; last >= 0 && merged[last].Model == s.Model && merged[last].Version == s.Version {
+			merged[last].Stats = append(merged[last].Stats, s.Stats...)
+			continue
+		}
+		merged = append(merged, s)
+	}
+	return merged
+}
+
+// nameOf is the version that an instance is known by, of those that share it: the one that it was
+// loaded for, or the first that is served after that is gone. mu is held.
+func (c *Catalog) nameOf(i *instance) Source {
+	first := i.version
+	for _, v := range c.versions {
+		if v.key == i.key && c.serves(v) && (!c.serves(first) || first != i.version && before(v, first)) {
+			first = v
+		}
+	}
+	return first.source
+}
+
+func before(v, w *version) bool {
+	return compare(v.source.Name, v.source.Version, w.source.Name, w.source.Version) < 0
+}
+
+// Names are those of the models and pipelines that are served, in the order in which they are
+// tried where a request names none. They are not to be changed.
+func (c *Catalog) Names() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.table.names
 }
 
 // Languages are the codes of all languages that are offered, sorted.

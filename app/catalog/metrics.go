@@ -39,8 +39,8 @@ func (m *Metrics) know(s Source) {
 	for _, outcome := range []string{"loaded", "failed"} {
 		m.loads.WithLabelValues(s.Name, s.Version, outcome)
 	}
-	for _, reason := range []string{"memory", "turns", "idle", "replaced"} {
-		m.evictions.WithLabelValues(s.Name, s.Version, reason)
+	for _, why := range []reason{forMemory, forTurns, unused, replaced} {
+		m.evictions.WithLabelValues(s.Name, s.Version, string(why))
 	}
 }
 
@@ -51,8 +51,26 @@ func (m *Metrics) loaded(s Source, took time.Duration) {
 
 func (m *Metrics) failed(s Source) { m.loads.WithLabelValues(s.Name, s.Version, "failed").Inc() }
 
-func (m *Metrics) evicted(s Source, reason string) {
-	m.evictions.WithLabelValues(s.Name, s.Version, reason).Inc()
+// reason is why a model is unloaded.
+type reason string
+
+const (
+	forMemory reason = "memory" // idle, and others need its memory
+	forTurns  reason = "turns"  // in use, but others are waiting
+	unused    reason = "idle"
+	replaced  reason = "replaced"
+)
+
+func (m *Metrics) evicted(s Source, why reason) {
+	m.evictions.WithLabelValues(s.Name, s.Version, string(why)).Inc()
+}
+
+// forget removes the counters of a version that is not there any more.
+func (m *Metrics) forget(s Source) {
+	labels := prometheus.Labels{"model": s.Name, "version": s.Version}
+	m.loads.DeletePartialMatch(labels)
+	m.evictions.DeletePartialMatch(labels)
+	m.took.DeletePartialMatch(labels)
 }
 
 // Collector are the metrics of what a catalog has at the moment.
@@ -93,17 +111,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		if s.Pipeline {
 			continue
 		}
-		state := s.State
-		if s.Reason != "" && !s.Served {
-			state = Broken
-		}
-		gauge(c.state, 1, s.Name, s.Version, string(state))
+		gauge(c.state, 1, s.Name, s.Version, string(s.State))
 		if s.Served {
 			gauge(c.info, 1, s.Name, s.Version, s.Family, telemetry.WithoutSecrets(s.Source), s.Revision, string(s.Precision), s.Device)
 			gauge(c.resident, float64(s.Bytes), s.Name, s.Version)
 		}
 	}
 }
-
-// Broken is the state of a version that cannot be served.
-const Broken State = "broken"

@@ -15,8 +15,14 @@ const (
 // longest drains: requests that come for it from then on wait until it is loaded again. So every
 // model gets its turn, however busy others are.
 func (c *Catalog) makeRoom(i *instance, need int64) error {
+	return c.attend(func() (<-chan struct{}, time.Duration, error) { return c.tryRoom(i, need) })
+}
+
+// attend tries again and again, until there is nothing to wait for. A try returns what to wait for
+// before the next one, and for how long at most; 0 is no bound.
+func (c *Catalog) attend(try func() (wait <-chan struct{}, after time.Duration, err error)) error {
 	for {
-		wait, after, err := c.tryRoom(i, need)
+		wait, after, err := try()
 		if err != nil || wait == nil {
 			return err
 		}
@@ -33,29 +39,140 @@ func (c *Catalog) makeRoom(i *instance, need int64) error {
 	}
 }
 
-// tryRoom takes memory for an instance. Where there is none it has another one leave, and returns
+// tryRoom takes memory for an instance. Where there is none it has others leave, and returns
 // what to wait for before the next try, and for how long at most; 0 is no bound.
 func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hungry = false
-	limit := c.cfg.Memory
-	if limit == 0 || c.used+need <= limit {
+	switch {
+	case c.closing.Err() != nil:
+		return nil, 0, ErrClosed
+	case c.waiting(i.key) == 0:
+		return nil, 0, errUnwanted
+	}
+	if c.cfg.Memory == 0 || c.used+need <= c.cfg.Memory {
 		c.used += need
-		i.bytes = need
+		i.bytes, i.begun = need, time.Now()
 		return nil, 0, nil
 	}
-	if most := limit - c.pinned(); need > most {
-		return nil, 0, &MemoryError{Model: i.source.Name, Needs: need, Limit: limit, Pinned: limit - most}
+	if err := c.fits([]*version{i.version}); err != nil {
+		return nil, 0, err
 	}
-	c.hungry = true
-	if victim := c.victim(anyDevice); victim != nil {
-		c.cfg.Metrics.evicted(victim.source, "memory")
-		c.drain(victim)
-	} else {
-		after = c.takeTurns(anyDevice)
+	if !c.evict(need) {
+		after = c.takeTurns(need)
 	}
+	c.hungry = after == 0 // what is given back now is for this load
 	return c.changed, after, nil
+}
+
+// fits refuses versions that can never be in memory together; mu is held.
+func (c *Catalog) fits(versions []*version) error {
+	if c.cfg.Memory == 0 {
+		return nil
+	}
+	needs, pinned := int64(0), int64(0)
+	name, counted := "", make(map[string]bool)
+	for _, v := range versions {
+		if counted[v.key] {
+			continue
+		}
+		counted[v.key] = true
+		if name != "" {
+			name += " and "
+		}
+		name += v.source.Name
+		if i := c.instances[v.key]; i != nil && i.state == Ready {
+			needs += i.bytes
+		} else {
+			needs += c.cfg.Loader.Needs(v.source)
+		}
+	}
+	for _, i := range c.instances {
+		if i.pinned && i.state == Ready && !counted[i.key] {
+			pinned += i.bytes
+		}
+	}
+	if needs <= c.cfg.Memory-pinned {
+		return nil
+	}
+	return &MemoryError{Model: name, Needs: needs, Limit: c.cfg.Memory, Pinned: pinned}
+}
+
+// evict has idle instances leave, the least recently used one first, until some memory is free,
+// or is as soon as those are closed that are going to be. Not all can be where it returns false.
+// mu is held.
+func (c *Catalog) evict(need int64) (enough bool) {
+	if c.cfg.Memory == 0 {
+		return true
+	}
+	for c.free()+c.draining(true) < need {
+		i := c.first(func(i *instance) bool { return i.users == 0 && !c.promised(i) }, func(a, b *instance) bool { return a.last.Before(b.last) })
+		if i == nil {
+			return false
+		}
+		c.drain(i, forMemory)
+	}
+	return true
+}
+
+// takeTurns has the instances leave that have been there the longest, of those that are in use. It
+// returns when to look again where one has not been there for long enough. What a claim for several
+// models needs is spared, unless nothing else can leave. mu is held.
+func (c *Catalog) takeTurns(need int64) (after time.Duration) {
+	longest := func(a, b *instance) bool { return a.since.Before(b.since) }
+	for c.free()+c.draining(false) < need {
+		i := c.first(func(i *instance) bool { return !c.promised(i) }, longest)
+		if i == nil {
+			i = c.first(func(*instance) bool { return true }, longest)
+		}
+		if i == nil {
+			return 0
+		}
+		stay := max(shortestResidence, minResidence*c.took[i.key])
+		if there := time.Since(i.since); i.users > 0 && there < stay {
+			return stay - there
+		}
+		c.drain(i, forTurns)
+	}
+	return 0
+}
+
+// free is the memory that nothing has; below 0 where more is used than there should be. mu is
+// held.
+func (c *Catalog) free() int64 { return c.cfg.Memory - c.used }
+
+// draining is the memory of instances that leave: of those that are being closed, or also of those
+// that are in use. mu is held.
+func (c *Catalog) draining(closing bool) (bytes int64) {
+	for _, i := range c.instances {
+		if i.state == Draining && (i.closes || !closing) {
+			bytes += i.bytes
+		}
+	}
+	return bytes
+}
+
+// first is the instance that may leave and comes before all others that may; nil without one. mu is
+// held.
+func (c *Catalog) first(may func(*instance) bool, before func(a, b *instance) bool) (first *instance) {
+	for _, i := range c.instances {
+		if i.state == Ready && !i.pinned && may(i) && (first == nil || before(i, first)) {
+			first = i
+		}
+	}
+	return first
+}
+
+// promised says whether an instance waits for others that the first claim for several models also
+// needs; mu is held.
+func (c *Catalog) promised(i *instance) bool {
+	for _, cl := range c.claims {
+		if len(cl.handles) > 1 {
+			return cl.wants(i.key)
+		}
+	}
+	return false
 }
 
 // pool implements [engine.Pool]: decoding state shares the memory with the models.
@@ -67,13 +184,12 @@ func (p *pool) Take(bytes int64, must bool) (ok bool) {
 	c := (*Catalog)(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if limit := c.cfg.Memory; limit == 0 || must || !c.hungry && c.used+bytes <= limit {
+	if must || c.cfg.Memory == 0 || !c.hungry && bytes <= c.free() {
 		c.used += bytes
 		return true
 	}
-	if victim := c.victim(anyDevice); victim != nil && !c.hungry {
-		c.cfg.Metrics.evicted(victim.source, "memory")
-		c.drain(victim)
+	if !c.hungry {
+		c.evict(bytes)
 	}
 	return false
 }
@@ -84,66 +200,5 @@ func (p *pool) Give(bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.used -= bytes
-	if c.hungry {
-		c.signal()
-	}
-}
-
-// pinned is the memory of what never leaves; mu is held.
-func (c *Catalog) pinned() (bytes int64) {
-	for _, i := range c.instances {
-		if i.source.Config.Pinned && i.state == Ready {
-			bytes += i.bytes
-		}
-	}
-	return bytes
-}
-
-// leaving is an instance whose memory on a device is becoming free without anybody else having to
-// leave; nil: there is none. mu is held.
-func (c *Catalog) leaving(device string) *instance {
-	for _, i := range c.instances {
-		if i.state == Draining && i.isOn(device) {
-			return i
-		}
-	}
-	return nil
-}
-
-// victim is the idle instance on a device that was used the longest ago; nil where there is none, or another
-// one is leaving already. mu is held.
-func (c *Catalog) victim(device string) (oldest *instance) {
-	if c.leaving(device) != nil {
-		return nil
-	}
-	for _, i := range c.instances {
-		if i.state == Ready && i.isOn(device) && i.users == 0 && i.waiting == 0 && !i.source.Config.Pinned && (oldest == nil || i.last.Before(oldest.last)) {
-			oldest = i
-		}
-	}
-	return oldest
-}
-
-// takeTurns drains the instance on a device that has been there the longest, of those that are in use. It
-// returns when to look again where none has been there for long enough; mu is held.
-func (c *Catalog) takeTurns(device string) (after time.Duration) {
-	if c.leaving(device) != nil {
-		return 0
-	}
-	var oldest *instance
-	for _, i := range c.instances {
-		if i.state == Ready && i.isOn(device) && i.waiting == 0 && !i.source.Config.Pinned && (oldest == nil || i.since.Before(oldest.since)) {
-			oldest = i
-		}
-	}
-	if oldest == nil {
-		return 0
-	}
-	stay := max(shortestResidence, minResidence*c.took[oldest.key])
-	if there := time.Since(oldest.since); there < stay {
-		return stay - there
-	}
-	c.cfg.Metrics.evicted(oldest.source, "turns")
-	c.drain(oldest)
-	return 0
+	c.signal()
 }

@@ -24,6 +24,9 @@ type candidate interface {
 	languages() (from, to []string)
 	// route is nil where it does not translate between two languages.
 	route(from, to string) *translate.Route
+	// targets are the languages that there is a route to from another, sorted, and maybe that
+	// one itself. They are not to be changed.
+	targets(from string) []string
 	// detects says that the source language is always detected.
 	detects() bool
 }
@@ -86,6 +89,37 @@ func (s *selection) direct(from, to string) *translate.Route {
 	return nil
 }
 
+// Targets implements [translate.Selection].
+func (s *selection) Targets(from string) []string {
+	direct := s.reached(from)
+	if slices.Equal(direct, s.languages) {
+		return s.languages
+	}
+	lists := [][]string{{from}, direct}
+	for _, pivot := range s.pivots {
+		if slices.Contains(direct, pivot) {
+			lists = append(lists, s.reached(pivot))
+		}
+	}
+	return slices.DeleteFunc(sortedUnion(lists...), func(code string) bool {
+		_, offered := slices.BinarySearch(s.languages, code)
+		return !offered
+	})
+}
+
+// reached are the languages that a candidate translates into by itself.
+func (s *selection) reached(from string) (all []string) {
+	for _, c := range s.candidates {
+		switch to := c.targets(from); {
+		case len(all) == 0:
+			all = to
+		case len(to) > 0 && !slices.Equal(all, to): // models of one family have equal lists
+			all = sortedUnion(all, to)
+		}
+	}
+	return all
+}
+
 // single is a model.
 type single struct{ handle }
 
@@ -98,6 +132,22 @@ func (m single) route(from, to string) *translate.Route {
 	}
 	return &translate.Route{Model: m.version.source.Name, Version: m.version.source.Version,
 		Steps: []translate.Step{{Model: m.handle, From: from, To: to}}}
+}
+
+func (m single) targets(from string) (list []string) {
+	v := m.version
+	switch _, known := slices.BinarySearch(v.from, from); {
+	case !known:
+		return nil
+	case len(v.source.Config.Pairs) == 0:
+		return v.to
+	}
+	for _, to := range v.to {
+		if v.offers(from, to) {
+			list = append(list, to)
+		}
+	}
+	return list
 }
 
 // pipeline is a series of candidates.
@@ -141,7 +191,7 @@ func (t *table) step(step repository.Step) (made pipelineStep, err error) {
 		made.candidate = single{handle{version: m.current}}
 	} else {
 		var found *selection
-		if found, err = t.version(m, name, strconv.Itoa(step.Model.Version), true); err == nil {
+		if found, err = t.version(m, name, strconv.Itoa(step.Model.Version)); err == nil {
 			made.candidate = found.candidates[0]
 		}
 	}
@@ -191,4 +241,22 @@ func (p *pipeline) route(from, to string) *translate.Route {
 		return nil
 	}
 	return r
+}
+
+func (p *pipeline) targets(from string) []string {
+	at := from
+	for _, step := range p.steps[:len(p.steps)-1] {
+		if step.to != at && step.route(at, step.to) == nil {
+			return nil
+		}
+		at = step.to
+	}
+	last := p.steps[len(p.steps)-1]
+	switch {
+	case last.to == "":
+		return sortedUnion(last.targets(at), []string{at}) // the last step is left out for its own source
+	case last.to == at && at == from, last.to != at && last.route(at, last.to) == nil:
+		return nil
+	}
+	return []string{last.to}
 }

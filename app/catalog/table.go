@@ -11,40 +11,49 @@ import (
 	"dragoman/model/repository"
 )
 
-// table is what is served: a view of a snapshot, for Select. It is not changed once it is made.
+// table is what is served: a view of a snapshot, for Select. It is not changed once it is made,
+// but for its detectors, which the catalog's mu guards.
 type table struct {
 	names     []string // of models and pipelines, in the order in which they are tried
 	models    map[string]*entry
 	pipelines map[string]repository.Pipeline
 	aliases   map[string]string // to names of models
+	withheld  map[string]bool   // names that were unloaded by hand
 	pivots    []string
-	all       *selection // where a request names no model
+	all       *selection            // where a request names no model
+	named     map[string]*selection // where it names one without a version
 
 	detectors map[string]translate.Detector // by languages
+	old       map[string]translate.Detector // those of the table before
 }
 
 // entry is a model with a version that can be served.
 type entry struct {
+	aliases  []string
 	current  *version   // that the name alone means
 	versions []*version // that are served, the newest last; current is among them
 }
 
 // tableConfig is what a table is made of.
 type tableConfig struct {
-	snapshot repository.Snapshot
-	models   map[string]*entry // of the snapshot's models that are served
+	snapshot  repository.Snapshot
+	models    map[string]*entry // of the snapshot's models that are served
+	withheld  map[string]bool
+	detectors map[string]translate.Detector // those of the table before
 }
 
 func newTable(cfg tableConfig) *table {
 	t := &table{
-		models: cfg.models, pipelines: make(map[string]repository.Pipeline), aliases: make(map[string]string),
-		pivots: cfg.snapshot.Pivots, detectors: make(map[string]translate.Detector),
+		models: cfg.models, pipelines: make(map[string]repository.Pipeline), aliases: make(map[string]string), withheld: cfg.withheld,
+		pivots: cfg.snapshot.Pivots, named: make(map[string]*selection), detectors: make(map[string]translate.Detector), old: cfg.detectors,
 	}
 	for _, m := range cfg.snapshot.Models {
-		for _, alias := range m.Aliases {
-			if cfg.models[m.Name] != nil {
-				t.aliases[alias] = m.Name
-			}
+		aliases := m.Aliases
+		if e := cfg.models[m.Name]; e != nil {
+			aliases = e.aliases
+		}
+		for _, alias := range aliases {
+			t.aliases[alias] = m.Name
 		}
 	}
 	for _, p := range cfg.snapshot.Pipelines {
@@ -52,23 +61,44 @@ func newTable(cfg tableConfig) *table {
 			t.pipelines[p.Name] = p
 		}
 	}
-	for _, name := range cfg.snapshot.Order {
+	for _, name := range order(cfg.snapshot) {
 		if _, isPipeline := t.pipelines[name]; isPipeline || t.models[name] != nil {
 			t.names = append(t.names, name)
 		}
 	}
 	t.all = t.newSelection(t.candidates())
+	t.old = nil
 	return t
+}
+
+// order is the names of all models and pipelines in the order in which they are tried: those that
+// the configuration names, then the others by name.
+func order(s repository.Snapshot) []string {
+	var others []string
+	for _, m := range s.Models {
+		others = append(others, m.Name)
+	}
+	for _, p := range s.Pipelines {
+		others = append(others, p.Name)
+	}
+	slices.Sort(others)
+	others = slices.DeleteFunc(others, func(name string) bool { return slices.Contains(s.Order, name) })
+	return slices.Concat(s.Order, others)
 }
 
 // candidates are all ways to translate, in the order in which they are tried.
 func (t *table) candidates() (list []candidate) {
 	for _, name := range t.names {
+		var found candidate
 		if m := t.models[name]; m != nil {
-			list = append(list, single{handle{version: m.current}})
+			found = single{handle{version: m.current}}
 		} else if p, err := t.newPipeline(t.pipelines[name]); err == nil {
-			list = append(list, p)
+			found = p
+		} else {
+			continue
 		}
+		t.named[name] = t.newSelection([]candidate{found})
+		list = append(list, found)
 	}
 	return list
 }
@@ -77,11 +107,11 @@ func (t *table) candidates() (list []candidate) {
 func (c *Catalog) Select(name string) (translate.Selection, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.table.find(name, c.withheld)
+	return c.table.find(name)
 }
 
 // find is [Catalog.Select].
-func (t *table) find(ref string, withheld map[string]bool) (*selection, error) {
+func (t *table) find(ref string) (*selection, error) {
 	if ref == "" {
 		if len(t.names) == 0 {
 			return nil, &NoModelsError{}
@@ -89,34 +119,29 @@ func (t *table) find(ref string, withheld map[string]bool) (*selection, error) {
 		return t.all, nil
 	}
 	name, number, versioned := strings.Cut(ref, ":")
-	if model, ok := t.aliases[name]; ok {
+	p, isPipeline := t.pipelines[name]
+	if model, ok := t.aliases[name]; ok && !isPipeline && t.models[name] == nil {
 		name = model
 	}
-	if withheld[name] {
+	m, found := t.models[name], t.named[name]
+	switch {
+	case t.withheld[name]:
 		return nil, unknown("the model %s was unloaded: load it again, or use another", name)
-	}
-	if m := t.models[name]; m != nil {
-		return t.version(m, name, number, versioned)
-	}
-	p, ok := t.pipelines[name]
-	if !ok {
-		return nil, unknown("there is no model %s: use %s", quote(name), list(t.names))
-	}
-	if versioned && number != strconv.Itoa(p.Version) {
+	case m != nil && versioned:
+		return t.version(m, name, number)
+	case isPipeline && versioned && number != strconv.Itoa(p.Version):
 		return nil, unknown("there is no version %s of %s: use %d", quote(number), name, p.Version)
-	}
-	found, err := t.newPipeline(p)
-	if err != nil {
+	case found != nil:
+		return found, nil
+	case isPipeline:
+		_, err := t.newPipeline(p)
 		return nil, err
 	}
-	return t.newSelection([]candidate{found}), nil
+	return nil, unknown("there is no model %s: use %s", quote(name), list(t.names))
 }
 
-// version is a model, in one of its versions where that is named.
-func (t *table) version(m *entry, name, number string, versioned bool) (*selection, error) {
-	if !versioned {
-		return t.newSelection([]candidate{single{handle{version: m.current}}}), nil
-	}
+// version is a version of a model.
+func (t *table) version(m *entry, name, number string) (*selection, error) {
 	var served []string
 	for _, v := range m.versions {
 		if served = append(served, v.source.Version); v.source.Version == number {
@@ -150,11 +175,14 @@ func (t *table) detector(languages []string) translate.Detector {
 	key := strings.Join(languages, " ")
 	d, ok := t.detectors[key]
 	if !ok {
+		d, ok = t.old[key]
+	}
+	if !ok {
 		if made, err := language.NewDetector(language.DetectorConfig{Languages: languages}); err == nil {
 			d = made
 		}
-		t.detectors[key] = d
 	}
+	t.detectors[key] = d
 	return d
 }
 

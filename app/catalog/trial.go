@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -12,6 +10,7 @@ import (
 // refresh makes the table anew, from the snapshot and what is known of its versions, and lets go
 // of what it does not have any more; mu is held.
 func (c *Catalog) refresh() {
+	before := c.versions
 	known := make(map[versionKey]*version)
 	models := make(map[string]*entry)
 	for _, m := range c.snapshot.Models {
@@ -20,29 +19,77 @@ func (c *Catalog) refresh() {
 		}
 	}
 	c.versions = known
-	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models})
+	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, withheld: maps.Clone(c.withheld), detectors: c.table.detectors})
 	for key, i := range c.instances {
+		c.configure(i)
 		if !c.wanted(key) {
-			if i.state == Ready {
-				c.cfg.Metrics.evicted(i.source, "replaced")
-			}
-			c.drain(i)
+			c.drain(i, replaced)
 		}
 	}
+	c.forget(before)
+	c.proceed()
 	select {
 	case c.changes <- struct{}{}:
 	default: // nobody has looked since the last time
 	}
 }
 
+// forget removes what was kept of versions that are not there any more; mu is held.
+func (c *Catalog) forget(before map[versionKey]*version) {
+	there, keys := make(map[string]bool), make(map[string]bool)
+	for _, v := range c.versions {
+		there[v.source.ref()], keys[v.key] = true, true
+	}
+	for _, v := range before {
+		if !there[v.source.ref()] && !c.withheld[v.source.Name] {
+			c.cfg.Metrics.forget(v.source)
+		}
+		if !keys[v.key] {
+			delete(c.took, v.key)
+		}
+	}
+}
+
 // entryOf chooses what is served of a model; nil where that is nothing. All versions that it
 // looks at are put into known.
 func (c *Catalog) entryOf(m repository.Model, known map[versionKey]*version) *entry {
-	if m.Err != nil || c.withheld[m.Name] {
+	if c.withheld[m.Name] {
 		return nil
 	}
-	e := &entry{}
-	var newest, other *version // of those that are to be served, and of all others
+	before := c.table.models[m.Name]
+	e := c.newEntry(m, known)
+	switch {
+	case before == nil:
+		return e
+	case e == nil && !c.keeps(before.current, m):
+		return nil
+	case e == nil:
+		e = before
+		for _, v := range e.versions {
+			known[v.id()] = v
+		}
+	case e.current.record != before.current.record && !e.current.tried && before.current.broken == nil && c.usable(before.current, known):
+		c.try(e.current)
+		current := known[before.current.id()]
+		if current == nil {
+			current = before.current
+			known[current.id()] = current
+		}
+		e.current = current
+		if !slices.Contains(e.versions, current) {
+			e.versions = append([]*version{current}, e.versions...)
+		}
+	}
+	return e
+}
+
+// newEntry is what a model's folder and configuration say.
+func (c *Catalog) newEntry(m repository.Model, known map[versionKey]*version) *entry {
+	if m.Err != nil {
+		return nil
+	}
+	e := &entry{aliases: m.Aliases}
+	var other *version // the newest that is not to be served
 	for _, v := range m.Versions {
 		if v.Err != nil {
 			continue
@@ -52,36 +99,30 @@ func (c *Catalog) entryOf(m repository.Model, known map[versionKey]*version) *en
 		switch {
 		case made.broken != nil:
 		case v.Served:
-			newest = made
+			e.current = made
 			e.versions = append(e.versions, made)
 		default:
 			other = made
 		}
 	}
-	e.current = newest
-	if newest == nil {
-		e.current = other
+	if e.current == nil && other != nil {
+		e.current, e.versions = other, []*version{other}
 	}
 	if e.current == nil {
 		return nil
 	}
-	if before := c.before(m.Name); before != nil && before != e.current && !e.current.tried && before.broken == nil && c.usable(before, known) {
-		c.try(e.current)
-		e.current = before
-		known[before.id()] = before
-	}
-	if !slices.Contains(e.versions, e.current) {
-		e.versions = append([]*version{e.current}, e.versions...)
-	}
 	return e
 }
 
-// before is the version that a name meant until now, nil without one.
-func (c *Catalog) before(name string) *version {
-	if e := c.table.models[name]; e != nil {
-		return e.current
+// keeps says whether a version is served on although the repository has none that can be: something
+// is wrong with the configuration, or with its folder while it is loaded.
+func (c *Catalog) keeps(v *version, m repository.Model) bool {
+	if v.broken != nil {
+		return false
 	}
-	return nil
+	i := c.instances[v.key]
+	return m.Err != nil || i != nil && i.state == Ready &&
+		slices.ContainsFunc(m.Versions, func(now repository.Version) bool { return now.Number == v.number })
 }
 
 // usable says whether a version that may have left its folder can be served.
@@ -90,59 +131,67 @@ func (c *Catalog) usable(v *version, known map[versionKey]*version) bool {
 	return known[v.id()] != nil || i != nil && i.state == Ready
 }
 
-// versionOf is the version that is known already, or a new one.
+// versionOf is a version of the repository, with what is known of it.
 func (c *Catalog) versionOf(m repository.Model, v repository.Version) *version {
-	made := newVersion(c, m, v)
+	made := newVersion(m, v)
 	if known := c.versions[made.id()]; known != nil {
-		known.source.Config = m.Config
-		return known
+		made.record = known.record
+	} else {
+		c.cfg.Metrics.know(made.source)
 	}
-	c.cfg.Metrics.know(made.source)
 	return made
 }
 
 // wanted says whether the table has a version with this key, or a trial.
 func (c *Catalog) wanted(key string) bool {
-	for v := range maps.Values(c.versions) {
-		if v.key == key && (v.onTrial || c.serves(v)) {
+	for _, v := range c.versions {
+		if v.key == key && (v.trial != nil || c.serves(v)) {
 			return true
 		}
 	}
 	return false
 }
 
-// serves says whether the table has a version.
+// serves says whether the table has a version, maybe with another configuration.
 func (c *Catalog) serves(v *version) bool {
 	e := c.table.models[v.source.Name]
-	return e != nil && slices.Contains(e.versions, v)
+	return e != nil && slices.ContainsFunc(e.versions, func(s *version) bool { return s.record == v.record })
 }
 
 // try loads a version beside the one that is served, and has it take over if it works; mu is
 // held.
 func (c *Catalog) try(v *version) {
-	if v.onTrial || c.closing.Err() != nil {
+	if v.trial != nil || c.closing.Err() != nil {
 		return
 	}
-	v.onTrial = true
+	v.trial = make(chan struct{})
 	c.running.Go(func() {
-		_, release, err := c.acquire(c.closing, v)
-		c.mu.Lock()
-		v.onTrial = false
-		switch {
-		case err == nil:
-			c.cfg.Log.Info("a new version takes over", "model", v.source.Name, "version", v.source.Version)
-		case !errors.Is(err, ErrClosed) && !errors.Is(err, context.Canceled):
-			c.cfg.Log.Error("a new version does not take over", "model", v.source.Name, "version", v.source.Version, "error", err)
-			if v.broken == nil {
-				v.broken = err // until its folder changes, or it is loaded by hand
-			}
-		}
-		if c.closing.Err() == nil {
-			c.refresh()
-		}
-		c.mu.Unlock()
+		_, release, err := c.acquire(c.closing, newClaim(handle{version: v, exact: true}))
+		c.conclude(v, err)
 		if err == nil {
 			release()
 		}
 	})
+}
+
+// conclude ends a trial.
+func (c *Catalog) conclude(v *version, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer close(v.trial)
+	v.trial = nil
+	if c.closing.Err() != nil {
+		return
+	}
+	v.tried = err == nil
+	if err != nil && v.broken == nil { // until its folder changes, or it is loaded by hand
+		v.broken = &BrokenError{Model: v.source.ref(), Err: err}
+	}
+	c.refresh()
+	log := c.cfg.Log.With("model", v.source.Name, "version", v.source.Version)
+	if e := c.table.models[v.source.Name]; err != nil {
+		log.Error("a new version does not take over", "error", err)
+	} else if e != nil && e.current.record == v.record {
+		log.Info("a new version takes over")
+	}
 }

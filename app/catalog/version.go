@@ -1,16 +1,13 @@
 package catalog
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 
 	"dragoman/app/language"
-	"dragoman/app/translate"
 	"dragoman/model/repository"
 )
 
@@ -22,7 +19,6 @@ type versionKey struct {
 
 // version is a version of a model.
 type version struct {
-	catalog     *Catalog
 	number      int
 	fingerprint string // of its folder
 	source      Source
@@ -30,15 +26,20 @@ type version struct {
 	from, to    []string
 	pairs       []repository.Pair // with codes of the model's languages; none: all
 
-	// Guarded by the catalog's mu.
-	tried   bool  // it was loaded once
-	broken  error // why it cannot be
-	onTrial bool
+	*record
 }
 
-func newVersion(c *Catalog, m repository.Model, v repository.Version) *version {
+// record is what is known of a version, whatever its configuration says on whom it is offered to.
+// It is guarded by the catalog's mu.
+type record struct {
+	tried  bool          // it was loaded once
+	broken *BrokenError  // why it cannot be
+	trial  chan struct{} // closed when the trial is over that it is on; nil: it is on none
+}
+
+func newVersion(m repository.Model, v repository.Version) *version {
 	made := &version{
-		catalog: c, number: v.Number, fingerprint: v.Fingerprint, key: keyOf(v, m.Config),
+		record: new(record), number: v.Number, fingerprint: v.Fingerprint, key: keyOf(v, m.Config),
 		source: Source{Name: m.Name, Version: strconv.Itoa(v.Number), Dir: v.Dir, Manifest: v.Manifest, Identity: v.Identity, Config: m.Config},
 	}
 	made.setPairs(v.Manifest.Languages)
@@ -114,32 +115,33 @@ type handle struct {
 	exact   bool // the request named the version
 }
 
-// Acquire implements [translate.Handle]. Where a version turns out to be broken that the request
-// did not name, an older one that knows the same languages stands in.
-func (h handle) Acquire(ctx context.Context) (*translate.Model, func(), error) {
-	v := h.version
-	for {
-		m, release, err := v.catalog.acquire(ctx, v)
-		if _, broken := errors.AsType[*BrokenError](err); !broken || h.exact {
-			return m, release, err
+// resolve finds the versions that handles mean now, which may be others than when they were chosen.
+// mu is held.
+func (c *Catalog) resolve(handles []handle) ([]*version, error) {
+	versions := make([]*version, len(handles))
+	for i, h := range handles {
+		var err error
+		if versions[i], err = c.meant(h); err != nil {
+			return nil, err
 		}
-		next := v.catalog.standIn(v)
-		if next == nil {
-			return nil, nil, err
-		}
-		v = next
 	}
+	return versions, nil
 }
 
-// standIn is what is served in place of a version that is broken; nil where nothing is.
-func (c *Catalog) standIn(v *version) *version {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	m := c.table.models[v.source.Name]
-	if m == nil || m.current == v || m.current.broken != nil || !slices.Equal(m.current.from, v.from) || !slices.Equal(m.current.to, v.to) {
-		return nil
+// meant is the version that a handle means. For one that the request did not name, and that is not
+// served any more, the current one stands in that knows the same languages.
+func (c *Catalog) meant(h handle) (*version, error) {
+	v := h.version
+	if c.serves(v) || h.exact && v.trial != nil {
+		return v, nil
 	}
-	return m.current
+	if e := c.table.models[v.source.Name]; e != nil && !h.exact && slices.Equal(e.current.from, v.from) && slices.Equal(e.current.to, v.to) {
+		return e.current, nil
+	}
+	if v.broken != nil {
+		return nil, v.broken
+	}
+	return nil, unknown("the model %s is not served any more: use %s", v.source.ref(), list(c.table.names))
 }
 
 // id tells the version from all others, and from itself before its folder was changed.

@@ -3,13 +3,16 @@
 // package deepl those of DeepL, both unchanged but for the address.
 //
 // A route is made by [API.Route]: it checks the key, reads the request's fields, and lets
-// the API's handler make the answer.
+// the API's handler make the answer. The field model, or the path before the route (see
+// [ModelPath]), names the model to use.
 package compat
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -62,11 +65,30 @@ func (a API) Open(path string, h func(Call) any) dialect.Route {
 	})
 }
 
+// ModelPath is the path below which an API can be mounted once more, for clients that know no
+// field for the model but any base URL.
+const ModelPath = "/models/:" + modelField
+
+// WithoutModel is a path without the [ModelPath] before it.
+func WithoutModel(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/models/"); ok {
+		_, rest, _ = strings.Cut(rest, "/")
+		return "/" + rest
+	}
+	return path
+}
+
 // modelField names the model to use. The original APIs have no such field.
 const modelField = "model"
 
-// choose has the call use a model, or with "" any.
+// choose has the call use a model: the field's, or with "" that of the path, or with none there
+// either any.
 func (call *Call) choose(model string) error {
+	own, inPath := call.Context.Params.Get(modelField)
+	if inPath && own == "" {
+		return failure.New(failure.NotFound, "", "the path names no model, such as /models/NAME/languages does")
+	}
+	model = cmp.Or(model, own)
 	t, err := call.server.Translator()
 	if err != nil {
 		return err

@@ -15,6 +15,12 @@ import (
 // deadlineKey is where gin's context says that the client has set a deadline.
 const deadlineKey = "dragoman/dialect.deadline"
 
+// requestedKey is where gin's context has the model that the request names.
+const requestedKey = "dragoman/dialect.requested"
+
+// RequestedModel is the model that a request for translations names; "" where it names none.
+func RequestedModel(c *gin.Context) string { return c.GetString(requestedKey) }
+
 // Translate has the records of a request translated, and says in headers how that was done.
 // The request's caller is filled in.
 func (s *Server) Translate(c *gin.Context, req translate.Request) ([]translate.Result, error) {
@@ -66,6 +72,7 @@ func (s *Server) begin(c *gin.Context, req *translate.Request) (t Translator, ct
 	}
 	req.Caller = access.Caller(c)
 	c.Set(recordsKey, len(req.Records))
+	c.Set(requestedKey, req.Model)
 	now := time.Now()
 	at := now.Add(s.RequestTimeout)
 	own, ok, err := access.Deadline(c.Request.Header, now)

@@ -9,8 +9,8 @@ import (
 	"dragoman/model"
 )
 
-// Config is what an [Engine] works with. Everything but Memory, Pool and QueueWait must be
-// set.
+// Config is what an [Engine] works with. Everything but Memory, Pool, QueueWait and Cores must
+// be set.
 type Config struct {
 	Log *slog.Logger
 
@@ -45,6 +45,9 @@ type Config struct {
 	// that would be longer, or when it could not end before its deadline, at the speed
 	// of the last seconds. 0 is no bound but the deadline.
 	QueueWait time.Duration
+
+	// Cores are shared with other engines; nil: workers take what they need.
+	Cores Cores
 }
 
 // validate names the first setting that does not fit.

@@ -22,10 +22,11 @@
 //
 //  1. takes new sentences and cancelled requests from the mailbox;
 //  2. lets sentences leave that nobody waits for any more;
-//  3. admits sentences from the queue as far as rows and memory (budget.go) allow,
+//  3. waits for its turn where several engines share the cores (turn.go);
+//  4. admits sentences from the queue as far as rows and memory (budget.go) allow,
 //     encodes them together and lets them join the batch;
-//  4. takes one decoder step with all rows;
-//  5. hands out the results of the sentences that ended.
+//  5. takes one decoder step with all rows;
+//  6. hands out the results of the sentences that ended.
 //
 // Identical sentences that wait or run at the same time are decoded once.
 package engine
@@ -156,7 +157,7 @@ func (e *Engine) Stats() []Stats {
 }
 
 // InRound is how long the worker that takes longest has been in the current round: a
-// step, and what comes before it. A round takes milliseconds, or seconds where a large
+// step, and what comes before it, without the wait for [Cores]. A round takes milliseconds, or seconds where a large
 // model shares few cores; a model that does not return shows as one that takes minutes.
 func (e *Engine) InRound() time.Duration {
 	var longest time.Duration

@@ -89,7 +89,8 @@ func counters() []metric {
 	sentences := desc("sentences_total",
 		"Sentences by what became of them; shared ones were decoded for an identical one.", ofWorker("outcome")...)
 	seconds := desc("worker_seconds_total",
-		"Where the time of a worker goes: encoding newcomers (join), decoder steps (step) and its scheduler (schedule).",
+		"Where the time of a worker goes: waiting for cores that other models use (wait), encoding newcomers (join), "+
+			"decoder steps (step) and its scheduler (schedule).",
 		ofWorker("activity")...)
 	part := func(desc *prometheus.Desc, label string, value func(s *Stats) float64) metric {
 		return metric{desc, prometheus.CounterValue, label, value}
@@ -113,6 +114,7 @@ func counters() []metric {
 		part(sentences, "shared", func(s *Stats) float64 { return float64(s.SentencesShared) }),
 		part(sentences, "cancelled", func(s *Stats) float64 { return float64(s.SentencesCancelled) }),
 		part(sentences, "failed", func(s *Stats) float64 { return float64(s.SentencesFailed) }),
+		part(seconds, "wait", func(s *Stats) float64 { return s.Waiting.Seconds() }),
 		part(seconds, "join", func(s *Stats) float64 { return s.Joining.Seconds() }),
 		part(seconds, "step", func(s *Stats) float64 { return s.Stepping.Seconds() }),
 		part(seconds, "schedule", func(s *Stats) float64 { return max(0, s.Busy-s.Joining-s.Stepping).Seconds() }),

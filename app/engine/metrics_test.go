@@ -16,7 +16,7 @@ func TestMetrics(t *testing.T) {
 		QueuedRequests: 1, QueuedSentences: 2, QueuedTokens: 300, RunningSentences: 4, RunningRows: 20, ReservedRows: 25,
 		ReservedBytes: 6, SourceTokensPerSecond: 100, SentencesDone: 7, SentencesShared: 8, SentencesCancelled: 9,
 		SentencesFailed: 10, RequestsRefused: 11, Joins: 12, PrefilledTokens: 13, Steps: 14, SteppedRows: 15,
-		DecodedTokens: 16, BrokenBatches: 17, Busy: 10 * time.Second, Joining: 2 * time.Second, Stepping: 7 * time.Second,
+		DecodedTokens: 16, BrokenBatches: 17, Waiting: 5 * time.Second, Busy: 10 * time.Second, Joining: 2 * time.Second, Stepping: 7 * time.Second,
 	}, {QueuedTokens: 100, SourceTokensPerSecond: 60, RunningRows: 80, Lost: true}}
 	registry := prometheus.NewPedanticRegistry()
 	require.NoError(t, registry.Register(Metrics(func() []Source { return []Source{{Model: "m", Version: "1", Stats: stats, Rows: 80}} })))
@@ -57,6 +57,7 @@ dragoman_steps_total{model="m",version="1",worker="0"} 14
 dragoman_worker_seconds_total{activity="join",model="m",version="1",worker="0"} 2
 dragoman_worker_seconds_total{activity="schedule",model="m",version="1",worker="0"} 1
 dragoman_worker_seconds_total{activity="step",model="m",version="1",worker="0"} 7
+dragoman_worker_seconds_total{activity="wait",model="m",version="1",worker="0"} 5
 dragoman_workers{model="m",version="1"} 2
 dragoman_workers_lost{model="m",version="1"} 1
 `, got.String())

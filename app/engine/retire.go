@@ -16,6 +16,7 @@ func (l *loop) retire(s *sequence, reason error) {
 		l.budget.release(s.cost)
 	}
 	delete(l.sequences, s.key)
+	l.arrivals.remove(s)
 	waiters := s.waiters
 	s.waiters = nil
 	for _, w := range waiters {

@@ -19,6 +19,7 @@ type sequence struct {
 	by      *session  // whose tokens it counts for
 	waiters []*waiter // who gets the result; when none is left, it is not needed
 	waits   bool      // in the queue
+	arrival *arrival
 
 	// Its place in the batch.
 	admitted time.Time

@@ -41,7 +41,10 @@ const (
 	TooLarge          // it would take more time or memory than a request has
 
 	// The service cannot do it, or not now.
-	NotReady     // the model is loading
+	NotReady     // no model is there yet
+	Loading      // the model is not loaded yet, and too much waits for it
+	ModelBroken  // the model cannot be loaded
+	NoRoom       // the model needs more memory than there may be
 	Stuck        // the model does not work
 	Busy         // the queue or the memory is full
 	NoTime       // the queue is too long for the time that the client gives
@@ -68,6 +71,10 @@ type row struct {
 // success: what its server has no case for gets the status that HTTP has for it. DeepL's
 // clients try again by themselves after 429 and 529 (overloaded), but not after 456 (quota
 // exceeded). 499, which is sent to nobody, is for the log.
+//
+// A model that cannot be loaded may be sound on another replica, and is tried again where
+// somebody repairs it: 503, with some patience. Memory that the settings do not give is no
+// matter of time: 507, which no client repeats by itself.
 var table = [...]row{
 	InvalidJSON:     {"invalid_json", 400, 400, 400, 0, "", ""},
 	UnknownField:    {"unknown_field", 400, 400, 400, 0, "", ""},
@@ -100,6 +107,9 @@ var table = [...]row{
 	TooLarge:          {"too_large", 413, 400, 413, 0, tooLarge, ""},
 
 	NotReady:     {"not_ready", 503, 503, 503, 1, notReady, ""},
+	Loading:      {"not_ready", 503, 503, 529, 1, loading, ""},
+	ModelBroken:  {"model_broken", 503, 503, 503, 30, notReady, ""},
+	NoRoom:       {"model_too_large", 507, 500, 507, 0, notReady, ""},
 	Stuck:        {"stuck", 503, 503, 503, 1, "", ""},
 	Busy:         {"busy", 503, 503, 529, 1, queueFull, ""},
 	NoTime:       {"busy", 503, 503, 529, 1, deadline, ""},

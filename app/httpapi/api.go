@@ -18,6 +18,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/compat"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
 	"dragoman/app/dialect"
@@ -163,14 +164,16 @@ func (a *API) router() *gin.Engine {
 		router.Use(a.cfg.CORS)
 	}
 	dropIns := []dialect.Dialect{libretranslate.New(a.server), deepl.New(a.server)}
-	for _, api := range append(dropIns, native) {
+	for _, api := range dropIns {
 		api.Mount(router, a.limitBody)
+		api.Mount(router.Group(compat.ModelPath), a.limitBody)
 	}
+	native.Mount(router, a.limitBody)
 	a.mountPages(router.Group("", a.limitBody))
 	// What no route takes is answered as the API does that is the nearest.
 	nearest := func(c *gin.Context) {
 		for _, api := range dropIns {
-			if api.Owns(c.Request.URL.Path) {
+			if api.Owns(compat.WithoutModel(c.Request.URL.Path)) {
 				api.Speak(c)
 			}
 		}

@@ -55,6 +55,9 @@ func (u upper) Translate(ctx context.Context, req translate.Request) ([]translat
 }
 
 func (upper) Stream(ctx context.Context, req translate.Request, yield func(int, translate.Result) error) error {
+	if _, err := (upper{}).Select(req.Model); err != nil {
+		return err
+	}
 	for _, to := range req.To {
 		if to == "xx" {
 			return &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: `"xx" is not a language of this model`}
@@ -69,13 +72,20 @@ func (upper) Stream(ctx context.Context, req translate.Request, yield func(int, 
 				text = fmt.Sprintf("%+v", req)
 			}
 			result := translate.Result{
-				Record: translate.Record{ID: r.ID, Text: text}, From: "en", To: to, Detected: req.From == translate.Auto,
+				Record: translate.Record{ID: r.ID, Text: text}, From: "en", To: to, Model: "m", Version: "1", Detected: req.From == translate.Auto,
 				Segments:     []translate.Segment{{Source: r.Text, Text: text}},
 				SourceTokens: 4, TargetTokens: 3, Score: -0.123456,
 				Cached: old, Decoded: !old && r.Text != "", Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
 			}
 			if r.Text == "loop" {
 				result.Flags, result.Segments[0].Flags = translate.Loop|translate.Truncated, translate.Loop|translate.Truncated
+			}
+			if r.Text == "pivot" {
+				result.Model, result.Version = "ja-en+en-de", "1+2"
+				result.Segments[0].Steps = []translate.StepResult{
+					{Model: "ja-en", Version: "1", From: "ja", To: "en", Text: "x", Score: -0.5, Cached: true},
+					{Model: "en-de", Version: "2", From: "en", To: "de", Text: text, Score: -0.123456, Flags: translate.Loop},
+				}
 			}
 			if err := yield(i, result); err != nil {
 				return err

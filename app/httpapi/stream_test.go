@@ -54,7 +54,7 @@ func TestStreamOfDetails(t *testing.T) {
 		`{"payload":{"fromLang":"en","toLangs":["fr","ja"],"detail":true,"records":[{"id":"1","text":"old"}]}}`)
 	lines := strings.Split(w.Body.String(), "\n")
 	require.Len(t, lines, 4)
-	assert.Contains(t, lines[0], `{"result":{"id":"1","toLang":"fr","text":"OLD","detail":{"fromLang":"en","detected":false,"segments":[{"source":"old","text":"OLD"}],`)
+	assert.Contains(t, lines[0], `{"result":{"id":"1","toLang":"fr","text":"OLD","detail":{"model":"m","version":"1","fromLang":"en","detected":false,"segments":[{"source":"old","text":"OLD"}],`)
 	assert.Contains(t, lines[0], `"cacheHit":true`)
 	assert.Contains(t, lines[0], `"flags":[]`)
 	assert.Contains(t, lines[1], `"toLang":"ja"`)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/compat"
+	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
 	"dragoman/app/openapi/contracttest"
 	"dragoman/app/webpage"
@@ -71,6 +74,8 @@ func TestAnswers(t *testing.T) {
 		{"detail", post, path, payload(`"fromLang":"auto","toLang":"fr","detail":true`, `[{"id":"1","text":"loop"},{"id":"","text":"12"}]`), nil, 200},
 		{"everything", post, path, with(`"priority":"low","format":"html","split":false,"detail":true,"options":` +
 			`{"beams":8,"maxLength":200,"lengthPenalty":-0.5,"noRepeatNgramSize":3,"repetitionPenalty":1.5}`), nil, 200},
+		{"a model", post, path, with(`"model":"default"`), nil, 200},
+		{"several steps", post, path, payload(enfr+`,"detail":true`, `[{"id":"1","text":"pivot"}]`), nil, 200},
 		{"empty options", post, path, with(`"options":{}`), nil, 200},
 		{"as many records as may be", post, path, payload(enfr, `[{"id":"1","text":"a"},{"id":"2","text":"b"},{"id":"3","text":"c"},{"id":"4","text":"d"}]`), nil, 200},
 		{"a text as long as may be", post, path, text(strings.Repeat("é", config().MaxChars)), nil, 200},
@@ -121,6 +126,11 @@ func TestAnswers(t *testing.T) {
 		{"too many beams", post, path, with(`"options":{"beams":9}`), nil, 400},
 		{"length zero", post, path, with(`"options":{"maxLength":0}`), nil, 400},
 		{"penalty out of range", post, path, with(`"options":{"lengthPenalty":1e999}`), nil, 400},
+		{"model null", post, path, with(`"model":null`), nil, 400},
+		{"model number", post, path, with(`"model":1`), nil, 400},
+		{"model empty", post, path, with(`"model":""`), nil, 400},
+		{"unknown model", post, path, with(`"model":"de-xx"`), nil, 404},
+		{"stream of an unknown model", post, stream, with(`"model":"default:9"`), events, 404},
 		{"unknown language", post, path, strings.Replace(text("one"), `"fr"`, `"xx"`, 1), nil, 400},
 		{"unknown source", post, path, strings.Replace(text("one"), `"en"`, `"EN"`, 1), nil, 400},
 		{"auto as a target", post, path, strings.Replace(text("one"), `"fr"`, `"auto"`, 1), nil, 400},
@@ -134,6 +144,9 @@ func TestAnswers(t *testing.T) {
 		{"no end", post, path, text("endless"), nil, 422},
 		{"busy", post, path, text("busy"), nil, 503},
 		{"shutting down", post, path, text("closed"), nil, 503},
+		{"model that loads", post, path, text("loading"), nil, 503},
+		{"model that is broken", post, path, text("broken"), nil, 503},
+		{"model that is too large", post, path, text("large"), nil, 507},
 		{"takes too long", post, path, text("wait"), nil, 504},
 		{"fails", post, path, text("fail"), nil, 500},
 		{"panics", post, path, text("panic"), nil, 500},
@@ -149,6 +162,8 @@ func TestAnswers(t *testing.T) {
 		{"index, HEAD", "HEAD", "/", "", nil, 200},
 		{"index with a body", "GET", "/", strings.Repeat("x", 2*int(config().MaxBodyBytes)), nil, 413},
 		{"languages", "GET", "/languages", "", nil, 200},
+		{"languages of a model", "GET", "/languages?model=default", "", nil, 200},
+		{"languages of an unknown model", "GET", "/languages?model=xx", "", nil, 404},
 		{"health", "GET", "/healthz", "", nil, 200},
 		{"readiness", "GET", "/readyz", "", nil, 200},
 		{"readiness with a query", "GET", "/readyz?probe=1", "", nil, 200},
@@ -221,6 +236,8 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 		{"translate", post, "/translate", `{"q":"one","source":"en","target":"fr"}`, nil, 200},
 		{"translate several", post, "/translate", `{"q":["one","bonjour"],"source":"auto","target":"ja","format":"html","alternatives":2}`, nil, 200},
 		{"translate a form", post, "/translate", "q=one&source=auto&target=fr", []string{"Content-Type", form}, 200},
+		{"translate by a model", post, "/translate", `{"q":"one","source":"en","target":"fr","model":"default"}`, nil, 200},
+		{"translate by no model", post, "/translate", `{"q":"one","source":"en","target":"fr","model":"xx"}`, nil, 404},
 		{"no text", post, "/translate", `{"source":"en","target":"fr"}`, nil, 400},
 		{"unknown language", post, "/translate", `{"q":"one","source":"en","target":"xx"}`, nil, 400},
 		{"busy", post, "/translate", `{"q":"busy","source":"en","target":"fr"}`, nil, 503},
@@ -240,6 +257,8 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 		{"v2 translate", post, "/v2/translate", `{"text":["one","two"],"target_lang":"FR","show_billed_characters":true,"model_type":"latency_optimized"}`, nil, 200},
 		{"v2 translate a form", post, "/v2/translate", "text=one&text=two&target_lang=EN-GB", []string{"Content-Type", form}, 200},
 		{"v2 translate a query", "GET", "/v2/translate?text=one&target_lang=FR&source_lang=EN", "", nil, 200},
+		{"v2 translate by a model", post, "/v2/translate", `{"text":["one"],"target_lang":"FR","model":"default"}`, nil, 200},
+		{"v2 translate by no model", "GET", "/v2/translate?text=one&target_lang=FR&model=xx", "", nil, 404},
 		{"v2 no text", post, "/v2/translate", `{"target_lang":"FR"}`, nil, 400},
 		{"v2 formality", post, "/v2/translate", `{"text":["one"],"target_lang":"FR","formality":"more"}`, nil, 400},
 		{"v2 busy", post, "/v2/translate", `{"text":["busy"],"target_lang":"FR"}`, nil, 529},
@@ -271,6 +290,8 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 // Each route is in the document, and each operation of the document has a route.
 func TestRoutes(t *testing.T) {
 	routes := append(newAPI(t, true).Routes(), routerOf(describe(t)).Routes()...)
+	// The compatible routes are there once more, for each model, as their tags say.
+	routes = slices.DeleteFunc(routes, func(r gin.RouteInfo) bool { return strings.HasPrefix(r.Path, compat.ModelPath+"/") })
 	assert.NoError(t, newContract(t).Routes(routes, openapi.FilesPath, webpage.AssetsPath))
 }
 
@@ -278,4 +299,15 @@ func TestExamples(t *testing.T) {
 	n, err := newContract(t).Examples()
 	assert.NoError(t, err)
 	assert.Greater(t, n, 40)
+}
+
+// Several models are listed, and the first of them is the model.
+func TestAnswersWithSeveralModels(t *testing.T) {
+	api := newAPI(t, false)
+	api.Ready(capitals{}, func() []httpapi.Model {
+		return []httpapi.Model{{Name: "m", Version: "2", Source: "owner/name", Precision: "fp16"}, {Name: "m", Version: "1"}, {Name: "pipeline", Version: "1"}}
+	})
+	w := call(t, newContract(t), api.Handler(), "GET", "/", "")
+	assert.Contains(t, w.Body.String(), `"model":{"name":"m","version":"2"`)
+	assert.Contains(t, w.Body.String(), `{"name":"pipeline","version":"1"}]`)
 }

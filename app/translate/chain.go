@@ -19,10 +19,18 @@ func (w *work) advance(x *sentence) error {
 		return err
 	}
 	if !w.running { // the step before was known
-		x.hop.lane.tokens += max(1, o.targetTokens)
+		x.hop.expect(o.targetTokens)
 	}
 	x.hop.lane.add(x)
 	return nil
+}
+
+// expect has the lanes of the step and of all that follow know of a sentence with so many
+// tokens: translations have about as many as their sources.
+func (h *hop) expect(tokens int) {
+	for ; h != nil; h = h.next {
+		h.lane.tokens += max(1, tokens)
+	}
 }
 
 // add adds the current step of a sentence, which has its outcome.

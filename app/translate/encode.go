@@ -35,9 +35,7 @@ func (w *work) count(ctx context.Context) error {
 			return invalid(CodeTooManyTokens, "records", "%d records × %d languages have more than %d tokens: send several requests",
 				len(w.req.Records), len(w.req.To), w.service.cfg.MaxTokens)
 		}
-		for hop := x.hop; hop != nil; hop = hop.next { // translations have about as many as their sources
-			hop.lane.tokens += ids
-		}
+		x.hop.expect(ids)
 		x.hop.lane.add(x)
 	}
 	w.retries = retryTokens + w.tokens

@@ -13,10 +13,9 @@ import (
 // lane is what one of a request's models has to do, in a stream of its own to the model's
 // engine.
 type lane struct {
-	work    *work
-	model   *Model
-	release func() // of the model
-	search  search.Options
+	work   *work
+	model  *Model
+	search search.Options
 
 	todo     []*sentence       // not tried yet
 	again    []*sentence       // to be tried in another way, or parts of others
@@ -24,28 +23,6 @@ type lane struct {
 	jobs     int               // that were handed out
 	tokens   int               // source tokens of what is to do, as far as it is known
 	more     chan struct{}     // wakes the stream; nil where no other lane makes it work
-}
-
-// lane returns the lane of a model, which is loaded if need be.
-func (w *work) lane(ctx context.Context, handle Handle) (*lane, error) {
-	if l := w.lanes[handle]; l != nil {
-		return l, nil
-	}
-	m, release, err := handle.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l := &lane{work: w, model: m, release: release, decoding: make(map[int]*sentence)}
-	w.lanes[handle] = l
-	l.search, err = m.search(w.req.Options)
-	return l, err
-}
-
-// releaseModels says that the request's models are not used any more.
-func (w *work) releaseModels() {
-	for _, l := range w.lanes {
-		l.release()
-	}
 }
 
 // add has a sentence decoded that was not tried yet.

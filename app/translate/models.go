@@ -12,6 +12,10 @@ type Models interface {
 	// Select returns what a request may use that names a model, or with "" none. The error
 	// is an [*Error] with CodeUnknownModel where there is no such model.
 	Select(model string) (Selection, error)
+	// Acquire returns the models of handles, in their order, when all of them are loaded. They
+	// stay so until release is called, once. No request has some of its models while it waits
+	// for others, so that requests do not wait for each other.
+	Acquire(ctx context.Context, handles []Handle) (models []*Model, release func(), err error)
 	// Healthy fails where translations do not go on.
 	Healthy() error
 }
@@ -28,6 +32,10 @@ type Selection interface {
 	// Route is how to translate between two different ones of them. The error is an
 	// [*Error] where no model does.
 	Route(from, to string) (Route, error)
+	// Targets are the codes of the languages that texts in one of them can be had in, sorted:
+	// that one, which needs no model, and those that there is a route to. They are not to be
+	// changed.
+	Targets(from string) []string
 }
 
 // Detector tells in which of the offered languages a text is. ok is false for texts
@@ -49,13 +57,9 @@ type Step struct {
 	From, To string // codes of the model's languages
 }
 
-// Handle is a model that may have to be loaded before it can be used. Handles of the same
-// model are equal.
-type Handle interface {
-	// Acquire returns the model when it is loaded. It stays loaded until release is called,
-	// once.
-	Acquire(ctx context.Context) (m *Model, release func(), err error)
-}
+// Handle is a model that may have to be loaded before it can be used, as the [Models] that it
+// is from know it. Handles of the same model are equal.
+type Handle any
 
 // Only is a single model, which is always loaded. Its source languages are detected where
 // there is a detector.
@@ -77,11 +81,15 @@ func (o only) Languages() []string { return o.languages }
 func (o only) Detector() Detector  { return o.detector }
 func (o only) Detects() bool       { return false }
 
+func (o only) Targets(string) []string { return o.languages }
+
 func (o only) Route(from, to string) (Route, error) {
-	return Route{Model: o.Name, Version: o.Version, Steps: []Step{{Model: o, From: from, To: to}}}, nil
+	return Route{Model: o.Name, Version: o.Version, Steps: []Step{{Model: o.Model, From: from, To: to}}}, nil
 }
 
-func (o only) Acquire(context.Context) (*Model, func(), error) { return o.Model, func() {}, nil }
+func (o only) Acquire(context.Context, []Handle) ([]*Model, func(), error) {
+	return []*Model{o.Model}, func() {}, nil
+}
 
 // hop is a step of a route whose model is loaded.
 type hop struct {
@@ -117,37 +125,67 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 	if w.from != Auto {
 		from = []string{w.from} // also without records: options are checked in any case
 	}
+	found := make(map[pair]Route)
+	var handles []Handle
 	for _, from := range from {
 		for _, to := range w.to {
 			p := pair{from, to}
-			if from == "" || from == to || w.routes[p] != nil {
+			if _, known := found[p]; known || from == "" || from == to {
 				continue
 			}
-			var err error
-			if w.routes[p], err = w.load(ctx, p); err != nil {
+			r, err := w.selection.Route(from, to)
+			if err != nil {
 				return err
 			}
+			found[p] = r
+			for _, step := range r.Steps {
+				if !slices.Contains(handles, step.Model) {
+					handles = append(handles, step.Model)
+				}
+			}
 		}
+	}
+	if err := w.acquire(ctx, handles); err != nil {
+		return err
+	}
+	for p, r := range found {
+		w.routes[p] = w.newRoute(r)
 	}
 	return nil
 }
 
-// load makes the route of a pair. Models that are not loaded yet are.
-func (w *work) load(ctx context.Context, p pair) (*route, error) {
-	found, err := w.selection.Route(p.from, p.to)
-	if err != nil {
-		return nil, err
+// acquire has models loaded, and makes their lanes.
+func (w *work) acquire(ctx context.Context, handles []Handle) error {
+	if len(handles) == 0 {
+		return nil
 	}
+	models, release, err := w.service.cfg.Models.Acquire(ctx, handles)
+	if err != nil {
+		return err
+	}
+	w.release = release
+	for i, m := range models {
+		options, err := m.search(w.req.Options)
+		if err != nil {
+			return err
+		}
+		w.lanes[handles[i]] = &lane{work: w, model: m, search: options, decoding: make(map[int]*sentence)}
+	}
+	return nil
+}
+
+// newRoute makes a route whose models have lanes.
+func (w *work) newRoute(found Route) *route {
 	r := &route{Route: found}
 	for _, step := range slices.Backward(found.Steps) {
-		lane, err := w.lane(ctx, step.Model)
-		if err != nil {
-			return nil, err
-		}
+		l := w.lanes[step.Model]
 		r.first = &hop{
-			model: lane.model, lane: lane, from: step.From, to: step.To, prefix: lane.model.prefixOf(step.From, step.To),
-			options: fmt.Sprintf("%+v", w.settings(lane)), next: r.first,
+			model: l.model, lane: l, from: step.From, to: step.To, prefix: l.model.prefixOf(step.From, step.To),
+			options: fmt.Sprintf("%+v", w.settings(l)), next: r.first,
 		}
 	}
-	return r, nil
+	if m := r.first.model; len(r.Steps) == 1 && r.Model == m.Name {
+		r.Version = m.Version // another one may have taken over since
+	}
+	return r
 }

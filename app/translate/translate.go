@@ -95,9 +95,9 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 	if err := s.validate(req); err != nil {
 		return err
 	}
-	w := &work{service: s, req: req, selection: selection, from: from, to: to, yield: yield,
+	w := &work{service: s, req: req, selection: selection, from: from, to: to, yield: yield, release: func() {},
 		routes: make(map[pair]*route), lanes: make(map[Handle]*lane), known: make(map[question]*sentence)}
-	defer w.releaseModels()
+	defer func() { w.release() }()
 	if err := w.plan(ctx); err != nil {
 		return err
 	}

@@ -21,8 +21,9 @@ type work struct {
 	to        []string // those of the target languages
 	yield     func(i int, r Result) error
 
-	routes map[pair]*route
-	lanes  map[Handle]*lane // of the models of the routes
+	routes  map[pair]*route
+	lanes   map[Handle]*lane // of the models of the routes
+	release func()           // says that these are not used any more
 
 	mu      sync.Mutex // guards the rest while lanes run
 	records []*record

@@ -66,7 +66,7 @@ func (s *scan) linkAliases(l links, m *Model) {
 	}
 }
 
-// linkOrder finds the models and pipelines that are named in the order.
+// linkOrder puts the models and pipelines into the order in which they are tried.
 func (s *scan) linkOrder(l links) {
 	for _, entry := range s.order {
 		name := l.name(entry.Text)
@@ -75,6 +75,12 @@ func (s *scan) linkOrder(l links) {
 		case l.models[name] == nil && !isPipeline:
 			s.problem(entry.Path, "order names %s, which is neither a model nor a pipeline: add it, or take it out", name)
 		case !slices.Contains(s.snapshot.Order, name):
+			s.snapshot.Order = append(s.snapshot.Order, name)
+		}
+	}
+	rest := slices.Concat(slices.Sorted(maps.Keys(l.models)), slices.Sorted(maps.Keys(l.pipelines)))
+	for _, name := range rest {
+		if !slices.Contains(s.snapshot.Order, name) {
 			s.snapshot.Order = append(s.snapshot.Order, name)
 		}
 	}

@@ -22,7 +22,7 @@ func TestAliasesAndOrder(t *testing.T) {
 	}, r.problems(s))
 	assert.Equal(t, []string{"fast"}, s.Models[0].Aliases)
 	assert.Equal(t, []string{"good"}, s.Models[1].Aliases)
-	assert.Equal(t, []string{"b", "a", "q"}, s.Order)
+	assert.Equal(t, []string{"b", "a", "q", "p"}, s.Order)
 	require.Len(t, s.Pipelines, 1)
 	assert.Equal(t, []Step{{Model: Ref{"b", 1}, To: "en"}, {Model: Ref{Name: "a"}}}, s.Pipelines[0].Steps)
 	assert.NoError(t, s.Pipelines[0].Err)

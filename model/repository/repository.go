@@ -30,8 +30,9 @@ type Snapshot struct {
 	Models []Model
 	// Pipelines are sorted by name, likewise. No pipeline has a model's name or alias.
 	Pipelines []Pipeline
-	// Order is the names of models and pipelines to try first where a request names none.
-	// Those that it leaves out follow by name. All of them are there, each once.
+	// Order is the names of all models and pipelines as they are tried where a request names
+	// none: those first that config.yaml has in its order, then the other models by name, then the
+	// other pipelines.
 	Order []string
 	// Pivots are codes of languages, as written, to translate through where no model has a
 	// pair; none turns that off.
@@ -57,7 +58,8 @@ type Model struct {
 	Aliases []string
 	// Versions are sorted, the newest last. There may be none.
 	Versions []Version
-	// Err says why the config.yaml cannot be used. No version is Served then.
+	// Err says why the folder cannot be read, or its config.yaml not be used. No version is
+	// Served then.
 	Err error
 }
 

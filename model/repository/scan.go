@@ -100,11 +100,9 @@ func (s *scan) repository(dir string) {
 		switch {
 		case name == ConfigFile:
 			s.settings(path)
-		case err != nil:
-			s.problem(path, "cannot be read and is ignored: %s", reason(err))
 		case name == "config.yml":
 			s.problem(path, "is ignored: call it %s", ConfigFile)
-		case !info.IsDir() || name == "lost+found":
+		case name == "lost+found" || err == nil && !info.IsDir():
 		case CheckName(name) != nil:
 			s.problem(path, "is ignored: %s", CheckName(name))
 		default:
@@ -165,11 +163,7 @@ func (s *scan) settings(path string) {
 // model reads the folder of a model.
 func (s *scan) model(name, dir string) {
 	entries, err := s.entries(dir)
-	if err != nil {
-		s.problem(dir, "cannot be read and is ignored: %s", reason(err))
-		return
-	}
-	if len(entries) == 0 {
+	if err == nil && len(entries) == 0 {
 		return // a first version may be on its way
 	}
 	if first, ok := s.names[name]; ok {
@@ -178,13 +172,16 @@ func (s *scan) model(name, dir string) {
 	}
 	m := Model{Name: name, Dir: dir, Config: Config{Versions: Versions{Latest: 1}}}
 	configured := slices.Contains(entries, ConfigFile)
-	if configured {
+	switch {
+	case err != nil:
+		m.Err = fmt.Errorf("%s cannot be read: %w", dir, reason(err))
+	case configured:
 		m.Config, m.Err = s.config(filepath.Join(dir, ConfigFile))
 	}
 	for _, entry := range entries {
 		s.version(&m, entry)
 	}
-	if len(m.Versions) == 0 {
+	if len(m.Versions) == 0 && err == nil {
 		s.problem(dir, "has no version: export one with `dragoman pull MODEL --repository %s --name %s`", filepath.Dir(dir), name)
 		if !configured {
 			return

@@ -126,10 +126,10 @@ func TestScanIgnores(t *testing.T) {
 		"exported: is an exported model itself: move it to " + filepath.Join(r.dir, "exported", "1"),
 		"good/0" + rule, "good/02" + rule, "good/v2" + rule, "good/1234567890" + rule,
 		noVersion("exported"), noVersion("foreign"), noVersion("configured"),
-		"loop: cannot be read and is ignored: too many levels of symbolic links",
 	}, r.problems(s))
 	require.NoError(t, s.Err)
-	assert.Equal(t, map[string][]int{"good": {8}, "configured": nil}, served(s))
+	assert.Equal(t, map[string][]int{"good": {8}, "configured": nil, "loop": nil}, served(s))
+	assert.EqualError(t, s.Models[2].Err, r.dir+"/loop cannot be read: too many levels of symbolic links")
 	require.Len(t, s.Models[1].Versions, 3)
 	assert.ErrorIs(t, s.Models[1].Versions[1].Err, model.ErrNoModel, "a link back to the repository")
 }
@@ -210,7 +210,7 @@ func TestScanBrokenConfig(t *testing.T) {
 	s := Scan([]string{r.dir})
 	require.ErrorContains(t, s.Err, filepath.Join(r.dir, "config.yaml")+`: line 2: unknown field "pivot": use order, pipelines, pivots`)
 	assert.Len(t, s.Problems, 1)
-	assert.Empty(t, s.Order)
+	assert.Equal(t, []string{"bad", "big", "good", "pipe"}, s.Order)
 	assert.Equal(t, map[string][]int{"bad": nil, "big": nil, "good": {1}, "pipe": nil}, served(s))
 	for i, want := range []string{
 		`bad/config.yaml: line 2: "x": use a whole number from 0 to 64`, "big/config.yaml: has more than 65536 bytes", "", "pipe/config.yaml: is not a regular file",
@@ -239,7 +239,7 @@ func TestScanManyRepositories(t *testing.T) {
 		write("config.yaml", "order: [n, m]\npivots: [en, de]\npipelines: {p: {steps: [{model: m}]}, q: {steps: [{model: p}]}}")
 	s := Scan([]string{a.dir, b.dir})
 	assert.Equal(t, map[string][]int{"m": {1}, "n": {1}}, served(s))
-	assert.Equal(t, []string{"m", "n"}, s.Order)
+	assert.Equal(t, []string{"m", "n", "p", "q"}, s.Order)
 	assert.Equal(t, []string{"en", "de"}, s.Pivots)
 	require.Len(t, s.Pipelines, 2)
 	assert.Equal(t, "n", s.Pipelines[0].Steps[0].Model.Name)

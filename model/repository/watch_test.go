@@ -20,17 +20,20 @@ func TestWatch(t *testing.T) {
 	r.export("m/2", "x") // before anybody watches
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		var got []Snapshot
+		reports := make(chan Snapshot, 10)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			Watch(ctx, []string{r.dir}, since, time.Second, func(s Snapshot) { got = append(got, s) })
+			Watch(ctx, []string{r.dir}, since, time.Second, func(s Snapshot) { reports <- s })
 		}()
 		time.Sleep(time.Second / 2) // the bubble's clock: changes are between two looks
+		var got []Snapshot
 		looks := func(n int) []Snapshot {
-			got = nil
 			time.Sleep(time.Duration(n) * time.Second)
 			synctest.Wait()
+			for got = nil; len(reports) > 0; {
+				got = append(got, <-reports)
+			}
 			return got
 		}
 		assert.Empty(t, looks(1), "seen once")

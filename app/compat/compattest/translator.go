@@ -6,6 +6,7 @@
 package compattest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"unicode"
 
 	"dragoman/app/engine"
+	"dragoman/app/excerpt"
 	"dragoman/app/translate"
 )
 
@@ -26,6 +28,8 @@ var errSecret = errors.New("secret: weights at /srv/weights")
 type Translator struct {
 	Codes []string // of the languages; nil: some of M2M100's
 	Mute  bool     // it does not detect languages
+	// Named are models beside default, by name.
+	Named map[string]Models
 	// Asked is told each request; it may be nil.
 	Asked func(translate.Request)
 }
@@ -35,6 +39,7 @@ type Translator struct {
 type Models struct {
 	Codes []string
 	Tells translate.Detector
+	Pairs map[string][]string // by source, sorted, with the source; nil: all into all
 }
 
 // Languages implements [translate.Selection].
@@ -51,13 +56,24 @@ func (Models) Route(from, to string) (translate.Route, error) {
 	return translate.Route{}, fmt.Errorf("no route from %s to %s", from, to)
 }
 
-// NoModel is the error of a model's name that no model has.
-func NoModel(name string) error {
-	return &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: "there is no model " + name}
+// Targets implements [translate.Selection].
+func (m Models) Targets(from string) []string {
+	if m.Pairs != nil {
+		return m.Pairs[from]
+	}
+	return m.Codes
 }
 
-// Select implements [dialect.Translator]. There is one model, default.
+// NoModel is the error of a model's name that no model has.
+func NoModel(name string) error {
+	return &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: fmt.Sprintf("there is no model %q: use default", excerpt.Of(name))}
+}
+
+// Select implements [dialect.Translator].
 func (t Translator) Select(model string) (translate.Selection, error) {
+	if m, ok := t.Named[model]; ok {
+		return m, nil
+	}
 	if model != "" && model != "default" {
 		return nil, NoModel(model)
 	}
@@ -97,7 +113,7 @@ func (t Translator) Stream(ctx context.Context, req translate.Request, yield fun
 		if req.Format == translate.HTML || req.Format == translate.XML {
 			text = capitals(r.Text)
 		}
-		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: req.To[0], Decoded: true}
+		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: req.To[0], Decoded: true, Model: cmp.Or(req.Model, "default"), Version: "1"}
 		if req.From == translate.Auto {
 			result.From, _, result.Detected = t.Detect(r.Text)
 		}

@@ -87,12 +87,12 @@ type language struct {
 	Targets []string `json:"targets"`
 }
 
-// languages lists what can be translated: each language into each.
+// languages lists what can be translated into what.
 func languages(call compat.Call) any {
 	list := make([]language, len(call.Languages)) // not nil: none are [] in JSON
 	for i, code := range call.Languages {
 		names := compat.NameOf(code)
-		list[i] = language{Code: code, Name: names.English, Native: names.Own, Targets: call.Languages}
+		list[i] = language{Code: code, Name: names.English, Native: names.Own, Targets: call.Models.Targets(code)}
 	}
 	return list
 }
@@ -105,15 +105,16 @@ type setting struct {
 
 // settings tells web pages what they can offer.
 func (a api) settings(call compat.Call) any {
-	offered := func(code string) setting {
-		if !slices.Contains(call.Languages, code) {
-			code = call.Languages[0]
+	english := func(all compat.Languages) setting { // or the first where that is not offered
+		code := "en"
+		if len(all) > 0 && !slices.Contains(all, code) {
+			code = all[0]
 		}
 		return setting{code, compat.NameOf(code).English}
 	}
 	source := setting{translate.Auto, "Auto Detect"}
 	if call.Models.Detector() == nil {
-		source = offered("en")
+		source = english(compat.Sources(call.Models))
 	}
 	limit := a.MaxChars
 	if limit == 0 {
@@ -127,6 +128,6 @@ func (a api) settings(call compat.Call) any {
 		"suggestions":          false,
 		"filesTranslation":     false,
 		"supportedFilesFormat": []string{},
-		"language":             gin.H{"source": source, "target": offered("en")},
+		"language":             gin.H{"source": source, "target": english(compat.Targets(call.Models))},
 	}
 }

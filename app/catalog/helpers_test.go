@@ -1,0 +1,325 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/repository"
+	"dragoman/model/search"
+)
+
+// letters is a tokenizer with a token for each byte.
+type letters struct{}
+
+func (letters) Encode(_, _, text string) (ids []int64, _ error) {
+	for _, b := range []byte(text) {
+		ids = append(ids, int64(b))
+	}
+	return append(ids, 2), nil
+}
+
+func (letters) Forced(string, string) []int64 { return nil }
+
+func (letters) Decode(ids []int64) string {
+	var text strings.Builder
+	for _, id := range ids {
+		text.WriteByte(byte(id))
+	}
+	return text.String()
+}
+
+func (letters) LanguageID(string) (int64, bool) { return 1, true }
+
+// fakeLoader opens models that decode nothing. What it opens has the size in sizes, or 1.
+type fakeLoader struct {
+	t     *testing.T
+	limit int64 // that what is open may take together; 0: any
+
+	mu     sync.Mutex               // guards the rest
+	sizes  map[string]int64         // by identity
+	more   map[string]int64         // that models take beyond what was expected
+	slow   map[string]time.Duration // that a load takes
+	broken map[string]error         // by folder
+	loads  []string                 // folders
+	open   map[*fakeInstance]bool
+	bytes  int64 // of what is open or being opened
+	most   int   // that was open at a time
+}
+
+func (l *fakeLoader) Needs(s Source) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(1, l.sizes[s.Identity])
+}
+
+func (l *fakeLoader) Load(ctx context.Context, s Source, _ engine.Pool) (Instance, error) {
+	l.mu.Lock()
+	l.loads = append(l.loads, s.Dir)
+	bytes := max(1, l.sizes[s.Identity])
+	wait, err := l.slow[s.Identity], l.broken[s.Dir]
+	l.take(bytes)
+	l.mu.Unlock()
+	if wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.bytes -= bytes
+		return nil, err
+	}
+	i := &fakeInstance{loader: l, identity: s.Identity, languages: s.Manifest.Languages, bytes: bytes + l.more[s.Identity]}
+	l.bytes += l.more[s.Identity]
+	l.open[i] = true
+	l.most = max(l.most, len(l.open))
+	return i, nil
+}
+
+// take counts memory; mu is held.
+func (l *fakeLoader) take(bytes int64) {
+	l.bytes += bytes
+	if l.limit > 0 && l.bytes > l.limit {
+		l.t.Errorf("models take %d bytes, of %d", l.bytes, l.limit)
+	}
+}
+
+// count is how often a folder was loaded.
+func (l *fakeLoader) count(dir string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range l.loads {
+		if d == dir {
+			n++
+		}
+	}
+	return n
+}
+
+func (l *fakeLoader) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}
+
+type fakeInstance struct {
+	loader    *fakeLoader
+	identity  string
+	languages []string
+	bytes     int64
+	closed    bool // guarded by the loader's mu
+}
+
+func (i *fakeInstance) Model(name, version string) (*translate.Model, error) {
+	return translate.NewModel(translate.ModelConfig{
+		Name: name, Version: version, Tokenizer: letters{}, Engine: fakeEngine{i}, Spec: model.Spec{VocabSize: 300, MaxPositions: 100},
+		Languages: i.languages, Search: search.Options{Beams: 1, MaxLength: 20, EarlyStopping: search.StopEarly, RepetitionPenalty: 1},
+		Identity: i.identity,
+	})
+}
+
+func (i *fakeInstance) Bytes() int64          { return i.bytes }
+func (i *fakeInstance) Stats() []engine.Stats { return make([]engine.Stats, 1) }
+func (i *fakeInstance) Rows() int             { return 8 }
+func (i *fakeInstance) Device() string        { return "cpu" }
+
+func (i *fakeInstance) Close() error {
+	i.loader.mu.Lock()
+	defer i.loader.mu.Unlock()
+	assert.False(i.loader.t, i.closed, "%s is closed twice", i.identity)
+	i.closed = true
+	delete(i.loader.open, i)
+	i.loader.bytes -= i.bytes
+	return nil
+}
+
+type fakeEngine struct{ *fakeInstance }
+
+func (e fakeEngine) Stream(context.Context, engine.Request, func() (engine.Job, bool, error), func(int, engine.Result) error) error {
+	return errors.New("decodes nothing")
+}
+func (e fakeEngine) WarmUp(context.Context, engine.Job) error { return nil }
+func (e fakeEngine) InRound() time.Duration                   { return 0 }
+
+func (e fakeEngine) Err() error {
+	e.loader.mu.Lock()
+	defer e.loader.mu.Unlock()
+	if e.closed {
+		return engine.ErrClosed
+	}
+	return nil
+}
+
+// tested is a catalog with its loader.
+type tested struct {
+	*Catalog
+	t      *testing.T
+	loader *fakeLoader
+	log    *bytes.Buffer // what is logged before the catalog is closed may be read after synctest.Wait
+}
+
+func start(t *testing.T, cfg Config, models ...repository.Model) *tested {
+	l := &fakeLoader{
+		t: t, limit: cfg.Memory, sizes: map[string]int64{}, more: map[string]int64{}, slow: map[string]time.Duration{},
+		broken: map[string]error{}, open: map[*fakeInstance]bool{},
+	}
+	log := new(bytes.Buffer)
+	cfg.Loader, cfg.Log = l, slog.New(slog.NewTextHandler(log, nil))
+	c := &tested{New(cfg), t, l, log}
+	t.Cleanup(func() {
+		require.NoError(t, c.Close())
+		assert.Empty(t, l.open, "not all models are closed")
+		assert.Zero(t, c.used, "memory is not given back")
+		assert.Empty(t, c.claims)
+	})
+	c.update(models...)
+	return c
+}
+
+func (c *tested) update(models ...repository.Model) { c.Update(snapshotOf(models...)) }
+
+func snapshotOf(models ...repository.Model) repository.Snapshot {
+	s := repository.Snapshot{Models: models}
+	for _, m := range models {
+		s.Order = append(s.Order, m.Name)
+	}
+	return s
+}
+
+// version is one with files of an identity, in a folder of that name.
+func newTestVersion(number int, identity string) repository.Version {
+	return repository.Version{
+		Number: number, Served: true, Dir: identity, Identity: identity, Fingerprint: identity,
+		Manifest: &model.Manifest{Languages: []string{"en", "fr", "de"}, Family: "m2m100"},
+	}
+}
+
+// named is a model whose versions have files of these identities, the last of which is served.
+func named(name string, identities ...string) repository.Model {
+	m := repository.Model{Name: name}
+	for i, identity := range identities {
+		v := newTestVersion(i+1, identity)
+		v.Served = i == len(identities)-1
+		m.Versions = append(m.Versions, v)
+	}
+	return m
+}
+
+// plain are models with one version, whose identity is their name.
+func plain(names ...string) (models []repository.Model) {
+	for _, name := range names {
+		models = append(models, named(name, name))
+	}
+	return models
+}
+
+func numbered(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("m%02d", i))
+	}
+	return names
+}
+
+// handles are those of the models that a request uses which names some.
+func (c *tested) handles(refs ...string) (list []translate.Handle) {
+	for _, ref := range refs {
+		s, err := c.Select(ref)
+		require.NoError(c.t, err)
+		r, err := s.Route("en", "fr")
+		require.NoError(c.t, err)
+		for _, step := range r.Steps {
+			if !slices.Contains(list, step.Model) {
+				list = append(list, step.Model)
+			}
+		}
+	}
+	return list
+}
+
+// use acquires models, and returns their identities.
+func (c *tested) use(ctx context.Context, refs ...string) (identities []string, release func(), err error) {
+	models, release, err := c.Acquire(ctx, c.handles(refs...))
+	for _, m := range models {
+		assert.NoError(c.t, m.Healthy(), "%s is closed", m.Identity)
+		identities = append(identities, m.Identity)
+	}
+	return identities, release, err
+}
+
+// mustUse is use where it is to succeed.
+func (c *tested) mustUse(refs ...string) (release func()) {
+	c.t.Helper()
+	_, release, err := c.use(c.t.Context(), refs...)
+	require.NoError(c.t, err)
+	return release
+}
+
+// touch uses models and lets go of them.
+func (c *tested) touch(refs ...string) {
+	c.t.Helper()
+	c.mustUse(refs...)()
+}
+
+// outcome is how a use that goes on in the background ends.
+type outcome struct {
+	identities []string
+	release    func()
+	err        error
+	after      time.Duration
+}
+
+func (c *tested) background(ctx context.Context, refs ...string) <-chan outcome {
+	ended, begin := make(chan outcome, 1), time.Now()
+	handles := c.handles(refs...)
+	go func() {
+		var o outcome
+		var models []*translate.Model
+		models, o.release, o.err = c.Acquire(ctx, handles)
+		for _, m := range models {
+			o.identities = append(o.identities, m.Identity)
+		}
+		o.after = time.Since(begin)
+		ended <- o
+	}()
+	return ended
+}
+
+// states are those of the index, by name and version.
+func (c *tested) states() map[string]State {
+	states := map[string]State{}
+	for _, s := range c.Index() {
+		name := s.Name + ":" + s.Version
+		assert.NotContains(c.t, states, name, "it is listed twice")
+		states[name] = s.State
+	}
+	return states
+}
+
+// status is that of a version.
+func (c *tested) statusOfVersion(name string, number int) Status {
+	for _, s := range c.Index() {
+		if s.Name == name && s.Version == strconv.Itoa(number) {
+			return s
+		}
+	}
+	c.t.Errorf("%s:%d is not in the index", name, number)
+	return Status{}
+}
