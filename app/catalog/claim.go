@@ -190,18 +190,6 @@ func (c *Catalog) look(versions []*version) (missing, ready bool) {
 	return missing, ready
 }
 
-// refuse ends the claims for an instance that cannot be had at the moment; mu is held.
-func (c *Catalog) refuse(key string, err error) {
-	c.claims = slices.DeleteFunc(c.claims, func(cl *claim) bool {
-		if !cl.wants(key) {
-			return false
-		}
-		cl.err = err
-		close(cl.settled)
-		return true
-	})
-}
-
 // withdraw ends a claim that is not waited for any more.
 func (c *Catalog) withdraw(cl *claim, err error) {
 	c.mu.Lock()
