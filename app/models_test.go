@@ -78,7 +78,7 @@ round     1        round                        broken: %[1]s/config.yaml: line 
 	var list modelList
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &list))
 	assert.Equal(t, "broken", list.Models[1].Versions[0].State)
-	assert.Equal(t, []string{"small"}, list.Order)
+	assert.Equal(t, []string{"small", "copy", "folder", "pivot", "round"}, list.Order)
 	assert.Len(t, list.Problems, 2, "also the repository that is not there")
 	assert.Equal(t, list.Models[0].Versions[1].Identity, list.Models[2].Versions[0].Identity)
 	assert.NotEqual(t, list.Models[2].Versions[1].Identity, list.Models[2].Versions[0].Identity)

@@ -102,7 +102,7 @@ func (c *Catalog) load(i *instance) {
 		c.fail(i, err)
 		return
 	}
-	loaded, err := c.openInRoom(source)
+	loaded, err := c.openInRoom(i)
 	if err != nil {
 		c.fail(i, err)
 		return

@@ -15,30 +15,28 @@ const (
 // longest drains: requests that come for it from then on wait until it is loaded again. So every
 // model gets its turn, however busy others are.
 func (c *Catalog) makeRoom(i *instance, need int64) error {
+	return c.attend(func() (<-chan struct{}, time.Duration, error) { return c.tryRoom(i, need) })
+}
+
+// attend tries again and again, until there is nothing to wait for. A try returns what to wait for
+// before the next one, and for how long at most; 0 is no bound.
+func (c *Catalog) attend(try func() (wait <-chan struct{}, after time.Duration, err error)) error {
 	for {
-		wait, after, err := c.tryRoom(i, need)
+		wait, after, err := try()
 		if err != nil || wait == nil {
 			return err
 		}
-		if err := c.pause(wait, after); err != nil {
-			return err
+		var timer <-chan time.Time
+		if after > 0 {
+			timer = time.After(after)
+		}
+		select {
+		case <-wait:
+		case <-timer:
+		case <-c.closing.Done():
+			return ErrClosed
 		}
 	}
-}
-
-// pause waits, for some time at most; 0 is no bound.
-func (c *Catalog) pause(wait <-chan struct{}, after time.Duration) error {
-	var timer <-chan time.Time
-	if after > 0 {
-		timer = time.After(after)
-	}
-	select {
-	case <-wait:
-	case <-timer:
-	case <-c.closing.Done():
-		return ErrClosed
-	}
-	return nil
 }
 
 // tryRoom takes memory for an instance. Where there is none it has others leave, and returns

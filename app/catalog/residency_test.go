@@ -52,6 +52,7 @@ func TestSlowDrainDoesNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 2}, plain("a", "b", "c")...)
 		slow := c.mustUse("a")
+		time.Sleep(time.Second)
 		busy := c.mustUse("b")
 		waits := c.background(t.Context(), "c")
 		time.Sleep(10 * time.Second)

@@ -2,66 +2,87 @@ package catalog
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
-// openInRoom opens a model. Where its devices have no room for it, instances leave them one by
-// one, and it tries again.
-func (c *Catalog) openInRoom(s Source) (Instance, error) {
+// openInRoom opens a model. Where its devices have no room for it, instances leave them, as they
+// do for memory of the host, and it tries again.
+func (c *Catalog) openInRoom(i *instance) (Instance, error) {
 	for {
-		loaded, err := c.open(s)
+		loaded, err := c.open(i.version.source)
 		full, ok := errors.AsType[*NoRoomError](err)
 		if !ok {
 			return loaded, err
 		}
-		there := c.on(full.Device)
-		if len(there) == 0 {
-			return nil, &MemoryError{Model: s.Name, Needs: full.Needs, Limit: full.Free, Device: full.Device}
-		}
-		for wait, after := c.vacate(there); wait != nil; wait, after = c.vacate(there) {
-			if err := c.pause(wait, after); err != nil {
-				return nil, err
-			}
+		if err := c.vacate(i, full); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// on are the instances on a device that may leave it, or do.
+// vacate has an instance leave a device for another one, and waits until one is gone. It fails with
+// a [*MemoryError] where there is none that could leave.
+func (c *Catalog) vacate(i *instance, full *NoRoomError) error {
+	there := c.on(full.Device)
+	return c.attend(func() (wait <-chan struct{}, after time.Duration, err error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		switch {
+		case c.closing.Err() != nil:
+			return nil, 0, ErrClosed
+		case c.waiting(i.key) == 0:
+			return nil, 0, errUnwanted
+		case slices.ContainsFunc(there, func(other *instance) bool { return c.instances[other.key] != other }):
+			i.begun = time.Now() // of the load, for the next time
+			return nil, 0, nil
+		}
+		after, ok := c.leaveFor(i, there)
+		if !ok {
+			return nil, 0, &MemoryError{Model: i.version.source.Name, Needs: full.Needs, Limit: full.Free, Device: full.Device}
+		}
+		return c.changed, after, nil
+	})
+}
+
+// on are the instances on a device.
 func (c *Catalog) on(device string) (there []*instance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range c.instances {
-		if i.loaded != nil && i.loaded.Device() == device && (i.state == Draining || !i.pinned) {
+		if i.loaded != nil && i.loaded.Device() == device {
 			there = append(there, i)
 		}
 	}
 	return there
 }
 
-// vacate has one of some instances leave: the idle one that was used the longest ago, or else, in
-// its turn, the one that has been there the longest. It returns what to wait for before the next
-// try, and for how long at most; nil when one is gone.
-func (c *Catalog) vacate(there []*instance) (wait <-chan struct{}, after time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	draining, closing := false, false
-	on := make(map[*instance]bool)
-	for _, i := range there {
-		if c.instances[i.key] != i {
-			return nil, 0
-		}
-		on[i] = true
-		draining, closing = draining || i.state == Draining, closing || i.closes
+// leaveFor has one of some instances leave for another one: the idle one that was used the longest
+// ago, or the one that has been there the longest, if it has for long enough; after is when to look
+// again otherwise. It is not ok where none will leave. mu is held.
+func (c *Catalog) leaveFor(i *instance, there []*instance) (after time.Duration, ok bool) {
+	is := func(state func(*instance) bool) bool { return slices.ContainsFunc(there, state) }
+	if is(func(other *instance) bool { return other.closes }) {
+		return 0, true
 	}
-	if closing {
-		return c.changed, 0
+	if idle := c.leastUsed(func(other *instance) bool { return slices.Contains(there, other) }); idle != nil {
+		c.drain(idle, forMemory)
+		return 0, true
 	}
-	if i := c.leastUsed(func(i *instance) bool { return on[i] }); i != nil {
-		c.drain(i, forMemory)
-	} else if i := c.longestThere(func(i *instance) bool { return on[i] }); i != nil && !draining {
-		if after = c.stays(i); after == 0 {
-			c.drain(i, forTurns)
-		}
+	if is(func(other *instance) bool { return other.state == Draining }) {
+		return 0, true
 	}
-	return c.changed, after
+	oldest := c.longestThere(func(other *instance) bool { return slices.Contains(there, other) && !c.together(i, other) })
+	if oldest == nil {
+		return 0, false
+	}
+	if after = c.stays(oldest); after == 0 {
+		c.drain(oldest, forTurns)
+	}
+	return after, true
+}
+
+// together says whether a claim needs two instances at once; mu is held.
+func (c *Catalog) together(a, b *instance) bool {
+	return slices.ContainsFunc(c.claims, func(cl *claim) bool { return cl.wants(a.key) && cl.wants(b.key) })
 }

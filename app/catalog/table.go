@@ -61,7 +61,7 @@ func newTable(cfg tableConfig) *table {
 			t.pipelines[p.Name] = p
 		}
 	}
-	for _, name := range order(cfg.snapshot) {
+	for _, name := range cfg.snapshot.Order {
 		if _, isPipeline := t.pipelines[name]; isPipeline || t.models[name] != nil {
 			t.names = append(t.names, name)
 		}
@@ -69,21 +69,6 @@ func newTable(cfg tableConfig) *table {
 	t.all = t.newSelection(t.candidates())
 	t.old = nil
 	return t
-}
-
-// order is the names of all models and pipelines in the order in which they are tried: those that
-// the configuration names, then the others by name.
-func order(s repository.Snapshot) []string {
-	var others []string
-	for _, m := range s.Models {
-		others = append(others, m.Name)
-	}
-	for _, p := range s.Pipelines {
-		others = append(others, p.Name)
-	}
-	slices.Sort(others)
-	others = slices.DeleteFunc(others, func(name string) bool { return slices.Contains(s.Order, name) })
-	return slices.Concat(s.Order, others)
 }
 
 // candidates are all ways to translate, in the order in which they are tried.

@@ -83,30 +83,3 @@ func TestTargetsOfManyLanguages(t *testing.T) {
 	assert.True(t, slices.Equal(many, s.Targets("aa")))
 	assert.Zero(t, testing.AllocsPerRun(10, func() { s.Targets("aa") }))
 }
-
-// What the configuration's order leaves out is tried after it, by name.
-func TestOrderOfAll(t *testing.T) {
-	languages := []string{"de", "en"}
-	s := repository.Snapshot{
-		Models: []repository.Model{servedModel("a", languages), servedModel("c", languages), servedModel("d", languages)},
-		Pipelines: []repository.Pipeline{
-			{Name: "b", Version: 1, Steps: []repository.Step{{Model: repository.Ref{Name: "a"}}}},
-			{Name: "broken", Version: 1, Err: assert.AnError},
-		},
-	}
-	for _, test := range []struct{ order, want []string }{
-		{nil, []string{"a", "b", "c", "d"}},
-		{[]string{"d", "b"}, []string{"d", "b", "a", "c"}},
-		{[]string{"d", "c", "b", "a"}, []string{"d", "c", "b", "a"}},
-	} {
-		c := New(Config{Log: slog.New(slog.DiscardHandler)})
-		s.Order = test.order
-		c.Update(s)
-		assert.Equal(t, test.want, c.Names())
-		found, err := c.Select("")
-		require.NoError(t, err)
-		r, err := found.Route("de", "en")
-		require.NoError(t, err)
-		assert.Equal(t, test.want[0], r.Model)
-	}
-}
