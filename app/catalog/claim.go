@@ -169,6 +169,18 @@ func (c *Catalog) settle(cl *claim) bool {
 	return true
 }
 
+// refuse ends the claims that wait for an instance; mu is held.
+func (c *Catalog) refuse(key string, err error) {
+	c.claims = slices.DeleteFunc(c.claims, func(cl *claim) bool {
+		if !cl.wants(key) {
+			return false
+		}
+		cl.err = err
+		close(cl.settled)
+		return true
+	})
+}
+
 // use makes a claim a user of its instances, which are ready; mu is held.
 func (c *Catalog) use(cl *claim) {
 	for _, v := range cl.versions {

@@ -102,7 +102,7 @@ func (c *Catalog) load(i *instance) {
 		c.fail(i, err)
 		return
 	}
-	loaded, err := c.openInRoom(i)
+	loaded, err := c.openInRoom(source)
 	if err != nil {
 		c.fail(i, err)
 		return
@@ -158,13 +158,13 @@ func (c *Catalog) fail(i *instance, err error) {
 	delete(c.instances, i.key)
 	c.signal()
 	v := i.version
-	full, isFull := errors.AsType[*MemoryError](err)
+	_, full := errors.AsType[*MemoryError](err)
 	switch {
 	case c.closing.Err() != nil:
-	case isFull && full.Device != "":
+	case full:
 		c.refuse(i.key, err)
 		c.proceed()
-	case err == errUnwanted, isFull: // who waits is told so
+	case err == errUnwanted:
 		c.proceed()
 	default:
 		v.broken, v.tried = &BrokenError{Model: v.source.ref(), Err: err}, false

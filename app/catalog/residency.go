@@ -26,17 +26,25 @@ func (c *Catalog) attend(try func() (wait <-chan struct{}, after time.Duration, 
 		if err != nil || wait == nil {
 			return err
 		}
-		var timer <-chan time.Time
-		if after > 0 {
-			timer = time.After(after)
-		}
-		select {
-		case <-wait:
-		case <-timer:
-		case <-c.closing.Done():
-			return ErrClosed
+		if err := c.pause(wait, after); err != nil {
+			return err
 		}
 	}
+}
+
+// pause waits, for some time at most; 0 is no bound.
+func (c *Catalog) pause(wait <-chan struct{}, after time.Duration) error {
+	var timer <-chan time.Time
+	if after > 0 {
+		timer = time.After(after)
+	}
+	select {
+	case <-wait:
+	case <-timer:
+	case <-c.closing.Done():
+		return ErrClosed
+	}
+	return nil
 }
 
 // tryRoom takes memory for an instance. Where there is none it has others leave, and returns
@@ -107,7 +115,7 @@ func (c *Catalog) evict(need int64) (enough bool) {
 		return true
 	}
 	for c.free()+c.draining(true) < need {
-		i := c.first(func(i *instance) bool { return i.users == 0 && !c.promised(i) }, func(a, b *instance) bool { return a.last.Before(b.last) })
+		i := c.leastUsed(func(*instance) bool { return true })
 		if i == nil {
 			return false
 		}
@@ -117,25 +125,44 @@ func (c *Catalog) evict(need int64) (enough bool) {
 }
 
 // takeTurns has the instances leave that have been there the longest, of those that are in use. It
-// returns when to look again where one has not been there for long enough. What a claim for several
-// models needs is spared, unless nothing else can leave. mu is held.
+// returns when to look again where one has not been there for long enough. mu is held.
 func (c *Catalog) takeTurns(need int64) (after time.Duration) {
-	longest := func(a, b *instance) bool { return a.since.Before(b.since) }
 	for c.free()+c.draining(false) < need {
-		i := c.first(func(i *instance) bool { return !c.promised(i) }, longest)
-		if i == nil {
-			i = c.first(func(*instance) bool { return true }, longest)
-		}
+		i := c.longestThere(func(*instance) bool { return true })
 		if i == nil {
 			return 0
 		}
-		stay := max(shortestResidence, minResidence*c.took[i.key])
-		if there := time.Since(i.since); i.users > 0 && there < stay {
-			return stay - there
+		if after := c.stays(i); after > 0 {
+			return after
 		}
 		c.drain(i, forTurns)
 	}
 	return 0
+}
+
+// stays is how long an instance that is in use is to stay yet; mu is held.
+func (c *Catalog) stays(i *instance) time.Duration {
+	if i.users == 0 {
+		return 0
+	}
+	return max(0, max(shortestResidence, minResidence*c.took[i.key])-time.Since(i.since))
+}
+
+// leastUsed is the idle instance, of some, that was used the longest ago; nil without one. mu is
+// held.
+func (c *Catalog) leastUsed(of func(*instance) bool) *instance {
+	return c.first(func(i *instance) bool { return i.users == 0 && !c.promised(i) && of(i) },
+		func(a, b *instance) bool { return a.last.Before(b.last) })
+}
+
+// longestThere is the instance, of some, that has been there the longest; nil without one. What a
+// claim for several models needs is spared, unless there is no other. mu is held.
+func (c *Catalog) longestThere(of func(*instance) bool) *instance {
+	longest := func(a, b *instance) bool { return a.since.Before(b.since) }
+	if i := c.first(func(i *instance) bool { return !c.promised(i) && of(i) }, longest); i != nil {
+		return i
+	}
+	return c.first(of, longest)
 }
 
 // free is the memory that nothing has; below 0 where more is used than there should be. mu is
