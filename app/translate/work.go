@@ -2,6 +2,7 @@ package translate
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -101,7 +102,14 @@ func (w *work) decode(ctx context.Context) error {
 	}
 	for _, l := range w.lanes {
 		if l.tokens > 0 {
-			group.Go(func() error { return l.run(ctx) })
+			group.Go(func() (err error) {
+				defer func() {
+					if caught := recover(); caught != nil { // who recovers for the caller is on its goroutine
+						err = &engine.PanicError{Value: caught, Stack: debug.Stack()}
+					}
+				}()
+				return l.run(ctx)
+			})
 		}
 	}
 	return group.Wait()
