@@ -46,9 +46,13 @@ type cpuBackend struct {
 	cores   *cores.Cores // that its models share
 }
 
+// roundsPerCore is how many rounds share a core at most. A round has parts that leave cores idle,
+// between the threads of its operators; another model's round uses these.
+const roundsPerCore = 2
+
 // newCPUBackend shares all cores between the models that run on them.
 func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
-	shared, err := cores.New(cores.Config{Cores: runtime.GOMAXPROCS(0)})
+	shared, err := cores.New(cores.Config{Cores: roundsPerCore * runtime.GOMAXPROCS(0)})
 	return &cpuBackend{log, rt, shared}, err
 }
 

@@ -137,7 +137,7 @@ func (c *Catalog) enlist(i *instance, loaded Instance) (took time.Duration) {
 	c.used += loaded.Bytes() - i.bytes
 	i.loaded, i.bytes, i.state, i.since, i.last = loaded, loaded.Bytes(), Ready, now, now
 	c.took[i.key] = took
-	i.version.tried = true
+	i.version.tried, i.version.fails = true, 0
 	c.cfg.Metrics.loaded(i.version.source, took)
 	c.proceed()
 	if !c.wanted(i.key) { // any more
@@ -167,11 +167,38 @@ func (c *Catalog) fail(i *instance, err error) {
 	case err == errUnwanted:
 		c.proceed()
 	default:
-		v.broken, v.tried = &BrokenError{Model: v.source.ref(), Err: err}, false
+		c.breaks(v, err)
 		c.cfg.Log.Error("a model cannot be loaded", "model", v.source.Name, "version", v.source.Version, "error", err)
 		c.cfg.Metrics.failed(v.source)
 		c.refresh()
 	}
+}
+
+// firstRetry is when a version is tried again that could not be loaded: what was wrong may be over,
+// such as a lack of memory. Each time it takes twice as long, longestRetry at most.
+const (
+	firstRetry   = time.Minute
+	longestRetry = time.Hour
+)
+
+// breaks makes a version one that cannot be loaded, for a while; mu is held.
+func (c *Catalog) breaks(v *version, err error) {
+	known := v.record
+	known.tried, known.broken = false, &BrokenError{Model: v.source.ref(), Err: err}
+	broken := known.broken
+	wait := longestRetry
+	if known.fails < 6 { // 64 minutes
+		wait = min(wait, firstRetry<<known.fails)
+	}
+	known.fails++
+	time.AfterFunc(wait, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.closing.Err() == nil && known.broken == broken {
+			known.broken = nil
+			c.refresh()
+		}
+	})
 }
 
 // rest does what is due where nobody uses an instance any more; mu is held.

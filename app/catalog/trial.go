@@ -181,8 +181,8 @@ func (c *Catalog) conclude(v *version, err error) {
 		return
 	}
 	v.tried = err == nil
-	if err != nil && v.broken == nil { // until its folder changes, or it is loaded by hand
-		v.broken = &BrokenError{Model: v.source.ref(), Err: err}
+	if err != nil && v.broken == nil {
+		c.breaks(v, err)
 	}
 	c.refresh()
 	log := c.cfg.Log.With("model", v.source.Name, "version", v.source.Version)

@@ -34,6 +34,7 @@ type version struct {
 type record struct {
 	tried  bool          // it was loaded once
 	broken *BrokenError  // why it cannot be
+	fails  int           // times that it could not be, one after the other
 	trial  chan struct{} // closed when the trial is over that it is on; nil: it is on none
 }
 

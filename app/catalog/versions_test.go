@@ -90,6 +90,27 @@ func TestBrokenNewVersion(t *testing.T) {
 	})
 }
 
+// What could not be loaded is tried again by itself, after longer and longer times.
+func TestBrokenVersionIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, named("a", "one"))
+		c.touch("a")
+		c.loader.broken["two"] = errors.New("no file handles")
+		c.update(named("a", "one", "two"))
+		synctest.Wait()
+		for tries, wait := range []time.Duration{0, time.Minute, 2 * time.Minute, 4 * time.Minute} {
+			time.Sleep(wait)
+			synctest.Wait()
+			assert.Equal(t, tries+1, c.loader.count("two"))
+			assert.Equal(t, "one", c.means("a"))
+		}
+		c.loader.set(func() { delete(c.loader.broken, "two") })
+		time.Sleep(8 * time.Minute)
+		synctest.Wait()
+		assert.Equal(t, "two", c.means("a"))
+	})
+}
+
 func TestLoadTriesWhatWasBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "one"))

@@ -78,6 +78,9 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		models:    make(map[modelName]*modelMetrics),
 	}
 	m.KnowLanguages(nil)
+	if r != nil {
+		r.MustRegister(newCollector(m.Statistics))
+	}
 	return m
 }
 

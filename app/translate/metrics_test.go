@@ -3,6 +3,7 @@ package translate
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -73,4 +74,22 @@ dragoman_tokens_total{model="b",side="target",version="2"} 6
 dragoman_characters_total{model="a",side="source",version="1"} 0
 dragoman_characters_total{model="a",side="target",version="1"} 0
 `), "dragoman_characters_total"))
+}
+
+func TestMetricsOfModels(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	m := NewMetrics(registry)
+	m.spend([]Statistics{{Model: "a", Version: "1", Succeeded: Total{Count: 2}, Failed: Total{Count: 1}, Queued: time.Second, Decoded: 2 * time.Second}})
+	assert.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP dragoman_model_requests_total Requests by the models that they used, and by whether they succeeded (done) or not (failed).
+# TYPE dragoman_model_requests_total counter
+dragoman_model_requests_total{model="a",outcome="done",version="1"} 2
+dragoman_model_requests_total{model="a",outcome="failed",version="1"} 1
+# HELP dragoman_model_stage_seconds_total Time of the stages of translations, added up: of each sentence in queue and decode, of all texts of a request in the others.
+# TYPE dragoman_model_stage_seconds_total counter
+dragoman_model_stage_seconds_total{model="a",stage="decode",version="1"} 2
+dragoman_model_stage_seconds_total{model="a",stage="detokenize",version="1"} 0
+dragoman_model_stage_seconds_total{model="a",stage="queue",version="1"} 1
+dragoman_model_stage_seconds_total{model="a",stage="tokenize",version="1"} 0
+`), "dragoman_model_requests_total", "dragoman_model_stage_seconds_total"))
 }

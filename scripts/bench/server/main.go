@@ -87,7 +87,8 @@ func run(ctx context.Context, length int) (err error) {
 // open makes the catalog of the models in MODEL_REPOSITORY, or of the one in MODEL_WEIGHTS, and
 // loads those that are to be loaded at the start. The caller closes it.
 func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, log *slog.Logger) (*catalog.Catalog, error) {
-	shared, err := cores.New(cores.Config{Cores: runtime.GOMAXPROCS(0)})
+	const rounds = 2 // that share a core at most, as in the service
+	shared, err := cores.New(cores.Config{Cores: rounds * runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return nil, err
 	}
