@@ -13,7 +13,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults
+.PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults catalogue-test
 .PHONY: other-cpu-test cuda-test image image-test sbom vuln clean
 
 help: ## list the targets
@@ -73,7 +73,7 @@ fuzz: ## fuzz each fuzz target for FUZZTIME (1m)
 	  done; \
 	done
 
-clients: ## run published clients of LibreTranslate and DeepL against a server
+clients: ## run published clients of LibreTranslate, DeepL and Triton against a server
 	scripts/clients/run.sh
 
 webtest: ## test the web page in Chromium
@@ -81,6 +81,9 @@ webtest: ## test the web page in Chromium
 
 faults: build runtime ## do to a running service what happens to services (ARGS="-run TestFaults/term")
 	go test -count=1 -v -timeout 30m ./scripts/faults -binary $(CURDIR)/build/dragoman $(ARGS)
+
+catalogue-test: ## compare answers of 24 models in memory for 4 with those of each alone (minutes)
+	$(MAKE) faults ARGS="-run TestFaults/catalogue $(ARGS)"
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh

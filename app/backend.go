@@ -18,10 +18,17 @@ type backend interface {
 	// precision is what a model is exported in where PRECISION does not say; "" lets its
 	// size decide.
 	precision() model.Precision
+	// accepts says why a model cannot run on any device of the backend, with an error that wraps
+	// errElsewhere.
+	accepts(m *model.Manifest) error
+	// needs is the memory of the host that a model will take beside what processes share, estimated.
+	needs(cfg config.Config, m *model.Manifest) int64
 	// start loads the exported folder dir once for each worker and starts engines on
-	// them, which the caller closes before the backend. An error that wraps errElsewhere
-	// says that another backend may do. When ctx is done start ends soon, with its error.
-	start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error)
+	// them, which the caller closes before the backend. It returns the memory that they take
+	// at most, likewise. It fails with a [catalog.NoRoomError] where devices have no room for the
+	// model, but would have without others. An error that wraps errElsewhere says that another backend may do.
+	// When ctx is done start ends soon, with its error.
+	start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (engines *engine.Engine, bytes int64, err error)
 	close() error
 }
 
@@ -36,6 +43,7 @@ func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 		g, err := l.openGPUs(library)
 		switch {
 		case err == nil:
+			g.place = len(l.cfg.Repositories) > 0
 			list = append(list, g)
 		case l.cfg.Device == config.CUDA:
 			return nil, fmt.Errorf("DEVICE=cuda: %w", err)
@@ -46,7 +54,11 @@ func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 		}
 	}
 	if l.cfg.Device != config.CUDA {
-		list = append(list, &cpuBackend{l.cfg, l.log, rt})
+		onCPU, err := newCPUBackend(l.log, rt)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, onCPU)
 	}
 	return list, nil
 }

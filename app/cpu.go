@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"dragoman/app/config"
+	"dragoman/app/cores"
 	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/cpu"
@@ -40,36 +41,83 @@ func loadRuntime(library string) (modelRuntime, error) {
 
 // cpuBackend runs models on the CPU.
 type cpuBackend struct {
-	cfg     config.Config
 	log     *slog.Logger
 	runtime modelRuntime
+	cores   *cores.Cores // that its models share
+}
+
+// roundsPerCore is how many rounds share a core at most. A round has parts that leave cores idle,
+// between the threads of its operators; another model's round uses these.
+const roundsPerCore = 2
+
+// newCPUBackend shares all cores between the models that run on them.
+func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
+	shared, err := cores.New(cores.Config{Cores: roundsPerCore * runtime.GOMAXPROCS(0)})
+	return &cpuBackend{log, rt, shared}, err
 }
 
 func (c *cpuBackend) device() config.Device      { return config.CPU }
 func (c *cpuBackend) precision() model.Precision { return "" }
 func (c *cpuBackend) close() error               { return nil }
 
-func (c *cpuBackend) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
-	spec := manifest.Spec
-	workers, threads := c.cfg.Share(spec, runtime.GOMAXPROCS(0))
-	opts := cpuOptions(c.cfg, c.log, spec, threads)
-	models, err := engine.OpenModels(workers, func() (model.Model, error) {
-		m, err := c.runtime.Open(ctx, dir, opts)
-		opts.Verify = model.VerifyNever // the other workers read the same files
-		return m, err
-	})
-	if err != nil {
-		return nil, err
+func (c *cpuBackend) accepts(*model.Manifest) error { return nil }
+
+// needs is the sizes of the matrices, for each worker, where they are not in files that processes
+// share.
+func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
+	workers, _ := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
+	own := int64(ownBytes)
+	if cpuOptions(cfg, c.log, m.Spec, 0).NoPrepack {
+		own += m.Files[model.WeightsFile].Size
 	}
-	// What the state of each worker's batch takes at most:
-	f, rows := models[0].Footprint(), int64(max(cfg.Rows, cfg.MaxBeams))
+	return int64(workers) * own
+}
+
+// ownBytes is more than what a worker takes whose matrices are all in shared files; once it is
+// loaded, it says itself.
+const ownBytes = 8 << 20
+
+// stateBytes is what the state of a worker's batch takes at most.
+func stateBytes(cfg engine.Config, spec model.Spec, f model.Footprint) int64 {
+	rows := int64(max(cfg.Rows, cfg.MaxBeams))
 	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(spec.MaxPositions)*f.SourceToken)
 	if cfg.Memory > 0 {
 		state = min(state, cfg.Memory)
 	}
-	c.log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", rows,
-		"max_beams", cfg.MaxBeams, "max_length", cfg.MaxLength, "state_bytes_at_most", int64(workers)*state)
-	return engine.Start(cfg, models...)
+	return state
+}
+
+func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (*engine.Engine, int64, error) {
+	workers, threads := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
+	share, err := c.cores.Join(threads)
+	if err != nil {
+		return nil, 0, err
+	}
+	decoding.Cores = share
+	opts := cpuOptions(cfg, c.log, m.Spec, threads)
+	models, err := engine.OpenModels(workers, func() (model.Model, error) {
+		opened, err := c.runtime.Open(ctx, dir, opts)
+		opts.Verify = model.VerifyNever // the other workers read the same files
+		return opened, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	state := int64(workers) * stateBytes(decoding, m.Spec, models[0].Footprint())
+	decoding.Log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", max(decoding.Rows, decoding.MaxBeams),
+		"max_beams", decoding.MaxBeams, "max_length", decoding.MaxLength, "state_bytes_at_most", state)
+	engines, err := engine.Start(decoding, models...)
+	return engines, resident(models), err
+}
+
+// resident is what models take beside what processes share, as far as they say.
+func resident(models []model.Model) (bytes int64) {
+	for _, m := range models {
+		if m, ok := m.(interface{ Resident() int64 }); ok {
+			bytes += m.Resident()
+		}
+	}
+	return bytes
 }
 
 // cpuOptions says how a model is opened on the CPU.

@@ -216,7 +216,7 @@ func TestServiceCountsWhatItDoes(t *testing.T) {
 	for _, line := range []string{
 		`dragoman_http_requests_total{code="200",method="POST",route="/translation"} 2`,
 		`dragoman_http_requests_total{code="400",method="POST",route="/translation"} 1`,
-		`dragoman_records_total{outcome="decoded"} 1`, `dragoman_records_total{outcome="cached"} 1`,
+		`dragoman_records_total{model="bundled",outcome="decoded",version="1"} 1`, `dragoman_records_total{model="bundled",outcome="cached",version="1"} 1`,
 		`dragoman_errors_total{code="unknown_language"} 1`,
 		`dragoman_cache_requests_total{result="hit"} 1`,
 		`dragoman_record_languages_total{language="fr",side="target"} 4`,

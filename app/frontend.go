@@ -1,27 +1,32 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/cache"
+	"dragoman/app/catalog"
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/webpage"
+	"dragoman/model/bundled"
 )
 
 // frontend is the API and what stands around it: who may call it, and what is seen of it
 // from outside.
 type frontend struct {
 	cfg         config.Config
+	log         *slog.Logger
 	api         *httpapi.API
 	metrics     *telemetry.Metrics
 	description *openapi.Description
@@ -30,14 +35,15 @@ type frontend struct {
 	stopTracing func(context.Context) error
 	stopPprof   func() error
 	cancel      context.CancelFunc
-	watching    sync.WaitGroup // of the keys file
+	watching    sync.WaitGroup         // of the keys file
+	served      map[httpapi.Model]bool // what refresh saw last
 }
 
 // openFrontend makes an API that is not ready yet. The caller closes the frontend after
 // the last request.
 func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *frontend, err error) {
 	f := &frontend{
-		cfg: cfg, metrics: telemetry.New(log),
+		cfg: cfg, log: log, metrics: telemetry.New(log),
 		stopTracing: func(context.Context) error { return nil }, stopPprof: func() error { return nil },
 	}
 	ctx, f.cancel = context.WithCancel(ctx)
@@ -105,19 +111,69 @@ func (f *frontend) Close() error {
 }
 
 // ready makes the frontend know what translates, shortly before it may.
-func (f *frontend) ready(m *loadedModel) error {
-	err := f.description.Ready(openapi.Model{
-		Languages: m.service.Languages(), Detects: m.service.Detects(),
-		MaxBeams: m.limits.Beams, MaxLength: m.limits.MaxLength,
-	})
-	if err != nil {
+func (f *frontend) ready(t *translation) error {
+	registry := f.metrics.Registry()
+	registry.MustRegister(engine.Metrics(t.catalog.Engines), t.catalog.Collector())
+	registry.MustRegister(cache.Metrics(t.cache.Stats, int64(f.cfg.CacheBytes))...)
+	if err := f.refresh(t); err != nil {
 		return err
 	}
-	f.metrics.Registry().MustRegister(engine.Metrics(m.engines.Stats, m.engines.Rows()))
-	f.metrics.Registry().MustRegister(cache.Metrics(m.cache.Stats, int64(f.cfg.CacheBytes))...)
-	if err := f.site.Ready(m.model.Note); err != nil {
-		return err
-	}
-	f.api.Ready(m.service, m.model)
+	f.api.Manage(&managed{t.catalog, t.metrics, f.cfg.Repositories})
+	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
+}
+
+// refresh has the pages and metrics say what is served now.
+func (f *frontend) refresh(t *translation) error {
+	models, err := t.service.Select("")
+	if err != nil {
+		return nil // there is no model yet
+	}
+	t.metrics.KnowLanguages(models.Languages())
+	note, served := "", make(map[httpapi.Model]bool)
+	for _, m := range modelsOf(t.catalog) {
+		note = cmp.Or(note, m.Note)
+		served[m] = true
+		t.metrics.Know(m.Name, m.Version)
+	}
+	for m := range f.served {
+		if !served[m] {
+			t.metrics.Forget(m.Name, m.Version)
+		}
+	}
+	f.served = served
+	return errors.Join(f.site.Ready(note), f.description.Ready(openapi.Model{
+		Languages: models.Languages(), Detects: models.Detector() != nil, MaxBeams: f.cfg.MaxBeams, MaxLength: f.cfg.MaxLengthLimit,
+	}))
+}
+
+// refreshed is refresh after the start. What cannot be said is said in the log.
+func (f *frontend) refreshed(t *translation) {
+	if err := f.refresh(t); err != nil {
+		f.log.Error("the pages do not say what is served now", "error", err)
+	}
+}
+
+// modelsOf are the models that are served, in the order in which they are tried; of each, the
+// version that its name alone means comes first.
+func modelsOf(c *catalog.Catalog) (list []httpapi.Model) {
+	index, names := c.Index(), c.Names()
+	slices.SortStableFunc(index, func(a, b catalog.Status) int {
+		rank := cmp.Compare(slices.Index(names, a.Name), slices.Index(names, b.Name))
+		if rank == 0 && a.Current != b.Current {
+			return map[bool]int{true: -1, false: 1}[a.Current]
+		}
+		return rank
+	})
+	for _, s := range index {
+		if !s.Served {
+			continue
+		}
+		m := httpapi.Model{Name: s.Name, Version: s.Version, Source: s.Source, Revision: s.Revision, Precision: string(s.Precision)}
+		if s.Source == bundled.Source {
+			m.Note = bundled.Note
+		}
+		list = append(list, m)
+	}
+	return list
 }

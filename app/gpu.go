@@ -18,16 +18,14 @@ import (
 type gpuRuntime interface {
 	// Devices is the number of GPUs; see [cuda.Runtime.Devices].
 	Devices() (int, error)
+	// Memory is how many bytes of a GPU are free, and how many it has; see [cuda.Runtime.Memory].
+	Memory(number int) (free, total int64, err error)
 	Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error)
 	Close() error
 }
 
 // gpuModel is a model on a GPU.
-type gpuModel interface {
-	model.Model
-	// StateBytes is what a batch with these limits reserves of the GPU's memory.
-	StateBytes(limits model.Limits) int64
-}
+type gpuModel interface{ model.Model }
 
 // cudaRuntime is the real one.
 type cudaRuntime struct{ *cuda.Runtime }
@@ -51,10 +49,12 @@ func loadGPUs(library string) (gpuRuntime, error) {
 
 // gpuBackend runs models on the NVIDIA GPUs that the configuration allows.
 type gpuBackend struct {
-	cfg     config.Config
 	log     *slog.Logger
 	runtime gpuRuntime
 	numbers []int
+	// place is set where there may be many models: each runs on one GPU. One model alone runs on
+	// all of them.
+	place bool
 }
 
 // openGPUs finds the GPUs. It fails where there is none, with what is missing, and where
@@ -82,53 +82,70 @@ func (l *loader) openGPUs(library string) (_ *gpuBackend, err error) {
 	if last := slices.Max(numbers); last >= n {
 		return nil, fmt.Errorf("CUDA_DEVICES has %d, but there are %d GPUs, the first is 0", last, n)
 	}
-	return &gpuBackend{l.cfg, l.log, rt, numbers}, nil
+	return &gpuBackend{log: l.log, runtime: rt, numbers: numbers}, nil
 }
 
 func (g *gpuBackend) device() config.Device      { return config.CUDA }
 func (g *gpuBackend) precision() model.Precision { return model.FP16 }
 func (g *gpuBackend) close() error               { return g.runtime.Close() }
 
-func (g *gpuBackend) start(ctx context.Context, dir string, manifest *model.Manifest, cfg engine.Config) (*engine.Engine, error) {
-	if manifest.Precision == model.INT8 {
-		return nil, fmt.Errorf("%w: %s holds an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere, dir)
+// needs is 0: what a model takes is the GPUs' memory, which bounds by itself what is placed there.
+func (g *gpuBackend) needs(config.Config, *model.Manifest) int64 { return 0 }
+
+func (g *gpuBackend) accepts(m *model.Manifest) error {
+	if m.Precision == model.INT8 {
+		return fmt.Errorf("%w: it is an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere)
 	}
-	models, err := g.open(ctx, dir)
+	return nil
+}
+
+func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (*engine.Engine, int64, error) {
+	if err := g.accepts(m); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", dir, err)
+	}
+	limits, err := fit(func(l model.Limits) int64 { return cuda.StateBytes(m, l) }, &decoding)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	limits, err := fit(models[0].StateBytes, &cfg)
+	decoding.Pool = nil // which is memory of the host
+	state := cuda.StateBytes(m, limits)
+	open := g.open
+	if g.place {
+		open = placement{g, m.Files[model.WeightsFile].Size, state}.open
+	}
+	models, err := open(ctx, cfg, dir)
 	if err != nil {
-		return nil, errors.Join(err, engine.CloseModels(models))
+		return nil, 0, err
 	}
-	g.log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", cfg.MaxBeams,
-		"max_length", cfg.MaxLength, "state_bytes", int64(len(models))*models[0].StateBytes(limits))
+	decoding.Log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", decoding.MaxBeams,
+		"max_length", decoding.MaxLength, "state_bytes", int64(len(models))*state)
 	list := make([]model.Model, len(models))
-	for i, m := range models {
-		list[i] = m
+	for i, opened := range models {
+		list[i] = opened
 	}
-	return engine.Start(cfg, list...)
+	engines, err := engine.Start(decoding, list...)
+	return engines, 0, err
 }
 
 // open loads the model for each worker, GPU by GPU. Where none was named, those that do
 // not work are left out, as long as one does.
-func (g *gpuBackend) open(ctx context.Context, dir string) (models []gpuModel, err error) {
+func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (models []gpuModel, err error) {
 	defer func() {
 		if err != nil {
 			models, err = nil, errors.Join(err, engine.CloseModels(models))
 		}
 	}()
 	var unavailable []error
-	opts := cuda.Options{Verify: g.cfg.Verify, Log: g.log}
+	opts := cuda.Options{Verify: cfg.Verify, Log: g.log}
 	for _, number := range g.numbers {
 		opts.Number = number
-		opened, err := g.openOn(ctx, dir, &opts)
+		opened, err := g.openOn(ctx, cfg.Workers, dir, &opts)
 		models = append(models, opened...)
 		switch {
 		case err == nil:
 		case !errors.Is(err, cuda.ErrUnavailable):
 			return models, err
-		case len(g.cfg.CUDADevices) > 0:
+		case len(cfg.CUDADevices) > 0:
 			return models, fmt.Errorf("CUDA_DEVICES: GPU %d: %w", number, err)
 		default:
 			unavailable = append(unavailable, fmt.Errorf("GPU %d: %w", number, err))
@@ -144,8 +161,8 @@ func (g *gpuBackend) open(ctx context.Context, dir string) (models []gpuModel, e
 }
 
 // openOn loads the model for each worker of a GPU: all, or with an error none.
-func (g *gpuBackend) openOn(ctx context.Context, dir string, opts *cuda.Options) ([]gpuModel, error) {
-	return engine.OpenModels(max(1, g.cfg.Workers), func() (gpuModel, error) {
+func (g *gpuBackend) openOn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]gpuModel, error) {
+	return engine.OpenModels(max(1, workers), func() (gpuModel, error) {
 		m, err := g.runtime.Open(ctx, dir, *opts)
 		opts.Verify = model.VerifyNever // the other workers and GPUs read the same files
 		return m, err

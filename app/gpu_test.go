@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -31,9 +32,19 @@ type fakeGPUs struct {
 	count  int
 	broken map[int]error // of Open, by the GPU's number
 	lost   [4]atomic.Bool
+	memory int64 // of each; 0 is as much as wanted. A model takes a GiB.
 
-	mu     sync.Mutex
+	mu     sync.Mutex // guards the rest
 	opened []int
+	live   [4]int64 // models on each
+}
+
+// Memory implements [gpuRuntime].
+func (f *fakeGPUs) Memory(number int) (free, total int64, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	total = cmp.Or(f.memory, 1<<40)
+	return total - f.live[number]<<30, total, nil
 }
 
 // load is what takes the place of loadGPUs.
@@ -62,17 +73,26 @@ func (f *fakeGPUs) Open(ctx context.Context, dir string, opts cuda.Options) (gpu
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened = append(f.opened, number)
-	return &fakeGPU{m, &f.lost[number]}, nil
+	f.live[number]++
+	return &fakeGPU{m, f, number}, nil
 }
 
 type fakeGPU struct {
 	gpuModel
-	lost *atomic.Bool
+	gpus   *fakeGPUs
+	number int
+}
+
+func (g *fakeGPU) Close() error {
+	g.gpus.mu.Lock()
+	defer g.gpus.mu.Unlock()
+	g.gpus.live[g.number]--
+	return g.gpuModel.Close()
 }
 
 func (g *fakeGPU) NewBatch(limits model.Limits) (model.Batch, error) {
 	b, err := g.gpuModel.NewBatch(limits)
-	return &fakeBatch{b, g.lost}, err
+	return &fakeBatch{b, &g.gpus.lost[g.number]}, err
 }
 
 type fakeBatch struct {
@@ -137,10 +157,10 @@ func TestServiceOnGPUs(t *testing.T) {
 	assert.Equal(t, want, got)
 
 	_, metrics := onGPUs.get(t, "/metrics")
-	assert.Contains(t, metrics, "dragoman_workers 2\n")
+	assert.Contains(t, metrics, `dragoman_workers{model="bundled",version="1"} 2`)
 	assert.Contains(t, metrics, `device="cuda"`)
 	for worker := range 2 {
-		assert.NotContains(t, metrics, fmt.Sprintf("dragoman_steps_total{worker=\"%d\"} 0\n", worker), "it has nothing to do")
+		assert.NotContains(t, metrics, fmt.Sprintf("dragoman_steps_total{model=\"bundled\",version=\"1\",worker=\"%d\"} 0\n", worker), "it has nothing to do")
 	}
 }
 
@@ -162,8 +182,8 @@ func TestServiceLosesItsGPUs(t *testing.T) {
 		assert.Equal(t, 200, status, path)
 	}
 	_, metrics := r.get(t, "/metrics")
-	assert.Contains(t, metrics, "dragoman_workers 2\n")
-	assert.Contains(t, metrics, "dragoman_workers_lost 1\n")
+	assert.Contains(t, metrics, `dragoman_workers{model="bundled",version="1"} 2`)
+	assert.Contains(t, metrics, `dragoman_workers_lost{model="bundled",version="1"} 1`)
 
 	f.lost[0].Store(true)
 	status, body, err := r.translate("en", "fr", records)
@@ -176,7 +196,7 @@ func TestServiceLosesItsGPUs(t *testing.T) {
 		assert.Contains(t, body, "it fell off the bus")
 	}
 	_, metrics = r.get(t, "/metrics")
-	assert.Contains(t, metrics, "dragoman_workers_lost 2\n")
+	assert.Contains(t, metrics, `dragoman_workers_lost{model="bundled",version="1"} 2`)
 	assert.Contains(t, metrics, "dragoman_ready 0\n")
 }
 
@@ -216,7 +236,7 @@ func TestBackends(t *testing.T) {
 		{"damaged", &fakeGPUs{count: 2, broken: map[int]error{1: damaged}}, []string{"DEVICE=auto"}, "", []int{0}, "the file is damaged"},
 		{"a folder in 8 bits, but GPUs wanted", &fakeGPUs{count: 2}, []string{"DEVICE=cuda", "MODEL_WEIGHTS=" + int8Folder}, "", nil,
 			"export it with PRECISION=fp16 for GPUs"},
-		{"too little memory", &fakeGPUs{count: 1}, []string{"DEVICE=cuda", "KV_MEMORY=1MiB"}, "", []int{0}, "raise KV_MEMORY, or lower MAX_BEAMS"},
+		{"too little memory", &fakeGPUs{count: 1}, []string{"DEVICE=cuda", "KV_MEMORY=1MiB"}, "", nil, "raise KV_MEMORY, or lower MAX_BEAMS"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -232,12 +252,11 @@ func TestBackends(t *testing.T) {
 				assert.Contains(t, err.Error(), test.said)
 				return
 			}
-			require.NoError(t, err, log.String())
-			defer func() { assert.NoError(t, b.Close()) }()
-			assert.Equal(t, string(test.on), b.model.Device)
-			assert.NoError(t, b.service.WarmUp(t.Context()))
+			require.NoError(t, err)
+			assert.Equal(t, string(test.on), b.catalog.Index()[0].Device)
+			assert.Len(t, b.catalog.Engines()[0].Stats, max(1, len(test.opened)))
+			require.NoError(t, b.Close()) // which ends who writes the log
 			assert.Contains(t, log.String(), test.said)
-			assert.Len(t, b.engines.Stats(), max(1, len(test.opened)))
 		})
 	}
 }

@@ -84,6 +84,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 		return p.serve(ctx, args)
 	case "pull":
 		return p.pull(ctx, args)
+	case "models":
+		return p.models(ctx, args)
 	case "translate":
 		return p.translate(ctx, args)
 	case "key":
@@ -98,7 +100,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	case "help", "--help", "-h":
 		return p.help()
 	}
-	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, translate, key, health, monitor, version or help", name)}
+	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, models, translate, key, health, monitor, version or help", name)}
 }
 
 // help prints the subcommands and the environment variables.
@@ -109,8 +111,9 @@ weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for 
 
   dragoman [serve]                                 serve HTTP
   dragoman pull [model]                            fetch and export a model
+  dragoman models                                  list the models of a repository
   dragoman translate --from en --to fr [text]...   translate arguments, files or standard input
-  dragoman key name                                make an API key
+  dragoman key name [--admin]                      make an API key
   dragoman health                                  ask a running service how it is
   dragoman monitor [server]...                     watch running services
   dragoman version

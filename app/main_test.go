@@ -88,7 +88,7 @@ func TestUsageErrors(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, translate, key, health, monitor, version or help`},
+		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, models, translate, key, health, monitor, version or help`},
 		{[]string{"serve", "now"}, nil, `serve takes no arguments, got ["now"]`},
 		{[]string{"serve", "--port", "1"}, nil, `serve: unknown flag: --port`},
 		{nil, []string{"APP_PORT=x"}, `configuration: APP_PORT="x": use a whole number`},
@@ -97,6 +97,15 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"pull", "--precision", "int4"}, nil, `configuration: PRECISION="int4": use auto, int8, fp32 or fp16`},
 		{[]string{"pull"}, []string{"MODEL_FAMILY=opus"}, `configuration: MODEL_FAMILY="opus": use auto, m2m100, small100, nllb`},
 		{[]string{"pull", "--revision", "main"}, nil, `configuration: MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},
+		{[]string{"pull", "--repository", "/models"}, nil, `pull --repository needs the model's name there: add --name NAME`},
+		{[]string{"pull", "--name", "m"}, nil, `pull --name needs a repository: add --repository DIR, or set MODEL_REPOSITORY`},
+		{[]string{"pull", "--name", "m", "--repository", "/models", "--out", "x"}, nil, `pull takes --out, or --name and a repository, not both`},
+		{[]string{"pull", "--name", "../m", "--repository", "/models"}, nil,
+			`"../m" is not a model's name: use 1 to 63 letters, digits or . _ -, the first a letter or digit`},
+		{[]string{"models"}, nil, `models needs a repository: add --repository DIR, or set MODEL_REPOSITORY`},
+		{[]string{"models", "m"}, nil, `models takes no arguments, got ["m"]`},
+		{[]string{"serve"}, []string{"MODEL_REPOSITORY=/models", "MODEL_WEIGHTS=a/b"},
+			"configuration: MODEL_REPOSITORY and MODEL_WEIGHTS are both set: unset one, and use `dragoman pull MODEL --repository DIR --name NAME` to add a model to a repository"},
 		{[]string{"translate", "hello"}, nil, `translate needs --from and --to, such as --from en --to fr`},
 		{[]string{"translate", "--from", "en", "hello"}, nil, `translate needs --from and --to, such as --from en --to fr`},
 		{[]string{"translate", "--from", "en", "--to", "fr", "--file", "x", "hello"}, nil, `translate takes texts or files, not both`},
@@ -117,7 +126,7 @@ func TestUsageErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for args, want := range map[string]string{
 		"help": "MODEL_WEIGHTS", "--help": "APP_PORT", "-h": "dragoman translate", "version": "dragoman dev (go",
-		"serve --help": "dragoman [serve]", "pull --help": "--revision", "translate -h": "--beams",
+		"serve --help": "dragoman [serve]", "pull --help": "--revision", "models --help": "--json", "translate -h": "--beams",
 	} {
 		r := execute(t, "", nil, strings.Fields(args)...)
 		assert.Equal(t, exitOK, r.code, args)

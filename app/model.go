@@ -8,19 +8,21 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"dragoman/app/cache"
+	"dragoman/app/catalog"
 	"dragoman/app/config"
-	"dragoman/app/engine"
-	"dragoman/app/httpapi"
-	"dragoman/app/language"
 	"dragoman/app/translate"
 	"dragoman/model"
-	"dragoman/model/bundled"
 	"dragoman/model/export"
-	"dragoman/model/family"
 	"dragoman/model/hub"
+	"dragoman/model/repository"
 	"dragoman/model/weights"
 )
 
@@ -33,69 +35,132 @@ type loader struct {
 	loadGPUs    func(library string) (gpuRuntime, error)
 }
 
-// loadedModel is a model and all that translates with it.
-type loadedModel struct {
+// translation is all that translates: the models, and the use case on top of them.
+type translation struct {
 	service  *translate.Service
-	model    httpapi.Model
-	engines  *engine.Engine
-	limits   translate.Limits
+	catalog  *catalog.Catalog
 	cache    *cache.Cache
-	releases []func() error // what was acquired, in that order
+	metrics  *translate.Metrics
+	snapshot repository.Snapshot // of the repositories, at the start
+	releases []func() error      // what was acquired, in that order
 }
 
-// Close stops the engine, closes the model and unloads the runtime, in that order.
-func (m *loadedModel) Close() error {
+// Close unloads the models and the runtime, in that order.
+func (t *translation) Close() error {
 	var errs []error
-	for i := len(m.releases) - 1; i >= 0; i-- {
-		errs = append(errs, m.releases[i]())
+	for i := len(t.releases) - 1; i >= 0; i-- {
+		errs = append(errs, t.releases[i]())
 	}
-	m.releases = nil
+	t.releases = nil
 	return errors.Join(errs...)
 }
 
-// load makes everything that translation needs, the model's files included. The
-// runtime comes first: that it is missing should show before an export. Where the best
-// backend turns out not to do, the next one is tried. The metrics may be nil.
-func (l *loader) load(ctx context.Context, metrics *translate.Metrics) (_ *loadedModel, err error) {
-	m := &loadedModel{}
+// load makes everything that translation needs, the model's files included, and loads the models
+// that are to be loaded at the start. The runtime comes first: that it is missing should show
+// before an export. The registry may be nil.
+func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *translation, err error) {
+	t := &translation{metrics: translate.NewMetrics(registry)}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, m.Close())
+			err = errors.Join(err, t.Close())
 		}
 	}()
 	rt, library, err := l.openRuntime()
 	if err != nil {
 		return nil, err
 	}
-	m.releases = append(m.releases, rt.Close)
+	t.releases = append(t.releases, rt.Close)
 	backends, err := l.backends(rt, library)
 	if err != nil {
 		return nil, err
 	}
 	for _, on := range backends {
-		m.releases = append(m.releases, on.close)
+		t.releases = append(t.releases, on.close)
 	}
+	metrics := catalog.NewMetrics(registry)
+	if len(l.cfg.Repositories) > 0 {
+		t.catalog = l.newCatalog(backends, metrics)
+		t.snapshot = repository.Scan(l.cfg.Repositories)
+		t.catalog.Update(t.snapshot)
+		if err := t.catalog.Preload(ctx); err != nil {
+			l.log.Error("not all models that are to be loaded at the start are", "error", err)
+		}
+	} else if t.catalog, err = l.single(ctx, backends, metrics); err != nil {
+		return nil, err
+	}
+	t.releases = append(t.releases, t.catalog.Close)
+	if t.cache, err = cache.New(cache.Config{Bytes: int64(l.cfg.CacheBytes)}); err != nil {
+		return nil, err
+	}
+	t.service = translate.New(translate.Config{
+		Models: t.catalog, Cache: t.cache, Metrics: t.metrics,
+		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,
+	})
+	return t, ctx.Err()
+}
+
+// newCatalog makes a catalog without models.
+func (l *loader) newCatalog(backends []backend, metrics *catalog.Metrics) *catalog.Catalog {
+	return catalog.New(catalog.Config{
+		Loader: &instances{cfg: l.cfg, log: l.log, backends: backends},
+		Memory: int64(l.cfg.ModelMemory), KeepAlive: l.cfg.KeepAlive, Waiting: l.cfg.Concurrency, Metrics: metrics, Log: l.log,
+	})
+}
+
+// single makes a catalog with the one model that MODEL_WEIGHTS names, loaded. Where the best
+// backend turns out not to do, the next one is tried, with an export of its own.
+func (l *loader) single(ctx context.Context, backends []backend, metrics *catalog.Metrics) (*catalog.Catalog, error) {
 	for i, on := range backends {
-		err = l.loadOn(ctx, m, on, metrics)
+		c, err := l.singleOn(ctx, on, metrics)
 		if err == nil || i == len(backends)-1 || !errors.Is(err, errElsewhere) {
-			break
+			return c, err
 		}
 		l.log.Warn("the model runs elsewhere", "not_on", on.device(), "reason", oneLine(err))
 	}
+	return nil, errors.New("there is nothing to run a model on")
+}
+
+func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metrics) (*catalog.Catalog, error) {
+	dir, err := l.prepare(ctx, on.precision())
 	if err != nil {
 		return nil, err
 	}
-	return m, nil
+	snapshot, err := repository.Single(modelName(l.cfg.Weights), dir)
+	if err != nil {
+		return nil, err
+	}
+	if want, has := l.cfg.Precision, snapshot.Models[0].Versions[0].Manifest.Precision; want != "" && want != has {
+		return nil, fmt.Errorf("PRECISION is %s, but %s holds an %s model: set PRECISION=auto, or MODEL_WEIGHTS to the checkpoint",
+			want, dir, has)
+	}
+	c := l.newCatalog([]backend{on}, metrics)
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends the load
+	defer stop()
+	c.Update(snapshot)
+	if err := c.Preload(ctx); err != nil {
+		if broken, ok := errors.AsType[*catalog.BrokenError](err); ok && ctx.Err() == nil {
+			err = broken.Err // there is no other model
+		}
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
-// loadOn prepares the model for a backend and opens it there.
-func (l *loader) loadOn(ctx context.Context, m *loadedModel, on backend, metrics *translate.Metrics) error {
-	dir, err := l.prepare(ctx, on.precision())
-	if err != nil {
-		return err
+// modelName is what the model of MODEL_WEIGHTS is called: the last part of a repository's, URL's
+// or folder's name.
+func modelName(weights string) string {
+	name := path.Base(strings.TrimRight(filepath.ToSlash(weights), "/"))
+	name = strings.Trim(notInNames.ReplaceAllString(name, "-"), "-._")
+	switch {
+	case weights == "":
+		return "bundled"
+	case repository.CheckName(name) != nil:
+		return "model"
 	}
-	return l.open(ctx, m, on, dir, metrics)
+	return name
 }
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // openRuntime loads ONNX Runtime from the library that it returns the path of.
 func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
@@ -114,6 +179,16 @@ func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
 // prepare returns the exported folder of the configured model, made if need be, in
 // this precision where PRECISION does not say; "" lets the model's size decide.
 func (l *loader) prepare(ctx context.Context, precision model.Precision) (string, error) {
+	p, err := l.preparer(precision, "")
+	if err != nil {
+		return "", err
+	}
+	return p.Prepare(ctx)
+}
+
+// preparer prepares exported folders in this precision where PRECISION does not say. What it
+// downloads goes to the folder downloads, or to the exported one where that is "".
+func (l *loader) preparer(precision model.Precision, downloads string) (*weights.Preparer, error) {
 	settings := hub.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
 		Family: l.cfg.Family, Accept: weights.AcceptConfig, Log: l.log,
@@ -123,64 +198,15 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 	}
 	client, err := hub.New(settings)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	cache := ""
 	if dir, err := os.UserCacheDir(); err == nil {
 		cache = filepath.Join(dir, "dragoman")
 	}
 	return weights.New(weights.Config{
-		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache,
+		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache, Downloads: downloads,
 		Precision: cmp.Or(l.cfg.Precision, precision), Family: l.cfg.Family, KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
 		Hub: client, Export: export.Export, Log: l.log,
-	}).Prepare(ctx)
-}
-
-// open loads the exported folder dir on a backend and puts the use case on top of it.
-func (l *loader) open(ctx context.Context, m *loadedModel, on backend, dir string, metrics *translate.Metrics) error {
-	manifest, err := model.ReadManifest(dir)
-	if err != nil {
-		return err
-	}
-	if want := l.cfg.Precision; want != "" && want != manifest.Precision {
-		return fmt.Errorf("PRECISION is %s, but %s holds an %s model: set PRECISION=auto, or MODEL_WEIGHTS to the checkpoint",
-			want, dir, manifest.Precision)
-	}
-	options := l.cfg.Search(manifest.Spec.Generation)
-	tok, err := family.OpenTokenizer(dir, cmp.Or(l.cfg.Family, manifest.Family))
-	if err != nil {
-		return err
-	}
-	beams, maxLength := l.cfg.Limits(options, manifest.Spec.MaxPositions)
-	engines, err := on.start(ctx, dir, manifest, l.cfg.Engine(beams, maxLength, l.log))
-	if err != nil {
-		return err
-	}
-	m.releases = append(m.releases, engines.Close)
-	results, err := cache.New(cache.Config{Bytes: int64(l.cfg.CacheBytes)})
-	if err != nil {
-		return err
-	}
-	var detector translate.Detector // stays nil for a model with languages of its own
-	if d, err := language.NewDetector(language.DetectorConfig{Languages: manifest.Languages}); err == nil {
-		detector = d
-	} else {
-		l.log.Warn("fromLang auto is off", "error", err)
-	}
-	identity, err := model.HashFile(ctx, filepath.Join(dir, model.ManifestFile))
-	if err != nil {
-		return err
-	}
-	m.engines, m.cache, m.limits = engines, results, translate.Limits{Beams: beams, MaxLength: maxLength}
-	m.model = httpapi.Model{Source: manifest.Source, Revision: manifest.Revision, Precision: string(manifest.Precision), Device: string(on.device())}
-	if manifest.Source == bundled.Source {
-		m.model.Note = bundled.Note
-	}
-	m.service, err = translate.New(translate.Config{
-		Tokenizer: tok, Engine: engines, Detector: detector, Spec: manifest.Spec, Languages: manifest.Languages,
-		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,
-		Metrics: metrics,
-		Search:  options, Limits: m.limits, Cache: results, Model: identity.SHA256,
-	})
-	return err
+	}), nil
 }

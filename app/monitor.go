@@ -23,9 +23,11 @@ this machine at APP_PORT.
 
 In a terminal it is a table that is refreshed in place, until Ctrl-C. Where standard output
 is none, it is CSV, or one table after the other where --csv names a file for that. A server
-that does not answer is a line that says so.
+that does not answer is a line that says so. Below a server with several models there is a line for
+each of them; the server's own has what they did together.
 
-The CSV has a line for each server and interval, with these columns. Times are in whole
+The CSV has a line for each server and interval, and, where a server has several models, one for
+each of them, with these columns. Times are in whole
 microseconds and, where nothing else is said, sums over the interval.
 
 `

@@ -17,7 +17,11 @@ const pullUsage = `dragoman pull [model]
 Fetches a model, exports it and prepacks its weights for this machine's CPU, so
 that serve finds it ready. The model is a Hugging Face repository (owner/name), an http(s) URL or a folder; without one,
 MODEL_WEIGHTS names it. Prints the exported folder. Does nothing where that holds
-the model already.`
+the model already.
+
+With --name the model becomes the next version of that name in a repository of models, and
+NAME:VERSION is printed before the folder. Does nothing where the newest version is the same
+model already: of the same revision and precision, and undamaged.`
 
 // pull prepares the folder of a model.
 func (p *program) pull(ctx context.Context, args []string) error {
@@ -25,12 +29,18 @@ func (p *program) pull(ctx context.Context, args []string) error {
 	revision := flags.String("revision", "", "branch, tag or commit (MODEL_REVISION)")
 	out := flags.String("out", "", "folder for the exported model (SAVE_WEIGHTS)")
 	precision := flags.String("precision", "", "auto, int8, fp32 or fp16 (PRECISION)")
+	dir := flags.String("repository", "", "repository of models to add it to (MODEL_REPOSITORY, the first folder)")
+	name := flags.String("name", "", "name of the model in the repository")
 	rest, err := p.parse(flags, args, pullUsage)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(rest) > 1 {
+	case len(rest) > 1:
 		return &usageError{fmt.Errorf("pull takes one model, got %q", rest)}
+	case *dir != "" && *name == "":
+		return &usageError{errors.New("pull --repository needs the model's name there: add --name NAME")}
+	case *name != "" && *out != "":
+		return &usageError{errors.New("pull takes --out, or --name and a repository, not both")}
 	}
 	cfg, log, err := configure(override(p.environ, map[string]string{
 		"MODEL_WEIGHTS": strings.Join(rest, ""), "MODEL_REVISION": *revision, "SAVE_WEIGHTS": *out, "PRECISION": *precision,
@@ -43,16 +53,17 @@ func (p *program) pull(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := l.prepare(ctx, needed)
+	if *name != "" {
+		return p.pullVersion(ctx, &addition{loader: l, precision: needed, name: *name}, *dir)
+	}
+	exported, err := l.prepare(ctx, needed)
+	if err == nil && needed == "" { // GPUs have no use for matrices in a CPU's layout
+		err = l.prepack(ctx, exported)
+	}
 	if err != nil {
 		return err
 	}
-	if needed == "" { // GPUs have no use for matrices in a CPU's layout
-		if err := l.prepack(ctx, dir); err != nil {
-			return err
-		}
-	}
-	_, err = fmt.Fprintln(p.stdout, dir)
+	_, err = fmt.Fprintln(p.stdout, exported)
 	return err
 }
 

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"dragoman/app/translate"
 )
 
 // serve runs the service until ctx is done.
@@ -27,6 +25,9 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	cfg, log, err := configure(p.environ, p.stderr)
 	if err != nil {
 		return err
+	}
+	if err := cfg.CheckServe(); err != nil {
+		return &usageError{err}
 	}
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
@@ -63,14 +64,14 @@ func (s *server) run(ctx context.Context) error {
 	}()
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", version)
 
-	m, err := s.start(ctx)
+	t, err := s.start(ctx)
 	if err == nil {
-		<-ctx.Done()
+		t.follow(ctx, s.loader.cfg.Repositories, func() { s.frontend.refreshed(t) })
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
 	}
-	err = errors.Join(err, s.stop(srv, m))
+	err = errors.Join(err, s.stop(srv, t))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("serve HTTP: %w", serveErr))
 	}
@@ -78,29 +79,30 @@ func (s *server) run(ctx context.Context) error {
 	return err
 }
 
-// start loads the model, tries it and reports ready.
-func (s *server) start(ctx context.Context) (*loadedModel, error) {
-	begin := time.Now()
-	m, err := s.loader.load(ctx, translate.NewMetrics(s.frontend.metrics.Registry()))
+// start loads the models, tries them and reports ready.
+func (s *server) start(ctx context.Context) (*translation, error) {
+	begin, log := time.Now(), s.loader.log
+	t, err := s.loader.load(ctx, s.frontend.metrics.Registry())
 	if err != nil {
 		return nil, err
 	}
-	if err := m.service.WarmUp(ctx); err != nil {
-		return nil, errors.Join(err, m.Close())
+	if err := s.frontend.ready(t); err != nil {
+		return nil, errors.Join(err, t.Close())
 	}
-	if err := s.frontend.ready(m); err != nil {
-		return nil, errors.Join(err, m.Close())
+	models, notes := modelsOf(t.catalog), make(map[string]bool)
+	for _, m := range models {
+		log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
+		if m.Note != "" && !notes[m.Note] {
+			log.Info(m.Note)
+		}
+		notes[m.Note] = true
 	}
-	s.loader.log.Info("ready", "model", m.model.Source, "revision", m.model.Revision, "precision", m.model.Precision,
-		"languages", len(m.service.Languages()), "took", time.Since(begin).Round(time.Millisecond))
-	if m.model.Note != "" {
-		s.loader.log.Info(m.model.Note)
-	}
-	return m, nil
+	log.Info("ready", "models", len(models), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
+	return t, nil
 }
 
-// stop ends serving; m is nil where no model was loaded.
-func (s *server) stop(srv *http.Server, m *loadedModel) error {
+// stop ends serving; t is nil where nothing was loaded.
+func (s *server) stop(srv *http.Server, t *translation) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
@@ -112,8 +114,8 @@ func (s *server) stop(srv *http.Server, m *loadedModel) error {
 	if late {
 		err = fmt.Errorf("requests in flight did not end within %s and were cut off: raise SHUTDOWN_TIMEOUT", s.loader.cfg.ShutdownTimeout)
 	}
-	if m != nil {
-		err = errors.Join(err, m.Close())
+	if t != nil {
+		err = errors.Join(err, t.Close())
 	}
 	if late {
 		timeout, cancel := context.WithTimeout(context.Background(), grace)

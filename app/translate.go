@@ -19,7 +19,8 @@ import (
 const translateUsage = `dragoman translate --from en --to fr [text]...
 
 Translates each argument or, without arguments, each line of the files or of
-standard input, and prints a line for each. Warnings and errors go to standard
+standard input, and prints a line for each. The first model that translates between
+the languages is used, or the one that --model names. Warnings and errors go to standard
 error; LOG_LEVEL=info shows there what happens.`
 
 // chunkLines are translated together at most.
@@ -30,6 +31,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	flags := pflag.NewFlagSet("translate", pflag.ContinueOnError)
 	from := flags.String("from", "", "language of the texts")
 	to := flags.String("to", "", "language to translate into")
+	model := flags.String("model", "", "model of MODEL_REPOSITORY to translate with, NAME or NAME:VERSION (any that can)")
 	beams := flags.Int("beams", 0, "beams of the search (NUM_BEAMS)")
 	files := flags.StringArray("file", nil, "file of lines to translate; can be repeated")
 	texts, err := p.parse(flags, args, translateUsage)
@@ -52,13 +54,16 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	// The limits are for strangers' requests, not for a command line.
 	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, len(texts)), math.MaxInt
 	cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt
-	m, err := p.loader(cfg, log).load(ctx, nil)
+	t, err := p.loader(cfg, log).load(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
+	defer func() { err = errors.Join(err, t.Close()) }()
 
-	job := &lineJob{service: m.service, from: *from, to: *to, out: p.stdout}
+	job := &lineJob{service: t.service, model: *model, from: *from, to: *to, out: p.stdout}
+	if err := job.check(); err != nil {
+		return err
+	}
 	switch {
 	case len(texts) > 0:
 		return job.translate(ctx, "argument", 1, texts)
@@ -71,8 +76,27 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 // lineJob translates lines and prints the translations.
 type lineJob struct {
 	service  *translate.Service
+	model    string // "": any
 	from, to string
 	out      io.Writer
+}
+
+// check fails where there is no such model, before any line is read.
+func (j *lineJob) check() error {
+	_, err := j.service.Select(j.model)
+	if refused, ok := errors.AsType[*translate.Error](err); ok {
+		return &usageError{errors.New(refused.Message)}
+	}
+	return err
+}
+
+// languages are those that texts can be in, and translated into.
+func (j *lineJob) languages() []string {
+	models, err := j.service.Select(j.model)
+	if err != nil {
+		return nil
+	}
+	return models.Languages()
 }
 
 func (j *lineJob) readFiles(ctx context.Context, names []string) error {
@@ -154,11 +178,11 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 	for i, line := range lines {
 		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
 	}
-	translated, err := j.service.Translate(ctx, translate.Request{From: j.from, To: []string{j.to}, Records: records})
+	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records})
 	var refused *translate.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == translate.CodeUnknownLanguage:
-		return &usageError{fmt.Errorf("%s: use one of %s", refused.Message, strings.Join(j.service.Languages(), " "))}
+		return &usageError{fmt.Errorf("%s: use one of %s", refused.Message, strings.Join(j.languages(), " "))}
 	case errors.As(err, &refused):
 		return errors.New(refused.Message)
 	case err != nil:

@@ -116,10 +116,10 @@ func (e *echo) LanguageID(string) (int64, bool) { return 1, true }
 // echoJob makes a job that prints its input.
 func echoJob(t *testing.T, out io.Writer) (*lineJob, *echo) {
 	e := &echo{}
-	service, err := translate.New(translate.Config{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
-		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, MaxRecords: chunkLines, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000,
-		Search: search.DefaultOptions(model.Generation{MaxLength: 1000})})
+	m, err := translate.NewModel(translate.ModelConfig{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
+		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, Search: search.DefaultOptions(model.Generation{MaxLength: 1000})})
 	require.NoError(t, err)
+	service := translate.New(translate.Config{Models: translate.Only(m, nil), MaxRecords: chunkLines, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000})
 	return &lineJob{service: service, from: "en", to: "fr", out: out}, e
 }
 

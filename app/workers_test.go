@@ -69,7 +69,7 @@ func TestWorkers(t *testing.T) {
 					},
 				}
 				b, err := loaderOf(t, p).load(t.Context(), nil)
-				require.NoError(t, err, log.String())
+				require.NoError(t, err)
 				require.NoError(t, b.Close())
 				assert.Equal(t, want, o.verify)
 				for line := range bytes.Lines(log.Bytes()) {

@@ -109,3 +109,11 @@ func TestCheckRemembersWhatIsSettled(t *testing.T) {
 	assert.Empty(t, readChecked(dir), "damaged")
 	require.NoError(t, CheckFiles(t.Context(), dir, files, VerifyChanged))
 }
+
+func TestFreeSpace(t *testing.T) {
+	free, err := FreeSpace(t.TempDir())
+	require.NoError(t, err)
+	assert.Positive(t, free)
+	_, err = FreeSpace(filepath.Join(t.TempDir(), "nowhere"))
+	require.Error(t, err)
+}

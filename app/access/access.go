@@ -12,12 +12,14 @@
 //
 // # The keys file
 //
-// A line for each caller: its name, the digests of its keys, its limits.
+// A line for each caller: its name, the digests of its keys, the word admin for one who may
+// load and unload models, its limits.
 //
 //	# who     digests of keys         limits
 //	alice     sha256:2c26b46b68ff…    rate=10/s burst=20 chars=100000/m
 //	backup    sha256:fcde2b2edba5…    rate=unlimited
 //	website   sha256:baa5a0964d33…  sha256:0a8f2c4d6e1b…
+//	operator  sha256:7d865e959b24…  admin
 //
 // Everything from a # on is a comment. [Line] makes a line for a new key. A caller
 // with two digests has an old and a new key at once, so that a key can be replaced
@@ -187,6 +189,15 @@ func callerOf(c *gin.Context) *caller {
 	value, _ := c.Get(callerKey)
 	who, _ := value.(*caller)
 	return who
+}
+
+// Admin fails with [ErrNotAdmin] where a request, which was let in, is not an admin's. Without
+// a keys file there are no admins.
+func (g *Gate) Admin(c *gin.Context) error {
+	if who := callerOf(c); who == nil || !who.admin {
+		return ErrNotAdmin
+	}
+	return nil
 }
 
 // NeedsKeys says whether only those are let in who have a key.

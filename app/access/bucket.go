@@ -146,6 +146,7 @@ func leftItem(limit string, units, seconds int64) string {
 // caller is who a request comes from: a name in the keys file, or an address.
 type caller struct {
 	name       string // "" for an address
+	admin      bool
 	requests   bucket
 	characters bucket
 	charged    *atomic.Int64 // characters
@@ -153,7 +154,7 @@ type caller struct {
 
 // newCaller makes a caller that has used nothing yet. The quotas may be nil.
 func newCaller(name string, requests, characters *quota) *caller {
-	return &caller{name, newBucket(requests), newBucket(characters), new(atomic.Int64)}
+	return &caller{name: name, requests: newBucket(requests), characters: newBucket(characters), charged: new(atomic.Int64)}
 }
 
 // announce sets the fields RateLimit and RateLimit-Policy of

@@ -13,6 +13,9 @@ var (
 	ErrBadKey = errors.New("the API key is not valid")
 )
 
+// ErrNotAdmin turns a request away with 403 that only admins may send.
+var ErrNotAdmin = errors.New("an admin's API key is needed: make one with `dragoman key NAME --admin` and add its line to the file of API_KEYS_FILE")
+
 // LimitError turns a request away until some time has passed; 429 is right for it.
 type LimitError struct {
 	Limit string        // what there was too much of: requests or characters

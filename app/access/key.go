@@ -34,9 +34,8 @@ func NewKey() string {
 }
 
 // Line is the line of the keys file for a caller with a key that NewKey has made.
-// Options are limits as they stand in the file: rate=10/s, burst=20 and
-// chars=100000/m. It fails on a name, a key or an option that the file could not
-// have.
+// Options are what follows in the file: admin first, and limits such as rate=10/s, burst=20
+// and chars=100000/m. It fails on a name, a key or an option that the file could not have.
 func Line(name, key string, options ...string) (string, error) {
 	if !wellFormed(key) {
 		return "", errors.New("the key is not one that this program makes")
@@ -44,7 +43,7 @@ func Line(name, key string, options ...string) (string, error) {
 	d := digestOf(key)
 	fields := append([]string{name, digestStart + hex.EncodeToString(d[:])}, options...)
 	for i, field := range fields {
-		if field == "" || strings.ContainsAny(field, " \t\r\n#") || (i > 1 && !strings.Contains(field, "=")) {
+		if field == "" || strings.ContainsAny(field, " \t\r\n#") || (i > 1 && field != adminWord && !strings.Contains(field, "=")) {
 			return "", fmt.Errorf("%.40q: use a name, and limits such as rate=10/s", field)
 		}
 	}

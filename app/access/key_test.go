@@ -2,6 +2,7 @@ package access
 
 import (
 	"encoding/base32"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func FuzzWellFormed(f *testing.F) {
 
 func TestLine(t *testing.T) {
 	key := NewKey()
-	for _, options := range [][]string{nil, {"rate=10/s"}, {"rate=10/s", "burst=20", "chars=100000/m"}, {"rate=unlimited"}} {
+	for _, options := range [][]string{nil, {"rate=10/s"}, {"rate=10/s", "burst=20", "chars=100000/m"}, {"rate=unlimited"}, {"admin"}, {"admin", "rate=1/s"}} {
 		line, err := Line("alice", key, options...)
 		require.NoError(t, err)
 		assert.NotContains(t, line, key)
@@ -68,6 +69,7 @@ func TestLine(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, accounts, 1)
 		assert.Equal(t, "alice", accounts[0].name)
+		assert.Equal(t, slices.Contains(options, "admin"), accounts[0].admin)
 		assert.Equal(t, []digest{digestOf(key)}, accounts[0].digests)
 	}
 	for _, test := range []struct {

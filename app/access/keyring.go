@@ -132,6 +132,7 @@ func newTable(accounts []account, old *table, now time.Time) *table {
 			who.characters = before.characters.under(characters, now)
 			who.charged = before.charged
 		}
+		who.admin = a.admin
 		t.callers[a.name] = who
 		for _, d := range a.digests {
 			t.keys[d] = who

@@ -19,8 +19,12 @@ const (
 type account struct {
 	name    string
 	digests []digest // one at least
+	admin   bool
 	limits  Limits
 }
+
+// adminWord is what the line of an admin has, between its digests and its limits.
+const adminWord = "admin"
 
 // namePattern is what a name may be: it goes into logs and metrics.
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,62}$`)
@@ -96,7 +100,7 @@ func parseAccount(fields []string, defaults Limits) (account, error) {
 		return a, errors.New("a line begins with a name of 1 to 63 letters, digits or . _ @ -")
 	}
 	rest := fields[1:]
-	for len(rest) > 0 && !strings.Contains(rest[0], "=") {
+	for len(rest) > 0 && rest[0] != adminWord && !strings.Contains(rest[0], "=") {
 		d, err := parseDigest(rest[0])
 		if err != nil {
 			return a, fmt.Errorf("field %d: %w", len(fields)-len(rest)+1, err)
@@ -106,6 +110,9 @@ func parseAccount(fields []string, defaults Limits) (account, error) {
 	}
 	if len(a.digests) == 0 {
 		return a, fmt.Errorf("there is no digest after the name, such as %s2c26b4…", digestStart)
+	}
+	if len(rest) > 0 && rest[0] == adminWord {
+		a.admin, rest = true, rest[1:]
 	}
 	return a, a.limits.override(rest)
 }

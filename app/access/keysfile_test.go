@@ -25,6 +25,7 @@ func TestParseAccounts(t *testing.T) {
 		"e-2_f.g " + hexDigest(6) + " burst=3",
 		"Heidi " + hexDigest(7) + " chars=5000/d rate=unlimited#now",
 		"9 " + hexDigest(8) + " chars=unlimited",
+		"admin " + hexDigest(9) + " " + hexDigest(10) + " admin rate=1/s",
 	}, "\n")
 	accounts, err := parseAccounts([]byte(content), defaults)
 	require.NoError(t, err)
@@ -36,10 +37,12 @@ func TestParseAccounts(t *testing.T) {
 		"e-2_f.g":          {Requests: defaults.Requests, Burst: 3, Characters: defaults.Characters},
 		"Heidi":            {Characters: Rate{5000, 24 * time.Hour}},
 		"9":                {Requests: defaults.Requests, Burst: 50},
+		"admin":            {Requests: Rate{1, time.Second}, Characters: defaults.Characters},
 	}
 	require.Len(t, accounts, len(want))
 	for _, a := range accounts {
 		assert.Equal(t, want[a.name], a.limits, a.name)
+		assert.Equal(t, a.name == "admin", a.admin, a.name)
 	}
 	assert.Len(t, accounts[0].digests, 1)
 	assert.Equal(t, byte(1), accounts[0].digests[0][31])
@@ -74,8 +77,12 @@ func TestParseAccountsRefuses(t *testing.T) {
 		{"a digest twice", "alice " + one + "\nbob " + hexDigest(2) + "\ncarol " + one, "line 3: the digest is in line 1 already"},
 		{"a digest twice in a line", "alice " + one + " " + one, "line 1: the digest is in line 1 already"},
 		{"a limit twice", "alice " + one + " rate=1/s rate=2/s", `line 1: "rate" is given twice`},
-		{"an unknown limit", "alice " + one + " speed=1/s", "line 1: after the digests come limits"},
-		{"a digest after limits", "alice " + one + " rate=1/s " + hexDigest(2), "line 1: after the digests come limits"},
+		{"an unknown limit", "alice " + one + " speed=1/s", "line 1: after the digests come admin and limits"},
+		{"admin after limits", "alice " + one + " rate=1/s admin", "line 1: after the digests come admin and limits"},
+		{"admin twice", "alice " + one + " admin admin", "line 1: after the digests come admin and limits"},
+		{"a digest after admin", "alice " + one + " admin " + hexDigest(2), "line 1: after the digests come admin and limits"},
+		{"admin without a digest", "alice admin", "line 1: there is no digest after the name"},
+		{"a digest after limits", "alice " + one + " rate=1/s " + hexDigest(2), "line 1: after the digests come admin and limits"},
 		{"a rate without a unit", "alice " + one + " rate=10", `line 1: "rate": "10" is not a rate`},
 		{"a rate of nothing", "alice " + one + " rate=0/s", `line 1: "rate": "0/s" is not a rate`},
 		{"an empty rate", "alice " + one + " rate=", `line 1: "rate": "" is not a rate`},

@@ -137,7 +137,7 @@ func (l *Limits) override(options []string) error {
 		case "burst":
 			l.Burst, err = parseBurst(value)
 		default:
-			return errors.New("after the digests come limits: rate=, burst= or chars=")
+			return errors.New("after the digests come admin and limits: rate=, burst= or chars=")
 		}
 		if err != nil {
 			return fmt.Errorf("%.20q: %w", name, err)

@@ -211,7 +211,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 			_, err := c.Submit(ctx, hello).Wait(context.Background())
 			return err
 		},
-		"Languages": func(ctx context.Context, c *Client) error { _, err := c.Languages(ctx); return err },
+		"Languages": func(ctx context.Context, c *Client) error { _, err := c.Languages(ctx, ""); return err },
 		"Info":      func(ctx context.Context, c *Client) error { _, err := c.Info(ctx); return err },
 		"Ready":     func(ctx context.Context, c *Client) error { return c.Ready(ctx) },
 		"WaitReady": func(ctx context.Context, c *Client) error { return c.WaitReady(ctx) },

@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/catalog"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/translate"
@@ -29,10 +31,13 @@ import (
 // first, and fails on some words.
 type shouting struct{}
 
-func (shouting) Languages() []string { return []string{"en", "fr", "ja"} }
-func (shouting) Healthy() error      { return nil }
-func (shouting) Detects() bool       { return true }
-
+func (t shouting) Select(model string) (translate.Selection, error) {
+	if model != "" && model != "default" {
+		return nil, compattest.NoModel(model)
+	}
+	return compattest.Models{Codes: []string{"en", "fr", "ja"}, Tells: t}, nil
+}
+func (shouting) Healthy() error                        { return nil }
 func (shouting) Detect(string) (string, float64, bool) { return "en", 1, true }
 
 func (s shouting) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
@@ -48,11 +53,18 @@ func (s shouting) Translate(ctx context.Context, req translate.Request) ([]trans
 }
 
 func (shouting) Stream(ctx context.Context, req translate.Request, yield func(int, translate.Result) error) error {
+	if _, err := (shouting{}).Select(req.Model); err != nil {
+		return err
+	}
 	for i := len(req.Records)*len(req.To) - 1; i >= 0; i-- {
 		record, to := req.Records[i%len(req.Records)], req.To[i/len(req.Records)]
 		switch record.Text {
 		case "busy":
 			return &engine.BusyError{Wait: 7 * time.Second}
+		case "broken":
+			return &catalog.BrokenError{Model: "m:1", Err: errors.New("fault")}
+		case "large":
+			return &catalog.MemoryError{Model: "m", Needs: 2, Limit: 1}
 		case "fail":
 			return errors.New("fault")
 		case "endless":
@@ -64,13 +76,19 @@ func (shouting) Stream(ctx context.Context, req translate.Request, yield func(in
 		if to == "xx" {
 			return &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: "xx is none"}
 		}
-		err := yield(i, translate.Result{
+		result := translate.Result{
 			Record: translate.Record{ID: record.ID, Text: strings.ToUpper(record.Text)}, From: "en", To: to, Detected: req.From == translate.Auto,
 			Segments:     []translate.Segment{{Source: record.Text, Text: strings.ToUpper(record.Text), Flags: translate.Loop}},
 			SourceTokens: 3, TargetTokens: 4, Score: -0.25, Decoded: true, Flags: translate.Loop,
-			Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
-		})
-		if err != nil {
+			Model: "m", Version: "1", Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
+		}
+		if record.Text == "pivot" {
+			result.Segments[0].Steps = []translate.StepResult{
+				{Model: "m", Version: "1", From: "en", To: "ja", Text: "x", Flags: translate.SourceEcho, Score: -0.5, Cached: true},
+				{Model: "n", Version: "2", From: "ja", To: to, Text: "PIVOT", Score: -0.25},
+			}
+		}
+		if err := yield(i, result); err != nil {
 			return err
 		}
 	}
@@ -84,7 +102,9 @@ func contract(t *testing.T, cfg Config, gate access.Config) (*Client, *httpapi.A
 	g, err := access.New(gate)
 	require.NoError(t, err)
 	api := httpapi.New(httpapi.Config{Version: "v1.2", MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: log, Gate: g})
-	api.Ready(shouting{}, httpapi.Model{Source: "owner/name", Revision: "abc", Precision: "int8"})
+	api.Ready(shouting{}, func() []httpapi.Model {
+		return []httpapi.Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8"}}
+	})
 	server := httptest.NewServer(api.Handler())
 	t.Cleanup(server.Close)
 	cfg.URL, cfg.Log = server.URL, log
@@ -99,8 +119,8 @@ func TestContract(t *testing.T) {
 	request := Request{From: Auto, ToLangs: []string{"fr", "ja"}, Detail: true, NoSplit: true, Priority: PriorityHigh, Format: FormatHTML,
 		Options: &Options{Beams: 2}, Records: []Record{{"1", "one <&>\n"}, {"2", "é😀"}, {"1", ""}}}
 	want := func(id, text, source, to string) Result {
-		return Result{ID: id, Text: text, To: to, Detail: &Detail{From: "en", Detected: true,
-			Segments: []Segment{{source, text, []string{"loop"}}}, SourceTokens: 3, TargetTokens: 4, Score: -0.25,
+		return Result{ID: id, Text: text, To: to, Detail: &Detail{Model: "m", Version: "1", From: "en", Detected: true,
+			Segments: []Segment{{source, text, []string{"loop"}, nil}}, SourceTokens: 3, TargetTokens: 4, Score: -0.25,
 			Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond, Flags: []string{"loop"}}}
 	}
 	var all []Result
@@ -142,6 +162,10 @@ func TestContractOfErrors(t *testing.T) {
 		"long body":       {Request{From: "en", To: "fr", Records: record(strings.Repeat("a", 2000))}, Error{Status: 413, Code: CodeBodyTooLarge}},
 		"endless":         {Request{From: "en", To: "fr", Records: record("endless")}, Error{Status: 422, Code: CodeUnfinished, Field: "payload.records[0].text"}},
 		"fault":           {Request{From: "en", To: "fr", Records: record("fail")}, Error{Status: 500, Code: CodeInternal}},
+		"other model":     {Request{From: "en", To: "fr", Model: "de-xx"}, Error{Status: 404, Code: CodeUnknownModel, Field: "payload.model"}},
+		"other version":   {Request{From: "en", To: "fr", Model: "default:7"}, Error{Status: 404, Code: CodeUnknownModel, Field: "payload.model"}},
+		"broken model":    {Request{From: "en", To: "fr", Records: record("broken")}, Error{Status: 503, Code: CodeModelBroken, RetryAfter: 30 * time.Second}},
+		"large model":     {Request{From: "en", To: "fr", Records: record("large")}, Error{Status: 507, Code: CodeModelTooLarge}},
 		"busy":            {Request{From: "en", To: "fr", Records: record("busy")}, Error{Status: 503, Code: CodeBusy, RetryAfter: 7 * time.Second}},
 		"longer than ctx": {Request{From: "en", To: "fr", Records: record("wait")}, Error{Status: 504, Code: CodeTimeout}},
 	} {
@@ -187,7 +211,7 @@ func TestContractOfBrokenStreams(t *testing.T) {
 
 func TestContractOfOtherRoutes(t *testing.T) {
 	c, api := contract(t, Config{}, access.Config{})
-	languages, err := c.Languages(t.Context())
+	languages, err := c.Languages(t.Context(), "")
 	require.NoError(t, err)
 	require.Len(t, languages, 3)
 	slices.SortFunc(languages, func(a, b Language) int { return cmp.Compare(a.Code, b.Code) })
@@ -195,13 +219,38 @@ func TestContractOfOtherRoutes(t *testing.T) {
 
 	info, err := c.Info(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, Info{Name: "dragoman", Version: "v1.2", Model: &Model{"owner/name", "abc", "int8"}}, info)
+	assert.Equal(t, Info{Name: "dragoman", Version: "v1.2", Model: &Model{"m", "1", "owner/name", "abc", "int8"}}, info)
 
 	assert.NoError(t, c.WaitReady(t.Context()))
 	api.Drain()
 	err = c.Ready(t.Context())
 	assert.True(t, IsCode(err, CodeShuttingDown), err)
 	assert.Equal(t, time.Second, requireError(t, err).RetryAfter)
+}
+
+func TestContractOfModels(t *testing.T) {
+	c, api := contract(t, Config{Retries: -1}, access.Config{})
+	request := Request{From: "en", To: "fr", Model: "default", Detail: true, Records: []Record{{"1", "pivot"}}}
+	results, err := c.Translate(t.Context(), request)
+	require.NoError(t, err)
+	steps := []Step{{"m", "1", "en", "ja", "x", -0.5, true, []string{"source_echo"}}, {"n", "2", "ja", "fr", "PIVOT", -0.25, false, nil}}
+	assert.Equal(t, []Segment{{"pivot", "PIVOT", []string{"loop"}, steps}}, results[0].Detail.Segments)
+	streamed, err := collect(t.Context(), c, request)
+	require.NoError(t, err)
+	assert.Equal(t, results, streamed)
+
+	languages, err := c.Languages(t.Context(), "default")
+	require.NoError(t, err)
+	assert.Len(t, languages, 3)
+	_, err = c.Languages(t.Context(), "a b&c=d/..?")
+	assert.Equal(t, 404, requireError(t, err).Status)
+	assert.Contains(t, err.Error(), `There is no model "a b&c=d/..?"`)
+
+	api.Ready(shouting{}, func() []httpapi.Model { return []httpapi.Model{{Name: "m", Version: "2"}, {Name: "m", Version: "1"}} })
+	info, err := c.Info(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []Model{{Name: "m", Version: "2"}, {Name: "m", Version: "1"}}, info.Models)
+	assert.Equal(t, &info.Models[0], info.Model)
 }
 
 // Keys, and a client that comes back when its share is there again.
@@ -223,14 +272,14 @@ func TestContractOfKeys(t *testing.T) {
 	c, _ = contract(t, Config{Key: "wrong"}, access.Config{KeysFile: file})
 	_, err = c.Translate(t.Context(), hello)
 	assert.True(t, IsCode(err, CodeUnauthorized), err)
-	_, err = c.Languages(t.Context())
+	_, err = c.Languages(t.Context(), "")
 	assert.NoError(t, err, "which needs no key")
 }
 
 // A service that drops the connection in the middle of a stream.
 func TestContractOfCutStreams(t *testing.T) {
 	api := httpapi.New(httpapi.Config{MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
-	api.Ready(panicking{}, httpapi.Model{})
+	api.Ready(panicking{}, func() []httpapi.Model { return nil })
 	server := httptest.NewUnstartedServer(api.Handler())
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.Start()

@@ -40,6 +40,7 @@ const (
 	CodeInvalidText       = "invalid_text"
 	CodeInvalidHeader     = "invalid_header"
 	CodeUnknownLanguage   = "unknown_language"
+	CodeUnknownModel      = "unknown_model"
 	CodeTextTooLong       = "text_too_long"
 	CodeUnauthorized      = "unauthorized"
 	CodeNotFound          = "not_found"
@@ -57,6 +58,8 @@ const (
 	CodeInternal          = "internal"
 	CodeBusy              = "busy"
 	CodeNotReady          = "not_ready"
+	CodeModelBroken       = "model_broken"
+	CodeModelTooLarge     = "model_too_large"
 	CodeStuck             = "stuck"
 	CodeShuttingDown      = "shutting_down"
 	CodeTimeout           = "timeout"
@@ -97,7 +100,7 @@ func (e *Error) Is(target error) bool {
 // is none of these: the request would take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
-	case CodeBusy, CodeNotReady, CodeStuck, CodeShuttingDown, CodeRateLimited:
+	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeShuttingDown, CodeRateLimited:
 		return true
 	}
 	switch e.Status {

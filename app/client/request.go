@@ -34,6 +34,9 @@ type Request struct {
 	To      string   `json:"toLang,omitempty"`  // code of a language
 	ToLangs []string `json:"toLangs,omitempty"` // several, instead of To
 	Records []Record `json:"records"`
+	// Model is the name of a model of the service's catalogue, or name:version. "": the
+	// first that has the languages.
+	Model string `json:"model,omitempty"`
 
 	Format   string `json:"format,omitempty"`   // FormatText, which is the default, or FormatHTML
 	Priority string `json:"priority,omitempty"` // PriorityNormal, which is the default, PriorityHigh or PriorityLow
@@ -75,6 +78,10 @@ type Result struct {
 
 // Detail says how a translation was made.
 type Detail struct {
+	// Model and Version are those of the model or pipeline that translated, with + between
+	// several that the service went through; "" where none was needed.
+	Model        string    `json:"model"`
+	Version      string    `json:"version"`
 	From         string    `json:"fromLang"` // the language of the text; "" where none could be detected
 	Detected     bool      `json:"detected"` // From was detected
 	Segments     []Segment `json:"segments"` // the sentences, in the text's order
@@ -94,6 +101,19 @@ type Segment struct {
 	Source string   `json:"source"`
 	Text   string   `json:"text"`
 	Flags  []string `json:"flags"`
+	Steps  []Step   `json:"steps"` // where it went through several
+}
+
+// Step is what a step of a pipeline, or on the way through another language, made of a sentence.
+type Step struct {
+	Model    string   `json:"model"`
+	Version  string   `json:"version"`
+	From     string   `json:"fromLang"`
+	To       string   `json:"toLang"`
+	Text     string   `json:"text"`
+	Score    float64  `json:"score"`
+	CacheHit bool     `json:"cacheHit"`
+	Flags    []string `json:"flags"`
 }
 
 // body is a request for translations as it is sent.

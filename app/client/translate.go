@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -60,22 +61,33 @@ type Language struct {
 	Targets    []string `json:"targets"`    // codes of the languages that it is translated into
 }
 
-// Languages returns the languages of the model. It makes several tries, as Translate
-// does; while the model is loading there are none and the error says so.
-func (c *Client) Languages(ctx context.Context) ([]Language, error) {
-	return get[[]Language](ctx, c, languagesPath)
+// Languages returns the languages of a model, which is named as in [Request.Model], or with ""
+// of all. It makes several tries, as Translate does; while the service is loading there are none
+// and the error says so.
+func (c *Client) Languages(ctx context.Context, model string) ([]Language, error) {
+	path := languagesPath
+	if model != "" {
+		path += "?model=" + url.QueryEscape(model)
+	}
+	return get[[]Language](ctx, c, path)
 }
 
 // Info says what serves.
 type Info struct {
 	Name    string `json:"name"` // dragoman
 	Version string `json:"version"`
-	Model   *Model `json:"model"` // nil while it is loading
+	Model   *Model `json:"model"` // nil while it is loading; of several, the one that is tried first
+	// Models are all models and pipelines in all versions that are served, in the order in which
+	// they are tried; nil where there is only Model. The first version of each is the one that
+	// its name alone means.
+	Models []Model `json:"models"`
 }
 
-// Model is a model that translates.
+// Model is a model, or a pipeline of some, that translates.
 type Model struct {
-	Source    string `json:"source"` // such as facebook/m2m100_418M
+	Name      string `json:"name"` // for Request.Model, alone or as name:version
+	Version   string `json:"version"`
+	Source    string `json:"source"` // such as facebook/m2m100_418M; "" of pipelines
 	Revision  string `json:"revision"`
 	Precision string `json:"precision"` // such as int8
 }

@@ -27,9 +27,9 @@ func TestRequestsOnTheWire(t *testing.T) {
 		"text": {Request{From: Auto, To: "fr", Records: one},
 			`{"fromLang":"auto","toLang":"fr","records":[{"id":"1","text":"<b> & \"é\"\n"}]}`},
 		"languages": {Request{From: "en", ToLangs: []string{"fr", "ja"}}, `{"fromLang":"en","toLangs":["fr","ja"],"records":[]}`},
-		"all": {Request{From: "en", To: "fr", Format: FormatHTML, Priority: PriorityLow, NoSplit: true, Detail: true,
+		"all": {Request{From: "en", To: "fr", Model: "en-fr:2", Format: FormatHTML, Priority: PriorityLow, NoSplit: true, Detail: true,
 			Options: &Options{Beams: 2, MaxLength: 9, LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &penalty}},
-			`{"fromLang":"en","toLang":"fr","records":[],"format":"html","priority":"low","detail":true,` +
+			`{"fromLang":"en","toLang":"fr","records":[],"model":"en-fr:2","format":"html","priority":"low","detail":true,` +
 				`"options":{"beams":2,"maxLength":9,"lengthPenalty":-0.5,"noRepeatNgramSize":0,"repetitionPenalty":-0.5},"split":false}`},
 		"no options": {Request{From: "en", To: "fr", Options: &Options{}}, `{"fromLang":"en","toLang":"fr","records":[],"options":{}}`},
 		"what the service refuses": {Request{To: "fr", ToLangs: []string{"fr"}, Format: "pdf"},
@@ -105,14 +105,15 @@ func TestTranslate(t *testing.T) {
 }
 
 func TestDetail(t *testing.T) {
-	const detail = `{"result":[{"id":"1","text":"Où ?","new":[1],"detail":{"fromLang":"en","detected":true,"later":{},
-		"segments":[{"source":"Where?","text":"Où ?","flags":["loop"]}],"sourceTokens":7,"targetTokens":8,"score":-0.1213,
+	const detail = `{"result":[{"id":"1","text":"Où ?","new":[1],"detail":{"model":"p","version":"3","fromLang":"en","detected":true,"later":{},
+		"segments":[{"source":"Where?","text":"Où ?","flags":["loop"],"steps":[{"model":"m","version":"1","fromLang":"en","toLang":"de","text":"Wo?","score":-1,"cacheHit":true,"new":1}]}],"sourceTokens":7,"targetTokens":8,"score":-0.1213,
 		"cacheHit":true,"queueMs":0.4,"computeMs":11.25,"flags":["loop","truncated"]}}],"more":null}`
 	inBubble(t, Config{}, answer(200, detail), func(t *testing.T, c *Client) {
 		results, err := c.Translate(t.Context(), hello)
 		require.NoError(t, err)
 		assert.Equal(t, []Result{{ID: "1", Text: "Où ?", To: "fr", Detail: &Detail{
-			From: "en", Detected: true, Segments: []Segment{{"Where?", "Où ?", []string{"loop"}}},
+			Model: "p", Version: "3", From: "en", Detected: true,
+			Segments:     []Segment{{"Where?", "Où ?", []string{"loop"}, []Step{{"m", "1", "en", "de", "Wo?", -1, true, nil}}}},
 			SourceTokens: 7, TargetTokens: 8, Score: -0.1213, CacheHit: true,
 			Queued: 400 * time.Microsecond, Computed: 11250 * time.Microsecond, Flags: []string{"loop", "truncated"},
 		}}}, results)
@@ -226,12 +227,12 @@ func TestLanguagesAndInfo(t *testing.T) {
 	service.Handle("GET /languages", answer(200, `[{"code":"ja","name":"Japanese","nativeName":"日本語","targets":["en"],"new":1}]`))
 	service.Handle("GET /{$}", answer(200, `{"name":"dragoman","version":"v1","model":{"source":"s","revision":"r","precision":"int8"},"new":[]}`))
 	inBubble(t, Config{}, service.ServeHTTP, func(t *testing.T, c *Client) {
-		languages, err := c.Languages(t.Context())
+		languages, err := c.Languages(t.Context(), "")
 		require.NoError(t, err)
 		assert.Equal(t, []Language{{"ja", "Japanese", "日本語", []string{"en"}}}, languages)
 		info, err := c.Info(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, Info{"dragoman", "v1", &Model{"s", "r", "int8"}}, info)
+		assert.Equal(t, Info{"dragoman", "v1", &Model{"", "", "s", "r", "int8"}, nil}, info)
 		assert.Equal(t, 404, requireError(t, c.Ready(t.Context())).Status)
 	})
 	var requests atomic.Int32

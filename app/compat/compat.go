@@ -3,13 +3,16 @@
 // package deepl those of DeepL, both unchanged but for the address.
 //
 // A route is made by [API.Route]: it checks the key, reads the request's fields, and lets
-// the API's handler make the answer.
+// the API's handler make the answer. The field model, or the path before the route (see
+// [ModelPath]), names the model to use.
 package compat
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -26,12 +29,13 @@ type API struct {
 
 // Call is a request that was read and let in.
 type Call struct {
-	Context    *gin.Context
-	Translator dialect.Translator
-	Languages  Languages // of the model
-	Fields     Fields    // none where the route is open
+	Context   *gin.Context
+	Models    translate.Selection // that the request may use
+	Languages Languages           // of these
+	Fields    Fields              // none where the route is open
 
 	server *dialect.Server
+	model  string // that the request names
 }
 
 // Route makes a route for those who are let in. It answers with what h returns, as JSON.
@@ -40,23 +44,69 @@ func (a API) Route(methods, path string, h func(Call) (any, error)) dialect.Rout
 		if call.Fields, err = a.enter(call.Context); err != nil {
 			return nil, err
 		}
+		model, err := call.Fields.Text(modelField)
+		if err != nil {
+			return nil, err
+		}
+		if err := call.choose(model); err != nil {
+			return nil, err
+		}
 		return h(call)
 	})
 }
 
-// Open makes a route for everybody, which takes no fields.
+// Open makes a route for everybody, which takes no fields but the model, in the query.
 func (a API) Open(path string, h func(Call) any) dialect.Route {
-	return a.route(http.MethodGet, path, func(call Call) (any, error) { return h(call), nil })
+	return a.route(http.MethodGet, path, func(call Call) (any, error) {
+		if err := call.choose(call.Context.Query(modelField)); err != nil {
+			return nil, err
+		}
+		return h(call), nil
+	})
+}
+
+// ModelPath is the path below which an API can be mounted once more, for clients that know no
+// field for the model but any base URL.
+const ModelPath = "/models/:" + modelField
+
+// WithoutModel is a path without the [ModelPath] before it.
+func WithoutModel(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/models/"); ok {
+		_, rest, _ = strings.Cut(rest, "/")
+		return "/" + rest
+	}
+	return path
+}
+
+// modelField names the model to use. The original APIs have no such field.
+const modelField = "model"
+
+// choose has the call use a model: the field's, or with "" that of the path, or with none there
+// either any.
+func (call *Call) choose(model string) error {
+	own, inPath := call.Context.Params.Get(modelField)
+	if inPath && own == "" {
+		return failure.New(failure.NotFound, "", "the path names no model, such as /models/NAME/languages does")
+	}
+	model = cmp.Or(model, own)
+	t, err := call.server.Translator()
+	if err != nil {
+		return err
+	}
+	if call.Models, err = t.Select(model); err != nil {
+		return err
+	}
+	call.Languages, call.model = call.Models.Languages(), model
+	return nil
 }
 
 func (a API) route(methods, path string, h func(Call) (any, error)) dialect.Route {
 	return dialect.Route{Methods: methods, Path: path, Handler: func(c *gin.Context) {
-		t, err := a.Translator()
-		if err != nil {
+		if _, err := a.Translator(); err != nil {
 			a.Fail(c, err)
 			return
 		}
-		answer, err := h(Call{Context: c, Translator: t, Languages: t.Languages(), server: a.Server})
+		answer, err := h(Call{Context: c, server: a.Server})
 		if err != nil {
 			a.Fail(c, err)
 			return
@@ -125,7 +175,7 @@ type Job struct {
 // translation that is not whole is an error: the APIs have no way to say so.
 func (call Call) Translate(job Job) ([]translate.Result, error) {
 	req := translate.Request{
-		From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
+		Model: call.model, From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
 		Records: make([]translate.Record, len(job.Texts)),
 	}
 	for i, text := range job.Texts {

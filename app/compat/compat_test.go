@@ -1,6 +1,8 @@
 package compat
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,6 +52,40 @@ func TestLanguages(t *testing.T) {
 	}
 	assert.Equal(t, "Norwegian", NameOf("no").English)
 	assert.Equal(t, "x-Own", NameOf("x-Own").English)
+}
+
+// listed implements translate.Selection: languages and their targets.
+type listed map[string][]string
+
+func (l listed) Languages() []string                             { return slices.Sorted(maps.Keys(l)) }
+func (l listed) Targets(from string) []string                    { return l[from] }
+func (listed) Detector() translate.Detector                      { return nil }
+func (listed) Detects() bool                                     { return false }
+func (listed) Route(string, string) (r translate.Route, _ error) { return r, nil }
+
+func TestSourcesAndTargets(t *testing.T) {
+	for _, test := range []struct {
+		languages        listed
+		sources, targets Languages
+	}{
+		{listed{"en": {"en", "ja"}, "ja": {"en", "ja"}}, Languages{"en", "ja"}, Languages{"en", "ja"}},
+		{listed{"de": {"de", "en"}, "en": {"en", "ja"}, "ja": {"ja"}}, Languages{"de", "en"}, Languages{"en", "ja"}},
+		{listed{"en": {"en"}}, Languages{}, Languages{}},
+		{listed{"de": {"en"}, "en": nil}, Languages{"de"}, Languages{"en"}},
+		{listed{}, Languages{}, Languages{}},
+	} {
+		assert.Equal(t, test.sources, Sources(test.languages))
+		assert.Equal(t, test.targets, Targets(test.languages))
+	}
+}
+
+func TestWithoutModel(t *testing.T) {
+	for path, want := range map[string]string{
+		"/translate": "/translate", "/models/m/v2/translate": "/v2/translate", "/models/m": "/", "/models/": "/", "/models": "/models",
+		"/models/models/models/x": "/models/x", "": "", "/v2/models/m/x": "/v2/models/m/x",
+	} {
+		assert.Equal(t, want, WithoutModel(path), path)
+	}
 }
 
 func TestSourceOf(t *testing.T) {

@@ -18,6 +18,40 @@ func (l Languages) Source(code string) (string, bool) { return language.Find(l, 
 // Target is [Languages.Source] for a target language; see [language.FindTarget].
 func (l Languages) Target(code string) (string, bool) { return language.FindTarget(l, ownCode(code)) }
 
+// Sources are the languages that a selection of models translates from, by code.
+func Sources(s translate.Selection) Languages {
+	list := Languages{}
+	for _, from := range s.Languages() {
+		if to := s.Targets(from); len(to) > 1 || len(to) == 1 && to[0] != from {
+			list = append(list, from)
+		}
+	}
+	return list
+}
+
+// Targets are the languages that a selection of models translates into, by code.
+func Targets(s translate.Selection) Languages {
+	all := s.Languages()
+	into := make(map[string]bool, len(all))
+	for _, from := range all {
+		if len(into) == len(all) {
+			break
+		}
+		for _, to := range s.Targets(from) {
+			if to != from {
+				into[to] = true
+			}
+		}
+	}
+	list := Languages{}
+	for _, code := range all {
+		if into[code] {
+			list = append(list, code)
+		}
+	}
+	return list
+}
+
 // IsTraditional says whether a code means Chinese in traditional script.
 func IsTraditional(code string) bool { return language.IsTraditional(ownCode(code)) }
 

@@ -35,6 +35,10 @@ type Config struct {
 	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"longest time that a request may wait for others, estimated from the recent speed; a request that would wait longer gets 503 at once; 0: no limit"`
 	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for finished translations that may be requested again, such as 64MiB; 0: off"`
 
+	Repositories []string      `env:"MODEL_REPOSITORY" envDefault:"" help:"repositories of models, separated by commas: folders with NAME/VERSION/, each an exported model; they take the place of MODEL_WEIGHTS"`
+	ModelMemory  Size          `env:"MODEL_MEMORY" envDefault:"0" help:"memory for the loaded models of a repository, such as 8GiB: their weights where these are not in files that processes share, decoding state and tokenizers; models that nobody uses make room for others; 0: no limit"`
+	KeepAlive    time.Duration `env:"MODEL_KEEP_ALIVE" envDefault:"0" help:"time after which a model of a repository that nobody uses is unloaded, such as 30m; 0: never"`
+
 	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
 	Revision       string       `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
 	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder for each model in the user's cache folder"`
@@ -134,6 +138,7 @@ func (c Config) validate() error {
 	// A number below these has lost its unit.
 	size("KV_MEMORY", c.KVMemory, 1<<20)
 	size("CACHE_BYTES", c.CacheBytes, 64<<10)
+	size("MODEL_MEMORY", c.ModelMemory, 1<<20)
 	// What the texts of the largest body take, translated into one language; the shares
 	// of callers come on top.
 	if least := Size(admission.Texts(c.MaxBodyBytes, 1)+admission.BodyByte*c.MaxBodyBytes) * 4 / 3; c.RequestMemory < least || c.RequestMemory > maxSize {
@@ -165,6 +170,9 @@ func (c Config) validate() error {
 	if c.QueueWait < 0 {
 		errs = append(errs, fmt.Errorf("QUEUE_WAIT=%s: use 0 for no bound, or a time such as 2s", c.QueueWait))
 	}
+	if c.KeepAlive < 0 {
+		errs = append(errs, fmt.Errorf("MODEL_KEEP_ALIVE=%s: use 0 for ever, or a time such as 30m", c.KeepAlive))
+	}
 	above0("SHUTDOWN_TIMEOUT", c.ShutdownTimeout)
 	if _, err := model.ParsePrecision(string(c.Precision)); err != nil && c.Precision != "" {
 		errs = append(errs, fmt.Errorf("PRECISION=%q: use auto, int8, fp32 or fp16", c.Precision))
@@ -172,6 +180,7 @@ func (c Config) validate() error {
 	if _, err := model.ParseVerify(string(c.Verify)); err != nil {
 		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))
 	}
+	errs = append(errs, c.validateRepositories()...)
 	errs = append(errs, c.validateDevice()...)
 	errs = append(errs, c.validateAccess()...)
 	if c.LogFormat != "text" && c.LogFormat != "json" {

@@ -17,11 +17,9 @@ import (
 type Translator interface {
 	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
 	Stream(ctx context.Context, req translate.Request, yield func(i int, r translate.Result) error) error
-	Languages() []string
+	// Select returns the models that a request may use which names one, or with "" none.
+	Select(model string) (translate.Selection, error)
 	Healthy() error // fails where translations do not go on
-	Detects() bool  // the source language may be translate.Auto
-	// Detect is for services that detect languages.
-	Detect(text string) (code string, confidence float64, ok bool)
 }
 
 // Gate lets callers in, as [access.Gate] does. It is safe for concurrent use.
@@ -30,6 +28,7 @@ type Gate interface {
 	MustReadKey(c *gin.Context, queryKey string) (bool, error)
 	Enter(c *gin.Context, fieldKey string) error
 	Charge(c *gin.Context, characters int) error
+	Admin(c *gin.Context) error
 	Usage(c *gin.Context) access.Usage
 }
 

@@ -3,6 +3,7 @@ package dialect
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -29,12 +30,16 @@ const (
 	recordsKey = "records"
 	cachedKey  = "cached" // of the records, those that were in the cache
 	flagsKey   = "flags"  // how many records have which
+	modelKey   = "model"  // name:version, or several of them
+
+	// mostModels is how many models are named in a line of the log.
+	mostModels = 8
 )
 
 // LogAttrs are what the log says of a request's translation.
 func LogAttrs(c *gin.Context) []slog.Attr {
 	var attrs []slog.Attr
-	for _, key := range []string{recordsKey, cachedKey, flagsKey} {
+	for _, key := range []string{modelKey, recordsKey, cachedKey, flagsKey} {
 		if n, ok := c.Get(key); ok {
 			attrs = append(attrs, slog.Any(key, n))
 		}
@@ -46,6 +51,8 @@ func LogAttrs(c *gin.Context) []slog.Attr {
 type tally struct {
 	hits, misses int
 	flags        map[string]int
+	models       []string // name:version, the first mostModels
+	more         bool     // there are others
 }
 
 func (t *tally) add(r translate.Result) {
@@ -54,6 +61,7 @@ func (t *tally) add(r translate.Result) {
 	} else if r.Cached {
 		t.hits++
 	}
+	t.addModel(r)
 	for _, name := range r.Flags.Names() {
 		if t.flags == nil {
 			t.flags = map[string]int{}
@@ -62,9 +70,28 @@ func (t *tally) add(r translate.Result) {
 	}
 }
 
-// log leaves the numbers for the log.
+// addModel adds the model of a result, if it had one.
+func (t *tally) addModel(r translate.Result) {
+	if r.Model == "" {
+		return
+	}
+	switch name := r.Model + ":" + r.Version; {
+	case slices.Contains(t.models, name):
+	case len(t.models) == mostModels:
+		t.more = true
+	default:
+		t.models = append(t.models, name)
+	}
+}
+
+// log leaves what the log says.
 func (t *tally) log(c *gin.Context) {
 	c.Set(cachedKey, t.hits)
+	if names := strings.Join(t.models, " "); t.more {
+		c.Set(modelKey, names+" …")
+	} else if names != "" {
+		c.Set(modelKey, names)
+	}
 	if len(t.flags) > 0 {
 		c.Set(flagsKey, t.flagged(" "))
 	}

@@ -3,51 +3,110 @@ package dialect
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/errgroup"
 
 	"dragoman/app/access"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
-// deadlineKey is where gin's context says that the client has set a deadline.
-const deadlineKey = "dragoman/dialect.deadline"
+const (
+	// deadlineKey is where gin's context says that the client has set a deadline.
+	deadlineKey = "dragoman/dialect.deadline"
+	// patienceKey is where it has how long the client will wait, see Within.
+	patienceKey = "dragoman/dialect.patience"
+)
+
+// Within says how long a request's client will wait, in an API where that is not in a header.
+func Within(c *gin.Context, patience time.Duration) { c.Set(patienceKey, patience) }
+
+// requestedKey is where gin's context has the model that the request names.
+const requestedKey = "dragoman/dialect.requested"
+
+// RequestedModel is the model that a request for translations names; "" where it names none.
+func RequestedModel(c *gin.Context) string { return c.GetString(requestedKey) }
 
 // Translate has the records of a request translated, and says in headers how that was done.
 // The request's caller is filled in.
 func (s *Server) Translate(c *gin.Context, req translate.Request) ([]translate.Result, error) {
-	t, ctx, cancel, err := s.begin(c, &req)
+	results, err := s.TranslateAll(c, []translate.Request{req})
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil
+}
+
+// together is how many parts of a request are translated at the same time.
+const together = 8
+
+// TranslateAll is [Server.Translate] for a request that has several parts, such as one for each
+// pair of languages. They have one charge, one deadline and one bound on their records, and
+// succeed or fail together.
+func (s *Server) TranslateAll(c *gin.Context, parts []translate.Request) ([][]translate.Result, error) {
+	t, ctx, cancel, err := s.begin(c, parts)
 	if err != nil {
 		return nil, err
 	}
 	defer cancel()
-	results, err := t.Translate(ctx, req)
+	results, err := translateAll(ctx, t, parts)
 	if err != nil {
 		return nil, err
 	}
-	if want := len(req.Records) * len(req.To); len(results) != want {
-		return nil, fmt.Errorf("%d results, expected %d", len(results), want)
-	}
 	var seen tally
-	for _, r := range results {
-		seen.add(r)
+	for _, part := range results {
+		for _, r := range part {
+			seen.add(r)
+		}
 	}
 	seen.log(c)
 	seen.header(c)
 	return results, nil
 }
 
+func translateAll(ctx context.Context, t Translator, parts []translate.Request) (results [][]translate.Result, err error) {
+	results = make([][]translate.Result, len(parts))
+	if len(parts) == 1 {
+		results[0], err = translatePart(ctx, t, parts[0])
+		return results, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(together)
+	for i, req := range parts {
+		group.Go(func() (err error) {
+			defer func() {
+				if caught := recover(); caught != nil { // the server's own recovery is on another goroutine
+					err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
+				}
+			}()
+			results[i], err = translatePart(ctx, t, req)
+			return err
+		})
+	}
+	return results, group.Wait()
+}
+
+func translatePart(ctx context.Context, t Translator, req translate.Request) ([]translate.Result, error) {
+	results, err := t.Translate(ctx, req)
+	if want := len(req.Records) * len(req.To); err == nil && len(results) != want {
+		return nil, fmt.Errorf("%d results, expected %d", len(results), want)
+	}
+	return results, err
+}
+
 // Stream is [Server.Translate] for an API that sends each result as soon as it is there.
 func (s *Server) Stream(c *gin.Context, req translate.Request, yield func(r translate.Result) error) error {
-	t, ctx, cancel, err := s.begin(c, &req)
+	parts := []translate.Request{req}
+	t, ctx, cancel, err := s.begin(c, parts)
 	if err != nil {
 		return err
 	}
 	defer cancel()
 	var seen tally
-	err = t.Stream(ctx, req, func(_ int, r translate.Result) error {
+	err = t.Stream(ctx, parts[0], func(_ int, r translate.Result) error {
 		seen.add(r)
 		return yield(r)
 	})
@@ -57,34 +116,54 @@ func (s *Server) Stream(c *gin.Context, req translate.Request, yield func(r tran
 	return err
 }
 
-// begin charges a request's caller for it, and returns the context that its translation
-// has: it ends with the client, after the service's timeout, and at the deadline that the
-// client sets. The caller cancels it.
-func (s *Server) begin(c *gin.Context, req *translate.Request) (t Translator, ctx context.Context, cancel context.CancelFunc, err error) {
+// begin charges the caller of a request, whom it fills in, for all its parts, and returns the
+// context that its translation has: it ends with the client, after the service's timeout, and at
+// the deadline that the client sets. The caller cancels it.
+func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator, ctx context.Context, cancel context.CancelFunc, err error) {
 	if t, err = s.Translator(); err != nil {
 		return nil, nil, nil, err
 	}
-	req.Caller = access.Caller(c)
-	c.Set(recordsKey, len(req.Records))
-	now := time.Now()
-	at := now.Add(s.RequestTimeout)
-	own, ok, err := access.Deadline(c.Request.Header, now)
+	at, err := s.deadline(c, time.Now())
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	characters := 0
-	for _, r := range req.Records {
-		characters += Characters(r.Text, req.Format)
+	c.Set(requestedKey, parts[0].Model)
+	records, results, characters := 0, 0, 0
+	for i := range parts {
+		req := &parts[i]
+		req.Caller = access.Caller(c)
+		records, results = records+len(req.Records), results+len(req.Records)*len(req.To)
+		for _, r := range req.Records {
+			characters += Characters(r.Text, req.Format) * len(req.To)
+		}
 	}
-	if err := s.Gate.Charge(c, characters*len(req.To)); err != nil {
+	c.Set(recordsKey, records)
+	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // else package translate says so
+		return nil, nil, nil, failure.New(failure.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", results, most)
+	}
+	if err := s.Gate.Charge(c, characters); err != nil {
 		return nil, nil, nil, err
+	}
+	ctx, cancel = context.WithDeadline(c.Request.Context(), at)
+	return t, ctx, cancel, nil
+}
+
+// deadline is when a request's translation has to be done, and remembers whether that was the
+// client's wish.
+func (s *Server) deadline(c *gin.Context, now time.Time) (time.Time, error) {
+	at := now.Add(s.RequestTimeout)
+	own, ok, err := access.Deadline(c.Request.Header, now)
+	if err != nil {
+		return at, err
+	}
+	if patience := c.GetDuration(patienceKey); patience > 0 && (!ok || now.Add(patience).Before(own)) {
+		own, ok = now.Add(patience), true
 	}
 	if ok && own.Before(at) {
 		at = own
 		c.Set(deadlineKey, true)
 	}
-	ctx, cancel = context.WithDeadline(c.Request.Context(), at)
-	return t, ctx, cancel, nil
+	return at, nil
 }
 
 // ChargeDetection charges a request for texts whose language is to be detected. It fails

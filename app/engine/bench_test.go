@@ -56,10 +56,11 @@ func (b *freeBatch) Step(_ context.Context, _ []model.Feed, k int) (model.Candid
 
 // endless makes a loop, without a goroutine, on a model that costs nothing and
 // whose sentences end at their length only, 16,384 tokens.
-func endless(t testing.TB) *loop {
+func endless(t testing.TB, c Cores) *loop {
 	m := free{toy: newToy()}
 	m.spec.MaxPositions = 1 << 14
 	cfg := config()
+	cfg.Cores = c
 	cfg.MaxLength = m.spec.MaxPositions
 	require.NoError(t, cfg.validate(m))
 	return newLoop(cfg, m, idle(m))
@@ -96,20 +97,31 @@ func fill(t testing.TB, l *loop, rows, beams int) {
 
 // A round in which nobody joins or leaves does not allocate.
 func TestRoundDoesNotAllocate(t *testing.T) {
-	for _, beams := range []int{1, 5} {
-		l := endless(t)
+	shared, err := machine(t).Join(2)
+	require.NoError(t, err)
+	for beams, c := range map[int]Cores{1: nil, 5: shared} {
+		l := endless(t, c)
 		fill(t, l, 80, beams)
 		assert.Zero(t, testing.AllocsPerRun(1000, func() { l.round(t.Context()) }), "%d beams", beams)
 	}
 }
 
 // BenchmarkRound is a round of 80 rows in which nothing joins or leaves: what the
-// scheduler and the searches add to a decoder step.
+// scheduler and the searches add to a decoder step, alone and where the engine may share
+// cores but nobody else wants them.
 func BenchmarkRound(b *testing.B) {
 	const rows = 80
-	for _, beams := range []int{1, 5} {
-		b.Run(fmt.Sprintf("%d beams", beams), func(b *testing.B) {
-			l := endless(b)
+	shared, err := machine(b).Join(2)
+	require.NoError(b, err)
+	for _, test := range []struct {
+		name  string
+		beams int
+		cores Cores
+	}{{"1 beams", 1, nil}, {"5 beams", 5, nil}, {"5 beams, shared cores", 5, shared}} {
+		beams := test.beams
+		b.Run(test.name, func(b *testing.B) {
+			l := endless(b, test.cores)
+			defer l.leaveCores()
 			fill(b, l, rows, beams)
 			b.ReportAllocs()
 			for b.Loop() {

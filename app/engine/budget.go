@@ -17,10 +17,20 @@ func costOf(beams, maxLength, sourceTokens int, f model.Footprint) cost {
 	}
 }
 
+// Pool is memory that the engines of several models share for decoding state. It is safe for
+// concurrent use.
+type Pool interface {
+	// Take takes some bytes if there are as many left, or in any case where it must.
+	Take(bytes int64, must bool) (ok bool)
+	// Give gives bytes back that were taken.
+	Give(bytes int64)
+}
+
 // budget keeps account of the rows and the memory of a batch.
 type budget struct {
 	rows  int   // limit
 	bytes int64 // limit, 0 is none
+	pool  Pool  // that bytes come from; nil is none
 
 	sentences int // that hold a reservation
 	reserved  cost
@@ -35,14 +45,23 @@ func (b *budget) fits(c cost) bool {
 	return b.reserved.rows+c.rows <= b.rows && (b.bytes == 0 || b.reserved.bytes+c.bytes <= b.bytes)
 }
 
-func (b *budget) reserve(c cost) {
+// reserve reserves what a sentence that fits may come to. It fails where other models' sentences
+// have the memory.
+func (b *budget) reserve(c cost) (ok bool) {
+	if b.pool != nil && !b.pool.Take(c.bytes, b.sentences == 0) {
+		return false
+	}
 	b.sentences++
 	b.reserved.rows += c.rows
 	b.reserved.bytes += c.bytes
+	return true
 }
 
 func (b *budget) release(c cost) {
 	b.sentences--
 	b.reserved.rows -= c.rows
 	b.reserved.bytes -= c.bytes
+	if b.pool != nil {
+		b.pool.Give(c.bytes)
+	}
 }

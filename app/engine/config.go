@@ -9,8 +9,8 @@ import (
 	"dragoman/model"
 )
 
-// Config is what an [Engine] works with. Everything but Memory and QueueWait must be
-// set.
+// Config is what an [Engine] works with. Everything but Memory, Pool, QueueWait and Cores must
+// be set.
 type Config struct {
 	Log *slog.Logger
 
@@ -26,6 +26,9 @@ type Config struct {
 	// whole length: beams × MaxLength × Footprint.RowToken + source tokens ×
 	// Footprint.SourceToken.
 	Memory int64
+	// Pool is where that memory comes from which engines share; nil: there is no bound but Memory.
+	// A sentence is admitted in any case where it is the only one.
+	Pool Pool
 	// PrefillTokens are the source tokens that join in one round while others
 	// decode, which stand still meanwhile; four times as many while nobody does.
 	// One sentence joins in any case.
@@ -42,6 +45,9 @@ type Config struct {
 	// that would be longer, or when it could not end before its deadline, at the speed
 	// of the last seconds. 0 is no bound but the deadline.
 	QueueWait time.Duration
+
+	// Cores are shared with other engines; nil: workers take what they need.
+	Cores Cores
 }
 
 // validate names the first setting that does not fit.

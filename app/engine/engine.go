@@ -22,10 +22,11 @@
 //
 //  1. takes new sentences and cancelled requests from the mailbox;
 //  2. lets sentences leave that nobody waits for any more;
-//  3. admits sentences from the queue as far as rows and memory (budget.go) allow,
+//  3. waits for its turn where several engines share the cores (turn.go);
+//  4. admits sentences from the queue as far as rows and memory (budget.go) allow,
 //     encodes them together and lets them join the batch;
-//  4. takes one decoder step with all rows;
-//  5. hands out the results of the sentences that ended.
+//  5. takes one decoder step with all rows;
+//  6. hands out the results of the sentences that ended.
 //
 // Identical sentences that wait or run at the same time are decoded once.
 package engine
@@ -82,9 +83,10 @@ func Start(cfg Config, models ...model.Model) (_ *Engine, err error) {
 // Stream decodes the sentences of a request. It takes them from next, a window of them
 // at a time, and calls each with every result as soon as it is there; both are called
 // on the goroutine of the caller, one call at a time. Without ok next has no job at
-// present: it is asked again after results, so that each may cause more jobs. The
-// request ends when all jobs have their result and next has no more. job is the number
-// of the job in the order of next, from 0 on. The results belong to the caller.
+// present: it is asked again after results, so that each may cause more jobs, and after
+// a receive from [Request.More]. The request ends when all jobs have their result, next
+// has no more and More is closed, or nil. job is the number of the job in the order of
+// next, from 0 on. The results belong to the caller.
 //
 // It fails at once, without a call of next, with a [*BusyError] where too much is being
 // decoded already for the engine or for ctx's deadline, and with a [*TooLargeError]
@@ -155,7 +157,7 @@ func (e *Engine) Stats() []Stats {
 }
 
 // InRound is how long the worker that takes longest has been in the current round: a
-// step, and what comes before it. A round takes milliseconds, or seconds where a large
+// step, and what comes before it, without the wait for [Cores]. A round takes milliseconds, or seconds where a large
 // model shares few cores; a model that does not return shows as one that takes minutes.
 func (e *Engine) InRound() time.Duration {
 	var longest time.Duration

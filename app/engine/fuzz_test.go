@@ -168,7 +168,8 @@ func (s *script) check() {
 		require.False(t, q.waits)
 		reserved.rows, reserved.bytes = reserved.rows+q.cost.rows, reserved.bytes+q.cost.bytes
 	}
-	require.Equal(t, budget{l.budget.rows, l.budget.bytes, len(l.active), reserved}, l.budget)
+	require.Equal(t, len(l.sequences), l.arrivals.times.Len())
+	require.Equal(t, budget{l.budget.rows, l.budget.bytes, l.budget.pool, len(l.active), reserved}, l.budget)
 	if len(l.active) > 1 {
 		require.LessOrEqual(t, reserved.rows, l.budget.rows)
 	}

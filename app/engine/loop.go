@@ -24,7 +24,11 @@ type loop struct {
 	mailbox *mailbox
 	board   *board
 
+	cores    Cores // nil: not shared
+	hasCores bool
+
 	sequences map[key]*sequence // all that wait or run, wherever they are
+	arrivals  arrivals          // of them
 	queue     *queue
 	budget    budget
 	newcomers []*sequence // admitted in this round, not in the batch yet
@@ -35,6 +39,7 @@ type loop struct {
 	tokenRate, workRate          throughput // source tokens, and these × beams, while something waits
 	waited                       bool       // something waited when this round admitted
 	admittedTokens, admittedWork float64    // source tokens that it admitted, and these × beams
+	turns                        throughput // seconds in rounds, of those in which it had something to do
 	courtesy                     courtesy
 	waiting                      int // calls with a sequence in the queue
 
@@ -56,9 +61,10 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		worker:    w,
 		mailbox:   w.mailbox,
 		board:     w.board,
+		cores:     cfg.Cores,
 		sequences: make(map[key]*sequence),
 		queue:     newQueue(),
-		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory},
+		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory, pool: cfg.Pool},
 	}
 }
 
@@ -68,6 +74,7 @@ func (l *loop) run(ctx context.Context) {
 	for l.wait(ctx) {
 		l.round(ctx)
 	}
+	l.leaveCores()
 	l.closeBatch()
 	l.receive()
 	l.retireAll(ErrClosed)
@@ -91,11 +98,17 @@ func (l *loop) round(ctx context.Context) {
 	l.board.begin(start)
 	defer l.board.end()
 	l.waited, l.admittedTokens, l.admittedWork = false, 0, 0
+	waiting := l.stats.Waiting
 	if err := protect(func() error { return l.work(ctx) }); err != nil {
 		l.breakBatch(ctx, err)
 	}
-	spent := time.Since(start)
+	if len(l.sequences) == 0 {
+		l.leaveCores()
+	}
+	waiting = l.stats.Waiting - waiting
+	spent := time.Since(start) - waiting
 	l.stats.Busy += spent
+	l.turns.add(spent.Seconds(), spent+waiting)
 	if l.waited { // a batch with room to spare says nothing of what it could do
 		l.tokenRate.add(l.admittedTokens, spent)
 		l.workRate.add(l.admittedWork, spent)
@@ -111,6 +124,9 @@ func (l *loop) work(ctx context.Context) error {
 		return nil
 	}
 	l.sweep()
+	if err := l.turn(ctx); err != nil {
+		return err
+	}
 	l.admit()
 	if err := l.join(ctx); err != nil {
 		return err
@@ -148,6 +164,7 @@ func (l *loop) enqueue(c *call, p posted) {
 		s = known
 	} else {
 		l.sequences[s.key] = s
+		l.arrivals.add(s, p.at)
 	}
 	w := c.waits[s]
 	if w == nil {
@@ -242,7 +259,7 @@ func (l *loop) publish() {
 		s.RunningRows = 0
 	}
 	s.QueuedRequests = l.waiting
-	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.rate(), l.workRate.rate()
+	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.rate()*l.turns.rate(), l.workRate.rate()*l.turns.rate()
 	l.board.put(s)
 }
 

@@ -6,26 +6,38 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are the metrics of an engine, for Prometheus. stats, see [Engine.Stats], is called
-// at every scrape, on its goroutine; rows are those of [Engine.Rows].
-func Metrics(stats func() []Stats, rows int) prometheus.Collector {
+// Source is an engine as its metrics see it, and the model that it decodes with.
+type Source struct {
+	Model, Version string
+	Stats          []Stats // of its workers, see [Engine.Stats]
+	Rows           int     // see [Engine.Rows]
+}
+
+// Metrics are the metrics of all engines, for Prometheus. engines is called at every scrape, on
+// its goroutine.
+func Metrics(engines func() []Source) prometheus.Collector {
 	return &collector{
-		stats: stats, limit: rows,
-		workers: desc("workers", "Copies of the model that decode side by side."),
-		lost:    desc("workers_lost", "Of them, those whose device failed: they decode nothing any more."),
+		engines: engines,
+		workers: desc("workers", "Copies of the model that decode side by side.", ofModel...),
+		lost:    desc("workers_lost", "Of them, those whose device failed: they decode nothing any more.", ofModel...),
 		wait: desc("queue_wait_seconds",
-			"How long what waits will take, at the speed of the last seconds; 0 while nothing has ever waited."),
-		rows: desc("batch_rows_limit", "Rows that a worker decodes together at most."),
+			"How long what waits will take, for all models together, at the speed of the last seconds; 0 while nothing has ever waited."),
+		rows: desc("batch_rows_limit", "Rows that a worker decodes together at most.", ofModel...),
 		occupancy: desc("batch_occupancy_ratio",
-			"Rows of the current step over the limit; above 1 while a sentence decodes that needs more rows.", "worker"),
+			"Rows of the current step over the limit; above 1 while a sentence decodes that needs more rows.", ofWorker()...),
 		ofWorkers: append(gauges(), counters()...),
 	}
 }
 
+// ofModel are the labels of a model's metrics.
+var ofModel = []string{"model", "version"}
+
+// ofWorker are the labels of a worker's metrics, and more.
+func ofWorker(more ...string) []string { return append(append(ofModel[:2:2], "worker"), more...) }
+
 // collector reads the numbers of all workers once a scrape.
 type collector struct {
-	stats func() []Stats
-	limit int // rows of a worker
+	engines func() []Source
 
 	workers, lost, wait, rows, occupancy *prometheus.Desc
 	ofWorkers                            []metric
@@ -47,7 +59,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // gauges are what a worker has at the moment.
 func gauges() []metric {
 	gauge := func(name, help string, value func(s *Stats) float64) metric {
-		return metric{desc(name, help, "worker"), prometheus.GaugeValue, "", value}
+		return metric{desc(name, help, ofWorker()...), prometheus.GaugeValue, "", value}
 	}
 	return []metric{
 		gauge("queue_requests", "Requests with a sentence that waits to be decoded.",
@@ -72,13 +84,14 @@ func gauges() []metric {
 // counters are what a worker has done.
 func counters() []metric {
 	counter := func(name, help string, value func(s *Stats) float64) metric {
-		return metric{desc(name, help, "worker"), prometheus.CounterValue, "", value}
+		return metric{desc(name, help, ofWorker()...), prometheus.CounterValue, "", value}
 	}
 	sentences := desc("sentences_total",
-		"Sentences by what became of them; shared ones were decoded for an identical one.", "worker", "outcome")
+		"Sentences by what became of them; shared ones were decoded for an identical one.", ofWorker("outcome")...)
 	seconds := desc("worker_seconds_total",
-		"Where the time of a worker goes: encoding newcomers (join), decoder steps (step) and its scheduler (schedule).",
-		"worker", "activity")
+		"Where the time of a worker goes: waiting for cores that other models use (wait), encoding newcomers (join), "+
+			"decoder steps (step) and its scheduler (schedule).",
+		ofWorker("activity")...)
 	part := func(desc *prometheus.Desc, label string, value func(s *Stats) float64) metric {
 		return metric{desc, prometheus.CounterValue, label, value}
 	}
@@ -101,6 +114,7 @@ func counters() []metric {
 		part(sentences, "shared", func(s *Stats) float64 { return float64(s.SentencesShared) }),
 		part(sentences, "cancelled", func(s *Stats) float64 { return float64(s.SentencesCancelled) }),
 		part(sentences, "failed", func(s *Stats) float64 { return float64(s.SentencesFailed) }),
+		part(seconds, "wait", func(s *Stats) float64 { return s.Waiting.Seconds() }),
 		part(seconds, "join", func(s *Stats) float64 { return s.Joining.Seconds() }),
 		part(seconds, "step", func(s *Stats) float64 { return s.Stepping.Seconds() }),
 		part(seconds, "schedule", func(s *Stats) float64 { return max(0, s.Busy-s.Joining-s.Stepping).Seconds() }),
@@ -117,43 +131,55 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]. The first worker is worker 0.
+// Collect implements [prometheus.Collector]. The first worker of a model is worker 0.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	engines := c.engines()
+	for i := range engines {
+		c.collect(out, &engines[i])
 	}
-	stats, lost := c.stats(), 0
-	for i := range stats {
-		worker := strconv.Itoa(i)
+	out <- gauge(c.wait, queueWait(engines))
+}
+
+func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+}
+
+// collect is Collect for one engine.
+func (c *collector) collect(out chan<- prometheus.Metric, e *Source) {
+	lost := 0
+	for i := range e.Stats {
+		s := &e.Stats[i]
+		worker := []string{e.Model, e.Version, strconv.Itoa(i)}
 		for _, m := range c.ofWorkers {
-			labels := []string{worker}
+			labels := worker
 			if m.label != "" {
-				labels = append(labels, m.label)
+				labels = append(worker[:3:3], m.label)
 			}
-			out <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&stats[i]), labels...)
+			out <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(s), labels...)
 		}
-		gauge(c.occupancy, float64(stats[i].RunningRows)/float64(c.limit), worker)
-		if stats[i].Lost {
+		out <- gauge(c.occupancy, float64(s.RunningRows)/float64(e.Rows), worker...)
+		if s.Lost {
 			lost++
 		}
 	}
-	gauge(c.workers, float64(len(stats)))
-	gauge(c.lost, float64(lost))
-	gauge(c.wait, queueWait(stats))
-	gauge(c.rows, float64(c.limit))
+	out <- gauge(c.workers, float64(len(e.Stats)), e.Model, e.Version)
+	out <- gauge(c.lost, float64(lost), e.Model, e.Version)
+	out <- gauge(c.rows, float64(e.Rows), e.Model, e.Version)
 }
 
-// queueWait is how many seconds what waits will take on all workers together, at the
-// recent speed. A new request goes to the worker with the least to do, so the longest
-// queue does not tell.
-func queueWait(stats []Stats) float64 {
-	tokens, rate := 0, 0.0
-	for i := range stats {
-		tokens += stats[i].QueuedTokens
-		rate += stats[i].SourceTokensPerSecond
+// queueWait is how many seconds it takes until nothing waits any more, at the recent speeds, in
+// which the models' sharing of the cores shows. A new request goes to the worker with the least to
+// do, so the longest queue of a worker does not tell.
+func queueWait(engines []Source) (seconds float64) {
+	for _, e := range engines {
+		tokens, rate := 0, 0.0
+		for i := range e.Stats {
+			tokens += e.Stats[i].QueuedTokens
+			rate += e.Stats[i].SourceTokensPerSecond
+		}
+		if rate > 0 {
+			seconds = max(seconds, float64(tokens)/rate)
+		}
 	}
-	if rate <= 0 {
-		return 0
-	}
-	return float64(tokens) / rate
+	return seconds
 }

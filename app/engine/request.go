@@ -30,6 +30,11 @@ type Request struct {
 	Tokens int
 	// Beams is what most of its jobs have; 0 counts as 1.
 	Beams int
+	// More keeps the request open while it has nothing to decode: what is received from
+	// it has next asked again at once, and once it is closed the request ends as it does
+	// without. It keeps its place among those inside as long. nil: it ends as soon as
+	// all jobs have their result and next has no more.
+	More <-chan struct{}
 }
 
 // work is what source tokens of the request cost. A row takes about as many steps as
@@ -51,6 +56,9 @@ type Result struct {
 	// Shared says that the sentence was decoded for another, identical one, and
 	// that this is a copy of its result.
 	Shared bool
+	// First says that it was the first of the sentences that joined the batch with it, so that
+	// the results that are First are as many as these joins.
+	First bool
 }
 
 // validateJob refuses what would fail in the batch, where it would hit others.

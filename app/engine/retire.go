@@ -16,6 +16,7 @@ func (l *loop) retire(s *sequence, reason error) {
 		l.budget.release(s.cost)
 	}
 	delete(l.sequences, s.key)
+	l.arrivals.remove(s)
 	waiters := s.waiters
 	s.waiters = nil
 	for _, w := range waiters {
@@ -76,7 +77,7 @@ func (l *loop) deliver(s *sequence, waiters []*waiter) {
 			if p.at.After(start) { // it joined while the sequence decoded
 				start = p.at
 			}
-			r := Result{Result: result, Queued: start.Sub(p.at), Computed: now.Sub(start), Shared: i+j > 0}
+			r := Result{Result: result, Queued: start.Sub(p.at), Computed: now.Sub(start), Shared: i+j > 0, First: s.first && i+j == 0}
 			if i < len(waiters)-1 || j < len(w.jobs)-1 {
 				r.Tokens = slices.Clone(result.Tokens)
 			}

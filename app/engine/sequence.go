@@ -19,10 +19,12 @@ type sequence struct {
 	by      *session  // whose tokens it counts for
 	waiters []*waiter // who gets the result; when none is left, it is not needed
 	waits   bool      // in the queue
+	arrival *arrival
 
 	// Its place in the batch.
 	admitted time.Time
 	slot     int              // outside until it has joined
+	first    bool             // of those that joined with it
 	decoding *search.Sequence // nil until it is admitted
 }
 

@@ -61,15 +61,20 @@ func (s *session) admit(tokens int) {
 
 // run works through the request; see [Engine.Stream].
 func (s *session) run(ctx context.Context, next func() (Job, bool, error), each func(int, Result) error) error {
+	more := s.request.More
 	for {
 		if err := s.feed(ctx, next); err != nil {
 			return err
 		}
-		if len(s.inFlight) == 0 {
+		if len(s.inFlight) == 0 && more == nil {
 			return nil
 		}
 		select {
 		case <-s.out.wake:
+		case _, open := <-more:
+			if !open {
+				more = nil // next is asked once more: what it has now is the rest
+			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-s.engine.closing.Done():

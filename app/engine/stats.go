@@ -18,6 +18,7 @@ type Stats struct {
 	ReservedBytes    int64 // of decoding state, by the running sentences
 	// SourceTokensPerSecond is how many source tokens' sentences were admitted to
 	// the batch per second while any waited, in the last seconds; 0 where none ever has.
+	// The time that the worker waits for cores counts.
 	SourceTokensPerSecond float64
 	WorkPerSecond         float64 // the same of source tokens × beams
 	// SentenceTime is how long a sentence is in the batch, encoding included: a mean
@@ -43,8 +44,10 @@ type Stats struct {
 	// nothing any more.
 	Lost bool
 
-	// Where the time goes: rounds with something to do, and in them the model's
-	// Join and Step. What Busy has more than both is the scheduler's own.
+	// Where the time goes: waiting for cores that others use; rounds with something to do,
+	// and in them the model's Join and Step. What Busy has more than both is the
+	// scheduler's own.
+	Waiting  time.Duration
 	Busy     time.Duration
 	Joining  time.Duration
 	Stepping time.Duration

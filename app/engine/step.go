@@ -39,9 +39,11 @@ func (l *loop) admit() {
 		if room -= len(s.job.Source); room < 0 && len(l.newcomers) > 0 {
 			return
 		}
+		if !l.budget.reserve(s.cost) {
+			return
+		}
 		l.queue.charge()
 		l.dequeue(s)
-		l.budget.reserve(s.cost)
 		l.admittedTokens += float64(len(s.job.Source))
 		l.admittedWork += s.work
 		s.admitted = now
@@ -82,6 +84,7 @@ func (l *loop) join(ctx context.Context) error {
 	if err != nil {
 		return l.refused(fmt.Errorf("encode %d sentences of %d tokens: %w", len(l.newcomers), tokens, err))
 	}
+	l.newcomers[0].first = true
 	for _, s := range l.newcomers {
 		s.slot = len(l.active)
 		l.active = append(l.active, s)

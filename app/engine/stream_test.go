@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"context"
 	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +35,116 @@ func TestStreamHandsOutResultsAsTheyCome(t *testing.T) {
 		assert.Equal(t, []int{2, 0}, order[2:])
 		assert.Less(t, at[1], at[2])
 		assert.Less(t, at[2], at[3])
+	})
+}
+
+// feeder is a request that gets jobs while it is open.
+type feeder struct {
+	more  chan struct{}
+	jobs  chan Job // that next hands out
+	asked atomic.Int32
+	ended chan struct{}
+	err   error // once it has ended
+
+	mu   sync.Mutex // guards done
+	done []int      // jobs that have their results
+}
+
+// order is the order of the results.
+func (f *feeder) order() []int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.done)
+}
+
+func feed(ctx context.Context, e tested) *feeder {
+	f := &feeder{more: make(chan struct{}), jobs: make(chan Job, 10), ended: make(chan struct{})}
+	go func() {
+		defer close(f.ended)
+		f.err = e.Stream(ctx, Request{More: f.more}, func() (job Job, ok bool, err error) {
+			f.asked.Add(1)
+			select {
+			case job = <-f.jobs:
+				return job, true, nil
+			default:
+				return job, false, nil
+			}
+		}, func(job int, _ Result) error {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.done = append(f.done, job)
+			return nil
+		})
+	}()
+	return f
+}
+
+// A request with More waits while it has nothing to decode, and takes what comes when it
+// is told to, also while it decodes.
+func TestStreamGetsMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := start(t, stepping(), nil)
+		f := feed(t.Context(), e)
+		time.Sleep(time.Minute)
+		assert.EqualValues(t, 1, f.asked.Load(), "nothing asks while nothing happens")
+
+		f.jobs <- sentence(20, 1, 1)
+		f.more <- struct{}{}
+		time.Sleep(4500 * time.Microsecond)
+		f.jobs <- sentence(5, 2, 1)
+		f.more <- struct{}{}
+		time.Sleep(6 * time.Millisecond)
+		synctest.Wait()
+		assert.Equal(t, []int{1}, f.order(), "it joins the first at once, and ends after five steps")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, []int{1, 0}, f.order())
+
+		f.more <- struct{}{} // for nothing
+		f.jobs <- sentence(6, 3, 1)
+		close(f.more)
+		<-f.ended
+		require.NoError(t, f.err)
+		assert.Equal(t, []int{1, 0, 2}, f.order(), "closing asks a last time")
+		assert.Empty(t, e.desk.callers)
+	})
+}
+
+// Closing More ends a request that has nothing to decode at once, and another after its
+// results.
+func TestStreamEndsWhenMoreIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := start(t, stepping(), nil)
+		idle, busy := feed(t.Context(), e), feed(t.Context(), e)
+		busy.jobs <- sentence(20, 1, 1)
+		busy.more <- struct{}{}
+		synctest.Wait()
+		close(idle.more)
+		close(busy.more)
+		<-idle.ended
+		require.NoError(t, idle.err)
+		assert.Empty(t, idle.order())
+		asked := busy.asked.Load()
+		<-busy.ended
+		require.NoError(t, busy.err)
+		assert.Equal(t, []int{0}, busy.order())
+		assert.LessOrEqual(t, busy.asked.Load()-asked, int32(3), "a closed channel is no reason to go round and round")
+	})
+}
+
+// A request that waits for more ends with its context and with the engine.
+func TestStreamThatWaitsForMoreEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := start(t, stepping(), nil)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancelled, closed := feed(ctx, e), feed(t.Context(), e)
+		synctest.Wait()
+		cancel(errGone)
+		<-cancelled.ended
+		require.ErrorIs(t, cancelled.err, errGone)
+		e.Close()
+		<-closed.ended
+		assert.ErrorIs(t, closed.err, ErrClosed)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
 	"dragoman/model/search"
@@ -126,6 +127,59 @@ func TestUnderLoad(t *testing.T) {
 	assert.LessOrEqual(t, m.mostRows.Load(), int32(12))
 	assert.LessOrEqual(t, m.mostBytes.Load(), int64(6000))
 	assert.Zero(t, s.QueuedRequests+s.QueuedTokens)
+}
+
+// Engines with one worker or two, of one thread or of all, share two cores while models
+// fail, requests are cancelled and one engine is closed: what is answered is right, and
+// nobody keeps the cores.
+func TestSharedCoresUnderLoad(t *testing.T) {
+	const clients, requests = 3, 60
+	c, jobs := machine(t), newPool(t, 30)
+	chaos := &canceller{rng: rand.New(rand.NewPCG(3, 4))}
+	var right atomic.Int32
+	var wg sync.WaitGroup
+	for number := range 5 {
+		models := make([]model.Model, 1+number%2)
+		for i := range models {
+			m, steps := newToy(), 0
+			m.onStep = func([]model.Feed) error {
+				chaos.strike()
+				if steps++; steps%100 == 50 {
+					panic("boom")
+				}
+				return nil
+			}
+			models[i] = m
+		}
+		cfg := config()
+		on(t, c, 2-number%2)(&cfg)
+		cfg.Rows = 12
+		e, err := Start(cfg, models...)
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, e.Close()) }()
+		for client := range clients {
+			wg.Go(func() {
+				rng := rand.New(rand.NewPCG(uint64(number), uint64(client)))
+				for range requests {
+					i := rng.IntN(len(jobs.jobs))
+					results, err := e.Translate(chaos.context(t.Context()), Request{}, jobs.jobs[i])
+					if err == nil {
+						right.Add(1)
+						assert.Equal(t, jobs.want[i], results[0].Result)
+					} else if number == 4 && !errors.Is(err, ErrClosed) || number < 4 {
+						kind(t, err)
+					}
+				}
+				if number == 4 && client == 0 {
+					assert.NoError(t, e.Close())
+				}
+			})
+		}
+	}
+	wg.Wait()
+	t.Log(right.Load(), "right")
+	assert.Greater(t, int(right.Load()), requests)
+	allFree(t, c)
 }
 
 // kind numbers the errors that may happen under load.

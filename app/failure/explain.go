@@ -10,6 +10,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/catalog"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -33,7 +34,7 @@ func Explain(err error, r Request) *Failure {
 	if errors.Is(err, context.Canceled) && r.Gone {
 		return New(ClientGone, "", "the client has left")
 	}
-	for _, explain := range []func(error, Request) *Failure{explainAccess, explainBody, explainTranslation, explainEngine} {
+	for _, explain := range []func(error, Request) *Failure{explainAccess, explainCatalog, explainBody, explainTranslation, explainEngine} {
 		if f := explain(err, r); f != nil {
 			return f
 		}
@@ -53,6 +54,8 @@ func explainAccess(err error, _ Request) *Failure {
 		return New(NoKey, "", "%s", err)
 	case errors.Is(err, access.ErrBadKey):
 		return New(WrongKey, "", "%s", err)
+	case errors.Is(err, access.ErrNotAdmin):
+		return New(NotAdmin, "", "%s", err)
 	case errors.As(err, &limit):
 		f := New(RateLimited, "", "%s", limit)
 		if limit.Quota() {
@@ -102,12 +105,40 @@ func explainTranslation(err error, _ Request) *Failure {
 	return f
 }
 
+// explainCatalog explains why there is no model to translate with. What is wrong with a model's
+// files belongs into the log.
+func explainCatalog(err error, r Request) *Failure {
+	var (
+		loading *catalog.LoadingError
+		broken  *catalog.BrokenError
+		large   *catalog.MemoryError
+		none    *catalog.NoModelsError
+	)
+	switch {
+	case errors.As(err, &loading):
+		f := New(Loading, "", "%s: try again in %d s", loading, loading.RetryAfter())
+		if r.Deadline && loading.Waiting == 0 {
+			f.Kind = NoTime
+		}
+		f.Wait = loading.RetryAfter()
+		return f
+	case errors.As(err, &broken):
+		return New(ModelBroken, "", "the model %s cannot be loaded, and the service's log says why: use another one until it is repaired", broken.Model)
+	case errors.As(err, &large):
+		return New(NoRoom, "", "%s", large)
+	case errors.As(err, &none):
+		return New(NotReady, "", "%s", none)
+	}
+	return nil
+}
+
 // explainEngine explains why nothing was decoded.
 func explainEngine(err error, r Request) *Failure {
 	var (
 		busy    *engine.BusyError
 		endless *engine.TooLargeError
 	)
+	closed := errors.Is(err, engine.ErrClosed) || errors.Is(err, catalog.ErrClosed)
 	switch {
 	case errors.As(err, &endless) && r.Deadline:
 		return New(Timeout, "", "%s: give it more time, or send several requests", endless)
@@ -120,9 +151,9 @@ func explainEngine(err error, r Request) *Failure {
 		}
 		f.Wait = busy.RetryAfter()
 		return f
-	case errors.Is(err, engine.ErrClosed) && r.Begun:
+	case closed && r.Begun:
 		return New(Interrupted, "", "%s: try again in a moment", engine.ErrClosed)
-	case errors.Is(err, engine.ErrClosed):
+	case closed:
 		return New(ShuttingDown, "", "%s: try again in a moment", engine.ErrClosed)
 	case errors.Is(err, model.ErrLost):
 		return New(Stuck, "", "the model does not work any more, and is started again where something watches /healthz: try again in a moment")

@@ -14,6 +14,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/catalog"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -25,6 +26,7 @@ func TestExplain(t *testing.T) {
 		return &access.LimitError{Limit: what, Rate: access.Rate{N: 9, Per: per}, Wait: wait}
 	}
 	busy := &engine.BusyError{Wait: 2100 * time.Millisecond}
+	loading := &catalog.LoadingError{Model: "m", Wait: 2100 * time.Millisecond}
 	endless := &engine.TooLargeError{Needs: time.Hour, Left: time.Second}
 	for _, test := range []struct {
 		name    string
@@ -38,6 +40,7 @@ func TestExplain(t *testing.T) {
 		{"a failure", New(NotFound, "x", "no %s", "q"), Request{}, NotFound, "x", "no q", 0},
 		{"no key", access.ErrNoKey, Request{}, NoKey, "", "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY", 0},
 		{"wrong key", access.ErrBadKey, Request{}, WrongKey, "", "worker 1: the API key is not valid", 0},
+		{"no admin", access.ErrNotAdmin, Request{}, NotAdmin, "", "worker 1: " + access.ErrNotAdmin.Error(), 0},
 		{"requests", limit("requests", time.Hour, time.Second), Request{}, RateLimited, "", "the limit of 9 requests per hour is used up: try again in 1 s", 1},
 		{"characters", limit("characters", time.Minute, time.Second), Request{}, RateLimited, "", "the limit of 9 characters per minute is used up: try again in 1 s", 1},
 		{"quota", limit("characters", 24*time.Hour, time.Minute), Request{}, OverQuota, "", "the limit of 9 characters per day is used up: try again in 60 s", 60},
@@ -58,6 +61,20 @@ func TestExplain(t *testing.T) {
 		{"too much for a deadline", endless, Request{Deadline: true}, Timeout, "", endless.Error() + ": give it more time, or send several requests", 0},
 		{"end", engine.ErrClosed, Request{}, ShuttingDown, "", "the service is shutting down: try again in a moment", 1},
 		{"end of what had begun", engine.ErrClosed, Request{Begun: true}, Interrupted, "", "the service is shutting down: try again in a moment", 1},
+		{"end of the models", catalog.ErrClosed, Request{}, ShuttingDown, "", "the service is shutting down: try again in a moment", 1},
+		{"end of models that were used", catalog.ErrClosed, Request{Begun: true}, Interrupted, "", "the service is shutting down: try again in a moment", 1},
+		{"loading", loading, Request{}, Loading, "", "the model m is loading, which takes longer than the request has: try again in 3 s", 3},
+		{"loading for a deadline", loading, Request{Deadline: true}, NoTime, "",
+			"the model m is loading, which takes longer than the request has: try again in 3 s", 3},
+		{"loading for many", &catalog.LoadingError{Model: "m", Waiting: 9}, Request{Deadline: true}, Loading, "",
+			"the model m is loading, and 9 requests wait for it: try again in 1 s", 1},
+		{"broken model", &catalog.BrokenError{Model: "m:2", Err: errors.New("/srv/secret/weights.bin: no such file")}, Request{}, ModelBroken, "",
+			"the model m:2 cannot be loaded, and the service's log says why: use another one until it is repaired", 30},
+		{"no memory for a model", &catalog.MemoryError{Model: "m", Needs: 3 << 30, Limit: 2 << 30}, Request{}, NoRoom, "",
+			"the model m needs 3.0 GiB of memory, but MODEL_MEMORY is 2.0 GiB: raise it, or lower KV_MEMORY", 0},
+		{"no model", &catalog.NoModelsError{}, Request{}, NotReady, "", (&catalog.NoModelsError{}).Error(), 1},
+		{"unknown model", &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: "there is no model x"}, Request{}, UnknownModel,
+			"payload.model", "there is no model x", 0},
 		{"lost model", model.ErrLost, Request{}, Stuck, "",
 			"the model does not work any more, and is started again where something watches /healthz: try again in a moment", 1},
 		{"timeout", context.DeadlineExceeded, Request{Timeout: time.Minute}, Timeout, "",

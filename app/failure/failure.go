@@ -36,5 +36,8 @@ func (f *Failure) Status() int { return table[f.Kind].native }
 // LibreTranslate is the HTTP status for clients of LibreTranslate.
 func (f *Failure) LibreTranslate() int { return table[f.Kind].libreTranslate }
 
+// OpenInference is the HTTP status for clients of the Open Inference Protocol.
+func (f *Failure) OpenInference() int { return table[f.Kind].openInference }
+
 // DeepL is the HTTP status for clients of DeepL.
 func (f *Failure) DeepL() int { return table[f.Kind].deepL }

@@ -17,7 +17,8 @@ const (
 	rateLimit    reason = "rate_limit"    // its key has had its share
 	unauthorized reason = "unauthorized"  // its key is missing or unknown
 	tooLarge     reason = "too_large"     // its body, or the number of its records
-	notReady     reason = "not_ready"     // the model is loading
+	notReady     reason = "not_ready"     // there is no model, or none that can be loaded
+	loading      reason = "loading"       // the model is loading, and too much waits for it
 	shuttingDown reason = "shutting_down" // the service is about to end
 )
 

@@ -16,6 +16,7 @@ const (
 	InvalidValue
 	InvalidHeader
 	MediaType
+	UnknownModel
 	UnknownLanguage
 	InvalidText
 	InvalidOption
@@ -27,6 +28,7 @@ const (
 	// The caller may not send it.
 	NoKey
 	WrongKey
+	NotAdmin
 	RateLimited // it asks too often
 	OverQuota   // it has used up the characters of an hour or a day
 
@@ -40,7 +42,10 @@ const (
 	TooLarge          // it would take more time or memory than a request has
 
 	// The service cannot do it, or not now.
-	NotReady     // the model is loading
+	NotReady     // no model is there yet
+	Loading      // the model is not loaded yet, and too much waits for it
+	ModelBroken  // the model cannot be loaded
+	NoRoom       // the model needs more memory than there may be
 	Stuck        // the model does not work
 	Busy         // the queue or the memory is full
 	NoTime       // the queue is too long for the time that the client gives
@@ -54,11 +59,13 @@ const (
 
 // row is what there is to know of a kind.
 type row struct {
-	code                          translate.Code
-	native, libreTranslate, deepL int // HTTP statuses
-	wait                          int // seconds before another try, where nothing better is known; 0: another try does not help
-	refusal                       reason
-	cancellation                  cause
+	code translate.Code
+
+	native, libreTranslate, deepL, openInference int // HTTP statuses
+
+	wait         int // seconds before another try, where nothing better is known; 0: another try does not help
+	refusal      reason
+	cancellation cause
 }
 
 // table is all that is answered in place of translations.
@@ -66,47 +73,57 @@ type row struct {
 // LibreTranslate documents 400, 403, 429 and 500, and its clients look for nothing but
 // success: what its server has no case for gets the status that HTTP has for it. DeepL's
 // clients try again by themselves after 429 and 529 (overloaded), but not after 456 (quota
-// exceeded). 499, which is sent to nobody, is for the log.
+// exceeded). Triton, whose clients only tell 200 from all else, has 501 for what it does not
+// support. 499, which is sent to nobody, is for the log.
+//
+// A model that cannot be loaded may be sound on another replica, and is tried again where
+// somebody repairs it: 503, with some patience. Memory that the settings do not give is no
+// matter of time: 507, which no client repeats by itself.
 var table = [...]row{
-	InvalidJSON:     {"invalid_json", 400, 400, 400, 0, "", ""},
-	UnknownField:    {"unknown_field", 400, 400, 400, 0, "", ""},
-	DuplicateField:  {"duplicate_field", 400, 400, 400, 0, "", ""},
-	MissingField:    {"missing_field", 400, 400, 400, 0, "", ""},
-	WrongType:       {"wrong_type", 400, 400, 400, 0, "", ""},
-	InvalidValue:    {"invalid_value", 400, 400, 400, 0, "", ""},
-	InvalidHeader:   {"invalid_header", 400, 400, 400, 0, "", ""},
-	MediaType:       {"unsupported_media_type", 415, 400, 400, 0, "", ""},
-	UnknownLanguage: {translate.CodeUnknownLanguage, 400, 400, 400, 0, "", ""},
-	InvalidText:     {translate.CodeInvalidText, 400, 400, 400, 0, "", ""},
-	InvalidOption:   {translate.CodeInvalidOption, 400, 400, 400, 0, "", ""},
-	TextTooLong:     {translate.CodeTextTooLong, 400, 400, 400, 0, "", ""},
-	NotOffered:      {"invalid_value", 400, 403, 400, 0, "", ""},
-	NotFound:        {"not_found", 404, 404, 404, 0, "", ""},
-	NoMethod:        {"method_not_allowed", 405, 405, 405, 0, "", ""},
+	InvalidJSON:     {"invalid_json", 400, 400, 400, 400, 0, "", ""},
+	UnknownField:    {"unknown_field", 400, 400, 400, 400, 0, "", ""},
+	DuplicateField:  {"duplicate_field", 400, 400, 400, 400, 0, "", ""},
+	MissingField:    {"missing_field", 400, 400, 400, 400, 0, "", ""},
+	WrongType:       {"wrong_type", 400, 400, 400, 400, 0, "", ""},
+	InvalidValue:    {"invalid_value", 400, 400, 400, 400, 0, "", ""},
+	InvalidHeader:   {"invalid_header", 400, 400, 400, 400, 0, "", ""},
+	MediaType:       {"unsupported_media_type", 415, 400, 400, 415, 0, "", ""},
+	UnknownModel:    {translate.CodeUnknownModel, 404, 404, 404, 404, 0, "", ""},
+	UnknownLanguage: {translate.CodeUnknownLanguage, 400, 400, 400, 400, 0, "", ""},
+	InvalidText:     {translate.CodeInvalidText, 400, 400, 400, 400, 0, "", ""},
+	InvalidOption:   {translate.CodeInvalidOption, 400, 400, 400, 400, 0, "", ""},
+	TextTooLong:     {translate.CodeTextTooLong, 400, 400, 400, 400, 0, "", ""},
+	NotOffered:      {"invalid_value", 400, 403, 400, 501, 0, "", ""},
+	NotFound:        {"not_found", 404, 404, 404, 404, 0, "", ""},
+	NoMethod:        {"method_not_allowed", 405, 405, 405, 405, 0, "", ""},
 
-	NoKey:       {"unauthorized", 401, 400, 403, 0, unauthorized, ""},
-	WrongKey:    {"unauthorized", 401, 403, 403, 0, unauthorized, ""},
-	RateLimited: {"rate_limited", 429, 429, 429, 1, rateLimit, ""},
-	OverQuota:   {"rate_limited", 429, 429, 456, 1, rateLimit, ""},
+	NoKey:       {"unauthorized", 401, 400, 403, 401, 0, unauthorized, ""},
+	WrongKey:    {"unauthorized", 401, 403, 403, 401, 0, unauthorized, ""},
+	NotAdmin:    {"unauthorized", 403, 403, 403, 403, 0, unauthorized, ""},
+	RateLimited: {"rate_limited", 429, 429, 429, 429, 1, rateLimit, ""},
+	OverQuota:   {"rate_limited", 429, 429, 456, 429, 1, rateLimit, ""},
 
-	BodyTooLarge:      {"body_too_large", 413, 413, 413, 0, tooLarge, ""},
-	BodyTimeout:       {"body_timeout", 408, 408, 408, 0, "", ""},
-	TooManyRecords:    {translate.CodeTooManyRecords, 413, 400, 413, 0, tooLarge, ""},
-	TooManySentences:  {translate.CodeTooManySentences, 413, 400, 413, 0, tooLarge, ""},
-	TooManyTokens:     {translate.CodeTooManyTokens, 413, 400, 413, 0, tooLarge, ""},
-	TooManyCharacters: {"too_many_characters", 413, 400, 413, 0, tooLarge, ""},
-	TooLarge:          {"too_large", 413, 400, 413, 0, tooLarge, ""},
+	BodyTooLarge:      {"body_too_large", 413, 413, 413, 413, 0, tooLarge, ""},
+	BodyTimeout:       {"body_timeout", 408, 408, 408, 408, 0, "", ""},
+	TooManyRecords:    {translate.CodeTooManyRecords, 413, 400, 413, 413, 0, tooLarge, ""},
+	TooManySentences:  {translate.CodeTooManySentences, 413, 400, 413, 413, 0, tooLarge, ""},
+	TooManyTokens:     {translate.CodeTooManyTokens, 413, 400, 413, 413, 0, tooLarge, ""},
+	TooManyCharacters: {"too_many_characters", 413, 400, 413, 413, 0, tooLarge, ""},
+	TooLarge:          {"too_large", 413, 400, 413, 413, 0, tooLarge, ""},
 
-	NotReady:     {"not_ready", 503, 503, 503, 1, notReady, ""},
-	Stuck:        {"stuck", 503, 503, 503, 1, "", ""},
-	Busy:         {"busy", 503, 503, 529, 1, queueFull, ""},
-	NoTime:       {"busy", 503, 503, 529, 1, deadline, ""},
-	ShuttingDown: {"shutting_down", 503, 503, 503, 1, shuttingDown, ""},
-	Interrupted:  {"shutting_down", 503, 503, 503, 1, shuttingDown, interrupted},
-	Timeout:      {"timeout", 504, 504, 504, 0, "", timedOut},
-	Unfinished:   {translate.CodeUnfinished, 422, 400, 400, 0, "", ""},
-	Internal:     {"internal", 500, 500, 500, 0, "", ""},
-	ClientGone:   {"", 499, 499, 499, 0, "", clientGone},
+	NotReady:     {"not_ready", 503, 503, 503, 503, 1, notReady, ""},
+	Loading:      {"not_ready", 503, 503, 529, 503, 1, loading, ""},
+	ModelBroken:  {"model_broken", 503, 503, 503, 503, 30, notReady, ""},
+	NoRoom:       {"model_too_large", 507, 500, 507, 507, 0, notReady, ""},
+	Stuck:        {"stuck", 503, 503, 503, 503, 1, "", ""},
+	Busy:         {"busy", 503, 503, 529, 503, 1, queueFull, ""},
+	NoTime:       {"busy", 503, 503, 529, 503, 1, deadline, ""},
+	ShuttingDown: {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, ""},
+	Interrupted:  {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, interrupted},
+	Timeout:      {"timeout", 504, 504, 504, 504, 0, "", timedOut},
+	Unfinished:   {translate.CodeUnfinished, 422, 400, 400, 422, 0, "", ""},
+	Internal:     {"internal", 500, 500, 500, 500, 0, "", ""},
+	ClientGone:   {"", 499, 499, 499, 499, 0, "", clientGone},
 }
 
 // kindOf is the kind of a code of the use case. What it refuses is the sender's to change,

@@ -24,13 +24,13 @@ func TestTableIsWhole(t *testing.T) {
 	require.Len(t, table, int(ClientGone)+1)
 	for kind, r := range table {
 		assert.Equal(t, Kind(kind) == ClientGone, r.code == "", kind)
-		for _, status := range []int{r.native, r.libreTranslate, r.deepL} {
+		for _, status := range []int{r.native, r.libreTranslate, r.deepL, r.openInference} {
 			assert.True(t, status >= 400 && status < 600, "%d: %d", kind, status)
 			assert.True(t, r.wait == 0 || status == 429 || status == 456 || status == 503 || status == 529, "%s: another try helps, but not after %d", r.code, status)
 		}
 	}
 	for _, code := range []translate.Code{
-		translate.CodeUnknownLanguage, translate.CodeTooManyRecords, translate.CodeInvalidText, translate.CodeInvalidOption,
+		translate.CodeUnknownModel, translate.CodeUnknownLanguage, translate.CodeTooManyRecords, translate.CodeInvalidText, translate.CodeInvalidOption,
 		translate.CodeTextTooLong, translate.CodeTooManySentences, translate.CodeTooManyTokens, translate.CodeUnfinished,
 	} {
 		assert.Equal(t, code, table[kindOf(code)].code)
@@ -43,6 +43,9 @@ func TestCount(t *testing.T) {
 		InvalidJSON: {`errors_total{code="invalid_json"}`}, NotOffered: {`errors_total{code="invalid_value"}`},
 		Busy:        {`errors_total{code="busy"}`, `refusals_total{reason="queue_full"}`},
 		NoTime:      {`errors_total{code="busy"}`, `refusals_total{reason="deadline"}`},
+		Loading:     {`errors_total{code="not_ready"}`, `refusals_total{reason="loading"}`},
+		ModelBroken: {`errors_total{code="model_broken"}`, `refusals_total{reason="not_ready"}`},
+		NoRoom:      {`errors_total{code="model_too_large"}`, `refusals_total{reason="not_ready"}`},
 		Interrupted: {`cancellations_total{cause="shutdown"}`, `errors_total{code="shutting_down"}`, `refusals_total{reason="shutting_down"}`},
 		Timeout:     {`cancellations_total{cause="timeout"}`, `errors_total{code="timeout"}`},
 		ClientGone:  {`cancellations_total{cause="client_gone"}`},
@@ -63,11 +66,11 @@ func TestCount(t *testing.T) {
 func TestClient(t *testing.T) {
 	assert.ElementsMatch(t, codes(), []string{
 		client.CodeInvalidJSON, client.CodeUnknownField, client.CodeDuplicateField, client.CodeMissingField, client.CodeWrongType,
-		client.CodeInvalidValue, client.CodeInvalidOption, client.CodeInvalidText, client.CodeInvalidHeader, client.CodeUnknownLanguage,
+		client.CodeInvalidValue, client.CodeInvalidOption, client.CodeInvalidText, client.CodeInvalidHeader, client.CodeUnknownLanguage, client.CodeUnknownModel,
 		client.CodeTextTooLong, client.CodeUnauthorized, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeBodyTimeout,
 		client.CodeBodyTooLarge, client.CodeTooManyRecords, client.CodeTooManySentences, client.CodeTooManyTokens,
 		client.CodeTooManyCharacters, client.CodeTooLarge, client.CodeUnsupportedMedia, client.CodeUnfinished, client.CodeRateLimited,
-		client.CodeInternal, client.CodeBusy, client.CodeNotReady, client.CodeStuck, client.CodeShuttingDown, client.CodeTimeout,
+		client.CodeInternal, client.CodeBusy, client.CodeNotReady, client.CodeModelBroken, client.CodeModelTooLarge, client.CodeStuck, client.CodeShuttingDown, client.CodeTimeout,
 	})
 	for _, r := range table {
 		inStream, answered := &client.Error{Code: string(r.code)}, &client.Error{Code: string(r.code), Status: r.native}

@@ -17,6 +17,8 @@ type recordOutput struct {
 
 // detailOutput says how a translation was made.
 type detailOutput struct {
+	Model        string          `json:"model,omitempty"` // missing where none was needed
+	Version      string          `json:"version,omitempty"`
 	FromLang     string          `json:"fromLang,omitempty"` // missing where none could be detected
 	Detected     bool            `json:"detected"`
 	Segments     []segmentOutput `json:"segments"`
@@ -31,9 +33,22 @@ type detailOutput struct {
 
 // segmentOutput is a sentence and its translation.
 type segmentOutput struct {
-	Source string   `json:"source"`
-	Text   string   `json:"text"`
-	Flags  []string `json:"flags,omitempty"`
+	Source string       `json:"source"`
+	Text   string       `json:"text"`
+	Flags  []string     `json:"flags,omitempty"`
+	Steps  []stepOutput `json:"steps,omitempty"` // where there are several
+}
+
+// stepOutput is what a step of a pipeline made of a sentence.
+type stepOutput struct {
+	Model    string   `json:"model"`
+	Version  string   `json:"version"`
+	FromLang string   `json:"fromLang"`
+	ToLang   string   `json:"toLang"`
+	Text     string   `json:"text"`
+	Score    float64  `json:"score"`
+	CacheHit bool     `json:"cacheHit"`
+	Flags    []string `json:"flags,omitempty"`
 }
 
 // output makes the answer's entry of a result.
@@ -47,16 +62,32 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 	}
 	segments := make([]segmentOutput, len(r.Segments))
 	for i, s := range r.Segments {
-		segments[i] = segmentOutput{Source: s.Source, Text: s.Text, Flags: s.Flags.Names()}
+		segments[i] = segmentOutput{Source: s.Source, Text: s.Text, Flags: s.Flags.Names(), Steps: stepsOf(s)}
 	}
 	out.Detail = &detailOutput{
+		Model: r.Model, Version: r.Version,
 		FromLang: r.From, Detected: r.Detected, Segments: segments,
-		SourceTokens: r.SourceTokens, TargetTokens: r.TargetTokens, Score: math.Round(r.Score*1e4) / 1e4,
+		SourceTokens: r.SourceTokens, TargetTokens: r.TargetTokens, Score: rounded(r.Score),
 		CacheHit: r.Cached && !r.Decoded, QueueMs: milliseconds(r.Queued), ComputeMs: milliseconds(r.Computed),
 		Flags: r.Flags.Names(),
 	}
 	return out
 }
+
+// stepsOf are the steps that a sentence went through, where there were several.
+func stepsOf(s translate.Segment) []stepOutput {
+	var steps []stepOutput
+	for _, step := range s.Steps {
+		steps = append(steps, stepOutput{
+			Model: step.Model, Version: step.Version, FromLang: step.From, ToLang: step.To,
+			Text: step.Text, Score: rounded(step.Score), CacheHit: step.Cached, Flags: step.Flags.Names(),
+		})
+	}
+	return steps
+}
+
+// rounded is a score with as many digits as mean something.
+func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 // milliseconds has microseconds as its smallest unit.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

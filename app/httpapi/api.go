@@ -13,14 +13,15 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/compat"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
+	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/openapi"
@@ -40,15 +41,16 @@ const (
 )
 
 // probes are the routes that monitoring asks for all the time.
-var probes = []string{healthPath, readyPath, metricsPath}
+var probes = []string{healthPath, readyPath, metricsPath, openinference.LivePath, openinference.ReadyPath}
 
-// Model says which model translates, for GET / and the metrics.
+// Model is a model that is served, for GET /.
 type Model struct {
-	Source    string `json:"source"`
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Source    string `json:"source,omitempty"` // where its checkpoint came from; missing for pipelines
 	Revision  string `json:"revision,omitempty"`
-	Precision string `json:"precision"`
+	Precision string `json:"precision,omitempty"`
 	Note      string `json:"note,omitempty"` // what to know before judging its translations
-	Device    string `json:"-"`              // that it runs on
 }
 
 // Config is what an [API] works with.
@@ -76,8 +78,8 @@ type API struct {
 	cfg      Config
 	server   *dialect.Server // behind the APIs
 	bodies   *body.Bounds
-	model    atomic.Pointer[Model] // nil until Ready
-	info     *prometheus.GaugeVec  // of the model
+	models   atomic.Pointer[func() []Model]       // nil until Ready
+	managed  atomic.Pointer[openinference.Models] // nil until Manage
 	draining atomic.Bool
 }
 
@@ -93,16 +95,26 @@ func New(cfg Config) *API {
 		}),
 		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout}),
 	}
-	a.info = a.newMetrics(cfg.Metrics.Registry())
+	a.newMetrics(cfg.Metrics.Registry())
 	return a
 }
 
-// Ready starts translating.
-func (a *API) Ready(t dialect.Translator, m Model) {
-	a.model.Store(&m)
-	a.info.Reset()
-	a.info.With(m.labels(a.cfg.Version)).Set(1)
+// Ready starts translating. models are asked for what is served, the models that are tried first
+// before others.
+func (a *API) Ready(t dialect.Translator, models func() []Model) {
+	a.models.Store(&models)
 	a.server.Ready(t)
+}
+
+// Manage has the Open Inference Protocol know which models there are. Call it before Ready.
+func (a *API) Manage(models openinference.Models) { a.managed.Store(&models) }
+
+// managedModels are those of Manage; nil before.
+func (a *API) managedModels() openinference.Models {
+	if models := a.managed.Load(); models != nil {
+		return *models
+	}
+	return nil
 }
 
 // IsReady says whether new requests are welcome.
@@ -165,14 +177,22 @@ func (a *API) router() *gin.Engine {
 		router.Use(a.cfg.CORS)
 	}
 	dropIns := []dialect.Dialect{libretranslate.New(a.server), deepl.New(a.server)}
-	for _, api := range append(dropIns, native) {
+	for _, api := range dropIns {
 		api.Mount(router, a.limitBody)
+		api.Mount(router.Group(compat.ModelPath), a.limitBody)
 	}
+	// Most of what is below /v2 is DeepL's; this has the rest.
+	inference := openinference.New(openinference.Config{
+		Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready,
+	})
+	inference.Mount(router, a.limitBody)
+	dropIns = append(dropIns, inference)
+	native.Mount(router, a.limitBody)
 	a.mountPages(router.Group("", a.limitBody))
 	// What no route takes is answered as the API does that is the nearest.
 	nearest := func(c *gin.Context) {
 		for _, api := range dropIns {
-			if api.Owns(c.Request.URL.Path) {
+			if api.Owns(compat.WithoutModel(c.Request.URL.Path)) {
 				api.Speak(c)
 			}
 		}
@@ -216,26 +236,42 @@ func (a *API) notFound(c *gin.Context) {
 // index serves GET /: what this is.
 func (a *API) index(c *gin.Context) {
 	answer := struct {
-		Name        string `json:"name"`
-		Version     string `json:"version"`
-		Model       *Model `json:"model,omitempty"` // once it is loaded
-		Translation string `json:"translation"`
-		Languages   string `json:"languages"`
+		Name        string  `json:"name"`
+		Version     string  `json:"version"`
+		Model       *Model  `json:"model,omitempty"`  // once the service is ready: that is tried first
+		Models      []Model `json:"models,omitempty"` // all, where there are several
+		Translation string  `json:"translation"`
+		Languages   string  `json:"languages"`
 	}{Name: "dragoman", Version: a.cfg.Version, Translation: "POST " + translationPath, Languages: languagesURL(c.Request)}
-	answer.Model = a.model.Load()
+	if models := a.models.Load(); models != nil {
+		answer.Models = (*models)()
+	}
+	if n := len(answer.Models); n > 0 {
+		answer.Model = &answer.Models[0]
+		if n == 1 {
+			answer.Models = nil
+		}
+	}
 	c.PureJSON(http.StatusOK, answer)
 }
 
 // health serves GET /healthz: the process answers, and its model does not hang. Whoever
 // restarts processes, as Kubernetes does, asks for it.
 func (a *API) health(c *gin.Context) {
-	if t, err := a.server.Translator(); err == nil {
-		if err := unhealthy(t); err != nil {
-			a.server.Fail(c, err)
-			return
-		}
+	if err := a.dead(); err != nil {
+		a.server.Fail(c, err)
+		return
 	}
 	c.PureJSON(http.StatusOK, gin.H{"status": "ok"})
+}
+
+// dead is why the process is to be started again; nil while it is not.
+func (a *API) dead() error {
+	t, err := a.server.Translator()
+	if err != nil {
+		return nil // it is loading
+	}
+	return unhealthy(t)
 }
 
 // readiness serves GET /readyz: new requests are welcome.

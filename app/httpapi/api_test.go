@@ -19,6 +19,7 @@ import (
 
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -30,9 +31,12 @@ type upper struct{}
 
 var errSecret = errors.New("secret: weights at /root/weights")
 
-func (upper) Languages() []string { return []string{"en", "fr", "ja"} }
-
-func (upper) Detects() bool { return true }
+func (t upper) Select(model string) (translate.Selection, error) {
+	if model != "" && model != "default" {
+		return nil, compattest.NoModel(model)
+	}
+	return compattest.Models{Codes: []string{"en", "fr", "ja"}, Tells: t}, nil
+}
 
 func (upper) Healthy() error { return nil }
 
@@ -51,6 +55,9 @@ func (u upper) Translate(ctx context.Context, req translate.Request) ([]translat
 }
 
 func (upper) Stream(ctx context.Context, req translate.Request, yield func(int, translate.Result) error) error {
+	if _, err := (upper{}).Select(req.Model); err != nil {
+		return err
+	}
 	for _, to := range req.To {
 		if to == "xx" {
 			return &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: `"xx" is not a language of this model`}
@@ -65,13 +72,20 @@ func (upper) Stream(ctx context.Context, req translate.Request, yield func(int, 
 				text = fmt.Sprintf("%+v", req)
 			}
 			result := translate.Result{
-				Record: translate.Record{ID: r.ID, Text: text}, From: "en", To: to, Detected: req.From == translate.Auto,
+				Record: translate.Record{ID: r.ID, Text: text}, From: "en", To: to, Model: "m", Version: "1", Detected: req.From == translate.Auto,
 				Segments:     []translate.Segment{{Source: r.Text, Text: text}},
 				SourceTokens: 4, TargetTokens: 3, Score: -0.123456,
 				Cached: old, Decoded: !old && r.Text != "", Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
 			}
 			if r.Text == "loop" {
 				result.Flags, result.Segments[0].Flags = translate.Loop|translate.Truncated, translate.Loop|translate.Truncated
+			}
+			if r.Text == "pivot" {
+				result.Model, result.Version = "ja-en+en-de", "1+2"
+				result.Segments[0].Steps = []translate.StepResult{
+					{Model: "ja-en", Version: "1", From: "ja", To: "en", Text: "x", Score: -0.5, Cached: true},
+					{Model: "en-de", Version: "2", From: "en", To: "de", Text: text, Score: -0.123456, Flags: translate.Loop},
+				}
 			}
 			if err := yield(i, result); err != nil {
 				return err
@@ -115,8 +129,13 @@ func newAPI(settings ...func(*Config)) (*API, *bytes.Buffer) {
 		set(&cfg)
 	}
 	a := New(cfg)
-	a.Ready(upper{}, Model{Source: "owner/name", Revision: "abc", Precision: "int8"})
+	a.Ready(upper{}, one)
 	return a, &log
+}
+
+// one is the only model.
+func one() []Model {
+	return []Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8"}}
 }
 
 // do sends one request to a handler.
@@ -141,7 +160,7 @@ func payload(records string) string {
 func TestRoutes(t *testing.T) {
 	a, _ := newAPI()
 	for _, test := range []struct{ path, want string }{
-		{"/", `{"name":"dragoman","version":"v1.2","model":{"source":"owner/name","revision":"abc","precision":"int8"},` +
+		{"/", `{"name":"dragoman","version":"v1.2","model":{"name":"m","version":"1","source":"owner/name","revision":"abc","precision":"int8"},` +
 			`"translation":"POST /translation","languages":"http://service:9527/languages"}`},
 		{"/languages", `[{"code":"en","name":"English","nativeName":"English","targets":["en","fr","ja"]},` +
 			`{"code":"fr","name":"French","nativeName":"français","targets":["en","fr","ja"]},` +
@@ -174,7 +193,7 @@ func TestLifecycle(t *testing.T) {
 	expect("POST", "/translation", 503, "not_ready")
 	expect("GET", "/", 200, `"name":"dragoman"`)
 
-	a.Ready(upper{}, Model{})
+	a.Ready(upper{}, one)
 	expect("GET", "/readyz", 200, "ready")
 	expect("POST", "/translation", 200, `"result":[]`)
 
@@ -192,7 +211,7 @@ func (stuck) Healthy() error { return errors.New("the model has not finished a s
 func TestProbesOfAStuckModel(t *testing.T) {
 	a, _ := newAPI()
 	assert.True(t, a.IsReady())
-	a.Ready(stuck{}, Model{})
+	a.Ready(stuck{}, one)
 	assert.False(t, a.IsReady())
 	for _, path := range []string{"/readyz", "/healthz"} {
 		w := do(a.Handler(), "GET", path, "")

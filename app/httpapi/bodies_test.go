@@ -33,7 +33,7 @@ func guarded(t *testing.T, keys bool, limits access.Limits) (h http.Handler, key
 	gate, err := access.New(cfg)
 	require.NoError(t, err)
 	a := New(Config{MaxBodyBytes: 4 << 20, MaxRecords: 2, MaxChars: 100, RequestTimeout: time.Minute, Gate: gate, Log: slog.New(slog.DiscardHandler)})
-	a.Ready(upper{}, Model{})
+	a.Ready(upper{}, one)
 	return a.Handler(), key
 }
 

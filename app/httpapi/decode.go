@@ -26,6 +26,7 @@ type translationBody struct {
 		ToLang   optional[string]   `json:"toLang"`
 		ToLangs  optional[[]string] `json:"toLangs"`
 		Records  *[]recordInput     `json:"records"`
+		Model    optional[string]   `json:"model"`
 		Priority optional[string]   `json:"priority"`
 		Format   optional[string]   `json:"format"`
 		Split    optional[bool]     `json:"split"`
@@ -117,7 +118,10 @@ func (b translationBody) request() (translationRequest, error) {
 	if req.Priority, err = parsePriority(p.Priority); err != nil {
 		return req, err
 	}
-	req.From, req.To = *p.FromLang, p.ToLangs.value
+	if p.Model.set && p.Model.value == "" {
+		return req, failure.New(failure.InvalidValue, "payload.model", "model is empty: leave it out for any model")
+	}
+	req.Model, req.From, req.To = p.Model.value, *p.FromLang, p.ToLangs.value
 	if p.ToLang.set {
 		req.To = []string{p.ToLang.value}
 	}

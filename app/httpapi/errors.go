@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/dialect"
 	"dragoman/app/failure"
 )
 
@@ -29,6 +31,9 @@ func detailOf(c *gin.Context, f *failure.Failure) errorDetail {
 	message := f.Message
 	if f.Kind == failure.UnknownLanguage {
 		message += ", see " + languagesURL(c.Request)
+		if model := dialect.RequestedModel(c); model != "" {
+			message += "?model=" + url.QueryEscape(model)
+		}
 	}
 	return errorDetail{f.Code(), f.Field, message}
 }

@@ -38,7 +38,7 @@ func FuzzTranslation(f *testing.F) {
 	}
 	f.Add("q=1", "application/x-www-form-urlencoded", "soon")
 	a := New(Config{MaxBodyBytes: maxBody, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
-	a.Ready(mirror{}, Model{})
+	a.Ready(mirror{}, one)
 	h := a.Handler()
 	f.Fuzz(func(t *testing.T, body, contentType, timeout string) {
 		w := do(h, "POST", translationPath, body, "Content-Type", contentType, "Request-Timeout", timeout)

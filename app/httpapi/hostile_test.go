@@ -19,6 +19,9 @@ func TestRefusals(t *testing.T) {
 	priority := func(value string) string {
 		return `{"payload":{"fromLang":"en","toLang":"fr","records":[],"priority":` + value + `}}`
 	}
+	model := func(value string) string {
+		return `{"payload":{"fromLang":"en","toLang":"fr","records":[],"model":` + value + `}}`
+	}
 	option := func(field string) string {
 		return `{"payload":{"fromLang":"en","toLang":"fr","records":[],` + field + `}}`
 	}
@@ -131,6 +134,27 @@ func TestRefusals(t *testing.T) {
 		{"priority twice", post, path, priority(`"high","priority":"low"`), nil, 400, "duplicate_field", "payload.priority"},
 		{"priority with half a surrogate pair", post, path, priority(`"\ud800"`), nil, 400, "invalid_json", "payload.priority"},
 		{"priority of a record", post, path, record(`{"id":"1","text":"x","priority":"high"}`), nil, 400, "unknown_field", "payload.records[0].priority"},
+
+		{"model nobody knows", post, path, model(`"en-xx"`), nil, 404, "unknown_model", "payload.model"},
+		{"version nobody knows", post, path, model(`"default:99"`), nil, 404, "unknown_model", "payload.model"},
+		{"model with colons", post, path, model(`"default:1:2::"`), nil, 404, "unknown_model", "payload.model"},
+		{"model that is a colon", post, path, model(`":"`), nil, 404, "unknown_model", "payload.model"},
+		{"model that climbs", post, path, model(`"../../etc/passwd"`), nil, 404, "unknown_model", "payload.model"},
+		{"model that is two dots", post, path, model(`".."`), nil, 404, "unknown_model", "payload.model"},
+		{"model with control characters", post, path, model(`"\u0000\n\r\u001b[31m\u202e"`), nil, 404, "unknown_model", "payload.model"},
+		{"model that is long", post, path, model(`"` + strings.Repeat("m", 1800) + `"`), nil, 404, "unknown_model", "payload.model"},
+		{"model with a space", post, path, model(`"default "`), nil, 404, "unknown_model", "payload.model"},
+		{"model in another case", post, path, model(`"DEFAULT"`), nil, 404, "unknown_model", "payload.model"},
+		{"model empty", post, path, model(`""`), nil, 400, "invalid_value", "payload.model"},
+		{"model null", post, path, model(`null`), nil, 400, "wrong_type", "payload.model"},
+		{"model number", post, path, model(`1`), nil, 400, "wrong_type", "payload.model"},
+		{"model list", post, path, model(`["default"]`), nil, 400, "wrong_type", "payload.model"},
+		{"model object", post, path, model(`{"name":"default"}`), nil, 400, "wrong_type", "payload.model"},
+		{"model deep", post, path, model(deep), nil, 400, "wrong_type", "payload.model"},
+		{"model twice", post, path, model(`"default","model":"default"`), nil, 400, "duplicate_field", "payload.model"},
+		{"model with half a surrogate pair", post, path, model(`"\ud800"`), nil, 400, "invalid_json", "payload.model"},
+		{"model of a record", post, path, record(`{"id":"1","text":"x","model":"default"}`), nil, 400, "unknown_field", "payload.records[0].model"},
+		{"stream by a model nobody knows", post, path + "/stream", model(`"en-xx"`), nil, 404, "unknown_model", "payload.model"},
 
 		// Options of other types, or out of place.
 		{"two ways to name languages", post, path, option(`"toLangs":["ja"]`), nil, 400, "invalid_value", "payload.toLangs"},

@@ -54,7 +54,7 @@ func TestStreamOfDetails(t *testing.T) {
 		`{"payload":{"fromLang":"en","toLangs":["fr","ja"],"detail":true,"records":[{"id":"1","text":"old"}]}}`)
 	lines := strings.Split(w.Body.String(), "\n")
 	require.Len(t, lines, 4)
-	assert.Contains(t, lines[0], `{"result":{"id":"1","toLang":"fr","text":"OLD","detail":{"fromLang":"en","detected":false,"segments":[{"source":"old","text":"OLD"}],`)
+	assert.Contains(t, lines[0], `{"result":{"id":"1","toLang":"fr","text":"OLD","detail":{"model":"m","version":"1","fromLang":"en","detected":false,"segments":[{"source":"old","text":"OLD"}],`)
 	assert.Contains(t, lines[0], `"cacheHit":true`)
 	assert.Contains(t, lines[0], `"flags":[]`)
 	assert.Contains(t, lines[1], `"toLang":"ja"`)
@@ -90,7 +90,7 @@ func (s steps) Stream(ctx context.Context, _ translate.Request, yield func(int, 
 func TestStreamOverHTTP(t *testing.T) {
 	a, _ := newAPI(func(cfg *Config) { cfg.RequestTimeout = time.Minute })
 	s := steps{next: make(chan string), left: make(chan error, 1)}
-	a.Ready(s, Model{})
+	a.Ready(s, one)
 	ctx, leave := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "POST", "http://"+serve(t, a)+streamPath, strings.NewReader(payload("[]")))
 	require.NoError(t, err)

@@ -68,7 +68,8 @@ func TestRequestFields(t *testing.T) {
 	a, _ := newAPI()
 	const none = "Options:{Beams:0 MaxLength:0 LengthPenalty:<nil> NoRepeatNgramSize:<nil> RepetitionPenalty:<nil>}"
 	for fields, want := range map[string]string{
-		`"toLang":"fr"`:                                       "From:en To:[fr] Records:[] Caller:192.0.2.1/32 Priority:0 Format: Whole:false Wrapped:false Once:false " + none + " Flagged:false",
+		`"toLang":"fr"`:                                       "From:en To:[fr] Records:[] Model: Caller:192.0.2.1/32 Priority:0 Format: Whole:false Wrapped:false Once:false " + none + " Flagged:false",
+		`"toLang":"fr","model":"default"`:                     "Model:default",
 		`"toLang":"fr","priority":"normal"`:                   "Priority:0",
 		`"toLang":"fr","priority":"low"`:                      "Priority:-1",
 		`"toLang":"fr", "priority" : "\u0068igh"`:             "Priority:1",
@@ -111,9 +112,9 @@ func TestDetail(t *testing.T) {
 	a, log := newAPI()
 	w := do(a.Handler(), "POST", "/translation",
 		`{"payload":{"fromLang":"auto","toLang":"fr","detail":true,"records":[{"id":"1","text":"x"},{"id":"2","text":"loop"}]}}`)
-	assert.Equal(t, `{"result":[{"id":"1","text":"X","detail":{"fromLang":"en","detected":true,"segments":[{"source":"x","text":"X"}],`+
+	assert.Equal(t, `{"result":[{"id":"1","text":"X","detail":{"model":"m","version":"1","fromLang":"en","detected":true,"segments":[{"source":"x","text":"X"}],`+
 		`"sourceTokens":4,"targetTokens":3,"score":-0.1235,"cacheHit":false,"queueMs":1.5,"computeMs":2,"flags":[]}},`+
-		`{"id":"2","text":"LOOP","detail":{"fromLang":"en","detected":true,"segments":[{"source":"loop","text":"LOOP","flags":["truncated","loop"]}],`+
+		`{"id":"2","text":"LOOP","detail":{"model":"m","version":"1","fromLang":"en","detected":true,"segments":[{"source":"loop","text":"LOOP","flags":["truncated","loop"]}],`+
 		`"sourceTokens":4,"targetTokens":3,"score":-0.1235,"cacheHit":false,"queueMs":1.5,"computeMs":2,"flags":["truncated","loop"]}}]}`+"\n",
 		w.Body.String())
 	assert.Equal(t, "truncated=1, loop=1", w.Header().Get("Dragoman-Flags"))
@@ -121,6 +122,30 @@ func TestDetail(t *testing.T) {
 
 	w = do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"x"}]`))
 	assert.Empty(t, w.Header().Values("Dragoman-Flags"))
+}
+
+// The steps of a sentence are in the details where there are several.
+func TestDetailOfSteps(t *testing.T) {
+	a, _ := newAPI()
+	w := do(a.Handler(), "POST", "/translation", `{"payload":{"fromLang":"ja","toLang":"de","detail":true,"records":[{"id":"1","text":"pivot"}]}}`)
+	assert.Contains(t, w.Body.String(), `"segments":[{"source":"pivot","text":"PIVOT","steps":[`+
+		`{"model":"ja-en","version":"1","fromLang":"ja","toLang":"en","text":"x","score":-0.5,"cacheHit":true},`+
+		`{"model":"en-de","version":"2","fromLang":"en","toLang":"de","text":"PIVOT","score":-0.1235,"cacheHit":false,"flags":["loop"]}]}]`)
+}
+
+// The log names the models that translated.
+func TestModelsInTheLog(t *testing.T) {
+	a, log := newAPI()
+	do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"x"},{"id":"2","text":"pivot"},{"id":"3","text":"x"}]`))
+	assert.Contains(t, log.String(), `model="m:1 ja-en+en-de:1+2" records=3`)
+
+	a, log = newAPI()
+	do(a.Handler(), "POST", "/translation", payload("[]"))
+	assert.NotContains(t, log.String(), "model=", "none was needed")
+
+	a, log = newAPI()
+	do(a.Handler(), "POST", "/translate", `{"q":["x","x","x"],"source":"en","target":"fr"}`)
+	assert.Contains(t, log.String(), "model=m:1 records=3")
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -76,6 +76,13 @@ func columns() []column {
 			}
 			return r.Err.Error()
 		}},
+		{"model", "the model that the line is of; empty in a server's line, which has the sums", func(r *Row) string { return printable(r.model.model) }},
+		{"version", "of the model", func(r *Row) string { return printable(r.model.version) }},
+		{"state", "of the model: unloaded, loading, ready, draining or broken", func(r *Row) string { return printable(r.state) }},
+		{"resident", "bytes that the model takes, or all models, beside files that are mapped, now", whole(resident)},
+		{"decoded", "sentences that the model decoded, or all models", whole(decoded)},
+		{"loads", "times that models were loaded", whole(loads)},
+		{"evictions", "times that models were unloaded", whole(evictions)},
 	}
 }
 
@@ -88,8 +95,9 @@ func ColumnsHelp() string {
 	return text
 }
 
-// CSV writes a line for each server and interval, at once. Columns may be added at the
-// end in later versions, so they should be found by their names.
+// CSV writes a line for each server and interval, at once, followed by one for each model of a
+// server that has several. Columns may be added at the end in later versions, so they should be
+// found by their names.
 type CSV struct {
 	out     *csv.Writer
 	columns []column
@@ -111,12 +119,10 @@ func NewCSV(out io.Writer) *CSV {
 func (c *CSV) Put(round Round) error {
 	if !round.Base {
 		for i := range round.Rows {
-			r := &round.Rows[i]
-			line := []string{r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), r.Server}
-			for _, column := range c.columns {
-				line = append(line, column.cell(r))
+			c.write(&round.Rows[i])
+			for j := range round.Rows[i].Models {
+				c.write(&round.Rows[i].Models[j])
 			}
-			_ = c.out.Write(line)
 		}
 	}
 	c.out.Flush()
@@ -124,6 +130,15 @@ func (c *CSV) Put(round Round) error {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
+}
+
+// write writes the line of a server or of a model, into a buffer.
+func (c *CSV) write(r *Row) {
+	line := []string{r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), r.Server}
+	for _, column := range c.columns {
+		line = append(line, column.cell(r))
+	}
+	_ = c.out.Write(line)
 }
 
 // decimal formats a number with some digits after the point; "" where it is not known.

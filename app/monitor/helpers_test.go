@@ -52,6 +52,8 @@ type service struct {
 
 	took                 time.Duration // of a request
 	stats                engine.Stats  // of its worker
+	models               catalogMetrics
+	others               []engine.Source // of models beside m
 	cache                cache.Stats
 	memory, cpu, started float64
 }
@@ -62,6 +64,7 @@ func newService() *service {
 	s := &service{
 		metrics: metrics, translations: translate.NewMetrics(metrics.Registry()), failures: failure.NewMetrics(metrics.Registry()),
 		ready:  promauto.With(metrics.Registry()).NewGauge(prometheus.GaugeOpts{Name: "dragoman_ready"}),
+		models: newCatalogMetrics(metrics.Registry()),
 		router: gin.New(), memory: 600 << 20, started: 1e9,
 	}
 	s.router.Use(s.metrics.CountRequests())
@@ -75,9 +78,34 @@ func newService() *service {
 	return s
 }
 
+// catalogMetrics are those that a catalog has of its models.
+type catalogMetrics struct {
+	state, resident  *prometheus.GaugeVec
+	loads, evictions *prometheus.CounterVec
+}
+
+func newCatalogMetrics(r prometheus.Registerer) catalogMetrics {
+	factory := promauto.With(r)
+	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
+		return factory.NewGaugeVec(prometheus.GaugeOpts{Name: name}, append([]string{"model", "version"}, labels...))
+	}
+	counter := func(name, label string) *prometheus.CounterVec {
+		return factory.NewCounterVec(prometheus.CounterOpts{Name: name}, []string{"model", "version", label})
+	}
+	return catalogMetrics{
+		state: gauge("dragoman_model_state", "state"), resident: gauge("dragoman_model_resident_bytes"),
+		loads: counter("dragoman_model_loads_total", "outcome"), evictions: counter("dragoman_model_evictions_total", "reason"),
+	}
+}
+
 // load makes the service ready.
 func (s *service) load() *service {
-	s.metrics.Registry().MustRegister(engine.Metrics(func() []engine.Stats { return []engine.Stats{s.stats, {}} }, 80))
+	s.metrics.Registry().MustRegister(engine.Metrics(func() []engine.Source {
+		return append([]engine.Source{{Model: "m", Version: "1", Stats: []engine.Stats{s.stats, {}}, Rows: 80}}, s.others...)
+	}))
+	s.translations.Know("m", "1")
+	s.models.state.WithLabelValues("m", "1", "ready").Set(1)
+	s.models.resident.WithLabelValues("m", "1").Set(1 << 20)
 	s.metrics.Registry().MustRegister(cache.Metrics(func() cache.Stats { return s.cache }, 1<<20)...)
 	s.ready.Set(1)
 	return s
@@ -101,7 +129,7 @@ func (s *service) work() {
 		stages.Observe("tokenize", 200*time.Microsecond)
 		stages.Observe("queue", 30*time.Millisecond)
 		stages.Observe("detokenize", 100*time.Microsecond)
-		s.translations.Count("", translate.Result{Decoded: true, SourceTokens: 12, TargetTokens: 15})
+		s.translations.Count("", translate.Result{Model: "m", Version: "1", Decoded: true, SourceTokens: 12, TargetTokens: 15})
 	}
 	s.stats.QueuedTokens, s.stats.QueuedSentences, s.stats.QueuedRequests = 120, 9, 5
 	s.stats.SourceTokensPerSecond = 400
@@ -109,6 +137,7 @@ func (s *service) work() {
 	s.stats.Joins += 2
 	s.stats.Steps += 100
 	s.stats.SteppedRows += 6000
+	s.stats.SentencesDone += 8
 	s.stats.Joining += 100 * time.Millisecond
 	s.stats.Stepping += 800 * time.Millisecond
 	s.stats.Busy += time.Second

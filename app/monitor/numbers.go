@@ -33,6 +33,7 @@ const (
 	encoding   // time in which workers encoded newcomers
 	decoding   // and made decoder steps
 	scheduling // and what they were busy with besides
+	decoded    // sentences
 	joins      // times that newcomers were encoded
 	steps      // decoder steps
 	stepRows   // rows of all steps
@@ -41,6 +42,9 @@ const (
 	cacheHits   // translations that were in the cache
 	cacheMisses // look-ups that found none
 	cpu         // time that the process computed
+
+	loads     // of models into memory
+	evictions // of models from it
 
 	counters // how many there are
 )
@@ -56,6 +60,7 @@ const (
 	rows                                      // of the current step
 	workers                                   // copies of the model
 	memory                                    // bytes that the process has in memory
+	resident                                  // bytes that models take, beside files that are mapped
 	started                                   // when the process began, in Unix seconds
 
 	numbers // how many there are
@@ -74,6 +79,8 @@ type rule struct {
 	// lazy is set where series appear with the first event that they count, so that the
 	// sum of none is 0.
 	lazy bool
+	// ofModels is set where a lazy series is one of each model, and not one of the server.
+	ofModels bool
 }
 
 // rules say where the numbers are read, those of workers added up. stepRoom is derived.
@@ -84,9 +91,9 @@ var rules = [numbers]rule{
 	refused:      {name: "dragoman_refusals_total"},
 	errored:      {name: "dragoman_errors_total"},
 	cancelled:    {name: "dragoman_cancellations_total"},
-	records:      {name: "dragoman_records_total"},
-	tokensIn:     {name: "dragoman_tokens_total", keep: label("side", "source")},
-	tokensOut:    {name: "dragoman_tokens_total", keep: label("side", "target")},
+	records:      {name: "dragoman_records_total", lazy: true},
+	tokensIn:     {name: "dragoman_tokens_total", keep: label("side", "source"), lazy: true},
+	tokensOut:    {name: "dragoman_tokens_total", keep: label("side", "target"), lazy: true},
 	detecting:    {name: stages + "_sum", keep: label("stage", "detect")},
 	segmenting:   {name: stages + "_sum", keep: label("stage", "segment")},
 	tokenizing:   {name: stages + "_sum", keep: label("stage", "tokenize")},
@@ -96,12 +103,15 @@ var rules = [numbers]rule{
 	encoding:     {name: "dragoman_worker_seconds_total", keep: label("activity", "join")},
 	decoding:     {name: "dragoman_worker_seconds_total", keep: label("activity", "step")},
 	scheduling:   {name: "dragoman_worker_seconds_total", keep: label("activity", "schedule")},
+	decoded:      {name: "dragoman_sentences_total", keep: label("outcome", "done")},
 	joins:        {name: "dragoman_joins_total"},
 	steps:        {name: "dragoman_steps_total"},
 	stepRows:     {name: "dragoman_step_rows_total"},
 	cacheHits:    {name: "dragoman_cache_requests_total", keep: label("result", "hit")},
 	cacheMisses:  {name: "dragoman_cache_requests_total", keep: label("result", "miss")},
 	cpu:          {name: "process_cpu_seconds_total"},
+	loads:        {name: "dragoman_model_loads_total", keep: label("outcome", "loaded"), lazy: true, ofModels: true},
+	evictions:    {name: "dragoman_model_evictions_total", lazy: true, ofModels: true},
 
 	ready:            {name: "dragoman_ready"},
 	inFlight:         {name: "dragoman_http_requests_in_flight", keep: ofTranslations, lazy: true},
@@ -112,11 +122,21 @@ var rules = [numbers]rule{
 	rows:             {name: "dragoman_batch_rows"},
 	workers:          {name: "dragoman_workers"},
 	memory:           {name: "process_resident_memory_bytes"},
+	resident:         {name: "dragoman_model_resident_bytes"},
 	started:          {name: "process_start_time_seconds"},
 }
 
 // rowsLimit is the most rows of a step.
 var rowsLimit = rule{name: "dragoman_batch_rows_limit"}
+
+// ofEngine says whether a counter begins at 0 each time that a model is loaded.
+func ofEngine(c number) bool {
+	switch c {
+	case encoding, decoding, scheduling, decoded, joins, steps, stepRows, stepRoom:
+		return true
+	}
+	return false
+}
 
 // label keeps series with a value of a label.
 func label(name model.LabelName, want model.LabelValue) func(model.Metric) bool {

@@ -1,12 +1,13 @@
 package monitor
 
 import (
+	"maps"
 	"math"
 	"time"
 )
 
-// Row is what happened at a server between two polls, and what it has at the second.
-// Numbers that are not known are NaN.
+// Row is what happened at a server, or with one of its models, between two polls, and what it
+// has at the second. Numbers that are not known are NaN.
 type Row struct {
 	Time   time.Time // of the second poll's answer, or of its beginning where there was none
 	Server string
@@ -18,40 +19,49 @@ type Row struct {
 	// Seconds is the time between the polls: more than an interval where the server did
 	// not answer in between, and NaN at its first answer, which has no differences.
 	Seconds float64
+	// Models has a row for each model and version where a server has several. The server's own
+	// row has what they did together.
+	Models []Row
 
-	numbers         [numbers]float64 // counters by how much they grew
+	model           ref      // zero in the row of a server
+	state           string   // of the model
+	numbers         measures // counters by how much they grew
 	requests, queue distribution
 }
 
 // newRow compares two samples of a server; earlier is nil for its first.
 func newRow(server string, earlier, now *sample) Row {
 	row := unknownRow(server, now.time, nil)
-	copy(row.numbers[counters:], now.numbers[counters:])
+	parts := now.parts
 	if earlier == nil {
-		return row
-	}
-	row.Seconds = now.time.Sub(earlier.time).Seconds()
-	if row.Restarted = now.restartedSince(earlier); row.Restarted {
-		earlier = &sample{} // counters begin at 0
-	}
-	for c := range counters {
-		before := earlier.numbers[c]
-		if math.IsNaN(before) {
-			before = 0 // the server was loading, and had not begun to count
+		parts = withoutCounters(parts)
+	} else {
+		row.Seconds = now.time.Sub(earlier.time).Seconds()
+		if row.Restarted = now.restartedSince(earlier); row.Restarted {
+			earlier = &sample{} // counters begin at 0
 		}
-		row.numbers[c] = max(0, now.numbers[c]-before)
+		parts = now.growth(earlier)
+		row.requests, row.queue = now.requests.since(earlier.requests), now.queue.since(earlier.queue)
 	}
-	row.requests, row.queue = now.requests.since(earlier.requests), now.queue.since(earlier.queue)
+	row.numbers = together(maps.Values(parts))
+	row.Models = rowsOfModels(&row, now.states, parts)
 	return row
+}
+
+// withoutCounters are parts of a server's first sample, which has no differences.
+func withoutCounters(parts map[ref]measures) map[ref]measures {
+	levels := make(map[ref]measures, len(parts))
+	for of, part := range parts {
+		unknown := unknownMeasures()
+		copy(part[:counters], unknown[:])
+		levels[of] = part
+	}
+	return levels
 }
 
 // unknownRow is a row without numbers, such as that of a server that did not answer.
 func unknownRow(server string, polled time.Time, err error) Row {
-	row := Row{Time: polled, Server: server, Err: err, Seconds: math.NaN()}
-	for n := range row.numbers {
-		row.numbers[n] = math.NaN()
-	}
-	return row
+	return Row{Time: polled, Server: server, Err: err, Seconds: math.NaN(), numbers: unknownMeasures()}
 }
 
 // perSecond is how much a counter grew in a second.
@@ -63,6 +73,14 @@ func (r *Row) each(c, by number) float64 { return quotient(r.numbers[c], r.numbe
 // busy is the part of the workers' time in which they had something to do.
 func (r *Row) busy() float64 {
 	return quotient(r.numbers[encoding]+r.numbers[decoding]+r.numbers[scheduling], r.Seconds*r.numbers[workers])
+}
+
+// bytes is the memory of the process, or that which a model takes of it.
+func (r *Row) bytes() float64 {
+	if r.model != (ref{}) {
+		return r.numbers[resident]
+	}
+	return r.numbers[memory]
 }
 
 // quotient is a/b, and not known where b is 0.

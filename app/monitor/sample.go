@@ -16,8 +16,10 @@ import (
 // sample is what one poll of a server found. Numbers that are missing, or that
 // no server can have, are NaN.
 type sample struct {
-	time    time.Time // when the answer had been read, on this machine's clock
-	numbers [numbers]float64
+	time    time.Time        // when the answer had been read, on this machine's clock
+	numbers measures         // of the server and all of its models together
+	parts   map[ref]measures // of these, each on its own
+	states  map[ref]string   // of the models that the server can translate with, or should
 	// The times that requests for translations took until their 2xx was complete, and
 	// that sentences waited; nil where they are missing.
 	requests, queue distribution
@@ -35,12 +37,11 @@ func readSample(text string) (*sample, error) {
 	if all["dragoman_ready"] == nil {
 		return nil, errForeign
 	}
-	s := &sample{}
-	for n, rule := range rules {
-		s.numbers[n] = rule.read(all)
+	s := &sample{parts: map[ref]measures{}, states: statesOf(all)}
+	for of, own := range all.byModel() {
+		s.parts[of] = measure(own, of != ref{})
 	}
-	// The room of all steps until now: the limit is the same from start to end.
-	s.numbers[stepRoom] = known(s.numbers[steps] * rowsLimit.read(all))
+	s.numbers = together(maps.Values(s.parts))
 	s.requests = distributionOf(all[durations+"_bucket"], answeredRequests)
 	s.queue = distributionOf(all[stages+"_bucket"], label("stage", "queue"))
 	return s, nil
@@ -84,8 +85,10 @@ func (s *sample) restartedSince(earlier *sample) bool {
 	if s.numbers[started] > earlier.numbers[started]+slack {
 		return true
 	}
+	// Those of models may fall: models come and go.
+	now, before := s.parts[ref{}], earlier.parts[ref{}]
 	for _, c := range []number{answered, failed, refused, errored, cancelled, records, queued, joins, steps, stepRows} {
-		if s.numbers[c] < earlier.numbers[c] {
+		if now[c] < before[c] {
 			return true
 		}
 	}
@@ -93,9 +96,9 @@ func (s *sample) restartedSince(earlier *sample) bool {
 }
 
 // read adds up. It is NaN where there is nothing to add, or a value can be neither a count
-// nor a size.
-func (r rule) read(all series) float64 {
-	sum, found := 0.0, r.lazy
+// nor a size. ofModel says that the series are those of a model.
+func (r rule) read(all series, ofModel bool) float64 {
+	sum, found := 0.0, r.lazy && r.ofModels == ofModel
 	for _, s := range all[r.name] {
 		if r.keep == nil || r.keep(s.Metric) {
 			sum += known(float64(s.Value))

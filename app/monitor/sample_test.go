@@ -19,9 +19,9 @@ func TestNamesAreThoseOfTheService(t *testing.T) {
 	for n, v := range got.numbers {
 		assert.False(t, math.IsNaN(v), "number %d: %+v", n, rules[n])
 	}
+	assert.Equal(t, map[ref]string{{"m", "1"}: "ready"}, got.states)
 	assert.NotEmpty(t, got.requests)
 	assert.NotEmpty(t, got.queue)
-	assert.False(t, math.IsNaN(rowsLimit.read(mustParse(t, s.text()))))
 }
 
 func TestDifferences(t *testing.T) {
@@ -38,7 +38,7 @@ func TestDifferences(t *testing.T) {
 			answered: 4, answering: .32, failed: 1, refused: 1, errored: 1, cancelled: 0,
 			records: 8, tokensIn: 96, tokensOut: 120, detecting: 0, segmenting: 0, tokenizing: .0016, detokenizing: .0008,
 			queued: 8, queueing: .24, encoding: .1, decoding: .8, scheduling: .1,
-			joins: 2, steps: 100, stepRows: 6000, stepRoom: 8000, cacheHits: 3, cacheMisses: 9, cpu: 1.5,
+			joins: 2, steps: 100, stepRows: 6000, stepRoom: 8000, decoded: 8, loads: 0, evictions: 0, cacheHits: 3, cacheMisses: 9, cpu: 1.5,
 		}
 		assert.Len(t, want, int(counters))
 		for c, v := range want {
@@ -46,7 +46,7 @@ func TestDifferences(t *testing.T) {
 		}
 		for l, v := range map[number]float64{
 			ready: 1, inFlight: 0, waitingRequests: 5, waitingSentences: 9, waitingTokens: 120, waitingTime: .3,
-			rows: 40, workers: 2, memory: 600 << 20, started: 1e9,
+			rows: 40, workers: 2, memory: 600 << 20, resident: 1 << 20, started: 1e9,
 		} {
 			assert.Equal(t, v, row.numbers[l], "level %d", l)
 		}
@@ -177,6 +177,13 @@ dragoman_http_request_duration_seconds_sum{class="2xx",route="/translation"} 0.4
 dragoman_http_request_duration_seconds_count{class="2xx",route="/translation"} 5
 `
 
+// several are metrics of two models, one of which has a name for terminals.
+const several = `dragoman_model_state{model="a",version="1",state="ready"} 1
+dragoman_model_state{model="` + "\x1b" + `[2J\n",version="10",state="broken"} 1
+dragoman_model_loads_total{model="a",version="1",outcome="loaded"} 7
+dragoman_steps_total{model="a",version="1",worker="0"} 70
+`
+
 // FuzzMetrics looks for answers that a monitor cannot stand.
 func FuzzMetrics(f *testing.F) {
 	f.Add(short, strings.ReplaceAll(short, "5", "9"))
@@ -184,6 +191,7 @@ func FuzzMetrics(f *testing.F) {
 	f.Add("", "<html>")
 	f.Add("dragoman_ready 1\n", "dragoman_ready NaN\nprocess_resident_memory_bytes 1e308\n")
 	f.Add("# TYPE dragoman_ready gauge\n{a=\"b\"} 1\n", "{}")
+	f.Add(short+several, strings.ReplaceAll(short+several, "7", "3"))
 	f.Add("dragoman_ready 1\n# TYPE dragoman_stage_duration_seconds histogram\ndragoman_stage_duration_seconds_bucket{stage=\"queue\",le=\"0\"} 9\n",
 		"dragoman_ready 1\n# TYPE dragoman_stage_duration_seconds histogram\ndragoman_stage_duration_seconds_bucket{stage=\"queue\",le=\"-1\"} 9\n"+
 			"dragoman_stage_duration_seconds_bucket{stage=\"queue\",le=\"+Inf\"} 1e300\n")
@@ -206,8 +214,12 @@ func FuzzMetrics(f *testing.F) {
 			var csv, lines strings.Builder
 			require.NoError(t, NewCSV(&csv).Put(round))
 			require.NoError(t, NewTable(&lines, false).Put(round))
-			assert.Equal(t, 1+len(round.Rows), strings.Count(csv.String(), "\n"))
-			assert.Equal(t, 2+len(round.Rows), strings.Count(lines.String(), "\n"))
+			want := len(round.Rows)
+			for _, r := range round.Rows {
+				want += len(r.Models)
+			}
+			assert.Equal(t, 1+want, strings.Count(csv.String(), "\n"))
+			assert.Equal(t, 2+want, strings.Count(lines.String(), "\n"))
 		}
 	})
 }

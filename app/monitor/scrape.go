@@ -14,8 +14,8 @@ import (
 
 const (
 	// maxBody is how long metrics may be, in bytes after decompression. A server with
-	// 64 workers and 100 languages has less than a quarter of it.
-	maxBody = 2 << 20
+	// 64 models of 8 workers each and 100 languages has less than a quarter of it.
+	maxBody = 8 << 20
 
 	// maxErrorRunes is how much of an error is shown.
 	maxErrorRunes = 200

@@ -92,11 +92,11 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 		{"no dragoman", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "up 1\n") }, "is another service listening there?"},
 		{"too long", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(make([]byte, maxBody+1))
-		}, "longer than 2097152 bytes"},
+		}, "longer than 8388608 bytes"},
 		{"too long once it is unzipped", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(bomb.Bytes())
-		}, "longer than 2097152 bytes"},
+		}, "longer than 8388608 bytes"},
 		{"not zipped", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			fmt.Fprint(w, "dragoman_ready 1\n")

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 )
 
-// Table writes a table of all servers for each interval.
+// Table writes a table of all servers for each interval, with a line for each model below a
+// server that has several.
 type Table struct {
 	out     io.Writer
 	refresh bool
@@ -31,11 +33,11 @@ type field struct {
 	cell  func(*Row) string
 }
 
-// fields are in the order of what matters.
-func fields() []field {
+// fields are in the order of what matters; with models, those that only matter of several.
+func fields(models bool) []field {
 	per := func(n number) func(*Row) string { return func(r *Row) string { return rate(r.perSecond(n)) } }
 	count := func(n number) func(*Row) string { return func(r *Row) string { return whole(r.numbers[n]) } }
-	return []field{
+	list := []field{
 		{"req/s", 7, per(answered)},
 		{"p50", 7, func(r *Row) string { return span(r.requests.quantile(.5)) }},
 		{"p95", 7, func(r *Row) string { return span(r.requests.quantile(.95)) }},
@@ -50,9 +52,17 @@ func fields() []field {
 		{"cached", 8, func(r *Row) string {
 			return percent(quotient(r.numbers[cacheHits], r.numbers[cacheHits]+r.numbers[cacheMisses]))
 		}},
-		{"memory", 9, func(r *Row) string { return size(r.numbers[memory]) }},
+		{"memory", 9, func(r *Row) string { return size(r.bytes()) }},
 		{"cpu", 6, func(r *Row) string { return rate(r.perSecond(cpu)) }},
 	}
+	if models {
+		list = append(list,
+			field{"sent/s", 8, per(decoded)},
+			field{"rows", 6, count(rows)},
+			field{"loads", 7, count(loads)},
+			field{"evicted", 9, count(evictions)})
+	}
+	return list
 }
 
 // Put writes a round. The base, which has no differences, is only for terminals.
@@ -69,12 +79,18 @@ func (t *Table) Put(round Round) error {
 	}
 	lines := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(lines, "%s\tstate\t", round.Time.Format("15:04:05"))
-	for _, f := range fields() {
+	shown := fields(slices.ContainsFunc(round.Rows, func(r Row) bool { return len(r.Models) > 0 }))
+	for _, f := range shown {
 		fmt.Fprintf(lines, "%*s", f.width, f.title)
 	}
 	fmt.Fprintln(lines)
 	for i := range round.Rows {
-		writeRow(lines, &round.Rows[i])
+		r := &round.Rows[i]
+		writeRow(lines, r.Server, r.condition(), r, shown)
+		for j := range r.Models {
+			m := &r.Models[j]
+			writeRow(lines, "  "+m.model.String(), printable(m.state), m, shown)
+		}
 	}
 	_ = lines.Flush() // into memory
 	if t.refresh {
@@ -88,22 +104,26 @@ func (t *Table) Put(round Round) error {
 	return nil
 }
 
-// writeRow writes the line of a server.
-func writeRow(w io.Writer, r *Row) {
+// writeRow writes the line of a server or of a model.
+func writeRow(w io.Writer, name, state string, r *Row, shown []field) {
 	if r.Err != nil {
-		fmt.Fprintf(w, "%s\tdown: %s\n", r.Server, r.Err)
+		fmt.Fprintf(w, "%s\tdown: %s\n", name, r.Err)
 		return
 	}
-	state := "not ready"
-	switch {
-	case r.Restarted:
-		state = "restarted"
-	case r.numbers[ready] > 0:
-		state = "ready"
-	}
-	fmt.Fprintf(w, "%s\t%s\t", r.Server, state)
-	for _, f := range fields() {
+	fmt.Fprintf(w, "%s\t%s\t", name, state)
+	for _, f := range shown {
 		fmt.Fprintf(w, "%*s", f.width, f.cell(r))
 	}
 	fmt.Fprintln(w)
+}
+
+// condition is what a server is in.
+func (r *Row) condition() string {
+	switch {
+	case r.Restarted:
+		return "restarted"
+	case r.numbers[ready] > 0:
+		return "ready"
+	}
+	return "not ready"
 }

@@ -1,18 +1,26 @@
 package openapi_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/catalog"
+	"dragoman/app/compat"
+	"dragoman/app/compat/openinference"
+	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
 	"dragoman/app/openapi/contracttest"
+	"dragoman/app/translate"
 	"dragoman/app/webpage"
 )
 
@@ -71,6 +79,8 @@ func TestAnswers(t *testing.T) {
 		{"detail", post, path, payload(`"fromLang":"auto","toLang":"fr","detail":true`, `[{"id":"1","text":"loop"},{"id":"","text":"12"}]`), nil, 200},
 		{"everything", post, path, with(`"priority":"low","format":"html","split":false,"detail":true,"options":` +
 			`{"beams":8,"maxLength":200,"lengthPenalty":-0.5,"noRepeatNgramSize":3,"repetitionPenalty":1.5}`), nil, 200},
+		{"a model", post, path, with(`"model":"default"`), nil, 200},
+		{"several steps", post, path, payload(enfr+`,"detail":true`, `[{"id":"1","text":"pivot"}]`), nil, 200},
 		{"empty options", post, path, with(`"options":{}`), nil, 200},
 		{"as many records as may be", post, path, payload(enfr, `[{"id":"1","text":"a"},{"id":"2","text":"b"},{"id":"3","text":"c"},{"id":"4","text":"d"}]`), nil, 200},
 		{"a text as long as may be", post, path, text(strings.Repeat("é", config().MaxChars)), nil, 200},
@@ -121,6 +131,11 @@ func TestAnswers(t *testing.T) {
 		{"too many beams", post, path, with(`"options":{"beams":9}`), nil, 400},
 		{"length zero", post, path, with(`"options":{"maxLength":0}`), nil, 400},
 		{"penalty out of range", post, path, with(`"options":{"lengthPenalty":1e999}`), nil, 400},
+		{"model null", post, path, with(`"model":null`), nil, 400},
+		{"model number", post, path, with(`"model":1`), nil, 400},
+		{"model empty", post, path, with(`"model":""`), nil, 400},
+		{"unknown model", post, path, with(`"model":"de-xx"`), nil, 404},
+		{"stream of an unknown model", post, stream, with(`"model":"default:9"`), events, 404},
 		{"unknown language", post, path, strings.Replace(text("one"), `"fr"`, `"xx"`, 1), nil, 400},
 		{"unknown source", post, path, strings.Replace(text("one"), `"en"`, `"EN"`, 1), nil, 400},
 		{"auto as a target", post, path, strings.Replace(text("one"), `"fr"`, `"auto"`, 1), nil, 400},
@@ -134,6 +149,9 @@ func TestAnswers(t *testing.T) {
 		{"no end", post, path, text("endless"), nil, 422},
 		{"busy", post, path, text("busy"), nil, 503},
 		{"shutting down", post, path, text("closed"), nil, 503},
+		{"model that loads", post, path, text("loading"), nil, 503},
+		{"model that is broken", post, path, text("broken"), nil, 503},
+		{"model that is too large", post, path, text("large"), nil, 507},
 		{"takes too long", post, path, text("wait"), nil, 504},
 		{"fails", post, path, text("fail"), nil, 500},
 		{"panics", post, path, text("panic"), nil, 500},
@@ -149,6 +167,8 @@ func TestAnswers(t *testing.T) {
 		{"index, HEAD", "HEAD", "/", "", nil, 200},
 		{"index with a body", "GET", "/", strings.Repeat("x", 2*int(config().MaxBodyBytes)), nil, 413},
 		{"languages", "GET", "/languages", "", nil, 200},
+		{"languages of a model", "GET", "/languages?model=default", "", nil, 200},
+		{"languages of an unknown model", "GET", "/languages?model=xx", "", nil, 404},
 		{"health", "GET", "/healthz", "", nil, 200},
 		{"readiness", "GET", "/readyz", "", nil, 200},
 		{"readiness with a query", "GET", "/readyz?probe=1", "", nil, 200},
@@ -221,6 +241,8 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 		{"translate", post, "/translate", `{"q":"one","source":"en","target":"fr"}`, nil, 200},
 		{"translate several", post, "/translate", `{"q":["one","bonjour"],"source":"auto","target":"ja","format":"html","alternatives":2}`, nil, 200},
 		{"translate a form", post, "/translate", "q=one&source=auto&target=fr", []string{"Content-Type", form}, 200},
+		{"translate by a model", post, "/translate", `{"q":"one","source":"en","target":"fr","model":"default"}`, nil, 200},
+		{"translate by no model", post, "/translate", `{"q":"one","source":"en","target":"fr","model":"xx"}`, nil, 404},
 		{"no text", post, "/translate", `{"source":"en","target":"fr"}`, nil, 400},
 		{"unknown language", post, "/translate", `{"q":"one","source":"en","target":"xx"}`, nil, 400},
 		{"busy", post, "/translate", `{"q":"busy","source":"en","target":"fr"}`, nil, 503},
@@ -240,6 +262,8 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 		{"v2 translate", post, "/v2/translate", `{"text":["one","two"],"target_lang":"FR","show_billed_characters":true,"model_type":"latency_optimized"}`, nil, 200},
 		{"v2 translate a form", post, "/v2/translate", "text=one&text=two&target_lang=EN-GB", []string{"Content-Type", form}, 200},
 		{"v2 translate a query", "GET", "/v2/translate?text=one&target_lang=FR&source_lang=EN", "", nil, 200},
+		{"v2 translate by a model", post, "/v2/translate", `{"text":["one"],"target_lang":"FR","model":"default"}`, nil, 200},
+		{"v2 translate by no model", "GET", "/v2/translate?text=one&target_lang=FR&model=xx", "", nil, 404},
 		{"v2 no text", post, "/v2/translate", `{"target_lang":"FR"}`, nil, 400},
 		{"v2 formality", post, "/v2/translate", `{"text":["one"],"target_lang":"FR","formality":"more"}`, nil, 400},
 		{"v2 busy", post, "/v2/translate", `{"text":["busy"],"target_lang":"FR"}`, nil, 529},
@@ -268,9 +292,74 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 	}
 }
 
+// managed are the models of the Open Inference Protocol: one, which stays.
+type managed struct{}
+
+func (managed) Index() []catalog.Status {
+	return []catalog.Status{{Name: "default", Version: "1", Current: true, Served: true, State: catalog.Ready, Bytes: 5}}
+}
+
+func (managed) Statistics() []translate.Statistics {
+	return []translate.Statistics{{Model: "default", Version: "1", Last: time.UnixMilli(9), Sentences: 3}}
+}
+
+func (managed) Load(context.Context, string) error { return openinference.ErrNoRepository }
+
+func (managed) Unload(string) error { return openinference.ErrNoRepository }
+
+func TestAnswersOfTheInferenceProtocol(t *testing.T) {
+	api := newAPI(t, true)
+	api.Manage(managed{})
+	c, h := newContract(t), api.Handler()
+	const post, infer = "POST", "/v2/models/default/infer"
+	const one = `{"inputs":[{"name":"text","datatype":"BYTES","shape":[1],"data":["one"]}],"parameters":{"to":"fr"`
+	for _, test := range []struct {
+		name, method, path, body string
+		status                   int
+	}{
+		{"server", "GET", "/v2", "", 200},
+		{"live", "GET", "/v2/health/live", "", 200},
+		{"ready", "GET", "/v2/health/ready", "", 200},
+		{"model", "GET", "/v2/models/default", "", 200},
+		{"version", "GET", "/v2/models/default/versions/1", "", 200},
+		{"no model", "GET", "/v2/models/nope", "", 404},
+		{"model is ready", "GET", "/v2/models/default/ready", "", 200},
+		{"version is ready", "GET", "/v2/models/default/versions/1/ready", "", 200},
+		{"config", "GET", "/v2/models/default/config", "", 200},
+		{"config of a version", "GET", "/v2/models/default/versions/1/config", "", 200},
+		{"statistics", "GET", "/v2/models/default/stats", "", 200},
+		{"statistics of a version", "GET", "/v2/models/default/versions/1/stats", "", 200},
+		{"statistics of all", "GET", "/v2/models/stats", "", 200},
+		{"infer", post, infer, one + `}}`, 200},
+		{"infer with all", post, infer, one + `,"from":"en","beams":2,"priority":3,"timeout":1000000},"id":"x",` +
+			`"outputs":[{"name":"score","parameters":{"binary_data":false}}]}`, 200},
+		{"infer binary", post, infer, one + `,"binary_data_output":true}}`, 200},
+		{"infer by a version that is unknown", post, "/v2/models/default/versions/7/infer", one + `}}`, 404},
+		{"no input", post, infer, `{"inputs":[]}`, 400},
+		{"no body", post, infer, "", 400},
+		{"busy", post, infer, strings.Replace(one, "one", "busy", 1) + `}}`, 503},
+		{"too large", post, infer, strings.Repeat("x", 2*int(config().MaxBodyBytes)), 413},
+		{"no such path", "GET", "/v2/models/default/nope", "", 404},
+		{"no such extension", "GET", "/v2/logging", "", 404},
+		{"no such method", "DELETE", "/v2/models/default", "", 405},
+		{"index", post, "/v2/repository/index", "", 200},
+		{"index of what is ready", post, "/v2/repository/index", `{"ready":true}`, 200},
+		{"load", post, "/v2/repository/models/default/load", "{}", 403},
+		{"unload", post, "/v2/repository/models/default/unload", "", 403},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := call(t, c, h, test.method, test.path, test.body)
+			assert.Equal(t, test.status, w.Code, w.Body)
+			assert.Equal(t, test.status >= 400, strings.HasPrefix(w.Body.String(), `{"error":"`), w.Body)
+		})
+	}
+}
+
 // Each route is in the document, and each operation of the document has a route.
 func TestRoutes(t *testing.T) {
 	routes := append(newAPI(t, true).Routes(), routerOf(describe(t)).Routes()...)
+	// The compatible routes are there once more, for each model, as their tags say.
+	routes = slices.DeleteFunc(routes, func(r gin.RouteInfo) bool { return strings.HasPrefix(r.Path, compat.ModelPath+"/") })
 	assert.NoError(t, newContract(t).Routes(routes, openapi.FilesPath, webpage.AssetsPath))
 }
 
@@ -278,4 +367,15 @@ func TestExamples(t *testing.T) {
 	n, err := newContract(t).Examples()
 	assert.NoError(t, err)
 	assert.Greater(t, n, 40)
+}
+
+// Several models are listed, and the first of them is the model.
+func TestAnswersWithSeveralModels(t *testing.T) {
+	api := newAPI(t, false)
+	api.Ready(capitals{}, func() []httpapi.Model {
+		return []httpapi.Model{{Name: "m", Version: "2", Source: "owner/name", Precision: "fp16"}, {Name: "m", Version: "1"}, {Name: "pipeline", Version: "1"}}
+	})
+	w := call(t, newContract(t), api.Handler(), "GET", "/", "")
+	assert.Contains(t, w.Body.String(), `"model":{"name":"m","version":"2"`)
+	assert.Contains(t, w.Body.String(), `{"name":"pipeline","version":"1"}]`)
 }

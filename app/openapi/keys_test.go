@@ -24,7 +24,7 @@ func TestAnswersWithKeys(t *testing.T) {
 	gate, err := access.New(access.Config{KeysFile: path, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	api := newAPIWith(t, gate)
-	api.Ready(capitals{}, httpapi.Model{})
+	api.Ready(capitals{}, func() []httpapi.Model { return nil })
 
 	h, c := api.Handler(), newContract(t)
 	for _, test := range []struct {

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/catalog"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/telemetry"
@@ -26,9 +28,12 @@ import (
 // loaded. Some texts have it fail, and those that begin with "loop" are flagged.
 type capitals struct{}
 
-func (capitals) Languages() []string { return loaded().Languages }
-
-func (capitals) Detects() bool { return true }
+func (t capitals) Select(model string) (translate.Selection, error) {
+	if model != "" && model != "default" {
+		return nil, compattest.NoModel(model)
+	}
+	return compattest.Models{Codes: loaded().Languages, Tells: t}, nil
+}
 
 func (capitals) Healthy() error { return nil }
 
@@ -46,6 +51,9 @@ func (t capitals) Translate(ctx context.Context, req translate.Request) ([]trans
 }
 
 func (t capitals) Stream(ctx context.Context, req translate.Request, yield func(int, translate.Result) error) error {
+	if _, err := t.Select(req.Model); err != nil {
+		return err
+	}
 	if err := refuse(req); err != nil {
 		return err
 	}
@@ -57,14 +65,22 @@ func (t capitals) Stream(ctx context.Context, req translate.Request, yield func(
 			text := strings.ToUpper(r.Text)
 			result := translate.Result{
 				Record: translate.Record{ID: r.ID, Text: text}, From: "en", To: to, Detected: req.From == translate.Auto,
-				Segments: []translate.Segment{{Source: r.Text, Text: text}}, SourceTokens: 4, TargetTokens: 3, Score: -0.123456,
+				Model: "m", Version: "1", Segments: []translate.Segment{{Source: r.Text, Text: text}}, SourceTokens: 4, TargetTokens: 3, Score: -0.123456,
 				Decoded: true, Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
 			}
 			if strings.HasPrefix(text, "LOOP") {
 				result.Flags, result.Segments[0].Flags = translate.Loop|translate.Truncated, translate.Loop
 			}
-			if text == "12" {
+			switch text {
+			case "12":
 				result.From, result.Segments = "", nil // no language can be detected
+				result.Model, result.Version = "", ""
+			case "PIVOT":
+				result.Model, result.Version = "m+n", "1+2"
+				result.Segments[0].Steps = []translate.StepResult{
+					{Model: "m", Version: "1", From: "en", To: "ja", Text: "x", Score: -0.5, Cached: true},
+					{Model: "n", Version: "2", From: "ja", To: to, Text: text, Score: -0.25, Flags: translate.Loop},
+				}
 			}
 			if err := yield(i, result); err != nil {
 				return err
@@ -109,6 +125,12 @@ func fail(ctx context.Context, i int, text string) error {
 		return &engine.BusyError{Requests: 64, Wait: 2100 * time.Millisecond}
 	case "closed":
 		return engine.ErrClosed
+	case "loading":
+		return &catalog.LoadingError{Model: "m", Wait: time.Second}
+	case "broken":
+		return &catalog.BrokenError{Model: "m:1", Err: errors.New("secret")}
+	case "large":
+		return &catalog.MemoryError{Model: "m", Needs: 2, Limit: 1}
 	case "endless":
 		return &translate.Error{Code: translate.CodeUnfinished, Field: fmt.Sprintf("records[%d].text", i), Message: "no end"}
 	case "wait":
@@ -122,7 +144,9 @@ func fail(ctx context.Context, i int, text string) error {
 func newAPI(t *testing.T, ready bool) *httpapi.API {
 	api := newAPIWith(t, nil)
 	if ready {
-		api.Ready(capitals{}, httpapi.Model{Source: "owner/name", Precision: "int8"})
+		api.Ready(capitals{}, func() []httpapi.Model {
+			return []httpapi.Model{{Name: "m", Version: "1", Source: "owner/name", Precision: "int8"}}
+		})
 	}
 	return api
 }

@@ -52,7 +52,9 @@ func readDashboard(t *testing.T) dashboard {
 // labelsOf are the labels that each metric of the registry has, by the names that
 // queries know it by.
 func labelsOf(t *testing.T) map[string][]string {
-	all := map[string][]string{}
+	all := map[string][]string{
+		"dragoman_model_load_seconds": {"model", "version"}, // is there after a load
+	}
 	for _, f := range gather(t) {
 		var labels []string
 		for _, label := range f.GetMetric()[0].GetLabel() {
@@ -101,6 +103,13 @@ func TestDashboardAsksForWhatThereIs(t *testing.T) {
 			assert.Subset(t, labels, used, "%s: %s", p.Title, query.Expr)
 			assert.Equal(t, strings.Count(query.Expr, "("), strings.Count(query.Expr, ")"), query.Expr)
 			assert.Equal(t, len(names), strings.Count(query.Expr, `job=~"$job",instance=~"$instance"`), query.Expr)
+			ofModels := 0
+			for _, name := range names {
+				if slices.Contains(known[name], "model") {
+					ofModels++
+				}
+			}
+			assert.Equal(t, ofModels, strings.Count(query.Expr, `model=~"$model"`), query.Expr)
 		}
 	}
 }
@@ -149,10 +158,10 @@ func TestDashboardFitsTogether(t *testing.T) {
 			assert.Equal(t, "${datasource}", query.Datasource.UID, p.Title)
 		}
 	}
-	assert.Equal(t, []string{"Overview", "Traffic", "Latency", "Queue", "Batch", "Time by stage", "Cache", "Faults", "Process"}, rows)
+	assert.Equal(t, []string{"Overview", "Traffic", "Latency", "Queue", "Batch", "Time by stage", "Cache", "Models", "Faults", "Process"}, rows)
 	var variables []string
 	for _, v := range d.Templating.List {
 		variables = append(variables, v.Name+" "+v.Type)
 	}
-	assert.Equal(t, []string{"datasource datasource", "job query", "instance query"}, variables)
+	assert.Equal(t, []string{"datasource datasource", "job query", "instance query", "model query"}, variables)
 }

@@ -21,24 +21,17 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/cache"
+	"dragoman/app/catalog"
 	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/model"
-	"dragoman/model/search"
+	"dragoman/model/repository"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
-
-// words is a tokenizer of two languages.
-type words struct{}
-
-func (words) Encode(_, _, _ string) ([]int64, error) { return []int64{1}, nil }
-func (words) Forced(_, _ string) []int64             { return []int64{1} }
-func (words) Decode([]int64) string                  { return "" }
-func (words) LanguageID(string) (id int64, ok bool)  { return 1, true }
 
 // service is a registry in which every series is there that a service can have without
 // clients, and those of one request.
@@ -47,23 +40,32 @@ func service(t *testing.T) prometheus.Gatherer {
 	m := telemetry.New(log)
 	m.Handler() // has metrics of its own
 	registry := m.Registry()
-	registry.MustRegister(engine.Metrics(func() []engine.Stats { return make([]engine.Stats, 2) }, 80))
+	registry.MustRegister(engine.Metrics(func() []engine.Source {
+		return []engine.Source{{Model: "m", Version: "1", Stats: make([]engine.Stats, 2), Rows: 80}}
+	}))
 	registry.MustRegister(cache.Metrics(func() cache.Stats { return cache.Stats{} }, 1)...)
 	_, err := access.New(access.Config{Metrics: registry})
 	require.NoError(t, err)
-	_, err = translate.New(translate.Config{
-		Tokenizer: words{}, Spec: model.Spec{VocabSize: 2, MaxPositions: 9}, Languages: []string{"en", "fr"},
-		Search: search.Options{Beams: 1, MaxLength: 9, LengthPenalty: 1, RepetitionPenalty: 1, EarlyStopping: search.StopNever}, Metrics: translate.NewMetrics(registry),
-	})
-	require.NoError(t, err)
+	translate.NewMetrics(registry).Know("m", "1")
+	registry.MustRegister(modelsOf(registry, log).Collector())
 	api := httpapi.New(httpapi.Config{Version: "v1", MaxBodyBytes: 100, Log: log, Metrics: m})
-	api.Ready(compattest.Translator{}, httpapi.Model{Source: "owner/name", Revision: "main", Precision: "int8", Device: "cpu"})
+	api.Ready(compattest.Translator{}, func() []httpapi.Model { return nil })
 	r := httptest.NewRequest("POST", "/translation", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[]}}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	api.Handler().ServeHTTP(w, r)
 	require.Equal(t, http.StatusOK, w.Code, w.Body)
 	return registry.(prometheus.Gatherer)
+}
+
+// modelsOf is a catalog of one model, which nobody has asked for.
+func modelsOf(registry prometheus.Registerer, log *slog.Logger) *catalog.Catalog {
+	models := catalog.New(catalog.Config{Metrics: catalog.NewMetrics(registry), Log: log})
+	manifest := &model.Manifest{Family: "m2m100", Precision: model.INT8, Source: "owner/name", Revision: "main", Languages: []string{"en", "fr"}}
+	models.Update(repository.Snapshot{Models: []repository.Model{{
+		Name: "m", Versions: []repository.Version{{Number: 1, Manifest: manifest, Identity: "0", Served: true}},
+	}}})
+	return models
 }
 
 // gather reads the metrics of a service.

@@ -15,17 +15,16 @@ import (
 )
 
 // bounded makes a service with some bounds.
-func bounded(t *testing.T, eng Engine, change func(*Config)) *Service {
+func bounded(t *testing.T, eng Engine, change func(*testConfig)) *Service {
 	cfg := config(runes{}, eng)
 	cfg.MaxRecords, cfg.MaxChars = 1000, 1<<20
 	change(&cfg)
-	s, err := New(cfg)
-	require.NoError(t, err)
+	s := cfg.start(t)
 	return s
 }
 
 func TestBoundsOfARequest(t *testing.T) {
-	s := bounded(t, &upper{}, func(c *Config) { c.MaxSentences, c.MaxTokens, c.MaxChars = 6, 40, 60 })
+	s := bounded(t, &upper{}, func(c *testConfig) { c.MaxSentences, c.MaxTokens, c.MaxChars = 6, 40, 60 })
 	two := []string{"fr", "ja"}
 	for _, test := range []struct {
 		name string
@@ -109,7 +108,7 @@ func TestRetriesAreBounded(t *testing.T) {
 func TestCacheHoldsNothingThatWasNotTriedInAllWays(t *testing.T) {
 	c := newCache(t)
 	eng := &upper{decode: func(text string, _ engine.Job) (string, bool) { return strings.ToUpper(text), true }}
-	s := cached(t, c, eng, func(cfg *Config) { cfg.MaxChars = 1 << 20 })
+	s := cached(t, c, eng, func(cfg *testConfig) { cfg.MaxChars = 1 << 20 })
 	var lines []string
 	for i := range 60 {
 		lines = append(lines, fmt.Sprintf("%s number %c%c.", strings.Repeat("word ", 7), 'a'+i%26, 'a'+i/26))
@@ -228,7 +227,7 @@ func TestMemoryOfARequest(t *testing.T) {
 				return stats.HeapAlloc
 			}
 			eng := &windowed{look: func() { most = max(most, use()) }}
-			s := bounded(t, eng, func(c *Config) { c.MaxSentences, c.MaxTokens = 1<<20, 1<<20 })
+			s := bounded(t, eng, func(c *testConfig) { c.MaxSentences, c.MaxTokens = 1<<20, 1<<20 })
 			req := texts(test.text)
 			req.To = test.to
 			before = use()

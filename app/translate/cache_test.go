@@ -15,12 +15,11 @@ import (
 )
 
 // cached makes a service with a cache, which other services may share.
-func cached(t *testing.T, c *cache.Cache, eng Engine, change func(*Config)) *Service {
+func cached(t *testing.T, c *cache.Cache, eng Engine, change func(*testConfig)) *Service {
 	cfg := config(runes{}, eng)
-	cfg.Cache, cfg.Model = c, "model"
+	cfg.Cache = c
 	change(&cfg)
-	s, err := New(cfg)
-	require.NoError(t, err)
+	s := cfg.start(t)
 	return s
 }
 
@@ -30,7 +29,7 @@ func newCache(t *testing.T) *cache.Cache {
 	return c
 }
 
-func same(*Config) {}
+func same(*testConfig) {}
 
 // marks says of each result whether it was cached and decoded.
 func marks(results []Result) []string {
@@ -70,20 +69,20 @@ func TestCacheAnswersWhatWasTranslated(t *testing.T) {
 func TestCacheTellsTranslationsApart(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		change func(*Config)
+		change func(*testConfig)
 		req    Request
 		hit    bool
 	}{
 		{"all the same", same, texts("one"), true},
 		{"another priority", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Priority: engine.Low}, true},
-		{"another model", func(c *Config) { c.Model = "other" }, texts("one"), false},
+		{"another model", func(c *testConfig) { c.Identity = "other" }, texts("one"), false},
 		{"the format by its name", same, formatted(texts("one"), Text), true},
 		{"another format", same, formatted(texts("one"), HTML), false},
 		{"as a whole", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Whole: true}, false},
 		{"once", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Once: true}, false},
-		{"more beams", func(c *Config) { c.Search.Beams = 2 }, texts("one"), false},
-		{"another length", func(c *Config) { c.Search.MaxLength = 11 }, texts("one"), false},
-		{"another penalty", func(c *Config) { c.Search.LengthPenalty = 1e-9 }, texts("one"), false},
+		{"more beams", func(c *testConfig) { c.Search.Beams = 2 }, texts("one"), false},
+		{"another length", func(c *testConfig) { c.Search.MaxLength = 11 }, texts("one"), false},
+		{"another penalty", func(c *testConfig) { c.Search.LengthPenalty = 1e-9 }, texts("one"), false},
 		{"another source language", same, Request{From: "ja", To: []string{"fr"}, Records: []Record{{"1", "one"}}}, false},
 		{"another target language", same, Request{From: "en", To: []string{"ja"}, Records: []Record{{"1", "one"}}}, false},
 		{"the languages exchanged", same, Request{From: "fr", To: []string{"en"}, Records: []Record{{"1", "one"}}}, false},
@@ -128,7 +127,6 @@ func TestCacheIsNotTouchedWithoutNeed(t *testing.T) {
 	got, err = s.Translate(t.Context(), Request{From: "en", To: []string{"en"}, Records: []Record{{"1", "one"}}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"one false false"}, marks(got))
-	require.NoError(t, s.WarmUp(t.Context()))
 	assert.Equal(t, cache.Stats{}, c.Stats())
 }
 

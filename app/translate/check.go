@@ -11,9 +11,9 @@ import (
 // check turns what the engine decoded for a sentence into text and says what is
 // wrong with it.
 func (w *work) check(x *sentence, r engine.Result) outcome {
-	s, to := w.service, x.pair.to
+	m, to := x.hop.model, x.hop.to
 	o := outcome{
-		text: strings.TrimSpace(s.cfg.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), decoded: true,
+		text: strings.TrimSpace(m.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), decoded: true,
 		sourceTokens: len(x.source), targetTokens: len(r.Tokens), queued: x.queued, computed: x.computed,
 	}
 	if r.Truncated {

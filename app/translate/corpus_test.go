@@ -18,8 +18,7 @@ func corpusService(t *testing.T, eng Engine) *Service {
 	cfg.Spec.VocabSize = 105
 	cfg.Languages = []string{"de", "en", "fr", "ja", "zh"}
 	cfg.Search.MaxLength, cfg.Limits.MaxLength, cfg.Spec.MaxPositions = 4000, 4000, 4000
-	s, err := New(cfg)
-	require.NoError(t, err)
+	s := cfg.start(t)
 	return s
 }
 

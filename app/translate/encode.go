@@ -17,63 +17,45 @@ import (
 // more memory than its text, and counting takes little time beside decoding.
 func (w *work) count(ctx context.Context) error {
 	start := time.Now()
-	waiting := w.todo[:0]
-	for _, x := range w.todo {
+	fresh := w.fresh
+	w.fresh = nil
+	for i, x := range fresh {
+		fresh[i] = nil
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if known, err := w.recall(x); known || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		ids, err := w.encode(x, x.Text)
+		ids, known, err := w.look(x)
 		if err != nil {
 			return err
 		}
-		if w.tokens += len(ids); w.tokens > w.service.cfg.MaxTokens {
+		if known {
+			continue
+		}
+		if w.tokens += ids; w.tokens > w.service.cfg.MaxTokens {
 			return invalid(CodeTooManyTokens, "records", "%d records × %d languages have more than %d tokens: send several requests",
 				len(w.req.Records), len(w.req.To), w.service.cfg.MaxTokens)
 		}
-		waiting = append(waiting, x)
+		x.hop.expect(ids)
+		x.hop.lane.add(x)
 	}
-	clear(w.todo[len(waiting):])
-	w.todo = waiting
 	w.retries = retryTokens + w.tokens
 	telemetry.Span(ctx, stageTokenize, start, time.Now())
 	return nil
 }
 
-// next hands the jobs out, one by one: of sentences that are tried again, or in parts,
-// before those that were not tried yet, and of these the last that came first. So there
-// are never many parts at a time, however long a sentence is.
-func (w *work) next() (job engine.Job, ok bool, err error) {
-	for !ok && err == nil {
-		var x *sentence
-		switch last := len(w.again) - 1; {
-		case last >= 0:
-			x, w.again[last] = w.again[last], nil
-			w.again = w.again[:last]
-		case len(w.todo) > 0:
-			x, w.todo[0] = w.todo[0], nil
-			w.todo = w.todo[1:]
-		default:
-			return job, false, nil
-		}
-		job, ok, err = w.job(x)
-		if ok {
-			w.decoding[w.jobs] = x
-			w.jobs++
-		}
+// look answers a sentence from the cache, or counts its source tokens.
+func (w *work) look(x *sentence) (tokens int, known bool, err error) {
+	if known, err = w.recall(x); known || err != nil {
+		return 0, known, err
 	}
-	return job, ok, err
+	ids, err := w.encode(x, x.Text)
+	return len(ids), false, err
 }
 
 // encode makes ids of a text of a sentence.
 func (w *work) encode(x *sentence, text string) ([]int64, error) {
-	defer func(start time.Time) { w.tokenizing += time.Since(start) }(time.Now())
-	ids, err := w.service.cfg.Tokenizer.Encode(x.pair.from, x.pair.to, text)
+	defer func(start time.Time) { x.hop.lane.spent.Tokenized += time.Since(start) }(time.Now())
+	ids, err := x.hop.model.Tokenizer.Encode(x.hop.from, x.hop.to, text)
 	if err != nil {
 		return nil, fmt.Errorf("encode a sentence of %d bytes: %w", len(text), err)
 	}
@@ -83,7 +65,7 @@ func (w *work) encode(x *sentence, text string) ([]int64, error) {
 // job makes the job that decodes a sentence in its present way. Without ok there is
 // none: the sentence has its outcome, or is to do in another way.
 func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
-	s, text := w.service, x.Text
+	m, text := x.hop.model, x.Text
 	if x.way.masks() {
 		if x.masked, ok = w.mask(x); !ok {
 			return job, false, w.conclude(x, MarkupLost)
@@ -94,9 +76,9 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	switch {
 	case err != nil:
 		return job, false, err
-	case len(ids) <= s.framing: // letters that the tokenizer drops
+	case len(ids) <= m.framing: // letters that the tokenizer drops
 		return job, false, w.settle(x, outcome{text: x.Original()})
-	case len(ids) > s.cfg.Spec.MaxPositions:
+	case len(ids) > m.Spec.MaxPositions:
 		return job, false, w.splitLong(x)
 	case len(ids) > longSentence && !w.req.Whole:
 		if split, err := w.splitFiner(x); split || err != nil {
@@ -105,7 +87,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	}
 	x.source = ids
 	return engine.Job{
-		Source: ids, Prefix: x.pair.prefix, Search: x.way.apply(w.search),
+		Source: ids, Prefix: x.hop.prefix, Search: x.way.apply(x.hop.lane.search),
 	}, true, nil
 }
 
@@ -116,24 +98,24 @@ const longSentence = 160
 
 // mask puts markers in place of what must come back as it is.
 func (w *work) mask(x *sentence) (markup.Masked, bool) {
-	if x.way.mask >= len(w.service.styles) {
+	if x.way.mask >= len(x.hop.model.styles) {
 		return markup.Masked{}, false
 	}
-	return x.Mask(w.service.styles[x.way.mask])
+	return x.Mask(x.hop.model.styles[x.way.mask])
 }
 
 // findStyles looks which markers the tokenizer can write: a model whose vocabulary has
 // no brackets, say, cannot copy any.
-func (s *Service) findStyles() {
+func (m *Model) findStyles() {
 	sample := markup.Parse("a {b} c", markup.Text)
 	for style := range markup.Styles {
 		masked, ok := sample.Mask(style)
 		if !ok {
 			continue
 		}
-		ids, err := s.cfg.Tokenizer.Encode(s.languages[0], s.languages[0], masked.Text)
-		if err == nil && strings.TrimSpace(s.cfg.Tokenizer.Decode(ids)) == masked.Text {
-			s.styles = append(s.styles, style)
+		ids, err := m.Tokenizer.Encode(m.languages[0], m.languages[0], masked.Text)
+		if err == nil && strings.TrimSpace(m.Tokenizer.Decode(ids)) == masked.Text {
+			m.styles = append(m.styles, style)
 		}
 	}
 }
@@ -149,7 +131,7 @@ func (w *work) splitLong(x *sentence) error {
 
 // way is how a sentence is decoded.
 type way struct {
-	mask   int  // the number, in Service.styles, of the style of markers for what must come back as it is; below 0: none
+	mask   int  // the number, in Model.styles, of the style of markers for what must come back as it is; below 0: none
 	length int  // tokens that it may have at most; 0: as many as were asked for
 	strict bool // without repetitions
 }

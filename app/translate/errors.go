@@ -11,7 +11,8 @@ type Code string
 
 // The codes of an [Error].
 const (
-	CodeUnknownLanguage  Code = "unknown_language"   // the model does not know a language
+	CodeUnknownModel     Code = "unknown_model"      // there is no such model, or version of it
+	CodeUnknownLanguage  Code = "unknown_language"   // no model translates from, into, or between these languages
 	CodeTooManyRecords   Code = "too_many_records"   // more translations than a request may ask for
 	CodeInvalidText      Code = "invalid_text"       // a text is not UTF-8
 	CodeInvalidOption    Code = "invalid_option"     // an option is outside of what is allowed
@@ -25,7 +26,7 @@ const (
 // do something about. Anything else that goes wrong is another type of error.
 type Error struct {
 	Code Code
-	// Field is the part of the request that is meant: fromLang, toLang, toLangs[1],
+	// Field is the part of the request that is meant: model, fromLang, toLang, toLangs[1],
 	// format, options.beams, records or records[3].text.
 	Field   string
 	Message string // what is wrong, with the numbers, and what to do

@@ -18,12 +18,12 @@ func (x *sentence) joined() outcome {
 	if x.best != nil && x.best.flags < o.flags {
 		return *x.best
 	}
-	o.text = x.parts.join(x.pair)
+	o.text = x.parts.join(pair{x.hop.from, x.hop.to})
 	return o
 }
 
 // join puts the translations of sentences where they were.
-func (p parts) join(of *pair) string {
+func (p parts) join(of pair) string {
 	translations := make([]string, len(p.sentences))
 	for i, x := range p.sentences {
 		translations[i] = x.best.text
@@ -52,22 +52,31 @@ func (rec *record) join() Result {
 		return r
 	}
 	var sum outcome
-	r.Text = joinBlocks(rec.blocks, &r, &sum, rec.pair)
+	r.Text = joinBlocks(rec.blocks, &r, &sum, rec.route.pair())
 	r.Flags, r.Score, r.SourceTokens, r.TargetTokens = sum.flags, sum.score, sum.sourceTokens, sum.targetTokens
 	r.Cached, r.Decoded, r.Queued, r.Computed = sum.cached, sum.decoded, sum.queued, sum.computed
 	return r
 }
 
+// segment is what became of a whole sentence.
+func (x *sentence) segment() Segment {
+	s := Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags}
+	if x.chain != nil {
+		s.Source, s.Steps = x.chain.source, x.chain.steps
+	}
+	return s
+}
+
 // joinBlocks joins blocks of a text in some languages, and adds their sentences to a result
 // and their outcomes to a sum.
-func joinBlocks(blocks []block, r *Result, sum *outcome, of *pair) string {
+func joinBlocks(blocks []block, r *Result, sum *outcome, of pair) string {
 	var text strings.Builder
 	for _, b := range blocks {
 		part := b.text
 		if len(b.parts.pieces) > 0 {
 			for _, x := range b.parts.sentences {
 				sum.add(x.best)
-				r.Segments = append(r.Segments, Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags})
+				r.Segments = append(r.Segments, x.segment())
 			}
 			part = b.parts.join(of)
 		}

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"sync"
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,10 +24,25 @@ const (
 type Metrics struct {
 	Stages telemetry.Stages
 
+	vecs      metricVecs
+	languages *prometheus.CounterVec
+
+	mu               sync.Mutex // guards the rest
+	models           map[modelName]*modelMetrics
+	sources, targets telemetry.Counters // by language
+}
+
+// metricVecs are the metrics that each model or pipeline has.
+type metricVecs struct{ records, flags, retries, characters, tokens *prometheus.CounterVec }
+
+// modelName names a version of a model or pipeline.
+type modelName struct{ model, version string }
+
+// modelMetrics are those of one model or pipeline.
+type modelMetrics struct {
 	records, flags, retries telemetry.Counters
 	characters, tokens      sides
-	languages               *prometheus.CounterVec
-	sources, targets        telemetry.Counters // by language
+	spent                   Statistics // without the name
 }
 
 // sides are the counters of the sources and of the translations.
@@ -37,40 +53,96 @@ func (s sides) add(source, target int) {
 	s.target.Add(float64(target))
 }
 
+// The values of the label side.
+const sideSource, sideTarget = "source", "target"
+
 // NewMetrics makes the metrics of translations. A nil registry has none.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	factory := promauto.With(r)
-	bySide := func(name, help string, more ...string) *prometheus.CounterVec {
-		return factory.NewCounterVec(prometheus.CounterOpts{Namespace: "dragoman", Name: name, Help: help}, append([]string{"side"}, more...))
-	}
-	newSides := func(name, help string) sides {
-		vec := bySide(name, help)
-		return sides{vec.WithLabelValues("source"), vec.WithLabelValues("target")}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return factory.NewCounterVec(prometheus.CounterOpts{Namespace: "dragoman", Name: name, Help: help}, labels)
 	}
 	m := &Metrics{
 		Stages: telemetry.NewStages(r, "stage_duration_seconds",
 			"Time of the stages of translations: of each sentence in queue and decode, of all texts of a request in the others.",
 			stageDetect, stageSegment, stageTokenize, stageQueue, stageDecode, stageDetokenize),
-		records: telemetry.NewCounters(r, "records_total", "Results, one for each record and target language, by where their text comes from.",
-			"outcome", []string{"decoded", "cached", "untouched"}),
-		flags:      telemetry.NewCounters(r, "flags_total", "Results that may not be right, by what was noticed.", "flag", FlagNames()),
-		retries:    telemetry.NewCounters(r, "retries_total", "Sentences that were decoded again in another way, by what was noticed.", "flag", FlagNames()),
-		characters: newSides("characters_total", "Unicode code points of the results' sources and translations."),
-		tokens:     newSides("tokens_total", "Tokens of the results' sources and translations."),
-		languages:  bySide("record_languages_total", "Results by the language of the source and by that of the translation.", "language"),
+		vecs: metricVecs{
+			records: counters("records_total", "Results, one for each record and target language, by where their text comes from.",
+				"model", "version", "outcome"),
+			flags:      counters("flags_total", "Results that may not be right, by what was noticed.", "model", "version", "flag"),
+			retries:    counters("retries_total", "Sentences that were decoded again in another way, by what was noticed.", "model", "version", "flag"),
+			characters: counters("characters_total", "Unicode code points of the results' sources and translations.", "model", "version", "side"),
+			tokens:     counters("tokens_total", "Tokens of the results' sources and translations.", "model", "version", "side"),
+		},
+		languages: counters("record_languages_total", "Results by the language of the source and by that of the translation.", "side", "language"),
+		models:    make(map[modelName]*modelMetrics),
 	}
-	m.know(nil)
+	m.KnowLanguages(nil)
+	if r != nil {
+		r.MustRegister(newCollector(m.Statistics))
+	}
 	return m
 }
 
-// know makes the counters of a model's languages, before anything is counted.
-func (m *Metrics) know(languages []string) {
-	m.sources = telemetry.CountersOf(m.languages, languages, "source")
-	m.targets = telemetry.CountersOf(m.languages, languages, "target")
+// KnowLanguages makes the counters of the languages that are offered. Others are counted
+// together.
+func (m *Metrics) KnowLanguages(languages []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sources = telemetry.CountersOf(m.languages, languages, sideSource)
+	m.targets = telemetry.CountersOf(m.languages, languages, sideTarget)
+}
+
+// Know makes the counters of a version of a model or pipeline, before anything is counted.
+func (m *Metrics) Know(model, version string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(modelName{model, version})
+}
+
+// Forget removes the counters of a version that is not served any more.
+func (m *Metrics) Forget(model, version string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.models, modelName{model, version})
+	labels := prometheus.Labels{"model": model, "version": version}
+	for _, vec := range []*prometheus.CounterVec{m.vecs.records, m.vecs.flags, m.vecs.retries, m.vecs.characters, m.vecs.tokens} {
+		vec.DeletePartialMatch(labels)
+	}
+}
+
+// of are the counters of a model; mu is held.
+func (m *Metrics) of(name modelName) *modelMetrics {
+	known := m.models[name]
+	if known == nil {
+		by := []string{name.model, name.version}
+		bySide := func(vec *prometheus.CounterVec) sides {
+			return sides{vec.WithLabelValues(name.model, name.version, sideSource), vec.WithLabelValues(name.model, name.version, sideTarget)}
+		}
+		known = &modelMetrics{
+			records:    telemetry.CountersOf(m.vecs.records, []string{"decoded", "cached", "untouched"}, by...),
+			flags:      telemetry.CountersOf(m.vecs.flags, FlagNames(), by...),
+			retries:    telemetry.CountersOf(m.vecs.retries, FlagNames(), by...),
+			characters: bySide(m.vecs.characters),
+			tokens:     bySide(m.vecs.tokens),
+		}
+		m.models[name] = known
+	}
+	return known
+}
+
+// retry counts a sentence that is decoded again.
+func (m *Metrics) retry(by *Model, flag string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of(modelName{by.Name, by.Version}).retries.Inc(flag)
 }
 
 // Count counts a result and the text that it is the translation of.
 func (m *Metrics) Count(source string, r Result) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	of := m.of(modelName{r.Model, r.Version})
 	outcome := "untouched" // there was nothing to translate
 	switch {
 	case r.Decoded: // in part at least
@@ -78,11 +150,11 @@ func (m *Metrics) Count(source string, r Result) {
 	case r.Cached:
 		outcome = "cached"
 	}
-	m.records.Inc(outcome)
-	m.characters.add(utf8.RuneCountInString(source), utf8.RuneCountInString(r.Text))
-	m.tokens.add(r.SourceTokens, r.TargetTokens)
+	of.records.Inc(outcome)
+	of.characters.add(utf8.RuneCountInString(source), utf8.RuneCountInString(r.Text))
+	of.tokens.add(r.SourceTokens, r.TargetTokens)
 	for _, flag := range r.Flags.Names() {
-		m.flags.Inc(flag)
+		of.flags.Inc(flag)
 	}
 	m.sources.Inc(r.From)
 	m.targets.Inc(r.To)

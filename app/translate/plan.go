@@ -17,16 +17,13 @@ type record struct {
 	source int    // the record's number in the request
 	to     string // the model's code of the target language
 	result Result
-	pair   *pair
+	route  *route
 	blocks []block
 	open   int // sentences without an outcome
 }
 
 // pair is from which language into which.
-type pair struct {
-	from, to string
-	prefix   []int64 // tokens that its translations begin with; not to be changed
-}
+type pair struct{ from, to string }
 
 // block is a part of a record that is translated by itself, such as all of a plain
 // text or a paragraph of HTML, or one that stays as it is.
@@ -52,11 +49,12 @@ type parts struct {
 // whole sentences of a request that come out the same are one.
 type sentence struct {
 	markup.Sentence
-	pair    *pair
+	hop     *hop
 	parent  *sentence // of which it is a part; nil for a whole sentence
 	depth   int       // 0 for a whole sentence, 1 for its parts, and so on
 	records []*record // of a whole sentence: those that wait for it, once for each place
 	best    *outcome  // of the ways that were tried; nil before the first
+	chain   *chain    // what earlier steps of its route made of it; nil in the first
 
 	*attempts // nil as soon as it has its outcome
 }
@@ -87,8 +85,10 @@ func (w *work) plan(ctx context.Context) error {
 		return err
 	}
 	from := w.sources(ctx)
+	if err := w.findRoutes(ctx, from); err != nil {
+		return err
+	}
 	defer s.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
-	pairs := make(map[string]*pair)
 	w.records = make([]*record, len(w.req.To)*len(w.req.Records))
 	for i, r := range w.req.Records {
 		var units []unit // cut once for all languages
@@ -103,11 +103,8 @@ func (w *work) plan(ctx context.Context) error {
 			if units == nil {
 				units = w.cut(r.Text, language.Base(from[i]))
 			}
-			name := from[i] + "-" + to
-			if pairs[name] == nil {
-				pairs[name] = &pair{from[i], to, s.prefixOf(from[i], to)}
-			}
-			rec.pair = pairs[name]
+			rec.route = w.routes[pair{from[i], to}]
+			rec.result.Model, rec.result.Version = rec.route.Model, rec.route.Version
 			if err := w.divide(ctx, rec, units); err != nil {
 				return err
 			}
@@ -124,7 +121,7 @@ func (w *work) sources(ctx context.Context) []string {
 	}
 	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageDetect).End()
 	for i, r := range w.req.Records {
-		from[i], _, _ = w.service.cfg.Detector.Detect(r.Text)
+		from[i], _, _ = w.selection.Detector().Detect(r.Text)
 	}
 	return from
 }
@@ -296,7 +293,7 @@ func (p *parts) keep(text markup.Sentence) {
 
 // question is what tells the whole sentences of a request apart.
 type question struct {
-	pair  *pair
+	route *route
 	text  string
 	spans string
 }
@@ -304,10 +301,12 @@ type question struct {
 // whole is the sentence of a record with a text: a new one, which is to do, or one that
 // the request has already.
 func (w *work) whole(rec *record, text markup.Sentence) *sentence {
-	q := question{rec.pair, text.Text, text.Fingerprint()}
+	q := question{rec.route, text.Text, text.Fingerprint()}
 	x := w.known[q]
 	if x == nil {
-		x = w.newSentence(rec.pair, nil, text)
+		x = w.newSentence(rec.route.first, nil, text)
+		w.fresh = append(w.fresh, x)
+		w.open++
 		w.known[q] = x
 	}
 	x.records = append(x.records, rec)
@@ -316,18 +315,22 @@ func (w *work) whole(rec *record, text markup.Sentence) *sentence {
 }
 
 // newSentence makes a sentence that is to do.
-func (w *work) newSentence(p *pair, parent *sentence, text markup.Sentence) *sentence {
-	text = text.Between(language.Base(p.from), language.Base(p.to))
-	x := &sentence{pair: p, parent: parent, Sentence: text, attempts: &attempts{way: way{mask: unmasked}}}
+func (w *work) newSentence(h *hop, parent *sentence, text markup.Sentence) *sentence {
+	x := &sentence{parent: parent}
+	w.begin(x, h, text)
+	if parent != nil {
+		x.depth = parent.depth + 1
+		parent.open++
+		h.lane.again = append(h.lane.again, x)
+	}
+	return x
+}
+
+// begin makes a sentence one with this text, which a hop is to translate.
+func (w *work) begin(x *sentence, h *hop, text markup.Sentence) {
+	x.hop, x.Sentence = h, text.Between(language.Base(h.from), language.Base(h.to))
+	x.best, x.attempts = nil, &attempts{way: way{mask: unmasked}}
 	if !w.req.Once && !text.AsIs() {
 		x.way.mask = 0
 	}
-	if parent == nil {
-		w.todo = append(w.todo, x)
-		return x
-	}
-	x.depth = parent.depth + 1
-	parent.open++
-	w.again = append(w.again, x)
-	return x
 }

@@ -33,6 +33,7 @@ type Request struct {
 	From     string   // a language as [language.Find] reads it, or Auto
 	To       []string // languages likewise, one at least
 	Records  []Record
+	Model    string          // that translates, as [Models] names it; "": any
 	Caller   string          // whose share of the engine it takes
 	Priority engine.Priority // of its sentences against those of other requests
 	Format   Format          // Text where empty
@@ -67,6 +68,8 @@ type Result struct {
 	To       string // as the request has it
 	Detected bool   // From was detected
 
+	Model, Version string // that translated; "" where nothing had to be
+
 	Segments                   []Segment // what was translated, in the text's order
 	SourceTokens, TargetTokens int       // of all segments
 	// Score is the mean of the segments' scores, weighted by their tokens, or 0
@@ -88,5 +91,16 @@ type Result struct {
 type Segment struct {
 	Source string
 	Text   string
-	Flags  Flags
+	Flags  Flags        // of all steps
+	Steps  []StepResult // of a route with several steps
+}
+
+// StepResult is what a step of a route made of a sentence.
+type StepResult struct {
+	Model, Version string
+	From, To       string // codes of languages
+	Text           string
+	Flags          Flags
+	Score          float64
+	Cached         bool
 }

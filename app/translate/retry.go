@@ -34,7 +34,7 @@ func (w *work) retry(x *sentence, flags Flags) (again bool, err error) {
 	}
 	again, err = w.tryOtherwise(x, flags)
 	if names := flags.Names(); again {
-		w.service.cfg.Metrics.retries.Inc(names[0])
+		w.service.cfg.Metrics.retry(x.hop.model, names[0])
 	}
 	return again, err
 }
@@ -44,12 +44,13 @@ const retryTokens = 2048
 
 // tryOtherwise is retry without its count.
 func (w *work) tryOtherwise(x *sentence, flags Flags) (again bool, err error) {
+	l := x.hop.lane
 	other := x.way
 	longer := other
 	longer.length = w.longest(x)
 	switch {
-	case flags.Has(Truncated) && !flags.Has(Loop) && other.length == 0 && longer.length > w.search.MaxLength &&
-		longer.apply(w.search).Validate() == nil: // a length penalty may not allow for more
+	case flags.Has(Truncated) && !flags.Has(Loop) && other.length == 0 && longer.length > l.search.MaxLength &&
+		longer.apply(l.search).Validate() == nil: // a length penalty may not allow for more
 		other = longer
 	case flags&(Truncated|Loop) != 0 && !other.strict:
 		other.strict = true
@@ -60,7 +61,7 @@ func (w *work) tryOtherwise(x *sentence, flags Flags) (again bool, err error) {
 		return w.splitFiner(x)
 	case flags.Has(MarkupLost) && len(x.Spans) == 0 && !other.strict:
 		other.strict = true
-	case flags.Has(MarkupLost) && len(x.Spans) > 0 && other.mask+1 < len(w.service.styles):
+	case flags.Has(MarkupLost) && len(x.Spans) > 0 && other.mask+1 < len(x.hop.model.styles):
 		other.mask++
 	case flags.Has(MarkupLost) && len(x.Spans) > 0:
 		if !w.afford(x) {
@@ -74,7 +75,7 @@ func (w *work) tryOtherwise(x *sentence, flags Flags) (again bool, err error) {
 		return false, nil
 	}
 	x.way = other
-	w.again = append(w.again, x)
+	l.again = append(l.again, x)
 	return true, nil
 }
 
@@ -93,7 +94,7 @@ func (w *work) afford(x *sentence) bool {
 // thrice those of its source say that it has gone astray.
 func (w *work) longest(x *sentence) int {
 	const ratio, least = 3, 32
-	return min(ratio*len(x.source)+least, w.service.cfg.Limits.MaxLength)
+	return min(ratio*len(x.source)+least, x.hop.model.Limits.MaxLength)
 }
 
 // shortened says whether so much is missing from what was decoded last that it cannot
@@ -105,14 +106,15 @@ func (x *sentence) shortened() bool {
 
 // splitFiner translates a sentence in parts. It does nothing where there is only one.
 func (w *work) splitFiner(x *sentence) (split bool, err error) {
-	pieces := segment.Finer(x.Text, language.Base(x.pair.from))
+	l := x.hop.lane
+	pieces := segment.Finer(x.Text, language.Base(x.hop.from))
 	if len(pieces) == 1 && pieces[0].Text == x.Text {
 		return false, nil
 	}
-	before := len(w.again)
-	p := w.newParts(x.Sentence, pieces, func(text markup.Sentence) *sentence { return w.newSentence(x.pair, x, text) })
+	before := len(l.again)
+	p := w.newParts(x.Sentence, pieces, func(text markup.Sentence) *sentence { return w.newSentence(x.hop, x, text) })
 	if len(p.sentences) == 1 && p.sentences[0].Text == x.Text {
-		w.again, x.open = w.again[:before], 0
+		l.again, x.open = l.again[:before], 0
 		return false, nil
 	}
 	return true, w.split(x, p)
@@ -127,7 +129,7 @@ func (w *work) splitAround(x *sentence) error {
 			continue
 		}
 		p.pieces = append(p.pieces, segment.Piece{Text: part.Text, Sentence: true})
-		p.sentences = append(p.sentences, w.newSentence(x.pair, x, part.Sentence))
+		p.sentences = append(p.sentences, w.newSentence(x.hop, x, part.Sentence))
 	}
 	return w.split(x, p)
 }
@@ -135,8 +137,9 @@ func (w *work) splitAround(x *sentence) error {
 // split lets the parts of a sentence, which are the last that came to be done again, be
 // translated.
 func (w *work) split(x *sentence, p parts) error {
+	l := x.hop.lane
 	x.parts = p
-	slices.Reverse(w.again[len(w.again)-x.open:]) // the first part first
+	slices.Reverse(l.again[len(l.again)-x.open:]) // the first part first
 	if x.open == 0 {
 		return w.settle(x, x.joined())
 	}

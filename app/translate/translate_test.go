@@ -137,21 +137,43 @@ func sources(req round) []string {
 	return list
 }
 
+// testConfig is that of a model, and of a service with no other and without a cache.
+type testConfig struct {
+	ModelConfig
+	Config
+	Detector Detector
+}
+
 // config is a whole configuration, without a cache.
-func config(tok Tokenizer, eng Engine) Config {
-	return Config{
-		Tokenizer: tok, Engine: eng, Spec: model.Spec{VocabSize: 103, MaxPositions: 60, DecoderStart: 7},
-		Search:    search.Options{Beams: 1, MaxLength: 40, EarlyStopping: search.StopEarly, RepetitionPenalty: 1},
-		Limits:    Limits{Beams: 4, MaxLength: 60},
-		Languages: []string{"ja", "en", "fr"}, MaxRecords: 6, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000,
+func config(tok Tokenizer, eng Engine) testConfig {
+	return testConfig{
+		ModelConfig: ModelConfig{
+			Name: "m", Version: "1", Identity: "model",
+			Tokenizer: tok, Engine: eng, Spec: model.Spec{VocabSize: 103, MaxPositions: 60, DecoderStart: 7},
+			Search:    search.Options{Beams: 1, MaxLength: 40, EarlyStopping: search.StopEarly, RepetitionPenalty: 1},
+			Limits:    Limits{Beams: 4, MaxLength: 60},
+			Languages: []string{"ja", "en", "fr"},
+		},
+		Config: Config{MaxRecords: 6, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000},
 	}
 }
 
-func service(t *testing.T, tok Tokenizer, eng Engine) *Service {
-	s, err := New(config(tok, eng))
+// start makes the service.
+func (c testConfig) start(t testing.TB) *Service {
+	m, err := NewModel(c.ModelConfig)
 	require.NoError(t, err)
-	return s
+	c.Models = Only(m, c.Detector)
+	return New(c.Config)
 }
+
+// all are the models of a service.
+func all(t *testing.T, s *Service) Selection {
+	models, err := s.Select("")
+	require.NoError(t, err)
+	return models
+}
+
+func service(t *testing.T, tok Tokenizer, eng Engine) *Service { return config(tok, eng).start(t) }
 
 // texts makes a request from en to fr.
 func texts(list ...string) Request {
@@ -223,7 +245,7 @@ func TestTranslateGivesTheEngineWhatTheModelNeeds(t *testing.T) {
 		Jobs: []engine.Job{{
 			Source: []int64{100, firstRune + 'a', 2}, // __en__ a </s>
 			Prefix: []int64{7, 102},                  // decoder start, __ja__
-			Search: s.cfg.Search,
+			Search: config(nil, nil).Search,
 		}},
 	}}, eng.requests)
 }
@@ -249,12 +271,12 @@ func TestResult(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Result{
 		{
-			Record: Record{"0", "AB. CDE."}, From: "en", To: "fr",
+			Record: Record{"0", "AB. CDE."}, From: "en", To: "fr", Model: "m", Version: "1",
 			Segments:     []Segment{{Source: "Ab.", Text: "AB."}, {Source: "Cde.", Text: "CDE."}},
 			SourceTokens: 11, TargetTokens: 7, Score: -0.5, Decoded: true,
 			Queued: time.Millisecond, Computed: 2 * time.Millisecond,
 		},
-		{Record: Record{"1", "7"}, From: "en", To: "fr"},
+		{Record: Record{"1", "7"}, From: "en", To: "fr", Model: "m", Version: "1"},
 	}, got)
 }
 
@@ -274,9 +296,8 @@ func (asYouLike) Detect(text string) (string, float64, bool) {
 func TestDetection(t *testing.T) {
 	cfg := config(runes{}, &upper{})
 	cfg.Detector = asYouLike{}
-	s, err := New(cfg)
-	require.NoError(t, err)
-	assert.True(t, s.Detects())
+	s := cfg.start(t)
+	assert.NotNil(t, all(t, s).Detector())
 	req := texts("été", "abc", "123")
 	req.From, req.To = Auto, []string{"fr", "ja"}
 	got, err := s.Translate(t.Context(), req)
@@ -289,7 +310,7 @@ func TestDetection(t *testing.T) {
 	}
 	assert.Equal(t, []string{"fr", "en", "", "fr", "en", ""}, from)
 
-	assert.False(t, service(t, runes{}, &upper{}).Detects())
+	assert.Nil(t, all(t, service(t, runes{}, &upper{})).Detector())
 }
 
 func TestStream(t *testing.T) {
@@ -423,12 +444,11 @@ func TestSourceThatDependsOnTheTarget(t *testing.T) {
 	kept, err := cache.New(cache.Config{Bytes: 1 << 20})
 	require.NoError(t, err)
 	cfg := config(targetFirst{}, nil)
-	cfg.Cache, cfg.Model = kept, "m"
+	cfg.Cache = kept
 	for range 2 { // the second time from the cache
 		eng := &upper{}
 		cfg.Engine = eng
-		s, err := New(cfg)
-		require.NoError(t, err)
+		s := cfg.start(t)
 		results, err := s.Translate(t.Context(), Request{From: "en", To: []string{"fr", "ja"}, Records: []Record{{"1", "a"}, {"2", "a"}},
 			Options: Options{MaxLength: 2}})
 		require.NoError(t, err)
@@ -461,13 +481,18 @@ func TestTranslatePassesErrorsOn(t *testing.T) {
 }
 
 func TestWarmUp(t *testing.T) {
+	warmUp := func(tok Tokenizer, eng Engine) error {
+		m, err := NewModel(config(tok, eng).ModelConfig)
+		require.NoError(t, err)
+		return m.WarmUp(t.Context())
+	}
 	eng := &upper{decode: func(string, engine.Job) (string, bool) { return "", true }}
-	require.NoError(t, service(t, runes{}, eng).WarmUp(t.Context()))
+	require.NoError(t, warmUp(runes{}, eng))
 	assert.Len(t, eng.requests, 1)
 
 	boom := errors.New("boom")
-	assert.ErrorIs(t, service(t, runes{}, &upper{err: boom}).WarmUp(t.Context()), boom)
-	assert.ErrorIs(t, service(t, runes{err: boom}, &upper{}).WarmUp(t.Context()), boom)
+	assert.ErrorIs(t, warmUp(runes{}, &upper{err: boom}), boom)
+	assert.ErrorIs(t, warmUp(runes{err: boom}, &upper{}), boom)
 }
 
 func TestHealthy(t *testing.T) {
@@ -480,40 +505,43 @@ func TestHealthy(t *testing.T) {
 	assert.EqualError(t, s.Healthy(), "the model is lost: the GPU is gone")
 }
 
-func TestLanguages(t *testing.T) {
+func TestSelect(t *testing.T) {
 	s := service(t, runes{}, &upper{})
-	list := s.Languages()
-	assert.Equal(t, []string{"en", "fr", "ja"}, list)
-	list[0] = "xx"
-	assert.Equal(t, []string{"en", "fr", "ja"}, s.Languages(), "shares memory")
+	for _, name := range []string{"", "m", "m:1"} {
+		models, err := s.Select(name)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"en", "fr", "ja"}, models.Languages())
+	}
+	for _, name := range []string{"n", "m:2", ":1"} {
+		req := texts("a")
+		req.Model = name
+		_, err := s.Translate(t.Context(), req)
+		var refused *Error
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, &Error{CodeUnknownModel, "model", "there is no model " + strconv.Quote(name) + ": leave it out, or use m"}, refused)
+	}
 }
 
-func TestNewRefuses(t *testing.T) {
-	on, err := cache.New(cache.Config{Bytes: 1 << 20})
-	require.NoError(t, err)
-	off, err := cache.New(cache.Config{})
-	require.NoError(t, err)
+func TestNewModelRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		change func(*Config)
+		change func(*testConfig)
 		want   string // "" where it is fine
 	}{
-		{"nothing wrong", func(*Config) {}, ""},
-		{"language without a token", func(c *Config) { c.Languages = []string{"en", "xx"} },
+		{"nothing wrong", func(*testConfig) {}, ""},
+		{"language without a token", func(c *testConfig) { c.Languages = []string{"en", "xx"} },
 			`the model's language "xx" is none of the tokenizer's`},
-		{"token outside of the vocabulary", func(c *Config) { c.Spec.VocabSize = 102 },
+		{"token outside of the vocabulary", func(c *testConfig) { c.Spec.VocabSize = 102 },
 			`language "ja" the id 102, but the model's vocabulary ends at 101`},
-		{"no languages", func(c *Config) { c.Languages = nil }, "no languages"},
-		{"search", func(c *Config) { c.Search.Beams = 0 }, "beams is 0"},
-		{"longest", func(c *Config) { c.Search.MaxLength = 61 }, "max length is 61, but the model has 60 positions"},
-		{"longest of a request", func(c *Config) { c.Limits.MaxLength = 61 }, "max length is 61, but the model has 60 positions"},
-		{"cache without identity", func(c *Config) { c.Cache = on }, "a cache needs the model's identity"},
-		{"no cache without identity", func(c *Config) { c.Cache = off }, ""},
+		{"no languages", func(c *testConfig) { c.Languages = nil }, "no languages"},
+		{"search", func(c *testConfig) { c.Search.Beams = 0 }, "beams is 0"},
+		{"longest", func(c *testConfig) { c.Search.MaxLength = 61 }, "max length is 61, but the model has 60 positions"},
+		{"longest of a request", func(c *testConfig) { c.Limits.MaxLength = 61 }, "max length is 61, but the model has 60 positions"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cfg := config(runes{}, &upper{})
 			test.change(&cfg)
-			_, err := New(cfg)
+			_, err := NewModel(cfg.ModelConfig)
 			if test.want == "" {
 				assert.NoError(t, err)
 				return

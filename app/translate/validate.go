@@ -8,39 +8,37 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"dragoman/app/language"
-	"dragoman/model/search"
 )
 
-// validate checks all of a request but its languages that can be checked without the
-// tokenizer and returns the settings that its sentences are decoded with.
-func (s *Service) validate(req Request) (search.Options, error) {
+// validate checks all of a request but its languages that can be checked without a model.
+func (s *Service) validate(req Request) error {
 	if n := len(req.Records) * len(req.To); n > s.cfg.MaxRecords {
-		return search.Options{}, invalid(CodeTooManyRecords, "records", "%d records × %d languages, at most %d translations are allowed: send several requests",
+		return invalid(CodeTooManyRecords, "records", "%d records × %d languages, at most %d translations are allowed: send several requests",
 			len(req.Records), len(req.To), s.cfg.MaxRecords)
 	}
 	for i, r := range req.Records {
 		if !utf8.ValidString(r.Text) {
-			return search.Options{}, recordError(CodeInvalidText, i, r, "the text is not UTF-8")
+			return recordError(CodeInvalidText, i, r, "the text is not UTF-8")
 		}
 		if n := Characters(r.Text); n > s.cfg.MaxChars {
-			return search.Options{}, recordError(CodeTextTooLong, i, r,
+			return recordError(CodeTextTooLong, i, r,
 				"the text has %d characters, at most %d are allowed: split it into several records", n, s.cfg.MaxChars)
 		}
 	}
 	if f := req.Format; f != "" && f != Text && f != HTML && f != XML {
-		return search.Options{}, invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quote(string(req.Format)))
+		return invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quote(string(req.Format)))
 	}
-	return s.searchOptions(req.Options)
+	return nil
 }
 
-// languagesOf returns the model's codes of a request's languages; from may be Auto.
-func (s *Service) languagesOf(req Request) (from string, to []string, err error) {
+// languagesOf returns the codes of a request's languages; from may be Auto.
+func languagesOf(models Selection, req Request) (from string, to []string, err error) {
 	from, ok := req.From, true
 	if from != Auto {
-		from, ok = language.Find(s.languages, req.From)
+		from, ok = language.Find(models.Languages(), req.From)
 	}
 	switch {
-	case from == Auto && s.cfg.Detector == nil:
+	case from == Auto && models.Detector() == nil:
 		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one")
 	case !ok:
 		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(req.From))
@@ -52,7 +50,7 @@ func (s *Service) languagesOf(req Request) (from string, to []string, err error)
 		if len(req.To) > 1 {
 			field = fmt.Sprintf("toLangs[%d]", i)
 		}
-		code, ok := language.FindTarget(s.languages, name)
+		code, ok := language.FindTarget(models.Languages(), name)
 		switch {
 		case !ok:
 			return "", nil, invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quote(name))
@@ -62,38 +60,6 @@ func (s *Service) languagesOf(req Request) (from string, to []string, err error)
 		to = append(to, code)
 	}
 	return from, to, nil
-}
-
-// searchOptions returns the service's settings with a request's changes.
-func (s *Service) searchOptions(o Options) (search.Options, error) {
-	options, limits := s.cfg.Search, s.cfg.Limits
-	switch {
-	case o.Beams < 0 || o.Beams > limits.Beams:
-		return options, invalid(CodeInvalidOption, "options.beams", "beams is %d: use 1 to %d", o.Beams, limits.Beams)
-	case o.MaxLength != 0 && (o.MaxLength <= s.prefix || o.MaxLength > limits.MaxLength):
-		return options, invalid(CodeInvalidOption, "options.maxLength", "maxLength is %d: use %d to %d",
-			o.MaxLength, s.prefix+1, limits.MaxLength)
-	}
-	if o.Beams > 0 {
-		options.Beams = o.Beams
-	}
-	if o.MaxLength > 0 {
-		options.MaxLength = o.MaxLength
-		options.MinLength = min(options.MinLength, o.MaxLength)
-	}
-	if o.LengthPenalty != nil {
-		options.LengthPenalty = *o.LengthPenalty
-	}
-	if o.NoRepeatNgramSize != nil {
-		options.NoRepeatNgramSize = *o.NoRepeatNgramSize
-	}
-	if o.RepetitionPenalty != nil {
-		options.RepetitionPenalty = *o.RepetitionPenalty
-	}
-	if err := options.Validate(); err != nil {
-		return options, invalid(CodeInvalidOption, "options", "%s", err)
-	}
-	return options, nil
 }
 
 // Characters is the size of a text by which it is bounded and billed: code points, after

@@ -2,39 +2,42 @@ package translate
 
 import (
 	"context"
-	"math"
+	"runtime/debug"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"dragoman/app/engine"
 	"dragoman/app/markup"
-	"dragoman/app/telemetry"
-	"dragoman/model/search"
 )
 
-// work is a request on its way. All of it happens on the goroutine of its caller, so
-// nothing here has a lock.
+// work is a request on its way. What it does outside of the engines, it does on the
+// goroutine of its caller, or on those of the streams to the engines, one at a time.
 type work struct {
-	service *Service
-	req     Request
-	from    string   // the model's code of the source language, or Auto
-	to      []string // those of the target languages
-	search  search.Options
-	options string // all that a translation depends on beside its text, languages and model
-	yield   func(i int, r Result) error
+	service   *Service
+	req       Request
+	selection Selection
+	from      string   // the code of the source language, or Auto
+	to        []string // those of the target languages
+	yield     func(i int, r Result) error
 
-	records  []*record
-	known    map[question]*sentence // whole sentences
-	places   int                    // of sentences in records
-	todo     []*sentence            // not tried yet
-	again    []*sentence            // to be tried in another way, or parts of others
-	decoding map[int]*sentence      // by the number of the job
-	jobs     int                    // that were handed out
-	tokens   int                    // source tokens of what was to do at first
-	retries  int                    // source tokens that may still be tried again
-	spent    bool                   // a sentence was not tried again for want of them
-	failed   error                  // the first record that cannot be answered
+	routes  map[pair]*route
+	lanes   map[Handle]*lane   // of the models of the routes
+	release func()             // says that these are not used any more
+	asked   map[modelName]bool // models and pipelines of the routes, also where they could not be loaded
 
-	tokenizing, detokenizing time.Duration // all of it, restoring markup included
+	mu      sync.Mutex // guards the rest while lanes run
+	records []*record
+	known   map[question]*sentence // whole sentences
+	places  int                    // of sentences in records
+	fresh   []*sentence            // whole sentences that no lane has yet
+	open    int                    // whole sentences without an outcome
+	running bool                   // the lanes are
+	tokens  int                    // source tokens of what was to do at first
+	retries int                    // source tokens that may still be tried again
+	spent   bool                   // a sentence was not tried again for want of them
+	failed  error                  // the first record that cannot be answered
 }
 
 // outcome is the translation of a sentence.
@@ -60,38 +63,56 @@ func (w *work) run(ctx context.Context) error {
 	if err := w.count(ctx); err != nil {
 		return err
 	}
-	if len(w.todo)+len(w.again) > 0 {
+	if w.open > 0 {
 		if err := w.decode(ctx); err != nil {
 			return err
 		}
 	}
+	w.observe()
+	return w.failed
+}
+
+// observe counts the time of the stages that have none for each sentence.
+func (w *work) observe() {
+	var spent Statistics
+	for _, l := range w.lanes {
+		spent.add(l.spent)
+	}
 	stages := w.service.cfg.Metrics.Stages
-	for stage, took := range map[string]time.Duration{stageTokenize: w.tokenizing, stageDetokenize: w.detokenizing} {
+	for stage, took := range map[string]time.Duration{stageTokenize: spent.Tokenized, stageDetokenize: spent.Detokenized} {
 		if took > 0 {
 			stages.Observe(stage, took)
 		}
 	}
-	return w.failed
 }
 
-// decode has everything decoded that is to do, and what comes of it.
+// decode has everything decoded that is to do. Where there are several models, each has a
+// stream until the last sentence has its outcome: what one makes of a sentence goes on to
+// the next at once.
 func (w *work) decode(ctx context.Context) error {
-	stages, start := w.service.cfg.Metrics.Stages, time.Now()
-	waited := time.Duration(math.MaxInt64) // until the first sentence joined the batch
-	req := engine.Request{Caller: w.req.Caller, Priority: w.req.Priority, Tokens: w.tokens, Beams: w.search.Beams}
-	err := w.service.cfg.Engine.Stream(ctx, req, w.next, func(job int, r engine.Result) error {
-		stages.Observe(stageQueue, r.Queued)
-		stages.Observe(stageDecode, r.Computed)
-		waited = min(waited, r.Queued)
-		x := w.decoding[job]
-		delete(w.decoding, job)
-		return w.receive(x, r)
-	})
-	if err == nil && w.jobs > 0 {
-		telemetry.Span(ctx, stageQueue, start, start.Add(waited))
-		telemetry.Span(ctx, stageDecode, start.Add(waited), time.Now())
+	w.running = true
+	if len(w.lanes) == 1 {
+		for _, l := range w.lanes {
+			return l.run(ctx)
+		}
 	}
-	return err
+	group, ctx := errgroup.WithContext(ctx)
+	for _, l := range w.lanes {
+		l.more = make(chan struct{}, 1)
+	}
+	for _, l := range w.lanes {
+		if l.tokens > 0 {
+			group.Go(func() (err error) {
+				defer func() {
+					if caught := recover(); caught != nil { // who recovers for the caller is on its goroutine
+						err = &engine.PanicError{Value: caught, Stack: debug.Stack()}
+					}
+				}()
+				return l.run(ctx)
+			})
+		}
+	}
+	return group.Wait()
 }
 
 // receive takes what the engine decoded for a sentence.
@@ -101,7 +122,7 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	x.decoded = len(r.Tokens)
 	start := time.Now()
 	o := w.check(x, r)
-	w.detokenizing += time.Since(start)
+	x.hop.lane.spent.Detokenized += time.Since(start)
 	if x.best == nil || o.flags < x.best.flags {
 		x.best = &o
 	}
@@ -134,6 +155,11 @@ func (w *work) settle(x *sentence, o outcome) error {
 	if !o.cached {
 		w.remember(x)
 	}
+	if x.hop.next != nil && o.text != "" {
+		return w.advance(x)
+	}
+	x.conclude()
+	w.close()
 	x.attempts, x.Spans = nil, nil
 	records := x.records
 	x.records = nil
@@ -156,7 +182,7 @@ func (w *work) finish(rec *record) error {
 		if w.failed == nil {
 			w.failed = recordError(CodeUnfinished, rec.source, r.Record,
 				"the translation reached the limit of %d tokens before its end: send shorter sentences, or ask for details to get what there is",
-				w.service.cfg.Limits.MaxLength)
+				rec.route.maxLength())
 		}
 		return nil
 	}

@@ -24,6 +24,9 @@ type Backend interface {
 	// Leave says that nothing reads the rows of a sentence any more: length tokens of
 	// its source in slot, fed tokens in rows of the KV cache.
 	Leave(slot int32, length int, rows []int32, fed int)
+	// Idle says that no sentence is left, so that the backend can give back memory that
+	// the next one takes again.
+	Idle()
 	// Close releases the memory.
 	Close() error
 }
@@ -74,6 +77,7 @@ func (b *Batch) Join(ctx context.Context, sources [][]int64) error {
 	}
 	if err := b.encode(sources, slots); err != nil {
 		b.slots.give(slots...)
+		b.rest()
 		if !errors.Is(err, model.ErrInput) {
 			b.broken = err
 		}
@@ -137,6 +141,14 @@ func (b *Batch) Leave(i int) {
 	b.kv.give(s.rows...)
 	b.sentences[i], b.sentences[last] = b.sentences[last], nil
 	b.sentences = b.sentences[:last]
+	b.rest()
+}
+
+// rest tells the backend if no sentence is left.
+func (b *Batch) rest() {
+	if len(b.sentences) == 0 {
+		b.backend.Idle()
+	}
 }
 
 // Close closes the backend. Closing twice does nothing.

@@ -26,6 +26,7 @@ type memory struct {
 	fed       [][]int64 // what each row of the last step has been fed, from its first token
 	encoded   []int     // sources of each call of Encode
 	err       error     // of the next calls
+	idle      int
 	closed    int
 }
 
@@ -80,6 +81,8 @@ func (m *memory) Leave(slot int32, length int, rows []int32, fed int) {
 		clear(m.kv[row])
 	}
 }
+
+func (m *memory) Idle() { m.idle++ }
 
 func (m *memory) Close() error {
 	m.closed++
@@ -229,6 +232,22 @@ func TestBackendFails(t *testing.T) {
 	m.err = errors.New("no such kernel")
 	assert.ErrorIs(t, b.Join(t.Context(), [][]int64{{3, 2}}), m.err)
 	assert.ErrorContains(t, b.Join(t.Context(), [][]int64{{3, 2}}), "the batch is broken")
+}
+
+// TestIdle: the backend hears of it whenever no sentence is left, also of those that
+// could not join.
+func TestIdle(t *testing.T) {
+	b, m := newBatch(model.Limits{Rows: 3, MaxLength: 4})
+	source := []int64{30, 2}
+	require.NoError(t, b.Join(t.Context(), [][]int64{source, source}))
+	m.err = fmt.Errorf("%w: no memory", model.ErrInput)
+	require.Error(t, b.Join(t.Context(), [][]int64{source}))
+	b.Leave(0)
+	assert.Zero(t, m.idle, "one is left")
+	b.Leave(0)
+	assert.Equal(t, 1, m.idle)
+	require.Error(t, b.Join(t.Context(), [][]int64{source}))
+	assert.Equal(t, 2, m.idle)
 }
 
 func TestDoneContext(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/batch"
+	"dragoman/model/cpu/pool"
 )
 
 // backend computes for a batch. It implements [batch.Backend].
@@ -14,6 +15,8 @@ type backend struct {
 	cross    *store // a row per sentence, capacity in source tokens
 	encoding encoding
 	step     step
+	memory   *pool.Pool // of the sessions
+	busy     bool       // whether the batch holds on to it
 }
 
 // NewBatch makes an empty batch.
@@ -22,35 +25,42 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	if err := batch.CheckLimits(spec, limits); err != nil {
 		return nil, err
 	}
-	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits)}
+	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits), memory: m.memory}
 	var err error
-	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, m.tokenSize()); err != nil {
+	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, tokenSize(m.manifest)); err != nil {
 		return nil, fmt.Errorf("KV cache: %w", err)
 	}
-	if b.cross, err = newStore(spec.Decoder.Layers, limits.Rows, spec.MaxPositions, m.tokenSize()); err != nil {
+	if b.cross, err = newStore(spec.Decoder.Layers, limits.Rows, spec.MaxPositions, tokenSize(m.manifest)); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory of cross attention: %w", err), b.Close())
 	}
 	return batch.New(spec, limits, encoderTokens, b), nil
 }
 
-// Footprint is what a batch takes of memory. Reserved rows that were in use keep
-// the memory of their first tokens.
-func (m *Model) Footprint() model.Footprint {
-	token := int64(m.manifest.Spec.Decoder.Layers * m.tokenSize())
+// Footprint is what a batch takes of memory. Rows that were in use keep the memory of
+// their first tokens until the batch is empty.
+func (m *Model) Footprint() model.Footprint { return Footprint(m.manifest) }
+
+// Footprint is the [Model.Footprint] of a model that is not loaded yet.
+func Footprint(m *model.Manifest) model.Footprint {
+	token := int64(m.Spec.Decoder.Layers * tokenSize(m))
 	return model.Footprint{RowToken: token, SourceToken: token}
 }
 
 // tokenSize is the number of bytes of a token's keys and values in one layer. An
 // int8 model keeps them in half precision: that halves what attention reads from
 // memory, and rounds a hundred times finer than its matrix products do.
-func (m *Model) tokenSize() int {
-	if m.manifest.Precision == model.INT8 {
-		return 2 * m.manifest.Spec.DModel * 2
+func tokenSize(m *model.Manifest) int {
+	if m.Precision == model.INT8 {
+		return 2 * m.Spec.DModel * 2
 	}
-	return 2 * m.manifest.Spec.DModel * 4
+	return 2 * m.Spec.DModel * 4
 }
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
+	if !b.busy {
+		b.busy = true
+		b.memory.Enter(pool.Running)
+	}
 	return b.encoding.run(sources, slots, tokens, b.cross)
 }
 
@@ -65,7 +75,21 @@ func (b *backend) Leave(slot int32, length int, rows []int32, fed int) {
 	}
 }
 
+// Idle gives the memory of keys and values back, and with the last batch that is in use
+// that of activations.
+func (b *backend) Idle() {
+	if b.busy {
+		b.busy = false
+		b.kv.clear()
+		b.cross.clear()
+		b.memory.Leave(pool.Running)
+	}
+}
+
 func (b *backend) Close() error {
+	if b.busy {
+		b.memory.Leave(pool.Running)
+	}
 	err := errors.Join(b.encoding.close(), b.step.close())
 	b.kv.close()
 	b.cross.close()

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	ort "github.com/yalue/onnxruntime_go"
+
+	"dragoman/model/cpu/pool"
 )
 
 // Session makes a session, for tests of other packages.
@@ -14,3 +16,6 @@ func (r *Runtime) Session(ctx context.Context, create func(*ort.SessionOptions) 
 // Prepacked says that the model shares its matrices with the other workers and
 // processes that opened the same folder.
 func (m *Model) Prepacked() bool { return m.prepack != nil }
+
+// Kept is how many bytes the sessions of all models keep of what they have freed.
+func (m *Model) Kept() int64 { return m.memory.Kept(pool.Loading) + m.memory.Kept(pool.Running) }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dragoman/model"
+	"dragoman/model/cpu/pool"
 )
 
 // Options says how to run a model.
@@ -34,7 +35,9 @@ type Model struct {
 	manifest *model.Manifest
 	encoder  *ort.DynamicAdvancedSession
 	decoder  *ort.DynamicAdvancedSession
-	prepack  io.Closer // keeps the prepacked files from being removed; nil without
+	prepack  io.Closer  // keeps the prepacked files from being removed; nil without
+	memory   *pool.Pool // of the sessions
+	resident int64      // see Resident
 }
 
 // Open loads the exported folder dir. It checks the files against the manifest
@@ -47,6 +50,8 @@ type Model struct {
 // error, and leaves nothing unfinished in dir.
 func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, error) {
 	defer trimHeap()
+	r.memory.Enter(pool.Loading)
+	defer r.memory.Leave(pool.Loading)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
@@ -67,7 +72,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 			"folder", dir, "error", err)
 	}
 	config := r.newSessionConfig(opts.Threads)
-	return openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
+	return r.openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
 		return config.load(ctx, filepath.Join(dir, name))
 	})
 }
@@ -82,7 +87,7 @@ func (r *Runtime) openPrepacked(ctx context.Context, dir string, manifest *model
 	if err != nil {
 		return nil, err
 	}
-	m, err := openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
+	m, err := r.openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
 		return packed.load(ctx, name)
 	})
 	if err != nil {
@@ -93,22 +98,45 @@ func (r *Runtime) openPrepacked(ctx context.Context, dir string, manifest *model
 }
 
 // openModel loads the two graphs by their names, at the same time.
-func openModel(manifest *model.Manifest, load func(name string) (*ort.DynamicAdvancedSession, error)) (*Model, error) {
-	m := &Model{manifest: manifest}
+func (r *Runtime) openModel(manifest *model.Manifest, load func(name string) (*ort.DynamicAdvancedSession, error)) (*Model, error) {
+	m := &Model{manifest: manifest, memory: r.memory, resident: objects}
 	var g errgroup.Group
-	g.Go(func() (err error) { m.encoder, err = load(model.EncoderFile); return err })
-	g.Go(func() (err error) { m.decoder, err = load(model.DecoderFile); return err })
+	var taken [2]int64
+	for i, s := range []struct {
+		name    string
+		session **ort.DynamicAdvancedSession
+	}{{model.EncoderFile, &m.encoder}, {model.DecoderFile, &m.decoder}} {
+		m.resident += objectsPerByte * manifest.Files[s.name].Size
+		g.Go(func() (err error) {
+			taken[i], err = pool.Taken(func() (err error) { *s.session, err = load(s.name); return err })
+			return err
+		})
+	}
 	if err := g.Wait(); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
+	m.resident += taken[0] + taken[1]
 	return m, nil
 }
+
+// ONNX Runtime does not say how many bytes its objects take. These were measured, see
+// TestResident: for a model, and for each byte of its exported graphs.
+const (
+	objects        = 512 << 10
+	objectsPerByte = 19
+)
+
+// Resident is how many bytes of memory the model takes while nothing decodes, beside files
+// that are mapped: what the sessions hold of constants and packed matrices, as counted, and
+// of objects, as estimated. What sentences take comes on top of it, see [Model.Footprint].
+func (m *Model) Resident() int64 { return m.resident }
 
 // Spec returns the model's sizes.
 func (m *Model) Spec() model.Spec { return m.manifest.Spec }
 
-// Close releases the sessions.
+// Close releases the sessions, and gives their memory back to the system.
 func (m *Model) Close() error {
+	defer trimHeap()
 	var errs []error
 	for _, s := range []*ort.DynamicAdvancedSession{m.encoder, m.decoder} {
 		if s != nil {

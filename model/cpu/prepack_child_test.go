@@ -38,6 +38,7 @@ type (
 		Prepacked bool
 		Made      bool // this process made the prepacked weights
 		Memory    memory
+		Resident  float64 // MB, what the last model says of itself
 	}
 )
 
@@ -78,7 +79,7 @@ func beChild(raw string) error {
 		if _, err := firstStep(m); err != nil {
 			return err
 		}
-		r.Prepacked = m.Prepacked()
+		r.Prepacked, r.Resident = m.Prepacked(), float64(m.Resident())/(1<<20)
 	}
 	r.Made = log.saw("made prepacked weights")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"dragoman/model"
 	"dragoman/model/onnx"
 )
@@ -74,13 +72,13 @@ func (s *prepackStore) checkSpace() error {
 	if err != nil {
 		return err
 	}
-	var disk unix.Statfs_t
-	if err := unix.Statfs(s.root, &disk); err != nil {
+	free, err := model.FreeSpace(s.root)
+	if err != nil {
 		return err
 	}
-	need, free := info.Size()*5/2, int64(disk.Bavail)*disk.Bsize
+	need := uint64(info.Size()) * 5 / 2
 	if s.precision == model.FP16 {
-		need = info.Size() * 7
+		need = uint64(info.Size()) * 7
 	}
 	if free < need {
 		return fmt.Errorf("%s has %d MB free, %d MB are needed for a while", s.root, free>>20, need>>20)
@@ -150,7 +148,7 @@ func (s *prepackStore) publish(ctx context.Context, work string, m *prepackManif
 	if now.SHA256 != s.key.Model {
 		return fmt.Errorf("%s was exported again while its weights were packed", s.dir)
 	}
-	if err := errors.Join(os.Chmod(work, 0o755), syncFolder(work)); err != nil {
+	if err := errors.Join(os.Chmod(work, 0o755), model.Sync(work)); err != nil {
 		return err
 	}
 	dir := filepath.Join(s.root, s.name)
@@ -161,7 +159,7 @@ func (s *prepackStore) publish(ctx context.Context, work string, m *prepackManif
 		return err
 	}
 	os.RemoveAll(filepath.Join(dir, "damaged")) //nolint:errcheck // it does no harm
-	return syncFolder(s.root)
+	return model.Sync(s.root)
 }
 
 // writeSynced writes a file and waits until it is on the disk.
@@ -172,13 +170,4 @@ func writeSynced(path string, raw []byte) error {
 	}
 	_, err = f.Write(raw)
 	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// syncFolder waits until a folder's names are on the disk.
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

@@ -12,6 +12,7 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 
 	"dragoman/model/cpu/ops"
+	"dragoman/model/cpu/pool"
 	"dragoman/model/onnx"
 	"dragoman/model/onnxruntime"
 )
@@ -20,6 +21,7 @@ import (
 type Runtime struct {
 	api       *onnxruntime.API
 	operators *ops.Operators
+	memory    *pool.Pool // of all sessions
 }
 
 // Load loads ONNX Runtime's shared library from a path. The caller closes the
@@ -37,7 +39,10 @@ func Load(library string) (*Runtime, error) {
 	if err != nil {
 		return nil, errors.Join(err, ort.DestroyEnvironment())
 	}
-	r := &Runtime{api, operators}
+	r := &Runtime{api: api, operators: operators}
+	if r.memory, err = pool.New(api); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	if err := r.registerDomain(); err != nil {
 		return nil, errors.Join(fmt.Errorf("register the operators: %w", err), r.Close())
 	}
@@ -67,5 +72,9 @@ func (r *Runtime) Version() string { return r.api.Version }
 // Close unloads ONNX Runtime.
 func (r *Runtime) Close() error {
 	r.operators.Close()
-	return ort.DestroyEnvironment()
+	var err error
+	if r.memory != nil {
+		err = r.memory.Close()
+	}
+	return errors.Join(err, ort.DestroyEnvironment())
 }

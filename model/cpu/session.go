@@ -94,6 +94,10 @@ func (c sessionConfig) session(ctx context.Context, name string, create create) 
 			return nil, fmt.Errorf("session option %s: %w", key, err)
 		}
 	}
+	// Not among the entries: it says where memory comes from, not what becomes of a graph.
+	if err := o.AddSessionConfigEntry("session.use_env_allocators", "1"); err != nil {
+		return nil, fmt.Errorf("session option session.use_env_allocators: %w", err)
+	}
 	if err := c.runtime.operators.Register(o); err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ func (s *store) trim(row int32, used int) {
 	}
 }
 
+// clear gives the memory of all rows back.
+func (s *store) clear() { s.memory.release(0, len(s.memory)) }
+
 // bind binds the store to the input called name.
 func (s *store) bind(b *binding, name string) {
 	b.input(name, ort.TensorElementDataTypeUint8, s.memory, s.layers, s.rows, s.capacity, s.token)

@@ -109,6 +109,9 @@ func (b *backend) Step(rows []batch.Row, k int) (model.Candidates, error) {
 // Leave does nothing: the memory stays reserved.
 func (b *backend) Leave(int32, int, []int32, int) {}
 
+// Idle does nothing either.
+func (b *backend) Idle() {}
+
 // do calls f on the model's thread. It adds to an error what is wrong with the device, if
 // anything is: ONNX Runtime does not say. It waits for what was started, which a caller
 // may not disturb.

@@ -179,27 +179,34 @@ func (m *Model) Available() (free int64, err error) {
 
 // Footprint is what a batch takes of the device's memory for each token. It is reserved
 // for the limits of a batch: see StateBytes.
-func (m *Model) Footprint() model.Footprint {
-	token := int64(m.manifest.Spec.Decoder.Layers) * m.tokenSize()
+func (m *Model) Footprint() model.Footprint { return footprint(m.manifest) }
+
+func footprint(m *model.Manifest) model.Footprint {
+	token := int64(m.Spec.Decoder.Layers) * tokenSize(m)
 	return model.Footprint{RowToken: token + 2*4, SourceToken: token} // two histories of 4 bytes
 }
 
 // StateBytes is the memory of the device that a batch reserves, in bytes. It takes no
 // more later, whatever it decodes.
-func (m *Model) StateBytes(limits model.Limits) int64 {
-	f, rows := m.Footprint(), int64(limits.Rows)+1 // one for rows that fill up
-	spec := m.manifest.Spec
+func (m *Model) StateBytes(limits model.Limits) int64 { return StateBytes(m.manifest, limits) }
+
+// StateBytes is [Model.StateBytes] of a model that need not be open.
+func StateBytes(m *model.Manifest, limits model.Limits) int64 {
+	f, rows := footprint(m), int64(limits.Rows)+1 // one for rows that fill up
+	spec := m.Spec
 	channels := 4 * (maxRows(limits.Rows)*(kernels.StepFields+2*kernels.Lanes+1) + int64(encoderTokens(spec))*kernels.EncoderFields + int64(spec.VocabSize)/kernels.Lanes + 1)
 	return rows*(int64(limits.MaxLength)*f.RowToken+int64(spec.MaxPositions)*f.SourceToken) + channels
 }
 
 // tokenSize is the number of bytes of a token's keys and values in one layer.
-func (m *Model) tokenSize() int64 {
+func (m *Model) tokenSize() int64 { return tokenSize(m.manifest) }
+
+func tokenSize(m *model.Manifest) int64 {
 	size := int64(4)
-	if m.manifest.Precision == model.FP16 {
+	if m.Precision == model.FP16 {
 		size = 2
 	}
-	return 2 * int64(m.manifest.Spec.DModel) * size
+	return 2 * int64(m.Spec.DModel) * size
 }
 
 // Close releases the model. Every batch must be closed before. Of a device that is lost

@@ -71,6 +71,22 @@ func fakeDriver(t *testing.T) string {
 	return library
 }
 
+func TestMemoryOfADevice(t *testing.T) {
+	library := fakeDriver(t)
+	free, total, err := memoryOf(library, 1)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{1000, 3000}, []int64{free, total})
+	_, _, err = memoryOf(library, 2)
+	assert.ErrorIs(t, err, ErrUnavailable)
+	assert.ErrorIs(t, err, driver.ErrNoDevice)
+	_, _, err = memoryOf("libnothing.so", 0)
+	assert.ErrorIs(t, err, driver.ErrNoDriver)
+	r, err := loaded()
+	require.NoError(t, err)
+	_, _, err = r.Memory(0)
+	assert.ErrorIs(t, err, ErrNoProvider)
+}
+
 // TestGPU uses a device that does nothing, but for its memory.
 func TestGPU(t *testing.T) {
 	cputest.Runtime(t)

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,6 +56,37 @@ func (r *Runtime) Devices() (int, error) {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return n, nil
+}
+
+// Memory is how many bytes of a device's memory are free, and how many it has. It fails with an
+// error that wraps ErrUnavailable where the device cannot be used.
+func (r *Runtime) Memory(number int) (free, total int64, err error) {
+	if err := r.checkProvider(); err != nil {
+		return 0, 0, err
+	}
+	return memoryOf(driver.DefaultLibrary, number)
+}
+
+// memoryOf asks a driver, on a thread of its own, as the driver keeps a context for each.
+func memoryOf(library string, number int) (free, total int64, err error) {
+	t := newThread()
+	defer t.stop()
+	err = t.do(func() error {
+		d, err := driver.Load(library)
+		if err != nil {
+			return err
+		}
+		device, err := d.Open(number)
+		if err != nil {
+			return err
+		}
+		free, total, err = device.Memory()
+		return errors.Join(err, device.Close())
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("%w: GPU %d: %w", ErrUnavailable, number, err)
+	}
+	return free, total, nil
 }
 
 // checkProvider says what is wrong where this ONNX Runtime is one without CUDA.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/dustin/go-humanize"
+
+	"dragoman/model"
 )
 
 // partialSuffix follows the name of a file in that of the bytes that came so far. The
@@ -128,7 +130,7 @@ func (p *pull) complete(ctx context.Context, part *partial, name string, v versi
 	if err := os.Rename(part.file.Name(), filepath.Join(p.dir, name)); err != nil {
 		return err
 	}
-	if err := syncDir(p.dir); err != nil {
+	if err := model.Sync(p.dir); err != nil {
 		return err
 	}
 	delete(p.state.Files, name+partialSuffix)

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 )
 
 const defaultEndpoint = "https://huggingface.co"
@@ -85,7 +86,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Accept == nil {
 		cfg.Accept = func([]byte) (int64, error) { return 1 << 44, nil } // 16 TiB
 	}
-	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: freeSpace}
+	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: model.FreeSpace}
 	c.http = c.newHTTP()
 	return c, nil
 }
@@ -98,6 +99,25 @@ type Result struct {
 
 // lockFile is locked while a pull works on its folder.
 const lockFile = ".dragoman-pull.lock"
+
+// Commit is the commit that the revision of a ref is at now. It is "" where the source has none,
+// is not to be asked (Config.Offline) or cannot be reached, which is logged.
+func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
+	if ref.kind != kindRepo || c.cfg.Offline {
+		return "", nil
+	}
+	if commitPattern.MatchString(ref.revision) {
+		return ref.revision, nil
+	}
+	p := &pull{Client: c, ref: ref, versions: map[string]version{}, missing: map[string]error{}}
+	if _, err := p.head(ctx, checkpoint.ConfigFile); err != nil {
+		if !retriable(err) || ctx.Err() != nil {
+			return "", c.explain(ref, err)
+		}
+		c.cfg.Log.Warn("the source cannot be reached: it may have a newer revision", "source", ref.String(), "reason", err.Error())
+	}
+	return p.commit, nil
+}
 
 // Pull makes sure that the folder dir, which is made if need be, holds the checkpoint
 // that ref names. What dir already has in the right version is not fetched again. A ref

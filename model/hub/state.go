@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"dragoman/model"
 )
 
@@ -134,22 +132,4 @@ func removeFile(path string) error {
 		return err
 	}
 	return nil
-}
-
-// syncDir makes the renames in a folder last.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// freeSpace is how many bytes an ordinary user may still write to a folder's disk.
-func freeSpace(dir string) (uint64, error) {
-	var stat unix.Statfs_t
-	if err := unix.Statfs(dir, &stat); err != nil {
-		return 0, err
-	}
-	return stat.Bavail * uint64(stat.Bsize), nil
 }

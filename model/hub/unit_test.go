@@ -258,11 +258,3 @@ func TestWait(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, wait(ctx, time.Hour), context.Canceled)
 }
-
-func TestFreeSpace(t *testing.T) {
-	free, err := freeSpace(t.TempDir())
-	require.NoError(t, err)
-	assert.Positive(t, free)
-	_, err = freeSpace(filepath.Join(t.TempDir(), "nowhere"))
-	require.Error(t, err)
-}

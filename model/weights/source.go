@@ -31,6 +31,8 @@ type source struct {
 	// fetch makes the checkpoint's files available, in the folder work or, to keep them
 	// for later, elsewhere in out.
 	fetch func(ctx context.Context, out, work string) (dir, version string, err error)
+	// commit asks which version would be fetched; "" where that cannot be told. It may be nil.
+	commit func(context.Context) (string, error)
 }
 
 // slug is a folder name for the source.
@@ -61,13 +63,17 @@ func (p *Preparer) source() (source, error) {
 	if ref.Revision() != "" {
 		name += "@" + ref.Revision()
 	}
-	return source{name: name, fetch: func(ctx context.Context, out, _ string) (dir, version string, err error) {
-		result, err := p.cfg.Hub.Pull(ctx, ref, p.download(out))
-		return result.Dir, result.Revision, err
-	}}, nil
+	return source{
+		name: name,
+		fetch: func(ctx context.Context, out, _ string) (dir, version string, err error) {
+			result, err := p.cfg.Hub.Pull(ctx, ref, p.download(out))
+			return result.Dir, result.Revision, err
+		},
+		commit: func(ctx context.Context) (string, error) { return p.cfg.Hub.Commit(ctx, ref) },
+	}, nil
 }
 
-// Where checkpoints are downloaded to, in the exported folder. An export that fails
+// Where checkpoints are downloaded to, in the exported folder or Config.Downloads. An export that fails
 // leaves them there for the next one.
 const (
 	keptFolder     = ".checkpoint"        // with KeepCheckpoint
@@ -76,6 +82,7 @@ const (
 
 // download is where to download a checkpoint to. What was kept once is used again.
 func (p *Preparer) download(out string) string {
+	out = cmp.Or(p.cfg.Downloads, out)
 	kept := filepath.Join(out, keptFolder)
 	if _, err := os.Stat(kept); p.cfg.KeepCheckpoint || err == nil {
 		return kept

@@ -6,6 +6,7 @@
 package weights
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type Config struct {
 	Revision    string // of a repository; "" is its main branch
 	SaveWeights string // folder for the export; "" is one of its own below Cache
 	Cache       string // folder for exports that have no folder named
+	// Downloads is the folder for checkpoints on their way, which stay there where a pull is
+	// interrupted; "" is that of the export. Only one process may use it at a time.
+	Downloads string
 	// Precision of the export; "" lets the model's size decide.
 	Precision model.Precision
 	Family    string // MODEL_FAMILY; "" lets the checkpoint tell
@@ -44,6 +48,7 @@ type Config struct {
 // Puller fetches checkpoints; *hub.Client is one.
 type Puller interface {
 	Pull(ctx context.Context, ref hub.Ref, dir string) (hub.Result, error)
+	Commit(ctx context.Context, ref hub.Ref) (string, error)
 }
 
 // Preparer prepares one exported folder.
@@ -177,5 +182,5 @@ func (p *Preparer) export(ctx context.Context, s source, out string) error {
 		return err
 	}
 	p.cfg.Log.Info("exported the model", "bytes", m.Files[model.WeightsFile].Size, "took", time.Since(start).Round(time.Millisecond))
-	return os.RemoveAll(filepath.Join(out, downloadFolder))
+	return os.RemoveAll(filepath.Join(cmp.Or(p.cfg.Downloads, out), downloadFolder))
 }

@@ -99,6 +99,10 @@ func (noHub) Pull(context.Context, hub.Ref, string) (hub.Result, error) {
 	return hub.Result{}, errors.New("nobody asked for the hub")
 }
 
+func (noHub) Commit(context.Context, hub.Ref) (string, error) {
+	return "", errors.New("nobody asked for the hub")
+}
+
 func TestBundled(t *testing.T) {
 	f := newFixture(t, nil).real()
 	dir := f.prepare(t)

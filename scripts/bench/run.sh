@@ -8,9 +8,10 @@
 #   served   latency and goodput of services under Poisson arrivals
 #   stress   100 requests at fixed intervals
 #   soak     30 minutes at 120% of the capacity: memory, lost or wrong answers
+#   models   12 models at once: latency and memory, by rate (models-setup only makes the models)
 #   report   tables and plots of what was measured so far
 #
-# All of it takes most of a day. Knobs, as in BENCH_REPS=3 scripts/bench/run.sh offline:
+# All of it takes most of a day, of which models takes 2 hours (and 22 GB of disk). Knobs, as in BENCH_REPS=3 scripts/bench/run.sh offline:
 #
 #   BENCH_QUICK=1            fewer and smaller cells, one repetition: to try it out
 #   BENCH_REPS=5             repetitions; BENCH_SERVED_REPS and BENCH_STRESS_REPS of one stage
@@ -29,6 +30,11 @@
 #            BENCH_BUNDLED_PRECISION=fp32
 #   stress:  BENCH_STRESS_MODELS=bundled BENCH_STRESS_REQUESTS=100 BENCH_STRESS_TIMEOUT=60
 #   soak:    BENCH_SOAK_MINUTES=30 BENCH_SOAK_MODEL=bundled
+#   models:  BENCH_CATALOGUE=12 BENCH_MODELS_REPS=1 BENCH_MODELS_BEAMS=5 BENCH_MODELS_LAMBDA=0.3
+#            BENCH_MODELS_RATES="0.25 0.5 1 1.5 2 3 4 5 6 8" BENCH_MODELS_SECONDS=60
+#            BENCH_MODELS_TIMEOUT=60   when clients give up
+#            BENCH_MODELS_PROBES=3     rates tried between the last with p95 in time and the next; 0: none
+#            BENCH_MODEL_MEMORY        MODEL_MEMORY of the catalogue
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BENCH_DIR:-build/bench}
@@ -38,25 +44,33 @@ main() {
   [[ $# -gt 0 ]] || set -- offline served stress report
   for stage in "$@"; do
     case $stage in
-      setup | offline | served | stress | soak | report) ;;
+      setup | offline | served | stress | soak | models-setup | models | report) ;;
       *)
         sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
         exit 2
         ;;
     esac
   done
-  setup
+  tools
   for stage in "$@"; do
-    [[ $stage == setup ]] || "$python" "scripts/bench/drive/$stage.py"
+    case $stage in
+      models*) catalogue ;;
+      report) ;;
+      *) setup ;;
+    esac
+    [[ $stage == *setup ]] || "$python" "scripts/bench/drive/$stage.py"
   done
 }
 
-setup() {
+tools() {
   mkdir -p "$build"/{bin,log}
   make --no-print-directory build runtime >&2
-  go build -trimpath -o "$build/bin/" ./scripts/bench/{offline,server} ./scripts/stress_test
+  go build -trimpath -o "$build/bin/" ./scripts/bench/{offline,server} ./scripts/{stress_test,random_checkpoint}
   packages
-  checkpoint
+}
+
+setup() {
+  checkpoint "$build/checkpoint"
   for precision in int8 fp32; do
     ./build/dragoman pull "$build/checkpoint" --precision "$precision" --out "$build/$precision" >&2
     ./build/dragoman pull model/bundled --precision "$precision" --out "$build/bundled-$precision" >&2
@@ -79,15 +93,31 @@ packages() {
   echo "$sum" >"$build/venv/made_from"
 }
 
-# The checkpoint has the shape of facebook/m2m100_418M, random weights and the
-# tokenizer of the bundled model, which fits: its ids are among the checkpoint's.
+# catalogue makes models with weights of their own, m01 the most popular. Their
+# checkpoints are not kept, but for the tokenizer, which all share.
+catalogue() {
+  local name seed sum work=$build/random
+  for seed in $(seq "${BENCH_CATALOGUE:-12}"); do
+    name=$(printf 'm%02d' "$seed")
+    sum=$(cat scripts/random_checkpoint/*.go | sha256sum)
+    unchanged "$build/ct2-repository/$name/made_from" "$sum" && continue
+    checkpoint "$work" --dtype f16 --seed "$seed"
+    ./build/dragoman pull "$work" --precision int8 --out "$build/repository/$name/1" >&2
+    convert "$work" "$build/ct2-repository/$name" int8
+    rm "$work"/{made_from,model.safetensors}
+    echo "$sum" >"$build/ct2-repository/$name/made_from"
+  done
+}
+
+# checkpoint OUT [FLAG]... makes one of the shape of facebook/m2m100_418M, with random
+# weights and the tokenizer of the bundled model, which fits: its ids are among the checkpoint's.
 checkpoint() {
-  local sum
-  sum=$(cat scripts/random_checkpoint/*.go | sha256sum)
-  unchanged "$build/checkpoint/made_from" "$sum" && return
-  go run ./scripts/random_checkpoint --shape 418M --out "$build/checkpoint"
-  cp model/bundled/{sentencepiece.bpe.model,vocab.json,tokenizer_config.json} "$build/checkpoint"
-  echo "$sum" >"$build/checkpoint/made_from"
+  local out=$1 sum
+  sum=$(cat scripts/random_checkpoint/*.go | sha256sum; printf %s "${*:2}")
+  unchanged "$out/made_from" "$sum" && return
+  "$build/bin/random_checkpoint" --shape 418M --out "$@"
+  cp model/bundled/{sentencepiece.bpe.model,vocab.json,tokenizer_config.json} "$out"
+  echo "$sum" >"$out/made_from"
 }
 
 # convert CHECKPOINT OUT PRECISION converts for CTranslate2.

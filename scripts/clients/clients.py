@@ -123,6 +123,27 @@ def deepl_refusals(client):
         fails("deepl wrong key for usage", deepl.AuthorizationException, wrong.get_usage)
 
 
+def one_model():
+    """Clients choose a model by their base URL; the slash at its end is what deepl joins to."""
+    base = BASE + "/models/en-ja"
+    for url in [base, base + "/"]:
+        api = LibreTranslateAPI(url)
+        translated("libretranslatepy with a model", "Good morning.", api.translate("Good morning.", "en", "ja"))
+        targets = {l["code"]: l["targets"] for l in api.languages()}
+        check("libretranslatepy languages of a model", targets == {"en": ["en", "ja"], "ja": ["ja"]}, targets)
+        fails("libretranslatepy other language of a model", urllib.error.HTTPError, api.translate, "x", "en", "fr")
+    e = fails("libretranslatepy without such a model", urllib.error.HTTPError, LibreTranslateAPI(BASE + "/models/xx").languages)
+    check("libretranslatepy without such a model: status", e.code == 404, e.code)
+    client = LibreTranslator(source="en", target="ja", custom_url=base + "/", api_key="some")
+    translated("deep-translator with a model", "Good morning.", client.translate("Good morning."))
+    client = deepl.Translator("some", server_url=base + "/")
+    translated("deepl with a model", "Good morning.", client.translate_text("Good morning.", target_lang="JA").text)
+    check("deepl targets of a model", [l.code for l in client.get_target_languages()] == ["JA"])
+    fails("deepl other language of a model", deepl.DeepLException, client.translate_text, "x", target_lang="FR")
+    got = deepl.Translator("some", server_url=BASE).translate_text("Good morning.", target_lang="JA", extra_body_parameters={"model": "en-ja"})
+    translated("deepl with a field for the model", "Good morning.", got.text)
+
+
 def oversized():
     """Bodies over MAX_BODY_BYTES: all of these send before they look for an answer."""
     text = "a" * (16 << 20)
@@ -144,6 +165,8 @@ def main():
         deepl_texts(client)
         deepl_others(client)
         deepl_refusals(client)
+    if TOY:
+        one_model()
     oversized()
     print(f"Python clients: {passed} passed, 0 failed")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs published clients of LibreTranslate and DeepL, as they are, against a server:
+# Runs published clients of LibreTranslate, DeepL and Triton, as they are, against a server:
 #
 #   scripts/clients/run.sh                                  the one in server/, without a model
 #   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys
@@ -34,4 +34,5 @@ if [[ -z ${BASE_URL:-} ]]; then
   BASE_URL=$(cat "$work/address")
 fi
 "$work/venv/bin/python" scripts/clients/clients.py "$BASE_URL" "${toy[@]}"
+"$work/venv/bin/python" scripts/clients/triton.py "$BASE_URL" "${toy[@]}"
 (cd "$work" && node clients.mjs "$BASE_URL" "${toy[@]}")

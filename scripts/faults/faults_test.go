@@ -34,6 +34,7 @@ func TestFaults(t *testing.T) {
 		{"keyless", "712 bodies of 4 MB at once without a key, where keys are needed", keyless},
 		{"bulk", "requests of 300 kB with low priority, one after the other, beside requests of a sentence", bulk},
 		{"shared", "40 clients that send the same 300 kB and leave", sharedCancel},
+		{"catalogue", "10,000 requests over 24 models, with memory for 4 of them", catalogue},
 		{"oversized", "20 clients that send 16 MB, where 4 are allowed", oversized},
 	} {
 		t.Run(fault.name, func(t *testing.T) {

@@ -20,10 +20,12 @@ func (o *options) check() error {
 	if err := errors.Join(o.checkWays(), o.checkNumbers(), o.checkThresholds()); err != nil {
 		return err
 	}
-	if u, err := url.Parse(o.url); err == nil && u.User != nil { // it would be in all reports
-		return fmt.Errorf("--url has a user name, for %s: leave it out, and use --key", u.Host)
+	for _, t := range o.targets() {
+		if u, err := url.Parse(t.url); err == nil && u.User != nil { // it would be in all reports
+			return fmt.Errorf("--%s has a user name, for %s: leave it out, and use --key", t.flag, u.Host)
+		}
 	}
-	return nil
+	return o.checkModels()
 }
 
 // checkWays sees to it that one way of timing requests is chosen, and nothing that

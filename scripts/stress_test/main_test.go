@@ -27,6 +27,7 @@ import (
 type request struct {
 	Payload struct {
 		FromLang, ToLang string
+		Model            string
 		Records          []struct{ ID, Text string }
 		Options          json.RawMessage
 	}
@@ -129,6 +130,36 @@ func TestAsks(t *testing.T) {
 	assert.EqualValues(t, 3, german.Load())
 }
 
+// Models of a catalogue are named in the request, those with a service of their own are
+// not, and each has its numbers in the report.
+func TestModels(t *testing.T) {
+	own := func(model string, n *atomic.Int64) string {
+		return serve(t, func(_ int64, _ http.ResponseWriter, _ *http.Request, body request) bool {
+			assert.Equal(t, model, body.Payload.Model)
+			n.Add(1)
+			return true
+		})
+	}
+	var alone, shared atomic.Int64
+	dir := t.TempDir()
+	models := "a=" + own("", &alone) + ",b"
+	code, out, errors := stressed(t, t.Context(), own("b", &shared), "--models", models, "--num-req", "50", "--sleep", "0", "--lambda", "1",
+		"--max-in-flight", "49", "--out", dir)
+	require.Equal(t, exitOK, code, errors)
+	assert.Regexp(t, `(?m)^ +all at once .*\n +a .*\n +b `, out)
+
+	var d report.Document
+	raw, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &d))
+	a, b := d.Phases[0].Models[0], d.Phases[0].Models[1]
+	assert.Equal(t, []string{"a", "b"}, []string{a.Name, b.Name})
+	assert.EqualValues(t, alone.Load(), a.Answered)
+	assert.EqualValues(t, shared.Load(), b.Answered)
+	assert.Equal(t, 50, a.Requests+b.Requests, "with those that were not sent")
+	assert.Greater(t, b.Requests, 10)
+}
+
 func TestFailures(t *testing.T) {
 	busy := func(w http.ResponseWriter) bool {
 		w.WriteHeader(503)
@@ -226,6 +257,10 @@ func TestUsage(t *testing.T) {
 		"URL":              {[]string{"--url", "localhost:9527"}, `URL is "localhost:9527": use one such as`},
 		"no URL":           {[]string{"--url", ""}, "URL is"},
 		"user":             {[]string{"--url", "http://me:secret@localhost"}, "--url has a user name, for localhost"},
+		"models":           {[]string{"--models", "a,b,a"}, `--models: "a" is there twice`},
+		"nameless model":   {[]string{"--models", "=http://localhost"}, "has no name"},
+		"URL of a model":   {[]string{"--models", "a=localhost"}, `URL is "localhost": use one such as`},
+		"user of a model":  {[]string{"--models", "a=http://me:secret@localhost"}, "--models has a user name, for localhost"},
 		"query":            {[]string{"--url", "http://localhost?a=b"}, "URL is"},
 		"from":             {[]string{"--from", "en"}, "--from has 0 languages and --to has 0"},
 		"same":             {[]string{"--from", "en", "--to", "en"}, "cannot be translated"},

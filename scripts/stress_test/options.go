@@ -34,7 +34,7 @@ type options struct {
 	flags *pflag.FlagSet
 
 	url, key, corpus string
-	from, to         []string
+	from, to, models []string
 	lambda           float64
 	paySize          int
 
@@ -81,7 +81,8 @@ func (o *options) addTraffic() {
 	f.StringSliceVar(&o.from, "from", nil, "source language, or auto; several are paired with those of --to (default those of the corpus)")
 	f.StringSliceVar(&o.to, "to", nil, "target language, or several")
 	f.StringVar(&o.corpus, "corpus", "", "file of sentences, one on a line, or from, to and text with tabs between (default 1,998 of Tatoeba)")
-	f.Float64Var(&o.lambda, "lambda", 0.3, "how often each pair is asked for: its place in the list is drawn from a Poisson distribution with this mean, cut off at the list's end; 0: they take turns")
+	f.Float64Var(&o.lambda, "lambda", 0.3, "how often each pair, or each of --models, is asked for: its place in the list is drawn from a Poisson distribution with this mean, cut off at the list's end; 0: they take turns")
+	f.StringSliceVar(&o.models, "models", nil, "models to ask for, the most popular first: a `name` of the service's catalogue, or name=URL of a service of that model alone; pairs take turns then")
 	f.IntVar(&o.paySize, "pay-size", 1, "records of a request")
 	f.StringVar(&o.search, "options", "", `options of the request as the API has them, such as '{"beams":1}'`)
 	f.StringVar(&o.priority, "priority", "", "high, normal or low")

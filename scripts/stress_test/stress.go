@@ -34,7 +34,7 @@ var (
 type test struct {
 	o              *options
 	deck           *traffic.Deck
-	sender         *sender.Sender
+	senders        []*sender.Sender // by model
 	stdout, stderr io.Writer
 
 	sending context.Context // requests are sent until it is done
@@ -52,7 +52,7 @@ func stress(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	defer t.sender.Close()
+	defer t.disconnect()
 	if o.out != "" { // before hours of testing
 		if err := os.MkdirAll(o.out, 0o755); err != nil {
 			return fmt.Errorf("--out: %w", err)
@@ -65,7 +65,7 @@ func stress(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	t.sending, t.waiting = sending, waiting
 
 	asking, stop := context.WithTimeout(sending, 5*time.Second)
-	t.report.Service, _ = t.sender.Info(asking) // a service that does not say is tested all the same
+	t.report.Service, _ = t.senders[0].Info(asking) // a service that does not say is tested all the same
 	stop()
 	if err := t.warmUp(); err != nil {
 		return err
@@ -92,14 +92,13 @@ func newTest(o *options, stdout, stderr io.Writer) (*test, error) {
 	if err != nil {
 		return nil, err
 	}
-	deck, err := traffic.New(traffic.Config{Pairs: pairs, Corpus: sentences, Records: o.paySize, Lambda: o.lambda, Seed: o.seed})
+	deck, err := traffic.New(traffic.Config{Models: len(o.models), Pairs: pairs, Corpus: sentences, Records: o.paySize, Lambda: o.lambda, Seed: o.seed})
 	if err != nil {
 		return nil, err
 	}
-	s, err := sender.New(sender.Config{URL: o.url, Key: o.key, Timeout: time.Duration(o.timeout), Request: request,
-		AllowEmpty: o.allowEmpty, Same: o.same, HideTimeout: o.hideTimeout, MaxInFlight: o.maxInFlight})
-	return &test{o: o, deck: deck, sender: s, stdout: stdout, stderr: stderr,
-		report: report.Document{Settings: o.settings(), Missed: []string{}}}, err
+	t := &test{o: o, deck: deck, stdout: stdout, stderr: stderr,
+		report: report.Document{Settings: o.settings(), Missed: []string{}}}
+	return t, t.connect(request)
 }
 
 // readCorpus reads a file, or the embedded corpus where there is none.
@@ -140,7 +139,7 @@ func outlive(ctx context.Context, by time.Duration) (context.Context, context.Ca
 func (t *test) warmUp() error {
 	var failed error
 	for ; t.sent < t.o.warmup && t.sending.Err() == nil; t.sent++ {
-		_, err := t.sender.Send(t.waiting, t.sent, t.deck.Order(t.sent))
+		_, err := t.send(t.sent)
 		if t.sent == 0 || failed != nil {
 			failed = err
 		}
@@ -211,8 +210,7 @@ func (t *test) phase(rate float64) {
 	first := t.sent
 	send := func(_ context.Context, i int) (sender.Outcome, error) {
 		defer func() { _ = bar.Add(1) }()
-		// Not until t.sending is done: that would cut answers off.
-		return t.sender.Send(t.waiting, first+i, t.deck.Order(first+i))
+		return t.send(first + i)
 	}
 	if t.o.clients > 0 {
 		p.Requests = openloop.Closed(t.sending, t.o.clients, p.Over, send)
@@ -220,6 +218,7 @@ func (t *test) phase(rate float64) {
 		p.Requests = openloop.Run(t.sending, slices.Values(times), t.o.maxInFlight, send)
 	}
 	_ = bar.Clear()
+	t.nameModels(&p, first)
 	n := len(p.Requests)
 	p.Planned = max(p.Planned, n)
 	t.sent += p.Planned

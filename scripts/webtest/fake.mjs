@@ -12,6 +12,7 @@ import { json } from 'node:stream/consumers';
  *   loading     the model is not ready
  *   hold        results wait for control.release
  *   maxRecords  of a request
+ *   models      by name, each with its pairs of languages: { 'en-ja': { en: ['ja'] } }
  *   failures    of the next translations, one each: { status, code, message, retryAfter },
  *               or { after, code, message } in the middle of an answer, after so many
  *               results; without a code the connection breaks
@@ -56,11 +57,22 @@ async function answer(req, res) {
     fail(res, { status: 503, code: 'not_ready', message: 'the model is loading', retryAfter: '1' });
   } else if (translation) {
     await translate((await json(req)).payload, res);
-  } else if (req.url === '/languages') {
-    send(res, 200, languages);
+  } else if (req.url.startsWith('/languages')) {
+    listLanguages(new URL(req.url, 'http://fake').searchParams.get('model'), res);
+  } else if (script.models && req.url === '/' && !/html/.test(req.headers.accept)) {
+    send(res, 200, { name: 'dragoman', models: Object.keys(script.models).flatMap((name) => [{ name, version: '2' }, { name, version: '1' }]) });
   } else {
     await forward(req, res);
   }
+}
+
+/** Answers with the languages of a model, or of all. */
+function listLanguages(model, res) {
+  const pairs = model && script.models?.[model];
+  if (model && !pairs) return send(res, 404, { error: `There is no model "${model}".` });
+  if (!pairs) return send(res, 200, languages);
+  const known = new Set([...Object.keys(pairs), ...Object.values(pairs).flat()]);
+  return send(res, 200, languages.filter(({ code }) => known.has(code)).map((language) => ({ ...language, targets: [language.code, ...(pairs[language.code] ?? [])] })));
 }
 
 async function forward(req, res) {
@@ -79,8 +91,8 @@ const fail = (res, { status, code, message, retryAfter }) =>
 
 /** Answers a translation as the script wants it. */
 async function translate(payload, res) {
-  const { fromLang, toLang, records } = payload;
-  const entry = { fromLang, toLang, texts: records.map(({ text }) => text), state: 'open' };
+  const { fromLang, toLang, model, records } = payload;
+  const entry = { fromLang, toLang, ...(model && { model }), texts: records.map(({ text }) => text), state: 'open' };
   seen.push(entry);
   const failing =
     records.length > script.maxRecords

@@ -44,17 +44,15 @@ func noMerges(pieces int) *merges {
 	return &merges{pieces: int32(pieces), bmp: slices.Repeat([]symbol{noSymbol}, 1<<16), astral: map[rune]symbol{}}
 }
 
-// newMerges builds the tables. Only normal pieces take part: no text spells a
-// control or unknown piece.
-func newMerges(pieces []pieceProto) (*merges, error) {
+// newMerges builds the tables of pieces, which have these ids. Only normal pieces take
+// part: no text spells a control or unknown piece.
+func newMerges(pieces []pieceProto, ids map[string]symbol) (*merges, error) {
 	m := noMerges(len(pieces))
-	ids := make(map[string]symbol, len(pieces))
 	var normal []symbol
 	for id, p := range pieces {
 		if p.kind != normalPiece {
 			continue
 		}
-		ids[p.text] = symbol(id)
 		normal = append(normal, symbol(id))
 		if r, size := utf8.DecodeRuneInString(p.text); size == len(p.text) {
 			m.setSymbol(r, symbol(id))
@@ -100,7 +98,7 @@ func (m *merges) rank(pieces []pieceProto, normal []symbol) {
 // addPairs finds the merges: every cut of every piece into two symbols.
 func (m *merges) addPairs(pieces []pieceProto, normal []symbol, ids map[string]symbol) {
 	spelled := func(text string) symbol {
-		if id, ok := ids[text]; ok {
+		if id, ok := ids[text]; ok && pieces[id].kind == normalPiece {
 			return id
 		}
 		if r, size := utf8.DecodeRuneInString(text); size == len(text) {
@@ -108,15 +106,18 @@ func (m *merges) addPairs(pieces []pieceProto, normal []symbol, ids map[string]s
 		}
 		return noSymbol
 	}
-	var found []uint64
+	found := make([]uint64, 0, 2*len(normal))
 	for _, id := range normal {
 		text := pieces[id].text
 		for cut := range text {
 			if cut == 0 {
 				continue
 			}
-			left, right := spelled(text[:cut]), spelled(text[cut:])
-			if left != noSymbol && right != noSymbol {
+			left := spelled(text[:cut])
+			if left == noSymbol {
+				continue
+			}
+			if right := spelled(text[cut:]); right != noSymbol {
 				found = append(found, newSlot(left, right, id))
 			}
 		}

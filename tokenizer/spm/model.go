@@ -105,7 +105,7 @@ func Parse(file []byte) (*Model, error) {
 	} else if n.addDummyPrefix {
 		m.trim = trimOne
 	}
-	if m.merges, err = newMerges(proto.pieces); err != nil {
+	if m.merges, err = newMerges(proto.pieces, m.ids); err != nil {
 		return nil, err
 	}
 	m.findWords()
@@ -141,6 +141,7 @@ func (p *modelProto) checkSupported() error {
 func (m *Model) addPieces(pieces []pieceProto) error {
 	m.unknown = -1
 	m.ids = make(map[string]int32, len(pieces))
+	m.pieces, m.kinds = make([]string, 0, len(pieces)), make([]int32, 0, len(pieces))
 	for i, p := range pieces {
 		id := int32(i)
 		if first, ok := m.ids[p.text]; ok {

@@ -118,7 +118,10 @@ func (m *modelProto) addPiece(msg []byte) error {
 		err = errors.New("score is not a number")
 	}
 	m.pieces = append(m.pieces, p)
-	return wrap(fmt.Sprintf("piece %d", id), err)
+	if err != nil {
+		return fmt.Errorf("piece %d: %w", id, err)
+	}
+	return nil
 }
 
 func (t *trainerProto) parse(msg []byte) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/compat"
 	"dragoman/app/dialect"
 )
 
@@ -25,6 +26,7 @@ func Server(cfg dialect.Config, t dialect.Translator, apis ...func(*dialect.Serv
 	}
 	for _, api := range apis {
 		api(server).Mount(router)
+		api(server).Mount(router.Group(compat.ModelPath))
 	}
 	return router
 }

@@ -6,6 +6,7 @@
 package compattest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"unicode"
 
 	"dragoman/app/engine"
+	"dragoman/app/excerpt"
 	"dragoman/app/translate"
 )
 
@@ -26,23 +28,67 @@ var errSecret = errors.New("secret: weights at /srv/weights")
 type Translator struct {
 	Codes []string // of the languages; nil: some of M2M100's
 	Mute  bool     // it does not detect languages
+	// Named are models beside default, by name.
+	Named map[string]Models
 	// Asked is told each request; it may be nil.
 	Asked func(translate.Request)
 }
 
-// Languages implements [dialect.Translator].
-func (t Translator) Languages() []string {
-	if t.Codes != nil {
-		return t.Codes
+// Models are those of a translator that cannot be asked for a translation: what requests
+// look up before.
+type Models struct {
+	Codes []string
+	Tells translate.Detector
+	Pairs map[string][]string // by source, sorted, with the source; nil: all into all
+}
+
+// Languages implements [translate.Selection].
+func (m Models) Languages() []string { return m.Codes }
+
+// Detector implements [translate.Selection].
+func (m Models) Detector() translate.Detector { return m.Tells }
+
+// Detects implements [translate.Selection].
+func (Models) Detects() bool { return false }
+
+// Route implements [translate.Selection]. There is none.
+func (Models) Route(from, to string) (translate.Route, error) {
+	return translate.Route{}, fmt.Errorf("no route from %s to %s", from, to)
+}
+
+// Targets implements [translate.Selection].
+func (m Models) Targets(from string) []string {
+	if m.Pairs != nil {
+		return m.Pairs[from]
 	}
-	return []string{"de", "en", "es", "fr", "ja", "no", "pt", "zh"}
+	return m.Codes
+}
+
+// NoModel is the error of a model's name that no model has.
+func NoModel(name string) error {
+	return &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: fmt.Sprintf("there is no model %q: use default", excerpt.Of(name))}
+}
+
+// Select implements [dialect.Translator].
+func (t Translator) Select(model string) (translate.Selection, error) {
+	if m, ok := t.Named[model]; ok {
+		return m, nil
+	}
+	if model != "" && model != "default" {
+		return nil, NoModel(model)
+	}
+	m := Models{Codes: t.Codes, Tells: t}
+	if m.Codes == nil {
+		m.Codes = []string{"de", "en", "es", "fr", "ja", "no", "pt", "zh"}
+	}
+	if t.Mute {
+		m.Tells = nil
+	}
+	return m, nil
 }
 
 // Healthy implements [dialect.Translator].
 func (Translator) Healthy() error { return nil }
-
-// Detects implements [dialect.Translator].
-func (t Translator) Detects() bool { return !t.Mute }
 
 // Translate implements [dialect.Translator].
 func (t Translator) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
@@ -67,7 +113,7 @@ func (t Translator) Stream(ctx context.Context, req translate.Request, yield fun
 		if req.Format == translate.HTML || req.Format == translate.XML {
 			text = capitals(r.Text)
 		}
-		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: req.To[0], Decoded: true}
+		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: req.To[0], Decoded: true, Model: cmp.Or(req.Model, "default"), Version: "1"}
 		if req.From == translate.Auto {
 			result.From, _, result.Detected = t.Detect(r.Text)
 		}
@@ -113,7 +159,7 @@ func capitals(text string) string {
 	return out.String() + strings.ToUpper(text[end:])
 }
 
-// Detect implements [dialect.Translator]. It knows Japanese by its letters and French by two
+// Detect implements [translate.Detector]. It knows Japanese by its letters and French by two
 // words; all else with letters is English.
 func (Translator) Detect(text string) (code string, confidence float64, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })

@@ -16,7 +16,7 @@
 //   - Hints that may change a translation's wording, but not what it says, are
 //     checked and then left to the service: outline_detection, splitting_tags,
 //     non_splitting_tags, preserve_formatting (formatting is always preserved), context,
-//     model_type (there is one model), tag_handling_version, formality default,
+//     model_type (the field model, which DeepL has not, names a model), tag_handling_version, formality default,
 //     prefer_more and prefer_less.
 //   - What would be missed in the translation is refused: formality more and less,
 //     glossaries, style rules, custom instructions and translation memories.

@@ -28,14 +28,14 @@ func languages(call compat.Call) (any, error) {
 	}
 	switch kind {
 	case "", "source":
-		return sources(call.Languages), nil
+		return sources(compat.Sources(call.Models)), nil
 	case "target":
-		return targets(call.Languages), nil
+		return targets(compat.Targets(call.Models)), nil
 	}
 	return nil, compat.Refuse("Parameter 'type' is invalid. 'source' and 'target' are valid values.")
 }
 
-// sources lists the languages that can be translated from, by code.
+// sources lists languages by code.
 func sources(all compat.Languages) []sourceLanguage {
 	list := make([]sourceLanguage, len(all)) // not nil: none are [] in JSON
 	for i, l := range all {
@@ -45,7 +45,7 @@ func sources(all compat.Languages) []sourceLanguage {
 	return list
 }
 
-// targets lists the languages that can be translated into, by code. Clients refuse
+// targets lists languages as targets, by code. Clients refuse
 // EN and PT as targets, so that their variants have to be there.
 func targets(all compat.Languages) []targetLanguage {
 	list := []targetLanguage{}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/compat"
-	"dragoman/app/dialect"
 	"dragoman/app/failure"
+	"dragoman/app/translate"
 )
 
 // detection is a language and how sure that is, in percent.
@@ -22,7 +22,8 @@ var unknown = detection{Confidence: 0, Language: "en"}
 
 // detect serves POST /detect: the languages of the texts, the likeliest first.
 func (a api) detect(call compat.Call) (any, error) {
-	if !call.Translator.Detects() {
+	detector := call.Models.Detector()
+	if detector == nil {
 		return nil, compat.RefuseAs(failure.NotOffered, "Language detection is disabled on this server.")
 	}
 	list, _, err := texts(call.Fields)
@@ -32,12 +33,12 @@ func (a api) detect(call compat.Call) (any, error) {
 	if err := a.ChargeDetection(call.Context, list); err != nil {
 		return nil, err
 	}
-	return detect(call.Translator, list), nil
+	return detect(detector, list), nil
 }
 
 // detect weighs the languages of the texts by confidence and length, as
 // LibreTranslate does with several texts.
-func detect(detector dialect.Translator, texts []string) []detection {
+func detect(detector translate.Detector, texts []string) []detection {
 	type found struct {
 		code         string
 		sum          float64 // of confidences
@@ -72,7 +73,7 @@ func detect(detector dialect.Translator, texts []string) []detection {
 // confirm says how sure the language is that a text was translated from. The
 // translator may have had more to go by than the detector, so that they differ:
 // then it is not sure at all.
-func confirm(detector dialect.Translator, text, language string) detection {
+func confirm(detector translate.Detector, text, language string) detection {
 	code, confidence, ok := detector.Detect(text)
 	if !ok || code != language { // also where languages are not detected
 		confidence = 0

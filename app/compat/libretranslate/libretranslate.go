@@ -11,6 +11,9 @@
 // Requests are JSON, forms, multipart forms or queries. Where keys are needed,
 // POST takes them from the field api_key.
 //
+// The field model, and the path before a route, choose a model; see package compat. /languages
+// has as targets of a language what it is translated into, and the language itself.
+//
 // What differs from the original: alternatives are never found, so their list is
 // empty; each text of a list has its language detected by itself; the code of a
 // language may be written in other usual ways (NB, pt-BR, zh-Hans); zh-Hant is
@@ -87,12 +90,12 @@ type language struct {
 	Targets []string `json:"targets"`
 }
 
-// languages lists what can be translated: each language into each.
+// languages lists what can be translated into what.
 func languages(call compat.Call) any {
 	list := make([]language, len(call.Languages)) // not nil: none are [] in JSON
 	for i, code := range call.Languages {
 		names := compat.NameOf(code)
-		list[i] = language{Code: code, Name: names.English, Native: names.Own, Targets: call.Languages}
+		list[i] = language{Code: code, Name: names.English, Native: names.Own, Targets: call.Models.Targets(code)}
 	}
 	return list
 }
@@ -105,15 +108,16 @@ type setting struct {
 
 // settings tells web pages what they can offer.
 func (a api) settings(call compat.Call) any {
-	offered := func(code string) setting {
-		if !slices.Contains(call.Languages, code) {
-			code = call.Languages[0]
+	english := func(all compat.Languages) setting { // or the first where that is not offered
+		code := "en"
+		if len(all) > 0 && !slices.Contains(all, code) {
+			code = all[0]
 		}
 		return setting{code, compat.NameOf(code).English}
 	}
 	source := setting{translate.Auto, "Auto Detect"}
-	if !call.Translator.Detects() {
-		source = offered("en")
+	if call.Models.Detector() == nil {
+		source = english(compat.Sources(call.Models))
 	}
 	limit := a.MaxChars
 	if limit == 0 {
@@ -127,6 +131,6 @@ func (a api) settings(call compat.Call) any {
 		"suggestions":          false,
 		"filesTranslation":     false,
 		"supportedFilesFormat": []string{},
-		"language":             gin.H{"source": source, "target": offered("en")},
+		"language":             gin.H{"source": source, "target": english(compat.Targets(call.Models))},
 	}
 }

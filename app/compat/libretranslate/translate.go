@@ -38,7 +38,7 @@ func serveTranslation(call compat.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return req.answer(call.Translator, results), nil
+	return req.answer(call.Models.Detector(), results), nil
 }
 
 // decode understands the fields of /translate. It checks them in the order that
@@ -117,7 +117,7 @@ func format(fields compat.Fields) (translate.Format, error) {
 }
 
 // answer puts the results into the form that the request asks for.
-func (req request) answer(detector dialect.Translator, results []translate.Result) answer {
+func (req request) answer(detector translate.Detector, results []translate.Result) answer {
 	translated, detected := make([]string, len(results)), make([]detection, len(results))
 	for i, r := range results {
 		translated[i] = r.Text

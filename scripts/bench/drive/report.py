@@ -4,6 +4,7 @@ import os
 
 import matplotlib
 
+import report_models
 import report_offline
 import report_served
 import report_soak
@@ -12,7 +13,8 @@ import results
 import settings
 from tables import number, table
 
-STAGES = {"offline": report_offline, "served": report_served, "stress": report_stress, "soak": report_soak}
+STAGES = {"offline": report_offline, "served": report_served, "stress": report_stress, "soak": report_soak,
+          "models": report_models}
 
 
 def main():

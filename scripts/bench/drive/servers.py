@@ -19,16 +19,18 @@ BEAMS = {"bundled": 5, "418M": 5, "418M-greedy": 1}  # of the models that are se
 LIMIT = 64  # requests that may run or wait in a service, dragoman's and the peers'
 TIMEOUT = 10  # seconds after which a client gives up
 GOOD = 2  # seconds within which an answer is of use
-SUMMARY = "requests answered good errors p50_ms p90_ms p95_ms p99_ms p999_ms min_ms mean_ms max_ms".split()
+SUMMARY = ("requests answered good errors p50_ms p90_ms p95_ms p99_ms p999_ms min_ms mean_ms max_ms "
+           "mean_all_ms max_all_ms").split()
 PRECISION = {"bundled": knob("BUNDLED_PRECISION", "fp32"), "418M": "int8", "418M-greedy": "int8"}
 
 
-def ctranslate2(model, batch, inter, limit=LIMIT):
-    """The command line of CTranslate2's service."""
+def ctranslate2(model, batch, inter, limit=LIMIT, checkpoint=None, converted=None):
+    """The command line of CTranslate2's service, of the stages' own models if no other is named."""
     precision = PRECISION[model].replace("fp32", "float32")
-    checkpoint, folder = (path("model", "bundled"), f"ct2-bundled-{precision}") if model == "bundled" else (
-        built("checkpoint"), f"ct2-{precision}")
-    return [*peer("serve_ctranslate2.py"), checkpoint, built(folder), "--compute-type", precision,
+    if converted is None:
+        checkpoint, converted = (path("model", "bundled"), built(f"ct2-bundled-{precision}")) if model == "bundled" else (
+            built("checkpoint"), built(f"ct2-{precision}"))
+    return [*peer("serve_ctranslate2.py"), checkpoint, converted, "--compute-type", precision,
             "--inter", str(inter), "--intra", str(settings.THREADS // inter), "--batch", str(batch), *_common(model, limit)]
 
 
@@ -118,7 +120,7 @@ class ServerError(Exception):
 
 def load(server, texts, seconds, *arguments):
     """Runs the stress test for about that long and returns its summary, with rates over
-    these seconds."""
+    these seconds. Each of several models that was asked for has one, too."""
     with tempfile.TemporaryDirectory() as out:
         command = [built("bin", "stress_test"), "--quiet", "--out", out, "--url", server.url, "--corpus", texts, "--lambda", "0",
                    "--timeout", str(TIMEOUT), "--limit", str(GOOD), "--hide-timeout",
@@ -131,9 +133,12 @@ def load(server, texts, seconds, *arguments):
             raise ServerError(f"load: not done after {e.timeout:.0f} s") from e
         except (FileNotFoundError, IndexError) as e:  # where it only failed to get an answer, there is a summary
             raise ServerError(f"load: {done.stderr.strip()}") from e
-    summary = {k: v for k, v in summary.items() if k in SUMMARY}
-    rates = {"seconds": seconds, "answered_per_s": round(summary["answered"] / seconds, 3), "good_per_s": round(summary["good"] / seconds, 3)}
-    return {**summary, **rates, "rss_mb": server.memory()}
+    run = {k: v for k, v in summary.items() if k in SUMMARY}
+    if "models" in summary:
+        run["models"] = [{k: v for k, v in m.items() if k in ["name", *SUMMARY]} for m in summary["models"] if m["requests"]]
+    rates = {"seconds": seconds, "answered_per_s": round(run["answered"] / seconds, 3), "good_per_s": round(run["good"] / seconds, 3)}
+    # Until all were due and the last answer came.
+    return {**run, **rates, "last_s": round(summary["seconds"], 1), "rss_mb": server.memory()}
 
 
 def texts(model):

@@ -2,9 +2,10 @@
 // for benchmarks with random weights, which never end one:
 //
 //	MODEL_WEIGHTS=build/bench/int8 ONNXRUNTIME_LIB=… server -length 32
+//	MODEL_REPOSITORY=build/bench/models ONNXRUNTIME_LIB=… server -length 32
 //
-// It is the service's own HTTP interface, use case and engines, with the service's
-// settings from the environment. What differs is that </s> is banned until a
+// It is the service's own HTTP interface, use case, catalog and engines, with the service's
+// settings from the environment, on the CPU. What differs is that </s> is banned until a
 // translation has its length, and that reaching the length is no error.
 package main
 
@@ -19,15 +20,20 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 
+	"dragoman/app/catalog"
 	"dragoman/app/config"
+	"dragoman/app/cores"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
+	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/cpu"
 	"dragoman/model/family"
+	"dragoman/model/repository"
 	"dragoman/model/search"
 )
 
@@ -55,13 +61,18 @@ func run(ctx context.Context, length int) (err error) {
 	}
 	defer func() { err = errors.Join(err, rt.Close()) }()
 
-	service, release, err := open(ctx, rt, cfg, length, log)
+	models, err := open(ctx, rt, cfg, length, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, release()) }()
-	api := httpapi.New(httpapi.Config{MaxBodyBytes: cfg.MaxBodyBytes, RequestTimeout: cfg.RequestTimeout, Log: log})
-	api.Ready(whole{service}, httpapi.Model{Source: "random"})
+	defer func() { err = errors.Join(err, models.Close()) }()
+	service := translate.New(translate.Config{
+		Models: models, MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, MaxSentences: cfg.MaxSentences, MaxTokens: cfg.MaxTokens,
+	})
+	metrics := telemetry.New(log)
+	metrics.Registry().MustRegister(models.Collector(), engine.Metrics(models.Engines))
+	api := httpapi.New(httpapi.Config{MaxBodyBytes: cfg.MaxBodyBytes, RequestTimeout: cfg.RequestTimeout, Log: log, Metrics: metrics})
+	api.Ready(whole{service}, func() []httpapi.Model { return []httpapi.Model{{Name: "model", Version: "1", Source: "random"}} })
 
 	listener, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port)))
 	if err != nil {
@@ -73,46 +84,97 @@ func run(ctx context.Context, length int) (err error) {
 	return nil
 }
 
-// open makes the service. release closes what is below it.
-func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, log *slog.Logger) (_ *translate.Service, release func() error, err error) {
-	manifest, err := model.ReadManifest(cfg.Weights)
+// open makes the catalog of the models in MODEL_REPOSITORY, or of the one in MODEL_WEIGHTS, and
+// loads those that are to be loaded at the start. The caller closes it.
+func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, log *slog.Logger) (*catalog.Catalog, error) {
+	const rounds = 2 // that share a core at most, as in the service
+	shared, err := cores.New(cores.Config{Cores: rounds * runtime.GOMAXPROCS(0)})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	tok, err := family.OpenTokenizer(cfg.Weights, manifest.Family)
-	if err != nil {
-		return nil, nil, err
+	snapshot := repository.Scan(cfg.Repositories)
+	if len(cfg.Repositories) == 0 {
+		if snapshot, err = repository.Single("model", cfg.Weights); err != nil {
+			return nil, err
+		}
 	}
-	options := cfg.Search(manifest.Spec.Generation)
-	const prefix = 2 // decoder start and language
-	options.MinLength, options.MaxLength = prefix+length, prefix+length
-
-	engines, err := start(ctx, rt, cfg, manifest.Spec, options, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	service, err := translate.New(translate.Config{
-		Tokenizer: tok, Engine: endless{engines, length}, Spec: manifest.Spec,
-		Languages: manifest.Languages, MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
-		MaxSentences: cfg.MaxSentences, MaxTokens: cfg.MaxTokens, Search: options,
-		Limits: translate.Limits{Beams: options.Beams, MaxLength: options.MaxLength},
+	c := catalog.New(catalog.Config{
+		Loader: &loader{rt, cfg, length, log, shared, sync.Map{}}, Memory: int64(cfg.ModelMemory), KeepAlive: cfg.KeepAlive,
+		Waiting: cfg.Concurrency, Log: log,
 	})
-	if err != nil {
-		return nil, nil, errors.Join(err, engines.Close())
+	c.Update(snapshot)
+	if err := c.Preload(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
-	return service, engines.Close, nil
+	return c, nil
+}
+
+// loader implements [catalog.Loader].
+type loader struct {
+	rt         *cpu.Runtime
+	cfg        config.Config
+	length     int
+	log        *slog.Logger
+	cores      *cores.Cores
+	tokenizers sync.Map // by the checksum of their pieces
+}
+
+// instance implements [catalog.Instance].
+type instance struct {
+	*engine.Engine
+	translate.ModelConfig
+}
+
+// ownBytes is about what a model takes beside files that are mapped.
+const ownBytes = 32 << 20
+
+func (*loader) Needs(catalog.Source) int64 { return ownBytes }
+func (instance) Bytes() int64              { return ownBytes }
+func (instance) Device() string            { return "cpu" }
+
+func (i instance) Model(name, version string) (*translate.Model, error) {
+	i.Name, i.Version = name, version
+	return translate.NewModel(i.ModelConfig)
+}
+
+func (l *loader) Load(ctx context.Context, s catalog.Source, state engine.Pool) (catalog.Instance, error) {
+	pieces := s.Manifest.Files[model.PieceModelFile].SHA256
+	tok, ok := l.tokenizers.Load(pieces)
+	if !ok {
+		opened, err := family.OpenTokenizer(s.Dir, s.Manifest.Family)
+		if err != nil {
+			return nil, err
+		}
+		tok, _ = l.tokenizers.LoadOrStore(pieces, opened)
+	}
+	options := l.cfg.Search(s.Manifest.Spec.Generation)
+	const prefix = 2 // decoder start and language
+	options.MinLength, options.MaxLength = prefix+l.length, prefix+l.length
+	engines, err := l.start(ctx, s, options, state)
+	if err != nil {
+		return nil, err
+	}
+	return instance{engines, translate.ModelConfig{
+		Tokenizer: tok.(translate.Tokenizer), Engine: endless{engines, l.length}, Spec: s.Manifest.Spec, Languages: s.Manifest.Languages,
+		Search: options, Limits: translate.Limits{Beams: options.Beams, MaxLength: options.MaxLength},
+	}}, nil
 }
 
 // start loads the model for each worker, with the service's settings.
-func start(ctx context.Context, rt *cpu.Runtime, cfg config.Config, spec model.Spec, options search.Options, log *slog.Logger) (*engine.Engine, error) {
-	workers, threads := cfg.Share(spec, runtime.GOMAXPROCS(0))
+func (l *loader) start(ctx context.Context, s catalog.Source, options search.Options, state engine.Pool) (*engine.Engine, error) {
+	workers, threads := l.cfg.Share(s.Manifest.Spec, runtime.GOMAXPROCS(0))
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
-		return rt.Open(ctx, cfg.Weights, cpu.Options{Threads: threads})
+		return l.rt.Open(ctx, s.Dir, cpu.Options{Threads: threads, Verify: l.cfg.Verify})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return engine.Start(cfg.Engine(options.Beams, options.MaxLength, log), models...)
+	cfg := l.cfg.Engine(options.Beams, options.MaxLength, l.log)
+	cfg.Pool = state
+	if cfg.Cores, err = l.cores.Join(threads); err != nil {
+		return nil, errors.Join(err, engine.CloseModels(models))
+	}
+	return engine.Start(cfg, models...)
 }
 
 // endless takes translations that reached their length for finished ones.

@@ -1,6 +1,6 @@
 // Command server serves the drop-in APIs with a translator that writes texts in
 // capitals, so that published clients can be run against them without a model. The
-// key "wrong" is not valid, all others are.
+// key "wrong" is not valid, all others are; "admin" is an admin's.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,10 +22,13 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
+	"dragoman/app/catalog"
 	"dragoman/app/compat/compattest"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
+	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
+	"dragoman/app/translate"
 )
 
 func main() {
@@ -47,7 +51,7 @@ func run(ctx context.Context, addressFile string) error {
 	if err := os.WriteFile(addressFile, []byte("http://"+listener.Addr().String()), 0o644); err != nil {
 		return err
 	}
-	apis := compattest.Server(dialect.Config{Gate: gate{}}, compattest.Translator{}, libretranslate.New, deepl.New)
+	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000}, translator(), libretranslate.New, deepl.New, inference)
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
 	server := &http.Server{Handler: bodies.Serve(apis), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
@@ -57,15 +61,69 @@ func run(ctx context.Context, addressFile string) error {
 	return nil
 }
 
+// translator has a model beside the one of many languages.
+func translator() compattest.Translator {
+	return compattest.Translator{Named: map[string]compattest.Models{
+		"en-ja": {Codes: []string{"en", "ja"}, Tells: compattest.Translator{}, Pairs: map[string][]string{"en": {"en", "ja"}, "ja": {"ja"}}},
+	}}
+}
+
 // gate refuses one key, wherever it is.
 type gate struct{ *access.Gate }
 
 func (gate) MustReadKey(*gin.Context, string) (bool, error) { return true, nil }
 
 func (gate) Enter(c *gin.Context, key string) error {
-	_, header, _ := strings.Cut(c.GetHeader("Authorization"), " ")
-	if key == "wrong" || header == "wrong" {
+	if key == "wrong" || bearer(c) == "wrong" {
 		return access.ErrBadKey
 	}
+	return nil
+}
+
+func (gate) Admin(c *gin.Context) error {
+	if bearer(c) != "admin" {
+		return access.ErrNotAdmin
+	}
+	return nil
+}
+
+// bearer is the key in a request's header.
+func bearer(c *gin.Context) string {
+	_, key, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	return key
+}
+
+// inference makes the Open Inference Protocol with one model.
+func inference(server *dialect.Server) dialect.Dialect {
+	m, fine := &model{}, func() error { return nil }
+	return openinference.New(openinference.Config{
+		Server: server, Models: func() openinference.Models { return m }, Live: fine, Ready: fine,
+	})
+}
+
+// model implements [openinference.Models]: it is the translator's.
+type model struct{ unloaded atomic.Bool }
+
+const modelName = "default"
+
+func (m *model) Index() []catalog.Status {
+	s := catalog.Status{Name: modelName, Version: "1", Current: true, Served: !m.unloaded.Load(), State: catalog.Ready}
+	if !s.Served {
+		s.State, s.Reason = catalog.Unloaded, "it was unloaded by hand"
+	}
+	return []catalog.Status{s}
+}
+
+func (m *model) Statistics() []translate.Statistics { return nil }
+
+func (m *model) Load(_ context.Context, name string) error { return m.unload(name, false) }
+
+func (m *model) Unload(name string) error { return m.unload(name, true) }
+
+func (m *model) unload(name string, unloaded bool) error {
+	if name != modelName {
+		return compattest.NoModel(name)
+	}
+	m.unloaded.Store(unloaded)
 	return nil
 }

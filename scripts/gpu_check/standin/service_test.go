@@ -79,8 +79,8 @@ func TestService(t *testing.T) {
 			}
 			assert.Equal(t, want, got)
 			_, metrics := get(t, address+"/metrics")
-			assert.Contains(t, metrics, "\ndragoman_workers 2\n")
-			assert.Contains(t, metrics, fmt.Sprintf("\ndragoman_workers_lost %d\n", c.lost))
+			assert.Contains(t, metrics, "\ndragoman_workers{model=\"bundled\",version=\"1\"} 2\n")
+			assert.Contains(t, metrics, fmt.Sprintf("\ndragoman_workers_lost{model=\"bundled\",version=\"1\"} %d\n", c.lost))
 			assert.Contains(t, metrics, `device="cuda"`)
 			status, _ := get(t, address+"/healthz")
 			assert.Equal(t, http.StatusOK, status)
@@ -108,7 +108,7 @@ func TestLastDevice(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 	assert.Contains(t, body, "lost")
 	_, metrics := get(t, address+"/metrics")
-	assert.Contains(t, metrics, "\ndragoman_workers_lost 1\n")
+	assert.Contains(t, metrics, "\ndragoman_workers_lost{model=\"bundled\",version=\"1\"} 1\n")
 }
 
 // arm lets something fail from now on. The file comes whole: the stand-ins read it at

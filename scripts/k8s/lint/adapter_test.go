@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/prometheus-adapter/pkg/config"
 
 	"dragoman/app/engine"
+	"dragoman/app/httpapi"
 	"dragoman/app/telemetry"
 )
 
@@ -75,14 +76,15 @@ func TestAdapterAsksForWhatTheAutoscalerNeeds(t *testing.T) {
 	got := map[string]string{}
 	for _, rule := range readRules(t) {
 		assert.Empty(t, rule.Name.Matches)
-		assert.Equal(t, series(rule), rule.Name.As, "a name of its own is the only one that is sure to be there")
+		assert.Contains(t, []string{rule.Name.As, "dragoman_ready"}, series(rule), "a name of its own, or one that every pod has, is sure to be there")
 		for label := range rule.Resources.Overrides {
 			assert.Contains(t, rule.SeriesQuery, label+`!=""`)
 		}
 		got[rule.Name.As] = query(t, rule, "prod", "dragoman-a", "dragoman-b")
 	}
 	assert.Equal(t, map[string]string{
-		"dragoman_queue_tokens": `sum(dragoman_queue_tokens{namespace="prod",pod=~"dragoman-a|dragoman-b"}) by (pod)`,
+		"dragoman_queue_tokens": `sum(dragoman_queue_tokens{namespace="prod",pod=~"dragoman-a|dragoman-b"} or` +
+			` 0 * (dragoman_ready{namespace="prod",pod=~"dragoman-a|dragoman-b"} == 1)) by (pod)`,
 		"DCGM_FI_DEV_GPU_UTIL": `avg(avg_over_time(DCGM_FI_DEV_GPU_UTIL{exported_namespace="prod",exported_pod=~"dragoman-a|dragoman-b"}[1m]))` +
 			` by (exported_pod)`,
 	}, got)
@@ -97,18 +99,20 @@ func TestAdapterAsksForWhatTheAutoscalerNeeds(t *testing.T) {
 	assert.Len(t, got, wanted, "the autoscaler uses every rule")
 }
 
-// The service has the metric that the rule adds up, for each worker.
+// The service has the metrics of the rule, the queue's for each model and worker.
 func TestServiceHasTheMetric(t *testing.T) {
-	metrics := telemetry.New(slog.New(slog.DiscardHandler))
-	metrics.Registry().MustRegister(engine.Metrics(func() []engine.Stats { return []engine.Stats{{QueuedTokens: 30}, {QueuedTokens: 12}} }, 80))
-	page := httptest.NewRecorder()
-	metrics.Handler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
-	for _, rule := range readRules(t) {
-		name := series(rule)
-		if !strings.HasPrefix(name, "dragoman_") {
-			continue // of dcgm-exporter
+	log := slog.New(slog.DiscardHandler)
+	metrics := telemetry.New(log)
+	metrics.Registry().MustRegister(engine.Metrics(func() []engine.Source {
+		return []engine.Source{
+			{Model: "a", Version: "1", Stats: []engine.Stats{{QueuedTokens: 30}, {QueuedTokens: 12}}, Rows: 80},
+			{Model: "b", Version: "2", Stats: []engine.Stats{{QueuedTokens: 7}}, Rows: 80},
 		}
-		assert.Contains(t, page.Body.String(), "\n"+name+`{worker="0"} 30`)
-		assert.Contains(t, page.Body.String(), "\n"+name+`{worker="1"} 12`)
+	}))
+	page := httptest.NewRecorder()
+	httpapi.New(httpapi.Config{Log: log, Metrics: metrics}).Handler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
+	assert.Contains(t, page.Body.String(), "\ndragoman_ready 0")
+	for _, want := range []string{`{model="a",version="1",worker="0"} 30`, `{model="a",version="1",worker="1"} 12`, `{model="b",version="2",worker="0"} 7`} {
+		assert.Contains(t, page.Body.String(), "\ndragoman_queue_tokens"+want)
 	}
 }

@@ -13,10 +13,12 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// images must be the same in both containers, and a version for good.
+// images must be the same in all containers, and a version for good.
 func images(s *subject) {
-	if s.weights.Image != s.server.Image {
-		s.fail("the containers have the images %s and %s: the export is for one version", s.weights.Image, s.server.Image)
+	for _, p := range s.pulls {
+		if p.Image != s.server.Image {
+			s.fail("the containers have the images %s and %s: the export is for one version", p.Image, s.server.Image)
+		}
 	}
 	for _, c := range s.containers() {
 		_, tag, tagged := strings.Cut(c.Image, ":")
@@ -27,13 +29,38 @@ func images(s *subject) {
 			s.fail("container %s has a command: the image's entrypoint is the program", c.Name)
 		}
 	}
-	for _, want := range []struct {
-		c          corev1.Container
-		subcommand string
-	}{{s.weights, "pull"}, {s.server, "serve"}} {
-		if len(want.c.Args) != 1 || want.c.Args[0] != want.subcommand {
-			s.fail("container %s has the arguments %q, not %q", want.c.Name, want.c.Args, want.subcommand)
+	arguments(s)
+}
+
+// arguments must be subcommands: pull fetches the one model, or each init container another one
+// of the repository.
+func arguments(s *subject) {
+	check := func(c corev1.Container, want ...string) {
+		if !slices.Equal(c.Args, want) {
+			s.fail("container %s has the arguments %q, not %q", c.Name, c.Args, want)
 		}
+	}
+	check(s.server, "serve")
+	if len(s.settings.Repositories) == 0 {
+		if len(s.pulls) != 1 {
+			s.fail("there are %d init containers for one model", len(s.pulls))
+		}
+		for _, p := range s.pulls {
+			check(p.Container, "pull")
+		}
+		return
+	}
+	names := map[string]bool{}
+	for _, p := range s.pulls {
+		model, name := "MODEL", "NAME"
+		if len(p.Args) == 6 {
+			model, name = p.Args[1], p.Args[5]
+		}
+		check(p.Container, "pull", model, "--repository", s.models(), "--name", name)
+		if names[name] {
+			s.fail("two init containers pull %s", name)
+		}
+		names[name] = true
 	}
 }
 
@@ -51,9 +78,11 @@ func resources(s *subject) {
 			s.fail("container %s has other requests than limits", c.Name)
 		}
 	}
-	for name, amount := range s.weights.Resources.Requests {
-		if of := s.server.Resources.Requests[name]; amount.Cmp(of) > 0 {
-			s.fail("the init container requests %s of %s, more than the service's %s", amount.String(), name, of.String())
+	for _, p := range s.pulls {
+		for name, amount := range p.Resources.Requests {
+			if of := s.server.Resources.Requests[name]; amount.Cmp(of) > 0 {
+				s.fail("the init container %s requests %s of %s, more than the service's %s", p.Name, amount.String(), name, of.String())
+			}
 		}
 	}
 }
@@ -80,11 +109,17 @@ func environment(s *subject) {
 	of := func(c config.Config) [5]string {
 		return [5]string{c.Weights, c.Revision, c.SaveWeights, string(c.Precision), string(c.Device)}
 	}
-	if prepared, served := of(s.preparing), of(s.settings); prepared != served {
-		s.fail("the init container prepares %q, the service serves %q", prepared, served)
+	many := len(s.settings.Repositories) > 0
+	for _, p := range s.pulls {
+		if many {
+			p.settings.Revision = "" // each model has its own
+		}
+		if prepared, served := of(p.settings), of(s.settings); prepared != served {
+			s.fail("the init container %s prepares %q, the service serves %q", p.Name, prepared, served)
+		}
 	}
-	if s.settings.Weights == "" || s.settings.SaveWeights == "" || strings.Contains(s.settings.SaveWeights, "$") {
-		s.fail("MODEL_WEIGHTS=%q is to be saved in %q", s.settings.Weights, s.settings.SaveWeights)
+	if many == (s.settings.Weights != "") || many == (s.settings.SaveWeights != "") || strings.Contains(s.models(), "$") {
+		s.fail("MODEL_WEIGHTS=%q and MODEL_REPOSITORY=%q are in %q: use either", s.settings.Weights, s.settings.Repositories, s.models())
 	}
 	if !s.settings.Offline {
 		s.fail("the service may use the network for weights: its folder is read-only, set HF_HUB_OFFLINE")
@@ -107,19 +142,21 @@ func volumes(s *subject) {
 			s.fail("nothing mounts the volume %q", v.Name)
 		}
 	}
-	// The program writes into SAVE_WEIGHTS, and config.json of a repository that it may
-	// not want into the folder for temporary files.
-	written, ok := mountOf(s.weights, s.preparing.SaveWeights)
-	if !ok || written.ReadOnly {
-		s.fail("the init container cannot write into SAVE_WEIGHTS=%s", s.preparing.SaveWeights)
-	}
-	if tmp, ok := mountOf(s.weights, "/tmp"); !ok || tmp.ReadOnly {
-		s.fail("the init container cannot write into /tmp")
-	}
-	read, ok := mountOf(s.server, s.settings.SaveWeights)
-	if !ok || read.Name != written.Name || read.MountPath != written.MountPath {
-		s.fail("the service does not find what the init container wrote: %q at %q, not %q at %q",
-			read.Name, read.MountPath, written.Name, written.MountPath)
+	// The program writes into the models' folder, and config.json of a hub's repository that it
+	// may not want into the folder for temporary files.
+	read, found := mountOf(s.server, s.models())
+	for _, p := range s.pulls {
+		written, ok := mountOf(p.Container, s.models())
+		if !ok || written.ReadOnly {
+			s.fail("the init container %s cannot write into %s", p.Name, s.models())
+		}
+		if tmp, ok := mountOf(p.Container, "/tmp"); !ok || tmp.ReadOnly {
+			s.fail("the init container %s cannot write into /tmp", p.Name)
+		}
+		if !found || read.Name != written.Name || read.MountPath != written.MountPath {
+			s.fail("the service does not find what the init container %s wrote: %q at %q, not %q at %q",
+				p.Name, read.Name, read.MountPath, written.Name, written.MountPath)
+		}
 	}
 	for _, mount := range s.server.VolumeMounts {
 		if !mount.ReadOnly {
@@ -149,9 +186,12 @@ func security(s *subject) {
 	}
 	pod := s.pod.DeepCopy()
 	for i := range pod.Volumes {
-		if own := pod.InitContainers[0].SecurityContext; pod.Volumes[i].HostPath != nil {
-			pod.Volumes[i].VolumeSource = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
-			if own != nil && is(own.RunAsNonRoot, false) {
+		if pod.Volumes[i].HostPath == nil {
+			continue
+		}
+		pod.Volumes[i].VolumeSource = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+		for _, c := range pod.InitContainers {
+			if own := c.SecurityContext; own != nil && is(own.RunAsNonRoot, false) {
 				own.RunAsNonRoot, own.RunAsUser = nil, nil
 			}
 		}

@@ -93,6 +93,30 @@ func TestFaultsOnCPUsAreFound(t *testing.T) {
 	}
 }
 
+// A catalogue has an init container for each model.
+func TestFaultsOfCataloguesAreFound(t *testing.T) {
+	sound := combine(t, "overlays/catalogue", "components/prometheus", "components/network-policy")
+	require.NoError(t, check(sound))
+	first := func(p parts) *corev1.Container { return &p.pod.InitContainers[0] }
+	for name, test := range map[string]fault{
+		"one model twice":     {func(p parts) { p.pod.InitContainers[1].Args = first(p).Args }, "two init containers pull"},
+		"another repository":  {func(p parts) { first(p).Args[3] = "/other" }, `not ["pull" `},
+		"no name":             {func(p parts) { first(p).Args = first(p).Args[:4] }, `"--name" "NAME"]`},
+		"one model besides":   {func(p parts) { set(p.server, "MODEL_WEIGHTS", "a/b") }, "use either"},
+		"another precision":   {func(p parts) { set(first(p), "PRECISION", "fp32") }, "prepares"},
+		"another image":       {func(p parts) { p.pod.InitContainers[1].Image += "1" }, "the export is for one version"},
+		"read-only":           {func(p parts) { p.pod.InitContainers[1].VolumeMounts[0].ReadOnly = true }, "cannot write into /models"},
+		"too much for models": {func(p parts) { set(p.server, "MODEL_MEMORY", "4GiB") }, "for the rest do not fit into 5120 MiB"},
+		"too little":          {func(p parts) { set(p.server, "MODEL_MEMORY", "1GiB") }, "less than KV_MEMORY"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			broken := sound.Copy()
+			test.put(partsOf(t, broken))
+			assert.ErrorContains(t, check(broken), test.want)
+		})
+	}
+}
+
 func TestMissingObjects(t *testing.T) {
 	sound := build(t, filepath.Join(folder, "overlays/gpu"))
 	for _, object := range sound {
@@ -154,12 +178,12 @@ func faultsOfContainers() map[string]fault {
 	}
 	return map[string]fault{
 		"container's name":  {func(p parts) { p.server.Name = "server" }, `called "dragoman"`},
-		"no init container": {func(p parts) { p.pod.InitContainers = nil }, `called "weights"`},
+		"no init container": {func(p parts) { p.pod.InitContainers = nil }, "there are 0 init containers"},
 		"other image":       {func(p parts) { p.weights.Image = "ghcr.io/dragoman/dragoman:0.0.9" }, "have the images"},
 		"latest":            {func(p parts) { p.server.Image = "ghcr.io/dragoman/dragoman:latest" }, "has no version"},
 		"no tag":            {func(p parts) { p.server.Image = "ghcr.io/dragoman/dragoman" }, "has no version"},
 		"command":           {func(p parts) { p.server.Command = []string{"sh", "-c"} }, "has a command"},
-		"subcommand":        {func(p parts) { p.weights.Args = []string{"fetch"} }, `not "pull"`},
+		"subcommand":        {func(p parts) { p.weights.Args = []string{"fetch"} }, `not ["pull"]`},
 
 		"no request":  {func(p parts) { delete(p.server.Resources.Requests, "cpu") }, "requests 0 of cpu"},
 		"burstable":   {func(p parts) { amount(p.server.Resources.Limits, "memory", "8Gi") }, "its limit is 8Gi"},
@@ -181,32 +205,32 @@ func faultsOfContainers() map[string]fault {
 			set(p.weights, "DEVICE", "auto")
 			set(p.server, "DEVICE", "auto")
 		}, "runs with DEVICE=auto and requests 1 GPUs"},
-		"export for CPUs": {func(p parts) { set(p.weights, "DEVICE", "cpu") }, "the init container prepares"},
+		"export for CPUs": {func(p parts) { set(p.weights, "DEVICE", "cpu") }, "the init container weights prepares"},
 		"many beams":      {func(p parts) { set(p.server, "MAX_BEAMS", "100") }, "the service does not start"},
 
 		"misspelt":         {func(p parts) { set(p.server, "KV_MEMROY", "1GiB") }, "sets KV_MEMROY"},
 		"bad value":        {func(p parts) { set(p.server, "SHUTDOWN_TIMEOUT", "60") }, "container dragoman: "},
 		"bad in init":      {func(p parts) { set(p.weights, "PRECISION", "int4") }, "container weights: "},
 		"twice":            {func(p parts) { p.server.Env = append(p.server.Env, corev1.EnvVar{Name: "DEVICE", Value: "cpu"}) }, "sets DEVICE twice"},
-		"another model":    {func(p parts) { set(p.server, "MODEL_WEIGHTS", "facebook/m2m100_1.2B") }, "the init container prepares"},
-		"another revision": {func(p parts) { set(p.weights, "MODEL_REVISION", "v1") }, "the init container prepares"},
+		"another model":    {func(p parts) { set(p.server, "MODEL_WEIGHTS", "facebook/m2m100_1.2B") }, "the init container weights prepares"},
+		"another revision": {func(p parts) { set(p.weights, "MODEL_REVISION", "v1") }, "the init container weights prepares"},
 		"order of variables": {func(p parts) {
 			for _, c := range []*corev1.Container{p.weights, p.server} {
 				set(c, "MODEL_WEIGHTS", "facebook/m2m100_418M")
 			}
-		}, "is to be saved in"},
+		}, "are in \"/models/$"},
 		"online": {func(p parts) { set(p.server, "HF_HUB_OFFLINE", "") }, "set HF_HUB_OFFLINE"},
 
 		"no such volume":  {func(p parts) { p.pod.Volumes = p.pod.Volumes[:1] }, `mounts "tmp"`},
 		"unused volume":   {func(p parts) { p.pod.Volumes = append(p.pod.Volumes, corev1.Volume{Name: "more"}) }, `nothing mounts the volume "more"`},
-		"init read-only":  {func(p parts) { p.weights.VolumeMounts[0].ReadOnly = true }, "cannot write into SAVE_WEIGHTS"},
+		"init read-only":  {func(p parts) { p.weights.VolumeMounts[0].ReadOnly = true }, "cannot write into /models/"},
 		"no /tmp":         {func(p parts) { p.weights.VolumeMounts = p.weights.VolumeMounts[:1] }, "cannot write into /tmp"},
-		"elsewhere":       {func(p parts) { p.server.VolumeMounts[0].MountPath = "/data" }, "does not find what the init container wrote"},
-		"another volume":  {func(p parts) { p.server.VolumeMounts[0].Name = "tmp" }, "does not find what the init container wrote"},
+		"elsewhere":       {func(p parts) { p.server.VolumeMounts[0].MountPath = "/data" }, "does not find what the init container weights wrote"},
+		"another volume":  {func(p parts) { p.server.VolumeMounts[0].Name = "tmp" }, "does not find what the init container weights wrote"},
 		"writable models": {func(p parts) { p.server.VolumeMounts[0].ReadOnly = false }, "can write into /models"},
 		"beside the mount": {func(p parts) {
 			p.weights.VolumeMounts[0].MountPath, p.server.VolumeMounts[0].MountPath = "/mod", "/mod"
-		}, "cannot write into SAVE_WEIGHTS=/models/"},
+		}, "cannot write into /models/"},
 	}
 }
 

@@ -20,17 +20,20 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// Names of the two containers of a pod.
-const (
-	weightsContainer = "weights"  // the init container that fetches the model
-	serverContainer  = "dragoman" // the service
-)
+// serverContainer is the name of the service's container.
+const serverContainer = "dragoman"
+
+// pull is an init container that fetches a model.
+type pull struct {
+	corev1.Container
+	settings config.Config // what it makes of its environment
+}
 
 // subject is what the rules look at, and the faults that they found.
 type subject struct {
 	deployment *appsv1.Deployment
 	pod        corev1.PodSpec
-	weights    corev1.Container
+	pulls      []pull
 	server     corev1.Container
 	service    *corev1.Service
 	budget     *policyv1.PodDisruptionBudget
@@ -38,9 +41,8 @@ type subject struct {
 	policies   []*networkingv1.NetworkPolicy
 	monitors   []*monitoringv1.ServiceMonitor
 
-	// settings are what the service makes of its environment, preparing what the init
-	// container makes of its own.
-	settings, preparing config.Config
+	// settings are what the service makes of its environment.
+	settings config.Config
 
 	faults []error
 }
@@ -67,15 +69,14 @@ func newSubject(set manifests.Set) (*subject, error) {
 		policies: manifests.All[*networkingv1.NetworkPolicy](set),
 		monitors: manifests.All[*monitoringv1.ServiceMonitor](set),
 	}
-	var errs [6]error
+	var errs [5]error
 	if s.deployment, errs[0] = manifests.One[*appsv1.Deployment](set); errs[0] == nil {
 		s.pod = s.deployment.Spec.Template.Spec
-		s.weights, errs[1] = container(s.pod.InitContainers, weightsContainer)
-		s.server, errs[2] = container(s.pod.Containers, serverContainer)
+		s.server, errs[1] = container(s.pod.Containers, serverContainer)
 	}
-	s.service, errs[3] = manifests.One[*corev1.Service](set)
-	s.budget, errs[4] = manifests.One[*policyv1.PodDisruptionBudget](set)
-	s.scaler, errs[5] = manifests.One[*autoscalingv2.HorizontalPodAutoscaler](set)
+	s.service, errs[2] = manifests.One[*corev1.Service](set)
+	s.budget, errs[3] = manifests.One[*policyv1.PodDisruptionBudget](set)
+	s.scaler, errs[4] = manifests.One[*autoscalingv2.HorizontalPodAutoscaler](set)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -83,8 +84,12 @@ func newSubject(set manifests.Set) (*subject, error) {
 	if s.settings, err = config.Parse(manifests.Environ(s.server)); err != nil {
 		s.fail("container %s: %w", serverContainer, err)
 	}
-	if s.preparing, err = config.Parse(manifests.Environ(s.weights)); err != nil {
-		s.fail("container %s: %w", weightsContainer, err)
+	for _, c := range s.pod.InitContainers {
+		p := pull{Container: c}
+		if p.settings, err = config.Parse(manifests.Environ(c)); err != nil {
+			s.fail("container %s: %w", c.Name, err)
+		}
+		s.pulls = append(s.pulls, p)
 	}
 	return s, nil
 }
@@ -97,8 +102,18 @@ func container(list []corev1.Container, name string) (corev1.Container, error) {
 	return list[0], nil
 }
 
-// containers are both, the init container first.
-func (s *subject) containers() []corev1.Container { return []corev1.Container{s.weights, s.server} }
+// containers are all, the init containers first.
+func (s *subject) containers() []corev1.Container {
+	return append(s.pod.InitContainers[:len(s.pulls):len(s.pulls)], s.server)
+}
+
+// models is the folder with the models: a repository, or that of the only one.
+func (s *subject) models() string {
+	if len(s.settings.Repositories) > 0 {
+		return s.settings.Repositories[0]
+	}
+	return s.settings.SaveWeights
+}
 
 func (s *subject) fail(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Errorf(format, args...))

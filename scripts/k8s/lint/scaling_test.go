@@ -83,6 +83,12 @@ func memory(s *subject) {
 	if onGPU {
 		inPod, rest = 0, besidesGPU
 	}
+	if all := int64(s.settings.ModelMemory); all > 0 && !onGPU { // of all models, and what they decode
+		inPod = all
+		if all < state {
+			s.fail("MODEL_MEMORY is %d MiB, less than KV_MEMORY of %d MiB", all>>20, state>>20)
+		}
+	}
 	if state == 0 || inPod+rest > request {
 		s.fail("KV_MEMORY of %d MiB and %d MiB for the rest do not fit into %d MiB", inPod>>20, rest>>20, request>>20)
 	}

@@ -70,6 +70,7 @@ func variants(t *testing.T) map[string]manifests.Set {
 		"overlays/cpu":        build(t, filepath.Join(folder, "overlays/cpu")),
 		"overlays/gpu":        build(t, filepath.Join(folder, "overlays/gpu")),
 		"overlays/node-cache": build(t, filepath.Join(folder, "overlays/node-cache")),
+		"overlays/catalogue":  build(t, filepath.Join(folder, "overlays/catalogue")),
 
 		"base, no adapter":       combine(t, "base", "components/no-custom-metrics"),
 		"base, no dcgm-exporter": combine(t, "base", "components/no-gpu-metric"),
@@ -121,6 +122,7 @@ func TestOverlaysChangeWhatTheySay(t *testing.T) {
 		"overlays/gpu":           {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
 		"overlays/cpu":           {[]string{"cpu", "memory"}, "0.1.0", false, "emptyDir"},
 		"overlays/node-cache":    {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "hostPath"},
+		"overlays/catalogue":     {[]string{"cpu", "memory"}, "0.1.0", false, "claim"},
 		"base, no adapter":       {[]string{"cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
 		"base, no dcgm-exporter": {[]string{"dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
 		"base, shared volume":    {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "claim"},

@@ -28,6 +28,7 @@ export class ApiError extends Error {
 /** Error codes whose kind does not follow from the HTTP status. */
 const KINDS = new Map([
   ['not_ready', 'loading'],
+  ['model_broken', 'failed'],
   ['busy', 'busy'],
   ['shutting_down', 'busy'],
   ['rate_limited', 'busy'],
@@ -98,10 +99,16 @@ export class Api {
     this.#key = key;
   }
 
-  /** The languages that can be translated: [{code, name, nativeName}]. */
-  async languages(signal) {
+  /** The models: [{name}], none where there is no choice. */
+  async models(signal) {
+    const response = await this.#send('./', { headers: { Accept: 'application/json' }, signal });
+    return (await response.json()).models ?? [];
+  }
+
+  /** The languages that a model translates, or with '' all: [{code, name, nativeName, targets}]. */
+  async languages(model, signal) {
     try {
-      const response = await this.#send('languages', { signal });
+      const response = await this.#send(model ? `languages?model=${encodeURIComponent(model)}` : 'languages', { signal });
       return await response.json();
     } catch (err) {
       // Its errors are LibreTranslate's, without a code.

@@ -102,8 +102,8 @@ export class Blocks {
   #view;
   #blocks = [];
   #byLine = new WeakMap(); // from elements of both sides
-  #known = new Map(); // translations by languages and text, the oldest first
-  #pair = '';
+  #known = new Map(); // translations by job and text, the oldest first
+  #job = ''; // languages and model
 
   /** view has the elements: source, a textarea, mirror, and output. */
   constructor(view) {
@@ -128,11 +128,11 @@ export class Blocks {
     this.#view.output.classList.toggle('empty', this.blank);
   }
 
-  /** Says between which languages to translate. */
-  setPair(from, to) {
-    const pair = `${from} ${to}`;
-    if (pair === this.#pair) return;
-    this.#pair = pair;
+  /** Says between which languages to translate, and by which model. */
+  setJob({ fromLang, toLang, model = '' }) {
+    const job = `${fromLang} ${toLang} ${model}`;
+    if (job === this.#job) return;
+    this.#job = job;
     for (const block of this.#blocks) {
       block.forget();
       this.#recall(block);
@@ -244,6 +244,6 @@ export class Blocks {
   }
 
   #key(text) {
-    return `${this.#pair} ${text}`;
+    return `${this.#job} ${text}`;
   }
 }

@@ -28,17 +28,29 @@ export class Languages {
   #byCode = new Map();
 
   constructor(entries) {
-    for (const { code, name, nativeName } of entries) {
+    const all = entries.map(({ code }) => code);
+    for (const { code, name, nativeName, targets = all } of entries) {
       const english = name || nameIn('en', code) || code;
       const own = nativeName || nameIn(code, code) || english;
       const words = [own, english, nameIn(navigator.language, code), code].map(fold);
-      this.#byCode.set(code, { code, name: own, english, words });
+      this.#byCode.set(code, { code, name: own, english, words, targets: new Set(targets) });
     }
     this.list = [...this.#byCode.values()].sort((a, b) => a.english.localeCompare(b.english, 'en'));
   }
 
   has(code) {
     return this.#byCode.has(code);
+  }
+
+  /** Tells whether texts in a language, or in any with AUTO, are translated into another. */
+  reaches(from, to) {
+    if (from === AUTO) return this.list.some(({ code }) => this.reaches(code, to));
+    return from !== to && this.has(to) && Boolean(this.get(from)?.targets.has(to));
+  }
+
+  /** Tells whether texts in a language are translated into any other. */
+  isSource(code) {
+    return this.list.some((other) => this.reaches(code, other.code));
   }
 
   /** A language's English name. */
@@ -72,13 +84,19 @@ export class Choice {
     this.languages = languages;
     this.#restore();
     this.readAddress();
-    this.#complete();
-    this.#write();
+    this.#settle();
+  }
+
+  /** Takes other languages, of another model. What they do not allow is chosen anew. */
+  offer(languages) {
+    this.languages = languages;
+    this.#settle();
   }
 
   /** Chooses a source language. If it is the target, the two change places. */
   setFrom(code) {
-    if (code === this.to) this.to = this.from === AUTO ? this.#other(code) : this.from;
+    const target = code === this.to && this.from !== AUTO ? this.from : this.to;
+    this.to = this.languages.reaches(code, target) ? target : this.#target(code);
     this.from = code;
     this.#used(code);
   }
@@ -90,10 +108,27 @@ export class Choice {
     this.#used(code);
   }
 
+  /** Tells whether a source language can be chosen. */
+  takesFrom(code) {
+    return this.languages.isSource(code);
+  }
+
+  /** Tells whether a target language can be chosen. */
+  takesTo(code) {
+    const { from, to, languages } = this;
+    return languages.reaches(code === from ? to : from, code);
+  }
+
+  /** Tells whether texts in the target language are translated. */
+  get swaps() {
+    return this.languages.isSource(this.to);
+  }
+
   /** Turns the direction around. detected is the source language while it is AUTO. */
   swap(detected) {
+    if (!this.swaps) return;
     const source = this.from === AUTO ? detected : this.from;
-    const target = source && source !== this.to ? source : this.#other(this.to);
+    const target = this.languages.reaches(this.to, source) ? source : this.#target(this.to);
     this.from = this.to;
     this.to = target;
     this.#used(this.from);
@@ -120,21 +155,23 @@ export class Choice {
   }
 
   /** Chooses what is still open: from any language to that of the browser. */
-  #complete() {
-    if (!this.languages.has(this.to)) this.to = this.#other('en');
+  #settle() {
+    if (this.from !== AUTO && !this.languages.isSource(this.from)) this.from = AUTO;
+    if (!this.#valid(this.from, this.to)) this.to = this.#target(this.from, 'en');
+    this.#write();
   }
 
-  /** A language other than this one: a recent one, the browser's, or any. */
-  #other(code) {
+  /** A language to translate another into: a recent one, the browser's, or any; last only where there is no other. */
+  #target(from, last = '') {
     const { languages } = this;
     const browser = navigator.languages.map((tag) => tag.split('-')[0]);
     const candidates = [...this.recent, ...browser, 'en', 'fr', ...languages.list.map((l) => l.code)];
-    return candidates.find((c) => c !== code && languages.has(c)) ?? code;
+    const reached = candidates.filter((code) => languages.reaches(from, code));
+    return reached.find((code) => code !== last) ?? reached[0] ?? languages.list[0].code;
   }
 
   #valid(from, to) {
-    const { languages } = this;
-    return languages.has(to) && from !== to && (from === AUTO || languages.has(from));
+    return this.languages.has(to) && this.languages.reaches(from, to);
   }
 
   #used(code) {

@@ -5,6 +5,7 @@ import { Blocks } from './blocks.js';
 import { Highlight } from './highlight.js';
 import { Keys } from './keys.js';
 import { AUTO, Choice, Languages, direction } from './languages.js';
+import { Models } from './models.js';
 import { Picker } from './picker.js';
 import { Notice, Recovery } from './recovery.js';
 import { lasting } from './storage.js';
@@ -25,7 +26,9 @@ const notice = new Notice({ box: $('notice'), text: $('notice-text'), count: $('
 const recovery = new Recovery({ api, keys, notice });
 const blocks = new Blocks(view);
 const highlight = new Highlight(view, blocks);
-const translator = new Translator({ api, blocks, recovery, pair: () => choice, changed: showSoon });
+const translator = new Translator({ api, blocks, recovery, pair: () => choice, model: () => models.chosen, changed: showSoon });
+
+const models = new Models({ box: $('model-choice'), select: $('model'), changed: changeModel });
 
 let languages = null; // until they are loaded
 let choice = null;
@@ -86,6 +89,31 @@ function choose(change) {
   translator.now();
 }
 
+let loading = null; // aborts the list of languages that is on its way
+
+/** Loads the languages of the model that is chosen, and offers them. */
+async function loadLanguages() {
+  loading?.abort();
+  loading = new AbortController();
+  const { signal } = loading;
+  languages = await recovery.run(async () => new Languages(await api.languages(models.chosen, signal)), signal);
+  if (choice) choice.offer(languages);
+  else choice = new Choice(languages);
+  from.offer({ languages, auto: true, recent: () => choice.recent, takes: (code) => choice.takesFrom(code) });
+  to.offer({ languages, auto: false, recent: () => choice.recent, takes: (code) => choice.takesTo(code) });
+}
+
+async function changeModel() {
+  translator.stop();
+  try {
+    await loadLanguages();
+  } catch (err) {
+    if (err.name !== 'AbortError') throw err;
+    return; // another model was chosen meanwhile
+  }
+  translator.now();
+}
+
 function showLanguages() {
   const { detected } = blocks;
   const known = choice.from === AUTO ? detected : choice.from;
@@ -95,6 +123,7 @@ function showLanguages() {
     element.dir = known ? direction(known) : 'auto';
     element.lang = known;
   }
+  $('swap').disabled = !choice.swaps;
   output.dir = direction(choice.to);
   output.lang = choice.to;
 }
@@ -188,12 +217,11 @@ async function start() {
   showTheme();
   takeText(); // a reload may bring text back
   if (matchMedia('(pointer: fine)').matches) source.focus();
+  await loadLanguages(); // once the service is ready, which knows its models then
   const { signal } = new AbortController();
-  languages = await recovery.run(async () => new Languages(await api.languages(signal)), signal);
-  choice = new Choice(languages);
-  from.offer({ languages, auto: true, recent: () => choice.recent });
-  to.offer({ languages, auto: false, recent: () => choice.recent });
-  translator.now();
+  models.offer(await recovery.run(() => api.models(signal), signal));
+  if (models.chosen) await changeModel();
+  else translator.now();
 }
 
 start();

@@ -21,6 +21,7 @@ export class Picker {
   #languages = null;
   #recent = () => [];
   #auto = false;
+  #takes = () => true;
   #choose;
   #code = '';
   #options = []; // of the list as it is, in its order
@@ -44,11 +45,12 @@ export class Picker {
     this.#listen();
   }
 
-  /** Offers languages: AUTO first where auto says so, then recent() and all. */
-  offer({ languages, auto, recent }) {
+  /** Offers languages that takes(code) allows: AUTO first where auto says so, then recent() and all. */
+  offer({ languages, auto, recent, takes }) {
     this.#languages = languages;
     this.#auto = auto;
     this.#recent = recent;
+    this.#takes = takes;
     this.#button.disabled = false;
   }
 
@@ -121,11 +123,12 @@ export class Picker {
   /** Fills the list with what fits the text that was typed. */
   #fill() {
     const typed = this.#input.value.trim();
-    const { list } = this.#languages;
+    const takes = ({ code }) => this.#takes(code);
+    const list = this.#languages.list.filter(takes);
     if (typed) {
-      this.#list.replaceChildren(...this.#languages.search(typed).map((language) => this.#option(language)));
+      this.#list.replaceChildren(...this.#languages.search(typed).filter(takes).map((language) => this.#option(language)));
     } else {
-      const recent = this.#recent().map((code) => this.#languages.get(code)).filter(Boolean);
+      const recent = this.#recent().map((code) => this.#languages.get(code)).filter((language) => language && takes(language));
       const auto = this.#auto ? [this.#option({ code: AUTO, name: 'Detect language', english: '' })] : [];
       const groups = recent.length > 0 && list.length > recent.length ? [['Recent', recent], ['All languages', list]] : [['All languages', list]];
       this.#list.replaceChildren(...auto, ...groups.map(([title, members], i) => this.#group(title, members, i)));

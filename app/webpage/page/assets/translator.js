@@ -14,20 +14,23 @@ export class Translator {
   #blocks;
   #recovery;
   #pair;
+  #model;
   #changed;
   #batch = BATCH;
   #timer = 0;
   #running = null; // aborts what is in flight
 
   /**
-   * pair returns the languages {from, to}, or null as long as they are unknown.
+   * pair returns the languages {from, to}, or null as long as they are unknown. model
+   * returns the name of a model, or '' for any.
    * changed is called when translating begins, goes on or ends.
    */
-  constructor({ api, blocks, recovery, pair, changed }) {
+  constructor({ api, blocks, recovery, pair, model, changed }) {
     this.#api = api;
     this.#blocks = blocks;
     this.#recovery = recovery;
     this.#pair = pair;
+    this.#model = model;
     this.#changed = changed;
   }
 
@@ -55,12 +58,14 @@ export class Translator {
     this.stop();
     const pair = this.#pair();
     if (!pair) return;
-    this.#blocks.setPair(pair.from, pair.to);
+    const job = { fromLang: pair.from, toLang: pair.to, detail: true };
+    if (this.#model()) job.model = this.#model();
+    this.#blocks.setJob(job);
     const running = new AbortController();
     this.#running = running;
     this.#changed();
     try {
-      await this.#translate(pair, running.signal);
+      await this.#translate(job, running.signal);
     } catch (err) {
       if (!running.signal.aborted) throw err;
     } finally {
@@ -69,19 +74,19 @@ export class Translator {
     }
   }
 
-  async #translate(pair, signal) {
+  async #translate(job, signal) {
     while (this.#blocks.missing().length > 0) {
-      await this.#recovery.run(() => this.#request(pair, signal), signal);
+      await this.#recovery.run(() => this.#request(job, signal), signal);
     }
   }
 
   /** Makes one request for the first lines without a translation. */
-  async #request({ from, to }, signal) {
+  async #request(job, signal) {
     const batch = takeBatch(this.#blocks.missing(), this.#batch);
     const left = new Set(batch);
     const records = batch.map(({ text }, i) => ({ id: String(i), text }));
     try {
-      for await (const answer of this.#api.translate({ fromLang: from, toLang: to, records, detail: true }, signal)) {
+      for await (const answer of this.#api.translate({ ...job, records }, signal)) {
         signal.throwIfAborted();
         const block = batch[Number(answer.id)];
         if (!left.delete(block)) continue; // not an id of this request

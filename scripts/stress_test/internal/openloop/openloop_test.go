@@ -74,11 +74,11 @@ func TestRun(t *testing.T) {
 		want     []Sample[int]
 	}{
 		"in time": {Every(time.Second, 3), slow,
-			[]Sample[int]{{0, 100 * ms, 0, nil}, {1000 * ms, 100 * ms, 0, nil}, {2000 * ms, 100 * ms, 0, nil}}},
+			[]Sample[int]{{0, 100 * ms, 0, nil, 0}, {1000 * ms, 100 * ms, 0, nil, 1}, {2000 * ms, 100 * ms, 0, nil, 2}}},
 		// Sent when due, not when the one before is answered: latencies pile up.
 		"overload": {Every(10*ms, 3), slow,
-			[]Sample[int]{{0, 100 * ms, 0, nil}, {10 * ms, 190 * ms, 0, nil}, {20 * ms, 280 * ms, 0, nil}}},
-		"failure": {Every(ms, 2), flaky, []Sample[int]{{0, 0, 0, nil}, {ms, 0, 1, errRefused}}},
+			[]Sample[int]{{0, 100 * ms, 0, nil, 0}, {10 * ms, 190 * ms, 0, nil, 1}, {20 * ms, 280 * ms, 0, nil, 2}}},
+		"failure": {Every(ms, 2), flaky, []Sample[int]{{0, 0, 0, nil, 0}, {ms, 0, 1, errRefused, 1}}},
 		"nothing": {Every(ms, 0), flaky, []Sample[int]{}},
 	}
 	for name, test := range tests {
@@ -126,6 +126,7 @@ func TestClosed(t *testing.T) {
 			assert.NoError(t, s.Err)
 			assert.Equal(t, 100*ms, s.Latency)
 			assert.Equal(t, time.Duration(i/3)*100*ms, s.Due)
+			assert.Equal(t, i/3, s.Number/3, "the clients' turns may change places, rounds may not")
 		}
 	})
 }
@@ -135,9 +136,9 @@ func TestScheduleDoesNotWait(t *testing.T) {
 		inFlight int
 		want     []Sample[int]
 	}{
-		"bounded": {2, []Sample[int]{{0, 100 * ms, 0, nil}, {10 * ms, 100 * ms, 0, nil}, {20 * ms, 0, 0, ErrNotSent}, {30 * ms, 0, 0, ErrNotSent}}},
-		"room for all": {4, []Sample[int]{{0, 100 * ms, 0, nil}, {10 * ms, 100 * ms, 0, nil}, {20 * ms, 100 * ms, 0, nil},
-			{30 * ms, 100 * ms, 0, nil}}},
+		"bounded": {2, []Sample[int]{{0, 100 * ms, 0, nil, 0}, {10 * ms, 100 * ms, 0, nil, 1}, {20 * ms, 0, 0, ErrNotSent, 2}, {30 * ms, 0, 0, ErrNotSent, 3}}},
+		"room for all": {4, []Sample[int]{{0, 100 * ms, 0, nil, 0}, {10 * ms, 100 * ms, 0, nil, 1}, {20 * ms, 100 * ms, 0, nil, 2},
+			{30 * ms, 100 * ms, 0, nil, 3}}},
 	}
 	for name, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
@@ -157,6 +158,6 @@ func TestFreePlaceIsUsed(t *testing.T) {
 			time.Sleep(100 * ms)
 			return 0, nil
 		})
-		assert.Equal(t, []Sample[int]{{0, 100 * ms, 0, nil}, {60 * ms, 0, 0, ErrNotSent}, {120 * ms, 100 * ms, 0, nil}, {180 * ms, 0, 0, ErrNotSent}}, got)
+		assert.Equal(t, []Sample[int]{{0, 100 * ms, 0, nil, 0}, {60 * ms, 0, 0, ErrNotSent, 1}, {120 * ms, 100 * ms, 0, nil, 2}, {180 * ms, 0, 0, ErrNotSent, 3}}, got)
 	})
 }

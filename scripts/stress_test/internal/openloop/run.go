@@ -17,6 +17,7 @@ type Sample[T any] struct {
 	Latency time.Duration // from Due to the answer, or to the failure
 	Value   T             // what Send returned
 	Err     error
+	Number  int // that Send was called with; of one that is not sent, its place in the schedule
 }
 
 // Send sends request number i and returns when it is answered. It is called by
@@ -42,7 +43,7 @@ func Run[T any](ctx context.Context, schedule iter.Seq[time.Duration], maxInFlig
 		if !waitUntil(ctx, begin.Add(due)) {
 			break
 		}
-		i, s := len(samples), &Sample[T]{Due: due}
+		i, s := len(samples), &Sample[T]{Number: len(samples), Due: due}
 		samples = append(samples, s)
 		if inFlight.Load() >= int64(maxInFlight) {
 			s.Err, s.Latency = ErrNotSent, time.Since(begin)-due
@@ -88,8 +89,8 @@ func Closed[T any](ctx context.Context, clients int, total time.Duration, send S
 	for range clients {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				s := Sample[T]{Due: time.Since(begin)}
-				s.Value, s.Err = send(ctx, int(sent.Add(1)-1))
+				s := Sample[T]{Number: int(sent.Add(1) - 1), Due: time.Since(begin)}
+				s.Value, s.Err = send(ctx, s.Number)
 				s.Latency = time.Since(begin) - s.Due
 				if ctx.Err() != nil {
 					return

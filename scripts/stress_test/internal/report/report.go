@@ -14,7 +14,7 @@ import (
 	"dragoman/scripts/stress_test/internal/sender"
 )
 
-// Request is what became of one request; its outcome is zero where it was not sent.
+// Request is what became of one request; of its outcome only the model is known where it was not sent.
 type Request = openloop.Sample[sender.Outcome]
 
 // Phase is a part of a test in which requests were due at one rate.
@@ -25,6 +25,7 @@ type Phase struct {
 	Over     time.Duration // in which requests were due
 	Planned  int           // requests
 	Stopped  string        // why fewer than that were due; "": they were not
+	Models   []string      // where there are several, the most popular first
 	Requests []Request     // in the order in which they were due
 }
 
@@ -62,11 +63,13 @@ type Summary struct {
 	Examples       map[string]string `json:"error_examples,omitempty"`
 
 	// Milliseconds, of all requests, with failed ones at Limits.Timeout.
-	P50  float64 `json:"p50_ms"`
-	P90  float64 `json:"p90_ms"`
-	P95  float64 `json:"p95_ms"`
-	P99  float64 `json:"p99_ms"`
-	P999 float64 `json:"p999_ms"`
+	P50     float64 `json:"p50_ms"`
+	P90     float64 `json:"p90_ms"`
+	P95     float64 `json:"p95_ms"`
+	P99     float64 `json:"p99_ms"`
+	P999    float64 `json:"p999_ms"`
+	MeanAll float64 `json:"mean_all_ms"`
+	MaxAll  float64 `json:"max_all_ms"`
 	// Of answered requests.
 	Min  float64 `json:"min_ms"`
 	Mean float64 `json:"mean_ms"`
@@ -77,6 +80,8 @@ type Summary struct {
 	CacheHits   int     `json:"cache_hits"`   // records
 	CacheMisses int     `json:"cache_misses"` // records
 	LatestMS    float64 `json:"latest_ms"`    // the most that a request was sent after it was due
+
+	Models []Summary `json:"models,omitempty"` // of each of several models, the most popular first
 }
 
 // Summarize sums a phase up.
@@ -106,9 +111,15 @@ func Summarize(p Phase, limits Limits) Summary {
 		for share, field := range map[float64]*float64{0.5: &s.P50, 0.9: &s.P90, 0.95: &s.P95, 0.99: &s.P99, 0.999: &s.P999} {
 			*field = quantile(share, all)
 		}
+		s.MeanAll, s.MaxAll = round(stat.Mean(all, nil), 10), all[len(all)-1]
 	}
 	if len(answered) > 0 {
 		s.Min, s.Mean, s.Max = slices.Min(answered), round(stat.Mean(answered, nil), 10), slices.Max(answered)
+	}
+	for _, model := range p.Models {
+		of := slices.DeleteFunc(slices.Clone(p.Requests), func(r Request) bool { return r.Value.Model != model })
+		s.Models = append(s.Models, Summarize(Phase{Name: model, Over: p.Over, Planned: len(of), Requests: of,
+			Rate: float64(len(of)) / max(p.Over, time.Millisecond).Seconds()}, limits))
 	}
 	return s
 }

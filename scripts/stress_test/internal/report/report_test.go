@@ -72,7 +72,7 @@ func TestSummarize(t *testing.T) {
 		Requests: 6, Answered: 3, Good: 2, Seconds: 2, PerSecond: 1.5, Goodput: 1, SuccessPercent: 50,
 		Errors:   map[string]int{"status 503 busy": 2, "not sent": 1},
 		Examples: map[string]string{"status 503 busy": "full,\n\"really\"", "not sent": "not sent"},
-		P50:      1800, P90: 10000, P95: 10000, P99: 10000, P999: 10000, Min: 100, Mean: 666.7, Max: 1800,
+		P50:      1800, P90: 10000, P95: 10000, P99: 10000, P999: 10000, MeanAll: 5333.3, MaxAll: 10000, Min: 100, Mean: 666.7, Max: 1800,
 		Records: 6, RecordRate: 3, CacheHits: 1, CacheMisses: 5, LatestMS: 1,
 	}
 	assert.Equal(t, want, got, "rates are over the time until the last answer, %v s", got.Seconds)
@@ -81,6 +81,23 @@ func TestSummarize(t *testing.T) {
 	assert.Zero(t, empty.PerSecond)
 	_, err := json.Marshal(empty)
 	assert.NoError(t, err, "no number that JSON has not")
+}
+
+// Each model has a summary of its own, also one that nothing was due for.
+func TestSummarizeModels(t *testing.T) {
+	p := sample()
+	p.Models = []string{"a", "b", "c"}
+	for i := range p.Requests {
+		p.Requests[i].Value.Model = p.Models[i/3]
+	}
+	got := Summarize(p, limits).Models
+	require.Len(t, got, 3)
+	a, b, c := got[0], got[1], got[2]
+	assert.Equal(t, "a", a.Name)
+	assert.Equal(t, []float64{3, 3, 2, 666.7, 1800}, []float64{a.Rate, float64(a.Answered), float64(a.Good), a.MeanAll, a.MaxAll})
+	assert.Equal(t, map[string]int{"status 503 busy": 2, "not sent": 1}, b.Errors)
+	assert.Equal(t, 10000.0, b.MeanAll)
+	assert.Zero(t, c.Requests)
 }
 
 func TestQuantile(t *testing.T) {
@@ -110,6 +127,11 @@ func TestWriteTable(t *testing.T) {
 5/s: 2 × status 503 busy: full, "really"
 5/s: an interrupt ended it, with 6 requests of 7
 `, "\n"), out.String())
+
+	out.Reset()
+	p := Phase{Name: "1/s", Rate: 1, Models: []string{"m"}}
+	require.NoError(t, WriteTable(&out, []Summary{Summarize(p, limits)}))
+	assert.Regexp(t, `(?m)^ +1/s +0 .*\n +m +0 `, out.String())
 }
 
 // phase has requests every 10 ms, of which each seventh failed.

@@ -24,12 +24,16 @@ func (s Summary) Line() string {
 		s.SuccessPercent, s.Mean/1000, s.Min/1000, s.Max/1000)
 }
 
-// WriteTable writes a row for each phase, the lowest rate first, and below what else there
-// is to say of each.
+// WriteTable writes a row for each phase, the lowest rate first, and one for each of its
+// models, and below what else there is to say of each phase.
 func WriteTable(w io.Writer, sums []Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "phase\trequests\tsuccessful\tanswers/s\tgood/s\trecords/s\tp50 ms\tp90\tp95\tp99\tp99.9\tmax\tfrom cache\tsent late, ms\t")
+	var rows []Summary
 	for _, s := range byRate(sums) {
+		rows = append(append(rows, s), s.Models...)
+	}
+	for _, s := range rows {
 		fmt.Fprintf(t, "%s\t%d\t%.2f%%\t%v\t%v\t%v\t%v\t%v\t%v\t%v\t%v\t%v\t%.3g%%\t%v\t\n", s.Name, s.Requests, s.SuccessPercent,
 			s.PerSecond, s.Goodput, s.RecordRate, s.P50, s.P90, s.P95, s.P99, s.P999, s.Max,
 			100*float64(s.CacheHits)/float64(max(1, s.CacheHits+s.CacheMisses)), s.LatestMS)

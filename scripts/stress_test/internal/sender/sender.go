@@ -33,6 +33,7 @@ type Config struct {
 
 // Outcome is what is known of a request besides its error.
 type Outcome struct {
+	Model   string // "": the test has one
 	Records int
 	Took    time.Duration // from when it was sent
 	// Hits and Misses are the records that were in the service's cache, and that were

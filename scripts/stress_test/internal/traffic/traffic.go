@@ -1,5 +1,5 @@
-// Package traffic decides what the requests of a stress test ask for: which pair of
-// languages and which texts.
+// Package traffic decides what the requests of a stress test ask for: which model, which
+// pair of languages and which texts.
 package traffic
 
 import (
@@ -12,17 +12,19 @@ import (
 
 // Order is what one request asks for.
 type Order struct {
+	Model int // below Config.Models
 	corpus.Pair
 	Texts []string
 }
 
 // Config makes a Deck.
 type Config struct {
+	Models  int           // 0 counts as 1
 	Pairs   []corpus.Pair // the most popular first
 	Corpus  corpus.Corpus
 	Records int // texts of a request
-	// Lambda is the mean of the distribution that pairs are drawn by, see Popularity.
-	// 0: they take turns.
+	// Lambda is the mean of the distribution that models are drawn by, see Popularity,
+	// while pairs take turns. With one model pairs are drawn by it. 0: both take turns.
 	Lambda float64
 	Seed   uint64
 }
@@ -32,15 +34,16 @@ type Config struct {
 // otherwise look better than it is. It is safe for concurrent use.
 type Deck struct {
 	cfg    Config
-	choose func() int
+	models func() int
+	pairs  func() int
 	pools  []*pool // by pair; pairs share those that have the same texts
 
-	mu    sync.Mutex // guards what follows, choose and pools
+	mu    sync.Mutex // guards what follows, models, pairs and pools
 	dealt []deal
 }
 
 // deal is an order, without its texts.
-type deal struct{ pair, first int }
+type deal struct{ model, pair, first int }
 
 // pool are the texts of a source language.
 type pool struct {
@@ -50,9 +53,13 @@ type pool struct {
 
 // New makes a deck. It fails where there is no text for a pair.
 func New(cfg Config) (*Deck, error) {
-	d := &Deck{cfg: cfg, choose: turns(len(cfg.Pairs))}
+	d := &Deck{cfg: cfg, models: turns(max(1, cfg.Models)), pairs: turns(len(cfg.Pairs))}
 	if cfg.Lambda > 0 {
-		d.choose = Popularity(len(cfg.Pairs), cfg.Lambda, rand.NewPCG(cfg.Seed, popularityStream))
+		popular, n := &d.models, cfg.Models
+		if n <= 1 {
+			popular, n = &d.pairs, len(cfg.Pairs)
+		}
+		*popular = Popularity(n, cfg.Lambda, rand.NewPCG(cfg.Seed, popularityStream))
 	}
 	known := map[corpus.Pair]*pool{}
 	for _, p := range cfg.Pairs {
@@ -95,15 +102,16 @@ func (d *Deck) Order(i int) Order {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.dealt) <= i {
-		pair := d.choose()
+		pair := d.pairs()
 		pool := d.pools[pair]
-		d.dealt = append(d.dealt, deal{pair, pool.next})
+		d.dealt = append(d.dealt, deal{d.models(), pair, pool.next})
 		pool.next = (pool.next + d.cfg.Records) % len(pool.texts)
 	}
-	o := Order{d.cfg.Pairs[d.dealt[i].pair], make([]string, d.cfg.Records)}
-	pool := d.pools[d.dealt[i].pair].texts
+	dealt := d.dealt[i]
+	o := Order{dealt.model, d.cfg.Pairs[dealt.pair], make([]string, d.cfg.Records)}
+	pool := d.pools[dealt.pair].texts
 	for j := range o.Texts {
-		o.Texts[j] = pool[(d.dealt[i].first+j)%len(pool)]
+		o.Texts[j] = pool[(dealt.first+j)%len(pool)]
 	}
 	return o
 }

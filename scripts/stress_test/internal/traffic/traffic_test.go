@@ -80,6 +80,28 @@ func TestDeck(t *testing.T) {
 	}
 }
 
+// Models are drawn by their popularity, and pairs take turns meanwhile.
+func TestDeckOfModels(t *testing.T) {
+	pairs := []corpus.Pair{{From: "en", To: "fr"}, {From: "fr", To: "en"}}
+	cfg := Config{Models: 3, Pairs: pairs, Corpus: append(numbered("en", 5), numbered("fr", 3)...), Records: 1, Lambda: 0.3, Seed: 1}
+	d, err := New(cfg)
+	require.NoError(t, err)
+	seen := map[int]int{}
+	for i := range 1000 {
+		o := d.Order(i)
+		assert.Equal(t, pairs[i%2], o.Pair)
+		seen[o.Model]++
+	}
+	assert.Len(t, seen, 3)
+	assert.InDelta(t, 743, seen[0], 60)
+	assert.InDelta(t, 223, seen[1], 60)
+
+	cfg.Lambda = 0
+	d, err = New(cfg)
+	require.NoError(t, err)
+	assert.Equal(t, []int{0, 1, 2, 0}, []int{d.Order(0).Model, d.Order(1).Model, d.Order(2).Model, d.Order(3).Model}, "models take turns")
+}
+
 func TestDeckIsReproducible(t *testing.T) {
 	texts := func(seed uint64) []string {
 		d, err := New(Config{Pairs: []corpus.Pair{{From: "en", To: "fr"}, {From: "auto", To: "fr"}},

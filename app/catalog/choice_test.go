@@ -1,0 +1,246 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/translate"
+	"dragoman/model/repository"
+)
+
+// of is a model of some languages, for some pairs of them; none is all.
+func of(name, languages string, pairs ...string) repository.Model {
+	m := named(name, name)
+	m.Versions[0].Manifest.Languages = strings.Fields(languages)
+	for _, p := range pairs {
+		from, to, _ := strings.Cut(p, "-")
+		m.Config.Pairs = append(m.Config.Pairs, repository.Pair{From: from, To: to})
+	}
+	return m
+}
+
+// pipe is a pipeline of steps such as "detect", "model", "model:2" and "model>en".
+func pipe(name string, steps ...string) repository.Pipeline {
+	p := repository.Pipeline{Name: name, Version: 3}
+	for _, text := range steps {
+		if text == "detect" {
+			p.Steps = append(p.Steps, repository.Step{Detect: true})
+			continue
+		}
+		model, to, _ := strings.Cut(text, ">")
+		ref, err := repository.ParseRef(model)
+		if err != nil {
+			panic(err)
+		}
+		p.Steps = append(p.Steps, repository.Step{Model: ref, To: to})
+	}
+	return p
+}
+
+// way is how a route leads from one language to another.
+func way(s translate.Selection, from, to string) string {
+	r, err := s.Route(from, to)
+	if err != nil {
+		return "none"
+	}
+	text := r.Model + ":" + r.Version + " ="
+	for _, step := range r.Steps {
+		h := step.Model.(handle)
+		text += fmt.Sprintf(" %s %s-%s", h.version.source.ref(), step.From, step.To)
+	}
+	return text
+}
+
+// choices are models and pipelines of many sorts.
+func choices() repository.Snapshot {
+	many := of("many", "en fr de ja")
+	many.Aliases = []string{"best", "other"}
+	two := newTestVersion(2, "many2")
+	two.Manifest.Languages = many.Versions[0].Manifest.Languages
+	many.Versions = append(many.Versions, two)
+	old := newTestVersion(3, "old")
+	old.Err = errors.New("half of it is missing")
+	many.Versions = append(many.Versions, old)
+	s := snapshotOf(of("de-en", "de en", "de-en"), of("en-fr", "en fr", "en-fr"), of("ja-en", "ja en", "ja-en"), many, of("star", "en fr de ja", "*-fr", "fr-*"))
+	s.Pipelines = []repository.Pipeline{
+		pipe("open", "ja-en>en", "many"), pipe("fixed", "ja-en>en", "en-fr>fr"), pipe("nested", "fixed>fr", "many:1"),
+		pipe("detecting", "detect", "many:1>en", "en-fr"), pipe("missing", "gone>en", "many"), pipe("old", "many:3"), pipe("wrong", "en-fr>ja", "many"),
+		{Name: "bad", Version: 1, Err: errors.New("a cycle")},
+	}
+	s.Order = []string{"en-fr", "fixed", "de-en", "ja-en", "many", "star", "open", "nested", "detecting", "missing", "old", "wrong", "bad"}
+	return s
+}
+
+func TestChoice(t *testing.T) {
+	c := start(t, Config{})
+	c.Update(choices())
+	for _, test := range []struct{ ref, from, to, want string }{
+		{"", "en", "fr", "en-fr:1 = en-fr:1 en-fr"}, // the first in the order that has the pair
+		{"", "ja", "fr", "fixed:3 = ja-en:1 ja-en en-fr:1 en-fr"},
+		{"", "de", "en", "de-en:1 = de-en:1 de-en"},
+		{"", "de", "fr", "many:2 = many:2 de-fr"},
+		{"", "fr", "xx", "none"},
+		{"many", "ja", "de", "many:2 = many:2 ja-de"},
+		{"best", "ja", "de", "many:2 = many:2 ja-de"},
+		{"many:1", "ja", "de", "many:1 = many:1 ja-de"},
+		{"other:1", "ja", "de", "many:1 = many:1 ja-de"},
+		{"many", "ja", "zh", "none"},
+		{"en-fr", "fr", "en", "none"},
+		{"star", "ja", "fr", "star:1 = star:1 ja-fr"},
+		{"star", "fr", "de", "star:1 = star:1 fr-de"},
+		{"star", "de", "en", "none"},
+		{"open", "ja", "de", "open:3 = ja-en:1 ja-en many:2 en-de"},
+		{"open", "ja", "en", "open:3 = ja-en:1 ja-en"},
+		{"open", "en", "de", "open:3 = many:2 en-de"}, // it is in the pivot's language already
+		{"open", "de", "fr", "none"},
+		{"open:3", "ja", "de", "open:3 = ja-en:1 ja-en many:2 en-de"},
+		{"fixed", "ja", "fr", "fixed:3 = ja-en:1 ja-en en-fr:1 en-fr"},
+		{"fixed", "ja", "en", "none"},
+		{"nested", "ja", "de", "nested:3 = ja-en:1 ja-en en-fr:1 en-fr many:1 fr-de"},
+		{"detecting", "de", "fr", "detecting:3 = many:1 de-en en-fr:1 en-fr"},
+	} {
+		s, err := c.Select(test.ref)
+		require.NoError(t, err, test.ref)
+		assert.Equal(t, test.want, way(s, test.from, test.to), "%q from %s to %s", test.ref, test.from, test.to)
+	}
+	_, err := c.table.all.Route("fr", "xx")
+	unknown, ok := errors.AsType[*translate.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, translate.CodeUnknownLanguage, unknown.Code)
+}
+
+func TestChoiceOfLanguages(t *testing.T) {
+	c := start(t, Config{})
+	c.Update(choices())
+	for ref, want := range map[string]string{
+		"": "de en fr ja", "en-fr": "en fr", "many": "de en fr ja", "fixed": "fr ja", "open": "de en fr ja", "star": "de en fr ja",
+	} {
+		s, err := c.Select(ref)
+		require.NoError(t, err)
+		assert.Equal(t, want, strings.Join(s.Languages(), " "), ref)
+		assert.False(t, s.Detects(), ref)
+		require.NotNil(t, s.Detector(), ref)
+	}
+	s, err := c.Select("detecting")
+	require.NoError(t, err)
+	assert.True(t, s.Detects())
+	s, err = c.Select("de-en")
+	require.NoError(t, err)
+	code, _, ok := s.Detector().Detect("Das ist ein schöner Tag heute.")
+	assert.True(t, ok)
+	assert.Equal(t, "de", code)
+
+	before := s.Detector()
+	c.Update(choices())
+	s, _ = c.Select("de-en")
+	assert.Equal(t, fmt.Sprintf("%p", before), fmt.Sprintf("%p", s.Detector()), "it is not made again")
+}
+
+func TestChoiceOfWhatIsNotThere(t *testing.T) {
+	c := start(t, Config{})
+	c.Update(choices())
+	require.NoError(t, c.Unload("star"))
+	const served = "en-fr, fixed, de-en, ja-en, many, open, nested, detecting, missing, old or wrong"
+	for ref, want := range map[string]string{
+		"x":                         `there is no model "x": use ` + served,
+		"x:1":                       `there is no model "x": use ` + served,
+		"many:3":                    `there is no version "3" of many: use 1 or 2`,
+		"many:":                     `there is no version "" of many: use 1 or 2`,
+		"best:02":                   `there is no version "02" of many: use 1 or 2`,
+		"en-fr:2":                   `there is no version "2" of en-fr: use 1`,
+		"open:1":                    `there is no version "1" of open: use 3`,
+		"star":                      "the model star was unloaded: load it again, or use another",
+		"missing":                   "a pipeline needs the model gone, which is not served",
+		"old":                       `there is no version "3" of many: use 1 or 2`,
+		"wrong":                     `a pipeline needs the model en-fr to translate into "ja", which it does not`,
+		"bad":                       `there is no model "bad": use ` + served,
+		strings.Repeat("é", 10_000): `there is no model "` + strings.Repeat("é", 30),
+	} {
+		_, err := c.Select(ref)
+		unknown, ok := errors.AsType[*translate.Error](err)
+		require.True(t, ok, err)
+		assert.Equal(t, translate.CodeUnknownModel, unknown.Code)
+		assert.Equal(t, "model", unknown.Field)
+		if len(ref) < 100 {
+			assert.Equal(t, want, unknown.Message)
+		} else {
+			assert.Contains(t, unknown.Message, want)
+			assert.Less(t, len(unknown.Message), 1000)
+		}
+	}
+	c.update()
+	_, err := c.Select("")
+	_, none := errors.AsType[*NoModelsError](err)
+	assert.True(t, none, err)
+	_, err = c.Select("many")
+	assert.EqualError(t, err, `model: there is no model "many": use none, there is no model`)
+	c.update(plain(numbered(100)...)...)
+	_, err = c.Select("x")
+	assert.ErrorContains(t, err, "m19 or one of 80 others")
+}
+
+// Where no model has a pair it takes two, if the configuration allows it.
+func TestChoiceOfPivots(t *testing.T) {
+	c := start(t, Config{})
+	s := snapshotOf(of("de-en", "de en", "de-en"), of("de-fr", "de fr", "de-fr"), of("en-ja", "en ja", "en-ja"), of("fr-ja", "fr ja", "fr-ja"), of("de-zh", "de zh", "de-zh"))
+	c.Update(s)
+	all, _ := c.Select("")
+	assert.Equal(t, "none", way(all, "de", "ja"), "it is off")
+	s.Pivots = []string{"xx", "zh", "fr", "en"}
+	c.Update(s)
+	all, _ = c.Select("")
+	assert.Equal(t, "de-fr+fr-ja:1+1 = de-fr:1 de-fr fr-ja:1 fr-ja", way(all, "de", "ja"), "the first that works")
+	assert.Equal(t, "de-en:1 = de-en:1 de-en", way(all, "de", "en"))
+	assert.Equal(t, "none", way(all, "ja", "de"))
+	one, _ := c.Select("de-en")
+	assert.Equal(t, "none", way(one, "de", "ja"), "the request named a model")
+}
+
+// No name hides another.
+func TestNamesThatCollide(t *testing.T) {
+	c := start(t, Config{})
+	a, b := named("a", "a"), named("b", "b")
+	a.Aliases = []string{"b", "p", "x"}
+	s := snapshotOf(a, b)
+	s.Pipelines = []repository.Pipeline{pipe("p", "b")}
+	s.Order = append(s.Order, "p")
+	c.Update(s)
+	for ref, want := range map[string]string{"a": "a:1", "b": "b:1", "x": "a:1", "p": "p:3", "x:1": "a:1"} {
+		found, err := c.Select(ref)
+		require.NoError(t, err)
+		assert.True(t, strings.HasPrefix(way(found, "en", "fr"), want+" "), ref)
+	}
+	require.NoError(t, c.Unload("a"))
+	_, err := c.Select("x")
+	assert.ErrorContains(t, err, "the model a was unloaded")
+}
+
+// A pipeline changes with its models.
+func TestPipelinesFollowTheirModels(t *testing.T) {
+	c := start(t, Config{})
+	s := choices()
+	c.Update(s)
+	found, err := c.Select("open")
+	require.NoError(t, err)
+	s = choices()
+	s.Models = s.Models[1:] // without de-en
+	s.Models[1].Versions[0].Err = errors.New("broken")
+	c.Update(s)
+	_, err = c.Select("open")
+	require.ErrorContains(t, err, "a pipeline needs the model ja-en, which is not served")
+	r, err := found.Route("ja", "de") // of a request that is on its way
+	require.NoError(t, err)
+	_, _, err = c.Acquire(t.Context(), []translate.Handle{r.Steps[0].Model, r.Steps[1].Model})
+	assert.ErrorContains(t, err, "the model ja-en:1 is not served any more")
+	for _, status := range c.Index() {
+		if status.Name == "open" {
+			assert.Equal(t, "model: a pipeline needs the model ja-en, which is not served", status.Reason)
+			assert.False(t, status.Served)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"dragoman/app/excerpt"
+
+	"github.com/dustin/go-humanize"
+)
+
+// ErrClosed means that the catalog was closed.
+var ErrClosed = errors.New("the service is shutting down")
+
+// NoModelsError means that there is no model at all.
+type NoModelsError struct{}
+
+func (*NoModelsError) Error() string {
+	return "there is no model: add one with `dragoman pull MODEL --repository DIR --name NAME`"
+}
+
+// BrokenError is a version of a model that cannot be loaded.
+type BrokenError struct {
+	Model string // name:version
+	Err   error
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("the model %s cannot be loaded: %s", e.Model, e.Err)
+}
+
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// LoadingError is a request that cannot wait for a model that is not loaded yet.
+type LoadingError struct {
+	Model   string
+	Wait    time.Duration // that it will take, as far as the last load tells
+	Waiting int           // requests that wait already; 0: the request has less time than that
+}
+
+func (e *LoadingError) Error() string {
+	if e.Waiting > 0 {
+		return fmt.Sprintf("the model %s is loading, and %d requests wait for it", e.Model, e.Waiting)
+	}
+	return fmt.Sprintf("the model %s is loading, which takes longer than the request has", e.Model)
+}
+
+// RetryAfter is the seconds after which another try may help, at least 1.
+func (e *LoadingError) RetryAfter() int { return max(1, int(math.Ceil(e.Wait.Seconds()))) }
+
+// MemoryError is a model for which there is not enough memory, however many others leave.
+type MemoryError struct {
+	Model                string
+	Needs, Limit, Pinned int64 // bytes
+	// Device is set where it is the memory of a device, such as a GPU, and nobody is there who
+	// could leave. Limit is what it has free then.
+	Device string
+}
+
+func (e *MemoryError) Error() string {
+	if e.Device != "" {
+		return fmt.Sprintf("the model %s needs %s of a device's memory (%s), but no more than %s is free: lower KV_MEMORY, or end what else uses it",
+			e.Model, size(e.Needs), e.Device, size(e.Limit))
+	}
+	text := fmt.Sprintf("the model %s needs %s of memory, but MODEL_MEMORY is %s", e.Model, size(e.Needs), size(e.Limit))
+	if e.Pinned > 0 {
+		text += fmt.Sprintf(", of which pinned models have %s", size(e.Pinned))
+	}
+	return text + ": raise it, or lower KV_MEMORY"
+}
+
+// NoRoomError is a model for which devices with memory of their own, such as GPUs, have too little
+// left at the moment. A [Loader] fails with it.
+type NoRoomError struct {
+	Device      string // as [Instance.Device] calls it
+	Needs, Free int64  // bytes; Free is that of the emptiest device
+}
+
+func (e *NoRoomError) Error() string {
+	return fmt.Sprintf("it needs %s of a device's memory (%s), but no more than %s is free", size(e.Needs), e.Device, size(e.Free))
+}
+
+func size(bytes int64) string { return humanize.IBytesN(uint64(max(0, bytes)), 2) }
+
+// quote quotes what a sender may have made as long as it likes.
+func quote(s string) string { return fmt.Sprintf("%q", excerpt.Of(s)) }

@@ -1,0 +1,88 @@
+package catalog
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// openInRoom opens a model. Where its devices have no room for it, instances leave them, as they
+// do for memory of the host, and it tries again.
+func (c *Catalog) openInRoom(i *instance) (Instance, error) {
+	for {
+		loaded, err := c.open(i.version.source)
+		full, ok := errors.AsType[*NoRoomError](err)
+		if !ok {
+			return loaded, err
+		}
+		if err := c.vacate(i, full); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// vacate has an instance leave a device for another one, and waits until one is gone. It fails with
+// a [*MemoryError] where there is none that could leave.
+func (c *Catalog) vacate(i *instance, full *NoRoomError) error {
+	there := c.on(full.Device)
+	return c.attend(func() (wait <-chan struct{}, after time.Duration, err error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		switch {
+		case c.closing.Err() != nil:
+			return nil, 0, ErrClosed
+		case c.waiting(i.key) == 0:
+			return nil, 0, errUnwanted
+		case slices.ContainsFunc(there, func(other *instance) bool { return c.instances[other.key] != other }):
+			i.begun = time.Now() // of the load, for the next time
+			return nil, 0, nil
+		}
+		after, ok := c.leaveFor(i, there)
+		if !ok {
+			return nil, 0, &MemoryError{Model: i.version.source.Name, Needs: full.Needs, Limit: full.Free, Device: full.Device}
+		}
+		return c.changed, after, nil
+	})
+}
+
+// on are the instances on a device.
+func (c *Catalog) on(device string) (there []*instance) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, i := range c.instances {
+		if i.loaded != nil && i.loaded.Device() == device {
+			there = append(there, i)
+		}
+	}
+	return there
+}
+
+// leaveFor has one of some instances leave for another one: the idle one that was used the longest
+// ago, or the one that has been there the longest, if it has for long enough; after is when to look
+// again otherwise. It is not ok where none will leave. mu is held.
+func (c *Catalog) leaveFor(i *instance, there []*instance) (after time.Duration, ok bool) {
+	is := func(state func(*instance) bool) bool { return slices.ContainsFunc(there, state) }
+	if is(func(other *instance) bool { return other.closes }) {
+		return 0, true
+	}
+	if idle := c.leastUsed(func(other *instance) bool { return slices.Contains(there, other) }); idle != nil {
+		c.drain(idle, forMemory)
+		return 0, true
+	}
+	if is(func(other *instance) bool { return other.state == Draining }) {
+		return 0, true
+	}
+	oldest := c.longestThere(func(other *instance) bool { return slices.Contains(there, other) && !c.together(i, other) })
+	if oldest == nil {
+		return 0, false
+	}
+	if after = c.stays(oldest); after == 0 {
+		c.drain(oldest, forTurns)
+	}
+	return after, true
+}
+
+// together says whether a claim needs two instances at once; mu is held.
+func (c *Catalog) together(a, b *instance) bool {
+	return slices.ContainsFunc(c.claims, func(cl *claim) bool { return cl.wants(a.key) && cl.wants(b.key) })
+}

@@ -1,0 +1,192 @@
+package openinference
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dragoman/app/dialect"
+	"dragoman/app/engine"
+	"dragoman/app/excerpt"
+	"dragoman/app/failure"
+)
+
+// headerLength is the header that says how many bytes of a body, or of an answer, are JSON. Binary
+// data comes after them.
+const headerLength = "Inference-Header-Content-Length"
+
+// inferBody is the JSON of an inference request.
+type inferBody struct {
+	ID         string         `json:"id"`
+	Parameters parameters     `json:"parameters"`
+	Inputs     few[inputBody] `json:"inputs"`
+	Outputs    few[struct {
+		Name       string           `json:"name"`
+		Parameters outputParameters `json:"parameters"`
+	}] `json:"outputs"`
+}
+
+// parameters are those of a request.
+type parameters struct {
+	From         string `json:"from"`
+	To           string `json:"to"`
+	Format       string `json:"format"`
+	Beams        *int   `json:"beams"`
+	Priority     int64  `json:"priority"` // 0: normal
+	Timeout      int64  `json:"timeout"`  // µs; 0: none
+	BinaryOutput bool   `json:"binary_data_output"`
+}
+
+// inputBody is an input tensor. Its data is JSON, or binary.
+type inputBody struct {
+	Name       string         `json:"name"`
+	Datatype   string         `json:"datatype"`
+	Shape      few[int64]     `json:"shape"`
+	Data       jsontext.Value `json:"data"`
+	Parameters struct {
+		BinarySize *int64 `json:"binary_data_size"`
+		Region     string `json:"shared_memory_region"`
+	} `json:"parameters"`
+}
+
+// outputParameters are those of an output that is asked for.
+type outputParameters struct {
+	Binary         *bool  `json:"binary_data"`
+	Classification int64  `json:"classification"`
+	Region         string `json:"shared_memory_region"`
+}
+
+// few is a list that has few items in any request that makes sense. It is refused as soon as it
+// has more: each takes far more memory than its bytes in the body.
+type few[T any] []T
+
+const fewItems = 16
+
+// UnmarshalJSONFrom reads the list.
+func (f *few[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	switch kind := in.PeekKind(); kind {
+	case '[':
+	case 'n':
+		return in.SkipValue()
+	default:
+		if err := in.SkipValue(); err != nil {
+			return err
+		}
+		return &json.SemanticError{JSONKind: kind}
+	}
+	if _, err := in.ReadToken(); err != nil {
+		return err
+	}
+	for in.PeekKind() != ']' {
+		if len(*f) == fewItems {
+			return refuse("%s has more than %d items", strings.TrimPrefix(string(in.StackPointer().Parent()), "/"), fewItems)
+		}
+		var item T
+		if err := json.UnmarshalDecode(in, &item); err != nil {
+			return err
+		}
+		*f = append(*f, item)
+	}
+	_, err := in.ReadToken()
+	return err
+}
+
+// unmarshal reads JSON. Fields that are not known are ignored, as Triton does.
+func unmarshal(raw []byte, into any) error {
+	err := json.Unmarshal(raw, into)
+	if err == nil {
+		return nil
+	}
+	if refused, ok := errors.AsType[*failure.Failure](err); ok {
+		return refused
+	}
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		at := strings.TrimPrefix(string(semantic.JSONPointer), "/")
+		if at == "" {
+			return failure.New(failure.WrongType, "", "the request is %s, expected an object", dialect.JSONKind(semantic.JSONKind))
+		}
+		why := ""
+		if semantic.Err != nil {
+			why = ": " + excerpt.Of(semantic.Err.Error())
+		}
+		return failure.New(failure.WrongType, "", "%s cannot be %s%s", excerpt.Of(at), dialect.JSONKind(semantic.JSONKind), why)
+	}
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return failure.New(failure.DuplicateField, "", "%s appears twice", excerpt.Of(strings.TrimPrefix(string(syntactic.JSONPointer), "/")))
+		}
+		return failure.New(failure.InvalidJSON, "", "the request is not JSON at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
+	}
+	return failure.New(failure.InvalidJSON, "", "the request is not JSON: it ends too early")
+}
+
+// checkCoding wants a body that is not compressed.
+func checkCoding(h http.Header) error {
+	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
+	}
+	return nil
+}
+
+// split parts a body into its JSON and the binary data after it.
+func split(h http.Header, raw []byte) (header, data []byte, err error) {
+	value := strings.Join(h.Values(headerLength), ", ")
+	if value == "" {
+		return raw, nil, nil
+	}
+	n, err := strconv.ParseUint(value, 10, 63)
+	switch {
+	case err != nil:
+		return nil, nil, failure.New(failure.InvalidHeader, "", "%s is %q: send the number of bytes of the JSON", headerLength, excerpt.Of(value))
+	case n == 0:
+		return nil, nil, failure.New(failure.InvalidHeader, "", "%s is 0: data without JSON is for models with one input", headerLength)
+	case n > uint64(len(raw)):
+		return nil, nil, failure.New(failure.InvalidHeader, "", "%s is %d, but the body has %d bytes", headerLength, n, len(raw))
+	}
+	return raw[:n], raw[n:], nil
+}
+
+// Levels of Triton's priority.
+const (
+	highest = 1
+	normal  = 2
+	lowest  = 3
+)
+
+// priority is how soon the request is due.
+func (p parameters) priority() (engine.Priority, error) {
+	switch p.Priority {
+	case highest:
+		return engine.High, nil
+	case 0, normal:
+		return engine.Normal, nil
+	case lowest:
+		return engine.Low, nil
+	}
+	return 0, refuse("priority is %d: use %d to %d, of which %d goes first", p.Priority, highest, lowest, highest)
+}
+
+// timeout is how long the client waits; 0: as long as the service allows.
+func (p parameters) timeout() (time.Duration, error) {
+	if p.Timeout < 0 {
+		return 0, refuse("timeout is %d: send microseconds", p.Timeout)
+	}
+	return time.Duration(min(p.Timeout, math.MaxInt64/int64(time.Microsecond))) * time.Microsecond, nil
+}
+
+// beams are those of the search; 0: as many as the model has by itself.
+func (p parameters) beams() (int, error) {
+	if p.Beams == nil {
+		return 0, nil
+	}
+	if *p.Beams < 1 {
+		return 0, refuse("beams is %d: use 1 or more, or leave it out", *p.Beams)
+	}
+	return *p.Beams, nil
+}

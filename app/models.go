@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"dragoman/model"
+	"dragoman/model/family"
+	"dragoman/model/repository"
+)
+
+const modelsUsage = `dragoman models
+
+Lists the models of a repository, their versions and the pipelines. What is wrong
+with the repository goes to standard error, a line each.`
+
+// models lists what repositories hold.
+func (p *program) models(_ context.Context, args []string) error {
+	flags := pflag.NewFlagSet("models", pflag.ContinueOnError)
+	dirs := flags.StringSlice("repository", nil, "repository of models; can be repeated (MODEL_REPOSITORY)")
+	asJSON := flags.Bool("json", false, "print JSON")
+	rest, err := p.parse(flags, args, modelsUsage)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &usageError{fmt.Errorf("models takes no arguments, got %q", rest)}
+	}
+	cfg, _, err := configure(p.environ, p.stderr)
+	if err != nil {
+		return err
+	}
+	if len(*dirs) == 0 {
+		*dirs = cfg.Repositories
+	}
+	if len(*dirs) == 0 {
+		return &usageError{errors.New("models needs a repository: add --repository DIR, or set MODEL_REPOSITORY")}
+	}
+	found := repository.Scan(*dirs)
+	l := listing(found)
+	for _, line := range l.Problems {
+		fmt.Fprintln(p.stderr, line)
+	}
+	write := l.print
+	if *asJSON {
+		write = l.printJSON
+	}
+	if err := write(p.stdout); err != nil {
+		return err
+	}
+	if found.Err != nil {
+		return errors.New("a repository or its configuration cannot be read, so what it holds is not listed: see above")
+	}
+	return nil
+}
+
+// modelList is what `dragoman models --json` prints.
+type modelList struct {
+	Models    []listedModel    `json:"models"`
+	Pipelines []listedPipeline `json:"pipelines"`
+	Order     []string         `json:"order"`
+	Pivots    []string         `json:"pivots"`
+	Problems  []string         `json:"problems"`
+}
+
+type listedModel struct {
+	Name     string          `json:"name"`
+	Folder   string          `json:"folder"`
+	Aliases  []string        `json:"aliases,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	Versions []listedVersion `json:"versions"`
+}
+
+type listedVersion struct {
+	Version   int             `json:"version"`
+	State     string          `json:"state"` // served, not served or broken
+	Error     string          `json:"error,omitempty"`
+	Family    string          `json:"family,omitempty"`
+	Precision model.Precision `json:"precision,omitempty"`
+	Languages []string        `json:"languages,omitempty"`
+	Bytes     int64           `json:"bytes,omitempty"`
+	Source    string          `json:"source,omitempty"`
+	Revision  string          `json:"revision,omitempty"`
+	Identity  string          `json:"identity,omitempty"`
+}
+
+type listedPipeline struct {
+	Name    string       `json:"name"`
+	Version int          `json:"version"`
+	State   string       `json:"state"` // served or broken
+	Error   string       `json:"error,omitempty"`
+	Steps   []listedStep `json:"steps"`
+}
+
+type listedStep struct {
+	Detect bool   `json:"detect,omitempty"`
+	Model  string `json:"model,omitempty"`
+	To     string `json:"to,omitempty"`
+}
+
+// listing is a snapshot as it is printed.
+func listing(s repository.Snapshot) modelList {
+	l := modelList{Models: []listedModel{}, Pipelines: []listedPipeline{}, Order: s.Order, Pivots: s.Pivots, Problems: []string{}}
+	for _, m := range s.Models {
+		listed := listedModel{Name: m.Name, Folder: m.Dir, Aliases: m.Aliases, Error: errorLine(m.Err), Versions: []listedVersion{}}
+		for _, v := range m.Versions {
+			listed.Versions = append(listed.Versions, listVersion(v, m.Err))
+		}
+		l.Models = append(l.Models, listed)
+	}
+	for _, p := range s.Pipelines {
+		listed := listedPipeline{Name: p.Name, Version: p.Version, State: state(p.Err == nil, p.Err), Error: errorLine(p.Err)}
+		for _, step := range p.Steps {
+			listed.Steps = append(listed.Steps, listedStep{step.Detect, step.Model.String(), step.To})
+		}
+		l.Pipelines = append(l.Pipelines, listed)
+	}
+	for _, problem := range s.Problems {
+		l.Problems = append(l.Problems, strings.Join(strings.Fields(problem.String()), " "))
+	}
+	return l
+}
+
+// listVersion is a version as it is printed. The error is that of the model's configuration.
+func listVersion(v repository.Version, config error) listedVersion {
+	err := errors.Join(config, v.Err)
+	listed := listedVersion{Version: v.Number, State: state(v.Served, err), Error: errorLine(err), Bytes: v.Bytes, Identity: v.Identity}
+	if m := v.Manifest; m != nil {
+		listed.Precision, listed.Languages, listed.Source, listed.Revision = m.Precision, m.Languages, m.Source, m.Revision
+		listed.Family = m.Family
+		if f, err := family.Named(m.Family); err == nil {
+			listed.Family = f.Name // an old export does not say
+		}
+	}
+	return listed
+}
+
+func state(served bool, err error) string {
+	switch {
+	case err != nil:
+		return "broken"
+	case served:
+		return "served"
+	}
+	return "not served"
+}
+
+func errorLine(err error) string {
+	if err == nil {
+		return ""
+	}
+	return oneLine(err)
+}
+
+func (l modelList) printJSON(to io.Writer) error {
+	encoder := json.NewEncoder(to)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(l)
+}
+
+// print prints tables.
+func (l modelList) print(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tVERSION\tFAMILY\tPRECISION\tLANGUAGES\tSIZE\tALIASES\tSTATE")
+	for _, m := range l.Models {
+		aliases := strings.Join(m.Aliases, " ")
+		for _, v := range m.Versions {
+			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%s\t%s\t%s\n", m.Name, v.Version, v.Family, v.Precision, len(v.Languages),
+				humanize.Bytes(uint64(v.Bytes)), aliases, described(v.State, v.Error))
+		}
+		if len(m.Versions) == 0 {
+			fmt.Fprintf(w, "%s\t\t\t\t\t\t%s\t%s\n", m.Name, aliases, described("no version", m.Error))
+		}
+	}
+	if len(l.Pipelines) > 0 {
+		fmt.Fprintln(w, "\nPIPELINE\tVERSION\tSTEPS\tSTATE")
+	}
+	for _, p := range l.Pipelines {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", p.Name, p.Version, steps(p.Steps), described(p.State, p.Error))
+	}
+	return w.Flush()
+}
+
+func described(state, err string) string {
+	if err == "" {
+		return state
+	}
+	return state + ": " + err
+}
+
+// steps is a pipeline in one line, such as `detect, m2m100 to en, small:2`.
+func steps(list []listedStep) string {
+	var words []string
+	for _, s := range list {
+		switch {
+		case s.Detect:
+			words = append(words, "detect")
+		case s.To != "":
+			words = append(words, s.Model+" to "+s.To)
+		default:
+			words = append(words, s.Model)
+		}
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,171 @@
+package translate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dragoman/app/engine"
+	"dragoman/model"
+	"dragoman/model/search"
+)
+
+// Tokenizer turns text into token ids and back. It is safe for concurrent use.
+type Tokenizer interface {
+	// Encode returns the source of a translation from one language into another, with
+	// the tokens that stand around the text.
+	Encode(from, to, text string) ([]int64, error)
+	// Forced returns the tokens that such a translation begins with.
+	Forced(from, to string) []int64
+	// Decode returns the text of ids without the special ones.
+	Decode(ids []int64) string
+	// LanguageID returns a language's token.
+	LanguageID(code string) (id int64, ok bool)
+}
+
+// Engine decodes sentences. It takes the jobs from next, and calls each with the result
+// of every job as soon as it is there, one call at a time; see [engine.Engine.Stream]. It
+// is safe for concurrent use.
+type Engine interface {
+	Stream(ctx context.Context, req engine.Request,
+		next func() (job engine.Job, ok bool, err error), each func(job int, r engine.Result) error) error
+	// WarmUp decodes a job on whatever the engine works with, so that it is ready.
+	WarmUp(ctx context.Context, job engine.Job) error
+	// InRound is how long the model has been at work without a break.
+	InRound() time.Duration
+	// Err is why nothing can be decoded any more; nil while something can.
+	Err() error
+}
+
+// ModelConfig is what a [Model] is made of.
+type ModelConfig struct {
+	Name, Version string // for details and metrics
+	Tokenizer     Tokenizer
+	Engine        Engine
+	Spec          model.Spec
+	// Languages are the codes of the languages that are offered.
+	Languages []string
+	// Search are the settings that every sentence is decoded with.
+	Search search.Options
+	Limits Limits // of a request's options; Search is within them
+	// Identity tells this model's translations from others' in a cache: whatever changes
+	// a translation (weights, precision, tokenizer) changes it, as the checksum of
+	// the manifest does. "": its translations are not kept.
+	Identity string
+}
+
+// Model is a model that is loaded. It is safe for concurrent use.
+type Model struct {
+	ModelConfig
+	languages []string // sorted
+	styles    []int    // of markers that the tokenizer can write, best first
+	framing   int      // tokens of a source that stand around its text
+	prefix    int      // tokens that a translation begins with
+}
+
+// NewModel makes a model. It fails where the tokenizer or the search does not fit it.
+func NewModel(cfg ModelConfig) (*Model, error) {
+	for _, code := range cfg.Languages {
+		id, ok := cfg.Tokenizer.LanguageID(code)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("the model's language %q is none of the tokenizer's", code)
+		case id >= int64(cfg.Spec.VocabSize):
+			return nil, fmt.Errorf("the tokenizer gives language %q the id %d, but the model's vocabulary ends at %d: "+
+				"the tokenizer's files do not belong to this model", code, id, cfg.Spec.VocabSize-1)
+		}
+	}
+	if len(cfg.Languages) == 0 {
+		return nil, errors.New("the model has no languages")
+	}
+	if err := cfg.Search.Validate(); err != nil {
+		return nil, err
+	}
+	cfg.Limits.Beams = max(cfg.Limits.Beams, cfg.Search.Beams)
+	cfg.Limits.MaxLength = max(cfg.Limits.MaxLength, cfg.Search.MaxLength)
+	if limit := cfg.Spec.MaxPositions; cfg.Limits.MaxLength > limit {
+		return nil, fmt.Errorf("max length is %d, but the model has %d positions: use at most that", cfg.Limits.MaxLength, limit)
+	}
+	m := &Model{ModelConfig: cfg, languages: slices.Sorted(slices.Values(cfg.Languages))}
+	from, to := m.anyPair()
+	empty, err := cfg.Tokenizer.Encode(from, to, "")
+	if err != nil {
+		return nil, err
+	}
+	m.framing, m.prefix = len(empty), len(m.prefixOf(from, to))
+	m.findStyles()
+	return m, nil
+}
+
+// anyPair is two languages of the model, or one twice.
+func (m *Model) anyPair() (from, to string) { return m.languages[0], m.languages[len(m.languages)-1] }
+
+// prefixOf returns the tokens that the decoder is given at first.
+func (m *Model) prefixOf(from, to string) []int64 {
+	return append([]int64{m.Spec.DecoderStart}, m.Tokenizer.Forced(from, to)...)
+}
+
+// WarmUp translates a short text, so that what is set up on first use is set up
+// and a model that cannot run shows. No cache has a part in it.
+func (m *Model) WarmUp(ctx context.Context) error {
+	from, to := m.anyPair()
+	ids, err := m.Tokenizer.Encode(from, to, "1")
+	if err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	job := engine.Job{Source: ids, Prefix: m.prefixOf(from, to), Search: m.Search}
+	// Whether the translation is a good one, or ends, does not matter here.
+	if err := m.Engine.WarmUp(ctx, job); err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	return nil
+}
+
+// stuckAfter is far more than a round takes, of the largest model on the smallest
+// machine.
+const stuckAfter = time.Minute
+
+// Healthy fails where translations do not go on.
+func (m *Model) Healthy() error {
+	if err := m.Engine.Err(); err != nil {
+		return fmt.Errorf("the model is lost: %w", err)
+	}
+	if d := m.Engine.InRound(); d > stuckAfter {
+		return fmt.Errorf("the model has not finished a step for %s", d.Round(time.Second))
+	}
+	return nil
+}
+
+// search returns the model's settings with a request's changes.
+func (m *Model) search(o Options) (search.Options, error) {
+	options, limits := m.Search, m.Limits
+	switch {
+	case o.Beams < 0 || o.Beams > limits.Beams:
+		return options, invalid(CodeInvalidOption, "options.beams", "beams is %d: use 1 to %d", o.Beams, limits.Beams)
+	case o.MaxLength != 0 && (o.MaxLength <= m.prefix || o.MaxLength > limits.MaxLength):
+		return options, invalid(CodeInvalidOption, "options.maxLength", "maxLength is %d: use %d to %d",
+			o.MaxLength, m.prefix+1, limits.MaxLength)
+	}
+	if o.Beams > 0 {
+		options.Beams = o.Beams
+	}
+	if o.MaxLength > 0 {
+		options.MaxLength = o.MaxLength
+		options.MinLength = min(options.MinLength, o.MaxLength)
+	}
+	if o.LengthPenalty != nil {
+		options.LengthPenalty = *o.LengthPenalty
+	}
+	if o.NoRepeatNgramSize != nil {
+		options.NoRepeatNgramSize = *o.NoRepeatNgramSize
+	}
+	if o.RepetitionPenalty != nil {
+		options.RepetitionPenalty = *o.RepetitionPenalty
+	}
+	if err := options.Validate(); err != nil {
+		return options, invalid(CodeInvalidOption, "options", "%s", err)
+	}
+	return options, nil
+}

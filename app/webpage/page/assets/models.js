@@ -1,0 +1,34 @@
+// Which model translates. There is a choice only where the server has several models.
+
+import { lasting } from './storage.js';
+
+const option = (value, textContent) => Object.assign(document.createElement('option'), { value, textContent });
+
+export class Models {
+  #box;
+  #select;
+
+  /** box is what is shown where there is a choice, and has the select; changed is called after one. */
+  constructor({ box, select, changed }) {
+    this.#box = box;
+    this.#select = select;
+    select.addEventListener('change', () => {
+      lasting.set('model', this.chosen || null);
+      changed();
+    });
+  }
+
+  /** The name of the model that is chosen, '' for any. */
+  get chosen() {
+    return this.#select.value;
+  }
+
+  /** Offers models by their names: {name}, in any number of versions. What was chosen before is chosen again. */
+  offer(models) {
+    const names = [...new Set(models.map(({ name }) => name))];
+    this.#select.replaceChildren(option('', 'Any model'), ...names.map((name) => option(name, name)));
+    this.#box.hidden = names.length < 2;
+    const before = lasting.get('model');
+    if (!this.#box.hidden && names.includes(before)) this.#select.value = before;
+  }
+}

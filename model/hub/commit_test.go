@@ -1,0 +1,39 @@
+package hub_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model/hub"
+	"dragoman/model/hub/hubtest"
+)
+
+func TestCommit(t *testing.T) {
+	s := hubtest.New(t, repo, checkpoint())
+	main, old := s.Push("main", checkpoint()), strings.Repeat("0", 40)
+	offline := func(c *hub.Config) { c.Offline = true }
+	away := func(c *hub.Config) { c.Endpoint = "http://127.0.0.1:1" }
+	for name, test := range map[string]struct {
+		ref  string
+		edit func(*hub.Config)
+		want string
+	}{
+		"a branch":  {repo, func(*hub.Config) {}, main},
+		"a commit":  {repo + "@" + old, away, old},
+		"offline":   {repo, offline, ""},
+		"no answer": {repo, away, ""},
+		"a URL":     {s.Endpoint + "/x", away, ""},
+		"a folder":  {t.TempDir(), away, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			commit, err := newClient(t, s, test.edit).Commit(t.Context(), ref(t, test.ref))
+			require.NoError(t, err)
+			assert.Equal(t, test.want, commit)
+		})
+	}
+	_, err := newClient(t, s).Commit(t.Context(), ref(t, "nobody/nothing"))
+	require.ErrorIs(t, err, hub.ErrRepoNotFound)
+}

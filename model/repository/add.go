@@ -1,0 +1,98 @@
+package repository
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"dragoman/model"
+)
+
+// Names in a model's folder.
+const (
+	lockFile   = ".dragoman.lock" // locked by who adds a version, see [model.Lock]
+	workPrefix = ".adding-"       // of folders that are not complete
+)
+
+// Add adds the next version of a model to the repository dir, and makes both if need be. It
+// locks the model, so that of two processes one waits (it calls waiting once, and gives up when
+// ctx is done) and gets the number after the other's. Then fill writes an exported folder to
+// work, an empty folder that appears under its number when all of it is on the disk. Whatever
+// fails, also fill, leaves nothing behind; what a killed process left goes away with the next Add.
+func Add(ctx context.Context, dir, name string, waiting func(), fill func(ctx context.Context, work string) error) (version int, err error) {
+	if err := CheckName(name); err != nil {
+		return 0, err
+	}
+	folder := filepath.Join(dir, name)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return 0, fmt.Errorf("add a version of %s: %w: name a repository that can be written", name, err)
+	}
+	unlock, err := model.Lock(ctx, filepath.Join(folder, lockFile), waiting)
+	if err != nil {
+		return 0, fmt.Errorf("lock %s: %w", folder, err)
+	}
+	defer unlock()
+	if err := sweep(folder); err != nil {
+		return 0, err
+	}
+	work, err := os.MkdirTemp(folder, workPrefix)
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(work)
+	if err := fill(ctx, work); err != nil {
+		return 0, err
+	}
+	if _, err := model.ReadManifest(work); err != nil {
+		return 0, err
+	}
+	return publish(folder, work)
+}
+
+// sweep removes what killed processes left. The caller holds the lock.
+func sweep(folder string) error {
+	entries, err := os.ReadDir(folder)
+	errs := []error{err}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), workPrefix) {
+			errs = append(errs, os.RemoveAll(filepath.Join(folder, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// publish makes work the next version. The caller holds the lock.
+func publish(folder, work string) (version int, err error) {
+	if err := errors.Join(os.Chmod(work, 0o755), syncTree(work)); err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		version = max(version, parseVersion(e.Name()))
+	}
+	if version++; version > maxVersion {
+		return 0, fmt.Errorf("%s has version %d, the last that is possible", folder, maxVersion)
+	}
+	if err := os.Rename(work, filepath.Join(folder, strconv.Itoa(version))); err != nil {
+		return 0, err
+	}
+	return version, errors.Join(model.Sync(folder), model.Sync(filepath.Dir(folder)))
+}
+
+// syncTree waits until the files and folders below dir are on the disk.
+func syncTree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
+			return err
+		}
+		return model.Sync(path)
+	})
+}

@@ -1,0 +1,112 @@
+package repository
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"dragoman/model"
+)
+
+// maxFiles is how many files a manifest may list; exports have less than ten.
+const maxFiles = 64
+
+// exported is a manifest that was read.
+type exported struct {
+	fingerprint string // of when it was
+	manifest    *model.Manifest
+	identity    string
+	err         error
+}
+
+// export looks at an exported folder. The precision is the one wanted, "" or Auto for any.
+func (s *scan) export(dir string, precision model.Precision) Version {
+	v := Version{Dir: dir}
+	path := filepath.Join(dir, model.ManifestFile)
+	if v.Fingerprint, v.Err = fingerprint(path); v.Err != nil {
+		return v
+	}
+	e, ok := s.known[dir]
+	if !ok || e.fingerprint != v.Fingerprint {
+		e = readExport(dir)
+		e.fingerprint = v.Fingerprint
+	}
+	s.found[dir] = e
+	v.Manifest, v.Identity, v.Err = e.manifest, e.identity, e.err
+	if v.Err != nil {
+		return v
+	}
+	if v.Bytes, v.Err = checkSizes(dir, v.Manifest.Files); v.Err != nil {
+		return v
+	}
+	if precision != "" && precision != Auto && precision != v.Manifest.Precision {
+		v.Err = fmt.Errorf("%s holds an %s model, and precision in %s is %s: export it again, or change that",
+			dir, v.Manifest.Precision, ConfigFile, precision)
+	}
+	return v
+}
+
+// fingerprint tells whether a file is the one that was there before.
+func fingerprint(path string) (string, error) {
+	var stat unix.Stat_t
+	err := unix.Stat(path, &stat)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%w in %s: half of one may be there: export it again, or delete the folder", model.ErrNoModel, filepath.Dir(path))
+	case err != nil:
+		return "", &fs.PathError{Op: "stat", Path: path, Err: err}
+	case stat.Mode&unix.S_IFMT != unix.S_IFREG:
+		return "", fmt.Errorf("%s is not a regular file", path)
+	}
+	return fmt.Sprintf("%d-%d-%d", stat.Size, stat.Mtim.Nano(), stat.Ino), nil
+}
+
+// readExport reads a manifest.
+func readExport(dir string) (e exported) {
+	if e.manifest, e.err = model.ReadManifest(dir); e.err != nil {
+		return e
+	}
+	if _, err := model.ParsePrecision(string(e.manifest.Precision)); err != nil {
+		e.err = fmt.Errorf("%w: %s: %w: delete the folder and export again", model.ErrDamaged, dir, err)
+	}
+	for name := range e.manifest.Files {
+		if filepath.Base(name) != name || len(e.manifest.Files) > maxFiles {
+			e.err = fmt.Errorf("%w: %s lists %d files, among them %.60q: delete the folder and export again",
+				model.ErrDamaged, filepath.Join(dir, model.ManifestFile), len(e.manifest.Files), name)
+		}
+	}
+	e.identity = identity(e.manifest)
+	return e
+}
+
+// identity is a hash of what decides how a model translates.
+func identity(m *model.Manifest) string {
+	raw, err := json.Marshal(model.Manifest{
+		Format: m.Format, Precision: m.Precision, Family: m.Family, Spec: m.Spec, Languages: m.Languages, Files: m.Files,
+	})
+	if err != nil { // numbers, strings and lists, which were JSON before
+		return ""
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// checkSizes compares the sizes of the files in dir with those of a manifest and adds them up.
+func checkSizes(dir string, files map[string]model.File) (total int64, err error) {
+	for name, want := range files {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || !info.Mode().IsRegular() || info.Size() != want.Size {
+			return 0, fmt.Errorf("%w: %s is not a file of %d bytes: wait until it is copied, or delete %s and export again",
+				model.ErrDamaged, filepath.Join(dir, name), want.Size, dir)
+		}
+		total += want.Size
+	}
+	return total, nil
+}

@@ -1,0 +1,141 @@
+package repository
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// links is what names mean.
+type links struct {
+	models    map[string]*Model
+	aliases   map[string]string // the models' names
+	pipelines map[string]Pipeline
+}
+
+// link finds out what the names in the configuration mean: aliases first, then pipelines, whose
+// steps may name one, then the order.
+func (s *scan) link() {
+	l := links{models: map[string]*Model{}, aliases: map[string]string{}, pipelines: s.pipelines}
+	for i := range s.snapshot.Models {
+		l.models[s.snapshot.Models[i].Name] = &s.snapshot.Models[i]
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.pipelines)) {
+		if m, ok := l.models[name]; ok {
+			s.problem(l.pipelines[name].origin, "is ignored: %s has that name: give the pipeline another", m.Dir)
+			delete(l.pipelines, name)
+		}
+	}
+	for i := range s.snapshot.Models {
+		s.linkAliases(l, &s.snapshot.Models[i])
+	}
+	for name, p := range l.pipelines {
+		for i := range p.Steps {
+			p.Steps[i].Model.Name = l.name(p.Steps[i].Model.Name)
+		}
+		l.pipelines[name] = p
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.pipelines)) {
+		p := l.pipelines[name]
+		if _, err := l.expand(p, nil); err != nil {
+			p.Err = fmt.Errorf("%s: %w", p.origin, err)
+		}
+		s.snapshot.Pipelines = append(s.snapshot.Pipelines, p)
+	}
+	s.linkOrder(l)
+}
+
+// linkAliases finds the aliases of a model that nothing else is called.
+func (s *scan) linkAliases(l links, m *Model) {
+	for _, alias := range m.Config.Aliases {
+		_, isPipeline := l.pipelines[alias]
+		taken, isAlias := l.aliases[alias]
+		switch {
+		case l.models[alias] != nil || isPipeline:
+			taken = alias
+		case !isAlias:
+			l.aliases[alias] = m.Name
+			m.Aliases = append(m.Aliases, alias)
+			continue
+		}
+		if taken != m.Name {
+			s.problem(filepath.Join(m.Dir, ConfigFile), "the alias %s is ignored: it is a name of %s already", alias, taken)
+		}
+	}
+}
+
+// linkOrder puts the models and pipelines into the order in which they are tried.
+func (s *scan) linkOrder(l links) {
+	for _, entry := range s.order {
+		name := l.name(entry.Text)
+		_, isPipeline := l.pipelines[name]
+		switch {
+		case l.models[name] == nil && !isPipeline:
+			s.problem(entry.Path, "order names %s, which is neither a model nor a pipeline: add it, or take it out", name)
+		case !slices.Contains(s.snapshot.Order, name):
+			s.snapshot.Order = append(s.snapshot.Order, name)
+		}
+	}
+	rest := slices.Concat(slices.Sorted(maps.Keys(l.models)), slices.Sorted(maps.Keys(l.pipelines)))
+	for _, name := range rest {
+		if !slices.Contains(s.snapshot.Order, name) {
+			s.snapshot.Order = append(s.snapshot.Order, name)
+		}
+	}
+}
+
+// name is what a name or alias means.
+func (l links) name(s string) string {
+	if name, ok := l.aliases[s]; ok {
+		return name
+	}
+	return s
+}
+
+// expand counts the steps of a pipeline with those of the pipelines in it, or says why they
+// cannot be taken. The trail is the names of the pipelines that it is in.
+func (l links) expand(p Pipeline, trail []string) (steps int, err error) {
+	trail = append(trail[:len(trail):len(trail)], p.Name)
+	if slices.Contains(trail[:len(trail)-1], p.Name) {
+		return 0, fmt.Errorf("its steps lead in a circle: %s: take one of them out", strings.Join(trail, " → "))
+	}
+	if len(trail) > maxSteps {
+		return 0, fmt.Errorf("its pipelines are nested more than %d deep: %s", maxSteps, strings.Join(trail, " → "))
+	}
+	for i, step := range p.Steps {
+		n := 1
+		if next, ok := l.pipelines[step.Model.Name]; ok {
+			if v := step.Model.Version; v != 0 && v != next.Version {
+				return 0, fmt.Errorf("step %d: there is no %s, only %s:%d", i+1, step.Model, next.Name, next.Version)
+			}
+			if n, err = l.expand(next, trail); err != nil {
+				return 0, err
+			}
+		} else if err := l.check(step); err != nil {
+			return 0, fmt.Errorf("step %d: %w", i+1, err)
+		}
+		if steps += n; steps > maxSteps {
+			return 0, fmt.Errorf("it has more than %d steps with those of its pipelines", maxSteps)
+		}
+	}
+	return steps, nil
+}
+
+// check says why the model of a step cannot be used.
+func (l links) check(step Step) error {
+	if step.Detect {
+		return nil
+	}
+	m := l.models[step.Model.Name]
+	if m == nil {
+		return fmt.Errorf("there is no model or pipeline %s", step.Model.Name)
+	}
+	for _, v := range m.Versions {
+		if v.Served && (step.Model.Version == 0 || step.Model.Version == v.Number) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no version of %s is served: see `dragoman models`", step.Model)
+}

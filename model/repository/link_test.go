@@ -1,0 +1,76 @@
+package repository
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAliasesAndOrder(t *testing.T) {
+	r := newTree(t).export("a/1", "x").export("b/1", "x").export("p/1", "x").
+		write("a/config.yaml", "aliases: [fast, b, q, fast, a]").write("b/config.yaml", "aliases: [fast, good]").
+		write("config.yaml", "order: [good, fast, nothing, q, b]\npipelines: {p: {steps: [{model: a}]}, q: {steps: [{model: good:1, to: en}, {model: fast}]}}")
+	s := Scan([]string{r.dir})
+	assert.Equal(t, []string{
+		"config.yaml: line 2: is ignored: " + r.dir + "/p has that name: give the pipeline another",
+		"a/config.yaml: the alias b is ignored: it is a name of b already",
+		"a/config.yaml: the alias q is ignored: it is a name of q already",
+		"b/config.yaml: the alias fast is ignored: it is a name of a already",
+		"config.yaml: order names nothing, which is neither a model nor a pipeline: add it, or take it out",
+	}, r.problems(s))
+	assert.Equal(t, []string{"fast"}, s.Models[0].Aliases)
+	assert.Equal(t, []string{"good"}, s.Models[1].Aliases)
+	assert.Equal(t, []string{"b", "a", "q", "p"}, s.Order)
+	require.Len(t, s.Pipelines, 1)
+	assert.Equal(t, []Step{{Model: Ref{"b", 1}, To: "en"}, {Model: Ref{Name: "a"}}}, s.Pipelines[0].Steps)
+	assert.NoError(t, s.Pipelines[0].Err)
+}
+
+func TestPipelines(t *testing.T) {
+	long := "{model: m, to: en}, {model: m, to: de}, {model: m, to: en}, {model: m, to: de}, {model: m}"
+	for name, test := range map[string]struct {
+		pipelines, want string // of the pipeline p
+	}{
+		"a model":                   {"p: {steps: [{model: m}]}", ""},
+		"a version":                 {"p: {steps: [{model: m:2}]}", ""},
+		"a version not served":      {"p: {steps: [{model: m:1}]}", "step 1: no version of m:1 is served: see `dragoman models`"},
+		"a broken model":            {"p: {steps: [{detect: true}, {model: broken}]}", "step 2: no version of broken is served"},
+		"no such model":             {"p: {steps: [{model: x}]}", "step 1: there is no model or pipeline x"},
+		"a pipeline":                {"p: {steps: [{model: q}]}\n  q: {steps: [{detect: true}, {model: m}]}", ""},
+		"a pipeline's version":      {"p: {steps: [{model: q:2}]}\n  q: {version: 2, steps: [{model: m}]}", ""},
+		"another version":           {"p: {steps: [{model: q:1}]}\n  q: {version: 2, steps: [{model: m}]}", "step 1: there is no q:1, only q:2"},
+		"itself":                    {"p: {steps: [{model: p}]}", "its steps lead in a circle: p → p: take one of them out"},
+		"a circle":                  {"p: {steps: [{model: q}]}\n  q: {steps: [{model: m, to: en}, {model: r}]}\n  r: {steps: [{model: p}]}", "p → q → r → p"},
+		"before a circle":           {"p: {steps: [{model: q}]}\n  q: {steps: [{model: q}]}", "p → q → q"},
+		"too many steps":            {"p: {steps: [{model: q, to: en}, {model: q}]}\n  q: {steps: [" + long + "]}", "it has more than 8 steps with those of its pipelines"},
+		"the same pipeline twice":   {"p: {steps: [{model: q, to: en}, {model: q}]}\n  q: {steps: [{model: m}]}", ""},
+		"as deep as possible":       {"p: {steps: [{model: p7}]}\n  p1: {steps: [{model: m}]}\n" + chainFrom(2, 7), ""},
+		"too deep":                  {"p: {steps: [{model: p8}]}\n  p0: {steps: [{model: m}]}\n" + chainFrom(1, 8), "its pipelines are nested more than 8 deep: p → p8"},
+		"a pipeline that is broken": {"p: {steps: [{model: q}]}\n  q: {steps: [{model: x}]}", "step 1: there is no model or pipeline x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newTree(t).export("m/1", "x").export("m/2", "x").export("broken/1", "x").write("broken/config.yaml", "{").
+				write("config.yaml", "pipelines:\n  "+test.pipelines)
+			s := Scan([]string{r.dir})
+			require.NoError(t, s.Err)
+			p := s.Pipelines[0]
+			require.Equal(t, "p", p.Name)
+			if test.want == "" {
+				assert.NoError(t, p.Err)
+				return
+			}
+			require.ErrorContains(t, p.Err, test.want)
+			assert.ErrorContains(t, p.Err, r.dir+"/config.yaml: line 2: ")
+		})
+	}
+}
+
+// chainFrom are pipelines, each within the next.
+func chainFrom(first, last int) (text string) {
+	for i := first; i <= last; i++ {
+		text += fmt.Sprintf("  p%d: {steps: [{model: p%d}]}\n", i, i-1)
+	}
+	return text
+}
