@@ -48,8 +48,8 @@ type Loader interface {
 	// Needs is the memory that a model will take, estimated before it is loaded, without its
 	// decoding state. It does not block.
 	Needs(s Source) int64
-	// Load loads a model, whose decoding state takes its memory from a pool. The caller closes
-	// the instance.
+	// Load loads a model, whose decoding state takes its memory from a pool; nil: there is no
+	// bound. The caller closes the instance.
 	Load(ctx context.Context, s Source, state engine.Pool) (Instance, error)
 }
 

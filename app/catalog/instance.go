@@ -114,7 +114,7 @@ func (c *Catalog) load(i *instance) {
 
 // open loads a model and tries it.
 func (c *Catalog) open(s Source) (Instance, error) {
-	loaded, err := c.cfg.Loader.Load(c.closing, s, (*pool)(c))
+	loaded, err := c.cfg.Loader.Load(c.closing, s, c.pool())
 	if err != nil {
 		return nil, err
 	}

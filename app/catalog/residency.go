@@ -1,6 +1,10 @@
 package catalog
 
-import "time"
+import (
+	"time"
+
+	"dragoman/app/engine"
+)
 
 // minResidence is how many times as long as it took to load a model it stays, at least, before it
 // has to leave although it is in use all the time: models that do not all fit take turns, and spend
@@ -194,6 +198,15 @@ func (c *Catalog) promised(i *instance) bool {
 	return false
 }
 
+// pool is where decoding state takes its memory from; nil where that has no bound, so that
+// decoding has nothing to do with the catalog.
+func (c *Catalog) pool() engine.Pool {
+	if c.cfg.Memory == 0 {
+		return nil
+	}
+	return (*pool)(c)
+}
+
 // pool implements [engine.Pool]: decoding state shares the memory with the models.
 type pool Catalog
 
@@ -203,7 +216,7 @@ func (p *pool) Take(bytes int64, must bool) (ok bool) {
 	c := (*Catalog)(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if must || c.cfg.Memory == 0 || !c.hungry && bytes <= c.free() {
+	if must || !c.hungry && bytes <= c.free() {
 		c.used += bytes
 		return true
 	}
