@@ -178,7 +178,7 @@ func TestPanicOutsideOfTheModel(t *testing.T) {
 // A model that works on goroutines of its own hands over their stack.
 func TestPanicElsewhere(t *testing.T) {
 	var p *PanicError
-	require.ErrorAs(t, protect(func() error { panic(&model.Panic{Value: errBoom, Stack: []byte("where it happened\n")}) }), &p)
+	require.ErrorAs(t, Protect(func() error { panic(&model.Panic{Value: errBoom, Stack: []byte("where it happened\n")}) }), &p)
 	assert.Equal(t, errBoom, p.Value)
 	assert.Contains(t, string(p.Stack), "where it happened\n")
 	assert.Contains(t, string(p.Stack), "failure_test.go", "who called")

@@ -99,7 +99,7 @@ func (l *loop) round(ctx context.Context) {
 	defer l.board.end()
 	l.waited, l.admittedTokens, l.admittedWork = false, 0, 0
 	waiting := l.stats.Waiting
-	if err := protect(func() error { return l.work(ctx) }); err != nil {
+	if err := Protect(func() error { return l.work(ctx) }); err != nil {
 		l.breakBatch(ctx, err)
 	}
 	if len(l.sequences) == 0 {
@@ -235,7 +235,7 @@ func (l *loop) closeBatch() {
 	if batch == nil {
 		return
 	}
-	if err := protect(batch.Close); err != nil {
+	if err := Protect(batch.Close); err != nil {
 		l.report("cannot close the batch", err)
 	}
 }
@@ -263,8 +263,8 @@ func (l *loop) publish() {
 	l.board.put(s)
 }
 
-// protect calls f and turns a panic into a [*PanicError].
-func protect(f func() error) (err error) {
+// Protect calls f and turns a panic into a [*PanicError].
+func Protect(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			p := &PanicError{Value: v, Stack: debug.Stack()}

@@ -2,7 +2,6 @@ package translate
 
 import (
 	"context"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -102,13 +101,8 @@ func (w *work) decode(ctx context.Context) error {
 	}
 	for _, l := range w.lanes {
 		if l.tokens > 0 {
-			group.Go(func() (err error) {
-				defer func() {
-					if caught := recover(); caught != nil { // who recovers for the caller is on its goroutine
-						err = &engine.PanicError{Value: caught, Stack: debug.Stack()}
-					}
-				}()
-				return l.run(ctx)
+			group.Go(func() error { // who recovers from panics for the caller is on its goroutine
+				return engine.Protect(func() error { return l.run(ctx) })
 			})
 		}
 	}
