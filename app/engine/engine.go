@@ -43,8 +43,7 @@ import (
 	"dragoman/model"
 )
 
-// Engine decodes requests on one worker or several. It is safe for concurrent use,
-// but for Close.
+// Engine decodes requests on one worker or several. It is safe for concurrent use.
 type Engine struct {
 	cfg     Config
 	workers []*worker
@@ -52,8 +51,9 @@ type Engine struct {
 	desk    *desk
 	places  *places
 
-	closing context.Context // done when the engine is to stop
-	close   context.CancelFunc
+	closing     context.Context // done when the engine is to stop
+	close       context.CancelFunc
+	closeModels sync.Once
 }
 
 // Start starts a worker on each model. The engine closes the models when it is closed,
@@ -180,7 +180,7 @@ func (e *Engine) Err() (err error) {
 
 // Close stops the engine, and then closes the models: requests that run or wait fail
 // with [ErrClosed] at once. It returns when the current steps are over. Closing again
-// does nothing.
+// waits for that, and does nothing else.
 func (e *Engine) Close() error {
 	e.close()
 	var group sync.WaitGroup
@@ -188,9 +188,9 @@ func (e *Engine) Close() error {
 		group.Go(w.wait)
 	}
 	group.Wait()
-	models := e.models
-	e.models = nil
-	return CloseModels(models)
+	var err error
+	e.closeModels.Do(func() { err = CloseModels(e.models) })
+	return err
 }
 
 // speed is what all workers together did in the recent past.

@@ -229,6 +229,26 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// Requests that come while the engine is closed are refused or fail, whatever Close has
+// done by then.
+func TestCloseBesideRequests(t *testing.T) {
+	for range 100 {
+		e := start(t, newToy(), nil)
+		var requests []*sent
+		for i := range 4 {
+			requests = append(requests, send(t.Context(), e, Normal, sentence(5, i, 1)))
+		}
+		go e.Close()
+		for i, s := range requests {
+			if <-s.done; s.err != nil {
+				assert.ErrorIs(t, s.err, ErrClosed)
+			} else {
+				s.want(t, sentence(5, i, 1))
+			}
+		}
+	}
+}
+
 func TestTranslateAfterClose(t *testing.T) {
 	e := start(t, newToy(), func(c *Config) { c.QueueRequests = 1 })
 	e.Close()
