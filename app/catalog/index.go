@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"dragoman/app/engine"
+	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/repository"
 )
@@ -199,4 +200,28 @@ func (c *Catalog) Languages() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.table.all.languages
+}
+
+// Serving is what is served, as a snapshot that has nothing else, and the handles of all versions in
+// it by their identity. Who holds such a handle gets that version or none.
+func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := repository.Snapshot{Order: c.table.names, Pivots: c.table.pivots}
+	handles := make(map[string]translate.Handle)
+	for _, name := range slices.Sorted(maps.Keys(c.table.models)) {
+		e := c.table.models[name]
+		m := repository.Model{Name: name, Aliases: e.aliases, Config: e.current.source.Config}
+		for _, v := range e.versions {
+			handles[v.source.Identity] = handle{version: v, exact: true}
+			m.Versions = append(m.Versions, repository.Version{
+				Number: v.number, Dir: v.source.Dir, Served: true, Manifest: v.source.Manifest, Identity: v.source.Identity,
+			})
+		}
+		s.Models = append(s.Models, m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.table.pipelines)) {
+		s.Pipelines = append(s.Pipelines, c.table.pipelines[name])
+	}
+	return s, handles
 }

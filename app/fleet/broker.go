@@ -1,0 +1,168 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// Timing is how fast a fleet notices things. The zero value stands for the defaults, which all
+// members of a fleet should have.
+type Timing struct {
+	// Beat is how often members say that they are there; 500 ms.
+	Beat time.Duration
+	// Lease is how long a claim or a member counts without such a sign; 4 s.
+	Lease time.Duration
+}
+
+func (t *Timing) setDefaults() {
+	if t.Beat == 0 {
+		t.Beat = 500 * time.Millisecond
+	}
+	if t.Lease == 0 {
+		t.Lease = 4 * time.Second
+	}
+}
+
+// Broker is a connection to Redis, or to something that speaks its protocol. It is safe for
+// concurrent use.
+type Broker struct {
+	client redis.UniversalClient
+	prefix string
+	timing Timing
+	log    *slog.Logger
+	offset atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
+}
+
+// patience is how long a command may take, but for those that wait for something.
+const patience = 3 * time.Second
+
+// connections is the most that are open to one server. Each model of a worker waits on one.
+const connections = 256
+
+// NewBroker makes a connection to the server of a URL as go-redis has it: redis://, rediss:// and
+// unix:// for a single server, redis://…?master_name=NAME&addr=… for Sentinel,
+// redis://…?addr=…&addr=… for Cluster. Keys begin with prefix. Nothing is sent yet: the server may
+// be away. The caller closes the broker.
+func NewBroker(address, prefix string, timing Timing, log *slog.Logger) (*Broker, error) {
+	client, err := newClient(address)
+	if err != nil {
+		return nil, err
+	}
+	timing.setDefaults()
+	return &Broker{client: client, prefix: prefix, timing: timing, log: log}, nil
+}
+
+// CheckURL says what is wrong with the URL of a broker.
+func CheckURL(address string) error {
+	client, err := newClient(address)
+	if err != nil {
+		return err
+	}
+	return client.Close()
+}
+
+func newClient(address string) (redis.UniversalClient, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("it is no URL: use one such as redis://localhost:6379") // the error has the password
+	}
+	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	switch query := u.Query(); {
+	case query.Has("master_name"):
+		o, err := redis.ParseFailoverURL(address)
+		if err != nil {
+			return nil, clean(err, u)
+		}
+		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout = true, connections, patience
+		return redis.NewFailoverClient(o), nil
+	case query.Has("addr"):
+		o, err := redis.ParseClusterURL(address)
+		if err != nil {
+			return nil, clean(err, u)
+		}
+		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.MaintNotificationsConfig = true, connections, patience, quiet
+		return redis.NewClusterClient(o), nil
+	}
+	o, err := redis.ParseURL(address)
+	if err != nil {
+		return nil, clean(err, u)
+	}
+	o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.MaintNotificationsConfig = true, connections, patience, quiet
+	return redis.NewClient(o), nil
+}
+
+// clean is an error without a URL's password.
+func clean(err error, u *url.URL) error {
+	return fmt.Errorf("%s: %w", u.Redacted(), err)
+}
+
+// Close ends the connection.
+func (b *Broker) Close() error { return b.client.Close() }
+
+// Client is the connection itself, for packages that keep something else in the same place.
+func (b *Broker) Client() redis.UniversalClient { return b.client }
+
+// Prefix is what keys begin with.
+func (b *Broker) Prefix() string { return b.prefix }
+
+// now is Redis's time, which all members share.
+func (b *Broker) now() time.Time { return time.Now().Add(time.Duration(b.offset.Load())) }
+
+// do runs commands in one round trip. The error is that of the first that failed; that a key is
+// not there is none.
+func (b *Broker) do(ctx context.Context, commands func(redis.Pipeliner)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		commands(p)
+		return nil
+	})
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	return err
+}
+
+// setClock notes what Redis's clock shows.
+func (b *Broker) setClock(asked time.Time, shows time.Time) {
+	b.offset.Store(int64(shows.Sub(asked.Add(time.Since(asked) / 2))))
+}
+
+// newID names a member.
+func newID() string { return rand.Text()[:12] }
+
+// The keys. A pair of braces names what Redis Cluster keeps on one server.
+
+// fleetKey is a key that all members share.
+func (b *Broker) fleetKey(name string) string { return b.prefix + ":{fleet}:" + name }
+
+// lanes are the streams of a model's sentences, by priority, the most urgent first.
+func (b *Broker) lanes(queue string) (keys [3]string) {
+	for i, name := range laneNames {
+		keys[i] = b.prefix + ":{" + queue + "}:" + name
+	}
+	return keys
+}
+
+var laneNames = [3]string{"high", "normal", "low"}
+
+// deadKey is the stream of what killed the workers that decoded it.
+func (b *Broker) deadKey(queue string) string { return b.prefix + ":{" + queue + "}:dead" }
+
+// cancelKey is the channel on which gateways say whose sentences nobody waits for any more.
+func (b *Broker) cancelKey(queue string) string { return b.prefix + ":{" + queue + "}:cancel" }
+
+// repliesKey is the stream of a gateway's results.
+func (b *Broker) repliesKey(gateway string) string { return b.prefix + ":{" + gateway + "}:replies" }
+
+// group is the consumer group of all workers.
+const group = "workers"

@@ -1,0 +1,212 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"dragoman/model"
+	"dragoman/model/repository"
+)
+
+// Catalogue is what a worker has to translate with. Redis keeps it, and the files of the models'
+// tokenizers, by the hash of their content; gateways need nothing else.
+type Catalogue struct {
+	Models    []repository.Model
+	Pipelines []repository.Pipeline
+	Order     []string
+	Pivots    []string
+	// The most that the worker's engines allow a sentence.
+	MaxBeams, MaxLength int
+}
+
+// kept is how long Redis keeps what workers have put there and do not confirm any more: so long
+// a fleet without workers knows what it could translate.
+const kept = 7 * 24 * time.Hour
+
+// newCatalogue is what a snapshot serves, without folders.
+func newCatalogue(s repository.Snapshot) Catalogue {
+	c := Catalogue{Order: s.Order, Pivots: s.Pivots, Models: slices.Clone(s.Models)}
+	for i := range c.Models {
+		m := &c.Models[i]
+		m.Dir, m.Versions = "", slices.Clone(m.Versions)
+		for j := range m.Versions {
+			m.Versions[j].Dir, m.Versions[j].Fingerprint = "", m.Versions[j].Identity
+		}
+	}
+	for _, p := range s.Pipelines {
+		if p.Err == nil {
+			c.Pipelines = append(c.Pipelines, p)
+		}
+	}
+	return c
+}
+
+// encode is the catalogue's form in Redis, and its hash.
+func (c *Catalogue) encode() (raw []byte, hash string) {
+	raw, _ = json.Marshal(c) // of plain data
+	sum := sha256.Sum256(raw)
+	return raw, hex.EncodeToString(sum[:])
+}
+
+// merge is what catalogues offer together, those first that count most. Where they have other
+// exports under the same name and version, the first of those that are in most catalogues is taken.
+func merge(catalogues []*Catalogue) (s repository.Snapshot) {
+	type place struct {
+		name   string
+		number int
+	}
+	votes := make(map[place]map[string]int) // for identities
+	models := make(map[string]*repository.Model)
+	for _, c := range catalogues {
+		for _, m := range c.Models {
+			if models[m.Name] == nil {
+				first := m
+				first.Versions = nil
+				models[m.Name] = &first
+			}
+			for _, v := range m.Versions {
+				at := place{m.Name, v.Number}
+				if votes[at] == nil {
+					votes[at] = make(map[string]int)
+				}
+				votes[at][v.Identity]++
+			}
+		}
+	}
+	for _, c := range catalogues {
+		for _, m := range c.Models {
+			for _, v := range m.Versions {
+				of := votes[place{m.Name, v.Number}]
+				has := slices.ContainsFunc(models[m.Name].Versions, func(other repository.Version) bool { return other.Number == v.Number })
+				if !has && of[v.Identity] == slices.Max(slices.Collect(maps.Values(of))) {
+					models[m.Name].Versions = append(models[m.Name].Versions, v)
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		m := models[name]
+		slices.SortFunc(m.Versions, func(a, b repository.Version) int { return cmp.Compare(a.Number, b.Number) })
+		s.Models = append(s.Models, *m)
+	}
+	for i, c := range catalogues {
+		if i == 0 {
+			s.Pivots = c.Pivots
+		}
+		for _, p := range c.Pipelines {
+			if !slices.ContainsFunc(s.Pipelines, func(other repository.Pipeline) bool { return other.Name == p.Name }) {
+				s.Pipelines = append(s.Pipelines, p)
+			}
+		}
+		for _, name := range c.Order {
+			if !slices.Contains(s.Order, name) {
+				s.Order = append(s.Order, name)
+			}
+		}
+	}
+	return s
+}
+
+// queueOf names the queue of a model: workers whose models have the same identity share it.
+func queueOf(identity string) string { return identity[:min(len(identity), 16)] }
+
+func (b *Broker) catalogueKey(hash string) string { return b.fleetKey("catalogue:" + hash) }
+func (b *Broker) fileKey(sha256 string) string    { return b.fleetKey("file:" + sha256) }
+
+// knownKey lists the hashes of the catalogues that gateways used last.
+func (b *Broker) knownKey() string { return b.fleetKey("known") }
+
+// publish puts a catalogue into Redis, and the files of its tokenizers from the folders of the
+// snapshot that it was made of.
+func (b *Broker) publish(ctx context.Context, c *Catalogue, from repository.Snapshot) (hash string, err error) {
+	for _, m := range from.Models {
+		for _, v := range m.Versions {
+			for name, file := range tokenizerFiles(v.Manifest) {
+				if err := b.publishFile(ctx, filepath.Join(v.Dir, name), file); err != nil {
+					return "", fmt.Errorf("publish %s: %w", name, err)
+				}
+			}
+		}
+	}
+	raw, hash := c.encode()
+	return hash, b.do(ctx, func(p redis.Pipeliner) { p.Set(ctx, b.catalogueKey(hash), raw, kept) })
+}
+
+// publishFile puts a file into Redis, or confirms that it is needed.
+func (b *Broker) publishFile(ctx context.Context, path string, file model.File) error {
+	confirmed, err := b.client.Expire(ctx, b.fileKey(file.SHA256), kept).Result()
+	if err != nil || confirmed {
+		return err
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return b.client.Set(ctx, b.fileKey(file.SHA256), raw, kept).Err()
+}
+
+// tokenizerFiles are the files of a model that a gateway needs, by name.
+func tokenizerFiles(m *model.Manifest) map[string]model.File {
+	files := make(map[string]model.File)
+	for _, name := range []string{model.PieceModelFile, model.VocabFile, model.TokenizerFile, model.TokenizerConfigFile} {
+		if file, ok := m.Files[name]; ok {
+			files[name] = file
+		}
+	}
+	return files
+}
+
+// catalogue reads one that a worker has published.
+func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
+	raw, err := b.client.Get(ctx, b.catalogueKey(hash)).Bytes()
+	if err != nil {
+		return nil, err
+	}
+	var c Catalogue
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	for _, m := range c.Models {
+		for _, v := range m.Versions {
+			if v.Manifest == nil || v.Identity == "" {
+				return nil, fmt.Errorf("the model %s has no manifest", m.Name)
+			}
+		}
+	}
+	return &c, nil
+}
+
+// ErrNoFile means that Redis does not have a file of a tokenizer.
+var ErrNoFile = errors.New("the broker has not got the tokenizer's files: start a worker that has the model")
+
+// FetchTokenizer writes the files of a model's tokenizer to the folder dir.
+func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir string) error {
+	for name, file := range tokenizerFiles(m) {
+		raw, err := b.client.Get(ctx, b.fileKey(file.SHA256)).Bytes()
+		if errors.Is(err, redis.Nil) {
+			return ErrNoFile
+		}
+		if err != nil {
+			return err
+		}
+		if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != file.SHA256 {
+			return fmt.Errorf("the broker's %s is damaged", name)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package fleet
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/repository"
+	"dragoman/model/search"
+)
+
+// fast is a fleet's timing in tests. What they want must not depend on it.
+var fast = Timing{Beat: 10 * time.Millisecond, Lease: 300 * time.Millisecond}
+
+// patient is how long a test waits for what must happen.
+const patient = 30 * time.Second
+
+// newServer is a Redis in memory.
+func newServer(t testing.TB) *miniredis.Miniredis { return miniredis.RunT(t) }
+
+func newTestBroker(t testing.TB, address string) *Broker {
+	b, err := NewBroker("redis://"+address, "test", fast, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, b.Close()) })
+	return b
+}
+
+// newTestGateway starts a gateway, which is closed at the end of the test.
+func newTestGateway(t testing.TB, address string, change func(*GatewayConfig)) *Gateway {
+	cfg := GatewayConfig{
+		Broker: newTestBroker(t, address), Requests: 1000, Tokens: 1 << 20, Short: 512, Serve: func(repository.Snapshot) {},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	g := StartGateway(cfg)
+	t.Cleanup(g.Close)
+	require.Eventually(t, func() bool { return g.Err() == nil }, patient, time.Millisecond)
+	return g
+}
+
+// decoder decodes as the test says.
+type decoder struct {
+	mu     sync.Mutex // guards the rest
+	decode func(ctx context.Context, job engine.Job) (engine.Result, error)
+	jobs   int // that were begun
+}
+
+// reversed is the result of a decoder that is not told otherwise.
+func reversed(job engine.Job) engine.Result {
+	tokens := slices.Clone(job.Source)
+	slices.Reverse(tokens)
+	return engine.Result{Result: search.Result{Tokens: tokens, Score: -float32(len(tokens))}}
+}
+
+func (d *decoder) Stream(ctx context.Context, _ engine.Request,
+	next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
+	for i := 0; ; i++ {
+		job, ok, err := next()
+		if err != nil || !ok {
+			return err
+		}
+		d.mu.Lock()
+		d.jobs++
+		decode := d.decode
+		d.mu.Unlock()
+		r := reversed(job)
+		if decode != nil {
+			if r, err = decode(ctx, job); err != nil {
+				return err
+			}
+		}
+		if err := each(i, r); err != nil {
+			return err
+		}
+	}
+}
+
+func (d *decoder) begun() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.jobs
+}
+
+func (d *decoder) WarmUp(context.Context, engine.Job) error { return nil }
+func (d *decoder) InRound() time.Duration                   { return 0 }
+func (d *decoder) Err() error                               { return nil }
+
+// tokens is a tokenizer that needs none.
+type tokens struct{}
+
+func (tokens) Encode(string, string, string) ([]int64, error) { return []int64{1}, nil }
+func (tokens) Forced(string, string) []int64                  { return []int64{2} }
+func (tokens) Decode([]int64) string                          { return "" }
+func (tokens) LanguageID(string) (int64, bool)                { return 3, true }
+
+// models implement [Models].
+type models struct {
+	decoder *decoder
+	changes chan struct{}
+
+	mu         sync.Mutex // guards the rest
+	identities []string
+	err        error // of Acquire
+}
+
+func newModels(d *decoder, identities ...string) *models {
+	return &models{decoder: d, changes: make(chan struct{}, 1), identities: identities}
+}
+
+// serve has other models served.
+func (m *models) serve(identities ...string) {
+	m.mu.Lock()
+	m.identities = identities
+	m.mu.Unlock()
+	m.changes <- struct{}{}
+}
+
+func (m *models) Serving() (repository.Snapshot, map[string]translate.Handle) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	handles := make(map[string]translate.Handle)
+	one := repository.Model{Name: "m"}
+	for i, identity := range m.identities {
+		handles[identity] = identity
+		one.Versions = append(one.Versions, repository.Version{Number: i + 1, Served: true, Identity: identity, Manifest: &model.Manifest{Languages: []string{"en"}}})
+	}
+	return repository.Snapshot{Models: []repository.Model{one}, Order: []string{"m"}}, handles
+}
+
+func (m *models) Changes() <-chan struct{} { return m.changes }
+
+func (m *models) Acquire(_ context.Context, handles []translate.Handle) ([]*translate.Model, func(), error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return nil, nil, m.err
+	}
+	found, err := translate.NewModel(translate.ModelConfig{
+		Name: handles[0].(string), Tokenizer: tokens{}, Engine: m.decoder, Languages: []string{"en"},
+		Spec:   model.Spec{VocabSize: 100, MaxPositions: 100},
+		Search: search.Options{Beams: 1, MaxLength: 20, LengthPenalty: 1, RepetitionPenalty: 1, EarlyStopping: search.StopUnlikely},
+	})
+	return []*translate.Model{found}, func() {}, err
+}
+
+// running is a worker in a test.
+type running struct {
+	*Worker
+	stop  context.CancelFunc
+	hurry context.CancelFunc
+	ended chan struct{}
+}
+
+// newTestWorker starts a worker, which is stopped at the end of the test.
+func newTestWorker(t testing.TB, address string, m *models) *running {
+	w := NewWorker(WorkerConfig{Broker: newTestBroker(t, address), Models: m, Rows: 8, Version: "test", MaxBeams: 5, MaxLength: 50})
+	ctx, stop := context.WithCancel(context.Background())
+	hurry, now := context.WithCancel(context.Background())
+	r := &running{w, stop, now, make(chan struct{})}
+	go func() {
+		defer close(r.ended)
+		w.Run(ctx, hurry, func() {})
+	}()
+	t.Cleanup(func() {
+		now()
+		r.end()
+	})
+	return r
+}
+
+// end stops the worker and waits for it.
+func (r *running) end() {
+	r.stop()
+	<-r.ended
+}
+
+// identity is a model's.
+const identity = "0123456789abcdef0123456789abcdef"
+
+// sentences are n jobs, each another.
+func sentences(n int) []engine.Job {
+	jobs := make([]engine.Job, n)
+	for i := range jobs {
+		jobs[i] = engine.Job{
+			Source: []int64{int64(i % 90), int64(i / 90), 5}, Prefix: []int64{2},
+			Search: search.Options{Beams: 1 + i%3, MaxLength: 20, LengthPenalty: 1, RepetitionPenalty: 1, EarlyStopping: search.StopUnlikely},
+		}
+	}
+	return jobs
+}
+
+// stream has jobs decoded and returns their results in their order.
+func stream(ctx context.Context, e translate.Engine, req engine.Request, jobs ...engine.Job) ([]engine.Result, error) {
+	results, at := make([]engine.Result, len(jobs)), 0
+	var got atomic.Int64
+	err := e.Stream(ctx, req, func() (job engine.Job, ok bool, err error) {
+		if at == len(jobs) {
+			return job, false, nil
+		}
+		at++
+		return jobs[at-1], true, nil
+	}, func(job int, r engine.Result) error {
+		got.Add(1)
+		results[job] = r
+		return nil
+	})
+	if err == nil && int(got.Load()) != len(jobs) {
+		panic("there are " + strconv.FormatInt(got.Load(), 10) + " results")
+	}
+	return results, err
+}
+
+// assertReversed wants the results of jobs.
+func assertReversed(t *testing.T, jobs []engine.Job, results []engine.Result) {
+	t.Helper()
+	for i, job := range jobs {
+		assert.Equal(t, reversed(job).Result, results[i].Result, "job %d", i)
+	}
+}

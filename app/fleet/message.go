@@ -1,0 +1,142 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"dragoman/app/engine"
+	"dragoman/model/search"
+)
+
+// format is the version of the messages: the name of the field of a stream's entry that holds one.
+// A member that meets another version says so, and leaves the message to others.
+const format = "1"
+
+// work is a sentence on its way to a worker: a CBOR array (RFC 8949) of these fields in this order.
+type work struct {
+	_        struct{} `cbor:",toarray"`
+	Gateway  string   // that waits for the result
+	ID       uint64   // of the sentence, among those of the gateway
+	Deadline int64    // milliseconds since 1970, Redis's clock; 0: none
+	Tries    int      // workers that have tried it, failed, and live
+	Caller   string   // whose share it takes; no name
+	Priority int8
+	Source   []int64
+	Prefix   []int64
+	Options  options
+}
+
+// options are a sentence's [search.Options].
+type options struct {
+	_                 struct{} `cbor:",toarray"`
+	Beams             int
+	MaxLength         int
+	MinLength         int
+	LengthPenalty     float64
+	EarlyStopping     string
+	NoRepeatNgramSize int
+	RepetitionPenalty float64
+}
+
+func newOptions(o search.Options) options {
+	return options{
+		Beams: o.Beams, MaxLength: o.MaxLength, MinLength: o.MinLength, LengthPenalty: o.LengthPenalty,
+		EarlyStopping: string(o.EarlyStopping), NoRepeatNgramSize: o.NoRepeatNgramSize, RepetitionPenalty: o.RepetitionPenalty,
+	}
+}
+
+func (o options) search() search.Options {
+	return search.Options{
+		Beams: o.Beams, MaxLength: o.MaxLength, MinLength: o.MinLength, LengthPenalty: o.LengthPenalty,
+		EarlyStopping: search.EarlyStopping(o.EarlyStopping), NoRepeatNgramSize: o.NoRepeatNgramSize, RepetitionPenalty: o.RepetitionPenalty,
+	}
+}
+
+// job is what the engine decodes.
+func (w *work) job() engine.Job {
+	return engine.Job{Source: w.Source, Prefix: w.Prefix, Search: w.Options.search()}
+}
+
+// rows are those that the sentence takes in a batch.
+func (w *work) rows() int { return max(1, w.Options.Beams) }
+
+// reply is what became of a sentence. A message to a gateway is an array of some.
+type reply struct {
+	_         struct{} `cbor:",toarray"`
+	ID        uint64
+	Tokens    []int64
+	Score     float32
+	Truncated bool
+	Queued    int64 // microseconds that it waited at the worker
+	Computed  int64 // microseconds from then to its result
+	Shared    bool
+	First     bool
+	Fault     fault // "": none
+	Reason    string
+}
+
+func newReply(id uint64, r engine.Result) reply {
+	return reply{
+		ID: id, Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated, Queued: r.Queued.Microseconds(),
+		Computed: r.Computed.Microseconds(), Shared: r.Shared, First: r.First,
+	}
+}
+
+// result is the engine's result. Who submitted the sentence knows how long it took in all.
+func (r *reply) result(took time.Duration) engine.Result {
+	computed := time.Duration(r.Computed) * time.Microsecond
+	return engine.Result{
+		Result: search.Result{Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated},
+		Queued: max(0, took-computed), Computed: computed, Shared: r.Shared, First: r.First,
+	}
+}
+
+// fault says why a sentence was not decoded.
+type fault string
+
+const (
+	invalid fault = "invalid" // no worker takes it
+	dead    fault = "dead"    // workers ended while they decoded it
+	broken  fault = "broken"  // the model cannot be loaded
+	lost    fault = "lost"    // the model does not work any more
+	failed  fault = "failed"  // for another reason
+	again   fault = "again"   // the worker ends, or has too much to do
+)
+
+// largest is the most elements that an array in a message may have. Sources have some thousands.
+const largest = 1 << 17
+
+var decoding = func() cbor.DecMode {
+	mode, err := cbor.DecOptions{MaxArrayElements: largest, MaxNestedLevels: 4}.DecMode()
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return mode
+}()
+
+// encode makes a message.
+func encode(v any) []byte {
+	raw, err := cbor.Marshal(v)
+	if err != nil {
+		panic(err) // of plain data, which has a form
+	}
+	return raw
+}
+
+// errFormat means that a message is of another version, or none at all.
+var errFormat = errors.New("the message is none of this version")
+
+// decode reads the message in a stream's entry.
+func decode[T any](values map[string]any) (v T, err error) {
+	raw, ok := values[format].(string)
+	if !ok {
+		return v, errFormat
+	}
+	if err := decoding.Unmarshal([]byte(raw), &v); err != nil {
+		return v, fmt.Errorf("%w: %w", errFormat, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,227 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"dragoman/app/catalog"
+	"dragoman/app/engine"
+	"dragoman/model"
+)
+
+// session is a request that was let in. Its caller's goroutine submits its sentences, as many as may
+// wait at a time, and hands their results out.
+type session struct {
+	engine   *Engine
+	gateway  *Gateway
+	request  engine.Request
+	caller   string
+	deadline time.Time // zero: there is none
+
+	inFlight map[int]*sentence // by the numbers of their jobs
+	count    int               // jobs that next handed out
+	tokens   int               // source tokens in flight
+	cost     int64             // work in flight
+
+	wake    chan struct{} // has a value after something was delivered
+	mu      sync.Mutex    // guards the rest
+	results []delivered
+}
+
+// delivered is what has become of a job.
+type delivered struct {
+	sentence *sentence
+	reply    *reply
+	took     time.Duration
+}
+
+// deliver hands a reply over. It may be called from any goroutine.
+func (s *session) deliver(to *sentence, r *reply) {
+	s.mu.Lock()
+	s.results = append(s.results, delivered{to, r, time.Since(to.since)})
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default: // it is awake, or will be
+	}
+}
+
+// take returns what was delivered since the last time.
+func (s *session) take() (list []delivered) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, s.results = s.results, nil
+	return list
+}
+
+// run works through the request; see [Engine.Stream].
+func (s *session) run(ctx context.Context, next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
+	more := s.request.More
+	for {
+		if err := s.feed(ctx, next); err != nil {
+			return err
+		}
+		if len(s.inFlight) == 0 && more == nil {
+			return nil
+		}
+		select {
+		case <-s.wake:
+		case _, open := <-more:
+			if !open {
+				more = nil // next is asked once more: what it has now is the rest
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.gateway.closing.Done():
+			return ErrClosed
+		}
+		for _, d := range s.take() {
+			if s.retry(ctx, d.sentence, d.reply) {
+				continue
+			}
+			s.done(d.sentence)
+			if err := s.fault(d.sentence, d.reply); err != nil {
+				return err
+			}
+			if err := each(d.sentence.job, d.reply.result(d.took)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// feed submits jobs while there is room for more.
+func (s *session) feed(ctx context.Context, next func() (engine.Job, bool, error)) error {
+	var list []*sentence
+	defer func() {
+		if len(list) > 0 { // what Redis does not take is tried again
+			_ = s.gateway.submit(context.WithoutCancel(ctx), list)
+		}
+	}()
+	for s.room() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		job, ok, err := next()
+		if err != nil || !ok {
+			return err
+		}
+		x, err := s.newSentence(job)
+		if err != nil {
+			return fmt.Errorf("%w %d: %w", engine.ErrInvalid, s.count, err)
+		}
+		s.inFlight[s.count] = x
+		s.tokens += len(job.Source)
+		s.cost += x.cost
+		s.count++
+		s.gateway.mu.Lock()
+		s.gateway.add(x)
+		s.gateway.mu.Unlock()
+		list = append(list, x)
+	}
+	return nil
+}
+
+// room says whether the request may have another sentence submitted. One may be in any case.
+func (s *session) room() bool {
+	if len(s.inFlight) == 0 {
+		return true
+	}
+	s.gateway.mu.Lock()
+	defer s.gateway.mu.Unlock()
+	return s.cost < s.gateway.window(s.engine.queue)
+}
+
+// newSentence makes a sentence of a job. Sentences of a request that has much in flight are less
+// urgent than others.
+func (s *session) newSentence(job engine.Job) (*sentence, error) {
+	if err := job.Search.Validate(); err != nil {
+		return nil, err
+	}
+	at := lane(s.request.Priority)
+	if s.tokens > s.gateway.cfg.Short {
+		at = min(at+1, len(laneNames)-1)
+	}
+	x := &sentence{
+		session: s, job: s.count, queue: s.engine.queue, lane: at,
+		work: work{
+			Caller: s.caller, Priority: int8(s.request.Priority), Source: job.Source, Prefix: job.Prefix, Options: newOptions(job.Search),
+		},
+		cost: int64(len(job.Source)) * int64(max(1, job.Search.Beams)),
+	}
+	if !s.deadline.IsZero() {
+		x.work.Deadline = s.gateway.broker.now().Add(time.Until(s.deadline)).UnixMilli()
+	}
+	return x, nil
+}
+
+// done forgets a job that has its result.
+func (s *session) done(x *sentence) {
+	delete(s.inFlight, x.job)
+	s.tokens -= len(x.work.Source)
+	s.cost -= x.cost
+}
+
+// maxTries is how many workers may fail to decode a sentence before its request fails.
+const maxTries = 3
+
+// retry submits a sentence again that another worker may decode.
+func (s *session) retry(ctx context.Context, x *sentence, r *reply) bool {
+	switch r.Fault {
+	case again:
+	case failed, lost, broken:
+		if x.work.Tries++; x.work.Tries == maxTries {
+			return false
+		}
+	default:
+		return false
+	}
+	s.gateway.mu.Lock()
+	s.gateway.add(x)
+	s.gateway.mu.Unlock()
+	s.gateway.cfg.Metrics.resubmitted.Inc()
+	_ = s.gateway.submit(context.WithoutCancel(ctx), []*sentence{x}) // what fails is tried again
+	return true
+}
+
+// fault is the error that a reply stands for.
+func (s *session) fault(x *sentence, r *reply) error {
+	switch r.Fault {
+	case "":
+		return nil
+	case invalid:
+		return fmt.Errorf("%w %d: %w", engine.ErrInvalid, x.job, remote(r.Reason))
+	case dead:
+		return &DeadError{Reason: r.Reason}
+	case broken:
+		return &catalog.BrokenError{Model: r.Reason, Err: remote("it cannot be loaded")}
+	case lost:
+		return fmt.Errorf("%w: %w", model.ErrLost, remote(r.Reason))
+	}
+	return remote(r.Reason)
+}
+
+// close ends the session: what is left of it leaves the queue and the workers.
+func (s *session) close() {
+	g := s.gateway
+	var left cancellation
+	var entries [len(laneNames)][]string
+	g.mu.Lock()
+	for _, x := range s.inFlight {
+		g.forget(x)
+		left.IDs = append(left.IDs, x.work.ID)
+		if x.entry != "" {
+			entries[x.lane] = append(entries[x.lane], x.entry)
+		}
+	}
+	g.requests--
+	if g.callers[s.request.Caller]--; g.callers[s.request.Caller] == 0 {
+		delete(g.callers, s.request.Caller)
+	}
+	g.mu.Unlock()
+	if len(left.IDs) > 0 {
+		g.cancel(s.engine.queue, left, entries)
+	}
+}
