@@ -15,31 +15,37 @@ import (
 // changed for as long.
 const scanEvery = 5 * time.Second
 
-// follow has the models follow what their repositories hold, until ctx is done: they are looked at
-// all the time, and at once on SIGHUP. refresh is called after what is served has changed.
+// follow has the models follow what their repositories hold, until ctx is done. refresh is called
+// after what is served has changed.
 func (t *translation) follow(ctx context.Context, dirs []string, refresh func()) {
 	var following sync.WaitGroup
 	defer following.Wait()
-	if len(dirs) > 0 {
-		hangUp := make(chan os.Signal, 1)
-		signal.Notify(hangUp, syscall.SIGHUP)
-		defer signal.Stop(hangUp)
-		following.Go(func() { repository.Watch(ctx, dirs, t.snapshot, scanEvery, t.catalog.Update) })
-		following.Go(func() {
-			for {
-				select {
-				case <-hangUp:
-					t.catalog.Update(repository.Scan(dirs))
-				case <-ctx.Done():
-					return
-				}
-			}
-		})
-	}
+	following.Go(func() { t.watch(ctx, dirs) })
 	for {
 		select {
 		case <-t.catalog.Changes():
 			refresh()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// watch looks at repositories all the time, and at once on SIGHUP, until ctx is done.
+func (t *translation) watch(ctx context.Context, dirs []string) {
+	if len(dirs) == 0 {
+		return
+	}
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	hangUp := make(chan os.Signal, 1)
+	signal.Notify(hangUp, syscall.SIGHUP)
+	defer signal.Stop(hangUp)
+	watching.Go(func() { repository.Watch(ctx, dirs, t.snapshot, scanEvery, t.catalog.Update) })
+	for {
+		select {
+		case <-hangUp:
+			t.catalog.Update(repository.Scan(dirs))
 		case <-ctx.Done():
 			return
 		}

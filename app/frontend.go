@@ -36,6 +36,7 @@ type frontend struct {
 	stopPprof   func() error
 	cancel      context.CancelFunc
 	watching    sync.WaitGroup         // of the keys file
+	translation *translation           // nil before ready
 	served      map[httpapi.Model]bool // what refresh saw last
 }
 
@@ -95,6 +96,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	}
 	api.Version, api.Metrics, api.Description, api.Site = version, f.metrics, f.description, f.site
 	api.MaxBodyBytes, api.Memory = cfg.MaxBodyBytes, admission.New(int64(cfg.RequestMemory))
+	api.OnlyProbes, api.Unready = cfg.Role == config.Worker, f.unready
 	api.MaxRecords, api.MaxChars, api.RequestTimeout = cfg.MaxRecords, cfg.MaxChars, cfg.RequestTimeout
 	f.api = httpapi.New(api)
 	return nil
@@ -118,9 +120,19 @@ func (f *frontend) ready(t *translation) error {
 	if err := f.refresh(t); err != nil {
 		return err
 	}
+	f.translation = t
 	f.api.Manage(&managed{t.catalog, t.metrics, f.cfg.Repositories})
 	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
+}
+
+// unready is why nothing can be translated at the moment; nil where it can. It is called once the
+// frontend is ready.
+func (f *frontend) unready() error {
+	if f.translation.unready == nil {
+		return nil
+	}
+	return f.translation.unready()
 }
 
 // refresh has the pages and metrics say what is served now.

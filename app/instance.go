@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
-	"sync"
-	"weak"
 
 	"dragoman/app/catalog"
 	"dragoman/app/config"
@@ -27,8 +24,7 @@ type instances struct {
 	log      *slog.Logger
 	backends []backend
 
-	mu         sync.Mutex                                   // guards the rest
-	tokenizers map[string]weak.Pointer[tokenizer.Tokenizer] // by the content of their files
+	tokenizers tokenizers
 }
 
 // Needs implements [catalog.Loader].
@@ -51,7 +47,8 @@ func allowed(on backend, s catalog.Source) bool {
 // Load implements [catalog.Loader].
 func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Pool) (catalog.Instance, error) {
 	cfg := settingsOf(l.cfg, s.Config)
-	tok, err := l.tokenizer(cfg, s)
+	name := cmp.Or(cfg.Family, s.Manifest.Family)
+	tok, err := l.tokenizers.get(name, s.Manifest, func() (*tokenizer.Tokenizer, error) { return family.OpenTokenizer(s.Dir, name) })
 	if err != nil {
 		return nil, err
 	}
@@ -110,51 +107,6 @@ func decodingOf(cfg config.Config, m *model.Manifest) (search.Options, engine.Co
 	return options, cfg.Engine(beams, maxLength, nil), translate.Limits{Beams: beams, MaxLength: maxLength}
 }
 
-// tokenizer opens the tokenizer of a model. Models whose tokenizers have the same files share one.
-func (l *instances) tokenizer(cfg config.Config, s catalog.Source) (*tokenizer.Tokenizer, error) {
-	name := cmp.Or(cfg.Family, s.Manifest.Family)
-	key := name
-	for _, file := range tokenizerFiles {
-		key += " " + s.Manifest.Files[file].SHA256
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if known := l.tokenizers[key].Value(); known != nil {
-		return known, nil
-	}
-	tok, err := family.OpenTokenizer(s.Dir, name)
-	if err != nil {
-		return nil, err
-	}
-	if l.tokenizers == nil {
-		l.tokenizers = make(map[string]weak.Pointer[tokenizer.Tokenizer])
-	}
-	l.tokenizers[key] = weak.Make(tok)
-	runtime.AddCleanup(tok, l.forget, key)
-	return tok, nil
-}
-
-// forget removes a tokenizer that nobody uses.
-func (l *instances) forget(key string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.tokenizers[key].Value() == nil {
-		delete(l.tokenizers, key)
-	}
-}
-
-// tokenizerFiles are the files that a tokenizer is made of.
-var tokenizerFiles = []string{model.PieceModelFile, model.VocabFile, model.TokenizerFile, model.TokenizerConfigFile}
-
-// tokenizerBytes is about what a tokenizer takes in memory: its vocabulary, and the indexes of it.
-func tokenizerBytes(m *model.Manifest) (bytes int64) {
-	const indexes = 4
-	for _, file := range tokenizerFiles {
-		bytes += indexes * m.Files[file].Size
-	}
-	return bytes
-}
-
 // instance implements [catalog.Instance].
 type instance struct {
 	engines *engine.Engine
@@ -165,7 +117,11 @@ type instance struct {
 
 // Model implements [catalog.Instance].
 func (i *instance) Model(name, version string) (*translate.Model, error) {
-	cfg := i.config
+	return named(i.config, name, version)
+}
+
+// named is a model under one of the names that its instance has.
+func named(cfg translate.ModelConfig, name, version string) (*translate.Model, error) {
 	cfg.Name, cfg.Version = name, version
 	return translate.NewModel(cfg)
 }

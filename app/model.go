@@ -42,6 +42,7 @@ type translation struct {
 	cache    *cache.Cache
 	metrics  *translate.Metrics
 	snapshot repository.Snapshot // of the repositories, at the start
+	unready  func() error        // why nothing can be translated at the moment; nil: there is no such reason
 	releases []func() error      // what was acquired, in that order
 }
 
@@ -89,14 +90,22 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 		return nil, err
 	}
 	t.releases = append(t.releases, t.catalog.Close)
-	if t.cache, err = cache.New(cache.Config{Bytes: int64(l.cfg.CacheBytes)}); err != nil {
+	if err := l.serveFrom(t); err != nil {
 		return nil, err
+	}
+	return t, ctx.Err()
+}
+
+// serveFrom makes the use case on top of the models.
+func (l *loader) serveFrom(t *translation) (err error) {
+	if t.cache, err = cache.New(cache.Config{Bytes: int64(l.cfg.CacheBytes)}); err != nil {
+		return err
 	}
 	t.service = translate.New(translate.Config{
 		Models: t.catalog, Cache: t.cache, Metrics: t.metrics,
 		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,
 	})
-	return t, ctx.Err()
+	return nil
 }
 
 // newCatalog makes a catalog without models.
@@ -104,6 +113,7 @@ func (l *loader) newCatalog(backends []backend, metrics *catalog.Metrics) *catal
 	return catalog.New(catalog.Config{
 		Loader: &instances{cfg: l.cfg, log: l.log, backends: backends},
 		Memory: int64(l.cfg.ModelMemory), KeepAlive: l.cfg.KeepAlive, Waiting: l.cfg.Concurrency, Metrics: metrics, Log: l.log,
+		Hint: "add one with `dragoman pull MODEL --repository DIR --name NAME`",
 	})
 }
 

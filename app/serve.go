@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"dragoman/app/config"
+	"dragoman/app/fleet"
 )
 
 // serve runs the service until ctx is done.
@@ -29,6 +32,13 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err := cfg.CheckServe(); err != nil {
 		return &usageError{err}
 	}
+	var broker *fleet.Broker
+	if cfg.Role != config.All {
+		if broker, err = fleet.NewBroker(cfg.BrokerURL, cfg.BrokerPrefix, fleet.Timing{}, log); err != nil {
+			return &usageError{fmt.Errorf("BROKER_URL: %w", err)}
+		}
+		defer broker.Close()
+	}
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
 	listener, err := net.Listen("tcp", address)
@@ -39,7 +49,7 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener}
+	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener, broker: broker}
 	return errors.Join(s.run(ctx), front.Close())
 }
 
@@ -48,6 +58,8 @@ type server struct {
 	loader   *loader
 	frontend *frontend
 	listener net.Listener
+	broker   *fleet.Broker // nil where there is one process only
+	worker   *fleet.Worker // nil where this process is none
 }
 
 // run serves until ctx is done, and then ends in order: it reports not ready,
@@ -66,7 +78,7 @@ func (s *server) run(ctx context.Context) error {
 
 	t, err := s.start(ctx)
 	if err == nil {
-		t.follow(ctx, s.loader.cfg.Repositories, func() { s.frontend.refreshed(t) })
+		s.serve(ctx, t)
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
@@ -82,7 +94,7 @@ func (s *server) run(ctx context.Context) error {
 // start loads the models, tries them and reports ready.
 func (s *server) start(ctx context.Context) (*translation, error) {
 	begin, log := time.Now(), s.loader.log
-	t, err := s.loader.load(ctx, s.frontend.metrics.Registry())
+	t, err := s.load(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +111,29 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	}
 	log.Info("ready", "models", len(models), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
 	return t, nil
+}
+
+// load makes what the process needs for its role.
+func (s *server) load(ctx context.Context) (*translation, error) {
+	registry := s.frontend.metrics.Registry()
+	if s.loader.cfg.Role == config.Gateway {
+		return s.loader.join(s.broker, registry)
+	}
+	t, err := s.loader.load(ctx, registry)
+	if err == nil && s.loader.cfg.Role == config.Worker {
+		s.worker = s.newWorker(t)
+		t.unready = s.worker.Err
+	}
+	return t, err
+}
+
+// serve does what the process is for, until ctx is done.
+func (s *server) serve(ctx context.Context, t *translation) {
+	if s.worker != nil {
+		s.workFor(ctx, t)
+		return
+	}
+	t.follow(ctx, s.loader.cfg.Repositories, func() { s.frontend.refreshed(t) })
 }
 
 // stop ends serving; t is nil where nothing was loaded.

@@ -39,6 +39,7 @@ type Config struct {
 	KeepAlive time.Duration
 	// Waiting is how many requests may wait for a model that is loading.
 	Waiting int
+	Hint    string   // what to do where there is no model
 	Metrics *Metrics // nil: nobody asks for them
 	Log     *slog.Logger
 }
@@ -106,7 +107,7 @@ func New(cfg Config) *Catalog {
 		instances: make(map[string]*instance), changed: make(chan struct{}), took: make(map[string]time.Duration),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
-	c.table = newTable(tableConfig{})
+	c.table = newTable(tableConfig{hint: cfg.Hint})
 	return c
 }
 

@@ -15,11 +15,9 @@ import (
 var ErrClosed = errors.New("the service is shutting down")
 
 // NoModelsError means that there is no model at all.
-type NoModelsError struct{}
+type NoModelsError struct{ Hint string }
 
-func (*NoModelsError) Error() string {
-	return "there is no model: add one with `dragoman pull MODEL --repository DIR --name NAME`"
-}
+func (e *NoModelsError) Error() string { return "there is no model: " + e.Hint }
 
 // BrokenError is a version of a model that cannot be loaded.
 type BrokenError struct {

@@ -19,6 +19,7 @@ type table struct {
 	pipelines map[string]repository.Pipeline
 	aliases   map[string]string // to names of models
 	withheld  map[string]bool   // names that were unloaded by hand
+	hint      string            // see [Config.Hint]
 	pivots    []string
 	all       *selection            // where a request names no model
 	named     map[string]*selection // where it names one without a version
@@ -40,11 +41,12 @@ type tableConfig struct {
 	models    map[string]*entry // of the snapshot's models that are served
 	withheld  map[string]bool
 	detectors map[string]translate.Detector // those of the table before
+	hint      string
 }
 
 func newTable(cfg tableConfig) *table {
 	t := &table{
-		models: cfg.models, pipelines: make(map[string]repository.Pipeline), aliases: make(map[string]string), withheld: cfg.withheld,
+		models: cfg.models, pipelines: make(map[string]repository.Pipeline), aliases: make(map[string]string), withheld: cfg.withheld, hint: cfg.hint,
 		pivots: cfg.snapshot.Pivots, named: make(map[string]*selection), detectors: make(map[string]translate.Detector), old: cfg.detectors,
 	}
 	for _, m := range cfg.snapshot.Models {
@@ -99,7 +101,7 @@ func (c *Catalog) Select(name string) (translate.Selection, error) {
 func (t *table) find(ref string) (*selection, error) {
 	if ref == "" {
 		if len(t.names) == 0 {
-			return nil, &NoModelsError{}
+			return nil, &NoModelsError{t.hint}
 		}
 		return t.all, nil
 	}

@@ -19,7 +19,7 @@ func (c *Catalog) refresh() {
 		}
 	}
 	c.versions = known
-	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, withheld: maps.Clone(c.withheld), detectors: c.table.detectors})
+	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, withheld: maps.Clone(c.withheld), detectors: c.table.detectors, hint: c.cfg.Hint})
 	for key, i := range c.instances {
 		c.configure(i)
 		if !c.wanted(key) {

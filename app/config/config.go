@@ -28,6 +28,11 @@ type Config struct {
 	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode in parallel, at most 64, which share the CPU's cores; 0: one for each core, up to 8, for a small model, otherwise one. On GPUs: copies on each GPU, 0: one"`
 	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"most requests that wait or are decoded at a time; further ones get 503. A caller gets at most three quarters of the places that others leave"`
 
+	// Role is All after Parse where ROLE is not set.
+	Role         Role   `env:"ROLE" envDefault:"all" help:"what this process does: all; gateway (takes requests and has no models); worker (has models, and takes what gateways put into the queue)"`
+	BrokerURL    string `env:"BROKER_URL" help:"Redis or Valkey between gateways and workers: redis://, rediss:// (TLS) or unix://; with ?master_name=NAME&addr=HOST:PORT for Sentinel, with ?addr=HOST:PORT for Cluster"`
+	BrokerPrefix string `env:"BROKER_PREFIX" envDefault:"dragoman" help:"what the keys in Redis begin with, so that several fleets can share one"`
+
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
 	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`
 	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer keep steps short, more fill an idle batch sooner"`
@@ -180,6 +185,7 @@ func (c Config) validate() error {
 	if _, err := model.ParseVerify(string(c.Verify)); err != nil {
 		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))
 	}
+	errs = append(errs, c.validateRole()...)
 	errs = append(errs, c.validateRepositories()...)
 	errs = append(errs, c.validateDevice()...)
 	errs = append(errs, c.validateAccess()...)

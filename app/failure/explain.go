@@ -12,6 +12,7 @@ import (
 	"dragoman/app/body"
 	"dragoman/app/catalog"
 	"dragoman/app/engine"
+	"dragoman/app/fleet"
 	"dragoman/app/translate"
 	"dragoman/model"
 )
@@ -34,7 +35,7 @@ func Explain(err error, r Request) *Failure {
 	if errors.Is(err, context.Canceled) && r.Gone {
 		return New(ClientGone, "", "the client has left")
 	}
-	for _, explain := range []func(error, Request) *Failure{explainAccess, explainCatalog, explainBody, explainTranslation, explainEngine} {
+	for _, explain := range []func(error, Request) *Failure{explainAccess, explainCatalog, explainFleet, explainBody, explainTranslation, explainEngine} {
 		if f := explain(err, r); f != nil {
 			return f
 		}
@@ -128,6 +129,17 @@ func explainCatalog(err error, r Request) *Failure {
 		return New(NoRoom, "", "%s", large)
 	case errors.As(err, &none):
 		return New(NotReady, "", "%s", none)
+	}
+	return nil
+}
+
+// explainFleet explains why workers elsewhere did not decode anything.
+func explainFleet(err error, _ Request) *Failure {
+	if _, away := errors.AsType[*fleet.UnavailableError](err); away {
+		return New(NoBroker, "", "the workers cannot be reached at the moment: try again in a moment")
+	}
+	if _, dead := errors.AsType[*fleet.DeadError](err); dead {
+		return New(Crashed, "", "the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out")
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"dragoman/app/body"
 	"dragoman/app/catalog"
 	"dragoman/app/engine"
+	"dragoman/app/fleet"
 	"dragoman/app/translate"
 	"dragoman/model"
 )
@@ -72,9 +73,13 @@ func TestExplain(t *testing.T) {
 			"the model m:2 cannot be loaded, and the service's log says why: use another one until it is repaired", 30},
 		{"no memory for a model", &catalog.MemoryError{Model: "m", Needs: 3 << 30, Limit: 2 << 30}, Request{}, NoRoom, "",
 			"the model m needs 3.0 GiB of memory, but MODEL_MEMORY is 2.0 GiB: raise it, or lower KV_MEMORY", 0},
-		{"no model", &catalog.NoModelsError{}, Request{}, NotReady, "", (&catalog.NoModelsError{}).Error(), 1},
+		{"no model", &catalog.NoModelsError{Hint: "add one"}, Request{}, NotReady, "", "there is no model: add one", 1},
 		{"unknown model", &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: "there is no model x"}, Request{}, UnknownModel,
 			"payload.model", "there is no model x", 0},
+		{"broker that is away", &fleet.UnavailableError{Err: errors.New("dial tcp 10.0.0.1:6379")}, Request{}, NoBroker, "",
+			"the workers cannot be reached at the moment: try again in a moment", 2},
+		{"text that ends workers", &fleet.DeadError{Reason: "3 workers"}, Request{}, Crashed, "",
+			"the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out", 0},
 		{"lost model", model.ErrLost, Request{}, Stuck, "",
 			"the model does not work any more, and is started again where something watches /healthz: try again in a moment", 1},
 		{"timeout", context.DeadlineExceeded, Request{Timeout: time.Minute}, Timeout, "",

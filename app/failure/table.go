@@ -47,6 +47,8 @@ const (
 	ModelBroken  // the model cannot be loaded
 	NoRoom       // the model needs more memory than there may be
 	Stuck        // the model does not work
+	Crashed      // the model ends its process with one of the texts
+	NoBroker     // what stands between gateways and workers is away
 	Busy         // the queue or the memory is full
 	NoTime       // the queue is too long for the time that the client gives
 	ShuttingDown // before the request had begun
@@ -116,6 +118,8 @@ var table = [...]row{
 	ModelBroken:  {"model_broken", 503, 503, 503, 503, 30, notReady, ""},
 	NoRoom:       {"model_too_large", 507, 500, 507, 507, 0, notReady, ""},
 	Stuck:        {"stuck", 503, 503, 503, 503, 1, "", ""},
+	Crashed:      {"model_crashed", 500, 500, 500, 500, 0, "", ""},
+	NoBroker:     {"broker_unavailable", 503, 503, 503, 503, 2, notReady, ""},
 	Busy:         {"busy", 503, 503, 529, 503, 1, queueFull, ""},
 	NoTime:       {"busy", 503, 503, 529, 503, 1, deadline, ""},
 	ShuttingDown: {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, ""},

@@ -51,6 +51,7 @@ type Gateway struct {
 	mu       sync.Mutex // guards the rest
 	fleet    fleet
 	names    map[string]modelName // by queue
+	limits   [2]int               // of workers: beams and length
 	away     error                // why nothing can be submitted; nil: it can be
 	pending  map[uint64]*sentence
 	nextID   uint64
@@ -83,6 +84,9 @@ type sentence struct {
 
 // errStarting is why a gateway that has just been started cannot submit anything.
 var errStarting = errors.New("the broker has not answered yet")
+
+// errNoWorker is why a gateway of a new fleet cannot do anything.
+var errNoWorker = errors.New("no worker has been there yet: start one")
 
 // ErrClosed means that the gateway is shutting down.
 var ErrClosed = engine.ErrClosed
@@ -119,8 +123,11 @@ func (g *Gateway) Close() {
 func (g *Gateway) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.away != nil {
+	switch {
+	case g.away != nil:
 		return &UnavailableError{Err: g.away}
+	case g.names == nil:
+		return &UnavailableError{Err: errNoWorker}
 	}
 	return nil
 }
@@ -153,7 +160,7 @@ func (g *Gateway) beat() {
 type modelName struct{ model, version string }
 
 // serve takes what workers serve.
-func (g *Gateway) serve(s repository.Snapshot) {
+func (g *Gateway) serve(s repository.Snapshot, of []*Catalogue) {
 	names := make(map[string]modelName)
 	for _, m := range s.Models {
 		for _, v := range m.Versions {
@@ -161,9 +168,23 @@ func (g *Gateway) serve(s repository.Snapshot) {
 		}
 	}
 	g.mu.Lock()
-	g.names = names
+	g.names, g.limits = names, [2]int{}
+	for _, c := range of {
+		for i, limit := range [2]int{c.MaxBeams, c.MaxLength} {
+			if limit > 0 && (g.limits[i] == 0 || limit < g.limits[i]) {
+				g.limits[i] = limit
+			}
+		}
+	}
 	g.mu.Unlock()
 	g.cfg.Serve(s)
+}
+
+// Limits are the most beams and tokens that all workers allow a sentence; 0: they have no limit.
+func (g *Gateway) Limits() (beams, maxLength int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.limits[0], g.limits[1]
 }
 
 // meet is one beat.
@@ -265,7 +286,7 @@ type catalogues struct {
 
 // follow calls serve where workers serve something else than before. Without workers what was
 // served last is served on.
-func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve func(repository.Snapshot)) error {
+func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve func(repository.Snapshot, []*Catalogue)) error {
 	var hashes []string
 	for _, w := range workers {
 		if w.Catalogue != "" { // it has published one
@@ -310,7 +331,7 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 		}
 	}
 	c.known, c.served = known, hashes
-	serve(merge(list))
+	serve(merge(list), list)
 	return nil
 }
 

@@ -63,6 +63,9 @@ type Config struct {
 	RequestTimeout time.Duration     // of a translation, waiting included
 	Log            *slog.Logger
 
+	OnlyProbes bool         // there are no routes but those of monitoring
+	Unready    func() error // why new requests are not welcome, beside what the API knows; may be nil
+
 	// What follows may be nil.
 	Gate           *access.Gate         // before all that translates
 	CORS           gin.HandlerFunc      // see access.CORS
@@ -129,6 +132,11 @@ func (a *API) unready() error {
 	if err != nil {
 		return err
 	}
+	if a.cfg.Unready != nil {
+		if err := a.cfg.Unready(); err != nil {
+			return err
+		}
+	}
 	return unhealthy(t)
 }
 
@@ -176,6 +184,12 @@ func (a *API) router() *gin.Engine {
 	if a.cfg.CORS != nil {
 		router.Use(a.cfg.CORS)
 	}
+	if a.cfg.OnlyProbes {
+		native.Mount(router, a.limitBody)
+		router.NoRoute(a.limitBody, a.notFound)
+		router.NoMethod(a.limitBody, a.noMethod)
+		return router
+	}
 	dropIns := []dialect.Dialect{libretranslate.New(a.server), deepl.New(a.server)}
 	for _, api := range dropIns {
 		api.Mount(router, a.limitBody)
@@ -205,10 +219,14 @@ func (a *API) router() *gin.Engine {
 // native is the service's own API.
 func (a *API) native() dialect.Dialect {
 	routes := []dialect.Route{
-		{Methods: "POST", Path: translationPath, Handler: a.translation},
-		{Methods: "POST", Path: translationPath + "/stream", Handler: a.stream},
 		{Methods: "GET", Path: healthPath, Handler: a.health},
 		{Methods: "GET", Path: readyPath, Handler: a.readiness},
+	}
+	if !a.cfg.OnlyProbes {
+		routes = append(routes,
+			dialect.Route{Methods: "POST", Path: translationPath, Handler: a.translation},
+			dialect.Route{Methods: "POST", Path: translationPath + "/stream", Handler: a.stream},
+		)
 	}
 	if a.cfg.Metrics != nil {
 		routes = append(routes, dialect.Route{Methods: "GET", Path: metricsPath, Handler: gin.WrapH(a.cfg.Metrics.Handler())})
