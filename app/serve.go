@@ -98,15 +98,7 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	if err := s.frontend.ready(t); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	models, notes := modelsOf(t.catalog), make(map[string]bool)
-	for _, m := range models {
-		log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
-		if m.Note != "" && !notes[m.Note] {
-			log.Info(m.Note)
-		}
-		notes[m.Note] = true
-	}
-	log.Info("ready", "models", len(models), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
+	log.Info("ready", "models", len(modelsOf(t.catalog)), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
 	return t, nil
 }
 
