@@ -73,6 +73,7 @@ type Job struct {
 	State    State
 	Created  time.Time
 	Started  time.Time // when the first runner took it; zero before
+	Saved    time.Time // when results were last saved; zero before
 	Finished time.Time // when it ended; zero before
 	Expires  time.Time // when it is forgotten; zero before it has ended
 	Progress Progress

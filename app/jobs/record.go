@@ -29,6 +29,14 @@ func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 // Expired says whether the job is to be forgotten.
 func (r *Record) Expired(now time.Time) bool { return r.State.Ended() && !now.Before(r.Expires) }
 
+// Matches fails where the job is not the one that its idempotency key is used for again.
+func (r *Record) Matches(fingerprint string) error {
+	if r.Fingerprint != fingerprint {
+		return ErrMismatch
+	}
+	return nil
+}
+
 // HasInput says whether the job's slices are needed.
 func (r *Record) HasInput() bool { return !r.State.Ended() }
 
@@ -64,7 +72,7 @@ func (r *Record) Renew(c Claim, now time.Time, lease time.Duration) error {
 }
 
 // Save is [Store.Save], but for the chunk. Without add it is there already.
-func (r *Record) Save(c Claim, n, results int) (add bool, err error) {
+func (r *Record) Save(c Claim, n, results int, now time.Time) (add bool, err error) {
 	if err := r.holds(c); err != nil {
 		return false, err
 	}
@@ -77,6 +85,7 @@ func (r *Record) Save(c Claim, n, results int) (add bool, err error) {
 	r.Chunks++
 	r.Progress.Done += results
 	r.Attempts = 0
+	r.Saved = stamp(now)
 	return true, nil
 }
 

@@ -79,6 +79,9 @@ type Store interface {
 	// created is false, and with another fingerprint the error is ErrMismatch. Otherwise the
 	// error is a *LimitError where the owner has too many jobs, or all jobs are too large.
 	Create(ctx context.Context, n New) (job Job, created bool, err error)
+	// Find returns the job that an owner's idempotency key was used for. The error is ErrUnknown,
+	// or ErrMismatch where the fingerprint was another.
+	Find(ctx context.Context, owner, key, fingerprint string) (Job, error)
 	// Get returns a job. The error is ErrUnknown where there is none, or it has expired.
 	Get(ctx context.Context, id string) (Job, error)
 	// List returns an owner's jobs, the newest first, at most so many of them.

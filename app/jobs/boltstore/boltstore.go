@@ -84,11 +84,17 @@ func (s *Store) begin(tx *bolt.Tx) error {
 func (s *Store) Create(_ context.Context, n jobs.New) (job jobs.Job, created bool, err error) {
 	err = s.db.Update(func(tx *bolt.Tx) error {
 		now := s.cfg.Now()
-		if known, err := s.byKey(tx, n, now); known != nil || err != nil {
-			if known != nil {
-				job = known.Job
-			}
+		switch known, err := keyed(tx, n.Owner, n.Key); {
+		case errors.Is(err, jobs.ErrUnknown):
+		case err != nil:
 			return err
+		case known.Expired(now):
+			if err := remove(tx, known); err != nil {
+				return err
+			}
+		default:
+			job = known.Job
+			return known.Matches(n.Fingerprint)
 		}
 		if err := s.admit(tx, n, now); err != nil {
 			return err
@@ -111,25 +117,20 @@ func (s *Store) Create(_ context.Context, n jobs.New) (job jobs.Job, created boo
 	return job, created, nil
 }
 
-// byKey returns the job that an idempotency key was used for; nil for none.
-func (s *Store) byKey(tx *bolt.Tx, n jobs.New, now time.Time) (*jobs.Record, error) {
-	if n.Key == "" {
-		return nil, nil
-	}
-	id := tx.Bucket(keysBucket).Get(idempotencyKey(n.Owner, n.Key))
-	if id == nil {
-		return nil, nil
-	}
-	known, err := load(tx, string(id))
-	switch {
-	case err != nil:
-		return nil, err
-	case known.Expired(now):
-		return nil, remove(tx, known)
-	case known.Fingerprint != n.Fingerprint:
-		return nil, jobs.ErrMismatch
-	}
-	return known, nil
+// Find implements [jobs.Store].
+func (s *Store) Find(_ context.Context, owner, key, fingerprint string) (job jobs.Job, err error) {
+	err = s.db.View(func(tx *bolt.Tx) error {
+		r, err := keyed(tx, owner, key)
+		switch {
+		case err != nil:
+			return err
+		case r.Expired(s.cfg.Now()):
+			return jobs.ErrUnknown
+		}
+		job = r.Job
+		return r.Matches(fingerprint)
+	})
+	return job, err
 }
 
 // admit fails where there is no room for a job.
@@ -196,7 +197,7 @@ func (s *Store) Renew(_ context.Context, c jobs.Claim, lease time.Duration) erro
 // Save implements [jobs.Store].
 func (s *Store) Save(_ context.Context, c jobs.Claim, n int, chunk []byte, results int) error {
 	return s.held(c, func(tx *bolt.Tx, r *jobs.Record) error {
-		add, err := r.Save(c, n, results)
+		add, err := r.Save(c, n, results, s.cfg.Now())
 		if !add || err != nil {
 			return err
 		}

@@ -60,6 +60,14 @@ func load(tx *bolt.Tx, id string) (*jobs.Record, error) {
 	return decode(raw)
 }
 
+// keyed reads the job of an idempotency key.
+func keyed(tx *bolt.Tx, owner, key string) (*jobs.Record, error) {
+	if key == "" {
+		return nil, jobs.ErrUnknown
+	}
+	return load(tx, string(tx.Bucket(keysBucket).Get(idempotencyKey(owner, key))))
+}
+
 // all are all jobs.
 func all(tx *bolt.Tx) (records []*jobs.Record, err error) {
 	err = tx.Bucket(recordBucket).ForEach(func(_, raw []byte) error {

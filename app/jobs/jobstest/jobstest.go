@@ -223,6 +223,18 @@ func testIdempotency(t *testing.T, f Fixture) {
 	_, err = f.Get(t.Context(), "b")
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 
+	found, err := f.Find(t.Context(), "alice", "key", "one")
+	require.NoError(t, err)
+	assert.Equal(t, made, found)
+	_, err = f.Find(t.Context(), "alice", "key", "another")
+	assert.ErrorIs(t, err, jobs.ErrMismatch)
+	for owner, key := range map[string]string{"bob": "key", "alice": "ke", "": "alice"} {
+		_, err = f.Find(t.Context(), owner, key, "one")
+		assert.ErrorIs(t, err, jobs.ErrUnknown)
+	}
+	_, err = f.Find(t.Context(), "alice", "", "")
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
+
 	n.Fingerprint = "another"
 	_, _, err = f.Create(t.Context(), n)
 	assert.ErrorIs(t, err, jobs.ErrMismatch)
@@ -245,6 +257,8 @@ func testIdempotency(t *testing.T, f Fixture) {
 	_, err = f.Cancel(t.Context(), "c")
 	require.NoError(t, err)
 	f.Advance(ttl)
+	_, err = f.Find(t.Context(), "alice", "key", "one")
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
 	n.ID = "d"
 	f.create(t, n)
 }
@@ -354,8 +368,10 @@ func testLife(t *testing.T, f Fixture) {
 
 	for n, results := range []int{1, 2, 1, 2} {
 		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d", n), results))
-		running.Chunks, running.Progress.Done, running.Attempts = n+1, running.Progress.Done+results, 0
-		assert.Equal(t, running, f.get(t, "a"))
+		now := f.get(t, "a")
+		assert.False(t, now.Saved.Before(running.Started))
+		running.Chunks, running.Progress.Done, running.Attempts, running.Saved = n+1, running.Progress.Done+results, 0, now.Saved
+		assert.Equal(t, running, now)
 	}
 	f.Advance(time.Second)
 	require.NoError(t, f.End(t.Context(), c, jobs.Done, nil))
