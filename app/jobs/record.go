@@ -7,7 +7,7 @@ import "time"
 type Record struct {
 	Job
 	Key, Fingerprint string        `json:",omitempty"`
-	Bytes            int64         // see [New.Bytes]
+	Bytes            int64         // see [Draft.Bytes]
 	TTL              time.Duration // of the store that made it
 	Queue            Queue         // "": none
 	Due              time.Time     // when it can be claimed from its queue
@@ -15,21 +15,21 @@ type Record struct {
 }
 
 // NewRecord is a job that is made now.
-func NewRecord(n New, ttl time.Duration, now time.Time) *Record {
+func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 	now = stamp(now)
 	return &Record{
-		Job: Job{ID: n.ID, Owner: n.Owner, State: Queued, Created: now, Progress: n.Progress, Request: n.Request, Slices: len(n.Input)},
-		Key: n.Key, Fingerprint: n.Fingerprint, Bytes: n.Bytes, TTL: ttl, Queue: Work, Due: now,
+		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: len(d.Input)},
+		Key: d.Key, Fingerprint: d.Fingerprint, Bytes: d.Bytes, TTL: ttl, Queue: Work, Due: now,
 	}
 }
 
 // stamp is a time as it is kept.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// Expired says whether the job is to be forgotten.
+// Expired says whether the job is to be forgotted.
 func (r *Record) Expired(now time.Time) bool { return r.State.Ended() && !now.Before(r.Expires) }
 
-// Matches fails where the job is not the one that its idempotency key is used for again.
+// Matches fails where the job is not the one that its idempotency key is used for agaid.
 func (r *Record) Matches(fingerprint string) error {
 	if r.Fingerprint != fingerprint {
 		return ErrMismatch

@@ -33,12 +33,12 @@ func (e *LimitError) Error() string {
 type StoreConfig struct {
 	TTL      time.Duration    // how long a job is kept after it has ended
 	PerOwner int              // jobs that an owner may have, ended ones included
-	MaxBytes int64            // that all jobs together may have reserved; see [New.Bytes]
+	MaxBytes int64            // that all jobs together may have reserved; see [Draft.Bytes]
 	Now      func() time.Time // nil: time.Now
 }
 
-// New is a job to be made.
-type New struct {
+// Draft is a job to be made.
+type Draft struct {
 	ID    string // unguessable
 	Owner string
 	// Key is the idempotency key, "" for none: as long as the job is there, another one of the
@@ -78,7 +78,7 @@ type Store interface {
 	// Create makes a queued job. Where the owner has one with the same key, that is returned,
 	// created is false, and with another fingerprint the error is ErrMismatch. Otherwise the
 	// error is a *LimitError where the owner has too many jobs, or all jobs are too large.
-	Create(ctx context.Context, n New) (job Job, created bool, err error)
+	Create(ctx context.Context, d Draft) (job Job, created bool, err error)
 	// Find returns the job that an owner's idempotency key was used for. The error is ErrUnknown,
 	// or ErrMismatch where the fingerprint was another.
 	Find(ctx context.Context, owner, key, fingerprint string) (Job, error)
@@ -86,7 +86,7 @@ type Store interface {
 	Get(ctx context.Context, id string) (Job, error)
 	// List returns an owner's jobs, the newest first, at most so many of them.
 	List(ctx context.Context, owner string, most int) ([]Job, error)
-	// Input returns a slice of a job that has not ended: what [New.Input] had, from 0 on. The
+	// Input returns a slice of a job that has not ended: what [Draft.Input] had, from 0 on. The
 	// error is ErrUnknown where it is not there (any more).
 	Input(ctx context.Context, id string, slice int) ([]byte, error)
 	// Result returns a chunk of results, from 0 on, of a job that is done or not ended. The

@@ -81,10 +81,10 @@ func (s *Store) begin(tx *bolt.Tx) error {
 }
 
 // Create implements [jobs.Store].
-func (s *Store) Create(_ context.Context, n jobs.New) (job jobs.Job, created bool, err error) {
+func (s *Store) Create(_ context.Context, d jobs.Draft) (job jobs.Job, created bool, err error) {
 	err = s.db.Update(func(tx *bolt.Tx) error {
 		now := s.cfg.Now()
-		switch known, err := keyed(tx, n.Owner, n.Key); {
+		switch known, err := keyed(tx, d.Owner, d.Key); {
 		case errors.Is(err, jobs.ErrUnknown):
 		case err != nil:
 			return err
@@ -94,15 +94,15 @@ func (s *Store) Create(_ context.Context, n jobs.New) (job jobs.Job, created boo
 			}
 		default:
 			job = known.Job
-			return known.Matches(n.Fingerprint)
+			return known.Matches(d.Fingerprint)
 		}
-		if err := s.admit(tx, n, now); err != nil {
+		if err := s.admit(tx, d, now); err != nil {
 			return err
 		}
-		r := jobs.NewRecord(n, s.cfg.TTL, now)
+		r := jobs.NewRecord(d, s.cfg.TTL, now)
 		job, created = r.Job, true
-		for i, slice := range n.Input {
-			if err := tx.Bucket(inputBucket).Put(partKey(n.ID, i), slice); err != nil {
+		for i, slice := range d.Input {
+			if err := tx.Bucket(inputBucket).Put(partKey(d.ID, i), slice); err != nil {
 				return err
 			}
 		}
@@ -134,15 +134,15 @@ func (s *Store) Find(_ context.Context, owner, key, fingerprint string) (job job
 }
 
 // admit fails where there is no room for a job.
-func (s *Store) admit(tx *bolt.Tx, n jobs.New, now time.Time) error {
-	owned, err := ownedBy(tx, n.Owner, -1, now)
+func (s *Store) admit(tx *bolt.Tx, d jobs.Draft, now time.Time) error {
+	owned, err := ownedBy(tx, d.Owner, -1, now)
 	if err != nil {
 		return err
 	}
 	if len(owned) >= s.cfg.PerOwner {
 		return &jobs.LimitError{Jobs: s.cfg.PerOwner}
 	}
-	if reserved(tx)+n.Bytes > s.cfg.MaxBytes {
+	if reserved(tx)+d.Bytes > s.cfg.MaxBytes {
 		return &jobs.LimitError{Bytes: s.cfg.MaxBytes}
 	}
 	return nil

@@ -77,7 +77,7 @@ func TestClaimsEndWithTheProcess(t *testing.T) {
 	cfg := jobs.StoreConfig{TTL: time.Hour, PerOwner: 1, MaxBytes: 1}
 	s, err := Open(path, cfg)
 	require.NoError(t, err)
-	_, _, err = s.Create(t.Context(), jobs.New{ID: "a"})
+	_, _, err = s.Create(t.Context(), jobs.Draft{ID: "a"})
 	require.NoError(t, err)
 	first, err := s.Claim(t.Context(), jobs.Work, time.Hour)
 	require.NoError(t, err)

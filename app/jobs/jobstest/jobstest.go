@@ -54,8 +54,8 @@ func Run(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) Fixture) {
 }
 
 // job is a job of alice's, to be made.
-func job(id string) jobs.New {
-	return jobs.New{
+func job(id string) jobs.Draft {
+	return jobs.Draft{
 		ID: id, Owner: "alice", Bytes: 100,
 		Request: jobs.Request{
 			Request: translate.Request{From: "en", To: []string{"fr", "de"}, Caller: "alice"}, Detail: true,
@@ -66,14 +66,14 @@ func job(id string) jobs.New {
 }
 
 // withWebhook is a job whose end somebody wants to know.
-func withWebhook(id string) jobs.New {
+func withWebhook(id string) jobs.Draft {
 	n := job(id)
 	n.Request.Webhook = "https://example.com/hook"
 	return n
 }
 
 // create makes jobs, and lets time pass between them.
-func (f Fixture) create(t *testing.T, list ...jobs.New) (made []jobs.Job) {
+func (f Fixture) create(t *testing.T, list ...jobs.Draft) (made []jobs.Job) {
 	t.Helper()
 	for _, n := range list {
 		j, created, err := f.Create(t.Context(), n)
@@ -448,7 +448,7 @@ func testClaimOrder(t *testing.T, f Fixture) {
 
 // However many runners ask, each job is one's.
 func testClaimTogether(t *testing.T, f Fixture) {
-	var made []jobs.New
+	var made []jobs.Draft
 	for i := range perOwner {
 		made = append(made, job(fmt.Sprint(i)))
 	}
