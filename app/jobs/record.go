@@ -26,10 +26,10 @@ func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 // stamp is a time as it is kept.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// Expired says whether the job is to be forgotted.
+// Expired says whether the job is to be forgotten.
 func (r *Record) Expired(now time.Time) bool { return r.State.Ended() && !now.Before(r.Expires) }
 
-// Matches fails where the job is not the one that its idempotency key is used for agaid.
+// Matches fails where the job is not the one that its idempotency key is used for again.
 func (r *Record) Matches(fingerprint string) error {
 	if r.Fingerprint != fingerprint {
 		return ErrMismatch

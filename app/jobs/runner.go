@@ -10,7 +10,6 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
-	"dragoman/app/translate"
 )
 
 const (
