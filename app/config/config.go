@@ -120,10 +120,11 @@ func Parse(environ []string) (Config, error) {
 	if cfg.Device == Auto && len(cfg.CUDADevices) > 0 {
 		cfg.Device = CUDA
 	}
+	err = cfg.validate()
 	if cfg.JobMaxBytes == 0 {
 		cfg.JobMaxBytes = cfg.RequestMemory / 8
 	}
-	return cfg, cfg.validate()
+	return cfg, err
 }
 
 // maxWorkers is the largest number of workers, maxAutomatic where it is not set.

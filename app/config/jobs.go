@@ -24,11 +24,12 @@ func (c Config) validateJobs(within func(name string, value, low, high int64)) (
 	within("JOB_MAX_CHARS", int64(c.JobMaxChars), 1, 1<<30)
 	within("JOBS_PER_KEY", int64(c.JobsPerKey), 1, 1<<20)
 	// What is read and stored of a body, beside the shares of other callers.
-	if most := c.RequestMemory * 3 / 4 / (admission.BodyByte + 2); c.JobMaxBytes < 64 || c.JobMaxBytes > most {
-		errs = append(errs, fmt.Errorf("JOB_MAX_BYTES=%d bytes: use %s or less, or raise REQUEST_MEMORY", c.JobMaxBytes, humanize.IBytesN(uint64(max(0, most)), 2)))
+	most := c.RequestMemory * 3 / 4 / (admission.BodyByte + 2)
+	if c.JobMaxBytes != 0 && (c.JobMaxBytes < 64 || c.JobMaxBytes > most) {
+		errs = append(errs, fmt.Errorf("JOB_MAX_BYTES=%d bytes: use 64 bytes to %s, or raise REQUEST_MEMORY", c.JobMaxBytes, humanize.IBytesN(uint64(max(0, most)), 2)))
 	}
 	if c.JobStorage < 1<<20 || c.JobStorage > maxSize {
-		errs = append(errs, fmt.Errorf("JOB_STORAGE=%d bytes: use 1.0 MiB to %s", c.JobStorage, humanize.IBytesN(uint64(maxSize), 1)))
+		errs = append(errs, fmt.Errorf("JOB_STORAGE=%d bytes: use 1 MiB to %s", c.JobStorage, humanize.IBytesN(uint64(maxSize), 1)))
 	}
 	if err := checkWebhookSecret(c.JobWebhookSecret); err != nil {
 		errs = append(errs, err)
