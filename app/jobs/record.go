@@ -56,7 +56,7 @@ func (r *Record) Claim(now time.Time, lease time.Duration) Claim {
 
 // holds fails where a claim is not the job's.
 func (r *Record) holds(c Claim) error {
-	if r.Queue == "" || c.Queue != r.Queue || c.Token != r.Token {
+	if r.Queue == "" || c.Token == 0 || c.Queue != r.Queue || c.Token != r.Token {
 		return ErrLost
 	}
 	return nil

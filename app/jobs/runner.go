@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -160,7 +159,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	if job.Attempts > mostAttempts && job.Chunks < job.Steps() {
 		return s.end(ctx, c, job, Failed, &Problem{
 			Code:    failure.New(failure.Internal, "", "").Code(),
-			Message: fmt.Sprintf("it was tried %d times and something went wrong each time, which the service's log has by the job's id", mostAttempts),
+			Message: "it was tried several times and something went wrong each time: the service's log says what, by the job's id",
 		})
 	}
 	for n := job.Chunks; n < job.Steps(); n++ {
