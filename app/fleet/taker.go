@@ -54,6 +54,7 @@ type claim struct {
 func (c *claim) key() string { return c.lane + " " + c.entry }
 
 func newTaker(w *Worker, queue string, name modelName, handle translate.Handle) *taker {
+	w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version) // 0, and not unknown
 	return &taker{
 		worker: w, broker: w.broker, queue: queue, name: name, handle: handle, lanes: w.broker.lanes(queue),
 		freed: make(chan struct{}, 1), claims: make(map[string]*claim),
