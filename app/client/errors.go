@@ -107,7 +107,7 @@ func (e *Error) Is(target error) bool {
 // is none of these: the request would take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
-	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable:
+	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable:
 		return true
 	}
 	switch e.Status {
