@@ -32,8 +32,9 @@ func TestRedisAway(t *testing.T) {
 			t.Parallel()
 			server := newServer(t)
 			d, letGo := held()
-			w := newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(d, identity))
-			g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
+			timing := Timing{Beat: 10 * time.Millisecond, Lease: 2 * time.Second}
+			w := newTestWorker(t, newTestBroker(t, server.Addr(), timing), newModels(d, identity))
+			g := newTestGateway(t, newTestBroker(t, server.Addr(), timing), nil)
 			s := send(t.Context(), g, sentences(40)...)
 			d.hasBegun(t, 5) // others wait in Redis, or in the gateway
 			if fault == "" {
@@ -41,7 +42,7 @@ func TestRedisAway(t *testing.T) {
 			} else {
 				server.SetError(fault)
 			}
-			eventually(t, func() bool { return g.Err() != nil && w.Err() != nil })
+			eventually(t, func() bool { return g.broker.Err() != nil && w.Err() != nil })
 			_, err := stream(t.Context(), g.Engine(identity), engine.Request{}, sentences(1)...)
 			var away *UnavailableError
 			require.ErrorAs(t, err, &away)
