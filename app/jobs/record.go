@@ -1,6 +1,10 @@
 package jobs
 
-import "time"
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
 
 // Record is a job as a store keeps it, and all that can happen to it: a store loads it, has one
 // of the methods change it, and keeps the whole. A method that fails has changed nothing.
@@ -21,6 +25,15 @@ func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: len(d.Input)},
 		Key: d.Key, Fingerprint: d.Fingerprint, Bytes: d.Bytes, TTL: ttl, Queue: Work, Due: now,
 	}
+}
+
+// ParseRecord reads a record in JSON.
+func ParseRecord(raw []byte) (*Record, error) {
+	r := new(Record)
+	if err := json.Unmarshal(raw, r); err != nil {
+		return nil, fmt.Errorf("a job cannot be read: %w", err)
+	}
+	return r, nil
 }
 
 // stamp is a time as it is kept.

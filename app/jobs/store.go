@@ -34,7 +34,7 @@ type StoreConfig struct {
 	TTL      time.Duration    // how long a job is kept after it has ended
 	PerOwner int              // jobs that an owner may have, ended ones included
 	MaxBytes int64            // that all jobs together may have reserved; see [Draft.Bytes]
-	Now      func() time.Time // nil: time.Now
+	Now      func() time.Time // nil: the clock of where the store is
 }
 
 // Draft is a job to be made.

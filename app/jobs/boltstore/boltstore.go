@@ -8,7 +8,6 @@ package boltstore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +24,7 @@ import (
 type Store struct {
 	cfg     jobs.StoreConfig
 	db      *bolt.DB
-	changes changes
+	changes jobs.Changes
 }
 
 // lockTimeout is how long to wait for another process to let the file go: one that is about to
@@ -112,7 +111,7 @@ func (s *Store) Create(_ context.Context, d jobs.Draft) (job jobs.Job, created b
 		return jobs.Job{}, false, err
 	}
 	if created {
-		s.changes.tell(string(jobs.Work))
+		s.changes.Tell(string(jobs.Work))
 	}
 	return job, created, nil
 }
@@ -243,7 +242,7 @@ func (s *Store) Remove(_ context.Context, id string) error {
 		return remove(tx, r)
 	})
 	if err == nil {
-		s.changes.tell(id)
+		s.changes.Tell(id)
 	}
 	return err
 }
@@ -309,7 +308,7 @@ func (s *Store) update(id string, alter func(*bolt.Tx, *jobs.Record) error) erro
 		return err
 	})
 	if err == nil {
-		s.changes.tell(id, string(ready))
+		s.changes.Tell(id, string(ready))
 	}
 	return err
 }
@@ -328,13 +327,4 @@ func ignoreUnknown(err error) error {
 		return nil
 	}
 	return err
-}
-
-// decode reads a record.
-func decode(raw []byte) (*jobs.Record, error) {
-	r := new(jobs.Record)
-	if err := json.Unmarshal(raw, r); err != nil {
-		return nil, fmt.Errorf("a job cannot be read: %w", err)
-	}
-	return r, nil
 }

@@ -3,7 +3,6 @@ package boltstore
 import (
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,27 +13,9 @@ import (
 	"dragoman/app/jobs/jobstest"
 )
 
-// clock is a time that passes when it is told to.
-type clock struct {
-	mu  sync.Mutex // guards now
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 func TestStore(t *testing.T) {
 	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {
-		c := &clock{now: time.Now()}
+		c := jobstest.NewClock()
 		cfg.Now = c.Now
 		path := filepath.Join(t.TempDir(), "new", "jobs.db")
 		s, err := Open(path, cfg)

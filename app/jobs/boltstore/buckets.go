@@ -57,7 +57,7 @@ func load(tx *bolt.Tx, id string) (*jobs.Record, error) {
 	if raw == nil {
 		return nil, jobs.ErrUnknown
 	}
-	return decode(raw)
+	return jobs.ParseRecord(raw)
 }
 
 // keyed reads the job of an idempotency key.
@@ -71,7 +71,7 @@ func keyed(tx *bolt.Tx, owner, key string) (*jobs.Record, error) {
 // all are all jobs.
 func all(tx *bolt.Tx) (records []*jobs.Record, err error) {
 	err = tx.Bucket(recordBucket).ForEach(func(_, raw []byte) error {
-		r, err := decode(raw)
+		r, err := jobs.ParseRecord(raw)
 		records = append(records, r)
 		return err
 	})

@@ -3,7 +3,6 @@ package boltstore
 import (
 	"context"
 	"encoding/binary"
-	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -13,26 +12,11 @@ import (
 
 // Claim implements [jobs.Store].
 func (s *Store) Claim(ctx context.Context, from jobs.Queue, lease time.Duration) (jobs.Claim, error) {
-	watch, stop := s.changes.watch(string(from))
-	defer stop()
-	for {
-		c, wait, err := s.tryClaim(from, lease)
-		if err != nil || c.Token > 0 {
-			if err == nil {
-				s.changes.tell(c.Job.ID)
-			}
-			return c, err
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-watch:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return c, ctx.Err()
-		}
-		timer.Stop()
+	c, err := s.changes.Claim(ctx, from, func() (jobs.Claim, time.Duration, error) { return s.tryClaim(from, lease) })
+	if err == nil {
+		s.changes.Tell(c.Job.ID)
 	}
+	return c, err
 }
 
 // longestWait is how long Claim waits before it looks again, where nothing happens.
@@ -87,48 +71,5 @@ func due(key []byte, now time.Time) time.Duration {
 
 // Watch implements [jobs.Store].
 func (s *Store) Watch(ctx context.Context, id string) <-chan struct{} {
-	watch, stop := s.changes.watch(id)
-	context.AfterFunc(ctx, stop)
-	return watch
-}
-
-// changes tells of changes those who watch. The zero value is ready.
-type changes struct {
-	mu       sync.Mutex // guards the rest
-	watchers map[string]map[chan struct{}]bool
-}
-
-// watch watches a job or a queue until stop is called.
-func (c *changes) watch(what string) (watch chan struct{}, stop func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	watch = make(chan struct{}, 1)
-	if c.watchers == nil {
-		c.watchers = make(map[string]map[chan struct{}]bool)
-	}
-	if c.watchers[what] == nil {
-		c.watchers[what] = make(map[chan struct{}]bool)
-	}
-	c.watchers[what][watch] = true
-	return watch, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if delete(c.watchers[what], watch); len(c.watchers[what]) == 0 {
-			delete(c.watchers, what)
-		}
-	}
-}
-
-// tell tells that jobs or queues have changed.
-func (c *changes) tell(list ...string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, what := range list {
-		for watch := range c.watchers[what] {
-			select {
-			case watch <- struct{}{}:
-			default: // it has one already
-			}
-		}
-	}
+	return s.changes.Watch(ctx, id)
 }

@@ -45,7 +45,9 @@ func Run(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) Fixture) {
 		"Lease": testLease, "Fencing": testFencing, "Save": testSave, "Release": testRelease,
 		"Cancel": testCancel, "CancelWhileRunning": testCancelWhileRunning, "Remove": testRemove,
 		"Delivery": testDelivery, "DeliveryTries": testDeliveryTries, "DeliveryOfWhatIsGone": testDeliveryOfWhatIsGone,
-		"Watch": testWatch, "WatchElsewhere": testWatchElsewhere, "Again": testAgain,
+		"Watch": testWatch, "Again": testAgain,
+		"Elsewhere": testElsewhere, "CancelElsewhere": testCancelElsewhere, "ClaimWaitsElsewhere": testClaimWaitsElsewhere,
+		"TogetherElsewhere": testTogetherElsewhere, "SweepElsewhere": testSweepElsewhere,
 	} {
 		t.Run(name, func(t *testing.T) {
 			test(t, open(t, jobs.StoreConfig{TTL: ttl, PerOwner: perOwner, MaxBytes: maxBytes}))
@@ -711,22 +713,6 @@ func testWatch(t *testing.T, f Fixture) {
 	_, err := f.Cancel(t.Context(), "b")
 	require.NoError(t, err)
 	changed(t, other)
-}
-
-// Changes are seen that another process makes, where there may be one.
-func testWatchElsewhere(t *testing.T, f Fixture) {
-	f.create(t, job("a"))
-	elsewhere := f
-	elsewhere.Store = f.Again()
-	if _, err := f.Get(t.Context(), "a"); err != nil {
-		t.Skip("one process at a time has this store")
-	}
-	watch := f.Watch(t.Context(), "a")
-	c := elsewhere.claim(t, jobs.Work)
-	changed(t, watch)
-	_, err := f.Cancel(t.Context(), "a")
-	require.NoError(t, err)
-	elsewhere.lost(t, c)
 }
 
 func testAgain(t *testing.T, f Fixture) {
