@@ -14,6 +14,7 @@ import (
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/redisstore"
 	"dragoman/app/jobs/webhook"
 	"dragoman/app/translate"
 )
@@ -36,7 +37,7 @@ func (f *frontend) openJobs(memory *admission.Memory, registry prometheus.Regist
 		cfg.Missing = errors.New("this process is a worker: ask a gateway")
 		return jobs.New(cfg), nil, nil
 	}
-	store, err := openJobStore(f.cfg)
+	store, err := f.openJobStore()
 	switch {
 	case err == nil:
 		cfg.Store = store
@@ -51,20 +52,23 @@ func (f *frontend) openJobs(memory *admission.Memory, registry prometheus.Regist
 	return jobs.New(cfg), cfg.Store, nil
 }
 
-// openJobStore opens the store of jobs of a configuration.
-func openJobStore(cfg config.Config) (jobs.Store, error) {
-	path := cfg.JobFile
-	switch path {
-	case config.JobsOff:
+// openJobStore opens the store of jobs: a file, or what the gateways of a fleet share.
+func (f *frontend) openJobStore() (jobs.Store, error) {
+	path := f.cfg.JobFile
+	settings := jobs.StoreConfig{TTL: f.cfg.JobTTL, PerOwner: f.cfg.JobsPerKey, MaxBytes: int64(f.cfg.JobStorage)}
+	switch {
+	case path == config.JobsOff:
 		return nil, errors.New("off")
-	case "":
+	case f.broker != nil:
+		return redisstore.New(f.broker.Client(), f.broker.Prefix(), settings), nil
+	case path == "":
 		dir, err := os.UserCacheDir()
 		if err != nil {
 			return nil, err
 		}
 		path = filepath.Join(dir, "dragoman", "jobs.db")
 	}
-	return boltstore.Open(path, jobs.StoreConfig{TTL: cfg.JobTTL, PerOwner: cfg.JobsPerKey, MaxBytes: int64(cfg.JobStorage)})
+	return boltstore.Open(path, settings)
 }
 
 // readyJobs has jobs taken in, to be done with the models of t.
