@@ -18,6 +18,9 @@ const (
 	renewal = lease / 3
 	// turn is how long a job runs while others may wait.
 	turn = time.Minute
+	// stepsAhead are how many steps of a job are made at a time, so that those who decode have
+	// something to do while the last sentences of one are decoded.
+	stepsAhead = 2
 	// mostAttempts is how many runners in a row may end, or fail for an unknown reason, in the
 	// same slice of a job before it fails.
 	mostAttempts = 3
@@ -162,36 +165,67 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 			Message: "it was tried several times and something went wrong each time: the service's log says what, by the job's id",
 		})
 	}
-	for n := job.Chunks; n < job.Steps(); n++ {
-		if time.Since(begun) > turn {
+	ctx, cancel := context.WithCancel(ctx)
+	var making sync.WaitGroup
+	defer making.Wait()
+	defer cancel()
+	var ahead []<-chan step // that are being made, in order
+	for n, next := job.Chunks, job.Chunks; n < job.Steps(); n++ {
+		for ; next < job.Steps() && len(ahead) < stepsAhead && time.Since(begun) < turn; next++ {
+			made, number := make(chan step, 1), next
+			making.Go(func() { made <- s.make(ctx, t, job, number) })
+			ahead = append(ahead, made)
+		}
+		if len(ahead) == 0 {
 			return s.cfg.Store.Release(ctx, c, 0)
 		}
-		part, chunk, results, err := s.step(ctx, t, job, n)
-		if err != nil {
-			return s.fail(ctx, c, job, part, err)
+		made := <-ahead[0]
+		ahead = ahead[1:]
+		if made.err != nil {
+			return s.fail(ctx, c, job, made)
 		}
-		if err := s.insist(ctx, job, func() error { return s.cfg.Store.Save(ctx, c, n, chunk, results) }); err != nil {
+		if err := s.insist(ctx, job, func() error { return s.cfg.Store.Save(ctx, c, n, made.chunk, made.results) }); err != nil {
 			return err
 		}
 		s.metrics.steps.Inc(stepSaved)
-		job.Progress.Done += results
+		job.Progress.Done += made.results
 		job.Saved = time.Now()
 	}
 	return s.end(ctx, c, job, Done, nil)
 }
 
-// step makes chunk number n of a job: a slice in one of the target languages.
-func (s *Service) step(ctx context.Context, t Translator, job Job, n int) (part slice, chunk []byte, results int, err error) {
+// step is a chunk of results, or why there is none.
+type step struct {
+	part       slice // of the records
+	chunk      []byte
+	results    int // in the chunk
+	err        error
+	translated bool // err is that of the translation
+}
+
+// make makes chunk number n of a job: a slice in one of the target languages.
+func (s *Service) make(ctx context.Context, t Translator, job Job, n int) (made step) {
+	err := engine.Protect(func() error { // who recovers from panics for others is on another goroutine
+		made = s.translate(ctx, t, job, n)
+		return nil
+	})
+	if err != nil {
+		return step{err: err}
+	}
+	return made
+}
+
+func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (made step) {
 	var stored []byte
-	err = s.insist(ctx, job, func() (err error) {
+	made.err = s.insist(ctx, job, func() (err error) {
 		stored, err = s.cfg.Store.Input(ctx, job.ID, n%job.Slices)
 		return err
 	})
-	if err != nil {
-		return part, nil, 0, err
+	if made.err != nil {
+		return made
 	}
-	if part, err = parseSlice(stored); err != nil {
-		return part, nil, 0, err
+	if made.part, made.err = parseSlice(stored); made.err != nil {
+		return made
 	}
 	if s.cfg.Memory != nil {
 		lease := s.cfg.Memory.Lease(job.Request.Caller)
@@ -200,40 +234,36 @@ func (s *Service) step(ctx context.Context, t Translator, job Job, n int) (part 
 	}
 	request := job.Request.Request
 	language := n / job.Slices
-	request.To, request.Records = request.To[language:language+1], part.Records
-	translated, err := t.Translate(ctx, request)
+	request.To, request.Records = request.To[language:language+1], made.part.Records
+	results, err := t.Translate(ctx, request)
 	if err != nil {
-		return part, nil, 0, &stepError{err}
+		made.err, made.translated = err, true
+		return made
 	}
-	chunk, err = s.cfg.Render.Results(job.Request, translated)
-	return part, chunk, len(translated), err
+	made.results = len(results)
+	made.chunk, made.err = s.cfg.Render.Results(job.Request, results)
+	return made
 }
 
-// stepError is the error of a translation.
-type stepError struct{ error }
-
-func (e *stepError) Unwrap() error { return e.error }
-
-// fail does what is to be done about the error of a step: what passes is tried again after a
+// fail does what is to be done about a step that has an error: what passes is tried again after a
 // pause, and what is the request's fails the job.
-func (s *Service) fail(ctx context.Context, c Claim, job Job, part slice, err error) error {
-	var step *stepError
-	if ctx.Err() != nil || !errors.As(err, &step) {
-		return err
+func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
+	if ctx.Err() != nil || !made.translated {
+		return made.err
 	}
-	f := failure.Explain(step.error, failure.Request{ID: job.ID, Begun: true})
+	f := failure.Explain(made.err, failure.Request{ID: job.ID, Begun: true})
 	if f.Kind == failure.Internal {
 		s.metrics.steps.Inc(stepFailed)
-		return err
+		return made.err
 	}
 	if f.Wait > 0 && time.Since(latest(job.Created, job.Saved)) < s.cfg.TTL {
 		s.metrics.steps.Inc(stepPostponed)
 		wait := min(time.Duration(f.Wait)*time.Second, longestPause)
-		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", err)
+		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", made.err)
 		return s.cfg.Store.Release(ctx, c, wait)
 	}
 	s.metrics.steps.Inc(stepFailed)
-	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: part.fieldOf(f.Field), Message: f.Message})
+	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: made.part.fieldOf(f.Field), Message: f.Message})
 }
 
 func latest(a, b time.Time) time.Time {
