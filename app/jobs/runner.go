@@ -6,9 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/admission"
 	"dragoman/app/engine"
-	"dragoman/app/failure"
 )
 
 const (
@@ -18,6 +16,9 @@ const (
 	renewal = lease / 3
 	// turn is how long a job runs while others may wait.
 	turn = time.Minute
+	// stepsAhead are how many steps of a job are made at a time, so that those who decode have
+	// something to do while the last sentences of one are decoded.
+	stepsAhead = 2
 	// mostAttempts is how many runners in a row may end, or fail for an unknown reason, in the
 	// same slice of a job before it fails.
 	mostAttempts = 3
@@ -150,108 +151,6 @@ func (s *Service) keep(ctx context.Context, c Claim, end context.CancelCauseFunc
 			s.cfg.Log.Warn("the claim on a job could not be renewed", "job", c.Job.ID, "error", err)
 		}
 	}
-}
-
-// run goes on with a job until it has ended, its turn is over, or it cannot go on now. It fails
-// for reasons that are nobody's.
-func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
-	job, begun := c.Job, time.Now()
-	if job.Attempts > mostAttempts && job.Chunks < job.Steps() {
-		return s.end(ctx, c, job, Failed, &Problem{
-			Code:    failure.New(failure.Internal, "", "").Code(),
-			Message: "it was tried several times and something went wrong each time: the service's log says what, by the job's id",
-		})
-	}
-	for n := job.Chunks; n < job.Steps(); n++ {
-		if time.Since(begun) > turn {
-			return s.cfg.Store.Release(ctx, c, 0)
-		}
-		part, chunk, results, err := s.step(ctx, t, job, n)
-		if err != nil {
-			return s.fail(ctx, c, job, part, err)
-		}
-		if err := s.insist(ctx, job, func() error { return s.cfg.Store.Save(ctx, c, n, chunk, results) }); err != nil {
-			return err
-		}
-		s.metrics.steps.Inc(stepSaved)
-		job.Progress.Done += results
-		job.Saved = time.Now()
-	}
-	return s.end(ctx, c, job, Done, nil)
-}
-
-// step makes chunk number n of a job: a slice in one of the target languages.
-func (s *Service) step(ctx context.Context, t Translator, job Job, n int) (part slice, chunk []byte, results int, err error) {
-	var stored []byte
-	err = s.insist(ctx, job, func() (err error) {
-		stored, err = s.cfg.Store.Input(ctx, job.ID, n%job.Slices)
-		return err
-	})
-	if err != nil {
-		return part, nil, 0, err
-	}
-	if part, err = parseSlice(stored); err != nil {
-		return part, nil, 0, err
-	}
-	if s.cfg.Memory != nil {
-		lease := s.cfg.Memory.Lease(job.Request.Caller)
-		defer lease.Close()
-		ctx = admission.With(ctx, lease)
-	}
-	request := job.Request.Request
-	language := n / job.Slices
-	request.To, request.Records = request.To[language:language+1], part.Records
-	translated, err := t.Translate(ctx, request)
-	if err != nil {
-		return part, nil, 0, &stepError{err}
-	}
-	chunk, err = s.cfg.Render.Results(job.Request, translated)
-	return part, chunk, len(translated), err
-}
-
-// stepError is the error of a translation.
-type stepError struct{ error }
-
-func (e *stepError) Unwrap() error { return e.error }
-
-// fail does what is to be done about the error of a step: what passes is tried again after a
-// pause, and what is the request's fails the job.
-func (s *Service) fail(ctx context.Context, c Claim, job Job, part slice, err error) error {
-	var step *stepError
-	if ctx.Err() != nil || !errors.As(err, &step) {
-		return err
-	}
-	f := failure.Explain(step.error, failure.Request{ID: job.ID, Begun: true})
-	if f.Kind == failure.Internal {
-		s.metrics.steps.Inc(stepFailed)
-		return err
-	}
-	if f.Wait > 0 && time.Since(latest(job.Created, job.Saved)) < s.cfg.TTL {
-		s.metrics.steps.Inc(stepPostponed)
-		wait := min(time.Duration(f.Wait)*time.Second, longestPause)
-		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", err)
-		return s.cfg.Store.Release(ctx, c, wait)
-	}
-	s.metrics.steps.Inc(stepFailed)
-	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: part.fieldOf(f.Field), Message: f.Message})
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// end ends a job.
-func (s *Service) end(ctx context.Context, c Claim, job Job, state State, problem *Problem) error {
-	err := s.insist(ctx, job, func() error { return s.cfg.Store.End(ctx, c, state, problem) })
-	if err != nil {
-		return err
-	}
-	job.State, job.Problem, job.Finished = state, problem, time.Now()
-	s.ended(job)
-	return nil
 }
 
 // insist has the store do something that is tried again where the store does not work: what took
