@@ -16,6 +16,7 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
+	"dragoman/app/jobs"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/webpage"
@@ -31,6 +32,9 @@ type frontend struct {
 	metrics     *telemetry.Metrics
 	description *openapi.Description
 	site        *webpage.Site
+	jobs        *jobs.Service
+	jobStore    jobs.Store // nil: there is none
+	noJobs      error      // why its file could not be opened that nobody has named
 
 	stopTracing func(context.Context) error
 	stopPprof   func() error
@@ -88,7 +92,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	}
 	f.description, err = openapi.New(openapi.Config{
 		Version: version, KeysNeeded: api.Gate.NeedsKeys(), MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
-		MaxBodyBytes: cfg.MaxBodyBytes,
+		MaxBodyBytes: cfg.MaxBodyBytes, MaxJobRecords: cfg.JobMaxRecords, MaxJobChars: cfg.JobMaxChars, MaxJobBodyBytes: int64(cfg.JobMaxBytes),
 	})
 	if err != nil {
 		return err
@@ -96,6 +100,10 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	api.Version, api.Metrics, api.Description, api.Site = version, f.metrics, f.description, f.site
 	api.MaxBodyBytes, api.Memory = cfg.MaxBodyBytes, admission.New(int64(cfg.RequestMemory))
 	api.MaxRecords, api.MaxChars, api.RequestTimeout = cfg.MaxRecords, cfg.MaxChars, cfg.RequestTimeout
+	if f.jobs, f.jobStore, err = f.openJobs(api.Memory, f.metrics.Registry()); err != nil {
+		return err
+	}
+	api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords}
 	f.api = httpapi.New(api)
 	return nil
 }
@@ -107,7 +115,11 @@ func (f *frontend) Close() error {
 	defer cancel()
 	f.cancel()
 	f.watching.Wait()
-	return errors.Join(f.stopPprof(), f.stopTracing(ctx))
+	var err error
+	if f.jobStore != nil {
+		err = f.jobStore.Close()
+	}
+	return errors.Join(err, f.stopPprof(), f.stopTracing(ctx))
 }
 
 // ready makes the frontend know what translates, shortly before it may.
@@ -119,6 +131,7 @@ func (f *frontend) ready(t *translation) error {
 		return err
 	}
 	f.api.Manage(&managed{t.catalog, t.metrics, f.cfg.Repositories})
+	f.readyJobs(t)
 	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
 }

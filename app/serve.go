@@ -51,7 +51,7 @@ type server struct {
 }
 
 // run serves until ctx is done, and then ends in order: it reports not ready,
-// stops accepting, lets requests in flight finish, stops the engine, closes the
+// stops accepting, gives jobs back, lets requests in flight finish, stops the engine, closes the
 // model and unloads the runtime.
 func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -65,13 +65,15 @@ func (s *server) run(ctx context.Context) error {
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", version)
 
 	t, err := s.start(ctx)
+	stopJobs := func() {}
 	if err == nil {
+		stopJobs = s.frontend.startJobs()
 		t.follow(ctx, s.loader.cfg.Repositories, func() { s.frontend.refreshed(t) })
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
 	}
-	err = errors.Join(err, s.stop(srv, t))
+	err = errors.Join(err, s.stop(srv, t, stopJobs))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("serve HTTP: %w", serveErr))
 	}
@@ -102,11 +104,12 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 }
 
 // stop ends serving; t is nil where nothing was loaded.
-func (s *server) stop(srv *http.Server, t *translation) error {
+func (s *server) stop(srv *http.Server, t *translation, stopJobs func()) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
 	s.frontend.api.Drain()
+	stopJobs() // requests have what they leave
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()
 	err := srv.Shutdown(timeout)

@@ -60,6 +60,11 @@ const (
 	CodeStuck             = "stuck"
 	CodeShuttingDown      = "shutting_down"
 	CodeTimeout           = "timeout"
+
+	CodeUnknownJob          = "unknown_job"
+	CodeIdempotencyMismatch = "idempotency_mismatch"
+	CodeTooManyJobs         = "too_many_jobs"
+	CodeJobsUnavailable     = "jobs_unavailable"
 )
 
 // Error is an answer that says why there is no translation. Find it with [errors.As].
@@ -101,7 +106,7 @@ func (e *Error) Is(target error) bool {
 // is none of these: the request would take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
-	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeShuttingDown, CodeRateLimited:
+	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable:
 		return true
 	}
 	switch e.Status {

@@ -25,6 +25,7 @@ import (
 	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
+	"dragoman/app/jobs"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -48,6 +49,7 @@ func service(t *testing.T) prometheus.Gatherer {
 	require.NoError(t, err)
 	translate.NewMetrics(registry).Know("m", "1")
 	registry.MustRegister(modelsOf(registry, log).Collector())
+	jobs.New(jobs.Config{Registry: registry})
 	api := httpapi.New(httpapi.Config{Version: "v1", MaxBodyBytes: 100, Log: log, Metrics: m})
 	api.Ready(compattest.Translator{}, func() []httpapi.Model { return nil })
 	r := httptest.NewRequest("POST", "/translation", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[]}}`))
