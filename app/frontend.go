@@ -144,6 +144,12 @@ func (f *frontend) refresh(t *translation) error {
 	t.metrics.KnowLanguages(models.Languages())
 	note, served := "", make(map[httpapi.Model]bool)
 	for _, m := range modelsOf(t.catalog) {
+		if !f.served[m] {
+			f.log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
+			if m.Note != "" && note == "" {
+				f.log.Info(m.Note)
+			}
+		}
 		note = cmp.Or(note, m.Note)
 		served[m] = true
 		t.metrics.Know(m.Name, m.Version)

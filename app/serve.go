@@ -32,12 +32,10 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err := cfg.CheckServe(); err != nil {
 		return &usageError{err}
 	}
-	var broker *fleet.Broker
 	if cfg.Role != config.All {
-		if broker, err = fleet.NewBroker(cfg.BrokerURL, cfg.BrokerPrefix, fleet.Timing{}, log); err != nil {
+		if err := fleet.CheckURL(cfg.BrokerURL); err != nil {
 			return &usageError{fmt.Errorf("BROKER_URL: %w", err)}
 		}
-		defer broker.Close()
 	}
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
@@ -49,7 +47,7 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener, broker: broker}
+	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener}
 	return errors.Join(s.run(ctx), front.Close())
 }
 
@@ -58,7 +56,6 @@ type server struct {
 	loader   *loader
 	frontend *frontend
 	listener net.Listener
-	broker   *fleet.Broker // nil where there is one process only
 	worker   *fleet.Worker // nil where this process is none
 }
 
@@ -101,30 +98,27 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	if err := s.frontend.ready(t); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	models, notes := modelsOf(t.catalog), make(map[string]bool)
-	for _, m := range models {
-		log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
-		if m.Note != "" && !notes[m.Note] {
-			log.Info(m.Note)
-		}
-		notes[m.Note] = true
-	}
-	log.Info("ready", "models", len(models), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
+	log.Info("ready", "models", len(modelsOf(t.catalog)), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
 	return t, nil
 }
 
 // load makes what the process needs for its role.
 func (s *server) load(ctx context.Context) (*translation, error) {
 	registry := s.frontend.metrics.Registry()
-	if s.loader.cfg.Role == config.Gateway {
-		return s.loader.join(s.broker, registry)
+	switch s.loader.cfg.Role {
+	case config.Gateway:
+		return s.loader.join(registry)
+	case config.Worker:
+		t, err := s.loader.load(ctx, registry)
+		if err != nil {
+			return nil, err
+		}
+		if s.worker, err = s.loader.newWorker(t, registry); err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		return t, nil
 	}
-	t, err := s.loader.load(ctx, registry)
-	if err == nil && s.loader.cfg.Role == config.Worker {
-		s.worker = s.newWorker(t)
-		t.unready = s.worker.Err
-	}
-	return t, err
+	return s.loader.load(ctx, registry)
 }
 
 // serve does what the process is for, until ctx is done.

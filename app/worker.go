@@ -5,16 +5,23 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"dragoman/app/fleet"
 )
 
 // newWorker makes a worker that decodes with a translation's models.
-func (s *server) newWorker(t *translation) *fleet.Worker {
-	cfg := s.loader.cfg
-	return fleet.NewWorker(fleet.WorkerConfig{
-		Broker: s.broker, Models: t.catalog, Rows: cfg.BatchSize, Version: version,
-		MaxBeams: cfg.MaxBeams, MaxLength: cfg.MaxLengthLimit, Metrics: fleet.NewWorkerMetrics(s.frontend.metrics.Registry()),
+func (l *loader) newWorker(t *translation, registry prometheus.Registerer) (*fleet.Worker, error) {
+	broker, err := l.connect(t)
+	if err != nil {
+		return nil, err
+	}
+	w := fleet.NewWorker(fleet.WorkerConfig{
+		Broker: broker, Models: t.catalog, Rows: l.cfg.BatchSize, Version: version,
+		MaxBeams: l.cfg.MaxBeams, MaxLength: l.cfg.MaxLengthLimit, Metrics: fleet.NewWorkerMetrics(registry),
 	})
+	t.unready = w.Err
+	return w, nil
 }
 
 // workFor decodes what gateways put into the queue until ctx is done, and ends what it has taken by

@@ -61,6 +61,8 @@ const (
 	CodeModelBroken       = "model_broken"
 	CodeModelTooLarge     = "model_too_large"
 	CodeStuck             = "stuck"
+	CodeModelCrashed      = "model_crashed"
+	CodeBrokerUnavailable = "broker_unavailable"
 	CodeShuttingDown      = "shutting_down"
 	CodeTimeout           = "timeout"
 )

@@ -21,6 +21,7 @@ func TestParseDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Config{
 		Host: "0.0.0.0", Port: 9527, Concurrency: 1024, BatchSize: 80,
+		Role: All, BrokerPrefix: "dragoman",
 		PrefillTokens: 512, QueueTokens: 65536, QueueWait: 30 * time.Second, CacheBytes: 64 << 20,
 		Prepack: true, Verify: "changed",
 		Device:     Auto,
@@ -34,6 +35,7 @@ func TestParseDefaults(t *testing.T) {
 func TestParseValues(t *testing.T) {
 	cfg, err := Parse([]string{
 		"APP_HOST=::1", "APP_PORT=0", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
+		"ROLE=worker", "BROKER_URL=rediss://:secret@redis:6379/2", "BROKER_PREFIX=fleet.2",
 		"KV_MEMORY=1.5GiB", "PREFILL_TOKENS=64", "QUEUE_TOKENS=1000", "QUEUE_WAIT=0", "CACHE_BYTES=0",
 		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
 		"MODEL_PREPACK=off", "MODEL_VERIFY=always", "MODEL_REPOSITORY=/models,more models", "MODEL_FAMILY=nllb",
@@ -48,6 +50,7 @@ func TestParseValues(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Config{
 		Host: "::1", Port: 0, Workers: 4, Concurrency: 2, BatchSize: 5,
+		Role: Worker, BrokerURL: "rediss://:secret@redis:6379/2", BrokerPrefix: "fleet.2",
 		Prepack: false, Verify: "always",
 		KVMemory: 3 << 29, PrefillTokens: 64, QueueTokens: 1000,
 		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true, Family: "nllb",
@@ -134,6 +137,10 @@ func TestParseRefuses(t *testing.T) {
 		{"MODEL_PREPACK=2", `MODEL_PREPACK="2": use true or false`},
 		{"QUEUE_WAIT=-1s", `QUEUE_WAIT=-1s: use 0 for no bound, or a time such as 2s`},
 		{"MODEL_REPOSITORY=/a,,/b", `MODEL_REPOSITORY="/a,,/b": use folders with commas between, such as /models,/more`},
+		{"ROLE=boss", `ROLE="boss": use all, gateway or worker`},
+		{"ROLE=gateway", `ROLE=gateway needs BROKER_URL: set it to a Redis, such as redis://localhost:6379`},
+		{"BROKER_URL=http://:secret@redis", `BROKER_URL: use a URL such as redis://localhost:6379, rediss:// for TLS, or unix:///path`},
+		{"BROKER_PREFIX={a}", `BROKER_PREFIX="{a}": use 1 to 64 letters, digits and . _ : -, the first of them a letter or digit`},
 		{"LOG_FORMAT=xml", `LOG_FORMAT="xml": use text or json`},
 		{"HF_HUB_OFFLINE=maybe", `HF_HUB_OFFLINE="maybe": use true or false`},
 		{"MODEL_REVISION=main", `MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
@@ -40,7 +42,13 @@ type Broker struct {
 	timing Timing
 	log    *slog.Logger
 	offset atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
+
+	mu   sync.Mutex // guards away
+	away error      // why Redis cannot be used; nil: it can
 }
+
+// errStarting is why a member that has just been started cannot do anything.
+var errStarting = errors.New("the broker has not answered yet")
 
 // patience is how long a command may take, but for those that wait for something.
 const patience = 3 * time.Second
@@ -58,8 +66,18 @@ func NewBroker(address, prefix string, timing Timing, log *slog.Logger) (*Broker
 		return nil, err
 	}
 	timing.setDefaults()
-	return &Broker{client: client, prefix: prefix, timing: timing, log: log}, nil
+	return &Broker{client: client, prefix: prefix, timing: timing, log: log, away: errStarting}, nil
 }
+
+// redisLog has the client library's messages, which it writes itself otherwise, where ours are. They
+// are about single connections: what matters of them is an error of a command too.
+type redisLog struct{}
+
+func (redisLog) Printf(ctx context.Context, format string, values ...any) {
+	slog.DebugContext(ctx, "redis: "+fmt.Sprintf(format, values...))
+}
+
+func init() { redis.SetLogger(redisLog{}) } // the library has one for all connections
 
 // CheckURL says what is wrong with the URL of a broker.
 func CheckURL(address string) error {
@@ -122,14 +140,54 @@ func (b *Broker) now() time.Time { return time.Now().Add(time.Duration(b.offset.
 func (b *Broker) do(ctx context.Context, commands func(redis.Pipeliner)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	list, err := b.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		commands(p)
 		return nil
 	})
-	if errors.Is(err, redis.Nil) {
-		return nil
+	if !errors.Is(err, redis.Nil) {
+		return err
 	}
-	return err
+	for _, cmd := range list { // another one may have failed
+		if err := cmd.Err(); err != nil && !errors.Is(err, redis.Nil) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Err is an [*UnavailableError] while Redis cannot be used; nil while it can.
+func (b *Broker) Err() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.away != nil {
+		return &UnavailableError{Err: b.away}
+	}
+	return nil
+}
+
+// note notes whether Redis can be used, and logs and measures it.
+func (b *Broker) note(err error, up prometheus.Gauge) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case err != nil && (b.away == nil || b.away == errStarting):
+		b.log.Error("the broker is away: nothing is accepted or taken until it is back", "error", err)
+	case err == nil && b.away != nil:
+		b.log.Info("the broker answers")
+	}
+	b.away = err
+	up.Set(0)
+	if err == nil {
+		up.Set(1)
+	}
+}
+
+// pause waits a moment where Redis is away, or until ctx is done.
+func (b *Broker) pause(ctx context.Context) {
+	select {
+	case <-time.After(b.timing.Beat):
+	case <-ctx.Done():
+	}
 }
 
 // setClock notes what Redis's clock shows.

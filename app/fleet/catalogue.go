@@ -128,21 +128,43 @@ func (b *Broker) fileKey(sha256 string) string    { return b.fleetKey("file:" + 
 // knownKey lists the hashes of the catalogues that gateways used last.
 func (b *Broker) knownKey() string { return b.fleetKey("known") }
 
-// publish puts a catalogue into Redis, and the files of its tokenizers from the folders of the
-// snapshot that it was made of.
-func (b *Broker) publish(ctx context.Context, c *Catalogue, from repository.Snapshot) (hash string, err error) {
-	for _, m := range from.Models {
-		for _, v := range m.Versions {
-			for name, file := range tokenizerFiles(v.Manifest) {
-				if err := b.publishFile(ctx, filepath.Join(v.Dir, name), file); err != nil {
-					return "", fmt.Errorf("publish %s: %w", name, err)
-				}
+// publish puts what a snapshot serves into Redis, and the files of its tokenizers. What cannot be read
+// is left out.
+func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, err error) {
+	c := newCatalogue(s)
+	c.MaxBeams, c.MaxLength = maxBeams, maxLength
+	for i, m := range s.Models {
+		keep := c.Models[i].Versions[:0]
+		for j, v := range m.Versions {
+			err := b.publishTokenizer(ctx, v)
+			switch {
+			case err == nil:
+				keep = append(keep, c.Models[i].Versions[j])
+			case errors.Is(err, errFile):
+				b.log.Error("a model's tokenizer cannot be read: gateways do not get it from here", "model", m.Name, "version", v.Number, "error", err)
+			default:
+				return "", err
 			}
 		}
+		c.Models[i].Versions = keep
 	}
+	c.Models = slices.DeleteFunc(c.Models, func(m repository.Model) bool { return len(m.Versions) == 0 })
 	raw, hash := c.encode()
 	return hash, b.do(ctx, func(p redis.Pipeliner) { p.Set(ctx, b.catalogueKey(hash), raw, kept) })
 }
+
+// publishTokenizer puts the files of a version's tokenizer into Redis.
+func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) error {
+	for name, file := range tokenizerFiles(v.Manifest) {
+		if err := b.publishFile(ctx, filepath.Join(v.Dir, name), file); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// errFile means that a file here cannot be read, or is not what its manifest says.
+var errFile = errors.New("the file is damaged")
 
 // publishFile puts a file into Redis, or confirms that it is needed.
 func (b *Broker) publishFile(ctx context.Context, path string, file model.File) error {
@@ -152,9 +174,18 @@ func (b *Broker) publishFile(ctx context.Context, path string, file model.File) 
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errFile, err)
+	}
+	if !isFile(raw, file) {
+		return fmt.Errorf("%w: its checksum is not the manifest's", errFile)
 	}
 	return b.client.Set(ctx, b.fileKey(file.SHA256), raw, kept).Err()
+}
+
+// isFile says whether some content is a file's.
+func isFile(raw []byte, file model.File) bool {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]) == file.SHA256
 }
 
 // tokenizerFiles are the files of a model that a gateway needs, by name.
@@ -168,7 +199,11 @@ func tokenizerFiles(m *model.Manifest) map[string]model.File {
 	return files
 }
 
-// catalogue reads one that a worker has published.
+// errCatalogue means that a catalogue cannot be read.
+var errCatalogue = errors.New("the catalogue is damaged")
+
+// catalogue reads one that a worker has published. The error is [redis.Nil] where it is not there, and
+// wraps errCatalogue where it is none.
 func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
 	raw, err := b.client.Get(ctx, b.catalogueKey(hash)).Bytes()
 	if err != nil {
@@ -176,12 +211,12 @@ func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error)
 	}
 	var c Catalogue
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errCatalogue, err)
 	}
 	for _, m := range c.Models {
 		for _, v := range m.Versions {
 			if v.Manifest == nil || v.Identity == "" {
-				return nil, fmt.Errorf("the model %s has no manifest", m.Name)
+				return nil, fmt.Errorf("%w: the model %s has no manifest", errCatalogue, m.Name)
 			}
 		}
 	}
@@ -201,7 +236,7 @@ func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir stri
 		if err != nil {
 			return err
 		}
-		if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != file.SHA256 {
+		if !isFile(raw, file) {
 			return fmt.Errorf("the broker's %s is damaged", name)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {

@@ -3,71 +3,121 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// renew keeps the claims alive: others take over what has been silent for a lease. A worker that was
-// silent itself for as long asks first what it still has.
-func (t *taker) renew(ctx context.Context) error {
+// renew keeps the claims of takers alive: others take over what has been silent for a lease.
+func (w *Worker) renew(ctx context.Context, takers []*taker) error {
 	now := time.Now()
-	byLane, late := t.held(now)
-	if late {
-		if err := t.drop(ctx, byLane); err != nil {
-			return err
-		}
-		byLane, _ = t.held(now)
-	}
-	err := t.broker.do(ctx, func(p redis.Pipeliner) {
-		for lane, entries := range byLane {
-			p.XClaimJustID(ctx, &redis.XClaimArgs{Stream: lane, Group: group, Consumer: t.worker.id, Messages: entries})
+	var renewals []*redis.Cmd
+	_ = w.broker.do(ctx, func(p redis.Pipeliner) {
+		for _, t := range takers {
+			for at, entries := range t.held() {
+				renewals = append(renewals, p.Do(ctx, append(t.xclaim(at.lane, 0, at.taken, entries...), "justid")...))
+			}
 		}
 	})
-	if err != nil {
-		return err
+	for _, cmd := range renewals {
+		if err := cmd.Err(); err != nil && !isNoGroup(err) { // a lane that Redis has lost has no claims
+			return err
+		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.renewed = now; late || t.steady.IsZero() {
-		t.steady = now
+	for _, t := range takers {
+		t.renewedAt(now)
 	}
 	return nil
 }
 
-// held are the entries that are claimed, by lane, and whether they may have been taken over.
-func (t *taker) held(now time.Time) (byLane map[string][]string, late bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	byLane = make(map[string][]string)
-	for _, c := range t.claims {
-		byLane[c.lane] = append(byLane[c.lane], c.entry)
+// isNoGroup says whether the stream of a lane, or its consumer group, is not there.
+func isNoGroup(err error) bool { return strings.HasPrefix(err.Error(), "NOGROUP") }
+
+// xclaim is the command that makes entries the worker's own which nobody has kept alive for a while.
+// They count as taken so many times.
+func (t *taker) xclaim(lane string, idle time.Duration, taken int64, entries ...string) []any {
+	args := []any{"xclaim", lane, group, t.worker.id, idle.Milliseconds()}
+	for _, id := range entries {
+		args = append(args, id)
 	}
-	return byLane, !t.renewed.IsZero() && now.Sub(t.renewed) > t.broker.timing.Lease/2
+	return append(args, "retrycount", taken)
 }
 
-// drop gives up the claims that others have taken over.
-func (t *taker) drop(ctx context.Context, byLane map[string][]string) error {
+// heldAt is where claims are kept alive together.
+type heldAt struct {
+	lane  string
+	taken int64
+}
+
+// held are the entries that are claimed.
+func (t *taker) held() map[heldAt][]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	held := make(map[heldAt][]string)
+	for _, c := range t.claims {
+		at := heldAt{c.lane, c.taken}
+		held[at] = append(held[at], c.entry)
+	}
+	return held
+}
+
+// renewedAt notes when the claims were kept alive.
+func (t *taker) renewedAt(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.steady.IsZero() || t.isLate(now) {
+		t.steady = now
+	}
+	t.renewed = now
+}
+
+// isLate says whether others may soon take the claims over, or have; mu is held.
+func (t *taker) isLate(now time.Time) bool {
+	return !t.renewed.IsZero() && now.Sub(t.renewed) > t.broker.timing.Lease/2
+}
+
+// giveUp ends what others have taken over, if the worker was silent for long.
+func (t *taker) giveUp(ctx context.Context) error {
+	t.mu.Lock()
+	late := t.isLate(time.Now())
+	t.mu.Unlock()
+	if !late {
+		return nil
+	}
+	byLane := make(map[string]map[string]bool)
+	for at, entries := range t.held() {
+		if byLane[at.lane] == nil {
+			byLane[at.lane] = make(map[string]bool)
+		}
+		for _, id := range entries {
+			byLane[at.lane][id] = true
+		}
+	}
 	for lane, entries := range byLane {
 		list, err := t.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
 			Stream: lane, Group: group, Start: "-", End: "+", Count: int64(2*len(entries) + 1000), Consumer: t.worker.id,
 		}).Result()
-		if err != nil {
+		if err != nil && !isNoGroup(err) {
 			return err
 		}
-		mine := make(map[string]bool)
 		for _, p := range list {
-			mine[p.ID] = true
+			delete(entries, p.ID)
 		}
-		t.mu.Lock()
-		for _, c := range t.claims {
-			if c.lane == lane && !mine[c.entry] {
-				c.cancel(errTaken)
-			}
-		}
-		t.mu.Unlock()
+		t.cancel(errTaken, func(c *claim) bool { return c.lane == lane && entries[c.entry] })
 	}
 	return nil
+}
+
+// cancel has the claims not decoded that which says.
+func (t *taker) cancel(cause error, which func(c *claim) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.claims {
+		if which(c) {
+			c.cancel(cause)
+		}
+	}
 }
 
 // takeOver takes the claims of workers that have ended, until ctx is done.
@@ -80,24 +130,31 @@ func (t *taker) takeOver(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		room := t.room()
-		if room <= 0 || !t.isSteady() {
-			continue
-		}
 		for _, lane := range t.lanes {
-			if err := t.claimFrom(ctx, lane, room); err != nil {
+			n := t.spare()
+			if n == 0 {
+				break
+			}
+			if err := t.claimFrom(ctx, lane, n); err != nil {
 				break // Redis is away, or the lane is not there
 			}
 		}
 	}
 }
 
-// isSteady says whether Redis was there for a lease. Before that, others may have been unable to keep
-// their claims alive.
-func (t *taker) isSteady() bool {
+// spare is how many claims may be taken over at a time: some also where the worker is busy, because
+// they have waited for longer than what it has, but not all, because other workers take some too.
+// Where Redis was away during the last lease it is none: others may have been unable to keep theirs
+// alive.
+func (t *taker) spare() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.steady.IsZero() && time.Since(t.steady) > t.broker.timing.Lease && time.Since(t.renewed) < t.broker.timing.Lease/2
+	now := time.Now()
+	rows, _ := t.capacity()
+	if now.Before(t.blocked) || t.rows >= 2*rows || t.isLate(now) || t.steady.IsZero() || now.Sub(t.steady) < t.broker.timing.Lease {
+		return 0
+	}
+	return max(1, rows/4, rows-t.rows)
 }
 
 // deaths is how many workers may end while they have a sentence, before it is tried alone: it may
@@ -106,83 +163,67 @@ const deaths = 2
 
 // claimFrom takes over up to n claims of a lane.
 func (t *taker) claimFrom(ctx context.Context, lane string, n int) error {
-	idle := t.broker.timing.Lease
 	list, err := t.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
-		Stream: lane, Group: group, Idle: idle, Start: "-", End: "+", Count: int64(n),
+		Stream: lane, Group: group, Idle: t.broker.timing.Lease, Start: "-", End: "+", Count: int64(n),
 	}).Result()
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return err
 	}
-	for _, p := range list {
-		switch {
-		case t.has(lane, p.ID): // it was held up, and keeps it
-		case p.RetryCount > deaths:
-			err = t.bury(ctx, lane, p)
-		case p.RetryCount == deaths && t.suspects():
-			// one at a time
-		default:
-			err = t.claim(ctx, lane, p.ID, p.RetryCount == deaths)
+	claims := make([]*redis.XMessageSliceCmd, len(list))
+	err = t.broker.do(ctx, func(p redis.Pipeliner) {
+		for i, pending := range t.choose(lane, list) {
+			claims[i] = redis.NewXMessageSliceCmd(ctx, t.xclaim(lane, t.broker.timing.Lease, pending.RetryCount, pending.ID)...)
+			_ = p.Process(ctx, claims[i]) // with the others
 		}
-		if err != nil {
-			return err
+	})
+	for i, cmd := range claims {
+		if cmd == nil {
+			continue
+		}
+		for _, m := range cmd.Val() { // none where another worker was faster, or it was cancelled
+			t.began(entry{lane, m}, list[i].RetryCount)
 		}
 	}
-	return nil
+	return err
 }
 
-// has says whether the taker has an entry itself.
-func (t *taker) has(lane, id string) bool {
+// choose are those of pending claims, by their place in the list, that the worker takes over, with
+// the number of those who have had them then.
+func (t *taker) choose(lane string, list []redis.XPendingExt) map[int]*redis.XPendingExt {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.claims[(&claim{lane: lane, entry: id}).key()] != nil
-}
-
-// suspects says whether a sentence is being decoded that two workers have not survived.
-func (t *taker) suspects() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	suspects := false
 	for _, c := range t.claims {
-		if c.suspect {
-			return true
-		}
+		suspects = suspects || c.suspect()
 	}
-	return false
+	chosen := make(map[int]*redis.XPendingExt)
+	for i := range list {
+		p := &list[i]
+		if t.claims[lane+" "+p.ID] != nil {
+			continue // it was held up, and keeps it
+		}
+		if p.Consumer != t.worker.id { // or it was given to this one, which did not hear of it
+			p.RetryCount++
+		}
+		if p.RetryCount == deaths+1 {
+			if suspects {
+				continue // one at a time
+			}
+			suspects = true
+		}
+		chosen[i] = p
+	}
+	return chosen
 }
 
-// claim takes an entry over, unless another worker was faster.
-func (t *taker) claim(ctx context.Context, lane, id string, suspect bool) error {
-	got, err := t.broker.client.XClaim(ctx, &redis.XClaimArgs{
-		Stream: lane, Group: group, Consumer: t.worker.id, MinIdle: t.broker.timing.Lease, Messages: []string{id},
-	}).Result()
-	if err != nil {
-		return err
+// began decodes an entry that was taken over, or buries it.
+func (t *taker) began(e entry, taken int64) {
+	if taken <= deaths+1 {
+		t.begin(e, fromOther, taken)
+		return
 	}
-	for _, m := range got {
-		if m.Values != nil { // or it was cancelled
-			t.begin([]entry{{lane, m}}, fromOther, suspect)
-		}
-	}
-	return nil
-}
-
-// bury makes a dead letter of an entry.
-func (t *taker) bury(ctx context.Context, lane string, p redis.XPendingExt) error {
-	got, err := t.broker.client.XClaim(ctx, &redis.XClaimArgs{
-		Stream: lane, Group: group, Consumer: t.worker.id, MinIdle: t.broker.timing.Lease, Messages: []string{p.ID},
-	}).Result()
-	if err != nil || len(got) == 0 || got[0].Values == nil {
-		return err
-	}
-	c := &claim{taker: t, lane: lane, entry: p.ID, at: t.broker.now(), cancel: func(error) {}}
-	if c.work, err = decode[work](got[0].Values); err != nil {
-		c.work = work{}
-	}
-	t.mu.Lock()
-	t.claims[c.key()] = c
-	t.rows += c.work.rows()
-	t.mu.Unlock()
-	reason := fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", p.RetryCount)
-	t.broker.log.Error("a sentence is a dead letter", "model", t.name.model, "version", t.name.version, "reason", reason)
-	t.settle(c, settled{outcome: deadLetter, reply: &reply{ID: c.work.ID, Fault: dead, Reason: reason}})
-	return nil
+	w, _ := decode[work](e.Values) // what cannot be read has no gateway that is told
+	c := &claim{taker: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: func(error) {}}
+	t.hold(c)
+	t.bury(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))
 }

@@ -3,11 +3,10 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -33,7 +32,8 @@ type GatewayConfig struct {
 	Short int
 	// Wait bounds the time that others make a request wait; 0 is no bound but the deadline.
 	Wait time.Duration
-	// Serve is called with what the workers serve, when that has changed.
+	// Serve is called with what the workers serve, when that has changed. The gateway is not heard of
+	// until it returns.
 	Serve   func(repository.Snapshot)
 	Metrics *GatewayMetrics // nil: nobody asks for them
 }
@@ -47,17 +47,19 @@ type Gateway struct {
 	closing context.Context
 	close   context.CancelCauseFunc
 	running sync.WaitGroup
+	served  repository.Snapshot // by beat
 
 	mu       sync.Mutex // guards the rest
 	fleet    fleet
 	names    map[string]modelName // by queue
 	limits   [2]int               // of workers: beams and length
-	away     error                // why nothing can be submitted; nil: it can be
-	pending  map[uint64]*sentence
+	read     string               // the last entry of the replies that was read
+	pending  map[uint64]*sentence // that are waited for
 	nextID   uint64
-	requests int
-	callers  map[string]int // requests that are inside
-	work     map[string]*[3]int64
+	outbox   outbox
+	requests int                  // that are inside
+	callers  map[string]int       // of these, by caller
+	work     map[string]*[3]int64 // that is waited for, by queue and lane
 }
 
 // fleet is what a gateway knows of the others.
@@ -65,25 +67,6 @@ type fleet struct {
 	workers map[string]WorkerStatus
 	others  map[string][3]int64 // work that other gateways have submitted, by queue and lane
 }
-
-// sentence is one that was submitted. Its fields are guarded by the gateway's mu.
-type sentence struct {
-	session *session
-	job     int
-	queue   string
-	lane    int
-	work    work
-	cost    int64 // source tokens × beams
-	since   time.Time
-
-	entry   string    // of the lane's stream; "" while it is not in Redis
-	sending bool      // it is on its way there
-	checked time.Time // when it was last known to be there
-	missed  bool      // it was not there at the last look
-}
-
-// errStarting is why a gateway that has just been started cannot submit anything.
-var errStarting = errors.New("the broker has not answered yet")
 
 // errNoWorker is why a gateway of a new fleet cannot do anything.
 var errNoWorker = errors.New("no worker has been there yet: start one")
@@ -97,12 +80,13 @@ func StartGateway(cfg GatewayConfig) *Gateway {
 		cfg.Metrics = NewGatewayMetrics(nil)
 	}
 	g := &Gateway{
-		cfg: cfg, broker: cfg.Broker, id: newID(), away: errStarting, pending: make(map[uint64]*sentence),
-		callers: make(map[string]int), work: make(map[string]*[3]int64),
+		cfg: cfg, broker: cfg.Broker, id: newID(), read: "0", pending: make(map[uint64]*sentence),
+		outbox: newOutbox(), callers: make(map[string]int), work: make(map[string]*[3]int64),
 	}
 	g.closing, g.close = context.WithCancelCause(context.Background())
 	g.running.Go(g.beat)
 	g.running.Go(g.receive)
+	g.running.Go(g.send)
 	return g
 }
 
@@ -110,6 +94,7 @@ func StartGateway(cfg GatewayConfig) *Gateway {
 func (g *Gateway) Close() {
 	g.close(ErrClosed)
 	g.running.Wait()
+	g.withdraw()
 	ctx := context.Background()
 	if err := g.broker.do(ctx, func(p redis.Pipeliner) {
 		p.HDel(ctx, g.broker.gatewaysKey(), g.id)
@@ -121,12 +106,12 @@ func (g *Gateway) Close() {
 
 // Err is why nothing can be decoded at the moment, an [*UnavailableError]; nil where something can.
 func (g *Gateway) Err() error {
+	if err := g.broker.Err(); err != nil {
+		return err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case g.away != nil:
-		return &UnavailableError{Err: g.away}
-	case g.names == nil:
+	if g.names == nil {
 		return &UnavailableError{Err: errNoWorker}
 	}
 	return nil
@@ -144,7 +129,7 @@ func (g *Gateway) beat() {
 		if err == nil {
 			err = catalogues.follow(g.closing, g.workers(), g.serve)
 		}
-		g.setAway(err)
+		g.note(err)
 		if err == nil {
 			g.sweep()
 		}
@@ -177,7 +162,10 @@ func (g *Gateway) serve(s repository.Snapshot, of []*Catalogue) {
 		}
 	}
 	g.mu.Unlock()
-	g.cfg.Serve(s)
+	if !reflect.DeepEqual(s, g.served) { // workers come and go
+		g.served = s
+		g.cfg.Serve(s)
+	}
 }
 
 // Limits are the most beams and tokens that all workers allow a sentence; 0: they have no limit.
@@ -190,14 +178,23 @@ func (g *Gateway) Limits() (beams, maxLength int) {
 // meet is one beat.
 func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
 	b, asked := g.broker, time.Now()
+	ctx, cancel := context.WithTimeout(g.closing, b.timing.Lease/2)
+	defer cancel()
+	if b.Err() != nil { // it may be another server than before
+		if err := b.check(ctx); err != nil {
+			return err
+		}
+	}
 	var saidWorkers, saidGateways *redis.MapStringStringCmd
 	var clock *redis.TimeCmd
 	var there *redis.BoolCmd
-	if err := b.do(g.closing, func(p redis.Pipeliner) {
-		ctx := g.closing
+	if err := b.do(ctx, func(p redis.Pipeliner) {
 		clock = p.Time(ctx)
 		say(ctx, p, b.gatewaysKey(), g.id, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()})
 		saidWorkers, saidGateways = p.HGetAll(ctx, b.workersKey()), p.HGetAll(ctx, b.gatewaysKey())
+		if read := g.lastRead(); read != "0" {
+			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)
+		}
 		there = p.Expire(ctx, b.repliesKey(g.id), forgotten)
 	}); err != nil {
 		return err
@@ -206,24 +203,16 @@ func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *membe
 	aliveWorkers, goneWorkers := workers.update(time.Now(), saidWorkers.Val())
 	aliveGateways, goneGateways := gateways.update(time.Now(), saidGateways.Val())
 	delete(aliveGateways, g.id)
-	others := make(map[string][3]int64)
-	for _, other := range aliveGateways {
-		for queue, work := range other.Work {
-			sum := others[queue]
-			for lane := range sum {
-				sum[lane] += work[lane]
-			}
-			others[queue] = sum
-		}
-	}
 	g.mu.Lock()
-	g.fleet = fleet{aliveWorkers, others}
+	g.fleet = fleet{aliveWorkers, sumOf(aliveGateways)}
 	g.mu.Unlock()
 	if there.Val() && len(goneWorkers)+len(goneGateways) == 0 {
 		return nil
 	}
-	return b.do(g.closing, func(p redis.Pipeliner) {
-		ctx := g.closing
+	if !there.Val() {
+		g.suspectAll()
+	}
+	return b.do(ctx, func(p redis.Pipeliner) {
 		if !there.Val() { // workers send to streams that are there only
 			p.XAdd(ctx, &redis.XAddArgs{Stream: b.repliesKey(g.id), Values: []string{"gateway", g.id}})
 			p.Expire(ctx, b.repliesKey(g.id), forgotten)
@@ -235,6 +224,21 @@ func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *membe
 			p.HDel(ctx, b.gatewaysKey(), goneGateways...)
 		}
 	})
+}
+
+// sumOf is the work that gateways have submitted together.
+func sumOf(gateways map[string]gatewayStatus) map[string][3]int64 {
+	sums := make(map[string][3]int64)
+	for _, g := range gateways {
+		for queue, work := range g.Work {
+			sum := sums[queue]
+			for lane := range sum {
+				sum[lane] += work[lane]
+			}
+			sums[queue] = sum
+		}
+	}
+	return sums
 }
 
 // ownWork is what the gateway has submitted and waits for.
@@ -259,260 +263,77 @@ func (g *Gateway) workers() []WorkerStatus {
 	})
 }
 
-// setAway notes whether Redis answers.
-func (g *Gateway) setAway(err error) {
-	if g.closing.Err() != nil {
-		return
+// note notes whether Redis can be used.
+func (g *Gateway) note(err error) {
+	if g.closing.Err() == nil {
+		g.broker.note(err, g.cfg.Metrics.broker)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if (err == nil) != (g.away == nil) {
-		if err != nil {
-			g.broker.log.Error("the broker is away: requests are refused until it is back", "error", err)
-		} else {
-			g.broker.log.Info("the broker answers")
-		}
-	}
-	g.away = err
-	g.cfg.Metrics.up(err == nil)
-}
-
-// catalogues follows what workers serve.
-type catalogues struct {
-	broker *Broker
-	known  map[string]*Catalogue // by hash
-	served []string              // hashes, in order
-}
-
-// follow calls serve where workers serve something else than before. Without workers what was
-// served last is served on.
-func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve func(repository.Snapshot, []*Catalogue)) error {
-	var hashes []string
-	for _, w := range workers {
-		if w.Catalogue != "" { // it has published one
-			hashes = append(hashes, w.Catalogue)
-		}
-	}
-	remembered := len(hashes) == 0
-	if remembered {
-		if c.served != nil {
-			return nil
-		}
-		raw, err := c.broker.client.Get(ctx, c.broker.knownKey()).Bytes()
-		if err != nil && !errors.Is(err, redis.Nil) {
-			return err
-		}
-		_ = json.Unmarshal(raw, &hashes) // what is no list is none
-	}
-	if slices.Equal(hashes, c.served) || len(hashes) == 0 {
-		return nil
-	}
-	known, list := make(map[string]*Catalogue), []*Catalogue(nil)
-	for _, hash := range hashes {
-		found := cmp.Or(known[hash], c.known[hash])
-		if found == nil {
-			var err error
-			if found, err = c.broker.catalogue(ctx, hash); errors.Is(err, redis.Nil) {
-				continue // it is published again soon
-			} else if err != nil {
-				return fmt.Errorf("a worker's catalogue: %w", err)
-			}
-		}
-		known[hash] = found
-		list = append(list, found)
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	if !remembered {
-		raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(hashes))))
-		if err := c.broker.client.Set(ctx, c.broker.knownKey(), raw, kept).Err(); err != nil {
-			return err
-		}
-	}
-	c.known, c.served = known, hashes
-	serve(merge(list), list)
-	return nil
 }
 
 // receive takes results and hands them out, until the gateway is closed.
 func (g *Gateway) receive() {
-	last, stream := "0", g.broker.repliesKey(g.id)
 	for g.closing.Err() == nil {
+		from := g.lastRead()
 		streams, err := g.broker.client.XRead(g.closing, &redis.XReadArgs{
-			Streams: []string{stream}, ID: last, Count: 1000, Block: time.Second,
+			Streams: []string{g.broker.repliesKey(g.id)}, ID: from, Count: 1000, Block: 2 * g.broker.timing.Beat,
 		}).Result()
 		switch {
 		case errors.Is(err, redis.Nil):
-			continue
 		case err != nil:
-			g.pause()
-			continue
-		}
-		for _, entry := range streams[0].Messages {
-			last = entry.ID
-			if entry.Values[format] == nil {
-				continue // the entry that the stream began with
+			g.broker.pause(g.closing)
+		default:
+			entries := streams[0].Messages
+			for _, entry := range entries {
+				g.handOutAll(entry)
 			}
-			replies, err := decode[[]reply](entry.Values)
-			if err != nil {
-				g.broker.log.Error("a worker sent what cannot be read: is it of another version?", "error", err)
-				continue
-			}
-			for i := range replies {
-				g.handOut(&replies[i])
-			}
-		}
-		if err := g.broker.do(g.closing, func(p redis.Pipeliner) { p.XTrimMinIDApprox(g.closing, stream, last, 0) }); err != nil {
-			g.pause()
+			g.advance(from, entries[len(entries)-1].ID)
 		}
 	}
 }
 
-// pause waits a moment where Redis is away.
-func (g *Gateway) pause() {
-	select {
-	case <-time.After(g.broker.timing.Beat):
-	case <-g.closing.Done():
-	}
-}
-
-// handOut gives a result to whoever waits for it. One that nobody waits for is a second one, or
-// of a request that has ended.
-func (g *Gateway) handOut(r *reply) {
+// lastRead is the last entry of the replies that was read.
+func (g *Gateway) lastRead() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := g.pending[r.ID]
-	if s == nil {
+	return g.read
+}
+
+// advance notes what was read after from, unless the stream has become another meanwhile.
+func (g *Gateway) advance(from, to string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.read == from {
+		g.read = to
+	}
+}
+
+// handOutAll gives the results in an entry to those who wait for them.
+func (g *Gateway) handOutAll(entry redis.XMessage) {
+	if entry.Values["gateway"] != nil {
+		return // what the stream began with
+	}
+	replies, err := decode[[]reply](entry.Values)
+	if err != nil {
+		g.broker.log.Error("a worker sent what cannot be read: is it of another version?", "error", err)
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range replies {
+		g.handOut(&replies[i])
+	}
+}
+
+// handOut gives a result to whoever waits for it; mu is held. One that nobody waits for is a second
+// one, or of a request that has ended.
+func (g *Gateway) handOut(r *reply) {
+	x := g.pending[r.ID]
+	if x == nil {
 		g.cfg.Metrics.unwanted.Inc()
 		return
 	}
-	g.forget(s)
-	s.session.deliver(s, r)
-}
-
-// add makes a sentence one that is waited for; mu is held.
-func (g *Gateway) add(s *sentence) {
-	g.nextID++
-	s.work.ID, s.work.Gateway = g.nextID, g.id
-	s.since = time.Now()
-	s.sending = true
-	g.pending[s.work.ID] = s
-	if g.work[s.queue] == nil {
-		g.work[s.queue] = new([3]int64)
-	}
-	g.work[s.queue][s.lane] += s.cost
-}
-
-// forget ends what add began; mu is held.
-func (g *Gateway) forget(s *sentence) {
-	if g.pending[s.work.ID] == s {
-		delete(g.pending, s.work.ID)
-		g.work[s.queue][s.lane] -= s.cost
-	}
-}
-
-// submit puts sentences into their lanes. Where Redis does not take them, [Gateway.sweep] tries
-// again.
-func (g *Gateway) submit(ctx context.Context, list []*sentence) error {
-	entries := make([]*redis.StringCmd, len(list))
-	err := g.broker.do(ctx, func(p redis.Pipeliner) {
-		for i, s := range list {
-			entries[i] = p.XAdd(ctx, &redis.XAddArgs{
-				Stream: g.broker.lanes(s.queue)[s.lane], Values: []any{format, encode(&s.work)},
-			})
-		}
-	})
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := time.Now()
-	for i, s := range list {
-		s.sending, s.missed, s.checked = false, false, now
-		if entries[i].Err() == nil {
-			s.entry = entries[i].Val()
-		} else {
-			s.entry = ""
-		}
-	}
-	return err
-}
-
-// sweep submits again what is not in Redis: what it would not take, and what it has lost.
-func (g *Gateway) sweep() {
-	again, look := g.suspects(time.Now())
-	found := make([]*redis.XMessageSliceCmd, len(look))
-	if len(look) > 0 {
-		err := g.broker.do(g.closing, func(p redis.Pipeliner) {
-			for i, s := range look {
-				found[i] = p.XRange(g.closing, g.broker.lanes(s.queue)[s.lane], s.entry, s.entry)
-			}
-		})
-		if err != nil {
-			return
-		}
-	}
-	g.mu.Lock()
-	for i, s := range look {
-		s.checked = time.Now()
-		switch {
-		case g.pending[s.work.ID] != s:
-		case len(found[i].Val()) > 0:
-			s.missed = false
-		case !s.missed: // its result may be on the way
-			s.missed, s.checked = true, time.Now().Add(-g.broker.timing.Lease)
-		default:
-			s.sending = true
-			again = append(again, s)
-		}
-	}
-	g.mu.Unlock()
-	if len(again) > 0 {
-		g.cfg.Metrics.resubmitted.Add(float64(len(again)))
-		_ = g.submit(g.closing, again) // what fails comes again
-	}
-}
-
-// suspects are the sentences to submit again, and those to look for.
-func (g *Gateway) suspects(now time.Time) (again, look []*sentence) {
-	const most = 1000 // to look for at a time
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, s := range g.pending {
-		switch {
-		case s.sending:
-		case s.entry == "":
-			s.sending = true
-			again = append(again, s)
-		case now.Sub(s.checked) >= g.broker.timing.Lease && len(look) < most:
-			look = append(look, s)
-		}
-	}
-	return again, look
-}
-
-// cancel has workers forget sentences that nobody waits for any more, and takes their entries out of
-// the lanes.
-func (g *Gateway) cancel(queue string, left cancellation, entries [len(laneNames)][]string) {
-	left.Gateway = g.id
-	ctx := context.WithoutCancel(g.closing)
-	err := g.broker.do(ctx, func(p redis.Pipeliner) {
-		for i, lane := range g.broker.lanes(queue) {
-			if len(entries[i]) > 0 {
-				p.XDel(ctx, lane, entries[i]...)
-			}
-		}
-		p.Publish(ctx, g.broker.cancelKey(queue), encode(left))
-	})
-	if err != nil {
-		g.broker.log.Debug("workers may decode what nobody waits for", "error", err)
-	}
-}
-
-// cancellation names sentences of a gateway that nobody waits for.
-type cancellation struct {
-	_       struct{} `cbor:",toarray"`
-	Gateway string
-	IDs     []uint64
+	g.forget(x)
+	x.session.deliver(x, r)
 }
 
 // anonymous is a caller's name as others may see it.

@@ -51,6 +51,7 @@ type members[S any] struct {
 type member[S any] struct {
 	raw    string // that it said last
 	status S
+	valid  bool // it speaks our language
 	heard  time.Time
 }
 
@@ -66,13 +67,11 @@ func (m *members[S]) update(now time.Time, said map[string]string) (alive map[st
 		known := m.seen[id]
 		if known == nil || known.raw != raw {
 			known = &member[S]{raw: raw, heard: now}
-			if json.Unmarshal([]byte(raw), &known.status) != nil {
-				known.heard = time.Time{} // it speaks another language
-			}
+			known.valid = json.Unmarshal([]byte(raw), &known.status) == nil
 			m.seen[id] = known
 		}
 		switch silent := now.Sub(known.heard); {
-		case silent <= m.lease:
+		case silent <= m.lease && known.valid:
 			alive[id] = known.status
 		case silent > forgotten:
 			gone = append(gone, id)

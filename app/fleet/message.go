@@ -104,6 +104,8 @@ const (
 	lost    fault = "lost"    // the model does not work any more
 	failed  fault = "failed"  // for another reason
 	again   fault = "again"   // the worker ends, or has too much to do
+
+	vanished fault = "vanished" // the broker has lost it too often; gateways say so themselves
 )
 
 // largest is the most elements that an array in a message may have. Sources have some thousands.
@@ -139,4 +141,11 @@ func decode[T any](values map[string]any) (v T, err error) {
 		return v, fmt.Errorf("%w: %w", errFormat, err)
 	}
 	return v, nil
+}
+
+// cancellation names sentences of a gateway that nobody waits for.
+type cancellation struct {
+	_       struct{} `cbor:",toarray"`
+	Gateway string
+	IDs     []uint64
 }

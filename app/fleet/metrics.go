@@ -28,14 +28,6 @@ func NewGatewayMetrics(r prometheus.Registerer) *GatewayMetrics {
 	}
 }
 
-func (m *GatewayMetrics) up(is bool) {
-	if is {
-		m.broker.Set(1)
-		return
-	}
-	m.broker.Set(0)
-}
-
 // WorkerMetrics count what a worker does with what it takes. They are safe for concurrent use.
 type WorkerMetrics struct {
 	broker  prometheus.Gauge

@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -78,7 +80,7 @@ func (s *session) run(ctx context.Context, next func() (engine.Job, bool, error)
 			return ErrClosed
 		}
 		for _, d := range s.take() {
-			if s.retry(ctx, d.sentence, d.reply) {
+			if s.retry(d.sentence, d.reply) {
 				continue
 			}
 			s.done(d.sentence)
@@ -94,12 +96,6 @@ func (s *session) run(ctx context.Context, next func() (engine.Job, bool, error)
 
 // feed submits jobs while there is room for more.
 func (s *session) feed(ctx context.Context, next func() (engine.Job, bool, error)) error {
-	var list []*sentence
-	defer func() {
-		if len(list) > 0 { // what Redis does not take is tried again
-			_ = s.gateway.submit(context.WithoutCancel(ctx), list)
-		}
-	}()
 	for s.room() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -108,20 +104,24 @@ func (s *session) feed(ctx context.Context, next func() (engine.Job, bool, error
 		if err != nil || !ok {
 			return err
 		}
-		x, err := s.newSentence(job)
-		if err != nil {
+		if err := job.Search.Validate(); err != nil {
 			return fmt.Errorf("%w %d: %w", engine.ErrInvalid, s.count, err)
 		}
-		s.inFlight[s.count] = x
+		x := s.newSentence(job)
+		s.count++
 		s.tokens += len(job.Source)
 		s.cost += x.cost
-		s.count++
-		s.gateway.mu.Lock()
-		s.gateway.add(x)
-		s.gateway.mu.Unlock()
-		list = append(list, x)
+		s.submit(x)
 	}
 	return nil
+}
+
+// submit has a sentence decoded.
+func (s *session) submit(x *sentence) {
+	s.inFlight[x.job] = x
+	s.gateway.mu.Lock()
+	defer s.gateway.mu.Unlock()
+	s.gateway.add(x)
 }
 
 // room says whether the request may have another sentence submitted. One may be in any case.
@@ -136,25 +136,23 @@ func (s *session) room() bool {
 
 // newSentence makes a sentence of a job. Sentences of a request that has much in flight are less
 // urgent than others.
-func (s *session) newSentence(job engine.Job) (*sentence, error) {
-	if err := job.Search.Validate(); err != nil {
-		return nil, err
-	}
+func (s *session) newSentence(job engine.Job) *sentence {
 	at := lane(s.request.Priority)
 	if s.tokens > s.gateway.cfg.Short {
 		at = min(at+1, len(laneNames)-1)
 	}
 	x := &sentence{
-		session: s, job: s.count, queue: s.engine.queue, lane: at,
+		session: s, job: s.count, queue: s.engine.queue, lane: at, since: time.Now(),
 		work: work{
-			Caller: s.caller, Priority: int8(s.request.Priority), Source: job.Source, Prefix: job.Prefix, Options: newOptions(job.Search),
+			Caller: s.caller, Priority: int8(s.request.Priority), Source: slices.Clone(job.Source), Prefix: slices.Clone(job.Prefix),
+			Options: newOptions(job.Search),
 		},
-		cost: int64(len(job.Source)) * int64(max(1, job.Search.Beams)),
 	}
+	x.cost = int64(len(job.Source)) * int64(x.work.rows())
 	if !s.deadline.IsZero() {
 		x.work.Deadline = s.gateway.broker.now().Add(time.Until(s.deadline)).UnixMilli()
 	}
-	return x, nil
+	return x
 }
 
 // done forgets a job that has its result.
@@ -168,21 +166,21 @@ func (s *session) done(x *sentence) {
 const maxTries = 3
 
 // retry submits a sentence again that another worker may decode.
-func (s *session) retry(ctx context.Context, x *sentence, r *reply) bool {
+func (s *session) retry(x *sentence, r *reply) bool {
+	tries := x.work.Tries
 	switch r.Fault {
 	case again:
 	case failed, lost, broken:
-		if x.work.Tries++; x.work.Tries == maxTries {
+		if tries++; tries == maxTries {
 			return false
 		}
 	default:
 		return false
 	}
-	s.gateway.mu.Lock()
-	s.gateway.add(x)
-	s.gateway.mu.Unlock()
+	next := &sentence{session: s, job: x.job, queue: x.queue, lane: x.lane, since: x.since, work: x.work, cost: x.cost, losses: x.losses}
+	next.work.Tries = tries
 	s.gateway.cfg.Metrics.resubmitted.Inc()
-	_ = s.gateway.submit(context.WithoutCancel(ctx), []*sentence{x}) // what fails is tried again
+	s.submit(next)
 	return true
 }
 
@@ -193,6 +191,8 @@ func (s *session) fault(x *sentence, r *reply) error {
 		return nil
 	case invalid:
 		return fmt.Errorf("%w %d: %w", engine.ErrInvalid, x.job, remote(r.Reason))
+	case vanished:
+		return errors.New("a sentence is lost: " + r.Reason)
 	case dead:
 		return &DeadError{Reason: r.Reason}
 	case broken:
@@ -206,22 +206,13 @@ func (s *session) fault(x *sentence, r *reply) error {
 // close ends the session: what is left of it leaves the queue and the workers.
 func (s *session) close() {
 	g := s.gateway
-	var left cancellation
-	var entries [len(laneNames)][]string
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, x := range s.inFlight {
-		g.forget(x)
-		left.IDs = append(left.IDs, x.work.ID)
-		if x.entry != "" {
-			entries[x.lane] = append(entries[x.lane], x.entry)
-		}
+		g.cancel(x)
 	}
 	g.requests--
 	if g.callers[s.request.Caller]--; g.callers[s.request.Caller] == 0 {
 		delete(g.callers, s.request.Caller)
-	}
-	g.mu.Unlock()
-	if len(left.IDs) > 0 {
-		g.cancel(s.engine.queue, left, entries)
 	}
 }

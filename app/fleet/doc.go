@@ -1,0 +1,39 @@
+// Package fleet joins gateways and workers through Redis: a gateway has its sentences decoded by
+// whichever worker has room, as if the models were its own.
+//
+//	Engine.Stream ─▶ session ─▶ lanes: a stream for each model and priority ─▶ taker ─▶ engine
+//	                    ▲                                                        │
+//	                    └───────────── replies: a stream for each gateway ◀──────┘
+//
+// A [Gateway] lets requests in (engine.go), and submits their sentences, a window of each request at
+// a time (session.go, outbox.go). It hands out the results, and submits again what Redis has lost
+// (gateway.go, sweep.go). A [Worker] (worker.go) has a taker for each of its models (taker.go), which
+// reads as many sentences as the batch admits, and has each decoded. Results are sent before a
+// sentence leaves the queue (report.go), so that it is decoded twice rather than never; gateways drop
+// second results.
+//
+// A sentence that a worker has is a claim (claims.go). The worker keeps it alive; what was not kept
+// alive for a lease is taken over by others. A sentence that two workers did not survive is tried
+// alone, so that it shows whether it is to blame; after one more it is a dead letter.
+//
+// All members say again and again that they are there (members.go). Workers publish what they have
+// (catalogue.go), and how fast they are, from which gateways tell how long a request would wait.
+// Times that members share are Redis's.
+//
+// # Keys
+//
+// All begin with the broker's prefix, P. One in braces names what Redis Cluster keeps together.
+//
+//	P:{fleet}:workers           hash: what each worker says, JSON, by id
+//	P:{fleet}:gateways          hash: what each gateway says
+//	P:{fleet}:known             JSON: hashes of the catalogues that were used last
+//	P:{fleet}:catalogue:HASH    JSON: what a worker has
+//	P:{fleet}:file:SHA256       a file of a tokenizer
+//	P:{QUEUE}:high|normal|low   streams: sentences of a model, with the consumer group "workers"
+//	P:{QUEUE}:dead              stream: dead letters
+//	P:{QUEUE}:cancel            channel: sentences that nobody waits for any more
+//	P:{GATEWAY}:replies         stream: results
+//
+// QUEUE is the beginning of a model's identity: workers whose models have the same one share it.
+// Messages are CBOR arrays; see message.go.
+package fleet

@@ -1,0 +1,140 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// settled is what became of a sentence that a taker took.
+type settled struct {
+	*claim
+	outcome outcome
+	reply   *reply         // for its gateway; nil: none
+	values  map[string]any // of the entry, for a dead letter
+}
+
+// report sends results to gateways and takes the sentences out of their queues, until outcomes is
+// closed. What comes while it sends goes together.
+func (w *Worker) report(hurry context.Context) {
+	for first := range w.outcomes {
+		list := []settled{first}
+		for more := true; more && len(list) < cap(w.outcomes); {
+			select {
+			case o, open := <-w.outcomes:
+				if more = open; open {
+					list = append(list, o)
+				}
+			default:
+				more = false
+			}
+		}
+		w.settle(hurry, list)
+	}
+}
+
+// settle reports outcomes: it tries until Redis takes them, or there is no time left.
+func (w *Worker) settle(hurry context.Context, list []settled) {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		err := w.send(list)
+		if err == nil {
+			break
+		}
+		w.broker.log.Warn("results cannot be sent yet", "sentences", len(list), "error", err)
+		select {
+		case <-time.After(wait):
+			continue
+		case <-hurry.Done():
+		}
+		w.broker.log.Error("results are lost: others will decode the sentences again", "sentences", len(list))
+		break
+	}
+	for _, o := range list {
+		w.cfg.Metrics.done.WithLabelValues(string(o.outcome)).Inc()
+		o.taker.release(o.claim)
+	}
+}
+
+// send reports outcomes: first what gateways and queues get, then that the sentences are done, so that
+// a failure between leaves them to be decoded again.
+func (w *Worker) send(list []settled) error {
+	ctx, b := context.Background(), w.broker
+	replies := make(map[string][]*reply) // by gateway
+	entries := make(map[string][]string) // by lane
+	for _, o := range list {
+		if o.reply != nil && o.work.Gateway != "" {
+			replies[o.work.Gateway] = append(replies[o.work.Gateway], o.reply)
+		}
+		if o.outcome != lostOutcome {
+			entries[o.lane] = append(entries[o.lane], o.entry)
+		}
+	}
+	sent := make(map[string]*redis.StringCmd)
+	err := b.do(ctx, func(p redis.Pipeliner) {
+		for gateway, list := range replies {
+			sent[gateway] = p.XAdd(ctx, &redis.XAddArgs{Stream: b.repliesKey(gateway), NoMkStream: true, Values: []any{format, encode(list)}})
+		}
+		for _, o := range list {
+			if o.outcome == deadLetter {
+				p.XAdd(ctx, &redis.XAddArgs{Stream: b.deadKey(o.taker.queue), MaxLen: maxDead, Approx: true, Values: o.letter(b.now())})
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for gateway, cmd := range sent {
+		if errors.Is(cmd.Err(), redis.Nil) { // it has no stream
+			w.gone.add(gateway, b.now())
+		}
+	}
+	return b.do(ctx, func(p redis.Pipeliner) {
+		for lane, ids := range entries { // a claim without an entry is forgotten by Redis itself
+			p.XDel(ctx, lane, ids...)
+			p.XAck(ctx, lane, group, ids...)
+		}
+	})
+}
+
+// letter is a dead letter: what the entry had, why it is dead, and since when.
+func (o *settled) letter(now time.Time) []any {
+	list := []any{"reason", o.reply.Reason, "at", now.UTC().Format(time.RFC3339)}
+	for name, value := range o.values {
+		list = append(list, name, value)
+	}
+	return list
+}
+
+// maxDead is about how many dead letters a queue keeps.
+const maxDead = 1000
+
+// gateways are those that were not there for their results. What they have submitted before need not
+// be decoded.
+type gateways struct {
+	mu   sync.Mutex
+	gone map[string]int64 // milliseconds since 1970, Redis's clock
+}
+
+// has says whether nobody waits for a claim's result.
+func (g *gateways) has(c *claim) bool {
+	submitted, _, _ := strings.Cut(c.entry, "-") // Redis's clock too
+	at, err := strconv.ParseInt(submitted, 10, 64)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	gone, is := g.gone[c.work.Gateway]
+	return is && err == nil && at <= gone
+}
+
+func (g *gateways) add(id string, now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.gone == nil || len(g.gone) > 1000 {
+		g.gone = make(map[string]int64)
+	}
+	g.gone[id] = now.UnixMilli()
+}
