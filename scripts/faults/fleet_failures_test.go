@@ -94,7 +94,8 @@ func replace(r *rand.Rand, s syscall.Signal, list ...*member) {
 		m.signal(s)
 	}
 	for _, m := range list {
-		<-m.service.exited
+		err := <-m.service.exited
+		require.Equal(m.t, s == syscall.SIGKILL, err != nil, "%s ended with %v", m.name, err)
 	}
 	time.Sleep(upTo(2*time.Second, r))
 	for _, m := range list {

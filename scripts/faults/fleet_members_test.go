@@ -98,8 +98,7 @@ func (f *fleet) sum(series string) string {
 
 // settle wants nothing left in Redis, has the members end, and counts dead letters.
 func (f *fleet) settle() {
-	client := f.redis.client()
-	defer client.Close()
+	client := f.redis.client
 	streams := func(pattern string) (entries int) {
 		keys, err := client.Keys(f.t.Context(), pattern).Result()
 		require.NoError(f.t, err)
@@ -184,12 +183,6 @@ func (m *member) look() {
 	}
 }
 
-// end ends the process with a signal.
-func (m *member) end(s syscall.Signal) {
-	m.signal(s)
-	<-m.service.exited
-}
-
 func (m *member) signal(s syscall.Signal) { require.NoError(m.t, m.service.process.Process.Signal(s)) }
 
 // redisServer is a redis-server whose append-only file outlives it.
@@ -197,6 +190,7 @@ type redisServer struct {
 	t       *testing.T
 	address string
 	dir     string
+	client  *redis.Client // without a proxy
 	process *exec.Cmd
 }
 
@@ -205,6 +199,8 @@ func newRedis(t *testing.T) *redisServer {
 	_, err := exec.LookPath("redis-server")
 	require.NoError(t, err, "the fleet needs redis-server: apt-get install redis-server")
 	r := &redisServer{t: t, address: freeAddress(t), dir: t.TempDir()}
+	r.client = redis.NewClient(&redis.Options{Addr: r.address})
+	t.Cleanup(func() { assert.NoError(t, r.client.Close()) })
 	r.start()
 	t.Cleanup(func() { r.end(syscall.SIGKILL) })
 	return r
@@ -220,12 +216,8 @@ func (r *redisServer) start() {
 	defer log.Close()
 	r.process.Stdout = log
 	require.NoError(r.t, r.process.Start())
-	client := r.client()
-	defer client.Close()
-	eventually(r.t, time.Minute, "Redis answers", func() bool { return client.Ping(r.t.Context()).Err() == nil })
+	eventually(r.t, time.Minute, "Redis answers", func() bool { return r.client.Ping(r.t.Context()).Err() == nil })
 }
-
-func (r *redisServer) client() *redis.Client { return redis.NewClient(&redis.Options{Addr: r.address}) }
 
 func (r *redisServer) end(s syscall.Signal) {
 	_ = r.process.Process.Signal(s) // it may have ended

@@ -132,7 +132,7 @@ func (l limits) measure(ctx context.Context, workers, gateways int) (t throughpu
 		list[kind] = append(list[kind], p)
 	}
 	client := redis.NewClient(&redis.Options{Addr: server.address})
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	pause(ctx, time.Until(s.Start))
 	before, machine := l.look(ctx, client, list), busy()
 	client.ConfigResetStat(ctx)

@@ -78,7 +78,7 @@ func startRedis(ctx context.Context) (*process, error) {
 	}
 	p.address = address
 	client := redis.NewClient(&redis.Options{Addr: address})
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	return p, until(ctx, "Redis answers", func() bool { return client.Ping(ctx).Err() == nil })
 }
 

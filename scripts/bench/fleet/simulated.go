@@ -78,7 +78,7 @@ func simulateWorker(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer engines.Close()
+	defer func() { _ = engines.Close() }()
 	m, err := translate.NewModel(translate.ModelConfig{
 		Name: "simulated", Tokenizer: noTokens{}, Engine: engines, Languages: []string{"en"}, Spec: sleeper{s}.Spec(), Search: greedy(s),
 	})
