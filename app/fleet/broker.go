@@ -216,9 +216,6 @@ var laneNames = [3]string{"high", "normal", "low"}
 // deadKey is the stream of what killed the workers that decoded it.
 func (b *Broker) deadKey(queue string) string { return b.prefix + ":{" + queue + "}:dead" }
 
-// cancelKey is the channel on which gateways say whose sentences nobody waits for any more.
-func (b *Broker) cancelKey(queue string) string { return b.prefix + ":{" + queue + "}:cancel" }
-
 // repliesKey is the stream of a gateway's results.
 func (b *Broker) repliesKey(gateway string) string { return b.prefix + ":{" + gateway + "}:replies" }
 

@@ -9,20 +9,32 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// renew keeps the claims of takers alive: others take over what has been silent for a lease.
+// renew keeps the claims of takers alive: others take over what has been silent for a lease. What is
+// not there any more was cancelled.
 func (w *Worker) renew(ctx context.Context, takers []*taker) error {
+	type renewal struct {
+		taker   *taker
+		at      heldAt
+		entries []string
+		kept    *redis.Cmd
+	}
 	now := time.Now()
-	var renewals []*redis.Cmd
-	_ = w.broker.do(ctx, func(p redis.Pipeliner) {
+	var renewals []renewal
+	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // the errors are the commands'
 		for _, t := range takers {
 			for at, entries := range t.held() {
-				renewals = append(renewals, p.Do(ctx, append(t.xclaim(at.lane, 0, at.taken, entries...), "justid")...))
+				kept := p.Do(ctx, append(t.xclaim(at.lane, 0, at.taken, entries...), "justid")...)
+				renewals = append(renewals, renewal{t, at, entries, kept})
 			}
 		}
 	})
-	for _, cmd := range renewals {
-		if err := cmd.Err(); err != nil && !isNoGroup(err) { // a lane that Redis has lost has no claims
+	for _, r := range renewals {
+		kept, err := r.kept.StringSlice()
+		if err != nil && !isNoGroup(err) { // Redis may have lost everything: what is decoded then may still be wanted
 			return err
+		}
+		if err == nil && len(kept) < len(r.entries) {
+			r.taker.cancel(errCancelled, r.at.lane, without(r.entries, kept))
 		}
 	}
 	for _, t := range takers {
@@ -31,8 +43,20 @@ func (w *Worker) renew(ctx context.Context, takers []*taker) error {
 	return nil
 }
 
+// without are the entries that are none of others.
+func without(entries, others []string) map[string]bool {
+	left := make(map[string]bool)
+	for _, id := range entries {
+		left[id] = true
+	}
+	for _, id := range others {
+		delete(left, id)
+	}
+	return left
+}
+
 // isNoGroup says whether the stream of a lane, or its consumer group, is not there.
-func isNoGroup(err error) bool { return strings.HasPrefix(err.Error(), "NOGROUP") }
+func isNoGroup(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOGROUP") }
 
 // xclaim is the command that makes entries the worker's own which nobody has kept alive for a while.
 // They count as taken so many times.
@@ -85,36 +109,35 @@ func (t *taker) giveUp(ctx context.Context) error {
 	if !late {
 		return nil
 	}
-	byLane := make(map[string]map[string]bool)
+	byLane := make(map[string][]string)
 	for at, entries := range t.held() {
-		if byLane[at.lane] == nil {
-			byLane[at.lane] = make(map[string]bool)
-		}
-		for _, id := range entries {
-			byLane[at.lane][id] = true
-		}
+		byLane[at.lane] = append(byLane[at.lane], entries...)
 	}
 	for lane, entries := range byLane {
 		list, err := t.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
 			Stream: lane, Group: group, Start: "-", End: "+", Count: int64(2*len(entries) + 1000), Consumer: t.worker.id,
 		}).Result()
-		if err != nil && !isNoGroup(err) {
+		if isNoGroup(err) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
+		var kept []string
 		for _, p := range list {
-			delete(entries, p.ID)
+			kept = append(kept, p.ID)
 		}
-		t.cancel(errTaken, func(c *claim) bool { return c.lane == lane && entries[c.entry] })
+		t.cancel(errTaken, lane, without(entries, kept))
 	}
 	return nil
 }
 
-// cancel has the claims not decoded that which says.
-func (t *taker) cancel(cause error, which func(c *claim) bool) {
+// cancel has claims of a lane not decoded.
+func (t *taker) cancel(cause error, lane string, entries map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, c := range t.claims {
-		if which(c) {
+	for id := range entries {
+		if c := t.claims[lane+" "+id]; c != nil {
 			c.cancel(cause)
 		}
 	}

@@ -137,11 +137,11 @@ func (t *taker) acquire(ctx context.Context) (*translate.Model, func(), error) {
 func (t *taker) failure(ctx context.Context, c *claim, err error) settled {
 	switch cause := context.Cause(ctx); {
 	case cause == errCancelled:
-		return settled{outcome: cancelled}
+		return settled{outcome: cancelled, left: true}
 	case cause == errExpired:
 		return settled{outcome: expired}
 	case cause == errTaken:
-		return settled{outcome: lostOutcome}
+		return settled{outcome: lostOutcome, left: true}
 	case cause != nil, errors.Is(err, engine.ErrClosed), errors.Is(err, catalog.ErrClosed): // the worker ends
 		return settled{outcome: returned, reply: &reply{ID: c.work.ID, Fault: again}}
 	}

@@ -31,9 +31,9 @@
 //	P:{fleet}:file:SHA256       a file of a tokenizer
 //	P:{QUEUE}:high|normal|low   streams: sentences of a model, with the consumer group "workers"
 //	P:{QUEUE}:dead              stream: dead letters
-//	P:{QUEUE}:cancel            channel: sentences that nobody waits for any more
 //	P:{GATEWAY}:replies         stream: results
 //
 // QUEUE is the beginning of a model's identity: workers whose models have the same one share it.
-// Messages are CBOR arrays; see message.go.
+// Messages are CBOR arrays; see message.go. A sentence whose request has ended is deleted, wherever it
+// is: a worker that has it sees that when it keeps its claims alive.
 package fleet

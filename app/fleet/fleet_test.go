@@ -13,11 +13,11 @@ import (
 func TestFleetDecodes(t *testing.T) {
 	server := newServer(t)
 	a, b := &decoder{}, &decoder{}
-	newTestWorker(t, server.Addr(), newModels(a, identity))
-	newTestWorker(t, server.Addr(), newModels(b, identity))
+	newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(a, identity))
+	newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(b, identity))
 	jobs := sentences(300)
 	for range 2 {
-		g := newTestGateway(t, server.Addr(), nil)
+		g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
 		results, err := stream(t.Context(), g.Engine(identity), engine.Request{Caller: "c", Tokens: 900}, jobs...)
 		require.NoError(t, err)
 		assertReversed(t, jobs, results)

@@ -21,8 +21,12 @@ import (
 	"dragoman/model/search"
 )
 
-// fast is a fleet's timing in tests. What they want must not depend on it.
-var fast = Timing{Beat: 10 * time.Millisecond, Lease: 300 * time.Millisecond}
+// calm is a fleet's timing in tests that must not take a member for dead that is slow; fast in those
+// that wait until one is. What tests want must not depend on either.
+var (
+	calm = Timing{Beat: 10 * time.Millisecond, Lease: 20 * time.Second}
+	fast = Timing{Beat: 10 * time.Millisecond, Lease: 400 * time.Millisecond}
+)
 
 // patient is how long a test waits for what must happen.
 const patient = 30 * time.Second
@@ -30,24 +34,23 @@ const patient = 30 * time.Second
 // newServer is a Redis in memory.
 func newServer(t testing.TB) *miniredis.Miniredis { return miniredis.RunT(t) }
 
-func newTestBroker(t testing.TB, address string) *Broker {
-	b, err := NewBroker("redis://"+address, "test", fast, slog.New(slog.DiscardHandler))
+func newTestBroker(t testing.TB, address string, timing Timing) *Broker {
+	b, err := NewBroker("redis://"+address, "test", timing, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, b.Close()) })
+	t.Cleanup(func() { _ = b.Close() }) // the test may have closed it
 	return b
 }
 
-// newTestGateway starts a gateway, which is closed at the end of the test.
-func newTestGateway(t testing.TB, address string, change func(*GatewayConfig)) *Gateway {
-	cfg := GatewayConfig{
-		Broker: newTestBroker(t, address), Requests: 1000, Tokens: 1 << 20, Short: 512, Serve: func(repository.Snapshot) {},
-	}
+// newTestGateway starts a gateway, which is closed at the end of the test. It waits until the gateway
+// can be used.
+func newTestGateway(t testing.TB, b *Broker, change func(*GatewayConfig)) *Gateway {
+	cfg := GatewayConfig{Broker: b, Requests: 1000, Tokens: 1 << 20, Short: 512, Serve: func(repository.Snapshot) {}}
 	if change != nil {
 		change(&cfg)
 	}
 	g := StartGateway(cfg)
 	t.Cleanup(g.Close)
-	require.Eventually(t, func() bool { return g.Err() == nil }, patient, time.Millisecond)
+	require.Eventually(t, func() bool { return b.Err() == nil }, patient, time.Millisecond)
 	return g
 }
 
@@ -108,7 +111,7 @@ func (tokens) LanguageID(string) (int64, bool)                { return 3, true }
 
 // models implement [Models].
 type models struct {
-	decoder *decoder
+	engine  translate.Engine
 	changes chan struct{}
 
 	mu         sync.Mutex // guards the rest
@@ -116,8 +119,8 @@ type models struct {
 	err        error // of Acquire
 }
 
-func newModels(d *decoder, identities ...string) *models {
-	return &models{decoder: d, changes: make(chan struct{}, 1), identities: identities}
+func newModels(e translate.Engine, identities ...string) *models {
+	return &models{engine: e, changes: make(chan struct{}, 1), identities: identities}
 }
 
 // serve has other models served.
@@ -149,7 +152,7 @@ func (m *models) Acquire(_ context.Context, handles []translate.Handle) ([]*tran
 		return nil, nil, m.err
 	}
 	found, err := translate.NewModel(translate.ModelConfig{
-		Name: handles[0].(string), Tokenizer: tokens{}, Engine: m.decoder, Languages: []string{"en"},
+		Name: handles[0].(string), Tokenizer: tokens{}, Engine: m.engine, Languages: []string{"en"},
 		Spec:   model.Spec{VocabSize: 100, MaxPositions: 100},
 		Search: search.Options{Beams: 1, MaxLength: 20, LengthPenalty: 1, RepetitionPenalty: 1, EarlyStopping: search.StopUnlikely},
 	})
@@ -165,8 +168,8 @@ type running struct {
 }
 
 // newTestWorker starts a worker, which is stopped at the end of the test.
-func newTestWorker(t testing.TB, address string, m *models) *running {
-	w := NewWorker(WorkerConfig{Broker: newTestBroker(t, address), Models: m, Rows: 8, Version: "test", MaxBeams: 5, MaxLength: 50})
+func newTestWorker(t testing.TB, b *Broker, m *models) *running {
+	w := NewWorker(WorkerConfig{Broker: b, Models: m, Rows: 8, Version: "test", MaxBeams: 5, MaxLength: 50})
 	ctx, stop := context.WithCancel(context.Background())
 	hurry, now := context.WithCancel(context.Background())
 	r := &running{w, stop, now, make(chan struct{})}
@@ -180,6 +183,9 @@ func newTestWorker(t testing.TB, address string, m *models) *running {
 	})
 	return r
 }
+
+// die has Redis not hear of the worker any more, as if its process were gone.
+func (r *running) die() { _ = r.broker.Close() }
 
 // end stops the worker and waits for it.
 func (r *running) end() {

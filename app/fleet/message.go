@@ -142,10 +142,3 @@ func decode[T any](values map[string]any) (v T, err error) {
 	}
 	return v, nil
 }
-
-// cancellation names sentences of a gateway that nobody waits for.
-type cancellation struct {
-	_       struct{} `cbor:",toarray"`
-	Gateway string
-	IDs     []uint64
-}

@@ -19,7 +19,6 @@ type sentence struct {
 	since   time.Time // it was handed out
 
 	waits   bool      // in the outbox
-	sent    bool      // it may be in Redis, or has been
 	entry   string    // of the lane's stream; "" while it is not known to be there
 	checked time.Time // when it was last known to be there
 	missed  bool      // it was not there at the last look
@@ -105,7 +104,6 @@ func (g *Gateway) outgoing() (list, withdrawn []*sentence) {
 	n := min(len(g.outbox.sentences), sentAtOnce)
 	for _, x := range g.outbox.sentences[:n] {
 		if x.waits = g.pending[x.work.ID] == x; x.waits { // nobody waits for others any more
-			x.sent = true
 			list = append(list, x)
 		}
 	}
@@ -114,12 +112,7 @@ func (g *Gateway) outgoing() (list, withdrawn []*sentence) {
 	} else {
 		g.outbox.sentences = nil
 	}
-	for _, x := range g.outbox.withdrawn {
-		if x.sent {
-			withdrawn = append(withdrawn, x)
-		}
-	}
-	g.outbox.withdrawn = nil
+	withdrawn, g.outbox.withdrawn = g.outbox.withdrawn, nil
 	return list, withdrawn
 }
 
@@ -145,29 +138,25 @@ func (g *Gateway) sendAll(list []*sentence) error {
 	return err
 }
 
-// revoke takes sentences out of their lanes, and has workers forget them.
+// revoke takes sentences out of their lanes. A worker that has one sees with its next beat that it is
+// gone.
 func (g *Gateway) revoke(list []*sentence) {
-	if len(list) == 0 {
-		return
-	}
-	ctx := context.WithoutCancel(g.closing)
-	ids := make(map[string][]uint64)     // by queue
 	entries := make(map[string][]string) // by lane
 	g.mu.Lock()
 	for _, x := range list {
-		ids[x.queue] = append(ids[x.queue], x.work.ID)
 		if x.entry != "" {
 			lane := g.broker.lanes(x.queue)[x.lane]
 			entries[lane] = append(entries[lane], x.entry)
 		}
 	}
 	g.mu.Unlock()
+	if len(entries) == 0 {
+		return
+	}
+	ctx := context.WithoutCancel(g.closing)
 	err := g.broker.do(ctx, func(p redis.Pipeliner) {
 		for lane, ids := range entries {
 			p.XDel(ctx, lane, ids...)
-		}
-		for queue, ids := range ids {
-			p.Publish(ctx, g.broker.cancelKey(queue), encode(cancellation{Gateway: g.id, IDs: ids}))
 		}
 	})
 	if err != nil {

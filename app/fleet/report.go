@@ -17,6 +17,7 @@ type settled struct {
 	outcome outcome
 	reply   *reply         // for its gateway; nil: none
 	values  map[string]any // of the entry, for a dead letter
+	left    bool           // the worker has not got the entry any more
 }
 
 // report sends results to gateways and takes the sentences out of their queues, until outcomes is
@@ -70,7 +71,7 @@ func (w *Worker) send(list []settled) error {
 		if o.reply != nil && o.work.Gateway != "" {
 			replies[o.work.Gateway] = append(replies[o.work.Gateway], o.reply)
 		}
-		if o.outcome != lostOutcome {
+		if !o.left {
 			entries[o.lane] = append(entries[o.lane], o.entry)
 		}
 	}

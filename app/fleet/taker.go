@@ -69,7 +69,6 @@ func (t *taker) start(ctx, hurry context.Context) {
 	t.hurry = hurry
 	t.running.Go(func() { t.take(ctx) })
 	t.running.Go(func() { t.takeOver(ctx) })
-	t.running.Go(func() { t.listen(ctx) })
 	go func() {
 		t.running.Wait()
 		close(t.ended)
@@ -104,7 +103,7 @@ func (t *taker) take(ctx context.Context) {
 		entries, err := t.read(ctx, room)
 		switch {
 		case ctx.Err() != nil && len(entries) == 0:
-		case err != nil && isNoGroup(err):
+		case isNoGroup(err):
 			if t.makeGroups(ctx) != nil {
 				t.broker.pause(ctx)
 			}
@@ -291,35 +290,6 @@ func (t *taker) status() QueueStatus {
 		s.SentenceTime = max(s.SentenceTime, each.SentenceTime.Seconds())
 	}
 	return s
-}
-
-// listen forgets the sentences that gateways say nobody waits for.
-func (t *taker) listen(ctx context.Context) {
-	sub := t.broker.client.Subscribe(ctx, t.broker.cancelKey(t.queue))
-	defer sub.Close()
-	for {
-		select {
-		case m, open := <-sub.Channel():
-			if !open {
-				return
-			}
-			left, err := decode[cancellation](map[string]any{format: m.Payload})
-			if err == nil {
-				t.forget(left)
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// forget cancels sentences.
-func (t *taker) forget(left cancellation) {
-	ids := make(map[uint64]bool)
-	for _, id := range left.IDs {
-		ids[id] = true
-	}
-	t.cancel(errCancelled, func(c *claim) bool { return c.work.Gateway == left.Gateway && ids[c.work.ID] })
 }
 
 // statsOf is what an engine says of itself that has its models here; ok is false for others.
