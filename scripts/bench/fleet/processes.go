@@ -19,6 +19,7 @@ import (
 // process is one that was started. It is ended by stop.
 type process struct {
 	*exec.Cmd
+	role    string
 	address string
 }
 
@@ -76,7 +77,7 @@ func startRedis(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.address = address
+	p.role, p.address = "Redis", address
 	client := redis.NewClient(&redis.Options{Addr: address})
 	defer func() { _ = client.Close() }()
 	return p, until(ctx, "Redis answers", func() bool { return client.Ping(ctx).Err() == nil })
@@ -99,7 +100,7 @@ func serve(ctx context.Context, role, broker string, environ ...string) (*proces
 	if err != nil {
 		return nil, err
 	}
-	p.address = address
+	p.role, p.address = role, address
 	return p, until(ctx, role+" is ready", func() bool {
 		resp, err := http.Get("http://" + address + "/readyz")
 		if err == nil && role != "worker" {
@@ -176,10 +177,11 @@ func (g *group) stop() {
 	}
 }
 
-// cpu is the CPU time of all, in seconds.
-func (g *group) cpu() (sum float64) {
+// cpu is the CPU time by role, in seconds.
+func (g *group) cpu() map[string]float64 {
+	sums := make(map[string]float64)
 	for _, p := range g.processes {
-		sum += p.cpu()
+		sums[p.role] += p.cpu()
 	}
-	return sum
+	return sums
 }
