@@ -63,7 +63,6 @@ const (
 	CodeShuttingDown      = "shutting_down"
 	CodeTimeout           = "timeout"
 
-	CodeUnknownJob          = "unknown_job"
 	CodeIdempotencyMismatch = "idempotency_mismatch"
 	CodeTooManyJobs         = "too_many_jobs"
 	CodeJobsUnavailable     = "jobs_unavailable"
