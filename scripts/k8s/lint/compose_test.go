@@ -88,5 +88,7 @@ func TestComposeHasTheSameRedis(t *testing.T) {
 	}
 	assert.Equal(t, args, []string(here.Command))
 	assert.Equal(t, pod.Image, here.Image)
+	gateway, _ := settingsOf(t, project(t).Services["gateway"])
+	assert.EqualValues(t, 256<<20, gateway.JobStorage, "half of --maxmemory")
 	assert.Equal(t, append([]string{"CMD"}, pod.ReadinessProbe.Exec.Command...), []string(here.HealthCheck.Test))
 }

@@ -203,6 +203,9 @@ func redis(f *fleet) {
 	if limit := c.Resources.Limits.Memory(); err != nil || most.IsZero() || 2*most.Value() > limit.Value() {
 		f.fail("Redis may take %q, which twice does not fit into %s: it copies pages while it rewrites its file", options["--maxmemory"], limit.String())
 	}
+	if jobs := int64(f.gateways.settings.JobStorage); 2*jobs > most.Value() {
+		f.fail("JOB_STORAGE of %d MiB leaves too little of Redis' %q for sentences", jobs>>20, options["--maxmemory"])
+	}
 	if !within(service.Spec.Selector, set.Spec.Template.Labels) || !within(labelsOf(set.Spec.Selector), set.Spec.Template.Labels) ||
 		set.Spec.ServiceName != service.Name || len(service.Spec.Ports) != 1 || !hasPort(c, service.Spec.Ports[0].TargetPort) {
 		f.fail("the Service %s does not lead to Redis", service.Name)

@@ -183,6 +183,7 @@ func faultsOfFleets() map[string]fleetFault {
 		"burstable":           {func(p fleetParts) { p.redis.Resources.Limits["memory"] = resource.MustParse("8Gi") }, "its limit is 8Gi"},
 		"root":                {func(p fleetParts) { p.broker.Spec.Template.Spec.SecurityContext.RunAsUser = of(int64(0)) }, "runAsUser=0"},
 		"no probes":           {func(p fleetParts) { p.redis.ReadinessProbe = nil }, "Redis has no probes"},
+		"full of jobs":        {func(p fleetParts) { set(p.gateway, "JOB_STORAGE", "") }, "JOB_STORAGE of 2048 MiB"},
 		"Service of no Redis": {func(p fleetParts) { p.ofRedis.Spec.Selector["a"] = "b" }, "does not lead to Redis"},
 
 		"Redis for all":    {func(p fleetParts) { p.policy("dragoman-redis").Spec.Ingress[0].From = nil }, "other pods reach Redis at redis: true"},
