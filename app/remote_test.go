@@ -22,8 +22,8 @@ const (
 	doneJob    = `{"id":"4f2c","state":"done","created":"2026-11-21T12:00:00Z","expires":"2026-11-22T12:00:30Z","progress":{"records":2,"done":2}}`
 )
 
-// eventsOf is what /jobs/ID/events has.
-func eventsOf(jobs ...string) http.HandlerFunc {
+// sendEvents is what /jobs/ID/events has.
+func sendEvents(jobs ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, job := range jobs {
@@ -51,7 +51,7 @@ func newOneJob() *oneJob {
 			answer(202, `{"job":`+runningJob+`}`)(w, r)
 		},
 		"GET /jobs":             answer(200, `{"jobs":[`+runningJob+`,`+doneJob+`]}`),
-		"GET /jobs/4f2c/events": eventsOf(runningJob, doneJob),
+		"GET /jobs/4f2c/events": sendEvents(runningJob, doneJob),
 		"GET /jobs/4f2c": func(w http.ResponseWriter, _ *http.Request) {
 			var asked struct {
 				Payload struct{ Records []struct{ ID, Text string } }
@@ -130,7 +130,7 @@ func TestNothingIsNoJob(t *testing.T) {
 }
 
 func TestJobsThatFail(t *testing.T) {
-	failed := func(end string) http.HandlerFunc { return eventsOf(runningJob, `{"id":"4f2c",`+end+`,"progress":{}}`) }
+	failed := func(end string) http.HandlerFunc { return sendEvents(runningJob, `{"id":"4f2c",`+end+`,"progress":{}}`) }
 	for _, test := range []struct {
 		name, route string
 		handler     http.HandlerFunc
@@ -166,7 +166,7 @@ func TestInterruptedJob(t *testing.T) {
 	service := newOneJob()
 	ends := service.routes["GET /jobs/4f2c/events"]
 	service.routes["GET /jobs/4f2c/events"] = func(w http.ResponseWriter, r *http.Request) {
-		eventsOf(runningJob)(w, r)
+		sendEvents(runningJob)(w, r)
 		assert.NoError(t, http.NewResponseController(w).Flush())
 		interrupt()
 		<-r.Context().Done()
