@@ -8,13 +8,12 @@
 //
 //	job.go      what a job is
 //	store.go    what keeps jobs
-//	record.go   a job as stores keep it, and what can happen to it
-//	changes.go  how stores tell that something has changed
 //	service.go  submitting, reading, cancelling
 //	slices.go   a request in parts that are translated and saved one by one
 //	runner.go   takes jobs, and keeps them while they run
 //	steps.go    runs them, step by step
 //	deliver.go  tells webhooks how jobs have ended
+//	changes.go  tells who watches that something has changed, for stores
 package jobs
 
 import (

@@ -54,8 +54,8 @@ type Store struct {
 	listening sync.WaitGroup
 }
 
-// New makes a store whose keys begin with prefix. The server may be away. Without [StoreConfig.Now]
-// times are Redis's, so that all processes agree on them. The caller closes the store, and the client
+// New makes a store whose keys begin with prefix. The server may be away. Without a clock in
+// cfg times are Redis's, so that all processes agree on them. The caller closes the store, and the client
 // after it.
 func New(client redis.UniversalClient, prefix string, cfg jobs.StoreConfig) *Store {
 	ctx, stop := context.WithCancel(context.Background())
@@ -81,9 +81,13 @@ func (s *Store) stateKey(state jobs.State) string { return s.prefix + "state:" +
 func (s *Store) queueKey(queue jobs.Queue) string { return s.prefix + "queue:" + string(queue) }
 func (s *Store) bytesKey() string                 { return s.prefix + "bytes" }
 func (s *Store) changesChannel() string           { return s.prefix + "changes" }
+
+// scored is a job's place in a sorted set.
 func scored(id string, t time.Time) redis.Z {
 	return redis.Z{Score: float64(t.UnixMilli()), Member: id}
 }
+
+// now is the time: what the server's clock shows, unless there is another.
 func (s *Store) now(clock *redis.TimeCmd) (time.Time, error) {
 	if s.cfg.Now != nil {
 		return s.cfg.Now(), nil

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -245,8 +246,8 @@ func TestServerFailsInTheMiddle(t *testing.T) {
 			before := server.Dump()
 			for works := int64(0); ; works++ {
 				var commands atomic.Int64
-				server.Server().SetPreHook(func(p *fake.Peer, _ string, _ ...string) bool {
-					if commands.Add(1) <= works {
+				server.Server().SetPreHook(func(p *fake.Peer, command string, _ ...string) bool {
+					if strings.EqualFold(command, "MULTI") || commands.Add(1) <= works { // no server refuses MULTI itself
 						return false
 					}
 					p.WriteError("READONLY You can't write against a read only replica.")
@@ -317,7 +318,22 @@ func TestLostRecord(t *testing.T) {
 	assert.ErrorContains(t, err, "cannot be read")
 }
 
-// A lost notification does not matter, nor that the server is away when the store is made.
+// Jobs are found without being told of them.
+func TestNotTold(t *testing.T) {
+	s := newServer(t).open(t, config)
+	require.NoError(t, s.Close()) // ends listening
+	claimed := make(chan jobs.Claim)
+	go func() {
+		c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
+		assert.NoError(t, err)
+		claimed <- c
+	}()
+	_, _, err := s.Create(t.Context(), draft("a", 10))
+	require.NoError(t, err)
+	assert.Equal(t, "a", (<-claimed).Job.ID)
+}
+
+// It does not matter that the server is away when the store is made.
 func TestServerComesBack(t *testing.T) {
 	server := newServer(t)
 	server.Close()
