@@ -37,7 +37,6 @@ const (
 	CodeInvalidHeader     = "invalid_header"
 	CodeUnknownLanguage   = "unknown_language"
 	CodeUnknownModel      = "unknown_model"
-	CodeUnknownJob        = "unknown_job"
 	CodeTextTooLong       = "text_too_long"
 	CodeUnauthorized      = "unauthorized"
 	CodeNotFound          = "not_found"
