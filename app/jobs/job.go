@@ -8,9 +8,11 @@
 //
 //	job.go      what a job is
 //	store.go    what keeps jobs
+//	record.go   what can happen to a job, for stores
 //	service.go  submitting, reading, cancelling
 //	slices.go   a request in parts that are translated and saved one by one
-//	runner.go   takes jobs and runs them
+//	runner.go   takes jobs, and keeps them while they run
+//	steps.go    runs them, step by step
 //	deliver.go  tells webhooks how jobs have ended
 package jobs
 
