@@ -153,7 +153,7 @@ func follow(ctx context.Context, job *client.Job, out io.Writer, visible bool) (
 				progressbar.OptionSetWidth(30),
 				progressbar.OptionSetSpinnerChangeInterval(0), // or it starts a goroutine
 			)
-			defer bar.Clear() //nolint:errcheck // a display that fails must not fail the job
+			defer func() { _ = bar.Clear() }() // a display that fails must not fail the job
 		}
 		bar.Describe(string(status.State))
 		_ = bar.Set(status.Progress.Done)

@@ -6,9 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,8 +27,8 @@ const (
 	doneJob    = `{"id":"4f2c","state":"done","created":"2026-11-21T12:00:00Z","expires":"2026-11-22T12:00:30Z","progress":{"records":2,"done":2}}`
 )
 
-// sendEvents is what /jobs/ID/events has.
-func sendEvents(jobs ...string) http.HandlerFunc {
+// jobEvents is what /jobs/ID/events has.
+func jobEvents(jobs ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, job := range jobs {
@@ -51,7 +56,7 @@ func newOneJob() *oneJob {
 			answer(202, `{"job":`+runningJob+`}`)(w, r)
 		},
 		"GET /jobs":             answer(200, `{"jobs":[`+runningJob+`,`+doneJob+`]}`),
-		"GET /jobs/4f2c/events": sendEvents(runningJob, doneJob),
+		"GET /jobs/4f2c/events": jobEvents(runningJob, doneJob),
 		"GET /jobs/4f2c": func(w http.ResponseWriter, _ *http.Request) {
 			var asked struct {
 				Payload struct{ Records []struct{ ID, Text string } }
@@ -130,7 +135,7 @@ func TestNothingIsNoJob(t *testing.T) {
 }
 
 func TestJobsThatFail(t *testing.T) {
-	failed := func(end string) http.HandlerFunc { return sendEvents(runningJob, `{"id":"4f2c",`+end+`,"progress":{}}`) }
+	failed := func(end string) http.HandlerFunc { return jobEvents(runningJob, `{"id":"4f2c",`+end+`,"progress":{}}`) }
 	for _, test := range []struct {
 		name, route string
 		handler     http.HandlerFunc
@@ -166,7 +171,7 @@ func TestInterruptedJob(t *testing.T) {
 	service := newOneJob()
 	ends := service.routes["GET /jobs/4f2c/events"]
 	service.routes["GET /jobs/4f2c/events"] = func(w http.ResponseWriter, r *http.Request) {
-		sendEvents(runningJob)(w, r)
+		jobEvents(runningJob)(w, r)
 		assert.NoError(t, http.NewResponseController(w).Flush())
 		interrupt()
 		<-r.Context().Done()
@@ -213,4 +218,63 @@ func TestProgressOfAJob(t *testing.T) {
 		assert.Equal(t, visible, strings.Contains(out.String(), "running"), out.String())
 		assert.Equal(t, visible, strings.Contains(out.String(), "2/2"), out.String())
 	}
+}
+
+// The command line has from a job what it has from a model of its own, also where the service is
+// started again meanwhile.
+func TestCommandLineAndService(t *testing.T) {
+	var text strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&text, "It is number %d.\n", i)
+	}
+	file := filepath.Join(t.TempDir(), "jobs.db")
+	start := func() *running {
+		return startServer(t, func(context.Context) {}, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0")
+	}
+	end := func(r *running) {
+		r.stop()
+		require.NoError(t, <-r.result)
+	}
+	r := start()
+	target := atomic.Pointer[url.URL]{}
+	point := func(r *running) {
+		u, err := url.Parse(r.url)
+		require.NoError(t, err)
+		target.Store(u)
+	}
+	point(r)
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(target.Load()) },
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // 502 while the service is away
+	})
+	defer proxy.Close()
+
+	c, err := client.New(client.Config{URL: proxy.URL})
+	require.NoError(t, err)
+	defer c.Close()
+	commanded := make(chan result)
+	go func() { commanded <- execute(t, text.String(), nil, asJob(proxy.URL)...) }()
+	var jobs []client.JobStatus
+	for len(jobs) == 0 {
+		jobs, err = c.Jobs(t.Context())
+		require.NoError(t, err)
+	}
+	for status, err := range c.Job(jobs[0].ID).Events(t.Context()) {
+		require.NoError(t, err)
+		if status.Progress.Done > 0 {
+			break
+		}
+	}
+	end(r)
+	r = start()
+	point(r)
+	got := <-commanded
+	require.Equal(t, exitOK, got.code, got.stderr)
+	again := execute(t, "", nil, "jobs", "wait", jobs[0].ID, "--url", proxy.URL)
+	assert.Equal(t, result{exitOK, got.stdout, ""}, again)
+	end(r)
+
+	here := execute(t, text.String(), environment(), "translate", "--from", "en", "--to", "fr")
+	require.Equal(t, exitOK, here.code, here.stderr)
+	assert.Equal(t, here.stdout, got.stdout)
 }

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,10 +21,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
 	"dragoman/app/catalog"
 	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
+	"dragoman/app/jobs"
+	"dragoman/app/jobs/boltstore"
 	"dragoman/app/translate"
 )
 
@@ -293,4 +299,177 @@ type panicking struct{ shouting }
 func (panicking) Stream(_ context.Context, req translate.Request, yield func(int, translate.Result) error) error {
 	_ = yield(0, translate.Result{Record: translate.Record{ID: "1", Text: "A"}})
 	panic("in the middle")
+}
+
+// Check lets all jobs in that name languages.
+func (shouting) Check(_ context.Context, req translate.Request) error {
+	if slices.Contains(req.To, "xx") {
+		return &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: "xx is none"}
+	}
+	return nil
+}
+
+// jobService is a service that keeps jobs in a file, and can be started again.
+type jobService struct {
+	http.Handler
+	end func()
+}
+
+func newJobService(t *testing.T, file string, gate *access.Gate) *jobService {
+	log := slog.New(slog.DiscardHandler)
+	store, err := boltstore.Open(file, jobs.StoreConfig{TTL: time.Hour, PerOwner: 3, MaxBytes: 1 << 30})
+	require.NoError(t, err)
+	memory := admission.New(1 << 20)
+	service := jobs.New(jobs.Config{Store: store, TTL: time.Hour, Concurrency: 1, Memory: memory, Render: httpapi.JobRenderer{}, Log: log})
+	service.Ready(shouting{})
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { service.Run(ctx) })
+	api := httpapi.New(httpapi.Config{MaxBodyBytes: 1000, RequestTimeout: time.Minute, Log: log, Gate: gate, Memory: memory,
+		Jobs: &httpapi.JobsConfig{Service: service, MaxBodyBytes: 10_000, MaxRecords: 20}})
+	api.Ready(shouting{}, func() []httpapi.Model { return nil })
+	return &jobService{api.Handler(), sync.OnceFunc(func() {
+		cancel()
+		running.Wait()
+		assert.NoError(t, store.Close())
+	})}
+}
+
+// contractOfJobs makes a client of the service's own jobs.
+func contractOfJobs(t *testing.T, cfg Config) *Client {
+	service := newJobService(t, filepath.Join(t.TempDir(), "jobs.db"), nil)
+	server := httptest.NewServer(service)
+	t.Cleanup(func() {
+		server.Close()
+		service.end()
+	})
+	cfg.URL, cfg.Log = server.URL, slog.New(slog.DiscardHandler)
+	c, err := New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// A job has the results of the request that it is.
+func TestContractOfJobs(t *testing.T) {
+	c := contractOfJobs(t, Config{})
+	request := Request{From: Auto, ToLangs: []string{"fr", "ja"}, Detail: true, Priority: PriorityHigh, Records: []Record{{"1", "one <&>\n"}, {"2", "é😀"}}}
+	want, err := c.Translate(t.Context(), request)
+	require.NoError(t, err)
+	job, err := c.Submit(t.Context(), request, SubmitOptions{IdempotencyKey: "once"})
+	require.NoError(t, err)
+	again, err := c.Submit(t.Context(), request, SubmitOptions{IdempotencyKey: "once"})
+	require.NoError(t, err)
+	assert.Equal(t, job.ID(), again.ID())
+
+	var last JobStatus
+	for status, err := range job.Events(t.Context()) {
+		require.NoError(t, err)
+		last = status
+	}
+	assert.Equal(t, JobDone, last.State)
+	assert.Equal(t, Progress{Records: 4, Done: 4, Characters: last.Progress.Characters}, last.Progress)
+	for _, at := range []time.Time{last.Created, last.Started, last.Finished, last.Expires} {
+		assert.False(t, at.IsZero(), last)
+	}
+	for _, j := range []*Job{job, c.Job(job.ID())} {
+		results, err := j.Wait(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, want, results)
+	}
+	status, err := job.Status(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, last, status)
+	list, err := c.Jobs(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []JobStatus{last}, list)
+
+	require.NoError(t, job.Cancel(t.Context()))
+	_, err = job.Wait(t.Context())
+	assert.Equal(t, 404, requireError(t, err).Status)
+	assert.True(t, IsCode(err, CodeUnknownJob))
+}
+
+func TestContractOfJobsThatFail(t *testing.T) {
+	c := contractOfJobs(t, Config{Retries: -1})
+	submit := func(text string, o SubmitOptions) (*Job, error) { return c.Submit(t.Context(), the(text), o) }
+	job, err := submit("endless", SubmitOptions{IdempotencyKey: "k"})
+	require.NoError(t, err)
+	_, err = job.Wait(t.Context())
+	assert.Equal(t, Error{Code: CodeUnfinished, Field: "payload.records[0].text", Message: "no end"}, *requireError(t, err))
+
+	_, err = submit("another", SubmitOptions{IdempotencyKey: "k"})
+	assert.True(t, IsCode(err, CodeIdempotencyMismatch), err)
+	_, err = submit("a", SubmitOptions{Webhook: "http://localhost"})
+	assert.Equal(t, "webhook", requireError(t, err).Field)
+	_, err = c.Submit(t.Context(), Request{From: "en", To: "xx", Records: []Record{{}}}, SubmitOptions{})
+	assert.True(t, IsCode(err, CodeUnknownLanguage), err)
+	_, err = submit(strings.Repeat("a", 10_000), SubmitOptions{})
+	assert.True(t, IsCode(err, CodeBodyTooLarge), err)
+
+	job, err = submit("wait", SubmitOptions{})
+	require.NoError(t, err)
+	_, err = submit("a third", SubmitOptions{})
+	require.NoError(t, err)
+	_, err = submit("too many", SubmitOptions{})
+	assert.True(t, IsCode(err, CodeTooManyJobs), err)
+	require.NoError(t, job.Cancel(t.Context()))
+	_, err = job.Wait(t.Context())
+	assert.ErrorIs(t, err, ErrCancelled)
+}
+
+// Somebody waits for a job while its service is started again.
+func TestContractOfRestarts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "jobs.db")
+	var serving atomic.Pointer[jobService]
+	start := func() { serving.Store(newJobService(t, file, nil)) }
+	away := make(chan struct{}, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if service := serving.Load(); service != nil {
+			service.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusBadGateway)
+		away <- struct{}{}
+	}))
+	defer server.Close()
+	start()
+	c, err := New(Config{URL: server.URL, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	defer c.Close()
+	// The one that waits has the only place until the service ends.
+	_, err = c.Submit(t.Context(), the("wait"), SubmitOptions{})
+	require.NoError(t, err)
+	submitted, err := c.Submit(t.Context(), the("hello"), SubmitOptions{})
+	require.NoError(t, err)
+
+	done := make(chan error)
+	var seen []JobState
+	go func() {
+		for status, err := range c.Job(submitted.ID()).Events(t.Context()) {
+			if err != nil {
+				done <- err
+				return
+			}
+			if seen = append(seen, status.State); len(seen) == 1 {
+				done <- nil // it waits
+			}
+		}
+		close(done)
+	}()
+	require.NoError(t, <-done)
+	old := serving.Swap(nil)
+	server.CloseClientConnections()
+	old.end()
+	<-away
+	start()
+	list, err := c.Jobs(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, c.Job(list[1].ID).Cancel(t.Context()))
+	require.NoError(t, <-done)
+	assert.Equal(t, JobDone, seen[len(seen)-1])
+	results, err := submitted.Wait(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []Result{{Text: "HELLO", To: "fr"}}, results)
+	serving.Load().end()
 }

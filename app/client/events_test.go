@@ -34,7 +34,8 @@ func TestLeavingEvents(t *testing.T) {
 		left.Store(true)
 	}
 	inBubble(t, Config{}, service, func(t *testing.T, c *Client) {
-		for range c.Job("job 0").Events(t.Context()) {
+		for _, err := range c.Job("job 0").Events(t.Context()) {
+			require.NoError(t, err)
 			break
 		}
 		time.Sleep(2 * time.Second)

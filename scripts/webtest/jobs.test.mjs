@@ -172,12 +172,13 @@ pageTest('a job that fails says why', { script: { jobError: { code: 'unfinished'
   await jobs('done');
 });
 
-pageTest('a job that the server has forgotten is submitted again', { script: { hold: true } }, async (page) => {
+pageTest('a job that the server has forgotten is not submitted again and again', { script: { hold: true } }, async (page) => {
   await put(page, TEXT);
   await says(status(page), 'Translating, 0 of 1200 lines');
   control.set({});
   assert.deepEqual(await translated(page), OUTPUT);
-  await jobs('done');
+  assert.deepEqual(control.jobs(), []);
+  assert(control.seen().length > 9);
 });
 
 pageTest('a job survives a server that is away', { script: { hold: true } }, async (page, context) => {

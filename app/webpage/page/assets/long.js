@@ -118,7 +118,9 @@ export class LongText {
       answer = await this.#api.job(this.#job.id, signal);
     } catch (err) {
       if (err.kind !== 'absent') throw err;
+      // It has expired; or there are several servers, of which another has it: no second job then.
       this.#remember(null);
+      this.#jobs = false;
       return null;
     }
     signal.throwIfAborted();
