@@ -13,7 +13,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults catalogue-test
+.PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults catalogue-test fleet-test
 .PHONY: other-cpu-test cuda-test image image-test sbom vuln clean
 
 help: ## list the targets
@@ -84,6 +84,9 @@ faults: build runtime ## do to a running service what happens to services (ARGS=
 
 catalogue-test: ## compare answers of 24 models in memory for 4 with those of each alone (minutes)
 	$(MAKE) faults ARGS="-run TestFaults/catalogue $(ARGS)"
+
+fleet-test: ## have members of a fleet, Redis and the network fail (redis-server; minutes; ARGS="-seed 2 -artifacts")
+	$(MAKE) faults ARGS="-run TestFaults/fleet $(ARGS)"
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh

@@ -32,13 +32,6 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err := cfg.CheckServe(); err != nil {
 		return &usageError{err}
 	}
-	var broker *fleet.Broker
-	if cfg.Role != config.All {
-		if broker, err = fleet.NewBroker(cfg.BrokerURL, cfg.BrokerPrefix, fleet.Timing{}, log); err != nil {
-			return &usageError{fmt.Errorf("BROKER_URL: %w", err)}
-		}
-		defer broker.Close()
-	}
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
 	listener, err := net.Listen("tcp", address)
@@ -49,7 +42,7 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener, broker: broker}
+	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener}
 	return errors.Join(s.run(ctx), front.Close())
 }
 
@@ -58,12 +51,11 @@ type server struct {
 	loader   *loader
 	frontend *frontend
 	listener net.Listener
-	broker   *fleet.Broker // nil where there is one process only
 	worker   *fleet.Worker // nil where this process is none
 }
 
 // run serves until ctx is done, and then ends in order: it reports not ready,
-// stops accepting, lets requests in flight finish, stops the engine, closes the
+// stops accepting, gives jobs back, lets requests in flight finish, stops the engine, closes the
 // model and unloads the runtime.
 func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -77,13 +69,15 @@ func (s *server) run(ctx context.Context) error {
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", version)
 
 	t, err := s.start(ctx)
+	stopJobs := func() {}
 	if err == nil {
+		stopJobs = s.frontend.startJobs()
 		s.serve(ctx, t)
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
 	}
-	err = errors.Join(err, s.stop(srv, t))
+	err = errors.Join(err, s.stop(srv, t, stopJobs))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("serve HTTP: %w", serveErr))
 	}
@@ -101,30 +95,25 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	if err := s.frontend.ready(t); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	models, notes := modelsOf(t.catalog), make(map[string]bool)
-	for _, m := range models {
-		log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
-		if m.Note != "" && !notes[m.Note] {
-			log.Info(m.Note)
-		}
-		notes[m.Note] = true
-	}
-	log.Info("ready", "models", len(models), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
+	log.Info("ready", "models", len(modelsOf(t.catalog)), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
 	return t, nil
 }
 
 // load makes what the process needs for its role.
 func (s *server) load(ctx context.Context) (*translation, error) {
 	registry := s.frontend.metrics.Registry()
-	if s.loader.cfg.Role == config.Gateway {
-		return s.loader.join(s.broker, registry)
+	switch s.loader.cfg.Role {
+	case config.Gateway:
+		return s.loader.join(s.frontend.broker, registry)
+	case config.Worker:
+		t, err := s.loader.load(ctx, registry)
+		if err == nil {
+			s.worker = s.loader.newWorker(t, s.frontend.broker, registry)
+			t.unready = s.worker.Err
+		}
+		return t, err
 	}
-	t, err := s.loader.load(ctx, registry)
-	if err == nil && s.loader.cfg.Role == config.Worker {
-		s.worker = s.newWorker(t)
-		t.unready = s.worker.Err
-	}
-	return t, err
+	return s.loader.load(ctx, registry)
 }
 
 // serve does what the process is for, until ctx is done.
@@ -137,11 +126,12 @@ func (s *server) serve(ctx context.Context, t *translation) {
 }
 
 // stop ends serving; t is nil where nothing was loaded.
-func (s *server) stop(srv *http.Server, t *translation) error {
+func (s *server) stop(srv *http.Server, t *translation, stopJobs func()) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
 	s.frontend.api.Drain()
+	stopJobs() // requests have what they leave
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()
 	err := srv.Shutdown(timeout)

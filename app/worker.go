@@ -5,15 +5,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"dragoman/app/fleet"
 )
 
 // newWorker makes a worker that decodes with a translation's models.
-func (s *server) newWorker(t *translation) *fleet.Worker {
-	cfg := s.loader.cfg
+func (l *loader) newWorker(t *translation, broker *fleet.Broker, registry prometheus.Registerer) *fleet.Worker {
 	return fleet.NewWorker(fleet.WorkerConfig{
-		Broker: s.broker, Models: t.catalog, Rows: cfg.BatchSize, Version: version,
-		MaxBeams: cfg.MaxBeams, MaxLength: cfg.MaxLengthLimit, Metrics: fleet.NewWorkerMetrics(s.frontend.metrics.Registry()),
+		Broker: broker, Models: t.catalog, Rows: l.cfg.BatchSize, Version: version,
+		MaxBeams: l.cfg.MaxBeams, MaxLength: l.cfg.MaxLengthLimit, Metrics: fleet.NewWorkerMetrics(registry),
 	})
 }
 

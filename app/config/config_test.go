@@ -21,11 +21,13 @@ func TestParseDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Config{
 		Host: "0.0.0.0", Port: 9527, Concurrency: 1024, BatchSize: 80,
+		Role: All, BrokerPrefix: "dragoman",
 		PrefillTokens: 512, QueueTokens: 65536, QueueWait: 30 * time.Second, CacheBytes: 64 << 20,
 		Prepack: true, Verify: "changed",
 		Device:     Auto,
 		MaxBeams:   8,
 		MaxRecords: 1024, MaxChars: 100_000, MaxSentences: 50_000, MaxTokens: 1_000_000, MaxBodyBytes: 4 << 20, RequestMemory: 512 << 20,
+		JobTTL: 24 * time.Hour, JobConcurrency: 2, JobMaxRecords: 100_000, JobMaxChars: 1_000_000, JobMaxBytes: 64 << 20, JobStorage: 2 << 30, JobsPerKey: 100,
 		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second,
 		LogLevel: slog.LevelInfo, LogFormat: "text",
 	}, cfg)
@@ -34,6 +36,7 @@ func TestParseDefaults(t *testing.T) {
 func TestParseValues(t *testing.T) {
 	cfg, err := Parse([]string{
 		"APP_HOST=::1", "APP_PORT=0", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
+		"ROLE=worker", "BROKER_URL=rediss://:secret@redis:6379/2", "BROKER_PREFIX=fleet.2",
 		"KV_MEMORY=1.5GiB", "PREFILL_TOKENS=64", "QUEUE_TOKENS=1000", "QUEUE_WAIT=0", "CACHE_BYTES=0",
 		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
 		"MODEL_PREPACK=off", "MODEL_VERIFY=always", "MODEL_REPOSITORY=/models,more models", "MODEL_FAMILY=nllb",
@@ -42,12 +45,15 @@ func TestParseValues(t *testing.T) {
 		"NUM_BEAMS=1", "MAX_LENGTH=64", "MAX_RECORDS=7", "MAX_BODY_BYTES=1000", "MAX_SENTENCES=8", "MAX_TOKENS=9", "REQUEST_MEMORY=1GiB",
 		"MAX_BEAMS=4", "MAX_LENGTH_LIMIT=500", "MAX_CHARS=99", "API_KEYS_FILE=/keys", "RATE_LIMIT=10/s", "RATE_BURST=20",
 		"CHAR_LIMIT=100000/m", "TRUSTED_PROXIES=10.0.0.0/8,::1", "CORS_ORIGINS=https://a.example,https://b.example", "PPROF_ADDR=:6060",
+		"JOB_FILE=/jobs.db", "JOB_TTL=1h", "JOB_CONCURRENCY=3", "JOB_MAX_RECORDS=11", "JOB_MAX_CHARS=12", "JOB_MAX_BYTES=1MiB", "JOB_STORAGE=1GiB", "JOBS_PER_KEY=13",
+		"JOB_WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "JOB_WEBHOOK_PRIVATE=1",
 		"REQUEST_TIMEOUT=1m30s", "SHUTDOWN_TIMEOUT=5s", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
 		"UNRELATED=1",
 	})
 	require.NoError(t, err)
 	assert.Equal(t, Config{
 		Host: "::1", Port: 0, Workers: 4, Concurrency: 2, BatchSize: 5,
+		Role: Worker, BrokerURL: "rediss://:secret@redis:6379/2", BrokerPrefix: "fleet.2",
 		Prepack: false, Verify: "always",
 		KVMemory: 3 << 29, PrefillTokens: 64, QueueTokens: 1000,
 		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true, Family: "nllb",
@@ -58,6 +64,8 @@ func TestParseValues(t *testing.T) {
 		KeysFile: "/keys", RateLimit: access.Rate{N: 10, Per: time.Second}, RateBurst: 20,
 		CharLimit: access.Rate{N: 100_000, Per: time.Minute}, TrustedProxies: []string{"10.0.0.0/8", "::1"},
 		CORSOrigins: []string{"https://a.example", "https://b.example"}, PprofAddr: ":6060",
+		JobFile: "/jobs.db", JobTTL: time.Hour, JobConcurrency: 3, JobMaxRecords: 11, JobMaxChars: 12, JobMaxBytes: 1 << 20, JobStorage: 1 << 30, JobsPerKey: 13,
+		JobWebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", JobWebhookPrivate: true,
 		RequestTimeout: 90 * time.Second, ShutdownTimeout: 5 * time.Second,
 		LogLevel: slog.LevelDebug, LogFormat: "json",
 	}, cfg)
@@ -134,6 +142,21 @@ func TestParseRefuses(t *testing.T) {
 		{"MODEL_PREPACK=2", `MODEL_PREPACK="2": use true or false`},
 		{"QUEUE_WAIT=-1s", `QUEUE_WAIT=-1s: use 0 for no bound, or a time such as 2s`},
 		{"MODEL_REPOSITORY=/a,,/b", `MODEL_REPOSITORY="/a,,/b": use folders with commas between, such as /models,/more`},
+		{"ROLE=boss", `ROLE="boss": use all, gateway or worker`},
+		{"ROLE=gateway", `ROLE=gateway needs BROKER_URL: set it to a Redis, such as redis://localhost:6379`},
+		{"BROKER_URL=http://:secret@redis", `BROKER_URL: use a URL such as redis://localhost:6379, rediss:// for TLS, or unix:///path`},
+		{"BROKER_PREFIX={a}", `BROKER_PREFIX="{a}": use 1 to 64 letters, digits and . _ : -, the first of them a letter or digit`},
+		{"JOB_TTL=0s", `JOB_TTL=0s: use a time above 0, such as 24h`},
+		{"JOB_CONCURRENCY=0", `JOB_CONCURRENCY=0: use 1 to 1024`},
+		{"JOB_MAX_RECORDS=0", `JOB_MAX_RECORDS=0: use 1 to 16777216`},
+		{"JOB_MAX_CHARS=0", `JOB_MAX_CHARS=0: use 1 to 1073741824`},
+		{"JOB_MAX_BYTES=128MiB", `JOB_MAX_BYTES=134217728 bytes: use 64 bytes to 64 MiB, or raise REQUEST_MEMORY`},
+		{"JOB_MAX_BYTES=63", `JOB_MAX_BYTES=63 bytes: use 64 bytes to 64 MiB, or raise REQUEST_MEMORY`},
+		{"JOB_STORAGE=2", `JOB_STORAGE=2 bytes: use 1 MiB to 1 TiB`},
+		{"JOBS_PER_KEY=0", `JOBS_PER_KEY=0: use 1 to 1048576`},
+		{"JOB_WEBHOOK_SECRET=secret", "JOB_WEBHOOK_SECRET: use whsec_ and 24 to 64 random bytes in base64, such as what `echo whsec_$(openssl rand -base64 32)` prints"},
+		{"JOB_WEBHOOK_SECRET=whsec_c2hvcnQ=", "JOB_WEBHOOK_SECRET: use whsec_ and 24 to 64 random bytes in base64, such as what `echo whsec_$(openssl rand -base64 32)` prints"},
+		{"JOB_WEBHOOK_PRIVATE=x", `JOB_WEBHOOK_PRIVATE="x": use true or false`},
 		{"LOG_FORMAT=xml", `LOG_FORMAT="xml": use text or json`},
 		{"HF_HUB_OFFLINE=maybe", `HF_HUB_OFFLINE="maybe": use true or false`},
 		{"MODEL_REVISION=main", `MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},

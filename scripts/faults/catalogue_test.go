@@ -133,7 +133,7 @@ func budgetFor(t *testing.T, repository string, texts []string) int {
 
 // asker returns a client of the service. It tries again where the service says so.
 func (s *service) asker(t *testing.T) *client.Client {
-	c, err := client.New(client.Config{URL: "http://" + s.address, MaxInFlight: catalogueClients})
+	c, err := client.New(client.Config{URL: "http://" + s.address})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c

@@ -12,7 +12,10 @@ import (
 	"testing"
 )
 
-var binary = flag.String("binary", "", "the program")
+var (
+	binary = flag.String("binary", "", "the program")
+	seed   = flag.Uint64("seed", 1, "what happens to the fleet, and what it is asked")
+)
 
 func TestFaults(t *testing.T) {
 	if *binary == "" {
@@ -35,6 +38,7 @@ func TestFaults(t *testing.T) {
 		{"bulk", "requests of 300 kB with low priority, one after the other, beside requests of a sentence", bulk},
 		{"shared", "40 clients that send the same 300 kB and leave", sharedCancel},
 		{"catalogue", "10,000 requests over 24 models, with memory for 4 of them", catalogue},
+		{"fleet", "20,000 requests to 3 gateways with 4 workers, while members, Redis and the network fail", underFire},
 		{"oversized", "20 clients that send 16 MB, where 4 are allowed", oversized},
 	} {
 		t.Run(fault.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
@@ -44,29 +45,45 @@ func serve(t *testing.T, environ ...string) *service {
 // start starts the program and waits until it is ready. The caller stops it.
 func start(t *testing.T, environ ...string) *service {
 	t.Helper()
+	s := launch(t, freeAddress(t), os.Stderr, environ...)
+	eventually(t, 30*time.Second, "the service is ready", s.ready)
+	return s
+}
+
+// freeAddress is one of this machine that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	return listener.Addr().String()
+}
+
+// launch starts the program, which logs to a writer. The caller stops it.
+func launch(t *testing.T, address string, log io.Writer, environ ...string) *service {
+	t.Helper()
 	s := &service{
-		address: listener.Addr().String(), process: exec.Command(*binary, "serve"), exited: make(chan error, 1),
+		address: address, process: exec.Command(*binary, "serve"), exited: make(chan error, 1),
 		client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
 	}
-	require.NoError(t, listener.Close())
 	_, port, _ := net.SplitHostPort(s.address)
 	s.process.Env = append(os.Environ(), append([]string{
 		"APP_HOST=127.0.0.1", "APP_PORT=" + port, "LOG_LEVEL=error", "CACHE_BYTES=0"}, environ...)...)
-	s.process.Stderr = os.Stderr
+	s.process.Stderr = log
 	require.NoError(t, s.process.Start())
 	t.Cleanup(func() { _ = s.process.Process.Kill() }) // where nothing else has ended it
 	go func() { s.exited <- s.process.Wait() }()
-	eventually(t, 30*time.Second, "the service is ready", func() bool {
-		resp, err := s.client.Get("http://" + s.address + "/readyz")
-		if err != nil {
-			return false
-		}
-		resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
 	return s
+}
+
+// ready says whether the service says that it is.
+func (s *service) ready() bool {
+	resp, err := s.client.Get("http://" + s.address + "/readyz")
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }
 
 // eventually waits until a condition holds.
@@ -199,11 +216,7 @@ func (c *counts) String() string {
 // metric is the sum of a metric over all its series.
 func (s *service) metric(t *testing.T, name string) float64 {
 	t.Helper()
-	resp, err := s.client.Get("http://" + s.address + "/metrics")
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(resp.Body)
+	families, err := s.metrics()
 	require.NoError(t, err)
 	require.Contains(t, families, name)
 	sum := 0.0
@@ -211,6 +224,17 @@ func (s *service) metric(t *testing.T, name string) float64 {
 		sum += m.GetGauge().GetValue() + m.GetCounter().GetValue()
 	}
 	return sum
+}
+
+// metrics are all metrics of the service, by name.
+func (s *service) metrics() (map[string]*dto.MetricFamily, error) {
+	resp, err := s.client.Get("http://" + s.address + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	return parser.TextToMetricFamilies(resp.Body)
 }
 
 // idle says whether nothing waits or decodes.

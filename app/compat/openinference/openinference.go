@@ -51,7 +51,7 @@ type Models interface {
 }
 
 // ErrNoRepository is the error of a service that has one model, which stays.
-var ErrNoRepository = errors.New("models are loaded and unloaded in a repository, and this service has one model without one: set MODEL_REPOSITORY")
+var ErrNoRepository = errors.New("models are loaded and unloaded in a repository, and this process has none: set MODEL_REPOSITORY there where the models are")
 
 // Config is what the API works with.
 type Config struct {

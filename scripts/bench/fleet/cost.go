@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// sender is the load generator.
+const sender = "build/stress_test"
+
+// summary is what it says of a run.
+type summary struct {
+	Requests  int     `json:"requests"`
+	Answered  int     `json:"answered"`
+	PerSecond float64 `json:"answered_per_s"`
+	P50       float64 `json:"p50_ms"`
+	P99       float64 `json:"p99_ms"`
+	Records   int     `json:"records"`
+	CPU       float64 `json:"-"` // milliseconds of the service for each record
+	// Parts are those of CPU, by role.
+	Parts  map[string]float64 `json:"-"`
+	Others float64            `json:"-"` // share of the machine's CPU time that neither the service nor the sender took
+}
+
+// load sends requests to processes, of sentences from English to French and back and so on.
+func (g *group) load(ctx context.Context, beams int, args ...string) (s summary, err error) {
+	out, err := os.MkdirTemp("", "fleet-bench-*")
+	if err != nil {
+		return s, err
+	}
+	defer os.RemoveAll(out)
+	before, machine, begin := g.cpu(), busy(), time.Now()
+	cmd := exec.CommandContext(ctx, sender, append([]string{
+		"--quiet", "--out", out, "--url", "http://" + g.address, "--lambda", "0", "--options", fmt.Sprintf(`{"beams":%d}`, beams),
+	}, args...)...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return s, fmt.Errorf("%s: %w", sender, err)
+	}
+	after, all, took := g.cpu(), busy()-machine, time.Since(begin).Seconds()
+	raw, err := os.ReadFile(filepath.Join(out, "summary.json"))
+	if err != nil {
+		return s, err
+	}
+	var report struct{ Phases []summary }
+	if err := json.Unmarshal(raw, &report); err != nil {
+		return s, err
+	}
+	s = report.Phases[0]
+	if s.Answered != s.Requests {
+		return s, fmt.Errorf("%d of %d requests were answered", s.Answered, s.Requests)
+	}
+	own := 0.0
+	s.Parts = make(map[string]float64)
+	for role := range after {
+		own += after[role] - before[role]
+		s.Parts[role] = (after[role] - before[role]) / float64(s.Records) * 1000
+	}
+	s.CPU = own / float64(s.Records) * 1000
+	sent := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	s.Others = (all - (own+sent)/float64(runtime.NumCPU())) / took
+	return s, nil
+}
+
+// side is what is compared with another one.
+type side struct {
+	name  string
+	start func(ctx context.Context, environ ...string) (*group, error)
+}
+
+// costs are the flags of cost.
+type costs struct {
+	rounds, beams, clients int
+	seconds, quiet         float64
+}
+
+// cost compares one process with a gateway, a worker and Redis on the same cores: throughput, then
+// latency at half of what one process can do. The sides take turns. A round counts if others left the
+// machine alone.
+func cost(ctx context.Context, args []string) error {
+	var c costs
+	if err := parse("cost", args, func(f *pflag.FlagSet) {
+		f.IntVar(&c.rounds, "rounds", 9, "of which there are medians")
+		f.IntVar(&c.beams, "beams", 5, "of the search")
+		f.IntVar(&c.clients, "clients", 64, "for the throughput")
+		f.Float64Var(&c.seconds, "seconds", 6, "of each measurement")
+		f.Float64Var(&c.quiet, "quiet", 0.1, "share of the machine that others may take in a round that counts")
+	}); err != nil {
+		return err
+	}
+	if err := buildSender(ctx); err != nil {
+		return err
+	}
+	sides := [2]side{{"one process", alone}, {"gateway, worker, Redis", func(ctx context.Context, environ ...string) (*group, error) { return joined(ctx, 1, environ...) }}}
+	var groups [2]*group
+	for i, s := range sides {
+		g, err := s.start(ctx)
+		if err != nil {
+			return err
+		}
+		defer g.stop()
+		groups[i] = g
+		if _, err := g.load(ctx, c.beams, "--clients", "8", "--duration", "3"); err != nil { // to warm up
+			return err
+		}
+	}
+	full, fullTries, err := c.turns(ctx, groups, "--clients", fmt.Sprint(c.clients))
+	if err != nil {
+		return err
+	}
+	rate := median(of(full[0], perSecond)) / 2
+	half, halfTries, err := c.turns(ctx, groups, "--rate", fmt.Sprint(rate))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d beams, %d clients, then %.0f requests/s; %d of %d and %d of %d rounds count\n\n",
+		c.beams, c.clients, rate, len(full[0]), fullTries, len(half[0]), halfTries)
+	fmt.Println("| | sentences/s | CPU, ms a sentence | p50 at half load, ms | p99 at half load, ms |\n|---|---|---|---|---|")
+	for i, s := range sides {
+		fmt.Printf("| %s | %.0f | %.2f | %.1f | %.1f |\n", s.name, median(of(full[i], perSecond)), median(of(full[i], cpuOf)),
+			median(of(half[i], p50)), median(of(half[i], p99)))
+	}
+	fmt.Printf("| median of the rounds' ratios or differences | %.3f | %.3f | %+.1f | %+.1f |\n",
+		compared(full, perSecond, ratio), compared(full, cpuOf, ratio), compared(half, p50, difference), compared(half, p99, difference))
+	for i, s := range sides {
+		var parts []string
+		for _, role := range slices.Sorted(maps.Keys(full[i][0].Parts)) {
+			part := func(s summary) float64 { return s.Parts[role] }
+			parts = append(parts, fmt.Sprintf("%s %.2f (at half load %.2f)", role, median(of(full[i], part)), median(of(half[i], part))))
+		}
+		fmt.Printf("\nCPU of %s, ms a sentence: %s\n", s.name, strings.Join(parts, ", "))
+	}
+	return nil
+}
+
+// turns sends requests to both sides in turns, until enough rounds count, or as many as four times more
+// did not.
+func (c costs) turns(ctx context.Context, groups [2]*group, args ...string) (runs [2][]summary, tries int, err error) {
+	for tries < 4*c.rounds && len(runs[0]) < c.rounds {
+		tries++
+		args := append(args, "--duration", fmt.Sprint(c.seconds), "--seed", fmt.Sprint(tries))
+		var round [2]summary
+		for turn := range groups {
+			i := (tries + turn) % 2
+			if round[i], err = groups[i].load(ctx, c.beams, args...); err != nil {
+				return runs, tries, err
+			}
+		}
+		counts := max(round[0].Others, round[1].Others) <= c.quiet
+		fmt.Fprintf(os.Stderr, "%.0f and %.0f/s, p50 %.1f and %.1f ms, p99 %.1f and %.1f ms, others took %.0f%% and %.0f%%: it counts: %v\n",
+			perSecond(round[0]), perSecond(round[1]), round[0].P50, round[1].P50, round[0].P99, round[1].P99,
+			100*round[0].Others, 100*round[1].Others, counts)
+		if counts {
+			for i := range runs {
+				runs[i] = append(runs[i], round[i])
+			}
+		}
+	}
+	if len(runs[0]) == 0 {
+		return runs, tries, errors.New("others use the machine too much: nothing was measured")
+	}
+	return runs, tries, nil
+}
+
+func buildSender(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", sender, "./scripts/stress_test")
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+func perSecond(s summary) float64 { return s.PerSecond * float64(s.Records) / float64(s.Answered) }
+func cpuOf(s summary) float64     { return s.CPU }
+func p50(s summary) float64       { return s.P50 }
+func p99(s summary) float64       { return s.P99 }
+
+func ratio(a, b float64) float64      { return b / a }
+func difference(a, b float64) float64 { return b - a }
+
+// of is a number of each summary.
+func of(list []summary, number func(summary) float64) (numbers []float64) {
+	for _, s := range list {
+		numbers = append(numbers, number(s))
+	}
+	return numbers
+}
+
+// compared is the median of what each round's two sides are to each other.
+func compared(sides [2][]summary, number func(summary) float64, compare func(a, b float64) float64) float64 {
+	var list []float64
+	for i := range sides[0] {
+		list = append(list, compare(number(sides[0][i]), number(sides[1][i])))
+	}
+	return median(list)
+}

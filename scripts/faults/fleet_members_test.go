@@ -1,0 +1,225 @@
+package faults
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fleet is gateways and workers that a Redis joins. Each member reaches it by a proxy of its own.
+type fleet struct {
+	t        *testing.T
+	redis    *redisServer
+	gateways []*member
+	workers  []*member
+	dead     int // letters at the end
+
+	watching sync.WaitGroup
+	watched  chan struct{} // closed when nobody need look at the metrics any more
+}
+
+// startFleet starts a fleet and waits until it is ready. What its members log is among the test's
+// artifacts.
+func startFleet(t *testing.T) *fleet {
+	zerolog.SetGlobalLevel(zerolog.Disabled) // some toxics log there
+	f := &fleet{t: t, redis: newRedis(t), watched: make(chan struct{})}
+	proxies := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	join := func(role string, number int, environ ...string) *member {
+		m := &member{t: t, name: fmt.Sprintf("%s %d", role, number), address: freeAddress(t)}
+		log, err := os.Create(filepath.Join(t.ArtifactDir(), m.name))
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, log.Close()) })
+		m.log = log
+		m.proxy = toxiproxy.NewProxy(proxies, m.name, "127.0.0.1:0", f.redis.address)
+		require.NoError(t, m.proxy.Start())
+		t.Cleanup(m.proxy.Stop)
+		m.environ = append(environ, "ROLE="+role, "BROKER_URL=redis://"+m.proxy.Listen, "LOG_LEVEL=warn")
+		m.start()
+		return m
+	}
+	for i := range fleetWorkers {
+		f.workers = append(f.workers, join("worker", i, "APP_WORKERS=1", "THREADS=1", "GOMAXPROCS=1"))
+	}
+	for i := range fleetGateways {
+		f.gateways = append(f.gateways, join("gateway", i))
+	}
+	for _, m := range f.members() {
+		eventually(t, time.Minute, m.name+" is ready", func() bool { return m.service.ready() })
+	}
+	f.watching.Go(f.watch)
+	return f
+}
+
+func (f *fleet) members() []*member {
+	return append(f.workers[:len(f.workers):len(f.workers)], f.gateways...)
+}
+
+// watch notes the metrics of all members each second: those of a process that is killed are gone.
+func (f *fleet) watch() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		for _, m := range f.members() {
+			m.look()
+		}
+		select {
+		case <-tick.C:
+		case <-f.watched:
+			return
+		}
+	}
+}
+
+// sum is the sum of a counter over all members, as they were seen last.
+func (f *fleet) sum(series string) string {
+	sum := 0.0
+	for _, m := range f.members() {
+		m.mu.Lock()
+		sum += m.before[series] + m.counters[series]
+		m.mu.Unlock()
+	}
+	return strconv.FormatFloat(sum, 'f', -1, 64)
+}
+
+// settle wants nothing left in Redis, has the members end, and counts dead letters.
+func (f *fleet) settle() {
+	client := f.redis.client
+	streams := func(pattern string) (entries int) {
+		keys, err := client.Keys(f.t.Context(), pattern).Result()
+		require.NoError(f.t, err)
+		for _, key := range keys {
+			n, err := client.XLen(f.t.Context(), key).Result()
+			require.NoError(f.t, err)
+			entries += int(n)
+		}
+		return entries
+	}
+	eventually(f.t, time.Minute, "no sentence is left in Redis", func() bool {
+		return streams("dragoman:*:high")+streams("dragoman:*:normal")+streams("dragoman:*:low") == 0
+	})
+	f.dead = streams("dragoman:*:dead")
+	close(f.watched)
+	f.watching.Wait()
+	for _, m := range f.members() {
+		m.look()
+		assert.NoError(f.t, m.service.stop(), m.name)
+	}
+}
+
+// member is a gateway or a worker, whichever process it is at the moment.
+type member struct {
+	t       *testing.T
+	name    string
+	address string
+	environ []string
+	proxy   *toxiproxy.Proxy
+	log     io.Writer
+
+	mu       sync.Mutex // guards the rest
+	service  *service
+	counters map[string]float64 // of the process, as they were seen last
+	before   map[string]float64 // of those before it
+}
+
+// start starts another process.
+func (m *member) start() {
+	s := launch(m.t, m.address, m.log, m.environ...)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sums := make(map[string]float64)
+	for _, list := range []map[string]float64{m.before, m.counters} {
+		for series, value := range list {
+			sums[series] += value
+		}
+	}
+	m.service, m.before, m.counters = s, sums, nil
+}
+
+// look reads the counters of the process, if it answers.
+func (m *member) look() {
+	m.mu.Lock()
+	s := m.service
+	m.mu.Unlock()
+	families, err := s.metrics()
+	if err != nil {
+		return
+	}
+	counters := make(map[string]float64)
+	for name, family := range families {
+		if !strings.HasPrefix(name, "dragoman_fleet_") {
+			continue
+		}
+		for _, metric := range family.Metric {
+			var labels []string
+			for _, l := range metric.Label {
+				labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
+			}
+			series := name
+			if len(labels) > 0 {
+				series += "{" + strings.Join(labels, ",") + "}"
+			}
+			counters[series] = metric.GetCounter().GetValue()
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.service == s {
+		m.counters = counters
+	}
+}
+
+func (m *member) signal(s syscall.Signal) { require.NoError(m.t, m.service.process.Process.Signal(s)) }
+
+// redisServer is a redis-server whose append-only file outlives it.
+type redisServer struct {
+	t       *testing.T
+	address string
+	dir     string
+	client  *redis.Client // without a proxy
+	process *exec.Cmd
+}
+
+// newRedis starts one, which ends with the test.
+func newRedis(t *testing.T) *redisServer {
+	_, err := exec.LookPath("redis-server")
+	require.NoError(t, err, "the fleet needs redis-server: apt-get install redis-server")
+	r := &redisServer{t: t, address: freeAddress(t), dir: t.TempDir()}
+	r.client = redis.NewClient(&redis.Options{Addr: r.address})
+	t.Cleanup(func() { assert.NoError(t, r.client.Close()) })
+	r.start()
+	t.Cleanup(func() { r.end(syscall.SIGKILL) })
+	return r
+}
+
+// start starts it and waits until it has read its file.
+func (r *redisServer) start() {
+	_, port, _ := net.SplitHostPort(r.address)
+	r.process = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--dir", r.dir,
+		"--save", "", "--appendonly", "yes", "--appendfsync", "always")
+	log, err := os.OpenFile(filepath.Join(r.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(r.t, err)
+	defer log.Close()
+	r.process.Stdout = log
+	require.NoError(r.t, r.process.Start())
+	eventually(r.t, time.Minute, "Redis answers", func() bool { return r.client.Ping(r.t.Context()).Err() == nil })
+}
+
+func (r *redisServer) end(s syscall.Signal) {
+	_ = r.process.Process.Signal(s) // it may have ended
+	_ = r.process.Wait()
+}
