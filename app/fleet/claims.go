@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -145,11 +146,10 @@ func (t *taker) cancel(cause error, lane string, entries map[string]bool) {
 
 // takeOver takes the claims of workers that have ended, until ctx is done.
 func (t *taker) takeOver(ctx context.Context) {
-	tick := time.NewTicker(t.broker.timing.Lease / 4)
-	defer tick.Stop()
 	for {
+		often := t.broker.timing.Lease / 4
 		select {
-		case <-tick.C:
+		case <-time.After(often/2 + rand.N(often)): // not all at the same time
 		case <-ctx.Done():
 			return
 		}

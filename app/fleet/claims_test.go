@@ -69,7 +69,7 @@ func TestSentenceThatEndsWorkers(t *testing.T) {
 		timing := Timing{Beat: 10 * time.Millisecond, Lease: time.Second}
 		poison := sentences(100)[99]
 		var died atomic.Int32
-		for range 2*deaths + 4 { // in memory two may take it over at a time
+		for range 3*deaths + 6 { // in memory two may take it over at a time
 			d := &decoder{}
 			w := newTestWorker(t, newTestBroker(t, address, timing), newModels(d, identity))
 			d.does(func(ctx context.Context, job engine.Job) (engine.Result, error) {

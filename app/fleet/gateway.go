@@ -54,6 +54,7 @@ type Gateway struct {
 	names    map[string]modelName // by queue
 	limits   [2]int               // of workers: beams and length
 	read     string               // the last entry of the replies that was read
+	upToDate time.Time            // all replies were read that were there then
 	pending  map[uint64]*sentence // that are waited for
 	nextID   uint64
 	outbox   outbox
@@ -272,22 +273,31 @@ func (g *Gateway) note(err error) {
 
 // receive takes results and hands them out, until the gateway is closed.
 func (g *Gateway) receive() {
+	const most = 1000 // entries at a time
 	for g.closing.Err() == nil {
-		from := g.lastRead()
-		streams, err := g.broker.client.XRead(g.closing, &redis.XReadArgs{
-			Streams: []string{g.broker.repliesKey(g.id)}, ID: from, Count: 1000, Block: 2 * g.broker.timing.Beat,
+		from, begun := g.lastRead(), time.Now()
+		block := 2 * g.broker.timing.Beat
+		ctx, cancel := context.WithTimeout(g.closing, block+patience)
+		streams, err := g.broker.client.XRead(ctx, &redis.XReadArgs{
+			Streams: []string{g.broker.repliesKey(g.id)}, ID: from, Count: most, Block: block,
 		}).Result()
-		switch {
-		case errors.Is(err, redis.Nil):
-		case err != nil:
+		cancel()
+		if err != nil && !errors.Is(err, redis.Nil) {
 			g.broker.pause(g.closing)
-		default:
-			entries := streams[0].Messages
-			for _, entry := range entries {
-				g.handOutAll(entry)
-			}
-			g.advance(from, entries[len(entries)-1].ID)
+			continue
 		}
+		entries := messagesOf(streams)
+		for _, entry := range entries {
+			g.handOutAll(entry)
+		}
+		g.mu.Lock()
+		if len(entries) > 0 && g.read == from { // or the stream has become another meanwhile
+			g.read = entries[len(entries)-1].ID
+		}
+		if len(entries) < most {
+			g.upToDate = begun
+		}
+		g.mu.Unlock()
 	}
 }
 
@@ -298,13 +308,12 @@ func (g *Gateway) lastRead() string {
 	return g.read
 }
 
-// advance notes what was read after from, unless the stream has become another meanwhile.
-func (g *Gateway) advance(from, to string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.read == from {
-		g.read = to
+// messagesOf are the entries of one stream.
+func messagesOf(streams []redis.XStream) []redis.XMessage {
+	if len(streams) == 0 {
+		return nil
 	}
+	return streams[0].Messages
 }
 
 // handOutAll gives the results in an entry to those who wait for them.

@@ -205,8 +205,11 @@ type running struct {
 }
 
 // newTestWorker starts a worker, which is stopped at the end of the test.
-func newTestWorker(t testing.TB, b *Broker, m *models) *running {
-	w := NewWorker(WorkerConfig{Broker: b, Models: m, Rows: 8, Version: "test", MaxBeams: 5, MaxLength: 50})
+func newTestWorker(t testing.TB, b *Broker, m *models) *running { return newTestWorkerOf(t, b, m, 8) }
+
+// newTestWorkerOf is newTestWorker of one that has some rows.
+func newTestWorkerOf(t testing.TB, b *Broker, m *models, rows int) *running {
+	w := NewWorker(WorkerConfig{Broker: b, Models: m, Rows: rows, Version: "test", MaxBeams: 5, MaxLength: 50})
 	ctx, stop := context.WithCancel(context.Background())
 	hurry, now := context.WithCancel(context.Background())
 	r := &running{w, stop, now, make(chan struct{})}

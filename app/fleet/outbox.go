@@ -21,7 +21,7 @@ type sentence struct {
 	waits   bool      // in the outbox
 	entry   string    // of the lane's stream; "" while it is not known to be there
 	checked time.Time // when it was last known to be there
-	missed  bool      // it was not there at the last look
+	missed  time.Time // since when it is known not to be there; zero: it is
 	losses  int       // how often it has vanished
 }
 
@@ -130,7 +130,7 @@ func (g *Gateway) sendAll(list []*sentence) error {
 	defer g.mu.Unlock()
 	now := time.Now()
 	for i, x := range list {
-		x.waits, x.missed, x.checked, x.entry = false, false, now, ""
+		x.waits, x.missed, x.checked, x.entry = false, time.Time{}, now, ""
 		if entries[i].Err() == nil {
 			x.entry = entries[i].Val()
 		}

@@ -25,14 +25,13 @@ func (g *Gateway) sweep() {
 	defer g.mu.Unlock()
 	now := time.Now()
 	for i, x := range look {
-		x.checked = now
 		switch {
 		case g.pending[x.work.ID] != x: // it has its result
 		case len(found[i].Val()) > 0:
-			x.missed = false
-		case !x.missed: // its result may be on the way
-			x.missed, x.checked = true, time.Time{}
-		default:
+			x.checked, x.missed = now, time.Time{}
+		case x.missed.IsZero(): // its result may be on the way
+			x.checked, x.missed = time.Time{}, now
+		case g.upToDate.After(x.missed): // it is not: results are sent first
 			g.lost(x)
 		}
 	}
@@ -58,7 +57,7 @@ func (g *Gateway) suspects(now time.Time) (look []*sentence) {
 }
 
 // maxLosses is how often a sentence may vanish before its request fails.
-const maxLosses = 3
+const maxLosses = 5
 
 // lost submits a sentence again that has vanished from Redis; mu is held.
 func (g *Gateway) lost(x *sentence) {

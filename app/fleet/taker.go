@@ -208,7 +208,10 @@ func (t *taker) read(ctx context.Context, n int) (entries []entry, err error) {
 	if len(entries) > 0 {
 		return entries, nil
 	}
-	streams, err := t.broker.client.XReadGroup(ctx, t.from(1, 2*t.broker.timing.Beat, t.lanes[:]...)).Result()
+	block := 2 * t.broker.timing.Beat
+	ctx, cancel := context.WithTimeout(ctx, block+patience)
+	defer cancel()
+	streams, err := t.broker.client.XReadGroup(ctx, t.from(1, block, t.lanes[:]...)).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
 	}
