@@ -30,7 +30,7 @@ func startWorker(t *testing.T, broker string) (worker *exec.Cmd, url string) {
 // startGateway serves as a gateway.
 func startGateway(t *testing.T, broker string) *running {
 	// A gateway needs neither a model nor a runtime.
-	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none")}, func(http.Handler) {})
+	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=")}, func(http.Handler) {})
 }
 
 // get returns what a path answers.
@@ -84,6 +84,20 @@ func TestFleet(t *testing.T) {
 	assert.Equal(t, 404, status, "the worker takes nothing from elsewhere")
 	_, body = get(t, url+"/metrics")
 	assert.Contains(t, body, `dragoman_fleet_ended_total{outcome="decoded"}`)
+
+	// A job that one gateway takes in is known to all.
+	other := startGateway(t, broker)
+	resp, err := http.Post(gateway.url+"/jobs", "application/json",
+		strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"Where is the station?"}]}}`))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 202, resp.StatusCode)
+	require.Eventually(t, func() bool {
+		_, body = get(t, other.url+resp.Header.Get("Location"))
+		return strings.Contains(body, `"done"`) && strings.Contains(body, strings.TrimSpace(alone.stdout))
+	}, time.Minute, 10*time.Millisecond)
+	other.stop()
+	require.NoError(t, <-other.result)
 
 	// What is not in the cache waits for a worker, and is translated by the next one.
 	require.NoError(t, worker.Process.Signal(syscall.SIGTERM))

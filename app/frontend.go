@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -15,7 +16,9 @@ import (
 	"dragoman/app/catalog"
 	"dragoman/app/config"
 	"dragoman/app/engine"
+	"dragoman/app/fleet"
 	"dragoman/app/httpapi"
+	"dragoman/app/jobs"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/webpage"
@@ -31,6 +34,10 @@ type frontend struct {
 	metrics     *telemetry.Metrics
 	description *openapi.Description
 	site        *webpage.Site
+	broker      *fleet.Broker // nil in a process that does everything
+	jobs        *jobs.Service
+	jobStore    jobs.Store // nil: there is none
+	noJobs      error      // why its file could not be opened that nobody has named
 
 	stopTracing func(context.Context) error
 	stopPprof   func() error
@@ -89,7 +96,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	}
 	f.description, err = openapi.New(openapi.Config{
 		Version: version, KeysNeeded: api.Gate.NeedsKeys(), MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
-		MaxBodyBytes: cfg.MaxBodyBytes,
+		MaxBodyBytes: cfg.MaxBodyBytes, MaxJobRecords: cfg.JobMaxRecords, MaxJobChars: cfg.JobMaxChars, MaxJobBodyBytes: int64(cfg.JobMaxBytes),
 	})
 	if err != nil {
 		return err
@@ -98,6 +105,15 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	api.MaxBodyBytes, api.Memory = cfg.MaxBodyBytes, admission.New(int64(cfg.RequestMemory))
 	api.OnlyProbes, api.Unready = cfg.Role == config.Worker, f.unready
 	api.MaxRecords, api.MaxChars, api.RequestTimeout = cfg.MaxRecords, cfg.MaxChars, cfg.RequestTimeout
+	if cfg.Role != config.All {
+		if f.broker, err = fleet.NewBroker(cfg.BrokerURL, cfg.BrokerPrefix, fleet.Timing{}, f.log); err != nil {
+			return fmt.Errorf("BROKER_URL: %w", err)
+		}
+	}
+	if f.jobs, f.jobStore, err = f.openJobs(api.Memory, f.metrics.Registry()); err != nil {
+		return err
+	}
+	api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords}
 	f.api = httpapi.New(api)
 	return nil
 }
@@ -109,7 +125,14 @@ func (f *frontend) Close() error {
 	defer cancel()
 	f.cancel()
 	f.watching.Wait()
-	return errors.Join(f.stopPprof(), f.stopTracing(ctx))
+	var err error
+	if f.jobStore != nil {
+		err = f.jobStore.Close()
+	}
+	if f.broker != nil {
+		err = errors.Join(err, f.broker.Close())
+	}
+	return errors.Join(err, f.stopPprof(), f.stopTracing(ctx))
 }
 
 // ready makes the frontend know what translates, shortly before it may.
@@ -122,6 +145,7 @@ func (f *frontend) ready(t *translation) error {
 	}
 	f.translation = t
 	f.api.Manage(&managed{t.catalog, t.metrics, f.cfg.Repositories})
+	f.readyJobs(t)
 	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
 }

@@ -20,17 +20,13 @@ import (
 
 // join makes everything that a gateway needs: models that workers decode with, and nothing of them
 // but their tokenizers. It does not wait for Redis, nor for workers. The registry may be nil.
-func (l *loader) join(registry prometheus.Registerer) (_ *translation, err error) {
+func (l *loader) join(broker *fleet.Broker, registry prometheus.Registerer) (_ *translation, err error) {
 	t := &translation{metrics: translate.NewMetrics(registry)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.Close())
 		}
 	}()
-	broker, err := l.connect(t)
-	if err != nil {
-		return nil, err
-	}
 	remote := &remoteModels{cfg: l.cfg, broker: broker}
 	t.catalog = catalog.New(catalog.Config{
 		Loader: remote, Waiting: l.cfg.Concurrency, Metrics: catalog.NewMetrics(registry), Log: l.log,
@@ -48,15 +44,6 @@ func (l *loader) join(registry prometheus.Registerer) (_ *translation, err error
 		registry.MustRegister(gateway.Collector())
 	}
 	return t, l.serveFrom(t)
-}
-
-// connect makes the connection to the broker, which is closed with t.
-func (l *loader) connect(t *translation) (*fleet.Broker, error) {
-	broker, err := fleet.NewBroker(l.cfg.BrokerURL, l.cfg.BrokerPrefix, fleet.Timing{}, l.log)
-	if err == nil {
-		t.releases = append(t.releases, broker.Close)
-	}
-	return broker, err
 }
 
 // remoteModels implement [catalog.Loader] for models that workers decode with.

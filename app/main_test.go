@@ -54,7 +54,7 @@ func environment(added ...string) []string {
 	return append([]string{
 		"ONNXRUNTIME_LIB=" + cputest.Library(), "SAVE_WEIGHTS=" + exported,
 		"APP_HOST=127.0.0.1", "APP_PORT=0", "APP_WORKERS=1", "THREADS=1", "DEVICE=cpu", "LOG_FORMAT=json",
-		"REQUEST_TIMEOUT=1h", "QUEUE_WAIT=0",
+		"REQUEST_TIMEOUT=1h", "QUEUE_WAIT=0", "JOB_FILE=off",
 	}, added...)
 }
 
@@ -88,7 +88,7 @@ func TestUsageErrors(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, models, translate, key, health, monitor, version or help`},
+		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, models, translate, jobs, key, health, monitor, version or help`},
 		{[]string{"serve", "now"}, nil, `serve takes no arguments, got ["now"]`},
 		{[]string{"serve", "--port", "1"}, nil, `serve: unknown flag: --port`},
 		{nil, []string{"APP_PORT=x"}, `configuration: APP_PORT="x": use a whole number`},
@@ -112,6 +112,14 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"translate", "--from", "en", "--to", "fr", "--beams", "many"}, nil,
 			`translate: invalid argument "many" for "--beams" flag: strconv.ParseInt: parsing "many": invalid syntax`},
 		{[]string{"translate", "--from", "en", "--to", "fr", "--beams", "-1", "x"}, nil, `configuration: NUM_BEAMS=-1: use 0 to 1024`},
+		{[]string{"translate", "--from", "en", "--to", "fr", "--key", "k", "hello"}, nil,
+			`translate takes --url and --key only with --job: without it, a model translates here`},
+		{[]string{"translate", "--job", "--from", "en", "--to", "fr", "hello"}, nil, `APP_PORT=0 is a port that only the service's log tells: use --url`},
+		{[]string{"translate", "--job", "--from", "en", "--to", "fr", "--url", "here", "hello"}, nil, `--url "here": use an address such as http://localhost:9527`},
+		{[]string{"jobs", "--url", "http://here?a"}, nil, `client: URL is "http://here?a": leave out what follows ? or #`},
+		{[]string{"jobs", "wait"}, nil, `jobs takes nothing, or wait ID, or cancel ID, got ["wait"]`},
+		{[]string{"jobs", "list", "a"}, nil, `jobs takes nothing, or wait ID, or cancel ID, got ["list" "a"]`},
+		{[]string{"jobs", "wait", "a", "b"}, nil, `jobs takes nothing, or wait ID, or cancel ID, got ["wait" "a" "b"]`},
 		{[]string{"translate", "--from", "en", "--to", "xx", "hello"}, nil, `"xx" is not a language of this model: use one of de en fr ja zh`},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
@@ -126,7 +134,7 @@ func TestUsageErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for args, want := range map[string]string{
 		"help": "MODEL_WEIGHTS", "--help": "APP_PORT", "-h": "dragoman translate", "version": "dragoman dev (go",
-		"serve --help": "dragoman [serve]", "pull --help": "--revision", "models --help": "--json", "translate -h": "--beams",
+		"serve --help": "dragoman [serve]", "pull --help": "--revision", "models --help": "--json", "translate -h": "--beams", "jobs --help": "cancel ID",
 	} {
 		r := execute(t, "", nil, strings.Fields(args)...)
 		assert.Equal(t, exitOK, r.code, args)

@@ -32,11 +32,6 @@ func (p *program) serve(ctx context.Context, args []string) error {
 	if err := cfg.CheckServe(); err != nil {
 		return &usageError{err}
 	}
-	if cfg.Role != config.All {
-		if err := fleet.CheckURL(cfg.BrokerURL); err != nil {
-			return &usageError{fmt.Errorf("BROKER_URL: %w", err)}
-		}
-	}
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
 	listener, err := net.Listen("tcp", address)
@@ -60,7 +55,7 @@ type server struct {
 }
 
 // run serves until ctx is done, and then ends in order: it reports not ready,
-// stops accepting, lets requests in flight finish, stops the engine, closes the
+// stops accepting, gives jobs back, lets requests in flight finish, stops the engine, closes the
 // model and unloads the runtime.
 func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -74,13 +69,15 @@ func (s *server) run(ctx context.Context) error {
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", version)
 
 	t, err := s.start(ctx)
+	stopJobs := func() {}
 	if err == nil {
+		stopJobs = s.frontend.startJobs()
 		s.serve(ctx, t)
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
 	}
-	err = errors.Join(err, s.stop(srv, t))
+	err = errors.Join(err, s.stop(srv, t, stopJobs))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("serve HTTP: %w", serveErr))
 	}
@@ -107,16 +104,14 @@ func (s *server) load(ctx context.Context) (*translation, error) {
 	registry := s.frontend.metrics.Registry()
 	switch s.loader.cfg.Role {
 	case config.Gateway:
-		return s.loader.join(registry)
+		return s.loader.join(s.frontend.broker, registry)
 	case config.Worker:
 		t, err := s.loader.load(ctx, registry)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			s.worker = s.loader.newWorker(t, s.frontend.broker, registry)
+			t.unready = s.worker.Err
 		}
-		if s.worker, err = s.loader.newWorker(t, registry); err != nil {
-			return nil, errors.Join(err, t.Close())
-		}
-		return t, nil
+		return t, err
 	}
 	return s.loader.load(ctx, registry)
 }
@@ -131,11 +126,12 @@ func (s *server) serve(ctx context.Context, t *translation) {
 }
 
 // stop ends serving; t is nil where nothing was loaded.
-func (s *server) stop(srv *http.Server, t *translation) error {
+func (s *server) stop(srv *http.Server, t *translation, stopJobs func()) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
 	s.frontend.api.Drain()
+	stopJobs() // requests have what they leave
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()
 	err := srv.Shutdown(timeout)

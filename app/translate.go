@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"dragoman/app/client"
 	"dragoman/app/translate"
 )
 
@@ -21,7 +22,10 @@ const translateUsage = `dragoman translate --from en --to fr [text]...
 Translates each argument or, without arguments, each line of the files or of
 standard input, and prints a line for each. The first model that translates between
 the languages is used, or the one that --model names. Warnings and errors go to standard
-error; LOG_LEVEL=info shows there what happens.`
+error; LOG_LEVEL=info shows there what happens.
+
+With --job no model is loaded: a running service translates, as a job that it finishes also
+when this command ends. ` + "`dragoman jobs wait ID`" + ` then prints the translations.`
 
 // chunkLines are translated together at most.
 const chunkLines = 256
@@ -34,6 +38,9 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	model := flags.String("model", "", "model of MODEL_REPOSITORY to translate with, NAME or NAME:VERSION (any that can)")
 	beams := flags.Int("beams", 0, "beams of the search (NUM_BEAMS)")
 	files := flags.StringArray("file", nil, "file of lines to translate; can be repeated")
+	asJob := flags.Bool("job", false, "let a running service translate, as a job")
+	var service remote
+	service.define(flags)
 	texts, err := p.parse(flags, args, translateUsage)
 	switch {
 	case err != nil:
@@ -42,6 +49,16 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 		return &usageError{errors.New("translate needs --from and --to, such as --from en --to fr")}
 	case len(texts) > 0 && len(*files) > 0:
 		return &usageError{errors.New("translate takes texts or files, not both")}
+	case !*asJob && service != remote{}:
+		return &usageError{errors.New("translate takes --url and --key only with --job: without it, a model translates here")}
+	}
+	source := lineSource{texts: texts, files: *files, stdin: p.stdin}
+	if *asJob {
+		request := client.Request{From: *from, To: *to, Model: *model}
+		if *beams != 0 {
+			request.Options = &client.Options{Beams: *beams}
+		}
+		return p.translateAsJob(ctx, service, request, source)
 	}
 	environ := quiet(p.environ)
 	if flags.Changed("beams") {
@@ -64,13 +81,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	if err := job.check(); err != nil {
 		return err
 	}
-	switch {
-	case len(texts) > 0:
-		return job.translate(ctx, "argument", 1, texts)
-	case len(*files) > 0:
-		return job.readFiles(ctx, *files)
-	}
-	return job.readAll(ctx, "line", p.stdin)
+	return source.each(ctx, job.translate)
 }
 
 // lineJob translates lines and prints the translations.
@@ -99,13 +110,30 @@ func (j *lineJob) languages() []string {
 	return models.Languages()
 }
 
-func (j *lineJob) readFiles(ctx context.Context, names []string) error {
-	for _, name := range names {
+// lineSource is where lines come from: texts, or else files, or else standard input.
+type lineSource struct {
+	texts, files []string
+	stdin        io.Reader
+}
+
+// takeLines takes some lines that follow each other; their numbers begin at first, and name says
+// what of.
+type takeLines func(ctx context.Context, name string, first int, lines []string) error
+
+// each reads all lines.
+func (s lineSource) each(ctx context.Context, take takeLines) error {
+	switch {
+	case len(s.texts) > 0:
+		return take(ctx, "argument", 1, s.texts)
+	case len(s.files) == 0:
+		return take.readAll(ctx, "line", s.stdin)
+	}
+	for _, name := range s.files {
 		f, err := os.Open(name)
 		if err != nil {
 			return err
 		}
-		err = j.readAll(ctx, name+" line", f)
+		err = take.readAll(ctx, name+" line", f)
 		f.Close()
 		if err != nil {
 			return err
@@ -121,9 +149,9 @@ type chunk struct {
 	err   error // what ended the reading, io.EOF at the end
 }
 
-// readAll translates the lines of in. Lines that are there already are translated
-// together; a terminal's line is translated as soon as it is entered.
-func (j *lineJob) readAll(ctx context.Context, name string, in io.Reader) error {
+// readAll takes the lines of in. Lines that are there already are taken together; a terminal's
+// line is taken as soon as it is entered.
+func (take takeLines) readAll(ctx context.Context, name string, in io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	chunks := make(chan chunk)
@@ -135,7 +163,7 @@ func (j *lineJob) readAll(ctx context.Context, name string, in io.Reader) error 
 		case <-ctx.Done():
 			return ctx.Err()
 		case c := <-chunks:
-			if err := j.translate(ctx, name, c.first, c.lines); err != nil {
+			if err := take(ctx, name, c.first, c.lines); err != nil {
 				return err
 			}
 			if c.err == io.EOF {
@@ -169,7 +197,7 @@ func readChunks(ctx context.Context, in *bufio.Reader, chunks chan<- chunk) {
 	}
 }
 
-// translate translates and prints lines; their numbers begin at first.
+// translate translates and prints lines. It is a takeLines.
 func (j *lineJob) translate(ctx context.Context, name string, first int, lines []string) error {
 	if len(lines) == 0 {
 		return nil

@@ -129,7 +129,7 @@ func TestLinesAreTranslatedInChunks(t *testing.T) {
 		in.WriteString(strings.Repeat("x", 1+i%7) + "\n")
 	}
 	job, engine := echoJob(t, &out)
-	require.NoError(t, job.readAll(t.Context(), "line", strings.NewReader(in.String())))
+	require.NoError(t, takeLines(job.translate).readAll(t.Context(), "line", strings.NewReader(in.String())))
 	assert.Equal(t, in.String(), out.String())
 	assert.Equal(t, 3, engine.requests)
 }
@@ -140,7 +140,7 @@ func TestLinesAreAnsweredAtOnce(t *testing.T) {
 	output, out := io.Pipe()
 	job, _ := echoJob(t, out)
 	done := make(chan error)
-	go func() { done <- job.readAll(t.Context(), "line", in) }()
+	go func() { done <- takeLines(job.translate).readAll(t.Context(), "line", in) }()
 	buffer := make([]byte, 100)
 	for _, line := range []string{"first\n", "second\n"} {
 		_, err := io.WriteString(input, line)
@@ -156,7 +156,7 @@ func TestLinesAreAnsweredAtOnce(t *testing.T) {
 func TestReadErrorsNameTheLine(t *testing.T) {
 	boom := errors.New("boom")
 	job, _ := echoJob(t, io.Discard)
-	err := job.readAll(t.Context(), "line", io.MultiReader(strings.NewReader("one\ntwo\n"), iotest.ErrReader(boom)))
+	err := takeLines(job.translate).readAll(t.Context(), "line", io.MultiReader(strings.NewReader("one\ntwo\n"), iotest.ErrReader(boom)))
 	assert.ErrorIs(t, err, boom)
 	assert.ErrorContains(t, err, "line 3")
 }
@@ -167,5 +167,5 @@ func TestInterruptWhileReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	job, _ := echoJob(t, io.Discard)
-	assert.ErrorIs(t, job.readAll(ctx, "line", in), context.Canceled)
+	assert.ErrorIs(t, takeLines(job.translate).readAll(ctx, "line", in), context.Canceled)
 }

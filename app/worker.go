@@ -11,17 +11,11 @@ import (
 )
 
 // newWorker makes a worker that decodes with a translation's models.
-func (l *loader) newWorker(t *translation, registry prometheus.Registerer) (*fleet.Worker, error) {
-	broker, err := l.connect(t)
-	if err != nil {
-		return nil, err
-	}
-	w := fleet.NewWorker(fleet.WorkerConfig{
+func (l *loader) newWorker(t *translation, broker *fleet.Broker, registry prometheus.Registerer) *fleet.Worker {
+	return fleet.NewWorker(fleet.WorkerConfig{
 		Broker: broker, Models: t.catalog, Rows: l.cfg.BatchSize, Version: version,
 		MaxBeams: l.cfg.MaxBeams, MaxLength: l.cfg.MaxLengthLimit, Metrics: fleet.NewWorkerMetrics(registry),
 	})
-	t.unready = w.Err
-	return w, nil
 }
 
 // workFor decodes what gateways put into the queue until ctx is done, and ends what it has taken by

@@ -39,9 +39,9 @@ func CORS(origins []string) (gin.HandlerFunc, error) {
 	}
 	handler := cors.New(cors.Options{
 		AllowedOrigins: allowed,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
 		AllowedHeaders: []string{
-			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", TimeoutHeader,
+			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", "Idempotency-Key", TimeoutHeader,
 			"Traceparent", "Tracestate",
 		},
 		ExposedHeaders: []string{"Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-Id", "Dragoman-Cache", "Dragoman-Flags"},

@@ -72,6 +72,18 @@ func Account(r *http.Request, caller func() string) {
 	}
 }
 
+// Widen has a request's body be bounded in another way than others are. It does nothing where
+// bytes of it have come.
+func Widen(w http.ResponseWriter, r *http.Request, most int64, timeout time.Duration) {
+	b := of(r)
+	if b == nil || b.read > 0 {
+		return
+	}
+	b.most = most
+	// Not every server under test has deadlines; the real one has.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
+}
+
 // ErrBroken is the error of a body that cannot be read, but for the bounds.
 var ErrBroken = errors.New("the body could not be read: it ends too early or is framed wrongly")
 

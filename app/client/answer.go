@@ -24,38 +24,43 @@ var milliseconds = json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, d *
 }))
 
 // result reads a result by itself.
-func (j *job) result(in resultInput) (Result, error) {
+func (q *query) result(in resultInput) (Result, error) {
 	switch {
 	case in.ID == nil || in.Text == nil:
 		return Result{}, invalid("a result has no id or no text")
-	case j.named && in.ToLang == "":
+	case q.named && in.ToLang == "":
 		return Result{}, invalid("the result of record %.100q does not say its language", *in.ID)
 	}
 	r := Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail}
-	if !j.named {
-		r.To = j.langs[0]
+	if !q.named {
+		r.To = q.langs[0]
 	}
 	return r, nil
 }
 
-// results reads the answer to a request and checks that it belongs to it.
-func (j *job) results(raw []byte) ([]Result, error) {
+// results reads the answer to a request, as match does.
+func (q *query) results(raw []byte) ([]Result, error) {
 	var answer struct {
 		Result []resultInput `json:"result"`
 	}
 	if err := json.Unmarshal(raw, &answer, milliseconds); err != nil {
 		return nil, invalid("%d bytes: %w", len(raw), err)
 	}
-	if got, want := len(answer.Result), j.count(); got != want {
-		return nil, invalid("it has %d results for %d records × %d languages", got, len(j.ids), len(j.langs))
+	return q.match(answer.Result)
+}
+
+// match checks that results belong to the request.
+func (q *query) match(in []resultInput) ([]Result, error) {
+	if got, want := len(in), q.count(); got != want {
+		return nil, invalid("it has %d results for %d records × %d languages", got, len(q.ids), len(q.langs))
 	}
-	results := make([]Result, len(answer.Result))
-	for i, in := range answer.Result {
-		r, err := j.result(in)
+	results := make([]Result, len(in))
+	for i := range in {
+		r, err := q.result(in[i])
 		if err != nil {
 			return nil, err
 		}
-		if id, to := j.ids[i%len(j.ids)], j.langs[i/len(j.ids)]; r.ID != id || r.To != to {
+		if id, to := q.ids[i%len(q.ids)], q.langs[i/len(q.ids)]; r.ID != id || r.To != to {
 			return nil, invalid("result %d is of record %.100q in %q, expected %.100q in %q", i, r.ID, r.To, id, to)
 		}
 		results[i] = r
@@ -64,16 +69,16 @@ func (j *job) results(raw []byte) ([]Result, error) {
 }
 
 // count is the number of results that the request has.
-func (j *job) count() int { return len(j.ids) * len(j.langs) }
+func (q *query) count() int { return len(q.ids) * len(q.langs) }
 
 // slot is what a result of a stream is known by.
 type slot struct{ id, to string }
 
 // expected counts the results of each kind that a stream must bring, in any order.
-func (j *job) expected() map[slot]int {
-	left := make(map[slot]int, j.count())
-	for _, to := range j.langs {
-		for _, id := range j.ids {
+func (q *query) expected() map[slot]int {
+	left := make(map[slot]int, q.count())
+	for _, to := range q.langs {
+		for _, id := range q.ids {
 			left[slot{id, to}]++
 		}
 	}

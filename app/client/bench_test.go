@@ -29,7 +29,7 @@ func benchService(b *testing.B) string {
 }
 
 func benchClient(b *testing.B, url string) *Client {
-	c, err := New(Config{URL: url, MaxInFlight: 16})
+	c, err := New(Config{URL: url})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func cpuTime(b *testing.B) time.Duration {
 // another and 16 side by side.
 func BenchmarkPlain(b *testing.B) {
 	url := benchService(b)
-	hc := &http.Client{Transport: newTransport(16)}
+	hc := &http.Client{Transport: newTransport()}
 	b.Cleanup(hc.CloseIdleConnections)
 	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
 	defer cancel()
@@ -133,57 +133,4 @@ func BenchmarkTranslate(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// BenchmarkSubmit keeps 16 requests on their way, as BenchmarkPlain/16 does.
-func BenchmarkSubmit(b *testing.B) {
-	c := benchClient(b, benchService(b))
-	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
-	defer cancel()
-	b.ReportAllocs()
-	defer reportCPU(b)()
-	const ahead = 64
-	futures := make([]*Future, 0, ahead)
-	for range b.N {
-		if len(futures) == ahead {
-			if _, err := futures[0].Wait(ctx); err != nil {
-				b.Fatal(err)
-			}
-			futures = append(futures[:0], futures[1:]...)
-		}
-		futures = append(futures, c.Submit(ctx, benchRequest))
-	}
-	for _, f := range futures {
-		if _, err := f.Wait(ctx); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkSubmitAlone is what Submit itself takes: the transport answers at once.
-func BenchmarkSubmitAlone(b *testing.B) {
-	c, err := New(Config{URL: "http://service", HTTPClient: &http.Client{Transport: atOnce{}}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
-	defer cancel()
-	b.ReportAllocs()
-	defer reportCPU(b)()
-	for b.Loop() {
-		if _, err := c.Submit(ctx, benchRequest).Wait(ctx); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// atOnce answers without a connection.
-type atOnce struct{}
-
-func (atOnce) RoundTrip(r *http.Request) (*http.Response, error) {
-	_, _ = io.Copy(io.Discard, r.Body)
-	_ = r.Body.Close()
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r,
-		Body: io.NopCloser(bytes.NewReader([]byte(benchAnswer)))}, nil
 }

@@ -2,8 +2,6 @@ package client
 
 import (
 	"cmp"
-	"container/list"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,19 +9,19 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 )
 
 // What a [Config] gets where it says nothing.
 const (
-	defaultMaxInFlight      = 64
-	defaultMaxQueued        = 1 << 16
 	defaultRetries          = 3
 	defaultMaxBackoff       = 30 * time.Second
 	defaultMaxResponseBytes = 64 << 20
 	defaultUserAgent        = "dragoman-go-client"
 )
+
+// keptConnections is the number of idle connections that a client keeps.
+const keptConnections = 128
 
 // Config says how a [Client] reaches the service. Only URL is needed.
 type Config struct {
@@ -32,15 +30,9 @@ type Config struct {
 	URL string
 	// Key is the API key; "" for none.
 	Key string
-	// HTTPClient sends the requests. nil: one of its own, with connections enough for
-	// MaxInFlight. Its Timeout, where it has one, bounds each try, not the call.
+	// HTTPClient sends the requests. nil: one of its own, which keeps up to 128 connections.
+	// Its Timeout, where it has one, bounds each try, not the call.
 	HTTPClient *http.Client
-	// MaxInFlight is the number of requests that Submit has on their way at once; one
-	// that pauses before its next try counts. 0: 64.
-	MaxInFlight int
-	// MaxQueued is the number of requests that wait for their turn after Submit; one
-	// more fails with [ErrQueueFull]. 0: 65,536.
-	MaxQueued int
 	// Retries are the tries after the first. 0: 3; negative: none.
 	Retries int
 	// MaxBackoff is the longest pause between two tries. Where the service asks for a
@@ -50,22 +42,19 @@ type Config struct {
 	MaxResponseBytes int64
 	// UserAgent is what requests call their sender. "": dragoman-go-client.
 	UserAgent string
-	// Log gets a line for each try that is followed by another, at debug level, and one
-	// for each panic of a callback. Texts are in none. nil: slog.Default().
+	// Log gets a line for each try that is followed by another, at debug level. Texts
+	// are in none. nil: slog.Default().
 	Log *slog.Logger
 }
 
 // withDefaults checks the numbers and fills in those that are missing.
 func (c Config) withDefaults() (Config, error) {
-	if c.MaxInFlight < 0 || c.MaxQueued < 0 || c.MaxBackoff < 0 || c.MaxResponseBytes < 0 {
-		return c, fmt.Errorf("client: MaxInFlight %d, MaxQueued %d, MaxBackoff %s and MaxResponseBytes %d: use 0 for the default, or more",
-			c.MaxInFlight, c.MaxQueued, c.MaxBackoff, c.MaxResponseBytes)
+	if c.MaxBackoff < 0 || c.MaxResponseBytes < 0 {
+		return c, fmt.Errorf("client: MaxBackoff %s and MaxResponseBytes %d: use 0 for the default, or more", c.MaxBackoff, c.MaxResponseBytes)
 	}
 	if strings.ContainsFunc(c.Key+c.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return c, errors.New("client: Key or UserAgent has control characters, such as the end of a line: leave them out")
 	}
-	c.MaxInFlight = cmp.Or(c.MaxInFlight, defaultMaxInFlight)
-	c.MaxQueued = cmp.Or(c.MaxQueued, defaultMaxQueued)
 	c.Retries = cmp.Or(c.Retries, defaultRetries)
 	c.MaxBackoff = cmp.Or(c.MaxBackoff, defaultMaxBackoff)
 	c.MaxResponseBytes = cmp.Or(c.MaxResponseBytes, defaultMaxResponseBytes)
@@ -82,16 +71,6 @@ type Client struct {
 	base string // the URL, without a slash at its end
 	http *http.Client
 	own  bool // http was made here
-
-	closing context.Context // done when Close is called
-	end     context.CancelFunc
-
-	mu      sync.Mutex // guards all below; what is called with it held does not block
-	idle    sync.Cond  // running is 0
-	queue   list.List  // of *Future: those that wait for their turn, the oldest first
-	workers int        // goroutines that send what was submitted, at most MaxInFlight
-	running int        // workers, callbacks that ran or will, and others that Close waits for
-	closed  bool
 }
 
 // New makes a client. It sends nothing yet: see [Client.Ready] for whether the service
@@ -107,8 +86,6 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{cfg: cfg, base: base}
 	c.http, c.own = httpClient(cfg)
-	c.closing, c.end = context.WithCancel(context.Background())
-	c.idle.L = &c.mu
 	return c, nil
 }
 
@@ -134,7 +111,7 @@ func httpClient(cfg Config) (hc *http.Client, own bool) {
 	if cfg.HTTPClient != nil {
 		*hc = *cfg.HTTPClient // a copy, for CheckRedirect; the transport is shared
 	} else {
-		hc.Transport, own = newTransport(cfg.MaxInFlight), true
+		hc.Transport, own = newTransport(), true
 	}
 	if hc.CheckRedirect == nil {
 		hc.CheckRedirect = keepMethod
@@ -142,19 +119,16 @@ func httpClient(cfg Config) (hc *http.Client, own bool) {
 	return hc, own
 }
 
-// newTransport makes a transport that keeps as many connections as requests may be on
-// their way. There is no timeout for an answer's first byte: translations take as long
+// newTransport makes a transport that keeps its connections. There is no timeout for an answer's first byte: translations take as long
 // as they take, and the context bounds them.
-func newTransport(connections int) *http.Transport {
+func newTransport() *http.Transport {
 	dialer := net.Dialer{Timeout: 10 * time.Second}
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         dialer.DialContext,
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
-		// Some more than requests on their way: a request may begin to dial and then get a
-		// connection that has become free.
-		MaxIdleConnsPerHost: 2 * connections,
+		MaxIdleConnsPerHost: keptConnections,
 		// Less than the two minutes after which the service closes an idle connection:
 		// who closes last sends requests into the void.
 		IdleConnTimeout: 90 * time.Second,
@@ -172,29 +146,9 @@ func keepMethod(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Close ends what was submitted and has no result yet: it fails with [ErrClosed], as
-// does all that is submitted later. Close returns when no callback runs any more, so it
-// must not be called by one. Calls of other methods are not touched. It may be called
-// several times.
+// Close closes the connections that are kept for later. Calls that are on their way are not
+// touched. It may be called several times.
 func (c *Client) Close() {
-	c.mu.Lock()
-	c.closed = true
-	var waiting []*Future
-	for f := c.pop(); f != nil; f = c.pop() {
-		waiting = append(waiting, f)
-	}
-	c.running++ // a Close at the same time waits for this one
-	c.mu.Unlock()
-	c.end()
-	for _, f := range waiting {
-		f.complete(nil, ErrClosed)
-	}
-	c.leave()
-	c.mu.Lock()
-	for c.running > 0 {
-		c.idle.Wait()
-	}
-	c.mu.Unlock()
 	if c.own {
 		c.http.CloseIdleConnections()
 	}

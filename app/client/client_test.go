@@ -30,8 +30,6 @@ func TestNewRefuses(t *testing.T) {
 		"not a URL":          {Config{URL: "http://a b"}, `client: URL: parse`},
 		"end of line in key": {Config{URL: url, Key: "secret\n"}, `Key or UserAgent has control characters`},
 		"NUL in user agent":  {Config{URL: url, UserAgent: "a\x00"}, `Key or UserAgent has control characters`},
-		"negative in flight": {Config{URL: url, MaxInFlight: -1}, `MaxInFlight -1, MaxQueued 0`},
-		"negative queue":     {Config{URL: url, MaxQueued: -1}, `MaxQueued -1`},
 		"negative pause":     {Config{URL: url, MaxBackoff: -time.Second}, `MaxBackoff -1s`},
 		"negative size":      {Config{URL: url, MaxResponseBytes: -1}, `MaxResponseBytes -1`},
 		"password in URL":    {Config{URL: "ftp://me:secret@host"}, `ftp://me:xxxxx@host`},
@@ -49,8 +47,8 @@ func TestDefaults(t *testing.T) {
 	c, err := New(Config{URL: "https://example.com"})
 	require.NoError(t, err)
 	defer c.Close()
-	assert.Equal(t, [...]any{64, 1 << 16, 3, 30 * time.Second, int64(64 << 20)},
-		[...]any{c.cfg.MaxInFlight, c.cfg.MaxQueued, c.cfg.Retries, c.cfg.MaxBackoff, c.cfg.MaxResponseBytes})
+	assert.Equal(t, [...]any{3, 30 * time.Second, int64(64 << 20)},
+		[...]any{c.cfg.Retries, c.cfg.MaxBackoff, c.cfg.MaxResponseBytes})
 	assert.NotNil(t, c.cfg.Log)
 	assert.Equal(t, 128, c.http.Transport.(*http.Transport).MaxIdleConnsPerHost)
 	assert.True(t, c.own)
@@ -162,27 +160,6 @@ func TestConnectionIsKept(t *testing.T) {
 	assert.LessOrEqual(t, connections.Load(), int32(2))
 }
 
-// Submit has few more connections than requests on their way, and keeps them.
-func TestConnectionsOfSubmit(t *testing.T) {
-	const inFlight = 8
-	url, connections := countConnections(t, capitals)
-	c, err := New(Config{URL: url, MaxInFlight: inFlight})
-	require.NoError(t, err)
-	defer c.Close()
-	for range 10 {
-		var futures []*Future
-		for range 50 {
-			futures = append(futures, c.Submit(t.Context(), hello))
-		}
-		for _, f := range futures {
-			results, err := f.Wait(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, hellos, results)
-		}
-	}
-	assert.LessOrEqual(t, connections.Load(), int32(4*inFlight), "for 500 requests")
-}
-
 // A connection that died while it was kept costs no try.
 func TestDeadConnection(t *testing.T) {
 	var requests atomic.Int32
@@ -208,9 +185,13 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 			return last
 		},
 		"Submit": func(ctx context.Context, c *Client) error {
-			_, err := c.Submit(ctx, hello).Wait(context.Background())
+			_, err := c.Submit(ctx, hello, SubmitOptions{})
 			return err
 		},
+		"Jobs":      func(ctx context.Context, c *Client) error { _, err := c.Jobs(ctx); return err },
+		"Status":    func(ctx context.Context, c *Client) error { _, err := c.Job("a").Status(ctx); return err },
+		"Wait":      func(ctx context.Context, c *Client) error { _, err := c.Job("a").Wait(ctx); return err },
+		"Cancel":    func(ctx context.Context, c *Client) error { return c.Job("a").Cancel(ctx) },
 		"Languages": func(ctx context.Context, c *Client) error { _, err := c.Languages(ctx, ""); return err },
 		"Info":      func(ctx context.Context, c *Client) error { _, err := c.Info(ctx); return err },
 		"Ready":     func(ctx context.Context, c *Client) error { return c.Ready(ctx) },

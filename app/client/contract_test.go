@@ -131,10 +131,6 @@ func TestContract(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, all, results)
 
-	results, err = c.Submit(t.Context(), request).Wait(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, all, results)
-
 	results, err = collect(t.Context(), c, request)
 	require.NoError(t, err)
 	slices.Reverse(all)

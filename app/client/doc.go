@@ -12,9 +12,13 @@
 //	})
 //
 // There are three ways to ask. [Client.Translate] returns all translations of a request.
-// [Client.Stream] hands out each as soon as it is there. [Client.Submit] works in the
-// background and returns a [Future]; the client holds back what is more than
-// [Config.MaxInFlight].
+// [Client.Stream] hands out each as soon as it is there. [Client.Submit] hands long work over
+// to the service and returns a [Job], which this process or another, now or tomorrow, asks for
+// its state and results:
+//
+//	job, err := c.Submit(ctx, request, client.SubmitOptions{})
+//	...
+//	results, err := c.Job(id).Wait(ctx)
 //
 // # Shapes and units
 //
@@ -23,7 +27,7 @@
 // not is an error before anything is sent. How many records and characters a request may
 // have is up to the service. It translates what it is sent at once in one batch with what
 // others send, so there is little to gain by large requests: a page or a list per request
-// is about right.
+// is about right, and a job for a book.
 //
 // # Deadlines
 //
@@ -40,7 +44,10 @@
 // a second, a second, two, and so on up to [Config.MaxBackoff], on top of what the service
 // asks for by Retry-After. No pause goes past the deadline of the context: where the next
 // one would, the call fails at once with the last error. All tries of a call have the same
-// request id.
+// request id, and those of a Submit the same idempotency key, so that they make one job.
+//
+// [Job.Wait] and [Job.Events] make as many tries as their context allows: jobs outlive
+// restarts of the service, and so does waiting for them.
 //
 // # Errors
 //

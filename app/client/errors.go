@@ -17,12 +17,8 @@ import (
 
 // What can go wrong here; [Error] is what the service says.
 var (
-	// ErrClosed is the result of what was submitted and not done when the Client was
-	// closed, or submitted after.
-	ErrClosed = errors.New("client: closed")
-	// ErrQueueFull is the result of what is submitted while Config.MaxQueued requests
-	// wait already.
-	ErrQueueFull = errors.New("client: too many requests wait already")
+	// ErrCancelled is the result of a job that somebody has cancelled.
+	ErrCancelled = errors.New("client: the job was cancelled")
 	// ErrInvalidAnswer is in the errors of answers that are not what was asked for:
 	// not JSON, too large, other ids or another number of results.
 	ErrInvalidAnswer = errors.New("client: the answer is not valid")
@@ -41,6 +37,7 @@ const (
 	CodeInvalidHeader     = "invalid_header"
 	CodeUnknownLanguage   = "unknown_language"
 	CodeUnknownModel      = "unknown_model"
+	CodeUnknownJob        = "unknown_job"
 	CodeTextTooLong       = "text_too_long"
 	CodeUnauthorized      = "unauthorized"
 	CodeNotFound          = "not_found"
@@ -65,15 +62,19 @@ const (
 	CodeBrokerUnavailable = "broker_unavailable"
 	CodeShuttingDown      = "shutting_down"
 	CodeTimeout           = "timeout"
+
+	CodeIdempotencyMismatch = "idempotency_mismatch"
+	CodeTooManyJobs         = "too_many_jobs"
+	CodeJobsUnavailable     = "jobs_unavailable"
 )
 
 // Error is an answer that says why there is no translation. Find it with [errors.As].
 type Error struct {
-	Status  int    // of HTTP; 0 where the error came within a stream
+	Status  int    // of HTTP; 0 where the error came within a stream, or is that of a job
 	Code    string // one of the codes above; "" where the answer is not the service's
 	Field   string // of the request that is meant, such as payload.records[3].text, or ""
 	Message string // for people
-	// RequestID finds the request in the service's log.
+	// RequestID finds the request in the service's log; "" in the error of a job.
 	RequestID string
 	// RetryAfter is how long the service asks to wait before another try; 0 where it
 	// does not say.
@@ -82,14 +83,18 @@ type Error struct {
 
 // Error is one line with all that finds the request again.
 func (e *Error) Error() string {
-	parts := make([]string, 0, 3)
+	text := "dragoman: "
 	if e.Status != 0 {
-		parts = append(parts, fmt.Sprint(e.Status))
+		text += fmt.Sprint(e.Status, " ")
 	}
 	if e.Code != "" {
-		parts = append(parts, e.Code)
+		text += e.Code + " "
 	}
-	return fmt.Sprintf("dragoman: %s: %s (request id %s)", strings.Join(parts, " "), e.Message, e.RequestID)
+	text = strings.TrimSuffix(text, " ") + ": " + e.Message
+	if e.RequestID != "" {
+		text += " (request id " + e.RequestID + ")"
+	}
+	return text
 }
 
 // Is makes an error of code timeout a [context.DeadlineExceeded], too. The service knows
@@ -102,7 +107,7 @@ func (e *Error) Is(target error) bool {
 // is none of these: the request would take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
-	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeShuttingDown, CodeRateLimited:
+	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable:
 		return true
 	}
 	switch e.Status {

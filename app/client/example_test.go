@@ -24,6 +24,24 @@ func station() *httptest.Server {
 	return httptest.NewServer(service)
 }
 
+// night stands in for a service that has one job.
+func night() *httptest.Server {
+	const running, done = `{"id":"4f2c","state":"running","progress":{"records":1}}`, `{"id":"4f2c","state":"done","progress":{"records":1,"done":1}}`
+	service := http.NewServeMux()
+	service.HandleFunc("POST /jobs", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = fmt.Fprintf(w, `{"job":%s}`, running)
+	})
+	service.HandleFunc("GET /jobs/4f2c/events", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprintf(w, "event: job\ndata: {\"job\":%s}\n\nevent: job\ndata: {\"job\":%s}\n\n", running, done)
+	})
+	service.HandleFunc("GET /jobs/4f2c", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"job":%s,"result":[{"id":"1","text":"Où se trouve la gare ?"}]}`, done)
+	})
+	return httptest.NewServer(service)
+}
+
 // busy stands in for a service that has no time for the next 20 seconds.
 func busy() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,39 +102,9 @@ func ExampleClient_Stream() {
 	// 1 fr Où se trouve la gare ?
 }
 
-// Many requests in the background, so many at once as Config.MaxInFlight allows.
+// A job outlives the process that submits it: all that another needs is its id.
 func ExampleClient_Submit() {
-	service := station()
-	defer service.Close()
-
-	c, err := client.New(client.Config{URL: service.URL, MaxInFlight: 8})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer c.Close()
-	var futures []*client.Future
-	for range 3 {
-		futures = append(futures, c.Submit(context.Background(), client.Request{
-			From: "en", To: "fr", Records: []client.Record{{ID: "1", Text: "Where is the station?"}},
-		}))
-	}
-	for _, f := range futures {
-		results, err := f.Wait(context.Background())
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(results[0].Text)
-	}
-	// Output:
-	// Où se trouve la gare ?
-	// Où se trouve la gare ?
-	// Où se trouve la gare ?
-}
-
-func ExampleFuture_OnDone() {
-	service := station()
+	service := night()
 	defer service.Close()
 
 	c, err := client.New(client.Config{URL: service.URL})
@@ -124,19 +112,38 @@ func ExampleFuture_OnDone() {
 		fmt.Println(err)
 		return
 	}
-	done := make(chan string)
-	c.Submit(context.Background(), client.Request{
+	defer c.Close()
+	ctx := context.Background()
+	submitted, err := c.Submit(ctx, client.Request{
 		From: "en", To: "fr", Records: []client.Record{{ID: "1", Text: "Where is the station?"}},
-	}).OnDone(func(results []client.Result, err error) {
+	}, client.SubmitOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	id := submitted.ID()
+	fmt.Println(id)
+
+	// Later, and elsewhere.
+	job := c.Job(id)
+	for status, err := range job.Events(ctx) {
 		if err != nil {
-			done <- err.Error()
+			fmt.Println(err)
 			return
 		}
-		done <- results[0].Text
-	})
-	fmt.Println(<-done)
-	c.Close()
-	// Output: Où se trouve la gare ?
+		fmt.Println(status.State, status.Progress.Done, "of", status.Progress.Records)
+	}
+	results, err := job.Wait(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(results[0].Text)
+	// Output:
+	// 4f2c
+	// running 0 of 1
+	// done 1 of 1
+	// Où se trouve la gare ?
 }
 
 // A pause of 20 seconds would be longer than the caller waits: the error is there at once.

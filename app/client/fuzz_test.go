@@ -40,11 +40,11 @@ func FuzzStream(f *testing.F) {
 // readAll reads a stream of the records a and b to its end, which has an error.
 func readAll(t *testing.T, in io.Reader) ([]Result, error) {
 	const most = 16 << 10
-	j, err := newJob(streamPath, ndjsonType, Request{ID: "1", ToLangs: []string{"fr"}, Records: []Record{{ID: "a"}, {ID: "b"}}})
+	q, err := newQuery(streamPath, ndjsonType, Request{ID: "1", ToLangs: []string{"fr"}, Records: []Record{{ID: "a"}, {ID: "b"}}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newReader(j, in, most)
+	s := newReader(q, in, most)
 	var results []Result
 	for {
 		r, err := s.next()
@@ -77,11 +77,11 @@ func FuzzAnswer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		j, err := newJob(translationPath, jsonType, Request{To: "fr", Records: []Record{{ID: "a"}, {ID: "b"}}})
+		q, err := newQuery(translationPath, jsonType, Request{To: "fr", Records: []Record{{ID: "a"}, {ID: "b"}}}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		results, err := j.results(data)
+		results, err := q.results(data)
 		switch {
 		case err != nil && (results != nil || !errors.Is(err, ErrInvalidAnswer)):
 			t.Fatalf("%v and %v", results, err)
@@ -107,6 +107,33 @@ func FuzzRetryAfter(f *testing.F) {
 		}
 		if n, err := strconv.ParseUint(value, 10, 32); err == nil && d != time.Duration(n)*time.Second {
 			t.Fatalf("%q is %s", value, d)
+		}
+	})
+}
+
+// FuzzJob reads answers about a job of any bytes: what is taken is about this job, and has an end.
+func FuzzJob(f *testing.F) {
+	for _, seed := range []string{
+		``, `{}`, `null`, `{"job":null}`, `{"job":{"id":"a","state":"done"},"result":[{"id":"a","text":"A","toLang":"fr"}]}`,
+		`{"job":{"id":"b","state":"done"},"result":[]}`, `{"job":{"id":"a","state":"failed","error":{"code":"x"}},"result":[]}`,
+		`{"job":{"id":"a","state":"done","created":"now"},"result":[]}`, `{"job":{"id":"a","state":"done"},"result":[null]}`,
+		`{"job":{"id":"a","state":"new","progress":{"records":-1},"finished":"0000-01-01T00:00:00Z","error":null},"result":null}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		j := &Job{id: "a"}
+		answer, err := j.read(data)
+		status := answer.Job.status()
+		if err == nil && (status.ID != "a" || status.State == "" || status.State == JobFailed && status.Err == nil) {
+			t.Fatalf("%+v", status)
+		}
+		results, err := j.results(data)
+		switch {
+		case err != nil && (results != nil || !errors.Is(err, ErrInvalidAnswer)):
+			t.Fatalf("%v and %v", results, err)
+		case err == nil && (results == nil || status.State != JobDone):
+			t.Fatalf("%v of %+v", results, status)
 		}
 	})
 }

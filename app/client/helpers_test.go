@@ -31,7 +31,7 @@ func dialed(t *testing.T, cfg Config, service http.HandlerFunc) *Client {
 	server := &http.Server{Handler: service, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(l) })
-	transport := newTransport(defaultMaxInFlight)
+	transport := newTransport()
 	transport.Proxy, transport.DialContext = nil, l.dial
 
 	cfg.URL, cfg.HTTPClient = "http://service", &http.Client{Transport: transport}

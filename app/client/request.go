@@ -119,6 +119,7 @@ type Step struct {
 // body is a request for translations as it is sent.
 type body struct {
 	Payload payload `json:"payload"`
+	Webhook string  `json:"webhook,omitempty"` // of a job
 }
 
 type payload struct {
@@ -132,6 +133,8 @@ type call struct {
 	body         []byte // nil: none
 	accept       string // media type
 	id           string // X-Request-Id
+	key          string // Idempotency-Key; "": none
+	also         int    // a status of success beside 200; 0: none
 }
 
 // newCall makes a request without a body.
@@ -139,9 +142,9 @@ func newCall(path string) call {
 	return call{method: "GET", path: path, accept: jsonType, id: rand.Text()}
 }
 
-// job is a request for translations, with what its answer must have. It shares no
+// query is a request for translations, with what its answer must have. It shares no
 // memory that the sender may change.
-type job struct {
+type query struct {
 	call
 	ids   []string // of the records
 	langs []string // the target languages
@@ -151,14 +154,14 @@ type job struct {
 // requestID is what the service takes as a request's id; it would replace others.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 
-// newJob makes a request for translations. The error says what cannot be written, such
+// newQuery makes a request for translations. The error says what cannot be written, such
 // as a text that is not UTF-8: to replace such bytes would change the text in silence.
-func newJob(path, accept string, r Request) (*job, error) {
+func newQuery(path, accept string, r Request, webhook string) (*query, error) {
 	p := payload{Request: r}
 	if r.NoSplit {
 		p.Split = new(bool)
 	}
-	encoded, err := json.Marshal(body{p})
+	encoded, err := json.Marshal(body{p, webhook})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("client: the request cannot be written as JSON: %w", err)
@@ -167,13 +170,13 @@ func newJob(path, accept string, r Request) (*job, error) {
 	case !requestID.MatchString(r.ID):
 		return nil, errors.New("client: Request.ID has more than 128 characters, or others than letters, digits and ._:/+=-")
 	}
-	j := &job{call: call{method: "POST", path: path, accept: accept, body: encoded, id: r.ID}, named: len(r.ToLangs) > 0}
-	j.ids = make([]string, len(r.Records))
+	q := &query{call: call{method: "POST", path: path, accept: accept, body: encoded, id: r.ID}, named: len(r.ToLangs) > 0}
+	q.ids = make([]string, len(r.Records))
 	for i, record := range r.Records {
-		j.ids[i] = record.ID
+		q.ids[i] = record.ID
 	}
-	if j.langs = slices.Clone(r.ToLangs); !j.named {
-		j.langs = []string{r.To}
+	if q.langs = slices.Clone(r.ToLangs); !q.named {
+		q.langs = []string{r.To}
 	}
-	return j, nil
+	return q, nil
 }

@@ -53,6 +53,28 @@ func (c *Client) retry(ctx context.Context, id string, try func() error) error {
 	}
 }
 
+// persist calls try until it succeeds or fails for good, or ctx is done: however often, so that a
+// service that restarts is waited for. Pauses are as between the tries of retry, and short again
+// after a try that says that there is news; one for which the service asks may be longer than
+// Config.MaxBackoff.
+func (c *Client) persist(ctx context.Context, id string, try func() (news bool, err error)) error {
+	pauses := c.pauses()
+	for {
+		news, err := try()
+		if err == nil || !worthwhile(err) {
+			return err
+		}
+		if news {
+			pauses.Reset()
+		}
+		pause, _ := c.pause(err, pauses)
+		c.cfg.Log.DebugContext(ctx, "job is asked for again", "id", id, "wait", pause, "reason", err)
+		if over := wait(ctx, pause); over != nil {
+			return fmt.Errorf("%w, after: %w", over, err)
+		}
+	}
+}
+
 // pauses makes the pauses between the tries of a call. The library's lie between nothing
 // and twice the interval.
 func (c *Client) pauses() *backoff.ExponentialBackOff {

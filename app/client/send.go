@@ -15,9 +15,10 @@ const (
 	jsonType   = "application/json"
 	ndjsonType = "application/x-ndjson"
 
-	requestIDHeader  = "X-Request-Id"
-	timeoutHeader    = "Request-Timeout"
-	retryAfterHeader = "Retry-After"
+	requestIDHeader   = "X-Request-Id"
+	timeoutHeader     = "Request-Timeout"
+	retryAfterHeader  = "Retry-After"
+	idempotencyHeader = "Idempotency-Key"
 
 	// The service takes no other times in timeoutHeader.
 	minTimeout = time.Millisecond
@@ -30,7 +31,7 @@ type connectionError struct{ error }
 func (e *connectionError) Unwrap() error { return e.error }
 
 // send makes one try. The caller closes the body of the answer, and reads its end first:
-// only then the connection can be used again. An answer that is not 200 is an *Error; the
+// only then the connection can be used again. An answer of another status is an *Error; the
 // error of a context that is done is in what send returns for it.
 func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
 	req, err := c.request(ctx, call)
@@ -43,7 +44,7 @@ func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
 		return nil, ended(ctx)
 	case err != nil:
 		return nil, &connectionError{err}
-	case resp.StatusCode != http.StatusOK:
+	case resp.StatusCode != http.StatusOK && resp.StatusCode != call.also:
 		defer resp.Body.Close()
 		return nil, errorOf(resp, call.id)
 	}
@@ -70,10 +71,13 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	if c.cfg.Key != "" {
 		h.Set("Authorization", "Bearer "+c.cfg.Key)
 	}
-	if c.cfg.Retries > 0 {
+	switch {
+	case call.key != "":
+		h.Set(idempotencyHeader, call.key)
+	case c.cfg.Retries > 0:
 		// Lets the transport send it again at once where a kept connection turns out to
 		// be dead. Without a value it is not sent, see http.Transport.
-		h["Idempotency-Key"] = []string{}
+		h[idempotencyHeader] = []string{}
 	}
 	timeout, err := timeoutOf(ctx)
 	if timeout != "" {

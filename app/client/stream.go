@@ -37,9 +37,9 @@ func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Result, error]
 	return func(yield func(Result, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		j, err := newJob(streamPath, ndjsonType, r)
+		q, err := newQuery(streamPath, ndjsonType, r, "")
 		if err == nil {
-			err = c.retry(ctx, j.id, func() error { return c.stream(ctx, j, yield) })
+			err = c.retry(ctx, q.id, func() error { return c.stream(ctx, q, yield) })
 		}
 		if err != nil && err != errLeft {
 			yield(Result{}, err)
@@ -51,13 +51,13 @@ func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Result, error]
 var errLeft = errors.New("the reader has left")
 
 // stream makes one try. After the first result its error is permanent.
-func (c *Client) stream(ctx context.Context, j *job, yield func(Result, error) bool) error {
-	resp, err := c.send(ctx, j.call)
+func (c *Client) stream(ctx context.Context, q *query, yield func(Result, error) bool) error {
+	resp, err := c.send(ctx, q.call)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	in := newReader(j, resp.Body, c.cfg.MaxResponseBytes)
+	in := newReader(q, resp.Body, c.cfg.MaxResponseBytes)
 	for {
 		r, err := in.next()
 		switch {
@@ -80,15 +80,15 @@ func (c *Client) stream(ctx context.Context, j *job, yield func(Result, error) b
 
 // reader reads the results of a stream and checks that they belong to the request.
 type reader struct {
-	job   *job
+	query *query
 	left  map[slot]int // that are still to come
 	got   int
 	lines *bufio.Scanner
 	most  int // bytes of a line
 }
 
-func newReader(j *job, in io.Reader, most int64) *reader {
-	s := &reader{job: j, left: j.expected(), lines: bufio.NewScanner(in), most: int(min(most, math.MaxInt))}
+func newReader(q *query, in io.Reader, most int64) *reader {
+	s := &reader{query: q, left: q.expected(), lines: bufio.NewScanner(in), most: int(min(most, math.MaxInt))}
 	s.lines.Buffer(nil, s.most)
 	s.lines.Split(wholeLines)
 	return s
@@ -117,7 +117,7 @@ func (s *reader) next() (Result, error) {
 		}
 		switch {
 		case e.Error != nil:
-			return Result{}, e.Error.err(0, s.job.id)
+			return Result{}, e.Error.err(0, s.query.id)
 		case e.Done != nil:
 			return Result{}, s.finish(e.Done.Results)
 		case e.Result != nil:
@@ -146,12 +146,12 @@ func (s *reader) cutOff(err error) error {
 	case !errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
 	}
-	return &connectionError{fmt.Errorf("the stream was cut off after %d of %d results: %w", s.got, s.job.count(), err)}
+	return &connectionError{fmt.Errorf("the stream was cut off after %d of %d results: %w", s.got, s.query.count(), err)}
 }
 
 // take checks that a result is still missing.
 func (s *reader) take(in resultInput) (Result, error) {
-	r, err := s.job.result(in)
+	r, err := s.query.result(in)
 	if err != nil {
 		return Result{}, err
 	}
@@ -166,7 +166,7 @@ func (s *reader) take(in resultInput) (Result, error) {
 
 // finish checks that all results have come.
 func (s *reader) finish(sent int) error {
-	if want := s.job.count(); s.got != want || sent != want {
+	if want := s.query.count(); s.got != want || sent != want {
 		return invalid("the stream ended after %d results, and says that it had %d, of %d", s.got, sent, want)
 	}
 	return io.EOF

@@ -29,15 +29,11 @@ const readyPause = 250 * time.Millisecond
 // after the deadline of ctx, which the service is told. The error is an [*Error] where
 // the service turned the request down; it is, or wraps, that of ctx where ctx is done.
 func (c *Client) Translate(ctx context.Context, r Request) ([]Result, error) {
-	j, err := newJob(translationPath, jsonType, r)
+	q, err := newQuery(translationPath, jsonType, r, "")
 	if err != nil {
 		return nil, err
 	}
-	return c.translate(ctx, j)
-}
-
-func (c *Client) translate(ctx context.Context, j *job) ([]Result, error) {
-	return ask(ctx, c, j.call, j.results)
+	return ask(ctx, c, q.call, q.results)
 }
 
 // ask makes tries until there is an answer that can be read.

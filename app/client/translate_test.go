@@ -72,7 +72,7 @@ func TestRequestsThatCannotBeSent(t *testing.T) {
 		inBubble(t, Config{}, inTurn(&requests, capitals), func(t *testing.T, c *Client) {
 			_, err := c.Translate(t.Context(), r)
 			assert.ErrorContains(t, err, want)
-			_, err = c.Submit(t.Context(), r).Wait(t.Context())
+			_, err = c.Submit(t.Context(), r, SubmitOptions{})
 			assert.ErrorContains(t, err, want)
 			for _, err := range c.Stream(t.Context(), r) {
 				assert.ErrorContains(t, err, want)

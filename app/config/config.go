@@ -86,6 +86,17 @@ type Config struct {
 	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks of proxies, separated by commas, such as 10.0.0.0/8; their X-Forwarded-For header is trusted, no other header is"`
 	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, separated by commas, whose pages may call the service, such as https://app.example.com; *: all"`
 
+	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs"`
+	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" help:"how long a job and its results are kept after it has ended, and how long one is tried that cannot go on"`
+	JobConcurrency    int           `env:"JOB_CONCURRENCY" envDefault:"2" help:"jobs that run at a time; further ones wait, and take turns of a minute"`
+	JobMaxRecords     int           `env:"JOB_MAX_RECORDS" envDefault:"100000" help:"most translations in one job: records × target languages"`
+	JobMaxChars       int           `env:"JOB_MAX_CHARS" envDefault:"1000000" help:"most characters in one record of a job"`
+	JobMaxBytes       Size          `env:"JOB_MAX_BYTES" envDefault:"0" help:"most bytes in the body of a job; 0: an eighth of REQUEST_MEMORY"`
+	JobStorage        Size          `env:"JOB_STORAGE" envDefault:"2GiB" help:"what all jobs that are kept may take together, ended ones included, estimated when they are submitted; 503 for what does not fit"`
+	JobsPerKey        int           `env:"JOBS_PER_KEY" envDefault:"100" help:"jobs that a key, or a client address if there are no keys, may have, ended ones included until they expire or are deleted"`
+	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs what webhooks are told, as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64; empty: no webhooks are called"`
+	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too: then whoever may submit jobs makes the service reach those"`
+
 	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address that serves profiles, such as localhost:6060; empty: none"`
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
@@ -114,7 +125,11 @@ func Parse(environ []string) (Config, error) {
 	if cfg.Device == Auto && len(cfg.CUDADevices) > 0 {
 		cfg.Device = CUDA
 	}
-	return cfg, cfg.validate()
+	err = cfg.validate()
+	if cfg.JobMaxBytes == 0 {
+		cfg.JobMaxBytes = cfg.RequestMemory / 8
+	}
+	return cfg, err
 }
 
 // maxWorkers is the largest number of workers, maxAutomatic where it is not set.
@@ -189,6 +204,7 @@ func (c Config) validate() error {
 	errs = append(errs, c.validateRepositories()...)
 	errs = append(errs, c.validateDevice()...)
 	errs = append(errs, c.validateAccess()...)
+	errs = append(errs, c.validateJobs(within)...)
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		errs = append(errs, fmt.Errorf("LOG_FORMAT=%q: use text or json", c.LogFormat))
 	}

@@ -131,11 +131,8 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 	records, results, characters := 0, 0, 0
 	for i := range parts {
 		req := &parts[i]
-		req.Caller = access.Caller(c)
 		records, results = records+len(req.Records), results+len(req.Records)*len(req.To)
-		for _, r := range req.Records {
-			characters += Characters(r.Text, req.Format) * len(req.To)
-		}
+		characters += sum(c, req)
 	}
 	c.Set(recordsKey, records)
 	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // else package translate says so
@@ -146,6 +143,24 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 	}
 	ctx, cancel = context.WithDeadline(c.Request.Context(), at)
 	return t, ctx, cancel, nil
+}
+
+// ChargeJob charges the caller of a request that is done later, whom it fills in, and returns what
+// for: as many characters as for having it done now.
+func (s *Server) ChargeJob(c *gin.Context, req *translate.Request) (characters int, err error) {
+	characters = sum(c, req)
+	c.Set(requestedKey, req.Model)
+	c.Set(recordsKey, len(req.Records))
+	return characters, s.Gate.Charge(c, characters)
+}
+
+// sum fills in the caller of a request, and returns how many characters it is charged for.
+func sum(c *gin.Context, req *translate.Request) (characters int) {
+	req.Caller = access.Caller(c)
+	for _, r := range req.Records {
+		characters += Characters(r.Text, req.Format) * len(req.To)
+	}
+	return characters
 }
 
 // deadline is when a request's translation has to be done, and remembers whether that was the

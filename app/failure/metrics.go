@@ -15,6 +15,7 @@ const (
 	queueFull    reason = "queue_full"    // too much waits already, or would for too long
 	deadline     reason = "deadline"      // it cannot be done in the time that the client gives
 	rateLimit    reason = "rate_limit"    // its key has had its share
+	tooManyJobs  reason = "too_many_jobs" // its key has as many jobs as it may
 	unauthorized reason = "unauthorized"  // its key is missing or unknown
 	tooLarge     reason = "too_large"     // its body, or the number of its records
 	notReady     reason = "not_ready"     // there is no model, or none that can be loaded

@@ -24,6 +24,8 @@ const (
 	NotOffered // the service does not do such things
 	NotFound   // what the request names does not exist
 	NoMethod   // it does not take the method
+	UnknownJob
+	IdempotencyMismatch // the key is that of another request
 
 	// The caller may not send it.
 	NoKey
@@ -31,6 +33,7 @@ const (
 	NotAdmin
 	RateLimited // it asks too often
 	OverQuota   // it has used up the characters of an hour or a day
+	TooManyJobs // it has as many as it may
 
 	// There is too much of it.
 	BodyTooLarge
@@ -51,6 +54,7 @@ const (
 	NoBroker     // what stands between gateways and workers is away
 	Busy         // the queue or the memory is full
 	NoTime       // the queue is too long for the time that the client gives
+	NoJobs       // what keeps jobs is not there, does not work or is full
 	ShuttingDown // before the request had begun
 	Interrupted  // by the end of the service
 	Timeout
@@ -98,12 +102,16 @@ var table = [...]row{
 	NotOffered:      {"invalid_value", 400, 403, 400, 501, 0, "", ""},
 	NotFound:        {"not_found", 404, 404, 404, 404, 0, "", ""},
 	NoMethod:        {"method_not_allowed", 405, 405, 405, 405, 0, "", ""},
+	UnknownJob:      {"unknown_job", 404, 404, 404, 404, 0, "", ""},
+
+	IdempotencyMismatch: {"idempotency_mismatch", 422, 400, 400, 422, 0, "", ""},
 
 	NoKey:       {"unauthorized", 401, 400, 403, 401, 0, unauthorized, ""},
 	WrongKey:    {"unauthorized", 401, 403, 403, 401, 0, unauthorized, ""},
 	NotAdmin:    {"unauthorized", 403, 403, 403, 403, 0, unauthorized, ""},
 	RateLimited: {"rate_limited", 429, 429, 429, 429, 1, rateLimit, ""},
 	OverQuota:   {"rate_limited", 429, 429, 456, 429, 1, rateLimit, ""},
+	TooManyJobs: {"too_many_jobs", 429, 429, 429, 429, 60, tooManyJobs, ""},
 
 	BodyTooLarge:      {"body_too_large", 413, 413, 413, 413, 0, tooLarge, ""},
 	BodyTimeout:       {"body_timeout", 408, 408, 408, 408, 0, "", ""},
@@ -122,6 +130,7 @@ var table = [...]row{
 	NoBroker:     {"broker_unavailable", 503, 503, 503, 503, 2, notReady, ""},
 	Busy:         {"busy", 503, 503, 529, 503, 1, queueFull, ""},
 	NoTime:       {"busy", 503, 503, 529, 503, 1, deadline, ""},
+	NoJobs:       {"jobs_unavailable", 503, 503, 503, 503, 30, notReady, ""},
 	ShuttingDown: {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, ""},
 	Interrupted:  {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, interrupted},
 	Timeout:      {"timeout", 504, 504, 504, 504, 0, "", timedOut},

@@ -70,7 +70,8 @@ func TestClient(t *testing.T) {
 		client.CodeTextTooLong, client.CodeUnauthorized, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeBodyTimeout,
 		client.CodeBodyTooLarge, client.CodeTooManyRecords, client.CodeTooManySentences, client.CodeTooManyTokens,
 		client.CodeTooManyCharacters, client.CodeTooLarge, client.CodeUnsupportedMedia, client.CodeUnfinished, client.CodeRateLimited,
-		client.CodeInternal, client.CodeBusy, client.CodeNotReady, client.CodeModelBroken, client.CodeModelTooLarge, client.CodeStuck, client.CodeShuttingDown, client.CodeTimeout,
+		client.CodeInternal, client.CodeBusy, client.CodeNotReady, client.CodeModelBroken, client.CodeModelTooLarge, client.CodeStuck, client.CodeModelCrashed, client.CodeBrokerUnavailable, client.CodeShuttingDown, client.CodeTimeout,
+		client.CodeUnknownJob, client.CodeIdempotencyMismatch, client.CodeTooManyJobs, client.CodeJobsUnavailable,
 	})
 	for _, r := range table {
 		inStream, answered := &client.Error{Code: string(r.code)}, &client.Error{Code: string(r.code), Status: r.native}

@@ -3,6 +3,8 @@ package fleet
 import (
 	"context"
 	"log/slog"
+	"net"
+	"os/exec"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -59,6 +62,40 @@ type decoder struct {
 	mu     sync.Mutex // guards the rest
 	decode func(ctx context.Context, job engine.Job) (engine.Result, error)
 	jobs   int // that were begun
+}
+
+// does has jobs decoded in another way.
+func (d *decoder) does(decode func(ctx context.Context, job engine.Job) (engine.Result, error)) *decoder {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.decode = decode
+	return d
+}
+
+// held is a decoder that decodes nothing until it is let go.
+func held() (d *decoder, letGo func()) {
+	gate := make(chan struct{})
+	d = new(decoder).does(func(ctx context.Context, job engine.Job) (engine.Result, error) {
+		select {
+		case <-gate:
+			return reversed(job), nil
+		case <-ctx.Done():
+			return engine.Result{}, context.Cause(ctx)
+		}
+	})
+	return d, sync.OnceFunc(func() { close(gate) })
+}
+
+// hasBegun waits until a decoder has begun some jobs.
+func (d *decoder) hasBegun(t *testing.T, n int) {
+	t.Helper()
+	eventually(t, func() bool { return d.begun() >= n })
+}
+
+// eventually waits for what must happen.
+func eventually(t *testing.T, what func() bool) {
+	t.Helper()
+	require.Eventually(t, what, patient, 2*time.Millisecond)
 }
 
 // reversed is the result of a decoder that is not told otherwise.
@@ -229,10 +266,75 @@ func stream(ctx context.Context, e translate.Engine, req engine.Request, jobs ..
 	return results, err
 }
 
+// sent is a request on its way. Its fields hold once done is closed.
+type sent struct {
+	jobs    []engine.Job
+	results []engine.Result
+	err     error
+	done    chan struct{}
+}
+
+// send makes a request in a goroutine of its own.
+func send(ctx context.Context, g *Gateway, jobs ...engine.Job) *sent {
+	s := &sent{jobs: jobs, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		ctx, cancel := context.WithTimeout(ctx, 2*patient)
+		defer cancel()
+		s.results, s.err = stream(ctx, g.Engine(identity), engine.Request{}, jobs...)
+	}()
+	return s
+}
+
+// succeeds waits for the request, and wants the results of its jobs.
+func (s *sent) succeeds(t *testing.T) {
+	t.Helper()
+	<-s.done
+	require.NoError(t, s.err)
+	assertReversed(t, s.jobs, s.results)
+}
+
 // assertReversed wants the results of jobs.
 func assertReversed(t *testing.T, jobs []engine.Job, results []engine.Result) {
 	t.Helper()
 	for i, job := range jobs {
 		assert.Equal(t, reversed(job).Result, results[i].Result, "job %d", i)
 	}
+}
+
+// newRealServer is a redis-server, where the machine has one.
+func newRealServer(t testing.TB) (address string) {
+	binary, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("there is no redis-server")
+	}
+	port := freePort(t)
+	cmd := exec.Command(binary, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	address = net.JoinHostPort("127.0.0.1", port)
+	client := redis.NewClient(&redis.Options{Addr: address})
+	defer client.Close()
+	require.Eventually(t, func() bool { return client.Ping(context.Background()).Err() == nil }, patient, 5*time.Millisecond)
+	return address
+}
+
+// freePort is one that nobody listens on.
+func freePort(t testing.TB) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	return port
+}
+
+// engineIs has another engine decode.
+func (m *models) engineIs(e translate.Engine) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.engine = e
 }

@@ -58,7 +58,7 @@ func (g *Gateway) suspects(now time.Time) (look []*sentence) {
 }
 
 // maxLosses is how often a sentence may vanish before its request fails.
-const maxLosses = 5
+const maxLosses = 3
 
 // lost submits a sentence again that has vanished from Redis; mu is held.
 func (g *Gateway) lost(x *sentence) {

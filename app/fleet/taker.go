@@ -56,6 +56,7 @@ func (c *claim) suspect() bool { return c.taken > deaths }
 func (c *claim) key() string { return c.lane + " " + c.entry }
 
 func newTaker(w *Worker, queue string, name modelName) *taker {
+	w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version) // 0, and not unknown
 	return &taker{
 		worker: w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
 		freed: make(chan struct{}, 1), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,

@@ -7,6 +7,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -74,6 +75,7 @@ type Config struct {
 	Tracer         trace.TracerProvider // makes spans of requests
 	Site           *webpage.Site        // at / for browsers
 	Description    *openapi.Description // at /openapi.json and /docs
+	Jobs           *JobsConfig          // at /jobs
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -84,6 +86,8 @@ type API struct {
 	models   atomic.Pointer[func() []Model]       // nil until Ready
 	managed  atomic.Pointer[openinference.Models] // nil until Manage
 	draining atomic.Bool
+	ending   context.Context // ends when the server does not accept requests any more
+	end      context.CancelFunc
 }
 
 // New makes an API that is not ready yet.
@@ -98,6 +102,7 @@ func New(cfg Config) *API {
 		}),
 		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout}),
 	}
+	a.ending, a.end = context.WithCancel(context.Background())
 	a.newMetrics(cfg.Metrics.Registry())
 	return a
 }
@@ -156,7 +161,7 @@ func (a *API) Drain() { a.draining.Store(true) }
 // the server reads on while a handler runs to notice clients that leave. Package body
 // bounds the body instead.
 func (a *API) Server() *http.Server {
-	return &http.Server{
+	server := &http.Server{
 		Handler:           a.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		WriteTimeout:      bodyTimeout + a.cfg.RequestTimeout + 30*time.Second,
@@ -164,6 +169,8 @@ func (a *API) Server() *http.Server {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(a.cfg.Log.Handler(), slog.LevelDebug),
 	}
+	server.RegisterOnShutdown(a.end) // streams that may go on for hours
+	return server
 }
 
 // Handler is the API without a server around it.
@@ -202,6 +209,10 @@ func (a *API) router() *gin.Engine {
 	inference.Mount(router, a.limitBody)
 	dropIns = append(dropIns, inference)
 	native.Mount(router, a.limitBody)
+	if a.cfg.Jobs != nil {
+		j := &jobsAPI{API: a, jobs: *a.cfg.Jobs}
+		j.dialect().Mount(router, j.limitBody)
+	}
 	a.mountPages(router.Group("", a.limitBody))
 	// What no route takes is answered as the API does that is the nearest.
 	nearest := func(c *gin.Context) {

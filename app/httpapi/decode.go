@@ -21,24 +21,26 @@ import (
 // translationBody is the body of POST /translation. The pointers tell a missing
 // field from an empty one. What may be missing is optional.
 type translationBody struct {
-	Payload *struct {
-		FromLang *string            `json:"fromLang"`
-		ToLang   optional[string]   `json:"toLang"`
-		ToLangs  optional[[]string] `json:"toLangs"`
-		Records  *[]recordInput     `json:"records"`
-		Model    optional[string]   `json:"model"`
-		Priority optional[string]   `json:"priority"`
-		Format   optional[string]   `json:"format"`
-		Split    optional[bool]     `json:"split"`
-		Detail   optional[bool]     `json:"detail"`
-		Options  optional[struct {
-			Beams             optional[int]     `json:"beams"`
-			MaxLength         optional[int]     `json:"maxLength"`
-			LengthPenalty     optional[float64] `json:"lengthPenalty"`
-			NoRepeatNgramSize optional[int]     `json:"noRepeatNgramSize"`
-			RepetitionPenalty optional[float64] `json:"repetitionPenalty"`
-		}] `json:"options"`
-	} `json:"payload"`
+	Payload *payloadInput `json:"payload"`
+}
+
+type payloadInput struct {
+	FromLang *string            `json:"fromLang"`
+	ToLang   optional[string]   `json:"toLang"`
+	ToLangs  optional[[]string] `json:"toLangs"`
+	Records  *[]recordInput     `json:"records"`
+	Model    optional[string]   `json:"model"`
+	Priority optional[string]   `json:"priority"`
+	Format   optional[string]   `json:"format"`
+	Split    optional[bool]     `json:"split"`
+	Detail   optional[bool]     `json:"detail"`
+	Options  optional[struct {
+		Beams             optional[int]     `json:"beams"`
+		MaxLength         optional[int]     `json:"maxLength"`
+		LengthPenalty     optional[float64] `json:"lengthPenalty"`
+		NoRepeatNgramSize optional[int]     `json:"noRepeatNgramSize"`
+		RepetitionPenalty optional[float64] `json:"repetitionPenalty"`
+	}] `json:"options"`
 }
 
 type recordInput struct {
@@ -83,25 +85,32 @@ type translationRequest struct {
 // the sender.
 func decodeTranslation(c *gin.Context, maxRecords int) (translationRequest, error) {
 	var req translationRequest
-	if err := checkMediaType(c.Request.Header); err != nil {
-		return req, err
-	}
-	raw, err := readBody(c)
-	if err != nil {
-		return req, err
-	}
 	var parsed translationBody
-	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[recordInput](maxRecords), atMost[string](maxRecords)))
-	if err := json.Unmarshal(raw, &parsed, json.RejectUnknownMembers(true), bounded); err != nil {
-		return req, explainJSON(err)
+	if _, err := decodeBody(c, maxRecords, &parsed); err != nil {
+		return req, err
 	}
-	return parsed.request()
+	return parsed.Payload.request()
+}
+
+// decodeBody reads a body into parsed, whose lists may have maxRecords items, or any number where
+// that is 0.
+func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err error) {
+	if err := checkMediaType(c.Request.Header); err != nil {
+		return nil, err
+	}
+	if raw, err = readBody(c); err != nil {
+		return nil, err
+	}
+	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[recordInput](maxRecords), atMost[string](maxRecords)))
+	if err := json.Unmarshal(raw, parsed, json.RejectUnknownMembers(true), bounded); err != nil {
+		return nil, explainJSON(err)
+	}
+	return raw, nil
 }
 
 // request checks that nothing is missing.
-func (b translationBody) request() (translationRequest, error) {
+func (p *payloadInput) request() (translationRequest, error) {
 	var req translationRequest
-	p := b.Payload
 	switch {
 	case p == nil:
 		return req, missing("payload")

@@ -98,8 +98,13 @@ func (a *API) recoverPanic(c *gin.Context) {
 // limitBody refuses bodies that are known to be too large, and has others counted as
 // their callers'.
 func (a *API) limitBody(c *gin.Context) {
-	if size, limit := c.Request.ContentLength, a.cfg.MaxBodyBytes; size > limit {
-		a.server.Fail(c, failure.New(failure.BodyTooLarge, "", "the body has %d bytes, at most %d are allowed: send several requests", size, limit))
+	a.limitBodyTo(c, a.cfg.MaxBodyBytes, "send several requests")
+}
+
+// limitBodyTo is limitBody with another limit, and what to do about it.
+func (a *API) limitBodyTo(c *gin.Context, limit int64, remedy string) {
+	if size := c.Request.ContentLength; size > limit {
+		a.server.Fail(c, failure.New(failure.BodyTooLarge, "", "the body has %d bytes, at most %d are allowed: %s", size, limit, remedy))
 		return
 	}
 	body.Account(c.Request, func() string {

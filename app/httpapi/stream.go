@@ -75,10 +75,18 @@ func (w *eventWriter) send(name string, data any) error {
 		event.Write(encoded)
 		event.WriteString("}\n")
 	}
+	return w.write(event.Bytes())
+}
+
+// comment writes what says nothing, so that the stream is not silent.
+func (w *eventWriter) comment() error { return w.write([]byte(":\n\n")) }
+
+// write writes an event and waits until it is on its way.
+func (w *eventWriter) write(event []byte) error {
 	control := http.NewResponseController(w.c.Writer)
 	// Not every server under test has deadlines; the real one has.
 	_ = control.SetWriteDeadline(time.Now().Add(eventTimeout))
-	if _, err := w.c.Writer.Write(event.Bytes()); err != nil {
+	if _, err := w.c.Writer.Write(event); err != nil {
 		return err
 	}
 	return control.Flush()

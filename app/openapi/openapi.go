@@ -27,6 +27,9 @@ type Config struct {
 	MaxRecords   int   // translations in a request
 	MaxChars     int   // code points of a record
 	MaxBodyBytes int64 // of a request
+	// The same for jobs.
+	MaxJobRecords, MaxJobChars int
+	MaxJobBodyBytes            int64
 }
 
 // Model is what is known of a service once its model is loaded.
@@ -84,6 +87,7 @@ func (d *Description) describe(m Model) error {
 func (cfg Config) values(m Model) map[string]any {
 	values := map[string]any{
 		"version": cfg.Version, "maxRecords": cfg.MaxRecords, "maxChars": cfg.MaxChars, "maxBodyBytes": cfg.MaxBodyBytes,
+		"maxJobRecords": cfg.MaxJobRecords, "maxJobChars": cfg.MaxJobChars, "maxJobBodyBytes": cfg.MaxJobBodyBytes,
 		"maxBeams": nil, "maxLength": nil, "languages": nil, "sourceLanguages": nil, "anonymous": nil,
 	}
 	if m.MaxBeams > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
@@ -19,6 +21,8 @@ import (
 	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
+	"dragoman/app/jobs"
+	"dragoman/app/jobs/boltstore"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/app/webpage"
@@ -159,6 +163,49 @@ func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	return httpapi.New(httpapi.Config{
 		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: 20 * time.Millisecond,
 		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
+		Jobs:    &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords},
 		Metrics: telemetry.New(slog.New(slog.DiscardHandler)),
 	})
 }
+
+// Check is what a job is checked with.
+func (t capitals) Check(ctx context.Context, req translate.Request) error {
+	if _, err := t.Select(req.Model); err != nil {
+		return err
+	}
+	return refuse(req)
+}
+
+// newJobs makes what runs jobs, and runs them until the test ends.
+func newJobs(t *testing.T) *jobs.Service {
+	store, err := boltstore.Open(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 6, MaxBytes: 1 << 30})
+	require.NoError(t, err)
+	s := jobs.New(jobs.Config{
+		Store: store, TTL: time.Hour, Concurrency: 1, Render: httpapi.JobRenderer{}, Webhooks: noWebhooks{}, Log: slog.New(slog.DiscardHandler),
+	})
+	s.Ready(capitals{})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		assert.NoError(t, store.Close())
+	})
+	return s
+}
+
+// noWebhooks knows one webhook, which is gone.
+type noWebhooks struct{}
+
+func (noWebhooks) Check(url string) error {
+	if url != "https://example.com" {
+		return errors.New("that is not possible here")
+	}
+	return nil
+}
+
+func (noWebhooks) Send(context.Context, string, string, []byte) error { return jobs.ErrGone }

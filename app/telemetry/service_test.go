@@ -25,6 +25,7 @@ import (
 	"dragoman/app/compat/compattest"
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
+	"dragoman/app/jobs"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -33,8 +34,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// service is a registry in which every series is there that a service can have without
-// clients, and those of one request.
+// service has every series that a service can have without clients, in any role, and those of one
+// request.
 func service(t *testing.T) prometheus.Gatherer {
 	log := slog.New(slog.DiscardHandler)
 	m := telemetry.New(log)
@@ -47,7 +48,9 @@ func service(t *testing.T) prometheus.Gatherer {
 	_, err := access.New(access.Config{Metrics: registry})
 	require.NoError(t, err)
 	translate.NewMetrics(registry).Know("m", "1")
-	registry.MustRegister(modelsOf(registry, log).Collector())
+	models := modelsOf(registry, log)
+	registry.MustRegister(models.Collector())
+	jobs.New(jobs.Config{Registry: registry})
 	api := httpapi.New(httpapi.Config{Version: "v1", MaxBodyBytes: 100, Log: log, Metrics: m})
 	api.Ready(compattest.Translator{}, func() []httpapi.Model { return nil })
 	r := httptest.NewRequest("POST", "/translation", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[]}}`))
@@ -55,7 +58,7 @@ func service(t *testing.T) prometheus.Gatherer {
 	w := httptest.NewRecorder()
 	api.Handler().ServeHTTP(w, r)
 	require.Equal(t, http.StatusOK, w.Code, w.Body)
-	return registry.(prometheus.Gatherer)
+	return withFleet(t, registry, models, log)
 }
 
 // modelsOf is a catalog of one model, which nobody has asked for.

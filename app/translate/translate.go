@@ -82,22 +82,11 @@ func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) 
 // the engine's error, and with yield's. Sentences that were finished all the same stay
 // in the cache, for when the request comes again.
 func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
-	selection, err := s.cfg.Models.Select(req.Model)
+	w, err := s.begin(req)
 	if err != nil {
 		return err
 	}
-	if selection.Detects() {
-		req.From = Auto
-	}
-	from, to, err := languagesOf(selection, req)
-	if err != nil {
-		return err
-	}
-	if err := s.validate(req); err != nil {
-		return err
-	}
-	w := &work{service: s, req: req, selection: selection, from: from, to: to, yield: yield, release: func() {},
-		routes: make(map[pair]*route), lanes: make(map[Handle]*lane), known: make(map[question]*sentence)}
+	w.yield = yield
 	defer func() { w.release() }()
 	start := time.Now()
 	if err = w.plan(ctx); err == nil {
@@ -105,4 +94,40 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 	}
 	s.cfg.Metrics.spend(w.statistics(start, err))
 	return err
+}
+
+// detectedToCheck is of how many records [Service.Check] detects the language.
+const detectedToCheck = 16
+
+// Check fails as [Service.Translate] would, as far as that can be told without translating:
+// the request is validated, and the models are loaded that its first records need. So it may
+// wait, and fail for reasons that pass.
+func (s *Service) Check(ctx context.Context, req Request) error {
+	w, err := s.begin(req)
+	if err != nil {
+		return err
+	}
+	defer func() { w.release() }()
+	w.req.Records = req.Records[:min(len(req.Records), detectedToCheck)]
+	return w.findRoutes(ctx, w.sources(ctx))
+}
+
+// begin validates a request, and makes the work that it is.
+func (s *Service) begin(req Request) (*work, error) {
+	selection, err := s.cfg.Models.Select(req.Model)
+	if err != nil {
+		return nil, err
+	}
+	if selection.Detects() {
+		req.From = Auto
+	}
+	from, to, err := languagesOf(selection, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.validate(req); err != nil {
+		return nil, err
+	}
+	return &work{service: s, req: req, selection: selection, from: from, to: to, release: func() {},
+		routes: make(map[pair]*route), lanes: make(map[Handle]*lane), known: make(map[question]*sentence)}, nil
 }

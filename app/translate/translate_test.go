@@ -408,9 +408,25 @@ func TestTranslateRefuses(t *testing.T) {
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, &Error{test.code, test.field, test.message}, e)
 			assert.EqualError(t, err, test.field+": "+test.message)
+			assert.Equal(t, err, service(t, runes{}, eng).Check(t.Context(), test.req), "without translating")
 			assert.Empty(t, eng.requests)
 		})
 	}
+}
+
+// Check finds nothing wrong where nothing is, and translates nothing.
+func TestCheck(t *testing.T) {
+	eng := &upper{}
+	cfg := config(runes{}, eng)
+	cfg.Detector = asYouLike{}
+	for _, from := range []string{"en", Auto} {
+		assert.NoError(t, cfg.start(t).Check(t.Context(), Request{From: from, To: []string{"fr"}, Records: texts("en a", "", "12").Records}))
+	}
+	wrong := Request{From: Auto, To: []string{"fr"}, Records: texts("en a").Records, Options: Options{Beams: 5}}
+	var refused *Error
+	require.ErrorAs(t, cfg.start(t).Check(t.Context(), wrong), &refused)
+	assert.Equal(t, CodeInvalidOption, refused.Code, "the options of what is detected")
+	assert.Empty(t, eng.requests)
 }
 
 // Languages may be written in other ways than the model's; the answer has those of the

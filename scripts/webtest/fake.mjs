@@ -13,18 +13,24 @@ import { json } from 'node:stream/consumers';
  *   hold        results wait for control.release
  *   maxRecords  of a request
  *   models      by name, each with its pairs of languages: { 'en-ja': { en: ['ja'] } }
+ *   holdJobs    the answer of POST /jobs waits for control.release('jobs')
+ *   noJobs      what POST /jobs fails with: { status, code, message }
+ *   jobError    of jobs, which then fail: { code, message }
  *   failures    of the next translations, one each: { status, code, message, retryAfter },
  *               or { after, code, message } in the middle of an answer, after so many
  *               results; without a code the connection breaks
+ *
+ * A job is done as far as its results need not wait.
  */
 let script = {};
 let released = new Set(); // source texts whose results may go
 let seen = []; // translations that were asked for, with a state: open, done, failed or cancelled
+let jobs = []; // that were submitted: { id, key, payload, state }; a state is running, done, failed, cancelled or removed
 const changed = new EventEmitter().setMaxListeners(0);
 
 export const control = {
   set(next) {
-    [script, released, seen] = [structuredClone(next), new Set(), []];
+    [script, released, seen, jobs] = [structuredClone(next), new Set(), [], []];
     changed.emit('change');
   },
   release(...texts) {
@@ -32,6 +38,7 @@ export const control = {
     changed.emit('change');
   },
   seen: () => structuredClone(seen),
+  jobs: () => structuredClone(jobs),
 };
 
 /** Starts the server; returns its address, and a function that ends it. */
@@ -48,13 +55,17 @@ export async function serve() {
 }
 
 async function answer(req, res) {
-  const translation = req.url === '/translation/stream';
+  const translation = req.url === '/translation/stream' || req.url.startsWith('/jobs');
   if (translation && script.key && req.headers.authorization !== `Bearer ${script.key}`) {
     fail(res, { status: 401, code: 'unauthorized', message: 'an API key is needed' });
   } else if (script.loading && req.url === '/languages') {
     send(res, 503, { error: 'the model is loading' }); // as LibreTranslate says it
   } else if (script.loading && (translation || req.url === '/readyz')) {
     fail(res, { status: 503, code: 'not_ready', message: 'the model is loading', retryAfter: '1' });
+  } else if (req.url === '/jobs') {
+    await submit(req.headers['idempotency-key'], (await json(req)).payload, res);
+  } else if (translation && req.url !== '/translation/stream') {
+    answerJob(req.method, req.url.slice('/jobs/'.length), res);
   } else if (translation) {
     await translate((await json(req)).payload, res);
   } else if (req.url.startsWith('/languages')) {
@@ -125,6 +136,34 @@ async function translate(payload, res) {
   entry.state = 'done';
   write({ done: { results: records.length } });
   res.end();
+}
+
+/** Makes a job, one for each key. */
+async function submit(key, payload, res) {
+  if (script.noJobs) return fail(res, script.noJobs);
+  let job = jobs.find((one) => one.key === key);
+  if (!job) jobs.push((job = { id: `job-${jobs.length}`, key, payload, state: 'running' }));
+  while (script.holdJobs && !released.has('jobs')) await once(changed, 'change');
+  return send(res, 202, { job: { id: job.id, state: job.state } });
+}
+
+/** Answers GET and DELETE of a job. */
+function answerJob(method, id, res) {
+  const job = jobs.find((one) => one.id === id && one.state !== 'removed');
+  if (!job) return fail(res, { status: 404, code: 'unknown_job', message: 'there is no such job' });
+  const { records } = job.payload;
+  const done = records.filter(({ text }) => !script.hold || released.has(text)).length;
+  if (job.state === 'running' && script.jobError) job.state = 'failed';
+  if (job.state === 'running' && done === records.length) job.state = 'done';
+  if (method === 'DELETE') {
+    const ended = job.state !== 'running';
+    job.state = ended ? 'removed' : 'cancelled';
+    return ended ? res.writeHead(204).end() : send(res, 200, {});
+  }
+  return send(res, 200, {
+    job: { id, state: job.state, progress: { records: records.length, done }, ...(job.state === 'failed' && { error: script.jobError }) },
+    ...(job.state === 'done' && { result: records.map((record) => result(job.payload, record)) }),
+  });
 }
 
 /** Waits until one of the records may go and returns its index; -1 when the client has left. */

@@ -208,17 +208,17 @@ pageTest('odd characters come through', { script: {} }, async (page) => {
 });
 
 pageTest('a text of many lines', { script: {} }, async (page) => {
-  const lines = Array.from({ length: 2000 }, (_, i) => `Line ${i} of a long text.`);
+  const lines = Array.from({ length: 1000 }, (_, i) => `Line ${i} of a long text.`);
   await put(page, lines.join('\n'));
   const output = await translated(page);
   assert.equal(output.length, lines.length);
-  assert.equal(output.at(-1), '[fr] Line 1999 of a long text.');
+  assert.equal(output.at(-1), '[fr] Line 999 of a long text.');
   const seen = control.seen();
   assert(seen.every(({ texts }) => texts.length <= 128));
   await fitsWidth(page);
   await page.locator('#source').press('Control+End');
   await page.keyboard.type('!');
-  assert.equal((await translated(page)).at(-1), '[fr] Line 1999 of a long text.!');
+  assert.equal((await translated(page)).at(-1), '[fr] Line 999 of a long text.!');
 });
 
 pageTest('a line of many characters', { script: {} }, async (page) => {

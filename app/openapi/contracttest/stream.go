@@ -66,9 +66,15 @@ func parseEvents(body []byte) (any, error) {
 			return nil, fmt.Errorf("event %d: %w", len(events)+1, err)
 		}
 		events = append(events, node{"event": name, "data": value})
-		ends = append(ends, name == "done" || name == "error")
+		ends = append(ends, name == "done" || name == "error" || name == "job" && hasEnded(value))
 	}
 	return events, oneEnd(ends)
+}
+
+// hasEnded says whether an event is of a job that has ended.
+func hasEnded(data any) bool {
+	job, _ := child(data, "job").(node)
+	return job["state"] == "done" || job["state"] == "failed" || job["state"] == "cancelled"
 }
 
 // oneEnd wants the last item, and no other, to end a stream.

@@ -41,6 +41,12 @@ func arguments(s *subject) {
 		}
 	}
 	check(s.server, "serve")
+	if s.settings.Role == config.Gateway {
+		if len(s.pulls) > 0 {
+			s.fail("gateways have init containers: they need no model")
+		}
+		return
+	}
 	if len(s.settings.Repositories) == 0 {
 		if len(s.pulls) != 1 {
 			s.fail("there are %d init containers for one model", len(s.pulls))
@@ -106,6 +112,12 @@ func environment(s *subject) {
 			}
 		}
 	}
+	if s.settings.Role == config.Gateway {
+		if s.settings.Weights != "" || len(s.settings.Repositories) > 0 {
+			s.fail("gateways name models: they have those of workers")
+		}
+		return
+	}
 	of := func(c config.Config) [5]string {
 		return [5]string{c.Weights, c.Revision, c.SaveWeights, string(c.Precision), string(c.Device)}
 	}
@@ -158,8 +170,12 @@ func volumes(s *subject) {
 				p.Name, read.Name, read.MountPath, written.Name, written.MountPath)
 		}
 	}
+	isGateway := s.settings.Role == config.Gateway
+	if tmp, ok := mountOf(s.server, "/tmp"); isGateway && (!ok || tmp.ReadOnly) {
+		s.fail("a gateway cannot write tokenizers' files into /tmp")
+	}
 	for _, mount := range s.server.VolumeMounts {
-		if !mount.ReadOnly {
+		if !mount.ReadOnly && !(isGateway && mount.MountPath == "/tmp") {
 			s.fail("the service can write into %s, which it has no need to", mount.MountPath)
 		}
 	}
@@ -197,7 +213,7 @@ func security(s *subject) {
 		}
 	}
 	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
-	result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &s.deployment.Spec.Template.ObjectMeta, pod))
+	result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &s.template.ObjectMeta, pod))
 	if !result.Allowed {
 		s.fail("the pod is not as restricted as the Pod Security Standard: %s", result.ForbiddenDetail())
 	}

@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"dragoman/app/config"
 )
 
 // What a pod's end takes beside preStop and SHUTDOWN_TIMEOUT: answers that are cut off
@@ -13,6 +15,10 @@ const ending = 6 * time.Second
 
 // probes must ask the right things, with patience.
 func probes(s *subject) {
+	start := "/readyz"
+	if s.settings.Role == config.Gateway {
+		start = "/healthz" // it is ready when Redis and a worker are there
+	}
 	for _, want := range []struct {
 		name  string
 		probe *corev1.Probe
@@ -21,7 +27,7 @@ func probes(s *subject) {
 		patience time.Duration
 	}{
 		// Packing the matrices of a model takes up to 15 s, and disks can be slow.
-		{"startupProbe", s.server.StartupProbe, "/readyz", 2 * time.Minute},
+		{"startupProbe", s.server.StartupProbe, start, 2 * time.Minute},
 		{"readinessProbe", s.server.ReadinessProbe, "/readyz", 5 * time.Second},
 		// A restart costs more than a minute of patience.
 		{"livenessProbe", s.server.LivenessProbe, "/healthz", time.Minute},
@@ -60,7 +66,7 @@ func termination(s *subject) {
 	if l := s.server.Lifecycle; l != nil && l.PreStop != nil && l.PreStop.Sleep != nil {
 		pause = time.Duration(l.PreStop.Sleep.Seconds) * time.Second
 	}
-	if pause < 5*time.Second {
+	if pause < 5*time.Second && s.settings.Role != config.Worker { // to which nobody sends
 		s.fail("preStop sleeps for %s: proxies need about 5 s to learn that a pod leaves", pause)
 	}
 	if s.settings.ShutdownTimeout < s.settings.QueueWait {

@@ -32,6 +32,7 @@ type pull struct {
 // subject is what the rules look at, and the faults that they found.
 type subject struct {
 	deployment *appsv1.Deployment
+	template   *corev1.PodTemplateSpec
 	pod        corev1.PodSpec
 	pulls      []pull
 	server     corev1.Container
@@ -47,16 +48,22 @@ type subject struct {
 	faults []error
 }
 
+// rules are those of a Deployment and what stands around it.
+var rules = []func(*subject){
+	selectors, ports, images, resources, environment, volumes, security,
+	probes, termination, disruption, scaling, memory, observers,
+}
+
 // check returns all faults of a set, joined; nil where there are none.
 func check(set manifests.Set) error {
+	if isFleet(set) {
+		return checkFleet(set)
+	}
 	s, err := newSubject(set)
 	if err != nil {
 		return err
 	}
-	for _, rule := range []func(*subject){
-		selectors, ports, images, resources, environment, volumes, security,
-		probes, termination, disruption, scaling, memory, observers,
-	} {
+	for _, rule := range rules {
 		rule(s)
 	}
 	return errors.Join(s.faults...)
@@ -71,7 +78,8 @@ func newSubject(set manifests.Set) (*subject, error) {
 	}
 	var errs [5]error
 	if s.deployment, errs[0] = manifests.One[*appsv1.Deployment](set); errs[0] == nil {
-		s.pod = s.deployment.Spec.Template.Spec
+		s.template = &s.deployment.Spec.Template
+		s.pod = s.template.Spec
 		s.server, errs[1] = container(s.pod.Containers, serverContainer)
 	}
 	s.service, errs[2] = manifests.One[*corev1.Service](set)
@@ -81,7 +89,7 @@ func newSubject(set manifests.Set) (*subject, error) {
 		return nil, err
 	}
 	var err error
-	if s.settings, err = config.Parse(manifests.Environ(s.server)); err != nil {
+	if s.settings, err = config.Parse(append(manifests.Environ(s.server), secrets(s.server)...)); err != nil {
 		s.fail("container %s: %w", serverContainer, err)
 	}
 	for _, c := range s.pod.InitContainers {
@@ -92,6 +100,14 @@ func newSubject(set manifests.Set) (*subject, error) {
 		s.pulls = append(s.pulls, p)
 	}
 	return s, nil
+}
+
+// secrets are what a container has from a Secret and the service does not start without.
+func secrets(c corev1.Container) []string {
+	if secretOf(c, "BROKER_URL") == "" {
+		return nil
+	}
+	return []string{"BROKER_URL=redis://:password@broker:6379"}
 }
 
 // container is the only container of a list, which must have this name.

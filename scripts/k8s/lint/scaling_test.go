@@ -16,9 +16,11 @@ import (
 const (
 	besidesState = 1700 << 20 // all but KV_MEMORY
 	besidesGPU   = 2500 << 20 // on a GPU, which has the decoding state
-	usual        = 1500 << 20 // under usual load
-	tokenState   = 48 << 10   // of a token of a beam, and of a source token
-	positions    = 1024       // of the model
+	// Of a gateway, all but requests and the cache.
+	besidesModels = 512 << 20
+	usual         = 1500 << 20 // under usual load
+	tokenState    = 48 << 10   // of a token of a beam, and of a source token
+	positions     = 1024       // of the model
 )
 
 // scaling must be of the Deployment, by metrics that there can be, and without haste in
@@ -77,6 +79,12 @@ func checkMetric(s *subject, metric autoscalingv2.MetricSpec) {
 // memory must hold what the settings allow, and scaling by it must not keep idle pods.
 func memory(s *subject) {
 	request := s.server.Resources.Requests.Memory().Value()
+	if s.settings.Role == config.Gateway {
+		if need := 2*int64(s.settings.RequestMemory) + int64(s.settings.CacheBytes) + besidesModels; need > request {
+			s.fail("REQUEST_MEMORY twice, CACHE_BYTES and the rest take %d MiB, a gateway has %d MiB", need>>20, request>>20)
+		}
+		return
+	}
 	state := int64(s.settings.KVMemory)
 	onGPU := s.settings.Device == config.CUDA
 	inPod, rest := state, int64(besidesState)

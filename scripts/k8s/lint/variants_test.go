@@ -78,6 +78,12 @@ func variants(t *testing.T) map[string]manifests.Set {
 		"cpu, node cache":        combine(t, "overlays/cpu", "components/node-cache"),
 		"cpu, shared, watched": combine(t, "overlays/cpu", "components/shared-volume", "components/prometheus",
 			"components/network-policy", "dashboards"),
+		"overlays/fleet":      build(t, filepath.Join(folder, "overlays/fleet")),
+		"fleet, node cache":   combine(t, "overlays/fleet", "components/node-cache"),
+		"fleet, other broker": combine(t, "base", "components/node-cache", "components/prometheus", "components/fleet"),
+		"cpu, fleet":          combine(t, "overlays/cpu", "components/fleet", "components/redis", "components/prometheus", "components/shared-volume"),
+		"catalogue, fleet":    combine(t, "overlays/catalogue", "components/prometheus", "components/fleet", "components/redis"),
+
 		"gpu, node cache": combine(t, "overlays/gpu", "components/node-cache"),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	kedav1alpha1 "github.com/kedacore/keda/v2/apis/keda/v1alpha1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -90,7 +91,7 @@ func knownKinds() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		appsv1.AddToScheme, autoscalingv2.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme,
-		policyv1.AddToScheme, monitoringv1.AddToScheme,
+		policyv1.AddToScheme, monitoringv1.AddToScheme, kedav1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err

@@ -12,6 +12,8 @@ import { retryAfter } from './text.js';
  *   unreachable  no answer at all
  *   cut          the answer ended too early
  *   size         the request has too many records or bytes
+ *   absent       there is no such thing, or not any more
+ *   full         the server takes no further jobs
  *   refused      the server will not translate this
  *   failed       the server could not translate this
  *
@@ -34,6 +36,11 @@ const KINDS = new Map([
   ['rate_limited', 'busy'],
   ['too_many_records', 'size'],
   ['body_too_large', 'size'],
+  ['not_found', 'absent'],
+  ['method_not_allowed', 'absent'],
+  ['unknown_job', 'absent'],
+  ['too_many_jobs', 'full'],
+  ['jobs_unavailable', 'full'],
 ]);
 
 function kindOf(status, code) {
@@ -57,7 +64,8 @@ function explain(kind, status, code, message) {
   return code === 'shutting_down' ? 'The server is restarting.' : 'The server is busy.';
 }
 
-function problem(status, { code, message }, wait = null) {
+/** The ApiError for what the service says in an answer with a status. */
+export function problem(status, { code, message }, wait = null) {
   const kind = kindOf(status, code);
   return new ApiError(kind, explain(kind, status, code, message), wait);
 }
@@ -151,6 +159,27 @@ export class Api {
       // The connection broke, maybe within a line: the same as an end without "done".
     }
     throw new ApiError('cut', 'The connection was cut before the translation was complete.');
+  }
+
+  /** Submits a body as a job, once for each key: {id, …}. */
+  async submit(body, key) {
+    const response = await this.#send('jobs', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+      body,
+    });
+    return (await response.json()).job;
+  }
+
+  /** A job, with the results of one that is done: {job: {state, progress, error}, result}. */
+  async job(id, signal) {
+    const response = await this.#send(`jobs/${encodeURIComponent(id)}`, { signal });
+    return response.json();
+  }
+
+  /** Ends a job, or removes one that has ended. */
+  async remove(id) {
+    await this.#send(`jobs/${encodeURIComponent(id)}`, { method: 'DELETE', keepalive: true });
   }
 
   async #send(address, { headers = {}, signal, ...options }) {

@@ -148,14 +148,24 @@ export class Blocks {
     });
   }
 
-  /** Takes the answer for a line over, for all lines with this text. */
-  settle({ text }, answer) {
-    const translation = readAnswer(text, answer);
-    this.#known.set(this.#key(text), translation);
-    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value);
-    for (const block of this.#blocks) {
-      if (!block.translation && block.text === text) block.setTranslation(translation);
+  /** Takes the answers for some lines over, a Map by text, for all lines with these texts. */
+  settle(answers) {
+    const translations = new Map();
+    for (const [text, answer] of answers) {
+      const translation = readAnswer(text, answer);
+      translations.set(text, translation);
+      this.#known.set(this.#key(text), translation);
+      if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value);
     }
+    for (const block of this.#blocks) {
+      const translation = block.translation ? null : translations.get(block.text);
+      if (translation) block.setTranslation(translation);
+    }
+  }
+
+  /** The lines of the source text. */
+  get texts() {
+    return this.#blocks.map(({ text }) => text);
   }
 
   get blank() {

@@ -5,6 +5,7 @@ import { Blocks } from './blocks.js';
 import { Highlight } from './highlight.js';
 import { Keys } from './keys.js';
 import { AUTO, Choice, Languages, direction } from './languages.js';
+import { LongText } from './long.js';
 import { Models } from './models.js';
 import { Picker } from './picker.js';
 import { Notice, Recovery } from './recovery.js';
@@ -26,7 +27,8 @@ const notice = new Notice({ box: $('notice'), text: $('notice-text'), count: $('
 const recovery = new Recovery({ api, keys, notice });
 const blocks = new Blocks(view);
 const highlight = new Highlight(view, blocks);
-const translator = new Translator({ api, blocks, recovery, pair: () => choice, model: () => models.chosen, changed: showSoon });
+const long = new LongText(api);
+const translator = new Translator({ api, blocks, recovery, long, pair: () => choice, model: () => models.chosen, changed: showSoon });
 
 const models = new Models({ box: $('model-choice'), select: $('model'), changed: changeModel });
 
@@ -48,6 +50,11 @@ document.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || $('key-dialog').open) return;
   event.preventDefault();
   translator.now();
+});
+
+$('cancel').addEventListener('click', () => {
+  translator.cancel();
+  source.focus();
 });
 
 $('clear').addEventListener('click', () => {
@@ -142,12 +149,12 @@ function showSoon() {
 
 function showTranslation() {
   if (choice) showLanguages();
-  const { done, total } = blocks.progress;
-  const { busy } = translator;
+  const { busy, progress } = translator;
   output.setAttribute('aria-busy', String(busy));
   $('progress').hidden = !busy;
-  $('status').textContent = busy ? (total > 1 ? `Translating, ${done} of ${total} lines` : 'Translating') : '';
-  $('copy').hidden = done === 0;
+  $('status').textContent = busy ? (progress.total > 1 ? `Translating, ${progress.done} of ${progress.total} lines` : 'Translating') : '';
+  $('cancel').hidden = !busy || !long.progress;
+  $('copy').hidden = blocks.progress.done === 0;
   showNotes();
   highlight.refresh();
 }
@@ -215,6 +222,7 @@ $('theme').addEventListener('click', () => {
 
 async function start() {
   showTheme();
+  source.value ||= long.source;
   takeText(); // a reload may bring text back
   if (matchMedia('(pointer: fine)').matches) source.focus();
   await loadLanguages(); // once the service is ready, which knows its models then

@@ -100,7 +100,7 @@ export class Recovery {
     if (kind === 'key') return this.#askKey(signal);
     if (kind === 'loading') return this.#untilReady(signal);
     if (kind === 'cut' && attempt < MOST_BROKEN) return undefined;
-    if ((kind === 'busy' || kind === 'unreachable') && attempt < MOST_TRIES) {
+    if ((kind === 'busy' || kind === 'full' || kind === 'unreachable') && attempt < MOST_TRIES) {
       const seconds = err.retryAfter ?? backoff(attempt);
       if (kind === 'busy') this.#quiet = { until: Date.now() + seconds * 1000, message: err.message };
       return this.#countDown(err.message, seconds, signal);

@@ -1,5 +1,5 @@
 // Decides when to translate what: after a pause in typing, only lines that are new,
-// in requests of a bounded size, one at a time.
+// in requests of a bounded size, one at a time; a long text as a job.
 
 import { ApiError } from './api.js';
 import { takeBatch } from './text.js';
@@ -13,22 +13,25 @@ export class Translator {
   #api;
   #blocks;
   #recovery;
+  #long;
   #pair;
   #model;
   #changed;
   #batch = BATCH;
   #timer = 0;
   #running = null; // aborts what is in flight
+  #cancelled = false; // by the person in front of the page
 
   /**
    * pair returns the languages {from, to}, or null as long as they are unknown. model
    * returns the name of a model, or '' for any.
    * changed is called when translating begins, goes on or ends.
    */
-  constructor({ api, blocks, recovery, pair, model, changed }) {
+  constructor({ api, blocks, recovery, long, pair, model, changed }) {
     this.#api = api;
     this.#blocks = blocks;
     this.#recovery = recovery;
+    this.#long = long;
     this.#pair = pair;
     this.#model = model;
     this.#changed = changed;
@@ -61,6 +64,7 @@ export class Translator {
     const job = { fromLang: pair.from, toLang: pair.to, detail: true };
     if (this.#model()) job.model = this.#model();
     this.#blocks.setJob(job);
+    this.#long.keepFor(job, this.#blocks.texts);
     const running = new AbortController();
     this.#running = running;
     this.#changed();
@@ -74,15 +78,42 @@ export class Translator {
     }
   }
 
+  /** How much is translated: {done, total}, in lines. */
+  get progress() {
+    return this.#long.progress ?? this.#blocks.progress;
+  }
+
+  /** Ends a job, until the person in front of the page wants it again. */
+  cancel() {
+    this.#long.drop();
+    this.#cancelled = true;
+    this.now();
+  }
+
   async #translate(job, signal) {
     while (this.#blocks.missing().length > 0) {
-      await this.#recovery.run(() => this.#request(job, signal), signal);
+      await this.#recovery.run(() => this.#some(job, signal), signal);
     }
   }
 
-  /** Makes one request for the first lines without a translation. */
-  async #request(job, signal) {
-    const batch = takeBatch(this.#blocks.missing(), this.#batch);
+  /** Translates some of the lines without a translation, or finds out how far their job is. */
+  async #some(job, signal) {
+    if (this.#cancelled) {
+      this.#cancelled = false;
+      throw new ApiError('refused', 'The translation was cancelled.');
+    }
+    const missing = this.#blocks.missing();
+    const fresh = missing.filter(({ text }) => !this.#long.has(text)); // since there is a job
+    if (!this.#long.takes(fresh) && fresh.length > 0) return this.#request(fresh, job, signal);
+    if (fresh.length === missing.length) return this.#long.submit(job, this.#blocks.texts.join('\n'), signal);
+    const answers = await this.#long.ask(signal);
+    if (answers) this.#blocks.settle(answers);
+    this.#changed();
+  }
+
+  /** Makes one request for the first of some lines. */
+  async #request(blocks, job, signal) {
+    const batch = takeBatch(blocks, this.#batch);
     const left = new Set(batch);
     const records = batch.map(({ text }, i) => ({ id: String(i), text }));
     try {
@@ -90,7 +121,7 @@ export class Translator {
         signal.throwIfAborted();
         const block = batch[Number(answer.id)];
         if (!left.delete(block)) continue; // not an id of this request
-        this.#blocks.settle(block, answer);
+        this.#blocks.settle(new Map([[block.text, answer]]));
         this.#changed();
       }
     } catch (err) {

@@ -1,0 +1,402 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/catalog"
+	"dragoman/app/engine"
+	"dragoman/model"
+	"dragoman/model/repository"
+)
+
+// While Redis cannot be used requests are refused at once; those that are inside are decoded when it
+// is back.
+func TestRedisAway(t *testing.T) {
+	for name, fault := range map[string]string{
+		"gone":      "",
+		"full":      "OOM command not allowed when used memory > 'maxmemory'.",
+		"a replica": "READONLY You can't write against a read only replica.",
+		"loading":   "LOADING Redis is loading the dataset in memory",
+		"no master": "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+		"no rights": "NOPERM this user has no permissions to run the 'hset' command",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newServer(t)
+			d, letGo := held()
+			timing := Timing{Beat: 10 * time.Millisecond, Lease: 2 * time.Second}
+			w := newTestWorker(t, newTestBroker(t, server.Addr(), timing), newModels(d, identity))
+			g := newTestGateway(t, newTestBroker(t, server.Addr(), timing), nil)
+			s := send(t.Context(), g, sentences(40)...)
+			d.hasBegun(t, 5) // others wait in Redis, or in the gateway
+			if fault == "" {
+				server.Close()
+			} else {
+				server.SetError(fault)
+			}
+			eventually(t, func() bool { return g.broker.Err() != nil && w.Err() != nil })
+			_, err := stream(t.Context(), g.Engine(identity), engine.Request{}, sentences(1)...)
+			var away *UnavailableError
+			require.ErrorAs(t, err, &away)
+			require.ErrorAs(t, g.Err(), &away)
+			letGo() // the results cannot be sent
+			if fault == "" {
+				require.NoError(t, server.Restart())
+			} else {
+				server.SetError("")
+			}
+			eventually(t, func() bool { return g.Err() == nil && w.Err() == nil })
+			s.succeeds(t)
+			send(t.Context(), g, sentences(3)...).succeeds(t)
+		})
+	}
+}
+
+// A sentence that Redis refuses when it is submitted is submitted again.
+func TestSubmittedAgain(t *testing.T) {
+	server := newServer(t)
+	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
+	server.SetError("OOM command not allowed when used memory > 'maxmemory'.")
+	defer server.SetError("")
+	g.broker.note(nil, g.cfg.Metrics.broker) // it has not noticed yet
+	s := send(t.Context(), g, sentences(20)...)
+	eventually(t, func() bool { return g.broker.Err() != nil })
+	server.SetError("")
+	newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(&decoder{}, identity))
+	s.succeeds(t)
+}
+
+// Whatever Redis had is gone: what is decoded, what waits, what workers have published.
+func TestRedisLosesEverything(t *testing.T) {
+	onServers(t, func(t *testing.T, address string) {
+		d, letGo := held()
+		w := newTestWorker(t, newTestBroker(t, address, calm), newModels(d, identity))
+		g := newTestGateway(t, newTestBroker(t, address, calm), nil)
+		s := send(t.Context(), g, sentences(40)...)
+		d.hasBegun(t, 8)
+		for range 3 {
+			require.NoError(t, g.broker.client.FlushAll(t.Context()).Err())
+			published := func() bool {
+				return g.broker.client.Exists(t.Context(), g.broker.catalogueKey(w.status(0, nil).Catalogue), g.broker.repliesKey(g.id)).Val() == 2
+			}
+			eventually(t, published)
+		}
+		letGo()
+		s.succeeds(t)
+		served := make(chan repository.Snapshot, 10)
+		newTestGateway(t, newTestBroker(t, address, calm), func(c *GatewayConfig) { c.Serve = func(s repository.Snapshot) { served <- s } })
+		assert.Equal(t, "m", (<-served).Models[0].Name)
+		eventually(t, func() bool { return isEmpty(t, address) })
+	})
+}
+
+// A sentence that Redis has lost, as a failover may, is submitted again; one that is lost again and
+// again fails.
+func TestSentenceVanishes(t *testing.T) {
+	onServers(t, func(t *testing.T, address string) {
+		g := newTestGateway(t, newTestBroker(t, address, fast), nil)
+		lane := g.broker.lanes(queueOf(identity))[1]
+		s := send(t.Context(), g, sentences(1)...)
+		last := ""
+		lose := func() bool {
+			entries := g.broker.client.XRange(t.Context(), lane, "-", "+").Val()
+			if len(entries) == 0 {
+				return false
+			}
+			if last != entries[0].ID {
+				last = entries[0].ID
+				require.NoError(t, g.broker.client.XDel(t.Context(), lane, last).Err())
+			}
+			return true
+		}
+		eventually(t, lose)
+		eventually(t, func() bool { return g.broker.client.XLen(t.Context(), lane).Val() == 1 })
+		newTestWorker(t, newTestBroker(t, address, fast), newModels(&decoder{}, otherIdentity)) // of something else
+		eventually(t, func() bool {
+			lose()
+			select {
+			case <-s.done:
+				return true
+			default:
+				return false
+			}
+		})
+		require.ErrorContains(t, s.err, "it has vanished from the broker 3 times")
+
+		s = send(t.Context(), g, sentences(1)...)
+		eventually(t, lose)
+		newTestWorker(t, newTestBroker(t, address, fast), newModels(&decoder{}, identity))
+		s.succeeds(t)
+	})
+}
+
+const otherIdentity = "fedcba9876543210fedcba9876543210"
+
+// Sentences of a gateway that has gone are not decoded.
+func TestGatewayVanishes(t *testing.T) {
+	server := newServer(t)
+	d, letGo := held()
+	w := newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(d, identity))
+	b := newTestBroker(t, server.Addr(), calm)
+	g := newTestGateway(t, b, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	send(ctx, g, sentences(200)...)
+	d.hasBegun(t, 3)
+	require.NoError(t, b.Close()) // it cannot say that it goes
+	server.Del(b.repliesKey(g.id))
+	letGo()
+	eventually(t, func() bool { return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) > 0 })
+	eventually(t, func() bool { return isEmpty(t, server.Addr()) })
+	assert.Less(t, d.begun(), 200)
+
+	other := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
+	send(t.Context(), other, sentences(10)...).succeeds(t)
+}
+
+// A gateway that had no stream for a while, for which workers took it for gone, is served again.
+func TestGatewayThatWasTakenForGone(t *testing.T) {
+	server := newServer(t)
+	w := newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(&decoder{}, identity))
+	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
+	send(t.Context(), g, sentences(3)...).succeeds(t)
+	w.gone.add(g.id, time.Now().Add(-time.Second))
+	time.Sleep(2 * time.Millisecond) // entries have times in milliseconds
+	send(t.Context(), g, sentences(3)...).succeeds(t)
+}
+
+// A gateway that is closed leaves nothing behind.
+func TestGatewayLeaves(t *testing.T) {
+	onServers(t, func(t *testing.T, address string) {
+		d, letGo := held()
+		defer letGo()
+		newTestWorker(t, newTestBroker(t, address, calm), newModels(d, identity))
+		b := newTestBroker(t, address, calm)
+		g := newTestGateway(t, b, nil)
+		s := send(t.Context(), g, sentences(40)...)
+		d.hasBegun(t, 3)
+		g.Close()
+		<-s.done
+		require.ErrorIs(t, s.err, ErrClosed)
+		eventually(t, func() bool { return isEmpty(t, address) })
+		assert.Zero(t, b.client.Exists(t.Context(), b.repliesKey(g.id)).Val())
+		assert.False(t, b.client.HExists(t.Context(), b.gatewaysKey(), g.id).Val())
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		assert.Empty(t, g.pending)
+		assert.Zero(t, g.requests)
+	})
+}
+
+// What nobody waits for any more leaves the queue, and the workers.
+func TestCancelled(t *testing.T) {
+	onServers(t, func(t *testing.T, address string) {
+		d, letGo := held()
+		defer letGo()
+		w := newTestWorker(t, newTestBroker(t, address, calm), newModels(d, identity))
+		g := newTestGateway(t, newTestBroker(t, address, calm), nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		s := send(ctx, g, sentences(40)...)
+		d.hasBegun(t, 3)
+		cancel()
+		<-s.done
+		require.ErrorIs(t, s.err, context.Canceled)
+		eventually(t, func() bool { return isEmpty(t, address) })
+		begun := d.begun()
+		assert.Less(t, begun, 40)
+		eventually(t, func() bool {
+			return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) == float64(begun)
+		})
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		assert.Empty(t, g.pending)
+		assert.Equal(t, [3]int64{}, *g.work[queueOf(identity)])
+	})
+}
+
+// put puts a sentence into a lane as a gateway would.
+func put(t *testing.T, b *Broker, values ...any) {
+	err := b.client.XAdd(t.Context(), &redis.XAddArgs{Stream: b.lanes(queueOf(identity))[1], Values: values}).Err()
+	require.NoError(t, err)
+}
+
+// Work whose time is up is dropped, and so is what is none; the rest goes on.
+func TestWorkThatIsDropped(t *testing.T) {
+	server := newServer(t)
+	b := newTestBroker(t, server.Addr(), calm)
+	good := work{Gateway: "g", ID: 1, Source: []int64{1}, Prefix: []int64{2}, Options: newOptions(sentences(1)[0].Search)}
+	late := good
+	late.Deadline = 1
+	for name, test := range map[string]struct {
+		values []any
+		want   outcome
+		begun  int
+	}{
+		"late":            {[]any{format, encode(&late)}, expired, 0},
+		"damaged":         {[]any{format, "\xff\x00"}, deadLetter, 0},
+		"another version": {[]any{"2", encode(&good)}, deadLetter, 0},
+		"good":            {[]any{format, encode(&good)}, decoded, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server.FlushAll()
+			d := &decoder{}
+			w := newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(d, identity))
+			put(t, b, test.values...)
+			eventually(t, func() bool { return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(test.want))) == 1 })
+			assert.Equal(t, test.begun, d.begun())
+			assert.True(t, isEmpty(t, server.Addr()))
+			letters := b.client.XRange(t.Context(), b.deadKey(queueOf(identity)), "-", "+").Val()
+			if test.want != deadLetter {
+				assert.Empty(t, letters)
+				return
+			}
+			require.Len(t, letters, 1)
+			assert.Contains(t, letters[0].Values["reason"], "it cannot be read")
+			assert.NotEmpty(t, letters[0].Values[test.values[0].(string)])
+			w.end()
+		})
+	}
+}
+
+// A sentence whose time is up while it is decoded ends.
+func TestWorkThatExpiresWhileItIsDecoded(t *testing.T) {
+	server := newServer(t)
+	d, letGo := held()
+	defer letGo()
+	w := newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(d, identity))
+	b := newTestBroker(t, server.Addr(), calm)
+	eventually(t, func() bool { return w.Err() == nil })
+	soon := work{Gateway: "g", ID: 1, Source: []int64{1}, Prefix: []int64{2}, Deadline: time.Now().Add(500 * time.Millisecond).UnixMilli()}
+	put(t, b, format, encode(&soon))
+	eventually(t, func() bool { return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(expired))) == 1 })
+	assert.True(t, isEmpty(t, server.Addr()))
+}
+
+// What a worker cannot decode another one may; what no worker can fails, and says why.
+func TestWorkersFail(t *testing.T) {
+	for name, test := range map[string]struct {
+		err    error
+		times  int // that it happens
+		begun  int
+		failed func(t *testing.T, err error) // nil: it does not
+	}{
+		"once":        {errors.New("oops"), 1, 2, nil},
+		"twice":       {errors.New("oops"), 2, 3, nil},
+		"three times": {errors.New("oops"), 3, 3, func(t *testing.T, err error) { assert.EqualError(t, err, "a worker: oops") }},
+		"lost": {model.ErrLost, 3, 3, func(t *testing.T, err error) {
+			assert.ErrorIs(t, err, model.ErrLost)
+		}},
+		"broken": {&catalog.BrokenError{Model: "m:1", Err: errors.New("no file")}, 3, 3, func(t *testing.T, err error) {
+			var broken *catalog.BrokenError
+			require.ErrorAs(t, err, &broken)
+			assert.Equal(t, "m:1", broken.Model)
+		}},
+		"no memory": {&catalog.MemoryError{Model: "m:1"}, 2, 3, nil},
+		"busy":      {&engine.BusyError{}, 7, 8, nil},
+		"loading":   {&catalog.LoadingError{Model: "m:1", Waiting: 5}, 7, 8, nil},
+		"closed":    {engine.ErrClosed, 7, 8, nil},
+		"invalid": {engine.ErrInvalid, 1, 1, func(t *testing.T, err error) {
+			assert.ErrorIs(t, err, engine.ErrInvalid)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newServer(t)
+			d, times := &decoder{}, test.times
+			d.does(func(_ context.Context, job engine.Job) (engine.Result, error) {
+				if times--; times >= 0 { // one call at a time: there is one sentence
+					return engine.Result{}, test.err
+				}
+				return reversed(job), nil
+			})
+			newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(d, identity))
+			g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
+			s := send(t.Context(), g, sentences(1)...)
+			if test.failed == nil {
+				s.succeeds(t)
+			} else {
+				<-s.done
+				require.Error(t, s.err)
+				test.failed(t, s.err)
+			}
+			assert.Equal(t, test.begun, d.begun())
+			eventually(t, func() bool { return isEmpty(t, server.Addr()) })
+		})
+	}
+}
+
+// A panic in a worker is a failure like others.
+func TestWorkerPanics(t *testing.T) {
+	server := newServer(t)
+	d := new(decoder).does(func(context.Context, engine.Job) (engine.Result, error) { panic("oops") })
+	newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(d, identity))
+	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
+	s := send(t.Context(), g, sentences(1)...)
+	<-s.done
+	assert.EqualError(t, s.err, "a worker: panic: oops")
+}
+
+// A worker that is stopped ends what it has, or hands it to others when there is no time left.
+func TestWorkerLeaves(t *testing.T) {
+	onServers(t, func(t *testing.T, address string) {
+		d, letGo := held()
+		w := newTestWorker(t, newTestBroker(t, address, calm), newModels(d, identity))
+		g := newTestGateway(t, newTestBroker(t, address, calm), nil)
+		s := send(t.Context(), g, sentences(5)...)
+		d.hasBegun(t, 5)
+		w.stop()
+		letGo()
+		w.end()
+		s.succeeds(t)
+		assert.False(t, g.broker.client.HExists(t.Context(), g.broker.workersKey(), w.id).Val())
+
+		stuck, _ := held()
+		w = newTestWorker(t, newTestBroker(t, address, calm), newModels(stuck, identity))
+		s = send(t.Context(), g, sentences(20)...)
+		stuck.hasBegun(t, 5)
+		w.stop()
+		w.hurry()
+		w.end()
+		newTestWorker(t, newTestBroker(t, address, calm), newModels(&decoder{}, identity))
+		s.succeeds(t)
+		eventually(t, func() bool { return isEmpty(t, address) })
+	})
+}
+
+// A worker takes what it serves, and ends what it does not serve any more.
+func TestWorkerServesSomethingElse(t *testing.T) {
+	server := newServer(t)
+	d, letGo := held()
+	m := newModels(d, identity)
+	w := newTestWorker(t, newTestBroker(t, server.Addr(), calm), m)
+	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
+	old := send(t.Context(), g, sentences(5)...)
+	d.hasBegun(t, 5)
+	m.serve(otherIdentity)
+	queues := func() []string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		var names []string
+		for name := range w.takers {
+			names = append(names, name)
+		}
+		return names
+	}
+	eventually(t, func() bool { return assert.ObjectsAreEqual([]string{queueOf(otherIdentity)}, queues()) })
+	letGo()
+	old.succeeds(t)
+	eventually(t, func() bool { return len(w.list()) == 1 })
+	results, err := stream(t.Context(), g.Engine(otherIdentity), engine.Request{}, sentences(5)...)
+	require.NoError(t, err)
+	assertReversed(t, sentences(5), results)
+	m.serve(identity, otherIdentity)
+	send(t.Context(), g, sentences(5)...).succeeds(t)
+}

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/jobs"
+	"dragoman/app/translate"
+)
+
+// jobOutput is a job in answers, events and what webhooks are told.
+type jobOutput struct {
+	ID       string         `json:"id"`
+	State    jobs.State     `json:"state"`
+	Created  time.Time      `json:"created"`
+	Started  *time.Time     `json:"started,omitempty"`
+	Finished *time.Time     `json:"finished,omitempty"`
+	Expires  *time.Time     `json:"expires,omitempty"`
+	Progress progressOutput `json:"progress"`
+	URL      string         `json:"url"`
+	Error    *errorDetail   `json:"error,omitempty"`
+}
+
+type progressOutput struct {
+	Records    int `json:"records"`
+	Done       int `json:"done"`
+	Characters int `json:"characters"`
+}
+
+func jobURL(job jobs.Job) string { return jobsPath + "/" + job.ID }
+
+func jobOf(job jobs.Job) jobOutput {
+	out := jobOutput{
+		ID: job.ID, State: job.State, Created: job.Created, Started: timeOf(job.Started), Finished: timeOf(job.Finished), Expires: timeOf(job.Expires),
+		Progress: progressOutput(job.Progress), URL: jobURL(job),
+	}
+	if p := job.Problem; p != nil {
+		out.Error = &errorDetail{p.Code, p.Field, p.Message}
+	}
+	return out
+}
+
+// timeOf is nil for the time of what has not happened.
+func timeOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// JobRenderer implements [jobs.Renderer].
+type JobRenderer struct{}
+
+// Results implements [jobs.Renderer]: as in the answer of POST /translation.
+func (JobRenderer) Results(r jobs.Request, results []translate.Result) ([]byte, error) {
+	req := translationRequest{detail: r.Detail, languages: r.Languages}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	for _, result := range results {
+		if err := encoder.Encode(req.output(result)); err != nil {
+			return nil, err
+		}
+		out.Bytes()[out.Len()-1] = ',' // for the line break that the encoder ends with
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte{','}), nil
+}
+
+// Job implements [jobs.Renderer].
+func (JobRenderer) Job(job jobs.Job) ([]byte, error) { return json.Marshal(jobOf(job)) }
+
+// get serves GET /jobs/ID. The results are sent as they were saved, chunk by chunk: there may be
+// far more of them than bodies of requests may have.
+func (j *jobsAPI) get(c *gin.Context) error {
+	job, err := j.own(c)
+	if err != nil {
+		return err
+	}
+	if job.State != jobs.Done {
+		c.PureJSON(http.StatusOK, gin.H{"job": jobOf(job)})
+		return nil
+	}
+	encoded, err := json.Marshal(jobOf(job))
+	if err != nil {
+		return err
+	}
+	c.Header("Content-Type", "application/json; charset=utf-8")
+	c.Status(http.StatusOK)
+	if c.Request.Method == http.MethodHead {
+		return nil
+	}
+	if err := j.sendResults(c, job, encoded); err != nil {
+		_ = c.Error(err)            // for the access log
+		panic(http.ErrAbortHandler) // the client must not take what it has for the whole answer
+	}
+	return nil
+}
+
+// sendResults writes the answer of a job that is done.
+func (j *jobsAPI) sendResults(c *gin.Context, job jobs.Job, encoded []byte) error {
+	send := func(parts ...[]byte) error {
+		// Not every server under test has deadlines; the real one has.
+		_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(eventTimeout))
+		for _, part := range parts {
+			if _, err := c.Writer.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := send([]byte(`{"job":`), encoded, []byte(`,"result":[`)); err != nil {
+		return err
+	}
+	between := []byte(nil)
+	for n := range job.Steps() {
+		chunk, err := j.jobs.Result(c.Request.Context(), job.ID, n)
+		if err != nil {
+			return fmt.Errorf("chunk %d of %d: %w", n, job.Steps(), err)
+		}
+		if len(chunk) == 0 {
+			continue
+		}
+		if err := send(between, chunk); err != nil {
+			return err
+		}
+		between = []byte{','}
+	}
+	return send([]byte("]}\n"))
+}

@@ -1,0 +1,244 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/access"
+	"dragoman/app/admission"
+	"dragoman/app/body"
+	"dragoman/app/dialect"
+	"dragoman/app/engine"
+	"dragoman/app/failure"
+	"dragoman/app/jobs"
+)
+
+const (
+	jobsPath = "/jobs"
+
+	// jobBodyTimeout is how long the body of a job may take to arrive.
+	jobBodyTimeout = 5 * time.Minute
+	// mostListed is how many jobs GET /jobs lists.
+	mostListed = 100
+	// mostJobStreams is how many clients may watch jobs at a time.
+	mostJobStreams = 1024
+
+	idempotencyHeader = "Idempotency-Key"
+	longestKey        = 200
+)
+
+// JobsConfig is what an API needs to have jobs.
+type JobsConfig struct {
+	*jobs.Service
+	MaxBodyBytes int64
+	MaxRecords   int // records × languages of a job
+}
+
+// jobsAPI serves the routes of jobs.
+type jobsAPI struct {
+	*API
+	jobs    JobsConfig
+	streams atomic.Int64 // that are open
+}
+
+// dialect has the routes.
+func (j *jobsAPI) dialect() dialect.Dialect {
+	const one = jobsPath + "/:id"
+	return dialect.Dialect{
+		Routes: []dialect.Route{
+			{Methods: "POST", Path: jobsPath, Handler: j.handle(j.submit)},
+			{Methods: "GET", Path: jobsPath, Handler: j.handle(j.list)},
+			{Methods: "GET", Path: one, Handler: j.handle(j.get)},
+			{Methods: "GET", Path: one + "/events", Handler: j.handle(j.events)},
+			{Methods: "DELETE", Path: one, Handler: j.handle(j.remove)},
+		},
+		Render: render,
+	}
+}
+
+// limitBody is [API.limitBody] for bodies of jobs.
+func (j *jobsAPI) limitBody(c *gin.Context) {
+	if c.Request.Method == http.MethodPost {
+		body.Widen(c.Writer, c.Request, j.jobs.MaxBodyBytes, jobBodyTimeout)
+		j.limitBodyTo(c, j.jobs.MaxBodyBytes, "send several jobs")
+		return
+	}
+	j.API.limitBody(c)
+}
+
+// handle makes a handler that lets callers in, and answers errors.
+func (j *jobsAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		err := j.cfg.Gate.Enter(c, "")
+		if err == nil {
+			err = j.jobs.Available()
+		}
+		if err == nil {
+			err = serve(c)
+		}
+		if err != nil {
+			j.logBroken(c, err)
+			j.server.Fail(c, explainJobs(err))
+		}
+	}
+}
+
+// logBroken logs that the store does not work: clients are told less.
+func (j *jobsAPI) logBroken(c *gin.Context, err error) {
+	var unavailable *jobs.UnavailableError
+	if errors.As(err, &unavailable) && j.jobs.Available() == nil {
+		j.cfg.Log.ErrorContext(c.Request.Context(), "the store of jobs does not work", "id", idOf(c), "error", unavailable.Err)
+	}
+}
+
+// explainJobs makes failures of the errors of package jobs.
+func explainJobs(err error) error {
+	var (
+		limit       *jobs.LimitError
+		unavailable *jobs.UnavailableError
+	)
+	switch {
+	case errors.Is(err, jobs.ErrUnknown):
+		return failure.New(failure.UnknownJob, "", "there is no such job: its id is wrong, it is another key's, or it has expired")
+	case errors.Is(err, jobs.ErrMismatch):
+		return failure.New(failure.IdempotencyMismatch, "", "%s was used for another request: send another key, or the same request", idempotencyHeader)
+	case errors.As(err, &limit) && limit.Jobs > 0:
+		return failure.New(failure.TooManyJobs, "", "%s: delete some, or wait until they expire", limit)
+	case errors.As(err, &limit):
+		return failure.New(failure.NoJobs, "", "%s: try again when others have ended and expired, or raise JOB_STORAGE", limit)
+	case errors.As(err, &unavailable):
+		return failure.New(failure.NoJobs, "", "%s", unavailable.Reason)
+	}
+	return err
+}
+
+// jobBody is the body of POST /jobs.
+type jobBody struct {
+	translationBody
+	Webhook optional[string] `json:"webhook"`
+}
+
+// submit serves POST /jobs.
+func (j *jobsAPI) submit(c *gin.Context) error {
+	key, err := idempotencyKey(c.Request.Header)
+	if err != nil {
+		return err
+	}
+	var parsed jobBody
+	raw, err := decodeBody(c, j.jobs.MaxRecords, &parsed)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(raw)
+	sub := jobs.Submission{Owner: access.Caller(c), Key: key, Fingerprint: hex.EncodeToString(sum[:])}
+	if key != "" {
+		known, err := j.jobs.Find(c.Request.Context(), sub.Owner, key, sub.Fingerprint)
+		if !errors.Is(err, jobs.ErrUnknown) {
+			return j.submitted(c, known, http.StatusOK, err)
+		}
+	}
+	// What the parts of it take that are stored.
+	if err := admission.Take(c.Request.Context(), 2*int64(len(raw))); err != nil {
+		return err
+	}
+	req, err := parsed.Payload.request()
+	if err != nil {
+		return err
+	}
+	if !parsed.Payload.Priority.set {
+		req.Priority = engine.Low
+	}
+	sub.Records = req.Records
+	sub.Request = jobs.Request{Request: req.Request, Detail: req.detail, Languages: req.languages, Webhook: parsed.Webhook.value}
+	if parsed.Webhook.set && parsed.Webhook.value == "" {
+		return failure.New(failure.InvalidValue, "webhook", "webhook is empty: leave it out for none")
+	}
+	if err := j.jobs.Check(c.Request.Context(), sub); err != nil {
+		return err
+	}
+	if sub.Characters, err = j.server.ChargeJob(c, &req.Request); err != nil {
+		return err
+	}
+	sub.Request.Caller, sub.Request.Records = req.Caller, nil
+	job, created, err := j.jobs.Submit(c.Request.Context(), sub)
+	status := http.StatusOK
+	if created {
+		status = http.StatusAccepted
+	}
+	return j.submitted(c, job, status, err)
+}
+
+// submitted answers with a job that was submitted now, or before.
+func (j *jobsAPI) submitted(c *gin.Context, job jobs.Job, status int, err error) error {
+	if err != nil {
+		return err
+	}
+	c.Header("Location", jobURL(job))
+	c.PureJSON(status, gin.H{"job": jobOf(job)})
+	return nil
+}
+
+// idempotencyKey is the key of a request; "" for none.
+func idempotencyKey(h http.Header) (string, error) {
+	values := h.Values(idempotencyHeader)
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	valid := len(values) == 1 && len(key) >= 1 && len(key) <= longestKey
+	for i := range len(key) {
+		valid = valid && key[i] > ' ' && key[i] < 0x7f
+	}
+	if !valid {
+		return "", &access.HeaderError{Header: idempotencyHeader, Value: key, Want: "1 to 200 visible characters of ASCII, once"}
+	}
+	return key, nil
+}
+
+// list serves GET /jobs: the caller's own.
+func (j *jobsAPI) list(c *gin.Context) error {
+	list, err := j.jobs.List(c.Request.Context(), access.Caller(c), mostListed)
+	if err != nil {
+		return err
+	}
+	output := make([]jobOutput, len(list)) // not nil: none are [] in JSON
+	for i, job := range list {
+		output[i] = jobOf(job)
+	}
+	c.PureJSON(http.StatusOK, gin.H{"jobs": output})
+	return nil
+}
+
+// own is the job of a request's path, which its sender may see: with keys, that of its own key;
+// without, whoever knows its id.
+func (j *jobsAPI) own(c *gin.Context) (jobs.Job, error) {
+	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	if err == nil && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
+		return jobs.Job{}, jobs.ErrUnknown
+	}
+	return job, err
+}
+
+// remove serves DELETE /jobs/ID.
+func (j *jobsAPI) remove(c *gin.Context) error {
+	job, err := j.own(c)
+	if err != nil {
+		return err
+	}
+	job, removed, err := j.jobs.Delete(c.Request.Context(), job.ID)
+	switch {
+	case err != nil:
+		return err
+	case removed:
+		c.Status(http.StatusNoContent)
+	default:
+		c.PureJSON(http.StatusOK, gin.H{"job": jobOf(job)})
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"dragoman/app/admission"
+	"dragoman/app/config"
+	"dragoman/app/httpapi"
+	"dragoman/app/jobs"
+	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/redisstore"
+	"dragoman/app/jobs/webhook"
+	"dragoman/app/translate"
+)
+
+// openJobs makes what runs jobs, and opens the store that keeps them. The file that nobody has
+// named may be missing: then jobs are refused, and everything else works. The caller closes the
+// store, which may be nil.
+func (f *frontend) openJobs(memory *admission.Memory, registry prometheus.Registerer) (*jobs.Service, jobs.Store, error) {
+	cfg := jobs.Config{
+		TTL: f.cfg.JobTTL, Concurrency: f.cfg.JobConcurrency, Memory: memory, Render: httpapi.JobRenderer{}, Log: f.log, Registry: registry,
+	}
+	if f.cfg.JobWebhookSecret != "" {
+		sender, err := webhook.New(webhook.Config{Secret: f.cfg.JobWebhookSecret, Private: bool(f.cfg.JobWebhookPrivate), Version: version})
+		if err != nil {
+			return nil, nil, fmt.Errorf("JOB_WEBHOOK_SECRET: %w", err)
+		}
+		cfg.Webhooks = sender
+	}
+	if f.cfg.Role == config.Worker { // which has no routes for them
+		cfg.Missing = errors.New("this process is a worker: ask a gateway")
+		return jobs.New(cfg), nil, nil
+	}
+	store, err := f.openJobStore()
+	switch {
+	case err == nil:
+		cfg.Store = store
+	case f.cfg.JobFile == "":
+		f.noJobs = err
+		cfg.Missing = errors.New("this service has no file to keep jobs in, and its log says why: its operator can set JOB_FILE")
+	case f.cfg.JobFile == config.JobsOff:
+		cfg.Missing = errors.New("this service has no jobs (JOB_FILE=off): use POST /translation")
+	default:
+		return nil, nil, fmt.Errorf("JOB_FILE: %w", err)
+	}
+	return jobs.New(cfg), cfg.Store, nil
+}
+
+// openJobStore opens the store of jobs: a file, or what the gateways of a fleet share.
+func (f *frontend) openJobStore() (jobs.Store, error) {
+	path := f.cfg.JobFile
+	settings := jobs.StoreConfig{TTL: f.cfg.JobTTL, PerOwner: f.cfg.JobsPerKey, MaxBytes: int64(f.cfg.JobStorage)}
+	switch {
+	case path == config.JobsOff:
+		return nil, errors.New("off")
+	case f.broker != nil:
+		return redisstore.New(f.broker.Client(), f.broker.Prefix(), settings), nil
+	case path == "":
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(dir, "dragoman", "jobs.db")
+	}
+	return boltstore.Open(path, settings)
+}
+
+// readyJobs has jobs taken in, to be done with the models of t.
+func (f *frontend) readyJobs(t *translation) {
+	f.jobs.Ready(translate.New(translate.Config{
+		Models: t.catalog, Cache: t.cache, Metrics: t.metrics, MaxRecords: f.cfg.JobMaxRecords, MaxChars: f.cfg.JobMaxChars,
+		// A slice of a job has what one record may have, or less.
+		MaxSentences: max(f.cfg.MaxSentences, f.cfg.JobMaxChars), MaxTokens: max(f.cfg.MaxTokens, tokensPerCharacter*f.cfg.JobMaxChars),
+	}))
+}
+
+// startJobs runs jobs from now on. The function that it returns ends that: they go on after the next
+// start.
+func (f *frontend) startJobs() (stop func()) {
+	if f.noJobs != nil {
+		f.log.Warn("there are no jobs: set JOB_FILE to a file that this process can write and no other one has open", "error", f.noJobs)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.jobs.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// tokensPerCharacter is more than a character has: four bytes, each a token.
+const tokensPerCharacter = 4

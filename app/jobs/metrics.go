@@ -1,0 +1,51 @@
+package jobs
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"dragoman/app/telemetry"
+)
+
+// What can become of a step of a job.
+const (
+	stepSaved     = "saved"
+	stepPostponed = "postponed" // what it needs is not there now
+	stepFailed    = "failed"
+)
+
+// What can become of a try to tell a webhook something.
+const (
+	delivered       = "delivered"
+	deliveryFailed  = "failed" // and is tried again
+	deliveryGivenUp = "given_up"
+)
+
+// metrics are those of jobs.
+type metrics struct {
+	jobs                        *prometheus.GaugeVec
+	finished, steps, deliveries telemetry.Counters
+}
+
+func newMetrics(r prometheus.Registerer) *metrics {
+	m := &metrics{
+		jobs: promauto.With(r).NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: "dragoman", Name: "jobs", Help: "Jobs in the store, by state; every process that shares it has the same number.",
+		}, []string{"state"}),
+		finished: telemetry.NewCounters(r, "jobs_finished_total", "Jobs that ended here, by state.",
+			"state", []string{string(Done), string(Failed), string(Cancelled)}),
+		steps: telemetry.NewCounters(r, "job_steps_total", "Slices of jobs that were translated here, by what became of them.",
+			"outcome", []string{stepSaved, stepPostponed, stepFailed}),
+		deliveries: telemetry.NewCounters(r, "webhook_deliveries_total", "Tries to tell webhooks how jobs have ended, by what became of them.",
+			"outcome", []string{delivered, deliveryFailed, deliveryGivenUp}),
+	}
+	m.count(nil)
+	return m
+}
+
+// count sets how many jobs there are.
+func (m *metrics) count(counts map[State]int) {
+	for _, state := range States() {
+		m.jobs.WithLabelValues(string(state)).Set(float64(counts[state]))
+	}
+}

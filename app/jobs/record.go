@@ -1,0 +1,161 @@
+package jobs
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Record is a job as a store keeps it, and all that can happen to it: a store loads it, has one
+// of the methods change it, and keeps the whole. A method that fails has changed nothing.
+type Record struct {
+	Job
+	Key, Fingerprint string        `json:",omitempty"`
+	Bytes            int64         // see [Draft.Bytes]
+	TTL              time.Duration // of the store that made it
+	Queue            Queue         // "": none
+	Due              time.Time     // when it can be claimed from its queue
+	Token            uint64        // of its last claim, and whatever else ended that
+}
+
+// NewRecord is a job that is made now.
+func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
+	now = stamp(now)
+	return &Record{
+		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: len(d.Input)},
+		Key: d.Key, Fingerprint: d.Fingerprint, Bytes: d.Bytes, TTL: ttl, Queue: Work, Due: now,
+	}
+}
+
+// ParseRecord reads a record in JSON.
+func ParseRecord(raw []byte) (*Record, error) {
+	r := new(Record)
+	if err := json.Unmarshal(raw, r); err != nil {
+		return nil, fmt.Errorf("a job cannot be read: %w", err)
+	}
+	return r, nil
+}
+
+// stamp is a time as it is kept.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// Expired says whether the job is to be forgotten.
+func (r *Record) Expired(now time.Time) bool { return r.State.Ended() && !now.Before(r.Expires) }
+
+// Matches fails where the job is not the one that its idempotency key is used for again.
+func (r *Record) Matches(fingerprint string) error {
+	if r.Fingerprint != fingerprint {
+		return ErrMismatch
+	}
+	return nil
+}
+
+// HasInput says whether the job's slices are needed.
+func (r *Record) HasInput() bool { return !r.State.Ended() }
+
+// HasResults says whether the chunks of its results are.
+func (r *Record) HasResults() bool { return !r.State.Ended() || r.State == Done }
+
+// Claim gives the job to somebody; see [Store.Claim].
+func (r *Record) Claim(now time.Time, lease time.Duration) Claim {
+	if r.State == Queued {
+		r.State, r.Started = Running, stamp(now)
+	}
+	r.Attempts++
+	r.Token++
+	r.Due = stamp(now.Add(lease))
+	return Claim{Job: r.Job, Queue: r.Queue, Token: r.Token}
+}
+
+// holds fails where a claim is not the job's.
+func (r *Record) holds(c Claim) error {
+	if r.Queue == "" || c.Token == 0 || c.Queue != r.Queue || c.Token != r.Token {
+		return ErrLost
+	}
+	return nil
+}
+
+// Renew is [Store.Renew].
+func (r *Record) Renew(c Claim, now time.Time, lease time.Duration) error {
+	if err := r.holds(c); err != nil {
+		return err
+	}
+	r.Due = stamp(now.Add(lease))
+	return nil
+}
+
+// Save is [Store.Save], but for the chunk. Without add it is there already.
+func (r *Record) Save(c Claim, n, results int, now time.Time) (add bool, err error) {
+	if err := r.holds(c); err != nil {
+		return false, err
+	}
+	switch {
+	case r.Queue != Work || n < 0 || n > r.Chunks:
+		return false, ErrLost
+	case n < r.Chunks:
+		return false, nil
+	}
+	r.Chunks++
+	r.Progress.Done += results
+	r.Attempts = 0
+	r.Saved = stamp(now)
+	return true, nil
+}
+
+// End is [Store.End].
+func (r *Record) End(c Claim, state State, problem *Problem, now time.Time) error {
+	if err := r.holds(c); err != nil {
+		return err
+	}
+	if r.Queue != Work {
+		return ErrLost
+	}
+	r.end(state, problem, now)
+	return nil
+}
+
+// Release is [Store.Release].
+func (r *Record) Release(c Claim, now time.Time, after time.Duration) error {
+	if err := r.holds(c); err != nil {
+		return err
+	}
+	if r.Queue == Work {
+		r.Attempts--
+	}
+	r.Token++
+	r.Due = stamp(now.Add(after))
+	return nil
+}
+
+// Delivered is [Store.Delivered].
+func (r *Record) Delivered(c Claim) error {
+	if err := r.holds(c); err != nil {
+		return err
+	}
+	if r.Queue != Delivery {
+		return ErrLost
+	}
+	r.Queue, r.Due = "", time.Time{}
+	return nil
+}
+
+// Cancel is [Store.Cancel].
+func (r *Record) Cancel(now time.Time) error {
+	if r.State.Ended() {
+		return ErrEnded
+	}
+	r.end(Cancelled, nil, now)
+	return nil
+}
+
+// end ends the job.
+func (r *Record) end(state State, problem *Problem, now time.Time) {
+	r.State, r.Problem, r.Finished = state, problem, stamp(now)
+	r.Expires = r.Finished.Add(r.TTL)
+	r.Attempts = 0
+	r.Token++
+	r.Queue, r.Due = "", time.Time{}
+	if r.Request.Webhook != "" {
+		r.Queue, r.Due = Delivery, r.Finished
+	}
+}

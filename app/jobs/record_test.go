@@ -1,0 +1,156 @@
+package jobs
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+)
+
+var begin = time.Date(2026, 1, 2, 3, 4, 5, 6789, time.UTC)
+
+// newRecord is a job of two slices.
+func newRecord(webhook string) *Record {
+	return NewRecord(Draft{ID: "a", Request: Request{Request: translate.Request{To: []string{"fr"}}, Webhook: webhook}, Input: make([][]byte, 2)}, time.Hour, begin)
+}
+
+// What can happen to a job, and what it is then. Each row is done in turn by whoever has the last
+// claim.
+func TestStates(t *testing.T) {
+	const refused = "refused"
+	for name, test := range map[string]struct {
+		webhook string
+		steps   string // what happens, with the state after it
+	}{
+		"done":             {"", "claim running, save running, save running, done done"},
+		"failed":           {"", "claim running, fail failed"},
+		"cancelled early":  {"", "cancel cancelled"},
+		"cancelled late":   {"", "claim running, save running, cancel cancelled"},
+		"given back":       {"", "claim running, release running, save refused, claim running, save running, done done"},
+		"nothing after":    {"", "claim running, done done, save refused, done refused, fail refused, renew refused, release refused, cancel refused, delivered refused"},
+		"nothing before":   {"", "save refused, done refused, renew refused, release refused, delivered refused"},
+		"cancelled twice":  {"", "cancel cancelled, cancel refused"},
+		"not delivered":    {"", "claim running, delivered refused, renew running"},
+		"delivered":        {"x", "claim running, done done, claim done, renew done, delivered done, renew refused, delivered refused"},
+		"delivered late":   {"x", "cancel cancelled, claim cancelled, release cancelled, delivered refused, claim cancelled, delivered cancelled"},
+		"no work any more": {"x", "claim running, fail failed, claim failed, save refused, done refused, cancel refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, claim, saved := newRecord(test.webhook), Claim{Queue: Work}, 0
+			for step := range strings.SplitSeq(test.steps, ", ") {
+				what, want, _ := strings.Cut(step, " ")
+				before := *r
+				var err error
+				switch what {
+				case "claim":
+					claim = r.Claim(begin, time.Minute)
+				case "save":
+					_, err = r.Save(claim, saved, 1, begin)
+					saved = r.Chunks
+				case "done":
+					err = r.End(claim, Done, nil, begin)
+				case "fail":
+					err = r.End(claim, Failed, &Problem{Code: "internal"}, begin)
+				case "release":
+					err = r.Release(claim, begin, time.Second)
+				case "renew":
+					err = r.Renew(claim, begin, time.Minute)
+				case "delivered":
+					err = r.Delivered(claim)
+				case "cancel":
+					err = r.Cancel(begin)
+				}
+				if want == refused {
+					assert.Error(t, err, step)
+					assert.Equal(t, before, *r, "%s: nothing has changed", step)
+					continue
+				}
+				require.NoError(t, err, step)
+				assert.Equal(t, State(want), r.State, step)
+				assert.Equal(t, r.State.Ended(), !r.Expires.IsZero())
+				assert.Equal(t, r.Queue == "", r.Due.IsZero())
+			}
+		})
+	}
+}
+
+func TestExpired(t *testing.T) {
+	r := newRecord("")
+	assert.False(t, r.Expired(begin.Add(1000*time.Hour)), "what has not ended stays")
+	require.NoError(t, r.Cancel(begin))
+	assert.False(t, r.Expired(begin.Add(time.Hour-2*time.Millisecond)))
+	assert.True(t, r.Expired(begin.Add(time.Hour)))
+}
+
+// What is stored is read by later versions: where this fails, they need to read both forms.
+func TestStoredForm(t *testing.T) {
+	penalty, size := 1.5, 3
+	r := NewRecord(Draft{
+		ID: "a", Owner: "alice", Key: "key", Fingerprint: "print", Bytes: 7,
+		Request: Request{
+			Request: translate.Request{
+				From: "en", To: []string{"fr", "de"}, Model: "m", Caller: "alice", Priority: engine.Low, Format: translate.HTML,
+				Whole: true, Wrapped: true, Once: true, Flagged: true,
+				Options: translate.Options{Beams: 1, MaxLength: 2, LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &penalty},
+			},
+			Detail: true, Languages: true, Webhook: "https://example.com",
+		},
+		Progress: Progress{Records: 4, Characters: 9}, Input: make([][]byte, 2),
+	}, time.Hour, begin)
+	c := r.Claim(begin, time.Minute)
+	require.NoError(t, r.End(c, Failed, &Problem{Code: "unfinished", Field: "payload.records[3].text", Message: "no end"}, begin))
+	got, err := json.MarshalIndent(r, "", "  ")
+	require.NoError(t, err)
+	want, err := os.ReadFile("testdata/record.json")
+	require.NoError(t, err)
+	assert.Equal(t, strings.TrimSpace(string(want)), string(got))
+	var read Record
+	require.NoError(t, json.Unmarshal(want, &read))
+	assert.Equal(t, *r, read)
+}
+
+func TestSlices(t *testing.T) {
+	of := func(lengths ...int) (records []translate.Record) {
+		for _, n := range lengths {
+			records = append(records, translate.Record{ID: "é\x00<", Text: strings.Repeat("é", n)})
+		}
+		return records
+	}
+	for name, test := range map[string]struct {
+		records []translate.Record
+		want    []int // records of each slice
+	}{
+		"none":             {nil, nil},
+		"one":              {of(0), []int{1}},
+		"as many as fit":   {of(10_000, 10_000, 1), []int{2, 1}},
+		"one that is long": {of(5, 100_000, 5), []int{1, 1, 1}},
+		"long at first":    {of(100_000, 5), []int{1, 1}},
+		"many":             {of(make([]int, 600)...), []int{256, 256, 88}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stored, err := slicesOf(test.records)
+			require.NoError(t, err)
+			var got []int
+			var all []translate.Record
+			for _, raw := range stored {
+				s, err := parseSlice(raw)
+				require.NoError(t, err)
+				assert.Equal(t, len(all), s.First)
+				all, got = append(all, s.Records...), append(got, len(s.Records))
+			}
+			assert.Equal(t, test.want, got)
+			assert.Equal(t, test.records, all)
+		})
+	}
+	assert.Equal(t, "payload.records[259].text", slice{First: 256}.fieldOf("payload.records[3].text"))
+	assert.Equal(t, "payload.toLang", slice{First: 256}.fieldOf("payload.toLang"))
+	_, err := parseSlice([]byte("x"))
+	assert.Error(t, err)
+}

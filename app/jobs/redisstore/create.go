@@ -1,0 +1,131 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"dragoman/app/jobs"
+)
+
+const (
+	// batchBytes are sent in one transaction, and one slice at least.
+	batchBytes = 1 << 20
+	// staging is how long input stays that is not a job's yet, after each batch.
+	staging = 10 * time.Minute
+)
+
+// errStaged means that input has gone before there was a job for it.
+var errStaged = errors.New("the input of a job was not kept until it was complete")
+
+// Create implements [jobs.Store]. The input is sent first: nobody sees it before there is a job.
+func (s *Store) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, created bool, err error) {
+	known, err := s.admit(ctx, s.client, d)
+	if known != nil || err != nil {
+		return jobOf(known), false, err
+	}
+	if err := s.stage(ctx, d); err != nil {
+		return job, false, err
+	}
+	// All that make jobs are in each other's way: in one process they wait rather than try again.
+	if err := s.creating.Acquire(ctx, 1); err != nil {
+		return job, false, err
+	}
+	defer s.creating.Release(1)
+	refused := false
+	err = s.atomically(ctx, func(ctx context.Context, tx *redis.Tx) error {
+		known, err := s.admit(ctx, tx, d)
+		if known != nil || err != nil {
+			job, refused = jobOf(known), true
+			return err
+		}
+		job, err = s.insert(ctx, tx, d)
+		return err
+	}, s.ownerKey(d.Owner), s.keysKey(d.Owner), s.bytesKey(), s.inputKey(d.ID))
+	if refused {
+		s.client.Unlink(ctx, s.inputKey(d.ID)) // else it goes by itself
+	}
+	if err != nil {
+		return jobs.Job{}, false, err
+	}
+	return job, !refused, nil
+}
+
+// admit returns the job that is there already, if any, and fails where there is no room for another.
+func (s *Store) admit(ctx context.Context, c redis.Cmdable, d jobs.Draft) (*jobs.Record, error) {
+	known, err := s.keyed(ctx, c, d.Owner, d.Key)
+	switch {
+	case err == nil:
+		return known, known.Matches(d.Fingerprint)
+	case !errors.Is(err, jobs.ErrUnknown):
+		return nil, err
+	}
+	n, err := c.ZCard(ctx, s.ownerKey(d.Owner)).Result()
+	if err != nil {
+		return nil, err
+	}
+	if int(n) >= s.cfg.PerOwner { // unless some have expired
+		owned, err := s.owned(ctx, c, d.Owner, s.cfg.PerOwner)
+		if err != nil {
+			return nil, err
+		}
+		if len(owned) >= s.cfg.PerOwner {
+			return nil, &jobs.LimitError{Jobs: s.cfg.PerOwner}
+		}
+	}
+	reserved, err := c.Get(ctx, s.bytesKey()).Int64()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, err
+	}
+	if reserved+d.Bytes > s.cfg.MaxBytes {
+		return nil, &jobs.LimitError{Bytes: s.cfg.MaxBytes}
+	}
+	return nil, nil
+}
+
+// stage sends a job's input, which goes by itself unless it becomes a job's.
+func (s *Store) stage(ctx context.Context, d jobs.Draft) error {
+	for n := 0; n < len(d.Input); {
+		err := transact(ctx, s.client, func(p redis.Pipeliner) error {
+			for bytes := 0; n < len(d.Input) && (bytes == 0 || bytes+len(d.Input[n]) <= batchBytes); n++ {
+				p.HSet(ctx, s.inputKey(d.ID), strconv.Itoa(n), d.Input[n])
+				bytes += len(d.Input[n])
+			}
+			p.Expire(ctx, s.inputKey(d.ID), staging)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insert adds a job whose input is there.
+func (s *Store) insert(ctx context.Context, tx *redis.Tx, d jobs.Draft) (jobs.Job, error) {
+	staged, err := tx.HLen(ctx, s.inputKey(d.ID)).Result()
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	if int(staged) != len(d.Input) {
+		return jobs.Job{}, errStaged
+	}
+	now, err := s.now(tx.Time(ctx))
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	r := jobs.NewRecord(d, s.cfg.TTL, now)
+	err = transact(ctx, tx, func(p redis.Pipeliner) error {
+		p.Persist(ctx, s.inputKey(r.ID))
+		p.ZAdd(ctx, s.ownerKey(r.Owner), scored(r.ID, r.Created))
+		if r.Key != "" {
+			p.HSet(ctx, s.keysKey(r.Owner), r.Key, r.ID)
+		}
+		p.IncrBy(ctx, s.bytesKey(), r.Bytes)
+		return s.put(ctx, p, &jobs.Record{}, r, now)
+	})
+	return r.Job, err
+}

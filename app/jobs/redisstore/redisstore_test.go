@@ -1,0 +1,341 @@
+package redisstore
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	fake "github.com/alicebob/miniredis/v2/server"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/jobs"
+	"dragoman/app/jobs/jobstest"
+)
+
+// server is a Redis in memory whose time passes when it is told to.
+type server struct {
+	*miniredis.Miniredis
+	clock   *jobstest.Clock
+	address string // also while it is away
+}
+
+func newServer(t *testing.T) *server {
+	s := &server{Miniredis: miniredis.RunT(t), clock: jobstest.NewClock()}
+	s.SetTime(s.clock.Now())
+	s.address = s.Addr()
+	return s
+}
+
+// Advance lets time pass, and keys expire.
+func (s *server) Advance(d time.Duration) {
+	s.clock.Advance(d)
+	s.SetTime(s.clock.Now())
+	s.FastForward(d)
+}
+
+// open makes a process's store.
+func (s *server) open(t *testing.T, cfg jobs.StoreConfig) *Store {
+	return open(t, redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1}), cfg)
+}
+
+func open(t *testing.T, client redis.UniversalClient, cfg jobs.StoreConfig) *Store {
+	s := New(client, "test", cfg)
+	t.Cleanup(func() {
+		assert.NoError(t, s.Close())
+		assert.NoError(t, client.Close())
+	})
+	return s
+}
+
+func TestStore(t *testing.T) {
+	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {
+		server := newServer(t)
+		return jobstest.Fixture{
+			Store: server.open(t, cfg), Advance: server.Advance, Again: func() jobs.Store { return server.open(t, cfg) },
+		}
+	})
+}
+
+var config = jobs.StoreConfig{TTL: time.Hour, PerOwner: 10, MaxBytes: 1 << 30}
+
+// draft is a job to be made, with slices of so many bytes.
+func draft(id string, slices ...int) jobs.Draft {
+	d := jobs.Draft{ID: id, Owner: "alice", Bytes: 100}
+	d.Request.To = []string{"fr"}
+	for _, size := range slices {
+		d.Input = append(d.Input, make([]byte, size))
+	}
+	return d
+}
+
+// texts are the keys in which texts of a job may be.
+func texts(s *server) (keys []string) {
+	for _, key := range s.Keys() {
+		if s.Type(key) == "hash" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Input is sent in parts, and is all there when somebody sees the job.
+func TestLargeInput(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, config)
+	d := draft("a", 0, 3<<20, 1, batchBytes-1, 1, 1, 5)
+	for range 1000 {
+		d.Input = append(d.Input, make([]byte, 10_000))
+	}
+	_, created, err := s.Create(t.Context(), d)
+	require.NoError(t, err)
+	assert.True(t, created)
+	assert.Zero(t, server.TTL("test:{jobs}:input:a"), "it does not go by itself any more")
+	for i, slice := range d.Input {
+		got, err := s.Input(t.Context(), "a", i)
+		require.NoError(t, err)
+		assert.Len(t, got, len(slice))
+	}
+}
+
+// What did not become a job is nobody's, takes no room, and goes by itself.
+func TestHalfMade(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, config)
+	require.NoError(t, s.stage(t.Context(), draft("a", 10, 10)))
+	assert.Equal(t, []string{"test:{jobs}:input:a"}, server.Keys())
+	_, err := s.Get(t.Context(), "a")
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
+	_, err = s.Input(t.Context(), "a", 0)
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
+	server.Advance(staging)
+	assert.Empty(t, server.Keys())
+}
+
+// A job is not made without all of its input.
+func TestInputGoneMeanwhile(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, config)
+	d := draft("a", 10, 10)
+	require.NoError(t, s.stage(t.Context(), d))
+	server.HDel(s.inputKey("a"), "1")
+	err := s.atomically(t.Context(), func(ctx context.Context, tx *redis.Tx) error {
+		_, err := s.insert(ctx, tx, d)
+		return err
+	}, s.inputKey("a"))
+	assert.ErrorIs(t, err, errStaged)
+	_, err = s.Get(t.Context(), "a")
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
+}
+
+// Nothing is sent of what is refused.
+func TestRefused(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, jobs.StoreConfig{TTL: time.Hour, PerOwner: 1, MaxBytes: 100})
+	_, _, err := s.Create(t.Context(), draft("a", 10))
+	require.NoError(t, err)
+	_, _, err = s.Create(t.Context(), draft("b", 10))
+	assert.Error(t, err)
+	assert.Equal(t, []string{"test:{jobs}:input:a"}, texts(server))
+}
+
+// Where nobody sweeps any more, texts go by themselves.
+func TestTextsExpire(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, config)
+	for _, id := range []string{"done", "cancelled"} {
+		_, _, err := s.Create(t.Context(), draft(id, 10))
+		require.NoError(t, err)
+	}
+	_, err := s.Cancel(t.Context(), "cancelled")
+	require.NoError(t, err)
+	c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, s.Save(t.Context(), c, 0, []byte("chunk"), 1))
+	require.NoError(t, s.End(t.Context(), c, jobs.Done, nil))
+	server.Advance(config.TTL)
+	assert.Equal(t, []string{"test:{jobs}:results:done"}, texts(server))
+	server.Advance(grace)
+	assert.Empty(t, texts(server))
+
+	// Of what is left the next sweep leaves nothing.
+	counts, err := s.Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, counts)
+	assert.Equal(t, []string{"test:{jobs}:bytes"}, server.Keys())
+	server.CheckGet(t, "test:{jobs}:bytes", "0")
+}
+
+// Errors of the server come back as they are, nothing is half done, and it goes on afterwards.
+func TestServerFails(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, config)
+	_, _, err := s.Create(t.Context(), draft("a", 10))
+	require.NoError(t, err)
+	c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
+	require.NoError(t, err)
+	before := server.Dump()
+	ctx := t.Context()
+	for name, do := range map[string]func() error{
+		"Create":    func() error { _, _, err := s.Create(ctx, draft("b", 10)); return err },
+		"Find":      func() error { _, err := s.Find(ctx, "alice", "key", ""); return err },
+		"Get":       func() error { _, err := s.Get(ctx, "a"); return err },
+		"List":      func() error { _, err := s.List(ctx, "alice", 10); return err },
+		"Input":     func() error { _, err := s.Input(ctx, "a", 0); return err },
+		"Result":    func() error { _, err := s.Result(ctx, "a", 0); return err },
+		"Claim":     func() error { _, err := s.Claim(ctx, jobs.Work, time.Minute); return err },
+		"Renew":     func() error { return s.Renew(ctx, c, time.Minute) },
+		"Save":      func() error { return s.Save(ctx, c, 0, nil, 1) },
+		"End":       func() error { return s.End(ctx, c, jobs.Done, nil) },
+		"Release":   func() error { return s.Release(ctx, c, 0) },
+		"Delivered": func() error { return s.Delivered(ctx, c) },
+		"Cancel":    func() error { _, err := s.Cancel(ctx, "a"); return err },
+		"Remove":    func() error { return s.Remove(ctx, "a") },
+		"Sweep":     func() error { _, err := s.Sweep(ctx); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, message := range []string{"OOM command not allowed when used memory > 'maxmemory'", "READONLY You can't write against a read only replica."} {
+				server.SetError(message)
+				err := do()
+				server.SetError("")
+				assert.ErrorContains(t, err, message)
+				assert.Equal(t, before, server.Dump())
+			}
+		})
+	}
+	require.NoError(t, s.Save(ctx, c, 0, nil, 1))
+}
+
+// Wherever in the middle the server fails, a change is made as a whole or not at all.
+func TestServerFailsInTheMiddle(t *testing.T) {
+	for name, do := range map[string]func(ctx context.Context, s *Store, c jobs.Claim) error{
+		"Create": func(ctx context.Context, s *Store, _ jobs.Claim) error {
+			_, _, err := s.Create(ctx, draft("new", 1<<20, 1<<20, 1))
+			return err
+		},
+		"Claim": func(ctx context.Context, s *Store, _ jobs.Claim) error {
+			_, err := s.Claim(ctx, jobs.Work, time.Minute)
+			return err
+		},
+		"Save":    func(ctx context.Context, s *Store, c jobs.Claim) error { return s.Save(ctx, c, 0, []byte("chunk"), 1) },
+		"Release": func(ctx context.Context, s *Store, c jobs.Claim) error { return s.Release(ctx, c, 0) },
+		"End":     func(ctx context.Context, s *Store, c jobs.Claim) error { return s.End(ctx, c, jobs.Done, nil) },
+		"Cancel":  func(ctx context.Context, s *Store, c jobs.Claim) error { _, err := s.Cancel(ctx, c.Job.ID); return err },
+		"Remove":  func(ctx context.Context, s *Store, _ jobs.Claim) error { return s.Remove(ctx, "ended") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := newServer(t)
+			s := server.open(t, config)
+			for _, id := range []string{"expired", "ended"} {
+				_, _, err := s.Create(t.Context(), draft(id, 10))
+				require.NoError(t, err)
+				_, err = s.Cancel(t.Context(), id)
+				require.NoError(t, err)
+				server.Advance(config.TTL / 2)
+			}
+			for _, id := range []string{"running", "waiting"} {
+				_, _, err := s.Create(t.Context(), draft(id, 10))
+				require.NoError(t, err)
+			}
+			c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
+			require.NoError(t, err)
+			before := server.Dump()
+			for works := int64(0); ; works++ {
+				var commands atomic.Int64
+				server.Server().SetPreHook(func(p *fake.Peer, _ string, _ ...string) bool {
+					if commands.Add(1) <= works {
+						return false
+					}
+					p.WriteError("READONLY You can't write against a read only replica.")
+					return true
+				})
+				err := do(t.Context(), s, c)
+				server.SetError("")
+				if err == nil {
+					assert.NotEqual(t, before, server.Dump())
+					assert.Greater(t, works, int64(4))
+					break
+				}
+				require.ErrorContains(t, err, "READONLY")
+				server.Del(s.inputKey("new")) // which nobody sees
+				require.Equal(t, before, server.Dump(), works)
+			}
+		})
+	}
+}
+
+// Who leaves does not break off what has begun, and nothing begins for who has left.
+func TestCallerLeaves(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, config)
+	_, _, err := s.Create(t.Context(), draft("a", 10))
+	require.NoError(t, err)
+	ctx, leave := context.WithCancel(t.Context())
+	err = s.update(ctx, "a", func(_ redis.Pipeliner, r *jobs.Record, now time.Time) error {
+		leave()
+		return r.Cancel(now)
+	})
+	require.NoError(t, err)
+	job, err := s.Get(t.Context(), "a")
+	require.NoError(t, err)
+	assert.Equal(t, jobs.Cancelled, job.State)
+	_, err = s.Claim(ctx, jobs.Work, time.Minute)
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = s.Cancel(ctx, "a")
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// A job whose record is lost does not stop those behind it.
+func TestLostRecord(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, config)
+	for _, id := range []string{"a", "b"} {
+		d := draft(id, 10)
+		d.Key = "key of " + id
+		_, _, err := s.Create(t.Context(), d)
+		require.NoError(t, err)
+		server.Advance(time.Second)
+	}
+	server.Del(s.jobKey("a"))
+	list, err := s.List(t.Context(), "alice", 10)
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
+	c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
+	require.NoError(t, err)
+	assert.Equal(t, "b", c.Job.ID)
+	again := draft("c", 10)
+	again.Key = "key of a"
+	_, created, err := s.Create(t.Context(), again)
+	require.NoError(t, err)
+	assert.True(t, created)
+
+	require.NoError(t, server.Set(s.jobKey("c"), "this is no JSON"))
+	_, err = s.Get(t.Context(), "c")
+	assert.ErrorContains(t, err, "cannot be read")
+}
+
+// A lost notification does not matter, nor that the server is away when the store is made.
+func TestServerComesBack(t *testing.T) {
+	server := newServer(t)
+	server.Close()
+	s := server.open(t, config)
+	_, err := s.Claim(t.Context(), jobs.Work, time.Minute)
+	require.Error(t, err)
+	require.NoError(t, server.Restart())
+	claimed := make(chan jobs.Claim)
+	go func() {
+		c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
+		assert.NoError(t, err)
+		claimed <- c
+	}()
+	_, _, err = s.Create(t.Context(), draft("a", 10))
+	require.NoError(t, err)
+	assert.Equal(t, "a", (<-claimed).Job.ID)
+	watch := s.Watch(t.Context(), "a")
+	_, err = s.Cancel(t.Context(), "a")
+	require.NoError(t, err)
+	<-watch
+}

@@ -1,0 +1,123 @@
+package redisstore
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/jobs"
+	"dragoman/app/jobs/jobstest"
+)
+
+// patient is how long a test waits for what must happen.
+const patient = 30 * time.Second
+
+// startServer starts a redis-server, which ends with the test.
+func startServer(t *testing.T, options ...string) (address string) {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("there is no redis-server: apt-get install redis-server")
+	}
+	address = freeAddress(t)
+	cmd := exec.Command("redis-server", append([]string{"--bind", "127.0.0.1", "--port", portOf(t, address), "--dir", t.TempDir(), "--save", ""}, options...)...)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	client := redis.NewClient(&redis.Options{Addr: address})
+	defer func() { assert.NoError(t, client.Close()) }()
+	require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, patient, 10*time.Millisecond)
+	return address
+}
+
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, l.Close()) }()
+	return l.Addr().String()
+}
+
+func portOf(t *testing.T, address string) string {
+	_, port, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	return port
+}
+
+// conform runs the tests of all stores on a server. The clock is the stores': a server's cannot be set.
+func conform(t *testing.T, client func() redis.UniversalClient) {
+	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {
+		clock := jobstest.NewClock()
+		cfg.Now = clock.Now
+		again := func() jobs.Store { return open(t, client(), cfg) }
+		f := jobstest.Fixture{Store: again(), Advance: clock.Advance, Again: again}
+		t.Cleanup(func() {
+			c := client()
+			assert.NoError(t, c.FlushDB(context.Background()).Err())
+			assert.NoError(t, c.Close())
+		})
+		return f
+	})
+}
+
+func TestRedisServer(t *testing.T) {
+	address := startServer(t)
+	conform(t, func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: address}) })
+}
+
+// A cluster of one server refuses what is not one slot's as a larger one does.
+func TestRedisCluster(t *testing.T) {
+	address := startServer(t, "--cluster-enabled", "yes", "--cluster-port", portOf(t, freeAddress(t)))
+	one := redis.NewClient(&redis.Options{Addr: address})
+	defer func() { assert.NoError(t, one.Close()) }()
+	require.NoError(t, one.ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
+	require.Eventually(t, func() bool { return strings.Contains(one.ClusterInfo(t.Context()).Val(), "cluster_state:ok") }, patient, 10*time.Millisecond)
+	conform(t, func() redis.UniversalClient {
+		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
+	})
+}
+
+// A server whose memory is full makes no jobs, and changes none, but lets go of those that have ended.
+func TestRedisServerFull(t *testing.T) {
+	address := startServer(t)
+	client := redis.NewClient(&redis.Options{Addr: address})
+	s := open(t, client, config)
+	ctx := t.Context()
+	for _, id := range []string{"done", "running"} {
+		_, _, err := s.Create(ctx, draft(id, 10))
+		require.NoError(t, err)
+		c, err := s.Claim(ctx, jobs.Work, time.Minute)
+		require.NoError(t, err)
+		if id == "running" {
+			fill(t, client)
+			_, _, err = s.Create(ctx, draft("new", 10))
+			assert.ErrorContains(t, err, "OOM")
+			assert.ErrorContains(t, s.Save(ctx, c, 0, []byte("chunk"), 1), "OOM")
+			_, err = s.Cancel(ctx, id)
+			assert.ErrorContains(t, err, "OOM")
+			require.NoError(t, s.Remove(ctx, "done"))
+			require.NoError(t, s.Save(ctx, c, 0, []byte("chunk"), 1))
+			break
+		}
+		require.NoError(t, s.Save(ctx, c, 0, make([]byte, 16<<20), 1))
+		require.NoError(t, s.End(ctx, c, jobs.Done, nil))
+	}
+	_, err := s.Get(ctx, "new")
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
+}
+
+// fill leaves a server less memory than it uses.
+func fill(t *testing.T, client *redis.Client) {
+	used := client.InfoMap(t.Context(), "memory").Val()["Memory"]["used_memory"]
+	n, err := strconv.Atoi(used)
+	require.NoError(t, err)
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", strconv.Itoa(n-4<<20)).Err())
+}

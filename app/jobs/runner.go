@@ -1,0 +1,169 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"dragoman/app/engine"
+)
+
+const (
+	// lease is how long a job is still a runner's that does not say so any more.
+	lease = 30 * time.Second
+	// renewal is how often a runner says so.
+	renewal = lease / 3
+	// turn is how long a job runs while others may wait.
+	turn = time.Minute
+	// stepsAhead are how many steps of a job are made at a time, so that those who decode have
+	// something to do while the last sentences of one are decoded.
+	stepsAhead = 2
+	// mostAttempts is how many runners in a row may end, or fail for an unknown reason, in the
+	// same slice of a job before it fails.
+	mostAttempts = 3
+	// longestPause is how long a job is left alone that cannot go on now.
+	longestPause = time.Minute
+	// sweepEvery is how often jobs are looked for that have expired.
+	sweepEvery = 10 * time.Second
+	// storePause is how long to wait where the store does not work.
+	storePause = time.Second
+	// lastWords is how long the store has where a runner ends.
+	lastWords = 5 * time.Second
+	// deliverers are how many webhooks are told something at a time.
+	deliverers = 4
+)
+
+// Run runs jobs until ctx is done. It returns when all runners have ended and their jobs are
+// others' to take.
+func (s *Service) Run(ctx context.Context) {
+	t := s.translator.Load()
+	if s.cfg.Store == nil || t == nil {
+		return
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	for range s.cfg.Concurrency {
+		running.Go(func() { s.serve(ctx, Work, func(ctx context.Context, c Claim) error { return s.run(ctx, *t, c) }) })
+	}
+	if s.cfg.Webhooks != nil {
+		for range deliverers {
+			running.Go(func() { s.serve(ctx, Delivery, s.deliver) })
+		}
+	}
+	s.sweep(ctx)
+}
+
+// sweep has the store forget jobs that have expired, and counts all others, until ctx is done.
+func (s *Service) sweep(ctx context.Context) {
+	for {
+		counts, err := s.cfg.Store.Sweep(ctx)
+		switch {
+		case err == nil:
+			s.metrics.count(counts)
+		case ctx.Err() == nil:
+			s.cfg.Log.Error("the store of jobs does not work", "error", err)
+		}
+		if !pause(ctx, sweepEvery) {
+			return
+		}
+	}
+}
+
+// pause waits, and says whether ctx is not done yet.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// serve takes jobs from a queue, one after the other, until ctx is done.
+func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Context, Claim) error) {
+	for ctx.Err() == nil {
+		c, err := s.cfg.Store.Claim(ctx, from, lease)
+		if err != nil {
+			if ctx.Err() == nil {
+				s.cfg.Log.Error("the store of jobs does not work", "error", err)
+				pause(ctx, storePause)
+			}
+			continue
+		}
+		if err := s.hold(ctx, c, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
+			s.cfg.Log.Error("a job is left until its claim has ended", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
+		}
+	}
+}
+
+// hold handles a job that was claimed. Its claim is renewed meanwhile; where it is lost, as by
+// somebody who cancels the job, the handler's context ends. A job whose handler fails is left as
+// it is, and can be claimed again when the claim has ended; where ctx ends, at once.
+func (s *Service) hold(ctx context.Context, c Claim, handle func(context.Context, Claim) error) error {
+	held, end := context.WithCancelCause(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() { s.keep(held, c, end) })
+	err := engine.Protect(func() error { return handle(held, c) })
+	if cause := context.Cause(held); errors.Is(cause, ErrLost) {
+		err = cause
+	}
+	end(nil)
+	renewing.Wait()
+	if err != nil && ctx.Err() != nil && !errors.Is(err, ErrLost) {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		return s.cfg.Store.Release(last, c, 0)
+	}
+	return err
+}
+
+// keep renews a claim until ctx is done, and ends that with ErrLost where the claim is lost.
+func (s *Service) keep(ctx context.Context, c Claim, end context.CancelCauseFunc) {
+	changed := s.cfg.Store.Watch(ctx, c.Job.ID)
+	until := time.Now().Add(lease)
+	ticker := time.NewTicker(renewal)
+	defer ticker.Stop()
+	for {
+		var err error
+		select {
+		case <-changed:
+			var now Job
+			if now, err = s.cfg.Store.Get(ctx, c.Job.ID); err == nil && c.Queue == Work && now.State.Ended() || errors.Is(err, ErrUnknown) {
+				end(ErrLost)
+				return
+			}
+			continue
+		case <-ticker.C:
+			err = s.cfg.Store.Renew(ctx, c, lease)
+		case <-ctx.Done():
+			return
+		}
+		switch now := time.Now(); {
+		case err == nil:
+			until = now.Add(lease)
+		case errors.Is(err, ErrLost), now.After(until):
+			end(ErrLost)
+			return
+		case ctx.Err() == nil:
+			s.cfg.Log.Warn("the claim on a job could not be renewed", "job", c.Job.ID, "error", err)
+		}
+	}
+}
+
+// insist has the store do something that is tried again where the store does not work: what took
+// long to make is not given up for a moment of that. It ends with ctx, and so with the claim.
+func (s *Service) insist(ctx context.Context, job Job, do func() error) error {
+	for {
+		err := do()
+		if broken := (*UnavailableError)(nil); !errors.As(unavailable(err), &broken) {
+			return err
+		}
+		s.cfg.Log.Error("the store of jobs does not work", "job", job.ID, "error", err)
+		if !pause(ctx, storePause) {
+			return err
+		}
+	}
+}

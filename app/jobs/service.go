@@ -1,0 +1,253 @@
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"dragoman/app/admission"
+	"dragoman/app/failure"
+	"dragoman/app/translate"
+)
+
+// Translator is the use case, with bounds that are right for jobs. It is safe for concurrent use.
+type Translator interface {
+	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
+	Check(ctx context.Context, req translate.Request) error
+}
+
+// Renderer makes what the API answers. It is safe for concurrent use.
+type Renderer interface {
+	// Results are the elements of a JSON array, with commas between.
+	Results(r Request, results []translate.Result) ([]byte, error)
+	// Job is a job in JSON.
+	Job(j Job) ([]byte, error)
+}
+
+// Notifier tells the owner of a webhook something. It is safe for concurrent use.
+type Notifier interface {
+	// Check fails with what is wrong with a URL, in words for its sender.
+	Check(url string) error
+	// Send sends a message of that id. Trying again helps unless the error is [ErrGone].
+	Send(ctx context.Context, url, id string, body []byte) error
+}
+
+// ErrGone means that the owner of a webhook does not want to hear from it any more.
+var ErrGone = errors.New("the webhook is gone")
+
+// Config is what a [Service] works with.
+type Config struct {
+	Store Store // nil: there is none
+	// Missing is why there is no store, in words for clients.
+	Missing     error
+	TTL         time.Duration     // how long a job that brings nothing is tried
+	Concurrency int               // jobs that run at a time
+	Memory      *admission.Memory // of all requests, which slices share; nil: they take what they need
+	Render      Renderer
+	Webhooks    Notifier // nil: there are none
+	Log         *slog.Logger
+	Registry    prometheus.Registerer // nil for none
+}
+
+// Service is what the API works with. It is safe for concurrent use. [Service.Run] runs jobs.
+type Service struct {
+	cfg        Config
+	metrics    *metrics
+	translator atomic.Pointer[Translator] // nil until Ready
+}
+
+// New makes a service that does not run jobs yet.
+func New(cfg Config) *Service {
+	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry)}
+}
+
+// Ready has jobs taken in.
+func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
+
+// UnavailableError means that there is nothing that keeps jobs, or that it does not work now.
+type UnavailableError struct {
+	Reason error // in words for clients
+	Err    error // of the store
+}
+
+func (e *UnavailableError) Error() string { return fmt.Sprintf("%s: %v", e.Reason, e.Err) }
+
+// Unwrap returns the store's error.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// errStore is what clients are told of a store that does not work now.
+var errStore = errors.New("jobs cannot be read or written now, and the service's log says why: try again in a moment")
+
+// unavailable makes an error of a store one that can be answered.
+func unavailable(err error) error {
+	var limit *LimitError
+	var already *UnavailableError
+	for _, known := range []error{ErrUnknown, ErrLost, ErrMismatch, ErrEnded, ErrActive} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	if err == nil || errors.As(err, &limit) || errors.As(err, &already) {
+		return err
+	}
+	return &UnavailableError{Reason: errStore, Err: err}
+}
+
+// Available fails with an [*UnavailableError] where there are no jobs. Then the other methods are
+// not to be called, but for Ready and Run.
+func (s *Service) Available() error {
+	if s.cfg.Store == nil {
+		return &UnavailableError{Reason: s.cfg.Missing, Err: errNoStore}
+	}
+	return nil
+}
+
+// errNoStore is the store's error where there is none.
+var errNoStore = errors.New("there is no store of jobs")
+
+// Submission is a job as it is submitted.
+type Submission struct {
+	Owner            string
+	Key, Fingerprint string // see [Draft]
+	Request          Request
+	Records          []translate.Record
+	Characters       int // as they are charged
+}
+
+// Find returns the job that a key was used for. The error is as of [Store.Find], or an
+// [*UnavailableError].
+func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job, error) {
+	job, err := s.cfg.Store.Find(ctx, owner, key, fingerprint)
+	return job, unavailable(err)
+}
+
+// checkTimeout is how long models may take to load before a job is taken in without its options
+// being checked.
+const checkTimeout = 5 * time.Second
+
+// Check fails where a job cannot be done, as translating it would. What passes is no reason.
+func (s *Service) Check(ctx context.Context, sub Submission) error {
+	if err := s.Available(); err != nil {
+		return err
+	}
+	t := s.translator.Load()
+	if t == nil {
+		return failure.New(failure.NotReady, "", "the model is loading: try again in a moment")
+	}
+	if url := sub.Request.Webhook; url != "" {
+		if s.cfg.Webhooks == nil {
+			return failure.New(failure.InvalidValue, "webhook", "this service calls no webhooks, unless JOB_WEBHOOK_SECRET is set: leave it out")
+		}
+		if err := s.cfg.Webhooks.Check(url); err != nil {
+			return failure.New(failure.InvalidValue, "webhook", "webhook: %s", err)
+		}
+	}
+	for i, r := range sub.Records {
+		if most := s.mostTake(); most > 0 && admission.Texts(int64(len(r.Text)), 1) > most {
+			return failure.New(failure.TooLarge, fmt.Sprintf("payload.records[%d].text", i), "the text takes more memory than requests may have: split it into several records")
+		}
+	}
+	request := sub.Request.Request
+	request.Records = sub.Records
+	limited, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	err := (*t).Check(limited, request)
+	if err == nil || limited.Err() != nil && ctx.Err() == nil {
+		return nil
+	}
+	if f := failure.Explain(err, failure.Request{}); f.Kind == failure.Busy || f.Kind == failure.Loading || f.Kind == failure.NoTime {
+		return nil
+	}
+	return err
+}
+
+// mostTake is how much memory a request may take; 0: there is no bound.
+func (s *Service) mostTake() int64 {
+	if s.cfg.Memory == nil {
+		return 0
+	}
+	return s.cfg.Memory.Most()
+}
+
+// leastBytes is what a job reserves in the store, however small it is.
+const leastBytes = 64 << 10
+
+// Submit makes a job, or returns the one that its key was used for: then created is false. The
+// error is as of [Store.Create], or an [*UnavailableError].
+func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created bool, err error) {
+	input, err := slicesOf(sub.Records)
+	if err != nil {
+		return job, false, err
+	}
+	bytes, languages := int64(0), int64(len(sub.Request.To))
+	for _, slice := range input {
+		bytes += int64(len(slice))
+	}
+	// A translation may be longer than its source, and details have both.
+	perLanguage := 2 * bytes
+	if sub.Request.Detail {
+		perLanguage *= 3
+	}
+	job, created, err = s.cfg.Store.Create(ctx, Draft{
+		ID: rand.Text(), Owner: sub.Owner, Key: sub.Key, Fingerprint: sub.Fingerprint, Request: sub.Request,
+		Progress: Progress{Records: len(sub.Records) * len(sub.Request.To), Characters: sub.Characters},
+		Input:    input, Bytes: max(leastBytes, bytes+languages*perLanguage),
+	})
+	if created {
+		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
+	}
+	return job, created, unavailable(err)
+}
+
+// Get returns a job. The error is ErrUnknown, or an [*UnavailableError].
+func (s *Service) Get(ctx context.Context, id string) (Job, error) {
+	job, err := s.cfg.Store.Get(ctx, id)
+	return job, unavailable(err)
+}
+
+// List returns an owner's jobs, the newest first, at most so many.
+func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, error) {
+	list, err := s.cfg.Store.List(ctx, owner, most)
+	return list, unavailable(err)
+}
+
+// Result returns a chunk of the results of a job that is done, from 0 to [Job.Steps]; see
+// [Renderer.Results].
+func (s *Service) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
+	raw, err := s.cfg.Store.Result(ctx, id, chunk)
+	return raw, unavailable(err)
+}
+
+// Watch is [Store.Watch].
+func (s *Service) Watch(ctx context.Context, id string) <-chan struct{} {
+	return s.cfg.Store.Watch(ctx, id)
+}
+
+// Delete cancels a job that has not ended, and removes one that has: then removed is true.
+func (s *Service) Delete(ctx context.Context, id string) (job Job, removed bool, err error) {
+	job, err = s.cfg.Store.Cancel(ctx, id)
+	switch {
+	case errors.Is(err, ErrEnded):
+		return job, true, unavailable(s.cfg.Store.Remove(ctx, id))
+	case err == nil:
+		s.ended(job)
+	}
+	return job, false, unavailable(err)
+}
+
+// ended logs and counts a job that has ended.
+func (s *Service) ended(job Job) {
+	s.metrics.finished.Inc(string(job.State))
+	attrs := []any{"job", job.ID, "owner", job.Owner, "state", job.State, "records", job.Progress.Records, "done", job.Progress.Done,
+		"characters", job.Progress.Characters, "took", job.Finished.Sub(job.Created)}
+	if job.Problem != nil {
+		attrs = append(attrs, "code", job.Problem.Code, "error", job.Problem.Message)
+	}
+	s.cfg.Log.Info("job ended", attrs...)
+}

@@ -1,0 +1,70 @@
+package jobs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"dragoman/app/translate"
+)
+
+// A slice has as many records as fit, and one at least. What it takes to translate one bounds
+// what is done again where a process dies, and how long a job keeps others waiting.
+const (
+	sliceCharacters = 20_000
+	sliceRecords    = 256
+)
+
+// slice is a part of a job's records, as it is stored.
+type slice struct {
+	First   int // number of its first record in the job
+	Records []translate.Record
+}
+
+// slicesOf divides records into slices.
+func slicesOf(records []translate.Record) (slices [][]byte, err error) {
+	for first := 0; first < len(records); {
+		last, characters := first, 0
+		for last < len(records) && last-first < sliceRecords {
+			characters += utf8.RuneCountInString(records[last].Text)
+			if characters > sliceCharacters && last > first {
+				break
+			}
+			last++
+		}
+		stored, err := marshal(slice{First: first, Records: records[first:last]})
+		if err != nil {
+			return nil, err
+		}
+		slices = append(slices, stored)
+		first = last
+	}
+	return slices, nil
+}
+
+// marshal writes JSON in as many bytes as it needs.
+func marshal(value any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return out.Bytes(), err
+}
+
+// parseSlice reads a slice.
+func parseSlice(stored []byte) (s slice, err error) {
+	if err := json.Unmarshal(stored, &s); err != nil {
+		return s, fmt.Errorf("a slice of a job cannot be read: %w", err)
+	}
+	return s, nil
+}
+
+// fieldOf is the field of a request that is meant by one of the request for a slice.
+func (s slice) fieldOf(field string) string {
+	var record int
+	if n, err := fmt.Sscanf(field, "payload.records[%d].text", &record); n == 1 && err == nil {
+		return fmt.Sprintf("payload.records[%d].text", s.First+record)
+	}
+	return field
+}

@@ -1,0 +1,140 @@
+package jobs
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"dragoman/app/admission"
+	"dragoman/app/engine"
+	"dragoman/app/failure"
+)
+
+// run goes on with a job until it has ended, its turn is over, or it cannot go on now. It fails
+// for reasons that are nobody's.
+func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
+	job, begun := c.Job, time.Now()
+	if job.Attempts > mostAttempts && job.Chunks < job.Steps() {
+		return s.end(ctx, c, job, Failed, &Problem{
+			Code:    failure.New(failure.Internal, "", "").Code(),
+			Message: "it was tried several times and something went wrong each time: the service's log says what, by the job's id",
+		})
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var making sync.WaitGroup
+	defer making.Wait()
+	defer cancel()
+	var ahead []<-chan step // that are being made, in order
+	for n, next := job.Chunks, job.Chunks; n < job.Steps(); n++ {
+		for ; next < job.Steps() && len(ahead) < stepsAhead && time.Since(begun) < turn; next++ {
+			made, number := make(chan step, 1), next
+			making.Go(func() { made <- s.make(ctx, t, job, number) })
+			ahead = append(ahead, made)
+		}
+		if len(ahead) == 0 {
+			return s.cfg.Store.Release(ctx, c, 0)
+		}
+		made := <-ahead[0]
+		ahead = ahead[1:]
+		if made.err != nil {
+			return s.fail(ctx, c, job, made)
+		}
+		if err := s.insist(ctx, job, func() error { return s.cfg.Store.Save(ctx, c, n, made.chunk, made.results) }); err != nil {
+			return err
+		}
+		s.metrics.steps.Inc(stepSaved)
+		job.Progress.Done += made.results
+		job.Saved = time.Now()
+	}
+	return s.end(ctx, c, job, Done, nil)
+}
+
+// step is a chunk of results, or why there is none.
+type step struct {
+	part       slice // of the records
+	chunk      []byte
+	results    int // in the chunk
+	err        error
+	translated bool // err is that of the translation
+}
+
+// make makes chunk number n of a job: a slice in one of the target languages.
+func (s *Service) make(ctx context.Context, t Translator, job Job, n int) (made step) {
+	err := engine.Protect(func() error { // who recovers from panics for others is on another goroutine
+		made = s.translate(ctx, t, job, n)
+		return nil
+	})
+	if err != nil {
+		return step{err: err}
+	}
+	return made
+}
+
+func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (made step) {
+	var stored []byte
+	made.err = s.insist(ctx, job, func() (err error) {
+		stored, err = s.cfg.Store.Input(ctx, job.ID, n%job.Slices)
+		return err
+	})
+	if made.err != nil {
+		return made
+	}
+	if made.part, made.err = parseSlice(stored); made.err != nil {
+		return made
+	}
+	if s.cfg.Memory != nil {
+		lease := s.cfg.Memory.Lease(job.Request.Caller)
+		defer lease.Close()
+		ctx = admission.With(ctx, lease)
+	}
+	request := job.Request.Request
+	language := n / job.Slices
+	request.To, request.Records = request.To[language:language+1], made.part.Records
+	results, err := t.Translate(ctx, request)
+	if err != nil {
+		made.err, made.translated = err, true
+		return made
+	}
+	made.results = len(results)
+	made.chunk, made.err = s.cfg.Render.Results(job.Request, results)
+	return made
+}
+
+// fail does what is to be done about a step that has an error: what passes is tried again after a
+// pause, and what is the request's fails the job.
+func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
+	if ctx.Err() != nil || !made.translated {
+		return made.err
+	}
+	f := failure.Explain(made.err, failure.Request{ID: job.ID, Begun: true})
+	if f.Kind == failure.Internal {
+		s.metrics.steps.Inc(stepFailed)
+		return made.err
+	}
+	if f.Wait > 0 && time.Since(latest(job.Created, job.Saved)) < s.cfg.TTL {
+		s.metrics.steps.Inc(stepPostponed)
+		wait := min(time.Duration(f.Wait)*time.Second, longestPause)
+		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", made.err)
+		return s.cfg.Store.Release(ctx, c, wait)
+	}
+	s.metrics.steps.Inc(stepFailed)
+	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: made.part.fieldOf(f.Field), Message: f.Message})
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// end ends a job.
+func (s *Service) end(ctx context.Context, c Claim, job Job, state State, problem *Problem) error {
+	err := s.insist(ctx, job, func() error { return s.cfg.Store.End(ctx, c, state, problem) })
+	if err != nil {
+		return err
+	}
+	job.State, job.Problem, job.Finished = state, problem, time.Now()
+	s.ended(job)
+	return nil
+}

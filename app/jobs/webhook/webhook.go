@@ -1,0 +1,138 @@
+// Package webhook sends signed messages to addresses that clients name, as Standard Webhooks
+// (standardwebhooks.com) has it, and sees to it that these cannot make the service reach what only
+// the service can reach.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"dragoman/app/jobs"
+)
+
+const (
+	// timeout is how long a receiver may take, from its name to the end of its answer.
+	timeout = 15 * time.Second
+	// mostURL is how long a URL may be, in bytes.
+	mostURL = 2048
+	// mostAnswer is what is read of an answer, so that its connection can be used again.
+	mostAnswer = 4 << 10
+)
+
+// Config is what a [Sender] works with.
+type Config struct {
+	Secret  string // whsec_ and the key in base64
+	Private bool   // receivers may be in private networks, on this machine, and without TLS
+	Version string // of the service, for User-Agent
+}
+
+// Sender implements [jobs.Notifier].
+type Sender struct {
+	cfg    Config
+	signer *standardwebhooks.Webhook
+	client *http.Client
+}
+
+// New makes a sender. It fails on a secret that is none.
+func New(cfg Config) (*Sender, error) {
+	signer, err := standardwebhooks.NewWebhook(cfg.Secret)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sender{cfg: cfg, signer: signer}
+	dialer := &net.Dialer{Timeout: timeout, Control: s.control}
+	s.client = &http.Client{
+		Timeout: timeout,
+		// No proxy: it would look names up by itself, and dial what they mean.
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: timeout, ForceAttemptHTTP2: true,
+			MaxIdleConns: 16, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return s, nil
+}
+
+// Check implements [jobs.Notifier].
+func (s *Sender) Check(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case len(address) > mostURL:
+		return fmt.Errorf("a URL of %d bytes: use at most %d", len(address), mostURL)
+	case err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "":
+		return errors.New("not a URL: use one such as https://example.com/hook, without a user's name or a fragment")
+	case u.Scheme == "http" && s.cfg.Private:
+	case u.Scheme != "https":
+		return errors.New("the URL does not begin with https://")
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && !s.allows(ip) {
+		return errNotPublic
+	}
+	return nil
+}
+
+// errNotPublic is the error of an address that clients may not have called.
+var errNotPublic = errors.New("the address is not a public one, and this service calls no others")
+
+// control is asked before each connection, with the address that the receiver's name has now:
+// it may have had another one when it was checked.
+func (s *Sender) control(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || !s.allows(at.Addr()) {
+		return errNotPublic
+	}
+	return nil
+}
+
+func (s *Sender) allows(ip netip.Addr) bool { return s.cfg.Private || isPublic(ip) }
+
+// Send implements [jobs.Notifier].
+func (s *Sender) Send(ctx context.Context, address, id string, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	signature, err := s.signer.Sign(id, now, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "dragoman/"+s.cfg.Version)
+	req.Header.Set(standardwebhooks.HeaderWebhookID, id)
+	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(now.Unix(), 10))
+	req.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return withoutURL(err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.CopyN(io.Discard, resp.Body, mostAnswer)
+	switch {
+	case resp.StatusCode == http.StatusGone:
+		return jobs.ErrGone
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return fmt.Errorf("the webhook answers %d", resp.StatusCode)
+	}
+	return nil
+}
+
+// withoutURL is an error of the client for the log: a URL may have a secret in it.
+func withoutURL(err error) error {
+	if inner, ok := errors.AsType[*url.Error](err); ok {
+		return inner.Err
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/jobs"
+)
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+func newSender(t *testing.T, private bool) *Sender {
+	s, err := New(Config{Secret: secret, Private: private, Version: "1"})
+	require.NoError(t, err)
+	return s
+}
+
+// A receiver that has the secret can tell the message from others.
+func TestSend(t *testing.T) {
+	receiver, err := standardwebhooks.NewWebhook(secret)
+	require.NoError(t, err)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		assert.NoError(t, receiver.Verify(body, r.Header))
+		assert.Equal(t, `{"type":"job.done"}`, string(body))
+		assert.Equal(t, "POST", r.Method)
+		assert.Equal(t, "message", r.Header.Get("webhook-id"))
+		assert.Equal(t, "application/json", r.Header.Get("Content-Type"))
+		assert.Equal(t, "dragoman/1", r.Header.Get("User-Agent"))
+		assert.Error(t, receiver.Verify(append(body, ' '), r.Header))
+	}))
+	defer server.Close()
+	require.NoError(t, newSender(t, true).Send(t.Context(), server.URL+"/hook", "message", []byte(`{"type":"job.done"}`)))
+}
+
+func TestSendFails(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		assert.Fail(t, "a redirection was followed")
+	}))
+	defer other.Close()
+	for path, want := range map[string]string{"/500": "answers 500", "/302": "answers 302", "/404": "answers 404", "/gone": "gone", "/cut": "EOF"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/500":
+				w.WriteHeader(500)
+			case "/302":
+				http.Redirect(w, r, other.URL, http.StatusFound)
+			case "/gone":
+				w.WriteHeader(410)
+			case "/cut":
+				panic(http.ErrAbortHandler)
+			default:
+				w.WriteHeader(404)
+			}
+		}))
+		err := newSender(t, true).Send(t.Context(), server.URL+path, "id", nil)
+		assert.ErrorContains(t, err, want)
+		assert.Equal(t, path == "/gone", errors.Is(err, jobs.ErrGone))
+		assert.NotContains(t, err.Error(), server.URL)
+		server.Close()
+		assert.Error(t, newSender(t, true).Send(t.Context(), server.URL, "id", nil))
+	}
+}
+
+// Whatever a name leads to is looked at when it is dialled.
+func TestSendReachesNothingPrivate(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		assert.Fail(t, "it was called")
+	}))
+	defer server.Close()
+	s := newSender(t, false)
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0"} {
+		_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
+		err := s.Send(t.Context(), "http://"+host+":"+port, "id", nil)
+		assert.ErrorIs(t, err, errNotPublic, host)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.ErrorIs(t, s.Send(ended, "https://example.com", "id", nil), context.Canceled)
+}
+
+func TestCheck(t *testing.T) {
+	for url, want := range map[string][2]bool{ // without private ones, and with them
+		"https://example.com/hook?x=1": {true, true}, "https://example.com:8443": {true, true}, "https://8.8.8.8/": {true, true},
+		"https://[2606:4700::1111]/": {true, true},
+		"http://example.com":         {false, true}, "https://127.0.0.1/": {false, true}, "https://10.1.2.3": {false, true},
+		"https://[::1]:80/": {false, true}, "https://169.254.169.254/latest/meta-data": {false, true},
+		"https://[::ffff:10.0.0.1]": {false, true}, "https://[fe80::1%25eth0]/": {false, true},
+		"": {}, "/hook": {}, "example.com": {}, "https://": {}, "https:///path": {}, "ftp://example.com": {}, "file:///etc/passwd": {},
+		"https://user:password@example.com": {}, "https://example.com/#x": {}, "https://exa mple.com": {}, "https://example.com/\x00": {},
+		"https://example.com/" + strings.Repeat("x", mostURL): {}, "javascript:alert(1)": {}, "https://:443": {},
+	} {
+		for i, private := range []bool{false, true} {
+			err := newSender(t, private).Check(url)
+			assert.Equal(t, want[i], err == nil, "%.60s: %v", url, err)
+		}
+	}
+}
+
+func TestPublic(t *testing.T) {
+	for ip, want := range map[string]bool{
+		"8.8.8.8": true, "2606:4700::1111": true, "172.15.0.1": true, "172.32.0.1": true, "100.63.255.255": true, "100.128.0.0": true,
+		"127.0.0.1": false, "127.255.255.255": false, "10.0.0.1": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false,
+		"0.0.0.0": false, "0.1.2.3": false, "100.64.0.1": false, "198.18.0.1": false, "224.0.0.1": false, "255.255.255.255": false, "192.0.0.170": false,
+		"::": false, "::1": false, "fe80::1": false, "fc00::1": false, "fd00:ec2::254": false, "ff02::1": false, "::ffff:8.8.8.8": true,
+		"::ffff:192.168.0.1": false, "::7f00:1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2001::1": false, "2001:db8::1": false,
+	} {
+		assert.Equal(t, want, isPublic(netip.MustParseAddr(ip)), ip)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	_, err := New(Config{Secret: "whsec_%"})
+	assert.Error(t, err)
+}

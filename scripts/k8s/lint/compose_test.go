@@ -1,0 +1,92 @@
+package lint
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+
+	"dragoman/app/config"
+)
+
+// project is what compose reads of compose.yaml with an environment.
+func project(t *testing.T, environ ...string) *types.Project {
+	t.Helper()
+	options, err := cli.NewProjectOptions([]string{filepath.Join(folder, "..", "compose.yaml")}, cli.WithEnv(environ))
+	require.NoError(t, err)
+	p, err := options.LoadProject(t.Context())
+	require.NoError(t, err)
+	return p
+}
+
+// settingsOf is what the program makes of a service's environment, and the names of its variables.
+func settingsOf(t *testing.T, s types.ServiceConfig) (config.Config, []string) {
+	t.Helper()
+	var environ, names []string
+	for name, value := range s.Environment {
+		require.NotNil(t, value, name)
+		environ, names = append(environ, name+"="+*value), append(names, name)
+	}
+	settings, err := config.Parse(environ)
+	require.NoError(t, err)
+	return settings, names
+}
+
+func TestCompose(t *testing.T) {
+	p := project(t)
+	gateway, ofGateway := settingsOf(t, p.Services["gateway"])
+	worker, ofWorker := settingsOf(t, p.Services["worker"])
+	assert.Equal(t, config.Gateway, gateway.Role)
+	assert.Equal(t, config.Worker, worker.Role)
+	assert.Equal(t, gateway.BrokerURL, worker.BrokerURL)
+	assert.Equal(t, "/usr/local/share/dragoman/bundled", worker.Weights, "as in the Dockerfile")
+	var known []string
+	for _, v := range config.Variables() {
+		known = append(known, v.Name)
+	}
+	assert.Subset(t, known, append(ofGateway, ofWorker...))
+
+	for _, s := range []types.ServiceConfig{p.Services["gateway"], p.Services["worker"]} {
+		assert.Equal(t, "cpu", s.Build.Target, s.Name)
+		assert.True(t, s.ReadOnly, s.Name)
+		require.NotNil(t, s.StopGracePeriod, s.Name)
+		assert.GreaterOrEqual(t, int64(*s.StopGracePeriod), int64(worker.ShutdownTimeout+ending), s.Name)
+		assert.Equal(t, "service_healthy", s.DependsOn["redis"].Condition, s.Name)
+	}
+	assert.Empty(t, p.Services["worker"].ContainerName, "it can be scaled")
+	assert.Empty(t, p.Services["worker"].Ports, "it can be scaled")
+	require.Len(t, p.Services["gateway"].Ports, 1)
+	assert.EqualValues(t, gateway.Port, p.Services["gateway"].Ports[0].Target)
+	assert.Equal(t, "127.0.0.1", p.Services["gateway"].Ports[0].HostIP)
+	assert.Empty(t, p.Services["redis"].Ports)
+}
+
+func TestComposeTakesAnotherModel(t *testing.T) {
+	p := project(t, "MODEL_WEIGHTS=facebook/m2m100_418M", "REDIS_PASSWORD=other")
+	worker, _ := settingsOf(t, p.Services["worker"])
+	assert.Equal(t, "facebook/m2m100_418M", worker.Weights)
+	assert.Equal(t, "redis://:other@redis:6379", worker.BrokerURL)
+	assert.Contains(t, p.Services["redis"].Command, "other")
+}
+
+// Redis is the same as on Kubernetes.
+func TestComposeHasTheSameRedis(t *testing.T) {
+	set := one[*appsv1.StatefulSet](t, build(t, filepath.Join(folder, "overlays/fleet")))
+	pod := set.Spec.Template.Spec.Containers[0]
+	here := project(t).Services["redis"]
+	args := slices.Clone(pod.Args)
+	for i, a := range args {
+		if strings.HasPrefix(a, "$(") {
+			args[i] = "fleet"
+		}
+	}
+	assert.Equal(t, args, []string(here.Command))
+	assert.Equal(t, pod.Image, here.Image)
+	assert.Equal(t, append([]string{"CMD"}, pod.ReadinessProbe.Exec.Command...), []string(here.HealthCheck.Test))
+}
