@@ -3,6 +3,8 @@ package faults
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -32,8 +34,11 @@ var failures = []failure{
 	{"gateway killed", 2, func(f *fleet, r *rand.Rand) { replace(r, syscall.SIGKILL, one(r, f.gateways)) }},
 	{"gateway ended by SIGTERM", 1, func(f *fleet, r *rand.Rand) { replace(r, syscall.SIGTERM, one(r, f.gateways)) }},
 	{"gateway stopped for 6 s", 1, func(f *fleet, r *rand.Rand) { freeze(one(r, f.gateways)) }},
-	{"Redis killed", 1, func(f *fleet, r *rand.Rand) { f.redis.replace(r, syscall.SIGKILL) }},
-	{"Redis ended by SIGTERM", 1, func(f *fleet, r *rand.Rand) { f.redis.replace(r, syscall.SIGTERM) }},
+	{"Redis killed", 1, func(f *fleet, r *rand.Rand) { f.redis.replace(r, syscall.SIGKILL, func() {}) }},
+	{"Redis ended by SIGTERM", 1, func(f *fleet, r *rand.Rand) { f.redis.replace(r, syscall.SIGTERM, func() {}) }},
+	{"Redis killed, its file lost", 1, func(f *fleet, r *rand.Rand) {
+		f.redis.replace(r, syscall.SIGKILL, func() { require.NoError(f.t, os.RemoveAll(filepath.Join(f.redis.dir, "appendonlydir"))) })
+	}},
 	{"latency of 100 ± 50 ms for all", 1, func(f *fleet, _ *rand.Rand) {
 		disturb(5*time.Second, "latency", `{"latency":100,"jitter":50}`, f.members()...)
 	}},
@@ -110,9 +115,10 @@ func freeze(m *member) {
 	m.signal(syscall.SIGCONT)
 }
 
-// replace ends Redis and starts it again a while later.
-func (r *redisServer) replace(random *rand.Rand, s syscall.Signal) {
+// replace ends Redis, does something while it is away, and starts it again a while later.
+func (r *redisServer) replace(random *rand.Rand, s syscall.Signal, away func()) {
 	r.end(s)
+	away()
 	time.Sleep(upTo(longerThanLease, random))
 	r.start()
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -83,20 +83,19 @@ type side struct {
 // costs are the flags of cost.
 type costs struct {
 	rounds, beams, clients int
-	seconds, quiet         float64
+	seconds                float64
 }
 
 // cost compares one process with a gateway, a worker and Redis on the same cores: throughput, then
-// latency at half of what one process can do. The sides take turns. A round counts if others left the
-// machine alone.
+// latency at half of what one process can do. The sides take turns. Those rounds count in which others
+// used the machine least.
 func cost(ctx context.Context, args []string) error {
 	var c costs
 	if err := parse("cost", args, func(f *pflag.FlagSet) {
-		f.IntVar(&c.rounds, "rounds", 9, "of which there are medians")
+		f.IntVar(&c.rounds, "rounds", 12, "of which the quieter half counts")
 		f.IntVar(&c.beams, "beams", 5, "of the search")
 		f.IntVar(&c.clients, "clients", 64, "for the throughput")
 		f.Float64Var(&c.seconds, "seconds", 6, "of each measurement")
-		f.Float64Var(&c.quiet, "quiet", 0.1, "share of the machine that others may take in a round that counts")
 	}); err != nil {
 		return err
 	}
@@ -116,17 +115,17 @@ func cost(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	full, fullTries, err := c.turns(ctx, groups, "--clients", fmt.Sprint(c.clients))
+	full, fullOthers, err := c.turns(ctx, groups, "--clients", fmt.Sprint(c.clients))
 	if err != nil {
 		return err
 	}
 	rate := median(of(full[0], perSecond)) / 2
-	half, halfTries, err := c.turns(ctx, groups, "--rate", fmt.Sprint(rate))
+	half, halfOthers, err := c.turns(ctx, groups, "--rate", fmt.Sprint(rate))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d beams, %d clients, then %.0f requests/s; %d of %d and %d of %d rounds count\n\n",
-		c.beams, c.clients, rate, len(full[0]), fullTries, len(half[0]), halfTries)
+	fmt.Printf("%d beams, %d clients, then %.0f requests/s; %d of %d rounds count, in which others took %.0f%% and %.0f%% of the machine at most\n\n",
+		c.beams, c.clients, rate, len(full[0]), c.rounds, 100*fullOthers, 100*halfOthers)
 	fmt.Println("| | sentences/s | CPU, ms a sentence | p50 at half load, ms | p99 at half load, ms |\n|---|---|---|---|---|")
 	for i, s := range sides {
 		fmt.Printf("| %s | %.0f | %.2f | %.1f | %.1f |\n", s.name, median(of(full[i], perSecond)), median(of(full[i], cpuOf)),
@@ -145,34 +144,35 @@ func cost(ctx context.Context, args []string) error {
 	return nil
 }
 
-// turns sends requests to both sides in turns, until enough rounds count, or as many as four times more
-// did not.
-func (c costs) turns(ctx context.Context, groups [2]*group, args ...string) (runs [2][]summary, tries int, err error) {
-	for tries < 4*c.rounds && len(runs[0]) < c.rounds {
-		tries++
-		args := append(args, "--duration", fmt.Sprint(c.seconds), "--seed", fmt.Sprint(tries))
+// turns sends requests to both sides in turns. It returns the quieter half of the rounds, and the most
+// that others took of the machine in them.
+func (c costs) turns(ctx context.Context, groups [2]*group, args ...string) (runs [2][]summary, others float64, err error) {
+	var rounds [][2]summary
+	for n := range c.rounds {
+		args := append(args, "--duration", fmt.Sprint(c.seconds), "--seed", fmt.Sprint(n+1))
 		var round [2]summary
 		for turn := range groups {
-			i := (tries + turn) % 2
+			i := (n + turn) % 2
 			if round[i], err = groups[i].load(ctx, c.beams, args...); err != nil {
-				return runs, tries, err
+				return runs, 0, err
 			}
 		}
-		counts := max(round[0].Others, round[1].Others) <= c.quiet
-		fmt.Fprintf(os.Stderr, "%.0f and %.0f/s, p50 %.1f and %.1f ms, p99 %.1f and %.1f ms, others took %.0f%% and %.0f%%: it counts: %v\n",
-			perSecond(round[0]), perSecond(round[1]), round[0].P50, round[1].P50, round[0].P99, round[1].P99,
-			100*round[0].Others, 100*round[1].Others, counts)
-		if counts {
-			for i := range runs {
-				runs[i] = append(runs[i], round[i])
-			}
+		rounds = append(rounds, round)
+		fmt.Fprintf(os.Stderr, "%.0f and %.0f/s, p50 %.1f and %.1f ms, p99 %.1f and %.1f ms, others took %.0f%%\n",
+			perSecond(round[0]), perSecond(round[1]), round[0].P50, round[1].P50, round[0].P99, round[1].P99, 100*disturbance(round))
+	}
+	slices.SortFunc(rounds, func(a, b [2]summary) int { return cmp.Compare(disturbance(a), disturbance(b)) })
+	for _, round := range rounds[:(len(rounds)+1)/2] {
+		for i := range runs {
+			runs[i] = append(runs[i], round[i])
 		}
+		others = disturbance(round)
 	}
-	if len(runs[0]) == 0 {
-		return runs, tries, errors.New("others use the machine too much: nothing was measured")
-	}
-	return runs, tries, nil
+	return runs, others, nil
 }
+
+// disturbance is what others took of the machine in a round.
+func disturbance(round [2]summary) float64 { return max(round[0].Others, round[1].Others) }
 
 func buildSender(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", sender, "./scripts/stress_test")
