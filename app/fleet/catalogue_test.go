@@ -180,7 +180,7 @@ func TestFollow(t *testing.T) {
 	}
 	models, _ := follows(&catalogues{broker: b}) // another gateway, without workers
 	assert.Equal(t, []string{"a"}, models)
-	server.Set(b.knownKey(), "{")
+	require.NoError(t, server.Set(b.knownKey(), "{"))
 	_, called := follows(&catalogues{broker: b})
 	assert.False(t, called)
 }

@@ -320,7 +320,7 @@ func newRealServer(t testing.TB) (address string) {
 	})
 	address = net.JoinHostPort("127.0.0.1", port)
 	client := redis.NewClient(&redis.Options{Addr: address})
-	defer client.Close()
+	defer func() { assert.NoError(t, client.Close()) }()
 	require.Eventually(t, func() bool { return client.Ping(context.Background()).Err() == nil }, patient, 5*time.Millisecond)
 	return address
 }
