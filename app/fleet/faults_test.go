@@ -206,10 +206,9 @@ func TestCancelled(t *testing.T) {
 		<-s.done
 		require.ErrorIs(t, s.err, context.Canceled)
 		eventually(t, func() bool { return isEmpty(t, address) })
-		begun := d.begun()
-		assert.Less(t, begun, 40)
-		eventually(t, func() bool {
-			return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) == float64(begun)
+		assert.Less(t, d.begun(), 40)
+		eventually(t, func() bool { // some are cancelled before they are begun
+			return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) >= float64(d.begun())
 		})
 		g.mu.Lock()
 		defer g.mu.Unlock()
