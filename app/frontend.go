@@ -113,7 +113,9 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	if f.jobs, f.jobStore, err = f.openJobs(api.Memory, f.metrics.Registry()); err != nil {
 		return err
 	}
-	api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords}
+	if cfg.JobFile != config.JobsOff {
+		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords}
+	}
 	f.api = httpapi.New(api)
 	return nil
 }

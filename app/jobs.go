@@ -45,7 +45,7 @@ func (f *frontend) openJobs(memory *admission.Memory, registry prometheus.Regist
 		f.noJobs = err
 		cfg.Missing = errors.New("this service has no file to keep jobs in, and its log says why: its operator can set JOB_FILE")
 	case f.cfg.JobFile == config.JobsOff:
-		cfg.Missing = errors.New("this service has no jobs (JOB_FILE=off): use POST /translation")
+		// Their routes are not there either.
 	default:
 		return nil, nil, fmt.Errorf("JOB_FILE: %w", err)
 	}

@@ -86,7 +86,7 @@ type Config struct {
 	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks of proxies, separated by commas, such as 10.0.0.0/8; their X-Forwarded-For header is trusted, no other header is"`
 	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, separated by commas, whose pages may call the service, such as https://app.example.com; *: all"`
 
-	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs"`
+	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs, and their paths answer 404"`
 	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" help:"how long a job and its results are kept after it has ended, and how long one is tried that cannot go on"`
 	JobConcurrency    int           `env:"JOB_CONCURRENCY" envDefault:"2" help:"jobs that run at a time; further ones wait, and take turns of a minute"`
 	JobMaxRecords     int           `env:"JOB_MAX_RECORDS" envDefault:"100000" help:"most translations in one job: records × target languages"`

@@ -53,6 +53,10 @@ var errStarting = errors.New("the broker has not answered yet")
 // patience is how long a command may take, but for those that wait for something.
 const patience = 3 * time.Second
 
+// tries are few, so that requests are refused soon after Redis has gone: what fails is tried again
+// with a beat anyway.
+const tries = 1
+
 // connections is the most that are open to one server. Each model of a worker waits on one.
 const connections = 256
 
@@ -100,27 +104,31 @@ func newClient(address string) (redis.UniversalClient, error) {
 		if err != nil {
 			return nil, clean(err, u)
 		}
-		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout = true, connections, patience
+		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
 		return redis.NewFailoverClient(o), nil
 	case query.Has("addr"):
 		o, err := redis.ParseClusterURL(address)
 		if err != nil {
 			return nil, clean(err, u)
 		}
-		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.MaintNotificationsConfig = true, connections, patience, quiet
+		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
+		o.MaintNotificationsConfig = quiet
 		return redis.NewClusterClient(o), nil
 	}
 	o, err := redis.ParseURL(address)
 	if err != nil {
 		return nil, clean(err, u)
 	}
-	o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.MaintNotificationsConfig = true, connections, patience, quiet
+	o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
+	o.MaintNotificationsConfig = quiet
 	return redis.NewClient(o), nil
 }
 
-// clean is an error without a URL's password.
+// clean is an error without a URL's passwords: that of Sentinel's servers is a parameter.
 func clean(err error, u *url.URL) error {
-	return fmt.Errorf("%s: %w", u.Redacted(), err)
+	shown := *u
+	shown.RawQuery = ""
+	return fmt.Errorf("%s: %w", shown.Redacted(), err)
 }
 
 // Close ends the connection.

@@ -38,7 +38,7 @@ func TestRedisAway(t *testing.T) {
 			w := newTestWorker(t, newTestBroker(t, line.address(), timing), newModels(d, identity))
 			g := newTestGateway(t, newTestBroker(t, line.address(), timing), nil)
 			s := send(t.Context(), g, sentences(40)...)
-			d.hasBegun(t, 5) // others wait in Redis, or in the gateway
+			d.hasBegun(t, 4) // others wait in Redis, or in the gateway
 			server.SetError(fault)
 			line.setCut(fault == "")
 			eventually(t, func() bool { return g.broker.Err() != nil && w.Err() != nil })
@@ -77,7 +77,7 @@ func TestRedisLosesEverything(t *testing.T) {
 		w := newTestWorker(t, newTestBroker(t, address, calm), newModels(d, identity))
 		g := newTestGateway(t, newTestBroker(t, address, calm), nil)
 		s := send(t.Context(), g, sentences(40)...)
-		d.hasBegun(t, 8)
+		d.hasBegun(t, 4)
 		for range 3 {
 			require.NoError(t, g.broker.client.FlushAll(t.Context()).Err())
 			published := func() bool {
@@ -206,10 +206,9 @@ func TestCancelled(t *testing.T) {
 		<-s.done
 		require.ErrorIs(t, s.err, context.Canceled)
 		eventually(t, func() bool { return isEmpty(t, address) })
-		begun := d.begun()
-		assert.Less(t, begun, 40)
-		eventually(t, func() bool {
-			return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) == float64(begun)
+		assert.Less(t, d.begun(), 40)
+		eventually(t, func() bool { // some are cancelled before they are begun
+			return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) >= float64(d.begun())
 		})
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -357,7 +356,7 @@ func TestWorkerLeaves(t *testing.T) {
 		stuck, _ := held()
 		w = newTestWorker(t, newTestBroker(t, address, calm), newModels(stuck, identity))
 		s = send(t.Context(), g, sentences(20)...)
-		stuck.hasBegun(t, 5)
+		stuck.hasBegun(t, 4)
 		w.stop()
 		w.hurry()
 		w.end()

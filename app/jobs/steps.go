@@ -28,7 +28,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	for n, next := job.Chunks, job.Chunks; n < job.Steps(); n++ {
 		for ; next < job.Steps() && len(ahead) < stepsAhead && time.Since(begun) < turn; next++ {
 			made, number := make(chan step, 1), next
-			making.Go(func() { made <- s.make(ctx, t, job, number) })
+			making.Go(func() { made <- s.make(ctx, t, c.Job, number) })
 			ahead = append(ahead, made)
 		}
 		if len(ahead) == 0 {
