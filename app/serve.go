@@ -106,6 +106,7 @@ func (s *server) load(ctx context.Context) (*translation, error) {
 	case config.Gateway:
 		return s.loader.join(s.frontend.broker, registry)
 	case config.Worker:
+		s.loader.cfg = withoutQueue(s.loader.cfg)
 		t, err := s.loader.load(ctx, registry)
 		if err == nil {
 			s.worker = s.loader.newWorker(t, s.frontend.broker, registry)

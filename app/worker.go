@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"dragoman/app/config"
 	"dragoman/app/fleet"
 )
 
@@ -16,6 +18,13 @@ func (l *loader) newWorker(t *translation, broker *fleet.Broker, registry promet
 		Broker: broker, Models: t.catalog, Rows: l.cfg.BatchSize, Version: version,
 		MaxBeams: l.cfg.MaxBeams, MaxLength: l.cfg.MaxLengthLimit, Metrics: fleet.NewWorkerMetrics(registry),
 	})
+}
+
+// withoutQueue is a configuration whose engines take in whatever they are given: a worker gives them
+// one sentence at a time, as many as they have room for. Gateways bound what waits.
+func withoutQueue(cfg config.Config) config.Config {
+	cfg.Concurrency, cfg.QueueWait = math.MaxInt32, 0
+	return cfg
 }
 
 // workFor decodes what gateways put into the queue until ctx is done, and ends what it has taken by
