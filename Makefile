@@ -13,7 +13,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers stress autoscaling fuzz clients webtest faults catalogue-test fleet-test
+.PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers bench-fleet stress autoscaling fuzz clients webtest faults catalogue-test fleet-test
 .PHONY: other-cpu-test cuda-test image image-test sbom vuln clean
 
 help: ## list the targets
@@ -58,6 +58,9 @@ bench: runtime ## run the benchmarks (BENCH=pattern)
 
 bench-peers: ## compare with CTranslate2 and transformers (hours; see scripts/bench)
 	scripts/bench/run.sh
+
+bench-fleet: build runtime ## measure a fleet: ARGS=cost, table or limit, and their flags (redis-server)
+	go run ./scripts/bench/fleet $(ARGS)
 
 stress: ## stress a running service (ARGS="--rate 20 --duration 60")
 	go run ./scripts/stress_test $(ARGS)

@@ -82,8 +82,8 @@ type side struct {
 
 // costs are the flags of cost.
 type costs struct {
-	rounds, beams, clients int
-	seconds                float64
+	rounds, beams, clients, records int
+	seconds                         float64
 }
 
 // cost compares one process with a gateway, a worker and Redis on the same cores: throughput, then
@@ -95,6 +95,7 @@ func cost(ctx context.Context, args []string) error {
 		f.IntVar(&c.rounds, "rounds", 12, "of which the quieter half counts")
 		f.IntVar(&c.beams, "beams", 5, "of the search")
 		f.IntVar(&c.clients, "clients", 64, "for the throughput")
+		f.IntVar(&c.records, "records", 1, "of a request, a sentence each")
 		f.Float64Var(&c.seconds, "seconds", 6, "of each measurement")
 	}); err != nil {
 		return err
@@ -119,13 +120,13 @@ func cost(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	rate := median(of(full[0], perSecond)) / 2
+	rate := median(of(full[0], perSecond)) / 2 / float64(c.records)
 	half, halfOthers, err := c.turns(ctx, groups, "--rate", fmt.Sprint(rate))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d beams, %d clients, then %.0f requests/s; %d of %d rounds count, in which others took %.0f%% and %.0f%% of the machine at most\n\n",
-		c.beams, c.clients, rate, len(full[0]), c.rounds, 100*fullOthers, 100*halfOthers)
+	fmt.Printf("%d beams, requests of %d, %d clients, then %.0f requests/s; %d of %d rounds count, in which others took %.0f%% and %.0f%% of the machine at most\n\n",
+		c.beams, c.records, c.clients, rate, len(full[0]), c.rounds, 100*fullOthers, 100*halfOthers)
 	fmt.Println("| | sentences/s | CPU, ms a sentence | p50 at half load, ms | p99 at half load, ms |\n|---|---|---|---|---|")
 	for i, s := range sides {
 		fmt.Printf("| %s | %.0f | %.2f | %.1f | %.1f |\n", s.name, median(of(full[i], perSecond)), median(of(full[i], cpuOf)),
@@ -149,7 +150,7 @@ func cost(ctx context.Context, args []string) error {
 func (c costs) turns(ctx context.Context, groups [2]*group, args ...string) (runs [2][]summary, others float64, err error) {
 	var rounds [][2]summary
 	for n := range c.rounds {
-		args := append(args, "--duration", fmt.Sprint(c.seconds), "--seed", fmt.Sprint(n+1))
+		args := append(args, "--duration", fmt.Sprint(c.seconds), "--seed", fmt.Sprint(n+1), "--pay-size", fmt.Sprint(c.records))
 		var round [2]summary
 		for turn := range groups {
 			i := (n + turn) % 2

@@ -20,6 +20,7 @@ type limits struct {
 	rounds            int
 	seconds           float64
 	profiles          string
+	file              bool
 	simulation
 }
 
@@ -47,6 +48,7 @@ func limit(ctx context.Context, args []string) error {
 		f.DurationVar(&l.Step, "step", 10*time.Millisecond, "time of a step")
 		f.IntVar(&l.Source, "source", 16, "tokens of a sentence")
 		f.IntVar(&l.Batch, "batch", 1, "sentences of a request")
+		f.BoolVar(&l.file, "appendonly", false, "Redis has an append-only file")
 		f.StringVar(&l.profiles, "profiles", "", "folder for CPU profiles of a gateway and a worker")
 	}); err != nil {
 		return err
@@ -93,7 +95,14 @@ func limit(ctx context.Context, args []string) error {
 
 // measure starts everything and measures once.
 func (l limits) measure(ctx context.Context, workers, gateways int) (t throughput, err error) {
-	server, err := startRedis(ctx)
+	folder := ""
+	if l.file {
+		if folder, err = os.MkdirTemp("", "fleet-bench-*"); err != nil {
+			return t, err
+		}
+		defer os.RemoveAll(folder)
+	}
+	server, err := startRedis(ctx, folder)
 	if err != nil {
 		return t, err
 	}

@@ -44,11 +44,11 @@ func parse(name string, args []string, define func(*pflag.FlagSet)) error {
 	return flags.Parse(args)
 }
 
-// median of some numbers; the lower one of two.
+// median of some numbers.
 func median(list []float64) float64 {
 	if len(list) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(list))
-	return sorted[(len(sorted)-1)/2]
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

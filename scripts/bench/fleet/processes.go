@@ -63,8 +63,8 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// startRedis starts a Redis that keeps nothing.
-func startRedis(ctx context.Context) (*process, error) {
+// startRedis starts a Redis that keeps nothing, or an append-only file in a folder.
+func startRedis(ctx context.Context, folder string) (*process, error) {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		return nil, fmt.Errorf("%w: apt-get install redis-server", err)
 	}
@@ -73,7 +73,11 @@ func startRedis(ctx context.Context) (*process, error) {
 		return nil, err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	p, err := launch(nil, "redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--loglevel", "warning")
+	args := []string{"--bind", "127.0.0.1", "--port", port, "--save", "", "--loglevel", "warning"}
+	if folder != "" {
+		args = append(args, "--appendonly", "yes", "--dir", folder)
+	}
+	p, err := launch(nil, "redis-server", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +157,7 @@ func joined(ctx context.Context, workers int, environ ...string) (_ *group, err 
 			g.stop()
 		}
 	}()
-	if g.redis, err = startRedis(ctx); err != nil {
+	if g.redis, err = startRedis(ctx, ""); err != nil {
 		return nil, err
 	}
 	g.processes = append(g.processes, g.redis)
