@@ -30,7 +30,7 @@ runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
 
 test: runtime ## run the tests with the race detector, with a sample of the longest goldens
-	CGO_ENABLED=1 go test -short -race -vet=off -ldflags=-w -timeout 9m ./...
+	CGO_ENABLED=1 go test -short -race -vet=off -ldflags=-w -timeout 15m ./...
 	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
 long-test: runtime ## run the tests without the race detector, with all goldens
