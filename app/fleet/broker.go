@@ -83,15 +83,6 @@ func (redisLog) Printf(ctx context.Context, format string, values ...any) {
 
 func init() { redis.SetLogger(redisLog{}) } // the library has one for all connections
 
-// CheckURL says what is wrong with the URL of a broker.
-func CheckURL(address string) error {
-	client, err := newClient(address)
-	if err != nil {
-		return err
-	}
-	return client.Close()
-}
-
 func newClient(address string) (redis.UniversalClient, error) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -30,9 +30,11 @@ func TestURLs(t *testing.T) {
 		"redis://:secret@a:6379?addr=b:6379&colour=red":                            "unexpected option",
 		"redis://:secret@a:26379?master_name=m&addr=b:26379&dial_timeout=tomorrow": "invalid",
 	} {
-		err := CheckURL(address)
+		b, err := NewBroker(address, "test", Timing{}, slog.New(slog.DiscardHandler))
 		if want == "" {
-			assert.NoError(t, err, address)
+			if assert.NoError(t, err, address) {
+				assert.NoError(t, b.Close(), address)
+			}
 			continue
 		}
 		require.ErrorContains(t, err, want, address)
