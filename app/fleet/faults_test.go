@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
@@ -23,7 +24,7 @@ import (
 func TestRedisAway(t *testing.T) {
 	for name, fault := range map[string]string{
 		"gone":      "",
-		"full":      "OOM command not allowed when used memory > 'maxmemory'.",
+		"full":      full,
 		"a replica": "READONLY You can't write against a read only replica.",
 		"loading":   "LOADING Redis is loading the dataset in memory",
 		"no master": "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
@@ -56,18 +57,62 @@ func TestRedisAway(t *testing.T) {
 	}
 }
 
-// A sentence that Redis refuses when it is submitted is submitted again.
+// full is what Redis says that has no memory left.
+const full = "OOM command not allowed when used memory > 'maxmemory'."
+
+// What Redis refuses of a request that it has taken something of is submitted again.
 func TestSubmittedAgain(t *testing.T) {
 	server := newServer(t)
 	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
-	server.SetError("OOM command not allowed when used memory > 'maxmemory'.")
+	jobs := sentences(20)
+	waits, more := make(chan struct{}), make(chan struct{})
+	n := 0
+	s := &sent{jobs: jobs, results: make([]engine.Result, len(jobs)), done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.err = g.Engine(identity).Stream(t.Context(), engine.Request{More: more}, func() (job engine.Job, ok bool, err error) {
+			if n == 1 {
+				<-waits
+			}
+			if n == len(jobs) {
+				return job, false, nil
+			}
+			n++
+			return jobs[n-1], true, nil
+		}, func(job int, r engine.Result) error {
+			s.results[job] = r
+			return nil
+		})
+	}()
+	close(more)
+	lane := g.broker.lanes(queueOf(identity))[1]
+	eventually(t, func() bool { return inStream(server, lane) == 1 })
+	server.SetError(full)
 	defer server.SetError("")
-	g.broker.note(nil, g.cfg.Metrics.broker) // it has not noticed yet
-	s := send(t.Context(), g, sentences(20)...)
+	close(waits)
 	eventually(t, func() bool { return g.broker.Err() != nil })
 	server.SetError("")
 	newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(&decoder{}, identity))
 	s.succeeds(t)
+}
+
+// inStream are the entries of a stream.
+func inStream(server *miniredis.Miniredis, key string) int {
+	entries, _ := server.Stream(key) // one that is not there has none
+	return len(entries)
+}
+
+// A request that is let in while Redis has gone, which nobody has noticed yet, fails at once.
+func TestRedisAwayUnnoticed(t *testing.T) {
+	server := newServer(t)
+	g := newTestGateway(t, newTestBroker(t, server.Addr(), Timing{Beat: 500 * time.Millisecond, Lease: 20 * time.Second}), nil)
+	server.SetError(full)
+	defer server.SetError("")
+	_, err := stream(t.Context(), g.Engine(identity), engine.Request{}, sentences(20)...)
+	var away *UnavailableError
+	require.ErrorAs(t, err, &away)
+	assert.ErrorContains(t, err, "OOM")
+	require.ErrorAs(t, g.Err(), &away, "it is noticed by that")
 }
 
 // Whatever Redis had is gone: what is decoded, what waits, what workers have published.
@@ -146,6 +191,8 @@ func TestGatewayVanishes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	send(ctx, g, sentences(200)...)
+	lanes := b.lanes(queueOf(identity))
+	eventually(t, func() bool { return inStream(server, lanes[1])+inStream(server, lanes[2]) == 200 })
 	d.hasBegun(t, 3)
 	require.NoError(t, b.Close()) // it cannot say that it goes
 	server.Del(b.repliesKey(g.id))

@@ -105,7 +105,9 @@ const (
 	failed  fault = "failed"  // for another reason
 	again   fault = "again"   // the worker ends, or has too much to do
 
-	vanished fault = "vanished" // the broker has lost it too often; gateways say so themselves
+	// Gateways say these themselves.
+	vanished    fault = "vanished"    // the broker has lost it too often
+	unavailable fault = "unavailable" // the broker took nothing of its request
 )
 
 // largest is the most elements that an array in a message may have. Sources have some thousands.

@@ -116,7 +116,8 @@ func (g *Gateway) outgoing() (list, withdrawn []*sentence) {
 	return list, withdrawn
 }
 
-// sendAll puts sentences into their lanes. [Gateway.sweep] comes back to those that Redis did not take.
+// sendAll puts sentences into their lanes. [Gateway.sweep] comes back to those that Redis did not take;
+// a request fails that it has taken nothing of.
 func (g *Gateway) sendAll(list []*sentence) error {
 	entries := make([]*redis.StringCmd, len(list))
 	err := g.broker.do(g.closing, func(p redis.Pipeliner) {
@@ -133,6 +134,12 @@ func (g *Gateway) sendAll(list []*sentence) error {
 		x.waits, x.missed, x.checked, x.entry = false, time.Time{}, now, ""
 		if entries[i].Err() == nil {
 			x.entry = entries[i].Val()
+			x.session.accepted = true
+		}
+	}
+	for _, x := range list {
+		if x.entry == "" && !x.session.accepted && g.pending[x.work.ID] == x && g.closing.Err() == nil {
+			g.handOut(&reply{ID: x.work.ID, Fault: unavailable, Reason: err.Error()})
 		}
 	}
 	return err

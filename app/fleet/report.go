@@ -90,9 +90,14 @@ func (w *Worker) send(list []settled) error {
 		return err
 	}
 	for gateway, cmd := range sent {
-		if errors.Is(cmd.Err(), redis.Nil) { // it has no stream
-			w.gone.add(gateway, b.now())
+		if !errors.Is(cmd.Err(), redis.Nil) {
+			continue
 		}
+		now, err := b.client.Time(ctx).Result() // it has no stream; our clock may be behind what it has submitted
+		if err != nil {
+			return err
+		}
+		w.gone.add(gateway, now)
 	}
 	return b.do(ctx, func(p redis.Pipeliner) {
 		for lane, ids := range entries { // a claim without an entry is forgotten by Redis itself

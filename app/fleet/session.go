@@ -26,6 +26,7 @@ type session struct {
 	count    int               // jobs that next handed out
 	tokens   int               // source tokens in flight
 	cost     int64             // work in flight
+	accepted bool              // Redis has taken a sentence; guarded by the gateway's mu
 
 	wake    chan struct{} // has a value after something was delivered
 	mu      sync.Mutex    // guards the rest
@@ -193,6 +194,8 @@ func (s *session) fault(x *sentence, r *reply) error {
 		return fmt.Errorf("%w %d: %w", engine.ErrInvalid, x.job, remote(r.Reason))
 	case vanished:
 		return errors.New("a sentence is lost: " + r.Reason)
+	case unavailable:
+		return &UnavailableError{Err: errors.New(r.Reason)}
 	case dead:
 		return &DeadError{Reason: r.Reason}
 	case broken:
