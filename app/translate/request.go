@@ -41,9 +41,18 @@ type Request struct {
 	Wrapped  bool            // a line end is white space: sentences go on in the next line
 	Once     bool            // each sentence is decoded once, as it is: what is wrong is flagged only
 	Options  Options
+	// Terms are how terms of the texts are translated. Without any that are to change, a request may
+	// have several target languages.
+	Terms []Term
 	// Flagged takes translations that reached the limit of tokens before their end,
 	// with the flag that says so. Without it they are an error.
 	Flagged bool
+}
+
+// Term is a term and what it becomes.
+type Term struct {
+	Source string
+	Target string // as Source for one that stays as it is
 }
 
 // Options change how a request is decoded, within the service's limits. What is zero

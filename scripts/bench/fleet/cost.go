@@ -35,7 +35,7 @@ type summary struct {
 }
 
 // load sends requests to processes, of sentences from English to French and back and so on.
-func (g *group) load(ctx context.Context, beams int, args ...string) (s summary, err error) {
+func (g *group) load(ctx context.Context, options string, args ...string) (s summary, err error) {
 	out, err := os.MkdirTemp("", "fleet-bench-*")
 	if err != nil {
 		return s, err
@@ -43,7 +43,7 @@ func (g *group) load(ctx context.Context, beams int, args ...string) (s summary,
 	defer os.RemoveAll(out)
 	before, machine, begin := g.cpu(), busy(), time.Now()
 	cmd := exec.CommandContext(ctx, sender, append([]string{
-		"--quiet", "--out", out, "--url", "http://" + g.address, "--lambda", "0", "--options", fmt.Sprintf(`{"beams":%d}`, beams),
+		"--quiet", "--out", out, "--url", "http://" + g.address, "--lambda", "0", "--options", options,
 	}, args...)...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -82,9 +82,12 @@ type side struct {
 
 // costs are the flags of cost.
 type costs struct {
-	rounds, beams, clients, records int
-	seconds                         float64
+	rounds, beams, clients, records, length int
+	seconds                                 float64
 }
+
+// options are those of the requests.
+func (c costs) options() string { return fmt.Sprintf(`{"beams":%d,"maxLength":%d}`, c.beams, c.length) }
 
 // cost compares one process with a gateway, a worker and Redis on the same cores: throughput, then
 // latency at half of what one process can do. The sides take turns. Those rounds count in which others
@@ -96,6 +99,7 @@ func cost(ctx context.Context, args []string) error {
 		f.IntVar(&c.beams, "beams", 5, "of the search")
 		f.IntVar(&c.clients, "clients", 64, "for the throughput")
 		f.IntVar(&c.records, "records", 1, "of a request, a sentence each")
+		f.IntVar(&c.length, "length", 200, "most tokens of a translation; models with random weights reach it")
 		f.Float64Var(&c.seconds, "seconds", 6, "of each measurement")
 	}); err != nil {
 		return err
@@ -112,7 +116,7 @@ func cost(ctx context.Context, args []string) error {
 		}
 		defer g.stop()
 		groups[i] = g
-		if _, err := g.load(ctx, c.beams, "--clients", "8", "--duration", "3"); err != nil { // to warm up
+		if _, err := g.load(ctx, c.options(), "--clients", "8", "--duration", "3"); err != nil { // to warm up
 			return err
 		}
 	}
@@ -154,7 +158,7 @@ func (c costs) turns(ctx context.Context, groups [2]*group, args ...string) (run
 		var round [2]summary
 		for turn := range groups {
 			i := (n + turn) % 2
-			if round[i], err = groups[i].load(ctx, c.beams, args...); err != nil {
+			if round[i], err = groups[i].load(ctx, c.options(), args...); err != nil {
 				return runs, 0, err
 			}
 		}

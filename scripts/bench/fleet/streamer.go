@@ -48,7 +48,7 @@ func streamer(ctx context.Context, args []string) error {
 				}
 				defer g.stop()
 				send := func(seconds float64) (summary, error) {
-					return g.load(ctx, beams, "--clients", fmt.Sprint(rows[i].clients), "--duration", fmt.Sprint(seconds))
+					return g.load(ctx, fmt.Sprintf(`{"beams":%d}`, beams), "--clients", fmt.Sprint(rows[i].clients), "--duration", fmt.Sprint(seconds))
 				}
 				if _, err := send(2); err != nil { // to warm up
 					return err

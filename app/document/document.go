@@ -1,0 +1,54 @@
+// Package document reads files of many kinds, and writes them again with other texts: layout, styles,
+// links, code, placeholders, timing and order stay.
+//
+// A [Kind] is one sort of file. Its Rewrite goes through a document once, in order: it hands each text
+// that is to be translated to its caller, and writes what it gets for it. So one pass that throws away
+// what is written finds the segments, and a second one puts their translations in their places:
+// both see the same segments in the same order, because they are the same code.
+package document
+
+import (
+	"context"
+	"io"
+
+	"dragoman/app/translate"
+)
+
+// Segment is a text of a document that is translated by itself: a sentence or several, such as a
+// paragraph, a cell or a message.
+type Segment struct {
+	// Text is in the kind's form: plain, or XML whose elements are tags within the text. It has a
+	// letter, and no white space around it.
+	Text string
+}
+
+// Translate returns what a segment becomes, in the same form. Its error ends the document's rewriting.
+type Translate func(s Segment) (string, error)
+
+// Options are what a document is rewritten with. The zero value is right for all kinds.
+type Options struct {
+	// From and To are codes of languages, for kinds that have a place for them; "": unknown. Without To
+	// nothing of the document but its segments is changed.
+	From, To string
+	// Columns are those of a table that are translated, by the names in its first row, or by their
+	// numbers from 1 on where it has none; without any all are.
+	Columns []string
+}
+
+// Kind is a sort of file. It has no state.
+type Kind interface {
+	// Name is what users call it, such as "docx".
+	Name() string
+	// Extensions are those of file names, lower case with a point, the usual one first.
+	Extensions() []string
+	// MediaType is its usual one.
+	MediaType() string
+	// Form is that of its segments' texts.
+	Form() translate.Format
+	// Rewrite copies a document of so many bytes to out with its segments translated, in their order. A
+	// translate that returns its argument gives the same document: the same bytes where the kind is
+	// text, and equal contents where it is a package. What it needs is bounded, whatever
+	// a document says of itself. It fails with an [*Error] on a document that cannot be read, with
+	// translate's error, with out's and with ctx's.
+	Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o Options, t Translate) error
+}

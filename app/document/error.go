@@ -1,0 +1,19 @@
+package document
+
+import "fmt"
+
+// Error is why a document cannot be read, in words for whoever sent it.
+type Error struct {
+	Reason string // what is wrong and what to do
+	Err    error  // nil, or what a reader said
+}
+
+func (e *Error) Error() string { return e.Reason }
+
+// Unwrap returns the reader's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// refuse makes an [*Error].
+func refuse(err error, format string, args ...any) error {
+	return &Error{Reason: fmt.Sprintf(format, args...), Err: err}
+}
