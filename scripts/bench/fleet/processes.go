@@ -105,7 +105,7 @@ func serve(ctx context.Context, role, broker string, environ ...string) (*proces
 		return nil, err
 	}
 	p.role, p.address = role, address
-	return p, until(ctx, role+" is ready", func() bool {
+	err = until(ctx, role+" is ready", func() bool {
 		resp, err := http.Get("http://" + address + "/readyz")
 		if err == nil && role != "worker" {
 			resp.Body.Close()
@@ -118,6 +118,11 @@ func serve(ctx context.Context, role, broker string, environ ...string) (*proces
 		resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
+	if err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
 }
 
 // until waits until a condition holds.
