@@ -22,13 +22,14 @@ const sender = "build/stress_test"
 
 // summary is what it says of a run.
 type summary struct {
-	Requests  int     `json:"requests"`
-	Answered  int     `json:"answered"`
-	PerSecond float64 `json:"answered_per_s"`
-	P50       float64 `json:"p50_ms"`
-	P99       float64 `json:"p99_ms"`
-	Records   int     `json:"records"`
-	CPU       float64 `json:"-"` // milliseconds of the service for each record
+	Requests  int               `json:"requests"`
+	Answered  int               `json:"answered"`
+	PerSecond float64           `json:"answered_per_s"`
+	P50       float64           `json:"p50_ms"`
+	P99       float64           `json:"p99_ms"`
+	Records   int               `json:"records"`
+	Failures  map[string]string `json:"error_examples"`
+	CPU       float64           `json:"-"` // milliseconds of the service for each record
 	// Parts are those of CPU, by role.
 	Parts  map[string]float64 `json:"-"`
 	Others float64            `json:"-"` // share of the machine's CPU time that neither the service nor the sender took
@@ -60,7 +61,7 @@ func (g *group) load(ctx context.Context, options string, args ...string) (s sum
 	}
 	s = report.Phases[0]
 	if s.Answered != s.Requests {
-		return s, fmt.Errorf("%d of %d requests were answered", s.Answered, s.Requests)
+		return s, fmt.Errorf("%d of %d requests were answered: %v", s.Answered, s.Requests, s.Failures)
 	}
 	own := 0.0
 	s.Parts = make(map[string]float64)
@@ -82,12 +83,12 @@ type side struct {
 
 // costs are the flags of cost.
 type costs struct {
-	rounds, beams, clients, records, length int
+	rounds, beams, clients, records int
 	seconds                                 float64
 }
 
 // options are those of the requests.
-func (c costs) options() string { return fmt.Sprintf(`{"beams":%d,"maxLength":%d}`, c.beams, c.length) }
+func (c costs) options() string { return fmt.Sprintf(`{"beams":%d}`, c.beams) }
 
 // cost compares one process with a gateway, a worker and Redis on the same cores: throughput, then
 // latency at half of what one process can do. The sides take turns. Those rounds count in which others
@@ -99,7 +100,6 @@ func cost(ctx context.Context, args []string) error {
 		f.IntVar(&c.beams, "beams", 5, "of the search")
 		f.IntVar(&c.clients, "clients", 64, "for the throughput")
 		f.IntVar(&c.records, "records", 1, "of a request, a sentence each")
-		f.IntVar(&c.length, "length", 200, "most tokens of a translation; models with random weights reach it")
 		f.Float64Var(&c.seconds, "seconds", 6, "of each measurement")
 	}); err != nil {
 		return err
