@@ -84,7 +84,7 @@ type side struct {
 // costs are the flags of cost.
 type costs struct {
 	rounds, beams, clients, records int
-	seconds                                 float64
+	seconds                         float64
 }
 
 // options are those of the requests.
