@@ -1,7 +1,9 @@
 package main
 
 import (
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"weak"
 
@@ -19,8 +21,9 @@ type tokenizers struct {
 // get returns the tokenizer of a model of a family, which open opens if it is not there.
 func (t *tokenizers) get(family string, m *model.Manifest, open func() (*tokenizer.Tokenizer, error)) (*tokenizer.Tokenizer, error) {
 	key := family
-	for _, file := range tokenizerFiles {
-		key += " " + m.Files[file].SHA256
+	files := m.TokenizerFiles()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		key += " " + name + " " + files[name].SHA256
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,14 +51,11 @@ func (t *tokenizers) forget(key string) {
 	}
 }
 
-// tokenizerFiles are the files that a tokenizer is made of.
-var tokenizerFiles = []string{model.PieceModelFile, model.VocabFile, model.TokenizerFile, model.TokenizerConfigFile}
-
 // tokenizerBytes is about what a tokenizer takes in memory: its vocabulary, and the indexes of it.
 func tokenizerBytes(m *model.Manifest) (bytes int64) {
 	const indexes = 4
-	for _, file := range tokenizerFiles {
-		bytes += indexes * m.Files[file].Size
+	for _, file := range m.TokenizerFiles() {
+		bytes += indexes * file.Size
 	}
 	return bytes
 }

@@ -115,6 +115,17 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return &m, nil
 }
 
+// TokenizerFiles are the files that the model's tokenizer is made of, by name.
+func (m *Manifest) TokenizerFiles() map[string]File {
+	files := make(map[string]File)
+	for _, name := range []string{PieceModelFile, VocabFile, TokenizerFile, TokenizerConfigFile} {
+		if file, ok := m.Files[name]; ok {
+			files[name] = file
+		}
+	}
+	return files
+}
+
 // Write writes the manifest into dir, replacing an older one in one step.
 func (m *Manifest) Write(dir string) error {
 	raw, err := json.MarshalIndent(m, "", "  ")

@@ -155,7 +155,7 @@ func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, m
 
 // publishTokenizer puts the files of a version's tokenizer into Redis.
 func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) error {
-	for name, file := range tokenizerFiles(v.Manifest) {
+	for name, file := range v.Manifest.TokenizerFiles() {
 		if err := b.publishFile(ctx, filepath.Join(v.Dir, name), file); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -188,17 +188,6 @@ func isFile(raw []byte, file model.File) bool {
 	return hex.EncodeToString(sum[:]) == file.SHA256
 }
 
-// tokenizerFiles are the files of a model that a gateway needs, by name.
-func tokenizerFiles(m *model.Manifest) map[string]model.File {
-	files := make(map[string]model.File)
-	for _, name := range []string{model.PieceModelFile, model.VocabFile, model.TokenizerFile, model.TokenizerConfigFile} {
-		if file, ok := m.Files[name]; ok {
-			files[name] = file
-		}
-	}
-	return files
-}
-
 // errCatalogue means that a catalogue cannot be read.
 var errCatalogue = errors.New("the catalogue is damaged")
 
@@ -228,7 +217,7 @@ var ErrNoFile = errors.New("the broker has not got the tokenizer's files: start 
 
 // FetchTokenizer writes the files of a model's tokenizer to the folder dir.
 func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir string) error {
-	for name, file := range tokenizerFiles(m) {
+	for name, file := range m.TokenizerFiles() {
 		raw, err := b.client.Get(ctx, b.fileKey(file.SHA256)).Bytes()
 		if errors.Is(err, redis.Nil) {
 			return ErrNoFile

@@ -146,6 +146,7 @@ func (t *taker) cancel(cause error, lane string, entries map[string]bool) {
 
 // takeOver takes the claims of workers that have ended, until ctx is done.
 func (t *taker) takeOver(ctx context.Context) {
+	var tidied time.Time
 	for {
 		often := t.broker.timing.Lease / 4
 		select {
@@ -160,6 +161,31 @@ func (t *taker) takeOver(ctx context.Context) {
 			}
 			if err := t.claimFrom(ctx, lane, n); err != nil {
 				break // Redis is away, or the lane is not there
+			}
+		}
+		if time.Since(tidied) > abandoned {
+			tidied = time.Now()
+			t.tidy(ctx, abandoned)
+		}
+	}
+}
+
+// abandoned is when a worker that says nothing and has no claims leaves the consumer groups: so
+// late that none is only held up, because what it would take in that moment is nobody's.
+const abandoned = time.Hour
+
+// tidy removes workers from the groups that have been silent for so long and have no claims. It keeps
+// the lanes for a while: those of a model that no worker has any more expire.
+func (t *taker) tidy(ctx context.Context, idle time.Duration) {
+	for _, lane := range t.lanes {
+		t.broker.client.Expire(ctx, lane, kept) // what fails here is done another time
+		consumers, err := t.broker.client.XInfoConsumers(ctx, lane, group).Result()
+		if err != nil {
+			return
+		}
+		for _, c := range consumers {
+			if c.Pending == 0 && c.Idle > idle && c.Name != t.worker.id {
+				t.broker.client.XGroupDelConsumer(ctx, lane, group, c.Name)
 			}
 		}
 	}

@@ -250,3 +250,34 @@ func TestSpare(t *testing.T) {
 		})
 	}
 }
+
+// Workers that have gone leave the consumer groups, unless they have claims; lanes that nobody serves
+// expire.
+func TestTidy(t *testing.T) {
+	onServers(t, func(t *testing.T, address string) {
+		b := newTestBroker(t, address, calm)
+		w := NewWorker(WorkerConfig{Broker: b, Models: newModels(&decoder{}, identity), Rows: 8})
+		taker := newTaker(w, queueOf(identity), modelName{"m", "1"})
+		require.NoError(t, taker.makeGroups(t.Context()))
+		lane := taker.lanes[1]
+		put(t, b, format, "something")
+		for _, name := range []string{"with a claim", "without"} { // the first takes all there is
+			err := b.client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: group, Consumer: name, Streams: []string{lane, ">"}, Block: -1}).Err()
+			if name == "without" {
+				require.ErrorIs(t, err, redis.Nil)
+			}
+			require.NoError(t, b.client.XGroupCreateConsumer(t.Context(), lane, group, name).Err())
+		}
+		names := func() (names []string) {
+			for _, c := range b.client.XInfoConsumers(t.Context(), lane, group).Val() {
+				names = append(names, c.Name)
+			}
+			return names
+		}
+		taker.tidy(t.Context(), time.Hour)
+		assert.ElementsMatch(t, []string{"with a claim", "without"}, names())
+		taker.tidy(t.Context(), -time.Minute) // in memory a consumer that was never heard of is idle for less than nothing
+		assert.Equal(t, []string{"with a claim"}, names())
+		assert.Positive(t, b.client.TTL(t.Context(), lane).Val())
+	})
+}
