@@ -20,6 +20,9 @@ type hypothesis struct {
 	tokens int
 }
 
+// mostAlternatives are more than any search can have: what they take can be reckoned with.
+const mostAlternatives = 1 << 10
+
 // How alternatives come about.
 //
 // A sentence is first translated as it is without them, in all ways that it needs, so that the

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -235,7 +236,7 @@ func TestAlternativesAndTheCache(t *testing.T) {
 
 func TestAlternativesAreBounded(t *testing.T) {
 	s := wide(t, 1, &upper{others: numbered}) // at most 4 beams
-	for _, n := range []int{-1, 5, 1 << 40} {
+	for _, n := range []int{-1, 5, 1 << 40, math.MaxInt, math.MinInt} {
 		for _, list := range [][]string{{"a"}, nil} {
 			_, err := s.Translate(t.Context(), better(n, list...))
 			var refused *Error
@@ -251,7 +252,7 @@ func TestAlternativesAreBounded(t *testing.T) {
 	assert.Len(t, got[0].Alternatives, 4)
 
 	// A text that is in the language already needs no model that may refuse.
-	req := better(1<<40, "a")
+	req := better(5, "a")
 	req.To = []string{"en"}
 	got, err = s.Translate(t.Context(), req)
 	require.NoError(t, err)

@@ -88,10 +88,9 @@ func (w *work) plan(ctx context.Context) error {
 	if err := w.findRoutes(ctx, from); err != nil {
 		return err
 	}
-	if len(w.routes) > 0 { // which have checked how many alternatives are wanted
-		if err := admission.Take(ctx, admission.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
-			return err
-		}
+	// Not before the routes have checked how many are wanted.
+	if err := admission.Take(ctx, admission.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
+		return err
 	}
 	defer s.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
 	w.records = make([]*record, len(w.req.To)*len(w.req.Records))

@@ -43,7 +43,7 @@ type Request struct {
 	Options  Options
 	// Alternatives is how many translations of each text are wanted, the best one included; 0: the
 	// best alone, without [Result.Alternatives].
-	Alternatives int
+	Alternatives int `json:",omitzero"`
 	// Terms are how terms of the texts are translated. Without any that are to change, a request may
 	// have several target languages.
 	Terms []Term
