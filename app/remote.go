@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -130,12 +129,8 @@ func (p *program) await(ctx context.Context, service remote, job *client.Job) er
 	case err != nil:
 		return fmt.Errorf("job %s: %w; `%s` picks it up again", job.ID(), err, service.command("wait", job))
 	}
-	var out strings.Builder
-	for _, r := range results {
-		out.WriteString(r.Text + "\n")
-	}
-	_, err = io.WriteString(p.stdout, out.String())
-	return err
+	out := printer{out: p.stdout}
+	return out.print(results)
 }
 
 // follow waits for the results of a job, and draws its progress where it is visible.

@@ -104,6 +104,7 @@ func TestTranslateAsJob(t *testing.T) {
 		{"standard input", "one.\r\ntwo.", nil, fmt.Sprintf(payload, "line", "")},
 		{"a file", "ignored", []string{"--file", lines}, fmt.Sprintf(payload, lines+" line", "")},
 		{"model and beams", "one.\ntwo.\n", []string{"--model", "m:2", "--beams", "3"}, fmt.Sprintf(payload, "line", `,"model":"m:2","options":{"beams":3}`)},
+		{"alternatives", "one.\ntwo.\n", []string{"--alternatives", "3"}, fmt.Sprintf(payload, "line", `,"alternatives":3`)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			service := newOneJob()

@@ -20,7 +20,8 @@ import (
 const translateUsage = `dragoman translate --from en --to fr [text]...
 
 Translates each argument or, without arguments, each line of the files or of
-standard input, and prints a line for each. The first model that translates between
+standard input, and prints a line for each. With --alternatives, it prints a line for each of the best
+translations: the number of the text, the score, and the translation, with tabs between. The first model that translates between
 the languages is used, or the one that --model names. Warnings and errors go to standard
 error; LOG_LEVEL=info shows there what happens.
 
@@ -37,6 +38,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	to := flags.String("to", "", "language to translate into")
 	model := flags.String("model", "", "model of MODEL_REPOSITORY to translate with, NAME or NAME:VERSION (any that can)")
 	beams := flags.Int("beams", 0, "beams of the search (NUM_BEAMS)")
+	alternatives := flags.Int("alternatives", 0, "translations of each text to print, the best one included (the best alone)")
 	files := flags.StringArray("file", nil, "file of lines to translate; can be repeated")
 	asJob := flags.Bool("job", false, "let a running service translate, as a job")
 	var service remote
@@ -54,7 +56,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	}
 	source := lineSource{texts: texts, files: *files, stdin: p.stdin}
 	if *asJob {
-		request := client.Request{From: *from, To: *to, Model: *model}
+		request := client.Request{From: *from, To: *to, Model: *model, Alternatives: *alternatives}
 		if *beams != 0 {
 			request.Options = &client.Options{Beams: *beams}
 		}
@@ -77,7 +79,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 
-	job := &lineJob{service: t.service, model: *model, from: *from, to: *to, out: p.stdout}
+	job := &lineJob{service: t.service, model: *model, from: *from, to: *to, alternatives: *alternatives, out: printer{out: p.stdout}}
 	if err := job.check(); err != nil {
 		return err
 	}
@@ -89,7 +91,9 @@ type lineJob struct {
 	service  *translate.Service
 	model    string // "": any
 	from, to string
-	out      io.Writer
+	// alternatives is how many translations of each line are printed; 0: the best alone.
+	alternatives int
+	out          printer
 }
 
 // check fails where there is no such model, before any line is read.
@@ -206,7 +210,7 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 	for i, line := range lines {
 		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
 	}
-	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records})
+	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records, Alternatives: j.alternatives})
 	var refused *translate.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == translate.CodeUnknownLanguage:
@@ -216,10 +220,12 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 	case err != nil:
 		return err
 	}
-	var out strings.Builder
-	for _, r := range translated {
-		out.WriteString(r.Text + "\n")
+	results := make([]client.Result, len(translated))
+	for i, r := range translated {
+		results[i].Text = r.Text
+		for _, a := range r.Alternatives {
+			results[i].Alternatives = append(results[i].Alternatives, client.Alternative(a))
+		}
 	}
-	_, err = io.WriteString(j.out, out.String())
-	return err
+	return j.out.print(results)
 }

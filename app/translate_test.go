@@ -51,6 +51,36 @@ func TestTranslateCommand(t *testing.T) {
 	}
 }
 
+// The first alternative is the plain translation, whether the search has room for all or not.
+func TestTranslateCommandPrintsAlternatives(t *testing.T) {
+	for _, beams := range []string{"1", "2", "5"} {
+		args := []string{"translate", "--from", "en", "--to", "fr", "--beams", beams, "Where is the station?", "7"}
+		plain := execute(t, "", environment(), args...)
+		require.Equal(t, exitOK, plain.code, plain.stderr)
+		r := execute(t, "", environment(), append(args, "--alternatives", "3")...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+		lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
+		require.Len(t, lines, 4)
+		var best []string
+		seen := map[string]bool{}
+		for i, number := range []string{"1", "1", "1", "2"} {
+			fields := strings.Split(lines[i], "\t")
+			require.Len(t, fields, 3)
+			assert.Equal(t, number, fields[0])
+			assert.Regexp(t, `^-?\d+\.\d{4}$`, fields[1])
+			assert.False(t, seen[fields[2]], "twice: %s", fields[2])
+			seen[fields[2]] = true
+			if i%3 == 0 {
+				best = append(best, fields[2])
+			}
+		}
+		assert.Equal(t, plain.stdout, strings.Join(best, "\n")+"\n")
+	}
+	r := execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "--alternatives", "9", "Hello.")
+	assert.Equal(t, exitError, r.code)
+	assert.Contains(t, r.stderr, "ask for 8 or fewer")
+}
+
 // What happens is logged only where that is asked for; an empty variable asks nothing.
 func TestTranslateCommandLogs(t *testing.T) {
 	for level, logs := range map[string]bool{"": false, " ": false, "warn": false, "info": true} {
@@ -120,7 +150,7 @@ func echoJob(t *testing.T, out io.Writer) (*lineJob, *echo) {
 		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, Search: search.DefaultOptions(model.Generation{MaxLength: 1000})})
 	require.NoError(t, err)
 	service := translate.New(translate.Config{Models: translate.Only(m, nil), MaxRecords: chunkLines, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000})
-	return &lineJob{service: service, from: "en", to: "fr", out: out}, e
+	return &lineJob{service: service, from: "en", to: "fr", out: printer{out: out}}, e
 }
 
 func TestLinesAreTranslatedInChunks(t *testing.T) {

@@ -131,6 +131,11 @@ func Texts(bytes int64, languages int) int64 {
 	return bytes * int64(textByte+languages*translationByte)
 }
 
+// Alternatives is the memory that so many more translations of texts of so many bytes take.
+func Alternatives(bytes int64, translations int) int64 {
+	return bytes * int64(translations*translationByte)
+}
+
 // leaseKey is where a context has a lease.
 type leaseKey struct{}
 

@@ -13,6 +13,8 @@ type resultInput struct {
 	Text   *string `json:"text"`
 	ToLang string  `json:"toLang"`
 	Detail *Detail `json:"detail"`
+	// Alternatives are nil where none were asked for.
+	Alternatives []Alternative `json:"alternatives"`
 }
 
 // milliseconds reads the times of [Detail], which the service writes as numbers.
@@ -31,7 +33,7 @@ func (q *query) result(in resultInput) (Result, error) {
 	case q.named && in.ToLang == "":
 		return Result{}, invalid("the result of record %.100q does not say its language", *in.ID)
 	}
-	r := Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail}
+	r := Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail, Alternatives: in.Alternatives}
 	if !q.named {
 		r.To = q.langs[0]
 	}

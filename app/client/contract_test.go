@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -88,6 +89,10 @@ func (shouting) Stream(ctx context.Context, req translate.Request, yield func(in
 			SourceTokens: 3, TargetTokens: 4, Score: -0.25, Decoded: true, Flags: translate.Loop,
 			Model: "m", Version: "1", Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
 		}
+		if req.Alternatives > 0 {
+			result.Alternatives = []translate.Alternative{{Text: result.Text, Score: -0.25}, {Text: fmt.Sprint(req.Alternatives), Score: -0.5}}
+			result.Segments[0].Alternatives = result.Alternatives
+		}
 		if record.Text == "pivot" {
 			result.Segments[0].Steps = []translate.StepResult{
 				{Model: "m", Version: "1", From: "en", To: "ja", Text: "x", Flags: translate.SourceEcho, Score: -0.5, Cached: true},
@@ -126,7 +131,7 @@ func TestContract(t *testing.T) {
 		Options: &Options{Beams: 2}, Records: []Record{{"1", "one <&>\n"}, {"2", "é😀"}, {"1", ""}}}
 	want := func(id, text, source, to string) Result {
 		return Result{ID: id, Text: text, To: to, Detail: &Detail{Model: "m", Version: "1", From: "en", Detected: true,
-			Segments: []Segment{{source, text, []string{"loop"}, nil}}, SourceTokens: 3, TargetTokens: 4, Score: -0.25,
+			Segments: []Segment{{source, text, []string{"loop"}, nil, nil}}, SourceTokens: 3, TargetTokens: 4, Score: -0.25,
 			Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond, Flags: []string{"loop"}}}
 	}
 	var all []Result
@@ -148,6 +153,19 @@ func TestContract(t *testing.T) {
 	results, err = c.Translate(t.Context(), Request{From: "en", To: "fr", Options: &Options{}, Records: []Record{{"", "a"}}})
 	require.NoError(t, err)
 	assert.Equal(t, []Result{{Text: "A", To: "fr"}}, results)
+}
+
+func TestContractOfAlternatives(t *testing.T) {
+	c, _ := contract(t, Config{}, access.Config{})
+	request := Request{From: "en", To: "fr", Detail: true, Alternatives: 3, Records: []Record{{"1", "a"}}}
+	want := []Alternative{{"A", -0.25}, {"3", -0.5}}
+	results, err := c.Translate(t.Context(), request)
+	require.NoError(t, err)
+	assert.Equal(t, want, results[0].Alternatives)
+	assert.Equal(t, want, results[0].Detail.Segments[0].Alternatives)
+	streamed, err := collect(t.Context(), c, request)
+	require.NoError(t, err)
+	assert.Equal(t, results, streamed)
 }
 
 func TestContractOfErrors(t *testing.T) {
@@ -207,7 +225,7 @@ func (c told) Deadline() (time.Time, bool) { return c.at, true }
 func TestContractOfBrokenStreams(t *testing.T) {
 	c, _ := contract(t, Config{}, access.Config{})
 	results, err := collect(t.Context(), c, Request{From: "en", To: "fr", ID: "r1", Records: []Record{{"1", "endless"}, {"2", "b"}}})
-	assert.Equal(t, []Result{{"2", "B", "fr", nil}}, results)
+	assert.Equal(t, []Result{{"2", "B", "fr", nil, nil}}, results)
 	assert.Equal(t, Error{Code: CodeUnfinished, Field: "payload.records[0].text", Message: "no end", RequestID: "r1"}, *requireError(t, err))
 }
 
@@ -236,7 +254,7 @@ func TestContractOfModels(t *testing.T) {
 	results, err := c.Translate(t.Context(), request)
 	require.NoError(t, err)
 	steps := []Step{{"m", "1", "en", "ja", "x", -0.5, true, []string{"source_echo"}}, {"n", "2", "ja", "fr", "PIVOT", -0.25, false, nil}}
-	assert.Equal(t, []Segment{{"pivot", "PIVOT", []string{"loop"}, steps}}, results[0].Detail.Segments)
+	assert.Equal(t, []Segment{{"pivot", "PIVOT", []string{"loop"}, steps, nil}}, results[0].Detail.Segments)
 	streamed, err := collect(t.Context(), c, request)
 	require.NoError(t, err)
 	assert.Equal(t, results, streamed)
@@ -290,7 +308,7 @@ func TestContractOfCutStreams(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	results, err := collect(t.Context(), c, Request{From: "en", To: "fr", Records: []Record{{"1", "a"}, {"2", "b"}}})
-	assert.Equal(t, []Result{{"1", "A", "fr", nil}}, results)
+	assert.Equal(t, []Result{{"1", "A", "fr", nil, nil}}, results)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 

@@ -43,8 +43,11 @@ type Request struct {
 	NoSplit  bool   `json:"-"`                  // each text is one sentence
 	// Detail asks for [Result.Detail]. With it, a translation that reached the limit of
 	// tokens is flagged and not an error.
-	Detail  bool     `json:"detail,omitzero"`
-	Options *Options `json:"options,omitzero"` // nil: as the service has them
+	Detail bool `json:"detail,omitzero"`
+	// Alternatives is how many translations of each text are wanted, the best one included. 0: the
+	// best alone.
+	Alternatives int      `json:"alternatives,omitzero"`
+	Options      *Options `json:"options,omitzero"` // nil: as the service has them
 
 	// ID is the request's name in the service's log, the same at all tries: letters,
 	// digits and ._:/+=- , at most 128. "": a new one.
@@ -74,6 +77,15 @@ type Result struct {
 	Text   string // the translation
 	To     string // its language
 	Detail *Detail
+	// Alternatives are the best translations, different from each other, where they were asked for:
+	// the first is Text. There may be fewer than were wanted.
+	Alternatives []Alternative
+}
+
+// Alternative is one of the best translations of a text.
+type Alternative struct {
+	Text  string  `json:"text"`
+	Score float64 `json:"score"` // as that of Detail, of the last step where there are several
 }
 
 // Detail says how a translation was made.
@@ -102,6 +114,8 @@ type Segment struct {
 	Text   string   `json:"text"`
 	Flags  []string `json:"flags"`
 	Steps  []Step   `json:"steps"` // where it went through several
+	// Alternatives are as those of [Result], of the sentence.
+	Alternatives []Alternative `json:"alternatives"`
 }
 
 // Step is what a step of a pipeline, or on the way through another language, made of a sentence.

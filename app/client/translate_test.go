@@ -27,9 +27,9 @@ func TestRequestsOnTheWire(t *testing.T) {
 		"text": {Request{From: Auto, To: "fr", Records: one},
 			`{"fromLang":"auto","toLang":"fr","records":[{"id":"1","text":"<b> & \"é\"\n"}]}`},
 		"languages": {Request{From: "en", ToLangs: []string{"fr", "ja"}}, `{"fromLang":"en","toLangs":["fr","ja"],"records":[]}`},
-		"all": {Request{From: "en", To: "fr", Model: "en-fr:2", Format: FormatHTML, Priority: PriorityLow, NoSplit: true, Detail: true,
+		"all": {Request{From: "en", To: "fr", Model: "en-fr:2", Format: FormatHTML, Priority: PriorityLow, NoSplit: true, Detail: true, Alternatives: 3,
 			Options: &Options{Beams: 2, MaxLength: 9, LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &penalty}},
-			`{"fromLang":"en","toLang":"fr","records":[],"model":"en-fr:2","format":"html","priority":"low","detail":true,` +
+			`{"fromLang":"en","toLang":"fr","records":[],"model":"en-fr:2","format":"html","priority":"low","detail":true,"alternatives":3,` +
 				`"options":{"beams":2,"maxLength":9,"lengthPenalty":-0.5,"noRepeatNgramSize":0,"repetitionPenalty":-0.5},"split":false}`},
 		"no options": {Request{From: "en", To: "fr", Options: &Options{}}, `{"fromLang":"en","toLang":"fr","records":[],"options":{}}`},
 		"what the service refuses": {Request{To: "fr", ToLangs: []string{"fr"}, Format: "pdf"},
@@ -89,10 +89,10 @@ func TestTranslate(t *testing.T) {
 		want    []Result
 	}{
 		"nothing":      {Request{To: "fr"}, []Result{}},
-		"equal ids":    {Request{To: "fr", Records: records}, []Result{{"a", "ONE", "fr", nil}, {"b", "TWO", "fr", nil}, {"a", "THREE", "fr", nil}}},
-		"one of many":  {Request{ToLangs: []string{"fr"}, Records: records[:1]}, []Result{{"a", "ONE", "fr", nil}}},
-		"languages":    {Request{ToLangs: []string{"fr", "ja"}, Records: records[:2]}, []Result{{"a", "ONE", "fr", nil}, {"b", "TWO", "fr", nil}, {"a", "ONE", "ja", nil}, {"b", "TWO", "ja", nil}}},
-		"no languages": {Request{Records: records[:1]}, []Result{{"a", "ONE", "", nil}}}, // up to the service
+		"equal ids":    {Request{To: "fr", Records: records}, []Result{{"a", "ONE", "fr", nil, nil}, {"b", "TWO", "fr", nil, nil}, {"a", "THREE", "fr", nil, nil}}},
+		"one of many":  {Request{ToLangs: []string{"fr"}, Records: records[:1]}, []Result{{"a", "ONE", "fr", nil, nil}}},
+		"languages":    {Request{ToLangs: []string{"fr", "ja"}, Records: records[:2]}, []Result{{"a", "ONE", "fr", nil, nil}, {"b", "TWO", "fr", nil, nil}, {"a", "ONE", "ja", nil, nil}, {"b", "TWO", "ja", nil, nil}}},
+		"no languages": {Request{Records: records[:1]}, []Result{{"a", "ONE", "", nil, nil}}}, // up to the service
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, Config{}, capitals, func(t *testing.T, c *Client) {
@@ -113,9 +113,22 @@ func TestDetail(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []Result{{ID: "1", Text: "Où ?", To: "fr", Detail: &Detail{
 			Model: "p", Version: "3", From: "en", Detected: true,
-			Segments:     []Segment{{"Where?", "Où ?", []string{"loop"}, []Step{{"m", "1", "en", "de", "Wo?", -1, true, nil}}}},
+			Segments:     []Segment{{"Where?", "Où ?", []string{"loop"}, []Step{{"m", "1", "en", "de", "Wo?", -1, true, nil}}, nil}},
 			SourceTokens: 7, TargetTokens: 8, Score: -0.1213, CacheHit: true,
 			Queued: 400 * time.Microsecond, Computed: 11250 * time.Microsecond, Flags: []string{"loop", "truncated"},
+		}}}, results)
+	})
+}
+
+func TestAlternatives(t *testing.T) {
+	const alternatives = `"alternatives":[{"text":"Où ?","score":-0.5,"new":1},{"text":"D'où ?","score":-1}]`
+	const body = `{"result":[{"id":"1","text":"Où ?",` + alternatives + `,"detail":{"segments":[{"source":"Where?","text":"Où ?",` + alternatives + `}]}}]}`
+	inBubble(t, Config{}, answer(200, body), func(t *testing.T, c *Client) {
+		results, err := c.Translate(t.Context(), hello)
+		require.NoError(t, err)
+		want := []Alternative{{"Où ?", -0.5}, {"D'où ?", -1}}
+		assert.Equal(t, []Result{{ID: "1", Text: "Où ?", To: "fr", Alternatives: want, Detail: &Detail{
+			Segments: []Segment{{Source: "Where?", Text: "Où ?", Alternatives: want}},
 		}}}, results)
 	})
 }

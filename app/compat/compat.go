@@ -169,6 +169,8 @@ type Job struct {
 	Format   translate.Format
 	Whole    bool // each text is one sentence
 	Wrapped  bool // a line end in a text ends no sentence
+	// Alternatives is how many translations of each text are wanted; see [translate.Request].
+	Alternatives int
 }
 
 // Translate has a job done and returns a result for each text, in their order. A
@@ -176,7 +178,8 @@ type Job struct {
 func (call Call) Translate(job Job) ([]translate.Result, error) {
 	req := translate.Request{
 		Model: call.model, From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
-		Records: make([]translate.Record, len(job.Texts)),
+		Alternatives: job.Alternatives,
+		Records:      make([]translate.Record, len(job.Texts)),
 	}
 	for i, text := range job.Texts {
 		req.Records[i] = translate.Record{ID: strconv.Itoa(i), Text: text}

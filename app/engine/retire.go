@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // retire is the only way out for a sequence, wherever it is. reason is nil when
 // it is done, errAbandoned when nobody waits for it, and else what those who wait
@@ -79,7 +76,7 @@ func (l *loop) deliver(s *sequence, waiters []*waiter) {
 			}
 			r := Result{Result: result, Queued: start.Sub(p.at), Computed: now.Sub(start), Shared: i+j > 0, First: s.first && i+j == 0}
 			if i < len(waiters)-1 || j < len(w.jobs)-1 {
-				r.Tokens = slices.Clone(result.Tokens)
+				r.Result = result.Clone()
 			}
 			w.call.session.out.put(numbered{p.job, r})
 		}

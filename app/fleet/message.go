@@ -39,12 +39,14 @@ type options struct {
 	EarlyStopping     string
 	NoRepeatNgramSize int
 	RepetitionPenalty float64
+	Hypotheses        int
 }
 
 func newOptions(o search.Options) options {
 	return options{
 		Beams: o.Beams, MaxLength: o.MaxLength, MinLength: o.MinLength, LengthPenalty: o.LengthPenalty,
 		EarlyStopping: string(o.EarlyStopping), NoRepeatNgramSize: o.NoRepeatNgramSize, RepetitionPenalty: o.RepetitionPenalty,
+		Hypotheses: o.Hypotheses,
 	}
 }
 
@@ -52,6 +54,7 @@ func (o options) search() search.Options {
 	return search.Options{
 		Beams: o.Beams, MaxLength: o.MaxLength, MinLength: o.MinLength, LengthPenalty: o.LengthPenalty,
 		EarlyStopping: search.EarlyStopping(o.EarlyStopping), NoRepeatNgramSize: o.NoRepeatNgramSize, RepetitionPenalty: o.RepetitionPenalty,
+		Hypotheses: o.Hypotheses,
 	}
 }
 
@@ -76,20 +79,37 @@ type reply struct {
 	First     bool
 	Fault     fault // "": none
 	Reason    string
+	Others    []hypothesis
+}
+
+// hypothesis is one of a result's [search.Result.Others].
+type hypothesis struct {
+	_         struct{} `cbor:",toarray"`
+	Tokens    []int64
+	Score     float32
+	Truncated bool
 }
 
 func newReply(id uint64, r engine.Result) reply {
+	var others []hypothesis
+	for _, o := range r.Others {
+		others = append(others, hypothesis{Tokens: o.Tokens, Score: o.Score, Truncated: o.Truncated})
+	}
 	return reply{
 		ID: id, Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated, Queued: r.Queued.Microseconds(),
-		Computed: r.Computed.Microseconds(), Shared: r.Shared, First: r.First,
+		Computed: r.Computed.Microseconds(), Shared: r.Shared, First: r.First, Others: others,
 	}
 }
 
 // result is the engine's result. Who submitted the sentence knows how long it took in all.
 func (r *reply) result(took time.Duration) engine.Result {
 	computed := time.Duration(r.Computed) * time.Microsecond
+	var others []search.Result
+	for _, o := range r.Others {
+		others = append(others, search.Result{Tokens: o.Tokens, Score: o.Score, Truncated: o.Truncated})
+	}
 	return engine.Result{
-		Result: search.Result{Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated},
+		Result: search.Result{Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated, Others: others},
 		Queued: max(0, took-computed), Computed: computed, Shared: r.Shared, First: r.First,
 	}
 }
@@ -114,7 +134,7 @@ const (
 const largest = 1 << 17
 
 var decoding = func() cbor.DecMode {
-	mode, err := cbor.DecOptions{MaxArrayElements: largest, MaxNestedLevels: 4}.DecMode()
+	mode, err := cbor.DecOptions{MaxArrayElements: largest, MaxNestedLevels: 5}.DecMode()
 	if err != nil {
 		panic(err) // the options are constants
 	}

@@ -18,21 +18,21 @@ import (
 
 // Messages come out as they went in, and stay as they are from version to version.
 func TestMessages(t *testing.T) {
-	options := search.Options{Beams: 5, MaxLength: 200, MinLength: 1, LengthPenalty: 1.5, EarlyStopping: search.StopNever, NoRepeatNgramSize: 3, RepetitionPenalty: 1.1}
+	options := search.Options{Beams: 5, MaxLength: 200, MinLength: 1, LengthPenalty: 1.5, EarlyStopping: search.StopNever, NoRepeatNgramSize: 3, RepetitionPenalty: 1.1, Hypotheses: 4}
 	w := work{
 		Gateway: "G", ID: math.MaxUint64, Deadline: 1_700_000_000_000, Tries: 2, Caller: "c", Priority: -1,
 		Source: []int64{128022, 5, 2}, Prefix: []int64{2, 128028}, Options: newOptions(options),
 	}
 	raw := encode(&w)
 	assert.Equal(t, "8961471bffffffffffffffff1b0000018bcfe56800026163208"+
-		"31a0001f416050282021a0001f41c870518c801fb3ff8000000000000656e6576657203fb3ff199999999999a", hex.EncodeToString(raw))
+		"31a0001f416050282021a0001f41c880518c801fb3ff8000000000000656e6576657203fb3ff199999999999a04", hex.EncodeToString(raw))
 	got, err := decode[work](map[string]any{format: string(raw)})
 	require.NoError(t, err)
 	assert.Equal(t, w, got)
 	assert.Equal(t, engine.Job{Source: w.Source, Prefix: w.Prefix, Search: options}, got.job())
 
 	result := engine.Result{
-		Result: search.Result{Tokens: []int64{2, 7}, Score: -1.5, Truncated: true},
+		Result: search.Result{Tokens: []int64{2, 7}, Score: -1.5, Truncated: true, Others: []search.Result{{Tokens: []int64{7}, Score: -2}, {Truncated: true}}},
 		Queued: 3 * time.Millisecond, Computed: 5 * time.Millisecond, Shared: true, First: true,
 	}
 	r := newReply(7, result)
@@ -60,8 +60,8 @@ func TestDamagedMessages(t *testing.T) {
 		"too many tokens":  {format: string(encode(&work{Source: make([]int64, largest+1)}))},
 		"nested":           {format: string(bytes.Repeat([]byte{0x81}, 1000)) + "\x01"},
 		"without an end":   {format: "\x9f"},
-		"a negative id":    {format: "\x89\x61g\x20\x00\x00\x60\x00\x80\x80\x87\x00\x00\x00\x00\x60\x00\x00"},
-		"priority too far": {format: "\x89\x61g\x00\x00\x00\x60\x19\x01\x00\x80\x80\x87\x00\x00\x00\x00\x60\x00\x00"},
+		"a negative id":    {format: "\x89\x61g\x20\x00\x00\x60\x00\x80\x80\x88\x00\x00\x00\x00\x60\x00\x00\x00"},
+		"priority too far": {format: "\x89\x61g\x00\x00\x00\x60\x19\x01\x00\x80\x80\x88\x00\x00\x00\x00\x60\x00\x00\x00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := decode[work](values)
@@ -75,7 +75,7 @@ func TestDamagedMessages(t *testing.T) {
 // Whatever Redis has, reading it neither panics nor takes much more memory than it has bytes.
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(&work{Gateway: "g", ID: 1, Source: []int64{1, 2, 3}, Prefix: []int64{2}, Options: options{Beams: 5}}))
-	f.Add(encode([]reply{{ID: 1, Tokens: []int64{1}, Fault: failed}, {}}))
+	f.Add(encode([]reply{{ID: 1, Tokens: []int64{1}, Fault: failed}, {Others: []hypothesis{{Tokens: []int64{2}}, {}}}}))
 	f.Add([]byte("\x9b\xff\xff\xff\xff\xff\xff\xff\xff"))
 	f.Add([]byte("\x9a\x00\x01\xff\xff\xf6"))
 	f.Add(bytes.Repeat([]byte{0x81}, 100))

@@ -9,10 +9,18 @@ import (
 
 // recordOutput is a translated record.
 type recordOutput struct {
-	ID     string        `json:"id"`
-	ToLang string        `json:"toLang,omitempty"` // where several languages were asked for
-	Text   string        `json:"text"`
-	Detail *detailOutput `json:"detail,omitempty"` // where it was asked for
+	ID     string `json:"id"`
+	ToLang string `json:"toLang,omitempty"` // where several languages were asked for
+	Text   string `json:"text"`
+	// Alternatives are there where they were asked for.
+	Alternatives []alternativeOutput `json:"alternatives,omitempty"`
+	Detail       *detailOutput       `json:"detail,omitempty"` // where it was asked for
+}
+
+// alternativeOutput is one of the best translations of a text, of which the first is the best.
+type alternativeOutput struct {
+	Text  string  `json:"text"`
+	Score float64 `json:"score"`
 }
 
 // detailOutput says how a translation was made.
@@ -33,10 +41,12 @@ type detailOutput struct {
 
 // segmentOutput is a sentence and its translation.
 type segmentOutput struct {
-	Source string       `json:"source"`
-	Text   string       `json:"text"`
-	Flags  []string     `json:"flags,omitempty"`
-	Steps  []stepOutput `json:"steps,omitempty"` // where there are several
+	Source string   `json:"source"`
+	Text   string   `json:"text"`
+	Flags  []string `json:"flags,omitempty"`
+	// Alternatives are there where they were asked for.
+	Alternatives []alternativeOutput `json:"alternatives,omitempty"`
+	Steps        []stepOutput        `json:"steps,omitempty"` // where there are several
 }
 
 // stepOutput is what a step of a pipeline made of a sentence.
@@ -53,7 +63,7 @@ type stepOutput struct {
 
 // output makes the answer's entry of a result.
 func (req *translationRequest) output(r translate.Result) recordOutput {
-	out := recordOutput{ID: r.ID, Text: r.Text}
+	out := recordOutput{ID: r.ID, Text: r.Text, Alternatives: alternativesOf(r.Alternatives)}
 	if req.languages {
 		out.ToLang = r.To
 	}
@@ -62,7 +72,7 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 	}
 	segments := make([]segmentOutput, len(r.Segments))
 	for i, s := range r.Segments {
-		segments[i] = segmentOutput{Source: s.Source, Text: s.Text, Flags: s.Flags.Names(), Steps: stepsOf(s)}
+		segments[i] = segmentOutput{Source: s.Source, Text: s.Text, Flags: s.Flags.Names(), Alternatives: alternativesOf(s.Alternatives), Steps: stepsOf(s)}
 	}
 	out.Detail = &detailOutput{
 		Model: r.Model, Version: r.Version,
@@ -72,6 +82,14 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 		Flags: r.Flags.Names(),
 	}
 	return out
+}
+
+func alternativesOf(list []translate.Alternative) []alternativeOutput {
+	var alternatives []alternativeOutput
+	for _, a := range list {
+		alternatives = append(alternatives, alternativeOutput{a.Text, rounded(a.Score)})
+	}
+	return alternatives
 }
 
 // stepsOf are the steps that a sentence went through, where there were several.

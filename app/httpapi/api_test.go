@@ -80,6 +80,10 @@ func (upper) Stream(ctx context.Context, req translate.Request, yield func(int, 
 			if r.Text == "loop" {
 				result.Flags, result.Segments[0].Flags = translate.Loop|translate.Truncated, translate.Loop|translate.Truncated
 			}
+			if req.Alternatives > 0 {
+				result.Alternatives = []translate.Alternative{{Text: text, Score: -0.123456}, {Text: fmt.Sprint(req.Alternatives), Score: -1}}
+				result.Segments[0].Alternatives = result.Alternatives
+			}
 			if r.Text == "pivot" {
 				result.Model, result.Version = "ja-en+en-de", "1+2"
 				result.Segments[0].Steps = []translate.StepResult{

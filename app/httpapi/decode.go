@@ -34,7 +34,9 @@ type payloadInput struct {
 	Format   optional[string]   `json:"format"`
 	Split    optional[bool]     `json:"split"`
 	Detail   optional[bool]     `json:"detail"`
-	Options  optional[struct {
+	// Alternatives are how many translations of each text are wanted.
+	Alternatives optional[int] `json:"alternatives"`
+	Options      optional[struct {
 		Beams             optional[int]     `json:"beams"`
 		MaxLength         optional[int]     `json:"maxLength"`
 		LengthPenalty     optional[float64] `json:"lengthPenalty"`
@@ -137,6 +139,7 @@ func (p *payloadInput) request() (translationRequest, error) {
 	req.Format = translate.Format(p.Format.value)
 	req.Whole = p.Split.set && !p.Split.value
 	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set
+	req.Alternatives = p.Alternatives.value
 	o := p.Options.value
 	if o.Beams.set && o.Beams.value == 0 || o.MaxLength.set && o.MaxLength.value == 0 {
 		return req, failure.New(failure.InvalidValue, "payload.options", "beams and maxLength are at least 1: leave them out for the service's own")

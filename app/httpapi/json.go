@@ -78,7 +78,7 @@ func wantedKind(field string) string {
 		return "an array"
 	case "payload.detail", "payload.split":
 		return "true or false"
-	case "payload.options.beams", "payload.options.maxLength", "payload.options.noRepeatNgramSize":
+	case "payload.alternatives", "payload.options.beams", "payload.options.maxLength", "payload.options.noRepeatNgramSize":
 		return "a whole number"
 	case "payload.options.lengthPenalty", "payload.options.repetitionPenalty":
 		return "a number"

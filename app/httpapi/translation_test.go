@@ -68,7 +68,7 @@ func TestRequestFields(t *testing.T) {
 	a, _ := newAPI()
 	const none = "Options:{Beams:0 MaxLength:0 LengthPenalty:<nil> NoRepeatNgramSize:<nil> RepetitionPenalty:<nil>}"
 	for fields, want := range map[string]string{
-		`"toLang":"fr"`:                                       "From:en To:[fr] Records:[] Model: Caller:192.0.2.1/32 Priority:0 Format: Whole:false Wrapped:false Once:false " + none + " Flagged:false",
+		`"toLang":"fr"`:                                       "From:en To:[fr] Records:[] Model: Caller:192.0.2.1/32 Priority:0 Format: Whole:false Wrapped:false Once:false " + none + " Alternatives:0 Terms:[] Flagged:false",
 		`"toLang":"fr","model":"default"`:                     "Model:default",
 		`"toLang":"fr","priority":"normal"`:                   "Priority:0",
 		`"toLang":"fr","priority":"low"`:                      "Priority:-1",
@@ -79,6 +79,7 @@ func TestRequestFields(t *testing.T) {
 		`"toLang":"fr","split":false`:                         "Whole:true",
 		`"toLang":"fr","split":true`:                          "Whole:false",
 		`"toLang":"fr","detail":true`:                         "Flagged:true",
+		`"toLang":"fr","alternatives":0`:                      "Alternatives:0 ",
 		`"toLang":"fr","options":{}`:                          none,
 		`"toLang":"fr","options":{"beams":5,"maxLength":100}`: "Beams:5 MaxLength:100",
 	} {
@@ -122,6 +123,20 @@ func TestDetail(t *testing.T) {
 
 	w = do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"x"}]`))
 	assert.Empty(t, w.Header().Values("Dragoman-Flags"))
+}
+
+// Alternatives are in the answer, and in that of each sentence.
+func TestAlternatives(t *testing.T) {
+	a, _ := newAPI()
+	const alternatives = `"alternatives":[{"text":"X","score":-0.1235},{"text":"3","score":-1}]`
+	for detail, want := range map[string]string{
+		"":                `{"id":"1","text":"X",` + alternatives + `}`,
+		`"detail":true, `: `{"id":"1","text":"X",` + alternatives + `,"detail":{"model":"m","version":"1","fromLang":"en","detected":false,"segments":[{"source":"x","text":"X",` + alternatives + `}]`,
+	} {
+		body := `{"payload":{"fromLang":"en","toLang":"fr",` + detail + `"alternatives":3,"records":[{"id":"1","text":"x"}]}}`
+		assert.Contains(t, do(a.Handler(), "POST", "/translation", body).Body.String(), want)
+		assert.Contains(t, do(a.Handler(), "POST", "/translation/stream", body).Body.String(), `{"result":`+want)
+	}
 }
 
 // The steps of a sentence are in the details where there are several.

@@ -97,7 +97,7 @@ func TestStoredForm(t *testing.T) {
 		Request: Request{
 			Request: translate.Request{
 				From: "en", To: []string{"fr", "de"}, Model: "m", Caller: "alice", Priority: engine.Low, Format: translate.HTML,
-				Whole: true, Wrapped: true, Once: true, Flagged: true,
+				Whole: true, Wrapped: true, Once: true, Alternatives: 2, Flagged: true,
 				Options: translate.Options{Beams: 1, MaxLength: 2, LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &penalty},
 			},
 			Detail: true, Languages: true, Webhook: "https://example.com",

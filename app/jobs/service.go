@@ -149,7 +149,7 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 		}
 	}
 	for i, r := range sub.Records {
-		if most := s.mostTake(); most > 0 && admission.Texts(int64(len(r.Text)), 1) > most {
+		if most := s.mostTake(); most > 0 && admission.Texts(int64(len(r.Text)), 1)+admission.Alternatives(int64(len(r.Text)), sub.Request.Alternatives) > most {
 			return failure.New(failure.TooLarge, fmt.Sprintf("payload.records[%d].text", i), "the text takes more memory than requests may have: split it into several records")
 		}
 	}
@@ -194,6 +194,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	if sub.Request.Detail {
 		perLanguage *= 3
 	}
+	perLanguage *= int64(1 + sub.Request.Alternatives)
 	job, created, err = s.cfg.Store.Create(ctx, Draft{
 		ID: rand.Text(), Owner: sub.Owner, Key: sub.Key, Fingerprint: sub.Fingerprint, Request: sub.Request,
 		Progress: Progress{Records: len(sub.Records) * len(sub.Request.To), Characters: sub.Characters},

@@ -77,8 +77,9 @@ func TestAnswers(t *testing.T) {
 		{"no records", post, path, payload(enfr, "[]"), nil, 200},
 		{"several languages", post, path, payload(`"fromLang":"en","toLangs":["fr","ja"]`, one), nil, 200},
 		{"detail", post, path, payload(`"fromLang":"auto","toLang":"fr","detail":true`, `[{"id":"1","text":"loop"},{"id":"","text":"12"}]`), nil, 200},
-		{"everything", post, path, with(`"priority":"low","format":"html","split":false,"detail":true,"options":` +
+		{"everything", post, path, with(`"priority":"low","format":"html","split":false,"detail":true,"alternatives":3,"options":` +
 			`{"beams":8,"maxLength":200,"lengthPenalty":-0.5,"noRepeatNgramSize":3,"repetitionPenalty":1.5}`), nil, 200},
+		{"alternatives", post, path, with(`"alternatives":2`), nil, 200},
 		{"a model", post, path, with(`"model":"default"`), nil, 200},
 		{"several steps", post, path, payload(enfr+`,"detail":true`, `[{"id":"1","text":"pivot"}]`), nil, 200},
 		{"empty options", post, path, with(`"options":{}`), nil, 200},
@@ -122,6 +123,11 @@ func TestAnswers(t *testing.T) {
 		{"priority nobody knows", post, path, with(`"priority":"urgent"`), nil, 400},
 		{"priority null", post, path, with(`"priority":null`), nil, 400},
 		{"detail string", post, path, with(`"detail":"true"`), nil, 400},
+		{"alternatives string", post, path, with(`"alternatives":"2"`), nil, 400},
+		{"alternatives fraction", post, path, with(`"alternatives":1.5`), nil, 400},
+		{"alternatives negative", post, path, with(`"alternatives":-1`), nil, 400},
+		{"too many alternatives", post, path, with(`"alternatives":9`), nil, 400},
+		{"alternatives null", post, path, with(`"alternatives":null`), nil, 400},
 		{"split number", post, path, with(`"split":1`), nil, 400},
 		{"format number", post, path, with(`"format":1`), nil, 400},
 		{"options list", post, path, with(`"options":[]`), nil, 400},

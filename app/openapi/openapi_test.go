@@ -113,6 +113,7 @@ func TestDocumentOfAService(t *testing.T) {
 	assert.Equal(t, 4., doc.schema("TranslationPayload", "properties", "records", "maxItems"))
 	assert.Equal(t, 50., doc.schema("Record", "properties", "text", "maxLength"))
 	assert.Equal(t, 8., doc.schema("Options", "properties", "beams", "maximum"))
+	assert.Equal(t, 8., doc.schema("TranslationPayload", "properties", "alternatives", "maximum"))
 	assert.Equal(t, 200., doc.schema("Options", "properties", "maxLength", "maximum"))
 	assert.Equal(t, []any{"en", "fr", "ja"}, doc.schema("Language", "enum"))
 	assert.Equal(t, []any{"auto", "en", "fr", "ja"}, doc.schema("SourceLanguage", "examples"))

@@ -72,6 +72,10 @@ func (t capitals) Stream(ctx context.Context, req translate.Request, yield func(
 				Model: "m", Version: "1", Segments: []translate.Segment{{Source: r.Text, Text: text}}, SourceTokens: 4, TargetTokens: 3, Score: -0.123456,
 				Decoded: true, Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond,
 			}
+			for range req.Alternatives {
+				result.Alternatives = append(result.Alternatives, translate.Alternative{Text: text, Score: -0.25})
+				result.Segments[0].Alternatives = result.Alternatives
+			}
 			if strings.HasPrefix(text, "LOOP") {
 				result.Flags, result.Segments[0].Flags = translate.Loop|translate.Truncated, translate.Loop
 			}
@@ -107,6 +111,8 @@ func refuse(req translate.Request) error {
 		return refused(translate.CodeUnknownLanguage, "toLang")
 	case beams > loaded().MaxBeams:
 		return refused(translate.CodeInvalidOption, "options.beams")
+	case req.Alternatives < 0 || req.Alternatives > loaded().MaxBeams:
+		return refused(translate.CodeInvalidOption, "alternatives")
 	case len(req.Records)*len(req.To) > config().MaxRecords:
 		return refused(translate.CodeTooManyRecords, "records")
 	}

@@ -31,9 +31,10 @@ func (w *work) key(x *sentence) cache.Key {
 	}
 }
 
-// recall gives a whole sentence that is to do the outcome that it had before.
+// recall gives a whole sentence that is to do the outcome that it had before. Where alternatives
+// are wanted it is decoded again: they are not kept.
 func (w *work) recall(x *sentence) (known bool, err error) {
-	if !w.service.cfg.Cache.On() || x.hop.model.Identity == "" {
+	if w.alternative(x.hop) || !w.service.cfg.Cache.On() || x.hop.model.Identity == "" {
 		return false, nil
 	}
 	start, spent := time.Now(), &x.hop.lane.spent

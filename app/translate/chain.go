@@ -30,6 +30,9 @@ func (w *work) advance(x *sentence) error {
 func (h *hop) expect(tokens int) {
 	for ; h != nil; h = h.next {
 		h.lane.tokens += max(1, tokens)
+		if w := h.lane.work; w.widens(h) { // another search, of so many times as many rows
+			h.lane.tokens += max(1, tokens) * w.req.Alternatives / h.lane.search.Beams
+		}
 	}
 }
 
@@ -41,7 +44,7 @@ func (c *chain) add(x *sentence) {
 	})
 	computed := c.sum.computed + o.computed
 	c.sum.add(o)
-	c.sum.text, c.sum.computed = o.text, computed
+	c.sum.text, c.sum.computed, c.sum.hypotheses = o.text, computed, o.hypotheses
 }
 
 // conclude makes the outcome of a whole sentence that of all steps.

@@ -6,16 +6,26 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/language"
+	"dragoman/model/search"
 )
 
 // check turns what the engine decoded for a sentence into text and says what is
 // wrong with it.
 func (w *work) check(x *sentence, r engine.Result) outcome {
-	m, to := x.hop.model, x.hop.to
-	o := outcome{
-		text: strings.TrimSpace(m.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), decoded: true,
-		sourceTokens: len(x.source), targetTokens: len(r.Tokens), queued: x.queued, computed: x.computed,
+	o := w.judge(x, r.Result)
+	o.decoded, o.sourceTokens, o.queued, o.computed = true, len(x.source), x.queued, x.computed
+	if w.alternative(x.hop) {
+		by := x.way
+		o.by = &by
+		w.collect(x, &o, r.Others)
 	}
+	return o
+}
+
+// judge turns a hypothesis of a sentence into text and says what is wrong with it.
+func (w *work) judge(x *sentence, r search.Result) outcome {
+	m, to := x.hop.model, x.hop.to
+	o := outcome{text: strings.TrimSpace(m.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), targetTokens: len(r.Tokens)}
 	if r.Truncated {
 		o.flags |= Truncated
 	}

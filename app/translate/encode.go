@@ -87,7 +87,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	}
 	x.source = ids
 	return engine.Job{
-		Source: ids, Prefix: x.hop.prefix, Search: x.way.apply(x.hop.lane.search),
+		Source: ids, Prefix: x.hop.prefix, Search: w.searchFor(x),
 	}, true, nil
 }
 
@@ -134,6 +134,7 @@ type way struct {
 	mask   int  // the number, in Model.styles, of the style of markers for what must come back as it is; below 0: none
 	length int  // tokens that it may have at most; 0: as many as were asked for
 	strict bool // without repetitions
+	wide   bool // a search for alternatives
 }
 
 // unmasked is the way that translates a sentence as it is.

@@ -152,6 +152,9 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 	}
 	for p, r := range found {
 		w.routes[p] = w.newRoute(r)
+		if err := w.checkAlternatives(w.lanes[r.Steps[len(r.Steps)-1].Model].model); err != nil {
+			return err
+		}
 	}
 	return nil
 }

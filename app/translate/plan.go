@@ -88,6 +88,10 @@ func (w *work) plan(ctx context.Context) error {
 	if err := w.findRoutes(ctx, from); err != nil {
 		return err
 	}
+	// Not before the routes have checked how many are wanted.
+	if err := admission.Take(ctx, admission.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
+		return err
+	}
 	defer s.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
 	w.records = make([]*record, len(w.req.To)*len(w.req.Records))
 	for i, r := range w.req.Records {
@@ -214,7 +218,7 @@ func (w *work) divide(ctx context.Context, rec *record, units []unit) error {
 		return invalid(CodeTooManySentences, "records", "%d records × %d languages have more than %d sentences: send several requests",
 			len(w.req.Records), len(w.req.To), w.service.cfg.MaxSentences)
 	}
-	if err := admission.Take(ctx, int64(places*sentenceBytes+spans*spanBytes)); err != nil {
+	if err := admission.Take(ctx, int64(places*(sentenceBytes+w.req.Alternatives*alternativeBytes)+spans*spanBytes)); err != nil {
 		return err
 	}
 	rec.blocks = w.blocksOf(rec, units)

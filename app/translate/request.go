@@ -41,6 +41,9 @@ type Request struct {
 	Wrapped  bool            // a line end is white space: sentences go on in the next line
 	Once     bool            // each sentence is decoded once, as it is: what is wrong is flagged only
 	Options  Options
+	// Alternatives is how many translations of each text are wanted, the best one included; 0: the
+	// best alone, without [Result.Alternatives].
+	Alternatives int `json:",omitzero"`
 	// Terms are how terms of the texts are translated. Without any that are to change, a request may
 	// have several target languages.
 	Terms []Term
@@ -79,6 +82,10 @@ type Result struct {
 
 	Model, Version string // that translated; "" where nothing had to be
 
+	// Alternatives are the best translations, different from each other, the best first: Text.
+	// There may be fewer than were wanted. Empty where none were.
+	Alternatives []Alternative
+
 	Segments                   []Segment // what was translated, in the text's order
 	SourceTokens, TargetTokens int       // of all segments
 	// Score is the mean of the segments' scores, weighted by their tokens, or 0
@@ -100,8 +107,10 @@ type Result struct {
 type Segment struct {
 	Source string
 	Text   string
-	Flags  Flags        // of all steps
-	Steps  []StepResult // of a route with several steps
+	Flags  Flags // of all steps
+	// Alternatives are the best translations, as in [Result].
+	Alternatives []Alternative
+	Steps        []StepResult // of a route with several steps
 }
 
 // StepResult is what a step of a route made of a sentence.

@@ -141,7 +141,7 @@ func (w *work) split(x *sentence, p parts) error {
 	x.parts = p
 	slices.Reverse(l.again[len(l.again)-x.open:]) // the first part first
 	if x.open == 0 {
-		return w.settle(x, x.joined())
+		return w.settle(x, w.joined(x))
 	}
 	return nil
 }

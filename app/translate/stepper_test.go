@@ -19,6 +19,7 @@ import (
 type stepper struct {
 	name   string
 	decode func(text string) string
+	others func(text string) []string
 	fails  string // the text that it fails on
 	most   int    // jobs that it takes before it has the result of the first; 0: 2
 
@@ -80,7 +81,11 @@ func (s *stepper) Stream(ctx context.Context, req engine.Request,
 		if s.decode != nil {
 			translation = s.decode(text)
 		}
-		result := (&upper{decode: func(string, engine.Job) (string, bool) { return translation, false }}).translate(waiting[0])
+		one := &upper{decode: func(string, engine.Job) (string, bool) { return translation, false }}
+		if s.others != nil {
+			one.others = func(text string, _ engine.Job) []string { return s.others(text) }
+		}
+		result := one.translate(waiting[0])
 		waiting = waiting[1:]
 		if err := each(count, result); err != nil {
 			return err

@@ -62,6 +62,9 @@ type upper struct {
 	lost     error
 	// decode, where it is not nil, answers a source text.
 	decode func(text string, job engine.Job) (translation string, truncated bool)
+	// others, where it is not nil, are the next best translations of a source text. Each scores
+	// 0.25 less than the one before.
+	others func(text string, job engine.Job) []string
 }
 
 // round are the jobs that the engine had at a time.
@@ -107,11 +110,26 @@ func (u *upper) translate(job engine.Job) engine.Result {
 	if u.decode != nil {
 		translation, truncated = u.decode(text, job)
 	}
-	tokens, _ := runes{}.Encode("en", "fr", translation)
-	return engine.Result{
-		Result: search.Result{Tokens: tokens[1 : len(tokens)-1], Score: -0.5, Truncated: truncated},
+	result := engine.Result{
+		Result: search.Result{Tokens: tokensOf(translation), Score: -0.5, Truncated: truncated},
 		Queued: time.Millisecond, Computed: 2 * time.Millisecond,
 	}
+	if u.others == nil || job.Search.Hypotheses < 2 {
+		return result
+	}
+	others := u.others(text, job)
+	for i, other := range others[:min(len(others), job.Search.Hypotheses-1)] {
+		result.Others = append(result.Others, search.Result{
+			Tokens: tokensOf(strings.TrimSuffix(other, "…")), Score: result.Score - float32(i+1)/4, Truncated: strings.HasSuffix(other, "…"),
+		})
+	}
+	return result
+}
+
+// tokensOf are those of a translation.
+func tokensOf(text string) []int64 {
+	tokens, _ := runes{}.Encode("en", "fr", text)
+	return tokens[1 : len(tokens)-1]
 }
 
 func (u *upper) InRound() time.Duration { return u.inRound }

@@ -25,6 +25,10 @@ func (s *Service) validate(req Request) error {
 				"the text has %d characters, at most %d are allowed: split it into several records", n, s.cfg.MaxChars)
 		}
 	}
+	if n := req.Alternatives; n < 0 || n > mostAlternatives {
+		return invalid(CodeInvalidOption, "alternatives", "%d translations of each text are wanted, the best one included: "+
+			"use 0 for the best alone, or more, up to the beams that are allowed (MAX_BEAMS)", n)
+	}
 	if f := req.Format; f != "" && f != Text && f != HTML && f != XML {
 		return invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quote(string(req.Format)))
 	}

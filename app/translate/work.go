@@ -47,6 +47,9 @@ type outcome struct {
 	sourceTokens, targetTokens int
 	cached, decoded            bool
 	queued, computed           time.Duration
+
+	by         *way         // that it was decoded in, in one piece; nil where it was not
+	hypotheses []hypothesis // the best translations, this one first, where alternatives are answered and something was decoded
 }
 
 // run answers the records that need nothing, has the sentences of all others decoded,
@@ -115,6 +118,10 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	x.computed += r.Computed
 	x.decoded = len(r.Tokens)
 	start := time.Now()
+	if x.way.wide {
+		defer func() { x.hop.lane.spent.Detokenized += time.Since(start) }()
+		return w.widened(x, r.Result)
+	}
 	o := w.check(x, r)
 	x.hop.lane.spent.Detokenized += time.Since(start)
 	if x.best == nil || o.flags < x.best.flags {
@@ -139,12 +146,15 @@ func (w *work) conclude(x *sentence, flags Flags) error {
 // last sentence of a record, these too.
 func (w *work) settle(x *sentence, o outcome) error {
 	x.best = &o
+	if w.widen(x) {
+		return nil
+	}
 	if p := x.parent; p != nil {
 		x.attempts, x.Sentence = nil, markup.Sentence{} // there may be very many
 		if p.open--; p.open > 0 {
 			return nil
 		}
-		return w.settle(p, p.joined())
+		return w.settle(p, w.joined(p))
 	}
 	if !o.cached {
 		w.remember(x)
@@ -170,7 +180,7 @@ func (w *work) settle(x *sentence, o outcome) error {
 
 // finish hands out a record, all of whose sentences have an outcome.
 func (w *work) finish(rec *record) error {
-	r := rec.join()
+	r := rec.join(w.req.Alternatives)
 	rec.blocks = nil
 	if r.Flags.Has(Truncated) && !w.req.Flagged {
 		if w.failed == nil {

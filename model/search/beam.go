@@ -265,11 +265,19 @@ func (b *beam) Result() Result {
 	if len(b.finished) == 0 { // everything was banned before any sentence could end
 		return b.deadEnd()
 	}
-	best := b.finished[0]
-	r := Result{Tokens: make([]int64, best.steps, best.steps+1), Score: best.score}
-	b.trace.read(r.Tokens, best.steps, best.row)
-	if best.last != b.eos {
-		r.Tokens, r.Truncated = append(r.Tokens, best.last), true
+	r := b.sentence(b.finished[0])
+	for _, e := range b.finished[1:max(1, min(b.opts.Hypotheses, len(b.finished)))] {
+		r.Others = append(r.Others, b.sentence(e))
+	}
+	return r
+}
+
+// sentence reads a finished one.
+func (b *beam) sentence(e ending) Result {
+	r := Result{Tokens: make([]int64, e.steps, e.steps+1), Score: e.score}
+	b.trace.read(r.Tokens, e.steps, e.row)
+	if e.last != b.eos {
+		r.Tokens, r.Truncated = append(r.Tokens, e.last), true
 	}
 	return r
 }

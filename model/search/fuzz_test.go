@@ -10,8 +10,8 @@ import (
 )
 
 // FuzzSearch runs random tables under random options. What must hold: no panic;
-// parents in range; no rule broken; the length kept; and the k best candidates
-// give the same result as the whole vocabulary.
+// parents in range; no rule broken; the length kept; all sentences different, best
+// first; and the k best candidates give the same result as the whole vocabulary.
 func FuzzSearch(f *testing.F) {
 	f.Add(uint64(1), uint8(5), uint8(200), uint8(0), 1.0, uint8(0), uint8(0), 1.0, uint8(30), uint8(0))
 	f.Add(uint64(2), uint8(1), uint8(20), uint8(5), 1.0, uint8(1), uint8(2), 1.2, uint8(8), uint8(3))
@@ -25,6 +25,7 @@ func FuzzSearch(f *testing.F) {
 			LengthPenalty: lengthPenalty, EarlyStopping: stops[int(early)%len(stops)],
 			NoRepeatNgramSize: int(ngram % 5), RepetitionPenalty: repetition,
 		}
+		opts.Hypotheses = opts.Beams
 		size := int(vocab)%40 + 3
 		prefix := []int64{testEOS, int64(size - 1)}
 		s, err := newStrategy(opts, prefix, testEOS, size)
@@ -35,8 +36,16 @@ func FuzzSearch(f *testing.F) {
 		check := func(ids []int64) { checkHypothesis(t, opts, prefix, ids) }
 		few, err := model.decode(s, prefix, 0, check)
 		require.NoError(t, err)
-		assert.LessOrEqual(t, len(prefix)+len(few.Tokens), opts.MaxLength)
-		assert.NotContains(t, few.Tokens, int64(testEOS))
+		found := append([]Result{few}, few.Others...)
+		assert.LessOrEqual(t, len(found), opts.Beams)
+		for i, r := range found {
+			assert.LessOrEqual(t, len(prefix)+len(r.Tokens), opts.MaxLength)
+			assert.NotContains(t, r.Tokens, int64(testEOS))
+			for _, better := range found[:i] {
+				assert.GreaterOrEqual(t, better.Score, r.Score, "best first")
+				assert.False(t, slices.Equal(better.Tokens, r.Tokens) && better.Truncated == r.Truncated, "the same sentence twice")
+			}
+		}
 
 		s, err = newStrategy(opts, prefix, testEOS, size)
 		require.NoError(t, err)

@@ -37,6 +37,11 @@ type goldenCase struct {
 	RepetitionPenalty float64 `json:"repetition_penalty"`
 	Sequence          []int64 `json:"sequence"` // the prefix and, where there is one, the end token included
 	Score             float64 `json:"score"`
+	// Others are the next best sentences, as many as num_return_sequences can ask for.
+	Others []struct {
+		Sequence []int64 `json:"sequence"`
+		Score    float64 `json:"score"`
+	} `json:"others"`
 	// StockSequence is set where torch.topk broke a tie otherwise than by the
 	// lower index; Sequence is what generate() finds with a stable topk.
 	StockSequence []int64 `json:"stock_sequence"`
@@ -73,6 +78,19 @@ func readFloats(t *testing.T, s string) []float32 {
 	return out
 }
 
+// assertSentence fails where got is not the sequence that generate() has found, with its score.
+func assertSentence(t *testing.T, g golden, sequence []int64, score float64, got Result) {
+	t.Helper()
+	want := sequence[len(g.Prefix):]
+	ended := want[len(want)-1] == g.EOS
+	if ended {
+		want = want[:len(want)-1]
+	}
+	assert.Equal(t, want, got.Tokens)
+	assert.Equal(t, !ended, got.Truncated)
+	assert.InDelta(t, score, got.Score, 1e-5*max(1, math.Abs(score)))
+}
+
 // Every sequence must be generate()'s, token for token, with no more candidates
 // than Candidates() asks for.
 func TestGenerateGoldens(t *testing.T) {
@@ -87,26 +105,42 @@ func TestGenerateGoldens(t *testing.T) {
 		}
 		tables[name] = newTable(logits, logProbs, g.Vocab)
 	}
-	ties := 0
+	ties, others := 0, 0
 	for i, c := range g.Cases {
-		s, err := newStrategy(c.options(), g.Prefix, g.EOS, g.Vocab)
-		require.NoError(t, err, "case %d: %+v", i, c)
-		got, err := tables[c.Table].decode(s, g.Prefix, 0, nil)
-		require.NoError(t, err, "case %d: %+v", i, c)
-
-		want := c.Sequence[len(g.Prefix):]
-		ended := want[len(want)-1] == g.EOS
-		if ended {
-			want = want[:len(want)-1]
+		decode := func(hypotheses int) Result {
+			opts := c.options()
+			opts.Hypotheses = hypotheses
+			s, err := newStrategy(opts, g.Prefix, g.EOS, g.Vocab)
+			require.NoError(t, err, "case %d: %+v", i, c)
+			got, err := tables[c.Table].decode(s, g.Prefix, 0, nil)
+			require.NoError(t, err, "case %d: %+v", i, c)
+			return got
 		}
-		assert.Equal(t, want, got.Tokens, "case %d: %+v", i, c)
-		assert.Equal(t, !ended, got.Truncated, "case %d: %+v", i, c)
-		assert.InDelta(t, c.Score, got.Score, 1e-5*max(1, math.Abs(c.Score)), "case %d: %+v", i, c)
+		got := decode(c.Beams)
+		assertSentence(t, g, c.Sequence, c.Score, got)
+		require.Len(t, got.Others, len(c.Others), "case %d: %+v", i, c)
+		for j, other := range c.Others {
+			assertSentence(t, g, other.Sequence, other.Score, got.Others[j])
+			assert.Nil(t, got.Others[j].Others)
+		}
+		others += len(c.Others)
+		// How many are wanted changes nothing else.
+		two := got
+		two.Others = got.Others[:min(1, len(got.Others))]
+		if c.Beams > 1 {
+			assert.Equal(t, two, decode(2), "case %d: %+v", i, c)
+		}
+		one := got
+		one.Others = nil
+		assert.Equal(t, one, decode(1), "case %d: %+v", i, c)
+		assert.Equal(t, one, decode(0), "case %d: %+v", i, c)
+		require.False(t, t.Failed(), "case %d: %+v", i, c)
 		if c.StockSequence != nil {
 			ties++
 			assert.Contains(t, []string{"ties", "ties with the end"}, c.Table, "only made-up ties may differ")
 		}
 	}
+	require.Greater(t, others, 2000)
 	t.Logf("%d cases of transformers %s, %d with ties that torch.topk breaks otherwise",
 		len(g.Cases), g.MadeWith["transformers"], ties)
 }

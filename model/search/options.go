@@ -27,6 +27,9 @@ const (
 type Options struct {
 	// Beams is the number of hypotheses followed; 1 is greedy search.
 	Beams int
+	// Hypotheses is how many of them, at most Beams, are in the [Result], best first, as with
+	// num_return_sequences; 0 is as 1. It changes nothing else.
+	Hypotheses int
 	// MaxLength ends a sentence that has no end of its own.
 	MaxLength int
 	// MinLength bans the end token from sentences that are shorter; 0 is off.
@@ -65,6 +68,8 @@ func (o Options) Validate() error {
 	switch {
 	case o.Beams < 1:
 		return fmt.Errorf("beams is %d: use 1 for greedy search or more for beam search", o.Beams)
+	case o.Hypotheses < 0 || o.Hypotheses > o.Beams:
+		return fmt.Errorf("hypotheses is %d: use 0 to the number of beams, %d", o.Hypotheses, o.Beams)
 	case o.MaxLength < 1:
 		return fmt.Errorf("max length is %d: use at least 1", o.MaxLength)
 	case o.Beams > maxCells/o.MaxLength:

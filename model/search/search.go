@@ -79,6 +79,18 @@ type Result struct {
 	// Truncated says that the sentence has no end: it reached MaxLength, or
 	// every continuation was banned.
 	Truncated bool
+	// Others are the next best sentences, best first, with none of their own: so many that there
+	// are [Options.Hypotheses] in all, or fewer where the search did not end so many.
+	Others []Result
+}
+
+// Clone returns a copy that shares no memory with r.
+func (r Result) Clone() Result {
+	r.Tokens, r.Others = slices.Clone(r.Tokens), slices.Clone(r.Others)
+	for i, other := range r.Others {
+		r.Others[i].Tokens = slices.Clone(other.Tokens)
+	}
+	return r
 }
 
 // newStrategy makes the strategy of [NewSequence].

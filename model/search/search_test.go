@@ -357,3 +357,12 @@ func repeat(r model.Row, n int) []model.Row {
 	}
 	return rows
 }
+
+func TestCloneSharesNothing(t *testing.T) {
+	r := Result{Tokens: []int64{1, 2}, Score: -1, Truncated: true, Others: []Result{{Tokens: []int64{3}, Score: -2}}}
+	clone := r.Clone()
+	assert.Equal(t, r, clone)
+	r.Tokens[0], r.Others[0].Tokens[0], r.Others[0].Score = 9, 9, 9
+	assert.Equal(t, Result{Tokens: []int64{1, 2}, Score: -1, Truncated: true, Others: []Result{{Tokens: []int64{3}, Score: -2}}}, clone)
+	assert.Equal(t, Result{}, Result{}.Clone())
+}

@@ -10,6 +10,7 @@ import deepl
 import requests
 from deep_translator import LibreTranslator
 from deep_translator.exceptions import AuthorizationException, ServerException
+from libretranslate_aio import BadRequestError, LibreTranslate
 from libretranslatepy import LibreTranslateAPI
 
 BASE = sys.argv[1].rstrip("/")
@@ -56,6 +57,20 @@ def libretranslatepy_client():
         keyed = LibreTranslateAPI(BASE + "/", api_key="wrong")
         e = fails("libretranslatepy wrong key", urllib.error.HTTPError, keyed.translate, "x", "en", "fr")
         check("libretranslatepy wrong key: status", e.code == 403, e.code)
+
+
+def libretranslate_aio_client():
+    with LibreTranslate(BASE) as api:
+        plain = api.translate("Good morning.", "en", "fr")
+        check("libretranslate-aio plain", plain.alternatives is None, plain)
+        got = api.translate("Good morning.", "en", "fr", alternatives=2)
+        translated("libretranslate-aio translate", "Good morning.", got.translated_text)
+        check("libretranslate-aio translates the same", got.translated_text == plain.translated_text, got)
+        found = [got.translated_text, *got.alternatives]
+        check("libretranslate-aio alternatives", len(found) == len(set(found)) and (2 <= len(found) <= 3), found)
+        several = api.translate(["One apple.", "Two pears."], "en", "fr", alternatives=1)
+        check("libretranslate-aio alternatives of several", [len(a) for a in several.alternatives] == [1, 1], several)
+        fails("libretranslate-aio too many alternatives", BadRequestError, api.translate, "x", "en", "fr", alternatives=5000)
 
 
 def deep_translator_client():
@@ -160,6 +175,7 @@ def oversized():
 def main():
     deepl.http_client.max_network_retries = 0
     libretranslatepy_client()
+    libretranslate_aio_client()
     deep_translator_client()
     for client in [deepl.Translator("some", server_url=BASE), deepl.DeepLClient("some", server_url=BASE)]:
         deepl_texts(client)

@@ -16,6 +16,9 @@ stable run's; where the stock run differs, its result is kept next to it as
 "stock_sequence" and "stock_score". Both runs see the same values from every
 topk (asserted on every call), so such a difference is a tie and nothing else.
 
+"others" are the next best sentences of the stable run, as num_return_sequences
+gives them.
+
 Needs torch, numpy and transformers; the versions are written into the file.
 """
 
@@ -134,23 +137,34 @@ def stable_topk():
         torch.topk = stock
 
 
+def whole(sequence):
+    """A sequence without the padding after its end."""
+    while len(sequence) > 2 and sequence[-1] == PAD and EOS in sequence[2:]:
+        sequence = sequence[:-1]
+    return sequence
+
+
 def run(model, case):
+    """The sentences that generate() finds, best first, each with its score."""
     out = model.generate(
         torch.tensor([[5, 6, EOS]]), do_sample=False, forced_bos_token_id=LANGUAGE, num_beams=case["beams"],
+        num_return_sequences=case["beams"],
         early_stopping=case["early_stopping"], length_penalty=case["length_penalty"], min_length=case["min_length"],
         max_length=case["max_length"], no_repeat_ngram_size=case["no_repeat_ngram_size"],
         repetition_penalty=case["repetition_penalty"], use_cache=False,
         return_dict_in_generate=True, output_scores=True, output_logits=True)
-    sequence = out.sequences[0].tolist()
     if case["beams"] > 1:
-        return sequence, out.sequences_scores[0].item()
+        found = [(whole(s), score) for s, score in zip(out.sequences.tolist(), out.sequences_scores.tolist())]
+        # A score of -1e9 is that of no sentence, or of one that the search was forced to: see package search.
+        return found[:1] + [(s, score) for s, score in found[1:] if score > -1e6]
+    sequence = out.sequences[0].tolist()
     # Greedy search has no score of its own: the model's log-probability of the
     # sequence, the forced token left out, under the same length penalty.
     steps = [torch.log_softmax(logits[0], -1)[token] for logits, token in zip(out.logits, sequence[1:])][1:]
     total = torch.zeros(())
     for step in steps:
         total = total + step
-    return sequence, (total / (len(sequence) - 1) ** case["length_penalty"]).item()
+    return [(sequence, (total / (len(sequence) - 1) ** case["length_penalty"]).item())]
 
 
 def floats(t):
@@ -172,10 +186,12 @@ def main():
             stock = run(models[name], case)
             with stable_topk():
                 stable = run(models[name], case)
-        result = {"table": name, **case, "sequence": stable[0], "score": stable[1]}
+        result = {"table": name, **case, "sequence": stable[0][0], "score": stable[0][1]}
         result["early_stopping"] = str(case["early_stopping"]).lower()
-        if stock[0] != stable[0] or stock[1] != stable[1]:
-            result |= {"stock_sequence": stock[0], "stock_score": stock[1]}
+        if len(stable) > 1:
+            result["others"] = [{"sequence": s, "score": score} for s, score in stable[1:]]
+        if stock[0] != stable[0]:
+            result |= {"stock_sequence": stock[0][0], "stock_score": stock[0][1]}
         results.append(result)
 
     golden = {

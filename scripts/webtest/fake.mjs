@@ -15,6 +15,7 @@ import { json } from 'node:stream/consumers';
  *   models      by name, each with its pairs of languages: { 'en-ja': { en: ['ja'] } }
  *   holdJobs    the answer of POST /jobs waits for control.release('jobs')
  *   noJobs      what POST /jobs fails with: { status, code, message }
+ *   mostAlternatives  of a request; more are refused
  *   jobError    of jobs, which then fail: { code, message }
  *   failures    of the next translations, one each: { status, code, message, retryAfter },
  *               or { after, code, message } in the middle of an answer, after so many
@@ -103,12 +104,14 @@ const fail = (res, { status, code, message, retryAfter }) =>
 /** Answers a translation as the script wants it. */
 async function translate(payload, res) {
   const { fromLang, toLang, model, records } = payload;
-  const entry = { fromLang, toLang, ...(model && { model }), texts: records.map(({ text }) => text), state: 'open' };
+  const entry = { fromLang, toLang, ...(model && { model }), texts: records.map(({ text }) => text), ...(payload.alternatives && { alternatives: payload.alternatives }), state: 'open' };
   seen.push(entry);
   const failing =
     records.length > script.maxRecords
       ? { status: 413, code: 'too_many_records', message: `${records.length} records, at most ${script.maxRecords} are allowed` }
-      : script.failures?.shift();
+      : payload.alternatives > script.mostAlternatives
+        ? { status: 400, code: 'invalid_option', message: `ask for ${script.mostAlternatives} or fewer` }
+        : script.failures?.shift();
   if (failing?.status) {
     entry.state = 'failed';
     fail(res, failing);
@@ -206,7 +209,7 @@ const languages = 'ar cs da de el en es fa fi fr he hi hu id it ja ko nl pl pt r
   .map((code) => ({ code, name: nameOf(code, 'en'), nativeName: nameOf(code, code) }));
 
 /** Translates a record sentence by sentence. A text may ask for flags, as in "flag:truncated". */
-function result({ fromLang, toLang, detail }, { id, text }) {
+function result({ fromLang, toLang, detail, alternatives }, { id, text }) {
   const segments = [];
   const translation = text.replace(/.+?(?:[.!?؟]+(?:\s+|$)|[。！？]+|$)/gs, (part) => {
     const source = part.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, ''); // a mark of byte order stays
@@ -220,8 +223,15 @@ function result({ fromLang, toLang, detail }, { id, text }) {
   return {
     id,
     text: translation,
+    ...(alternatives && { alternatives: alternativesOf(translation, text).slice(0, alternatives) }),
     ...(detail && { detail: { fromLang: detected ? detect(text) : fromLang, detected, segments, flags } }),
   };
+}
+
+/** The translations of a text: three, or of one that says "only" no other. */
+function alternativesOf(translation, text) {
+  const others = text.includes('only') ? [] : [`${translation} (second)`, `${translation} (third)`];
+  return [translation, ...others].map((one, i) => ({ text: one, score: -i }));
 }
 
 /** Guesses a language by its letters. */

@@ -188,6 +188,10 @@ for (const colorScheme of ['light', 'dark']) {
     await translate(page, `${TEXT}\nflag:truncated`);
     await page.locator('#output .segment').nth(1).focus();
     await accessible(page, 'translated');
+    await page.keyboard.press('Enter');
+    await page.locator('#choices [role=option]').nth(1).waitFor();
+    await accessible(page, 'alternatives');
+    await page.keyboard.press('Escape');
     await page.click('#to .picker-button');
     await accessible(page, 'languages');
     await page.keyboard.type('jap');

@@ -24,6 +24,13 @@ import (
 // errSecret is the error of the text "fail". No sender of a request may see it.
 var errSecret = errors.New("secret: weights at /srv/weights")
 
+// mostAlternatives are what any text has; who asks for more gets so many. With tooManyAlternatives
+// a request is refused.
+const (
+	mostAlternatives    = 3
+	tooManyAlternatives = 9
+)
+
 // Translator writes texts in capitals. It is safe for concurrent use.
 type Translator struct {
 	Codes []string // of the languages; nil: some of M2M100's
@@ -105,6 +112,9 @@ func (t Translator) Stream(ctx context.Context, req translate.Request, yield fun
 	if t.Asked != nil {
 		t.Asked(req)
 	}
+	if req.Alternatives >= tooManyAlternatives {
+		return &translate.Error{Code: translate.CodeInvalidOption, Field: "alternatives", Message: fmt.Sprintf("%d translations of each text are wanted", req.Alternatives)}
+	}
 	for i, r := range req.Records {
 		if err := failure(ctx, i, r.Text); err != nil {
 			return err
@@ -114,6 +124,9 @@ func (t Translator) Stream(ctx context.Context, req translate.Request, yield fun
 			text = capitals(r.Text)
 		}
 		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: req.To[0], Decoded: true, Model: cmp.Or(req.Model, "default"), Version: "1"}
+		for n := range min(req.Alternatives, mostAlternatives) {
+			result.Alternatives = append(result.Alternatives, translate.Alternative{Text: text + strings.Repeat("!", n), Score: -float64(n)})
+		}
 		if req.From == translate.Auto {
 			result.From, _, result.Detected = t.Detect(r.Text)
 		}

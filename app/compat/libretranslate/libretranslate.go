@@ -14,8 +14,8 @@
 // The field model, and the path before a route, choose a model; see package compat. /languages
 // has as targets of a language what it is translated into, and the language itself.
 //
-// What differs from the original: alternatives are never found, so their list is
-// empty; each text of a list has its language detected by itself; the code of a
+// What differs from the original: HTML has alternatives, too, and there are at most
+// MAX_BEAMS - 1 of them; each text of a list has its language detected by itself; the code of a
 // language may be written in other usual ways (NB, pt-BR, zh-Hans); zh-Hant is
 // refused as a target where the model has one Chinese. Files, suggestions
 // and translation memories are not offered.

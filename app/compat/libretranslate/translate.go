@@ -1,7 +1,6 @@
 package libretranslate
 
 import (
-	"slices"
 	"strings"
 
 	"dragoman/app/compat"
@@ -16,7 +15,7 @@ type request struct {
 	list         bool   // q was an array
 	from, to     string // codes of the backend; from may be translate.Auto
 	format       translate.Format
-	alternatives bool // are asked for
+	alternatives int // that are wanted beside the translation
 }
 
 // answer is the answer of /translate. The values are lists where q was one.
@@ -33,7 +32,7 @@ func serveTranslation(call compat.Call) (any, error) {
 		return nil, err
 	}
 	results, err := call.Translate(compat.Job{
-		From: req.from, To: req.to, Texts: req.texts, Format: req.format,
+		From: req.from, To: req.to, Texts: req.texts, Format: req.format, Alternatives: req.wanted(),
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func decode(fields compat.Fields, languages compat.Languages) (request, error) {
 	if !ok {
 		return req, compat.Refuse("Invalid request: alternatives parameter is not a number")
 	}
-	req.alternatives = n > 0
+	req.alternatives = max(0, n)
 	if req.from, ok = languages.Source(source); strings.EqualFold(source, translate.Auto) {
 		req.from = translate.Auto
 	} else if !ok {
@@ -125,19 +124,39 @@ func (req request) answer(detector translate.Detector, results []translate.Resul
 			detected[i] = confirm(detector, dialect.Prose(req.texts[i], req.format), compat.SourceOf(r))
 		}
 	}
-	none := slices.Repeat([][]string{{}}, len(results)) // not nil: [] in JSON
+	others := make([][]string, len(results))
+	for i, r := range results {
+		others[i] = beside(r)
+	}
 
-	out := answer{TranslatedText: translated, DetectedLanguage: detected, Alternatives: none}
+	out := answer{TranslatedText: translated, DetectedLanguage: detected, Alternatives: others}
 	if !req.list {
-		out = answer{TranslatedText: translated[0], DetectedLanguage: detected[0], Alternatives: none[0]}
+		out = answer{TranslatedText: translated[0], DetectedLanguage: detected[0], Alternatives: others[0]}
 	}
 	if req.from != translate.Auto {
 		out.DetectedLanguage = nil
 	}
-	if !req.alternatives {
+	if req.alternatives == 0 {
 		out.Alternatives = nil
 	}
 	return out
+}
+
+// wanted is how many translations of each text are wanted: 0 for the best alone.
+func (req request) wanted() int {
+	if req.alternatives == 0 {
+		return 0
+	}
+	return max(req.alternatives, req.alternatives+1) // the largest number has no next one
+}
+
+// beside are the alternatives of a result without its translation, which is the first of them.
+func beside(r translate.Result) []string {
+	others := []string{} // not nil: [] in JSON
+	for _, a := range r.Alternatives[min(1, len(r.Alternatives)):] {
+		others = append(others, a.Text)
+	}
+	return others
 }
 
 // missing is the error of a field that is not there.

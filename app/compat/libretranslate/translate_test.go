@@ -42,17 +42,18 @@ func TestTranslate(t *testing.T) {
 		{"nothing to detect", jsonType, `{"q":"123","source":"auto","target":"ja"}`,
 			`{"translatedText":"123","detectedLanguage":{"confidence":0,"language":"en"}}`},
 
-		{"alternatives", jsonType, `{"q":"Hello","source":"en","target":"fr","alternatives":3}`, `{"translatedText":"HELLO","alternatives":[]}`},
-		{"alternatives of a list", jsonType, `{"q":["a","b"],"source":"en","target":"fr","alternatives":3}`, `{"translatedText":["A","B"],"alternatives":[[],[]]}`},
-		{"alternatives as a string", jsonType, `{"q":"Hello","source":"en","target":"fr","alternatives":"1"}`, `{"translatedText":"HELLO","alternatives":[]}`},
+		{"alternatives", jsonType, `{"q":"Hello","source":"en","target":"fr","alternatives":1}`, `{"translatedText":"HELLO","alternatives":["HELLO!"]}`},
+		{"alternatives of a list", jsonType, `{"q":["a","b"],"source":"en","target":"fr","alternatives":3}`, `{"translatedText":["A","B"],"alternatives":[["A!","A!!"],["B!","B!!"]]}`},
+		{"alternatives as a string", jsonType, `{"q":"Hello","source":"en","target":"fr","alternatives":"1"}`, `{"translatedText":"HELLO","alternatives":["HELLO!"]}`},
 		{"fewer than no alternatives", jsonType, `{"q":"Hello","source":"en","target":"fr","alternatives":-1}`, `{"translatedText":"HELLO"}`},
+		{"alternatives of HTML", jsonType, `{"q":"<b>a</b>","source":"en","target":"fr","format":"html","alternatives":1}`, `{"translatedText":"<b>A</b>","alternatives":["<b>A</b>!"]}`},
 		{"null alternatives", jsonType, `{"q":"Hello","source":"en","target":"fr","alternatives":null}`, `{"translatedText":"HELLO"}`},
 
 		{"form", formType, `q=Hello+world%21&source=en&target=fr&format=text`, `{"translatedText":"HELLO WORLD!"}`},
 		{"form with several texts", formType, `q=a&q=b&source=en&target=fr`, `{"translatedText":["A","B"]}`},
 		{"form with line breaks", formType, `q=a%0D%0Ab%0Dc%0A&source=en&target=fr`, `{"translatedText":"A\nB\nC\n"}`},
 		{"form that is encoded carelessly", formType, `q=100% sure; really?&source=en&target=fr`, `{"translatedText":"100% SURE; REALLY?"}`},
-		{"form with alternatives", formType, `q=a&source=en&target=fr&alternatives=2`, `{"translatedText":"A","alternatives":[]}`},
+		{"form with alternatives", formType, `q=a&source=en&target=fr&alternatives=2`, `{"translatedText":"A","alternatives":["A!","A!!"]}`},
 		{"multipart form", multipart, part("q", "Hello\r\nworld") + part("source", "auto") + part("target", "fr") + "--xx--\r\n",
 			`{"translatedText":"HELLO\nWORLD","detectedLanguage":{"confidence":87.7,"language":"en"}}`},
 	} {
@@ -122,6 +123,9 @@ func TestTranslateRefuses(t *testing.T) {
 		{"a fraction of alternatives", jsonType, `{"q":"x","source":"en","target":"fr","alternatives":1.5}`, 400, "Invalid request: alternatives parameter is not a number", ""},
 		{"a list of alternatives", jsonType, `{"q":"x","source":"en","target":"fr","alternatives":[]}`, 400, "Invalid request: alternatives parameter is not a number", ""},
 		{"endless alternatives", formType, `q=x&source=en&target=fr&alternatives=99999999999999999999`, 400, "Invalid request: alternatives parameter is not a number", ""},
+
+		{"the largest number of alternatives", formType, `q=x&source=en&target=fr&alternatives=9223372036854775807`, 400, "9223372036854775807 translations of each text are wanted.", ""},
+		{"too many alternatives", formType, `q=x&source=en&target=fr&alternatives=8`, 400, "9 translations of each text are wanted.", ""},
 
 		{"q is a number", jsonType, `{"q":5,"source":"en","target":"fr"}`, 400, "Invalid request: q is a number, expected a string or an array of strings", ""},
 		{"q is an object", jsonType, `{"q":{"text":"x"},"source":"en","target":"fr"}`, 400, "Invalid request: q is an object, expected a string or an array of strings", ""},

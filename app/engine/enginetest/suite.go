@@ -43,6 +43,7 @@ func Run(t *testing.T, start Start) {
 		"nothing to do":                          nothing,
 		"ids are the caller's again":             reused,
 		"same sentences":                         same,
+		"several hypotheses":                     hypotheses,
 		"a window at a time":                     window,
 		"more jobs":                              more,
 		"error of next":                          errorOfNext,
@@ -198,6 +199,37 @@ func same(t *testing.T, start Start) {
 		return nil
 	})
 	require.NoError(t, err)
+}
+
+// Identical sentences of which different numbers of hypotheses are wanted have as many, which are
+// their callers' own, and the best of them is the same for all.
+func hypotheses(t *testing.T, start Start) {
+	e, _ := start(t, &Model{}, Config())
+	var jobs []engine.Job
+	for range 4 {
+		for n := range 6 {
+			jobs = append(jobs, Jobs(4)[3])
+			jobs[len(jobs)-1].Search = options(5, 60)
+			jobs[len(jobs)-1].Search.Hypotheses = n
+		}
+	}
+	right := Alone(t, jobs[5].Source, jobs[5].Prefix, jobs[5].Search)
+	require.Len(t, right.Others, 4)
+	err := e.Stream(t.Context(), engine.Request{}, list(jobs...), func(job int, r engine.Result) error {
+		n := max(1, jobs[job].Search.Hypotheses)
+		assert.Equal(t, right.Tokens, r.Tokens, "job %d", job)
+		assert.Len(t, r.Others, n-1)
+		for i, other := range r.Others {
+			assert.Equal(t, right.Others[i], other, "job %d", job)
+			clear(other.Tokens)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	job := Jobs(1)[0]
+	job.Search = options(2, 60)
+	job.Search.Hypotheses = 3
+	require.ErrorIs(t, e.Stream(t.Context(), engine.Request{}, list(job), never(t)), engine.ErrInvalid)
 }
 
 // However many sentences a request has, no more of them are handed over than may wait.

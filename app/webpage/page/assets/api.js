@@ -161,6 +161,13 @@ export class Api {
     throw new ApiError('cut', 'The connection was cut before the translation was complete.');
   }
 
+  /** The best translations of a payload's only record, the best first. */
+  async alternatives(payload, signal) {
+    let found = [];
+    for await (const { alternatives = [] } of this.translate(payload, signal)) found = alternatives.map(({ text }) => text);
+    return found;
+  }
+
   /** Submits a body as a job, once for each key: {id, …}. */
   async submit(body, key) {
     const response = await this.#send('jobs', {

@@ -74,8 +74,24 @@ class Block {
       mirror: writeLine(this.mirror, this.text, segments.map((segment) => segment.source)),
       output: writeLine(this.output, text, segments.map((segment) => segment.text)),
     };
-    for (const span of this.spans.output.values()) span.tabIndex = -1;
+    for (const span of this.spans.output.values()) {
+      span.tabIndex = -1;
+      span.role = 'button';
+      span.ariaHasPopup = 'listbox';
+      span.ariaExpanded = 'false';
+    }
     this.output.className = flags.length > 0 ? 'line flagged' : 'line';
+  }
+
+  /** The translation with another text for one of its segments. */
+  replaced(index, other) {
+    const { text, segments } = this.translation;
+    const parts = cut(text, segments.map((segment) => segment.text));
+    return {
+      ...this.translation,
+      text: parts.map((part) => (part.index === index ? other : part.text)).join(''),
+      segments: segments.map((segment, i) => (i === index ? { ...segment, text: other } : segment)),
+    };
   }
 
   remove() {
@@ -104,6 +120,7 @@ export class Blocks {
   #byLine = new WeakMap(); // from elements of both sides
   #known = new Map(); // translations by job and text, the oldest first
   #job = ''; // languages and model
+  #asked = {}; // the same, as requests have it
 
   /** view has the elements: source, a textarea, mirror, and output. */
   constructor(view) {
@@ -133,6 +150,7 @@ export class Blocks {
     const job = `${fromLang} ${toLang} ${model}`;
     if (job === this.#job) return;
     this.#job = job;
+    this.#asked = { fromLang, toLang, ...(model && { model }) };
     for (const block of this.#blocks) {
       block.forget();
       this.#recall(block);
@@ -204,6 +222,28 @@ export class Blocks {
     const span = element?.closest?.('.segment');
     const block = span && this.#byLine.get(span.parentElement);
     return block ? this.#segment(block, block.indexOf(span)) : null;
+  }
+
+  /**
+   * The sentence that a span of the translation shows: {source, text, job}, its languages and
+   * model as requests have them. Or null.
+   */
+  sentenceOf(span) {
+    const block = this.#byLine.get(span.parentElement);
+    const segment = block?.translation?.segments[block.indexOf(span)];
+    if (!segment) return null;
+    const fromLang = block.translation.language || this.#asked.fromLang; // one sentence tells less than all of the text
+    return { ...segment, job: { ...this.#asked, fromLang } };
+  }
+
+  /** Puts another translation in the place of a sentence, as sentenceOf; returns its span. */
+  replace(span, text) {
+    const block = this.#byLine.get(span.parentElement);
+    const index = block.indexOf(span);
+    const translation = block.replaced(index, text);
+    this.#known.set(this.#key(block.text), translation);
+    block.setTranslation(translation);
+    return block.spans.output.get(index);
   }
 
   /** The segment at an offset in the source text, as segmentOf. */

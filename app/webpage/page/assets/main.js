@@ -1,5 +1,6 @@
 // The page: what its controls do.
 
+import { Alternatives } from './alternatives.js';
 import { Api } from './api.js';
 import { Blocks } from './blocks.js';
 import { Highlight } from './highlight.js';
@@ -27,6 +28,10 @@ const notice = new Notice({ box: $('notice'), text: $('notice-text'), count: $('
 const recovery = new Recovery({ api, keys, notice });
 const blocks = new Blocks(view);
 const highlight = new Highlight(view, blocks);
+const alternatives = new Alternatives(
+  { output, box: $('choices'), list: $('choices-list'), status: $('choices-status') },
+  { blocks, api, changed: showTranslation },
+);
 const long = new LongText(api);
 const translator = new Translator({ api, blocks, recovery, long, pair: () => choice, model: () => models.chosen, changed: showSoon });
 
@@ -157,6 +162,7 @@ function showTranslation() {
   $('copy').hidden = blocks.progress.done === 0;
   showNotes();
   highlight.refresh();
+  alternatives.refresh();
 }
 
 function showNotes() {

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"dragoman/app/client"
+)
+
+// printer prints translations: a line each or, of texts with alternatives, a line for each of these.
+// Such a line has the number of the text, from 1 on, the score and the translation, with tabs between
+// them.
+type printer struct {
+	out   io.Writer
+	texts int // so far
+}
+
+// print prints results together.
+func (o *printer) print(list []client.Result) error {
+	var lines strings.Builder
+	for _, r := range list {
+		o.texts++
+		if len(r.Alternatives) == 0 {
+			lines.WriteString(r.Text + "\n")
+		}
+		for _, a := range r.Alternatives {
+			fmt.Fprintf(&lines, "%d\t%.4f\t%s\n", o.texts, a.Score, a.Text)
+		}
+	}
+	_, err := io.WriteString(o.out, lines.String())
+	return err
+}
