@@ -38,7 +38,7 @@ func Find(name, mediaType string, head []byte) (document.Kind, error) {
 }
 
 // Head is how many bytes of a document's start Find looks at.
-const Head = 4096
+const Head = 16 << 10
 
 // byName returns the kinds that have the longest extension that a name ends in.
 func byName(name string) (found []document.Kind) {
@@ -65,6 +65,9 @@ func byMediaType(mediaType string) (found []document.Kind) {
 	}
 	if usual, ok := aliases[plain]; ok {
 		plain = usual
+	}
+	if plain == "application/xml" {
+		return byName("x.xml") // which one is told by the root element
 	}
 	for _, k := range All() {
 		if k.MediaType() == plain {

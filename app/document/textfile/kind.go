@@ -29,6 +29,20 @@ import (
 func Kinds() []document.Kind {
 	return []document.Kind{
 		kind{"txt", []string{".txt", ".text"}, "text/plain", translate.Text, lines},
+		kind{"markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", translate.Text, markdown},
+		kind{"html", []string{".html", ".htm", ".xhtml"}, "text/html", translate.HTML, htmlUnits},
+		kind{"srt", []string{".srt"}, "application/x-subrip", translate.Text, srt},
+		kind{"vtt", []string{".vtt"}, "text/vtt", translate.Text, vtt},
+		kind{"csv", []string{".csv"}, "text/csv", translate.Text, csv},
+		kind{"tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", translate.Text, tsv},
+		kind{"json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", translate.Text, jsonValues},
+		kind{"yaml", []string{".yaml", ".yml"}, "application/yaml", translate.Text, yamlValues},
+		kind{"po", []string{".po", ".pot"}, "text/x-gettext-translation", translate.Text, po},
+		kind{"xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", translate.XML, xliff},
+		kind{"properties", []string{".properties"}, "text/x-java-properties", translate.Text, properties},
+		kind{"android", []string{".xml"}, "application/xml", translate.XML, android},
+		kind{"strings", []string{".strings"}, "text/x-apple-strings", translate.Text, appleStrings},
+		kind{"stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", translate.Text, stringsdict},
 	}
 }
 

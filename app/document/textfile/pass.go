@@ -47,7 +47,15 @@ func (p *pass) translate(text string) (string, error) {
 	if err != nil || translation == text {
 		return text, err
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(translation, "\uFFFD")), nil
+	return strings.TrimSpace(strings.Map(clean, translation)), nil
+}
+
+// clean has a space for the characters that formats cannot write, which no translation needs.
+func clean(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\uFEFF' || r == '\uFFFE' || r == '\uFFFF' {
+		return ' '
+	}
+	return r
 }
 
 // value translates the text that the bytes from start to end stand for, and writes what encode makes of
@@ -86,7 +94,7 @@ func oneLine(text string) string {
 }
 
 // lineEnds are what programs end a line at.
-const lineEnds = "\r\n\v\f\u0085\u2028\u2029"
+const lineEnds = "\r\n\v\f\u001c\u001d\u001e\u0085\u2028\u2029"
 
 // lineNumber is that of a byte of the document, from 1 on, for errors.
 func (p *pass) lineNumber(at int) int { return strings.Count(p.text[:at], "\n") + 1 }
