@@ -76,7 +76,8 @@ func resource(x *xmlReader) error {
 	if err != nil || translation == text {
 		return err
 	}
-	return x.replace(start, end, before+writeResource(oneLine(fragment(translation)), quoted)+after)
+	w := resourceWriter{apostrophes: quoted, quotes: hasBareQuote(raw)}
+	return x.replace(start, end, before+w.write(oneLine(fragment(translation)))+after)
 }
 
 var (
@@ -107,6 +108,16 @@ func readResource(raw string) string {
 	return out.String()
 }
 
+// hasBareQuote says whether the text of a resource has a quote without a backslash.
+func hasBareQuote(raw string) bool {
+	for _, part := range xmlParts(raw) {
+		if part.sort != '<' && strings.Contains(resourceEscape.ReplaceAllString(part.raw, ""), `"`) {
+			return true
+		}
+	}
+	return false
+}
+
 // resourceEscape is a backslash with what it escapes.
 var resourceEscape = regexp.MustCompile(`\\(?:u[0-9a-fA-F]{4}|(?s:.))`)
 
@@ -123,15 +134,19 @@ func readEscape(escape string) string {
 	return escape
 }
 
-// writeResource is the inverse of readResource. In quotes an apostrophe stands for itself.
-func writeResource(text string, quoted bool) string {
+// resourceWriter writes what readResource has read.
+type resourceWriter struct {
+	apostrophes, quotes bool // whether they stand for themselves: in quotes, and where the source has it so
+}
+
+func (w resourceWriter) write(text string) string {
 	var out strings.Builder
 	for i, part := range xmlParts(text) {
 		switch part.sort {
 		case 't':
-			out.WriteString(escapeResource(xmlQuotes.Replace(part.raw), quoted, i == 0))
+			out.WriteString(w.escape(xmlQuotes.Replace(part.raw), i == 0))
 		case 'c':
-			out.WriteString("<![CDATA[" + escapeResource(part.raw, quoted, i == 0) + "]]>")
+			out.WriteString("<![CDATA[" + w.escape(part.raw, i == 0) + "]]>")
 		default:
 			out.WriteString(part.raw)
 		}
@@ -142,7 +157,7 @@ func writeResource(text string, quoted bool) string {
 // xmlQuotes has quotes for their entities, which would hide them from whoever escapes them.
 var xmlQuotes = strings.NewReplacer("&apos;", "'", "&#39;", "'", "&quot;", `"`, "&#34;", `"`)
 
-func escapeResource(text string, quoted, first bool) string {
+func (w resourceWriter) escape(text string, first bool) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -150,7 +165,7 @@ func escapeResource(text string, quoted, first bool) string {
 			out.WriteString(text[i : i+2])
 			i++
 			continue
-		case c == '\\', c == '"', c == '\'' && !quoted, i == 0 && first && !quoted && (c == '@' || c == '?'):
+		case c == '\\', c == '"' && !w.quotes, c == '\'' && !w.apostrophes, i == 0 && first && (c == '@' || c == '?'):
 			out.WriteByte('\\')
 		}
 		out.WriteByte(text[i])

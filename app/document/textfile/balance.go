@@ -52,8 +52,8 @@ func isIdeograph(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// fill puts atoms into lines of at most some characters; one that is longer has a line of its own. goOn
-// says whether an atom may start a line, nil for any.
+// fill puts atoms into lines of at most some characters; one that is longer has a line of its own. mayStart
+// says whether an atom may start a line; nil: any may.
 func fill(list []atom, width int, mayStart func(string) bool) (lines []string) {
 	var line strings.Builder
 	used := 0
@@ -78,8 +78,9 @@ func fill(list []atom, width int, mayStart func(string) bool) (lines []string) {
 	return append(lines, line.String())
 }
 
-// balance shares a text between at most n lines so that the longest is as short as can be.
-func balance(text string, n int) []string {
+// balance shares a text between at most n lines so that the longest is as short as can be. mayStart says
+// whether a line may start with a word.
+func balance(text string, n int, mayStart func(word string) bool) []string {
 	list := atoms(text, true)
 	high := 0
 	for _, a := range list {
@@ -87,11 +88,11 @@ func balance(text string, n int) []string {
 	}
 	low := 1
 	for low < high { // the least width at which n lines do
-		if middle := (low + high) / 2; len(fill(list, middle, nil)) <= n {
+		if middle := (low + high) / 2; len(fill(list, middle, mayStart)) <= n {
 			high = middle
 		} else {
 			low = middle + 1
 		}
 	}
-	return fill(list, high, nil)
+	return fill(list, high, mayStart)
 }

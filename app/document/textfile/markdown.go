@@ -91,7 +91,7 @@ func (m *markdownFile) block(n ast.Node) error {
 	for i := range n.Lines().Len() {
 		s := n.Lines().At(i)
 		l := line{m.body + s.Start, m.body + s.Start + len(strings.TrimRight(m.raw(s), " \t\r\n"))}
-		l.start += len(taskMark.FindString(m.text[l.start:l.end]))
+		l.start += len(itemMark.FindString(m.text[l.start:l.end]))
 		raw := m.text[l.start:l.end]
 		stays := math || directive.MatchString(raw)
 		if strings.HasPrefix(raw, "$$") || math {
@@ -105,8 +105,12 @@ func (m *markdownFile) block(n ast.Node) error {
 			first = false
 			continue
 		}
+		ends := hardBreak.FindStringSubmatch(m.raw(s))
+		if ends != nil {
+			l.end -= len(ends[1])
+		}
 		run = append(run, l)
-		if hardBreak.MatchString(m.raw(s)) {
+		if ends != nil {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -119,8 +123,9 @@ func (m *markdownFile) block(n ast.Node) error {
 func (m *markdownFile) raw(s text.Segment) string { return m.text[m.body+s.Start : m.body+s.Stop] }
 
 var (
-	taskMark  = regexp.MustCompile(`^\s*\[[ xX]\]\s+`)
-	hardBreak = regexp.MustCompile(`(?:  |\\)\r?\n$`)
+	// itemMark is what a text starts with that is none: a box to tick, the name of a footnote.
+	itemMark  = regexp.MustCompile(`^\s*(?:\[[ xX]\]\s+|\[\^[^\]\s]+\]:\s+)`)
+	hardBreak = regexp.MustCompile(`(?:  |(\\))\r?\n$`)
 	// directive is a line of a dialect that has no text: a container, a template, an alert's sort.
 	directive = regexp.MustCompile(`^\s*(?::::|\{%.*%\}$|\{\{[<%].*[%>]\}\}$|\[![A-Za-z]+\][+-]?$|(?:!!!|\?\?\?)\+? )`)
 	// mayStartLine is a word that starts no block.

@@ -64,14 +64,21 @@ func (s scalar) plain() int {
 	return i
 }
 
-// isPlainYAML says whether a text means itself without quotes, to all readers and in any place.
-func isPlainYAML(text string) bool {
+// isPlainYAML says whether a text means itself without quotes, to all readers, where another one does. Signs
+// that mean something in some places are those of the other.
+func isPlainYAML(text, other string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
-	if !unicode.IsLetter(first) || !isPrintable(text) || strings.ContainsAny(text, "\r\n\t:#,[]{}&*!|>'\"%@`\\?") {
+	if !unicode.IsLetter(first) || !isPrintable(text) || ambiguous.MatchString(text) || strings.ContainsAny(text, "\r\n\t") ||
+		strings.Contains(text, ": ") || strings.HasSuffix(text, ":") || strings.Contains(text, " #") {
 		return false
 	}
+	for _, sign := range ":#,[]{}&*!|>'\"%@`\\?" {
+		if strings.ContainsRune(text, sign) && !strings.ContainsRune(other, sign) {
+			return false
+		}
+	}
 	var n yaml.Node
-	return !ambiguous.MatchString(text) && yaml.Unmarshal([]byte(text), &n) == nil && len(n.Content) == 1 &&
+	return yaml.Unmarshal([]byte(text), &n) == nil && len(n.Content) == 1 &&
 		n.Content[0].Kind == yaml.ScalarNode && n.Content[0].ShortTag() == "!!str" && n.Content[0].Value == text
 }
 

@@ -89,6 +89,11 @@ func (c *cues) cue(text []line) error {
 // speaker is how a line starts that does not go on with the one before it.
 var speaker = regexp.MustCompile(`^\s*(?:<[^>]*>|\{[^}]*\})*\s*(?:[-–—‐•♪♫#]|>>|<v[ .])|^\s*<v[ .]`)
 
+// speechMark is how the speech of a speaker starts, which is no text.
+var speechMark = regexp.MustCompile(`^\s*(?:[-–—‐]+|>>+)\s*`)
+
+func startsNoSpeech(word string) bool { return !speaker.MatchString(word) }
+
 // speech translates lines that are one text, and shares the translation between as many.
 func (c *cues) speech(lines []line) error {
 	parts := make([]string, len(lines))
@@ -96,6 +101,9 @@ func (c *cues) speech(lines []line) error {
 		parts[i] = strings.TrimSpace(c.text[l.start:l.end])
 	}
 	start, end := lines[0].start, lines[len(lines)-1].end
+	dash := speechMark.FindString(c.text[start:lines[0].end])
+	parts[0] = strings.TrimSpace(c.text[start+len(dash) : lines[0].end])
+	start += len(dash)
 	raw := c.text[start:end]
 	before, _, after := trimmed(raw)
 	separator := lineEnd(raw)
@@ -104,7 +112,7 @@ func (c *cues) speech(lines []line) error {
 		if c.blocks {
 			text = escapeCue(text)
 		}
-		return strings.Join(balance(text, len(lines)), separator)
+		return strings.Join(balance(text, len(lines), startsNoSpeech), separator)
 	})
 }
 

@@ -78,7 +78,7 @@ func (y *yamlFile) scalar(n *yaml.Node, column int) error {
 		})
 	}
 	return y.flow(n, s, s.plain(), func(text string) string {
-		if isPlainYAML(text) {
+		if isPlainYAML(text, n.Value) {
 			return text
 		}
 		return quoteYAML(text)
