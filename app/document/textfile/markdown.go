@@ -50,14 +50,14 @@ const maxMarks = 100
 
 var deepMarks = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])){100}`)
 
-// newMarkdownParser makes a parser for blocks. What is in a line is for package markup.
+// newMarkdownParser makes a parser for blocks. What is in a line is for package markup, and what
+// a link refers to is a line that stays.
 func newMarkdownParser() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(append(parser.DefaultBlockParsers(),
 			util.Prioritized(extension.NewDefinitionListParser(), 101),
 			util.Prioritized(extension.NewDefinitionDescriptionParser(), 102))...),
-		parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(),
-			util.Prioritized(extension.NewTableParagraphTransformer(), 200))...))
+		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
 }
 
 // isTextBlock says whether a block has text that is shown, and no blocks.
@@ -126,8 +126,9 @@ var (
 	// itemMark is what a text starts with that is none: a box to tick, the name of a footnote.
 	itemMark  = regexp.MustCompile(`^\s*(?:\[[ xX]\]\s+|\[\^[^\]\s]+\]:\s+)`)
 	hardBreak = regexp.MustCompile(`(?:  |(\\))\r?\n$`)
-	// directive is a line of a dialect that has no text: a container, a template, an alert's sort.
-	directive = regexp.MustCompile(`^\s*(?::::|\{%.*%\}$|\{\{[<%].*[%>]\}\}$|\[![A-Za-z]+\][+-]?$|(?:!!!|\?\?\?)\+? )`)
+	// directive is a line that has no text: a formula, a container, a template, an alert's sort, what a link refers to.
+	directive = regexp.MustCompile(`^\s*(?:\$\$|:::|\{%.*%\}$|\{\{[<%].*[%>]\}\}$|\[![A-Za-z]+\][+-]?$|(?:!!!|\?\?\?)\+? ` +
+		`|\[[^\]^][^\]]*\]:\s*(?:<[^<>]*>|[^\s<]\S*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?$)`)
 	// mayStartLine is a word that starts no block.
 	mayStartLine = regexp.MustCompile("^(?:[\"'(]*\\pL|\\*{1,2}\\pL|\\[\\pL|`[^`]|\\d[^.)]*$|[^\\x00-\\x7F])")
 )
@@ -153,7 +154,7 @@ func (m *markdownFile) encoder(kind ast.NodeKind, start int, first bool) func(li
 	return func(lines []string) []string {
 		one := strings.Join(lines, " ")
 		for _, try := range [][]string{lines, {one}, {markdownSign.ReplaceAllString(one, `$1\$2`)}} {
-			if m.isText(before, strings.Join(try, "\n")) {
+			if !slices.ContainsFunc(try, directive.MatchString) && m.isText(before, strings.Join(try, "\n")) {
 				return try
 			}
 		}

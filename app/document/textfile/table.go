@@ -189,9 +189,10 @@ func quotedEnd(text string, i int) (end int, ok bool) {
 	return len(text), false
 }
 
-// encode writes a cell, in quotes where it had some or needs them.
+// encode writes a cell, in quotes where it had some or needs them: for any separator, so that others who
+// guess it do so right.
 func (t *table) encode(c cell, text string) string {
-	if c.quoted || strings.ContainsAny(text, string(rune(t.separator))+"\"\r\n") {
+	if c.quoted || strings.ContainsAny(text, separators+string(rune(t.separator))+"\"\r\n") {
 		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 	}
 	return text
