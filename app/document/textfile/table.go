@@ -37,42 +37,38 @@ type cell struct {
 	last       bool // of its row
 }
 
-// guess returns the separator that the first row, or the line sep= that Excel knows, has most of.
+// guess returns the separator by which the first row has the most cells, or that of the line sep= that Excel
+// knows.
 func (t *table) guess() byte {
 	if rest, ok := strings.CutPrefix(t.text, "sep="); ok && len(rest) > 1 && strings.ContainsAny(rest[1:2], "\r\n") {
 		t.at = len("sep=") + 1 + len(lineEnd(rest))
 		return rest[0]
 	}
-	counts := map[byte]int{}
-	quoted := false
-	for i := range len(t.text) {
-		c := t.text[i]
-		switch {
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '\n' || c == '\r':
-			if len(counts) > 0 || i > 0 && strings.TrimSpace(t.text[:i]) != "" {
-				return most(counts)
-			}
-		case strings.IndexByte(separators, c) >= 0:
-			counts[c]++
+	start, best, most := t.at, separators[0], 0
+	for i := range len(separators) {
+		t.at, t.separator = start, separators[i]
+		if cells, err := t.row(); err == nil && len(cells) > most {
+			best, most = separators[i], len(cells)
 		}
 	}
-	return most(counts)
+	t.at = start
+	return best
 }
 
 // separators are those that are told by themselves, the likelier first.
 const separators = ",;\t|"
 
-func most(counts map[byte]int) byte {
-	best := separators[0]
-	for i := range len(separators) {
-		if counts[separators[i]] > counts[best] {
-			best = separators[i]
+// row reads the cells of a row.
+func (t *table) row() (cells []cell, err error) {
+	for more := t.at < len(t.text); more; {
+		c, err := t.next()
+		if err != nil {
+			return nil, err
 		}
+		cells = append(cells, c)
+		more = !c.last
 	}
-	return best
+	return cells, nil
 }
 
 func (t *table) run() error {
@@ -80,19 +76,20 @@ func (t *table) run() error {
 	if err != nil {
 		return err
 	}
-	for row := 0; t.at < len(t.text); row++ {
-		for column := 1; ; column++ {
-			c, err := t.next()
-			if err != nil {
+	for first := true; t.at < len(t.text); first = false {
+		cells, err := t.row()
+		if err != nil {
+			return err
+		}
+		if first && header {
+			continue
+		}
+		for i, c := range cells {
+			if t.chosen != nil && !t.chosen[i+1] || isCode(c.text) {
+				continue
+			}
+			if err := t.value(c.start, c.end, c.text, func(text string) string { return t.encode(c, text) }); err != nil {
 				return err
-			}
-			if (row > 0 || !header) && (t.chosen == nil || t.chosen[column]) && !isCode(c.text) {
-				if err := t.value(c.start, c.end, c.text, func(text string) string { return t.encode(c, text) }); err != nil {
-					return err
-				}
-			}
-			if c.last {
-				break
 			}
 		}
 	}
@@ -105,14 +102,13 @@ func (t *table) choose() (header bool, err error) {
 		return false, nil
 	}
 	defer func(at int) { t.at = at }(t.at)
+	cells, err := t.row()
+	if err != nil {
+		return false, err
+	}
 	var names []string
-	for more := t.at < len(t.text); more; {
-		c, err := t.next()
-		if err != nil {
-			return false, err
-		}
+	for _, c := range cells {
 		names = append(names, strings.TrimSpace(c.text))
-		more = !c.last
 	}
 	t.chosen = map[int]bool{}
 	for _, name := range t.options.Columns {
