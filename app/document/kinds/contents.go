@@ -61,11 +61,13 @@ var packageType = regexp.MustCompile(`^PK\x03\x04(?s:.{26})mimetype([a-zA-Z0-9.+
 // byRoot chooses between kinds that share an extension or a media type, which are XML, by their root
 // element. It returns none where that is another one.
 func byRoot(found []document.Kind, head []byte) []document.Kind {
-	root := rootElement.FindSubmatch(head)
+	root := rootElement.FindSubmatch(comment.ReplaceAll(head, nil))
 	return slices.DeleteFunc(slices.Clone(found), func(k document.Kind) bool {
 		return root == nil || roots[string(root[1])] != k.Name()
 	})
 }
+
+var comment = regexp.MustCompile(`<!--(?s:.*?)-->`)
 
 var rootElement = regexp.MustCompile(`<(?:\w+:)?(\w[\w.-]*)[\s/>]`)
 

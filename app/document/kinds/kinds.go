@@ -24,11 +24,13 @@ func Find(name, mediaType string, head []byte) (document.Kind, error) {
 	if len(found) == 0 {
 		found = byMediaType(mediaType)
 	}
-	if len(found) > 1 {
-		found = byRoot(found, head)
-	}
 	if what := other(head, found); what != "" {
 		return nil, document.Refuse(nil, "the file is %s", what)
+	}
+	if len(found) > 1 {
+		if found = byRoot(found, head); len(found) == 0 {
+			return nil, document.Refuse(nil, "the root element of the XML is not resources or xliff, which are the kinds of XML that can be translated")
+		}
 	}
 	if len(found) == 0 {
 		return nil, document.Refuse(nil, "%s is of no kind that can be translated: name a file that ends in one of %s",

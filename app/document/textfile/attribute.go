@@ -108,10 +108,15 @@ type named struct {
 	name, text string
 }
 
-// readAttributes reads the attributes with a value of the tag from start to end.
+// readAttributes reads the attributes with a value of the tag from start to end. The first one of a name counts.
 func readAttributes(text string, start, end int) (list []named) {
+	seen := map[string]bool{}
 	for _, m := range attributeValue.FindAllStringSubmatchIndex(text[start:end], -1) {
 		a := named{name: strings.ToLower(text[start+m[2] : start+m[3]])}
+		if seen[a.name] {
+			continue
+		}
+		seen[a.name] = true
 		a.tag = [2]int{start, end}
 		a.start, a.end = start+m[4], start+m[5]
 		a.text = text[a.start:a.end]

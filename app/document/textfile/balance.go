@@ -17,6 +17,7 @@ type atom struct {
 func atoms(text string, ideographs bool) (list []atom) {
 	var a atom
 	depth, start := 0, 0
+	lastClose := strings.LastIndexAny(text, "}>")
 	previous := rune(0)
 	cut := func(end int, space bool) {
 		if a.text = text[start:end]; a.text != "" {
@@ -26,7 +27,7 @@ func atoms(text string, ideographs bool) (list []atom) {
 	}
 	for i, r := range text {
 		switch {
-		case (r == '<' || r == '{') && strings.ContainsAny(text[i+1:], "}>"):
+		case (r == '<' || r == '{') && i < lastClose:
 			depth++
 		case (r == '>' || r == '}') && depth > 0:
 			depth--

@@ -29,9 +29,6 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) error {
 		if !blank && indent < 0 {
 			indent = spaces
 		}
-		if !blank && indent == 0 {
-			return y.unclear(n, nil) // lines that start anywhere might end the document
-		}
 		if !blank && spaces < indent {
 			break
 		}

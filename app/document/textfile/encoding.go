@@ -40,18 +40,15 @@ func decode(raw []byte, allowLatin1 bool) (string, encoding, error) {
 	if e <= utf8Marked && allowLatin1 && !utf8.Valid(raw) {
 		e = latin1
 	}
-	body := raw[len(marks[e]):]
-	text := string(body)
+	text := string(raw[len(marks[e]):])
 	if t := e.transformers(); t != nil {
 		// What does not come back would change bytes that nobody translated, such as half a
 		// surrogate pair.
-		var err error
-		if text, _, err = transform.String(t.decoder, text); err == nil {
-			var again []byte
-			if again, _, err = transform.Bytes(t.encoder, []byte(text)); !bytes.Equal(again, body) {
-				return "", e, document.Refuse(err, "the text is not valid UTF-16: save it as UTF-8")
-			}
+		decoded, _, err := transform.String(t.decoder, text)
+		if again, _, _ := transform.String(t.encoder, decoded); err != nil || again != text {
+			return "", e, document.Refuse(err, "the text is not valid UTF-16: save it as UTF-8")
 		}
+		text = decoded
 	}
 	switch {
 	case !utf8.ValidString(text):

@@ -1,6 +1,8 @@
 package textfile
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -8,23 +10,29 @@ import (
 // line is one of a document, without its line end.
 type line struct{ start, end int }
 
-// linesOf cuts a text into lines, which end at \r\n or one of the characters in ends.
-func linesOf(text, ends string) (list []line) {
-	for start := 0; start < len(text); {
-		end, next := len(text), len(text)
-		if n := strings.IndexAny(text[start:], ends); n >= 0 {
-			end = start + n
-			_, size := utf8.DecodeRuneInString(text[end:])
-			next = end + size
-			if strings.HasPrefix(text[end:], "\r\n") {
-				next++
+// linesIn are the lines of a text, which end at \r\n or one of the characters in ends.
+func linesIn(text, ends string) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		for start := 0; start < len(text); {
+			end, next := len(text), len(text)
+			if n := strings.IndexAny(text[start:], ends); n >= 0 {
+				end = start + n
+				_, size := utf8.DecodeRuneInString(text[end:])
+				next = end + size
+				if strings.HasPrefix(text[end:], "\r\n") {
+					next++
+				}
 			}
+			if !yield(line{start, end}) {
+				return
+			}
+			start = next
 		}
-		list = append(list, line{start, end})
-		start = next
 	}
-	return list
 }
+
+// linesOf collects them.
+func linesOf(text, ends string) []line { return slices.Collect(linesIn(text, ends)) }
 
 // lineEnd is what ends the first line of a text.
 func lineEnd(text string) string {

@@ -10,8 +10,7 @@ import (
 // po is the kind of gettext's PO and POT: a msgid is translated into its msgstr where that is empty.
 func po(p *pass) error {
 	f := &poFile{pass: p}
-	list := linesOf(p.text, "\r\n")
-	for _, l := range list {
+	for l := range linesIn(p.text, "\r\n") {
 		if err := f.line(l); err != nil {
 			return err
 		}
@@ -30,8 +29,10 @@ type poFile struct {
 type poField struct {
 	keyword    string
 	start, end int // of the strings with their quotes, and what is between them
-	text       string
+	texts      []string
 }
+
+func (f poField) text() string { return strings.Join(f.texts, "") }
 
 var (
 	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,3}\])?)\s*)?"((?:[^"\\]|\\.)*)"\s*$`)
@@ -53,7 +54,7 @@ func (f *poFile) line(l line) error {
 			return document.Refuse(nil, "the text in line %d of the catalogue has no keyword before it", f.lineNumber(l.start))
 		}
 		last := &f.entry[len(f.entry)-1]
-		last.end, last.text = end, last.text+text
+		last.end, last.texts = end, append(last.texts, text)
 		return nil
 	}
 	keyword := raw[m[2]:m[3]]
@@ -62,7 +63,7 @@ func (f *poFile) line(l line) error {
 			return err
 		}
 	}
-	f.entry = append(f.entry, poField{keyword, start, end, text})
+	f.entry = append(f.entry, poField{keyword, start, end, []string{text}})
 	return nil
 }
 
@@ -73,7 +74,7 @@ func (f *poFile) finish() error {
 	texts := map[string]string{}
 	forms := 0
 	for _, field := range entry {
-		texts[field.keyword] = field.text
+		texts[field.keyword] = field.text()
 		if strings.HasPrefix(field.keyword, "msgstr[") {
 			forms++
 		}
@@ -84,7 +85,7 @@ func (f *poFile) finish() error {
 		return f.head(entry[len(entry)-1])
 	}
 	for _, field := range entry {
-		if !strings.HasPrefix(field.keyword, "msgstr") || field.text != "" {
+		if !strings.HasPrefix(field.keyword, "msgstr") || texts[field.keyword] != "" {
 			continue
 		}
 		source := texts["msgid"]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"strings"
 
 	"dragoman/app/document"
 )
@@ -13,7 +14,7 @@ import (
 // translated, unless they name a rule or a type.
 func stringsdict(p *pass) error {
 	x := newXMLReader(p)
-	key, text := "", ""
+	key, text := "", strings.Builder{}
 	for {
 		token, err := x.next()
 		if errors.Is(err, io.EOF) {
@@ -27,15 +28,15 @@ func stringsdict(p *pass) error {
 			if len(x.open) == 1 && x.element().name != "plist" {
 				return document.Refuse(nil, "the XML is no property list: its root element is not plist")
 			}
-			text = ""
+			text.Reset()
 		case xml.CharData:
-			text += string(t)
+			text.Write(t)
 		case xml.EndElement:
 			switch e := x.element(); {
 			case e.name == "key":
-				key = text
-			case e.name == "string" && !ruleKey.MatchString(key) && !isCode(formatVariable.ReplaceAllString(text, "")):
-				err = x.value(e.inner, max(x.start, e.inner), text, xmlText.Replace)
+				key = text.String()
+			case e.name == "string" && !ruleKey.MatchString(key) && !isCode(formatVariable.ReplaceAllString(text.String(), "")):
+				err = x.value(e.inner, max(x.start, e.inner), text.String(), xmlText.Replace)
 			}
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -33,6 +34,8 @@ func yamlValues(p *pass) error {
 type yamlFile struct {
 	*pass
 	lines []line
+
+	line, column, byte int // of the last scalar: a line is counted once, however many are on it
 }
 
 // node translates the strings in a node. column is that of what it is in, from 1 on.
@@ -105,13 +108,14 @@ func (y *yamlFile) position(n *yaml.Node) (int, error) {
 		return 0, y.unclear(n, fmt.Errorf("line %d of %d", n.Line, len(y.lines)))
 	}
 	l := y.lines[n.Line-1]
-	at, column := l.start, 1
-	for i := range y.text[l.start:l.end] {
-		if at = l.start + i; column == n.Column {
-			break
-		}
-		column++
+	if y.line != n.Line || y.column > n.Column {
+		y.line, y.column, y.byte = n.Line, 1, l.start
 	}
+	for ; y.column < n.Column && y.byte < l.end; y.column++ {
+		_, size := utf8.DecodeRuneInString(y.text[y.byte:])
+		y.byte += size
+	}
+	at := y.byte
 	for strings.HasPrefix(y.text[at:], "!") || strings.HasPrefix(y.text[at:], "&") {
 		property := y.text[at:]
 		if n := strings.IndexAny(property, yamlSpace); n >= 0 {
