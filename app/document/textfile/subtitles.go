@@ -138,17 +138,29 @@ var (
 	wideStart = regexp.MustCompile(`^[\p{Han}\p{Hiragana}\p{Katakana}ー「『（【]`)
 )
 
-// escapeCue escapes signs that would start a tag of WebVTT and are not part of one.
+// escapeCue escapes signs that would start a tag or an entity of WebVTT and are not part of one.
 func escapeCue(text string) string {
 	var out strings.Builder
 	at := 0
+	escape := func(end int) {
+		plain := strings.ReplaceAll(text[at:end], "<", "&lt;")
+		out.WriteString(cueEntity.ReplaceAllStringFunc(plain, func(entity string) string {
+			if entity == "&" {
+				return "&amp;"
+			}
+			return entity
+		}))
+	}
 	for _, tag := range cueTag.FindAllStringIndex(text, -1) {
-		out.WriteString(strings.ReplaceAll(text[at:tag[0]], "<", "&lt;"))
+		escape(tag[0])
 		out.WriteString(text[tag[0]:tag[1]])
 		at = tag[1]
 	}
-	out.WriteString(strings.ReplaceAll(text[at:], "<", "&lt;"))
+	escape(len(text))
 	return out.String()
 }
 
-var cueTag = regexp.MustCompile(`</?(?:[cibuv]|ruby|rt|lang)(?:[. \t][^<>]*)?>|<[\d:.]+>`)
+var (
+	cueTag    = regexp.MustCompile(`</?(?:[cibuv]|ruby|rt|lang)(?:[. \t][^<>]*)?>|<[\d:.]+>`)
+	cueEntity = regexp.MustCompile(`&(?:#?\w+;)?`)
+)

@@ -59,7 +59,7 @@ func (y *yamlFile) node(n *yaml.Node, depth, column int) error {
 
 // scalar translates a string.
 func (y *yamlFile) scalar(n *yaml.Node, column int) error {
-	if n.ShortTag() != "!!str" || !hasLetter(n.Value) || isCode(n.Value) {
+	if n.ShortTag() != "!!str" || n.Style == 0 && ambiguous.MatchString(n.Value) || !hasLetter(n.Value) || isCode(n.Value) {
 		return nil
 	}
 	at, err := y.position(n)
