@@ -13,7 +13,7 @@ func (e *Error) Error() string { return e.Reason }
 // Unwrap returns the reader's error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// refuse makes an [*Error].
-func refuse(err error, format string, args ...any) error {
+// Refuse makes an [*Error]. err is what a reader said, nil for nothing.
+func Refuse(err error, format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...), Err: err}
 }

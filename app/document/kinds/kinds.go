@@ -1,0 +1,119 @@
+// Package kinds knows all kinds of documents, and which one a file is of.
+package kinds
+
+import (
+	"mime"
+	"path"
+	"slices"
+	"strings"
+
+	"dragoman/app/document"
+	"dragoman/app/document/textfile"
+)
+
+// All returns every kind, in the order in which they are shown to users.
+func All() []document.Kind {
+	return textfile.Kinds()
+}
+
+// Find returns the kind of a document: by the extension of its file's name, else by its media type. "",
+// and types that are for any file, say nothing. head is how the document starts, [Head] bytes or all of
+// it. The error is an [*document.Error]: of an unknown kind, and of contents that are another one.
+func Find(name, mediaType string, head []byte) (document.Kind, error) {
+	found := byName(name)
+	if len(found) == 0 {
+		found = byMediaType(mediaType)
+	}
+	if what := other(head, found); what != "" {
+		return nil, document.Refuse(nil, "the file is %s", what)
+	}
+	if len(found) > 1 {
+		if found = byRoot(found, head); len(found) == 0 {
+			return nil, document.Refuse(nil, "the root element of the XML is not resources or xliff, which are the kinds of XML that can be translated")
+		}
+	}
+	if len(found) == 0 {
+		return nil, document.Refuse(nil, "%s is of no kind that can be translated: name a file that ends in one of %s",
+			called(name, mediaType), strings.Join(extensions(), ", "))
+	}
+	return found[0], nil
+}
+
+// Head is how many bytes of a document's start Find looks at.
+const Head = 16 << 10
+
+// byName returns the kinds that have the longest extension that a name ends in.
+func byName(name string) (found []document.Kind) {
+	longest := ""
+	name = strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	for _, k := range All() {
+		for _, e := range k.Extensions() {
+			if strings.HasSuffix(name, e) && len(e) > len(longest) {
+				longest, found = e, nil
+			}
+			if e == longest && strings.HasSuffix(name, e) {
+				found = append(found, k)
+			}
+		}
+	}
+	return found
+}
+
+// byMediaType returns the kinds of a media type.
+func byMediaType(mediaType string) (found []document.Kind) {
+	plain, _, err := mime.ParseMediaType(mediaType)
+	if err != nil {
+		return nil
+	}
+	if usual, ok := aliases[plain]; ok {
+		plain = usual
+	}
+	if plain == "application/xml" {
+		return byName("x.xml") // which one is told by the root element
+	}
+	for _, k := range All() {
+		if k.MediaType() == plain {
+			found = append(found, k)
+		}
+	}
+	return found
+}
+
+// aliases are media types that are used for kinds whose own is another one.
+var aliases = map[string]string{
+	"application/xhtml+xml":   "text/html",
+	"text/x-markdown":         "text/markdown",
+	"application/srt":         "application/x-subrip",
+	"text/srt":                "application/x-subrip",
+	"text/yaml":               "application/yaml",
+	"text/x-yaml":             "application/yaml",
+	"application/x-yaml":      "application/yaml",
+	"text/json":               "application/json",
+	"text/xml":                "application/xml",
+	"application/x-gettext":   "text/x-gettext-translation",
+	"text/x-po":               "text/x-gettext-translation",
+	"application/x-xliff+xml": "application/xliff+xml",
+	"application/x-xliff":     "application/xliff+xml",
+	"text/x-properties":       "text/x-java-properties",
+	"application/csv":         "text/csv",
+}
+
+// extensions are those of all kinds.
+func extensions() (list []string) {
+	for _, k := range All() {
+		list = append(list, k.Extensions()...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// called is what a document is called in an error.
+func called(name, mediaType string) string {
+	switch {
+	case name != "":
+		return "the file " + path.Base(strings.ReplaceAll(name, `\`, "/"))
+	case mediaType != "":
+		return "a document of type " + mediaType
+	}
+	return "a document without a name and a media type"
+}

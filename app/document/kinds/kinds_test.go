@@ -1,0 +1,77 @@
+package kinds_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+	"dragoman/app/document/kinds"
+)
+
+func TestFind(t *testing.T) {
+	for _, c := range []struct{ name, mediaType, head, want string }{
+		{"letter.txt", "", "Dear", "txt"},
+		{"LETTER.TXT", "application/pdf", "Dear", "txt"},
+		{`C:\files\page.HTM`, "", "", "html"},
+		{"dir.md/film.srt", "", "", "srt"},
+		{"", "text/markdown; charset=utf-8", "# Hi", "markdown"},
+		{"", "application/xhtml+xml", "", "html"},
+		{"noextension", "text/csv", "", "csv"},
+		{"strings.xml", "", "<?xml version=\"1.0\"?>\n<!-- <xliff> -->\n<resources>", "android"},
+		{"app.xml", "", "<xliff version='1.2'>", "xliff"},
+		{"app.xml", "", "<ns0:xliff xmlns:ns0='urn:x'>", "xliff"},
+		{"", "application/xml", "<resources/>", "android"},
+		{"", "text/xml", "<xliff>", "xliff"},
+		{"app.xlf", "", "<xliff>", "xliff"},
+		{"Localizable.strings", "", "\xff\xfe\"\x00", "strings"},
+		{"Localizable.stringsdict", "", "<plist>", "stringsdict"},
+	} {
+		kind, err := kinds.Find(c.name, c.mediaType, []byte(c.head))
+		if assert.NoError(t, err, "%+v", c) {
+			assert.Equal(t, c.want, kind.Name(), "%+v", c)
+		}
+	}
+}
+
+func TestFindRefuses(t *testing.T) {
+	for _, c := range []struct{ name, mediaType, head, reason string }{
+		{"letter.txt", "", "PK\x03\x04\x14\x00", "a zip file"},
+		{"letter.json", "", "%PDF-1.7", "a PDF"},
+		{"letter.pdf", "", "%PDF-1.7", "a PDF"},
+		{"letter.doc", "", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "without a password"},
+		{"letter.txt", "", `{\rtf1`, "RTF"},
+		{"a.strings", "", "bplist00", "plutil"},
+		{"a.po", "", "\xDE\x12\x04\x95", "the .po"},
+		{"a.bin", "", "x", "a.bin is of no kind"},
+		{"", "application/octet-stream", "x", "of type application/octet-stream"},
+		{"", "", "x", "without a name"},
+		{"a.xml", "", "<html>", "resources or xliff"},
+		{"a.xml", "", "no xml", "resources or xliff"},
+	} {
+		_, err := kinds.Find(c.name, c.mediaType, []byte(c.head))
+		var refused *document.Error
+		if assert.ErrorAs(t, err, &refused, "%+v", c) {
+			assert.Contains(t, refused.Reason, c.reason)
+		}
+	}
+}
+
+// Each extension leads to the kind that has it, unless it is that of XML of several kinds.
+func TestEveryKindIsFound(t *testing.T) {
+	names := map[string]bool{}
+	for _, k := range kinds.All() {
+		require.False(t, names[k.Name()], k.Name())
+		names[k.Name()] = true
+		require.NotEmpty(t, k.Extensions(), k.Name())
+		for _, e := range k.Extensions() {
+			if e == ".xml" {
+				continue
+			}
+			found, err := kinds.Find("name"+e, "", nil)
+			require.NoError(t, err)
+			assert.Equal(t, k.Name(), found.Name())
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package textfile
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"dragoman/app/document"
+)
+
+// android is the kind of Android's resources: strings, and the items of arrays and plurals.
+func android(p *pass) error {
+	x := newXMLReader(p)
+	stays := 0 // how many elements are open from one on that is not to be translated
+	for {
+		token, err := x.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			if len(x.open) == 1 && x.element().name != "resources" {
+				return document.Refuse(nil, "the XML has no resources of Android: its root element is not resources")
+			}
+			if e := x.element(); stays > 0 || e.attribute("translatable") == "false" || e.attribute("translate") == "false" {
+				stays++
+			}
+		case xml.EndElement:
+			if stays > 0 {
+				stays--
+			} else if isResource(x) {
+				err = resource(x)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// isResource says whether the element that ends is a text.
+func isResource(x *xmlReader) bool {
+	switch x.element().name {
+	case "string":
+		return x.parent() == "resources"
+	case "item":
+		return x.parent() == "string-array" || x.parent() == "plurals"
+	}
+	return false
+}
+
+// resource translates the text of the element that ends.
+func resource(x *xmlReader) error {
+	start, end := x.element().inner, max(x.start, x.element().inner)
+	before, raw, after := trimmed(x.text[start:end])
+	if resourceName.MatchString(raw) {
+		return nil
+	}
+	quoted := len(raw) > 1 && quotedResource.MatchString(raw)
+	if quoted {
+		before, raw, after = before+`"`, raw[1:len(raw)-1], `"`+after
+		outside, inner, behind := trimmed(raw)
+		before, raw, after = before+outside, inner, behind+after
+	}
+	text := readResource(raw)
+	if !hasUnits(text) {
+		return nil
+	}
+	translation, err := x.translate(text)
+	if err != nil || translation == text {
+		return err
+	}
+	w := resourceWriter{apostrophes: quoted, quotes: hasBareQuote(raw)}
+	return x.replace(start, end, before+w.write(oneLine(fragment(translation)))+after)
+}
+
+var (
+	resourceName   = regexp.MustCompile(`^[@?](?:\+?[\w.]+:)?\w+/[\w.]+$`)
+	quotedResource = regexp.MustCompile(`^"(?:[^"\\<]|\\(?s:.))*"$`)
+)
+
+// readResource makes XML of the text of a resource: without the backslashes of quotes, and of characters
+// by their number. Those that stand for themselves, for line ends and for tabs stay.
+func readResource(raw string) string {
+	var out strings.Builder
+	parts := xmlParts(raw)
+	for _, part := range parts {
+		switch part.sort {
+		case 't':
+			out.WriteString(resourceEscape.ReplaceAllStringFunc(part.raw, func(escape string) string { return xmlText.Replace(readEscape(escape)) }))
+		case 'c':
+			text := resourceEscape.ReplaceAllStringFunc(part.raw, readEscape)
+			if len(parts) == 1 && !strings.Contains(text, "]]>") {
+				out.WriteString("<![CDATA[" + text + "]]>")
+			} else {
+				out.WriteString(xmlText.Replace(text))
+			}
+		default:
+			out.WriteString(part.raw)
+		}
+	}
+	return out.String()
+}
+
+// hasBareQuote says whether the text of a resource has a quote without a backslash.
+func hasBareQuote(raw string) bool {
+	for _, part := range xmlParts(raw) {
+		if part.sort != '<' && strings.Contains(resourceEscape.ReplaceAllString(part.raw, ""), `"`) {
+			return true
+		}
+	}
+	return false
+}
+
+// resourceEscape is a backslash with what it escapes.
+var resourceEscape = regexp.MustCompile(`\\(?:u[0-9a-fA-F]{4}|(?s:.))`)
+
+func readEscape(escape string) string {
+	switch escape[1] {
+	case '\'', '"', '@', '?':
+		return escape[1:]
+	case 'u':
+		n, err := strconv.ParseUint(escape[2:], 16, 16)
+		if err == nil && n > ' ' && n != '\\' && (n < 0x7F || n > 0x9F) && (n < 0xD800 || n > 0xDFFF) && n < 0xFEFF {
+			return string(rune(n))
+		}
+	}
+	return escape
+}
+
+// resourceWriter writes what readResource has read.
+type resourceWriter struct {
+	apostrophes, quotes bool // whether they stand for themselves: in quotes, and where the source has it so
+}
+
+func (w resourceWriter) write(text string) string {
+	var out strings.Builder
+	for i, part := range xmlParts(text) {
+		switch part.sort {
+		case 't':
+			out.WriteString(w.escape(xmlQuotes.Replace(part.raw), i == 0))
+		case 'c':
+			out.WriteString("<![CDATA[" + w.escape(part.raw, i == 0) + "]]>")
+		default:
+			out.WriteString(part.raw)
+		}
+	}
+	return out.String()
+}
+
+// xmlQuotes has quotes for their entities, which would hide them from whoever escapes them.
+var xmlQuotes = strings.NewReplacer("&apos;", "'", "&#39;", "'", "&quot;", `"`, "&#34;", `"`)
+
+func (w resourceWriter) escape(text string, first bool) string {
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text) && strings.IndexByte(`ntru\'"@?#`, text[i+1]) >= 0:
+			out.WriteString(text[i : i+2])
+			i++
+			continue
+		case c == '\\', c == '"' && !w.quotes, c == '\'' && !w.apostrophes, i == 0 && first && (c == '@' || c == '?'):
+			out.WriteByte('\\')
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String()
+}

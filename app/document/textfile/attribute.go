@@ -1,0 +1,178 @@
+package textfile
+
+import (
+	stdhtml "html"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// attribute is one of HTML that is translated, or set.
+type attribute struct {
+	tag        [2]int // where the tag starts and ends
+	start, end int    // of the value, with its quotes
+	quote      string // "" where the value has none
+	value      string // what it is set to; "": it is translated
+}
+
+// shown are the attributes that are shown to readers, and on which elements; "": on all.
+var shown = map[string]string{
+	"title": "", "alt": "", "placeholder": "", "aria-label": "", "aria-description": "", "aria-roledescription": "",
+	"aria-placeholder": "", "aria-valuetext": "", "label": "option optgroup track", "summary": "table",
+	"content": "meta", "value": "input",
+}
+
+// described are the properties of a page that are texts.
+var described = regexp.MustCompile(`(?i)^(?:description|keywords|(?:og|twitter):(?:title|description|image:alt))$`)
+
+// pressed are the inputs whose value is their label.
+var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
+
+// htmlToken is a tag, a text or a comment.
+type htmlToken struct {
+	start, end int
+	kind       html.TokenType
+	name       string
+}
+
+// htmlTokens cuts HTML into its tokens, as browsers do.
+func htmlTokens(text string) (list []htmlToken) {
+	z := html.NewTokenizer(strings.NewReader(text))
+	at := 0
+	for {
+		kind := z.Next()
+		t := htmlToken{start: at, end: at + len(z.Raw()), kind: kind}
+		if kind == html.ErrorToken {
+			if at < len(text) {
+				list = append(list, htmlToken{start: at, end: len(text), kind: html.TextToken})
+			}
+			return list
+		}
+		if kind == html.StartTagToken || kind == html.SelfClosingTagToken || kind == html.EndTagToken {
+			name, _ := z.TagName()
+			t.name = string(name)
+		}
+		list = append(list, t)
+		at = t.end
+	}
+}
+
+// shownAttributes finds the attributes of a document that are translated, and those that say its
+// language, which becomes language unless that is "".
+func shownAttributes(text, language string) (list []attribute) {
+	hidden, depth := "", 0 // the element that keeps translators out, and how often it is open
+	for _, t := range htmlTokens(text) {
+		if hidden != "" {
+			switch {
+			case t.name != hidden:
+			case t.kind == html.StartTagToken:
+				depth++
+			case t.kind == html.EndTagToken:
+				depth--
+			}
+			if depth == 0 {
+				hidden = ""
+			}
+			continue
+		}
+		if t.kind != html.StartTagToken && t.kind != html.SelfClosingTagToken {
+			continue
+		}
+		raw := readAttributes(text, t.start, t.end)
+		if keepsOut(raw) {
+			if t.kind == html.StartTagToken && !voidElements[t.name] {
+				hidden, depth = t.name, 1
+			}
+			continue
+		}
+		if t.name == "html" && language != "" {
+			list = append(list, languageOf(t, raw, language)...)
+			language = ""
+		}
+		for _, a := range raw {
+			if isShown(t.name, a, raw) {
+				list = append(list, a.attribute)
+			}
+		}
+	}
+	return list
+}
+
+var voidElements = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true,
+	"img": true, "input": true, "link": true, "meta": true, "source": true, "track": true, "wbr": true}
+
+// named is an attribute with its name, in lower case, and what it says.
+type named struct {
+	attribute
+	name, text string
+}
+
+// readAttributes reads the attributes with a value of the tag from start to end. The first one of a name counts.
+func readAttributes(text string, start, end int) (list []named) {
+	seen := map[string]bool{}
+	for _, m := range attributeValue.FindAllStringSubmatchIndex(text[start:end], -1) {
+		a := named{name: strings.ToLower(text[start+m[2] : start+m[3]])}
+		if seen[a.name] {
+			continue
+		}
+		seen[a.name] = true
+		a.tag = [2]int{start, end}
+		a.start, a.end = start+m[4], start+m[5]
+		a.text = text[a.start:a.end]
+		if q := a.text[:1]; q == `"` || q == "'" {
+			a.quote = q
+			a.text = a.text[1 : len(a.text)-1]
+		}
+		a.text = stdhtml.UnescapeString(a.text)
+		list = append(list, a)
+	}
+	return list
+}
+
+var attributeValue = regexp.MustCompile(`[\s/"']([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
+
+// isShown says whether an attribute of an element is translated, whose others are given.
+func isShown(element string, a named, others []named) bool {
+	elements, ok := shown[a.name]
+	if !ok || elements != "" && !strings.Contains(" "+elements+" ", " "+element+" ") {
+		return false
+	}
+	switch a.name {
+	case "content":
+		return described.MatchString(find(others, "name")) || described.MatchString(find(others, "property"))
+	case "value":
+		return pressed.MatchString(find(others, "type"))
+	}
+	return true
+}
+
+// find returns what the attribute of a name says.
+func find(list []named, name string) string {
+	for _, a := range list {
+		if a.name == name {
+			return a.text
+		}
+	}
+	return ""
+}
+
+// keepsOut says whether an element is not to be translated.
+func keepsOut(list []named) bool {
+	return strings.EqualFold(find(list, "translate"), "no") || strings.Contains(" "+find(list, "class")+" ", " notranslate ")
+}
+
+// languageOf sets the language of the element html.
+func languageOf(t htmlToken, attributes []named, language string) (list []attribute) {
+	for _, a := range attributes {
+		if a.name == "lang" || a.name == "xml:lang" {
+			a.value = `"` + stdhtml.EscapeString(language) + `"`
+			list = append(list, a.attribute)
+		}
+	}
+	if len(list) == 0 {
+		at := t.start + len("<html")
+		list = append(list, attribute{tag: [2]int{t.start, t.end}, start: at, end: at, value: ` lang="` + stdhtml.EscapeString(language) + `"`})
+	}
+	return list
+}

@@ -1,0 +1,62 @@
+package textfile
+
+import (
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// block translates a scalar that starts with | or >: a literal one line by line, a folded one in the runs of
+// lines that are one text. column is that of what it is in.
+func (y *yamlFile) block(n *yaml.Node, at, column int) error {
+	header := blockHeader.FindStringSubmatch(y.text[at:])
+	if header == nil {
+		return y.unclear(n, nil)
+	}
+	indent := -1
+	if header[1] != "" {
+		indent = column - 1 + int(header[1][0]-'0')
+	}
+	var run []line
+	for _, l := range y.lines[n.Line:] {
+		raw := y.text[l.start:l.end]
+		spaces := len(raw) - len(strings.TrimLeft(raw, " "))
+		blank := spaces == len(raw)
+		if l.start < at {
+			continue
+		}
+		if !blank && indent < 0 {
+			indent = spaces
+		}
+		if !blank && spaces < indent {
+			break
+		}
+		more := spaces > indent || strings.HasPrefix(raw[min(spaces, len(raw)):], "\t")
+		if n.Style&yaml.FoldedStyle != 0 && !blank && !more {
+			run = append(run, line{l.start + spaces, l.end})
+			continue
+		}
+		if err := y.run(run); err != nil {
+			return err
+		}
+		run = run[:0]
+		if !blank {
+			if err := y.value(l.start+spaces, l.end, raw[spaces:], oneLine); err != nil {
+				return err
+			}
+		}
+	}
+	return y.run(run)
+}
+
+// blockHeader has the number of spaces that the lines start with, where it is given.
+var blockHeader = regexp.MustCompile(`^[|>][+-]?([1-9]?)[+-]?[ \t]*(?:#|[\r\n]|$)`)
+
+// run translates lines that are one text, and wraps the translation as they were.
+func (y *yamlFile) run(lines []line) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	return wrapped{pass: y.pass, lines: lines}.rewrite()
+}

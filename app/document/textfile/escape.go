@@ -1,0 +1,57 @@
+package textfile
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// escapeRunes writes \uXXXX for what is not ASCII, twice for characters of 32 bits.
+func escapeRunes(text string) string {
+	if isASCII(text) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if r < 0x80 {
+			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&out, `\u%04x`, unit)
+		}
+	}
+	return out.String()
+}
+
+// cEscape is an escape of C, or of Apple's, in a text in quotes.
+var cEscape = regexp.MustCompile(`\\(?:[uU][dD][89abAB][0-9a-fA-F]{2}\\[uU][dD][c-fC-F][0-9a-fA-F]{2}|[uU][0-9a-fA-F]{4}|x[0-9a-fA-F]{1,2}|[0-7]{1,3}|(?s:.))`)
+
+// escapeC writes the characters that a text in quotes cannot have.
+var escapeC = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+
+// readC returns what an escape of C stands for.
+func readC(escape string) string {
+	body := escape[1:]
+	switch c := body[0]; {
+	case (c == 'u' || c == 'U') && len(body) > 1:
+		var units []uint16
+		for _, digits := range strings.Split(escape, `\`)[1:] {
+			n, _ := strconv.ParseUint(digits[1:], 16, 16) // four digits
+			units = append(units, uint16(n))
+		}
+		return string(utf16.Decode(units))
+	case c == 'x' && len(body) > 1:
+		n, _ := strconv.ParseUint(body[1:], 16, 8) // two digits
+		return string(rune(n))
+	case c >= '0' && c <= '7':
+		n, _ := strconv.ParseUint(body, 8, 16) // three digits
+		return string(rune(n))
+	}
+	if i := strings.IndexByte("abfnrtv", body[0]); i >= 0 {
+		return "\a\b\f\n\r\t\v"[i : i+1]
+	}
+	return body
+}

@@ -1,0 +1,100 @@
+package textfile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dragoman/app/document"
+)
+
+// maxDepth is how deep the values, elements and blocks of a document may stand in each other.
+const maxDepth = 500
+
+// jsonValues is the kind of JSON, also of several values behind each other. Strings are translated, names of
+// members are not. What belongs to a member whose name starts with @ describes messages (ARB).
+func jsonValues(p *pass) error {
+	d := jsontext.NewDecoder(bytes.NewBufferString(p.text), jsontext.AllowDuplicateNames(true))
+	ascii := asciiEscapes(p.text)
+	skip := 0 // the depth of the member that is skipped, 0 for none
+	for {
+		kind, length := d.StackIndex(d.StackDepth())
+		token, err := d.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return refuseJSON(p, d, err)
+		}
+		isName := kind == jsontext.KindBeginObject && length%2 == 0 && token.Kind() == jsontext.KindString
+		depth := d.StackDepth()
+		if depth > maxDepth {
+			return document.Refuse(nil, "the JSON is nested deeper than %d values", maxDepth)
+		}
+		if skip > 0 && depth <= skip && !isName && token.Kind() != jsontext.KindBeginObject && token.Kind() != jsontext.KindBeginArray {
+			skip = 0
+			continue
+		}
+		if skip > 0 || token.Kind() != jsontext.KindString {
+			continue
+		}
+		text := token.String()
+		if isName {
+			if strings.HasPrefix(text, "@") {
+				skip = depth
+			}
+			continue
+		}
+		if isCode(text) {
+			continue
+		}
+		end := int(d.InputOffset())
+		if err := p.value(stringStart(p.text, end), end, text, func(text string) string { return quoteJSON(text, ascii) }); err != nil {
+			return err
+		}
+	}
+}
+
+// stringStart returns where the string starts that ends before byte end: at the quote that no odd
+// number of backslashes is before.
+func stringStart(text string, end int) int {
+	for i := end - 2; i >= 0; i-- {
+		if text[i] == '"' && (i-len(strings.TrimRight(text[:i], `\`)))%2 == 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+func refuseJSON(p *pass, d *jsontext.Decoder, err error) error {
+	at := min(int(d.InputOffset()), len(p.text))
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		at = min(int(syntax.ByteOffset), len(p.text))
+	}
+	return document.Refuse(err, "the JSON cannot be read from line %d on: %v", p.lineNumber(at), err)
+}
+
+// asciiEscapes says whether a document writes other letters as escapes.
+func asciiEscapes(text string) bool { return isASCII(text) && strings.Contains(text, `\u`) }
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// quoteJSON writes a string of JSON, with escapes for what is not ASCII if asked to.
+func quoteJSON(text string, ascii bool) string {
+	raw, _ := jsontext.AppendQuote(nil, text) // no error: the text is UTF-8
+	if !ascii {
+		return string(raw)
+	}
+	return escapeRunes(string(raw))
+}

@@ -1,0 +1,208 @@
+package textfile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+)
+
+// What cannot be read is refused, in words that say what to do.
+func TestRefused(t *testing.T) {
+	deep := strings.Repeat
+	for _, c := range []struct{ kind, text, reason string }{
+		{"txt", "\xff\xfeA", "not valid UTF-16"},
+		{"txt", "\xff\xfe\x00\xd8A\x00", "not valid UTF-16"},
+		{"txt", "caf\xe9", "save it as UTF-8"},
+		{"txt", "h\x00i\x00", "not text"},
+		{"markdown", deep("> ", 200) + "deep", "deeper than 100"},
+		{"srt", "just a text", "times of a subtitle"},
+		{"vtt", "1\n00:00.000 --> 00:01.000\nHello", "WEBVTT"},
+		{"csv", "a,\"b\nc", "not closed"},
+		{"csv", "a,\"b\"c", "double the quotes"},
+		{"json", `{"a": "b",}`, "from line 1 on"},
+		{"json", "{\n\"a\": // comment\n\"b\"}", "from line 2 on"},
+		{"json", deep("[", 600) + deep("]", 600), "deeper than 500"},
+		{"yaml", "a: [b", "cannot be read"},
+		{"yaml", deep("[", 600) + "a" + deep("]", 600), "deeper than 500"},
+		{"po", "msgid \"a\nmsgstr \"\"", "line 1"},
+		{"po", "# x\n\"text\"", "no keyword"},
+		{"po", "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=KOI8-R\\n\"\n", "msgconv"},
+		{"xliff", "<xliff version='1.2'>", "cannot be read"},
+		{"xliff", "<resources/>", "no XLIFF"},
+		{"xliff", "", "no XLIFF"},
+		{"xliff", `<!DOCTYPE xliff [<!ENTITY a "b">]><xliff/>`, "declares entities"},
+		{"xliff", `<?xml version="1.0" encoding="ISO-8859-1"?><xliff/>`, "save it as UTF-8"},
+		{"xliff", `<xliff version="1.2">` + deep("<group>", 600) + deep("</group>", 600) + "</xliff>", "deeper than 500"},
+		{"android", "<plist/>", "root element is not resources"},
+		{"android", "<resources><string>&nope;</string></resources>", "cannot be read"},
+		{"stringsdict", "<resources/>", "root element is not plist"},
+		{"strings", `"a" "b";`, "line 1"},
+		{"strings", `"a" = "b"`, "a ; after the value"},
+		{"strings", "\"a\" = {\n};", "a text in quotes"},
+		{"strings", "/* open", "not closed"},
+	} {
+		_, err := segments(t, kindNamed(t, c.kind), c.text, document.Options{})
+		if assert.Error(t, err, "%s %.40q", c.kind, c.text) {
+			requireRefused(t, err)
+			assert.ErrorContains(t, err, c.reason, "%s %.40q", c.kind, c.text)
+		}
+	}
+}
+
+// What is found in small documents, and what is made of them.
+func TestSegments(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind, text string
+		want       []string
+	}{
+		"empty":                            {"txt", "", nil},
+		"no letters":                       {"txt", "1 + 2\n---\n", nil},
+		"old line ends":                    {"txt", "one\rtwo", []string{"one", "two"}},
+		"comment of TOML":                  {"markdown", "+++\ntitle = 'x'\n+++\nText", []string{"Text"}},
+		"Japanese lines":                   {"markdown", "これは\n文です。", []string{"これは文です。"}},
+		"formula":                          {"markdown", "See\n$$\nx = y\n$$\nabove.", []string{"See", "above."}},
+		"quotation in a list":              {"markdown", "- > one\n  > two", []string{"one two"}},
+		"cue with three speakers":          {"srt", "1\n00:00:01,000 --> 00:00:02,000\n- Yes.\n-No.\n>> Well,\nwell.", []string{"Yes.", "No.", "Well, well."}},
+		"cues without an empty line":       {"srt", "1\n00:00:01,000 --> 00:00:02,000\nOne\n2\n00:00:03,000 --> 00:00:04,000\nTwo", []string{"One", "Two"}},
+		"cue with an empty line":           {"srt", "1\n00:00:01,000 --> 00:00:02,000\nOne\n\nmore", []string{"One", "more"}},
+		"note of WebVTT":                   {"vtt", "WEBVTT\n\nNOTE x\ny\n\n00:01.000 --> 00:02.000\nText", []string{"Text"}},
+		"tabs":                             {"csv", "Some words\tb, c\n", []string{"Some words", "b, c"}},
+		"quoted line ends":                 {"csv", "x,\"one\r\ntwo\"\r\n", []string{"x", "one\r\ntwo"}},
+		"codes in a table":                 {"tsv", "https://a.b/c\tfile_name\tText here", []string{"Text here"}},
+		"a description of ARB":             {"json", `{"a":"One","@a":{"x":["Two"],"y":"Three"},"b":"Four"}`, []string{"One", "Four"}},
+		"values behind each other":         {"json", "{\"a\":\"One\"}\n{\"a\":\"Two\"}\n", []string{"One", "Two"}},
+		"same name twice":                  {"json", `{"a":"One","a":"Two"}`, []string{"One", "Two"}},
+		"documents of YAML":                {"yaml", "a: One\n---\nb: Two\n...\n", []string{"One", "Two"}},
+		"tag and anchor":                   {"yaml", "a: !!str &x 'One two'\nb: *x\n", []string{"One two"}},
+		"value on the next line":           {"yaml", "a: &x\n  One two\n", []string{"One two"}},
+		"words that are no strings to all": {"yaml", "a: yes\nb: 'Yes'\n", []string{"Yes"}},
+		"keys":                             {"yaml", "? Long key\n: Value\n", []string{"Value"}},
+		"plain line ends":                  {"yaml", "a: One\n\n\n  two\n  three\n", []string{"One\n\ntwo three"}},
+		"indentation that is given":        {"yaml", "a:\n  b: |2\n      One\n    two\n  c: Three\n", []string{"One", "two", "Three"}},
+		"comment behind":                   {"yaml", "a: One # two\nb: >- # three\n  four\n  five\n", []string{"One", "four five"}},
+		"separators that count as breaks":  {"yaml", "a: \"x\u2028y\"\nb: Two\n", []string{"x y", "Two"}},
+		"languages without plural":         {"po", "msgid \"%d file\"\nmsgid_plural \"%d files\"\nmsgstr[0] \"\"\n", []string{"%d files"}},
+		"lines of a catalogue":             {"po", "msgid \"\"\n\"One \"\n\"two\"\nmsgstr \"\"\n", []string{"One two"}},
+		"entries without an empty line":    {"po", "msgid \"One\"\nmsgstr \"\"\nmsgid \"Two\"\nmsgstr \"\"\n", []string{"One", "Two"}},
+		"octal and x":                      {"strings", `"a" = "A\101\x41 \U00e9t\u00e9";`, []string{"AAA été"}},
+		"separator of properties":          {"properties", "a\\:b : One\nc\\ d  Two\ne=\n f = Th\\\n  ree\n", []string{"One", "Two", "Three"}},
+		"surrogates":                       {"properties", `a=Hi \ud83d\ude00`, []string{"Hi 😀"}},
+		"ISO 8859-1":                       {"properties", "a=Caf\xe9 noir", []string{"Café noir"}},
+		"MessageFormat":                    {"properties", "a=It''s {0}\nb=It''s one\nc='{'{0} it''s", []string{"It's {0}", "It''s one", "'{'{0} it''s"}},
+		"number of a character":            {"android", `<resources><string name="a">Caf\u00e9\u0020x \u2014</string></resources>`, []string{`Café\u0020x —`}},
+		"arrays that stay":                 {"android", `<resources><string-array translatable="false"><item>One</item></string-array><string name="b">Two</string></resources>`, []string{"Two"}},
+		"section beside text":              {"android", `<resources><string name="a">One <![CDATA[<b>]]></string></resources>`, []string{"One &lt;b&gt;"}},
+		"group that stays":                 {"xliff", `<xliff version="1.2"><file><group translate="no"><trans-unit><source>One</source></trans-unit><trans-unit translate="yes"><source>Two</source></trans-unit></group></file></xliff>`, []string{"Two"}},
+	} {
+		got, err := segments(t, kindNamed(t, c.kind), c.text, document.Options{})
+		require.NoError(t, err, name)
+		want := c.want
+		if name == "separators that count as breaks" {
+			want = got // YAML's own reader says what the first one is
+			require.Equal(t, "Two", got[len(got)-1])
+		}
+		assert.Equal(t, want, got, name)
+	}
+}
+
+// A translation is written so that it is read as it is.
+func TestWritten(t *testing.T) {
+	for _, c := range []struct{ kind, text, translation, want string }{
+		{"txt", "a\n", "x\ny", "x y\n"},
+		{"markdown", "Text", "# x", `\# x`},
+		{"markdown", "Text", "1. x", `1\. x`},
+		{"markdown", "Text", "[x]: http://a.b", `\[x]: http://a.b`},
+		{"markdown", "# Text", "x #", `# x \#`},
+		{"markdown", "Text", "", ""},
+		{"markdown", "|a|b|\n|-|-|\n", "x | y", "|x \\| y|x \\| y|\n|-|-|\n"},
+		{"markdown", "some words that\nare wrapped", "all - of - it 1. x", "all - of - it 1.\nx"},
+		{"markdown", "> some words\n> wrapped", "- x", `> \- x`},
+		{"html", `<p title="a b">x y`, `"&lt;&amp;'`, `<p title="&quot;&lt;&amp;'">"&lt;&amp;'`},
+		{"html", `<img alt=word title='a b'>`, `it's &quot;so&quot;`, `<img alt="it's &quot;so&quot;" title='it&#39;s "so"'>`},
+		{"srt", "1\n00:00:01,000 --> 00:00:02,000\na\nb", "one two --> three", "1\n00:00:01,000 --> 00:00:02,000\none two ->\nthree"},
+		{"vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>a</i>", "<i>1 < 2</i> --> <b & &amp;", "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>1 &lt; 2</i> --&gt; &lt;b &amp; &amp;"},
+		{"csv", "a;b\r\n", `x;"y`, "\"x;\"\"y\";\"x;\"\"y\"\r\n"},
+		{"json", `{"a":"b c"}`, "\"\\\n\u00e9", `{"a":"\"\\\né"}`},
+		{"json", `{"a":"caf\u00e9 b"}`, "é😀x", `{"a":"\u00e9\ud83d\ude00x"}`},
+		{"yaml", "a: b c # d\n", "x: y # z", "a: \"x: y # z\" # d\n"},
+		{"yaml", "a: b c\n", "no", "a: \"no\"\n"},
+		{"yaml", "a: 'b c'\n", "it's", "a: 'it''s'\n"},
+		{"yaml", "a: 'b c'\n", "x\ny", "a: \"x\\ny\"\n"},
+		{"yaml", "a: |\n  b\n  c\n", "- x: y\nz", "a: |\n  - x: y z\n  - x: y z\n"},
+		{"po", "msgid \"b\"\nmsgstr \"\"\n", "x \"y\"\\\n\tz", "msgid \"b\"\nmsgstr \"\"\n\"x \\\"y\\\"\\\\\\n\"\n\"\\tz\"\n"},
+		{"properties", "a=b", " x\\y\n\u00e9", `a=x\\y\n\u00e9`},
+		{"properties", "a=b\u00e9", "\u00e8", "a=\u00e8"},
+		{"properties", "a=b\xe9", "\u20ac\u00e8", "a=\\u20ac\\u00e8"},
+		{"strings", `"a" = "b";`, "x \"y\"\\\nz", `"a" = "x \"y\"\\\nz";`},
+		{"stringsdict", "<plist><key>one</key><string>b</string></plist>", "x < y & z", "<plist><key>one</key><string>x &lt; y &amp; z</string></plist>"},
+		{"android", `<resources><string name="a">b</string></resources>`, `@it's "x" \y \n &amp; z\`, `<resources><string name="a">\@it\'s \"x\" \\y \n &amp; z\\</string></resources>`},
+		{"android", `<resources><string name="a">b</string></resources>`, `1 < 2 & 3`, `<resources><string name="a">1 &lt; 2 &amp; 3</string></resources>`},
+		{"xliff", `<xliff version="1.2"><trans-unit id="1"><source>b</source></trans-unit></xliff>`, `x <g`, `<xliff version="1.2"><trans-unit id="1"><source>b</source><target>x &lt;g</target></trans-unit></xliff>`},
+		{"xliff", `<x:xliff xmlns:x="u" version="2.0"><x:segment><x:source>b</x:source><x:target state="x"/></x:segment></x:xliff>`, `y`, `<x:xliff xmlns:x="u" version="2.0"><x:segment><x:source>b</x:source><x:target state="translated">y</x:target></x:segment></x:xliff>`},
+	} {
+		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{}, func(string) string { return c.translation })
+		require.NoError(t, err, c.text)
+		assert.Equal(t, c.want, got, c.text)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	const text = "id,name,text\n1,Chair,To sit on\n2,Table,\"To eat, and drink\"\n"
+	for _, c := range []struct {
+		columns []string
+		want    []string
+	}{
+		{nil, []string{"id", "name", "text", "Chair", "To sit on", "Table", "To eat, and drink"}},
+		{[]string{"text"}, []string{"To sit on", "To eat, and drink"}},
+		{[]string{"3", "name"}, []string{"Chair", "To sit on", "Table", "To eat, and drink"}},
+		{[]string{"2"}, []string{"name", "Chair", "Table"}},
+	} {
+		got, err := segments(t, kindNamed(t, "csv"), text, document.Options{Columns: c.columns})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got, c.columns)
+	}
+	for _, column := range []string{"nope", "0", "4", ""} {
+		_, err := segments(t, kindNamed(t, "csv"), text, document.Options{Columns: []string{column}})
+		requireRefused(t, err)
+		assert.ErrorContains(t, err, `"name"`)
+	}
+}
+
+// The language is written where a format has a place for it.
+func TestLanguage(t *testing.T) {
+	for _, c := range []struct{ kind, text, want string }{
+		{"html", "<html><p>", `<html lang="fr"><p>`},
+		{"html", `<HTML class=a LANG=en xml:lang="en">`, `<HTML class=a LANG="fr" xml:lang="fr">`},
+		{"html", "<p>", "<p>"},
+		{"po", "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=CHARSET\\n\"\n", "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n\"\n\"Language: fr\\n\"\n"},
+		{"po", "msgid \"\"\nmsgstr \"\"\n\"Language: \\n\"\n", "msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n"},
+		{"xliff", `<xliff version="2.1" srcLang="en"/>`, `<xliff version="2.1" srcLang="en" trgLang="fr"/>`},
+		{"xliff", `<xliff version="1.2"><file target-language='de'></file></xliff>`, `<xliff version="1.2"><file target-language="fr"></file></xliff>`},
+	} {
+		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{To: "fr"}, func(text string) string { return text })
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got)
+	}
+}
+
+// Lines are as even as words allow.
+func TestBalance(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int
+		want []string
+	}{
+		{"one two three four", 2, []string{"one two", "three four"}},
+		{"one", 3, []string{"one"}},
+		{"", 2, []string{""}},
+		{"a <v Bob Smith>bc</v> de", 2, []string{"a <v Bob Smith>bc</v>", "de"}},
+		{"今日は天気がいいですね", 2, []string{"今日は天気が", "いいですね"}},
+		{"1 < 2 and so", 2, []string{"1 < 2", "and so"}},
+	} {
+		assert.Equal(t, c.want, balance(c.text, c.n, nil), c.text)
+	}
+}

@@ -1,0 +1,198 @@
+package textfile
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extended "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"dragoman/app/document"
+)
+
+// markdown is the kind of Markdown: CommonMark with tables and definition lists. Segments are the texts of
+// paragraphs, headings, items and cells, with the marks in them.
+func markdown(p *pass) error {
+	m := &markdownFile{pass: p, parser: newMarkdownParser()}
+	m.body = len(frontMatter.FindString(p.text))
+	if deepMarks.MatchString(p.text) {
+		return document.Refuse(nil, "the Markdown has quotations and lists nested deeper than %d", maxMarks)
+	}
+	var blocks []ast.Node
+	root := m.parser.Parse(text.NewReader([]byte(p.text[m.body:])))
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
+		if entering && isTextBlock(n) && n.Lines().Len() > 0 {
+			blocks = append(blocks, n)
+			return ast.WalkSkipChildren, nil
+		}
+		return ast.WalkContinue, nil
+	})
+	slices.SortStableFunc(blocks, func(a, b ast.Node) int { return a.Lines().At(0).Start - b.Lines().At(0).Start })
+	for _, n := range blocks {
+		if err := m.block(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// frontMatter is YAML or TOML before the text.
+var frontMatter = regexp.MustCompile(`^(?:---[ \t]*\r?\n(?s:.*?\n)??(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(?s:.*?\n)??\+\+\+)[ \t]*(?:\r?\n|$)`)
+
+// maxMarks is how many blocks may stand in each other, deepMarks finds a line with more: the parser
+// takes time for each on every line.
+const maxMarks = 100
+
+var deepMarks = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])){100}`)
+
+// newMarkdownParser makes a parser for blocks. What is in a line is for package markup, and what
+// a link refers to is a line that stays.
+func newMarkdownParser() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(append(parser.DefaultBlockParsers(),
+			util.Prioritized(extension.NewDefinitionListParser(), 101),
+			util.Prioritized(extension.NewDefinitionDescriptionParser(), 102))...),
+		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
+}
+
+// isTextBlock says whether a block has text that is shown, and no blocks.
+func isTextBlock(n ast.Node) bool {
+	switch n.Kind() {
+	case ast.KindParagraph, ast.KindTextBlock, ast.KindHeading, extended.KindTableCell, extended.KindDefinitionTerm:
+		return true
+	}
+	return false
+}
+
+// markdownFile goes through the blocks of a text.
+type markdownFile struct {
+	*pass
+	parser parser.Parser
+	body   int // where the text starts, behind the front matter
+}
+
+// block translates the text of a block: each run of lines that are one text.
+func (m *markdownFile) block(n ast.Node) error {
+	var run []line
+	first, math := true, false
+	flush := func() error {
+		if len(run) == 0 {
+			return nil
+		}
+		w := wrapped{pass: m.pass, lines: run, mayStart: mayStartLine.MatchString, encode: m.encoder(n.Kind(), run[0].start, first)}
+		run, first = nil, false
+		return w.rewrite()
+	}
+	for i := range n.Lines().Len() {
+		s := n.Lines().At(i)
+		l := line{m.body + s.Start, m.body + s.Start + len(strings.TrimRight(m.raw(s), " \t\r\n"))}
+		l.start += len(itemMark.FindString(m.text[l.start:l.end]))
+		raw := m.text[l.start:l.end]
+		stays := math || directive.MatchString(raw)
+		if strings.HasPrefix(raw, "$$") || math {
+			stays = true
+			math = math != (strings.Count(raw, "$$")%2 == 1)
+		}
+		if stays {
+			if err := flush(); err != nil {
+				return err
+			}
+			first = false
+			continue
+		}
+		ends := hardBreak.FindStringSubmatch(m.raw(s))
+		if ends != nil {
+			l.end -= len(ends[1])
+		}
+		run = append(run, l)
+		if ends != nil {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// raw is the text of a segment, with its line end.
+func (m *markdownFile) raw(s text.Segment) string { return m.text[m.body+s.Start : m.body+s.Stop] }
+
+var (
+	// itemMark is what a text starts with that is none: a box to tick, the name of a footnote.
+	itemMark  = regexp.MustCompile(`^\s*(?:\[[ xX]\]\s+|\[\^[^\]\s]+\]:\s+)`)
+	hardBreak = regexp.MustCompile(`(?:  |(\\))\r?\n$`)
+	// directive is a line that has no text: a formula, a container, a template, an alert's sort, what a link refers to.
+	directive = regexp.MustCompile(`^\s*(?:\$\$|:::|\{%.*%\}$|\{\{[<%].*[%>]\}\}$|\[![A-Za-z]+\][+-]?$|(?:!!!|\?\?\?)\+? ` +
+		`|\[[^\]^][^\]]*\]:\s*(?:<[^<>]*>|[^\s<]\S*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?$)`)
+	// mayStartLine is a word that starts no block.
+	mayStartLine = regexp.MustCompile("^(?:[\"'(]*\\pL|\\*{1,2}\\pL|\\[\\pL|`[^`]|\\d[^.)]*$|[^\\x00-\\x7F])")
+)
+
+// encoder returns what writes a translation so that it is the text of the same block: of one of a kind, whose
+// text starts at a byte. first says whether it is the first one that the block has.
+func (m *markdownFile) encoder(kind ast.NodeKind, start int, first bool) func(lines []string) []string {
+	ahead := strings.TrimRight(m.text[:start], " \t")
+	before := ""
+	switch {
+	case kind == extended.KindTableCell:
+		return func(lines []string) []string {
+			if cell := escapeBars(lines[0]); strings.HasSuffix(ahead, "|") || mayStartLine.MatchString(cell) {
+				return []string{cell}
+			}
+			return []string{markdownSign.ReplaceAllString(escapeBars(lines[0]), `$1\$2`)}
+		}
+	case kind == ast.KindHeading && strings.HasSuffix(ahead, "#"):
+		before = "# "
+	case !first:
+		before = "x\n"
+	}
+	return func(lines []string) []string {
+		one := strings.Join(lines, " ")
+		for _, try := range [][]string{lines, {one}, {markdownSign.ReplaceAllString(one, `$1\$2`)}} {
+			if !slices.ContainsFunc(try, directive.MatchString) && m.isText(before, strings.Join(try, "\n")) {
+				return try
+			}
+		}
+		return []string{anySign.ReplaceAllString(one, `\$0`)}
+	}
+}
+
+var (
+	// markdownSign is what makes a text another block: at its start, or at the end of a heading.
+	markdownSign = regexp.MustCompile(`^(\d*)([!-/:-@\[-` + "`" + `{-~])`)
+	anySign      = regexp.MustCompile(`[!-/:-@\[-` + "`" + `{-~]`)
+)
+
+// isText says whether a text, behind what is before it, is all of one block's text.
+func (m *markdownFile) isText(before, raw string) bool {
+	if raw == "" {
+		return true
+	}
+	root := m.parser.Parse(text.NewReader([]byte(before + raw)))
+	n := root.FirstChild()
+	if n == nil || n.NextSibling() != nil || (n.Kind() != ast.KindParagraph && n.Kind() != ast.KindHeading) ||
+		(n.Kind() == ast.KindHeading) != (before == "# ") || n.Lines().Len() == 0 {
+		return false
+	}
+	last := n.Lines().At(n.Lines().Len() - 1)
+	return n.Lines().Len() == strings.Count(strings.TrimPrefix(before, "# ")+raw, "\n")+1 && last.Stop == len(before)+len(raw)
+}
+
+// escapeBars escapes what would end a cell of a table.
+func escapeBars(text string) string {
+	var out strings.Builder
+	escaped := false
+	for i := range len(text) {
+		if text[i] == '|' && !escaped {
+			out.WriteByte('\\')
+		}
+		escaped = text[i] == '\\' && !escaped
+		out.WriteByte(text[i])
+	}
+	return out.String()
+}

@@ -1,0 +1,105 @@
+package textfile
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// properties is the kind of Java's .properties: values are translated.
+func properties(p *pass) error {
+	escape := p.encoding == latin1 || isASCII(p.text)
+	list := linesOf(p.text, "\r\n")
+	for i := 0; i < len(list); i++ {
+		l := list[i]
+		raw := strings.TrimLeft(p.text[l.start:l.end], propertySpace)
+		if raw == "" || raw[0] == '#' || raw[0] == '!' {
+			continue
+		}
+		for i+1 < len(list) && continues(p.text[list[i].start:list[i].end]) {
+			i++
+		}
+		end := list[i].end
+		start := l.end - len(raw) // of the key
+		start += keyEnd(p.text[start:end])
+		if err := property(p, start, end, escape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const propertySpace = " \t\f"
+
+// continues says whether a line ends in a backslash that is not escaped.
+func continues(raw string) bool {
+	return (len(raw)-len(strings.TrimRight(raw, `\`)))%2 == 1
+}
+
+// keyEnd returns where the value starts in a property, which may have several lines.
+func keyEnd(raw string) int {
+	i := 0
+	for i < len(raw) && strings.IndexByte("=: \t\f", raw[i]) < 0 {
+		if raw[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	i = min(i, len(raw))
+	return i + len(separator.FindString(raw[i:]))
+}
+
+// separator stands between key and value. A line that goes on counts as white space.
+var separator = regexp.MustCompile(`^(?:[ \t\f]|\\(?:\r\n|\r|\n))*(?:[=:](?:[ \t\f]|\\(?:\r\n|\r|\n))*)?`)
+
+// property translates a value. In one that MessageFormat reads, with {0}, an apostrophe is two.
+func property(p *pass, start, end int, escape bool) error {
+	value := propertyEscape.ReplaceAllStringFunc(p.text[start:end], readProperty)
+	format := messageFormat.MatchString(value) && !strings.Contains(strings.ReplaceAll(value, "''", ""), "'")
+	if format {
+		value = strings.ReplaceAll(value, "''", "'")
+	}
+	if isCode(value) {
+		return nil
+	}
+	return p.value(start, end, value, func(text string) string {
+		if format {
+			text = strings.ReplaceAll(text, "'", "''")
+		}
+		text = writeProperty.Replace(text)
+		if strings.HasPrefix(text, " ") {
+			text = `\` + text
+		}
+		if escape {
+			text = escapeRunes(text)
+		}
+		return text
+	})
+}
+
+var (
+	messageFormat  = regexp.MustCompile(`\{\d`)
+	propertyEscape = regexp.MustCompile(`\\(?:u+[dD][89abAB][0-9a-fA-F]{2}\\u+[dD][c-fC-F][0-9a-fA-F]{2}|u+[0-9a-fA-F]{4}|\r\n[ \t\f]*|[\r\n][ \t\f]*|(?s:.)|$)`)
+	writeProperty  = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\f", `\f`)
+)
+
+// readProperty returns what an escape stands for: a character by its number, or by those of a pair of
+// surrogates, a sign, or nothing where a line goes on.
+func readProperty(escape string) string {
+	switch {
+	case len(escape) < 2 || strings.ContainsAny(escape[1:2], "\r\n"):
+		return ""
+	case len(escape) > 5 && escape[1] == 'u':
+		var units []uint16
+		for _, digits := range strings.Split(escape, `\`)[1:] {
+			n, _ := strconv.ParseUint(digits[len(digits)-4:], 16, 16) // four digits
+			units = append(units, uint16(n))
+		}
+		return string(utf16.Decode(units))
+	}
+	if i := strings.IndexByte("ntrf", escape[1]); i >= 0 {
+		return "\n\t\r\f"[i : i+1]
+	}
+	return escape[1:]
+}

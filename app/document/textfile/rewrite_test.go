@@ -1,0 +1,174 @@
+package textfile
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+	"dragoman/app/markup"
+	"dragoman/app/translate"
+)
+
+var update = flag.Bool("update", false, "write the goldens")
+
+// named returns the kind of a name.
+func kindNamed(t testing.TB, name string) document.Kind {
+	t.Helper()
+	for _, k := range Kinds() {
+		if k.Name() == name {
+			return k
+		}
+	}
+	require.Fail(t, "no kind", name)
+	return nil
+}
+
+// rewritten is a document with its segments translated.
+func rewritten(t testing.TB, kind document.Kind, text string, o document.Options, translate func(string) string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := kind.Rewrite(t.Context(), &out, strings.NewReader(text), int64(len(text)), o,
+		func(s document.Segment) (string, error) { return translate(s.Text), nil })
+	return out.String(), err
+}
+
+// segments are those of a document.
+func segments(t testing.TB, kind document.Kind, text string, o document.Options) ([]string, error) {
+	t.Helper()
+	var list []string
+	_, err := rewritten(t, kind, text, o, func(text string) string {
+		list = append(list, text)
+		return text
+	})
+	return list, err
+}
+
+// upper stands for a translation: letters outside of what is kept are in upper case.
+func upper(form translate.Format) func(string) string {
+	if form == translate.Text {
+		return upperText
+	}
+	return func(text string) string {
+		var out strings.Builder
+		opaque := 0
+		for _, part := range xmlParts(text) {
+			switch {
+			case part.sort == 'c':
+				part.raw = "<![CDATA[" + upperText(part.raw) + "]]>"
+			case part.sort == 't' && opaque == 0:
+				part.raw = upperText(part.raw)
+			case strings.HasSuffix(part.raw, "/>") || part.sort == 't':
+			case strings.HasPrefix(part.raw, "</") && opaque > 0:
+				opaque--
+			case opaque > 0, strings.HasPrefix(part.raw, "<bpt"), strings.HasPrefix(part.raw, "<ept"), strings.HasPrefix(part.raw, "<xliff:g"):
+				opaque++
+			}
+			out.WriteString(part.raw)
+		}
+		return out.String()
+	}
+}
+
+func upperText(text string) string {
+	s := markup.Parse(text, markup.Text)
+	var out strings.Builder
+	at := 0
+	for _, span := range s.Spans {
+		out.WriteString(strings.ToUpper(text[at:span.Start]) + text[span.Start:span.End])
+		at = span.End
+	}
+	return out.String() + strings.ToUpper(text[at:])
+}
+
+// kindOf returns the kind of a file of the corpus.
+func kindOf(t testing.TB, file string) document.Kind {
+	t.Helper()
+	if filepath.Base(file) == "strings.xml" {
+		return kindNamed(t, "android")
+	}
+	for _, k := range Kinds() {
+		for _, e := range k.Extensions() {
+			if strings.HasSuffix(file, e) {
+				return k
+			}
+		}
+	}
+	require.Fail(t, "no kind", file)
+	return nil
+}
+
+// corpus are the documents in testdata, by file.
+func corpus(t testing.TB) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.*")
+	require.NoError(t, err)
+	all := map[string]string{}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all[file] = string(raw)
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// The goldens are the corpus in upper case, from English to French: a person can read what was
+// translated, and what was not.
+func TestCorpus(t *testing.T) {
+	for file, text := range corpus(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			kind := kindOf(t, file)
+			got, err := rewritten(t, kind, text, document.Options{From: "en", To: "fr"}, upper(kind.Form()))
+			require.NoError(t, err)
+			golden := filepath.Join("testdata", "upper", filepath.Base(file))
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), got)
+		})
+	}
+}
+
+func TestIdentityKeepsEveryByte(t *testing.T) {
+	for file, text := range corpus(t) {
+		kind := kindOf(t, file)
+		for name, doc := range map[string]string{
+			"as it is":         text,
+			"byte order mark":  "\uFEFF" + text,
+			"lines of Windows": strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n"),
+			"UTF-16":           utf16Little.write(t, text),
+			"UTF-16, big":      utf16Big.write(t, text),
+		} {
+			got, err := rewritten(t, kind, doc, document.Options{}, func(text string) string { return text })
+			require.NoError(t, err, "%s, %s", file, name)
+			require.Equal(t, doc, got, "%s, %s", file, name)
+		}
+	}
+}
+
+// write is a text in the encoding, with its byte order mark.
+func (e encoding) write(t testing.TB, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := e.writer(&out)
+	_, err := w.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return out.String()
+}
+
+// checkSegment fails where a segment is not as the package document says.
+func checkSegment(t *testing.T, form translate.Format, text string) {
+	t.Helper()
+	require.Equal(t, strings.TrimSpace(text), text)
+	require.True(t, strings.ContainsFunc(text, unicode.IsLetter), "%q", text)
+}

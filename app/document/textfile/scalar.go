@@ -1,0 +1,102 @@
+package textfile
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+)
+
+// scalar is a value in a text of YAML, from byte at on.
+type scalar struct {
+	text  string
+	at    int
+	value string // what it means
+}
+
+// quoted returns the end of a scalar in quotes, which a backslash escapes in double ones and another
+// quote in single ones.
+func (s scalar) quoted(quote byte) int {
+	if s.at >= len(s.text) || s.text[s.at] != quote {
+		return s.at
+	}
+	for i := s.at + 1; i < len(s.text); i++ {
+		switch {
+		case s.text[i] == '\\' && quote == '"':
+			i++
+		case s.text[i] != quote:
+		case quote == '\'' && strings.HasPrefix(s.text[i:], "''"):
+			i++
+		default:
+			return i + 1
+		}
+	}
+	return s.at
+}
+
+// plain returns the end of a scalar without quotes: where all of its value was met. A line end in the
+// text is a space in the value, or as many line ends as there are empty lines.
+func (s scalar) plain() int {
+	i := s.at
+	for rest := s.value; rest != ""; {
+		if i < len(s.text) && s.text[i] == rest[0] && rest[0] != '\n' {
+			i, rest = i+1, rest[1:]
+			continue
+		}
+		gap := s.text[i : len(s.text)-len(strings.TrimLeft(s.text[i:], yamlSpace))]
+		breaks := strings.Count(gap, "\n")
+		if breaks == 0 {
+			breaks = strings.Count(gap, "\r")
+		}
+		folded := " "
+		if breaks > 1 {
+			folded = strings.Repeat("\n", breaks-1)
+		}
+		var ok bool
+		if rest, ok = strings.CutPrefix(rest, folded); !ok || breaks == 0 {
+			return s.at
+		}
+		i += len(gap)
+	}
+	return i
+}
+
+// isPlainYAML says whether a text means itself without quotes, to all readers, where another one does. Signs
+// that mean something in some places are those of the other.
+func isPlainYAML(text, other string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	if !unicode.IsLetter(first) || !isPrintable(text) || ambiguous.MatchString(text) || strings.ContainsAny(text, "\r\n\t") ||
+		strings.Contains(text, ": ") || strings.HasSuffix(text, ":") || strings.Contains(text, " #") {
+		return false
+	}
+	for _, sign := range ":#,[]{}&*!|>'\"%@`\\?" {
+		if strings.ContainsRune(text, sign) && !strings.ContainsRune(other, sign) {
+			return false
+		}
+	}
+	var n yaml.Node
+	return yaml.Unmarshal([]byte(text), &n) == nil && len(n.Content) == 1 &&
+		n.Content[0].Kind == yaml.ScalarNode && n.Content[0].ShortTag() == "!!str" && n.Content[0].Value == text
+}
+
+// ambiguous are the words that some readers take for something else than a string.
+var ambiguous = regexp.MustCompile(`(?i)^(?:y|yes|n|no|true|false|on|off|null|nan|inf)$`)
+
+// isPrintable says whether a text has no character that YAML wants as an escape.
+func isPrintable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\uFEFF' || r == '\u2028' || r == '\u2029' || r == '\uFFFE' || r == '\uFFFF'
+	})
+}
+
+// quoteYAML writes a text in double quotes: as JSON does, which is YAML.
+func quoteYAML(text string) string {
+	raw, _ := jsontext.AppendQuote(nil, text) // no error: the text is UTF-8
+	if isPrintable(text) {
+		return string(raw)
+	}
+	return escapeRunes(string(raw))
+}

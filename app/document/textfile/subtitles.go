@@ -1,0 +1,166 @@
+package textfile
+
+import (
+	"regexp"
+	"strings"
+
+	"dragoman/app/document"
+)
+
+// timing is the line of a cue that says when it is shown.
+var timing = regexp.MustCompile(`^\s*(?:\d+:)?\d+:\d+[.,:]\d+\s*-->\s*(?:\d+:)?\d+:\d+[.,:]\d+(?:\s.*)?$`)
+
+// srt is SubRip's kind. Text behind an empty line belongs to the cue before it.
+func srt(p *pass) error {
+	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), arrow: "->"}
+	return c.run(0)
+}
+
+// vtt is WebVTT's kind. Its blocks that have no times are header, notes, styles and regions.
+func vtt(p *pass) error {
+	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), arrow: "--&gt;", blocks: true}
+	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].end]) {
+		return document.Refuse(nil, "the file does not start with WEBVTT, which all WebVTT files do")
+	}
+	return c.run(1)
+}
+
+var webVTT = regexp.MustCompile(`^WEBVTT(?:[ \t].*)?$`)
+
+// cues goes through the cues of subtitles.
+type cues struct {
+	*pass
+	lines  []line
+	arrow  string // what stands for --> in a text
+	blocks bool   // whether a cue ends at an empty line
+}
+
+func (c *cues) line(i int) string { return c.text[c.lines[i].start:c.lines[i].end] }
+
+func (c *cues) isTiming(i int) bool {
+	return i < len(c.lines) && strings.Contains(c.line(i), "-->") && timing.MatchString(c.line(i))
+}
+
+// run translates the cues from a line on.
+func (c *cues) run(from int) error {
+	shown, found := false, false // whether a cue is open, and whether there was one
+	var text []line              // of the cue, up to an empty line
+	for i := from; i < len(c.lines); i++ {
+		switch raw := strings.TrimSpace(c.line(i)); {
+		case c.isTiming(i):
+			shown, found = true, true
+		case raw == "":
+			shown = shown && !c.blocks
+		case shown && !c.isName(i):
+			text = append(text, c.lines[i])
+			continue
+		}
+		if err := c.cue(text); err != nil {
+			return err
+		}
+		text = text[:0]
+	}
+	if !found && strings.TrimSpace(c.text) != "" && !c.blocks {
+		return document.Refuse(nil, "the file has no line with the times of a subtitle, such as 00:00:01,000 --> 00:00:03,000")
+	}
+	return c.cue(text)
+}
+
+// isName says whether a line is the number of the cue that follows.
+func (c *cues) isName(i int) bool {
+	return c.isTiming(i+1) && strings.Trim(strings.TrimSpace(c.line(i)), "0123456789") == ""
+}
+
+// cue translates the lines of a cue. A new segment starts where another speaker does.
+func (c *cues) cue(text []line) error {
+	for len(text) > 0 {
+		n := 1
+		for n < len(text) && !speaker.MatchString(c.text[text[n].start:text[n].end]) {
+			n++
+		}
+		if err := c.speech(text[:n]); err != nil {
+			return err
+		}
+		text = text[n:]
+	}
+	return nil
+}
+
+// speaker is how a line starts that does not go on with the one before it.
+var speaker = regexp.MustCompile(`^\s*(?:<[^>]*>|\{[^}]*\})*\s*(?:[-–—‐•♪♫#]|>>|<v[ .])|^\s*<v[ .]`)
+
+// speechMark is how the speech of a speaker starts, which is no text.
+var speechMark = regexp.MustCompile(`^\s*(?:[-–—‐]+|>>+)\s*`)
+
+func startsNoSpeech(word string) bool { return !speaker.MatchString(word) }
+
+// speech translates lines that are one text, and shares the translation between as many.
+func (c *cues) speech(lines []line) error {
+	parts := make([]string, len(lines))
+	for i, l := range lines {
+		parts[i] = strings.TrimSpace(c.text[l.start:l.end])
+	}
+	start, end := lines[0].start, lines[len(lines)-1].end
+	dash := speechMark.FindString(c.text[start:lines[0].end])
+	parts[0] = strings.TrimSpace(c.text[start+len(dash) : lines[0].end])
+	start += len(dash)
+	raw := c.text[start:end]
+	before, _, after := trimmed(raw)
+	separator := lineEnd(raw)
+	return c.value(start+len(before), end-len(after), joined(parts), func(text string) string {
+		text = strings.ReplaceAll(oneLine(text), "-->", c.arrow)
+		if c.blocks {
+			text = escapeCue(text)
+		}
+		return strings.Join(balance(text, len(lines), startsNoSpeech), separator)
+	})
+}
+
+// joined makes one text of lines: with a space between them, unless they are in a script without.
+func joined(parts []string) string {
+	var out strings.Builder
+	for i, part := range parts {
+		if i > 0 && !withoutSpace(parts[i-1], part) {
+			out.WriteByte(' ')
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}
+
+// withoutSpace says whether two lines are one text without a space between them.
+func withoutSpace(before, after string) bool {
+	return wideEnd.MatchString(before) && wideStart.MatchString(after)
+}
+
+var (
+	wideEnd   = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}ー、。，．！？：；」』）】…]$`)
+	wideStart = regexp.MustCompile(`^[\p{Han}\p{Hiragana}\p{Katakana}ー「『（【]`)
+)
+
+// escapeCue escapes signs that would start a tag or an entity of WebVTT and are not part of one.
+func escapeCue(text string) string {
+	var out strings.Builder
+	at := 0
+	escape := func(end int) {
+		plain := strings.ReplaceAll(text[at:end], "<", "&lt;")
+		out.WriteString(cueEntity.ReplaceAllStringFunc(plain, func(entity string) string {
+			if entity == "&" {
+				return "&amp;"
+			}
+			return entity
+		}))
+	}
+	for _, tag := range cueTag.FindAllStringIndex(text, -1) {
+		escape(tag[0])
+		out.WriteString(text[tag[0]:tag[1]])
+		at = tag[1]
+	}
+	escape(len(text))
+	return out.String()
+}
+
+var (
+	cueTag    = regexp.MustCompile(`</?(?:[cibuv]|ruby|rt|lang)(?:[. \t][^<>]*)?>|<[\d:.]+>`)
+	cueEntity = regexp.MustCompile(`&(?:#?\w+;)?`)
+)

@@ -1,0 +1,201 @@
+package textfile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"dragoman/app/document"
+)
+
+// csv is the kind of tables whose cells are separated by commas, semicolons, tabs or bars.
+func csv(p *pass) error {
+	t := table{pass: p}
+	t.separator = t.guess()
+	return t.run()
+}
+
+// tsv is the kind of tables whose cells are separated by tabs.
+func tsv(p *pass) error {
+	t := table{pass: p, separator: '\t'}
+	return t.run()
+}
+
+// table goes through the cells of a table. encoding/csv reads cells, but not how they were quoted.
+type table struct {
+	*pass
+	separator byte
+	at        int // what is read of the text
+	chosen    map[int]bool
+}
+
+// cell is one of them.
+type cell struct {
+	start, end int // with quotes
+	text       string
+	quoted     bool
+	last       bool // of its row
+}
+
+// guess returns the separator by which the first row has the most cells, or that of the line sep= that Excel
+// knows.
+func (t *table) guess() byte {
+	if rest, ok := strings.CutPrefix(t.text, "sep="); ok && len(rest) > 1 && strings.ContainsAny(rest[1:2], "\r\n") {
+		t.at = len("sep=") + 1 + len(lineEnd(rest))
+		return rest[0]
+	}
+	start, best, most := t.at, separators[0], 0
+	for i := range len(separators) {
+		t.at, t.separator = start, separators[i]
+		cells := 0
+		if err := t.row(func(int, cell) error { cells++; return nil }); err != nil {
+			cells++ // the cell that run will refuse
+		}
+		if cells > most {
+			best, most = separators[i], cells
+		}
+	}
+	t.at = start
+	return best
+}
+
+// separators are those that are told by themselves, first those that are rarer in texts.
+const separators = "\t;,|"
+
+// row reads a row, and calls each with its cells and their numbers from 1 on.
+func (t *table) row(each func(column int, c cell) error) error {
+	for column, more := 1, t.at < len(t.text); more; column++ {
+		c, err := t.next()
+		if err == nil {
+			err = each(column, c)
+		}
+		if err != nil {
+			return err
+		}
+		more = !c.last
+	}
+	return nil
+}
+
+func (t *table) run() error {
+	header, err := t.choose()
+	if err != nil {
+		return err
+	}
+	for first := true; t.at < len(t.text); first = false {
+		err := t.row(func(column int, c cell) error {
+			if first && header || t.chosen != nil && !t.chosen[column] || isCode(c.text) {
+				return nil
+			}
+			return t.value(c.start, c.end, c.text, func(text string) string { return t.encode(c, text) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose finds the columns that are asked for. It says whether the first row has their names.
+func (t *table) choose() (header bool, err error) {
+	if len(t.options.Columns) == 0 {
+		return false, nil
+	}
+	defer func(at int) { t.at = at }(t.at)
+	var names []string
+	err = t.row(func(column int, c cell) error {
+		if column > maxColumns {
+			return document.Refuse(nil, "the table has more than %d columns", maxColumns)
+		}
+		names = append(names, strings.TrimSpace(c.text))
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	t.chosen = map[int]bool{}
+	for _, name := range t.options.Columns {
+		number, notNumber := strconv.Atoi(name)
+		switch i := slices.Index(names, strings.TrimSpace(name)); {
+		case i >= 0:
+			header = true
+			t.chosen[i+1] = true
+		case notNumber == nil && number >= 1 && number <= len(names):
+			t.chosen[number] = true
+		default:
+			return false, document.Refuse(nil, "the table has no column %q: name some of %s, or their numbers from 1 to %d",
+				name, quoteAll(names), len(names))
+		}
+	}
+	return header, nil
+}
+
+// maxColumns is how many columns a table may have of which some are chosen, as many as in Excel.
+const maxColumns = 16384
+
+// quoteAll lists names for an error, the first ones of many.
+func quoteAll(names []string) string {
+	const shown = 20
+	list := make([]string, 0, shown)
+	for _, name := range names[:min(shown, len(names))] {
+		list = append(list, strconv.Quote(name))
+	}
+	return strings.Join(list, ", ")
+}
+
+// next reads a cell, and the separator or line end behind it.
+func (t *table) next() (cell, error) {
+	c := cell{start: t.at}
+	if t.at < len(t.text) && t.text[t.at] == '"' {
+		end, ok := quotedEnd(t.text, t.at)
+		if !ok {
+			return c, document.Refuse(nil, "the quote that a cell starts with in line %d is not closed", t.lineNumber(t.at))
+		}
+		c.quoted, c.end = true, end
+		c.text = strings.ReplaceAll(t.text[c.start+1:end-1], `""`, `"`)
+	} else {
+		c.end = len(t.text)
+		if n := strings.IndexAny(t.text[t.at:], string(rune(t.separator))+"\r\n"); n >= 0 {
+			c.end = t.at + n
+		}
+		c.text = t.text[c.start:c.end]
+	}
+	t.at = c.end
+	switch {
+	case t.at == len(t.text):
+		c.last = true
+	case t.text[t.at] == t.separator:
+		t.at++
+	case t.text[t.at] == '\r' || t.text[t.at] == '\n':
+		c.last = true
+		t.at += len(lineEnd(t.text[t.at : t.at+1]))
+		if strings.HasPrefix(t.text[t.at-1:], "\r\n") {
+			t.at++
+		}
+	default:
+		return c, document.Refuse(nil, "a cell in line %d goes on behind its closing quote: double the quotes within it", t.lineNumber(t.at))
+	}
+	return c, nil
+}
+
+// quotedEnd returns where the cell ends that starts with a quote at byte i.
+func quotedEnd(text string, i int) (end int, ok bool) {
+	for i++; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		if i++; i == len(text) || text[i] != '"' {
+			return i, true
+		}
+	}
+	return len(text), false
+}
+
+// encode writes a cell, in quotes where it had some or needs them: for any separator, so that others who
+// guess it do so right.
+func (t *table) encode(c cell, text string) string {
+	if c.quoted || strings.ContainsAny(text, separators+string(rune(t.separator))+"\"\r\n") {
+		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return text
+}

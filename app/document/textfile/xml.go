@@ -1,0 +1,178 @@
+package textfile
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+
+	"dragoman/app/document"
+	"dragoman/app/markup"
+)
+
+// xmlReader reads the tokens of a document of XML with their places. It knows no entities but those of XML.
+type xmlReader struct {
+	*pass
+	decoder    *xml.Decoder
+	start, end int          // of the last token
+	open       []xmlElement // those that the last token is in; with a start or end tag, its element too
+	closed     bool         // whether the last token was an end tag
+}
+
+// xmlElement is one with its places.
+type xmlElement struct {
+	name         string // without the name space
+	attributes   []xml.Attr
+	start, inner int // of its start tag: where that starts and ends
+}
+
+func newXMLReader(p *pass) *xmlReader {
+	d := xml.NewDecoder(strings.NewReader(p.text))
+	d.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
+		if p.encoding != utf8Plain && p.encoding != utf8Marked && strings.HasPrefix(strings.ToLower(label), "utf-16") {
+			return input, nil
+		}
+		return nil, document.Refuse(nil, "the XML is in %s: save it as UTF-8", label)
+	}
+	return &xmlReader{pass: p, decoder: d}
+}
+
+// next reads a token. Its error at the end is io.EOF.
+func (x *xmlReader) next() (xml.Token, error) {
+	if x.closed {
+		x.open = x.open[:len(x.open)-1]
+		x.closed = false
+	}
+	x.start = int(x.decoder.InputOffset())
+	token, err := x.decoder.Token()
+	x.end = int(x.decoder.InputOffset())
+	if err != nil {
+		return nil, x.refuse(err)
+	}
+	switch t := token.(type) {
+	case xml.StartElement:
+		if len(x.open) == maxDepth {
+			return nil, document.Refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
+		}
+		x.open = append(x.open, xmlElement{t.Name.Local, t.Attr, x.start, x.end})
+	case xml.EndElement:
+		x.closed = true
+	case xml.Directive:
+		if entity.Match(t) {
+			return nil, document.Refuse(nil, "the XML declares entities, which are not read: write out what they stand for")
+		}
+	}
+	return token, nil
+}
+
+var entity = regexp.MustCompile(`<!ENTITY`)
+
+func (x *xmlReader) refuse(err error) error {
+	var known *document.Error
+	if errors.Is(err, io.EOF) || errors.As(err, &known) {
+		return err
+	}
+	return document.Refuse(err, "the XML cannot be read: %s", strings.TrimPrefix(err.Error(), "XML syntax error "))
+}
+
+// element is the one that the last token belongs to.
+func (x *xmlReader) element() xmlElement { return x.open[len(x.open)-1] }
+
+// parent is the name of the element that the last tag's one is in.
+func (x *xmlReader) parent() string {
+	if len(x.open) < 2 {
+		return ""
+	}
+	return x.open[len(x.open)-2].name
+}
+
+// attribute returns the value of an attribute of an element, "" without one.
+func (e xmlElement) attribute(name string) string {
+	for _, a := range e.attributes {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// setAttribute returns a start tag in which an attribute says something else.
+func setAttribute(tag, name, value string) string {
+	value = `"` + xmlAttribute.Replace(value) + `"`
+	for _, a := range readAttributes(tag, 0, len(tag)) {
+		if a.name == strings.ToLower(name) {
+			return tag[:a.start] + value + tag[a.end:]
+		}
+	}
+	end := strings.TrimRight(strings.TrimRight(strings.TrimSuffix(tag, ">"), "/"), " \t\r\n")
+	return end + " " + name + "=" + value + tag[len(end):]
+}
+
+var xmlAttribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", `"`, "&quot;")
+
+// fragment makes a translation well-formed: one that is not is text.
+func fragment(translation string) string {
+	d := xml.NewDecoder(strings.NewReader("<x>" + translation + "</x>"))
+	for depth := 0; ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return translation
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		case xml.Directive, xml.ProcInst:
+			err = errors.New("not within an element")
+		}
+		if err != nil || depth == 0 && int(d.InputOffset()) < len(translation)+len("<x></x>") || depth > maxDepth {
+			return markup.XML.Escape(translation)
+		}
+	}
+}
+
+// hasUnits says whether a fragment of XML has something to translate.
+func hasUnits(fragment string) bool {
+	for _, piece := range markup.SplitXML(fragment) {
+		if piece.Unit && hasLanguage(piece.Parse()) {
+			return true
+		}
+	}
+	return false
+}
+
+// xmlPart is a part of a fragment of XML.
+type xmlPart struct {
+	raw  string
+	sort byte // 't' text, 'c' the text of a CDATA section, '<' a tag or a comment
+}
+
+// xmlParts cuts a well-formed fragment into its parts.
+func xmlParts(fragment string) (list []xmlPart) {
+	for fragment != "" {
+		end := strings.IndexByte(fragment, '<')
+		switch {
+		case end < 0:
+			end = len(fragment)
+			fallthrough
+		case end > 0:
+			list = append(list, xmlPart{fragment[:end], 't'})
+		case strings.HasPrefix(fragment, "<![CDATA["):
+			text, _, _ := strings.Cut(fragment[len("<![CDATA["):], "]]>")
+			end = min(len(fragment), len("<![CDATA[]]>")+len(text))
+			list = append(list, xmlPart{text, 'c'})
+		default:
+			end = len(xmlTag.FindString(fragment))
+			if end == 0 {
+				end = len(fragment)
+			}
+			list = append(list, xmlPart{fragment[:end], '<'})
+		}
+		fragment = fragment[end:]
+	}
+	return list
+}
+
+var xmlTag = regexp.MustCompile(`^(?:<!--(?s:.*?)-->|<\?(?s:.*?)\?>|<(?:[^"'<>]|"[^"]*"|'[^']*')*>)`)

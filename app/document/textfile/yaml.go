@@ -1,0 +1,130 @@
+package textfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"dragoman/app/document"
+)
+
+// yamlValues is the kind of YAML. Strings are translated, keys are not. The parser says where a scalar starts
+// and what it means; where it ends is found in the text.
+func yamlValues(p *pass) error {
+	y := &yamlFile{pass: p, lines: linesOf(p.text, "\r\n\u0085\u2028\u2029")}
+	d := yaml.NewDecoder(strings.NewReader(p.text))
+	for {
+		var n yaml.Node
+		if err := d.Decode(&n); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return document.Refuse(err, "the YAML cannot be read: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+		if err := y.node(&n, 0, 1); err != nil {
+			return err
+		}
+	}
+}
+
+// yamlFile goes through the nodes of a document, in order.
+type yamlFile struct {
+	*pass
+	lines []line
+
+	line, column, byte int // of the last scalar: a line is counted once, however many are on it
+}
+
+// node translates the strings in a node. column is that of what it is in, from 1 on.
+func (y *yamlFile) node(n *yaml.Node, depth, column int) error {
+	if depth > maxDepth {
+		return document.Refuse(nil, "the YAML is nested deeper than %d values", maxDepth)
+	}
+	if n.Kind == yaml.ScalarNode {
+		return y.scalar(n, column)
+	}
+	for i, inner := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			continue
+		}
+		if err := y.node(inner, depth+1, max(n.Column, 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scalar translates a string.
+func (y *yamlFile) scalar(n *yaml.Node, column int) error {
+	if n.ShortTag() != "!!str" || n.Style == 0 && ambiguous.MatchString(n.Value) || !hasLetter(n.Value) || isCode(n.Value) {
+		return nil
+	}
+	at, err := y.position(n)
+	if err != nil {
+		return err
+	}
+	s := scalar{text: y.text, at: at, value: n.Value}
+	switch {
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return y.block(n, at, column)
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		return y.flow(n, s, s.quoted('"'), quoteYAML)
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		return y.flow(n, s, s.quoted('\''), func(text string) string {
+			if strings.ContainsAny(text, "\r\n") || !isPrintable(text) {
+				return quoteYAML(text)
+			}
+			return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+		})
+	}
+	return y.flow(n, s, s.plain(), func(text string) string {
+		if isPlainYAML(text, n.Value) {
+			return text
+		}
+		return quoteYAML(text)
+	})
+}
+
+// flow translates a scalar that ends at a byte, and that encode writes.
+func (y *yamlFile) flow(n *yaml.Node, s scalar, end int, encode func(string) string) error {
+	var again yaml.Node
+	err := yaml.Unmarshal([]byte(y.text[s.at:max(s.at, end)]), &again)
+	if err != nil || len(again.Content) != 1 || again.Content[0].Value != n.Value {
+		return y.unclear(n, err)
+	}
+	return y.value(s.at, end, n.Value, encode)
+}
+
+func (y *yamlFile) unclear(n *yaml.Node, err error) error {
+	return document.Refuse(err, "the text in line %d of the YAML is written in a way that cannot be changed in place: put it in double quotes on one line", n.Line)
+}
+
+// position returns the byte where a scalar starts, behind its tag and anchor.
+func (y *yamlFile) position(n *yaml.Node) (int, error) {
+	if n.Line < 1 || n.Line > len(y.lines) {
+		return 0, y.unclear(n, fmt.Errorf("line %d of %d", n.Line, len(y.lines)))
+	}
+	l := y.lines[n.Line-1]
+	if y.line != n.Line || y.column > n.Column {
+		y.line, y.column, y.byte = n.Line, 1, l.start
+	}
+	for ; y.column < n.Column && y.byte < l.end; y.column++ {
+		_, size := utf8.DecodeRuneInString(y.text[y.byte:])
+		y.byte += size
+	}
+	at := y.byte
+	for strings.HasPrefix(y.text[at:], "!") || strings.HasPrefix(y.text[at:], "&") {
+		property := y.text[at:]
+		if n := strings.IndexAny(property, yamlSpace); n >= 0 {
+			property = property[:n]
+		}
+		at += len(property)
+		at += len(y.text[at:]) - len(strings.TrimLeft(y.text[at:], yamlSpace))
+	}
+	return at, nil
+}
+
+const yamlSpace = " \t\r\n"
