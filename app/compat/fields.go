@@ -26,8 +26,13 @@ const maxPairs = 10_000
 // field that is null counts as missing. The zero Fields has none.
 type Fields struct {
 	object map[string]jsontext.Value
+	list   []Fields   // of a body that is a list of objects; not nil where it is a list
+	broken error      // why the list is none of objects
 	form   url.Values // each with at least one value
 }
+
+// List are the fields of each object of a body that is a list of them; nil where it is none.
+func (f Fields) List() []Fields { return f.list }
 
 // readFields reads the request's query and body.
 func readFields(c *gin.Context) (Fields, error) {
@@ -43,7 +48,12 @@ func readFields(c *gin.Context) (Fields, error) {
 	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"):
-		fields.object, err = parseObject(raw)
+		if isList(raw) {
+			// Most APIs take no lists, whatever is in them.
+			fields.list, fields.broken = parseList(raw)
+		} else {
+			fields.object, err = parseObject(raw)
+		}
 	case media == "application/x-www-form-urlencoded":
 		fields.form, err = parseForm(string(raw))
 	case media == "multipart/form-data":

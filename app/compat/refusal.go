@@ -44,7 +44,7 @@ func invalidJSON(err error) error {
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return Refuse("Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(semantic.JSONKind))
+		return notAnObject(semantic.JSONKind)
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
@@ -54,6 +54,11 @@ func invalidJSON(err error) error {
 		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
 	return Refuse("Invalid JSON format: the body ends too early")
+}
+
+// notAnObject is the error of a body of another kind.
+func notAnObject(kind jsontext.Kind) error {
+	return Refuse("Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(kind))
 }
 
 // wrongType is the error of a field with another kind of value than is wanted.

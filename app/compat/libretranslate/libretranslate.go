@@ -39,7 +39,7 @@ type api struct{ *dialect.Server }
 
 // New makes the API. It has /languages, in LibreTranslate's form.
 func New(server *dialect.Server) dialect.Dialect {
-	routes := compat.API{Server: server, KeyField: "api_key"}
+	routes := compat.API{Server: server}
 	a := api{server}
 	return dialect.Dialect{Render: render, Routes: []dialect.Route{
 		routes.Route("POST", "/translate", serveTranslation),
