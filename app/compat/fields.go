@@ -208,6 +208,21 @@ func (f Fields) Bool(name string) (bool, error) {
 	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, excerpt.Of(raw))
 }
 
+// Has says whether a field is there, empty or not.
+func (f Fields) Has(name string) bool {
+	_, ok := f.value(name)
+	return ok || f.form.Has(name)
+}
+
+// Needed returns a field's texts, which are there: at least an empty list.
+func (f Fields) Needed(name string) ([]string, error) {
+	if !f.Has(name) {
+		return nil, RefuseAs(failure.MissingField, "Invalid request: %s is missing", name)
+	}
+	texts, _, err := f.Texts(name)
+	return texts, err
+}
+
 // Given says whether a field has a value other than an empty one.
 func (f Fields) Given(name string) bool {
 	value, ok := f.value(name)

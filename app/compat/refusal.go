@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -34,6 +35,12 @@ func Message(f *failure.Failure) string {
 		return message // whose end, the request's id, people copy
 	}
 	return message + "."
+}
+
+// Render writes a failure for programs that say nothing of how one should look: they show the
+// status, or the whole answer.
+func Render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
+	return f.Status(), gin.H{"error": Message(f)}
 }
 
 // invalidJSON tells the sender what is wrong with a body that should be an object.

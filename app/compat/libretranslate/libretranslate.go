@@ -41,7 +41,7 @@ type api struct{ *dialect.Server }
 func New(server *dialect.Server) dialect.Dialect {
 	routes := compat.API{Server: server}
 	a := api{server}
-	return dialect.Dialect{Render: render, Routes: []dialect.Route{
+	return dialect.Dialect{Render: render, Browsers: true, Routes: []dialect.Route{
 		routes.Route("POST", "/translate", serveTranslation),
 		routes.Route("POST", "/detect", a.detect),
 		routes.Open("/languages", languages),
