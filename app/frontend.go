@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/cache"
@@ -68,6 +70,10 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
+	var openCORS gin.HandlerFunc
+	if cfg.CORSDropIns {
+		openCORS = access.OpenCORS()
+	}
 	gate, err := access.New(access.Config{KeysFile: cfg.KeysFile, Limits: cfg.AccessLimits(), Log: log, Metrics: f.metrics.Registry()})
 	if err != nil {
 		return nil, err
@@ -82,7 +88,7 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 		f.stopPprof = func() error { return nil }
 		return nil, err
 	}
-	if err := f.makeAPI(httpapi.Config{Gate: gate, CORS: cors, TrustedProxies: proxies, Tracer: tracer, Log: log}); err != nil {
+	if err := f.makeAPI(httpapi.Config{Gate: gate, CORS: cors, OpenCORS: openCORS, TrustedProxies: proxies, Tracer: tracer, Log: log}); err != nil {
 		return nil, err
 	}
 	return f, nil
