@@ -18,7 +18,7 @@ const (
 // Pair finds the languages of a request by what its client calls them. A source that is empty or auto
 // is to be detected. The error is of the kind UnknownLanguage, and its field is [From] or [To].
 func (call Call) Pair(from, to string) (source, target string, err error) {
-	if source, err = call.source(from); err != nil {
+	if source, err = call.Source(from); err != nil {
 		return "", "", err
 	}
 	target, err = call.target(to)
@@ -38,7 +38,8 @@ func (call Call) PairOf(fromField, toField string) (source, target string, err e
 	return call.Pair(from, to)
 }
 
-func (call Call) source(name string) (string, error) {
+// Source is [Call.Pair] for the source alone.
+func (call Call) Source(name string) (string, error) {
 	if name == "" || strings.EqualFold(name, translate.Auto) {
 		return translate.Auto, nil
 	}
@@ -65,7 +66,7 @@ func unknown(side, name, what string) error {
 	return failure.New(failure.UnknownLanguage, side, "%q %s", excerpt.Of(name), what)
 }
 
-// Targets is [Call.Pair] for several target languages. Two names of one language are one.
+// Targets is [Call.Pair] for target languages alone, in their order.
 func (call Call) Targets(names []string) (codes []string, err error) {
 	for _, name := range names {
 		code, err := call.target(name)

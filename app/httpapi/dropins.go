@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/compat"
+	"dragoman/app/compat/azure"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/deeplx"
 	"dragoman/app/compat/google"
@@ -20,7 +21,7 @@ import (
 // another reads the body.
 func (a *API) dropIns() []dialect.Dialect {
 	return dialect.Share(
-		deeplx.New(a.server), libretranslate.New(a.server), deepl.New(a.server),
+		azure.New(a.server), deeplx.New(a.server), libretranslate.New(a.server), deepl.New(a.server),
 		immersive.New(a.server), kiss.New(a.server), google.New(a.server),
 	)
 }

@@ -1,0 +1,135 @@
+package azure
+
+import (
+	"slices"
+	"strings"
+
+	"dragoman/app/compat"
+	"dragoman/app/dialect"
+	"dragoman/app/failure"
+	"dragoman/app/translate"
+)
+
+const typeField = "textType"
+
+// item is the answer for a text.
+type item struct {
+	Detected     *detected     `json:"detectedLanguage,omitempty"` // where the request names no source
+	Translations []translation `json:"translations"`               // in the order of the target languages
+}
+
+type detected struct {
+	Language string  `json:"language"`
+	Score    float64 `json:"score"` // 0 to 1
+}
+
+type translation struct {
+	Text string `json:"text"`
+	To   string `json:"to"` // as the request has it
+}
+
+// serve serves /translate.
+func serve(call compat.Call) (any, error) {
+	texts, err := textsOf(call.Fields)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseOptions(call.Fields); err != nil {
+		return nil, err
+	}
+	format, err := formatOf(call.Fields)
+	if err != nil {
+		return nil, err
+	}
+	names, _, err := call.Fields.Texts(compat.To)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := call.Targets(names)
+	if err != nil {
+		return nil, err
+	}
+	if len(codes) == 0 {
+		return nil, fault(compat.To, "The target language is not valid: send to=LANGUAGE in the query.")
+	}
+	source, err := call.Fields.Text(compat.From)
+	if err != nil {
+		return nil, err
+	}
+	from, err := call.Source(source)
+	if err != nil {
+		return nil, err
+	}
+	different := slices.Compact(slices.Sorted(slices.Values(codes)))
+	results, err := call.Translate(compat.Job{From: from, To: different[0], Also: different[1:], Texts: texts, Format: format})
+	if err != nil {
+		return nil, err
+	}
+	items := make([]item, len(texts)) // not nil: none are [] in JSON
+	for i, text := range texts {
+		if from == translate.Auto {
+			code := compat.SourceOf(results[i])
+			score := compat.Confidence(call.Models.Detector(), dialect.Prose(text, format), code)
+			items[i].Detected = &detected{spelling().Of(code), score}
+		}
+		for n, code := range codes {
+			at := slices.Index(different, code)*len(texts) + i
+			items[i].Translations = append(items[i].Translations, translation{results[at].Text, names[n]})
+		}
+	}
+	return items, nil
+}
+
+// textsOf reads the texts of a body.
+func textsOf(fields compat.Fields) ([]string, error) {
+	items := fields.List()
+	if items == nil {
+		return nil, compat.RefuseAs(failure.InvalidJSON, `The body of the request is not a list: send [{"Text": "..."}].`)
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		name := "Text"
+		if !item.Has(name) {
+			name = "text"
+		}
+		if !item.Has(name) {
+			return nil, compat.Refuse("One of the elements in the array of input text isn't valid: [%d] has no Text.", i)
+		}
+		var err error
+		if texts[i], err = item.Text(name); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+// refuseOptions refuses what a translation would not show.
+func refuseOptions(fields compat.Fields) error {
+	for _, option := range []struct{ name, harmless string }{
+		{"profanityAction", "NoAction"}, {"includeAlignment", "false"}, {"includeSentenceLength", "false"},
+		{"allowFallback", "true"}, {"toScript", ""},
+	} {
+		value, err := fields.Text(option.name)
+		if err != nil {
+			return err
+		}
+		if value != "" && !strings.EqualFold(value, option.harmless) {
+			return fault(option.name, "The value of "+option.name+" is not offered by this server: leave it out.")
+		}
+	}
+	return nil
+}
+
+// formatOf reads the parameter textType.
+func formatOf(fields compat.Fields) (translate.Format, error) {
+	name, err := fields.Text(typeField)
+	switch {
+	case err != nil:
+		return "", err
+	case name == "" || strings.EqualFold(name, "plain"):
+		return translate.Text, nil
+	case strings.EqualFold(name, "html"):
+		return translate.HTML, nil
+	}
+	return "", fault(typeField, "The value isn't valid for textType: use plain or html.")
+}
