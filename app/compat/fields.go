@@ -184,6 +184,14 @@ func parseTexts(name string, array jsontext.Value) ([]string, error) {
 	return texts, nil
 }
 
+// Lines are the lines of a text, each of which is to be translated by itself.
+func Lines(text string) ([]string, error) {
+	if n := strings.Count(text, "\n") + 1; n > maxPairs {
+		return nil, RefuseAs(failure.TooManyRecords, "Invalid request: the text has %d lines, at most %d are allowed", n, maxPairs)
+	}
+	return strings.Split(text, "\n"), nil
+}
+
 // Number returns a field's whole number, 0 where it is missing. ok is false where
 // it is no whole number.
 func (f Fields) Number(name string) (n int, ok bool) {

@@ -10,6 +10,7 @@ import (
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/deeplx"
 	"dragoman/app/compat/google"
+	"dragoman/app/compat/hcfy"
 	"dragoman/app/compat/immersive"
 	"dragoman/app/compat/kiss"
 	"dragoman/app/compat/libretranslate"
@@ -22,7 +23,7 @@ import (
 func (a *API) dropIns() []dialect.Dialect {
 	return dialect.Share(
 		azure.New(a.server), deeplx.New(a.server), libretranslate.New(a.server), deepl.New(a.server),
-		immersive.New(a.server), kiss.New(a.server), google.New(a.server),
+		immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server), google.New(a.server),
 	)
 }
 
