@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/cache"
@@ -70,10 +68,6 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
-	var openCORS gin.HandlerFunc
-	if cfg.CORSDropIns {
-		openCORS = access.OpenCORS()
-	}
 	gate, err := access.New(access.Config{KeysFile: cfg.KeysFile, Limits: cfg.AccessLimits(), Log: log, Metrics: f.metrics.Registry()})
 	if err != nil {
 		return nil, err
@@ -88,7 +82,7 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 		f.stopPprof = func() error { return nil }
 		return nil, err
 	}
-	if err := f.makeAPI(httpapi.Config{Gate: gate, CORS: cors, OpenCORS: openCORS, TrustedProxies: proxies, Tracer: tracer, Log: log}); err != nil {
+	if err := f.makeAPI(httpapi.Config{Gate: gate, CORS: cors, TrustedProxies: proxies, Tracer: tracer, Log: log}); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -108,6 +102,9 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 		return err
 	}
 	api.Version, api.Metrics, api.Description, api.Site = version, f.metrics, f.description, f.site
+	if cfg.CORSDropIns {
+		api.OpenCORS = access.OpenCORS()
+	}
 	api.MaxBodyBytes, api.Memory = cfg.MaxBodyBytes, admission.New(int64(cfg.RequestMemory))
 	api.OnlyProbes, api.Unready = cfg.Role == config.Worker, f.unready
 	api.MaxRecords, api.MaxChars, api.RequestTimeout = cfg.MaxRecords, cfg.MaxChars, cfg.RequestTimeout

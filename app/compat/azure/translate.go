@@ -28,56 +28,67 @@ type translation struct {
 	To   string `json:"to"` // as the request has it
 }
 
+// request is a request to translate that was understood.
+type request struct {
+	texts     []string
+	from      string   // code of the model, or translate.Auto
+	to, names []string // codes of the target languages, and what the request calls them
+	format    translate.Format
+}
+
 // serve serves /translate.
 func serve(call compat.Call) (any, error) {
-	texts, err := textsOf(call.Fields)
+	req, err := decode(call)
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseOptions(call.Fields); err != nil {
-		return nil, err
-	}
-	format, err := formatOf(call.Fields)
+	// Two names may be of one language.
+	different := slices.Compact(slices.Sorted(slices.Values(req.to)))
+	results, err := call.Translate(compat.Job{From: req.from, To: different[0], Also: different[1:], Texts: req.texts, Format: req.format})
 	if err != nil {
 		return nil, err
 	}
-	names, _, err := call.Fields.Texts(compat.To)
-	if err != nil {
-		return nil, err
-	}
-	codes, err := call.Targets(names)
-	if err != nil {
-		return nil, err
-	}
-	if len(codes) == 0 {
-		return nil, fault(compat.To, "The target language is not valid: send to=LANGUAGE in the query.")
-	}
-	source, err := call.Fields.Text(compat.From)
-	if err != nil {
-		return nil, err
-	}
-	from, err := call.Source(source)
-	if err != nil {
-		return nil, err
-	}
-	different := slices.Compact(slices.Sorted(slices.Values(codes)))
-	results, err := call.Translate(compat.Job{From: from, To: different[0], Also: different[1:], Texts: texts, Format: format})
-	if err != nil {
-		return nil, err
-	}
-	items := make([]item, len(texts)) // not nil: none are [] in JSON
-	for i, text := range texts {
-		if from == translate.Auto {
+	items := make([]item, len(req.texts)) // not nil: none are [] in JSON
+	for i, text := range req.texts {
+		if req.from == translate.Auto {
 			code := compat.SourceOf(results[i])
-			score := compat.Confidence(call.Models.Detector(), dialect.Prose(text, format), code)
+			score := compat.Confidence(call.Models.Detector(), dialect.Prose(text, req.format), code)
 			items[i].Detected = &detected{spelling().Of(code), score}
 		}
-		for n, code := range codes {
-			at := slices.Index(different, code)*len(texts) + i
-			items[i].Translations = append(items[i].Translations, translation{results[at].Text, names[n]})
+		for n, code := range req.to {
+			at := slices.Index(different, code)*len(req.texts) + i
+			items[i].Translations = append(items[i].Translations, translation{results[at].Text, req.names[n]})
 		}
 	}
 	return items, nil
+}
+
+// decode understands a request to translate.
+func decode(call compat.Call) (req request, err error) {
+	if req.texts, err = textsOf(call.Fields); err != nil {
+		return req, err
+	}
+	if err := refuseOptions(call.Fields); err != nil {
+		return req, err
+	}
+	if req.format, err = formatOf(call.Fields); err != nil {
+		return req, err
+	}
+	if req.names, _, err = call.Fields.Texts(compat.To); err != nil {
+		return req, err
+	}
+	if len(req.names) == 0 {
+		return req, fault(compat.To, "The target language is not valid: send to=LANGUAGE in the query.")
+	}
+	if req.to, err = call.Targets(req.names); err != nil {
+		return req, err
+	}
+	source, err := call.Fields.Text(compat.From)
+	if err != nil {
+		return req, err
+	}
+	req.from, err = call.Source(source)
+	return req, err
 }
 
 // textsOf reads the texts of a body.
