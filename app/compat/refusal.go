@@ -58,14 +58,14 @@ func invalidJSON(err error) error {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return Refuse("Invalid request: %s appears twice", excerpt.Of(syntactic.JSONPointer.LastToken()))
 		}
-		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
+		return RefuseAs(failure.InvalidJSON, "Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
-	return Refuse("Invalid JSON format: the body ends too early")
+	return RefuseAs(failure.InvalidJSON, "Invalid JSON format: the body ends too early")
 }
 
 // notAnObject is the error of a body of another kind.
 func notAnObject(kind jsontext.Kind) error {
-	return Refuse("Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(kind))
+	return RefuseAs(failure.InvalidJSON, "Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(kind))
 }
 
 // wrongType is the error of a field with another kind of value than is wanted.

@@ -28,7 +28,9 @@ func TestTranslate(t *testing.T) {
 		{Name: "Zotero", Path: path + "&to=fr", Headers: []string{"Ocp-Apim-Subscription-Key", "x"}, Body: `[{"Text":"Hello"}]`, Status: 200, Want: hello},
 		// KISS Translator 2.0.31 (genAzureAI) has the version in its address, and detects with an empty source.
 		{Name: "KISS Translator", Path: path + "&from=&to=fr", Headers: []string{"Ocp-Apim-Subscription-Key", "x", "Ocp-Apim-Subscription-Region", ""}, Body: `[{"Text":"Hello"}]`, Status: 200, Want: hello},
-		{Name: "a target twice", Path: path + "&from=nb&to=fr&to=fr-FR", Body: `[{"Text":"x"}]`, Status: 200, Want: `[{"translations":[{"text":"X","to":"fr"},{"text":"X","to":"fr-FR"}]}]`},
+		{Name: "languages in other words", Path: path + "&from=nb&to=EN-us&to=%20fr-FR%20", Body: `[{"Text":"x"}]`, Status: 200, Want: `[{"translations":[{"text":"X","to":"EN-us"},{"text":"X","to":"fr-FR"}]}]`},
+		{Name: "a target twice", Path: path + "&from=nb&to=fr&to=en&to=fr-FR", Body: `[{"Text":"x"}]`, Status: 400, Want: refused(400036, "The target language is not valid: send each language once.")},
+		{Name: "not JSON", Path: path + "&to=fr", Body: `[{"Text":"x"`, Status: 400, Want: refused(400074, "Invalid JSON format: at byte 12: unexpected EOF")},
 		{Name: "HTML", Path: path + "&to=fr&textType=html", Body: `[{"Text":"<b>Bonjour</b>"}]`, Status: 200,
 			Want: `[{"detectedLanguage":{"language":"fr","score":0.9},"translations":[{"text":"<b>BONJOUR</b>","to":"fr"}]}]`},
 		{Name: "options that change nothing", Path: path + "&from=en&to=fr&textType=Plain&profanityAction=NoAction&includeAlignment=false&allowFallback=true&category=general&suggestedFrom=de", Body: `[{"Text":"a"}]`, Status: 200,

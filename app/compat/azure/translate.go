@@ -42,9 +42,7 @@ func serve(call compat.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Two names may be of one language.
-	different := slices.Compact(slices.Sorted(slices.Values(req.to)))
-	results, err := call.Translate(compat.Job{From: req.from, To: different[0], Also: different[1:], Texts: req.texts, Format: req.format})
+	results, err := call.Translate(compat.Job{From: req.from, To: req.to[0], Also: req.to[1:], Texts: req.texts, Format: req.format})
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +53,8 @@ func serve(call compat.Call) (any, error) {
 			score := compat.Confidence(call.Models.Detector(), dialect.Prose(text, req.format), code)
 			items[i].Detected = &detected{spelling().Of(code), score}
 		}
-		for n, code := range req.to {
-			at := slices.Index(different, code)*len(req.texts) + i
-			items[i].Translations = append(items[i].Translations, translation{results[at].Text, req.names[n]})
+		for n, name := range req.names {
+			items[i].Translations = append(items[i].Translations, translation{results[n*len(req.texts)+i].Text, strings.TrimSpace(name)})
 		}
 	}
 	return items, nil
@@ -82,6 +79,10 @@ func decode(call compat.Call) (req request, err error) {
 	}
 	if req.to, err = call.Targets(req.names); err != nil {
 		return req, err
+	}
+	// Each would make the answer longer, and cost nothing.
+	if different := slices.Sorted(slices.Values(req.to)); len(slices.Compact(different)) < len(req.to) {
+		return req, fault(compat.To, "The target language is not valid: send each language once.")
 	}
 	source, err := call.Fields.Text(compat.From)
 	if err != nil {
