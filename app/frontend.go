@@ -102,6 +102,9 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 		return err
 	}
 	api.Version, api.Metrics, api.Description, api.Site = version, f.metrics, f.description, f.site
+	if cfg.CORSDropIns {
+		api.OpenCORS = access.OpenCORS()
+	}
 	api.MaxBodyBytes, api.Memory = cfg.MaxBodyBytes, admission.New(int64(cfg.RequestMemory))
 	api.OnlyProbes, api.Unready = cfg.Role == config.Worker, f.unready
 	api.MaxRecords, api.MaxChars, api.RequestTimeout = cfg.MaxRecords, cfg.MaxChars, cfg.RequestTimeout

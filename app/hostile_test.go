@@ -152,7 +152,7 @@ func hostileRequests() []hostile {
 		requests []hostile
 	}{
 		{"wire", wireRequests()}, {"route", routeRequests()}, {"json", jsonRequests()}, {"field", fieldRequests()},
-		{"option", optionRequests()}, {"text", textRequests()}, {"markup", markupRequests()}, {"drop-in", dropInRequests()},
+		{"option", optionRequests()}, {"text", textRequests()}, {"markup", markupRequests()}, {"drop-in", dropInRequests()}, {"front end", frontEndRequests()},
 	} {
 		for _, request := range group.requests {
 			request.name = group.name + ": " + request.name

@@ -103,12 +103,14 @@ func (g *Gate) Watch(ctx context.Context) {
 
 // Enter lets a request in, which is to be asked once for each request, and before
 // its body is read unless [Gate.MustReadKey] says otherwise. fieldKey is a key that
-// came in the query or the body, and "" where there is none; headers are looked at as
-// well:
+// came in one of the [KeyFields] of the query or the body, and "" where there is none;
+// headers are looked at as well:
 //
 //	Authorization: Bearer KEY
 //	Authorization: DeepL-Auth-Key KEY
 //	X-API-Key: KEY
+//	Ocp-Apim-Subscription-Key: KEY
+//	X-Goog-Api-Key: KEY
 //
 // The error is ErrNoKey, ErrBadKey or a *LimitError, which an address also gets that
 // has sent too many requests without a valid key. Enter sets the headers that go with

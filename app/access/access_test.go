@@ -40,6 +40,9 @@ func TestKeys(t *testing.T) {
 		{"DeepL", []string{auth, "DeepL-Auth-Key " + bob}, 200, "bob"},
 		{"X-API-Key", []string{"X-API-Key", alice}, 200, "alice"},
 		{"X-API-Key in another case", []string{"x-api-key", alice}, 200, "alice"},
+		{"Azure", []string{"Ocp-Apim-Subscription-Key", alice, "Ocp-Apim-Subscription-Region", "westeurope"}, 200, "alice"},
+		{"Google", []string{"X-Goog-Api-Key", bob}, 200, "bob"},
+		{"two different of Azure and ours", []string{"Ocp-Apim-Subscription-Key", alice, "X-API-Key", bob}, 401, badKey + ": there are two"},
 		{"the same key twice", []string{auth, "Bearer " + alice, "X-API-Key", alice}, 200, "alice"},
 		{"a password for a proxy as well", []string{auth, "Basic YWxpY2U6c2VjcmV0", "X-API-Key", alice}, 200, "alice"},
 		{"an empty key as well", []string{auth, "Bearer ", "X-API-Key", alice}, 200, "alice"},
@@ -90,7 +93,7 @@ func TestKeys(t *testing.T) {
 	assert.NotContains(t, log.String(), "dgm_")
 	assert.EqualValues(t, 2, testutil.ToFloat64(g.metrics.keys))
 	assert.EqualValues(t, 8, testutil.ToFloat64(g.metrics.noKey))
-	assert.EqualValues(t, 16, testutil.ToFloat64(g.metrics.wrongKey))
+	assert.EqualValues(t, 17, testutil.ToFloat64(g.metrics.wrongKey))
 	assert.Zero(t, g.clients.len())
 }
 

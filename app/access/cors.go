@@ -37,12 +37,21 @@ func CORS(origins []string) (gin.HandlerFunc, error) {
 			return nil, errors.New("* is every origin: name it alone, or leave it out")
 		}
 	}
+	return corsOf(allowed), nil
+}
+
+// OpenCORS is [CORS] for all origins, for APIs whose originals let every page call them.
+func OpenCORS() gin.HandlerFunc { return corsOf([]string{"*"}) }
+
+func corsOf(origins []string) gin.HandlerFunc {
 	handler := cors.New(cors.Options{
-		AllowedOrigins: allowed,
+		AllowedOrigins: origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
 		AllowedHeaders: []string{
 			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", "Idempotency-Key", TimeoutHeader,
 			"Traceparent", "Tracestate",
+			"Ocp-Apim-Subscription-Key", "Ocp-Apim-Subscription-Region", "X-Clienttraceid", // Azure's clients
+			"X-Goog-Api-Key", "X-Goog-Api-Client", // Google's
 		},
 		ExposedHeaders: []string{"Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-Id", "Dragoman-Cache", "Dragoman-Flags"},
 		MaxAge:         7200, // seconds; the most that Chromium takes
@@ -52,7 +61,7 @@ func CORS(origins []string) (gin.HandlerFunc, error) {
 		if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
 			c.AbortWithStatus(http.StatusNoContent)
 		}
-	}, nil
+	}
 }
 
 // checkOrigin wants an origin as browsers write it, which is compared as text: one

@@ -6,7 +6,16 @@ import (
 	"strings"
 )
 
-// headerKeys are the keys in a request's headers: those of X-API-Key, and of
+// KeyFields are the fields of queries, forms and JSON objects in which the clients of other
+// APIs send a key that is in no header: LibreTranslate's, DeepL's of before, Google's, and those
+// of DeepLX and of browser extensions, whose only setting is an address.
+func KeyFields() []string { return []string{"api_key", "auth_key", "key", "token"} }
+
+// keyHeaders have a key and nothing else: the service's own header, and those of the clients of
+// Azure and of Google.
+var keyHeaders = [...]string{"X-Api-Key", "Ocp-Apim-Subscription-Key", "X-Goog-Api-Key"}
+
+// headerKeys are the keys in a request's headers: those of [keyHeaders], and of
 // Authorization under the schemes Bearer and DeepL-Auth-Key. Other schemes are for
 // somebody else, such as a proxy that asks for a password.
 func headerKeys(h http.Header) []string {
@@ -17,7 +26,10 @@ func headerKeys(h http.Header) []string {
 			keys = append(keys, rest)
 		}
 	}
-	return append(keys, h.Values("X-API-Key")...)
+	for _, name := range keyHeaders {
+		keys = append(keys, h.Values(name)...)
+	}
+	return keys
 }
 
 // oneKey is the key that a request has, which may be in several places. Empty ones

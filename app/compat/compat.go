@@ -1,21 +1,24 @@
 // Package compat is what the drop-in APIs share, whose clients send keys and fields in
 // whichever form they like: package libretranslate serves clients of LibreTranslate,
-// package deepl those of DeepL, both unchanged but for the address.
+// package deepl those of DeepL, the others further programs, all unchanged but for the address.
 //
 // A route is made by [API.Route]: it checks the key, reads the request's fields, and lets
 // the API's handler make the answer. The field model, or the path before the route (see
-// [ModelPath]), names the model to use.
+// [ModelPath]), names the model to use. Where several APIs have a path, see [dialect.Share],
+// [API.Fields] has the fields by which their requests are told apart.
 package compat
 
 import (
 	"cmp"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/access"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
@@ -24,7 +27,10 @@ import (
 // API makes the routes of an API.
 type API struct {
 	*dialect.Server
-	KeyField string // the field that may have a key
+	// Lists says that bodies may be lists of JSON objects too, see [Fields.List].
+	Lists bool
+	// AnyModel are names that the field model has in the original API, which mean any model.
+	AnyModel []string
 }
 
 // Call is a request that was read and let in.
@@ -41,12 +47,18 @@ type Call struct {
 // Route makes a route for those who are let in. It answers with what h returns, as JSON.
 func (a API) Route(methods, path string, h func(Call) (any, error)) dialect.Route {
 	return a.route(methods, path, func(call Call) (answer any, err error) {
-		if call.Fields, err = a.enter(call.Context); err != nil {
+		if call.Fields, err = a.Fields(call.Context); err != nil {
+			return nil, err
+		}
+		if err := a.checkList(call.Fields); err != nil {
 			return nil, err
 		}
 		model, err := call.Fields.Text(modelField)
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(a.AnyModel, model) {
+			model = ""
 		}
 		if err := call.choose(model); err != nil {
 			return nil, err
@@ -120,10 +132,49 @@ func (a API) route(methods, path string, h func(Call) (any, error)) dialect.Rout
 // at the end of the body, so that there is no use in looking at its start.
 const maxKeylessBody = 256 << 10
 
+// checkList refuses a list where the API takes none, and one that is not of objects.
+func (a API) checkList(fields Fields) error {
+	if fields.list != nil && !a.Lists {
+		return notAnObject('[')
+	}
+	return fields.broken
+}
+
+// entered is what came of letting a request in, which is done once.
+type entered struct {
+	fields Fields
+	err    error
+}
+
+// enteredKey is where gin's context has it.
+const enteredKey = "dragoman/compat.entered"
+
+// Fields lets a request in and returns its fields: the first time that it is asked for them. Then it
+// returns the same again.
+func (a API) Fields(c *gin.Context) (Fields, error) {
+	if before, ok := c.Get(enteredKey); ok {
+		e := before.(entered)
+		return e.fields, e.err
+	}
+	fields, err := a.enter(c)
+	c.Set(enteredKey, entered{fields, err})
+	return fields, err
+}
+
+// keyIn is the key in the first of the [access.KeyFields] that has one, "" where none has.
+func keyIn(field func(name string) (string, error)) (string, error) {
+	for _, name := range access.KeyFields() {
+		if key, err := field(name); key != "" || err != nil {
+			return key, err
+		}
+	}
+	return "", nil
+}
+
 // enter lets a request in and reads its fields, in this order where it can: the body
 // of a request whose key is still to be found in it is read only if it is small.
 func (a API) enter(c *gin.Context) (Fields, error) {
-	key := firstOf(c.Request.URL.RawQuery, a.KeyField)
+	key, _ := keyIn(func(name string) (string, error) { return firstOf(c.Request.URL.RawQuery, name), nil })
 	inBody, err := a.Gate.MustReadKey(c, key)
 	if err != nil {
 		return Fields{}, err
@@ -136,7 +187,7 @@ func (a API) enter(c *gin.Context) (Fields, error) {
 	}
 	fields, err := readKeyless(c)
 	if err == nil {
-		key, err = fields.Text(a.KeyField)
+		key, err = keyIn(fields.Text)
 	}
 	if err != nil {
 		// Who has sent such a body has sent no key.
@@ -164,7 +215,8 @@ func readKeyless(c *gin.Context) (Fields, error) {
 
 // Job is what a request asks for, in the service's own terms.
 type Job struct {
-	From, To string // codes of the model's languages; From may be translate.Auto
+	From, To string   // codes of the model's languages; From may be translate.Auto
+	Also     []string // further languages to translate into
 	Texts    []string
 	Format   translate.Format
 	Whole    bool // each text is one sentence
@@ -173,11 +225,12 @@ type Job struct {
 	Alternatives int
 }
 
-// Translate has a job done and returns a result for each text, in their order. A
-// translation that is not whole is an error: the APIs have no way to say so.
+// Translate has a job done and returns a result for each text, in their order; of several
+// languages, all results of To first, then those of each in Also. A translation that is not whole is an
+// error: the APIs have no way to say so.
 func (call Call) Translate(job Job) ([]translate.Result, error) {
 	req := translate.Request{
-		Model: call.model, From: job.From, To: []string{job.To}, Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
+		Model: call.model, From: job.From, To: append([]string{job.To}, job.Also...), Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
 		Alternatives: job.Alternatives,
 		Records:      make([]translate.Record, len(job.Texts)),
 	}

@@ -26,8 +26,13 @@ const maxPairs = 10_000
 // field that is null counts as missing. The zero Fields has none.
 type Fields struct {
 	object map[string]jsontext.Value
+	list   []Fields   // of a body that is a list of objects; not nil where it is a list
+	broken error      // why the list is none of objects
 	form   url.Values // each with at least one value
 }
+
+// List are the fields of each object of a body that is a list of them; nil where it is none.
+func (f Fields) List() []Fields { return f.list }
 
 // readFields reads the request's query and body.
 func readFields(c *gin.Context) (Fields, error) {
@@ -43,7 +48,12 @@ func readFields(c *gin.Context) (Fields, error) {
 	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"):
-		fields.object, err = parseObject(raw)
+		if isList(raw) {
+			// Most APIs take no lists, whatever is in them.
+			fields.list, fields.broken = parseList(raw)
+		} else {
+			fields.object, err = parseObject(raw)
+		}
 	case media == "application/x-www-form-urlencoded":
 		fields.form, err = parseForm(string(raw))
 	case media == "multipart/form-data":
@@ -174,6 +184,14 @@ func parseTexts(name string, array jsontext.Value) ([]string, error) {
 	return texts, nil
 }
 
+// Lines are the lines of a text, each of which is to be translated by itself.
+func Lines(text string) ([]string, error) {
+	if n := strings.Count(text, "\n") + 1; n > maxPairs {
+		return nil, RefuseAs(failure.TooManyRecords, "Invalid request: the text has %d lines, at most %d are allowed", n, maxPairs)
+	}
+	return strings.Split(text, "\n"), nil
+}
+
 // Number returns a field's whole number, 0 where it is missing. ok is false where
 // it is no whole number.
 func (f Fields) Number(name string) (n int, ok bool) {
@@ -196,6 +214,21 @@ func (f Fields) Bool(name string) (bool, error) {
 		return true, nil
 	}
 	return false, Refuse("Invalid request: %s is %q, expected true or false, or 1 or 0 in a form", name, excerpt.Of(raw))
+}
+
+// Has says whether a field is there, empty or not.
+func (f Fields) Has(name string) bool {
+	_, ok := f.value(name)
+	return ok || f.form.Has(name)
+}
+
+// Needed returns a field's texts, which are there: at least an empty list.
+func (f Fields) Needed(name string) ([]string, error) {
+	if !f.Has(name) {
+		return nil, RefuseAs(failure.MissingField, "Invalid request: %s is missing", name)
+	}
+	texts, _, err := f.Texts(name)
+	return texts, err
 }
 
 // Given says whether a field has a value other than an empty one.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -36,6 +37,12 @@ func Message(f *failure.Failure) string {
 	return message + "."
 }
 
+// Render writes a failure for programs that say nothing of how one should look: they show the
+// status, or the whole answer.
+func Render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
+	return f.Status(), gin.H{"error": Message(f)}
+}
+
 // invalidJSON tells the sender what is wrong with a body that should be an object.
 func invalidJSON(err error) error {
 	var refused *failure.Failure
@@ -44,16 +51,21 @@ func invalidJSON(err error) error {
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
-		return Refuse("Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(semantic.JSONKind))
+		return notAnObject(semantic.JSONKind)
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return Refuse("Invalid request: %s appears twice", excerpt.Of(syntactic.JSONPointer.LastToken()))
 		}
-		return Refuse("Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
+		return RefuseAs(failure.InvalidJSON, "Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
-	return Refuse("Invalid JSON format: the body ends too early")
+	return RefuseAs(failure.InvalidJSON, "Invalid JSON format: the body ends too early")
+}
+
+// notAnObject is the error of a body of another kind.
+func notAnObject(kind jsontext.Kind) error {
+	return RefuseAs(failure.InvalidJSON, "Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(kind))
 }
 
 // wrongType is the error of a field with another kind of value than is wanted.

@@ -28,7 +28,7 @@ func TestParseDefaults(t *testing.T) {
 		MaxBeams:   8,
 		MaxRecords: 1024, MaxChars: 100_000, MaxSentences: 50_000, MaxTokens: 1_000_000, MaxBodyBytes: 4 << 20, RequestMemory: 512 << 20,
 		JobTTL: 24 * time.Hour, JobConcurrency: 2, JobMaxRecords: 100_000, JobMaxChars: 1_000_000, JobMaxBytes: 64 << 20, JobStorage: 2 << 30, JobsPerKey: 100,
-		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second,
+		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second, CORSDropIns: true,
 		LogLevel: slog.LevelInfo, LogFormat: "text",
 	}, cfg)
 }
@@ -44,7 +44,7 @@ func TestParseValues(t *testing.T) {
 		"HF_TOKEN=secret=with=signs", "HF_ENDPOINT=https://mirror", "HF_HUB_OFFLINE=ON",
 		"NUM_BEAMS=1", "MAX_LENGTH=64", "MAX_RECORDS=7", "MAX_BODY_BYTES=1000", "MAX_SENTENCES=8", "MAX_TOKENS=9", "REQUEST_MEMORY=1GiB",
 		"MAX_BEAMS=4", "MAX_LENGTH_LIMIT=500", "MAX_CHARS=99", "API_KEYS_FILE=/keys", "RATE_LIMIT=10/s", "RATE_BURST=20",
-		"CHAR_LIMIT=100000/m", "TRUSTED_PROXIES=10.0.0.0/8,::1", "CORS_ORIGINS=https://a.example,https://b.example", "PPROF_ADDR=:6060",
+		"CHAR_LIMIT=100000/m", "TRUSTED_PROXIES=10.0.0.0/8,::1", "CORS_ORIGINS=https://a.example,https://b.example", "CORS_DROP_INS=off", "PPROF_ADDR=:6060",
 		"JOB_FILE=/jobs.db", "JOB_TTL=1h", "JOB_CONCURRENCY=3", "JOB_MAX_RECORDS=11", "JOB_MAX_CHARS=12", "JOB_MAX_BYTES=1MiB", "JOB_STORAGE=1GiB", "JOBS_PER_KEY=13",
 		"JOB_WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "JOB_WEBHOOK_PRIVATE=1",
 		"REQUEST_TIMEOUT=1m30s", "SHUTDOWN_TIMEOUT=5s", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",

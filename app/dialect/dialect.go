@@ -28,6 +28,8 @@ type Dialect struct {
 	Prefixes []string
 	// Render makes the answer to a request that failed.
 	Render func(c *gin.Context, f *failure.Failure) (status int, answer any)
+	// Browsers says that pages of every origin may call the original.
+	Browsers bool
 }
 
 // Route is a path that an API serves.
@@ -35,6 +37,9 @@ type Route struct {
 	Methods string // with spaces between; GET includes HEAD
 	Path    string // as gin has it
 	Handler gin.HandlerFunc
+	// Takes says whether a request is meant for this route, where other dialects have its path
+	// too, see [Share]; nil: it takes all that the others leave.
+	Takes func(c *gin.Context) bool
 }
 
 // Mount adds the routes to a router, in a group that renders failures as the dialect does.

@@ -20,8 +20,6 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/compat"
-	"dragoman/app/compat/deepl"
-	"dragoman/app/compat/libretranslate"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
@@ -70,6 +68,7 @@ type Config struct {
 	// What follows may be nil.
 	Gate           *access.Gate         // before all that translates
 	CORS           gin.HandlerFunc      // see access.CORS
+	OpenCORS       gin.HandlerFunc      // on the paths of APIs whose originals let all pages call them, in place of CORS
 	TrustedProxies access.Proxies       // who says where requests come from
 	Metrics        *telemetry.Metrics   // also at /metrics
 	Tracer         trace.TracerProvider // makes spans of requests
@@ -186,18 +185,14 @@ func (a *API) router() *gin.Engine {
 	router.ForwardedByClientIP = false // access.Proxies knows better
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
-	native := a.native()
-	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.Speak)
-	if a.cfg.CORS != nil {
-		router.Use(a.cfg.CORS)
-	}
+	native, dropIns := a.native(), a.dropIns()
+	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.Speak, a.cors(dropIns))
 	if a.cfg.OnlyProbes {
 		native.Mount(router, a.limitBody)
 		router.NoRoute(a.limitBody, a.notFound)
 		router.NoMethod(a.limitBody, a.noMethod)
 		return router
 	}
-	dropIns := []dialect.Dialect{libretranslate.New(a.server), deepl.New(a.server)}
 	for _, api := range dropIns {
 		api.Mount(router, a.limitBody)
 		api.Mount(router.Group(compat.ModelPath), a.limitBody)

@@ -48,6 +48,16 @@ func TestFailuresOfDropInRoutes(t *testing.T) {
 		{"no such path", "/v2/nothing", `{}`, nil, 404, "message", "not_found"},
 		{"no such path", "/v3/nothing", `{}`, nil, 404, "message", "not_found"},
 		{"no such path", "/v2/translate/", `{}`, nil, 404, "message", "not_found"},
+		{"Immersive Translate", "/imme", `{"target_lang":"fr","text_list":["busy"]}`, nil, 503, "error", "busy"},
+		{"KISS Translator", "/kiss", `{"text":"a","to":"xx"}`, nil, 400, "error", "unknown_language"},
+		{"hcfy", "/hcfy", `{"text":"a"}`, nil, 400, "error", "missing_field"},
+		{"DeepLX", "/deeplx", `{"text":"fail","target_lang":"FR"}`, nil, 500, "code", "internal"},
+		{"DeepLX", "/translate", `{"text":"busy","target_lang":"FR"}`, nil, 503, "code", "busy"},
+		{"DeepLX, for a model", "/models/nope/translate", `{"text":"a","target_lang":"FR"}`, nil, 404, "code", "unknown_model"},
+		{"Google", "/language/translate/v2", `{"q":"busy","target":"fr"}`, nil, 503, "error", "busy"},
+		{"Google, no such path", "/language/translate/v2/models", `{}`, nil, 404, "error", "not_found"},
+		{"Azure", "/translate?api-version=3.0&to=fr", `[{"Text":"closed"}]`, nil, 503, "error", "shutting_down"},
+		{"Azure, for a model", "/models/default/detect?api-version=1", `[]`, nil, 400, "error", "invalid_value"},
 		{"the Open Inference Protocol", "/v2/models/m/nothing", `{}`, nil, 404, "error", "not_found"},
 		{"the Open Inference Protocol", "/v2/repository/nothing", `{}`, nil, 404, "error", "not_found"},
 		{"the Open Inference Protocol", "/v2/systemsharedmemory/status", `{}`, nil, 404, "error", "not_found"},
@@ -78,7 +88,7 @@ func TestFailuresOfDropInRoutes(t *testing.T) {
 // Every path says which methods it takes, to OPTIONS and to methods that it does not take.
 func TestAllow(t *testing.T) {
 	for path, want := range map[string]string{
-		"/translate": "POST, OPTIONS", "/languages": "GET, HEAD, OPTIONS", "/v2/usage": "POST, GET, HEAD, OPTIONS",
+		"/translate": "POST, OPTIONS", "/imme": "POST, OPTIONS", "/translate_a/single": "GET, HEAD, POST, OPTIONS", "/languages": "GET, HEAD, OPTIONS", "/v2/usage": "POST, GET, HEAD, OPTIONS",
 		"/v2/glossaries/1": "GET, HEAD, PUT, PATCH, DELETE, OPTIONS", "/translation": "POST, OPTIONS", "/metrics": "GET, HEAD, OPTIONS",
 	} {
 		for method, status := range map[string]int{"OPTIONS": 204, "BREW": 405} {

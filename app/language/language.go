@@ -128,6 +128,19 @@ func IsTraditional(name string) bool {
 	return widest(base.String()) == "zh" && script.String() == "Hant"
 }
 
+// RightToLeft says whether a language, or a language in a script, is mostly written from right to left.
+func RightToLeft(code string) bool {
+	tag, ok := parse(code)
+	if !ok {
+		return false
+	}
+	switch script, _ := tag.Script(); script.String() {
+	case "Arab", "Hebr", "Adlm", "Nkoo", "Syrc", "Thaa":
+		return true
+	}
+	return false
+}
+
 // parse reads a tag, or a locale of POSIX, whose encoding or variant is left out.
 func parse(name string) (tag language.Tag, ok bool) {
 	name = strings.TrimSpace(name)

@@ -207,3 +207,12 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+func TestRightToLeft(t *testing.T) {
+	for _, code := range []string{"ar", "he", "yi", "fa", "ur", "sd", "ps", "ace-Arab", "ckb", "ug"} {
+		assert.True(t, RightToLeft(code), code)
+	}
+	for _, code := range []string{"en", "ja", "zh-Hant", "pa", "ff", "ks-Deva", "ace", "", "xx", "no tag"} {
+		assert.False(t, RightToLeft(code), code)
+	}
+}

@@ -115,6 +115,16 @@ func (t Translator) Stream(ctx context.Context, req translate.Request, yield fun
 	if req.Alternatives >= tooManyAlternatives {
 		return &translate.Error{Code: translate.CodeInvalidOption, Field: "alternatives", Message: fmt.Sprintf("%d translations of each text are wanted", req.Alternatives)}
 	}
+	for _, to := range req.To {
+		if err := t.translate(ctx, req, to, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// translate writes the texts of a request in capitals, for one of its languages.
+func (t Translator) translate(ctx context.Context, req translate.Request, to string, yield func(int, translate.Result) error) error {
 	for i, r := range req.Records {
 		if err := failure(ctx, i, r.Text); err != nil {
 			return err
@@ -123,7 +133,7 @@ func (t Translator) Stream(ctx context.Context, req translate.Request, yield fun
 		if req.Format == translate.HTML || req.Format == translate.XML {
 			text = capitals(r.Text)
 		}
-		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: req.To[0], Decoded: true, Model: cmp.Or(req.Model, "default"), Version: "1"}
+		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: to, Decoded: true, Model: cmp.Or(req.Model, "default"), Version: "1"}
 		for n := range min(req.Alternatives, mostAlternatives) {
 			result.Alternatives = append(result.Alternatives, translate.Alternative{Text: text + strings.Repeat("!", n), Score: -float64(n)})
 		}

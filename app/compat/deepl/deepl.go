@@ -47,7 +47,7 @@ const unlimited = 1_000_000_000_000
 
 // New makes the API. All below /v2 and /v3 is its own.
 func New(server *dialect.Server) dialect.Dialect {
-	api := compat.API{Server: server, KeyField: "auth_key"}
+	api := compat.API{Server: server}
 	routes := []dialect.Route{
 		api.Route("POST GET", "/v2/translate", serveTranslation),
 		api.Route("GET POST", "/v2/languages", languages),

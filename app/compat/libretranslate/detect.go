@@ -70,15 +70,9 @@ func detect(detector translate.Detector, texts []string) []detection {
 	return detections
 }
 
-// confirm says how sure the language is that a text was translated from. The
-// translator may have had more to go by than the detector, so that they differ:
-// then it is not sure at all.
+// confirm says how sure the language is that a text was translated from.
 func confirm(detector translate.Detector, text, language string) detection {
-	code, confidence, ok := detector.Detect(text)
-	if !ok || code != language { // also where languages are not detected
-		confidence = 0
-	}
-	return detection{percent(confidence), language}
+	return detection{percent(compat.Confidence(detector, text, language)), language}
 }
 
 // percent is a share of 1 as a percentage with one decimal.

@@ -39,9 +39,9 @@ type api struct{ *dialect.Server }
 
 // New makes the API. It has /languages, in LibreTranslate's form.
 func New(server *dialect.Server) dialect.Dialect {
-	routes := compat.API{Server: server, KeyField: "api_key"}
+	routes := compat.API{Server: server}
 	a := api{server}
-	return dialect.Dialect{Render: render, Routes: []dialect.Route{
+	return dialect.Dialect{Render: render, Browsers: true, Routes: []dialect.Route{
 		routes.Route("POST", "/translate", serveTranslation),
 		routes.Route("POST", "/detect", a.detect),
 		routes.Open("/languages", languages),

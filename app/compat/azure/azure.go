@@ -1,0 +1,113 @@
+// Package azure serves the clients of Azure's Translator, version 3.0, as
+// https://learn.microsoft.com/azure/ai-services/translator/text-translation/reference/v3/reference
+// describes it and azure-ai-translation-text 1.0.1 calls it.
+//
+//	POST /translate  a list of {"Text"}; in the query to (repeated), from, textType (plain or html)
+//	POST /detect     a list of {"Text"}
+//	GET  /languages  scope
+//
+// These paths are LibreTranslate's too: a request with api-version in its query is Azure's. Keys are in
+// the header Ocp-Apim-Subscription-Key.
+//
+// Options that a translation would not show are refused: profanityAction other than NoAction,
+// includeAlignment, includeSentenceLength, toScript, and allowFallback=false, which is for trained
+// categories. category, suggestedFrom, fromScript and profanityMarker are left out, as is the region.
+// Transliteration, dictionaries and the breaking of sentences are not offered.
+package azure
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/compat"
+	"dragoman/app/dialect"
+	"dragoman/app/failure"
+)
+
+const versionField = "api-version"
+
+// New makes the API.
+func New(server *dialect.Server) dialect.Dialect {
+	api := compat.API{Server: server, Lists: true}
+	routes := []dialect.Route{
+		api.Route("POST", "/translate", versioned(serve)),
+		api.Route("POST", "/detect", versioned(func(call compat.Call) (any, error) { return detect(server, call) })),
+		api.Open("/languages", languages),
+	}
+	for i := range routes {
+		routes[i].Takes = func(c *gin.Context) bool { return c.Request.URL.Query().Has(versionField) }
+	}
+	return dialect.Dialect{Render: render, Browsers: true, Routes: routes}
+}
+
+// versioned makes a handler that refuses other versions than the one that it knows.
+func versioned(h func(compat.Call) (any, error)) func(compat.Call) (any, error) {
+	return func(call compat.Call) (any, error) {
+		if call.Context.Query(versionField) != "3.0" {
+			return nil, fault(versionField, "The API version parameter is missing or invalid: this server has 3.0.")
+		}
+		return h(call)
+	}
+}
+
+// fault is the failure of a parameter.
+func fault(parameter, message string) error {
+	f := failure.New(failure.InvalidValue, parameter, "%s", message)
+	f.Verbatim = true
+	return f
+}
+
+// Azure's codes are six digits, of which the first three are the HTTP status. Those that clients may
+// want to tell apart are these; the others end with 000.
+const (
+	inputInvalid   = 400000
+	versionInvalid = 400021
+	fromInvalid    = 400035
+	toInvalid      = 400036
+	textTooLong    = 400050
+	typeInvalid    = 400071
+	tooManyTexts   = 400072
+	notJSON        = 400074
+	tooLarge       = 400077
+	quotaUsedUp    = 403001
+)
+
+// codeOf is Azure's code for a failure.
+func codeOf(f *failure.Failure) int {
+	switch f.Field {
+	case versionField:
+		return versionInvalid
+	case compat.From:
+		return fromInvalid
+	case compat.To:
+		return toInvalid
+	case typeField:
+		return typeInvalid
+	}
+	switch f.Kind {
+	case failure.InvalidJSON:
+		return notJSON
+	case failure.TextTooLong:
+		return textTooLong
+	case failure.TooManyRecords:
+		return tooManyTexts
+	case failure.BodyTooLarge, failure.TooManySentences, failure.TooManyTokens, failure.TooManyCharacters, failure.TooLarge:
+		return tooLarge
+	case failure.OverQuota:
+		return quotaUsedUp
+	}
+	if f.Status() == http.StatusUnprocessableEntity {
+		return inputInvalid
+	}
+	return f.Status() * 1000
+}
+
+// render writes a failure as Azure does, in its words where it has some.
+func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
+	code, message := codeOf(f), compat.Message(f)
+	if f.Kind == failure.NoKey || f.Kind == failure.WrongKey {
+		message = "The request is not authorized because credentials are missing or invalid."
+	}
+	return code / 1000, gin.H{"error": gin.H{"code": code, "message": message}}
+}

@@ -1,0 +1,89 @@
+package google
+
+import (
+	"slices"
+
+	"dragoman/app/compat"
+	"dragoman/app/translate"
+)
+
+// The answer of /translate_a/single with dj=1, of which the web page has more: what clients of the
+// name gtx read.
+type webAnswer struct {
+	Sentences  []webSentence `json:"sentences"` // one for the whole text: clients join them
+	Source     string        `json:"src"`
+	Confidence float64       `json:"confidence"`
+	Detected   webDetected   `json:"ld_result"`
+}
+
+type webSentence struct {
+	Translation string `json:"trans"`
+	Original    string `json:"orig"`
+}
+
+type webDetected struct {
+	Languages   []string  `json:"srclangs"`
+	Confidences []float64 `json:"srclangs_confidences"`
+	Extended    []string  `json:"extended_srclangs"`
+}
+
+// list is the answer without dj, where a value's place is its name.
+func (a webAnswer) list() []any {
+	sentences := make([]any, len(a.Sentences))
+	for i, s := range a.Sentences {
+		sentences[i] = []any{s.Translation, s.Original, nil, nil, 1}
+	}
+	return []any{
+		sentences, nil, a.Source, nil, nil, nil, a.Confidence, []any{},
+		[]any{a.Detected.Languages, nil, a.Detected.Confidences, a.Detected.Extended},
+	}
+}
+
+// serveWeb serves /translate_a/single. Of what dt asks for there is t, the translation; all else is
+// left out, as the web page does where it has nothing.
+func serveWeb(call compat.Call) (any, error) {
+	texts, err := call.Fields.Needed("q")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(texts) != 1:
+		return nil, compat.Refuse("Invalid request: q has %d texts, send one", len(texts))
+	}
+	parts, _, err := call.Fields.Texts("dt")
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) > 0 && !slices.Contains(parts, "t") {
+		return nil, compat.Refuse("Invalid request: this server has translations only, send dt=t")
+	}
+	named, err := call.Fields.Bool("dj")
+	if err != nil {
+		return nil, err
+	}
+	from, to, err := call.PairOf("sl", "tl")
+	if err != nil {
+		return nil, err
+	}
+	results, err := call.Translate(compat.Job{From: from, To: to, Texts: texts})
+	if err != nil {
+		return nil, err
+	}
+	answer := webAnswerOf(call, from, texts[0], results[0])
+	if named {
+		return answer, nil
+	}
+	return answer.list(), nil
+}
+
+// webAnswerOf makes the answer to a request for a text from a language.
+func webAnswerOf(call compat.Call, from, text string, r translate.Result) webAnswer {
+	source, confidence := compat.SourceOf(r), 1.0
+	if from == translate.Auto {
+		confidence = compat.Confidence(call.Models.Detector(), text, source)
+	}
+	source = compat.Regional().Of(source)
+	return webAnswer{
+		Sentences: []webSentence{{r.Text, text}}, Source: source, Confidence: confidence,
+		Detected: webDetected{[]string{source}, []float64{confidence}, []string{source}},
+	}
+}

@@ -1,0 +1,70 @@
+package dialect
+
+import (
+	"slices"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Share has dialects share the paths that they have in common: a request goes to the first of
+// the routes that takes it ([Route.Takes]), in the order of the dialects, else to the one that takes
+// all. What comes before, such as a body that is too large, and a method that the path does not
+// take, is that one's dialect's to render. Routes of a path have the same methods.
+func Share(dialects ...Dialect) []Dialect {
+	shared := slices.Clone(dialects)
+	for i, d := range dialects {
+		shared[i].Routes = nil
+		for _, route := range d.Routes {
+			switch guests := guestsAt(dialects, route.Path); {
+			case route.Takes == nil:
+				route.Handler = host(route.Handler, guests)
+				shared[i].Routes = append(shared[i].Routes, route)
+			case !hosted(dialects, route.Path):
+				shared[i].Routes = append(shared[i].Routes, route)
+			}
+		}
+	}
+	return shared
+}
+
+// guest is a route on another dialect's path.
+type guest struct {
+	dialect Dialect
+	route   Route
+}
+
+// guestsAt are the routes of a path that do not take all.
+func guestsAt(dialects []Dialect, path string) (guests []guest) {
+	for _, d := range dialects {
+		for _, route := range d.Routes {
+			if route.Path == path && route.Takes != nil {
+				guests = append(guests, guest{d, route})
+			}
+		}
+	}
+	return guests
+}
+
+// hosted says whether a path has a route that takes all.
+func hosted(dialects []Dialect, path string) bool {
+	return slices.ContainsFunc(dialects, func(d Dialect) bool {
+		return slices.ContainsFunc(d.Routes, func(r Route) bool { return r.Path == path && r.Takes == nil })
+	})
+}
+
+// host makes the handler of a path that has guests.
+func host(own gin.HandlerFunc, guests []guest) gin.HandlerFunc {
+	if len(guests) == 0 {
+		return own
+	}
+	return func(c *gin.Context) {
+		for _, g := range guests {
+			if g.route.Takes(c) {
+				g.dialect.Speak(c)
+				g.route.Handler(c)
+				return
+			}
+		}
+		own(c)
+	}
+}

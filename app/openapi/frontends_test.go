@@ -1,0 +1,65 @@
+package openapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// The front ends' routes answer as the document says.
+func TestAnswersOfFrontEnds(t *testing.T) {
+	c, h := newContract(t), newAPI(t, true).Handler()
+	const post, form, azure, google = "POST", "application/x-www-form-urlencoded", "/translate?api-version=3.0", "/language/translate/v2"
+	for _, test := range []struct {
+		name, method, path, body string
+		headers                  []string
+		status                   int
+	}{
+		{"Immersive Translate", post, "/imme", `{"source_lang":"auto","target_lang":"fr","text_list":["one","12"]}`, nil, 200},
+		{"Immersive Translate, nothing", post, "/imme", `{"target_lang":"fr"}`, nil, 400},
+		{"Immersive Translate, busy", post, "/imme", `{"target_lang":"fr","text_list":["busy"]}`, nil, 503},
+		{"Immersive Translate, GET", "GET", "/imme", "", nil, 405},
+		{"KISS", post, "/kiss", `{"texts":["one"],"from":"auto","to":"fr"}`, nil, 200},
+		{"KISS, one text", post, "/kiss", `{"text":"one","from":"en","to":"fr"}`, nil, 200},
+		{"KISS, another language", post, "/kiss", `{"text":"one","to":"xx"}`, nil, 400},
+		{"hcfy", post, "/hcfy", `{"name":"x","text":"one","destination":["法语","英语"],"source":""}`, nil, 200},
+		{"hcfy, another language", post, "/hcfy", `{"text":"one","destination":["克林贡语"]}`, nil, 400},
+		{"DeepLX", post, "/deeplx", `{"text":"one","source_lang":"auto","target_lang":"FR","tag_handling":""}`, nil, 200},
+		{"DeepLX, no text", post, "/deeplx", `{"text":"","target_lang":"FR"}`, nil, 404},
+		{"DeepLX, GET", "GET", "/deeplx", "", nil, 405},
+		{"DeepLX on LibreTranslate's path", post, "/translate", `{"text":"one","source_lang":"auto","target_lang":"FR"}`, nil, 200},
+		{"DeepLX on LibreTranslate's path, fails", post, "/translate", `{"text":"fail","target_lang":"FR"}`, nil, 500},
+		{"Azure", post, azure + "&from=en&to=fr&to=ja", `[{"Text":"one"},{"text":"two"}]`, nil, 200},
+		{"Azure, detecting", post, azure + "&to=fr", `[{"Text":"one"}]`, nil, 200},
+		{"Azure, no target", post, azure, `[{"Text":"one"}]`, nil, 400},
+		{"Azure, too many", post, azure + "&to=fr&to=ja", `[{"Text":"a"},{"Text":"b"},{"Text":"c"}]`, nil, 400},
+		{"Azure, another version", post, "/translate?api-version=4&to=fr", `[{"Text":"one"}]`, nil, 400},
+		{"Azure, too large", post, azure + "&to=fr", strings.Repeat("x", 2*int(config().MaxBodyBytes)), nil, 0},
+		{"Azure, detection", post, "/detect?api-version=3.0", `[{"Text":"bonjour"}]`, nil, 200},
+		{"Azure, languages", "GET", "/languages?api-version=3.0&scope=translation", "", nil, 200},
+		{"Azure, all languages", "GET", "/languages?api-version=3.0", "", nil, 200},
+		{"Google", post, google, `{"q":["one"],"target":"fr","cid":[],"format":null,"source":null,"model":null}`, nil, 200},
+		{"Google, all", post, google + "?prettyPrint=false", `{"q":["one","two"],"target":"fr","source":"en","format":"text","model":"nmt"}`, nil, 200},
+		{"Google, a form", post, google, "q=one&q=two&target=fr", []string{"Content-Type", form}, 200},
+		{"Google, GET", "GET", google + "?q=one&q=two&target=fr&source=en&format=html", "", nil, 200},
+		{"Google, nothing", post, google, `{"target":"fr"}`, nil, 400},
+		{"Google, PUT", "PUT", google, `{}`, nil, 405},
+		{"Google, no such path", "GET", "/language/translate/v3", "", nil, 404},
+		{"Google, detection", post, google + "/detect", `{"q":"one"}`, nil, 200},
+		{"Google, detection, GET", "GET", google + "/detect?q=one", "", nil, 200},
+		{"Google, languages", "GET", google + "/languages", "", nil, 200},
+		{"Google, names of languages", post, google + "/languages", `{"target":"en"}`, nil, 200},
+		{"gtx", "GET", "/translate_a/single?client=gtx&sl=auto&tl=fr&dt=t&dt=at&q=one", "", nil, 200},
+		{"gtx, named", "GET", "/translate_a/single?client=gtx&sl=en&tl=fr&dt=t&dj=1&q=one", "", nil, 200},
+		{"gtx, POST", post, "/translate_a/single?client=gtx&dt=t", "sl=en&tl=fr&q=one", []string{"Content-Type", form}, 200},
+		{"gtx, nothing", "GET", "/translate_a/single?client=gtx", "", nil, 400},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := call(t, c, h, test.method, test.path, test.body, test.headers...)
+			if test.status != 0 {
+				assert.Equal(t, test.status, w.Code, w.Body)
+			}
+		})
+	}
+}
