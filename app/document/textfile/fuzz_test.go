@@ -37,7 +37,11 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 	}
 	f.Fuzz(func(t *testing.T, doc, translation string) {
 		var before []string
-		same, err := rewritten(t, kind, doc, document.Options{}, func(text string) string {
+		o := document.Options{}
+		if name == "xcstrings" {
+			o.To = "fr"
+		}
+		same, err := rewritten(t, kind, doc, o, func(text string) string {
 			before = append(before, text)
 			return text
 		})
@@ -50,7 +54,7 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 			translation = markup.XML.Escape(translation)
 		}
 		var seen []string
-		out, err := rewritten(t, kind, doc, document.Options{}, func(text string) string {
+		out, err := rewritten(t, kind, doc, o, func(text string) string {
 			if kind.Form() == translate.Text {
 				checkSegment(t, kind.Form(), text)
 			}
@@ -248,6 +252,17 @@ func doneAgain(name string) func(t *testing.T, doc, out, translation string, bef
 	}
 }
 
+// What has its localization has no segments any more.
+func FuzzXCStrings(f *testing.F) {
+	fuzzKind(f, "xcstrings", func(t *testing.T, doc, out, translation string, before []string) {
+		after, err := segments(t, kindNamed(t, "xcstrings"), out, document.Options{To: "fr"})
+		require.NoError(t, err, out)
+		if translation != "" {
+			require.Subset(t, []string{translation}, after)
+		}
+	})
+}
+
 // The same translation twice is the same document.
 func FuzzAndroid(f *testing.F) {
 	fuzzKind(f, "android", func(t *testing.T, doc, out, translation string, before []string) {
@@ -270,16 +285,17 @@ func TestErrorsOfCallers(t *testing.T) {
 	cancel()
 	for file, text := range corpus(t) {
 		kind := kindOf(t, file)
-		err := kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text)), document.Options{},
+		o := document.Options{To: "fr"}
+		err := kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text)), o,
 			func(document.Segment) (string, error) { return "", wrong })
 		require.ErrorIs(t, err, wrong, file)
-		err = kind.Rewrite(done, io.Discard, strings.NewReader(text), int64(len(text)), document.Options{},
+		err = kind.Rewrite(done, io.Discard, strings.NewReader(text), int64(len(text)), o,
 			func(s document.Segment) (string, error) { return s.Text, nil })
 		require.ErrorIs(t, err, context.Canceled, file)
-		err = kind.Rewrite(t.Context(), full{}, strings.NewReader(text), int64(len(text)), document.Options{},
+		err = kind.Rewrite(t.Context(), full{}, strings.NewReader(text), int64(len(text)), o,
 			func(s document.Segment) (string, error) { return s.Text, nil })
 		require.ErrorIs(t, err, io.ErrShortWrite, file)
-		err = kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text))+1, document.Options{},
+		err = kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text))+1, o,
 			func(s document.Segment) (string, error) { return s.Text, nil })
 		require.ErrorIs(t, err, io.EOF, file)
 	}

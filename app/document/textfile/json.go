@@ -43,7 +43,11 @@ func jsonValues(p *pass) error {
 		}
 		text := token.String()
 		if isName {
-			if strings.HasPrefix(text, "@") {
+			if text == "@@locale" && depth == 1 {
+				if err := localeOfARB(p, d); err != nil {
+					return err
+				}
+			} else if strings.HasPrefix(text, "@") {
 				skip = depth
 			}
 			continue
@@ -56,6 +60,18 @@ func jsonValues(p *pass) error {
 			return err
 		}
 	}
+}
+
+// localeOfARB sets the language that a file of messages says it is in.
+func localeOfARB(p *pass, d *jsontext.Decoder) error {
+	if p.options.To == "" || d.PeekKind() != jsontext.KindString {
+		return nil
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return refuseJSON(p, d, err)
+	}
+	end := int(d.InputOffset())
+	return p.replace(stringStart(p.text, end), end, quoteJSON(p.options.To, false))
 }
 
 // stringStart returns where the string starts that ends before byte end: at the quote that no odd

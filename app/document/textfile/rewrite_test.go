@@ -148,7 +148,11 @@ func TestIdentityKeepsEveryByte(t *testing.T) {
 			"UTF-16":           utf16Little.write(t, text),
 			"UTF-16, big":      utf16Big.write(t, text),
 		} {
-			got, err := rewritten(t, kind, doc, document.Options{}, func(text string) string { return text })
+			o := document.Options{}
+			if kind.Name() == "xcstrings" {
+				o.To = "fr"
+			}
+			got, err := rewritten(t, kind, doc, o, func(text string) string { return text })
 			require.NoError(t, err, "%s, %s", file, name)
 			require.Equal(t, doc, got, "%s, %s", file, name)
 		}
