@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"context"
 	"errors"
 	"io"
 	"strings"
@@ -277,31 +276,3 @@ func FuzzAndroid(f *testing.F) {
 		}
 	})
 }
-
-// A translator's error, and that of a context, end the document.
-func TestErrorsOfCallers(t *testing.T) {
-	wrong := errors.New("no model")
-	done, cancel := context.WithCancel(t.Context())
-	cancel()
-	for file, text := range corpus(t) {
-		kind := kindOf(t, file)
-		o := document.Options{To: "fr"}
-		err := kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text)), o,
-			func(document.Segment) (string, error) { return "", wrong })
-		require.ErrorIs(t, err, wrong, file)
-		err = kind.Rewrite(done, io.Discard, strings.NewReader(text), int64(len(text)), o,
-			func(s document.Segment) (string, error) { return s.Text, nil })
-		require.ErrorIs(t, err, context.Canceled, file)
-		err = kind.Rewrite(t.Context(), full{}, strings.NewReader(text), int64(len(text)), o,
-			func(s document.Segment) (string, error) { return s.Text, nil })
-		require.ErrorIs(t, err, io.ErrShortWrite, file)
-		err = kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text))+1, o,
-			func(s document.Segment) (string, error) { return s.Text, nil })
-		require.ErrorIs(t, err, io.EOF, file)
-	}
-}
-
-// full is a disk without space.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }

@@ -176,3 +176,21 @@ func checkSegment(t *testing.T, form translate.Format, text string) {
 	require.Equal(t, strings.TrimSpace(text), text)
 	require.True(t, strings.ContainsFunc(text, unicode.IsLetter), "%q", text)
 }
+
+// The engine translates some hundred segments a second; a document's path has to be far from that.
+func BenchmarkRewrite(b *testing.B) {
+	for file, text := range corpus(b) {
+		kind := kindOf(b, file)
+		b.Run(filepath.Base(file), func(b *testing.B) {
+			segments := 0
+			for b.Loop() {
+				_, err := rewritten(b, kind, text, document.Options{From: "en", To: "fr"}, func(text string) string {
+					segments++
+					return text + "x"
+				})
+				require.NoError(b, err)
+			}
+			b.ReportMetric(float64(segments)/b.Elapsed().Seconds(), "segments/s")
+		})
+	}
+}
