@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"context"
 	"errors"
 	"io"
 	"strings"
@@ -37,7 +36,11 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 	}
 	f.Fuzz(func(t *testing.T, doc, translation string) {
 		var before []string
-		same, err := rewritten(t, kind, doc, document.Options{}, func(text string) string {
+		o := document.Options{}
+		if name == "xcstrings" {
+			o.To = "fr"
+		}
+		same, err := rewritten(t, kind, doc, o, func(text string) string {
 			before = append(before, text)
 			return text
 		})
@@ -50,7 +53,7 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 			translation = markup.XML.Escape(translation)
 		}
 		var seen []string
-		out, err := rewritten(t, kind, doc, document.Options{}, func(text string) string {
+		out, err := rewritten(t, kind, doc, o, func(text string) string {
 			if kind.Form() == translate.Text {
 				checkSegment(t, kind.Form(), text)
 			}
@@ -248,6 +251,17 @@ func doneAgain(name string) func(t *testing.T, doc, out, translation string, bef
 	}
 }
 
+// What has its localization has no segments any more.
+func FuzzXCStrings(f *testing.F) {
+	fuzzKind(f, "xcstrings", func(t *testing.T, doc, out, translation string, before []string) {
+		after, err := segments(t, kindNamed(t, "xcstrings"), out, document.Options{To: "fr"})
+		require.NoError(t, err, out)
+		if translation != "" {
+			require.Subset(t, []string{translation}, after)
+		}
+	})
+}
+
 // The same translation twice is the same document.
 func FuzzAndroid(f *testing.F) {
 	fuzzKind(f, "android", func(t *testing.T, doc, out, translation string, before []string) {
@@ -262,30 +276,3 @@ func FuzzAndroid(f *testing.F) {
 		}
 	})
 }
-
-// A translator's error, and that of a context, end the document.
-func TestErrorsOfCallers(t *testing.T) {
-	wrong := errors.New("no model")
-	done, cancel := context.WithCancel(t.Context())
-	cancel()
-	for file, text := range corpus(t) {
-		kind := kindOf(t, file)
-		err := kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text)), document.Options{},
-			func(document.Segment) (string, error) { return "", wrong })
-		require.ErrorIs(t, err, wrong, file)
-		err = kind.Rewrite(done, io.Discard, strings.NewReader(text), int64(len(text)), document.Options{},
-			func(s document.Segment) (string, error) { return s.Text, nil })
-		require.ErrorIs(t, err, context.Canceled, file)
-		err = kind.Rewrite(t.Context(), full{}, strings.NewReader(text), int64(len(text)), document.Options{},
-			func(s document.Segment) (string, error) { return s.Text, nil })
-		require.ErrorIs(t, err, io.ErrShortWrite, file)
-		err = kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text))+1, document.Options{},
-			func(s document.Segment) (string, error) { return s.Text, nil })
-		require.ErrorIs(t, err, io.EOF, file)
-	}
-}
-
-// full is a disk without space.
-type full struct{}
-
-func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }

@@ -19,43 +19,46 @@ const maxDepth = 500
 func jsonValues(p *pass) error {
 	d := jsontext.NewDecoder(bytes.NewBufferString(p.text), jsontext.AllowDuplicateNames(true))
 	ascii := asciiEscapes(p.text)
-	skip := 0 // the depth of the member that is skipped, 0 for none
 	for {
 		kind, length := d.StackIndex(d.StackDepth())
 		token, err := d.ReadToken()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		text := token.String()
+		switch {
+		case err != nil:
+		case d.StackDepth() > maxDepth:
+			return document.Refuse(nil, "the JSON is nested deeper than %d values", maxDepth)
+		case token.Kind() != jsontext.KindString:
+		case kind == jsontext.KindBeginObject && length%2 == 0: // the name of a member
+			if text == "@@locale" && d.StackDepth() == 1 {
+				err = localeOfARB(p, d)
+			} else if strings.HasPrefix(text, "@") {
+				err = d.SkipValue()
+			}
+		case !isCode(text):
+			end := int(d.InputOffset())
+			if err := p.value(stringStart(p.text, end), end, text, func(text string) string { return quoteJSON(text, ascii) }); err != nil {
+				return err // the caller's
+			}
+		}
 		if err != nil {
 			return refuseJSON(p, d, err)
 		}
-		isName := kind == jsontext.KindBeginObject && length%2 == 0 && token.Kind() == jsontext.KindString
-		depth := d.StackDepth()
-		if depth > maxDepth {
-			return document.Refuse(nil, "the JSON is nested deeper than %d values", maxDepth)
-		}
-		if skip > 0 && depth <= skip && !isName && token.Kind() != jsontext.KindBeginObject && token.Kind() != jsontext.KindBeginArray {
-			skip = 0
-			continue
-		}
-		if skip > 0 || token.Kind() != jsontext.KindString {
-			continue
-		}
-		text := token.String()
-		if isName {
-			if strings.HasPrefix(text, "@") {
-				skip = depth
-			}
-			continue
-		}
-		if isCode(text) {
-			continue
-		}
-		end := int(d.InputOffset())
-		if err := p.value(stringStart(p.text, end), end, text, func(text string) string { return quoteJSON(text, ascii) }); err != nil {
-			return err
-		}
 	}
+}
+
+// localeOfARB sets the language that a file of messages says it is in.
+func localeOfARB(p *pass, d *jsontext.Decoder) error {
+	if p.options.To == "" || d.PeekKind() != jsontext.KindString {
+		return nil
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	end := int(d.InputOffset())
+	return p.replace(stringStart(p.text, end), end, quoteJSON(p.options.To, false))
 }
 
 // stringStart returns where the string starts that ends before byte end: at the quote that no odd
@@ -69,11 +72,15 @@ func stringStart(text string, end int) int {
 	return 0
 }
 
+// refuseJSON names the line of a reader's error. Others come from where the document is written to.
 func refuseJSON(p *pass, d *jsontext.Decoder, err error) error {
 	at := min(int(d.InputOffset()), len(p.text))
 	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
+	switch {
+	case errors.As(err, &syntax):
 		at = min(int(syntax.ByteOffset), len(p.text))
+	case !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
 	}
 	return document.Refuse(err, "the JSON cannot be read from line %d on: %v", p.lineNumber(at), err)
 }

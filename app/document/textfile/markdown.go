@@ -89,34 +89,36 @@ func (m *markdownFile) block(n ast.Node) error {
 		return w.rewrite()
 	}
 	for i := range n.Lines().Len() {
-		s := n.Lines().At(i)
-		l := line{m.body + s.Start, m.body + s.Start + len(strings.TrimRight(m.raw(s), " \t\r\n"))}
-		l.start += len(itemMark.FindString(m.text[l.start:l.end]))
+		l, breaks := m.line(n.Lines().At(i))
 		raw := m.text[l.start:l.end]
-		stays := math || directive.MatchString(raw)
-		if strings.HasPrefix(raw, "$$") || math {
-			stays = true
+		formula := math || strings.HasPrefix(raw, "$$")
+		if formula {
 			math = math != (strings.Count(raw, "$$")%2 == 1)
 		}
-		if stays {
+		stays := formula || directive.MatchString(raw)
+		if !stays {
+			run = append(run, l)
+		}
+		if stays || breaks {
 			if err := flush(); err != nil {
 				return err
 			}
 			first = false
-			continue
-		}
-		ends := hardBreak.FindStringSubmatch(m.raw(s))
-		if ends != nil {
-			l.end -= len(ends[1])
-		}
-		run = append(run, l)
-		if ends != nil {
-			if err := flush(); err != nil {
-				return err
-			}
 		}
 	}
 	return flush()
+}
+
+// line is a line of a block without what is no text. breaks says whether it ends in a hard line break.
+func (m *markdownFile) line(s text.Segment) (l line, breaks bool) {
+	raw := m.raw(s)
+	l = line{m.body + s.Start, m.body + s.Start + len(strings.TrimRight(raw, " \t\r\n"))}
+	l.start += len(itemMark.FindString(m.text[l.start:l.end]))
+	if ends := hardBreak.FindStringSubmatch(raw); ends != nil {
+		l.end -= len(ends[1])
+		breaks = true
+	}
+	return l, breaks
 }
 
 // raw is the text of a segment, with its line end.

@@ -148,7 +148,11 @@ func TestIdentityKeepsEveryByte(t *testing.T) {
 			"UTF-16":           utf16Little.write(t, text),
 			"UTF-16, big":      utf16Big.write(t, text),
 		} {
-			got, err := rewritten(t, kind, doc, document.Options{}, func(text string) string { return text })
+			o := document.Options{}
+			if kind.Name() == "xcstrings" {
+				o.To = "fr"
+			}
+			got, err := rewritten(t, kind, doc, o, func(text string) string { return text })
 			require.NoError(t, err, "%s, %s", file, name)
 			require.Equal(t, doc, got, "%s, %s", file, name)
 		}
@@ -171,4 +175,22 @@ func checkSegment(t *testing.T, form translate.Format, text string) {
 	t.Helper()
 	require.Equal(t, strings.TrimSpace(text), text)
 	require.True(t, strings.ContainsFunc(text, unicode.IsLetter), "%q", text)
+}
+
+// The engine translates some hundred segments a second; a document's path has to be far from that.
+func BenchmarkRewrite(b *testing.B) {
+	for file, text := range corpus(b) {
+		kind := kindOf(b, file)
+		b.Run(filepath.Base(file), func(b *testing.B) {
+			segments := 0
+			for b.Loop() {
+				_, err := rewritten(b, kind, text, document.Options{From: "en", To: "fr"}, func(text string) string {
+					segments++
+					return text + "x"
+				})
+				require.NoError(b, err)
+			}
+			b.ReportMetric(float64(segments)/b.Elapsed().Seconds(), "segments/s")
+		})
+	}
 }

@@ -64,6 +64,14 @@ func (s scalar) plain() int {
 	return i
 }
 
+// plainOrQuoted writes a text in place of another one that has no quotes.
+func plainOrQuoted(text, other string) string {
+	if isPlainYAML(text, other) {
+		return text
+	}
+	return quoteYAML(text)
+}
+
 // isPlainYAML says whether a text means itself without quotes, to all readers, where another one does. Signs
 // that mean something in some places are those of the other.
 func isPlainYAML(text, other string) bool {

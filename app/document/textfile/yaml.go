@@ -24,6 +24,9 @@ func yamlValues(p *pass) error {
 		} else if err != nil {
 			return document.Refuse(err, "the YAML cannot be read: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		}
+		if err := y.locale(&n); err != nil {
+			return err
+		}
 		if err := y.node(&n, 0, 1); err != nil {
 			return err
 		}
@@ -36,6 +39,20 @@ type yamlFile struct {
 	lines []line
 
 	line, column, byte int // of the last scalar: a line is counted once, however many are on it
+}
+
+// locale sets the language that all of a document is below, as in the messages of Rails.
+func (y *yamlFile) locale(n *yaml.Node) error {
+	from, to := y.options.From, y.options.To
+	if to == "" || from == "" || n.Kind != yaml.DocumentNode || n.Content[0].Kind != yaml.MappingNode || len(n.Content[0].Content) != 2 {
+		return nil
+	}
+	key := n.Content[0].Content[0]
+	at, err := y.position(key)
+	if err != nil || key.Value != from || !strings.HasPrefix(y.text[at:], from) {
+		return err
+	}
+	return y.replace(at, at+len(from), plainOrQuoted(to, from))
 }
 
 // node translates the strings in a node. column is that of what it is in, from 1 on.
@@ -80,12 +97,7 @@ func (y *yamlFile) scalar(n *yaml.Node, column int) error {
 			return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 		})
 	}
-	return y.flow(n, s, s.plain(), func(text string) string {
-		if isPlainYAML(text, n.Value) {
-			return text
-		}
-		return quoteYAML(text)
-	})
+	return y.flow(n, s, s.plain(), func(text string) string { return plainOrQuoted(text, n.Value) })
 }
 
 // flow translates a scalar that ends at a byte, and that encode writes.

@@ -1,0 +1,164 @@
+package textfile
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dragoman/app/document"
+)
+
+// xcstrings is the kind of Xcode's catalogues of strings. An entry gets a localization in the language that is
+// asked for, made of that in the source's language or of its key, unless it has one.
+func xcstrings(p *pass) error {
+	var root struct {
+		Source  string         `json:"sourceLanguage"`
+		Strings jsontext.Value `json:"strings"`
+	}
+	if err := json.Unmarshal([]byte(p.text), &root, jsontext.AllowDuplicateNames(true)); err != nil {
+		return document.Refuse(err, "the catalogue of strings cannot be read: %v", err)
+	}
+	if root.Source == "" || root.Strings.Kind() != jsontext.KindBeginObject {
+		return document.Refuse(nil, "the catalogue of strings has no sourceLanguage, or no strings")
+	}
+	if p.options.To == "" {
+		return document.Refuse(nil, "a catalogue of strings has all languages in one file: say into which one to translate")
+	}
+	c := &catalogue{pass: p, source: root.Source}
+	return eachMember([]byte(p.text), 0, func(m member) error {
+		if m.name != "strings" {
+			return nil
+		}
+		return eachMember([]byte(p.text[m.start:m.end]), m.start, c.entry)
+	})
+}
+
+// catalogue goes through its entries.
+type catalogue struct {
+	*pass
+	source string // its language
+}
+
+// member is one of an object of JSON, with the bytes of its value in the document.
+type member struct {
+	name       string
+	start, end int
+}
+
+// eachMember calls each with the members of the object that raw is, which starts at a byte of the document.
+func eachMember(raw []byte, at int, each func(m member) error) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
+	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
+		return document.Refuse(err, "the catalogue of strings has a value where an object should be")
+	}
+	for d.PeekKind() != jsontext.KindEndObject {
+		token, err := d.ReadToken()
+		if err != nil {
+			return document.Refuse(err, "the catalogue of strings cannot be read: %v", err)
+		}
+		m := member{name: token.String()}
+		value, err := d.ReadValue()
+		if err != nil {
+			return document.Refuse(err, "the catalogue of strings cannot be read: %v", err)
+		}
+		m.end = at + int(d.InputOffset())
+		m.start = m.end - len(value)
+		if err := each(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry adds the localization of an entry.
+func (c *catalogue) entry(m member) error {
+	var localizations, source *member
+	stays := false
+	err := eachMember([]byte(c.text[m.start:m.end]), m.start, func(inner member) error {
+		switch inner.name {
+		case "shouldTranslate":
+			stays = stays || c.text[inner.start:inner.end] == "false"
+		case "localizations":
+			localizations = &inner
+			return eachMember([]byte(c.text[inner.start:inner.end]), inner.start, func(l member) error {
+				stays = stays || strings.EqualFold(l.name, c.options.To)
+				if l.name == c.source {
+					source = &l
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+	if err != nil || stays {
+		return err
+	}
+	raw := "{\n          \"stringUnit\" : {\n            \"state\" : \"translated\",\n            \"value\" : " + quoteJSON(m.name, false) + "\n          }\n        }"
+	if source != nil {
+		raw = c.text[source.start:source.end]
+	}
+	localization, err := c.units(raw)
+	if err != nil || localization == raw {
+		return err
+	}
+	localization = quoteJSON(c.options.To, false) + " : " + localization
+	if localizations != nil {
+		return c.append(*localizations, localization, "        ")
+	}
+	return c.append(m, "\"localizations\" : {\n        "+localization+"\n      }", "      ")
+}
+
+// units returns a localization with its values translated.
+func (c *catalogue) units(raw string) (string, error) {
+	var out strings.Builder
+	inner := &pass{text: raw, options: c.options, ctx: c.ctx, out: &out, translator: c.translator}
+	if err := stringUnits(inner); err != nil {
+		return "", err
+	}
+	err := inner.copy(len(raw))
+	return out.String(), err
+}
+
+// stringUnits translates the values of all units.
+func stringUnits(p *pass) error {
+	d := jsontext.NewDecoder(bytes.NewBufferString(p.text), jsontext.AllowDuplicateNames(true))
+	name := ""
+	for {
+		token, err := d.ReadToken()
+		if err != nil {
+			return nil // the end: all of it was read before
+		}
+		kind, length := d.StackIndex(d.StackDepth())
+		switch {
+		case d.StackDepth() > maxDepth:
+			return document.Refuse(nil, "the catalogue of strings is nested deeper than %d values", maxDepth)
+		case token.Kind() != jsontext.KindString:
+		case kind == jsontext.KindBeginObject && length%2 == 1:
+			name = token.String()
+		case name == "value":
+			text, end := token.String(), int(d.InputOffset())
+			if isCode(formatVariable.ReplaceAllString(text, "")) {
+				continue
+			}
+			if err := p.value(stringStart(p.text, end), end, text, func(text string) string { return quoteJSON(text, false) }); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// append writes a member behind the others of an object, indented as they are, or else by indent.
+func (c *catalogue) append(object member, text, indent string) error {
+	inner := c.text[object.start+1 : object.end-1]
+	before := inner[:len(inner)-len(strings.TrimLeft(inner, jsonSpace))]
+	last := strings.TrimRight(inner, jsonSpace)
+	if last == "" {
+		return c.replace(object.start+1, object.end-1, "\n"+indent+text+"\n"+indent[len("  "):])
+	}
+	at := object.start + 1 + len(last)
+	return c.replace(at, at, ","+before+text)
+}
+
+const jsonSpace = " \t\r\n"
