@@ -9,24 +9,15 @@ import (
 )
 
 // Names of the side of a request whose language is not known: [failure.Failure.Field] of the errors
-// of [Call.Pair].
+// of [Call.Source] and [Call.Target].
 const (
 	From = "from"
 	To   = "to"
 )
 
-// Pair finds the languages of a request by what its client calls them. A source that is empty or auto
-// is to be detected. The error is of the kind UnknownLanguage, and its field is [From] or [To].
-func (call Call) Pair(from, to string) (source, target string, err error) {
-	if source, err = call.Source(from); err != nil {
-		return "", "", err
-	}
-	target, err = call.target(to)
-	return source, target, err
-}
-
-// PairOf is [Call.Pair] for the languages in two fields of the request.
-func (call Call) PairOf(fromField, toField string) (source, target string, err error) {
+// Pair finds the languages of a request by what its client calls them in two fields; see
+// [Call.Source] and [Call.Target].
+func (call Call) Pair(fromField, toField string) (source, target string, err error) {
 	from, err := call.Fields.Text(fromField)
 	if err != nil {
 		return "", "", err
@@ -35,10 +26,15 @@ func (call Call) PairOf(fromField, toField string) (source, target string, err e
 	if err != nil {
 		return "", "", err
 	}
-	return call.Pair(from, to)
+	if source, err = call.Source(from); err != nil {
+		return "", "", err
+	}
+	target, err = call.Target(to)
+	return source, target, err
 }
 
-// Source is [Call.Pair] for the source alone.
+// Source finds the language to translate from. One that is empty or auto is to be detected:
+// [translate.Auto].
 func (call Call) Source(name string) (string, error) {
 	if name == "" || strings.EqualFold(name, translate.Auto) {
 		return translate.Auto, nil
@@ -49,7 +45,8 @@ func (call Call) Source(name string) (string, error) {
 	return "", unknown(From, name, "is not a source language of this server, see /languages")
 }
 
-func (call Call) target(name string) (string, error) {
+// Target finds the language to translate into.
+func (call Call) Target(name string) (string, error) {
 	code, ok := call.Languages.Target(name)
 	switch {
 	case ok:
@@ -64,18 +61,6 @@ func (call Call) target(name string) (string, error) {
 
 func unknown(side, name, what string) error {
 	return failure.New(failure.UnknownLanguage, side, "%q %s", excerpt.Of(name), what)
-}
-
-// Targets is [Call.Pair] for target languages alone, in their order.
-func (call Call) Targets(names []string) (codes []string, err error) {
-	for _, name := range names {
-		code, err := call.target(name)
-		if err != nil {
-			return nil, err
-		}
-		codes = append(codes, code)
-	}
-	return codes, nil
 }
 
 // Spelling is how a program writes the codes of some languages. All others it writes as they are.

@@ -77,12 +77,15 @@ func decode(call compat.Call) (req request, err error) {
 	if len(req.names) == 0 {
 		return req, fault(compat.To, "The target language is not valid: send to=LANGUAGE in the query.")
 	}
-	if req.to, err = call.Targets(req.names); err != nil {
-		return req, err
-	}
-	// Each would make the answer longer, and cost nothing.
-	if different := slices.Sorted(slices.Values(req.to)); len(slices.Compact(different)) < len(req.to) {
-		return req, fault(compat.To, "The target language is not valid: send each language once.")
+	for _, name := range req.names {
+		code, err := call.Target(name)
+		if err != nil {
+			return req, err
+		}
+		if slices.Contains(req.to, code) { // it would make the answer longer at no cost
+			return req, fault(compat.To, "The target language is not valid: send each language once.")
+		}
+		req.to = append(req.to, code)
 	}
 	source, err := call.Fields.Text(compat.From)
 	if err != nil {

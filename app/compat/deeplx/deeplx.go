@@ -69,7 +69,7 @@ func serve(call compat.Call) (any, error) {
 	case text == "":
 		return nil, compat.RefuseAs(failure.NotFound, "No text to translate")
 	}
-	from, to, err := call.PairOf("source_lang", "target_lang")
+	from, to, err := call.Pair("source_lang", "target_lang")
 	if err != nil {
 		return nil, err
 	}

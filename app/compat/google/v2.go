@@ -30,7 +30,7 @@ func serve(call compat.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := call.PairOf("source", "target")
+	from, to, err := call.Pair("source", "target")
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func serveWeb(call compat.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := call.PairOf("sl", "tl")
+	from, to, err := call.Pair("sl", "tl")
 	if err != nil {
 		return nil, err
 	}

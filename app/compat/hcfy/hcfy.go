@@ -91,12 +91,12 @@ func destination(call compat.Call, from string) (name, code string, err error) {
 		return "", "", compat.Refuse("Invalid request: destination names no language")
 	}
 	for _, name := range names {
-		codes, err := call.Targets([]string{codeOf(name)})
+		code, err := call.Target(codeOf(name))
 		if err != nil {
 			return "", "", err
 		}
-		if codes[0] != from {
-			return name, codes[0], nil
+		if code != from {
+			return name, code, nil
 		}
 	}
 	return names[0], from, nil

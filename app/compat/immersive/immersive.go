@@ -36,7 +36,7 @@ func serve(call compat.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := call.PairOf("source_lang", "target_lang")
+	from, to, err := call.Pair("source_lang", "target_lang")
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func serve(call compat.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := call.PairOf("from", "to")
+	from, to, err := call.Pair("from", "to")
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// FuzzFrontEnds sends queries and bodies of any kind to the front ends' paths: each is answered with
+// JSON, and an error is the sender's.
+func FuzzFrontEnds(f *testing.F) {
+	paths := []string{"/imme", "/kiss", "/hcfy", "/deeplx", "/translate", "/detect", "/language/translate/v2", "/language/translate/v2/detect", "/translate_a/single"}
+	const form = "application/x-www-form-urlencoded"
+	for i, seed := range []struct{ query, body, contentType string }{
+		{"token=x", `{"source_lang":"auto","target_lang":"fr","text_list":["one","{0}"]}`, "application/json"},
+		{"", `{"texts":["one"],"from":"auto","to":"ja"}`, "application/json"},
+		{"", `{"name":"x","text":"one\n\ntwo","destination":["英语","日语"],"source":""}`, "application/json"},
+		{"", `{"text":"one","source_lang":"auto","target_lang":"FR","tag_handling":"html"}`, "application/json"},
+		{"api-version=3.0&to=fr&to=ja&textType=html", `[{"Text":"one"},{"text":"two"}]`, "application/json"},
+		{"api-version=3.0", `[{}]`, "application/json"},
+		{"prettyPrint=false", `{"q":["one"],"target":"fr","format":null}`, "application/json"},
+		{"key=x", "q=one&q=two", form},
+		{"client=gtx&sl=auto&tl=fr&dt=t&dj=1", "q=100%+sure", form},
+	} {
+		f.Add(i, seed.query, seed.body, seed.contentType)
+	}
+	a := New(Config{MaxBodyBytes: maxBody, MaxRecords: 100, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	a.Ready(mirror{}, one)
+	h := a.Handler()
+	f.Fuzz(func(t *testing.T, path int, query, body, contentType string) {
+		r := httptest.NewRequest("POST", paths[uint(path)%uint(len(paths))], strings.NewReader(body))
+		r.URL.RawQuery = query
+		r.Header.Set("Content-Type", contentType)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		assert.True(t, json.Valid(w.Body.Bytes()), w.Body)
+		assert.True(t, w.Code == 200 || w.Code >= 400 && w.Code < 500, "status %d: %s", w.Code, w.Body)
+	})
+}
