@@ -61,14 +61,22 @@ func (f *frontend) openJobStore() (jobs.Store, error) {
 		return nil, errors.New("off")
 	case f.broker != nil:
 		return redisstore.New(f.broker.Client(), f.broker.Prefix(), settings), nil
-	case path == "":
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return nil, err
-		}
-		path = filepath.Join(dir, "dragoman", "jobs.db")
+	}
+	path, err := fileOf(path, "jobs.db")
+	if err != nil {
+		return nil, err
 	}
 	return boltstore.Open(path, settings)
+}
+
+// fileOf is the path of a file that the service keeps something in: the one that was named, or with ""
+// one of that name in a folder of the user's cache folder.
+func fileOf(path, name string) (string, error) {
+	if path != "" {
+		return path, nil
+	}
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "dragoman", name), err
 }
 
 // readyJobs has jobs taken in, to be done with the models of t.

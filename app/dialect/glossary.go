@@ -1,0 +1,58 @@
+package dialect
+
+import (
+	"errors"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/access"
+	"dragoman/app/failure"
+	"dragoman/app/glossary"
+	"dragoman/app/translate"
+)
+
+// glossaryField is the field of POST /translation that names a glossary.
+const glossaryField = "payload.glossaryId"
+
+// OwnerOf is whose glossaries a request, which was let in, can use: those of its key's name.
+// Without keys all have them together.
+func OwnerOf(c *gin.Context) string { return access.Name(c) }
+
+// WithGlossary makes a request use the terms of a stored glossary, beside its own, which win. It
+// returns a part for each target language, which has a dictionary of its own. Without an id the
+// request is the only part.
+func (s *Server) WithGlossary(c *gin.Context, id string, req translate.Request) ([]translate.Request, error) {
+	switch {
+	case id == "":
+		return []translate.Request{req}, nil
+	case s.Glossaries == nil:
+		return nil, failure.New(failure.NotOffered, glossaryField, "this service keeps no glossaries: send the terms with the request")
+	case req.From == translate.Auto:
+		return nil, failure.New(failure.InvalidValue, glossaryField, "a glossary needs the language of the texts: name it in place of %s", translate.Auto)
+	}
+	pairs := make([]glossary.Pair, len(req.To))
+	for i, to := range req.To {
+		pairs[i] = glossary.Pair{From: req.From, To: to}
+	}
+	terms, err := s.Glossaries.Terms(c.Request.Context(), OwnerOf(c), id, pairs)
+	if err != nil {
+		return nil, ofGlossary(err)
+	}
+	parts := make([]translate.Request, len(req.To))
+	for i, to := range req.To {
+		parts[i] = req
+		parts[i].To, parts[i].Terms = []string{to}, terms[i].With(req.Terms)
+	}
+	return parts, nil
+}
+
+// ofGlossary adds to an error which part of the request is meant.
+func ofGlossary(err error) error {
+	_, without := errors.AsType[*glossary.DictionaryError](err)
+	if without || errors.Is(err, glossary.ErrUnknown) {
+		f := failure.Explain(err, failure.Request{})
+		f.Field = glossaryField
+		return f
+	}
+	return err
+}
