@@ -18,15 +18,15 @@ const glossaryField = "payload.glossaryId"
 // Without keys all have them together.
 func OwnerOf(c *gin.Context) string { return access.Name(c) }
 
-// WithGlossary makes a request use the terms of a stored glossary, beside its own, which win. It
-// returns a part for each target language, which has a dictionary of its own. Without an id the
-// request is the only part.
-func (s *Server) WithGlossary(c *gin.Context, id string, req translate.Request) ([]translate.Request, error) {
+// WithGlossaries makes a request use the terms of stored glossaries, beside its own, which win; among
+// glossaries the first one does. It returns a part for each target language, which has a dictionary
+// of its own. Without ids the request is the only part.
+func (s *Server) WithGlossaries(c *gin.Context, ids []string, req translate.Request) ([]translate.Request, error) {
 	switch {
-	case id == "":
+	case len(ids) == 0:
 		return []translate.Request{req}, nil
 	case s.Glossaries == nil:
-		return nil, failure.New(failure.NotOffered, glossaryField, "this service keeps no glossaries: send the terms with the request")
+		return nil, failure.New(failure.NotOffered, glossaryField, "this service keeps no glossaries: GLOSSARY_FILE is off")
 	case req.From == translate.Auto:
 		return nil, failure.New(failure.InvalidValue, glossaryField, "a glossary needs the language of the texts: name it in place of %s", translate.Auto)
 	}
@@ -34,14 +34,19 @@ func (s *Server) WithGlossary(c *gin.Context, id string, req translate.Request) 
 	for i, to := range req.To {
 		pairs[i] = glossary.Pair{From: req.From, To: to}
 	}
-	terms, err := s.Glossaries.Terms(c.Request.Context(), OwnerOf(c), id, pairs)
-	if err != nil {
-		return nil, ofGlossary(err)
-	}
 	parts := make([]translate.Request, len(req.To))
 	for i, to := range req.To {
 		parts[i] = req
-		parts[i].To, parts[i].Terms = []string{to}, terms[i].With(req.Terms)
+		parts[i].To = []string{to}
+	}
+	for _, id := range ids {
+		terms, err := s.Glossaries.Terms(c.Request.Context(), OwnerOf(c), id, pairs)
+		if err != nil {
+			return nil, ofGlossary(err)
+		}
+		for i := range parts {
+			parts[i].Terms = terms[i].With(parts[i].Terms)
+		}
 	}
 	return parts, nil
 }

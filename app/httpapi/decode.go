@@ -79,8 +79,9 @@ func (o optional[T]) pointer() *T {
 type translationRequest struct {
 	translate.Request
 	detail    bool
-	languages bool   // toLangs was used: the answer names the languages
-	glossary  string // the id of a stored one; "" for none
+	languages bool // toLangs was used: the answer names the languages
+
+	glossaries []string // ids of stored ones
 }
 
 // decodeTranslation reads the request of POST /translation, whose lists may have
@@ -139,10 +140,12 @@ func (p *payloadInput) request() (translationRequest, error) {
 	if p.ToLang.set {
 		req.To = []string{p.ToLang.value}
 	}
-	if p.Glossary.set && p.Glossary.value == "" {
-		return req, failure.New(failure.InvalidValue, "payload.glossaryId", "glossaryId is empty: leave it out for no stored glossary")
+	if p.Glossary.set {
+		if p.Glossary.value == "" {
+			return req, failure.New(failure.InvalidValue, "payload.glossaryId", "glossaryId is empty: leave it out for no stored glossary")
+		}
+		req.glossaries = []string{p.Glossary.value}
 	}
-	req.glossary = p.Glossary.value
 	req.Format = translate.Format(p.Format.value)
 	req.Whole = p.Split.set && !p.Split.value
 	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set

@@ -184,10 +184,10 @@ func (j *jobsAPI) submit(c *gin.Context) error {
 // terms are those of each target language where a request names a stored glossary: what becomes of
 // it later is nothing to the job.
 func (j *jobsAPI) terms(c *gin.Context, req translationRequest) (terms [][]translate.Term, err error) {
-	if req.glossary == "" {
+	if len(req.glossaries) == 0 {
 		return nil, nil
 	}
-	parts, err := j.server.WithGlossary(c, req.glossary, req.Request)
+	parts, err := j.server.WithGlossaries(c, req.glossaries, req.Request)
 	for _, part := range parts {
 		terms = append(terms, part.Terms)
 	}

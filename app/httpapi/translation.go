@@ -13,7 +13,7 @@ func (a *API) translation(c *gin.Context) {
 		a.server.Fail(c, err)
 		return
 	}
-	parts, err := a.server.WithGlossary(c, req.glossary, req.Request)
+	parts, err := a.server.WithGlossaries(c, req.glossaries, req.Request)
 	if err != nil {
 		a.server.Fail(c, err)
 		return
