@@ -68,6 +68,7 @@ const (
 	CodeJobsUnavailable     = "jobs_unavailable"
 
 	CodeUnknownGlossary       = "unknown_glossary"
+	CodeInvalidGlossary       = "invalid_glossary"
 	CodeNoDictionary          = "no_dictionary"
 	CodeTooManyGlossaries     = "too_many_glossaries"
 	CodeGlossariesUnavailable = "glossaries_unavailable"

@@ -18,11 +18,11 @@ func explainGlossary(err error, _ Request) *Failure {
 	case errors.Is(err, glossary.ErrUnknown):
 		return New(UnknownGlossary, "", "%s", glossary.ErrUnknown)
 	case errors.Is(err, glossary.ErrName):
-		return New(InvalidValue, "name", "%s", glossary.ErrName)
+		return New(InvalidGlossary, "name", "%s", glossary.ErrName)
 	case errors.Is(err, glossary.ErrEmpty):
-		return New(InvalidValue, "dictionaries", "%s", glossary.ErrEmpty)
+		return New(InvalidGlossary, "dictionaries", "%s", glossary.ErrEmpty)
 	case errors.As(err, &term):
-		return New(InvalidValue, term.Field, "%s", term)
+		return New(InvalidGlossary, term.Field, "%s", term)
 	case errors.As(err, &dictionary):
 		return New(NoDictionary, "", "%s", dictionary)
 	case errors.As(err, &limit) && limit.Glossaries > 0:

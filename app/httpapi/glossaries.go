@@ -136,7 +136,7 @@ func (g *glossariesAPI) entries(c *gin.Context) error {
 			return err
 		}
 		if n := len(found.Dictionaries); n != 1 || pair != (glossary.Pair{}) {
-			return failure.New(failure.MissingField, "", "the glossary has %s: name the languages of one, such as ?from=en&to=fr", dictionaries(n))
+			return failure.New(failure.InvalidGlossary, "", "the glossary has %s: name the languages of one, such as ?from=en&to=fr", dictionaries(n))
 		}
 		pair = found.Dictionaries[0].Pair
 	}
@@ -177,7 +177,7 @@ func (g *glossariesAPI) change(c *gin.Context) error {
 		return err
 	}
 	if draft.Name == nil && len(draft.Terms) == 0 {
-		return failure.New(failure.MissingField, "", "there is nothing to change: send a name, or dictionaries")
+		return failure.New(failure.InvalidGlossary, "", "there is nothing to change: send a name, or dictionaries")
 	}
 	return g.alter(c, draft)
 }

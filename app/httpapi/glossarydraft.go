@@ -23,7 +23,7 @@ type glossaryDraft struct {
 // missing is the error of a field that is not there.
 func (d glossaryDraft) missing(field string) error {
 	if d.inQuery {
-		return failure.New(failure.MissingField, field, "%s is missing in the query, such as ?name=Ours&from=en&to=fr", field)
+		return failure.New(failure.InvalidGlossary, field, "%s is missing in the query, such as ?name=Ours&from=en&to=fr", field)
 	}
 	return missing(field)
 }
@@ -172,7 +172,7 @@ func (in glossaryReader) pair(prefix, from, to string) (p glossary.Pair, err err
 		*side.code = code
 	}
 	if p.From == p.To {
-		return p, failure.New(failure.InvalidValue, prefix+"to", "%sto is the same language as from: terms that stay as they are need no target", prefix)
+		return p, failure.New(failure.InvalidGlossary, prefix+"to", "%sto is the same language as from: terms that stay as they are need no target", prefix)
 	}
 	return p, nil
 }
