@@ -29,17 +29,18 @@ import (
 // frontend is the API and what stands around it: who may call it, and what is seen of it
 // from outside.
 type frontend struct {
-	cfg         config.Config
-	log         *slog.Logger
-	api         *httpapi.API
-	metrics     *telemetry.Metrics
-	description *openapi.Description
-	site        *webpage.Site
-	broker      *fleet.Broker // nil in a process that does everything
-	jobs        *jobs.Service
-	jobStore    jobs.Store     // nil: there is none
-	glossaries  glossary.Store // nil: there is none
-	noJobs      error          // why its file could not be opened that nobody has named
+	cfg          config.Config
+	log          *slog.Logger
+	api          *httpapi.API
+	metrics      *telemetry.Metrics
+	description  *openapi.Description
+	site         *webpage.Site
+	broker       *fleet.Broker // nil in a process that does everything
+	jobs         *jobs.Service
+	jobStore     jobs.Store     // nil: there is none
+	glossaries   glossary.Store // nil: there is none
+	noJobs       error          // why its file could not be opened that nobody has named
+	noGlossaries error          // likewise
 
 	stopTracing func(context.Context) error
 	stopPprof   func() error

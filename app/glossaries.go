@@ -24,7 +24,7 @@ func (f *frontend) openGlossaries() (*glossary.Service, glossary.Store, error) {
 	case err == nil:
 		cfg.Store = store
 	case f.cfg.GlossaryFile == "":
-		f.log.Warn("there are no glossaries: set GLOSSARY_FILE to a file that this process can write and no other one has open", "error", err)
+		f.noGlossaries = err
 		cfg.Missing = errors.New("this service has no file to keep glossaries in, and its log says why: its operator can set GLOSSARY_FILE")
 	default:
 		return nil, nil, fmt.Errorf("GLOSSARY_FILE: %w", err)

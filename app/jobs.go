@@ -88,12 +88,21 @@ func (f *frontend) readyJobs(t *translation) {
 	}))
 }
 
+// warn says in the log what there is not, because its file could not be opened.
+func (f *frontend) warn() {
+	for _, missing := range []struct {
+		what, variable string
+		err            error
+	}{{"jobs", "JOB_FILE", f.noJobs}, {"glossaries", "GLOSSARY_FILE", f.noGlossaries}} {
+		if missing.err != nil {
+			f.log.Warn("there are no "+missing.what+": set "+missing.variable+" to a file that this process can write and no other one has open", "error", missing.err)
+		}
+	}
+}
+
 // startJobs runs jobs from now on. The function that it returns ends that: they go on after the next
 // start.
 func (f *frontend) startJobs() (stop func()) {
-	if f.noJobs != nil {
-		f.log.Warn("there are no jobs: set JOB_FILE to a file that this process can write and no other one has open", "error", f.noJobs)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
