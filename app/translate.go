@@ -59,8 +59,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	}
 	source := lineSource{texts: texts, files: *files, stdin: p.stdin}
 	if *asJob {
-		request := client.Request{From: *from, To: *to, Model: *model, Alternatives: *alternatives}
-		request := client.Request{From: *from, To: *to, Model: *model, Glossary: *glossaryID}
+		request := client.Request{From: *from, To: *to, Model: *model, Alternatives: *alternatives, Glossary: *glossaryID}
 		if *beams != 0 {
 			request.Options = &client.Options{Beams: *beams}
 		}
