@@ -30,7 +30,7 @@ func startWorker(t *testing.T, broker string) (worker *exec.Cmd, url string) {
 // startGateway serves as a gateway.
 func startGateway(t *testing.T, broker string) *running {
 	// A gateway needs neither a model nor a runtime.
-	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=")}, func(http.Handler) {})
+	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=", "GLOSSARY_FILE=")}, func(http.Handler) {})
 }
 
 // get returns what a path answers.
@@ -96,6 +96,14 @@ func TestFleet(t *testing.T) {
 		_, body = get(t, other.url+resp.Header.Get("Location"))
 		return strings.Contains(body, `"done"`) && strings.Contains(body, strings.TrimSpace(alone.stdout))
 	}, time.Minute, 10*time.Millisecond)
+	// So is a glossary, at once.
+	resp, err = http.Post(gateway.url+"/glossaries?name=Ours&from=en&to=fr", "text/csv", strings.NewReader("station,gare\n"))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 201, resp.StatusCode)
+	status, body = get(t, other.url+resp.Header.Get("Location")+"/entries")
+	assert.Equal(t, 200, status)
+	assert.Equal(t, "station\tgare\n", body)
 	other.stop()
 	require.NoError(t, <-other.result)
 

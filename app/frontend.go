@@ -17,6 +17,7 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/app/fleet"
+	"dragoman/app/glossary"
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
 	"dragoman/app/openapi"
@@ -28,16 +29,18 @@ import (
 // frontend is the API and what stands around it: who may call it, and what is seen of it
 // from outside.
 type frontend struct {
-	cfg         config.Config
-	log         *slog.Logger
-	api         *httpapi.API
-	metrics     *telemetry.Metrics
-	description *openapi.Description
-	site        *webpage.Site
-	broker      *fleet.Broker // nil in a process that does everything
-	jobs        *jobs.Service
-	jobStore    jobs.Store // nil: there is none
-	noJobs      error      // why its file could not be opened that nobody has named
+	cfg          config.Config
+	log          *slog.Logger
+	api          *httpapi.API
+	metrics      *telemetry.Metrics
+	description  *openapi.Description
+	site         *webpage.Site
+	broker       *fleet.Broker // nil in a process that does everything
+	jobs         *jobs.Service
+	jobStore     jobs.Store     // nil: there is none
+	glossaries   glossary.Store // nil: there is none
+	noJobs       error          // why its file could not be opened that nobody has named
+	noGlossaries error          // likewise
 
 	stopTracing func(context.Context) error
 	stopPprof   func() error
@@ -119,6 +122,9 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	if cfg.JobFile != config.JobsOff {
 		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords}
 	}
+	if api.Glossaries, f.glossaries, err = f.openGlossaries(); err != nil {
+		return err
+	}
 	f.api = httpapi.New(api)
 	return nil
 }
@@ -133,6 +139,9 @@ func (f *frontend) Close() error {
 	var err error
 	if f.jobStore != nil {
 		err = f.jobStore.Close()
+	}
+	if f.glossaries != nil {
+		err = errors.Join(err, f.glossaries.Close())
 	}
 	if f.broker != nil {
 		err = errors.Join(err, f.broker.Close())

@@ -61,14 +61,22 @@ func (f *frontend) openJobStore() (jobs.Store, error) {
 		return nil, errors.New("off")
 	case f.broker != nil:
 		return redisstore.New(f.broker.Client(), f.broker.Prefix(), settings), nil
-	case path == "":
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return nil, err
-		}
-		path = filepath.Join(dir, "dragoman", "jobs.db")
+	}
+	path, err := fileOf(path, "jobs.db")
+	if err != nil {
+		return nil, err
 	}
 	return boltstore.Open(path, settings)
+}
+
+// fileOf is the path of a file that the service keeps something in: the one that was named, or with ""
+// one of that name in a folder of the user's cache folder.
+func fileOf(path, name string) (string, error) {
+	if path != "" {
+		return path, nil
+	}
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "dragoman", name), err
 }
 
 // readyJobs has jobs taken in, to be done with the models of t.
@@ -80,12 +88,21 @@ func (f *frontend) readyJobs(t *translation) {
 	}))
 }
 
+// warn says in the log what there is not, because its file could not be opened.
+func (f *frontend) warn() {
+	for _, missing := range []struct {
+		what, variable string
+		err            error
+	}{{"jobs", "JOB_FILE", f.noJobs}, {"glossaries", "GLOSSARY_FILE", f.noGlossaries}} {
+		if missing.err != nil {
+			f.log.Warn("there are no "+missing.what+": set "+missing.variable+" to a file that this process can write and no other one has open", "error", missing.err)
+		}
+	}
+}
+
 // startJobs runs jobs from now on. The function that it returns ends that: they go on after the next
 // start.
 func (f *frontend) startJobs() (stop func()) {
-	if f.noJobs != nil {
-		f.log.Warn("there are no jobs: set JOB_FILE to a file that this process can write and no other one has open", "error", f.noJobs)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -90,6 +90,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 		return p.translate(ctx, args)
 	case "jobs":
 		return p.jobs(ctx, args)
+	case "glossaries":
+		return p.glossaries(ctx, args)
 	case "key":
 		return p.key(ctx, args)
 	case "health":
@@ -102,7 +104,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	case "help", "--help", "-h":
 		return p.help()
 	}
-	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, models, translate, jobs, key, health, monitor, version or help", name)}
+	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, models, translate, jobs, glossaries, key, health, monitor, version or help", name)}
 }
 
 // help prints the subcommands and the environment variables.
@@ -116,6 +118,7 @@ weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for 
   dragoman models                                  list the models of a repository
   dragoman translate --from en --to fr [text]...   translate arguments, files or standard input
   dragoman jobs [wait ID | cancel ID]              list, await or end jobs of a running service
+  dragoman glossaries [add FILE | show ID | rm ID] list, make or delete glossaries of a running service
   dragoman key name [--admin]                      make an API key
   dragoman health                                  ask a running service how it is
   dragoman monitor [server]...                     watch running services

@@ -54,7 +54,7 @@ func environment(added ...string) []string {
 	return append([]string{
 		"ONNXRUNTIME_LIB=" + cputest.Library(), "SAVE_WEIGHTS=" + exported,
 		"APP_HOST=127.0.0.1", "APP_PORT=0", "APP_WORKERS=1", "THREADS=1", "DEVICE=cpu", "LOG_FORMAT=json",
-		"REQUEST_TIMEOUT=1h", "QUEUE_WAIT=0", "JOB_FILE=off",
+		"REQUEST_TIMEOUT=1h", "QUEUE_WAIT=0", "JOB_FILE=off", "GLOSSARY_FILE=off",
 	}, added...)
 }
 
@@ -88,7 +88,7 @@ func TestUsageErrors(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, models, translate, jobs, key, health, monitor, version or help`},
+		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, models, translate, jobs, glossaries, key, health, monitor, version or help`},
 		{[]string{"serve", "now"}, nil, `serve takes no arguments, got ["now"]`},
 		{[]string{"serve", "--port", "1"}, nil, `serve: unknown flag: --port`},
 		{nil, []string{"APP_PORT=x"}, `configuration: APP_PORT="x": use a whole number`},

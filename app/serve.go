@@ -71,6 +71,7 @@ func (s *server) run(ctx context.Context) error {
 	t, err := s.start(ctx)
 	stopJobs := func() {}
 	if err == nil {
+		s.frontend.warn()
 		stopJobs = s.frontend.startJobs()
 		s.serve(ctx, t)
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)

@@ -40,6 +40,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	beams := flags.Int("beams", 0, "beams of the search (NUM_BEAMS)")
 	alternatives := flags.Int("alternatives", 0, "translations of each text to print, the best one included (the best alone)")
 	files := flags.StringArray("file", nil, "file of lines to translate; can be repeated")
+	glossaryID := flags.String("glossary", "", "with --job: id of a glossary of the service whose terms are used")
 	asJob := flags.Bool("job", false, "let a running service translate, as a job")
 	var service remote
 	service.define(flags)
@@ -51,12 +52,14 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 		return &usageError{errors.New("translate needs --from and --to, such as --from en --to fr")}
 	case len(texts) > 0 && len(*files) > 0:
 		return &usageError{errors.New("translate takes texts or files, not both")}
+	case !*asJob && *glossaryID != "":
+		return &usageError{errors.New("translate takes --glossary only with --job: a service has the glossaries")}
 	case !*asJob && service != remote{}:
 		return &usageError{errors.New("translate takes --url and --key only with --job: without it, a model translates here")}
 	}
 	source := lineSource{texts: texts, files: *files, stdin: p.stdin}
 	if *asJob {
-		request := client.Request{From: *from, To: *to, Model: *model, Alternatives: *alternatives}
+		request := client.Request{From: *from, To: *to, Model: *model, Alternatives: *alternatives, Glossary: *glossaryID}
 		if *beams != 0 {
 			request.Options = &client.Options{Beams: *beams}
 		}

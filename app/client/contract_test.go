@@ -112,7 +112,7 @@ func contract(t *testing.T, cfg Config, gate access.Config) (*Client, *httpapi.A
 	gate.Log = log
 	g, err := access.New(gate)
 	require.NoError(t, err)
-	api := httpapi.New(httpapi.Config{Version: "v1.2", MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: log, Gate: g})
+	api := httpapi.New(httpapi.Config{Version: "v1.2", MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: log, Gate: g, Glossaries: newGlossaries(t)})
 	api.Ready(shouting{}, func() []httpapi.Model {
 		return []httpapi.Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8"}}
 	})

@@ -66,6 +66,12 @@ const (
 	CodeIdempotencyMismatch = "idempotency_mismatch"
 	CodeTooManyJobs         = "too_many_jobs"
 	CodeJobsUnavailable     = "jobs_unavailable"
+
+	CodeUnknownGlossary       = "unknown_glossary"
+	CodeInvalidGlossary       = "invalid_glossary"
+	CodeNoDictionary          = "no_dictionary"
+	CodeTooManyGlossaries     = "too_many_glossaries"
+	CodeGlossariesUnavailable = "glossaries_unavailable"
 )
 
 // Error is an answer that says why there is no translation. Find it with [errors.As].
@@ -107,7 +113,7 @@ func (e *Error) Is(target error) bool {
 // is none of these: the request would take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
-	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable:
+	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable, CodeGlossariesUnavailable:
 		return true
 	}
 	switch e.Status {

@@ -49,6 +49,9 @@ type Request struct {
 	Alternatives int      `json:"alternatives,omitzero"`
 	Options      *Options `json:"options,omitzero"` // nil: as the service has them
 
+	// Glossary is the id of a stored glossary whose terms are used. It needs From to be a language.
+	Glossary string `json:"glossaryId,omitempty"`
+
 	// ID is the request's name in the service's log, the same at all tries: letters,
 	// digits and ._:/+=- , at most 128. "": a new one.
 	ID string `json:"-"`
@@ -149,6 +152,8 @@ type call struct {
 	id           string // X-Request-Id
 	key          string // Idempotency-Key; "": none
 	also         int    // a status of success beside 200; 0: none
+	media        string // of the body; "": JSON
+	once         bool   // it does something else the second time
 }
 
 // newCall makes a request without a body.

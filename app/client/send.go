@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	h.Set("User-Agent", c.cfg.UserAgent)
 	h.Set(requestIDHeader, call.id)
 	if body != nil {
-		h.Set("Content-Type", jsonType)
+		h.Set("Content-Type", cmp.Or(call.media, jsonType))
 	}
 	if c.cfg.Key != "" {
 		h.Set("Authorization", "Bearer "+c.cfg.Key)
@@ -74,7 +75,7 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	switch {
 	case call.key != "":
 		h.Set(idempotencyHeader, call.key)
-	case c.cfg.Retries > 0:
+	case c.cfg.Retries > 0 && !call.once:
 		// Lets the transport send it again at once where a kept connection turns out to
 		// be dead. Without a value it is not sent, see http.Transport.
 		h[idempotencyHeader] = []string{}

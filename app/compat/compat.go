@@ -44,7 +44,7 @@ type Call struct {
 	model  string // that the request names
 }
 
-// Route makes a route for those who are let in. It answers with what h returns, as JSON.
+// Route makes a route for those who are let in. It answers with what h returns, as JSON, or a [Reply].
 func (a API) Route(methods, path string, h func(Call) (any, error)) dialect.Route {
 	return a.route(methods, path, func(call Call) (answer any, err error) {
 		if call.Fields, err = a.Fields(call.Context); err != nil {
@@ -123,7 +123,11 @@ func (a API) route(methods, path string, h func(Call) (any, error)) dialect.Rout
 			a.Fail(c, err)
 			return
 		}
-		c.PureJSON(http.StatusOK, answer)
+		reply, ok := answer.(Reply)
+		if !ok {
+			reply = Reply{Status: http.StatusOK, Body: answer}
+		}
+		reply.send(c)
 	}}
 }
 
@@ -223,6 +227,8 @@ type Job struct {
 	Wrapped  bool // a line end in a text ends no sentence
 	// Alternatives is how many translations of each text are wanted; see [translate.Request].
 	Alternatives int
+
+	Glossaries []string // ids of stored ones whose terms are used; where several have one, the first wins
 }
 
 // Translate has a job done and returns a result for each text, in their order; of several
@@ -237,5 +243,13 @@ func (call Call) Translate(job Job) ([]translate.Result, error) {
 	for i, text := range job.Texts {
 		req.Records[i] = translate.Record{ID: strconv.Itoa(i), Text: text}
 	}
-	return call.server.Translate(call.Context, req)
+	parts, err := call.server.WithGlossaries(call.Context, job.Glossaries, req)
+	if err != nil {
+		return nil, err
+	}
+	results, err := call.server.TranslateAll(call.Context, parts)
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil // there is one language, and so one part
 }

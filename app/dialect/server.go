@@ -10,6 +10,7 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/failure"
+	"dragoman/app/glossary"
 	"dragoman/app/translate"
 )
 
@@ -38,6 +39,8 @@ type Config struct {
 	MaxChars       int           // of each of them
 	RequestTimeout time.Duration // of a translation, waiting included
 	Gate           Gate          // before all that translates; nil: everybody may use it
+	// Glossaries are those that requests can name; nil: there are none.
+	Glossaries *glossary.Service
 	// Registry gets the metrics of failures; nil: nobody asks for them.
 	Registry prometheus.Registerer
 }

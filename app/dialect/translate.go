@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -67,26 +68,32 @@ func (s *Server) TranslateAll(c *gin.Context, parts []translate.Request) ([][]tr
 	return results, nil
 }
 
-func translateAll(ctx context.Context, t Translator, parts []translate.Request) (results [][]translate.Result, err error) {
-	results = make([][]translate.Result, len(parts))
-	if len(parts) == 1 {
-		results[0], err = translatePart(ctx, t, parts[0])
-		return results, err
+func translateAll(ctx context.Context, t Translator, parts []translate.Request) ([][]translate.Result, error) {
+	results := make([][]translate.Result, len(parts))
+	return results, inParts(ctx, len(parts), func(ctx context.Context, i int) (err error) {
+		results[i], err = translatePart(ctx, t, parts[i])
+		return err
+	})
+}
+
+// inParts does something for each of n parts, some at a time, until one fails.
+func inParts(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	if n == 1 {
+		return do(ctx, 0)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(together)
-	for i, req := range parts {
+	for i := range n {
 		group.Go(func() (err error) {
 			defer func() {
 				if caught := recover(); caught != nil { // the server's own recovery is on another goroutine
 					err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
 				}
 			}()
-			results[i], err = translatePart(ctx, t, req)
-			return err
+			return do(ctx, i)
 		})
 	}
-	return results, group.Wait()
+	return group.Wait()
 }
 
 func translatePart(ctx context.Context, t Translator, req translate.Request) ([]translate.Result, error) {
@@ -99,16 +106,27 @@ func translatePart(ctx context.Context, t Translator, req translate.Request) ([]
 
 // Stream is [Server.Translate] for an API that sends each result as soon as it is there.
 func (s *Server) Stream(c *gin.Context, req translate.Request, yield func(r translate.Result) error) error {
-	parts := []translate.Request{req}
+	return s.StreamAll(c, []translate.Request{req}, yield)
+}
+
+// StreamAll is [Server.TranslateAll] likewise. yield is called once at a time.
+func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func(r translate.Result) error) error {
 	t, ctx, cancel, err := s.begin(c, parts)
 	if err != nil {
 		return err
 	}
 	defer cancel()
-	var seen tally
-	err = t.Stream(ctx, parts[0], func(_ int, r translate.Result) error {
-		seen.add(r)
-		return yield(r)
+	var (
+		mu   sync.Mutex // guards seen, and is held by yield
+		seen tally
+	)
+	err = inParts(ctx, len(parts), func(ctx context.Context, i int) error {
+		return t.Stream(ctx, parts[i], func(_ int, r translate.Result) error {
+			mu.Lock()
+			defer mu.Unlock()
+			seen.add(r)
+			return yield(r)
+		})
 	})
 	if err == nil {
 		seen.log(c)

@@ -35,7 +35,7 @@ func Explain(err error, r Request) *Failure {
 	if errors.Is(err, context.Canceled) && r.Gone {
 		return New(ClientGone, "", "the client has left")
 	}
-	for _, explain := range []func(error, Request) *Failure{explainAccess, explainCatalog, explainFleet, explainBody, explainTranslation, explainEngine} {
+	for _, explain := range []func(error, Request) *Failure{explainAccess, explainCatalog, explainFleet, explainBody, explainTranslation, explainEngine, explainGlossary} {
 		if f := explain(err, r); f != nil {
 			return f
 		}

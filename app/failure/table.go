@@ -26,6 +26,11 @@ const (
 	NoMethod   // it does not take the method
 	UnknownJob
 	IdempotencyMismatch // the key is that of another request
+	UnknownGlossary
+	InvalidGlossary
+	NoDictionary // the glossary has none for the languages
+	TooManyGlossaries
+	NoGlossaries // what keeps them is not there, or does not work
 
 	// The caller may not send it.
 	NoKey
@@ -105,6 +110,12 @@ var table = [...]row{
 	UnknownJob:      {"unknown_job", 404, 404, 404, 404, 0, "", ""},
 
 	IdempotencyMismatch: {"idempotency_mismatch", 422, 400, 400, 422, 0, "", ""},
+
+	UnknownGlossary:   {"unknown_glossary", 404, 404, 404, 404, 0, "", ""},
+	InvalidGlossary:   {"invalid_glossary", 400, 400, 400, 400, 0, "", ""},
+	NoDictionary:      {"no_dictionary", 400, 400, 400, 400, 0, "", ""},
+	TooManyGlossaries: {"too_many_glossaries", 409, 400, 456, 409, 0, "", ""},
+	NoGlossaries:      {"glossaries_unavailable", 503, 503, 503, 503, 30, notReady, ""},
 
 	NoKey:       {"unauthorized", 401, 400, 403, 401, 0, unauthorized, ""},
 	WrongKey:    {"unauthorized", 401, 403, 403, 401, 0, unauthorized, ""},

@@ -23,6 +23,7 @@ import (
 	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
+	"dragoman/app/glossary"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/webpage"
@@ -75,6 +76,7 @@ type Config struct {
 	Site           *webpage.Site        // at / for browsers
 	Description    *openapi.Description // at /openapi.json and /docs
 	Jobs           *JobsConfig          // at /jobs
+	Glossaries     *glossary.Service    // at /glossaries
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -97,7 +99,8 @@ func New(cfg Config) *API {
 	a := &API{
 		cfg: cfg,
 		server: dialect.New(dialect.Config{
-			MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Registry: cfg.Metrics.Registry(),
+			MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Glossaries: cfg.Glossaries,
+			Registry: cfg.Metrics.Registry(),
 		}),
 		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout}),
 	}
@@ -207,6 +210,10 @@ func (a *API) router() *gin.Engine {
 	if a.cfg.Jobs != nil {
 		j := &jobsAPI{API: a, jobs: *a.cfg.Jobs}
 		j.dialect().Mount(router, j.limitBody)
+	}
+	if a.cfg.Glossaries != nil {
+		g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}
+		g.dialect().Mount(router, a.limitBody)
 	}
 	a.mountPages(router.Group("", a.limitBody))
 	// What no route takes is answered as the API does that is the nearest.

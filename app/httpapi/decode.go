@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,6 +35,7 @@ type payloadInput struct {
 	Format   optional[string]   `json:"format"`
 	Split    optional[bool]     `json:"split"`
 	Detail   optional[bool]     `json:"detail"`
+	Glossary optional[string]   `json:"glossaryId"`
 	// Alternatives are how many translations of each text are wanted.
 	Alternatives optional[int] `json:"alternatives"`
 	Options      optional[struct {
@@ -78,6 +80,8 @@ type translationRequest struct {
 	translate.Request
 	detail    bool
 	languages bool // toLangs was used: the answer names the languages
+
+	glossaries []string // ids of stored ones
 }
 
 // decodeTranslation reads the request of POST /translation, whose lists may have
@@ -136,6 +140,12 @@ func (p *payloadInput) request() (translationRequest, error) {
 	if p.ToLang.set {
 		req.To = []string{p.ToLang.value}
 	}
+	if p.Glossary.set {
+		if p.Glossary.value == "" {
+			return req, failure.New(failure.InvalidValue, "payload.glossaryId", "glossaryId is empty: leave it out for no stored glossary")
+		}
+		req.glossaries = []string{p.Glossary.value}
+	}
 	req.Format = translate.Format(p.Format.value)
 	req.Whole = p.Split.set && !p.Split.value
 	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set
@@ -183,21 +193,30 @@ func missing(field string) error {
 	return failure.New(failure.MissingField, field, "%s is missing or null", field)
 }
 
+// jsonType is the media type of JSON.
+const jsonType = "application/json"
+
 // checkMediaType wants JSON in UTF-8 without a content coding. Insisting on the
 // header also keeps other sites' pages from posting to a service on localhost
 // without the browser asking first.
 func checkMediaType(h http.Header) error {
+	_, err := mediaType(h, jsonType)
+	return err
+}
+
+// mediaType is that of a body, one of a list.
+func mediaType(h http.Header, known ...string) (string, error) {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil || media != "application/json" {
-		return failure.New(failure.MediaType, "", "Content-Type is %q: send application/json", excerpt.Of(h.Get("Content-Type")))
+	if err != nil || !slices.Contains(known, media) {
+		return "", failure.New(failure.MediaType, "", "Content-Type is %q: send %s", excerpt.Of(h.Get("Content-Type")), strings.Join(known, " or "))
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return failure.New(failure.MediaType, "", "charset is %q: send UTF-8", excerpt.Of(charset))
+		return "", failure.New(failure.MediaType, "", "charset is %q: send UTF-8", excerpt.Of(charset))
 	}
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
+		return "", failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
 	}
-	return nil
+	return media, nil
 }
 
 // readBody reads a body, which must be UTF-8.

@@ -17,6 +17,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/failure"
 	"dragoman/app/jobs"
+	"dragoman/app/translate"
 )
 
 const (
@@ -159,6 +160,12 @@ func (j *jobsAPI) submit(c *gin.Context) error {
 	if parsed.Webhook.set && parsed.Webhook.value == "" {
 		return failure.New(failure.InvalidValue, "webhook", "webhook is empty: leave it out for none")
 	}
+	if sub.Terms, err = j.terms(c, req); err != nil {
+		return err
+	}
+	if sub.Terms != nil {
+		sub.Request.Terms = nil // which are among them
+	}
 	if err := j.jobs.Check(c.Request.Context(), sub); err != nil {
 		return err
 	}
@@ -172,6 +179,19 @@ func (j *jobsAPI) submit(c *gin.Context) error {
 		status = http.StatusAccepted
 	}
 	return j.submitted(c, job, status, err)
+}
+
+// terms are those of each target language where a request names a stored glossary: what becomes of
+// it later is nothing to the job.
+func (j *jobsAPI) terms(c *gin.Context, req translationRequest) (terms [][]translate.Term, err error) {
+	if len(req.glossaries) == 0 {
+		return nil, nil
+	}
+	parts, err := j.server.WithGlossaries(c, req.glossaries, req.Request)
+	for _, part := range parts {
+		terms = append(terms, part.Terms)
+	}
+	return terms, err
 }
 
 // submitted answers with a job that was submitted now, or before.

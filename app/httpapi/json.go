@@ -69,7 +69,7 @@ func explainJSON(err error) error {
 	return failure.New(failure.InvalidJSON, "", "the body is not JSON: it ends too early")
 }
 
-// wantedKind is what belongs into a field of translationBody.
+// wantedKind is what belongs into a field of translationBody or glossaryBody.
 func wantedKind(field string) string {
 	switch field {
 	case "payload", "payload.options":
@@ -83,7 +83,10 @@ func wantedKind(field string) string {
 	case "payload.options.lengthPenalty", "payload.options.repetitionPenalty":
 		return "a number"
 	}
-	if strings.HasPrefix(field, "payload.records[") && strings.HasSuffix(field, "]") {
+	switch {
+	case field == "dictionaries" || strings.HasPrefix(field, "dictionaries[") && strings.HasSuffix(field, "].entries"):
+		return "an array"
+	case (strings.HasPrefix(field, "payload.records[") || strings.HasPrefix(field, "dictionaries[")) && strings.HasSuffix(field, "]"):
 		return "an object"
 	}
 	return "a string"

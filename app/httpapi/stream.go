@@ -33,8 +33,13 @@ func (a *API) stream(c *gin.Context) {
 		a.server.Fail(c, err)
 		return
 	}
+	parts, err := a.server.WithGlossaries(c, req.glossaries, req.Request)
+	if err != nil {
+		a.server.Fail(c, err)
+		return
+	}
 	out := &eventWriter{c: c, events: strings.Contains(c.GetHeader("Accept"), eventsType)}
-	err = a.server.Stream(c, req.Request, func(r translate.Result) error { return out.send("result", req.output(r)) })
+	err = a.server.StreamAll(c, parts, func(r translate.Result) error { return out.send("result", req.output(r)) })
 	switch {
 	case err == nil:
 		_ = out.send("done", gin.H{"results": out.sent}) // to a client that left

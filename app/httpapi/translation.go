@@ -13,14 +13,21 @@ func (a *API) translation(c *gin.Context) {
 		a.server.Fail(c, err)
 		return
 	}
-	results, err := a.server.Translate(c, req.Request)
+	parts, err := a.server.WithGlossaries(c, req.glossaries, req.Request)
 	if err != nil {
 		a.server.Fail(c, err)
 		return
 	}
-	output := make([]recordOutput, len(results)) // not nil: no records are [] in JSON
-	for i, r := range results {
-		output[i] = req.output(r)
+	results, err := a.server.TranslateAll(c, parts)
+	if err != nil {
+		a.server.Fail(c, err)
+		return
+	}
+	output := make([]recordOutput, 0, len(req.Records)*len(req.To)) // not nil: no records are [] in JSON
+	for _, part := range results {
+		for _, r := range part {
+			output = append(output, req.output(r))
+		}
 	}
 	c.PureJSON(http.StatusOK, gin.H{"result": output})
 }

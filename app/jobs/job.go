@@ -52,6 +52,9 @@ type Request struct {
 	Detail    bool   // results say how they were made
 	Languages bool   // results name their language
 	Webhook   string `json:",omitempty"` // URL that is told how the job has ended; "": none
+	// Glossary says that the terms of each target language are the part of the input behind the
+	// slices; see [Submission.Terms].
+	Glossary bool `json:",omitempty"`
 }
 
 // Progress is how much there is to do and how much is done.

@@ -21,8 +21,12 @@ type Record struct {
 // NewRecord is a job that is made now.
 func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 	now = stamp(now)
+	slices := len(d.Input)
+	if d.Request.Glossary {
+		slices--
+	}
 	return &Record{
-		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: len(d.Input)},
+		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: slices},
 		Key: d.Key, Fingerprint: d.Fingerprint, Bytes: d.Bytes, TTL: ttl, Queue: Work, Due: now,
 	}
 }

@@ -118,6 +118,8 @@ type Submission struct {
 	Request          Request
 	Records          []translate.Record
 	Characters       int // as they are charged
+	// Terms are those of a stored glossary for each target language; nil for none.
+	Terms [][]translate.Term
 }
 
 // Find returns the job that a key was used for. The error is as of [Store.Find], or an
@@ -184,6 +186,13 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	input, err := slicesOf(sub.Records)
 	if err != nil {
 		return job, false, err
+	}
+	if sub.Request.Glossary = len(sub.Terms) > 0; sub.Request.Glossary {
+		terms, err := marshal(sub.Terms)
+		if err != nil {
+			return job, false, err
+		}
+		input = append(input, terms)
 	}
 	bytes, languages := int64(0), int64(len(sub.Request.To))
 	for _, slice := range input {

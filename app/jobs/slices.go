@@ -60,6 +60,18 @@ func parseSlice(stored []byte) (s slice, err error) {
 	return s, nil
 }
 
+// parseTerms reads the terms of a target language.
+func parseTerms(stored []byte, language int) ([]translate.Term, error) {
+	var terms [][]translate.Term
+	if err := json.Unmarshal(stored, &terms); err != nil {
+		return nil, fmt.Errorf("the terms of a job cannot be read: %w", err)
+	}
+	if language >= len(terms) {
+		return nil, fmt.Errorf("a job has terms for %d languages, and not for number %d", len(terms), language)
+	}
+	return terms[language], nil
+}
+
 // fieldOf is the field of a request that is meant by one of the request for a slice.
 func (s slice) fieldOf(field string) string {
 	var record int

@@ -72,11 +72,23 @@ func (s *Service) make(ctx context.Context, t Translator, job Job, n int) (made 
 
 func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (made step) {
 	var stored []byte
-	made.err = s.insist(ctx, job, func() (err error) {
-		stored, err = s.cfg.Store.Input(ctx, job.ID, n%job.Slices)
-		return err
-	})
-	if made.err != nil {
+	input := func(n int) error {
+		return s.insist(ctx, job, func() (err error) {
+			stored, err = s.cfg.Store.Input(ctx, job.ID, n)
+			return err
+		})
+	}
+	request := job.Request.Request
+	language := n / job.Slices
+	if job.Request.Glossary {
+		if made.err = input(job.Slices); made.err == nil {
+			request.Terms, made.err = parseTerms(stored, language)
+		}
+		if made.err != nil {
+			return made
+		}
+	}
+	if made.err = input(n % job.Slices); made.err != nil {
 		return made
 	}
 	if made.part, made.err = parseSlice(stored); made.err != nil {
@@ -87,8 +99,6 @@ func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (
 		defer lease.Close()
 		ctx = admission.With(ctx, lease)
 	}
-	request := job.Request.Request
-	language := n / job.Slices
 	request.To, request.Records = request.To[language:language+1], made.part.Records
 	results, err := t.Translate(ctx, request)
 	if err != nil {

@@ -46,7 +46,7 @@ type Draft struct {
 	Key, Fingerprint string
 	Request          Request
 	Progress         Progress
-	Input            [][]byte // the slices
+	Input            [][]byte // the slices, and behind them the terms where the request has a glossary
 	Bytes            int64    // reserved for the job until it is removed: its input, and results
 }
 

@@ -19,7 +19,11 @@ func TestErrorCodes(t *testing.T) {
 			own, _ = forms[0].(map[string]any)
 		}
 		list, _ := tree(own).at("properties", "error", "properties", "code", "enum").([]any)
-		answered = append(answered, list...)
+		for _, code := range list {
+			if !slices.Contains(answered, code) { // one can be the answer in several places
+				answered = append(answered, code)
+			}
+		}
 	}
 	assert.ElementsMatch(t, doc.schema("ErrorCode", "enum"), answered, "the codes of all answers")
 }

@@ -169,8 +169,9 @@ func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	return httpapi.New(httpapi.Config{
 		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: 20 * time.Millisecond,
 		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
-		Jobs:    &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords},
-		Metrics: telemetry.New(slog.New(slog.DiscardHandler)),
+		Jobs:       &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords},
+		Glossaries: newGlossaries(t),
+		Metrics:    telemetry.New(slog.New(slog.DiscardHandler)),
 	})
 }
 

@@ -100,9 +100,74 @@ async function deepLOthers(client) {
     assert.equal(languages.find((l) => l.code === 'fr').supportsFormality, false);
   });
   await check('deepl-node usage', async () => assert.equal((await client.getUsage()).anyLimitReached(), false));
-  await check('deepl-node glossaries', async () => {
-    assert.deepEqual(await client.listGlossaries(), []);
-    assert.deepEqual(await client.getGlossaryLanguagePairs(), []);
+}
+
+const entriesOf = (entries) => new deepl.GlossaryEntries({ entries });
+
+async function deepLGlossaries(client) {
+  const entries = { artist: 'maître', 'prize, first': 'le "prix"', Acme: 'Acme' };
+  let made;
+  await check('deepl-node glossary languages', async () => {
+    const pairs = await client.getGlossaryLanguagePairs();
+    assert.ok(pairs.some((p) => p.sourceLang === 'en' && p.targetLang === 'fr'));
+  });
+  await check('deepl-node new glossary', async () => {
+    made = await client.createGlossary('Ours', 'en', 'fr', entriesOf(entries));
+    assert.ok(made.ready && made.entryCount === 3 && made.sourceLang === 'en' && made.targetLang === 'fr');
+  });
+  await check('deepl-node glossary', async () => assert.deepEqual(await client.getGlossary(made.glossaryId), made));
+  await check('deepl-node glossaries', async () =>
+    assert.ok((await client.listGlossaries()).some((g) => g.glossaryId === made.glossaryId)));
+  await check('deepl-node glossary entries', async () =>
+    assert.deepEqual((await client.getGlossaryEntries(made)).entries(), entries));
+  for (const glossary of [made, made.glossaryId]) {
+    await check('deepl-node uses a glossary', async () => {
+      const { text } = await client.translateText('The artist.', 'en', 'fr', { glossary });
+      if (toy) assert.equal(text, 'THE maître.');
+    });
+  }
+  await check('deepl-node glossary for other languages', () =>
+    assert.rejects(client.translateText('x', 'en', 'de', { glossary: made }), /no dictionary/));
+  await check('deepl-node glossary of CSV', async () => {
+    const other = await client.createGlossaryWithCsv('CSV', 'en', 'fr', Buffer.from('"a, b",c\nd,e,en,fr\n'));
+    assert.deepEqual((await client.getGlossaryEntries(other)).entries(), { 'a, b': 'c', d: 'e' });
+    await client.deleteGlossary(other.glossaryId);
+  });
+  await check('deepl-node deleted glossary', async () => {
+    await client.deleteGlossary(made);
+    await assert.rejects(client.getGlossary(made.glossaryId), deepl.GlossaryNotFoundError);
+    await assert.rejects(client.deleteGlossary(made), deepl.GlossaryNotFoundError);
+  });
+}
+
+async function deepLMultilingual(client) {
+  const dictionary = (targetLangCode, entries) => ({ sourceLangCode: 'en', targetLangCode, entries: entriesOf(entries) });
+  const stored = async (target) => (await client.getMultilingualGlossaryDictionaryEntries(made, 'en', target)).entries.entries();
+  let made;
+  await check('deepl-node new multilingual glossary', async () => {
+    made = await client.createMultilingualGlossary('Ours', [dictionary('fr', { artist: 'maître' }), dictionary('de', { artist: 'Maler' })]);
+    assert.deepEqual(made.dictionaries.map((d) => [d.targetLangCode, d.entryCount]), [['de', 1], ['fr', 1]]);
+    assert.deepEqual(await client.getMultilingualGlossary(made.glossaryId), made);
+    assert.ok((await client.listMultilingualGlossaries()).some((g) => g.glossaryId === made.glossaryId));
+  });
+  await check('deepl-node uses a multilingual glossary', async () => {
+    const { text } = await client.translateText('An artist.', 'en', 'de', { glossary: made });
+    if (toy) assert.equal(text, 'AN Maler.');
+  });
+  await check('deepl-node changed dictionary', async () => {
+    await client.updateMultilingualGlossaryDictionary(made, dictionary('fr', { prize: 'prix', artist: 'artiste' }));
+    assert.deepEqual(await stored('fr'), { artist: 'artiste', prize: 'prix' });
+    await client.replaceMultilingualGlossaryDictionary(made, dictionary('fr', { cat: 'chat' }));
+    assert.deepEqual(await stored('fr'), { cat: 'chat' });
+    await client.replaceMultilingualGlossaryDictionaryWithCsv(made, 'en', 'fr', '"a, b",c\n');
+    assert.deepEqual(await stored('fr'), { 'a, b': 'c' });
+    assert.equal((await client.updateMultilingualGlossaryName(made, 'Theirs')).name, 'Theirs');
+  });
+  await check('deepl-node deleted dictionary', async () => {
+    await client.deleteMultilingualGlossaryDictionary(made, 'en', 'de');
+    await assert.rejects(stored('de'), deepl.GlossaryNotFoundError);
+    await client.deleteMultilingualGlossary(made);
+    await assert.rejects(client.getMultilingualGlossary(made.glossaryId), deepl.GlossaryNotFoundError);
   });
 }
 
@@ -112,7 +177,7 @@ async function deepLRefusals(client) {
   await check('deepl-node refuses a language', () =>
     assert.rejects(client.translateText('x', null, 'xx'), /Value for 'target_lang' not supported/));
   await check('deepl-node refuses a glossary', () =>
-    assert.rejects(client.translateText('x', 'en', 'fr', { glossary: 'def3a26b-3e84-45b3-84ae-0c0aaf3525f7' }), /'glossary_id'/));
+    assert.rejects(client.translateText('x', 'en', 'fr', { glossary: 'def3a26b-3e84-45b3-84ae-0c0aaf3525f7' }), /no such glossary/));
   await check('deepl-node glossary', () =>
     assert.rejects(client.getGlossary('def3a26b-3e84-45b3-84ae-0c0aaf3525f7'), deepl.GlossaryNotFoundError));
   if (!toy) return;
@@ -143,5 +208,7 @@ for (const client of [new deepl.Translator('some', { serverUrl: base }), new dee
   await deepLTexts(client);
   await deepLOthers(client);
   await deepLRefusals(client);
+  await deepLGlossaries(client);
 }
+await deepLMultilingual(new deepl.DeepLClient('some', { serverUrl: base }));
 console.log(`JavaScript clients: ${passed} passed, 0 failed`);

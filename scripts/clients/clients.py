@@ -11,6 +11,7 @@ import requests
 from deep_translator import LibreTranslator
 from deep_translator.exceptions import AuthorizationException, ServerException
 from libretranslate_aio import BadRequestError, LibreTranslate
+from deepl.api_data import MultilingualGlossaryDictionaryEntries
 from libretranslatepy import LibreTranslateAPI
 
 BASE = sys.argv[1].rstrip("/")
@@ -119,19 +120,75 @@ def deepl_others(client):
     check("deepl formality", targets["FR"].supports_formality is False)
     usage = client.get_usage()
     check("deepl usage", usage.character.valid and not usage.any_limit_reached, str(usage))
-    check("deepl glossaries", client.list_glossaries() == [])
-    check("deepl glossary languages", client.get_glossary_languages() == [])
+
+def deepl_glossaries(client):
+    pairs = {(p.source_lang, p.target_lang) for p in client.get_glossary_languages()}
+    check("deepl glossary languages", ("en", "fr") in pairs and ("en", "en") not in pairs, pairs)
+    before = len(client.list_glossaries())
+    entries = {"artist": "maître", "prize, first": 'le "prix"', "Acme": "Acme"}
+    made = client.create_glossary("Ours", source_lang="EN", target_lang="FR", entries=entries)
+    check("deepl new glossary", made.ready and made.name == "Ours" and made.source_lang == "EN" and made.entry_count == 3, made)
+    check("deepl glossary", client.get_glossary(made.glossary_id).creation_time == made.creation_time)
+    check("deepl glossaries", made.glossary_id in [g.glossary_id for g in client.list_glossaries()])
+    check("deepl glossary entries", client.get_glossary_entries(made) == entries, client.get_glossary_entries(made))
+    source = "The artist was awarded a prize."
+    for options in [{"target_lang": "FR", "source_lang": "EN", "glossary": made.glossary_id}, {"target_lang": "FR", "source_lang": "EN", "glossary": made}]:
+        got = client.translate_text(source, **options).text
+        check("deepl uses a glossary", got == "THE maître WAS AWARDED A PRIZE." if TOY else got and got != source, got)
+    got = client.translate_text_with_glossary(source, made).text
+    check("deepl translates with a glossary", "maître" in got or not TOY, got)
+    e = fails("deepl glossary for other languages", deepl.DeepLException, client.translate_text, "x", target_lang="DE", source_lang="EN", glossary=made.glossary_id)
+    check("deepl glossary for other languages: status", e.http_status_code == 400 and "no dictionary" in str(e), str(e))
+    e = fails("deepl no terms", deepl.DeepLException, client.create_glossary_from_csv, "Twice", "EN", "FR", "a,b\na,c\n")
+    check("deepl no terms: line", "ine 2" in str(e), str(e))
+    other = client.create_glossary_from_csv("From CSV", "EN", "FR", '"a, b",c\nd,e,en,fr\n')
+    check("deepl glossary of CSV", client.get_glossary_entries(other.glossary_id) == {"a, b": "c", "d": "e"})
+    for glossary in [made, other]:
+        client.delete_glossary(glossary)
+        fails("deepl deleted glossary", deepl.GlossaryNotFoundException, client.get_glossary, glossary.glossary_id)
+        fails("deepl glossary deleted twice", deepl.GlossaryNotFoundException, client.delete_glossary, glossary)
+    check("deepl glossaries at the end", len(client.list_glossaries()) == before)
+
+
+def deepl_multilingual(client):
+    def entries(target, terms):
+        return MultilingualGlossaryDictionaryEntries("EN", target, terms)
+
+    def stored(target):
+        return client.get_multilingual_glossary_entries(made, "EN", target).dictionaries[0].entries
+
+    made = client.create_multilingual_glossary("Ours", [entries("FR", {"artist": "maître"}), entries("DE", {"artist": "Maler"})])
+    check("deepl new multilingual glossary", [(d.source_lang, d.target_lang, d.entry_count) for d in made.dictionaries] == [("EN", "DE", 1), ("EN", "FR", 1)], made.dictionaries)
+    check("deepl multilingual glossary", client.get_multilingual_glossary(made.glossary_id).name == "Ours")
+    check("deepl multilingual glossaries", made.glossary_id in [g.glossary_id for g in client.list_multilingual_glossaries()])
+    check("deepl version 2 has no such glossary", made.glossary_id not in [g.glossary_id for g in client.list_glossaries()])
+    if TOY:
+        for target, want in {"FR": "AN maître.", "DE": "AN Maler."}.items():
+            got = client.translate_text("An artist.", source_lang="EN", target_lang=target, glossary=made).text
+            check("deepl uses a multilingual glossary", got == want, got)
+    changed = client.update_multilingual_glossary_dictionary(made, entries("FR", {"prize": "prix", "artist": "artiste"}))
+    check("deepl changed dictionary", {d.target_lang: d.entry_count for d in changed.dictionaries} == {"DE": 1, "FR": 2}, changed.dictionaries)
+    check("deepl entries of a dictionary", stored("FR") == "artist\tartiste\nprize\tprix", stored("FR"))
+    put = client.replace_multilingual_glossary_dictionary(made, entries("FR", {"cat": "chat"}))
+    check("deepl replaced dictionary", put.entry_count == 1 and stored("FR") == "cat\tchat", stored("FR"))
+    check("deepl renamed glossary", client.update_multilingual_glossary_name(made, "Theirs").name == "Theirs")
+    client.delete_multilingual_glossary_dictionary(made, source_lang="EN", target_lang="DE")
+    fails("deepl deleted dictionary", deepl.GlossaryNotFoundException, client.get_multilingual_glossary_entries, made, "EN", "DE")
+    client.delete_multilingual_glossary(made)
+    fails("deepl deleted multilingual glossary", deepl.GlossaryNotFoundException, client.get_multilingual_glossary, made.glossary_id)
 
 
 def deepl_refusals(client):
     for what, options in {
         "target_lang": {"target_lang": "XX"}, "source_lang": {"target_lang": "FR", "source_lang": "XX"},
         "formality": {"target_lang": "FR", "formality": "more"},
-        "glossary_id": {"target_lang": "FR", "source_lang": "EN", "glossary": "def3a26b-3e84-45b3-84ae-0c0aaf3525f7"},
     }.items():
         e = fails(f"deepl refuses {what}", deepl.DeepLException, client.translate_text, "x", **options)
         check(f"deepl refuses {what}: message", f"'{what}'" in str(e) and e.http_status_code == 400, str(e))
-    fails("deepl glossary", deepl.GlossaryNotFoundException, client.get_glossary, "def3a26b-3e84-45b3-84ae-0c0aaf3525f7")
+    unknown = "def3a26b-3e84-45b3-84ae-0c0aaf3525f7"
+    fails("deepl glossary", deepl.GlossaryNotFoundException, client.get_glossary, unknown)
+    e = fails("deepl uses no glossary", deepl.DeepLException, client.translate_text, "x", target_lang="FR", source_lang="EN", glossary=unknown)
+    check("deepl uses no glossary: status", e.http_status_code == 404 and "no such glossary" in str(e), str(e))
     if TOY:
         wrong = deepl.Translator("wrong", server_url=BASE)
         fails("deepl wrong key", deepl.AuthorizationException, wrong.translate_text, "x", target_lang="FR")
@@ -181,6 +238,8 @@ def main():
         deepl_texts(client)
         deepl_others(client)
         deepl_refusals(client)
+        deepl_glossaries(client)
+    deepl_multilingual(deepl.DeepLClient("some", server_url=BASE))
     if TOY:
         one_model()
     oversized()

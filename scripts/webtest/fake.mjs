@@ -12,6 +12,7 @@ import { json } from 'node:stream/consumers';
  *   loading     the model is not ready
  *   hold        results wait for control.release
  *   maxRecords  of a request
+ *   glossaries  that are stored, as the API lists them; they are the key's, where there is one
  *   models      by name, each with its pairs of languages: { 'en-ja': { en: ['ja'] } }
  *   holdJobs    the answer of POST /jobs waits for control.release('jobs')
  *   noJobs      what POST /jobs fails with: { status, code, message }
@@ -71,6 +72,10 @@ async function answer(req, res) {
     await translate((await json(req)).payload, res);
   } else if (req.url.startsWith('/languages')) {
     listLanguages(new URL(req.url, 'http://fake').searchParams.get('model'), res);
+  } else if (req.url === '/glossaries') {
+    if (script.key && req.headers.authorization !== `Bearer ${script.key}`) fail(res, { status: 401, code: 'unauthorized', message: 'an API key is needed' });
+    else if (script.glossaries) send(res, 200, { glossaries: script.glossaries });
+    else fail(res, { status: 404, code: 'not_found', message: 'there is nothing at this path' });
   } else if (script.models && req.url === '/' && !/html/.test(req.headers.accept)) {
     send(res, 200, { name: 'dragoman', models: Object.keys(script.models).flatMap((name) => [{ name, version: '2' }, { name, version: '1' }]) });
   } else {
@@ -104,7 +109,7 @@ const fail = (res, { status, code, message, retryAfter }) =>
 /** Answers a translation as the script wants it. */
 async function translate(payload, res) {
   const { fromLang, toLang, model, records } = payload;
-  const entry = { fromLang, toLang, ...(model && { model }), texts: records.map(({ text }) => text), ...(payload.alternatives && { alternatives: payload.alternatives }), state: 'open' };
+  const entry = { fromLang, toLang, ...(model && { model }), ...(payload.glossaryId && { glossaryId: payload.glossaryId }), texts: records.map(({ text }) => text), ...(payload.alternatives && { alternatives: payload.alternatives }), state: 'open' };
   seen.push(entry);
   const failing =
     records.length > script.maxRecords

@@ -1,5 +1,6 @@
 // Package compattest is a server of the drop-in APIs without a model, for their tests and
-// for trying their clients. It translates by writing what is not markup in capitals.
+// for trying their clients. It translates by writing what is not markup in capitals, and terms as
+// the request has them.
 //
 // Some texts have it fail, each in its own way: busy, closed, fail, gone, long, many
 // and wait, which ends with the request's context.
@@ -132,6 +133,9 @@ func (t Translator) translate(ctx context.Context, req translate.Request, to str
 		text := strings.ToUpper(r.Text)
 		if req.Format == translate.HTML || req.Format == translate.XML {
 			text = capitals(r.Text)
+		}
+		for _, term := range req.Terms {
+			text = strings.ReplaceAll(text, strings.ToUpper(term.Source), term.Target)
 		}
 		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: to, Decoded: true, Model: cmp.Or(req.Model, "default"), Version: "1"}
 		for n := range min(req.Alternatives, mostAlternatives) {

@@ -4,7 +4,7 @@
 //	POST, GET /v2/translate                text (repeated, or an array), target_lang, source_lang and options
 //	GET, POST /v2/languages                type=source or target
 //	GET, POST /v2/usage                    characters that the key has used, and may use
-//	GET       /v2/glossaries, /v3/glossaries, /v2/glossary-language-pairs: there are none
+//	          /v2/glossaries, /v3/glossaries and what is below them, /v2/glossary-language-pairs
 //
 // Requests are JSON, forms or queries. Where keys are needed, they are in the
 // header "Authorization: DeepL-Auth-Key KEY", or in the field auth_key as before.
@@ -19,7 +19,7 @@
 //     model_type (the field model, which DeepL has not, names a model), tag_handling_version, formality default,
 //     prefer_more and prefer_less.
 //   - What would be missed in the translation is refused: formality more and less,
-//     glossaries, style rules, custom instructions and translation memories.
+//     style rules, custom instructions and translation memories.
 //
 // EN-GB and EN-US are both the model's English, PT-BR and PT-PT its Portuguese, ES-419
 // its Spanish, NB its Norwegian and ZH-HANS its Chinese. ZH-HANT is refused as a
@@ -54,15 +54,13 @@ func New(server *dialect.Server) dialect.Dialect {
 		api.Route("GET POST", "/v2/usage", func(call compat.Call) (any, error) {
 			return usageOf(server.Gate.Usage(call.Context)), nil
 		}),
-		api.Route("GET", "/v2/glossary-language-pairs", answer(gin.H{"supported_languages": []string{}})),
 		api.Route("POST", "/v2/document", refuse(failure.NotOffered, "Document translation is not offered by this server.")),
 		api.Route("POST", "/v2/write/rephrase", refuse(failure.NotOffered, "Rephrasing is not offered by this server.")),
 	}
-	for _, path := range []string{"/v2/glossaries", "/v3/glossaries"} {
-		routes = append(routes,
-			api.Route("GET", path, answer(gin.H{"glossaries": []string{}})),
-			api.Route("POST", path, refuse(failure.NotOffered, "Glossaries are not offered by this server.")),
-			api.Route("GET PUT PATCH DELETE", path+"/:id", refuse(failure.NotFound, "Glossary not found")))
+	if server.Glossaries != nil {
+		routes = append(routes, glossaries{server.Glossaries}.routes(api)...)
+	} else {
+		routes = append(routes, noGlossaries(api)...)
 	}
 	return dialect.Dialect{Routes: routes, Prefixes: []string{"/v2/", "/v3/"}, Render: render}
 }

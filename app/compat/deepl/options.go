@@ -28,8 +28,6 @@ type choice struct {
 // sender is told.
 func refused() []refusal {
 	return []refusal{
-		{"glossary_id", "This server has no glossaries."},
-		{"glossary_ids", "This server has no glossaries."},
 		{"style_id", "This server has no style rules."},
 		{"custom_instructions", "This server takes no instructions."},
 		{"translation_memory_id", "This server has no translation memories."},

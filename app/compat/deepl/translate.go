@@ -18,6 +18,8 @@ type request struct {
 	model    string // model_type, as the answer repeats it; "" where it is not asked for
 	billed   bool   // the characters of each text are asked for
 	ignored  ignored
+
+	glossaries []string // ids
 }
 
 // translations is the answer of /v2/translate.
@@ -44,6 +46,7 @@ func serveTranslation(call compat.Call) (any, error) {
 	}
 	results, err := call.Translate(compat.Job{
 		From: req.from, To: req.to, Texts: marked, Format: req.format, Whole: req.whole, Wrapped: req.wrapped,
+		Glossaries: req.glossaries,
 	})
 	if err != nil {
 		return nil, err
@@ -76,8 +79,46 @@ func decode(fields compat.Fields, languages compat.Languages) (request, error) {
 	if req.from, err = source(fields, languages); err != nil {
 		return req, err
 	}
+	if req.glossaries, err = glossaryIDs(fields); err != nil {
+		return req, err
+	}
+	if len(req.glossaries) > 0 && req.from == translate.Auto {
+		return req, compat.Refuse("Parameter 'source_lang' not specified: a glossary needs it.")
+	}
 	err = req.options(fields)
 	return req, err
+}
+
+// mostGlossaries is how many a request may name.
+const mostGlossaries = 5
+
+// glossaryIDs reads the glossaries of a request, none where it names none.
+func glossaryIDs(fields compat.Fields) ([]string, error) {
+	id, err := fields.Text("glossary_id")
+	if err != nil {
+		return nil, err
+	}
+	lists, _, err := fields.Texts("glossary_ids")
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, list := range lists { // an array, or in forms a list with commas
+		for one := range strings.SplitSeq(list, ",") {
+			if one = strings.TrimSpace(one); one != "" {
+				ids = append(ids, one)
+			}
+		}
+	}
+	switch {
+	case id != "" && len(ids) > 0:
+		return nil, compat.Refuse("'glossary_id' and 'glossary_ids' cannot be used together.")
+	case len(ids) > mostGlossaries:
+		return nil, compat.Refuse("'glossary_ids' has more than %d glossaries.", mostGlossaries)
+	case id != "":
+		return []string{id}, nil
+	}
+	return ids, nil
 }
 
 // target reads the language to translate into.

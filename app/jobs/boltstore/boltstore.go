@@ -9,14 +9,11 @@ package boltstore
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 
+	"dragoman/app/boltfile"
 	"dragoman/app/jobs"
 )
 
@@ -27,29 +24,16 @@ type Store struct {
 	changes jobs.Changes
 }
 
-// lockTimeout is how long to wait for another process to let the file go: one that is about to
-// end, at most.
-const lockTimeout = 200 * time.Millisecond
-
 // Open opens the file at a path, and makes it and its folder where they are not there. It holds
 // texts: nobody but its owner may read it. The caller closes the store.
 func Open(path string, cfg jobs.StoreConfig) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	s := &Store{cfg: cfg}
+	var err error
+	if s.db, err = boltfile.Open(path, "jobs", s.begin); err != nil {
 		return nil, err
-	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout})
-	switch {
-	case errors.Is(err, berrors.ErrTimeout):
-		return nil, fmt.Errorf("another process has the file of jobs %s open", path)
-	case err != nil:
-		return nil, fmt.Errorf("open the file of jobs %s: %w", path, err)
-	}
-	s := &Store{cfg: cfg, db: db}
-	if err := db.Update(s.begin); err != nil {
-		return nil, errors.Join(fmt.Errorf("read the file of jobs %s: %w", path, err), db.Close())
 	}
 	return s, nil
 }

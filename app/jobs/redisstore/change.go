@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dragoman/app/jobs"
+	"dragoman/app/transaction"
 )
 
 // grace is how long results stay that should have been removed, where nobody sweeps.
@@ -106,7 +107,7 @@ func (s *Store) update(ctx context.Context, id string, alter change) error {
 			return err
 		}
 		before := *r
-		return transact(ctx, tx, func(p redis.Pipeliner) error {
+		return transaction.Do(ctx, tx, func(p redis.Pipeliner) error {
 			if err := alter(p, r, now); err != nil {
 				return err
 			}
@@ -115,34 +116,9 @@ func (s *Store) update(ctx context.Context, id string, alter change) error {
 	}, s.jobKey(id))
 }
 
-// atomically has do read, and write in one transaction, until nobody has changed any of the keys
-// meanwhile. What has begun is not broken off: whoever leaves would not know what was done, and the
-// connection would go on watching. The client's timeouts bound it.
+// atomically is [transaction.Atomically] on the store's server.
 func (s *Store) atomically(ctx context.Context, do func(context.Context, *redis.Tx) error, keys ...string) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		whole := context.WithoutCancel(ctx)
-		err := s.client.Watch(whole, func(tx *redis.Tx) error { return do(whole, tx) }, keys...)
-		if !errors.Is(err, redis.TxFailedErr) {
-			return err
-		}
-	}
-}
-
-// transact does commands in one transaction. Its error is that of the command that the server refused,
-// where it says no more itself than that there was one.
-func transact(ctx context.Context, c redis.Cmdable, commands func(redis.Pipeliner) error) error {
-	list, err := c.TxPipelined(ctx, commands)
-	if redis.IsExecAbortError(err) {
-		for _, cmd := range list {
-			if refused := cmd.Err(); refused != nil && !redis.IsExecAbortError(refused) {
-				return refused
-			}
-		}
-	}
-	return err
+	return transaction.Atomically(ctx, s.client, do, keys...)
 }
 
 // put writes a job and where it is found, and removes what it does not need any more.
@@ -190,7 +166,7 @@ func (s *Store) remove(ctx context.Context, id string, check func(r *jobs.Record
 		if err := tx.Unlink(ctx, s.inputKey(id), s.resultsKey(id)).Err(); err != nil {
 			return err
 		}
-		return transact(ctx, tx, func(p redis.Pipeliner) error {
+		return transaction.Do(ctx, tx, func(p redis.Pipeliner) error {
 			p.Del(ctx, s.jobKey(id))
 			for _, state := range jobs.States() {
 				p.ZRem(ctx, s.stateKey(state), id)

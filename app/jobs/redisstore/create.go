@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dragoman/app/jobs"
+	"dragoman/app/transaction"
 )
 
 const (
@@ -89,7 +90,7 @@ func (s *Store) admit(ctx context.Context, c redis.Cmdable, d jobs.Draft) (*jobs
 // stage sends a job's input, which goes by itself unless it becomes a job's.
 func (s *Store) stage(ctx context.Context, d jobs.Draft) error {
 	for n := 0; n < len(d.Input); {
-		err := transact(ctx, s.client, func(p redis.Pipeliner) error {
+		err := transaction.Do(ctx, s.client, func(p redis.Pipeliner) error {
 			for bytes := 0; n < len(d.Input) && (bytes == 0 || bytes+len(d.Input[n]) <= batchBytes); n++ {
 				p.HSet(ctx, s.inputKey(d.ID), strconv.Itoa(n), d.Input[n])
 				bytes += len(d.Input[n])
@@ -118,7 +119,7 @@ func (s *Store) insert(ctx context.Context, tx *redis.Tx, d jobs.Draft) (jobs.Jo
 		return jobs.Job{}, err
 	}
 	r := jobs.NewRecord(d, s.cfg.TTL, now)
-	err = transact(ctx, tx, func(p redis.Pipeliner) error {
+	err = transaction.Do(ctx, tx, func(p redis.Pipeliner) error {
 		p.Persist(ctx, s.inputKey(r.ID))
 		p.ZAdd(ctx, s.ownerKey(r.Owner), scored(r.ID, r.Created))
 		if r.Key != "" {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -28,6 +29,8 @@ import (
 	"dragoman/app/compat/libretranslate"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
+	"dragoman/app/glossary"
+	"dragoman/app/glossary/boltstore"
 	"dragoman/app/translate"
 )
 
@@ -51,7 +54,18 @@ func run(ctx context.Context, addressFile string) error {
 	if err := os.WriteFile(addressFile, []byte("http://"+listener.Addr().String()), 0o644); err != nil {
 		return err
 	}
-	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000}, translator(), libretranslate.New, deepl.New, inference)
+	dir, err := os.MkdirTemp("", "dragoman-clients-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	store, err := boltstore.Open(filepath.Join(dir, "glossaries.db"))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	glossaries := glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 1000, Bytes: 1 << 20, PerOwner: 10}})
+	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000, Glossaries: glossaries}, translator(), libretranslate.New, deepl.New, inference)
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
 	server := &http.Server{Handler: bodies.Serve(apis), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })

@@ -113,6 +113,12 @@ export class Api {
     return (await response.json()).models ?? [];
   }
 
+  /** The glossaries that are stored: [{id, name, dictionaries: [{from, to}]}]. */
+  async glossaries() {
+    const response = await this.#send('glossaries', {});
+    return (await response.json()).glossaries ?? [];
+  }
+
   /** The languages that a model translates, or with '' all: [{code, name, nativeName, targets}]. */
   async languages(model, signal) {
     try {

@@ -119,7 +119,7 @@ export class Blocks {
   #blocks = [];
   #byLine = new WeakMap(); // from elements of both sides
   #known = new Map(); // translations by job and text, the oldest first
-  #job = ''; // languages and model
+  #job = ''; // languages, model and glossary
   #asked = {}; // the same, as requests have it
 
   /** view has the elements: source, a textarea, mirror, and output. */
@@ -145,12 +145,12 @@ export class Blocks {
     this.#view.output.classList.toggle('empty', this.blank);
   }
 
-  /** Says between which languages to translate, and by which model. */
-  setJob({ fromLang, toLang, model = '' }) {
-    const job = `${fromLang} ${toLang} ${model}`;
+  /** Says between which languages to translate, by which model and with which glossary. */
+  setJob({ fromLang, toLang, model = '', glossaryId = '' }) {
+    const job = `${fromLang} ${toLang} ${model} ${glossaryId}`;
     if (job === this.#job) return;
     this.#job = job;
-    this.#asked = { fromLang, toLang, ...(model && { model }) };
+    this.#asked = { fromLang, toLang, ...(model && { model }), ...(glossaryId && { glossaryId }) };
     for (const block of this.#blocks) {
       block.forget();
       this.#recall(block);

@@ -29,7 +29,7 @@ function pause(ms, signal) {
 const randomKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 /** What two jobs for the same text may differ in. */
-const sameWay = (a, b) => a.fromLang === b.fromLang && a.toLang === b.toLang && a.model === b.model;
+const sameWay = (a, b) => a.fromLang === b.fromLang && a.toLang === b.toLang && a.model === b.model && a.glossaryId === b.glossaryId;
 
 export class LongText {
   #api;

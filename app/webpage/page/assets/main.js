@@ -3,6 +3,7 @@
 import { Alternatives } from './alternatives.js';
 import { Api } from './api.js';
 import { Blocks } from './blocks.js';
+import { Glossaries } from './glossaries.js';
 import { Highlight } from './highlight.js';
 import { Keys } from './keys.js';
 import { AUTO, Choice, Languages, direction } from './languages.js';
@@ -33,8 +34,11 @@ const alternatives = new Alternatives(
   { blocks, api, changed: showTranslation },
 );
 const long = new LongText(api);
-const translator = new Translator({ api, blocks, recovery, long, pair: () => choice, model: () => models.chosen, changed: showSoon });
+const translator = new Translator({
+  api, blocks, recovery, long, pair: () => choice, model: () => models.chosen, glossary: (pair) => glossaries.chosen(pair), changed: showSoon,
+});
 
+const glossaries = new Glossaries({ box: $('glossary-choice'), select: $('glossary'), api, changed: () => translator.now() });
 const models = new Models({ box: $('model-choice'), select: $('model'), changed: changeModel });
 
 let languages = null; // until they are loaded
@@ -131,6 +135,7 @@ function showLanguages() {
   const known = choice.from === AUTO ? detected : choice.from;
   from.show(choice.from, choice.from !== AUTO ? languages.get(choice.from).name : detected ? `${languages.english(detected)} (detected)` : 'Detect language');
   to.show(choice.to, languages.get(choice.to).name);
+  glossaries.offer(choice);
   for (const element of [source, view.mirror]) {
     element.dir = known ? direction(known) : 'auto';
     element.lang = known;
@@ -160,6 +165,7 @@ function showTranslation() {
   $('status').textContent = busy ? (progress.total > 1 ? `Translating, ${progress.done} of ${progress.total} lines` : 'Translating') : '';
   $('cancel').hidden = !busy || !long.progress;
   $('copy').hidden = blocks.progress.done === 0;
+  if (!busy && blocks.progress.done > 0) loadGlossaries(); // a key that was needed is there now
   showNotes();
   highlight.refresh();
   alternatives.refresh();
@@ -175,6 +181,12 @@ function showNotes() {
   notes.hidden = words.length === 0;
   if (notes.textContent === words.join('')) return;
   notes.replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+}
+
+async function loadGlossaries() {
+  if (!(await glossaries.load())) return;
+  if (choice && glossaries.chosen(choice)) translator.now(); // as before a reload
+  else showSoon();
 }
 
 // Copying
@@ -234,6 +246,7 @@ async function start() {
   await loadLanguages(); // once the service is ready, which knows its models then
   const { signal } = new AbortController();
   models.offer(await recovery.run(() => api.models(signal), signal));
+  await glossaries.load();
   if (models.chosen) await changeModel();
   else translator.now();
 }

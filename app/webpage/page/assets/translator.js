@@ -16,6 +16,7 @@ export class Translator {
   #long;
   #pair;
   #model;
+  #glossary;
   #changed;
   #batch = BATCH;
   #timer = 0;
@@ -24,16 +25,17 @@ export class Translator {
 
   /**
    * pair returns the languages {from, to}, or null as long as they are unknown. model
-   * returns the name of a model, or '' for any.
+   * returns the name of a model, or '' for any, and glossary the id of a glossary for the languages, or ''.
    * changed is called when translating begins, goes on or ends.
    */
-  constructor({ api, blocks, recovery, long, pair, model, changed }) {
+  constructor({ api, blocks, recovery, long, pair, model, glossary, changed }) {
     this.#api = api;
     this.#blocks = blocks;
     this.#recovery = recovery;
     this.#long = long;
     this.#pair = pair;
     this.#model = model;
+    this.#glossary = glossary;
     this.#changed = changed;
   }
 
@@ -63,6 +65,7 @@ export class Translator {
     if (!pair) return;
     const job = { fromLang: pair.from, toLang: pair.to, detail: true };
     if (this.#model()) job.model = this.#model();
+    if (this.#glossary(pair)) job.glossaryId = this.#glossary(pair);
     this.#blocks.setJob(job);
     this.#long.keepFor(job, this.#blocks.texts);
     const running = new AbortController();

@@ -1,0 +1,166 @@
+// Package glossary keeps glossaries: lists of terms and what they become in another language, which
+// are stored once and named by requests.
+//
+// A [Store] keeps them, in one file or in Redis. A [Service] is what the APIs work with: it checks
+// what is to be stored, shows owners what is theirs, and finds the terms of a request's languages.
+//
+//	glossary.go  what a glossary is
+//	text.go      terms as TSV and CSV
+//	limits.go    how much there may be of what
+//	store.go     what keeps glossaries
+//	service.go   making, changing and using them
+package glossary
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"dragoman/app/language"
+	"dragoman/app/translate"
+)
+
+// Pair is the language that terms are in, and that which they are translated into, as codes of
+// models.
+type Pair struct{ From, To string }
+
+func (p Pair) String() string { return p.From + " to " + p.To }
+
+func comparePairs(a, b Pair) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+}
+
+// Dictionary is what is known of the terms of a glossary for a pair of languages.
+type Dictionary struct {
+	Pair
+	Terms int // at least one
+	Bytes int // of all terms, as TSV
+}
+
+// Glossary is what is known of a glossary: all but its terms. It is plain data.
+type Glossary struct {
+	ID           string
+	Owner        string
+	Name         string
+	Created      time.Time
+	Changed      time.Time    // Created, until it is changed
+	Dictionaries []Dictionary // ordered by pair
+}
+
+// Dictionary returns the dictionary for languages, however they are written; see [language.Find].
+func (g Glossary) Dictionary(p Pair) (found Dictionary, ok bool) {
+	froms, tos := make([]string, len(g.Dictionaries)), []string(nil)
+	for i, d := range g.Dictionaries {
+		froms[i] = d.From
+	}
+	from, ok := language.Find(froms, p.From)
+	if !ok {
+		return Dictionary{}, false
+	}
+	for _, d := range g.Dictionaries {
+		if d.From == from {
+			tos = append(tos, d.To)
+		}
+	}
+	to, ok := language.Find(tos, p.To)
+	if !ok {
+		return Dictionary{}, false
+	}
+	i, ok := g.find(Pair{from, to})
+	if !ok {
+		return Dictionary{}, false
+	}
+	return g.Dictionaries[i], true
+}
+
+// find returns the place of a pair's dictionary, or where it would be.
+func (g Glossary) find(p Pair) (at int, ok bool) {
+	return slices.BinarySearchFunc(g.Dictionaries, p, func(d Dictionary, p Pair) int { return comparePairs(d.Pair, p) })
+}
+
+// bytes are those of all dictionaries.
+func (g Glossary) bytes() (n int) {
+	for _, d := range g.Dictionaries {
+		n += d.Bytes
+	}
+	return n
+}
+
+// Terms are the terms of a dictionary.
+type Terms struct {
+	Pair
+	List []translate.Term
+}
+
+// Whole is a glossary with its terms.
+type Whole struct {
+	Glossary
+	Terms map[Pair]string // TSV, of each dictionary
+}
+
+// put gives a pair the terms of a list that was checked; without any it has no dictionary any more.
+func (w *Whole) put(p Pair, list []translate.Term) {
+	at, there := w.find(p)
+	if there {
+		w.Dictionaries = slices.Delete(w.Dictionaries, at, at+1)
+		delete(w.Terms, p)
+	}
+	if len(list) == 0 {
+		return
+	}
+	text := TSV(list)
+	w.Dictionaries = slices.Insert(w.Dictionaries, at, Dictionary{p, len(list), len(text)})
+	w.Terms[p] = text
+}
+
+// Errors of glossaries. Every other error of a [Service] that is none of [*TermError], [*LimitError],
+// [*DictionaryError] and [*UnavailableError] is nobody's fault but the program's.
+var (
+	ErrUnknown = errors.New("there is no such glossary: its id is wrong, it is another key's, or it was deleted")
+	ErrName    = fmt.Errorf("the name of a glossary has 1 to %d bytes, and no control characters", MaxNameBytes)
+	ErrEmpty   = errors.New("a glossary needs a dictionary with at least one term")
+)
+
+// TermError is what is wrong with a term.
+type TermError struct {
+	Place   string // such as line 3; "" where the whole is meant
+	Field   string // of a body in JSON, such as dictionaries[0].entries[2], or ""
+	Message string
+}
+
+func (e *TermError) Error() string {
+	if e.Place == "" {
+		return e.Message
+	}
+	return e.Place + ": " + e.Message
+}
+
+// DictionaryError is the error of languages that a glossary has no dictionary for.
+type DictionaryError struct {
+	ID   string
+	Pair Pair
+	Has  []Pair // at most a few
+}
+
+func (e *DictionaryError) Error() string {
+	text := fmt.Sprintf("glossary %.40s has no dictionary from %.40q to %.40q", e.ID, e.Pair.From, e.Pair.To)
+	for i, p := range e.Has {
+		text += []string{", but ", ", "}[min(i, 1)] + p.String()
+	}
+	return text
+}
+
+// LimitError is the error of what is too much.
+type LimitError struct {
+	Glossaries int // that an owner may have; 0: this is not the reason
+	Message    string
+}
+
+func (e *LimitError) Error() string { return e.Message }
+
+// TooMany is the error of a glossary whose owner has as many as are allowed.
+func TooMany(most int) error {
+	return &LimitError{Glossaries: most, Message: fmt.Sprintf("there are %d glossaries already, and no more are allowed: delete one", most)}
+}

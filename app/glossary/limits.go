@@ -1,0 +1,93 @@
+package glossary
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dragoman/app/excerpt"
+	"dragoman/app/translate"
+)
+
+// What DeepL allows, too.
+const (
+	MaxNameBytes = 1024 // of a glossary's name
+	MaxTermBytes = 1024 // of a term, and of its translation
+)
+
+// Limits are how much there may be of what.
+type Limits struct {
+	Terms    int   // in a dictionary
+	Bytes    int64 // of all terms of a glossary, as TSV
+	PerOwner int   // glossaries
+}
+
+// checkName fails on a name that a glossary cannot have.
+func checkName(name string) error {
+	if strings.TrimSpace(name) == "" || len(name) > MaxNameBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return ErrName
+	}
+	return nil
+}
+
+// Check makes the terms of a dictionary what they are stored as: without white space around them,
+// and with the source as the target of those that have none, because they are not to be translated.
+// It fails with a [*TermError] on the first that cannot be one, or is there twice; place says where
+// term i is.
+func Check(list []translate.Term, place func(i int) string) error {
+	seen := make(map[string]int, len(list))
+	for i := range list {
+		t := &list[i]
+		t.Source, t.Target = strings.TrimSpace(t.Source), strings.TrimSpace(t.Target)
+		if t.Source == "" {
+			return &TermError{Place: place(i), Message: "the source is empty: a term has a source, and a target unless it is never translated"}
+		}
+		if wrong := cmp.Or(wrongWith("source", t.Source), wrongWith("target", t.Target)); wrong != "" {
+			return &TermError{Place: place(i), Message: wrong}
+		}
+		if first, ok := seen[t.Source]; ok {
+			return &TermError{Place: place(i), Message: fmt.Sprintf("%q is there already, in %s: a term has one translation", excerpt.Of(t.Source), place(first))}
+		}
+		seen[t.Source] = i
+		if t.Target == "" {
+			t.Target = t.Source
+		}
+	}
+	return nil
+}
+
+// wrongWith says what is wrong with a text of a term; "" where nothing is.
+func wrongWith(name, text string) string {
+	switch {
+	case len(text) > MaxTermBytes:
+		return fmt.Sprintf("the %s has %d bytes, at most %d are allowed", name, len(text), MaxTermBytes)
+	case !utf8.ValidString(text):
+		return fmt.Sprintf("the %s is not UTF-8", name)
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
+		return fmt.Sprintf("the %s %q has a control character or a line break", name, excerpt.Of(text))
+	}
+	return ""
+}
+
+// checkCount fails where a dictionary has too many terms.
+func (l Limits) checkCount(p Pair, terms int) error {
+	if terms > l.Terms {
+		return &LimitError{Message: fmt.Sprintf("the dictionary from %s has more than %d terms: divide it between several glossaries", p, l.Terms)}
+	}
+	return nil
+}
+
+// check fails where a glossary has too much.
+func (l Limits) check(g Glossary) error {
+	for _, d := range g.Dictionaries {
+		if err := l.checkCount(d.Pair, d.Terms); err != nil {
+			return err
+		}
+	}
+	if n := g.bytes(); int64(n) > l.Bytes {
+		return &LimitError{Message: fmt.Sprintf("the terms of the glossary have %d bytes, at most %d are allowed: divide it", n, l.Bytes)}
+	}
+	return nil
+}

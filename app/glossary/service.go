@@ -1,0 +1,259 @@
+package glossary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dragoman/app/admission"
+	"dragoman/app/translate"
+)
+
+// Config is what a [Service] works with.
+type Config struct {
+	Store   Store // nil: there is none
+	Missing error // why there is no store, in words for clients
+	Limits  Limits
+	Now     func() time.Time // nil: time.Now
+}
+
+// Service is what the APIs work with. It is safe for concurrent use. Who asks is an owner: what is
+// another's is not there.
+type Service struct{ cfg Config }
+
+// New makes a service.
+func New(cfg Config) *Service {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Service{cfg}
+}
+
+// Limits are how much there may be of what.
+func (s *Service) Limits() Limits { return s.cfg.Limits }
+
+// UnavailableError means that there is nothing that keeps glossaries, or that it does not work now.
+type UnavailableError struct {
+	Reason error // in words for clients
+	Err    error // of the store; nil where there is none
+}
+
+func (e *UnavailableError) Error() string { return fmt.Sprintf("%v (%v)", e.Reason, e.Err) }
+
+// Unwrap returns the store's error.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// errStore is what clients are told of a store that does not work now.
+var errStore = errors.New("glossaries cannot be read or written now, and the service's log says why: try again in a moment")
+
+// do does something with the store, and makes its error one that can be answered.
+func (s *Service) do(work func(Store) error) error {
+	if s.cfg.Store == nil {
+		return &UnavailableError{Reason: s.cfg.Missing}
+	}
+	err := work(s.cfg.Store)
+	var (
+		term       *TermError
+		limit      *LimitError
+		dictionary *DictionaryError
+		memory     *admission.FullError
+	)
+	if err == nil || errors.Is(err, ErrUnknown) || errors.Is(err, ErrName) || errors.Is(err, ErrEmpty) ||
+		errors.As(err, &term) || errors.As(err, &limit) || errors.As(err, &dictionary) || errors.As(err, &memory) {
+		return err
+	}
+	return &UnavailableError{Reason: errStore, Err: err}
+}
+
+// Create makes a glossary of terms that were checked, see [Check] and [Parse]: one list for each
+// pair. The error is one of those of this package.
+func (s *Service) Create(ctx context.Context, owner, name string, terms []Terms) (Glossary, error) {
+	now := s.cfg.Now().UTC().Truncate(time.Millisecond)
+	w := Whole{Glossary: Glossary{ID: uuid.NewString(), Owner: owner, Created: now, Changed: now}, Terms: map[Pair]string{}}
+	if err := s.alter(&w, Change{Name: &name, Terms: terms, Whole: true}); err != nil {
+		return Glossary{}, err
+	}
+	return w.Glossary, s.do(func(store Store) error { return store.Create(ctx, w, s.cfg.Limits.PerOwner) })
+}
+
+// Get returns a glossary of an owner.
+func (s *Service) Get(ctx context.Context, owner, id string) (g Glossary, err error) {
+	err = s.do(func(store Store) error {
+		g, err = store.Get(ctx, id)
+		if err == nil && g.Owner != owner {
+			err = ErrUnknown
+		}
+		return err
+	})
+	if err != nil {
+		return Glossary{}, err
+	}
+	return g, nil
+}
+
+// List returns an owner's glossaries, the newest first.
+func (s *Service) List(ctx context.Context, owner string) (list []Glossary, err error) {
+	err = s.do(func(store Store) error {
+		list, err = store.List(ctx, owner)
+		return err
+	})
+	return list, err
+}
+
+// termBytes is about what a term takes in memory beside its text.
+const termBytes = 32
+
+// Terms returns the terms of the dictionaries for pairs of languages, however these are written,
+// all as they are at one moment. The memory is taken from the request's. The error is a
+// [*DictionaryError] where there is none.
+func (s *Service) Terms(ctx context.Context, owner, id string, pairs []Pair) ([]Terms, error) {
+	g, err := s.Get(ctx, owner, id)
+	if err != nil {
+		return nil, err
+	}
+	found, bytes := make([]Dictionary, len(pairs)), int64(0)
+	stored := make([]Pair, len(pairs))
+	for i, p := range pairs {
+		d, ok := g.Dictionary(p)
+		if !ok {
+			return nil, g.without(p)
+		}
+		found[i], stored[i] = d, d.Pair
+		bytes += int64(2*d.Bytes + termBytes*d.Terms)
+	}
+	if err := admission.Take(ctx, bytes); err != nil {
+		return nil, err
+	}
+	terms := make([]Terms, len(pairs))
+	err = s.do(func(store Store) error {
+		texts, err := store.Terms(ctx, id, stored)
+		for i, text := range texts {
+			if text == "" {
+				return g.without(pairs[i])
+			}
+			terms[i] = Terms{stored[i], fromTSV(text, found[i].Terms)}
+		}
+		return err
+	})
+	return terms, err
+}
+
+// mostNamed is how many pairs an error names.
+const mostNamed = 8
+
+// without is the error of languages that a glossary has no dictionary for.
+func (g Glossary) without(p Pair) error {
+	e := &DictionaryError{ID: g.ID, Pair: p}
+	for _, d := range g.Dictionaries[:min(len(g.Dictionaries), mostNamed)] {
+		e.Has = append(e.Has, d.Pair)
+	}
+	return e
+}
+
+// Change is what is to become of a glossary.
+type Change struct {
+	Name  *string // nil: it stays
+	Terms []Terms // that take the place of those of their pair; an empty list removes the dictionary
+	Merge bool    // Terms are added to those that are there, and win where a source is the same
+	Whole bool    // nothing stays but what Terms has
+}
+
+// Change changes a glossary of an owner. The terms were checked.
+func (s *Service) Change(ctx context.Context, owner, id string, c Change) (g Glossary, err error) {
+	err = s.do(func(store Store) error {
+		return store.Change(ctx, id, func(w *Whole) error {
+			if w.Owner != owner {
+				return ErrUnknown
+			}
+			if c.Whole {
+				w.Dictionaries, w.Terms = nil, map[Pair]string{}
+			}
+			w.Changed = s.cfg.Now().UTC().Truncate(time.Millisecond)
+			err := s.alter(w, c)
+			g = w.Glossary
+			return err
+		})
+	})
+	if err != nil {
+		return Glossary{}, err
+	}
+	return g, nil
+}
+
+// alter changes a glossary, and checks what it has become.
+func (s *Service) alter(w *Whole, c Change) error {
+	if c.Name != nil {
+		if err := checkName(*c.Name); err != nil {
+			return err
+		}
+		w.Name = *c.Name
+	}
+	given := make(map[Pair]bool, len(c.Terms))
+	for _, t := range c.Terms {
+		if given[t.Pair] {
+			return &TermError{Message: fmt.Sprintf("there are two dictionaries from %s: make them one", t.Pair)}
+		}
+		given[t.Pair] = true
+		list := t.List
+		if c.Merge {
+			list = merged(fromTSV(w.Terms[t.Pair], len(t.List)), t.List)
+		}
+		w.put(t.Pair, list)
+	}
+	if c.Whole && len(w.Dictionaries) == 0 {
+		return ErrEmpty
+	}
+	return s.cfg.Limits.check(w.Glossary)
+}
+
+// Remove forgets a glossary of an owner.
+func (s *Service) Remove(ctx context.Context, owner, id string) error {
+	if _, err := s.Get(ctx, owner, id); err != nil {
+		return err
+	}
+	return s.do(func(store Store) error { return store.Remove(ctx, id) })
+}
+
+// RemoveDictionary removes a dictionary of an owner's glossary, which may have none then: it can be
+// given others. The error is a [*DictionaryError] where it is not there.
+func (s *Service) RemoveDictionary(ctx context.Context, owner, id string, p Pair) error {
+	return s.do(func(store Store) error {
+		return store.Change(ctx, id, func(w *Whole) error {
+			if w.Owner != owner {
+				return ErrUnknown
+			}
+			d, ok := w.Dictionary(p)
+			if !ok {
+				return w.without(p)
+			}
+			w.Changed = s.cfg.Now().UTC().Truncate(time.Millisecond)
+			w.put(d.Pair, nil)
+			return nil
+		})
+	})
+}
+
+// merged are terms with others added, which win where a source is the same.
+func merged(list, others []translate.Term) []translate.Term {
+	if len(others) == 0 {
+		return list
+	}
+	at := make(map[string]int, len(list))
+	for i, t := range list {
+		at[t.Source] = i
+	}
+	for _, t := range others {
+		if i, ok := at[t.Source]; ok {
+			list[i] = t
+		} else {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// With are the terms with a request's own, which win where a source is the same. It changes t.
+func (t Terms) With(own []translate.Term) []translate.Term { return merged(t.List, own) }

@@ -1,0 +1,28 @@
+package jobs
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/translate"
+)
+
+// Terms are kept behind the slices, once, and each target language gets its own.
+func TestTermsOfAJob(t *testing.T) {
+	stored, err := marshal([][]translate.Term{{{Source: "cat", Target: "chat"}}, {}, {{Source: "cat", Target: "猫"}, {Source: "X", Target: "X"}}})
+	require.NoError(t, err)
+	for language, want := range map[int]string{0: "[{cat chat}]", 1: "[]", 2: "[{cat 猫} {X X}]"} {
+		terms, err := parseTerms(stored, language)
+		require.NoError(t, err)
+		assert.Equal(t, want, fmt.Sprint(terms))
+	}
+	_, err = parseTerms(stored, 3)
+	assert.ErrorContains(t, err, "terms for 3 languages")
+	_, err = parseTerms([]byte("["), 0)
+	assert.ErrorContains(t, err, "cannot be read")
+	assert.Equal(t, 2, NewRecord(Draft{Input: make([][]byte, 3), Request: Request{Glossary: true}}, 0, begin).Slices)
+	assert.Equal(t, 3, NewRecord(Draft{Input: make([][]byte, 3)}, 0, begin).Slices)
+}
