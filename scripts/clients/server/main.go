@@ -46,7 +46,7 @@ func main() {
 }
 
 // run serves on a free port until ctx is done.
-func run(ctx context.Context, addressFile string) error {
+func run(ctx context.Context, addressFile string) (err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func run(ctx context.Context, addressFile string) error {
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer func() { err = errors.Join(err, store.Close()) }()
 	glossaries := glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 1000, Bytes: 1 << 20, PerOwner: 10}})
 	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000, Glossaries: glossaries}, translator(), libretranslate.New, deepl.New, inference)
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
