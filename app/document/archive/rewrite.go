@@ -17,12 +17,16 @@ type Part func(out io.Writer, in io.Reader) error
 func (a *Archive) Rewrite(ctx context.Context, out io.Writer, order []string, rewrite func(name string) Part) error {
 	discard := out == io.Discard
 	zipped := zip.NewWriter(out)
-	for _, f := range a.arranged(order) {
+	named := make(map[string]bool, len(order))
+	for _, name := range order {
+		named[name] = true
+	}
+	for _, f := range a.arranged(order, named) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var part Part
-		if slices.Contains(order, f.Name) {
+		if named[f.Name] {
 			part = rewrite(f.Name)
 		}
 		var err error
@@ -46,11 +50,7 @@ func (a *Archive) Rewrite(ctx context.Context, out io.Writer, order []string, re
 }
 
 // arranged returns the entries with those of order in that order, in the places that they had.
-func (a *Archive) arranged(order []string) []*zip.File {
-	named := make(map[string]bool, len(order))
-	for _, name := range order {
-		named[name] = true
-	}
+func (a *Archive) arranged(order []string, named map[string]bool) []*zip.File {
 	files := slices.Clone(a.files)
 	for i, f := range files {
 		if named[f.Name] {
@@ -63,8 +63,7 @@ func (a *Archive) arranged(order []string) []*zip.File {
 // replace writes an entry with other contents.
 func (a *Archive) replace(zipped *zip.Writer, f *zip.File, part Part) error {
 	header := &zip.FileHeader{Name: f.Name, Comment: f.Comment, NonUTF8: f.NonUTF8, Method: f.Method,
-		ModifiedTime: f.ModifiedTime, ModifiedDate: f.ModifiedDate, //nolint:staticcheck // as they are, whatever time zone they are in
-		CreatorVersion: f.CreatorVersion, ExternalAttrs: f.ExternalAttrs}
+		Modified: f.Modified, CreatorVersion: f.CreatorVersion, ExternalAttrs: f.ExternalAttrs}
 	return a.open(f, func(r io.Reader) error {
 		w, err := zipped.CreateHeader(header)
 		if err != nil {

@@ -70,3 +70,11 @@ func odfGrammar() grammar {
 		named("presentation", "header-decl"): (*walker).plain,
 	}
 }
+
+// odfStylesGrammar is that of styles.xml, whose master pages have headers, footers and shapes.
+func odfStylesGrammar() grammar {
+	g := odfGrammar()
+	g[named("draw", "frame")] = (*walker).odfMasterShape
+	g[named("draw", "custom-shape")] = (*walker).odfMasterShape
+	return g
+}

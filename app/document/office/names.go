@@ -22,6 +22,7 @@ var spaces = map[string]string{
 	"urn:oasis:names:tc:opendocument:xmlns:table:1.0":        "table",
 	"urn:oasis:names:tc:opendocument:xmlns:style:1.0":        "style",
 	"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0": "presentation",
+	"urn:oasis:names:tc:opendocument:xmlns:drawing:1.0":      "draw",
 }
 
 // short is a name space in short, or itself.

@@ -53,7 +53,7 @@ func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 }
 
 var (
-	odfHarmless = regexp.MustCompile(`\s(?:style:name|officeooo:[\w-]*rsid|fo:(?:language|country|script)|` +
+	odfHarmless = regexp.MustCompile(`\s(?:style:(?:display-)?name|officeooo:[\w-]*rsid|fo:(?:language|country|script)|` +
 		`style:(?:language|country|script)-(?:asian|complex)|style:rfc-language-tag[\w-]*)="[^"<]*"`)
 	noLooks = regexp.MustCompile(`^<style:style\s+style:family="text"\s*(?:/>|>\s*(?:<style:text-properties\s*(?:/>|>\s*</style:text-properties>))?\s*</style:style>)$`)
 )

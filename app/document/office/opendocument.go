@@ -59,6 +59,7 @@ func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error 
 		return err
 	}
 	mark, opens := odfRange(start)
+	local := start.Name.Local
 	switch {
 	case start.Name == named("text", "s") && p.started:
 		p.Text(around.Style, strings.Repeat(" ", odfCount(start)))
@@ -66,6 +67,8 @@ func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error 
 		p.Break(around.Style, raw, "\n")
 		p.space = true
 	case start.Name == named("text", "soft-page-break"):
+	case local == "bookmark" && start.Attribute("name") == goBack:
+		p.Float(raw)
 	case mark != "":
 		p.Mark(around.around(raw), mark, opens)
 	default:
@@ -176,6 +179,16 @@ func (w *walker) odfCell(start xmlpart.Token, out sink) error {
 		}
 		return w.element(t, out)
 	})
+}
+
+// odfMasterShape copies a shape of a master page: what stands in its placeholders is not shown.
+func (w *walker) odfMasterShape(start xmlpart.Token, out sink) error {
+	for _, a := range start.Attr {
+		if short(a.Name.Space) == "presentation" && a.Name.Local == "class" {
+			return w.verbatim(start, out)
+		}
+	}
+	return w.copy(start, out, w.element)
 }
 
 // odfSpan is how text in a span is written, inside of what is around the span.

@@ -127,8 +127,10 @@ func odfParts(a *archive.Archive) (map[string]grammar, error) {
 	for _, name := range a.Names() {
 		switch base := name[strings.LastIndexByte(name, '/')+1:]; {
 		case strings.HasPrefix(name, "META-INF/"):
-		case base == "content.xml", base == "styles.xml":
+		case base == "content.xml":
 			parts[name] = odfGrammar()
+		case base == "styles.xml":
+			parts[name] = odfStylesGrammar()
 		case name == "meta.xml":
 			parts[name] = propertyGrammar()
 		}

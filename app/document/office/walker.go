@@ -141,7 +141,7 @@ type paragraph struct {
 
 	pending  strings.Builder // what came of a field that is no text
 	complete bool            // pending starts with the field's begin
-	goBack   string          // the id of the bookmark that Word puts where the cursor was
+	goBack   string          // the id of that bookmark, once it was begun
 }
 
 // begin starts a paragraph.

@@ -40,6 +40,9 @@ func (w *walker) wordParagraph(start xmlpart.Token, out sink) error {
 var wordGroups = map[string]bool{"hyperlink": true, "ins": true, "moveTo": true, "smartTag": true, "customXml": true,
 	"dir": true, "bdo": true, "sdt": true, "fldSimple": true}
 
+// goBack is the bookmark that Word puts where the cursor was.
+const goBack = "_GoBack"
+
 // wordCaches are what Word finds out again.
 var wordCaches = map[string]bool{"proofErr": true, "lastRenderedPageBreak": true}
 
@@ -54,7 +57,7 @@ func (w *walker) wordInline(p *paragraph, start xmlpart.Token) error {
 		return w.wordGroup(p, start)
 	}
 	hidden := w.fields.hidden()
-	goBack := local == "bookmarkStart" && start.Attribute("name") == "_GoBack"
+	isCursor := local == "bookmarkStart" && start.Attribute("name") == goBack
 	raw, err := w.taken(p, start)
 	if err != nil {
 		return err
@@ -64,7 +67,7 @@ func (w *walker) wordInline(p *paragraph, start xmlpart.Token) error {
 	case hidden:
 		p.pend(raw, event{}, w.fields.hidden())
 	case start.Name.Space == "w" && wordCaches[local]:
-	case goBack:
+	case isCursor:
 		p.Float(raw)
 		p.goBack = id
 	case local == "bookmarkEnd" && p.goBack != "" && id == p.goBack:

@@ -175,20 +175,40 @@ func absorb(list []*node, base Style) {
 	}
 }
 
-// usual returns the style that most of a list's text has.
+// usual returns the style that most of a list's text has; where all text is in groups, that of the
+// first one, for a translation may have text between them.
 func usual(list []*node) Style {
 	size := map[string]int{}
-	var most Style
+	var most *node
 	for _, n := range list {
 		if n.kind != text {
 			continue
 		}
 		size[n.style.Key] += len(strings.TrimSpace(n.text)) + 1
-		if size[n.style.Key] > size[most.Key] {
-			most = n.style
+		if most == nil || size[n.style.Key] > size[most.style.Key] {
+			most = n
 		}
 	}
-	return most
+	if most == nil {
+		most = firstText(list)
+	}
+	if most == nil {
+		return Style{}
+	}
+	return most.style
+}
+
+// firstText returns the first text in a list and the groups of it, nil where there is none.
+func firstText(list []*node) *node {
+	for _, n := range list {
+		if n.kind == text {
+			return n
+		}
+		if found := firstText(n.children); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // tag writes nodes as text, and gives numbers to those that become tags.
