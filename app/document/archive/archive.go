@@ -8,7 +8,6 @@ package archive
 import (
 	"archive/zip"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"sort"
@@ -52,9 +51,9 @@ func Open(in io.ReaderAt, size int64) (*Archive, error) {
 	r, err := zip.NewReader(a.in, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		if errors.Is(err, errDirectory) {
-			return nil, refuse(err, "the file's zip directory is larger than %d MiB", maxDirectory>>20)
+			return nil, document.Refuse(err, "the file's zip directory is larger than %d MiB", maxDirectory>>20)
 		}
-		return nil, a.in.failure(refuse(err, "the file is damaged or not complete: its zip directory cannot be read"))
+		return nil, a.in.failure(document.Refuse(err, "the file is damaged or not complete: its zip directory cannot be read"))
 	}
 	a.in.bounded = false
 	a.files = r.File
@@ -67,7 +66,7 @@ func Open(in io.ReaderAt, size int64) (*Archive, error) {
 // check refuses an archive by what its directory says.
 func (a *Archive) check(size int64) error {
 	if len(a.files) > maxEntries {
-		return refuse(nil, "the file has %d zip entries: %d are the most", len(a.files), maxEntries)
+		return document.Refuse(nil, "the file has %d zip entries: %d are the most", len(a.files), maxEntries)
 	}
 	var total uint64
 	for _, f := range a.files {
@@ -75,16 +74,16 @@ func (a *Archive) check(size int64) error {
 			return err
 		}
 		if a.byName[f.Name] != nil {
-			return refuse(nil, "the file has two zip entries named %q", f.Name)
+			return document.Refuse(nil, "the file has two zip entries named %q", f.Name)
 		}
 		a.byName[f.Name] = f
 		if f.Flags&1 != 0 {
-			return refuse(nil, "the file's zip entries are encrypted: save it without a password")
+			return document.Refuse(nil, "the file's zip entries are encrypted: save it without a password")
 		}
 		n, packed := f.UncompressedSize64, f.CompressedSize64
 		total += min(n, maxTotal+1)
 		if n > maxEntry || total > maxTotal || n > smallEntry && n/maxRatio > packed {
-			return refuse(nil, "the file unpacks to too much: zip entry %q has %d bytes, packed into %d", f.Name, n, packed)
+			return document.Refuse(nil, "the file unpacks to too much: zip entry %q has %d bytes, packed into %d", f.Name, n, packed)
 		}
 	}
 	return a.checkOverlaps(size)
@@ -99,7 +98,7 @@ func checkName(name string) error {
 	default:
 		return nil
 	}
-	return refuse(nil, "the file has a zip entry named %q, which leads out of it", name)
+	return document.Refuse(nil, "the file has a zip entry named %q, which leads out of it", name)
 }
 
 // checkOverlaps refuses entries that share bytes of the file, and those that lie outside.
@@ -109,18 +108,18 @@ func (a *Archive) checkOverlaps(size int64) error {
 	for i, f := range a.files {
 		at, err := f.DataOffset()
 		if err != nil {
-			return refuse(err, "the file is damaged: zip entry %q cannot be found", f.Name)
+			return document.Refuse(err, "the file is damaged: zip entry %q cannot be found", f.Name)
 		}
 		const header = 30 // bytes before an entry's name, which its data follow
 		places[i] = place{at - header - int64(len(f.Name)), at + int64(f.CompressedSize64)}
 		if places[i].end > size || places[i].end < at {
-			return refuse(nil, "the file is not complete: zip entry %q ends behind it", f.Name)
+			return document.Refuse(nil, "the file is not complete: zip entry %q ends behind it", f.Name)
 		}
 	}
 	sort.Slice(places, func(i, j int) bool { return places[i].start < places[j].start })
 	for i := 1; i < len(places); i++ {
 		if places[i].start < places[i-1].end {
-			return refuse(nil, "the file's zip entries overlap")
+			return document.Refuse(nil, "the file's zip entries overlap")
 		}
 	}
 	return nil
@@ -145,7 +144,7 @@ func (a *Archive) Small(name string) ([]byte, error) {
 		return nil, nil
 	}
 	if f.UncompressedSize64 > maxSmall {
-		return nil, refuse(nil, "%s is larger than %d MiB", name, maxSmall>>20)
+		return nil, document.Refuse(nil, "%s is larger than %d MiB", name, maxSmall>>20)
 	}
 	var content []byte
 	err := a.open(f, func(r io.Reader) (err error) {
@@ -159,7 +158,7 @@ func (a *Archive) Small(name string) ([]byte, error) {
 func (a *Archive) Read(name string, read func(in io.Reader) error) error {
 	f := a.byName[name]
 	if f == nil {
-		return refuse(nil, "the file has no %s", name)
+		return document.Refuse(nil, "the file has no %s", name)
 	}
 	return a.open(f, read)
 }
@@ -167,11 +166,11 @@ func (a *Archive) Read(name string, read func(in io.Reader) error) error {
 // open has f read an entry. What it decompresses is bounded.
 func (a *Archive) open(f *zip.File, read func(r io.Reader) error) error {
 	if a.read += int64(f.UncompressedSize64); f.UncompressedSize64 > maxPart || a.read > maxParts {
-		return refuse(nil, "%s makes the text of the file too large: %d MiB are the most for one part, and %d for all", f.Name, maxPart>>20, maxParts>>20)
+		return document.Refuse(nil, "%s makes the text of the file too large: %d MiB are the most for one part, and %d for all", f.Name, maxPart>>20, maxParts>>20)
 	}
 	r, err := f.Open()
 	if err != nil {
-		return a.in.failure(refuse(err, "%s cannot be unpacked", f.Name))
+		return a.in.failure(document.Refuse(err, "%s cannot be unpacked", f.Name))
 	}
 	defer r.Close()
 	p := &part{in: r, name: f.Name, left: int64(f.UncompressedSize64)}
@@ -201,13 +200,8 @@ func (p *part) Read(b []byte) (int, error) {
 		err = zip.ErrFormat
 	}
 	if err != nil && err != io.EOF {
-		p.err = refuse(err, "the file is damaged: %s cannot be unpacked", p.name)
+		p.err = document.Refuse(err, "the file is damaged: %s cannot be unpacked", p.name)
 		return n, p.err
 	}
 	return n, err
-}
-
-// refuse makes a [*document.Error].
-func refuse(err error, format string, args ...any) error {
-	return &document.Error{Reason: fmt.Sprintf(format, args...), Err: err}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"dragoman/app/document"
 )
 
 // errDirectory ends the reading of a directory that is too large.
@@ -47,15 +49,15 @@ func sniff(in io.ReaderAt, size int64) error {
 	}
 	switch {
 	case size == 0:
-		return refuse(nil, "the file is empty")
+		return document.Refuse(nil, "the file is empty")
 	case bytes.HasPrefix(head, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")):
 		return refuseCompound(in, size)
 	case bytes.HasPrefix(head, []byte("%PDF")):
-		return refuse(nil, "the file is a PDF, whatever its name says")
+		return document.Refuse(nil, "the file is a PDF, whatever its name says")
 	case bytes.HasPrefix(head, []byte("{\\rtf")):
-		return refuse(nil, "the file is RTF, whatever its name says: save it as .docx or .odt")
+		return document.Refuse(nil, "the file is RTF, whatever its name says: save it as .docx or .odt")
 	case !bytes.HasPrefix(head, []byte("PK")):
-		return refuse(nil, "the file is no zip archive, which documents of this kind are")
+		return document.Refuse(nil, "the file is no zip archive, which documents of this kind are")
 	}
 	return nil
 }
@@ -90,9 +92,9 @@ func refuseCompound(in io.ReaderAt, size int64) error {
 		}
 	}
 	if found < len(compounds) {
-		return refuse(nil, "%s", compounds[found].reason)
+		return document.Refuse(nil, "%s", compounds[found].reason)
 	}
-	return refuse(nil, "the file is in a format of Microsoft Office before 2007, or has a password: save it as .docx, .xlsx or .pptx without one")
+	return document.Refuse(nil, "the file is in a format of Microsoft Office before 2007, or has a password: save it as .docx, .xlsx or .pptx without one")
 }
 
 // utf16 is a text of ASCII with its end as a compound file's directory has it.

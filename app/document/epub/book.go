@@ -3,7 +3,6 @@ package epub
 import (
 	"bytes"
 	"encoding/xml"
-	"fmt"
 	"io"
 	"net/url"
 	"path"
@@ -39,9 +38,9 @@ func open(a *archive.Archive) (*book, error) {
 	case err != nil:
 		return nil, err
 	case container == nil && strings.TrimSpace(string(mimetype)) != Kind{}.MediaType():
-		return nil, refuse(nil, "the file is a zip archive, but no book (epub)")
+		return nil, document.Refuse(nil, "the file is a zip archive, but no book (epub)")
 	case container == nil:
-		return nil, refuse(nil, "the book has no META-INF/container.xml, which says what is in it")
+		return nil, document.Refuse(nil, "the book has no META-INF/container.xml, which says what is in it")
 	}
 	if err := checkEncryption(a); err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func open(a *archive.Archive) (*book, error) {
 	}
 	content, err := a.Small(opf)
 	if err == nil && content == nil {
-		err = refuse(nil, "the book has no package document (%s)", opf)
+		err = document.Refuse(nil, "the book has no package document (%s)", opf)
 	}
 	if err != nil {
 		return nil, err
@@ -118,7 +117,7 @@ func checkEncryption(a *archive.Archive) error {
 		}
 	})
 	if err == nil && encrypted {
-		err = refuse(nil, "the book is encrypted (DRM), so its text cannot be read")
+		err = document.Refuse(nil, "the book is encrypted (DRM), so its text cannot be read")
 	}
 	return err
 }
@@ -138,9 +137,4 @@ func elements(content []byte, name string, visit func(t xmlpart.Token)) error {
 			visit(t)
 		}
 	}
-}
-
-// refuse makes a [*document.Error].
-func refuse(err error, format string, args ...any) error {
-	return &document.Error{Reason: fmt.Sprintf(format, args...), Err: err}
 }

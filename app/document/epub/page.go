@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"dragoman/app/document"
 	"dragoman/app/markup"
 )
 
@@ -20,9 +21,9 @@ func (r rewriter) page(out io.Writer, in io.Reader, name string) error {
 	case err != nil:
 		return err
 	case len(content) > maxPage || bytes.Count(content, []byte("<")) > maxTags:
-		return refuse(nil, "%s is too large: %d MiB and %d tags are the most for a page", name, maxPage>>20, maxTags)
+		return document.Refuse(nil, "%s is too large: %d MiB and %d tags are the most for a page", name, maxPage>>20, maxTags)
 	case !utf8.Valid(content) || isOtherwiseEncoded(content):
-		return refuse(nil, "%s is not in UTF-8: save it so", name)
+		return document.Refuse(nil, "%s is not in UTF-8: save it so", name)
 	}
 	at := 0
 	for _, cut := range append(emptyElement.FindAllIndex(content, -1), []int{len(content), len(content)}) {

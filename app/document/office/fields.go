@@ -73,7 +73,7 @@ func (f *fields) char(kind string) error {
 	switch {
 	case kind == "begin":
 		if top >= maxFields {
-			return &document.Error{Reason: "the file has more than 64 fields in each other"}
+			return document.Refuse(nil, "the file has more than 64 fields in each other")
 		}
 		f.begun++
 		f.last = event{kind, f.begun}

@@ -11,7 +11,6 @@ package office
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"dragoman/app/document"
@@ -84,7 +83,7 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 // whole says which part broke off.
 func whole(err error, name string) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return refuse(err, "%s is not complete", name)
+		return document.Refuse(err, "%s is not complete", name)
 	}
 	return err
 }
@@ -105,9 +104,4 @@ func columns(a *archive.Archive, parts map[string]grammar) (map[string]bool, err
 	}
 	delete(w.keep, "")
 	return w.keep, nil
-}
-
-// refuse makes a [*document.Error].
-func refuse(err error, format string, args ...any) error {
-	return &document.Error{Reason: fmt.Sprintf(format, args...), Err: err}
 }

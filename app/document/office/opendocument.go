@@ -49,8 +49,9 @@ func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error 
 		return w.odfContent(p, w.odfSpan(around, start), nothing)
 	case named("text", "a"):
 		p.whole.Write(start.Raw)
-		p.Open(string(start.Raw))
-		return w.odfContent(p, around, p.Close)
+		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides whose spans come into them
+		inside := run{opaque: around.opaque}
+		return w.odfContent(p, inside, func(end string) { p.Close(end + around.Close) })
 	case named("text", "ruby"):
 		return w.odfRuby(p, around, start)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/app/document"
 	"dragoman/app/document/archive"
 	"dragoman/app/document/xmlpart"
 )
@@ -121,7 +122,7 @@ func odfParts(a *archive.Archive) (map[string]grammar, error) {
 		return nil, err
 	}
 	if bytes.Contains(manifest, []byte("encryption-data")) {
-		return nil, refuse(nil, "the file has a password: save it without one")
+		return nil, document.Refuse(nil, "the file has a password: save it without one")
 	}
 	parts := map[string]grammar{}
 	for _, name := range a.Names() {
@@ -145,9 +146,9 @@ func (k kind) isKindOf(a *archive.Archive) error {
 	case err != nil || name == k.name:
 		return err
 	case name == "":
-		return refuse(nil, "the file is a zip archive, but no document of the kind %s", k.name)
+		return document.Refuse(nil, "the file is a zip archive, but no document of the kind %s", k.name)
 	}
-	return refuse(nil, "the file is taken for a document of the kind %s, but it is %s", k.name, name)
+	return document.Refuse(nil, "the file is taken for a document of the kind %s, but it is %s", k.name, name)
 }
 
 // identify returns the name of the kind that an archive is of, "" where it is none of them.

@@ -70,7 +70,7 @@ func (w *walker) next() (xmlpart.Token, error) {
 	}
 	if w.paragraphs > 0 {
 		if w.size += len(t.Raw); w.size > maxParagraph {
-			return t, &document.Error{Reason: "the file has a paragraph of more than 16 MiB"}
+			return t, document.Refuse(nil, "the file has a paragraph of more than 16 MiB")
 		}
 	}
 	t.Name.Space = short(t.Name.Space)

@@ -134,7 +134,7 @@ func (r *Reader) failure(err error) error {
 }
 
 func (r *Reader) refuse(err error, format string, args ...any) error {
-	return &document.Error{Reason: r.name + " " + fmt.Sprintf(format, args...), Err: err}
+	return document.Refuse(err, "%s %s", r.name, fmt.Sprintf(format, args...))
 }
 
 // errToken ends the reading of a token that is too large.
