@@ -56,8 +56,8 @@ func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
 		}
 		raw, err := w.taken(p, t)
 		if t.Name == named("a", "rPr") {
-			raw = drawingProperties(raw)
-			style.Key = keyOf(raw)
+			style.Key = drawingKey(raw)
+			raw = w.drawingProperties(raw)
 		}
 		style.Open += raw
 		return err

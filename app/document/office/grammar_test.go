@@ -86,7 +86,7 @@ func TestParts(t *testing.T) {
 		{"slide number, line, end", drawingGrammar(), drawing,
 			`<a:p><a:pPr/><a:r><a:rPr lang="en-US" dirty="0"/><a:t>a</a:t></a:r><a:br><a:rPr lang="en-US"/></a:br><a:r><a:rPr lang="en-GB"/><a:t>b </a:t></a:r><a:fld id="{1}" type="slidenum"><a:t>3</a:t></a:fld><a:endParaRPr lang="en-US"/></a:p>`,
 			`a<br/>b`,
-			`<a:p><a:pPr/><a:r><a:rPr/><a:t>A</a:t></a:r><a:br><a:rPr lang="en-US"/></a:br><a:r><a:rPr/><a:t>B </a:t></a:r><a:fld id="{1}" type="slidenum"><a:t>3</a:t></a:fld><a:endParaRPr lang="en-US"/></a:p>`},
+			`<a:p><a:pPr/><a:r><a:rPr lang="en-US"/><a:t>A</a:t></a:r><a:br><a:rPr lang="en-US"/></a:br><a:r><a:rPr lang="en-US"/><a:t>B </a:t></a:r><a:fld id="{1}" type="slidenum"><a:t>3</a:t></a:fld><a:endParaRPr lang="en-US"/></a:p>`},
 		{"masters' own text", masterGrammar(), drawing,
 			`<p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>Click here</a:t></a:r></a:p></p:txBody></p:sp>` +
 				`<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody><a:p><a:r><a:t>Secret</a:t></a:r></a:p></p:txBody></p:sp>`, "Secret",
@@ -155,4 +155,20 @@ func TestSortParts(t *testing.T) {
 	names := []string{"docProps/core.xml", "ppt/slides/slide10.xml", "ppt/slides/slide2.xml", "ppt/charts/chart1.xml", "ppt/notesSlides/notesSlide1.xml"}
 	sortParts(names)
 	assert.Equal(t, []string{"ppt/slides/slide2.xml", "ppt/slides/slide10.xml", "ppt/notesSlides/notesSlide1.xml", "ppt/charts/chart1.xml", "docProps/core.xml"}, names)
+}
+
+func TestTarget(t *testing.T) {
+	for _, c := range []struct{ to, word, drawing, odf string }{
+		{"", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="en-US" altLang="ja"/>`, `<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
+		{"no language", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="en-US" altLang="ja"/>`, `<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
+		{"fr", `<w:lang w:val="fr-FR" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="fr-FR" altLang="ja"/>`, `<a fo:language="fr" fo:country="FR" style:language-asian="ja" style:country-asian="JP"/>`},
+		{"zh-Hant", `<w:lang w:val="en-US" w:eastAsia="zh-TW" w:bidi="ar-SA"/>`, `<a:rPr lang="zh-TW" altLang="ja"/>`, `<a fo:language="en" fo:country="US" style:language-asian="zh" style:country-asian="TW"/>`},
+		{"he", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="he-IL"/>`, `<a:rPr lang="he-IL" altLang="ja"/>`, `<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
+	} {
+		to := newTarget(c.to)
+		assert.Equal(t, c.word, to.word(`<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`))
+		assert.Equal(t, c.drawing, to.drawing(`<a:rPr lang="en-US" altLang="ja"/>`))
+		assert.Equal(t, c.odf, to.odf(`<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`))
+	}
+	assert.Equal(t, `<a fo:language="zxx" fo:country="none"/>`, newTarget("fr").odf(`<a fo:language="zxx" fo:country="none"/>`))
 }

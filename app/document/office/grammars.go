@@ -9,6 +9,11 @@ func wordGrammar() grammar {
 	}
 }
 
+// wordStylesGrammar is that of Word's styles, which say what language text is in.
+func wordStylesGrammar() grammar {
+	return grammar{named("w", "lang"): (*walker).setWordLanguage}
+}
+
 func drawingGrammar() grammar {
 	return grammar{named("a", "p"): (*walker).drawingParagraph}
 }
@@ -66,6 +71,7 @@ func odfGrammar() grammar {
 		named("table", "table-cell"):         (*walker).odfCell,
 		named("table", "covered-table-cell"): (*walker).odfCell,
 		named("style", "style"):              (*walker).readStyle,
+		named("style", "default-style"):      (*walker).readStyle,
 		named("presentation", "footer-decl"): (*walker).plain,
 		named("presentation", "header-decl"): (*walker).plain,
 	}

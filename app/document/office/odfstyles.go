@@ -28,9 +28,6 @@ func (w *walker) odfStyle(name string) odfStyle {
 // for each time that a text was edited.
 func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 	family, name, parent := start.Attribute("family"), start.Attribute("name"), start.Attribute("parent-style-name")
-	if family != "text" && family != "paragraph" || len(w.styles) >= maxStyles {
-		return w.verbatim(start, out)
-	}
 	var raw strings.Builder
 	w.paragraphs++ // bounds it
 	err := w.verbatim(start, &raw)
@@ -47,8 +44,10 @@ func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 	if noLooks.MatchString(key) {
 		key = ""
 	}
-	w.styles[name] = odfStyle{key: key, parent: parent}
-	_, err = out.WriteString(raw.String())
+	if name != "" && (family == "text" || family == "paragraph") && len(w.styles) < maxStyles {
+		w.styles[name] = odfStyle{key: key, parent: parent}
+	}
+	_, err = out.WriteString(w.to.odf(raw.String()))
 	return err
 }
 

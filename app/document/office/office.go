@@ -44,7 +44,8 @@ func (k kind) Extensions() []string   { return k.extensions }
 func (k kind) MediaType() string      { return k.media }
 func (k kind) Form() translate.Format { return translate.XML }
 
-// Rewrite copies a document with its segments translated.
+// Rewrite copies a document with its segments translated. With o.To that is the language in which the
+// spelling of the text is checked.
 func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	a, err := archive.Open(in, size)
 	if err != nil {
@@ -67,7 +68,7 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	sortParts(names)
 	return a.Rewrite(ctx, out, names, func(name string) archive.Part {
-		w := &walker{grammar: parts[name], keep: keep, styles: map[string]odfStyle{}}
+		w := &walker{grammar: parts[name], keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To)}
 		w.translate = func(text string) (string, error) {
 			if err := ctx.Err(); err != nil {
 				return "", err

@@ -40,6 +40,7 @@ var partTypes = map[string]func() grammar{
 	"wordprocessingml.footnotes":                 wordGrammar,
 	"wordprocessingml.endnotes":                  wordGrammar,
 	"wordprocessingml.comments":                  wordGrammar,
+	"wordprocessingml.styles":                    wordStylesGrammar,
 	"presentationml.slide":                       drawingGrammar,
 	"presentationml.notesSlide":                  drawingGrammar,
 	"presentationml.slideMaster":                 masterGrammar,

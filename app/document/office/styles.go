@@ -10,8 +10,8 @@ import (
 // What runs differ in without looking different: the language that is checked for, and where the
 // text was input.
 var (
-	withoutLanguage = regexp.MustCompile(`<(?:\w+:)?lang(?:\s[^<>]*)?/>`)
 	wordHarmless    = regexp.MustCompile(`<(?:\w+:)?(?:lang|noProof)(?:\s[^<>]*)?/>|<(?:\w+:)?rFonts\s+(?:\w+:)?hint="\w*"\s*/>`)
+	drawingMarks    = regexp.MustCompile(`\s(?:dirty|err|smtClean|smtId)\s*=\s*(?:"[^"<]*"|'[^'<]*')`)
 	drawingHarmless = regexp.MustCompile(`\s(?:lang|altLang|dirty|err|smtClean|smtId|noProof|bmk)\s*=\s*(?:"[^"<]*"|'[^'<]*')`)
 	noProperties    = regexp.MustCompile(`^<((?:\w+:)?rPr)\s*(?:/>|>\s*</(?:\w+:)?rPr>)$`)
 )
@@ -21,11 +21,16 @@ func wordKey(properties string) string {
 	return keyOf(wordHarmless.ReplaceAllString(properties, ""))
 }
 
-// drawingProperties are those of a run of DrawingML without its language, which is its translation's
-// no more.
-func drawingProperties(properties string) string {
+// drawingKey is that for properties of DrawingML's runs.
+func drawingKey(properties string) string {
 	end := strings.IndexByte(properties, '>') + 1
-	return drawingHarmless.ReplaceAllString(properties[:end], "") + properties[end:]
+	return keyOf(drawingHarmless.ReplaceAllString(properties[:end], "") + properties[end:])
+}
+
+// drawingProperties are those of a run without what was found out about its spelling.
+func (w *walker) drawingProperties(properties string) string {
+	end := strings.IndexByte(properties, '>') + 1
+	return w.to.drawing(drawingMarks.ReplaceAllString(properties[:end], "")) + properties[end:]
 }
 
 // keyOf is "" for properties without any.

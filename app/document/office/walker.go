@@ -21,6 +21,7 @@ type walker struct {
 	reader    *xmlpart.Reader
 	grammar   grammar
 	translate func(text string) (string, error)
+	to        target
 
 	paragraphs int // that are open, in each other
 	size       int // bytes of the outermost one so far

@@ -150,7 +150,7 @@ func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
 		case t.Name == named("w", "rPr"):
 			raw, err := w.taken(p, t)
 			r.Key = wordKey(raw)
-			r.Open += withoutLanguage.ReplaceAllString(raw, "")
+			r.Open += w.to.word(raw)
 			r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
 			return err
 		}

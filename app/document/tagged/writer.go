@@ -17,7 +17,9 @@ func (w *writer) plain(style Style, t string) {
 	if w.text.Len() > 0 && w.style.Key != style.Key {
 		w.flush()
 	}
-	w.style = style
+	if w.text.Len() == 0 {
+		w.style = style
+	}
 	w.text.WriteString(t)
 }
 
