@@ -4,7 +4,7 @@
 // that changes stays byte for byte, and all other parts are copied as they are compressed. A paragraph is
 // a segment (see package tagged), in whatever it stands: a table, a text box, a header, a note.
 //
-// In memory are a paragraph at a time, with what is anchored in it, of at most 16 MiB, and the names of
+// In memory are a paragraph at a time, with what is anchored in it, of at most 8 MiB, and the names of
 // styles and columns. A part unpacks to at most 256 MiB, all that have text to 512 MiB.
 package office
 

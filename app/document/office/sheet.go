@@ -77,11 +77,14 @@ func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token,
 
 // lines adds a text with its line ends as such.
 func (p *paragraph) lines(style tagged.Style, text string) {
-	for i, line := range strings.Split(text, "\n") {
-		if i > 0 {
-			p.Break(style, "", "\n")
-		}
+	for {
+		line, rest, more := strings.Cut(text, "\n")
 		p.Text(style, line)
+		if !more {
+			return
+		}
+		p.Break(style, "", "\n")
+		text = rest
 	}
 }
 

@@ -14,7 +14,10 @@ import (
 
 // maxParagraph is the most bytes of XML that a paragraph may have, with all that is anchored in it. It
 // is what a walker keeps in memory.
-const maxParagraph = 16 << 20
+const maxParagraph = 8 << 20
+
+// maxNested is how many paragraphs may be in each other: a text box in another is two.
+const maxNested = 16
 
 // walker copies a part and rewrites the paragraphs in it.
 type walker struct {
@@ -71,7 +74,10 @@ func (w *walker) next() (xmlpart.Token, error) {
 	}
 	if w.paragraphs > 0 {
 		if w.size += len(t.Raw); w.size > maxParagraph {
-			return t, document.Refuse(nil, "the file has a paragraph of more than 16 MiB")
+			return t, document.Refuse(nil, "the file has a paragraph of more than %d MiB", maxParagraph>>20)
+		}
+		if w.paragraphs > maxNested {
+			return t, document.Refuse(nil, "the file has more than %d paragraphs in each other", maxNested)
 		}
 	}
 	t.Name.Space = short(t.Name.Space)

@@ -26,7 +26,11 @@ type Paragraph struct {
 	root   node
 	opened []*node // groups that are not closed, from the root on
 	floats strings.Builder
+	parts  int // nodes, and those that were not added
 }
+
+// maxParts is how many runs, breaks, pictures and so on a paragraph may have: each takes memory.
+const maxParts = 100_000
 
 // New returns a paragraph without anything in it.
 func New() *Paragraph {
@@ -135,6 +139,9 @@ func (p *Paragraph) Empty() bool { return len(p.top().children) == 0 }
 func (p *Paragraph) top() *node { return p.opened[len(p.opened)-1] }
 
 func (p *Paragraph) add(n *node) {
+	if p.parts++; p.parts > maxParts {
+		return // Rewrite says so
+	}
 	top := p.top()
 	top.children = append(top.children, n)
 }

@@ -8,16 +8,20 @@ import (
 	"strconv"
 	"strings"
 
+	"dragoman/app/document"
 	"dragoman/app/markup"
 )
 
 // Rewrite has translate translate the paragraph's text, if it has a letter, and returns what the
 // paragraph is made of then; encode writes a text as it stands between the Open and the Close of its
 // style. It returns false where nothing changes. A translation whose tags are not those of the
-// text is an error that wraps [markup.ErrLost].
+// text is an error that wraps [markup.ErrLost], and a paragraph of too many parts a [*document.Error].
 //
 // A paragraph can be rewritten once.
 func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode func(text string) string) (string, bool, error) {
+	if p.parts > maxParts {
+		return "", false, document.Refuse(nil, "the file has a paragraph of more than %d parts", maxParts)
+	}
 	s := p.segment()
 	if s == nil {
 		return "", false, nil

@@ -13,7 +13,7 @@ import (
 
 // The bounds of a part: bytes of one tag or text, and elements in each other.
 const (
-	maxToken = 8 << 20
+	maxToken = 4 << 20
 	maxDepth = 256
 )
 
