@@ -1,6 +1,7 @@
 package office
 
 import (
+	"crypto/sha256"
 	"regexp"
 	"strings"
 
@@ -15,6 +16,9 @@ type odfStyle struct {
 
 // maxStyles is how many styles are compared; those after them count as different.
 const maxStyles = 20_000
+
+// maxName is the length of a name that is remembered, in bytes.
+const maxName = 1024
 
 // odfStyle returns a style by its name.
 func (w *walker) odfStyle(name string) odfStyle {
@@ -44,7 +48,11 @@ func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 	if noLooks.MatchString(key) {
 		key = ""
 	}
-	if name != "" && (family == "text" || family == "paragraph") && len(w.styles) < maxStyles {
+	if name != "" && (family == "text" || family == "paragraph") && len(w.styles) < maxStyles && len(name)+len(parent) < maxName {
+		if key != "" {
+			sum := sha256.Sum256([]byte(key))
+			key = string(sum[:]) // of one size, whatever the style has
+		}
 		w.styles[name] = odfStyle{key: key, parent: parent}
 	}
 	_, err = out.WriteString(w.to.odf(raw.String()))

@@ -96,8 +96,8 @@ func headerName(name string) string {
 
 // columnName remembers the name of a table's column.
 func (w *walker) columnName(start xmlpart.Token, out sink) error {
-	if len(w.keep) < maxColumns {
-		w.keep[headerName(start.Attribute("name"))] = true
+	if name := start.Attribute("name"); len(w.keep) < maxColumns && len(name) < maxName {
+		w.keep[headerName(name)] = true
 	}
 	return w.copy(start, out, w.element)
 }
