@@ -54,6 +54,8 @@ func TestParts(t *testing.T) {
 			`<q:p><q:pPr/><q:r><q:t>a</q:t></q:r></q:p>`, "a", `<q:p><q:pPr/><q:r><q:t xml:space="preserve">A</q:t></q:r></q:p>`},
 		{"spaces at the ends of text count only where it says so", wordGrammar(), word,
 			`<w:p><w:r><w:t> a </w:t></w:r><w:r><w:t xml:space="preserve"> b</w:t></w:r></w:p>`, "a b", `<w:p><w:r>` + preserved + `A B</w:t></w:r></w:p>`},
+		{"or where the part does", wordGrammar(), word + ` xml:space="preserve"`, `<w:p><w:r><w:t>a </w:t></w:r><w:r><w:t>b</w:t></w:r></w:p>`, "a b",
+			`<w:p><w:r>` + preserved + `A B</w:t></w:r></w:p>`},
 		{"field in a field, over paragraphs", wordGrammar(), word,
 			`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>TOC \o</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>One</w:t></w:r><w:r><w:tab/></w:r>` +
 				wordField("PAGEREF x", `<w:r><w:t>page</w:t></w:r>`) + `</w:p><w:p><w:r><w:t>Two</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`,

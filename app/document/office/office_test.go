@@ -169,6 +169,58 @@ func TestWordOrder(t *testing.T) {
 	}
 }
 
+// TestMarkup translates as package translate does: with markers in place of tags. What it promises is
+// enough for all documents.
+func TestMarkup(t *testing.T) {
+	for name, file := range corpus(t) {
+		_, err := rewrite(kindOf(t, name), file, func(text string) (string, error) {
+			var out strings.Builder
+			for _, piece := range markup.SplitXML(text) {
+				if !piece.Unit {
+					out.WriteString(piece.Raw)
+					continue
+				}
+				s := piece.Parse()
+				masked, ok := s.Mask(0)
+				if !ok || s.AsIs() {
+					translation, err := s.Verify(s.Text)
+					require.NoError(t, err, text)
+					out.WriteString(translation)
+					continue
+				}
+				// The markers are in upper case.
+				translation, err := masked.Restore(strings.ToUpper(masked.Text))
+				require.NoError(t, err, text)
+				out.WriteString(translation)
+			}
+			return out.String(), nil
+		})
+		require.NoError(t, err, name)
+	}
+}
+
+func TestLanguage(t *testing.T) {
+	files := corpus(t)
+	for _, c := range []struct{ file, part, before, after string }{
+		{"report.docx", "word/styles.xml", `<w:lang w:val="en-US"`, `<w:lang w:val="fr-FR"`},
+		{"libreoffice-report.odt", "styles.xml", `fo:language="en" fo:country="US"`, `fo:language="fr" fo:country="FR"`},
+	} {
+		for to, want := range map[string]string{"": c.before, "fr": c.after} {
+			var out bytes.Buffer
+			file := files[c.file]
+			err := kindOf(t, c.file).Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), document.Options{To: to},
+				func(s document.Segment) (string, error) { return s.Text, nil })
+			require.NoError(t, err)
+			for _, e := range archivetest.Entries(t, out.Bytes()) {
+				if e.Name == c.part {
+					assert.Contains(t, e.Content, want, c.file)
+					assert.Equal(t, to == "", strings.Contains(e.Content, c.before), c.file)
+				}
+			}
+		}
+	}
+}
+
 func TestErrorsOfOthers(t *testing.T) {
 	file := corpus(t)["report.docx"]
 	k := kindOf(t, "report.docx")

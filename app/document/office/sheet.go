@@ -65,7 +65,7 @@ func (w *walker) cellRun(p *paragraph, start xmlpart.Token, all *strings.Builder
 
 // cellText reads a t, whose line ends are text.
 func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token, all *strings.Builder) error {
-	preserved := start.Attribute("space") == "preserve"
+	preserved := w.preserve || start.Attribute("space") == "preserve"
 	_, text, err := w.content(p, start)
 	all.WriteString(text)
 	if !preserved {

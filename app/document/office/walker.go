@@ -26,8 +26,9 @@ type walker struct {
 	translate func(text string) (string, error)
 	to        target
 
-	paragraphs int // that are open, in each other
-	size       int // bytes of the outermost one so far
+	preserve   bool // the part says that all spaces count
+	paragraphs int  // that are open, in each other
+	size       int  // bytes of the outermost one so far
 	fields     fields
 	cached     int             // elements around this one that hold what a chart shows
 	keep       map[string]bool // texts that stay, because formulas name them
@@ -56,6 +57,7 @@ func (w *walker) part(out io.Writer, in io.Reader, name string) error {
 		case err != nil:
 			return err
 		case t.Kind == xmlpart.Start:
+			w.preserve = t.Attribute("space") == "preserve"
 			err = w.element(t, buffered)
 		default:
 			_, err = buffered.Write(t.Raw)

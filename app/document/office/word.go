@@ -162,7 +162,7 @@ func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
 func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 	happened := w.fields.last
 	hidden := w.fields.hidden() || p.pending.Len() > 0
-	preserved := start.Attribute("space") == "preserve"
+	preserved := w.preserve || start.Attribute("space") == "preserve"
 	local := start.Name.Local
 	if start.Name.Space != "w" {
 		local = ""
