@@ -24,7 +24,7 @@ const (
 	maxTotal     = 4 << 30
 	maxEntry     = 1 << 30
 	maxPart      = 256 << 20 // of an entry that is decompressed
-	maxParts     = 512 << 20 // of all of them in one pass
+	maxParts     = 1 << 30   // of all of them in one pass
 	maxRatio     = 500
 	smallEntry   = 8 << 20
 )

@@ -109,7 +109,7 @@ func (w *walker) plain(start xmlpart.Token, out sink) error {
 			return err
 		case xmlpart.Text:
 			p.lines(tagged.Style{}, t.Text)
-			p.keep = p.keep || w.keep[headerName(t.Text)]
+			p.keep = p.keep || w.isKept(t.Text)
 		case xmlpart.End:
 			p.tail = string(t.Raw)
 		}

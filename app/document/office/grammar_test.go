@@ -1,6 +1,7 @@
 package office
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -122,13 +123,14 @@ func TestParts(t *testing.T) {
 			`<table:table-cell office:value-type="float"><text:p>one</text:p></table:table-cell><table:table-cell table:formula="of:=a" office:value-type="string"><office:annotation><text:p>why</text:p></office:annotation><text:p>two</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>three</text:p></table:table-cell>`,
 			"why\nthree",
 			`<table:table-cell office:value-type="float"><text:p>one</text:p></table:table-cell><table:table-cell table:formula="of:=a" office:value-type="string"><office:annotation><text:p>WHY</text:p></office:annotation><text:p>two</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>THREE</text:p></table:table-cell>`},
+		{"cell that a formula names", odfGrammar(), odf, `<table:table-cell office:value-type="string"><text:p>Done</text:p></table:table-cell>`, "", ""},
 		{"deleted text of OpenDocument", odfGrammar(), odf, `<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion></text:changed-region></text:tracked-changes>`, "", ""},
 		{"placeholders of master pages", odfStylesGrammar(), odf, `<draw:frame presentation:class="title"><text:p>Click</text:p></draw:frame><draw:frame><text:p>Own</text:p></draw:frame>`, "Own",
 			`<draw:frame presentation:class="title"><text:p>Click</text:p></draw:frame><draw:frame><text:p>OWN</text:p></draw:frame>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			part := "<root " + c.root + ">" + c.in + "</root>"
-			segments, out, err := rewritePart(t, c.grammar, part, "two lines")
+			segments, out, err := rewritePart(t, c.grammar, part, "two lines", "done")
 			require.NoError(t, err)
 			assert.Equal(t, c.segments, strings.Join(segments, "\n"))
 			want := c.out
@@ -175,4 +177,23 @@ func TestTarget(t *testing.T) {
 		assert.Equal(t, c.odf, to.odf(`<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`))
 	}
 	assert.Equal(t, `<a fo:language="zxx" fo:country="none"/>`, newTarget("fr").odf(`<a fo:language="zxx" fo:country="none"/>`))
+}
+
+func TestKept(t *testing.T) {
+	w := &walker{keep: map[string]bool{}}
+	for _, c := range []struct {
+		grammar grammar
+		part    string
+	}{
+		{formulaGrammar(), "<root " + sheet + `><f>IF(A1="Is ""open""",1,0)</f><formula1>"yes,No"</formula1><f>A1&amp;""</f></root>`},
+		{columnGrammar(), "<root " + sheet + `><tableColumn name="Unit_x000a_price"/><cacheField name="Region"/></root>`},
+		{odfFormulaGrammar(), "<root " + odf + ` xmlns:t="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><t:table-cell t:formula="of:=IF([.A1]=&quot;late&quot;;1)"/><t:content-validation t:condition="of:cell-content-is-in-list(&quot;one&quot;;&quot;two&quot;)"/></root>`},
+	} {
+		w.grammar = c.grammar
+		require.NoError(t, w.part(io.Discard, strings.NewReader(c.part), "part.xml"))
+	}
+	for text, kept := range map[string]bool{`is "open"`: true, "Yes": true, "no": true, "Unit\nPrice": true, "region": true, "Late": true, "one": true, "two": true,
+		"": false, "open": false, "yes!": false} {
+		assert.Equal(t, kept, w.isKept(text), text)
+	}
 }

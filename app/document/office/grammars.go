@@ -53,6 +53,23 @@ func columnGrammar() grammar {
 	return grammar{named("x", "tableColumn"): (*walker).columnName, named("x", "cacheField"): (*walker).columnName}
 }
 
+// formulaGrammar finds the texts in formulas.
+func formulaGrammar() grammar {
+	g := grammar{}
+	for _, local := range []string{"f", "formula", "formula1", "formula2", "definedName"} {
+		g[named("x", local)] = (*walker).formula
+	}
+	return g
+}
+
+// odfFormulaGrammar finds those of OpenDocument.
+func odfFormulaGrammar() grammar {
+	return grammar{
+		named("table", "table-cell"):         (*walker).odfFormula,
+		named("table", "content-validation"): (*walker).odfFormula,
+	}
+}
+
 // propertyGrammar is that of a document's properties: title, subject and description.
 func propertyGrammar() grammar {
 	return grammar{

@@ -63,8 +63,8 @@ func TestLibreOffice(t *testing.T) {
 					want[i] = anchor.ReplaceAllString(archivetest.Upper(s), "$1")
 				}
 				for i, s := range got {
-					if got[i] = anchor.ReplaceAllString(s, "$1"); s == "Name" || s == "Tons" {
-						got[i] = archivetest.Upper(s) // columns of a table, which stay
+					if got[i] = anchor.ReplaceAllString(s, "$1"); s == "Name" || s == "Tons" || s == "Red boat" {
+						got[i] = archivetest.Upper(s) // of a table and a formula, which stay
 					}
 				}
 				assert.Equal(t, want, got)

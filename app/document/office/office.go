@@ -5,7 +5,7 @@
 // a segment (see package tagged), in whatever it stands: a table, a text box, a header, a note.
 //
 // In memory are a paragraph at a time, with what is anchored in it, of at most 8 MiB, and the names of
-// styles and columns. A part unpacks to at most 256 MiB, all that have text to 512 MiB.
+// styles and columns. A part unpacks to at most 256 MiB, all that are read to 1 GiB.
 package office
 
 import (
@@ -23,7 +23,7 @@ type kind struct {
 	name       string
 	extensions []string
 	media      string
-	parts      func(a *archive.Archive) (map[string]grammar, error) // those that have text, by name
+	parts      func(a *archive.Archive) (map[string]part, error) // those that are read, by name
 }
 
 // Kinds are docx, pptx, xlsx, odt, odp and ods.
@@ -35,7 +35,7 @@ func Kinds() []document.Kind {
 		kind{"xlsx", []string{".xlsx", ".xlsm", ".xltx", ".xltm"}, ooxml + "spreadsheetml.sheet", ooxmlParts},
 		kind{"odt", []string{".odt", ".ott"}, odf + "text", odfParts},
 		kind{"odp", []string{".odp", ".otp"}, odf + "presentation", odfParts},
-		kind{"ods", []string{".ods", ".ots"}, odf + "spreadsheet", odfParts},
+		kind{"ods", []string{".ods", ".ots"}, odf + "spreadsheet", odsParts},
 	}
 }
 
@@ -58,17 +58,19 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err != nil {
 		return err
 	}
-	keep, err := columns(a, parts)
+	keep, err := kept(ctx, a, parts)
 	if err != nil {
 		return err
 	}
-	names := make([]string, 0, len(parts))
-	for name := range parts {
-		names = append(names, name)
+	var order []string
+	for name, part := range parts {
+		if part.text != nil {
+			order = append(order, name)
+		}
 	}
-	sortParts(names)
-	return a.Rewrite(ctx, out, names, func(name string) archive.Part {
-		w := &walker{grammar: parts[name], keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To)}
+	sortParts(order)
+	return a.Rewrite(ctx, out, order, func(name string) archive.Part {
+		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To)}
 		w.translate = func(text string) (string, error) {
 			if err := ctx.Err(); err != nil {
 				return "", err
@@ -89,20 +91,22 @@ func whole(err error, name string) error {
 	return err
 }
 
-// columns reads the names of columns from the parts that have some, which are not among those that have
-// text.
-func columns(a *archive.Archive, parts map[string]grammar) (map[string]bool, error) {
-	w := &walker{grammar: columnGrammar(), keep: map[string]bool{}}
-	for name, g := range parts {
-		if g[named("x", "tableColumn")] == nil {
+// kept reads the texts that have to stay because formulas or tables say them, from the parts that have
+// some.
+func kept(ctx context.Context, a *archive.Archive, parts map[string]part) (map[string]bool, error) {
+	w := &walker{keep: map[string]bool{}}
+	for name, part := range parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if part.names == nil {
 			continue
 		}
-		delete(parts, name)
+		w.grammar = part.names
 		err := a.Read(name, func(in io.Reader) error { return whole(w.part(io.Discard, in, name), name) })
 		if err != nil {
 			return nil, err
 		}
 	}
-	delete(w.keep, "")
 	return w.keep, nil
 }

@@ -16,6 +16,7 @@ func (w *walker) odfParagraph(start xmlpart.Token, out sink) error {
 	if err != nil {
 		return err
 	}
+	p.keep = p.keep || w.isKept(p.first)
 	return w.end(p, out, func(text string) string { return odfText(text, p.prefix) })
 }
 
@@ -27,6 +28,9 @@ func (w *walker) odfContent(p *paragraph, around run, done func(end string)) err
 			return w.odfInline(p, around, t)
 		case xmlpart.Text:
 			text := p.collapse(t.Text)
+			if len(p.first) < maxName {
+				p.first += text
+			}
 			if around.opaque {
 				p.Special(around.around(escape(text)))
 			} else {

@@ -29,49 +29,64 @@ var mainTypes = []struct{ start, name string }{
 	{"application/vnd.ms-excel.", "xlsx"},
 }
 
-// partTypes are the types of OOXML's parts that have text, without what they all begin and end with.
-var partTypes = map[string]func() grammar{
-	"wordprocessingml.document.main":             wordGrammar,
-	"wordprocessingml.template.main":             wordGrammar,
-	"ms-word.document.macroEnabled.main":         wordGrammar,
-	"ms-word.template.macroEnabledTemplate.main": wordGrammar,
-	"wordprocessingml.header":                    wordGrammar,
-	"wordprocessingml.footer":                    wordGrammar,
-	"wordprocessingml.footnotes":                 wordGrammar,
-	"wordprocessingml.endnotes":                  wordGrammar,
-	"wordprocessingml.comments":                  wordGrammar,
-	"wordprocessingml.styles":                    wordStylesGrammar,
-	"presentationml.slide":                       drawingGrammar,
-	"presentationml.notesSlide":                  drawingGrammar,
-	"presentationml.slideMaster":                 masterGrammar,
-	"presentationml.slideLayout":                 masterGrammar,
-	"presentationml.notesMaster":                 masterGrammar,
-	"presentationml.handoutMaster":               masterGrammar,
-	"presentationml.comments":                    slideCommentGrammar,
-	"ms-powerpoint.comments":                     slideCommentGrammar,
-	"spreadsheetml.sharedStrings":                sheetGrammar,
-	"spreadsheetml.worksheet":                    sheetGrammar,
-	"spreadsheetml.comments":                     sheetCommentGrammar,
-	"ms-excel.threadedcomments":                  threadGrammar,
-	"spreadsheetml.table":                        columnGrammar,
-	"spreadsheetml.pivotCacheDefinition":         columnGrammar,
-	"drawing":                                    drawingGrammar,
-	"drawingml.chart":                            chartGrammar,
-	"drawingml.chartshapes":                      drawingGrammar,
-	"drawingml.diagramData":                      drawingGrammar,
-	"ms-office.drawingml.diagramDrawing":         drawingGrammar,
-	"ms-office.chartex":                          drawingGrammar,
-	"openxmlformats-package.core-properties":     propertyGrammar,
+// part is what is read of a part.
+type part struct {
+	text  grammar // of one whose text is rewritten
+	names grammar // of one that has names, or texts in formulas, which must stay wherever they are
 }
 
-// grammarOf returns the grammar of a type of parts, nil for those that have no text.
-func grammarOf(contentType string) grammar {
+func rewritten(g func() grammar) func() part { return func() part { return part{text: g()} } }
+func searched(g func() grammar) func() part  { return func() part { return part{names: g()} } }
+
+func worksheet() part { return part{text: sheetGrammar(), names: formulaGrammar()} }
+
+// partTypes are the types of OOXML's parts that have text, without what they all begin and end with.
+var partTypes = map[string]func() part{
+	"wordprocessingml.document.main":             rewritten(wordGrammar),
+	"wordprocessingml.template.main":             rewritten(wordGrammar),
+	"ms-word.document.macroEnabled.main":         rewritten(wordGrammar),
+	"ms-word.template.macroEnabledTemplate.main": rewritten(wordGrammar),
+	"wordprocessingml.header":                    rewritten(wordGrammar),
+	"wordprocessingml.footer":                    rewritten(wordGrammar),
+	"wordprocessingml.footnotes":                 rewritten(wordGrammar),
+	"wordprocessingml.endnotes":                  rewritten(wordGrammar),
+	"wordprocessingml.comments":                  rewritten(wordGrammar),
+	"wordprocessingml.styles":                    rewritten(wordStylesGrammar),
+	"presentationml.slide":                       rewritten(drawingGrammar),
+	"presentationml.notesSlide":                  rewritten(drawingGrammar),
+	"presentationml.slideMaster":                 rewritten(masterGrammar),
+	"presentationml.slideLayout":                 rewritten(masterGrammar),
+	"presentationml.notesMaster":                 rewritten(masterGrammar),
+	"presentationml.handoutMaster":               rewritten(masterGrammar),
+	"presentationml.comments":                    rewritten(slideCommentGrammar),
+	"ms-powerpoint.comments":                     rewritten(slideCommentGrammar),
+	"spreadsheetml.sharedStrings":                rewritten(sheetGrammar),
+	"spreadsheetml.worksheet":                    worksheet,
+	"spreadsheetml.comments":                     rewritten(sheetCommentGrammar),
+	"ms-excel.threadedcomments":                  rewritten(threadGrammar),
+	"spreadsheetml.sheet.main":                   searched(formulaGrammar),
+	"spreadsheetml.template.main":                searched(formulaGrammar),
+	"ms-excel.sheet.macroEnabled.main":           searched(formulaGrammar),
+	"ms-excel.template.macroEnabled.main":        searched(formulaGrammar),
+	"spreadsheetml.table":                        searched(columnGrammar),
+	"spreadsheetml.pivotCacheDefinition":         searched(columnGrammar),
+	"drawing":                                    rewritten(drawingGrammar),
+	"drawingml.chart":                            rewritten(chartGrammar),
+	"drawingml.chartshapes":                      rewritten(drawingGrammar),
+	"drawingml.diagramData":                      rewritten(drawingGrammar),
+	"ms-office.drawingml.diagramDrawing":         rewritten(drawingGrammar),
+	"ms-office.chartex":                          rewritten(drawingGrammar),
+	"openxmlformats-package.core-properties":     rewritten(propertyGrammar),
+}
+
+// partOf returns what is read of a type of parts, which for most is nothing.
+func partOf(contentType string) part {
 	t := strings.TrimPrefix(contentType, "application/vnd.")
 	t = strings.TrimPrefix(t, "openxmlformats-officedocument.")
-	if g := partTypes[strings.TrimSuffix(t, "+xml")]; g != nil {
-		return g()
+	if p := partTypes[strings.TrimSuffix(t, "+xml")]; p != nil {
+		return p()
 	}
-	return nil
+	return part{}
 }
 
 // ooxmlTypes returns the types of an OOXML document's parts by their names; nil for other archives.
@@ -104,20 +119,20 @@ func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
 	}
 }
 
-// ooxmlParts returns the grammars of the parts of an OOXML document that have text.
-func ooxmlParts(a *archive.Archive) (map[string]grammar, error) {
+// ooxmlParts returns the parts of an OOXML document that are read.
+func ooxmlParts(a *archive.Archive) (map[string]part, error) {
 	types, err := ooxmlTypes(a)
-	parts := map[string]grammar{}
+	parts := map[string]part{}
 	for name, contentType := range types {
-		if g := grammarOf(contentType); g != nil && a.Has(name) {
-			parts[name] = g
+		if p := partOf(contentType); (p.text != nil || p.names != nil) && a.Has(name) {
+			parts[name] = p
 		}
 	}
 	return parts, err
 }
 
 // odfParts returns those of an OpenDocument: its own, and those of the charts in it.
-func odfParts(a *archive.Archive) (map[string]grammar, error) {
+func odfParts(a *archive.Archive) (map[string]part, error) {
 	manifest, err := a.Small("META-INF/manifest.xml")
 	if err != nil {
 		return nil, err
@@ -125,19 +140,29 @@ func odfParts(a *archive.Archive) (map[string]grammar, error) {
 	if bytes.Contains(manifest, []byte("encryption-data")) {
 		return nil, document.Refuse(nil, "the file has a password: save it without one")
 	}
-	parts := map[string]grammar{}
+	parts := map[string]part{}
 	for _, name := range a.Names() {
 		switch base := name[strings.LastIndexByte(name, '/')+1:]; {
 		case strings.HasPrefix(name, "META-INF/"):
 		case base == "content.xml":
-			parts[name] = odfGrammar()
+			parts[name] = part{text: odfGrammar()}
 		case base == "styles.xml":
-			parts[name] = odfStylesGrammar()
+			parts[name] = part{text: odfStylesGrammar()}
 		case name == "meta.xml":
-			parts[name] = propertyGrammar()
+			parts[name] = part{text: propertyGrammar()}
 		}
 	}
 	return parts, nil
+}
+
+// odsParts returns those of a workbook, which has formulas.
+func odsParts(a *archive.Archive) (map[string]part, error) {
+	parts, err := odfParts(a)
+	if content, ok := parts["content.xml"]; ok {
+		content.names = odfFormulaGrammar()
+		parts["content.xml"] = content
+	}
+	return parts, err
 }
 
 // isKindOf refuses a document of another kind than it is taken for.

@@ -36,7 +36,7 @@ func (w *walker) sheetText(start xmlpart.Token, out sink) error {
 	if err != nil {
 		return err
 	}
-	p.keep = p.keep || w.keep[headerName(all.String())]
+	p.keep = p.keep || w.isKept(all.String())
 	return w.end(p, out, func(text string) string {
 		return "<" + p.prefix + `t xml:space="preserve">` + escape(text) + "</" + p.prefix + "t>"
 	})
@@ -87,20 +87,3 @@ func (p *paragraph) lines(style tagged.Style, text string) {
 		text = rest
 	}
 }
-
-// headerName is the name of a table's column in one form, whether a cell or the table has it.
-func headerName(name string) string {
-	name = strings.NewReplacer("_x000a_", " ", "_x000A_", " ", "_x000d_", " ", "_x000D_", " ", "_x0009_", " ").Replace(name)
-	return strings.ToLower(strings.Join(strings.Fields(name), " "))
-}
-
-// columnName remembers the name of a table's column.
-func (w *walker) columnName(start xmlpart.Token, out sink) error {
-	if name := start.Attribute("name"); len(w.keep) < maxColumns && len(name) < maxName {
-		w.keep[headerName(name)] = true
-	}
-	return w.copy(start, out, w.element)
-}
-
-// maxColumns is how many names of columns are remembered: Excel's sheets have 16,384 columns.
-const maxColumns = 100_000

@@ -147,6 +147,7 @@ type paragraph struct {
 	keep    bool            // its own text stays
 	space   bool            // its text so far ends in white space, or there is none
 	started bool            // it has text
+	first   string          // what that starts with
 
 	pending  strings.Builder // what came of a field that is no text
 	complete bool            // pending starts with the field's begin
