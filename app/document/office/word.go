@@ -162,23 +162,13 @@ func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
 func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 	happened := w.fields.last
 	hidden := w.fields.hidden() || p.pending.Len() > 0
-	preserved := w.preserve || start.Attribute("space") == "preserve"
 	local := start.Name.Local
 	if start.Name.Space != "w" {
 		local = ""
 	}
 	isLine := local == "cr" || local == "br" && (start.Attribute("type") == "" || start.Attribute("type") == "textWrapping")
 	if local == "t" && !hidden {
-		raw, text, err := w.content(p, start)
-		if !preserved {
-			text = strings.Trim(text, " \t\r\n")
-		}
-		if r.opaque {
-			p.Special(r.around(raw))
-		} else {
-			p.Text(r.Style, text)
-		}
-		return err
+		return w.wordText(p, r, start)
 	}
 	if local == "ruby" && !hidden {
 		return w.wordRuby(p, start)
@@ -200,6 +190,21 @@ func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 		p.Special(r.around(raw))
 	}
 	return nil
+}
+
+// wordText reads a w:t.
+func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) error {
+	preserved := w.preserve || start.Attribute("space") == "preserve"
+	raw, text, err := w.content(p, start)
+	if !preserved {
+		text = strings.Trim(text, " \t\r\n")
+	}
+	if r.opaque {
+		p.Special(r.around(raw))
+	} else {
+		p.Text(r.Style, text)
+	}
+	return err
 }
 
 // wordRuby reads a text with its pronunciation, which goes where the text changes.

@@ -73,55 +73,72 @@ var tagForm = regexp.MustCompile(`<(?:g id="(\d+)"|(/)g|x id="(\d+)"/|(br)/)>`)
 
 // parse reads a translation and checks its tags.
 func (s *segment) parse(translation string) ([]token, error) {
-	var tokens []token
-	var opened []*node
-	seen, endings, at := make([]int, len(s.tags)), 0, 0
-	plain := func(t string) error {
-		if strings.Contains(t, "<") {
-			return fmt.Errorf("%w: a tag that the text does not have", markup.ErrLost)
-		}
-		if t != "" {
-			tokens = append(tokens, token{text: html.UnescapeString(t)})
-		}
-		return nil
-	}
+	p := parser{s: s, seen: make([]int, len(s.tags))}
+	at := 0
 	for _, m := range tagForm.FindAllStringSubmatchIndex(translation, -1) {
-		if err := plain(translation[at:m[0]]); err != nil {
+		if err := p.text(translation[at:m[0]]); err != nil {
+			return nil, err
+		}
+		if err := p.tag(translation, m); err != nil {
 			return nil, err
 		}
 		at = m[1]
-		switch {
-		case m[8] >= 0:
-			if endings++; endings > len(s.endings) {
-				return nil, fmt.Errorf("%w: more than %d ends of lines", markup.ErrLost, len(s.endings))
-			}
-			tokens = append(tokens, token{node: s.endings[endings-1]})
-		case m[4] >= 0:
-			if len(opened) == 0 {
-				return nil, fmt.Errorf("%w: a pair is closed that is not open", markup.ErrLost)
-			}
-			tokens = append(tokens, token{node: opened[len(opened)-1], end: true})
-			opened = opened[:len(opened)-1]
-		default:
-			isPair := m[2] >= 0
-			n, err := s.find(translation[max(m[2], m[6]):max(m[3], m[7])], isPair, seen)
-			if err != nil {
-				return nil, err
-			}
-			tokens = append(tokens, token{node: n})
-			if isPair {
-				opened = append(opened, n)
-			}
-		}
 	}
-	if err := plain(translation[at:]); err != nil {
+	if err := p.text(translation[at:]); err != nil {
 		return nil, err
 	}
-	if missing := s.missing(seen) + len(s.endings) - endings + len(opened); missing > 0 {
+	if missing := s.missing(p.seen) + len(s.endings) - p.endings + len(p.opened); missing > 0 {
 		return nil, fmt.Errorf("%w: %d of %d tags are missing", markup.ErrLost, missing, len(s.tags)+len(s.endings))
 	}
-	s.reorder(tokens)
-	return tokens, nil
+	s.reorder(p.tokens)
+	return p.tokens, nil
+}
+
+// parser reads a translation.
+type parser struct {
+	s       *segment
+	tokens  []token
+	opened  []*node // pairs that are not closed
+	seen    []int   // how often each tag came
+	endings int     // ends of lines that came
+}
+
+func (p *parser) text(t string) error {
+	if strings.Contains(t, "<") {
+		return fmt.Errorf("%w: a tag that the text does not have", markup.ErrLost)
+	}
+	if t != "" {
+		p.tokens = append(p.tokens, token{text: html.UnescapeString(t)})
+	}
+	return nil
+}
+
+// tag reads a tag, by where tagForm found its parts.
+func (p *parser) tag(translation string, m []int) error {
+	switch isPair, isEnd, isEnding := m[2] >= 0, m[4] >= 0, m[8] >= 0; {
+	case isEnding:
+		if p.endings++; p.endings > len(p.s.endings) {
+			return fmt.Errorf("%w: more than %d ends of lines", markup.ErrLost, len(p.s.endings))
+		}
+		p.tokens = append(p.tokens, token{node: p.s.endings[p.endings-1]})
+	case isEnd:
+		last := len(p.opened) - 1
+		if last < 0 {
+			return fmt.Errorf("%w: a pair is closed that is not open", markup.ErrLost)
+		}
+		p.tokens = append(p.tokens, token{node: p.opened[last], end: true})
+		p.opened = p.opened[:last]
+	default:
+		n, err := p.s.find(translation[max(m[2], m[6]):max(m[3], m[7])], isPair, p.seen)
+		if err != nil {
+			return err
+		}
+		p.tokens = append(p.tokens, token{node: n})
+		if isPair {
+			p.opened = append(p.opened, n)
+		}
+	}
+	return nil
 }
 
 // find returns the node of a tag that has not been seen yet.
