@@ -8,8 +8,11 @@ import (
 	"dragoman/app/document"
 )
 
-// errDirectory ends the reading of a directory that is too large.
-var errDirectory = errors.New("the directory is too large")
+// Errors of directories: of one that is too large, and of one that points before the file.
+var (
+	errDirectory = errors.New("the directory is too large")
+	errBefore    = errors.New("a place before the file")
+)
 
 // source is the archive's bytes. It bounds what the reader of the directory reads, which would keep
 // whatever is there, and remembers where reading failed, for which no document is to blame.
@@ -21,6 +24,9 @@ type source struct {
 }
 
 func (s *source) ReadAt(b []byte, at int64) (int, error) {
+	if at < 0 {
+		return 0, errBefore // so the directory says, and no reader is to blame
+	}
 	if s.bounded {
 		if s.left -= int64(len(b)); s.left < 0 {
 			return 0, errDirectory

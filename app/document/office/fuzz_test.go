@@ -67,6 +67,7 @@ func FuzzFile(f *testing.F) {
 		f.Add(byte(i), uint32(40), "\xff")
 		f.Add(byte(i), uint32(1<<31), "PK\x05\x06")
 	}
+	f.Add(byte('t'), uint32(1<<31+259), "0") // a directory that points before the file
 	f.Fuzz(func(t *testing.T, number byte, at uint32, put string) {
 		name := names[int(number)%len(names)]
 		file := bytes.Clone(files[name])
