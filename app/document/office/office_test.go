@@ -267,3 +267,35 @@ func TestOtherKinds(t *testing.T) {
 		assert.Contains(t, wrong.Reason, c.reason)
 	}
 }
+
+// TestMacros keeps macros, and refuses a workbook that has nothing in XML.
+func TestMacros(t *testing.T) {
+	types := func(main string) archivetest.Entry {
+		return archivetest.Entry{Name: contentTypes, Content: `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+			`<Default Extension="bin" ContentType="application/vnd.ms-office.vbaProject"/><Override PartName="/main.xml" ContentType="` + main + `"/></Types>`}
+	}
+	text := archivetest.Entry{Name: "main.xml", Content: "<w:document " + word + "><w:p><w:r><w:t>Run me</w:t></w:r></w:p></w:document>"}
+	macros := archivetest.Entry{Name: "vbaProject.bin", Content: "\xD0\xCFSub AutoOpen()"}
+	out, err := rewrite(kindOf(t, "x.docm"), archivetest.Zip(t, types("application/vnd.ms-word.document.macroEnabled.main+xml"), text, macros), upper)
+	require.NoError(t, err)
+	entries := archivetest.Entries(t, out)
+	assert.Contains(t, entries[1].Content, "RUN ME")
+	assert.Equal(t, macros, entries[2])
+
+	for main, reason := range map[string]string{
+		"application/vnd.ms-excel.sheet.binary.macroEnabled.main": "save it as .xlsx",
+		"application/octet-stream":                                "no document of the kind docx",
+	} {
+		_, err = rewrite(kindOf(t, "x.docx"), archivetest.Zip(t, types(main), text), same)
+		assert.ErrorContains(t, err, reason)
+	}
+}
+
+// TestPassword has an OpenDocument whose contents are encrypted.
+func TestPassword(t *testing.T) {
+	_, err := rewrite(kindOf(t, "x.odt"), archivetest.Zip(t,
+		archivetest.Entry{Name: "mimetype", Content: "application/vnd.oasis.opendocument.text"},
+		archivetest.Entry{Name: "META-INF/manifest.xml", Content: `<manifest:manifest xmlns:manifest="m"><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`},
+		archivetest.Entry{Name: "content.xml", Content: "\x00\x01"}), same)
+	assert.ErrorContains(t, err, "has a password")
+}
