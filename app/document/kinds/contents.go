@@ -43,7 +43,7 @@ func other(head []byte, found []document.Kind) string {
 	if len(head) > 0 && !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
 		return "no " + found[0].Name() + ", which is a zip file: give it the extension of what it is"
 	}
-	if inside := packageType.FindSubmatch(head); inside != nil && string(inside[1]) != found[0].MediaType() {
+	if inside := packageType.FindSubmatch(head); inside != nil && strings.TrimSuffix(string(inside[1]), "-template") != found[0].MediaType() {
 		return "no " + found[0].Name() + " but " + string(inside[1]) + ": give it the extension of what it is"
 	}
 	return ""

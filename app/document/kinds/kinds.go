@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/document/epub"
+	"dragoman/app/document/office"
 	"dragoman/app/document/textfile"
 )
 
 // All returns every kind, in the order in which they are shown to users.
 func All() []document.Kind {
-	return textfile.Kinds()
+	return slices.Concat(textfile.Kinds(), office.Kinds(), []document.Kind{epub.Kind{}})
 }
 
 // Find returns the kind of a document: by the extension of its file's name, else by its media type. "",

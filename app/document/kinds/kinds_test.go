@@ -1,6 +1,7 @@
 package kinds_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -74,4 +75,27 @@ func TestEveryKindIsFound(t *testing.T) {
 			assert.Equal(t, k.Name(), found.Name())
 		}
 	}
+}
+
+func TestPackages(t *testing.T) {
+	stored := func(media string) []byte {
+		return []byte("PK\x03\x04" + strings.Repeat("\x00", 26) + "mimetype" + media + "PK\x03\x04")
+	}
+	for _, c := range []struct {
+		name string
+		head []byte
+		kind string
+	}{
+		{"report.DOCX", []byte("PK\x03\x04"), "docx"},
+		{"macro.xlsm", []byte("PK\x03\x04"), "xlsx"},
+		{"a.odt", stored("application/vnd.oasis.opendocument.text"), "odt"},
+		{"a.ott", stored("application/vnd.oasis.opendocument.text-template"), "odt"},
+		{"a.epub", stored("application/epub+zip"), "epub"},
+	} {
+		k, err := kinds.Find(c.name, "", c.head)
+		require.NoError(t, err, c.name)
+		assert.Equal(t, c.kind, k.Name())
+	}
+	_, err := kinds.Find("a.ods", "", stored("application/vnd.oasis.opendocument.text"))
+	assert.ErrorContains(t, err, "opendocument.text")
 }

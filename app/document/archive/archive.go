@@ -1,0 +1,207 @@
+// Package archive reads documents that are zip archives, within bounds that hold whatever the archive
+// says of itself, and writes them again: an entry that stays is copied as it is compressed.
+//
+// What is read at once is the archive's directory, at most 4 MiB of it, and then one entry at a time,
+// as a stream.
+package archive
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"path"
+	"sort"
+	"strings"
+
+	"dragoman/app/document"
+)
+
+// The bounds of an archive, in bytes. An entry that is larger than smallEntry and shrinks by more than
+// maxRatio is a bomb: what programs write shrinks by 50 at the most.
+const (
+	maxDirectory = 4 << 20
+	maxEntries   = 10_000
+	maxTotal     = 4 << 30
+	maxEntry     = 1 << 30
+	maxPart      = 256 << 20 // of an entry that is decompressed
+	maxParts     = 1 << 30   // of all of them in one pass
+	maxRatio     = 500
+	smallEntry   = 8 << 20
+)
+
+// maxSmall is the size of what [Archive.Small] reads.
+const maxSmall = 4 << 20
+
+// Archive is a zip archive that has been checked. It is not safe for concurrent use.
+type Archive struct {
+	in     *source
+	files  []*zip.File
+	byName map[string]*zip.File
+	read   int64 // bytes that were decompressed
+}
+
+// Open reads the directory of an archive of so many bytes. It fails with a [*document.Error] where it
+// is no zip archive, or one that no program writes: too large, with names that lead elsewhere or come
+// twice, entries that overlap or are encrypted.
+func Open(in io.ReaderAt, size int64) (*Archive, error) {
+	a := &Archive{in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}}
+	if err := sniff(a.in, size); err != nil {
+		return nil, a.in.failure(err)
+	}
+	r, err := zip.NewReader(a.in, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		if errors.Is(err, errDirectory) {
+			return nil, document.Refuse(err, "the file's zip directory is larger than %d MiB", maxDirectory>>20)
+		}
+		return nil, a.in.failure(document.Refuse(err, "the file is damaged or not complete: its zip directory cannot be read"))
+	}
+	a.in.bounded = false
+	a.files = r.File
+	if err := a.check(size); err != nil {
+		return nil, a.in.failure(err)
+	}
+	return a, nil
+}
+
+// check refuses an archive by what its directory says.
+func (a *Archive) check(size int64) error {
+	if len(a.files) > maxEntries {
+		return document.Refuse(nil, "the file has %d zip entries: %d are the most", len(a.files), maxEntries)
+	}
+	var total uint64
+	for _, f := range a.files {
+		if err := checkName(f.Name); err != nil {
+			return err
+		}
+		if a.byName[f.Name] != nil {
+			return document.Refuse(nil, "the file has two zip entries named %q", f.Name)
+		}
+		a.byName[f.Name] = f
+		if f.Flags&1 != 0 {
+			return document.Refuse(nil, "the file's zip entries are encrypted: save it without a password")
+		}
+		n, packed := f.UncompressedSize64, f.CompressedSize64
+		total += min(n, maxTotal+1)
+		if n > maxEntry || total > maxTotal || n > smallEntry && n/maxRatio > packed {
+			return document.Refuse(nil, "the file unpacks to too much: zip entry %q has %d bytes, packed into %d", f.Name, n, packed)
+		}
+	}
+	return a.checkOverlaps(size)
+}
+
+// checkName refuses names that would lead out of a folder.
+func checkName(name string) error {
+	slashed := strings.ReplaceAll(name, `\`, "/")
+	switch {
+	case name == "" || strings.ContainsRune(name, 0) || path.IsAbs(slashed) || len(slashed) > 1 && slashed[1] == ':':
+	case strings.Contains("/"+slashed+"/", "/../"):
+	default:
+		return nil
+	}
+	return document.Refuse(nil, "the file has a zip entry named %q, which leads out of it", name)
+}
+
+// checkOverlaps refuses entries that share bytes of the file, and those that lie outside.
+func (a *Archive) checkOverlaps(size int64) error {
+	type place struct{ start, end int64 }
+	places := make([]place, len(a.files))
+	for i, f := range a.files {
+		at, err := f.DataOffset()
+		if err != nil {
+			return document.Refuse(err, "the file is damaged: zip entry %q cannot be found", f.Name)
+		}
+		const header = 30 // bytes before an entry's name, which its data follow
+		places[i] = place{at - header - int64(len(f.Name)), at + int64(f.CompressedSize64)}
+		if places[i].end > size || places[i].end < at {
+			return document.Refuse(nil, "the file is not complete: zip entry %q ends behind it", f.Name)
+		}
+	}
+	sort.Slice(places, func(i, j int) bool { return places[i].start < places[j].start })
+	for i := 1; i < len(places); i++ {
+		if places[i].start < places[i-1].end {
+			return document.Refuse(nil, "the file's zip entries overlap")
+		}
+	}
+	return nil
+}
+
+// Names are those of the entries, in their order.
+func (a *Archive) Names() []string {
+	names := make([]string, len(a.files))
+	for i, f := range a.files {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Has says whether there is an entry of that name.
+func (a *Archive) Has(name string) bool { return a.byName[name] != nil }
+
+// Small returns the contents of an entry of at most 4 MiB, nil where there is none of that name.
+func (a *Archive) Small(name string) ([]byte, error) {
+	f := a.byName[name]
+	if f == nil {
+		return nil, nil
+	}
+	if f.UncompressedSize64 > maxSmall {
+		return nil, document.Refuse(nil, "%s is larger than %d MiB", name, maxSmall>>20)
+	}
+	var content []byte
+	err := a.open(f, func(r io.Reader) (err error) {
+		content, err = io.ReadAll(r)
+		return err
+	})
+	return content, err
+}
+
+// Read has read read an entry, which must be there, as a stream.
+func (a *Archive) Read(name string, read func(in io.Reader) error) error {
+	f := a.byName[name]
+	if f == nil {
+		return document.Refuse(nil, "the file has no %s", name)
+	}
+	return a.open(f, read)
+}
+
+// open has f read an entry. What it decompresses is bounded.
+func (a *Archive) open(f *zip.File, read func(r io.Reader) error) error {
+	if a.read += int64(f.UncompressedSize64); f.UncompressedSize64 > maxPart || a.read > maxParts {
+		return document.Refuse(nil, "%s makes the text of the file too large: %d MiB are the most for one part, and %d for all", f.Name, maxPart>>20, maxParts>>20)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return a.in.failure(document.Refuse(err, "%s cannot be unpacked", f.Name))
+	}
+	defer r.Close()
+	p := &part{in: r, name: f.Name, left: int64(f.UncompressedSize64)}
+	err = read(p)
+	if p.err != nil {
+		return a.in.failure(p.err)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, p) // what a reader has no use for has a checksum too
+		err = a.in.failure(err)
+	}
+	return err
+}
+
+// part is what is read of an entry. It keeps the error that the archive is to blame for: what an XML
+// reader says of a part that broke off is of less use.
+type part struct {
+	in   io.Reader
+	name string
+	left int64
+	err  error
+}
+
+func (p *part) Read(b []byte) (int, error) {
+	n, err := p.in.Read(b)
+	if p.left -= int64(n); p.left < 0 {
+		err = zip.ErrFormat
+	}
+	if err != nil && err != io.EOF {
+		p.err = document.Refuse(err, "the file is damaged: %s cannot be unpacked", p.name)
+		return n, p.err
+	}
+	return n, err
+}

@@ -1,0 +1,140 @@
+package epub
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"net/url"
+	"path"
+	"strings"
+
+	"dragoman/app/document"
+	"dragoman/app/document/archive"
+	"dragoman/app/document/xmlpart"
+)
+
+// part is what a file of a book is.
+type part uint8
+
+const (
+	page   part = iota + 1
+	labels      // the package, or a table of contents of EPUB 2
+)
+
+// book is what a book says of its files.
+type book struct {
+	order []string // files that have text, in the order in which they are read
+	parts map[string]part
+}
+
+// open finds the files of a book that have text.
+func open(a *archive.Archive) (*book, error) {
+	mimetype, err := a.Small("mimetype")
+	if err != nil {
+		return nil, err
+	}
+	container, err := a.Small("META-INF/container.xml")
+	switch {
+	case err != nil:
+		return nil, err
+	case container == nil && strings.TrimSpace(string(mimetype)) != Kind{}.MediaType():
+		return nil, document.Refuse(nil, "the file is a zip archive, but no book (epub)")
+	case container == nil:
+		return nil, document.Refuse(nil, "the book has no META-INF/container.xml, which says what is in it")
+	}
+	if err := checkEncryption(a); err != nil {
+		return nil, err
+	}
+	opf := ""
+	err = elements(container, "META-INF/container.xml", func(t xmlpart.Token) {
+		if t.Name.Local == "rootfile" && opf == "" {
+			opf = path.Clean(t.Attribute("full-path"))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	content, err := a.Small(opf)
+	if err == nil && content == nil {
+		err = document.Refuse(nil, "the book has no package document (%s)", opf)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list(a, content, opf)
+}
+
+// list reads the package document.
+func list(a *archive.Archive, content []byte, opf string) (*book, error) {
+	type item struct{ name, media string }
+	var all []item
+	byID := map[string]item{}
+	b := &book{parts: map[string]part{}}
+	add := func(i item) {
+		kinds := map[string]part{"application/xhtml+xml": page, "application/x-dtbncx+xml": labels}
+		if kind := kinds[i.media]; kind > 0 && b.parts[i.name] == 0 && a.Has(i.name) {
+			b.parts[i.name] = kind
+			b.order = append(b.order, i.name)
+		}
+	}
+	err := elements(content, opf, func(t xmlpart.Token) {
+		switch t.Name.Local {
+		case "item":
+			if href, err := url.PathUnescape(t.Attribute("href")); err == nil {
+				i := item{path.Join(path.Dir(opf), href), t.Attribute("media-type")}
+				byID[t.Attribute("id")] = i
+				all = append(all, i)
+			}
+		case "itemref":
+			add(byID[t.Attribute("idref")])
+		}
+	})
+	for _, i := range all {
+		add(i)
+	}
+	b.order, b.parts[opf] = append(b.order, opf), labels
+	return b, err
+}
+
+// fontAlgorithms are those that make fonts unreadable for other programs, which no text is.
+var fontAlgorithms = map[string]bool{"http://www.idpf.org/2008/embedding": true, "http://ns.adobe.com/pdf/enc#RC": true}
+
+// checkEncryption refuses books that are encrypted.
+func checkEncryption(a *archive.Archive) error {
+	const name = "META-INF/encryption.xml"
+	content, err := a.Small(name)
+	if err != nil || content == nil {
+		return err
+	}
+	encrypted, method := false, ""
+	err = elements(content, name, func(t xmlpart.Token) {
+		switch t.Name.Local {
+		case "EncryptionMethod":
+			method = t.Attribute("Algorithm")
+		case "CipherReference":
+			encrypted = encrypted || !fontAlgorithms[method]
+			method = ""
+		}
+	})
+	if err == nil && encrypted {
+		err = document.Refuse(nil, "the book is encrypted (DRM), so its text cannot be read")
+	}
+	return err
+}
+
+// elements calls visit with each start tag of a document.
+func elements(content []byte, name string, visit func(t xmlpart.Token)) error {
+	r := xmlpart.NewReader(bytes.NewReader(content), name, xmlpart.Options{DOCTYPE: true, Entities: xml.HTMLEntity})
+	for {
+		t, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if t.Kind == xmlpart.Start {
+			visit(t)
+		}
+	}
+}

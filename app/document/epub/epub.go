@@ -1,0 +1,210 @@
+// Package epub has electronic books.
+//
+// A book is a zip archive of pages in XHTML, which are translated as HTML is: a paragraph, a heading or
+// a cell is a segment, with its inline tags. They come in the order in which the book is read. Its title
+// and the labels of its contents are translated too. In memory is a page at a time, of at most 8 MiB and
+// 500,000 tags.
+package epub
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode"
+
+	"dragoman/app/document"
+	"dragoman/app/document/archive"
+	"dragoman/app/document/xmlpart"
+	"dragoman/app/markup"
+	"dragoman/app/translate"
+)
+
+// Kind is the kind of books.
+type Kind struct{}
+
+// Name is epub.
+func (Kind) Name() string { return "epub" }
+
+// Extensions are .epub.
+func (Kind) Extensions() []string { return []string{".epub"} }
+
+// MediaType is that of books.
+func (Kind) MediaType() string { return "application/epub+zip" }
+
+// Form is HTML.
+func (Kind) Form() translate.Format { return translate.HTML }
+
+// Rewrite copies a book with its segments translated. With o.To that is the language which the book
+// and its pages are said to be in.
+func (Kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
+	a, err := archive.Open(in, size)
+	if err != nil {
+		return err
+	}
+	b, err := open(a)
+	if err != nil {
+		return err
+	}
+	r := rewriter{to: o.To, translate: func(text string) (string, error) {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		return translated(text, t)
+	}}
+	return a.Rewrite(ctx, out, b.order, func(name string) archive.Part {
+		return func(out io.Writer, in io.Reader) error {
+			switch b.parts[name] {
+			case page:
+				return r.page(out, in, name)
+			default:
+				return r.labels(out, in, name)
+			}
+		}
+	})
+}
+
+// translated translates a segment, and checks that its tags are still there.
+func translated(text string, t document.Translate) (string, error) {
+	translation, err := t(document.Segment{Text: text})
+	if err != nil || translation == text {
+		return translation, err
+	}
+	want := tags(text)
+	for tag, n := range tags(translation) {
+		want[tag] -= n
+	}
+	for _, n := range want {
+		if n != 0 {
+			return "", fmt.Errorf("%w: the tags are not those of the text", markup.ErrLost)
+		}
+	}
+	if isWellFormed(text) && !isWellFormed(translation) {
+		return "", fmt.Errorf("%w: the tags are not closed in their order", markup.ErrLost)
+	}
+	return translation, nil
+}
+
+// tags counts the tags of a text.
+func tags(text string) map[string]int {
+	count := map[string]int{}
+	for {
+		start := strings.IndexByte(text, '<')
+		if start < 0 {
+			return count
+		}
+		text = text[start:]
+		end := strings.IndexByte(text, '>')
+		count[text[:end+1]]++
+		text = text[end+1:]
+		if end < 0 {
+			return count
+		}
+	}
+}
+
+// isWellFormed says whether a text could stand in XML.
+func isWellFormed(text string) bool {
+	d := xml.NewDecoder(strings.NewReader("<r>" + text + "</r>"))
+	d.Entity = xml.HTMLEntity
+	for {
+		if _, err := d.Token(); err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+// rewriter rewrites the parts of a book.
+type rewriter struct {
+	to        string
+	translate func(text string) (string, error)
+}
+
+// labels rewrites the package's title and language, or the labels of a table of contents.
+func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
+	x := xmlpart.NewReader(in, name, xmlpart.Options{DOCTYPE: true, Entities: xml.HTMLEntity})
+	languages := 0
+	for {
+		t, err := x.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(t.Raw); err != nil {
+			return err
+		}
+		if t.Kind != xmlpart.Start {
+			continue
+		}
+		var change func(text string) (string, error)
+		switch t.Name {
+		case xml.Name{Space: spaceDC, Local: "title"}, xml.Name{Space: spaceNCX, Local: "text"}:
+			change = r.translate
+		case xml.Name{Space: spaceDC, Local: "language"}:
+			if languages++; languages == 1 && r.to != "" {
+				change = func(string) (string, error) { return r.to, nil }
+			}
+		}
+		if change != nil {
+			if err := label(out, x, change); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+const (
+	spaceDC  = "http://purl.org/dc/elements/1.1/"
+	spaceNCX = "http://www.daisy.org/z3986/2005/ncx/"
+)
+
+// label rewrites the text that begins here, up to the next tag.
+func label(out io.Writer, x *xmlpart.Reader, change func(text string) (string, error)) error {
+	var raw, text strings.Builder
+	for {
+		t, err := x.Next()
+		if err != nil {
+			return err
+		}
+		if t.Kind == xmlpart.Text && raw.Len() < maxPage {
+			raw.Write(t.Raw)
+			text.WriteString(t.Text)
+			continue
+		}
+		content := raw.String()
+		if bare := markup.HTML.Escape(strings.TrimSpace(text.String())); hasLetter(bare) && t.Kind == xmlpart.End {
+			changed, err := change(bare)
+			if err != nil {
+				return err
+			}
+			if changed != bare {
+				content = changed
+			}
+		}
+		_, err = io.WriteString(out, content+string(t.Raw))
+		return err
+	}
+}
+
+// hasLetter says whether a text in HTML has a letter outside of its tags.
+func hasLetter(text string) bool {
+	for text != "" {
+		start := strings.IndexByte(text, '<')
+		if start < 0 {
+			start = len(text)
+		}
+		if strings.ContainsFunc(html.UnescapeString(text[:start]), unicode.IsLetter) {
+			return true
+		}
+		end := strings.IndexByte(text[start:], '>')
+		if end < 0 {
+			return false
+		}
+		text = text[start+end+1:]
+	}
+	return false
+}

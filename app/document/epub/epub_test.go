@@ -1,0 +1,193 @@
+package epub_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+	"dragoman/app/document/archive/archivetest"
+	"dragoman/app/document/epub"
+	"dragoman/app/markup"
+)
+
+type entry = archivetest.Entry
+
+func rewrite(file []byte, o document.Options, translate func(string) (string, error)) (string, []byte, error) {
+	var out bytes.Buffer
+	var segments []string
+	err := epub.Kind{}.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), o, func(s document.Segment) (string, error) {
+		segments = append(segments, s.Text)
+		return translate(s.Text)
+	})
+	return strings.Join(segments, "\n"), out.Bytes(), err
+}
+
+func same(text string) (string, error)  { return text, nil }
+func upper(text string) (string, error) { return archivetest.Upper(text), nil }
+
+func contents(t testing.TB, file []byte) map[string]string {
+	m := map[string]string{}
+	for _, e := range archivetest.Entries(t, file) {
+		m[e.Name] = e.Content
+	}
+	return m
+}
+
+// TestBook has a book of EbookLib, whose first chapter is behind the second one by name.
+func TestBook(t *testing.T) {
+	file, err := os.ReadFile("testdata/book.epub")
+	require.NoError(t, err)
+	segments, out, err := rewrite(file, document.Options{}, same)
+	require.NoError(t, err)
+	assert.Equal(t, contents(t, file), contents(t, out))
+	assert.Equal(t, strings.Join([]string{
+		"The lighthouse", "The lighthouse", "Calm", "Storm", // nav.xhtml, which the spine has first
+		"Calm", "Calm", `It was a <a href="a_second.xhtml">quiet</a> evening.`,
+		"Storm", "Storm", "The <em>old</em> lamp\u00A0went out.", "Nobody saw it.", "Wind", "Rain &amp; <b>hail</b>",
+		"The lighthouse", "Calm", "Storm", // toc.ncx
+		"The lighthouse", // content.opf
+	}, "\n"), strings.ReplaceAll(segments, "&#160;", "\u00A0"))
+
+	_, out, err = rewrite(file, document.Options{To: "fr"}, upper)
+	require.NoError(t, err)
+	assert.True(t, bytes.HasPrefix(out[30:], []byte("mimetypeapplication/epub+zip")), "first and stored")
+	book := contents(t, out)
+	assert.Contains(t, book["EPUB/content.opf"], ">THE LIGHTHOUSE</dc:title>")
+	assert.Contains(t, book["EPUB/content.opf"], ">fr</dc:language>")
+	assert.Contains(t, book["EPUB/toc.ncx"], "<text>CALM</text>")
+	assert.Contains(t, book["EPUB/a_second.xhtml"], `<li>RAIN &amp; <b>HAIL</b></li>`)
+	assert.Contains(t, book["EPUB/a_second.xhtml"], "<pre>code stays</pre>")
+	assert.Contains(t, book["EPUB/a_second.xhtml"], `lang="fr" xml:lang="fr"`)
+	assert.NotContains(t, book["EPUB/a_second.xhtml"], "storm")
+}
+
+// Parts of a small book.
+const (
+	container = `<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="a%20b/p.opf"/></rootfiles></container>`
+	pack      = `<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>A &amp; B</dc:title><dc:language>en</dc:language><dc:language>de</dc:language></metadata>` +
+		`<manifest><item id="1" href="one.xhtml" media-type="application/xhtml+xml"/><item id="2" href="../two%20.xhtml" media-type="application/xhtml+xml"/>` +
+		`<item id="3" href="http://example.com/x.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="2"/><itemref idref="4"/></spine></package>`
+)
+
+// book makes a book with changes to its parts; an empty part is left out.
+func book(t testing.TB, changes ...entry) []byte {
+	entries := []entry{{Name: "mimetype", Content: "application/epub+zip"}, {Name: "META-INF/container.xml", Content: container},
+		{Name: "a%20b/p.opf", Content: pack}, {Name: "a%20b/one.xhtml", Content: "<html><body>One</body></html>"}, {Name: "two .xhtml", Content: "<p>Two</p>"}}
+	for _, c := range changes {
+		found := false
+		for i := range entries {
+			if entries[i].Name == c.Name {
+				entries[i], found = c, true
+			}
+		}
+		if !found {
+			entries = append(entries, c)
+		}
+	}
+	var kept []entry
+	for _, e := range entries {
+		if e.Content != "" {
+			kept = append(kept, e)
+		}
+	}
+	return archivetest.Zip(t, kept...)
+}
+
+func TestPages(t *testing.T) {
+	for _, c := range []struct{ name, page, segments, out string }{
+		{"elements that close themselves", `<head><title/><script src="a.js"/></head><body><p>Text<a id="x"/> here</p><textarea/>more</body>`,
+			`Text<a id="x"/> here|more`, `<head><title/><script src="a.js"/></head><body><p>TEXT<a id="x"/> HERE</p><textarea/>MORE</body>`},
+		{"document type", "<?xml version=\"1.0\" encoding=\"UTF-8\"?><!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.1//EN\" \"http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd\">\n<html lang='en'><p>a&nbsp;b</p></html>",
+			"a&nbsp;b", "<?xml version=\"1.0\" encoding=\"UTF-8\"?><!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.1//EN\" \"http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd\">\n<html lang='en'><p>A&nbsp;B</p></html>"},
+		{"entities are not resolved", `<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]><p>1 &x; 2</p><p>a</p>`, "1 &x; 2|a",
+			`<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]><p>1 &x; 2</p><p>A</p>`},
+		{"numbers stay", "<p>1,234</p><p>5 <b>x</b></p>", "5 <b>x</b>", "<p>1,234</p><p>5 <B>X</B></p>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			segments, out, err := rewrite(book(t, entry{Name: "two .xhtml", Content: c.page}), document.Options{}, upper)
+			require.NoError(t, err)
+			want := strings.Split(c.segments, "|")
+			got := strings.Split(segments, "\n")
+			assert.Equal(t, append(want, "One", "A &amp; B"), got)
+			assert.Equal(t, strings.NewReplacer("<B>", "<b>", "</B>", "</b>").Replace(c.out), contents(t, out)["two .xhtml"])
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	encryption := func(algorithm string) entry {
+		return entry{Name: "META-INF/encryption.xml", Content: `<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container" xmlns:enc="http://www.w3.org/2001/04/xmlenc#"><enc:EncryptedData>` +
+			`<enc:EncryptionMethod Algorithm="` + algorithm + `"/><enc:CipherData><enc:CipherReference URI="a"/></enc:CipherData></enc:EncryptedData></encryption>`}
+	}
+	for _, c := range []struct {
+		name   string
+		file   []byte
+		reason string
+	}{
+		{"DRM", book(t, encryption("http://www.w3.org/2001/04/xmlenc#aes128-cbc")), "is encrypted (DRM)"},
+		{"no container", book(t, entry{Name: "META-INF/container.xml"}), "no META-INF/container.xml"},
+		{"no package", book(t, entry{Name: "a%20b/p.opf"}), "no package document"},
+		{"another archive", archivetest.Zip(t, entry{Name: "a", Content: "b"}), "no book"},
+		{"broken package", book(t, entry{Name: "a%20b/p.opf", Content: "<package>"}), "not well-formed"},
+		{"Latin 1", book(t, entry{Name: "two .xhtml", Content: "<p>caf\xe9</p>"}), "not in UTF-8"},
+		{"declared Latin 1", book(t, entry{Name: "two .xhtml", Content: "<?xml version='1.0' encoding='ISO-8859-1'?><p>cafe</p>"}), "not in UTF-8"},
+		{"large page", book(t, entry{Name: "two .xhtml", Content: strings.Repeat("<p>some text </p>", 600_000)}), "too large"},
+		{"many tags", book(t, entry{Name: "two .xhtml", Content: strings.Repeat("<b>", 500_001)}), "too large"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := rewrite(c.file, document.Options{}, same)
+			var refused *document.Error
+			require.ErrorAs(t, err, &refused)
+			assert.Contains(t, refused.Reason, c.reason)
+		})
+	}
+	_, _, err := rewrite(book(t, encryption("http://www.idpf.org/2008/embedding")), document.Options{}, same)
+	assert.NoError(t, err, "fonts may be")
+}
+
+func TestLanguage(t *testing.T) {
+	_, out, err := rewrite(book(t), document.Options{To: "fr"}, same)
+	require.NoError(t, err)
+	assert.Contains(t, contents(t, out)["a%20b/p.opf"], "<dc:language>fr</dc:language><dc:language>de</dc:language>")
+}
+
+func TestLostTags(t *testing.T) {
+	for _, translation := range []string{"no tags", "<b>one", "</b>in<b>", "<b>in</b> <b>in</b>", "<b>1 < 2</b>", "<b>a & b</b>", "<b>in</b>&nothing;"} {
+		_, _, err := rewrite(book(t, entry{Name: "two .xhtml", Content: "<p>It is <b>in</b></p>"}), document.Options{}, func(text string) (string, error) {
+			if strings.Contains(text, "<b>") {
+				return translation, nil
+			}
+			return text, nil
+		})
+		assert.ErrorIs(t, err, markup.ErrLost, translation)
+	}
+}
+
+// FuzzPage puts a page into a book: it is refused, or the book has all its files again.
+func FuzzPage(f *testing.F) {
+	for _, seed := range []string{"<p>a <b>c</b></p>", "<html lang='en'><title/>x<pre>y</pre>", "<!DOCTYPE a [<!ENTITY", "<p>a<br/>b<!-- c", "<script/>a</script>"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, page string) {
+		if page == "" {
+			return
+		}
+		file := book(t, entry{Name: "two .xhtml", Content: page})
+		_, out, err := rewrite(file, document.Options{}, same)
+		if err != nil {
+			var refused *document.Error
+			require.ErrorAs(t, err, &refused)
+			return
+		}
+		require.Equal(t, contents(t, file), contents(t, out))
+		require.NoError(t, epub.Kind{}.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{To: "fr"},
+			func(s document.Segment) (string, error) { return s.Text, nil }))
+	})
+}

@@ -1,0 +1,78 @@
+package epub
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"dragoman/app/document"
+	"dragoman/app/markup"
+)
+
+// maxPage is the size of a page, and maxTags how many tags it may have: each takes memory of its own.
+const maxPage, maxTags = 8 << 20, 500_000
+
+// page rewrites a page.
+func (r rewriter) page(out io.Writer, in io.Reader, name string) error {
+	content, err := io.ReadAll(io.LimitReader(in, maxPage+1))
+	switch {
+	case err != nil:
+		return err
+	case len(content) > maxPage || bytes.Count(content, []byte("<")) > maxTags:
+		return document.Refuse(nil, "%s is too large: %d MiB and %d tags are the most for a page", name, maxPage>>20, maxTags)
+	case !utf8.Valid(content) || isOtherwiseEncoded(content):
+		return document.Refuse(nil, "%s is not in UTF-8: save it so", name)
+	}
+	at := 0
+	for _, cut := range append(emptyElement.FindAllIndex(content, -1), []int{len(content), len(content)}) {
+		if err := r.pieces(out, string(content[at:cut[0]])); err != nil {
+			return err
+		}
+		if _, err := out.Write(content[cut[0]:cut[1]]); err != nil {
+			return err
+		}
+		at = cut[1]
+	}
+	return nil
+}
+
+// emptyElement are elements that XML may close in themselves, but which HTML reads to an end tag as text.
+var emptyElement = regexp.MustCompile(`(?i)<(?:script|style|title|textarea|iframe|noembed|noframes|noscript|xmp|plaintext)(?:\s[^<>]*)?/>`)
+
+// isOtherwiseEncoded says whether a page says of itself that it is not in UTF-8.
+func isOtherwiseEncoded(content []byte) bool {
+	m := declaration.FindSubmatch(content)
+	return m != nil && !strings.EqualFold(string(m[1]), "utf-8")
+}
+
+var declaration = regexp.MustCompile(`^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"'>]*)["']`)
+
+// pieces rewrites a part of a page.
+func (r rewriter) pieces(out io.Writer, text string) error {
+	for _, piece := range markup.SplitHTML(text) {
+		raw := piece.Raw
+		switch {
+		case !piece.Unit && r.to != "":
+			raw = rootTag.ReplaceAllStringFunc(raw, func(tag string) string {
+				return languageAttribute.ReplaceAllString(tag, "${1}"+r.to+"${2}")
+			})
+		case piece.Unit && hasLetter(raw):
+			var err error
+			if raw, err = r.translate(raw); err != nil {
+				return err
+			}
+		}
+		if _, err := io.WriteString(out, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rootTag is the start of a page, which says what language it is in.
+var (
+	rootTag           = regexp.MustCompile(`<html(?:\s[^<>]*)?>`)
+	languageAttribute = regexp.MustCompile(`(\s(?:xml:)?lang\s*=\s*["'])[^"'<>]*(["'])`)
+)

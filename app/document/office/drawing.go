@@ -1,0 +1,123 @@
+package office
+
+import (
+	"dragoman/app/document/tagged"
+	"dragoman/app/document/xmlpart"
+)
+
+// drawingParagraph rewrites an a:p, which slides, charts, diagrams and drawings have.
+func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
+	p := w.begin(start)
+	err := w.children(func(t xmlpart.Token) error {
+		if t.Kind != xmlpart.Start {
+			p.whole.Write(t.Raw)
+			if t.Kind == xmlpart.End {
+				p.tail += string(t.Raw)
+			}
+			return nil
+		}
+		if t.Name == named("a", "r") {
+			return w.drawingRun(p, t)
+		}
+		raw, err := w.taken(p, t)
+		switch t.Name {
+		case named("a", "pPr"):
+			p.head += raw
+		case named("a", "endParaRPr"):
+			p.tail = raw
+		case named("a", "br"):
+			p.Break(tagged.Style{}, raw, "\n")
+		default:
+			p.Special(raw)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.end(p, out, func(text string) string {
+		return "<" + p.prefix + "t>" + escape(text) + "</" + p.prefix + "t>"
+	})
+}
+
+// drawingRun reads an a:r.
+func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
+	style := tagged.Style{Open: string(start.Raw), Close: "</" + qualified(start.Raw) + ">"}
+	p.whole.Write(start.Raw)
+	return w.children(func(t xmlpart.Token) error {
+		switch {
+		case t.Kind != xmlpart.Start:
+			p.whole.Write(t.Raw)
+			return nil
+		case t.Name == named("a", "t"):
+			_, text, err := w.content(p, t)
+			p.Text(style, text)
+			return err
+		}
+		raw, err := w.taken(p, t)
+		if t.Name == named("a", "rPr") {
+			style.Key = drawingKey(raw)
+			raw = w.drawingProperties(raw)
+		}
+		style.Open += raw
+		return err
+	})
+}
+
+// cache counts the elements in which a chart has what it shows of its sheet.
+func (w *walker) cache(start xmlpart.Token, out sink) error {
+	w.cached++
+	defer func() { w.cached-- }()
+	return w.copy(start, out, w.element)
+}
+
+// cachedValue rewrites a c:v that is a text.
+func (w *walker) cachedValue(start xmlpart.Token, out sink) error {
+	if w.cached == 0 {
+		return w.verbatim(start, out)
+	}
+	return w.plain(start, out)
+}
+
+// ownShape copies a shape of a master or layout: what stands in its placeholders is not shown.
+func (w *walker) ownShape(start xmlpart.Token, out sink) error {
+	placeholder := false
+	var child func(t xmlpart.Token, out sink) error
+	child = func(t xmlpart.Token, out sink) error {
+		switch t.Name {
+		case named("p", "ph"):
+			placeholder = true
+		case named("p", "txBody"):
+			if placeholder {
+				return w.verbatim(t, out)
+			}
+			return w.element(t, out)
+		}
+		return w.copy(t, out, child)
+	}
+	return w.copy(start, out, child)
+}
+
+// plain rewrites an element that has only text.
+func (w *walker) plain(start xmlpart.Token, out sink) error {
+	p := w.begin(start)
+	err := w.children(func(t xmlpart.Token) error {
+		switch t.Kind {
+		case xmlpart.Start:
+			p.keep = true
+			_, err := w.taken(p, t)
+			return err
+		case xmlpart.Text:
+			p.lines(tagged.Style{}, t.Text)
+			p.keep = p.keep || w.isKept(t.Text)
+		case xmlpart.End:
+			p.tail = string(t.Raw)
+		}
+		p.whole.Write(t.Raw)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return w.end(p, out, escape)
+}

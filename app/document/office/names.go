@@ -1,0 +1,37 @@
+package office
+
+import "encoding/xml"
+
+// The name spaces that grammars name, in short; those of the strict form of OOXML too.
+var spaces = map[string]string{
+	"http://schemas.openxmlformats.org/wordprocessingml/2006/main":            "w",
+	"http://purl.oclc.org/ooxml/wordprocessingml/main":                        "w",
+	"http://schemas.openxmlformats.org/drawingml/2006/main":                   "a",
+	"http://purl.oclc.org/ooxml/drawingml/main":                               "a",
+	"http://schemas.openxmlformats.org/drawingml/2006/chart":                  "c",
+	"http://purl.oclc.org/ooxml/drawingml/chart":                              "c",
+	"http://schemas.openxmlformats.org/presentationml/2006/main":              "p",
+	"http://purl.oclc.org/ooxml/presentationml/main":                          "p",
+	"http://schemas.openxmlformats.org/spreadsheetml/2006/main":               "x",
+	"http://purl.oclc.org/ooxml/spreadsheetml/main":                           "x",
+	"http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments": "xtc",
+	"http://purl.org/dc/elements/1.1/":                                        "dc",
+
+	"urn:oasis:names:tc:opendocument:xmlns:office:1.0":       "office",
+	"urn:oasis:names:tc:opendocument:xmlns:text:1.0":         "text",
+	"urn:oasis:names:tc:opendocument:xmlns:table:1.0":        "table",
+	"urn:oasis:names:tc:opendocument:xmlns:style:1.0":        "style",
+	"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0": "presentation",
+	"urn:oasis:names:tc:opendocument:xmlns:drawing:1.0":      "draw",
+}
+
+// short is a name space in short, or itself.
+func short(space string) string {
+	if s, ok := spaces[space]; ok {
+		return s
+	}
+	return space
+}
+
+// named makes a name of a name space in short.
+func named(space, local string) xml.Name { return xml.Name{Space: space, Local: local} }

@@ -1,0 +1,66 @@
+package office
+
+import (
+	"crypto/sha256"
+	"regexp"
+	"strings"
+
+	"dragoman/app/document/xmlpart"
+)
+
+// odfStyle is a style of OpenDocument.
+type odfStyle struct {
+	key    string // equal for those that look the same, "" for one that changes nothing
+	parent string // the named style that it is made of
+}
+
+// maxStyles is how many styles are compared; those after them count as different.
+const maxStyles = 20_000
+
+// maxName is the length of a name that is remembered, in bytes.
+const maxName = 1024
+
+// odfStyle returns a style by its name.
+func (w *walker) odfStyle(name string) odfStyle {
+	if s, ok := w.styles[name]; ok {
+		return s
+	}
+	return odfStyle{key: name, parent: name}
+}
+
+// readStyle copies a style and remembers what an automatic one of text looks like: LibreOffice makes one
+// for each time that a text was edited.
+func (w *walker) readStyle(start xmlpart.Token, out sink) error {
+	family, name, parent := start.Attribute("family"), start.Attribute("name"), start.Attribute("parent-style-name")
+	var raw strings.Builder
+	w.paragraphs++ // bounds it
+	err := w.verbatim(start, &raw)
+	if w.paragraphs--; w.paragraphs == 0 {
+		w.size = 0
+	}
+	if err != nil {
+		return err
+	}
+	if parent == "" {
+		parent = name
+	}
+	key := odfHarmless.ReplaceAllString(raw.String(), "")
+	if noLooks.MatchString(key) {
+		key = ""
+	}
+	if name != "" && (family == "text" || family == "paragraph") && len(w.styles) < maxStyles && len(name)+len(parent) < maxName {
+		if key != "" {
+			sum := sha256.Sum256([]byte(key))
+			key = string(sum[:]) // of one size, whatever the style has
+		}
+		w.styles[name] = odfStyle{key: key, parent: parent}
+	}
+	_, err = out.WriteString(w.to.odf(raw.String()))
+	return err
+}
+
+var (
+	odfHarmless = regexp.MustCompile(`\s(?:style:(?:display-)?name|officeooo:[\w-]*rsid|fo:(?:language|country|script)|` +
+		`style:(?:language|country|script)-(?:asian|complex)|style:rfc-language-tag[\w-]*)="[^"<]*"`)
+	noLooks = regexp.MustCompile(`^<style:style\s+style:family="text"\s*(?:/>|>\s*(?:<style:text-properties\s*(?:/>|>\s*</style:text-properties>))?\s*</style:style>)$`)
+)

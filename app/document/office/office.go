@@ -1,0 +1,112 @@
+// Package office has the documents of Microsoft Office since 2007 and of OpenDocument.
+//
+// They are zip archives of XML. Parts that have text are rewritten token by token: what is no text
+// that changes stays byte for byte, and all other parts are copied as they are compressed. A paragraph is
+// a segment (see package tagged), in whatever it stands: a table, a text box, a header, a note.
+//
+// In memory are a paragraph at a time, with what is anchored in it, of at most 8 MiB, and the names of
+// styles and columns. A part unpacks to at most 256 MiB, all that are read to 1 GiB.
+package office
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"dragoman/app/document"
+	"dragoman/app/document/archive"
+	"dragoman/app/translate"
+)
+
+// kind is a kind of document.
+type kind struct {
+	name       string
+	extensions []string
+	media      string
+	parts      func(a *archive.Archive) (map[string]part, error) // those that are read, by name
+}
+
+// Kinds are docx, pptx, xlsx, odt, odp and ods.
+func Kinds() []document.Kind {
+	const ooxml, odf = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
+	return []document.Kind{
+		kind{"docx", []string{".docx", ".docm", ".dotx", ".dotm"}, ooxml + "wordprocessingml.document", ooxmlParts},
+		kind{"pptx", []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}, ooxml + "presentationml.presentation", ooxmlParts},
+		kind{"xlsx", []string{".xlsx", ".xlsm", ".xltx", ".xltm"}, ooxml + "spreadsheetml.sheet", ooxmlParts},
+		kind{"odt", []string{".odt", ".ott"}, odf + "text", odfParts},
+		kind{"odp", []string{".odp", ".otp"}, odf + "presentation", odfParts},
+		kind{"ods", []string{".ods", ".ots"}, odf + "spreadsheet", odsParts},
+	}
+}
+
+func (k kind) Name() string           { return k.name }
+func (k kind) Extensions() []string   { return k.extensions }
+func (k kind) MediaType() string      { return k.media }
+func (k kind) Form() translate.Format { return translate.XML }
+
+// Rewrite copies a document with its segments translated. With o.To that is the language in which the
+// spelling of the text is checked.
+func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
+	a, err := archive.Open(in, size)
+	if err != nil {
+		return err
+	}
+	if err := k.isKindOf(a); err != nil {
+		return err
+	}
+	parts, err := k.parts(a)
+	if err != nil {
+		return err
+	}
+	keep, err := kept(ctx, a, parts)
+	if err != nil {
+		return err
+	}
+	var order []string
+	for name, part := range parts {
+		if part.text != nil {
+			order = append(order, name)
+		}
+	}
+	sortParts(order)
+	return a.Rewrite(ctx, out, order, func(name string) archive.Part {
+		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To)}
+		w.translate = func(text string) (string, error) {
+			if err := ctx.Err(); err != nil {
+				return "", err
+			}
+			return t(document.Segment{Text: text})
+		}
+		return func(out io.Writer, in io.Reader) error {
+			return whole(w.part(out, in, name), name)
+		}
+	})
+}
+
+// whole says which part broke off.
+func whole(err error, name string) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return document.Refuse(err, "%s is not complete", name)
+	}
+	return err
+}
+
+// kept reads the texts that have to stay because formulas or tables say them, from the parts that have
+// some.
+func kept(ctx context.Context, a *archive.Archive, parts map[string]part) (map[string]bool, error) {
+	w := &walker{keep: map[string]bool{}}
+	for name, part := range parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if part.names == nil {
+			continue
+		}
+		w.grammar = part.names
+		err := a.Read(name, func(in io.Reader) error { return whole(w.part(io.Discard, in, name), name) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return w.keep, nil
+}

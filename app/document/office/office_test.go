@@ -1,0 +1,301 @@
+package office
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+	"dragoman/app/document/archive/archivetest"
+	"dragoman/app/markup"
+)
+
+var update = flag.Bool("update", false, "write the segments of testdata")
+
+// kindOf returns the kind of a file's name.
+func kindOf(t testing.TB, name string) document.Kind {
+	for _, k := range Kinds() {
+		if slices.Contains(k.Extensions(), filepath.Ext(name)) {
+			return k
+		}
+	}
+	require.Fail(t, "no kind", name)
+	return nil
+}
+
+// corpus returns the documents of testdata by their names.
+func corpus(t testing.TB) map[string][]byte {
+	files := map[string][]byte{}
+	entries, err := os.ReadDir("testdata")
+	require.NoError(t, err)
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); e.Type().IsRegular() && ext != ".txt" && ext != ".md" {
+			files[e.Name()], err = os.ReadFile(filepath.Join("testdata", e.Name()))
+			require.NoError(t, err)
+		}
+	}
+	require.NotEmpty(t, files)
+	return files
+}
+
+func rewrite(k document.Kind, file []byte, translate func(string) (string, error)) ([]byte, error) {
+	var out bytes.Buffer
+	err := k.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), document.Options{},
+		func(s document.Segment) (string, error) { return translate(s.Text) })
+	return out.Bytes(), err
+}
+
+// segments returns a document's segments. Nothing is written.
+func segments(t testing.TB, k document.Kind, file []byte) []string {
+	var list []string
+	err := k.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{},
+		func(s document.Segment) (string, error) {
+			list = append(list, s.Text)
+			return s.Text, nil
+		})
+	require.NoError(t, err)
+	return list
+}
+
+func same(text string) (string, error)  { return text, nil }
+func upper(text string) (string, error) { return archivetest.Upper(text), nil }
+
+func TestSegments(t *testing.T) {
+	for name, file := range corpus(t) {
+		t.Run(name, func(t *testing.T) {
+			got := strings.Join(segments(t, kindOf(t, name), file), "\n") + "\n"
+			golden := filepath.Join("testdata", name+".txt")
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got)
+		})
+	}
+}
+
+// TestSame has a model that repeats its input: all entries have the same bytes, in the same order.
+func TestSame(t *testing.T) {
+	for name, file := range corpus(t) {
+		t.Run(name, func(t *testing.T) {
+			out, err := rewrite(kindOf(t, name), file, same)
+			require.NoError(t, err)
+			want, got := map[string]string{}, map[string]string{}
+			for _, e := range archivetest.Entries(t, file) {
+				want[e.Name] = e.Content
+			}
+			for _, e := range archivetest.Entries(t, out) {
+				got[e.Name] = e.Content
+			}
+			assert.Equal(t, want, got)
+			assert.Equal(t, archivetest.Entries(t, file)[0].Name, archivetest.Entries(t, out)[0].Name)
+		})
+	}
+}
+
+// TestTranslated has a model that shouts: the document says what it said, in upper case.
+func TestTranslated(t *testing.T) {
+	for name, file := range corpus(t) {
+		t.Run(name, func(t *testing.T) {
+			k := kindOf(t, name)
+			out, err := rewrite(k, file, upper)
+			require.NoError(t, err)
+			var want []string
+			for _, s := range segments(t, k, file) {
+				want = append(want, archivetest.Upper(s))
+			}
+			assert.Equal(t, want, segments(t, k, out))
+			for _, e := range archivetest.Entries(t, out) {
+				if strings.HasSuffix(e.Name, ".xml") {
+					assert.NoError(t, wellFormed(e.Content), e.Name)
+				}
+			}
+		})
+	}
+}
+
+func wellFormed(content string) error {
+	d := xml.NewDecoder(strings.NewReader(content))
+	for {
+		if _, err := d.Token(); err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// TestWordOrder checks what is written against the order that ECMA-376 has for runs: properties come
+// first, and text keeps its spaces.
+func TestWordOrder(t *testing.T) {
+	for name, file := range corpus(t) {
+		if filepath.Ext(name) != ".docx" {
+			continue
+		}
+		out, err := rewrite(kindOf(t, name), file, upper)
+		require.NoError(t, err)
+		for _, e := range archivetest.Entries(t, out) {
+			if e.Name != "word/document.xml" {
+				continue
+			}
+			assert.NotRegexp(t, `<w:r(?: [^>]*)?>(?:<w:rPr>.*?</w:rPr>)?<w:r[ >]`, e.Content, "a run in a run")
+			assert.NotRegexp(t, `</w:t>\s*<w:rPr>`, e.Content)
+			assert.NotRegexp(t, `<w:t>(?: |[^<]* </w:t>)`, e.Content)
+			for _, run := range regexp.MustCompile(`(?s)<w:r(?: [^>]*)?>(.*?)</w:r>`).FindAllStringSubmatch(e.Content, -1) {
+				if at := strings.Index(run[1], "<w:rPr"); at > 0 {
+					assert.Fail(t, "properties behind other things", run[0])
+				}
+			}
+			for _, p := range regexp.MustCompile(`(?s)<w:p(?: [^>]*)?>(.*?)</w:p>`).FindAllStringSubmatch(e.Content, -1) {
+				if at := strings.Index(p[1], "<w:pPr"); at > 0 {
+					assert.Fail(t, "properties behind other things", p[0])
+				}
+			}
+		}
+	}
+}
+
+// TestMarkup translates as package translate does: with markers in place of tags. What it promises is
+// enough for all documents.
+func TestMarkup(t *testing.T) {
+	for name, file := range corpus(t) {
+		_, err := rewrite(kindOf(t, name), file, func(text string) (string, error) {
+			var out strings.Builder
+			for _, piece := range markup.SplitXML(text) {
+				if !piece.Unit {
+					out.WriteString(piece.Raw)
+					continue
+				}
+				s := piece.Parse()
+				masked, ok := s.Mask(0)
+				if !ok || s.AsIs() {
+					translation, err := s.Verify(s.Text)
+					require.NoError(t, err, text)
+					out.WriteString(translation)
+					continue
+				}
+				// The markers are in upper case.
+				translation, err := masked.Restore(strings.ToUpper(masked.Text))
+				require.NoError(t, err, text)
+				out.WriteString(translation)
+			}
+			return out.String(), nil
+		})
+		require.NoError(t, err, name)
+	}
+}
+
+func TestLanguage(t *testing.T) {
+	files := corpus(t)
+	for _, c := range []struct{ file, part, before, after string }{
+		{"report.docx", "word/styles.xml", `<w:lang w:val="en-US"`, `<w:lang w:val="fr-FR"`},
+		{"libreoffice-report.odt", "styles.xml", `fo:language="en" fo:country="US"`, `fo:language="fr" fo:country="FR"`},
+	} {
+		for to, want := range map[string]string{"": c.before, "fr": c.after} {
+			var out bytes.Buffer
+			file := files[c.file]
+			err := kindOf(t, c.file).Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), document.Options{To: to},
+				func(s document.Segment) (string, error) { return s.Text, nil })
+			require.NoError(t, err)
+			for _, e := range archivetest.Entries(t, out.Bytes()) {
+				if e.Name == c.part {
+					assert.Contains(t, e.Content, want, c.file)
+					assert.Equal(t, to == "", strings.Contains(e.Content, c.before), c.file)
+				}
+			}
+		}
+	}
+}
+
+func TestErrorsOfOthers(t *testing.T) {
+	file := corpus(t)["report.docx"]
+	k := kindOf(t, "report.docx")
+	gone := errors.New("the model is gone")
+	_, err := rewrite(k, file, func(string) (string, error) { return "", gone })
+	assert.ErrorIs(t, err, gone)
+
+	_, err = rewrite(k, file, func(text string) (string, error) { return strings.ReplaceAll(text, "</g>", ""), nil })
+	assert.ErrorIs(t, err, markup.ErrLost)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err = k.Rewrite(ctx, io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{}, nil)
+	assert.ErrorIs(t, err, context.Canceled)
+
+	full := errors.New("the disk is full")
+	err = k.Rewrite(context.Background(), failing{full}, bytes.NewReader(file), int64(len(file)), document.Options{},
+		func(s document.Segment) (string, error) { return s.Text, nil })
+	assert.ErrorIs(t, err, full)
+
+	broken := errors.New("the disk is broken")
+	err = k.Rewrite(context.Background(), io.Discard, failing{broken}, int64(len(file)), document.Options{}, nil)
+	assert.ErrorIs(t, err, broken)
+}
+
+// failing fails.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error)         { return 0, f.err }
+func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }
+
+func TestOtherKinds(t *testing.T) {
+	files := corpus(t)
+	for _, c := range []struct{ file, as, reason string }{
+		{"fleet.xlsx", ".docx", "taken for a document of the kind docx, but it is xlsx"},
+		{"report.docx", ".pptx", "it is docx"},
+		{"letter.odt", ".ods", "it is odt"},
+		{"letter.odt", ".docx", "it is odt"},
+		{"talk.pptx", ".odp", "it is pptx"},
+	} {
+		_, err := rewrite(kindOf(t, "x"+c.as), files[c.file], same)
+		var wrong *document.Error
+		require.ErrorAs(t, err, &wrong)
+		assert.Contains(t, wrong.Reason, c.reason)
+	}
+}
+
+// TestMacros keeps macros, and refuses a workbook that has nothing in XML.
+func TestMacros(t *testing.T) {
+	types := func(main string) archivetest.Entry {
+		return archivetest.Entry{Name: contentTypes, Content: `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+			`<Default Extension="bin" ContentType="application/vnd.ms-office.vbaProject"/><Override PartName="/main.xml" ContentType="` + main + `"/></Types>`}
+	}
+	text := archivetest.Entry{Name: "main.xml", Content: "<w:document " + word + "><w:p><w:r><w:t>Run me</w:t></w:r></w:p></w:document>"}
+	macros := archivetest.Entry{Name: "vbaProject.bin", Content: "\xD0\xCFSub AutoOpen()"}
+	out, err := rewrite(kindOf(t, "x.docm"), archivetest.Zip(t, types("application/vnd.ms-word.document.macroEnabled.main+xml"), text, macros), upper)
+	require.NoError(t, err)
+	entries := archivetest.Entries(t, out)
+	assert.Contains(t, entries[1].Content, "RUN ME")
+	assert.Equal(t, macros, entries[2])
+
+	for main, reason := range map[string]string{
+		"application/vnd.ms-excel.sheet.binary.macroEnabled.main": "save it as .xlsx",
+		"application/octet-stream":                                "no document of the kind docx",
+	} {
+		_, err = rewrite(kindOf(t, "x.docx"), archivetest.Zip(t, types(main), text), same)
+		assert.ErrorContains(t, err, reason)
+	}
+}
+
+// TestPassword has an OpenDocument whose contents are encrypted.
+func TestPassword(t *testing.T) {
+	_, err := rewrite(kindOf(t, "x.odt"), archivetest.Zip(t,
+		archivetest.Entry{Name: "mimetype", Content: "application/vnd.oasis.opendocument.text"},
+		archivetest.Entry{Name: "META-INF/manifest.xml", Content: `<manifest:manifest xmlns:manifest="m"><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`},
+		archivetest.Entry{Name: "content.xml", Content: "\x00\x01"}), same)
+	assert.ErrorContains(t, err, "has a password")
+}

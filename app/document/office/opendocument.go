@@ -1,0 +1,210 @@
+package office
+
+import (
+	"strconv"
+	"strings"
+
+	"dragoman/app/document/tagged"
+	"dragoman/app/document/xmlpart"
+)
+
+// odfParagraph rewrites a text:p or a text:h.
+func (w *walker) odfParagraph(start xmlpart.Token, out sink) error {
+	p := w.begin(start)
+	p.keep = isCode(w.odfStyle(start.Attribute("style-name")).parent)
+	err := w.odfContent(p, run{}, func(end string) { p.tail = end })
+	if err != nil {
+		return err
+	}
+	p.keep = p.keep || w.isKept(p.first)
+	return w.end(p, out, func(text string) string { return odfText(text, p.prefix) })
+}
+
+// odfContent reads what is in a paragraph, or in a span or link of it, to its end.
+func (w *walker) odfContent(p *paragraph, around run, done func(end string)) error {
+	return w.children(func(t xmlpart.Token) error {
+		switch t.Kind {
+		case xmlpart.Start:
+			return w.odfInline(p, around, t)
+		case xmlpart.Text:
+			text := p.collapse(t.Text)
+			if len(p.first) < maxName {
+				p.first += text
+			}
+			if around.opaque {
+				p.Special(around.around(escape(text)))
+			} else {
+				p.Text(around.Style, text)
+			}
+		case xmlpart.End:
+			done(string(t.Raw))
+		}
+		p.whole.Write(t.Raw)
+		return nil
+	})
+}
+
+// odfInline reads an element in a paragraph.
+func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error {
+	nothing := func(string) {}
+	switch start.Name {
+	case named("text", "span"):
+		p.whole.Write(start.Raw)
+		return w.odfContent(p, w.odfSpan(around, start), nothing)
+	case named("text", "a"):
+		p.whole.Write(start.Raw)
+		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides whose spans come into them
+		inside := run{opaque: around.opaque}
+		return w.odfContent(p, inside, func(end string) { p.Close(end + around.Close) })
+	case named("text", "ruby"):
+		return w.odfRuby(p, around, start)
+	}
+	raw, err := w.taken(p, start)
+	if err != nil {
+		return err
+	}
+	mark, opens := odfRange(start)
+	local := start.Name.Local
+	switch {
+	case start.Name == named("text", "s") && p.started:
+		p.Text(around.Style, strings.Repeat(" ", odfCount(start)))
+	case start.Name == named("text", "line-break"):
+		p.Break(around.Style, raw, "\n")
+		p.space = true
+	case start.Name == named("text", "soft-page-break"):
+	case local == "bookmark" && start.Attribute("name") == goBack:
+		p.Float(raw)
+	case mark != "":
+		p.Mark(around.around(raw), mark, opens)
+	default:
+		p.Special(around.around(raw))
+		p.space = false
+	}
+	return nil
+}
+
+// odfRuby reads a text with its pronunciation, which goes where the text changes.
+func (w *walker) odfRuby(p *paragraph, around run, start xmlpart.Token) error {
+	p.whole.Write(start.Raw)
+	return w.children(func(t xmlpart.Token) error {
+		switch {
+		case t.Kind != xmlpart.Start:
+			p.whole.Write(t.Raw)
+			return nil
+		case t.Name == named("text", "ruby-base"):
+			p.whole.Write(t.Raw)
+			return w.odfContent(p, around, func(string) {})
+		}
+		_, err := w.taken(p, t)
+		return err
+	})
+}
+
+// odfRange returns the name of the range that an element begins or ends, "" for others.
+func odfRange(t xmlpart.Token) (mark string, opens bool) {
+	id := t.Attribute("name") + t.Attribute("id") + t.Attribute("change-id")
+	local := t.Name.Local
+	start, opens := strings.CutSuffix(local, "-start")
+	end, closes := strings.CutSuffix(local, "-end")
+	switch {
+	case id == "" || t.Name.Space != "text" && t.Name.Space != "office":
+		return "", false
+	case opens:
+		return start + " " + id, true
+	case closes:
+		return end + " " + id, false
+	case local == "annotation":
+		return local + " " + id, true
+	}
+	return "", false
+}
+
+// maxSpaces is how many spaces a text:s is read as.
+const maxSpaces = 1000
+
+// odfCount is the number of spaces of a text:s.
+func odfCount(t xmlpart.Token) int {
+	n, err := strconv.Atoi(t.Attribute("c"))
+	if err != nil || n < 1 {
+		n = 1
+	}
+	return min(n, maxSpaces)
+}
+
+// collapse makes one space of each run of white space, and none at the start, as OpenDocument says that
+// it is shown.
+func (p *paragraph) collapse(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		isSpace := r == ' ' || r == '\t' || r == '\n' || r == '\r'
+		switch {
+		case !isSpace:
+			out.WriteRune(r)
+			p.started = true
+		case !p.space:
+			out.WriteByte(' ')
+		}
+		p.space = isSpace
+	}
+	return out.String()
+}
+
+// odfText writes text with its spaces so that they do not collapse.
+func odfText(text, prefix string) string {
+	text = escape(text)
+	if !strings.Contains(text, "  ") {
+		return text
+	}
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		out.WriteByte(text[i])
+		n := 1
+		for text[i] == ' ' && i+n < len(text) && text[i+n] == ' ' {
+			n++
+		}
+		if i += n - 1; n > 1 && prefix != "" {
+			out.WriteString("<" + prefix + "s " + prefix + `c="` + strconv.Itoa(n-1) + `"/>`)
+		} else {
+			out.WriteString(strings.Repeat("<"+prefix+"s/>", n-1))
+		}
+	}
+	return out.String()
+}
+
+// odfCell copies a cell. Its paragraphs show its value: they are text where the value is one, and no
+// formula's result.
+func (w *walker) odfCell(start xmlpart.Token, out sink) error {
+	kind := start.Attribute("value-type")
+	if (kind == "" || kind == "string") && start.Attribute("formula") == "" && start.Attribute("string-value") == "" {
+		return w.copy(start, out, w.element)
+	}
+	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+		if t.Name == named("text", "p") {
+			return w.verbatim(t, out)
+		}
+		return w.element(t, out)
+	})
+}
+
+// odfMasterShape copies a shape of a master page: what stands in its placeholders is not shown.
+func (w *walker) odfMasterShape(start xmlpart.Token, out sink) error {
+	for _, a := range start.Attr {
+		if short(a.Name.Space) == "presentation" && a.Name.Local == "class" {
+			return w.verbatim(start, out)
+		}
+	}
+	return w.copy(start, out, w.element)
+}
+
+// odfSpan is how text in a span is written, inside of what is around the span.
+func (w *walker) odfSpan(around run, start xmlpart.Token) run {
+	style := w.odfStyle(start.Attribute("style-name"))
+	inner := around
+	inner.opaque = around.opaque || isCode(style.parent)
+	if style.key == "" && !inner.opaque {
+		return inner // the span only says when somebody wrote it
+	}
+	inner.Style = tagged.Style{Key: around.Key + "\x00" + style.key, Open: around.Open + string(start.Raw),
+		Close: "</" + qualified(start.Raw) + ">" + around.Close}
+	return inner
+}

@@ -1,0 +1,232 @@
+package office
+
+import (
+	"bufio"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+
+	"dragoman/app/document"
+	"dragoman/app/document/tagged"
+	"dragoman/app/document/xmlpart"
+)
+
+// maxParagraph is the most bytes of XML that a paragraph may have, with all that is anchored in it. It
+// is what a walker keeps in memory.
+const maxParagraph = 8 << 20
+
+// maxNested is how many paragraphs may be in each other: a text box in another is two.
+const maxNested = 16
+
+// walker copies a part and rewrites the paragraphs in it.
+type walker struct {
+	reader    *xmlpart.Reader
+	grammar   grammar
+	translate func(text string) (string, error)
+	to        target
+
+	preserve   bool // the part says that all spaces count
+	paragraphs int  // that are open, in each other
+	size       int  // bytes of the outermost one so far
+	fields     fields
+	cached     int             // elements around this one that hold what a chart shows
+	keep       map[string]bool // texts that stay, because formulas name them
+	styles     map[string]odfStyle
+}
+
+// sink takes the bytes of a part.
+type sink interface {
+	io.Writer
+	io.StringWriter
+}
+
+// grammar has the elements that are not just copied. Each function is given the start of one, and
+// reads to its end.
+type grammar map[xml.Name]func(w *walker, start xmlpart.Token, out sink) error
+
+// part rewrites a part.
+func (w *walker) part(out io.Writer, in io.Reader, name string) error {
+	buffered := bufio.NewWriter(out)
+	w.reader = xmlpart.NewReader(in, name, xmlpart.Options{})
+	for {
+		t, err := w.next()
+		switch {
+		case err == io.EOF:
+			return buffered.Flush()
+		case err != nil:
+			return err
+		case t.Kind == xmlpart.Start:
+			w.preserve = t.Attribute("space") == "preserve"
+			err = w.element(t, buffered)
+		default:
+			_, err = buffered.Write(t.Raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// next reads a token.
+func (w *walker) next() (xmlpart.Token, error) {
+	t, err := w.reader.Next()
+	if err != nil {
+		return t, err
+	}
+	if w.paragraphs > 0 {
+		if w.size += len(t.Raw); w.size > maxParagraph {
+			return t, document.Refuse(nil, "the file has a paragraph of more than %d MiB", maxParagraph>>20)
+		}
+		if w.paragraphs > maxNested {
+			return t, document.Refuse(nil, "the file has more than %d paragraphs in each other", maxNested)
+		}
+	}
+	t.Name.Space = short(t.Name.Space)
+	return t, w.fields.note(t)
+}
+
+// element copies an element, with what its grammar says of it and of those in it.
+func (w *walker) element(start xmlpart.Token, out sink) error {
+	if rewrite := w.grammar[start.Name]; rewrite != nil {
+		return rewrite(w, start, out)
+	}
+	return w.copy(start, out, w.element)
+}
+
+// verbatim copies an element as it is.
+func (w *walker) verbatim(start xmlpart.Token, out sink) error {
+	return w.copy(start, out, w.verbatim)
+}
+
+// copy copies an element; child does what is in it.
+func (w *walker) copy(start xmlpart.Token, out sink, child func(start xmlpart.Token, out sink) error) error {
+	if _, err := out.Write(start.Raw); err != nil {
+		return err
+	}
+	return w.children(func(t xmlpart.Token) error {
+		if t.Kind == xmlpart.Start {
+			return child(t, out)
+		}
+		_, err := out.Write(t.Raw)
+		return err
+	})
+}
+
+// children reads to the end of the element that was begun. It hands over each child's start, which visit
+// has to read to its end, all else in it, and at last its own end.
+func (w *walker) children(visit func(t xmlpart.Token) error) error {
+	for {
+		t, err := w.next()
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		if err := visit(t); err != nil || t.Kind == xmlpart.End {
+			return err
+		}
+	}
+}
+
+// capture returns an element that was begun, with the paragraphs in it rewritten.
+func (w *walker) capture(start xmlpart.Token) (string, error) {
+	var out strings.Builder
+	err := w.element(start, &out)
+	return out.String(), err
+}
+
+// paragraph is one that is being read.
+type paragraph struct {
+	*tagged.Paragraph
+	whole   strings.Builder // as it is, with the paragraphs in it rewritten
+	head    string          // the start of it that stays, its properties included
+	tail    string          // the end of it that stays
+	prefix  string          // of the names of its elements, with the colon
+	keep    bool            // its own text stays
+	space   bool            // its text so far ends in white space, or there is none
+	started bool            // it has text
+	first   string          // what that starts with
+
+	pending  strings.Builder // what came of a field that is no text
+	complete bool            // pending starts with the field's begin
+	goBack   string          // the id of that bookmark, once it was begun
+}
+
+// begin starts a paragraph.
+func (w *walker) begin(start xmlpart.Token) *paragraph {
+	w.paragraphs++
+	p := &paragraph{Paragraph: tagged.New(), head: string(start.Raw), prefix: prefix(start.Raw), space: true}
+	p.whole.Write(start.Raw)
+	return p
+}
+
+// end writes a paragraph.
+func (w *walker) end(p *paragraph, out sink, encode func(text string) string) error {
+	if w.paragraphs--; w.paragraphs == 0 {
+		w.size = 0
+	}
+	if !p.keep {
+		content, changed, err := p.Rewrite(w.translate, encode)
+		if err != nil {
+			return err
+		}
+		if changed {
+			_, err := out.WriteString(p.head + content + p.tail)
+			return err
+		}
+	}
+	_, err := out.WriteString(p.whole.String())
+	return err
+}
+
+// taken captures an element of a paragraph.
+func (w *walker) taken(p *paragraph, start xmlpart.Token) (string, error) {
+	raw, err := w.capture(start)
+	p.whole.WriteString(raw)
+	return raw, err
+}
+
+// content returns the text of an element of a paragraph that has nothing else.
+func (w *walker) content(p *paragraph, start xmlpart.Token) (raw, text string, err error) {
+	var all, out strings.Builder
+	all.Write(start.Raw)
+	err = w.children(func(t xmlpart.Token) error {
+		if t.Kind == xmlpart.Start {
+			return w.verbatim(t, &all)
+		}
+		all.Write(t.Raw)
+		out.WriteString(t.Text)
+		return nil
+	})
+	p.whole.WriteString(all.String())
+	return all.String(), out.String(), err
+}
+
+// qualified is the name of an element as its tag has it.
+func qualified(tag []byte) string {
+	name := strings.TrimPrefix(string(tag), "<")
+	if n := strings.IndexAny(name, " \t\r\n/>"); n >= 0 {
+		name = name[:n]
+	}
+	return name
+}
+
+// prefix is that of an element's name, with the colon; "" without one.
+func prefix(tag []byte) string {
+	name := qualified(tag)
+	return name[:strings.IndexByte(name, ':')+1]
+}
+
+// escape writes text as XML. What XML cannot have becomes the sign for it.
+func escape(text string) string {
+	return escaper.Replace(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return '\uFFFD'
+		}
+		return r
+	}, text))
+}
+
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\r", "&#13;")

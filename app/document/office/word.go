@@ -1,0 +1,229 @@
+package office
+
+import (
+	"strings"
+
+	"dragoman/app/document/tagged"
+	"dragoman/app/document/xmlpart"
+)
+
+// wordParagraph rewrites a w:p.
+func (w *walker) wordParagraph(start xmlpart.Token, out sink) error {
+	p := w.begin(start)
+	err := w.children(func(t xmlpart.Token) error {
+		switch {
+		case t.Kind == xmlpart.End:
+			p.whole.Write(t.Raw)
+			p.tail = string(t.Raw)
+		case t.Kind != xmlpart.Start:
+			p.whole.Write(t.Raw)
+		case t.Name == named("w", "pPr"):
+			raw, err := w.taken(p, t)
+			p.head += raw
+			p.keep = p.keep || isCode(styleOf(raw, "pStyle"))
+			return err
+		default:
+			return w.wordInline(p, t)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.flush()
+	return w.end(p, out, func(text string) string {
+		return "<" + p.prefix + `t xml:space="preserve">` + escape(text) + "</" + p.prefix + "t>"
+	})
+}
+
+// wordGroups are the elements around runs that are kept around their translation.
+var wordGroups = map[string]bool{"hyperlink": true, "ins": true, "moveTo": true, "smartTag": true, "customXml": true,
+	"dir": true, "bdo": true, "sdt": true, "fldSimple": true}
+
+// goBack is the bookmark that Word puts where the cursor was.
+const goBack = "_GoBack"
+
+// wordCaches are what Word finds out again.
+var wordCaches = map[string]bool{"proofErr": true, "lastRenderedPageBreak": true}
+
+// wordInline reads an element in a paragraph.
+func (w *walker) wordInline(p *paragraph, start xmlpart.Token) error {
+	local, id := start.Name.Local, start.Attribute("id")
+	isGroup := start.Name.Space == "w" && wordGroups[local] && (local != "fldSimple" || isShown(start.Attribute("instr")))
+	switch {
+	case start.Name == named("w", "r"):
+		return w.wordRun(p, start)
+	case isGroup && !w.fields.hidden():
+		return w.wordGroup(p, start)
+	}
+	hidden := w.fields.hidden()
+	isCursor := local == "bookmarkStart" && start.Attribute("name") == goBack
+	raw, err := w.taken(p, start)
+	if err != nil {
+		return err
+	}
+	mark, opens, isEnd := rangeOf(local)
+	switch {
+	case hidden:
+		p.pend(raw, event{}, w.fields.hidden())
+	case start.Name.Space == "w" && wordCaches[local]:
+	case isCursor:
+		p.Float(raw)
+		p.goBack = id
+	case local == "bookmarkEnd" && p.goBack != "" && id == p.goBack:
+		p.Float(raw)
+	case start.Name.Space == "w" && (opens || isEnd) && id != "":
+		p.Mark(raw, mark+id, opens)
+	default:
+		p.Special(raw)
+	}
+	return nil
+}
+
+// rangeOf returns what an element is a range of, by its name, and which end it is.
+func rangeOf(local string) (mark string, start, end bool) {
+	if mark, start = strings.CutSuffix(local, "Start"); start {
+		return mark, true, false
+	}
+	mark, end = strings.CutSuffix(local, "End")
+	return mark, false, end
+}
+
+// wordGroup reads an element that has runs. A content control has them one level further down.
+func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
+	open, closing, begun := string(start.Raw), "", false
+	p.whole.Write(start.Raw)
+	begin := func() {
+		if !begun {
+			p.Open(open)
+			begun = true
+		}
+	}
+	var visit func(t xmlpart.Token) error
+	visit = func(t xmlpart.Token) error {
+		switch {
+		case t.Kind == xmlpart.End:
+			begin()
+			p.flush()
+			closing += string(t.Raw)
+			p.whole.Write(t.Raw)
+		case t.Kind != xmlpart.Start:
+			p.whole.Write(t.Raw)
+		case !begun && t.Name == named("w", "sdtContent"):
+			open += string(t.Raw)
+			p.whole.Write(t.Raw)
+			begin()
+			return w.children(visit)
+		case !begun && strings.HasSuffix(t.Name.Local, "Pr"):
+			raw, err := w.taken(p, t)
+			open += raw
+			return err
+		default:
+			begin()
+			return w.wordInline(p, t)
+		}
+		return nil
+	}
+	err := w.children(visit)
+	p.Close(closing)
+	return err
+}
+
+// run is one that is being read.
+type run struct {
+	tagged.Style
+	opaque bool // what looks like text is code, or signs of a font
+}
+
+// around puts the run around something in it.
+func (r *run) around(raw string) string { return r.Open + raw + r.Close }
+
+// wordRun reads a w:r.
+func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
+	r := &run{Style: tagged.Style{Open: string(start.Raw), Close: "</" + qualified(start.Raw) + ">"}}
+	p.whole.Write(start.Raw)
+	return w.children(func(t xmlpart.Token) error {
+		switch {
+		case t.Kind != xmlpart.Start:
+			p.whole.Write(t.Raw)
+			return nil
+		case t.Name == named("w", "rPr"):
+			raw, err := w.taken(p, t)
+			r.Key = wordKey(raw)
+			r.Open += w.to.word(raw)
+			r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
+			return err
+		}
+		return w.wordItem(p, r, t)
+	})
+}
+
+// wordItem reads an element of a run.
+func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
+	happened := w.fields.last
+	hidden := w.fields.hidden() || p.pending.Len() > 0
+	local := start.Name.Local
+	if start.Name.Space != "w" {
+		local = ""
+	}
+	isLine := local == "cr" || local == "br" && (start.Attribute("type") == "" || start.Attribute("type") == "textWrapping")
+	if local == "t" && !hidden {
+		return w.wordText(p, r, start)
+	}
+	if local == "ruby" && !hidden {
+		return w.wordRuby(p, start)
+	}
+	raw, err := w.taken(p, start)
+	switch {
+	case err != nil:
+		return err
+	case happened.kind == "end" && !hidden:
+		p.Mark(r.around(raw), happened.mark(), false)
+	case hidden:
+		p.pend(r.around(raw), happened, w.fields.hidden())
+	case local == "noBreakHyphen":
+		p.Text(r.Style, "\u2011")
+	case local == "softHyphen", wordCaches[local]:
+	case isLine:
+		p.Break(r.Style, raw, "\n")
+	default:
+		p.Special(r.around(raw))
+	}
+	return nil
+}
+
+// wordText reads a w:t.
+func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) error {
+	preserved := w.preserve || start.Attribute("space") == "preserve"
+	raw, text, err := w.content(p, start)
+	if !preserved {
+		text = strings.Trim(text, " \t\r\n")
+	}
+	if r.opaque {
+		p.Special(r.around(raw))
+	} else {
+		p.Text(r.Style, text)
+	}
+	return err
+}
+
+// wordRuby reads a text with its pronunciation, which goes where the text changes.
+func (w *walker) wordRuby(p *paragraph, start xmlpart.Token) error {
+	p.whole.Write(start.Raw)
+	var visit func(t xmlpart.Token) error
+	visit = func(t xmlpart.Token) error {
+		switch {
+		case t.Kind != xmlpart.Start:
+			p.whole.Write(t.Raw)
+			return nil
+		case t.Name == named("w", "rubyBase"):
+			p.whole.Write(t.Raw)
+			return w.children(visit)
+		case t.Name == named("w", "r"):
+			return w.wordRun(p, t)
+		}
+		_, err := w.taken(p, t)
+		return err
+	}
+	return w.children(visit)
+}

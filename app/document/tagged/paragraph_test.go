@@ -1,0 +1,198 @@
+package tagged_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document/tagged"
+	"dragoman/app/markup"
+)
+
+var (
+	plain  = tagged.Style{Open: "(", Close: ")"}
+	bold   = tagged.Style{Key: "b", Open: "(b:", Close: ")"}
+	italic = tagged.Style{Key: "i", Open: "(i:", Close: ")"}
+)
+
+// rewrite returns a paragraph's text, and what becomes of it with a translation.
+func rewrite(p *tagged.Paragraph, translation func(string) string) (text, out string, err error) {
+	out, _, err = p.Rewrite(func(t string) (string, error) {
+		text = t
+		return translation(t), nil
+	}, func(t string) string { return t })
+	return text, out, err
+}
+
+var paragraphs = []struct {
+	name              string
+	build             func(p *tagged.Paragraph)
+	text, translation string
+	out               string
+}{
+	{"runs of one style are one", func(p *tagged.Paragraph) {
+		p.Text(plain, "Ship")
+		p.Text(plain, "s wait")
+	}, "Ships wait", "Des navires", "(Des navires)"},
+	{"another style is a pair, and its spaces are outside", func(p *tagged.Paragraph) {
+		p.Text(plain, "Press")
+		p.Text(bold, " Save ")
+		p.Text(plain, "now")
+	}, `Press <g id="1">Save</g> now`, `Maintenant, <g id="1">enregistrer</g>`, "(Maintenant, )(b:enregistrer)"},
+	{"the style of most of the text has no tag", func(p *tagged.Paragraph) {
+		p.Text(bold, "A long warning: ")
+		p.Text(plain, "go")
+	}, `A long warning: <g id="1">go</g>`, `Attention : <g id="1">va</g>`, "(b:Attention : )(va)"},
+	{"what is at the ends stays there", func(p *tagged.Paragraph) {
+		p.Special("[anchor]")
+		p.Text(plain, "  Words ")
+		p.Special("[note]")
+	}, "Words", "Mots", "[anchor](  Mots )[note]"},
+	{"what is around the whole has no tag", func(p *tagged.Paragraph) {
+		p.Open("<a>")
+		p.Text(bold, "All")
+		p.Text(italic, "x")
+		p.Special("[1]")
+		p.Close("</a>")
+	}, `All<g id="1">x</g>`, `<g id="1">X</g> tout`, "<a>(i:X)(b: tout)[1]</a>"},
+	{"specials beside each other are one", func(p *tagged.Paragraph) {
+		p.Text(plain, "a")
+		p.Special("[1]")
+		p.Special("[2]")
+		p.Text(plain, "b")
+	}, `a<x id="1"/>b`, `b<x id="1"/>`, "(b)[1][2]"},
+	{"line ends have no number", func(p *tagged.Paragraph) {
+		p.Text(bold, "One")
+		p.Break(bold, "<br>", "\n")
+		p.Text(bold, "two")
+		p.Break(bold, "", "\n")
+		p.Text(bold, "three")
+	}, "One<br/>two<br/>three", "1<br/>2<br/>3", "(b:1)(b:<br>)(b:2\n3)"},
+	{"a sign in another style is not worth a tag", func(p *tagged.Paragraph) {
+		p.Text(plain, "The end")
+		p.Text(bold, ".")
+	}, "The end.", "Fin.", "(Fin.)"},
+	{"a symbol is", func(p *tagged.Paragraph) {
+		p.Text(plain, "Start")
+		p.Text(bold, "→")
+		p.Text(plain, "end")
+	}, `Start<x id="1"/>end`, `Fin<x id="1"/>début`, "(Fin)(b:→)(début)"},
+	{"a range with words is a pair", func(p *tagged.Paragraph) {
+		p.Mark("{", "1", true)
+		p.Text(plain, "Here")
+		p.Mark("}", "1", false)
+		p.Text(plain, " and there")
+	}, `<g id="1">Here</g> and there`, `Là et <g id="1">ici</g>`, "(Là et ){(ici)}"},
+	{"ends of ranges that cross stay in order", func(p *tagged.Paragraph) {
+		p.Text(plain, "a ")
+		p.Mark("{1", "1", true)
+		p.Text(plain, "b ")
+		p.Mark("{2", "2", true)
+		p.Text(plain, "c ")
+		p.Mark("1}", "1", false)
+		p.Text(plain, "d ")
+		p.Mark("2}", "2", false)
+		p.Text(plain, "e")
+	}, `a <g id="1">b <x id="2"/>c</g> d <x id="3"/>e`, `<x id="3"/>E <x id="2"/>D <g id="1">C B</g> A`, "{2(E )2}(D ){1(C B)1}( A)"},
+	{"a link does not come into another", func(p *tagged.Paragraph) {
+		p.Text(plain, "a ")
+		p.Open("<1>")
+		p.Text(plain, "b")
+		p.Close("</1>")
+		p.Text(plain, " c ")
+		p.Open("<2>")
+		p.Text(plain, "d")
+		p.Close("</2>")
+	}, `a <g id="1">b</g> c <g id="2">d</g>`, `<g id="1">B <g id="2">D</g> rest</g> A`, "<1>(B )</1><2>(D)</2>( rest A)"},
+	{"a link may stay in its own", func(p *tagged.Paragraph) {
+		p.Text(plain, "a ")
+		p.Open("<1>")
+		p.Text(plain, "b ")
+		p.Open("<2>")
+		p.Text(plain, "c")
+		p.Close("</2>")
+		p.Close("</1>")
+	}, `a <g id="1">b <g id="2">c</g></g>`, `<g id="1"><g id="2">C</g> B</g> A`, "<1><2>(C)</2>( B)</1>( A)"},
+	{"signs of XML", func(p *tagged.Paragraph) { p.Text(plain, "a < b & c") }, "a &lt; b &amp; c", "c &gt; &quot;b&quot;", `(c > "b")`},
+	{"what floats comes first", func(p *tagged.Paragraph) {
+		p.Text(plain, "a")
+		p.Float("[f]")
+		p.Text(plain, "b")
+	}, "ab", "c", "[f](c)"},
+	{"nothing to translate", func(p *tagged.Paragraph) { p.Text(plain, "1,234 –") }, "", "", ""},
+}
+
+func TestParagraphs(t *testing.T) {
+	for _, c := range paragraphs {
+		t.Run(c.name, func(t *testing.T) {
+			p := tagged.New()
+			c.build(p)
+			text, out, err := rewrite(p, func(string) string { return c.translation })
+			require.NoError(t, err)
+			assert.Equal(t, c.text, text)
+			assert.Equal(t, c.out, out)
+
+			same := tagged.New()
+			c.build(same)
+			_, changed, err := same.Rewrite(func(t string) (string, error) { return t, nil }, nil)
+			require.NoError(t, err)
+			assert.False(t, changed)
+		})
+	}
+}
+
+func TestLostTags(t *testing.T) {
+	for _, translation := range []string{
+		"no tags", `<g id="1">a</g><x id="2"/>`, `<g id="1">a</g><x id="2"/><x id="2"/><br/>`, `<g id="1">a<x id="2"/><br/>`,
+		`a</g><g id="1"><x id="2"/><br/>`, `<g id="1">a</g><g id="1">b</g><x id="2"/><br/>`, `<g id="1">a</g><x id="2"/><br/><br/>`,
+		`<g id="1">a</g><x id="2"/><br/><b>`, `<g id="1">a</g><x id="2"/><br/> 1 < 2`, `<g id="2">a</g><x id="1"/><br/>`,
+		`<g id="1">a</g><x id="99999999999999999999"/><br/>`, `<g id="1">a</g><x id="0"/><x id="2"/><br/>`,
+	} {
+		_, _, err := rewrite(mixed(), func(string) string { return translation })
+		assert.ErrorIs(t, err, markup.ErrLost, translation)
+	}
+}
+
+// mixed has a tag of each kind.
+func mixed() *tagged.Paragraph {
+	p := tagged.New()
+	p.Text(plain, "A plain ")
+	p.Text(bold, "word")
+	p.Special("[1]")
+	p.Text(plain, " and")
+	p.Break(plain, "<br>", "\n")
+	p.Text(plain, "a line")
+	return p
+}
+
+// TestManyRanges holds ranges to time that is linear in their number.
+func TestManyRanges(t *testing.T) {
+	p := tagged.New()
+	const n = 20_000
+	for i := range n {
+		p.Mark("{", strings.Repeat("m", i%50)+string(rune('a'+i%26)), true)
+		p.Text(plain, "w ")
+	}
+	_, out, err := rewrite(p, func(text string) string { return strings.ReplaceAll(text, "w", "v") })
+	require.NoError(t, err)
+	assert.Equal(t, n, strings.Count(out, "{"))
+	assert.Equal(t, n, strings.Count(out, "v"))
+}
+
+func FuzzTranslation(f *testing.F) {
+	for _, seed := range []string{`A <g id="1">w</g><x id="2"/> b<br/>c`, `<g id="1"><x id="2"/><br/></g>`, `<x id="2"/>`, "a & b < c"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, translation string) {
+		_, out, err := rewrite(mixed(), func(string) string { return translation })
+		if err != nil {
+			require.ErrorIs(t, err, markup.ErrLost)
+			return
+		}
+		for _, once := range []string{"[1]", "<br>"} {
+			require.GreaterOrEqual(t, strings.Count(out, once), 1)
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package tagged
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dragoman/app/document"
+	"dragoman/app/markup"
+)
+
+// Rewrite has translate translate the paragraph's text, if it has a letter, and returns what the
+// paragraph is made of then; encode writes a text as it stands between the Open and the Close of its
+// style. It returns false where nothing changes. A translation whose tags are not those of the
+// text is an error that wraps [markup.ErrLost], and a paragraph of too many parts a [*document.Error].
+//
+// A paragraph can be rewritten once.
+func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode func(text string) string) (string, bool, error) {
+	if p.parts > maxParts {
+		return "", false, document.Refuse(nil, "the file has a paragraph of more than %d parts", maxParts)
+	}
+	s := p.segment()
+	if s == nil {
+		return "", false, nil
+	}
+	translation, err := translate(s.text)
+	if err != nil || translation == s.text {
+		return "", false, err
+	}
+	tokens, err := s.parse(translation)
+	if err != nil {
+		return "", false, err
+	}
+	w := &writer{encode: encode}
+	w.raw(p.floats.String())
+	s.write(w, tokens)
+	w.flush()
+	return w.out.String(), true, nil
+}
+
+// write writes the paragraph around its text and the text.
+func (s *segment) write(w *writer, tokens []token) {
+	last := len(s.path) - 1
+	for i, g := range s.path[:last] {
+		w.raw(g.open)
+		w.nodes(g.children[:slices.Index(g.children, s.path[i+1])])
+	}
+	scope := s.path[last]
+	w.raw(scope.open)
+	w.nodes(scope.children[:s.start])
+	s.translated(w, tokens)
+	w.nodes(scope.children[s.end:])
+	w.raw(scope.close)
+	for i := last - 1; i >= 0; i-- {
+		g := s.path[i]
+		w.nodes(g.children[slices.Index(g.children, s.path[i+1])+1:])
+		w.raw(g.close)
+	}
+}
+
+// token is a part of a translation: a text, or a tag.
+type token struct {
+	text string
+	node *node // of a tag
+	end  bool  // of a pair
+}
+
+// tagForm is what tags look like. Nothing else may begin with <.
+var tagForm = regexp.MustCompile(`<(?:g id="(\d+)"|(/)g|x id="(\d+)"/|(br)/)>`)
+
+// parse reads a translation and checks its tags.
+func (s *segment) parse(translation string) ([]token, error) {
+	p := parser{s: s, seen: make([]int, len(s.tags))}
+	at := 0
+	for _, m := range tagForm.FindAllStringSubmatchIndex(translation, -1) {
+		if err := p.text(translation[at:m[0]]); err != nil {
+			return nil, err
+		}
+		if err := p.tag(translation, m); err != nil {
+			return nil, err
+		}
+		at = m[1]
+	}
+	if err := p.text(translation[at:]); err != nil {
+		return nil, err
+	}
+	if missing := s.missing(p.seen) + len(s.endings) - p.endings + len(p.opened); missing > 0 {
+		return nil, fmt.Errorf("%w: %d of %d tags are missing", markup.ErrLost, missing, len(s.tags)+len(s.endings))
+	}
+	s.reorder(p.tokens)
+	return p.tokens, nil
+}
+
+// parser reads a translation.
+type parser struct {
+	s       *segment
+	tokens  []token
+	opened  []*node // pairs that are not closed
+	seen    []int   // how often each tag came
+	endings int     // ends of lines that came
+}
+
+func (p *parser) text(t string) error {
+	if strings.Contains(t, "<") {
+		return fmt.Errorf("%w: a tag that the text does not have", markup.ErrLost)
+	}
+	if t != "" {
+		p.tokens = append(p.tokens, token{text: html.UnescapeString(t)})
+	}
+	return nil
+}
+
+// tag reads a tag, by where tagForm found its parts.
+func (p *parser) tag(translation string, m []int) error {
+	switch isPair, isEnd, isEnding := m[2] >= 0, m[4] >= 0, m[8] >= 0; {
+	case isEnding:
+		if p.endings++; p.endings > len(p.s.endings) {
+			return fmt.Errorf("%w: more than %d ends of lines", markup.ErrLost, len(p.s.endings))
+		}
+		p.tokens = append(p.tokens, token{node: p.s.endings[p.endings-1]})
+	case isEnd:
+		last := len(p.opened) - 1
+		if last < 0 {
+			return fmt.Errorf("%w: a pair is closed that is not open", markup.ErrLost)
+		}
+		p.tokens = append(p.tokens, token{node: p.opened[last], end: true})
+		p.opened = p.opened[:last]
+	default:
+		n, err := p.s.find(translation[max(m[2], m[6]):max(m[3], m[7])], isPair, p.seen)
+		if err != nil {
+			return err
+		}
+		p.tokens = append(p.tokens, token{node: n})
+		if isPair {
+			p.opened = append(p.opened, n)
+		}
+	}
+	return nil
+}
+
+// find returns the node of a tag that has not been seen yet.
+func (s *segment) find(id string, isPair bool, seen []int) (*node, error) {
+	number, err := strconv.Atoi(id)
+	if err != nil || number < 1 || number > len(s.tags) || s.tags[number-1].isPair() != isPair {
+		return nil, fmt.Errorf("%w: there is no tag %.20s", markup.ErrLost, id)
+	}
+	if seen[number-1]++; seen[number-1] > 1 {
+		return nil, fmt.Errorf("%w: tag %d is there twice", markup.ErrLost, number)
+	}
+	return s.tags[number-1], nil
+}
+
+func (n *node) isPair() bool { return n.kind != special && n.words >= digits }
+
+func (s *segment) missing(seen []int) int {
+	count := 0
+	for _, n := range seen {
+		if n == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// reorder puts the specials that have an order into it: they share the places that the translation
+// has for them.
+func (s *segment) reorder(tokens []token) {
+	var inOrder []*node
+	for _, n := range s.tags {
+		if !n.isPair() && n.ordered {
+			inOrder = append(inOrder, n)
+		}
+	}
+	for i, t := range tokens {
+		if t.node != nil && !t.node.isPair() && t.node.ordered {
+			tokens[i].node, inOrder = inOrder[0], inOrder[1:]
+		}
+	}
+}

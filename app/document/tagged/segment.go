@@ -1,0 +1,256 @@
+package tagged
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// segment is the text of a paragraph and where it is.
+type segment struct {
+	path       []*node // groups around the text, from the root on; the last one has it
+	start, end int     // the children of the last one that the text is made of
+	text       string
+	tags       []*node // by their number, which starts at 1
+	endings    []*node
+}
+
+// segment finds the text to translate. It returns nil where there is none.
+func (p *Paragraph) segment() *segment {
+	p.root.children = pair(p.root.children)
+	if p.root.count() != letters {
+		return nil
+	}
+	s := &segment{}
+	scope := &p.root
+	for {
+		s.path = append(s.path, scope)
+		inner := only(scope.children)
+		if inner == nil {
+			break
+		}
+		scope = inner
+	}
+	scope.children = trim(scope.children)
+	s.start, s.end = ends(scope.children)
+	head, tail := scope.children[:s.start:s.start], scope.children[s.end:]
+	inner := regroup(scope, scope.children[s.start:s.end])
+	s.end = s.start + len(inner)
+	scope.children = append(append(head, inner...), tail...)
+	var out strings.Builder
+	s.tag(&out, scope, inner)
+	s.text = out.String()
+	return s
+}
+
+// only returns the group that has all words of a list, nil where that is no group, or not one.
+func only(list []*node) *node {
+	var found *node
+	for _, n := range list {
+		if n.words < digits {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = n
+	}
+	if found == nil || found.kind != group {
+		return nil
+	}
+	return found
+}
+
+// trim makes nodes of their own of the white space at the ends of a list's text.
+func trim(list []*node) []*node {
+	start, end := ends(list)
+	var out []*node
+	for i, n := range list {
+		left, right := "", ""
+		if n.kind == text && i == start {
+			bare := strings.TrimLeftFunc(n.text, unicode.IsSpace)
+			left, n.text = n.text[:len(n.text)-len(bare)], bare
+		}
+		if n.kind == text && i == end-1 {
+			bare := strings.TrimRightFunc(n.text, unicode.IsSpace)
+			right, n.text = n.text[len(bare):], bare
+		}
+		if left != "" {
+			out = append(out, spacing(left, n.style))
+		}
+		out = append(out, n)
+		if right != "" {
+			out = append(out, spacing(right, n.style))
+		}
+	}
+	return out
+}
+
+// ends returns the range of a list's nodes that have more than white space.
+func ends(list []*node) (start, end int) {
+	start = len(list)
+	for i, n := range list {
+		if n.words >= signs {
+			start, end = min(start, i), i+1
+		}
+	}
+	return start, end
+}
+
+// regroup makes a group's base style, and nodes of texts that have another.
+func regroup(g *node, list []*node) []*node {
+	g.base = usual(list)
+	absorb(list, g.base)
+	var out []*node
+	for i := 0; i < len(list); i++ {
+		n := list[i]
+		switch {
+		case n.kind == group:
+			n.children = regroup(n, n.children)
+			n.parent = g
+			out = append(out, loosen(n, g.base)...)
+			continue
+		case n.kind == text && n.style.Key != g.base.Key:
+			end := i + 1 // behind the last text of the style, with specials between them
+			for k := end; k < len(list) && (list[k].kind == special || list[k].kind == text && list[k].style.Key == n.style.Key); k++ {
+				if list[k].kind == text {
+					end = k + 1
+				}
+			}
+			n = &node{kind: styled, style: n.style, children: list[i:end:end]}
+			n.count()
+			i = end - 1
+			out = append(out, loosen(n, g.base)...)
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// loosen takes the white space at the ends of a pair out of it: word processors leave it on either
+// side, and models know it between words.
+func loosen(n *node, base Style) []*node {
+	out := []*node{n}
+	last := len(n.children) - 1
+	if last < 0 || n.words < digits {
+		return out
+	}
+	if right := n.children[last]; right.kind == text {
+		bare := strings.TrimRightFunc(right.text, unicode.IsSpace)
+		if space := right.text[len(bare):]; space != "" {
+			right.text = bare
+			out = append(out, spacing(space, base))
+		}
+	}
+	if left := n.children[0]; left.kind == text {
+		bare := strings.TrimLeftFunc(left.text, unicode.IsSpace)
+		if space := left.text[:len(left.text)-len(bare)]; space != "" {
+			left.text = bare
+			out = append([]*node{spacing(space, base)}, out...)
+		}
+	}
+	return out
+}
+
+// spacing is a node of white space.
+func spacing(t string, style Style) *node {
+	return &node{kind: text, style: style, text: t, words: space}
+}
+
+// absorb gives signs and spaces that stand in a style by themselves the base style: a bold full stop
+// behind a text that is not is not worth a tag.
+func absorb(list []*node, base Style) {
+	const few = 3
+	isAlike := func(i int, style Style) bool {
+		return i >= 0 && i < len(list) && list[i].kind == text && list[i].style.Key == style.Key
+	}
+	for i, n := range list {
+		if n.kind != text || n.words > signs || n.style.Key == base.Key || isAlike(i-1, n.style) || isAlike(i+1, n.style) {
+			continue
+		}
+		if len([]rune(n.text)) <= few && !strings.ContainsFunc(n.text, unicode.IsSymbol) {
+			n.style = base
+		}
+	}
+}
+
+// usual returns the style that most of a list's text has; where all text is in groups, that of the
+// first one, for a translation may have text between them.
+func usual(list []*node) Style {
+	size := map[string]int{}
+	var most *node
+	for _, n := range list {
+		if n.kind != text {
+			continue
+		}
+		size[n.style.Key] += len(strings.TrimSpace(n.text)) + 1
+		if most == nil || size[n.style.Key] > size[most.style.Key] {
+			most = n
+		}
+	}
+	if most == nil {
+		most = firstText(list)
+	}
+	if most == nil {
+		return Style{}
+	}
+	return most.style
+}
+
+// firstText returns the first text in a list and the groups of it, nil where there is none.
+func firstText(list []*node) *node {
+	for _, n := range list {
+		if n.kind == text {
+			return n
+		}
+		if found := firstText(n.children); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// tag writes nodes as text, and gives numbers to those that become tags.
+func (s *segment) tag(out *strings.Builder, parent *node, list []*node) {
+	for i := 0; i < len(list); i++ {
+		switch n := list[i]; {
+		case n.kind == text:
+			out.WriteString(escaper.Replace(n.text))
+		case n.kind == ending:
+			s.endings = append(s.endings, n)
+			out.WriteString("<br/>")
+		case n.kind == special || n.words < digits:
+			last := i
+			for last+1 < len(list) && (list[last+1].kind == special || list[last+1].kind != text && list[last+1].kind != ending && list[last+1].words < digits) {
+				last++
+			}
+			out.WriteString(`<x id="` + s.number(together(list[i:last+1])) + `"/>`)
+			i = last
+		default:
+			out.WriteString(`<g id="` + s.number(n) + `">`)
+			s.tag(out, n, n.children)
+			out.WriteString("</g>")
+		}
+	}
+}
+
+// together makes one node of several that stand beside each other.
+func together(list []*node) *node {
+	if len(list) == 1 {
+		return list[0]
+	}
+	n := &node{kind: special, children: list}
+	for _, part := range list {
+		n.ordered = n.ordered || part.ordered
+	}
+	return n
+}
+
+func (s *segment) number(n *node) string {
+	s.tags = append(s.tags, n)
+	return strconv.Itoa(len(s.tags))
+}
+
+// escaper writes text within the tags.
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
