@@ -144,7 +144,7 @@ func TestParts(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	for _, c := range []struct{ name, in, reason string }{
-		{"paragraph", "<w:p>" + strings.Repeat("<w:r><w:t>some text</w:t></w:r>", 300_000) + "</w:p>", "a paragraph of more than 8 MiB"},
+		{"paragraph", "<w:p>" + strings.Repeat("<w:r><w:t>"+strings.Repeat("some text ", 300_000)+"</w:t></w:r>", 3) + "</w:p>", "a paragraph of more than 8 MiB"},
 		{"paragraphs in each other", strings.Repeat("<w:p><w:r>", 100), "more than 16 paragraphs in each other"},
 		{"elements in each other", strings.Repeat("<w:x>", 300), "more than 256 elements"},
 		{"parts", "<w:p>" + strings.Repeat("<w:r><w:tab/></w:r>", 100_001) + "<w:r><w:t>a</w:t></w:r></w:p>", "more than 100000 parts"},
