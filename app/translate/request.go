@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dragoman/app/engine"
+	"dragoman/app/markup"
 )
 
 // Auto as the source language lets each record's language be detected.
@@ -39,8 +40,10 @@ type Request struct {
 	Format   Format          // Text where empty
 	Whole    bool            // each text, or block of HTML or XML, is one sentence
 	Wrapped  bool            // a line end is white space: sentences go on in the next line
-	Once     bool            // each sentence is decoded once, as it is: what is wrong is flagged only
-	Options  Options
+	// Outline says which elements of XML are units of their own; the zero one where Format is another.
+	Outline markup.Outline `json:",omitzero"`
+	Once    bool           // each sentence is decoded once, as it is: what is wrong is flagged only
+	Options Options
 	// Alternatives is how many translations of each text are wanted, the best one included; 0: the
 	// best alone, without [Result.Alternatives].
 	Alternatives int `json:",omitzero"`
