@@ -40,16 +40,16 @@ type Request struct {
 	Format   Format          // Text where empty
 	Whole    bool            // each text, or block of HTML or XML, is one sentence
 	Wrapped  bool            // a line end is white space: sentences go on in the next line
-	// Outline says which elements of XML are units of their own; the zero one where Format is another.
-	Outline markup.Outline `json:",omitzero"`
-	Once    bool           // each sentence is decoded once, as it is: what is wrong is flagged only
-	Options Options
+	Once     bool            // each sentence is decoded once, as it is: what is wrong is flagged only
+	Options  Options
 	// Alternatives is how many translations of each text are wanted, the best one included; 0: the
 	// best alone, without [Result.Alternatives].
 	Alternatives int `json:",omitzero"`
 	// Terms are how terms of the texts are translated. Without any that are to change, a request may
 	// have several target languages.
 	Terms []Term
+	// Outline says which elements of XML are units of their own; the zero one where Format is another.
+	Outline markup.Outline `json:",omitzero"`
 	// Flagged takes translations that reached the limit of tokens before their end,
 	// with the flag that says so. Without it they are an error.
 	Flagged bool
