@@ -25,15 +25,23 @@ var milliseconds = json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, d *
 	return err
 }))
 
+// result is the result of whatever request.
+func (in resultInput) result() (Result, error) {
+	if in.ID == nil || in.Text == nil {
+		return Result{}, invalid("a result has no id or no text")
+	}
+	return Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail, Alternatives: in.Alternatives}, nil
+}
+
 // result reads a result by itself.
 func (q *query) result(in resultInput) (Result, error) {
+	r, err := in.result()
 	switch {
-	case in.ID == nil || in.Text == nil:
-		return Result{}, invalid("a result has no id or no text")
+	case err != nil:
+		return Result{}, err
 	case q.named && in.ToLang == "":
 		return Result{}, invalid("the result of record %.100q does not say its language", *in.ID)
 	}
-	r := Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail, Alternatives: in.Alternatives}
 	if !q.named {
 		r.To = q.langs[0]
 	}

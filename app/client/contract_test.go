@@ -371,7 +371,7 @@ func contractOfJobs(t *testing.T, cfg Config) *Client {
 // A job has the results of the request that it is.
 func TestContractOfJobs(t *testing.T) {
 	c := contractOfJobs(t, Config{})
-	request := Request{From: Auto, ToLangs: []string{"fr", "ja"}, Detail: true, Priority: PriorityHigh, Records: []Record{{"1", "one <&>\n"}, {"2", "é😀"}}}
+	request := Request{From: Auto, ToLangs: []string{"fr", "ja"}, Detail: true, Alternatives: 2, Priority: PriorityHigh, Records: []Record{{"1", "one <&>\n"}, {"2", "é😀"}}}
 	want, err := c.Translate(t.Context(), request)
 	require.NoError(t, err)
 	job, err := c.Submit(t.Context(), request, SubmitOptions{IdempotencyKey: "once"})

@@ -227,10 +227,9 @@ func (j *Job) results(raw []byte) ([]Result, error) {
 	}
 	results := make([]Result, len(answer.Result))
 	for i, in := range answer.Result {
-		if in.ID == nil || in.Text == nil {
-			return nil, invalid("a result has no id or no text")
+		if results[i], err = in.result(); err != nil {
+			return nil, err
 		}
-		results[i] = Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail}
 	}
 	return results, nil
 }

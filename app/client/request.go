@@ -18,6 +18,7 @@ const Auto = "auto"
 const (
 	FormatText = "text"
 	FormatHTML = "html"
+	FormatXML  = "xml"
 )
 
 // Values of [Request.Priority].
@@ -38,7 +39,8 @@ type Request struct {
 	// first that has the languages.
 	Model string `json:"model,omitempty"`
 
-	Format   string `json:"format,omitempty"`   // FormatText, which is the default, or FormatHTML
+	Format   string `json:"format,omitempty"`   // FormatText, which is the default, FormatHTML or FormatXML
+	XML      *XML   `json:"xml,omitzero"`       // how texts of FormatXML are divided; nil: by where elements stand
 	Priority string `json:"priority,omitempty"` // PriorityNormal, which is the default, PriorityHigh or PriorityLow
 	NoSplit  bool   `json:"-"`                  // each text is one sentence
 	// Detail asks for [Result.Detail]. With it, a translation that reached the limit of
@@ -72,6 +74,15 @@ type Options struct {
 	LengthPenalty     *float64 `json:"lengthPenalty,omitzero"`
 	NoRepeatNgramSize *int     `json:"noRepeatNgramSize,omitzero"` // 0: off
 	RepetitionPenalty *float64 `json:"repetitionPenalty,omitzero"`
+}
+
+// XML says how documents are divided into what is translated by itself.
+type XML struct {
+	SplittingTags    []string `json:"splittingTags,omitempty"`    // elements that are parts of their own wherever they stand
+	NonSplittingTags []string `json:"nonSplittingTags,omitempty"` // elements that are always inline
+	// OutlineDetection makes elements parts of their own that have no text beside them. nil: true.
+	OutlineDetection *bool `json:"outlineDetection,omitzero"`
+	SplitLines       bool  `json:"splitLines,omitzero"` // line ends end sentences
 }
 
 // Result is a record's translation.

@@ -21,6 +21,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
+	"dragoman/app/markup"
 	"dragoman/app/translate"
 )
 
@@ -225,6 +226,8 @@ type Job struct {
 	Format   translate.Format
 	Whole    bool // each text is one sentence
 	Wrapped  bool // a line end in a text ends no sentence
+	// Outline divides texts of XML.
+	Outline markup.Outline
 	// Alternatives is how many translations of each text are wanted; see [translate.Request].
 	Alternatives int
 
@@ -237,8 +240,8 @@ type Job struct {
 func (call Call) Translate(job Job) ([]translate.Result, error) {
 	req := translate.Request{
 		Model: call.model, From: job.From, To: append([]string{job.To}, job.Also...), Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
-		Alternatives: job.Alternatives,
-		Records:      make([]translate.Record, len(job.Texts)),
+		Alternatives: job.Alternatives, Outline: job.Outline,
+		Records: make([]translate.Record, len(job.Texts)),
 	}
 	for i, text := range job.Texts {
 		req.Records[i] = translate.Record{ID: strconv.Itoa(i), Text: text}

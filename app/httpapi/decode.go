@@ -26,16 +26,17 @@ type translationBody struct {
 }
 
 type payloadInput struct {
-	FromLang *string            `json:"fromLang"`
-	ToLang   optional[string]   `json:"toLang"`
-	ToLangs  optional[[]string] `json:"toLangs"`
-	Records  *[]recordInput     `json:"records"`
-	Model    optional[string]   `json:"model"`
-	Priority optional[string]   `json:"priority"`
-	Format   optional[string]   `json:"format"`
-	Split    optional[bool]     `json:"split"`
-	Detail   optional[bool]     `json:"detail"`
-	Glossary optional[string]   `json:"glossaryId"`
+	FromLang *string                `json:"fromLang"`
+	ToLang   optional[string]       `json:"toLang"`
+	ToLangs  optional[[]string]     `json:"toLangs"`
+	Records  *[]recordInput         `json:"records"`
+	Model    optional[string]       `json:"model"`
+	Priority optional[string]       `json:"priority"`
+	Format   optional[string]       `json:"format"`
+	Split    optional[bool]         `json:"split"`
+	XML      optional[outlineInput] `json:"xml"`
+	Detail   optional[bool]         `json:"detail"`
+	Glossary optional[string]       `json:"glossaryId"`
 	// Alternatives are how many translations of each text are wanted.
 	Alternatives optional[int] `json:"alternatives"`
 	Options      optional[struct {
@@ -149,7 +150,7 @@ func (p *payloadInput) request() (translationRequest, error) {
 	req.Format = translate.Format(p.Format.value)
 	req.Whole = p.Split.set && !p.Split.value
 	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set
-	req.Alternatives = p.Alternatives.value
+	req.Alternatives, req.Outline = p.Alternatives.value, p.XML.value.outline()
 	o := p.Options.value
 	if o.Beams.set && o.Beams.value == 0 || o.MaxLength.set && o.MaxLength.value == 0 {
 		return req, failure.New(failure.InvalidValue, "payload.options", "beams and maxLength are at least 1: leave them out for the service's own")

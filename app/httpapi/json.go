@@ -72,11 +72,11 @@ func explainJSON(err error) error {
 // wantedKind is what belongs into a field of translationBody or glossaryBody.
 func wantedKind(field string) string {
 	switch field {
-	case "payload", "payload.options":
+	case "payload", "payload.options", "payload.xml":
 		return "an object"
-	case "payload.records", "payload.toLangs":
+	case "payload.records", "payload.toLangs", "payload.xml.splittingTags", "payload.xml.nonSplittingTags":
 		return "an array"
-	case "payload.detail", "payload.split":
+	case "payload.detail", "payload.split", "payload.xml.outlineDetection", "payload.xml.splitLines":
 		return "true or false"
 	case "payload.alternatives", "payload.options.beams", "payload.options.maxLength", "payload.options.noRepeatNgramSize":
 		return "a whole number"

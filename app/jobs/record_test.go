@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/engine"
+	"dragoman/app/markup"
 	"dragoman/app/translate"
 )
 
@@ -97,7 +98,7 @@ func TestStoredForm(t *testing.T) {
 		Request: Request{
 			Request: translate.Request{
 				From: "en", To: []string{"fr", "de"}, Model: "m", Caller: "alice", Priority: engine.Low, Format: translate.HTML,
-				Whole: true, Wrapped: true, Once: true, Alternatives: 2, Flagged: true,
+				Whole: true, Wrapped: true, Once: true, Alternatives: 2, Outline: markup.Outline{Splitting: []string{"a"}, NonSplitting: []string{"b"}, Undetected: true, Lines: true}, Flagged: true,
 				Options: translate.Options{Beams: 1, MaxLength: 2, LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &penalty},
 			},
 			Detail: true, Languages: true, Webhook: "https://example.com",

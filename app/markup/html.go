@@ -42,19 +42,19 @@ type HTMLPiece struct {
 // alt and placeholder included.
 //
 // A unit is to be translated as piece.Parse(). Where nothing is translated, write Raw.
-func SplitHTML(text string) []HTMLPiece { return split(text, HTML) }
+func SplitHTML(text string) []HTMLPiece { return split(text, HTML, outline{}) }
 
 // SplitXML does so for a document of XML, or a part of one. No element is known: those
 // whose parent has text of its own are inline, all others are units. Text in a CDATA
 // section that has no other text beside it is a unit by itself. Names are told apart by
 // case. Elements with translate="no" or translatable="false" stay as they are, and so do
-// references to entities that the document defines.
-func SplitXML(text string) []HTMLPiece { return split(text, XML) }
+// references to entities that the document defines. [Outline] has other ways to tell units.
+func SplitXML(text string) []HTMLPiece { return split(text, XML, outline{}) }
 
-func split(text string, format Format) []HTMLPiece {
+func split(text string, format Format, o outline) []HTMLPiece {
 	tokens, end := tokenize(text, format)
 	p := pieces{text: text, format: format}
-	apart := standApart(text, tokens, format)
+	apart := standApart(text, tokens, format, o)
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		switch {
@@ -65,6 +65,8 @@ func split(text string, format Format) []HTMLPiece {
 			}
 		case t.kind == html.TextToken && apart[i]:
 			p.cdata(t.start, t.end)
+		case t.kind == html.TextToken && o.lines && !strings.HasPrefix(text[t.start:t.end], cdata):
+			p.lines(t.start, t.end)
 		case t.kind == html.TextToken:
 			p.letters = p.letters || isLanguage(text[t.start:t.end])
 		case t.kind == html.DoctypeToken, apart[i]:
@@ -76,8 +78,9 @@ func split(text string, format Format) []HTMLPiece {
 }
 
 // standApart says of each token whether it is between units: tags of blocks, and of all
-// other elements without text beside them, unless they are those of formatting.
-func standApart(text string, tokens []htmlToken, format Format) []bool {
+// other elements without text beside them, unless they are those of formatting; in XML those that
+// the outline says.
+func standApart(text string, tokens []htmlToken, format Format, o outline) []bool {
 	parents, mixed := family(text, tokens, format)
 	apart := make([]bool, len(tokens))
 	for i, t := range tokens {
@@ -85,9 +88,14 @@ func standApart(text string, tokens []htmlToken, format Format) []bool {
 		case t.kind == html.TextToken:
 			apart[i] = format == XML && strings.HasPrefix(text[t.start:t.end], cdata) && !mixed[parents[i]]
 		case t.name == "":
-		case format == HTML && blockElements[t.name]:
+		case format == XML:
+			apart[i] = apart[i] || o.splits(t, !mixed[parents[i]])
+			if t.partner > 0 {
+				apart[t.partner] = apart[i]
+			}
+		case blockElements[t.name]:
 			apart[i] = true
-		case format == HTML && runningElements[t.name]:
+		case runningElements[t.name]:
 		case t.kind == html.SelfClosingTagToken, t.partner > 0:
 			apart[i] = !mixed[parents[i]]
 			if t.partner > 0 {
@@ -173,6 +181,20 @@ func (p *pieces) fixed(start, end int) {
 	}
 	p.add(start, end, false)
 	p.at, p.letters = end, false
+}
+
+// lines goes on with a text whose line ends are between units.
+func (p *pieces) lines(start, end int) {
+	for {
+		n := strings.IndexByte(p.text[start:end], '\n')
+		if n < 0 {
+			break
+		}
+		p.letters = p.letters || isLanguage(p.text[start:start+n])
+		p.fixed(start+n, start+n+1)
+		start += n + 1
+	}
+	p.letters = p.letters || isLanguage(p.text[start:end])
 }
 
 // cdata adds a CDATA section whose text is a unit.

@@ -80,6 +80,10 @@ func TestAnswers(t *testing.T) {
 		{"everything", post, path, with(`"priority":"low","format":"html","split":false,"detail":true,"alternatives":3,"options":` +
 			`{"beams":8,"maxLength":200,"lengthPenalty":-0.5,"noRepeatNgramSize":3,"repetitionPenalty":1.5}`), nil, 200},
 		{"alternatives", post, path, with(`"alternatives":2`), nil, 200},
+		{"an outline", post, path, with(`"format":"xml","xml":{"splittingTags":["a"],"nonSplittingTags":[],"outlineDetection":false,"splitLines":true}`), nil, 200},
+		{"outline string", post, path, with(`"xml":"a"`), nil, 400},
+		{"outline of numbers", post, path, with(`"xml":{"splittingTags":[1]}`), nil, 400},
+		{"unknown field of an outline", post, path, with(`"xml":{"tags":[]}`), nil, 400},
 		{"a model", post, path, with(`"model":"default"`), nil, 200},
 		{"several steps", post, path, payload(enfr+`,"detail":true`, `[{"id":"1","text":"pivot"}]`), nil, 200},
 		{"empty options", post, path, with(`"options":{}`), nil, 200},

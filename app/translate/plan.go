@@ -145,7 +145,7 @@ func (w *work) cut(text, from string) []unit {
 	switch w.req.Format {
 	case HTML:
 	case XML:
-		split = markup.SplitXML
+		split = w.req.Outline.Split
 	default:
 		return []unit{w.newUnit(text, markup.Parse(text, markup.Text), from, 0)}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dragoman/app/engine"
+	"dragoman/app/markup"
 )
 
 // Auto as the source language lets each record's language be detected.
@@ -47,6 +48,8 @@ type Request struct {
 	// Terms are how terms of the texts are translated. Without any that are to change, a request may
 	// have several target languages.
 	Terms []Term
+	// Outline says which elements of XML are units of their own; the zero one where Format is another.
+	Outline markup.Outline `json:",omitzero"`
 	// Flagged takes translations that reached the limit of tokens before their end,
 	// with the flag that says so. Without it they are an error.
 	Flagged bool

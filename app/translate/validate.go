@@ -29,8 +29,25 @@ func (s *Service) validate(req Request) error {
 		return invalid(CodeInvalidOption, "alternatives", "%d translations of each text are wanted, the best one included: "+
 			"use 0 for the best alone, or more, up to the beams that are allowed (MAX_BEAMS)", n)
 	}
+	if err := validateOutline(req); err != nil {
+		return err
+	}
 	if f := req.Format; f != "" && f != Text && f != HTML && f != XML {
 		return invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quote(string(req.Format)))
+	}
+	return nil
+}
+
+// mostElements are the names of elements that an outline may have. It is looked up for each record.
+const mostElements = 200
+
+func validateOutline(req Request) error {
+	o := req.Outline
+	switch n := len(o.Splitting) + len(o.NonSplitting); {
+	case n > mostElements:
+		return invalid(CodeInvalidOption, "xml", "%d names of elements are given, at most %d are allowed", n, mostElements)
+	case req.Format != XML && (n > 0 || o.Undetected || o.Lines):
+		return invalid(CodeInvalidOption, "xml", "it says how XML is divided, but the format is not xml: leave it out, or set the format")
 	}
 	return nil
 }

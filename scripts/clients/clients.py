@@ -3,6 +3,7 @@
 With "toy" the server is the one in server/, and answers are known exactly.
 """
 
+import re
 import sys
 import urllib.error
 
@@ -104,6 +105,13 @@ def deepl_texts(client):
         translated(f"deepl target {target}", "Bonjour tout le monde.", got.text)
     got = client.translate_text("<p>Good <b>morning</b>.</p>", target_lang="FR", tag_handling="html")
     check("deepl html", got.text.startswith("<p>") and "<b>" in got.text and "</b>" in got.text and got.text.endswith("</p>"), got.text)
+    xml = "<d>\n  <t>Good morning.</t>\n  <p>Press <b>Settings</b>, <x>Good</x>.</p>\n</d>"
+    for options in [{}, {"outline_detection": False, "splitting_tags": "t,p"}, {"non_splitting_tags": ["b"]}]:
+        got = client.translate_text(xml, source_lang="EN", target_lang="FR", tag_handling="xml", split_sentences="nonewlines", ignore_tags="x", **options)
+        tags = re.findall(r"<[^>]*>", got.text)
+        check("deepl xml", sorted(tags) == sorted(re.findall(r"<[^>]*>", xml)) and got.text.startswith("<d>\n  <t>"), got.text)
+        check("deepl xml, ignored", TOY or "<x>Good</x>" in got.text, got.text)
+        check("deepl xml, translated", "Good morning." not in got.text, got.text)
     got = client.translate_text(
         "Good morning.", source_lang="EN", target_lang="FR", context="A greeting.", split_sentences="0",
         preserve_formatting=True, formality="prefer_more", outline_detection=False, splitting_tags="x,y",

@@ -10,12 +10,13 @@
 // header "Authorization: DeepL-Auth-Key KEY", or in the field auth_key as before.
 //
 // Options are taken in three ways:
-//   - tag_handling, ignore_tags, show_billed_characters, split_sentences, source_lang
-//     and target_lang do what they do at DeepL. XML is handled as HTML is: its line
-//     breaks never end a sentence.
+//   - tag_handling, ignore_tags, splitting_tags, non_splitting_tags, outline_detection,
+//     show_billed_characters, split_sentences, source_lang and target_lang do what they do at
+//     DeepL. So line breaks end sentences of XML, unless split_sentences is nonewlines, and
+//     never those of HTML. A name in both lists of tags splits. XML that is not well-formed is
+//     translated as far as it goes; DeepL's second version of tag handling refuses it.
 //   - Hints that may change a translation's wording, but not what it says, are
-//     checked and then left to the service: outline_detection, splitting_tags,
-//     non_splitting_tags, preserve_formatting (formatting is always preserved), context,
+//     checked and then left to the service: preserve_formatting (formatting is always preserved), context,
 //     model_type (the field model, which DeepL has not, names a model), tag_handling_version, formality default,
 //     prefer_more and prefer_less.
 //   - What would be missed in the translation is refused: formality more and less,

@@ -59,19 +59,15 @@ func (ig ignored) edit(text string, after func(out *strings.Builder, rest string
 	}
 }
 
-// ignoredTags reads ignore_tags: an array, or names with commas between them.
+// ignoredTags reads ignore_tags.
 func ignoredTags(fields compat.Fields) (ignored, error) {
-	lists, _, err := fields.Texts("ignore_tags")
+	names, err := tagNames(fields, "ignore_tags")
 	if err != nil {
 		return nil, err
 	}
-	tags := ignored{}
-	for _, list := range lists {
-		for name := range strings.SplitSeq(list, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				tags[name] = true
-			}
-		}
+	set := ignored{}
+	for _, name := range names {
+		set[name] = true
 	}
-	return tags, nil
+	return set, nil
 }

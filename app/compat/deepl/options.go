@@ -68,10 +68,11 @@ func (req *request) options(fields compat.Fields) error {
 			return unsupported(r.name, r.hint)
 		}
 	}
-	for _, name := range []string{"preserve_formatting", "outline_detection"} {
-		if _, err := fields.Bool(name); err != nil {
-			return err
-		}
+	if err := req.readOutline(fields); err != nil {
+		return err
+	}
+	if _, err := fields.Bool("preserve_formatting"); err != nil {
+		return err
 	}
 	req.billed, err = fields.Bool("show_billed_characters")
 	return err

@@ -5,6 +5,7 @@ import (
 
 	"dragoman/app/compat"
 	"dragoman/app/dialect"
+	"dragoman/app/markup"
 	"dragoman/app/translate"
 )
 
@@ -18,6 +19,7 @@ type request struct {
 	model    string // model_type, as the answer repeats it; "" where it is not asked for
 	billed   bool   // the characters of each text are asked for
 	ignored  ignored
+	outline  markup.Outline // of XML
 
 	glossaries []string // ids
 }
@@ -45,7 +47,7 @@ func serveTranslation(call compat.Call) (any, error) {
 		marked[i] = req.ignored.mark(text)
 	}
 	results, err := call.Translate(compat.Job{
-		From: req.from, To: req.to, Texts: marked, Format: req.format, Whole: req.whole, Wrapped: req.wrapped,
+		From: req.from, To: req.to, Texts: marked, Format: req.format, Whole: req.whole, Wrapped: req.wrapped, Outline: req.outline,
 		Glossaries: req.glossaries,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"dragoman/app/compat/compattest"
 	"dragoman/app/dialect"
+	"dragoman/app/markup"
 	"dragoman/app/translate"
 )
 
@@ -84,9 +85,17 @@ func TestTranslateUnderstandsCodesAndOptions(t *testing.T) {
 		{"NB", "PT-PT", "", translate.Request{From: "no", To: []string{"pt"}}},
 		{"ZH-HANT", "ES-419", "", translate.Request{From: "zh", To: []string{"es"}}},
 		{"ZH", "zh-HANS", "", translate.Request{From: "zh", To: []string{"zh"}}},
-		{"JA", "NB", "&tag_handling=xml", translate.Request{From: "ja", To: []string{"no"}, Format: translate.XML}},
+		{"JA", "NB", "&tag_handling=xml", translate.Request{From: "ja", To: []string{"no"}, Format: translate.XML, Outline: markup.Outline{Lines: true}}},
 		{"JA", "NO", "&tag_handling=html", translate.Request{From: "ja", To: []string{"no"}, Format: translate.HTML}},
 		{"JA", "DE", "&split_sentences=0", translate.Request{From: "ja", To: []string{"de"}, Whole: true}},
+		{"JA", "DE", "&tag_handling=xml&split_sentences=1", translate.Request{From: "ja", To: []string{"de"}, Format: translate.XML, Outline: markup.Outline{Lines: true}}},
+		{"JA", "DE", "&tag_handling=xml&split_sentences=0", translate.Request{From: "ja", To: []string{"de"}, Format: translate.XML, Whole: true}},
+		{"JA", "DE", "&tag_handling=xml&split_sentences=nonewlines&outline_detection=1&non_splitting_tags=par",
+			translate.Request{From: "ja", To: []string{"de"}, Format: translate.XML, Wrapped: true, Outline: markup.Outline{NonSplitting: []string{"par"}}}},
+		{"JA", "DE", "&tag_handling=xml&split_sentences=nonewlines&outline_detection=0&splitting_tags=par,+title,",
+			translate.Request{From: "ja", To: []string{"de"}, Format: translate.XML, Wrapped: true, Outline: markup.Outline{Splitting: []string{"par", "title"}, Undetected: true}}},
+		{"JA", "DE", "&tag_handling=html&outline_detection=0&splitting_tags=par", translate.Request{From: "ja", To: []string{"de"}, Format: translate.HTML}},
+		{"JA", "DE", "&outline_detection=0&splitting_tags=par", translate.Request{From: "ja", To: []string{"de"}}},
 		{"JA", "DE", "&split_sentences=nonewlines", translate.Request{From: "ja", To: []string{"de"}, Wrapped: true}},
 		{"JA", "DE", "&split_sentences=1", translate.Request{From: "ja", To: []string{"de"}}},
 	} {
