@@ -120,7 +120,8 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 		return err
 	}
 	if cfg.JobFile != config.JobsOff {
-		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords}
+		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords,
+			MaxDocumentBytes: int64(cfg.DocumentMaxBytes), MaxChars: cfg.JobMaxChars}
 	}
 	if api.Glossaries, f.glossaries, err = f.openGlossaries(); err != nil {
 		return err

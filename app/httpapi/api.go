@@ -210,6 +210,9 @@ func (a *API) router() *gin.Engine {
 	if a.cfg.Jobs != nil {
 		j := &jobsAPI{API: a, jobs: *a.cfg.Jobs}
 		j.dialect().Mount(router, j.limitBody)
+		if j.documents = a.documents(); j.documents != nil {
+			j.documentDialect().Mount(router, j.limitDocument)
+		}
 	}
 	if a.cfg.Glossaries != nil {
 		g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}
