@@ -10,6 +10,7 @@ package documents
 
 import (
 	"context"
+	"crypto/subtle"
 	"slices"
 
 	"github.com/gin-gonic/gin"
@@ -73,10 +74,25 @@ func (s *Service) Shared(ctx context.Context, id, secret string) (jobs.Job, erro
 	switch {
 	case err != nil:
 		return jobs.Job{}, err
-	case job.Document == nil, job.Document.Secret == "", !sameSecret(job.Document.Secret, secret):
+	case job.Document == nil, !knows(job, secret):
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	return job, nil
+}
+
+// Owned is the document of an id that the sender of a request may see who also knows its secret.
+func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
+	job, err := s.Own(c, id)
+	if err == nil && !knows(job, secret) {
+		return jobs.Job{}, jobs.ErrUnknown
+	}
+	return job, err
+}
+
+// knows says whether a secret is that of a document which has one.
+func knows(job jobs.Job, secret string) bool {
+	own := job.Document.Secret
+	return own != "" && subtle.ConstantTimeCompare([]byte(own), []byte(secret)) == 1
 }
 
 // Wait waits until a job has ended, and returns it. One whose waiting ends before, with ctx, is deleted:

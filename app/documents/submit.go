@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
@@ -169,5 +168,3 @@ func Field(name string) string {
 	}
 	return strings.TrimPrefix(name, "payload.")
 }
-
-func sameSecret(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -30,10 +30,10 @@ const (
 	InvalidGlossary
 	NoDictionary // the glossary has none for the languages
 	TooManyGlossaries
-	NoGlossaries // what keeps them is not there, or does not work
-	UnknownDocument     // it is of no kind that can be translated
-	BrokenDocument      // it cannot be read
-	NotDone             // what a job makes is not there, or not yet
+	NoGlossaries    // what keeps them is not there, or does not work
+	UnknownDocument // it is of no kind that can be translated
+	BrokenDocument  // it cannot be read
+	NotDone         // what a job makes is not there, or not yet
 
 	// The caller may not send it.
 	NoKey

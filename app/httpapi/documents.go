@@ -45,13 +45,14 @@ func documentOf(job jobs.Job) *documentOutput {
 	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result"}
 }
 
-// documents makes what translates files; nil where there is nothing that does.
-func (a *API) documents() *documents.Service {
+// openDocuments makes what translates files, if there is to be any.
+func (a *API) openDocuments() {
 	j := a.cfg.Jobs
 	if j == nil || j.MaxDocumentBytes == 0 {
-		return nil
+		return
 	}
-	return documents.New(documents.Config{
+	a.server.FileTypes = documents.Extensions()
+	a.documents = documents.New(documents.Config{
 		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxChars: j.MaxChars,
 	})
 }
@@ -72,12 +73,12 @@ func (j *jobsAPI) documentDialect() dialect.Dialect {
 }
 
 // limitDocument is [API.limitBody] for requests with documents.
-func (j *jobsAPI) limitDocument(c *gin.Context) {
-	if c.Request.Method == http.MethodPost {
-		j.limitLarge(c, j.documents.MaxBytes()+aroundDocument, "divide the document")
+func (a *API) limitDocument(c *gin.Context) {
+	if c.Request.Method == http.MethodPost && a.documents != nil {
+		a.limitLarge(c, a.documents.MaxBytes()+aroundDocument, "divide the document")
 		return
 	}
-	j.API.limitBody(c)
+	a.limitBody(c)
 }
 
 // result serves GET /documents/ID/result.

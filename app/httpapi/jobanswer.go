@@ -31,7 +31,7 @@ type jobOutput struct {
 type progressOutput struct {
 	Records    int `json:"records"`
 	Done       int `json:"done"`
-	Flagged    int `json:"flagged,omitempty"` // of those that are done
+	Flagged    int `json:"flagged,omitzero"` // of those that are done
 	Characters int `json:"characters"`
 }
 

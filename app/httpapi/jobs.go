@@ -15,7 +15,6 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/dialect"
-	"dragoman/app/documents"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
 	"dragoman/app/jobs"
@@ -52,8 +51,6 @@ type jobsAPI struct {
 	*API
 	jobs    JobsConfig
 	streams atomic.Int64 // that are open
-	// documents translates files; nil: there is none.
-	documents *documents.Service
 }
 
 // dialect has the routes.
@@ -81,9 +78,9 @@ func (j *jobsAPI) limitBody(c *gin.Context) {
 }
 
 // limitLarge is [API.limitBodyTo] for bodies that may be larger, and take longer, than others.
-func (j *jobsAPI) limitLarge(c *gin.Context, most int64, remedy string) {
+func (a *API) limitLarge(c *gin.Context, most int64, remedy string) {
 	body.Widen(c.Writer, c.Request, most, jobBodyTimeout)
-	j.limitBodyTo(c, most, remedy)
+	a.limitBodyTo(c, most, remedy)
 }
 
 // handle makes a handler that lets callers in, and answers errors.
