@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -140,16 +141,29 @@ func (s *Service) detect(sub *jobs.Submission) error {
 	if detector == nil {
 		return nil // Check says so
 	}
-	var text strings.Builder
-	for _, r := range sub.Records {
-		if text.WriteString(dialect.Prose(r.Text, sub.Request.Format) + "\n"); text.Len() >= sample {
-			break
+	texts := func(yield func(string) bool) {
+		for _, r := range sub.Records {
+			if !yield(r.Text) {
+				return
+			}
 		}
 	}
-	if code, _, ok := detector.Detect(text.String()); ok {
+	if code, ok := Detect(detector, texts, sub.Request.Format); ok {
 		sub.Request.From = code
 	}
 	return nil
+}
+
+// Detect finds out the language of a document by its first texts. ok is false where it cannot be told.
+func Detect(d translate.Detector, texts iter.Seq[string], form translate.Format) (code string, ok bool) {
+	var beginning strings.Builder
+	for text := range texts {
+		if beginning.WriteString(dialect.Prose(text, form) + "\n"); beginning.Len() >= sample {
+			break
+		}
+	}
+	code, _, ok = d.Detect(beginning.String())
+	return code, ok
 }
 
 // Explain has an error that names fields of POST /translation name those of requests about documents.
