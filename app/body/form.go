@@ -31,6 +31,10 @@ func ParseForm(raw []byte, boundary string) (Form, error) {
 	if boundary == "" {
 		return form, errors.New("Content-Type is multipart/form-data without a boundary")
 	}
+	// The library does not tell a form that breaks off within a header from one that ends.
+	if !bytes.Contains(raw, []byte("--"+boundary+"--")) {
+		return form, errors.New("the form could not be read: it ends too early")
+	}
 	reader := multipart.NewReader(bytes.NewReader(raw), boundary)
 	for n := 0; ; n++ {
 		part, err := reader.NextPart()

@@ -25,14 +25,15 @@ func TestParseForm(t *testing.T) {
 		{"other", "€.bin", "", []byte("\x00\xff")},
 	}, form.Files)
 
+	const broken = "the form could not be read"
 	for name, test := range map[string]struct{ raw, boundary, want string }{
 		"no boundary":  {raw, "", "without a boundary"},
-		"another one":  {raw, "y", "could not be read"},
-		"empty":        {"", boundary, "could not be read"},
-		"cut off":      {raw[:len(raw)-20], boundary, "could not be read"},
-		"no header":    {"--x\r\nname=a", boundary, "could not be read"},
+		"another one":  {raw, "y", broken},
+		"empty":        {"", boundary, broken},
+		"cut off":      {raw[:len(raw)-20], boundary, broken},
+		"no header":    {"--x\r\nname=a--x--", boundary, broken},
 		"many parts":   {strings.Repeat(part(`name="a"`, "", ""), mostParts+1) + "--x--\r\n", boundary, fmt.Sprintf("more than %d parts", mostParts)},
-		"long headers": {"--x\r\n" + strings.Repeat("a: b\r\n", 1<<20), boundary, "could not be read"},
+		"long headers": {"--x\r\n" + strings.Repeat("a: b\r\n", 1<<20) + "--x--", boundary, broken},
 	} {
 		_, err := ParseForm([]byte(test.raw), test.boundary)
 		assert.ErrorContains(t, err, test.want, name)
