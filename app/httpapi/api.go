@@ -201,13 +201,12 @@ func (a *API) router() *gin.Engine {
 		return router
 	}
 	for _, api := range dropIns {
-		api.Mount(router, a.limitBody)
-		api.Mount(router.Group(compat.ModelPath), a.limitBody)
-	}
-	for _, api := range []dialect.Dialect{libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents)} {
-		api.Mount(router, a.limitDocument)
-		api.Mount(router.Group(compat.ModelPath), a.limitDocument)
-		dropIns = append(dropIns, api)
+		limit := a.limitBody
+		if api.Documents {
+			limit = a.limitDocument
+		}
+		api.Mount(router, limit)
+		api.Mount(router.Group(compat.ModelPath), limit)
 	}
 	// Most of what is below /v2 is DeepL's; this has the rest.
 	inference := openinference.New(openinference.Config{

@@ -233,7 +233,8 @@ func TestDocumentsThatAreNone(t *testing.T) {
 		"other languages": {"?fromLang=en&toLang=xx", "x", []string{"Content-Type", "text/plain"}, 202, ""}, // as this translator has it
 		"no language":     {"?fromLang=xx&toLang=fr", "x", []string{"Content-Type", "text/plain"}, 400, `"unknown_language","field":"fromLang"`},
 		"no model":        {"?fromLang=auto&toLang=fr&model=nope", "x", []string{"Content-Type", "text/plain"}, 404, `"unknown_model"`},
-		"JSON":            {"?fromLang=en&toLang=fr", "{}", []string{"Content-Type", "application/json"}, 415, `"unsupported_document"`},
+		"JSON":            {"?fromLang=en&toLang=fr", "{}", []string{"Content-Type", "application/json"}, 202, `"kind":"json"`},
+		"no kind":         {"?fromLang=en&toLang=fr", "x", []string{"Content-Type", "application/x-sh"}, 415, `"unsupported_document"`},
 		"packed":          {"?fromLang=en&toLang=fr", "x", []string{"Content-Type", "text/plain", "Content-Encoding", "gzip"}, 415, `"unsupported_media_type"`},
 		"bad query":       {"?toLang=%zz", "x", []string{"Content-Type", "text/plain"}, 400, `"invalid_value"`},
 		"bad key":         {"?fromLang=en&toLang=fr", "x", []string{"Content-Type", "text/plain", "Idempotency-Key", ""}, 400, `"invalid_header"`},

@@ -19,16 +19,16 @@ import (
 // Documents makes the routes for documents, which are as large as the service allows. Without a service
 // they answer that there is none.
 func Documents(server *dialect.Server, service *documents.Service) dialect.Dialect {
-	api := compat.API{Server: server, KeyField: "auth_key"}
+	api := compat.API{Server: server}
 	d := docs{service}
 	const one = "/v2/document/:id"
 	if service == nil {
 		off := refuse(failure.NotOffered, "Document translation is not offered by this server.")
-		return dialect.Dialect{Render: render, Routes: []dialect.Route{
+		return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
 			api.Route("POST", "/v2/document", off), api.Route("POST", one, off), api.Route("POST", one+"/result", off),
 		}}
 	}
-	return dialect.Dialect{Render: render, Routes: []dialect.Route{
+	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
 		api.Route("POST", "/v2/document", d.submit),
 		api.Route("POST", one, d.status),
 		api.Serve("POST", one+"/result", d.result),

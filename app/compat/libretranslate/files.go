@@ -11,10 +11,8 @@ import (
 	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/documents"
-	"dragoman/app/excerpt"
 	"dragoman/app/failure"
 	"dragoman/app/jobs"
-	"dragoman/app/translate"
 )
 
 // Files makes the routes for files, which are as large as the service allows. Without a service they
@@ -24,10 +22,10 @@ func Files(server *dialect.Server, service *documents.Service) dialect.Dialect {
 	const upload, download = "/translate_file", "/download_file/:name"
 	if service == nil {
 		off := f.notOffered("Files translation are disabled on this server.")
-		return dialect.Dialect{Render: render, Routes: []dialect.Route{{Methods: "POST", Path: upload, Handler: off}, {Methods: "GET", Path: download, Handler: off}}}
+		return dialect.Dialect{Render: render, Browsers: true, Documents: true, Routes: []dialect.Route{{Methods: "POST", Path: upload, Handler: off}, {Methods: "GET", Path: download, Handler: off}}}
 	}
-	routes := compat.API{Server: server, KeyField: "api_key"}
-	return dialect.Dialect{Render: render, Routes: []dialect.Route{
+	routes := compat.API{Server: server}
+	return dialect.Dialect{Render: render, Browsers: true, Documents: true, Routes: []dialect.Route{
 		routes.Route("POST", upload, f.translate),
 		{Methods: "GET", Path: download, Handler: f.download},
 	}}
@@ -45,7 +43,11 @@ func (f files) translate(call compat.Call) (any, error) {
 	if !ok {
 		return nil, missing("file")
 	}
-	from, to, err := languagesOf(call.Fields, call.Languages)
+	source, target, err := namesOf(call.Fields)
+	if err != nil {
+		return nil, err
+	}
+	from, to, err := codesOf(call.Languages, source, target)
 	if err != nil {
 		return nil, err
 	}
@@ -95,35 +97,4 @@ func address(r *http.Request, job jobs.Job) string {
 		u.Scheme = "https"
 	}
 	return u.String()
-}
-
-// languagesOf reads the languages of a request. It checks them in the order that LibreTranslate does, and
-// says what it says.
-func languagesOf(fields compat.Fields, languages compat.Languages) (from, to string, err error) {
-	var source, target string
-	for _, field := range []struct {
-		name string
-		into *string
-	}{{"source", &source}, {"target", &target}} {
-		if *field.into, err = fields.Text(field.name); err != nil {
-			return "", "", err
-		}
-		if *field.into == "" {
-			return "", "", missing(field.name)
-		}
-	}
-	from, ok := languages.Source(source)
-	if strings.EqualFold(source, translate.Auto) {
-		from = translate.Auto
-	} else if !ok {
-		return "", "", compat.Refuse("%s is not supported", excerpt.Of(source))
-	}
-	to, ok = languages.Target(target)
-	switch {
-	case ok:
-		return from, to, nil
-	case compat.IsTraditional(target):
-		return "", "", compat.Refuse("%s is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", excerpt.Of(target))
-	}
-	return "", "", compat.Refuse("%s is not supported", excerpt.Of(target))
 }
