@@ -57,7 +57,7 @@ func (p *program) translate(ctx context.Context, args []string) error {
 		return err
 	}
 	if f.asJob {
-		request := client.Document{From: f.from, To: f.to, Model: f.model, Columns: f.columns, Options: f.options()}
+		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Options: f.options()}
 		return p.translateFilesAsJobs(ctx, f.service, request, f.output, list)
 	}
 	return p.withModel(ctx, f, 0, func(j *lineJob) error {

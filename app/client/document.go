@@ -29,6 +29,7 @@ type Document struct {
 	// Columns are those of a table that are translated, by the names in its first row, or by their
 	// numbers from 1 on where it has none; without any all are.
 	Columns  []string
+	Glossary string   // as [Request.Glossary]
 	Model    string   // as [Request.Model]
 	Priority string   // as [Request.Priority]; PriorityLow is the default
 	Options  *Options // nil: as the service has them
@@ -59,7 +60,7 @@ func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions
 // call is the request that submits the document.
 func (d Document) call(o SubmitOptions) (call, error) {
 	query := url.Values{"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": slices.Clone(d.Columns)}
-	for name, value := range map[string]string{"model": d.Model, "priority": d.Priority, "webhook": o.Webhook} {
+	for name, value := range map[string]string{"glossaryId": d.Glossary, "model": d.Model, "priority": d.Priority, "webhook": o.Webhook} {
 		if value != "" {
 			query.Set(name, value)
 		}

@@ -28,7 +28,9 @@ type Order struct {
 	MediaType string // of the file; "" likewise
 	File      []byte
 	Columns   []string // of a table
-	Secret    string   // see [Service.Shared]; "": there is none
+	// Glossaries are ids of stored ones whose terms are used; where several have one, the first wins.
+	Glossaries []string
+	Secret     string // see [Service.Shared]; "": there is none
 	// Submission has Owner, Key, Fingerprint and Request, whose format and records are those of the
 	// document. It has one target language.
 	jobs.Submission
@@ -58,6 +60,14 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	sub.Request.Format, sub.Request.Flagged = kind.Form(), true
 	if err := s.detect(&sub); err != nil {
 		return job, false, err
+	}
+	if len(o.Glossaries) > 0 {
+		parts, err := s.cfg.Server.WithGlossaries(c, o.Glossaries, sub.Request.Request)
+		if err != nil {
+			return job, false, Explain(err)
+		}
+		// What becomes of the glossary later is nothing to the job.
+		sub.Terms, sub.Request.Terms = [][]translate.Term{parts[0].Terms}, nil
 	}
 	if err := s.cfg.Jobs.Check(ctx, sub); err != nil {
 		return job, false, Explain(err)

@@ -202,7 +202,7 @@ const (
 
 // documentFields are those of translations that requests with documents may have, each with whether
 // its value is JSON.
-var documentFields = map[string]bool{"fromLang": false, "toLang": false, "model": false, "priority": false, "options": true}
+var documentFields = map[string]bool{"fromLang": false, "toLang": false, "model": false, "priority": false, "glossaryId": false, "options": true}
 
 // parse reads what came with a document, as POST /translation does.
 func (sent *sentDocument) parse(order *documents.Order) error {
@@ -242,7 +242,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 	if _, set := payload["priority"]; !set {
 		req.Priority = engine.Low
 	}
-	order.Request.Request = req.Request
+	order.Request.Request, order.Glossaries = req.Request, req.glossaries
 	return nil
 }
 

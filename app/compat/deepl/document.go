@@ -61,7 +61,11 @@ func (d docs) submit(call compat.Call) (any, error) {
 	if err := checkDocument(fields, file.Name); err != nil {
 		return nil, err
 	}
-	job, err := call.Submit(d.Service, file, from, to)
+	glossaries, err := glossaryIDs(fields)
+	if err != nil {
+		return nil, err
+	}
+	job, err := call.Submit(d.Service, file, from, to, glossaries...)
 	if err != nil {
 		return nil, err
 	}
