@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,12 +9,16 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+	"dragoman/app/document/kinds"
 )
 
 // upload sends a document in a form with other fields.
@@ -102,6 +107,29 @@ func TestDocument(t *testing.T) {
 		assert.Equal(t, test.status, status, name)
 		assert.Contains(t, string(answer), `"`+test.code+`"`, name)
 	}
+}
+
+// A document of Word stays one, with its texts translated; the model may break tags, but not the document.
+func TestDocumentOfWord(t *testing.T) {
+	r := service(t, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"))
+	raw, err := os.ReadFile("document/office/testdata/report.docx")
+	require.NoError(t, err)
+	submitted := submitDocument(t, r.url, "report.docx", string(raw))
+	done := ended(t, r.url+submitted.Job.URL)
+	require.Equal(t, "done", done.Job.State)
+	status, header, got := fetch(t, r.url+"/documents/"+submitted.Job.ID+"/result")
+	require.Equal(t, 200, status, got)
+	assert.Equal(t, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", header.Get("Content-Type"))
+	archive, err := zip.NewReader(strings.NewReader(got), int64(len(got)))
+	require.NoError(t, err)
+	before, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	require.NoError(t, err)
+	assert.Len(t, archive.File, len(before.File))
+	kind, err := kinds.Find("report.docx", "", []byte(got[:min(len(got), kinds.Head)]))
+	require.NoError(t, err)
+	texts := 0
+	require.NoError(t, document.Texts(t.Context(), kind, strings.NewReader(got), int64(len(got)), document.Options{}, func(string) error { texts++; return nil }))
+	assert.Positive(t, texts)
 }
 
 // A document outlives the service: half translated, and translated.

@@ -63,14 +63,17 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 		return err
 	}
 	err = j.save(p, func(out io.Writer) error {
-		return document.Put(ctx, out, kind, in, size, options, func(string) (string, error) {
-			if len(translated) == 0 {
-				return "", errors.New("the file has changed since it was read")
+		kept, err := document.Put(ctx, out, kind, in, size, options, func() document.Next {
+			n := 0
+			return func(string) (string, error) {
+				if n++; n > len(translated) {
+					return "", errors.New("the file has changed since it was read")
+				}
+				return translated[n-1], nil
 			}
-			next := translated[0]
-			translated = translated[1:]
-			return next, nil
 		})
+		flagged = max(flagged, kept) // those that are kept are flagged for most reasons
+		return err
 	})
 	if err == nil && flagged > 0 {
 		_ = bar.Clear()

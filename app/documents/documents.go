@@ -11,6 +11,7 @@ package documents
 import (
 	"context"
 	"crypto/subtle"
+	"log/slog"
 	"slices"
 
 	"github.com/gin-gonic/gin"
@@ -29,6 +30,7 @@ type Config struct {
 	MaxBytes   int64           // of a document
 	MaxRecords int             // different texts of a document
 	MaxChars   int             // of each of them
+	Log        *slog.Logger
 }
 
 // Service translates documents for all APIs. It is safe for concurrent use.

@@ -72,10 +72,16 @@ func (s *Service) write(ctx context.Context, out io.Writer, kind document.Kind, 
 		return err
 	}
 	buffered := bufio.NewWriterSize(out, together)
-	saved := &results{ctx: ctx, service: s, job: job}
-	err := document.Put(ctx, buffered, kind, s.cfg.Jobs.File(ctx, job), job.Document.Bytes, optionsOf(job.Request, job.Document), saved.next)
+	passes := 0
+	kept, err := document.Put(ctx, buffered, kind, s.cfg.Jobs.File(ctx, job), job.Document.Bytes, optionsOf(job.Request, job.Document), func() document.Next {
+		passes++
+		return (&results{ctx: ctx, service: s, job: job, first: passes == 1}).next
+	})
 	if err != nil {
 		return fmt.Errorf("write a document again: %w", err)
+	}
+	if kept > 0 {
+		s.cfg.Log.WarnContext(ctx, "texts of a document stay as they are, for their translations lost tags", "job", job.ID, "texts", kept)
 	}
 	return buffered.Flush()
 }
@@ -87,6 +93,7 @@ type results struct {
 	job     jobs.Job
 	chunk   int // that comes next
 	waiting []result
+	first   bool // what it takes is not counted yet
 }
 
 // result is what is read of a result; see httpapi.JobRenderer.
@@ -106,6 +113,9 @@ func (r *results) next(text string) (string, error) {
 	r.waiting = r.waiting[1:]
 	if found.ID != fingerprint(text) {
 		return "", fmt.Errorf("the translation of another text came: the service goes through documents of kind %s in another way than when it took this one in", r.job.Document.Kind)
+	}
+	if !r.first {
+		return found.Text, nil
 	}
 	return found.Text, admission.Take(r.ctx, int64(len(text)+len(found.Text)+recordBytes))
 }

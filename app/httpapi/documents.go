@@ -53,7 +53,7 @@ func (a *API) openDocuments() {
 	}
 	a.server.FileTypes = documents.Extensions()
 	a.documents = documents.New(documents.Config{
-		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxChars: j.MaxChars,
+		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxChars: j.MaxChars, Log: a.cfg.Log,
 	})
 }
 

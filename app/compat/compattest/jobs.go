@@ -37,7 +37,7 @@ func Documents(path string, t Translator) (of func(*dialect.Server) *documents.S
 		return store.Close()
 	}
 	return func(server *dialect.Server) *documents.Service {
-		return documents.New(documents.Config{Jobs: service, Server: server, MaxBytes: 4 << 20, MaxRecords: 1000, MaxChars: 10_000})
+		return documents.New(documents.Config{Jobs: service, Server: server, MaxBytes: 4 << 20, MaxRecords: 1000, MaxChars: 10_000, Log: slog.New(slog.DiscardHandler)})
 	}, stop, nil
 }
 
