@@ -22,8 +22,8 @@ import (
 const pages, pageCharacters = 500, 2000
 
 // BenchmarkDocument compares what it takes to go through a document, for its texts and for writing it
-// again, with what it takes to translate these. The translation is that of every 25th page: others
-// take as long.
+// again, with what it takes to translate these. The translation is that of a 25th of
+// them.
 func BenchmarkDocument(b *testing.B) {
 	const share = 25
 	cfg, log, err := configure(quiet(environment("CACHE_BYTES=0")), io.Discard)
