@@ -99,7 +99,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	}
 	f.description, err = openapi.New(openapi.Config{
 		Version: version, KeysNeeded: api.Gate.NeedsKeys(), MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
-		MaxBodyBytes: cfg.MaxBodyBytes, MaxJobRecords: cfg.JobMaxRecords, MaxJobChars: cfg.JobMaxChars, MaxJobBodyBytes: int64(cfg.JobMaxBytes),
+		MaxBodyBytes: cfg.MaxBodyBytes, MaxJobRecords: cfg.JobMaxRecords, MaxJobChars: cfg.JobMaxChars, MaxJobBodyBytes: int64(cfg.JobMaxBytes), MaxDocumentBytes: int64(cfg.DocumentMaxBytes),
 	})
 	if err != nil {
 		return err
@@ -120,7 +120,8 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 		return err
 	}
 	if cfg.JobFile != config.JobsOff {
-		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords}
+		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords,
+			MaxDocumentBytes: int64(cfg.DocumentMaxBytes), MaxChars: cfg.JobMaxChars}
 	}
 	if api.Glossaries, f.glossaries, err = f.openGlossaries(); err != nil {
 		return err

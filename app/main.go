@@ -117,6 +117,7 @@ weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for 
   dragoman pull [model]                            fetch and export a model
   dragoman models                                  list the models of a repository
   dragoman translate --from en --to fr [text]...   translate arguments, files or standard input
+  dragoman translate --from en --to fr [file]... -o path   translate documents
   dragoman jobs [wait ID | cancel ID]              list, await or end jobs of a running service
   dragoman glossaries [add FILE | show ID | rm ID] list, make or delete glossaries of a running service
   dragoman key name [--admin]                      make an API key

@@ -19,21 +19,35 @@ const jobsUsage = `dragoman jobs [wait ID | cancel ID]
 
 Without arguments, lists the jobs of a running service that its client may see, the newest first.
 wait prints the translations of a job as soon as it has ended, a line each: those of
-` + "`dragoman translate --job`" + `, or of any other client. cancel ends a job; one that has ended is removed.`
+` + "`dragoman translate --job`" + `, or of any other client. A translated document is written to the file
+that -o names. cancel ends a job; one that has ended is removed.`
 
 // jobs lists jobs of a running service, or does what the arguments say with one.
 func (p *program) jobs(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("jobs", pflag.ContinueOnError)
 	var service remote
 	service.define(flags)
+	var o output
+	flags.StringVarP(&o.path, "output", "o", "", "file for the translated document that wait waits for")
+	flags.BoolVar(&o.force, "force", false, "replace the file if it is there")
 	rest, err := p.parse(flags, args, jobsUsage)
 	if err != nil {
 		return err
 	}
 	var do func(*client.Client) error
 	switch {
-	case len(rest) == 0:
+	case len(rest) == 0 && o == output{}:
 		do = func(c *client.Client) error { return p.listJobs(ctx, c) }
+	case o.path == "" && o.force:
+		return &usageError{errors.New("jobs takes --force only with -o")}
+	case o.path != "" && len(rest) == 2 && rest[0] == "wait":
+		one := paper{to: o.path}
+		if err := o.free(one); err != nil {
+			return err
+		}
+		do = func(c *client.Client) error { return p.awaitDocument(ctx, service, c.Job(rest[1]), o, one) }
+	case o.path != "":
+		return &usageError{errors.New("jobs takes -o only with wait ID")}
 	case len(rest) == 2 && rest[0] == "wait":
 		do = func(c *client.Client) error { return p.await(ctx, service, c.Job(rest[1])) }
 	case len(rest) == 2 && rest[0] == "cancel":
@@ -116,7 +130,23 @@ func (r remote) command(verb string, job *client.Job) string {
 
 // await prints the translations of a job when it is done. Until then a terminal shows how far it is.
 func (p *program) await(ctx context.Context, service remote, job *client.Job) error {
-	results, err := follow(ctx, job, p.stderr, isTerminal(p.stderr))
+	status, err := follow(ctx, job, p.stderr, isTerminal(p.stderr))
+	if err == nil && status.Document.Name != "" {
+		return &usageError{fmt.Errorf("job %s is a document: name a file for it, such as -o %s", job.ID(), status.Document.Name)}
+	}
+	var results []client.Result
+	if err == nil {
+		results, err = job.Wait(ctx)
+	}
+	if err != nil {
+		return explainJob(ctx, service, job, err)
+	}
+	out := printer{out: p.stdout}
+	return out.print(results)
+}
+
+// explainJob is the error of waiting for a job, with what can be done about it.
+func explainJob(ctx context.Context, service remote, job *client.Job, err error) error {
 	_, refused := errors.AsType[*client.Error](err)
 	switch {
 	case ctx.Err() != nil:
@@ -126,34 +156,37 @@ func (p *program) await(ctx context.Context, service remote, job *client.Job) er
 		return fmt.Errorf("job %s was cancelled", job.ID())
 	case refused:
 		return said(err)
-	case err != nil:
-		return fmt.Errorf("job %s: %w; `%s` picks it up again", job.ID(), err, service.command("wait", job))
 	}
-	out := printer{out: p.stdout}
-	return out.print(results)
+	return fmt.Errorf("job %s: %w; `%s` picks it up again", job.ID(), err, service.command("wait", job))
 }
 
-// follow waits for the results of a job, and draws its progress where it is visible.
-func follow(ctx context.Context, job *client.Job, out io.Writer, visible bool) ([]client.Result, error) {
+// follow waits for the end of a job, and draws its progress where it is visible.
+func follow(ctx context.Context, job *client.Job, out io.Writer, visible bool) (last client.JobStatus, err error) {
 	var bar *progressbar.ProgressBar
 	for status, err := range job.Events(ctx) {
 		if err != nil {
-			return nil, err
+			return last, err
 		}
+		last = status
 		if bar == nil {
-			bar = progressbar.NewOptions(max(1, status.Progress.Records),
-				progressbar.OptionSetWriter(out),
-				progressbar.OptionSetVisibility(visible),
-				progressbar.OptionShowCount(),
-				progressbar.OptionSetWidth(30),
-				progressbar.OptionSetSpinnerChangeInterval(0), // or it starts a goroutine
-			)
+			bar = newBar(out, visible, status.Progress.Records)
 			defer func() { _ = bar.Clear() }() // a display that fails must not fail the job
 		}
 		bar.Describe(string(status.State))
 		_ = bar.Set(status.Progress.Done)
 	}
-	return job.Wait(ctx)
+	return last, nil
+}
+
+// newBar makes a bar of so many texts.
+func newBar(out io.Writer, visible bool, texts int) *progressbar.ProgressBar {
+	return progressbar.NewOptions(max(1, texts),
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetVisibility(visible),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionSetSpinnerChangeInterval(0), // or it starts a goroutine
+	)
 }
 
 // listJobs prints a table of jobs.

@@ -21,7 +21,9 @@ const translateUsage = `dragoman translate --from en --to fr [text]...
 
 Translates each argument or, without arguments, each line of the files or of
 standard input, and prints a line for each. With --alternatives, it prints a line for each of the best
-translations: the number of the text, the score, and the translation, with tabs between. The first model that translates between
+translations: the number of the text, the score, and the translation, with tabs between. With -o the
+arguments are documents, and folders of them: each is written again with its texts translated, to the
+file that -o names or into the folder. The first model that translates between
 the languages is used, or the one that --model names. Warnings and errors go to standard
 error; LOG_LEVEL=info shows there what happens.
 
@@ -32,61 +34,60 @@ when this command ends. ` + "`dragoman jobs wait ID`" + ` then prints the transl
 const chunkLines = 256
 
 // translate translates what the command line names and exits.
-func (p *program) translate(ctx context.Context, args []string) (err error) {
+func (p *program) translate(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("translate", pflag.ContinueOnError)
-	from := flags.String("from", "", "language of the texts")
-	to := flags.String("to", "", "language to translate into")
-	model := flags.String("model", "", "model of MODEL_REPOSITORY to translate with, NAME or NAME:VERSION (any that can)")
-	beams := flags.Int("beams", 0, "beams of the search (NUM_BEAMS)")
-	alternatives := flags.Int("alternatives", 0, "translations of each text to print, the best one included (the best alone)")
-	files := flags.StringArray("file", nil, "file of lines to translate; can be repeated")
-	glossaryID := flags.String("glossary", "", "with --job: id of a glossary of the service whose terms are used")
-	asJob := flags.Bool("job", false, "let a running service translate, as a job")
-	var service remote
-	service.define(flags)
+	var f translateFlags
+	f.define(flags)
 	texts, err := p.parse(flags, args, translateUsage)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case *from == "" || *to == "":
-		return &usageError{errors.New("translate needs --from and --to, such as --from en --to fr")}
-	case len(texts) > 0 && len(*files) > 0:
-		return &usageError{errors.New("translate takes texts or files, not both")}
-	case !*asJob && *glossaryID != "":
-		return &usageError{errors.New("translate takes --glossary only with --job: a service has the glossaries")}
-	case !*asJob && service != remote{}:
-		return &usageError{errors.New("translate takes --url and --key only with --job: without it, a model translates here")}
 	}
-	source := lineSource{texts: texts, files: *files, stdin: p.stdin}
-	if *asJob {
-		request := client.Request{From: *from, To: *to, Model: *model, Alternatives: *alternatives, Glossary: *glossaryID}
-		if *beams != 0 {
-			request.Options = &client.Options{Beams: *beams}
+	if err := f.check(texts); err != nil {
+		return err
+	}
+	source := lineSource{texts: texts, files: f.lines, stdin: p.stdin}
+	if f.output.path == "" {
+		if f.asJob {
+			return p.translateAsJob(ctx, f.service, client.Request{From: f.from, To: f.to, Model: f.model, Alternatives: f.alternatives, Glossary: f.glossary, Options: f.options()}, source)
 		}
-		return p.translateAsJob(ctx, service, request, source)
+		return p.withModel(ctx, f, len(texts), func(j *lineJob) error { return source.each(ctx, j.translate) })
 	}
+	list, err := f.output.papers(texts)
+	if err != nil {
+		return err
+	}
+	if f.asJob {
+		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Options: f.options()}
+		return p.translateFilesAsJobs(ctx, f.service, request, f.output, list)
+	}
+	return p.withModel(ctx, f, 0, func(j *lineJob) error {
+		return (&fileJob{lineJob: j, output: f.output, columns: f.columns, stderr: p.stderr}).translateAll(ctx, list)
+	})
+}
+
+// withModel calls do with what translates here.
+func (p *program) withModel(ctx context.Context, f translateFlags, texts int, do func(*lineJob) error) (err error) {
 	environ := quiet(p.environ)
-	if flags.Changed("beams") {
-		environ = override(environ, map[string]string{"NUM_BEAMS": strconv.Itoa(*beams)})
+	if f.set.Changed("beams") {
+		environ = override(environ, map[string]string{"NUM_BEAMS": strconv.Itoa(f.beams)})
 	}
 	cfg, log, err := configure(environ, p.stderr)
 	if err != nil {
 		return err
 	}
 	// The limits are for strangers' requests, not for a command line.
-	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, len(texts)), math.MaxInt
+	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, chunkCharacters, texts), math.MaxInt
 	cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt
 	t, err := p.loader(cfg, log).load(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-
-	job := &lineJob{service: t.service, model: *model, from: *from, to: *to, alternatives: *alternatives, out: printer{out: p.stdout}}
+	job := &lineJob{service: t.service, model: f.model, from: f.from, to: f.to, alternatives: f.alternatives, out: printer{out: p.stdout}}
 	if err := job.check(); err != nil {
 		return err
 	}
-	return source.each(ctx, job.translate)
+	return do(job)
 }
 
 // lineJob translates lines and prints the translations.
@@ -115,6 +116,18 @@ func (j *lineJob) languages() []string {
 		return nil
 	}
 	return models.Languages()
+}
+
+// explain is an error of the service in words for who typed the command.
+func (j *lineJob) explain(err error) error {
+	refused, ok := errors.AsType[*translate.Error](err)
+	switch {
+	case !ok:
+		return err
+	case refused.Code == translate.CodeUnknownLanguage:
+		return &usageError{fmt.Errorf("%s: use one of %s", refused.Message, strings.Join(j.languages(), " "))}
+	}
+	return errors.New(refused.Message)
 }
 
 // lineSource is where lines come from: texts, or else files, or else standard input.
@@ -214,14 +227,8 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
 	}
 	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records, Alternatives: j.alternatives})
-	var refused *translate.Error
-	switch {
-	case errors.As(err, &refused) && refused.Code == translate.CodeUnknownLanguage:
-		return &usageError{fmt.Errorf("%s: use one of %s", refused.Message, strings.Join(j.languages(), " "))}
-	case errors.As(err, &refused):
-		return errors.New(refused.Message)
-	case err != nil:
-		return err
+	if err != nil {
+		return j.explain(err)
 	}
 	results := make([]client.Result, len(translated))
 	for i, r := range translated {

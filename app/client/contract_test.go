@@ -344,7 +344,7 @@ func newJobService(t *testing.T, file string, gate *access.Gate) *jobService {
 	var running sync.WaitGroup
 	running.Go(func() { service.Run(ctx) })
 	api := httpapi.New(httpapi.Config{MaxBodyBytes: 1000, RequestTimeout: time.Minute, Log: log, Gate: gate, Memory: memory,
-		Jobs: &httpapi.JobsConfig{Service: service, MaxBodyBytes: 10_000, MaxRecords: 20}})
+		Jobs: &httpapi.JobsConfig{Service: service, MaxBodyBytes: 10_000, MaxRecords: 20, MaxDocumentBytes: 10_000, MaxChars: 1000}})
 	api.Ready(shouting{}, func() []httpapi.Model { return nil })
 	return &jobService{api.Handler(), sync.OnceFunc(func() {
 		cancel()
@@ -386,7 +386,7 @@ func TestContractOfJobs(t *testing.T) {
 		last = status
 	}
 	assert.Equal(t, JobDone, last.State)
-	assert.Equal(t, Progress{Records: 4, Done: 4, Characters: last.Progress.Characters}, last.Progress)
+	assert.Equal(t, Progress{Records: 4, Done: 4, Flagged: 4, Characters: last.Progress.Characters}, last.Progress)
 	for _, at := range []time.Time{last.Created, last.Started, last.Finished, last.Expires} {
 		assert.False(t, at.IsZero(), last)
 	}

@@ -20,6 +20,8 @@
 //	...
 //	results, err := c.Job(id).Wait(ctx)
 //
+// [Client.SubmitDocument] does so with a file, and [Job.Document] returns it translated.
+//
 // # Shapes and units
 //
 // A request of R records into L languages has R×L results. Languages are the model's

@@ -72,6 +72,10 @@ const (
 	CodeNoDictionary          = "no_dictionary"
 	CodeTooManyGlossaries     = "too_many_glossaries"
 	CodeGlossariesUnavailable = "glossaries_unavailable"
+
+	CodeUnsupportedDocument = "unsupported_document"
+	CodeInvalidDocument     = "invalid_document"
+	CodeNotDone             = "not_done"
 )
 
 // Error is an answer that says why there is no translation. Find it with [errors.As].

@@ -39,13 +39,16 @@ type JobStatus struct {
 	Finished time.Time `json:"finished"`
 	Expires  time.Time `json:"expires"` // when the service forgets the job and its results
 	Progress Progress  `json:"progress"`
-	Err      *Error    `json:"-"` // why the job failed; nil in all other states
+	// Document is the one that is translated; zero for a job of texts.
+	Document JobDocument `json:"document"`
+	Err      *Error      `json:"-"` // why the job failed; nil in all other states
 }
 
 // Progress is how far a job is.
 type Progress struct {
 	Records    int `json:"records"`    // translations that it has in all
 	Done       int `json:"done"`       // those that are made
+	Flagged    int `json:"flagged"`    // those of them that look wrong after all retries
 	Characters int `json:"characters"` // of all texts
 }
 
@@ -132,15 +135,8 @@ func (j *Job) Status(ctx context.Context) (JobStatus, error) {
 // A job that failed is an [*Error], one that was cancelled [ErrCancelled]. Where ctx is done, Wait
 // fails with its error, and the job goes on.
 func (j *Job) Wait(ctx context.Context) (results []Result, err error) {
-	for status, err := range j.Events(ctx) {
-		switch {
-		case err != nil:
-			return nil, err
-		case status.State == JobFailed:
-			return nil, status.Err
-		case status.State == JobCancelled:
-			return nil, ErrCancelled
-		}
+	if err := j.finish(ctx); err != nil {
+		return nil, err
 	}
 	call := newCall(j.path())
 	err = j.client.persist(ctx, call.id, func() (bool, error) {
@@ -151,6 +147,21 @@ func (j *Job) Wait(ctx context.Context) (results []Result, err error) {
 		return false, err
 	})
 	return results, err
+}
+
+// finish waits until the job is done, and fails where it never will be.
+func (j *Job) finish(ctx context.Context) error {
+	for status, err := range j.Events(ctx) {
+		switch {
+		case err != nil:
+			return err
+		case status.State == JobFailed:
+			return status.Err
+		case status.State == JobCancelled:
+			return ErrCancelled
+		}
+	}
+	return nil
 }
 
 // Cancel ends the job, or removes it with its results where it has ended already: nil is either.

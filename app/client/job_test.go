@@ -198,7 +198,7 @@ func TestSubmit(t *testing.T) {
 		require.NoError(t, err)
 		status, err := job.Status(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, []JobStatus{{ID: "job 0", State: JobDone, Created: start.UTC(), Progress: Progress{2, 2, 5}}}, list)
+		assert.Equal(t, []JobStatus{{ID: "job 0", State: JobDone, Created: start.UTC(), Progress: Progress{Records: 2, Done: 2, Characters: 5}}}, list)
 		assert.Equal(t, list[0], status)
 	})
 }

@@ -47,22 +47,38 @@ type Call struct {
 
 // Route makes a route for those who are let in. It answers with what h returns, as JSON, or a [Reply].
 func (a API) Route(methods, path string, h func(Call) (any, error)) dialect.Route {
-	return a.route(methods, path, func(call Call) (answer any, err error) {
+	return a.Serve(methods, path, func(call Call) error {
+		answer, err := h(call)
+		if err != nil {
+			return err
+		}
+		reply, ok := answer.(Reply)
+		if !ok {
+			reply = Reply{Status: http.StatusOK, Body: answer}
+		}
+		reply.send(call.Context)
+		return nil
+	})
+}
+
+// Serve makes a route for those who are let in, which h answers unless it fails.
+func (a API) Serve(methods, path string, h func(Call) error) dialect.Route {
+	return a.route(methods, path, func(call Call) (err error) {
 		if call.Fields, err = a.Fields(call.Context); err != nil {
-			return nil, err
+			return err
 		}
 		if err := a.checkList(call.Fields); err != nil {
-			return nil, err
+			return err
 		}
 		model, err := call.Fields.Text(modelField)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if slices.Contains(a.AnyModel, model) {
 			model = ""
 		}
 		if err := call.choose(model); err != nil {
-			return nil, err
+			return err
 		}
 		return h(call)
 	})
@@ -70,11 +86,12 @@ func (a API) Route(methods, path string, h func(Call) (any, error)) dialect.Rout
 
 // Open makes a route for everybody, which takes no fields but the model, in the query.
 func (a API) Open(path string, h func(Call) any) dialect.Route {
-	return a.route(http.MethodGet, path, func(call Call) (any, error) {
+	return a.route(http.MethodGet, path, func(call Call) error {
 		if err := call.choose(call.Context.Query(modelField)); err != nil {
-			return nil, err
+			return err
 		}
-		return h(call), nil
+		call.Context.PureJSON(http.StatusOK, h(call))
+		return nil
 	})
 }
 
@@ -113,22 +130,15 @@ func (call *Call) choose(model string) error {
 	return nil
 }
 
-func (a API) route(methods, path string, h func(Call) (any, error)) dialect.Route {
+func (a API) route(methods, path string, h func(Call) error) dialect.Route {
 	return dialect.Route{Methods: methods, Path: path, Handler: func(c *gin.Context) {
 		if _, err := a.Translator(); err != nil {
 			a.Fail(c, err)
 			return
 		}
-		answer, err := h(Call{Context: c, server: a.Server})
-		if err != nil {
+		if err := h(Call{Context: c, server: a.Server}); err != nil {
 			a.Fail(c, err)
-			return
 		}
-		reply, ok := answer.(Reply)
-		if !ok {
-			reply = Reply{Status: http.StatusOK, Body: answer}
-		}
-		reply.send(c)
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"mime"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,7 @@ type Fields struct {
 	list   []Fields   // of a body that is a list of objects; not nil where it is a list
 	broken error      // why the list is none of objects
 	form   url.Values // each with at least one value
+	files  []body.File
 }
 
 // List are the fields of each object of a body that is a list of them; nil where it is none.
@@ -57,7 +59,7 @@ func readFields(c *gin.Context) (Fields, error) {
 	case media == "application/x-www-form-urlencoded":
 		fields.form, err = parseForm(string(raw))
 	case media == "multipart/form-data":
-		fields.form, err = parseMultipart(raw, params["boundary"])
+		fields.form, fields.files, err = parseMultipart(raw, params["boundary"])
 	}
 	if err != nil {
 		return Fields{}, err
@@ -190,6 +192,18 @@ func Lines(text string) ([]string, error) {
 		return nil, RefuseAs(failure.TooManyRecords, "Invalid request: the text has %d lines, at most %d are allowed", n, maxPairs)
 	}
 	return strings.Split(text, "\n"), nil
+}
+
+// File returns the file of a field, with its content only where its sender says no more. ok is false
+// where it is missing.
+func (f Fields) File(name string) (file body.File, ok bool) {
+	if i := slices.IndexFunc(f.files, func(file body.File) bool { return file.Field == name }); i >= 0 {
+		return f.files[i], true
+	}
+	if !f.form.Has(name) {
+		return body.File{}, false
+	}
+	return body.File{Field: name, Content: []byte(f.form.Get(name))}, true
 }
 
 // Number returns a field's whole number, 0 where it is missing. ok is false where

@@ -1,13 +1,12 @@
 package compat
 
 import (
-	"bytes"
 	"iter"
-	"mime/multipart"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"dragoman/app/body"
 	"dragoman/app/excerpt"
 )
 
@@ -33,17 +32,13 @@ func firstOf(query, name string) string {
 	return ""
 }
 
-// parseMultipart parses the fields of a multipart form and leaves out its files.
-func parseMultipart(raw []byte, boundary string) (url.Values, error) {
-	if boundary == "" {
-		return nil, Refuse("Invalid request: Content-Type is multipart/form-data without a boundary")
-	}
-	// With this much memory no file goes to the disk.
-	form, err := multipart.NewReader(bytes.NewReader(raw), boundary).ReadForm(int64(len(raw)))
+// parseMultipart parses a multipart form.
+func parseMultipart(raw []byte, boundary string) (url.Values, []body.File, error) {
+	form, err := body.ParseForm(raw, boundary)
 	if err != nil {
-		return nil, Refuse("Invalid request: the form could not be read: %s", excerpt.Of(err.Error()))
+		return nil, nil, Refuse("Invalid request: %s", excerpt.Of(err.Error()))
 	}
-	return form.Value, nil
+	return form.Values, form.Files, nil
 }
 
 // pairs reads name=value pairs as the original servers do: what is not

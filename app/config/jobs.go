@@ -28,6 +28,10 @@ func (c Config) validateJobs(within func(name string, value, low, high int64)) (
 	if c.JobMaxBytes != 0 && (c.JobMaxBytes < 64 || c.JobMaxBytes > most) {
 		errs = append(errs, fmt.Errorf("JOB_MAX_BYTES=%d bytes: use 64 bytes to %s, or raise REQUEST_MEMORY", c.JobMaxBytes, humanize.IBytesN(uint64(max(0, most)), 2)))
 	}
+	// What a document takes while it is read, its texts included.
+	if most := c.RequestMemory * 3 / 4 / documentByte; c.DocumentMaxBytes != 0 && (c.DocumentMaxBytes < 64 || c.DocumentMaxBytes > most) {
+		errs = append(errs, fmt.Errorf("DOCUMENT_MAX_BYTES=%d bytes: use 64 bytes to %s, or raise REQUEST_MEMORY", c.DocumentMaxBytes, humanize.IBytesN(uint64(max(0, most)), 2)))
+	}
 	if c.JobStorage < 1<<20 || c.JobStorage > maxSize {
 		errs = append(errs, fmt.Errorf("JOB_STORAGE=%d bytes: use 1 MiB to %s", c.JobStorage, humanize.IBytesN(uint64(maxSize), 1)))
 	}
@@ -36,6 +40,10 @@ func (c Config) validateJobs(within func(name string, value, low, high int64)) (
 	}
 	return errs
 }
+
+// documentByte is what each byte of a document of plain text takes: its body and copies as package body
+// and documents count them, and its texts.
+const documentByte = admission.BodyByte + 4 + 3
 
 // checkWebhookSecret fails on a secret that Standard Webhooks does not allow. What it is, is not in
 // the error.

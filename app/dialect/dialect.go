@@ -26,6 +26,8 @@ type Dialect struct {
 	Routes []Route
 	// Prefixes are those of paths that are the API's even where it has no route.
 	Prefixes []string
+	// Documents says that bodies may be as large as documents.
+	Documents bool
 	// Render makes the answer to a request that failed.
 	Render func(c *gin.Context, f *failure.Failure) (status int, answer any)
 	// Browsers says that pages of every origin may call the original.

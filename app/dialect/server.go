@@ -41,6 +41,7 @@ type Config struct {
 	Gate           Gate          // before all that translates; nil: everybody may use it
 	// Glossaries are those that requests can name; nil: there are none.
 	Glossaries *glossary.Service
+	FileTypes  []string // extensions of documents that are translated, with points; none: there are no documents
 	// Registry gets the metrics of failures; nil: nobody asks for them.
 	Registry prometheus.Registerer
 }

@@ -199,6 +199,17 @@ func (s *Server) deadline(c *gin.Context, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
+// Bounded is the context of a request that waits for something: it ends as that of a translation does.
+// The caller cancels it.
+func (s *Server) Bounded(c *gin.Context) (context.Context, context.CancelFunc, error) {
+	at, err := s.deadline(c, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithDeadline(c.Request.Context(), at)
+	return ctx, cancel, nil
+}
+
 // ChargeDetection charges a request for texts whose language is to be detected. It fails
 // where they are too many or too long, and charges nothing then.
 func (s *Server) ChargeDetection(c *gin.Context, texts []string) error {

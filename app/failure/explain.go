@@ -11,6 +11,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/catalog"
+	"dragoman/app/document"
 	"dragoman/app/engine"
 	"dragoman/app/fleet"
 	"dragoman/app/translate"
@@ -35,7 +36,7 @@ func Explain(err error, r Request) *Failure {
 	if errors.Is(err, context.Canceled) && r.Gone {
 		return New(ClientGone, "", "the client has left")
 	}
-	for _, explain := range []func(error, Request) *Failure{explainAccess, explainCatalog, explainFleet, explainBody, explainTranslation, explainEngine, explainGlossary} {
+	for _, explain := range []func(error, Request) *Failure{explainAccess, explainCatalog, explainFleet, explainBody, explainTranslation, explainDocument, explainEngine, explainGlossary} {
 		if f := explain(err, r); f != nil {
 			return f
 		}
@@ -104,6 +105,14 @@ func explainTranslation(err error, _ Request) *Failure {
 		f.Field = "payload." + f.Field
 	}
 	return f
+}
+
+// explainDocument explains why a document cannot be read.
+func explainDocument(err error, _ Request) *Failure {
+	if broken, ok := errors.AsType[*document.Error](err); ok {
+		return New(BrokenDocument, "file", "%s", broken)
+	}
+	return nil
 }
 
 // explainCatalog explains why there is no model to translate with. What is wrong with a model's

@@ -15,6 +15,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/catalog"
+	"dragoman/app/document"
 	"dragoman/app/engine"
 	"dragoman/app/fleet"
 	"dragoman/app/translate"
@@ -54,6 +55,7 @@ func TestExplain(t *testing.T) {
 		{"memory of others", &admission.FullError{Wanted: 2, Limit: 3}, Request{}, Busy, "", "the memory for requests is in use: try again in a moment", 1},
 		{"memory", &admission.FullError{Wanted: 4, Limit: 3, Alone: true}, Request{}, TooLarge, "",
 			(&admission.FullError{Wanted: 4, Limit: 3, Alone: true}).Error() + ": send several requests", 0},
+		{"broken document", &document.Error{Reason: "no zip file"}, Request{}, BrokenDocument, "file", "no zip file", 0},
 		{"use case", &translate.Error{Code: translate.CodeTextTooLong, Field: "records[0].text", Message: "too long"}, Request{}, TextTooLong, "payload.records[0].text", "too long", 0},
 		{"new code of the use case", &translate.Error{Code: "new", Message: "no"}, Request{}, InvalidValue, "", "no", 0},
 		{"busy", busy, Request{}, Busy, "", "too many requests are waiting: try again in 3 s", 3},

@@ -4,7 +4,11 @@
 // is answered; an API only renders the [Failure].
 package failure
 
-import "fmt"
+import (
+	"fmt"
+
+	"dragoman/app/translate"
+)
 
 // Failure is an error as the sender of a request may see it.
 type Failure struct {
@@ -22,6 +26,11 @@ type Failure struct {
 // New makes a failure.
 func New(kind Kind, field, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Field: field, Message: fmt.Sprintf(format, args...), Wait: table[kind].wait}
+}
+
+// Recall makes a failure again of which the code is known, such as that of a job.
+func Recall(code, field, message string) *Failure {
+	return New(kindOf(translate.Code(code)), field, "%s", message)
 }
 
 // Error is the message.

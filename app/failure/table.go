@@ -30,7 +30,10 @@ const (
 	InvalidGlossary
 	NoDictionary // the glossary has none for the languages
 	TooManyGlossaries
-	NoGlossaries // what keeps them is not there, or does not work
+	NoGlossaries    // what keeps them is not there, or does not work
+	UnknownDocument // it is of no kind that can be translated
+	BrokenDocument  // it cannot be read
+	NotDone         // what a job makes is not there, or not yet
 
 	// The caller may not send it.
 	NoKey
@@ -85,7 +88,8 @@ type row struct {
 // success: what its server has no case for gets the status that HTTP has for it. DeepL's
 // clients try again by themselves after 429 and 529 (overloaded), but not after 456 (quota
 // exceeded). Triton, whose clients only tell 200 from all else, has 501 for what it does not
-// support. 499, which is sent to nobody, is for the log.
+// support. 499, which is sent to nobody, is for the log. DeepL's clients know 503 as the answer for
+// a document that is not translated yet.
 //
 // A model that cannot be loaded may be sound on another replica, and is tried again where
 // somebody repairs it: 503, with some patience. Memory that the settings do not give is no
@@ -110,6 +114,9 @@ var table = [...]row{
 	UnknownJob:      {"unknown_job", 404, 404, 404, 404, 0, "", ""},
 
 	IdempotencyMismatch: {"idempotency_mismatch", 422, 400, 400, 422, 0, "", ""},
+	UnknownDocument:     {"unsupported_document", 415, 400, 400, 415, 0, "", ""},
+	BrokenDocument:      {"invalid_document", 422, 400, 400, 422, 0, "", ""},
+	NotDone:             {"not_done", 409, 404, 503, 409, 0, "", ""},
 
 	UnknownGlossary:   {"unknown_glossary", 404, 404, 404, 404, 0, "", ""},
 	InvalidGlossary:   {"invalid_glossary", 400, 400, 400, 400, 0, "", ""},

@@ -73,6 +73,7 @@ func TestClient(t *testing.T) {
 		client.CodeInternal, client.CodeBusy, client.CodeNotReady, client.CodeModelBroken, client.CodeModelTooLarge, client.CodeStuck, client.CodeModelCrashed, client.CodeBrokerUnavailable, client.CodeShuttingDown, client.CodeTimeout,
 		client.CodeUnknownJob, client.CodeIdempotencyMismatch, client.CodeTooManyJobs, client.CodeJobsUnavailable,
 		client.CodeUnknownGlossary, client.CodeInvalidGlossary, client.CodeNoDictionary, client.CodeTooManyGlossaries, client.CodeGlossariesUnavailable,
+		client.CodeUnsupportedDocument, client.CodeInvalidDocument, client.CodeNotDone,
 	})
 	for _, r := range table {
 		inStream, answered := &client.Error{Code: string(r.code)}, &client.Error{Code: string(r.code), Status: r.native}

@@ -22,6 +22,7 @@ import (
 	"dragoman/app/compat"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
+	"dragoman/app/documents"
 	"dragoman/app/failure"
 	"dragoman/app/glossary"
 	"dragoman/app/openapi"
@@ -81,14 +82,16 @@ type Config struct {
 
 // API serves the routes. It is safe for concurrent use.
 type API struct {
-	cfg      Config
-	server   *dialect.Server // behind the APIs
-	bodies   *body.Bounds
-	models   atomic.Pointer[func() []Model]       // nil until Ready
-	managed  atomic.Pointer[openinference.Models] // nil until Manage
-	draining atomic.Bool
-	ending   context.Context // ends when the server does not accept requests any more
-	end      context.CancelFunc
+	cfg    Config
+	server *dialect.Server // behind the APIs
+	bodies *body.Bounds
+	// documents translates files; nil: there is none.
+	documents *documents.Service
+	models    atomic.Pointer[func() []Model]       // nil until Ready
+	managed   atomic.Pointer[openinference.Models] // nil until Manage
+	draining  atomic.Bool
+	ending    context.Context // ends when the server does not accept requests any more
+	end       context.CancelFunc
 }
 
 // New makes an API that is not ready yet.
@@ -104,6 +107,7 @@ func New(cfg Config) *API {
 		}),
 		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout}),
 	}
+	a.openDocuments()
 	a.ending, a.end = context.WithCancel(context.Background())
 	a.newMetrics(cfg.Metrics.Registry())
 	return a
@@ -197,8 +201,12 @@ func (a *API) router() *gin.Engine {
 		return router
 	}
 	for _, api := range dropIns {
-		api.Mount(router, a.limitBody)
-		api.Mount(router.Group(compat.ModelPath), a.limitBody)
+		limit := a.limitBody
+		if api.Documents {
+			limit = a.limitDocument
+		}
+		api.Mount(router, limit)
+		api.Mount(router.Group(compat.ModelPath), limit)
 	}
 	// Most of what is below /v2 is DeepL's; this has the rest.
 	inference := openinference.New(openinference.Config{
@@ -210,6 +218,9 @@ func (a *API) router() *gin.Engine {
 	if a.cfg.Jobs != nil {
 		j := &jobsAPI{API: a, jobs: *a.cfg.Jobs}
 		j.dialect().Mount(router, j.limitBody)
+		if a.documents != nil {
+			j.documentDialect().Mount(router, a.limitDocument)
+		}
 	}
 	if a.cfg.Glossaries != nil {
 		g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}

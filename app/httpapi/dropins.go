@@ -23,6 +23,7 @@ import (
 func (a *API) dropIns() []dialect.Dialect {
 	return dialect.Share(
 		azure.New(a.server), deeplx.New(a.server), libretranslate.New(a.server), deepl.New(a.server),
+		libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents),
 		immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server), google.New(a.server),
 	)
 }

@@ -9,26 +9,29 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/documents"
 	"dragoman/app/jobs"
 	"dragoman/app/translate"
 )
 
 // jobOutput is a job in answers, events and what webhooks are told.
 type jobOutput struct {
-	ID       string         `json:"id"`
-	State    jobs.State     `json:"state"`
-	Created  time.Time      `json:"created"`
-	Started  *time.Time     `json:"started,omitempty"`
-	Finished *time.Time     `json:"finished,omitempty"`
-	Expires  *time.Time     `json:"expires,omitempty"`
-	Progress progressOutput `json:"progress"`
-	URL      string         `json:"url"`
-	Error    *errorDetail   `json:"error,omitempty"`
+	ID       string          `json:"id"`
+	State    jobs.State      `json:"state"`
+	Created  time.Time       `json:"created"`
+	Started  *time.Time      `json:"started,omitempty"`
+	Finished *time.Time      `json:"finished,omitempty"`
+	Expires  *time.Time      `json:"expires,omitempty"`
+	Progress progressOutput  `json:"progress"`
+	URL      string          `json:"url"`
+	Error    *errorDetail    `json:"error,omitempty"`
+	Document *documentOutput `json:"document,omitempty"`
 }
 
 type progressOutput struct {
 	Records    int `json:"records"`
 	Done       int `json:"done"`
+	Flagged    int `json:"flagged,omitzero"` // of those that are done
 	Characters int `json:"characters"`
 }
 
@@ -41,6 +44,12 @@ func jobOf(job jobs.Job) jobOutput {
 	}
 	if p := job.Problem; p != nil {
 		out.Error = &errorDetail{p.Code, p.Field, p.Message}
+	}
+	if job.Document != nil {
+		out.Document = documentOf(job)
+		if out.Error != nil {
+			out.Error.Field = documents.Field(out.Error.Field)
+		}
 	}
 	return out
 }
@@ -81,7 +90,7 @@ func (j *jobsAPI) get(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if job.State != jobs.Done {
+	if job.State != jobs.Done || job.Document != nil {
 		c.PureJSON(http.StatusOK, gin.H{"job": jobOf(job)})
 		return nil
 	}

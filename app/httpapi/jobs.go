@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,10 @@ type JobsConfig struct {
 	*jobs.Service
 	MaxBodyBytes int64
 	MaxRecords   int // records × languages of a job
+	// MaxDocumentBytes is the most that a document may have, 0: none are translated; MaxChars is the most
+	// that one of its texts may have, in characters.
+	MaxDocumentBytes int64
+	MaxChars         int
 }
 
 // jobsAPI serves the routes of jobs.
@@ -66,11 +71,16 @@ func (j *jobsAPI) dialect() dialect.Dialect {
 // limitBody is [API.limitBody] for bodies of jobs.
 func (j *jobsAPI) limitBody(c *gin.Context) {
 	if c.Request.Method == http.MethodPost {
-		body.Widen(c.Writer, c.Request, j.jobs.MaxBodyBytes, jobBodyTimeout)
-		j.limitBodyTo(c, j.jobs.MaxBodyBytes, "send several jobs")
+		j.limitLarge(c, j.jobs.MaxBodyBytes, "send several jobs")
 		return
 	}
 	j.API.limitBody(c)
+}
+
+// limitLarge is [API.limitBodyTo] for bodies that may be larger, and take longer, than others.
+func (a *API) limitLarge(c *gin.Context, most int64, remedy string) {
+	body.Widen(c.Writer, c.Request, most, jobBodyTimeout)
+	a.limitBodyTo(c, most, remedy)
 }
 
 // handle makes a handler that lets callers in, and answers errors.
@@ -85,7 +95,7 @@ func (j *jobsAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
 		}
 		if err != nil {
 			j.logBroken(c, err)
-			j.server.Fail(c, explainJobs(err))
+			j.server.Fail(c, jobs.Explain(err))
 		}
 	}
 }
@@ -96,27 +106,6 @@ func (j *jobsAPI) logBroken(c *gin.Context, err error) {
 	if errors.As(err, &unavailable) && j.jobs.Available() == nil {
 		j.cfg.Log.ErrorContext(c.Request.Context(), "the store of jobs does not work", "id", idOf(c), "error", unavailable.Err)
 	}
-}
-
-// explainJobs makes failures of the errors of package jobs.
-func explainJobs(err error) error {
-	var (
-		limit       *jobs.LimitError
-		unavailable *jobs.UnavailableError
-	)
-	switch {
-	case errors.Is(err, jobs.ErrUnknown):
-		return failure.New(failure.UnknownJob, "", "there is no such job: its id is wrong, it is another key's, or it has expired")
-	case errors.Is(err, jobs.ErrMismatch):
-		return failure.New(failure.IdempotencyMismatch, "", "%s was used for another request: send another key, or the same request", idempotencyHeader)
-	case errors.As(err, &limit) && limit.Jobs > 0:
-		return failure.New(failure.TooManyJobs, "", "%s: delete some, or wait until they expire", limit)
-	case errors.As(err, &limit):
-		return failure.New(failure.NoJobs, "", "%s: try again when others have ended and expired, or raise JOB_STORAGE", limit)
-	case errors.As(err, &unavailable):
-		return failure.New(failure.NoJobs, "", "%s", unavailable.Reason)
-	}
-	return err
 }
 
 // jobBody is the body of POST /jobs.
@@ -240,6 +229,9 @@ func (j *jobsAPI) list(c *gin.Context) error {
 func (j *jobsAPI) own(c *gin.Context) (jobs.Job, error) {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
 	if err == nil && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
+		return jobs.Job{}, jobs.ErrUnknown
+	}
+	if err == nil && job.Document == nil && strings.HasPrefix(c.FullPath(), documentsPath) {
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	return job, err

@@ -66,7 +66,7 @@ func newJobService(t *testing.T, gate *access.Gate, run bool) *jobService {
 	})
 	s.api = New(Config{
 		MaxBodyBytes: 1000, MaxRecords: 2, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler), Gate: gate, Memory: s.memory,
-		Jobs: &JobsConfig{Service: service, MaxBodyBytes: 10_000, MaxRecords: 20},
+		Jobs: &JobsConfig{Service: service, MaxBodyBytes: 10_000, MaxRecords: 20, MaxDocumentBytes: 10_000, MaxChars: 5000},
 	})
 	s.api.Ready(upper{}, func() []Model { return nil })
 	s.Handler = s.api.Handler()

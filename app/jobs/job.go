@@ -8,6 +8,7 @@
 //
 //	job.go      what a job is
 //	store.go    what keeps jobs
+//	document.go the file that a job is about
 //	service.go  submitting, reading, cancelling
 //	slices.go   a request in parts that are translated and saved one by one
 //	runner.go   takes jobs, and keeps them while they run
@@ -61,6 +62,7 @@ type Request struct {
 type Progress struct {
 	Records    int // results that there will be: records × target languages
 	Done       int // results that are saved
+	Flagged    int // of them, those that something is still wrong with after all retries
 	Characters int // of all records, as they are charged
 }
 
@@ -84,6 +86,7 @@ type Job struct {
 	Progress Progress
 	Problem  *Problem `json:",omitempty"` // of one that failed
 	Request  Request
+	Document *Document `json:",omitempty"` // that its records are the texts of; nil: there is none
 
 	// Slices are the parts that its records are divided into; see [Store.Input]. There is a chunk
 	// of results for each slice and target language, all slices of the first language before

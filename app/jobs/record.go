@@ -26,7 +26,7 @@ func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 		slices--
 	}
 	return &Record{
-		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: slices},
+		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: slices, Document: d.Document},
 		Key: d.Key, Fingerprint: d.Fingerprint, Bytes: d.Bytes, TTL: ttl, Queue: Work, Due: now,
 	}
 }
@@ -57,7 +57,7 @@ func (r *Record) Matches(fingerprint string) error {
 // HasInput says whether the job's slices are needed.
 func (r *Record) HasInput() bool { return !r.State.Ended() }
 
-// HasResults says whether the chunks of its results are.
+// HasResults says whether the chunks of its results are, and its file.
 func (r *Record) HasResults() bool { return !r.State.Ended() || r.State == Done }
 
 // Claim gives the job to somebody; see [Store.Claim].
@@ -89,7 +89,7 @@ func (r *Record) Renew(c Claim, now time.Time, lease time.Duration) error {
 }
 
 // Save is [Store.Save], but for the chunk. Without add it is there already.
-func (r *Record) Save(c Claim, n, results int, now time.Time) (add bool, err error) {
+func (r *Record) Save(c Claim, n int, results Tally, now time.Time) (add bool, err error) {
 	if err := r.holds(c); err != nil {
 		return false, err
 	}
@@ -100,7 +100,8 @@ func (r *Record) Save(c Claim, n, results int, now time.Time) (add bool, err err
 		return false, nil
 	}
 	r.Chunks++
-	r.Progress.Done += results
+	r.Progress.Done += results.Results
+	r.Progress.Flagged += results.Flagged
 	r.Attempts = 0
 	r.Saved = stamp(now)
 	return true, nil

@@ -53,7 +53,7 @@ func TestStates(t *testing.T) {
 				case "claim":
 					claim = r.Claim(begin, time.Minute)
 				case "save":
-					_, err = r.Save(claim, saved, 1, begin)
+					_, err = r.Save(claim, saved, Tally{Results: 1}, begin)
 					saved = r.Chunks
 				case "done":
 					err = r.End(claim, Done, nil, begin)
@@ -104,6 +104,7 @@ func TestStoredForm(t *testing.T) {
 			Detail: true, Languages: true, Webhook: "https://example.com",
 		},
 		Progress: Progress{Records: 4, Characters: 9}, Input: make([][]byte, 2),
+		Document: &Document{Name: "n.csv", Kind: "csv", Bytes: 5, Parts: 1, Columns: []string{"text"}, Secret: "s"},
 	}, time.Hour, begin)
 	c := r.Claim(begin, time.Minute)
 	require.NoError(t, r.End(c, Failed, &Problem{Code: "unfinished", Field: "payload.records[3].text", Message: "no end"}, begin))

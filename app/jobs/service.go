@@ -120,6 +120,10 @@ type Submission struct {
 	Characters       int // as they are charged
 	// Terms are those of a stored glossary for each target language; nil for none.
 	Terms [][]translate.Term
+	// Document is the one that the records are the texts of, without Bytes and Parts, and File is its
+	// file, which is not to be changed. nil: there is none.
+	Document *Document
+	File     []byte
 }
 
 // Find returns the job that a key was used for. The error is as of [Store.Find], or an
@@ -204,11 +208,18 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 		perLanguage *= 3
 	}
 	perLanguage *= int64(1 + sub.Request.Alternatives)
-	job, created, err = s.cfg.Store.Create(ctx, Draft{
+	draft := Draft{
 		ID: rand.Text(), Owner: sub.Owner, Key: sub.Key, Fingerprint: sub.Fingerprint, Request: sub.Request,
 		Progress: Progress{Records: len(sub.Records) * len(sub.Request.To), Characters: sub.Characters},
-		Input:    input, Bytes: max(leastBytes, bytes+languages*perLanguage),
-	})
+		Input:    input, Bytes: max(leastBytes, bytes+languages*perLanguage+int64(len(sub.File))),
+	}
+	if sub.Document != nil {
+		document := *sub.Document
+		draft.File = partsOf(sub.File)
+		document.Bytes, document.Parts = int64(len(sub.File)), len(draft.File)
+		draft.Document = &document
+	}
+	job, created, err = s.cfg.Store.Create(ctx, draft)
 	if created {
 		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
 	}

@@ -510,7 +510,7 @@ func (b *broken) fail(method string) error {
 	return nil
 }
 
-func (b *broken) Save(ctx context.Context, c jobs.Claim, n int, chunk []byte, results int) error {
+func (b *broken) Save(ctx context.Context, c jobs.Claim, n int, chunk []byte, results jobs.Tally) error {
 	if err := b.Store.Save(ctx, c, n, chunk, results); err != nil {
 		return err
 	}

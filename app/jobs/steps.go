@@ -8,6 +8,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
+	"dragoman/app/translate"
 )
 
 // run goes on with a job until it has ended, its turn is over, or it cannot go on now. It fails
@@ -43,7 +44,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 			return err
 		}
 		s.metrics.steps.Inc(stepSaved)
-		job.Progress.Done += made.results
+		job.Progress.Done += made.results.Results
 		job.Saved = time.Now()
 	}
 	return s.end(ctx, c, job, Done, nil)
@@ -53,7 +54,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 type step struct {
 	part       slice // of the records
 	chunk      []byte
-	results    int // in the chunk
+	results    Tally // in the chunk
 	err        error
 	translated bool // err is that of the translation
 }
@@ -105,9 +106,20 @@ func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (
 		made.err, made.translated = err, true
 		return made
 	}
-	made.results = len(results)
+	made.results = tallyOf(results)
 	made.chunk, made.err = s.cfg.Render.Results(job.Request, results)
 	return made
+}
+
+// tallyOf counts results.
+func tallyOf(results []translate.Result) Tally {
+	t := Tally{Results: len(results)}
+	for _, r := range results {
+		if r.Flags != 0 {
+			t.Flagged++
+		}
+	}
+	return t
 }
 
 // fail does what is to be done about a step that has an error: what passes is tried again after a

@@ -46,8 +46,16 @@ type Draft struct {
 	Key, Fingerprint string
 	Request          Request
 	Progress         Progress
-	Input            [][]byte // the slices, and behind them the terms where the request has a glossary
-	Bytes            int64    // reserved for the job until it is removed: its input, and results
+	Input            [][]byte  // the slices, and behind them the terms where the request has a glossary
+	Document         *Document // nil: there is none
+	File             [][]byte  // the document's parts
+	Bytes            int64     // reserved for the job until it is removed: its input, file and results
+}
+
+// Tally is what there is in a chunk of results.
+type Tally struct {
+	Results int
+	Flagged int // of them, those that something is still wrong with after all retries
 }
 
 // Queue is a list of jobs that wait for somebody.
@@ -92,6 +100,9 @@ type Store interface {
 	// Result returns a chunk of results, from 0 on, of a job that is done or not ended. The
 	// error is ErrUnknown where it is not there (any more).
 	Result(ctx context.Context, id string, chunk int) ([]byte, error)
+	// File returns a part of the file of a job that is done or not ended: what [Draft.File] had, from 0
+	// on. The error is ErrUnknown where it is not there (any more).
+	File(ctx context.Context, id string, part int) ([]byte, error)
 
 	// Claim takes the job of a queue whose time came first, for the time of the lease: only the
 	// caller may go on with it until then. A queued job is running from now on. Claim waits for
@@ -101,19 +112,19 @@ type Store interface {
 	// below, where the claim is not the job's last one or the job has left its queue. A claim
 	// whose lease has ended can be renewed as long as nobody else has claimed the job.
 	Renew(ctx context.Context, c Claim, lease time.Duration) error
-	// Save adds chunk number n, in which are so many results, and sets [Job.Attempts] to 0. n is
+	// Save adds chunk number n, in which these results are, and sets [Job.Attempts] to 0. n is
 	// the number of chunks that are there, else the call changes nothing: chunk n was saved by
 	// an earlier try of it, or the error is ErrLost.
-	Save(ctx context.Context, c Claim, n int, chunk []byte, results int) error
+	Save(ctx context.Context, c Claim, n int, chunk []byte, results Tally) error
 	// End ends a job that was claimed from Work: as Done, or as Failed with a problem. Its input
-	// is removed, and its results unless it is done.
+	// is removed, and its file and results unless it is done.
 	End(ctx context.Context, c Claim, state State, problem *Problem) error
 	// Release gives a job back to its queue, where it can be claimed after a time.
 	Release(ctx context.Context, c Claim, after time.Duration) error
 	// Delivered takes a job out of Delivery.
 	Delivered(ctx context.Context, c Claim) error
 
-	// Cancel ends a job as Cancelled, and removes its input and results. The error is ErrUnknown,
+	// Cancel ends a job as Cancelled, and removes its input, file and results. The error is ErrUnknown,
 	// or ErrEnded with the job.
 	Cancel(ctx context.Context, id string) (Job, error)
 	// Remove forgets a job that has ended, and its key. The error is ErrUnknown or ErrActive.

@@ -16,6 +16,7 @@ import (
 
 	"dragoman/app/catalog"
 	"dragoman/app/compat"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
@@ -243,6 +244,7 @@ func TestAnswersOfTheDescription(t *testing.T) {
 func TestAnswersOfCompatibleRoutes(t *testing.T) {
 	c, h := newContract(t), newAPI(t, true).Handler()
 	const post, form = "POST", "application/x-www-form-urlencoded"
+	multipart, file := compattest.Form("a.txt", "one\n", "source", "en", "target", "fr", "target_lang", "FR")
 	for _, test := range []struct {
 		name, method, path, body string
 		headers                  []string
@@ -266,7 +268,9 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 		{"spec, POST", post, "/spec", "", nil, 405},
 		{"too large", post, "/translate", strings.Repeat("x", 2*int(config().MaxBodyBytes)), nil, 0},
 		{"deadline that is none", post, "/translate", `{"q":"one","source":"en","target":"fr"}`, []string{"Request-Timeout", "soon"}, 0},
-		{"files", post, "/translate_file", "{}", nil, 403},
+		{"no file", post, "/translate_file", "{}", nil, 400},
+		{"file of another kind", post, "/translate_file", strings.Replace(file, "a.txt", "a.xyz", 1), []string{"Content-Type", multipart}, 400},
+		{"no download", "GET", "/download_file/x", "", nil, 404},
 		{"suggestions", post, "/suggest", "{}", nil, 403},
 
 		{"v2 translate", post, "/v2/translate", `{"text":["one","two"],"target_lang":"FR","show_billed_characters":true,"model_type":"latency_optimized"}`, nil, 200},
@@ -288,7 +292,10 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 		{"v3 glossaries", "GET", "/v3/glossaries", "", nil, 200},
 		{"v2 new glossary", post, "/v2/glossaries", "{}", nil, 400},
 		{"v2 glossary pairs", "GET", "/v2/glossary-language-pairs", "", nil, 200},
-		{"v2 document", post, "/v2/document", "", nil, 400},
+		{"v2 document", post, "/v2/document", file, []string{"Content-Type", multipart}, 200},
+		{"v2 no document", post, "/v2/document", "", nil, 400},
+		{"v2 unknown document", post, "/v2/document/x", `{"document_key":"x"}`, nil, 404},
+		{"v2 unknown result", post, "/v2/document/x/result", `{"document_key":"x"}`, nil, 404},
 		{"v2 usage, DELETE", "DELETE", "/v2/usage", "", nil, 405},
 		{"v2 rephrase", post, "/v2/write/rephrase", "{}", nil, 400},
 	} {

@@ -30,6 +30,7 @@ type Config struct {
 	// The same for jobs.
 	MaxJobRecords, MaxJobChars int
 	MaxJobBodyBytes            int64
+	MaxDocumentBytes           int64
 }
 
 // Model is what is known of a service once its model is loaded.
@@ -87,7 +88,7 @@ func (d *Description) describe(m Model) error {
 func (cfg Config) values(m Model) map[string]any {
 	values := map[string]any{
 		"version": cfg.Version, "maxRecords": cfg.MaxRecords, "maxChars": cfg.MaxChars, "maxBodyBytes": cfg.MaxBodyBytes,
-		"maxJobRecords": cfg.MaxJobRecords, "maxJobChars": cfg.MaxJobChars, "maxJobBodyBytes": cfg.MaxJobBodyBytes,
+		"maxJobRecords": cfg.MaxJobRecords, "maxJobChars": cfg.MaxJobChars, "maxJobBodyBytes": cfg.MaxJobBodyBytes, "maxDocumentBytes": cfg.MaxDocumentBytes,
 		"maxBeams": nil, "maxLength": nil, "languages": nil, "sourceLanguages": nil, "anonymous": nil,
 	}
 	if m.MaxBeams > 0 {

@@ -164,12 +164,19 @@ func newAPI(t *testing.T, ready bool) *httpapi.API {
 // newAPIWith makes a service that asks for keys, where there is a gate.
 func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	t.Helper()
+	return newAPIWithin(t, gate, 20*time.Millisecond)
+}
+
+// newAPIWithin makes one where requests have so much time.
+func newAPIWithin(t *testing.T, gate *access.Gate, timeout time.Duration) *httpapi.API {
+	t.Helper()
 	site, err := webpage.New()
 	require.NoError(t, err)
 	return httpapi.New(httpapi.Config{
-		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: 20 * time.Millisecond,
+		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: timeout,
 		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
-		Jobs:       &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords},
+		Jobs: &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords,
+			MaxDocumentBytes: config().MaxDocumentBytes, MaxChars: config().MaxJobChars},
 		Glossaries: newGlossaries(t),
 		Metrics:    telemetry.New(slog.New(slog.DiscardHandler)),
 	})

@@ -1,6 +1,9 @@
 // Runs published JavaScript clients against a server: node clients.mjs BASE_URL [toy].
 // With "toy" the server is the one in server/, and answers are known exactly.
 import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import * as deepl from 'deepl-node';
 import { Translate } from 'translate';
 
@@ -51,9 +54,19 @@ async function libreTranslate() {
     const response = await fetch(`${base}/translate`, { method: 'POST', body: form });
     translated('Good morning.', (await response.json()).translatedText);
   });
+  await check('fetch of a file', async () => {
+    const form = new FormData();
+    form.set('file', new File(['Good morning.'], 'Grüße.txt', { type: 'text/plain' }));
+    form.set('source', 'en');
+    form.set('target', 'fr');
+    const response = await fetch(`${base}/translate_file`, { method: 'POST', body: form });
+    const file = await fetch((await response.json()).translatedFileUrl);
+    assert.match(decodeURIComponent(file.url), /Grüße\.fr\.txt$/);
+    translated('Good morning.', await file.text());
+  });
   await check('fetch of the settings', async () => {
     const settings = await (await fetch(`${base}/frontend/settings`)).json();
-    assert.equal(settings.filesTranslation, false);
+    assert.equal(settings.filesTranslation, true);
     assert.equal(typeof settings.language.target.code, 'string');
   });
 }
@@ -171,6 +184,24 @@ async function deepLMultilingual(client) {
   });
 }
 
+async function deepLDocuments(client) {
+  await check('deepl-node document', async () => {
+    const options = { filename: 'letter.txt', formality: 'prefer_more' };
+    const handle = await client.uploadDocument(Buffer.from('Good morning.\n\n'), 'en', 'fr', options);
+    const { status } = await client.isDocumentTranslationComplete(handle);
+    assert.ok(status.ok() && status.done() && status.billedCharacters > 0, JSON.stringify(status));
+    const folder = await mkdtemp(path.join(tmpdir(), 'dragoman-clients-'));
+    const file = path.join(folder, 'lettre.txt');
+    await client.downloadDocument(handle, file);
+    const got = await readFile(file, 'utf8');
+    await rm(folder, { recursive: true });
+    assert.ok(got.endsWith('\n\n'), got);
+    translated('Good morning.', got.trimEnd());
+  });
+  await check('deepl-node document of another kind', () =>
+    assert.rejects(client.uploadDocument(Buffer.from('x'), 'en', 'fr', { filename: 'letter.xyz' }), /can be translated/));
+}
+
 async function deepLRefusals(client) {
   await check('deepl-node refuses formality', () =>
     assert.rejects(client.translateText('x', null, 'fr', { formality: 'more' }), /'formality' is not supported/));
@@ -209,6 +240,7 @@ for (const client of [new deepl.Translator('some', { serverUrl: base }), new dee
   await deepLOthers(client);
   await deepLRefusals(client);
   await deepLGlossaries(client);
+  await deepLDocuments(client);
 }
 await deepLMultilingual(new deepl.DeepLClient('some', { serverUrl: base }));
 console.log(`JavaScript clients: ${passed} passed, 0 failed`);

@@ -3,6 +3,7 @@
 With "toy" the server is the one in server/, and answers are known exactly.
 """
 
+import io
 import re
 import sys
 import urllib.error
@@ -73,6 +74,59 @@ def libretranslate_aio_client():
         several = api.translate(["One apple.", "Two pears."], "en", "fr", alternatives=1)
         check("libretranslate-aio alternatives of several", [len(a) for a in several.alternatives] == [1, 1], several)
         fails("libretranslate-aio too many alternatives", BadRequestError, api.translate, "x", "en", "fr", alternatives=5000)
+
+
+def same_lines(what, source, got):
+    """Checks a document: as many lines, each of them translated."""
+    lines = got.split("\n")
+    check(f"{what}: lines", len(lines) == source.count("\n") + 1, got)
+    for before, after in zip(source.split("\n"), lines):
+        if before.strip():
+            translated(what, before, after)
+        else:
+            check(f"{what}: blank line", after == before, got)
+
+
+DOCUMENT = "Good morning.\n\nThe house is old.\nGood morning.\n"
+
+
+def libretranslate_files():
+    with LibreTranslate(BASE) as api:
+        check("libretranslate-aio settings", ".txt" in api.frontend_settings().supported_files_format)
+        file = io.BytesIO(DOCUMENT.encode())
+        file.name = "letter.txt"
+        url = api.translate_file(file, "en", "fr").translated_file_url
+        answer = requests.get(url, timeout=60)
+        check("libretranslate-aio file", answer.ok and url.endswith("letter.fr.txt"), (answer.status_code, url))
+        check("libretranslate-aio file: its name", 'filename=letter.fr.txt' in answer.headers["Content-Disposition"], answer.headers)
+        same_lines("libretranslate-aio file", DOCUMENT, answer.text)
+        pdf = io.BytesIO(b"%PDF-1.7")
+        pdf.name = "letter.pdf"
+        fails("libretranslate-aio file of another kind", BadRequestError, api.translate_file, pdf, "en", "fr")
+
+
+def deepl_documents(client):
+    handle = client.translate_document_upload(DOCUMENT.encode(), source_lang="EN", target_lang="FR", filename="letter.txt", formality="prefer_less")
+    status = client.translate_document_wait_until_done(handle, timeout_s=60)
+    check("deepl document", status.ok and status.done and status.billed_characters > 0, str(status))
+    out = io.BytesIO()
+    client.translate_document_download(handle, out)
+    same_lines("deepl document", DOCUMENT, out.getvalue().decode())
+    for what, options in {
+        "of another kind": {"filename": "letter.xyz"}, "in another format": {"filename": "letter.txt", "output_format": "pdf"},
+        "with formality": {"filename": "letter.txt", "formality": "more"},
+    }.items():
+        e = fails(f"deepl document {what}", deepl.DeepLException, client.translate_document_upload, b"Good morning.", target_lang="FR", **options)
+        check(f"deepl document {what}: status", e.http_status_code == 400, str(e))
+    unknown = deepl.DocumentHandle(handle.document_id, "wrong")
+    fails("deepl document of another", deepl.DeepLException, client.translate_document_get_status, unknown)
+
+
+def deepl_document_that_waits():
+    """It takes one of two places for good."""
+    client = deepl.Translator("some", server_url=BASE)
+    waits = client.translate_document_upload(b"wait", target_lang="FR", filename="letter.txt")
+    fails("deepl document that is not done", deepl.DocumentNotReadyException, client.translate_document_download, waits, io.BytesIO())
 
 
 def deep_translator_client():
@@ -241,15 +295,18 @@ def main():
     deepl.http_client.max_network_retries = 0
     libretranslatepy_client()
     libretranslate_aio_client()
+    libretranslate_files()
     deep_translator_client()
     for client in [deepl.Translator("some", server_url=BASE), deepl.DeepLClient("some", server_url=BASE)]:
         deepl_texts(client)
         deepl_others(client)
         deepl_refusals(client)
+        deepl_documents(client)
         deepl_glossaries(client)
     deepl_multilingual(deepl.DeepLClient("some", server_url=BASE))
     if TOY:
         one_model()
+        deepl_document_that_waits()
     oversized()
     print(f"Python clients: {passed} passed, 0 failed")
 

@@ -3,7 +3,7 @@
 
 import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
-import { json } from 'node:stream/consumers';
+import { buffer, json } from 'node:stream/consumers';
 
 /**
  * What the next requests meet; every field may be missing:
@@ -18,16 +18,20 @@ import { json } from 'node:stream/consumers';
  *   noJobs      what POST /jobs fails with: { status, code, message }
  *   mostAlternatives  of a request; more are refused
  *   jobError    of jobs, which then fail: { code, message }
+ *   noDocuments the server translates none
+ *   cutEvents   so many streams of events of a job break off after their first event
+ *   brokenFile  what a translated document is answered with: { status, code, message }
  *   failures    of the next translations, one each: { status, code, message, retryAfter },
  *               or { after, code, message } in the middle of an answer, after so many
  *               results; without a code the connection breaks
  *
- * A job is done as far as its results need not wait.
+ * A job is done as far as its results need not wait. The texts of a document are its lines; a text
+ * with a flag counts as flagged.
  */
 let script = {};
 let released = new Set(); // source texts whose results may go
 let seen = []; // translations that were asked for, with a state: open, done, failed or cancelled
-let jobs = []; // that were submitted: { id, key, payload, state }; a state is running, done, failed, cancelled or removed
+let jobs = []; // that were submitted: { id, key, payload, state, document: { name, content } where there is one }; a state is running, done, failed, cancelled or removed
 const changed = new EventEmitter().setMaxListeners(0);
 
 export const control = {
@@ -57,7 +61,7 @@ export async function serve() {
 }
 
 async function answer(req, res) {
-  const translation = req.url === '/translation/stream' || req.url.startsWith('/jobs');
+  const translation = req.url === '/translation/stream' || req.url.startsWith('/jobs') || req.url.startsWith('/documents');
   if (translation && script.key && req.headers.authorization !== `Bearer ${script.key}`) {
     fail(res, { status: 401, code: 'unauthorized', message: 'an API key is needed' });
   } else if (script.loading && req.url === '/languages') {
@@ -66,6 +70,14 @@ async function answer(req, res) {
     fail(res, { status: 503, code: 'not_ready', message: 'the model is loading', retryAfter: '1' });
   } else if (req.url === '/jobs') {
     await submit(req.headers['idempotency-key'], (await json(req)).payload, res);
+  } else if (req.url === '/documents') {
+    await submitDocument(req, res);
+  } else if (req.url.startsWith('/documents/')) {
+    answerDocument(req.url.split('/')[2], res);
+  } else if (req.url.endsWith('/events')) {
+    await follow(req.url.split('/')[2], res);
+  } else if (req.url === '/frontend/settings') {
+    send(res, 200, { supportedFilesFormat: script.noDocuments ? [] : ['.docx', '.txt'] });
   } else if (translation && req.url !== '/translation/stream') {
     answerJob(req.method, req.url.slice('/jobs/'.length), res);
   } else if (translation) {
@@ -155,22 +167,76 @@ async function submit(key, payload, res) {
   return send(res, 202, { job: { id: job.id, state: job.state } });
 }
 
-/** Answers GET and DELETE of a job. */
-function answerJob(method, id, res) {
-  const job = jobs.find((one) => one.id === id && one.state !== 'removed');
+/** Makes a job of a document, one for each key. */
+async function submitDocument(req, res) {
+  const form = await new Response(await buffer(req), { headers: { 'content-type': req.headers['content-type'] } }).formData();
+  if (script.noJobs) return fail(res, script.noJobs);
+  const { file, ...way } = Object.fromEntries(form);
+  const content = await file.text();
+  const records = [...new Set(content.split('\n').filter((line) => /\S/.test(line)))].map((text) => ({ text }));
+  const key = req.headers['idempotency-key'];
+  let job = jobs.find((one) => one.key === key);
+  if (!job) jobs.push((job = { id: `job-${jobs.length}`, key, payload: { ...way, records }, state: 'running', document: { name: file.name, content } }));
+  return send(res, 202, { job: { id: job.id, state: job.state } });
+}
+
+/** Answers with a translated document. */
+function answerDocument(id, res) {
+  const job = known(id);
   if (!job) return fail(res, { status: 404, code: 'unknown_job', message: 'there is no such job' });
+  if (script.brokenFile) return fail(res, script.brokenFile);
+  const { document, payload } = job;
+  const lines = document.content.split('\n').map((text) => (/\S/.test(text) ? result(payload, { text }).text : text));
+  const name = encodeURIComponent(document.name.replace(/(\.\w+)$/, `.${payload.toLang}$1`));
+  return res.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Disposition': `attachment; filename="file.txt"; filename*=UTF-8''${name}` }).end(lines.join('\n'));
+}
+
+/** Sends the events of a job. */
+async function follow(id, res) {
+  if (!known(id)) return fail(res, { status: 404, code: 'unknown_job', message: 'there is no such job' });
+  res.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  res.on('close', () => changed.emit('change'));
+  for (;;) {
+    const job = known(id);
+    if (!job || res.closed) return res.end();
+    res.write(`event: job\ndata: ${JSON.stringify({ job: describe(job) })}\n\n`);
+    if (job.state !== 'running') return res.end();
+    if (script.cutEvents > 0) {
+      script.cutEvents--;
+      return res.destroy();
+    }
+    await once(changed, 'change');
+  }
+}
+
+const known = (id) => jobs.find((one) => one.id === id && one.state !== 'removed');
+
+/** A job as the API has it, which may have ended by now. */
+function describe(job) {
   const { records } = job.payload;
   const done = records.filter(({ text }) => !script.hold || released.has(text)).length;
   if (job.state === 'running' && script.jobError) job.state = 'failed';
   if (job.state === 'running' && done === records.length) job.state = 'done';
+  const flagged = job.document && job.state === 'done' ? records.filter(({ text }) => text.includes('flag:')).length : 0;
+  return {
+    id: job.id, state: job.state, progress: { records: records.length, done, ...(flagged && { flagged }) },
+    ...(job.state === 'failed' && { error: script.jobError }),
+  };
+}
+
+/** Answers GET and DELETE of a job. */
+function answerJob(method, id, res) {
+  const job = known(id);
+  if (!job) return fail(res, { status: 404, code: 'unknown_job', message: 'there is no such job' });
+  const described = describe(job);
   if (method === 'DELETE') {
     const ended = job.state !== 'running';
     job.state = ended ? 'removed' : 'cancelled';
     return ended ? res.writeHead(204).end() : send(res, 200, {});
   }
   return send(res, 200, {
-    job: { id, state: job.state, progress: { records: records.length, done }, ...(job.state === 'failed' && { error: script.jobError }) },
-    ...(job.state === 'done' && { result: records.map((record) => result(job.payload, record)) }),
+    job: described,
+    ...(job.state === 'done' && !job.document && { result: job.payload.records.map((record) => result(job.payload, record)) }),
   });
 }
 

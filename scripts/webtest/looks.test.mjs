@@ -197,6 +197,12 @@ for (const colorScheme of ['light', 'dark']) {
     await page.keyboard.type('jap');
     await accessible(page, 'search');
     await page.keyboard.press('Escape');
+    await page.click('#documents-tab');
+    await page.setInputFiles('#files', [{ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('One.') }]);
+    await says(page.locator('.document-state'), 'Translated');
+    await accessible(page, 'documents');
+    await screenshot(page, `${colorScheme}-documents`);
+    await page.click('#text-tab');
     control.set({ failures: [{ status: 500, code: 'internal', message: 'internal error' }] });
     await page.fill('#source', 'One.');
     await says(page.locator('#notice-text'), 'Internal error.');

@@ -5,6 +5,7 @@
 //	GET, POST /v2/languages                type=source or target
 //	GET, POST /v2/usage                    characters that the key has used, and may use
 //	          /v2/glossaries, /v3/glossaries and what is below them, /v2/glossary-language-pairs
+//	POST      /v2/document                 file, target_lang, source_lang; then /v2/document/ID and /v2/document/ID/result
 //
 // Requests are JSON, forms or queries. Where keys are needed, they are in the
 // header "Authorization: DeepL-Auth-Key KEY", or in the field auth_key as before.
@@ -24,8 +25,8 @@
 //
 // EN-GB and EN-US are both the model's English, PT-BR and PT-PT its Portuguese, ES-419
 // its Spanish, NB its Norwegian and ZH-HANS its Chinese. ZH-HANT is refused as a
-// target: the model does not tell the scripts apart. Documents and rephrasing are not
-// offered.
+// target: the model does not tell the scripts apart. Rephrasing is not
+// offered. A document keeps its format.
 //
 // Where DeepL has a billing period, this service has limits that fill up all the time. A
 // key with a limit on characters per hour or day, which 456 is the answer to once it is
@@ -55,7 +56,6 @@ func New(server *dialect.Server) dialect.Dialect {
 		api.Route("GET POST", "/v2/usage", func(call compat.Call) (any, error) {
 			return usageOf(server.Gate.Usage(call.Context)), nil
 		}),
-		api.Route("POST", "/v2/document", refuse(failure.NotOffered, "Document translation is not offered by this server.")),
 		api.Route("POST", "/v2/write/rephrase", refuse(failure.NotOffered, "Rephrasing is not offered by this server.")),
 	}
 	if server.Glossaries != nil {

@@ -22,7 +22,7 @@ const (
 
 // server has the API with a gate, or none.
 func server(gate dialect.Gate) http.Handler {
-	return compattest.Server(dialect.Config{Gate: gate}, compattest.Translator{}, New)
+	return compattest.Server(dialect.Config{Gate: gate}, compattest.Translator{}, New, func(s *dialect.Server) dialect.Dialect { return Documents(s, nil) })
 }
 
 // send sends a request to a server without keys.

@@ -4,6 +4,7 @@
 //	POST /translate          q (a string, or an array of them), source, target, format, alternatives
 //	POST /detect             q
 //	GET  /languages          codes, names and targets
+//	POST /translate_file     file, source, target; GET /download_file/NAME has the result
 //	GET  /frontend/settings  what the server offers
 //	GET  /health
 //	GET  /spec               this API, as Swagger 2.0
@@ -17,7 +18,7 @@
 // What differs from the original: HTML has alternatives, too, and there are at most
 // MAX_BEAMS - 1 of them; each text of a list has its language detected by itself; the code of a
 // language may be written in other usual ways (NB, pt-BR, zh-Hans); zh-Hant is
-// refused as a target where the model has one Chinese. Files, suggestions
+// refused as a target where the model has one Chinese. Suggestions
 // and translation memories are not offered.
 package libretranslate
 
@@ -47,7 +48,6 @@ func New(server *dialect.Server) dialect.Dialect {
 		routes.Open("/languages", languages),
 		routes.Open("/frontend/settings", a.settings),
 		routes.Open("/health", health),
-		{Methods: "POST", Path: "/translate_file", Handler: a.notOffered("Files translation are disabled on this server.")},
 		{Methods: "POST", Path: "/suggest", Handler: a.notOffered("Suggestions are disabled on this server.")},
 		{Methods: "GET", Path: "/spec", Handler: describe},
 	}}
@@ -129,8 +129,8 @@ func (a api) settings(call compat.Call) any {
 		"apiKeys":              a.Gate.NeedsKeys(),
 		"keyRequired":          a.Gate.NeedsKeys(),
 		"suggestions":          false,
-		"filesTranslation":     false,
-		"supportedFilesFormat": []string{},
+		"filesTranslation":     len(a.FileTypes) > 0,
+		"supportedFilesFormat": append([]string{}, a.FileTypes...), // not nil: [] in JSON
 		"language":             gin.H{"source": source, "target": english(compat.Targets(call.Models))},
 	}
 }

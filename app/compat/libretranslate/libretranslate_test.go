@@ -22,8 +22,11 @@ const (
 
 // server has the API with a gate, or none.
 func server(gate dialect.Gate) http.Handler {
-	return compattest.Server(dialect.Config{Gate: gate}, compattest.Translator{}, New)
+	return compattest.Server(dialect.Config{Gate: gate}, compattest.Translator{}, New, withoutFiles)
 }
+
+// withoutFiles is what there is of files where there is none.
+func withoutFiles(s *dialect.Server) dialect.Dialect { return Files(s, nil) }
 
 // send sends a request to a server without keys.
 func send(t *testing.T, path, contentType, body string) *httptest.ResponseRecorder {

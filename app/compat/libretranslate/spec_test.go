@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -33,8 +34,9 @@ func TestSpecHasTheRoutes(t *testing.T) {
 			described = append(described, method+" "+path)
 		}
 	}
-	for _, route := range New(dialect.New(dialect.Config{})).Routes {
-		served = append(served, map[string]string{"GET": "get ", "POST": "post "}[route.Methods]+route.Path)
+	s := dialect.New(dialect.Config{})
+	for _, route := range append(New(s).Routes, Files(s, nil).Routes...) {
+		served = append(served, map[string]string{"GET": "get ", "POST": "post "}[route.Methods]+strings.ReplaceAll(route.Path, ":name", "{name}"))
 	}
 	assert.ElementsMatch(t, served, described)
 }

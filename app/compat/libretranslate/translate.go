@@ -48,36 +48,54 @@ func decode(fields compat.Fields, languages compat.Languages) (request, error) {
 	if req.texts, req.list, err = texts(fields); err != nil {
 		return req, err
 	}
-	var source, target string
-	for _, field := range []struct {
-		name string
-		into *string
-	}{{"source", &source}, {"target", &target}} {
-		if *field.into, err = fields.Text(field.name); err != nil {
-			return req, err
-		}
-		if *field.into == "" {
-			return req, missing(field.name)
-		}
+	source, target, err := namesOf(fields)
+	if err != nil {
+		return req, err
 	}
 	n, ok := fields.Number("alternatives")
 	if !ok {
 		return req, compat.Refuse("Invalid request: alternatives parameter is not a number")
 	}
 	req.alternatives = max(0, n)
-	if req.from, ok = languages.Source(source); strings.EqualFold(source, translate.Auto) {
-		req.from = translate.Auto
-	} else if !ok {
-		return req, compat.Refuse("%s is not supported", excerpt.Of(source))
-	}
-	if req.to, ok = languages.Target(target); !ok {
-		if compat.IsTraditional(target) {
-			return req, compat.Refuse("%s is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", excerpt.Of(target))
-		}
-		return req, compat.Refuse("%s is not supported", excerpt.Of(target))
+	if req.from, req.to, err = codesOf(languages, source, target); err != nil {
+		return req, err
 	}
 	req.format, err = format(fields)
 	return req, err
+}
+
+// namesOf reads the fields that name the languages.
+func namesOf(fields compat.Fields) (source, target string, err error) {
+	for _, field := range []struct {
+		name string
+		into *string
+	}{{"source", &source}, {"target", &target}} {
+		if *field.into, err = fields.Text(field.name); err != nil {
+			return "", "", err
+		}
+		if *field.into == "" {
+			return "", "", missing(field.name)
+		}
+	}
+	return source, target, nil
+}
+
+// codesOf are the codes of languages; from may be translate.Auto.
+func codesOf(languages compat.Languages, source, target string) (from, to string, err error) {
+	from, ok := languages.Source(source)
+	if strings.EqualFold(source, translate.Auto) {
+		from = translate.Auto
+	} else if !ok {
+		return "", "", compat.Refuse("%s is not supported", excerpt.Of(source))
+	}
+	to, ok = languages.Target(target)
+	switch {
+	case ok:
+		return from, to, nil
+	case compat.IsTraditional(target):
+		return "", "", compat.Refuse("%s is not supported: this server does not tell traditional Chinese from simplified, use zh-Hans", excerpt.Of(target))
+	}
+	return "", "", compat.Refuse("%s is not supported", excerpt.Of(target))
 }
 
 // texts reads the field q, which must not be empty. The line breaks of forms, which

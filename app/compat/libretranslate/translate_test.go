@@ -140,7 +140,7 @@ func TestTranslateRefuses(t *testing.T) {
 		{"half a body", jsonType, `{"q":"Hel`, 400, "Invalid JSON format: at byte 9: unexpected EOF", ""},
 		{"a multipart form without a boundary", "multipart/form-data", one("x"), 400, "Invalid request: Content-Type is multipart/form-data without a boundary", ""},
 		{"half a multipart form", "multipart/form-data; boundary=xx", "--xx\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\nHel", 400,
-			"Invalid request: the form could not be read: unexpected EOF", ""},
+			"Invalid request: the form could not be read: it ends too early", ""},
 
 		{"too long", jsonType, one("long"), 400, "Too long.", ""},
 		{"too many", jsonType, one("many"), 400, "Too many.", ""},

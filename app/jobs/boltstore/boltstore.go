@@ -1,6 +1,6 @@
 // Package boltstore keeps jobs in one file, for one process at a time.
 //
-// The file has a bucket of records, one each of slices and of chunks of results, whose keys begin
+// The file has a bucket of records, one each of slices, of chunks of results and of parts of files, whose keys begin
 // with the job's id, and some of keys alone, by which jobs are found: by owner and age, by
 // idempotency key, and for each queue by the time when they can be claimed. What is removed makes
 // room in the file for what comes; the file does not become smaller.
@@ -84,10 +84,11 @@ func (s *Store) Create(_ context.Context, d jobs.Draft) (job jobs.Job, created b
 		}
 		r := jobs.NewRecord(d, s.cfg.TTL, now)
 		job, created = r.Job, true
-		for i, slice := range d.Input {
-			if err := tx.Bucket(inputBucket).Put(partKey(d.ID, i), slice); err != nil {
-				return err
-			}
+		if err := putParts(tx, inputBucket, d.ID, d.Input); err != nil {
+			return err
+		}
+		if err := putParts(tx, fileBucket, d.ID, d.File); err != nil {
+			return err
 		}
 		return insert(tx, r)
 	})
@@ -159,7 +160,12 @@ func (s *Store) Result(_ context.Context, id string, chunk int) ([]byte, error) 
 	return s.part(resultBucket, id, chunk)
 }
 
-// part returns a part of a job's input or results.
+// File implements [jobs.Store].
+func (s *Store) File(_ context.Context, id string, part int) ([]byte, error) {
+	return s.part(fileBucket, id, part)
+}
+
+// part returns a part of a job's input, results or file.
 func (s *Store) part(bucket []byte, id string, n int) (part []byte, err error) {
 	err = s.view(id, func(tx *bolt.Tx, _ *jobs.Record) error {
 		found := tx.Bucket(bucket).Get(partKey(id, n))
@@ -178,7 +184,7 @@ func (s *Store) Renew(_ context.Context, c jobs.Claim, lease time.Duration) erro
 }
 
 // Save implements [jobs.Store].
-func (s *Store) Save(_ context.Context, c jobs.Claim, n int, chunk []byte, results int) error {
+func (s *Store) Save(_ context.Context, c jobs.Claim, n int, chunk []byte, results jobs.Tally) error {
 	return s.held(c, func(tx *bolt.Tx, r *jobs.Record) error {
 		add, err := r.Save(c, n, results, s.cfg.Now())
 		if !add || err != nil {

@@ -16,6 +16,7 @@ var (
 	recordBucket = []byte("jobs")    // id: the record in JSON
 	inputBucket  = []byte("input")   // id, number: a slice
 	resultBucket = []byte("results") // id, number: a chunk
+	fileBucket   = []byte("files")   // id, number: a part of the document
 	ownerBucket  = []byte("owners")  // owner, 0, time of creation, id: nothing
 	keysBucket   = []byte("keys")    // owner, 0, idempotency key: id
 	totalBucket  = []byte("total")   // bytesKey: what all jobs have reserved
@@ -23,7 +24,7 @@ var (
 	// A bucket for each queue. Time when it can be claimed, id: nothing
 	queueBuckets = map[jobs.Queue][]byte{jobs.Work: []byte("work"), jobs.Delivery: []byte("delivery")}
 
-	buckets = [][]byte{recordBucket, inputBucket, resultBucket, ownerBucket, keysBucket, totalBucket, queueBuckets[jobs.Work], queueBuckets[jobs.Delivery]}
+	buckets = [][]byte{recordBucket, inputBucket, resultBucket, fileBucket, ownerBucket, keysBucket, totalBucket, queueBuckets[jobs.Work], queueBuckets[jobs.Delivery]}
 )
 
 var bytesKey = []byte("bytes")
@@ -132,8 +133,10 @@ func change(tx *bolt.Tx, r *jobs.Record, alter func() error) error {
 		}
 	}
 	if before.HasResults() && !r.HasResults() {
-		if err := removeParts(tx, resultBucket, r.ID); err != nil {
-			return err
+		for _, bucket := range [][]byte{resultBucket, fileBucket} {
+			if err := removeParts(tx, bucket, r.ID); err != nil {
+				return err
+			}
 		}
 	}
 	return put(tx, r)
@@ -144,7 +147,7 @@ func remove(tx *bolt.Tx, r *jobs.Record) error {
 	if err := leave(tx, r); err != nil {
 		return err
 	}
-	for _, bucket := range [][]byte{inputBucket, resultBucket} {
+	for _, bucket := range [][]byte{inputBucket, resultBucket, fileBucket} {
 		if err := removeParts(tx, bucket, r.ID); err != nil {
 			return err
 		}
@@ -163,7 +166,17 @@ func remove(tx *bolt.Tx, r *jobs.Record) error {
 	return tx.Bucket(recordBucket).Delete([]byte(r.ID))
 }
 
-// removeParts removes the slices or chunks of a job.
+// putParts writes the slices of a job, or the parts of its file.
+func putParts(tx *bolt.Tx, bucket []byte, id string, parts [][]byte) error {
+	for i, part := range parts {
+		if err := tx.Bucket(bucket).Put(partKey(id, i), part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeParts removes the slices, the chunks or the file of a job.
 func removeParts(tx *bolt.Tx, bucket []byte, id string) error {
 	prefix := append([]byte(id), 0)
 	cursor := tx.Bucket(bucket).Cursor()

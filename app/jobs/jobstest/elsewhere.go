@@ -29,7 +29,7 @@ func testElsewhere(t *testing.T, f Fixture) {
 	f.create(t, withWebhook("a"))
 	first := f.claim(t, jobs.Work)
 	other.claimNone(t, jobs.Work)
-	require.NoError(t, f.Save(t.Context(), first, 0, []byte("chunk 0 of a"), 1))
+	require.NoError(t, f.Save(t.Context(), first, 0, []byte("chunk 0 of a"), jobs.Tally{Results: 1}))
 	f.Advance(lease) // the process has died
 
 	second := other.claim(t, jobs.Work)

@@ -45,7 +45,7 @@ func Run(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) Fixture) {
 		"Lease": testLease, "Fencing": testFencing, "Save": testSave, "Release": testRelease,
 		"Cancel": testCancel, "CancelWhileRunning": testCancelWhileRunning, "Remove": testRemove,
 		"Delivery": testDelivery, "DeliveryTries": testDeliveryTries, "DeliveryOfWhatIsGone": testDeliveryOfWhatIsGone,
-		"Watch": testWatch, "Again": testAgain,
+		"Watch": testWatch, "Again": testAgain, "File": testFile, "FileOfWhatEnded": testFileOfWhatEnded,
 		"Elsewhere": testElsewhere, "CancelElsewhere": testCancelElsewhere, "ClaimWaitsElsewhere": testClaimWaitsElsewhere,
 		"TogetherElsewhere": testTogetherElsewhere, "SweepElsewhere": testSweepElsewhere,
 	} {
@@ -119,7 +119,7 @@ func (f Fixture) get(t *testing.T, id string) jobs.Job {
 func (f Fixture) finish(t *testing.T, c jobs.Claim) {
 	t.Helper()
 	for n := c.Job.Chunks; n < c.Job.Steps(); n++ {
-		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d of %s", n, c.Job.ID), c.Job.Progress.Records/c.Job.Steps()))
+		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d of %s", n, c.Job.ID), jobs.Tally{Results: c.Job.Progress.Records / c.Job.Steps()}))
 	}
 	require.NoError(t, f.End(t.Context(), c, jobs.Done, nil))
 }
@@ -141,7 +141,7 @@ func (f Fixture) lost(t *testing.T, c jobs.Claim) {
 		assert.ErrorIs(t, f.Delivered(t.Context(), c), jobs.ErrLost)
 		return
 	}
-	assert.ErrorIs(t, f.Save(t.Context(), c, c.Job.Chunks, []byte("late"), 1), jobs.ErrLost)
+	assert.ErrorIs(t, f.Save(t.Context(), c, c.Job.Chunks, []byte("late"), jobs.Tally{Results: 1}), jobs.ErrLost)
 	assert.ErrorIs(t, f.End(t.Context(), c, jobs.Done, nil), jobs.ErrLost)
 }
 
@@ -369,7 +369,7 @@ func testLife(t *testing.T, f Fixture) {
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 
 	for n, results := range []int{1, 2, 1, 2} {
-		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d", n), results))
+		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d", n), jobs.Tally{Results: results}))
 		now := f.get(t, "a")
 		assert.False(t, now.Saved.Before(running.Started))
 		running.Chunks, running.Progress.Done, running.Attempts, running.Saved = n+1, running.Progress.Done+results, 0, now.Saved
@@ -399,7 +399,7 @@ func testLife(t *testing.T, f Fixture) {
 func testFailure(t *testing.T, f Fixture) {
 	f.create(t, job("a"))
 	c := f.claim(t, jobs.Work)
-	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), 1))
+	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), jobs.Tally{Results: 1}))
 	problem := jobs.Problem{Code: "unfinished", Field: "payload.records[3].text", Message: "no end"}
 	require.NoError(t, f.End(t.Context(), c, jobs.Failed, &problem))
 	failed := f.get(t, "a")
@@ -490,7 +490,7 @@ func testLease(t *testing.T, f Fixture) {
 	require.NoError(t, f.Renew(t.Context(), first, lease))
 	f.Advance(lease * 3 / 4)
 	f.claimNone(t, jobs.Work)
-	require.NoError(t, f.Save(t.Context(), first, 0, []byte("chunk"), 1))
+	require.NoError(t, f.Save(t.Context(), first, 0, []byte("chunk"), jobs.Tally{Results: 1}))
 	f.Advance(lease)
 	require.NoError(t, f.Renew(t.Context(), first, lease), "nobody else has it yet")
 	f.Advance(lease)
@@ -512,7 +512,7 @@ func testFencing(t *testing.T, f Fixture) {
 	first := f.claim(t, jobs.Work)
 	f.Advance(lease)
 	second := f.claim(t, jobs.Work)
-	require.NoError(t, f.Save(t.Context(), second, 0, []byte("second's"), 1))
+	require.NoError(t, f.Save(t.Context(), second, 0, []byte("second's"), jobs.Tally{Results: 1}))
 	f.lost(t, first)
 	chunk, err := f.Result(t.Context(), "a", 0)
 	require.NoError(t, err)
@@ -537,14 +537,14 @@ func testSave(t *testing.T, f Fixture) {
 	f.create(t, job("a"))
 	c := f.claim(t, jobs.Work)
 	for _, n := range []int{1, -1, 2} {
-		assert.ErrorIs(t, f.Save(t.Context(), c, n, []byte("chunk"), 1), jobs.ErrLost, n)
+		assert.ErrorIs(t, f.Save(t.Context(), c, n, []byte("chunk"), jobs.Tally{Results: 1}), jobs.ErrLost, n)
 	}
-	require.NoError(t, f.Save(t.Context(), c, 0, []byte("zero"), 1))
-	require.NoError(t, f.Save(t.Context(), c, 0, []byte("zero again"), 1))
+	require.NoError(t, f.Save(t.Context(), c, 0, []byte("zero"), jobs.Tally{Results: 1}))
+	require.NoError(t, f.Save(t.Context(), c, 0, []byte("zero again"), jobs.Tally{Results: 1}))
 	assert.Equal(t, 1, f.get(t, "a").Progress.Done)
-	require.NoError(t, f.Save(t.Context(), c, 1, nil, 0))
+	require.NoError(t, f.Save(t.Context(), c, 1, nil, jobs.Tally{Results: 0}))
 	large := make([]byte, 2<<20)
-	require.NoError(t, f.Save(t.Context(), c, 2, large, 3))
+	require.NoError(t, f.Save(t.Context(), c, 2, large, jobs.Tally{Results: 3}))
 	j := f.get(t, "a")
 	assert.Equal(t, 3, j.Chunks)
 	assert.Equal(t, 4, j.Progress.Done)
@@ -603,7 +603,7 @@ func testCancel(t *testing.T, f Fixture) {
 func testCancelWhileRunning(t *testing.T, f Fixture) {
 	f.create(t, job("a"))
 	c := f.claim(t, jobs.Work)
-	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), 1))
+	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), jobs.Tally{Results: 1}))
 	_, err := f.Cancel(t.Context(), "a")
 	require.NoError(t, err)
 	f.lost(t, c)
@@ -706,9 +706,9 @@ func testWatch(t *testing.T, f Fixture) {
 	c := f.claim(t, jobs.Work)
 	changed(t, watch)
 	f.until(t, watch, "a", func(j jobs.Job) bool { return j.State == jobs.Running })
-	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), 1))
+	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), jobs.Tally{Results: 1}))
 	changed(t, watch)
-	require.NoError(t, f.Save(t.Context(), c, 1, []byte("chunk"), 1))
+	require.NoError(t, f.Save(t.Context(), c, 1, []byte("chunk"), jobs.Tally{Results: 1}))
 	f.until(t, watch, "a", func(j jobs.Job) bool { return j.Chunks == 2 })
 	_, err := f.Cancel(t.Context(), "b")
 	require.NoError(t, err)
@@ -720,7 +720,7 @@ func testAgain(t *testing.T, f Fixture) {
 	keyed.Key = "key"
 	f.create(t, keyed, job("b"), withWebhook("c"))
 	c := f.claim(t, jobs.Work)
-	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), 2))
+	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), jobs.Tally{Results: 2}))
 	_, err := f.Cancel(t.Context(), "c")
 	require.NoError(t, err)
 	list, err := f.List(t.Context(), "alice", 10)

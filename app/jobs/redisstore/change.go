@@ -13,7 +13,7 @@ import (
 	"dragoman/app/transaction"
 )
 
-// grace is how long results stay that should have been removed, where nobody sweeps.
+// grace is how long results and files stay that should have been removed, where nobody sweeps.
 const grace = time.Hour
 
 // Renew implements [jobs.Store].
@@ -22,7 +22,7 @@ func (s *Store) Renew(ctx context.Context, c jobs.Claim, lease time.Duration) er
 }
 
 // Save implements [jobs.Store].
-func (s *Store) Save(ctx context.Context, c jobs.Claim, n int, chunk []byte, results int) error {
+func (s *Store) Save(ctx context.Context, c jobs.Claim, n int, chunk []byte, results jobs.Tally) error {
 	return s.held(ctx, c, func(p redis.Pipeliner, r *jobs.Record, now time.Time) error {
 		add, err := r.Save(c, n, results, now)
 		if add {
@@ -144,9 +144,11 @@ func (s *Store) put(ctx context.Context, p redis.Pipeliner, before, r *jobs.Reco
 	}
 	if r.State.Ended() && !before.State.Ended() {
 		p.Unlink(ctx, s.inputKey(r.ID))
-		p.Expire(ctx, s.resultsKey(r.ID), r.TTL+grace)
-		if !r.HasResults() {
-			p.Unlink(ctx, s.resultsKey(r.ID))
+		for _, key := range []string{s.resultsKey(r.ID), s.fileKey(r.ID)} {
+			p.Expire(ctx, key, r.TTL+grace)
+			if !r.HasResults() {
+				p.Unlink(ctx, key)
+			}
 		}
 	}
 	return nil
@@ -163,7 +165,7 @@ func (s *Store) remove(ctx context.Context, id string, check func(r *jobs.Record
 			return err
 		}
 		// A server whose memory is full refuses the transaction, but not this, which makes room.
-		if err := tx.Unlink(ctx, s.inputKey(id), s.resultsKey(id)).Err(); err != nil {
+		if err := tx.Unlink(ctx, s.inputKey(id), s.resultsKey(id), s.fileKey(id)).Err(); err != nil {
 			return err
 		}
 		return transaction.Do(ctx, tx, func(p redis.Pipeliner) error {

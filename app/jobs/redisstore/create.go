@@ -13,22 +13,27 @@ import (
 )
 
 const (
-	// batchBytes are sent in one transaction, and one slice at least.
+	// batchBytes are sent in one transaction, and one slice or part at least.
 	batchBytes = 1 << 20
-	// staging is how long input stays that is not a job's yet, after each batch.
+	// staging is how long input and files stay that are not a job's yet, after the last batch of each.
 	staging = 10 * time.Minute
 )
 
 // errStaged means that input has gone before there was a job for it.
-var errStaged = errors.New("the input of a job was not kept until it was complete")
+var errStaged = errors.New("the input of a job was not kept until it was complete") // or its file
 
-// Create implements [jobs.Store]. The input is sent first: nobody sees it before there is a job.
+// Create implements [jobs.Store]. The input and the file are sent first: nobody sees them before there
+// is a job.
 func (s *Store) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, created bool, err error) {
 	known, err := s.admit(ctx, s.client, d)
 	if known != nil || err != nil {
 		return jobOf(known), false, err
 	}
-	if err := s.stage(ctx, d); err != nil {
+	inputKey, fileKey := s.inputKey(d.ID), s.fileKey(d.ID)
+	if err := s.stage(ctx, inputKey, d.Input); err != nil {
+		return job, false, err
+	}
+	if err := s.stage(ctx, fileKey, d.File); err != nil {
 		return job, false, err
 	}
 	// All that make jobs are in each other's way: in one process they wait rather than try again.
@@ -45,9 +50,9 @@ func (s *Store) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, created
 		}
 		job, err = s.insert(ctx, tx, d)
 		return err
-	}, s.ownerKey(d.Owner), s.keysKey(d.Owner), s.bytesKey(), s.inputKey(d.ID))
+	}, s.ownerKey(d.Owner), s.keysKey(d.Owner), s.bytesKey(), inputKey, fileKey)
 	if refused {
-		s.client.Unlink(ctx, s.inputKey(d.ID)) // else it goes by itself
+		s.client.Unlink(ctx, inputKey, fileKey) // else they go by themselves
 	}
 	if err != nil {
 		return jobs.Job{}, false, err
@@ -87,15 +92,15 @@ func (s *Store) admit(ctx context.Context, c redis.Cmdable, d jobs.Draft) (*jobs
 	return nil, nil
 }
 
-// stage sends a job's input, which goes by itself unless it becomes a job's.
-func (s *Store) stage(ctx context.Context, d jobs.Draft) error {
-	for n := 0; n < len(d.Input); {
+// stage sends a job's slices or the parts of its file, which go by themselves unless they become a job's.
+func (s *Store) stage(ctx context.Context, key string, parts [][]byte) error {
+	for n := 0; n < len(parts); {
 		err := transaction.Do(ctx, s.client, func(p redis.Pipeliner) error {
-			for bytes := 0; n < len(d.Input) && (bytes == 0 || bytes+len(d.Input[n]) <= batchBytes); n++ {
-				p.HSet(ctx, s.inputKey(d.ID), strconv.Itoa(n), d.Input[n])
-				bytes += len(d.Input[n])
+			for bytes := 0; n < len(parts) && (bytes == 0 || bytes+len(parts[n]) <= batchBytes); n++ {
+				p.HSet(ctx, key, strconv.Itoa(n), parts[n])
+				bytes += len(parts[n])
 			}
-			p.Expire(ctx, s.inputKey(d.ID), staging)
+			p.Expire(ctx, key, staging)
 			return nil
 		})
 		if err != nil {
@@ -105,14 +110,16 @@ func (s *Store) stage(ctx context.Context, d jobs.Draft) error {
 	return nil
 }
 
-// insert adds a job whose input is there.
+// insert adds a job whose input and file are there.
 func (s *Store) insert(ctx context.Context, tx *redis.Tx, d jobs.Draft) (jobs.Job, error) {
-	staged, err := tx.HLen(ctx, s.inputKey(d.ID)).Result()
-	if err != nil {
-		return jobs.Job{}, err
-	}
-	if int(staged) != len(d.Input) {
-		return jobs.Job{}, errStaged
+	for key, parts := range map[string][][]byte{s.inputKey(d.ID): d.Input, s.fileKey(d.ID): d.File} {
+		staged, err := tx.HLen(ctx, key).Result()
+		if err != nil {
+			return jobs.Job{}, err
+		}
+		if int(staged) != len(parts) {
+			return jobs.Job{}, errStaged
+		}
 	}
 	now, err := s.now(tx.Time(ctx))
 	if err != nil {
@@ -121,6 +128,7 @@ func (s *Store) insert(ctx context.Context, tx *redis.Tx, d jobs.Draft) (jobs.Jo
 	r := jobs.NewRecord(d, s.cfg.TTL, now)
 	err = transaction.Do(ctx, tx, func(p redis.Pipeliner) error {
 		p.Persist(ctx, s.inputKey(r.ID))
+		p.Persist(ctx, s.fileKey(r.ID))
 		p.ZAdd(ctx, s.ownerKey(r.Owner), scored(r.ID, r.Created))
 		if r.Key != "" {
 			p.HSet(ctx, s.keysKey(r.Owner), r.Key, r.ID)

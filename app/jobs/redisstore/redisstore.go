@@ -17,6 +17,7 @@
 //	P:{jobs}:job:ID       the record, JSON
 //	P:{jobs}:input:ID     hash: the slices, by number
 //	P:{jobs}:results:ID   hash: the chunks of results, by number
+//	P:{jobs}:file:ID      hash: the parts of its document, by number
 //	P:{jobs}:owner:OWNER  sorted set: ids, by time of creation
 //	P:{jobs}:keys:OWNER   hash: ids, by idempotency key
 //	P:{jobs}:state:STATE  sorted set: ids, by when they expire
@@ -24,8 +25,8 @@
 //	P:{jobs}:bytes        what all jobs have reserved
 //	P:{jobs}:changes      channel: ids of jobs that have changed, and names of queues
 //
-// All that texts are in goes by itself where no store is left that sweeps: input that did not
-// become a job, and results of jobs that have expired. The rest of a job is small and stays, so that
+// All that texts are in goes by itself where no store is left that sweeps: input and files that did not
+// become a job's, and files and results of jobs that have expired. The rest of a job is small and stays, so that
 // the next sweep can count it out. Redis must not evict keys: maxmemory-policy noeviction.
 package redisstore
 
@@ -75,6 +76,7 @@ func (s *Store) Close() error {
 func (s *Store) jobKey(id string) string          { return s.prefix + "job:" + id }
 func (s *Store) inputKey(id string) string        { return s.prefix + "input:" + id }
 func (s *Store) resultsKey(id string) string      { return s.prefix + "results:" + id }
+func (s *Store) fileKey(id string) string         { return s.prefix + "file:" + id }
 func (s *Store) ownerKey(owner string) string     { return s.prefix + "owner:" + owner }
 func (s *Store) keysKey(owner string) string      { return s.prefix + "keys:" + owner }
 func (s *Store) stateKey(state jobs.State) string { return s.prefix + "state:" + string(state) }
@@ -125,7 +127,12 @@ func (s *Store) Result(ctx context.Context, id string, chunk int) ([]byte, error
 	return s.part(ctx, id, s.resultsKey(id), chunk)
 }
 
-// part returns a part of a job's input or results.
+// File implements [jobs.Store].
+func (s *Store) File(ctx context.Context, id string, part int) ([]byte, error) {
+	return s.part(ctx, id, s.fileKey(id), part)
+}
+
+// part returns a part of a job's input, results or file.
 func (s *Store) part(ctx context.Context, id, key string, n int) ([]byte, error) {
 	if _, _, err := s.known(ctx, s.client, id); err != nil {
 		return nil, err

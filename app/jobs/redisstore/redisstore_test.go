@@ -106,30 +106,37 @@ func TestLargeInput(t *testing.T) {
 func TestHalfMade(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
-	require.NoError(t, s.stage(t.Context(), draft("a", 10, 10)))
-	assert.Equal(t, []string{"test:{jobs}:input:a"}, server.Keys())
+	require.NoError(t, s.stage(t.Context(), s.inputKey("a"), draft("a", 10, 10).Input))
+	require.NoError(t, s.stage(t.Context(), s.fileKey("a"), [][]byte{[]byte("file")}))
+	assert.Equal(t, []string{"test:{jobs}:file:a", "test:{jobs}:input:a"}, server.Keys())
 	_, err := s.Get(t.Context(), "a")
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 	_, err = s.Input(t.Context(), "a", 0)
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
+	_, err = s.File(t.Context(), "a", 0)
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 	server.Advance(staging)
 	assert.Empty(t, server.Keys())
 }
 
-// A job is not made without all of its input.
+// A job is not made without all of its input and its file.
 func TestInputGoneMeanwhile(t *testing.T) {
-	server := newServer(t)
-	s := server.open(t, config)
-	d := draft("a", 10, 10)
-	require.NoError(t, s.stage(t.Context(), d))
-	server.HDel(s.inputKey("a"), "1")
-	err := s.atomically(t.Context(), func(ctx context.Context, tx *redis.Tx) error {
-		_, err := s.insert(ctx, tx, d)
-		return err
-	}, s.inputKey("a"))
-	assert.ErrorIs(t, err, errStaged)
-	_, err = s.Get(t.Context(), "a")
-	assert.ErrorIs(t, err, jobs.ErrUnknown)
+	for _, gone := range []string{"input", "file"} {
+		server := newServer(t)
+		s := server.open(t, config)
+		d := draft("a", 10, 10)
+		d.File = [][]byte{[]byte("begin"), []byte("end")}
+		require.NoError(t, s.stage(t.Context(), s.inputKey("a"), d.Input))
+		require.NoError(t, s.stage(t.Context(), s.fileKey("a"), d.File))
+		server.HDel("test:{jobs}:"+gone+":a", "1")
+		err := s.atomically(t.Context(), func(ctx context.Context, tx *redis.Tx) error {
+			_, err := s.insert(ctx, tx, d)
+			return err
+		}, s.inputKey("a"))
+		assert.ErrorIs(t, err, errStaged, gone)
+		_, err = s.Get(t.Context(), "a")
+		assert.ErrorIs(t, err, jobs.ErrUnknown, gone)
+	}
 }
 
 // Nothing is sent of what is refused.
@@ -148,17 +155,19 @@ func TestTextsExpire(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
 	for _, id := range []string{"done", "cancelled"} {
-		_, _, err := s.Create(t.Context(), draft(id, 10))
+		d := draft(id, 10)
+		d.File = [][]byte{[]byte("file")}
+		_, _, err := s.Create(t.Context(), d)
 		require.NoError(t, err)
 	}
 	_, err := s.Cancel(t.Context(), "cancelled")
 	require.NoError(t, err)
 	c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
 	require.NoError(t, err)
-	require.NoError(t, s.Save(t.Context(), c, 0, []byte("chunk"), 1))
+	require.NoError(t, s.Save(t.Context(), c, 0, []byte("chunk"), jobs.Tally{Results: 1}))
 	require.NoError(t, s.End(t.Context(), c, jobs.Done, nil))
 	server.Advance(config.TTL)
-	assert.Equal(t, []string{"test:{jobs}:results:done"}, texts(server))
+	assert.Equal(t, []string{"test:{jobs}:file:done", "test:{jobs}:results:done"}, texts(server))
 	server.Advance(grace)
 	assert.Empty(t, texts(server))
 
@@ -189,7 +198,7 @@ func TestServerFails(t *testing.T) {
 		"Result":    func() error { _, err := s.Result(ctx, "a", 0); return err },
 		"Claim":     func() error { _, err := s.Claim(ctx, jobs.Work, time.Minute); return err },
 		"Renew":     func() error { return s.Renew(ctx, c, time.Minute) },
-		"Save":      func() error { return s.Save(ctx, c, 0, nil, 1) },
+		"Save":      func() error { return s.Save(ctx, c, 0, nil, jobs.Tally{Results: 1}) },
 		"End":       func() error { return s.End(ctx, c, jobs.Done, nil) },
 		"Release":   func() error { return s.Release(ctx, c, 0) },
 		"Delivered": func() error { return s.Delivered(ctx, c) },
@@ -207,21 +216,25 @@ func TestServerFails(t *testing.T) {
 			}
 		})
 	}
-	require.NoError(t, s.Save(ctx, c, 0, nil, 1))
+	require.NoError(t, s.Save(ctx, c, 0, nil, jobs.Tally{Results: 1}))
 }
 
 // Wherever in the middle the server fails, a change is made as a whole or not at all.
 func TestServerFailsInTheMiddle(t *testing.T) {
 	for name, do := range map[string]func(ctx context.Context, s *Store, c jobs.Claim) error{
 		"Create": func(ctx context.Context, s *Store, _ jobs.Claim) error {
-			_, _, err := s.Create(ctx, draft("new", 1<<20, 1<<20, 1))
+			d := draft("new", 1<<20, 1<<20, 1)
+			d.File = [][]byte{[]byte("file")}
+			_, _, err := s.Create(ctx, d)
 			return err
 		},
 		"Claim": func(ctx context.Context, s *Store, _ jobs.Claim) error {
 			_, err := s.Claim(ctx, jobs.Work, time.Minute)
 			return err
 		},
-		"Save":    func(ctx context.Context, s *Store, c jobs.Claim) error { return s.Save(ctx, c, 0, []byte("chunk"), 1) },
+		"Save": func(ctx context.Context, s *Store, c jobs.Claim) error {
+			return s.Save(ctx, c, 0, []byte("chunk"), jobs.Tally{Results: 1})
+		},
 		"Release": func(ctx context.Context, s *Store, c jobs.Claim) error { return s.Release(ctx, c, 0) },
 		"End":     func(ctx context.Context, s *Store, c jobs.Claim) error { return s.End(ctx, c, jobs.Done, nil) },
 		"Cancel":  func(ctx context.Context, s *Store, c jobs.Claim) error { _, err := s.Cancel(ctx, c.Job.ID); return err },
@@ -262,6 +275,7 @@ func TestServerFailsInTheMiddle(t *testing.T) {
 				}
 				require.ErrorContains(t, err, "READONLY")
 				server.Del(s.inputKey("new")) // which nobody sees
+				server.Del(s.fileKey("new"))
 				require.Equal(t, before, server.Dump(), works)
 			}
 		})

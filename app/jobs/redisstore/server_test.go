@@ -100,14 +100,14 @@ func TestRedisServerFull(t *testing.T) {
 			fill(t, client)
 			_, _, err = s.Create(ctx, draft("new", 10))
 			assert.ErrorContains(t, err, "OOM")
-			assert.ErrorContains(t, s.Save(ctx, c, 0, []byte("chunk"), 1), "OOM")
+			assert.ErrorContains(t, s.Save(ctx, c, 0, []byte("chunk"), jobs.Tally{Results: 1}), "OOM")
 			_, err = s.Cancel(ctx, id)
 			assert.ErrorContains(t, err, "OOM")
 			require.NoError(t, s.Remove(ctx, "done"))
-			require.NoError(t, s.Save(ctx, c, 0, []byte("chunk"), 1))
+			require.NoError(t, s.Save(ctx, c, 0, []byte("chunk"), jobs.Tally{Results: 1}))
 			break
 		}
-		require.NoError(t, s.Save(ctx, c, 0, make([]byte, 16<<20), 1))
+		require.NoError(t, s.Save(ctx, c, 0, make([]byte, 16<<20), jobs.Tally{Results: 1}))
 		require.NoError(t, s.End(ctx, c, jobs.Done, nil))
 	}
 	_, err := s.Get(ctx, "new")

@@ -29,6 +29,7 @@ import (
 	"dragoman/app/compat/libretranslate"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
+	"dragoman/app/documents"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/boltstore"
 	"dragoman/app/translate"
@@ -65,7 +66,15 @@ func run(ctx context.Context, addressFile string) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	glossaries := glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 1000, Bytes: 1 << 20, PerOwner: 10}})
-	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000, Glossaries: glossaries}, translator(), libretranslate.New, deepl.New, inference)
+	of, stop, err := compattest.Documents(filepath.Join(dir, "jobs.db"), translator())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000, Glossaries: glossaries, FileTypes: documents.Extensions()}, translator(),
+		libretranslate.New, deepl.New, inference,
+		func(s *dialect.Server) dialect.Dialect { return libretranslate.Files(s, of(s)) },
+		func(s *dialect.Server) dialect.Dialect { return deepl.Documents(s, of(s)) })
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
 	server := &http.Server{Handler: bodies.Serve(apis), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })

@@ -39,6 +39,7 @@ const KINDS = new Map([
   ['not_found', 'absent'],
   ['method_not_allowed', 'absent'],
   ['unknown_job', 'absent'],
+  ['not_done', 'refused'],
   ['too_many_jobs', 'full'],
   ['jobs_unavailable', 'full'],
 ]);
@@ -79,6 +80,14 @@ async function problemOf(response) {
   } catch {
     return problem(status, { message: `The server answered with status ${status}` }, wait); // not the service itself: a proxy
   }
+}
+
+/** The name of a file that an answer has. */
+function fileName(disposition) {
+  const [, encoded] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
+  if (encoded) return decodeURIComponent(encoded);
+  const [, quoted, plain] = /filename=(?:"([^"]*)"|([^;]+))/i.exec(disposition) ?? [];
+  return quoted ?? plain ?? '';
 }
 
 /** Yields the lines of a body as they arrive, without the empty ones. */
@@ -188,6 +197,45 @@ export class Api {
   async job(id, signal) {
     const response = await this.#send(`jobs/${encodeURIComponent(id)}`, { signal });
     return response.json();
+  }
+
+  /** The extensions of files that the server translates, such as .docx; none where it translates none. */
+  async fileTypes(signal) {
+    const response = await this.#send('frontend/settings', { signal });
+    return (await response.json()).supportedFilesFormat ?? [];
+  }
+
+  /** Submits a file as a job, once for each key: {id, …}. way has fromLang, toLang and perhaps model. */
+  async submitDocument(file, way, key, signal) {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(way)) body.append(name, value);
+    body.append('file', file);
+    const response = await this.#send('documents', { method: 'POST', headers: { 'Idempotency-Key': key }, body, signal });
+    return (await response.json()).job;
+  }
+
+  /** Yields a job as it is and after each change, until it has ended. It throws an ApiError, or signal's reason. */
+  async *follow(id, signal) {
+    const response = await this.#send(`jobs/${encodeURIComponent(id)}/events`, { headers: { Accept: 'text/event-stream' }, signal });
+    try {
+      for await (const line of readLines(response.body)) {
+        if (line.startsWith('data: ')) yield JSON.parse(line.slice('data: '.length)).job;
+      }
+    } catch (err) {
+      if (signal.aborted) throw err; // else the connection broke: the same as an end before the job's
+    }
+  }
+
+  /** The document that a job has made, with its name: {blob, name}. */
+  async document(id, signal) {
+    const response = await this.#send(`documents/${encodeURIComponent(id)}/result`, { signal });
+    const name = fileName(response.headers.get('Content-Disposition') ?? '');
+    try {
+      return { blob: await response.blob(), name };
+    } catch (err) {
+      if (signal?.aborted) throw err;
+      throw new ApiError('cut', 'The connection was cut before the document was complete.');
+    }
   }
 
   /** Ends a job, or removes one that has ended. */

@@ -3,6 +3,7 @@
 import { Alternatives } from './alternatives.js';
 import { Api } from './api.js';
 import { Blocks } from './blocks.js';
+import { Documents } from './documents.js';
 import { Glossaries } from './glossaries.js';
 import { Highlight } from './highlight.js';
 import { Keys } from './keys.js';
@@ -12,6 +13,7 @@ import { Models } from './models.js';
 import { Picker } from './picker.js';
 import { Notice, Recovery } from './recovery.js';
 import { lasting } from './storage.js';
+import { Tabs } from './tabs.js';
 import { countCharacters, describeFlags } from './text.js';
 import { Translator } from './translator.js';
 
@@ -39,6 +41,19 @@ const translator = new Translator({
 });
 
 const glossaries = new Glossaries({ box: $('glossary-choice'), select: $('glossary'), api, changed: () => translator.now() });
+const tabs = new Tabs({ list: $('tabs'), panels: [$('text-panel'), $('documents-panel')] });
+const documents = new Documents({
+  api,
+  recovery: new Recovery({
+    api, keys, notice: new Notice({ box: $('documents-notice'), text: $('documents-notice-text'), count: $('documents-notice-count'), button: $('documents-notice-button') }),
+  }),
+  view: { panel: $('documents-panel'), input: $('files'), drop: $('drop'), hint: $('files-hint'), list: $('documents'), status: $('documents-status'), template: $('document-template') },
+  way: () => {
+    const glossaryId = glossaries.chosen(choice);
+    return { fromLang: choice.from, toLang: choice.to, ...(models.chosen && { model: models.chosen }), ...(glossaryId && { glossaryId }) };
+  },
+});
+
 const models = new Models({ box: $('model-choice'), select: $('model'), changed: changeModel });
 
 let languages = null; // until they are loaded
@@ -247,6 +262,7 @@ async function start() {
   const { signal } = new AbortController();
   models.offer(await recovery.run(() => api.models(signal), signal));
   await glossaries.load();
+  if (documents.offer(await recovery.run(() => api.fileTypes(signal), signal))) tabs.offer();
   if (models.chosen) await changeModel();
   else translator.now();
 }

@@ -1,0 +1,106 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+const (
+	documentsPath = "/documents"
+	fileType      = "application/octet-stream"
+)
+
+// Document asks for a file to be translated. The service checks it, by its own limits; an [Error] names
+// the field that it does not take.
+type Document struct {
+	From    string // code of a language such as "en", or Auto
+	To      string // code of a language
+	Name    string // of the file, without folders: what it ends in says of which kind it is
+	Content []byte
+	// Columns are those of a table that are translated, by the names in its first row, or by their
+	// numbers from 1 on where it has none; without any all are.
+	Columns  []string
+	Glossary string   // as [Request.Glossary]
+	Model    string   // as [Request.Model]
+	Priority string   // as [Request.Priority]; PriorityLow is the default
+	Options  *Options // nil: as the service has them
+	ID       string   // as [Request.ID]
+}
+
+// JobDocument is the document of a job, as the service took it in.
+type JobDocument struct {
+	Name  string `json:"name"`
+	Kind  string `json:"kind"` // such as "docx"
+	Bytes int64  `json:"bytes"`
+}
+
+// SubmitDocument hands a document over to the service, as [Client.Submit] does with texts. [Job.Document]
+// has the translation. d.Content may be changed once SubmitDocument has returned.
+func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions) (*Job, error) {
+	call, err := d.call(o)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := ask(ctx, c, call, readJob)
+	if err != nil {
+		return nil, err
+	}
+	return c.Job(answer.Job.ID), nil
+}
+
+// call is the request that submits the document.
+func (d Document) call(o SubmitOptions) (call, error) {
+	query := url.Values{"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": slices.Clone(d.Columns)}
+	for name, value := range map[string]string{"glossaryId": d.Glossary, "model": d.Model, "priority": d.Priority, "webhook": o.Webhook} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	for _, name := range d.Columns {
+		if strings.Contains(name, ",") {
+			return call{}, fmt.Errorf("client: the service takes no column with a comma in its name, such as %.100q: name it by its number", name)
+		}
+	}
+	if d.Options != nil {
+		raw, err := json.Marshal(d.Options)
+		if err != nil {
+			return call{}, fmt.Errorf("client: the options cannot be written as JSON: %w", err)
+		}
+		query.Set("options", string(raw))
+	}
+	sent := call{
+		method: "POST", path: documentsPath + "?" + query.Encode(), body: d.Content, media: fileType, accept: jsonType,
+		id: cmp.Or(d.ID, rand.Text()), key: cmp.Or(o.IdempotencyKey, rand.Text()), also: http.StatusAccepted,
+	}
+	switch {
+	case !idempotencyKey.MatchString(sent.key):
+		return call{}, errors.New("client: SubmitOptions.IdempotencyKey has more than 200 characters, or others than visible ASCII ones")
+	case !requestID.MatchString(sent.id):
+		return call{}, errors.New("client: Document.ID has more than 128 characters, or others than letters, digits and ._:/+=-")
+	}
+	return sent, nil
+}
+
+// Document returns the translated document as soon as the job has ended. All that is said of [Job.Wait]
+// holds. The document is in memory as a whole: [Config.MaxResponseBytes] bounds it.
+func (j *Job) Document(ctx context.Context) (content []byte, err error) {
+	if err := j.finish(ctx); err != nil {
+		return nil, err
+	}
+	call := newCall(documentsPath + "/" + url.PathEscape(j.id) + "/result")
+	call.accept = "*/*"
+	err = j.client.persist(ctx, call.id, func() (bool, error) {
+		content, err = j.client.fetch(ctx, call)
+		return false, err
+	})
+	return content, err
+}

@@ -1,0 +1,85 @@
+package document_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+	"dragoman/app/markup"
+)
+
+// words is a kind whose texts are words, and whose translations must end in "!".
+type words struct{ document.Kind }
+
+func (words) Rewrite(_ context.Context, out io.Writer, in io.ReaderAt, size int64, _ document.Options, t document.Translate) error {
+	raw := make([]byte, size)
+	if _, err := in.ReadAt(raw, 0); err != nil {
+		return err
+	}
+	for _, word := range strings.Fields(string(raw)) {
+		translation, err := t(document.Segment{Text: word})
+		if err != nil {
+			return err
+		}
+		if translation != word && !strings.HasSuffix(translation, "!") {
+			return fmt.Errorf("put in: %w", markup.ErrLost)
+		}
+		if _, err := io.WriteString(out, translation+" "); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put translates words in turn.
+func put(text string, translations ...string) (written string, kept int, err error) {
+	var out bytes.Buffer
+	kept, err = document.Put(context.Background(), &out, words{}, strings.NewReader(text), int64(len(text)), document.Options{}, func() document.Next {
+		n := 0
+		return func(string) (string, error) {
+			if n++; n > len(translations) {
+				return "", errors.New("no more")
+			}
+			return translations[n-1], nil
+		}
+	})
+	return out.String(), kept, err
+}
+
+func TestTexts(t *testing.T) {
+	const text = "a b a c b"
+	var texts []string
+	add := func(text string) error {
+		if texts = append(texts, text); text == "x" {
+			return errors.New("full")
+		}
+		return nil
+	}
+	require.NoError(t, document.Texts(t.Context(), words{}, strings.NewReader(text), int64(len(text)), document.Options{}, add))
+	assert.Equal(t, []string{"a", "b", "c"}, texts)
+	assert.EqualError(t, document.Texts(t.Context(), words{}, strings.NewReader("x"), 1, document.Options{}, add), "full")
+}
+
+func TestPut(t *testing.T) {
+	written, kept, err := put("a b a", "A!", "B!")
+	require.NoError(t, err)
+	assert.Equal(t, "A! B! A! ", written)
+	assert.Zero(t, kept)
+
+	written, kept, err = put("a b a c b", "A!", "lost", "lost too")
+	require.NoError(t, err)
+	assert.Equal(t, "A! b A! c b ", written, "what lost its tags stays as it is")
+	assert.Equal(t, 2, kept)
+
+	written, _, err = put("a b", "A!")
+	assert.EqualError(t, err, "no more")
+	assert.Empty(t, written, "nothing is written of what fails")
+}

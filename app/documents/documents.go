@@ -1,0 +1,137 @@
+// Package documents translates files: it makes a job of the texts of a document, which keeps the
+// file, and writes the document again when somebody asks for it and the job is done. Nothing is
+// stored twice, and both ways through the document are the same code; see package document.
+//
+//	documents.go  the service, and who may see a document
+//	submit.go     from a file to a job
+//	result.go     from a job that is done to a file
+//	name.go       what files are called
+package documents
+
+import (
+	"context"
+	"crypto/subtle"
+	"log/slog"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/access"
+	"dragoman/app/dialect"
+	"dragoman/app/document"
+	"dragoman/app/document/kinds"
+	"dragoman/app/jobs"
+)
+
+// Config is what a [Service] works with.
+type Config struct {
+	Jobs       *jobs.Service
+	Server     *dialect.Server // charges, and knows the models
+	MaxBytes   int64           // of a document
+	MaxRecords int             // different texts of a document
+	MaxChars   int             // of each of them
+	Log        *slog.Logger
+}
+
+// Service translates documents for all APIs. It is safe for concurrent use.
+type Service struct {
+	cfg Config
+}
+
+// New makes a service.
+func New(cfg Config) *Service { return &Service{cfg} }
+
+// MaxBytes is the most that a document may have.
+func (s *Service) MaxBytes() int64 { return s.cfg.MaxBytes }
+
+// Available fails where there are no jobs; see [jobs.Service.Available].
+func (s *Service) Available() error { return s.cfg.Jobs.Available() }
+
+// Extensions are those of the files that can be translated, with points, sorted.
+func Extensions() (list []string) {
+	for _, k := range kinds.All() {
+		list = append(list, k.Extensions()...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Own is the document of an id that the sender of a request may see: with keys, that of its own key;
+// without, whoever knows its id. The error is as of [jobs.Service.Get].
+func (s *Service) Own(c *gin.Context, id string) (jobs.Job, error) {
+	job, err := s.cfg.Jobs.Get(c.Request.Context(), id)
+	switch {
+	case err != nil:
+		return jobs.Job{}, err
+	case job.Document == nil, s.cfg.Server.Gate.NeedsKeys() && job.Owner != access.Caller(c):
+		return jobs.Job{}, jobs.ErrUnknown
+	}
+	return job, nil
+}
+
+// Shared is the document of an id that whoever knows its secret may see. The error is as of
+// [jobs.Service.Get].
+func (s *Service) Shared(ctx context.Context, id, secret string) (jobs.Job, error) {
+	job, err := s.cfg.Jobs.Get(ctx, id)
+	switch {
+	case err != nil:
+		return jobs.Job{}, err
+	case job.Document == nil, !knows(job, secret):
+		return jobs.Job{}, jobs.ErrUnknown
+	}
+	return job, nil
+}
+
+// Owned is the document of an id that the sender of a request may see who also knows its secret.
+func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
+	job, err := s.Own(c, id)
+	if err == nil && !knows(job, secret) {
+		return jobs.Job{}, jobs.ErrUnknown
+	}
+	return job, err
+}
+
+// knows says whether a secret is that of a document which has one.
+func knows(job jobs.Job, secret string) bool {
+	own := job.Document.Secret
+	return own != "" && subtle.ConstantTimeCompare([]byte(own), []byte(secret)) == 1
+}
+
+// Wait waits until a job has ended, and returns it. One whose waiting ends before, with ctx, is deleted:
+// nobody would ask for it.
+func (s *Service) Wait(ctx context.Context, id string) (jobs.Job, error) {
+	changed := s.cfg.Jobs.Watch(ctx, id)
+	for {
+		job, err := s.cfg.Jobs.Get(ctx, id)
+		if err != nil || job.State.Ended() {
+			return job, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			_, _, err := s.cfg.Jobs.Delete(context.WithoutCancel(ctx), id)
+			if err != nil {
+				return job, err
+			}
+			return job, ctx.Err()
+		}
+	}
+}
+
+// kindOf is the kind of a job's document.
+func kindOf(job jobs.Job) document.Kind {
+	all := kinds.All()
+	if i := slices.IndexFunc(all, func(k document.Kind) bool { return k.Name() == job.Document.Kind }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// optionsOf are what a job's document is rewritten with, both times.
+func optionsOf(r jobs.Request, d *jobs.Document) document.Options {
+	o := document.Options{From: r.From, To: r.To[0], Columns: d.Columns}
+	if o.From == auto {
+		o.From = ""
+	}
+	return o
+}

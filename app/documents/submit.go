@@ -1,0 +1,194 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/admission"
+	"dragoman/app/dialect"
+	"dragoman/app/document"
+	"dragoman/app/document/kinds"
+	"dragoman/app/failure"
+	"dragoman/app/jobs"
+	"dragoman/app/translate"
+)
+
+const auto = translate.Auto
+
+// Order is a document as somebody sends it, and what is to become of it.
+type Order struct {
+	Name      string // of the file; "" where nobody has said
+	MediaType string // of the file; "" likewise
+	File      []byte
+	Columns   []string // of a table
+	// Glossaries are ids of stored ones whose terms are used; where several have one, the first wins.
+	Glossaries []string
+	Secret     string // see [Service.Shared]; "": there is none
+	// Submission has Owner, Key, Fingerprint and Request, whose format and records are those of the
+	// document. It has one target language.
+	jobs.Submission
+}
+
+// fileField is the field of a request that has the document.
+const fileField = "file"
+
+// Submit makes a job of a document, or returns the one that its key was used for: then created is
+// false. The document is read as a whole before there is a job, so what is wrong with it is an error:
+// a [*failure.Failure], or one of those of [jobs.Service.Check] and [jobs.Service.Submit].
+func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, err error) {
+	kind, err := s.find(o)
+	if err != nil {
+		return job, false, err
+	}
+	ctx, sub := c.Request.Context(), o.Submission
+	sub.File = o.File
+	sub.Document = &jobs.Document{Name: safeName(o.Name, kind), Kind: kind.Name(), Columns: o.Columns, Secret: o.Secret}
+	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
+	if err := admission.Take(ctx, copies*int64(len(o.File))); err != nil {
+		return job, false, err
+	}
+	if sub.Records, err = s.read(ctx, kind, o.File, optionsOf(sub.Request, sub.Document)); err != nil {
+		return job, false, err
+	}
+	sub.Request.Format, sub.Request.Flagged = kind.Form(), true
+	if err := s.detect(&sub); err != nil {
+		return job, false, err
+	}
+	if len(o.Glossaries) > 0 {
+		parts, err := s.cfg.Server.WithGlossaries(c, o.Glossaries, sub.Request.Request)
+		if err != nil {
+			return job, false, Explain(err)
+		}
+		// What becomes of the glossary later is nothing to the job.
+		sub.Terms, sub.Request.Terms = [][]translate.Term{parts[0].Terms}, nil
+	}
+	if err := s.cfg.Jobs.Check(ctx, sub); err != nil {
+		return job, false, Explain(err)
+	}
+	request := sub.Request.Request
+	request.Records = sub.Records
+	if sub.Characters, err = s.cfg.Server.ChargeJob(c, &request); err != nil {
+		return job, false, Explain(err)
+	}
+	sub.Request.Caller = request.Caller
+	return s.cfg.Jobs.Submit(ctx, sub)
+}
+
+// copies of a document's bytes are in memory while it is rewritten.
+const copies = 4
+
+// find is the kind of a document that is not too large.
+func (s *Service) find(o Order) (document.Kind, error) {
+	switch size := int64(len(o.File)); {
+	case size == 0:
+		return nil, failure.New(failure.BrokenDocument, fileField, "the document is empty")
+	case size > s.cfg.MaxBytes:
+		return nil, failure.New(failure.BodyTooLarge, fileField, "the document has %d bytes, at most %d are allowed: divide it", size, s.cfg.MaxBytes)
+	}
+	kind, err := kinds.Find(o.Name, o.MediaType, o.File[:min(len(o.File), kinds.Head)])
+	if err != nil {
+		return nil, failure.New(failure.UnknownDocument, fileField, "%s", err)
+	}
+	return kind, nil
+}
+
+// recordBytes is what a record takes beside its text, twice.
+const recordBytes = 128
+
+// read goes through a document and returns its texts, each once, as records.
+func (s *Service) read(ctx context.Context, kind document.Kind, file []byte, o document.Options) (records []translate.Record, err error) {
+	err = document.Texts(ctx, kind, bytes.NewReader(file), int64(len(file)), o, func(text string) error {
+		if len(records) == s.cfg.MaxRecords {
+			return failure.New(failure.TooManyRecords, fileField, "the document has more than %d different texts: divide it", s.cfg.MaxRecords)
+		}
+		if len(text) > s.cfg.MaxChars {
+			if n := utf8.RuneCountInString(text); n > s.cfg.MaxChars {
+				return failure.New(failure.TextTooLong, fileField, "a paragraph of the document has %d characters, at most %d are allowed: divide it", n, s.cfg.MaxChars)
+			}
+		}
+		// What is kept of it, and the parts of that that are stored.
+		if err := admission.Take(ctx, int64(3*len(text)+recordBytes)); err != nil {
+			return err
+		}
+		records = append(records, translate.Record{ID: fingerprint(text), Text: text})
+		return nil
+	})
+	return records, err
+}
+
+// fingerprint tells texts apart. It is the record's id, so that a translation is not put in the place of
+// another text where a newer version of the service goes through the document in another way.
+func fingerprint(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:8])
+}
+
+// sample is how much of a document its language is detected by, in bytes.
+const sample = 4000
+
+// detect finds out the language of a document, by more than a heading or a cell: where it is clear, its
+// texts have the same.
+func (s *Service) detect(sub *jobs.Submission) error {
+	if sub.Request.From != auto {
+		return nil
+	}
+	t, err := s.cfg.Server.Translator()
+	if err != nil {
+		return err
+	}
+	models, err := t.Select(sub.Request.Model)
+	if err != nil {
+		return Explain(err)
+	}
+	detector := models.Detector()
+	if detector == nil {
+		return nil // Check says so
+	}
+	texts := func(yield func(string) bool) {
+		for _, r := range sub.Records {
+			if !yield(r.Text) {
+				return
+			}
+		}
+	}
+	if code, ok := Detect(detector, texts, sub.Request.Format); ok {
+		sub.Request.From = code
+	}
+	return nil
+}
+
+// Detect finds out the language of a document by its first texts. ok is false where it cannot be told.
+func Detect(d translate.Detector, texts iter.Seq[string], form translate.Format) (code string, ok bool) {
+	var beginning strings.Builder
+	for text := range texts {
+		if beginning.WriteString(dialect.Prose(text, form) + "\n"); beginning.Len() >= sample {
+			break
+		}
+	}
+	code, _, ok = d.Detect(beginning.String())
+	return code, ok
+}
+
+// Explain has an error that names fields of POST /translation name those of requests about documents.
+func Explain(err error) error {
+	if f := failure.Explain(err, failure.Request{}); strings.HasPrefix(f.Field, "payload.") {
+		f.Field, f.Message = Field(f.Field), strings.TrimPrefix(f.Message, "payload.")
+		return f
+	}
+	return err
+}
+
+// Field is the field of a request about a document that stands for one of POST /translation.
+func Field(name string) string {
+	if strings.HasPrefix(name, "payload.records") {
+		return fileField
+	}
+	return strings.TrimPrefix(name, "payload.")
+}

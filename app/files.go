@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"dragoman/app/documents"
+)
+
+// output is where translated documents go, as flags name it.
+type output struct {
+	path  string
+	force bool // files that are there are replaced
+}
+
+func (o *output) define(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.path, "output", "o", "", "file for the translated document, or folder for several: the arguments are files and folders then")
+	flags.BoolVar(&o.force, "force", false, "replace files that are there")
+}
+
+// paper is a document to translate, and where its translation goes.
+type paper struct{ from, to string }
+
+// papers are the documents that files and folders name, with all in the folders that can be translated.
+// Of several, or of a folder, the output is a folder, which has what they have.
+func (o output) papers(names []string) (list []paper, err error) {
+	into := len(names) > 1 || strings.HasSuffix(o.path, string(filepath.Separator)) || isFolder(o.path)
+	for _, name := range names {
+		if _, err := os.Stat(name); err != nil {
+			return nil, err
+		}
+		if !isFolder(name) {
+			to := o.path
+			if into {
+				to = filepath.Join(o.path, filepath.Base(name))
+			}
+			list = append(list, paper{name, to})
+			continue
+		}
+		found, err := o.inFolder(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list, o.check(list)
+}
+
+// inFolder are the documents in a folder, and those in its folders.
+func (o output) inFolder(root string) (list []paper, err error) {
+	known := documents.Extensions()
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && same(path, o.path): // translations that are in it already
+			return fs.SkipDir
+		case !entry.Type().IsRegular(), !slices.ContainsFunc(known, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) }):
+			return nil
+		}
+		relative, err := filepath.Rel(root, path)
+		list = append(list, paper{path, filepath.Join(o.path, relative)})
+		return err
+	})
+	if err == nil && len(list) == 0 {
+		return nil, fmt.Errorf("there is no document in %s: files that end in %s can be translated", root, strings.Join(known, ", "))
+	}
+	return list, err
+}
+
+// check fails where a translation would take the place of something, before there is any.
+func (o output) check(list []paper) error {
+	taken := make(map[string]string)
+	for _, p := range list {
+		if other, twice := taken[p.to]; twice {
+			return fmt.Errorf("the translations of %s and %s are both %s: translate them into different folders", other, p.from, p.to)
+		}
+		taken[p.to] = p.from
+		if err := o.free(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// free fails where there is a file that a translation may not replace.
+func (o output) free(p paper) error {
+	switch _, err := os.Lstat(p.to); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case same(p.from, p.to):
+		return fmt.Errorf("the translation of %s would take its place: name another file or folder", p.from)
+	case !o.force:
+		return fmt.Errorf("%s is there already: name another file, or replace it by --force", p.to)
+	case isFolder(p.to):
+		return fmt.Errorf("%s is a folder: name another file", p.to)
+	}
+	return nil
+}
+
+// save writes the translation of a document, which is there as a whole or not at all.
+func (o output) save(p paper, write func(io.Writer) error) (err error) {
+	if err := os.MkdirAll(filepath.Dir(p.to), 0o755); err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(p.to), "."+filepath.Base(p.to)+".*.part")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temporary.Name()) // what is left of it is of no use
+		}
+	}()
+	err = write(temporary)
+	if err == nil {
+		err = temporary.Chmod(permissions(p.from))
+	}
+	if err = errors.Join(err, temporary.Close()); err != nil {
+		return err
+	}
+	if err := o.free(p); err != nil { // somebody may have been faster
+		return err
+	}
+	return os.Rename(temporary.Name(), p.to)
+}
+
+// permissions are those that a translation gets: its document's.
+func permissions(path string) fs.FileMode {
+	const usual = 0o644
+	info, err := os.Stat(path)
+	if err != nil {
+		return usual
+	}
+	return info.Mode().Perm()
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// same says whether two paths are one file or folder.
+func same(a, b string) bool {
+	left, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	right, err := os.Stat(b)
+	return err == nil && os.SameFile(left, right)
+}

@@ -1,0 +1,90 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+)
+
+// Document is the file that a job translates: its records are the texts of it, each once, and the
+// service has nothing else of it but the file. It is plain data.
+type Document struct {
+	Name    string   // of the file, as its sender calls it
+	Kind    string   // see document.Kind's Name
+	Bytes   int64    // of the file
+	Parts   int      // that the file is kept in, see [Store.File]
+	Columns []string `json:",omitempty"` // see document.Options
+	Secret  string   `json:",omitempty"` // that whoever asks for the document has to know, in APIs that want one
+}
+
+// partBytes are the bytes of each part of a file but the last one, which has the rest.
+const partBytes = 512 << 10
+
+// partsOf divides a file. The parts share its memory.
+func partsOf(file []byte) [][]byte { return slices.Collect(slices.Chunk(file, partBytes)) }
+
+// partsAhead are how many parts of a file are in memory while it is read.
+const partsAhead = 4
+
+// File is the file of a job's document, which it reads from the store, part by part, with ctx.
+// It is safe for concurrent use.
+func (s *Service) File(ctx context.Context, job Job) io.ReaderAt {
+	return &storedFile{ctx: ctx, service: s, job: job}
+}
+
+type storedFile struct {
+	ctx     context.Context
+	service *Service
+	job     Job
+	mu      sync.Mutex // guards recent
+	recent  []filePart // the one that was used last comes last
+}
+
+type filePart struct {
+	n       int
+	content []byte
+}
+
+// ReadAt implements [io.ReaderAt].
+func (f *storedFile) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 {
+		return 0, fmt.Errorf("read a document at %d", off)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for n < len(p) {
+		at := off + int64(n)
+		if at >= f.job.Document.Bytes {
+			return n, io.EOF
+		}
+		content, err := f.part(int(at / partBytes))
+		if err != nil {
+			return n, err
+		}
+		if at %= partBytes; at >= int64(len(content)) {
+			return n, fmt.Errorf("a part of a document has %d bytes: %w", len(content), io.ErrUnexpectedEOF)
+		}
+		n += copy(p[n:], content[at:])
+	}
+	return n, nil
+}
+
+// part returns a part of the file. The caller holds mu.
+func (f *storedFile) part(n int) ([]byte, error) {
+	if i := slices.IndexFunc(f.recent, func(p filePart) bool { return p.n == n }); i >= 0 {
+		found := f.recent[i]
+		f.recent = append(slices.Delete(f.recent, i, i+1), found)
+		return found.content, nil
+	}
+	content, err := f.service.cfg.Store.File(f.ctx, f.job.ID, n)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if len(f.recent) == partsAhead {
+		f.recent = slices.Delete(f.recent, 0, 1)
+	}
+	f.recent = append(f.recent, filePart{n, content})
+	return content, nil
+}
