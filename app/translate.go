@@ -39,6 +39,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	model := flags.String("model", "", "model of MODEL_REPOSITORY to translate with, NAME or NAME:VERSION (any that can)")
 	beams := flags.Int("beams", 0, "beams of the search (NUM_BEAMS)")
 	alternatives := flags.Int("alternatives", 0, "translations of each text to print, the best one included (the best alone)")
+	termFile := flags.String("terms", "", "file of terms: on each line a term, a tab, and what it becomes; a term alone stays as it is")
 	files := flags.StringArray("file", nil, "file of lines to translate; can be repeated")
 	glossaryID := flags.String("glossary", "", "with --job: id of a glossary of the service whose terms are used")
 	asJob := flags.Bool("job", false, "let a running service translate, as a job")
@@ -53,13 +54,20 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	case len(texts) > 0 && len(*files) > 0:
 		return &usageError{errors.New("translate takes texts or files, not both")}
 	case !*asJob && *glossaryID != "":
-		return &usageError{errors.New("translate takes --glossary only with --job: a service has the glossaries")}
+		return &usageError{errors.New("translate takes --glossary only with --job: a service has the glossaries; --terms reads a file")}
 	case !*asJob && service != remote{}:
 		return &usageError{errors.New("translate takes --url and --key only with --job: without it, a model translates here")}
+	}
+	terms, err := readTerms(*termFile)
+	if err != nil {
+		return &usageError{fmt.Errorf("--terms: %w", err)}
 	}
 	source := lineSource{texts: texts, files: *files, stdin: p.stdin}
 	if *asJob {
 		request := client.Request{From: *from, To: *to, Model: *model, Alternatives: *alternatives, Glossary: *glossaryID}
+		for _, term := range terms {
+			request.Terms = append(request.Terms, client.Term(term))
+		}
 		if *beams != 0 {
 			request.Options = &client.Options{Beams: *beams}
 		}
@@ -82,7 +90,7 @@ func (p *program) translate(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 
-	job := &lineJob{service: t.service, model: *model, from: *from, to: *to, alternatives: *alternatives, out: printer{out: p.stdout}}
+	job := &lineJob{service: t.service, model: *model, from: *from, to: *to, alternatives: *alternatives, terms: terms, out: printer{out: p.stdout}}
 	if err := job.check(); err != nil {
 		return err
 	}
@@ -96,6 +104,7 @@ type lineJob struct {
 	from, to string
 	// alternatives is how many translations of each line are printed; 0: the best alone.
 	alternatives int
+	terms        []translate.Term
 	out          printer
 }
 
@@ -213,7 +222,7 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 	for i, line := range lines {
 		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
 	}
-	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records, Alternatives: j.alternatives})
+	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records, Alternatives: j.alternatives, Terms: j.terms})
 	var refused *translate.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == translate.CodeUnknownLanguage:
