@@ -76,6 +76,7 @@ func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Poo
 func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s catalog.Source, tok *tokenizer.Tokenizer, state engine.Pool) (*instance, error) {
 	options, engineConfig, limits := decodingOf(cfg, s.Manifest)
 	engineConfig.Pool = state
+	engineConfig.Joints = translate.Joints(tok)
 	engineConfig.Log = l.log.With("model", s.Name, "version", s.Version)
 	engines, bytes, err := on.start(ctx, cfg, s.Dir, s.Manifest, engineConfig)
 	if err != nil {

@@ -48,7 +48,11 @@ func (p *program) translate(ctx context.Context, args []string) error {
 	source := lineSource{texts: texts, files: f.lines, stdin: p.stdin}
 	if f.output.path == "" {
 		if f.asJob {
-			return p.translateAsJob(ctx, f.service, client.Request{From: f.from, To: f.to, Model: f.model, Alternatives: f.alternatives, Glossary: f.glossary, Options: f.options()}, source)
+			request := client.Request{From: f.from, To: f.to, Model: f.model, Alternatives: f.alternatives, Glossary: f.glossary, Options: f.options()}
+			for _, term := range f.terms {
+				request.Terms = append(request.Terms, client.Term(term))
+			}
+			return p.translateAsJob(ctx, f.service, request, source)
 		}
 		return p.withModel(ctx, f, len(texts), func(j *lineJob) error { return source.each(ctx, j.translate) })
 	}
@@ -83,7 +87,7 @@ func (p *program) withModel(ctx context.Context, f translateFlags, texts int, do
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	job := &lineJob{service: t.service, model: f.model, from: f.from, to: f.to, alternatives: f.alternatives, out: printer{out: p.stdout}}
+	job := &lineJob{service: t.service, model: f.model, from: f.from, to: f.to, alternatives: f.alternatives, terms: f.terms, out: printer{out: p.stdout}}
 	if err := job.check(); err != nil {
 		return err
 	}
@@ -97,6 +101,7 @@ type lineJob struct {
 	from, to string
 	// alternatives is how many translations of each line are printed; 0: the best alone.
 	alternatives int
+	terms        []translate.Term
 	out          printer
 }
 
@@ -226,7 +231,7 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 	for i, line := range lines {
 		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
 	}
-	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records, Alternatives: j.alternatives})
+	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records, Alternatives: j.alternatives, Terms: j.terms})
 	if err != nil {
 		return j.explain(err)
 	}

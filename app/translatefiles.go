@@ -119,7 +119,7 @@ const chunkCharacters = 200_000
 
 // translateTexts translates the texts of a document, and says how many look wrong.
 func (j *fileJob) translateTexts(ctx context.Context, texts []string, form translate.Format, bar *progressbar.ProgressBar) (translated []string, flagged int, err error) {
-	request := translate.Request{Model: j.model, From: j.source(texts, form), To: []string{j.to}, Format: form, Flagged: true}
+	request := translate.Request{Model: j.model, From: j.source(texts, form), To: []string{j.to}, Format: form, Flagged: true, Terms: j.terms}
 	for len(texts) > 0 {
 		n, characters := 0, 0
 		for n < len(texts) && (n == 0 || characters < chunkCharacters) {

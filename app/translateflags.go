@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dragoman/app/client"
+	"dragoman/app/translate"
 )
 
 // translateFlags are what the command line says of a translation.
@@ -15,7 +16,9 @@ type translateFlags struct {
 	beams           int
 	alternatives    int
 	glossary        string
-	lines           []string // files of lines
+	termFile        string
+	terms           []translate.Term // in termFile
+	lines           []string         // files of lines
 	asJob           bool
 	columns         []string
 	output          output
@@ -30,6 +33,7 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	flags.IntVar(&f.beams, "beams", 0, "beams of the search (NUM_BEAMS)")
 	flags.IntVar(&f.alternatives, "alternatives", 0, "translations of each text to print, the best one included (the best alone)")
 	flags.StringArrayVar(&f.lines, "file", nil, "file of lines to translate; can be repeated")
+	flags.StringVar(&f.termFile, "terms", "", "file of terms: on each line a term, a tab, and what it becomes; a term alone stays as it is")
 	flags.StringVar(&f.glossary, "glossary", "", "with --job: id of a glossary of the service whose terms are used")
 	flags.BoolVar(&f.asJob, "job", false, "let a running service translate, as a job")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of tables that are translated, by name or number, with commas between (all)")
@@ -38,7 +42,7 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	f.set = flags
 }
 
-// check fails where flags and arguments do not fit together.
+// check fails where flags and arguments do not fit together, and reads the file of terms.
 func (f *translateFlags) check(texts []string) error {
 	usage := func(text string) error { return &usageError{errors.New(text)} }
 	documents := f.output.path != ""
@@ -48,7 +52,9 @@ func (f *translateFlags) check(texts []string) error {
 	case len(texts) > 0 && len(f.lines) > 0:
 		return usage("translate takes texts or files, not both")
 	case !f.asJob && f.glossary != "":
-		return usage("translate takes --glossary only with --job: a service has the glossaries")
+		return usage("translate takes --glossary only with --job: a service has the glossaries; --terms reads a file")
+	case f.asJob && documents && f.termFile != "":
+		return usage("translate takes no --terms for documents that a service translates: store them there by dragoman glossaries, and use --glossary")
 	case !f.asJob && f.service != remote{}:
 		return usage("translate takes --url and --key only with --job: without it, a model translates here")
 	case !documents && (f.output.force || len(f.columns) > 0):
@@ -57,7 +63,12 @@ func (f *translateFlags) check(texts []string) error {
 		return usage("translate takes --alternatives for texts, not with -o")
 	case documents && len(texts) == 0:
 		return usage("-o needs files or folders to translate, such as report.docx -o rapport.docx")
-	case !documents:
+	}
+	var err error
+	if f.terms, err = readTerms(f.termFile); err != nil {
+		return &usageError{fmt.Errorf("--terms: %w", err)}
+	}
+	if !documents {
 		return forgotten(texts)
 	}
 	return nil

@@ -210,6 +210,10 @@ func (t *Tokenizer) Decode(ids []int64) string {
 	return strings.TrimFunc(t.pieces.Decode(pieces), isPythonSpace)
 }
 
+// Piece returns a piece of the vocabulary by its id, with "▁" for a space. ok is false for special
+// tokens, languages, unused ids and those outside the vocabulary.
+func (t *Tokenizer) Piece(id int64) (piece string, ok bool) { return t.vocab.piece(id) }
+
 // isPythonSpace is what Python's str.strip() cuts off: more than unicode.IsSpace
 // by four separators.
 func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }

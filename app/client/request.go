@@ -50,6 +50,9 @@ type Request struct {
 	// best alone.
 	Alternatives int      `json:"alternatives,omitzero"`
 	Options      *Options `json:"options,omitzero"` // nil: as the service has them
+	// Terms are terms and what they become; without a target they stay as they are. A result
+	// that lacks one is flagged "glossary_missed".
+	Terms []Term `json:"glossary,omitempty"`
 
 	// Glossary is the id of a stored glossary whose terms are used. It needs From to be a language.
 	Glossary string `json:"glossaryId,omitempty"`
@@ -64,6 +67,12 @@ type Request struct {
 type Record struct {
 	ID   string `json:"id"`
 	Text string `json:"text"` // UTF-8
+}
+
+// Term is a term of a glossary. See docs/terminology.md for where it is found.
+type Term struct {
+	Source string `json:"source"`
+	Target string `json:"target,omitempty"` // "": it stays as it is
 }
 
 // Options change the search for a translation, as in generate() of Hugging Face's

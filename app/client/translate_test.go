@@ -33,6 +33,8 @@ func TestRequestsOnTheWire(t *testing.T) {
 				`"options":{"beams":2,"maxLength":9,"lengthPenalty":-0.5,"noRepeatNgramSize":0,"repetitionPenalty":-0.5},"split":false}`},
 		"XML": {Request{From: "en", To: "fr", Format: FormatXML, XML: &XML{SplittingTags: []string{"a"}, NonSplittingTags: []string{"b"}, OutlineDetection: new(bool), SplitLines: true}},
 			`{"fromLang":"en","toLang":"fr","records":[],"format":"xml","xml":{"splittingTags":["a"],"nonSplittingTags":["b"],"outlineDetection":false,"splitLines":true}}`},
+		"terms": {Request{From: "en", To: "fr", Terms: []Term{{"cat", "chat"}, {Source: "IBM"}}},
+			`{"fromLang":"en","toLang":"fr","records":[],"glossary":[{"source":"cat","target":"chat"},{"source":"IBM"}]}`},
 		"no options": {Request{From: "en", To: "fr", Options: &Options{}}, `{"fromLang":"en","toLang":"fr","records":[],"options":{}}`},
 		"what the service refuses": {Request{To: "fr", ToLangs: []string{"fr"}, Format: "pdf"},
 			`{"fromLang":"","toLang":"fr","toLangs":["fr"],"records":[],"format":"pdf"}`},

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"dragoman/model"
+	"dragoman/model/search"
 )
 
-// Config is what an [Engine] works with. Everything but Memory, Pool, QueueWait and Cores must
+// Config is what an [Engine] works with. Everything but Memory, Pool, QueueWait, Joints and Cores must
 // be set.
 type Config struct {
 	Log *slog.Logger
@@ -45,6 +46,10 @@ type Config struct {
 	// that would be longer, or when it could not end before its deadline, at the speed
 	// of the last seconds. 0 is no bound but the deadline.
 	QueueWait time.Duration
+
+	// Joints are those of the vocabulary, so that a job's phrases are not found in parts of words;
+	// nil: words end and begin everywhere.
+	Joints search.Joints
 
 	// Cores are shared with other engines; nil: workers take what they need.
 	Cores Cores

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dragoman/model"
+	"dragoman/model/search"
 )
 
 // loop owns everything that is scheduled; its methods run in one goroutine. A
@@ -24,6 +25,7 @@ type loop struct {
 	mailbox *mailbox
 	board   *board
 
+	joints   search.Joints
 	cores    Cores // nil: not shared
 	hasCores bool
 
@@ -61,6 +63,7 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		worker:    w,
 		mailbox:   w.mailbox,
 		board:     w.board,
+		joints:    cfg.Joints,
 		cores:     cfg.Cores,
 		sequences: make(map[key]*sequence),
 		queue:     newQueue(),

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model/search"
 )
 
 // served is who gets how much of a queue in which everybody always has more sentences.
@@ -167,6 +169,12 @@ func TestKeyTellsJobsApart(t *testing.T) {
 		{Source: []int64{3, 1, 2}}, {Source: []int64{2}, Prefix: []int64{3, 1}},
 		{Source: []int64{128111}}, {Source: []int64{127, 1}}, {Source: []int64{255, 0}}, {},
 		{Source: []int64{1}, Search: options(1)}, {Source: []int64{1}, Search: options(2)},
+		{Source: []int64{1}, Phrases: []search.Phrase{{}}},
+		{Source: []int64{1}, Phrases: []search.Phrase{{Forms: [][]int64{{1}}}}},
+		{Source: []int64{1}, Phrases: []search.Phrase{{Forms: [][]int64{{1}}}, {Forms: [][]int64{{1}}}}},
+		{Source: []int64{1}, Phrases: []search.Phrase{{Forms: [][]int64{{1}, {1}}}}},
+		{Source: []int64{1}, Phrases: []search.Phrase{{First: [][]int64{{1}}}}},
+		{Source: []int64{1, 1, 1, 1, 1, 0}}, {Source: []int64{1, 1}},
 	}
 	for _, job := range jobs {
 		keys[keyOf(job)] = true

@@ -46,6 +46,9 @@ type Job struct {
 	Source []int64 // encoder ids: language token, pieces, </s>
 	Prefix []int64 // forced decoder ids: decoder start and, with most models, the target language
 	Search search.Options
+	// Phrases are what the translation must have, where it comes to an end. With them the search
+	// is another one, which wants some beams.
+	Phrases []search.Phrase
 }
 
 // Result is a decoded sentence.
@@ -80,6 +83,10 @@ func (e *Engine) validateJob(job Job) error {
 		return errors.New("the forced prefix is empty: it needs at least the decoder start token")
 	case len(job.Prefix) >= opts.MaxLength:
 		return fmt.Errorf("max length %d leaves no room after a prefix of %d tokens", opts.MaxLength, len(job.Prefix))
+	}
+	constraints := search.Constraints{Phrases: job.Phrases}
+	if err := constraints.Validate(len(job.Prefix), job.Search.MaxLength, spec.VocabSize); err != nil {
+		return err
 	}
 	for _, ids := range [][]int64{job.Source, job.Prefix} {
 		for i, id := range ids {

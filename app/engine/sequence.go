@@ -34,6 +34,7 @@ const outside = -1
 func newSequence(job Job, k key, footprint model.Footprint) *sequence {
 	ids := slices.Concat(job.Source, job.Prefix)
 	job.Source, job.Prefix = ids[:len(job.Source):len(job.Source)], ids[len(job.Source):]
+	job.Phrases = search.ClonePhrases(job.Phrases)
 	return &sequence{
 		key:  k,
 		job:  job,
@@ -64,6 +65,7 @@ func (s *sequence) leave(w *waiter) {
 // any field, so a key equals itself.
 type key struct {
 	search search.Options
+	source int // ids of the source
 	ids    string
 }
 
@@ -75,5 +77,19 @@ func keyOf(job Job) key {
 			raw = binary.AppendUvarint(raw, uint64(id))
 		}
 	}
-	return key{job.Search, string(raw)}
+	for _, phrase := range job.Phrases {
+		raw = appendForms(appendForms(raw, phrase.Forms), phrase.First)
+	}
+	return key{job.Search, len(job.Source), string(raw)}
+}
+
+func appendForms(raw []byte, forms [][]int64) []byte {
+	raw = binary.AppendUvarint(raw, uint64(len(forms)))
+	for _, form := range forms {
+		raw = binary.AppendUvarint(raw, uint64(len(form)))
+		for _, id := range form {
+			raw = binary.AppendUvarint(raw, uint64(id))
+		}
+	}
+	return raw
 }

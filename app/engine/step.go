@@ -48,7 +48,8 @@ func (l *loop) admit() {
 		l.admittedWork += s.work
 		s.admitted = now
 		var err error
-		s.decoding, err = search.NewSequence(s.job.Search, s.job.Prefix, l.spec.EOS, l.spec.VocabSize)
+		constraints := search.Constraints{Phrases: s.job.Phrases, Joints: l.joints}
+		s.decoding, err = search.NewConstrained(s.job.Search, constraints, s.job.Prefix, l.spec.EOS, l.spec.VocabSize)
 		if err != nil { // a valid job gives none
 			l.retire(s, err)
 			continue

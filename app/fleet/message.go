@@ -13,7 +13,7 @@ import (
 
 // format is the version of the messages: the name of the field of a stream's entry that holds one.
 // A member that meets another version says so, and leaves the message to others.
-const format = "1"
+const format = "2"
 
 // work is a sentence on its way to a worker: a CBOR array (RFC 8949) of these fields in this order.
 type work struct {
@@ -27,6 +27,23 @@ type work struct {
 	Source   []int64
 	Prefix   []int64
 	Options  options
+	Phrases  []phrase
+}
+
+// phrase is a [search.Phrase].
+type phrase struct {
+	_     struct{} `cbor:",toarray"`
+	Forms [][]int64
+	First [][]int64
+}
+
+// newPhrases makes a copy of a job's phrases.
+func newPhrases(phrases []search.Phrase) []phrase {
+	var list []phrase
+	for _, p := range search.ClonePhrases(phrases) {
+		list = append(list, phrase{Forms: p.Forms, First: p.First})
+	}
+	return list
 }
 
 // options are a sentence's [search.Options].
@@ -60,7 +77,11 @@ func (o options) search() search.Options {
 
 // job is what the engine decodes.
 func (w *work) job() engine.Job {
-	return engine.Job{Source: w.Source, Prefix: w.Prefix, Search: w.Options.search()}
+	var phrases []search.Phrase
+	for _, p := range w.Phrases {
+		phrases = append(phrases, search.Phrase{Forms: p.Forms, First: p.First})
+	}
+	return engine.Job{Source: w.Source, Prefix: w.Prefix, Search: w.Options.search(), Phrases: phrases}
 }
 
 // rows are those that the sentence takes in a batch.

@@ -146,7 +146,7 @@ func (s *session) newSentence(job engine.Job) *sentence {
 		session: s, job: s.count, queue: s.engine.queue, lane: at, since: time.Now(),
 		work: work{
 			Caller: s.caller, Priority: int8(s.request.Priority), Source: slices.Clone(job.Source), Prefix: slices.Clone(job.Prefix),
-			Options: newOptions(job.Search),
+			Options: newOptions(job.Search), Phrases: newPhrases(job.Phrases),
 		},
 	}
 	x.cost = int64(len(job.Source)) * int64(x.work.rows())

@@ -37,6 +37,7 @@ type payloadInput struct {
 	XML      optional[outlineInput] `json:"xml"`
 	Detail   optional[bool]         `json:"detail"`
 	Glossary optional[string]       `json:"glossaryId"`
+	Terms    optional[[]termInput]  `json:"glossary"`
 	// Alternatives are how many translations of each text are wanted.
 	Alternatives optional[int] `json:"alternatives"`
 	Options      optional[struct {
@@ -108,7 +109,8 @@ func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err err
 	if raw, err = readBody(c); err != nil {
 		return nil, err
 	}
-	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[recordInput](maxRecords), atMost[string](maxRecords)))
+	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(
+		atMost[recordInput](maxRecords, tooManyRecords), atMost[string](maxRecords, tooManyRecords), atMost[termInput](maxTerms, tooManyTerms)))
 	if err := json.Unmarshal(raw, parsed, json.RejectUnknownMembers(true), bounded); err != nil {
 		return nil, explainJSON(err)
 	}
@@ -158,6 +160,9 @@ func (p *payloadInput) request() (translationRequest, error) {
 	req.Options = translate.Options{
 		Beams: o.Beams.value, MaxLength: o.MaxLength.value, LengthPenalty: o.LengthPenalty.pointer(),
 		NoRepeatNgramSize: o.NoRepeatNgramSize.pointer(), RepetitionPenalty: o.RepetitionPenalty.pointer(),
+	}
+	if req.Terms, err = termsOf(p.Terms.value); err != nil {
+		return req, err
 	}
 	req.Records, err = recordsOf(*p.Records)
 	return req, err

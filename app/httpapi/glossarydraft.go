@@ -108,7 +108,7 @@ func (in glossaryReader) text(c *gin.Context, format glossary.Format, raw []byte
 func (in glossaryReader) json(raw []byte) (glossaryDraft, error) {
 	var draft glossaryDraft
 	var parsed glossaryBody
-	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[dictionaryInput](mostDictionaries), atMost[entryInput](in.limits.Terms)))
+	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[dictionaryInput](mostDictionaries, tooManyRecords), atMost[entryInput](in.limits.Terms, tooManyRecords)))
 	if err := json.Unmarshal(raw, &parsed, json.RejectUnknownMembers(true), bounded); err != nil {
 		return draft, tooManyEntries(explainJSON(err))
 	}

@@ -14,8 +14,9 @@ import (
 )
 
 // atMost makes what reads an array, and stops where it has too many items: each takes
-// far more memory than its bytes in the body. most is 0 for no bound.
-func atMost[T any](most int) *json.Unmarshalers {
+// far more memory than its bytes in the body; refuse makes the error for its field. most is
+// 0 for no bound.
+func atMost[T any](most int, refuse func(field string, most int) error) *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(in *jsontext.Decoder, list *[]T) error {
 		if most == 0 || in.PeekKind() != '[' {
 			return errors.ErrUnsupported // the library reads it, or says what is wrong
@@ -26,8 +27,7 @@ func atMost[T any](most int) *json.Unmarshalers {
 		*list = []T{}
 		for in.PeekKind() != ']' {
 			if len(*list) == most {
-				field := fieldName(in.StackPointer().Parent())
-				return failure.New(failure.TooManyRecords, field, "%s has more than %d items: send several requests", field, most)
+				return refuse(fieldName(in.StackPointer().Parent()), most)
 			}
 			var item T
 			if err := json.UnmarshalDecode(in, &item); err != nil {
@@ -38,6 +38,10 @@ func atMost[T any](most int) *json.Unmarshalers {
 		_, err := in.ReadToken()
 		return err
 	})
+}
+
+func tooManyRecords(field string, most int) error {
+	return failure.New(failure.TooManyRecords, field, "%s has more than %d items: send several requests", field, most)
 }
 
 // explainJSON turns an error of the JSON library into one that names the field.
@@ -74,7 +78,7 @@ func wantedKind(field string) string {
 	switch field {
 	case "payload", "payload.options", "payload.xml":
 		return "an object"
-	case "payload.records", "payload.toLangs", "payload.xml.splittingTags", "payload.xml.nonSplittingTags":
+	case "payload.records", "payload.toLangs", "payload.glossary", "payload.xml.splittingTags", "payload.xml.nonSplittingTags":
 		return "an array"
 	case "payload.detail", "payload.split", "payload.xml.outlineDetection", "payload.xml.splitLines":
 		return "true or false"

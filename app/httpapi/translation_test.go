@@ -83,8 +83,9 @@ func TestRequestFields(t *testing.T) {
 		`"toLang":"fr","xml":{}`:                           "Outline:{Splitting:[] NonSplitting:[] Undetected:false Lines:false}",
 		`"toLang":"fr","xml":{"splittingTags":["a","b"],"nonSplittingTags":["c"],"outlineDetection":false,"splitLines":true}`: "Outline:{Splitting:[a b] NonSplitting:[c] Undetected:true Lines:true}",
 		`"toLang":"fr","xml":{"outlineDetection":true}`:                                                                       "Undetected:false",
-		`"toLang":"fr","options":{}`:                          none,
-		`"toLang":"fr","options":{"beams":5,"maxLength":100}`: "Beams:5 MaxLength:100",
+		`"toLang":"fr","options":{}`:                                            none,
+		`"toLang":"fr","options":{"beams":5,"maxLength":100}`:                   "Beams:5 MaxLength:100",
+		`"toLang":"fr","glossary":[{"source":"a"},{"source":"b","target":"c"}]`: "Terms:[{Source:a Target:a} {Source:b Target:c}]",
 	} {
 		w := do(a.Handler(), "POST", "/translation",
 			`{"payload":{"fromLang":"en",`+fields+`,"records":[{"id":"1","text":"request"}]}}`)

@@ -17,7 +17,11 @@ type assembly struct {
 // span adds span i.
 func (a *assembly) span(i int) {
 	start := a.out.Len()
-	a.out.WriteString(a.sentence.output(i))
+	if a.sentence.Spans[i].Term == nil {
+		a.out.WriteString(a.sentence.output(i))
+	} else {
+		a.out.WriteString(a.sentence.format.Escape(a.sentence.target(i, !hasLetter(a.out.String()))))
+	}
 	a.order, a.at = append(a.order, i), append(a.at, [2]int{start, a.out.Len()})
 }
 

@@ -22,6 +22,9 @@ func isWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)) && !isUnspaced(r)
 }
 
+// IsWord says whether r is a letter or digit of a script that has spaces between its words.
+func IsWord(r rune) bool { return isWord(r) }
+
 // isUnspaced says whether r is of a script that has no spaces between its words,
 // or, as Korean, puts its particles right behind a foreign one.
 func isUnspaced(r rune) bool {

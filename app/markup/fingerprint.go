@@ -26,6 +26,11 @@ func (s Sentence) Fingerprint() string {
 		print = binary.AppendUvarint(print, uint64(span.End))
 		print = append(print, byte(span.Kind))
 		print = binary.AppendVarint(print, sign*number)
+		if span.Term != nil {
+			for _, text := range [...]string{span.Term.Source, span.Term.Target} {
+				print = append(binary.AppendUvarint(print, uint64(len(text))), text...)
+			}
+		}
 	}
 	return string(print)
 }

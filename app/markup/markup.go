@@ -71,6 +71,7 @@
 //	assemble.go                  spans in place of markers, in the translation
 //	verify.go                    the same where spans are their own markers
 //	around.go                    the parts between spans
+//	terms.go, termspans.go       terms of a glossary, and what they become
 //	sign.go, compare.go          what is compared: signs, names and numbers
 //	numeral.go, numeral_words.go, spelled.go
 //	                             read numbers, in digits and in words
@@ -109,11 +110,13 @@ const (
 	Tag                     // <b>, </b>, <br/>, <!-- x -->
 	Entity                  // &lt;
 	Markdown                // **, [, ](https://example.com), ![x](y.png)
+	TermKind                // a term that the model is to find the place of: see Sentence.WithTerms
+	FixedTerm               // one that is masked: see Sentence.Protected
 )
 
 var kindNames = [...]string{
 	"number", "sign", "url", "email", "path", "mention", "hashtag", "shortcode", "emoji",
-	"placeholder", "code", "tag", "entity", "markdown",
+	"placeholder", "code", "tag", "entity", "markdown", "term", "fixed term",
 }
 
 // String is the kind in one lower-case word.
@@ -164,6 +167,7 @@ type Span struct {
 	// above 0 at the opening one, the same below 0 at the closing one. It is 0 at
 	// spans that are no such end. The other end may be in another sentence.
 	Pair int
+	Term *Term // what a term becomes; nil at all other spans
 }
 
 // Sentence is a text and what must be kept of it. Methods do not change it.
@@ -251,10 +255,10 @@ func (s Sentence) Lines() [][2]int {
 
 // isSoft says whether a span may be left in the text that the model sees: it is counted
 // in the translation, wherever it stands.
-func (k Kind) isSoft() bool { return k == Number || k == Sign }
+func (k Kind) isSoft() bool { return k == Number || k == Sign || k == TermKind }
 
-// AsIs says whether the sentence should be translated as it is first: all of its
-// spans are numbers, which models copy well or write as the language does, and signs.
+// AsIs says whether the sentence should be translated as it is first: all of its spans are
+// numbers, which models copy well or write as the language does, signs, and terms.
 func (s Sentence) AsIs() bool {
 	for _, span := range s.Spans {
 		if !span.Kind.isSoft() {
@@ -278,9 +282,9 @@ func (s Sentence) Blank() bool {
 }
 
 // Original is the sentence as a translation would be returned: Text itself, or
-// the HTML of it.
+// the HTML of it, with what the terms become.
 func (s Sentence) Original() string {
-	if s.format == Text {
+	if s.format == Text && !s.HasTerms() {
 		return s.Text // in all other formats text may have to be escaped
 	}
 	a := assembly{sentence: s}
@@ -288,7 +292,7 @@ func (s Sentence) Original() string {
 	return a.out.String()
 }
 
-// output is a span as it goes into a translation. What looks like a tag in a unit
+// output is a span that is no term as it goes into a translation. What looks like a tag in a unit
 // of HTML is one: the signs that were text are entities there.
 func (s Sentence) output(i int) string {
 	text := s.spanText(i)

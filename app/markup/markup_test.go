@@ -168,7 +168,7 @@ func TestSlice(t *testing.T) {
 	assert.Equal(t, []string{"tag:<b>", "tag:</b>", "number:5"}, found(s))
 	part := s.Slice(6, 17)
 	assert.Equal(t, "<b>x.y</b>.", part.Text)
-	assert.Equal(t, []Span{{0, 3, Tag, 1}, {6, 10, Tag, -1}}, part.Spans)
+	assert.Equal(t, []Span{{End: 3, Kind: Tag, Pair: 1}, {Start: 6, End: 10, Kind: Tag, Pair: -1}}, part.Spans)
 	assert.Equal(t, "b>x", s.Slice(7, 10).Text)
 	assert.Empty(t, s.Slice(7, 10).Spans, "half a tag")
 	for _, cut := range [][2]int{{-5, 0}, {9, 3}, {1000, 2000}, {0, -1}} {

@@ -226,7 +226,8 @@ func (m Masked) check(marks []mark) error {
 // assemble puts the groups where their marks are in a translation, if all else there says
 // what the sentence says.
 func (m Masked) assemble(marks []mark, translation string) (string, error) {
-	s, source, rest := m.sentence, m.rest(), cutOut(translation, marks)
+	s := m.sentence
+	source, rest := m.restWithoutTerms(), s.withoutTerms(cutOut(translation, marks))
 	if err := s.compareSigns(source, rest); err != nil {
 		return "", err
 	}
@@ -237,7 +238,7 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	a.original(0, m.from, 0)
 	at, after := 0, loose
 	for _, mark := range marks {
-		g := m.groups[mark.number-1]
+		g := m.groups[mark.number-1].written(s)
 		a.text(translation[at:mark.start], after, g.before)
 		a.original(g.start, g.end, g.first)
 		at, after = mark.end, g.after

@@ -251,6 +251,6 @@ func TestAround(t *testing.T) {
 		})
 	}
 	parts := Parse("I have 5 cats, %s", Text).Around()
-	assert.Equal(t, []Span{{7, 8, Number, 0}}, parts[0].Spans, "numbers of a part go on being spans")
+	assert.Equal(t, []Span{{Start: 7, End: 8, Kind: Number}}, parts[0].Spans, "numbers of a part go on being spans")
 	assert.Equal(t, "a &amp; <b>", Parse("a & <b>", HTML).Around()[0].Original()+Parse("a & <b>", HTML).Around()[1].Original())
 }

@@ -14,7 +14,7 @@ func (w *work) advance(x *sentence) error {
 	}
 	o := x.best
 	x.chain.add(x)
-	w.begin(x, x.hop.next, x.Translated(o.text))
+	w.begin(x, x.hop.next, x.Kept(o.text))
 	if known, err := w.recall(x); known || err != nil {
 		return err
 	}

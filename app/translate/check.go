@@ -36,17 +36,23 @@ func (w *work) judge(x *sentence, r search.Result) outcome {
 	switch {
 	case err == nil:
 		o.text = restored
-	case w.req.Once, len(x.Spans) == 0: // only a number in words differs
+	case w.req.Once, x.hasOnlyTerms() && !x.way.masks(): // only a number in words differs
 		o.flags |= MarkupLost
 	default: // with markers in it, or without what they stand for, it is of no use to anybody
 		o.text = x.Original()
 		o.flags |= MarkupLost
 		return o
 	}
+	if x.HasTerms() {
+		missing, extra := x.Terms(o.text)
+		if o.extra = extra; missing > 0 {
+			o.flags |= GlossaryMissed
+		}
+	}
 	switch {
 	case o.text == "":
 		o.flags |= Empty
-	case echoes(x.Text, o.text):
+	case echoes(x.Text, o.text) || x.way.terms == constrainedInPlace && echoes(x.shape.Text, o.text):
 		o.flags |= SourceEcho
 	case language.WrongScript(o.text, to):
 		o.flags |= WrongScript
@@ -59,7 +65,7 @@ func (x *sentence) restore(translation string) (string, error) {
 	if x.way.masks() {
 		return x.masked.Restore(translation)
 	}
-	return x.Verify(translation)
+	return x.shape.Verify(translation)
 }
 
 // What counts as a loop: a run of tokens that is repeated this often, and takes up

@@ -35,10 +35,13 @@ func (w *work) count(ctx context.Context) error {
 			return invalid(CodeTooManyTokens, "records", "%d records × %d languages have more than %d tokens: send several requests",
 				len(w.req.Records), len(w.req.To), w.service.cfg.MaxTokens)
 		}
+		if x.HasTerms() {
+			w.retries += termTries * ids
+		}
 		x.hop.expect(ids)
 		x.hop.lane.add(x)
 	}
-	w.retries = retryTokens + w.tokens
+	w.retries += retryTokens + w.tokens
 	telemetry.Span(ctx, stageTokenize, start, time.Now())
 	return nil
 }
@@ -65,7 +68,9 @@ func (w *work) encode(x *sentence, text string) ([]int64, error) {
 // job makes the job that decodes a sentence in its present way. Without ok there is
 // none: the sentence has its outcome, or is to do in another way.
 func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
-	m, text := x.hop.model, x.Text
+	m := x.hop.model
+	x.shape = x.form()
+	text := x.shape.Text
 	if x.way.masks() {
 		if x.masked, ok = w.mask(x); !ok {
 			return job, false, w.conclude(x, MarkupLost)
@@ -86,9 +91,8 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 		}
 	}
 	x.source = ids
-	return engine.Job{
-		Source: ids, Prefix: x.hop.prefix, Search: w.searchFor(x),
-	}, true, nil
+	phrases, options := x.placed(w.searchFor(x))
+	return engine.Job{Source: ids, Prefix: x.hop.prefix, Search: options, Phrases: phrases}, true, nil
 }
 
 // longSentence are the tokens that a sentence has at most that is translated in one
@@ -101,7 +105,7 @@ func (w *work) mask(x *sentence) (markup.Masked, bool) {
 	if x.way.mask >= len(x.hop.model.styles) {
 		return markup.Masked{}, false
 	}
-	return x.Mask(x.hop.model.styles[x.way.mask])
+	return x.shape.Mask(x.hop.model.styles[x.way.mask])
 }
 
 // findStyles looks which markers the tokenizer can write: a model whose vocabulary has
@@ -135,6 +139,7 @@ type way struct {
 	length int  // tokens that it may have at most; 0: as many as were asked for
 	strict bool // without repetitions
 	wide   bool // a search for alternatives
+	terms  termWay
 }
 
 // unmasked is the way that translates a sentence as it is.

@@ -6,16 +6,17 @@ type Flags uint8
 
 // The flags.
 const (
-	SourceEcho  Flags = 1 << iota // the translation is the source
-	WrongScript                   // it is not written in a script of the target language
-	Loop                          // it repeats itself where the source does not
-	Empty                         // it has no text, although the source has
-	MarkupLost                    // a number, also in words, a placeholder, identifier, tag or the like is missing, changed or there twice
-	Truncated                     // it reached the limit of tokens before its end
+	SourceEcho     Flags = 1 << iota // the translation is the source
+	GlossaryMissed                   // a term of the glossary is not there as often as in the source
+	WrongScript                      // it is not written in a script of the target language
+	Loop                             // it repeats itself where the source does not
+	Empty                            // it has no text, although the source has
+	MarkupLost                       // a number, also in words, a placeholder, identifier, tag or the like is missing, changed or there twice
+	Truncated                        // it reached the limit of tokens before its end
 )
 
 // flagNames are the names of the flags, from bit 0 on.
-var flagNames = [...]string{"source_echo", "wrong_script", "loop", "empty", "markup_lost", "truncated"}
+var flagNames = [...]string{"source_echo", "glossary_missed", "wrong_script", "loop", "empty", "markup_lost", "truncated"}
 
 // Has says whether all flags of f are set.
 func (s Flags) Has(f Flags) bool { return s&f == f }

@@ -28,6 +28,7 @@ dragoman_characters_total{model="b",side="target",version="2"} 4
 # HELP dragoman_flags_total Results that may not be right, by what was noticed.
 # TYPE dragoman_flags_total counter
 dragoman_flags_total{flag="empty",model="a",version="1"} 0
+dragoman_flags_total{flag="glossary_missed",model="a",version="1"} 0
 dragoman_flags_total{flag="loop",model="a",version="1"} 0
 dragoman_flags_total{flag="markup_lost",model="a",version="1"} 0
 dragoman_flags_total{flag="other",model="a",version="1"} 0
@@ -35,6 +36,7 @@ dragoman_flags_total{flag="source_echo",model="a",version="1"} 0
 dragoman_flags_total{flag="truncated",model="a",version="1"} 0
 dragoman_flags_total{flag="wrong_script",model="a",version="1"} 0
 dragoman_flags_total{flag="empty",model="b",version="2"} 1
+dragoman_flags_total{flag="glossary_missed",model="b",version="2"} 0
 dragoman_flags_total{flag="loop",model="b",version="2"} 1
 dragoman_flags_total{flag="markup_lost",model="b",version="2"} 0
 dragoman_flags_total{flag="other",model="b",version="2"} 0

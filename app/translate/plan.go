@@ -9,6 +9,7 @@ import (
 	"dragoman/app/language"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
+	"dragoman/model/search"
 )
 
 // record is the translation of one record into one language on its way.
@@ -61,10 +62,12 @@ type sentence struct {
 
 // attempts are what is needed while a sentence has no outcome.
 type attempts struct {
-	way     way           // how it is decoded now
-	masked  markup.Masked // where the way masks
-	source  []int64       // the ids that are decoded
-	decoded int           // tokens that came out last
+	way     way             // how it is decoded now
+	shape   markup.Sentence // the sentence as the way has its terms
+	masked  markup.Masked   // where the way masks
+	phrases []search.Phrase // what the terms become; nil until it is needed
+	source  []int64         // the ids that are decoded
+	decoded int             // tokens that came out last
 
 	queued, computed time.Duration // by all ways together
 
@@ -81,9 +84,10 @@ func (w *work) plan(ctx context.Context) error {
 		size += len(r.Text)
 	}
 	admission.Charge(ctx, w.req.Caller)
-	if err := admission.Take(ctx, admission.Texts(int64(size), len(w.req.To))); err != nil {
+	if err := admission.Take(ctx, admission.Texts(int64(size), len(w.req.To))+sizeOfTerms(w.req.Terms)); err != nil {
 		return err
 	}
+	w.terms = glossary(w.req.Terms)
 	from := w.sources(ctx)
 	if err := w.findRoutes(ctx, from); err != nil {
 		return err
@@ -166,6 +170,9 @@ const maxNesting = 4
 
 // newUnit makes a unit that is translated, in a message at that depth.
 func (w *work) newUnit(raw string, text markup.Sentence, from string, depth int) unit {
+	if w.terms != nil {
+		text = text.WithTerms(w.terms)
+	}
 	u := unit{raw: raw, text: text, pieces: w.pieces(text, from)}
 	if depth == maxNesting {
 		return u
@@ -248,7 +255,7 @@ func (w *work) blocksOf(rec *record, units []unit) []block {
 	for _, u := range units {
 		b := block{text: u.raw, parts: w.newParts(u.text, u.pieces, func(text markup.Sentence) *sentence { return w.whole(rec, text) })}
 		// Where nothing is translated, entities stay as they were.
-		if len(b.parts.sentences) == 0 {
+		if len(b.parts.sentences) == 0 && !u.text.HasTerms() {
 			b.parts = parts{}
 		}
 		for _, inner := range u.messages {
@@ -337,4 +344,5 @@ func (w *work) begin(x *sentence, h *hop, text markup.Sentence) {
 	if !w.req.Once && !text.AsIs() {
 		x.way.mask = 0
 	}
+	x.startTerms()
 }

@@ -24,7 +24,8 @@ const splitTokens = 16
 //   - much too short, for parts were left out: in parts;
 //   - markup lost: with markers, of one style after another, then the text between
 //     the markup by itself; without repetitions, where there is no markup and a marker, or
-//     a number in words, was made up.
+//     a number in words, was made up;
+//   - a term missed: by a search that places it, then with a marker in its place.
 //
 // A request has so many tokens for this (retryTokens, and as many as it has itself); a
 // sentence that would be tried again after them keeps the best that it has.
@@ -33,8 +34,12 @@ func (w *work) retry(x *sentence, flags Flags) (again bool, err error) {
 		return false, nil
 	}
 	again, err = w.tryOtherwise(x, flags)
-	if names := flags.Names(); again {
-		w.service.cfg.Metrics.retry(x.hop.model, names[0])
+	if again {
+		reason := GlossaryMissed // of two ways that place terms, the second
+		if flags != 0 {
+			reason = flags
+		}
+		w.service.cfg.Metrics.retry(x.hop.model, reason.Names()[0])
 	}
 	return again, err
 }
@@ -49,6 +54,10 @@ func (w *work) tryOtherwise(x *sentence, flags Flags) (again bool, err error) {
 	longer := other
 	longer.length = w.longest(x)
 	switch {
+	case x.way.terms != leftToModel:
+		if other, again = x.tryTerms(flags); !again {
+			return false, nil
+		}
 	case flags.Has(Truncated) && !flags.Has(Loop) && other.length == 0 && longer.length > l.search.MaxLength &&
 		longer.apply(l.search).Validate() == nil: // a length penalty may not allow for more
 		other = longer
@@ -59,6 +68,10 @@ func (w *work) tryOtherwise(x *sentence, flags Flags) (again bool, err error) {
 			return false, nil
 		}
 		return w.splitFiner(x)
+	case flags.Has(GlossaryMissed):
+		if other, again = x.tryTerms(flags); !again {
+			return false, nil
+		}
 	case flags.Has(MarkupLost) && len(x.Spans) == 0 && !other.strict:
 		other.strict = true
 	case flags.Has(MarkupLost) && len(x.Spans) > 0 && other.mask+1 < len(x.hop.model.styles):

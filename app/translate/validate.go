@@ -35,7 +35,7 @@ func (s *Service) validate(req Request) error {
 	if f := req.Format; f != "" && f != Text && f != HTML && f != XML {
 		return invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quote(string(req.Format)))
 	}
-	return nil
+	return validateTerms(req)
 }
 
 // mostElements are the names of elements that an outline may have. It is looked up for each record.

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type work struct {
 	selection Selection
 	from      string   // the code of the source language, or Auto
 	to        []string // those of the target languages
+	terms     *markup.Terms
 	yield     func(i int, r Result) error
 
 	routes  map[pair]*route
@@ -46,6 +48,7 @@ type outcome struct {
 	score                      float64
 	sourceTokens, targetTokens int
 	cached, decoded            bool
+	extra                      int // terms that are there more often than in the source
 	queued, computed           time.Duration
 
 	by         *way         // that it was decoded in, in one piece; nil where it was not
@@ -124,10 +127,19 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	}
 	o := w.check(x, r)
 	x.hop.lane.spent.Detokenized += time.Since(start)
-	if x.best == nil || o.flags < x.best.flags {
+	if x.best == nil || o.beats(x.best, x.way.terms == constrainedInPlace) {
 		x.best = &o
 	}
 	return w.conclude(x, o.flags)
+}
+
+// beats says whether an outcome is better than one of another way, by their scores, too, where they
+// are of searches that placed terms.
+func (o *outcome) beats(other *outcome, scored bool) bool {
+	if o.flags != other.flags || !scored {
+		return o.flags < other.flags
+	}
+	return cmp.Or(cmp.Compare(o.extra, other.extra), cmp.Compare(other.score, o.score)) < 0
 }
 
 // conclude tries a sentence, whose last way led to these flags, in another one, or gives

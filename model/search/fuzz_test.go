@@ -28,7 +28,7 @@ func FuzzSearch(f *testing.F) {
 		opts.Hypotheses = opts.Beams
 		size := int(vocab)%40 + 3
 		prefix := []int64{testEOS, int64(size - 1)}
-		s, err := newStrategy(opts, prefix, testEOS, size)
+		s, err := newStrategy(opts, Constraints{}, prefix, testEOS, size)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -47,7 +47,7 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 
-		s, err = newStrategy(opts, prefix, testEOS, size)
+		s, err = newStrategy(opts, Constraints{}, prefix, testEOS, size)
 		require.NoError(t, err)
 		all, err := model.decode(s, prefix, size, nil)
 		require.NoError(t, err)

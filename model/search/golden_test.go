@@ -110,7 +110,7 @@ func TestGenerateGoldens(t *testing.T) {
 		decode := func(hypotheses int) Result {
 			opts := c.options()
 			opts.Hypotheses = hypotheses
-			s, err := newStrategy(opts, g.Prefix, g.EOS, g.Vocab)
+			s, err := newStrategy(opts, Constraints{}, g.Prefix, g.EOS, g.Vocab)
 			require.NoError(t, err, "case %d: %+v", i, c)
 			got, err := tables[c.Table].decode(s, g.Prefix, 0, nil)
 			require.NoError(t, err, "case %d: %+v", i, c)

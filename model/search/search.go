@@ -93,8 +93,8 @@ func (r Result) Clone() Result {
 	return r
 }
 
-// newStrategy makes the strategy of [NewSequence].
-func newStrategy(opts Options, prefix []int64, eos int64, vocab int) (strategy, error) {
+// newStrategy makes the strategy of [NewConstrained].
+func newStrategy(opts Options, c Constraints, prefix []int64, eos int64, vocab int) (strategy, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
@@ -110,7 +110,13 @@ func newStrategy(opts Options, prefix []int64, eos int64, vocab int) (strategy, 
 			return nil, fmt.Errorf("end or prefix token %d is outside the vocabulary of %d", id, vocab)
 		}
 	}
+	if err := c.Validate(len(prefix), opts.MaxLength, vocab); err != nil {
+		return nil, err
+	}
 	prefix = slices.Clone(prefix)
+	if len(c.Phrases) > 0 {
+		return newConstrained(opts, c, prefix, eos, vocab), nil
+	}
 	if opts.Beams == 1 {
 		return newGreedy(opts, prefix, eos, vocab), nil
 	}

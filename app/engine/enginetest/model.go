@@ -68,11 +68,11 @@ func (m *Model) count(n int) {
 }
 
 // Alone decodes a job with nothing else in the batch, and no engine around it.
-func Alone(t testing.TB, source, prefix []int64, options search.Options) search.Result {
+func Alone(t testing.TB, source, prefix []int64, options search.Options, phrases ...search.Phrase) search.Result {
 	b, err := new(Model).NewBatch(model.Limits{})
 	require.NoError(t, err)
 	require.NoError(t, b.Join(t.Context(), [][]int64{source}))
-	s, err := search.NewSequence(options, prefix, spec.EOS, spec.VocabSize)
+	s, err := search.NewConstrained(options, search.Constraints{Phrases: phrases}, prefix, spec.EOS, spec.VocabSize)
 	require.NoError(t, err)
 	results, err := search.Decode(t.Context(), b, []*search.Sequence{s})
 	require.NoError(t, err)

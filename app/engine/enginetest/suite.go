@@ -43,6 +43,7 @@ func Run(t *testing.T, start Start) {
 		"nothing to do":                          nothing,
 		"ids are the caller's again":             reused,
 		"same sentences":                         same,
+		"sentences with phrases":                 phrases,
 		"several hypotheses":                     hypotheses,
 		"a window at a time":                     window,
 		"more jobs":                              more,
@@ -113,7 +114,7 @@ func want(ctx context.Context, t *testing.T, e translate.Engine, req engine.Requ
 	err := e.Stream(ctx, req, list(jobs...), func(job int, r engine.Result) error {
 		got[job]++
 		j := jobs[job]
-		assert.Equal(t, Alone(t, j.Source, j.Prefix, j.Search), r.Result, "job %d", job)
+		assert.Equal(t, Alone(t, j.Source, j.Prefix, j.Search, j.Phrases...), r.Result, "job %d", job)
 		assert.GreaterOrEqual(t, r.Queued, time.Duration(0))
 		return nil
 	})
@@ -332,6 +333,20 @@ func errorOfEach(t *testing.T, start Start) {
 }
 
 // An invalid job fails its request with its number, whatever is decoded before it, and no other.
+// phrases are placed, beside the same sentences without any and with others.
+func phrases(t *testing.T, start Start) {
+	e, _ := start(t, &Model{}, Config())
+	var jobs []engine.Job
+	for i, job := range Jobs(6) {
+		one := search.Phrase{Forms: [][]int64{{int64(20 + i), 41}, {42}}}
+		for _, list := range [][]search.Phrase{nil, {one}, {one, one}, {{Forms: one.Forms, First: [][]int64{{43}}}}} {
+			job.Phrases = list
+			jobs = append(jobs, job)
+		}
+	}
+	want(t.Context(), t, e, engine.Request{}, jobs...)
+}
+
 func invalid(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	good := Jobs(3)
@@ -343,6 +358,8 @@ func invalid(t *testing.T, start Start) {
 		"id outside":             func(j *engine.Job) { j.Source = []int64{60} },
 		"negative id":            func(j *engine.Job) { j.Prefix = []int64{-1} },
 		"too many beams":         func(j *engine.Job) { j.Search.Beams = 6 },
+		"an empty phrase":        func(j *engine.Job) { j.Phrases = []search.Phrase{{}} },
+		"phrase id outside":      func(j *engine.Job) { j.Phrases = []search.Phrase{{Forms: [][]int64{{60}}}} },
 		"no beams":               func(j *engine.Job) { j.Search.Beams = 0 },
 		"too long":               func(j *engine.Job) { j.Search.MaxLength = 25_001 },
 		"no repetition penalty":  func(j *engine.Job) { j.Search.RepetitionPenalty = 0 },

@@ -68,6 +68,7 @@ const FLAGS = new Map([
   ['empty', 'is empty'],
   ['wrong_script', 'may be in another language'],
   ['markup_lost', 'may lack a tag, link or placeholder'],
+  ['glossary_missed', 'may lack a term of the glossary'],
 ]);
 
 /** Says in words what a translation's quality flags mean: "may be incomplete". */

@@ -1,0 +1,55 @@
+package markup
+
+// restWithoutTerms is rest without the terms that are left to the model either.
+func (m Masked) restWithoutTerms() string {
+	var marks []mark
+	group := 0
+	for i, span := range m.sentence.Spans {
+		for group < len(m.groups) && m.groups[group].last <= i {
+			group++
+		}
+		inGroup := group < len(m.groups) && m.groups[group].first <= i
+		switch {
+		case inGroup && m.groups[group].first == i:
+			marks = append(marks, mark{start: m.groups[group].start - m.from, end: m.groups[group].end - m.from})
+		case !inGroup && span.Kind == TermKind && span.Start >= m.from && span.End <= m.to:
+			marks = append(marks, mark{start: span.Start - m.from, end: span.End - m.from})
+		}
+	}
+	return cutOut(m.sentence.Text[m.from:m.to], marks)
+}
+
+// written is the group with the sides that it has in a translation: white space beside a term
+// goes where the term becomes one of a script without spaces.
+func (g group) written(s Sentence) group {
+	if term := s.Spans[g.first].Term; term != nil && g.before == spaced && isUnspaced(first(term.Target)) {
+		g.before = touching
+	}
+	if term := s.Spans[g.last-1].Term; term != nil && g.after == spaced && isUnspaced(last(term.Target)) {
+		g.after = touching
+	}
+	return g
+}
+
+// withoutTerms cuts the terms out of a part of a translation, at most as often as they are among
+// the sentence's spans that are not masked.
+func (s Sentence) withoutTerms(translation string) string {
+	var soft Sentence
+	for _, span := range s.Spans {
+		if span.Kind == TermKind {
+			soft.Spans = append(soft.Spans, span)
+		}
+	}
+	if len(soft.Spans) == 0 {
+		return translation
+	}
+	targets, left := soft.targets(func(target string) string { return target })
+	var marks []mark
+	for _, m := range targets.find(translation) {
+		if left[m.term.Target] > 0 {
+			left[m.term.Target]--
+			marks = append(marks, mark{start: m.start, end: m.end})
+		}
+	}
+	return cutOut(translation, marks)
+}

@@ -1,0 +1,163 @@
+package markup
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// WithTerms returns the sentence with the terms in it as spans of the kind Term. A term in a span
+// such as a tag, a URL or code is left alone, and so is one that is cut by the end of a span.
+// What is kept of a term, such as a number, is kept with it.
+func (s Sentence) WithTerms(terms *Terms) Sentence {
+	matches := terms.find(s.Text)
+	if len(matches) == 0 {
+		return s
+	}
+	var spans []Span
+	next := 0 // the first span that is not behind the last match
+	for _, m := range matches {
+		first := next
+		for first < len(s.Spans) && s.Spans[first].End <= m.start {
+			first++
+		}
+		last := first
+		for last < len(s.Spans) && s.Spans[last].Start < m.end && s.Spans[last].isPartOf(m) {
+			last++
+		}
+		spans = append(spans, s.Spans[next:first]...)
+		next = first
+		if last == len(s.Spans) || s.Spans[last].Start >= m.end {
+			spans = append(spans, Span{Start: m.start, End: m.end, Kind: TermKind, Term: m.term})
+			next = last
+		}
+	}
+	s.Spans = append(spans, s.Spans[next:]...)
+	return s
+}
+
+// isPartOf says whether a span may become a part of a term.
+func (span Span) isPartOf(m termMatch) bool {
+	switch span.Kind {
+	case Tag, Entity, Markdown, Placeholder, Emoji:
+		return false
+	}
+	return span.Pair == 0 && span.Start >= m.start && span.End <= m.end
+}
+
+// HasTerms says whether there are terms in the sentence.
+func (s Sentence) HasTerms() bool {
+	return slices.ContainsFunc(s.Spans, func(span Span) bool { return span.Term != nil })
+}
+
+// InPlace returns the sentence with each term's target in the place of the term. Models tend to
+// copy words of the language that they write.
+func (s Sentence) InPlace() Sentence {
+	var out strings.Builder
+	placed, at := s, 0
+	placed.Spans = slices.Clone(s.Spans)
+	for i, span := range s.Spans {
+		out.WriteString(s.Text[at:span.Start])
+		start := out.Len()
+		if span.Term != nil {
+			out.WriteString(s.target(i, !hasLetter(out.String())))
+		} else {
+			out.WriteString(s.spanText(i))
+		}
+		placed.Spans[i].Start, placed.Spans[i].End = start, out.Len()
+		at = span.End
+	}
+	out.WriteString(s.Text[at:])
+	placed.Text = out.String()
+	return placed
+}
+
+// Protected returns the sentence with its terms as spans that are masked, as tags are.
+func (s Sentence) Protected() Sentence {
+	s.Spans = slices.Clone(s.Spans)
+	for i := range s.Spans {
+		if s.Spans[i].Term != nil {
+			s.Spans[i].Kind = FixedTerm
+		}
+	}
+	return s
+}
+
+// TermForm is how what a term becomes is written at the start of a translation, and elsewhere.
+type TermForm struct{ First, Inside string }
+
+// TermForms returns those of the terms that are not masked, in their order.
+func (s Sentence) TermForms() []TermForm {
+	var list []TermForm
+	for i, span := range s.Spans {
+		if span.Kind == TermKind {
+			list = append(list, TermForm{First: s.target(i, true), Inside: s.target(i, false)})
+		}
+	}
+	return list
+}
+
+// Terms counts a translation's terms: how many of those of the sentence it lacks, and how many
+// it has more often than the sentence.
+func (s Sentence) Terms(translation string) (missing, extra int) {
+	targets, want := s.targets(s.format.Escape)
+	for _, m := range targets.find(translation) {
+		want[m.term.Target]--
+	}
+	for _, n := range want {
+		missing, extra = missing+max(0, n), extra+max(0, -n)
+	}
+	return missing, extra
+}
+
+// Kept returns a translation of the sentence, as [Sentence.Translated] does, in which what terms
+// have become is to stay as it is.
+func (s Sentence) Kept(translation string) Sentence {
+	t := s.Translated(translation)
+	if !s.HasTerms() {
+		return t
+	}
+	targets, _ := s.targets(func(target string) string { return target })
+	return t.WithTerms(targets)
+}
+
+// targets are what the terms become, each in the form that write gives it, and how often.
+func (s Sentence) targets(write func(string) string) (targets *Terms, count map[string]int) {
+	var list []Term
+	count = make(map[string]int)
+	for _, span := range s.Spans {
+		if span.Term == nil {
+			continue
+		}
+		target := write(span.Term.Target)
+		if count[target] == 0 {
+			list = append(list, Term{target, target})
+		}
+		count[target]++
+	}
+	return NewTerms(list), count
+}
+
+// target is what the term of span i becomes, at the start of a text or elsewhere. Where the text
+// has a capital that the term has not, the target gets one, too; at the start of a sentence that
+// begins without a small letter it gets one in any case.
+func (s Sentence) target(i int, atStart bool) string {
+	span := s.Spans[i]
+	term := span.Term
+	written, size := utf8.DecodeRuneInString(term.Target)
+	if !unicode.IsLower(written) || term.Target == term.Source || strings.ToLower(term.Target) != term.Target {
+		return term.Target
+	}
+	capital := unicode.IsUpper(first(s.spanText(i))) && !unicode.IsUpper(first(term.Source))
+	startsHere := !hasLetter(s.Text[:span.Start])
+	if !atStart && (!capital || startsHere) || atStart && unicode.IsLower(s.firstLetter()) {
+		return term.Target
+	}
+	return string(unicode.ToTitle(written)) + term.Target[size:]
+}
+
+// firstLetter is the first letter of the text, a space without any.
+func (s Sentence) firstLetter() rune {
+	return first(strings.TrimLeftFunc(s.Text, func(r rune) bool { return !unicode.IsLetter(r) }))
+}

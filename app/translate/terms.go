@@ -1,0 +1,79 @@
+package translate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dragoman/app/markup"
+)
+
+// MaxTermBytes are the bytes that a term, and what it becomes, may have.
+const MaxTermBytes = 1024
+
+// validateTerms checks the terms of a request.
+func validateTerms(req Request) error {
+	known := make(map[string]bool, len(req.Terms))
+	for i, term := range req.Terms {
+		field := func(name string) string { return fmt.Sprintf("glossary[%d].%s", i, name) }
+		switch {
+		case known[term.Source]:
+			return invalid(CodeInvalidOption, field("source"), "%s is there twice: leave one out", quote(term.Source))
+		case term.Target != term.Source && len(req.To) > 1:
+			return invalid(CodeInvalidOption, field("target"), "what %s becomes is in one language: ask for one target language, or leave the target out for a term that stays as it is",
+				quote(term.Source))
+		}
+		known[term.Source] = true
+		for _, part := range [...]struct{ name, text string }{{"source", term.Source}, {"target", term.Target}} {
+			if reason := refuseTerm(part.text); reason != "" {
+				return invalid(CodeInvalidOption, field(part.name), "%s %s", quote(part.text), reason)
+			}
+		}
+	}
+	return nil
+}
+
+// refuseTerm says what is wrong with a term, or with what one becomes; "" where nothing is.
+func refuseTerm(text string) string {
+	switch {
+	case !utf8.ValidString(text):
+		return "is not UTF-8"
+	case strings.TrimSpace(text) != text || text == "":
+		return "is empty, or has white space at an end: write the words alone"
+	case len(text) > MaxTermBytes:
+		return fmt.Sprintf("has %d bytes, at most %d are allowed", len(text), MaxTermBytes)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return "has control characters, such as a line end: write it in one line"
+	}
+	return ""
+}
+
+// glossary makes of a request's terms what looks for them; nil without any.
+func glossary(terms []Term) *markup.Terms {
+	if len(terms) == 0 {
+		return nil
+	}
+	list := make([]markup.Term, len(terms))
+	for i, term := range terms {
+		list[i] = markup.Term(term)
+	}
+	return markup.NewTerms(list)
+}
+
+// termBytes is the memory that a term takes beside twice its text.
+const termBytes = 160
+
+// sizeOfTerms is the memory that looking for terms takes.
+func sizeOfTerms(terms []Term) (size int64) {
+	for _, term := range terms {
+		size += int64(termBytes + 2*len(term.Source))
+	}
+	return size
+}
+
+// hasOnlyTerms says whether nothing but terms must come back in a sentence's translation.
+func (x *sentence) hasOnlyTerms() bool {
+	return !slices.ContainsFunc(x.Spans, func(span markup.Span) bool { return span.Term == nil })
+}

@@ -1,0 +1,214 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Phrase is what a sentence must have: the tokens of one of its forms, in a row. The same words
+// may be written with different tokens, such as with and without a space before them.
+type Phrase struct {
+	Forms [][]int64 // one at least, none of them empty
+	First [][]int64 // others that only the first tokens of a sentence may be, such as with a capital
+}
+
+// MaxPhrases is how many phrases a sentence may have to have.
+const MaxPhrases = 16
+
+// Constraints are what a sentence must have.
+type Constraints struct {
+	Phrases []Phrase // each in a place of its own; equal ones, as often as they are here
+	Joints  Joints   // of the vocabulary
+}
+
+// Joints tell by its id how a token begins and ends, so that a phrase is not found in a part of a
+// word, nor put behind the end of a sentence. nil: words end and begin everywhere, and sentences
+// nowhere.
+type Joints []Joint
+
+// Joint is how a token begins and ends.
+type Joint uint8
+
+// What a token may be.
+const (
+	GoesOn Joint = 1 << iota // it begins with a letter or digit that goes on with the word before it
+	Open                     // it ends with one that the next token can go on with
+	Stop                     // it ends with a sign that ends sentences
+)
+
+// inWord says whether there is no end of a word between two tokens.
+func (j Joints) inWord(before, behind int64) bool {
+	return before < int64(len(j)) && behind < int64(len(j)) && j[before]&Open != 0 && j[behind]&GoesOn != 0
+}
+
+// ends says whether a sentence may be at its end behind a token.
+func (j Joints) ends(id int64) bool { return id < int64(len(j)) && j[id]&Stop != 0 }
+
+// length is the most tokens that a phrase takes.
+func (p Phrase) length() (most int) {
+	for _, form := range slices.Concat(p.Forms, p.First) {
+		most = max(most, len(form))
+	}
+	return most
+}
+
+// Validate fails where no sentence of so many tokens, the forced prefix and the end included, can have
+// the phrases, or where they are outside of the vocabulary.
+func (c Constraints) Validate(prefix, maxLength, vocab int) error {
+	if len(c.Phrases) > MaxPhrases {
+		return fmt.Errorf("%d phrases, at most %d are allowed", len(c.Phrases), MaxPhrases)
+	}
+	length := prefix + 1
+	for i, phrase := range c.Phrases {
+		length += phrase.length()
+		if len(phrase.Forms) == 0 {
+			return fmt.Errorf("phrase %d has no form", i)
+		}
+		for _, form := range slices.Concat(phrase.Forms, phrase.First) {
+			if len(form) == 0 {
+				return fmt.Errorf("phrase %d has an empty form", i)
+			}
+			for _, id := range form {
+				if id < 0 || id >= int64(vocab) {
+					return fmt.Errorf("token %d of a phrase is outside the vocabulary of %d", id, vocab)
+				}
+			}
+		}
+	}
+	if length > maxLength {
+		return fmt.Errorf("the phrases take %d tokens with prefix and end, but max length is %d", length, maxLength)
+	}
+	return nil
+}
+
+// forms are phrases as a tree: each node is a run of tokens that some forms begin with.
+type forms struct {
+	nodes  []formNode // 0 is the empty run, 1 the one at the start of a sentence
+	joints Joints
+	all    uint32 // a bit for each phrase
+	tokens []int  // most of each phrase
+	total  int    // tokens of all phrases
+}
+
+// formNode is a run of tokens.
+type formNode struct {
+	next  []formEdge
+	depth int
+	of    uint32 // phrases, one bit each, that have a form which goes through here
+	ends  uint32 // those that have one which ends here
+}
+
+// formEdge leads to a run that is one token longer.
+type formEdge struct {
+	id   int64
+	node int
+}
+
+func newForms(c Constraints) *forms {
+	f := &forms{nodes: make([]formNode, 2), joints: c.Joints}
+	for i, phrase := range c.Phrases {
+		f.all |= 1 << i
+		f.tokens = append(f.tokens, phrase.length())
+		f.total += phrase.length()
+		for _, form := range phrase.Forms {
+			f.add(0, form, 1<<i)
+			f.add(start, form, 1<<i)
+		}
+		for _, form := range phrase.First {
+			f.add(start, form, 1<<i)
+		}
+	}
+	return f
+}
+
+// start is the node that sentences begin at.
+const start = 1
+
+// add adds a form of a phrase below a node.
+func (f *forms) add(at int, form []int64, phrase uint32) {
+	for _, id := range form {
+		node := f.after(at, id)
+		if node == 0 {
+			node = len(f.nodes)
+			f.nodes = append(f.nodes, formNode{depth: f.nodes[at].depth + 1})
+			f.nodes[at].next = append(f.nodes[at].next, formEdge{id, node})
+		}
+		at = node
+		f.nodes[at].of |= phrase
+	}
+	f.nodes[at].ends |= phrase
+}
+
+// after returns the node behind a token, 0 where there is none.
+func (f *forms) after(at int, id int64) int {
+	for _, edge := range f.nodes[at].next {
+		if edge.id == id {
+			return edge.node
+		}
+	}
+	return 0
+}
+
+// progress is how much of the phrases a row has.
+type progress struct {
+	met    uint32 // phrases
+	node   int    // of the form that it is in
+	closed bool   // the last token was the end of one
+}
+
+// step is the progress behind a token, and whether it may come behind the one before. Behind the
+// end of a sentence only the best token of a row begins a phrase: that may be a name behind "Mr."
+func (f *forms) step(p progress, before, id int64, best bool) (next progress, ok bool) {
+	inWord := f.joints.inWord(before, id)
+	if p.closed && inWord {
+		return p, false
+	}
+	next = progress{met: p.met, node: f.after(p.node, id)}
+	if next.node == 0 && p.node != 0 && !inWord {
+		next.node = f.after(0, id)
+	} else if p.node == 0 && (inWord || f.joints.ends(before) && !best) {
+		next.node = 0
+	}
+	if f.nodes[next.node].of&^p.met == 0 { // those are there already
+		next.node = 0
+	}
+	if ends := f.nodes[next.node].ends &^ p.met; ends != 0 {
+		next.met |= ends & -ends // one of equal ones
+		next.node, next.closed = 0, true
+	}
+	return next, true
+}
+
+// bank is how many tokens of the phrases a row has, total where it has all.
+func (f *forms) bank(p progress) int {
+	if p.met == f.all {
+		return f.total
+	}
+	count := f.nodes[p.node].depth
+	for i, n := range f.tokens {
+		if p.met&(1<<i) != 0 {
+			count += n
+		}
+	}
+	return min(count, f.total-1)
+}
+
+// ClonePhrases returns a copy that shares no memory with the phrases.
+func ClonePhrases(phrases []Phrase) []Phrase {
+	if len(phrases) == 0 {
+		return nil
+	}
+	clone := make([]Phrase, len(phrases))
+	for i, phrase := range phrases {
+		clone[i] = Phrase{Forms: cloneForms(phrase.Forms), First: cloneForms(phrase.First)}
+	}
+	return clone
+}
+
+func cloneForms(forms [][]int64) [][]int64 {
+	forms = slices.Clone(forms)
+	for i := range forms {
+		forms[i] = slices.Clone(forms[i])
+	}
+	return forms
+}
