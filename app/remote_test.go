@@ -230,7 +230,7 @@ func TestCommandLineAndService(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	start := func() *running {
-		return startServer(t, func(context.Context) {}, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0")
+		return startServer(t, func(context.Context) {}, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0", "NUM_BEAMS=1")
 	}
 	end := func(r *running) {
 		r.stop()
@@ -275,7 +275,7 @@ func TestCommandLineAndService(t *testing.T) {
 	assert.Equal(t, result{exitOK, got.stdout, ""}, again)
 	end(r)
 
-	here := execute(t, text.String(), environment(), "translate", "--from", "en", "--to", "fr")
+	here := execute(t, text.String(), environment("NUM_BEAMS=1"), "translate", "--from", "en", "--to", "fr")
 	require.Equal(t, exitOK, here.code, here.stderr)
 	assert.Equal(t, here.stdout, got.stdout)
 }
