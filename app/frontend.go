@@ -199,9 +199,10 @@ func (f *frontend) refresh(t *translation) error {
 		}
 	}
 	f.served = served
-	return errors.Join(f.site.Ready(note), f.description.Ready(openapi.Model{
+	f.description.Ready(openapi.Model{
 		Languages: models.Languages(), Detects: models.Detector() != nil, MaxBeams: f.cfg.MaxBeams, MaxLength: f.cfg.MaxLengthLimit,
-	}))
+	})
+	return f.site.Ready(note)
 }
 
 // refreshed is refresh after the start. What cannot be said is said in the log.

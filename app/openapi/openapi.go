@@ -10,6 +10,8 @@ package openapi
 import (
 	_ "embed"
 	"fmt"
+	"net/http"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
@@ -45,7 +47,7 @@ type Model struct {
 type Description struct {
 	cfg       Config
 	page      *page
-	documents atomic.Pointer[documents]
+	documents atomic.Pointer[func() (documents, error)]
 }
 
 // documents are the document in its two forms.
@@ -60,28 +62,28 @@ func New(cfg Config) (*Description, error) {
 		return nil, fmt.Errorf("API page: %w", err)
 	}
 	d := &Description{cfg: cfg, page: p}
-	return d, d.describe(Model{})
+	d.Ready(Model{})
+	return d, nil
 }
 
 // Ready adds what is known of the model. Languages are left out of the document where
-// there are none, and limits where they are 0.
-func (d *Description) Ready(m Model) error { return d.describe(m) }
+// there are none, and limits where they are 0. The document is made when it is first asked for:
+// that takes some 40 MB of memory.
+func (d *Description) Ready(m Model) {
+	made := sync.OnceValues(func() (documents, error) { return d.describe(m) })
+	d.documents.Store(&made)
+}
 
 // describe makes the document of a service with a model.
-func (d *Description) describe(m Model) error {
+func (d *Description) describe(m Model) (documents, error) {
 	asJSON, asYAML, err := render(source, d.cfg.values(m))
 	if err != nil {
-		return fmt.Errorf("OpenAPI document: %w", err)
+		return documents{}, fmt.Errorf("OpenAPI document: %w", err)
 	}
-	next := &documents{}
-	if next.json, err = webfile.New("application/json; charset=utf-8", asJSON); err != nil {
-		return err
-	}
-	if next.yaml, err = webfile.New("application/yaml; charset=utf-8", asYAML); err != nil {
-		return err
-	}
-	d.documents.Store(next)
-	return nil
+	return documents{
+		json: webfile.New("application/json; charset=utf-8", asJSON),
+		yaml: webfile.New("application/yaml; charset=utf-8", asYAML),
+	}, nil
 }
 
 // values are what belongs to the anchors of the document; nil is not known.
@@ -121,6 +123,20 @@ func (d *Description) Register(router gin.IRouter, notFound gin.HandlerFunc) {
 	}
 }
 
-func (d *Description) serveJSON(c *gin.Context) { serve(c, d.documents.Load().json) }
+func (d *Description) serveJSON(c *gin.Context) {
+	d.serve(c, func(made documents) *webfile.File { return made.json })
+}
 
-func (d *Description) serveYAML(c *gin.Context) { serve(c, d.documents.Load().yaml) }
+func (d *Description) serveYAML(c *gin.Context) {
+	d.serve(c, func(made documents) *webfile.File { return made.yaml })
+}
+
+// serve answers with a form of the document. An error is one of the binary, which no test has found.
+func (d *Description) serve(c *gin.Context, form func(documents) *webfile.File) {
+	made, err := (*d.documents.Load())()
+	if err != nil {
+		http.Error(c.Writer, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	serve(c, form(made))
+}

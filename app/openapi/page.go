@@ -66,7 +66,7 @@ func readFile(from fs.ReadFileFS, path, contentType string) (*webfile.File, erro
 	if strings.HasSuffix(path, ".gz") {
 		return webfile.NewPacked(contentType, body), nil
 	}
-	return webfile.New(contentType, body)
+	return webfile.New(contentType, body), nil
 }
 
 // serve answers GET /docs.

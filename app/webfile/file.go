@@ -10,14 +10,22 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
-// File is a file as it is sent. It does not change, so it is safe for concurrent use.
+// File is a file as it is sent. It is safe for concurrent use.
 type File struct {
 	contentType string
-	plain       representation // without a body where only the other is kept
-	gzip        representation // without a body where it would save too little
+	// forms hashes and compresses the file when it is first asked for, which takes
+	// more time and memory than most services have to spend on it at their start.
+	forms func() forms
+}
+
+// forms are the encodings of a file.
+type forms struct {
+	plain representation // without a body where only the other is kept
+	gzip  representation // without a body where it would save too little
 }
 
 // representation is one encoding of a file, with the strong entity tag that stands for
@@ -27,41 +35,41 @@ type representation struct {
 	etag string
 }
 
-// New makes a file, and compresses it where that saves at least a tenth. The file keeps
-// body.
-func New(contentType string, body []byte) (*File, error) {
-	f := &File{contentType: contentType, plain: represent(body)}
-	packed, err := compress(body)
-	if err != nil {
-		return nil, err
-	}
-	if len(packed) < len(body)*9/10 {
-		f.gzip = represent(packed)
-	}
-	return f, nil
+// New makes a file that is sent compressed where that saves at least a tenth. The file
+// keeps body.
+func New(contentType string, body []byte) *File {
+	return &File{contentType, sync.OnceValue(func() forms {
+		f := forms{plain: represent(body)}
+		if packed := compress(body); len(packed) < len(body)*9/10 {
+			f.gzip = represent(packed)
+		}
+		return f
+	})}
 }
 
 // NewPacked makes a file of which there is only the form in gzip, as libraries have it.
 // Who takes no gzip, which is rare, gets it unpacked for each request.
 func NewPacked(contentType string, packed []byte) *File {
-	f := &File{contentType: contentType, gzip: represent(packed)}
-	f.plain.etag = `"plain-` + f.gzip.etag[1:]
-	return f
+	return &File{contentType, sync.OnceValue(func() forms {
+		f := forms{gzip: represent(packed)}
+		f.plain.etag = `"plain-` + f.gzip.etag[1:]
+		return f
+	})}
 }
 
 // Serve answers GET and HEAD, conditional and range requests included. How long caches
 // may keep the answer is the caller's to say.
 func (f *File) Serve(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	chosen := f.plain
-	if f.gzip.body != nil {
+	h, forms := w.Header(), f.forms()
+	chosen := forms.plain
+	if forms.gzip.body != nil {
 		h.Add("Vary", "Accept-Encoding")
 		if acceptsGzip(r) {
 			h.Set("Content-Encoding", "gzip")
-			chosen = f.gzip
+			chosen = forms.gzip
 		} else if chosen.body == nil {
 			var err error
-			if chosen.body, err = unpack(f.gzip.body); err != nil {
+			if chosen.body, err = unpack(forms.gzip.body); err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
 				return
 			}
@@ -78,19 +86,13 @@ func represent(body []byte) representation {
 	return representation{body: body, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}
 }
 
-func compress(body []byte) ([]byte, error) {
+// compress does not fail: the level is one that there is, and a buffer takes all.
+func compress(body []byte) []byte {
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(body); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
+	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	_, _ = w.Write(body)
+	_ = w.Close()
+	return packed.Bytes()
 }
 
 func unpack(packed []byte) ([]byte, error) {

@@ -48,8 +48,7 @@ type Site struct {
 	assets   map[string]*webfile.File // by name, as in main.js
 }
 
-// New makes the site from the files in the binary. They are hashed and compressed
-// here, which takes a few milliseconds. It fails only where the files of the binary
+// New makes the site from the files in the binary. It fails only where these
 // do not fit together.
 func New() (*Site, error) {
 	files, err := fs.Sub(embedded, "page")
@@ -118,11 +117,7 @@ func newFile(name string, body []byte) (*webfile.File, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: no content type is known for files like this", name)
 	}
-	f, err := webfile.New(contentType, body)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return f, nil
+	return webfile.New(contentType, body), nil
 }
 
 // Page serves the page, for GET and HEAD of / by requests that want HTML (see

@@ -50,7 +50,7 @@ func (s source) slug() string {
 // source says what MODEL_WEIGHTS names.
 func (p *Preparer) source() (source, error) {
 	if p.cfg.Weights == "" {
-		return bundledSource()
+		return bundledSource(), nil
 	}
 	ref, err := hub.ParseRef(p.cfg.Weights, p.cfg.Revision)
 	if err != nil {
@@ -90,14 +90,13 @@ func (p *Preparer) download(out string) string {
 	return filepath.Join(out, downloadFolder)
 }
 
-func bundledSource() (source, error) {
-	version, err := bundled.Version()
+func bundledSource() source {
 	return source{
-		name: bundled.Source, version: version, languages: bundled.Languages(),
+		name: bundled.Source, version: bundled.Version, languages: bundled.Languages(),
 		fetch: func(_ context.Context, _, work string) (string, string, error) {
-			return work, version, bundled.WriteTo(work)
+			return work, bundled.Version, bundled.WriteTo(work)
 		},
-	}, err
+	}
 }
 
 // folderSource is a folder with an export, which is served as it is, or with a
