@@ -62,18 +62,33 @@ func (c *cpuBackend) close() error               { return nil }
 
 func (c *cpuBackend) accepts(*model.Manifest) error { return nil }
 
-// needs is the sizes of the matrices, for each worker, where they are not in files that processes
+// copies is how many times a model is opened for its workers. Workers of one thread each decode on
+// one copy. Where they have more, each has one of its own, with threads of its own.
+func copies(workers, threads int) int {
+	if threads == 1 {
+		return 1
+	}
+	return workers
+}
+
+// companion is a model that another worker has opened, and closes.
+type companion struct{ model.Model }
+
+// Close leaves the model open.
+func (companion) Close() error { return nil }
+
+// needs is the sizes of the matrices, for each copy, where they are not in files that processes
 // share.
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
-	workers, _ := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
+	copies := copies(cfg.Share(m.Spec, runtime.GOMAXPROCS(0)))
 	own := int64(ownBytes)
 	if cpuOptions(cfg, c.log, m.Spec, 0).NoPrepack {
 		own += m.Files[model.WeightsFile].Size
 	}
-	return int64(workers) * own
+	return int64(copies) * own
 }
 
-// ownBytes is more than what a worker takes whose matrices are all in shared files; once it is
+// ownBytes is more than what a copy takes whose matrices are all in shared files; once it is
 // loaded, it says itself.
 const ownBytes = 8 << 20
 
@@ -95,19 +110,23 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	}
 	decoding.Cores = share
 	opts := cpuOptions(cfg, c.log, m.Spec, threads)
-	models, err := engine.OpenModels(workers, func() (model.Model, error) {
+	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)
-		opts.Verify = model.VerifyNever // the other workers read the same files
+		opts.Verify = model.VerifyNever // the other copies read the same files
 		return opened, err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
+	bytes := resident(models)
+	for len(models) < workers {
+		models = append(models, companion{models[0]})
+	}
 	state := int64(workers) * stateBytes(decoding, m.Spec, models[0].Footprint())
 	decoding.Log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", max(decoding.Rows, decoding.MaxBeams),
 		"max_beams", decoding.MaxBeams, "max_length", decoding.MaxLength, "state_bytes_at_most", state)
 	engines, err := engine.Start(decoding, models...)
-	return engines, resident(models), err
+	return engines, bytes, err
 }
 
 // resident is what models take beside what processes share, as far as they say.

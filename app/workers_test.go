@@ -44,24 +44,27 @@ func (g gpuOpenings) Open(ctx context.Context, dir string, opts cuda.Options) (g
 	return g.fakeGPUs.Open(ctx, dir, opts)
 }
 
-// TestWorkers: one of them checks the files for all, and the log has the state of all.
+// TestWorkers: one of them checks the files for all, workers of one thread share a copy, and the
+// log has the state of all.
 func TestWorkers(t *testing.T) {
 	const rest = model.VerifyNever
 	for _, on := range []struct {
 		device  string
+		threads int
 		message string // the number in the log
 		want    map[int][]model.Verify
 	}{
-		{"cpu", "state_bytes_at_most", map[int][]model.Verify{1: {"always"}, 3: {"always", rest, rest}}},
-		{"cuda", "state_bytes", map[int][]model.Verify{1: {"always", rest}, 3: {"always", rest, rest, rest, rest, rest}}},
+		{"cpu", 1, "state_bytes_at_most", map[int][]model.Verify{1: {"always"}, 3: {"always"}}},
+		{"cpu", 2, "state_bytes_at_most", map[int][]model.Verify{1: {"always"}, 3: {"always", rest, rest}}},
+		{"cuda", 0, "state_bytes", map[int][]model.Verify{1: {"always", rest}, 3: {"always", rest, rest, rest, rest, rest}}},
 	} {
-		t.Run(on.device, func(t *testing.T) {
+		t.Run(fmt.Sprint(on.device, on.threads), func(t *testing.T) {
 			state := map[int]float64{}
 			for workers, want := range on.want {
 				var log bytes.Buffer
 				o := &openings{gpus: &fakeGPUs{count: 2}}
 				p := &program{
-					environ: environment("DEVICE="+on.device, "PRECISION=fp32", "MODEL_VERIFY=always", "MAX_LENGTH_LIMIT=256", fmt.Sprint("APP_WORKERS=", workers)),
+					environ: environment("DEVICE="+on.device, "PRECISION=fp32", "MODEL_VERIFY=always", "MAX_LENGTH_LIMIT=256", fmt.Sprint("APP_WORKERS=", workers), fmt.Sprint("THREADS=", on.threads)),
 					stderr:  &log, loadRuntime: o.load,
 					loadGPUs: func(library string) (gpuRuntime, error) {
 						_, err := o.gpus.load(library)

@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"strconv"
 	"testing"
 
 	"dragoman/model"
@@ -16,6 +17,19 @@ func TestBatchInvariance(t *testing.T) {
 		t.Run(string(precision), func(t *testing.T) {
 			m := cputest.Open(t, cputest.Bundled(), precision)
 			modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(4, modeltest.Bundled(t).Cases), 60), 0, 8)
+		})
+	}
+}
+
+// TestBatchesAtOnce has two batches of a model decode at the same time, as workers do that
+// share it.
+func TestBatchesAtOnce(t *testing.T) {
+	m := cputest.Open(t, cputest.Bundled(), model.FP32)
+	jobs := modeltest.MixedJobs(m, modeltest.Sample(16, modeltest.Bundled(t).Cases), 16)
+	for i := range 2 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			modeltest.CheckInvariance(t, m, jobs, 0, 1+i)
 		})
 	}
 }
