@@ -76,7 +76,7 @@ func (b *backend) Leave(slot int32, length int, rows []int32, fed int) {
 }
 
 // Idle gives the memory of keys and values back, and with the last batch that is in use
-// that of activations.
+// that of activations, but for a few megabytes of each.
 func (b *backend) Idle() {
 	if b.busy {
 		b.busy = false

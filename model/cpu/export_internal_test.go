@@ -19,3 +19,6 @@ func (m *Model) Prepacked() bool { return m.prepack != nil }
 
 // Kept is how many bytes the sessions of all models keep of what they have freed.
 func (m *Model) Kept() int64 { return m.memory.Kept(pool.Loading) + m.memory.Kept(pool.Running) }
+
+// KeptOfLoads is Kept of what sessions are made with.
+func (m *Model) KeptOfLoads() int64 { return m.memory.Kept(pool.Loading) }

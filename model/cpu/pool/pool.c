@@ -15,6 +15,7 @@ enum {
   HUGE = 1 << 22,      // what has as many may lie in huge pages while a model is loaded
   CLASSES = 64,        // by the logarithm of the size
   MUCH_LARGER = 2,     // classes above its own that a request may take a kept block from
+  KEPT = 1 << 22,      // bytes that are kept of what runs have used while nothing runs
 };
 
 // Block is the head of a block of memory.
@@ -130,20 +131,41 @@ void pool_enter(Pool *pool, Use use) {
   pthread_mutex_unlock(&pool->lock);
 }
 
-void pool_leave(Pool *pool, Use use) {
-  Side *side = &pool->sides[use], unused = {0};
-  pthread_mutex_lock(&pool->lock);
-  if (--side->users == 0) {
-    unused = *side;
-    *side = (Side){0};
-  }
-  pthread_mutex_unlock(&pool->lock);
+// rest takes out of a side what it need not keep while nobody uses it: all but small blocks of
+// KEPT bytes together, with which the next short sentence needs no new pages.
+static Side rest(Side *side, int64_t bytes) {
+  Side unneeded = {0};
+  int64_t kept = 0;
   for (int c = 0; c < CLASSES; c++)
-    for (Block *b = unused.kept[c]; b;) {
+    for (Block **at = &side->kept[c], *b = *at; b; b = *at) {
+      if (kept + (int64_t)b->mapped <= bytes) {
+        kept += b->mapped;
+        at = &b->next;
+        continue;
+      }
+      *at = b->next;
+      b->next = unneeded.kept[c];
+      unneeded.kept[c] = b;
+    }
+  side->bytes = kept;
+  return unneeded;
+}
+
+static void unmap(Side unneeded) {
+  for (int c = 0; c < CLASSES; c++)
+    for (Block *b = unneeded.kept[c]; b;) {
       Block *next = b->next;
       munmap(b, b->mapped);
       b = next;
     }
+}
+
+void pool_leave(Pool *pool, Use use) {
+  Side *side = &pool->sides[use], unneeded = {0};
+  pthread_mutex_lock(&pool->lock);
+  if (--side->users == 0) unneeded = rest(side, use == RUNNING ? KEPT : 0);
+  pthread_mutex_unlock(&pool->lock);
+  unmap(unneeded);
 }
 
 int64_t pool_kept(Pool *pool, Use use) {
@@ -162,6 +184,7 @@ static OrtStatus *set_up(const OrtApi *api, Pool *pool) {
 }
 
 static void release(const OrtApi *api, Pool *pool) {
+  for (int use = 0; use < USES; use++) unmap(rest(&pool->sides[use], 0));
   if (pool->info) api->ReleaseMemoryInfo(pool->info);
   if (pool->env) api->ReleaseEnv(pool->env);
   pthread_mutex_destroy(&pool->lock);

@@ -17,7 +17,7 @@ OrtStatus *pool_new(const OrtApi *api, Pool **pool);
 OrtStatus *pool_close(const OrtApi *api, Pool *pool);
 
 // Between enter and leave, freed blocks of a use are kept. The last one to leave gives
-// them back.
+// them back, but for 4 MB of what runs have used.
 void pool_enter(Pool *pool, Use use);
 void pool_leave(Pool *pool, Use use);
 
