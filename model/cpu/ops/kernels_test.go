@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -60,7 +61,9 @@ func run[Out, In float32 | uint16](t *testing.T, k kernels, what string, values 
 	t.Helper()
 	var input, output, errors bytes.Buffer
 	require.NoError(t, binary.Write(&input, binary.NativeEndian, values))
-	cmd := exec.Command(string(k), what)
+	// An emulated test runs its kernels emulated, too (scripts/other_cpu_test.sh).
+	command := append(strings.Fields(os.Getenv("DRAGOMAN_EMULATOR")), string(k), what)
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &input, &output, &errors
 	require.NoError(t, cmd.Run(), errors.String())
 	require.Empty(t, errors.String())
