@@ -62,11 +62,14 @@ func run[Out, In float32 | uint16](t *testing.T, k kernels, what string, values 
 	var input, output, errors bytes.Buffer
 	require.NoError(t, binary.Write(&input, binary.NativeEndian, values))
 	// An emulated test runs its kernels emulated, too (scripts/other_cpu_test.sh).
-	command := append(strings.Fields(os.Getenv("DRAGOMAN_EMULATOR")), string(k), what)
+	emulator := strings.Fields(os.Getenv("DRAGOMAN_EMULATOR"))
+	command := append(emulator, string(k), what)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &input, &output, &errors
 	require.NoError(t, cmd.Run(), errors.String())
-	require.Empty(t, errors.String())
+	if emulator == nil { // they tell what they do not emulate
+		require.Empty(t, errors.String())
+	}
 	out := make([]Out, output.Len()/binary.Size(Out(0)))
 	require.NoError(t, binary.Read(&output, binary.NativeEndian, out))
 	return out
