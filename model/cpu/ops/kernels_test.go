@@ -56,18 +56,25 @@ func generation() string {
 	}
 }
 
+// emulator is the command that runs programs for this CPU, where it is emulated
+// (scripts/other_cpu_test.sh): else they would run on the real one, if at all.
+func emulator() []string { return strings.Fields(os.Getenv("DRAGOMAN_EMULATOR")) }
+
+// command is what runs the kernels.
+func (k kernels) command(args ...string) *exec.Cmd {
+	command := append(append(emulator(), string(k)), args...)
+	return exec.Command(command[0], command[1:]...)
+}
+
 // run runs the kernels on values and reads what they print.
 func run[Out, In float32 | uint16](t *testing.T, k kernels, what string, values []In) []Out {
 	t.Helper()
 	var input, output, errors bytes.Buffer
 	require.NoError(t, binary.Write(&input, binary.NativeEndian, values))
-	// An emulated test runs its kernels emulated, too (scripts/other_cpu_test.sh).
-	emulator := strings.Fields(os.Getenv("DRAGOMAN_EMULATOR"))
-	command := append(emulator, string(k), what)
-	cmd := exec.Command(command[0], command[1:]...)
+	cmd := k.command(what)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &input, &output, &errors
 	require.NoError(t, cmd.Run(), errors.String())
-	if emulator == nil { // they tell what they do not emulate
+	if len(emulator()) == 0 { // they tell what they do not emulate
 		require.Empty(t, errors.String())
 	}
 	out := make([]Out, output.Len()/binary.Size(Out(0)))
