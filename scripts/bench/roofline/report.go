@@ -69,7 +69,8 @@ func (r *results) sides() (sides []side) {
 // share is how close a cell comes to its limit.
 func (r *results) share(m *measured) float64 {
 	limit, _ := m.Work.limit(m.Precision, *r.peaks(m.Threads))
-	return limit / m.seconds()
+	middle, _ := m.seconds()
+	return limit / middle
 }
 
 func (r *results) writePeaks(w io.Writer) {
@@ -82,8 +83,8 @@ func (r *results) writePeaks(w io.Writer) {
 }
 
 func (r *results) writeCells(w io.Writer, s side) {
-	fmt.Fprintf(w, "\n| what | rows | limit, ms | set by | measured, ms | limit / measured | tokens/s | cores busy | %s |\n", strings.Join(partNames, " | "))
-	fmt.Fprintf(w, "|---|---:|---:|---|---:|---:|---:|---:|%s\n", strings.Repeat("---:|", len(partNames)))
+	fmt.Fprintf(w, "\n| what | rows | limit, ms | set by | median, ms | fastest, ms | CPU time, ms | limit / median | / fastest | / CPU time | tokens/s | %s |\n", strings.Join(partNames, " | "))
+	fmt.Fprintf(w, "|---|---:|---:|---|---:|---:|---:|---:|---:|---:|%s\n", strings.Repeat("---:|", len(partNames)))
 	for _, m := range r.Cells {
 		if (side{m.Precision, m.Threads}) != s || len(m.Micros) == 0 {
 			continue
@@ -100,8 +101,9 @@ func (r *results) writeCells(w io.Writer, s side) {
 		if memory {
 			by = "memory"
 		}
-		fmt.Fprintf(w, "| %s | %d | %.1f | %s | %.1f | **%.2f** | %.0f | %.0f%% |", what, rows, limit*1e3, by,
-			m.seconds()*1e3, r.share(m), float64(tokens)/m.seconds(), 100*m.busy())
+		middle, fastest := m.seconds()
+		fmt.Fprintf(w, "| %s | %d | %.1f | %s | %.1f | %.1f | %.1f | **%.2f** | %.2f | %.2f | %.0f |", what, rows, limit*1e3, by,
+			middle*1e3, fastest*1e3, m.cpu()*1e3, limit/middle, limit/fastest, limit/m.cpu(), float64(tokens)/middle)
 		for _, name := range partNames {
 			fmt.Fprintf(w, " %.1f%% |", 100*m.share(name))
 		}

@@ -87,12 +87,14 @@ func (m *measured) share(name string) float64 {
 	return m.Parts[name] / max(sum, 1e-9)
 }
 
-// seconds is the median of the samples, busy the share of the threads' time in which they had a core.
-func (m *measured) seconds() float64 { return seconds(median(m.Micros)) }
-
-func (m *measured) busy() float64 {
-	return seconds(median(m.CPU)) / m.seconds() / float64(m.Threads)
+// seconds is the median of the samples, and the fastest.
+func (m *measured) seconds() (middle, fastest float64) {
+	return seconds(median(m.Micros)), seconds(slices.Min(m.Micros))
 }
+
+// cpu is the CPU time of each thread, the median in seconds: what the step would take if
+// no thread ever waited, for another one or for a core that another program has.
+func (m *measured) cpu() float64 { return seconds(median(m.CPU)) / float64(m.Threads) }
 
 func median(of []int) int {
 	return slices.Sorted(slices.Values(of))[len(of)/2]
