@@ -104,13 +104,13 @@ static double now(clockid_t clock) {
 }
 
 double rate(Peak peak, double seconds, const char *memory, int64_t size) {
-  // Other programs may take the core, but not from the thread's own time. Memory is shared,
-  // so that what one thread does not read while it waits, others may.
-  clockid_t clock = peak == MEMORY ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+  if (peak == MEMORY) return read_all(memory, size);
+  // Other programs may take the core, but not from the thread's own time.
+  clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
   Kernel k = peak == OCTETS ? octets() : floats();
   double begin = now(clock), work = 0, spent;
   do {
-    work += peak == MEMORY ? read_all(memory, size) : k.loop(10000);
+    work += k.loop(10000);
     spent = now(clock) - begin;
   } while (spent < seconds);
   return work / spent;

@@ -9,6 +9,7 @@ import "C"
 import (
 	"runtime"
 	"sync"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -29,8 +30,8 @@ func instructions() (octets, floats string) {
 // perThread is the memory that each thread reads, many times what caches hold.
 const perThread = 256 << 20
 
-// windows are how often each peak is measured, for a hundredth of a second: a short time
-// is more likely to be undisturbed.
+// windows are how often each peak is measured, for about a hundredth of a second: a short
+// time is more likely to be undisturbed.
 const windows = 10
 
 // measure measures each peak on some threads at once, and keeps the higher ones.
@@ -52,10 +53,12 @@ func (p *peaks) measure(threads int) error {
 	return nil
 }
 
-// rate is what threads do together, each with a part of memory.
+// rate is what threads do together, each with a part of memory, which each reads once:
+// memory that they did not read at the same time must not count as if they had.
 func rate(peak C.Peak, memory []byte, threads int) (sum float64) {
 	rates := make([]float64, threads)
 	var all sync.WaitGroup
+	begin := time.Now()
 	for i := range threads {
 		all.Go(func() {
 			runtime.LockOSThread()
@@ -64,6 +67,9 @@ func rate(peak C.Peak, memory []byte, threads int) (sum float64) {
 		})
 	}
 	all.Wait()
+	if peak == C.MEMORY {
+		return float64(len(memory)) / time.Since(begin).Seconds()
+	}
 	for _, r := range rates {
 		sum += r
 	}
