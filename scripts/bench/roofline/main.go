@@ -59,18 +59,15 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	if o.rounds > 0 {
-		if err := measure(ctx, o, r); err != nil {
-			return err
-		}
-		if err := r.save(file); err != nil {
+		if err := measure(ctx, o, r, file); err != nil {
 			return err
 		}
 	}
 	return report(r, o.out)
 }
 
-// measure adds samples to results.
-func measure(ctx context.Context, o options, r *results) (err error) {
+// measure adds samples to results, and saves them to a file after each side.
+func measure(ctx context.Context, o options, r *results, file string) (err error) {
 	library, err := cpu.Load(o.library)
 	if err != nil {
 		return err
@@ -87,6 +84,9 @@ func measure(ctx context.Context, o options, r *results) (err error) {
 				}
 				if err := measureSide(ctx, library, o.models, side, r); err != nil {
 					return fmt.Errorf("%s, threads %d: %w", precision, threads, err)
+				}
+				if err := r.save(file); err != nil {
+					return err
 				}
 				if threads == o.threads && o.threads == 1 {
 					break
