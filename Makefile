@@ -14,7 +14,7 @@ export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 
 .DEFAULT_GOAL := help
 .PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers bench-fleet stress autoscaling fuzz clients webtest faults catalogue-test fleet-test
-.PHONY: other-cpu-test cuda-test image image-test sbom vuln clean
+.PHONY: other-cpu-test arm-test cuda-test image image-test sbom vuln clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -93,6 +93,9 @@ fleet-test: ## have members of a fleet, Redis and the network fail (redis-server
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh
+
+arm-test: ## test the operators on emulated Arm CPUs (CPUS="max cortex-a72"; qemu-user, gcc-aarch64-linux-gnu)
+	scripts/other_cpu_test.sh arm64 model/cpu/ops
 
 cuda-test: build ## test DEVICE=cuda without a GPU, on stand-ins for NVIDIA's libraries (fetches 180 MB)
 	scripts/cuda_test.sh

@@ -2,6 +2,7 @@
 # Fetches ONNX Runtime's CPU library for this machine into a folder:
 #
 #   scripts/fetch_onnxruntime.sh [folder]      (default: build/onnxruntime)
+#   ONNXRUNTIME_PLATFORM=Linux-aarch64 scripts/fetch_onnxruntime.sh folder      (for another machine)
 #
 # It comes from the npm package onnxruntime-node, or, where there is no npm, from
 # the pip package onnxruntime; registry and proxy settings of npm and pip apply.
@@ -18,7 +19,7 @@ die() {
   exit 1
 }
 
-platform=$(uname -s)-$(uname -m)
+platform=${ONNXRUNTIME_PLATFORM:-$(uname -s)-$(uname -m)}
 case $platform in
   Linux-x86_64)
     npm_file=linux/x64/libonnxruntime.so.1

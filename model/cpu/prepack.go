@@ -53,6 +53,7 @@ type prepackStore struct {
 
 func (r *Runtime) newPrepackStore(ctx context.Context, dir string, manifest *model.Manifest, opts Options) (*prepackStore, error) {
 	config := r.newSessionConfig(opts.Threads)
+	config.profile = opts.Profile
 	key, err := newPrepackKey(ctx, dir, r.Version(), config)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -16,7 +17,8 @@ import (
 // sessionConfig is how ONNX Runtime runs a graph.
 type sessionConfig struct {
 	runtime *Runtime
-	threads int // 0 is one for each core
+	threads int    // 0 is one for each core
+	profile string // see Options.Profile
 	// entries are ONNX Runtime's session options that have no function of their
 	// own. They decide what it makes of a graph.
 	entries map[string]string
@@ -107,6 +109,11 @@ func (c sessionConfig) session(ctx context.Context, name string, create create) 
 	// Shapes change from step to step, so planned memory would not be used again.
 	if err := o.SetMemPattern(false); err != nil {
 		return nil, err
+	}
+	if c.profile != "" {
+		if err := o.EnableProfiling(c.profile + "-" + filepath.Base(name)); err != nil {
+			return nil, fmt.Errorf("profile %s: %w", name, err)
+		}
 	}
 	s, err := c.interruptible(ctx, o, create)
 	if err != nil {

@@ -1,0 +1,163 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"time"
+
+	"dragoman/model"
+	"dragoman/model/search"
+)
+
+// cell is what is measured: the encoder, with beams 0, or a decoder step.
+type cell struct {
+	Precision model.Precision `json:"precision"`
+	Threads   int             `json:"threads"`
+	Beams     int             `json:"beams"`
+	Sentences int             `json:"sentences"`
+}
+
+func (c cell) rows() int { return c.Sentences * max(c.Beams, 1) }
+
+// sample is one step, or one run of the encoder.
+type sample struct {
+	Seconds float64 `json:"seconds"`
+	CPU     float64 `json:"cpu"`  // seconds, of all threads
+	Past    int     `json:"past"` // tokens of a row that attention looked at
+}
+
+const (
+	prefixTokens = 16 // forced, so that steps have a past
+	steps        = 5  // of each number of sentences
+	encoderMost  = 32 // sentences that the encoder takes at once
+)
+
+// sizes are how many sentences decode together, which leave bit by bit.
+func sizes(beams int) []int {
+	if beams == 1 {
+		return []int{160, 80, 32, 16, 8, 4, 2, 1}
+	}
+	return []int{32, 16, 8, 4, 2, 1}
+}
+
+// pass decodes sentences that leave bit by bit, as translations do: so a few seconds give
+// samples of all cells. It takes the time of everything, the search and Go included.
+func pass(ctx context.Context, m model.Model, side cell, record func(cell, sample)) (err error) {
+	counts := sizes(side.Beams)
+	most := counts[0]
+	length := prefixTokens + 2 + steps*len(counts)
+	batch, err := m.NewBatch(model.Limits{Rows: most * side.Beams, MaxLength: length})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, batch.Close()) }()
+	if err := join(ctx, batch, m.Spec(), most, side, record); err != nil {
+		return err
+	}
+	sequences, err := newSequences(m.Spec(), most, side.Beams, length)
+	if err != nil {
+		return err
+	}
+	past := prefixTokens
+	if err := step(ctx, batch, sequences); err != nil {
+		return err
+	}
+	for _, n := range counts {
+		for batch.Len() > n {
+			batch.Leave(batch.Len() - 1)
+		}
+		side.Sentences = n
+		for range steps {
+			past++
+			taken, err := timed(func() error { return step(ctx, batch, sequences[:n]) })
+			if err != nil {
+				return err
+			}
+			taken.Past = past
+			record(side, taken)
+		}
+	}
+	return nil
+}
+
+// join has sentences encoded, 1, 8 and then 32 at once.
+func join(ctx context.Context, batch model.Batch, spec model.Spec, most int, side cell, record func(cell, sample)) error {
+	side.Beams = 0
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 8, encoderMost, encoderMost, encoderMost, encoderMost, encoderMost} {
+		n = min(n, most-batch.Len())
+		if n == 0 {
+			break
+		}
+		sources := make([][]int64, n)
+		for i := range sources {
+			for range source {
+				sources[i] = append(sources[i], spec.EOS+1+rng.Int64N(int64(spec.VocabSize)-spec.EOS-1))
+			}
+		}
+		taken, err := timed(func() error { return batch.Join(ctx, sources) })
+		if err != nil {
+			return err
+		}
+		side.Sentences = n
+		record(side, taken)
+	}
+	return nil
+}
+
+// newSequences makes searches that do not end before they are long enough.
+func newSequences(spec model.Spec, n, beams, length int) ([]*search.Sequence, error) {
+	options := search.DefaultOptions(spec.Generation)
+	options.Beams, options.MinLength, options.MaxLength = beams, length, length
+	prefix := []int64{spec.DecoderStart}
+	for len(prefix) < prefixTokens {
+		prefix = append(prefix, spec.EOS+int64(len(prefix)))
+	}
+	sequences := make([]*search.Sequence, n)
+	for i := range sequences {
+		var err error
+		if sequences[i], err = search.NewSequence(options, prefix, spec.EOS, spec.VocabSize); err != nil {
+			return nil, err
+		}
+	}
+	return sequences, nil
+}
+
+// step is a step of all sequences, each in the slot of its number.
+func step(ctx context.Context, batch model.Batch, sequences []*search.Sequence) error {
+	feeds, rows, k := make([]model.Feed, len(sequences)), make([]int, len(sequences)), 0
+	first := 0
+	for i, s := range sequences {
+		feeds[i], rows[i] = s.Feed(), first
+		first += s.Rows()
+		k = max(k, s.Candidates())
+	}
+	candidates, err := batch.Step(ctx, feeds, k)
+	if err != nil {
+		return err
+	}
+	for i, s := range sequences {
+		if done, err := s.Advance(candidates, rows[i]); err != nil || done {
+			return errors.Join(err, fmt.Errorf("sentence %d: done is %v", i, done))
+		}
+	}
+	return nil
+}
+
+// timed runs a function and says how long it took.
+func timed(run func() error) (sample, error) {
+	begin, cpu := time.Now(), cpuSeconds()
+	err := run()
+	return sample{Seconds: time.Since(begin).Seconds(), CPU: cpuSeconds() - cpu}, err
+}
+
+func cpuSeconds() float64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // fails for no valid arguments
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}
