@@ -60,7 +60,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if err := manifest.Check(ctx, dir, opts.Verify); err != nil {
 		return nil, err
 	}
-	if !opts.NoPrepack {
+	if !opts.NoPrepack && manifest.Precision != model.INT8 { // whose matrices are read as they were exported
 		m, err := r.openPrepacked(ctx, dir, manifest, opts)
 		if err == nil {
 			return m, nil

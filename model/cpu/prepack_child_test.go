@@ -235,7 +235,7 @@ func export(t testing.TB) string {
 		dir, err := os.MkdirTemp("", "dragoman-ort-test-")
 		require.NoError(t, err)
 		exported.dir = dir
-		require.NoError(t, os.CopyFS(dir, os.DirFS(cputest.Export(t, cputest.Bundled(), model.INT8))))
+		require.NoError(t, os.CopyFS(dir, os.DirFS(cputest.Export(t, cputest.Bundled(), model.FP32))))
 	})
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(exported.dir)))

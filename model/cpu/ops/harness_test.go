@@ -25,7 +25,7 @@ type arg struct {
 	value func() (ort.Value, error)
 }
 
-func newArg[T float32 | uint8 | int32 | int64](kind onnx.DataType, values []T, shape []int) arg {
+func newArg[T float32 | uint8 | int8 | int32 | int64](kind onnx.DataType, values []T, shape []int) arg {
 	a := arg{kind: kind}
 	for _, n := range shape {
 		a.shape = append(a.shape, int64(n))
@@ -39,6 +39,7 @@ func newArg[T float32 | uint8 | int32 | int64](kind onnx.DataType, values []T, s
 
 func floats(x []float32, shape ...int) arg { return newArg(onnx.Float32, x, shape) }
 func octets(x []uint8, shape ...int) arg   { return newArg(onnx.Uint8, x, shape) }
+func int8s(x []int8, shape ...int) arg     { return newArg(onnx.Int8, x, shape) }
 func int32s(x ...int32) arg                { return newArg(onnx.Int32, x, []int{len(x)}) }
 func int64s(x ...int64) arg                { return newArg(onnx.Int64, x, []int{len(x)}) }
 

@@ -17,7 +17,7 @@
 package ops
 
 // #cgo CFLAGS: -O3 -std=gnu11 -Wall -Wno-psabi -I${SRCDIR}/../../onnxruntime/include
-// #cgo LDFLAGS: -lm
+// #cgo LDFLAGS: -lm -lpthread
 // #include "ops.h"
 import "C"
 
