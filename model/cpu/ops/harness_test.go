@@ -113,17 +113,22 @@ func (c call) session(t testing.TB) (*ort.DynamicAdvancedSession, error) {
 		require.NoError(t, err)
 		shared.operators, shared.sessions = operators, map[string]*ort.DynamicAdvancedSession{}
 	}
-	options, err := ort.NewSessionOptions()
-	require.NoError(t, err)
-	defer options.Destroy()
-	require.NoError(t, shared.operators.Register(options))
-	require.NoError(t, options.SetIntraOpNumThreads(3))
-	require.NoError(t, options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"))
-	s, err := ort.NewDynamicAdvancedSessionWithONNXData(graph, inputs, outputs, options)
+	s, err := newSession(t, graph, inputs, outputs, 3)
 	if err == nil {
 		shared.sessions[string(graph)] = s
 	}
 	return s, err
+}
+
+// newSession makes a session with so many threads.
+func newSession(t testing.TB, graph []byte, inputs, outputs []string, threads int) (*ort.DynamicAdvancedSession, error) {
+	options, err := ort.NewSessionOptions()
+	require.NoError(t, err)
+	defer options.Destroy()
+	require.NoError(t, shared.operators.Register(options))
+	require.NoError(t, options.SetIntraOpNumThreads(threads))
+	require.NoError(t, options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"))
+	return ort.NewDynamicAdvancedSessionWithONNXData(graph, inputs, outputs, options)
 }
 
 // try runs the operator. The outputs are slices of float32, uint8, int32 or int64.
