@@ -98,11 +98,6 @@ func (g *Graph) Floats(name string, values []float32, shape ...int) string {
 	return g.constant(name, Float32, shape, raw)
 }
 
-// Uint8Scalar adds a scalar stored in the graph itself.
-func (g *Graph) Uint8Scalar(name string, v uint8) string {
-	return g.constant(name, Uint8, nil, []byte{v})
-}
-
 func (g *Graph) constant(name string, t DataType, shape []int, raw []byte) string {
 	if !g.constants[name] {
 		m := tensor(name, t, shape)

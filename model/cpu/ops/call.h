@@ -9,7 +9,7 @@
 
 struct Node {
   const OrtApi *api;
-  int64_t layer, heads, head_dim, spare;
+  int64_t layer, heads, head_dim, spare, positive;
 };
 
 static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message) {
@@ -93,5 +93,7 @@ OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context);
+OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context);
 
 #endif

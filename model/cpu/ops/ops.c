@@ -18,6 +18,7 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'l': status = api->KernelInfoGetAttribute_int64(info, "layer", &k->layer); break;
       case 'h': status = api->KernelInfoGetAttribute_int64(info, "heads", &k->heads); break;
       case 'd': status = api->KernelInfoGetAttribute_int64(info, "head_dim", &k->head_dim); break;
+      case 'p': status = api->KernelInfoGetAttribute_int64(info, "positive", &k->positive); break;
       case 's': status = api->KernelInfoGetAttribute_int64(info, "spare", &k->spare); break;
     }
   if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0))
@@ -44,6 +45,8 @@ static const Op ops[] = {
     OP("CachedAttention", "ffiliibF", "f", "lhd", op_cached_attention),
     OP("CrossAttention", "ffiiibF", "f", "lhd", op_cross_attention),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
+    OP("ProductInt8", "bcif", "f", "p", op_product_int8),
+    OP("BestCandidatesInt8", "bcifflFH", "flf", "s", op_best_candidates_int8),
 };
 
 OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {
