@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -149,26 +148,6 @@ func TestInt8Paths(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			requirePaths(t, buildFrom(t, "product_int8.c", flags...).command())
 		})
-	}
-}
-
-// TestInt8PathsOfArm emulates CPUs with and without dot products.
-func TestInt8PathsOfArm(t *testing.T) {
-	if runtime.GOARCH == "arm64" {
-		t.Skip("this CPU is one")
-	}
-	cc, emulator := "aarch64-linux-gnu-gcc", "qemu-aarch64"
-	for _, tool := range []string{cc, emulator} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(err)
-		}
-	}
-	binary := filepath.Join(t.TempDir(), "product_int8")
-	out, err := exec.Command(cc, "-static", "-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DKERNEL=", "-o", binary,
-		filepath.Join("testdata", "product_int8.c"), "-lm").CombinedOutput()
-	require.NoError(t, err, string(out))
-	for _, cpu := range []string{"cortex-a72", "max"} {
-		requirePaths(t, exec.Command(emulator, "-cpu", cpu, binary))
 	}
 }
 
