@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 
