@@ -2,6 +2,7 @@ package translate
 
 import (
 	"context"
+	"strings"
 
 	"dragoman/app/language"
 	"dragoman/app/markup"
@@ -19,15 +20,16 @@ type Cut struct {
 	Ended bool
 }
 
-// Part is a part of a text: a sentence, or what is between sentences.
+// Part is a part of a text: a sentence, or what is between sentences. A text with messages of ICU has
+// only one, for it cannot be translated sentence by sentence.
 type Part struct {
 	Text string
 	// Translated says that it has a translation, see [Cut.Of]. All others stay as they are, but
 	// for the spaces between two sentences: see [Cut.Between].
 	Translated bool
 
-	sentence bool // not so are messages of ICU with nothing beside them
-	markup   markup.Sentence
+	markup markup.Sentence
+	whole  bool // it is a text of several sentences
 }
 
 // Cut cuts the one record of a request, which has one target language and the format [Text], into
@@ -58,21 +60,20 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 
 // parts are those of a text.
 func (w *work) parts(text markup.Sentence, from string) []Part {
+	if len(text.Messages()) > 0 { // what their branches become is put wherever they stand in the text
+		return []Part{{Text: text.Text, Translated: true, markup: text, whole: true}}
+	}
 	var found []markup.Sentence
 	p := w.newParts(text, w.pieces(text, from), func(text markup.Sentence) *sentence {
 		found = append(found, text)
 		return &sentence{Sentence: text}
 	})
-	parts, at := make([]Part, len(p.pieces)), 0
+	parts := make([]Part, len(p.pieces))
 	for i, piece := range p.pieces {
-		part := Part{Text: piece.Text, Translated: piece.Sentence, sentence: piece.Sentence}
+		parts[i] = Part{Text: piece.Text, Translated: piece.Sentence}
 		if piece.Sentence {
-			part.markup, found = found[0], found[1:]
-		} else if kept := text.Slice(at, at+len(piece.Text)); len(kept.Messages()) > 0 {
-			part.markup, part.Translated = kept, true
+			parts[i].markup, found = found[0], found[1:]
 		}
-		at += len(piece.Text)
-		parts[i] = part
 	}
 	return parts
 }
@@ -83,7 +84,7 @@ func (c Cut) ended() bool {
 	tail := ""
 	for last--; last >= 0; last-- {
 		tail = c.Parts[last].Text + tail
-		if c.Parts[last].sentence {
+		if c.Parts[last].Translated {
 			return segment.Ends(tail, language.Base(c.From))
 		}
 	}
@@ -99,27 +100,26 @@ func (c Cut) Between(i int, last string) string {
 		before--
 	}
 	var pieces []segment.Piece
-	var translations []string
 	for k := max(0, before); k <= min(i, len(c.Parts)-1); k++ {
-		switch p := c.Parts[k]; {
-		case k == before && p.sentence:
-			pieces, translations = append(pieces, segment.Piece{Sentence: true}), append(translations, last)
-		case k == i && p.sentence:
-			pieces, translations = append(pieces, segment.Piece{Sentence: true}), append(translations, "")
-		case !p.Translated:
-			pieces = append(pieces, segment.Piece{Text: p.Text})
-		}
+		pieces = append(pieces, segment.Piece{Text: c.Parts[k].Text, Sentence: c.Parts[k].Translated})
+	}
+	translations := []string{last, ""}
+	if before < 0 {
+		translations = translations[1:]
 	}
 	joined := segment.Join(pieces, translations, language.Base(c.From), language.Base(c.To))
-	if before >= 0 && c.Parts[before].sentence {
-		joined = joined[len(last):]
-	}
-	return joined
+	return strings.TrimPrefix(joined, translations[0])
 }
 
 // Key is the same for parts whose translations are the same, in the same languages, with the same
 // model and options.
-func (p Part) Key() string { return p.markup.Text + "\x00" + p.markup.Fingerprint() }
+func (p Part) Key() string {
+	key := p.markup.Text + "\x00" + p.markup.Fingerprint()
+	if p.whole {
+		key += "\x00"
+	}
+	return key
+}
 
 // Beginning is the first n bytes of a sentence as a sentence, without the white space at its end; n
 // is where a character starts. Where something that must come back as it is would be cut, it ends
@@ -130,7 +130,7 @@ func (p Part) Beginning(n int) Part {
 	}
 	_, n = p.markup.Trimmed(0, n)
 	text := p.markup.Slice(0, n)
-	return Part{Text: text.Text, Translated: !text.Blank(), sentence: true, markup: text}
+	return Part{Text: text.Text, Translated: !text.Blank(), markup: text}
 }
 
 // Of is the request for the translations of parts of a [Cut] that was made of the request, which are
@@ -146,10 +146,8 @@ func (c Cut) Of(req Request, parts ...Part) Request {
 // unitsOf cuts a record, in the language from, into units.
 func (w *work) unitsOf(record int, from string) []unit {
 	text := w.req.Records[record].Text
-	if w.req.parts == nil {
+	if w.req.parts == nil || w.req.parts[record].whole {
 		return w.cut(text, from)
 	}
-	u := w.newUnit(text, w.req.parts[record].markup, from, 0)
-	u.pieces = []segment.Piece{{Text: text, Sentence: true}}
-	return []unit{u}
+	return []unit{{raw: text, text: w.req.parts[record].markup, pieces: []segment.Piece{{Text: text, Sentence: true}}}}
 }
