@@ -78,6 +78,7 @@ type Config struct {
 	Description    *openapi.Description // at /openapi.json and /docs
 	Jobs           *JobsConfig          // at /jobs
 	Glossaries     *glossary.Service    // at /glossaries
+	Live           *LiveConfig          // at /live
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -92,6 +93,7 @@ type API struct {
 	draining  atomic.Bool
 	ending    context.Context // ends when the server does not accept requests any more
 	end       context.CancelFunc
+	sockets   sockets
 }
 
 // New makes an API that is not ready yet.
@@ -225,6 +227,10 @@ func (a *API) router() *gin.Engine {
 	if a.cfg.Glossaries != nil {
 		g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}
 		g.dialect().Mount(router, a.limitBody)
+	}
+	if a.cfg.Live != nil {
+		l := &liveAPI{API: a, live: *a.cfg.Live}
+		l.dialect().Mount(router, a.limitBody)
 	}
 	a.mountPages(router.Group("", a.limitBody))
 	// What no route takes is answered as the API does that is the nearest.

@@ -3,6 +3,7 @@ package live
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"dragoman/app/translate"
@@ -146,12 +147,17 @@ func (x *Session) show() {
 	}
 	if done && x.doneAt == 0 {
 		x.doneAt = revision
+		x.idle.Reset(min(x.service.cfg.Idle, afterDone))
 	}
 	if x.changedSince(revision) {
 		x.revision = revision
 		x.announce()
 	}
 }
+
+// afterDone is how long a session is kept at most whose text is complete and translated, for clients that
+// have to connect again.
+const afterDone = 30 * time.Second
 
 // changedSince says whether anything has changed with a revision that is the next.
 func (x *Session) changedSince(revision int64) bool {

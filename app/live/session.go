@@ -81,7 +81,7 @@ func newSession(s *Service, t Translator, id, owner string, req translate.Reques
 	if s.cfg.Memory != nil {
 		x.lease = s.cfg.Memory.Lease(owner)
 	}
-	x.idle = time.AfterFunc(s.cfg.Idle, func() { x.End(ReasonIdle) })
+	x.idle = time.AfterFunc(s.cfg.Idle, x.onIdle)
 	x.pause = time.AfterFunc(s.cfg.Pause, x.onPause)
 	x.retry = time.AfterFunc(firstRetry, x.onRetry)
 	x.pause.Stop()
@@ -91,6 +91,9 @@ func newSession(s *Service, t Translator, id, owner string, req translate.Reques
 
 // ID is the session's name, which nobody can guess.
 func (x *Session) ID() string { return x.id }
+
+// Owner is whose session it is.
+func (x *Session) Owner() string { return x.owner }
 
 // Edits are edits that are applied together or not at all.
 type Edits struct {
@@ -179,6 +182,18 @@ func (x *Session) onEdit(list []Edit) {
 	}
 	x.announce()
 	x.wake()
+}
+
+// onIdle ends a session that nobody edits any more.
+func (x *Session) onIdle() {
+	x.mu.Lock()
+	done := x.doneAt > 0
+	x.mu.Unlock()
+	if done {
+		x.End(ReasonDone)
+	} else {
+		x.End(ReasonIdle)
+	}
 }
 
 // onPause has the word at the end of the text translated, too.

@@ -17,8 +17,9 @@ type Edit struct {
 
 // EditError means that an edit cannot be applied.
 type EditError struct {
-	Number int // of the edit among those that came with it, from 0 on
-	Reason string
+	Number  int // of the edit among those that came with it, from 0 on
+	Reason  string
+	TooLong bool // the text would be longer than it may
 }
 
 func (e *EditError) Error() string { return fmt.Sprintf("edit %d: %s", e.Number, e.Reason) }
@@ -46,8 +47,8 @@ func (t text) apply(edits []Edit, most int) (text, error) {
 		case e.From < 0 || e.From > e.To || e.To > t.chars:
 			return fail("from %d to %d is not in the text, which has %d characters then", e.From, e.To, t.chars)
 		case t.chars-(e.To-e.From)+inserted > most:
-			return fail("the text would have %d characters, at most %d are allowed: end the session and go on in another one",
-				t.chars-(e.To-e.From)+inserted, most)
+			return t, &EditError{Number: i, TooLong: true, Reason: fmt.Sprintf(
+				"the text would have %d characters, at most %d are allowed: go on in another session", t.chars-(e.To-e.From)+inserted, most)}
 		}
 		from := t.offset(0, e.From)
 		to := t.offset(from, e.To-e.From)
