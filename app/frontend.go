@@ -102,6 +102,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	f.description, err = openapi.New(openapi.Config{
 		Version: version, KeysNeeded: api.Gate.NeedsKeys(), MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
 		MaxBodyBytes: cfg.MaxBodyBytes, MaxJobRecords: cfg.JobMaxRecords, MaxJobChars: cfg.JobMaxChars, MaxJobBodyBytes: int64(cfg.JobMaxBytes), MaxDocumentBytes: int64(cfg.DocumentMaxBytes),
+		MaxLiveChars: cfg.LiveMaxChars,
 	})
 	if err != nil {
 		return err

@@ -23,6 +23,8 @@ const (
 	lastEventHeader = "Last-Event-ID"
 	// mostEdits is how many edits may come together.
 	mostEdits = 256
+	// mostLanguages is how many may be named where there can be only one, for a clear answer.
+	mostLanguages = 8
 	// mostLiveStreams is how many clients may watch sessions at a time, by either transport.
 	mostLiveStreams = 4096
 )
@@ -100,7 +102,7 @@ func (l *liveAPI) open(c *gin.Context) error {
 	var parsed struct {
 		Payload *payloadInput `json:"payload"`
 	}
-	if _, err := decodeBody(c, 1, &parsed); err != nil {
+	if _, err := decodeBody(c, mostLanguages, &parsed); err != nil {
 		return err
 	}
 	x, err := l.openSession(c, parsed.Payload)

@@ -35,12 +35,15 @@ func (x *Session) work() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for x.reason == "" {
-		err := x.look()
+		var f *flight
+		err := engine.Protect(func() (err error) { // nobody else recovers on this goroutine
+			f, err = x.look()
+			return err
+		})
+		if err == nil && f == nil {
+			break
+		}
 		if err == nil {
-			f := x.next()
-			if f == nil {
-				break
-			}
 			x.flight = f
 			x.mu.Unlock()
 			err = x.translate(f)
@@ -56,24 +59,21 @@ func (x *Session) work() {
 	x.working = false
 }
 
-// look cuts the text if it has changed, and shows what is known of it.
-func (x *Session) look() error {
+// look cuts the text if it has changed, shows what is known of it, and returns what to have translated
+// now; nil where there is nothing.
+func (x *Session) look() (*flight, error) {
 	if x.dirty {
 		req := x.req
 		req.Records = []translate.Record{{Text: x.text.string}}
-		var cut translate.Cut
-		err := engine.Protect(func() (err error) { // nobody else recovers on this goroutine
-			cut, err = x.translator.Cut(context.Background(), req)
-			return err
-		})
+		cut, err := x.translator.Cut(context.Background(), req)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		x.dirty, x.shown = false, x.taken
 		x.match(cut)
 	}
 	x.show()
-	return nil
+	return x.next(), nil
 }
 
 // flight is a request of translate for sentences of a session.
@@ -234,7 +234,7 @@ func (x *Session) land(err error) (stop bool) {
 		x.refuse(f)
 		x.say(err)
 	default:
-		x.service.cfg.Log.Debug("live text is not translated", "session", x.id, "error", err)
+		x.service.cfg.Log.Warn("live text is not translated", "session", x.id, "error", err)
 		x.say(err)
 		x.retry.Reset(x.backoff)
 		x.backoff = min(2*x.backoff, lastRetry)

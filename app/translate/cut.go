@@ -114,7 +114,7 @@ func (c Cut) Between(i int, last string) string {
 // Key is the same for parts whose translations are the same, in the same languages, with the same
 // model and options.
 func (p Part) Key() string {
-	key := p.markup.Text + "\x00" + p.markup.Fingerprint()
+	key := p.Text + "\x00" + p.markup.Fingerprint()
 	if p.whole {
 		key += "\x00"
 	}
@@ -125,6 +125,7 @@ func (p Part) Key() string {
 // is where a character starts. Where something that must come back as it is would be cut, it ends
 // before that. There may be nothing to translate in it.
 func (p Part) Beginning(n int) Part {
+	n = min(n, len(p.markup.Text))
 	for p.markup.Inside(n) {
 		n--
 	}
