@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"github.com/coder/websocket/wsjson"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/client"
 )
 
 // liveAnswer is a message about live text.
@@ -216,4 +219,119 @@ func TestLiveEndsWithTheService(t *testing.T) {
 	_, _, err := conn.Read(t.Context())
 	assert.Equal(t, websocket.StatusServiceRestart, websocket.CloseStatus(err))
 	assert.NoError(t, <-r.result)
+}
+
+// The client comes back to its session, whatever happens to its connections.
+func TestLiveClient(t *testing.T) {
+	r := service(t, "LIVE_IDLE=200ms")
+	c, err := client.New(client.Config{URL: r.url})
+	require.NoError(t, err)
+	defer c.Close()
+	l, err := c.Live(t.Context(), client.Request{From: "en", To: "fr"})
+	require.NoError(t, err)
+	for i, line := range strings.SplitAfter(page, " ") {
+		require.NoError(t, l.Append(t.Context(), line))
+		if i == 7 { // until the session has ended, and is opened again
+			for !strings.Contains(l.Text(), "gare") {
+				require.NoError(t, l.Next(t.Context()))
+			}
+			before := l.Connections()
+			for l.Connections() == before {
+				require.NoError(t, l.Next(t.Context()))
+			}
+		}
+	}
+	require.NoError(t, l.Edit(t.Context(), client.LiveEdit{From: 0, To: 5, Text: "Here"}, client.LiveEdit{From: 0, To: 4, Text: "Where"}))
+	assert.ErrorContains(t, l.Edit(t.Context(), client.LiveEdit{From: 1 << 20, To: 1 << 20}), "1048576")
+	require.NoError(t, l.Finish(t.Context()))
+	for err = nil; err == nil; {
+		err = l.Next(t.Context())
+	}
+	require.ErrorIs(t, err, io.EOF)
+	plain, err := r.translated("en", "fr", []record{{"1", page}})
+	require.NoError(t, err)
+	assert.Equal(t, plain[0].Text, l.Text())
+	for _, s := range l.Segments() {
+		assert.True(t, s.Final)
+	}
+	assert.NoError(t, l.Close())
+	assert.NoError(t, l.Close())
+}
+
+// The command prints the translation of its input.
+func TestLiveCommand(t *testing.T) {
+	r := service(t)
+	got := execute(t, page+"\n", environment(), "live", "--from", "en", "--to", "fr", "--url", r.url)
+	require.Equal(t, exitOK, got.code, got.stderr)
+	plain, err := r.translated("en", "fr", []record{{"1", page + "\n"}})
+	require.NoError(t, err)
+	assert.Equal(t, plain[0].Text, got.stdout)
+	for _, args := range [][]string{{"--from", "en"}, {"--from", "en", "--to", "fr", "text"}} {
+		assert.Equal(t, exitUsage, execute(t, "", environment(), append([]string{"live"}, args...)...).code)
+	}
+	assert.Equal(t, exitError, execute(t, "", environment(), "live", "--from", "en", "--to", "xx", "--url", r.url).code)
+}
+
+// What a client must not do ends in an answer, or ends its connection, and nothing else.
+func TestHostileLiveClients(t *testing.T) {
+	r := service(t, "LIVE_SESSIONS=4", "LIVE_MAX_CHARS=100", "CORS_ORIGINS=https://app.example")
+	for name, test := range map[string]struct {
+		message string
+		binary  bool
+		status  websocket.StatusCode // 0: an answer
+		says    string
+	}{
+		"not JSON":       {message: `{"s":`, says: "invalid_json"},
+		"not UTF-8":      {message: "{\"s\":1,\"resume\":\"\xff\"}", status: websocket.StatusInvalidFramePayloadData},
+		"binary":         {message: `{}`, binary: true, status: websocket.StatusUnsupportedData},
+		"giant":          {message: strings.Repeat(" ", 1<<20), status: websocket.StatusMessageTooBig},
+		"unknown field":  {message: `{"x":1}`, says: "unknown_field"},
+		"no session":     {message: `{"s":1,"n":1}`, says: "unknown_session"},
+		"no number":      {message: `{"n":1}`, says: "missing_field"},
+		"two at a time":  {message: `{"s":1,"n":1,"resume":"x"}`, says: "invalid_value"},
+		"another's":      {message: `{"s":1,"resume":"x"}`, says: "unknown_session"},
+		"wrong language": {message: `{"s":1,"payload":{"fromLang":"en","toLang":"xx"}}`, says: "unknown_language"},
+	} {
+		conn, kind := dial(t, r.url, nil), websocket.MessageText
+		if test.binary {
+			kind = websocket.MessageBinary
+		}
+		require.NoError(t, conn.Write(t.Context(), kind, []byte(test.message)), name)
+		_, raw, err := conn.Read(t.Context())
+		if test.status != 0 {
+			assert.Equal(t, test.status, websocket.CloseStatus(err), name)
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.Contains(t, string(raw), test.says, name)
+		_ = conn.CloseNow()
+	}
+	_, resp, err := websocket.Dial(t.Context(), r.url+"/live", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://evil.example"}}})
+	require.Error(t, err)
+	assert.Equal(t, 403, resp.StatusCode)
+	conn := dial(t, r.url, http.Header{"Origin": {"https://app.example"}})
+	for i := range 3 {
+		say(t, conn, `{"s":%d,"payload":{"fromLang":"en","toLang":"fr"}}`, i)
+	}
+	refused := 0
+	for range 3 {
+		if a := hear(t, conn); a.Error != nil {
+			assert.Equal(t, "too_many_sessions", a.Error.Code)
+			refused++
+		}
+	}
+	assert.Equal(t, 1, refused)
+	say(t, conn, `{"s":0,"n":1,"edits":[{"text":%q}]}`, strings.Repeat("x", 101))
+	assert.Equal(t, "text_too_long", hear(t, conn).Error.Code)
+	for n := range 2000 { // who does not read what is sent
+		say(t, conn, `{"s":0,"n":%d,"edits":[{"from":0,"to":%d,"text":"No. "}]}`, n+1, 4*min(n, 1))
+	}
+	for taken := int64(0); taken < 2000; {
+		a := hear(t, conn)
+		require.Nil(t, a.Error)
+		taken = a.Taken
+	}
+	status, _, err := r.translate("en", "fr", []record{{"1", "It is late."}})
+	require.NoError(t, err)
+	assert.Equal(t, 200, status)
 }

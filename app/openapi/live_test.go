@@ -62,7 +62,7 @@ func TestAnswersOfLiveText(t *testing.T) {
 		{"PATCH", url, `{"n":2,"edits":[{"to":1}]}`, 400, "missing_field"},
 		{"PATCH", url, `{"n":2,"edits":[{"from":"x"}]}`, 400, "edits[0].from is a string, expected a whole number"},
 		{"PATCH", url, `{"n":2,"edits":[{"form":1}]}`, 400, "unknown_field"},
-		{"PATCH", url, `{"n":2,"edits":[{"text":"` + strings.Repeat("x", liveChars) + `"}]}`, 400, "text_too_long"},
+		{"PATCH", url, `{"n":2,"edits":[{"text":"` + strings.Repeat("x", liveChars+1) + `"}]}`, 400, "text_too_long"},
 		{"PATCH", url, `{"n":2,"edits":[` + strings.Repeat("{},", 256) + `{}]}`, 413, "too_many_records"},
 		{"PATCH", url, `{"n":2,"complete":true}`, 200, `{"taken":2}`},
 		{"PATCH", url, `{"n":3}`, 409, "session_complete"},
