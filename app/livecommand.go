@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -68,25 +69,24 @@ type heard struct {
 	err  error
 }
 
-// readParts sends what is read until its end or until ctx is done. Characters are sent whole.
+// readParts sends what is read, as it comes, until its end or until ctx is done.
 func readParts(ctx context.Context, in io.Reader, input chan<- heard) {
-	buffer, kept := make([]byte, 4096), 0
+	reader := bufio.NewReader(in)
+	var text strings.Builder
 	for {
-		n, err := in.Read(buffer[kept:])
-		n += kept
-		kept = 0
-		for kept < min(n, utf8.UTFMax-1) && err == nil && !utf8.FullRune(buffer[n-kept-1:n]) && !utf8.ValidString(string(buffer[n-kept-1:n])) {
-			kept++
-			if utf8.RuneStart(buffer[n-kept]) {
-				break
+		c, _, err := reader.ReadRune()
+		if err == nil {
+			text.WriteRune(c)
+			if reader.Buffered() > 0 && text.Len() < 4096 {
+				continue
 			}
 		}
 		select {
-		case input <- heard{strings.ToValidUTF8(string(buffer[:n-kept]), "\uFFFD"), err}:
+		case input <- heard{text.String(), err}:
 		case <-ctx.Done():
 			return
 		}
-		copy(buffer, buffer[n-kept:n])
+		text.Reset()
 		if err != nil {
 			return
 		}

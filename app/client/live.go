@@ -186,6 +186,13 @@ func (l *Live) Connections() int {
 	return l.made
 }
 
+// Break closes the connection, as a network does that fails, for tests: the next call makes another one.
+func (l *Live) Break() {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	_ = l.conn.CloseNow()
+}
+
 // Segments are the sentences as they are known now, in the order of the text.
 func (l *Live) Segments() []LiveSegment {
 	<-l.turn

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"dragoman/app/client"
+)
+
+// flicker has each beginning of each sentence translated, word by word, as a session does, and compares
+// what clients would show with different settings of how much of that is stable.
+//
+// Normalized erasure is how many words that were shown are taken back, over the words of the final
+// translation (Arivazhagan et al. 2020). The lag is how many words of the sentence are written
+// between when a word of the final translation could be there at the earliest, if source and
+// translation went along in proportion, and when it is shown for good.
+func flicker(s settings) error {
+	fmt.Printf("%-12s %6s %8s %6s\n", "to", "agree", "mask", "NE   lag")
+	for _, to := range []string{"fr", "de", "ja"} {
+		traces, err := hypotheses(s, to)
+		if err != nil {
+			return err
+		}
+		for _, agree := range []int{1, 2, 3} {
+			for mask := range 4 {
+				var erased, words, lag float64
+				for _, t := range traces {
+					e, w, l := t.score(agree, mask)
+					erased, words, lag = erased+e, words+w, lag+l
+				}
+				fmt.Printf("%-12s %6d %8d %.3f %.2f\n", to, agree, mask, erased/words, lag/words)
+			}
+		}
+	}
+	return nil
+}
+
+// trace is the translations of the beginnings of a sentence, in words, the last of which is final.
+type trace [][]string
+
+func hypotheses(s settings, to string) (traces []trace, err error) {
+	for _, page := range pages()[:4] {
+		var records []client.Record
+		var lengths []int
+		for _, sentence := range strings.Split(strings.ReplaceAll(page, "\n\n", " "), ". ") {
+			sentence = strings.TrimSuffix(sentence, ".") + "."
+			words := strings.Fields(sentence)
+			for n := 1; n <= len(words); n++ {
+				records = append(records, client.Record{Text: strings.Join(words[:n], " ")})
+			}
+			lengths = append(lengths, len(words))
+		}
+		results, err := s.client.Translate(context.Background(), client.Request{From: "en", To: to, Records: records})
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range lengths {
+			var t trace
+			for _, r := range results[:n] {
+				t = append(t, split(r.Text, to))
+			}
+			traces, results = append(traces, t), results[n:]
+		}
+	}
+	return traces, nil
+}
+
+// split cuts a translation into words, or characters.
+func split(text, to string) []string {
+	if to == "ja" {
+		return strings.Split(text, "")
+	}
+	return strings.Fields(text)
+}
+
+// score is how many words are taken back, how many there are at the end, and the sum of their lags.
+func (t trace) score(agree, mask int) (erased, words, lag float64) {
+	final := t[len(t)-1]
+	shown := make([][]string, len(t))
+	for n := range t {
+		switch {
+		case n == len(t)-1:
+			shown[n] = final
+		case n+1 >= agree:
+			k := len(t[n])
+			for _, earlier := range t[n+1-agree : n] {
+				k = min(k, common(t[n], earlier))
+			}
+			k = max(0, k-mask)
+			if n > 0 && common(t[n], shown[n-1]) == len(shown[n-1]) {
+				k = max(k, len(shown[n-1])) // what was shown and is still there stays
+			}
+			shown[n] = t[n][:k]
+		}
+		if n > 0 {
+			erased += float64(len(shown[n-1]) - common(shown[n], shown[n-1]))
+		}
+	}
+	for j := range final {
+		first := len(t) - 1
+		for first > 0 && common(shown[first-1], final) > j {
+			first--
+		}
+		lag += max(0, float64(first+1)-float64(j+1)*float64(len(t))/float64(len(final)))
+	}
+	return erased, float64(len(final)), lag
+}
+
+func common(a, b []string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
