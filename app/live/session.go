@@ -53,6 +53,7 @@ type Session struct {
 	paused  bool // the word at the end counts as written
 	pause   *time.Timer
 	flight  *flight // the request that is being translated; nil: there is none
+	drafted bool    // the request before was of the sentence that is being written
 	alone   bool    // sentences are translated one at a time, to find the one that cannot be
 	spared  bool    // the request before was cancelled: this one is not
 	retry   *time.Timer

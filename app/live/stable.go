@@ -19,7 +19,7 @@ type Stability struct {
 
 // DefaultStability is what docs/live.md has measured as the least lag with a normalized erasure below
 // 0.2.
-var DefaultStability = Stability{Agree: 2, Mask: 0}
+var DefaultStability = Stability{Agree: 3, Mask: 0}
 
 // of returns how many bytes at the beginning of the newest of some translations, the newest last, are
 // stable.

@@ -85,6 +85,7 @@ type flight struct {
 	parts  []translate.Part // of them
 	open   int              // passengers that have not arrived
 	edited time.Time        // when the first edit came that is in it; zero: none
+	draft  bool             // it is of the sentence that is being written
 	// dropped says that an edit has made it useless.
 	dropped bool
 }
@@ -93,21 +94,32 @@ type flight struct {
 type passenger struct {
 	segment    int64 // its id
 	key        string
-	draft      bool // it is unfinished
 	start, end int  // where it is in the text, in characters
 	spoiled    bool // an edit has changed it since
 	arrived    bool
 }
 
 // next is what to have translated now; nil where there is nothing. The sentence that is being written
-// comes first, for that is what its writer looks at.
+// comes before those that are at their end, for that is what its writer looks at, but not twice in a row.
 func (x *Session) next() *flight {
 	f := &flight{cut: x.cut, edited: x.edited}
-	for i := len(x.segments) - 1; i >= 0; i-- {
-		if g := x.segments[i]; x.unfinished(g) {
-			f.draft(x, g)
-		}
+	x.edited = time.Time{}
+	if x.drafted || !f.addDraft(x) {
+		f.addFinal(x)
 	}
+	if len(f.list) == 0 {
+		f.addDraft(x)
+	}
+	if x.drafted = f.draft; len(f.list) == 0 {
+		return nil
+	}
+	f.open = len(f.list)
+	f.Context, f.cancel = context.WithTimeout(context.Background(), x.service.cfg.Timeout)
+	return f
+}
+
+// addFinal adds sentences that are at their end.
+func (f *flight) addFinal(x *Session) {
 	seen, most := make(map[string]bool), window
 	if x.alone {
 		most = 1
@@ -118,32 +130,30 @@ func (x *Session) next() *flight {
 			seen[g.key] = true
 		}
 	}
-	x.edited = time.Time{}
-	if len(f.list) == 0 {
-		return nil
-	}
-	f.open = len(f.list)
-	f.Context, f.cancel = context.WithTimeout(context.Background(), x.service.cfg.Timeout)
-	return f
 }
 
-// draft adds what is written of a sentence, unless that has been translated.
-func (f *flight) draft(x *Session, g *segment) {
+// addDraft adds what is written of the sentence that is being written, unless that has been translated.
+func (f *flight) addDraft(x *Session) bool {
+	if len(x.segments) == 0 {
+		return false
+	}
+	g := x.segments[len(x.segments)-1]
 	part := g.part
 	if !x.paused {
 		part = part.Beginning(written(part.Text))
 	}
-	key := keyOf(f.cut, part)
-	if !part.Translated || key == g.draft || x.refused[key] {
-		return
+	key := "draft\x00" + keyOf(f.cut, part)
+	if !x.unfinished(g) || !part.Translated || key == g.draft || x.refused[key] {
+		return false
 	}
 	if translation, known := x.known.get(key); known {
 		x.hypothesize(g.id, key, translation)
 		x.show()
-		return
+		return false
 	}
 	f.add(g, part, key)
-	f.list[len(f.list)-1].draft = true
+	f.draft = true
+	return true
 }
 
 // add adds a sentence, or the beginning of one.
@@ -190,8 +200,12 @@ func (x *Session) translate(f *flight) error {
 		defer lease.Close()
 		ctx = admission.With(ctx, lease)
 	}
+	req := f.cut.Of(x.req, f.parts...)
+	if f.draft { // it is shown for a moment: what more beams find is not worth their time
+		req.Options.Beams = 1
+	}
 	return engine.Protect(func() error {
-		return x.translator.Stream(ctx, f.cut.Of(x.req, f.parts...), func(i int, r translate.Result) error {
+		return x.translator.Stream(ctx, req, func(i int, r translate.Result) error {
 			x.mu.Lock()
 			defer x.mu.Unlock()
 			x.arrive(f, &f.list[i], r.Text)
@@ -205,7 +219,7 @@ func (x *Session) arrive(f *flight, p *passenger, translation string) {
 	p.arrived = true
 	x.known.put(p.key, translation)
 	kind := finalSentences
-	if p.draft {
+	if f.draft {
 		kind = draftSentences
 		x.hypothesize(p.segment, p.key, translation)
 	}

@@ -41,7 +41,7 @@ type trace [][]string
 
 func hypotheses(s settings, to string) (traces []trace, err error) {
 	for _, page := range pages()[:4] {
-		var records []client.Record
+		var records, whole []client.Record
 		var lengths []int
 		for _, sentence := range strings.Split(strings.ReplaceAll(page, "\n\n", " "), ". ") {
 			sentence = strings.TrimSuffix(sentence, ".") + "."
@@ -49,17 +49,24 @@ func hypotheses(s settings, to string) (traces []trace, err error) {
 			for n := 1; n <= len(words); n++ {
 				records = append(records, client.Record{Text: strings.Join(words[:n], " ")})
 			}
+			whole = append(whole, client.Record{Text: sentence})
 			lengths = append(lengths, len(words))
 		}
-		results, err := s.client.Translate(context.Background(), client.Request{From: "en", To: to, Records: records})
+		// As a session does it.
+		results, err := s.client.Translate(context.Background(), client.Request{From: "en", To: to, Records: records, Options: &client.Options{Beams: 1}})
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range lengths {
+		final, err := s.client.Translate(context.Background(), client.Request{From: "en", To: to, Records: whole})
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range lengths {
 			var t trace
-			for _, r := range results[:n] {
+			for _, r := range results[:n-1] {
 				t = append(t, split(r.Text, to))
 			}
+			t = append(t, split(final[i].Text, to))
 			traces, results = append(traces, t), results[n:]
 		}
 	}
