@@ -89,9 +89,9 @@ func wordBefore(text string, n int) int {
 	return len(strings.TrimRightFunc(text[:word], unicode.IsSpace))
 }
 
-// written is how many bytes at the beginning of an unfinished sentence are whole words: all but the
+// wholeWords is how many bytes at the beginning of an unfinished sentence are whole words: all but the
 // one that is being written, in scripts that have spaces between words.
-func written(sentence string) int {
+func wholeWords(sentence string) int {
 	for end := len(sentence); end > 0; {
 		r, width := utf8.DecodeLastRuneInString(sentence[:end])
 		if !unicode.In(r, unicode.L, unicode.M, unicode.Nd) && r != '\'' && r != '’' && r != '-' {

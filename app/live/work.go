@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"dragoman/app/admission"
@@ -139,8 +140,8 @@ func (f *flight) addDraft(x *Session) bool {
 	}
 	g := x.segments[len(x.segments)-1]
 	part := g.part
-	if !x.paused {
-		part = part.Beginning(written(part.Text))
+	if written := g.number < len(f.cut.Parts)-1; !x.paused && !written { // behind a word there is white space
+		part = part.Beginning(wholeWords(part.Text))
 	}
 	key := "draft\x00" + keyOf(f.cut, part)
 	if !x.unfinished(g) || !part.Translated || key == g.draft || x.refused[key] {
@@ -242,7 +243,9 @@ func (x *Session) land(err error) (stop bool) {
 	case err == nil:
 		x.spared, x.alone, x.backoff = false, false, firstRetry
 		x.retry.Stop()
-		x.say(nil)
+		if !slices.ContainsFunc(x.segments, func(g *segment) bool { return !g.settled && x.refused[g.key] }) {
+			x.say(nil)
+		}
 	case f != nil && f.dropped:
 	case f != nil && errors.As(err, &refused):
 		x.refuse(f)

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
-	"sync"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/coder/websocket"
@@ -21,76 +24,97 @@ type message struct {
 	Error    *struct{ Message string }
 }
 
-// load types in many sessions, several on a connection, and measures the time from the edit that ends a word to
-// the first message with a translation that is of the text after it.
+// load types in many sessions, each on a connection of its own, and reads how long it took from an edit to the
+// translation of what it changed, as the service counts it.
 func load(s settings) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.took)
 	defer cancel()
-	var mu sync.Mutex
-	var times []time.Duration
+	before, err := counted(s.url)
+	if err != nil {
+		return err
+	}
 	var group errgroup.Group
 	for i := range s.sessions {
 		group.Go(func() error {
-			time.Sleep(time.Duration(i) * 7919 * time.Microsecond % time.Second)
-			own, err := typeLive(ctx, s, i)
-			mu.Lock()
-			times = append(times, own...)
-			mu.Unlock()
-			return err
+			time.Sleep(time.Duration(i) * 7919 * time.Microsecond % time.Second) // not all at once
+			return typeLive(ctx, s, i)
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	slices.Sort(times)
-	at := func(q float64) time.Duration { return times[int(q*float64(len(times)-1))].Round(time.Millisecond) }
-	fmt.Printf("%d sessions, %g characters/s each: %d words, p50 %s, p95 %s, p99 %s\n", s.sessions, s.rate, len(times), at(.5), at(.95), at(.99))
+	after, err := counted(s.url)
+	if err != nil {
+		return err
+	}
+	for i := range after {
+		after[i].count -= before[i].count
+	}
+	all := after[len(after)-1].count
+	fmt.Printf("%d sessions, %g characters/s each, %s: %.0f updates, p50 %s, p95 %s, p99 %s\n", s.sessions, s.rate, s.took, all,
+		after.quantile(.5), after.quantile(.95), after.quantile(.99))
 	return nil
 }
 
-// typeLive types a page in a session of its own.
-func typeLive(ctx context.Context, s settings, number int) (times []time.Duration, err error) {
-	conn, _, err := websocket.Dial(context.Background(), s.url+"/live", nil)
+// histogram is the buckets of the service's dragoman_live_update_seconds.
+type histogram []struct{ bound, count float64 }
+
+// counted reads it.
+func counted(url string) (h histogram, err error) {
+	resp, err := http.Get(url + "/metrics")
 	if err != nil {
 		return nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	for _, m := range regexp.MustCompile(`dragoman_live_update_seconds_bucket\{le="(.*)"\} (\d+)`).FindAllSubmatch(raw, -1) {
+		bound, _ := strconv.ParseFloat(string(m[1]), 64)
+		count, _ := strconv.ParseFloat(string(m[2]), 64)
+		h = append(h, struct{ bound, count float64 }{bound, count})
+	}
+	if len(h) == 0 && err == nil {
+		err = errors.New("the service does not count live text")
+	}
+	return h, err
+}
+
+// quantile is interpolated within a bucket.
+func (h histogram) quantile(q float64) time.Duration {
+	want, low, below := q*h[len(h)-1].count, 0., 0.
+	for _, b := range h {
+		if b.count >= want {
+			return time.Duration((low + (b.bound-low)*(want-below)/max(1, b.count-below)) * float64(time.Second)).Round(time.Millisecond)
+		}
+		low, below = b.bound, b.count
+	}
+	return 0
+}
+
+// typeLive types a page in a session of its own.
+func typeLive(ctx context.Context, s settings, number int) error {
+	conn, _, err := websocket.Dial(context.Background(), s.url+"/live", nil)
+	if err != nil {
+		return err
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(1 << 24)
 	write := func(text string) error { return conn.Write(context.Background(), websocket.MessageText, []byte(text)) }
 	if err := write(`{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`); err != nil {
-		return nil, err
+		return err
 	}
-	var mu sync.Mutex
-	ended := make(map[int64]time.Time) // words, by the edit that ended them
 	read := make(chan error, 1)
 	go func() {
 		for {
 			_, raw, err := conn.Read(context.Background())
 			if err != nil {
-				read <- nil
+				read <- nil // it is closed below
 				return
 			}
-			now := time.Now()
 			var m message
 			if err := json.Unmarshal(raw, &m); err != nil || m.Error != nil {
 				read <- fmt.Errorf("%v: %s", err, raw)
 				return
 			}
-			shown := m.Taken
-			if m.Shown != nil {
-				shown = *m.Shown
-			}
-			if !slices.ContainsFunc(m.Segments, func(s struct{ Text *string }) bool { return s.Text != nil }) {
-				continue
-			}
-			mu.Lock()
-			for n, at := range ended {
-				if n <= shown {
-					times = append(times, now.Sub(at))
-					delete(ended, n)
-				}
-			}
-			mu.Unlock()
 		}
 	}()
 	all := pages()
@@ -98,22 +122,16 @@ func typeLive(ctx context.Context, s settings, number int) (times []time.Duratio
 	text = append(text[number*37%len(text):], text[:number*37%len(text)]...) // everybody types something else
 	between := time.NewTicker(time.Duration(float64(time.Second) / s.rate))
 	defer between.Stop()
-	for n := int64(1); int(n) <= len(text) && ctx.Err() == nil; n++ {
+	for n := 1; n <= len(text) && ctx.Err() == nil; n++ {
 		<-between.C
-		c := string(text[n-1])
-		if c == " " {
-			mu.Lock()
-			ended[n] = time.Now()
-			mu.Unlock()
-		}
-		quoted, _ := json.Marshal(c)
+		quoted, _ := json.Marshal(string(text[n-1]))
 		if err := write(fmt.Sprintf(`{"s":1,"n":%d,"edits":[{"text":%s}]}`, n, quoted)); err != nil {
-			return nil, err
+			return err
 		}
+	}
+	if err := write(`{"s":1,"end":true}`); err != nil {
+		return err
 	}
 	_ = conn.Close(websocket.StatusNormalClosure, "")
-	if err := <-read; err != nil {
-		return nil, err
-	}
-	return times, nil
+	return <-read
 }

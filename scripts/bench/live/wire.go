@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/coder/websocket"
@@ -32,6 +36,10 @@ func wire(s settings) error {
 			return err
 		}
 		return conn.Write(ctx, websocket.MessageText, raw)
+	}
+	spent, err := cpu(s.url)
+	if err != nil {
+		return err
 	}
 	begin := time.Now()
 	if err := write(map[string]any{"s": 1, "payload": map[string]string{"fromLang": "en", "toLang": "fr"}}); err != nil {
@@ -71,7 +79,8 @@ func wire(s settings) error {
 		if err := write(map[string]any{"s": 1, "n": n + 1, "edits": []any{edit}}); err != nil {
 			return err
 		}
-		// The next character comes when this one was taken: nobody types faster.
+		// The next character comes when this one was taken, at the earliest.
+		time.Sleep(time.Until(begin.Add(time.Duration(float64(n) / s.rate * float64(time.Second)))))
 		if err := until(func(m message) bool { return m.Taken >= int64(n+1) }); err != nil {
 			return err
 		}
@@ -82,7 +91,12 @@ func wire(s settings) error {
 	if err := until(func(m message) bool { return m.Done }); err != nil {
 		return err
 	}
-	fmt.Printf("%d characters, %d edits: %d bytes sent, %d received in %d messages, %s\n", len([]rune(text)), len(strokes), sent, received, updates, time.Since(begin).Round(time.Millisecond))
+	used, err := cpu(s.url)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d characters, %d edits: %d bytes sent, %d received in %d messages, %s of CPU in %s\n", len([]rune(text)), len(strokes), sent, received, updates,
+		used-spent, time.Since(begin).Round(time.Millisecond))
 	fmt.Printf("the whole text each time: %d sent, %d received: %.0f times as many\n", wholeSent, wholeReceived,
 		float64(wholeSent+wholeReceived)/float64(sent+received))
 	return stateless(s, strokes, text)
@@ -92,7 +106,11 @@ func wire(s settings) error {
 // the edits, for it takes long.
 func stateless(s settings, strokes []stroke, text string) error {
 	const samples = 40
-	begin, words := time.Now(), 0
+	spent, err := cpu(s.url)
+	if err != nil {
+		return err
+	}
+	words := 0
 	runes := []rune(text)
 	for i := range samples {
 		part := string(runes[:(i+1)*len(runes)/samples])
@@ -100,12 +118,32 @@ func stateless(s settings, strokes []stroke, text string) error {
 			return err
 		}
 	}
-	each := time.Since(begin) / samples
+	used, err := cpu(s.url)
+	if err != nil {
+		return err
+	}
+	each := (used - spent) / samples
 	for _, e := range strokes {
 		if e.Text == " " {
 			words++
 		}
 	}
-	fmt.Printf("the whole text after each of %d words takes %s each time, %s together\n", words, each.Round(time.Millisecond), (each * time.Duration(words)).Round(time.Second))
+	fmt.Printf("the whole text after each of %d words takes %s of CPU each time, %s together\n", words, each.Round(time.Millisecond), (each * time.Duration(words)).Round(time.Second))
 	return nil
+}
+
+// cpu is how much of it the service has used.
+func cpu(url string) (time.Duration, error) {
+	resp, err := http.Get(url + "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	m := regexp.MustCompile(`(?m)^process_cpu_seconds_total (\S+)$`).FindSubmatch(raw)
+	if err != nil || m == nil {
+		return 0, fmt.Errorf("the service does not say how much CPU it has used: %w", err)
+	}
+	seconds, err := strconv.ParseFloat(string(m[1]), 64)
+	return time.Duration(seconds * float64(time.Second)).Round(time.Millisecond), err
 }
