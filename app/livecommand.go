@@ -99,7 +99,7 @@ func (p *program) liveSession(ctx context.Context, c *client.Client, req client.
 	if err != nil {
 		return false, err
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended := make(chan struct{})

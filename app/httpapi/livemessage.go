@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"io"
+
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 
+	"dragoman/app/admission"
 	"dragoman/app/failure"
 	"dragoman/app/live"
 )
@@ -74,6 +77,20 @@ func decodeMessage(raw []byte) (m liveMessage, err error) {
 		return m, missing("s")
 	}
 	return m, nil
+}
+
+// leasedReader takes memory for what is read.
+type leasedReader struct {
+	io.Reader
+	lease *admission.Lease
+}
+
+func (r *leasedReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if full := r.lease.Take(int64(n) * admission.BodyByte); full != nil {
+		return 0, full
+	}
+	return n, err
 }
 
 // count is how many of some things hold.

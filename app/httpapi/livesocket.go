@@ -33,41 +33,6 @@ const (
 	unusedTime = time.Minute
 )
 
-// sockets are the connections of clients that watch sessions.
-type sockets struct {
-	count atomic.Int64
-	open  sync.WaitGroup
-}
-
-// enter lets a client in, which leaves later.
-func (s *sockets) enter() error {
-	if s.count.Add(1) > mostLiveStreams {
-		s.count.Add(-1)
-		return failure.New(failure.Busy, "", "too many clients have live sessions: try again in a moment")
-	}
-	s.open.Add(1)
-	return nil
-}
-
-func (s *sockets) leave() {
-	s.count.Add(-1)
-	s.open.Done()
-}
-
-// WaitLive waits until all WebSockets are closed, which the server does not wait for when it shuts down, or
-// until ctx is done.
-func (a *API) WaitLive(ctx context.Context) {
-	closed := make(chan struct{})
-	go func() {
-		a.sockets.open.Wait()
-		close(closed)
-	}()
-	select {
-	case <-closed:
-	case <-ctx.Done():
-	}
-}
-
 // serveSocket serves GET /live: sessions over a WebSocket.
 func (l *liveAPI) serveSocket(c *gin.Context) {
 	late, err := l.cfg.Gate.MustReadKey(c, "")
@@ -193,20 +158,6 @@ func (s *socket) next(ctx context.Context, entered *bool) error {
 		return s.fail(ctx, m.Session.pointer(), err)
 	}
 	return nil
-}
-
-// leasedReader takes memory for what is read.
-type leasedReader struct {
-	io.Reader
-	lease *admission.Lease
-}
-
-func (r *leasedReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if full := r.lease.Take(int64(n) * admission.BodyByte); full != nil {
-		return 0, full
-	}
-	return n, err
 }
 
 // obey does what a message asks for.

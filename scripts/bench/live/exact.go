@@ -28,7 +28,7 @@ func exact(s settings) error {
 			if err != nil {
 				return err
 			}
-			defer l.Close()
+			defer func() { _ = l.Close() }()
 			all := pages()
 			source, text := []rune(all[random.IntN(len(all))]), []rune{}
 			at := random.IntN(len(source))

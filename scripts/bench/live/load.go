@@ -96,7 +96,7 @@ func typeLive(ctx context.Context, s settings, number int) error {
 	if err != nil {
 		return err
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(1 << 24)
 	write := func(text string) error { return conn.Write(context.Background(), websocket.MessageText, []byte(text)) }
 	if err := write(`{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`); err != nil {

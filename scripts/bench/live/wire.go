@@ -26,7 +26,7 @@ func wire(s settings) error {
 	if err != nil {
 		return err
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(1 << 24)
 	sent, received := 0, 0
 	write := func(m any) error {
