@@ -131,7 +131,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	}
 	f.live = f.openLive(api.Memory, f.metrics.Registry())
 	if cfg.LiveSessions > 0 {
-		api.Live = &httpapi.LiveConfig{Service: f.live, MaxChars: cfg.LiveMaxChars, Origins: cfg.CORSOrigins}
+		api.Live = &httpapi.LiveConfig{Service: f.live, MaxSessions: cfg.LiveSessions, MaxChars: cfg.LiveMaxChars, Origins: cfg.CORSOrigins}
 	}
 	f.api = httpapi.New(api)
 	return nil

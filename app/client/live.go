@@ -27,9 +27,10 @@ type LiveSegment struct {
 	ID       int64 // stays while the sentence is there
 	From, To int   // its characters in the text, as the service knew that when it sent the segment
 	Before   string
-	Text     string // the translation
-	Stable   int    // characters of it that can be expected to stay
-	Final    bool   // it is the translation of the sentence as it is
+	Text     string   // the translation
+	Flags    []string // what looks wrong with it
+	Stable   int      // characters of it that can be expected to stay
+	Final    bool     // it is the translation of the sentence as it is
 
 	after        int64
 	skip, length int
@@ -55,6 +56,7 @@ type Live struct {
 	seen     int64
 	segments []LiveSegment
 	tail     string
+	problem  error // why something is not translated now
 	done     bool
 }
 
@@ -77,7 +79,11 @@ type liveEdit struct {
 func (c *Client) Live(ctx context.Context, req Request) (*Live, error) {
 	l := &Live{client: c, request: req, turn: make(chan struct{}, 1)}
 	l.turn <- struct{}{}
-	return l, l.use(ctx, func() error { return l.persistConnection(ctx, nil) })
+	if err := l.use(ctx, func() error { return l.persistConnection(ctx, nil) }); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
 }
 
 // use calls f while nobody else uses the session.
@@ -147,16 +153,17 @@ func (l *Live) write(ctx context.Context, message any) error {
 	return l.conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// Next waits until the translation has changed, and returns nil; [Live.Segments] and [Live.Text] are what
-// it is then. Once the text is complete and all of it is translated, it returns [io.EOF].
+// Next waits until the translation has changed, and returns nil; [Live.Segments], [Live.Text] and
+// [Live.Problem] are what it is then. Once the text is complete and all of it is translated, it returns
+// [io.EOF]; where a sentence cannot be translated, an [*Error] that says why.
 func (l *Live) Next(ctx context.Context) error {
 	for {
 		var conn *websocket.Conn
-		made, done := 0, false
-		if err := l.use(ctx, func() error { conn, made, done = l.conn, l.made, l.done; return nil }); err != nil || done {
-			if done {
-				err = io.EOF
-			}
+		made := 0
+		if err := l.use(ctx, func() error {
+			conn, made = l.conn, l.made
+			return l.end()
+		}); err != nil {
 			return err
 		}
 		_, raw, err := conn.Read(ctx)
@@ -177,6 +184,25 @@ func (l *Live) Next(ctx context.Context) error {
 			return over
 		}
 	}
+}
+
+// end is what Next returns where nothing follows; else nil.
+func (l *Live) end() error {
+	switch {
+	case !l.done:
+		return nil
+	case l.problem != nil:
+		return l.problem
+	}
+	return io.EOF
+}
+
+// Problem is why something is not translated now; nil while all is well. The service tries again by itself,
+// unless the text is to blame, as an [*Error] says.
+func (l *Live) Problem() error {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	return l.problem
 }
 
 // Connections is how many connections the session has had.
@@ -222,11 +248,11 @@ func (l *Live) Text() string {
 func (l *Live) Close() error {
 	<-l.turn
 	defer func() { l.turn <- struct{}{} }()
-	if l.conn == nil {
-		return nil
-	}
 	conn := l.conn
 	l.conn, l.done = nil, true
+	if conn == nil {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	_ = conn.Write(ctx, websocket.MessageText, []byte(`{"s":1,"end":true}`))

@@ -124,7 +124,7 @@ type livePayload struct {
 
 // forget has the session be opened again, with the text as it is.
 func (l *Live) forget() {
-	l.id, l.seen, l.segments, l.tail = "", 0, nil, ""
+	l.id, l.seen, l.segments, l.tail, l.problem = "", 0, nil, "", nil
 	l.sent = 1
 	l.waiting = []liveSent{{S: 1, Number: 1, Edits: []liveEdit{{Text: string(l.text)}}, Complete: l.complete}}
 }
@@ -144,14 +144,15 @@ type liveMessage struct {
 }
 
 type liveSegment struct {
-	ID     int64   `json:"segment"`
-	After  int64   `json:"after"`
-	Skip   int     `json:"skip"`
-	Length int     `json:"length"`
-	Before string  `json:"before"`
-	Text   *string `json:"text"`
-	Stable int     `json:"stable"`
-	Final  bool    `json:"final"`
+	ID     int64    `json:"segment"`
+	After  int64    `json:"after"`
+	Skip   int      `json:"skip"`
+	Length int      `json:"length"`
+	Before string   `json:"before"`
+	Text   *string  `json:"text"`
+	Flags  []string `json:"flags"`
+	Stable int      `json:"stable"`
+	Final  bool     `json:"final"`
 }
 
 // take takes a message, and says whether the translation has changed.
@@ -171,8 +172,12 @@ func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
 		l.id = m.ID
 	}
 	l.seen = m.Revision
+	problem := l.problem
+	if l.problem = nil; m.Error != nil {
+		l.problem = m.Error.err(0, "")
+	}
 	l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number <= m.Taken })
-	return l.change(m), nil
+	return l.change(m) || (problem == nil) != (l.problem == nil), nil
 }
 
 // change applies what is new to the segments.
@@ -198,7 +203,7 @@ func (l *Live) change(m liveMessage) (changed bool) {
 		g := &l.segments[i]
 		g.after, g.skip, g.length, g.Before, g.Final = s.After, s.Skip, s.Length, s.Before, s.Final
 		if s.Text != nil {
-			g.Text, g.Stable = *s.Text, s.Stable
+			g.Text, g.Flags, g.Stable = *s.Text, s.Flags, s.Stable
 		}
 		if s.Final {
 			g.Stable = len([]rune(g.Text))

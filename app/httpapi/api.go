@@ -111,6 +111,9 @@ func New(cfg Config) *API {
 	}
 	a.openDocuments()
 	a.ending, a.end = context.WithCancel(context.Background())
+	if cfg.Live != nil {
+		a.sockets.places = admission.NewPlaces(streamsOf(cfg.Live.MaxSessions))
+	}
 	a.newMetrics(cfg.Metrics.Registry())
 	return a
 }
@@ -290,7 +293,11 @@ func (a *API) index(c *gin.Context) {
 		Models      []Model `json:"models,omitempty"` // all, where there are several
 		Translation string  `json:"translation"`
 		Languages   string  `json:"languages"`
+		Live        string  `json:"live,omitempty"`
 	}{Name: "dragoman", Version: a.cfg.Version, Translation: "POST " + translationPath, Languages: languagesURL(c.Request)}
+	if a.cfg.Live != nil {
+		answer.Live = "GET " + livePath
+	}
 	if models := a.models.Load(); models != nil {
 		answer.Models = (*models)()
 	}

@@ -84,7 +84,7 @@ func wantedKind(field string) string {
 		return "a whole number"
 	case "edits":
 		return "an array"
-	case "payload.detail", "payload.split", "payload.xml.outlineDetection", "payload.xml.splitLines", "complete", "end":
+	case "payload.detail", "payload.split", "payload.xml.outlineDetection", "payload.xml.splitLines", "complete", "settle", "end":
 		return "true or false"
 	case "payload.alternatives", "payload.options.beams", "payload.options.maxLength", "payload.options.noRepeatNgramSize":
 		return "a whole number"

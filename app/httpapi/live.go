@@ -11,9 +11,11 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/live"
+	"dragoman/app/translate"
 )
 
 const (
@@ -25,15 +27,14 @@ const (
 	mostEdits = 256
 	// mostLanguages is how many may be named where there can be only one, for a clear answer.
 	mostLanguages = 8
-	// mostLiveStreams is how many clients may watch sessions at a time, by either transport.
-	mostLiveStreams = 4096
 )
 
 // LiveConfig is what an API needs to have live text.
 type LiveConfig struct {
 	*live.Service
-	MaxChars int      // of a session's text
-	Origins  []string // whose pages may open a WebSocket beside those of the service itself, as [access.CORS] has them
+	MaxSessions int
+	MaxChars    int      // of a session's text
+	Origins     []string // whose pages may open a WebSocket beside those of the service itself, as [access.CORS] has them
 }
 
 // liveAPI serves the routes of live text.
@@ -74,9 +75,9 @@ func (l *liveAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
 // explainLive makes failures of the errors of package live.
 func explainLive(err error) error {
 	var (
-		gap   *live.GapError
-		limit *live.LimitError
-		edit  *live.EditError
+		gap    *live.GapError
+		places *admission.PlacesError
+		edit   *live.EditError
 	)
 	switch {
 	case errors.Is(err, live.ErrUnknown):
@@ -85,8 +86,8 @@ func explainLive(err error) error {
 		return failure.New(failure.SessionComplete, "", "%s", err)
 	case errors.As(err, &gap):
 		return failure.New(failure.EditGap, "n", "%s", gap)
-	case errors.As(err, &limit):
-		return failure.New(failure.TooManySessions, "", "%s: end some, or wait until they end", limit)
+	case errors.As(err, &places):
+		return failure.New(failure.TooManySessions, "", "live sessions: %s: end some, or wait until they end", places)
 	case errors.As(err, &edit):
 		kind := failure.InvalidEdit
 		if edit.TooLong {
@@ -127,10 +128,27 @@ func (l *liveAPI) openSession(c *gin.Context, payload *payloadInput) (*live.Sess
 		return nil, err
 	case len(req.To) != 1:
 		return nil, failure.New(failure.InvalidValue, "payload.toLangs", "live text is translated into one language: open a session for each")
-	case req.detail || req.Whole || payload.Format.set && payload.Format.value != "text":
-		return nil, failure.New(failure.InvalidOption, "payload", "live text takes none of detail, split and format: leave them out")
+	}
+	if field := refusedOption(payload); field != "" {
+		return nil, failure.New(failure.InvalidOption, "payload."+field, "live text has no %s: leave it out, or use POST %s", field, translationPath)
 	}
 	return l.live.Open(c.Request.Context(), access.Caller(c), req.Request)
+}
+
+// refusedOption is an option of a translation that live text does not have, where one is used; else "".
+func refusedOption(p *payloadInput) string {
+	for _, option := range []struct {
+		name string
+		used bool
+	}{
+		{"format", p.Format.set && p.Format.value != string(translate.Text)}, {"split", p.Split.set}, {"xml", p.XML.set}, {"detail", p.Detail.set},
+		{"alternatives", p.Alternatives.set}, {"glossary", p.Terms.set}, {"glossaryId", p.Glossary.set},
+	} {
+		if option.used {
+			return option.name
+		}
+	}
+	return ""
 }
 
 // own is a session that the sender of a request may use: with keys, that of its own key; without,
@@ -198,10 +216,11 @@ func (l *liveAPI) remove(c *gin.Context) error {
 // events serves GET /live/ID/events: what is new, until the session has ended or all is done. The id of
 // an event is its revision.
 func (l *liveAPI) events(c *gin.Context) error {
-	if err := l.sockets.enter(); err != nil {
+	leave, err := l.sockets.enter(access.Caller(c))
+	if err != nil {
 		return err
 	}
-	defer l.sockets.leave()
+	defer leave()
 	x, err := l.own(c, c.Param("id"))
 	if err != nil {
 		return err
@@ -250,10 +269,10 @@ func (l *liveAPI) follow(ctx context.Context, out *eventWriter, x *live.Session,
 }
 
 // waitFor waits for news as long as a stream may be silent; the error is then one, and ctx is not done.
-func waitFor(ctx context.Context, x *live.Session, seen, acknowledged int64) (live.Update, error) {
+func waitFor(ctx context.Context, x *live.Session, seen, shown int64) (live.Update, error) {
 	ctx, cancel := context.WithTimeout(ctx, keepAlive)
 	defer cancel()
-	return x.Wait(ctx, seen, acknowledged)
+	return x.Wait(ctx, seen, shown)
 }
 
 // lastEvent is the revision that a client has seen last; 0 for none.

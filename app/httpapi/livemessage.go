@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/gin-gonic/gin"
-	"github.com/go-json-experiment/json"
 
 	"dragoman/app/admission"
 	"dragoman/app/failure"
@@ -16,6 +15,7 @@ type liveEdits struct {
 	Number   optional[int64]      `json:"n"`
 	Edits    optional[[]liveEdit] `json:"edits"`
 	Complete optional[bool]       `json:"complete"`
+	Settle   optional[bool]       `json:"settle"`
 }
 
 // liveEdit without from is at the end of the text, and without to it replaces nothing.
@@ -25,6 +25,10 @@ type liveEdit struct {
 	Text optional[string] `json:"text"`
 }
 
+func tooManyEdits(field string, most int) error {
+	return failure.New(failure.TooManyRecords, field, "at most %d edits may come together: send several messages", most)
+}
+
 // edits checks that nothing is missing.
 func (e liveEdits) edits() (live.Edits, error) {
 	switch {
@@ -32,10 +36,8 @@ func (e liveEdits) edits() (live.Edits, error) {
 		return live.Edits{}, missing("n")
 	case e.Number.value < 1:
 		return live.Edits{}, failure.New(failure.InvalidValue, "n", "n is %d: the first edits are number 1", e.Number.value)
-	case len(e.Edits.value) > mostEdits:
-		return live.Edits{}, failure.New(failure.TooManyRecords, "edits", "there are %d edits, at most %d may come together: send several messages", len(e.Edits.value), mostEdits)
 	}
-	out := live.Edits{Number: e.Number.value, Complete: e.Complete.value}
+	out := live.Edits{Number: e.Number.value, Complete: e.Complete.value, Settle: e.Settle.value}
 	for _, edit := range e.Edits.value {
 		from, to := edit.From.value, edit.To.value
 		switch {
@@ -67,9 +69,8 @@ type liveMessage struct {
 
 // decodeMessage reads a message.
 func decodeMessage(raw []byte) (m liveMessage, err error) {
-	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[liveEdit](mostEdits), atMost[recordInput](1), atMost[string](1)))
-	if err := json.Unmarshal(raw, &m, json.RejectUnknownMembers(true), bounded); err != nil {
-		return m, explainJSON(err)
+	if err := decodeInput(raw, mostLanguages, &m); err != nil {
+		return m, err
 	}
 	if asked := count(m.Payload != nil, m.Resume.set, m.End.value, m.Number.set); asked > 1 {
 		return m, failure.New(failure.InvalidValue, "", "a message has one of payload, resume, n and end")
@@ -121,15 +122,16 @@ type liveUpdate struct {
 }
 
 type liveSegment struct {
-	ID       int64   `json:"segment"`
-	Revision int64   `json:"revision,omitempty"` // where it is not the update's
-	After    int64   `json:"after,omitempty"`
-	Skip     int     `json:"skip,omitempty"`
-	Length   int     `json:"length"`
-	Before   string  `json:"before,omitempty"`
-	Text     *string `json:"text,omitempty"`
-	Stable   *int    `json:"stable,omitempty"` // of the text, where that is not final
-	Final    bool    `json:"final,omitempty"`
+	ID       int64    `json:"segment"`
+	Revision int64    `json:"revision,omitempty"` // where it is not the update's
+	After    int64    `json:"after,omitempty"`
+	Skip     int      `json:"skip,omitempty"`
+	Length   int      `json:"length"`
+	Before   string   `json:"before,omitempty"`
+	Text     *string  `json:"text,omitempty"`
+	Flags    []string `json:"flags,omitempty"`  // of the text
+	Stable   *int     `json:"stable,omitempty"` // of the text, where that is not final
+	Final    bool     `json:"final,omitempty"`
 }
 
 // updateOf is an update for a client.
@@ -143,7 +145,7 @@ func (l *liveAPI) updateOf(c *gin.Context, u live.Update) liveUpdate {
 		out.Error = &detail
 	}
 	for _, s := range u.Segments {
-		segment := liveSegment{ID: s.ID, After: s.After, Skip: s.Skip, Length: s.Length, Before: s.Before, Text: s.Text, Final: s.Final}
+		segment := liveSegment{ID: s.ID, After: s.After, Skip: s.Skip, Length: s.Length, Before: s.Before, Text: s.Text, Flags: s.Flags.Names(), Final: s.Final}
 		if s.Revision != u.Revision {
 			segment.Revision = s.Revision
 		}

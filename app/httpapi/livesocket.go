@@ -42,14 +42,15 @@ func (l *liveAPI) serveSocket(c *gin.Context) {
 	if err == nil && c.GetHeader("Upgrade") == "" {
 		err = failure.New(failure.InvalidHeader, "", "GET %s is for WebSockets: send Upgrade: websocket, or use POST %s", livePath, livePath)
 	}
+	leave := func() {}
 	if err == nil {
-		err = l.sockets.enter()
+		leave, err = l.sockets.enter(access.Caller(c))
 	}
 	if err != nil {
 		l.server.Fail(c, err)
 		return
 	}
-	defer l.sockets.leave()
+	defer leave()
 	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{OriginPatterns: l.live.Origins})
 	if err != nil { // it has been answered
 		_ = c.Error(err)
@@ -174,13 +175,16 @@ func (s *socket) obey(ctx context.Context, m liveMessage) error {
 		if err != nil {
 			return err
 		}
-		s.attach(ctx, number, opened, 0)
+		if err := s.attach(ctx, number, opened, 0); err != nil {
+			opened.End(live.ReasonDeleted)
+			return err
+		}
 	case m.Resume.set:
 		resumed, err := s.own(s.c, m.Resume.value)
 		if err != nil {
 			return err
 		}
-		s.attach(ctx, number, resumed, m.Seen.value)
+		return s.attach(ctx, number, resumed, m.Seen.value)
 	case (m.Number.set || m.End.value) && x == nil:
 		return live.ErrUnknown
 	case m.End.value:
@@ -194,17 +198,23 @@ func (s *socket) obey(ctx context.Context, m liveMessage) error {
 }
 
 // attach has the client told what is new in a session that it calls by a number.
-func (s *socket) attach(ctx context.Context, number int64, x *live.Session, seen int64) {
+func (s *socket) attach(ctx context.Context, number int64, x *live.Session, seen int64) error {
+	leave, err := s.sockets.enter(access.Caller(s.c))
+	if err != nil {
+		return err
+	}
 	a := &attached{Session: x, gone: make(chan struct{})}
 	ctx, a.detach = context.WithCancel(ctx)
 	s.mu.Lock()
 	s.sessions[number] = a
 	s.mu.Unlock()
 	s.following.Go(func() {
+		defer leave()
 		defer close(a.gone)
 		defer s.forget(number, a)
 		s.follow(ctx, number, x, seen)
 	})
+	return nil
 }
 
 // forget has a number mean no session any more.
@@ -220,13 +230,13 @@ func (s *socket) forget(number int64, a *attached) {
 // follow writes what is new in a session until it has ended. While the client does not read, nothing is
 // collected: it gets the newest state when it does.
 func (s *socket) follow(ctx context.Context, number int64, x *live.Session, seen int64) {
-	taken := int64(-1)
+	shown := int64(-1)
 	for id := x.ID(); ; id = "" {
-		u, err := x.Wait(ctx, seen, taken)
+		u, err := x.Wait(ctx, seen, shown)
 		if err != nil {
 			return
 		}
-		seen, taken = u.Revision, u.Taken
+		seen, shown = u.Revision, u.Shown
 		out := s.updateOf(s.c, u)
 		out.Session, out.ID = &number, id
 		if s.write(ctx, out) != nil || u.Done || u.Ended != "" {

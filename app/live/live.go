@@ -21,7 +21,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -60,9 +59,10 @@ type Service struct {
 	metrics    *metrics
 	translator atomic.Pointer[Translator] // nil until Ready
 
+	places *admission.Places // for sessions
+
 	mu       sync.Mutex // guards the rest
 	sessions map[string]*Session
-	by       map[string]int // sessions of each owner
 	closed   bool
 	work     sync.WaitGroup // of sessions that do something
 }
@@ -81,7 +81,7 @@ func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), sessions: make(map[string]*Session), by: make(map[string]int)}
+	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session)}
 }
 
 // Ready has sessions opened, whose texts t translates.
@@ -90,27 +90,9 @@ func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 // ErrUnknown means that there is no such session, or that it has ended.
 var ErrUnknown = errors.New("there is no such session")
 
-// LimitError means that there are as many sessions as there may be.
-type LimitError struct {
-	Sessions int
-	Own      bool // of the caller
-}
-
-func (e *LimitError) Error() string {
-	if e.Own {
-		return fmt.Sprintf("you have %d live sessions, which is your share", e.Sessions)
-	}
-	return fmt.Sprintf("there are %d live sessions, and no room for more", e.Sessions)
-}
-
-// sessionBytes is what a session takes beside its text, and textBytes what each byte of its text
-// does: the text twice, its sentences with their translations, those that it had before, and what
-// clients are sent.
-const sessionBytes, textBytes = 16 << 10, 48
-
 // Open opens a session for the texts that an owner sends. The request says how they are translated:
 // its languages, of which there is one target, model and options; it has no records. The error is as
-// of [translate.Service.Cut], a [*LimitError], or that of the memory for requests.
+// of [translate.Service.Cut], an [*admission.PlacesError], or that of the memory for requests.
 func (s *Service) Open(ctx context.Context, owner string, req translate.Request) (*Session, error) {
 	t := s.translator.Load()
 	if t == nil {
@@ -123,30 +105,27 @@ func (s *Service) Open(ctx context.Context, owner string, req translate.Request)
 	}
 	x := newSession(s, *t, rand.Text(), owner, req, cut)
 	if err := s.admit(x); err != nil {
-		x.End(ReasonDeleted)
+		x.stop()
 		return nil, err
 	}
+	x.idle.Reset(s.cfg.Idle)
 	return x, nil
 }
 
 // admit takes a session in.
 func (s *Service) admit(x *Session) error {
-	if err := x.take(sessionBytes); err != nil {
+	if err := x.reserve(text{}); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own, others := s.by[x.owner], len(s.sessions)-s.by[x.owner]
-	switch {
-	case s.closed:
+	if s.closed {
 		return failure.New(failure.ShuttingDown, "", "the service is shutting down")
-	case len(s.sessions) >= s.cfg.MaxSessions:
-		return &LimitError{Sessions: len(s.sessions)}
-	case own > 0 && own >= (s.cfg.MaxSessions-others+1)/2:
-		return &LimitError{Sessions: own, Own: true}
+	}
+	if err := s.places.Take(x.owner); err != nil {
+		return err
 	}
 	s.sessions[x.id] = x
-	s.by[x.owner]++
 	s.metrics.open.Inc()
 	return nil
 }
@@ -166,13 +145,8 @@ func (s *Service) Find(id string) (*Session, error) {
 func (s *Service) forget(x *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sessions[x.id] != x {
-		return
-	}
 	delete(s.sessions, x.id)
-	if s.by[x.owner]--; s.by[x.owner] == 0 {
-		delete(s.by, x.owner)
-	}
+	s.places.Leave(x.owner)
 	s.metrics.open.Dec()
 }
 

@@ -19,11 +19,11 @@ type segment struct {
 	length int    // its own
 	ended  bool   // the sentence is at its end
 
-	text    string   // its translation, or that of what it was before
-	stable  int      // bytes of it
-	settled bool     // text is the translation of the sentence as it is
-	drafts  []string // the translations of its last states while it is unfinished, the newest last
-	draft   string   // the key of the newest of these states
+	translation          // or that of what it was before
+	stable      int      // bytes of it
+	settled     bool     // text is the translation of the sentence as it is
+	drafts      []string // the translations of its last states while it is unfinished, the newest last
+	draft       string   // the key of the newest of these states
 
 	place          place // as clients know it
 	placed, worded int64 // the revisions of the last changes of its place, and of its text; 0: none
@@ -116,7 +116,7 @@ func (g *segment) become(other *segment) *segment {
 }
 
 // unfinished says whether a segment is the sentence that is being written.
-func (x *Session) unfinished(g *segment) bool { return !g.ended && !x.complete }
+func (x *Session) unfinished(g *segment) bool { return !g.ended && !x.complete && !x.settle }
 
 // show gives all segments what is known of them, and tells clients what that changes.
 func (x *Session) show() {
@@ -124,9 +124,10 @@ func (x *Session) show() {
 	after, end, last, done := int64(0), 0, "", x.complete && !x.dirty
 	for _, g := range x.segments {
 		unfinished := x.unfinished(g)
-		if translation, known := x.known.get(g.key); known && !unfinished && !g.settled {
-			g.settled, g.drafts, g.draft = true, nil, ""
-			g.write(translation, len(translation), revision)
+		if t, known := x.known.get(g.key); known && !unfinished && !g.settled {
+			// What goes on with it has to agree with what is shown, not with what that was before.
+			g.settled, g.drafts, g.draft = true, slices.Repeat([]string{t.text}, x.service.cfg.Stability.Agree-1), ""
+			g.write(t, len(t.text), revision)
 		}
 		now := place{
 			after: after, skip: g.start - end, length: g.length, before: x.cut.Between(g.number, last), final: g.settled && !unfinished,
@@ -166,25 +167,25 @@ func (x *Session) changedSince(revision int64) bool {
 }
 
 // write gives a segment a translation, so many bytes of which are stable.
-func (g *segment) write(text string, stable int, revision int64) {
-	if text != g.text || stable != g.stable {
-		g.text, g.stable, g.worded = text, stable, revision
+func (g *segment) write(t translation, stable int, revision int64) {
+	if t != g.translation || stable != g.stable {
+		g.translation, g.stable, g.worded = t, stable, revision
 	}
 }
 
 // hypothesize takes the translation of a state of a sentence that is not finished.
-func (x *Session) hypothesize(id int64, key, translation string) {
+func (x *Session) hypothesize(id int64, key string, t translation) {
 	i := slices.IndexFunc(x.segments, func(g *segment) bool { return g.id == id })
 	if i < 0 || x.segments[i].settled {
 		return
 	}
 	g, how := x.segments[i], x.service.cfg.Stability
-	g.drafts = append(g.drafts, translation)
+	g.drafts = append(g.drafts, t.text)
 	g.drafts = g.drafts[max(0, len(g.drafts)-how.Agree):]
 	g.draft = key
 	stable := how.of(g.drafts)
-	if strings.HasPrefix(translation, g.text[:g.stable]) {
+	if strings.HasPrefix(t.text, g.text[:g.stable]) {
 		stable = max(stable, g.stable)
 	}
-	g.write(translation, stable, x.revision+1)
+	g.write(t, stable, x.revision+1)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -34,10 +35,11 @@ type Session struct {
 
 	mu       sync.Mutex // guards the rest
 	lease    *admission.Lease
-	leased   int   // bytes of text that the lease is for
+	leased   int   // bytes
 	text     text  // after all edits
 	taken    int64 // the number of the last edits
 	complete bool  // no more edits come
+	settle   bool  // the last sentence is translated as it stands
 	reason   Reason
 
 	cut      translate.Cut // of the text at some time
@@ -82,11 +84,9 @@ func newSession(s *Service, t Translator, id, owner string, req translate.Reques
 	if s.cfg.Memory != nil {
 		x.lease = s.cfg.Memory.Lease(owner)
 	}
-	x.idle = time.AfterFunc(s.cfg.Idle, x.onIdle)
-	x.pause = time.AfterFunc(s.cfg.Pause, x.onPause)
-	x.retry = time.AfterFunc(firstRetry, x.onRetry)
-	x.pause.Stop()
-	x.retry.Stop()
+	x.idle = time.AfterFunc(math.MaxInt64, x.onIdle)
+	x.pause = time.AfterFunc(math.MaxInt64, x.onPause)
+	x.retry = time.AfterFunc(math.MaxInt64, x.onRetry)
 	return x
 }
 
@@ -102,6 +102,9 @@ type Edits struct {
 	List   []Edit
 	// Complete says that the text is as it is to be after them: no others follow.
 	Complete bool
+	// Settle says that the last sentence is to be translated as it stands, as if it were at its end, until
+	// the next edits: its writer pauses.
+	Settle bool
 }
 
 // GapError means that edits are missing before those that came.
@@ -138,10 +141,9 @@ func (x *Session) Edit(e Edits, charge func(characters int) error) (taken int64,
 	if err != nil {
 		return x.taken, err
 	}
-	if err := x.take(max(0, len(after.string)-x.leased) * textBytes); err != nil {
+	if err := x.reserve(after); err != nil {
 		return x.taken, err
 	}
-	x.leased = max(x.leased, len(after.string))
 	characters := 0
 	for _, edit := range e.List {
 		characters += translate.Characters(edit.Text)
@@ -149,39 +151,48 @@ func (x *Session) Edit(e Edits, charge func(characters int) error) (taken int64,
 	if err := charge(characters); err != nil {
 		return x.taken, err
 	}
-	x.known.most = memoBytes + memoTextBytes*x.leased
-	x.text, x.taken, x.complete = after, e.Number, e.Complete
+	x.text, x.taken, x.complete, x.settle = after, e.Number, e.Complete, e.Settle
 	x.service.metrics.edits.Add(float64(len(e.List)))
 	x.service.metrics.characters.Add(float64(characters))
 	x.onEdit(e.List)
 	return x.taken, nil
 }
 
-// take makes the session's lease larger.
-func (x *Session) take(bytes int) error {
-	if x.lease == nil || bytes == 0 {
-		return nil
+// What a session takes: beside its text, for each byte of it and for each sign (see [signs]), for there may
+// be a sentence between two of those. That is the text several times, its sentences as they are cut with
+// their translations, those that it had before, and what clients are sent. TestMemoryOfSessions has
+// measured it.
+const sessionBytes, textBytes, signBytes = 16 << 10, 48, 1200
+
+// reserve has the session's lease be enough for a text.
+func (x *Session) reserve(t text) error {
+	bytes := sessionBytes + textBytes*len(t.string) + signBytes*t.signs
+	if more := bytes - x.leased; x.lease != nil && more > 0 {
+		if err := x.lease.Take(int64(more)); err != nil {
+			return err
+		}
 	}
-	return x.lease.Take(int64(bytes))
+	x.leased = max(x.leased, bytes)
+	x.known.most = x.leased / memoShare
+	return nil
 }
 
 // onEdit has the session's goroutine look at the text. x.mu is held.
 func (x *Session) onEdit(list []Edit) {
-	x.dirty, x.paused = true, x.complete
+	x.dirty, x.paused = true, x.complete || x.settle
 	if x.edited.IsZero() {
 		x.edited = time.Now()
 	}
-	if x.complete {
+	if x.paused {
 		x.pause.Stop()
 	} else {
 		x.pause.Reset(x.service.cfg.Pause)
 	}
-	if x.flight != nil && x.flight.edit(list, x.text.chars) && !x.spared {
+	if x.flight != nil && x.flight.edit(list) && !x.spared {
 		x.spared, x.flight.dropped = true, true
 		x.flight.cancel()
 		x.service.metrics.cancelled.Inc()
 	}
-	x.announce()
 	x.wake()
 }
 
@@ -226,27 +237,35 @@ func (x *Session) End(reason Reason) {
 		return
 	}
 	x.reason = reason
-	x.idle.Stop()
-	x.pause.Stop()
-	x.retry.Stop()
 	if x.flight != nil {
 		x.flight.cancel()
 	}
-	if x.lease != nil {
-		x.lease.Close()
-	}
+	x.stop()
 	x.announce()
 	x.service.forget(x)
 	x.service.metrics.ended.Inc(string(reason))
 }
 
-// Wait returns what is new for a client that has seen everything up to a revision, and knows that edits
-// up to a number were taken; 0 for one that knows nothing. It waits until there is something, or the
+// stop gives back what the session holds.
+func (x *Session) stop() {
+	x.idle.Stop()
+	x.pause.Stop()
+	x.retry.Stop()
+	if x.lease != nil {
+		x.lease.Close()
+	}
+}
+
+// Wait returns what is new for a client that has seen everything up to a revision, and of edits up to a
+// number what they show; 0 for one that knows nothing. It waits until there is something, or the
 // session has ended; the error is that of ctx.
-func (x *Session) Wait(ctx context.Context, seen, acknowledged int64) (Update, error) {
+func (x *Session) Wait(ctx context.Context, seen, shown int64) (Update, error) {
 	for {
 		x.mu.Lock()
-		if x.revision > seen || x.taken > acknowledged || x.reason != "" {
+		if seen > x.revision { // of another session
+			seen = 0
+		}
+		if x.revision > seen || x.shown > shown || x.reason != "" {
 			defer x.mu.Unlock()
 			return x.update(seen), nil
 		}

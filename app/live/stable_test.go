@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"dragoman/app/translate"
 )
 
 func TestStability(t *testing.T) {
@@ -44,17 +46,18 @@ func TestWholeWords(t *testing.T) {
 }
 
 func TestMemo(t *testing.T) {
-	m := memo{most: 20}
+	const most = 2*(entryBytes+9) + 2
+	m, one := memo{most: most}, translation{"12345", translate.Loop}
 	for _, key := range []string{"aaaa", "bbbb", "cccc"} {
-		m.put(key, "12345")
+		m.put(key, one)
 		m.get("aaaa")
 	}
-	translation, known := m.get("aaaa")
+	got, known := m.get("aaaa")
 	assert.True(t, known, "it was asked for all the time")
-	assert.Equal(t, "12345", translation)
+	assert.Equal(t, one, got)
 	for i := range 100 {
-		m.put(string(rune('A'+i)), "12345")
-		assert.LessOrEqual(t, m.bytes, 20)
+		m.put(string(rune('A'+i)), one)
+		assert.LessOrEqual(t, m.bytes, most)
 	}
 	_, known = m.get("aaaa")
 	assert.False(t, known)

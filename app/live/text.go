@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -28,6 +29,18 @@ func (e *EditError) Error() string { return fmt.Sprintf("edit %d: %s", e.Number,
 type text struct {
 	string
 	chars int
+	signs int // characters that a sentence may end at, or something that is kept
+}
+
+// signs counts the characters of a text that are neither letters, nor digits, nor spaces: it has no more
+// sentences, and no more placeholders, tags and the like, than those.
+func signs(text string) (n int) {
+	for _, r := range text {
+		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Zs) {
+			n++
+		}
+	}
+	return n
 }
 
 // apply returns the text after edits, each of which has the places of the text that those before it
@@ -52,7 +65,10 @@ func (t text) apply(edits []Edit, most int) (text, error) {
 		}
 		from := t.offset(0, e.From)
 		to := t.offset(from, e.To-e.From)
-		t = text{t.string[:from] + e.Text + t.string[to:], t.chars - (e.To - e.From) + inserted}
+		t = text{
+			t.string[:from] + e.Text + t.string[to:], t.chars - (e.To - e.From) + inserted,
+			t.signs - signs(t.string[from:to]) + signs(e.Text),
+		}
 	}
 	return t, nil
 }

@@ -3,6 +3,8 @@ package live
 import (
 	"slices"
 	"unicode/utf8"
+
+	"dragoman/app/translate"
 )
 
 // Update is what is new in a session for a client.
@@ -34,9 +36,10 @@ type Segment struct {
 	// sentence before.
 	Skip, Length int
 	Before       string // what stands in the translation between the segment before and this one
-	// Text is the translation, nil where the client knows it, and where a new segment has none yet. Stable is how many characters of it
-	// can be expected to stay.
+	// Text is the translation, nil where the client knows it, and where a new segment has none yet. Stable
+	// is how many characters of it can be expected to stay.
 	Text   *string
+	Flags  translate.Flags // what looks wrong with Text
 	Stable int
 	// Final says that Text is the translation of the sentence as it is in the text. Only an edit
 	// of the sentence changes it.
@@ -45,7 +48,7 @@ type Segment struct {
 
 // update is what is new for a client that has seen everything up to a revision. x.mu is held.
 func (x *Session) update(seen int64) Update {
-	if seen < x.forgotten || seen > x.revision {
+	if seen < x.forgotten {
 		seen = 0
 	}
 	u := Update{Revision: x.revision, Taken: x.taken, Shown: x.shown, All: seen == 0, Problem: x.problem, Done: x.doneAt > 0, Ended: x.reason}
@@ -77,7 +80,7 @@ func (g *segment) tell(seen int64) Segment {
 	}
 	if g.worded > seen {
 		text := g.text
-		s.Text = &text
+		s.Text, s.Flags = &text, g.flags
 	}
 	return s
 }

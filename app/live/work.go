@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"dragoman/app/admission"
 	"dragoman/app/engine"
@@ -72,6 +73,7 @@ func (x *Session) look() (*flight, error) {
 		}
 		x.dirty, x.shown = false, x.taken
 		x.match(cut)
+		x.announce()
 	}
 	x.show()
 	return x.next(), nil
@@ -144,11 +146,11 @@ func (f *flight) addDraft(x *Session) bool {
 		part = part.Beginning(wholeWords(part.Text))
 	}
 	key := "draft\x00" + keyOf(f.cut, part)
-	if !x.unfinished(g) || !part.Translated || key == g.draft || x.refused[key] {
+	if !x.unfinished(g) || g.settled || !part.Translated || key == g.draft || x.refused[key] {
 		return false
 	}
-	if translation, known := x.known.get(key); known {
-		x.hypothesize(g.id, key, translation)
+	if t, known := x.known.get(key); known {
+		x.hypothesize(g.id, key, t)
 		x.show()
 		return false
 	}
@@ -163,15 +165,15 @@ func (f *flight) add(g *segment, part translate.Part, key string) {
 	f.parts = append(f.parts, part)
 }
 
-// edit moves the sentences as edits move them that were applied, after which the text has so many
-// characters, and says whether none of those that have not arrived is of use any more. A sentence that
-// has grown at its end is: it shows what the next one will begin with.
-func (f *flight) edit(list []Edit, chars int) (useless bool) {
+// edit moves the sentences as edits move them that were applied, and says whether none of those that have
+// not arrived is of use any more. A sentence that has grown at its end is: it shows what the next one will
+// begin with.
+func (f *flight) edit(list []Edit) (useless bool) {
 	for _, e := range list {
-		added := len([]rune(e.Text))
 		if e.From == End {
 			continue
 		}
+		added := utf8.RuneCountInString(e.Text)
 		for i := range f.list {
 			p := &f.list[i]
 			switch {
@@ -209,20 +211,20 @@ func (x *Session) translate(f *flight) error {
 		return x.translator.Stream(ctx, req, func(i int, r translate.Result) error {
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.arrive(f, &f.list[i], r.Text)
+			x.arrive(f, &f.list[i], translation{r.Text, r.Flags})
 			return nil
 		})
 	})
 }
 
 // arrive takes the translation of a sentence.
-func (x *Session) arrive(f *flight, p *passenger, translation string) {
+func (x *Session) arrive(f *flight, p *passenger, t translation) {
 	p.arrived = true
-	x.known.put(p.key, translation)
+	x.known.put(p.key, t)
 	kind := finalSentences
 	if f.draft {
 		kind = draftSentences
-		x.hypothesize(p.segment, p.key, translation)
+		x.hypothesize(p.segment, p.key, t)
 	}
 	x.service.metrics.translated.Inc(kind)
 	x.show()

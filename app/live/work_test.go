@@ -52,6 +52,42 @@ func TestUnfinishedSentence(t *testing.T) {
 	})
 }
 
+// While its writer pauses, the last sentence is translated as it stands; what was shown stays where the
+// sentence goes on.
+func TestSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &upper{}
+		s := start(t, Config{}, translator(t, e))
+		x, m := open(t, s), &mirror{}
+		edit(t, x, Edits{Number: 1, List: []Edit{{From: End, Text: "Where is the stat"}}, Settle: true})
+		m.until(t, x, func() bool { return m.shown == 1 && len(m.segments) == 1 && m.segments[0].Final })
+		assert.Equal(t, "WHERE IS THE STAT", m.text())
+		assert.Equal(t, []string{"Where is the stat"}, e.requests())
+		edit(t, x, appended(2, "ion now"))
+		m.until(t, x, func() bool { return m.text() == "WHERE IS THE STATION" })
+		assert.False(t, m.segments[0].Final)
+		assert.Equal(t, len("WHERE IS THE STAT"), m.segments[0].Stable, "it was shown, and is still there")
+		edit(t, x, Edits{Number: 3, Settle: true})
+		m.until(t, x, func() bool { return m.shown == 3 && m.segments[0].Final })
+		edit(t, x, Edits{Number: 4, Settle: true})
+		m.until(t, x, func() bool { return m.shown == 4 })
+		assert.True(t, m.segments[0].Final)
+		assert.Equal(t, "WHERE IS THE STATION NOW", m.text())
+		edit(t, x, Edits{Number: 5, Complete: true})
+		m.until(t, x, func() bool { return m.done })
+	})
+}
+
+// What looks wrong with a translation is said with it.
+func TestFlags(t *testing.T) {
+	s := start(t, Config{}, translator(t, &upper{}))
+	x, m := open(t, s), &mirror{}
+	edit(t, x, Edits{Number: 1, List: []Edit{{From: End, Text: "IT IS TOO LATE FOR THE LAST TRAIN. It is."}}, Complete: true})
+	m.until(t, x, func() bool { return m.done })
+	assert.Equal(t, translate.SourceEcho, m.segments[0].Flags)
+	assert.Zero(t, m.segments[1].Flags)
+}
+
 // An edit that makes all that is being translated useless cancels it, but not twice in a row; text that
 // grows does not.
 func TestCancel(t *testing.T) {
@@ -159,11 +195,11 @@ func TestLimits(t *testing.T) {
 	s := start(t, Config{MaxSessions: 3, MaxChars: 10, Memory: memory}, translator(t, &upper{}))
 	own := []*Session{open(t, s), open(t, s)}
 	_, err := s.Open(t.Context(), "alice", enFr)
-	assert.Equal(t, &LimitError{Sessions: 2, Own: true}, err)
+	assert.Equal(t, &admission.PlacesError{Taken: 2, Own: true}, err)
 	other, err := s.Open(t.Context(), "bob", enFr)
 	require.NoError(t, err)
 	_, err = s.Open(t.Context(), "carol", enFr)
-	assert.Equal(t, &LimitError{Sessions: 3}, err)
+	assert.Equal(t, &admission.PlacesError{Taken: 3}, err)
 
 	charged := errors.New("no characters are left")
 	_, err = other.Edit(appended(1, "abc"), func(characters int) error {
@@ -190,21 +226,6 @@ func TestLimits(t *testing.T) {
 	assert.Zero(t, memory.InUse())
 	_, err = s.Find(other.ID())
 	assert.ErrorIs(t, err, ErrUnknown)
-}
-
-// A session takes memory for its text, or refuses it.
-func TestMemoryOfASession(t *testing.T) {
-	memory := admission.New(400 << 10)
-	s := start(t, Config{Memory: memory}, translator(t, &upper{}))
-	x := open(t, s)
-	_, err := x.Edit(appended(1, strings.Repeat("a", 5000)), free)
-	assert.NoError(t, err)
-	_, err = x.Edit(appended(2, ""), free)
-	assert.NoError(t, err)
-	y, err := s.Open(t.Context(), "bob", enFr)
-	require.NoError(t, err)
-	_, err = y.Edit(appended(1, strings.Repeat("a", 5000)), free)
-	assert.ErrorIs(t, err, admission.ErrFull)
 }
 
 // A client that has been away for long is told everything, and one that reads slowly the newest state.
