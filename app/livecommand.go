@@ -129,9 +129,13 @@ func (p *program) liveSession(ctx context.Context, c *client.Client, req client.
 			}
 		}
 	}()
-	for err == nil {
+	for said := ""; err == nil; {
 		if err = session.Next(ctx); err == nil {
 			err = out.print(session, false)
+		}
+		if problem := session.Problem(); problem != nil && err == nil && problem.Error() != said {
+			said = problem.Error()
+			fmt.Fprintln(p.stderr, "not translated yet:", said)
 		}
 	}
 	if errors.Is(err, io.EOF) {

@@ -3,9 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"image/color"
+	"os"
 	"strings"
 
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
 	"dragoman/app/client"
+	"dragoman/scripts/figure"
 )
 
 // flicker has each beginning of each sentence translated, word by word, as a session does, and compares
@@ -17,12 +23,18 @@ import (
 // translation went along in proportion, and when it is shown for good.
 func flicker(s settings) error {
 	fmt.Printf("%-12s %6s %8s %6s\n", "to", "agree", "mask", "NE   lag")
-	for _, to := range []string{"fr", "de", "ja"} {
+	panel := figure.Panel{Label: "normalized erasure"}
+	for i, to := range []string{"fr", "de", "ja"} {
 		traces, err := hypotheses(s, to)
 		if err != nil {
 			return err
 		}
+		colour := []color.Color{figure.Blue, figure.Orange, figure.Green}[i]
 		for _, agree := range []int{1, 2, 3} {
+			curve := figure.Curve{Colour: colour, Style: figure.Dashed}
+			if agree == 3 {
+				curve.Name, curve.Style = "to "+to+", 3 states agree (dashed: 1 and 2)", figure.Line
+			}
 			for mask := range 4 {
 				var erased, words, lag float64
 				for _, t := range traces {
@@ -30,10 +42,27 @@ func flicker(s settings) error {
 					erased, words, lag = erased+e, words+w, lag+l
 				}
 				fmt.Printf("%-12s %6d %8d %.3f %.2f\n", to, agree, mask, erased/words, lag/words)
+				curve.Points = append(curve.Points, plotter.XY{X: lag / words, Y: erased / words})
 			}
+			panel.Curves = append(panel.Curves, curve)
 		}
 	}
-	return nil
+	return draw(s.plot, panel)
+}
+
+// draw writes a figure into a file, where one is named.
+func draw(file string, panel figure.Panel) error {
+	if file == "" {
+		return nil
+	}
+	drawn, err := figure.Figure{
+		Title: "What is taken back, and how late it is shown: 0 to 3 words masked, from left to right", Label: "lag, words of the source",
+		Height: 4 * vg.Inch, Panels: []figure.Panel{panel},
+	}.SVG()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, drawn, 0o644)
 }
 
 // trace is the translations of the beginnings of a sentence, in words, the last of which is final.

@@ -33,6 +33,7 @@ type settings struct {
 	sessions int
 	rate     float64
 	edits    int
+	plot     string
 	took     time.Duration
 	client   *client.Client
 }
@@ -44,6 +45,7 @@ func main() {
 	flag.IntVar(&s.sessions, "sessions", 200, "of load and exact")
 	flag.Float64Var(&s.rate, "rate", 5, "characters that each session of load types in a second")
 	flag.IntVar(&s.edits, "edits", 100_000, "of exact")
+	flag.StringVar(&s.plot, "plot", "", "file for the figure of flicker; empty: none")
 	flag.DurationVar(&s.took, "time", 30*time.Second, "of load")
 	flag.Parse()
 	c, err := client.New(client.Config{URL: s.url})
