@@ -20,6 +20,7 @@ import (
 	"dragoman/app/glossary"
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
+	"dragoman/app/live"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
 	"dragoman/app/webpage"
@@ -39,8 +40,9 @@ type frontend struct {
 	jobs         *jobs.Service
 	jobStore     jobs.Store     // nil: there is none
 	glossaries   glossary.Store // nil: there is none
-	noJobs       error          // why its file could not be opened that nobody has named
-	noGlossaries error          // likewise
+	live         *live.Service
+	noJobs       error // why its file could not be opened that nobody has named
+	noGlossaries error // likewise
 
 	stopTracing func(context.Context) error
 	stopPprof   func() error
@@ -100,6 +102,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	f.description, err = openapi.New(openapi.Config{
 		Version: version, KeysNeeded: api.Gate.NeedsKeys(), MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars,
 		MaxBodyBytes: cfg.MaxBodyBytes, MaxJobRecords: cfg.JobMaxRecords, MaxJobChars: cfg.JobMaxChars, MaxJobBodyBytes: int64(cfg.JobMaxBytes), MaxDocumentBytes: int64(cfg.DocumentMaxBytes),
+		MaxLiveChars: cfg.LiveMaxChars,
 	})
 	if err != nil {
 		return err
@@ -125,6 +128,10 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	}
 	if api.Glossaries, f.glossaries, err = f.openGlossaries(); err != nil {
 		return err
+	}
+	f.live = f.openLive(api.Memory, f.metrics.Registry())
+	if cfg.LiveSessions > 0 {
+		api.Live = &httpapi.LiveConfig{Service: f.live, MaxSessions: cfg.LiveSessions, MaxChars: cfg.LiveMaxChars, Origins: cfg.CORSOrigins}
 	}
 	f.api = httpapi.New(api)
 	return nil
@@ -161,6 +168,7 @@ func (f *frontend) ready(t *translation) error {
 	f.translation = t
 	f.api.Manage(&managed{t.catalog, t.metrics, f.cfg.Repositories})
 	f.readyJobs(t)
+	f.readyLive(t)
 	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
 }

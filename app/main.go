@@ -92,6 +92,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 		return p.jobs(ctx, args)
 	case "glossaries":
 		return p.glossaries(ctx, args)
+	case "live":
+		return p.live(ctx, args)
 	case "key":
 		return p.key(ctx, args)
 	case "health":
@@ -104,7 +106,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	case "help", "--help", "-h":
 		return p.help()
 	}
-	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, models, translate, jobs, glossaries, key, health, monitor, version or help", name)}
+	return &usageError{fmt.Errorf("unknown subcommand %q: use serve, pull, models, translate, live, jobs, glossaries, key, health, monitor, version or help", name)}
 }
 
 // help prints the subcommands and the environment variables.
@@ -118,6 +120,7 @@ weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for 
   dragoman models                                  list the models of a repository
   dragoman translate --from en --to fr [text]...   translate arguments, files or standard input
   dragoman translate --from en --to fr [file]... -o path   translate documents
+  dragoman live --from en --to fr                  translate standard input while it is written
   dragoman jobs [wait ID | cancel ID]              list, await or end jobs of a running service
   dragoman glossaries [add FILE | show ID | rm ID] list, make or delete glossaries of a running service
   dragoman key name [--admin]                      make an API key

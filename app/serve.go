@@ -134,9 +134,11 @@ func (s *server) stop(srv *http.Server, t *translation, stopJobs func()) error {
 
 	s.frontend.api.Drain()
 	stopJobs() // requests have what they leave
+	s.frontend.live.Close()
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()
 	err := srv.Shutdown(timeout)
+	s.frontend.api.WaitLive(timeout)
 	late := errors.Is(err, context.DeadlineExceeded)
 	if late {
 		err = fmt.Errorf("requests in flight did not end within %s and were cut off: raise SHUTDOWN_TIMEOUT", s.loader.cfg.ShutdownTimeout)

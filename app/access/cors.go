@@ -46,9 +46,9 @@ func OpenCORS() gin.HandlerFunc { return corsOf([]string{"*"}) }
 func corsOf(origins []string) gin.HandlerFunc {
 	handler := cors.New(cors.Options{
 		AllowedOrigins: origins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{
-			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", "Idempotency-Key", TimeoutHeader,
+			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", "Idempotency-Key", "Last-Event-ID", TimeoutHeader,
 			"Traceparent", "Tracestate",
 			"Ocp-Apim-Subscription-Key", "Ocp-Apim-Subscription-Region", "X-Clienttraceid", // Azure's clients
 			"X-Goog-Api-Key", "X-Goog-Api-Client", // Google's

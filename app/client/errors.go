@@ -76,6 +76,12 @@ const (
 	CodeUnsupportedDocument = "unsupported_document"
 	CodeInvalidDocument     = "invalid_document"
 	CodeNotDone             = "not_done"
+
+	CodeUnknownSession  = "unknown_session"
+	CodeInvalidEdit     = "invalid_edit"
+	CodeEditGap         = "edit_gap"
+	CodeSessionComplete = "session_complete"
+	CodeTooManySessions = "too_many_sessions"
 )
 
 // Error is an answer that says why there is no translation. Find it with [errors.As].
@@ -117,7 +123,7 @@ func (e *Error) Is(target error) bool {
 // is none of these: the request would take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
-	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable, CodeGlossariesUnavailable:
+	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable, CodeGlossariesUnavailable, CodeTooManySessions:
 		return true
 	}
 	switch e.Status {

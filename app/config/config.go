@@ -99,10 +99,13 @@ type Config struct {
 	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs what webhooks are told, as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64; empty: no webhooks are called"`
 	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too: then whoever may submit jobs makes the service reach those"`
 
-	GlossaryFile     string `env:"GLOSSARY_FILE" envDefault:"" help:"file that keeps glossaries, for one process at a time; empty: glossaries.db in a folder of the user's cache folder; gateways keep them in Redis instead; off: there are no glossaries, and their paths answer 404"`
-	GlossaryMaxTerms int    `env:"GLOSSARY_MAX_TERMS" envDefault:"10000" help:"most terms in a dictionary, which is a glossary's part for two languages"`
-	GlossaryMaxBytes Size   `env:"GLOSSARY_MAX_BYTES" envDefault:"1MiB" help:"most bytes that all terms of a glossary may have"`
-	GlossariesPerKey int    `env:"GLOSSARIES_PER_KEY" envDefault:"100" help:"glossaries that a key, or everybody together if there are no keys, may have"`
+	GlossaryFile     string        `env:"GLOSSARY_FILE" envDefault:"" help:"file that keeps glossaries, for one process at a time; empty: glossaries.db in a folder of the user's cache folder; gateways keep them in Redis instead; off: there are no glossaries, and their paths answer 404"`
+	GlossaryMaxTerms int           `env:"GLOSSARY_MAX_TERMS" envDefault:"10000" help:"most terms in a dictionary, which is a glossary's part for two languages"`
+	GlossaryMaxBytes Size          `env:"GLOSSARY_MAX_BYTES" envDefault:"1MiB" help:"most bytes that all terms of a glossary may have"`
+	GlossariesPerKey int           `env:"GLOSSARIES_PER_KEY" envDefault:"100" help:"glossaries that a key, or everybody together if there are no keys, may have"`
+	LiveSessions     int           `env:"LIVE_SESSIONS" envDefault:"1000" help:"most sessions of live text at a time, of which a key, or a client address if there are no keys, has at most half of what others leave; 0: there is no live text, and its paths answer 404"`
+	LiveMaxChars     int           `env:"LIVE_MAX_CHARS" envDefault:"20000" help:"most characters in the text of a live session"`
+	LiveIdle         time.Duration `env:"LIVE_IDLE" envDefault:"5m" help:"time after which a live session ends that nobody edits, and until which a client can come back to it"`
 
 	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address that serves profiles, such as localhost:6060; empty: none"`
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
@@ -216,6 +219,9 @@ func (c Config) validate() error {
 	errs = append(errs, c.validateAccess()...)
 	errs = append(errs, c.validateJobs(within)...)
 	errs = append(errs, c.validateGlossaries(within)...)
+	within("LIVE_SESSIONS", int64(c.LiveSessions), 0, 1<<20)
+	within("LIVE_MAX_CHARS", int64(c.LiveMaxChars), 1, 1<<20)
+	above0("LIVE_IDLE", c.LiveIdle)
 	if c.LogFormat != "text" && c.LogFormat != "json" {
 		errs = append(errs, fmt.Errorf("LOG_FORMAT=%q: use text or json", c.LogFormat))
 	}

@@ -29,6 +29,7 @@ func TestParseDefaults(t *testing.T) {
 		MaxRecords: 1024, MaxChars: 100_000, MaxSentences: 50_000, MaxTokens: 1_000_000, MaxBodyBytes: 4 << 20, RequestMemory: 512 << 20,
 		JobTTL: 24 * time.Hour, JobConcurrency: 2, JobMaxRecords: 100_000, JobMaxChars: 1_000_000, JobMaxBytes: 64 << 20, DocumentMaxBytes: 32 << 20, JobStorage: 2 << 30, JobsPerKey: 100,
 		GlossaryMaxTerms: 10_000, GlossaryMaxBytes: 1 << 20, GlossariesPerKey: 100,
+		LiveSessions: 1000, LiveMaxChars: 20_000, LiveIdle: 5 * time.Minute,
 		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second, CORSDropIns: true,
 		LogLevel: slog.LevelInfo, LogFormat: "text",
 	}, cfg)
@@ -49,6 +50,7 @@ func TestParseValues(t *testing.T) {
 		"JOB_FILE=/jobs.db", "JOB_TTL=1h", "JOB_CONCURRENCY=3", "JOB_MAX_RECORDS=11", "JOB_MAX_CHARS=12", "JOB_MAX_BYTES=1MiB", "DOCUMENT_MAX_BYTES=2MiB", "JOB_STORAGE=1GiB", "JOBS_PER_KEY=13",
 		"GLOSSARY_FILE=/glossaries.db", "GLOSSARY_MAX_TERMS=14", "GLOSSARY_MAX_BYTES=2KiB", "GLOSSARIES_PER_KEY=15",
 		"JOB_WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "JOB_WEBHOOK_PRIVATE=1",
+		"LIVE_SESSIONS=7", "LIVE_MAX_CHARS=900", "LIVE_IDLE=1m",
 		"REQUEST_TIMEOUT=1m30s", "SHUTDOWN_TIMEOUT=5s", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
 		"UNRELATED=1",
 	})
@@ -69,6 +71,7 @@ func TestParseValues(t *testing.T) {
 		JobFile: "/jobs.db", JobTTL: time.Hour, JobConcurrency: 3, JobMaxRecords: 11, JobMaxChars: 12, JobMaxBytes: 1 << 20, DocumentMaxBytes: 2 << 20, JobStorage: 1 << 30, JobsPerKey: 13,
 		GlossaryFile: "/glossaries.db", GlossaryMaxTerms: 14, GlossaryMaxBytes: 2 << 10, GlossariesPerKey: 15,
 		JobWebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", JobWebhookPrivate: true,
+		LiveSessions: 7, LiveMaxChars: 900, LiveIdle: time.Minute,
 		RequestTimeout: 90 * time.Second, ShutdownTimeout: 5 * time.Second,
 		LogLevel: slog.LevelDebug, LogFormat: "json",
 	}, cfg)
@@ -149,6 +152,9 @@ func TestParseRefuses(t *testing.T) {
 		{"ROLE=gateway", `ROLE=gateway needs BROKER_URL: set it to a Redis, such as redis://localhost:6379`},
 		{"BROKER_URL=http://:secret@redis", `BROKER_URL: use a URL such as redis://localhost:6379, rediss:// for TLS, or unix:///path`},
 		{"BROKER_PREFIX={a}", `BROKER_PREFIX="{a}": use 1 to 64 letters, digits and . _ : -, the first of them a letter or digit`},
+		{"LIVE_SESSIONS=-1", `LIVE_SESSIONS=-1: use 0 to 1048576`},
+		{"LIVE_MAX_CHARS=0", `LIVE_MAX_CHARS=0: use 1 to 1048576`},
+		{"LIVE_IDLE=0s", `LIVE_IDLE=0s: use a time above 0, such as 30s`},
 		{"JOB_TTL=0s", `JOB_TTL=0s: use a time above 0, such as 24h`},
 		{"JOB_CONCURRENCY=0", `JOB_CONCURRENCY=0: use 1 to 1024`},
 		{"JOB_MAX_RECORDS=0", `JOB_MAX_RECORDS=0: use 1 to 16777216`},

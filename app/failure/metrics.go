@@ -12,15 +12,16 @@ import (
 type reason string
 
 const (
-	queueFull    reason = "queue_full"    // too much waits already, or would for too long
-	deadline     reason = "deadline"      // it cannot be done in the time that the client gives
-	rateLimit    reason = "rate_limit"    // its key has had its share
-	tooManyJobs  reason = "too_many_jobs" // its key has as many jobs as it may
-	unauthorized reason = "unauthorized"  // its key is missing or unknown
-	tooLarge     reason = "too_large"     // its body, or the number of its records
-	notReady     reason = "not_ready"     // there is no model, or none that can be loaded
-	loading      reason = "loading"       // the model is loading, and too much waits for it
-	shuttingDown reason = "shutting_down" // the service is about to end
+	queueFull       reason = "queue_full"        // too much waits already, or would for too long
+	deadline        reason = "deadline"          // it cannot be done in the time that the client gives
+	rateLimit       reason = "rate_limit"        // its key has had its share
+	tooManyJobs     reason = "too_many_jobs"     // its key has as many jobs as it may
+	tooManySessions reason = "too_many_sessions" // there are as many live sessions as there may be
+	unauthorized    reason = "unauthorized"      // its key is missing or unknown
+	tooLarge        reason = "too_large"         // its body, or the number of its records
+	notReady        reason = "not_ready"         // there is no model, or none that can be loaded
+	loading         reason = "loading"           // the model is loading, and too much waits for it
+	shuttingDown    reason = "shutting_down"     // the service is about to end
 )
 
 // cause says why a request ended before its answer was complete.

@@ -34,6 +34,10 @@ const (
 	UnknownDocument // it is of no kind that can be translated
 	BrokenDocument  // it cannot be read
 	NotDone         // what a job makes is not there, or not yet
+	UnknownSession  // of live text
+	InvalidEdit     // it does not fit the session's text
+	EditGap         // edits are missing before it
+	SessionComplete // it takes no more edits
 
 	// The caller may not send it.
 	NoKey
@@ -42,6 +46,7 @@ const (
 	RateLimited // it asks too often
 	OverQuota   // it has used up the characters of an hour or a day
 	TooManyJobs // it has as many as it may
+	TooManySessions
 
 	// There is too much of it.
 	BodyTooLarge
@@ -123,6 +128,10 @@ var table = [...]row{
 	NoDictionary:      {"no_dictionary", 400, 400, 400, 400, 0, "", ""},
 	TooManyGlossaries: {"too_many_glossaries", 409, 400, 456, 409, 0, "", ""},
 	NoGlossaries:      {"glossaries_unavailable", 503, 503, 503, 503, 30, notReady, ""},
+	UnknownSession:    {"unknown_session", 404, 404, 404, 404, 0, "", ""},
+	InvalidEdit:       {"invalid_edit", 400, 400, 400, 400, 0, "", ""},
+	EditGap:           {"edit_gap", 409, 400, 400, 409, 0, "", ""},
+	SessionComplete:   {"session_complete", 409, 400, 400, 409, 0, "", ""},
 
 	NoKey:       {"unauthorized", 401, 400, 403, 401, 0, unauthorized, ""},
 	WrongKey:    {"unauthorized", 401, 403, 403, 401, 0, unauthorized, ""},
@@ -130,6 +139,8 @@ var table = [...]row{
 	RateLimited: {"rate_limited", 429, 429, 429, 429, 1, rateLimit, ""},
 	OverQuota:   {"rate_limited", 429, 429, 456, 429, 1, rateLimit, ""},
 	TooManyJobs: {"too_many_jobs", 429, 429, 429, 429, 60, tooManyJobs, ""},
+
+	TooManySessions: {"too_many_sessions", 429, 429, 429, 429, 60, tooManySessions, ""},
 
 	BodyTooLarge:      {"body_too_large", 413, 413, 413, 413, 0, tooLarge, ""},
 	BodyTimeout:       {"body_timeout", 408, 408, 408, 408, 0, "", ""},

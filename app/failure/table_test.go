@@ -74,6 +74,7 @@ func TestClient(t *testing.T) {
 		client.CodeUnknownJob, client.CodeIdempotencyMismatch, client.CodeTooManyJobs, client.CodeJobsUnavailable,
 		client.CodeUnknownGlossary, client.CodeInvalidGlossary, client.CodeNoDictionary, client.CodeTooManyGlossaries, client.CodeGlossariesUnavailable,
 		client.CodeUnsupportedDocument, client.CodeInvalidDocument, client.CodeNotDone,
+		client.CodeUnknownSession, client.CodeInvalidEdit, client.CodeEditGap, client.CodeSessionComplete, client.CodeTooManySessions,
 	})
 	for _, r := range table {
 		inStream, answered := &client.Error{Code: string(r.code)}, &client.Error{Code: string(r.code), Status: r.native}

@@ -78,6 +78,7 @@ type Config struct {
 	Description    *openapi.Description // at /openapi.json and /docs
 	Jobs           *JobsConfig          // at /jobs
 	Glossaries     *glossary.Service    // at /glossaries
+	Live           *LiveConfig          // at /live
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -92,6 +93,7 @@ type API struct {
 	draining  atomic.Bool
 	ending    context.Context // ends when the server does not accept requests any more
 	end       context.CancelFunc
+	sockets   sockets
 }
 
 // New makes an API that is not ready yet.
@@ -109,6 +111,9 @@ func New(cfg Config) *API {
 	}
 	a.openDocuments()
 	a.ending, a.end = context.WithCancel(context.Background())
+	if cfg.Live != nil {
+		a.sockets.places = admission.NewPlaces(streamsOf(cfg.Live.MaxSessions))
+	}
 	a.newMetrics(cfg.Metrics.Registry())
 	return a
 }
@@ -226,6 +231,10 @@ func (a *API) router() *gin.Engine {
 		g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}
 		g.dialect().Mount(router, a.limitBody)
 	}
+	if a.cfg.Live != nil {
+		l := &liveAPI{API: a, live: *a.cfg.Live}
+		l.dialect().Mount(router, a.limitBody)
+	}
 	a.mountPages(router.Group("", a.limitBody))
 	// What no route takes is answered as the API does that is the nearest.
 	nearest := func(c *gin.Context) {
@@ -284,7 +293,11 @@ func (a *API) index(c *gin.Context) {
 		Models      []Model `json:"models,omitempty"` // all, where there are several
 		Translation string  `json:"translation"`
 		Languages   string  `json:"languages"`
+		Live        string  `json:"live,omitempty"`
 	}{Name: "dragoman", Version: a.cfg.Version, Translation: "POST " + translationPath, Languages: languagesURL(c.Request)}
+	if a.cfg.Live != nil {
+		answer.Live = "GET " + livePath
+	}
 	if models := a.models.Load(); models != nil {
 		answer.Models = (*models)()
 	}

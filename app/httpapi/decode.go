@@ -109,12 +109,18 @@ func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err err
 	if raw, err = readBody(c); err != nil {
 		return nil, err
 	}
+	return raw, decodeInput(raw, maxRecords, parsed)
+}
+
+// decodeInput reads what a client has sent, as decodeBody does.
+func decodeInput(raw []byte, maxRecords int, parsed any) error {
 	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(
-		atMost[recordInput](maxRecords, tooManyRecords), atMost[string](maxRecords, tooManyRecords), atMost[termInput](maxTerms, tooManyTerms)))
+		atMost[recordInput](maxRecords, tooManyRecords), atMost[string](maxRecords, tooManyRecords), atMost[termInput](maxTerms, tooManyTerms),
+		atMost[liveEdit](mostEdits, tooManyEdits)))
 	if err := json.Unmarshal(raw, parsed, json.RejectUnknownMembers(true), bounded); err != nil {
-		return nil, explainJSON(err)
+		return explainJSON(err)
 	}
-	return raw, nil
+	return nil
 }
 
 // request checks that nothing is missing.

@@ -80,7 +80,11 @@ func wantedKind(field string) string {
 		return "an object"
 	case "payload.records", "payload.toLangs", "payload.glossary", "payload.xml.splittingTags", "payload.xml.nonSplittingTags":
 		return "an array"
-	case "payload.detail", "payload.split", "payload.xml.outlineDetection", "payload.xml.splitLines":
+	case "s", "n", "seen":
+		return "a whole number"
+	case "edits":
+		return "an array"
+	case "payload.detail", "payload.split", "payload.xml.outlineDetection", "payload.xml.splitLines", "complete", "settle", "end":
 		return "true or false"
 	case "payload.alternatives", "payload.options.beams", "payload.options.maxLength", "payload.options.noRepeatNgramSize":
 		return "a whole number"
@@ -92,6 +96,12 @@ func wantedKind(field string) string {
 		return "an array"
 	case (strings.HasPrefix(field, "payload.records[") || strings.HasPrefix(field, "dictionaries[")) && strings.HasSuffix(field, "]"):
 		return "an object"
+	}
+	switch at, name, _ := strings.Cut(strings.TrimPrefix(field, "edits["), "]"); {
+	case at != field && name == "":
+		return "an object"
+	case name == ".from", name == ".to":
+		return "a whole number"
 	}
 	return "a string"
 }

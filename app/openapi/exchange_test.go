@@ -37,7 +37,7 @@ func newContract(t *testing.T) *contracttest.Contract {
 func call(t *testing.T, c *contracttest.Contract, h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, "http://service:9527"+path, strings.NewReader(body))
-	if method == http.MethodPost {
+	if method == http.MethodPost || method == http.MethodPatch {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i < len(headers); i += 2 {

@@ -33,6 +33,7 @@ type Config struct {
 	MaxJobRecords, MaxJobChars int
 	MaxJobBodyBytes            int64
 	MaxDocumentBytes           int64
+	MaxLiveChars               int // code points of a live text
 }
 
 // Model is what is known of a service once its model is loaded.
@@ -90,7 +91,7 @@ func (d *Description) describe(m Model) (documents, error) {
 func (cfg Config) values(m Model) map[string]any {
 	values := map[string]any{
 		"version": cfg.Version, "maxRecords": cfg.MaxRecords, "maxChars": cfg.MaxChars, "maxBodyBytes": cfg.MaxBodyBytes,
-		"maxJobRecords": cfg.MaxJobRecords, "maxJobChars": cfg.MaxJobChars, "maxJobBodyBytes": cfg.MaxJobBodyBytes, "maxDocumentBytes": cfg.MaxDocumentBytes,
+		"maxJobRecords": cfg.MaxJobRecords, "maxJobChars": cfg.MaxJobChars, "maxJobBodyBytes": cfg.MaxJobBodyBytes, "maxDocumentBytes": cfg.MaxDocumentBytes, "maxLiveChars": cfg.MaxLiveChars,
 		"maxBeams": nil, "maxLength": nil, "languages": nil, "sourceLanguages": nil, "anonymous": nil,
 	}
 	if m.MaxBeams > 0 {

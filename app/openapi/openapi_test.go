@@ -20,7 +20,7 @@ import (
 // config is that of a service whose limits are small enough for tests to reach.
 func config() openapi.Config {
 	return openapi.Config{Version: "v1.2.3", MaxRecords: 4, MaxChars: 50, MaxBodyBytes: 2000,
-		MaxJobRecords: 8, MaxJobChars: 100, MaxJobBodyBytes: 4000, MaxDocumentBytes: 3000}
+		MaxJobRecords: 8, MaxJobChars: 100, MaxJobBodyBytes: 4000, MaxDocumentBytes: 3000, MaxLiveChars: liveChars}
 }
 
 func loaded() openapi.Model {
@@ -108,7 +108,7 @@ func TestDocumentOfAService(t *testing.T) {
 	doc := treeOf(t, describe(t))
 	assert.Equal(t, "v1.2.3", doc.at("info", "version"))
 	assert.Equal(t, map[string]any{
-		"records": 4., "characters": 50., "bodyBytes": 2000., "jobRecords": 8., "jobCharacters": 100., "jobBodyBytes": 4000., "documentBytes": 3000., "beams": 8., "maxLength": 200.,
+		"records": 4., "characters": 50., "bodyBytes": 2000., "jobRecords": 8., "jobCharacters": 100., "jobBodyBytes": 4000., "documentBytes": 3000., "liveCharacters": 200., "beams": 8., "maxLength": 200.,
 		"languages": []any{"en", "fr", "ja"}, "sourceLanguages": []any{"auto", "en", "fr", "ja"},
 	}, doc.at("x-limits"))
 	assert.Equal(t, 4., doc.schema("TranslationPayload", "properties", "records", "maxItems"))
@@ -126,7 +126,7 @@ func TestDocumentBeforeTheModelIsLoaded(t *testing.T) {
 	d, err := openapi.New(config())
 	require.NoError(t, err)
 	doc := treeOf(t, d)
-	assert.Equal(t, map[string]any{"records": 4., "characters": 50., "bodyBytes": 2000., "jobRecords": 8., "jobCharacters": 100., "jobBodyBytes": 4000., "documentBytes": 3000.}, doc.at("x-limits"))
+	assert.Equal(t, map[string]any{"records": 4., "characters": 50., "bodyBytes": 2000., "jobRecords": 8., "jobCharacters": 100., "jobBodyBytes": 4000., "documentBytes": 3000., "liveCharacters": 200.}, doc.at("x-limits"))
 	assert.Equal(t, 50., doc.schema("Record", "properties", "text", "maxLength"))
 	for _, name := range []string{"Language", "SourceLanguage", "TargetLanguage"} {
 		assert.Equal(t, "string", doc.schema(name, "type"))

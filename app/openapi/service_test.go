@@ -178,6 +178,7 @@ func newAPIWithin(t *testing.T, gate *access.Gate, timeout time.Duration) *httpa
 		Jobs: &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords,
 			MaxDocumentBytes: config().MaxDocumentBytes, MaxChars: config().MaxJobChars},
 		Glossaries: newGlossaries(t),
+		Live:       &httpapi.LiveConfig{Service: newLive(t), MaxChars: liveChars},
 		Metrics:    telemetry.New(slog.New(slog.DiscardHandler)),
 	})
 }

@@ -158,7 +158,7 @@ func TestDashboardFitsTogether(t *testing.T) {
 			assert.Equal(t, "${datasource}", query.Datasource.UID, p.Title)
 		}
 	}
-	assert.Equal(t, []string{"Overview", "Traffic", "Latency", "Queue", "Batch", "Time by stage", "Cache", "Models", "Fleet", "Faults", "Process", "Jobs"}, rows)
+	assert.Equal(t, []string{"Overview", "Traffic", "Latency", "Queue", "Batch", "Time by stage", "Cache", "Models", "Fleet", "Faults", "Process", "Jobs", "Live text"}, rows)
 	var variables []string
 	for _, v := range d.Templating.List {
 		variables = append(variables, v.Name+" "+v.Type)

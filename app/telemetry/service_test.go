@@ -26,6 +26,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
+	"dragoman/app/live"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -51,6 +52,7 @@ func service(t *testing.T) prometheus.Gatherer {
 	models := modelsOf(registry, log)
 	registry.MustRegister(models.Collector())
 	jobs.New(jobs.Config{Registry: registry})
+	live.New(live.Config{Registry: registry})
 	api := httpapi.New(httpapi.Config{Version: "v1", MaxBodyBytes: 100, Log: log, Metrics: m})
 	api.Ready(compattest.Translator{}, func() []httpapi.Model { return nil })
 	r := httptest.NewRequest("POST", "/translation", strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[]}}`))

@@ -109,7 +109,7 @@ func (w *work) plan(ctx context.Context) error {
 				continue
 			}
 			if units == nil {
-				units = w.cut(r.Text, language.Base(from[i]))
+				units = w.unitsOf(i, language.Base(from[i]))
 			}
 			rec.route = w.routes[pair{from[i], to}]
 			rec.result.Model, rec.result.Version = rec.route.Model, rec.route.Version

@@ -50,6 +50,8 @@ type Request struct {
 	Terms []Term
 	// Outline says which elements of XML are units of their own; the zero one where Format is another.
 	Outline markup.Outline `json:",omitzero"`
+
+	parts []Part // that the records are; nil: they are texts of their own
 	// Flagged takes translations that reached the limit of tokens before their end,
 	// with the flag that says so. Without it they are an error.
 	Flagged bool

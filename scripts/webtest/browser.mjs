@@ -71,7 +71,7 @@ function watch(page) {
   });
   page.on('console', (message) => {
     // The browser reports each answer that is an error; tests cause those on purpose.
-    const expected = message.text().startsWith('Failed to load resource');
+    const expected = /^Failed to load resource|^WebSocket connection to/.test(message.text());
     if (['error', 'warning'].includes(message.type()) && !expected) faults.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
@@ -111,7 +111,7 @@ export async function translated(page) {
   return eventually(async () => {
     const output = page.locator('#output');
     assert.equal(await output.getAttribute('aria-busy'), 'false');
-    assert.equal(await output.locator('.stale, .awaited').count(), 0);
+    assert.equal(await output.locator('.stale, .awaited, .draft').count(), 0);
     assert.match(await output.innerText(), /\S/);
     return page.locator('#output .line').allInnerTexts();
   });

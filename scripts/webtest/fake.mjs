@@ -3,6 +3,7 @@
 
 import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
+import net from 'node:net';
 import { buffer, json } from 'node:stream/consumers';
 
 /**
@@ -19,6 +20,7 @@ import { buffer, json } from 'node:stream/consumers';
  *   mostAlternatives  of a request; more are refused
  *   jobError    of jobs, which then fail: { code, message }
  *   noDocuments the server translates none
+ *   live        the server has live text, which is the service's; "broken": all connections for it fail
  *   cutEvents   so many streams of events of a job break off after their first event
  *   brokenFile  what a translated document is answered with: { status, code, message }
  *   failures    of the next translations, one each: { status, code, message, retryAfter },
@@ -31,12 +33,14 @@ import { buffer, json } from 'node:stream/consumers';
 let script = {};
 let released = new Set(); // source texts whose results may go
 let seen = []; // translations that were asked for, with a state: open, done, failed or cancelled
+let sockets = []; // for live text, also those that are closed
 let jobs = []; // that were submitted: { id, key, payload, state, document: { name, content } where there is one }; a state is running, done, failed, cancelled or removed
 const changed = new EventEmitter().setMaxListeners(0);
 
 export const control = {
   set(next) {
-    [script, released, seen, jobs] = [structuredClone(next), new Set(), [], []];
+    control.cutLive();
+    [script, released, seen, jobs, sockets] = [structuredClone(next), new Set(), [], [], []];
     changed.emit('change');
   },
   release(...texts) {
@@ -44,12 +48,15 @@ export const control = {
     changed.emit('change');
   },
   seen: () => structuredClone(seen),
+  liveConnections: () => sockets.length, // there have been
+  cutLive: () => sockets.forEach((socket) => socket.destroy()),
   jobs: () => structuredClone(jobs),
 };
 
 /** Starts the server; returns its address, and a function that ends it. */
 export async function serve() {
   const server = http.createServer((req, res) => answer(req, res).catch((err) => res.destroy(err)));
+  server.on('upgrade', passLive);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return [
     `http://127.0.0.1:${server.address().port}`,
@@ -104,12 +111,34 @@ function listLanguages(model, res) {
   return send(res, 200, languages.filter(({ code }) => known.has(code)).map((language) => ({ ...language, targets: [language.code, ...(pairs[language.code] ?? [])] })));
 }
 
+/** Passes a connection for live text on to the service, as it is. */
+function passLive(req, socket) {
+  sockets.push(socket);
+  if (script.live !== true) return socket.destroy();
+  const { hostname, port, host } = new URL(process.env.PAGE_URL);
+  const service = net.connect(port, hostname, () => {
+    const headers = Object.entries({ ...req.headers, host, origin: `http://${host}` }).map(([name, value]) => `${name}: ${value}\r\n`);
+    service.write(`GET ${req.url} HTTP/1.1\r\n${headers.join('')}\r\n`);
+    service.pipe(socket).pipe(service);
+  });
+  for (const [one, other] of [[service, socket], [socket, service]]) {
+    one.on('error', () => other.destroy());
+    one.on('close', () => other.destroy());
+  }
+  return undefined;
+}
+
 async function forward(req, res) {
   const { accept = '*/*' } = req.headers;
   const got = await fetch(process.env.PAGE_URL + req.url, { method: req.method, headers: { accept } });
   const headers = Object.fromEntries(got.headers);
   for (const name of ['content-encoding', 'content-length', 'connection', 'keep-alive']) delete headers[name];
-  res.writeHead(got.status, headers).end(Buffer.from(await got.arrayBuffer()));
+  let body = Buffer.from(await got.arrayBuffer());
+  if (req.url === '/' && !script.live && headers['content-type'].startsWith('application/json')) {
+    const { live, ...about } = JSON.parse(body);
+    body = JSON.stringify(about);
+  }
+  res.writeHead(got.status, headers).end(body);
 }
 
 const send = (res, status, value, headers) =>

@@ -55,18 +55,21 @@ func parseEvents(body []byte) (any, error) {
 	var events []any
 	var ends []bool
 	for block := range strings.SplitSeq(text, "\n\n") {
+		if id, rest, _ := strings.Cut(block, "\n"); strings.HasPrefix(id, "id: ") {
+			block = rest
+		}
 		first, second, _ := strings.Cut(block, "\n")
 		name, named := strings.CutPrefix(first, "event: ")
 		data, filled := strings.CutPrefix(second, "data: ")
 		if !named || !filled || strings.Contains(data, "\n") {
-			return nil, fmt.Errorf("event %d is %.80q, want a line with event: and a line with data: and nothing else", len(events)+1, block)
+			return nil, fmt.Errorf("event %d is %.80q, want a line with event: and a line with data:, and nothing else but an id", len(events)+1, block)
 		}
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(data)))
 		if err != nil {
 			return nil, fmt.Errorf("event %d: %w", len(events)+1, err)
 		}
 		events = append(events, node{"event": name, "data": value})
-		ends = append(ends, name == "done" || name == "error" || name == "job" && hasEnded(value))
+		ends = append(ends, name == "done" || name == "error" || name == "job" && hasEnded(value) || name == "update" && isLast(value))
 	}
 	return events, oneEnd(ends)
 }
@@ -75,6 +78,14 @@ func parseEvents(body []byte) (any, error) {
 func hasEnded(data any) bool {
 	job, _ := child(data, "job").(node)
 	return job["state"] == "done" || job["state"] == "failed" || job["state"] == "cancelled"
+}
+
+// isLast says whether an update of live text is the last one.
+func isLast(data any) bool {
+	update, _ := data.(node)
+	_, done := update["done"]
+	_, ended := update["ended"]
+	return done || ended
 }
 
 // oneEnd wants the last item, and no other, to end a stream.

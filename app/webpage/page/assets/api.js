@@ -116,10 +116,19 @@ export class Api {
     this.#key = key;
   }
 
-  /** The models: [{name}], none where there is no choice. */
-  async models(signal) {
+  /** What the server has: {models: [{name}], none where there is no choice, live: whether it takes live text}. */
+  async about(signal) {
     const response = await this.#send('./', { headers: { Accept: 'application/json' }, signal });
-    return (await response.json()).models ?? [];
+    const { models = [], live = '' } = await response.json();
+    return { models, live: live !== '' };
+  }
+
+  /** A WebSocket for live text, and what its first message has to have: {socket, first}. */
+  connect() {
+    const key = this.#key();
+    const address = new URL('live', document.baseURI);
+    address.protocol = address.protocol.replace('http', 'ws');
+    return { socket: new WebSocket(address), first: key ? { key } : {} };
   }
 
   /** The glossaries that are stored: [{id, name, dictionaries: [{from, to}]}]. */

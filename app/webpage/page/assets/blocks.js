@@ -2,110 +2,10 @@
 // translated before is not asked for again, so that a change in a long text costs
 // one line.
 
-import { cut, isBlank, unchanged } from './text.js';
+import { Block } from './block.js';
+import { isBlank, unchanged } from './text.js';
 
 const MOST_KNOWN = 5000;
-
-function makeLine() {
-  const line = document.createElement('div');
-  line.className = 'line';
-  return line;
-}
-
-/**
- * Writes a text into a line, with a span around each piece. Returns the spans by the
- * number of their piece. It writes text, never HTML.
- */
-function writeLine(line, text, pieces) {
-  const spans = new Map();
-  const nodes = cut(text, pieces).map(({ text: part, index }) => {
-    if (index < 0) return part;
-    const span = document.createElement('span');
-    span.className = 'segment';
-    span.textContent = part;
-    span.dataset.index = index;
-    spans.set(index, span);
-    return span;
-  });
-  line.replaceChildren(...nodes);
-  return spans;
-}
-
-/** A line of the source text, where it is shown, and its translation. */
-class Block {
-  text = null;
-  translation = null; // null while there is none
-  mirror = makeLine(); // below the text area
-  output = makeLine();
-  spans = { mirror: new Map(), output: new Map() }; // by number of segment
-
-  /** Takes another source text. */
-  setText(text) {
-    this.text = text;
-    this.mirror.replaceChildren(text);
-    this.forget();
-  }
-
-  /** Drops the translation. What is shown stays, marked as old, until there is a new one. */
-  forget() {
-    this.translation = null;
-    this.spans = { mirror: new Map(), output: new Map() };
-    const { output } = this;
-    output.classList.remove('flagged');
-    if (isBlank(this.text)) {
-      output.className = 'line';
-      output.replaceChildren(this.text);
-    } else if (output.textContent.trim()) {
-      output.classList.add('stale');
-    } else {
-      output.classList.add('awaited');
-      const placeholder = document.createElement('span');
-      placeholder.className = 'placeholder';
-      placeholder.style.inlineSize = `min(100%, ${Math.max(3, this.text.length * 0.5)}em)`;
-      output.replaceChildren(placeholder);
-    }
-  }
-
-  /** Shows a translation. */
-  setTranslation(translation) {
-    this.translation = translation;
-    const { text, segments, flags } = translation;
-    this.spans = {
-      mirror: writeLine(this.mirror, this.text, segments.map((segment) => segment.source)),
-      output: writeLine(this.output, text, segments.map((segment) => segment.text)),
-    };
-    for (const span of this.spans.output.values()) {
-      span.tabIndex = -1;
-      span.role = 'button';
-      span.ariaHasPopup = 'listbox';
-      span.ariaExpanded = 'false';
-    }
-    this.output.className = flags.length > 0 ? 'line flagged' : 'line';
-  }
-
-  /** The translation with another text for one of its segments. */
-  replaced(index, other) {
-    const { text, segments } = this.translation;
-    const parts = cut(text, segments.map((segment) => segment.text));
-    return {
-      ...this.translation,
-      text: parts.map((part) => (part.index === index ? other : part.text)).join(''),
-      segments: segments.map((segment, i) => (i === index ? { ...segment, text: other } : segment)),
-    };
-  }
-
-  remove() {
-    this.mirror.remove();
-    this.output.remove();
-  }
-
-  /** The number of the segment that a node shows, or -1; nodes of old translations show none. */
-  indexOf(node) {
-    const index = Number(node.dataset?.index);
-    const { mirror, output } = this.spans;
-    return mirror.get(index) === node || output.get(index) === node ? index : -1;
-  }
-}
 
 /** Reads an answer of the API, which may come without details. */
 function readAnswer(source, { text = '', detail = {} }) {
@@ -179,6 +79,17 @@ export class Blocks {
       const translation = block.translation ? null : translations.get(block.text);
       if (translation) block.setTranslation(translation);
     }
+  }
+
+  /** Shows what is there of the translation of a line, by its number, that has none yet. */
+  draft(number, text) {
+    const block = this.#blocks[number];
+    if (!block.translation && !isBlank(block.text)) block.setDraft(text);
+  }
+
+  /** Tells whether a translation that is not finished is shown. */
+  get drafting() {
+    return this.#view.output.querySelector('.draft') !== null;
   }
 
   /** The lines of the source text. */

@@ -8,6 +8,7 @@ import { Glossaries } from './glossaries.js';
 import { Highlight } from './highlight.js';
 import { Keys } from './keys.js';
 import { AUTO, Choice, Languages, direction } from './languages.js';
+import { Live } from './live.js';
 import { LongText } from './long.js';
 import { Models } from './models.js';
 import { Picker } from './picker.js';
@@ -36,8 +37,9 @@ const alternatives = new Alternatives(
   { blocks, api, changed: showTranslation },
 );
 const long = new LongText(api);
+const live = new Live({ api, blocks, changed: showSoon });
 const translator = new Translator({
-  api, blocks, recovery, long, pair: () => choice, model: () => models.chosen, glossary: (pair) => glossaries.chosen(pair), changed: showSoon,
+  api, blocks, recovery, long, live, pair: () => choice, model: () => models.chosen, glossary: (pair) => glossaries.chosen(pair), changed: showSoon,
 });
 
 const glossaries = new Glossaries({ box: $('glossary-choice'), select: $('glossary'), api, changed: () => translator.now() });
@@ -175,7 +177,7 @@ function showSoon() {
 function showTranslation() {
   if (choice) showLanguages();
   const { busy, progress } = translator;
-  output.setAttribute('aria-busy', String(busy));
+  output.setAttribute('aria-busy', String(busy || blocks.drafting)); // what changes while one types is not read aloud
   $('progress').hidden = !busy;
   $('status').textContent = busy ? (progress.total > 1 ? `Translating, ${progress.done} of ${progress.total} lines` : 'Translating') : '';
   $('cancel').hidden = !busy || !long.progress;
@@ -260,7 +262,9 @@ async function start() {
   if (matchMedia('(pointer: fine)').matches) source.focus();
   await loadLanguages(); // once the service is ready, which knows its models then
   const { signal } = new AbortController();
-  models.offer(await recovery.run(() => api.models(signal), signal));
+  const about = await recovery.run(() => api.about(signal), signal);
+  models.offer(about.models);
+  live.offer(about.live);
   await glossaries.load();
   if (documents.offer(await recovery.run(() => api.fileTypes(signal), signal))) tabs.offer();
   if (models.chosen) await changeModel();

@@ -24,6 +24,26 @@ export function unchanged(before, after) {
 }
 
 /**
+ * What makes one text of another: {from, to, text}, to put text in the place of its
+ * characters from to before to, counted as Unicode does. Null where they are equal.
+ */
+export function difference(before, after) {
+  if (before === after) return null;
+  const most = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < most && before[head] === after[head]) head++;
+  if (isHighSurrogate(before[head - 1])) head--; // half a character
+  let tail = 0;
+  while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  if (tail > 0 && isLowSurrogate(before.at(-tail))) tail--;
+  const from = countCharacters(before.slice(0, head));
+  return { from, to: from + countCharacters(before.slice(head, before.length - tail)), text: after.slice(head, after.length - tail) };
+}
+
+const isHighSurrogate = (unit = '') => unit >= '\uD800' && unit < '\uDC00';
+const isLowSurrogate = (unit = '') => unit >= '\uDC00' && unit < '\uE000';
+
+/**
  * Cuts a text at the pieces that appear in it in this order. Returns all of the text
  * as parts {text, index}: index is the piece's, or -1 for what lies between pieces.
  * A piece that is not there is skipped.

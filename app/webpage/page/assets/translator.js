@@ -1,5 +1,6 @@
-// Decides when to translate what: after a pause in typing, only lines that are new,
-// in requests of a bounded size, one at a time; a long text as a job.
+// Decides when to translate what: where the server has live text, while one types; else
+// after a pause, only lines that are new, in requests of a bounded size, one at a time; a
+// long text as a job.
 
 import { ApiError } from './api.js';
 import { takeBatch } from './text.js';
@@ -14,6 +15,7 @@ export class Translator {
   #blocks;
   #recovery;
   #long;
+  #live;
   #pair;
   #model;
   #glossary;
@@ -28,11 +30,12 @@ export class Translator {
    * returns the name of a model, or '' for any, and glossary the id of a glossary for the languages, or ''.
    * changed is called when translating begins, goes on or ends.
    */
-  constructor({ api, blocks, recovery, long, pair, model, glossary, changed }) {
+  constructor({ api, blocks, recovery, long, live, pair, model, glossary, changed }) {
     this.#api = api;
     this.#blocks = blocks;
     this.#recovery = recovery;
     this.#long = long;
+    this.#live = live;
     this.#pair = pair;
     this.#model = model;
     this.#glossary = glossary;
@@ -44,9 +47,11 @@ export class Translator {
     return this.#running !== null;
   }
 
-  /** Translates after a pause. What is in flight is out of date and ends now. */
+  /** Translates while one types, if possible, and all after a pause. What is in flight is out of date and ends now. */
   soon() {
     this.stop();
+    const job = this.#job();
+    if (job) this.#live.write(job, this.#text);
     this.#timer = setTimeout(() => this.now(), PAUSE_MS);
   }
 
@@ -61,12 +66,8 @@ export class Translator {
   /** Translates what has no translation yet. */
   async now() {
     this.stop();
-    const pair = this.#pair();
-    if (!pair) return;
-    const job = { fromLang: pair.from, toLang: pair.to, detail: true };
-    if (this.#model()) job.model = this.#model();
-    if (this.#glossary(pair)) job.glossaryId = this.#glossary(pair);
-    this.#blocks.setJob(job);
+    const job = this.#job();
+    if (!job) return;
     this.#long.keepFor(job, this.#blocks.texts);
     const running = new AbortController();
     this.#running = running;
@@ -79,6 +80,21 @@ export class Translator {
       if (this.#running === running) this.#running = null;
       this.#changed();
     }
+  }
+
+  /** How to translate, as requests have it; null as long as that is unknown. */
+  #job() {
+    const pair = this.#pair();
+    if (!pair) return null;
+    const job = { fromLang: pair.from, toLang: pair.to, detail: true };
+    if (this.#model()) job.model = this.#model();
+    if (this.#glossary(pair)) job.glossaryId = this.#glossary(pair);
+    this.#blocks.setJob(job);
+    return job;
+  }
+
+  get #text() {
+    return this.#blocks.texts.join('\n');
   }
 
   /** How much is translated: {done, total}, in lines. */
@@ -107,8 +123,10 @@ export class Translator {
     }
     const missing = this.#blocks.missing();
     const fresh = missing.filter(({ text }) => !this.#long.has(text)); // since there is a job
-    if (!this.#long.takes(fresh) && fresh.length > 0) return this.#request(fresh, job, signal);
-    if (fresh.length === missing.length) return this.#long.submit(job, this.#blocks.texts.join('\n'), signal);
+    if (!this.#long.takes(fresh) && fresh.length > 0) {
+      return (await this.#live.settle(job, this.#text, signal)) || this.#request(fresh, job, signal);
+    }
+    if (fresh.length === missing.length) return this.#long.submit(job, this.#text, signal);
     const answers = await this.#long.ask(signal);
     if (answers) this.#blocks.settle(answers);
     this.#changed();

@@ -1,0 +1,260 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json"
+)
+
+// End as the place of a [LiveEdit] is the end of the text.
+const End = -1
+
+// LiveEdit puts a text in the place of the characters (Unicode code points) from From to before To.
+type LiveEdit struct {
+	From, To int // To is not looked at where From is End
+	Text     string
+}
+
+// LiveSegment is a sentence of a live text and its translation.
+type LiveSegment struct {
+	ID       int64 // stays while the sentence is there
+	From, To int   // its characters in the text, as the service knew that when it sent the segment
+	Before   string
+	Text     string   // the translation
+	Flags    []string // what looks wrong with it
+	Stable   int      // characters of it that can be expected to stay
+	Final    bool     // it is the translation of the sentence as it is
+
+	after        int64
+	skip, length int
+}
+
+// Live is a text that is translated while it is written. It is for one goroutine that edits and one
+// that reads ([Live.Next]); whichever of them finds the connection broken makes it again, and nothing
+// is lost or applied twice: the service knows the text, or is sent it where it does not any more.
+type Live struct {
+	client  *Client
+	request Request
+
+	turn chan struct{} // whoever has it may change what follows
+	conn *websocket.Conn
+	made int // connections
+	id   string
+
+	text     []rune
+	complete bool
+	sent     int64      // the number of the last edits
+	waiting  []liveSent // edits that the service has not taken
+
+	seen     int64
+	segments []LiveSegment
+	tail     string
+	problem  error // why something is not translated now
+	done     bool
+}
+
+// liveSent are edits with their number.
+type liveSent struct {
+	S        int64      `json:"s"`
+	Number   int64      `json:"n"`
+	Edits    []liveEdit `json:"edits,omitempty"`
+	Complete bool       `json:"complete,omitzero"`
+}
+
+type liveEdit struct {
+	From *int   `json:"from,omitzero"`
+	To   *int   `json:"to,omitzero"`
+	Text string `json:"text,omitzero"`
+}
+
+// Live opens a session for a text that is empty at first. The request says how it is translated; it has
+// one target language and no records. The caller closes the session.
+func (c *Client) Live(ctx context.Context, req Request) (*Live, error) {
+	l := &Live{client: c, request: req, turn: make(chan struct{}, 1)}
+	l.turn <- struct{}{}
+	if err := l.use(ctx, func() error { return l.persistConnection(ctx, nil) }); err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// use calls f while nobody else uses the session.
+func (l *Live) use(ctx context.Context, f func() error) error {
+	select {
+	case <-l.turn:
+		defer func() { l.turn <- struct{}{} }()
+		return f()
+	case <-ctx.Done():
+		return ended(ctx)
+	}
+}
+
+// Append adds a text at the end.
+func (l *Live) Append(ctx context.Context, text string) error {
+	return l.Edit(ctx, LiveEdit{From: End, Text: text})
+}
+
+// Edit changes the text. Each edit has the places that the text has after those before it; with one that
+// is not in the text, none are applied. It returns when they are sent.
+func (l *Live) Edit(ctx context.Context, edits ...LiveEdit) error {
+	return l.use(ctx, func() error { return l.edit(ctx, false, edits) })
+}
+
+// Finish says that the text is as it is to be: its last sentence is translated as it stands.
+func (l *Live) Finish(ctx context.Context) error {
+	return l.use(ctx, func() error { return l.edit(ctx, true, nil) })
+}
+
+func (l *Live) edit(ctx context.Context, complete bool, edits []LiveEdit) error {
+	if l.complete {
+		return errors.New("client: the live text is complete: open another one")
+	}
+	text, sent := l.text, liveSent{S: 1, Number: l.sent + 1, Complete: complete}
+	for i, e := range edits {
+		edit := liveEdit{Text: e.Text}
+		switch {
+		case !utf8.ValidString(e.Text):
+			return fmt.Errorf("client: the text of edit %d is not UTF-8", i)
+		case e.From == End:
+			e.From, e.To = len(text), len(text)
+		case e.From < 0 || e.From > e.To || e.To > len(text):
+			return fmt.Errorf("client: edit %d is from %d to %d of a text of %d characters", i, e.From, e.To, len(text))
+		default:
+			edit.From = &e.From
+			if e.To > e.From {
+				edit.To = &e.To
+			}
+		}
+		text = slices.Concat(text[:e.From], []rune(e.Text), text[e.To:])
+		sent.Edits = append(sent.Edits, edit)
+	}
+	l.text, l.sent, l.complete = text, sent.Number, complete
+	l.waiting = append(l.waiting, sent)
+	if err := l.write(ctx, sent); err != nil {
+		return l.persistConnection(ctx, err) // which sends what waits
+	}
+	return nil
+}
+
+// write sends a message.
+func (l *Live) write(ctx context.Context, message any) error {
+	raw, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	return l.conn.Write(ctx, websocket.MessageText, raw)
+}
+
+// Next waits until the translation has changed, and returns nil; [Live.Segments], [Live.Text] and
+// [Live.Problem] are what it is then. Once the text is complete and all of it is translated, it returns
+// [io.EOF]; where a sentence cannot be translated, an [*Error] that says why.
+func (l *Live) Next(ctx context.Context) error {
+	for {
+		var conn *websocket.Conn
+		made := 0
+		if err := l.use(ctx, func() error {
+			conn, made = l.conn, l.made
+			return l.end()
+		}); err != nil {
+			return err
+		}
+		_, raw, err := conn.Read(ctx)
+		if ctx.Err() != nil {
+			return ended(ctx)
+		}
+		changed := false
+		if over := l.use(ctx, func() (err2 error) {
+			if l.made != made {
+				return nil // the other goroutine has made a new one
+			}
+			if err != nil {
+				return l.persistConnection(ctx, err)
+			}
+			changed, err2 = l.take(ctx, raw)
+			return err2
+		}); over != nil || changed {
+			return over
+		}
+	}
+}
+
+// end is what Next returns where nothing follows; else nil.
+func (l *Live) end() error {
+	switch {
+	case !l.done:
+		return nil
+	case l.problem != nil:
+		return l.problem
+	}
+	return io.EOF
+}
+
+// Problem is why something is not translated now; nil while all is well. The service tries again by itself,
+// unless the text is to blame, as an [*Error] says.
+func (l *Live) Problem() error {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	return l.problem
+}
+
+// Connections is how many connections the session has had.
+func (l *Live) Connections() int {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	return l.made
+}
+
+// Break closes the connection, as a network does that fails, for tests: the next call makes another one.
+func (l *Live) Break() {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	_ = l.conn.CloseNow()
+}
+
+// Segments are the sentences as they are known now, in the order of the text.
+func (l *Live) Segments() []LiveSegment {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	list, at := slices.Clone(l.segments), 0
+	for i := range list {
+		list[i].From = at + list[i].skip
+		list[i].To = list[i].From + list[i].length
+		at = list[i].To
+	}
+	return list
+}
+
+// Text is the translation of the whole text as it is known now.
+func (l *Live) Text() string {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	var out strings.Builder
+	for _, s := range l.segments {
+		out.WriteString(s.Before)
+		out.WriteString(s.Text)
+	}
+	return out.String() + l.tail
+}
+
+// Close ends the session. It may be called several times.
+func (l *Live) Close() error {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	conn := l.conn
+	l.conn, l.done = nil, true
+	if conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_ = conn.Write(ctx, websocket.MessageText, []byte(`{"s":1,"end":true}`))
+	return conn.CloseNow()
+}

@@ -1,0 +1,214 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json"
+)
+
+const (
+	// maxLiveBytes bounds a message of the service.
+	maxLiveBytes = 64 << 20
+	// closeTimeout is how long the service may take to hear that a session has ended.
+	closeTimeout = time.Second
+)
+
+// persistConnection makes a connection, after the one before broke for a reason, as often as it takes. l.turn
+// is taken.
+func (l *Live) persistConnection(ctx context.Context, cause error) error {
+	if l.done {
+		return errors.New("client: the live session is closed")
+	}
+	return l.client.persist(ctx, newCall("/live").id, func() (bool, error) {
+		if cause != nil {
+			l.client.cfg.Log.DebugContext(ctx, "the connection of live text is made again", "reason", cause)
+		}
+		return false, l.connect(ctx)
+	})
+}
+
+// connect makes one try: it opens the session, or comes back to it, and sends what the service has not
+// taken. A session that the service does not know any more is opened again with its text.
+func (l *Live) connect(ctx context.Context) error {
+	if l.conn != nil {
+		_ = l.conn.CloseNow()
+	}
+	call := newCall("/live")
+	req, err := l.client.request(ctx, call)
+	if err != nil {
+		return err
+	}
+	conn, resp, err := websocket.Dial(ctx, l.client.base+"/live", &websocket.DialOptions{HTTPClient: l.client.socketClient(), HTTPHeader: req.Header})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ended(ctx)
+	case err != nil && resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
+		defer resp.Body.Close()
+		return errorOf(resp, call.id)
+	case err != nil:
+		return &connectionError{err}
+	}
+	conn.SetReadLimit(maxLiveBytes)
+	l.conn = conn
+	l.made++
+	err = l.begin(ctx)
+	if l.id != "" && IsCode(err, CodeUnknownSession) {
+		l.forget()
+		err = l.begin(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for _, sent := range l.waiting {
+		if err := l.write(ctx, sent); err != nil {
+			return &connectionError{err}
+		}
+	}
+	return nil
+}
+
+// socketClient is the HTTP client for WebSockets, which there are in HTTP/1.1 only.
+func (c *Client) socketClient() *http.Client {
+	transport, ok := c.http.Transport.(*http.Transport)
+	if !ok {
+		return c.http
+	}
+	hc := *c.http
+	transport = transport.Clone()
+	transport.ForceAttemptHTTP2, transport.HTTP2 = false, nil
+	transport.Protocols = new(http.Protocols)
+	transport.Protocols.SetHTTP1(true)
+	hc.Transport = transport
+	return &hc
+}
+
+// begin opens the session or resumes it, and reads the answer.
+func (l *Live) begin(ctx context.Context) error {
+	var message any = struct {
+		S      int64  `json:"s"`
+		Resume string `json:"resume"`
+		Seen   int64  `json:"seen"`
+	}{1, l.id, l.seen}
+	if l.id == "" {
+		payload := livePayload{From: l.request.From, To: l.request.To, Model: l.request.Model, Priority: l.request.Priority, Options: l.request.Options}
+		message = struct {
+			S       int64       `json:"s"`
+			Payload livePayload `json:"payload"`
+		}{1, payload}
+	}
+	if err := l.write(ctx, message); err != nil {
+		return &connectionError{err}
+	}
+	_, raw, err := l.conn.Read(ctx)
+	if err != nil {
+		return &connectionError{err}
+	}
+	_, err = l.take(ctx, raw)
+	return err
+}
+
+// livePayload says how a text is translated.
+type livePayload struct {
+	From     string   `json:"fromLang"`
+	To       string   `json:"toLang"`
+	Model    string   `json:"model,omitempty"`
+	Priority string   `json:"priority,omitempty"`
+	Options  *Options `json:"options,omitzero"`
+}
+
+// forget has the session be opened again, with the text as it is.
+func (l *Live) forget() {
+	l.id, l.seen, l.segments, l.tail, l.problem = "", 0, nil, "", nil
+	l.sent = 1
+	l.waiting = []liveSent{{S: 1, Number: 1, Edits: []liveEdit{{Text: string(l.text)}}, Complete: l.complete}}
+}
+
+// liveMessage is a message of the service.
+type liveMessage struct {
+	ID       string        `json:"id"`
+	Taken    int64         `json:"taken"`
+	Revision int64         `json:"revision"`
+	All      bool          `json:"all"`
+	Removed  []int64       `json:"removed"`
+	Segments []liveSegment `json:"segments"`
+	Tail     *string       `json:"tail"`
+	Done     bool          `json:"done"`
+	Ended    string        `json:"ended"`
+	Error    *errorDetail  `json:"error"`
+}
+
+type liveSegment struct {
+	ID     int64    `json:"segment"`
+	After  int64    `json:"after"`
+	Skip   int      `json:"skip"`
+	Length int      `json:"length"`
+	Before string   `json:"before"`
+	Text   *string  `json:"text"`
+	Flags  []string `json:"flags"`
+	Stable int      `json:"stable"`
+	Final  bool     `json:"final"`
+}
+
+// take takes a message, and says whether the translation has changed.
+func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
+	var m liveMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return false, invalid("it is not JSON: %v", err)
+	}
+	switch {
+	case m.Error != nil && m.Revision == 0: // of a message
+		return false, m.Error.err(0, "")
+	case m.Ended != "" && !m.Done: // it is opened again
+		l.forget()
+		return false, l.persistConnection(ctx, fmt.Errorf("the session has ended: %s", m.Ended))
+	}
+	if m.ID != "" {
+		l.id = m.ID
+	}
+	l.seen = m.Revision
+	problem := l.problem
+	if l.problem = nil; m.Error != nil {
+		l.problem = m.Error.err(0, "")
+	}
+	l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number <= m.Taken })
+	return l.change(m) || (problem == nil) != (l.problem == nil), nil
+}
+
+// change applies what is new to the segments.
+func (l *Live) change(m liveMessage) (changed bool) {
+	if m.All {
+		l.segments = nil
+	}
+	if m.Tail != nil {
+		l.tail = *m.Tail
+	}
+	index := func(id int64) int {
+		return slices.IndexFunc(l.segments, func(s LiveSegment) bool { return s.ID == id })
+	}
+	for _, id := range m.Removed {
+		l.segments = slices.DeleteFunc(l.segments, func(s LiveSegment) bool { return s.ID == id })
+	}
+	for _, s := range m.Segments {
+		i := index(s.ID)
+		if i < 0 {
+			i = index(s.After) + 1
+			l.segments = slices.Insert(l.segments, i, LiveSegment{ID: s.ID})
+		}
+		g := &l.segments[i]
+		g.after, g.skip, g.length, g.Before, g.Final = s.After, s.Skip, s.Length, s.Before, s.Final
+		if s.Text != nil {
+			g.Text, g.Flags, g.Stable = *s.Text, s.Flags, s.Stable
+		}
+		if s.Final {
+			g.Stable = len([]rune(g.Text))
+		}
+	}
+	l.done = l.done || m.Done
+	return m.All || m.Tail != nil || len(m.Removed)+len(m.Segments) > 0 || m.Done
+}

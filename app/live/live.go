@@ -1,0 +1,178 @@
+// Package live translates texts while they are written: captions, chats, what is typed into an editor.
+//
+// A [Session] has the text, which a client changes by [Edit]s, and the translation of each of its
+// sentences, of which the client is told what is new ([Session.Wait]). Sessions are callers of package
+// translate like any other: a sentence goes there when it is new, and its translation is what it is in
+// a translation of the whole text, because [translate.Cut] is how such a text is cut.
+//
+//	text.go       edits are applied to a text
+//	session.go    what clients do with a session: edits in order, each once
+//	work.go       the text is cut again, and what is not known of it is translated
+//	segments.go   sentences keep their ids from one cut to the next
+//	stable.go     how much of the translation of an unfinished sentence will stay
+//	update.go     what is new for a client, whatever it has seen
+//	live.go       how many sessions there are, and for how long
+//
+// A session has one request of translate in flight, and cuts its text only when there is none: edits
+// that come faster are merged, and what a session costs is bounded however fast it is edited.
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"dragoman/app/admission"
+	"dragoman/app/failure"
+	"dragoman/app/translate"
+)
+
+// Translator is the use case; [translate.Service] is one. It is safe for concurrent use.
+type Translator interface {
+	Cut(ctx context.Context, req translate.Request) (translate.Cut, error)
+	Stream(ctx context.Context, req translate.Request, yield func(i int, r translate.Result) error) error
+}
+
+// Config is what a [Service] works with. All bounds are above 0.
+type Config struct {
+	MaxSessions int           // in all; a caller has at most half of what others leave, and one at least
+	MaxChars    int           // of a session's text: Unicode code points
+	Idle        time.Duration // after which a session ends that nobody edits
+	Pause       time.Duration // after which a word counts as written that no space follows; 0: 300 ms
+	Timeout     time.Duration // of one request of translate; 0: a minute
+	// Stability is how much of an unfinished sentence's translation is said to be stable.
+	Stability Stability
+	Memory    *admission.Memory     // of all requests, which sessions share; nil: they take what they need
+	Log       *slog.Logger          // nil for none
+	Registry  prometheus.Registerer // nil for none
+}
+
+// Service has the sessions. It is safe for concurrent use.
+type Service struct {
+	cfg        Config
+	metrics    *metrics
+	translator atomic.Pointer[Translator] // nil until Ready
+
+	places *admission.Places // for sessions
+
+	mu       sync.Mutex // guards the rest
+	sessions map[string]*Session
+	closed   bool
+	work     sync.WaitGroup // of sessions that do something
+}
+
+// New makes a service that opens no sessions before [Service.Ready].
+func New(cfg Config) *Service {
+	if cfg.Pause == 0 {
+		cfg.Pause = 300 * time.Millisecond
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = time.Minute
+	}
+	if cfg.Stability == (Stability{}) {
+		cfg.Stability = DefaultStability
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session)}
+}
+
+// Ready has sessions opened, whose texts t translates.
+func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
+
+// ErrUnknown means that there is no such session, or that it has ended.
+var ErrUnknown = errors.New("there is no such session")
+
+// Open opens a session for the texts that an owner sends. The request says how they are translated:
+// its languages, of which there is one target, model and options; it has no records. The error is as
+// of [translate.Service.Cut], an [*admission.PlacesError], or that of the memory for requests.
+func (s *Service) Open(ctx context.Context, owner string, req translate.Request) (*Session, error) {
+	t := s.translator.Load()
+	if t == nil {
+		return nil, failure.New(failure.NotReady, "", "the model is loading: try again in a moment")
+	}
+	req.Caller, req.Flagged, req.Records = owner, true, []translate.Record{{}}
+	cut, err := (*t).Cut(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	x := newSession(s, *t, rand.Text(), owner, req, cut)
+	if err := s.admit(x); err != nil {
+		x.stop()
+		return nil, err
+	}
+	x.idle.Reset(s.cfg.Idle)
+	return x, nil
+}
+
+// admit takes a session in.
+func (s *Service) admit(x *Session) error {
+	if err := x.reserve(text{}); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return failure.New(failure.ShuttingDown, "", "the service is shutting down")
+	}
+	if err := s.places.Take(x.owner); err != nil {
+		return err
+	}
+	s.sessions[x.id] = x
+	s.metrics.open.Inc()
+	return nil
+}
+
+// Find returns a session, which a caller may use who is its owner, or where there are no keys knows its
+// id. The error is [ErrUnknown].
+func (s *Service) Find(id string) (*Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.sessions[id]; x != nil {
+		return x, nil
+	}
+	return nil, ErrUnknown
+}
+
+// forget removes a session that has ended.
+func (s *Service) forget(x *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, x.id)
+	s.places.Leave(x.owner)
+	s.metrics.open.Dec()
+}
+
+// begin says that a session does something, unless the service is closed; it calls s.work.Done then.
+func (s *Service) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.work.Add(1)
+	return true
+}
+
+// Close ends all sessions, with [ReasonShutdown], and opens no more. It returns when nothing is
+// translated for them any more.
+func (s *Service) Close() {
+	s.mu.Lock()
+	s.closed = true
+	all := make([]*Session, 0, len(s.sessions))
+	for _, x := range s.sessions {
+		all = append(all, x)
+	}
+	s.mu.Unlock()
+	for _, x := range all {
+		x.End(ReasonShutdown)
+	}
+	s.work.Wait()
+}

@@ -1,0 +1,280 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"dragoman/app/admission"
+	"dragoman/app/translate"
+)
+
+// Reason is why a session has ended; "" while it has not.
+type Reason string
+
+// The reasons.
+const (
+	ReasonDeleted  Reason = "deleted"  // by its client
+	ReasonDone     Reason = "done"     // its text is complete and translated
+	ReasonIdle     Reason = "idle"     // nobody edited it
+	ReasonShutdown Reason = "shutdown" // of the service: open another one with the text
+)
+
+// Session is a text that changes and its translation. It is safe for concurrent use.
+//
+// It has no goroutine while it has nothing to do: see [Session.work].
+type Session struct {
+	service    *Service
+	translator Translator
+	id, owner  string
+	req        translate.Request // how it is translated
+	idle       *time.Timer
+
+	mu       sync.Mutex // guards the rest
+	lease    *admission.Lease
+	leased   int   // bytes
+	text     text  // after all edits
+	taken    int64 // the number of the last edits
+	complete bool  // no more edits come
+	settle   bool  // the last sentence is translated as it stands
+	reason   Reason
+
+	cut      translate.Cut // of the text at some time
+	shown    int64         // the number of the last edits then
+	segments []*segment
+	tail     string // what stands behind the last of them in the translation
+	lastID   int64  // of segments
+	known    memo   // translations by key
+	refused  map[string]bool
+
+	working bool // its goroutine runs
+	dirty   bool // the text has changed since it was cut
+	paused  bool // the word at the end counts as written
+	pause   *time.Timer
+	flight  *flight // the request that is being translated; nil: there is none
+	drafted bool    // the request before was of the sentence that is being written
+	alone   bool    // sentences are translated one at a time, to find the one that cannot be
+	spared  bool    // the request before was cancelled: this one is not
+	retry   *time.Timer
+	backoff time.Duration // before the next retry
+	edited  time.Time     // of the first edit that nothing has come of yet; zero: none
+
+	// Revisions count what clients see; 0: not yet.
+	revision  int64 // of the last change
+	tailed    int64 // of the tail
+	told      int64 // of the source language
+	shrunk    int64 // of the last removal
+	doneAt    int64 // when all was complete and translated
+	problem   error // why something is not translated now
+	troubled  int64 // of the problem
+	removed   []removal
+	forgotten int64 // clients that have seen less than this are told everything
+	changed   chan struct{}
+}
+
+// newSession makes a session with an empty text, which the service does not know yet.
+func newSession(s *Service, t Translator, id, owner string, req translate.Request, cut translate.Cut) *Session {
+	x := &Session{
+		service: s, translator: t, id: id, owner: owner, req: req, cut: cut,
+		changed: make(chan struct{}), refused: make(map[string]bool), backoff: firstRetry, revision: 1, told: 1,
+	}
+	if s.cfg.Memory != nil {
+		x.lease = s.cfg.Memory.Lease(owner)
+	}
+	x.idle = time.AfterFunc(math.MaxInt64, x.onIdle)
+	x.pause = time.AfterFunc(math.MaxInt64, x.onPause)
+	x.retry = time.AfterFunc(math.MaxInt64, x.onRetry)
+	return x
+}
+
+// ID is the session's name, which nobody can guess.
+func (x *Session) ID() string { return x.id }
+
+// Owner is whose session it is.
+func (x *Session) Owner() string { return x.owner }
+
+// Edits are edits that are applied together or not at all.
+type Edits struct {
+	Number int64 // 1 for the first of a session, and one more each time
+	List   []Edit
+	// Complete says that the text is as it is to be after them: no others follow.
+	Complete bool
+	// Settle says that the last sentence is to be translated as it stands, as if it were at its end, until
+	// the next edits: its writer pauses.
+	Settle bool
+}
+
+// GapError means that edits are missing before those that came.
+type GapError struct{ Expected int64 }
+
+func (e *GapError) Error() string {
+	return fmt.Sprintf("the next edits are number %d: send them first", e.Expected)
+}
+
+// ErrComplete means that a session takes no more edits.
+var ErrComplete = errors.New("the session's text is complete: open another session")
+
+// Edit applies edits and returns the number of the last ones that the session has. Those that it has
+// had before are not applied again, and are no error. charge is called with the characters that they
+// add before they are applied, and its error is returned. The other errors are [ErrUnknown] where the
+// session has ended, [ErrComplete], a [*GapError], an [*EditError], and that of the memory for
+// requests. With an error, nothing has changed.
+func (x *Session) Edit(e Edits, charge func(characters int) error) (taken int64, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.reason != "" {
+		return x.taken, ErrUnknown
+	}
+	x.idle.Reset(x.service.cfg.Idle)
+	switch {
+	case e.Number <= x.taken && e.Number > 0:
+		return x.taken, nil
+	case e.Number != x.taken+1:
+		return x.taken, &GapError{Expected: x.taken + 1}
+	case x.complete:
+		return x.taken, ErrComplete
+	}
+	after, err := x.text.apply(e.List, x.service.cfg.MaxChars)
+	if err != nil {
+		return x.taken, err
+	}
+	if err := x.reserve(after); err != nil {
+		return x.taken, err
+	}
+	characters := 0
+	for _, edit := range e.List {
+		characters += translate.Characters(edit.Text)
+	}
+	if err := charge(characters); err != nil {
+		return x.taken, err
+	}
+	x.text, x.taken, x.complete, x.settle = after, e.Number, e.Complete, e.Settle
+	x.service.metrics.edits.Add(float64(len(e.List)))
+	x.service.metrics.characters.Add(float64(characters))
+	x.onEdit(e.List)
+	return x.taken, nil
+}
+
+// What a session takes: beside its text, for each byte of it and for each sign (see [signs]), for there may
+// be a sentence between two of those. That is the text several times, its sentences as they are cut with
+// their translations, those that it had before, and what clients are sent. TestMemoryOfSessions has
+// measured it.
+const sessionBytes, textBytes, signBytes = 16 << 10, 48, 1200
+
+// reserve has the session's lease be enough for a text.
+func (x *Session) reserve(t text) error {
+	bytes := sessionBytes + textBytes*len(t.string) + signBytes*t.signs
+	if more := bytes - x.leased; x.lease != nil && more > 0 {
+		if err := x.lease.Take(int64(more)); err != nil {
+			return err
+		}
+	}
+	x.leased = max(x.leased, bytes)
+	x.known.most = x.leased / memoShare
+	return nil
+}
+
+// onEdit has the session's goroutine look at the text. x.mu is held.
+func (x *Session) onEdit(list []Edit) {
+	x.dirty, x.paused = true, x.complete || x.settle
+	if x.edited.IsZero() {
+		x.edited = time.Now()
+	}
+	if x.paused {
+		x.pause.Stop()
+	} else {
+		x.pause.Reset(x.service.cfg.Pause)
+	}
+	if x.flight != nil && x.flight.edit(list) && !x.spared {
+		x.spared, x.flight.dropped = true, true
+		x.flight.cancel()
+		x.service.metrics.cancelled.Inc()
+	}
+	x.wake()
+}
+
+// onIdle ends a session that nobody edits any more.
+func (x *Session) onIdle() {
+	x.mu.Lock()
+	done := x.doneAt > 0
+	x.mu.Unlock()
+	if done {
+		x.End(ReasonDone)
+	} else {
+		x.End(ReasonIdle)
+	}
+}
+
+// onPause has the word at the end of the text translated, too.
+func (x *Session) onPause() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.paused = true
+	x.wake()
+}
+
+// onRetry has what failed tried again.
+func (x *Session) onRetry() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.wake()
+}
+
+// announce wakes all clients that wait. x.mu is held.
+func (x *Session) announce() {
+	close(x.changed)
+	x.changed = make(chan struct{})
+}
+
+// End ends the session, and what is translated for it. Ending it again does nothing.
+func (x *Session) End(reason Reason) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.reason != "" {
+		return
+	}
+	x.reason = reason
+	if x.flight != nil {
+		x.flight.cancel()
+	}
+	x.stop()
+	x.announce()
+	x.service.forget(x)
+	x.service.metrics.ended.Inc(string(reason))
+}
+
+// stop gives back what the session holds.
+func (x *Session) stop() {
+	x.idle.Stop()
+	x.pause.Stop()
+	x.retry.Stop()
+	if x.lease != nil {
+		x.lease.Close()
+	}
+}
+
+// Wait returns what is new for a client that has seen everything up to a revision, and of edits up to a
+// number what they show; 0 for one that knows nothing. It waits until there is something, or the
+// session has ended; the error is that of ctx.
+func (x *Session) Wait(ctx context.Context, seen, shown int64) (Update, error) {
+	for {
+		x.mu.Lock()
+		if seen > x.revision { // of another session
+			seen = 0
+		}
+		if x.revision > seen || x.shown > shown || x.reason != "" {
+			defer x.mu.Unlock()
+			return x.update(seen), nil
+		}
+		changed := x.changed
+		x.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Update{}, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package live
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// End as the place of an [Edit] is the end of the text, wherever that is.
+const End = -1
+
+// Edit puts a text in the place of a part of another: of the characters from From to before To, which
+// are Unicode code points. With From and To equal, it is inserted there.
+type Edit struct {
+	From, To int // To is not looked at where From is [End]
+	Text     string
+}
+
+// EditError means that an edit cannot be applied.
+type EditError struct {
+	Number  int // of the edit among those that came with it, from 0 on
+	Reason  string
+	TooLong bool // the text would be longer than it may
+}
+
+func (e *EditError) Error() string { return fmt.Sprintf("edit %d: %s", e.Number, e.Reason) }
+
+// text is a text and how many characters it has.
+type text struct {
+	string
+	chars int
+	signs int // characters that a sentence may end at, or something that is kept
+}
+
+// signs counts the characters of a text that are neither letters, nor digits, nor spaces: it has no more
+// sentences, and no more placeholders, tags and the like, than those.
+func signs(text string) (n int) {
+	for _, r := range text {
+		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Zs) {
+			n++
+		}
+	}
+	return n
+}
+
+// apply returns the text after edits, each of which has the places of the text that those before it
+// leave. The error is an [*EditError].
+func (t text) apply(edits []Edit, most int) (text, error) {
+	for i, e := range edits {
+		if e.From == End {
+			e.From, e.To = t.chars, t.chars
+		}
+		inserted := utf8.RuneCountInString(e.Text)
+		fail := func(format string, a ...any) (text, error) {
+			return t, &EditError{Number: i, Reason: fmt.Sprintf(format, a...)}
+		}
+		switch {
+		case !utf8.ValidString(e.Text):
+			return fail("the text is not UTF-8")
+		case e.From < 0 || e.From > e.To || e.To > t.chars:
+			return fail("from %d to %d is not in the text, which has %d characters then", e.From, e.To, t.chars)
+		case t.chars-(e.To-e.From)+inserted > most:
+			return t, &EditError{Number: i, TooLong: true, Reason: fmt.Sprintf(
+				"the text would have %d characters, at most %d are allowed: go on in another session", t.chars-(e.To-e.From)+inserted, most)}
+		}
+		from := t.offset(0, e.From)
+		to := t.offset(from, e.To-e.From)
+		t = text{
+			t.string[:from] + e.Text + t.string[to:], t.chars - (e.To - e.From) + inserted,
+			t.signs - signs(t.string[from:to]) + signs(e.Text),
+		}
+	}
+	return t, nil
+}
+
+// offset is the byte that is so many characters behind byte at.
+func (t text) offset(at, chars int) int {
+	if len(t.string) == t.chars { // ASCII
+		return at + chars
+	}
+	for ; chars > 0; chars-- {
+		_, width := utf8.DecodeRuneInString(t.string[at:])
+		at += width
+	}
+	return at
+}

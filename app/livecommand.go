@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"dragoman/app/client"
+)
+
+const liveUsage = `dragoman live --from en --to fr
+
+Has a running service translate standard input while it is written, such as captions, and
+prints each sentence as soon as it is final. What is printed is, all together, the translation of what was
+read. On a terminal the translation of the unfinished sentence is shown as well.`
+
+// liveTextChars is how many characters a session of the command gets, so that input may go on for hours: at
+// the next line end another one is opened.
+const liveTextChars = 8000
+
+// live translates standard input while it is written.
+func (p *program) live(ctx context.Context, args []string) error {
+	flags := pflag.NewFlagSet("live", pflag.ContinueOnError)
+	from := flags.String("from", "", "language of the text")
+	to := flags.String("to", "", "language to translate into")
+	model := flags.String("model", "", "model of the service to translate with, NAME or NAME:VERSION (any that can)")
+	var service remote
+	service.define(flags)
+	rest, err := p.parse(flags, args, liveUsage)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0:
+		return &usageError{fmt.Errorf("live takes no arguments, got %q: it reads standard input", rest)}
+	case *from == "" || *to == "":
+		return &usageError{errors.New("live needs --from and --to, such as --from en --to fr")}
+	}
+	c, err := p.client(service)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	input := make(chan heard)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// A read of a terminal or pipe cannot be interrupted, so the reader may outlive this function.
+	go readParts(ctx, p.stdin, input)
+	out := &livePrinter{out: p.stdout}
+	if f, ok := p.stdout.(*os.File); ok {
+		out.terminal = term.IsTerminal(int(f.Fd()))
+	}
+	for more := true; more && err == nil; {
+		more, err = p.liveSession(ctx, c, client.Request{From: *from, To: *to, Model: *model}, input, out)
+	}
+	return err
+}
+
+// heard is some of the input, which ends with the error.
+type heard struct {
+	text string
+	err  error
+}
+
+// readParts sends what is read, as it comes, until its end or until ctx is done.
+func readParts(ctx context.Context, in io.Reader, input chan<- heard) {
+	reader := bufio.NewReader(in)
+	var text strings.Builder
+	for {
+		c, _, err := reader.ReadRune()
+		if err == nil {
+			text.WriteRune(c)
+			if reader.Buffered() > 0 && text.Len() < 4096 {
+				continue
+			}
+		}
+		select {
+		case input <- heard{text.String(), err}:
+		case <-ctx.Done():
+			return
+		}
+		text.Reset()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// liveSession translates input by one session, and says whether there is more.
+func (p *program) liveSession(ctx context.Context, c *client.Client, req client.Request, input <-chan heard, out *livePrinter) (more bool, err error) {
+	session, err := c.Live(ctx, req)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = session.Close() }()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for chars := 0; ; {
+			select {
+			case h := <-input:
+				chars += utf8.RuneCountInString(h.text)
+				err := session.Append(ctx, h.text)
+				last := h.err != nil || chars > liveTextChars && strings.HasSuffix(h.text, "\n")
+				if err == nil && last {
+					err = session.Finish(ctx)
+				}
+				if h.err != nil && h.err != io.EOF {
+					err = errors.Join(err, fmt.Errorf("read: %w", h.err))
+				}
+				if err != nil {
+					cancel(err)
+				}
+				if err != nil || last {
+					more = h.err == nil
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for said := ""; err == nil; {
+		if err = session.Next(ctx); err == nil {
+			err = out.print(session, false)
+		}
+		if problem := session.Problem(); problem != nil && err == nil && problem.Error() != said {
+			said = problem.Error()
+			fmt.Fprintln(p.stderr, "not translated yet:", said)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		<-ended
+		return more, out.print(session, true)
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	cancel(err)
+	<-ended
+	return false, err
+}
+
+// livePrinter prints sentences that are final, in their order, each once.
+type livePrinter struct {
+	out      io.Writer
+	terminal bool
+	printed  int // bytes of the session's translation
+	draft    bool
+}
+
+// print prints what has become final, or with done all.
+func (l *livePrinter) print(session *client.Live, done bool) error {
+	text, end := session.Text(), 0
+	var draft string
+	for _, s := range session.Segments() {
+		if !s.Final {
+			draft = s.Before + s.Text
+			break
+		}
+		end += len(s.Before) + len(s.Text)
+	}
+	if done {
+		end, draft = len(text), ""
+	}
+	var line strings.Builder
+	if l.draft {
+		line.WriteString("\r\x1b[K")
+		l.draft = false
+	}
+	line.WriteString(text[min(l.printed, end):end])
+	l.printed = max(l.printed, end)
+	if l.terminal && draft != "" {
+		line.WriteString(draft)
+		l.draft = true
+	}
+	if done {
+		l.printed = 0
+	}
+	_, err := io.WriteString(l.out, line.String())
+	return err
+}
