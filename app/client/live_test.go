@@ -1,0 +1,85 @@
+package client
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// liveService answers each message of a connection with the next of some messages.
+func liveService(t *testing.T, answers ...string) *Client {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if !assert.NoError(t, err) {
+			return
+		}
+		defer func() { _ = conn.CloseNow() }()
+		for _, answer := range answers {
+			if _, _, err := conn.Read(r.Context()); err != nil {
+				return
+			}
+			if conn.Write(r.Context(), websocket.MessageText, []byte(answer)) != nil {
+				return
+			}
+		}
+		_, _, _ = conn.Read(r.Context())
+	}))
+	t.Cleanup(server.Close)
+	c, err := New(Config{URL: server.URL})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+const liveOpened = `{"s":1,"id":"x","taken":0,"revision":1,"all":true}`
+
+// What cannot be translated is an error, also where all else is there: nobody takes a part for the whole.
+func TestLiveEndsWithItsProblem(t *testing.T) {
+	c := liveService(t, liveOpened,
+		`{"s":1,"taken":1,"revision":2,"segments":[{"segment":1,"length":1,"text":"A","flags":["loop"],"final":true}],"error":{"code":"busy","message":"later"}}`,
+		`{"s":1,"taken":2,"revision":3,"error":{"code":"invalid_text","message":"it is bad"},"done":true}`)
+	l, err := c.Live(t.Context(), Request{From: "en", To: "fr"})
+	require.NoError(t, err)
+	require.NoError(t, l.Append(t.Context(), "a"))
+	require.NoError(t, l.Next(t.Context()))
+	assert.True(t, IsCode(l.Problem(), CodeBusy))
+	assert.Equal(t, []string{"loop"}, l.Segments()[0].Flags)
+	require.NoError(t, l.Finish(t.Context()))
+	for err == nil {
+		err = l.Next(t.Context())
+	}
+	assert.True(t, IsCode(err, CodeInvalidText), err)
+	assert.Equal(t, "A", l.Text())
+	require.NoError(t, l.Close())
+	assert.Error(t, l.Append(t.Context(), "b"))
+}
+
+// An error that has passed is none at the end.
+func TestLiveAfterAProblem(t *testing.T) {
+	c := liveService(t, liveOpened,
+		`{"s":1,"taken":1,"revision":2,"error":{"code":"busy","message":"later"}}`,
+		`{"s":1,"taken":2,"revision":3,"segments":[{"segment":1,"length":1,"text":"A","final":true}],"done":true}`)
+	l, err := c.Live(t.Context(), Request{From: "en", To: "fr"})
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	require.NoError(t, l.Append(t.Context(), "a"))
+	require.NoError(t, l.Finish(t.Context()))
+	for err == nil {
+		err = l.Next(t.Context())
+	}
+	assert.ErrorIs(t, err, io.EOF)
+	assert.NoError(t, l.Problem())
+}
+
+// A session that is refused is none.
+func TestLiveThatIsRefused(t *testing.T) {
+	c := liveService(t, `{"s":1,"error":{"code":"unknown_language","field":"payload.toLang","message":"there is no xx"}}`)
+	l, err := c.Live(t.Context(), Request{From: "en", To: "xx"})
+	assert.True(t, IsCode(err, CodeUnknownLanguage), err)
+	assert.Nil(t, l)
+}
