@@ -33,6 +33,7 @@ const (
 	attrName = 1
 	attrF    = 2
 	attrI    = 3
+	attrInts = 8
 	attrType = 20
 
 	tensorDims         = 1
@@ -60,6 +61,7 @@ const (
 const (
 	attrTypeFloat = 1
 	attrTypeInt   = 2
+	attrTypeInts  = 7
 
 	dataLocationExternal = 1
 )

@@ -9,7 +9,8 @@
 
 struct Node {
   const OrtApi *api;
-  int64_t layer, heads, head_dim, spare;
+  int64_t layer, heads, head_dim, spare, width;
+  float scale;
 };
 
 static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message) {
@@ -92,6 +93,12 @@ OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context);
+OrtStatus *op_multiply(void *kernel, OrtKernelContext *context);
+OrtStatus *op_multiply_half(void *kernel, OrtKernelContext *context);
+OrtStatus *op_multiply_relu(void *kernel, OrtKernelContext *context);
+OrtStatus *op_multiply_relu_half(void *kernel, OrtKernelContext *context);
+OrtStatus *op_embed(void *kernel, OrtKernelContext *context);
+OrtStatus *op_embed_half(void *kernel, OrtKernelContext *context);
 OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context);
 
 #endif

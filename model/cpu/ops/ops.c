@@ -12,17 +12,19 @@ typedef struct {
 static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info, void **out) {
   Node *k = calloc(1, sizeof *k);
   if (!k) return fail(api, ORT_FAIL, "out of memory");
-  *k = (Node){.api = api, .heads = 1, .head_dim = 1};
+  *k = (Node){.api = api, .heads = 1, .head_dim = 1, .width = 1};
   OrtStatus *status = NULL;
   for (const char *a = ((const Op *)op)->attributes; *a && !status; a++) switch (*a) {
       case 'l': status = api->KernelInfoGetAttribute_int64(info, "layer", &k->layer); break;
       case 'h': status = api->KernelInfoGetAttribute_int64(info, "heads", &k->heads); break;
       case 'd': status = api->KernelInfoGetAttribute_int64(info, "head_dim", &k->head_dim); break;
       case 's': status = api->KernelInfoGetAttribute_int64(info, "spare", &k->spare); break;
+      case 'w': status = api->KernelInfoGetAttribute_int64(info, "width", &k->width); break;
+      case 'f': status = api->KernelInfoGetAttribute_float(info, "scale", &k->scale); break;
     }
-  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0))
-    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare", (long long)k->layer,
-                     (long long)k->heads, (long long)k->head_dim, (long long)k->spare);
+  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1))
+    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare, width %lld", (long long)k->layer,
+                     (long long)k->heads, (long long)k->head_dim, (long long)k->spare, (long long)k->width);
   if (status) {
     free(k);
     return status;
@@ -43,6 +45,12 @@ static const Op ops[] = {
     OP("StoreCross", "ffiibFI", "i", "lhd", op_store_cross),
     OP("CachedAttention", "ffiliibF", "f", "lhd", op_cached_attention),
     OP("CrossAttention", "ffiiibF", "f", "lhd", op_cross_attention),
+    OP("Multiply", "ff", "f", "w", op_multiply),
+    OP("MultiplyF16", "fh", "f", "w", op_multiply_half),
+    OP("MultiplyRelu", "fff", "f", "w", op_multiply_relu),
+    OP("MultiplyReluF16", "fhf", "f", "w", op_multiply_relu_half),
+    OP("Embed", "flfl", "f", "wf", op_embed),
+    OP("EmbedF16", "hlfl", "f", "wf", op_embed_half),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
 };
 
