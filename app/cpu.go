@@ -67,7 +67,7 @@ func (c *cpuBackend) accepts(*model.Manifest) error { return nil }
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
 	workers, _ := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
 	own := int64(ownBytes)
-	if cpuOptions(cfg, c.log, m.Spec, 0).NoPrepack {
+	if m.Precision != model.INT8 && cpuOptions(cfg, c.log, m.Spec, 0).NoPrepack {
 		own += m.Files[model.WeightsFile].Size
 	}
 	return int64(workers) * own

@@ -145,7 +145,7 @@ func TestDocumentOutlivesTheService(t *testing.T) {
 				}
 			default:
 			}
-		}, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0")
+		}, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0", "NUM_BEAMS=1")
 	}
 	r := start()
 	text, want := manual(t, r, 300)

@@ -137,7 +137,7 @@ func TestJobOfALongRecord(t *testing.T) {
 func TestJobOutlivesTheService(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	start := func(onStep func(context.Context)) *running {
-		return startServer(t, onStep, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0")
+		return startServer(t, onStep, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0", "NUM_BEAMS=1")
 	}
 	holds := make(chan bool, 1) // the model has to wait
 	r := start(func(ctx context.Context) {
@@ -176,7 +176,7 @@ func TestJobOutlivesAKilledProcess(t *testing.T) {
 	start := func() (url string, kill func()) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Args = []string{"dragoman"}
-		cmd.Env = append(os.Environ(), environment(asProgram+"=1", "JOB_FILE="+file, "CACHE_BYTES=0")...)
+		cmd.Env = append(os.Environ(), environment(asProgram+"=1", "JOB_FILE="+file, "CACHE_BYTES=0", "NUM_BEAMS=1")...)
 		stderr, err := cmd.StderrPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())

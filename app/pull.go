@@ -97,7 +97,7 @@ func (l *loader) prepack(ctx context.Context, dir string) error {
 		return err
 	}
 	opts := cpuOptions(l.cfg, l.log, manifest.Spec, 0)
-	if opts.NoPrepack {
+	if opts.NoPrepack || manifest.Precision == model.INT8 { // which needs none
 		return nil
 	}
 	rt, _, err := l.openRuntime()

@@ -97,6 +97,13 @@ func (l *Lease) Charge(caller string) {
 	l.add(held)
 }
 
+// give gives n bytes back, or what there is where the lease was closed meanwhile.
+func (l *Lease) give(n int64) {
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	l.add(-min(n, l.held))
+}
+
 // Close gives everything back. Closing again does nothing.
 func (l *Lease) Close() {
 	l.memory.mu.Lock()
@@ -152,6 +159,18 @@ func Take(ctx context.Context, n int64) error {
 		return nil
 	}
 	return l.Take(n)
+}
+
+// Hold takes n bytes for the request of a context until the caller releases them.
+func Hold(ctx context.Context, n int64) (release func(), err error) {
+	if err := Take(ctx, n); err != nil {
+		return nil, err
+	}
+	return func() {
+		if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
+			l.give(n)
+		}
+	}, nil
 }
 
 // Charge says who the request of a context is from, where it has a lease: a key may have

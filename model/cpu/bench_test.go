@@ -30,7 +30,7 @@ import (
 func BenchmarkStep(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
 		m := benchModel(b, precision)
-		for _, size := range [][2]int{{1, 1}, {1, 5}, {4, 5}, {8, 5}, {16, 5}} {
+		for _, size := range [][2]int{{1, 1}, {8, 1}, {16, 1}, {32, 1}, {1, 5}, {4, 5}, {16, 5}, {32, 5}} {
 			b.Run(fmt.Sprintf("%s/sentences=%d/beams=%d", precision, size[0], size[1]), func(b *testing.B) {
 				benchmarkStep(b, m, size[0], size[1])
 			})

@@ -23,7 +23,8 @@ type Options struct {
 	// Verify says when the files' checksums are compared; "" is model.VerifyChanged.
 	Verify model.Verify
 	// NoPrepack makes every session hold its own copy of the matrices instead of
-	// sharing files of them, which are kept in a folder beside the model.
+	// sharing files of them, which are kept in a folder beside the model. An int8
+	// export has no use for either.
 	NoPrepack bool
 	// Log is told of prepacked weights that are made or cannot be; nil is no log.
 	Log *slog.Logger
@@ -43,8 +44,9 @@ type Model struct {
 // Open loads the exported folder dir. It checks the files against the manifest
 // first, so that a damaged weight is an error here, not a wrong translation.
 //
-// Open uses prepacked weights (see prepack.go), and makes them in dir if there are
-// none for this CPU and runtime, which takes some seconds, once. Where that fails
+// The matrices of an int8 export are mapped as they are. For others Open uses
+// prepacked weights (see prepack.go), and makes them in dir if there are none for this
+// CPU and runtime, which takes some seconds, once. Where that fails
 // it says so in the log and loads the model without them. Any number of goroutines
 // and processes may open a folder at once. When ctx is done Open ends soon, with its
 // error, and leaves nothing unfinished in dir.
@@ -60,7 +62,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if err := manifest.Check(ctx, dir, opts.Verify); err != nil {
 		return nil, err
 	}
-	if !opts.NoPrepack {
+	if !opts.NoPrepack && manifest.Precision != model.INT8 { // whose matrices are read as they were exported
 		m, err := r.openPrepacked(ctx, dir, manifest, opts)
 		if err == nil {
 			return m, nil

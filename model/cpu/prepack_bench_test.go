@@ -17,7 +17,7 @@ import (
 // every matrix: plain and with prepacked weights that were made before, and with
 // each way to check the files. The time of both threads is reported as cpu-ms.
 func BenchmarkOpen(b *testing.B) {
-	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+	for _, precision := range []model.Precision{model.FP32} {
 		dir := benchFolder(b, precision)
 		for _, kind := range []string{"plain", "prepacked"} {
 			for _, verify := range []model.Verify{model.VerifyAlways, model.VerifyChanged, model.VerifyNever} {
@@ -52,7 +52,7 @@ func benchmarkOpen(b *testing.B, dir string, opts cpu.Options) {
 // memory, opened in one process and in a process each: in all, and for each model
 // after the first. Pages of mapped files count once, however many map them.
 func BenchmarkMemory(b *testing.B) {
-	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+	for _, precision := range []model.Precision{model.FP32} {
 		dir := benchFolder(b, precision)
 		for _, kind := range []string{"plain", "prepacked"} {
 			o := order{Dir: dir, NoPrepack: kind == "plain"}
@@ -114,7 +114,7 @@ func takenMemory(b *testing.B, orders []order) (total, own float64) {
 // BenchmarkPrepackedStep times the steps of BenchmarkStep with models of either
 // kind in turns, so that whatever else the machine does slows down both.
 func BenchmarkPrepackedStep(b *testing.B) {
-	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+	for _, precision := range []model.Precision{model.FP32} {
 		dir := benchFolder(b, precision)
 		for _, size := range [][2]int{{1, 5}, {16, 5}} {
 			b.Run(fmt.Sprintf("%s/sentences=%d/beams=%d", precision, size[0], size[1]), func(b *testing.B) {

@@ -221,21 +221,21 @@ func readMemory() (memory, error) {
 	return memory{Own: kb["Anonymous:"] / 1024, Shared: (kb["Pss:"] - kb["Anonymous:"]) / 1024}, nil
 }
 
-// exported is the bundled checkpoint in int8, exported once for the tests that need
+// exported is the bundled checkpoint in fp32, exported once for the tests that need
 // it fresh and only as a file.
 var exported struct {
 	sync.Once
 	dir string
 }
 
-// export returns a folder of the test's own with the bundled checkpoint in int8.
+// export returns a folder of the test's own with the bundled checkpoint in fp32.
 func export(t testing.TB) string {
 	t.Helper()
 	exported.Do(func() {
 		dir, err := os.MkdirTemp("", "dragoman-ort-test-")
 		require.NoError(t, err)
 		exported.dir = dir
-		require.NoError(t, os.CopyFS(dir, os.DirFS(cputest.Export(t, cputest.Bundled(), model.INT8))))
+		require.NoError(t, os.CopyFS(dir, os.DirFS(cputest.Export(t, cputest.Bundled(), model.FP32))))
 	})
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(exported.dir)))

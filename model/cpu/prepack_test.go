@@ -25,7 +25,7 @@ import (
 // tokens, scores and candidates bit for bit. It also sees to it that the prepacked
 // matrices are what the kernels read: nothing else touches their pages.
 func TestPrepackedIsIdentical(t *testing.T) {
-	for _, precision := range []model.Precision{model.INT8, model.FP16, model.FP32} {
+	for _, precision := range []model.Precision{model.FP16, model.FP32} {
 		t.Run(string(precision), func(t *testing.T) {
 			dir := cputest.Export(t, cputest.Bundled(), precision)
 			plain := open(t, dir, cpu.Options{NoPrepack: true})

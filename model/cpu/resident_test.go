@@ -17,12 +17,15 @@ import (
 // that have opened different numbers of models.
 func TestResident(t *testing.T) {
 	for name, o := range map[string]order{
-		"mapped":      {},
-		"on the heap": {NoPrepack: true},
+		"int8":             {Dir: cputest.Export(t, cputest.Bundled(), model.INT8)},
+		"fp32 mapped":      {},
+		"fp32 on the heap": {NoPrepack: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const further = 8
-			o.Dir = export(t)
+			if o.Dir == "" {
+				o.Dir = export(t)
+			}
 			ownMemory(t, o, 1) // makes what is to be made
 			small := ownMemory(t, o, 2)
 			large := ownMemory(t, o, 2+further)

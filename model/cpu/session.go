@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 
 	ort "github.com/yalue/onnxruntime_go"
-	"golang.org/x/sys/cpu"
 
 	"dragoman/model/onnxruntime"
 )
@@ -24,7 +22,6 @@ type sessionConfig struct {
 
 func (r *Runtime) newSessionConfig(threads int) sessionConfig {
 	return sessionConfig{runtime: r, threads: threads, entries: map[string]string{
-		"session.x64quantprecision": quantPrecision(),
 		// Waiting threads sleep instead of taking cores from the other sessions.
 		"session.intra_op.allow_spinning": "0",
 	}}
@@ -127,14 +124,4 @@ func (c sessionConfig) interruptible(ctx context.Context, o *ort.SessionOptions,
 		return nil, errors.Join(err, s.Destroy())
 	}
 	return s, err
-}
-
-// quantPrecision is "1" on CPUs without VNNI. Their u8×s8 products are added in
-// pairs, in 16 bits, and saturate; the option makes ONNX Runtime take exact u8×u8
-// kernels. With VNNI these are twice as slow as what they would replace.
-func quantPrecision() string {
-	if cpu.X86.HasAVX512VNNI || cpu.X86.HasAVXVNNI || runtime.GOARCH != "amd64" {
-		return "0"
-	}
-	return "1"
 }

@@ -5,8 +5,8 @@ import (
 	"dragoman/model/onnx"
 )
 
-// cpu are the operators of graphs for package model/cpu. Products of 8-bit matrices are
-// ONNX Runtime's, all else is done by the operators of package model/cpu/ops.
+// cpu are the operators of graphs for package model/cpu, which are those of package
+// model/cpu/ops.
 //
 // Inputs of the encoder, for B sentences of T tokens in all:
 //   - ids, pos int64 [T]: the tokens and their positions, from 0 in each sentence;
@@ -74,7 +74,7 @@ func (b cpu) stored(op string) string {
 	if b.w.precision == model.FP16 {
 		return op + "F16"
 	}
-	return op
+	return op + "F32"
 }
 
 func (b cpu) addNorm(x string, p product, norm string) (sum string, y activation) {
@@ -105,16 +105,21 @@ func (b cpu) quantize(x string) activation {
 
 func (b cpu) multiply(x activation, layers ...string) product {
 	if !b.int8() {
-		return product{acc: b.multiplyFloats("Multiply", x, layers)}
+		return product{acc: b.multiplyFloats("Product", x, layers)}
 	}
-	unit, zero := b.Floats("unit_127", []float32{1.0 / 127}), b.Uint8Scalar("zero_128", 128)
+	positive := onnx.Int("positive", 0)
 	if x.positive {
-		unit, zero = b.Floats("unit_255", []float32{1.0 / 255}), b.Uint8Scalar("zero_0", 0)
+		positive = onnx.Int("positive", 1)
 	}
-	q, err := b.w.kernel(packedName(layers)+".int8", suffixed(layers, ".weight")...)
-	kernel, scale := b.use(q.weight, err), b.use(q.scale, err)
-	acc := b.Node(onnx.Microsoft, "MatMulIntegerToFloat", []string{x.value, kernel, unit, scale, zero}, 1)[0]
+	acc := b.Node(onnx.Dragoman, "ProductInt8", append([]string{x.value}, b.quantized(layers...)...), 1, positive)[0]
 	return product{acc: acc, scale: x.scale}
+}
+
+// quantized are the inputs of an operator that stand for the matrices of layers: panels,
+// sums, scales.
+func (b cpu) quantized(layers ...string) []string {
+	q, err := b.w.quantized(packedName(layers)+".int8", suffixed(layers, ".weight")...)
+	return []string{b.use(q.panels, err), b.use(q.sums, err), b.use(q.scale, err)}
 }
 
 // multiplyFloats is an operator that multiplies x by the matrices of linear layers.
@@ -128,7 +133,7 @@ func (b cpu) multiplyFloats(op string, x activation, layers []string, more ...st
 func (b cpu) relu(x activation, layer string) activation {
 	bias := b.biases(layer)
 	if !b.int8() {
-		return activation{value: b.multiplyFloats("MultiplyRelu", x, []string{layer}, bias)}
+		return activation{value: b.multiplyFloats("ProductRelu", x, []string{layer}, bias)}
 	}
 	p := b.multiply(x, layer)
 	out := b.Node(onnx.Dragoman, "ReluQuantize", []string{p.acc, bias, p.scale}, 2)
@@ -166,13 +171,17 @@ const spareCandidates = 8
 // then as good as the hidden states; only the sum over the vocabulary, where errors
 // cancel, comes from the 8-bit logits.
 func (b cpu) candidates(y string) {
-	x := b.Op("Gather", []string{y, "wanted"})
-	logits := b.multiply(b.quantize(x), "lm_head")
-	inputs := []string{logits.acc, "k"}
+	x, outputs := b.Op("Gather", []string{y, "wanted"}), []string{"val", "idx", "lse"}
+	spare := onnx.Int("spare", spareCandidates)
 	if b.int8() {
-		inputs = append(inputs, logits.scale, x, b.use(b.w.half("lm_head.weight")))
+		q := b.quantize(x)
+		inputs := append([]string{q.value}, b.quantized("lm_head")...)
+		inputs = append(inputs, q.scale, "k", x, b.use(b.w.half("lm_head.weight")))
+		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, spare)
+	} else {
+		logits := b.multiply(activation{value: x}, "lm_head")
+		b.NamedNode(onnx.Dragoman, "BestCandidates", []string{logits.acc, "k"}, outputs, spare)
 	}
-	b.NamedNode(onnx.Dragoman, "BestCandidates", inputs, []string{"val", "idx", "lse"}, onnx.Int("spare", spareCandidates))
 	wanted := onnx.Named("Q")
 	b.Output("val", onnx.Float32, wanted, onnx.Named("k"))
 	b.Output("idx", onnx.Int64, wanted, onnx.Named("k"))

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"encoding/binary"
 	"io"
 	"math"
 	"unsafe"
@@ -9,18 +10,23 @@ import (
 )
 
 // quantized is an 8-bit matrix w ≈ int8 · scale: symmetric, one scale per row of
-// the PyTorch matrix [out, in], that is per output of the linear layer.
+// the PyTorch matrix [out, in], that is per output of the linear layer. It lies in the
+// file as the operators of package model/cpu/ops read it, on every CPU, in panels of 16
+// outputs and steps of 4 inputs, filled up with zeros.
 type quantized struct {
-	weight onnx.Weight // int8
+	panels onnx.Weight // int8 [⌈out/16⌉, ⌈in/4⌉, 16, 4]
+	sums   onnx.Weight // int32 [out] of the numbers of each output
 	scale  onnx.Weight // float32 [out]
 }
 
-// kernel quantizes the rows of the tensors, [out, in] in total, into the layout
-// of ONNX matrix products, [in, out].
-func (w *weights) kernel(name string, tensors ...string) (quantized, error) {
+const panel, step = 16, 4
+
+// quantized quantizes the rows of the tensors, [out, in] in total.
+func (w *weights) quantized(name string, tensors ...string) (quantized, error) {
 	if known, ok := w.data.Weight(name); ok {
+		sums, _ := w.data.Weight(name + ".sums")
 		scale, _ := w.data.Weight(name + ".scale")
-		return quantized{known, scale}, nil
+		return quantized{known, sums, scale}, nil
 	}
 	parts, rows, err := w.parts(tensors)
 	if err != nil {
@@ -37,16 +43,27 @@ func (w *weights) kernel(name string, tensors ...string) (quantized, error) {
 			return quantized{}, err
 		}
 	}
-	weight, err := w.add(name, onnx.Int8, []int{cols, rows}, func(out io.Writer) error {
-		return writeTransposed(out, q, rows, cols)
-	})
-	if err != nil {
+	return w.addQuantized(name, q, scales, cols)
+}
+
+// addQuantized adds a matrix q whose rows have cols elements.
+func (w *weights) addQuantized(name string, q []int8, scales []float32, cols int) (added quantized, err error) {
+	rows := len(scales)
+	shape := []int{(rows + panel - 1) / panel, (cols + step - 1) / step, panel, step}
+	if added.panels, err = w.add(name, onnx.Int8, shape, func(out io.Writer) error {
+		return writePanels(out, q, rows, cols)
+	}); err != nil {
 		return quantized{}, err
 	}
-	scale, err := w.add(name+".scale", onnx.Float32, []int{rows}, func(out io.Writer) error {
+	if added.sums, err = w.add(name+".sums", onnx.Int32, []int{rows}, func(out io.Writer) error {
+		return binary.Write(out, binary.LittleEndian, rowSums(q, rows, cols))
+	}); err != nil {
+		return quantized{}, err
+	}
+	added.scale, err = w.add(name+".scale", onnx.Float32, []int{rows}, func(out io.Writer) error {
 		return writeFloats(out, onnx.Float32, scales)
 	})
-	return quantized{weight, scale}, err
+	return added, err
 }
 
 // quantizeRows quantizes values, rows of cols elements, into q and appends a
@@ -67,19 +84,29 @@ func quantizeRows(q []int8, scales, values []float32, cols int) []float32 {
 	return scales
 }
 
-// writeTransposed writes q, [rows, cols], as [cols, rows]. It gathers a block of
-// columns at a time so that each cache line of q is read once.
-func writeTransposed(out io.Writer, q []int8, rows, cols int) error {
-	const block = 64
-	buf := make([]int8, block*rows)
-	for start := 0; start < cols; start += block {
-		n := min(block, cols-start)
-		for r := range rows {
-			for c, v := range q[r*cols+start : r*cols+start+n] {
-				buf[c*rows+r] = v
+// rowSums are the sums of the rows of q, [rows, cols].
+func rowSums(q []int8, rows, cols int) []int32 {
+	sums := make([]int32, rows)
+	for i := range sums {
+		for _, v := range q[i*cols : (i+1)*cols] {
+			sums[i] += int32(v)
+		}
+	}
+	return sums
+}
+
+// writePanels writes q, [rows, cols], as panels.
+func writePanels(out io.Writer, q []int8, rows, cols int) error {
+	steps := (cols + step - 1) / step
+	buf := make([]int8, steps*panel*step)
+	for first := 0; first < rows; first += panel {
+		clear(buf)
+		for r := range min(panel, rows-first) {
+			for c, v := range q[(first+r)*cols : (first+r+1)*cols] {
+				buf[(c/step*panel+r)*step+c%step] = v
 			}
 		}
-		if err := writeInt8(out, buf[:n*rows]); err != nil {
+		if err := writeInt8(out, buf); err != nil {
 			return err
 		}
 	}

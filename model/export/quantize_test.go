@@ -44,21 +44,28 @@ func TestQuantizeRowsIsNearest(t *testing.T) {
 	}
 }
 
-func TestWriteTransposed(t *testing.T) {
-	for _, size := range [][2]int{{1, 1}, {2, 3}, {5, 64}, {3, 65}, {100, 130}} {
+func TestWritePanels(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {2, 3}, {16, 4}, {5, 64}, {17, 65}, {100, 130}} {
 		rows, cols := size[0], size[1]
 		q := make([]int8, rows*cols)
 		for i := range q {
-			q[i] = int8(i * 7)
+			q[i] = int8(i*7 | 1)
 		}
 		var out bytes.Buffer
-		require.NoError(t, writeTransposed(&out, q, rows, cols))
-		require.Len(t, out.Bytes(), len(q))
-		for r := range rows {
-			for c := range cols {
-				require.Equal(t, q[r*cols+c], int8(out.Bytes()[c*rows+r]), "%v: row %d column %d", size, r, c)
+		require.NoError(t, writePanels(&out, q, rows, cols))
+		steps := (cols + 3) / 4
+		require.Equal(t, (rows+15)/16*steps*64, out.Len())
+		sums := make([]int32, rows)
+		for i, v := range out.Bytes() {
+			r, c := i/(steps*64)*16+i/4%16, i/64%steps*4+i%4
+			if r >= rows || c >= cols {
+				require.Zero(t, v, "%v: row %d column %d", size, r, c)
+				continue
 			}
+			require.Equal(t, q[r*cols+c], int8(v), "%v: row %d column %d", size, r, c)
+			sums[r] += int32(int8(v))
 		}
+		require.Equal(t, sums, rowSums(q, rows, cols))
 	}
 }
 

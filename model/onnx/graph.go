@@ -107,11 +107,6 @@ func (g *Graph) Int64s(name string, values ...int) string {
 	return g.constant(name, Int64, []int{len(values)}, raw)
 }
 
-// Uint8Scalar adds a scalar stored in the graph itself.
-func (g *Graph) Uint8Scalar(name string, v uint8) string {
-	return g.constant(name, Uint8, nil, []byte{v})
-}
-
 func (g *Graph) constant(name string, t DataType, shape []int, raw []byte) string {
 	if !g.constants[name] {
 		m := tensor(name, t, shape)

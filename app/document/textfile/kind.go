@@ -23,6 +23,7 @@ import (
 	"context"
 	"io"
 
+	"dragoman/app/admission"
 	"dragoman/app/document"
 	"dragoman/app/translate"
 )
@@ -30,22 +31,22 @@ import (
 // Kinds are all kinds of this package.
 func Kinds() []document.Kind {
 	return []document.Kind{
-		kind{"txt", []string{".txt", ".text"}, "text/plain", translate.Text, lines},
-		kind{"markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", translate.Text, markdown},
-		kind{"html", []string{".html", ".htm", ".xhtml"}, "text/html", translate.HTML, htmlUnits},
-		kind{"srt", []string{".srt"}, "application/x-subrip", translate.Text, srt},
-		kind{"vtt", []string{".vtt"}, "text/vtt", translate.Text, vtt},
-		kind{"csv", []string{".csv"}, "text/csv", translate.Text, csv},
-		kind{"tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", translate.Text, tsv},
-		kind{"json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", translate.Text, jsonValues},
-		kind{"yaml", []string{".yaml", ".yml"}, "application/yaml", translate.Text, yamlValues},
-		kind{"po", []string{".po", ".pot"}, "text/x-gettext-translation", translate.Text, po},
-		kind{"xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", translate.XML, xliff},
-		kind{"properties", []string{".properties"}, "text/x-java-properties", translate.Text, properties},
-		kind{"android", []string{".xml"}, "application/xml", translate.XML, android},
-		kind{"strings", []string{".strings"}, "text/x-apple-strings", translate.Text, appleStrings},
-		kind{"stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", translate.Text, stringsdict},
-		kind{"xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", translate.Text, xcstrings},
+		kind{"txt", []string{".txt", ".text"}, "text/plain", translate.Text, lines, each(20, "\n")},
+		kind{"markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", translate.Text, markdown, markdownMemory},
+		kind{"html", []string{".html", ".htm", ".xhtml"}, "text/html", translate.HTML, htmlUnits, each(500, "<=")},
+		kind{"srt", []string{".srt"}, "application/x-subrip", translate.Text, srt, each(100, "\n")},
+		kind{"vtt", []string{".vtt"}, "text/vtt", translate.Text, vtt, each(100, "\n")},
+		kind{"csv", []string{".csv"}, "text/csv", translate.Text, csv, each(50, "\n,;\t|")},
+		kind{"tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", translate.Text, tsv, each(50, "\n\t")},
+		kind{"json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", translate.Text, jsonValues, each(50, ",:[{\n")},
+		kind{"yaml", []string{".yaml", ".yml"}, "application/yaml", translate.Text, yamlValues, each(500, "\n-,:[{?")},
+		kind{"po", []string{".po", ".pot"}, "text/x-gettext-translation", translate.Text, po, each(100, "\n")},
+		kind{"xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", translate.XML, xliff, each(100, "<=")},
+		kind{"properties", []string{".properties"}, "text/x-java-properties", translate.Text, properties, each(110, "\n\r")},
+		kind{"android", []string{".xml"}, "application/xml", translate.XML, android, each(100, "<=")},
+		kind{"strings", []string{".strings"}, "text/x-apple-strings", translate.Text, appleStrings, each(110, "\n;")},
+		kind{"stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", translate.Text, stringsdict, each(100, "<=")},
+		kind{"xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", translate.Text, xcstrings, each(50, ",:[{\n")},
 	}
 }
 
@@ -56,6 +57,8 @@ type kind struct {
 	mediaType  string
 	form       translate.Format
 	rewrite    func(p *pass) error
+	// memory is about how much heap a text takes to be read, beside a few copies of it.
+	memory func(text string) int64
 }
 
 func (k kind) Name() string           { return k.name }
@@ -63,8 +66,8 @@ func (k kind) Extensions() []string   { return k.extensions }
 func (k kind) MediaType() string      { return k.mediaType }
 func (k kind) Form() translate.Format { return k.form }
 
-// Rewrite is as [document.Kind] says. It takes memory in proportion to the document: ten to thirty times its
-// size for most, up to 200 times for Markdown and YAML that are nothing but short lines.
+// Rewrite is as [document.Kind] says. What it takes beside a few copies of the document, up to 300 times its size for
+// Markdown and YAML that are nothing but short lines, it takes from the request's memory before it reads.
 func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64,
 	o document.Options, t document.Translate,
 ) error {
@@ -76,6 +79,11 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err != nil {
 		return err
 	}
+	release, err := admission.Hold(ctx, k.memory(text))
+	if err != nil {
+		return err
+	}
+	defer release()
 	w := enc.writer(out)
 	p := &pass{text: text, encoding: enc, options: o, ctx: ctx, out: w, translator: t}
 	if err := k.rewrite(p); err != nil {

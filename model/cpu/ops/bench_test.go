@@ -1,7 +1,12 @@
 package ops_test
 
 import (
+	"fmt"
+	"runtime"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+	ort "github.com/yalue/onnxruntime_go"
 
 	"dragoman/model/onnx"
 )
@@ -55,4 +60,51 @@ func BenchmarkAttention(b *testing.B) {
 func BenchmarkBestCandidates(b *testing.B) {
 	const rows, vocab = 80, 128112
 	bench(b, "BestCandidates", newHead(1, rows, vocab, 10).call(), rows)
+}
+
+// BenchmarkProductInt8 multiplies by matrices of the 418M model that are not in the
+// cache, and reports G multiply-adds a second and GB/s of weights, to compare with what
+// the machine can do. It has a thread for each of Go's processors (-cpu).
+func BenchmarkProductInt8(b *testing.B) {
+	for _, shape := range [][2]int{{1024, 3072}, {1024, 1024}, {1024, 4096}, {4096, 1024}, {1024, 128112}} {
+		for _, rows := range []int{1, 2, 4, 8, 16, 32, 80, 160} {
+			b.Run(fmt.Sprintf("%dx%d/rows=%d", shape[0], shape[1], rows), func(b *testing.B) {
+				benchmarkProductInt8(b, newInt8Product(1, rows, shape[0], shape[1], false))
+			})
+		}
+	}
+}
+
+func benchmarkProductInt8(b *testing.B, p int8Product) {
+	c := p.call()
+	_, err := c.session(b) // makes the operators
+	require.NoError(b, err)
+	graph, names, outputs := c.graph()
+	s, err := newSession(b, graph, names, outputs, runtime.GOMAXPROCS(0))
+	require.NoError(b, err)
+	defer s.Destroy()
+	value := func(a arg) ort.Value {
+		v, err := a.value()
+		require.NoError(b, err)
+		b.Cleanup(func() { require.NoError(b, v.Destroy()) })
+		return v
+	}
+	x, out := value(c.inputs[0]), value(floats(make([]float32, p.rows*p.width), p.rows, p.width))
+	const cache = 128 << 20
+	matrices := make([][]ort.Value, 1+cache/len(p.w))
+	for i := range matrices {
+		for _, a := range p.matrix() {
+			matrices[i] = append(matrices[i], value(a))
+		}
+	}
+	run := func(i int) {
+		require.NoError(b, s.Run(append([]ort.Value{x}, matrices[i%len(matrices)]...), []ort.Value{out}))
+	}
+	run(0)
+	for i := 1; b.Loop(); i++ {
+		run(i)
+	}
+	products := float64(len(p.w)) * float64(b.N) / b.Elapsed().Seconds() / 1e9
+	b.ReportMetric(products*float64(p.rows), "G/s")
+	b.ReportMetric(products, "GB/s")
 }

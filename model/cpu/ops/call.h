@@ -9,7 +9,7 @@
 
 struct Node {
   const OrtApi *api;
-  int64_t layer, heads, head_dim, spare, width;
+  int64_t layer, heads, head_dim, spare, positive, width;
   float scale;
 };
 
@@ -93,12 +93,14 @@ OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context);
-OrtStatus *op_multiply(void *kernel, OrtKernelContext *context);
-OrtStatus *op_multiply_half(void *kernel, OrtKernelContext *context);
-OrtStatus *op_multiply_relu(void *kernel, OrtKernelContext *context);
-OrtStatus *op_multiply_relu_half(void *kernel, OrtKernelContext *context);
-OrtStatus *op_embed(void *kernel, OrtKernelContext *context);
-OrtStatus *op_embed_half(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_f32(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_f16(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_relu_f32(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_relu_f16(void *kernel, OrtKernelContext *context);
+OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context);
+OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context);
 OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context);
+OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context);
 
 #endif

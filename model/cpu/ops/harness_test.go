@@ -25,7 +25,7 @@ type arg struct {
 	value func() (ort.Value, error)
 }
 
-func newArg[T float32 | uint8 | int32 | int64](kind onnx.DataType, values []T, shape []int) arg {
+func newArg[T float32 | uint8 | int8 | int32 | int64](kind onnx.DataType, values []T, shape []int) arg {
 	a := arg{kind: kind}
 	for _, n := range shape {
 		a.shape = append(a.shape, int64(n))
@@ -39,6 +39,7 @@ func newArg[T float32 | uint8 | int32 | int64](kind onnx.DataType, values []T, s
 
 func floats(x []float32, shape ...int) arg { return newArg(onnx.Float32, x, shape) }
 func octets(x []uint8, shape ...int) arg   { return newArg(onnx.Uint8, x, shape) }
+func int8s(x []int8, shape ...int) arg     { return newArg(onnx.Int8, x, shape) }
 func int32s(x ...int32) arg                { return newArg(onnx.Int32, x, []int{len(x)}) }
 func int64s(x ...int64) arg                { return newArg(onnx.Int64, x, []int{len(x)}) }
 
@@ -112,17 +113,22 @@ func (c call) session(t testing.TB) (*ort.DynamicAdvancedSession, error) {
 		require.NoError(t, err)
 		shared.operators, shared.sessions = operators, map[string]*ort.DynamicAdvancedSession{}
 	}
-	options, err := ort.NewSessionOptions()
-	require.NoError(t, err)
-	defer options.Destroy()
-	require.NoError(t, shared.operators.Register(options))
-	require.NoError(t, options.SetIntraOpNumThreads(3))
-	require.NoError(t, options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"))
-	s, err := ort.NewDynamicAdvancedSessionWithONNXData(graph, inputs, outputs, options)
+	s, err := newSession(t, graph, inputs, outputs, 3)
 	if err == nil {
 		shared.sessions[string(graph)] = s
 	}
 	return s, err
+}
+
+// newSession makes a session with so many threads.
+func newSession(t testing.TB, graph []byte, inputs, outputs []string, threads int) (*ort.DynamicAdvancedSession, error) {
+	options, err := ort.NewSessionOptions()
+	require.NoError(t, err)
+	defer options.Destroy()
+	require.NoError(t, shared.operators.Register(options))
+	require.NoError(t, options.SetIntraOpNumThreads(threads))
+	require.NoError(t, options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"))
+	return ort.NewDynamicAdvancedSessionWithONNXData(graph, inputs, outputs, options)
 }
 
 // try runs the operator. The outputs are slices of float32, uint8, int32 or int64.

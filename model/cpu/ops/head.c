@@ -68,6 +68,35 @@ KERNEL float best_candidates(Candidate *best, int64_t k, const float *acc, float
   return peak + logf(total + sum(lanes));
 }
 
+KERNEL ExpSum exp_sum(const float *acc, float scale, int64_t n) {
+  float peak = acc[0], total = 0;
+  int64_t i = 0;
+  if (n >= LANES) {
+    vf m = load(acc);
+    for (i = LANES; i + LANES <= n; i += LANES) m = vmax(load(acc + i), m);
+    peak = largest(m);
+  }
+  for (; i < n; i++) peak = acc[i] > peak ? acc[i] : peak;
+  peak *= scale;
+  vf lanes = {};
+  for (i = 0; i + LANES <= n; i += LANES) lanes += vexp(load(acc + i) * scale - peak);
+  for (; i < n; i++) total += fexp(acc[i] * scale - peak);
+  return (ExpSum){peak, total + sum(lanes)};
+}
+
+KERNEL float log_sum_exp(const ExpSum *parts, int64_t n) {
+  float peak = parts[0].peak, total = 0;
+  for (int64_t i = 1; i < n; i++) peak = parts[i].peak > peak ? parts[i].peak : peak;
+  for (int64_t i = 0; i < n; i++) total += parts[i].sum * fexp(parts[i].peak - peak);
+  return peak + logf(total);
+}
+
+int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    if (count < k || acc[i] >= best[k - 1].logit) count = insert(best, count, k, acc[i], first + i);
+  return count;
+}
+
 KERNEL void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, int64_t d) {
   for (int64_t i = 0; i < k; i++) {
     Candidate c = {dot_half(x, table + best[i].id * d, d), best[i].id};

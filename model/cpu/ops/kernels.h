@@ -14,7 +14,7 @@ typedef struct {
 
 // Panels are a matrix [depth, width] of floats or halves: [panels, depth, 32], each panel
 // being 32 of its columns; the last one is filled up.
-enum { PANEL = 32 };
+enum { PANEL_WIDTH = 32 };
 typedef struct {
   const void *data;
   int64_t depth, width;
@@ -90,6 +90,18 @@ typedef struct {
 // best_candidates_scratch floats.
 float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch);
 int64_t best_candidates_scratch(int64_t n);
+// An ExpSum of some logits has the largest, and the sum of e^(logit - peak).
+typedef struct {
+  float peak, sum;
+} ExpSum;
+
+// exp_sum sums up n logits acc·scale.
+ExpSum exp_sum(const float *acc, float scale, int64_t n);
+// log_sum_exp joins the sums of parts of a row, in their order.
+float log_sum_exp(const ExpSum *parts, int64_t n);
+// add_candidates adds those of n logits acc, whose first id is given, to the `count`
+// best so far, at most k, which are sorted. It returns how many there are then.
+int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n);
 // rescore computes the logits of candidates again, from the hidden state x [d] and
 // the embeddings in half precision [vocabulary, d], and sorts them again.
 void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, int64_t d);

@@ -20,7 +20,10 @@ import (
 type kernels string
 
 // build compiles the kernels with the compiler that cgo uses.
-func build(t *testing.T, flags ...string) kernels {
+func build(t *testing.T, flags ...string) kernels { return buildFrom(t, "kernels.c", flags...) }
+
+// buildFrom compiles a program of testdata.
+func buildFrom(t *testing.T, source string, flags ...string) kernels {
 	t.Helper()
 	cc, err := exec.Command("go", "env", "CC").Output()
 	if err != nil {
@@ -30,9 +33,9 @@ func build(t *testing.T, flags ...string) kernels {
 	if _, err := exec.LookPath(compiler[0]); err != nil {
 		t.Skip("no C compiler: ", err)
 	}
-	binary := filepath.Join(t.TempDir(), "kernels")
+	binary := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".c"))
 	args := append(compiler[1:], "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-DKERNEL=", "-o", binary)
-	args = append(append(args, flags...), filepath.Join("testdata", "kernels.c"), "-lm")
+	args = append(append(args, flags...), filepath.Join("testdata", source), "-lm")
 	out, err := exec.Command(compiler[0], args...).CombinedOutput()
 	if err != nil && strings.Contains(string(out), "cannot find") {
 		t.Skipf("no libraries for %v: %s", flags, out)

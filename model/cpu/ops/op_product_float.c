@@ -3,10 +3,10 @@
 
 // panels describes the input that holds a matrix of the node's width.
 static OrtStatus *panels(Call c, const Node *k, size_t i, int64_t depth, int half, Panels *w) {
-  int64_t d[3] = {ANY, depth, PANEL};
+  int64_t d[3] = {ANY, depth, PANEL_WIDTH};
   TRY(input(c, i, &w->data, d, 3));
   w->depth = d[1], w->width = k->width, w->half = half;
-  if (d[0] != (k->width + PANEL - 1) / PANEL)
+  if (d[0] != (k->width + PANEL_WIDTH - 1) / PANEL_WIDTH)
     return refuse(c.api, "input %zu has %lld panels: they do not make %lld columns", i, (long long)d[0], (long long)k->width);
   return NULL;
 }
@@ -34,18 +34,18 @@ static OrtStatus *multiply(const Node *k, OrtKernelContext *context, int half, i
   a.rows = d[0];
   d[1] = k->width;
   TRY(output(c, 0, d, 2, &a.y));
-  Task t = {.item = multiply_item, .items = a.rows ? (k->width + PANEL - 1) / PANEL : 0, .arguments = &a};
+  Task t = {.item = multiply_item, .items = a.rows ? (k->width + PANEL_WIDTH - 1) / PANEL_WIDTH : 0, .arguments = &a};
   // In the time that it takes to touch a float in other operators, four are read here.
   return run(c, &t, a.w.depth * a.w.width * (4 + a.rows) / 16);
 }
 
-// Multiply: x [R, K], w [P, K, 32] → y [R, N] = x·w, where w is N columns in panels.
-OrtStatus *op_multiply(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 0); }
-OrtStatus *op_multiply_half(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 0); }
+// Product: x [R, K], w [P, K, 32] → y [R, N] = x·w, where w is N columns in panels.
+OrtStatus *op_product_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 0); }
+OrtStatus *op_product_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 0); }
 
-// MultiplyRelu: x [R, K], w [P, K, 32], bias [N] → y [R, N] = max(0, x·w + bias).
-OrtStatus *op_multiply_relu(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 1); }
-OrtStatus *op_multiply_relu_half(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 1); }
+// ProductRelu: x [R, K], w [P, K, 32], bias [N] → y [R, N] = max(0, x·w + bias).
+OrtStatus *op_product_relu_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 1); }
+OrtStatus *op_product_relu_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 1); }
 
 typedef struct {
   float *y;
@@ -83,5 +83,5 @@ static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
 
 // Embed: table [P, d, 32], ids int64 [R], positions [L, d], pos int64 [R] → y [R, d] =
 // table[ids]·scale + positions[pos], where the columns of the table are N tokens.
-OrtStatus *op_embed(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 0); }
-OrtStatus *op_embed_half(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1); }
+OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 0); }
+OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1); }

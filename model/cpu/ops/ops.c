@@ -18,6 +18,7 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'l': status = api->KernelInfoGetAttribute_int64(info, "layer", &k->layer); break;
       case 'h': status = api->KernelInfoGetAttribute_int64(info, "heads", &k->heads); break;
       case 'd': status = api->KernelInfoGetAttribute_int64(info, "head_dim", &k->head_dim); break;
+      case 'p': status = api->KernelInfoGetAttribute_int64(info, "positive", &k->positive); break;
       case 's': status = api->KernelInfoGetAttribute_int64(info, "spare", &k->spare); break;
       case 'w': status = api->KernelInfoGetAttribute_int64(info, "width", &k->width); break;
       case 'f': status = api->KernelInfoGetAttribute_float(info, "scale", &k->scale); break;
@@ -45,13 +46,15 @@ static const Op ops[] = {
     OP("StoreCross", "ffiibFI", "i", "lhd", op_store_cross),
     OP("CachedAttention", "ffiliibF", "f", "lhd", op_cached_attention),
     OP("CrossAttention", "ffiiibF", "f", "lhd", op_cross_attention),
-    OP("Multiply", "ff", "f", "w", op_multiply),
-    OP("MultiplyF16", "fh", "f", "w", op_multiply_half),
-    OP("MultiplyRelu", "fff", "f", "w", op_multiply_relu),
-    OP("MultiplyReluF16", "fhf", "f", "w", op_multiply_relu_half),
-    OP("Embed", "flfl", "f", "wf", op_embed),
-    OP("EmbedF16", "hlfl", "f", "wf", op_embed_half),
+    OP("ProductF32", "ff", "f", "w", op_product_f32),
+    OP("ProductF16", "fh", "f", "w", op_product_f16),
+    OP("ProductReluF32", "fff", "f", "w", op_product_relu_f32),
+    OP("ProductReluF16", "fhf", "f", "w", op_product_relu_f16),
+    OP("EmbedF32", "flfl", "f", "wf", op_embed_f32),
+    OP("EmbedF16", "hlfl", "f", "wf", op_embed_f16),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
+    OP("ProductInt8", "bcif", "f", "p", op_product_int8),
+    OP("BestCandidatesInt8", "bcifflFH", "flf", "s", op_best_candidates_int8),
 };
 
 OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {

@@ -90,7 +90,7 @@ INLINE v4 load_half4(const uint16_t *p) {
 
 // whole is a tile of all columns of a panel.
 static Tile whole(float *y, const float *x, Panels w, int64_t panel, const float *bias) {
-  int64_t first = panel * PANEL, columns = w.width - first < PANEL ? w.width - first : PANEL;
+  int64_t first = panel * PANEL_WIDTH, columns = w.width - first < PANEL_WIDTH ? w.width - first : PANEL_WIDTH;
   const char *data = (const char *)w.data + first * w.depth * (w.half ? 2 : 4);
   return (Tile){y + first, x, data, bias ? bias + first : 0, w.depth, w.width, 0, columns};
 }
@@ -107,8 +107,8 @@ void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t pa
 }
 
 void embed_row(float *y, Panels w, int64_t id, float scale, const float *position) {
-  int64_t at = id / PANEL * PANEL * w.depth + id % PANEL;
-  for (int64_t k = 0; k < w.depth; k++, at += PANEL) {
+  int64_t at = id / PANEL_WIDTH * PANEL_WIDTH * w.depth + id % PANEL_WIDTH;
+  for (int64_t k = 0; k < w.depth; k++, at += PANEL_WIDTH) {
     float v = w.half ? half_to_float(((const uint16_t *)w.data)[at]) : ((const float *)w.data)[at];
     y[k] = v * scale + position[k];
   }

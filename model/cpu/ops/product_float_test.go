@@ -51,7 +51,7 @@ func (m matrix) op(name string) string {
 	if m.half {
 		return name + "F16"
 	}
-	return name
+	return name + "F32"
 }
 
 // multiplication is x·w, or max(0, x·w + bias).
@@ -71,10 +71,10 @@ func newMultiplication(seed, rows, depth, width int, half, relu bool) multiplica
 }
 
 func (m multiplication) call() call {
-	c := call{op: m.w.op("Multiply"), attrs: []onnx.Attr{onnx.Int("width", m.w.width)}, outputs: []onnx.DataType{onnx.Float32},
+	c := call{op: m.w.op("Product"), attrs: []onnx.Attr{onnx.Int("width", m.w.width)}, outputs: []onnx.DataType{onnx.Float32},
 		inputs: []arg{floats(m.x, m.rows, m.w.depth), m.w.arg()}}
 	if m.bias != nil {
-		c.op, c.inputs = m.w.op("MultiplyRelu"), append(c.inputs, floats(m.bias, m.w.width))
+		c.op, c.inputs = m.w.op("ProductRelu"), append(c.inputs, floats(m.bias, m.w.width))
 	}
 	return c
 }
@@ -111,7 +111,7 @@ func (m multiplication) require(t testing.TB, got []float32) {
 	}
 }
 
-func TestMultiply(t *testing.T) {
+func TestFloatProduct(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {3, 31}, {16, 32}, {17, 33}, {64, 100}, {257, 65}, {1000, 16}, {1024, 200}} {
 		for rows := range 30 {
 			half, relu := rows%2 == 1, rows%3 == 1
@@ -124,7 +124,7 @@ func TestMultiply(t *testing.T) {
 }
 
 // A row is the same to the last bit whatever the others are, however many.
-func TestMultiplyIsInvariant(t *testing.T) {
+func TestFloatProductIsInvariant(t *testing.T) {
 	const most = 100
 	for _, size := range [][2]int{{5, 40}, {256, 96}, {1024, 63}} {
 		for _, half := range []bool{false, true} {
@@ -144,7 +144,7 @@ func TestMultiplyIsInvariant(t *testing.T) {
 }
 
 // What is not a number comes out as none, and spoils nothing else.
-func TestMultiplyNoNumbers(t *testing.T) {
+func TestFloatProductNoNumbers(t *testing.T) {
 	for _, bad := range []float32{nan, inf, -inf} {
 		for _, relu := range []bool{false, true} {
 			m := newMultiplication(1, 14, 40, 70, false, relu)
@@ -208,7 +208,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-func FuzzMultiply(f *testing.F) {
+func FuzzFloatProduct(f *testing.F) {
 	f.Add(1, uint8(1), uint16(1), uint8(1), []byte{0x3f, 0x80})
 	f.Add(2, uint8(13), uint16(70), uint8(45), []byte("numbers from the letters of a sentence"))
 	f.Add(3, uint8(40), uint16(3), uint8(255), []byte{0x7f, 0xc0, 0xff, 0x80, 0, 0, 0x80, 0, 0, 1, 0x7f, 0x7f})

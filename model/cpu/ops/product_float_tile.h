@@ -14,8 +14,8 @@ typedef float NAME(vector) __attribute__((vector_size(4 * WIDTH), aligned(4), ma
 TARGET INLINE void NAME(tile)(Tile t, int rows, int columns, int half) {
   NAME(vector) acc[ACCUMULATORS] = {};
   for (int64_t k = 0; k < t.depth; k++) {
-    int64_t at = k * PANEL + t.from;
-    NAME(vector) w[PANEL / WIDTH];
+    int64_t at = k * PANEL_WIDTH + t.from;
+    NAME(vector) w[PANEL_WIDTH / WIDTH];
     UNROLL for (int j = 0; j < columns; j++) {
       if (half)
         w[j] = WIDEN((const uint16_t *)t.panel + at + j * WIDTH);
@@ -28,7 +28,7 @@ TARGET INLINE void NAME(tile)(Tile t, int rows, int columns, int half) {
     }
   }
   UNROLL for (int i = 0; i < rows; i++) {
-    NAME(vector) out[PANEL / WIDTH];  // acc itself would be in memory if its address were taken
+    NAME(vector) out[PANEL_WIDTH / WIDTH];  // acc itself would be in memory if its address were taken
     UNROLL for (int j = 0; j < columns; j++) out[j] = acc[i * columns + j];
     finish(&t, i, (const float *)out, columns * WIDTH);
   }
@@ -36,7 +36,7 @@ TARGET INLINE void NAME(tile)(Tile t, int rows, int columns, int half) {
 
 // strip computes all columns for a few rows, in tiles as wide as there are registers for.
 TARGET INLINE void NAME(strip)(Tile t, int rows, int half) {
-  int columns = PANEL / WIDTH;
+  int columns = PANEL_WIDTH / WIDTH;
   while (columns * rows > ACCUMULATORS) columns /= 2;
   for (; t.from < t.columns; t.from += columns * WIDTH) NAME(tile)(t, rows, columns, half);
 }

@@ -87,6 +87,7 @@ typedef struct {
 static inline ONNXTensorElementDataType operator_type(const Operator *op, char letter) {
   switch (letter | 32) {  // lower case
     case 'b': return ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
+    case 'c': return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8;
     case 'h': return ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16;
     case 'i': return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
     case 'l': return ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;

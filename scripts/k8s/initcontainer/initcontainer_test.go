@@ -102,7 +102,7 @@ func TestPodsOfANodeShareTheModel(t *testing.T) {
 	mapped := a.mapped(t, saved)
 	assert.Equal(t, mapped, b.mapped(t, saved))
 	assert.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(mapped)), func(path string) bool {
-		return strings.HasSuffix(path, "/prepacked.bin")
+		return strings.HasSuffix(path, "/weights.bin")
 	}), "%v", mapped)
 	a.stop(t)
 	b.stop(t)

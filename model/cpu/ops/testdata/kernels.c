@@ -102,7 +102,7 @@ static void head(int64_t n, int64_t k, int64_t d) {
 #endif
 
 static void product(int64_t rows, int64_t depth, int64_t width, int half) {
-  int64_t panels = (width + PANEL - 1) / PANEL, n = panels * depth * PANEL;
+  int64_t panels = (width + PANEL_WIDTH - 1) / PANEL_WIDTH, n = panels * depth * PANEL_WIDTH;
   float *x = numbers(rows * depth), *w = numbers(n), *bias = numbers(width), *y = malloc(rows * width * sizeof *y);
   uint16_t *halves = malloc(n * sizeof *halves);
   for (int64_t i = 0; i < n; i++) halves[i] = float_to_half(w[i]);

@@ -1,0 +1,110 @@
+// Products of 8-bit numbers shared by threads, and the operator ProductInt8.
+#include "multiply_int8.h"
+
+enum {
+  BLOCK_BYTES = 512 << 10,  // of packed rows, about half of a core's second cache
+  BLOCK_ROWS = 256,
+  MOST_THREADS = 128,
+};
+
+OrtStatus *int8_matrix(Call c, size_t i, int64_t depth, Int8Matrix *m) {
+  int64_t d[4] = {ANY, (depth + STEP - 1) / STEP, PANEL, STEP}, width[1] = {ANY};
+  TRY(input(c, i, &m->panels, d, 4));
+  TRY(input(c, i + 1, &m->sums, width, 1));
+  TRY(vector(c, i + 2, &m->scale, width[0]));
+  m->steps = d[1], m->width = width[0];
+  if (d[0] != (m->width + PANEL - 1) / PANEL)
+    return refuse(c.api, "%lld outputs are in %lld panels: %lld are wanted", (long long)m->width, (long long)d[0],
+                  (long long)((m->width + PANEL - 1) / PANEL));
+  if (depth > LARGEST_DEPTH)
+    return refuse(c.api, "sums of %lld products do not fit into 32 bits: %d do", (long long)depth, LARGEST_DEPTH);
+  return NULL;
+}
+
+// A Work is a product at work.
+typedef struct {
+  Int8Product *product;
+  const Int8Path *path;
+  int64_t blocks, parts, units;  // blocks of rows, parts of the matrix, blocks · parts
+  int64_t most;                  // rows of the largest block
+  _Atomic int64_t next;          // unit
+  _Atomic int failed;
+} Work;
+
+static int64_t first_row(const Work *w, int64_t block) { return w->product->rows * block / w->blocks; }
+
+static void unit(Work *w, int64_t u, int64_t next, const uint8_t *packed, float *floats) {
+  Int8Product *p = w->product;
+  int64_t block = u / w->parts, row = first_row(w, block), n = first_row(w, block + 1) - row;
+  int64_t all = (p->m.width + PANEL - 1) / PANEL, panel = u % w->parts * p->panels;
+  int64_t end = panel + p->panels < all ? panel + p->panels : all;
+  int64_t width = (end * PANEL < p->m.width ? end * PANEL : p->m.width) - panel * PANEL;
+  Int8Rows rows = {w->path, packed, n, p->zero, p->zero ? 1.0f / 127 : 1.0f / 255};
+  float *out = p->target ? p->target + row * p->m.width + panel * PANEL : floats;
+  const int8_t *ahead = p->m.panels + (next < w->units ? next : u) % w->parts * p->panels * p->m.steps * STEP_BYTES;
+  int8_multiply(rows, p->m, panel, end, out, p->target ? p->m.width : width, ahead);
+  if (p->done) p->done(p, out, row, n, panel, width);
+}
+
+// A thread knows its next unit before it begins with one, so that it can fetch the
+// weights of that one meanwhile.
+static void thread(void *data, size_t i) {
+  (void)i;
+  Work *w = data;
+  Int8Product *p = w->product;
+  int64_t u = w->next++, packed = -1;
+  if (u >= w->units) return;
+  size_t rows = (w->most * p->m.steps * STEP + 63) / 64 * 64;
+  size_t floats = p->target ? 0 : w->most * p->panels * PANEL * sizeof(float);
+  uint8_t *scratch;
+  if (posix_memalign((void **)&scratch, 64, rows + floats)) {
+    w->failed = 1;
+    return;
+  }
+  while (u < w->units) {
+    int64_t next = w->next++, block = u / w->parts;
+    if (block != packed) {
+      int64_t row = first_row(w, block);
+      int8_pack(w->path, scratch, p->x + row * p->depth, first_row(w, block + 1) - row, p->depth);
+      packed = block;
+    }
+    unit(w, u, next, scratch, (float *)(scratch + rows));
+    u = next;
+  }
+  free(scratch);
+}
+
+OrtStatus *int8_run(Call c, Int8Product *p) {
+  // To wake other threads takes longer than this many products and, for their weights,
+  // the time of as many rows more.
+  enum { SMALL = 1 << 21, WEIGHTS = 8 };
+  if (p->rows == 0 || p->m.width == 0) return NULL;
+  int64_t bytes = p->m.steps * STEP, limit = bytes ? BLOCK_BYTES / bytes : BLOCK_ROWS;
+  limit = limit < 8 ? 8 : limit > BLOCK_ROWS ? BLOCK_ROWS : limit;
+  Work w = {.product = p, .path = int8_path(), .blocks = (p->rows + limit - 1) / limit};
+  w.most = (p->rows + w.blocks - 1) / w.blocks;
+  int64_t panels = (p->m.width + PANEL - 1) / PANEL;
+  w.parts = (panels + p->panels - 1) / p->panels;
+  w.units = w.blocks * w.parts;
+  if ((p->rows + WEIGHTS) * p->m.width * p->depth < SMALL || w.units == 1)
+    thread(&w, 0);
+  else
+    TRY(c.api->KernelContext_ParallelFor(c.context, thread, w.units < MOST_THREADS ? w.units : MOST_THREADS, 0, &w));
+  return w.failed ? fail(c.api, ORT_FAIL, "out of memory") : NULL;
+}
+
+// ProductInt8: x uint8 [R, K], panels int8 [⌈N/16⌉, ⌈K/4⌉, 16, 4], sums int32 [N],
+// scale [N] → acc [R, N] = (x - zero)·matrix·scale/levels. Where `positive` is set, x
+// came out of ReluQuantize: zero is 0 and levels are 255; else they are 128 and 127.
+OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context) {
+  Node *k = kernel;
+  Call c = {k->api, context};
+  Int8Product p = {.zero = k->positive ? 0 : 128, .panels = 3};
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &p.x, d, 2));
+  p.rows = d[0], p.depth = d[1];
+  TRY(int8_matrix(c, 1, p.depth, &p.m));
+  d[1] = p.m.width;
+  TRY(output(c, 0, d, 2, &p.target));
+  return int8_run(c, &p);
+}

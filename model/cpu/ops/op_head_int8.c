@@ -1,0 +1,107 @@
+// The operator of the LM head in 8 bits.
+#include <math.h>
+#include <pthread.h>
+
+#include "multiply_int8.h"
+
+// So many panels of logits are looked at together: the candidates are found and the
+// exponentials summed while they are in the cache. All logits of 80 rows take 41 MB.
+enum { TOGETHER = 12 };
+
+// A HeadRow collects the best candidates of a row, from whatever threads. Candidates
+// have one right order, so it does not matter who comes first.
+typedef struct {
+  pthread_mutex_t lock;  // of best and count
+  int64_t count;
+  Candidate *best;      // logits lack the row's scale
+  _Atomic float least;  // what has a lower logit is not among the best
+} HeadRow;
+
+typedef struct {
+  const float *scale, *x;
+  const uint16_t *table;
+  int64_t width, k, proposed, parts;
+  HeadRow *rows;
+  ExpSum *sums;  // [rows, parts]
+  float *val, *lse;
+  int64_t *idx;
+} Head;
+
+static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n, int64_t panel, int64_t width) {
+  Head *h = p->arguments;
+  for (int64_t r = first; r < first + n; r++, acc += width) {
+    HeadRow *row = h->rows + r;
+    ExpSum *part = h->sums + r * h->parts + panel / TOGETHER;
+    *part = exp_sum(acc, h->scale[r], width);
+    if (!(part->peak >= row->least * h->scale[r])) continue;
+    pthread_mutex_lock(&row->lock);
+    row->count = add_candidates(row->best, row->count, h->proposed, acc, panel * PANEL, width);
+    if (row->count == h->proposed) row->least = row->best[h->proposed - 1].logit;
+    pthread_mutex_unlock(&row->lock);
+  }
+}
+
+static void head_row(Task *t, int64_t r, void *scratch) {
+  const Head *h = t->arguments;
+  HeadRow *row = h->rows + r;
+  (void)scratch;
+  for (int64_t i = 0; i < row->count; i++) row->best[i].logit *= h->scale[r];
+  for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = (Candidate){NAN, 0};  // logits are no numbers
+  h->lse[r] = log_sum_exp(h->sums + r * h->parts, h->parts);
+  if (h->table) rescore(row->best, h->proposed, h->x + r * h->width, h->table, h->width);
+  for (int64_t i = 0; i < h->k; i++) {
+    h->val[r * h->k + i] = row->best[i].logit - h->lse[r];
+    h->idx[r * h->k + i] = row->best[i].id;
+  }
+}
+
+// head_run computes a head whose rows begin empty.
+static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
+  size_t best = p->rows * h->proposed * sizeof(Candidate), sums = p->rows * h->parts * sizeof(ExpSum);
+  char *memory = malloc(p->rows * sizeof(HeadRow) + best + sums);
+  if (!memory) return fail(c.api, ORT_FAIL, "out of memory");
+  h->rows = (HeadRow *)(memory + best + sums), h->sums = (ExpSum *)(memory + best);
+  for (int64_t r = 0; r < p->rows; r++) {
+    h->rows[r] = (HeadRow){.best = (Candidate *)memory + r * h->proposed, .least = -INFINITY};
+    pthread_mutex_init(&h->rows[r].lock, NULL);
+  }
+  OrtStatus *status = int8_run(c, p);
+  Task rows = {.item = head_row, .items = p->rows, .arguments = h};
+  if (!status) status = run(c, &rows, p->rows * (h->parts + h->proposed * h->width));
+  for (int64_t r = 0; r < p->rows; r++) pthread_mutex_destroy(&h->rows[r].lock);
+  free(memory);
+  return status;
+}
+
+// BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix as of
+// ProductInt8, row_scale [R], k, x, table as of BestCandidates → what BestCandidates
+// makes of the product. The logits are never all in memory.
+OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
+  Node *node = kernel;
+  Call c = {node->api, context};
+  Head h = {0};
+  Int8Product p = {.zero = 128, .panels = TOGETHER, .done = head_unit, .arguments = &h};
+  int64_t d[2] = {ANY, ANY};
+  const int64_t *wanted;
+  TRY(input(c, 0, &p.x, d, 2));
+  p.rows = d[0], p.depth = d[1];
+  TRY(int8_matrix(c, 1, p.depth, &p.m));
+  TRY(vector(c, 4, &h.scale, p.rows));
+  TRY(vector(c, 5, &wanted, 1));
+  int64_t x[2] = {p.rows, ANY};
+  TRY(input(c, 6, &h.x, x, 2));
+  int64_t table[2] = {p.m.width, x[1]};
+  TRY(input(c, 7, &h.table, table, 2));
+  h.width = x[1], h.k = *wanted;
+  if (h.k < 1 || h.k > p.m.width)
+    return refuse(c.api, "%lld candidates are wanted of %lld tokens", (long long)h.k, (long long)p.m.width);
+  if (p.rows > 0 && !h.x != !h.table) return refuse(c.api, "hidden states and embeddings need each other");
+  h.proposed = h.k;
+  if (h.table) h.proposed = node->spare < p.m.width - h.k ? h.k + node->spare : p.m.width;
+  h.parts = (p.m.width + TOGETHER * PANEL - 1) / (TOGETHER * PANEL);
+  d[1] = h.k;
+  TRY(output(c, 0, d, 2, &h.val));
+  TRY(output(c, 1, d, 2, &h.idx));
+  TRY(output(c, 2, d, 1, &h.lse));
+  return p.rows > 0 ? head_run(c, &p, &h) : NULL;
+}

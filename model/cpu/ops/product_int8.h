@@ -1,0 +1,70 @@
+// Products of matrices of 8-bit numbers, free of ONNX Runtime.
+//
+// x [R, K] are unsigned numbers around a zero, 128 or 0; the matrix [K, N] has signed
+// ones. Sums are exact, in 32 bits, on every CPU and in every order, and what they are
+// multiplied by is the same for all rows: results are equal to the last bit whatever
+// the CPU and whatever else is in the batch.
+//
+// The matrix lies in memory as it lies in the exported file, in panels of 16 outputs
+// and steps of 4 inputs: [panels, steps, 16, 4], zeros where there are no more inputs
+// or outputs. That is 64 bytes a step: one vector of AVX-512, two of AVX2, four of
+// NEON, and each 4 bytes are what one lane of their 8-bit dot products takes.
+#ifndef DRAGOMAN_PRODUCT_INT8_H
+#define DRAGOMAN_PRODUCT_INT8_H
+
+#include <stdint.h>
+
+enum {
+  PANEL = 16,                 // outputs
+  STEP = 4,                   // inputs
+  STEP_BYTES = PANEL * STEP,  // of a panel
+  // A sum of that many products of 8-bit numbers fits into 32 bits.
+  LARGEST_DEPTH = INT32_MAX / (255 * 128),
+};
+
+typedef struct {
+  const int8_t *panels;  // [panels, steps, 16, 4]
+  const int32_t *sums;   // [width] of the numbers of each output, for the zero of x
+  const float *scale;    // [width]
+  int64_t width, steps;  // width: outputs
+} Int8Matrix;
+
+// An Int8Path computes tiles with what some CPUs have.
+typedef struct {
+  const char *name;
+  int (*supported)(void);
+  // tile writes the sums of rows × panels to out [rows, 3·PANEL], from packed rows x,
+  // see int8_pack. While it computes, it has the CPU fetch what lies at ahead, `stride`
+  // bytes for each step, in as many panels.
+  void (*tile)(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps,
+               const int8_t *ahead, int64_t stride);
+  int rows, panels;  // the largest tile, at most 8 × 3
+  int zero;          // what x counts from: 128 where both factors are signed, else 0
+} Int8Path;
+
+// int8_paths are all paths of this architecture, best first, a null name at the end.
+extern const Int8Path int8_paths[];
+// int8_path is the best path that this CPU has.
+const Int8Path *int8_path(void);
+
+// int8_pack packs n rows of x, depth numbers each, for tiles: rows are put into tiles
+// of about equal height, which are [steps, height, 4]. packed has n·steps·4 bytes.
+void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth);
+
+// Int8Rows are packed rows, and how they become floats: a product is
+// sum · scale[output] · unit, of x counted from zero.
+typedef struct {
+  const Int8Path *path;
+  const uint8_t *packed;
+  int64_t n;
+  int zero;
+  float unit;
+} Int8Rows;
+
+// int8_multiply multiplies rows by the panels first to end-1 and writes column c of
+// row r to out[r·stride + c], c from 0. Meanwhile it has the CPU fetch what comes after
+// the last panel, at ahead.
+void int8_multiply(Int8Rows rows, Int8Matrix m, int64_t first, int64_t end, float *out, int64_t stride,
+                   const int8_t *ahead);
+
+#endif

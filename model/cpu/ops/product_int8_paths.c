@@ -1,0 +1,190 @@
+// What computes the tiles of products of 8-bit numbers, for each kind of CPU.
+#include "product_int8.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define NAME2_(a, b) a##b
+#define NAME2(a, b) NAME2_(a, b)
+
+static int always(void) { return 1; }
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+static inline int32_t four(const void *x) {
+  int32_t v;
+  memcpy(&v, x, STEP);
+  return v;
+}
+
+// AVX-512 with VNNI: one instruction multiplies and adds 64 pairs. By its name in C gcc
+// copies the sums from register to register around it, which halves the speed.
+static inline __attribute__((always_inline, target("avx512f"))) __m512i dot512(__m512i v, __m512i w, __m512i x) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(v) : "v"(x), "v"(w));
+  return v;
+}
+
+#define TILE avx512vnni
+#define TARGET __attribute__((target("avx512f,avx512vnni")))
+#define ROWS 8
+#define PANELS 3
+#define PARTS 1
+#define V __m512i
+#define W __m512i
+#define X __m512i
+#define LOAD(p) _mm512_loadu_si512(p)
+#define SPREAD(p) _mm512_set1_epi32(four(p))
+#define DOT(v, w, x) dot512(v, w, x)
+#include "product_int8_tile.h"
+
+// VNNI in vectors of 256 bits.
+static inline __attribute__((always_inline, target("avx2"))) __m256i dot256(__m256i v, __m256i w, __m256i x) {
+  __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(v) : "x"(x), "x"(w));
+  return v;
+}
+
+#define TILE avxvnni
+#define TARGET __attribute__((target("avx2,avxvnni")))
+#define ROWS 6
+#define PANELS 1
+#define PARTS 2
+#define V __m256i
+#define W __m256i
+#define X __m256i
+#define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
+#define SPREAD(p) _mm256_set1_epi32(four(p))
+#define DOT(v, w, x) dot256(v, w, x)
+#include "product_int8_tile.h"
+
+// Without VNNI: products of 16-bit numbers, added in pairs, are exact; those of 8-bit
+// numbers saturate. The numbers in even places and those in odd ones are widened apart.
+typedef struct {
+  __m256i even, odd;
+} Pairs256;
+
+#define TILE avx2
+#define TARGET __attribute__((target("avx2")))
+#define ROWS 4
+#define PANELS 1
+#define PARTS 2
+#define V __m256i
+#define W Pairs256
+#define X Pairs256
+#define BYTES(p) _mm256_loadu_si256((const __m256i *)(p))
+#define LOAD(p) ((W){_mm256_srai_epi16(_mm256_slli_epi16(BYTES(p), 8), 8), _mm256_srai_epi16(BYTES(p), 8)})
+#define SPREAD(p) ((X){_mm256_set1_epi32(four(p) & 0x00ff00ff), _mm256_set1_epi32(four(p) >> 8 & 0x00ff00ff)})
+#define DOT(v, w, x) \
+  _mm256_add_epi32(v, _mm256_add_epi32(_mm256_madd_epi16((w).even, (x).even), _mm256_madd_epi16((w).odd, (x).odd)))
+#include "product_int8_tile.h"
+#undef BYTES
+
+typedef struct {
+  __m128i even, odd;
+} Pairs128;
+
+#define TILE sse2
+#define TARGET
+#define ROWS 2
+#define PANELS 1
+#define PARTS 4
+#define V __m128i
+#define W Pairs128
+#define X Pairs128
+#define BYTES(p) _mm_loadu_si128((const __m128i *)(p))
+#define LOAD(p) ((W){_mm_srai_epi16(_mm_slli_epi16(BYTES(p), 8), 8), _mm_srai_epi16(BYTES(p), 8)})
+#define SPREAD(p) ((X){_mm_set1_epi32(four(p) & 0x00ff00ff), _mm_set1_epi32(four(p) >> 8 & 0x00ff00ff)})
+#define DOT(v, w, x) _mm_add_epi32(v, _mm_add_epi32(_mm_madd_epi16((w).even, (x).even), _mm_madd_epi16((w).odd, (x).odd)))
+#include "product_int8_tile.h"
+#undef BYTES
+
+static int has_avx512vnni(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni"); }
+static int has_avxvnni(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni"); }
+static int has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+static int has_dotprod(void) { return (getauxval(AT_HWCAP) >> 20 & 1) != 0; }  // HWCAP_ASIMDDP
+#else
+static int has_dotprod(void) { return 1; }  // every CPU of Apple's has them
+#endif
+
+// Dot products of signed numbers.
+#define TILE dotprod
+#if defined(__clang__)
+#define TARGET __attribute__((target("dotprod")))
+#else
+#define TARGET __attribute__((target("arch=armv8.2-a+dotprod")))
+#endif
+#define ROWS 6
+#define PANELS 1
+#define PARTS 4
+#define V int32x4_t
+#define W int8x16_t
+#define X int8x16_t
+#define LOAD(p) vld1q_s8(p)
+#define SPREAD(p) vreinterpretq_s8_s32(vld1q_dup_s32((const int32_t *)(p)))
+#define DOT(v, w, x) vdotq_s32(v, w, x)
+#include "product_int8_tile.h"
+
+// Without them: products in 16 bits, added in pairs to 32.
+static inline int32x4_t neon_dot(int32x4_t v, int8x16_t w, int8x16_t x) {
+  int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x))), high = vpaddlq_s16(vmull_high_s8(w, x));
+  return vaddq_s32(v, vpaddq_s32(low, high));
+}
+
+#define TILE neon
+#define TARGET
+#define ROWS 4
+#define PANELS 1
+#define PARTS 4
+#define V int32x4_t
+#define W int8x16_t
+#define X int8x16_t
+#define LOAD(p) vld1q_s8(p)
+#define SPREAD(p) vreinterpretq_s8_s32(vld1q_dup_s32((const int32_t *)(p)))
+#define DOT(v, w, x) neon_dot(v, w, x)
+#include "product_int8_tile.h"
+
+#endif
+
+// Plain C, for other CPUs.
+static inline int32_t plain_dot(int32_t v, const int8_t *w, const uint8_t *x) {
+  for (int i = 0; i < STEP; i++) v += w[i] * x[i];
+  return v;
+}
+
+#define TILE plain
+#define TARGET
+#define ROWS 1
+#define PANELS 1
+#define PARTS 16
+#define V int32_t
+#define W const int8_t *
+#define X const uint8_t *
+#define LOAD(p) (p)
+#define SPREAD(p) (p)
+#define DOT(v, w, x) plain_dot(v, w, x)
+#include "product_int8_tile.h"
+
+const Int8Path int8_paths[] = {
+#if defined(__x86_64__)
+    {"AVX-512 VNNI", has_avx512vnni, avx512vnni, 8, 3, 0},
+    {"AVX-VNNI", has_avxvnni, avxvnni, 6, 1, 0},
+    {"AVX2", has_avx2, avx2, 4, 1, 0},
+    {"SSE2", always, sse2, 2, 1, 0},
+#elif defined(__aarch64__)
+    {"dot products", has_dotprod, dotprod, 6, 1, 128},
+    {"NEON", always, neon, 4, 1, 128},
+#endif
+    {"plain C", always, plain, 1, 1, 0},
+    {0},
+};
+
+const Int8Path *int8_path(void) {
+  const Int8Path *path = int8_paths;
+  while (!path->supported()) path++;
+  return path;
+}
