@@ -123,8 +123,5 @@ func (a *addition) fill(ctx context.Context, work string) error {
 	if want := cmp.Or(a.wanted, a.cfg.Precision); want != "" && want != m.Precision {
 		return fmt.Errorf("%s holds an %s model, not an %s one: name the checkpoint that it was made of", a.cfg.Weights, m.Precision, want)
 	}
-	if a.precision != "" { // GPUs have no use for matrices in a CPU's layout
-		return nil
-	}
-	return a.prepack(ctx, work)
+	return nil
 }

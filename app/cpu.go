@@ -77,19 +77,12 @@ type companion struct{ model.Model }
 // Close leaves the model open.
 func (companion) Close() error { return nil }
 
-// needs is the sizes of the matrices, for each copy, where they are not in files that processes
-// share.
+// needs is little: the matrices lie in files that processes share.
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
-	copies := copies(cfg.Share(m.Spec, runtime.GOMAXPROCS(0)))
-	own := int64(ownBytes)
-	if m.Precision != model.INT8 && cpuOptions(cfg, c.log, m.Spec, 0).NoPrepack {
-		own += m.Files[model.WeightsFile].Size
-	}
-	return int64(copies) * own
+	return int64(copies(cfg.Share(m.Spec, runtime.GOMAXPROCS(0)))) * ownBytes
 }
 
-// ownBytes is more than what a copy takes whose matrices are all in shared files; once it is
-// loaded, it says itself.
+// ownBytes is more than what a copy takes beside files; once it is loaded, it says itself.
 const ownBytes = 8 << 20
 
 // stateBytes is what the state of a worker's batch takes at most.
@@ -109,7 +102,7 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 		return nil, 0, err
 	}
 	decoding.Cores = share
-	opts := cpuOptions(cfg, c.log, m.Spec, threads)
+	opts := cpu.Options{Threads: threads, Verify: cfg.Verify}
 	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)
 		opts.Verify = model.VerifyNever // the other copies read the same files
@@ -137,11 +130,4 @@ func resident(models []model.Model) (bytes int64) {
 		}
 	}
 	return bytes
-}
-
-// cpuOptions says how a model is opened on the CPU.
-func cpuOptions(cfg config.Config, log *slog.Logger, spec model.Spec, threads int) cpu.Options {
-	return cpu.Options{
-		Threads: threads, Verify: cfg.Verify, NoPrepack: !bool(cfg.Prepack) || spec.Small(), Log: log,
-	}
 }

@@ -64,7 +64,7 @@ copy    1        m2m100  fp32       5          57 MB           not served
 copy    2        m2m100  fp32       5          57 MB           served
 folder  1        m2m100  fp32       100        0 B             broken: the exported model is damaged: %[1]s/folder/1/decoder.onnx is not a file of %[2]d bytes: wait until it is copied, or delete %[1]s/folder/1 and export again
 small   1        m2m100  fp32       5          57 MB  tiny     served
-small   2        m2m100  int8       5          24 MB  tiny     served
+small   2        m2m100  int8       5          25 MB  tiny     served
 small   3        m2m100  fp32       5          57 MB  tiny     not served
 
 PIPELINE  VERSION  STEPS                        STATE

@@ -14,8 +14,7 @@ import (
 
 const pullUsage = `dragoman pull [model]
 
-Fetches a model, exports it and prepacks its weights for this machine's CPU, so
-that serve finds it ready. The model is a Hugging Face repository (owner/name), an http(s) URL or a folder; without one,
+Fetches a model and exports it, so that serve finds it ready. The model is a Hugging Face repository (owner/name), an http(s) URL or a folder; without one,
 MODEL_WEIGHTS names it. Prints the exported folder. Does nothing where that holds
 the model already.
 
@@ -57,9 +56,6 @@ func (p *program) pull(ctx context.Context, args []string) error {
 		return p.pullVersion(ctx, &addition{loader: l, precision: needed, name: *name}, *dir)
 	}
 	exported, err := l.prepare(ctx, needed)
-	if err == nil && needed == "" { // GPUs have no use for matrices in a CPU's layout
-		err = l.prepack(ctx, exported)
-	}
 	if err != nil {
 		return err
 	}
@@ -86,28 +82,4 @@ func (l *loader) pullPrecision() (model.Precision, error) {
 		return "", nil
 	}
 	return g.precision(), g.close()
-}
-
-// prepack opens the model once, which leaves its weights prepacked in the folder:
-// serve may not be able to write there. Without ONNX Runtime's library, which
-// fetching and exporting can do without, serve has to do it.
-func (l *loader) prepack(ctx context.Context, dir string) error {
-	manifest, err := model.ReadManifest(dir)
-	if err != nil {
-		return err
-	}
-	opts := cpuOptions(l.cfg, l.log, manifest.Spec, 0)
-	if opts.NoPrepack || manifest.Precision == model.INT8 { // which needs none
-		return nil
-	}
-	rt, _, err := l.openRuntime()
-	if err != nil {
-		l.log.Warn("the weights are not prepacked", "error", err)
-		return nil
-	}
-	m, err := rt.Open(ctx, dir, opts)
-	if err != nil {
-		return errors.Join(err, rt.Close())
-	}
-	return errors.Join(m.Close(), rt.Close())
 }

@@ -49,7 +49,6 @@ type Config struct {
 	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder for each model in the user's cache folder"`
 	Family         string       `env:"MODEL_FAMILY" envDefault:"auto" help:"family of the model, where its files do not tell: m2m100, small100 or nllb"`
 	KeepCheckpoint Switch       `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
-	Prepack        Switch       `env:"MODEL_PREPACK" envDefault:"true" help:"store matrices in this CPU's layout beside the exported model, in files that all workers and processes share; not for small models"`
 	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (only files that are new or were modified), always or never"`
 	// Precision is "" after Parse where PRECISION is auto.
 	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp16 on GPUs, and on CPUs fp32 for small models, int8 for all others"`

@@ -59,7 +59,7 @@ func tokenSize(m *model.Manifest) int {
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 	if !b.busy {
 		b.busy = true
-		b.memory.Enter(pool.Running)
+		b.memory.Enter()
 	}
 	return b.encoding.run(sources, slots, tokens, b.cross)
 }
@@ -82,13 +82,13 @@ func (b *backend) Idle() {
 		b.busy = false
 		b.kv.clear()
 		b.cross.clear()
-		b.memory.Leave(pool.Running)
+		b.memory.Leave()
 	}
 }
 
 func (b *backend) Close() error {
 	if b.busy {
-		b.memory.Leave(pool.Running)
+		b.memory.Leave()
 	}
 	err := errors.Join(b.encoding.close(), b.step.close())
 	b.kv.close()

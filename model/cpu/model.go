@@ -1,11 +1,8 @@
 package cpu
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"path/filepath"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -22,17 +19,11 @@ type Options struct {
 	Threads int
 	// Verify says when the files' checksums are compared; "" is model.VerifyChanged.
 	Verify model.Verify
-	// NoPrepack makes every session hold its own copy of the matrices instead of
-	// sharing files of them, which are kept in a folder beside the model. An int8
-	// export has no use for either.
-	NoPrepack bool
 	// Profile, where it is not "", is how the names of the files begin to which ONNX
 	// Runtime writes how long every operator took, in the format of Chrome's
 	// traces: of the encoder, and of the decoder. They are complete when the model is
 	// closed. It costs a few percent of speed, and is for benchmarks.
 	Profile string
-	// Log is told of prepacked weights that are made or cannot be; nil is no log.
-	Log *slog.Logger
 }
 
 // Model is an exported model in ONNX Runtime: a session for the encoder and one
@@ -41,7 +32,6 @@ type Model struct {
 	manifest *model.Manifest
 	encoder  *ort.DynamicAdvancedSession
 	decoder  *ort.DynamicAdvancedSession
-	prepack  io.Closer  // keeps the prepacked files from being removed; nil without
 	memory   *pool.Pool // of the sessions
 	resident int64      // see Resident
 }
@@ -49,17 +39,11 @@ type Model struct {
 // Open loads the exported folder dir. It checks the files against the manifest
 // first, so that a damaged weight is an error here, not a wrong translation.
 //
-// The matrices of an int8 export are mapped as they are. For others Open uses
-// prepacked weights (see prepack.go), and makes them in dir if there are none for this
-// CPU and runtime, which takes some seconds, once. Where that fails
-// it says so in the log and loads the model without them. Any number of goroutines
-// and processes may open a folder at once. When ctx is done Open ends soon, with its
-// error, and leaves nothing unfinished in dir.
+// The weights are mapped as they lie in the file: the workers and processes that open
+// a folder share its pages, and Open reads none of them but for the checksums. When ctx
+// is done Open ends soon, with its error.
 func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, error) {
 	defer trimHeap()
-	r.memory.Enter(pool.Loading)
-	defer r.memory.Leave(pool.Loading)
-	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	manifest, err := model.ReadManifest(dir)
 	if err != nil {
 		return nil, err
@@ -67,42 +51,10 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if err := manifest.Check(ctx, dir, opts.Verify); err != nil {
 		return nil, err
 	}
-	if !opts.NoPrepack && manifest.Precision != model.INT8 { // whose matrices are read as they were exported
-		m, err := r.openPrepacked(ctx, dir, manifest, opts)
-		if err == nil {
-			return m, nil
-		}
-		if ctx.Err() != nil {
-			return nil, err
-		}
-		opts.Log.Warn("no prepacked weights: every worker and process holds its own copy of the matrices",
-			"folder", dir, "error", err)
-	}
-	config := r.newSessionConfig(opts.Threads)
-	config.profile = opts.Profile
+	config := sessionConfig{runtime: r, threads: opts.Threads, profile: opts.Profile}
 	return r.openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
 		return config.load(ctx, filepath.Join(dir, name))
 	})
-}
-
-// openPrepacked loads dir with prepacked weights, made now if need be.
-func (r *Runtime) openPrepacked(ctx context.Context, dir string, manifest *model.Manifest, opts Options) (*Model, error) {
-	store, err := r.newPrepackStore(ctx, dir, manifest, opts)
-	if err != nil {
-		return nil, err
-	}
-	packed, err := store.findOrMake(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m, err := r.openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
-		return packed.load(ctx, name)
-	})
-	if err != nil {
-		return nil, errors.Join(err, packed.Close())
-	}
-	m.prepack = packed
-	return m, nil
 }
 
 // openModel loads the two graphs by their names, at the same time.
@@ -135,8 +87,7 @@ const (
 )
 
 // Resident is how many bytes of memory the model takes while nothing decodes, beside files
-// that are mapped: what the sessions hold of constants and packed matrices, as counted, and
-// of objects, as estimated. What sentences take comes on top of it, see [Model.Footprint].
+// that are mapped: what the sessions hold of constants, as counted, and of objects, as estimated. What sentences take comes on top of it, see [Model.Footprint].
 func (m *Model) Resident() int64 { return m.resident }
 
 // Spec returns the model's sizes.
@@ -151,9 +102,6 @@ func (m *Model) Close() error {
 			errs = append(errs, s.Destroy())
 		}
 	}
-	if m.prepack != nil { // last: until here the sessions read its files
-		errs = append(errs, m.prepack.Close())
-	}
-	m.encoder, m.decoder, m.prepack = nil, nil, nil
+	m.encoder, m.decoder = nil, nil
 	return errors.Join(errs...)
 }

@@ -9,24 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/cpu"
 	"dragoman/model/cpu/cputest"
 )
 
 // TestResident compares what a model says that it takes, idle, with what processes take
 // that have opened different numbers of models.
 func TestResident(t *testing.T) {
-	for name, o := range map[string]order{
-		"int8":             {Dir: cputest.Export(t, cputest.Bundled(), model.INT8)},
-		"fp32 mapped":      {},
-		"fp32 on the heap": {NoPrepack: true},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+		t.Run(string(precision), func(t *testing.T) {
 			const further = 8
-			if o.Dir == "" {
-				o.Dir = export(t)
-			}
-			ownMemory(t, o, 1) // makes what is to be made
+			o := order{Dir: cputest.Export(t, cputest.Bundled(), precision)}
 			small := ownMemory(t, o, 2)
 			large := ownMemory(t, o, 2+further)
 			measured := (large.Memory.Own - small.Memory.Own) / further
@@ -92,10 +84,4 @@ func TestClosedBatchGivesBack(t *testing.T) {
 	require.NotZero(t, m.Kept())
 	require.NoError(t, b.Close())
 	assert.LessOrEqual(t, m.Kept(), int64(4<<20))
-}
-
-// TestLoadKeepsNothing: what matrices were packed into goes back to the system.
-func TestLoadKeepsNothing(t *testing.T) {
-	m := open(t, export(t), cpu.Options{})
-	assert.Zero(t, m.KeptOfLoads())
 }

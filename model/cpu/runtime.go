@@ -57,7 +57,7 @@ func (r *Runtime) registerDomain() error {
 	one := onnx.Fixed(1)
 	y := g.Op("Identity", []string{g.Input("x", onnx.Float32, one)})
 	g.Output(y, onnx.Float32, one)
-	s, err := r.newSessionConfig(1).session(context.Background(), "nothing", func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+	s, err := sessionConfig{runtime: r, threads: 1}.session(context.Background(), "nothing", func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
 		return ort.NewDynamicAdvancedSessionWithONNXData(g.Marshal(), nil, nil, o)
 	})
 	if err != nil {

@@ -28,35 +28,32 @@ func (b *builder) use(weight onnx.Weight, err error) string {
 	return b.Weight(weight)
 }
 
-// float makes a weight a constant that is used in 32 bits, however it is stored.
-// ONNX Runtime casts it once, when it loads the graph.
-func (b *builder) float(weight onnx.Weight, err error) string {
-	name := b.use(weight, err)
-	if weight.Type == onnx.Float16 {
-		return b.cast(name, onnx.Float32)
-	}
-	return name
-}
-
 func (b *builder) cast(x string, t onnx.DataType) string {
 	return b.Op("Cast", []string{x}, onnx.Int("to", int(t)))
 }
 
-// packed are the matrices of one or more linear layers, one below the other.
-func (b *builder) packed(layers []string) (onnx.Weight, error) {
-	return b.w.matrix(packedName(layers)+".weight", suffixed(layers, ".weight")...)
+// panels makes a matrix in panels a constant, and counts its rows; see [weights.panels].
+func (b *builder) panels(name string, tensors ...string) (panels string, rows int) {
+	weight, rows, err := b.w.panels(name, tensors...)
+	return b.use(weight, err), rows
 }
 
-// matMul multiplies x by a matrix as PyTorch stores it.
-func (b *builder) matMul(x activation, matrix string) product {
-	return product{acc: b.Node(onnx.Microsoft, "FusedMatMul", []string{x.value, matrix}, 1, onnx.Int("transB", 1))[0]}
+// matricesOf names the matrices of one or more linear layers, one below the other, and
+// what is made of them.
+func matricesOf(layers []string) (name string, tensors []string) {
+	return packedName(layers) + ".weight", suffixed(layers, ".weight")
+}
+
+// biases are the biases of one or more linear layers.
+func (b *builder) biases(layers ...string) string {
+	return b.use(b.w.vector(layers[0]+".biases", suffixed(layers, ".bias")...))
 }
 
 // normInputs are the inputs that layer norms of x begin with.
 func (b *builder) normInputs(x, norm string) []string {
 	return []string{x,
-		b.float(b.w.vector(norm+".weight", norm+".weight")),
-		b.float(b.w.vector(norm+".bias", norm+".bias"))}
+		b.use(b.w.vector(norm+".weight", norm+".weight")),
+		b.use(b.w.vector(norm+".bias", norm+".bias"))}
 }
 
 // headAttrs are the attributes of attention in a stack.

@@ -5,8 +5,8 @@ import (
 	"dragoman/model/onnx"
 )
 
-// cpu are the operators of graphs for package model/cpu. Matrix products of floats are
-// ONNX Runtime's, all else is done by the operators of package model/cpu/ops.
+// cpu are the operators of graphs for package model/cpu, which are those of package
+// model/cpu/ops.
 //
 // Inputs of the encoder, for B sentences of T tokens in all:
 //   - ids, pos int64 [T]: the tokens and their positions, from 0 in each sentence;
@@ -59,17 +59,22 @@ func (b cpu) decoderInputs() {
 // in use are ever read, so it costs no time, and an 8-bit table alone would change one
 // translation in a hundred.
 func (b cpu) embed(table string) string {
-	stored := b.w.matrix
-	if b.int8() {
-		stored = b.w.half
+	if !b.int8() {
+		panels, rows := b.panels(table, table)
+		return b.Node(onnx.Dragoman, b.stored("Embed"), []string{panels, "ids", b.positions(), "pos"}, 1,
+			onnx.Int("width", rows), onnx.Float("scale", b.spec.EmbedScale))[0]
 	}
-	weight, err := stored(table, table)
-	rows := b.Op("Gather", []string{b.use(weight, err), "ids"})
-	if weight.Type == onnx.Float16 {
-		rows = b.cast(rows, onnx.Float32)
-	}
+	rows := b.cast(b.Op("Gather", []string{b.use(b.w.half(table)), "ids"}), onnx.Float32)
 	scaled := b.Op("Mul", []string{rows, b.Floats("embed_scale", []float32{b.spec.EmbedScale})})
 	return b.Op("Add", []string{scaled, b.Op("Gather", []string{b.positions(), "pos"})})
+}
+
+// stored is the name of an operator on panels as they are stored.
+func (b cpu) stored(op string) string {
+	if b.w.precision == model.FP16 {
+		return op + "F16"
+	}
+	return op + "F32"
 }
 
 func (b cpu) addNorm(x string, p product, norm string) (sum string, y activation) {
@@ -100,7 +105,7 @@ func (b cpu) quantize(x string) activation {
 
 func (b cpu) multiply(x activation, layers ...string) product {
 	if !b.int8() {
-		return b.matMul(x, b.float(b.packed(layers)))
+		return product{acc: b.multiplyFloats("Product", x, layers)}
 	}
 	positive := onnx.Int("positive", 0)
 	if x.positive {
@@ -117,11 +122,21 @@ func (b cpu) quantized(layers ...string) []string {
 	return []string{b.use(q.panels, err), b.use(q.sums, err), b.use(q.scale, err)}
 }
 
-func (b cpu) relu(p product) activation {
+// multiplyFloats is an operator that multiplies x by the matrices of linear layers.
+func (b cpu) multiplyFloats(op string, x activation, layers []string, more ...string) string {
+	name, tensors := matricesOf(layers)
+	panels, rows := b.panels(name, tensors...)
+	inputs := append([]string{x.value, panels}, more...)
+	return b.Node(onnx.Dragoman, b.stored(op), inputs, 1, onnx.Int("width", rows))[0]
+}
+
+func (b cpu) relu(x activation, layer string) activation {
+	bias := b.biases(layer)
 	if !b.int8() {
-		return activation{value: b.Op("Relu", []string{b.Op("Add", []string{p.acc, p.bias})})}
+		return activation{value: b.multiplyFloats("ProductRelu", x, []string{layer}, bias)}
 	}
-	out := b.Node(onnx.Dragoman, "ReluQuantize", []string{p.acc, p.bias, p.scale}, 2)
+	p := b.multiply(x, layer)
+	out := b.Node(onnx.Dragoman, "ReluQuantize", []string{p.acc, bias, p.scale}, 2)
 	return activation{value: out[0], scale: out[1], positive: true}
 }
 
@@ -161,7 +176,7 @@ func (b cpu) candidates(y string) {
 	if b.int8() {
 		q := b.quantize(x)
 		inputs := append([]string{q.value}, b.quantized("lm_head")...)
-		inputs = append(inputs, q.scale, "k", x, b.use(b.w.half("lm_head.weight", "lm_head.weight")))
+		inputs = append(inputs, q.scale, "k", x, b.use(b.w.half("lm_head.weight")))
 		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, spare)
 	} else {
 		logits := b.multiply(activation{value: x}, "lm_head")

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"math"
 
 	"dragoman/model"
@@ -27,7 +28,8 @@ import (
 // ids of the best candidates, best first, and the log-sum-exp of the logits.
 type cuda struct {
 	*builder
-	tracked string // orders the nodes that read history after the one that writes it
+	tracked  string            // orders the nodes that read history after the one that writes it
+	matrices map[string]string // made from panels, by these
 }
 
 func (b *cuda) encoderInputs() {
@@ -58,8 +60,7 @@ func (b *cuda) kernelName(op string) string {
 }
 
 func (b *cuda) embed(table string) string {
-	rows := b.use(b.w.matrix(table, table))
-	return b.kernel("Embed", []string{"feed", rows, b.positions()}, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
+	return b.kernel("Embed", []string{"feed", b.matrix(table, table), b.positions()}, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
 }
 
 func (b *cuda) addNorm(x string, p product, norm string) (sum string, y activation) {
@@ -79,11 +80,30 @@ func (b *cuda) lastNorm(x string, p product, norm string) string {
 func (b *cuda) quantize(y string) activation { return activation{value: y} }
 
 func (b *cuda) multiply(x activation, layers ...string) product {
-	return b.matMul(x, b.use(b.packed(layers)))
+	name, tensors := matricesOf(layers)
+	inputs := []string{x.value, b.matrix(name, tensors...)}
+	return product{acc: b.Node(onnx.Microsoft, "FusedMatMul", inputs, 1, onnx.Int("transB", 1))[0]}
 }
 
-func (b *cuda) relu(p product) activation {
-	return activation{value: b.kernel("BiasRelu", []string{p.acc, p.bias}, 1)[0]}
+// matrix is a matrix as PyTorch stores it, [rows, depth]. ONNX Runtime makes it from the
+// panels when it loads the graph, once for all who use it.
+func (b *cuda) matrix(name string, tensors ...string) string {
+	panels, rows := b.panels(name, tensors...)
+	if b.matrices == nil {
+		b.matrices = map[string]string{}
+	}
+	if b.matrices[panels] == "" {
+		turned := b.Op("Transpose", []string{panels}, onnx.Ints("perm", 0, 2, 1))
+		flat := b.Op("Flatten", []string{turned}, onnx.Int("axis", 2))
+		first, end := b.Int64s("row_0", 0), b.Int64s(fmt.Sprintf("row_%d", rows), rows)
+		b.matrices[panels] = b.Op("Slice", []string{flat, first, end})
+	}
+	return b.matrices[panels]
+}
+
+func (b *cuda) relu(x activation, layer string) activation {
+	acc := b.multiply(x, layer).acc
+	return activation{value: b.kernel("BiasRelu", []string{acc, b.biases(layer)}, 1)[0]}
 }
 
 func (b *cuda) attention(op string, p product, layer int) activation {
@@ -115,7 +135,7 @@ func (b *cuda) candidates(y string) {
 	logits := b.multiply(activation{value: y}, "lm_head").acc
 	best := b.kernel("MergeCandidates", b.kernel("PartialCandidates", []string{logits, "pages"}, 2), 2)
 	if b.w.precision == model.FP16 {
-		table := b.use(b.w.matrix("lm_head.weight", "lm_head.weight"))
+		table := b.matrix("lm_head.weight", "lm_head.weight")
 		best[0] = b.kernel("Rescore", []string{best[0], y, table}, 1)[0]
 	}
 	b.NamedNode(onnx.Dragoman, b.kernelName("BestCandidates"), best, []string{"best"})

@@ -7,9 +7,12 @@
 // dragoman.json. The layers are described once, in network.go, over the operators of
 // cpu.go and cuda.go. The graphs are made for serving:
 //
-//   - matrix products are ONNX Runtime's; what is between them are operators of our own
-//     (packages model/cpu/ops and model/cuda/kernels), each of which does all that lies
-//     between two products in one pass;
+//   - matrix products are operators of our own on CPUs and ONNX Runtime's on GPUs; what is
+//     between them are operators of our own (packages model/cpu/ops and
+//     model/cuda/kernels), each of which does all that lies between two products in one
+//     pass;
+//   - the weights file has matrices as the operators read them, on any CPU, so that it is
+//     mapped and nothing is prepared when a model is loaded;
 //   - the encoder takes sentences without padding and writes the keys and values of
 //     the decoder's cross attention, so hidden states never leave it;
 //   - the decoder runs one step for rows of different lengths, writes its KV cache
@@ -167,9 +170,15 @@ func copyTokenizer(ctx context.Context, from, to string, m *model.Manifest) erro
 	return nil
 }
 
+// packedFolder is where versions up to format 2 kept matrices in a CPU's layout.
+const packedFolder = "prepacked"
+
 // publish moves the files of work into dir and writes the manifest.
 func publish(work, dir string, m *model.Manifest) error {
 	if err := os.Remove(filepath.Join(dir, model.ManifestFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(dir, packedFolder)); err != nil {
 		return err
 	}
 	if err := m.Write(work); err != nil {

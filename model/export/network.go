@@ -35,8 +35,8 @@ type operators interface {
 	// multiply multiplies x by the matrices of one or more linear layers, packed into
 	// one product whose outputs lie side by side.
 	multiply(x activation, layers ...string) product
-	// relu is max(0, p), ready for a linear layer.
-	relu(p product) activation
+	// relu is max(0, y), ready for a linear layer, where y is what a linear layer makes of x.
+	relu(x activation, layer string) activation
 
 	// attention is an operator of attention in a layer. "SelfAttention" is the encoder's,
 	// over a product of queries, keys and values. "CachedAttention" is the decoder's, to
@@ -130,13 +130,13 @@ func (n network) decoderLayer(x string, p product, i int) (string, product) {
 
 // feedForward is fc2(relu(fc1(y))) of a layer.
 func (n network) feedForward(y activation, layer string) product {
-	return n.linear(n.relu(n.linear(y, layer+".fc1")), layer+".fc2")
+	return n.linear(n.relu(y, layer+".fc1"), layer+".fc2")
 }
 
 // linear is multiply with the layers' biases.
 func (n network) linear(x activation, layers ...string) product {
 	p := n.multiply(x, layers...)
-	p.bias = n.float(n.w.vector(layers[0]+".biases", suffixed(layers, ".bias")...))
+	p.bias = n.biases(layers...)
 	return p
 }
 

@@ -34,34 +34,19 @@ func (w *weights) float() onnx.DataType {
 	return onnx.Float32
 }
 
-// vector is a weight made of whole tensors, one after the other, such as the
+// vector is a weight in 32 bits made of whole tensors, one after the other, such as the
 // biases of packed projections.
 func (w *weights) vector(name string, tensors ...string) (onnx.Weight, error) {
-	return w.concat(name, w.float(), nil, tensors...)
+	return w.concat(name, onnx.Float32, nil, tensors...)
 }
 
-// matrix is a weight whose rows are the rows of the tensors, [rows, cols].
-// PyTorch stores a linear layer this way, [out, in]. A single tensor keeps the name
-// that it has in the checkpoint, so that the shared embedding is stored once, whatever
-// a graph uses it for.
-func (w *weights) matrix(name string, tensors ...string) (onnx.Weight, error) {
-	return w.matrixAs(w.float(), name, tensors...)
-}
-
-// half is a matrix in 16 bits.
-func (w *weights) half(name string, tensors ...string) (onnx.Weight, error) {
-	return w.matrixAs(onnx.Float16, name, tensors...)
-}
-
-func (w *weights) matrixAs(t onnx.DataType, name string, tensors ...string) (onnx.Weight, error) {
-	first, err := w.ckpt.Tensor(tensors[0])
+// half is a matrix in 16 bits as PyTorch stores it, under its name in the checkpoint.
+func (w *weights) half(tensor string) (onnx.Weight, error) {
+	t, err := w.ckpt.Tensor(tensor)
 	if err != nil {
 		return onnx.Weight{}, err
 	}
-	if len(tensors) == 1 {
-		name = first.Name
-	}
-	return w.concat(name, t, first.Shape[1:], tensors...)
+	return w.concat(t.Name, onnx.Float16, t.Shape[1:], tensor)
 }
 
 // concat joins tensors along their first dimension; rest are the others.

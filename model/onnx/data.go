@@ -26,13 +26,16 @@ type Data struct {
 	weights map[string]Weight
 }
 
+// span is a part of a file, in bytes.
+type span struct{ offset, length int64 }
+
 // Weight is a tensor in a Data file.
 type Weight struct {
 	Name  string
 	Type  DataType
 	Shape []int
 	file  string
-	at    Span
+	at    span
 }
 
 // CreateData creates the file at path. The caller closes the Data.
@@ -60,35 +63,23 @@ func (d *Data) Add(name string, t DataType, shape []int, write func(io.Writer) e
 	for _, n := range shape {
 		want *= int64(n)
 	}
-	if at.Length != want {
-		return Weight{}, fmt.Errorf("weight %s: %d bytes written, its shape %v needs %d", name, at.Length, shape, want)
+	if at.length != want {
+		return Weight{}, fmt.Errorf("weight %s: %d bytes written, its shape %v needs %d", name, at.length, shape, want)
 	}
 	w := Weight{Name: name, Type: t, Shape: shape, file: d.name, at: at}
 	d.weights[name] = w
 	return w, nil
 }
 
-// Copy appends part of another file and returns where it lies now.
-func (d *Data) Copy(from io.ReaderAt, part Span) (Span, error) {
-	at, err := d.append(func(out io.Writer) error {
-		_, err := io.Copy(out, io.NewSectionReader(from, part.Offset, part.Length))
-		return err
-	})
-	if err == nil && at.Length != part.Length {
-		err = fmt.Errorf("%d of %d bytes at %d: %w", at.Length, part.Length, part.Offset, io.ErrUnexpectedEOF)
-	}
-	return at, err
-}
-
 // append appends what write writes at the next multiple of Alignment, up to which the
 // file is filled with zeros.
-func (d *Data) append(write func(io.Writer) error) (Span, error) {
+func (d *Data) append(write func(io.Writer) error) (span, error) {
 	if _, err := d.out.Write(make([]byte, (Alignment-d.out.size%Alignment)%Alignment)); err != nil {
-		return Span{}, err
+		return span{}, err
 	}
 	start := d.out.size
 	err := write(d.out)
-	return Span{start, d.out.size - start}, err
+	return span{start, d.out.size - start}, err
 }
 
 // Weight returns a weight added before.

@@ -1,7 +1,6 @@
 package onnx_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -71,27 +70,6 @@ func TestDataRefuses(t *testing.T) {
 			assert.EqualError(t, err, c.want)
 		})
 	}
-}
-
-// TestDataCopies also copies from a file that ends too soon, as after a full disk.
-func TestDataCopies(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "weights.bin")
-	d, err := onnx.CreateData(path)
-	require.NoError(t, err)
-	defer d.Close()
-	from := bytes.NewReader([]byte("0123456789"))
-	_, err = d.Copy(from, onnx.Span{Offset: 0, Length: 1})
-	require.NoError(t, err)
-	at, err := d.Copy(from, onnx.Span{Offset: 2, Length: 3})
-	require.NoError(t, err)
-	assert.Equal(t, onnx.Span{Offset: onnx.Alignment, Length: 3}, at)
-	_, err = d.Copy(from, onnx.Span{Offset: 5, Length: 6})
-	assert.ErrorContains(t, err, "5 of 6 bytes at 5")
-	_, _, err = d.Finish()
-	require.NoError(t, err)
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "234", string(raw[at.Offset:][:at.Length]))
 }
 
 func TestCreateDataInMissingFolder(t *testing.T) {

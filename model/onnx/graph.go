@@ -98,6 +98,15 @@ func (g *Graph) Floats(name string, values []float32, shape ...int) string {
 	return g.constant(name, Float32, shape, raw)
 }
 
+// Int64s adds an Int64 vector stored in the graph itself.
+func (g *Graph) Int64s(name string, values ...int) string {
+	raw := make([]byte, 0, 8*len(values))
+	for _, v := range values {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
+	}
+	return g.constant(name, Int64, []int{len(values)}, raw)
+}
+
 func (g *Graph) constant(name string, t DataType, shape []int, raw []byte) string {
 	if !g.constants[name] {
 		m := tensor(name, t, shape)
@@ -197,6 +206,7 @@ type Attr struct {
 	kind uint64
 	f    float32
 	i    int64
+	ints []int
 }
 
 // Float is a float attribute.
@@ -204,6 +214,9 @@ func Float(name string, v float32) Attr { return Attr{name: name, kind: attrType
 
 // Int is an integer attribute.
 func Int(name string, v int) Attr { return Attr{name: name, kind: attrTypeInt, i: int64(v)} }
+
+// Ints is an attribute of several integers.
+func Ints(name string, values ...int) Attr { return Attr{name: name, kind: attrTypeInts, ints: values} }
 
 func (a Attr) encode() message {
 	var m message
@@ -213,6 +226,10 @@ func (a Attr) encode() message {
 		m.float(attrF, a.f)
 	case attrTypeInt:
 		m.varint(attrI, uint64(a.i))
+	case attrTypeInts:
+		for _, v := range a.ints {
+			m.varint(attrInts, uint64(v))
+		}
 	}
 	m.varint(attrType, a.kind)
 	return m

@@ -33,6 +33,7 @@ const (
 	attrName = 1
 	attrF    = 2
 	attrI    = 3
+	attrInts = 8
 	attrType = 20
 
 	tensorDims         = 1
@@ -60,6 +61,7 @@ const (
 const (
 	attrTypeFloat = 1
 	attrTypeInt   = 2
+	attrTypeInts  = 7
 
 	dataLocationExternal = 1
 )
@@ -88,10 +90,10 @@ func (m *message) float(field protowire.Number, f float32) {
 }
 
 // external adds to a TensorProto where its data lie, outside of the graph.
-func (m *message) external(location string, at Span) {
+func (m *message) external(location string, at span) {
 	m.entry("location", location)
-	m.entry("offset", strconv.FormatInt(at.Offset, 10))
-	m.entry("length", strconv.FormatInt(at.Length, 10))
+	m.entry("offset", strconv.FormatInt(at.offset, 10))
+	m.entry("length", strconv.FormatInt(at.length, 10))
 }
 
 // entry adds to a TensorProto a part of the description of its external data.

@@ -71,7 +71,7 @@ type Version struct {
 	Served bool
 	// Manifest is nil where it cannot be read. It may be that of other snapshots, too.
 	Manifest *model.Manifest
-	// Bytes is the size of the export's files. Prepacked weights are not counted.
+	// Bytes is the size of the export's files.
 	Bytes int64
 	// Identity is the same for versions that translate alike: a hash of the manifest's checksums,
 	// sizes, languages, family and precision. Where the model came from has no part in it.

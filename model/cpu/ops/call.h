@@ -9,7 +9,8 @@
 
 struct Node {
   const OrtApi *api;
-  int64_t layer, heads, head_dim, spare, positive;
+  int64_t layer, heads, head_dim, spare, positive, width;
+  float scale;
 };
 
 static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message) {
@@ -92,6 +93,12 @@ OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_f32(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_f16(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_relu_f32(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_relu_f16(void *kernel, OrtKernelContext *context);
+OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context);
+OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context);
 OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context);
 OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context);
 OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context);

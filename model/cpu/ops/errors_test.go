@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/x448/float16"
 
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/cpu/ops"
@@ -29,6 +30,11 @@ func calls() map[string]call {
 		"StoreCross":         stored.call(stored.cross, int32s(1)),
 		"CachedAttention":    s.call(s.kv),
 		"CrossAttention":     cross.call(),
+		"ProductF32":         newMultiplication(1, 2, 16, 40, false, false).call(),
+		"ProductF16":         newMultiplication(1, 2, 16, 40, true, false).call(),
+		"ProductReluF32":     newMultiplication(1, 2, 16, 40, false, true).call(),
+		"EmbedF32":           newEmbedding(1, 2, 16, 40, false).call(),
+		"EmbedF16":           newEmbedding(1, 2, 16, 40, true).call(),
 		"BestCandidates":     newHead(1, 2, 20, 3).withTable(1, 5).call(),
 		"ProductInt8":        newInt8Product(1, 2, 10, 20, false).call(),
 		"BestCandidatesInt8": newInt8Product(1, 2, 10, 20, false).head(newHead(1, 2, 20, 3).withTable(1, 5)),
@@ -136,6 +142,21 @@ func TestRefused(t *testing.T) {
 		{"CrossAttention", 4, int32s(1, 1, 1), "input 4 is 3: 2 is wanted"},
 		{"CrossAttention", 5, memory(2, 3, 10, 128), "2 layers, layer 2 is wanted"},
 		{"CrossAttention", 6, zeros(2), "input 6 is 2: 3 is wanted"},
+		{"ProductF32", 0, zeros(16), "1 dimensions"},
+		{"ProductF32", 0, zeros(2, 17), "dimension 1 of input 1 is 16: 17 is wanted"},
+		{"ProductF32", 1, zeros(40, 16), "input 1 has 2 dimensions: 3 are wanted"},
+		{"ProductF32", 1, zeros(2, 16, 31), "dimension 2 of input 1 is 31: 32 is wanted"},
+		{"ProductF32", 1, zeros(1, 16, 32), "input 1 has 1 panels: they do not make 40 columns"},
+		{"ProductF32", 1, zeros(3, 16, 32), "input 1 has 3 panels"},
+		{"ProductF16", 1, halves(make([]float16.Float16, 512), 1, 16, 32), "input 1 has 1 panels"},
+		{"ProductReluF32", 2, zeros(64), "dimension 0 of input 2 is 64: 40 is wanted"},
+		{"EmbedF32", 0, zeros(1, 16, 32), "input 0 has 1 panels"},
+		{"EmbedF32", 1, int64s(0), "dimension 0 of input 3 is 2: 1 is wanted"},
+		{"EmbedF32", 1, int64s(0, 40), "no embedding of token 40 at position"},
+		{"EmbedF32", 1, int64s(-1, 0), "no embedding of token -1"},
+		{"EmbedF32", 2, zeros(10, 15), "dimension 1 of input 2 is 15: 16 is wanted"},
+		{"EmbedF32", 3, int64s(0, 10), "at position 10: there are 40 tokens, 10 positions"},
+		{"EmbedF16", 3, int64s(math.MinInt64, 0), "no embedding"},
 		{"BestCandidates", 0, zeros(20), "1 dimensions"},
 		{"BestCandidates", 1, int64s(0), "0 candidates are wanted of 20 tokens"},
 		{"BestCandidates", 1, int64s(21), "21 candidates are wanted of 20 tokens"},
@@ -175,9 +196,13 @@ func TestAttributesRefused(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
-	c := calls()["BestCandidates"]
-	c.attrs = []onnx.Attr{onnx.Int("spare", -1)}
+	c := calls()["ProductF32"]
+	c.attrs = []onnx.Attr{onnx.Int("width", 0)}
 	_, err := c.try(t)
+	require.ErrorContains(t, err, "width 0")
+	c = calls()["BestCandidates"]
+	c.attrs = []onnx.Attr{onnx.Int("spare", -1)}
+	_, err = c.try(t)
 	require.ErrorContains(t, err, "-1 spare")
 	c.attrs = []onnx.Attr{onnx.Int("spare", math.MaxInt64)}
 	c.run(t)
@@ -199,6 +224,8 @@ func TestNoRows(t *testing.T) {
 		{op: "CrossAttention", attrs: attrs, outputs: one, inputs: []arg{zeros(0, 16), zeros(16), int32s(0), int32s(), int32s(), kv.arg(), scale}},
 		{op: "CrossAttention", attrs: attrs, outputs: one, inputs: []arg{zeros(0, 16), zeros(16), int32s(0, 0), int32s(1), int32s(2), kv.arg(), scale}},
 		{op: "StoreCross", attrs: attrs, outputs: []onnx.DataType{onnx.Int32}, inputs: []arg{zeros(0, 32), zeros(32), int32s(0), int32s(), kv.arg(), scale}},
+		newMultiplication(1, 0, 48, 40, false, true).call(),
+		newEmbedding(1, 0, 16, 40, false).call(),
 		{op: "BestCandidates", attrs: []onnx.Attr{onnx.Int("spare", 8)}, inputs: []arg{acc, int64s(3), scale},
 			outputs: []onnx.DataType{onnx.Float32, onnx.Int64, onnx.Float32}},
 	} {

@@ -12,6 +12,21 @@ typedef struct {
   const float *acc, *scale, *bias;
 } Product;
 
+// Panels are a matrix [depth, width] of floats or halves: [panels, depth, 32], each panel
+// being 32 of its columns; the last one is filled up.
+enum { PANEL_WIDTH = 32 };
+typedef struct {
+  const void *data;
+  int64_t depth, width;
+  int half;
+} Panels;
+
+// multiply_panel computes the columns of one panel of y = x·w [rows, width]; with a bias
+// [width], of max(0, x·w + bias).
+void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias);
+// embed_row writes column id of w, times scale, plus position [depth].
+void embed_row(float *y, Panels w, int64_t id, float scale, const float *position);
+
 // Keys and values of attention in memory that outlives a step:
 // [layers, rows, 2, capacity, heads·head_dim], all keys of a row before its values,
 // in half or in single precision.

@@ -99,7 +99,12 @@ func TestKernels(t *testing.T) {
 			t.Run("floats to halves", func(t *testing.T) { testToHalf(t, k) })
 		})
 	}
-	t.Run("generations", func(t *testing.T) { testGenerations(t, old, best) })
+	t.Run("generations", func(t *testing.T) {
+		testGenerations(t, old, best)
+		if generation() == "-march=x86-64-v4" {
+			testGenerations(t, old, build(t, "-O2", "-march=x86-64-v3"))
+		}
+	})
 }
 
 // Nothing is read or written out of bounds, and nothing undefined is done.

@@ -12,7 +12,7 @@ typedef struct {
 static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info, void **out) {
   Node *k = calloc(1, sizeof *k);
   if (!k) return fail(api, ORT_FAIL, "out of memory");
-  *k = (Node){.api = api, .heads = 1, .head_dim = 1};
+  *k = (Node){.api = api, .heads = 1, .head_dim = 1, .width = 1};
   OrtStatus *status = NULL;
   for (const char *a = ((const Op *)op)->attributes; *a && !status; a++) switch (*a) {
       case 'l': status = api->KernelInfoGetAttribute_int64(info, "layer", &k->layer); break;
@@ -20,10 +20,12 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'd': status = api->KernelInfoGetAttribute_int64(info, "head_dim", &k->head_dim); break;
       case 'p': status = api->KernelInfoGetAttribute_int64(info, "positive", &k->positive); break;
       case 's': status = api->KernelInfoGetAttribute_int64(info, "spare", &k->spare); break;
+      case 'w': status = api->KernelInfoGetAttribute_int64(info, "width", &k->width); break;
+      case 'f': status = api->KernelInfoGetAttribute_float(info, "scale", &k->scale); break;
     }
-  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0))
-    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare", (long long)k->layer,
-                     (long long)k->heads, (long long)k->head_dim, (long long)k->spare);
+  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1))
+    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare, width %lld", (long long)k->layer,
+                     (long long)k->heads, (long long)k->head_dim, (long long)k->spare, (long long)k->width);
   if (status) {
     free(k);
     return status;
@@ -44,6 +46,12 @@ static const Op ops[] = {
     OP("StoreCross", "ffiibFI", "i", "lhd", op_store_cross),
     OP("CachedAttention", "ffiliibF", "f", "lhd", op_cached_attention),
     OP("CrossAttention", "ffiiibF", "f", "lhd", op_cross_attention),
+    OP("ProductF32", "ff", "f", "w", op_product_f32),
+    OP("ProductF16", "fh", "f", "w", op_product_f16),
+    OP("ProductReluF32", "fff", "f", "w", op_product_relu_f32),
+    OP("ProductReluF16", "fhf", "f", "w", op_product_relu_f16),
+    OP("EmbedF32", "flfl", "f", "wf", op_embed_f32),
+    OP("EmbedF16", "hlfl", "f", "wf", op_embed_f16),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
     OP("ProductInt8", "bcif", "f", "p", op_product_int8),
     OP("BestCandidatesInt8", "bcifflFH", "flf", "s", op_best_candidates_int8),

@@ -1,5 +1,5 @@
-// Package ops adds the operators that dragoman's graphs are made of, beside
-// matrix products of floats, to ONNX Runtime: the domain "dragoman".
+// Package ops adds the operators that dragoman's graphs are made of to ONNX Runtime:
+// the domain "dragoman".
 //
 // ONNX Runtime's own operators would do, but at 80 rows a decoder step then spends
 // close to half of its time outside of matrix products: each product is followed by
@@ -11,9 +11,9 @@
 // depend on what else is in the batch.
 //
 // The arithmetic is in C (rows.c, attention.c, head.c), in the compiler's vector
-// types: one source for AVX-512, AVX2, SSE and NEON. Products of 8-bit numbers are
-// written for each instruction set (product_int8.h says how). The files op_*.c describe the
-// operators and check what they are given; call.h and ops.c tie them to ONNX
+// types: one source for AVX-512, AVX2, SSE and NEON. Matrix products read panels
+// of a matrix as they were exported: of floats (product_float.c), or of 8-bit numbers, in
+// code for each instruction set (product_int8.h). The files op_*.c describe the operators and check what they are given; call.h and ops.c tie them to ONNX
 // Runtime's C API.
 package ops
 

@@ -12,10 +12,9 @@
 enum {
   ALIGNMENT = 64,      // of what is handed out; a block begins as long before
   SMALL = 1 << 16,     // what has fewer bytes comes from malloc
-  HUGE = 1 << 22,      // what has as many may lie in huge pages while a model is loaded
   CLASSES = 64,        // by the logarithm of the size
   MUCH_LARGER = 2,     // classes above its own that a request may take a kept block from
-  KEPT = 1 << 22,      // bytes that are kept of what runs have used while nothing runs
+  KEPT = 1 << 22,      // bytes that are kept while nothing runs: a short sentence needs no new pages then
 };
 
 // Block is the head of a block of memory.
@@ -23,23 +22,22 @@ typedef struct Block {
   struct Block *next;  // kept block of the class
   size_t mapped;       // bytes, with the head; 0 if it comes from malloc
   size_t size;         // bytes that were asked for
-  Use use;
 } Block;
 _Static_assert(sizeof(Block) <= ALIGNMENT, "the head of a block fits before it");
 
-// Side is the memory of a use.
+// Kept is what was freed and is kept.
 typedef struct {
-  Block *kept[CLASSES];
-  int64_t bytes;  // of kept blocks
-  int users;
-} Side;
+  Block *blocks[CLASSES];
+  int64_t bytes;
+} Kept;
 
 struct Pool {
   OrtAllocator base;  // first: ONNX Runtime knows the pool by it
   OrtMemoryInfo *info;
   OrtEnv *env;
-  pthread_mutex_t lock;  // guards sides
-  Side sides[USES];
+  pthread_mutex_t lock;  // guards what follows
+  Kept kept;
+  int users;
 };
 
 static _Thread_local int64_t taken;
@@ -48,50 +46,45 @@ int64_t pool_taken(void) { return taken; }
 // class_of is the class of the smallest block that has size bytes.
 static int class_of(size_t size) { return CLASSES - __builtin_clzll(size - 1); }
 
-static Block *map(size_t bytes, Use use) {
+static Block *map(size_t bytes) {
   void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return NULL;
-#ifdef MADV_HUGEPAGE
-  if (use == LOADING && bytes >= HUGE) madvise(p, bytes, MADV_HUGEPAGE);
-#endif
   Block *b = p;
   b->mapped = bytes;
-  b->use = use;
   return b;
 }
 
 // keep puts a block among those that are kept; false if nobody uses them.
 static int keep(Pool *pool, Block *b) {
-  Side *side = &pool->sides[b->use];
   pthread_mutex_lock(&pool->lock);
-  int kept = side->users > 0;
+  int kept = pool->users > 0;
   if (kept) {
-    Block **list = &side->kept[class_of(b->mapped)];
+    Block **list = &pool->kept.blocks[class_of(b->mapped)];
     b->next = *list;
     *list = b;
-    side->bytes += b->mapped;
+    pool->kept.bytes += b->mapped;
   }
   pthread_mutex_unlock(&pool->lock);
   return kept;
 }
 
 // reuse takes a kept block out; NULL if there is none that fits.
-static Block *reuse(Pool *pool, int class, Use use) {
-  Side *side = &pool->sides[use];
+static Block *reuse(Pool *pool, int class) {
   Block *b = NULL;
   pthread_mutex_lock(&pool->lock);
   for (int c = class; c <= class + MUCH_LARGER && c < CLASSES && !b; c++) {
-    b = side->kept[c];
+    b = pool->kept.blocks[c];
     if (b) {
-      side->kept[c] = b->next;
-      side->bytes -= b->mapped;
+      pool->kept.blocks[c] = b->next;
+      pool->kept.bytes -= b->mapped;
     }
   }
   pthread_mutex_unlock(&pool->lock);
   return b;
 }
 
-static void *take(Pool *pool, size_t size, Use use) {
+static void *take(OrtAllocator *base, size_t size) {
+  Pool *pool = (Pool *)base;
   if (size == 0 || size > SIZE_MAX / 4) return NULL;
   Block *b = NULL;
   if (size < SMALL) {
@@ -101,17 +94,14 @@ static void *take(Pool *pool, size_t size, Use use) {
     b->mapped = 0;
   } else {
     int class = class_of(size + ALIGNMENT);
-    b = reuse(pool, class, use);
-    if (!b) b = map((size_t)1 << class, use);
+    b = reuse(pool, class);
+    if (!b) b = map((size_t)1 << class);
     if (!b) return NULL;
   }
   b->size = size;
   taken += size;
   return (char *)b + ALIGNMENT;
 }
-
-static void *take_running(OrtAllocator *pool, size_t size) { return take((Pool *)pool, size, RUNNING); }
-static void *take_loading(OrtAllocator *pool, size_t size) { return take((Pool *)pool, size, LOADING); }
 
 static void give(OrtAllocator *pool, void *p) {
   if (!p) return;
@@ -125,52 +115,52 @@ static void give(OrtAllocator *pool, void *p) {
 
 static const OrtMemoryInfo *info_of(const OrtAllocator *pool) { return ((const Pool *)pool)->info; }
 
-void pool_enter(Pool *pool, Use use) {
+void pool_enter(Pool *pool) {
   pthread_mutex_lock(&pool->lock);
-  pool->sides[use].users++;
+  pool->users++;
   pthread_mutex_unlock(&pool->lock);
 }
 
-// rest takes out of a side what it need not keep while nobody uses it: all but small blocks of
-// KEPT bytes together, with which the next short sentence needs no new pages.
-static Side rest(Side *side, int64_t bytes) {
-  Side unneeded = {0};
-  int64_t kept = 0;
+// rest takes out what need not be kept while nobody uses it: all but small blocks of so many
+// bytes together.
+static Kept rest(Kept *kept, int64_t most) {
+  Kept unneeded = {0};
+  int64_t bytes = 0;
   for (int c = 0; c < CLASSES; c++)
-    for (Block **at = &side->kept[c], *b = *at; b; b = *at) {
-      if (kept + (int64_t)b->mapped <= bytes) {
-        kept += b->mapped;
+    for (Block **at = &kept->blocks[c], *b = *at; b; b = *at) {
+      if (bytes + (int64_t)b->mapped <= most) {
+        bytes += b->mapped;
         at = &b->next;
         continue;
       }
       *at = b->next;
-      b->next = unneeded.kept[c];
-      unneeded.kept[c] = b;
+      b->next = unneeded.blocks[c];
+      unneeded.blocks[c] = b;
     }
-  side->bytes = kept;
+  kept->bytes = bytes;
   return unneeded;
 }
 
-static void unmap(Side unneeded) {
+static void unmap(Kept unneeded) {
   for (int c = 0; c < CLASSES; c++)
-    for (Block *b = unneeded.kept[c]; b;) {
+    for (Block *b = unneeded.blocks[c]; b;) {
       Block *next = b->next;
       munmap(b, b->mapped);
       b = next;
     }
 }
 
-void pool_leave(Pool *pool, Use use) {
-  Side *side = &pool->sides[use], unneeded = {0};
+void pool_leave(Pool *pool) {
+  Kept unneeded = {0};
   pthread_mutex_lock(&pool->lock);
-  if (--side->users == 0) unneeded = rest(side, use == RUNNING ? KEPT : 0);
+  if (--pool->users == 0) unneeded = rest(&pool->kept, KEPT);
   pthread_mutex_unlock(&pool->lock);
   unmap(unneeded);
 }
 
-int64_t pool_kept(Pool *pool, Use use) {
+int64_t pool_kept(Pool *pool) {
   pthread_mutex_lock(&pool->lock);
-  int64_t bytes = pool->sides[use].bytes;
+  int64_t bytes = pool->kept.bytes;
   pthread_mutex_unlock(&pool->lock);
   return bytes;
 }
@@ -184,7 +174,7 @@ static OrtStatus *set_up(const OrtApi *api, Pool *pool) {
 }
 
 static void release(const OrtApi *api, Pool *pool) {
-  for (int use = 0; use < USES; use++) unmap(rest(&pool->sides[use], 0));
+  unmap(rest(&pool->kept, 0));
   if (pool->info) api->ReleaseMemoryInfo(pool->info);
   if (pool->env) api->ReleaseEnv(pool->env);
   pthread_mutex_destroy(&pool->lock);
@@ -195,7 +185,7 @@ OrtStatus *pool_new(const OrtApi *api, Pool **out) {
   Pool *pool = calloc(1, sizeof *pool);
   if (!pool) return api->CreateStatus(ORT_FAIL, "out of memory");
   pool->base = (OrtAllocator){
-      .version = ORT_API_VERSION, .Alloc = take_running, .Reserve = take_loading, .Free = give, .Info = info_of};
+      .version = ORT_API_VERSION, .Alloc = take, .Reserve = take, .Free = give, .Info = info_of};
   pthread_mutex_init(&pool->lock, NULL);
   OrtStatus *status = set_up(api, pool);
   if (status)

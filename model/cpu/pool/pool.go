@@ -1,10 +1,9 @@
 // Package pool is the memory of ONNX Runtime's sessions, which all of them share.
 //
 // ONNX Runtime gives each session an arena that grows to what its largest run took and
-// keeps that: with many models, most of which are idle, each holds what none needs. And
-// at load it takes new memory from the system for every matrix that it packs, to free it
-// at once. Here freed memory is kept for the next one who asks, of whatever session, as
-// long as somebody is loading, or running; then the system has it back.
+// keeps that: with many models, most of which are idle, each holds what none needs. Here
+// freed memory is kept for the next one who asks, of whatever session, as long as
+// somebody is running one; then the system has it back.
 package pool
 
 // #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/../../onnxruntime/include
@@ -27,15 +26,6 @@ type Pool struct {
 	c   *C.Pool
 }
 
-// Use is what memory is used for.
-type Use C.Use
-
-// The uses of memory.
-const (
-	Loading Use = C.LOADING // to make sessions
-	Running Use = C.RUNNING // to run them
-)
-
 // New makes the pool. There can be one at a time in a process, whose ONNX Runtime has
 // been initialized. The caller closes it after all sessions that use it.
 func New(api *onnxruntime.API) (*Pool, error) {
@@ -46,15 +36,14 @@ func New(api *onnxruntime.API) (*Pool, error) {
 	return p, nil
 }
 
-// Enter says that freed memory of a use is worth keeping from now on, until as many
-// calls of Leave.
-func (p *Pool) Enter(use Use) { C.pool_enter(p.c, C.Use(use)) }
+// Enter says that freed memory is worth keeping from now on, until as many calls of Leave.
+func (p *Pool) Enter() { C.pool_enter(p.c) }
 
 // Leave takes back one call of Enter.
-func (p *Pool) Leave(use Use) { C.pool_leave(p.c, C.Use(use)) }
+func (p *Pool) Leave() { C.pool_leave(p.c) }
 
-// Kept is how many bytes are kept of the memory of a use.
-func (p *Pool) Kept(use Use) int64 { return int64(C.pool_kept(p.c, C.Use(use))) }
+// Kept is how many bytes of freed memory are kept.
+func (p *Pool) Kept() int64 { return int64(C.pool_kept(p.c)) }
 
 // Taken is how many bytes the sessions that make makes hold afterwards.
 func Taken(make func() error) (int64, error) {

@@ -13,6 +13,7 @@
 
 #include "../attention.c"
 #include "../head.c"
+#include "../product_float.c"
 #include "../rows.c"
 
 static uint32_t seed = 1;
@@ -91,6 +92,34 @@ static void head(int64_t n, int64_t k, int64_t d) {
   free(acc), free(x), free(scratch), free(table), free(best);
 }
 
+// The product of the generation that this is compiled for.
+#if defined(__AVX512BW__)
+#define PATH(x) x##_avx512
+#elif defined(__AVX2__)
+#define PATH(x) x##_avx2
+#else
+#define PATH(x) x##_any
+#endif
+
+static void product(int64_t rows, int64_t depth, int64_t width, int half) {
+  int64_t panels = (width + PANEL_WIDTH - 1) / PANEL_WIDTH, n = panels * depth * PANEL_WIDTH;
+  float *x = numbers(rows * depth), *w = numbers(n), *bias = numbers(width), *y = malloc(rows * width * sizeof *y);
+  uint16_t *halves = malloc(n * sizeof *halves);
+  for (int64_t i = 0; i < n; i++) halves[i] = float_to_half(w[i]);
+  Panels p = {half ? (void *)halves : w, depth, width, half};
+  for (int relu = 0; relu < 2; relu++) {
+    for (int64_t i = 0; i < panels; i++) {
+      Tile t = whole(y, x, p, i, relu ? bias : NULL);
+      half ? PATH(halves)(t, rows) : PATH(floats)(t, rows);
+    }
+    print(y, rows * width);
+  }
+  float *position = numbers(depth), *embedded = malloc(depth * sizeof *embedded);
+  embed_row(embedded, p, width - 1, 2, position);
+  print(embedded, depth);
+  free(x), free(w), free(bias), free(y), free(halves), free(position), free(embedded);
+}
+
 static void all(void) {
   int64_t widths[] = {1, 3, 15, 16, 17, 33, 64, 257, 1000}, lengths[] = {1, 2, 15, 16, 17, 50};
   Heads heads[] = {{1, 1, 1}, {2, 8, 0.5f}, {3, 11, 0.25f}, {2, 64, 0.125f}, {2, 80, 0.1f}};
@@ -101,6 +130,12 @@ static void all(void) {
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
     for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++)
       for (int half = 0; half < 2; half++) attention(heads[i], lengths[j], half);
+  for (int64_t rows = 1; rows < 16; rows++)
+    for (int half = 0; half < 2; half++) {
+      product(rows, 1, 1, half);
+      product(rows, 17, 45, half);
+      product(rows, 64, 96, half);
+    }
 }
 
 int main(int count, char **arguments) {

@@ -6,14 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,16 +27,12 @@ const childEnv = "DRAGOMAN_TEST_CHILD"
 // order is what a child does, and report what it answers, both as JSON.
 type (
 	order struct {
-		Dir       string
-		NoPrepack bool
-		Models    int    // to open, one after the other
-		KillAt    string // a log message, at which the process kills itself
+		Dir    string
+		Models int // to open, one after the other
 	}
 	report struct {
-		Prepacked bool
-		Made      bool // this process made the prepacked weights
-		Memory    memory
-		Resident  float64 // MB, what the last model says of itself
+		Memory   memory
+		Resident float64 // MB, what the last model says of itself
 	}
 )
 
@@ -69,19 +63,17 @@ func beChild(raw string) error {
 	if err != nil {
 		return err
 	}
-	log := &watch{at: o.KillAt, do: func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }}
 	var r report
 	for range cmp.Or(o.Models, 1) {
-		m, err := rt.Open(context.Background(), o.Dir, cpu.Options{Threads: 1, NoPrepack: o.NoPrepack, Log: slog.New(log)})
+		m, err := rt.Open(context.Background(), o.Dir, cpu.Options{Threads: 1})
 		if err != nil {
 			return err
 		}
 		if _, err := firstStep(m); err != nil {
 			return err
 		}
-		r.Prepacked, r.Resident = m.Prepacked(), float64(m.Resident())/(1<<20)
+		r.Resident = float64(m.Resident()) / (1 << 20)
 	}
-	r.Made = log.saw("made prepacked weights")
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		if r.Memory, err = readMemory(); err != nil {
 			return err
@@ -145,38 +137,6 @@ func (c *child) stop(t testing.TB) {
 	for c.out.Scan() {
 	}
 	require.NoError(t, c.cmd.Wait())
-}
-
-// watch is a slog.Handler that keeps messages, and does something at the first that
-// begins with one.
-type watch struct {
-	messages []string
-	at       string
-	do       func()
-}
-
-func (w *watch) Enabled(context.Context, slog.Level) bool { return true }
-func (w *watch) WithAttrs([]slog.Attr) slog.Handler       { return w }
-func (w *watch) WithGroup(string) slog.Handler            { return w }
-
-func (w *watch) Handle(_ context.Context, r slog.Record) error {
-	message := r.Message
-	r.Attrs(func(a slog.Attr) bool { message += " " + a.String(); return true })
-	if w.at != "" && strings.HasPrefix(message, w.at) {
-		w.at = ""
-		w.do()
-	}
-	w.messages = append(w.messages, message)
-	return nil
-}
-
-func (w *watch) saw(start string) bool {
-	for _, m := range w.messages {
-		if strings.HasPrefix(m, start) {
-			return true
-		}
-	}
-	return false
 }
 
 // firstStep runs the encoder and one decoder step, so that all matrices were in use.

@@ -1,0 +1,87 @@
+// Operators on matrices in panels: products of floats, and embeddings.
+#include "call.h"
+
+// panels describes the input that holds a matrix of the node's width.
+static OrtStatus *panels(Call c, const Node *k, size_t i, int64_t depth, int half, Panels *w) {
+  int64_t d[3] = {ANY, depth, PANEL_WIDTH};
+  TRY(input(c, i, &w->data, d, 3));
+  w->depth = d[1], w->width = k->width, w->half = half;
+  if (d[0] != (k->width + PANEL_WIDTH - 1) / PANEL_WIDTH)
+    return refuse(c.api, "input %zu has %lld panels: they do not make %lld columns", i, (long long)d[0], (long long)k->width);
+  return NULL;
+}
+
+typedef struct {
+  float *y;
+  const float *x, *bias;
+  Panels w;
+  int64_t rows;
+} Multiply;
+
+static void multiply_item(Task *t, int64_t panel, void *scratch) {
+  const Multiply *a = t->arguments;
+  (void)scratch;
+  multiply_panel(a->y, a->x, a->rows, a->w, panel, a->bias);
+}
+
+static OrtStatus *multiply(const Node *k, OrtKernelContext *context, int half, int relu) {
+  Call c = {k->api, context};
+  Multiply a = {0};
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.x, d, 2));
+  TRY(panels(c, k, 1, d[1], half, &a.w));
+  if (relu) TRY(vector(c, 2, &a.bias, k->width));
+  a.rows = d[0];
+  d[1] = k->width;
+  TRY(output(c, 0, d, 2, &a.y));
+  Task t = {.item = multiply_item, .items = a.rows ? (k->width + PANEL_WIDTH - 1) / PANEL_WIDTH : 0, .arguments = &a};
+  // In the time that it takes to touch a float in other operators, four are read here.
+  return run(c, &t, a.w.depth * a.w.width * (4 + a.rows) / 16);
+}
+
+// Product: x [R, K], w [P, K, 32] → y [R, N] = x·w, where w is N columns in panels.
+OrtStatus *op_product_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 0); }
+OrtStatus *op_product_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 0); }
+
+// ProductRelu: x [R, K], w [P, K, 32], bias [N] → y [R, N] = max(0, x·w + bias).
+OrtStatus *op_product_relu_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 1); }
+OrtStatus *op_product_relu_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 1); }
+
+typedef struct {
+  float *y;
+  const float *positions;
+  const int64_t *ids, *pos;
+  Panels table;
+  float scale;
+} Embed;
+
+static void embed_item(Task *t, int64_t r, void *scratch) {
+  const Embed *a = t->arguments;
+  int64_t d = a->table.depth;
+  (void)scratch;
+  embed_row(a->y + r * d, a->table, a->ids[r], a->scale, a->positions + a->pos[r] * d);
+}
+
+static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
+  Call c = {k->api, context};
+  Embed a = {.scale = k->scale};
+  int64_t rows = ANY, d[2] = {ANY, ANY};
+  TRY(panels(c, k, 0, ANY, half, &a.table));
+  d[1] = a.table.depth;
+  TRY(input(c, 1, &a.ids, &rows, 1));
+  TRY(input(c, 2, &a.positions, d, 2));
+  TRY(vector(c, 3, &a.pos, rows));
+  for (int64_t r = 0; r < rows; r++)
+    if (a.ids[r] < 0 || a.ids[r] >= k->width || a.pos[r] < 0 || a.pos[r] >= d[0])
+      return refuse(c.api, "no embedding of token %lld at position %lld: there are %lld tokens, %lld positions",
+                    (long long)a.ids[r], (long long)a.pos[r], (long long)k->width, (long long)d[0]);
+  d[0] = rows;
+  TRY(output(c, 0, d, 2, &a.y));
+  Task t = {.item = embed_item, .items = rows, .arguments = &a};
+  return run(c, &t, rows * d[1]);
+}
+
+// Embed: table [P, d, 32], ids int64 [R], positions [L, d], pos int64 [R] → y [R, d] =
+// table[ids]·scale + positions[pos], where the columns of the table are N tokens.
+OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 0); }
+OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1); }
