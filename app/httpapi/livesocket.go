@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +25,6 @@ const (
 	keyTimeout = 10 * time.Second
 	// pingEvery is how often a client is asked whether it is there, and as long it has to answer.
 	pingEvery = 20 * time.Second
-	// flushTime is how long a connection stays open at the end of the service, for clients to be told.
-	flushTime = time.Second
 	// unusedTime is how long a connection may be open without a session.
 	unusedTime = time.Minute
 )
@@ -287,20 +283,4 @@ func (s *socket) ping(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// restart closes the connection when the service ends, after its client was told so.
-func (s *socket) restart() {
-	s.mu.Lock()
-	open := slices.Collect(maps.Values(s.sessions))
-	s.mu.Unlock()
-	flushing, cancel := context.WithTimeout(context.Background(), flushTime)
-	defer cancel()
-	for _, a := range open {
-		select {
-		case <-a.gone:
-		case <-flushing.Done():
-		}
-	}
-	_ = s.conn.Close(websocket.StatusServiceRestart, "the service ends: connect again, and open your sessions with their texts")
 }

@@ -2,7 +2,12 @@ package httpapi
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
+	"time"
+
+	"github.com/coder/websocket"
 
 	"dragoman/app/admission"
 	"dragoman/app/failure"
@@ -42,4 +47,23 @@ func (a *API) WaitLive(ctx context.Context) {
 	case <-closed:
 	case <-ctx.Done():
 	}
+}
+
+// flushTime is how long a connection stays open at the end of the service, for clients to be told.
+const flushTime = time.Second
+
+// restart closes the connection when the service ends, after its client was told so.
+func (s *socket) restart() {
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.sessions))
+	s.mu.Unlock()
+	flushing, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	for _, a := range open {
+		select {
+		case <-a.gone:
+		case <-flushing.Done():
+		}
+	}
+	_ = s.conn.Close(websocket.StatusServiceRestart, "the service ends: connect again, and open your sessions with their texts")
 }
