@@ -88,7 +88,7 @@ func TestUsageErrors(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, models, translate, jobs, glossaries, key, health, monitor, version or help`},
+		{[]string{"sevre"}, nil, `unknown subcommand "sevre": use serve, pull, models, translate, live, jobs, glossaries, key, health, monitor, version or help`},
 		{[]string{"serve", "now"}, nil, `serve takes no arguments, got ["now"]`},
 		{[]string{"serve", "--port", "1"}, nil, `serve: unknown flag: --port`},
 		{nil, []string{"APP_PORT=x"}, `configuration: APP_PORT="x": use a whole number`},

@@ -104,34 +104,35 @@ func count(holds ...bool) (n int) {
 	return n
 }
 
-// liveUpdate is what is new in a session, as clients get it. What is missing is as it was, or 0.
+// liveUpdate is what is new in a session, as clients get it. What is missing is as it was, or 0; with omitzero a text
+// that has become empty is there, whichever library writes it.
 type liveUpdate struct {
-	Session  *int64        `json:"s,omitempty"`
-	ID       string        `json:"id,omitempty"`
+	Session  *int64        `json:"s,omitzero"`
+	ID       string        `json:"id,omitzero"`
 	Taken    int64         `json:"taken"`
-	Shown    *int64        `json:"shown,omitempty"` // where it is not what was taken
+	Shown    *int64        `json:"shown,omitzero"` // where it is not what was taken
 	Revision int64         `json:"revision"`
-	From     string        `json:"fromLang,omitempty"`
-	All      bool          `json:"all,omitempty"`
-	Removed  []int64       `json:"removed,omitempty"`
-	Segments []liveSegment `json:"segments,omitempty"`
-	Tail     *string       `json:"tail,omitempty"`
-	Error    *errorDetail  `json:"error,omitempty"`
-	Done     bool          `json:"done,omitempty"`
-	Ended    live.Reason   `json:"ended,omitempty"`
+	From     string        `json:"fromLang,omitzero"`
+	All      bool          `json:"all,omitzero"`
+	Removed  []int64       `json:"removed,omitzero"`
+	Segments []liveSegment `json:"segments,omitzero"`
+	Tail     *string       `json:"tail,omitzero"`
+	Error    *errorDetail  `json:"error,omitzero"`
+	Done     bool          `json:"done,omitzero"`
+	Ended    live.Reason   `json:"ended,omitzero"`
 }
 
 type liveSegment struct {
 	ID       int64    `json:"segment"`
-	Revision int64    `json:"revision,omitempty"` // where it is not the update's
-	After    int64    `json:"after,omitempty"`
-	Skip     int      `json:"skip,omitempty"`
+	Revision int64    `json:"revision,omitzero"` // where it is not the update's
+	After    int64    `json:"after,omitzero"`
+	Skip     int      `json:"skip,omitzero"`
 	Length   int      `json:"length"`
-	Before   string   `json:"before,omitempty"`
-	Text     *string  `json:"text,omitempty"`
-	Flags    []string `json:"flags,omitempty"`  // of the text
-	Stable   *int     `json:"stable,omitempty"` // of the text, where that is not final
-	Final    bool     `json:"final,omitempty"`
+	Before   string   `json:"before,omitzero"`
+	Text     *string  `json:"text,omitzero"`
+	Flags    []string `json:"flags,omitzero"`  // of the text
+	Stable   *int     `json:"stable,omitzero"` // of the text, where that is not final
+	Final    bool     `json:"final,omitzero"`
 }
 
 // updateOf is an update for a client.

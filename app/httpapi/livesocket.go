@@ -247,7 +247,7 @@ func (s *socket) fail(ctx context.Context, number *int64, err error) error {
 	s.c.Errors = nil // of a connection there may be many
 	f := s.server.Explain(s.c, explainLive(err))
 	return s.write(ctx, struct {
-		Session *int64      `json:"s,omitempty"`
+		Session *int64      `json:"s,omitzero"`
 		Error   errorDetail `json:"error"`
 	}{number, detailOf(s.c, f)})
 }
