@@ -82,7 +82,7 @@ func (r *Runtime) openModel(manifest *model.Manifest, load func(name string) (*o
 // ONNX Runtime does not say how many bytes its objects take. These were measured, see
 // TestResident: for a model, and for each byte of its exported graphs.
 const (
-	objects        = 512 << 10
+	objects        = 768 << 10
 	objectsPerByte = 19
 )
 

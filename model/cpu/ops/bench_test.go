@@ -62,21 +62,36 @@ func BenchmarkBestCandidates(b *testing.B) {
 	bench(b, "BestCandidates", newHead(1, rows, vocab, 10).call(), rows)
 }
 
-// BenchmarkProductInt8 multiplies by matrices of the 418M model that are not in the
-// cache, and reports G multiply-adds a second and GB/s of weights, to compare with what
-// the machine can do. It has a thread for each of Go's processors (-cpu).
-func BenchmarkProductInt8(b *testing.B) {
+// BenchmarkProduct multiplies by matrices of the 418M model that are not in the cache,
+// and reports G multiply-adds a second and GB/s of weights, to compare with what the
+// machine can do. It has a thread for each of Go's processors (-cpu).
+func BenchmarkProduct(b *testing.B) {
 	for _, shape := range [][2]int{{1024, 3072}, {1024, 1024}, {1024, 4096}, {4096, 1024}, {1024, 128112}} {
-		for _, rows := range []int{1, 2, 4, 8, 16, 32, 80, 160} {
-			b.Run(fmt.Sprintf("%dx%d/rows=%d", shape[0], shape[1], rows), func(b *testing.B) {
-				benchmarkProductInt8(b, newInt8Product(1, rows, shape[0], shape[1], false))
-			})
+		for _, rows := range []int{1, 2, 4, 8, 16, 32, 80, 160, 1000} {
+			if rows == 1000 && shape[1] > 4096 {
+				continue // the encoder has no head
+			}
+			for _, kind := range []struct {
+				name string
+				size int // bytes of a weight
+			}{{"int8", 1}, {"fp16", 2}, {"fp32", 4}} {
+				b.Run(fmt.Sprintf("%s/%dx%d/rows=%d", kind.name, shape[0], shape[1], rows), func(b *testing.B) {
+					if kind.size == 1 {
+						p := newInt8Product(1, rows, shape[0], shape[1], false)
+						benchmarkProduct(b, p.call(), p.matrix, rows, shape, kind.size)
+						return
+					}
+					m := newMultiplication(1, rows, shape[0], shape[1], kind.size == 2, false)
+					benchmarkProduct(b, m.call(), func() []arg { return []arg{m.w.arg()} }, rows, shape, kind.size)
+				})
+			}
 		}
 	}
 }
 
-func benchmarkProductInt8(b *testing.B, p int8Product) {
-	c := p.call()
+// benchmarkProduct runs c, whose first input is followed by those of a matrix, on copies
+// of the matrix in turn.
+func benchmarkProduct(b *testing.B, c call, matrix func() []arg, rows int, shape [2]int, size int) {
 	_, err := c.session(b) // makes the operators
 	require.NoError(b, err)
 	graph, names, outputs := c.graph()
@@ -89,11 +104,12 @@ func benchmarkProductInt8(b *testing.B, p int8Product) {
 		b.Cleanup(func() { require.NoError(b, v.Destroy()) })
 		return v
 	}
-	x, out := value(c.inputs[0]), value(floats(make([]float32, p.rows*p.width), p.rows, p.width))
+	x, out := value(c.inputs[0]), value(floats(make([]float32, rows*shape[1]), rows, shape[1]))
 	const cache = 128 << 20
-	matrices := make([][]ort.Value, 1+cache/len(p.w))
+	weights := shape[0] * shape[1]
+	matrices := make([][]ort.Value, 1+cache/(weights*size))
 	for i := range matrices {
-		for _, a := range p.matrix() {
+		for _, a := range matrix() {
 			matrices[i] = append(matrices[i], value(a))
 		}
 	}
@@ -104,7 +120,7 @@ func benchmarkProductInt8(b *testing.B, p int8Product) {
 	for i := 1; b.Loop(); i++ {
 		run(i)
 	}
-	products := float64(len(p.w)) * float64(b.N) / b.Elapsed().Seconds() / 1e9
-	b.ReportMetric(products*float64(p.rows), "G/s")
-	b.ReportMetric(products, "GB/s")
+	products := float64(weights) * float64(b.N) / b.Elapsed().Seconds() / 1e9
+	b.ReportMetric(products*float64(rows), "G/s")
+	b.ReportMetric(products*float64(size), "GB/s")
 }
