@@ -1,10 +1,12 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 
 	ort "github.com/yalue/onnxruntime_go"
 
@@ -38,18 +40,13 @@ func (c sessionConfig) session(ctx context.Context, name string, create create) 
 	}
 	defer o.Destroy()
 	for key, value := range map[string]string{
-		// Waiting threads sleep instead of taking cores from the other sessions.
-		"session.intra_op.allow_spinning": "0",
-		"session.use_env_allocators":      "1",
+		"session.use_env_allocators": "1",
 	} {
 		if err := o.AddSessionConfigEntry(key, value); err != nil {
 			return nil, fmt.Errorf("session option %s: %w", key, err)
 		}
 	}
-	if err := c.runtime.operators.Register(o); err != nil {
-		return nil, err
-	}
-	if err := o.SetIntraOpNumThreads(c.threads); err != nil {
+	if err := c.runtime.operators.Register(o, cmp.Or(c.threads, runtime.NumCPU())); err != nil {
 		return nil, err
 	}
 	// Shapes change from step to step, so planned memory would not be used again.

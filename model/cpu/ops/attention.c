@@ -75,7 +75,21 @@ INLINE void softmax_heads(float *scores, int64_t n) {
 
 int64_t attend_scratch(int64_t n, int64_t longest) { return n * longest * LANES; }
 
-enum { TOGETHER = 4 };  // tokens whose values are added in one go
+enum {
+  TOGETHER = 4,  // tokens whose values are added in one go
+  AHEAD = 4,     // tokens
+};
+
+// fetch has the CPU fetch some heads of a key, or of a value, of a token that query w of
+// several will need soon, unless it is the one that the query before needs as well. A
+// single query's keys lie one after the other: no CPU needs to be told that.
+INLINE void fetch(Memory m, int64_t layer, const Query *queries, int64_t w, int64_t t, int64_t at, int64_t count, int value) {
+  const Query *q = &queries[w];
+  if (t >= q->length || (w > 0 && t < q[-1].length && row_of(q, t) == row_of(q - 1, t))) return;
+  int64_t size = m.half ? 2 : 4;
+  const char *p = token_at(m, layer, row_of(q, t), t + (value ? m.capacity : 0)) + at * size;
+  for (int64_t i = 0; i < count * size; i += 64) __builtin_prefetch(p + i, 0, 2);
+}
 
 // add_values adds the weighted values of count tokens to out.
 INLINE void add_values(float *out, const char *const *values, const float *weights, int64_t count, int64_t at,
@@ -103,6 +117,7 @@ INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t 
   for (int64_t t = 0; t < longest; t++) {
     for (int64_t w = 0; w < n; w++) {
       const Query *q = &queries[w];
+      if (n > 1) fetch(m, layer, queries, w, t + AHEAD, at, heads * dim, 0);
       if (t < q->length)
         store(scores + (w * longest + t) * LANES,
               score_token(q->q, token_at(m, layer, row_of(q, t), t), at, heads, dim, f));
@@ -118,6 +133,7 @@ INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t 
       const float *weights = scores + (w * longest + t) * LANES;
       const char *values[TOGETHER] = {0};
       int64_t count = q->length - t < TOGETHER ? q->length - t : TOGETHER;
+      for (int64_t j = 0; n > 1 && j < TOGETHER; j++) fetch(m, layer, queries, w, t + j + AHEAD, at, heads * dim, 1);
       for (int64_t j = 0; j < count; j++) values[j] = token_at(m, layer, row_of(q, t + j), t + j + m.capacity);
       if (count == TOGETHER)
         add_values(q->out, values, weights, TOGETHER, at, heads, dim, f);
@@ -167,37 +183,55 @@ void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, i
 // are one vector; values as they come, [length, padded head_dim].
 INLINE int64_t padded(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 
+enum { QUERIES = 6 };  // of self-attention that go through keys and values together
+
 int64_t self_attend_scratch(Heads h, int64_t length) {
-  return h.head_dim * padded(length) + length * padded(h.head_dim) + padded(length) + 2 * padded(h.head_dim);
+  return h.head_dim * padded(length) + length * padded(h.head_dim) + QUERIES * (padded(length) + padded(h.head_dim));
+}
+
+// self_attend_rows is self_attend for n tokens from t on, after keys and values are in
+// their places.
+INLINE void self_attend_rows(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, const float *keys,
+                             const float *values, float *scores, int64_t t, int64_t n) {
+  int64_t dim = h.head_dim, width = h.heads * dim, columns = padded(length), wide = padded(dim);
+  float *query = scores + QUERIES * columns;
+  for (int64_t r = 0; r < n; r++) {
+    int64_t row = first + t + r;
+    linear(query + r * wide, p.acc + row * 3 * width + head * dim, p.scale ? p.scale[row] : 1, p.bias + head * dim, dim);
+    for (int64_t i = 0; i < dim; i++) query[r * wide + i] *= h.scale;
+  }
+  for (int64_t c = 0; c < columns; c += LANES) {
+    vf s[QUERIES] = {};
+    for (int64_t i = 0; i < dim; i++)
+      for (int64_t r = 0; r < n; r++) s[r] += load(keys + i * columns + c) * query[r * wide + i];
+    for (int64_t r = 0; r < n; r++) store(scores + r * columns + c, s[r]);
+  }
+  for (int64_t r = 0; r < n; r++) softmax(scores + r * columns, length);
+  for (int64_t c = 0; c < wide; c += LANES) {
+    vf s[QUERIES] = {};
+    for (int64_t k = 0; k < length; k++)
+      for (int64_t r = 0; r < n; r++) s[r] += load(values + k * wide + c) * scores[r * columns + k];
+    int64_t size = (dim - c < LANES ? dim - c : LANES) * sizeof(float);
+    for (int64_t r = 0; r < n; r++) memcpy(out + (first + t + r) * width + head * dim + c, &s[r], size);
+  }
 }
 
 KERNEL void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, float *scratch) {
   int64_t dim = h.head_dim, width = h.heads * dim, columns = padded(length), wide = padded(dim);
-  float *keys = scratch, *values = keys + dim * columns, *scores = values + length * wide, *query = scores + columns,
-        *result = query + wide;
+  float *keys = scratch, *values = keys + dim * columns, *scores = values + length * wide;
   memset(keys, 0, dim * columns * sizeof(float));
   memset(values, 0, length * wide * sizeof(float));
   for (int64_t t = 0; t < length; t++) {
     const float *acc = p.acc + (first + t) * 3 * width + head * dim, *bias = p.bias + head * dim;
     float scale = p.scale ? p.scale[first + t] : 1;
+    // The next head, which is most likely what comes after this one.
+    for (int64_t i = dim; i < 2 * dim; i += 16)
+      for (int64_t j = 0; j < 3; j++) __builtin_prefetch(acc + j * width + i, 0, 2);
     for (int64_t i = 0; i < dim; i++) keys[i * columns + t] = acc[width + i] * scale + bias[width + i];
     linear(values + t * wide, acc + 2 * width, scale, bias + 2 * width, dim);
   }
-  for (int64_t t = 0; t < length; t++) {
-    const float *acc = p.acc + (first + t) * 3 * width + head * dim;
-    linear(query, acc, p.scale ? p.scale[first + t] : 1, p.bias + head * dim, dim);
-    for (int64_t i = 0; i < dim; i++) query[i] *= h.scale;
-    for (int64_t c = 0; c < columns; c += LANES) {
-      vf s = {};
-      for (int64_t i = 0; i < dim; i++) s += load(keys + i * columns + c) * query[i];
-      store(scores + c, s);
-    }
-    softmax(scores, length);
-    for (int64_t c = 0; c < wide; c += LANES) {
-      vf s = {};
-      for (int64_t k = 0; k < length; k++) s += load(values + k * wide + c) * scores[k];
-      store(result + c, s);
-    }
-    memcpy(out + (first + t) * width + head * dim, result, dim * sizeof(float));
-  }
+  int64_t t = 0;
+  for (; t + QUERIES <= length; t += QUERIES)
+    self_attend_rows(p, h, head, first, length, out, keys, values, scores, t, QUERIES);
+  for (; t < length; t++) self_attend_rows(p, h, head, first, length, out, keys, values, scores, t, 1);
 }

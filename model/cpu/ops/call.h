@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "crew.h"
 #include "kernels.h"
 #include "operator.h"
 
@@ -11,6 +12,7 @@ struct Node {
   const OrtApi *api;
   int64_t layer, heads, head_dim, spare, positive, width;
   float scale;
+  int threads;  // that share its work
 };
 
 static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message) {
@@ -70,14 +72,15 @@ static inline void part(void *data, size_t p) {
 // run does a task; elements is the number of floats that it touches, by which small
 // tasks stay on this thread: to wake others takes longer than these.
 static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
-  enum { SMALL = 1 << 15, PARTS = 16 };
+  enum { SMALL = 1 << 13, PARTS = 8 };  // for each thread: some begin late
   if (t->items == 0) return NULL;
   if (elements < SMALL || t->items == 1) {
     t->parts = 1;
     part(t, 0);
   } else {
-    t->parts = t->items < PARTS ? t->items : PARTS;
-    TRY(c.api->KernelContext_ParallelFor(c.context, part, t->parts, 0, t));
+    int64_t parts = PARTS * c.node->threads;
+    t->parts = t->items < parts ? t->items : parts;
+    crew_run(c.node->threads, part, t, t->parts);
   }
   if (t->failed) return fail(c.api, ORT_FAIL, "out of memory");
   return NULL;

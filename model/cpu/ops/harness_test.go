@@ -125,9 +125,7 @@ func newSession(t testing.TB, graph []byte, inputs, outputs []string, threads in
 	options, err := ort.NewSessionOptions()
 	require.NoError(t, err)
 	defer options.Destroy()
-	require.NoError(t, shared.operators.Register(options))
-	require.NoError(t, options.SetIntraOpNumThreads(threads))
-	require.NoError(t, options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"))
+	require.NoError(t, shared.operators.Register(options, threads))
 	return ort.NewDynamicAdvancedSessionWithONNXData(graph, inputs, outputs, options)
 }
 

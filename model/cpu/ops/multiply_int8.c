@@ -4,7 +4,6 @@
 enum {
   BLOCK_BYTES = 512 << 10,  // of packed rows, about half of a core's second cache
   BLOCK_ROWS = 256,
-  MOST_THREADS = 128,
 };
 
 OrtStatus *int8_matrix(Call c, size_t i, int64_t depth, Int8Matrix *m) {
@@ -89,7 +88,7 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
   if ((p->rows + WEIGHTS) * p->m.width * p->depth < SMALL || w.units == 1)
     thread(&w, 0);
   else
-    TRY(c.api->KernelContext_ParallelFor(c.context, thread, w.units < MOST_THREADS ? w.units : MOST_THREADS, 0, &w));
+    crew_run(c.node->threads, thread, &w, w.units < c.node->threads ? w.units : c.node->threads);
   return w.failed ? fail(c.api, ORT_FAIL, "out of memory") : NULL;
 }
 
@@ -98,7 +97,7 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
 // came out of ReluQuantize: zero is 0 and levels are 255; else they are 128 and 127.
 OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Int8Product p = {.zero = k->positive ? 0 : 128, .panels = 3};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &p.x, d, 2));

@@ -27,7 +27,7 @@ static void self_attention_item(Task *t, int64_t i, void *scratch) {
 // scale [T] → [T, d]; sentence b is the tokens offsets[b] to offsets[b+1]-1.
 OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Attention a = {.h = heads_of(k)};
   int64_t d[2] = {ANY, 3 * width_of(k)}, sentences = ANY, longest = 0;
   TRY(input(c, 0, &a.p.acc, d, 2));
@@ -60,7 +60,7 @@ static void store_cross_item(Task *t, int64_t s, void *scratch) {
 // which mean nothing, tie the nodes of a graph together.
 OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Attention a = {.h = heads_of(k), .layer = k->layer};
   int64_t d[2] = {ANY, 2 * width_of(k)}, sentences = ANY, one = 1;
   int32_t *done;
@@ -147,7 +147,7 @@ static OrtStatus *check_row(Call c, const Attention *a, int64_t r) {
 // groups[s+1]-1 belong to one sentence: they may attend to one another's tokens.
 OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Attention a = {.h = heads_of(k), .layer = k->layer};
   int64_t d[2] = {ANY, 3 * width_of(k)}, tokens = 0;
   TRY(input(c, 0, &a.p.acc, d, 2));
@@ -181,7 +181,7 @@ OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context) {
 // sentence s attend to the first lengths[s] tokens of row slots[s] of the memory.
 OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Attention a = {.h = heads_of(k), .layer = k->layer};
   int64_t d[2] = {ANY, width_of(k)}, tokens = 0;
   a.groups = ANY;

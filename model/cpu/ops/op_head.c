@@ -27,7 +27,7 @@ static void best_item(Task *t, int64_t r, void *scratch) {
 // and table, the logits of the best k + spare are computed again as x·tableᵀ.
 OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Best a = {0};
   int64_t d[2] = {ANY, ANY};
   const int64_t *wanted;

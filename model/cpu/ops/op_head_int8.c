@@ -78,7 +78,7 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
 // makes of the product. The logits are never all in memory.
 OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   Node *node = kernel;
-  Call c = {node->api, context};
+  Call c = {node->api, context, node};
   Head h = {0};
   Int8Product p = {.zero = 128, .panels = TOGETHER, .done = head_unit, .arguments = &h};
   int64_t d[2] = {ANY, ANY};

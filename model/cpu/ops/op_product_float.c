@@ -25,7 +25,7 @@ static void multiply_item(Task *t, int64_t panel, void *scratch) {
 }
 
 static OrtStatus *multiply(const Node *k, OrtKernelContext *context, int half, int relu) {
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Multiply a = {0};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));
@@ -63,7 +63,7 @@ static void embed_item(Task *t, int64_t r, void *scratch) {
 }
 
 static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Embed a = {.scale = k->scale};
   int64_t rows = ANY, d[2] = {ANY, ANY};
   TRY(panels(c, k, 0, ANY, half, &a.table));

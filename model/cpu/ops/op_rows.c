@@ -17,7 +17,7 @@ static void quantize_item(Task *t, int64_t r, void *scratch) {
 
 // Quantize: x [R, N] → q uint8 [R, N], scale [R]; x ≈ (q - 128)·scale/127.
 OrtStatus *op_quantize(void *kernel, OrtKernelContext *context) {
-  Call c = {((Node *)kernel)->api, context};
+  Call c = {((Node *)kernel)->api, context, kernel};
   Rows a = {0};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));
@@ -36,7 +36,7 @@ static void relu_quantize_item(Task *t, int64_t r, void *scratch) {
 // ReluQuantize: acc [R, N], bias [N], scale [R] → q uint8 [R, N], scale [R];
 // max(0, acc·scale + bias) ≈ q·scale/255.
 OrtStatus *op_relu_quantize(void *kernel, OrtKernelContext *context) {
-  Call c = {((Node *)kernel)->api, context};
+  Call c = {((Node *)kernel)->api, context, kernel};
   Rows a = {0};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.p.acc, d, 2));
@@ -59,7 +59,7 @@ static void add_norm_item(Task *t, int64_t r, void *scratch) {
 }
 
 static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized) {
-  Call c = {k->api, context};
+  Call c = {k->api, context, k};
   Rows a = {0};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));

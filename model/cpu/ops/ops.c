@@ -9,11 +9,22 @@ typedef struct {
   const char *attributes;
 } Op;
 
+// threads_of reads the session's option THREADS; without it there is one.
+static OrtStatus *threads_of(const OrtApi *api, const OrtKernelInfo *info, int *threads) {
+  OrtKeyValuePairs *options;
+  TRY(api->KernelInfo_GetConfigEntries(info, &options));
+  const char *value = api->GetKeyValue(options, THREADS);
+  *threads = value ? atoi(value) : 1;
+  api->ReleaseKeyValuePairs(options);
+  crew_grow(*threads);
+  return NULL;
+}
+
 static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info, void **out) {
   Node *k = calloc(1, sizeof *k);
   if (!k) return fail(api, ORT_FAIL, "out of memory");
   *k = (Node){.api = api, .heads = 1, .head_dim = 1, .width = 1};
-  OrtStatus *status = NULL;
+  OrtStatus *status = threads_of(api, info, &k->threads);
   for (const char *a = ((const Op *)op)->attributes; *a && !status; a++) switch (*a) {
       case 'l': status = api->KernelInfoGetAttribute_int64(info, "layer", &k->layer); break;
       case 'h': status = api->KernelInfoGetAttribute_int64(info, "heads", &k->heads); break;
@@ -23,9 +34,9 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'w': status = api->KernelInfoGetAttribute_int64(info, "width", &k->width); break;
       case 'f': status = api->KernelInfoGetAttribute_float(info, "scale", &k->scale); break;
     }
-  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1))
-    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare, width %lld", (long long)k->layer,
-                     (long long)k->heads, (long long)k->head_dim, (long long)k->spare, (long long)k->width);
+  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1 || k->threads < 1))
+    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare, width %lld, %d threads", (long long)k->layer,
+                     (long long)k->heads, (long long)k->head_dim, (long long)k->spare, (long long)k->width, k->threads);
   if (status) {
     free(k);
     return status;
@@ -73,4 +84,7 @@ OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {
 OrtStatus *dragoman_add_domain(const OrtApi *api, OrtSessionOptions *options, OrtCustomOpDomain *domain) {
   return api->AddCustomOpDomain(options, domain);
 }
-void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain) { api->ReleaseCustomOpDomain(domain); }
+void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain) {
+  api->ReleaseCustomOpDomain(domain);
+  crew_end();
+}

@@ -4,6 +4,9 @@
 
 #include "onnxruntime_c_api.h"
 
+// THREADS is the session option that says how many threads share the work of an operator.
+#define THREADS "dragoman.threads"
+
 // dragoman_domain makes the domain with all operators. It must outlive every
 // session that uses it.
 OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain);

@@ -64,11 +64,11 @@ INLINE vf sums(vf *v) {
 }
 
 INLINE float largest(vf v) {
-  float s[LANES];
-  memcpy(s, &v, sizeof s);
-  for (int step = LANES / 2; step > 0; step /= 2)
-    for (int i = 0; i < step; i++) s[i] = s[i] > s[i + step] ? s[i] : s[i + step];
-  return s[0];
+  v = vmax(v, SHUFFLE(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  v = vmax(v, SHUFFLE(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+  v = vmax(v, SHUFFLE(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  v = vmax(v, SHUFFLE(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+  return v[0];
 }
 
 // Half precision (IEEE binary16) without special instructions: shifted to the
@@ -115,6 +115,17 @@ INLINE uint16_t float_to_half(float x) {
   return (uint16_t)(bits | (sign >> 16 & 0x8000));
 }
 
+// store_half writes 16 numbers as float_to_half makes them.
+INLINE void store_half(uint16_t *p, vf x) {
+  vf magnitude = vabs(x);
+  magnitude = pick(magnitude < 65504, magnitude, splat(65504));
+  vf fixed = magnitude + 0.5f;
+  vi bits = (vi)magnitude, small = (vi)fixed - 0x3f000000;
+  bits = (bits - (112 << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
+  bits = (vi)pick(magnitude < 0x1p-14f, (vf)small, (vf)bits);
+  *(vs *)p = __builtin_convertvector(bits | ((vi)x >> 16 & 0x8000), vs);
+}
+
 // e^x for x up to 88, with an error below 2 units in the last place; 0 below -87.
 // x = n ln 2 + r, e^r by a polynomial (the coefficients are Cephes' expf).
 INLINE vf vexp(vf x) {
@@ -152,22 +163,23 @@ INLINE float dot_half(const float *a, const uint16_t *b, int64_t n) {
   return s;
 }
 
-// softmax turns n scores into weights that add up to 1.
+// softmax turns n scores into weights that add up to 1. What follows them, up to a whole
+// vector, becomes 0.
 INLINE void softmax(float *s, int64_t n) {
-  float peak = s[0];
-  for (int64_t i = 1; i < n; i++) peak = s[i] > peak ? s[i] : peak;
-  float total = 0;
-  int64_t i = 0;
-  vf acc = {};
-  for (; i + LANES <= n; i += LANES) {
-    vf e = vexp(load(s + i) - peak);
+  const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  int64_t last = (n - 1) / LANES * LANES;
+  vi some = lane < (int32_t)(n - last);
+  store(s + last, pick(some, load(s + last), splat(-INFINITY)));
+  vf peak = load(s), total = {};
+  for (int64_t i = LANES; i < n; i += LANES) peak = vmax(load(s + i), peak);
+  float most = largest(peak);
+  for (int64_t i = 0; i < n; i += LANES) {
+    vf e = vexp(load(s + i) - most);
     store(s + i, e);
-    acc += e;
+    total += e;
   }
-  total = sum(acc);
-  for (; i < n; i++) total += s[i] = fexp(s[i] - peak);
-  float inverse = 1 / total;
-  for (i = 0; i < n; i++) s[i] *= inverse;
+  float inverse = 1 / sum(total);
+  for (int64_t i = 0; i < n; i += LANES) store(s + i, load(s + i) * inverse);
 }
 
 // linear writes x·scale + bias, the output of a linear layer whose product is x.
@@ -178,7 +190,9 @@ INLINE void linear(float *out, const float *x, float scale, const float *bias, i
 }
 
 INLINE void linear_half(uint16_t *out, const float *x, float scale, const float *bias, int64_t n) {
-  for (int64_t i = 0; i < n; i++) out[i] = float_to_half(x[i] * scale + bias[i]);
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) store_half(out + i, load(x + i) * scale + load(bias + i));
+  for (; i < n; i++) out[i] = float_to_half(x[i] * scale + bias[i]);
 }
 
 #endif

@@ -85,11 +85,12 @@ func pass(ctx context.Context, m model.Model, side cell, record func(cell, sampl
 	return nil
 }
 
-// join has sentences encoded, 1, 8 and then 32 at once.
+// join has sentences encoded, 1, 8 and then 32 at once, after one that is not recorded: the
+// first one has the weights mapped.
 func join(ctx context.Context, batch model.Batch, spec model.Spec, most int, side cell, record func(cell, sample)) error {
 	side.Beams = 0
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{1, 8, encoderMost, encoderMost, encoderMost, encoderMost, encoderMost} {
+	for i, n := range []int{1, 1, 8, encoderMost, encoderMost, encoderMost, encoderMost, encoderMost} {
 		n = min(n, most-batch.Len())
 		if n == 0 {
 			break
@@ -104,8 +105,10 @@ func join(ctx context.Context, batch model.Batch, spec model.Spec, most int, sid
 		if err != nil {
 			return err
 		}
-		side.Sentences = n
-		record(side, taken)
+		if i > 0 {
+			side.Sentences = n
+			record(side, taken)
+		}
 	}
 	return nil
 }

@@ -21,13 +21,12 @@ const (
 	head      = "head"          // the product with the vocabulary, its log-sum-exp and best candidates
 	norm      = "normalization" // and quantization
 	other     = "other operators"
-	waiting   = "waiting" // for the other threads
 	runtimes  = "runtime" // ONNX Runtime between operators
 	inGo      = "Go"      // outside of ONNX Runtime, the search included
 )
 
 // partNames are the parts in the order of tables.
-var partNames = []string{products, attention, head, norm, other, waiting, runtimes, inGo}
+var partNames = []string{products, attention, head, norm, other, runtimes, inGo}
 
 // operators says which part an operator is of, by its type. Old and new names are here, so
 // that versions can be compared.
@@ -122,22 +121,7 @@ type event struct {
 	Args     struct {
 		Operator string             `json:"op_name"`
 		Outputs  []map[string][]int `json:"output_type_shape"`
-		Threads  threads            `json:"thread_scheduling_stats"`
 	} `json:"args"`
-}
-
-// threads is what the threads of an operator did.
-type threads struct {
-	Main struct{ Wait int } `json:"main_thread"`
-}
-
-// UnmarshalJSON reads an object, or the text that stands in its place where there is one thread.
-func (t *threads) UnmarshalJSON(data []byte) error {
-	if data[0] == '"' {
-		return nil
-	}
-	type plain threads
-	return json.Unmarshal(data, (*plain)(t))
 }
 
 // profiled is one run of a graph.
@@ -172,11 +156,7 @@ func collect(events []event, vocabulary int) (runs []profiled) {
 	for _, e := range events {
 		switch {
 		case e.Category == "Node" && e.Args.Operator != "":
-			wait := min(e.Args.Threads.Main.Wait, e.Took)
-			if wait > 0 {
-				sums[waiting] += seconds(wait)
-			}
-			sums[e.part(vocabulary)] += seconds(e.Took - wait)
+			sums[e.part(vocabulary)] += seconds(e.Took)
 			nodes += e.Took
 		case e.Name == "model_run":
 			sums[runtimes] = seconds(max(0, e.Took-nodes))

@@ -174,7 +174,7 @@ func (r *results) times() figure.Figure {
 		}
 		f.Panels = append(f.Panels, figure.Panel{Label: string(s.precision) + ", %", Most: 140, Curves: []figure.Curve{
 			part(figure.Blue, products, products), part(figure.Orange, attention, attention), part(figure.Green, norm, norm),
-			part(figure.Purple, waiting, waiting), part(figure.Grey, "all else", head, other, runtimes, inGo),
+			part(figure.Grey, "all else", head, other, runtimes, inGo),
 		}})
 	}
 	return f

@@ -1,0 +1,184 @@
+#define _GNU_SOURCE
+#include "crew.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+// All in nanoseconds. Between two operators of a step pass some microseconds, between two
+// steps a hundred. Where a thread was held up, others want the cores: then nobody spins for
+// a while. The system stops threads that never sleep in the middle of work.
+enum { SPIN = 50000, HELD_UP = 500000, POLITE = 500000000 };
+
+// A Job is work that is shared; it lies on its caller's stack.
+typedef struct {
+  void (*item)(void *data, size_t i);
+  void *data;
+  size_t items;
+  _Atomic size_t next;
+} Job;
+
+// A Helper is a thread of the crew. Its job is 0 while it has none; else a Job, and BUSY
+// is added once it has begun.
+enum { BUSY = 1 };
+typedef struct Helper {
+  struct Helper *next;
+  pthread_t thread;
+  _Atomic uintptr_t job;
+  // Who has nothing to spin for any more sleeps, and says so before it looks at job for
+  // the last time; who changes job looks afterwards whether somebody sleeps.
+  _Atomic int asleep, awaited;  // the helper; the caller whose job it does
+  pthread_mutex_t lock;         // of both sleeps
+  pthread_cond_t wake, done;
+} Helper;
+
+static struct {
+  pthread_mutex_t lock;  // of growth and end
+  int size;
+  _Atomic(Helper *) helpers;
+  _Atomic int ending;
+  _Atomic int64_t polite;  // until when nobody spins
+} crew = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void work(Job *job) {
+  for (size_t i; (i = job->next++) < job->items;) job->item(job->data, i);
+}
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
+}
+
+static int64_t nanoseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+// spin waits for a moment until job is (or is not) `other`, and says whether it is.
+static int spin(_Atomic uintptr_t *job, uintptr_t other, int is) {
+  enum { PAUSES = 32 };
+  int64_t begin = nanoseconds(), now = begin, before;
+  do {
+    for (int i = 0; i < PAUSES; i++) {
+      if ((*job == other) == is) return 1;
+      if (begin < crew.polite) return 0;
+      relax();
+    }
+    before = now, now = nanoseconds();
+    if (now - before > HELD_UP) crew.polite = now + POLITE;
+  } while (now - begin < SPIN);
+  return 0;
+}
+
+static void *help(void *data) {
+  Helper *h = data;
+  while (!crew.ending) {
+    if (!spin(&h->job, 0, 0)) {
+      pthread_mutex_lock(&h->lock);
+      h->asleep = 1;
+      while (!h->job && !crew.ending) pthread_cond_wait(&h->wake, &h->lock);
+      h->asleep = 0;
+      pthread_mutex_unlock(&h->lock);
+    }
+    uintptr_t job = h->job;
+    if (!job || !atomic_compare_exchange_strong(&h->job, &job, job | BUSY)) continue;
+    work((Job *)job);
+    h->job = 0;
+    if (!h->awaited) continue;
+    pthread_mutex_lock(&h->lock);
+    pthread_cond_broadcast(&h->done);
+    pthread_mutex_unlock(&h->lock);
+  }
+  return NULL;
+}
+
+// wake wakes a helper, if it sleeps.
+static void wake(Helper *h) {
+  if (!h->asleep) return;
+  pthread_mutex_lock(&h->lock);
+  pthread_cond_signal(&h->wake);
+  pthread_mutex_unlock(&h->lock);
+}
+
+// finish returns when a helper is not at work on a job, and will not be.
+static void finish(Helper *h, Job *job) {
+  uintptr_t busy = (uintptr_t)job | BUSY, claimed = (uintptr_t)job;
+  if (atomic_compare_exchange_strong(&h->job, &claimed, 0) || spin(&h->job, busy, 0)) return;
+  int64_t begin = nanoseconds();
+  pthread_mutex_lock(&h->lock);
+  h->awaited++;
+  while (h->job == busy) pthread_cond_wait(&h->done, &h->lock);
+  h->awaited--;
+  pthread_mutex_unlock(&h->lock);
+  int64_t now = nanoseconds();
+  if (now - begin > HELD_UP) crew.polite = now + POLITE;
+}
+
+void crew_run(int threads, void (*item)(void *, size_t), void *data, size_t items) {
+  enum { MOST = 256 };
+  Job job = {.item = item, .data = data, .items = items};
+  Helper *helpers[MOST];
+  size_t n = 0, most = threads - 1 < MOST ? threads - 1 : MOST;
+  if (most > items - 1) most = items - 1;
+  for (Helper *h = crew.helpers; h && n < most; h = h->next) {
+    uintptr_t none = 0;
+    if (h->job || !atomic_compare_exchange_strong(&h->job, &none, (uintptr_t)&job)) continue;
+    wake(h);
+    helpers[n++] = h;
+  }
+  work(&job);
+  for (size_t i = 0; i < n; i++) finish(helpers[i], &job);
+}
+
+// hire adds a helper; false if there is no thread for it.
+static int hire(void) {
+  Helper *h = calloc(1, sizeof *h);
+  if (!h) return 0;
+  pthread_mutex_init(&h->lock, NULL);
+  pthread_cond_init(&h->wake, NULL);
+  pthread_cond_init(&h->done, NULL);
+  // Signals are for Go's threads.
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int failed = pthread_create(&h->thread, NULL, help, h);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  if (failed) {
+    free(h);
+    return 0;
+  }
+  h->next = crew.helpers;
+  crew.helpers = h;
+  return 1;
+}
+
+void crew_grow(int threads) {
+  pthread_mutex_lock(&crew.lock);
+  while (crew.size < threads - 1 && hire()) crew.size++;
+  pthread_mutex_unlock(&crew.lock);
+}
+
+void crew_end(void) {
+  pthread_mutex_lock(&crew.lock);
+  crew.ending = 1;
+  for (Helper *h = crew.helpers, *next; h; h = next) {
+    next = h->next;
+    wake(h);
+    pthread_join(h->thread, NULL);
+    pthread_cond_destroy(&h->wake);
+    pthread_cond_destroy(&h->done);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+  }
+  crew.helpers = NULL;
+  crew.size = 0;
+  crew.ending = 0;
+  pthread_mutex_unlock(&crew.lock);
+}

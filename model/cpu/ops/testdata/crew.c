@@ -1,0 +1,47 @@
+// Has a crew work for several callers at once, which pause now and then so that its threads
+// sleep. It prints what was done in all, and its exit status is 0 where each item was done
+// once before its caller went on.
+#include <stdatomic.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "crew.h"
+
+enum { CALLERS = 3, THREADS = 4, ROUNDS = 300, MOST = 64 };
+
+typedef struct {
+  int done[MOST];
+} Round;
+
+static _Atomic int all, wrong;
+
+static void item(void *data, size_t i) {
+  ((Round *)data)->done[i]++;
+  all++;
+}
+
+static void *caller(void *data) {
+  (void)data;
+  for (int r = 0; r < ROUNDS; r++) {
+    Round round = {0};
+    size_t items = 1 + r % MOST;
+    crew_run(THREADS, item, &round, items);
+    for (size_t i = 0; i < MOST; i++) wrong += round.done[i] != (i < items);
+    if (r % 10 == 0) usleep(100);
+  }
+  return NULL;
+}
+
+int main(void) {
+  for (int again = 0; again < 2; again++) {
+    crew_grow(THREADS);
+    pthread_t callers[CALLERS];
+    for (int i = 0; i < CALLERS; i++) pthread_create(&callers[i], NULL, caller, NULL);
+    for (int i = 0; i < CALLERS; i++) pthread_join(callers[i], NULL);
+    crew_end();
+  }
+  printf("%d items, %d wrong\n", all, wrong);
+  return wrong != 0;
+}
