@@ -10,7 +10,9 @@
 // Every tile adds in this order, whatever its size, so no output depends on what else
 // is computed. A tile reads its columns once. With few rows the product so runs at the
 // speed of memory; with many, tiles are as high as there are registers for, and the
-// panel, 128 KiB at a depth of 1024, stays in the cache from one tile to the next.
+// panel, 128 KiB at a depth of 1024, stays in the cache from one tile to the next. Each
+// tile has the CPU fetch its share of the panel that comes next, or memory would be idle
+// during all tiles but the first.
 #include "kernels.h"
 #include "vec.h"
 
@@ -23,7 +25,11 @@ typedef struct {
   const void *panel;
   const float *bias;  // of the panel; null: none
   int64_t depth, width, from, columns;  // columns: of the panel that are the matrix's
+  const char *ahead;  // what it fetches, `stride` bytes for each k
+  int64_t stride;
 } Tile;
+
+enum { LINE = 64 };  // bytes of a cache line
 
 // finish writes n columns of row i.
 KERNEL static void finish(const Tile *t, int64_t i, const float *acc, int64_t n) {
@@ -92,7 +98,8 @@ INLINE v4 load_half4(const uint16_t *p) {
 static Tile whole(float *y, const float *x, Panels w, int64_t panel, const float *bias) {
   int64_t first = panel * PANEL_WIDTH, columns = w.width - first < PANEL_WIDTH ? w.width - first : PANEL_WIDTH;
   const char *data = (const char *)w.data + first * w.depth * (w.half ? 2 : 4);
-  return (Tile){y + first, x, data, bias ? bias + first : 0, w.depth, w.width, 0, columns};
+  const char *next = data + w.depth * PANEL_WIDTH * (w.half ? 2 : 4);
+  return (Tile){y + first, x, data, bias ? bias + first : 0, w.depth, w.width, 0, columns, next, 0};
 }
 
 void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias) {

@@ -14,6 +14,8 @@ typedef float NAME(vector) __attribute__((vector_size(4 * WIDTH), aligned(4), ma
 TARGET INLINE void NAME(tile)(Tile t, int rows, int columns, int half) {
   NAME(vector) acc[ACCUMULATORS] = {};
   for (int64_t k = 0; k < t.depth; k++) {
+    __builtin_prefetch(t.ahead + k * t.stride, 0, 2);
+    if (t.stride > LINE) __builtin_prefetch(t.ahead + k * t.stride + LINE, 0, 2);
     int64_t at = k * PANEL_WIDTH + t.from;
     NAME(vector) w[PANEL_WIDTH / WIDTH];
     UNROLL for (int j = 0; j < columns; j++) {
@@ -38,7 +40,11 @@ TARGET INLINE void NAME(tile)(Tile t, int rows, int columns, int half) {
 TARGET INLINE void NAME(strip)(Tile t, int rows, int half) {
   int columns = PANEL_WIDTH / WIDTH;
   while (columns * rows > ACCUMULATORS) columns /= 2;
-  for (; t.from < t.columns; t.from += columns * WIDTH) NAME(tile)(t, rows, columns, half);
+  t.stride = t.stride * columns * WIDTH / PANEL_WIDTH;
+  for (; t.from < t.columns; t.from += columns * WIDTH) {
+    NAME(tile)(t, rows, columns, half);
+    t.ahead += t.depth * t.stride;
+  }
 }
 
 // panel computes all rows, in strips of nearly the same height.
@@ -47,6 +53,7 @@ TARGET INLINE void NAME(panel)(Tile t, int64_t rows, int half) {
   for (int64_t i = 0; i < strips; i++) {
     int64_t first = rows * i / strips, count = rows * (i + 1) / strips - first;
     Tile part = t;
+    part.stride = PANEL_WIDTH * (half ? 2 : 4) / strips, part.ahead += i * t.depth * part.stride;
     part.x += first * t.depth, part.y += first * t.width;
     switch (count) {
 #define ROWS(n) case n: if (n <= HEIGHT) NAME(strip)(part, n, half); break;
