@@ -31,7 +31,6 @@ runtime: ## fetch ONNX Runtime into build/onnxruntime
 
 test: runtime ## run the tests with the race detector, with a sample of the longest goldens
 	CGO_ENABLED=1 go test -short -race -vet=off -ldflags=-w -timeout 15m ./...
-	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
 long-test: runtime ## run the tests without the race detector, with all goldens
 	CGO_ENABLED=1 go test -timeout 20m ./...
@@ -40,7 +39,7 @@ k8s-test: runtime ## check the Kubernetes manifests, run their containers agains
 	go -C scripts/k8s test -timeout 9m ./...
 
 # With -race, vet and the linters share with the tests what is compiled.
-check: runtime ## what CI runs: format, vet, lint, tests
+check: runtime ## what CI runs: format, vet, lint, tests, those of the Kubernetes manifests
 	@files=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)); [ -z "$$files" ] || { gofmt -d $$files; exit 1; }
 	GOBIN=$(CURDIR)/build/lint go install $(STATICCHECK)
 	GOBIN=$(CURDIR)/build/lint go install $(ERRCHECK)
@@ -49,6 +48,7 @@ check: runtime ## what CI runs: format, vet, lint, tests
 	cd scripts/k8s && go vet ./... && \
 	  ../../build/lint/staticcheck ./... && ../../build/lint/errcheck -exclude ../../.ci/errcheck.txt ./...
 	$(MAKE) test
+	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
 fmt: ## format the code
 	gofmt -w $$(go list -f '{{.Dir}}' ./...)

@@ -13,11 +13,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"dragoman/model"
 )
@@ -59,10 +61,20 @@ func hostileAnswers(t *testing.T, change func(model.Candidates)) map[string]stri
 	r := startRecording(t, &recordingRuntime{onStep: func(context.Context) {}, change: change}, func(http.Handler) {},
 		"MAX_RECORDS=3", "MAX_CHARS=400", "MAX_BODY_BYTES=20000", "MAX_LENGTH_LIMIT=256")
 	answers := map[string]string{}
+	var mu sync.Mutex // guards answers
+	var clients errgroup.Group
+	clients.SetLimit(8)
 	for _, request := range hostileRequests() {
-		require.NotContains(t, answers, request.name)
-		answers[request.name] = exchange(t, strings.TrimPrefix(r.url, "http://"), request)
+		clients.Go(func() error {
+			answer := exchange(t, strings.TrimPrefix(r.url, "http://"), request)
+			mu.Lock()
+			defer mu.Unlock()
+			assert.NotContains(t, answers, request.name)
+			answers[request.name] = answer
+			return nil
+		})
 	}
+	require.NoError(t, clients.Wait())
 	after, err := r.translated("en", "fr", []record{{"1", "Where is the station?"}})
 	require.NoError(t, err)
 	assert.Equal(t, "Où se trouve la gare ?", after[0].Text)

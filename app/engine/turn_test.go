@@ -98,6 +98,9 @@ func TestColdBesideHot(t *testing.T) {
 		more    time.Duration // for the hot model's: all cold ones' time where that is short
 	}{{"busy", 0, 2 * alone, 2 * alone}, {"saturated", 3000, 8 * alone, 20 * alone}} {
 		t.Run(test.name, func(t *testing.T) {
+			if testing.Short() && test.backlog > 0 {
+				t.Skip("takes long with the race detector")
+			}
 			hot := func(trickle bool) (p95, slowest time.Duration) {
 				synctest.Test(t, func(t *testing.T) {
 					c := machine(t)

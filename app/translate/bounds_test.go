@@ -206,15 +206,19 @@ func TestMemoryOfARequest(t *testing.T) {
 		}
 		return b.String()
 	}
+	size := 100_000
+	if testing.Short() {
+		size /= 4
+	}
 	for name, test := range map[string]struct {
 		text string
 		to   []string
 	}{
-		"equal sentences":     {strings.Repeat("a\n", 50_000), []string{"fr", "ja"}},
-		"different ones":      {distinct(17_000), []string{"fr", "ja"}},
-		"marks":               {strings.Repeat("**a** b. ", 10_000), []string{"fr", "ja"}},
-		"one that never ends": {strings.Repeat("a", 100_000), []string{"fr"}},
-		"no sentence":         {strings.Repeat("1\n", 50_000), []string{"fr", "ja"}},
+		"equal sentences":     {strings.Repeat("a\n", size/2), []string{"fr", "ja"}},
+		"different ones":      {distinct(size / 6), []string{"fr", "ja"}},
+		"marks":               {strings.Repeat("**a** b. ", size/10), []string{"fr", "ja"}},
+		"one that never ends": {strings.Repeat("a", size), []string{"fr"}},
+		"no sentence":         {strings.Repeat("1\n", size/2), []string{"fr", "ja"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := admission.New(1 << 40)

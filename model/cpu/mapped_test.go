@@ -18,7 +18,7 @@ import (
 // TestWeightsAreMapped: to open a model reads hardly any of its weights, and a step reads
 // its matrices where they lie in the file. Copies would be memory of the process's own.
 func TestWeightsAreMapped(t *testing.T) {
-	for _, precision := range []model.Precision{model.INT8, model.FP16, model.FP32} {
+	for _, precision := range someOf(model.INT8, model.FP16, model.FP32) {
 		t.Run(string(precision), func(t *testing.T) {
 			dir := t.TempDir() // other tests have the shared one open
 			require.NoError(t, os.CopyFS(dir, os.DirFS(cputest.Export(t, cputest.Bundled(), precision))))

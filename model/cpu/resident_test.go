@@ -15,7 +15,7 @@ import (
 // TestResident compares what a model says that it takes, idle, with what processes take
 // that have opened different numbers of models.
 func TestResident(t *testing.T) {
-	for _, precision := range []model.Precision{model.INT8, model.FP32} {
+	for _, precision := range someOf(model.INT8, model.FP32) {
 		t.Run(string(precision), func(t *testing.T) {
 			const further = 8
 			o := order{Dir: cputest.Export(t, cputest.Bundled(), precision)}
@@ -26,6 +26,14 @@ func TestResident(t *testing.T) {
 			assert.InDelta(t, measured, large.Resident, 0.5+0.2*measured)
 		})
 	}
+}
+
+// someOf are the precisions to test: with -short the first one.
+func someOf(precisions ...model.Precision) []model.Precision {
+	if testing.Short() {
+		return precisions[:1]
+	}
+	return precisions
 }
 
 // ownMemory is the report of a process that has opened n models.

@@ -22,6 +22,9 @@ var anchor = regexp.MustCompile(`\s*(<x id="\d+"/>)\s*`)
 // TestLibreOffice has LibreOffice, where it is installed, open each translated document and write it in
 // another format. It then says what the original says that went the same way, in upper case.
 func TestLibreOffice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("LibreOffice takes long to start")
+	}
 	program, err := exec.LookPath("soffice")
 	if err != nil {
 		t.Skip("soffice is not installed")
