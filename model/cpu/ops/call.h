@@ -70,15 +70,17 @@ static inline void part(void *data, size_t p) {
 }
 
 // run does a task; elements is the number of floats that it touches, by which small
-// tasks stay on this thread: to wake others takes longer than these.
+// tasks stay on this thread: to wake others takes longer than these. A part is large enough
+// to be worth its scratch, and small enough that nobody waits long for the last one.
 static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
-  enum { SMALL = 1 << 13, PARTS = 8 };  // for each thread: some begin late
+  enum { SMALL = 1 << 13, PART = 1 << 16, FEWEST = 8 };  // FEWEST parts for each thread: some begin late
   if (t->items == 0) return NULL;
   if (elements < SMALL || t->items == 1) {
     t->parts = 1;
     part(t, 0);
   } else {
-    int64_t parts = PARTS * c.node->threads;
+    int64_t parts = elements / PART, fewest = FEWEST * c.node->threads;
+    if (parts < fewest) parts = fewest;
     t->parts = t->items < parts ? t->items : parts;
     crew_run(c.node->threads, part, t, t->parts);
   }

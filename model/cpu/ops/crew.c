@@ -10,8 +10,9 @@
 
 // All in nanoseconds. Between two operators of a step pass some microseconds, between two
 // steps a hundred. Where a thread was held up, others want the cores: then nobody spins for
-// a while. The system stops threads that never sleep in the middle of work.
-enum { SPIN = 50000, HELD_UP = 500000, POLITE = 500000000 };
+// a while. The system stops threads that never sleep in the middle of work. An item of work
+// takes less than that.
+enum { SPIN = 50000, HELD_UP = 2000000, POLITE = 500000000 };
 
 // A Job is work that is shared; it lies on its caller's stack.
 typedef struct {

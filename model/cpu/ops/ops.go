@@ -13,8 +13,9 @@
 // The arithmetic is in C (rows.c, attention.c, head.c), in the compiler's vector
 // types: one source for AVX-512, AVX2, SSE and NEON. Matrix products read panels
 // of a matrix as they were exported: of floats (product_float.c), or of 8-bit numbers, in
-// code for each instruction set (product_int8.h). The files op_*.c describe the operators and check what they are given; call.h and ops.c tie them to ONNX
-// Runtime's C API.
+// code for each instruction set (product_int8.h). The files op_*.c describe the operators
+// and check what they are given; call.h and ops.c tie them to ONNX Runtime's C API. Their
+// work is shared by threads of their own (crew.h), not ONNX Runtime's.
 package ops
 
 // #cgo CFLAGS: -O3 -std=gnu11 -Wall -Wno-psabi -I${SRCDIR}/../../onnxruntime/include
