@@ -110,11 +110,16 @@ func TestKernels(t *testing.T) {
 // Nothing is read or written out of bounds, and nothing undefined is done.
 func TestSanitizers(t *testing.T) {
 	t.Parallel()
+	k := build(t, sanitizers(t)...)
+	require.NotEmpty(t, run[float32, float32](t, k, "all", nil))
+}
+
+// sanitizers are the flags for a build that looks for mistakes in memory and arithmetic.
+func sanitizers(t *testing.T) []string {
 	if strings.HasPrefix(os.Getenv("DRAGOMAN_EMULATOR"), "qemu-x86_64") {
 		t.Skip("AddressSanitizer does not come to an end in qemu-x86_64")
 	}
-	k := build(t, "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-	require.NotEmpty(t, run[float32, float32](t, k, "all", nil))
+	return []string{"-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 }
 
 // Every generation of CPUs computes the same within rounding: only where a product
