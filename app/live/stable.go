@@ -76,15 +76,11 @@ func joinsWord(a, b string) bool {
 // wordBefore is where the last word before byte n of a text starts, without the white space and the
 // punctuation before that word's place: what is left has one word less.
 func wordBefore(text string, n int) int {
-	start, word := 0, 0
+	word := 0
 	for tokens := words.FromString(text[:n]); tokens.Next(); {
 		if r, _ := utf8.DecodeRuneInString(tokens.Value()); unicode.IsLetter(r) || unicode.IsDigit(r) {
 			word = tokens.Start()
 		}
-		start = tokens.End()
-	}
-	if start == 0 {
-		return 0
 	}
 	return len(strings.TrimRightFunc(text[:word], unicode.IsSpace))
 }

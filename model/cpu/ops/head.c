@@ -36,19 +36,35 @@ INLINE float kth_largest(const float *x, int64_t n, int64_t k, float *sorted) {
   return sorted[k - 1];
 }
 
+// largest_of is the largest of n floats.
+INLINE float largest_of(const float *x, int64_t n) {
+  float peak = x[0];
+  int64_t i = 0;
+  if (n >= LANES) {
+    vf m = load(x);
+    for (i = LANES; i + LANES <= n; i += LANES) m = vmax(load(x + i), m);
+    peak = largest(m);
+  }
+  for (; i < n; i++) peak = x[i] > peak ? x[i] : peak;
+  return peak;
+}
+
+// sum_of_exps is the sum of e^(acc·scale - peak) of n logits.
+INLINE float sum_of_exps(const float *acc, float scale, float peak, int64_t n) {
+  float total = 0;
+  vf lanes = {};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) lanes += vexp(load(acc + i) * scale - peak);
+  for (; i < n; i++) total += fexp(acc[i] * scale - peak);
+  return total + sum(lanes);
+}
+
 KERNEL float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch) {
   int64_t blocks = (n + BLOCK - 1) / BLOCK;
   float *peaks = scratch;
   for (int64_t b = 0; b < blocks; b++) {
-    int64_t i = b * BLOCK, end = i + BLOCK < n ? i + BLOCK : n;
-    float peak = acc[i];
-    if (end - i >= LANES) {
-      vf m = load(acc + i);
-      for (; i + LANES <= end; i += LANES) m = vmax(load(acc + i), m);
-      peak = largest(m);
-    }
-    for (; i < end; i++) peak = acc[i] > peak ? acc[i] : peak;
-    peaks[b] = peak;
+    int64_t i = b * BLOCK;
+    peaks[b] = largest_of(acc + i, n - i < BLOCK ? n - i : BLOCK);
   }
   float least = kth_largest(peaks, blocks, k, scratch + blocks);
 
@@ -60,28 +76,13 @@ KERNEL float best_candidates(Candidate *best, int64_t k, const float *acc, float
   }
   for (; count < k; count++) best[count] = (Candidate){NAN, 0};  // where logits are no numbers
   for (int64_t i = 0; i < k; i++) best[i].logit *= scale;
-  float peak = best[0].logit, total = 0;
-  vf lanes = {};
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) lanes += vexp(load(acc + i) * scale - peak);
-  for (; i < n; i++) total += fexp(acc[i] * scale - peak);
-  return peak + logf(total + sum(lanes));
+  float peak = best[0].logit;
+  return peak + logf(sum_of_exps(acc, scale, peak, n));
 }
 
 KERNEL ExpSum exp_sum(const float *acc, float scale, int64_t n) {
-  float peak = acc[0], total = 0;
-  int64_t i = 0;
-  if (n >= LANES) {
-    vf m = load(acc);
-    for (i = LANES; i + LANES <= n; i += LANES) m = vmax(load(acc + i), m);
-    peak = largest(m);
-  }
-  for (; i < n; i++) peak = acc[i] > peak ? acc[i] : peak;
-  peak *= scale;
-  vf lanes = {};
-  for (i = 0; i + LANES <= n; i += LANES) lanes += vexp(load(acc + i) * scale - peak);
-  for (; i < n; i++) total += fexp(acc[i] * scale - peak);
-  return (ExpSum){peak, total + sum(lanes)};
+  float peak = largest_of(acc, n) * scale;
+  return (ExpSum){peak, sum_of_exps(acc, scale, peak, n)};
 }
 
 KERNEL float log_sum_exp(const ExpSum *parts, int64_t n) {

@@ -101,29 +101,22 @@ INLINE float half_to_float(uint16_t h) {
   return h & 0x8000 ? -magnitude : magnitude;
 }
 
-// Rounds to the nearest half, ties to even; what is too large, or not a number,
-// becomes the largest.
-INLINE uint16_t float_to_half(float x) {
-  float magnitude = fabsf(x) < 65504 ? fabsf(x) : 65504;
-  float fixed = magnitude + 0.5f;  // rounds what is small to a multiple of 2^-24, as subnormal halves are
-  uint32_t bits, small, sign;
-  memcpy(&bits, &magnitude, 4);
-  memcpy(&small, &fixed, 4);
-  memcpy(&sign, &x, 4);
-  bits = (bits - (112u << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
-  bits = magnitude < 0x1p-14f ? small - 0x3f000000u : bits;
-  return (uint16_t)(bits | (sign >> 16 & 0x8000));
-}
-
-// store_half writes 16 numbers as float_to_half makes them.
+// store_half writes 16 numbers as the nearest halves, ties to even; what is too large, or
+// not a number, becomes the largest.
 INLINE void store_half(uint16_t *p, vf x) {
   vf magnitude = vabs(x);
   magnitude = pick(magnitude < 65504, magnitude, splat(65504));
-  vf fixed = magnitude + 0.5f;
+  vf fixed = magnitude + 0.5f;  // rounds what is small to a multiple of 2^-24, as subnormal halves are
   vi bits = (vi)magnitude, small = (vi)fixed - 0x3f000000;
   bits = (bits - (112 << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
   bits = (vi)pick(magnitude < 0x1p-14f, (vf)small, (vf)bits);
   *(vs *)p = __builtin_convertvector(bits | ((vi)x >> 16 & 0x8000), vs);
+}
+
+INLINE uint16_t float_to_half(float x) {
+  uint16_t h[LANES];
+  store_half(h, splat(x));
+  return h[0];
 }
 
 // e^x for x up to 88, with an error below 2 units in the last place; 0 below -87.
