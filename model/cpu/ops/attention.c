@@ -41,14 +41,23 @@ INLINE float load_one(const char *p, int64_t i, Format f) {
   return f != SINGLE ? half_to_float(((const uint16_t *)p)[i]) : ((const float *)p)[i];
 }
 
+// fetch has the CPU fetch the numbers from element `from` on of a key or value that will be
+// needed soon; null is none. Many at once would have it wait for memory, so each head
+// fetches its share.
+INLINE void fetch(const char *p, int64_t from, int64_t count, Format f) {
+  int64_t size = f == SINGLE ? 4 : 2;
+  for (int64_t i = 0; p && i < count * size; i += 64) __builtin_prefetch(p + from * size + i);
+}
+
 // score_token is the scores of a token's keys, those of up to 16 heads, from element
 // `at` on, in one vector. The other lanes are 0.
-INLINE vf score_token(const float *q, const char *key, int64_t at, int64_t heads, int64_t dim, Format f) {
+INLINE vf score_token(const float *q, const char *key, const char *ahead, int64_t at, int64_t heads, int64_t dim, Format f) {
   vf part[LANES];
   for (int64_t b = 0; b < LANES; b++) {
     vf acc = {};
     int64_t i = 0, first = at + b * dim;
     if (b < heads) {
+      fetch(ahead, first, dim, f);
       for (; i + LANES <= dim; i += LANES) acc += load(q + first + i) * load_any(key, first + i, f);
       float rest = 0;
       for (; i < dim; i++) rest += q[first + i] * load_one(key, first + i, f);
@@ -80,22 +89,12 @@ enum {
   AHEAD = 4,     // tokens
 };
 
-// fetch has the CPU fetch some heads of a key, or of a value, of a token that query w of
-// several will need soon, unless it is the one that the query before needs as well. A
-// single query's keys lie one after the other: no CPU needs to be told that.
-INLINE void fetch(Memory m, int64_t layer, const Query *queries, int64_t w, int64_t t, int64_t at, int64_t count, int value) {
-  const Query *q = &queries[w];
-  if (t >= q->length || (w > 0 && t < q[-1].length && row_of(q, t) == row_of(q - 1, t))) return;
-  int64_t size = m.half ? 2 : 4;
-  const char *p = token_at(m, layer, row_of(q, t), t + (value ? m.capacity : 0)) + at * size;
-  for (int64_t i = 0; i < count * size; i += 64) __builtin_prefetch(p + i, 0, 2);
-}
-
 // add_values adds the weighted values of count tokens to out.
-INLINE void add_values(float *out, const char *const *values, const float *weights, int64_t count, int64_t at,
-                       int64_t heads, int64_t dim, Format f) {
+INLINE void add_values(float *out, const char *const *values, const char *const *ahead, const float *weights, int64_t count,
+                       int64_t at, int64_t heads, int64_t dim, Format f) {
   for (int64_t b = 0; b < heads; b++) {
     int64_t i = 0, first = at + b * dim;
+    for (int64_t j = 0; j < TOGETHER; j++) fetch(ahead[j], first, dim, f);
     for (; i + LANES <= dim; i += LANES) {
       vf sum = load(out + first + i);
       for (int64_t j = 0; j < count; j++) sum += load_any(values[j], first + i, f) * weights[j * LANES + b];
@@ -106,10 +105,30 @@ INLINE void add_values(float *out, const char *const *values, const float *weigh
   }
 }
 
+// What a call of attend reads: keys, or values, of tokens of its queries.
+typedef struct {
+  Memory m;
+  int64_t layer, value;  // 1 for values
+  const Query *queries;
+} Tokens;
+
+INLINE const char *token_of(Tokens a, int64_t w, int64_t t) {
+  return token_at(a.m, a.layer, row_of(&a.queries[w], t), t + a.value * a.m.capacity);
+}
+
+// ahead_of is where token t of query w is; null where there is none, or where the query
+// before needs the same one.
+INLINE const char *ahead_of(Tokens a, int64_t w, int64_t t) {
+  const Query *q = &a.queries[w];
+  if (t >= q->length || (w > 0 && t < q[-1].length && row_of(q, t) == row_of(q - 1, t))) return 0;
+  return token_of(a, w, t);
+}
+
 // attend_heads is attend for up to 16 heads, from head `from` on, with what the
 // compiler should know as constants. Scores are [query, token, lane].
 INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t n, int64_t from, int64_t heads,
                          float *scores, int64_t dim, Format f) {
+  const Tokens keys = {m, layer, 0, queries}, values = {m, layer, 1, queries};
   int64_t longest = 0, at = from * dim;
   for (int64_t w = 0; w < n; w++) longest = queries[w].length > longest ? queries[w].length : longest;
   // Tokens on the outside, queries within: beams share most of their history, so
@@ -117,10 +136,10 @@ INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t 
   for (int64_t t = 0; t < longest; t++) {
     for (int64_t w = 0; w < n; w++) {
       const Query *q = &queries[w];
-      if (n > 1) fetch(m, layer, queries, w, t + AHEAD, at, heads * dim, 0);
-      if (t < q->length)
-        store(scores + (w * longest + t) * LANES,
-              score_token(q->q, token_at(m, layer, row_of(q, t), t), at, heads, dim, f));
+      if (t >= q->length) continue;
+      const char *ahead = ahead_of(keys, w, t + AHEAD);
+      if (t + AHEAD >= longest) ahead = ahead_of(values, w, t + AHEAD - longest);
+      store(scores + (w * longest + t) * LANES, score_token(q->q, token_of(keys, w, t), ahead, at, heads, dim, f));
     }
   }
   for (int64_t w = 0; w < n; w++) {
@@ -131,14 +150,14 @@ INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t 
     for (int64_t w = 0; w < n; w++) {
       const Query *q = &queries[w];
       const float *weights = scores + (w * longest + t) * LANES;
-      const char *values[TOGETHER] = {0};
+      const char *some[TOGETHER] = {0}, *ahead[TOGETHER];
       int64_t count = q->length - t < TOGETHER ? q->length - t : TOGETHER;
-      for (int64_t j = 0; n > 1 && j < TOGETHER; j++) fetch(m, layer, queries, w, t + j + AHEAD, at, heads * dim, 1);
-      for (int64_t j = 0; j < count; j++) values[j] = token_at(m, layer, row_of(q, t + j), t + j + m.capacity);
+      for (int64_t j = 0; j < TOGETHER; j++) ahead[j] = ahead_of(values, w, t + j + AHEAD);
+      for (int64_t j = 0; j < count; j++) some[j] = token_of(values, w, t + j);
       if (count == TOGETHER)
-        add_values(q->out, values, weights, TOGETHER, at, heads, dim, f);
+        add_values(q->out, some, ahead, weights, TOGETHER, at, heads, dim, f);
       else if (count > 0)
-        add_values(q->out, values, weights, count, at, heads, dim, f);
+        add_values(q->out, some, ahead, weights, count, at, heads, dim, f);
     }
   }
 }
