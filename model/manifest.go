@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"dragoman/model/mapping"
 )
 
 // Names of the files in an exported folder.
@@ -155,30 +157,34 @@ func (m *Manifest) Check(ctx context.Context, dir string, policy Verify, names .
 	return nil
 }
 
-// HashFile reads a file's size and checksum. It stops when ctx is done.
+// hashChunk is how many bytes are read, and fetched, at once.
+const hashChunk = 4 << 20
+
+// HashFile reads a file's size and checksum. It stops when ctx is done. What is not in memory
+// comes there as it is read later, see [mapping.File].
 func HashFile(ctx context.Context, path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return File{}, err
 	}
 	defer f.Close()
+	pages, err := mapping.Open(path)
+	if err == nil {
+		defer pages.Close()
+	} // else an empty file, or none that can be mapped
 	h := sha256.New()
-	n, err := io.Copy(h, interruptible{ctx, f})
-	if err != nil {
-		return File{}, err
+	for size := int64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return File{}, err
+		}
+		pages.Fetch(int(size), int(size)+hashChunk)
+		n, err := io.CopyN(h, f, hashChunk)
+		size += n
+		if errors.Is(err, io.EOF) {
+			return File{Size: size, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+		}
+		if err != nil {
+			return File{}, err
+		}
 	}
-	return File{Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
-}
-
-// interruptible reads until its context is done.
-type interruptible struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r interruptible) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }

@@ -10,6 +10,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/cpu/pool"
+	"dragoman/model/mapping"
 )
 
 // Options says how to run a model.
@@ -30,6 +31,7 @@ type Options struct {
 // for the decoder step. It implements model.Model.
 type Model struct {
 	manifest *model.Manifest
+	weights  mapping.File // of both sessions
 	encoder  *ort.DynamicAdvancedSession
 	decoder  *ort.DynamicAdvancedSession
 	memory   *pool.Pool // of the sessions
@@ -51,32 +53,37 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if err := manifest.Check(ctx, dir, opts.Verify); err != nil {
 		return nil, err
 	}
-	config := sessionConfig{runtime: r, threads: opts.Threads, profile: opts.Profile}
-	return r.openModel(manifest, func(name string) (*ort.DynamicAdvancedSession, error) {
-		return config.load(ctx, filepath.Join(dir, name))
-	})
+	m := &Model{manifest: manifest, memory: r.memory, resident: objects}
+	if m.weights, err = mapping.Open(filepath.Join(dir, model.WeightsFile)); err != nil {
+		return nil, err
+	}
+	config := sessionConfig{runtime: r, weights: m.weights, threads: opts.Threads, profile: opts.Profile}
+	if err := m.load(ctx, dir, config); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
 }
 
-// openModel loads the two graphs by their names, at the same time.
-func (r *Runtime) openModel(manifest *model.Manifest, load func(name string) (*ort.DynamicAdvancedSession, error)) (*Model, error) {
-	m := &Model{manifest: manifest, memory: r.memory, resident: objects}
+// load loads the two graphs of the folder dir, at the same time.
+func (m *Model) load(ctx context.Context, dir string, config sessionConfig) error {
 	var g errgroup.Group
 	var taken [2]int64
 	for i, s := range []struct {
 		name    string
 		session **ort.DynamicAdvancedSession
 	}{{model.EncoderFile, &m.encoder}, {model.DecoderFile, &m.decoder}} {
-		m.resident += objectsPerByte * manifest.Files[s.name].Size
+		m.resident += objectsPerByte * m.manifest.Files[s.name].Size
 		g.Go(func() (err error) {
-			taken[i], err = pool.Taken(func() (err error) { *s.session, err = load(s.name); return err })
+			taken[i], err = pool.Taken(func() (err error) {
+				*s.session, err = config.load(ctx, filepath.Join(dir, s.name))
+				return err
+			})
 			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, errors.Join(err, m.Close())
-	}
+	err := g.Wait()
 	m.resident += taken[0] + taken[1]
-	return m, nil
+	return err
 }
 
 // ONNX Runtime does not say how many bytes its objects take. These were measured, see
@@ -102,6 +109,7 @@ func (m *Model) Close() error {
 			errs = append(errs, s.Destroy())
 		}
 	}
-	m.encoder, m.decoder = nil, nil
+	m.weights.Close()
+	m.encoder, m.decoder, m.weights = nil, nil, nil
 	return errors.Join(errs...)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -81,6 +83,21 @@ func TestOpenBrokenGraph(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, make([]byte, info.Size()), 0o644))
 	_, err = cputest.Runtime(t).Open(t.Context(), dir, cpu.Options{Verify: model.VerifyNever})
 	assert.ErrorContains(t, err, "load "+path)
+}
+
+// TestOpenWeightsOutside: a graph may not have its constants read beyond the file of weights.
+func TestOpenWeightsOutside(t *testing.T) {
+	dir := export(t)
+	path := filepath.Join(dir, model.DecoderFile)
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	place := regexp.MustCompile(`offset\x12.(\d{7,})`).FindSubmatchIndex(raw)
+	require.NotNil(t, place)
+	copy(raw[place[2]:place[3]], strings.Repeat("9", place[3]-place[2]))
+	require.NoError(t, os.WriteFile(path, raw, 0o644))
+	_, err = cputest.Runtime(t).Open(t.Context(), dir, cpu.Options{Verify: model.VerifyNever})
+	assert.ErrorContains(t, err, "load "+path+": weight ")
+	assert.ErrorContains(t, err, " of a file of ")
 }
 
 func flipBit(t *testing.T, path string, offset int64) {

@@ -5,25 +5,41 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 
 	ort "github.com/yalue/onnxruntime_go"
 
+	"dragoman/model/mapping"
+	"dragoman/model/onnx"
 	"dragoman/model/onnxruntime"
 )
 
 // sessionConfig is how ONNX Runtime runs a graph.
 type sessionConfig struct {
 	runtime *Runtime
+	weights mapping.File
 	threads int    // 0 is one for each core
 	profile string // see Options.Profile
 }
 
-// load loads the graph at path, whose weights lie in the same folder, and
-// optimizes it.
+// load loads the graph at path, which uses weights, and optimizes it.
 func (c sessionConfig) load(ctx context.Context, path string) (*ort.DynamicAdvancedSession, error) {
+	graph, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	used, err := onnx.Weights(graph)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", path, err)
+	}
 	return c.session(ctx, path, func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
+		constants, err := c.runtime.api.AddConstants(o, used, c.weights)
+		if err != nil {
+			return nil, err
+		}
+		defer constants.Close()
 		// Values are bound by name (see binding): the session needs no lists of names.
 		return ort.NewDynamicAdvancedSession(path, nil, nil, o)
 	})

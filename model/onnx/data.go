@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"dragoman/model/mapping"
 )
 
 // Alignment is the multiple at which every weight of a Data file starts, in
@@ -26,16 +28,13 @@ type Data struct {
 	weights map[string]Weight
 }
 
-// span is a part of a file, in bytes.
-type span struct{ offset, length int64 }
-
 // Weight is a tensor in a Data file.
 type Weight struct {
-	Name  string
-	Type  DataType
-	Shape []int
-	file  string
-	at    span
+	Name         string
+	Type         DataType
+	Shape        []int
+	File         string // in the folder of the graphs
+	Offset, Size int64  // in File, bytes
 }
 
 // CreateData creates the file at path. The caller closes the Data.
@@ -55,31 +54,36 @@ func (d *Data) Add(name string, t DataType, shape []int, write func(io.Writer) e
 	if _, ok := d.weights[name]; ok {
 		return Weight{}, fmt.Errorf("weight %s is added twice", name)
 	}
-	at, err := d.append(write)
-	if err != nil {
+	w := Weight{Name: name, Type: t, Shape: shape, File: d.name}
+	var err error
+	if w.Offset, w.Size, err = d.append(write); err != nil {
 		return Weight{}, fmt.Errorf("weight %s: %w", name, err)
 	}
-	want := int64(t.Size())
-	for _, n := range shape {
-		want *= int64(n)
+	if want := w.bytes(); w.Size != want {
+		return Weight{}, fmt.Errorf("weight %s: %d bytes written, its shape %v needs %d", name, w.Size, shape, want)
 	}
-	if at.length != want {
-		return Weight{}, fmt.Errorf("weight %s: %d bytes written, its shape %v needs %d", name, at.length, shape, want)
-	}
-	w := Weight{Name: name, Type: t, Shape: shape, file: d.name, at: at}
 	d.weights[name] = w
 	return w, nil
 }
 
+// bytes is how many bytes the shape needs.
+func (w Weight) bytes() int64 {
+	n := int64(w.Type.Size())
+	for _, d := range w.Shape {
+		n *= int64(d)
+	}
+	return n
+}
+
 // append appends what write writes at the next multiple of Alignment, up to which the
 // file is filled with zeros.
-func (d *Data) append(write func(io.Writer) error) (span, error) {
+func (d *Data) append(write func(io.Writer) error) (offset, size int64, err error) {
 	if _, err := d.out.Write(make([]byte, (Alignment-d.out.size%Alignment)%Alignment)); err != nil {
-		return span{}, err
+		return 0, 0, err
 	}
-	start := d.out.size
-	err := write(d.out)
-	return span{start, d.out.size - start}, err
+	offset = d.out.size
+	err = write(d.out)
+	return offset, d.out.size - offset, err
 }
 
 // Weight returns a weight added before.
@@ -96,6 +100,7 @@ func (d *Data) Finish() (size int64, sum string, err error) {
 	if err := d.file.Sync(); err != nil {
 		return 0, "", err
 	}
+	mapping.Forget(d.file)
 	return d.out.size, hex.EncodeToString(d.hash.Sum(nil)), nil
 }
 

@@ -82,7 +82,7 @@ func (g *Graph) Weight(w Weight) string {
 		return w.Name
 	}
 	m := tensor(w.Name, w.Type, w.Shape)
-	m.external(w.file, w.at)
+	m.external(w)
 	m.varint(tensorDataLocation, dataLocationExternal)
 	g.addConstant(w.Name, m)
 	return w.Name

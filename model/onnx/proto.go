@@ -90,10 +90,10 @@ func (m *message) float(field protowire.Number, f float32) {
 }
 
 // external adds to a TensorProto where its data lie, outside of the graph.
-func (m *message) external(location string, at span) {
-	m.entry("location", location)
-	m.entry("offset", strconv.FormatInt(at.offset, 10))
-	m.entry("length", strconv.FormatInt(at.length, 10))
+func (m *message) external(w Weight) {
+	m.entry("location", w.File)
+	m.entry("offset", strconv.FormatInt(w.Offset, 10))
+	m.entry("length", strconv.FormatInt(w.Size, 10))
 }
 
 // entry adds to a TensorProto a part of the description of its external data.
