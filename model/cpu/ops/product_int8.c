@@ -61,6 +61,10 @@ void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *
     int64_t panels = path->panels < end - p ? path->panels : end - p, c = p * PANEL;
     int64_t n = panels * PANEL < m.width - c ? panels * PANEL : m.width - c;
     const int8_t *next = p + panels < end ? m.panels + (p + panels) * panel : ahead;
+    for (int64_t i = 0; i < n; i += 16) {
+      __builtin_prefetch(m.sums + c + n + i, 0, 2);
+      __builtin_prefetch(m.scale + c + n + i, 0, 2);
+    }
     const uint8_t *packed = x.packed;
     for (int64_t t = 0; t < tiles; t++) {
       int64_t row = x.n * t / tiles, height = x.n * (t + 1) / tiles - row;
