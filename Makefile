@@ -29,8 +29,9 @@ build: ## build build/dragoman
 runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
 
+# Tests of services wait for each other and for disks: two packages for each core keep it busy.
 test: runtime ## run the tests with the race detector, with a sample of the longest goldens
-	CGO_ENABLED=1 go test -short -race -vet=off -ldflags=-w -timeout 15m ./...
+	CGO_ENABLED=1 go test -short -race -vet=off -ldflags=-w -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout 15m ./...
 
 long-test: runtime ## run the tests without the race detector, with all goldens
 	CGO_ENABLED=1 go test -timeout 20m ./...

@@ -102,7 +102,7 @@ func startChild(t testing.TB, o order) *child {
 	raw, err := json.Marshal(o)
 	require.NoError(t, err)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+string(raw))
+	cmd.Env = append(os.Environ(), childEnv+"="+string(raw), "GOGC=10") // Go's garbage is not the models'
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
