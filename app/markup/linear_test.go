@@ -29,11 +29,7 @@ func TestWorkIsLinear(t *testing.T) {
 	if !steptest.Counts(t) {
 		return
 	}
-	size := 1 << 16
-	if testing.Short() {
-		size = 1 << 14
-	}
-	part, whole := hostile(size/8), hostile(size)
+	part, whole := hostile(1<<13), hostile(1<<16)
 	for _, unit := range slices.Sorted(maps.Keys(whole)) {
 		for _, format := range []Format{Text, HTML} {
 			steptest.AssertLinear(t, fmt.Sprintf("%q, format %d", unit, format), part[unit], whole[unit], func(text string) { all(text, format) })

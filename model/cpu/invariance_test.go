@@ -13,10 +13,14 @@ import (
 // goes at random: greedy and beam searches mixed, 1 to 20 sentences at a time, at
 // every position. Tokens and scores must be the same to the last bit.
 func TestBatchInvariance(t *testing.T) {
+	rounds := 8
+	if testing.Short() {
+		rounds = 4
+	}
 	for _, precision := range []model.Precision{model.FP32, model.INT8} {
 		t.Run(string(precision), func(t *testing.T) {
 			m := cputest.Open(t, cputest.Bundled(), precision)
-			modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(4, modeltest.Bundled(t).Cases), 60), 0, 8)
+			modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(4, modeltest.Bundled(t).Cases), 60), 0, rounds)
 		})
 	}
 }

@@ -28,11 +28,15 @@ const counting = "DRAGOMAN_COUNT_STEPS"
 
 // Counts says whether the package under test counts steps. Where it does not, Counts
 // builds a copy of it that does, with all modules that it uses, runs the calling test, a
-// function at the top level, in that copy, and fails if it fails there.
+// function at the top level, in that copy, and fails if it fails there. That takes a while: with -short
+// the test is skipped.
 func Counts(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(counting) != "" {
 		return true
+	}
+	if testing.Short() {
+		t.Skip("a copy has to be built: `make check` runs this test")
 	}
 	build, err := instrument(".", t.TempDir())
 	require.NoError(t, err)
