@@ -56,10 +56,13 @@ func pass(ctx context.Context, m model.Model, side cell, record func(cell, sampl
 		return err
 	}
 	defer func() { err = errors.Join(err, batch.Close()) }()
+	if err := warm(ctx, batch, m.Spec(), most*side.Beams, length-1); err != nil {
+		return err
+	}
 	if err := join(ctx, batch, m.Spec(), most, side, record); err != nil {
 		return err
 	}
-	sequences, err := newSequences(m.Spec(), most, side.Beams, length)
+	sequences, err := newSequences(m.Spec(), most, side.Beams, prefixTokens, length)
 	if err != nil {
 		return err
 	}
@@ -85,40 +88,70 @@ func pass(ctx context.Context, m model.Model, side cell, record func(cell, sampl
 	return nil
 }
 
-// join has sentences encoded, 1, 8 and then 32 at once, after one that is not recorded: the
-// first one has the weights mapped.
+// warm has all rows of a batch used up to a length, as those of a service were that has
+// run for a while: memory that is written for the first time takes longer. One sentence
+// stays, without it the memory would be given back.
+func warm(ctx context.Context, batch model.Batch, spec model.Spec, rows, length int) error {
+	for batch.Len() < rows {
+		if err := batch.Join(ctx, sources(spec, min(encoderMost, rows-batch.Len()))); err != nil {
+			return err
+		}
+	}
+	sequences, err := newSequences(spec, rows, 1, length, length+1)
+	if err != nil {
+		return err
+	}
+	if err := step(ctx, batch, sequences); err != nil {
+		return err
+	}
+	for batch.Len() > 1 {
+		batch.Leave(batch.Len() - 1)
+	}
+	return nil
+}
+
+// sources makes n sentences of random tokens.
+func sources(spec model.Spec, n int) [][]int64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	sources := make([][]int64, n)
+	for i := range sources {
+		for range source {
+			sources[i] = append(sources[i], spec.EOS+1+rng.Int64N(int64(spec.VocabSize)-spec.EOS-1))
+		}
+	}
+	return sources
+}
+
+// join has sentences encoded, 1, 8 and then 32 at once, after one that is not recorded. It
+// takes the place of the one that warm left.
 func join(ctx context.Context, batch model.Batch, spec model.Spec, most int, side cell, record func(cell, sample)) error {
 	side.Beams = 0
-	rng := rand.New(rand.NewPCG(1, 2))
 	for i, n := range []int{1, 1, 8, encoderMost, encoderMost, encoderMost, encoderMost, encoderMost} {
 		n = min(n, most-batch.Len())
 		if n == 0 {
 			break
 		}
-		sources := make([][]int64, n)
-		for i := range sources {
-			for range source {
-				sources[i] = append(sources[i], spec.EOS+1+rng.Int64N(int64(spec.VocabSize)-spec.EOS-1))
-			}
-		}
-		taken, err := timed(func() error { return batch.Join(ctx, sources) })
+		texts := sources(spec, n)
+		taken, err := timed(func() error { return batch.Join(ctx, texts) })
 		if err != nil {
 			return err
 		}
-		if i > 0 {
-			side.Sentences = n
-			record(side, taken)
+		if i == 0 {
+			batch.Leave(0)
+			continue
 		}
+		side.Sentences = n
+		record(side, taken)
 	}
 	return nil
 }
 
-// newSequences makes searches that do not end before they are long enough.
-func newSequences(spec model.Spec, n, beams, length int) ([]*search.Sequence, error) {
+// newSequences makes searches with forced tokens that do not end before they are long enough.
+func newSequences(spec model.Spec, n, beams, forced, length int) ([]*search.Sequence, error) {
 	options := search.DefaultOptions(spec.Generation)
 	options.Beams, options.MinLength, options.MaxLength = beams, length, length
 	prefix := []int64{spec.DecoderStart}
-	for len(prefix) < prefixTokens {
+	for len(prefix) < forced {
 		prefix = append(prefix, spec.EOS+int64(len(prefix)))
 	}
 	sequences := make([]*search.Sequence, n)
