@@ -56,7 +56,7 @@ func pass(ctx context.Context, m model.Model, side cell, record func(cell, sampl
 		return err
 	}
 	defer func() { err = errors.Join(err, batch.Close()) }()
-	if err := warm(ctx, batch, m.Spec(), most*side.Beams, length-1); err != nil {
+	if err := warm(ctx, batch, m.Spec(), most*side.Beams, length-2); err != nil {
 		return err
 	}
 	if err := join(ctx, batch, m.Spec(), most, side, record); err != nil {
@@ -97,7 +97,7 @@ func warm(ctx context.Context, batch model.Batch, spec model.Spec, rows, length 
 			return err
 		}
 	}
-	sequences, err := newSequences(spec, rows, 1, length, length+1)
+	sequences, err := newSequences(spec, rows, 1, length, length+2)
 	if err != nil {
 		return err
 	}
