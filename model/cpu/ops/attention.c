@@ -150,14 +150,14 @@ INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t 
     for (int64_t w = 0; w < n; w++) {
       const Query *q = &queries[w];
       const float *weights = scores + (w * longest + t) * LANES;
-      const char *some[TOGETHER] = {0}, *ahead[TOGETHER];
+      const char *here[TOGETHER] = {0}, *ahead[TOGETHER];
       int64_t count = q->length - t < TOGETHER ? q->length - t : TOGETHER;
       for (int64_t j = 0; j < TOGETHER; j++) ahead[j] = ahead_of(values, w, t + j + AHEAD);
-      for (int64_t j = 0; j < count; j++) some[j] = token_of(values, w, t + j);
+      for (int64_t j = 0; j < count; j++) here[j] = token_of(values, w, t + j);
       if (count == TOGETHER)
-        add_values(q->out, some, ahead, weights, TOGETHER, at, heads, dim, f);
+        add_values(q->out, here, ahead, weights, TOGETHER, at, heads, dim, f);
       else if (count > 0)
-        add_values(q->out, some, ahead, weights, count, at, heads, dim, f);
+        add_values(q->out, here, ahead, weights, count, at, heads, dim, f);
     }
   }
 }

@@ -119,7 +119,7 @@ func sanitizers(t *testing.T) []string {
 	if strings.HasPrefix(os.Getenv("DRAGOMAN_EMULATOR"), "qemu-x86_64") {
 		t.Skip("AddressSanitizer does not come to an end in qemu-x86_64")
 	}
-	return []string{"-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+	return []string{"-Og", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 }
 
 // Every generation of CPUs computes the same within rounding: only where a product
