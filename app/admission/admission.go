@@ -166,11 +166,14 @@ func Hold(ctx context.Context, n int64) (release func(), err error) {
 	if err := Take(ctx, n); err != nil {
 		return nil, err
 	}
-	return func() {
-		if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
-			l.give(n)
-		}
-	}, nil
+	return func() { Give(ctx, n) }, nil
+}
+
+// Give gives n bytes back that the request of a context has taken.
+func Give(ctx context.Context, n int64) {
+	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
+		l.give(n)
+	}
 }
 
 // Charge says who the request of a context is from, where it has a lease: a key may have

@@ -70,10 +70,43 @@ func (s *Server) TranslateAll(c *gin.Context, parts []translate.Request) ([][]tr
 
 func translateAll(ctx context.Context, t Translator, parts []translate.Request) ([][]translate.Result, error) {
 	results := make([][]translate.Result, len(parts))
-	return results, inParts(ctx, len(parts), func(ctx context.Context, i int) (err error) {
-		results[i], err = translatePart(ctx, t, parts[i])
-		return err
-	})
+	for try := 1; ; try++ {
+		var mu sync.Mutex // guards made
+		made, mixed := make(exports), false
+		err := inParts(ctx, len(parts), func(ctx context.Context, i int) (err error) {
+			results[i], err = translatePart(ctx, t, parts[i])
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range results[i] {
+				mixed = mixed || !made.add(r)
+			}
+			return err
+		})
+		switch {
+		case err != nil || !mixed:
+			return results, err
+		case try == mostTries:
+			return nil, translate.ErrGone
+		}
+	}
+}
+
+// mostTries is how often an answer is made whose parts turn out to be of different exports.
+const mostTries = 3
+
+// exports are the identities of the models that make an answer, by name:version. An answer never mixes
+// those of one model.
+type exports map[string]string
+
+// add says whether a result goes with the others.
+func (e exports) add(r translate.Result) bool {
+	for model, identity := range r.Exports {
+		if other, known := e[model]; known && other != identity {
+			return false
+		}
+		e[model] = identity
+	}
+	return true
 }
 
 // inParts does something for each of n parts, some at a time, until one fails.
@@ -117,13 +150,17 @@ func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func
 	}
 	defer cancel()
 	var (
-		mu   sync.Mutex // guards seen, and is held by yield
+		mu   sync.Mutex // guards the others, and is held by yield
 		seen tally
+		made = make(exports)
 	)
 	err = inParts(ctx, len(parts), func(ctx context.Context, i int) error {
 		return t.Stream(ctx, parts[i], func(_ int, r translate.Result) error {
 			mu.Lock()
 			defer mu.Unlock()
+			if !made.add(r) {
+				return translate.ErrGone
+			}
 			seen.add(r)
 			return yield(r)
 		})

@@ -147,11 +147,19 @@ func explainFleet(err error, _ Request) *Failure {
 	if _, away := errors.AsType[*fleet.UnavailableError](err); away {
 		return New(NoBroker, "", "the workers cannot be reached at the moment: try again in a moment")
 	}
+	if errors.Is(err, translate.ErrGone) {
+		f := New(NotReady, "", "the workers that had the model have left, and no others could take the request over: try again in %d s", takeover)
+		f.Wait = takeover
+		return f
+	}
 	if _, dead := errors.AsType[*fleet.DeadError](err); dead {
 		return New(Crashed, "", "the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out")
 	}
 	return nil
 }
+
+// takeover is about how many seconds later workers of another export may be there.
+const takeover = 5
 
 // explainEngine explains why nothing was decoded.
 func explainEngine(err error, r Request) *Failure {

@@ -95,6 +95,7 @@ func (t *taker) renewedAt(now time.Time) {
 		t.steady = now
 	}
 	t.renewed = now
+	t.renewal++
 }
 
 // isLate says whether others may soon take the claims over, or have; mu is held.
@@ -193,14 +194,12 @@ func (t *taker) tidy(ctx context.Context, idle time.Duration) {
 
 // spare is how many claims may be taken over at a time: some also where the worker is busy, because
 // they have waited for longer than what it has, but not all, because other workers take some too.
-// Where Redis was away during the last lease it is none: others may have been unable to keep theirs
-// alive.
 func (t *taker) spare() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
 	rows, _ := t.capacity()
-	if now.Before(t.blocked) || t.rows >= 2*rows || t.isLate(now) || t.steady.IsZero() || now.Sub(t.steady) < t.broker.timing.Lease {
+	if now.Before(t.blocked) || t.rows >= 2*rows || t.isLate(now) || t.renewed.IsZero() {
 		return 0
 	}
 	return max(1, rows/4, rows-t.rows)
@@ -213,11 +212,15 @@ const deaths = 2
 // claimFrom takes over up to n claims of a lane.
 func (t *taker) claimFrom(ctx context.Context, lane string, n int) error {
 	list, err := t.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
-		Stream: lane, Group: group, Idle: t.broker.timing.Lease, Start: "-", End: "+", Count: int64(n),
+		Stream: lane, Group: group, Idle: t.broker.timing.Lease, Start: "-", End: "+", Count: int64(max(n, watched)),
 	}).Result()
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return err
 	}
+	if list = t.outlasted(lane, list, time.Now()); len(list) == 0 {
+		return nil
+	}
+	list = list[:min(n, len(list))]
 	claims := make([]*redis.XMessageSliceCmd, len(list))
 	err = t.broker.do(ctx, func(p redis.Pipeliner) {
 		for i, pending := range t.choose(lane, list) {
@@ -234,6 +237,37 @@ func (t *taker) claimFrom(ctx context.Context, lane string, n int) error {
 		}
 	}
 	return err
+}
+
+// watched are how many claims that are not kept alive are looked at, at least.
+const watched = 100
+
+// sighting is when a claim was first seen that was not kept alive for a lease.
+type sighting struct {
+	at      time.Time
+	renewal int // of the worker's own claims, the last one before
+}
+
+// outlasted are those of pending claims of a lane that may be taken over. A worker that could keep its own
+// alive all the time sees which ones have an owner that could not: nobody keeps those alive. After a
+// disturbance, of Redis, of the network or of itself, others may have been as unable as itself, and are
+// given as many chances as it has: two renewals and half a lease.
+func (t *taker) outlasted(lane string, list []redis.XPendingExt, now time.Time) (left []redis.XPendingExt) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lease, silent := t.broker.timing.Lease, make(map[string]sighting)
+	for _, p := range list {
+		s, known := t.silent[lane][p.ID]
+		if !known || p.Idle < now.Sub(s.at) { // it was kept alive meanwhile
+			s = sighting{now, t.renewal}
+		}
+		silent[p.ID] = s
+		if now.Sub(t.steady) >= lease || now.Sub(s.at) >= lease/2 && t.renewal >= s.renewal+2 {
+			left = append(left, p)
+		}
+	}
+	t.silent[lane] = silent
+	return left
 }
 
 // choose are those of pending claims, by their place in the list, that the worker takes over, with

@@ -236,14 +236,13 @@ func TestSpare(t *testing.T) {
 		"full":                 {func(k *taker) { k.rows = 45 }, 10},
 		"more than full":       {func(k *taker) { k.rows = 80 }, 0},
 		"the model is not had": {func(k *taker) { k.blocked = now.Add(time.Hour) }, 0},
-		"Redis was away":       {func(k *taker) { k.steady = now }, 0},
 		"it is away":           {func(k *taker) { k.renewed = now.Add(-time.Hour) }, 0},
-		"it was never there":   {func(k *taker) { k.steady, k.renewed = time.Time{}, time.Time{} }, 0},
+		"it was never there":   {func(k *taker) { k.renewed = time.Time{} }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &taker{
 				worker: &Worker{cfg: WorkerConfig{Rows: 40}}, broker: &Broker{timing: Timing{Lease: time.Minute}},
-				steady: now.Add(-time.Hour), renewed: now,
+				renewed: now,
 			}
 			test.change(k)
 			assert.Equal(t, test.want, k.spare())

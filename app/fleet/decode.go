@@ -146,7 +146,7 @@ func (t *taker) failure(ctx context.Context, c *claim, err error) settled {
 		return settled{outcome: returned, reply: &reply{ID: c.work.ID, Fault: again}}
 	}
 	noModel, isBroken := errors.AsType[*catalog.BrokenError](err)
-	_, isFull := errors.AsType[*catalog.MemoryError](err)
+	full, isFull := errors.AsType[*catalog.MemoryError](err)
 	_, isLoading := errors.AsType[*catalog.LoadingError](err)
 	if isLoading || errors.Is(err, engine.ErrBusy) {
 		t.block()
@@ -158,6 +158,8 @@ func (t *taker) failure(ctx context.Context, c *claim, err error) settled {
 		r.Fault, r.Reason = invalid, strings.TrimPrefix(r.Reason, engine.ErrInvalid.Error()+" 0: ") // the number is of this stream
 	case isBroken:
 		r.Fault, r.Reason = broken, noModel.Model
+	case isFull:
+		r.Fault, r.Reason = broken, full.Model
 	case errors.Is(err, model.ErrLost):
 		r.Fault = lost
 	}

@@ -62,7 +62,7 @@ var shares = [3]float64{16, 4, 1}
 // many copies of the model decode; mu is held.
 func (g *Gateway) speed(queue string) (perSecond float64, sentence time.Duration, copies int) {
 	for _, w := range g.fleet.workers {
-		if q, ok := w.Queues[queue]; ok {
+		if q, ok := w.Queues[queue]; ok && !q.Leaving {
 			perSecond += q.WorkPerSecond
 			sentence = max(sentence, seconds(q.SentenceTime))
 			copies += max(1, q.Copies)
@@ -98,7 +98,9 @@ func (g *Gateway) window(queue string) int64 {
 // rows are those that all workers decode together; mu is held.
 func (g *Gateway) rows(queue string) (n int) {
 	for _, w := range g.fleet.workers {
-		n += w.Queues[queue].Rows
+		if q := w.Queues[queue]; !q.Leaving {
+			n += q.Rows
+		}
 	}
 	return n
 }

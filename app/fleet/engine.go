@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dragoman/app/engine"
+	"dragoman/app/translate"
 )
 
 // Engine decodes with a model of the fleet's workers, as [engine.Engine] does with its own. It is
@@ -20,8 +21,9 @@ type Engine struct {
 func (g *Gateway) Engine(identity string) *Engine { return &Engine{g, queueOf(identity)} }
 
 // Stream decodes the sentences of a request; see [engine.Engine.Stream]. Beside the errors there it
-// fails with an [*UnavailableError] while Redis is away, and with a [*DeadError] on a sentence that
-// its workers did not survive.
+// fails with an [*UnavailableError] while Redis is away, with a [*DeadError] on a sentence that
+// its workers did not survive, and with [translate.ErrGone] where no worker has the model any more but
+// others are there.
 func (e *Engine) Stream(ctx context.Context, req engine.Request,
 	next func() (job engine.Job, ok bool, err error), each func(job int, r engine.Result) error) error {
 	s, err := e.open(ctx, req)
@@ -61,6 +63,9 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*session, error)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.fleet.deserted(e.queue, g.broker.timing.Lease) {
+		return nil, translate.ErrGone
+	}
 	if err := g.admit(ctx, e.queue, req); err != nil {
 		g.cfg.Metrics.refused.Inc()
 		return nil, err
@@ -77,10 +82,12 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*session, error)
 	return s, nil
 }
 
-// UnavailableError means that Redis is away.
+// UnavailableError means that Redis is away, or all workers of a model.
 type UnavailableError struct{ Err error }
 
-func (e *UnavailableError) Error() string { return "the broker is away: " + e.Err.Error() }
+func (e *UnavailableError) Error() string {
+	return "the broker or the workers are away: " + e.Err.Error()
+}
 
 // Unwrap returns the reason.
 func (e *UnavailableError) Unwrap() error { return e.Err }

@@ -160,7 +160,6 @@ func TestSentenceVanishes(t *testing.T) {
 		}
 		eventually(t, lose)
 		eventually(t, func() bool { return g.broker.client.XLen(t.Context(), lane).Val() == 1 })
-		newTestWorker(t, newTestBroker(t, address, fast), newModels(&decoder{}, otherIdentity)) // of something else
 		eventually(t, func() bool {
 			lose()
 			select {
@@ -170,6 +169,8 @@ func TestSentenceVanishes(t *testing.T) {
 				return false
 			}
 		})
+		var away *UnavailableError
+		require.ErrorAs(t, s.err, &away)
 		require.ErrorContains(t, s.err, fmt.Sprintf("it has vanished from the broker %d times", maxLosses))
 
 		s = send(t.Context(), g, sentences(1)...)

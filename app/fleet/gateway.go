@@ -63,12 +63,6 @@ type Gateway struct {
 	work     map[string]*[3]int64 // that is waited for, by queue and lane
 }
 
-// fleet is what a gateway knows of the others.
-type fleet struct {
-	workers map[string]WorkerStatus
-	others  map[string][3]int64 // work that other gateways have submitted, by queue and lane
-}
-
 // errNoWorker is why a gateway of a new fleet cannot do anything.
 var errNoWorker = errors.New("no worker has been there yet: start one")
 
@@ -132,6 +126,7 @@ func (g *Gateway) beat() {
 		}
 		g.note(err)
 		if err == nil {
+			g.abandon()
 			g.sweep()
 		}
 		select {
@@ -204,8 +199,13 @@ func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *membe
 	aliveWorkers, goneWorkers := workers.update(time.Now(), saidWorkers.Val())
 	aliveGateways, goneGateways := gateways.update(time.Now(), saidGateways.Val())
 	delete(aliveGateways, g.id)
+	heard := make(map[string]time.Time)
+	for id := range aliveWorkers {
+		heard[id] = workers.seen[id].heard
+	}
 	g.mu.Lock()
-	g.fleet = fleet{aliveWorkers, sumOf(aliveGateways)}
+	g.fleet = g.fleet.next(time.Now(), b.timing.Lease, aliveWorkers, heard)
+	g.fleet.others = sumOf(aliveGateways)
 	g.mu.Unlock()
 	if there.Val() && len(goneWorkers)+len(goneGateways) == 0 {
 		return nil

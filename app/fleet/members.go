@@ -21,6 +21,7 @@ type WorkerStatus struct {
 
 // QueueStatus is how a worker decodes with one of its models.
 type QueueStatus struct {
+	Leaving       bool    `json:"leaving,omitempty"` // it ends what it has, and takes nothing more
 	Loaded        bool    `json:"loaded"`
 	Copies        int     `json:"copies"` // that decode in parallel; 0 before it is loaded
 	Rows          int     `json:"rows"`   // of all copies together

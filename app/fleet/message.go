@@ -147,6 +147,7 @@ const (
 	again   fault = "again"   // the worker ends, or has too much to do
 
 	// Gateways say these themselves.
+	gone        fault = "gone"        // no worker takes from its queue any more
 	vanished    fault = "vanished"    // the broker has lost it too often
 	unavailable fault = "unavailable" // the broker took nothing of its request
 )

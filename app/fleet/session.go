@@ -10,6 +10,7 @@ import (
 
 	"dragoman/app/catalog"
 	"dragoman/app/engine"
+	"dragoman/app/translate"
 	"dragoman/model"
 )
 
@@ -76,7 +77,7 @@ func (s *session) run(ctx context.Context, next func() (engine.Job, bool, error)
 				more = nil // next is asked once more: what it has now is the rest
 			}
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return s.expired(context.Cause(ctx))
 		case <-s.gateway.closing.Done():
 			return ErrClosed
 		}
@@ -93,6 +94,21 @@ func (s *session) run(ctx context.Context, next func() (engine.Job, bool, error)
 			}
 		}
 	}
+}
+
+// errNobody is why a request has not ended in its time that no worker could decode.
+var errNobody = errors.New("no worker has the model at the moment")
+
+// expired is why a request has ended too early. That nobody was there to decode it is not its sender's
+// doing.
+func (s *session) expired(cause error) error {
+	g := s.gateway
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, _, copies := g.speed(s.engine.queue); copies == 0 && errors.Is(cause, context.DeadlineExceeded) {
+		return &UnavailableError{Err: errNobody}
+	}
+	return cause
 }
 
 // feed submits jobs while there is room for more.
@@ -192,9 +208,9 @@ func (s *session) fault(x *sentence, r *reply) error {
 		return nil
 	case invalid:
 		return fmt.Errorf("%w %d: %w", engine.ErrInvalid, x.job, remote(r.Reason))
-	case vanished:
-		return errors.New("a sentence is lost: " + r.Reason)
-	case unavailable:
+	case gone:
+		return translate.ErrGone
+	case vanished, unavailable:
 		return &UnavailableError{Err: errors.New(r.Reason)}
 	case dead:
 		return &DeadError{Reason: r.Reason}

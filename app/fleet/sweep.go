@@ -7,6 +7,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// abandon gives the sentences back that no worker will decode: whoever has begun with their model has to
+// begin again with another.
+func (g *Gateway) abandon() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, x := range g.pending {
+		if g.fleet.deserted(x.queue, g.broker.timing.Lease) {
+			g.cancel(x)
+			x.session.deliver(x, &reply{ID: x.work.ID, Fault: gone})
+		}
+	}
+}
+
 // sweep submits again what is not in Redis: what it would not take, and what it has lost.
 func (g *Gateway) sweep() {
 	look := g.suspects(time.Now())

@@ -21,6 +21,7 @@ type taker struct {
 	name   modelName
 	lanes  [len(laneNames)]string
 
+	taking  context.Context // done when it takes nothing any more
 	stop    context.CancelFunc
 	hurry   context.Context
 	running sync.WaitGroup
@@ -29,14 +30,16 @@ type taker struct {
 
 	mu      sync.Mutex // guards the rest
 	claims  map[string]*claim
-	rows    int              // that the claims take in a batch
-	size    float64          // rows that a sentence has had recently
-	turn    int              // of the lanes
-	handle  translate.Handle // of the model
-	model   *translate.Model // as it was loaded last; nil before
-	renewed time.Time        // when the claims were last kept alive
-	steady  time.Time        // since when that has never been late
-	blocked time.Time        // until when nothing is taken, because the model cannot be had
+	rows    int                            // that the claims take in a batch
+	size    float64                        // rows that a sentence has had recently
+	turn    int                            // of the lanes
+	handle  translate.Handle               // of the model
+	model   *translate.Model               // as it was loaded last; nil before
+	renewed time.Time                      // when the claims were last kept alive
+	steady  time.Time                      // since when that has never been late
+	renewal int                            // how often they were
+	silent  map[string]map[string]sighting // claims that are not kept alive, by lane and entry
+	blocked time.Time                      // until when nothing is taken, because the model cannot be had
 }
 
 // claim is a sentence that a taker has.
@@ -60,6 +63,7 @@ func newTaker(w *Worker, queue string, name modelName) *taker {
 	return &taker{
 		worker: w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
 		freed: make(chan struct{}, 1), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,
+		silent: make(map[string]map[string]sighting),
 	}
 }
 
@@ -67,7 +71,7 @@ func newTaker(w *Worker, queue string, name modelName) *taker {
 // have until hurry is done.
 func (t *taker) start(ctx, hurry context.Context) {
 	ctx, t.stop = context.WithCancel(ctx)
-	t.hurry = hurry
+	t.taking, t.hurry = ctx, hurry
 	t.running.Go(func() { t.take(ctx) })
 	t.running.Go(func() { t.takeOver(ctx) })
 	go func() {
@@ -280,7 +284,7 @@ func (t *taker) block() {
 func (t *taker) status() QueueStatus {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := QueueStatus{Claimed: len(t.claims), Rows: t.worker.cfg.Rows}
+	s := QueueStatus{Leaving: t.taking.Err() != nil, Claimed: len(t.claims), Rows: t.worker.cfg.Rows}
 	if t.model == nil {
 		return s
 	}

@@ -142,8 +142,11 @@ func (w *Worker) serve(ctx, hurry context.Context) error {
 	return nil
 }
 
-// stopAll waits until all takers have ended.
+// stopAll waits until all takers have ended. What the worker has to translate with counts no more.
 func (w *Worker) stopAll() {
+	w.mu.Lock()
+	w.catalogue = ""
+	w.mu.Unlock()
 	for _, t := range w.list() {
 		t.stop()
 		<-t.ended

@@ -104,7 +104,8 @@ type hop struct {
 // route is a [Route] whose models are loaded.
 type route struct {
 	Route
-	first *hop
+	first   *hop
+	exports map[string]string // see [Result.Exports]
 }
 
 // pair is from where to where a route leads.
@@ -181,9 +182,10 @@ func (w *work) acquire(ctx context.Context, handles []Handle) error {
 
 // newRoute makes a route whose models have lanes.
 func (w *work) newRoute(found Route) *route {
-	r := &route{Route: found}
+	r := &route{Route: found, exports: make(map[string]string)}
 	for _, step := range slices.Backward(found.Steps) {
 		l := w.lanes[step.Model]
+		r.exports[l.model.Name+":"+l.model.Version] = l.model.Identity
 		r.first = &hop{
 			model: l.model, lane: l, from: step.From, to: step.To, prefix: l.model.prefixOf(step.From, step.To),
 			options: fmt.Sprintf("%+v", w.settings(l)), next: r.first,

@@ -84,7 +84,7 @@ func (w *work) plan(ctx context.Context) error {
 		size += len(r.Text)
 	}
 	admission.Charge(ctx, w.req.Caller)
-	if err := admission.Take(ctx, admission.Texts(int64(size), len(w.req.To))+sizeOfTerms(w.req.Terms)); err != nil {
+	if err := w.take(ctx, admission.Texts(int64(size), len(w.req.To))+sizeOfTerms(w.req.Terms)); err != nil {
 		return err
 	}
 	w.terms = glossary(w.req.Terms)
@@ -93,7 +93,7 @@ func (w *work) plan(ctx context.Context) error {
 		return err
 	}
 	// Not before the routes have checked how many are wanted.
-	if err := admission.Take(ctx, admission.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
+	if err := w.take(ctx, admission.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
 		return err
 	}
 	defer s.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
@@ -112,13 +112,22 @@ func (w *work) plan(ctx context.Context) error {
 				units = w.unitsOf(i, language.Base(from[i]))
 			}
 			rec.route = w.routes[pair{from[i], to}]
-			rec.result.Model, rec.result.Version = rec.route.Model, rec.route.Version
+			rec.result.Model, rec.result.Version, rec.result.Exports = rec.route.Model, rec.route.Version, rec.route.exports
 			if err := w.divide(ctx, rec, units); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// take takes memory for the request.
+func (w *work) take(ctx context.Context, n int64) error {
+	err := admission.Take(ctx, n)
+	if err == nil {
+		w.taken += n
+	}
+	return err
 }
 
 // sources returns the language of each record, "" where none could be detected.
@@ -225,7 +234,7 @@ func (w *work) divide(ctx context.Context, rec *record, units []unit) error {
 		return invalid(CodeTooManySentences, "records", "%d records × %d languages have more than %d sentences: send several requests",
 			len(w.req.Records), len(w.req.To), w.service.cfg.MaxSentences)
 	}
-	if err := admission.Take(ctx, int64(places*(sentenceBytes+w.req.Alternatives*alternativeBytes)+spans*spanBytes)); err != nil {
+	if err := w.take(ctx, int64(places*(sentenceBytes+w.req.Alternatives*alternativeBytes)+spans*spanBytes)); err != nil {
 		return err
 	}
 	rec.blocks = w.blocksOf(rec, units)

@@ -86,6 +86,9 @@ type Result struct {
 	Detected bool   // From was detected
 
 	Model, Version string // that translated; "" where nothing had to be
+	// Exports are the identities of the models that it went through, by name:version. They are shared,
+	// and not to be changed.
+	Exports map[string]string
 
 	// Alternatives are the best translations, different from each other, the best first: Text.
 	// There may be fewer than were wanted. Empty where none were.

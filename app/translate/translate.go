@@ -17,6 +17,7 @@ import (
 	"context"
 	"time"
 
+	"dragoman/app/admission"
 	"dragoman/app/cache"
 )
 
@@ -59,10 +60,10 @@ func (s *Service) Healthy() error { return s.cfg.Models.Healthy() }
 // on. Otherwise it is like [Service.Stream].
 func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) {
 	results := make([]Result, len(req.Records)*len(req.To))
-	err := s.Stream(ctx, req, func(i int, r Result) error {
+	err := s.insist(ctx, req, func(i int, r Result) error {
 		results[i] = r
 		return nil
-	})
+	}, func() bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +81,25 @@ func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) 
 //
 // It fails as a whole: with an [*Error] on a request that cannot be translated, with
 // the engine's error, and with yield's. Sentences that were finished all the same stay
-// in the cache, for when the request comes again.
+// in the cache, for when the request comes again. It begins again where a model is gone, as long as
+// nothing that it translated was handed out, and fails with [ErrGone] after that.
 func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
+	fresh, untouched := true, make(map[int]bool)
+	return s.insist(ctx, req, func(i int, r Result) error {
+		if untouched[i] {
+			return nil
+		}
+		if !r.Cached && !r.Decoded { // any model would leave it as it is
+			untouched[i] = true
+		} else {
+			fresh = false
+		}
+		return yield(i, r)
+	}, func() bool { return fresh })
+}
+
+// once is Stream without another try.
+func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Result) error) error {
 	w, err := s.begin(req)
 	if err != nil {
 		return err
@@ -91,6 +109,9 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 	start := time.Now()
 	if err = w.plan(ctx); err == nil {
 		err = w.run(ctx)
+	}
+	if err != nil {
+		admission.Give(ctx, w.taken)
 	}
 	s.cfg.Metrics.spend(w.statistics(start, err))
 	return err

@@ -289,12 +289,12 @@ func TestResult(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Result{
 		{
-			Record: Record{"0", "AB. CDE."}, From: "en", To: "fr", Model: "m", Version: "1",
+			Record: Record{"0", "AB. CDE."}, From: "en", To: "fr", Model: "m", Version: "1", Exports: map[string]string{"m:1": "model"},
 			Segments:     []Segment{{Source: "Ab.", Text: "AB."}, {Source: "Cde.", Text: "CDE."}},
 			SourceTokens: 11, TargetTokens: 7, Score: -0.5, Decoded: true,
 			Queued: time.Millisecond, Computed: 2 * time.Millisecond,
 		},
-		{Record: Record{"1", "7"}, From: "en", To: "fr", Model: "m", Version: "1"},
+		{Record: Record{"1", "7"}, From: "en", To: "fr", Model: "m", Version: "1", Exports: map[string]string{"m:1": "model"}},
 	}, got)
 }
 

@@ -22,6 +22,7 @@ type work struct {
 	to        []string // those of the target languages
 	terms     *markup.Terms
 	yield     func(i int, r Result) error
+	taken     int64 // bytes of the memory for requests
 
 	routes  map[pair]*route
 	lanes   map[Handle]*lane   // of the models of the routes
