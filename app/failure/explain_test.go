@@ -80,6 +80,8 @@ func TestExplain(t *testing.T) {
 			"payload.model", "there is no model x", 0},
 		{"broker that is away", &fleet.UnavailableError{Err: errors.New("dial tcp 10.0.0.1:6379")}, Request{}, NoBroker, "",
 			"the workers cannot be reached at the moment: try again in a moment", 2},
+		{"model without workers", translate.ErrGone, Request{Begun: true}, NotReady, "",
+			"the workers that had the model have left, and no others could take the request over: try again in 5 s", 5},
 		{"text that ends workers", &fleet.DeadError{Reason: "3 workers"}, Request{}, Crashed, "",
 			"the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out", 0},
 		{"lost model", model.ErrLost, Request{}, Stuck, "",

@@ -343,9 +343,13 @@ func TestWorkersFail(t *testing.T) {
 			assert.Equal(t, "m:1", broken.Model)
 		}},
 		"no memory": {&catalog.MemoryError{Model: "m:1"}, 2, 3, nil},
-		"busy":      {&engine.BusyError{}, 7, 8, nil},
-		"loading":   {&catalog.LoadingError{Model: "m:1", Waiting: 5}, 7, 8, nil},
-		"closed":    {engine.ErrClosed, 7, 8, nil},
+		"no memory for long": {&catalog.MemoryError{Model: "m:1"}, 3, 3, func(t *testing.T, err error) {
+			var broken *catalog.BrokenError
+			require.ErrorAs(t, err, &broken)
+		}},
+		"busy":    {&engine.BusyError{}, 7, 8, nil},
+		"loading": {&catalog.LoadingError{Model: "m:1", Waiting: 5}, 7, 8, nil},
+		"closed":  {engine.ErrClosed, 7, 8, nil},
 		"invalid": {engine.ErrInvalid, 1, 1, func(t *testing.T, err error) {
 			assert.ErrorIs(t, err, engine.ErrInvalid)
 		}},

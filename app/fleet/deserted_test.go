@@ -1,0 +1,217 @@
+package fleet
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/translate"
+	"dragoman/model/repository"
+)
+
+// What a gateway sees of a fleet decides which queues are deserted: steps of half a second, in each of which
+// the named workers are heard of, or a pause in which the gateway sees nothing. The lease is 4 s.
+func TestDeserted(t *testing.T) {
+	const lease = 4 * time.Second
+	// a and A have the queue "a", as b has "b"; x has both, e is about to end.
+	queues := map[byte]map[string]QueueStatus{
+		'a': {"a": {}}, 'A': {"a": {}}, 'b': {"b": {}}, 'x': {"a": {}, "b": {}}, 'e': {"a": {Leaving: true}},
+	}
+	repeat := func(n int, step string) (steps []string) {
+		for range n {
+			steps = append(steps, step)
+		}
+		return steps
+	}
+	join := func(lists ...[]string) (all []string) {
+		for _, l := range lists {
+			all = append(all, l...)
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		steps []string // workers, or "pause"
+		want  bool     // "a" is deserted
+	}{
+		"nothing is known":                   {nil, false},
+		"nobody was ever there":              {repeat(100, ""), false},
+		"it is served":                       {repeat(100, "ab"), false},
+		"its worker is silent for a lease":   {join([]string{"ab"}, repeat(8, "b")), false},
+		"its worker is silent for longer":    {join([]string{"ab"}, repeat(9, "b")), true},
+		"its worker ends":                    {join(repeat(3, "ab"), repeat(9, "eb")), true},
+		"one of its workers ends":            {join(repeat(3, "ab"), repeat(9, "Aeb")), false},
+		"it comes back":                      {join([]string{"ab"}, repeat(20, "b"), []string{"ab"}), false},
+		"all are gone":                       {join([]string{"ab"}, repeat(100, "")), false},
+		"all are about to end":               {join([]string{"ab"}, repeat(100, "e")), false},
+		"the next comes late":                {join([]string{"a"}, repeat(100, ""), repeat(8, "b")), false},
+		"nobody comes beside the next":       {join([]string{"a"}, repeat(100, ""), repeat(10, "b")), true},
+		"never heard of":                     {repeat(10, "b"), true},
+		"one worker has both":                {repeat(100, "x"), false},
+		"blind, and then the other is first": {[]string{"ab", "pause", "b", "b", "b"}, false},
+		"blind, and then it is not there":    {join([]string{"ab", "pause"}, repeat(6, "b")), true},
+		"blind again and again":              {[]string{"ab", "pause", "b", "pause", "b", "pause", "b"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f fleet
+			now := time.Now()
+			heard := make(map[string]time.Time)
+			for _, step := range test.steps {
+				now = now.Add(500 * time.Millisecond)
+				if step == "pause" {
+					now = now.Add(time.Minute)
+					continue
+				}
+				for i := range step {
+					heard[step[i:i+1]] = now
+				}
+				workers := make(map[string]WorkerStatus)
+				for id, at := range heard {
+					if now.Sub(at) <= lease {
+						workers[id] = WorkerStatus{ID: id, Queues: queues[id[0]]}
+					}
+				}
+				f = f.next(now, lease, workers, heard)
+			}
+			assert.Equal(t, test.want, f.deserted("a", lease))
+			assert.LessOrEqual(t, len(f.taken), 2, "what is long ago is forgotten")
+		})
+	}
+}
+
+// A request whose export has lost its last worker, by whatever end, is given back while workers of another are
+// there, and so is one that comes later; nothing of it is left in Redis. Without others it waits.
+func TestExportIsGone(t *testing.T) {
+	for name, end := range map[string]func(w *running){
+		"killed": func(w *running) { w.die() },
+		"ended": func(w *running) {
+			w.stop()
+			w.hurry()
+		},
+		"about to end": func(w *running) { w.stop() }, // it cannot, with what it has
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newServer(t)
+			d, letGo := held()
+			defer letGo()
+			timing := Timing{Beat: 10 * time.Millisecond, Lease: time.Second}
+			w := newTestWorker(t, newTestBroker(t, server.Addr(), timing), newModels(d, identity))
+			g := newTestGateway(t, newTestBroker(t, server.Addr(), timing), nil)
+			s := send(t.Context(), g, sentences(200)...)
+			d.hasBegun(t, 4)
+			end(w)
+			eventually(t, func() bool {
+				g.mu.Lock()
+				defer g.mu.Unlock()
+				_, _, copies := g.speed(queueOf(identity))
+				return copies == 0
+			})
+			select {
+			case <-s.done:
+				t.Fatalf("it ends while nobody is there who could do better: %v", s.err)
+			default:
+			}
+			newTestWorker(t, newTestBroker(t, server.Addr(), timing), newModels(&decoder{}, otherIdentity))
+			<-s.done
+			require.ErrorIs(t, s.err, translate.ErrGone)
+			late := send(t.Context(), g, sentences(1)...)
+			<-late.done
+			require.ErrorIs(t, late.err, translate.ErrGone)
+			lanes := g.broker.lanes(queueOf(identity))
+			eventually(t, func() bool { return inStream(server, lanes[1])+inStream(server, lanes[2]) == 0 })
+
+			newTestWorker(t, newTestBroker(t, server.Addr(), timing), newModels(&decoder{}, identity))
+			eventually(t, func() bool { // as soon as it is heard of
+				late = send(t.Context(), g, sentences(1)...)
+				<-late.done
+				return late.err == nil
+			})
+		})
+	}
+}
+
+// A request that no worker was there for has not been too long.
+func TestNobodyInTime(t *testing.T) {
+	server := newServer(t)
+	g := newTestGateway(t, newTestBroker(t, server.Addr(), fast), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	s := send(ctx, g, sentences(1)...)
+	<-s.done
+	var away *UnavailableError
+	require.ErrorAs(t, s.err, &away)
+	assert.ErrorContains(t, s.err, "no worker has the model")
+
+	d, letGo := held()
+	defer letGo()
+	newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(d, identity))
+	eventually(t, func() bool { return len(g.workers()) > 0 })
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	s = send(ctx, g, sentences(1)...)
+	<-s.done
+	require.ErrorIs(t, s.err, context.DeadlineExceeded)
+}
+
+// What a worker that is about to end has is not offered any more, as soon as others have something; it
+// still ends what it has begun.
+func TestWorkerThatEndsHasNoVote(t *testing.T) {
+	server := newServer(t)
+	d, letGo := held()
+	served := make(chan string, 10)
+	w := newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(d, identity))
+	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), func(c *GatewayConfig) {
+		c.Serve = func(s repository.Snapshot) { served <- s.Models[0].Versions[0].Identity }
+	})
+	assert.Equal(t, identity, <-served)
+	s := send(t.Context(), g, sentences(3)...)
+	d.hasBegun(t, 3)
+	w.stop()
+	eventually(t, func() bool { return g.workers()[0].Queues[queueOf(identity)].Leaving })
+	newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(&decoder{}, otherIdentity))
+	assert.Equal(t, otherIdentity, <-served)
+	letGo()
+	s.succeeds(t)
+	<-w.ended
+}
+
+// Claims that are not kept alive are taken over at once by a worker that had no trouble itself. After a
+// disturbance others get as many chances as it has, however often it is disturbed.
+func TestOutlasted(t *testing.T) {
+	const lease = 4 * time.Second
+	begin := time.Now()
+	at := func(seconds float64) time.Time { return begin.Add(time.Duration(seconds * float64(time.Second))) }
+	type look struct {
+		at, idle float64 // seconds; idle 0: the claim is kept alive
+		renewals int     // of the own claims, since the last look
+		want     bool
+	}
+	for name, test := range map[string]struct {
+		steady float64 // since when nothing disturbs
+		looks  []look
+	}{
+		"no trouble":           {-10, []look{{0, 4, 1, true}}},
+		"trouble before":       {-1, []look{{0, 4, 1, false}, {1, 5, 2, false}, {2, 6, 2, true}}},
+		"trouble all the time": {1e6, []look{{0, 4, 1, false}, {2.5, 6.5, 1, false}, {5, 9, 1, true}}},
+		"time alone":           {1e6, []look{{0, 4, 1, false}, {100, 104, 0, false}, {101, 105, 1, false}, {102, 106, 1, true}}},
+		"its owner comes back": {1e6, []look{{0, 4, 1, false}, {1, 0, 2, false}, {6, 4, 8, false}, {8, 6, 4, true}}},
+		"it comes back unseen": {1e6, []look{{0, 4, 1, false}, {6, 4.5, 8, false}, {8, 6.5, 4, true}}},
+		"the trouble is over":  {0, []look{{0, 4, 1, false}, {1, 5, 1, false}, {4, 8, 0, true}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &taker{broker: &Broker{timing: Timing{Lease: lease}}, silent: make(map[string]map[string]sighting), steady: at(test.steady)}
+			for i, l := range test.looks {
+				k.renewal += l.renewals
+				var list []redis.XPendingExt
+				if l.idle > 0 {
+					list = []redis.XPendingExt{{ID: "1-0", Consumer: "other", Idle: time.Duration(l.idle * float64(time.Second))}}
+				}
+				assert.Equal(t, l.want, len(k.outlasted("l", list, at(l.at))) == 1, "look %d", i)
+			}
+		})
+	}
+}
