@@ -39,6 +39,7 @@ func TestFaults(t *testing.T) {
 		{"shared", "40 clients that send the same 300 kB and leave", sharedCancel},
 		{"catalogue", "10,000 requests over 24 models, with memory for 4 of them", catalogue},
 		{"fleet", "20,000 requests to 3 gateways with 4 workers, while members, Redis and the network fail", underFire},
+		{"rollout", "a rolling update to another export, while requests and jobs of 600 sentences are under way", rollout},
 		{"oversized", "20 clients that send 16 MB, where 4 are allowed", oversized},
 	} {
 		t.Run(fault.name, func(t *testing.T) {

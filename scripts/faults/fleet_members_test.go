@@ -25,6 +25,7 @@ import (
 type fleet struct {
 	t        *testing.T
 	redis    *redisServer
+	proxies  *toxiproxy.ApiServer
 	gateways []*member
 	workers  []*member
 	dead     int // letters at the end
@@ -35,34 +36,43 @@ type fleet struct {
 
 // startFleet starts a fleet and waits until it is ready. What its members log is among the test's
 // artifacts.
-func startFleet(t *testing.T) *fleet {
+func startFleet(t *testing.T, workers, gateways int, environ ...string) *fleet {
 	zerolog.SetGlobalLevel(zerolog.Disabled) // some toxics log there
 	f := &fleet{t: t, redis: newRedis(t), watched: make(chan struct{})}
-	proxies := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	join := func(role string, number int, environ ...string) *member {
-		m := &member{t: t, name: fmt.Sprintf("%s %d", role, number), address: freeAddress(t)}
-		log, err := os.Create(filepath.Join(t.ArtifactDir(), m.name))
-		require.NoError(t, err)
-		t.Cleanup(func() { assert.NoError(t, log.Close()) })
-		m.log = log
-		m.proxy = toxiproxy.NewProxy(proxies, m.name, "127.0.0.1:0", f.redis.address)
-		require.NoError(t, m.proxy.Start())
-		t.Cleanup(m.proxy.Stop)
-		m.environ = append(environ, "ROLE="+role, "BROKER_URL=redis://"+m.proxy.Listen, "LOG_LEVEL=warn")
-		m.start()
-		return m
+	f.proxies = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	for i := range workers {
+		f.workers = append(f.workers, f.join("worker", i, environ...))
 	}
-	for i := range fleetWorkers {
-		f.workers = append(f.workers, join("worker", i, "APP_WORKERS=1", "THREADS=1", "GOMAXPROCS=1"))
-	}
-	for i := range fleetGateways {
-		f.gateways = append(f.gateways, join("gateway", i))
+	for i := range gateways {
+		f.gateways = append(f.gateways, f.join("gateway", i))
 	}
 	for _, m := range f.members() {
-		eventually(t, time.Minute, m.name+" is ready", func() bool { return m.service.ready() })
+		m.isReady()
 	}
-	f.watching.Go(f.watch)
 	return f
+}
+
+// join starts a member.
+func (f *fleet) join(role string, number int, environ ...string) *member {
+	m := &member{t: f.t, name: fmt.Sprintf("%s %d", role, number), address: freeAddress(f.t)}
+	log, err := os.Create(filepath.Join(f.t.ArtifactDir(), m.name))
+	require.NoError(f.t, err)
+	f.t.Cleanup(func() { assert.NoError(f.t, log.Close()) })
+	m.log = log
+	m.proxy = toxiproxy.NewProxy(f.proxies, m.name, "127.0.0.1:0", f.redis.address)
+	require.NoError(f.t, m.proxy.Start())
+	f.t.Cleanup(m.proxy.Stop)
+	m.environ = append(environ, "ROLE="+role, "BROKER_URL=redis://"+m.proxy.Listen, "LOG_LEVEL=warn")
+	if role == "worker" { // all of them share the machine
+		m.environ = append(m.environ, "APP_WORKERS=1", "THREADS=1", "GOMAXPROCS=1")
+	}
+	m.start()
+	return m
+}
+
+// isReady waits until a member is.
+func (m *member) isReady() {
+	eventually(m.t, time.Minute, m.name+" is ready", func() bool { return m.service.ready() })
 }
 
 func (f *fleet) members() []*member {

@@ -41,7 +41,8 @@ func underFire(t *testing.T) {
 	}
 	l := &load{texts: textsByPair(t), outcomes: newCounts(), retries: newCounts()}
 	l.serveAlone(t)
-	f := startFleet(t)
+	f := startFleet(t, fleetWorkers, fleetGateways)
+	f.watching.Go(f.watch)
 	for _, g := range f.gateways {
 		l.gateways = append(l.gateways, g.address)
 	}
