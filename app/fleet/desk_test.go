@@ -24,7 +24,7 @@ func atDesk(workers map[string]WorkerStatus, others [3]int64, change func(*Gatew
 	}
 	g := &Gateway{
 		cfg: cfg, broker: cfg.Broker, pending: make(map[uint64]*sentence), outbox: newOutbox(), callers: make(map[string]int),
-		work: make(map[string]*[3]int64), fleet: fleet{workers: workers, others: map[string][3]int64{queue: others}},
+		work: make(map[string]*[3]int64), missed: make(missed), fleet: fleet{workers: workers, others: map[string][3]int64{queue: others}},
 	}
 	g.closing, g.close = context.WithCancelCause(context.Background())
 	return g

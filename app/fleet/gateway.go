@@ -47,7 +47,9 @@ type Gateway struct {
 	closing context.Context
 	close   context.CancelCauseFunc
 	running sync.WaitGroup
-	served  repository.Snapshot // by beat
+	offered repository.Snapshot // by the workers that are there; of beat
+	served  repository.Snapshot // of beat
+	missed  missed              // of beat
 
 	mu       sync.Mutex // guards the rest
 	fleet    fleet
@@ -76,7 +78,7 @@ func StartGateway(cfg GatewayConfig) *Gateway {
 	}
 	g := &Gateway{
 		cfg: cfg, broker: cfg.Broker, id: newID(), read: "0", pending: make(map[uint64]*sentence),
-		outbox: newOutbox(), callers: make(map[string]int), work: make(map[string]*[3]int64),
+		outbox: newOutbox(), callers: make(map[string]int), work: make(map[string]*[3]int64), missed: make(missed),
 	}
 	g.closing, g.close = context.WithCancelCause(context.Background())
 	g.running.Go(g.beat)
@@ -125,6 +127,9 @@ func (g *Gateway) beat() {
 			err = catalogues.follow(g.closing, g.workers(), g.serve)
 		}
 		g.note(err)
+		if len(g.missed) > 0 {
+			g.offer(time.Now())
+		}
 		if err == nil {
 			g.abandon()
 			g.sweep()
@@ -158,7 +163,13 @@ func (g *Gateway) serve(s repository.Snapshot, of []*Catalogue) {
 		}
 	}
 	g.mu.Unlock()
-	if !reflect.DeepEqual(s, g.served) { // workers come and go
+	g.offered = s
+	g.offer(time.Now())
+}
+
+// offer has what workers offer served, and what none of them has for now.
+func (g *Gateway) offer(now time.Time) {
+	if s := g.missed.complete(g.offered, g.served, now); !reflect.DeepEqual(s, g.served) { // workers come and go
 		g.served = s
 		g.cfg.Serve(s)
 	}
