@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"dragoman/model"
 	"dragoman/model/repository"
 )
 
@@ -17,6 +18,48 @@ type catalogues struct {
 	broker *Broker
 	known  map[string]*Catalogue // by hash
 	served []string              // hashes, in order
+	held   hold
+	// content is what Redis is to have where no worker is left that knows it, by key: the list of
+	// what is served, the catalogues, and the files of tokenizers. These are fetched as they come.
+	content map[string]string
+	files   map[string]model.File // that are still to be fetched, by key
+}
+
+func newCatalogues(b *Broker) *catalogues { return &catalogues{broker: b, held: hold{broker: b}} }
+
+// keep has Redis hold what is served.
+func (c *catalogues) keep(ctx context.Context) error {
+	for key, file := range c.files {
+		raw, err := c.broker.client.Get(ctx, key).Result()
+		switch {
+		case errors.Is(err, redis.Nil): // a worker puts it there soon
+		case err != nil:
+			return err
+		case isFile([]byte(raw), file):
+			c.content[key] = raw
+			delete(c.files, key)
+		}
+	}
+	return c.held.restore(ctx, c.content)
+}
+
+// holds notes what Redis is to have from now on.
+func (c *catalogues) holds(known string, catalogues map[string]*Catalogue) {
+	before := c.content
+	c.content, c.files = map[string]string{c.broker.knownKey(): known}, make(map[string]model.File)
+	for hash, one := range catalogues {
+		if one == nil || one.raw == "" {
+			continue // it is not there, or cannot be read
+		}
+		c.content[c.broker.catalogueKey(hash)] = one.raw
+		for key, file := range one.files(c.broker) {
+			if raw, has := before[key]; has {
+				c.content[key] = raw
+			} else {
+				c.files[key] = file
+			}
+		}
+	}
 }
 
 // follow calls serve where workers serve something else than before. Without workers what was
@@ -58,13 +101,14 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 	if len(list) == 0 || slices.Equal(found, c.served) {
 		return nil
 	}
+	raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(found))))
 	if !remembered {
-		raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(found))))
 		if err := c.broker.client.Set(ctx, c.broker.knownKey(), raw, kept).Err(); err != nil {
 			return err
 		}
 	}
 	c.known, c.served = known, found
+	c.holds(string(raw), known)
 	serve(merge(list), list)
 	return nil
 }

@@ -122,13 +122,16 @@ func (g *Gateway) Err() error {
 func (g *Gateway) beat() {
 	workers := newMembers[WorkerStatus](g.broker.workersKey(), g.broker.timing.Lease)
 	gateways := newMembers[gatewayStatus](g.broker.gatewaysKey(), g.broker.timing.Lease)
-	catalogues := &catalogues{broker: g.broker}
+	catalogues := newCatalogues(g.broker)
 	tick := time.NewTicker(g.broker.timing.Beat)
 	defer tick.Stop()
 	for n := uint64(1); ; n++ {
 		err := g.meet(n, workers, gateways)
 		if err == nil {
 			err = catalogues.follow(g.closing, g.workers(), g.serve)
+		}
+		if err == nil {
+			err = catalogues.keep(g.closing)
 		}
 		g.note(err)
 		if err == nil {
