@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"dragoman/app/outage"
 )
 
 // Timing is how fast a fleet notices things. The zero value stands for the defaults, which all
@@ -43,8 +45,26 @@ type Broker struct {
 	log    *slog.Logger
 	offset atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
 
+	outages outages
+
 	mu   sync.Mutex // guards away
 	away error      // why Redis cannot be used; nil: it can
+}
+
+// outages are what is logged of what may fail again and again.
+type outages struct{ broker, evicting, sending, reading, decoding outage.Log }
+
+func newOutages(log *slog.Logger) outages {
+	return outages{
+		broker: outage.Log{
+			Log: log, Level: slog.LevelError, Failing: "the broker is away: nothing is accepted or taken until it is back", Over: "the broker answers",
+		},
+		evicting: outage.Log{Log: log, Level: slog.LevelWarn,
+			Failing: "the broker may drop what it has when its memory is full: set maxmemory-policy to noeviction"},
+		sending:  outage.Log{Log: log, Level: slog.LevelWarn, Failing: "results cannot be sent yet", Over: "results are sent again"},
+		reading:  outage.Log{Log: log, Level: slog.LevelError, Failing: "another member sent what cannot be read: is it of another version?"},
+		decoding: outage.Log{Log: log, Level: slog.LevelWarn, Failing: "a sentence cannot be decoded"},
+	}
 }
 
 // errStarting is why a member that has just been started cannot do anything.
@@ -70,7 +90,7 @@ func NewBroker(address, prefix string, timing Timing, log *slog.Logger) (*Broker
 		return nil, err
 	}
 	timing.setDefaults()
-	return &Broker{client: client, prefix: prefix, timing: timing, log: log, away: errStarting}, nil
+	return &Broker{client: client, prefix: prefix, timing: timing, log: log, outages: newOutages(log), away: errStarting}, nil
 }
 
 // redisLog has the client library's messages, which it writes itself otherwise, where ours are. They
@@ -168,12 +188,7 @@ func (b *Broker) Err() error {
 func (b *Broker) note(err error, up prometheus.Gauge) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case err != nil && (b.away == nil || b.away == errStarting):
-		b.log.Error("the broker is away: nothing is accepted or taken until it is back", "error", err)
-	case err == nil && b.away != nil:
-		b.log.Info("the broker answers")
-	}
+	b.outages.broker.Note(err)
 	b.away = err
 	up.Set(0)
 	if err == nil {

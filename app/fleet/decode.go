@@ -164,6 +164,6 @@ func (t *taker) failure(ctx context.Context, c *claim, err error) settled {
 	if isBroken || isFull || r.Fault == lost {
 		t.block()
 	}
-	t.broker.log.Warn("a sentence cannot be decoded", "model", t.name.model, "version", t.name.version, "tries", c.work.Tries+1, "error", err)
+	t.broker.outages.decoding.Note(err, "model", t.name.model, "version", t.name.version, "tries", c.work.Tries+1)
 	return settled{outcome: failedOutcome, reply: r}
 }

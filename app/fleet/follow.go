@@ -123,7 +123,7 @@ func (c *catalogues) get(ctx context.Context, hash string) (*Catalogue, error) {
 	case errors.Is(err, redis.Nil): // its worker publishes it again soon
 		return nil, nil
 	case errors.Is(err, errCatalogue):
-		c.broker.log.Error("what a worker has cannot be read: is it of another version?", "catalogue", hash, "error", err)
+		c.broker.outages.reading.Note(err, "catalogue", hash)
 		return &Catalogue{}, nil // not again
 	case err != nil:
 		return nil, fmt.Errorf("a worker's catalogue: %w", err)

@@ -326,7 +326,7 @@ func (g *Gateway) handOutAll(entry redis.XMessage) {
 	}
 	replies, err := decode[[]reply](entry.Values)
 	if err != nil {
-		g.broker.log.Error("a worker sent what cannot be read: is it of another version?", "error", err)
+		g.broker.outages.reading.Note(err)
 		return
 	}
 	g.mu.Lock()

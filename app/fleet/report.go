@@ -43,10 +43,10 @@ func (w *Worker) report(hurry context.Context) {
 func (w *Worker) settle(hurry context.Context, list []settled) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		err := w.send(list)
+		w.broker.outages.sending.Note(err, "sentences", len(list))
 		if err == nil {
 			break
 		}
-		w.broker.log.Warn("results cannot be sent yet", "sentences", len(list), "error", err)
 		select {
 		case <-time.After(wait):
 			continue

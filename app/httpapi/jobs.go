@@ -94,17 +94,8 @@ func (j *jobsAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
 			err = serve(c)
 		}
 		if err != nil {
-			j.logBroken(c, err)
 			j.server.Fail(c, jobs.Explain(err))
 		}
-	}
-}
-
-// logBroken logs that the store does not work: clients are told less.
-func (j *jobsAPI) logBroken(c *gin.Context, err error) {
-	var unavailable *jobs.UnavailableError
-	if errors.As(err, &unavailable) && j.jobs.Available() == nil {
-		j.cfg.Log.ErrorContext(c.Request.Context(), "the store of jobs does not work", "id", idOf(c), "error", unavailable.Err)
 	}
 }
 
