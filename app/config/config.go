@@ -95,6 +95,8 @@ type Config struct {
 	DocumentMaxBytes  Size          `env:"DOCUMENT_MAX_BYTES" envDefault:"0" help:"most bytes in a document to be translated; 0: a sixteenth of REQUEST_MEMORY"`
 	JobStorage        Size          `env:"JOB_STORAGE" envDefault:"2GiB" help:"what all jobs that are kept may take together, ended ones included, estimated when they are submitted; 503 for what does not fit"`
 	JobsPerKey        int           `env:"JOBS_PER_KEY" envDefault:"100" help:"jobs that a key, or a client address if there are no keys, may have, ended ones included until they expire or are deleted"`
+	JobReplicas       int           `env:"JOB_REPLICAS" envDefault:"0" help:"replicas of Redis that must have a job before it is accepted, so that no failover loses it; 503 where too few have it in JOB_REPLICA_WAIT; 0: Redis alone"`
+	JobReplicaWait    time.Duration `env:"JOB_REPLICA_WAIT" envDefault:"2s" help:"time that JOB_REPLICAS have for a job"`
 	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs what webhooks are told, as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64; empty: no webhooks are called"`
 	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too: then whoever may submit jobs makes the service reach those"`
 

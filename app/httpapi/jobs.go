@@ -219,10 +219,11 @@ func (j *jobsAPI) list(c *gin.Context) error {
 // without, whoever knows its id.
 func (j *jobsAPI) own(c *gin.Context) (jobs.Job, error) {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
-	if err == nil && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
+	found := err == nil || errors.Is(err, jobs.ErrVanished)
+	if found && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
 		return jobs.Job{}, jobs.ErrUnknown
 	}
-	if err == nil && job.Document == nil && strings.HasPrefix(c.FullPath(), documentsPath) {
+	if found && job.Document == nil && strings.HasPrefix(c.FullPath(), documentsPath) {
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	return job, err

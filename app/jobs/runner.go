@@ -60,6 +60,7 @@ func (s *Service) sweep(ctx context.Context) {
 		counts, err := s.cfg.Store.Sweep(ctx)
 		if s.noted(err) == nil {
 			s.metrics.count(counts)
+			s.lookFor(ctx)
 		}
 		if !pause(ctx, sweepEvery) {
 			return
@@ -89,6 +90,7 @@ func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Con
 		if err != nil {
 			continue
 		}
+		s.memory.remember(c.Job)
 		if err := s.hold(ctx, c, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
 			s.cfg.Log.Error("a job is left until its claim has ended", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
 		}

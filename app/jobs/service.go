@@ -60,7 +60,9 @@ type Config struct {
 type Service struct {
 	cfg        Config
 	metrics    *metrics
-	outage     *outage.Log                // of the store
+	outage     *outage.Log // of the store
+	lost       *outage.Log // jobs
+	memory     memory
 	translator atomic.Pointer[Translator] // nil until Ready
 }
 
@@ -68,7 +70,7 @@ type Service struct {
 func New(cfg Config) *Service {
 	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), outage: &outage.Log{
 		Log: cfg.Log, Level: slog.LevelError, Failing: "the store of jobs does not work", Over: "the store of jobs works again",
-	}}
+	}, lost: &outage.Log{Log: cfg.Log, Level: slog.LevelError, Failing: "a job is lost that was accepted"}}
 }
 
 // Ready has jobs taken in.
@@ -92,7 +94,7 @@ var errStore = errors.New("jobs cannot be read or written now, and the service's
 func unavailable(err error) error {
 	var limit *LimitError
 	var already *UnavailableError
-	for _, known := range []error{ErrUnknown, ErrLost, ErrMismatch, ErrEnded, ErrActive} {
+	for _, known := range []error{ErrUnknown, ErrVanished, ErrLost, ErrMismatch, ErrEnded, ErrActive} {
 		if errors.Is(err, known) {
 			return err
 		}
@@ -236,15 +238,17 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	}
 	job, created, err = s.cfg.Store.Create(ctx, draft)
 	if created {
+		s.memory.remember(job)
 		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
 	}
 	return job, created, s.noted(err)
 }
 
-// Get returns a job. The error is ErrUnknown, or an [*UnavailableError].
+// Get returns a job. The error is ErrUnknown, ErrVanished with what is still known of the job, or an
+// [*UnavailableError].
 func (s *Service) Get(ctx context.Context, id string) (Job, error) {
 	job, err := s.cfg.Store.Get(ctx, id)
-	return job, s.noted(err)
+	return s.seen(ctx, id, job, err)
 }
 
 // List returns an owner's jobs, the newest first, at most so many.
