@@ -32,6 +32,8 @@ type Config struct {
 	Role         Role   `env:"ROLE" envDefault:"all" help:"what this process does: all; gateway (takes requests and has no models); worker (has models, and takes what gateways put into the queue)"`
 	BrokerURL    string `env:"BROKER_URL" help:"Redis or Valkey between gateways and workers: redis://, rediss:// (TLS) or unix://; with ?master_name=NAME&addr=HOST:PORT for Sentinel, with ?addr=HOST:PORT for Cluster"`
 	BrokerPrefix string `env:"BROKER_PREFIX" envDefault:"dragoman" help:"what the keys in Redis begin with, so that several fleets can share one"`
+	// FleetSecret has no secret that is not valid after Parse.
+	FleetSecret []string `env:"FLEET_SECRET" envDefault:"" help:"secret of 32 to 256 characters that gateways and workers sign with what they tell each other through Redis, such as what 'openssl rand -hex 32' prints; several with commas between while it changes: the first signs, all are believed; none stands for no signature; empty: nothing is signed"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
 	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`

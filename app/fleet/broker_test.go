@@ -30,7 +30,7 @@ func TestURLs(t *testing.T) {
 		"redis://:secret@a:6379?addr=b:6379&colour=red":                            "unexpected option",
 		"redis://:secret@a:26379?master_name=m&addr=b:26379&dial_timeout=tomorrow": "invalid",
 	} {
-		b, err := NewBroker(address, "test", Timing{}, slog.New(slog.DiscardHandler))
+		b, err := NewBroker(BrokerConfig{URL: address, Prefix: "test", Log: slog.New(slog.DiscardHandler)})
 		if want == "" {
 			if assert.NoError(t, err, address) {
 				assert.NoError(t, b.Close(), address)
@@ -97,7 +97,7 @@ func TestCheck(t *testing.T) {
 				return true
 			})
 			var log bytes.Buffer
-			b, err := NewBroker("redis://"+s.Addr(), "test", calm, slog.New(slog.NewTextHandler(&log, nil)))
+			b, err := NewBroker(BrokerConfig{URL: "redis://" + s.Addr(), Prefix: "test", Secrets: []string{"secret"}, Timing: calm, Log: slog.New(slog.NewTextHandler(&log, nil))})
 			require.NoError(t, err)
 			defer b.Close()
 			err = b.check(t.Context())

@@ -166,7 +166,9 @@ func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, m
 	c.Models = slices.DeleteFunc(c.Models, func(m repository.Model) bool { return len(m.Versions) == 0 })
 	raw, hash := c.encode()
 	keys = append(slices.Collect(maps.Keys(c.files(b))), b.catalogueKey(hash))
-	return hash, keys, b.do(ctx, func(p redis.Pipeliner) { p.Set(ctx, b.catalogueKey(hash), raw, kept) })
+	return hash, keys, b.do(ctx, func(p redis.Pipeliner) {
+		p.Set(ctx, b.catalogueKey(hash), b.seals.seal(b.catalogueKey(hash), raw), kept)
+	})
 }
 
 // publishTokenizer puts the files of a version's tokenizer into Redis.
@@ -207,15 +209,19 @@ func isFile(raw []byte, file model.File) bool {
 // errCatalogue means that a catalogue cannot be read.
 var errCatalogue = errors.New("the catalogue is damaged")
 
-// catalogue reads one that a worker has published. The error is [redis.Nil] where it is not there, and
-// wraps errCatalogue where it is none.
+// catalogue reads one that a worker has published. The error is [redis.Nil] where it is not there,
+// errForged where no member has, and wraps errCatalogue where it is none.
 func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
-	raw, err := b.client.Get(ctx, b.catalogueKey(hash)).Result()
+	sealed, err := b.client.Get(ctx, b.catalogueKey(hash)).Result()
 	if err != nil {
 		return nil, err
 	}
-	c := Catalogue{raw: raw}
-	if err := json.Unmarshal([]byte(raw), &c); err != nil {
+	raw, err := b.open(b.catalogueKey(hash), sealed)
+	if err != nil {
+		return nil, err
+	}
+	c := Catalogue{raw: sealed}
+	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", errCatalogue, err)
 	}
 	for _, m := range c.Models {

@@ -15,10 +15,15 @@ import (
 // begin decodes an entry, which somebody took for the time that taken says.
 func (t *taker) begin(e entry, from string, taken int64) {
 	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
+	forged := t.broker.openEntry(e.lane, e.Values)
 	w, err := decode[work](e.Values)
 	ctx, cancel := context.WithCancelCause(t.hurry)
 	c := &claim{taker: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: cancel}
 	t.hold(c)
+	if forged != nil { // nobody is told, least of all whom it names
+		t.settle(c, settled{outcome: forgedOutcome})
+		return
+	}
 	if err != nil {
 		t.bury(c, e.Values, "it cannot be read: "+err.Error())
 		return

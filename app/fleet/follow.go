@@ -76,11 +76,15 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 		if c.served != nil {
 			return nil
 		}
-		raw, err := c.broker.client.Get(ctx, c.broker.knownKey()).Bytes()
+		sealed, err := c.broker.client.Get(ctx, c.broker.knownKey()).Result()
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return err
 		}
-		_ = json.Unmarshal(raw, &hashes) // what is no list is none
+		if err == nil {
+			if raw, err := c.broker.open(c.broker.knownKey(), sealed); err == nil {
+				_ = json.Unmarshal(raw, &hashes) // what is no list is none
+			}
+		}
 	}
 	if slices.Equal(hashes, c.served) || len(hashes) == 0 {
 		return nil
@@ -102,13 +106,14 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 		return nil
 	}
 	raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(found))))
+	sealed := c.broker.seals.seal(c.broker.knownKey(), raw)
 	if !remembered {
-		if err := c.broker.client.Set(ctx, c.broker.knownKey(), raw, kept).Err(); err != nil {
+		if err := c.broker.client.Set(ctx, c.broker.knownKey(), sealed, kept).Err(); err != nil {
 			return err
 		}
 	}
 	c.known, c.served = known, found
-	c.holds(string(raw), known)
+	c.holds(sealed, known)
 	serve(merge(list), list)
 	return nil
 }
@@ -120,7 +125,7 @@ func (c *catalogues) get(ctx context.Context, hash string) (*Catalogue, error) {
 	}
 	got, err := c.broker.catalogue(ctx, hash)
 	switch {
-	case errors.Is(err, redis.Nil): // its worker publishes it again soon
+	case errors.Is(err, redis.Nil), errors.Is(err, errForged): // its worker publishes it again soon
 		return nil, nil
 	case errors.Is(err, errCatalogue):
 		c.broker.outages.reading.Note(err, "catalogue", hash)

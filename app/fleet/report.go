@@ -78,7 +78,8 @@ func (w *Worker) send(list []settled) error {
 	sent := make(map[string]*redis.StringCmd)
 	err := b.do(ctx, func(p redis.Pipeliner) {
 		for gateway, list := range replies {
-			sent[gateway] = p.XAdd(ctx, &redis.XAddArgs{Stream: b.repliesKey(gateway), NoMkStream: true, Values: []any{format, encode(list)}})
+			stream := b.repliesKey(gateway)
+			sent[gateway] = p.XAdd(ctx, &redis.XAddArgs{Stream: stream, NoMkStream: true, Values: []any{format, b.seals.seal(stream, encode(list))}})
 		}
 		for _, o := range list {
 			if o.outcome == deadLetter {

@@ -192,7 +192,7 @@ func (w *Worker) say(ctx context.Context, n uint64, published *hold) error {
 	var clock *redis.TimeCmd
 	err := w.broker.do(ctx, func(p redis.Pipeliner) {
 		clock = p.Time(ctx)
-		say(ctx, p, w.broker.workersKey(), w.id, w.status(n, takers))
+		w.broker.say(ctx, p, w.broker.workersKey(), w.id, w.status(n, takers))
 	})
 	if err != nil {
 		return err
