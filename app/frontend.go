@@ -115,7 +115,9 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	api.OnlyProbes, api.Unready = cfg.Role == config.Worker, f.unready
 	api.MaxRecords, api.MaxChars, api.RequestTimeout = cfg.MaxRecords, cfg.MaxChars, cfg.RequestTimeout
 	if cfg.Role != config.All {
-		if f.broker, err = fleet.NewBroker(cfg.BrokerURL, cfg.BrokerPrefix, fleet.Timing{}, f.log); err != nil {
+		if f.broker, err = fleet.NewBroker(fleet.BrokerConfig{
+			URL: cfg.BrokerURL, Prefix: cfg.BrokerPrefix, Secrets: cfg.FleetSecret, Log: f.log, Registry: f.metrics.Registry(),
+		}); err != nil {
 			return fmt.Errorf("BROKER_URL: %w", err)
 		}
 	}

@@ -55,7 +55,7 @@ func (f *frontend) openJobs(memory *admission.Memory, registry prometheus.Regist
 // openJobStore opens the store of jobs: a file, or what the gateways of a fleet share.
 func (f *frontend) openJobStore() (jobs.Store, error) {
 	path := f.cfg.JobFile
-	settings := jobs.StoreConfig{TTL: f.cfg.JobTTL, PerOwner: f.cfg.JobsPerKey, MaxBytes: int64(f.cfg.JobStorage)}
+	settings := jobs.StoreConfig{TTL: f.cfg.JobTTL, PerOwner: f.cfg.JobsPerKey, MaxBytes: int64(f.cfg.JobStorage), Replicas: f.cfg.JobReplicas, ReplicaWait: f.cfg.JobReplicaWait}
 	switch {
 	case path == config.JobsOff:
 		return nil, errors.New("off")

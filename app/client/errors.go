@@ -38,6 +38,7 @@ const (
 	CodeUnknownLanguage   = "unknown_language"
 	CodeUnknownModel      = "unknown_model"
 	CodeUnknownJob        = "unknown_job"
+	CodeJobLost           = "job_lost"
 	CodeTextTooLong       = "text_too_long"
 	CodeUnauthorized      = "unauthorized"
 	CodeNotFound          = "not_found"

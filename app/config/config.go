@@ -32,6 +32,8 @@ type Config struct {
 	Role         Role   `env:"ROLE" envDefault:"all" help:"what this process does: all; gateway (takes requests and has no models); worker (has models, and takes what gateways put into the queue)"`
 	BrokerURL    string `env:"BROKER_URL" help:"Redis or Valkey between gateways and workers: redis://, rediss:// (TLS) or unix://; with ?master_name=NAME&addr=HOST:PORT for Sentinel, with ?addr=HOST:PORT for Cluster"`
 	BrokerPrefix string `env:"BROKER_PREFIX" envDefault:"dragoman" help:"what the keys in Redis begin with, so that several fleets can share one"`
+	// FleetSecret has no secret that is not valid after Parse.
+	FleetSecret []string `env:"FLEET_SECRET" envDefault:"" help:"secret of 32 to 256 characters that gateways and workers sign with what they tell each other through Redis, such as what 'openssl rand -hex 32' prints; several with commas between while it changes: the first signs, all are believed; none stands for no signature; empty: nothing is signed"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
 	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`
@@ -95,6 +97,8 @@ type Config struct {
 	DocumentMaxBytes  Size          `env:"DOCUMENT_MAX_BYTES" envDefault:"0" help:"most bytes in a document to be translated; 0: a sixteenth of REQUEST_MEMORY"`
 	JobStorage        Size          `env:"JOB_STORAGE" envDefault:"2GiB" help:"what all jobs that are kept may take together, ended ones included, estimated when they are submitted; 503 for what does not fit"`
 	JobsPerKey        int           `env:"JOBS_PER_KEY" envDefault:"100" help:"jobs that a key, or a client address if there are no keys, may have, ended ones included until they expire or are deleted"`
+	JobReplicas       int           `env:"JOB_REPLICAS" envDefault:"0" help:"replicas of Redis that must have a job before it is accepted, so that no failover loses it; 503 where too few have it in JOB_REPLICA_WAIT; 0: Redis alone"`
+	JobReplicaWait    time.Duration `env:"JOB_REPLICA_WAIT" envDefault:"2s" help:"time that JOB_REPLICAS have for a job"`
 	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs what webhooks are told, as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64; empty: no webhooks are called"`
 	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too: then whoever may submit jobs makes the service reach those"`
 

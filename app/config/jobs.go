@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -14,10 +15,20 @@ import (
 // JobsOff is what JOB_FILE is where there are no jobs.
 const JobsOff = "off"
 
+// maxReplicaWait is how long a request for a job may wait for replicas.
+const maxReplicaWait = 30 * time.Second
+
 // validateJobs names what of the settings of jobs does not fit.
 func (c Config) validateJobs(within func(name string, value, low, high int64)) (errs []error) {
 	if c.JobTTL <= 0 {
 		errs = append(errs, fmt.Errorf("JOB_TTL=%s: use a time above 0, such as 24h", c.JobTTL))
+	}
+	within("JOB_REPLICAS", int64(c.JobReplicas), 0, 16)
+	if c.JobReplicaWait < time.Millisecond || c.JobReplicaWait > maxReplicaWait {
+		errs = append(errs, fmt.Errorf("JOB_REPLICA_WAIT=%s: use 1ms to %s", c.JobReplicaWait, maxReplicaWait))
+	}
+	if c.JobReplicas > 0 && c.Role != Gateway {
+		errs = append(errs, fmt.Errorf("JOB_REPLICAS=%d: only gateways keep jobs in Redis, set ROLE=gateway", c.JobReplicas))
 	}
 	within("JOB_CONCURRENCY", int64(c.JobConcurrency), 1, 1<<10)
 	within("JOB_MAX_RECORDS", int64(c.JobMaxRecords), 1, 1<<24)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Role is what a process does.
@@ -20,6 +21,9 @@ const (
 
 var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`)
 
+// unsigned is what FLEET_SECRET has among others while a fleet begins to sign, or ends it.
+const unsigned = "none"
+
 // validateRole names what of the settings of a fleet does not fit.
 func (c Config) validateRole() (errs []error) {
 	if !slices.Contains([]Role{All, Gateway, Worker}, c.Role) {
@@ -33,6 +37,13 @@ func (c Config) validateRole() (errs []error) {
 		u, err := url.Parse(c.BrokerURL)
 		if err != nil || !slices.Contains([]string{"redis", "rediss", "unix"}, u.Scheme) {
 			errs = append(errs, errors.New("BROKER_URL: use a URL such as redis://localhost:6379, rediss:// for TLS, or unix:///path"))
+		}
+	}
+	for i, secret := range c.FleetSecret {
+		// It is not repeated.
+		if n := len(secret); secret != unsigned && (n < 32 || n > 256 || strings.TrimSpace(secret) != secret) || slices.Contains(c.FleetSecret[:i], secret) {
+			errs = append(errs, errors.New("FLEET_SECRET: use 32 to 256 characters, such as what `openssl rand -hex 32` prints, or several different ones with commas between"))
+			break
 		}
 	}
 	if !prefixPattern.MatchString(c.BrokerPrefix) {

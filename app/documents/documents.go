@@ -11,6 +11,7 @@ package documents
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
 	"log/slog"
 	"slices"
 
@@ -61,12 +62,12 @@ func Extensions() (list []string) {
 func (s *Service) Own(c *gin.Context, id string) (jobs.Job, error) {
 	job, err := s.cfg.Jobs.Get(c.Request.Context(), id)
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, jobs.ErrVanished):
 		return jobs.Job{}, err
 	case job.Document == nil, s.cfg.Server.Gate.NeedsKeys() && job.Owner != access.Caller(c):
 		return jobs.Job{}, jobs.ErrUnknown
 	}
-	return job, nil
+	return job, err
 }
 
 // Shared is the document of an id that whoever knows its secret may see. The error is as of
@@ -74,18 +75,18 @@ func (s *Service) Own(c *gin.Context, id string) (jobs.Job, error) {
 func (s *Service) Shared(ctx context.Context, id, secret string) (jobs.Job, error) {
 	job, err := s.cfg.Jobs.Get(ctx, id)
 	switch {
-	case err != nil:
+	case err != nil && !errors.Is(err, jobs.ErrVanished):
 		return jobs.Job{}, err
 	case job.Document == nil, !knows(job, secret):
 		return jobs.Job{}, jobs.ErrUnknown
 	}
-	return job, nil
+	return job, err
 }
 
 // Owned is the document of an id that the sender of a request may see who also knows its secret.
 func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
 	job, err := s.Own(c, id)
-	if err == nil && !knows(job, secret) {
+	if (err == nil || errors.Is(err, jobs.ErrVanished)) && !knows(job, secret) {
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	return job, err

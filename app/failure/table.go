@@ -25,6 +25,7 @@ const (
 	NotFound   // what the request names does not exist
 	NoMethod   // it does not take the method
 	UnknownJob
+	JobLost             // what keeps jobs has lost it
 	IdempotencyMismatch // the key is that of another request
 	UnknownGlossary
 	InvalidGlossary
@@ -117,6 +118,7 @@ var table = [...]row{
 	NotFound:        {"not_found", 404, 404, 404, 404, 0, "", ""},
 	NoMethod:        {"method_not_allowed", 405, 405, 405, 405, 0, "", ""},
 	UnknownJob:      {"unknown_job", 404, 404, 404, 404, 0, "", ""},
+	JobLost:         {"job_lost", 410, 404, 404, 410, 0, "", ""},
 
 	IdempotencyMismatch: {"idempotency_mismatch", 422, 400, 400, 422, 0, "", ""},
 	UnknownDocument:     {"unsupported_document", 415, 400, 400, 415, 0, "", ""},

@@ -42,17 +42,31 @@ func BenchmarkEngines(b *testing.B) {
 		b.Cleanup(func() { _ = e.Close() })
 		return e
 	}
-	remote := func(b *testing.B, e translate.Engine, workers int) translate.Engine {
+	remote := func(b *testing.B, e translate.Engine, workers int, secrets ...string) translate.Engine {
 		address := newRealServer(b)
 		for range workers {
 			w := newModels(e, identity)
-			newTestWorkerOf(b, newTestBroker(b, address, Timing{}), w, 100)
+			newTestWorkerOf(b, newSigningBroker(b, address, Timing{}, secrets...), w, 100)
 		}
-		return newTestGateway(b, newTestBroker(b, address, Timing{}), nil).Engine(identity)
+		return newTestGateway(b, newSigningBroker(b, address, Timing{}, secrets...), nil).Engine(identity)
 	}
 	b.Run("local", func(b *testing.B) { benchmarkEngine(b, local(b)) })
 	b.Run("remote", func(b *testing.B) { benchmarkEngine(b, remote(b, local(b), 1)) })
 	for _, workers := range []int{1, 2} {
 		b.Run("free/workers="+strconv.Itoa(workers), func(b *testing.B) { benchmarkEngine(b, remote(b, &decoder{}, workers)) })
+		b.Run("signed/workers="+strconv.Itoa(workers), func(b *testing.B) {
+			benchmarkEngine(b, remote(b, &decoder{}, workers, "0123456789abcdef0123456789abcdef"))
+		})
+	}
+}
+
+// BenchmarkSeal is what a signature costs: that of a sentence of 30 tokens, and checking it.
+func BenchmarkSeal(b *testing.B) {
+	s, message := newSeals([]string{"0123456789abcdef0123456789abcdef"}), make([]byte, 150)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.open("dragoman:{0123456789abcdef}:normal", s.seal("dragoman:{0123456789abcdef}:normal", message)); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"dragoman/app/outage"
 )
 
 // Timing is how fast a fleet notices things. The zero value stands for the defaults, which all
@@ -42,9 +45,31 @@ type Broker struct {
 	timing Timing
 	log    *slog.Logger
 	offset atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
+	seals  seals
+	forged prometheus.Counter
+
+	outages outages
 
 	mu   sync.Mutex // guards away
 	away error      // why Redis cannot be used; nil: it can
+}
+
+// outages are what is logged of what may fail again and again.
+type outages struct{ broker, evicting, sending, reading, believing, decoding outage.Log }
+
+func newOutages(log *slog.Logger) outages {
+	return outages{
+		broker: outage.Log{
+			Log: log, Level: slog.LevelError, Failing: "the broker is away: nothing is accepted or taken until it is back", Over: "the broker answers",
+		},
+		evicting: outage.Log{Log: log, Level: slog.LevelWarn,
+			Failing: "the broker may drop what it has when its memory is full: set maxmemory-policy to noeviction"},
+		sending: outage.Log{Log: log, Level: slog.LevelWarn, Failing: "results cannot be sent yet", Over: "results are sent again"},
+		reading: outage.Log{Log: log, Level: slog.LevelError, Failing: "another member sent what cannot be read: is it of another version?"},
+		believing: outage.Log{Log: log, Level: slog.LevelError,
+			Failing: "what has no valid signature is dropped: do all members have the same FLEET_SECRET, or does a stranger write to the broker?"},
+		decoding: outage.Log{Log: log, Level: slog.LevelWarn, Failing: "a sentence cannot be decoded"},
+	}
 }
 
 // errStarting is why a member that has just been started cannot do anything.
@@ -60,17 +85,37 @@ const tries = 1
 // connections is the most that are open to one server. Each model of a worker waits on one.
 const connections = 256
 
-// NewBroker makes a connection to the server of a URL as go-redis has it: redis://, rediss:// and
-// unix:// for a single server, redis://…?master_name=NAME&addr=… for Sentinel,
-// redis://…?addr=…&addr=… for Cluster. Keys begin with prefix. Nothing is sent yet: the server may
-// be away. The caller closes the broker.
-func NewBroker(address, prefix string, timing Timing, log *slog.Logger) (*Broker, error) {
-	client, err := newClient(address)
+// BrokerConfig is what a [Broker] works with.
+type BrokerConfig struct {
+	// URL is that of the server as go-redis has it: redis://, rediss:// and unix:// for a single server,
+	// redis://…?master_name=NAME&addr=… for Sentinel, redis://…?addr=…&addr=… for Cluster.
+	URL    string
+	Prefix string // of the keys
+	// Secrets sign what members tell each other: the first one is used, and all are believed. None is
+	// [Unsigned].
+	Secrets  []string
+	Timing   Timing
+	Log      *slog.Logger
+	Registry prometheus.Registerer // nil for none
+}
+
+// NewBroker makes a connection. Nothing is sent yet: the server may be away. The caller closes the broker.
+func NewBroker(cfg BrokerConfig) (*Broker, error) {
+	client, err := newClient(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	timing.setDefaults()
-	return &Broker{client: client, prefix: prefix, timing: timing, log: log, away: errStarting}, nil
+	cfg.Timing.setDefaults()
+	b := &Broker{
+		client: client, prefix: cfg.Prefix, timing: cfg.Timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
+		seals: newSeals(cfg.Secrets), forged: promauto.With(cfg.Registry).NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "forged_total", Help: "Messages of other members that were dropped because they have no valid signature.",
+		}),
+	}
+	if b.seals[0] == nil {
+		b.log.Info("what members tell each other through the broker is not signed: set FLEET_SECRET where others can write to it")
+	}
+	return b, nil
 }
 
 // redisLog has the client library's messages, which it writes itself otherwise, where ours are. They
@@ -168,12 +213,7 @@ func (b *Broker) Err() error {
 func (b *Broker) note(err error, up prometheus.Gauge) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case err != nil && (b.away == nil || b.away == errStarting):
-		b.log.Error("the broker is away: nothing is accepted or taken until it is back", "error", err)
-	case err == nil && b.away != nil:
-		b.log.Info("the broker answers")
-	}
+	b.outages.broker.Note(err)
 	b.away = err
 	up.Set(0)
 	if err == nil {

@@ -30,7 +30,7 @@ func TestURLs(t *testing.T) {
 		"redis://:secret@a:6379?addr=b:6379&colour=red":                            "unexpected option",
 		"redis://:secret@a:26379?master_name=m&addr=b:26379&dial_timeout=tomorrow": "invalid",
 	} {
-		b, err := NewBroker(address, "test", Timing{}, slog.New(slog.DiscardHandler))
+		b, err := NewBroker(BrokerConfig{URL: address, Prefix: "test", Log: slog.New(slog.DiscardHandler)})
 		if want == "" {
 			if assert.NoError(t, err, address) {
 				assert.NoError(t, b.Close(), address)
@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 		"Valkey":             {"redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.0.0\r\n", "", "", ""},
 		"too old":            {"redis_version:6.2.14\r\n", "", "it is Redis 6.2.14: use Redis 7 or later, or Valkey", ""},
 		"far too old":        {"redis_version:255.1\r\n", "", "", ""},
-		"drops keys":         {"redis_version:7.0.15\r\n", "maxmemory_policy:allkeys-lru\r\n", "", "maxmemory-policy=allkeys-lru"},
+		"drops keys":         {"redis_version:7.0.15\r\n", "maxmemory_policy:allkeys-lru\r\n", "", "maxmemory-policy is allkeys-lru"},
 		"does not tell":      {"", "", "", ""},
 		"tells other things": {"hello", "redis_version:1.0.0\r\n", "", ""},
 	} {
@@ -97,7 +97,7 @@ func TestCheck(t *testing.T) {
 				return true
 			})
 			var log bytes.Buffer
-			b, err := NewBroker("redis://"+s.Addr(), "test", calm, slog.New(slog.NewTextHandler(&log, nil)))
+			b, err := NewBroker(BrokerConfig{URL: "redis://" + s.Addr(), Prefix: "test", Secrets: []string{"secret"}, Timing: calm, Log: slog.New(slog.NewTextHandler(&log, nil))})
 			require.NoError(t, err)
 			defer b.Close()
 			err = b.check(t.Context())
@@ -129,16 +129,16 @@ func TestServerTooOld(t *testing.T) {
 	}
 }
 
-// That Redis is away is logged once, and so is that it is back.
+// That Redis is away is logged once, and so is that it is back; what comes and goes is not logged each time.
 func TestNote(t *testing.T) {
 	var log bytes.Buffer
-	b := &Broker{log: slog.New(slog.NewTextHandler(&log, nil)), away: errStarting}
+	b := &Broker{outages: newOutages(slog.New(slog.NewTextHandler(&log, nil))), away: errStarting}
 	up := prometheus.NewGauge(prometheus.GaugeOpts{Name: "up"})
 	oops := errors.New("oops")
 	for i, step := range []struct {
 		err   error
 		lines int
-	}{{oops, 1}, {oops, 1}, {nil, 2}, {nil, 2}, {oops, 3}, {errors.New("another"), 3}, {nil, 4}} {
+	}{{oops, 1}, {oops, 1}, {nil, 2}, {nil, 2}, {oops, 2}, {errors.New("another"), 2}, {nil, 2}} {
 		b.note(step.err, up)
 		assert.Equal(t, step.lines, strings.Count(log.String(), "\n"), "step %d", i)
 		assert.Equal(t, step.err == nil, b.Err() == nil)

@@ -29,6 +29,21 @@ type Catalogue struct {
 	Pivots    []string
 	// The most that the worker's engines allow a sentence.
 	MaxBeams, MaxLength int
+
+	raw string // as Redis has it
+}
+
+// files are those of its tokenizers, by their keys.
+func (c *Catalogue) files(b *Broker) map[string]model.File {
+	files := make(map[string]model.File)
+	for _, m := range c.Models {
+		for _, v := range m.Versions {
+			for _, file := range v.Manifest.TokenizerFiles() {
+				files[b.fileKey(file.SHA256)] = file
+			}
+		}
+	}
+	return files
 }
 
 // kept is how long Redis keeps what workers have put there and do not confirm any more: so long
@@ -128,9 +143,9 @@ func (b *Broker) fileKey(sha256 string) string    { return b.fleetKey("file:" + 
 // knownKey lists the hashes of the catalogues that gateways used last.
 func (b *Broker) knownKey() string { return b.fleetKey("known") }
 
-// publish puts what a snapshot serves into Redis, and the files of its tokenizers. What cannot be read
-// is left out.
-func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, err error) {
+// publish puts what a snapshot serves into Redis, and the files of its tokenizers; keys are all of
+// these. What cannot be read is left out.
+func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, keys []string, err error) {
 	c := newCatalogue(s)
 	c.MaxBeams, c.MaxLength = maxBeams, maxLength
 	for i, m := range s.Models {
@@ -143,14 +158,17 @@ func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, m
 			case errors.Is(err, errFile):
 				b.log.Error("a model's tokenizer cannot be read: gateways do not get it from here", "model", m.Name, "version", v.Number, "error", err)
 			default:
-				return "", err
+				return "", nil, err
 			}
 		}
 		c.Models[i].Versions = keep
 	}
 	c.Models = slices.DeleteFunc(c.Models, func(m repository.Model) bool { return len(m.Versions) == 0 })
 	raw, hash := c.encode()
-	return hash, b.do(ctx, func(p redis.Pipeliner) { p.Set(ctx, b.catalogueKey(hash), raw, kept) })
+	keys = append(slices.Collect(maps.Keys(c.files(b))), b.catalogueKey(hash))
+	return hash, keys, b.do(ctx, func(p redis.Pipeliner) {
+		p.Set(ctx, b.catalogueKey(hash), b.seals.seal(b.catalogueKey(hash), raw), kept)
+	})
 }
 
 // publishTokenizer puts the files of a version's tokenizer into Redis.
@@ -191,14 +209,18 @@ func isFile(raw []byte, file model.File) bool {
 // errCatalogue means that a catalogue cannot be read.
 var errCatalogue = errors.New("the catalogue is damaged")
 
-// catalogue reads one that a worker has published. The error is [redis.Nil] where it is not there, and
-// wraps errCatalogue where it is none.
+// catalogue reads one that a worker has published. The error is [redis.Nil] where it is not there,
+// errForged where no member has, and wraps errCatalogue where it is none.
 func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
-	raw, err := b.client.Get(ctx, b.catalogueKey(hash)).Bytes()
+	sealed, err := b.client.Get(ctx, b.catalogueKey(hash)).Result()
 	if err != nil {
 		return nil, err
 	}
-	var c Catalogue
+	raw, err := b.open(b.catalogueKey(hash), sealed)
+	if err != nil {
+		return nil, err
+	}
+	c := Catalogue{raw: sealed}
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", errCatalogue, err)
 	}

@@ -87,7 +87,7 @@ func TestPublish(t *testing.T) {
 	server := newServer(t)
 	b := newTestBroker(t, server.Addr(), calm)
 	s := onDisk(t, "m", "words")
-	hash, err := b.publish(t.Context(), s, 5, 200)
+	hash, _, err := b.publish(t.Context(), s, 5, 200)
 	require.NoError(t, err)
 	c, err := b.catalogue(t.Context(), hash)
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestPublish(t *testing.T) {
 	assert.Empty(t, c.Models[0].Dir+v.Dir)
 	assert.Equal(t, s.Models[0].Versions[0].Manifest, v.Manifest)
 	assert.NotEmpty(t, s.Models[0].Versions[0].Dir, "the worker's own has not changed")
-	again, err := b.publish(t.Context(), s, 5, 200)
+	again, _, err := b.publish(t.Context(), s, 5, 200)
 	require.NoError(t, err)
 	assert.Equal(t, hash, again)
 
@@ -124,7 +124,7 @@ func TestPublishWithoutAFile(t *testing.T) {
 			bad := onDisk(t, "bad", "letters")
 			require.NoError(t, spoil(filepath.Join(bad.Models[0].Dir, model.VocabFile)))
 			bad.Models = append(bad.Models, good.Models...)
-			hash, err := b.publish(t.Context(), bad, 1, 1)
+			hash, _, err := b.publish(t.Context(), bad, 1, 1)
 			require.NoError(t, err)
 			c, err := b.catalogue(t.Context(), hash)
 			require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestFollow(t *testing.T) {
 		require.NoError(t, err)
 		return models, called
 	}
-	c := &catalogues{broker: b}
+	c := newCatalogues(b)
 	for i, step := range []struct {
 		workers []WorkerStatus
 		models  []string
@@ -178,10 +178,10 @@ func TestFollow(t *testing.T) {
 		assert.Equal(t, step.models, models, "step %d", i)
 		assert.Equal(t, step.called, called, "step %d", i)
 	}
-	models, _ := follows(&catalogues{broker: b}) // another gateway, without workers
+	models, _ := follows(newCatalogues(b)) // another gateway, without workers
 	assert.Equal(t, []string{"a"}, models)
 	require.NoError(t, server.Set(b.knownKey(), "{"))
-	_, called := follows(&catalogues{broker: b})
+	_, called := follows(newCatalogues(b))
 	assert.False(t, called)
 }
 

@@ -26,8 +26,7 @@ func (b *Broker) check(ctx context.Context) error {
 	}
 	memory := b.client.Info(ctx, "memory").Val()
 	if found := policyLine.FindStringSubmatch(memory); found != nil && found[1] != "noeviction" {
-		b.log.Warn("the broker may drop sentences when its memory is full, which are then decoded again, later: set maxmemory-policy to noeviction",
-			"maxmemory-policy", found[1])
+		b.outages.evicting.Note(fmt.Errorf("maxmemory-policy is %s", found[1]))
 	}
 	return nil
 }

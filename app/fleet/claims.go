@@ -305,7 +305,10 @@ func (t *taker) began(e entry, taken int64) {
 		t.begin(e, fromOther, taken)
 		return
 	}
-	w, _ := decode[work](e.Values) // what cannot be read has no gateway that is told
+	var w work // what cannot be read has no gateway that is told
+	if t.broker.openEntry(e.lane, e.Values) == nil {
+		w, _ = decode[work](e.Values)
+	}
 	c := &claim{taker: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: func(error) {}}
 	t.hold(c)
 	t.bury(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))

@@ -15,10 +15,15 @@ import (
 // begin decodes an entry, which somebody took for the time that taken says.
 func (t *taker) begin(e entry, from string, taken int64) {
 	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
+	forged := t.broker.openEntry(e.lane, e.Values)
 	w, err := decode[work](e.Values)
 	ctx, cancel := context.WithCancelCause(t.hurry)
 	c := &claim{taker: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: cancel}
 	t.hold(c)
+	if forged != nil { // nobody is told, least of all whom it names
+		t.settle(c, settled{outcome: forgedOutcome})
+		return
+	}
 	if err != nil {
 		t.bury(c, e.Values, "it cannot be read: "+err.Error())
 		return
@@ -166,6 +171,6 @@ func (t *taker) failure(ctx context.Context, c *claim, err error) settled {
 	if isBroken || isFull || r.Fault == lost {
 		t.block()
 	}
-	t.broker.log.Warn("a sentence cannot be decoded", "model", t.name.model, "version", t.name.version, "tries", c.work.Tries+1, "error", err)
+	t.broker.outages.decoding.Note(err, "model", t.name.model, "version", t.name.version, "tries", c.work.Tries+1)
 	return settled{outcome: failedOutcome, reply: r}
 }

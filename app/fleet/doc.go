@@ -26,7 +26,7 @@
 //
 //	P:{fleet}:workers           hash: what each worker says, JSON, by id
 //	P:{fleet}:gateways          hash: what each gateway says
-//	P:{fleet}:known             JSON: hashes of the catalogues that were used last
+//	P:{fleet}:known             JSON: hashes of the catalogues that were used last; see hold.go
 //	P:{fleet}:catalogue:HASH    JSON: what a worker has
 //	P:{fleet}:file:SHA256       a file of a tokenizer
 //	P:{QUEUE}:high|normal|low   streams: sentences of a model, with the consumer group "workers"

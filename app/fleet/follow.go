@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"dragoman/model"
 	"dragoman/model/repository"
 )
 
@@ -17,6 +18,48 @@ type catalogues struct {
 	broker *Broker
 	known  map[string]*Catalogue // by hash
 	served []string              // hashes, in order
+	held   hold
+	// content is what Redis is to have where no worker is left that knows it, by key: the list of
+	// what is served, the catalogues, and the files of tokenizers. These are fetched as they come.
+	content map[string]string
+	files   map[string]model.File // that are still to be fetched, by key
+}
+
+func newCatalogues(b *Broker) *catalogues { return &catalogues{broker: b, held: hold{broker: b}} }
+
+// keep has Redis hold what is served.
+func (c *catalogues) keep(ctx context.Context) error {
+	for key, file := range c.files {
+		raw, err := c.broker.client.Get(ctx, key).Result()
+		switch {
+		case errors.Is(err, redis.Nil): // a worker puts it there soon
+		case err != nil:
+			return err
+		case isFile([]byte(raw), file):
+			c.content[key] = raw
+			delete(c.files, key)
+		}
+	}
+	return c.held.restore(ctx, c.content)
+}
+
+// holds notes what Redis is to have from now on.
+func (c *catalogues) holds(known string, catalogues map[string]*Catalogue) {
+	before := c.content
+	c.content, c.files = map[string]string{c.broker.knownKey(): known}, make(map[string]model.File)
+	for hash, one := range catalogues {
+		if one == nil || one.raw == "" {
+			continue // it is not there, or cannot be read
+		}
+		c.content[c.broker.catalogueKey(hash)] = one.raw
+		for key, file := range one.files(c.broker) {
+			if raw, has := before[key]; has {
+				c.content[key] = raw
+			} else {
+				c.files[key] = file
+			}
+		}
+	}
 }
 
 // follow calls serve where workers serve something else than before. Without workers what was
@@ -33,11 +76,15 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 		if c.served != nil {
 			return nil
 		}
-		raw, err := c.broker.client.Get(ctx, c.broker.knownKey()).Bytes()
+		sealed, err := c.broker.client.Get(ctx, c.broker.knownKey()).Result()
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return err
 		}
-		_ = json.Unmarshal(raw, &hashes) // what is no list is none
+		if err == nil {
+			if raw, err := c.broker.open(c.broker.knownKey(), sealed); err == nil {
+				_ = json.Unmarshal(raw, &hashes) // what is no list is none
+			}
+		}
 	}
 	if slices.Equal(hashes, c.served) || len(hashes) == 0 {
 		return nil
@@ -58,13 +105,15 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 	if len(list) == 0 || slices.Equal(found, c.served) {
 		return nil
 	}
+	raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(found))))
+	sealed := c.broker.seals.seal(c.broker.knownKey(), raw)
 	if !remembered {
-		raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(found))))
-		if err := c.broker.client.Set(ctx, c.broker.knownKey(), raw, kept).Err(); err != nil {
+		if err := c.broker.client.Set(ctx, c.broker.knownKey(), sealed, kept).Err(); err != nil {
 			return err
 		}
 	}
 	c.known, c.served = known, found
+	c.holds(sealed, known)
 	serve(merge(list), list)
 	return nil
 }
@@ -76,10 +125,10 @@ func (c *catalogues) get(ctx context.Context, hash string) (*Catalogue, error) {
 	}
 	got, err := c.broker.catalogue(ctx, hash)
 	switch {
-	case errors.Is(err, redis.Nil): // its worker publishes it again soon
+	case errors.Is(err, redis.Nil), errors.Is(err, errForged): // its worker publishes it again soon
 		return nil, nil
 	case errors.Is(err, errCatalogue):
-		c.broker.log.Error("what a worker has cannot be read: is it of another version?", "catalogue", hash, "error", err)
+		c.broker.outages.reading.Note(err, "catalogue", hash)
 		return &Catalogue{}, nil // not again
 	case err != nil:
 		return nil, fmt.Errorf("a worker's catalogue: %w", err)

@@ -116,15 +116,18 @@ func (g *Gateway) Err() error {
 
 // beat says again and again that the gateway is there, and looks at who else is.
 func (g *Gateway) beat() {
-	workers := newMembers[WorkerStatus](g.broker.workersKey(), g.broker.timing.Lease)
-	gateways := newMembers[gatewayStatus](g.broker.gatewaysKey(), g.broker.timing.Lease)
-	catalogues := &catalogues{broker: g.broker}
+	workers := newMembers[WorkerStatus](g.broker, g.broker.workersKey())
+	gateways := newMembers[gatewayStatus](g.broker, g.broker.gatewaysKey())
+	catalogues := newCatalogues(g.broker)
 	tick := time.NewTicker(g.broker.timing.Beat)
 	defer tick.Stop()
 	for n := uint64(1); ; n++ {
 		err := g.meet(n, workers, gateways)
 		if err == nil {
 			err = catalogues.follow(g.closing, g.workers(), g.serve)
+		}
+		if err == nil {
+			err = catalogues.keep(g.closing)
 		}
 		g.note(err)
 		if len(g.missed) > 0 {
@@ -197,7 +200,7 @@ func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *membe
 	var there *redis.BoolCmd
 	if err := b.do(ctx, func(p redis.Pipeliner) {
 		clock = p.Time(ctx)
-		say(ctx, p, b.gatewaysKey(), g.id, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()})
+		b.say(ctx, p, b.gatewaysKey(), g.id, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()})
 		saidWorkers, saidGateways = p.HGetAll(ctx, b.workersKey()), p.HGetAll(ctx, b.gatewaysKey())
 		if read := g.lastRead(); read != "0" {
 			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)
@@ -332,9 +335,12 @@ func (g *Gateway) handOutAll(entry redis.XMessage) {
 	if entry.Values["gateway"] != nil {
 		return // what the stream began with
 	}
+	if g.broker.openEntry(g.broker.repliesKey(g.id), entry.Values) != nil {
+		return
+	}
 	replies, err := decode[[]reply](entry.Values)
 	if err != nil {
-		g.broker.log.Error("a worker sent what cannot be read: is it of another version?", "error", err)
+		g.broker.outages.reading.Note(err)
 		return
 	}
 	g.mu.Lock()

@@ -38,7 +38,12 @@ const patient = 30 * time.Second
 func newServer(t testing.TB) *miniredis.Miniredis { return miniredis.RunT(t) }
 
 func newTestBroker(t testing.TB, address string, timing Timing) *Broker {
-	b, err := NewBroker("redis://"+address, "test", timing, slog.New(slog.DiscardHandler))
+	return newSigningBroker(t, address, timing)
+}
+
+// newSigningBroker is newTestBroker with secrets.
+func newSigningBroker(t testing.TB, address string, timing Timing, secrets ...string) *Broker {
+	b, err := NewBroker(BrokerConfig{URL: "redis://" + address, Prefix: "test", Secrets: secrets, Timing: timing, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.Close() }) // the test may have closed it
 	return b

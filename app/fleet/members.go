@@ -44,9 +44,9 @@ func (b *Broker) gatewaysKey() string { return b.fleetKey("gateways") }
 
 // members watches the members of a kind. It judges by its own clock when one was last heard of.
 type members[S any] struct {
-	key   string
-	lease time.Duration
-	seen  map[string]*member[S]
+	broker *Broker
+	key    string
+	seen   map[string]*member[S]
 }
 
 type member[S any] struct {
@@ -56,8 +56,8 @@ type member[S any] struct {
 	heard  time.Time
 }
 
-func newMembers[S any](key string, lease time.Duration) *members[S] {
-	return &members[S]{key: key, lease: lease, seen: make(map[string]*member[S])}
+func newMembers[S any](b *Broker, key string) *members[S] {
+	return &members[S]{broker: b, key: key, seen: make(map[string]*member[S])}
 }
 
 // update takes what the members say, and returns those that are there, and the ids of those that
@@ -68,11 +68,12 @@ func (m *members[S]) update(now time.Time, said map[string]string) (alive map[st
 		known := m.seen[id]
 		if known == nil || known.raw != raw {
 			known = &member[S]{raw: raw, heard: now}
-			known.valid = json.Unmarshal([]byte(raw), &known.status) == nil
+			said, err := m.broker.open(inHash(m.key, id), raw)
+			known.valid = err == nil && json.Unmarshal(said, &known.status) == nil
 			m.seen[id] = known
 		}
 		switch silent := now.Sub(known.heard); {
-		case silent <= m.lease && known.valid:
+		case silent <= m.broker.timing.Lease && known.valid:
 			alive[id] = known.status
 		case silent > forgotten:
 			gone = append(gone, id)
@@ -90,7 +91,7 @@ func (m *members[S]) update(now time.Time, said map[string]string) (alive map[st
 const forgotten = time.Minute
 
 // say puts up a member's status.
-func say(ctx context.Context, p redis.Pipeliner, key, id string, status any) {
+func (b *Broker) say(ctx context.Context, p redis.Pipeliner, key, id string, status any) {
 	raw, _ := json.Marshal(status) // of plain data
-	p.HSet(ctx, key, id, raw)
+	p.HSet(ctx, key, id, b.seals.seal(inHash(key, id), raw))
 }

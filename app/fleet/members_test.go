@@ -49,7 +49,7 @@ func TestMembers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, now := newMembers[WorkerStatus]("k", 4*time.Second), time.Now()
+			m, now := newMembers[WorkerStatus](&Broker{timing: Timing{Lease: 4 * time.Second}, seals: newSeals(nil)}, "k"), time.Now()
 			for i, s := range steps {
 				now = now.Add(s.after)
 				alive, gone := m.update(now, s.said)

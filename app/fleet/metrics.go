@@ -44,14 +44,14 @@ func NewWorkerMetrics(r prometheus.Registerer) *WorkerMetrics {
 		taken: factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: "taken_total",
 			Help: "Sentences that the worker took: from the queue, or over from another worker (claimed)."}, []string{"from"}),
 		done: factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: "ended_total",
-			Help: "Sentences that the worker is done with, by what became of them: decoded, failed, returned to the queue, cancelled, expired before they were decoded, taken over by another worker (lost), dead letters."}, []string{"outcome"}),
+			Help: "Sentences that the worker is done with, by what became of them: decoded, failed, returned to the queue, cancelled, expired before they were decoded, taken over by another worker (lost), dead letters, without a valid signature (forged)."}, []string{"outcome"}),
 		claimed: factory.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Subsystem: subsystem, Name: "claimed_sentences",
 			Help: "Sentences that the worker has taken and not answered yet."}, []string{"model", "version"}),
 	}
 	for _, from := range []string{fromQueue, fromOther} {
 		m.taken.WithLabelValues(from)
 	}
-	for _, o := range []outcome{decoded, failedOutcome, returned, cancelled, expired, lostOutcome, deadLetter} {
+	for _, o := range []outcome{decoded, failedOutcome, returned, cancelled, expired, lostOutcome, deadLetter, forgedOutcome} {
 		m.done.WithLabelValues(string(o))
 	}
 	return m
@@ -73,6 +73,7 @@ const (
 	expired       outcome = "expired"
 	lostOutcome   outcome = "lost"
 	deadLetter    outcome = "dead_letter"
+	forgedOutcome outcome = "forged"
 )
 
 // Collector are the metrics of what a gateway knows of the fleet.

@@ -122,9 +122,8 @@ func (g *Gateway) sendAll(list []*sentence) error {
 	entries := make([]*redis.StringCmd, len(list))
 	err := g.broker.do(g.closing, func(p redis.Pipeliner) {
 		for i, x := range list {
-			entries[i] = p.XAdd(g.closing, &redis.XAddArgs{
-				Stream: g.broker.lanes(x.queue)[x.lane], Values: []any{format, encode(&x.work)},
-			})
+			lane := g.broker.lanes(x.queue)[x.lane]
+			entries[i] = p.XAdd(g.closing, &redis.XAddArgs{Stream: lane, Values: []any{format, g.broker.seals.seal(lane, encode(&x.work))}})
 		}
 	})
 	g.mu.Lock()

@@ -43,10 +43,10 @@ func (w *Worker) report(hurry context.Context) {
 func (w *Worker) settle(hurry context.Context, list []settled) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		err := w.send(list)
+		w.broker.outages.sending.Note(err, "sentences", len(list))
 		if err == nil {
 			break
 		}
-		w.broker.log.Warn("results cannot be sent yet", "sentences", len(list), "error", err)
 		select {
 		case <-time.After(wait):
 			continue
@@ -78,7 +78,8 @@ func (w *Worker) send(list []settled) error {
 	sent := make(map[string]*redis.StringCmd)
 	err := b.do(ctx, func(p redis.Pipeliner) {
 		for gateway, list := range replies {
-			sent[gateway] = p.XAdd(ctx, &redis.XAddArgs{Stream: b.repliesKey(gateway), NoMkStream: true, Values: []any{format, encode(list)}})
+			stream := b.repliesKey(gateway)
+			sent[gateway] = p.XAdd(ctx, &redis.XAddArgs{Stream: stream, NoMkStream: true, Values: []any{format, b.seals.seal(stream, encode(list))}})
 		}
 		for _, o := range list {
 			if o.outcome == deadLetter {

@@ -52,6 +52,7 @@ type Worker struct {
 	takers    map[string]*taker
 	leaving   []*taker // that take nothing any more, but have claims maybe
 	catalogue string   // hash of what was published
+	published []string // the keys of that
 }
 
 // NewWorker makes a worker that does nothing yet.
@@ -87,8 +88,6 @@ func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 
 // follow has takers for what is served, until ctx is done.
 func (w *Worker) follow(ctx, hurry context.Context, changed func()) {
-	confirm := time.NewTicker(kept / 24) // what is published does not expire while somebody needs it
-	defer confirm.Stop()
 	for {
 		err := w.serve(ctx, hurry)
 		var again <-chan time.Time
@@ -100,7 +99,6 @@ func (w *Worker) follow(ctx, hurry context.Context, changed func()) {
 		case <-w.cfg.Models.Changes():
 			changed()
 		case <-w.missing:
-		case <-confirm.C:
 		case <-again:
 		case <-ctx.Done():
 			return
@@ -111,13 +109,13 @@ func (w *Worker) follow(ctx, hurry context.Context, changed func()) {
 // serve publishes what is served, and takes sentences for all of it and for nothing else.
 func (w *Worker) serve(ctx, hurry context.Context) error {
 	snapshot, handles := w.cfg.Models.Serving()
-	hash, err := w.broker.publish(ctx, snapshot, w.cfg.MaxBeams, w.cfg.MaxLength)
+	hash, keys, err := w.broker.publish(ctx, snapshot, w.cfg.MaxBeams, w.cfg.MaxLength)
 	if err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.catalogue = hash
+	w.catalogue, w.published = hash, keys
 	wanted := make(map[string]bool)
 	for _, m := range snapshot.Models {
 		for _, v := range m.Versions {
@@ -163,10 +161,10 @@ func (w *Worker) list() []*taker {
 
 // beat says again and again that the worker is there and what it is at, and keeps its claims alive.
 func (w *Worker) beat(ctx context.Context) {
-	tick := time.NewTicker(w.broker.timing.Beat)
+	tick, published := time.NewTicker(w.broker.timing.Beat), &hold{broker: w.broker}
 	defer tick.Stop()
 	for n := uint64(1); ; n++ {
-		err := w.say(ctx, n)
+		err := w.say(ctx, n, published)
 		if ctx.Err() == nil {
 			w.broker.note(err, w.cfg.Metrics.broker)
 		}
@@ -179,7 +177,7 @@ func (w *Worker) beat(ctx context.Context) {
 }
 
 // say is one beat. It ends in time for another one before claims count as abandoned.
-func (w *Worker) say(ctx context.Context, n uint64) error {
+func (w *Worker) say(ctx context.Context, n uint64, published *hold) error {
 	ctx, cancel := context.WithTimeout(ctx, w.broker.timing.Lease/3)
 	defer cancel()
 	if w.broker.Err() != nil { // it may be another server than before
@@ -195,20 +193,22 @@ func (w *Worker) say(ctx context.Context, n uint64) error {
 	}
 	asked := time.Now()
 	var clock *redis.TimeCmd
-	var published *redis.BoolCmd
 	err := w.broker.do(ctx, func(p redis.Pipeliner) {
 		clock = p.Time(ctx)
-		status := w.status(n, takers)
-		say(ctx, p, w.broker.workersKey(), w.id, status)
-		if status.Catalogue != "" {
-			published = p.Expire(ctx, w.broker.catalogueKey(status.Catalogue), kept)
-		}
+		w.broker.say(ctx, p, w.broker.workersKey(), w.id, w.status(n, takers))
 	})
 	if err != nil {
 		return err
 	}
 	w.broker.setClock(asked, clock.Val())
-	if published != nil && !published.Val() {
+	w.mu.Lock()
+	keys := w.published
+	w.mu.Unlock()
+	missing, err := published.missing(ctx, keys)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
 		select {
 		case w.missing <- struct{}{}:
 		default: // it is known

@@ -94,17 +94,8 @@ func (j *jobsAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
 			err = serve(c)
 		}
 		if err != nil {
-			j.logBroken(c, err)
 			j.server.Fail(c, jobs.Explain(err))
 		}
-	}
-}
-
-// logBroken logs that the store does not work: clients are told less.
-func (j *jobsAPI) logBroken(c *gin.Context, err error) {
-	var unavailable *jobs.UnavailableError
-	if errors.As(err, &unavailable) && j.jobs.Available() == nil {
-		j.cfg.Log.ErrorContext(c.Request.Context(), "the store of jobs does not work", "id", idOf(c), "error", unavailable.Err)
 	}
 }
 
@@ -228,10 +219,11 @@ func (j *jobsAPI) list(c *gin.Context) error {
 // without, whoever knows its id.
 func (j *jobsAPI) own(c *gin.Context) (jobs.Job, error) {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
-	if err == nil && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
+	found := err == nil || errors.Is(err, jobs.ErrVanished)
+	if found && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
 		return jobs.Job{}, jobs.ErrUnknown
 	}
-	if err == nil && job.Document == nil && strings.HasPrefix(c.FullPath(), documentsPath) {
+	if found && job.Document == nil && strings.HasPrefix(c.FullPath(), documentsPath) {
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	return job, err

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,6 +23,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/redisstore"
 	"dragoman/app/translate"
 )
 
@@ -38,15 +41,25 @@ func (checked) Check(_ context.Context, req translate.Request) error {
 type jobService struct {
 	http.Handler
 	api    *API
+	jobs   *jobs.Service
 	memory *admission.Memory
 	stop   func()
 }
 
 func newJobService(t *testing.T, gate *access.Gate, run bool) *jobService {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 3, MaxBytes: 1 << 30})
+	store, err := boltstore.Open(filepath.Join(t.TempDir(), "jobs.db"), storeConfig)
 	require.NoError(t, err)
+	return newJobServiceIn(t, gate, run, jobs.Config{Store: store, Log: slog.New(slog.DiscardHandler)})
+}
+
+var storeConfig = jobs.StoreConfig{TTL: time.Hour, PerOwner: 3, MaxBytes: 1 << 30}
+
+// newJobServiceIn is newJobService with a store, which it closes.
+func newJobServiceIn(t *testing.T, gate *access.Gate, run bool, cfg jobs.Config) *jobService {
 	s := &jobService{memory: admission.New(1 << 20)}
-	service := jobs.New(jobs.Config{Store: store, TTL: time.Hour, Concurrency: 1, Memory: s.memory, Render: JobRenderer{}, Log: slog.New(slog.DiscardHandler)})
+	cfg.TTL, cfg.Concurrency, cfg.Memory, cfg.Render = time.Hour, 1, s.memory, JobRenderer{}
+	store, service := cfg.Store, jobs.New(cfg)
+	s.jobs = service
 	service.Ready(checked{})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -294,4 +307,78 @@ func TestNoJobs(t *testing.T) {
 		assert.Contains(t, w.Body.String(), `"jobs_unavailable","message":"set JOB_FILE"`)
 		assert.Equal(t, "30", w.Header().Get("Retry-After"))
 	}
+}
+
+// told is a webhook's owner.
+type told chan string
+
+func (told) Check(string) error { return nil }
+
+func (w told) Send(_ context.Context, _, _ string, body []byte) error {
+	w <- string(body)
+	return nil
+}
+
+// A job that was accepted and that Redis has lost is said to be lost: on all routes, to its owner only, by every
+// gateway once one has noticed, in the log, and to its webhook. What was deleted is not.
+func TestLostJobs(t *testing.T) {
+	server := miniredis.RunT(t)
+	gate, alice, bob := gateOf(t)
+	var log bytes.Buffer
+	open := func(run bool, hook told) *jobService {
+		client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
+		t.Cleanup(func() { assert.NoError(t, client.Close()) })
+		return newJobServiceIn(t, gate, run, jobs.Config{Store: redisstore.New(client, "test", storeConfig), Webhooks: hook, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	}
+	here, there, hook := open(false, told(nil)), open(false, told(nil)), make(told, 1)
+	body := jobRequest("one")
+	lost := here.submit(t, body[:len(body)-1]+`,"webhook":"https://example.com"}`, "Authorization", "Bearer "+alice)
+	deleted := here.submit(t, body, "Authorization", "Bearer "+alice)
+	for _, want := range []int{200, 204} { // it is cancelled, then removed
+		got, _ := there.do("DELETE", deleted, "", "Authorization", "Bearer "+alice)
+		assert.Equal(t, want, got)
+	}
+	for _, s := range []*jobService{here, there} {
+		got, answer := s.do("GET", deleted, "", "Authorization", "Bearer "+alice)
+		assert.Equal(t, 404, got, answer)
+	}
+
+	server.FlushAll()
+	for _, s := range []*jobService{here, there} {
+		for _, route := range [][2]string{{"GET", lost}, {"GET", lost + "/events"}, {"DELETE", lost}, {"HEAD", lost}} {
+			got, answer := s.do(route[0], route[1], "", "Authorization", "Bearer "+alice)
+			assert.Equal(t, 410, got, route)
+			if route[0] != "HEAD" {
+				assert.Contains(t, answer, `"code":"job_lost"`)
+			}
+			got, _ = s.do(route[0], route[1], "", "Authorization", "Bearer "+bob)
+			assert.Equal(t, 404, got, route)
+		}
+		got, _ := s.do("GET", "/jobs/AAAAAAAAAAAAAAAAAAAAAAAAAA", "", "Authorization", "Bearer "+alice)
+		assert.Equal(t, 404, got, "it was never accepted")
+	}
+	assert.Equal(t, 1, strings.Count(log.String(), "a job is lost that was accepted"))
+	open(true, hook)
+	assert.Contains(t, <-hook, `"type":"job.failed"`)
+}
+
+// Jobs that nobody asks for are looked for.
+func TestLostJobsAreLookedFor(t *testing.T) {
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
+	defer func() { assert.NoError(t, client.Close()) }()
+	hook := make(told, 1)
+	s := newJobServiceIn(t, nil, false, jobs.Config{Store: redisstore.New(client, "test", storeConfig), Webhooks: hook, Log: slog.New(slog.DiscardHandler)})
+	body := jobRequest("one")
+	s.submit(t, body[:len(body)-1]+`,"webhook":"https://example.com"}`)
+	server.FlushAll()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.jobs.Run(ctx)
+	}()
+	assert.Contains(t, <-hook, `"code":"job_lost"`)
+	cancel()
+	<-ended
 }

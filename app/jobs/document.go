@@ -80,7 +80,7 @@ func (f *storedFile) part(n int) ([]byte, error) {
 	}
 	content, err := f.service.cfg.Store.File(f.ctx, f.job.ID, n)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, f.service.noted(err)
 	}
 	if len(f.recent) == partsAhead {
 		f.recent = slices.Delete(f.recent, 0, 1)

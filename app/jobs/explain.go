@@ -13,6 +13,8 @@ func Explain(err error) error {
 		unavailable *UnavailableError
 	)
 	switch {
+	case errors.Is(err, ErrVanished):
+		return failure.New(failure.JobLost, "", "%s", ErrVanished)
 	case errors.Is(err, ErrUnknown):
 		return failure.New(failure.UnknownJob, "", "there is no such job: its id is wrong, it is another key's, or it has expired")
 	case errors.Is(err, ErrMismatch):

@@ -25,10 +25,14 @@ func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 	if d.Request.Glossary {
 		slices--
 	}
-	return &Record{
+	r := &Record{
 		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: slices, Document: d.Document},
 		Key: d.Key, Fingerprint: d.Fingerprint, Bytes: d.Bytes, TTL: ttl, Queue: Work, Due: now,
 	}
+	if d.Problem != nil {
+		r.end(Failed, d.Problem, now)
+	}
+	return r
 }
 
 // ParseRecord reads a record in JSON.

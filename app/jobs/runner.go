@@ -58,11 +58,9 @@ func (s *Service) Run(ctx context.Context) {
 func (s *Service) sweep(ctx context.Context) {
 	for {
 		counts, err := s.cfg.Store.Sweep(ctx)
-		switch {
-		case err == nil:
+		if s.noted(err) == nil {
 			s.metrics.count(counts)
-		case ctx.Err() == nil:
-			s.cfg.Log.Error("the store of jobs does not work", "error", err)
+			s.lookFor(ctx)
 		}
 		if !pause(ctx, sweepEvery) {
 			return
@@ -86,13 +84,13 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Context, Claim) error) {
 	for ctx.Err() == nil {
 		c, err := s.cfg.Store.Claim(ctx, from, lease)
+		if ctx.Err() == nil && s.noted(err) != nil {
+			pause(ctx, storePause)
+		}
 		if err != nil {
-			if ctx.Err() == nil {
-				s.cfg.Log.Error("the store of jobs does not work", "error", err)
-				pause(ctx, storePause)
-			}
 			continue
 		}
+		s.memory.remember(c.Job)
 		if err := s.hold(ctx, c, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
 			s.cfg.Log.Error("a job is left until its claim has ended", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
 		}
@@ -147,21 +145,20 @@ func (s *Service) keep(ctx context.Context, c Claim, end context.CancelCauseFunc
 		case errors.Is(err, ErrLost), now.After(until):
 			end(ErrLost)
 			return
-		case ctx.Err() == nil:
-			s.cfg.Log.Warn("the claim on a job could not be renewed", "job", c.Job.ID, "error", err)
+		default:
+			_ = s.noted(err) // it is tried again
 		}
 	}
 }
 
 // insist has the store do something that is tried again where the store does not work: what took
 // long to make is not given up for a moment of that. It ends with ctx, and so with the claim.
-func (s *Service) insist(ctx context.Context, job Job, do func() error) error {
+func (s *Service) insist(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if broken := (*UnavailableError)(nil); !errors.As(unavailable(err), &broken) {
+		if broken := (*UnavailableError)(nil); !errors.As(s.noted(err), &broken) {
 			return err
 		}
-		s.cfg.Log.Error("the store of jobs does not work", "job", job.ID, "error", err)
 		if !pause(ctx, storePause) {
 			return err
 		}

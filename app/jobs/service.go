@@ -13,6 +13,7 @@ import (
 
 	"dragoman/app/admission"
 	"dragoman/app/failure"
+	"dragoman/app/outage"
 	"dragoman/app/translate"
 )
 
@@ -59,12 +60,17 @@ type Config struct {
 type Service struct {
 	cfg        Config
 	metrics    *metrics
+	outage     *outage.Log // of the store
+	lost       *outage.Log // jobs
+	memory     memory
 	translator atomic.Pointer[Translator] // nil until Ready
 }
 
 // New makes a service that does not run jobs yet.
 func New(cfg Config) *Service {
-	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry)}
+	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), outage: &outage.Log{
+		Log: cfg.Log, Level: slog.LevelError, Failing: "the store of jobs does not work", Over: "the store of jobs works again",
+	}, lost: &outage.Log{Log: cfg.Log, Level: slog.LevelError, Failing: "a job is lost that was accepted"}}
 }
 
 // Ready has jobs taken in.
@@ -88,7 +94,7 @@ var errStore = errors.New("jobs cannot be read or written now, and the service's
 func unavailable(err error) error {
 	var limit *LimitError
 	var already *UnavailableError
-	for _, known := range []error{ErrUnknown, ErrLost, ErrMismatch, ErrEnded, ErrActive} {
+	for _, known := range []error{ErrUnknown, ErrVanished, ErrLost, ErrMismatch, ErrEnded, ErrActive} {
 		if errors.Is(err, known) {
 			return err
 		}
@@ -97,6 +103,17 @@ func unavailable(err error) error {
 		return err
 	}
 	return &UnavailableError{Reason: errStore, Err: err}
+}
+
+// noted is unavailable, and logs whether the store works: clients are told less.
+func (s *Service) noted(err error) error {
+	err = unavailable(err)
+	if broken := (*UnavailableError)(nil); !errors.As(err, &broken) {
+		s.outage.Note(nil)
+	} else if !errors.Is(err, context.Canceled) { // who asked has left
+		s.outage.Note(broken.Err)
+	}
+	return err
 }
 
 // Available fails with an [*UnavailableError] where there are no jobs. Then the other methods are
@@ -130,7 +147,7 @@ type Submission struct {
 // [*UnavailableError].
 func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job, error) {
 	job, err := s.cfg.Store.Find(ctx, owner, key, fingerprint)
-	return job, unavailable(err)
+	return job, s.noted(err)
 }
 
 // checkTimeout is how long models may take to load before a job is taken in without its options
@@ -221,28 +238,30 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	}
 	job, created, err = s.cfg.Store.Create(ctx, draft)
 	if created {
+		s.memory.remember(job)
 		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
 	}
-	return job, created, unavailable(err)
+	return job, created, s.noted(err)
 }
 
-// Get returns a job. The error is ErrUnknown, or an [*UnavailableError].
+// Get returns a job. The error is ErrUnknown, ErrVanished with what is still known of the job, or an
+// [*UnavailableError].
 func (s *Service) Get(ctx context.Context, id string) (Job, error) {
 	job, err := s.cfg.Store.Get(ctx, id)
-	return job, unavailable(err)
+	return s.seen(ctx, id, job, err)
 }
 
 // List returns an owner's jobs, the newest first, at most so many.
 func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, error) {
 	list, err := s.cfg.Store.List(ctx, owner, most)
-	return list, unavailable(err)
+	return list, s.noted(err)
 }
 
 // Result returns a chunk of the results of a job that is done, from 0 to [Job.Steps]; see
 // [Renderer.Results].
 func (s *Service) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
 	raw, err := s.cfg.Store.Result(ctx, id, chunk)
-	return raw, unavailable(err)
+	return raw, s.noted(err)
 }
 
 // Watch is [Store.Watch].
@@ -255,11 +274,11 @@ func (s *Service) Delete(ctx context.Context, id string) (job Job, removed bool,
 	job, err = s.cfg.Store.Cancel(ctx, id)
 	switch {
 	case errors.Is(err, ErrEnded):
-		return job, true, unavailable(s.cfg.Store.Remove(ctx, id))
+		return job, true, s.noted(s.cfg.Store.Remove(ctx, id))
 	case err == nil:
 		s.ended(job)
 	}
-	return job, false, unavailable(err)
+	return job, false, s.noted(err)
 }
 
 // ended logs and counts a job that has ended.

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -569,4 +571,55 @@ func TestBrokenStore(t *testing.T) {
 		assert.Equal(t, []string{"fr:0", "fr:1", "fr:2", "fr:3"}, s.results(s.now(job)))
 	})
 	assert.Len(t, f.calls, 2, "nothing is done again")
+}
+
+// down is a store that does not work as long as it is told so.
+type down struct {
+	jobs.Store
+	is atomic.Bool
+}
+
+func (d *down) Claim(ctx context.Context, q jobs.Queue, lease time.Duration) (jobs.Claim, error) {
+	if d.is.Load() {
+		return jobs.Claim{}, errBroken
+	}
+	return d.Store.Claim(ctx, q, lease)
+}
+
+func (d *down) Sweep(ctx context.Context) (map[jobs.State]int, error) {
+	if d.is.Load() {
+		return nil, errBroken
+	}
+	return d.Store.Sweep(ctx)
+}
+
+func (d *down) Get(ctx context.Context, id string) (jobs.Job, error) {
+	if d.is.Load() {
+		return jobs.Job{}, errBroken
+	}
+	return d.Store.Get(ctx, id)
+}
+
+// A store that is away for an hour is not in each line of the log, however many ask for it.
+func TestLogOfBrokenStore(t *testing.T) {
+	var log bytes.Buffer
+	store := &down{}
+	change := func(c *jobs.Config) {
+		store.Store = c.Store
+		store.is.Store(true)
+		c.Store, c.Log, c.Concurrency = store, slog.New(slog.NewTextHandler(&log, nil)), 8
+	}
+	within(t, &translator{}, change, func(t *testing.T, s *fixture, _ func()) {
+		for range 3600 {
+			_, err := s.Get(t.Context(), "id")
+			assert.ErrorIs(t, err, errBroken)
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		assert.InDelta(t, 63, strings.Count(log.String(), "the store of jobs does not work"), 2)
+		store.is.Store(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, 1, strings.Count(log.String(), "the store of jobs works again"))
+	})
 }

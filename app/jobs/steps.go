@@ -40,7 +40,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		if made.err != nil {
 			return s.fail(ctx, c, job, made)
 		}
-		if err := s.insist(ctx, job, func() error { return s.cfg.Store.Save(ctx, c, n, made.chunk, made.results) }); err != nil {
+		if err := s.insist(ctx, func() error { return s.cfg.Store.Save(ctx, c, n, made.chunk, made.results) }); err != nil {
 			return err
 		}
 		s.metrics.steps.Inc(stepSaved)
@@ -74,7 +74,7 @@ func (s *Service) make(ctx context.Context, t Translator, job Job, n int) (made 
 func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (made step) {
 	var stored []byte
 	input := func(n int) error {
-		return s.insist(ctx, job, func() (err error) {
+		return s.insist(ctx, func() (err error) {
 			stored, err = s.cfg.Store.Input(ctx, job.ID, n)
 			return err
 		})
@@ -152,7 +152,7 @@ func latest(a, b time.Time) time.Time {
 
 // end ends a job.
 func (s *Service) end(ctx context.Context, c Claim, job Job, state State, problem *Problem) error {
-	err := s.insist(ctx, job, func() error { return s.cfg.Store.End(ctx, c, state, problem) })
+	err := s.insist(ctx, func() error { return s.cfg.Store.End(ctx, c, state, problem) })
 	if err != nil {
 		return err
 	}

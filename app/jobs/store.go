@@ -9,11 +9,13 @@ import (
 
 // Errors of a [Store]. Every other error means that the store does not work now.
 var (
-	ErrUnknown  = errors.New("there is no such job")                           // also: not any more
-	ErrLost     = errors.New("the job is not this runner's any more")          // it was cancelled or removed, or another has it
-	ErrMismatch = errors.New("the idempotency key is that of another request") // of the same owner
-	ErrEnded    = errors.New("the job has ended")
-	ErrActive   = errors.New("the job has not ended")
+	ErrUnknown = errors.New("there is no such job") // also: not any more
+	// ErrForgotten is an ErrUnknown: no such job was removed in the last hour either, nor has it expired.
+	ErrForgotten = fmt.Errorf("%w, nor a trace of it", ErrUnknown)
+	ErrLost      = errors.New("the job is not this runner's any more")          // it was cancelled or removed, or another has it
+	ErrMismatch  = errors.New("the idempotency key is that of another request") // of the same owner
+	ErrEnded     = errors.New("the job has ended")
+	ErrActive    = errors.New("the job has not ended")
 )
 
 // LimitError is the error of a job that is one too many.
@@ -35,6 +37,10 @@ type StoreConfig struct {
 	PerOwner int              // jobs that an owner may have, ended ones included
 	MaxBytes int64            // that all jobs together may have reserved; see [Draft.Bytes]
 	Now      func() time.Time // nil: the clock of where the store is
+	// Replicas of the store must have a job before it is made, and have ReplicaWait for that; 0: it need
+	// not have any.
+	Replicas    int
+	ReplicaWait time.Duration
 }
 
 // Draft is a job to be made.
@@ -50,6 +56,8 @@ type Draft struct {
 	Document         *Document // nil: there is none
 	File             [][]byte  // the document's parts
 	Bytes            int64     // reserved for the job until it is removed: its input, file and results
+	// Problem makes a job that has failed: the owner has no list or limit in which it is. nil: it is to be run.
+	Problem *Problem
 }
 
 // Tally is what there is in a chunk of results.
@@ -90,7 +98,8 @@ type Store interface {
 	// Find returns the job that an owner's idempotency key was used for. The error is ErrUnknown,
 	// or ErrMismatch where the fingerprint was another.
 	Find(ctx context.Context, owner, key, fingerprint string) (Job, error)
-	// Get returns a job. The error is ErrUnknown where there is none, or it has expired.
+	// Get returns a job. The error is ErrUnknown where there is none, or it has expired; ErrForgotten
+	// where the store may lose jobs, and could have lost this one.
 	Get(ctx context.Context, id string) (Job, error)
 	// List returns an owner's jobs, the newest first, at most so many of them.
 	List(ctx context.Context, owner string, most int) ([]Job, error)

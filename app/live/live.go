@@ -30,6 +30,7 @@ import (
 
 	"dragoman/app/admission"
 	"dragoman/app/failure"
+	"dragoman/app/outage"
 	"dragoman/app/translate"
 )
 
@@ -60,6 +61,7 @@ type Service struct {
 	translator atomic.Pointer[Translator] // nil until Ready
 
 	places *admission.Places // for sessions
+	outage *outage.Log       // of translating
 
 	mu       sync.Mutex // guards the rest
 	sessions map[string]*Session
@@ -81,7 +83,10 @@ func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session)}
+	return &Service{
+		cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session),
+		outage: &outage.Log{Log: cfg.Log, Level: slog.LevelWarn, Failing: "live text is not translated", Over: "live text is translated again"},
+	}
 }
 
 // Ready has sessions opened, whose texts t translates.

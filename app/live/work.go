@@ -243,6 +243,7 @@ func (x *Session) land(err error) (stop bool) {
 	var refused *translate.Error
 	switch {
 	case err == nil:
+		x.service.outage.Note(nil)
 		x.spared, x.alone, x.backoff = false, false, firstRetry
 		x.retry.Stop()
 		if !slices.ContainsFunc(x.segments, func(g *segment) bool { return !g.settled && x.refused[g.key] }) {
@@ -253,7 +254,7 @@ func (x *Session) land(err error) (stop bool) {
 		x.refuse(f)
 		x.say(err)
 	default:
-		x.service.cfg.Log.Warn("live text is not translated", "session", x.id, "error", err)
+		x.service.outage.Note(err, "session", x.id)
 		x.say(err)
 		x.retry.Reset(x.backoff)
 		x.backoff = min(2*x.backoff, lastRetry)

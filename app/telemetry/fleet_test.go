@@ -23,7 +23,9 @@ import (
 // are of both.
 func withFleet(t *testing.T, registry prometheus.Registerer, models *catalog.Catalog, log *slog.Logger) prometheus.Gatherer {
 	ofWorker := prometheus.NewRegistry()
-	broker, err := fleet.NewBroker("redis://"+miniredis.RunT(t).Addr(), "test", fleet.Timing{Beat: 5 * time.Millisecond, Lease: time.Minute}, log)
+	broker, err := fleet.NewBroker(fleet.BrokerConfig{
+		URL: "redis://" + miniredis.RunT(t).Addr(), Prefix: "test", Timing: fleet.Timing{Beat: 5 * time.Millisecond, Lease: time.Minute}, Log: log, Registry: registry,
+	})
 	require.NoError(t, err)
 	defer broker.Close()
 

@@ -12,6 +12,7 @@
 package telemetry
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -21,6 +22,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"dragoman/app/outage"
 )
 
 // maxScrapes is how many scrapes run side by side; one more gets 503.
@@ -60,7 +63,7 @@ func (m *Metrics) Registry() prometheus.Registerer {
 // Metrics that cannot be read are logged and left out, the others are served.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		ErrorLog:            errorLog{m.log},
+		ErrorLog:            &errorLog{outage.Log{Log: m.log, Level: slog.LevelWarn, Failing: "reading metrics"}},
 		ErrorHandling:       promhttp.ContinueOnError,
 		Registry:            m.registry,
 		MaxRequestsInFlight: maxScrapes,
@@ -68,10 +71,10 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// errorLog takes the errors of a scrape.
-type errorLog struct{ log *slog.Logger }
+// errorLog takes the errors of scrapes.
+type errorLog struct{ log outage.Log }
 
 // Println logs one line; errors of several metrics come as several.
-func (l errorLog) Println(v ...any) {
-	l.log.Warn("reading metrics", "error", strings.Join(strings.Fields(fmt.Sprintln(v...)), " "))
+func (l *errorLog) Println(v ...any) {
+	l.log.Note(errors.New(strings.Join(strings.Fields(fmt.Sprintln(v...)), " ")))
 }

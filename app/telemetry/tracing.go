@@ -16,6 +16,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+
+	"dragoman/app/outage"
 )
 
 // StartTracing sends traces to where OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or
@@ -53,7 +55,7 @@ func StartTracing(ctx context.Context, version string, log *slog.Logger) (_ trac
 		return nil, nil, fmt.Errorf("tracing: %w", err)
 	}
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(&loggedExporter{SpanExporter: exporter, log: log}), sdktrace.WithResource(about))
+		sdktrace.WithBatcher(newExporter(exporter, log)), sdktrace.WithResource(about))
 	log.Info("tracing", "endpoint", WithoutSecrets(endpoint))
 	return provider, provider.Shutdown, nil
 }
@@ -130,28 +132,20 @@ func checkSampler() error {
 	return nil
 }
 
-// loggedExporter logs when spans begin to be lost and when they are sent again: a
-// collector that is down should not fill the log. The SDK would hand the errors to a
-// handler that is global. It calls the exporter from one goroutine at a time.
+// loggedExporter logs that spans are lost. The SDK would hand the errors to a handler that is global.
 type loggedExporter struct {
 	sdktrace.SpanExporter
-	log  *slog.Logger
-	lost int // spans since they could last be sent
+	outage outage.Log
+}
+
+func newExporter(inner sdktrace.SpanExporter, log *slog.Logger) *loggedExporter {
+	return &loggedExporter{inner, outage.Log{
+		Log: log, Level: slog.LevelWarn, Failing: "traces cannot be sent and are dropped", Over: "traces are sent again",
+	}}
 }
 
 // ExportSpans sends spans. That they are lost is no error of the caller's.
 func (e *loggedExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	err := e.SpanExporter.ExportSpans(ctx, spans)
-	if err != nil {
-		if e.lost == 0 {
-			e.log.Warn("traces cannot be sent and are dropped", "error", err)
-		}
-		e.lost += len(spans)
-		return nil
-	}
-	if e.lost > 0 {
-		e.log.Info("traces are sent again", "lost_spans", e.lost)
-		e.lost = 0
-	}
+	e.outage.Note(e.SpanExporter.ExportSpans(ctx, spans), "spans", len(spans))
 	return nil
 }

@@ -72,6 +72,11 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 	})
 }
 
+// removeAny removes a job, however it is.
+func (s *Store) removeAny(ctx context.Context, id string) error {
+	return s.remove(ctx, id, func(*jobs.Record, time.Time) error { return nil })
+}
+
 // forget removes what is left of a job that has expired, or is not there.
 func (s *Store) forget(ctx context.Context, id string) error {
 	errKeep := errors.New("it has not expired")
@@ -170,13 +175,9 @@ func (s *Store) remove(ctx context.Context, id string, check func(r *jobs.Record
 		}
 		return transaction.Do(ctx, tx, func(p redis.Pipeliner) error {
 			p.Del(ctx, s.jobKey(id))
-			for _, state := range jobs.States() {
-				p.ZRem(ctx, s.stateKey(state), id)
-			}
-			for _, queue := range []jobs.Queue{jobs.Work, jobs.Delivery} {
-				p.ZRem(ctx, s.queueKey(queue), id)
-			}
+			s.unlist(ctx, p, id)
 			if r != nil {
+				p.Set(ctx, s.removedKey(id), "", grace)
 				p.ZRem(ctx, s.ownerKey(r.Owner), id)
 				p.HDel(ctx, s.keysKey(r.Owner), r.Key)
 				p.DecrBy(ctx, s.bytesKey(), r.Bytes)
@@ -185,4 +186,14 @@ func (s *Store) remove(ctx context.Context, id string, check func(r *jobs.Record
 			return nil
 		})
 	}, s.jobKey(id))
+}
+
+// unlist takes a job out of where jobs of all owners are listed.
+func (s *Store) unlist(ctx context.Context, p redis.Pipeliner, id string) {
+	for _, state := range jobs.States() {
+		p.ZRem(ctx, s.stateKey(state), id)
+	}
+	for _, queue := range []jobs.Queue{jobs.Work, jobs.Delivery} {
+		p.ZRem(ctx, s.queueKey(queue), id)
+	}
 }

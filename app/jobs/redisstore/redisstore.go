@@ -18,6 +18,7 @@
 //	P:{jobs}:input:ID     hash: the slices, by number
 //	P:{jobs}:results:ID   hash: the chunks of results, by number
 //	P:{jobs}:file:ID      hash: the parts of its document, by number
+//	P:{jobs}:removed:ID   that the job was removed, for an hour: one that is not there without was lost
 //	P:{jobs}:owner:OWNER  sorted set: ids, by time of creation
 //	P:{jobs}:keys:OWNER   hash: ids, by idempotency key
 //	P:{jobs}:state:STATE  sorted set: ids, by when they expire
@@ -31,6 +32,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -77,6 +79,7 @@ func (s *Store) jobKey(id string) string          { return s.prefix + "job:" + i
 func (s *Store) inputKey(id string) string        { return s.prefix + "input:" + id }
 func (s *Store) resultsKey(id string) string      { return s.prefix + "results:" + id }
 func (s *Store) fileKey(id string) string         { return s.prefix + "file:" + id }
+func (s *Store) removedKey(id string) string      { return s.prefix + "removed:" + id }
 func (s *Store) ownerKey(owner string) string     { return s.prefix + "owner:" + owner }
 func (s *Store) keysKey(owner string) string      { return s.prefix + "keys:" + owner }
 func (s *Store) stateKey(state jobs.State) string { return s.prefix + "state:" + string(state) }
@@ -177,10 +180,19 @@ func (s *Store) load(ctx context.Context, c redis.Cmdable, id string) (r *jobs.R
 // known is a job that is there and has not expired.
 func (s *Store) known(ctx context.Context, c redis.Cmdable, id string) (*jobs.Record, time.Time, error) {
 	r, now, err := s.load(ctx, c, id)
-	if err == nil && (r == nil || r.Expired(now)) {
+	switch {
+	case err != nil:
+		return nil, now, err
+	case r == nil:
+		removed, err := c.Exists(ctx, s.removedKey(id)).Result()
+		if err == nil && removed == 0 {
+			err = jobs.ErrForgotten
+		}
+		return nil, now, cmp.Or(err, jobs.ErrUnknown)
+	case r.Expired(now):
 		return nil, now, jobs.ErrUnknown
 	}
-	return r, now, err
+	return r, now, nil
 }
 
 // keyed is the job of an idempotency key. One that has expired is forgotten.

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -175,6 +176,7 @@ func TestTextsExpire(t *testing.T) {
 	counts, err := s.Sweep(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, counts)
+	server.Advance(grace)
 	assert.Equal(t, []string{"test:{jobs}:bytes"}, server.Keys())
 	server.CheckGet(t, "test:{jobs}:bytes", "0")
 }
@@ -368,4 +370,73 @@ func TestServerComesBack(t *testing.T) {
 	_, err = s.Cancel(t.Context(), "a")
 	require.NoError(t, err)
 	<-watch
+}
+
+// What was removed or has expired is not lost; all else is that is not there, as long as that is known.
+func TestForgotten(t *testing.T) {
+	server := newServer(t)
+	s := server.open(t, config)
+	for _, id := range []string{"removed", "expired", "lost"} {
+		_, _, err := s.Create(t.Context(), draft(id, 10))
+		require.NoError(t, err)
+		if id == "lost" {
+			break
+		}
+		_, err = s.Cancel(t.Context(), id)
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Remove(t.Context(), "removed"))
+	server.Del(s.jobKey("lost"))
+	forgotten := func(id string) bool {
+		_, err := s.Get(t.Context(), id)
+		require.ErrorIs(t, err, jobs.ErrUnknown)
+		return errors.Is(err, jobs.ErrForgotten)
+	}
+	server.Advance(config.TTL - time.Second) // most of an hour, and of the job's time
+	assert.Equal(t, []bool{false, true}, []bool{forgotten("removed"), forgotten("lost")})
+	server.Advance(time.Second)
+	assert.False(t, forgotten("expired"))
+	_, err := s.Sweep(t.Context())
+	require.NoError(t, err)
+	assert.False(t, forgotten("expired"))
+	assert.True(t, forgotten("lost"))
+}
+
+// Where a job was lost, one that has failed takes its place, once, whatever was left of it: nobody runs it,
+// its webhook is told, and the owner has room for another.
+func TestFailedDraft(t *testing.T) {
+	server := newServer(t)
+	cfg := config
+	cfg.PerOwner = 1
+	s := server.open(t, cfg)
+	lost := draft("lost", 10)
+	lost.Request.Webhook = "https://example.com"
+	_, _, err := s.Create(t.Context(), lost)
+	require.NoError(t, err)
+	server.Del(s.jobKey("lost"))
+	failed := jobs.Draft{ID: "lost", Owner: lost.Owner, Request: jobs.Request{Webhook: "https://example.com"}, Problem: &jobs.Problem{Code: "job_lost"}}
+	for i := range 2 {
+		job, created, err := s.Create(t.Context(), failed)
+		require.NoError(t, err)
+		assert.Equal(t, i == 0, created)
+		assert.Equal(t, jobs.Failed, job.State)
+	}
+	c, err := s.Claim(t.Context(), jobs.Delivery, time.Minute)
+	require.NoError(t, err)
+	assert.Equal(t, "job_lost", c.Job.Problem.Code)
+	require.NoError(t, s.Delivered(t.Context(), c))
+	counts, err := s.Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[jobs.State]int{jobs.Failed: 1}, counts)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err = s.Claim(ctx, jobs.Work, time.Minute)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+
+	server.FlushAll()
+	_, _, err = s.Create(t.Context(), failed)
+	require.NoError(t, err)
+	_, created, err := s.Create(t.Context(), draft("another", 10))
+	require.NoError(t, err)
+	assert.True(t, created)
 }

@@ -121,3 +121,38 @@ func fill(t *testing.T, client *redis.Client) {
 	require.NoError(t, err)
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", strconv.Itoa(n-4<<20)).Err())
 }
+
+// A job is made when as many replicas have it as are asked for, and else leaves nothing behind.
+func TestReplicas(t *testing.T) {
+	address := startServer(t)
+	replica := redis.NewClient(&redis.Options{Addr: startServer(t)})
+	defer func() { assert.NoError(t, replica.Close()) }()
+	require.NoError(t, replica.SlaveOf(t.Context(), "127.0.0.1", portOf(t, address)).Err())
+	client := redis.NewClient(&redis.Options{Addr: address})
+	cfg := config
+	cfg.Replicas, cfg.ReplicaWait = 1, patient
+	s := open(t, client, cfg)
+	_, created, err := s.Create(t.Context(), draft("kept", 10))
+	require.NoError(t, err)
+	assert.True(t, created)
+	assert.EqualValues(t, 1, replica.Exists(t.Context(), s.jobKey("kept")).Val())
+	c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
+	require.NoError(t, err)
+	assert.Equal(t, "kept", c.Job.ID, "at once")
+
+	require.NoError(t, replica.SlaveOf(t.Context(), "NO", "ONE").Err())
+	s.cfg.ReplicaWait = 10 * time.Millisecond
+	d := draft("refused", 10)
+	d.Key = "key"
+	_, created, err = s.Create(t.Context(), d)
+	assert.ErrorContains(t, err, "0 of 1 have it after 10ms")
+	assert.False(t, created)
+	left, err := client.Keys(t.Context(), "*refused*").Result()
+	require.NoError(t, err)
+	assert.Equal(t, []string{s.removedKey("refused")}, left)
+	list, err := s.List(t.Context(), d.Owner, 10)
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
+	_, err = s.Find(t.Context(), d.Owner, "key", "")
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
+}

@@ -49,7 +49,7 @@ func simulated(args []string) (s simulation, b *fleet.Broker, end func(), err er
 		return s, nil, nil, err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError + 4}))
-	if b, err = fleet.NewBroker("redis://"+s.Redis, "bench", fleet.Timing{}, log); err != nil {
+	if b, err = fleet.NewBroker(fleet.BrokerConfig{URL: "redis://" + s.Redis, Prefix: "bench", Log: log}); err != nil {
 		return s, nil, nil, err
 	}
 	end = func() { _ = b.Close() }

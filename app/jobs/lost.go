@@ -1,0 +1,119 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"dragoman/app/failure"
+)
+
+// ErrVanished is the error of a job that was accepted and that the store has lost.
+var ErrVanished = errors.New("the job was accepted, and what keeps jobs has lost it since: submit it again")
+
+const (
+	// mostRemembered are the jobs that a process remembers at most.
+	mostRemembered = 10_000
+	// lookedFor are those of them that it looks for with each sweep.
+	lookedFor = 1000
+)
+
+// memory has jobs that this process has answered for or has run, as they were when they were last
+// seen: a store that has no trace of one of them has lost it.
+type memory struct {
+	mu   sync.Mutex // guards jobs
+	jobs map[string]Job
+}
+
+// remember notes how a job is. Where there are too many, another one is forgotten.
+func (m *memory) remember(job Job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.jobs == nil {
+		m.jobs = make(map[string]Job)
+	}
+	for id := range m.jobs {
+		if _, known := m.jobs[job.ID]; known || len(m.jobs) < mostRemembered {
+			break
+		}
+		delete(m.jobs, id)
+	}
+	webhook := job.Request.Webhook
+	if job.State.Ended() { // it was told that, or will be
+		webhook = ""
+	}
+	m.jobs[job.ID] = Job{
+		ID: job.ID, Owner: job.Owner, State: job.State, Created: job.Created, Expires: job.Expires, Progress: job.Progress,
+		Document: job.Document, Request: Request{Webhook: webhook},
+	}
+}
+
+// forget forgets a job, and returns it.
+func (m *memory) forget(id string) (job Job, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	job, known = m.jobs[id]
+	delete(m.jobs, id)
+	return job, known
+}
+
+func (m *memory) has(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, known := m.jobs[id]
+	return known
+}
+
+// some are ids of jobs, other ones each time.
+func (m *memory) some(most int) (ids []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id := range m.jobs {
+		if len(ids) == most {
+			break
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// seen notes what the store says of a job. Where it has lost the job, that takes the job's place in
+// the store, so that every process knows, and the job's webhook is told.
+func (s *Service) seen(ctx context.Context, id string, job Job, err error) (Job, error) {
+	switch {
+	case errors.Is(err, ErrForgotten):
+		known, was := s.memory.forget(id)
+		if !was || known.State.Ended() && !time.Now().Before(known.Expires) {
+			return job, err
+		}
+		s.lost.Note(ErrForgotten, "job", id, "owner", known.Owner)
+		_, _, err := s.cfg.Store.Create(ctx, Draft{
+			ID: id, Owner: known.Owner, Request: known.Request, Progress: known.Progress, Document: known.Document,
+			Problem: &Problem{Code: failure.New(failure.JobLost, "", "").Code(), Message: ErrVanished.Error()},
+		})
+		if s.noted(err) != nil {
+			s.memory.remember(known) // it is tried again
+		}
+		s.metrics.finished.Inc(string(Failed))
+		return known, ErrVanished
+	case errors.Is(err, ErrUnknown):
+		s.memory.forget(id)
+	case err == nil && job.Problem != nil && job.Problem.Code == failure.New(failure.JobLost, "", "").Code():
+		s.memory.forget(id)
+		return job, ErrVanished
+	case err == nil && s.memory.has(id):
+		s.memory.remember(job)
+	}
+	return job, s.noted(err)
+}
+
+// lookFor looks for jobs that are remembered, until the store does not work.
+func (s *Service) lookFor(ctx context.Context) {
+	for _, id := range s.memory.some(lookedFor) {
+		_, err := s.Get(ctx, id)
+		if broken := (*UnavailableError)(nil); errors.As(err, &broken) {
+			return
+		}
+	}
+}
