@@ -19,6 +19,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/porttest"
 )
 
 // fleet is gateways and workers that a Redis joins. Each member reaches it by a proxy of its own.
@@ -40,12 +42,12 @@ func startFleet(t *testing.T) *fleet {
 	f := &fleet{t: t, redis: newRedis(t), watched: make(chan struct{})}
 	proxies := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	join := func(role string, number int, environ ...string) *member {
-		m := &member{t: t, name: fmt.Sprintf("%s %d", role, number), address: freeAddress(t)}
+		m := &member{t: t, name: fmt.Sprintf("%s %d", role, number), address: porttest.Hold(t)}
 		log, err := os.Create(filepath.Join(t.ArtifactDir(), m.name))
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, log.Close()) })
 		m.log = log
-		m.proxy = toxiproxy.NewProxy(proxies, m.name, "127.0.0.1:0", f.redis.address)
+		m.proxy = toxiproxy.NewProxy(proxies, m.name, porttest.Hold(t), f.redis.address)
 		require.NoError(t, m.proxy.Start())
 		t.Cleanup(m.proxy.Stop)
 		m.environ = append(environ, "ROLE="+role, "BROKER_URL=redis://"+m.proxy.Listen, "LOG_LEVEL=warn")
@@ -198,7 +200,7 @@ type redisServer struct {
 func newRedis(t *testing.T) *redisServer {
 	_, err := exec.LookPath("redis-server")
 	require.NoError(t, err, "the fleet needs redis-server: apt-get install redis-server")
-	r := &redisServer{t: t, address: freeAddress(t), dir: t.TempDir()}
+	r := &redisServer{t: t, address: porttest.Hold(t), dir: t.TempDir()}
 	r.client = redis.NewClient(&redis.Options{Addr: r.address})
 	t.Cleanup(func() { assert.NoError(t, r.client.Close()) })
 	r.start()
