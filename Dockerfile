@@ -37,11 +37,12 @@ RUN --mount=type=cache,target=/go/pkg/mod \
     go build -trimpath -tags nomsgpack -ldflags "-s -w -X main.version=${VERSION}" -o /out/program/usr/local/bin/dragoman ./app; \
     scripts/image/licenses.sh /out/licenses/usr/share/doc/dragoman
 # The bundled model is exported here, so that a container needs no folder to write to.
-# /models is there for other models, and belongs to the user that the service runs as.
+# /models is there for other models, /data for jobs and glossaries; both belong to the user that
+# the service runs as.
 RUN set -eu; \
     /out/program/usr/local/bin/dragoman pull --out /out/model/usr/local/share/dragoman/bundled; \
     rm -f /out/model/usr/local/share/dragoman/bundled/.dragoman.*; \
-    mkdir -p /out/volumes/models; \
+    mkdir -p /out/volumes/models /out/volumes/data; \
     chmod -R u=rwX,go=rX /out
 
 # ---- ONNX Runtime for CPUs ----
@@ -82,9 +83,10 @@ COPY --from=build /out/licenses/ /
 COPY --from=build /out/program/ /
 ENV DEVICE=auto \
     MODEL_WEIGHTS=/usr/local/share/dragoman/bundled \
-    XDG_CACHE_HOME=/models
+    XDG_CACHE_HOME=/models \
+    XDG_DATA_HOME=/data
 USER 65532:65532
-VOLUME ["/models"]
+VOLUME ["/models", "/data"]
 EXPOSE 9527
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30m CMD ["/usr/local/bin/dragoman", "health"]
@@ -108,12 +110,14 @@ COPY --from=build /out/model/ /
 COPY --from=build --chown=65532:65532 /out/volumes/ /
 COPY --from=build /out/licenses/ /
 COPY --from=build /out/program/ /
-# MODEL_WEIGHTS is the bundled model, exported above: nothing is written anywhere.
-# Models that are named instead are exported to folders of their own below /models.
+# MODEL_WEIGHTS is the bundled model, exported above: without a volume nothing is written
+# anywhere, and there are no jobs and no glossaries, which are kept in /data. Models that are named
+# instead are exported to folders of their own below /models.
 ENV MODEL_WEIGHTS=/usr/local/share/dragoman/bundled \
-    XDG_CACHE_HOME=/models
+    XDG_CACHE_HOME=/models \
+    XDG_DATA_HOME=/data
 USER 65532:65532
-VOLUME ["/models"]
+VOLUME ["/models", "/data"]
 EXPOSE 9527
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30m CMD ["/usr/local/bin/dragoman", "health"]

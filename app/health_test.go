@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/porttest"
 )
 
 // askHealth runs the subcommand and returns what it printed.
@@ -112,7 +114,8 @@ func TestHealthAsksThisMachine(t *testing.T) {
 		assert.Equal(t, "ready\n", got)
 	}
 
-	server.Close()
+	_, port, err = net.SplitHostPort(porttest.Hold(t))
+	require.NoError(t, err)
 	_, err = askHealth(t.Context(), []string{"APP_PORT=" + port})
 	assert.ErrorContains(t, err, "the service does not answer")
 	assert.ErrorContains(t, err, "connection refused")

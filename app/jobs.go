@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -70,12 +72,15 @@ func (f *frontend) openJobStore() (jobs.Store, error) {
 }
 
 // fileOf is the path of a file that the service keeps something in: the one that was named, or with ""
-// one of that name in a folder of the user's cache folder.
-func fileOf(path, name string) (string, error) {
+// one of that name in a folder of XDG_DATA_HOME, or of the user's cache folder where that is not set.
+func fileOf(path, name string) (_ string, err error) {
 	if path != "" {
 		return path, nil
 	}
-	dir, err := os.UserCacheDir()
+	dir := os.Getenv("XDG_DATA_HOME")
+	if dir == "" {
+		dir, err = os.UserCacheDir()
+	}
 	return filepath.Join(dir, "dragoman", name), err
 }
 
@@ -88,15 +93,22 @@ func (f *frontend) readyJobs(t *translation) {
 	}))
 }
 
-// warn says in the log what there is not, because its file could not be opened.
+// warn says in the log what there is not, because its file could not be opened. A file system that is
+// read-only, as in a container without a volume, was made so on purpose.
 func (f *frontend) warn() {
 	for _, missing := range []struct {
 		what, variable string
 		err            error
 	}{{"jobs", "JOB_FILE", f.noJobs}, {"glossaries", "GLOSSARY_FILE", f.noGlossaries}} {
-		if missing.err != nil {
-			f.log.Warn("there are no "+missing.what+": set "+missing.variable+" to a file that this process can write and no other one has open", "error", missing.err)
+		if missing.err == nil {
+			continue
 		}
+		level := slog.LevelWarn
+		if errors.Is(missing.err, syscall.EROFS) {
+			level = slog.LevelInfo
+		}
+		f.log.Log(context.Background(), level, "there are no "+missing.what+": set "+missing.variable+
+			" to a file that this process can write and no other one has open", "error", missing.err)
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -263,6 +265,25 @@ func TestJobsWithoutAFile(t *testing.T) {
 	assert.Contains(t, refused.Error.Message, "JOB_FILE")
 	status, _ = ask(t, "POST", r.url+"/translation", jobOfMany(1, ""))
 	assert.Equal(t, 200, status)
+}
+
+// The folder for files that nobody has named is XDG_DATA_HOME's, if that is set. Where it is read-only,
+// as in a container without a volume, nobody is warned.
+func TestFilesWithoutNames(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", "/cache")
+	for data, want := range map[string]string{"": "/cache/dragoman/jobs.db", "/data": "/data/dragoman/jobs.db"} {
+		t.Setenv("XDG_DATA_HOME", data)
+		path, err := fileOf("", "jobs.db")
+		assert.NoError(t, err)
+		assert.Equal(t, want, path)
+	}
+	for cause, level := range map[error]string{syscall.EROFS: "INFO", syscall.EACCES: "WARN"} {
+		var log strings.Builder
+		err := &os.PathError{Op: "mkdir", Path: "/data/dragoman", Err: cause}
+		f := &frontend{log: slog.New(slog.NewTextHandler(&log, nil)), noJobs: err, noGlossaries: fmt.Errorf("open: %w", err)}
+		f.warn()
+		assert.Equal(t, 2, strings.Count(log.String(), "level="+level+` msg="there are no `), log.String())
+	}
 }
 
 // A file that was named must be there, and for this process alone.

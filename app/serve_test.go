@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/porttest"
 	"dragoman/model"
 	"dragoman/model/cpu"
 )
@@ -177,7 +178,7 @@ func startProgram(t *testing.T, p *program, onListenerClose func(api http.Handle
 	r := &running{result: make(chan error, 1)}
 	cfg, log, err := configure(p.environ, p.stderr)
 	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", porttest.Hold(t)) // also after its end it is nobody else's
 	require.NoError(t, err)
 	front, err := openFrontend(t.Context(), cfg, log)
 	require.NoError(t, err)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/porttest"
 )
 
 func TestWorthwhile(t *testing.T) {
@@ -61,12 +63,8 @@ func (*timeoutError) Timeout() bool { return true }
 
 func (*timeoutError) Temporary() bool { return true }
 
-// A port at which nobody listens.
 func TestRefusedConnections(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	c, err := New(Config{URL: "http://" + l.Addr().String(), MaxBackoff: time.Millisecond})
+	c, err := New(Config{URL: "http://" + porttest.Hold(t), MaxBackoff: time.Millisecond})
 	require.NoError(t, err)
 	defer c.Close()
 	_, err = c.Translate(t.Context(), hello)

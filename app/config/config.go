@@ -88,7 +88,7 @@ type Config struct {
 	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, separated by commas, whose pages may call the service, such as https://app.example.com; *: all"`
 	CORSDropIns    Switch      `env:"CORS_DROP_INS" envDefault:"true" help:"let the pages of all origins call the APIs of other programs whose originals do so, such as LibreTranslate's; false: only those of CORS_ORIGINS"`
 
-	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs, and their paths answer 404"`
+	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs, and their paths answer 404"`
 	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" help:"how long a job and its results are kept after it has ended, and how long one is tried that cannot go on"`
 	JobConcurrency    int           `env:"JOB_CONCURRENCY" envDefault:"2" help:"jobs that run at a time; further ones wait, and take turns of a minute"`
 	JobMaxRecords     int           `env:"JOB_MAX_RECORDS" envDefault:"100000" help:"most translations in one job: records × target languages"`
@@ -102,7 +102,7 @@ type Config struct {
 	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs what webhooks are told, as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64; empty: no webhooks are called"`
 	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too: then whoever may submit jobs makes the service reach those"`
 
-	GlossaryFile     string        `env:"GLOSSARY_FILE" envDefault:"" help:"file that keeps glossaries, for one process at a time; empty: glossaries.db in a folder of the user's cache folder; gateways keep them in Redis instead; off: there are no glossaries, and their paths answer 404"`
+	GlossaryFile     string        `env:"GLOSSARY_FILE" envDefault:"" help:"file that keeps glossaries, for one process at a time; empty: glossaries.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no glossaries, and their paths answer 404"`
 	GlossaryMaxTerms int           `env:"GLOSSARY_MAX_TERMS" envDefault:"10000" help:"most terms in a dictionary, which is a glossary's part for two languages"`
 	GlossaryMaxBytes Size          `env:"GLOSSARY_MAX_BYTES" envDefault:"1MiB" help:"most bytes that all terms of a glossary may have"`
 	GlossariesPerKey int           `env:"GLOSSARIES_PER_KEY" envDefault:"100" help:"glossaries that a key, or everybody together if there are no keys, may have"`

@@ -8,6 +8,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/engine/enginetest"
+	"dragoman/app/redistest"
 	"dragoman/app/translate"
 )
 
@@ -43,7 +44,7 @@ func BenchmarkEngines(b *testing.B) {
 		return e
 	}
 	remote := func(b *testing.B, e translate.Engine, workers int, secrets ...string) translate.Engine {
-		address := newRealServer(b)
+		address := redistest.Start(b)
 		for range workers {
 			w := newModels(e, identity)
 			newTestWorkerOf(b, newSigningBroker(b, address, Timing{}, secrets...), w, 100)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/engine"
+	"dragoman/app/redistest"
 )
 
 // onServers runs a test with a Redis in memory, and with a real one where there is one.
@@ -24,7 +25,7 @@ func onServers(t *testing.T, test func(t *testing.T, address string)) {
 	})
 	t.Run("redis-server", func(t *testing.T) {
 		t.Parallel()
-		test(t, newRealServer(t))
+		test(t, redistest.Start(t))
 	})
 }
 

@@ -3,8 +3,6 @@ package fleet
 import (
 	"context"
 	"log/slog"
-	"net"
-	"os/exec"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,7 +11,6 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -308,36 +305,6 @@ func assertReversed(t *testing.T, jobs []engine.Job, results []engine.Result) {
 	for i, job := range jobs {
 		assert.Equal(t, reversed(job).Result, results[i].Result, "job %d", i)
 	}
-}
-
-// newRealServer is a redis-server, where the machine has one.
-func newRealServer(t testing.TB) (address string) {
-	binary, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("there is no redis-server")
-	}
-	port := freePort(t)
-	cmd := exec.Command(binary, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	address = net.JoinHostPort("127.0.0.1", port)
-	client := redis.NewClient(&redis.Options{Addr: address})
-	defer func() { assert.NoError(t, client.Close()) }()
-	require.Eventually(t, func() bool { return client.Ping(context.Background()).Err() == nil }, patient, 5*time.Millisecond)
-	return address
-}
-
-// freePort is one that nobody listens on.
-func freePort(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	return port
 }
 
 // engineIs has another engine decode.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/porttest"
 )
 
 // serve starts a server and returns the URL of its metrics.
@@ -61,14 +62,10 @@ func raw(text string) http.HandlerFunc {
 }
 
 func TestServersThatDoNotAnswer(t *testing.T) {
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	nobody := "http://" + gone.Addr().String() + metricsPath
-	require.NoError(t, gone.Close())
-
+	nobody := "http://" + porttest.Hold(t) + metricsPath
 	var bomb bytes.Buffer
 	zip := gzip.NewWriter(&bomb)
-	_, err = zip.Write(make([]byte, maxBody+1))
+	_, err := zip.Write(make([]byte, maxBody+1))
 	require.NoError(t, err)
 	require.NoError(t, zip.Close())
 

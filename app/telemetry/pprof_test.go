@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/porttest"
 )
 
 func TestProfiles(t *testing.T) {
@@ -36,7 +38,7 @@ func TestProfiles(t *testing.T) {
 
 func TestStartPprof(t *testing.T) {
 	var log strings.Builder
-	stop, err := StartPprof("127.0.0.1:0", slog.New(slog.NewTextHandler(&log, nil)))
+	stop, err := StartPprof(porttest.Hold(t), slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	assert.Contains(t, log.String(), "level=INFO")
 	_, address, found := strings.Cut(strings.TrimSpace(log.String()), "address=")

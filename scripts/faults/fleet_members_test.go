@@ -19,6 +19,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/porttest"
 )
 
 // fleet is gateways and workers that a Redis joins. Each member reaches it by a proxy of its own.
@@ -54,12 +56,12 @@ func startFleet(t *testing.T, workers, gateways int, environ ...string) *fleet {
 
 // join starts a member.
 func (f *fleet) join(role string, number int, environ ...string) *member {
-	m := &member{t: f.t, name: fmt.Sprintf("%s %d", role, number), address: freeAddress(f.t)}
+	m := &member{t: f.t, name: fmt.Sprintf("%s %d", role, number), address: porttest.Hold(f.t)}
 	log, err := os.Create(filepath.Join(f.t.ArtifactDir(), m.name))
 	require.NoError(f.t, err)
 	f.t.Cleanup(func() { assert.NoError(f.t, log.Close()) })
 	m.log = log
-	m.proxy = toxiproxy.NewProxy(f.proxies, m.name, "127.0.0.1:0", f.redis.address)
+	m.proxy = toxiproxy.NewProxy(f.proxies, m.name, porttest.Hold(f.t), f.redis.address)
 	require.NoError(f.t, m.proxy.Start())
 	f.t.Cleanup(m.proxy.Stop)
 	m.environ = append(environ, "ROLE="+role, "BROKER_URL=redis://"+m.proxy.Listen, "LOG_LEVEL=warn")
@@ -208,7 +210,7 @@ type redisServer struct {
 func newRedis(t *testing.T) *redisServer {
 	_, err := exec.LookPath("redis-server")
 	require.NoError(t, err, "the fleet needs redis-server: apt-get install redis-server")
-	r := &redisServer{t: t, address: freeAddress(t), dir: t.TempDir()}
+	r := &redisServer{t: t, address: porttest.Hold(t), dir: t.TempDir()}
 	r.client = redis.NewClient(&redis.Options{Addr: r.address})
 	t.Cleanup(func() { assert.NoError(t, r.client.Close()) })
 	r.start()

@@ -24,6 +24,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"dragoman/app/porttest"
 )
 
 // service is a process of the program.
@@ -45,18 +47,9 @@ func serve(t *testing.T, environ ...string) *service {
 // start starts the program and waits until it is ready. The caller stops it.
 func start(t *testing.T, environ ...string) *service {
 	t.Helper()
-	s := launch(t, freeAddress(t), os.Stderr, environ...)
+	s := launch(t, porttest.Hold(t), os.Stderr, environ...)
 	eventually(t, 30*time.Second, "the service is ready", s.ready)
 	return s
-}
-
-// freeAddress is one of this machine that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return listener.Addr().String()
 }
 
 // launch starts the program, which logs to a writer. The caller stops it.

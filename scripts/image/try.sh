@@ -55,7 +55,7 @@ if [[ ${TARGET:-cpu} == cpu ]]; then # NVIDIA's base has both
   special=$(find "$root" -xdev -type f -perm /6000)
   [[ -z $special ]] || die "files that give rights away: $special"
 fi
-writable=$(find "$root" -xdev \( -uid "${user%:*}" -o -perm -o+w \) ! -type l ! -path "$root/models" ! -path "$root/home/nonroot" \
+writable=$(find "$root" -xdev \( -uid "${user%:*}" -o -perm -o+w \) ! -type l ! -path "$root/models" ! -path "$root/data" ! -path "$root/home/nonroot" \
   ! -path "$root/tmp" ! -path "$root/var/tmp" ! -path "$root/run/lock" ! -path "$root/var/lock")
 [[ -z $writable ]] || die "the service could write to $writable"
 for file in dragoman/{LICENSE,NOTICE,MODEL_CARD.md,licenses/go/LICENSE} onnxruntime/{LICENSE,ThirdPartyNotices}.txt; do
@@ -63,7 +63,7 @@ for file in dragoman/{LICENSE,NOTICE,MODEL_CARD.md,licenses/go/LICENSE} onnxrunt
 done
 secrets=$(find "$root" -xdev \( -path '*/run/secrets/*' -o -name pip.conf -o -name .npmrc -o -path '*/go/env' \) -type f)
 [[ -z $secrets ]] || die "secrets of the build are in the image: $secrets"
-ok "files: no shell, no setuid, nothing the service could write to but /models, licences there"
+ok "files: no shell, no setuid, nothing the service could write to but /models and /data, licences there"
 
 # ---- a machine that is as little as an engine gives a container ----
 ip link set lo up
@@ -122,6 +122,9 @@ stop() {
   took=$(($(now) - start))
 }
 
+# quiet wants nothing in the log that asks for somebody.
+quiet() { ! grep -E 'level=(WARN|ERROR)' "$scratch/log" || die "the service complains"; }
+
 # translates wants the service to translate a sentence.
 translates() {
   local answer want='{"result":[{"id":"1","text":"Où se trouve la gare ?"}]}'
@@ -147,7 +150,12 @@ ok "POST /translation answers"
 (inside -- "${healthcheck[@]:1}") >"$scratch/health" 2>&1 || die "the health check fails: $(cat "$scratch/health")"
 (inside -- "${healthcheck[@]:1}" --live) >>"$scratch/health" 2>&1 || die "the check for life fails: $(cat "$scratch/health")"
 ok "health checks: $(tr '\n' ' ' <"$scratch/health")"
-grep -E 'level=(WARN|ERROR)' "$scratch/log" && die "the service complains"
+quiet
+for what in jobs glossaries; do
+  grep -q "level=INFO msg=\"there are no $what: " "$scratch/log" || die "the service does not say that there are no $what"
+  [[ $(curl -s -o "$scratch/refused" -w '%{http_code}' "$address/$what") == 503 ]] || die "$what: $(cat "$scratch/refused")"
+done
+ok "without a volume there are no jobs and no glossaries, and the log says so once"
 stop
 ok "SIGTERM: exit status 0 after $took ms"
 
@@ -156,8 +164,24 @@ serve
 ok "second start: ready after $took ms"
 stop
 
+# ---- the image's volumes, as an engine makes them ----
+[[ $(setting '.OCIv1.config.Volumes | keys' | tr '\n' ' ') == "/data /models " ]] || die "the volumes are not /data and /models"
+for folder in /data /models; do
+  mount -t tmpfs -o "mode=0700,uid=${user%:*},gid=${user#*:},size=512m" tmpfs "$root$folder"
+done
+serve
+id=$(curl -fsS "$address/documents" -F 'file=@-;filename=question.txt' -F fromLang=en -F toLang=fr <<<'Where is the station?' | jq -r .job.id)
+curl -fsS "$address/jobs/$id/events" >"$scratch/events"
+glossary=$(curl -fsS "$address/glossaries?name=Trial&from=en&to=fr" -H 'Content-Type: text/csv' -d station,gare | jq -r .glossary.id)
+stop
+serve
+quiet
+[[ $(curl -fsS "$address/documents/$id/result") == 'Où se trouve la gare ?' ]] || die "the document is $(curl -sS "$address/documents/$id/result")"
+curl -fsS "$address/glossaries/$glossary" >/dev/null || die "the glossary is gone"
+stop
+ok "with its volumes it has jobs, documents and glossaries, also after a restart"
+
 # ---- another model, in a volume; and an init container that prepares it ----
-mount -t tmpfs -o "mode=0700,uid=${user%:*},gid=${user#*:},size=512m" tmpfs "$root/models"
 pull=("${command[0]}" pull)
 (inside MODEL_WEIGHTS= -- "${pull[@]}") >"$scratch/folder" 2>"$scratch/log" || die "pull fails"
 folder=$(cat "$scratch/folder")

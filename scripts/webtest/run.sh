@@ -46,8 +46,15 @@ if [[ -n ${BASE_URL:-} ]]; then
 fi
 need curl curl
 make --silent build runtime
-export PAGE_URL=http://127.0.0.1:${APP_PORT:-19528}
-APP_HOST=127.0.0.1 APP_PORT=${PAGE_URL##*:} LOG_LEVEL=warn build/dragoman serve &
-trap 'kill $!' EXIT
-curl -fsS --retry 60 --retry-delay 1 --retry-connrefused "$PAGE_URL/readyz" >/dev/null || die "the service did not become ready"
+mkdir -p build/webtest
+log=build/webtest/service.log
+APP_HOST=127.0.0.1 APP_PORT=0 JOB_FILE=$(mktemp -u) GLOSSARY_FILE=$(mktemp -u) build/dragoman serve 2>"$log" &
+service=$!
+trap 'kill $service' EXIT
+until address=$(sed -n 's/.* msg=listening address=\([^ ]*\).*/\1/p' "$log") && [[ -n $address ]]; do
+  kill -0 $service || die "the service ended: $(tail -n 3 "$log")"
+  sleep 0.1
+done
+export PAGE_URL=http://$address
+curl -fsS --retry 60 --retry-delay 1 --retry-all-errors "$PAGE_URL/readyz" >/dev/null || die "the service did not become ready"
 "${tests[@]}"

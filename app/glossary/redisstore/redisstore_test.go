@@ -2,10 +2,7 @@ package redisstore
 
 import (
 	"context"
-	"net"
-	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -14,6 +11,8 @@ import (
 
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarytest"
+	"dragoman/app/porttest"
+	"dragoman/app/redistest"
 )
 
 // conform runs the tests of all stores on a server.
@@ -58,11 +57,9 @@ func TestRemoveLeavesNothing(t *testing.T) {
 
 // A server that is away is an error of its own, soon.
 func TestServerAway(t *testing.T) {
-	server := miniredis.RunT(t)
-	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
+	client := redis.NewClient(&redis.Options{Addr: porttest.Hold(t), MaxRetries: -1})
 	defer func() { assert.NoError(t, client.Close()) }()
 	s := glossary.New(glossary.Config{Store: New(client, "test"), Limits: glossary.Limits{Terms: 1, Bytes: 100, PerOwner: 1}})
-	server.Close()
 	var away *glossary.UnavailableError
 	_, err := s.List(t.Context(), "alice")
 	assert.ErrorAs(t, err, &away)
@@ -72,51 +69,14 @@ func TestServerAway(t *testing.T) {
 
 // A server refuses what miniredis may not, and a cluster of one what is not one slot's.
 func TestRedisServer(t *testing.T) {
-	for name, options := range map[string][]string{"alone": nil, "cluster": {"--cluster-enabled", "yes", "--cluster-port", free(t)}} {
-		t.Run(name, func(t *testing.T) {
-			address := startServer(t, options...)
-			conform(t, func() redis.UniversalClient {
-				if options == nil {
-					return redis.NewClient(&redis.Options{Addr: address})
-				}
-				return redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
-			})
-		})
-	}
-}
-
-// startServer starts a redis-server, which ends with the test.
-func startServer(t *testing.T, options ...string) (address string) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Skip("there is no redis-server: apt-get install redis-server")
-	}
-	port := free(t)
-	address = net.JoinHostPort("127.0.0.1", port)
-	cmd := exec.Command("redis-server", append([]string{"--bind", "127.0.0.1", "--port", port, "--dir", t.TempDir(), "--save", ""}, options...)...)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+	t.Run("alone", func(t *testing.T) {
+		address := redistest.Start(t)
+		conform(t, func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: address}) })
 	})
-	client := redis.NewClient(&redis.Options{Addr: address})
-	defer func() { assert.NoError(t, client.Close()) }()
-	require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, 30*time.Second, 10*time.Millisecond)
-	if options != nil {
-		require.NoError(t, client.ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
-		require.Eventually(t, func() bool {
-			info := client.ClusterInfo(t.Context()).Val()
-			return len(info) > 0 && info[:len("cluster_state:ok")] == "cluster_state:ok"
-		}, 30*time.Second, 10*time.Millisecond)
-	}
-	return address
-}
-
-// free is a port that nobody has.
-func free(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, l.Close()) }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
-	return port
+	t.Run("cluster", func(t *testing.T) {
+		address := redistest.StartCluster(t)
+		conform(t, func() redis.UniversalClient {
+			return redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
+		})
+	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstest"
+	"dragoman/app/porttest"
 )
 
 // server is a Redis in memory whose time passes when it is told to.
@@ -26,7 +27,9 @@ type server struct {
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{Miniredis: miniredis.RunT(t), clock: jobstest.NewClock()}
+	s := &server{Miniredis: miniredis.NewMiniRedis(), clock: jobstest.NewClock()}
+	require.NoError(t, s.StartAddr(porttest.Hold(t)))
+	t.Cleanup(s.Close)
 	s.SetTime(s.clock.Now())
 	s.address = s.Addr()
 	return s

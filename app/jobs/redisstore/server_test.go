@@ -2,10 +2,7 @@ package redisstore
 
 import (
 	"context"
-	"net"
-	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,42 +12,11 @@ import (
 
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstest"
+	"dragoman/app/redistest"
 )
 
 // patient is how long a test waits for what must happen.
 const patient = 30 * time.Second
-
-// startServer starts a redis-server, which ends with the test.
-func startServer(t *testing.T, options ...string) (address string) {
-	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Skip("there is no redis-server: apt-get install redis-server")
-	}
-	address = freeAddress(t)
-	cmd := exec.Command("redis-server", append([]string{"--bind", "127.0.0.1", "--port", portOf(t, address), "--dir", t.TempDir(), "--save", ""}, options...)...)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	client := redis.NewClient(&redis.Options{Addr: address})
-	defer func() { assert.NoError(t, client.Close()) }()
-	require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, patient, 10*time.Millisecond)
-	return address
-}
-
-func freeAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, l.Close()) }()
-	return l.Addr().String()
-}
-
-func portOf(t *testing.T, address string) string {
-	_, port, err := net.SplitHostPort(address)
-	require.NoError(t, err)
-	return port
-}
 
 // conform runs the tests of all stores on a server. The clock is the stores': a server's cannot be set.
 func conform(t *testing.T, client func() redis.UniversalClient) {
@@ -69,17 +35,12 @@ func conform(t *testing.T, client func() redis.UniversalClient) {
 }
 
 func TestRedisServer(t *testing.T) {
-	address := startServer(t)
+	address := redistest.Start(t)
 	conform(t, func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: address}) })
 }
 
-// A cluster of one server refuses what is not one slot's as a larger one does.
 func TestRedisCluster(t *testing.T) {
-	address := startServer(t, "--cluster-enabled", "yes", "--cluster-port", portOf(t, freeAddress(t)))
-	one := redis.NewClient(&redis.Options{Addr: address})
-	defer func() { assert.NoError(t, one.Close()) }()
-	require.NoError(t, one.ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
-	require.Eventually(t, func() bool { return strings.Contains(one.ClusterInfo(t.Context()).Val(), "cluster_state:ok") }, patient, 10*time.Millisecond)
+	address := redistest.StartCluster(t)
 	conform(t, func() redis.UniversalClient {
 		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
 	})
@@ -87,7 +48,7 @@ func TestRedisCluster(t *testing.T) {
 
 // A server whose memory is full makes no jobs, and changes none, but lets go of those that have ended.
 func TestRedisServerFull(t *testing.T) {
-	address := startServer(t)
+	address := redistest.Start(t)
 	client := redis.NewClient(&redis.Options{Addr: address})
 	s := open(t, client, config)
 	ctx := t.Context()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/client"
+	"dragoman/app/porttest"
 	"dragoman/scripts/stress_test/internal/corpus"
 	"dragoman/scripts/stress_test/internal/traffic"
 )
@@ -122,9 +123,7 @@ func TestSend(t *testing.T) {
 }
 
 func TestSendRefused(t *testing.T) {
-	gone := httptest.NewServer(nil)
-	gone.Close()
-	tests := map[string]string{gone.URL: "connection refused", "http://no-such-host.invalid": "unknown host"}
+	tests := map[string]string{"http://" + porttest.Hold(t): "connection refused", "http://no-such-host.invalid": "unknown host"}
 	for url, kind := range tests {
 		s, err := New(Config{URL: url, Timeout: time.Minute, MaxInFlight: 1})
 		require.NoError(t, err)

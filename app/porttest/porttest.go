@@ -1,0 +1,36 @@
+//go:build unix
+
+// Package porttest has ports for tests that nobody else gets before a test is over.
+package porttest
+
+import (
+	"net"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Hold returns an address of this machine, such as 127.0.0.1:40000, which is the test's until its end.
+// Connections are refused unless the test, or a program that it starts, listens there, which may end and
+// begin again.
+//
+// A socket that is bound and never listens holds it: the kernel gives its port to nobody who asks for
+// any, and lets those listen who ask for this one and, like this socket, reuse addresses, as servers do.
+func Hold(t testing.TB) (address string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(socket)
+	}
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	require.NoError(t, syscall.SetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	require.NoError(t, syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	name, err := syscall.Getsockname(socket)
+	require.NoError(t, err)
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port))
+}
