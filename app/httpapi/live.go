@@ -33,8 +33,7 @@ const (
 type LiveConfig struct {
 	*live.Service
 	MaxSessions int
-	MaxChars    int      // of a session's text
-	Origins     []string // whose pages may open a WebSocket beside those of the service itself, as [access.CORS] has them
+	MaxChars    int // of a session's text
 }
 
 // liveAPI serves the routes of live text.

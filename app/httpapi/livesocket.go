@@ -47,8 +47,8 @@ func (l *liveAPI) serveSocket(c *gin.Context) {
 		return
 	}
 	defer leave()
-	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{OriginPatterns: l.live.Origins})
-	if err != nil { // it has been answered
+	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the gate has asked whose page it is
+	if err != nil {                                                                                        // it has been answered
 		_ = c.Error(err)
 		c.Abort()
 		return
