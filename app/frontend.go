@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -69,6 +70,11 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
+	own, _ := os.Hostname() // "" is a name that nobody uses
+	sites, err := access.NewSites(cfg.AllowedHosts, own)
+	if err != nil {
+		return nil, err
+	}
 	cors, err := access.CORS(cfg.CORSOrigins)
 	if err != nil {
 		return nil, err
@@ -83,11 +89,11 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 		return nil, err
 	}
 	f.stopTracing = stop
-	if f.stopPprof, err = telemetry.StartPprof(cfg.PprofAddr, log); err != nil {
+	if f.stopPprof, err = telemetry.StartPprof(cfg.PprofAddr, sites.Private, log); err != nil {
 		f.stopPprof = func() error { return nil }
 		return nil, err
 	}
-	if err := f.makeAPI(httpapi.Config{Gate: gate, CORS: cors, TrustedProxies: proxies, Tracer: tracer, Log: log}); err != nil {
+	if err := f.makeAPI(httpapi.Config{Gate: gate, CORS: cors, TrustedProxies: proxies, Sites: sites, Tracer: tracer, Log: log}); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -133,7 +139,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	}
 	f.live = f.openLive(api.Memory, f.metrics.Registry())
 	if cfg.LiveSessions > 0 {
-		api.Live = &httpapi.LiveConfig{Service: f.live, MaxSessions: cfg.LiveSessions, MaxChars: cfg.LiveMaxChars, Origins: cfg.CORSOrigins}
+		api.Live = &httpapi.LiveConfig{Service: f.live, MaxSessions: cfg.LiveSessions, MaxChars: cfg.LiveMaxChars}
 	}
 	f.api = httpapi.New(api)
 	return nil

@@ -33,6 +33,8 @@ type liveAnswer struct {
 	Done     bool
 	Ended    string
 	Error    *struct{ Code, Field, Message string }
+
+	N, RetryAfter int
 }
 
 type liveSegment struct {

@@ -113,12 +113,13 @@ func (g *Gate) Watch(ctx context.Context) {
 //	X-Goog-Api-Key: KEY
 //
 // The error is ErrNoKey, ErrBadKey or a *LimitError, which an address also gets that
-// has sent too many requests without a valid key. Enter sets the headers that go with
+// has sent too many requests without a valid key, or a *HeaderError where a page of another site
+// sends the request, see [Sites.Guard]. Enter sets the headers that go with
 // them, WWW-Authenticate and Retry-After, and for callers with limits RateLimit and
 // RateLimit-Policy; it does not answer.
 func (g *Gate) Enter(c *gin.Context, fieldKey string) error {
-	if g == nil {
-		return nil
+	if err := ofOtherSite(c); err != nil || g == nil {
+		return err
 	}
 	who, err := g.identify(c, fieldKey)
 	if err != nil {
@@ -139,8 +140,8 @@ func (g *Gate) Enter(c *gin.Context, fieldKey string) error {
 // *LimitError where its address has sent too many requests without a valid key, so
 // that the body is not worth reading. Nothing is counted but that refusal.
 func (g *Gate) MustReadKey(c *gin.Context, queryKey string) (bool, error) {
-	if !g.NeedsKeys() {
-		return false, nil
+	if err := ofOtherSite(c); err != nil || !g.NeedsKeys() {
+		return false, err
 	}
 	if _, err := g.identify(c, queryKey); !errors.Is(err, ErrNoKey) {
 		return false, nil

@@ -46,7 +46,7 @@ func OpenCORS() gin.HandlerFunc { return corsOf([]string{"*"}) }
 func corsOf(origins []string) gin.HandlerFunc {
 	handler := cors.New(cors.Options{
 		AllowedOrigins: origins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{
 			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", "Idempotency-Key", "Last-Event-ID", TimeoutHeader,
 			"Traceparent", "Tracestate",

@@ -89,7 +89,7 @@ func TestCORS(t *testing.T) {
 
 func TestCORSRefusesMethodsAndHeaders(t *testing.T) {
 	h := corsServer(t, NewKey(), "*")
-	for _, headers := range [][2]string{{"PUT", ""}, {"POST", "cookie"}, {"POST", "authorization,x-other"}} {
+	for _, headers := range [][2]string{{"TRACE", ""}, {"POST", "cookie"}, {"POST", "authorization,x-other"}} {
 		r := httptest.NewRequest(http.MethodOptions, "/", nil)
 		r.Header.Set("Origin", "https://app.example.com")
 		r.Header.Set("Access-Control-Request-Method", headers[0])

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
@@ -50,8 +51,10 @@ type Live struct {
 
 	text     []rune
 	complete bool
-	sent     int64      // the number of the last edits
-	waiting  []liveSent // edits that the service has not taken
+	sent     int64       // the number of the last edits
+	waiting  []liveSent  // edits that the service has not taken
+	resend   *time.Timer // when to send them again, where there were too many; nil: they were sent
+	limited  bool        // there were too many on this connection
 
 	seen     int64
 	segments []LiveSegment
@@ -138,10 +141,51 @@ func (l *Live) edit(ctx context.Context, complete bool, edits []LiveEdit) error 
 	}
 	l.text, l.sent, l.complete = text, sent.Number, complete
 	l.waiting = append(l.waiting, sent)
+	if l.resend != nil { // with those that wait
+		return nil
+	}
 	if err := l.write(ctx, sent); err != nil {
 		return l.persistConnection(ctx, err) // which sends what waits
 	}
 	return nil
+}
+
+// mostEdits is how many edits may come together.
+const mostEdits = 256
+
+// sendWaiting sends all edits that the service has not taken, in as few messages as there can be: each counts.
+func (l *Live) sendWaiting(ctx context.Context) error {
+	var merged []liveSent
+	for _, sent := range l.waiting {
+		if n := len(merged) - 1; n >= 0 && len(merged[n].Edits)+len(sent.Edits) <= mostEdits {
+			merged[n].add(sent)
+		} else {
+			sent.Number, sent.Edits = l.waiting[0].Number+int64(len(merged)), slices.Clone(sent.Edits)
+			merged = append(merged, sent)
+		}
+	}
+	if len(merged) > 0 {
+		l.sent = merged[len(merged)-1].Number
+	}
+	l.waiting = merged
+	for _, sent := range merged {
+		if err := l.write(ctx, sent); err != nil {
+			return &connectionError{err}
+		}
+	}
+	return nil
+}
+
+// add has other edits follow; those that only append become one.
+func (s *liveSent) add(other liveSent) {
+	s.Complete = s.Complete || other.Complete
+	for _, e := range other.Edits {
+		if n := len(s.Edits) - 1; n >= 0 && s.Edits[n].From == nil && e.From == nil {
+			s.Edits[n].Text += e.Text
+		} else {
+			s.Edits = append(s.Edits, e)
+		}
+	}
 }
 
 // write sends a message.
@@ -250,6 +294,7 @@ func (l *Live) Close() error {
 	defer func() { l.turn <- struct{}{} }()
 	conn := l.conn
 	l.conn, l.done = nil, true
+	l.stopResending()
 	if conn == nil {
 		return nil
 	}

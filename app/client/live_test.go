@@ -76,6 +76,58 @@ func TestLiveAfterAProblem(t *testing.T) {
 	assert.NoError(t, l.Problem())
 }
 
+// Edits that are too many for the client's limit are sent again when they may be, together and under the number that the
+// service expects; those that went on behind them have a gap, which is none of the caller's doing.
+func TestLiveOverTheLimit(t *testing.T) {
+	const open, refused = `{"s":1,"id":"x","taken":0,"revision":1,"all":true}`, `{"s":1,"n":2,"error":{"code":"rate_limited","message":"too many"},"retryAfter":1}`
+	var got []string
+	refusal, done := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer close(done)
+		conn, err := websocket.Accept(w, r, nil)
+		if !assert.NoError(t, err) {
+			return
+		}
+		defer func() { _ = conn.CloseNow() }()
+		for _, answers := range [][]string{{open}, nil, nil, {refused, `{"s":1,"n":3,"error":{"code":"edit_gap","message":"2 is expected"}}`}, {`{"s":1,"taken":2,"revision":2,"done":true}`}} {
+			_, raw, err := conn.Read(r.Context())
+			if !assert.NoError(t, err) {
+				return
+			}
+			got = append(got, string(raw))
+			for _, answer := range answers {
+				assert.NoError(t, conn.Write(r.Context(), websocket.MessageText, []byte(answer)))
+			}
+			if len(got) == 4 {
+				<-refusal
+			}
+		}
+		_, _, _ = conn.Read(r.Context())
+	}))
+	defer server.Close()
+	c, err := New(Config{URL: server.URL})
+	require.NoError(t, err)
+	defer c.Close()
+	l, err := c.Live(t.Context(), Request{From: "en", To: "fr"})
+	require.NoError(t, err)
+	for _, text := range []string{"a", "b", "c"} {
+		require.NoError(t, l.Append(t.Context(), text))
+	}
+	require.NoError(t, l.Next(t.Context()))
+	assert.True(t, IsCode(l.Problem(), CodeRateLimited))
+	require.NoError(t, l.Append(t.Context(), "d"))
+	require.NoError(t, l.Edit(t.Context(), LiveEdit{From: 0, To: 1}))
+	require.NoError(t, l.Finish(t.Context()))
+	close(refusal)
+	for err == nil {
+		err = l.Next(t.Context())
+	}
+	assert.ErrorIs(t, err, io.EOF)
+	require.NoError(t, l.Close())
+	<-done
+	assert.JSONEq(t, `{"s":1,"n":2,"edits":[{"text":"bcd"},{"from":0,"to":1}],"complete":true}`, got[4])
+}
+
 // A session that is refused is none.
 func TestLiveThatIsRefused(t *testing.T) {
 	c := liveService(t, `{"s":1,"error":{"code":"unknown_language","field":"payload.toLang","message":"there is no xx"}}`)

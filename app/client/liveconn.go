@@ -57,6 +57,8 @@ func (l *Live) connect(ctx context.Context) error {
 	conn.SetReadLimit(maxLiveBytes)
 	l.conn = conn
 	l.made++
+	l.limited = false
+	l.stopResending()
 	err = l.begin(ctx)
 	if l.id != "" && IsCode(err, CodeUnknownSession) {
 		l.forget()
@@ -65,12 +67,7 @@ func (l *Live) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, sent := range l.waiting {
-		if err := l.write(ctx, sent); err != nil {
-			return &connectionError{err}
-		}
-	}
-	return nil
+	return l.sendWaiting(ctx)
 }
 
 // socketClient is the HTTP client for WebSockets, which there are in HTTP/1.1 only.
@@ -131,6 +128,9 @@ func (l *Live) forget() {
 
 // liveMessage is a message of the service.
 type liveMessage struct {
+	Number     int64 `json:"n"`          // of edits that were refused
+	RetryAfter int   `json:"retryAfter"` // seconds
+
 	ID       string        `json:"id"`
 	Taken    int64         `json:"taken"`
 	Revision int64         `json:"revision"`
@@ -163,7 +163,7 @@ func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
 	}
 	switch {
 	case m.Error != nil && m.Revision == 0: // of a message
-		return false, m.Error.err(0, "")
+		return l.refused(m)
 	case m.Ended != "" && !m.Done: // it is opened again
 		l.forget()
 		return false, l.persistConnection(ctx, fmt.Errorf("the session has ended: %s", m.Ended))
@@ -178,6 +178,46 @@ func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
 	}
 	l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number <= m.Taken })
 	return l.change(m) || (problem == nil) != (l.problem == nil), nil
+}
+
+// refused takes an error of a message. Edits that were too many are sent again, together, when there may be some; what
+// was sent behind them meanwhile has a gap.
+func (l *Live) refused(m liveMessage) (changed bool, err error) {
+	failure := m.Error.err(0, "")
+	failure.RetryAfter = time.Duration(m.RetryAfter) * time.Second
+	switch {
+	case m.Number > 0 && m.RetryAfter > 0 && failure.Temporary():
+		l.problem, l.limited = failure, true
+		l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number < m.Number }) // these were taken
+		if l.resend == nil {
+			l.resend = time.AfterFunc(failure.RetryAfter, l.sendAgain)
+		}
+		return true, nil
+	case failure.Code == CodeEditGap && l.limited:
+		return false, nil
+	}
+	return false, failure
+}
+
+// sendAgain sends what waits. Whoever reads notices where the connection is broken.
+func (l *Live) sendAgain() {
+	<-l.turn
+	defer func() { l.turn <- struct{}{} }()
+	if l.resend == nil || l.conn == nil {
+		return
+	}
+	l.stopResending()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	_ = l.sendWaiting(ctx)
+}
+
+// stopResending has edits be sent at once again.
+func (l *Live) stopResending() {
+	if l.resend != nil {
+		l.resend.Stop()
+		l.resend = nil
+	}
 }
 
 // change applies what is new to the segments.

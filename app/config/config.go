@@ -87,6 +87,7 @@ type Config struct {
 	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks of proxies, separated by commas, such as 10.0.0.0/8; their X-Forwarded-For header is trusted, no other header is"`
 	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, separated by commas, whose pages may call the service, such as https://app.example.com; *: all"`
 	CORSDropIns    Switch      `env:"CORS_DROP_INS" envDefault:"true" help:"let the pages of all origins call the APIs of other programs whose originals do so, such as LibreTranslate's; false: only those of CORS_ORIGINS"`
+	AllowedHosts   []string    `env:"ALLOWED_HOSTS" envDefault:"" help:"names, separated by commas, that the service is called by, such as translate.example.com or *.example.com: requests for others are refused, but for IP addresses and names outside of the public DNS, such as localhost and dragoman.svc; empty: they are refused to pages that come by plain HTTP; *: to nobody"`
 
 	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs, and their paths answer 404"`
 	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" help:"how long a job and its results are kept after it has ended, and how long one is tried that cannot go on"`
@@ -273,6 +274,9 @@ func (c Config) validateAccess() (errs []error) {
 	}
 	if _, err := access.CORS(c.CORSOrigins); err != nil {
 		errs = append(errs, fmt.Errorf("CORS_ORIGINS: %w", err))
+	}
+	if _, err := access.NewSites(c.AllowedHosts, ""); err != nil {
+		errs = append(errs, fmt.Errorf("ALLOWED_HOSTS: %w", err))
 	}
 	return errs
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -72,6 +73,7 @@ type Config struct {
 	CORS           gin.HandlerFunc      // see access.CORS
 	OpenCORS       gin.HandlerFunc      // on the paths of APIs whose originals let all pages call them, in place of CORS
 	TrustedProxies access.Proxies       // who says where requests come from
+	Sites          access.Sites         // which pages may use the service, beside those of CORS
 	Metrics        *telemetry.Metrics   // also at /metrics
 	Tracer         trace.TracerProvider // makes spans of requests
 	Site           *webpage.Site        // at / for browsers
@@ -198,7 +200,12 @@ func (a *API) router() *gin.Engine {
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
 	native, dropIns := a.native(), a.dropIns()
-	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.Speak, a.cors(dropIns))
+	// Most of what is below /v2 is DeepL's; this has the rest.
+	inference := openinference.New(openinference.Config{
+		Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready,
+	})
+	all := append(slices.Clone(dropIns), inference)
+	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.Speak, a.guard(all))
 	if a.cfg.OnlyProbes {
 		native.Mount(router, a.limitBody)
 		router.NoRoute(a.limitBody, a.notFound)
@@ -213,12 +220,7 @@ func (a *API) router() *gin.Engine {
 		api.Mount(router, limit)
 		api.Mount(router.Group(compat.ModelPath), limit)
 	}
-	// Most of what is below /v2 is DeepL's; this has the rest.
-	inference := openinference.New(openinference.Config{
-		Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready,
-	})
 	inference.Mount(router, a.limitBody)
-	dropIns = append(dropIns, inference)
 	native.Mount(router, a.limitBody)
 	if a.cfg.Jobs != nil {
 		j := &jobsAPI{API: a, jobs: *a.cfg.Jobs}
@@ -236,14 +238,7 @@ func (a *API) router() *gin.Engine {
 		l.dialect().Mount(router, a.limitBody)
 	}
 	a.mountPages(router.Group("", a.limitBody))
-	// What no route takes is answered as the API does that is the nearest.
-	nearest := func(c *gin.Context) {
-		for _, api := range dropIns {
-			if api.Owns(compat.WithoutModel(c.Request.URL.Path)) {
-				api.Speak(c)
-			}
-		}
-	}
+	nearest := func(c *gin.Context) { speakNearest(c, all) }
 	router.NoRoute(nearest, a.limitBody, a.notFound)
 	router.NoMethod(nearest, a.limitBody, a.noMethod)
 	return router

@@ -92,9 +92,6 @@ func (j *jobsAPI) result(c *gin.Context) error {
 
 // submitDocument serves POST /documents.
 func (j *jobsAPI) submitDocument(c *gin.Context) error {
-	if err := sameOrigin(c); err != nil {
-		return err
-	}
 	key, err := idempotencyKey(c.Request.Header)
 	if err != nil {
 		return err
@@ -120,18 +117,6 @@ func (j *jobsAPI) submitDocument(c *gin.Context) error {
 		status = http.StatusAccepted
 	}
 	return j.submitted(c, job, status, err)
-}
-
-// sameOrigin refuses what a page of another site sends, unless it may call the service: browsers send
-// forms, which documents come in, without asking.
-func sameOrigin(c *gin.Context) error {
-	if c.Writer.Header().Get("Access-Control-Allow-Origin") != "" {
-		return nil
-	}
-	if http.NewCrossOriginProtection().Check(c.Request) != nil {
-		return failure.New(failure.InvalidHeader, "", "a page of another site may not send documents here: name it in CORS_ORIGINS")
-	}
-	return nil
 }
 
 // sentDocument is a document, and what came with it.

@@ -28,16 +28,32 @@ func (a *API) dropIns() []dialect.Dialect {
 	)
 }
 
-// cors is the middleware that tells browsers which pages may call a path.
-func (a *API) cors(dropIns []dialect.Dialect) gin.HandlerFunc {
+// guard is the middleware that tells browsers which pages may call a path, and refuses what others send: whatever
+// the route is, and whether there is one.
+func (a *API) guard(dropIns []dialect.Dialect) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		path := compat.WithoutModel(c.Request.URL.Path)
-		open := slices.ContainsFunc(dropIns, func(d dialect.Dialect) bool { return d.Browsers && d.Owns(path) })
+		open := a.cfg.OpenCORS != nil && slices.ContainsFunc(dropIns, func(d dialect.Dialect) bool { return d.Browsers && d.Owns(path) })
 		switch {
-		case open && a.cfg.OpenCORS != nil:
+		case open:
 			a.cfg.OpenCORS(c)
 		case a.cfg.CORS != nil:
 			a.cfg.CORS(c)
+		}
+		if err := a.cfg.Sites.Guard(c, open); err != nil && !c.IsAborted() {
+			speakNearest(c, dropIns)
+			a.server.Fail(c, err)
+		}
+	}
+}
+
+// speakNearest has failures rendered as the API does that is the nearest to a path.
+func speakNearest(c *gin.Context, dropIns []dialect.Dialect) {
+	for _, path := range []string{compat.WithoutModel(c.FullPath()), compat.WithoutModel(c.Request.URL.Path)} {
+		for _, api := range dropIns {
+			if api.Owns(path) {
+				api.Speak(c)
+			}
 		}
 	}
 }

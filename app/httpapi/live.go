@@ -33,8 +33,7 @@ const (
 type LiveConfig struct {
 	*live.Service
 	MaxSessions int
-	MaxChars    int      // of a session's text
-	Origins     []string // whose pages may open a WebSocket beside those of the service itself, as [access.CORS] has them
+	MaxChars    int // of a session's text
 }
 
 // liveAPI serves the routes of live text.
@@ -132,7 +131,7 @@ func (l *liveAPI) openSession(c *gin.Context, payload *payloadInput) (*live.Sess
 	if field := refusedOption(payload); field != "" {
 		return nil, failure.New(failure.InvalidOption, "payload."+field, "live text has no %s: leave it out, or use POST %s", field, translationPath)
 	}
-	return l.live.Open(c.Request.Context(), access.Caller(c), req.Request)
+	return l.live.Open(c.Request.Context(), access.Caller(c), req.Request, l.cfg.Gate.Account(c).Charge)
 }
 
 // refusedOption is an option of a translation that live text does not have, where one is used; else "".
@@ -171,21 +170,16 @@ func (l *liveAPI) edit(c *gin.Context) error {
 	if _, err := decodeBody(c, 1, &parsed); err != nil {
 		return err
 	}
-	taken, err := l.apply(c, x, parsed)
+	edits, err := parsed.edits()
+	if err != nil {
+		return err
+	}
+	taken, err := x.Edit(edits, func() error { return nil }) // the request was counted
 	if err != nil {
 		return err
 	}
 	c.PureJSON(http.StatusOK, gin.H{"taken": taken})
 	return nil
-}
-
-// apply has a session apply edits, and charges the caller for them.
-func (l *liveAPI) apply(c *gin.Context, x *live.Session, input liveEdits) (taken int64, err error) {
-	edits, err := input.edits()
-	if err != nil {
-		return 0, err
-	}
-	return x.Edit(edits, func(characters int) error { return l.cfg.Gate.Charge(c, characters) })
 }
 
 // get serves GET /live/ID: all that there is, at once.

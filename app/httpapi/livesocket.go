@@ -47,13 +47,13 @@ func (l *liveAPI) serveSocket(c *gin.Context) {
 		return
 	}
 	defer leave()
-	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{OriginPatterns: l.live.Origins})
-	if err != nil { // it has been answered
+	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the gate has asked whose page it is
+	if err != nil {                                                                                        // it has been answered
 		_ = c.Error(err)
 		c.Abort()
 		return
 	}
-	s := &socket{liveAPI: l, c: c, conn: conn, sessions: make(map[int64]*attached)}
+	s := &socket{liveAPI: l, c: c, conn: conn, sessions: make(map[int64]*attached), counted: true}
 	s.used.Store(time.Now().UnixNano())
 	s.serve(!late)
 }
@@ -65,6 +65,8 @@ type socket struct {
 	c    *gin.Context
 	conn *websocket.Conn
 	used atomic.Int64 // when there was a message or a session last, in nanoseconds
+	// counted says that the limits of requests know the next message: connecting counts for the first.
+	counted bool
 
 	mu        sync.Mutex // guards sessions
 	sessions  map[int64]*attached
@@ -132,7 +134,7 @@ func (s *socket) next(ctx context.Context, entered *bool) error {
 	raw, err := io.ReadAll(&leasedReader{r, lease})
 	switch {
 	case errors.Is(err, admission.ErrFull):
-		_ = s.fail(ctx, nil, err)
+		_ = s.fail(ctx, liveMessage{}, err)
 		return &brokenError{websocket.StatusTryAgainLater, "the service has no memory for the message now"}
 	case err != nil:
 		return err
@@ -143,7 +145,7 @@ func (s *socket) next(ctx context.Context, entered *bool) error {
 	m, err := decodeMessage(raw)
 	if !*entered && err == nil {
 		if err = s.cfg.Gate.Enter(s.c, m.Key.value); err != nil {
-			_ = s.fail(ctx, nil, err)
+			_ = s.fail(ctx, liveMessage{}, err)
 			return &brokenError{websocket.StatusPolicyViolation, "no valid key"}
 		}
 		*entered = true
@@ -152,9 +154,18 @@ func (s *socket) next(ctx context.Context, entered *bool) error {
 		err = s.obey(ctx, m)
 	}
 	if err != nil {
-		return s.fail(ctx, m.Session.pointer(), err)
+		return s.fail(ctx, m, err)
 	}
 	return nil
+}
+
+// count has the caller's limit know a message that asks for something: it is a request like others.
+func (s *socket) count() error {
+	if s.counted {
+		s.counted = false
+		return nil
+	}
+	return s.cfg.Gate.Account(s.c).Request()
 }
 
 // obey does what a message asks for.
@@ -167,6 +178,9 @@ func (s *socket) obey(ctx context.Context, m liveMessage) error {
 	case (m.Payload != nil || m.Resume.set) && x != nil:
 		return failure.New(failure.InvalidValue, "s", "s is %d, which is a session already: use another number, or end that one", number)
 	case m.Payload != nil:
+		if err := s.count(); err != nil {
+			return err
+		}
 		opened, err := s.openSession(s.c, m.Payload)
 		if err != nil {
 			return err
@@ -176,6 +190,9 @@ func (s *socket) obey(ctx context.Context, m liveMessage) error {
 			return err
 		}
 	case m.Resume.set:
+		if err := s.count(); err != nil {
+			return err
+		}
 		resumed, err := s.own(s.c, m.Resume.value)
 		if err != nil {
 			return err
@@ -187,7 +204,10 @@ func (s *socket) obey(ctx context.Context, m liveMessage) error {
 		s.forget(number, x)
 		x.End(live.ReasonDeleted)
 	case m.Number.set:
-		_, err := s.apply(s.c, x.Session, m.liveEdits)
+		edits, err := m.edits()
+		if err == nil {
+			_, err = x.Edit(edits, s.count)
+		}
 		return err
 	}
 	return nil
@@ -242,17 +262,20 @@ func (s *socket) follow(ctx context.Context, number int64, x *live.Session, seen
 	}
 }
 
-// fail tells the client what went wrong with a message for a session, or with the connection.
-func (s *socket) fail(ctx context.Context, number *int64, err error) error {
+// fail tells the client what went wrong with a message for a session, or with the connection, and when to send it again.
+func (s *socket) fail(ctx context.Context, m liveMessage, err error) error {
 	s.c.Errors = nil // of a connection there may be many
 	f := s.server.Explain(s.c, explainLive(err))
 	return s.write(ctx, struct {
-		Session *int64      `json:"s,omitzero"`
-		Error   errorDetail `json:"error"`
-	}{number, detailOf(s.c, f)})
+		Session    *int64      `json:"s,omitzero"`
+		Number     int64       `json:"n,omitzero"` // of edits
+		Error      errorDetail `json:"error"`
+		RetryAfter int         `json:"retryAfter,omitzero"` // seconds
+	}{m.Session.pointer(), m.Number.value, detailOf(s.c, f), f.Wait})
 }
 
-// write sends a message. It fails when the client has gone or does not read.
+// write sends a message. It fails when the client has gone or does not read; the end of a session, with ctx, must not
+// cut it off, which would break the connection for all others.
 func (s *socket) write(ctx context.Context, message any) error {
 	var raw bytes.Buffer
 	encoder := json.NewEncoder(&raw)
@@ -260,7 +283,7 @@ func (s *socket) write(ctx context.Context, message any) error {
 	if err := encoder.Encode(message); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventTimeout)
 	defer cancel()
 	return s.conn.Write(ctx, websocket.MessageText, bytes.TrimSpace(raw.Bytes()))
 }

@@ -124,12 +124,14 @@ func start(t testing.TB, cfg Config, tr Translator) *Service {
 var enFr = translate.Request{From: "en", To: []string{"fr"}}
 
 func open(t testing.TB, s *Service) *Session {
-	x, err := s.Open(t.Context(), "alice", enFr)
+	x, err := s.Open(t.Context(), "alice", enFr, free)
 	require.NoError(t, err)
 	return x
 }
 
 func free(int) error { return nil }
+
+func admitted() error { return nil }
 
 // appended are edits that add a text at the end.
 func appended(number int64, text string) Edits {

@@ -96,9 +96,10 @@ func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 var ErrUnknown = errors.New("there is no such session")
 
 // Open opens a session for the texts that an owner sends. The request says how they are translated:
-// its languages, of which there is one target, model and options; it has no records. The error is as
-// of [translate.Service.Cut], an [*admission.PlacesError], or that of the memory for requests.
-func (s *Service) Open(ctx context.Context, owner string, req translate.Request) (*Session, error) {
+// its languages, of which there is one target, model and options; it has no records. charge is called with
+// the characters of all that is decoded for the session, before it is; with an error, it is tried again later. The
+// error is as of [translate.Service.Cut], an [*admission.PlacesError], or that of the memory for requests.
+func (s *Service) Open(ctx context.Context, owner string, req translate.Request, charge func(characters int) error) (*Session, error) {
 	t := s.translator.Load()
 	if t == nil {
 		return nil, failure.New(failure.NotReady, "", "the model is loading: try again in a moment")
@@ -109,6 +110,7 @@ func (s *Service) Open(ctx context.Context, owner string, req translate.Request)
 		return nil, err
 	}
 	x := newSession(s, *t, rand.Text(), owner, req, cut)
+	x.charge = charge
 	if err := s.admit(x); err != nil {
 		x.stop()
 		return nil, err

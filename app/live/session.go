@@ -31,6 +31,7 @@ type Session struct {
 	translator Translator
 	id, owner  string
 	req        translate.Request // how it is translated
+	charge     func(characters int) error
 	idle       *time.Timer
 
 	mu       sync.Mutex // guards the rest
@@ -60,6 +61,8 @@ type Session struct {
 	spared  bool    // the request before was cancelled: this one is not
 	retry   *time.Timer
 	backoff time.Duration // before the next retry
+	rests   bool          // it was told to come back later: until then edits are merged
+	credit  int           // characters that were charged and not decoded
 	edited  time.Time     // of the first edit that nothing has come of yet; zero: none
 
 	// Revisions count what clients see; 0: not yet.
@@ -118,11 +121,11 @@ func (e *GapError) Error() string {
 var ErrComplete = errors.New("the session's text is complete: open another session")
 
 // Edit applies edits and returns the number of the last ones that the session has. Those that it has
-// had before are not applied again, and are no error. charge is called with the characters that they
-// add before they are applied, and its error is returned. The other errors are [ErrUnknown] where the
+// had before are not applied again, and are no error. admit is called before others are applied, and its error is
+// returned. The other errors are [ErrUnknown] where the
 // session has ended, [ErrComplete], a [*GapError], an [*EditError], and that of the memory for
 // requests. With an error, nothing has changed.
-func (x *Session) Edit(e Edits, charge func(characters int) error) (taken int64, err error) {
+func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.reason != "" {
@@ -144,12 +147,12 @@ func (x *Session) Edit(e Edits, charge func(characters int) error) (taken int64,
 	if err := x.reserve(after); err != nil {
 		return x.taken, err
 	}
+	if err := admit(); err != nil {
+		return x.taken, err
+	}
 	characters := 0
 	for _, edit := range e.List {
 		characters += translate.Characters(edit.Text)
-	}
-	if err := charge(characters); err != nil {
-		return x.taken, err
 	}
 	x.text, x.taken, x.complete, x.settle = after, e.Number, e.Complete, e.Settle
 	x.service.metrics.edits.Add(float64(len(e.List)))
@@ -220,6 +223,7 @@ func (x *Session) onPause() {
 func (x *Session) onRetry() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.rests = false
 	x.wake()
 }
 

@@ -57,11 +57,11 @@ func TestSession(t *testing.T) {
 			}
 			switch random.IntN(5) {
 			case 0:
-				_, err := x.Edit(Edits{Number: number + 1, List: e.List}, free)
+				_, err := x.Edit(Edits{Number: number + 1, List: e.List}, admitted)
 				assert.Equal(t, &GapError{Expected: number}, err)
 			case 1:
 				if len(sent) > 0 {
-					taken, err := x.Edit(sent[random.IntN(len(sent))], free)
+					taken, err := x.Edit(sent[random.IntN(len(sent))], admitted)
 					require.NoError(t, err)
 					assert.Equal(t, number-1, taken)
 				}
@@ -70,12 +70,12 @@ func TestSession(t *testing.T) {
 			case 3:
 				m.until(t, x, func() bool { return m.taken == number-1 && m.seen > 0 })
 			}
-			taken, err := x.Edit(e, free)
+			taken, err := x.Edit(e, admitted)
 			require.NoError(t, err)
 			assert.Equal(t, number, taken)
 			sent = append(sent, e)
 		}
-		_, err := x.Edit(Edits{Number: 41, Complete: true}, free)
+		_, err := x.Edit(Edits{Number: 41, Complete: true}, admitted)
 		require.NoError(t, err)
 		m.until(t, x, func() bool { return m.done })
 		require.Equal(t, plain(t, tr, string(text)), m.text(), "seed %d: %q", seed, string(text))
@@ -88,7 +88,7 @@ func TestSession(t *testing.T) {
 			assert.True(t, strings.EqualFold(source, *g.Text), "segment %d, %q, of %q: %q", i, source, string(text), *g.Text)
 			chars += g.Length
 		}
-		_, err = x.Edit(appended(42, "x"), free)
+		_, err = x.Edit(appended(42, "x"), admitted)
 		assert.ErrorIs(t, err, ErrComplete)
 		x.End(ReasonDeleted)
 	}
@@ -99,7 +99,7 @@ func TestSegmentsKeepTheirIDs(t *testing.T) {
 	s := start(t, Config{Pause: 1}, translator(t, &upper{}))
 	x, m := open(t, s), &mirror{}
 	ids := func(edits ...Edit) (list []int64) {
-		_, err := x.Edit(Edits{Number: m.taken + 1, List: edits}, free)
+		_, err := x.Edit(Edits{Number: m.taken + 1, List: edits}, admitted)
 		require.NoError(t, err)
 		last := m.taken + 1
 		m.until(t, x, func() bool { return m.shown == last })
@@ -125,7 +125,7 @@ func TestOnlyWhatChangedIsTranslated(t *testing.T) {
 	x, m := open(t, s), &mirror{}
 	page := "This is a sentence. Here is another. And a third. "
 	edit := func(edit Edit) {
-		_, err := x.Edit(Edits{Number: m.taken + 1, List: []Edit{edit}}, free)
+		_, err := x.Edit(Edits{Number: m.taken + 1, List: []Edit{edit}}, admitted)
 		require.NoError(t, err)
 		last := m.taken + 1
 		m.until(t, x, func() bool {

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
@@ -21,7 +22,7 @@ const firstRetry, lastRetry = time.Second, time.Minute
 
 // wake has the session's goroutine work, which is started where it is not running. x.mu is held.
 func (x *Session) wake() {
-	if x.working || x.reason != "" || !x.service.begin() {
+	if x.working || x.rests || x.reason != "" || !x.service.begin() {
 		return
 	}
 	x.working = true
@@ -89,6 +90,7 @@ type flight struct {
 	open   int              // passengers that have not arrived
 	edited time.Time        // when the first edit came that is in it; zero: none
 	draft  bool             // it is of the sentence that is being written
+	paid   bool             // for its sentences
 	// dropped says that an edit has made it useless.
 	dropped bool
 }
@@ -194,9 +196,28 @@ func (f *flight) edit(list []Edit) (useless bool) {
 	return true
 }
 
+// pay charges for what a request is to decode, as often as that is: an edit that only deletes may cost as much as one
+// that adds. What came of nothing is not charged twice.
+func (x *Session) pay(f *flight) error {
+	due := -x.credit
+	for _, p := range f.parts {
+		due += translate.Characters(p.Text)
+	}
+	if due > 0 {
+		if err := x.charge(due); err != nil {
+			return err
+		}
+	}
+	x.credit, f.paid = max(0, -due), true
+	return nil
+}
+
 // translate has the sentences of a request translated, and takes each as it comes.
 func (x *Session) translate(f *flight) error {
 	defer f.cancel()
+	if err := x.pay(f); err != nil {
+		return err
+	}
 	ctx := context.Context(f)
 	if memory := x.service.cfg.Memory; memory != nil {
 		lease := memory.Lease(x.owner)
@@ -240,7 +261,18 @@ func (x *Session) land(err error) (stop bool) {
 	if f != nil && f.open > 0 && x.edited.IsZero() {
 		x.edited = f.edited
 	}
-	var refused *translate.Error
+	if err != nil && f != nil && f.paid && !f.dropped {
+		for i, p := range f.list {
+			if !p.arrived {
+				x.credit += translate.Characters(f.parts[i].Text)
+			}
+		}
+	}
+	var (
+		refused *translate.Error
+		large   *access.TooLargeError
+		later   interface{ RetryAfter() int } // seconds
+	)
 	switch {
 	case err == nil:
 		x.service.outage.Note(nil)
@@ -250,9 +282,14 @@ func (x *Session) land(err error) (stop bool) {
 			x.say(nil)
 		}
 	case f != nil && f.dropped:
-	case f != nil && errors.As(err, &refused):
+	case f != nil && (errors.As(err, &refused) || errors.As(err, &large)):
 		x.refuse(f)
 		x.say(err)
+	case errors.As(err, &later):
+		x.say(err)
+		x.rests = true
+		x.retry.Reset(time.Duration(later.RetryAfter()) * time.Second)
+		return true
 	default:
 		x.service.outage.Note(err, "session", x.id)
 		x.say(err)

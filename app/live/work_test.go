@@ -18,7 +18,7 @@ import (
 // edit applies edits that must be taken.
 func edit(t *testing.T, x *Session, e Edits) {
 	t.Helper()
-	taken, err := x.Edit(e, free)
+	taken, err := x.Edit(e, admitted)
 	require.NoError(t, err)
 	require.Equal(t, e.Number, taken)
 }
@@ -185,7 +185,7 @@ func TestSessionsEnd(t *testing.T) {
 		_, err = s.Find(idle.ID())
 		require.NoError(t, err)
 		time.Sleep(time.Hour)
-		_, err = idle.Edit(appended(1, "x"), free)
+		_, err = idle.Edit(appended(1, "x"), admitted)
 		assert.ErrorIs(t, err, ErrUnknown)
 	})
 }
@@ -194,24 +194,21 @@ func TestLimits(t *testing.T) {
 	memory := admission.New(1 << 20)
 	s := start(t, Config{MaxSessions: 3, MaxChars: 10, Memory: memory}, translator(t, &upper{}))
 	own := []*Session{open(t, s), open(t, s)}
-	_, err := s.Open(t.Context(), "alice", enFr)
+	_, err := s.Open(t.Context(), "alice", enFr, free)
 	assert.Equal(t, &admission.PlacesError{Taken: 2, Own: true}, err)
-	other, err := s.Open(t.Context(), "bob", enFr)
+	other, err := s.Open(t.Context(), "bob", enFr, free)
 	require.NoError(t, err)
-	_, err = s.Open(t.Context(), "carol", enFr)
+	_, err = s.Open(t.Context(), "carol", enFr, free)
 	assert.Equal(t, &admission.PlacesError{Taken: 3}, err)
 
-	charged := errors.New("no characters are left")
-	_, err = other.Edit(appended(1, "abc"), func(characters int) error {
-		assert.Equal(t, 3, characters)
-		return charged
-	})
-	assert.ErrorIs(t, err, charged)
-	_, err = other.Edit(Edits{Number: 1, List: []Edit{{From: End, Text: "abc"}, {From: 4, To: 4}}}, free)
+	over := errors.New("too many requests")
+	_, err = other.Edit(appended(1, "abc"), func() error { return over })
+	assert.ErrorIs(t, err, over)
+	_, err = other.Edit(Edits{Number: 1, List: []Edit{{From: End, Text: "abc"}, {From: 4, To: 4}}}, admitted)
 	assert.ErrorContains(t, err, "edit 1: from 4 to 4 is not in the text, which has 3 characters")
 	var wrong *EditError
 	for _, e := range []Edit{{From: -2}, {From: 1, To: 0}, {From: 0, To: 1}, {From: End, Text: "\xff"}, {From: End, Text: "12345678901"}} {
-		_, err = other.Edit(Edits{Number: 1, List: []Edit{e}}, free)
+		_, err = other.Edit(Edits{Number: 1, List: []Edit{e}}, admitted)
 		require.ErrorAs(t, err, &wrong)
 		assert.Equal(t, len(e.Text) > 10, wrong.TooLong)
 	}
@@ -257,8 +254,8 @@ func TestClose(t *testing.T) {
 	u, err := x.Wait(t.Context(), 1<<40, 1<<40)
 	require.NoError(t, err)
 	assert.Equal(t, ReasonShutdown, u.Ended)
-	_, err = s.Open(t.Context(), "alice", enFr)
+	_, err = s.Open(t.Context(), "alice", enFr, free)
 	assert.ErrorContains(t, err, "shutting down")
-	_, err = New(Config{MaxSessions: 1}).Open(t.Context(), "alice", enFr)
+	_, err = New(Config{MaxSessions: 1}).Open(t.Context(), "alice", enFr, free)
 	assert.ErrorContains(t, err, "loading")
 }

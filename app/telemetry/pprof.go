@@ -28,8 +28,8 @@ func profiles() http.Handler {
 
 // StartPprof serves profiles on an address of its own, such as localhost:6060,
 // until stop is called, which cuts off profiles that are being taken. With the address
-// "" there is nothing to stop. It fails where it cannot listen.
-func StartPprof(address string, log *slog.Logger) (stop func() error, err error) {
+// "" there is nothing to stop. guard says who may have them. It fails where it cannot listen.
+func StartPprof(address string, guard func(http.Handler) http.Handler, log *slog.Logger) (stop func() error, err error) {
 	if address == "" {
 		return func() error { return nil }, nil
 	}
@@ -45,7 +45,7 @@ func StartPprof(address string, log *slog.Logger) (stop func() error, err error)
 
 	// No more timeouts: a profile takes as long as its client asks for.
 	srv := &http.Server{
-		Handler: profiles(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		Handler: guard(profiles()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/access"
 	"dragoman/app/porttest"
 )
 
@@ -38,7 +39,7 @@ func TestProfiles(t *testing.T) {
 
 func TestStartPprof(t *testing.T) {
 	var log strings.Builder
-	stop, err := StartPprof(porttest.Hold(t), slog.New(slog.NewTextHandler(&log, nil)))
+	stop, err := StartPprof(porttest.Hold(t), access.Sites{}.Private, slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	assert.Contains(t, log.String(), "level=INFO")
 	_, address, found := strings.Cut(strings.TrimSpace(log.String()), "address=")
@@ -59,11 +60,11 @@ func TestStartPprofSadPaths(t *testing.T) {
 	defer taken.Close()
 	log := slog.New(slog.DiscardHandler)
 	for _, address := range []string{taken.Addr().String(), "nonsense", "localhost:port"} {
-		_, err := StartPprof(address, log)
+		_, err := StartPprof(address, access.Sites{}.Private, log)
 		assert.ErrorContains(t, err, "cannot listen on "+address+" for profiles", address)
 		assert.ErrorContains(t, err, "PPROF_ADDR")
 	}
-	stop, err := StartPprof("", log)
+	stop, err := StartPprof("", access.Sites{}.Private, log)
 	require.NoError(t, err)
 	assert.NoError(t, stop())
 }
@@ -71,7 +72,7 @@ func TestStartPprofSadPaths(t *testing.T) {
 // An address that others can reach is worth a warning.
 func TestPprofOpenToTheNetwork(t *testing.T) {
 	var log strings.Builder
-	stop, err := StartPprof(":0", slog.New(slog.NewTextHandler(&log, nil)))
+	stop, err := StartPprof(":0", access.Sites{}.Private, slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	assert.NoError(t, stop())
 	assert.Contains(t, log.String(), "level=WARN")

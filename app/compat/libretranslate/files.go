@@ -15,17 +15,17 @@ import (
 	"dragoman/app/jobs"
 )
 
-// Files makes the routes for files, which are as large as the service allows. Without a service they
-// answer that there is none.
+// Files makes the routes for files, which are as large as the service allows. Pages of other origins cannot use them:
+// they make jobs, of which a caller has few. Without a service they answer that there is none.
 func Files(server *dialect.Server, service *documents.Service) dialect.Dialect {
 	f := files{api{server}, service}
 	const upload, download = "/translate_file", "/download_file/:name"
 	if service == nil {
 		off := f.notOffered("Files translation are disabled on this server.")
-		return dialect.Dialect{Render: render, Browsers: true, Documents: true, Routes: []dialect.Route{{Methods: "POST", Path: upload, Handler: off}, {Methods: "GET", Path: download, Handler: off}}}
+		return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{{Methods: "POST", Path: upload, Handler: off}, {Methods: "GET", Path: download, Handler: off}}}
 	}
 	routes := compat.API{Server: server}
-	return dialect.Dialect{Render: render, Browsers: true, Documents: true, Routes: []dialect.Route{
+	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
 		routes.Route("POST", upload, f.translate),
 		{Methods: "GET", Path: download, Handler: f.download},
 	}}

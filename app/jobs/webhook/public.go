@@ -1,6 +1,13 @@
 package webhook
 
-import "net/netip"
+import (
+	"errors"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/idna"
+)
 
 // notPublic are the networks that are not public beside those that netip knows: of IANA's
 // registries of special addresses, and those that lead to IPv4 addresses, which may be private.
@@ -30,4 +37,45 @@ func prefixes(list ...string) (networks []netip.Prefix) {
 		networks = append(networks, netip.MustParsePrefix(network))
 	}
 	return networks
+}
+
+// number is the last label of what resolvers take for an IPv4 address, as in 127.1, 0x7f000001 and 0177.0.0.1. No
+// name in the DNS ends so.
+var number = regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`)
+
+// label is a part of a name between dots.
+var label = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
+
+// privateNames end names that mean something in private networks only, or this machine.
+var privateNames = []string{"localhost", "local", "internal", "home.arpa", "lan"}
+
+// checkHost checks the host of a URL: an address as it is usually written, or a name, as it will be looked up.
+// What a name means is asked when it is called.
+func (s *Sender) checkHost(host string) error {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		if !s.allows(ip) {
+			return errNotPublic
+		}
+		return nil
+	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if strings.ContainsFunc(name, func(r rune) bool { return r > '~' }) {
+		name, _ = idna.Lookup.ToASCII(name) // "" is no name either
+		name = strings.TrimSuffix(name, ".")
+	}
+	labels := strings.Split(name, ".")
+	for _, l := range labels {
+		if !label.MatchString(l) || len(name) > 253 {
+			return errors.New("the URL's host is not the name of one")
+		}
+	}
+	if number.MatchString(labels[len(labels)-1]) {
+		return errors.New("the URL's host is a number: use a name, or an address with four numbers from 0 to 255, such as 192.0.2.1")
+	}
+	for _, private := range privateNames {
+		if !s.cfg.Private && (len(labels) == 1 || name == private || strings.HasSuffix(name, "."+private)) {
+			return errNotPublic
+		}
+	}
+	return nil
 }

@@ -77,10 +77,10 @@ func (s *Sender) Check(address string) error {
 	case u.Scheme != "https":
 		return errors.New("the URL does not begin with https://")
 	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && !s.allows(ip) {
-		return errNotPublic
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || port == 0) {
+		return fmt.Errorf("%.8s is not a port: use 1 to 65535", u.Port())
 	}
-	return nil
+	return s.checkHost(u.Hostname())
 }
 
 // errNotPublic is the error of an address that clients may not have called.
@@ -100,6 +100,9 @@ func (s *Sender) allows(ip netip.Addr) bool { return s.cfg.Private || isPublic(i
 
 // Send implements [jobs.Notifier].
 func (s *Sender) Send(ctx context.Context, address, id string, body []byte) error {
+	if err := s.Check(address); err != nil { // by other settings, it may have been allowed before
+		return err
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -83,7 +83,9 @@ func TestSendReachesNothingPrivate(t *testing.T) {
 	s := newSender(t, false)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0"} {
 		_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
-		err := s.Send(t.Context(), "http://"+host+":"+port, "id", nil)
+		err := s.Send(t.Context(), "https://"+host+":"+port, "id", nil)
+		assert.ErrorIs(t, err, errNotPublic, host)
+		_, err = s.client.Get("http://" + host + ":" + port) // as where a name has led there
 		assert.ErrorIs(t, err, errNotPublic, host)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -105,6 +107,41 @@ func TestCheck(t *testing.T) {
 		for i, private := range []bool{false, true} {
 			err := newSender(t, private).Check(url)
 			assert.Equal(t, want[i], err == nil, "%.60s: %v", url, err)
+		}
+	}
+}
+
+// hosts are ways to write 127.0.0.1 and this machine that are no names, or no public ones: resolvers and
+// browsers take them for it.
+var hosts = []string{
+	"0x7f000001", "0x7f.1", "127.1", "127.0.1", "0177.0.0.1", "0177.0.0.01", "2130706433", "017700000001", "0x7f.0x0.0x0.0x1", "127.0.0.1.", "127.0.0.0x1",
+	"0X7F000001", "1", "0", "0x", "256.256.256.256", "1.2.3.4.5", "127.0.0.1e0.1", "%EF%BC%91%EF%BC%92%EF%BC%97.0.0.1", "１２７.0.0.1", "１２７。０。０。１", "①②⑦.0.0.1", "１２７.1",
+	"127.0.0.1..", "example..com", ".example.com", "-a.example.com", "a b.com", "exa$mple.com", "a,b.com", strings.Repeat("a", 64) + ".com", strings.Repeat("a.", 127) + "com", "\u200b",
+}
+
+// What a resolver may take for a number, and what is no name, is refused at submission and at delivery by one rule,
+// whatever networks may be called.
+func TestHostsThatOnlyLookLikeNames(t *testing.T) {
+	for _, private := range []bool{false, true} {
+		s := newSender(t, private)
+		for _, host := range hosts {
+			for _, port := range []string{"", ":443"} {
+				address := "https://" + host + port + "/hook"
+				assert.Error(t, s.Check(address), address)
+				assert.Error(t, s.Send(t.Context(), address, "id", nil), address)
+			}
+		}
+		for _, host := range []string{
+			"localhost", "localhost.", "LOCALHOST", "a.localhost", "ｌｏｃａｌｈｏｓｔ", "local\u00adhost", "redis", "redis.", "printer.local", "metadata.google.internal.", "nas.home.arpa",
+			"[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[fe80::1%25lo]",
+		} {
+			assert.Equal(t, private, s.Check("https://"+host+"/") == nil, host)
+		}
+		for _, host := range []string{"example.com", "example.com.", "EXAMPLE.com", "a_b.example.com", "bücher.example", "例え.テスト", "xn--bcher-kva.example", "1.example.com", "0x7f.com", "8.8.8.8", "[2606:4700::1111]"} {
+			assert.NoError(t, s.Check("https://"+host+"/"), host)
+		}
+		for port, want := range map[string]bool{"0": false, "65536": false, "443": true, "99999999999999999999": false} {
+			assert.Equal(t, want, s.Check("https://example.com:"+port) == nil, port)
 		}
 	}
 }

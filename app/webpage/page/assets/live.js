@@ -108,11 +108,11 @@ export class Live {
   }
 
   /** Takes a message of the server. */
-  #take({ s, error, ended, ...update }) {
+  #take({ s, error, retryAfter = 0, ended, ...update }) {
     const session = this.#session;
     if (s !== undefined && s !== session?.s) return; // of one that has ended
     if (error || ended === 'shutdown') {
-      this.#lose(true);
+      this.#lose(true, retryAfter * 1000);
       return;
     }
     if (ended) {
@@ -152,14 +152,14 @@ export class Live {
     });
   }
 
-  /** Gives the connection up; after a failure, for a while. */
-  #lose(failed) {
+  /** Gives the connection up; after a failure, for a while, which is what the server asks for at least. */
+  #lose(failed, least = 0) {
     this.#socket?.close();
     this.#socket = null;
     this.#session = null;
     if (failed) {
       this.#wait = Math.min(Math.max(2 * this.#wait, WAIT_MS.first), WAIT_MS.most);
-      this.#until = Date.now() + this.#wait;
+      this.#until = Date.now() + Math.max(this.#wait, least);
     }
     this.#waiting?.();
   }

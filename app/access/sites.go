@@ -1,0 +1,159 @@
+package access
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"golang.org/x/net/publicsuffix"
+)
+
+// Sites decides which pages may use the service that somebody's browser can reach, on whose behalf they send
+// requests without being asked: those of the service itself, and those that [CORS] allows. Programs and browser
+// extensions are no pages. The zero Sites knows no name of the service.
+//
+// A page of another site has an Origin or a Sec-Fetch-Site that says so, which no page can change. A page whose
+// name has come to mean the service's address (DNS rebinding) is of the same origin as the service, for the
+// browser; but its name is in the public DNS, for nobody else can own one, and it came by plain HTTP, for the
+// service has no certificate of it.
+type Sites struct {
+	names  []string // that were set; *.example.com for all below
+	own    string   // the machine's
+	strict bool     // other names are refused to programs, too
+	any    bool     // any name will do
+}
+
+// NewSites makes Sites of the names that the service is called by: example.com, *.example.com for all below, or *
+// alone for all. With names, requests for others are refused, whoever sends them, but for IP addresses and names that
+// are not in the public DNS. own is the machine's name, which is known beside them.
+func NewSites(names []string, own string) (Sites, error) {
+	s := Sites{own: strings.ToLower(own)}
+	for _, name := range names {
+		switch name = strings.ToLower(strings.TrimSpace(name)); name {
+		case "":
+			continue
+		case "*":
+			s.any = true
+			continue
+		}
+		plain := strings.TrimPrefix(name, "*.")
+		if u, err := url.Parse("//" + plain); err != nil || plain == "" || u.Hostname() != plain || strings.ContainsAny(plain, "*, ") {
+			return s, fmt.Errorf("%.60q is not a host's name: use such as translate.example.com, without a scheme and a port, or *.example.com", name)
+		}
+		s.names, s.strict = append(s.names, strings.TrimSuffix(name, ".")), true
+	}
+	return s, nil
+}
+
+// otherSiteKey is where gin's context has why a request that reads is not let in where it costs something.
+const otherSiteKey = "dragoman/access.othersite"
+
+// Guard is asked for each request, after CORS; allowed says that all pages may call the path. The error, a
+// [*HeaderError], is for requests that no such page may send. One of another site that only reads may have what costs
+// nothing: [Gate.Enter] refuses it the rest.
+func (s Sites) Guard(c *gin.Context, allowed bool) error {
+	err := s.check(c.Request, allowed || c.Writer.Header().Get("Access-Control-Allow-Origin") != "")
+	switch c.Request.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		if err != nil && err.Header != hostHeader {
+			c.Set(otherSiteKey, err)
+			return nil
+		}
+	}
+	if err == nil { // not an interface that holds nil
+		return nil
+	}
+	return err
+}
+
+// Private makes a handler that no page may use but the service's, and that has no other names than those that are
+// known here.
+func (s Sites) Private(h http.Handler) http.Handler {
+	s.strict = true
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.check(r, false); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+const hostHeader = "Host"
+
+// check is why a request is refused; nil where it is not. allowed says that the page that has sent it may.
+func (s Sites) check(r *http.Request, allowed bool) *HeaderError {
+	if !s.knows(r) {
+		return &HeaderError{hostHeader, r.Host, "a name that the service is known by: its operator adds them to ALLOWED_HOSTS"}
+	}
+	if allowed || s.ownPage(r) {
+		return nil
+	}
+	name := "Origin"
+	if r.Header.Get(name) == "" {
+		name = "Sec-Fetch-Site"
+	}
+	return &HeaderError{name, r.Header.Get(name), "requests from a page of the service, or have its operator name the page's origin in CORS_ORIGINS"}
+}
+
+// ofOtherSite is why a request may have nothing that costs something; nil where it may.
+func ofOtherSite(c *gin.Context) error {
+	if err, ok := c.Get(otherSiteKey); ok {
+		return err.(*HeaderError)
+	}
+	return nil
+}
+
+// ownPage says whether a request comes from a page of the service, or from none. A proxy may have changed the host that
+// the page's origin is compared with.
+func (s Sites) ownPage(r *http.Request) bool {
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	if err == nil && (strings.HasSuffix(origin.Scheme, "-extension") || origin.Port() == "" && s.named(origin.Hostname())) {
+		return true
+	}
+	changing := http.Request{Method: http.MethodPost, Header: r.Header, Host: r.Host, URL: r.URL}
+	return http.NewCrossOriginProtection().Check(&changing) == nil
+}
+
+// knows says whether a request is for a name of the service, or at least not sent by a page of that name.
+func (s Sites) knows(r *http.Request) bool {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	return s.any || !strange(host) || host == s.own || s.named(host) || !s.strict && !byPlainHTTP(r)
+}
+
+// byPlainHTTP says whether a page has sent a request that came by plain HTTP from the host that it asks. GETs for one's
+// own host have a Referer only.
+func byPlainHTTP(r *http.Request) bool {
+	for _, name := range []string{"Origin", "Referer"} {
+		if u, err := url.Parse(r.Header.Get(name)); err == nil && u.Scheme == "http" && strings.EqualFold(u.Host, r.Host) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s Sites) named(host string) bool {
+	return slices.ContainsFunc(s.names, func(name string) bool {
+		below, all := strings.CutPrefix(name, "*")
+		return host != "" && (name == host || all && strings.HasSuffix(host, below))
+	})
+}
+
+// strange says whether a name may be a stranger's: it is one in the public DNS. IP addresses, names of one label
+// and those below a domain that is not public, such as localhost, local, internal and svc, are not.
+func strange(host string) bool {
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil || !strings.Contains(host, ".") {
+		return false
+	}
+	suffix, listed := publicsuffix.PublicSuffix(host)
+	return listed || strings.Contains(suffix, ".")
+}
