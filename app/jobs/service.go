@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"dragoman/app/admission"
 	"dragoman/app/failure"
@@ -60,11 +61,14 @@ type Service struct {
 	cfg        Config
 	metrics    *metrics
 	translator atomic.Pointer[Translator] // nil until Ready
+	steps      *semaphore.Weighted        // that are translated at a time
+	most       int64                      // of them
 }
 
 // New makes a service that does not run jobs yet.
 func New(cfg Config) *Service {
-	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry)}
+	most := int64(max(1, cfg.Concurrency) * stepsAhead)
+	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), steps: semaphore.NewWeighted(most), most: most}
 }
 
 // Ready has jobs taken in.
