@@ -7,8 +7,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"dragoman/model/repository"
 )
 
 // scanEvery is how often repositories are looked at. What has changed is taken when it has not
@@ -17,10 +15,10 @@ const scanEvery = 5 * time.Second
 
 // follow has the models follow what their repositories hold, until ctx is done. refresh is called
 // after what is served has changed.
-func (t *translation) follow(ctx context.Context, dirs []string, refresh func()) {
+func (t *translation) follow(ctx context.Context, refresh func()) {
 	var following sync.WaitGroup
 	defer following.Wait()
-	following.Go(func() { t.watch(ctx, dirs) })
+	following.Go(func() { t.watch(ctx) })
 	for {
 		select {
 		case <-t.catalog.Changes():
@@ -32,8 +30,8 @@ func (t *translation) follow(ctx context.Context, dirs []string, refresh func())
 }
 
 // watch looks at repositories all the time, and at once on SIGHUP, until ctx is done.
-func (t *translation) watch(ctx context.Context, dirs []string) {
-	if len(dirs) == 0 {
+func (t *translation) watch(ctx context.Context) {
+	if t.repositories == nil {
 		return
 	}
 	var watching sync.WaitGroup
@@ -41,11 +39,11 @@ func (t *translation) watch(ctx context.Context, dirs []string) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
-	watching.Go(func() { repository.Watch(ctx, dirs, t.snapshot, scanEvery, t.catalog.Update) })
+	watching.Go(func() { t.repositories.Watch(ctx, t.snapshot, scanEvery, t.catalog.Update) })
 	for {
 		select {
 		case <-hangUp:
-			t.catalog.Update(repository.Scan(dirs))
+			t.catalog.Update(t.repositories.Scan())
 		case <-ctx.Done():
 			return
 		}

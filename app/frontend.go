@@ -174,7 +174,7 @@ func (f *frontend) ready(t *translation) error {
 		return err
 	}
 	f.translation = t
-	f.api.Manage(&managed{t.catalog, t.metrics, f.cfg.Repositories})
+	f.api.Manage(&managed{t.catalog, t.metrics, t.repositories})
 	f.readyJobs(t)
 	f.readyLive(t)
 	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })

@@ -84,6 +84,9 @@ func (r *remoteModels) Load(ctx context.Context, s catalog.Source, _ engine.Pool
 	}}, nil
 }
 
+// Check implements [catalog.Loader]: workers do.
+func (r *remoteModels) Check(context.Context, catalog.Source) error { return nil }
+
 // remoteInstance implements [catalog.Instance].
 type remoteInstance struct {
 	bytes  int64

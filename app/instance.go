@@ -72,6 +72,11 @@ func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Poo
 	return nil, errors.Join(errs...)
 }
 
+// Check implements [catalog.Loader].
+func (l *instances) Check(ctx context.Context, s catalog.Source) error {
+	return s.Manifest.Check(ctx, s.Dir, l.cfg.Verify)
+}
+
 // open opens a model on a backend.
 func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s catalog.Source, tok *tokenizer.Tokenizer, state engine.Pool) (*instance, error) {
 	options, engineConfig, limits := decodingOf(cfg, s.Manifest)

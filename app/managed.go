@@ -13,7 +13,7 @@ import (
 type managed struct {
 	*catalog.Catalog
 	metrics      *translate.Metrics
-	repositories []string // none: there is one model, which stays
+	repositories *repository.Scanner // nil: there is one model, which stays
 }
 
 // Statistics implements [openinference.Models].
@@ -21,15 +21,15 @@ func (m *managed) Statistics() []translate.Statistics { return m.metrics.Statist
 
 // Load implements [openinference.Models].
 func (m *managed) Load(ctx context.Context, name string) error {
-	if len(m.repositories) == 0 {
+	if m.repositories == nil {
 		return openinference.ErrNoRepository
 	}
-	return m.Catalog.Load(ctx, name, repository.Scan(m.repositories))
+	return m.Catalog.Load(ctx, name, m.repositories.Scan())
 }
 
 // Unload implements [openinference.Models].
 func (m *managed) Unload(name string) error {
-	if len(m.repositories) == 0 {
+	if m.repositories == nil {
 		return openinference.ErrNoRepository
 	}
 	return m.Catalog.Unload(name)

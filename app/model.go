@@ -37,13 +37,14 @@ type loader struct {
 
 // translation is all that translates: the models, and the use case on top of them.
 type translation struct {
-	service  *translate.Service
-	catalog  *catalog.Catalog
-	cache    *cache.Cache
-	metrics  *translate.Metrics
-	snapshot repository.Snapshot // of the repositories, at the start
-	unready  func() error        // why nothing can be translated at the moment; nil: there is no such reason
-	releases []func() error      // what was acquired, in that order
+	service      *translate.Service
+	catalog      *catalog.Catalog
+	cache        *cache.Cache
+	metrics      *translate.Metrics
+	repositories *repository.Scanner // nil: there are none
+	snapshot     repository.Snapshot // of them, at the start
+	unready      func() error        // why nothing can be translated at the moment; nil: there is no such reason
+	releases     []func() error      // what was acquired, in that order
 }
 
 // Close unloads the models and the runtime, in that order.
@@ -81,7 +82,8 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 	metrics := catalog.NewMetrics(registry)
 	if len(l.cfg.Repositories) > 0 {
 		t.catalog = l.newCatalog(backends, metrics)
-		t.snapshot = repository.Scan(l.cfg.Repositories)
+		t.repositories = repository.NewScanner(l.cfg.Repositories)
+		t.snapshot = t.repositories.Scan()
 		t.catalog.Update(t.snapshot)
 		if err := t.catalog.Preload(ctx); err != nil {
 			l.log.Error("not all models that are to be loaded at the start are", "error", err)

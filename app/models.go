@@ -117,7 +117,10 @@ func listing(s repository.Snapshot) modelList {
 		l.Models = append(l.Models, listed)
 	}
 	for _, p := range s.Pipelines {
-		listed := listedPipeline{Name: p.Name, Version: p.Version, State: state(p.Err == nil, p.Err), Error: errorLine(p.Err)}
+		listed := listedPipeline{Name: p.Name, Version: p.Version, State: state(p.Err == nil, p.Err)}
+		if p.Err != nil {
+			listed.Error = p.Origin + ": " + oneLine(p.Err)
+		}
 		for _, step := range p.Steps {
 			listed.Steps = append(listed.Steps, listedStep{step.Detect, step.Model.String(), step.To})
 		}

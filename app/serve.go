@@ -124,7 +124,7 @@ func (s *server) serve(ctx context.Context, t *translation) {
 		s.workFor(ctx, t)
 		return
 	}
-	t.follow(ctx, s.loader.cfg.Repositories, func() { s.frontend.refreshed(t) })
+	t.follow(ctx, func() { s.frontend.refreshed(t) })
 }
 
 // stop ends serving; t is nil where nothing was loaded.

@@ -35,6 +35,6 @@ func (s *server) workFor(ctx context.Context, t *translation) {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(s.loader.cfg.ShutdownTimeout, cancel) })()
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	watching.Go(func() { t.watch(ctx, s.loader.cfg.Repositories) })
+	watching.Go(func() { t.watch(ctx) })
 	s.worker.Run(ctx, hurry, func() { s.frontend.refreshed(t) })
 }

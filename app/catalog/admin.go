@@ -37,9 +37,7 @@ func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot
 func (c *Catalog) admit(name string, now repository.Snapshot) (v *version, trial <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now.Err == nil {
-		c.snapshot = now
-	}
+	c.take(now)
 	delete(c.withheld, name)
 	for _, v := range c.versions {
 		if v.source.Name == name {
@@ -48,6 +46,9 @@ func (c *Catalog) admit(name string, now repository.Snapshot) (v *version, trial
 	}
 	c.refresh()
 	e := c.table.models[name]
+	if err := c.table.absent[name]; e == nil && err != nil {
+		return nil, nil, err
+	}
 	if e == nil {
 		return nil, nil, unknown("there is no model %s that can be loaded: use %s", quote(name), list(c.table.names))
 	}

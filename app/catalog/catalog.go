@@ -52,6 +52,9 @@ type Loader interface {
 	// Load loads a model, whose decoding state takes its memory from a pool; nil: there is no
 	// bound. The caller closes the instance.
 	Load(ctx context.Context, s Source, state engine.Pool) (Instance, error)
+	// Check compares a model's files with its manifest, as Load does; what Load would refuse must
+	// not be served by an instance that was loaded from equal files.
+	Check(ctx context.Context, s Source) error
 }
 
 // Source is what a model is loaded from.
@@ -83,8 +86,11 @@ type Catalog struct {
 	running sync.WaitGroup // loads, trials and drains
 	changes chan struct{}  // see Changes
 
+	checks sync.Mutex // held by one check of files at a time
+
 	mu        sync.Mutex // guards the rest
 	snapshot  repository.Snapshot
+	said      map[string]bool // what is wrong with it, as it was logged
 	versions  map[versionKey]*version
 	withheld  map[string]bool // names that were unloaded by hand
 	table     *table
@@ -116,14 +122,7 @@ func New(cfg Config) *Catalog {
 func (c *Catalog) Update(s repository.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.Err != nil && len(c.table.models) > 0 {
-		c.cfg.Log.Error("the repository cannot be read: what was there before is served on", "error", s.Err)
-		return
-	}
-	for _, p := range s.Problems {
-		c.cfg.Log.Warn("ignored in the repository", "path", p.Path, "problem", p.Text)
-	}
-	c.snapshot = s
+	c.take(s)
 	c.refresh()
 }
 

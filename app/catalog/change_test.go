@@ -45,10 +45,6 @@ func TestUnreadable(t *testing.T) {
 		served.Aliases = []string{"x"}
 		c := start(t, Config{}, served)
 		c.touch("a")
-		c.Update(repository.Snapshot{Err: errors.New("no such directory")})
-		assert.Equal(t, "one", c.means("x"))
-		assert.Contains(t, c.logged(), "the repository cannot be read")
-
 		config := served
 		config.Err, config.Aliases = errors.New("config.yaml:1: bem: no such field"), nil
 		c.update(config)

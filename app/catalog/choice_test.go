@@ -66,13 +66,13 @@ func choices() repository.Snapshot {
 	old := newTestVersion(3, "old")
 	old.Err = errors.New("half of it is missing")
 	many.Versions = append(many.Versions, old)
-	s := snapshotOf(of("de-en", "de en", "de-en"), of("en-fr", "en fr", "en-fr"), of("ja-en", "ja en", "ja-en"), many, of("star", "en fr de ja", "*-fr", "fr-*"))
+	s := snapshotOf(of("de-en", "de en", "de-en"), of("en-fr", "en fr", "en-fr"), of("ja-en", "ja en", "ja-en"), many, of("star", "en fr de ja", "*-fr", "fr-*"), named("left", "left1", "left2"))
 	s.Pipelines = []repository.Pipeline{
 		pipe("open", "ja-en>en", "many"), pipe("fixed", "ja-en>en", "en-fr>fr"), pipe("nested", "fixed>fr", "many:1"),
-		pipe("detecting", "detect", "many:1>en", "en-fr"), pipe("missing", "gone>en", "many"), pipe("old", "many:3"), pipe("wrong", "en-fr>ja", "many"),
+		pipe("detecting", "detect", "many:1>en", "en-fr"), pipe("missing", "gone>en", "many"), pipe("old", "many:3"), pipe("ancient", "many:4"), pipe("wrong", "en-fr>ja", "many"),
 		{Name: "bad", Version: 1, Err: errors.New("a cycle")},
 	}
-	s.Order = []string{"en-fr", "fixed", "de-en", "ja-en", "many", "star", "open", "nested", "detecting", "missing", "old", "wrong", "bad"}
+	s.Order = []string{"en-fr", "fixed", "de-en", "ja-en", "many", "star", "open", "nested", "detecting", "left", "missing", "old", "ancient", "wrong", "bad"}
 	return s
 }
 
@@ -145,20 +145,21 @@ func TestChoiceOfWhatIsNotThere(t *testing.T) {
 	c := start(t, Config{})
 	c.Update(choices())
 	require.NoError(t, c.Unload("star"))
-	const served = "en-fr, fixed, de-en, ja-en, many, open, nested, detecting, missing, old or wrong"
+	const served = "en-fr, fixed, de-en, ja-en, many, open, nested, detecting, left, missing, old, ancient or wrong"
 	for ref, want := range map[string]string{
 		"x":                         `there is no model "x": use ` + served,
 		"x:1":                       `there is no model "x": use ` + served,
-		"many:3":                    `there is no version "3" of many: use 1 or 2`,
 		"many:":                     `there is no version "" of many: use 1 or 2`,
 		"best:02":                   `there is no version "02" of many: use 1 or 2`,
 		"en-fr:2":                   `there is no version "2" of en-fr: use 1`,
+		"bad:1":                     "the pipeline bad is not served: a cycle",
 		"open:1":                    `there is no version "1" of open: use 3`,
 		"star":                      "the model star was unloaded: load it again, or use another",
-		"missing":                   "a pipeline needs the model gone, which is not served",
-		"old":                       `there is no version "3" of many: use 1 or 2`,
-		"wrong":                     `a pipeline needs the model en-fr to translate into "ja", which it does not`,
-		"bad":                       `there is no model "bad": use ` + served,
+		"missing":                   "the pipeline missing is not served: a pipeline needs the model gone, which is not served",
+		"ancient":                   `the pipeline ancient is not served: there is no version "4" of many: use 1 or 2`,
+		"left:1":                    "the version 1 of left is not served, since versions in its config.yaml leaves it out: use left",
+		"wrong":                     `the pipeline wrong is not served: a pipeline needs the model en-fr to translate into "ja", which it does not`,
+		"bad":                       "the pipeline bad is not served: a cycle",
 		strings.Repeat("é", 10_000): `there is no model "` + strings.Repeat("é", 30),
 	} {
 		_, err := c.Select(ref)
@@ -172,6 +173,12 @@ func TestChoiceOfWhatIsNotThere(t *testing.T) {
 			assert.Contains(t, unknown.Message, want)
 			assert.Less(t, len(unknown.Message), 1000)
 		}
+	}
+	for ref, want := range map[string]string{"many:3": "many:3", "old": "many:3"} { // its files are no sender's matter
+		_, err := c.Select(ref)
+		broken, ok := errors.AsType[*BrokenError](err)
+		require.True(t, ok, err)
+		assert.Equal(t, want, broken.Model)
 	}
 	c.update()
 	_, err := c.Select("")
@@ -232,14 +239,14 @@ func TestPipelinesFollowTheirModels(t *testing.T) {
 	s.Models[1].Versions[0].Err = errors.New("broken")
 	c.Update(s)
 	_, err = c.Select("open")
-	require.ErrorContains(t, err, "a pipeline needs the model ja-en, which is not served")
+	require.EqualError(t, err, "the model ja-en:1 cannot be loaded: broken")
 	r, err := found.Route("ja", "de") // of a request that is on its way
 	require.NoError(t, err)
 	_, _, err = c.Acquire(t.Context(), []translate.Handle{r.Steps[0].Model, r.Steps[1].Model})
 	assert.ErrorContains(t, err, "the model ja-en:1 is not served any more")
 	for _, status := range c.Index() {
 		if status.Name == "open" {
-			assert.Equal(t, "model: a pipeline needs the model ja-en, which is not served", status.Reason)
+			assert.Equal(t, "the model ja-en:1 cannot be loaded: broken", status.Reason)
 			assert.False(t, status.Served)
 		}
 	}

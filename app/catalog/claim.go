@@ -143,6 +143,8 @@ func (c *Catalog) proceed() {
 		for _, v := range cl.versions {
 			if c.instances[v.key] == nil {
 				c.begin(v)
+			} else {
+				c.check(v)
 			}
 		}
 	}
@@ -197,7 +199,7 @@ func (c *Catalog) look(versions []*version) (missing, ready bool) {
 	for _, v := range versions {
 		i := c.instances[v.key]
 		missing = missing || i == nil
-		ready = ready && i != nil && i.state == Ready
+		ready = ready && i != nil && i.state == Ready && v.sound
 	}
 	return missing, ready
 }

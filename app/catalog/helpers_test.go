@@ -29,7 +29,7 @@ type tested struct {
 func start(t *testing.T, cfg Config, models ...repository.Model) *tested {
 	l := &fakeLoader{
 		t: t, limit: cfg.Memory, sizes: map[string]int64{}, more: map[string]int64{}, slow: map[string]time.Duration{},
-		broken: map[string]error{}, open: map[*fakeInstance]bool{},
+		broken: map[string]error{}, damage: map[string]error{}, open: map[*fakeInstance]bool{},
 	}
 	log := new(bytes.Buffer)
 	cfg.Loader, cfg.Log = l, slog.New(slog.NewTextHandler(log, nil))

@@ -94,7 +94,7 @@ func (c *Catalog) status(v *version) Status {
 	if e := c.table.models[s.Name]; e != nil {
 		s.Current = e.current.record == v.record
 	}
-	if i := c.instances[v.key]; i != nil {
+	if i := c.instances[v.key]; i != nil && (v.sound || i.version.record == v.record) {
 		s.State = i.state
 		if i.loaded != nil {
 			s.Device, s.Bytes = i.loaded.Device(), i.bytes
@@ -107,6 +107,8 @@ func (c *Catalog) status(v *version) Status {
 		s.Reason = "it was unloaded by hand"
 	case v.trial != nil:
 		s.Reason = "it is tried before it takes over"
+	case v.checking:
+		s.State, s.Reason = Loading, "its files are compared with its manifest"
 	case !s.Served:
 		s.Reason = "it is none of the versions that are served"
 	}
@@ -117,7 +119,7 @@ func (c *Catalog) status(v *version) Status {
 func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
 	s := Status{Name: p.Name, Version: strconv.Itoa(p.Version), Pipeline: true, State: Unloaded}
 	if p.Err != nil {
-		s.Reason = p.Err.Error()
+		s.Reason = p.Origin + ": " + p.Err.Error()
 		return s
 	}
 	made, err := c.table.newPipeline(p)

@@ -137,8 +137,9 @@ func (c *Catalog) enlist(i *instance, loaded Instance) (took time.Duration) {
 	c.used += loaded.Bytes() - i.bytes
 	i.loaded, i.bytes, i.state, i.since, i.last = loaded, loaded.Bytes(), Ready, now, now
 	c.took[i.key] = took
-	i.version.tried, i.version.fails = true, 0
+	i.version.tried, i.version.sound, i.version.fails = true, true, 0
 	c.cfg.Metrics.loaded(i.version.source, took)
+	c.examine()
 	c.proceed()
 	if !c.wanted(i.key) { // any more
 		c.drain(i, replaced)
@@ -167,11 +168,16 @@ func (c *Catalog) fail(i *instance, err error) {
 	case err == errUnwanted:
 		c.proceed()
 	default:
-		c.breaks(v, err)
-		c.cfg.Log.Error("a model cannot be loaded", "model", v.source.Name, "version", v.source.Version, "error", err)
-		c.cfg.Metrics.failed(v.source)
-		c.refresh()
+		c.failed(v, err)
 	}
+}
+
+// failed makes a version broken that could not be loaded, and says so; mu is held.
+func (c *Catalog) failed(v *version, err error) {
+	c.breaks(v, err)
+	c.cfg.Log.Error("a model cannot be loaded", "model", v.source.Name, "version", v.source.Version, "error", err)
+	c.cfg.Metrics.failed(v.source)
+	c.refresh()
 }
 
 // firstRetry is when a version is tried again that could not be loaded: what was wrong may be over,

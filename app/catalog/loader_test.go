@@ -48,7 +48,9 @@ type fakeLoader struct {
 	more   map[string]int64         // that models take beyond what was expected
 	slow   map[string]time.Duration // that a load takes
 	broken map[string]error         // by folder
+	damage map[string]error         // by folder, that a check finds
 	loads  []string                 // folders
+	checks []string                 // folders
 	open   map[*fakeInstance]bool
 	bytes  int64 // of what is open or being opened
 	most   int   // that was open at a time
@@ -85,6 +87,13 @@ func (l *fakeLoader) Load(ctx context.Context, s Source, _ engine.Pool) (Instanc
 	l.open[i] = true
 	l.most = max(l.most, len(l.open))
 	return i, nil
+}
+
+func (l *fakeLoader) Check(_ context.Context, s Source) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.checks = append(l.checks, s.Dir)
+	return l.damage[s.Dir]
 }
 
 // take counts memory; mu is held.

@@ -114,7 +114,12 @@ func (w *world) operate() {
 		_ = w.Load(ctx, name, w.snapshot())
 		cancel()
 	case 2:
-		w.Update(repository.Snapshot{Err: errors.New("no such directory")})
+		away := w.snapshot() // as a scanner has it of a repository that cannot be read
+		away.Err = errors.New("no such directory")
+		for i := range away.Models {
+			away.Models[i].Err = away.Err
+		}
+		w.Update(away)
 	case 3:
 		_ = w.Preload(w.t.Context())
 	default:

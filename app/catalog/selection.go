@@ -185,7 +185,9 @@ func (t *table) step(step repository.Step) (made pipelineStep, err error) {
 	name := step.Model.Name
 	if p, ok := t.pipelines[name]; ok {
 		made.candidate, err = t.newPipeline(p) // repositories have no cycles
-	} else if m := t.models[name]; m == nil {
+	} else if m := t.models[name]; m == nil && t.absent[step.Model.String()] != nil {
+		return made, t.absent[step.Model.String()]
+	} else if m == nil {
 		return made, unknown("a pipeline needs the model %s, which is not served", name)
 	} else if step.Model.Version == 0 {
 		made.candidate = single{handle{version: m.current}}

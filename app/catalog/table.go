@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ type table struct {
 	models    map[string]*entry
 	pipelines map[string]repository.Pipeline
 	aliases   map[string]string // to names of models
+	absent    map[string]error  // see [Catalog.absent]
 	withheld  map[string]bool   // names that were unloaded by hand
 	hint      string            // see [Config.Hint]
 	pivots    []string
@@ -39,6 +41,7 @@ type entry struct {
 type tableConfig struct {
 	snapshot  repository.Snapshot
 	models    map[string]*entry // of the snapshot's models that are served
+	absent    map[string]error
 	withheld  map[string]bool
 	detectors map[string]translate.Detector // those of the table before
 	hint      string
@@ -46,7 +49,7 @@ type tableConfig struct {
 
 func newTable(cfg tableConfig) *table {
 	t := &table{
-		models: cfg.models, pipelines: make(map[string]repository.Pipeline), aliases: make(map[string]string), withheld: cfg.withheld, hint: cfg.hint,
+		models: cfg.models, pipelines: make(map[string]repository.Pipeline), aliases: make(map[string]string), withheld: cfg.withheld, absent: cfg.absent, hint: cfg.hint,
 		pivots: cfg.snapshot.Pivots, named: make(map[string]*selection), detectors: make(map[string]translate.Detector), old: cfg.detectors,
 	}
 	for _, m := range cfg.snapshot.Models {
@@ -100,6 +103,9 @@ func (c *Catalog) Select(name string) (translate.Selection, error) {
 // find is [Catalog.Select].
 func (t *table) find(ref string) (*selection, error) {
 	if ref == "" {
+		if len(t.names) == 0 && len(t.absent) > 0 {
+			return nil, &NoModelsError{"none of those that there are can be served, and the service's log says why"}
+		}
 		if len(t.names) == 0 {
 			return nil, &NoModelsError{t.hint}
 		}
@@ -122,8 +128,18 @@ func (t *table) find(ref string) (*selection, error) {
 		return found, nil
 	case isPipeline:
 		_, err := t.newPipeline(p)
+		if refused, ok := errors.AsType[*translate.Error](err); ok {
+			err = unknown("the pipeline %s is not served: %s", name, refused.Message)
+		}
 		return nil, err
 	}
+	if versioned {
+		name += ":" + number
+	}
+	if err := t.absent[name]; err != nil {
+		return nil, err
+	}
+	name, _, _ = strings.Cut(ref, ":")
 	return nil, unknown("there is no model %s: use %s", quote(name), list(t.names))
 }
 
@@ -134,6 +150,9 @@ func (t *table) version(m *entry, name, number string) (*selection, error) {
 		if served = append(served, v.source.Version); v.source.Version == number {
 			return t.newSelection([]candidate{single{handle{version: v, exact: true}}}), nil
 		}
+	}
+	if err := t.absent[name+":"+number]; err != nil {
+		return nil, err
 	}
 	return nil, unknown("there is no version %s of %s: use %s", quote(number), name, list(served))
 }

@@ -19,7 +19,7 @@ func (c *Catalog) refresh() {
 		}
 	}
 	c.versions = known
-	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, withheld: maps.Clone(c.withheld), detectors: c.table.detectors, hint: c.cfg.Hint})
+	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, absent: c.absent(known), withheld: maps.Clone(c.withheld), detectors: c.table.detectors, hint: c.cfg.Hint})
 	for key, i := range c.instances {
 		c.configure(i)
 		if !c.wanted(key) {
@@ -27,6 +27,7 @@ func (c *Catalog) refresh() {
 		}
 	}
 	c.forget(before)
+	c.examine()
 	c.proceed()
 	select {
 	case c.changes <- struct{}{}:
@@ -63,7 +64,8 @@ func (c *Catalog) entryOf(m repository.Model, known map[versionKey]*version) *en
 	case e == nil && !c.keeps(before.current, m):
 		return nil
 	case e == nil:
-		e = before
+		working := slices.DeleteFunc(slices.Clone(before.versions), func(v *version) bool { return v.broken != nil })
+		e = &entry{aliases: before.aliases, current: before.current, versions: working}
 		for _, v := range e.versions {
 			known[v.id()] = v
 		}
@@ -134,6 +136,7 @@ func (c *Catalog) versionOf(m repository.Model, v repository.Version) *version {
 	if known := c.versions[made.id()]; known != nil {
 		made.record = known.record
 	} else {
+		made.arrived = len(c.table.names) > 0
 		c.cfg.Metrics.know(made.source)
 	}
 	return made

@@ -32,10 +32,13 @@ type version struct {
 // record is what is known of a version, whatever its configuration says on whom it is offered to.
 // It is guarded by the catalog's mu.
 type record struct {
-	tried  bool          // it was loaded once
-	broken *BrokenError  // why it cannot be
-	fails  int           // times that it could not be, one after the other
-	trial  chan struct{} // closed when the trial is over that it is on; nil: it is on none
+	tried    bool          // it was loaded once
+	sound    bool          // its files are those of its manifest
+	checking bool          // whether they are is being found out
+	arrived  bool          // while others were served
+	broken   *BrokenError  // why it cannot be
+	fails    int           // times that it could not be, one after the other
+	trial    chan struct{} // closed when the trial is over that it is on; nil: it is on none
 }
 
 func newVersion(m repository.Model, v repository.Version) *version {

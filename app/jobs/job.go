@@ -13,6 +13,7 @@
 //	slices.go   a request in parts that are translated and saved one by one
 //	runner.go   takes jobs, and keeps them while they run
 //	steps.go    runs them, step by step
+//	alone.go    finds the record that ends processes
 //	deliver.go  tells webhooks how jobs have ended
 //	changes.go  tells who watches that something has changed, for stores
 package jobs
@@ -97,6 +98,10 @@ type Job struct {
 	// Attempts are how many claims in its present queue have brought nothing, the present one
 	// included. What runners give back in order is not counted in [Work], and is in [Delivery].
 	Attempts int
+	// Alone is the record of the next slice, from 1 on, that is translated by itself, and was when
+	// the claim before this ended; 0: none. Tries are how often in a row it was begun.
+	Alone int `json:",omitempty"`
+	Tries int `json:",omitempty"`
 }
 
 // Steps are how many chunks of results the job has when it is done.

@@ -88,7 +88,29 @@ func (r *Record) Renew(c Claim, now time.Time, lease time.Duration) error {
 	if err := r.holds(c); err != nil {
 		return err
 	}
-	r.Due = stamp(now.Add(lease))
+	if until := stamp(now.Add(lease)); until.After(r.Due) {
+		r.Due = until
+	}
+	return nil
+}
+
+// Try is [Store.Try]. A record that ends processes does so however much later it is tried; whatever
+// else ends them, such as a rollout, is over by then.
+func (r *Record) Try(c Claim, record int, now time.Time, lease time.Duration) error {
+	if err := r.holds(c); err != nil {
+		return err
+	}
+	switch {
+	case r.Queue != Work:
+		return ErrLost
+	case record == 0:
+		r.Alone, r.Tries = 0, 0
+	case record == r.Alone:
+		r.Tries++
+	default:
+		r.Alone, r.Tries = record, 1
+	}
+	r.Due = stamp(now.Add(lease << max(0, r.Tries-1)))
 	return nil
 }
 
@@ -106,7 +128,7 @@ func (r *Record) Save(c Claim, n int, results Tally, now time.Time) (add bool, e
 	r.Chunks++
 	r.Progress.Done += results.Results
 	r.Progress.Flagged += results.Flagged
-	r.Attempts = 0
+	r.Attempts, r.Alone, r.Tries = 0, 0, 0
 	r.Saved = stamp(now)
 	return true, nil
 }
@@ -130,6 +152,7 @@ func (r *Record) Release(c Claim, now time.Time, after time.Duration) error {
 	}
 	if r.Queue == Work {
 		r.Attempts--
+		r.Tries = max(0, r.Tries-1)
 	}
 	r.Token++
 	r.Due = stamp(now.Add(after))
@@ -161,7 +184,7 @@ func (r *Record) Cancel(now time.Time) error {
 func (r *Record) end(state State, problem *Problem, now time.Time) {
 	r.State, r.Problem, r.Finished = state, problem, stamp(now)
 	r.Expires = r.Finished.Add(r.TTL)
-	r.Attempts = 0
+	r.Attempts, r.Alone, r.Tries = 0, 0, 0
 	r.Token++
 	r.Queue, r.Due = "", time.Time{}
 	if r.Request.Webhook != "" {

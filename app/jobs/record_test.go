@@ -82,6 +82,58 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// A record that is tried alone is counted as long as it is the same one, and each try leaves the job
+// to others for twice the time.
+func TestTry(t *testing.T) {
+	const lease = time.Minute
+	for name, test := range map[string]struct {
+		steps        string // numbers of records, 0 for none; c(laim), s(ave), r(elease), k(eep)
+		alone, tries int
+		due          time.Duration
+	}{
+		"none":           {"c", 0, 0, lease},
+		"one":            {"c 3", 3, 1, lease},
+		"twice":          {"c 3 c 3", 3, 2, 2 * lease},
+		"again":          {"c 3 c 3 c 3", 3, 3, 4 * lease},
+		"survives":       {"c 3 c 3 1", 1, 1, lease},
+		"another dies":   {"c 3 c 3 1 c 1 2", 2, 1, lease},
+		"others' turn":   {"c 3 c 3 0", 0, 0, lease},
+		"saved":          {"c 3 c 3 s", 0, 0, 2 * lease},
+		"given back":     {"c 3 c 3 r c", 3, 1, lease},
+		"renewed":        {"c 3 c 3 k", 3, 2, 2 * lease},
+		"claimed, alone": {"c 3 c", 3, 1, lease},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRecord("")
+			var c Claim
+			for step := range strings.FieldsSeq(test.steps) {
+				var err error
+				switch step {
+				case "c":
+					c = r.Claim(begin, lease)
+				case "s":
+					_, err = r.Save(c, 0, Tally{}, begin)
+				case "r":
+					err = r.Release(c, begin, 0)
+				case "k":
+					err = r.Renew(c, begin, lease)
+				default:
+					err = r.Try(c, int(step[0]-'0'), begin, lease)
+				}
+				require.NoError(t, err, step)
+			}
+			assert.Equal(t, test.alone, r.Alone)
+			assert.Equal(t, test.tries, r.Tries)
+			assert.Equal(t, stamp(begin.Add(test.due)), r.Due)
+		})
+	}
+	r := newRecord("x")
+	c := r.Claim(begin, lease)
+	require.NoError(t, r.End(c, Done, nil, begin))
+	require.ErrorIs(t, r.Try(c, 1, begin, lease), ErrLost)
+	require.ErrorIs(t, r.Try(r.Claim(begin, lease), 1, begin, lease), ErrLost, "there is nothing to translate any more")
+}
+
 func TestExpired(t *testing.T) {
 	r := newRecord("")
 	assert.False(t, r.Expired(begin.Add(1000*time.Hour)), "what has not ended stays")

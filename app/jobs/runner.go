@@ -19,9 +19,11 @@ const (
 	// stepsAhead are how many steps of a job are made at a time, so that those who decode have
 	// something to do while the last sentences of one are decoded.
 	stepsAhead = 2
-	// mostAttempts is how many runners in a row may end, or fail for an unknown reason, in the
-	// same slice of a job before it fails.
-	mostAttempts = 3
+	// mostTogether is how many runners in a row may end, or fail for an unknown reason, in the same
+	// slice of a job before its records are translated one by one.
+	mostTogether = 2
+	// mostAlone is how many may in the same record before the job fails.
+	mostAlone = 4
 	// longestPause is how long a job is left alone that cannot go on now.
 	longestPause = time.Minute
 	// sweepEvery is how often jobs are looked for that have expired.

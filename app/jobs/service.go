@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"dragoman/app/admission"
 	"dragoman/app/failure"
@@ -64,13 +65,17 @@ type Service struct {
 	lost       *outage.Log // jobs
 	memory     memory
 	translator atomic.Pointer[Translator] // nil until Ready
+	steps      *semaphore.Weighted        // that are translated at a time
+	most       int64                      // of them
 }
 
 // New makes a service that does not run jobs yet.
 func New(cfg Config) *Service {
+	most := int64(max(1, cfg.Concurrency) * stepsAhead)
 	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), outage: &outage.Log{
 		Log: cfg.Log, Level: slog.LevelError, Failing: "the store of jobs does not work", Over: "the store of jobs works again",
-	}, lost: &outage.Log{Log: cfg.Log, Level: slog.LevelError, Failing: "a job is lost that was accepted"}}
+	}, lost: &outage.Log{Log: cfg.Log, Level: slog.LevelError, Failing: "a job is lost that was accepted"},
+		steps: semaphore.NewWeighted(most), most: most}
 }
 
 // Ready has jobs taken in.

@@ -21,6 +21,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
+	"dragoman/app/fleet"
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/boltstore"
 	"dragoman/app/translate"
@@ -269,7 +270,9 @@ func TestRunFails(t *testing.T) {
 		"memory that nobody has": {&admission.FullError{Wanted: 2, Limit: 1, Alone: true},
 			jobs.Problem{Code: "too_large", Message: "the request takes about 2 bytes of memory, and requests have 1 together: send several requests"}, 2},
 		"nobody's fault": {errors.New("secret"),
-			jobs.Problem{Code: "internal", Message: "it was tried several times and something went wrong each time: the service's log says what, by the job's id"}, 5},
+			jobs.Problem{Code: "internal", Field: "payload.records[2].text", Message: "the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out"}, 8},
+		"what crashes elsewhere": {&fleet.DeadError{Reason: "x"},
+			jobs.Problem{Code: "model_crashed", Field: "payload.records[2].text", Message: "the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &translator{do: func(_ context.Context, _ int, req translate.Request) error {

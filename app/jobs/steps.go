@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -15,11 +16,10 @@ import (
 // for reasons that are nobody's.
 func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	job, begun := c.Job, time.Now()
-	if job.Attempts > mostAttempts && job.Chunks < job.Steps() {
-		return s.end(ctx, c, job, Failed, &Problem{
-			Code:    failure.New(failure.Internal, "", "").Code(),
-			Message: "it was tried several times and something went wrong each time: the service's log says what, by the job's id",
-		})
+	suspect := job.Attempts > mostTogether
+	most := stepsAhead
+	if suspect {
+		most = 1
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var making sync.WaitGroup
@@ -27,9 +27,10 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	defer cancel()
 	var ahead []<-chan step // that are being made, in order
 	for n, next := job.Chunks, job.Chunks; n < job.Steps(); n++ {
-		for ; next < job.Steps() && len(ahead) < stepsAhead && time.Since(begun) < turn; next++ {
+		for ; next < job.Steps() && len(ahead) < most && time.Since(begun) < turn; next++ {
 			made, number := make(chan step, 1), next
-			making.Go(func() { made <- s.make(ctx, t, c.Job, number) })
+			alone := suspect && number == c.Job.Chunks
+			making.Go(func() { made <- s.make(ctx, t, c, number, alone) })
 			ahead = append(ahead, made)
 		}
 		if len(ahead) == 0 {
@@ -37,6 +38,11 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		}
 		made := <-ahead[0]
 		ahead = ahead[1:]
+		if made.translated && crashed(made.err) && !made.alone { // somewhere else; who is to blame, nobody knows
+			found := c
+			found.Job.Alone = 0
+			made = s.make(ctx, t, found, n, true)
+		}
 		if made.err != nil {
 			return s.fail(ctx, c, job, made)
 		}
@@ -46,6 +52,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		s.metrics.steps.Inc(stepSaved)
 		job.Progress.Done += made.results.Results
 		job.Saved = time.Now()
+		most = stepsAhead
 	}
 	return s.end(ctx, c, job, Done, nil)
 }
@@ -57,21 +64,24 @@ type step struct {
 	results    Tally // in the chunk
 	err        error
 	translated bool // err is that of the translation
+	alone      bool // its records were translated one by one
 }
 
 // make makes chunk number n of a job: a slice in one of the target languages.
-func (s *Service) make(ctx context.Context, t Translator, job Job, n int) (made step) {
+func (s *Service) make(ctx context.Context, t Translator, c Claim, n int, alone bool) (made step) {
 	err := engine.Protect(func() error { // who recovers from panics for others is on another goroutine
-		made = s.translate(ctx, t, job, n)
+		made = s.translate(ctx, t, c, n, alone)
 		return nil
 	})
 	if err != nil {
-		return step{err: err}
+		made = step{err: err}
 	}
+	made.alone = alone
 	return made
 }
 
-func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (made step) {
+func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, alone bool) (made step) {
+	job := c.Job
 	var stored []byte
 	input := func(n int) error {
 		return s.insist(ctx, func() (err error) {
@@ -101,9 +111,14 @@ func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (
 		ctx = admission.With(ctx, lease)
 	}
 	request.To, request.Records = request.To[language:language+1], made.part.Records
-	results, err := t.Translate(ctx, request)
-	if err != nil {
-		made.err, made.translated = err, true
+	var results []translate.Result
+	if alone {
+		results, made.err = s.oneByOne(ctx, t, c, request, &made.part)
+	} else {
+		results, made.err = s.together(ctx, t, request)
+	}
+	if made.err != nil {
+		made.translated = true
 		return made
 	}
 	made.results = tallyOf(results)
@@ -125,11 +140,11 @@ func tallyOf(results []translate.Result) Tally {
 // fail does what is to be done about a step that has an error: what passes is tried again after a
 // pause, and what is the request's fails the job.
 func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
-	if ctx.Err() != nil || !made.translated {
+	if ctx.Err() != nil || errors.Is(made.err, ErrLost) {
 		return made.err
 	}
 	f := failure.Explain(made.err, failure.Request{ID: job.ID, Begun: true})
-	if f.Kind == failure.Internal {
+	if again := !made.translated && !made.alone || made.translated && f.Kind == failure.Internal && !errors.Is(made.err, errBlamed); again {
 		s.metrics.steps.Inc(stepFailed)
 		return made.err
 	}
@@ -140,6 +155,9 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 		return s.cfg.Store.Release(ctx, c, wait)
 	}
 	s.metrics.steps.Inc(stepFailed)
+	if f.Kind == failure.Crashed {
+		f.Field = "payload.records[0].text" // it was alone
+	}
 	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: made.part.fieldOf(f.Field), Message: f.Message})
 }
 

@@ -121,10 +121,14 @@ type Store interface {
 	// below, where the claim is not the job's last one or the job has left its queue. A claim
 	// whose lease has ended can be renewed as long as nobody else has claimed the job.
 	Renew(ctx context.Context, c Claim, lease time.Duration) error
-	// Save adds chunk number n, in which these results are, and sets [Job.Attempts] to 0. n is
+	// Save adds chunk number n, in which these results are, and sets [Job.Attempts] and [Job.Alone] to 0. n is
 	// the number of chunks that are there, else the call changes nothing: chunk n was saved by
 	// an earlier try of it, or the error is ErrLost.
 	Save(ctx context.Context, c Claim, n int, chunk []byte, results Tally) error
+	// Try says that a record of the next slice, from 1 on, is translated by itself from now on, or
+	// with 0 none: see [Job.Alone]. Who claims the job next has it after the time of a lease, and
+	// after twice the time with each further try of one record.
+	Try(ctx context.Context, c Claim, record int, lease time.Duration) error
 	// End ends a job that was claimed from Work: as Done, or as Failed with a problem. Its input
 	// is removed, and its file and results unless it is done.
 	End(ctx context.Context, c Claim, state State, problem *Problem) error

@@ -118,8 +118,8 @@ pipelines:
 	assert.Equal(t, settings{
 		order: []string{"big", "small"}, pivots: []string{"en", "zh-Hant"},
 		pipelines: []Pipeline{
-			{Name: "again", Version: 1, Steps: []Step{{Model: Ref{"pivot", 0}, To: "de"}}, origin: "f: line 11"},
-			{Name: "pivot", Version: 3, Steps: []Step{{Detect: true}, {Model: Ref{"big", 2}, To: "en"}, {Model: Ref{Name: "small"}}}, origin: "f: line 5"},
+			{Name: "again", Version: 1, Steps: []Step{{Model: Ref{"pivot", 0}, To: "de"}}, Origin: "f: line 11"},
+			{Name: "pivot", Version: 3, Steps: []Step{{Detect: true}, {Model: Ref{"big", 2}, To: "en"}, {Model: Ref{Name: "small"}}}, Origin: "f: line 5"},
 		},
 	}, s)
 }

@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -27,25 +28,27 @@ type exported struct {
 }
 
 // export looks at an exported folder. The precision is the one wanted, "" or Auto for any.
-func (s *scan) export(dir string, precision model.Precision) Version {
+func (r *reading) export(dir string, precision model.Precision) Version {
 	v := Version{Dir: dir}
 	path := filepath.Join(dir, model.ManifestFile)
 	if v.Fingerprint, v.Err = fingerprint(path); v.Err != nil {
 		return v
 	}
-	e, ok := s.known[dir]
+	e, ok := r.before.exported[dir]
 	if !ok || e.fingerprint != v.Fingerprint {
 		e = readExport(dir)
 		e.fingerprint = v.Fingerprint
 	}
-	s.found[dir] = e
+	r.exported[dir] = e
 	v.Manifest, v.Identity, v.Err = e.manifest, e.identity, e.err
 	if v.Err != nil {
 		return v
 	}
-	if v.Bytes, v.Err = checkSizes(dir, v.Manifest.Files); v.Err != nil {
+	var files string
+	if v.Bytes, files, v.Err = checkSizes(dir, v.Manifest.Files); v.Err != nil {
 		return v
 	}
+	v.Fingerprint += files
 	if precision != "" && precision != Auto && precision != v.Manifest.Precision {
 		v.Err = fmt.Errorf("%s holds an %s model, and precision in %s is %s: export it again, or change that",
 			dir, v.Manifest.Precision, ConfigFile, precision)
@@ -65,7 +68,12 @@ func fingerprint(path string) (string, error) {
 	case stat.Mode&unix.S_IFMT != unix.S_IFREG:
 		return "", fmt.Errorf("%s is not a regular file", path)
 	}
-	return fmt.Sprintf("%d-%d-%d", stat.Size, stat.Mtim.Nano(), stat.Ino), nil
+	return printOf(stat), nil
+}
+
+// printOf changes with every write to a file, and where another takes its place.
+func printOf(stat unix.Stat_t) string {
+	return fmt.Sprintf("%d-%d-%d-%d", stat.Size, stat.Mtim.Nano(), stat.Ctim.Nano(), stat.Ino)
 }
 
 // readExport reads a manifest.
@@ -98,15 +106,19 @@ func identity(m *model.Manifest) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkSizes compares the sizes of the files in dir with those of a manifest and adds them up.
-func checkSizes(dir string, files map[string]model.File) (total int64, err error) {
-	for name, want := range files {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || !info.Mode().IsRegular() || info.Size() != want.Size {
-			return 0, fmt.Errorf("%w: %s is not a file of %d bytes: wait until it is copied, or delete %s and export again",
-				model.ErrDamaged, filepath.Join(dir, name), want.Size, dir)
+// checkSizes compares the sizes of the files in dir with those of a manifest and adds them up. The
+// fingerprint changes when one of the files does.
+func checkSizes(dir string, files map[string]model.File) (total int64, fingerprint string, err error) {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		var stat unix.Stat_t
+		err := unix.Stat(filepath.Join(dir, name), &stat)
+		if want := files[name].Size; err != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Size != want {
+			return 0, "", fmt.Errorf("%w: %s is not a file of %d bytes: wait until it is copied, or delete %s and export again",
+				model.ErrDamaged, filepath.Join(dir, name), want, dir)
 		}
-		total += want.Size
+		total += stat.Size
+		fmt.Fprintln(sum, printOf(stat))
 	}
-	return total, nil
+	return total, hex.EncodeToString(sum.Sum(nil)), nil
 }

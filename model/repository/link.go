@@ -24,7 +24,7 @@ func (s *scan) link() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.pipelines)) {
 		if m, ok := l.models[name]; ok {
-			s.problem(l.pipelines[name].origin, "is ignored: %s has that name: give the pipeline another", m.Dir)
+			s.problem(l.pipelines[name].Origin, "is ignored: %s has that name: give the pipeline another", m.Dir)
 			delete(l.pipelines, name)
 		}
 	}
@@ -32,6 +32,7 @@ func (s *scan) link() {
 		s.linkAliases(l, &s.snapshot.Models[i])
 	}
 	for name, p := range l.pipelines {
+		p.Steps = slices.Clone(p.Steps) // the scanner has them, too
 		for i := range p.Steps {
 			p.Steps[i].Model.Name = l.name(p.Steps[i].Model.Name)
 		}
@@ -40,7 +41,7 @@ func (s *scan) link() {
 	for _, name := range slices.Sorted(maps.Keys(l.pipelines)) {
 		p := l.pipelines[name]
 		if _, err := l.expand(p, nil); err != nil {
-			p.Err = fmt.Errorf("%s: %w", p.origin, err)
+			p.Err = err
 		}
 		s.snapshot.Pipelines = append(s.snapshot.Pipelines, p)
 	}
@@ -132,10 +133,20 @@ func (l links) check(step Step) error {
 	if m == nil {
 		return fmt.Errorf("there is no model or pipeline %s", step.Model.Name)
 	}
-	for _, v := range m.Versions {
-		if v.Served && (step.Model.Version == 0 || step.Model.Version == v.Number) {
-			return nil
+	var there *Version
+	for i, v := range m.Versions {
+		if step.Model.Version == 0 || step.Model.Version == v.Number {
+			if v.Served {
+				return nil
+			}
+			there = &m.Versions[i]
 		}
 	}
-	return fmt.Errorf("no version of %s is served: see `dragoman models`", step.Model)
+	switch {
+	case m.Err != nil || there != nil && there.Err != nil:
+		return fmt.Errorf("%s cannot be served, and `dragoman models` and the log say why", step.Model)
+	case there == nil:
+		return fmt.Errorf("there is no version %s: see `dragoman models`", step.Model)
+	}
+	return fmt.Errorf("%s is not served, since versions in %s leaves it out", Ref{m.Name, there.Number}, ConfigFile)
 }

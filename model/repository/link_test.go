@@ -35,8 +35,8 @@ func TestPipelines(t *testing.T) {
 	}{
 		"a model":                   {"p: {steps: [{model: m}]}", ""},
 		"a version":                 {"p: {steps: [{model: m:2}]}", ""},
-		"a version not served":      {"p: {steps: [{model: m:1}]}", "step 1: no version of m:1 is served: see `dragoman models`"},
-		"a broken model":            {"p: {steps: [{detect: true}, {model: broken}]}", "step 2: no version of broken is served"},
+		"a version not served":      {"p: {steps: [{model: m:1}]}", "step 1: m:1 is not served, since versions in config.yaml leaves it out"},
+		"a broken model":            {"p: {steps: [{detect: true}, {model: broken}]}", "step 2: broken cannot be served"},
 		"no such model":             {"p: {steps: [{model: x}]}", "step 1: there is no model or pipeline x"},
 		"a pipeline":                {"p: {steps: [{model: q}]}\n  q: {steps: [{detect: true}, {model: m}]}", ""},
 		"a pipeline's version":      {"p: {steps: [{model: q:2}]}\n  q: {version: 2, steps: [{model: m}]}", ""},
@@ -62,7 +62,7 @@ func TestPipelines(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, p.Err, test.want)
-			assert.ErrorContains(t, p.Err, r.dir+"/config.yaml: line 2: ")
+			assert.Equal(t, r.dir+"/config.yaml: line 2", p.Origin)
 		})
 	}
 }

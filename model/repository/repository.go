@@ -7,7 +7,7 @@
 //
 // A NAME is 1 to 63 letters, digits and . _ -, the first of them a letter or digit. A VERSION
 // is a number from 1 to 999999999 without leading zeros. What begins with a dot is ignored: work
-// in progress, locks, downloads. [Scan] reads all of it, [Watch] again and again, [Add] adds a
+// in progress, locks, downloads. A [Scanner] reads all of it, again and again, [Add] adds a
 // version. Nothing found in a folder is fatal: one model that is broken does not hide the others.
 package repository
 
@@ -37,11 +37,11 @@ type Snapshot struct {
 	// Pivots are codes of languages, as written, to translate through where no model has a
 	// pair; none turns that off.
 	Pivots []string
-	// Problems are what was ignored and is not the Err of a model, version or pipeline: 100 at
-	// most, and a last one that says how many more there are.
+	// Problems are what was ignored and is not the Err of a model, version or pipeline: of each
+	// repository 100 at most, and a last one that says how many more there are.
 	Problems []Problem
-	// Err says that a repository, or its config.yaml, could not be read, so that what it holds
-	// is missing here. It is also among the Problems. Who has an older snapshot should keep to it.
+	// Err says that a repository, or its config.yaml, could not be read, so that what it holds is
+	// missing here, or is as a [Scanner] read it before. It is also among the Problems.
 	Err error
 	// Fingerprint changes with everything above: when folders, versions or configuration files
 	// come, go or change, and when what is wrong with them does.
@@ -58,8 +58,8 @@ type Model struct {
 	Aliases []string
 	// Versions are sorted, the newest last. There may be none.
 	Versions []Version
-	// Err says why the folder cannot be read, or its config.yaml not be used. No version is
-	// Served then.
+	// Err says why the folder, or all of the repository, cannot be read, or its config.yaml not be
+	// used. What a [Scanner] read before stands in for that.
 	Err error
 }
 
@@ -76,8 +76,8 @@ type Version struct {
 	// Identity is the same for versions that translate alike: a hash of the manifest's checksums,
 	// sizes, languages, family and precision. Where the model came from has no part in it.
 	Identity string
-	// Fingerprint changes when the folder is exported again or replaced: size, time and inode
-	// of its manifest.
+	// Fingerprint changes when the folder is exported again or replaced, or one of its files is
+	// written: sizes, times and inodes of its manifest and what that lists.
 	Fingerprint string
 	// Err says why the version cannot be served. Sizes of files were compared with the manifest,
 	// not their checksums: that is for who loads it.
@@ -93,7 +93,7 @@ type Pipeline struct {
 	// Err says why the pipeline cannot be served, such as a model that is not there.
 	Err error
 
-	origin string // path and line, for problems
+	Origin string `json:"-"` // path and line
 }
 
 // Step is a step of a pipeline: detection, which can only be the first, or translation.

@@ -336,17 +336,17 @@ func TestFingerprint(t *testing.T) {
 // TestScanAgain: a manifest that has not changed is not read again, but its files are looked at.
 func TestScanAgain(t *testing.T) {
 	r := newTree(t).export("m/1", "x").export("m/2", "x")
-	s := &scanner{}
-	first, second := s.scan([]string{r.dir}).Models[0], s.scan([]string{r.dir}).Models[0]
+	s := NewScanner([]string{r.dir})
+	first, second := s.Scan().Models[0], s.Scan().Models[0]
 	assert.Same(t, first.Versions[0].Manifest, second.Versions[0].Manifest)
 	r.export("m/2", "y")
 	require.NoError(t, os.Remove(filepath.Join(r.dir, "m/1", model.WeightsFile)))
-	third := s.scan([]string{r.dir}).Models[0]
+	third := s.Scan().Models[0]
 	require.ErrorIs(t, third.Versions[0].Err, model.ErrDamaged)
 	assert.NotEqual(t, first.Versions[1].Identity, third.Versions[1].Identity)
 	require.NoError(t, os.RemoveAll(filepath.Join(r.dir, "m/2")))
-	s.scan([]string{r.dir})
-	assert.Len(t, s.known, 1, "what is gone is forgotten")
+	s.Scan()
+	assert.Len(t, s.roots[0].exported, 1, "what is gone is forgotten")
 }
 
 func BenchmarkScan(b *testing.B) {
@@ -356,13 +356,13 @@ func BenchmarkScan(b *testing.B) {
 	}
 	for name, again := range map[string]bool{"first": false, "again": true} {
 		b.Run(name, func(b *testing.B) {
-			s := &scanner{}
-			s.scan([]string{r.dir})
+			s := NewScanner([]string{r.dir})
+			s.Scan()
 			for b.Loop() {
 				if !again {
-					s = &scanner{}
+					s = NewScanner([]string{r.dir})
 				}
-				s.scan([]string{r.dir})
+				s.Scan()
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/model")
 		})

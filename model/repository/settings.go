@@ -49,7 +49,7 @@ func (s *settings) readPipelines(n *yaml.Node, path string) error {
 		if _, ok := named[name]; ok {
 			return at(key, fmt.Errorf("there is a pipeline %s already: give this one another name", name))
 		}
-		p := Pipeline{Name: name, Version: 1, origin: fmt.Sprintf("%s: line %d", path, key.Line)}
+		p := Pipeline{Name: name, Version: 1, Origin: fmt.Sprintf("%s: line %d", path, key.Line)}
 		err = fields{"version": number(&p.Version, 1, maxVersion), "steps": list(&p.Steps, readStep)}.read(n.Content[i+1])
 		if err == nil {
 			err = checkSteps(p.Steps)

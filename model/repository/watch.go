@@ -9,8 +9,7 @@ import (
 // done. It calls changed, and waits for it, when what it found is not what since was and is the
 // same as the time before: a folder that is still being copied is not taken half. It looks
 // instead of being told, since file systems over a network and mounts in containers do not tell.
-func Watch(ctx context.Context, dirs []string, since Snapshot, every time.Duration, changed func(Snapshot)) {
-	s := &scanner{}
+func (s *Scanner) Watch(ctx context.Context, since Snapshot, every time.Duration, changed func(Snapshot)) {
 	seen, handled := since.Fingerprint, since.Fingerprint
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -20,7 +19,7 @@ func Watch(ctx context.Context, dirs []string, since Snapshot, every time.Durati
 			return
 		case <-ticker.C:
 		}
-		now := s.scan(dirs)
+		now := s.Scan()
 		settled := now.Fingerprint == seen
 		seen = now.Fingerprint
 		if settled && seen != handled {

@@ -16,7 +16,8 @@ import (
 
 func TestWatch(t *testing.T) {
 	r := newTree(t).export("m/1", "x").write("config.yaml", "")
-	since := Scan([]string{r.dir})
+	s := NewScanner([]string{r.dir})
+	since := s.Scan()
 	r.export("m/2", "x") // before anybody watches
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -24,7 +25,7 @@ func TestWatch(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			Watch(ctx, []string{r.dir}, since, time.Second, func(s Snapshot) { reports <- s })
+			s.Watch(ctx, since, time.Second, func(s Snapshot) { reports <- s })
 		}()
 		time.Sleep(time.Second / 2) // the bubble's clock: changes are between two looks
 		var got []Snapshot
@@ -59,7 +60,8 @@ func TestWatch(t *testing.T) {
 
 		require.NoError(t, os.Rename(r.dir, r.dir+"-"))
 		require.Len(t, looks(2), 1)
-		assert.Error(t, got[0].Err, "the file system is away: whoever gets this keeps what it has")
+		assert.Error(t, got[0].Err, "the file system is away")
+		assert.Equal(t, map[string][]int{"m": {3}}, served(got[0]), "as it was before")
 		require.NoError(t, os.Rename(r.dir+"-", r.dir))
 		require.Len(t, looks(2), 1)
 		assert.NoError(t, got[0].Err)

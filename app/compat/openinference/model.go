@@ -97,7 +97,9 @@ func named(s catalog.Status, name string) bool {
 }
 
 // ready says whether requests for a model are welcome.
-func ready(s catalog.Status) bool { return s.Served && s.Reason == "" }
+func ready(s catalog.Status) bool {
+	return s.Served && (s.Reason == "" || s.State == catalog.Ready)
+}
 
 // reference is how a request names a model, and with a version one of its versions.
 func reference(name, version string) string {

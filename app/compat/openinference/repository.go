@@ -43,7 +43,7 @@ func (a *api) index(c *gin.Context, models Models) (any, error) {
 func stateOf(s catalog.Status) (state, reason string) {
 	switch {
 	case ready(s) && s.State == catalog.Ready:
-		return "READY", ""
+		return "READY", s.Reason
 	case ready(s):
 		return "READY", "the first request loads it" // or waits until it is loaded
 	case s.State == catalog.Loading:

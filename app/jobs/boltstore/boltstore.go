@@ -194,6 +194,11 @@ func (s *Store) Save(_ context.Context, c jobs.Claim, n int, chunk []byte, resul
 	})
 }
 
+// Try implements [jobs.Store].
+func (s *Store) Try(_ context.Context, c jobs.Claim, record int, lease time.Duration) error {
+	return s.held(c, func(_ *bolt.Tx, r *jobs.Record) error { return r.Try(c, record, s.cfg.Now(), lease) })
+}
+
 // End implements [jobs.Store].
 func (s *Store) End(_ context.Context, c jobs.Claim, state jobs.State, problem *jobs.Problem) error {
 	return s.held(c, func(_ *bolt.Tx, r *jobs.Record) error { return r.End(c, state, problem, s.cfg.Now()) })

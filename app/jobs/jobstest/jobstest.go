@@ -42,7 +42,7 @@ func Run(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) Fixture) {
 		"LimitOfJobs": testLimitOfJobs, "LimitTogether": testLimitTogether, "LimitOfBytes": testLimitOfBytes,
 		"Life": testLife, "Failure": testFailure, "Expiry": testExpiry,
 		"ClaimOrder": testClaimOrder, "ClaimTogether": testClaimTogether, "ClaimWaits": testClaimWaits,
-		"Lease": testLease, "Fencing": testFencing, "Save": testSave, "Release": testRelease,
+		"Lease": testLease, "Fencing": testFencing, "Save": testSave, "Try": testTry, "Release": testRelease,
 		"Cancel": testCancel, "CancelWhileRunning": testCancelWhileRunning, "Remove": testRemove,
 		"Delivery": testDelivery, "DeliveryTries": testDeliveryTries, "DeliveryOfWhatIsGone": testDeliveryOfWhatIsGone,
 		"Watch": testWatch, "Again": testAgain, "File": testFile, "FileOfWhatEnded": testFileOfWhatEnded,
@@ -553,6 +553,25 @@ func testSave(t *testing.T, f Fixture) {
 		require.NoError(t, err)
 		assert.Equal(t, want, append([]byte{}, chunk...))
 	}
+}
+
+func testTry(t *testing.T, f Fixture) {
+	f.create(t, job("a"))
+	c := f.claim(t, jobs.Work)
+	require.NoError(t, f.Try(t.Context(), c, 3, lease))
+	f.Advance(lease)
+	c = f.claim(t, jobs.Work)
+	assert.Equal(t, 3, c.Job.Alone)
+	assert.Equal(t, 1, c.Job.Tries)
+	require.NoError(t, f.Try(t.Context(), c, 3, lease))
+	f.Advance(lease * 3 / 2)
+	f.claimNone(t, jobs.Work)
+	f.Advance(lease)
+	last := f.claim(t, jobs.Work)
+	assert.Equal(t, 2, last.Job.Tries)
+	assert.ErrorIs(t, f.Try(t.Context(), c, 4, lease), jobs.ErrLost)
+	require.NoError(t, f.Save(t.Context(), last, 0, []byte("chunk"), jobs.Tally{Results: 1}))
+	assert.Zero(t, f.get(t, "a").Alone)
 }
 
 func testRelease(t *testing.T, f Fixture) {

@@ -32,6 +32,11 @@ func (s *Store) Save(ctx context.Context, c jobs.Claim, n int, chunk []byte, res
 	})
 }
 
+// Try implements [jobs.Store].
+func (s *Store) Try(ctx context.Context, c jobs.Claim, record int, lease time.Duration) error {
+	return s.held(ctx, c, func(_ redis.Pipeliner, r *jobs.Record, now time.Time) error { return r.Try(c, record, now, lease) })
+}
+
 // End implements [jobs.Store].
 func (s *Store) End(ctx context.Context, c jobs.Claim, state jobs.State, problem *jobs.Problem) error {
 	return s.held(ctx, c, func(_ redis.Pipeliner, r *jobs.Record, now time.Time) error {

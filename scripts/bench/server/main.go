@@ -160,6 +160,8 @@ func (l *loader) Load(ctx context.Context, s catalog.Source, state engine.Pool) 
 	}}, nil
 }
 
+func (l *loader) Check(context.Context, catalog.Source) error { return nil }
+
 // start loads the model for each worker, with the service's settings.
 func (l *loader) start(ctx context.Context, s catalog.Source, options search.Options, state engine.Pool) (*engine.Engine, error) {
 	workers, threads := l.cfg.Share(s.Manifest.Spec, runtime.GOMAXPROCS(0))

@@ -1,0 +1,89 @@
+package jobs
+
+import (
+	"context"
+	"time"
+
+	"dragoman/app/failure"
+	"dragoman/app/translate"
+)
+
+// A process that ends takes all slices with it that it is translating, whatever it ended for. So a
+// slice in which several have ended is only a suspect. Its records are translated one by one, while
+// the process runs no other step, and the store knows which one at any time. The one that a process
+// ends with comes first the next time, later and later: a job is failed for a record that never
+// survives that.
+
+// errBlamed means that a record was tried often enough.
+var errBlamed = failure.New(failure.Internal, "payload.records[0].text",
+	"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
+
+// crashed says whether processes elsewhere have ended with what was translated.
+func crashed(err error) bool {
+	return failure.Explain(err, failure.Request{}).Kind == failure.Crashed
+}
+
+// together translates records beside other steps.
+func (s *Service) together(ctx context.Context, t Translator, request translate.Request) ([]translate.Result, error) {
+	if err := s.steps.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.steps.Release(1)
+	return t.Translate(ctx, request)
+}
+
+// oneByOne translates each record of a part of a request by itself, beside no other step. Where
+// that fails, part becomes the record.
+func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request translate.Request, part *slice) ([]translate.Result, error) {
+	whole := *part
+	results := make([]translate.Result, len(whole.Records))
+	first := max(0, c.Job.Alone-1)
+	var since time.Time // when other steps were last waited for
+	defer func() {
+		if !since.IsZero() {
+			s.steps.Release(s.most)
+		}
+	}()
+	for i := range whole.Records {
+		n := i // first, and then the others in their order
+		switch {
+		case i == 0:
+			n = first
+		case i <= first:
+			n = i - 1
+		}
+		*part = slice{First: whole.First + n, Records: whole.Records[n : n+1]}
+		if i == 0 && c.Job.Alone > 0 && c.Job.Tries >= mostAlone {
+			return nil, errBlamed
+		}
+		if !since.IsZero() && time.Since(since) > turn { // others have theirs, in which this record is not begun
+			if err := s.mark(ctx, c, 0); err != nil {
+				return nil, err
+			}
+			s.steps.Release(s.most)
+			since = time.Time{}
+		}
+		if since.IsZero() {
+			if err := s.steps.Acquire(ctx, s.most); err != nil {
+				return nil, err
+			}
+			since = time.Now()
+		}
+		if err := s.mark(ctx, c, n+1); err != nil {
+			return nil, err
+		}
+		request.Records = part.Records
+		one, err := t.Translate(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		results[n] = one[0]
+	}
+	*part = whole
+	return results, nil
+}
+
+// mark has the store know which record is translated by itself.
+func (s *Service) mark(ctx context.Context, c Claim, record int) error {
+	return s.insist(ctx, c.Job, func() error { return s.cfg.Store.Try(ctx, c, record, lease) })
+}
