@@ -153,7 +153,10 @@ type plant struct {
 const rolloutLease = time.Second
 
 func (p *plant) broker() *fleet.Broker {
-	b, err := fleet.NewBroker("redis://"+p.address, "test", fleet.Timing{Beat: 20 * time.Millisecond, Lease: rolloutLease}, slog.New(slog.DiscardHandler))
+	b, err := fleet.NewBroker(fleet.BrokerConfig{
+		URL: "redis://" + p.address, Prefix: "test",
+		Timing: fleet.Timing{Beat: 20 * time.Millisecond, Lease: rolloutLease}, Log: slog.New(slog.DiscardHandler),
+	})
 	require.NoError(p.t, err)
 	p.t.Cleanup(func() { _ = b.Close() }) // a worker that died has closed it
 	return b

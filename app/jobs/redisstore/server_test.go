@@ -85,8 +85,8 @@ func fill(t *testing.T, client *redis.Client) {
 
 // A job is made when as many replicas have it as are asked for, and else leaves nothing behind.
 func TestReplicas(t *testing.T) {
-	address := startServer(t)
-	replica := redis.NewClient(&redis.Options{Addr: startServer(t)})
+	address := redistest.Start(t)
+	replica := redis.NewClient(&redis.Options{Addr: redistest.Start(t)})
 	defer func() { assert.NoError(t, replica.Close()) }()
 	require.NoError(t, replica.SlaveOf(t.Context(), "127.0.0.1", portOf(t, address)).Err())
 	client := redis.NewClient(&redis.Options{Addr: address})
