@@ -127,7 +127,8 @@ type remote struct {
 	source  catalog.Source
 }
 
-func (remote) Needs(catalog.Source) int64 { return 0 }
+func (remote) Needs(catalog.Source) int64                  { return 0 }
+func (remote) Check(context.Context, catalog.Source) error { return nil }
 func (r remote) Load(_ context.Context, s catalog.Source, _ engine.Pool) (catalog.Instance, error) {
 	return remote{r.gateway, s}, nil
 }

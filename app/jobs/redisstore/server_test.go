@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"net"
 	"strconv"
 	"testing"
 	"time"
@@ -88,7 +89,9 @@ func TestReplicas(t *testing.T) {
 	address := redistest.Start(t)
 	replica := redis.NewClient(&redis.Options{Addr: redistest.Start(t)})
 	defer func() { assert.NoError(t, replica.Close()) }()
-	require.NoError(t, replica.SlaveOf(t.Context(), "127.0.0.1", portOf(t, address)).Err())
+	_, port, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	require.NoError(t, replica.SlaveOf(t.Context(), "127.0.0.1", port).Err())
 	client := redis.NewClient(&redis.Options{Addr: address})
 	cfg := config
 	cfg.Replicas, cfg.ReplicaWait = 1, patient
