@@ -150,7 +150,7 @@ type plant struct {
 }
 
 // rolloutLease is short, and long enough that a worker of a busy machine is seldom taken for dead.
-const rolloutLease = time.Second
+const rolloutLease = 1500 * time.Millisecond
 
 func (p *plant) broker() *fleet.Broker {
 	b, err := fleet.NewBroker("redis://"+p.address, "test", fleet.Timing{Beat: 20 * time.Millisecond, Lease: rolloutLease}, slog.New(slog.DiscardHandler))
@@ -241,17 +241,20 @@ func (p *plant) ask(r *rand.Rand, done <-chan struct{}) (answers int, err error)
 			req.Records = append(req.Records, translate.Record{ID: fmt.Sprint(i), Text: fmt.Sprintf("Sentence %d. Another %d.", r.IntN(50), r.IntN(50))})
 		}
 		var got []translate.Result
-		ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
 		err := p.service.Stream(ctx, req, func(i int, result translate.Result) error {
 			got = append(got, result)
 			return nil
 		})
+		late := ctx.Err() != nil
 		cancel()
 		if _, mixed := signedBy(got, to); mixed != nil {
 			return answers, mixed
 		}
+		var away *fleet.UnavailableError
 		switch {
-		case errors.Is(err, translate.ErrGone):
+		case errors.Is(err, translate.ErrGone), errors.As(err, &away) && !late: // on a machine that is too busy
+			time.Sleep(10 * time.Millisecond)
 		case err != nil:
 			return answers, err
 		case len(got) != len(req.Records):
@@ -330,7 +333,7 @@ func TestRollouts(t *testing.T) {
 		require.Eventually(t, func() bool {
 			job, err := store.Get(t.Context(), id)
 			return err == nil && job.State.Ended()
-		}, time.Minute, 10*time.Millisecond)
+		}, 5*time.Minute, 10*time.Millisecond)
 		job, err := store.Get(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, jobs.Done, job.State, "%+v", job.Problem)
