@@ -319,7 +319,7 @@ func TestRollouts(t *testing.T) {
 			require.NoError(t, err)
 			ids = append(ids, job.ID)
 		}
-		time.Sleep(rand.N(rolloutLease / 2))
+		time.Sleep(time.Duration(r.Int64N(int64(rolloutLease / 2))))
 		before := p.stops
 		p.stops = nil
 		if r.IntN(2) == 0 { // or after all of the others have ended
@@ -327,7 +327,7 @@ func TestRollouts(t *testing.T) {
 		}
 		end(r, before)
 		p.start(next)
-		time.Sleep(2 * rolloutLease)
+		time.Sleep(time.Duration(r.Int64N(int64(2 * rolloutLease)))) // the next may come before the last is over
 	}
 	for _, id := range ids {
 		require.Eventually(t, func() bool {
