@@ -153,7 +153,7 @@ type plant struct {
 const rolloutLease = 1500 * time.Millisecond
 
 func (p *plant) broker() *fleet.Broker {
-	b, err := fleet.NewBroker("redis://"+p.address, "test", fleet.Timing{Beat: 20 * time.Millisecond, Lease: rolloutLease}, slog.New(slog.DiscardHandler))
+	b, err := fleet.NewBroker("redis://"+p.address, "test", fleet.Timing{Beat: 50 * time.Millisecond, Lease: rolloutLease}, slog.New(slog.DiscardHandler))
 	require.NoError(p.t, err)
 	p.t.Cleanup(func() { _ = b.Close() }) // a worker that died has closed it
 	return b
@@ -237,7 +237,7 @@ func (p *plant) ask(r *rand.Rand, done <-chan struct{}) (answers int, err error)
 		}
 		to := []string{"fr", "ja"}[r.IntN(2)]
 		req := translate.Request{From: "en", To: []string{to}, Once: true, Flagged: true}
-		for i := range 1 + r.IntN(100) {
+		for i := range 1 + r.IntN(40) {
 			req.Records = append(req.Records, translate.Record{ID: fmt.Sprint(i), Text: fmt.Sprintf("Sentence %d. Another %d.", r.IntN(50), r.IntN(50))})
 		}
 		var got []translate.Result
@@ -302,7 +302,7 @@ func TestRollouts(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 	done := make(chan struct{})
 	var clients sync.WaitGroup
-	answers, failures := make([]int, 8), make([]error, 8)
+	answers, failures := make([]int, 4), make([]error, 4)
 	for i := range answers {
 		random := rand.New(rand.NewPCG(seed, uint64(i+1)))
 		clients.Go(func() { answers[i], failures[i] = p.ask(random, done) })
@@ -310,7 +310,7 @@ func TestRollouts(t *testing.T) {
 	var ids []string
 	for _, next := range generations[1:] {
 		var records []translate.Record
-		for i := range 400 {
+		for i := range 300 {
 			records = append(records, translate.Record{ID: fmt.Sprint(i), Text: fmt.Sprintf("Record %d.", i)})
 		}
 		for range 2 { // as many as run at a time
@@ -337,7 +337,7 @@ func TestRollouts(t *testing.T) {
 		job, err := store.Get(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, jobs.Done, job.State, "%+v", job.Problem)
-		assert.Equal(t, 400, job.Progress.Done)
+		assert.Equal(t, 300, job.Progress.Done)
 	}
 	close(done)
 	clients.Wait()
