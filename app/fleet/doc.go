@@ -7,7 +7,8 @@
 //
 // A [Gateway] lets requests in (engine.go), and submits their sentences, a window of each request at
 // a time (session.go, outbox.go). It hands out the results, and submits again what Redis has lost
-// (gateway.go, sweep.go). A [Worker] (worker.go) has a taker for each of its models (taker.go), which
+// (gateway.go, sweep.go). What nobody takes any more, because the workers have another export of the model
+// now, it gives back (deserted.go). A [Worker] (worker.go) has a taker for each of its models (taker.go), which
 // reads as many sentences as the batch admits, and has each decoded. Results are sent before a
 // sentence leaves the queue (report.go), so that it is decoded twice rather than never; gateways drop
 // second results.

@@ -210,15 +210,16 @@ func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *membe
 		return err
 	}
 	b.setClock(asked, clock.Val())
-	aliveWorkers, goneWorkers := workers.update(time.Now(), saidWorkers.Val())
-	aliveGateways, goneGateways := gateways.update(time.Now(), saidGateways.Val())
+	now := time.Now()
+	aliveWorkers, goneWorkers := workers.update(now, saidWorkers.Val())
+	aliveGateways, goneGateways := gateways.update(now, saidGateways.Val())
 	delete(aliveGateways, g.id)
 	heard := make(map[string]time.Time)
 	for id := range aliveWorkers {
 		heard[id] = workers.seen[id].heard
 	}
 	g.mu.Lock()
-	g.fleet = g.fleet.next(time.Now(), b.timing.Lease, aliveWorkers, heard)
+	g.fleet = g.fleet.next(now, b.timing.Lease, aliveWorkers, heard)
 	g.fleet.others = sumOf(aliveGateways)
 	g.mu.Unlock()
 	if there.Val() && len(goneWorkers)+len(goneGateways) == 0 {

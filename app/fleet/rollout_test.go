@@ -151,12 +151,12 @@ type plant struct {
 }
 
 // rolloutLease is short, and long enough that a worker of a busy machine is seldom taken for dead.
-const rolloutLease = time.Second
+const rolloutLease = 1500 * time.Millisecond
 
 func (p *plant) broker() *fleet.Broker {
 	b, err := fleet.NewBroker(fleet.BrokerConfig{
 		URL: "redis://" + p.address, Prefix: "test",
-		Timing: fleet.Timing{Beat: 20 * time.Millisecond, Lease: rolloutLease}, Log: slog.New(slog.DiscardHandler),
+		Timing: fleet.Timing{Beat: 50 * time.Millisecond, Lease: rolloutLease}, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(p.t, err)
 	p.t.Cleanup(func() { _ = b.Close() }) // a worker that died has closed it
@@ -241,21 +241,24 @@ func (p *plant) ask(r *rand.Rand, done <-chan struct{}) (answers int, err error)
 		}
 		to := []string{"fr", "ja"}[r.IntN(2)]
 		req := translate.Request{From: "en", To: []string{to}, Once: true, Flagged: true}
-		for i := range 1 + r.IntN(100) {
+		for i := range 1 + r.IntN(40) {
 			req.Records = append(req.Records, translate.Record{ID: fmt.Sprint(i), Text: fmt.Sprintf("Sentence %d. Another %d.", r.IntN(50), r.IntN(50))})
 		}
 		var got []translate.Result
-		ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
 		err := p.service.Stream(ctx, req, func(i int, result translate.Result) error {
 			got = append(got, result)
 			return nil
 		})
+		late := ctx.Err() != nil
 		cancel()
 		if _, mixed := signedBy(got, to); mixed != nil {
 			return answers, mixed
 		}
+		var away *fleet.UnavailableError
 		switch {
-		case errors.Is(err, translate.ErrGone):
+		case errors.Is(err, translate.ErrGone), errors.As(err, &away) && !late: // on a machine that is too busy
+			time.Sleep(10 * time.Millisecond)
 		case err != nil:
 			return answers, err
 		case len(got) != len(req.Records):
@@ -303,7 +306,7 @@ func TestRollouts(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 	done := make(chan struct{})
 	var clients sync.WaitGroup
-	answers, failures := make([]int, 8), make([]error, 8)
+	answers, failures := make([]int, 4), make([]error, 4)
 	for i := range answers {
 		random := rand.New(rand.NewPCG(seed, uint64(i+1)))
 		clients.Go(func() { answers[i], failures[i] = p.ask(random, done) })
@@ -311,7 +314,7 @@ func TestRollouts(t *testing.T) {
 	var ids []string
 	for _, next := range generations[1:] {
 		var records []translate.Record
-		for i := range 400 {
+		for i := range 300 {
 			records = append(records, translate.Record{ID: fmt.Sprint(i), Text: fmt.Sprintf("Record %d.", i)})
 		}
 		for range 2 { // as many as run at a time
@@ -320,7 +323,7 @@ func TestRollouts(t *testing.T) {
 			require.NoError(t, err)
 			ids = append(ids, job.ID)
 		}
-		time.Sleep(rand.N(rolloutLease / 2))
+		time.Sleep(time.Duration(r.Int64N(int64(rolloutLease / 2))))
 		before := p.stops
 		p.stops = nil
 		if r.IntN(2) == 0 { // or after all of the others have ended
@@ -328,17 +331,17 @@ func TestRollouts(t *testing.T) {
 		}
 		end(r, before)
 		p.start(next)
-		time.Sleep(2 * rolloutLease)
+		time.Sleep(time.Duration(r.Int64N(int64(2 * rolloutLease)))) // the next may come before the last is over
 	}
 	for _, id := range ids {
 		require.Eventually(t, func() bool {
 			job, err := store.Get(t.Context(), id)
 			return err == nil && job.State.Ended()
-		}, time.Minute, 10*time.Millisecond)
+		}, 5*time.Minute, 10*time.Millisecond)
 		job, err := store.Get(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, jobs.Done, job.State, "%+v", job.Problem)
-		assert.Equal(t, 400, job.Progress.Done)
+		assert.Equal(t, 300, job.Progress.Done)
 	}
 	close(done)
 	clients.Wait()

@@ -145,6 +145,7 @@ func (c *clientsOfRollout) load(do func()) *times {
 	do()
 	stop()
 	running.Wait()
+	require.NotEmpty(c.t, x.list, "no request was answered: %s", x.counts)
 	for what := range x.of {
 		assert.NotContains(c.t, what, "lost")
 		assert.NotContains(c.t, what, "mixed")
@@ -213,10 +214,14 @@ func (c *clientsOfRollout) judgeJob(got []string) string {
 	for first := 0; first < len(got); first += slice {
 		last := min(first+slice, len(got))
 		by := slices.IndexFunc(c.alone, func(want []string) bool { return slices.Equal(got[first:last], want[first:last]) })
-		if by < 0 {
+		switch {
+		case by < 0:
 			return "job mixed in a slice"
+		case slices.Equal(c.alone[0][first:last], c.alone[1][first:last]):
+			made += " either"
+		default:
+			made += " " + rolloutExports[by]
 		}
-		made += " " + rolloutExports[by]
 	}
 	return made
 }
