@@ -15,11 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// fleetSecret is what the fleets of tests sign with.
+const fleetSecret = "FLEET_SECRET=0123456789abcdef0123456789abcdef"
+
 // startWorker runs a worker in a process of its own until it is ready, and returns its address.
 func startWorker(t *testing.T, broker string) (worker *exec.Cmd, url string) {
 	worker = exec.CommandContext(t.Context(), os.Args[0])
 	worker.Args = []string{"dragoman"}
-	worker.Env = append(os.Environ(), environment(asProgram+"=1", "ROLE=worker", "BROKER_URL="+broker)...)
+	worker.Env = append(os.Environ(), environment(asProgram+"=1", "ROLE=worker", "BROKER_URL="+broker, fleetSecret)...)
 	stderr, err := worker.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, worker.Start())
@@ -30,7 +33,7 @@ func startWorker(t *testing.T, broker string) (worker *exec.Cmd, url string) {
 // startGateway serves as a gateway.
 func startGateway(t *testing.T, broker string) *running {
 	// A gateway needs neither a model nor a runtime.
-	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=", "GLOSSARY_FILE=")}, func(http.Handler) {})
+	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, fleetSecret, "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=", "GLOSSARY_FILE=")}, func(http.Handler) {})
 }
 
 // get returns what a path answers.

@@ -30,7 +30,7 @@ type Catalogue struct {
 	// The most that the worker's engines allow a sentence.
 	MaxBeams, MaxLength int
 
-	raw string // as Redis has it
+	raw []byte // its JSON
 }
 
 // files are those of its tokenizers, by their keys.
@@ -220,7 +220,7 @@ func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error)
 	if err != nil {
 		return nil, err
 	}
-	c := Catalogue{raw: sealed}
+	c := Catalogue{raw: raw}
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", errCatalogue, err)
 	}

@@ -17,6 +17,9 @@
 // alive for a lease is taken over by others. A sentence that two workers did not survive is tried
 // alone, so that it shows whether it is to blame; after one more it is a dead letter.
 //
+// Where there is a secret, all that members tell each other is signed, for the place where it lies
+// (seal.go).
+//
 // All members say again and again that they are there (members.go). Workers publish what they have
 // (catalogue.go), and how fast they are, from which gateways tell how long a request would wait.
 // Times that members share are Redis's.
@@ -35,6 +38,6 @@
 //	P:{GATEWAY}:replies         stream: results
 //
 // QUEUE is the beginning of a model's identity: workers whose models have the same one share it.
-// Messages are CBOR arrays; see message.go. A sentence whose request has ended is deleted, wherever it
+// Messages are CBOR arrays; see message.go. What Redis has lost members put back (hold.go). A sentence whose request has ended is deleted, wherever it
 // is: a worker that has it sees that when it keeps its claims alive.
 package fleet

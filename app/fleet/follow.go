@@ -43,15 +43,17 @@ func (c *catalogues) keep(ctx context.Context) error {
 	return c.held.restore(ctx, c.content)
 }
 
-// holds notes what Redis is to have from now on.
-func (c *catalogues) holds(known string, catalogues map[string]*Catalogue) {
+// hold has Redis hold something else from now on. What is there may be signed with a secret that is no
+// longer the first.
+func (c *catalogues) hold(ctx context.Context, known string, catalogues map[string]*Catalogue) error {
 	before := c.content
 	c.content, c.files = map[string]string{c.broker.knownKey(): known}, make(map[string]model.File)
 	for hash, one := range catalogues {
-		if one == nil || one.raw == "" {
+		if one == nil || one.raw == nil {
 			continue // it is not there, or cannot be read
 		}
-		c.content[c.broker.catalogueKey(hash)] = one.raw
+		key := c.broker.catalogueKey(hash)
+		c.content[key] = c.broker.seals.seal(key, one.raw)
 		for key, file := range one.files(c.broker) {
 			if raw, has := before[key]; has {
 				c.content[key] = raw
@@ -60,6 +62,13 @@ func (c *catalogues) holds(known string, catalogues map[string]*Catalogue) {
 			}
 		}
 	}
+	return c.broker.do(ctx, func(p redis.Pipeliner) {
+		for key, value := range c.content {
+			if before[key] != value {
+				p.Set(ctx, key, value, kept)
+			}
+		}
+	})
 }
 
 // follow calls serve where workers serve something else than before. Without workers what was
@@ -71,8 +80,7 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 			hashes = append(hashes, w.Catalogue)
 		}
 	}
-	remembered := len(hashes) == 0
-	if remembered {
+	if len(hashes) == 0 {
 		if c.served != nil {
 			return nil
 		}
@@ -106,14 +114,10 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 		return nil
 	}
 	raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(found))))
-	sealed := c.broker.seals.seal(c.broker.knownKey(), raw)
-	if !remembered {
-		if err := c.broker.client.Set(ctx, c.broker.knownKey(), sealed, kept).Err(); err != nil {
-			return err
-		}
+	if err := c.hold(ctx, c.broker.seals.seal(c.broker.knownKey(), raw), known); err != nil {
+		return err
 	}
 	c.known, c.served = known, found
-	c.holds(sealed, known)
 	serve(merge(list), list)
 	return nil
 }

@@ -191,3 +191,17 @@ func TestAnotherSecret(t *testing.T) {
 		})
 	}
 }
+
+// A secret also changes while there are no workers: gateways that follow each other know the models.
+func TestSecretChangesWithoutWorkers(t *testing.T) {
+	server := newServer(t)
+	steps := [][]string{nil, {Unsigned, "a"}, {"a", Unsigned}, {"a"}, {"a", "b"}, {"b", "a"}, {"b"}}
+	first := newTestGateway(t, newSigningBroker(t, server.Addr(), calm, steps[0]...), nil)
+	w := newTestWorker(t, newSigningBroker(t, server.Addr(), calm, steps[0]...), newModels(&decoder{}, identity))
+	eventually(t, func() bool { return first.Err() == nil })
+	w.end()
+	for _, secrets := range steps[1:] {
+		g := newTestGateway(t, newSigningBroker(t, server.Addr(), calm, secrets...), nil)
+		eventually(t, func() bool { return g.Err() == nil })
+	}
+}

@@ -12,6 +12,9 @@ import (
 // ErrVanished is the error of a job that was accepted and that the store has lost.
 var ErrVanished = errors.New("the job was accepted, and what keeps jobs has lost it since: submit it again")
 
+// lostCode is that of the problem of such a job.
+var lostCode = failure.New(failure.JobLost, "", "").Code()
+
 const (
 	// mostRemembered are the jobs that a process remembers at most.
 	mostRemembered = 10_000
@@ -49,20 +52,17 @@ func (m *memory) remember(job Job) {
 	}
 }
 
-// forget forgets a job, and returns it.
-func (m *memory) forget(id string) (job Job, known bool) {
+func (m *memory) forget(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.jobs, id)
+}
+
+func (m *memory) get(id string) (job Job, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	job, known = m.jobs[id]
-	delete(m.jobs, id)
 	return job, known
-}
-
-func (m *memory) has(id string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, known := m.jobs[id]
-	return known
 }
 
 // some are ids of jobs, other ones each time.
@@ -83,27 +83,31 @@ func (m *memory) some(most int) (ids []string) {
 func (s *Service) seen(ctx context.Context, id string, job Job, err error) (Job, error) {
 	switch {
 	case errors.Is(err, ErrForgotten):
-		known, was := s.memory.forget(id)
+		known, was := s.memory.get(id)
 		if !was || known.State.Ended() && !time.Now().Before(known.Expires) {
 			return job, err
 		}
-		s.lost.Note(ErrForgotten, "job", id, "owner", known.Owner)
-		_, _, err := s.cfg.Store.Create(ctx, Draft{
+		failed, created, err := s.cfg.Store.Create(ctx, Draft{
 			ID: id, Owner: known.Owner, Request: known.Request, Progress: known.Progress, Document: known.Document,
-			Problem: &Problem{Code: failure.New(failure.JobLost, "", "").Code(), Message: ErrVanished.Error()},
+			Problem: &Problem{Code: lostCode, Message: ErrVanished.Error()},
 		})
-		if s.noted(err) != nil {
-			s.memory.remember(known) // it is tried again
+		if s.noted(err) == nil { // else it is tried again
+			s.memory.remember(failed)
 		}
-		s.metrics.finished.Inc(string(Failed))
+		if created { // not by another process
+			s.lost.Note(ErrForgotten, "job", id, "owner", known.Owner)
+			s.metrics.finished.Inc(string(Failed))
+		}
 		return known, ErrVanished
 	case errors.Is(err, ErrUnknown):
 		s.memory.forget(id)
-	case err == nil && job.Problem != nil && job.Problem.Code == failure.New(failure.JobLost, "", "").Code():
-		s.memory.forget(id)
-		return job, ErrVanished
-	case err == nil && s.memory.has(id):
-		s.memory.remember(job)
+	case err == nil:
+		if _, known := s.memory.get(id); known {
+			s.memory.remember(job)
+		}
+		if job.Problem != nil && job.Problem.Code == lostCode {
+			err = ErrVanished
+		}
 	}
 	return job, s.noted(err)
 }

@@ -3,6 +3,10 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +21,7 @@ import (
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstest"
 	"dragoman/app/porttest"
+	"dragoman/app/translate"
 )
 
 // server is a Redis in memory whose time passes when it is told to.
@@ -442,4 +447,62 @@ func TestFailedDraft(t *testing.T) {
 	_, created, err := s.Create(t.Context(), draft("another", 10))
 	require.NoError(t, err)
 	assert.True(t, created)
+}
+
+// Whatever is submitted, ended, deleted and lost, at whichever of two gateways: a job is said to be lost where
+// it was lost, by the gateway that accepted it and then by both, and nowhere else.
+func TestLostIsWhatWasLost(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		server := newServer(t)
+		s := server.open(t, jobs.StoreConfig{TTL: 24 * time.Hour, PerOwner: 1000, MaxBytes: 1 << 40})
+		var gateways [2]*jobs.Service
+		for i := range gateways {
+			gateways[i] = jobs.New(jobs.Config{Store: server.open(t, s.cfg), Log: slog.New(slog.DiscardHandler)})
+		}
+		want, by := make(map[string]error), make(map[string]int) // nil: it is there
+		for range 60 {
+			at := r.IntN(2)
+			ids := slices.Sorted(maps.Keys(want))
+			switch r.IntN(6) {
+			case 0:
+				if r.IntN(4) > 0 {
+					break
+				}
+				server.FlushAll()
+				for _, id := range ids {
+					if want[id] == nil {
+						want[id] = jobs.ErrVanished
+					}
+				}
+			case 1, 2: // the first one ends it, the second one removes it
+				for _, id := range ids[:min(len(ids), 2)] {
+					if want[id] != nil {
+						continue
+					}
+					_, removed, err := gateways[at].Delete(t.Context(), id)
+					require.NoError(t, err)
+					if removed {
+						want[id] = jobs.ErrUnknown
+					}
+				}
+			case 3: // with all that is about it, as a failover would
+				if len(ids) > 0 && want[ids[0]] == nil {
+					server.Del(s.jobKey(ids[0]))
+					want[ids[0]] = jobs.ErrVanished
+				}
+			default:
+				job, _, err := gateways[at].Submit(t.Context(), jobs.Submission{Owner: "alice", Records: []translate.Record{{ID: "1", Text: "a"}}, Request: jobs.Request{Request: translate.Request{To: []string{"fr"}}}})
+				require.NoError(t, err)
+				want[job.ID], by[job.ID] = nil, at
+			}
+			for id, err := range want {
+				for _, g := range []int{by[id], 1 - by[id]} {
+					_, got := gateways[g].Get(t.Context(), id)
+					require.Equal(t, errors.Is(err, jobs.ErrVanished), errors.Is(got, jobs.ErrVanished), "seed %d: %v, %v", seed, err, got)
+					require.Equal(t, err == nil, got == nil, "seed %d: %v, %v", seed, err, got)
+				}
+			}
+		}
+	}
 }

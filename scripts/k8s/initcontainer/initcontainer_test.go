@@ -20,9 +20,10 @@ import (
 )
 
 const (
-	repo  = "facebook/m2m100_418M" // as in the manifests
-	large = "model.safetensors"
-	cut   = 40 << 20 // bytes of it that the first container gets
+	repo   = "facebook/m2m100_418M"                     // as in the manifests
+	commit = "55c2e61bbf05dfb8d7abccdc3fae6fc8512fd636" // likewise
+	large  = "model.safetensors"
+	cut    = 40 << 20 // bytes of it that the first container gets
 )
 
 // The init container is killed in the middle of the download, and again started by
@@ -32,6 +33,7 @@ func TestInitContainerGoesOnAfterItWasKilled(t *testing.T) {
 	set, err := onCPUs()
 	require.NoError(t, err)
 	hub := hubtest.New(t, repo, checkpoint)
+	hub.Push(commit, checkpoint)
 	hub.Fail(hubtest.Fault{File: large, StallAfter: cut})
 	p := newPod(t, set, "", hub.Endpoint)
 	partial := filepath.Join(p.saved(t), ".dragoman-download", large+".partial")
@@ -54,7 +56,7 @@ func TestInitContainerGoesOnAfterItWasKilled(t *testing.T) {
 	}), "it asks for the rest")
 	m, err := model.ReadManifest(p.saved(t))
 	require.NoError(t, err)
-	assert.Equal(t, repo+"@main", m.Source)
+	assert.Equal(t, repo+"@"+commit, m.Source)
 	assert.Equal(t, model.INT8, m.Precision)
 
 	asked, before := len(hub.Requests()), files(t, p.saved(t))
@@ -79,6 +81,7 @@ func TestPodsOfANodeShareTheModel(t *testing.T) {
 	set, err := nodeCache(t)
 	require.NoError(t, err)
 	hub := hubtest.New(t, repo, checkpoint)
+	hub.Push(commit, checkpoint)
 	node := readableTempDir(t)
 	pods := []*pod{newPod(t, set, node, hub.Endpoint), newPod(t, set, node, hub.Endpoint), newPod(t, set, node, hub.Endpoint)}
 	saved := pods[0].saved(t)
@@ -143,6 +146,7 @@ func TestPodWithoutItsGPU(t *testing.T) {
 	set, err := onGPUs()
 	require.NoError(t, err)
 	hub := hubtest.New(t, repo, checkpoint)
+	hub.Push(commit, checkpoint)
 	p := newPod(t, set, "", hub.Endpoint)
 	complete(t, p)
 	m, err := model.ReadManifest(p.saved(t))

@@ -1,9 +1,10 @@
 package lint
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
@@ -72,7 +73,7 @@ func TestComposeTakesAnotherModel(t *testing.T) {
 	worker, _ := settingsOf(t, p.Services["worker"])
 	assert.Equal(t, "facebook/m2m100_418M", worker.Weights)
 	assert.Equal(t, "redis://:other@redis:6379", worker.BrokerURL)
-	assert.Contains(t, p.Services["redis"].Command, "other")
+	assert.Equal(t, "other", *p.Services["redis"].Environment["VALKEYCLI_AUTH"])
 }
 
 // Redis is the same as on Kubernetes.
@@ -80,15 +81,24 @@ func TestComposeHasTheSameRedis(t *testing.T) {
 	set := one[*appsv1.StatefulSet](t, build(t, filepath.Join(folder, "overlays/fleet")))
 	pod := set.Spec.Template.Spec.Containers[0]
 	here := project(t).Services["redis"]
-	args := slices.Clone(pod.Args)
-	for i, a := range args {
-		if strings.HasPrefix(a, "$(") {
-			args[i] = "fleet"
-		}
-	}
-	assert.Equal(t, args, []string(here.Command))
+	assert.Equal(t, pod.Args, []string(here.Command))
+	assert.Equal(t, pod.Command, []string(here.Entrypoint))
+	assert.Equal(t, fmt.Sprint(*set.Spec.Template.Spec.SecurityContext.RunAsUser), here.User)
 	assert.Equal(t, pod.Image, here.Image)
 	gateway, _ := settingsOf(t, project(t).Services["gateway"])
 	assert.EqualValues(t, 256<<20, gateway.JobStorage, "half of --maxmemory")
 	assert.Equal(t, append([]string{"CMD"}, pod.ReadinessProbe.Exec.Command...), []string(here.HealthCheck.Test))
+}
+
+// Redis gets its password, whatever is in it but a quote, and it is none of its arguments.
+func TestRedisGetsItsPassword(t *testing.T) {
+	pod := one[*appsv1.StatefulSet](t, build(t, filepath.Join(folder, "overlays/fleet"))).Spec.Template.Spec.Containers[0]
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, pod.Args[0]), []byte("#!/bin/sh\necho \"$@\"\ncat\n"), 0o700))
+	cmd := exec.Command(pod.Command[0], append(pod.Command[1:], pod.Args...)...)
+	cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "VALKEYCLI_AUTH=a $HOME `id` *"}
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	assert.Equal(t, "--dir /data --appendonly yes --appendfsync everysec --save  --maxmemory 512mb --maxmemory-policy noeviction -\n"+
+		"requirepass \"a $HOME `id` *\"\n", string(out))
 }

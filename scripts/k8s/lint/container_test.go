@@ -2,6 +2,7 @@ package lint
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +13,9 @@ import (
 	"dragoman/app/config"
 	"dragoman/scripts/k8s/manifests"
 )
+
+// commit is a revision that means the same bytes for good.
+var commit = regexp.MustCompile("^[0-9a-f]{40}$")
 
 // images must be the same in all containers, and a version for good.
 func images(s *subject) {
@@ -122,6 +126,9 @@ func environment(s *subject) {
 		return [5]string{c.Weights, c.Revision, c.SaveWeights, string(c.Precision), string(c.Device)}
 	}
 	many := len(s.settings.Repositories) > 0
+	if !many && !commit.MatchString(s.settings.Revision) {
+		s.fail("MODEL_REVISION=%q is no commit: pods that start later may serve another model", s.settings.Revision)
+	}
 	for _, p := range s.pulls {
 		if many {
 			p.settings.Revision = "" // each model has its own

@@ -208,11 +208,15 @@ func faultsOfContainers() map[string]fault {
 		"export for CPUs": {func(p parts) { set(p.weights, "DEVICE", "cpu") }, "the init container weights prepares"},
 		"many beams":      {func(p parts) { set(p.server, "MAX_BEAMS", "100") }, "the service does not start"},
 
-		"misspelt":         {func(p parts) { set(p.server, "KV_MEMROY", "1GiB") }, "sets KV_MEMROY"},
-		"bad value":        {func(p parts) { set(p.server, "SHUTDOWN_TIMEOUT", "60") }, "container dragoman: "},
-		"bad in init":      {func(p parts) { set(p.weights, "PRECISION", "int4") }, "container weights: "},
-		"twice":            {func(p parts) { p.server.Env = append(p.server.Env, corev1.EnvVar{Name: "DEVICE", Value: "cpu"}) }, "sets DEVICE twice"},
-		"another model":    {func(p parts) { set(p.server, "MODEL_WEIGHTS", "facebook/m2m100_1.2B") }, "the init container weights prepares"},
+		"misspelt":      {func(p parts) { set(p.server, "KV_MEMROY", "1GiB") }, "sets KV_MEMROY"},
+		"bad value":     {func(p parts) { set(p.server, "SHUTDOWN_TIMEOUT", "60") }, "container dragoman: "},
+		"bad in init":   {func(p parts) { set(p.weights, "PRECISION", "int4") }, "container weights: "},
+		"twice":         {func(p parts) { p.server.Env = append(p.server.Env, corev1.EnvVar{Name: "DEVICE", Value: "cpu"}) }, "sets DEVICE twice"},
+		"another model": {func(p parts) { set(p.server, "MODEL_WEIGHTS", "facebook/m2m100_1.2B") }, "the init container weights prepares"},
+		"a branch": {func(p parts) {
+			set(p.weights, "MODEL_REVISION", "main")
+			set(p.server, "MODEL_REVISION", "main")
+		}, `MODEL_REVISION="main" is no commit`},
 		"another revision": {func(p parts) { set(p.weights, "MODEL_REVISION", "v1") }, "the init container weights prepares"},
 		"order of variables": {func(p parts) {
 			for _, c := range []*corev1.Container{p.weights, p.server} {

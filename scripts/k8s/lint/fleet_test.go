@@ -3,6 +3,7 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -99,6 +101,9 @@ func roles(f *fleet) {
 	if one, other := secretOf(w.server, "BROKER_URL"), secretOf(g.server, "BROKER_URL"); one == "" || one != other {
 		f.fail("workers have BROKER_URL from the Secret %q, gateways from %q", one, other)
 	}
+	if one, other := secretOf(w.server, "FLEET_SECRET"), secretOf(g.server, "FLEET_SECRET"); one == "" || one != other {
+		f.fail("workers have FLEET_SECRET from the Secret %q, gateways from %q", one, other)
+	}
 	if w.settings.BrokerPrefix != g.settings.BrokerPrefix {
 		f.fail("workers have BROKER_PREFIX=%s, gateways %s", w.settings.BrokerPrefix, g.settings.BrokerPrefix)
 	}
@@ -164,6 +169,9 @@ func trigger(f *fleet) {
 	}
 }
 
+// requirepass is how the password comes in by standard input, from a variable.
+var requirepass = regexp.MustCompile(`<<EOF\nrequirepass "\$([A-Z_]+)"\nEOF`)
+
 // redis must keep what it has, let in those with the password, and be where its Service leads.
 func redis(f *fleet) {
 	if len(f.broker) == 0 {
@@ -171,7 +179,8 @@ func redis(f *fleet) {
 	}
 	set, err := manifests.One[*appsv1.StatefulSet](f.broker)
 	service, err2 := manifests.One[*corev1.Service](f.broker)
-	if err := errors.Join(err, err2); err != nil {
+	budget, err3 := manifests.One[*policyv1.PodDisruptionBudget](f.broker)
+	if err := errors.Join(err, err2, err3); err != nil {
 		f.fail("%w", err)
 		return
 	}
@@ -195,7 +204,17 @@ func redis(f *fleet) {
 	}) {
 		f.fail("Redis writes to %q, which is on no claim", options["--dir"])
 	}
-	password, _, _ := strings.Cut(secretOf(c, strings.Trim(options["--requirepass"], "$()")), "/")
+	if !within(labelsOf(budget.Spec.Selector), set.Spec.Template.Labels) || budget.Spec.MaxUnavailable == nil || budget.Spec.MaxUnavailable.IntValue() != 1 ||
+		set.Spec.Template.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] != "false" || set.Spec.Template.Annotations["karpenter.sh/do-not-disrupt"] != "true" {
+		f.fail("Redis has no disruption budget that lets its node be drained and keeps autoscalers away")
+	}
+	password := ""
+	if found := requirepass.FindStringSubmatch(strings.Join(c.Command, " ")); found != nil {
+		password, _, _ = strings.Cut(secretOf(c, found[1]), "/")
+	}
+	if strings.Contains(strings.Join(append(slices.Clone(c.Command), c.Args...), " "), "$(") || slices.Contains(c.Args, "--requirepass") {
+		f.fail("the password of Redis is an argument, which other processes can read")
+	}
 	if url, _, _ := strings.Cut(secretOf(f.workers.server, "BROKER_URL"), "/"); password == "" || password != url {
 		f.fail("Redis has its password from the Secret %q, the URL is in %q", password, url)
 	}

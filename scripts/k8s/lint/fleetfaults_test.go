@@ -60,7 +60,7 @@ func TestFleetIsWhatItSays(t *testing.T) {
 			assert.Len(t, manifests.All[*autoscalingv2.HorizontalPodAutoscaler](set), 1, "KEDA makes that of workers")
 			named[*autoscalingv2.HorizontalPodAutoscaler](t, set, "dragoman-gateway")
 			assert.Equal(t, "gateway", named[*corev1.Service](t, set, "dragoman").Spec.Selector[component], "clients come to gateways")
-			assert.Len(t, manifests.All[*policyv1.PodDisruptionBudget](set), 2)
+			assert.Len(t, manifests.All[*policyv1.PodDisruptionBudget](set), map[bool]int{true: 3, false: 2}[test.broker])
 			assert.Len(t, manifests.All[*appsv1.StatefulSet](set), map[bool]int{true: 1, false: 0}[test.broker])
 			assert.Empty(t, manifests.All[*corev1.Secret](set), "a password that everybody knows")
 		})
@@ -178,7 +178,10 @@ func faultsOfFleets() map[string]fleetFault {
 		"no file":             {func(p fleetParts) { argument(p.redis, "--appendonly", "no") }, `--appendonly "no"`},
 		"eviction":            {func(p fleetParts) { argument(p.redis, "--maxmemory-policy", "allkeys-lru") }, "not noeviction"},
 		"file elsewhere":      {func(p fleetParts) { argument(p.redis, "--dir", "/tmp") }, "on no claim"},
-		"no password":         {func(p fleetParts) { argument(p.redis, "--requirepass", "secret") }, `password from the Secret ""`},
+		"no password":         {func(p fleetParts) { p.redis.Command = nil }, `password from the Secret ""`},
+		"visible password":    {func(p fleetParts) { p.redis.Args = append(p.redis.Args, "--requirepass", "$(VALKEYCLI_AUTH)") }, "is an argument"},
+		"moved at will":       {func(p fleetParts) { p.broker.Spec.Template.Annotations = nil }, "no disruption budget"},
+		"another secret":      {func(p fleetParts) { set(p.worker, "FLEET_SECRET", "") }, "workers have FLEET_SECRET"},
 		"all memory":          {func(p fleetParts) { argument(p.redis, "--maxmemory", "1024mb") }, "does not fit into 1Gi"},
 		"burstable":           {func(p fleetParts) { p.redis.Resources.Limits["memory"] = resource.MustParse("8Gi") }, "its limit is 8Gi"},
 		"root":                {func(p fleetParts) { p.broker.Spec.Template.Spec.SecurityContext.RunAsUser = of(int64(0)) }, "runAsUser=0"},

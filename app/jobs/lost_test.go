@@ -1,0 +1,23 @@
+package jobs
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What is remembered has a bound, and the job that came last is among it.
+func TestMemoryIsBounded(t *testing.T) {
+	var m memory
+	for i := range 2 * mostRemembered {
+		id := strconv.Itoa(i)
+		m.remember(Job{ID: id})
+		m.remember(Job{ID: id, Owner: "alice"})
+		job, known := m.get(id)
+		assert.True(t, known)
+		assert.Equal(t, "alice", job.Owner)
+	}
+	assert.Len(t, m.jobs, mostRemembered)
+	assert.Len(t, m.some(lookedFor), lookedFor)
+}
