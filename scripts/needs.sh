@@ -15,6 +15,6 @@ root=(sudo -n)
 if command -v apt-get >/dev/null && "${root[@]}" true 2>/dev/null; then
   echo "installing $*" >&2
   { "${root[@]}" apt-get update -qq && "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "$@"; } >/dev/null || true
+    apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "$@"; } >/dev/null || true
 fi
 have || { echo "cannot run: there is no $command: apt-get install $*" >&2; exit 77; }
