@@ -16,8 +16,8 @@ export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 LEAN = export CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -gcflags=all=-dwarf=false"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test long-test k8s-test check fmt bench bench-peers bench-fleet stress autoscaling fuzz clients webtest faults catalogue-test fleet-test
-.PHONY: other-cpu-test arm-test cuda-test image image-test sbom vuln clean
+.PHONY: help run build runtime test race-test long-test k8s-test check fmt bench bench-peers bench-fleet stress autoscaling fuzz clients webtest faults catalogue-test fleet-test
+.PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test sbom vuln clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -33,8 +33,19 @@ runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
 
 # Tests of services wait for each other and for disks: two packages for each core keep it busy.
-test: runtime ## run the tests with the race detector, with a sample of the longest goldens
-	$(LEAN) && go test -short -race -vet=off -ldflags=-w -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout 15m ./...
+GO_TEST = go test -short -vet=off -ldflags=-w -p $$((2 * $$(getconf _NPROCESSORS_ONLN)))
+
+test: runtime ## run the tests, with a sample of the longest goldens
+	@$(LEAN) && status=0 && { $(GO_TEST) -timeout 15m ./... || status=$$?; }; \
+	  command -v redis-server >/dev/null || echo "make: the tests of a real Redis were skipped: there is no redis-server (apt-get install redis-server)" >&2; \
+	  exit $$status
+
+# The packages whose code or tests start goroutines, serve, hold locks or use atomics.
+CONCURRENT = $$(go list -f '{{.Dir}}' ./... | while read -r dir; do ! grep -qsE \
+  '^[[:space:]]*go (func|[a-z])|\b(sync|atomic)\.|\.Go\(|t\.Parallel\(|httptest\.New[A-Za-z]*Server' "$$dir"/*.go || echo "$$dir"; done)
+
+race-test: runtime ## run the tests of packages where something is concurrent with the race detector
+	$(LEAN) && $(GO_TEST) -race -timeout 30m $(CONCURRENT)
 
 long-test: runtime ## run the tests without the race detector, with all goldens
 	CGO_ENABLED=1 go test -timeout 20m ./...
@@ -42,16 +53,18 @@ long-test: runtime ## run the tests without the race detector, with all goldens
 k8s-test: runtime ## check the Kubernetes manifests, run their containers against a hub of this machine, test the simulation
 	go -C scripts/k8s test -timeout 9m ./...
 
-# With -race, vet and the linters share with the tests what is compiled.
-check: runtime ## what CI runs: format, vet, lint, tests, those of work that is linear and of the Kubernetes manifests
+# Vet and the linters share with the tests what is compiled.
+check: runtime ## what CI runs: format, vet, lint, tests, those with the race detector, of linear work and of what ships
 	@files=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)); [ -z "$$files" ] || { gofmt -d $$files; exit 1; }
 	GOBIN=$(CURDIR)/build/lint go install $(STATICCHECK)
 	GOBIN=$(CURDIR)/build/lint go install $(ERRCHECK)
-	$(LEAN) && export GOFLAGS="$$GOFLAGS -race" && go vet ./... && \
+	$(LEAN) && go vet ./... && \
 	  build/lint/staticcheck ./... && build/lint/errcheck -exclude .ci/errcheck.txt ./...
 	cd scripts/k8s && go vet ./... && \
 	  ../../build/lint/staticcheck ./... && ../../build/lint/errcheck -exclude ../../.ci/errcheck.txt ./...
 	$(MAKE) test
+	$(MAKE) image-check
+	$(MAKE) race-test
 	$(LEAN) && go test -vet=off -ldflags=-w -run Linear ./app/markup ./app/segment ./app/steps/steptest
 	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
@@ -88,6 +101,7 @@ webtest: ## test the web page in Chromium
 	scripts/webtest/run.sh
 
 faults: build runtime ## do to a running service what happens to services (ARGS="-run TestFaults/term")
+	scripts/needs.sh redis-server redis-server
 	go test -count=1 -v -timeout 30m ./scripts/faults -binary $(CURDIR)/build/dragoman $(ARGS)
 
 catalogue-test: ## compare answers of 24 models in memory for 4 with those of each alone (minutes)
@@ -95,6 +109,10 @@ catalogue-test: ## compare answers of 24 models in memory for 4 with those of ea
 
 fleet-test: ## have members of a fleet, Redis and the network fail (redis-server; minutes; ARGS="-seed 2 -artifacts")
 	$(MAKE) faults ARGS="-run TestFaults/fleet $(ARGS)"
+
+# What make check has no time for. image-check is in it.
+all-tests: ## run each of the tests that make check leaves out, and end with a table (hours; TARGETS="webtest faults")
+	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test clients webtest faults fleet-test catalogue-test long-test arm-test cuda-test)
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh
@@ -107,6 +125,9 @@ cuda-test: build ## test DEVICE=cuda without a GPU, on stand-ins for NVIDIA's li
 
 image: ## build the container image (TARGET=cuda: with CUDA's libraries)
 	VERSION=$(VERSION) scripts/image/build.sh
+
+image-check: ## check the steps of the Dockerfile, and NOTICE, without building the image
+	$(LEAN) && scripts/image/check.sh
 
 image-test: ## build and try the image without a container engine (root, Debian 12)
 	VERSION=$(VERSION) scripts/image/test.sh

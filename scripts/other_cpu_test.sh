@@ -14,20 +14,16 @@ arch=${1:-amd64} only=${2:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-needs() {
-  command -v "$1" >/dev/null || { echo "$0: no $1, install it (apt install $2)" >&2; exit 1; }
-}
-
 case $arch in
   amd64)
-    needs qemu-x86_64 qemu-user
+    scripts/needs.sh qemu-x86_64 qemu-user
     emulator=(qemu-x86_64 -cpu)
     root=/
     cpus=${CPUS:-Nehalem Haswell}
     ;;
   arm64) # max has dot products and i8mm, cortex-a76 dot products only, cortex-a72 none
-    needs qemu-aarch64 qemu-user
-    needs aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross libstdc++6-arm64-cross"
+    scripts/needs.sh qemu-aarch64 qemu-user
+    scripts/needs.sh aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross libstdc++6-arm64-cross
     emulator=(qemu-aarch64 -cpu)
     cpus=${CPUS:-max cortex-a76 cortex-a72}
     # ONNX Runtime counts the CPUs in /proc/cpuinfo, where it does not expect those of another architecture.

@@ -32,7 +32,7 @@ func Start(t testing.TB, options ...string) (address string) {
 		_ = process.Wait()
 	})
 	client := redis.NewClient(&redis.Options{Addr: address})
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	require.Eventually(t, func() bool { return client.Ping(t.Context()).Err() == nil }, patient, 5*time.Millisecond)
 	return address
 }
@@ -44,7 +44,7 @@ func StartCluster(t testing.TB) (address string) {
 	require.NoError(t, err)
 	address = Start(t, "--cluster-enabled", "yes", "--cluster-port", bus)
 	client := redis.NewClient(&redis.Options{Addr: address})
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	require.NoError(t, client.ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
 	require.Eventually(t, func() bool {
 		info, err := client.ClusterInfo(t.Context()).Result()

@@ -4,13 +4,15 @@
 #   scripts/clients/run.sh                                  the one in server/, without a model
 #   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys
 #
-# Needs python3 with venv, node and npm; PYTHON says which python3. What it installs
+# Needs python3 with venv, node and npm, which it installs as root; PYTHON says which python3. What else it installs
 # goes to build/clients and is used again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=build/clients
 mkdir -p "$work"
 
+scripts/needs.sh npm nodejs npm
+[[ -n ${PYTHON:-} ]] || scripts/needs.sh python3 python3 python3-venv
 if [[ ! -x $work/venv/bin/python ]]; then
   "${PYTHON:-python3}" -m venv "$work/venv"
 fi

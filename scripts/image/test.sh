@@ -25,19 +25,11 @@ die() {
   exit 1
 }
 
-((EUID == 0)) || die "needs root, for chroot and namespaces"
-[[ $(uname -s) == Linux ]] || die "needs Linux"
-
-missing=()
+((EUID == 0)) || die "cannot run: it needs root, for chroot and namespaces"
+grep -qs '^VERSION_CODENAME=bookworm$' /etc/os-release || [[ ${IMAGE_BASES:-} == pull ]] || die "cannot run: it needs Debian 12, or IMAGE_BASES=pull"
 for tool in buildah debootstrap jq ip:iproute2 curl; do
-  command -v "${tool%:*}" >/dev/null || missing+=("${tool#*:}")
+  scripts/needs.sh "${tool%:*}" "${tool#*:}"
 done
-if ((${#missing[@]})); then
-  command -v apt-get >/dev/null || die "install ${missing[*]}"
-  echo "installing ${missing[*]}"
-  apt-get update -q >/dev/null
-  apt-get install -qy --no-install-recommends "${missing[@]}" >/dev/null
-fi
 
 storage=${IMAGE_STORAGE:-/var/tmp/dragoman-image}
 mkdir -p "$storage"

@@ -16,21 +16,10 @@ die() {
   exit 1
 }
 
-# need installs Debian packages unless the command is there.
-need() {
-  local name=$1
-  shift
-  command -v "$name" >/dev/null && return
-  command -v apt-get >/dev/null || die "$name is missing: install it and run again"
-  [[ $(id -u) == 0 ]] || die "$name is missing: run 'apt-get install $*' as root"
-  apt-get update -qq >&2
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
-}
-
-need node nodejs npm
+scripts/needs.sh npm nodejs npm
 if [[ -z ${CHROMIUM:-} ]]; then
   # The fonts are for the screenshots: Latin and Arabic, Japanese.
-  need chromium chromium fonts-dejavu-core fonts-ipafont-gothic
+  scripts/needs.sh chromium chromium fonts-dejavu-core fonts-ipafont-gothic
   CHROMIUM=$(command -v chromium)
 fi
 export CHROMIUM
@@ -44,7 +33,7 @@ tests=(node --test --test-concurrency=1 --test-reporter=spec "$@" scripts/webtes
 if [[ -n ${BASE_URL:-} ]]; then
   exec "${tests[@]}"
 fi
-need curl curl
+scripts/needs.sh curl curl
 make --silent build runtime
 mkdir -p build/webtest
 log=build/webtest/service.log

@@ -16,9 +16,6 @@ import (
 	"dragoman/app/redistest"
 )
 
-// patient is how long a test waits for what must happen.
-const patient = 30 * time.Second
-
 // conform runs the tests of all stores on a server. The clock is the stores': a server's cannot be set.
 func conform(t *testing.T, client func() redis.UniversalClient) {
 	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {

@@ -181,11 +181,35 @@ func volumes(s *subject) {
 	if tmp, ok := mountOf(s.server, "/tmp"); isGateway && (!ok || tmp.ReadOnly) {
 		s.fail("a gateway cannot write tokenizers' files into /tmp")
 	}
+	kept := files(s)
 	for _, mount := range s.server.VolumeMounts {
-		if !mount.ReadOnly && !(isGateway && mount.MountPath == "/tmp") {
+		if !mount.ReadOnly && !(isGateway && mount.MountPath == "/tmp") && !kept[mount.Name] {
 			s.fail("the service can write into %s, which it has no need to", mount.MountPath)
 		}
 	}
+}
+
+// files are the volumes that jobs and glossaries are kept in: of one pod at a time, where they are not in
+// Redis or off.
+func files(s *subject) map[string]bool {
+	kept := map[string]bool{}
+	if s.settings.Role != config.All {
+		return kept
+	}
+	for name, path := range map[string]string{"JOB_FILE": s.settings.JobFile, "GLOSSARY_FILE": s.settings.GlossaryFile} {
+		if path == config.JobsOff {
+			continue
+		}
+		mount, ok := mountOf(s.server, path)
+		if !ok || mount.ReadOnly {
+			s.fail("%s=%q is on no volume that the service can write: mount one, or set it to off", name, path)
+		}
+		if update := s.deployment.Spec.Strategy.RollingUpdate; s.scaler.Spec.MaxReplicas > 1 || update == nil || update.MaxSurge.IntValue() > 0 {
+			s.fail("%s=%q is one process's, and there may be several pods", name, path)
+		}
+		kept[mount.Name] = true
+	}
+	return kept
 }
 
 // mountOf is the mount that a path lies in.

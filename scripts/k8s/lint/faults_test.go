@@ -177,6 +177,12 @@ func faultsOfContainers() map[string]fault {
 		list[name] = resource.MustParse(value)
 	}
 	return map[string]fault{
+		"jobs nowhere":     {func(p parts) { set(p.server, "JOB_FILE", "/data/jobs.db") }, `JOB_FILE="/data/jobs.db" is on no volume`},
+		"glossaries unset": {func(p parts) { set(p.server, "GLOSSARY_FILE", "") }, `GLOSSARY_FILE="" is on no volume`},
+		"jobs of many": {func(p parts) {
+			set(p.server, "JOB_FILE", "/data/jobs.db")
+			p.server.VolumeMounts = append(p.server.VolumeMounts, corev1.VolumeMount{Name: "models", MountPath: "/data"})
+		}, `JOB_FILE="/data/jobs.db" is one process's`},
 		"container's name":  {func(p parts) { p.server.Name = "server" }, `called "dragoman"`},
 		"no init container": {func(p parts) { p.pod.InitContainers = nil }, "there are 0 init containers"},
 		"other image":       {func(p parts) { p.weights.Image = "ghcr.io/dragoman/dragoman:0.0.9" }, "have the images"},

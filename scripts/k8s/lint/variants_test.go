@@ -84,6 +84,8 @@ func variants(t *testing.T) map[string]manifests.Set {
 		"cpu, fleet":          combine(t, "overlays/cpu", "components/fleet", "components/redis", "components/prometheus", "components/shared-volume"),
 		"catalogue, fleet":    combine(t, "overlays/catalogue", "components/prometheus", "components/fleet", "components/redis"),
 
+		"cpu, jobs":       combine(t, "overlays/cpu", "components/jobs"),
+		"gpu, jobs":       combine(t, "overlays/gpu", "components/jobs", "components/node-cache"),
 		"gpu, node cache": combine(t, "overlays/gpu", "components/node-cache"),
 	}
 }
