@@ -14,7 +14,8 @@
 //	live.go       how many sessions there are, and for how long
 //
 // A session has one request of translate in flight, and cuts its text only when there is none: edits
-// that come faster are merged, and what a session costs is bounded however fast it is edited.
+// that come faster are merged, and what a session costs is bounded however fast it is edited. So is what an owner costs
+// however many sessions it has: they take turns.
 package live
 
 import (
@@ -63,6 +64,7 @@ type Service struct {
 
 	mu       sync.Mutex // guards the rest
 	sessions map[string]*Session
+	turns    map[string]*turns // by owner, of those who have sessions
 	closed   bool
 	work     sync.WaitGroup // of sessions that do something
 }
@@ -81,7 +83,17 @@ func New(cfg Config) *Service {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session)}
+	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session), turns: make(map[string]*turns)}
+}
+
+// together is how many sessions of an owner are worked on at a time. The others wait for their turn, in which their text
+// is what it is then.
+const together = 16
+
+// turns are those of the sessions of an owner.
+type turns struct {
+	places   chan struct{} // taken in the order in which sessions come
+	sessions int           // guarded by Service.mu
 }
 
 // Ready has sessions opened, whose texts t translates.
@@ -128,6 +140,11 @@ func (s *Service) admit(x *Session) error {
 		return err
 	}
 	s.sessions[x.id] = x
+	if s.turns[x.owner] == nil {
+		s.turns[x.owner] = &turns{places: make(chan struct{}, together)}
+	}
+	x.turns = s.turns[x.owner]
+	x.turns.sessions++
 	s.metrics.open.Inc()
 	return nil
 }
@@ -148,6 +165,9 @@ func (s *Service) forget(x *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, x.id)
+	if x.turns.sessions--; x.turns.sessions == 0 {
+		delete(s.turns, x.owner)
+	}
 	s.places.Leave(x.owner)
 	s.metrics.open.Dec()
 }

@@ -37,29 +37,41 @@ func (x *Session) wake() {
 func (x *Session) work() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for x.reason == "" {
-		var f *flight
-		err := engine.Protect(func() (err error) { // nobody else recovers on this goroutine
-			f, err = x.look()
-			return err
-		})
-		if err == nil && f == nil {
-			break
-		}
-		if err == nil {
-			x.flight = f
-			x.mu.Unlock()
-			err = x.translate(f)
-			x.mu.Lock()
-		}
-		if x.reason != "" {
-			break
-		}
-		if stop := x.land(err); stop {
-			break
-		}
+	for x.inTurn(x.step) {
 	}
 	x.working = false
+}
+
+// inTurn does something when it is the session's turn; false: the session has ended. x.mu is held, but not while it
+// waits.
+func (x *Session) inTurn(do func() (more bool)) bool {
+	x.mu.Unlock()
+	select {
+	case x.turns.places <- struct{}{}:
+		defer func() { <-x.turns.places }()
+	case <-x.over:
+	}
+	x.mu.Lock()
+	return x.reason == "" && do()
+}
+
+// step is one turn of work, and says whether there is more to do.
+func (x *Session) step() (more bool) {
+	var f *flight
+	err := engine.Protect(func() (err error) { // nobody else recovers on this goroutine
+		f, err = x.look()
+		return err
+	})
+	if err == nil && f == nil {
+		return false
+	}
+	if err == nil {
+		x.flight = f
+		x.mu.Unlock()
+		err = x.translate(f)
+		x.mu.Lock()
+	}
+	return x.reason == "" && !x.land(err)
 }
 
 // look cuts the text if it has changed, shows what is known of it, and returns what to have translated
