@@ -10,6 +10,7 @@
 //	work.go       the text is cut again, and what is not known of it is translated
 //	segments.go   sentences keep their ids from one cut to the next
 //	stable.go     how much of the translation of an unfinished sentence will stay
+//	share.go      owners pay for what is decoded, and their sessions take turns
 //	update.go     what is new for a client, whatever it has seen
 //	live.go       how many sessions there are, and for how long
 //
@@ -84,16 +85,6 @@ func New(cfg Config) *Service {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session), turns: make(map[string]*turns)}
-}
-
-// together is how many sessions of an owner are worked on at a time. The others wait for their turn, in which their text
-// is what it is then.
-const together = 16
-
-// turns are those of the sessions of an owner.
-type turns struct {
-	places   chan struct{} // taken in the order in which sessions come
-	sessions int           // guarded by Service.mu
 }
 
 // Ready has sessions opened, whose texts t translates.
