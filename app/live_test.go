@@ -315,7 +315,7 @@ func TestHostileLiveClients(t *testing.T) {
 	}
 	_, resp, err := websocket.Dial(t.Context(), r.url+"/live", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://evil.example"}}})
 	require.Error(t, err)
-	assert.Equal(t, 403, resp.StatusCode)
+	assert.Equal(t, 400, resp.StatusCode)
 	conn := dial(t, r.url, http.Header{"Origin": {"https://app.example"}})
 	for i := range 3 {
 		say(t, conn, `{"s":%d,"payload":{"fromLang":"en","toLang":"fr"}}`, i)

@@ -1,7 +1,9 @@
 package access
 
 import (
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/gin-gonic/gin"
@@ -129,4 +131,21 @@ func TestSitesRefuseNames(t *testing.T) {
 	s, err := NewSites([]string{"", " "}, "")
 	require.NoError(t, err)
 	assert.False(t, s.strict)
+}
+
+// Profiles are for nobody's pages, and under no name that is not known, whoever asks.
+func TestPrivate(t *testing.T) {
+	h := Sites{}.Private(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for url, headers := range map[string][]string{
+		"http://localhost:6060/": nil, "http://127.0.0.1:6060/": {"Sec-Fetch-Site", "none"},
+		"http://evil.example.com:6060/": nil, "http://localhost:6060/x": {"Sec-Fetch-Site", "cross-site"}, "http://localhost:6060/y": {"Origin", "null"},
+	} {
+		r := httptest.NewRequest("GET", url, nil)
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		assert.Equal(t, map[bool]int{true: 200, false: 403}[strings.HasSuffix(url, ":6060/") && !strings.Contains(url, "evil")], w.Code, url)
+	}
 }

@@ -127,6 +127,7 @@ func TestParseRefuses(t *testing.T) {
 		{"RATE_LIMIT=10", `RATE_LIMIT="10": use a number and a unit of time, such as 10/s or 600/m, or unlimited`},
 		{"RATE_BURST=5", `RATE_LIMIT, RATE_BURST, CHAR_LIMIT: a burst of 5 requests without a rate of requests: set both, or none`},
 		{"TRUSTED_PROXIES=0.0.0.0/0", `TRUSTED_PROXIES: 0.0.0.0/0 is everybody: name the networks of the proxies`},
+		{"ALLOWED_HOSTS=https://example.com", `ALLOWED_HOSTS: "https://example.com" is not a host's name: use such as translate.example.com, without a scheme and a port, or *.example.com`},
 		{"CORS_ORIGINS=example.com", `CORS_ORIGINS: "example.com" is not an origin: use a scheme and a host, such as https://app.example.com or https://*.example.com`},
 		{"MAX_BODY_BYTES=0", `MAX_BODY_BYTES=0: use 64 to 4294967296`},
 		{"REQUEST_TIMEOUT=30", `REQUEST_TIMEOUT="30": use a time with its unit, such as 30s or 5m`},

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/access"
+	"dragoman/app/compat/compattest"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/glossary"
 	glossarystore "dragoman/app/glossary/boltstore"
@@ -116,6 +117,32 @@ func TestNoRouteIsForOtherSites(t *testing.T) {
 				"/translate", "/detect", "/suggest", "/imme", "/kiss", "/hcfy", "/deeplx", "/translate_a/single", "/translate_a/t",
 				"/language/translate/v2", "/language/translate/v2/detect", "/language/translate/v2/languages",
 			}, path, name)
+		}
+	}
+}
+
+// All routes but the free ones ask for a key, by the gate that counts requests and charges for what they cost: whichever
+// there are, whatever method they take.
+func TestAllRoutesHaveTheGate(t *testing.T) {
+	gate, key := compattest.Keys(t)
+	var log bytes.Buffer
+	a, _ := newAPI(everything(t, &log), func(cfg *Config) { cfg.Gate = gate })
+	a.Manage(struct{ openinference.Models }{})
+	h := a.Handler()
+	for _, route := range a.Routes() {
+		path := strings.TrimPrefix(route.Path, "/models/:model")
+		if strings.Contains("GET HEAD", route.Method) && slices.Contains(free, path) || path == "/suggest" { // which is not offered
+			continue
+		}
+		for _, sent := range []string{"", access.NewKey(), key} {
+			log.Reset()
+			headers := []string{"Content-Type", "application/json", "X-API-Key", sent}
+			if route.Path == livePath && route.Method != "POST" && sent == "" {
+				continue // the key may be in the first message
+			}
+			do(h, route.Method, placeholder.ReplaceAllString(route.Path, "x"), "{}", headers...)
+			refused := strings.Contains(log.String(), access.ErrNoKey.Error()) || strings.Contains(log.String(), access.ErrBadKey.Error())
+			assert.Equal(t, sent != key, refused, "%s %s", route.Method, route.Path)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -131,4 +133,49 @@ func TestSentenceThatNobodyCanPay(t *testing.T) {
 	m.until(t, x, func() bool { return m.done })
 	assert.Equal(t, "ONE IS HERE.  THREE IS.", m.text())
 	assert.ErrorContains(t, m.problem, "characters")
+}
+
+// However many sessions an owner has, so many of them are worked on at a time; those that wait have their newest text
+// translated, and nothing before. Sessions of others do not wait for them, and one that ends waits no more.
+func TestSessionsOfAnOwnerTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		blocked := make(chan struct{})
+		e := &upper{wait: func(ctx context.Context) error {
+			select {
+			case <-blocked:
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		}}
+		s := start(t, Config{MaxSessions: 200}, translator(t, e))
+		var all []*Session
+		for i := range 3 * together {
+			x := open(t, s)
+			for n := int64(1); n <= 3; n++ {
+				edit(t, x, Edits{Number: n, List: []Edit{{From: 0, To: len(x.text.string), Text: fmt.Sprintf("text %d of %d.", n, i)}}, Settle: true})
+				synctest.Wait()
+			}
+			all = append(all, x)
+		}
+		asked := e.requests()
+		assert.LessOrEqual(t, len(asked), 2*together, "one of each that has a turn, and one that was cancelled")
+		other, err := s.Open(t.Context(), "bob", enFr, free)
+		require.NoError(t, err)
+		edit(t, other, Edits{Number: 1, List: []Edit{{From: End, Text: "Of Bob."}}, Settle: true})
+		synctest.Wait()
+		assert.Equal(t, "Of Bob.", e.requests()[len(asked)])
+		all[len(all)-1].End(ReasonDeleted)
+		close(blocked)
+		synctest.Wait()
+		for i, x := range all[:len(all)-1] {
+			u, err := x.Wait(t.Context(), 0, 0)
+			require.NoError(t, err)
+			assert.Equal(t, fmt.Sprintf("TEXT 3 OF %d.", i), *u.Segments[0].Text)
+		}
+		assert.Len(t, e.requests(), len(asked)+1+2*together-1+together, "the rest, once, and of those that had a turn what they are now")
+		for _, x := range append(all, other) {
+			x.End(ReasonDeleted)
+		}
+		assert.Empty(t, s.turns)
+	})
 }

@@ -10,11 +10,13 @@
 //	work.go       the text is cut again, and what is not known of it is translated
 //	segments.go   sentences keep their ids from one cut to the next
 //	stable.go     how much of the translation of an unfinished sentence will stay
+//	share.go      owners pay for what is decoded, and their sessions take turns
 //	update.go     what is new for a client, whatever it has seen
 //	live.go       how many sessions there are, and for how long
 //
 // A session has one request of translate in flight, and cuts its text only when there is none: edits
-// that come faster are merged, and what a session costs is bounded however fast it is edited.
+// that come faster are merged, and what a session costs is bounded however fast it is edited. So is what an owner costs
+// however many sessions it has: they take turns.
 package live
 
 import (
@@ -65,6 +67,7 @@ type Service struct {
 
 	mu       sync.Mutex // guards the rest
 	sessions map[string]*Session
+	turns    map[string]*turns // by owner, of those who have sessions
 	closed   bool
 	work     sync.WaitGroup // of sessions that do something
 }
@@ -84,7 +87,7 @@ func New(cfg Config) *Service {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Service{
-		cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session),
+		cfg: cfg, metrics: newMetrics(cfg.Registry), places: admission.NewPlaces(cfg.MaxSessions), sessions: make(map[string]*Session), turns: make(map[string]*turns),
 		outage: &outage.Log{Log: cfg.Log, Level: slog.LevelWarn, Failing: "live text is not translated", Over: "live text is translated again"},
 	}
 }
@@ -133,6 +136,11 @@ func (s *Service) admit(x *Session) error {
 		return err
 	}
 	s.sessions[x.id] = x
+	if s.turns[x.owner] == nil {
+		s.turns[x.owner] = &turns{places: make(chan struct{}, together)}
+	}
+	x.turns = s.turns[x.owner]
+	x.turns.sessions++
 	s.metrics.open.Inc()
 	return nil
 }
@@ -153,6 +161,9 @@ func (s *Service) forget(x *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, x.id)
+	if x.turns.sessions--; x.turns.sessions == 0 {
+		delete(s.turns, x.owner)
+	}
 	s.places.Leave(x.owner)
 	s.metrics.open.Dec()
 }

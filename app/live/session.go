@@ -32,6 +32,8 @@ type Session struct {
 	id, owner  string
 	req        translate.Request // how it is translated
 	charge     func(characters int) error
+	turns      *turns
+	over       chan struct{} // closed when it has ended
 	idle       *time.Timer
 
 	mu       sync.Mutex // guards the rest
@@ -82,7 +84,7 @@ type Session struct {
 func newSession(s *Service, t Translator, id, owner string, req translate.Request, cut translate.Cut) *Session {
 	x := &Session{
 		service: s, translator: t, id: id, owner: owner, req: req, cut: cut,
-		changed: make(chan struct{}), refused: make(map[string]bool), backoff: firstRetry, revision: 1, told: 1,
+		over: make(chan struct{}), changed: make(chan struct{}), refused: make(map[string]bool), backoff: firstRetry, revision: 1, told: 1,
 	}
 	if s.cfg.Memory != nil {
 		x.lease = s.cfg.Memory.Lease(owner)
@@ -241,6 +243,7 @@ func (x *Session) End(reason Reason) {
 		return
 	}
 	x.reason = reason
+	close(x.over)
 	if x.flight != nil {
 		x.flight.cancel()
 	}

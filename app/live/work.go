@@ -37,29 +37,28 @@ func (x *Session) wake() {
 func (x *Session) work() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for x.reason == "" {
-		var f *flight
-		err := engine.Protect(func() (err error) { // nobody else recovers on this goroutine
-			f, err = x.look()
-			return err
-		})
-		if err == nil && f == nil {
-			break
-		}
-		if err == nil {
-			x.flight = f
-			x.mu.Unlock()
-			err = x.translate(f)
-			x.mu.Lock()
-		}
-		if x.reason != "" {
-			break
-		}
-		if stop := x.land(err); stop {
-			break
-		}
+	for x.inTurn(x.step) {
 	}
 	x.working = false
+}
+
+// step is one turn of the session's, and says whether there is more to do.
+func (x *Session) step() (more bool) {
+	var f *flight
+	err := engine.Protect(func() (err error) { // nobody else recovers on this goroutine
+		f, err = x.look()
+		return err
+	})
+	if err == nil && f == nil {
+		return false
+	}
+	if err == nil {
+		x.flight = f
+		x.mu.Unlock()
+		err = x.translate(f)
+		x.mu.Lock()
+	}
+	return x.reason == "" && !x.land(err)
 }
 
 // look cuts the text if it has changed, shows what is known of it, and returns what to have translated
@@ -196,22 +195,6 @@ func (f *flight) edit(list []Edit) (useless bool) {
 	return true
 }
 
-// pay charges for what a request is to decode, as often as that is: an edit that only deletes may cost as much as one
-// that adds. What came of nothing is not charged twice.
-func (x *Session) pay(f *flight) error {
-	due := -x.credit
-	for _, p := range f.parts {
-		due += translate.Characters(p.Text)
-	}
-	if due > 0 {
-		if err := x.charge(due); err != nil {
-			return err
-		}
-	}
-	x.credit, f.paid = max(0, -due), true
-	return nil
-}
-
 // translate has the sentences of a request translated, and takes each as it comes.
 func (x *Session) translate(f *flight) error {
 	defer f.cancel()
@@ -261,12 +244,8 @@ func (x *Session) land(err error) (stop bool) {
 	if f != nil && f.open > 0 && x.edited.IsZero() {
 		x.edited = f.edited
 	}
-	if err != nil && f != nil && f.paid && !f.dropped {
-		for i, p := range f.list {
-			if !p.arrived {
-				x.credit += translate.Characters(f.parts[i].Text)
-			}
-		}
+	if err != nil && f != nil {
+		x.refund(f)
 	}
 	var (
 		refused *translate.Error
