@@ -82,7 +82,7 @@ func TestAnyDamageOfACopy(t *testing.T) {
 			return errorsOf(err, os.WriteFile(path, raw, 0o600), os.Chtimes(path, info.ModTime(), info.ModTime()))
 		},
 	}
-	files := []string{model.WeightsFile, model.EncoderFile, model.DecoderFile, model.VocabFile}
+	files := []string{model.ManifestFile, model.WeightsFile, model.EncoderFile, model.DecoderFile, model.VocabFile}
 	for _, name := range slices.Sorted(maps.Keys(damages)) {
 		for _, file := range files {
 			for _, copied := range []string{"a/2", "b/1"} {
