@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"dragoman/app/translate"
-	"dragoman/model"
 )
 
 // State is what an instance, or the model of one, is in.
@@ -229,21 +228,6 @@ func (c *Catalog) drain(i *instance, why reason) {
 	c.cfg.Metrics.evicted(i.version.source, why)
 	i.state = Draining
 	c.rest(i)
-}
-
-// changed says whether the files of an instance were written while it was in use, so that it
-// translates nothing any more. The next request loads it again, if they are sound then. What is loaded
-// at the start and stays is not: the process is to be started again. The catalog's mu is held.
-func (i *instance) changed() bool {
-	if i.version.fingerprint == "" {
-		return false
-	}
-	for _, m := range i.models {
-		if errors.Is(m.Engine.Err(), model.ErrDamaged) {
-			return true
-		}
-	}
-	return false
 }
 
 // unload closes an instance that nobody uses; mu is held.
