@@ -1,8 +1,11 @@
 package cpu_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -70,5 +73,27 @@ func TestWeightsChange(t *testing.T) {
 				require.ErrorIs(t, err, model.ErrDamaged)
 			})
 		}
+	}
+}
+
+// A thread that blocks the signal of a read that fails would end the process with it.
+func TestNoThreadBlocksFaults(t *testing.T) {
+	_, err := firstStep(open(t, cputest.Export(t, cputest.Bundled(), model.INT8), cpu.Options{Threads: 4}))
+	require.NoError(t, err)
+	blocked := func() (n int) {
+		statuses, err := filepath.Glob("/proc/self/task/*/status")
+		require.NoError(t, err)
+		for _, path := range statuses {
+			raw, _ := os.ReadFile(path) // a thread may be over
+			_, rest, _ := strings.Cut(string(raw), "SigBlk:")
+			var mask uint64
+			if _, err := fmt.Sscanf(rest, "%x", &mask); err == nil && mask>>(syscall.SIGBUS-1)&1 == 1 {
+				n++
+			}
+		}
+		return n
+	}
+	for try := 0; blocked() > 0; try++ { // a thread of Go's that begins does for a moment
+		require.Less(t, try, 1000)
 	}
 }
