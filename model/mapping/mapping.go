@@ -61,7 +61,7 @@ func Open(path string) (_ *File, err error) {
 var ErrChanged = errors.New("the file was written or cut off while it was in use, or its disk fails")
 
 // Err says whether what was read of the file until now may be something else than what was there when
-// it was mapped. It takes less than a microsecond.
+// it was mapped. It takes about a microsecond.
 func (f *File) Err() error {
 	var now unix.Stat_t
 	err := unix.Fstat(int(f.file.Fd()), &now)
