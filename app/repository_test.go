@@ -148,11 +148,7 @@ func TestServiceFollowsItsRepository(t *testing.T) {
 	})
 	hangUp := func() { require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP)) }
 	addVersion(t, filepath.Join(dir, "m", "2"), func(dir string) {
-		m, err := model.ReadManifest(dir)
-		require.NoError(t, err)
-		m.Languages = m.Languages[1:] // or it were the same model as version 1
-		require.NoError(t, m.Write(dir))
-		flip(t, filepath.Join(dir, model.WeightsFile))
+		flip(t, filepath.Join(dir, model.WeightsFile)) // and the manifest is that of version 1
 	})
 	hangUp()
 	for !strings.Contains(r.metrics(t), `dragoman_model_state{model="m",state="broken",version="2"} 1`) {
@@ -177,6 +173,56 @@ func TestServiceFollowsItsRepository(t *testing.T) {
 	}
 	close(stop)
 	require.NoError(t, client.Wait())
+}
+
+// Weights that are cut off while they are read end the requests of their model, and nothing else: not
+// the process, nor other models, nor that model once its files are sound. Another repository that is
+// not there has no part in it.
+func TestServiceOutlivesChangedFiles(t *testing.T) {
+	dir := newRepository(t, []string{"a/1", "b/1"}, map[string]string{"b/config.yaml": "beams: 2"})
+	r := service(t, "MODEL_REPOSITORY="+filepath.Join(t.TempDir(), "missing")+","+dir, "CACHE_BYTES=0")
+	stop := make(chan struct{})
+	var clients errgroup.Group
+	for _, name := range []string{"a", "a", "b"} {
+		clients.Go(func() error {
+			for {
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+				status, got, body := r.translateWith(t, name, "en", "fr", station)
+				if status == 200 {
+					assert.Equal(t, stationFr, got.Text)
+				} else {
+					assert.Equal(t, "a", name, body)
+					assert.Contains(t, body, "model_broken")
+				}
+			}
+		})
+	}
+	until := func(name string, want int) {
+		for status := 0; status != want; {
+			status, _, _ = r.translateWith(t, name, "en", "fr", station)
+			require.NoError(t, t.Context().Err())
+		}
+	}
+	until("a", 200)
+	until("b", 200)
+	weights := filepath.Join(dir, "a", "1", model.WeightsFile)
+	require.NoError(t, os.Truncate(weights, 100))
+	until("a", 503)
+	until("b", 200)
+	resp, err := http.Get(r.url + "/healthz")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, 200, resp.StatusCode)
+	require.NoError(t, os.Link(filepath.Join(dir, "b", "1", model.WeightsFile), weights+".new"))
+	require.NoError(t, os.Rename(weights+".new", weights))
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	until("a", 200)
+	close(stop)
+	require.NoError(t, clients.Wait())
 }
 
 // A service without a model waits for one.

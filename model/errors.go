@@ -9,9 +9,10 @@ import (
 // token outside of the vocabulary or more rows than there is room for.
 var ErrInput = errors.New("input that the model cannot take")
 
-// ErrLost means that what a model runs on does not work any more, after a fault of a
-// GPU: every call of the model fails from now on, and the process must be restarted
-// to use that GPU again. Models on others are not affected.
+// ErrLost means that what a model runs on does not work any more: every call of the model
+// fails from now on, and other models are not affected. After a fault of a GPU the process must
+// be restarted to use that again. With [ErrDamaged] the model's files are not those any more that
+// it was opened from, and it can be opened anew.
 var ErrLost = errors.New("the device is lost")
 
 // Panic is what a model panics with where the fault arose on a goroutine of its own,

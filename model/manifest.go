@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -104,12 +105,16 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, err
 	}
 	var m Manifest
-	if err := json.Unmarshal(raw, &m); err != nil {
+	stored := storedManifest{Manifest: &m}
+	if err := json.Unmarshal(raw, &stored); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w: delete the folder and export again", ErrDamaged, path, err)
 	}
 	if m.Format != ManifestFormat {
 		return nil, fmt.Errorf("%s has format %d, this build reads %d: delete the folder and export again",
 			path, m.Format, ManifestFormat)
+	}
+	if sum := stored.Checksum; sum != "" && sum != checksum(bytes.Replace(raw, []byte(sum), []byte(noChecksum), 1)) {
+		return nil, fmt.Errorf("%w: %s is not as it was written: delete the folder and export again", ErrDamaged, path)
 	}
 	if err := m.Spec.check(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w: delete the folder and export again", ErrDamaged, path, err)
@@ -130,11 +135,26 @@ func (m *Manifest) TokenizerFiles() map[string]File {
 
 // Write writes the manifest into dir, replacing an older one in one step.
 func (m *Manifest) Write(dir string) error {
-	raw, err := json.MarshalIndent(m, "", "  ")
+	raw, err := json.MarshalIndent(storedManifest{noChecksum, m}, "", "  ")
 	if err != nil {
 		return err
 	}
-	return ReplaceFile(filepath.Join(dir, ManifestFile), append(raw, '\n'))
+	raw = append(raw, '\n')
+	return ReplaceFile(filepath.Join(dir, ManifestFile), bytes.Replace(raw, []byte(noChecksum), []byte(checksum(raw)), 1))
+}
+
+// storedManifest is a manifest in its file. The checksum comes first, and is that of the file with
+// noChecksum in its place; "" in exports of builds that had none.
+type storedManifest struct {
+	Checksum string `json:"checksum"`
+	*Manifest
+}
+
+const noChecksum = "0000000000000000000000000000000000000000000000000000000000000000"
+
+func checksum(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
 }
 
 // Check compares files of the exported folder dir with the manifest, see [CheckFiles]:

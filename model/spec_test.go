@@ -51,6 +51,39 @@ func TestManifestWithSizesThatNoModelHas(t *testing.T) {
 	}
 }
 
+// A manifest of which any byte is another is refused, or says the same. One without a checksum is an
+// older build's.
+func TestManifestIsChecked(t *testing.T) {
+	dir := t.TempDir()
+	good := model.Manifest{Format: model.ManifestFormat, Source: "owner/name", Languages: []string{"de", "en"}, Files: map[string]model.File{"x": {Size: 1}},
+		Spec: model.Spec{VocabSize: 100, DModel: 8, MaxPositions: 16, Encoder: model.Stack{Layers: 1, Heads: 2, FFN: 16}, Decoder: model.Stack{Layers: 1, Heads: 2, FFN: 16}}}
+	require.NoError(t, good.Write(dir))
+	path := filepath.Join(dir, model.ManifestFile)
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	refused := 0
+	for i := range raw {
+		for _, to := range []byte{raw[i] ^ 1, raw[i] ^ 32, '1'} {
+			changed := bytes.Clone(raw)
+			changed[i] = to
+			require.NoError(t, os.WriteFile(path, changed, 0o644))
+			got, err := model.ReadManifest(dir)
+			if err != nil {
+				refused++
+			} else {
+				assert.Equal(t, &good, got, "byte %d is %q", i, to)
+			}
+		}
+	}
+	assert.Greater(t, refused, 2*len(raw))
+	lines := bytes.SplitAfter(raw, []byte("\n"))
+	require.Contains(t, string(lines[1]), "checksum")
+	require.NoError(t, os.WriteFile(path, bytes.Join(append(lines[:1:1], lines[2:]...), nil), 0o644))
+	got, err := model.ReadManifest(dir)
+	require.NoError(t, err)
+	assert.Equal(t, &good, got)
+}
+
 func TestManifestThatDoesNotEnd(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, model.ManifestFile), bytes.Repeat([]byte("["), 2<<20), 0o644))

@@ -161,7 +161,7 @@ func (c *Catalog) Healthy() error {
 	defer c.mu.Unlock()
 	for _, i := range c.instances {
 		for name, m := range i.models {
-			if err := m.Healthy(); err != nil {
+			if err := m.Healthy(); err != nil && !i.changed() {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}

@@ -1,5 +1,11 @@
 package catalog
 
+import (
+	"errors"
+
+	"dragoman/model"
+)
+
 // examine has the files of versions checked that are served and have not been loaded: of those that
 // came while others were served, and of those whose instance was loaded from another folder. What
 // is there at the start is checked when it is loaded. mu is held.
@@ -35,4 +41,19 @@ func (c *Catalog) check(v *version) {
 			c.proceed()
 		}
 	})
+}
+
+// changed says whether the files of an instance were written while it was in use, so that it
+// translates nothing any more. The next request loads it again, if they are sound then. What is loaded
+// at the start and stays is not: the process is to be started again. The catalog's mu is held.
+func (i *instance) changed() bool {
+	if i.version.fingerprint == "" {
+		return false
+	}
+	for _, m := range i.models {
+		if errors.Is(m.Engine.Err(), model.ErrDamaged) {
+			return true
+		}
+	}
+	return false
 }

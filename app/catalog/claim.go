@@ -248,6 +248,9 @@ func (c *Catalog) release(instances []*instance) {
 	for _, i := range instances {
 		i.users--
 		i.last = time.Now()
+		if i.changed() {
+			c.drain(i, changed)
+		}
 		c.rest(i)
 	}
 }

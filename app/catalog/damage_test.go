@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -80,7 +82,7 @@ func TestAnyDamageOfACopy(t *testing.T) {
 			return errorsOf(err, os.WriteFile(path, raw, 0o600), os.Chtimes(path, info.ModTime(), info.ModTime()))
 		},
 	}
-	files := []string{model.WeightsFile, model.EncoderFile, model.DecoderFile, model.VocabFile}
+	files := []string{model.ManifestFile, model.WeightsFile, model.EncoderFile, model.DecoderFile, model.VocabFile}
 	for _, name := range slices.Sorted(maps.Keys(damages)) {
 		for _, file := range files {
 			for _, copied := range []string{"a/2", "b/1"} {
@@ -118,7 +120,7 @@ func TestAnyDamageOfACopy(t *testing.T) {
 						}
 						assert.Equal(t, name != "none", state.Reason != "", "%s of %s in %s: %+v", name, file, copied, state)
 						c.touch("a")
-						assert.LessOrEqual(t, len(c.loader.checks), 2)
+						c.loader.set(func() { assert.LessOrEqual(t, len(c.loader.checks), 2, "what has not changed is not read again") })
 						time.Sleep(time.Hour) // tries by itself
 						synctest.Wait()
 						assert.Equal(t, name == "none" || late, c.states()[state.Name+":"+state.Version] == Ready)
@@ -127,6 +129,61 @@ func TestAnyDamageOfACopy(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A model whose files were written under it ends its requests, and is loaded again if they are sound
+// then; it is no reason to start the process again, unless there is no other model. What is lost for
+// another reason is.
+func TestFilesChangeInUse(t *testing.T) {
+	lose := func(c *tested, identity string, err error) {
+		c.loader.set(func() {
+			for i := range c.loader.open {
+				if i.identity == identity {
+					i.lost = err
+				}
+			}
+		})
+	}
+	damaged := fmt.Errorf("%w: %w", model.ErrLost, model.ErrDamaged)
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, Config{}, plain("a", "b")...)
+		c.touch("b")
+		first, second := c.mustUse("a"), c.mustUse("a")
+		lose(c, "a", damaged)
+		require.NoError(t, c.Healthy())
+		first()
+		assert.Equal(t, map[string]State{"a:1": Draining, "b:1": Ready}, c.states())
+		waits := c.background(t.Context(), "a")
+		c.touch("b")
+		second()
+		o := <-waits
+		require.NoError(t, o.err)
+		assert.Equal(t, 2, c.loader.count("a"), "its files are sound again")
+		c.loader.set(func() { c.loader.broken["a"] = model.ErrDamaged })
+		lose(c, "a", damaged)
+		o.release()
+		_, _, err := c.use(t.Context(), "a")
+		_, broken := errors.AsType[*BrokenError](err)
+		assert.True(t, broken, err)
+		assert.Equal(t, map[string]State{"a:1": Broken, "b:1": Ready}, c.states())
+		require.NoError(t, c.Healthy())
+
+		release := c.mustUse("b")
+		lose(c, "b", model.ErrLost)
+		require.Error(t, c.Healthy())
+		release()
+		assert.Equal(t, Ready, c.states()["b:1"])
+	})
+	synctest.Test(t, func(t *testing.T) {
+		single := named("a", "a")
+		single.Versions[0].Fingerprint = "" // as [repository.Single] has it
+		c := start(t, Config{}, single)
+		release := c.mustUse("a")
+		lose(c, "a", damaged)
+		release()
+		assert.Equal(t, map[string]State{"a:1": Ready}, c.states())
+		assert.Error(t, c.Healthy())
+	})
 }
 
 // errorsOf is the first error of some.

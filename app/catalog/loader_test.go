@@ -127,7 +127,8 @@ type fakeInstance struct {
 	identity  string
 	languages []string
 	bytes     int64
-	closed    bool // guarded by the loader's mu
+	closed    bool  // guarded by the loader's mu
+	lost      error // likewise
 }
 
 func (i *fakeInstance) Model(name, version string) (*translate.Model, error) {
@@ -167,5 +168,5 @@ func (e fakeEngine) Err() error {
 	if e.closed {
 		return engine.ErrClosed
 	}
-	return nil
+	return e.lost
 }

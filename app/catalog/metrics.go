@@ -27,7 +27,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 	return &Metrics{
 		loads:     counter("model_loads_total", "Times that a model was loaded, by whether that succeeded.", "outcome"),
-		evictions: counter("model_evictions_total", "Times that a model was unloaded: for others (memory, turns), because nobody used it (idle), because a newer version or a request took its place (replaced).", "reason"),
+		evictions: counter("model_evictions_total", "Times that a model was unloaded: for others (memory, turns), because nobody used it (idle), because a newer version or a request took its place (replaced), because its files were written while it was in use (changed).", "reason"),
 		took: factory.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "model_load_seconds", Help: "How long the last load of a model took.",
 		}, []string{"model", "version"}),
@@ -39,7 +39,7 @@ func (m *Metrics) know(s Source) {
 	for _, outcome := range []string{"loaded", "failed"} {
 		m.loads.WithLabelValues(s.Name, s.Version, outcome)
 	}
-	for _, why := range []reason{forMemory, forTurns, unused, replaced} {
+	for _, why := range []reason{forMemory, forTurns, unused, replaced, changed} {
 		m.evictions.WithLabelValues(s.Name, s.Version, string(why))
 	}
 }
@@ -59,6 +59,7 @@ const (
 	forTurns  reason = "turns"  // in use, but others are waiting
 	unused    reason = "idle"
 	replaced  reason = "replaced"
+	changed   reason = "changed" // its files, under it
 )
 
 func (m *Metrics) evicted(s Source, why reason) {

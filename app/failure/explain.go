@@ -184,6 +184,8 @@ func explainEngine(err error, r Request) *Failure {
 		return New(Interrupted, "", "%s: try again in a moment", engine.ErrClosed)
 	case closed:
 		return New(ShuttingDown, "", "%s: try again in a moment", engine.ErrClosed)
+	case errors.Is(err, model.ErrDamaged):
+		return New(ModelBroken, "", "the files of the model have changed while it was in use: try again, when it is loaded from what is there now")
 	case errors.Is(err, model.ErrLost):
 		return New(Stuck, "", "the model does not work any more, and is started again where something watches /healthz: try again in a moment")
 	case errors.Is(err, context.DeadlineExceeded):

@@ -84,6 +84,8 @@ func TestExplain(t *testing.T) {
 			"the workers that had the model have left, and no others could take the request over: try again in 5 s", 5},
 		{"text that ends workers", &fleet.DeadError{Reason: "3 workers"}, Request{}, Crashed, "",
 			"the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out", 0},
+		{"changed files", fmt.Errorf("%w: %w: weights.bin", model.ErrLost, model.ErrDamaged), Request{}, ModelBroken, "",
+			"the files of the model have changed while it was in use: try again, when it is loaded from what is there now", 30},
 		{"lost model", model.ErrLost, Request{}, Stuck, "",
 			"the model does not work any more, and is started again where something watches /healthz: try again in a moment", 1},
 		{"timeout", context.DeadlineExceeded, Request{Timeout: time.Minute}, Timeout, "",

@@ -18,9 +18,14 @@ import (
 var errBlamed = failure.New(failure.Internal, "payload.records[0].text",
 	"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
 
-// crashed says whether processes elsewhere have ended with what was translated.
-func crashed(err error) bool {
-	return failure.Explain(err, failure.Request{}).Kind == failure.Crashed
+// again makes a step again, record by record, with which processes elsewhere have ended. Other steps
+// are as they were made.
+func (s *Service) again(ctx context.Context, t Translator, c Claim, n int, made step) step {
+	if !made.translated || made.alone || failure.Explain(made.err, failure.Request{}).Kind != failure.Crashed {
+		return made
+	}
+	c.Job.Alone = 0
+	return s.make(ctx, t, c, n, true)
 }
 
 // together translates records beside other steps.

@@ -16,8 +16,7 @@ import (
 // for reasons that are nobody's.
 func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	job, begun := c.Job, time.Now()
-	suspect := job.Attempts > mostTogether
-	most := stepsAhead
+	suspect, most := job.Attempts > mostTogether, stepsAhead
 	if suspect {
 		most = 1
 	}
@@ -36,13 +35,8 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		if len(ahead) == 0 {
 			return s.cfg.Store.Release(ctx, c, 0)
 		}
-		made := <-ahead[0]
+		made := s.again(ctx, t, c, n, <-ahead[0])
 		ahead = ahead[1:]
-		if made.translated && crashed(made.err) && !made.alone { // somewhere else; who is to blame, nobody knows
-			found := c
-			found.Job.Alone = 0
-			made = s.make(ctx, t, found, n, true)
-		}
 		if made.err != nil {
 			return s.fail(ctx, c, job, made)
 		}

@@ -1,12 +1,14 @@
 package cpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"dragoman/model"
 	"dragoman/model/batch"
 	"dragoman/model/cpu/pool"
+	"dragoman/model/mapping"
 )
 
 // backend computes for a batch. It implements [batch.Backend].
@@ -15,8 +17,9 @@ type backend struct {
 	cross    *store // a row per sentence, capacity in source tokens
 	encoding encoding
 	step     step
-	memory   *pool.Pool // of the sessions
-	busy     bool       // whether the batch holds on to it
+	memory   *pool.Pool    // of the sessions
+	weights  *mapping.File // of the sessions, too
+	busy     bool          // whether the batch holds on to it
 }
 
 // NewBatch makes an empty batch.
@@ -25,7 +28,7 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	if err := batch.CheckLimits(spec, limits); err != nil {
 		return nil, err
 	}
-	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits), memory: m.memory}
+	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits), memory: m.memory, weights: m.weights}
 	var err error
 	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, tokenSize(m.manifest)); err != nil {
 		return nil, fmt.Errorf("KV cache: %w", err)
@@ -61,11 +64,17 @@ func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 		b.busy = true
 		b.memory.Enter()
 	}
-	return b.encoding.run(sources, slots, tokens, b.cross)
+	return b.sound(b.encoding.run(sources, slots, tokens, b.cross))
+}
+
+// sound is the error of a run, or that of the weights, from which nothing that was computed is to be used.
+func (b *backend) sound(err error) error {
+	return cmp.Or(lost(b.weights), err)
 }
 
 func (b *backend) Step(rows []batch.Row, k int) (model.Candidates, error) {
-	return b.step.run(rows, k, b.kv, b.cross)
+	candidates, err := b.step.run(rows, k, b.kv, b.cross)
+	return candidates, b.sound(err)
 }
 
 func (b *backend) Leave(slot int32, length int, rows []int32, fed int) {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -31,7 +32,7 @@ type Options struct {
 // for the decoder step. It implements model.Model.
 type Model struct {
 	manifest *model.Manifest
-	weights  mapping.File // of both sessions
+	weights  *mapping.File // of both sessions
 	encoder  *ort.DynamicAdvancedSession
 	decoder  *ort.DynamicAdvancedSession
 	memory   *pool.Pool // of the sessions
@@ -83,7 +84,15 @@ func (m *Model) load(ctx context.Context, dir string, config sessionConfig) erro
 	}
 	err := g.Wait()
 	m.resident += taken[0] + taken[1]
-	return err
+	return errors.Join(err, lost(m.weights))
+}
+
+// lost is the error of a model whose weights are not what they were.
+func lost(weights *mapping.File) error {
+	if err := weights.Err(); err != nil {
+		return fmt.Errorf("%w: %w: %w", model.ErrLost, model.ErrDamaged, err)
+	}
+	return nil
 }
 
 // ONNX Runtime does not say how many bytes its objects take. These were measured, see

@@ -19,7 +19,7 @@ import (
 // sessionConfig is how ONNX Runtime runs a graph.
 type sessionConfig struct {
 	runtime *Runtime
-	weights mapping.File
+	weights *mapping.File
 	threads int    // 0 is one for each core
 	profile string // see Options.Profile
 }
@@ -35,7 +35,7 @@ func (c sessionConfig) load(ctx context.Context, path string) (*ort.DynamicAdvan
 		return nil, fmt.Errorf("load %s: %w", path, err)
 	}
 	return c.session(ctx, path, func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
-		constants, err := c.runtime.api.AddConstants(o, used, c.weights)
+		constants, err := c.runtime.api.AddConstants(o, used, c.weights.Bytes)
 		if err != nil {
 			return nil, err
 		}

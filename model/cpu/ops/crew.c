@@ -145,9 +145,10 @@ static int hire(void) {
   pthread_mutex_init(&h->lock, NULL);
   pthread_cond_init(&h->wake, NULL);
   pthread_cond_init(&h->done, NULL);
-  // Signals are for Go's threads.
+  // Signals are for Go's threads, but for those of a thread's own reads: see mapping.File.
   sigset_t all, old;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &old);
   int failed = pthread_create(&h->thread, NULL, help, h);
   pthread_sigmask(SIG_SETMASK, &old, NULL);
