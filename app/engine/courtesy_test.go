@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -49,27 +48,4 @@ func TestShortRequestsBesideALongOne(t *testing.T) {
 			require.Error(t, long.err)
 		})
 	}
-}
-
-func TestCourtesyLimit(t *testing.T) {
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	var c courtesy
-	assert.Equal(t, math.MaxInt, c.limit(now), "nobody came")
-	c.came(now, 5)
-	assert.Equal(t, 20, c.limit(now), "nothing is known of steps")
-	for range 100 {
-		c.steps.add(80, 30*time.Millisecond)
-	}
-	assert.Equal(t, 20, c.limit(now), "nor of other sizes")
-	for rows := range 80 {
-		c.steps.add(rows, time.Duration(4000+300*rows)*time.Microsecond)
-	}
-	assert.InDelta(t, 1.25*5+0.25*4000/300, c.limit(now.Add(courteous)), 8)
-	assert.Equal(t, math.MaxInt, c.limit(now.Add(courteous+1)), "they do not come any more")
-
-	c.steps = line{}
-	for rows := range 80 {
-		c.steps.add(rows, time.Millisecond)
-	}
-	assert.Greater(t, c.limit(now), 1<<20, "rows cost nothing")
 }
