@@ -49,3 +49,28 @@ func TestShortRequestsBesideALongOne(t *testing.T) {
 		})
 	}
 }
+
+func TestLineLearnsWhatStepsTake(t *testing.T) {
+	var l line
+	base, slope := l.fit()
+	assert.Zero(t, base+slope, "nothing is known")
+	for range 100 {
+		l.add(80, 30*time.Millisecond)
+	}
+	base, slope = l.fit()
+	assert.Zero(t, base)
+	assert.InDelta(t, 0.030/80, slope, 1e-9, "of other sizes nothing")
+	for rows := range 80 {
+		l.add(float64(rows), time.Duration(4000+300*rows)*time.Microsecond)
+	}
+	base, slope = l.fit()
+	assert.InDelta(t, 0.004, base, 0.003)
+	assert.InDelta(t, 0.0003, slope, 0.00005)
+	l = line{}
+	for rows := range 80 {
+		l.add(float64(rows), time.Millisecond)
+	}
+	base, slope = l.fit()
+	assert.InDelta(t, 0.001, base, 1e-6)
+	assert.InDelta(t, 0, slope, 1e-9, "rows cost nothing")
+}

@@ -267,3 +267,46 @@ func TestSmallRequestsBesideALargeOne(t *testing.T) {
 		})
 	}
 }
+
+// In a burst of equal requests of a caller most end long before the last one: they are not decoded
+// side by side. Of requests that differ the small ones end first, but no more of them than some
+// times the work of a large one before that.
+func TestRequestsOfACallerGoOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := start(t, costly(false), func(c *Config) { c.Rows = 80 })
+		var all []*sent
+		begin := time.Now()
+		for i := range 60 {
+			jobs := make([]Job, 16)
+			for j := range jobs {
+				jobs[j] = sentence(5+(i+j)%15, 16*i+j, 5)
+			}
+			all = append(all, sendAs(t.Context(), e, Request{Caller: "a", Tokens: 16 * 12, Beams: 5}, jobs...))
+			time.Sleep(10 * time.Millisecond)
+		}
+		sum := time.Duration(0)
+		for _, s := range all {
+			<-s.done
+			require.NoError(t, s.err)
+			sum += s.took
+		}
+		last := time.Since(begin)
+		assert.Less(t, sum/60, last*6/10, "side by side it is nine tenths")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		e := start(t, stepping(), rows(1))
+		running := send(t.Context(), e, Normal, sentence(5, 9999, 1))
+		synctest.Wait()
+		large := sendAs(t.Context(), e, Request{Tokens: 40}, sentences(5, 1)...)
+		synctest.Wait()
+		for i := range 100 { // more than can be decoded
+			small := sendAs(t.Context(), e, Request{Tokens: 10}, sentence(10, 1000+i, 1))
+			time.Sleep(5 * time.Millisecond)
+			defer func() { <-small.done }()
+		}
+		<-large.done
+		require.NoError(t, large.err)
+		assert.LessOrEqual(t, large.results[0].Queued, (patience*40+20)*time.Millisecond)
+		<-running.done
+	})
+}
