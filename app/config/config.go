@@ -33,7 +33,7 @@ type Config struct {
 	BrokerURL    string `env:"BROKER_URL" help:"Redis or Valkey between gateways and workers: redis://, rediss:// (TLS) or unix://; with ?master_name=NAME&addr=HOST:PORT for Sentinel, with ?addr=HOST:PORT for Cluster"`
 	BrokerPrefix string `env:"BROKER_PREFIX" envDefault:"dragoman" help:"what the keys in Redis begin with, so that several fleets can share one"`
 
-	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
+	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a caller decodes together in a worker, several callers a third more; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
 	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`
 	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer keep steps short, more fill an idle batch sooner"`
 	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait to be decoded; requests share them and hand over their texts in parts"`
