@@ -14,15 +14,13 @@ import (
 //
 // A step takes base + slope × its rows for everybody in it, where a row with a long source or
 // a long history counts for more (weigh); both are learned from the steps. So whoever has
-// more sentences than another slows that one down. Let m be the least that another group has
-// in a step, now or the last time. A group that has no more than m is light: it takes part in
-// all steps, and two that are alike slow each other down by less than 2. Any other is given
-// a quantum for each round, (share of) the time of a step with m: its sentences take part,
-// oldest first, until that is used up, and rest otherwise, which costs nothing. Debts are
+// more sentences than another slows that one down. A group is given a quantum for each round:
+// part of the time of a step with the lightest other group, now or the last time that it was there. Its
+// sentences take part, oldest first, until that is used up, and rest otherwise, which costs
+// nothing: the lightest group never has to, where it is by much. Debts are
 // kept, so one sentence that is too large for a round takes part now and then. An encoder
 // run is paid in the same coin: a short source joins at once, a long one bit by bit beside
-// the steps ([model.Batch].Begin), and a group has one of these at a time. Together, nobody
-// waits for another caller for longer than for itself, but for one short encoder run.
+// the steps ([model.Batch].Begin), and a group has one of these at a time.
 //
 // Groups are remembered for a while: who asks now and then should not find full batches
 // each time. Where there is one group, it has all.
@@ -66,7 +64,6 @@ type group struct {
 	held      float64   // weight of those in the batch
 	rows      int       // and their rows
 	bytes     int64
-	limited   bool
 	quantum   float64   // for a round; infinite where it is the only group
 	credit    float64   // left of it, or below 0 a debt
 	spent     float64   // in this round
@@ -84,10 +81,11 @@ const (
 	// courteous is for how long a group is remembered.
 	courteous = 10 * time.Second
 	// part is what a group has of a round at least, over the time of a step with the lightest
-	// other one. Half of that: with what it waits for a place and for its encoder, that one then
-	// takes less than twice as long as alone.
-	part = 0.55
-	// quick is an encoder run that need not be divided, in times of a step with the lightest group.
+	// other one, and most what it has at least over what the others use: who has more at a time than
+	// they have gets about as much. With what the lightest one waits for a place and for its encoder,
+	// that one takes less than twice as long as alone (TestNobodyIsHurt).
+	part, most = 0.55, 0.8
+	// quick is an encoder run that need not be divided, in quanta.
 	quick = 2
 )
 
@@ -159,17 +157,21 @@ func (c *courtesy) begin(now time.Time) {
 	for _, g := range c.list {
 		c.divide(g, base, slope)
 	}
-	for wait := true; wait; { // nobody waits for a debt to be paid where all have one
-		wait = false
-		for _, g := range c.list {
-			g.credit = min(g.credit+g.quantum, g.quantum)
+	rounds := math.Inf(1) // nobody waits for a debt to be paid where all have one
+	for _, g := range c.list {
+		switch {
+		case g.sentences == 0:
+		case g.credit > 0:
+			rounds = 1
+		default:
+			rounds = min(rounds, 1+math.Floor(-g.credit/g.quantum))
 		}
-		for _, g := range c.list {
-			if g.sentences > 0 && g.credit > 0 {
-				return
-			}
-			wait = wait || g.sentences > 0
-		}
+	}
+	if math.IsInf(rounds, 1) {
+		rounds = 1
+	}
+	for _, g := range c.list {
+		g.credit = min(g.credit+rounds*g.quantum, g.quantum)
 	}
 }
 
@@ -186,24 +188,25 @@ func (c *courtesy) divide(g *group, base, slope float64) {
 		}
 	}
 	step := base + slope*least // with the lightest other one
-	if len(c.list) == 1 || step == 0 {
-		g.limited, g.quantum = false, math.Inf(1)
-		return
+	if g.quantum = max(part*step, most*used) / kin; len(c.list) == 1 || step == 0 {
+		g.quantum = math.Inf(1)
 	}
-	g.quantum, g.limited = max(part*step, 0.8*used)/kin, true
 }
+
+// limited says that others are there, and the group has a quantum.
+func (g *group) limited() bool { return !math.IsInf(g.quantum, 1) }
 
 // mayAdmit says whether a sentence of a group may join.
 func (c *courtesy) mayAdmit(s *sequence) bool {
 	g := s.group
-	if math.IsInf(g.quantum, 1) {
+	if !g.limited() {
 		return true
 	}
 	if g.begun != nil || g.credit <= 0 {
 		return false
 	}
 	_, slope := c.steps.fit()
-	return !g.limited || g.rows == 0 || slope*(g.held+s.weight) <= g.quantum
+	return g.rows == 0 || slope*(g.held+s.weight) <= g.quantum
 }
 
 // atOnce says whether a source of a group is encoded at once, and not bit by bit, and what that
@@ -229,7 +232,7 @@ func (c *courtesy) encoded(sources [][]int64, took time.Duration) {
 
 // takesPart says whether a sentence of a group, which then pays for it, is in the next step.
 func (c *courtesy) takesPart(g *group, weight float64) bool {
-	if !g.limited {
+	if !g.limited() {
 		return true
 	}
 	if g.credit <= 0 {

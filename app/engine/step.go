@@ -228,7 +228,7 @@ func (l *loop) step(ctx context.Context) error {
 func (l *loop) choose() {
 	l.ranks = l.ranks[:0]
 	for _, s := range l.active {
-		if s.rests = s.group.limited; s.rests {
+		if s.rests = s.group.limited(); s.rests {
 			l.ranks = append(l.ranks, s)
 		}
 	}
