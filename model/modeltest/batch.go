@@ -13,7 +13,7 @@ import (
 
 // CheckInvariance checks that it does not matter in what company a sentence is: it decodes
 // jobs alone, and rounds times in an order and in batches that are random, of up to 20
-// sentences, which rest at random in every other round and are encoded in pieces. Tokens and scores must be the same to the last bit. maxRows is Decode's.
+// sentences, which rest at random in every fourth round and are encoded in pieces. Tokens and scores must be the same to the last bit. maxRows is Decode's.
 func CheckInvariance(t *testing.T, m model.Model, jobs []Job, maxRows, rounds int) {
 	t.Helper()
 	alone := make([]search.Result, len(jobs))
@@ -31,7 +31,7 @@ func CheckInvariance(t *testing.T, m model.Model, jobs []Job, maxRows, rounds in
 			shuffled[i] = jobs[j]
 		}
 		divide := rng
-		if round%2 == 0 {
+		if round%4 != 1 {
 			divide = nil
 		}
 		results, err := decode(m, shuffled, maxRows, func(running int) int {
@@ -44,5 +44,5 @@ func CheckInvariance(t *testing.T, m model.Model, jobs []Job, maxRows, rounds in
 		}
 	}
 	t.Logf("%d sentences in %d batch compositions", rounds*len(jobs), compositions)
-	assert.Greater(t, compositions, rounds*len(jobs)/2)
+	assert.Greater(t, compositions, rounds*len(jobs)/4)
 }

@@ -107,7 +107,7 @@ func (r *Runner) Join(jobs []Job, first int) error {
 func (r *Runner) encode(source []int64) error {
 	e, err := r.batch.Begin(context.Background(), source)
 	for done := false; err == nil && !done; {
-		if done, err = e.Continue(context.Background(), time.Duration(r.Divide.IntN(1000))*time.Microsecond); err == nil && !done {
+		if done, err = e.Continue(context.Background(), time.Duration(r.Divide.IntN(20_000))*time.Microsecond); err == nil && !done {
 			err = r.Step()
 		}
 	}
