@@ -173,20 +173,21 @@ func (g *gpuBackend) openOn(ctx context.Context, workers int, dir string, opts *
 // takes no more than cfg's memory; then there is nothing left for the engine to count.
 // It returns what a batch has room for.
 func fit(stateBytes func(model.Limits) int64, cfg *engine.Config) (model.Limits, error) {
-	limits := model.Limits{Rows: max(cfg.Rows, cfg.MaxBeams), MaxLength: cfg.MaxLength}
-	memory := cfg.Memory
+	limits, memory := cfg.Limits(), cfg.Memory
 	cfg.Memory = 0
 	if memory == 0 || stateBytes(limits) <= memory {
 		return limits, nil
 	}
-	least := cfg.MaxBeams
-	limits.Rows = least + sort.Search(limits.Rows-least, func(more int) bool {
-		return stateBytes(model.Limits{Rows: least + more + 1, MaxLength: cfg.MaxLength}) > memory
-	})
-	if need := stateBytes(limits); need > memory {
+	of := func(rows int) model.Limits {
+		fewer := *cfg
+		fewer.Rows = rows
+		return fewer.Limits()
+	}
+	cfg.Rows = sort.Search(cfg.Rows, func(rows int) bool { return stateBytes(of(rows+1)) > memory })
+	limits = of(cfg.Rows)
+	if need := stateBytes(limits); cfg.Rows == 0 || need > memory {
 		return limits, fmt.Errorf("KV_MEMORY is %d bytes, but a GPU reserves %d for a sentence with %d beams of %d tokens: "+
 			"raise KV_MEMORY, or lower MAX_BEAMS or MAX_LENGTH_LIMIT", memory, need, cfg.MaxBeams, cfg.MaxLength)
 	}
-	cfg.Rows = limits.Rows
 	return limits, nil
 }

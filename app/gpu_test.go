@@ -303,11 +303,11 @@ func TestFit(t *testing.T) {
 		wantRows, wantLimited int
 		err                   string
 	}{
-		{"no bound", 80, 8, 0, 80, 80, ""},
-		{"fits", 80, 8, 81_000, 80, 80, ""},
-		{"one row less", 80, 8, 80_999, 79, 79, ""},
-		{"half", 80, 8, 41_500, 40, 40, ""},
-		{"the beams of one sentence", 80, 8, 9000, 8, 8, ""},
+		{"no bound", 80, 8, 0, 80, 107, ""},
+		{"fits", 80, 8, 108_000, 80, 107, ""},
+		{"one row less", 80, 8, 107_999, 79, 106, ""},
+		{"half", 80, 8, 41_500, 30, 40, ""},
+		{"the beams of one sentence", 80, 8, 9000, 6, 8, ""},
 		{"not even those", 80, 8, 8999, 0, 0, "KV_MEMORY is 8999 bytes, but a GPU reserves 9000"},
 		{"more beams than rows", 4, 8, 0, 4, 8, ""},
 		{"more beams than rows, and they fit", 4, 8, 9000, 4, 8, ""},

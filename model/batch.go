@@ -1,6 +1,9 @@
 package model
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Model is a loaded encoder/decoder. It is safe for concurrent use; its batches
 // are not.
@@ -47,15 +50,38 @@ type Batch interface {
 	// and appends the sentences as slots Len() to Len()+n-1. None of them has been
 	// fed a token.
 	Join(ctx context.Context, sources [][]int64) error
-	// Step feeds every sentence: feeds has an entry for each slot. It returns the k
-	// best continuations of every row, slot by slot: one row for a sentence that is
-	// fed its prefix, len(Tokens) rows for any other.
+	// Begin begins to encode a source beside the steps. It takes the place of a sentence, and
+	// is appended when it has been encoded.
+	Begin(ctx context.Context, source []int64) (Encoding, error)
+	// Step feeds sentences: feeds has an entry for each slot, the zero Feed for one that
+	// rests; one takes part at least. It returns the k best continuations of every row, slot
+	// by slot: one row for a sentence that is fed its prefix, len(Tokens) rows for any other.
 	Step(ctx context.Context, feeds []Feed, k int) (Candidates, error)
 	// Leave removes the sentence in slot i. The sentence in the last slot moves
 	// to i.
 	Leave(i int)
 	// Close releases the batch.
 	Close() error
+}
+
+// Encoding is a source that is encoded bit by bit, between the calls of its batch. The batch's
+// end is its own.
+type Encoding interface {
+	// Continue goes on for about so long, or a little, and says whether the sentence has joined
+	// the batch. Its errors are as those of Join; after one, or done, it is not called again.
+	Continue(ctx context.Context, most time.Duration) (done bool, err error)
+}
+
+// BeginWhole is a [Batch]'s Begin that encodes the source as a whole, when Continue is called.
+func BeginWhole(b Batch, source []int64) Encoding { return whole{b, source} }
+
+type whole struct {
+	batch  Batch
+	source []int64
+}
+
+func (w whole) Continue(ctx context.Context, _ time.Duration) (bool, error) {
+	return true, w.batch.Join(ctx, [][]int64{w.source})
 }
 
 // Feed is what a sentence is fed in one step.

@@ -35,7 +35,7 @@ type Config struct {
 	// FleetSecret has no secret that is not valid after Parse.
 	FleetSecret []string `env:"FLEET_SECRET" envDefault:"" help:"secret of 32 to 256 characters that gateways and workers sign with what they tell each other through Redis, such as what 'openssl rand -hex 32' prints; several with commas between while it changes: the first signs, all are believed; none stands for no signature; empty: nothing is signed"`
 
-	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a worker decodes together; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
+	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a caller decodes together in a worker, several callers a third more; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
 	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`
 	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer keep steps short, more fill an idle batch sooner"`
 	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait to be decoded; requests share them and hand over their texts in parts"`

@@ -34,6 +34,10 @@ func (b *freeBatch) Len() int     { return b.n }
 func (b *freeBatch) Leave(int)    { b.n-- }
 func (b *freeBatch) Close() error { return nil }
 
+func (b *freeBatch) Begin(_ context.Context, source []int64) (model.Encoding, error) {
+	return model.BeginWhole(b, source), nil
+}
+
 func (b *freeBatch) Join(_ context.Context, sources [][]int64) error {
 	b.n += len(sources)
 	return nil
@@ -76,7 +80,7 @@ func post(l *loop, req Request, jobs ...Job) *call {
 	c := newCall(newSession(nil, req))
 	var list []posted
 	for i, job := range jobs {
-		list = append(list, posted{i, newSequence(job, keyOf(job), l.model.Footprint()), time.Now()})
+		list = append(list, posted{i, newSequence(job, keyOf(job), l.model), time.Now()})
 	}
 	l.mailbox.post(c, list)
 	return c

@@ -28,7 +28,8 @@ type Pool interface {
 
 // budget keeps account of the rows and the memory of a batch.
 type budget struct {
-	rows  int   // limit
+	rows  int   // limit for a caller
+	all   int   // for all callers together
 	bytes int64 // limit, 0 is none
 	pool  Pool  // that bytes come from; nil is none
 
@@ -36,13 +37,28 @@ type budget struct {
 	reserved  cost
 }
 
-// fits says whether a sentence can be admitted. One always fits alone: there are
-// as many rows as the widest needs, and the memory was checked at the start.
-func (b *budget) fits(c cost) bool {
-	if b.sentences == 0 {
-		return true
+// roomFor are the rows that a batch has room for where a caller may have some: those, and a third
+// more, so that another one finds places.
+func roomFor(rows int) int { return rows + (rows+2)/3 }
+
+// room says whether there is room for a sentence, whose caller has own of what is reserved, and
+// may be alone. A caller may have the rows that a batch is meant for, but three quarters
+// of what others leave; and so many of the memory, where there are others. One always
+// fits alone: there are as many rows as the widest needs, and the memory was checked at the start.
+func (b *budget) room(c, own cost, alone bool) room {
+	rows, bytes := b.all-b.reserved.rows, b.bytes-b.reserved.bytes
+	switch {
+	case b.sentences == 0:
+		return fits
+	case c.rows > min(rows, b.rows) || b.bytes > 0 && c.bytes > bytes:
+		return full
+	case own.rows == 0:
+		return fits
+	case own.rows+c.rows > min(b.rows, (rows+own.rows)*3/4),
+		b.bytes > 0 && !alone && own.bytes+c.bytes > (bytes+own.bytes)/4*3:
+		return callerFull
 	}
-	return b.reserved.rows+c.rows <= b.rows && (b.bytes == 0 || b.reserved.bytes+c.bytes <= b.bytes)
+	return fits
 }
 
 // reserve reserves what a sentence that fits may come to. It fails where other models' sentences

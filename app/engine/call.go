@@ -22,7 +22,7 @@ type posted struct {
 }
 
 func (e *Engine) newPosted(job int, p *placed) posted {
-	return posted{job, newSequence(p.job, p.key, e.models[p.at.number].Footprint()), time.Now()}
+	return posted{job, newSequence(p.job, p.key, e.models[p.at.number]), time.Now()}
 }
 
 // waiter is a call that waits for a sequence, with the jobs that get its result.

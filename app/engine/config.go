@@ -15,8 +15,8 @@ import (
 type Config struct {
 	Log *slog.Logger
 
-	// Rows are the hypotheses (beams of all sentences) that decode together at
-	// most. A sentence that takes more decodes alone.
+	// Rows are the hypotheses (beams of all sentences) of a caller that decode together at
+	// most; several callers have a third more. A sentence that takes more decodes alone.
 	Rows int
 	// MaxBeams and MaxLength are the most that a job may ask for: beams, and
 	// decoder tokens with the forced prefix.
@@ -94,7 +94,7 @@ func (c Config) largest(m model.Model) cost {
 	return costOf(c.MaxBeams, c.MaxLength, m.Spec().MaxPositions, m.Footprint())
 }
 
-// limits are what the batch needs room for.
-func (c Config) limits() model.Limits {
-	return model.Limits{Rows: max(c.Rows, c.MaxBeams), MaxLength: c.MaxLength}
+// Limits are what a batch needs room for.
+func (c Config) Limits() model.Limits {
+	return model.Limits{Rows: max(roomFor(c.Rows), c.MaxBeams), MaxLength: c.MaxLength}
 }

@@ -2,75 +2,270 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"time"
+
+	"dragoman/model"
 )
 
-// courtesy keeps steps short while short requests come.
+// courtesy shares the time of rounds between groups: the sentences of a caller's short
+// requests, and those of its long ones. What is shared is what a step costs, and what an
+// encoder run costs, not how many sentences there are.
 //
-// A request with thousands of sentences fills the batch, and then each step takes as
-// long as that many rows do, for everybody in it. So while short requests come, what
-// long ones may have of the batch is bounded: a step takes a quarter longer at most than
-// with one sentence of a short request alone. With the wait for a place and busier cores
-// that sentence takes about twice as long (scripts/faults, bulk). The long ones lose what a
-// smaller batch costs; where no short request comes, they have all of it.
+// A step takes base + slope × its rows for everybody in it, where a row with a long source or
+// a long history counts for more (weigh); both are learned from the steps. So whoever has
+// more sentences than another slows that one down. A group is given a quantum for each round:
+// part of the time of a step with the lightest other group, now or the last time that it was there. Its
+// sentences take part, oldest first, until that is used up, and rest otherwise, which costs
+// nothing: the lightest group never has to, where it is by much. Debts are
+// kept, so one sentence that is too large for a round takes part now and then. An encoder
+// run is paid in the same coin: a short source joins at once, a long one bit by bit beside
+// the steps ([model.Batch].Begin), and a group has one of these at a time.
+//
+// Groups are remembered for a while: who asks now and then should not find full batches
+// each time. Where there is one group, it has all.
 type courtesy struct {
-	until time.Time // short requests came until shortly before
-	rows  int       // of a sentence of theirs
-	steps line
+	steps    line
+	encoding float64 // seconds that a source token took in the encoder, recently
+	groups   map[groupKey]*group
+	list     []*group
+	costs
 }
 
-// courteous is for how long a short request makes long ones keep back: who asks now and
-// then should not find full batches each time.
-const courteous = 10 * time.Second
-
-// longer is how many times as long a step may take for the sake of long requests. Measured
-// with the bundled model on 2 cores, times of short ones beside long ones over those alone,
-// median and p95: 2.6 and 2.8 with 2, 1.8 and 2.0 with 1.5, 1.6 and 1.6 with 1.25; 7.4 and
-// 7.5 without a limit.
-const longer = 1.25
-
-// came notes a sentence of a short request, with so many rows.
-func (c *courtesy) came(now time.Time, rows int) { c.until, c.rows = now.Add(courteous), rows }
-
-// limit is how many rows the batch may have together with a sentence of a long request.
-func (c *courtesy) limit(now time.Time) int {
-	const unknown = 4 // times the rows of a short one, where no other sizes were seen
-	if now.After(c.until) {
-		return math.MaxInt
-	}
-	base, slope, ok := c.steps.fit()
-	switch {
-	case !ok:
-		return unknown * c.rows
-	case slope <= 0:
-		return math.MaxInt // rows cost nothing
-	}
-	// base + slope·limit is longer × (base + slope·rows)
-	return int(min(longer*float64(c.rows)+(longer-1)*base/slope, math.MaxInt32))
+// costs are what is known of the model before anything was measured.
+type costs struct {
+	attended float64 // tokens that a decoder row attends to for the price of its products
+	quadrat  float64 // likewise for a token in the encoder
 }
 
-// line is how long steps take by their rows, a line through the last few hundred steps
-// by least squares.
+// costsOf counts multiply-adds.
+func costsOf(s model.Spec) costs {
+	d := float64(s.DModel)
+	row := float64(s.Decoder.Layers)*(6*d*d+2*d*float64(s.Decoder.FFN)) + float64(s.VocabSize)*d
+	return costs{
+		attended: max(1, row/max(1, 2*d*float64(s.Decoder.Layers))),
+		quadrat:  max(1, 2*d+float64(s.Encoder.FFN)),
+	}
+}
+
+// groupKey tells groups apart.
+type groupKey struct {
+	caller string
+	long   bool
+}
+
+// group is what a caller has of one kind. Times are in seconds.
+type group struct {
+	key       groupKey
+	until     time.Time // remembered, where it has no sentence
+	sentences int       // that wait or are in the batch
+	weight    float64   // of these
+	most      float64   // that it ever was since the group last had none
+	held      float64   // weight of those in the batch
+	rows      int       // and their rows
+	bytes     int64
+	quantum   float64   // for a round; infinite where it is the only group
+	credit    float64   // left of it, or below 0 a debt
+	spent     float64   // in this round
+	used      float64   // of a round, recently, while it had sentences
+	begun     *sequence // is encoded beside the steps
+}
+
+// pay takes a cost from the group's credit.
+func (g *group) pay(cost float64) {
+	g.credit -= cost
+	g.spent += cost
+}
+
+const (
+	// courteous is for how long a group is remembered.
+	courteous = 10 * time.Second
+	// part is what a group has of a round at least, over the time of a step with the lightest
+	// other one, and most what it has at least over what the others use: who has more at a time than
+	// they have gets about as much. With what the lightest one waits for a place and for its encoder,
+	// that one takes less than twice as long as alone (TestNobodyIsHurt).
+	part, most = 0.55, 0.8
+	// quick is an encoder run that need not be divided, in quanta.
+	quick = 2
+)
+
+// demand is the weight that the group has in a step, or had when it last had sentences.
+func (g *group) demand() float64 {
+	if g.sentences > 0 {
+		return g.weight
+	}
+	return g.most
+}
+
+// weigh is what a row of a sentence counts for that attends to so many tokens.
+func (c *costs) weigh(rows, attended int) float64 {
+	return float64(rows) * (1 + float64(attended)/c.attended)
+}
+
+// came takes in a sentence of a group, which gone lets go.
+func (c *courtesy) came(key groupKey, s *sequence) {
+	g := c.groups[key]
+	if g == nil {
+		g = &group{key: key, quantum: math.Inf(1)}
+		if c.groups == nil {
+			c.groups = make(map[groupKey]*group)
+		}
+		c.groups[key], c.list = g, append(c.list, g)
+	}
+	if g.sentences == 0 {
+		g.weight, g.most = 0, 0 // without what rounding left
+	}
+	s.group = g
+	g.sentences++
+	g.weight += s.weight
+	g.most = max(g.most, g.weight)
+}
+
+func (c *courtesy) gone(s *sequence, now time.Time) {
+	g := s.group
+	g.sentences--
+	g.weight -= s.weight
+	g.until = now.Add(courteous)
+}
+
+// joined counts a sentence that is admitted to the batch (1), or leaves it (-1).
+func (g *group) joined(s *sequence, sign int) {
+	g.held += float64(sign) * s.weight
+	g.rows += sign * s.cost.rows
+	g.bytes += int64(sign) * s.cost.bytes
+	if g.rows == 0 {
+		g.held = 0
+	}
+}
+
+// begin gives all groups what they have of the next round.
+func (c *courtesy) begin(now time.Time) {
+	c.list = slices.DeleteFunc(c.list, func(g *group) bool {
+		forget := g.sentences == 0 && now.After(g.until)
+		if forget {
+			delete(c.groups, g.key)
+		}
+		return forget
+	})
+	base, slope := c.steps.fit()
+	for _, g := range c.list {
+		if g.sentences > 0 {
+			g.used += (g.spent - g.used) / 32
+		}
+		g.spent = 0
+	}
+	for _, g := range c.list {
+		c.divide(g, base, slope)
+	}
+	rounds := math.Inf(1) // nobody waits for a debt to be paid where all have one
+	for _, g := range c.list {
+		switch {
+		case g.sentences == 0:
+		case g.credit > 0:
+			rounds = 1
+		default:
+			rounds = min(rounds, 1+math.Floor(-g.credit/g.quantum))
+		}
+	}
+	if math.IsInf(rounds, 1) {
+		rounds = 1
+	}
+	for _, g := range c.list {
+		g.credit = min(g.credit+rounds*g.quantum, g.quantum)
+	}
+}
+
+// divide finds a group's quantum.
+func (c *courtesy) divide(g *group, base, slope float64) {
+	least, used, kin := math.Inf(1), math.Inf(1), 1.0
+	for _, other := range c.list {
+		if other == g {
+			continue
+		}
+		least, used = min(least, other.demand()), min(used, other.used)
+		if other.key.caller == g.key.caller {
+			kin++
+		}
+	}
+	step := base + slope*least // with the lightest other one
+	if g.quantum = max(part*step, most*used) / kin; len(c.list) == 1 || step == 0 {
+		g.quantum = math.Inf(1)
+	}
+}
+
+// limited says that others are there, and the group has a quantum.
+func (g *group) limited() bool { return !math.IsInf(g.quantum, 1) }
+
+// mayAdmit says whether a sentence of a group may join.
+func (c *courtesy) mayAdmit(s *sequence) bool {
+	g := s.group
+	if !g.limited() {
+		return true
+	}
+	if g.begun != nil || g.credit <= 0 {
+		return false
+	}
+	_, slope := c.steps.fit()
+	return g.rows == 0 || slope*(g.held+s.weight) <= g.quantum
+}
+
+// atOnce says whether a source of a group is encoded at once, and not bit by bit, and what that
+// takes.
+func (c *courtesy) atOnce(g *group, tokens int) (took float64, ok bool) {
+	took = c.encoding * float64(tokens) * (1 + float64(tokens)/c.quadrat)
+	return took, took <= quick*g.quantum
+}
+
+// encoded learns from an encoder run on sources, the longest first.
+func (c *courtesy) encoded(sources [][]int64, took time.Duration) {
+	tokens := 0.0
+	for _, ids := range sources {
+		n := float64(len(ids))
+		tokens += n * (1 + n/c.quadrat)
+	}
+	each := took.Seconds() / tokens
+	if c.encoding == 0 {
+		c.encoding = each
+	}
+	c.encoding += (each - c.encoding) / 16
+}
+
+// takesPart says whether a sentence of a group, which then pays for it, is in the next step.
+func (c *courtesy) takesPart(g *group, weight float64) bool {
+	if !g.limited() {
+		return true
+	}
+	if g.credit <= 0 {
+		return false
+	}
+	_, slope := c.steps.fit()
+	g.pay(slope * weight)
+	return true
+}
+
+// line is how long steps take by the weight of their rows, a line through the last few hundred
+// steps by least squares.
 type line struct{ n, x, y, xx, xy float64 }
 
-func (l *line) add(rows int, took time.Duration) {
-	const keep = 0.995 // of what is known, at each step
-	x, y := float64(rows), took.Seconds()
+func (l *line) add(x float64, took time.Duration) {
+	const keep = 0.998 // of what is known, at each step
+	y := took.Seconds()
 	l.n, l.x, l.y = l.n*keep+1, l.x*keep+x, l.y*keep+y
 	l.xx, l.xy = l.xx*keep+x*x, l.xy*keep+x*y
 }
 
-// fit returns the time of a step without rows, at least 0, and of each row. ok is false
-// where all steps had about as many rows.
-func (l *line) fit() (base, slope float64, ok bool) {
-	if l.n == 0 {
-		return 0, 0, false
+// fit returns the time of a step without rows and of a row of weight 1, neither below 0. Where
+// all steps had about as many rows, rows are all that they cost.
+func (l *line) fit() (base, slope float64) {
+	if l.n == 0 || l.x == 0 {
+		return 0, 0
 	}
 	x, y := l.x/l.n, l.y/l.n
-	spread := l.xx/l.n - x*x
-	if spread < 1 {
-		return 0, 0, false
+	if spread := l.xx/l.n - x*x; spread >= 1 {
+		slope = max(0, (l.xy/l.n-x*y)/spread)
+		if base = y - slope*x; base >= 0 {
+			return base, slope
+		}
 	}
-	slope = (l.xy/l.n - x*y) / spread
-	return max(0, y-slope*x), slope, true
+	return 0, y / x
 }

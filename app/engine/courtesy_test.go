@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -51,25 +50,27 @@ func TestShortRequestsBesideALongOne(t *testing.T) {
 	}
 }
 
-func TestCourtesyLimit(t *testing.T) {
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	var c courtesy
-	assert.Equal(t, math.MaxInt, c.limit(now), "nobody came")
-	c.came(now, 5)
-	assert.Equal(t, 20, c.limit(now), "nothing is known of steps")
+func TestLineLearnsWhatStepsTake(t *testing.T) {
+	var l line
+	base, slope := l.fit()
+	assert.Zero(t, base+slope, "nothing is known")
 	for range 100 {
-		c.steps.add(80, 30*time.Millisecond)
+		l.add(80, 30*time.Millisecond)
 	}
-	assert.Equal(t, 20, c.limit(now), "nor of other sizes")
+	base, slope = l.fit()
+	assert.Zero(t, base)
+	assert.InDelta(t, 0.030/80, slope, 1e-9, "of other sizes nothing")
 	for rows := range 80 {
-		c.steps.add(rows, time.Duration(4000+300*rows)*time.Microsecond)
+		l.add(float64(rows), time.Duration(4000+300*rows)*time.Microsecond)
 	}
-	assert.InDelta(t, 1.25*5+0.25*4000/300, c.limit(now.Add(courteous)), 8)
-	assert.Equal(t, math.MaxInt, c.limit(now.Add(courteous+1)), "they do not come any more")
-
-	c.steps = line{}
+	base, slope = l.fit()
+	assert.InDelta(t, 0.004, base, 0.003)
+	assert.InDelta(t, 0.0003, slope, 0.00005)
+	l = line{}
 	for rows := range 80 {
-		c.steps.add(rows, time.Millisecond)
+		l.add(float64(rows), time.Millisecond)
 	}
-	assert.Greater(t, c.limit(now), 1<<20, "rows cost nothing")
+	base, slope = l.fit()
+	assert.InDelta(t, 0.001, base, 1e-6)
+	assert.InDelta(t, 0, slope, 1e-9, "rows cost nothing")
 }

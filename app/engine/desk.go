@@ -14,16 +14,22 @@ import (
 // Workers are shared fairly (queue.go), so a request does not wait for all that is
 // inside: until its last sentence is decoded, another caller gets at most as much done
 // as its own caller does, and another request of its caller as much as it does itself,
-// by their weights.
+// by their weights. Requests of its caller and its priority are done before it or after it.
 type desk struct {
 	maxRequests, maxTokens int
 	maxWait                time.Duration // 0: no bound
 	window                 int           // source tokens that a request may have waiting where it is alone
 
 	mu       sync.Mutex // guards the rest
-	callers  map[string]map[*session]bool
+	callers  map[string]*insider
 	requests int
 	refused  uint64
+}
+
+// insider is a caller with requests inside.
+type insider struct {
+	sessions map[*session]bool
+	entered  [High - Low + 1]float64 // work of the requests that were let in since, by priority
 }
 
 func newDesk(cfg Config, workers int) *desk {
@@ -31,7 +37,7 @@ func newDesk(cfg Config, workers int) *desk {
 		maxRequests: cfg.QueueRequests, maxTokens: cfg.QueueTokens, maxWait: cfg.QueueWait,
 		// What an idle round takes from the queue.
 		window:  idleRoom * cfg.PrefillTokens * max(1, workers),
-		callers: make(map[string]map[*session]bool),
+		callers: make(map[string]*insider),
 	}
 }
 
@@ -58,14 +64,15 @@ const largestShare = 3
 func (d *desk) enter(ctx context.Context, s *session, v speed) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	own := s.left()
+	own, caller := s.left(), d.insider(s.request.Caller)
+	s.order = caller.orderOf(s.request.Priority, own)
 	wait := v.time(d.ahead(s, own))
 	alone := v.time(own) + v.sentence
 	left := time.Duration(math.MaxInt64)
 	if deadline, ok := ctx.Deadline(); ok && v.work > 0 {
 		left = time.Until(deadline)
 	}
-	free, mine := d.maxRequests-d.requests, len(d.callers[s.request.Caller])
+	free, mine := d.maxRequests-d.requests, len(caller.sessions)
 	switch {
 	case alone > left:
 		d.refused++
@@ -74,10 +81,9 @@ func (d *desk) enter(ctx context.Context, s *session, v speed) error {
 		d.refused++
 		return &BusyError{Requests: d.requests, Wait: min(max(time.Second, wait), longestWait)}
 	}
-	if d.callers[s.request.Caller] == nil {
-		d.callers[s.request.Caller] = make(map[*session]bool)
-	}
-	d.callers[s.request.Caller][s] = true
+	d.callers[s.request.Caller] = caller
+	caller.sessions[s] = true
+	caller.entered[s.request.Priority-Low] += own
 	d.requests++
 	return nil
 }
@@ -85,20 +91,49 @@ func (d *desk) enter(ctx context.Context, s *session, v speed) error {
 // longestWait is the longest time that a client is told to wait.
 const longestWait = 10 * time.Minute
 
+// insider is a caller, which may be new; mu is held.
+func (d *desk) insider(name string) *insider {
+	if caller := d.callers[name]; caller != nil {
+		return caller
+	}
+	return &insider{sessions: make(map[*session]bool)}
+}
+
+// patience is how many times its own work may be done for smaller requests of its caller and
+// its priority that came after a request, before it. More has small ones end sooner, and
+// large ones later.
+const patience = 4
+
+// orderOf tells a request with so much work when it is its turn among those of its caller
+// and priority; the least is next. A smaller one that comes later has the lower order as
+// long as what came between both is less than patience × the difference.
+func (c *insider) orderOf(p Priority, work float64) float64 {
+	return c.entered[p-Low] + patience*work
+}
+
 // ahead is the work that is done before, or beside, that of a session that is not in
 // yet; mu is held.
 func (d *desk) ahead(s *session, own float64) float64 {
-	byCaller := own
-	for other := range d.callers[s.request.Caller] {
-		byCaller += min(other.left(), own*weightOf(other.request.Priority)/weightOf(s.request.Priority))
+	var levels [High - Low + 1]float64
+	for other := range d.insider(s.request.Caller).sessions {
+		if other.request.Priority != s.request.Priority || other.order <= s.order {
+			levels[other.request.Priority-Low] += other.left()
+		}
+	}
+	ofLevel := levels[s.request.Priority-Low] + own
+	byCaller := ofLevel
+	for p := Low; p <= High; p++ {
+		if p != s.request.Priority {
+			byCaller += min(levels[p-Low], ofLevel*weightOf(p)/weightOf(s.request.Priority))
+		}
 	}
 	total := byCaller
-	for caller, sessions := range d.callers {
-		if caller == s.request.Caller {
+	for name, caller := range d.callers {
+		if name == s.request.Caller {
 			continue
 		}
 		others, charge := 0.0, chargeOf(Low)
-		for other := range sessions {
+		for other := range caller.sessions {
 			others += other.left()
 			charge = min(charge, chargeOf(other.request.Priority))
 		}
@@ -111,9 +146,9 @@ func (d *desk) ahead(s *session, own float64) float64 {
 func (d *desk) leave(s *session) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	sessions := d.callers[s.request.Caller]
-	delete(sessions, s)
-	if len(sessions) == 0 {
+	caller := d.callers[s.request.Caller]
+	delete(caller.sessions, s)
+	if len(caller.sessions) == 0 {
 		delete(d.callers, s.request.Caller)
 	}
 	d.requests--
@@ -132,8 +167,8 @@ func (d *desk) room() int {
 func (d *desk) load() (refused uint64, tokens int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, sessions := range d.callers {
-		for s := range sessions {
+	for _, caller := range d.callers {
+		for s := range caller.sessions {
 			tokens += s.unposted()
 		}
 	}

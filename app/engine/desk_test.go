@@ -80,8 +80,10 @@ func TestDeskEstimatesTheWait(t *testing.T) {
 	}{
 		"nobody":                     {nil, Request{Tokens: 100}, 0},
 		"a small one":                {[]Request{{Tokens: 10}}, Request{Tokens: 100}, 1},
-		"a large one":                {[]Request{{Tokens: 1000}}, Request{Tokens: 100}, 10},
-		"large ones":                 {[]Request{{Tokens: 1000}, {Tokens: 1000}}, Request{Tokens: 100}, 20},
+		"a large one":                {[]Request{{Tokens: 1000}}, Request{Tokens: 100}, 0},
+		"large ones":                 {[]Request{{Tokens: 1000}, {Tokens: 1000}}, Request{Tokens: 100}, 0},
+		"a large one that waited":    {[]Request{{Tokens: 1000}, {Tokens: 3600}}, Request{Tokens: 100}, 100},
+		"equal ones":                 {[]Request{{Tokens: 100}, {Tokens: 100}}, Request{Tokens: 100}, 20},
 		"large ones of another":      {[]Request{{Caller: "a", Tokens: 1000}, {Caller: "a", Tokens: 1000}}, Request{Tokens: 100}, 10},
 		"large ones of others":       {[]Request{{Caller: "a", Tokens: 1000}, {Caller: "b", Tokens: 1000}}, Request{Tokens: 100}, 20},
 		"beams":                      {[]Request{{Caller: "a", Tokens: 10, Beams: 5}}, Request{Tokens: 100}, 5},
@@ -97,6 +99,7 @@ func TestDeskEstimatesTheWait(t *testing.T) {
 				require.NoError(t, d.enter(t.Context(), newSession(nil, req), speed{}))
 			}
 			s := newSession(nil, test.req)
+			s.order = d.insider(test.req.Caller).orderOf(test.req.Priority, s.left())
 			assert.InDelta(t, test.wait, speed{work: 10}.time(d.ahead(s, s.left())).Seconds(), 1e-6)
 		})
 	}
@@ -107,11 +110,12 @@ func TestQueueWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := slow(t, func(c *Config) { c.QueueWait = 5 * time.Second })
 		inside(t, e, Request{Tokens: 1000})
+		inside(t, e, Request{Tokens: 20})
 		inside(t, e, Request{Tokens: 40})
 		_, err := e.Translate(t.Context(), Request{Tokens: 30}, sentence(5, 1, 1))
 		var busy *BusyError
 		require.ErrorAs(t, err, &busy)
-		assert.Equal(t, 2, busy.Requests)
+		assert.Equal(t, 3, busy.Requests)
 		assert.InDelta(t, 6, busy.Wait.Seconds(), 0.5)
 		_, err = e.Translate(t.Context(), Request{Tokens: 20}, sentence(5, 1, 1))
 		assert.NoError(t, err, "it waits for four seconds at most")
@@ -262,4 +266,47 @@ func TestSmallRequestsBesideALargeOne(t *testing.T) {
 			<-bulk.done
 		})
 	}
+}
+
+// In a burst of equal requests of a caller most end long before the last one: they are not decoded
+// side by side. Of requests that differ the small ones end first, but no more of them than some
+// times the work of a large one before that.
+func TestRequestsOfACallerGoOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := start(t, costly(false), func(c *Config) { c.Rows = 80 })
+		var all []*sent
+		begin := time.Now()
+		for i := range 60 {
+			jobs := make([]Job, 16)
+			for j := range jobs {
+				jobs[j] = sentence(5+(i+j)%15, 16*i+j, 5)
+			}
+			all = append(all, sendAs(t.Context(), e, Request{Caller: "a", Tokens: 16 * 12, Beams: 5}, jobs...))
+			time.Sleep(10 * time.Millisecond)
+		}
+		sum := time.Duration(0)
+		for _, s := range all {
+			<-s.done
+			require.NoError(t, s.err)
+			sum += s.took
+		}
+		last := time.Since(begin)
+		assert.Less(t, sum/60, last*6/10, "side by side it is nine tenths")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		e := start(t, stepping(), rows(1))
+		running := send(t.Context(), e, Normal, sentence(5, 9999, 1))
+		synctest.Wait()
+		large := sendAs(t.Context(), e, Request{Tokens: 40}, sentences(5, 1)...)
+		synctest.Wait()
+		for i := range 100 { // more than can be decoded
+			small := sendAs(t.Context(), e, Request{Tokens: 10}, sentence(10, 1000+i, 1))
+			time.Sleep(5 * time.Millisecond)
+			defer func() { <-small.done }()
+		}
+		<-large.done
+		require.NoError(t, large.err)
+		assert.LessOrEqual(t, large.results[0].Queued, (patience*40+20)*time.Millisecond)
+		<-running.done
+	})
 }

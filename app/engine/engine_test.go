@@ -117,10 +117,10 @@ func TestNewRefuses(t *testing.T) {
 
 func TestLimitsOfTheBatch(t *testing.T) {
 	cfg := config()
-	assert.Equal(t, 100, cfg.limits().Rows)
+	assert.Equal(t, 134, cfg.Limits().Rows, "a third more than a caller has")
 	cfg.Rows = 3
-	assert.Equal(t, 5, cfg.limits().Rows, "the widest sentence still decodes")
-	assert.Equal(t, 60, cfg.limits().MaxLength)
+	assert.Equal(t, 5, cfg.Limits().Rows, "the widest sentence still decodes")
+	assert.Equal(t, 60, cfg.Limits().MaxLength)
 }
 
 // The engine works on copies: what a caller does with its slices after Translate

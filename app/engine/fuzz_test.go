@@ -160,7 +160,7 @@ func (s *script) end() {
 // check compares every count that the loop keeps with what it counts.
 func (s *script) check() {
 	t, l := s.t, s.loop
-	require.Equal(t, l.queue.len()+len(l.active), len(l.sequences))
+	require.Equal(t, l.queue.len()+len(l.active)+len(l.begun), len(l.sequences))
 	var reserved cost
 	for slot, q := range l.active {
 		require.Same(t, q, l.sequences[q.key])
@@ -168,11 +168,21 @@ func (s *script) check() {
 		require.False(t, q.waits)
 		reserved.rows, reserved.bytes = reserved.rows+q.cost.rows, reserved.bytes+q.cost.bytes
 	}
-	require.Equal(t, len(l.sequences), l.arrivals.times.Len())
-	require.Equal(t, budget{l.budget.rows, l.budget.bytes, l.budget.pool, len(l.active), reserved}, l.budget)
-	if len(l.active) > 1 {
-		require.LessOrEqual(t, reserved.rows, l.budget.rows)
+	for _, q := range l.begun {
+		require.Same(t, q, l.sequences[q.key])
+		require.Same(t, q, q.group.begun)
+		require.Equal(t, outside, q.slot)
+		require.False(t, q.waits)
+		reserved.rows, reserved.bytes = reserved.rows+q.cost.rows, reserved.bytes+q.cost.bytes
 	}
+	require.Equal(t, len(l.sequences), l.arrivals.times.Len())
+	want := l.budget
+	want.sentences, want.reserved = len(l.active)+len(l.begun), reserved
+	require.Equal(t, want, l.budget)
+	if want.sentences > 1 {
+		require.LessOrEqual(t, reserved.rows, l.budget.all)
+	}
+	s.checkGroups()
 	if l.budget.bytes > 0 {
 		require.LessOrEqual(t, reserved.bytes, l.budget.bytes)
 	}
@@ -194,6 +204,29 @@ func (s *script) check() {
 	}
 	require.Equal(t, waiting, l.queue.len())
 	s.checkCalls(tokens)
+}
+
+// checkGroups counts what each group has.
+func (s *script) checkGroups() {
+	l := s.loop
+	sentences, rows, bytes := map[*group]int{}, map[*group]int{}, map[*group]int64{}
+	for _, q := range l.sequences {
+		require.Same(s.t, q.group, l.courtesy.groups[q.group.key])
+		sentences[q.group]++
+		if !q.waits {
+			rows[q.group] += q.cost.rows
+			bytes[q.group] += q.cost.bytes
+		}
+	}
+	require.Len(s.t, l.courtesy.list, len(l.courtesy.groups))
+	for _, g := range l.courtesy.list {
+		require.Equal(s.t, sentences[g], g.sentences)
+		require.Equal(s.t, rows[g], g.rows)
+		require.Equal(s.t, bytes[g], g.bytes)
+		if g.begun != nil {
+			require.Contains(s.t, l.begun, g.begun)
+		}
+	}
 }
 
 // checkCalls checks the calls' counts and the mailbox's. tokens wait in the queue.

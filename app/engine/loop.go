@@ -34,6 +34,7 @@ type loop struct {
 	queue     *queue
 	budget    budget
 	newcomers []*sequence // admitted in this round, not in the batch yet
+	begun     []*sequence // admitted, and encoded beside the steps
 	active    []*sequence // by slot of the batch
 	batch     model.Batch // nil until it is needed
 
@@ -45,8 +46,11 @@ type loop struct {
 	courtesy                     courtesy
 	waiting                      int // calls with a sequence in the queue
 
+	admissions uint64
+
 	// Scratch, kept to be used again.
 	inbox   []message
+	ranks   []*sequence  // active ones, in the order of their admission
 	sources [][]int64    // of the newcomers
 	feeds   []model.Feed // of each slot
 	first   []int        // of each slot: its first row in the step
@@ -57,7 +61,7 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 	return &loop{
 		model:     m,
 		spec:      w.spec,
-		limits:    cfg.limits(),
+		limits:    cfg.Limits(),
 		prefill:   cfg.PrefillTokens,
 		log:       cfg.Log,
 		worker:    w,
@@ -67,7 +71,8 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		cores:     cfg.Cores,
 		sequences: make(map[key]*sequence),
 		queue:     newQueue(),
-		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory, pool: cfg.Pool},
+		budget:    budget{rows: cfg.Rows, all: roomFor(cfg.Rows), bytes: cfg.Memory, pool: cfg.Pool},
+		courtesy:  courtesy{costs: costsOf(w.spec)},
 	}
 }
 
@@ -130,8 +135,12 @@ func (l *loop) work(ctx context.Context) error {
 	if err := l.turn(ctx); err != nil {
 		return err
 	}
+	l.courtesy.begin(time.Now())
 	l.admit()
 	if err := l.join(ctx); err != nil {
+		return err
+	}
+	if err := l.encode(ctx); err != nil {
 		return err
 	}
 	return l.step(ctx)
@@ -168,15 +177,14 @@ func (l *loop) enqueue(c *call, p posted) {
 	} else {
 		l.sequences[s.key] = s
 		l.arrivals.add(s, p.at)
+		s.weight = l.courtesy.weigh(s.cost.rows, 2*len(s.job.Source)) // its own tokens will be about as many
+		l.courtesy.came(groupKey{c.session.request.Caller, c.session.long()}, s)
 	}
 	w := c.waits[s]
 	if w == nil {
 		w = s.join(c)
 		if known == nil || s.waits { // whose turn comes first has it admitted for all
 			l.queue.push(c, s)
-			if !c.session.long() {
-				l.courtesy.came(p.at, s.cost.rows)
-			}
 			if c.queued++; c.queued == 1 {
 				l.waiting++
 			}
@@ -235,6 +243,8 @@ func (l *loop) retireAll(reason error) {
 func (l *loop) closeBatch() {
 	batch := l.batch
 	l.batch = nil
+	clear(l.begun)
+	l.begun = l.begun[:0]
 	if batch == nil {
 		return
 	}
@@ -256,7 +266,7 @@ func (l *loop) report(message string, err error, attrs ...any) {
 func (l *loop) publish() {
 	s := &l.stats
 	s.QueuedSentences = l.queue.len()
-	s.RunningSentences = len(l.active)
+	s.RunningSentences = len(l.active) + len(l.begun)
 	s.ReservedRows, s.ReservedBytes = l.budget.reserved.rows, l.budget.reserved.bytes
 	if len(l.active) == 0 {
 		s.RunningRows = 0

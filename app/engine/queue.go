@@ -1,38 +1,56 @@
 package engine
 
+import "container/heap"
+
 // queue has the sentences that wait, and says which is next. What a worker can do is
-// shared out twice (share.go), by what sentences cost: source tokens × beams.
+// shared out twice (share.go), by what sentences cost: source tokens × beams when they are
+// admitted, corrected by what they took when they leave (loop.settle).
 //
 //   - Between callers equally, however many requests, sentences and beams each has, so
 //     that nobody is slowed down by more than others are there. What a caller marks as
 //     low counts four times: others go first.
-//   - Between the requests of a caller by their priorities, 16 to 4 to 1, so that a short
-//     request gets in beside a long one. Of requests that come at the same time the
-//     higher priority goes first, then the smaller sentence.
+//   - Between the priorities of a caller, 16 to 4 to 1.
 //
-// Sentences of a request go in their order. A large sentence is not passed for ever by
-// smaller ones: the first that does not fit into the batch is waited for, and what becomes
-// free is kept for it.
+// The requests of a caller and a priority go one after the other, small ones first, by an
+// order that the desk gives them (desk.orderOf): side by side all would end late. Sentences
+// of a request go in their order. A large sentence is not passed for ever by smaller ones:
+// the first that does not fit into the batch is waited for, and what becomes free is kept
+// for it.
 type queue struct {
 	callers share[*callerQueue]
 	known   map[string]*callerQueue // callers with a sentence that waits, and some more
 	count   int                     // sequences that wait
+	pushed  uint64                  // requests that ever waited
 	turn    *requestQueue           // that the last head is of
 }
 
-// callerQueue are the requests of a caller.
+// callerQueue are the requests of a caller, by priority.
 type callerQueue struct {
-	flow     flow[*callerQueue]
-	requests share[*requestQueue]
+	flow   flow[*callerQueue]
+	levels share[*level]
+	of     [High - Low + 1]level
+}
+
+// level are a caller's requests of a priority with sentences that wait, next one first.
+type level struct {
+	caller   *callerQueue
+	flow     flow[*level]
+	requests requestHeap
 }
 
 // requestQueue are the sentences of a request, in order. Some wait no more, because
 // others wanted them too.
 type requestQueue struct {
 	session   *session
-	caller    *callerQueue
-	flow      flow[*requestQueue]
+	level     *level
+	number    uint64 // decides where orders are equal: who came first
+	index     int    // in the level, outside where none of it waits
 	sequences []*sequence
+}
+
+// before says whether a request of a level goes before another one.
+func (r *requestQueue) before(o *requestQueue) bool {
+	return r.session.order < o.session.order || r.session.order == o.session.order && r.number < o.number
 }
 
 // weightOf is how a caller's requests share what it gets.
@@ -63,22 +81,26 @@ func (q *queue) len() int { return q.count }
 func (q *queue) push(c *call, s *sequence) {
 	r := c.queue
 	if r == nil {
-		r = newRequestQueue(c.session)
+		r = &requestQueue{session: c.session, number: q.pushed, index: outside}
+		q.pushed++
 		c.queue = r
 	}
-	if caller := q.caller(c.session.request.Caller); r.caller != caller { // it was forgotten
-		r.caller, r.flow.start = caller, 0
-	}
+	req := c.session.request
+	r.level = &q.caller(req.Caller).of[req.Priority-Low] // a new one where it was forgotten
 	r.sequences = append(r.sequences, s)
 	if !s.waits {
 		s.waits = true
 		q.count++
 	}
-	if !r.flow.wants() {
-		r.caller.requests.add(&r.flow, s.work)
+	if r.index == outside {
+		heap.Push(&r.level.requests, r)
 	}
-	if !r.caller.flow.wants() {
-		q.callers.add(&r.caller.flow, 0)
+	caller := r.level.caller
+	if !r.level.flow.wants() {
+		caller.levels.add(&r.level.flow, s.work)
+	}
+	if !caller.flow.wants() {
+		q.callers.add(&caller.flow, 0)
 	}
 }
 
@@ -88,64 +110,105 @@ func (q *queue) caller(name string) *callerQueue {
 	if c == nil {
 		c = &callerQueue{flow: flow[*callerQueue]{weight: 1, index: outside}}
 		c.flow.of = c
+		for i := range c.of {
+			l := &c.of[i]
+			l.caller, l.flow = c, flow[*level]{of: l, weight: weightOf(Low + Priority(i)), index: outside}
+		}
 		q.known[name] = c
 	}
 	return c
 }
 
-func newRequestQueue(s *session) *requestQueue {
-	r := &requestQueue{session: s}
-	r.flow = flow[*requestQueue]{of: r, weight: weightOf(s.request.Priority), index: outside}
-	return r
-}
+// room says whether a sentence fits into the batch.
+type room int
 
-// head is the sequence that is next, nil when none waits. Sentences of long requests
-// that take more rows than room are left out.
-func (q *queue) head(room int) *sequence {
+// A caller that is full waits, and others go on; where all is full, what becomes free is kept
+// for the first.
+const (
+	fits room = iota
+	callerFull
+	full
+)
+
+// head is the sequence that is next of those that may be admitted now, nil where there is none or
+// where it has to wait for room.
+func (q *queue) head(may func(*sequence) bool, roomFor func(*sequence) room) *sequence {
 	for c := q.callers.first(); c != nil; c = q.callers.first() {
-		for r := c.of.requests.first(); r != nil; r = c.of.requests.first() {
-			switch skipped := r.of.skip(); {
-			case len(r.of.sequences) == 0:
-				c.of.requests.remove(r)
-			case skipped:
-				c.of.requests.ask(r, r.of.sequences[0].work)
-			case r.of.mayAdmit(r.of.sequences[0], room):
-				q.turn = r.of
-				return r.of.sequences[0]
-			default:
-				return q.among(room)
+		for l := c.of.levels.first(); l != nil; l = c.of.levels.first() {
+			r, changed := l.of.first()
+			if r == nil {
+				c.of.levels.remove(l)
+				continue
 			}
+			if changed {
+				c.of.levels.ask(l, r.sequences[0].work)
+				continue
+			}
+			if s := r.sequences[0]; !may(s) || roomFor(s) != fits {
+				return q.among(may, roomFor)
+			}
+			q.turn = r
+			return r.sequences[0]
 		}
 		q.idle(c.of)
 	}
 	return nil
 }
 
-// among looks through all requests for the first whose head may be admitted, where that
-// whose turn it is has to wait.
-func (q *queue) among(room int) *sequence {
+// first is the request that is next, nil where none waits; changed says that it was another one,
+// or another sentence of it, before.
+func (l *level) first() (r *requestQueue, changed bool) {
+	for len(l.requests) > 0 {
+		r := l.requests[0]
+		changed = r.skip() || changed
+		if len(r.sequences) > 0 {
+			return r, changed
+		}
+		heap.Pop(&l.requests)
+	}
+	return nil, true
+}
+
+// among looks through all callers for the first of whom something may be admitted, where
+// that whose turn it is has to wait.
+func (q *queue) among(may func(*sequence) bool, roomFor func(*sequence) room) *sequence {
 	q.turn = nil
 	var next *flow[*callerQueue]
+	var has room
 	for _, c := range q.callers.flows {
 		if next != nil && !c.before(next) {
 			continue
 		}
-		var first *flow[*requestQueue]
-		for _, r := range c.of.requests.flows {
-			head := r.of.waiting()
-			if head != nil && r.of.mayAdmit(head, room) && (first == nil || r.before(first)) {
-				first = r
+		if r := c.of.firstOf(may); r != nil {
+			if of := roomFor(r.waiting()); of != callerFull {
+				next, has, q.turn = c, of, r
 			}
 		}
-		if first != nil {
-			next, q.turn = c, first.of
-		}
 	}
-	if q.turn == nil {
+	if q.turn == nil || has != fits {
 		return nil
 	}
 	q.turn.skip()
 	return q.turn.sequences[0]
+}
+
+// firstOf is a caller's first request whose next sentence may be admitted, nil where there is none.
+func (c *callerQueue) firstOf(may func(*sequence) bool) (first *requestQueue) {
+	var of *flow[*level]
+	for _, l := range c.levels.flows {
+		if of != nil && !l.before(of) {
+			continue
+		}
+		for _, r := range l.of.requests {
+			if of == l && !r.before(first) {
+				continue
+			}
+			if s := r.waiting(); s != nil && may(s) {
+				of, first = l, r
+			}
+		}
+	}
+	return first
 }
 
 // waiting is the first sequence that still waits, nil where none does.
@@ -156,11 +219,6 @@ func (r *requestQueue) waiting() *sequence {
 		}
 	}
 	return nil
-}
-
-// mayAdmit says whether a sequence of the request may take its rows.
-func (r *requestQueue) mayAdmit(s *sequence, room int) bool {
-	return s.cost.rows <= room || !r.session.long()
 }
 
 // skip leaves out what waits no more; skipped says that there was such a sequence first.
@@ -174,12 +232,25 @@ func (r *requestQueue) skip() (skipped bool) {
 
 // charge counts the head, which is about to be admitted, for those whose turn it is.
 func (q *queue) charge() {
-	r := q.turn
-	c, work := r.caller, r.sequences[0].work
-	c.requests.give(&r.flow, work)
-	c.requests.ask(&r.flow, work) // and what it wants really, when it is its turn
-	q.callers.give(&c.flow, work*chargeOf(r.session.request.Priority))
+	l, work := q.turn.level, q.turn.sequences[0].work
+	c := l.caller
+	c.levels.give(&l.flow, work)
+	c.levels.ask(&l.flow, work) // and what it wants really, when it is its turn
+	q.callers.give(&c.flow, work*chargeOf(q.turn.session.request.Priority))
 	q.callers.ask(&c.flow, 0)
+}
+
+// settle counts what a sentence of a caller took beyond the work that it was charged for,
+// or less.
+func (q *queue) settle(req Request, more float64) {
+	c := q.known[req.Caller]
+	if c == nil {
+		return // nobody else waits
+	}
+	c.flow.start += more * chargeOf(req.Priority) / c.flow.weight
+	if c.flow.wants() {
+		q.callers.ask(&c.flow, 0)
+	}
 }
 
 // remove takes a sequence, which waits, out.
@@ -191,12 +262,17 @@ func (q *queue) remove(s *sequence) {
 // leave takes out all that a call waits for; it is not used any more.
 func (q *queue) leave(c *call) {
 	r := c.queue
-	if r == nil || !r.flow.wants() {
+	if r == nil || r.index == outside {
 		return
 	}
-	r.caller.requests.remove(&r.flow)
-	if r.caller.requests.first() == nil {
-		q.idle(r.caller)
+	l := r.level
+	heap.Remove(&l.requests, r.index)
+	if len(l.requests) > 0 {
+		return
+	}
+	l.caller.levels.remove(&l.flow)
+	if l.caller.levels.first() == nil {
+		q.idle(l.caller)
 	}
 }
 
@@ -212,4 +288,33 @@ func (q *queue) idle(c *callerQueue) {
 			}
 		}
 	}
+}
+
+// requestHeap implements [heap.Interface], the next one first.
+type requestHeap []*requestQueue
+
+func (h requestHeap) Len() int { return len(h) }
+
+func (h requestHeap) Less(i, j int) bool { return h[i].before(h[j]) }
+
+func (h requestHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push implements [heap.Interface].
+func (h *requestHeap) Push(x any) {
+	r := x.(*requestQueue)
+	r.index = len(*h)
+	*h = append(*h, r)
+}
+
+// Pop implements [heap.Interface].
+func (h *requestHeap) Pop() any {
+	last := len(*h) - 1
+	r := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	r.index = outside
+	return r
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +12,9 @@ import (
 
 	"dragoman/model/search"
 )
+
+func anything(*sequence) bool { return true }
+func anywhere(*sequence) room { return fits }
 
 // served is who gets how much of a queue in which everybody always has more sentences.
 func served(t *testing.T, requests []Request, beams []int, times int) []float64 {
@@ -30,7 +32,7 @@ func served(t *testing.T, requests []Request, beams []int, times int) []float64 
 	}
 	got := make([]float64, len(requests))
 	for range times {
-		s := q.head(math.MaxInt)
+		s := q.head(anything, anywhere)
 		require.NotNil(t, s)
 		q.charge()
 		q.remove(s)
@@ -56,10 +58,10 @@ func TestQueueShares(t *testing.T) {
 		want     []float64
 	}{
 		"one":                   {[]Request{{}}, []int{1}, []float64{1}},
-		"requests of a caller":  {[]Request{{}, {}}, []int{1, 1}, []float64{.5, .5}},
-		"beams":                 {[]Request{{}, {}}, []int{1, 5}, []float64{.5, .5}},
+		"requests of a caller":  {[]Request{{}, {}}, []int{1, 1}, []float64{1, 0}},
+		"beams":                 {[]Request{{Caller: "a"}, {Caller: "b"}}, []int{1, 5}, []float64{.5, .5}},
 		"priorities":            {[]Request{{Priority: Low}, {}, {Priority: High}}, []int{1, 1, 1}, []float64{1. / 21, 4. / 21, 16. / 21}},
-		"callers":               {[]Request{{Caller: "a"}, {Caller: "a"}, {Caller: "a"}, {Caller: "b"}}, []int{1, 1, 1, 1}, []float64{1. / 6, 1. / 6, 1. / 6, .5}},
+		"callers":               {[]Request{{Caller: "a"}, {Caller: "a"}, {Caller: "a"}, {Caller: "b"}}, []int{1, 1, 1, 1}, []float64{.5, 0, 0, .5}},
 		"callers that are low":  {[]Request{{Caller: "a", Priority: Low}, {Caller: "b"}}, []int{5, 1}, []float64{.2, .8}},
 		"callers that are high": {[]Request{{Caller: "a", Priority: High}, {Caller: "b"}}, []int{1, 1}, []float64{.5, .5}},
 	} {
@@ -77,7 +79,7 @@ func TestQueueStartsWhereOthersAre(t *testing.T) {
 	q := newQueue()
 	old, late := newCall(newSession(nil, Request{Caller: "old"})), newCall(newSession(nil, Request{Caller: "late"}))
 	take := func() (order string) {
-		for s := q.head(math.MaxInt); s != nil; s = q.head(math.MaxInt) {
+		for s := q.head(anything, anywhere); s != nil; s = q.head(anything, anywhere) {
 			q.charge()
 			q.remove(s)
 			if s.cost.rows == 0 {
@@ -128,7 +130,7 @@ func TestQueueRandomly(t *testing.T) {
 				delete(waiting, calls[i])
 				calls = slices.Delete(calls, i, i+1)
 			default:
-				s := q.head(math.MaxInt)
+				s := q.head(anything, anywhere)
 				if len(waiting) == 0 {
 					require.Nil(t, s)
 					break
@@ -140,7 +142,7 @@ func TestQueueRandomly(t *testing.T) {
 					}
 				}
 				require.NotNil(t, of, "the head is the first of a call")
-				require.Same(t, s, q.head(math.MaxInt), "to look changes nothing")
+				require.Same(t, s, q.head(anything, anywhere), "to look changes nothing")
 				q.charge()
 				q.remove(s)
 				if waiting[of] = waiting[of][1:]; len(waiting[of]) == 0 {
@@ -153,7 +155,7 @@ func TestQueueRandomly(t *testing.T) {
 			}
 			require.Equal(t, n, q.len())
 		}
-		for s := q.head(math.MaxInt); s != nil; s = q.head(math.MaxInt) {
+		for s := q.head(anything, anywhere); s != nil; s = q.head(anything, anywhere) {
 			q.charge()
 			q.remove(s)
 		}

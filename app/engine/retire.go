@@ -11,9 +11,12 @@ func (l *loop) retire(s *sequence, reason error) {
 	} else {
 		l.vacate(s)
 		l.budget.release(s.cost)
+		s.group.joined(s, -1)
+		l.queue.settle(s.by.request, s.took-s.work)
 	}
 	delete(l.sequences, s.key)
 	l.arrivals.remove(s)
+	l.courtesy.gone(s, time.Now())
 	waiters := s.waiters
 	s.waiters = nil
 	for _, w := range waiters {
@@ -46,6 +49,9 @@ func (l *loop) dequeue(s *sequence) {
 // vacate takes a sequence out of the batch, where it is in one. As in the batch,
 // the last takes its slot.
 func (l *loop) vacate(s *sequence) {
+	if s.group.begun == s {
+		s.group.begun = nil
+	}
 	if s.slot == outside {
 		return
 	}

@@ -15,7 +15,10 @@ type sequence struct {
 	key     key
 	job     Job // with ids of its own
 	cost    cost
-	work    float64   // source tokens × beams
+	work    float64   // source tokens × beams: what it is expected to take
+	took    float64   // weight of its steps until now, and source tokens
+	weight  float64   // in a step, as expected
+	group   *group    // whose sentence it is
 	by      *session  // whose tokens it counts for
 	waiters []*waiter // who gets the result; when none is left, it is not needed
 	waits   bool      // in the queue
@@ -23,6 +26,10 @@ type sequence struct {
 
 	// Its place in the batch.
 	admitted time.Time
+	number   uint64           // the how many-th that was admitted
+	encoding model.Encoding   // nil where it has been encoded
+	fed      int              // tokens
+	rests    bool             // in this step
 	slot     int              // outside until it has joined
 	first    bool             // of those that joined with it
 	decoding *search.Sequence // nil until it is admitted
@@ -31,14 +38,14 @@ type sequence struct {
 // outside is the index or slot of what has none.
 const outside = -1
 
-func newSequence(job Job, k key, footprint model.Footprint) *sequence {
+func newSequence(job Job, k key, m model.Model) *sequence {
 	ids := slices.Concat(job.Source, job.Prefix)
 	job.Source, job.Prefix = ids[:len(job.Source):len(job.Source)], ids[len(job.Source):]
 	job.Phrases = search.ClonePhrases(job.Phrases)
 	return &sequence{
 		key:  k,
 		job:  job,
-		cost: costOf(job.Search.Beams, job.Search.MaxLength, len(job.Source), footprint),
+		cost: costOf(job.Search.Beams, job.Search.MaxLength, len(job.Source), m.Footprint()),
 		work: float64(len(job.Source) * job.Search.Beams),
 		slot: outside,
 	}

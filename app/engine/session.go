@@ -20,8 +20,9 @@ type session struct {
 	out      *outbox
 	calls    map[*worker]*call
 	inFlight map[int]*placed
-	count    int // jobs that next handed out
-	short    int // source tokens of a request that is short
+	count    int     // jobs that next handed out
+	short    int     // source tokens of a request that is short
+	order    float64 // when it is its turn, see [insider]; the desk sets it
 
 	// Source tokens, for the desk. The loops of workers count those that left the
 	// queue.

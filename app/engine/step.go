@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -28,16 +27,12 @@ func (l *loop) admit() {
 		room *= idleRoom // nobody has to stand still
 	}
 	now := time.Now()
-	limit := l.courtesy.limit(now)
-	next := func() *sequence {
-		if l.budget.sentences == 0 {
-			return l.queue.head(math.MaxInt)
-		}
-		return l.queue.head(limit - l.budget.reserved.rows)
-	}
-	for s := next(); s != nil && l.budget.fits(s.cost); s = next() {
-		if room -= len(s.job.Source); room < 0 && len(l.newcomers) > 0 {
-			return
+	for s := l.queue.head(l.mayAdmit, l.roomFor); s != nil; s = l.queue.head(l.mayAdmit, l.roomFor) {
+		took, atOnce := l.courtesy.atOnce(s.group, len(s.job.Source))
+		if atOnce {
+			if room -= len(s.job.Source); room < 0 && len(l.newcomers) > 0 {
+				return
+			}
 		}
 		if !l.budget.reserve(s.cost) {
 			return
@@ -46,16 +41,47 @@ func (l *loop) admit() {
 		l.dequeue(s)
 		l.admittedTokens += float64(len(s.job.Source))
 		l.admittedWork += s.work
-		s.admitted = now
+		l.admissions++
+		s.group.joined(s, 1)
+		s.admitted, s.number, s.took = now, l.admissions, float64(len(s.job.Source))
 		var err error
 		constraints := search.Constraints{Phrases: s.job.Phrases, Joints: l.joints}
 		s.decoding, err = search.NewConstrained(s.job.Search, constraints, s.job.Prefix, l.spec.EOS, l.spec.VocabSize)
-		if err != nil { // a valid job gives none
+		switch {
+		case err != nil: // a valid job gives none
 			l.retire(s, err)
-			continue
+		case atOnce:
+			s.group.pay(took)
+			l.newcomers = append(l.newcomers, s)
+		default:
+			s.group.begun = s
+			l.begun = append(l.begun, s)
 		}
-		l.newcomers = append(l.newcomers, s)
 	}
+}
+
+// mostBegun is how many sources are encoded beside the steps at most: each takes memory for
+// that.
+const mostBegun = 4
+
+// mayAdmit says whether it is the turn of a sentence's group.
+func (l *loop) mayAdmit(s *sequence) bool {
+	if !l.courtesy.mayAdmit(s) {
+		return false
+	}
+	_, atOnce := l.courtesy.atOnce(s.group, len(s.job.Source))
+	return atOnce || len(l.begun) < mostBegun
+}
+
+// roomFor says whether there is room for a sentence.
+func (l *loop) roomFor(s *sequence) room {
+	var own cost
+	for _, long := range []bool{false, true} {
+		if g := l.courtesy.groups[groupKey{s.group.key.caller, long}]; g != nil {
+			own.rows, own.bytes = own.rows+g.rows, own.bytes+g.bytes
+		}
+	}
+	return l.budget.room(s.cost, own, len(l.courtesy.list) == 1)
 }
 
 // join encodes the newcomers and lets them join the batch, longest first: those
@@ -64,11 +90,8 @@ func (l *loop) join(ctx context.Context) error {
 	if len(l.newcomers) == 0 {
 		return nil
 	}
-	if l.batch == nil {
-		var err error
-		if l.batch, err = l.model.NewBatch(l.limits); err != nil {
-			return fmt.Errorf("make a batch: %w", err)
-		}
+	if err := l.open(); err != nil {
+		return err
 	}
 	slices.SortStableFunc(l.newcomers, func(a, b *sequence) int { return cmp.Compare(len(b.job.Source), len(a.job.Source)) })
 	tokens := 0
@@ -80,20 +103,87 @@ func (l *loop) join(ctx context.Context) error {
 
 	start := time.Now()
 	err := l.batch.Join(ctx, l.sources)
-	l.stats.Joining += time.Since(start)
+	took := time.Since(start)
+	l.stats.Joining += took
+	l.courtesy.encoded(l.sources, took)
 	clear(l.sources)
 	if err != nil {
 		return l.refused(fmt.Errorf("encode %d sentences of %d tokens: %w", len(l.newcomers), tokens, err))
 	}
-	l.newcomers[0].first = true
-	for _, s := range l.newcomers {
+	l.joined(l.newcomers...)
+	clear(l.newcomers)
+	return nil
+}
+
+// open makes the batch where there is none.
+func (l *loop) open() (err error) {
+	if l.batch == nil {
+		if l.batch, err = l.model.NewBatch(l.limits); err != nil {
+			return fmt.Errorf("make a batch: %w", err)
+		}
+	}
+	return nil
+}
+
+// joined counts sentences that joined the batch together.
+func (l *loop) joined(all ...*sequence) {
+	all[0].first = true
+	for _, s := range all {
 		s.slot = len(l.active)
 		l.active = append(l.active, s)
+		l.stats.PrefilledTokens += uint64(len(s.job.Source))
 	}
-	clear(l.newcomers)
 	l.stats.Joins++
-	l.stats.PrefilledTokens += uint64(tokens)
+}
+
+// encode goes on with the sources that are encoded beside the steps, each for what its group
+// has left of the round.
+func (l *loop) encode(ctx context.Context) error {
+	if len(l.begun) == 0 {
+		return nil
+	}
+	if err := l.open(); err != nil {
+		return err
+	}
+	for i := 0; i < len(l.begun); {
+		s := l.begun[i]
+		done, err := l.encodeOne(ctx, s)
+		switch {
+		case err != nil && !errors.Is(err, model.ErrInput):
+			return fmt.Errorf("encode a sentence of %d tokens: %w", len(s.job.Source), err)
+		case err == nil && !done:
+			i++
+			continue
+		}
+		l.begun = slices.Delete(l.begun, i, i+1)
+		s.group.begun, s.encoding = nil, nil
+		if err == nil {
+			l.joined(s)
+			continue
+		}
+		l.report("the model refuses a sentence", err)
+		l.retire(s, err)
+	}
 	return nil
+}
+
+// encodeOne goes on with a source as long as its group has credit.
+func (l *loop) encodeOne(ctx context.Context, s *sequence) (done bool, err error) {
+	if s.group.credit <= 0 {
+		return false, nil
+	}
+	if s.encoding == nil {
+		if s.encoding, err = l.batch.Begin(ctx, s.job.Source); err != nil {
+			return false, err
+		}
+	}
+	start := time.Now()
+	const longest = time.Hour // of a group that is alone now
+	done, err = s.encoding.Continue(ctx, time.Duration(min(s.group.credit, longest.Seconds())*float64(time.Second)))
+	took := time.Since(start)
+	l.stats.Joining += took
+	s.group.pay(took.Seconds())
+	return done, err
 }
 
 // refused handles an error of Join. One that leaves the batch as it was fails the
@@ -109,20 +199,21 @@ func (l *loop) refused(err error) error {
 	return nil
 }
 
-// step feeds every sentence, newcomers their forced prefix and the others a token
-// for each row, advances every search, and retires those that ended.
+// step feeds every sentence that takes part, newcomers their forced prefix and the others a
+// token for each row, advances every search, and retires those that ended.
 func (l *loop) step(ctx context.Context) error {
-	if len(l.active) == 0 {
+	l.choose()
+	rows, weight, k := l.feed()
+	if rows == 0 {
 		return nil
 	}
-	rows, k := l.feed()
 	l.stats.RunningRows = rows
 	l.publish() // what is seen for most of the time
 	start := time.Now()
 	candidates, err := l.batch.Step(ctx, l.feeds, k)
 	took := time.Since(start)
 	l.stats.Stepping += took
-	l.courtesy.steps.add(rows, took)
+	l.courtesy.steps.add(weight, took)
 	if err != nil {
 		return fmt.Errorf("step with %d sentences, %d rows: %w", len(l.active), rows, err)
 	}
@@ -132,17 +223,48 @@ func (l *loop) step(ctx context.Context) error {
 	return nil
 }
 
-// feed collects what the sentences are fed. It returns the number of rows, and of
-// candidates that the most demanding search needs.
-func (l *loop) feed() (rows, k int) {
+// choose says which sentences take part in the step: where a group has a quantum those that
+// were admitted first.
+func (l *loop) choose() {
+	l.ranks = l.ranks[:0]
+	for _, s := range l.active {
+		if s.rests = s.group.limited(); s.rests {
+			l.ranks = append(l.ranks, s)
+		}
+	}
+	slices.SortFunc(l.ranks, func(a, b *sequence) int { return cmp.Compare(a.number, b.number) })
+	for _, s := range l.ranks {
+		s.rests = !l.courtesy.takesPart(s.group, l.weigh(s))
+	}
+	clear(l.ranks)
+}
+
+// weigh is what the rows of a sentence in the batch count for in the next step.
+func (l *loop) weigh(s *sequence) float64 {
+	return l.courtesy.weigh(s.decoding.Rows(), len(s.job.Source)+s.fed)
+}
+
+// feed collects what the sentences that take part are fed. It returns the number and the weight of
+// rows, and of candidates that the most demanding search needs.
+func (l *loop) feed() (rows int, weight float64, k int) {
 	l.feeds, l.first = l.feeds[:0], l.first[:0]
 	for _, s := range l.active {
-		l.feeds = append(l.feeds, s.decoding.Feed())
 		l.first = append(l.first, rows)
+		if s.rests {
+			l.feeds = append(l.feeds, model.Feed{})
+			continue
+		}
+		feed, w := s.decoding.Feed(), l.weigh(s)
+		l.feeds = append(l.feeds, feed)
 		rows += s.decoding.Rows()
 		k = max(k, s.decoding.Candidates())
+		weight += w
+		s.took += w
+		if s.fed++; len(feed.Parents) == 0 {
+			s.fed = len(feed.Tokens)
+		}
 	}
-	return rows, k
+	return rows, weight, k
 }
 
 // ended is a sequence that leaves after a step, err is nil when it is done.
@@ -158,6 +280,9 @@ type ended struct {
 func (l *loop) advance(candidates model.Candidates) {
 	l.ended = l.ended[:0]
 	for slot, s := range l.active {
+		if s.rests {
+			continue
+		}
 		done, err := s.decoding.Advance(candidates, l.first[slot])
 		if err != nil {
 			err = fmt.Errorf("the model's candidates: %w", err)

@@ -24,7 +24,10 @@ type toy struct {
 	footprint model.Footprint
 	stepTime  time.Duration // that a step takes, on a bubble's clock
 	rowTime   time.Duration // that each row adds
-	joinTime  time.Duration // that each source token takes in Join
+	joinTime  time.Duration // that each source token takes in the encoder
+	pairTime  time.Duration // that each pair of them takes there
+	lookTime  time.Duration // that each row takes for each token that it attends to
+	pieceTime time.Duration // that the encoder takes at least before it can rest
 
 	// The hooks, where set, are called first; their error is the batch's.
 	onNew   func() error
@@ -46,9 +49,15 @@ type toy struct {
 
 func newToy() *toy {
 	return &toy{
-		spec:      model.Spec{VocabSize: 60, MaxPositions: 100, EOS: 2, DecoderStart: 2},
+		spec: model.Spec{VocabSize: 60, MaxPositions: 100, EOS: 2, DecoderStart: 2, DModel: 64,
+			Encoder: model.Stack{Layers: 1, Heads: 1, FFN: 256}, Decoder: model.Stack{Layers: 1, Heads: 1, FFN: 256}},
 		footprint: model.Footprint{RowToken: 10, SourceToken: 3},
 	}
+}
+
+// encodes is how long the encoder takes for a source.
+func (m *toy) encodes(n int) time.Duration {
+	return time.Duration(n)*m.joinTime + time.Duration(n*n)*m.pairTime
 }
 
 func (m *toy) Spec() model.Spec           { return m.spec }
@@ -135,6 +144,15 @@ func (b *toyBatch) Len() int { return len(b.sentences) }
 
 func (b *toyBatch) Join(ctx context.Context, sources [][]int64) error {
 	defer b.enter("Join")()
+	took := time.Duration(0)
+	for _, source := range sources {
+		took += b.toy.encodes(len(source))
+	}
+	return b.join(ctx, sources, took)
+}
+
+// join lets sources join that take so long.
+func (b *toyBatch) join(ctx context.Context, sources [][]int64, took time.Duration) error {
 	if b.toy.onJoin != nil {
 		if err := b.toy.onJoin(sources); err != nil {
 			return b.fail(err)
@@ -155,10 +173,31 @@ func (b *toyBatch) Join(ctx context.Context, sources [][]int64) error {
 			hash = mix(hash, id)
 		}
 		b.sentences = append(b.sentences, toySentence{source: len(source), rows: []toyRow{{hash: hash}}})
-		sleep(ctx, time.Duration(len(source))*b.toy.joinTime)
 	}
+	sleep(ctx, took)
 	b.toy.joined.Add(int32(len(sources)))
 	return b.fail(ctx.Err())
+}
+
+// toyEncoding is a source on its way into a batch.
+type toyEncoding struct {
+	batch  *toyBatch
+	source []int64
+	left   time.Duration
+}
+
+func (b *toyBatch) Begin(_ context.Context, source []int64) (model.Encoding, error) {
+	return &toyEncoding{b, source, b.toy.encodes(len(source))}, nil
+}
+
+func (e *toyEncoding) Continue(ctx context.Context, most time.Duration) (bool, error) {
+	defer e.batch.enter("Continue")()
+	took := min(e.left, max(most, e.batch.toy.pieceTime))
+	sleep(ctx, took)
+	if e.left -= took; e.left > 0 {
+		return false, e.batch.fail(ctx.Err())
+	}
+	return true, e.batch.join(ctx, [][]int64{e.source}, 0)
 }
 
 func (b *toyBatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Candidates, error) {
@@ -172,8 +211,11 @@ func (b *toyBatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.C
 	if k < 1 || k > b.toy.spec.VocabSize || len(feeds) != len(b.sentences) || len(feeds) == 0 {
 		return model.Candidates{}, b.fail(b.toy.refuse("%d candidates, %d feeds for %d sentences", k, len(feeds), len(b.sentences)))
 	}
-	out := model.Candidates{K: k}
+	out, looks := model.Candidates{K: k}, 0
 	for i, feed := range feeds {
+		if len(feed.Tokens)+len(feed.Parents) == 0 {
+			continue // it rests
+		}
 		rows, err := b.fed(b.sentences[i].rows, feed)
 		if err != nil {
 			return model.Candidates{}, b.fail(err)
@@ -181,10 +223,14 @@ func (b *toyBatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.C
 		b.sentences[i].rows = rows
 		for _, row := range rows {
 			b.toy.add(&out, row, b.sentences[i].source)
+			looks += row.fed + b.sentences[i].source
 		}
 	}
+	if len(out.LogSumExp) == 0 {
+		return out, b.fail(b.toy.refuse("a step in which all rest"))
+	}
 	b.measure(len(out.LogSumExp))
-	sleep(ctx, b.toy.stepTime+time.Duration(len(out.LogSumExp))*b.toy.rowTime)
+	sleep(ctx, b.toy.stepTime+time.Duration(len(out.LogSumExp))*b.toy.rowTime+time.Duration(looks)*b.toy.lookTime)
 	b.last = out
 	return out, b.fail(ctx.Err())
 }

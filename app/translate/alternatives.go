@@ -54,6 +54,11 @@ func (w *work) checkAlternatives(m *Model) error {
 // searchFor are the settings that a sentence is decoded with in its present way.
 func (w *work) searchFor(x *sentence) search.Options {
 	o := x.way.apply(x.hop.lane.search)
+	// Whoever asks for more tokens than the service gives by itself gets as many as a sentence can be
+	// worth: a few letters that lead astray would else cost a hundred times what they are charged for.
+	if own := x.hop.model.Search.MaxLength; x.way.length == 0 && o.MaxLength > own {
+		o.MaxLength = min(o.MaxLength, max(own, w.longest(x)))
+	}
 	if x.way.wide {
 		o.Beams = w.req.Alternatives
 	}

@@ -385,6 +385,21 @@ func TestOptions(t *testing.T) {
 	}, eng.last().Jobs[0].Search)
 }
 
+// More tokens than the service gives by itself are given up to what the sentence can be worth, so
+// that few letters do not cost what the longest translation does.
+func TestLongerThanASentenceIsWorth(t *testing.T) {
+	for text, want := range map[string]int{"a": 3*4 + 32, strings.Repeat("x", 30): 60} {
+		eng := &upper{}
+		req := texts(text)
+		req.Options = Options{MaxLength: 60}
+		_, err := service(t, runes{}, eng).Translate(t.Context(), req)
+		require.NoError(t, err)
+		job := eng.last().Jobs[0]
+		assert.Equal(t, min(want, 3*len(job.Source)+32), job.Search.MaxLength)
+		assert.Equal(t, want == 60, job.Search.MaxLength == 60)
+	}
+}
+
 func TestTranslateRefuses(t *testing.T) {
 	long, negative := strings.Repeat("x", 101), -1
 	from := func(from, to string) Request { return Request{From: from, To: []string{to}} }

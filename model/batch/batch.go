@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"dragoman/model"
 )
@@ -31,6 +32,13 @@ type Backend interface {
 	Close() error
 }
 
+// Beginner is a [Backend] that can encode beside steps.
+type Beginner interface {
+	// Begin begins to encode a source into a row of the memory. What it returns is called until
+	// it is done or fails, at any time between other calls; Close ends it.
+	Begin(source []int64, slot int32) (resume func(most time.Duration) (done bool, err error), err error)
+}
+
 // Row is a row of a step: a token of a hypothesis, or of a forced prefix. The rows of a
 // sentence follow one another, and no other sentence has their slot.
 type Row struct {
@@ -48,6 +56,7 @@ type Batch struct {
 	tokens    int // that a backend encodes at once
 	backend   Backend
 	sentences []*sentence // by slot of the batch
+	begun     int         // sources that are encoded beside the steps
 	kv, slots pool        // rows of both memories that are not in use
 	rows      []Row       // of the last step
 	broken    error       // the first error; the state is undefined after it
@@ -89,6 +98,52 @@ func (b *Batch) Join(ctx context.Context, sources [][]int64) error {
 	return nil
 }
 
+// Begin begins to encode a source beside the steps.
+func (b *Batch) Begin(ctx context.Context, source []int64) (model.Encoding, error) {
+	backend, ok := b.backend.(Beginner)
+	if !ok {
+		return model.BeginWhole(b, source), nil
+	}
+	if err := b.ready(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.checkSources([][]int64{source}); err != nil {
+		return nil, fmt.Errorf("%w: %w", model.ErrInput, err)
+	}
+	e := &encoding{batch: b, slot: b.slots.take(), tokens: len(source)}
+	var err error
+	if e.resume, err = backend.Begin(source, e.slot); err != nil {
+		b.broken = err
+		return nil, err
+	}
+	b.begun++
+	return e, nil
+}
+
+// encoding implements [model.Encoding].
+type encoding struct {
+	batch  *Batch
+	slot   int32
+	tokens int
+	resume func(time.Duration) (bool, error)
+}
+
+func (e *encoding) Continue(ctx context.Context, most time.Duration) (done bool, err error) {
+	b := e.batch
+	if err := b.ready(ctx); err != nil {
+		return false, err
+	}
+	if done, err = e.resume(most); err != nil {
+		b.broken = fmt.Errorf("encoder on %d tokens: %w", e.tokens, err)
+		return false, b.broken
+	}
+	if done {
+		b.begun--
+		b.sentences = append(b.sentences, &sentence{slot: e.slot, srcLen: e.tokens})
+	}
+	return done, nil
+}
+
 // encode encodes sources, as many at once as the backend takes.
 func (b *Batch) encode(sources [][]int64, slots []int32) error {
 	for len(sources) > 0 {
@@ -105,7 +160,7 @@ func (b *Batch) encode(sources [][]int64, slots []int32) error {
 	return nil
 }
 
-// Step feeds every sentence.
+// Step feeds the sentences that do not rest.
 func (b *Batch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Candidates, error) {
 	if err := b.ready(ctx); err != nil {
 		return model.Candidates{}, err
@@ -115,7 +170,9 @@ func (b *Batch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Cand
 	}
 	b.rows = b.rows[:0]
 	for i, s := range b.sentences {
-		b.rows = s.feed(feeds[i], &b.kv, b.rows)
+		if len(feeds[i].Tokens) > 0 {
+			b.rows = s.feed(feeds[i], &b.kv, b.rows)
+		}
 	}
 	c, err := b.backend.Step(b.rows, k)
 	if err != nil {
@@ -146,7 +203,7 @@ func (b *Batch) Leave(i int) {
 
 // rest tells the backend if no sentence is left.
 func (b *Batch) rest() {
-	if len(b.sentences) == 0 {
+	if len(b.sentences)+b.begun == 0 {
 		b.backend.Idle()
 	}
 }

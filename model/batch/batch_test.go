@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -89,6 +90,17 @@ func (m *memory) Close() error {
 	return nil
 }
 
+// Begin encodes in three pieces.
+func (m *memory) Begin(source []int64, slot int32) (func(time.Duration) (bool, error), error) {
+	left := 3
+	return func(time.Duration) (bool, error) {
+		if left--; left > 0 {
+			return false, m.err
+		}
+		return true, m.Encode([][]int64{source}, []int32{slot}, len(source))
+	}, nil
+}
+
 func newBatch(limits model.Limits) (*batch.Batch, *memory) {
 	m := newMemory(limits)
 	return batch.New(spec, limits, 8, m), m
@@ -100,7 +112,9 @@ func TestHypothesesFindTheirTokens(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	limits := model.Limits{Rows: 12, MaxLength: 20}
 	b, m := newBatch(limits)
-	var want [][][]int64 // by slot and hypothesis: the source's first token, what was fed
+	var want [][][]int64       // by slot and hypothesis: the source's first token, what was fed
+	var begun []model.Encoding // and the first tokens of their sources
+	var first []int64
 	reserved, next := 0, int64(0)
 	token := func() int64 { next++; return next % int64(spec.VocabSize) }
 	for range 2000 {
@@ -114,16 +128,38 @@ func TestHypothesesFindTheirTokens(t *testing.T) {
 		}
 		if reserved+3 <= limits.Rows && rng.IntN(3) == 0 {
 			source := []int64{token(), 1, 2}[:1+rng.IntN(3)]
+			if rng.IntN(2) == 0 {
+				e, err := b.Begin(t.Context(), source)
+				require.NoError(t, err)
+				begun, first, reserved = append(begun, e), append(first, source[0]), reserved+3
+				continue
+			}
 			require.NoError(t, b.Join(t.Context(), [][]int64{source}))
 			want, reserved = append(want, [][]int64{{source[0]}}), reserved+3
 		}
+		for i := len(begun) - 1; i >= 0; i-- {
+			done, err := begun[i].Continue(t.Context(), 1)
+			require.NoError(t, err)
+			if done {
+				want = append(want, [][]int64{{first[i]}})
+				begun, first = slices.Delete(begun, i, i+1), slices.Delete(first, i, i+1)
+			}
+		}
 		if len(want) == 0 {
 			continue
+		}
+		resting := rng.IntN(2 * len(want)) // one of them, or none
+		if len(want) == 1 {
+			resting = 1
 		}
 		var feeds []model.Feed
 		var all [][]int64
 		for i, hypotheses := range want {
 			var f model.Feed
+			if i == resting {
+				feeds = append(feeds, f)
+				continue
+			}
 			if len(hypotheses[0]) == 1 { // just joined
 				for range 1 + rng.IntN(3) {
 					f.Tokens = append(f.Tokens, token())

@@ -21,7 +21,7 @@ func (b *Batch) checkSources(sources [][]int64) error {
 	if len(sources) == 0 {
 		return errors.New("join of no sentences")
 	}
-	if n := len(b.sentences) + len(sources); n > b.limits.Rows {
+	if n := len(b.sentences) + b.begun + len(sources); n > b.limits.Rows {
 		return fmt.Errorf("join to %d sentences: there is room for %d", n, b.limits.Rows)
 	}
 	for i, ids := range sources {
@@ -42,12 +42,19 @@ func (b *Batch) checkFeeds(feeds []model.Feed, k int) error {
 	case k < 1 || k > b.spec.VocabSize:
 		return fmt.Errorf("%d candidates wanted: 1 to %d can be had", k, b.spec.VocabSize)
 	}
-	taken := 0
+	taken, rest := 0, 0
 	for i, s := range b.sentences {
+		if len(feeds[i].Tokens)+len(feeds[i].Parents) == 0 {
+			rest++
+			continue
+		}
 		if err := b.checkFeed(s, feeds[i]); err != nil {
 			return fmt.Errorf("sentence %d: %w", i, err)
 		}
 		taken += s.rowsFor(feeds[i]) - len(s.rows)
+	}
+	if rest == len(feeds) {
+		return errors.New("a feed of no tokens for every sentence: one takes part at least")
 	}
 	if taken > len(b.kv) {
 		return fmt.Errorf("%d more rows are needed than the %d that there is room for", taken-len(b.kv), b.limits.Rows)

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"dragoman/model"
 	"dragoman/model/batch"
+	"dragoman/model/cpu/ops"
 	"dragoman/model/cpu/pool"
 	"dragoman/model/mapping"
 )
@@ -20,6 +23,9 @@ type backend struct {
 	memory   *pool.Pool    // of the sessions
 	weights  *mapping.File // of the sessions, too
 	busy     bool          // whether the batch holds on to it
+
+	begun []*ops.Pieces // encoder runs beside steps
+	spare []*encoding   // that these have used
 }
 
 // NewBatch makes an empty batch.
@@ -60,11 +66,38 @@ func tokenSize(m *model.Manifest) int {
 }
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
+	b.enter()
+	return b.sound(b.encoding.run(sources, slots, tokens, b.cross))
+}
+
+// enter holds on to the memory of the sessions.
+func (b *backend) enter() {
 	if !b.busy {
 		b.busy = true
 		b.memory.Enter()
 	}
-	return b.sound(b.encoding.run(sources, slots, tokens, b.cross))
+}
+
+// Begin implements [batch.Beginner].
+func (b *backend) Begin(source []int64, slot int32) (func(time.Duration) (bool, error), error) {
+	b.enter()
+	e := &encoding{session: b.encoding.session}
+	if last := len(b.spare) - 1; last >= 0 {
+		e, b.spare = b.spare[last], b.spare[:last]
+	}
+	p, err := ops.InPieces(func() error { return e.run([][]int64{source}, []int32{slot}, len(source), b.cross) })
+	if err != nil {
+		return nil, err
+	}
+	b.begun = append(b.begun, p)
+	return func(most time.Duration) (done bool, err error) {
+		if done, err = p.Continue(most); done {
+			err = b.sound(err)
+			b.begun = slices.DeleteFunc(b.begun, func(other *ops.Pieces) bool { return other == p })
+			b.spare = append(b.spare, e)
+		}
+		return done, err
+	}, nil
 }
 
 // sound is the error of a run, or that of the weights, from which nothing that was computed is to be used.
@@ -100,6 +133,12 @@ func (b *backend) Close() error {
 		b.memory.Leave()
 	}
 	err := errors.Join(b.encoding.close(), b.step.close())
+	for _, p := range b.begun {
+		p.Close()
+	}
+	for _, e := range b.spare {
+		err = errors.Join(err, e.close())
+	}
 	b.kv.close()
 	b.cross.close()
 	return err

@@ -64,3 +64,35 @@ func TestLongestTarget(t *testing.T) {
 	_, err = b.Step(t.Context(), next, 1)
 	assert.ErrorContains(t, err, "1024 tokens and 1 more: there is room for 1024")
 }
+
+// A source that is encoded bit by bit takes several pieces, beside which a sentence decodes, and a
+// batch can be closed in the middle of it.
+func TestEncoderRests(t *testing.T) {
+	m := cputest.Open(t, cputest.Bundled(), model.INT8)
+	b, err := m.NewBatch(model.Limits{Rows: 3, MaxLength: 300})
+	require.NoError(t, err)
+	defer b.Close()
+	source := slices.Repeat([]int64{50}, 300)
+	e, err := b.Begin(t.Context(), source)
+	require.NoError(t, err)
+	require.NoError(t, b.Join(t.Context(), [][]int64{{8027, 50, 2}}))
+	pieces, feed := 0, model.Feed{Tokens: []int64{2, 8057}}
+	for done := false; !done; pieces++ {
+		done, err = e.Continue(t.Context(), 0)
+		require.NoError(t, err)
+		if feeds := []model.Feed{feed}; !done {
+			_, err = b.Step(t.Context(), feeds, 1)
+			require.NoError(t, err)
+			feed = model.Feed{Tokens: []int64{50}, Parents: []int{0}}
+		}
+	}
+	assert.Greater(t, pieces, 20)
+	assert.Equal(t, 2, b.Len())
+
+	e, err = b.Begin(t.Context(), source)
+	require.NoError(t, err)
+	done, err := e.Continue(t.Context(), 0)
+	require.NoError(t, err)
+	assert.False(t, done)
+	require.NoError(t, b.Close())
+}

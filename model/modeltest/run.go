@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"time"
 
 	"dragoman/model"
 	"dragoman/model/search"
@@ -28,7 +30,11 @@ func MixedJobs(m model.Model, cases []Case, maxLength int) []Job {
 // Decode translates jobs in one batch and returns their results in order. Before each
 // step, as many sentences join as room says, which is told how many are in the batch.
 // maxRows bounds the batch's rows, which room has to keep to; 0 is room for all jobs.
-func Decode(m model.Model, jobs []Job, maxRows int, room func(running int) int) (_ []search.Result, err error) {
+func Decode(m model.Model, jobs []Job, maxRows int, room func(running int) int) ([]search.Result, error) {
+	return decode(m, jobs, maxRows, room, nil)
+}
+
+func decode(m model.Model, jobs []Job, maxRows int, room func(running int) int, divide *rand.Rand) (_ []search.Result, err error) {
 	limits := model.Limits{Rows: 1, MaxLength: 1}
 	for _, j := range jobs {
 		limits.Rows += j.Search.Beams
@@ -43,6 +49,7 @@ func Decode(m model.Model, jobs []Job, maxRows int, room func(running int) int) 
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	r := NewRunner(b, m.Spec(), len(jobs))
+	r.Divide = divide
 	for next := 0; next < len(jobs) || b.Len() > 0; {
 		n := max(min(room(b.Len()), len(jobs)-next), 0)
 		if err := r.Join(jobs[next:][:n], next); err != nil {
@@ -64,6 +71,9 @@ type Runner struct {
 	batch     model.Batch
 	spec      model.Spec
 	sequences []*search.Sequence // by slot
+	// Divide, where it is set, has sources encoded bit by bit beside steps, in which sentences rest at
+	// random.
+	Divide *rand.Rand
 }
 
 // NewRunner makes a runner for jobs with the numbers 0 to n-1.
@@ -79,13 +89,29 @@ func (r *Runner) Join(jobs []Job, first int) error {
 		if err != nil {
 			return fmt.Errorf("job %d: %w", first+i, err)
 		}
+		if r.Divide != nil {
+			if err := r.encode(j.Source); err != nil {
+				return fmt.Errorf("job %d: %w", first+i, err)
+			}
+		}
 		r.sequences, r.Jobs = append(r.sequences, s), append(r.Jobs, first+i)
 		sources = append(sources, j.Source)
 	}
-	if len(sources) == 0 {
+	if len(sources) == 0 || r.Divide != nil {
 		return nil
 	}
 	return r.batch.Join(context.Background(), sources)
+}
+
+// encode has a source join the batch beside steps.
+func (r *Runner) encode(source []int64) error {
+	e, err := r.batch.Begin(context.Background(), source)
+	for done := false; err == nil && !done; {
+		if done, err = e.Continue(context.Background(), time.Duration(r.Divide.IntN(20_000))*time.Microsecond); err == nil && !done {
+			err = r.Step()
+		}
+	}
+	return err
 }
 
 // Step is a decoder step of all sentences in the batch. Those that are done leave.
@@ -96,7 +122,11 @@ func (r *Runner) Step() error {
 	var feeds []model.Feed
 	var first []int // row of each sentence
 	k, rows := 0, 0
-	for _, s := range r.sequences {
+	for i, s := range r.sequences {
+		if r.Divide != nil && r.Divide.IntN(3) == 0 && (rows > 0 || i < len(r.sequences)-1) {
+			feeds, first = append(feeds, model.Feed{}), append(first, -1)
+			continue
+		}
 		feeds, first, k = append(feeds, s.Feed()), append(first, rows), max(k, s.Candidates())
 		rows += s.Rows()
 	}
@@ -105,6 +135,9 @@ func (r *Runner) Step() error {
 		return err
 	}
 	for i := len(r.sequences) - 1; i >= 0; i-- {
+		if first[i] < 0 {
+			continue
+		}
 		done, err := r.sequences[i].Advance(c, first[i])
 		if err != nil {
 			return fmt.Errorf("job %d: %w", r.Jobs[i], err)

@@ -36,6 +36,7 @@ func TestFaults(t *testing.T) {
 		{"memory", "the worst legal requests, four of each at once and then 16 of each", memoryOfRequests},
 		{"keyless", "712 bodies of 4 MB at once without a key, where keys are needed", keyless},
 		{"bulk", "requests of 300 kB with low priority, one after the other, beside requests of a sentence", bulk},
+		{"isolation", "long sentences, many beams and letters that become many tokens, beside requests of a sentence", isolation},
 		{"shared", "40 clients that send the same 300 kB and leave", sharedCancel},
 		{"catalogue", "10,000 requests over 24 models, with memory for 4 of them", catalogue},
 		{"fleet", "20,000 requests to 3 gateways with 4 workers, while members, Redis and the network fail", underFire},

@@ -104,6 +104,10 @@ func (r row) next(id int64) row {
 
 func (b *batch) Len() int { return len(b.sentences) }
 
+func (b *batch) Begin(_ context.Context, source []int64) (model.Encoding, error) {
+	return model.BeginWhole(b, source), nil
+}
+
 func (b *batch) Join(_ context.Context, sources [][]int64) error {
 	for _, source := range sources {
 		s := sentence{steps: len(source)}
@@ -129,6 +133,9 @@ func (b *batch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Cand
 	out := model.Candidates{K: k}
 	for i := range feeds {
 		s := &b.sentences[i]
+		if len(feeds[i].Tokens) == 0 {
+			continue // it rests
+		}
 		if err := s.feed(feeds[i]); err != nil {
 			return model.Candidates{}, err
 		}

@@ -7,6 +7,7 @@
 #include "crew.h"
 #include "kernels.h"
 #include "operator.h"
+#include "pieces.h"
 
 struct Node {
   const OrtApi *api;
@@ -51,7 +52,7 @@ static inline OrtStatus *partition(Call c, const int32_t *offsets, int64_t n, in
 typedef struct Task Task;
 struct Task {
   void (*item)(Task *task, int64_t i, void *scratch);
-  int64_t items, parts;
+  int64_t items, parts, first;  // first: of the parts that are handed out at a time
   size_t scratch;  // bytes that the items of a part share, one after the other
   _Atomic int failed;  // scratch could not be had; the parts run on several threads
   const void *arguments;
@@ -64,6 +65,7 @@ static inline void part(void *data, size_t p) {
     t->failed = 1;
     return;
   }
+  p += t->first;
   int64_t first = t->items * (int64_t)p / t->parts, end = t->items * (int64_t)(p + 1) / t->parts;
   for (int64_t i = first; i < end; i++) t->item(t, i, scratch);
   free(scratch);
@@ -74,7 +76,9 @@ static inline void part(void *data, size_t p) {
 // to be worth its scratch, and small enough that nobody waits long for the last one.
 static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
   enum { SMALL = 1 << 13, PART = 1 << 16, FEWEST = 8 };  // FEWEST parts for each thread: some begin late
+  enum { PIECE = 1 << 20 };  // after so much a run in pieces may rest: some tenths of a millisecond
   if (t->items == 0) return NULL;
+  if (!pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
   if (elements < SMALL || t->items == 1) {
     t->parts = 1;
     part(t, 0);
@@ -82,7 +86,15 @@ static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
     int64_t parts = elements / PART, fewest = FEWEST * c.node->threads;
     if (parts < fewest) parts = fewest;
     t->parts = t->items < parts ? t->items : parts;
-    crew_run(c.node->threads, part, t, t->parts);
+    int64_t each = t->parts;
+    if (pieces_divided() && elements > PIECE) {
+      each = t->parts * PIECE / elements;
+      if (each < c.node->threads) each = c.node->threads;
+    }
+    for (t->first = 0; t->first < t->parts; t->first += each) {
+      if (t->first && !pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
+      crew_run(c.node->threads, part, t, each < t->parts - t->first ? each : t->parts - t->first);
+    }
   }
   if (t->failed) return fail(c.api, ORT_FAIL, "out of memory");
   return NULL;

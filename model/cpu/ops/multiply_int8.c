@@ -78,6 +78,7 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
   // the time of as many rows more.
   enum { SMALL = 1 << 21, WEIGHTS = 8 };
   if (p->rows == 0 || p->m.width == 0) return NULL;
+  if (!pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
   int64_t bytes = p->m.steps * STEP, limit = bytes ? BLOCK_BYTES / bytes : BLOCK_ROWS;
   limit = limit < 8 ? 8 : limit > BLOCK_ROWS ? BLOCK_ROWS : limit;
   Work w = {.product = p, .path = int8_path(), .blocks = (p->rows + limit - 1) / limit};

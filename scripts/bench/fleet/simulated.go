@@ -180,6 +180,10 @@ type sleeperBatch struct {
 func (b *sleeperBatch) Len() int     { return len(b.left) }
 func (b *sleeperBatch) Close() error { return nil }
 
+func (b *sleeperBatch) Begin(_ context.Context, source []int64) (model.Encoding, error) {
+	return model.BeginWhole(b, source), nil
+}
+
 func (b *sleeperBatch) Join(_ context.Context, sources [][]int64) error {
 	for _, source := range sources {
 		b.left = append(b.left, int(source[0]-vocabulary/2))
@@ -207,6 +211,9 @@ func (b *sleeperBatch) Step(ctx context.Context, feeds []model.Feed, k int) (out
 	}
 	out.K = k
 	for i := range feeds {
+		if len(feeds[i].Tokens) == 0 {
+			continue // it rests
+		}
 		b.left[i]--
 		for c := range k {
 			id := vocabulary/2 + int64(c)

@@ -1,0 +1,55 @@
+package ops
+
+// #include "pieces.h"
+import "C"
+
+import (
+	"errors"
+	"runtime"
+	"time"
+)
+
+// Pieces is a run of a session with these operators that is done bit by bit: it rests
+// between operators, and within large ones. It is used by one goroutine.
+type Pieces struct {
+	c   *C.Pieces
+	err chan error // of the run, which has ended
+}
+
+// InPieces prepares a run, on a thread of its own. Its end, which is that of Continue or Close,
+// releases it.
+func InPieces(run func() error) (*Pieces, error) {
+	p := &Pieces{c: C.pieces_new(), err: make(chan error, 1)}
+	if p.c == nil {
+		return nil, errors.New("out of memory")
+	}
+	go func() {
+		runtime.LockOSThread() // by which the operators know whose run it is
+		defer runtime.UnlockOSThread()
+		C.pieces_begin(p.c)
+		err := errStopped
+		defer func() {
+			p.err <- err
+			C.pieces_end(p.c)
+		}()
+		err = run()
+	}()
+	return p, nil
+}
+
+var errStopped = errors.New("the run was given up")
+
+// Continue goes on with the run for about so long, and says whether it has ended, with its error.
+func (p *Pieces) Continue(most time.Duration) (done bool, err error) {
+	if C.pieces_continue(p.c, C.int64_t(most)) == 0 {
+		return false, nil
+	}
+	C.pieces_free(p.c)
+	return true, <-p.err
+}
+
+// Close gives up a run that has not ended.
+func (p *Pieces) Close() {
+	C.pieces_stop(p.c)
+	C.pieces_free(p.c)
+}
