@@ -43,7 +43,7 @@ type jobService struct {
 }
 
 func newJobService(t *testing.T, gate *access.Gate, run bool) *jobService {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 3, MaxBytes: 1 << 30})
+	store, err := boltstore.Open(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 5, MaxBytes: 1 << 30})
 	require.NoError(t, err)
 	s := &jobService{memory: admission.New(1 << 20)}
 	service := jobs.New(jobs.Config{Store: store, TTL: time.Hour, Concurrency: 1, Memory: s.memory, Render: JobRenderer{}, Log: slog.New(slog.DiscardHandler)})
@@ -176,12 +176,12 @@ func TestJobsAreCharged(t *testing.T) {
 
 func TestJobsAreLimited(t *testing.T) {
 	s := newJobService(t, nil, false)
-	for i := range 3 {
+	for i := range 5 {
 		s.submit(t, jobRequest(fmt.Sprint(i)))
 	}
 	status, answer := s.do("POST", "/jobs", jobRequest("3"))
 	assert.Equal(t, 429, status)
-	assert.Contains(t, answer, "there are 3 jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire")
+	assert.Contains(t, answer, "there are 5 jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire")
 }
 
 // What clients send is refused before it costs anything, and leaves nothing behind.

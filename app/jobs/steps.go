@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
@@ -15,7 +14,7 @@ import (
 // for reasons that are nobody's.
 func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	job, begun := c.Job, time.Now()
-	if job.Attempts > mostAttempts && job.Chunks < job.Steps() {
+	if job.Attempts > mostAttempts && !s.complete(ctx, job) {
 		return s.end(ctx, c, job, Failed, &Problem{
 			Code:    failure.New(failure.Internal, "", "").Code(),
 			Message: "it was tried several times and something went wrong each time: the service's log says what, by the job's id",
@@ -46,6 +45,9 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		s.metrics.steps.Inc(stepSaved)
 		job.Progress.Done += made.results.Results
 		job.Saved = time.Now()
+	}
+	if made := s.conclude(ctx, c, job); made.err != nil {
+		return s.fail(ctx, c, job, made)
 	}
 	return s.end(ctx, c, job, Done, nil)
 }
@@ -95,11 +97,8 @@ func (s *Service) translate(ctx context.Context, t Translator, job Job, n int) (
 	if made.part, made.err = parseSlice(stored); made.err != nil {
 		return made
 	}
-	if s.cfg.Memory != nil {
-		lease := s.cfg.Memory.Lease(job.Request.Caller)
-		defer lease.Close()
-		ctx = admission.With(ctx, lease)
-	}
+	ctx, release := s.admit(ctx, job)
+	defer release()
 	request.To, request.Records = request.To[language:language+1], made.part.Records
 	results, err := t.Translate(ctx, request)
 	if err != nil {
