@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -40,9 +41,10 @@ type copies struct {
 }
 
 // instrument puts a copy of the package in source and of those that it uses, but for the
-// standard library, into dir, with steps counted in it. It returns the arguments by which
+// standard library, into dir, with steps counted in it: in those whose paths begin as one of only, or
+// without any in all. It returns the arguments by which
 // the go command builds with the copy.
-func instrument(source, dir string) (build []string, err error) {
+func instrument(source, dir string, only ...string) (build []string, err error) {
 	list := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,Standard,Module", ".")
 	list.Dir, list.Stderr = source, os.Stderr
 	out, err := list.Output()
@@ -62,7 +64,8 @@ func instrument(source, dir string) (build []string, err error) {
 			return nil, fmt.Errorf("read what go list says: %w", err)
 		}
 		exports[p.ImportPath] = p.Export
-		if p.Standard {
+		left := len(only) > 0 && !slices.ContainsFunc(only, func(path string) bool { return strings.HasPrefix(p.ImportPath, path) })
+		if p.Standard || left {
 			continue
 		}
 		if err := c.add(p, fset, imports); err != nil {
@@ -112,6 +115,14 @@ func (c *copies) write(p listed, name string, source []byte) error {
 		if err := os.CopyFS(module, os.DirFS(p.Module.Dir)); err != nil {
 			return err
 		}
+		gomod := filepath.Join(module, "go.mod")
+		content, err := os.ReadFile(gomod)
+		if err == nil {
+			err = errors.Join(os.Remove(gomod), os.WriteFile(gomod, before118.ReplaceAll(content, []byte("go 1.18")), 0o600))
+		}
+		if err != nil {
+			return err
+		}
 	}
 	inside, err := filepath.Rel(p.Module.Dir, filepath.Join(p.Dir, name))
 	if err != nil {
@@ -123,6 +134,9 @@ func (c *copies) write(p listed, name string, source []byte) error {
 	}
 	return os.WriteFile(path, source, 0o600)
 }
+
+// before118 is the version of a module that knows no generic functions, which count.
+var before118 = regexp.MustCompile(`(?m)^go 1\.1?[0-7]$`)
 
 // arguments writes the files that the go command asks for.
 func (c *copies) arguments() (build []string, err error) {
@@ -165,6 +179,7 @@ type insert struct {
 // counts the texts and slices that functions of the standard library are called with.
 func (r *rewriter) rewrite(file *ast.File, source []byte) []byte {
 	const use = "; import steps__ \"dragoman/app/steps\"; var _ = steps__.Count"
+	var ends []insert // of statements
 	imports := file.Name.End()
 	r.insert(imports, use[:strings.LastIndex(use, ";")])
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -185,11 +200,12 @@ func (r *rewriter) rewrite(file *ast.File, source []byte) []byte {
 			}
 		case *ast.AssignStmt:
 			if n.Tok == token.ADD_ASSIGN && basic(r.info.TypeOf(n.Lhs[0])) == "text" {
-				r.insert(n.End(), "; steps__.Text("+string(source[r.file.Offset(n.Lhs[0].Pos()):r.file.Offset(n.Lhs[0].End())])+")")
+				ends = append(ends, insert{r.file.Offset(n.End()), "; steps__.Text("+string(source[r.file.Offset(n.Lhs[0].Pos()):r.file.Offset(n.Lhs[0].End())])+")"})
 			}
 		}
 		return true
 	})
+	r.inserts = append(r.inserts, ends...) // behind what ends there, too
 	slices.SortStableFunc(r.inserts, func(a, b insert) int { return a.at - b.at })
 	var out bytes.Buffer
 	at := 0
