@@ -143,7 +143,7 @@ func TestWorkIsLinear(t *testing.T) {
 	if !steptest.Counts(t, "dragoman/app/document", "dragoman/app/markup", "github.com/yuin/goldmark", "go.yaml.in/yaml", "golang.org/x/net/html", "github.com/go-json-experiment/json") {
 		return
 	}
-	const part, whole = 1 << 12, 1 << 15
+	const part, whole = 1 << 13, 1 << 16
 	each(func(k document.Kind, unit string, file func(t testing.TB, size int) []byte) {
 		files := map[int][]byte{part: file(t, part), whole: file(t, whole)}
 		steptest.AssertLinear(t, unit, strings.Repeat(" ", part), strings.Repeat(" ", whole), func(text string) {

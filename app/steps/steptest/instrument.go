@@ -200,7 +200,7 @@ func (r *rewriter) rewrite(file *ast.File, source []byte) []byte {
 			}
 		case *ast.AssignStmt:
 			if n.Tok == token.ADD_ASSIGN && basic(r.info.TypeOf(n.Lhs[0])) == "text" {
-				ends = append(ends, insert{r.file.Offset(n.End()), "; steps__.Text("+string(source[r.file.Offset(n.Lhs[0].Pos()):r.file.Offset(n.Lhs[0].End())])+")"})
+				ends = append(ends, insert{r.file.Offset(n.End()), "; steps__.Text(" + string(source[r.file.Offset(n.Lhs[0].Pos()):r.file.Offset(n.Lhs[0].End())]) + ")"})
 			}
 		}
 		return true
@@ -236,6 +236,8 @@ var partly = map[string]string{
 	"strings.TrimPrefix": "", "strings.TrimSuffix": "", "strings.NewReader": "",
 	"bytes.HasPrefix": "", "bytes.HasSuffix": "",
 	"unicode/utf8.DecodeRuneInString": "", "unicode/utf8.DecodeLastRuneInString": "",
+	"unicode/utf8.EncodeRune": "", "unicode/utf8.AppendRune": "",
+	"(*regexp.Regexp).FindString": "", "(*regexp.Regexp).FindStringSubmatch": "", // of the start of a text, in this tree
 	"unicode/utf8.DecodeRune": "", "unicode/utf8.DecodeLastRune": "",
 	"strings.Index": "Until", "strings.IndexByte": "Until", "strings.IndexRune": "Until", "strings.IndexAny": "Until", "strings.IndexFunc": "Until",
 	"bytes.Index": "Until", "bytes.IndexByte": "Until", "bytes.IndexAny": "Until", "bytes.IndexFunc": "Until",
