@@ -140,7 +140,8 @@ func each(do func(k document.Kind, unit string, file func(t testing.TB, size int
 
 // To read a document and to write its translation is work in proportion to what is in it, whatever that is.
 func TestWorkIsLinear(t *testing.T) {
-	if !steptest.Counts(t, "dragoman/app/document", "dragoman/app/markup", "github.com/yuin/goldmark", "go.yaml.in/yaml", "golang.org/x/net/html", "github.com/go-json-experiment/json") {
+	// Not the library of YAML: what it copies into a small buffer would count as all of its input that is left.
+	if !steptest.Counts(t, "dragoman/app/document", "dragoman/app/markup", "github.com/yuin/goldmark", "golang.org/x/net/html", "github.com/go-json-experiment/json") {
 		return
 	}
 	const part, whole = 1 << 13, 1 << 16

@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -115,14 +114,6 @@ func (c *copies) write(p listed, name string, source []byte) error {
 		if err := os.CopyFS(module, os.DirFS(p.Module.Dir)); err != nil {
 			return err
 		}
-		gomod := filepath.Join(module, "go.mod")
-		content, err := os.ReadFile(gomod)
-		if err == nil {
-			err = errors.Join(os.Remove(gomod), os.WriteFile(gomod, before118.ReplaceAll(content, []byte("go 1.18")), 0o600))
-		}
-		if err != nil {
-			return err
-		}
 	}
 	inside, err := filepath.Rel(p.Module.Dir, filepath.Join(p.Dir, name))
 	if err != nil {
@@ -134,9 +125,6 @@ func (c *copies) write(p listed, name string, source []byte) error {
 	}
 	return os.WriteFile(path, source, 0o600)
 }
-
-// before118 is the version of a module that knows no generic functions, which count.
-var before118 = regexp.MustCompile(`(?m)^go 1\.1?[0-7]$`)
 
 // arguments writes the files that the go command asks for.
 func (c *copies) arguments() (build []string, err error) {
