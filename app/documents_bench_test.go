@@ -43,12 +43,14 @@ func BenchmarkDocument(b *testing.B) {
 				var texts []string
 				begun := cpuTime(b)
 				o := document.Options{From: "en", To: "fr"}
-				require.NoError(b, document.Texts(b.Context(), kind, bytes.NewReader(content), int64(len(content)), o, func(text string) error {
-					texts = append(texts, text)
+				require.NoError(b, document.Texts(b.Context(), kind, bytes.NewReader(content), int64(len(content)), o, func(text string, isNew bool) error {
+					if isNew {
+						texts = append(texts, text)
+					}
 					return nil
 				}))
-				_, err := document.Put(b.Context(), io.Discard, kind, bytes.NewReader(content), int64(len(content)), o, func() document.Next {
-					return func(text string) (string, error) { return strings.ReplaceAll(text, "e", "E"), nil }
+				_, err := document.Put(b.Context(), io.Discard, kind, bytes.NewReader(content), int64(len(content)), o, func(text string) (string, error) {
+					return strings.ReplaceAll(text, "e", "E"), nil
 				})
 				require.NoError(b, err)
 				path := cpuTime(b) - begun

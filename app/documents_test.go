@@ -128,7 +128,7 @@ func TestDocumentOfWord(t *testing.T) {
 	kind, err := kinds.Find("report.docx", "", []byte(got[:min(len(got), kinds.Head)]))
 	require.NoError(t, err)
 	texts := 0
-	require.NoError(t, document.Texts(t.Context(), kind, strings.NewReader(got), int64(len(got)), document.Options{}, func(string) error { texts++; return nil }))
+	require.NoError(t, document.Texts(t.Context(), kind, strings.NewReader(got), int64(len(got)), document.Options{}, func(string, bool) error { texts++; return nil }))
 	assert.Positive(t, texts)
 }
 

@@ -113,7 +113,7 @@ func (o output) save(p paper, write func(io.Writer) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(p.to), 0o755); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(p.to), "."+filepath.Base(p.to)+".*.part")
+	temporary, err := os.CreateTemp(filepath.Dir(p.to), ".dragoman-*.part") // a name that is long enough already gets no longer
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	}
 	if cfg.JobFile != config.JobsOff {
 		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords,
-			MaxDocumentBytes: int64(cfg.DocumentMaxBytes), MaxChars: cfg.JobMaxChars}
+			MaxDocumentBytes: int64(cfg.DocumentMaxBytes), MaxTexts: cfg.DocumentMaxTexts, MaxChars: cfg.JobMaxChars}
 	}
 	if api.Glossaries, f.glossaries, err = f.openGlossaries(); err != nil {
 		return err

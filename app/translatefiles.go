@@ -49,8 +49,10 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 		options.From = ""
 	}
 	var texts []string
-	err = document.Texts(ctx, kind, in, size, options, func(text string) error {
-		texts = append(texts, text)
+	err = document.Texts(ctx, kind, in, size, options, func(text string, isNew bool) error {
+		if isNew {
+			texts = append(texts, text)
+		}
 		return nil
 	})
 	if err != nil {
@@ -63,14 +65,12 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 		return err
 	}
 	err = j.save(p, func(out io.Writer) error {
-		kept, err := document.Put(ctx, out, kind, in, size, options, func() document.Next {
-			n := 0
-			return func(string) (string, error) {
-				if n++; n > len(translated) {
-					return "", errors.New("the file has changed since it was read")
-				}
-				return translated[n-1], nil
+		n := 0
+		kept, err := document.Put(ctx, out, kind, in, size, options, func(string) (string, error) {
+			if n++; n > len(translated) {
+				return "", errors.New("the file has changed since it was read")
 			}
+			return translated[n-1], nil
 		})
 		flagged = max(flagged, kept) // those that are kept are flagged for most reasons
 		return err

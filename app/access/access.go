@@ -181,6 +181,21 @@ func (g *Gate) Charge(c *gin.Context, characters int) error {
 	return nil
 }
 
+// Affords fails as Charge would at the moment, and charges nothing. Who was not let in yet passes.
+func (g *Gate) Affords(c *gin.Context, characters int) error {
+	who := callerOf(c)
+	if who == nil {
+		return nil
+	}
+	now := time.Now()
+	err := who.characters.check(now, characters)
+	if err != nil {
+		g.countRefusal(err)
+		who.announce(c.Writer.Header(), now, err)
+	}
+	return err
+}
+
 // errNotEntered is a mistake in the wiring of routes, not one of the caller's.
 var errNotEntered = errors.New("characters are charged before the request was let in")
 

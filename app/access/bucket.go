@@ -105,10 +105,13 @@ func (b bucket) take(now time.Time, n int) error {
 	return b.limitError(now, n)
 }
 
-// check returns a *LimitError where there are fewer than n units, and takes none.
+// check fails as take would, and takes nothing.
 func (b bucket) check(now time.Time, n int) error {
-	if b.quota == nil || b.tokens.TokensAt(now) >= float64(n) {
+	switch {
+	case b.quota == nil || b.tokens.TokensAt(now) >= float64(n):
 		return nil
+	case n > b.quota.size:
+		return &TooLargeError{Characters: n, Most: b.quota.size}
 	}
 	return b.limitError(now, n)
 }

@@ -65,10 +65,11 @@ func (b *Bounds) Serve(next http.Handler) http.Handler {
 }
 
 // Account has a request's memory counted as its caller's, who is asked for when the first
-// bytes of the body come.
-func Account(r *http.Request, caller func() string) {
+// bytes of the body come. Before that permit is asked whether they are to be read; [Read] fails with
+// its error.
+func Account(r *http.Request, caller func() string, permit func() error) {
 	if b := of(r); b != nil {
-		b.caller = caller
+		b.caller, b.permit = caller, permit
 	}
 }
 
@@ -88,9 +89,14 @@ func Widen(w http.ResponseWriter, r *http.Request, most int64, timeout time.Dura
 var ErrBroken = errors.New("the body could not be read: it ends too early or is framed wrongly")
 
 // Read reads the body of a request. It fails with an error of the bounds, see
-// [Bounds.Serve], or with [ErrBroken]. On success it also ends the deadline on reading: it
+// [Bounds.Serve], with that of [Account]'s permit, or with [ErrBroken]. On success it also ends the deadline on reading: it
 // must not end the work that follows.
 func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if b := of(r); b != nil && b.permit != nil && b.read == 0 {
+		if err := b.permit(); err != nil {
+			return nil, err
+		}
+	}
 	raw, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -118,6 +124,7 @@ type boundedBody struct {
 	io.ReadCloser // of the server
 	lease         *admission.Lease
 	caller        func() string // nil: one for all that have none
+	permit        func() error  // nil: everybody may send it
 
 	most, read int64
 	err        error // of reading, and of all reading after it

@@ -49,7 +49,7 @@ func post(caller string, size int64, known bool) *http.Request {
 // what came of it.
 func reading(next func(n int, err error)) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		Account(r, func() string { return r.Header.Get("Caller") })
+		Account(r, func() string { return r.Header.Get("Caller") }, nil)
 		content, err := io.ReadAll(r.Body)
 		next(len(content), err)
 	})
@@ -112,7 +112,7 @@ func TestMemoryIsShared(t *testing.T) {
 func TestAnnouncedBodiesTakeNothing(t *testing.T) {
 	b := bounds()
 	b.Serve(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		Account(r, func() string { return "" })
+		Account(r, func() string { return "" }, nil)
 		one := make([]byte, 1)
 		_, err := r.Body.Read(one)
 		require.NoError(t, err)

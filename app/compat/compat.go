@@ -209,7 +209,10 @@ func (a API) enter(c *gin.Context) (Fields, error) {
 		_ = a.Gate.Enter(c, "")
 		return Fields{}, err
 	}
-	return fields, a.Gate.Enter(c, key)
+	if err := a.Gate.Enter(c, key); err != nil {
+		return Fields{}, err
+	}
+	return fields, a.Permit(c)
 }
 
 // readKeyless reads the fields of a request if its body is small.

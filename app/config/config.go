@@ -96,6 +96,7 @@ type Config struct {
 	JobMaxChars       int           `env:"JOB_MAX_CHARS" envDefault:"1000000" help:"most characters in one record of a job"`
 	JobMaxBytes       Size          `env:"JOB_MAX_BYTES" envDefault:"0" help:"most bytes in the body of a job; 0: an eighth of REQUEST_MEMORY"`
 	DocumentMaxBytes  Size          `env:"DOCUMENT_MAX_BYTES" envDefault:"0" help:"most bytes in a document to be translated; 0: a sixteenth of REQUEST_MEMORY"`
+	DocumentMaxTexts  int           `env:"DOCUMENT_MAX_TEXTS" envDefault:"500000" help:"most texts in a document, such as paragraphs and cells, those that come again included"`
 	JobStorage        Size          `env:"JOB_STORAGE" envDefault:"2GiB" help:"what all jobs that are kept may take together, ended ones included, estimated when they are submitted; 503 for what does not fit"`
 	JobsPerKey        int           `env:"JOBS_PER_KEY" envDefault:"100" help:"jobs that a key, or a client address if there are no keys, may have, ended ones included until they expire or are deleted"`
 	JobReplicas       int           `env:"JOB_REPLICAS" envDefault:"0" help:"replicas of Redis that must have a job before it is accepted, so that no failover loses it; 503 where too few have it in JOB_REPLICA_WAIT; 0: Redis alone"`

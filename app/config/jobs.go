@@ -33,6 +33,7 @@ func (c Config) validateJobs(within func(name string, value, low, high int64)) (
 	within("JOB_CONCURRENCY", int64(c.JobConcurrency), 1, 1<<10)
 	within("JOB_MAX_RECORDS", int64(c.JobMaxRecords), 1, 1<<24)
 	within("JOB_MAX_CHARS", int64(c.JobMaxChars), 1, 1<<30)
+	within("DOCUMENT_MAX_TEXTS", int64(c.DocumentMaxTexts), 1, 1<<24)
 	within("JOBS_PER_KEY", int64(c.JobsPerKey), 1, 1<<20)
 	// What is read and stored of a body, beside the shares of other callers.
 	most := c.RequestMemory * 3 / 4 / (admission.BodyByte + 2)

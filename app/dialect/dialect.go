@@ -14,6 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/access"
 	"dragoman/app/body"
 	"dragoman/app/failure"
 )
@@ -39,9 +40,19 @@ type Route struct {
 	Methods string // with spaces between; GET includes HEAD
 	Path    string // as gin has it
 	Handler gin.HandlerFunc
+	// Free says that no characters are charged: who has none left may send a body here too.
+	Free bool
+	// Room fails where the sender has no place for what the request makes; nil: it needs none.
+	Room func(c *gin.Context) error
 	// Takes says whether a request is meant for this route, where other dialects have its path
 	// too, see [Share]; nil: it takes all that the others leave.
 	Takes func(c *gin.Context) bool
+}
+
+// Uncharged is a route that is Free.
+func (r Route) Uncharged() Route {
+	r.Free = true
+	return r
 }
 
 // Mount adds the routes to a router, in a group that renders failures as the dialect does.
@@ -50,12 +61,37 @@ func (d Dialect) Mount(router gin.IRouter, before ...gin.HandlerFunc) {
 	group := router.Group("", append([]gin.HandlerFunc{d.Speak}, before...)...)
 	for _, route := range d.Routes {
 		for method := range strings.FieldsSeq(route.Methods) {
-			group.Handle(method, route.Path, route.Handler)
+			group.Handle(method, route.Path, route.note, route.Handler)
 			if method == http.MethodGet {
-				group.HEAD(route.Path, route.Handler)
+				group.HEAD(route.Path, route.note, route.Handler)
 			}
 		}
 	}
+}
+
+// routeKey is where the route is in gin's context.
+const routeKey = "dragoman/dialect.route"
+
+// note is the middleware by which [Server.Permit] knows the route.
+func (r Route) note(c *gin.Context) { c.Set(routeKey, r) }
+
+// Permit fails where the sender of a request, who was let in, has nothing left of what it costs: its body is
+// not worth reading. Whose key is in the body passes.
+func (s *Server) Permit(c *gin.Context) error {
+	found, ok := c.Get(routeKey)
+	if !ok || s.Gate.NeedsKeys() && access.Name(c) == "" {
+		return nil
+	}
+	route := found.(Route)
+	if !route.Free {
+		if err := s.Gate.Affords(c, 1); err != nil {
+			return err
+		}
+	}
+	if route.Room != nil {
+		return route.Room(c)
+	}
+	return nil
 }
 
 // Owns says whether a path that no route takes is the API's: it takes other methods

@@ -204,9 +204,15 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 // for: as many characters as for having it done now.
 func (s *Server) ChargeJob(c *gin.Context, req *translate.Request) (characters int, err error) {
 	characters = sum(c, req)
+	return characters, s.ChargeDocument(c, req, characters)
+}
+
+// ChargeDocument is ChargeJob for a request whose characters were counted.
+func (s *Server) ChargeDocument(c *gin.Context, req *translate.Request, characters int) error {
+	req.Caller = access.Caller(c)
 	c.Set(requestedKey, req.Model)
 	c.Set(recordsKey, len(req.Records))
-	return characters, s.Gate.Charge(c, characters)
+	return s.Gate.Charge(c, characters)
 }
 
 // sum fills in the caller of a request, and returns how many characters it is charged for.

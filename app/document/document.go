@@ -33,6 +33,9 @@ type Options struct {
 	// Columns are those of a table that are translated, by the names in its first row, or by their
 	// numbers from 1 on where it has none; without any all are.
 	Columns []string
+	// Unfit is told that the translation which was returned last cannot be put in, as it has lost tags: the
+	// segment stays as it is. nil: that ends the rewriting, with an error that wraps [markup.ErrLost].
+	Unfit func()
 }
 
 // Kind is a sort of file. It has no state.
@@ -48,7 +51,7 @@ type Kind interface {
 	// Rewrite copies a document of so many bytes to out with its segments translated, in their order. A
 	// translate that returns its argument gives the same document: the same bytes where the kind is
 	// text, and equal contents where it is a package. What it needs is bounded, whatever
-	// a document says of itself. It fails with an [*Error] on a document that cannot be read, with
+	// a document says of itself. The bytes that it goes through are counted by [admission.Work]. It fails with an [*Error] on a document that cannot be read, with
 	// translate's error, with out's and with ctx's.
 	Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o Options, t Translate) error
 }

@@ -1,6 +1,6 @@
 // Package documents translates files: it makes a job of the texts of a document, which keeps the
-// file, and writes the document again when somebody asks for it and the job is done. Nothing is
-// stored twice, and both ways through the document are the same code; see package document.
+// file, and writes the document again, once, when all of them are translated. Both ways through the
+// document are the same code, see package document. They are long work, done in turns.
 //
 //	documents.go  the service, and who may see a document
 //	submit.go     from a file to a job
@@ -18,6 +18,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
+	"dragoman/app/admission"
 	"dragoman/app/dialect"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
@@ -31,22 +32,34 @@ type Config struct {
 	MaxBytes   int64           // of a document
 	MaxRecords int             // different texts of a document
 	MaxChars   int             // of each of them
+	MaxTexts   int             // of a document, those that come again included
 	Log        *slog.Logger
 }
 
 // Service translates documents for all APIs. It is safe for concurrent use.
 type Service struct {
-	cfg Config
+	cfg   Config
+	turns *admission.Turns // of going through documents
 }
 
-// New makes a service.
-func New(cfg Config) *Service { return &Service{cfg} }
+// New makes a service, which makes the documents of the jobs.
+func New(cfg Config) *Service {
+	s := &Service{cfg: cfg, turns: admission.NewTurns()}
+	cfg.Jobs.MakeDocuments(s.Make)
+	return s
+}
 
 // MaxBytes is the most that a document may have.
 func (s *Service) MaxBytes() int64 { return s.cfg.MaxBytes }
 
 // Available fails where there are no jobs; see [jobs.Service.Available].
 func (s *Service) Available() error { return s.cfg.Jobs.Available() }
+
+// Room fails where the sender of a request, who was let in, has no place for another job; see
+// [jobs.Service.Room].
+func (s *Service) Room(c *gin.Context) error {
+	return jobs.Explain(s.cfg.Jobs.Room(c.Request.Context(), access.Caller(c), ""))
+}
 
 // Extensions are those of the files that can be translated, with points, sorted.
 func Extensions() (list []string) {

@@ -4,6 +4,7 @@ import (
 	"mime"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -15,21 +16,28 @@ import (
 // is added to it.
 const longestName = 200
 
+// usualName is what a document is called that has no name, without its extension.
+const usualName = "document"
+
 // safeName is a name of a file as its sender gives it, without folders and what does not belong into a
-// name.
+// name. One that is nothing but an extension gets a usual name before it.
 func safeName(name string, kind document.Kind) string {
 	name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), `\`, "/"))
-	name = strings.TrimLeft(strings.Map(func(r rune) rune {
+	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || strings.ContainsRune(`<>:"|?*/`, r) {
 			return -1
 		}
 		return r
-	}, name), ". ")
+	}, name)
+	if bare := strings.ToLower(strings.Trim(name, ". ")); slices.Contains(kind.Extensions(), "."+bare) && strings.HasPrefix(name, ".") {
+		name = usualName + "." + bare
+	}
+	name = strings.Trim(name, ". ")
 	if extension := path.Ext(name); len(name) > longestName {
 		name = strings.ToValidUTF8(name[:max(0, longestName-len(extension))], "") + extension
 	}
 	if len(name) > longestName || name == "" {
-		return "document" + kind.Extensions()[0]
+		return usualName + kind.Extensions()[0]
 	}
 	return name
 }

@@ -21,7 +21,9 @@ func TestSafeName(t *testing.T) {
 	for name, want := range map[string]string{
 		"report.docx": "report.docx", "Grüße 2.txt": "Grüße 2.txt", "日本.txt": "日本.txt",
 		"../../etc/passwd": "passwd", `C:\Texte\brief.txt`: "brief.txt", "a/": "a",
-		"": usual, ".": usual, "..": usual, "/": usual, "\x00\n": usual, "\xff.txt": "txt", ".htaccess": "htaccess",
+		"": usual, ".": usual, "..": usual, "/": usual, "\x00\n": usual, "\xff.txt": "document.txt", ".htaccess": "htaccess",
+		".txt": "document.txt", ".TXT": "document.txt", "..text": "document.text", "... .txt": "document.txt", "x/.txt": "document.txt", "\x00.txt": "document.txt",
+		".txt.": "document.txt", "...": usual, " ": usual, "a.txt. ": "a.txt", "txt": "txt", "A.TXT": "A.TXT", "a": "a", `\\`: usual, ".a.txt": "a.txt",
 		"a\x00b\r\n\"<>|.txt": "ab.txt", "\u202etxt.exe": "txt.exe",
 		strings.Repeat("é", 300) + ".txt": strings.Repeat("é", 98) + ".txt",
 		"a." + strings.Repeat("x", 300):   usual,
@@ -34,7 +36,7 @@ func TestSafeName(t *testing.T) {
 
 func TestResultName(t *testing.T) {
 	for _, test := range [][3]string{
-		{"report.docx", "fr", "report.fr.docx"}, {"a.b.txt", "zh-Hans", "a.b.zh-Hans.txt"}, {"README", "fr", "README.fr"}, {"a.txt", "../x", "a.x.txt"},
+		{"report.docx", "fr", "report.fr.docx"}, {"a.b.txt", "zh-Hans", "a.b.zh-Hans.txt"}, {"README", "fr", "README.fr"}, {"A.TXT", "fr", "A.fr.TXT"}, {safeName(".txt", kinds.All()[0]), "fr", "document.fr.txt"}, {"a.txt", "../x", "a.x.txt"},
 	} {
 		job := jobs.Job{Document: &jobs.Document{Name: test[0]}, Request: jobs.Request{Request: translate.Request{To: []string{test[1]}}}}
 		assert.Equal(t, test[2], ResultName(job))

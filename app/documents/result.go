@@ -1,13 +1,13 @@
 package documents
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,12 +19,8 @@ import (
 	"dragoman/app/jobs"
 )
 
-const (
-	// writeTimeout is how long a client may take to read what is in one write.
-	writeTimeout = 30 * time.Second
-	// together is how much is written at a time. Documents below it fail as a whole.
-	together = 64 << 10
-)
+// writeTimeout is how long a client may take to read what is in one write.
+const writeTimeout = 30 * time.Second
 
 // Send answers with the document that a job has made. Where that fails after a part of the document was
 // sent, it panics with [http.ErrAbortHandler]: the client must not take what it has for the whole.
@@ -36,21 +32,44 @@ func (s *Service) Send(c *gin.Context, job jobs.Job) error {
 	if kind == nil {
 		return fmt.Errorf("documents of kind %q are not known any more", job.Document.Kind)
 	}
-	out := &download{c: c, name: ResultName(job), mediaType: kind.MediaType()}
-	if c.Request.Method == http.MethodHead {
-		out.begin()
-		return nil
-	}
-	err := s.write(c.Request.Context(), out, kind, job)
-	if err == nil {
-		out.begin() // of a document of no bytes
-		return nil
-	}
-	if !out.begun {
+	made, err := s.made(c.Request.Context(), job)
+	if err != nil {
 		return err
 	}
-	_ = c.Error(err) // for the access log
-	panic(http.ErrAbortHandler)
+	c.Header("Content-Type", kind.MediaType())
+	c.Header("Content-Disposition", disposition(ResultName(job)))
+	// A document may be a page: no browser is to show it as one of the service's own.
+	c.Header("X-Content-Type-Options", "nosniff")
+	c.Header("Cache-Control", "private, no-store")
+	c.Header("Content-Length", strconv.FormatInt(made.Bytes, 10))
+	c.Status(http.StatusOK)
+	if c.Request.Method == http.MethodHead {
+		return nil
+	}
+	for n := range made.Parts {
+		part, err := made.Part(c.Request.Context(), n)
+		if err == nil {
+			// Not every server under test has deadlines; the real one has.
+			_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(writeTimeout))
+			_, err = c.Writer.Write(part)
+		}
+		if err != nil {
+			_ = c.Error(err) // for the access log
+			panic(http.ErrAbortHandler)
+		}
+	}
+	return nil
+}
+
+// made is the document that a job which is done has made. One that was done by an older version, which makes
+// documents when they are asked for, is made now.
+func (s *Service) made(ctx context.Context, job jobs.Job) (*jobs.Made, error) {
+	made, err := s.cfg.Jobs.Made(ctx, job)
+	if made != nil || err != nil {
+		return made, err
+	}
+	made = jobs.NewMade(ctx, job)
+	return made, s.Make(ctx, made, job)
 }
 
 // finished fails where a job has made no document.
@@ -66,16 +85,20 @@ func finished(job jobs.Job) error {
 	return failure.New(failure.NotDone, "", "the document is not translated yet: ask for it when its job is done")
 }
 
-// write writes the document of a job that is done.
-func (s *Service) write(ctx context.Context, out io.Writer, kind document.Kind, job jobs.Job) error {
-	if err := admission.Take(ctx, copies*job.Document.Bytes); err != nil {
+// Make writes the document of a job whose results are saved, in turn with others. It is a [jobs.Maker].
+func (s *Service) Make(ctx context.Context, out io.Writer, job jobs.Job) error {
+	kind, d := kindOf(job), job.Document
+	if kind == nil {
+		return fmt.Errorf("documents of kind %q are not known", d.Kind)
+	}
+	if err := admission.Take(ctx, copies*d.Bytes); err != nil {
 		return err
 	}
-	buffered := bufio.NewWriterSize(out, together)
-	passes := 0
-	kept, err := document.Put(ctx, buffered, kind, s.cfg.Jobs.File(ctx, job), job.Document.Bytes, optionsOf(job.Request, job.Document), func() document.Next {
-		passes++
-		return (&results{ctx: ctx, service: s, job: job, first: passes == 1}).next
+	kept := 0
+	_, err := s.turns.Do(ctx, job.Request.Caller, func(ctx context.Context) (err error) {
+		read := &results{ctx: ctx, service: s, job: job}
+		kept, err = document.Put(ctx, out, kind, s.cfg.Jobs.File(ctx, job), d.Bytes, optionsOf(job.Request, d), read.next)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("write a document again: %w", err)
@@ -83,7 +106,7 @@ func (s *Service) write(ctx context.Context, out io.Writer, kind document.Kind, 
 	if kept > 0 {
 		s.cfg.Log.WarnContext(ctx, "texts of a document stay as they are, for their translations lost tags", "job", job.ID, "texts", kept)
 	}
-	return buffered.Flush()
+	return nil
 }
 
 // results are the translations of a job's texts, in their order.
@@ -93,7 +116,6 @@ type results struct {
 	job     jobs.Job
 	chunk   int // that comes next
 	waiting []result
-	first   bool // what it takes is not counted yet
 }
 
 // result is what is read of a result; see httpapi.JobRenderer.
@@ -114,9 +136,6 @@ func (r *results) next(text string) (string, error) {
 	if found.ID != fingerprint(text) {
 		return "", fmt.Errorf("the translation of another text came: the service goes through documents of kind %s in another way than when it took this one in", r.job.Document.Kind)
 	}
-	if !r.first {
-		return found.Text, nil
-	}
 	return found.Text, admission.Take(r.ctx, int64(len(text)+len(found.Text)+recordBytes))
 }
 
@@ -132,33 +151,4 @@ func (r *results) load() error {
 		return fmt.Errorf("the results of a job cannot be read: %w", err)
 	}
 	return nil
-}
-
-// download is the answer with a document. Its headers are sent with the first bytes.
-type download struct {
-	c               *gin.Context
-	name, mediaType string
-	begun           bool
-}
-
-// Write implements [io.Writer].
-func (d *download) Write(p []byte) (int, error) {
-	d.begin()
-	// Not every server under test has deadlines; the real one has.
-	_ = http.NewResponseController(d.c.Writer).SetWriteDeadline(time.Now().Add(writeTimeout))
-	return d.c.Writer.Write(p)
-}
-
-// begin writes the headers, once.
-func (d *download) begin() {
-	if d.begun {
-		return
-	}
-	d.begun = true
-	d.c.Header("Content-Type", d.mediaType)
-	d.c.Header("Content-Disposition", disposition(d.name))
-	// A document may be a page: no browser is to show it as one of the service's own.
-	d.c.Header("X-Content-Type-Options", "nosniff")
-	d.c.Header("Cache-Control", "private, no-store")
-	d.c.Status(http.StatusOK)
 }

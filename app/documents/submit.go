@@ -1,13 +1,10 @@
 package documents
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"iter"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
@@ -54,9 +51,11 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	if err := admission.Take(ctx, copies*int64(len(o.File))); err != nil {
 		return job, false, err
 	}
-	if sub.Records, err = s.read(ctx, kind, o.File, optionsOf(sub.Request, sub.Document)); err != nil {
+	w := walk{service: s, c: c, form: kind.Form()}
+	if err := w.read(kind, o.File, optionsOf(sub.Request, sub.Document)); err != nil {
 		return job, false, err
 	}
+	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(len(o.File))
 	sub.Request.Format, sub.Request.Flagged = kind.Form(), true
 	if err := s.detect(&sub); err != nil {
 		return job, false, err
@@ -74,7 +73,7 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	}
 	request := sub.Request.Request
 	request.Records = sub.Records
-	if sub.Characters, err = s.cfg.Server.ChargeJob(c, &request); err != nil {
+	if err := s.cfg.Server.ChargeDocument(c, &request, sub.Characters); err != nil {
 		return job, false, Explain(err)
 	}
 	sub.Request.Caller = request.Caller
@@ -97,30 +96,6 @@ func (s *Service) find(o Order) (document.Kind, error) {
 		return nil, failure.New(failure.UnknownDocument, fileField, "%s", err)
 	}
 	return kind, nil
-}
-
-// recordBytes is what a record takes beside its text, twice.
-const recordBytes = 128
-
-// read goes through a document and returns its texts, each once, as records.
-func (s *Service) read(ctx context.Context, kind document.Kind, file []byte, o document.Options) (records []translate.Record, err error) {
-	err = document.Texts(ctx, kind, bytes.NewReader(file), int64(len(file)), o, func(text string) error {
-		if len(records) == s.cfg.MaxRecords {
-			return failure.New(failure.TooManyRecords, fileField, "the document has more than %d different texts: divide it", s.cfg.MaxRecords)
-		}
-		if len(text) > s.cfg.MaxChars {
-			if n := utf8.RuneCountInString(text); n > s.cfg.MaxChars {
-				return failure.New(failure.TextTooLong, fileField, "a paragraph of the document has %d characters, at most %d are allowed: divide it", n, s.cfg.MaxChars)
-			}
-		}
-		// What is kept of it, and the parts of that that are stored.
-		if err := admission.Take(ctx, int64(3*len(text)+recordBytes)); err != nil {
-			return err
-		}
-		records = append(records, translate.Record{ID: fingerprint(text), Text: text})
-		return nil
-	})
-	return records, err
 }
 
 // fingerprint tells texts apart. It is the record's id, so that a translation is not put in the place of

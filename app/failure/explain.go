@@ -76,8 +76,9 @@ func explainAccess(err error, _ Request) *Failure {
 // explainBody explains what package body refuses.
 func explainBody(err error, _ Request) *Failure {
 	var (
-		large *http.MaxBytesError
-		full  *admission.FullError
+		large  *http.MaxBytesError
+		full   *admission.FullError
+		places *admission.PlacesError
 	)
 	switch {
 	case errors.As(err, &large):
@@ -88,6 +89,8 @@ func explainBody(err error, _ Request) *Failure {
 		return New(InvalidJSON, "", "%s", body.ErrBroken)
 	case errors.As(err, &full) && full.Alone:
 		return New(TooLarge, "", "%s: send several requests", full)
+	case errors.As(err, &places):
+		return New(Busy, "", "of what is done in turn %s: try again in a moment", places)
 	case errors.As(err, &full):
 		return New(Busy, "", "%s: try again in a moment", admission.ErrFull)
 	}
@@ -110,6 +113,9 @@ func explainTranslation(err error, _ Request) *Failure {
 // explainDocument explains why a document cannot be read.
 func explainDocument(err error, _ Request) *Failure {
 	if broken, ok := errors.AsType[*document.Error](err); ok {
+		if broken.Large {
+			return New(TooLarge, "file", "%s", broken)
+		}
 		return New(BrokenDocument, "file", "%s", broken)
 	}
 	return nil

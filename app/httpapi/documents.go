@@ -53,7 +53,7 @@ func (a *API) openDocuments() {
 	}
 	a.server.FileTypes = documents.Extensions()
 	a.documents = documents.New(documents.Config{
-		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxChars: j.MaxChars, Log: a.cfg.Log,
+		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: a.cfg.Log,
 	})
 }
 
@@ -62,7 +62,7 @@ func (j *jobsAPI) documentDialect() dialect.Dialect {
 	const one = documentsPath + "/:id"
 	return dialect.Dialect{
 		Routes: []dialect.Route{
-			{Methods: "POST", Path: documentsPath, Handler: j.handle(j.submitDocument)},
+			{Methods: "POST", Path: documentsPath, Handler: j.handle(j.submitDocument), Room: j.room},
 			{Methods: "GET", Path: one, Handler: j.handle(j.get)},
 			{Methods: "GET", Path: one + "/events", Handler: j.handle(j.events)},
 			{Methods: "GET", Path: one + "/result", Handler: j.handle(j.result)},

@@ -43,6 +43,7 @@ type JobsConfig struct {
 	// MaxDocumentBytes is the most that a document may have, 0: none are translated; MaxChars is the most
 	// that one of its texts may have, in characters.
 	MaxDocumentBytes int64
+	MaxTexts         int // of a document, those that come again included; 0: no bound here
 	MaxChars         int
 }
 
@@ -58,7 +59,7 @@ func (j *jobsAPI) dialect() dialect.Dialect {
 	const one = jobsPath + "/:id"
 	return dialect.Dialect{
 		Routes: []dialect.Route{
-			{Methods: "POST", Path: jobsPath, Handler: j.handle(j.submit)},
+			{Methods: "POST", Path: jobsPath, Handler: j.handle(j.submit), Room: j.room},
 			{Methods: "GET", Path: jobsPath, Handler: j.handle(j.list)},
 			{Methods: "GET", Path: one, Handler: j.handle(j.get)},
 			{Methods: "GET", Path: one + "/events", Handler: j.handle(j.events)},
@@ -66,6 +67,11 @@ func (j *jobsAPI) dialect() dialect.Dialect {
 		},
 		Render: render,
 	}
+}
+
+// room fails where there is no place for a job of a request's sender, unless it is there already.
+func (j *jobsAPI) room(c *gin.Context) error {
+	return j.jobs.Room(c.Request.Context(), access.Caller(c), c.GetHeader(idempotencyHeader))
 }
 
 // limitBody is [API.limitBody] for bodies of jobs.

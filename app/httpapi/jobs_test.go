@@ -52,7 +52,7 @@ func newJobService(t *testing.T, gate *access.Gate, run bool) *jobService {
 	return newJobServiceIn(t, gate, run, jobs.Config{Store: store, Log: slog.New(slog.DiscardHandler)})
 }
 
-var storeConfig = jobs.StoreConfig{TTL: time.Hour, PerOwner: 3, MaxBytes: 1 << 30}
+var storeConfig = jobs.StoreConfig{TTL: time.Hour, PerOwner: 5, MaxBytes: 1 << 30}
 
 // newJobServiceIn is newJobService with a store, which it closes.
 func newJobServiceIn(t *testing.T, gate *access.Gate, run bool, cfg jobs.Config) *jobService {
@@ -189,12 +189,12 @@ func TestJobsAreCharged(t *testing.T) {
 
 func TestJobsAreLimited(t *testing.T) {
 	s := newJobService(t, nil, false)
-	for i := range 3 {
+	for i := range 5 {
 		s.submit(t, jobRequest(fmt.Sprint(i)))
 	}
 	status, answer := s.do("POST", "/jobs", jobRequest("3"))
 	assert.Equal(t, 429, status)
-	assert.Contains(t, answer, "there are 3 jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire")
+	assert.Contains(t, answer, "there are 5 jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire")
 }
 
 // What clients send is refused before it costs anything, and leaves nothing behind.

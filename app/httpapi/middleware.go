@@ -112,5 +112,5 @@ func (a *API) limitBodyTo(c *gin.Context, limit int64, remedy string) {
 			return "" // all whose key is still to be read are one caller
 		}
 		return access.Caller(c)
-	})
+	}, func() error { return a.server.Permit(c) })
 }

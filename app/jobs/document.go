@@ -15,6 +15,7 @@ type Document struct {
 	Kind    string   // see document.Kind's Name
 	Bytes   int64    // of the file
 	Parts   int      // that the file is kept in, see [Store.File]
+	Most    int64    `json:",omitempty"` // bytes that its translation may have
 	Columns []string `json:",omitempty"` // see document.Options
 	Secret  string   `json:",omitempty"` // that whoever asks for the document has to know, in APIs that want one
 }

@@ -93,7 +93,8 @@ type Job struct {
 	// of results for each slice and target language, all slices of the first language before
 	// those of the second.
 	Slices int
-	// Chunks are how many of these are saved; see [Store.Result]. The next one is to be made.
+	// Chunks are how many of these are saved, and behind them of the document that was made; see
+	// [Store.Result]. The next one is to be made.
 	Chunks int
 	// Attempts are how many claims in its present queue have brought nothing, the present one
 	// included. What runners give back in order is not counted in [Work], and is in [Delivery].

@@ -67,6 +67,7 @@ type Service struct {
 	translator atomic.Pointer[Translator] // nil until Ready
 	steps      *semaphore.Weighted        // that are translated at a time
 	most       int64                      // of them
+	maker      atomic.Pointer[Maker]      // nil: nobody makes documents
 }
 
 // New makes a service that does not run jobs yet.
@@ -239,6 +240,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 		document := *sub.Document
 		draft.File = partsOf(sub.File)
 		document.Bytes, document.Parts = int64(len(sub.File)), len(draft.File)
+		draft.Bytes += document.Most
 		draft.Document = &document
 	}
 	job, created, err = s.cfg.Store.Create(ctx, draft)
@@ -247,6 +249,15 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
 	}
 	return job, created, s.noted(err)
+}
+
+// Room fails with a [*LimitError] where an owner has no room for another job, unless the key is that of one
+// which is there. The other errors are as of [Store.Create].
+func (s *Service) Room(ctx context.Context, owner, key string) error {
+	if err := s.Available(); err != nil {
+		return err
+	}
+	return s.noted(s.cfg.Store.Room(ctx, Draft{Owner: owner, Key: key, Bytes: leastBytes}))
 }
 
 // Get returns a job. The error is ErrUnknown, ErrVanished with what is still known of the job, or an

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
@@ -48,6 +47,9 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		job.Saved = time.Now()
 		most = stepsAhead
 	}
+	if made := s.conclude(ctx, c, job); made.err != nil {
+		return s.fail(ctx, c, job, made)
+	}
 	return s.end(ctx, c, job, Done, nil)
 }
 
@@ -59,6 +61,11 @@ type step struct {
 	err        error
 	translated bool // err is that of the translation
 	alone      bool // its records were translated one by one
+}
+
+// blamed says whether what a step is made of was tried often enough.
+func (made step) blamed() bool {
+	return errors.Is(made.err, errBlamed) || errors.Is(made.err, errNotMade)
 }
 
 // make makes chunk number n of a job: a slice in one of the target languages.
@@ -99,11 +106,8 @@ func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, a
 	if made.part, made.err = parseSlice(stored); made.err != nil {
 		return made
 	}
-	if s.cfg.Memory != nil {
-		lease := s.cfg.Memory.Lease(job.Request.Caller)
-		defer lease.Close()
-		ctx = admission.With(ctx, lease)
-	}
+	ctx, release := s.admit(ctx, job)
+	defer release()
 	request.To, request.Records = request.To[language:language+1], made.part.Records
 	var results []translate.Result
 	if alone {
@@ -138,7 +142,7 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 		return made.err
 	}
 	f := failure.Explain(made.err, failure.Request{ID: job.ID, Begun: true})
-	if again := !made.translated && !made.alone || made.translated && f.Kind == failure.Internal && !errors.Is(made.err, errBlamed); again {
+	if again := !made.translated && !made.alone || made.translated && f.Kind == failure.Internal && !made.blamed(); again {
 		s.metrics.steps.Inc(stepFailed)
 		return made.err
 	}

@@ -95,6 +95,8 @@ type Store interface {
 	// created is false, and with another fingerprint the error is ErrMismatch. Otherwise the
 	// error is a *LimitError where the owner has too many jobs, or all jobs are too large.
 	Create(ctx context.Context, d Draft) (job Job, created bool, err error)
+	// Room fails as Create would because of jobs that there are, unless the owner has one with the key.
+	Room(ctx context.Context, d Draft) error
 	// Find returns the job that an owner's idempotency key was used for. The error is ErrUnknown,
 	// or ErrMismatch where the fingerprint was another.
 	Find(ctx context.Context, owner, key, fingerprint string) (Job, error)

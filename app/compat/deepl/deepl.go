@@ -52,10 +52,10 @@ func New(server *dialect.Server) dialect.Dialect {
 	api := compat.API{Server: server}
 	routes := []dialect.Route{
 		api.Route("POST GET", "/v2/translate", serveTranslation),
-		api.Route("GET POST", "/v2/languages", languages),
+		api.Route("GET POST", "/v2/languages", languages).Uncharged(),
 		api.Route("GET POST", "/v2/usage", func(call compat.Call) (any, error) {
 			return usageOf(server.Gate.Usage(call.Context)), nil
-		}),
+		}).Uncharged(),
 		api.Route("POST", "/v2/write/rephrase", refuse(failure.NotOffered, "Rephrasing is not offered by this server.")),
 	}
 	if server.Glossaries != nil {

@@ -28,10 +28,12 @@ func Documents(server *dialect.Server, service *documents.Service) dialect.Diale
 			api.Route("POST", "/v2/document", off), api.Route("POST", one, off), api.Route("POST", one+"/result", off),
 		}}
 	}
+	submit := api.Route("POST", "/v2/document", d.submit)
+	submit.Room = service.Room
 	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
-		api.Route("POST", "/v2/document", d.submit),
-		api.Route("POST", one, d.status),
-		api.Serve("POST", one+"/result", d.result),
+		submit,
+		api.Route("POST", one, d.status).Uncharged(),
+		api.Serve("POST", one+"/result", d.result).Uncharged(),
 	}}
 }
 

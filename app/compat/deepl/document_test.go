@@ -67,7 +67,7 @@ func ended(t *testing.T, server http.Handler, path, key string) (status document
 func TestDocuments(t *testing.T) {
 	server := documentServer(t)
 	h, path, key := submit(t, server, "hello\nhello\n")
-	assert.Equal(t, documentStatus{ID: h.ID, Status: "done", Billed: new(5)}, ended(t, server, path, key))
+	assert.Equal(t, documentStatus{ID: h.ID, Status: "done", Billed: new(6)}, ended(t, server, path, key), "what comes again costs a character")
 	w := post(server, path+"/result", jsonType, key)
 	assert.Equal(t, 200, w.Code)
 	assert.Equal(t, "HELLO\nHELLO\n", w.Body.String())

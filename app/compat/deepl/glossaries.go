@@ -20,20 +20,20 @@ type glossaries struct{ *glossary.Service }
 func (g glossaries) routes(api compat.API) []dialect.Route {
 	const v2, v3 = "/v2/glossaries", "/v3/glossaries"
 	return []dialect.Route{
-		api.Route("POST", v2, g.create),
+		api.Route("POST", v2, g.create).Uncharged(),
 		api.Route("GET", v2, g.list),
 		api.Route("GET", v2+"/:id", g.get),
 		api.Route("GET", v2+"/:id/entries", g.entries),
 		api.Route("DELETE", v2+"/:id", g.remove),
 		api.Route("GET", "/v2/glossary-language-pairs", languagePairs),
 
-		api.Route("POST", v3, g.createMultilingual),
+		api.Route("POST", v3, g.createMultilingual).Uncharged(),
 		api.Route("GET", v3, g.listMultilingual),
 		api.Route("GET", v3+"/:id", g.getMultilingual),
-		api.Route("PATCH", v3+"/:id", g.changeMultilingual),
+		api.Route("PATCH", v3+"/:id", g.changeMultilingual).Uncharged(),
 		api.Route("DELETE", v3+"/:id", g.remove),
 		api.Route("GET", v3+"/:id/entries", g.dictionaryEntries),
-		api.Route("PUT", v3+"/:id/dictionaries", g.putDictionary),
+		api.Route("PUT", v3+"/:id/dictionaries", g.putDictionary).Uncharged(),
 		api.Route("DELETE", v3+"/:id/dictionaries", g.removeDictionary),
 	}
 }

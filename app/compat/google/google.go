@@ -33,7 +33,7 @@ func New(server *dialect.Server) dialect.Dialect {
 	return dialect.Dialect{Render: render, Browsers: true, Prefixes: []string{"/language/", "/translate_a/"}, Routes: []dialect.Route{
 		api.Route("POST GET", v2, serve),
 		api.Route("POST GET", v2+"/detect", func(call compat.Call) (any, error) { return detect(server, call) }),
-		api.Route("GET POST", v2+"/languages", languages),
+		api.Route("GET POST", v2+"/languages", languages).Uncharged(),
 		api.Route("GET POST", "/translate_a/single", serveWeb),
 	}}
 }

@@ -24,9 +24,10 @@ func Files(server *dialect.Server, service *documents.Service) dialect.Dialect {
 		off := f.notOffered("Files translation are disabled on this server.")
 		return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{{Methods: "POST", Path: upload, Handler: off}, {Methods: "GET", Path: download, Handler: off}}}
 	}
-	routes := compat.API{Server: server}
+	translate := compat.API{Server: server}.Route("POST", upload, f.translate)
+	translate.Room = service.Room
 	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
-		routes.Route("POST", upload, f.translate),
+		translate,
 		{Methods: "GET", Path: download, Handler: f.download},
 	}}
 }

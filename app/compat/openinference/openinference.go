@@ -83,9 +83,9 @@ func New(cfg Config) dialect.Dialect {
 		{Methods: "GET", Path: LivePath, Handler: a.probe("live", cfg.Live)},
 		{Methods: "GET", Path: ReadyPath, Handler: a.probe("ready", cfg.Ready)},
 		{Methods: "GET", Path: "/v2/models/stats", Handler: a.keyed(allStatistics)},
-		{Methods: "POST", Path: "/v2/repository/index", Handler: a.keyed(a.index)},
-		{Methods: "POST", Path: "/v2/repository/models/:model/load", Handler: a.keyed(a.load)},
-		{Methods: "POST", Path: "/v2/repository/models/:model/unload", Handler: a.keyed(a.unload)},
+		{Methods: "POST", Path: "/v2/repository/index", Handler: a.keyed(a.index), Free: true},
+		{Methods: "POST", Path: "/v2/repository/models/:model/load", Handler: a.keyed(a.load), Free: true},
+		{Methods: "POST", Path: "/v2/repository/models/:model/unload", Handler: a.keyed(a.unload), Free: true},
 	}
 	for _, path := range []string{"/v2/models/:model", "/v2/models/:model/versions/:version"} {
 		routes = append(routes,

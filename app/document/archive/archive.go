@@ -7,12 +7,14 @@ package archive
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"io"
 	"path"
 	"sort"
 	"strings"
 
+	"dragoman/app/admission"
 	"dragoman/app/document"
 )
 
@@ -23,8 +25,7 @@ const (
 	maxEntries   = 10_000
 	maxTotal     = 4 << 30
 	maxEntry     = 1 << 30
-	maxPart      = 256 << 20 // of an entry that is decompressed
-	maxParts     = 1 << 30   // of all of them in one pass
+	maxParts     = 256 << 20 // of what is decompressed in one pass
 	maxRatio     = 500
 	smallEntry   = 8 << 20
 )
@@ -34,6 +35,7 @@ const maxSmall = 4 << 20
 
 // Archive is a zip archive that has been checked. It is not safe for concurrent use.
 type Archive struct {
+	ctx    context.Context
 	in     *source
 	files  []*zip.File
 	byName map[string]*zip.File
@@ -42,9 +44,9 @@ type Archive struct {
 
 // Open reads the directory of an archive of so many bytes. It fails with a [*document.Error] where it
 // is no zip archive, or one that no program writes: too large, with names that lead elsewhere or come
-// twice, entries that overlap or are encrypted.
-func Open(in io.ReaderAt, size int64) (*Archive, error) {
-	a := &Archive{in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}}
+// twice, entries that overlap or are encrypted. What is decompressed later is counted as ctx's work.
+func Open(ctx context.Context, in io.ReaderAt, size int64) (*Archive, error) {
+	a := &Archive{ctx: ctx, in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}}
 	if err := sniff(a.in, size); err != nil {
 		return nil, a.in.failure(err)
 	}
@@ -66,7 +68,7 @@ func Open(in io.ReaderAt, size int64) (*Archive, error) {
 // check refuses an archive by what its directory says.
 func (a *Archive) check(size int64) error {
 	if len(a.files) > maxEntries {
-		return document.Refuse(nil, "the file has %d zip entries: %d are the most", len(a.files), maxEntries)
+		return document.TooLarge("the file has %d zip entries, at most %d are allowed: divide the document", len(a.files), maxEntries)
 	}
 	var total uint64
 	for _, f := range a.files {
@@ -83,7 +85,7 @@ func (a *Archive) check(size int64) error {
 		n, packed := f.UncompressedSize64, f.CompressedSize64
 		total += min(n, maxTotal+1)
 		if n > maxEntry || total > maxTotal || n > smallEntry && n/maxRatio > packed {
-			return document.Refuse(nil, "the file unpacks to too much: zip entry %q has %d bytes, packed into %d", f.Name, n, packed)
+			return document.TooLarge("the file unpacks to too much: zip entry %q has %d bytes, packed into %d", f.Name, n, packed)
 		}
 	}
 	return a.checkOverlaps(size)
@@ -165,15 +167,16 @@ func (a *Archive) Read(name string, read func(in io.Reader) error) error {
 
 // open has f read an entry. What it decompresses is bounded.
 func (a *Archive) open(f *zip.File, read func(r io.Reader) error) error {
-	if a.read += int64(f.UncompressedSize64); f.UncompressedSize64 > maxPart || a.read > maxParts {
-		return document.Refuse(nil, "%s makes the text of the file too large: %d MiB are the most for one part, and %d for all", f.Name, maxPart>>20, maxParts>>20)
+	if f.UncompressedSize64 > uint64(maxParts-a.read) {
+		return document.TooLarge("%s makes the text of the file too large, which may unpack to %d MiB: divide the document", f.Name, maxParts>>20)
 	}
+	a.read += int64(f.UncompressedSize64)
 	r, err := f.Open()
 	if err != nil {
 		return a.in.failure(document.Refuse(err, "%s cannot be unpacked", f.Name))
 	}
 	defer r.Close()
-	p := &part{in: r, name: f.Name, left: int64(f.UncompressedSize64)}
+	p := &part{ctx: a.ctx, in: r, name: f.Name, left: int64(f.UncompressedSize64)}
 	err = read(p)
 	if p.err != nil {
 		return a.in.failure(p.err)
@@ -188,6 +191,7 @@ func (a *Archive) open(f *zip.File, read func(r io.Reader) error) error {
 // part is what is read of an entry. It keeps the error that the archive is to blame for: what an XML
 // reader says of a part that broke off is of less use.
 type part struct {
+	ctx  context.Context
 	in   io.Reader
 	name string
 	left int64
@@ -196,6 +200,10 @@ type part struct {
 
 func (p *part) Read(b []byte) (int, error) {
 	n, err := p.in.Read(b)
+	if ended := admission.Work(p.ctx, n); ended != nil {
+		p.err = ended
+		return n, ended
+	}
 	if p.left -= int64(n); p.left < 0 {
 		err = zip.ErrFormat
 	}

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"archive/zip"
-	"context"
 	"io"
 	"slices"
 )
@@ -14,7 +13,7 @@ type Part func(out io.Writer, in io.Reader) error
 // what rewrite returns for it; where that is nil, and for all others, they are copied as they are. The places that the
 // rewritten ones have among the others stay. A writer that is [io.Discard] gets nothing, and nothing is
 // compressed for it.
-func (a *Archive) Rewrite(ctx context.Context, out io.Writer, order []string, rewrite func(name string) Part) error {
+func (a *Archive) Rewrite(out io.Writer, order []string, rewrite func(name string) Part) error {
 	discard := out == io.Discard
 	zipped := zip.NewWriter(out)
 	named := make(map[string]bool, len(order))
@@ -22,7 +21,7 @@ func (a *Archive) Rewrite(ctx context.Context, out io.Writer, order []string, re
 		named[name] = true
 	}
 	for _, f := range a.arranged(order, named) {
-		if err := ctx.Err(); err != nil {
+		if err := a.ctx.Err(); err != nil {
 			return err
 		}
 		var part Part

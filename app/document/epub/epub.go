@@ -9,12 +9,14 @@ package epub
 import (
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"html"
 	"io"
 	"strings"
 	"unicode"
 
+	"dragoman/app/admission"
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
 	"dragoman/app/document/xmlpart"
@@ -40,7 +42,7 @@ func (Kind) Form() translate.Format { return translate.HTML }
 // Rewrite copies a book with its segments translated. With o.To that is the language which the book
 // and its pages are said to be in.
 func (Kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
-	a, err := archive.Open(in, size)
+	a, err := archive.Open(ctx, in, size)
 	if err != nil {
 		return err
 	}
@@ -49,12 +51,17 @@ func (Kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int
 		return err
 	}
 	r := rewriter{to: o.To, translate: func(text string) (string, error) {
-		if err := ctx.Err(); err != nil {
+		if err := admission.Work(ctx, 0); err != nil {
 			return "", err
 		}
-		return translated(text, t)
+		translation, err := translated(text, t)
+		if errors.Is(err, markup.ErrLost) && o.Unfit != nil {
+			o.Unfit()
+			return text, nil
+		}
+		return translation, err
 	}}
-	return a.Rewrite(ctx, out, b.order, func(name string) archive.Part {
+	return a.Rewrite(out, b.order, func(name string) archive.Part {
 		return func(out io.Writer, in io.Reader) error {
 			switch b.parts[name] {
 			case page:

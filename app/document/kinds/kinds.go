@@ -11,6 +11,7 @@ import (
 	"dragoman/app/document/epub"
 	"dragoman/app/document/office"
 	"dragoman/app/document/textfile"
+	"dragoman/app/excerpt"
 )
 
 // All returns every kind, in the order in which they are shown to users.
@@ -113,9 +114,9 @@ func extensions() (list []string) {
 func called(name, mediaType string) string {
 	switch {
 	case name != "":
-		return "the file " + path.Base(strings.ReplaceAll(name, `\`, "/"))
+		return "the file " + excerpt.Of(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	case mediaType != "":
-		return "a document of type " + mediaType
+		return "a document of type " + excerpt.Of(mediaType)
 	}
 	return "a document without a name and a media type"
 }

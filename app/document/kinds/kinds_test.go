@@ -1,6 +1,7 @@
 package kinds_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -98,4 +99,33 @@ func TestPackages(t *testing.T) {
 	}
 	_, err := kinds.Find("a.ods", "", stored("application/vnd.oasis.opendocument.text"))
 	assert.ErrorContains(t, err, "opendocument.text")
+}
+
+// A text whose translation has lost its tags stays as it is, wherever it comes again, and the others are
+// translated in the same pass.
+func TestTextsThatLostTagsStay(t *testing.T) {
+	for name, text := range map[string]string{
+		"docx": strings.Repeat("<w:p><w:r><w:t>a</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>b</w:t></w:r></w:p><w:p><w:r><w:t>c</w:t></w:r></w:p>", 2),
+		"odt":  strings.Repeat("<text:p>a<text:line-break/>b</text:p><text:p>c</text:p>", 2),
+		"epub": strings.Repeat("<p>a <b>b</b></p><p>c</p>", 2),
+	} {
+		file := packed(t, name, text)
+		kind, err := kinds.Find("x."+name, "", file[:30])
+		require.NoError(t, err)
+		var out bytes.Buffer
+		kept, err := document.Put(t.Context(), &out, kind, bytes.NewReader(file), int64(len(file)), document.Options{}, func(text string) (string, error) {
+			return map[bool]string{true: "changed", false: "lost"}[text == "c"], nil
+		})
+		require.NoError(t, err, name)
+		assert.Equal(t, 1, kept, name)
+		var texts []string
+		require.NoError(t, document.Texts(t.Context(), kind, bytes.NewReader(out.Bytes()), int64(out.Len()), document.Options{}, func(text string, _ bool) error {
+			texts = append(texts, text)
+			return nil
+		}))
+		require.Len(t, texts, 4, name)
+		assert.Equal(t, []string{"changed", "changed"}, []string{texts[1], texts[3]}, name)
+		assert.Contains(t, texts[0], "<", name)
+		assert.Equal(t, texts[0], texts[2], name)
+	}
 }

@@ -5,7 +5,7 @@
 // a segment (see package tagged), in whatever it stands: a table, a text box, a header, a note.
 //
 // In memory are a paragraph at a time, with what is anchored in it, of at most 8 MiB, and the names of
-// styles and columns. A part unpacks to at most 256 MiB, all that are read to 1 GiB.
+// styles and columns. All parts that are read unpack to at most 256 MiB.
 package office
 
 import (
@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 
+	"dragoman/app/admission"
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
 	"dragoman/app/translate"
@@ -47,7 +48,7 @@ func (k kind) Form() translate.Format { return translate.XML }
 // Rewrite copies a document with its segments translated. With o.To that is the language in which the
 // spelling of the text is checked.
 func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
-	a, err := archive.Open(in, size)
+	a, err := archive.Open(ctx, in, size)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err != nil {
 		return err
 	}
-	keep, err := kept(ctx, a, parts)
+	keep, err := kept(a, parts)
 	if err != nil {
 		return err
 	}
@@ -69,10 +70,10 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 		}
 	}
 	sortParts(order)
-	return a.Rewrite(ctx, out, order, func(name string) archive.Part {
-		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To)}
+	return a.Rewrite(out, order, func(name string) archive.Part {
+		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To), unfit: o.Unfit}
 		w.translate = func(text string) (string, error) {
-			if err := ctx.Err(); err != nil {
+			if err := admission.Work(ctx, 0); err != nil {
 				return "", err
 			}
 			return t(document.Segment{Text: text})
@@ -93,12 +94,9 @@ func whole(err error, name string) error {
 
 // kept reads the texts that have to stay because formulas or tables say them, from the parts that have
 // some.
-func kept(ctx context.Context, a *archive.Archive, parts map[string]part) (map[string]bool, error) {
+func kept(a *archive.Archive, parts map[string]part) (map[string]bool, error) {
 	w := &walker{keep: map[string]bool{}}
 	for name, part := range parts {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		if part.names == nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
+	"dragoman/app/markup"
 )
 
 // maxParagraph is the most bytes of XML that a paragraph may have, with all that is anchored in it. It
@@ -24,6 +25,7 @@ type walker struct {
 	reader    *xmlpart.Reader
 	grammar   grammar
 	translate func(text string) (string, error)
+	unfit     func() // see [document.Options]
 	to        target
 
 	preserve   bool // the part says that all spaces count
@@ -169,6 +171,10 @@ func (w *walker) end(p *paragraph, out sink, encode func(text string) string) er
 	}
 	if !p.keep {
 		content, changed, err := p.Rewrite(w.translate, encode)
+		if errors.Is(err, markup.ErrLost) && w.unfit != nil {
+			w.unfit()
+			err = nil
+		}
 		if err != nil {
 			return err
 		}

@@ -75,6 +75,9 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if n, err := in.ReadAt(raw, 0); n < len(raw) {
 		return err
 	}
+	if err := admission.Work(ctx, len(raw)); err != nil {
+		return err
+	}
 	text, enc, err := decode(raw, k.name == "properties")
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"dragoman/app/admission"
 	"dragoman/app/document"
 )
 
@@ -40,7 +41,7 @@ func (p *pass) replace(start, end int, text string) error {
 
 // translate returns what becomes of a segment: a text without white space around it.
 func (p *pass) translate(text string) (string, error) {
-	if err := p.ctx.Err(); err != nil {
+	if err := admission.Work(p.ctx, 0); err != nil {
 		return "", err
 	}
 	translation, err := p.translator(document.Segment{Text: text})

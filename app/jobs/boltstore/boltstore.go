@@ -101,6 +101,17 @@ func (s *Store) Create(_ context.Context, d jobs.Draft) (job jobs.Job, created b
 	return job, created, nil
 }
 
+// Room implements [jobs.Store].
+func (s *Store) Room(_ context.Context, d jobs.Draft) error {
+	return s.db.View(func(tx *bolt.Tx) error {
+		now := s.cfg.Now()
+		if known, err := keyed(tx, d.Owner, d.Key); err == nil && !known.Expired(now) {
+			return nil
+		}
+		return s.admit(tx, d, now)
+	})
+}
+
 // Find implements [jobs.Store].
 func (s *Store) Find(_ context.Context, owner, key, fingerprint string) (job jobs.Job, err error) {
 	err = s.db.View(func(tx *bolt.Tx) error {

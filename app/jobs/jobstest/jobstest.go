@@ -300,6 +300,8 @@ func testLimitOfJobs(t *testing.T, f Fixture) {
 	_, _, err := f.Create(t.Context(), job("more"))
 	require.ErrorAs(t, err, &limit)
 	assert.Equal(t, jobs.LimitError{Jobs: perOwner}, *limit)
+	assert.ErrorAs(t, f.Room(t.Context(), job("more")), &limit)
+	assert.NoError(t, f.Room(t.Context(), keyed))
 	_, err = f.Get(t.Context(), "more")
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 
@@ -351,6 +353,7 @@ func testLimitOfBytes(t *testing.T, f Fixture) {
 	_, _, err := f.Create(t.Context(), other)
 	require.ErrorAs(t, err, &limit)
 	assert.Equal(t, jobs.LimitError{Bytes: maxBytes}, *limit)
+	assert.ErrorAs(t, f.Room(t.Context(), jobs.Draft{Owner: "nobody", Bytes: maxBytes}), &limit)
 	_, err = f.Cancel(t.Context(), "a")
 	require.NoError(t, err)
 	require.NoError(t, f.Remove(t.Context(), "a"))

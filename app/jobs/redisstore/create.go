@@ -79,6 +79,15 @@ func (s *Store) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, created
 	return job, !refused, nil
 }
 
+// Room implements [jobs.Store].
+func (s *Store) Room(ctx context.Context, d jobs.Draft) error {
+	known, err := s.admit(ctx, s.client, d)
+	if known != nil {
+		return nil
+	}
+	return err
+}
+
 // admit returns the job that is there already, if any, and fails where there is no room for another.
 func (s *Store) admit(ctx context.Context, c redis.Cmdable, d jobs.Draft) (*jobs.Record, error) {
 	if d.Problem != nil { // another process may have made it

@@ -91,7 +91,7 @@ func TestReplicas(t *testing.T) {
 	require.NoError(t, replica.SlaveOf(t.Context(), "127.0.0.1", port).Err())
 	client := redis.NewClient(&redis.Options{Addr: address})
 	cfg := config
-	cfg.Replicas, cfg.ReplicaWait = 1, patient
+	cfg.Replicas, cfg.ReplicaWait = 1, time.Minute
 	s := open(t, client, cfg)
 	_, created, err := s.Create(t.Context(), draft("kept", 10))
 	require.NoError(t, err)

@@ -40,9 +40,10 @@ type copies struct {
 }
 
 // instrument puts a copy of the package in source and of those that it uses, but for the
-// standard library, into dir, with steps counted in it. It returns the arguments by which
+// standard library, into dir, with steps counted in it: in those whose paths begin as one of only, or
+// without any in all. It returns the arguments by which
 // the go command builds with the copy.
-func instrument(source, dir string) (build []string, err error) {
+func instrument(source, dir string, only ...string) (build []string, err error) {
 	list := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,Standard,Module", ".")
 	list.Dir, list.Stderr = source, os.Stderr
 	out, err := list.Output()
@@ -62,7 +63,8 @@ func instrument(source, dir string) (build []string, err error) {
 			return nil, fmt.Errorf("read what go list says: %w", err)
 		}
 		exports[p.ImportPath] = p.Export
-		if p.Standard {
+		left := len(only) > 0 && !slices.ContainsFunc(only, func(path string) bool { return strings.HasPrefix(p.ImportPath, path) })
+		if p.Standard || left {
 			continue
 		}
 		if err := c.add(p, fset, imports); err != nil {
@@ -165,6 +167,7 @@ type insert struct {
 // counts the texts and slices that functions of the standard library are called with.
 func (r *rewriter) rewrite(file *ast.File, source []byte) []byte {
 	const use = "; import steps__ \"dragoman/app/steps\"; var _ = steps__.Count"
+	var ends []insert // of statements
 	imports := file.Name.End()
 	r.insert(imports, use[:strings.LastIndex(use, ";")])
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -185,11 +188,12 @@ func (r *rewriter) rewrite(file *ast.File, source []byte) []byte {
 			}
 		case *ast.AssignStmt:
 			if n.Tok == token.ADD_ASSIGN && basic(r.info.TypeOf(n.Lhs[0])) == "text" {
-				r.insert(n.End(), "; steps__.Text("+string(source[r.file.Offset(n.Lhs[0].Pos()):r.file.Offset(n.Lhs[0].End())])+")")
+				ends = append(ends, insert{r.file.Offset(n.End()), "; steps__.Text(" + string(source[r.file.Offset(n.Lhs[0].Pos()):r.file.Offset(n.Lhs[0].End())]) + ")"})
 			}
 		}
 		return true
 	})
+	r.inserts = append(r.inserts, ends...) // behind what ends there, too
 	slices.SortStableFunc(r.inserts, func(a, b insert) int { return a.at - b.at })
 	var out bytes.Buffer
 	at := 0
@@ -220,6 +224,8 @@ var partly = map[string]string{
 	"strings.TrimPrefix": "", "strings.TrimSuffix": "", "strings.NewReader": "",
 	"bytes.HasPrefix": "", "bytes.HasSuffix": "",
 	"unicode/utf8.DecodeRuneInString": "", "unicode/utf8.DecodeLastRuneInString": "",
+	"unicode/utf8.EncodeRune": "", "unicode/utf8.AppendRune": "",
+	"(*regexp.Regexp).FindString": "", "(*regexp.Regexp).FindStringSubmatch": "", // of the start of a text, in this tree
 	"unicode/utf8.DecodeRune": "", "unicode/utf8.DecodeLastRune": "",
 	"strings.Index": "Until", "strings.IndexByte": "Until", "strings.IndexRune": "Until", "strings.IndexAny": "Until", "strings.IndexFunc": "Until",
 	"bytes.Index": "Until", "bytes.IndexByte": "Until", "bytes.IndexAny": "Until", "bytes.IndexFunc": "Until",

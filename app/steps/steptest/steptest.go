@@ -29,8 +29,8 @@ const counting = "DRAGOMAN_COUNT_STEPS"
 // Counts says whether the package under test counts steps. Where it does not, Counts
 // builds a copy of it that does, with all modules that it uses, runs the calling test, a
 // function at the top level, in that copy, and fails if it fails there. That takes a while: with -short
-// the test is skipped.
-func Counts(t *testing.T) bool {
+// the test is skipped. Of all packages those alone count whose paths begin as one of only, where there are some.
+func Counts(t *testing.T, only ...string) bool {
 	t.Helper()
 	if os.Getenv(counting) != "" {
 		return true
@@ -38,7 +38,7 @@ func Counts(t *testing.T) bool {
 	if testing.Short() {
 		t.Skip("a copy has to be built: `make check` runs this test")
 	}
-	build, err := instrument(".", t.TempDir())
+	build, err := instrument(".", t.TempDir(), only...)
 	require.NoError(t, err)
 	arguments := append([]string{"test", "-run", "^" + t.Name() + "$", "-vet=off", "-v"}, build...)
 	test := exec.CommandContext(t.Context(), "go", append(arguments, ".")...)

@@ -1,0 +1,176 @@
+package kinds_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/admission"
+	"dragoman/app/document"
+	"dragoman/app/document/archive/archivetest"
+	"dragoman/app/document/kinds"
+	"dragoman/app/steps/steptest"
+)
+
+// hostile are documents that are one unit again and again, by the kinds that they are of: the start, the
+// unit and the end. What is of several kinds is tried on all that are text.
+var hostile = map[string][][3]string{
+	"": {
+		{"", "a\n", ""}, {"", "a ", ""}, {"", "\n", ""}, {"", "a\r", ""}, {"", "\t", ""}, {"", "a,b;c\td|e\n", ""}, {"", `"`, ""}, {"", "'", ""}, {"", `\`, ""},
+		{"", "<b>a</b>", ""}, {"", "<p>a", ""}, {"", "<", ""}, {"", "<a b='c'>", ""}, {"", "<!-- a", ""}, {"", "&amp;", ""}, {"", "]]>", ""}, {"", "[", ""}, {"", "(", ""},
+		{"", "- a\n", ""}, {"", "> a\n", ""}, {"", ">", ""}, {"", "# a\n", ""}, {"", "* ", ""}, {"", "|a|b|\n", ""}, {"|a|b|\n|-|-|\n", "|a|b|\n", ""}, {"", "`a", ""}, {"", "[a](b) ", ""},
+		{"", "a: b\n", ""}, {"", "- - a\n", ""}, {"a: |\n", "  b\n", ""}, {"a: >\n", "  b\n", ""}, {"", "{", ""}, {"", "? a\n: b\n", ""}, {"", "&a ", ""}, {"", "日", ""}, {"", "\xff", ""},
+	},
+	"srt":        {{"", "1\n00:00:01,000 --> 00:00:02,000\na\n\n", ""}, {"1\n00:00:01,000 --> 00:00:02,000\n", "a\n", ""}, {"", "00:00:01,000 --> 00:00:02,000\n", ""}},
+	"vtt":        {{"WEBVTT\n\n", "00:01.000 --> 00:02.000\na\n\n", ""}, {"WEBVTT\n\n00:01.000 --> 00:02.000\n", "a\n", ""}, {"WEBVTT\n\n", "NOTE a\n\n", ""}, {"WEBVTT\n\n00:01.000 --> 00:02.000\n", "<i>", ""}},
+	"csv":        {{"", "a,b\n", ""}, {"a", ",b", "\n"}, {`"`, "a\n", `"`}, {"", `"a""b",`, "\n"}},
+	"json":       {{"[", `"a",`, `"b"]`}, {"{", `"a b":"c",`, `"k":"d"}`}, {`"`, "a b ", `"`}, {`"`, `\u0061`, `"`}, {"", `{"a":"b"}` + "\n", ""}},
+	"yaml":       {{"a:\n", "  - b\n", ""}, {"a: \"", "b ", "\"\n"}, {"", "k: 'b'\n", ""}, {"", "- {a: b}\n", ""}, {"- ", "a\n  ", "\n"}, {"a: |\n", "  b\n\n", ""}, {"- |\n", "  b\n- |\n", "  c\n"}},
+	"po":         {{"", "msgid \"a\"\nmsgstr \"\"\n\n", ""}, {"msgid \"\"\n", "\"a\"\n", "msgstr \"\"\n"}, {"", "# a\n", ""}, {"", "msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"\"\n\n", ""}},
+	"properties": {{"", "a=b\n", ""}, {"a=", "b\\\n", "c\n"}, {"", "\\u0061=b\n", ""}},
+	"strings":    {{"", "\"a\" = \"b\";\n", ""}, {"", "/* a */\n", ""}, {"\"a\" = \"", "b ", "\";"}},
+	"xliff": {
+		{`<xliff version="1.2"><file source-language="en"><body>`, `<trans-unit id="1"><source>a</source></trans-unit>`, "</body></file></xliff>"},
+		{`<xliff version="1.2"><file source-language="en"><body><trans-unit id="1"><source>`, `a<g id="1">b</g>`, "</source></trans-unit></body></file></xliff>"},
+	},
+	"android":     {{"<resources>", `<string name="a">b</string>`, "</resources>"}, {`<resources><string name="a">`, "b <b>c</b>", "</string></resources>"}, {`<resources><string-array name="a">`, "<item>b</item>", "</string-array></resources>"}},
+	"stringsdict": {{`<plist version="1.0"><dict>`, "<key>a</key><dict><key>NSStringLocalizedFormatKey</key><string>b</string></dict>", "</dict></plist>"}},
+	"xcstrings":   {{`{"sourceLanguage":"en","strings":{`, `"a b":{},`, `"c":{}}}`}},
+	"html":        {{"<html><body>", "<p>a</p>", "</body></html>"}, {"<p>", "<b>a</b> ", "</p>"}, {"", "<div>", ""}, {"", "<img alt='a'>", ""}, {"<table>", "<tr><td>a", ""}},
+	"docx": {
+		{"", "<w:p><w:r><w:t>Good day</w:t></w:r></w:p>", ""}, {"", "<w:p/>", ""}, {"<w:p>", "<w:r><w:t>a</w:t></w:r>", "</w:p>"}, {"<w:p>", "<w:r><w:t>a</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>b</w:t></w:r>", "</w:p>"},
+		{"<w:p>", "<w:r><w:br/><w:t>a</w:t></w:r>", "</w:p>"}, {"<w:p>", `<w:hyperlink><w:r><w:t>a</w:t></w:r></w:hyperlink>`, "</w:p>"}, {"<w:p>", `<w:bookmarkStart w:id="1" w:name="x"/><w:r><w:t>a</w:t></w:r><w:bookmarkEnd w:id="1"/>`, "</w:p>"},
+		{"<w:p>", `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>X</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:t>a</w:t></w:r>`, "</w:p>"},
+		{"", "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc></w:tr></w:tbl>", ""}, {"<w:p><w:r><w:t>", "a ", "</w:t></w:r></w:p>"}, {"", "<w:x>", ""}, {"", "<!-- a -->", ""}, {"", "a", ""},
+	},
+	"xlsx": {{"<sst>", "<si><t>a</t></si>", "</sst>"}, {"<sst>", "<si><r><t>a</t></r><r><rPr><b/></rPr><t>b</t></r></si>", "</sst>"}, {"<sst><si>", "<r><t>a</t></r>", "</si></sst>"}, {"<sst>", "<si><t/></si>", "</sst>"}},
+	"pptx": {{"<p:sld>", "<a:p><a:r><a:t>a</a:t></a:r></a:p>", "</p:sld>"}, {"<p:sld><a:p>", "<a:r><a:t>a</a:t></a:r><a:br/>", "</a:p></p:sld>"}, {"<p:sld><a:p>", "<a:fld><a:t>a</a:t></a:fld>", "</a:p></p:sld>"}},
+	"odt": {
+		{"", "<text:p>a</text:p>", ""}, {"<text:p>", "<text:span>a</text:span>", "</text:p>"}, {"<text:p>", "a<text:s/>", "</text:p>"}, {"<text:p>", "a<text:line-break/>", "</text:p>"},
+		{"<text:p>", `<text:bookmark-start text:name="x"/>a<text:bookmark-end text:name="x"/>`, "</text:p>"}, {"<text:p>", "<text:note><text:p>a</text:p></text:note>b", "</text:p>"}, {"<text:p>", `<text:a href="x">a</text:a>`, "</text:p>"},
+		{"", `<style:style style:name="a"><style:text-properties/></style:style>`, ""},
+	},
+	"ods":  {{"", "<table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row>", ""}, {"", `<table:table-cell table:formula="of:=&quot;a&quot;"><text:p>a</text:p></table:table-cell>`, ""}},
+	"odp":  {{"", "<draw:page><text:p>a</text:p></draw:page>", ""}},
+	"epub": {{"", "<p>a</p>", ""}, {"<p>", "<b>a</b> ", "</p>"}, {"<p>", "a<br/>", "</p>"}, {"", "<div>", ""}, {"", "<img alt='a'/>", ""}},
+}
+
+// packed makes a document of a kind of package whose text is some XML.
+func packed(t testing.TB, name, text string) []byte {
+	const types = `<Types><Override PartName="/%s" ContentType="application/vnd.openxmlformats-officedocument.%s+xml"/><Override PartName="/%s" ContentType="application/vnd.openxmlformats-officedocument.%s+xml"/></Types>`
+	ooxml := func(main, mainType, part, partType, open, end string) []byte {
+		entries := []archivetest.Entry{{Name: "[Content_Types].xml", Content: fmt.Sprintf(types, main, mainType, part, partType)}, {Name: part, Content: open + text + end}}
+		if part != main {
+			entries = append(entries, archivetest.Entry{Name: main, Content: "<a/>"})
+		}
+		return archivetest.Zip(t, entries...)
+	}
+	switch name {
+	case "docx":
+		const main = "wordprocessingml.document.main"
+		return ooxml("word/document.xml", main, "word/document.xml", main, `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>`, "</w:body></w:document>")
+	case "xlsx":
+		text = strings.Replace(text, "<sst>", `<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">`, 1)
+		return ooxml("xl/workbook.xml", "spreadsheetml.sheet.main", "xl/sharedStrings.xml", "spreadsheetml.sharedStrings", "", "")
+	case "pptx":
+		text = strings.Replace(text, "<p:sld>", `<p:sld xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main">`, 1)
+		return ooxml("ppt/presentation.xml", "presentationml.presentation.main", "ppt/slides/slide1.xml", "presentationml.slide", "", "")
+	case "epub":
+		return archivetest.Zip(t, archivetest.Entry{Name: "mimetype", Content: "application/epub+zip"},
+			archivetest.Entry{Name: "META-INF/container.xml", Content: `<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="p.opf"/></rootfiles></container>`},
+			archivetest.Entry{Name: "p.opf", Content: `<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>`},
+			archivetest.Entry{Name: "a.xhtml", Content: `<html xmlns="http://www.w3.org/1999/xhtml"><body>` + text + "</body></html>"})
+	}
+	media := map[string]string{"odt": "text", "ods": "spreadsheet", "odp": "presentation"}[name]
+	const spaces = "urn:oasis:names:tc:opendocument:xmlns:"
+	return archivetest.Zip(t, archivetest.Entry{Name: "mimetype", Content: "application/vnd.oasis.opendocument." + media},
+		archivetest.Entry{Name: "content.xml", Content: `<office:document-content xmlns:office="` + spaces + `office:1.0" xmlns:text="` + spaces + `text:1.0" xmlns:table="` + spaces + `table:1.0" xmlns:draw="` + spaces +
+			`drawing:1.0" xmlns:style="` + spaces + `style:1.0"><office:body>` + text + "</office:body></office:document-content>"})
+}
+
+// ways are the ways through a document: to find its texts, and to write it translated. They fail where
+// something else is wrong than the document.
+func ways(k document.Kind, file []byte, found *int) []func(ctx context.Context) error {
+	in, size := bytes.NewReader(file), int64(len(file))
+	return []func(ctx context.Context) error{
+		func(ctx context.Context) error {
+			return unless(document.Texts(ctx, k, in, size, document.Options{}, func(string, bool) error { *found++; return nil }))
+		},
+		func(ctx context.Context) error {
+			_, err := document.Put(ctx, io.Discard, k, in, size, document.Options{To: "fr"}, func(text string) (string, error) { return archivetest.Upper(text), nil })
+			return unless(err)
+		},
+	}
+}
+
+// unless is an error that is none of the document's.
+func unless(err error) error {
+	if _, refused := errors.AsType[*document.Error](err); refused {
+		return nil
+	}
+	return err
+}
+
+// each does something for each kind and hostile document.
+func each(do func(k document.Kind, unit string, file func(t testing.TB, size int) []byte)) {
+	for _, k := range kinds.All() {
+		units := hostile[k.Name()]
+		isText := !strings.HasPrefix(k.MediaType(), "application/vnd.o") && k.Name() != "epub"
+		if isText {
+			units = append(units[:len(units):len(units)], hostile[""]...)
+		}
+		for _, u := range units {
+			do(k, fmt.Sprintf("%s of %q", k.Name(), u[1]), func(t testing.TB, size int) []byte {
+				text := u[0] + strings.Repeat(u[1], size/len(u[1])) + u[2]
+				if isText {
+					return []byte(text)
+				}
+				return packed(t, k.Name(), text)
+			})
+		}
+	}
+}
+
+// To read a document and to write its translation is work in proportion to what is in it, whatever that is.
+func TestWorkIsLinear(t *testing.T) {
+	// Not the library of YAML: what it copies into a small buffer would count as all of its input that is left.
+	if !steptest.Counts(t, "dragoman/app/document", "dragoman/app/markup", "github.com/yuin/goldmark", "golang.org/x/net/html", "github.com/go-json-experiment/json") {
+		return
+	}
+	const part, whole = 1 << 13, 1 << 16
+	each(func(k document.Kind, unit string, file func(t testing.TB, size int) []byte) {
+		files := map[int][]byte{part: file(t, part), whole: file(t, whole)}
+		steptest.AssertLinear(t, unit, strings.Repeat(" ", part), strings.Repeat(" ", whole), func(text string) {
+			for _, way := range ways(k, files[len(text)], new(int)) {
+				require.NoError(t, way(t.Context()))
+			}
+		})
+	})
+}
+
+// What is gone through is counted, so that it can be charged: at least what a document unpacks to, or all up
+// to where it is refused.
+func TestWorkIsCounted(t *testing.T) {
+	const size = 1 << 12
+	turns, read := admission.NewTurns(), 0
+	each(func(k document.Kind, unit string, file func(t testing.TB, size int) []byte) {
+		found := 0
+		for _, way := range ways(k, file(t, size), &found) {
+			counted, err := turns.Do(t.Context(), "", way)
+			require.NoError(t, err)
+			if found > 0 {
+				read++
+				assert.GreaterOrEqual(t, counted, int64(size*9/10), unit)
+				assert.Less(t, counted, int64(3*size), unit)
+			}
+		}
+	})
+	assert.Greater(t, read, 300)
+}

@@ -1,0 +1,98 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/access"
+	"dragoman/app/admission"
+	"dragoman/app/dialect"
+	"dragoman/app/document"
+	"dragoman/app/failure"
+	"dragoman/app/translate"
+)
+
+const (
+	// recordBytes is what a record takes beside its text, twice.
+	recordBytes = 128
+	// bytesPerCharacter are what a document may unpack to for each character that it is charged for.
+	bytesPerCharacter = 1 << 10
+	// affordEvery is after how many texts that come again is looked whether their sender may have more.
+	affordEvery = 256
+)
+
+// walk is the way through a document that finds its texts. What it costs is charged, whatever is found: a
+// character for each text that comes again, and one for each KiB that was gone through.
+type walk struct {
+	service    *Service
+	c          *gin.Context
+	form       translate.Format
+	records    []translate.Record // each text once
+	texts      int                // all
+	bytes      int64              // of all
+	characters int                // to be charged
+}
+
+// read goes through a document, in turn with others, until its sender leaves or has waited for too long.
+func (w *walk) read(kind document.Kind, file []byte, o document.Options) error {
+	ctx, cancel, err := w.service.cfg.Server.Bounded(w.c)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	done, err := w.service.turns.Do(ctx, access.Caller(w.c), func(ctx context.Context) error {
+		return document.Texts(ctx, kind, bytes.NewReader(file), int64(len(file)), o, func(text string, isNew bool) error {
+			return w.add(ctx, text, isNew)
+		})
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return failure.New(failure.NoTime, fileField, "the document could not be read in time, for there are others: try again in a moment, or divide it")
+	}
+	w.characters = max(w.characters, int(done/bytesPerCharacter))
+	return err
+}
+
+// add adds a text, within what a document and its sender may have.
+func (w *walk) add(ctx context.Context, text string, isNew bool) error {
+	cfg := w.service.cfg
+	w.texts++
+	w.bytes += int64(len(text))
+	w.characters++
+	switch {
+	case cfg.MaxTexts > 0 && w.texts > cfg.MaxTexts:
+		return failure.New(failure.TooManyRecords, fileField, "the document has more than %d texts, such as paragraphs and cells, those that come again included: divide it", cfg.MaxTexts)
+	case !isNew && w.texts%affordEvery != 0:
+		return nil
+	case !isNew:
+		return w.afford()
+	case len(w.records) == cfg.MaxRecords:
+		return failure.New(failure.TooManyRecords, fileField, "the document has more than %d different texts: divide it", cfg.MaxRecords)
+	case len(text) > cfg.MaxChars:
+		if n := utf8.RuneCountInString(text); n > cfg.MaxChars {
+			return failure.New(failure.TextTooLong, fileField, "a paragraph of the document has %d characters, at most %d are allowed: divide it", n, cfg.MaxChars)
+		}
+	}
+	// What is kept of it, and the parts of that that are stored.
+	if err := admission.Take(ctx, int64(3*len(text)+recordBytes)); err != nil {
+		return err
+	}
+	w.records = append(w.records, translate.Record{ID: fingerprint(text), Text: text})
+	w.characters += dialect.Characters(text, w.form) - 1
+	return w.afford()
+}
+
+// afford fails where the sender has no characters left for what there is so far.
+func (w *walk) afford() error {
+	if err := w.service.cfg.Server.Gate.Affords(w.c, w.characters); err != nil {
+		return Explain(err)
+	}
+	return nil
+}
+
+// most is how large the translated document may be: texts may grow to four times their length, and those of
+// a few letters to more.
+func (w *walk) most(size int) int64 { return int64(size) + 4*w.bytes + 32*int64(w.texts) + 64<<10 }

@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/documents"
+	"dragoman/app/jobs"
+)
+
+// What a document costs is charged and bounded: texts that come again, and what it is read for without
+// texts. Who has fewer characters left is refused as soon as that is clear, and charged nothing.
+func TestDocumentsAreChargedForTheWork(t *testing.T) {
+	gate, alice, bob := gateOf(t, "chars=1000/d")
+	s := newJobService(t, gate, false)
+	s.api.documents = documents.New(documents.Config{Jobs: s.api.cfg.Jobs.Service, Server: s.api.server, MaxBytes: 1 << 20, MaxRecords: 20, MaxChars: 5000, MaxTexts: 1500})
+	s.api.cfg.Jobs.MaxDocumentBytes = 1 << 20
+	s.Handler = s.api.Handler()
+	send := func(content, key string) (int, string) {
+		return s.do("POST", "/documents?fromLang=en&toLang=fr&name=a.txt", content, "Content-Type", "text/plain", "X-API-Key", key)
+	}
+	for _, test := range []struct {
+		content, key string
+		status       int
+		want         string
+	}{
+		{strings.Repeat("a\n", 300), alice, 202, `"characters":300`},
+		{strings.Repeat("1\n", 20<<10) + "a\n", alice, 202, `"characters":40`},
+		{strings.Repeat("a\n", 700), alice, 429, "rate_limited"},
+		{strings.Repeat("a\n", 600), alice, 202, `"characters":600`},
+		{strings.Repeat("a\n", 1001), bob, 413, "too_many_characters"},
+		{strings.Repeat("a\n", 1000), bob, 202, `"characters":1000`},
+	} {
+		status, answer := send(test.content, test.key)
+		assert.Equal(t, test.status, status, answer)
+		assert.Contains(t, answer, test.want)
+	}
+	free := newJobService(t, nil, false)
+	free.api.documents = documents.New(documents.Config{Jobs: free.api.cfg.Jobs.Service, Server: free.api.server, MaxBytes: 1 << 20, MaxRecords: 20, MaxChars: 5000, MaxTexts: 1500})
+	free.Handler = free.api.Handler()
+	s = free
+	status, answer := send(strings.Repeat("a\n", 1500), "")
+	assert.Equal(t, 202, status, answer)
+	status, answer = send(strings.Repeat("a\n", 1501), "")
+	assert.Equal(t, 413, status, answer)
+	assert.Contains(t, answer, "more than 1500 texts, such as paragraphs and cells, those that come again included: divide it")
+	assert.Zero(t, s.memory.InUse())
+}
+
+// A document whose job an older version has done is made when it is asked for.
+func TestDocumentOfAnOlderVersion(t *testing.T) {
+	s := newJobService(t, nil, true)
+	_, job, answer := s.submitDocument(t, "a.txt", "hello\n")
+	require.Contains(t, answer, "queued")
+	s.do("GET", job.URL+"/events", "")
+	older, err := s.api.cfg.Jobs.Get(t.Context(), job.ID)
+	require.NoError(t, err)
+	require.Greater(t, older.Chunks, older.Steps(), "it is made")
+	older.Chunks = older.Steps()
+	made, err := s.api.cfg.Jobs.Made(t.Context(), older)
+	require.NoError(t, err)
+	require.Nil(t, made)
+	out := jobs.NewMade(t.Context(), older)
+	require.NoError(t, s.api.documents.Make(context.Background(), out, older))
+	part, err := out.Part(t.Context(), 0)
+	require.NoError(t, err)
+	assert.Equal(t, "HELLO\n", string(part))
+	w := s.download(job.Document.Result)
+	assert.Equal(t, http.StatusOK, w.Code)
+	assert.Equal(t, "HELLO\n", w.Body.String())
+	assert.Equal(t, "6", w.Header().Get("Content-Length"))
+}

@@ -1,0 +1,137 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"dragoman/app/admission"
+	"dragoman/app/engine"
+	"dragoman/app/failure"
+)
+
+// MakeDocuments has documents of jobs made, once for each job, before it is done.
+func (s *Service) MakeDocuments(make Maker) { s.maker.Store(&make) }
+
+// Maker writes the document of a job whose results are saved.
+type Maker func(ctx context.Context, out io.Writer, job Job) error
+
+// A document that was made is kept in chunks behind the results: one for each part of it, which
+// has a byte before it, and one that says where they are. A runner that begins it once more does
+// so behind what another has left.
+const (
+	partMark = 'p'
+	endMark  = 'e'
+)
+
+// Made is a document that a job has made, in parts: those that are kept, or that are written to it, within
+// the memory of its context.
+type Made struct {
+	Parts int
+	Bytes int64
+	chunk func(ctx context.Context, n int) ([]byte, error)
+
+	ctx     context.Context
+	most    int64
+	written [][]byte
+}
+
+// Made returns what a job's document has become, nil where nobody has made it (yet).
+func (s *Service) Made(ctx context.Context, job Job) (*Made, error) {
+	if job.Document == nil || job.Chunks <= job.Steps() {
+		return nil, nil
+	}
+	last, err := s.Result(ctx, job.ID, job.Chunks-1)
+	if err != nil || len(last) == 0 || last[0] != endMark {
+		return nil, err
+	}
+	m, first := &Made{}, 0
+	if _, err := fmt.Sscan(string(last[1:]), &first, &m.Bytes); err != nil {
+		return nil, fmt.Errorf("the document of a job cannot be read: %w", err)
+	}
+	m.Parts = job.Chunks - 1 - first
+	m.chunk = func(ctx context.Context, n int) ([]byte, error) { return s.Result(ctx, job.ID, first+n) }
+	return m, nil
+}
+
+// NewMade makes what a job's document is written to.
+func NewMade(ctx context.Context, job Job) *Made {
+	d := job.Document
+	m := &Made{ctx: ctx, most: cmp.Or(d.Most, 8*d.Bytes+1<<20)} // older versions have not said
+	m.chunk = func(_ context.Context, n int) ([]byte, error) { return m.written[n], nil }
+	return m
+}
+
+// Part returns a part, from 0 on.
+func (m *Made) Part(ctx context.Context, n int) ([]byte, error) {
+	chunk, err := m.chunk(ctx, n)
+	if err == nil && (len(chunk) == 0 || chunk[0] != partMark) {
+		err = fmt.Errorf("part %d of a document is none", n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return chunk[1:], nil
+}
+
+// Write implements [io.Writer].
+func (m *Made) Write(b []byte) (int, error) {
+	if m.Bytes += int64(len(b)); m.Bytes > m.most {
+		return 0, failure.New(failure.TooLarge, "file", "the translated document would have more than %d bytes: divide it", m.most)
+	}
+	for rest := b; len(rest) > 0; {
+		if m.Parts == 0 || len(m.written[m.Parts-1]) == partBytes {
+			if err := admission.Take(m.ctx, partBytes); err != nil {
+				return 0, err
+			}
+			m.written = append(m.written, append(make([]byte, 0, partBytes), partMark))
+			m.Parts++
+		}
+		last := &m.written[m.Parts-1]
+		n := min(len(rest), partBytes-len(*last))
+		*last = append(*last, rest[:n]...)
+		rest = rest[n:]
+	}
+	return len(b), nil
+}
+
+// errNotMade is [errBlamed] of a document.
+var errNotMade = failure.New(failure.Internal, "",
+	"the service ended or failed each time that it made this document, and its log says how, by the job's id")
+
+// conclude makes and keeps the document of a job whose results are saved, unless that is done.
+func (s *Service) conclude(ctx context.Context, c Claim, job Job) step {
+	if job.Document == nil || s.maker.Load() == nil {
+		return step{}
+	}
+	job.Chunks = max(job.Chunks, job.Steps())
+	if made, err := s.Made(ctx, job); made != nil || err != nil {
+		return step{err: err}
+	}
+	if job.Attempts > mostAlone {
+		return step{err: errNotMade, translated: true}
+	}
+	ctx, release := s.admit(ctx, job)
+	defer release()
+	out := NewMade(ctx, job)
+	if err := engine.Protect(func() error { return (*s.maker.Load())(ctx, out, job) }); err != nil {
+		return step{err: err, translated: true}
+	}
+	end := fmt.Appendf([]byte{endMark}, "%d %d", job.Chunks, out.Bytes)
+	for n, chunk := range append(out.written, end) {
+		if err := s.insist(ctx, func() error { return s.cfg.Store.Save(ctx, c, job.Chunks+n, chunk, Tally{}) }); err != nil {
+			return step{err: err}
+		}
+	}
+	return step{}
+}
+
+// admit is ctx with a lease of memory for a job's caller.
+func (s *Service) admit(ctx context.Context, job Job) (_ context.Context, release func()) {
+	if s.cfg.Memory == nil {
+		return ctx, func() {}
+	}
+	lease := s.cfg.Memory.Lease(job.Request.Caller)
+	return admission.With(ctx, lease), lease.Close
+}
