@@ -15,14 +15,14 @@ import (
 // A step takes base + slope × its rows for everybody in it, where a row with a long source or
 // a long history counts for more (weigh); both are learned from the steps. So whoever has
 // more sentences than another slows that one down. A group is given a quantum for each round:
-// part of the time of a step with the lightest other group, now or the last time that it was there. Its
+// part of the time of a step with the lightest other group. Its
 // sentences take part, oldest first, until that is used up, and rest otherwise, which costs
 // nothing: the lightest group never has to, where it is by much. Debts are
 // kept, so one sentence that is too large for a round takes part now and then. An encoder
 // run is paid in the same coin: a short source joins at once, a long one bit by bit beside
 // the steps ([model.Batch].Begin), and a group has one of these at a time.
 //
-// Groups are remembered for a while: who asks now and then should not find full batches
+// Groups are remembered for a while: who asks now and then should not find the longest rounds
 // each time. Where there is one group, it has all.
 type courtesy struct {
 	steps    line
@@ -57,7 +57,7 @@ type groupKey struct {
 // group is what a caller has of one kind. Times are in seconds.
 type group struct {
 	key       groupKey
-	until     time.Time // remembered, where it has no sentence
+	left      time.Time // of its last sentence, where it has none
 	sentences int       // that wait or are in the batch
 	weight    float64   // of these
 	most      float64   // that it ever was since the group last had none
@@ -78,13 +78,17 @@ func (g *group) pay(cost float64) {
 }
 
 const (
-	// courteous is for how long a group is remembered.
-	courteous = 10 * time.Second
+	// courteous is for how long a group is remembered, and moment how long it counts as if it were there:
+	// who sends one request after the other is.
+	courteous, moment = 10 * time.Second, 50 * time.Millisecond
 	// part is what a group has of a round at least, over the time of a step with the lightest
 	// other one, and most what it has at least over what the others use: who has more at a time than
 	// they have gets about as much. With what the lightest one waits for a place and for its encoder,
 	// that one takes less than twice as long as alone (TestNobodyIsHurt).
 	part, most = 0.55, 0.8
+	// away is what a group has, over a step with another one, where that is not there at the moment: who
+	// comes finds a round of a few of its steps under way, and whoever is there decodes nearly as fast as alone.
+	away = 4
 	// quick is an encoder run that need not be divided, in quanta.
 	quick = 2
 )
@@ -125,7 +129,7 @@ func (c *courtesy) gone(s *sequence, now time.Time) {
 	g := s.group
 	g.sentences--
 	g.weight -= s.weight
-	g.until = now.Add(courteous)
+	g.left = now
 }
 
 // joined counts a sentence that is admitted to the batch (1), or leaves it (-1).
@@ -141,7 +145,7 @@ func (g *group) joined(s *sequence, sign int) {
 // begin gives all groups what they have of the next round.
 func (c *courtesy) begin(now time.Time) {
 	c.list = slices.DeleteFunc(c.list, func(g *group) bool {
-		forget := g.sentences == 0 && now.After(g.until)
+		forget := g.sentences == 0 && now.Sub(g.left) > courteous
 		if forget {
 			delete(c.groups, g.key)
 		}
@@ -155,7 +159,7 @@ func (c *courtesy) begin(now time.Time) {
 		g.spent = 0
 	}
 	for _, g := range c.list {
-		c.divide(g, base, slope)
+		c.divide(g, base, slope, now)
 	}
 	rounds := math.Inf(1) // nobody waits for a debt to be paid where all have one
 	for _, g := range c.list {
@@ -176,19 +180,26 @@ func (c *courtesy) begin(now time.Time) {
 }
 
 // divide finds a group's quantum.
-func (c *courtesy) divide(g *group, base, slope float64) {
+func (c *courtesy) divide(g *group, base, slope float64, now time.Time) {
+	g.quantum = math.Inf(1)
+	if base+slope == 0 {
+		return // nothing was measured
+	}
 	least, used, kin := math.Inf(1), math.Inf(1), 1.0
 	for _, other := range c.list {
-		if other == g {
+		switch step := base + slope*other.demand(); {
+		case other == g:
 			continue
+		case other.sentences == 0 && now.Sub(other.left) > moment:
+			g.quantum = min(g.quantum, away*step)
+		default:
+			least, used = min(least, step), min(used, other.used)
 		}
-		least, used = min(least, other.demand()), min(used, other.used)
 		if other.key.caller == g.key.caller {
 			kin++
 		}
 	}
-	step := base + slope*least // with the lightest other one
-	if g.quantum = max(part*step, most*used) / kin; len(c.list) == 1 || step == 0 {
+	if g.quantum = min(g.quantum, max(part*least, most*used)) / kin; len(c.list) == 1 {
 		g.quantum = math.Inf(1)
 	}
 }
