@@ -22,7 +22,7 @@ func newTestLog() (l *Log, said *bytes.Buffer, now *time.Time) {
 	}, said, now
 }
 
-var oops = errors.New("oops")
+var errOops = errors.New("errOops")
 
 // What fails twice a second for an hour is said when it begins, ever less often, and when it is over.
 func TestLongOutage(t *testing.T) {
@@ -32,7 +32,7 @@ func TestLongOutage(t *testing.T) {
 	begun := *now
 	for range 7200 {
 		before := said.Len()
-		l.Note(oops, "job", 7)
+		l.Note(errOops, "job", 7)
 		if said.Len() > before {
 			at = append(at, now.Sub(begun))
 		}
@@ -40,7 +40,7 @@ func TestLongOutage(t *testing.T) {
 	}
 	assert.Equal(t, []time.Duration{0, 5 * time.Second, 15 * time.Second, 35 * time.Second, 75 * time.Second, 135 * time.Second}, at[:6])
 	assert.Len(t, at, 63)
-	assert.Contains(t, said.String(), `level=ERROR msg="it fails" job=7 error=oops failures_since=9`)
+	assert.Contains(t, said.String(), `level=ERROR msg="it fails" job=7 error=errOops failures_since=9`)
 	for range 3 {
 		l.Note(nil)
 	}
@@ -48,7 +48,7 @@ func TestLongOutage(t *testing.T) {
 
 	said.Reset()
 	*now = now.Add(2 * longestPause)
-	l.Note(oops)
+	l.Note(errOops)
 	assert.Contains(t, said.String(), "it fails", "another one begins at once")
 }
 
@@ -65,7 +65,7 @@ func TestLinesAreBounded(t *testing.T) {
 			if r.IntN(3) == 0 {
 				l.Note(nil)
 			} else {
-				l.Note(oops)
+				l.Note(errOops)
 			}
 			if said.Len() > before { // one line at most
 				lines = append(lines, *now)
@@ -79,7 +79,7 @@ func TestLinesAreBounded(t *testing.T) {
 		}
 		assert.LessOrEqual(t, float64(len(lines)), 10+2*now.Sub(begun).Minutes(), "seed %d", seed)
 		*now = now.Add(longestPause)
-		l.Note(oops)
+		l.Note(errOops)
 		assert.True(t, strings.Contains(lastLine(said), "it fails"), "seed %d", seed)
 		l.Note(nil)
 		assert.True(t, strings.Contains(lastLine(said), "it works"), "seed %d", seed)

@@ -85,7 +85,7 @@ func TestErr(t *testing.T) {
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, path := mapped(t)
+			_, path := mapped(t)
 			require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1e9, 0))) // before it is mapped again
 			f, err := mapping.Open(path)
 			require.NoError(t, err)

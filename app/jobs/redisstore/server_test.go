@@ -88,7 +88,7 @@ func TestReplicas(t *testing.T) {
 	defer func() { assert.NoError(t, replica.Close()) }()
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
-	require.NoError(t, replica.SlaveOf(t.Context(), "127.0.0.1", port).Err())
+	require.NoError(t, replica.ReplicaOf(t.Context(), "127.0.0.1", port).Err())
 	client := redis.NewClient(&redis.Options{Addr: address})
 	cfg := config
 	cfg.Replicas, cfg.ReplicaWait = 1, time.Minute
@@ -101,7 +101,7 @@ func TestReplicas(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "kept", c.Job.ID, "at once")
 
-	require.NoError(t, replica.SlaveOf(t.Context(), "NO", "ONE").Err())
+	require.NoError(t, replica.ReplicaOf(t.Context(), "NO", "ONE").Err())
 	s.cfg.ReplicaWait = 10 * time.Millisecond
 	d := draft("refused", 10)
 	d.Key = "key"
