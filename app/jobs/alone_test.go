@@ -116,7 +116,7 @@ func TestKills(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store, err := boltstore.Open(path, jobs.StoreConfig{TTL: ttl, PerOwner: 100, MaxBytes: 1 << 30})
 			require.NoError(t, err)
-			defer store.Close()
+			defer func() { assert.NoError(t, store.Close()) }()
 			service := (&process{Store: store}).service(t, 3)
 			poisoned := map[string]string{} // jobs: the field
 			var all []jobs.Job
@@ -183,7 +183,7 @@ func TestKillsInTheSameSlice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, err := boltstore.Open(path, jobs.StoreConfig{TTL: ttl, PerOwner: 100, MaxBytes: 1 << 30})
 		require.NoError(t, err)
-		defer store.Close()
+		defer func() { assert.NoError(t, store.Close()) }()
 		first := &process{Store: store}
 		sub := jobs.Submission{Owner: "alice", Request: jobs.Request{Request: translate.Request{From: "en", To: []string{"fr"}}}}
 		sub.Records = make([]translate.Record, 250)
