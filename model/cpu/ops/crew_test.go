@@ -35,7 +35,7 @@ func TestThreads(t *testing.T) {
 func runProgram(t *testing.T, name string, flags ...string) (string, error) {
 	program := filepath.Join(t.TempDir(), name)
 	cc := exec.Command("cc", append(flags, "-std=gnu11", "-I.", "-I../../onnxruntime/include", "-o", program,
-		"testdata/"+name+".c", "crew.c", "-pthread")...)
+		"testdata/"+name+".c", "crew.c", "pieces.c", "-pthread")...)
 	if out, err := cc.CombinedOutput(); err != nil {
 		return string(out), err
 	}
