@@ -85,7 +85,7 @@ const (
 	// other one, and most what it has at least over what the others use: who has more at a time than
 	// they have gets about as much. With what the lightest one waits for a place and for its encoder,
 	// that one takes less than twice as long as alone (TestNobodyIsHurt).
-	part, most = 0.55, 0.8
+	part, most = 0.5, 0.8
 	// away is what a group has, over a step with another one, where that is not there at the moment: who
 	// comes finds a round of a few of its steps under way, and whoever is there decodes nearly as fast as alone.
 	away = 4
@@ -199,9 +199,7 @@ func (c *courtesy) divide(g *group, base, slope float64, now time.Time) {
 			kin++
 		}
 	}
-	if g.quantum = min(g.quantum, max(part*least, most*used)) / kin; len(c.list) == 1 {
-		g.quantum = math.Inf(1)
-	}
+	g.quantum = min(g.quantum, max(part*least, most*used)) / kin
 }
 
 // limited says that others are there, and the group has a quantum.
