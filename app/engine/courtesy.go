@@ -13,7 +13,7 @@ import (
 // encoder run costs, not how many sentences there are.
 //
 // A step takes base + slope × its rows for everybody in it, where a row with a long source or
-// a long history counts for more (weigh); both are learned from the steps. So whoever has
+// a long history counts for more (weigh); all three are learned from the steps. So whoever has
 // more sentences than another slows that one down. A group is given a quantum for each round:
 // part of the time of a step with the lightest other group. Its
 // sentences take part, oldest first, until that is used up, and rest otherwise, which costs
@@ -22,10 +22,12 @@ import (
 // run is paid in the same coin: a short source joins at once, a long one bit by bit beside
 // the steps ([model.Batch].Begin), and a group has one of these at a time.
 //
-// Groups are remembered for a while: who asks now and then should not find the longest rounds
-// each time. Where there is one group, it has all.
+// Groups that came again are remembered for a while: who asks now and then should not find the
+// longest rounds each time. Where there is one group, it has all.
 type courtesy struct {
-	steps    line
+	steps    plane
+	base     float64 // what the plane says in this round
+	slope    float64
 	encoding float64 // seconds that a source token took in the encoder, recently
 	groups   map[groupKey]*group
 	list     []*group
@@ -34,7 +36,7 @@ type courtesy struct {
 
 // costs are what is known of the model before anything was measured.
 type costs struct {
-	attended float64 // tokens that a decoder row attends to for the price of its products
+	attended float64 // tokens that a decoder row attends to for the price of its products; learned, too
 	quadrat  float64 // likewise for a token in the encoder
 }
 
@@ -58,6 +60,7 @@ type groupKey struct {
 type group struct {
 	key       groupKey
 	left      time.Time // of its last sentence, where it has none
+	again     bool      // it had none, and came again
 	sentences int       // that wait or are in the batch
 	weight    float64   // of these
 	most      float64   // that it ever was since the group last had none
@@ -66,26 +69,17 @@ type group struct {
 	bytes     int64
 	quantum   float64   // for a round; infinite where it is the only group
 	credit    float64   // left of it, or below 0 a debt
-	spent     float64   // in this round
-	used      float64   // of a round, recently, while it had sentences
 	begun     *sequence // is encoded beside the steps
-}
-
-// pay takes a cost from the group's credit.
-func (g *group) pay(cost float64) {
-	g.credit -= cost
-	g.spent += cost
 }
 
 const (
 	// courteous is for how long a group is remembered, and moment how long it counts as if it were there:
 	// who sends one request after the other is.
 	courteous, moment = 10 * time.Second, 50 * time.Millisecond
-	// part is what a group has of a round at least, over the time of a step with the lightest
-	// other one, and most what it has at least over what the others use: who has more at a time than
-	// they have gets about as much. With what the lightest one waits for a place and for its encoder,
-	// that one takes less than twice as long as alone (TestNobodyIsHurt).
-	part, most = 0.5, 0.8
+	// part is what a group has of a round over the time of a step with the lightest other one. With what that one waits
+	// for a place and for its encoder, it takes less than twice as long as alone (TestNobodyIsHurt), also on a CPU whose
+	// steps take nearly half as long again where another worker decodes.
+	part = 0.35
 	// away is what a group has, over a step with another one, where that is not there at the moment: who
 	// comes finds a round of a few of its steps under way, and whoever is there decodes nearly as fast as alone.
 	away = 4
@@ -118,6 +112,7 @@ func (c *courtesy) came(key groupKey, s *sequence) {
 	}
 	if g.sentences == 0 {
 		g.weight, g.most = 0, 0 // without what rounding left
+		g.again = !g.left.IsZero()
 	}
 	s.group = g
 	g.sentences++
@@ -151,15 +146,9 @@ func (c *courtesy) begin(now time.Time) {
 		}
 		return forget
 	})
-	base, slope := c.steps.fit()
+	c.base, c.slope = c.steps.fit(&c.attended)
 	for _, g := range c.list {
-		if g.sentences > 0 {
-			g.used += (g.spent - g.used) / 32
-		}
-		g.spent = 0
-	}
-	for _, g := range c.list {
-		c.divide(g, base, slope, now)
+		c.divide(g, now)
 	}
 	rounds := math.Inf(1) // nobody waits for a debt to be paid where all have one
 	for _, g := range c.list {
@@ -180,26 +169,28 @@ func (c *courtesy) begin(now time.Time) {
 }
 
 // divide finds a group's quantum.
-func (c *courtesy) divide(g *group, base, slope float64, now time.Time) {
+func (c *courtesy) divide(g *group, now time.Time) {
 	g.quantum = math.Inf(1)
-	if base+slope == 0 {
+	if c.base+c.slope == 0 {
 		return // nothing was measured
 	}
-	least, used, kin := math.Inf(1), math.Inf(1), 1.0
+	least, kin := math.Inf(1), 1.0
 	for _, other := range c.list {
-		switch step := base + slope*other.demand(); {
+		switch step := c.base + c.slope*other.demand(); {
 		case other == g:
 			continue
 		case other.sentences == 0 && now.Sub(other.left) > moment:
-			g.quantum = min(g.quantum, away*step)
+			if other.again {
+				g.quantum = min(g.quantum, away*step)
+			}
 		default:
-			least, used = min(least, step), min(used, other.used)
+			least = min(least, step)
 		}
 		if other.key.caller == g.key.caller {
 			kin++
 		}
 	}
-	g.quantum = min(g.quantum, max(part*least, most*used)) / kin
+	g.quantum = min(g.quantum, part*least) / kin
 }
 
 // limited says that others are there, and the group has a quantum.
@@ -214,8 +205,7 @@ func (c *courtesy) mayAdmit(s *sequence) bool {
 	if g.begun != nil || g.credit <= 0 {
 		return false
 	}
-	_, slope := c.steps.fit()
-	return g.rows == 0 || slope*(g.held+s.weight) <= g.quantum
+	return g.rows == 0 || c.slope*(g.held+s.weight) <= g.quantum
 }
 
 // atOnce says whether a source of a group is encoded at once, and not bit by bit, and what that
@@ -247,34 +237,53 @@ func (c *courtesy) takesPart(g *group, weight float64) bool {
 	if g.credit <= 0 {
 		return false
 	}
-	_, slope := c.steps.fit()
-	g.pay(slope * weight)
+	g.credit -= c.slope * weight
 	return true
 }
 
-// line is how long steps take by the weight of their rows, a line through the last few hundred
-// steps by least squares.
-type line struct{ n, x, y, xx, xy float64 }
+// plane is how long steps take by their rows and by the tokens that these attend to, a plane through the last
+// few hundred steps by least squares.
+type plane struct{ n, x, z, y, xx, xz, zz, xy, zy float64 }
 
-func (l *line) add(x float64, took time.Duration) {
+// unit are the tokens that count as one in a plane, so that a spread of one says something.
+const unit = 100
+
+// add takes in a step with rows, each of which attended to some tokens: attended is their sum.
+func (p *plane) add(rows, attended float64, took time.Duration) {
 	const keep = 0.998 // of what is known, at each step
-	y := took.Seconds()
-	l.n, l.x, l.y = l.n*keep+1, l.x*keep+x, l.y*keep+y
-	l.xx, l.xy = l.xx*keep+x*x, l.xy*keep+x*y
+	x, z, y := rows, attended/unit, took.Seconds()
+	p.n, p.x, p.z, p.y = p.n*keep+1, p.x*keep+x, p.z*keep+z, p.y*keep+y
+	p.xx, p.xz, p.zz = p.xx*keep+x*x, p.xz*keep+x*z, p.zz*keep+z*z
+	p.xy, p.zy = p.xy*keep+x*y, p.zy*keep+z*y
 }
 
-// fit returns the time of a step without rows and of a row of weight 1, neither below 0. Where
-// all steps had about as many rows, rows are all that they cost.
-func (l *line) fit() (base, slope float64) {
-	if l.n == 0 || l.x == 0 {
+// usual is what a step without rows costs, in rows, where nothing is known.
+const usual = 2
+
+// fit returns the time of a step without rows and of a row of weight 1, neither below 0, and corrects for how many tokens
+// that a row attends to it costs as much again. Where all steps had about as many rows, their time is divided as is usual.
+func (p *plane) fit(attended *float64) (base, slope float64) {
+	if p.n == 0 || p.x == 0 {
 		return 0, 0
 	}
-	x, y := l.x/l.n, l.y/l.n
-	if spread := l.xx/l.n - x*x; spread >= 1 {
-		slope = max(0, (l.xy/l.n-x*y)/spread)
-		if base = y - slope*x; base >= 0 {
+	x, z, y := p.x/p.n, p.z/p.n, p.y/p.n
+	xx, xz, zz := p.xx/p.n-x*x, p.xz/p.n-x*z, p.zz/p.n-z*z
+	xy, zy := p.xy/p.n-x*y, p.zy/p.n-z*y
+	const least = 0.1 // of the spread of one that the other does not explain
+	if det := xx*zz - xz*xz; xx >= 1 && zz >= 1 && det > least*xx*zz {
+		row, look := (xy*zz-zy*xz)/det, (zy*xx-xy*xz)/det
+		if row > 0 && look > 0 {
+			const fewest = 10
+			*attended = max(fewest, min(*attended*2, unit*row/look))
+		}
+	}
+	k := unit / *attended
+	if spread := xx + 2*k*xz + k*k*zz; spread >= 1 {
+		slope = max(0, (xy+k*zy)/spread)
+		if base = y - slope*(x+k*z); base >= 0 {
 			return base, slope
 		}
 	}
-	return 0, y / x
+	slope = y / (x + k*z + usual)
+	return usual * slope, slope
 }

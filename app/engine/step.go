@@ -51,7 +51,7 @@ func (l *loop) admit() {
 		case err != nil: // a valid job gives none
 			l.retire(s, err)
 		case atOnce:
-			s.group.pay(took)
+			s.group.credit -= took
 			l.newcomers = append(l.newcomers, s)
 		default:
 			s.group.begun = s
@@ -182,7 +182,7 @@ func (l *loop) encodeOne(ctx context.Context, s *sequence) (done bool, err error
 	done, err = s.encoding.Continue(ctx, time.Duration(min(s.group.credit, longest.Seconds())*float64(time.Second)))
 	took := time.Since(start)
 	l.stats.Joining += took
-	s.group.pay(took.Seconds())
+	s.group.credit -= took.Seconds()
 	return done, err
 }
 
@@ -203,7 +203,7 @@ func (l *loop) refused(err error) error {
 // token for each row, advances every search, and retires those that ended.
 func (l *loop) step(ctx context.Context) error {
 	l.choose()
-	rows, weight, k := l.feed()
+	rows, attended, k := l.feed()
 	if rows == 0 {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (l *loop) step(ctx context.Context) error {
 	candidates, err := l.batch.Step(ctx, l.feeds, k)
 	took := time.Since(start)
 	l.stats.Stepping += took
-	l.courtesy.steps.add(weight, took)
+	l.courtesy.steps.add(float64(rows), float64(attended), took)
 	if err != nil {
 		return fmt.Errorf("step with %d sentences, %d rows: %w", len(l.active), rows, err)
 	}
@@ -244,9 +244,9 @@ func (l *loop) weigh(s *sequence) float64 {
 	return l.courtesy.weigh(s.decoding.Rows(), len(s.job.Source)+s.fed)
 }
 
-// feed collects what the sentences that take part are fed. It returns the number and the weight of
-// rows, and of candidates that the most demanding search needs.
-func (l *loop) feed() (rows int, weight float64, k int) {
+// feed collects what the sentences that take part are fed. It returns the number of rows, of the tokens that they
+// attend to, and of candidates that the most demanding search needs.
+func (l *loop) feed() (rows, attended, k int) {
 	l.feeds, l.first = l.feeds[:0], l.first[:0]
 	for _, s := range l.active {
 		l.first = append(l.first, rows)
@@ -254,17 +254,17 @@ func (l *loop) feed() (rows int, weight float64, k int) {
 			l.feeds = append(l.feeds, model.Feed{})
 			continue
 		}
-		feed, w := s.decoding.Feed(), l.weigh(s)
+		feed := s.decoding.Feed()
 		l.feeds = append(l.feeds, feed)
 		rows += s.decoding.Rows()
 		k = max(k, s.decoding.Candidates())
-		weight += w
-		s.took += w
+		attended += s.decoding.Rows() * (len(s.job.Source) + s.fed)
+		s.took += l.weigh(s)
 		if s.fed++; len(feed.Parents) == 0 {
 			s.fed = len(feed.Tokens)
 		}
 	}
-	return rows, weight, k
+	return rows, attended, k
 }
 
 // ended is a sequence that leaves after a step, err is nil when it is done.
