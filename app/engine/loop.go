@@ -227,7 +227,6 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 // yet, fails with the error at once.
 func (l *loop) lose(err error) {
 	l.report("the model is lost: nothing decodes on it any more", err)
-	l.stats.Lost = true
 	l.board.lose(err) // before anybody is told, who may look for another engine
 	l.retireAll(err)
 }

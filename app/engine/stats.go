@@ -111,7 +111,9 @@ func (b *board) put(s *Stats) {
 func (b *board) read() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.stats
+	s := b.stats
+	s.Lost = b.lost != nil // who is told of it can read it, before the round has put up its numbers
+	return s
 }
 
 // throughput measures tokens per second of work. What lies back counts less: half
