@@ -23,6 +23,12 @@ func TestConformance(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, local.Close()) })
 		newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(local, identity))
+		eventually(t, func() bool { // without a worker, a request whose time is over fails with that reason
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			_, _, copies := g.speed(queueOf(identity))
+			return copies > 0
+		})
 		return g.Engine(identity), g.Close
 	})
 }
