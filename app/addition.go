@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"dragoman/app/cli"
 	"dragoman/model"
 	"dragoman/model/repository"
 	"dragoman/model/weights"
@@ -28,19 +29,13 @@ type addition struct {
 // errPresent means that the newest version is the model that was to be added.
 var errPresent = errors.New("the newest version is this model already")
 
-// pullVersion adds a model to the repository dir, the first of MODEL_REPOSITORY where that is "".
-func (p *program) pullVersion(ctx context.Context, a *addition, dir string) (err error) {
-	if dir == "" && len(a.cfg.Repositories) > 0 {
-		dir = a.cfg.Repositories[0]
-	}
-	if dir == "" {
-		return &usageError{errors.New("pull --name needs a repository: add --repository DIR, or set MODEL_REPOSITORY")}
-	}
+// add adds the model to the repository dir, and says as which version.
+func (a *addition) add(ctx context.Context, dir string) (_ string, err error) {
 	if err := repository.CheckName(a.name); err != nil {
-		return &usageError{err}
+		return "", &cli.UsageError{Err: err}
 	}
 	if a.dir, err = filepath.Abs(dir); err != nil {
-		return err
+		return "", err
 	}
 	err = a.check(ctx) // without a lock, which a read-only folder cannot have
 	version := 0
@@ -54,10 +49,9 @@ func (p *program) pullVersion(ctx context.Context, a *addition, dir string) (err
 		a.log.Info("nothing to do: the newest version is this model already", "model", a.name, "version", version)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s:%d %s\n", a.name, version, filepath.Join(a.dir, a.name, strconv.Itoa(version)))
-	return err
+	return fmt.Sprintf("%s:%d %s", a.name, version, filepath.Join(a.dir, a.name, strconv.Itoa(version))), nil
 }
 
 // check reads what the repository has of the model. It fails with errPresent where there is

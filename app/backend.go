@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dragoman/app/cli"
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
@@ -48,9 +49,9 @@ func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 		case l.cfg.Device == config.CUDA:
 			return nil, fmt.Errorf("DEVICE=cuda: %w", err)
 		case errors.Is(err, cuda.ErrNoProvider):
-			l.log.Debug("the model runs on the CPU", "no_gpu", oneLine(err)) // as where nobody thinks of GPUs
+			l.log.Debug("the model runs on the CPU", "no_gpu", cli.OneLine(err)) // as where nobody thinks of GPUs
 		default:
-			l.log.Info("the model runs on the CPU", "no_gpu", oneLine(err))
+			l.log.Info("the model runs on the CPU", "no_gpu", cli.OneLine(err))
 		}
 	}
 	if l.cfg.Device != config.CUDA {

@@ -14,8 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/cli"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
+	"dragoman/app/translate"
 )
 
 // pages are those of a document that BenchmarkDocument translates, of pageCharacters each.
@@ -26,14 +28,13 @@ const pages, pageCharacters = 500, 2000
 // them.
 func BenchmarkDocument(b *testing.B) {
 	const share = 25
-	cfg, log, err := configure(quiet(environment("CACHE_BYTES=0")), io.Discard)
+	cfg, log, err := cli.Configure(environment("CACHE_BYTES=0"), io.Discard)
 	require.NoError(b, err)
 	cfg.MaxRecords, cfg.MaxChars, cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt
 	p := &program{environ: environment(), stderr: io.Discard, loadRuntime: loadRuntime}
 	t, err := p.loader(cfg, log).load(b.Context(), nil)
 	require.NoError(b, err)
 	defer func() { require.NoError(b, t.Close()) }()
-	job := &fileJob{lineJob: &lineJob{service: t.service, from: "en", to: "fr"}, stderr: io.Discard}
 
 	for name, content := range map[string][]byte{"book.txt": []byte(strings.Join(paragraphs(), "\n\n")), "book.docx": bookOfWord(b, paragraphs())} {
 		b.Run(name, func(b *testing.B) {
@@ -56,7 +57,11 @@ func BenchmarkDocument(b *testing.B) {
 				path := cpuTime(b) - begun
 				some := texts[:len(texts)/share]
 				begun = cpuTime(b)
-				_, _, err = job.translateTexts(context.Background(), some, kind.Form(), job.bar(name, len(some)))
+				request := translate.Request{From: "en", To: []string{"fr"}, Format: kind.Form()}
+				for _, text := range some {
+					request.Records = append(request.Records, translate.Record{Text: text})
+				}
+				_, err = t.service.Translate(context.Background(), request)
 				require.NoError(b, err)
 				translation := (cpuTime(b) - begun) * time.Duration(share)
 				b.ReportMetric(path.Seconds(), "path-s")

@@ -42,6 +42,7 @@ type frontend struct {
 	jobStore     jobs.Store     // nil: there is none
 	glossaries   glossary.Store // nil: there is none
 	live         *live.Service
+	gate         *access.Gate
 	noJobs       error // why its file could not be opened that nobody has named
 	noGlossaries error // likewise
 
@@ -83,6 +84,7 @@ func openFrontend(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *
 	if err != nil {
 		return nil, err
 	}
+	f.gate = gate
 	f.watching.Go(func() { gate.Watch(ctx) })
 	tracer, stop, err := telemetry.StartTracing(ctx, version, log)
 	if err != nil {

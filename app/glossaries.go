@@ -23,11 +23,11 @@ func (f *frontend) openGlossaries() (*glossary.Service, glossary.Store, error) {
 	switch {
 	case err == nil:
 		cfg.Store = store
-	case f.cfg.GlossaryFile == "":
+	case f.cfg.GlossaryFile == "" && !(f.cfg.AsksGlossaries && inUse(err)):
 		f.noGlossaries = err
 		cfg.Missing = errors.New("this service has no file to keep glossaries in, and its log says why: its operator can set GLOSSARY_FILE")
 	default:
-		return nil, nil, fmt.Errorf("GLOSSARY_FILE: %w", err)
+		return nil, nil, fmt.Errorf("GLOSSARY_FILE: %w%s", err, remedy(err))
 	}
 	return glossary.New(cfg), cfg.Store, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/cli"
 )
 
 // The command line makes glossaries, which requests and jobs name and which outlive the service.
@@ -31,15 +34,15 @@ func TestGlossariesOfAService(t *testing.T) {
 		return execute(t, stdin, nil, append([]string{"glossaries", "--url", r.url}, args...)...)
 	}
 	const head = "ID  NAME  FROM  TO  TERMS  CHANGED\n"
-	assert.Equal(t, result{exitOK, head, ""}, glossaries(""))
+	assert.Equal(t, result{cli.ExitOK, head, ""}, glossaries(""))
 
 	added := glossaries("", "add", terms, "--from", "en", "--to", "fr")
-	require.Equal(t, exitOK, added.code, added.stderr)
+	require.Equal(t, cli.ExitOK, added.code, added.stderr)
 	id := strings.TrimSpace(added.stdout)
 	assert.Len(t, id, 36)
-	assert.Equal(t, result{exitOK, "station\tgare, \"centrale\"\nAcme\tAcme\n", ""}, glossaries("", "show", id))
+	assert.Equal(t, result{cli.ExitOK, "station\tgare, \"centrale\"\nAcme\tAcme\n", ""}, glossaries("", "show", id))
 	assert.Equal(t, added, glossaries("station\tBahnhof\n", "add", "-", "--id", id, "--from", "en", "--to", "de"))
-	assert.Equal(t, result{exitOK, "station,Bahnhof\n", ""}, glossaries("", "show", id, "--from", "en", "--to", "de", "--csv"))
+	assert.Equal(t, result{cli.ExitOK, "station,Bahnhof\n", ""}, glossaries("", "show", id, "--from", "en", "--to", "de", "--csv"))
 	listed := glossaries("", "list").stdout
 	assert.Regexp(t, `(?s)^ID +NAME +FROM +TO +TERMS +CHANGED\n`+id+`  Our terms  en +de  1 .*`+id+`  Our terms  en +fr  2 `, listed)
 
@@ -65,8 +68,8 @@ func TestGlossariesOfAService(t *testing.T) {
 		"takes --id or --name, not both": func() result {
 			return glossaries("", "add", terms, "--id", "x", "--name", "y", "--from", "en", "--to", "fr")
 		},
-		"needs --name where the terms come from":      func() result { return glossaries("", "add", "-", "--from", "en", "--to", "fr") },
-		`takes list, add FILE, show ID or rm ID, got`: func() result { return glossaries("", "drop", id) },
+		"needs --name where the terms come from": func() result { return glossaries("", "add", "-", "--from", "en", "--to", "fr") },
+		`use add, list, rm, show`:                func() result { return glossaries("", "drop", id) },
 		"translate takes --glossary only with --job": func() result {
 			return execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "--glossary", id, "x")
 		},
@@ -75,14 +78,14 @@ func TestGlossariesOfAService(t *testing.T) {
 		},
 	} {
 		got := run()
-		assert.NotEqual(t, exitOK, got.code, want)
+		assert.NotEqual(t, cli.ExitOK, got.code, want)
 		assert.Contains(t, got.stderr, want)
 	}
 
 	end(r)
 	r = start()
 	assert.Equal(t, listed, glossaries("").stdout)
-	assert.Equal(t, result{exitOK, "", ""}, glossaries("", "rm", id))
+	assert.Equal(t, result{cli.ExitOK, "", ""}, glossaries("", "rm", id))
 	assert.Equal(t, head, glossaries("").stdout)
 	end(r)
 }
@@ -106,7 +109,7 @@ func TestGlossaryFileOfAnotherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "glossaries.db")
 	r := service(t, "GLOSSARY_FILE="+file)
 	p := &program{environ: environment("GLOSSARY_FILE=" + file), stderr: io.Discard, loadRuntime: loadRuntime}
-	assert.ErrorContains(t, p.serve(t.Context(), nil), "GLOSSARY_FILE: another process has the file of glossaries "+file+" open")
+	assert.ErrorContains(t, p.run(t.Context()), fmt.Sprintf("GLOSSARY_FILE: another process (process %d on ", os.Getpid()))
 	status, _ := get(t, r.url+"/glossaries")
 	assert.Equal(t, 200, status)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"dragoman/app/cli"
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
@@ -155,7 +156,7 @@ func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (m
 		return nil, fmt.Errorf("%w: %w", errElsewhere, errors.Join(unavailable...))
 	}
 	for _, err := range unavailable {
-		g.log.Warn("a GPU is left out", "error", oneLine(err))
+		g.log.Warn("a GPU is left out", "error", cli.OneLine(err))
 	}
 	return models, nil
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/cli"
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/model"
@@ -264,7 +264,7 @@ func TestBackends(t *testing.T) {
 // What is pulled is for where serve is going to run, which need not be here.
 func TestPullForGPUs(t *testing.T) {
 	pull := func(gpus *fakeGPUs, environ ...string) *program {
-		return &program{environ: environment(append(environ, "SAVE_WEIGHTS="+t.TempDir())...), stdout: new(bytes.Buffer), stderr: new(bytes.Buffer),
+		return &program{environ: environment(append(environ, "SAVE_WEIGHTS="+t.TempDir())...), stderr: new(bytes.Buffer),
 			loadRuntime: loadRuntime, loadGPUs: gpus.load}
 	}
 	for _, test := range []struct {
@@ -287,8 +287,11 @@ func TestPullForGPUs(t *testing.T) {
 	}
 	t.Run("DEVICE=cuda in single precision", func(t *testing.T) {
 		p := pull(&fakeGPUs{}, "DEVICE=cuda", "PRECISION=fp32")
-		require.NoError(t, p.pull(t.Context(), nil))
-		m, err := model.ReadManifest(strings.TrimSpace(p.stdout.(*bytes.Buffer).String()))
+		cfg, log, err := cli.Configure(p.environ, p.stderr)
+		require.NoError(t, err)
+		dir, err := p.pull(t.Context(), cfg, log, cli.Repository{})
+		require.NoError(t, err)
+		m, err := model.ReadManifest(dir)
 		require.NoError(t, err)
 		assert.Equal(t, model.FP32, m.Precision)
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"dragoman/app/admission"
+	"dragoman/app/boltfile"
 	"dragoman/app/config"
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
@@ -43,13 +44,13 @@ func (f *frontend) openJobs(memory *admission.Memory, registry prometheus.Regist
 	switch {
 	case err == nil:
 		cfg.Store = store
-	case f.cfg.JobFile == "":
+	case f.cfg.JobFile == "" && !(f.cfg.AsksJobs && inUse(err)):
 		f.noJobs = err
 		cfg.Missing = errors.New("this service has no file to keep jobs in, and its log says why: its operator can set JOB_FILE")
 	case f.cfg.JobFile == config.JobsOff:
 		// Their routes are not there either.
 	default:
-		return nil, nil, fmt.Errorf("JOB_FILE: %w", err)
+		return nil, nil, fmt.Errorf("JOB_FILE: %w%s", err, remedy(err))
 	}
 	return jobs.New(cfg), cfg.Store, nil
 }
@@ -84,10 +85,25 @@ func fileOf(path, name string) (_ string, err error) {
 	return filepath.Join(dir, "dragoman", name), err
 }
 
+// inUse says whether another process has the file that could not be opened. Who asks for what is kept in it
+// is told at the start, and does not find out later.
+func inUse(err error) bool {
+	_, ok := errors.AsType[*boltfile.InUseError](err)
+	return ok
+}
+
+// remedy is what can be done about an error of opening a file.
+func remedy(err error) string {
+	if inUse(err) {
+		return ": end that one, or give each its own file"
+	}
+	return ""
+}
+
 // readyJobs has jobs taken in, to be done with the models of t.
 func (f *frontend) readyJobs(t *translation) {
 	f.jobs.Ready(translate.New(translate.Config{
-		Models: t.catalog, Cache: t.cache, Metrics: t.metrics, MaxRecords: f.cfg.JobMaxRecords, MaxChars: f.cfg.JobMaxChars,
+		Models: t.catalog, Cache: t.cache, Metrics: t.metrics, Ceiling: t.ceiling, MaxRecords: f.cfg.JobMaxRecords, MaxChars: f.cfg.JobMaxChars,
 		// A slice of a job has what one record may have, or less.
 		MaxSentences: max(f.cfg.MaxSentences, f.cfg.JobMaxChars), MaxTokens: max(f.cfg.MaxTokens, tokensPerCharacter*f.cfg.JobMaxChars),
 	}))

@@ -19,6 +19,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/cli"
 )
 
 // jobAnswer is an answer about a job.
@@ -291,5 +293,26 @@ func TestJobFileOfAnotherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	service(t, "JOB_FILE="+file)
 	p := &program{environ: environment("JOB_FILE=" + file), stderr: io.Discard, loadRuntime: loadRuntime}
-	assert.ErrorContains(t, p.serve(t.Context(), nil), "JOB_FILE: another process has the file of jobs "+file+" open")
+	assert.ErrorContains(t, p.run(t.Context()), fmt.Sprintf("JOB_FILE: another process (process %d on ", os.Getpid()))
+}
+
+// Who asks for jobs by any of their variables is not started without; others are told who has them.
+func TestSecondProcess(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	service(t, "JOB_FILE=", "GLOSSARY_FILE=")
+	owner := fmt.Sprintf("another process (process %d on ", os.Getpid())
+	for variable, want := range map[string]string{"JOB_TTL=1h": "JOB_FILE: " + owner, "GLOSSARIES_PER_KEY=3": "GLOSSARY_FILE: " + owner} {
+		p := &program{environ: environment("JOB_FILE=", "GLOSSARY_FILE=", variable), stderr: io.Discard, loadRuntime: loadRuntime}
+		err := p.run(t.Context())
+		assert.ErrorContains(t, err, want)
+		assert.ErrorContains(t, err, "or give each its own file")
+	}
+	cfg, _, err := cli.Configure(environment("JOB_FILE=", "GLOSSARY_FILE="), io.Discard)
+	require.NoError(t, err)
+	var log strings.Builder
+	f, err := openFrontend(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, err)
+	f.warn()
+	assert.Equal(t, 2, strings.Count(log.String(), owner), log.String())
+	assert.NoError(t, f.Close())
 }

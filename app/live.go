@@ -24,7 +24,7 @@ const charactersOfOne = 18
 func (f *frontend) readyLive(t *translation) {
 	most := charactersOfOne * f.cfg.LiveMaxChars
 	f.live.Ready(translate.New(translate.Config{
-		Models: t.catalog, Cache: t.cache, Metrics: t.metrics, MaxRecords: f.cfg.MaxRecords, MaxChars: most,
+		Models: t.catalog, Cache: t.cache, Metrics: t.metrics, Ceiling: t.ceiling, MaxRecords: f.cfg.MaxRecords, MaxChars: most,
 		MaxSentences: max(f.cfg.MaxSentences, most), MaxTokens: max(f.cfg.MaxTokens, tokensPerCharacter*most),
 	}))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/cli"
 	"dragoman/app/client"
 )
 
@@ -264,14 +265,14 @@ func TestLiveClient(t *testing.T) {
 func TestLiveCommand(t *testing.T) {
 	r := service(t)
 	got := execute(t, page+"\n", environment(), "live", "--from", "en", "--to", "fr", "--url", r.url)
-	require.Equal(t, exitOK, got.code, got.stderr)
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	plain, err := r.translated("en", "fr", []record{{"1", page + "\n"}})
 	require.NoError(t, err)
 	assert.Equal(t, plain[0].Text, got.stdout)
 	for _, args := range [][]string{{"--from", "en"}, {"--from", "en", "--to", "fr", "text"}} {
-		assert.Equal(t, exitUsage, execute(t, "", environment(), append([]string{"live"}, args...)...).code)
+		assert.Equal(t, cli.ExitUsage, execute(t, "", environment(), append([]string{"live"}, args...)...).code)
 	}
-	assert.Equal(t, exitError, execute(t, "", environment(), "live", "--from", "en", "--to", "xx", "--url", r.url).code)
+	assert.Equal(t, cli.ExitError, execute(t, "", environment(), "live", "--from", "en", "--to", "xx", "--url", r.url).code)
 }
 
 // What a client must not do ends in an answer, or ends its connection, and nothing else.

@@ -17,6 +17,7 @@ import (
 
 	"dragoman/app/cache"
 	"dragoman/app/catalog"
+	"dragoman/app/cli"
 	"dragoman/app/config"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -33,6 +34,7 @@ type loader struct {
 	stderr      io.Writer // for the progress of downloads, where it is a terminal
 	loadRuntime func(library string) (modelRuntime, error)
 	loadGPUs    func(library string) (gpuRuntime, error)
+	ceiling     translate.Ceiling // nil: none
 }
 
 // translation is all that translates: the models, and the use case on top of them.
@@ -41,6 +43,7 @@ type translation struct {
 	catalog      *catalog.Catalog
 	cache        *cache.Cache
 	metrics      *translate.Metrics
+	ceiling      translate.Ceiling
 	repositories *repository.Scanner // nil: there are none
 	snapshot     repository.Snapshot // of them, at the start
 	unready      func() error        // why nothing can be translated at the moment; nil: there is no such reason
@@ -103,8 +106,9 @@ func (l *loader) serveFrom(t *translation) (err error) {
 	if t.cache, err = cache.New(cache.Config{Bytes: int64(l.cfg.CacheBytes)}); err != nil {
 		return err
 	}
+	t.ceiling = l.ceiling
 	t.service = translate.New(translate.Config{
-		Models: t.catalog, Cache: t.cache, Metrics: t.metrics,
+		Models: t.catalog, Cache: t.cache, Metrics: t.metrics, Ceiling: t.ceiling,
 		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,
 	})
 	return nil
@@ -127,7 +131,7 @@ func (l *loader) single(ctx context.Context, backends []backend, metrics *catalo
 		if err == nil || i == len(backends)-1 || !errors.Is(err, errElsewhere) {
 			return c, err
 		}
-		l.log.Warn("the model runs elsewhere", "not_on", on.device(), "reason", oneLine(err))
+		l.log.Warn("the model runs elsewhere", "not_on", on.device(), "reason", cli.OneLine(err))
 	}
 	return nil, errors.New("there is nothing to run a model on")
 }

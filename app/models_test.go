@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"dragoman/app/cli"
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/modeltest"
@@ -24,7 +25,7 @@ func TestRepository(t *testing.T) {
 	pull := func(want string, args ...string) result {
 		t.Helper()
 		r := execute(t, "", environ, append([]string{"pull", "--name"}, args...)...)
-		require.Equal(t, exitOK, r.code, r.stderr)
+		require.Equal(t, cli.ExitOK, r.code, r.stderr)
 		assert.Equal(t, want, r.stdout)
 		return r
 	}
@@ -58,7 +59,7 @@ func TestRepository(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "folder", "1", model.DecoderFile)))
 
 	r = execute(t, "", environ, "models", "--repository", dir)
-	assert.Equal(t, exitOK, r.code)
+	assert.Equal(t, cli.ExitOK, r.code)
 	assert.Equal(t, fmt.Sprintf(`NAME    VERSION  FAMILY  PRECISION  LANGUAGES  SIZE   ALIASES  STATE
 copy    1        m2m100  fp32       5          57 MB           not served
 copy    2        m2m100  fp32       5          57 MB           served
@@ -74,8 +75,13 @@ round     1        round                        broken: %[1]s/config.yaml: line 
 	assert.Equal(t, []string{dir + "/small/config.yaml: the alias folder is ignored: it is a name of folder already"}, r.errorLines())
 
 	r = execute(t, "", environ, "models", "--json")
-	assert.Equal(t, exitError, r.code, "a repository is not there")
-	var list modelList
+	assert.Equal(t, cli.ExitError, r.code, "a repository is not there")
+	var list struct {
+		Models []struct {
+			Versions []struct{ State, Identity string }
+		}
+		Order, Problems []string
+	}
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &list))
 	assert.Equal(t, "broken", list.Models[1].Versions[0].State)
 	assert.Equal(t, []string{"small", "copy", "folder", "pivot", "round"}, list.Order)
@@ -101,7 +107,7 @@ func TestPullVersionAtOnce(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			r := execute(t, "", environment(), "pull", "--repository", dir, "--name", "m")
-			assert.Equal(t, exitOK, r.code, r.stderr)
+			assert.Equal(t, cli.ExitOK, r.code, r.stderr)
 			assert.Equal(t, "m:1 "+filepath.Join(dir, "m", "1")+"\n", r.stdout)
 		})
 	}
@@ -127,7 +133,7 @@ func TestPullVersionFails(t *testing.T) {
 			require.NoError(t, os.Mkdir(filepath.Join(dir, "m"), 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "m", "config.yaml"), []byte(test.config), 0o644))
 			r := execute(t, "", environment(test.environ...), append([]string{"pull", "--repository", dir, "--name", "m"}, test.args...)...)
-			assert.Equal(t, exitError, r.code)
+			assert.Equal(t, cli.ExitError, r.code)
 			require.Len(t, r.errorLines(), 1, r.stderr)
 			assert.Contains(t, r.errorLines()[0], test.want)
 			assert.Subset(t, []string{".dragoman.lock", "config.yaml", ".dragoman-download"}, names(t, filepath.Join(dir, "m")))
@@ -142,10 +148,10 @@ func TestPullVersionReadOnly(t *testing.T) {
 	}
 	dir := t.TempDir()
 	args := []string{"pull", "--repository", dir, "--name", "m"}
-	require.Equal(t, exitOK, execute(t, "", environment(), args...).code)
+	require.Equal(t, cli.ExitOK, execute(t, "", environment(), args...).code)
 	for _, path := range []string{dir, filepath.Join(dir, "m"), filepath.Join(dir, "m", "1")} {
 		require.NoError(t, os.Chmod(path, 0o555))
 		t.Cleanup(func() { assert.NoError(t, os.Chmod(path, 0o755)) }) // so that it can be removed
 	}
-	assert.Equal(t, exitOK, execute(t, "", environment(), args...).code)
+	assert.Equal(t, cli.ExitOK, execute(t, "", environment(), args...).code)
 }

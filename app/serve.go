@@ -4,34 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"dragoman/app/config"
 	"dragoman/app/fleet"
 )
 
 // serve runs the service until ctx is done.
-func (p *program) serve(ctx context.Context, args []string) error {
-	rest, err := p.parse(pflag.NewFlagSet("serve", pflag.ContinueOnError), args,
-		"dragoman [serve]\n\nServes HTTP. All settings come from the environment: see `dragoman help`.")
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return &usageError{fmt.Errorf("serve takes no arguments, got %q", rest)}
-	}
-	cfg, log, err := configure(p.environ, p.stderr)
-	if err != nil {
-		return err
-	}
-	if err := cfg.CheckServe(); err != nil {
-		return &usageError{err}
-	}
+func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
 	listener, err := net.Listen("tcp", address)
@@ -102,6 +86,7 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 
 // load makes what the process needs for its role.
 func (s *server) load(ctx context.Context) (*translation, error) {
+	s.loader.ceiling = s.frontend.gate
 	registry := s.frontend.metrics.Registry()
 	switch s.loader.cfg.Role {
 	case config.Gateway:

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/cli"
 	"dragoman/app/porttest"
 	"dragoman/model"
 	"dragoman/model/cpu"
@@ -164,9 +165,18 @@ func startRecording(t *testing.T, recording *recordingRuntime, onListenerClose f
 	return r
 }
 
+// run serves as the command line has it done.
+func (p *program) run(ctx context.Context) error {
+	cfg, log, err := cli.Configure(p.environ, p.stderr)
+	if err != nil {
+		return err
+	}
+	return p.serve(ctx, cfg, log)
+}
+
 // loaderOf makes the loader of a program's configuration.
 func loaderOf(t *testing.T, p *program) *loader {
-	cfg, log, err := configure(p.environ, p.stderr)
+	cfg, log, err := cli.Configure(p.environ, p.stderr)
 	require.NoError(t, err)
 	return p.loader(cfg, log)
 }
@@ -176,7 +186,7 @@ func startProgram(t *testing.T, p *program, onListenerClose func(api http.Handle
 	logs, stderr := io.Pipe()
 	p.stderr = stderr
 	r := &running{result: make(chan error, 1)}
-	cfg, log, err := configure(p.environ, p.stderr)
+	cfg, log, err := cli.Configure(p.environ, p.stderr)
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", porttest.Hold(t)) // also after its end it is nobody else's
 	require.NoError(t, err)
@@ -271,7 +281,7 @@ func TestStopWhileLoading(t *testing.T) {
 		return loadRuntime(library)
 	}
 	p := &program{environ: environment("SAVE_WEIGHTS=" + t.TempDir()), stderr: io.Discard, loadRuntime: loading}
-	assert.NoError(t, p.serve(ctx, nil))
+	assert.NoError(t, p.run(ctx))
 }
 
 func TestSignalEndsTheProcess(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/cli"
 	"dragoman/model"
 )
 
@@ -26,9 +27,9 @@ func TestSignalAtStart(t *testing.T) {
 		locked  bool
 		code    int
 	}{
-		{[]string{"serve"}, "exporting the model", false, exitOK},
-		{[]string{"serve"}, "waiting for another process that prepares this model", true, exitOK},
-		{[]string{"pull"}, "waiting for another process that prepares this model", true, exitError},
+		{[]string{"serve"}, "exporting the model", false, cli.ExitOK},
+		{[]string{"serve"}, "waiting for another process that prepares this model", true, cli.ExitOK},
+		{[]string{"pull"}, "waiting for another process that prepares this model", true, 128 + int(syscall.SIGTERM)},
 	} {
 		t.Run(strings.Join(test.args, " ")+" "+test.message, func(t *testing.T) {
 			dir := t.TempDir()
@@ -64,7 +65,7 @@ func TestDamagedExport(t *testing.T) {
 	flip(t, filepath.Join(dir, model.WeightsFile))
 	require.NoError(t, os.Truncate(filepath.Join(dir, model.VocabFile), 100))
 	r := execute(t, "", environment("SAVE_WEIGHTS="+dir), "translate", "--from", "en", "--to", "fr", "Where is the station?")
-	assert.Equal(t, exitOK, r.code)
+	assert.Equal(t, cli.ExitOK, r.code)
 	assert.Equal(t, "Où se trouve la gare ?\n", r.stdout)
 	assert.Contains(t, r.stderr, `"level":"WARN","msg":"exporting the damaged model again"`)
 }

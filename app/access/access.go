@@ -3,7 +3,7 @@
 // A [Gate] stands before the routes that cost something. It knows the API keys,
 // where there is a file of them, and lets in who has one; without a file it lets
 // everybody in. Each key, or without keys each client address, has limits: requests
-// and characters in a time. Routes for probes and metrics are left out by not
+// characters and decoded tokens in a time. Routes for probes and metrics are left out by not
 // putting the gate before them; the gate itself knows no paths.
 //
 // The package also has what else is decided before a request is served: [CORS], the
@@ -16,7 +16,7 @@
 // load and unload models, its limits.
 //
 //	# who     digests of keys         limits
-//	alice     sha256:2c26b46b68ff…    rate=10/s burst=20 chars=100000/m
+//	alice     sha256:2c26b46b68ff…    rate=10/s burst=20 chars=100000/m tokens=5000000/h
 //	backup    sha256:fcde2b2edba5…    rate=unlimited
 //	website   sha256:baa5a0964d33…  sha256:0a8f2c4d6e1b…
 //	operator  sha256:7d865e959b24…  admin
@@ -273,6 +273,8 @@ func (g *Gate) countRefusal(err error) {
 		g.metrics.wrongKey.Inc()
 	case errors.As(err, &limit) && limit.Limit == requestsLimit:
 		g.metrics.overRequests.Inc()
+	case errors.As(err, &limit) && limit.Limit == tokensLimit:
+		g.metrics.overTokens.Inc()
 	case err != nil:
 		g.metrics.overCharacters.Inc()
 	}

@@ -39,14 +39,41 @@ func (a Account) take(from func(who *caller) error) error {
 	if a.gate == nil {
 		return nil
 	}
-	who := a.gate.clients.of(a.address)
-	if a.gate.keys != nil {
-		if who = a.gate.keys.table.Load().callers[a.name]; who == nil {
-			a.gate.countRefusal(ErrBadKey)
-			return ErrBadKey
-		}
+	who := a.gate.known(a.name, a.address)
+	if who == nil {
+		a.gate.countRefusal(ErrBadKey)
+		return ErrBadKey
 	}
 	err := from(who)
 	a.gate.countRefusal(err)
 	return err
+}
+
+// known is a caller as it is now, nil where its key was withdrawn.
+func (g *Gate) known(name string, address netip.Prefix) *caller {
+	if g.keys != nil {
+		return g.keys.table.Load().callers[name]
+	}
+	return g.clients.of(address)
+}
+
+// Decode counts the tokens that are decoded for a caller, as [Caller] names it: those of sources and of
+// translations, once for each beam. However a request is made, by its length, its beams or what it wants
+// of the search, so many cost about the same. It takes as many as are expected; end, which is to be called once, takes
+// what it came to. As that is not known before, the last request that is let in may leave the caller with a debt. The
+// error is a [*LimitError] where nothing is left, and end does nothing then.
+func (g *Gate) Decode(of string, expected int) (end func(tokens int), err error) {
+	if g == nil {
+		return func(int) {}, nil
+	}
+	address, _ := netip.ParsePrefix(of) // of who has no name
+	who := g.known(of, address)
+	if who == nil { // a job of a key that was withdrawn
+		return func(int) {}, nil
+	}
+	if err := who.tokens.borrow(time.Now(), expected); err != nil {
+		g.countRefusal(err)
+		return func(int) {}, err
+	}
+	return func(tokens int) { who.tokens.adjust(time.Now(), tokens-expected) }, nil
 }

@@ -16,12 +16,13 @@ import (
 const (
 	requestsLimit   = "requests"
 	charactersLimit = "characters"
+	tokensLimit     = "tokens"
 )
 
 // quota is one limit as a bucket of tokens: it holds size units and fills at a
 // rate. It is shared by all callers that have the same, and does not change.
 type quota struct {
-	limit  string // requestsLimit or charactersLimit
+	limit  string // one of those above
 	rate   Rate
 	size   int
 	policy string // the item of the RateLimit-Policy field
@@ -40,11 +41,17 @@ func (l Limits) requestQuota() *quota {
 }
 
 // characterQuota is the quota for characters, nil where there is no limit.
-func (l Limits) characterQuota() *quota {
-	if l.Characters == (Rate{}) {
+func (l Limits) characterQuota() *quota { return wholeQuota(charactersLimit, l.Characters) }
+
+// tokenQuota is the quota for decoded tokens, nil where there is no limit.
+func (l Limits) tokenQuota() *quota { return wholeQuota(tokensLimit, l.Tokens) }
+
+// wholeQuota is one that may be taken at once.
+func wholeQuota(limit string, r Rate) *quota {
+	if r == (Rate{}) {
 		return nil
 	}
-	return newQuota(charactersLimit, l.Characters, int(l.Characters.N))
+	return newQuota(limit, r, int(r.N))
 }
 
 // newQuota makes a quota. Its policy promises what the bucket keeps: size units in
@@ -116,6 +123,32 @@ func (b bucket) check(now time.Time, n int) error {
 	return b.limitError(now, n)
 }
 
+// borrow takes n units where one is left at least. What is missing is a debt that fills first.
+func (b bucket) borrow(now time.Time, n int) error {
+	err := b.check(now, 1)
+	if err == nil {
+		b.adjust(now, n)
+	}
+	return err
+}
+
+// mostDebt is how many times its size a bucket's debt is at most.
+const mostDebt = 1000
+
+// adjust takes n units, which may be more than there are, or below 0.
+func (b bucket) adjust(now time.Time, n int) {
+	if b.quota == nil {
+		return
+	}
+	for range mostDebt {
+		part := min(n, b.quota.size) // a limiter lends no more at once
+		b.tokens.ReserveN(now, part)
+		if n -= part; n <= 0 {
+			return
+		}
+	}
+}
+
 // limitError is the error of asking for n units where there are fewer.
 func (b bucket) limitError(now time.Time, n int) error {
 	missing := float64(n) - b.tokens.TokensAt(now)
@@ -152,12 +185,29 @@ type caller struct {
 	admin      bool
 	requests   bucket
 	characters bucket
+	tokens     bucket
 	charged    *atomic.Int64 // characters
 }
 
-// newCaller makes a caller that has used nothing yet. The quotas may be nil.
-func newCaller(name string, requests, characters *quota) *caller {
-	return &caller{name: name, requests: newBucket(requests), characters: newBucket(characters), charged: new(atomic.Int64)}
+// quotas are those of callers with the same limits; nil for no limit.
+type quotas struct{ requests, characters, tokens *quota }
+
+func (l Limits) quotas() quotas { return quotas{l.requestQuota(), l.characterQuota(), l.tokenQuota()} }
+
+// newCaller makes a caller that has used nothing yet.
+func newCaller(name string, q quotas) *caller {
+	return &caller{
+		name: name, requests: newBucket(q.requests), characters: newBucket(q.characters), tokens: newBucket(q.tokens),
+		charged: new(atomic.Int64),
+	}
+}
+
+// after makes a caller one that was known before, perhaps under other limits: what it used stays used.
+func (w *caller) after(before *caller, now time.Time) {
+	w.requests = before.requests.under(w.requests.quota, now)
+	w.characters = before.characters.under(w.characters.quota, now)
+	w.tokens = before.tokens.under(w.tokens.quota, now)
+	w.charged = before.charged
 }
 
 // announce sets the fields RateLimit and RateLimit-Policy of
@@ -166,7 +216,7 @@ func newCaller(name string, requests, characters *quota) *caller {
 // must not promise more than Retry-After does.
 func (w *caller) announce(h http.Header, now time.Time, err error) {
 	var policies, left string
-	for _, b := range []bucket{w.requests, w.characters} {
+	for _, b := range []bucket{w.requests, w.characters, w.tokens} {
 		if b.quota == nil {
 			continue
 		}

@@ -16,8 +16,8 @@ const minClients = 1024
 // so that a flood of strangers does not free one of them from its limit. It is safe
 // for concurrent use and starts no goroutine.
 type clients struct {
-	requests, characters *quota // nil for no limit
-	known                *otter.Cache[netip.Prefix, *caller]
+	quotas quotas
+	known  *otter.Cache[netip.Prefix, *caller]
 }
 
 func newClients(most int, limits Limits) (*clients, error) {
@@ -36,19 +36,19 @@ func newClients(most int, limits Limits) (*clients, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%d client addresses to remember: %w", most, err)
 	}
-	return &clients{limits.requestQuota(), limits.characterQuota(), known}, nil
+	return &clients{limits.quotas(), known}, nil
 }
 
 // of is the caller at an address, as addressOf returns it.
 func (c *clients) of(a netip.Prefix) *caller {
-	if c.requests == nil && c.characters == nil {
-		return newCaller("", nil, nil)
+	if c.quotas == (quotas{}) {
+		return newCaller("", c.quotas)
 	}
 	if who, ok := c.known.GetIfPresent(a); ok {
 		return who
 	}
 	// Of requests that come at once, all get the first one's caller.
-	who, _ := c.known.SetIfAbsent(a, newCaller("", c.requests, c.characters))
+	who, _ := c.known.SetIfAbsent(a, newCaller("", c.quotas))
 	return who
 }
 

@@ -18,7 +18,7 @@ var ErrNotAdmin = errors.New("an admin's API key is needed: make one with `drago
 
 // LimitError turns a request away until some time has passed; 429 is right for it.
 type LimitError struct {
-	Limit string        // what there was too much of: requests or characters
+	Limit string        // what there was too much of: requests, characters or tokens
 	Rate  Rate          // how much of it there may be
 	Wait  time.Duration // until there is room for this request again
 }
@@ -34,7 +34,7 @@ func (e *LimitError) RetryAfter() int {
 }
 
 // Quota says whether the limit is one that a client comes back to later.
-func (e *LimitError) Quota() bool { return e.Limit == charactersLimit && e.Rate.Quota() }
+func (e *LimitError) Quota() bool { return e.Limit != requestsLimit && e.Rate.Quota() }
 
 // TooLargeError turns a request away that has more characters than its caller may
 // ever send at once; 413 is right for it.

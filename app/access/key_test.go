@@ -92,7 +92,7 @@ func TestLine(t *testing.T) {
 		{"alice", key, []string{"rate=1/s#"}, "limits such as"},
 		{"alice", key, []string{"rate=1/s\nbob"}, "limits such as"},
 		{"alice", key, []string{"rate=1"}, "is not a rate"},
-		{"alice", key, []string{"speed=1"}, "rate=, burst= or chars="},
+		{"alice", key, []string{"speed=1"}, "rate=, burst=, chars= or tokens="},
 	} {
 		_, err := Line(test.name, test.key, test.options...)
 		require.ErrorContains(t, err, test.want, "%+v", test)

@@ -125,12 +125,9 @@ type table struct {
 func newTable(accounts []account, old *table, now time.Time) *table {
 	t := &table{make(map[string]*caller, len(accounts)), make(map[digest]*caller, len(accounts))}
 	for _, a := range accounts {
-		requests, characters := a.limits.requestQuota(), a.limits.characterQuota()
-		who := newCaller(a.name, requests, characters)
+		who := newCaller(a.name, a.limits.quotas())
 		if before := old.callers[a.name]; before != nil {
-			who.requests = before.requests.under(requests, now)
-			who.characters = before.characters.under(characters, now)
-			who.charged = before.charged
+			who.after(before, now)
 		}
 		who.admin = a.admin
 		t.callers[a.name] = who

@@ -52,7 +52,7 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%d/%.1s", r.N, r.unit())
 }
 
-// Quota says whether a rate of characters is one that a client comes back to later, rather
+// Quota says whether a rate of characters or tokens is one that a client comes back to later, rather
 // than one on its speed.
 func (r Rate) Quota() bool { return r.Per >= time.Hour }
 
@@ -100,11 +100,13 @@ type Limits struct {
 	// Characters is how many characters may come in the long run. As many as its N
 	// may come at once, so 600000/h allows larger requests than 10000/m.
 	Characters Rate
+	// Tokens is how many tokens may be decoded in the long run, see [Gate.Decode].
+	Tokens Rate
 }
 
 // Validate fails on limits that contradict themselves. The error says what to do.
 func (l Limits) Validate() error {
-	for _, r := range []Rate{l.Requests, l.Characters} {
+	for _, r := range []Rate{l.Requests, l.Characters, l.Tokens} {
 		if r != (Rate{}) && !r.valid() {
 			return fmt.Errorf("a rate of %d in %s: use 1 to %d in a second, minute, hour or day", r.N, r.Per, int64(maxEvents))
 		}
@@ -134,10 +136,12 @@ func (l *Limits) override(options []string) error {
 			l.Requests, err = ParseRate(value)
 		case "chars":
 			l.Characters, err = ParseRate(value)
+		case "tokens":
+			l.Tokens, err = ParseRate(value)
 		case "burst":
 			l.Burst, err = parseBurst(value)
 		default:
-			return errors.New("after the digests come admin and limits: rate=, burst= or chars=")
+			return errors.New("after the digests come admin and limits: rate=, burst=, chars= or tokens=")
 		}
 		if err != nil {
 			return fmt.Errorf("%.20q: %w", name, err)

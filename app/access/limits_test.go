@@ -54,9 +54,9 @@ func FuzzParseRate(f *testing.F) {
 		again, err := ParseRate(r.String())
 		require.NoError(t, err)
 		assert.Equal(t, r, again)
-		l := Limits{Requests: r, Characters: r}
+		l := Limits{Requests: r, Characters: r, Tokens: r}
 		require.NoError(t, l.Validate())
-		for _, q := range []*quota{l.requestQuota(), l.characterQuota()} {
+		for _, q := range []*quota{l.requestQuota(), l.characterQuota(), l.tokenQuota()} {
 			if q != nil {
 				assert.Positive(t, q.size)
 				assert.NotContains(t, q.policy, "-")

@@ -7,9 +7,10 @@ import (
 
 // metrics are those of a gate and of its keys.
 type metrics struct {
-	keys, broken                                  prometheus.Gauge
-	reloads, failedReloads                        prometheus.Counter
-	noKey, wrongKey, overRequests, overCharacters prometheus.Counter
+	keys, broken           prometheus.Gauge
+	reloads, failedReloads prometheus.Counter
+
+	noKey, wrongKey, overRequests, overCharacters, overTokens prometheus.Counter
 }
 
 // newMetrics makes metrics. A nil registry has none.
@@ -31,5 +32,6 @@ func newMetrics(r prometheus.Registerer, known *clients) *metrics {
 		reloads: reloads.WithLabelValues("done"), failedReloads: reloads.WithLabelValues("failed"),
 		noKey: refusals.WithLabelValues("no_key"), wrongKey: refusals.WithLabelValues("wrong_key"),
 		overRequests: refusals.WithLabelValues("requests"), overCharacters: refusals.WithLabelValues("characters"),
+		overTokens: refusals.WithLabelValues("tokens"),
 	}
 }

@@ -45,6 +45,7 @@ dragoman_keys_file_broken 1
 dragoman_keys_refusals_total{reason="characters"} 1
 dragoman_keys_refusals_total{reason="no_key"} 1
 dragoman_keys_refusals_total{reason="requests"} 2
+dragoman_keys_refusals_total{reason="tokens"} 0
 dragoman_keys_refusals_total{reason="wrong_key"} 2
 # HELP dragoman_keys_reloads_total Times that the keys file had changed, by what became of it.
 # TYPE dragoman_keys_reloads_total counter

@@ -26,7 +26,11 @@ type Config struct {
 	Most    int64             // bytes of a body
 	Memory  *admission.Memory // of all requests
 	Timeout time.Duration     // until the whole body has arrived
+	Silence time.Duration     // until the first bytes of it have, and all of a small one; 0: as Timeout
 }
+
+// small is the size of bodies that arrive at once, or not at all.
+const small = 64 << 10
 
 // Bounds are the bounds of a server. They are safe for concurrent use.
 type Bounds struct {
@@ -51,9 +55,8 @@ func (b *Bounds) Serve(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
-		// Not every server under test has deadlines; the real one has.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(b.cfg.Timeout))
-		body := &boundedBody{ReadCloser: r.Body, lease: lease, most: b.cfg.Most}
+		body := &boundedBody{ReadCloser: r.Body, lease: lease, most: b.cfg.Most, begun: time.Now(), control: http.NewResponseController(w)}
+		body.bound(b.cfg.Timeout, b.cfg.Silence, r.ContentLength)
 		r = r.WithContext(context.WithValue(ctx, bodyKey{}, body))
 		r.Body = body
 		next.ServeHTTP(w, r)
@@ -75,14 +78,13 @@ func Account(r *http.Request, caller func() string, permit func() error) {
 
 // Widen has a request's body be bounded in another way than others are. It does nothing where
 // bytes of it have come.
-func Widen(w http.ResponseWriter, r *http.Request, most int64, timeout time.Duration) {
+func Widen(r *http.Request, most int64, timeout time.Duration) {
 	b := of(r)
 	if b == nil || b.read > 0 {
 		return
 	}
-	b.most = most
-	// Not every server under test has deadlines; the real one has.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
+	b.most, b.begun = most, time.Now()
+	b.bound(timeout, b.silence, r.ContentLength)
 }
 
 // ErrBroken is the error of a body that cannot be read, but for the bounds.
@@ -126,10 +128,29 @@ type boundedBody struct {
 	caller        func() string // nil: one for all that have none
 	permit        func() error  // nil: everybody may send it
 
+	control    *http.ResponseController
+	begun      time.Time
+	timeout    time.Duration // from begun until all has arrived
+	silence    time.Duration // until some has; 0: no other bound
 	most, read int64
 	err        error // of reading, and of all reading after it
 	refused    bool  // it was answered by Refuse, and is not whole
 }
+
+// bound bounds the time that the body has, of which length bytes are announced, or -1.
+func (b *boundedBody) bound(timeout, silence time.Duration, length int64) {
+	b.timeout, b.silence = timeout, silence
+	if silence > 0 && length >= 0 && length <= small {
+		b.timeout = min(timeout, silence)
+	}
+	if silence == 0 {
+		silence = timeout
+	}
+	b.within(min(b.timeout, silence))
+}
+
+// within sets the deadline of what is read next. Not every server under test has deadlines; the real one has.
+func (b *boundedBody) within(d time.Duration) { _ = b.control.SetReadDeadline(b.begun.Add(d)) }
 
 // Read reads what is left of the body, within its bounds.
 func (b *boundedBody) Read(p []byte) (int, error) {
@@ -140,8 +161,11 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 		p = p[:left+1] // one more tells a body that is too large
 	}
 	n, err := b.ReadCloser.Read(p)
-	if n > 0 && b.read == 0 && b.caller != nil {
-		b.lease.Charge(b.caller())
+	if n > 0 && b.read == 0 {
+		b.within(b.timeout)
+		if b.caller != nil {
+			b.lease.Charge(b.caller())
+		}
 	}
 	if b.read += int64(n); b.read > b.most {
 		n, err = 0, &http.MaxBytesError{Limit: b.most}

@@ -236,3 +236,34 @@ func TestLingeringIsBounded(t *testing.T) {
 		<-b.linger // room for the second
 	}
 }
+
+// deadlines is a writer that remembers the deadlines that reading gets.
+type deadlines struct {
+	httptest.ResponseRecorder
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
+}
+
+// Until the first bytes come, and for all of a small body, there is less time than for others.
+func TestTimes(t *testing.T) {
+	const timeout, silence = time.Hour, time.Minute
+	for _, test := range []struct {
+		size  int64
+		known bool
+		after time.Duration // how much later the second deadline is, when bytes have come
+	}{{1, true, 0}, {small, true, 0}, {small + 1, true, timeout - silence}, {1, false, timeout - silence}} {
+		b := New(Config{Most: most, Memory: admission.New(4 * admission.BodyByte * most), Timeout: timeout, Silence: silence})
+		r := post("", test.size, test.known)
+		if !test.known {
+			r.ContentLength = -1
+		}
+		w := &deadlines{}
+		b.Serve(reading(func(_ int, err error) { assert.NoError(t, err) })).ServeHTTP(w, r)
+		require.Len(t, w.set, 2)
+		assert.Equal(t, test.after, w.set[1].Sub(w.set[0]), test.size)
+	}
+}

@@ -35,12 +35,12 @@ type JobStatus struct {
 	ID       string    `json:"id"`
 	State    JobState  `json:"state"`
 	Created  time.Time `json:"created"`
-	Started  time.Time `json:"started"`
-	Finished time.Time `json:"finished"`
-	Expires  time.Time `json:"expires"` // when the service forgets the job and its results
+	Started  time.Time `json:"started,omitzero"`
+	Finished time.Time `json:"finished,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"` // when the service forgets the job and its results
 	Progress Progress  `json:"progress"`
 	// Document is the one that is translated; zero for a job of texts.
-	Document JobDocument `json:"document"`
+	Document JobDocument `json:"document,omitzero"`
 	Err      *Error      `json:"-"` // why the job failed; nil in all other states
 }
 

@@ -245,21 +245,27 @@ type Job struct {
 	Alternatives int
 
 	Glossaries []string // ids of stored ones whose terms are used; where several have one, the first wins
+	Terms      []translate.Term
+}
+
+// request is what the job is to package translate.
+func (job Job) request(model string) translate.Request {
+	req := translate.Request{
+		Model: model, From: job.From, To: append([]string{job.To}, job.Also...), Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
+		Alternatives: job.Alternatives, Outline: job.Outline, Terms: job.Terms,
+		Records: make([]translate.Record, len(job.Texts)),
+	}
+	for i, text := range job.Texts {
+		req.Records[i] = translate.Record{ID: strconv.Itoa(i), Text: text}
+	}
+	return req
 }
 
 // Translate has a job done and returns a result for each text, in their order; of several
 // languages, all results of To first, then those of each in Also. A translation that is not whole is an
 // error: the APIs have no way to say so.
 func (call Call) Translate(job Job) ([]translate.Result, error) {
-	req := translate.Request{
-		Model: call.model, From: job.From, To: append([]string{job.To}, job.Also...), Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
-		Alternatives: job.Alternatives, Outline: job.Outline,
-		Records: make([]translate.Record, len(job.Texts)),
-	}
-	for i, text := range job.Texts {
-		req.Records[i] = translate.Record{ID: strconv.Itoa(i), Text: text}
-	}
-	parts, err := call.server.WithGlossaries(call.Context, job.Glossaries, req)
+	parts, err := call.server.WithGlossaries(call.Context, job.Glossaries, job.request(call.model))
 	if err != nil {
 		return nil, err
 	}
@@ -268,4 +274,13 @@ func (call Call) Translate(job Job) ([]translate.Result, error) {
 		return nil, err
 	}
 	return results[0], nil // there is one language, and so one part
+}
+
+// TranslateAll is Translate for several jobs without glossaries, which succeed or fail together.
+func (call Call) TranslateAll(jobs []Job) ([][]translate.Result, error) {
+	parts := make([]translate.Request, len(jobs))
+	for i, job := range jobs {
+		parts[i] = job.request(call.model)
+	}
+	return call.server.TranslateAll(call.Context, parts)
 }

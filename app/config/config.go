@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
+	"dragoman/app/spelling"
 	"dragoman/model"
 )
 
@@ -84,12 +86,13 @@ type Config struct {
 	RateLimit      access.Rate `env:"RATE_LIMIT" envDefault:"unlimited" help:"requests of each key, or of each client address if there are no keys, such as 10/s or 600/m; also requests from an address without a valid key"`
 	RateBurst      int         `env:"RATE_BURST" envDefault:"0" help:"requests of each key or address at once; 0: those of one second"`
 	CharLimit      access.Rate `env:"CHAR_LIMIT" envDefault:"unlimited" help:"characters of each key or address, such as 100000/m; as many may come at once"`
+	TokenLimit     access.Rate `env:"TOKEN_LIMIT" envDefault:"unlimited" help:"tokens that are decoded for each key or address, such as 5000000/h: those of texts and of translations, once for each beam, whatever the options; as many may come at once"`
 	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks of proxies, separated by commas, such as 10.0.0.0/8; their X-Forwarded-For header is trusted, no other header is"`
 	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, separated by commas, whose pages may call the service, such as https://app.example.com; *: all"`
 	CORSDropIns    Switch      `env:"CORS_DROP_INS" envDefault:"true" help:"let the pages of all origins call the APIs of other programs whose originals do so, such as LibreTranslate's; false: only those of CORS_ORIGINS"`
 	AllowedHosts   []string    `env:"ALLOWED_HOSTS" envDefault:"" help:"names, separated by commas, that the service is called by, such as translate.example.com or *.example.com: requests for others are refused, but for IP addresses and names outside of the public DNS, such as localhost and dragoman.svc; empty: they are refused to pages that come by plain HTTP; *: to nobody"`
 
-	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs, and their paths answer 404"`
+	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs, and their paths say so"`
 	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" help:"how long a job and its results are kept after it has ended, and how long one is tried that cannot go on"`
 	JobConcurrency    int           `env:"JOB_CONCURRENCY" envDefault:"2" help:"jobs that run at a time; further ones wait, and take turns of a minute"`
 	JobMaxRecords     int           `env:"JOB_MAX_RECORDS" envDefault:"100000" help:"most translations in one job: records × target languages"`
@@ -104,13 +107,16 @@ type Config struct {
 	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs what webhooks are told, as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64; empty: no webhooks are called"`
 	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too: then whoever may submit jobs makes the service reach those"`
 
-	GlossaryFile     string        `env:"GLOSSARY_FILE" envDefault:"" help:"file that keeps glossaries, for one process at a time; empty: glossaries.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no glossaries, and their paths answer 404"`
+	GlossaryFile     string        `env:"GLOSSARY_FILE" envDefault:"" help:"file that keeps glossaries, for one process at a time; empty: glossaries.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no glossaries, and their paths say so"`
 	GlossaryMaxTerms int           `env:"GLOSSARY_MAX_TERMS" envDefault:"10000" help:"most terms in a dictionary, which is a glossary's part for two languages"`
 	GlossaryMaxBytes Size          `env:"GLOSSARY_MAX_BYTES" envDefault:"1MiB" help:"most bytes that all terms of a glossary may have"`
 	GlossariesPerKey int           `env:"GLOSSARIES_PER_KEY" envDefault:"100" help:"glossaries that a key, or everybody together if there are no keys, may have"`
-	LiveSessions     int           `env:"LIVE_SESSIONS" envDefault:"1000" help:"most sessions of live text at a time, of which a key, or a client address if there are no keys, has at most half of what others leave; 0: there is no live text, and its paths answer 404"`
+	LiveSessions     int           `env:"LIVE_SESSIONS" envDefault:"1000" help:"most sessions of live text at a time, of which a key, or a client address if there are no keys, has at most half of what others leave; 0: there is no live text, and its paths say so"`
 	LiveMaxChars     int           `env:"LIVE_MAX_CHARS" envDefault:"20000" help:"most characters in the text of a live session"`
 	LiveIdle         time.Duration `env:"LIVE_IDLE" envDefault:"5m" help:"time after which a live session ends that nobody edits, and until which a client can come back to it"`
+
+	// AsksJobs and AsksGlossaries say that a variable is set which is about them.
+	AsksJobs, AsksGlossaries bool
 
 	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address that serves profiles, such as localhost:6060; empty: none"`
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
@@ -139,6 +145,10 @@ func Parse(environ []string) (Config, error) {
 	}
 	if cfg.Device == Auto && len(cfg.CUDADevices) > 0 {
 		cfg.Device = CUDA
+	}
+	for name := range vars {
+		cfg.AsksJobs = cfg.AsksJobs || known(name) && strings.HasPrefix(name, "JOB")
+		cfg.AsksGlossaries = cfg.AsksGlossaries || known(name) && strings.HasPrefix(name, "GLOSSAR")
 	}
 	err = cfg.validate()
 	if cfg.JobMaxBytes == 0 {
@@ -262,13 +272,13 @@ func (c Config) validateDevice() (errs []error) {
 
 // AccessLimits are the limits of each caller.
 func (c Config) AccessLimits() access.Limits {
-	return access.Limits{Requests: c.RateLimit, Burst: c.RateBurst, Characters: c.CharLimit}
+	return access.Limits{Requests: c.RateLimit, Burst: c.RateBurst, Characters: c.CharLimit, Tokens: c.TokenLimit}
 }
 
 // validateAccess names what of the settings of access does not fit.
 func (c Config) validateAccess() (errs []error) {
 	if err := c.AccessLimits().Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("RATE_LIMIT, RATE_BURST, CHAR_LIMIT: %w", err))
+		errs = append(errs, fmt.Errorf("RATE_LIMIT, RATE_BURST, CHAR_LIMIT, TOKEN_LIMIT: %w", err))
 	}
 	if _, err := access.TrustedProxies(c.TrustedProxies); err != nil {
 		errs = append(errs, fmt.Errorf("TRUSTED_PROXIES: %w", err))
@@ -296,6 +306,25 @@ func Variables() []Variable {
 		}
 	}
 	return list
+}
+
+func known(name string) bool {
+	return slices.ContainsFunc(Variables(), func(v Variable) bool { return v.Name == name })
+}
+
+// Misspelt are the variables of an environment that Parse does not read, and what each was probably to be.
+func Misspelt(environ []string) map[string]string {
+	var names []string
+	for _, v := range Variables() {
+		names = append(names, v.Name)
+	}
+	found := map[string]string{}
+	for name, value := range env.ToMap(environ) {
+		if near := spelling.Near(name, names); strings.TrimSpace(value) != "" && !slices.Contains(names, name) && len(near) > 0 {
+			found[name] = strings.Join(near, " or ")
+		}
+	}
+	return found
 }
 
 // explain turns the library's errors, which name struct fields, into one line

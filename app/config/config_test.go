@@ -70,6 +70,7 @@ func TestParseValues(t *testing.T) {
 		KeysFile: "/keys", RateLimit: access.Rate{N: 10, Per: time.Second}, RateBurst: 20,
 		CharLimit: access.Rate{N: 100_000, Per: time.Minute}, TrustedProxies: []string{"10.0.0.0/8", "::1"},
 		CORSOrigins: []string{"https://a.example", "https://b.example"}, PprofAddr: ":6060",
+		AsksJobs: true, AsksGlossaries: true,
 		JobFile: "/jobs.db", JobTTL: time.Hour, JobConcurrency: 3, JobMaxRecords: 11, JobMaxChars: 12, JobMaxBytes: 1 << 20, DocumentMaxBytes: 2 << 20, DocumentMaxTexts: 12_000, JobStorage: 1 << 30, JobsPerKey: 13,
 		GlossaryFile: "/glossaries.db", GlossaryMaxTerms: 14, GlossaryMaxBytes: 2 << 10, GlossariesPerKey: 15,
 		JobWebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", JobWebhookPrivate: true,
@@ -125,7 +126,7 @@ func TestParseRefuses(t *testing.T) {
 		{"MAX_LENGTH_LIMIT=-1", `MAX_LENGTH_LIMIT=-1: use 0 to 1048576`},
 		{"MAX_CHARS=0", `MAX_CHARS=0: use 1 to 1073741824`},
 		{"RATE_LIMIT=10", `RATE_LIMIT="10": use a number and a unit of time, such as 10/s or 600/m, or unlimited`},
-		{"RATE_BURST=5", `RATE_LIMIT, RATE_BURST, CHAR_LIMIT: a burst of 5 requests without a rate of requests: set both, or none`},
+		{"RATE_BURST=5", `RATE_LIMIT, RATE_BURST, CHAR_LIMIT, TOKEN_LIMIT: a burst of 5 requests without a rate of requests: set both, or none`},
 		{"TRUSTED_PROXIES=0.0.0.0/0", `TRUSTED_PROXIES: 0.0.0.0/0 is everybody: name the networks of the proxies`},
 		{"ALLOWED_HOSTS=https://example.com", `ALLOWED_HOSTS: "https://example.com" is not a host's name: use such as translate.example.com, without a scheme and a port, or *.example.com`},
 		{"CORS_ORIGINS=example.com", `CORS_ORIGINS: "example.com" is not an origin: use a scheme and a host, such as https://app.example.com or https://*.example.com`},
@@ -189,6 +190,27 @@ func TestParseRefuses(t *testing.T) {
 			_, err := Parse(strings.Fields(test.environ))
 			assert.EqualError(t, err, "configuration: "+test.want)
 		})
+	}
+}
+
+// Variables that are almost ours are named; those of others are not.
+func TestMisspelt(t *testing.T) {
+	assert.Equal(t, map[string]string{
+		"NUM_BEAM": "NUM_BEAMS", "APP_PRT": "APP_PORT", "APP_PROT": "APP_PORT", "GLOSARY_FILE": "GLOSSARY_FILE", "MODEL_WEIGTH": "MODEL_WEIGHTS", "app_port": "APP_PORT",
+	}, Misspelt([]string{
+		"NUM_BEAM=1", "APP_PRT=2", "APP_PROT=2", "GLOSARY_FILE=x", "MODEL_WEIGTH=x", "app_port=80",
+		"APP_PORT=1", "NUM_BEAMS=2", "PATH=/bin", "HOME=/", "HOST=x", "PORT=80", "LANG=C", "TERM=xterm", "APP_ENV=x", "APP_ROOT=/", "HF_HOME=/x", "OTEL_SERVICE_NAME=x", "JOB=1", "LOGNAME=x", "MODEL_VERIFI= ",
+	}))
+	for _, v := range Variables() {
+		assert.Empty(t, Misspelt([]string{v.Name + "=x"}))
+	}
+}
+
+func TestAsks(t *testing.T) {
+	for variable, want := range map[string][2]bool{"JOB_TTL=1h": {true, false}, "JOBS_PER_KEY=3": {true, false}, "GLOSSARIES_PER_KEY=3": {false, true}, "JOB_TTL=": {}, "JOB=1": {}, "APP_PORT=1": {}} {
+		cfg, err := Parse([]string{variable})
+		require.NoError(t, err)
+		assert.Equal(t, want, [2]bool{cfg.AsksJobs, cfg.AsksGlossaries}, variable)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -133,7 +134,11 @@ func (s *Service) detect(sub *jobs.Submission) error {
 			}
 		}
 	}
-	if code, ok := Detect(detector, texts, sub.Request.Format); ok {
+	code, ok := Detect(detector, texts, sub.Request.Format)
+	switch {
+	case ok && !slices.Contains(models.Languages(), code):
+		return Explain(translate.Unsupported(code, sub.Request.To))
+	case ok:
 		sub.Request.From = code
 	}
 	return nil

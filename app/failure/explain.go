@@ -84,7 +84,7 @@ func explainBody(err error, _ Request) *Failure {
 	case errors.As(err, &large):
 		return New(BodyTooLarge, "", "the body is larger than %d bytes: send several requests", large.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return New(BodyTimeout, "", "the body did not arrive in time")
+		return New(BodyTimeout, "", "the body did not arrive in time: send it at once after the headers")
 	case errors.Is(err, body.ErrBroken):
 		return New(InvalidJSON, "", "%s", body.ErrBroken)
 	case errors.As(err, &full) && full.Alone:

@@ -50,7 +50,7 @@ func TestExplain(t *testing.T) {
 			"the request has 2 characters and your limit allows 1 at once: send several requests", 0},
 		{"header", &access.HeaderError{Header: "Request-Timeout", Value: "soon", Want: "seconds"}, Request{}, InvalidHeader, "", `Request-Timeout is "soon": send seconds`, 0},
 		{"large body", &http.MaxBytesError{Limit: 10}, Request{}, BodyTooLarge, "", "the body is larger than 10 bytes: send several requests", 0},
-		{"slow body", os.ErrDeadlineExceeded, Request{}, BodyTimeout, "", "the body did not arrive in time", 0},
+		{"slow body", os.ErrDeadlineExceeded, Request{}, BodyTimeout, "", "the body did not arrive in time: send it at once after the headers", 0},
 		{"broken body", body.ErrBroken, Request{}, InvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly", 0},
 		{"memory of others", &admission.FullError{Wanted: 2, Limit: 3}, Request{}, Busy, "", "the memory for requests is in use: try again in a moment", 1},
 		{"memory", &admission.FullError{Wanted: 4, Limit: 3, Alone: true}, Request{}, TooLarge, "",

@@ -18,11 +18,13 @@ const (
 	MediaType
 	UnknownModel
 	UnknownLanguage
+	UnsupportedSource // the language that was detected cannot be translated
 	InvalidText
 	InvalidOption
 	TextTooLong
 	NotOffered // the service does not do such things
 	NotFound   // what the request names does not exist
+	TurnedOff  // the service's operator does not offer it
 	NoMethod   // it does not take the method
 	UnknownJob
 	JobLost             // what keeps jobs has lost it
@@ -101,24 +103,26 @@ type row struct {
 // somebody repairs it: 503, with some patience. Memory that the settings do not give is no
 // matter of time: 507, which no client repeats by itself.
 var table = [...]row{
-	InvalidJSON:     {"invalid_json", 400, 400, 400, 400, 0, "", ""},
-	UnknownField:    {"unknown_field", 400, 400, 400, 400, 0, "", ""},
-	DuplicateField:  {"duplicate_field", 400, 400, 400, 400, 0, "", ""},
-	MissingField:    {"missing_field", 400, 400, 400, 400, 0, "", ""},
-	WrongType:       {"wrong_type", 400, 400, 400, 400, 0, "", ""},
-	InvalidValue:    {"invalid_value", 400, 400, 400, 400, 0, "", ""},
-	InvalidHeader:   {"invalid_header", 400, 400, 400, 400, 0, "", ""},
-	MediaType:       {"unsupported_media_type", 415, 400, 400, 415, 0, "", ""},
-	UnknownModel:    {translate.CodeUnknownModel, 404, 404, 404, 404, 0, "", ""},
-	UnknownLanguage: {translate.CodeUnknownLanguage, 400, 400, 400, 400, 0, "", ""},
-	InvalidText:     {translate.CodeInvalidText, 400, 400, 400, 400, 0, "", ""},
-	InvalidOption:   {translate.CodeInvalidOption, 400, 400, 400, 400, 0, "", ""},
-	TextTooLong:     {translate.CodeTextTooLong, 400, 400, 400, 400, 0, "", ""},
-	NotOffered:      {"invalid_value", 400, 403, 400, 501, 0, "", ""},
-	NotFound:        {"not_found", 404, 404, 404, 404, 0, "", ""},
-	NoMethod:        {"method_not_allowed", 405, 405, 405, 405, 0, "", ""},
-	UnknownJob:      {"unknown_job", 404, 404, 404, 404, 0, "", ""},
-	JobLost:         {"job_lost", 410, 404, 404, 410, 0, "", ""},
+	InvalidJSON:       {"invalid_json", 400, 400, 400, 400, 0, "", ""},
+	UnknownField:      {"unknown_field", 400, 400, 400, 400, 0, "", ""},
+	DuplicateField:    {"duplicate_field", 400, 400, 400, 400, 0, "", ""},
+	MissingField:      {"missing_field", 400, 400, 400, 400, 0, "", ""},
+	WrongType:         {"wrong_type", 400, 400, 400, 400, 0, "", ""},
+	InvalidValue:      {"invalid_value", 400, 400, 400, 400, 0, "", ""},
+	InvalidHeader:     {"invalid_header", 400, 400, 400, 400, 0, "", ""},
+	MediaType:         {"unsupported_media_type", 415, 400, 400, 415, 0, "", ""},
+	UnknownModel:      {translate.CodeUnknownModel, 404, 404, 404, 404, 0, "", ""},
+	UnknownLanguage:   {translate.CodeUnknownLanguage, 400, 400, 400, 400, 0, "", ""},
+	UnsupportedSource: {translate.CodeUnsupportedSource, 400, 400, 400, 400, 0, "", ""},
+	InvalidText:       {translate.CodeInvalidText, 400, 400, 400, 400, 0, "", ""},
+	InvalidOption:     {translate.CodeInvalidOption, 400, 400, 400, 400, 0, "", ""},
+	TextTooLong:       {translate.CodeTextTooLong, 400, 400, 400, 400, 0, "", ""},
+	NotOffered:        {"invalid_value", 400, 403, 400, 501, 0, "", ""},
+	NotFound:          {"not_found", 404, 404, 404, 404, 0, "", ""},
+	TurnedOff:         {"turned_off", 404, 404, 404, 404, 0, "", ""},
+	NoMethod:          {"method_not_allowed", 405, 405, 405, 405, 0, "", ""},
+	UnknownJob:        {"unknown_job", 404, 404, 404, 404, 0, "", ""},
+	JobLost:           {"job_lost", 410, 404, 404, 410, 0, "", ""},
 
 	IdempotencyMismatch: {"idempotency_mismatch", 422, 400, 400, 422, 0, "", ""},
 	UnknownDocument:     {"unsupported_document", 415, 400, 400, 415, 0, "", ""},

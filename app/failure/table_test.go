@@ -66,8 +66,8 @@ func TestCount(t *testing.T) {
 func TestClient(t *testing.T) {
 	assert.ElementsMatch(t, codes(), []string{
 		client.CodeInvalidJSON, client.CodeUnknownField, client.CodeDuplicateField, client.CodeMissingField, client.CodeWrongType,
-		client.CodeInvalidValue, client.CodeInvalidOption, client.CodeInvalidText, client.CodeInvalidHeader, client.CodeUnknownLanguage, client.CodeUnknownModel,
-		client.CodeTextTooLong, client.CodeUnauthorized, client.CodeNotFound, client.CodeMethodNotAllowed, client.CodeBodyTimeout,
+		client.CodeInvalidValue, client.CodeInvalidOption, client.CodeInvalidText, client.CodeInvalidHeader, client.CodeUnknownLanguage, client.CodeUnsupportedSource, client.CodeUnknownModel,
+		client.CodeTextTooLong, client.CodeUnauthorized, client.CodeNotFound, client.CodeTurnedOff, client.CodeMethodNotAllowed, client.CodeBodyTimeout,
 		client.CodeBodyTooLarge, client.CodeTooManyRecords, client.CodeTooManySentences, client.CodeTooManyTokens,
 		client.CodeTooManyCharacters, client.CodeTooLarge, client.CodeUnsupportedMedia, client.CodeUnfinished, client.CodeRateLimited,
 		client.CodeInternal, client.CodeBusy, client.CodeNotReady, client.CodeModelBroken, client.CodeModelTooLarge, client.CodeStuck, client.CodeModelCrashed, client.CodeBrokerUnavailable, client.CodeShuttingDown, client.CodeTimeout,

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,8 @@ const (
 
 	// bodyTimeout is how long a request's body may take to arrive.
 	bodyTimeout = 30 * time.Second
+	// bodySilence is how long its first bytes may, and all of a small one.
+	bodySilence = 10 * time.Second
 )
 
 // probes are the routes that monitoring asks for all the time.
@@ -109,7 +112,7 @@ func New(cfg Config) *API {
 			MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Glossaries: cfg.Glossaries,
 			Registry: cfg.Metrics.Registry(),
 		}),
-		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout}),
+		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout, Silence: bodySilence}),
 	}
 	a.openDocuments()
 	a.ending, a.end = context.WithCancel(context.Background())
@@ -274,9 +277,32 @@ func (a *API) noMethod(c *gin.Context) {
 	a.server.Fail(c, failure.New(failure.NoMethod, "", "this path takes %s", allowed))
 }
 
-// notFound answers requests for what does not exist.
+// notFound answers requests for what does not exist, or is turned off.
 func (a *API) notFound(c *gin.Context) {
+	if what, variable := a.turnedOff(c.Request.URL.Path); what != "" {
+		a.server.Fail(c, failure.New(failure.TurnedOff, "", "this service has no %s: its operator has turned them off by %s", what, variable))
+		return
+	}
 	a.server.Fail(c, failure.New(failure.NotFound, "", "there is nothing at this path, see / for what there is"))
+}
+
+// turnedOff says what a path would be for, and which variable has turned that off; "" where none has. The
+// drop-in APIs have words of their own.
+func (a *API) turnedOff(path string) (what, variable string) {
+	for _, part := range []struct {
+		off                  bool
+		root, what, variable string
+	}{
+		{a.cfg.Jobs == nil, jobsPath, "jobs", "JOB_FILE=off"},
+		{a.documents == nil, documentsPath, "documents", "JOB_FILE=off"},
+		{a.cfg.Glossaries == nil, glossariesPath, "stored glossaries", "GLOSSARY_FILE=off"},
+		{a.cfg.Live == nil, livePath, "sessions of live text", "LIVE_SESSIONS=0"},
+	} {
+		if part.off && !a.cfg.OnlyProbes && (path == part.root || strings.HasPrefix(path, part.root+"/")) {
+			return part.what, part.variable
+		}
+	}
+	return "", ""
 }
 
 // index serves GET /: what this is.

@@ -298,6 +298,44 @@ func TestServerCutsSlowBodies(t *testing.T) {
 	assert.Contains(t, string(answer), `"code":"body_timeout"`)
 }
 
+// A small body that does not come, and a large one of which nothing comes, are not waited for as long as others.
+func TestServerCutsSilence(t *testing.T) {
+	for _, sent := range []string{"Content-Length: 100\r\n\r\n", "Content-Length: 100\r\n\r\n{", "Content-Length: 200000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"} {
+		a, _ := newAPI(func(cfg *Config) { cfg.MaxBodyBytes = 1 << 20 })
+		a.bodies = body.New(body.Config{Most: 1 << 20, Memory: admission.New(1 << 30), Timeout: time.Hour, Silence: 20 * time.Millisecond})
+		conn, err := net.Dial("tcp", serve(t, a))
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = io.WriteString(conn, "POST /translation HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+sent)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(conn)
+		require.NoError(t, err)
+		assert.Contains(t, string(answer), "HTTP/1.1 408 ", sent)
+		assert.Contains(t, string(answer), "send it at once", sent)
+	}
+}
+
+// What the operator has turned off says so.
+func TestTurnedOff(t *testing.T) {
+	a, _ := newAPI()
+	h := a.Handler()
+	for path, variable := range map[string]string{
+		"/jobs": "JOB_FILE", "/jobs/x/events": "JOB_FILE", "/documents": "JOB_FILE", "/documents/x/result": "JOB_FILE",
+		"/glossaries": "GLOSSARY_FILE", "/live": "LIVE_SESSIONS",
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			w := do(h, method, path, "")
+			assert.Equal(t, 404, w.Code, path)
+			assert.Contains(t, w.Body.String(), variable, path)
+		}
+	}
+	w := do(h, "POST", "/documents", "")
+	assert.JSONEq(t, `{"error":{"code":"turned_off","message":"this service has no documents: its operator has turned them off by JOB_FILE=off"}}`, w.Body.String())
+	for _, path := range []string{"/jobsite", "/document", "/v2/documents", "/models/m/jobs"} {
+		assert.NotContains(t, do(h, "POST", path, "").Body.String(), "turned", path)
+	}
+}
+
 // The deadline of the body must not end a translation that takes longer.
 func TestServerWaitsForSlowTranslations(t *testing.T) {
 	a, _ := newAPI(func(cfg *Config) { cfg.RequestTimeout = 400 * time.Millisecond })

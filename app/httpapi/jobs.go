@@ -85,7 +85,7 @@ func (j *jobsAPI) limitBody(c *gin.Context) {
 
 // limitLarge is [API.limitBodyTo] for bodies that may be larger, and take longer, than others.
 func (a *API) limitLarge(c *gin.Context, most int64, remedy string) {
-	body.Widen(c.Writer, c.Request, most, jobBodyTimeout)
+	body.Widen(c.Request, most, jobBodyTimeout)
 	a.limitBodyTo(c, most, remedy)
 }
 

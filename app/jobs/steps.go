@@ -108,7 +108,7 @@ func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, a
 	}
 	ctx, release := s.admit(ctx, job)
 	defer release()
-	request.To, request.Records = request.To[language:language+1], made.part.Records
+	request.To, request.Records, request.Sliced = request.To[language:language+1], made.part.Records, true
 	var results []translate.Result
 	if alone {
 		results, made.err = s.oneByOne(ctx, t, c, request, &made.part)

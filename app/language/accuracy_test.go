@@ -101,6 +101,45 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
+// A text in a language that is none of the detector's is told to be in it, and few texts in its own
+// languages are taken for such.
+func TestForeign(t *testing.T) {
+	few := []string{"de", "en", "fr", "ja", "zh"}
+	d := newDetector(t, few...)
+	for _, test := range []struct {
+		name        string
+		cut         func(sentence) []string
+		told, wrong float64
+	}{
+		{"sentences", whole, 0.97, 0},
+		{"3 words", firstWords, 0.92, 0},
+		{"1 word", eachWord, 0.7, 0.02},
+	} {
+		told, foreign, wrong, own := 0.0, 0.0, 0.0, 0.0
+		for _, s := range sentences(t) {
+			for _, text := range test.cut(s) {
+				code, _, ok := d.Detect(text)
+				other := ok && !slices.Contains(few, code)
+				if slices.Contains(few, s.code) {
+					own++
+					if other {
+						wrong++
+						t.Logf("%s taken for %s: %s", s.code, code, text)
+					}
+					continue
+				}
+				foreign++
+				if other {
+					told++
+				}
+			}
+		}
+		t.Logf("%s: %.3f of %.0f told, %.3f of %.0f wrong", test.name, told/foreign, foreign, wrong/own, own)
+		assert.GreaterOrEqual(t, told/foreign, test.told, test.name)
+		assert.LessOrEqual(t, wrong/own, test.wrong, test.name)
+	}
+}
+
 // The confidence is what it says: on average, as high as the part that is right.
 func TestConfidence(t *testing.T) {
 	for name, cut := range map[string]func(sentence) []string{"3 words": firstWords, "1 word": eachWord} {

@@ -1,8 +1,10 @@
 package language
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"golang.org/x/text/unicode/norm"
@@ -14,16 +16,16 @@ import (
 type Detector interface {
 	// Detect returns the code of the language that most of the text is in, and how
 	// sure that is, from 0 to 1. It fails where nothing tells: on texts without
-	// letters, and in scripts that none of the detector's languages is written in.
+	// letters, and in scripts that no language of a family is written in.
 	//
-	// The answer is always one of the detector's languages. So a text in another
-	// language of the same script gets a wrong answer, often with a low confidence.
+	// It may be a language that is not one of the detector's: what a text is in does not
+	// hang on what can be translated. One of its own wins unless the text clearly says otherwise.
 	Detect(text string) (code string, confidence float64, ok bool)
 }
 
 // DetectorConfig is what a [Detector] works with.
 type DetectorConfig struct {
-	// Languages are the codes to choose from, those of the loaded model.
+	// Languages are the codes that are likelier than others, those of the loaded model.
 	Languages []string
 }
 
@@ -32,8 +34,8 @@ type DetectorConfig struct {
 // The script of a text comes first: it leaves one language (Greek, Korean) or a
 // few. Kana tells Japanese from Chinese, letters that no other language has tell
 // some others, and the models of package ngrams the rest. Languages that have neither
-// are found only where they are the only language of their script. Of M2M100's these
-// are
+// are found only where they are the only language of their script, and where they are among the
+// detector's, no others of their script are. Of M2M100's these are
 //
 //	ast br ceb ff fy gd gl ht ig ilo jv lb ln mg ne ns oc ss su uz wo
 //
@@ -47,24 +49,49 @@ func NewDetector(cfg DetectorConfig) (Detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	byScript := map[script][]string{}
 	for _, code := range cfg.Languages {
-		scripts := entries[code].scripts
-		if scripts == 0 {
+		if entries[code].scripts == 0 {
 			return nil, fmt.Errorf("detect language %q: it is not one of the %d that are known", code, len(entries))
 		}
+	}
+	own, others := byScript(cfg.Languages), byScript(foreign(cfg.Languages))
+	d := detector{}
+	for i := range scriptTables {
+		s := scriptGroup(1 << i)
+		d[s] = newGroup(own[s], others[s], models)
+	}
+	return d, nil
+}
+
+// byScript sorts languages by the group of scripts that they are written in.
+func byScript(codes []string) map[script][]string {
+	sorted := map[script][]string{}
+	for _, code := range codes {
 		for i := range scriptTables {
 			s := script(1) << i
-			if f := scriptGroup(s); scripts&s != 0 && !slices.Contains(byScript[f], code) {
-				byScript[f] = append(byScript[f], code)
+			if f := scriptGroup(s); entries[code].scripts&s != 0 && !slices.Contains(sorted[f], code) {
+				sorted[f] = append(sorted[f], code)
 			}
 		}
 	}
-	d := detector{}
-	for s, codes := range byScript {
-		d[s] = newGroup(codes, models)
+	return sorted
+}
+
+// same has the languages that texts do not tell apart as surely as their names do.
+var same = map[string]string{"bs": "sr", "hr": "sr", "ms": "id", "yue": "zh"}
+
+// foreign are the languages, in the order of their codes, that are none of those of a model, be it
+// under another name.
+func foreign(codes []string) []string {
+	ours := map[string]bool{}
+	whole := func(code string) string {
+		base := widest(Base(code))
+		return cmp.Or(same[base], base)
 	}
-	return d, nil
+	for _, code := range codes {
+		ours[whole(code)] = true
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(entries)), func(code string) bool { return ours[whole(code)] })
 }
 
 // detector has the languages of each group of scripts. It is not

@@ -64,17 +64,26 @@ func TestDetect(t *testing.T) {
 		{"emoji", few, "😀👍🏽", ""},
 		{"punctuation", few, "?!…", ""},
 		{"invalid UTF-8", few, "\xff\xfe\x80", ""},
-		{"script of none of the languages", few, "Где находится ближайшая станция?", ""},
-		{"script of no language of M2M100", all, "మీ పేరు ఏమిటి", ""},
-		{"mostly in a script of none", few, "Где находится ближайшая станция metro?", ""},
-		{"kana without Japanese", []string{"en", "zh"}, "これは本です", ""},
+		{"script of none of the languages", few, "Где находится ближайшая станция?", "ru"},
+		{"script of no language of M2M100", all, "మీ పేరు ఏమిటి", "te"},
+		{"mostly in a script of none", few, "Где находится ближайшая станция metro?", "ru"},
+		{"signs of a script of none", few, "Δ = π / Σ", ""},
+		{"another language of the same script", few, "¿Dónde está la estación de tren?", "es"},
+		{"a word that another language has too", few, "hotel", "en"},
+		{"a name", few, "Garcia", "en"},
+		{"the same language in another script", []string{"en", "zh-Hant"}, "请问火车站在哪里？", "zh-Hant"},
+		{"another name of a language", []string{"en", "hr"}, "Gde se nalazi najbliža železnička stanica?", "hr"},
+		{"Hangul", few, "안녕", "ko"},
+		{"kana without Japanese", []string{"en", "zh"}, "これは本です", "ja"},
 		{"letters that no model has", few, "ꟁꟁꟁ", ""},
 
 		{"Han without Chinese", []string{"en", "ja"}, "你好", "ja"},
-		{"Han without Japanese", []string{"en", "zh"}, "東京駅", "zh"},
-		{"the only language", []string{"en"}, "Où est la gare ?", "en"},
+		{"Han without Japanese", []string{"en", "zh"}, "東京駅", "ja"},
+		{"much Han without Chinese", []string{"en", "ja"}, "我们昨天在北京的一家小饭馆里吃了晚饭", "zh"},
+		{"Chinese of a model without Han", []string{"en"}, "你好", "zh"},
+		{"the only language", []string{"en"}, "Où est la gare la plus proche ?", "fr"},
 		{"Serbian in Latin", []string{"en", "ru", "sr"}, "Hvala vam, vidimo se sutra", "sr"},
-		{"the only one of its script", []string{"en", "ru"}, "Де знаходиться станція?", "ru"},
+		{"another one of its script", []string{"en", "ru"}, "Де знаходиться станція?", "uk"},
 		{"the only one with a model", []string{"gl", "en"}, "good morning", "en"},
 		{"none with a model", []string{"uz", "gl"}, "bom día", "uz"},
 		{"a language given twice", []string{"ru", "ru"}, "да", "ru"},
@@ -108,7 +117,7 @@ func TestDetect(t *testing.T) {
 		{"simplified", many, "请问火车站在哪里？", "zh"},
 		{"traditional", many, "請問火車站在哪裡？", "zh-Hant"},
 		{"traditional, only", []string{"en", "ja", "zh-Hant"}, "请问", "zh-Hant"},
-		{"Japanese of a model without", []string{"zh", "zh-Hant"}, "東京駅", "zh-Hant"},
+		{"Japanese of a model without", []string{"zh", "zh-Hant"}, "東京駅", "ja"},
 		{"Arabic of many", many, "أين المحطة؟", "ar"},
 		{"English of many", many, "Where is the nearest station?", "en"},
 		{"long text", all, strings.Repeat("Das ist ein langer Satz über das Wetter. ", 10_000), "de"},
@@ -194,7 +203,7 @@ func FuzzDetect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		code, confidence, ok := few.Detect(text)
 		if ok {
-			assert.Contains(t, codes, code)
+			assert.Contains(t, entries, code)
 			assert.True(t, confidence > 0 && confidence <= 1, confidence)
 			assert.True(t, strings.ContainsFunc(text, unicode.IsLetter))
 		} else {

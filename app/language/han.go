@@ -15,37 +15,47 @@ const japaneseOnly = "円気図広駅対実経済発売読変様単帰検験険�
 const traditionalOnly = "們這個來說時對過還後會為國學長問題開關東車電話語請謝讓認識從現點間頭發樣經種應該當實體業務產與專萬區號賣買錢飯館鐵機場飛" +
 	"員師書畫圖風雲氣熱邊遠進運動聽覺總結網絡檔碼級類選單據設備親愛嗎麼兒歲將無須較優義權變難離龍馬鳥魚門見貝頁韋紅綠藍銀門樂歡觀導"
 
+// kanjiOnly is how many letters a Japanese text may have without kana where Chinese is none of a
+// detector's languages: a name, a heading.
+const kanjiOnly = 16
+
 // chooseHan tells Japanese and Chinese apart, which have Han in common. Almost every
 // Japanese sentence has kana, Chinese has none; one letter in 20 is enough, since
 // Chinese texts quote a Japanese word now and then. Without kana it is a short
 // Japanese text or a Chinese one of any length, so certainty grows with the length.
 func (g group) chooseHan(words []word) (code string, certainty float64, ok bool) {
-	kana, all, japanese, traditional := 0, 0, false, false
+	kana, all, japanese, traditional := 0, 0, 0, false
 	for _, w := range words {
 		all += w.letters
 		if w.script&(hiragana|katakana) != 0 {
 			kana += w.letters
 		}
-		japanese = japanese || strings.ContainsAny(w.text, japaneseOnly)
+		for _, r := range w.text {
+			if strings.ContainsRune(japaneseOnly, r) {
+				japanese++
+			}
+		}
 		traditional = traditional || strings.ContainsAny(w.text, traditionalOnly)
 	}
+	own := g.codes[:g.own]
+	chinese := slices.DeleteFunc(slices.Clone(own), func(code string) bool { return code == "ja" })
+	ours := len(chinese) < len(own) // Japanese is
 	switch {
 	case kana*20 >= all:
-		if !slices.Contains(g.codes, "ja") {
-			return "", 0, false
-		}
 		return "ja", 1, true
-	case len(g.codes) == 1:
-		return g.codes[0], 1, true
-	case japanese && slices.Contains(g.codes, "ja"):
+	case japanese > 0 && ours || japanese*20 >= all:
 		return "ja", 0.9, true
+	case len(chinese) == 0 && ours && all < kanjiOnly:
+		return "ja", 1, true
+	case len(own) == 1 && !ours:
+		return own[0], 1, true
 	}
 	code = "zh"
-	if slices.Contains(g.codes, "zh-Hant") && (traditional || !slices.Contains(g.codes, code)) {
+	if slices.Contains(chinese, "zh-Hant") && (traditional || !slices.Contains(chinese, code)) {
 		code = "zh-Hant"
 	}
-	if !slices.Contains(g.codes, code) {
-		code = g.codes[0]
+	if len(chinese) > 0 && !slices.Contains(chinese, code) {
+		code = chinese[0]
 	}
 	return code, float64(all) / float64(all+2), true
 }

@@ -74,6 +74,11 @@ func (x *Session) look() (*flight, error) {
 		x.dirty, x.shown = false, x.taken
 		x.match(cut)
 		x.announce()
+		if refused, told := errors.AsType[*translate.Error](x.problem); cut.Unsupported != nil {
+			x.say(cut.Unsupported)
+		} else if told && refused.Code == translate.CodeUnsupportedSource {
+			x.say(nil)
+		}
 	}
 	x.show()
 	return x.next(), nil

@@ -71,18 +71,21 @@ var (
 	redirection = regexp.MustCompile(`^[012]>&[012]\b`)
 )
 
-// assignment returns the length of name=value; of "name=" where the value may be a word,
-// for a line such as "greeting=Good morning". The name has n bytes.
+// assignment returns the length of name=value; of "name=" where it starts a line and the value may be
+// a word, such as "greeting=Good morning". The name has n bytes.
 func (s *scanner) assignment(n int) int {
 	if c := s.at(n + 1); c == 0 || c == '=' || c <= ' ' {
 		return 0
+	}
+	if m := quotedValue.FindString(s.text[s.pos+n : min(len(s.text), s.pos+longestExpression)]); m != "" {
+		return n + len(m)
 	}
 	end, plain := n+1, true
 	for end < longestExpression && s.at(end) > ' ' && s.at(end) < 0x80 && !oneOf(s.at(end), "\"'`,;<>)]") {
 		plain = plain && (isASCIILetter(s.at(end)) || oneOf(s.at(end), ".!?:"))
 		end++
 	}
-	if plain {
+	if plain && (s.pos == 0 || s.text[s.pos-1] == '\n') {
 		return n + 1
 	}
 	for end > n+1 && oneOf(s.at(end-1), ".,:!?") {
@@ -90,6 +93,8 @@ func (s *scanner) assignment(n int) int {
 	}
 	return end
 }
+
+var quotedValue = regexp.MustCompile(`^="[^"\n]*"`)
 
 // braceEnds finds where the brackets { end that are opened from byte i on and closed.
 func braceEnds(text string, i int) map[int]int {

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,8 +12,8 @@ import (
 //
 //   - In any order, any digits and with any signs between them: 1,234.5 is 1.234,5
 //     and 1 234,5, and 10,000 is 1万. Where 1,234 may be two values, either will do.
-//   - 0 to 12 may be missing, as if spelled out, so long as no other number came in, in
-//     digits or in words.
+//   - 0 to 12 may be spelled out; of 2 to 12, and of those that count no noun, there must be
+//     digits or a word then. What the words of a language are may be unknown: then there must be digits.
 //   - What may be a word (三十, XX) may stand for a number, and does not count as an extra one.
 //   - 0 to 100 in words (twenty, vingt et un, 二十个) stand for digits, and digits for
 //     them, in the languages that have a lexicon. Words may be missing, for languages
@@ -24,19 +25,20 @@ import (
 //     spelled it out. One of the source that is repeated is not, unless it
 //     is small.
 //   - Times and dates are compared number by number, times in whole, versions as a whole; 3 PM is 15:00.
-//   - Signs of percentage and currency are not compared: languages have words for
-//     them. A minus sign is, unless there is a word for it.
+//   - Signs of percentage are not compared: languages have words for
+//     them. A minus sign is, unless there is a word for it. Those of currencies beside numbers are counted.
 //
-// from and to are the languages, "" where they are not known. Numbers in words are
-// compared where both have a lexicon.
+// from and to are the languages, "" where they are not known: 0 to 12 may be missing then, so
+// long as no other number came in. Numbers in words are compared where both have a lexicon.
 func compareNumbers(source, translation, from, to string) error {
-	if !readsWords(from) || !readsWords(to) {
-		from, to = "", ""
+	c := comparison{words: readsWords(from) && readsWords(to), strict: to != ""}
+	if !c.strict {
+		from = ""
 	}
 	want, wantNegative := readNumbers(source, from)
 	required := 0
 	for _, n := range want {
-		if !n.optional || n.word {
+		if !n.optional || (n.word || n.month && n.held) && c.words {
 			required++
 		}
 	}
@@ -44,10 +46,13 @@ func compareNumbers(source, translation, from, to string) error {
 		return nil
 	}
 	got, gotNegative := readNumbers(translation, to)
-	missing, fresh, repeated := countDifferences(want, got)
+	missing, fresh, repeated := c.differences(want, got)
 	if missing > 0 || repeated > 0 {
 		return fmt.Errorf("%w: the numbers differ: %d of %d missing, %d new, %d repeated",
 			ErrLost, missing, required, fresh, repeated)
+	}
+	if n, m := countCurrencies(source), countCurrencies(translation); c.strict && n > m {
+		return fmt.Errorf("%w: %d signs of currencies, %d in the translation", ErrLost, n, m)
 	}
 	if wantNegative != gotNegative && !saysMinus(source) && !saysMinus(translation) {
 		return fmt.Errorf("%w: %d numbers with a minus sign, %d in the translation", ErrLost, wantNegative, gotNegative)
@@ -55,9 +60,15 @@ func compareNumbers(source, translation, from, to string) error {
 	return nil
 }
 
-// countDifferences compares in two rounds: numbers as a whole, then those that are
+// comparison is how numbers are compared.
+type comparison struct {
+	words  bool // those in words, too
+	strict bool // small ones have to be there
+}
+
+// differences compares in two rounds: numbers as a whole, then those that are
 // left by their parts.
-func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
+func (c comparison) differences(want, got []numeral) (missing, fresh, repeated int) {
 	foundWant, foundGot := match(want, got)
 	leftWant, leftGot := left(want, foundWant), left(got, foundGot)
 	if slices.ContainsFunc(leftWant, numeral.isTime) && slices.ContainsFunc(leftGot, numeral.isTime) {
@@ -71,12 +82,12 @@ func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
 	foundParts, foundGot := match(partsWant, partsGot)
 
 	values := map[string]bool{}
-	for _, n := range want {
+	for _, n := range slices.Concat(want, parts(want)) {
 		for _, reading := range n.readings {
 			values[reading] = true
 		}
 	}
-	readable := !slices.ContainsFunc(want, numeral.isPart) && !slices.ContainsFunc(got, numeral.isPart)
+	readable := c.words && !slices.ContainsFunc(want, numeral.isPart) && !slices.ContainsFunc(got, numeral.isPart)
 	// New numbers in words, those that may be other words, and what may stand for one in words.
 	spelled, unsure, other := 0, 0, 0
 	for _, n := range left(partsGot, foundGot) {
@@ -103,7 +114,11 @@ func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
 		switch {
 		case readable && n.word && !whole[0]:
 			words++
-		case n.optional, isFound(n, whole):
+		case n.month && n.held && c.words && !whole[0]:
+			missing++
+		case n.optional, c.isFound(n, whole):
+		case c.strict && n.small && (n.held || !n.is("0") && !n.is("1")):
+			missing++
 		case n.is("1"):
 			one++
 		case n.small:
@@ -126,7 +141,7 @@ func countDifferences(want, got []numeral) (missing, fresh, repeated int) {
 
 // isFound says whether a number came back by its parts: all of them, or all but
 // small ones.
-func isFound(n numeral, found []bool) bool {
+func (c comparison) isFound(n numeral, found []bool) bool {
 	switch {
 	case n.parts == nil:
 		return found[0]
@@ -135,7 +150,7 @@ func isFound(n numeral, found []bool) bool {
 	}
 	all, large := true, 0
 	for i, part := range n.parts {
-		if !found[i] && !part.small {
+		if !found[i] && (c.strict || !part.small) {
 			return false
 		}
 		all = all && found[i]
@@ -187,6 +202,9 @@ func match(want, got []numeral) (foundWant, foundGot []bool) {
 		for _, reading := range n.readings {
 			for len(at[reading]) > 0 {
 				i := at[reading][0]
+				if n.held && !n.month && got[i].vague {
+					break
+				}
 				at[reading] = at[reading][1:]
 				if !foundGot[i] {
 					foundGot[i] = true
@@ -215,6 +233,11 @@ func choosesAt(n numeral) int {
 	}
 	return 0
 }
+
+// countCurrencies counts the signs of currencies that stand beside numbers.
+func countCurrencies(text string) int { return len(currencies.FindAllStringIndex(text, -1)) }
+
+var currencies = regexp.MustCompile(`\p{Sc}[ \x{a0}\x{202f}]?\pN|\pN[ \x{a0}\x{202f}]?\p{Sc}`)
 
 func saysMinus(text string) bool {
 	text = strings.ToLower(text)

@@ -17,7 +17,7 @@ func sentences(l corpus.Line) []Sentence {
 	case "xml":
 		split = SplitXML
 	case "text":
-		return []Sentence{Parse(l.Text, Text)}
+		return []Sentence{Parse(l.Text, Text).In(l.Lang)}
 	}
 	var list []Sentence
 	for _, p := range split(l.Text) {
@@ -76,7 +76,7 @@ func TestCorpusProse(t *testing.T) {
 	lines, err := corpus.Read()
 	require.NoError(t, err)
 	for _, l := range lines {
-		for i, span := range Parse(l.Text, Text).Spans {
+		for i, span := range Parse(l.Text, Text).In(l.Lang).Spans {
 			assert.True(t, l.Kind != "prose" || span.Kind.isSoft(), "%s: span %d is %v", l.Text, i, span)
 		}
 	}
@@ -92,7 +92,7 @@ func TestCorpusSpans(t *testing.T) {
 			continue // tags are cut off: see html_test.go
 		}
 		kept := []byte(l.Text)
-		for _, span := range Parse(l.Text, Text).Spans {
+		for _, span := range Parse(l.Text, Text).In(l.Lang).Spans {
 			copy(kept[span.Start:], strings.Repeat(" ", span.End-span.Start))
 		}
 		for _, p := range l.Parts {

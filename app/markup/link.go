@@ -13,7 +13,7 @@ import (
 // script may be in a path, so "https://example.com/をご覧ください" is one URL to them, and they
 // are slow. These rules are for text that is to be translated: letters of a script
 // without spaces are part of a host name that goes on in ASCII or ends in a public
-// suffix, and of a path where they follow a first part of it, as in
+// suffix, and of a path, where such a letter stands right before the URL behind a first part of it, as in
 // "https://ja.wikipedia.org/wiki/東京", up to a particle that titles seldom have. A name
 // without a scheme needs a public suffix.
 
@@ -109,7 +109,8 @@ func (s *scanner) urlEnd(i int) int {
 	for end < len(s.text) {
 		r, n := decode(s.text, end)
 		if isUnspaced(r) && unicode.IsLetter(r) {
-			if n = s.foreignPath(end); !deep || n == 0 {
+			// In text without spaces, what follows the first slash is rather that text.
+			if n = s.foreignPath(end); n == 0 || !deep && (slashes == 0 || isUnspaced(s.before())) {
 				break
 			}
 		} else if r <= ' ' || r == 0x7F || r < 0x80 && oneOf(byte(r), "<>\"`|\\^") || r >= 0x80 && !isWord(r) {

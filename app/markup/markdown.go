@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // longestLink is the most bytes of the address and the title of a link.
@@ -90,6 +91,17 @@ func (s *scanner) emphasis(c byte) bool {
 	inWord := isWord(before) && isWord(next)
 	if c == '~' && n == 1 {
 		return false // may be the start of a path
+	}
+	if name := s.text[s.pos : s.pos+n]; inWord && c == '*' && n <= 3 && unicode.IsLetter(before) && unicode.IsLetter(next) {
+		if span, ok := s.marks.close(name, s.drop); ok { // **T**he
+			s.add(Markdown, n, -s.spans[span].Pair)
+			return true
+		}
+		// un**real**; a*b*c and 2**n are no words
+		if start := (Sentence{Text: s.text}).wordStart(s.pos); utf8.RuneCountInString(s.text[start:s.pos]) > 1 && s.find(name, s.pos+n) > 0 {
+			s.mark(name)
+			return true
+		}
 	}
 	if n > 3 || c == '~' && n == 3 || inWord && (c == '_' || n == 1 || before < 0x80 && next < 0x80) {
 		if c == '_' && n == 1 && isIdentRune(before) {

@@ -51,7 +51,8 @@
 // that had something in it still has. Numbers and signs alone are left to the model: numbers
 // are compared by value, 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
 // vingt et un (see the comment on compareNumbers for what is allowed), signs are counted.
-// Identifiers, such as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code. The
+// Identifiers, such as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code, and so is
+// every word with other signs than letters in it, such as T800 and m² (see wordshape.go). The
 // text in the branches of a message of ICU is translated by itself ([Sentence.Messages]).
 //
 // # The parts of the package
@@ -60,6 +61,8 @@
 //
 //	html.go, xml.go, token.go    a document of HTML or XML is cut into units
 //	scan.go                      goes over a text once and makes its spans
+//	word.go, wordshape.go        extend them to words, and hold all other words that are not plain
+//	quantity.go                  numbers with their units, labels and months, and words of other scripts
 //	recognizers.go               the table of what it looks for at each character
 //	  placeholder.go, printf.go  the variables of messages and templates
 //	  link.go, mention.go        URLs, addresses, @names, #topics
@@ -96,8 +99,8 @@ type Kind uint8
 
 // The kinds of spans.
 const (
-	Number      Kind = iota // 5, 1,234.5, 12:30, 50%, $20, 3rd, iPhone15
-	Sign                    // <, {, =, |, ->, userName, AT&T: what models tend to copy
+	Number      Kind = iota // 5, 1,234.5, 12:30, 50%, $20, 3rd
+	Sign                    // <, {, =, |, ->: what models tend to copy
 	URL                     // https://example.com/a, example.com, mailto:a@example.com
 	Email                   // a@example.com
 	Path                    // /usr/bin/env, C:\Windows, src/main.go, notes.txt
@@ -106,17 +109,18 @@ const (
 	Shortcode               // :smile:
 	Emoji                   // a run of emoji or symbols, with all that joins them
 	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, :name, \n
-	Code                    // `x`, <code>x</code>, snake_case, f(), --all, the times of a subtitle, and identifiers: AB-1234-X, v1.2.3, 2026-11-22
+	Code                    // `x`, <code>x</code>, snake_case, f(), --all, the times of a subtitle, identifiers: AB-1234-X, v1.2.3, 2026-11-22, and words that are not plain: H₂O, C++, userName
 	Tag                     // <b>, </b>, <br/>, <!-- x -->
 	Entity                  // &lt;
 	Markdown                // **, [, ](https://example.com), ![x](y.png)
 	TermKind                // a term that the model is to find the place of: see Sentence.WithTerms
 	FixedTerm               // one that is masked: see Sentence.Protected
+	Formula                 // H<sub>2</sub>O: see Sentence.Whole
 )
 
 var kindNames = [...]string{
 	"number", "sign", "url", "email", "path", "mention", "hashtag", "shortcode", "emoji",
-	"placeholder", "code", "tag", "entity", "markdown", "term", "fixed term",
+	"placeholder", "code", "tag", "entity", "markdown", "term", "fixed term", "formula",
 }
 
 // String is the kind in one lower-case word.
@@ -296,7 +300,7 @@ func (s Sentence) Original() string {
 // of HTML is one: the signs that were text are entities there.
 func (s Sentence) output(i int) string {
 	text := s.spanText(i)
-	if kind := s.Spans[i].Kind; kind == Entity || strings.HasPrefix(text, "<") && kind != Sign && kind != URL {
+	if kind := s.Spans[i].Kind; kind == Entity || kind == Formula || strings.HasPrefix(text, "<") && kind != Sign && kind != URL {
 		return text
 	}
 	return s.format.Escape(text)

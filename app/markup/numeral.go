@@ -16,7 +16,7 @@ type numeral struct {
 	// parts are the numbers it is made of where it may be no single one: a date with
 	// dots, a time, a list. nil otherwise.
 	parts []numeral
-	// small says that a translation may spell it out, or leave it out: 0 to 12.
+	// small says that a translation may spell it out: 0 to 12.
 	small bool
 	// time says that it is one of the day, or a ratio: its parts belong together.
 	time bool
@@ -27,7 +27,13 @@ type numeral struct {
 	word bool
 	// part says that it is a part of a number in words that is not read: what the
 	// numbers in words are of the whole text is not known then.
-	part       bool
+	part bool
+	// vague says that it is a word that seldom counts: an article, "neuf".
+	vague bool
+	// month says that it is the name of one.
+	month bool
+	// held says that it is 0 or 1 and counts no noun: no article stands for it.
+	held       bool
 	start, end int // of words in the text; 0 of all others
 }
 
@@ -46,7 +52,10 @@ func readNumbers(text, lang string) (list []numeral, negative int) {
 			if r.negative() {
 				negative++
 			}
-			list = append(list, r.digits())
+			start := r.pos
+			n := r.digits()
+			n.held = n.small && r.isHeld(start)
+			list = append(list, n)
 			r.inWord = true
 			continue
 		}
@@ -73,6 +82,9 @@ func (r *reader) word(c rune, inWord bool, lang string) (n numeral, ok bool) {
 	}
 	if end > r.pos {
 		n.readings, r.pos = []string{value}, end
+		if c, _ := decode(r.text, end); c == '月' {
+			n.readings = append(n.readings, monthReading(value)...)
+		}
 		return n, true
 	}
 	if inWord || r.lexicon.most == 0 || !unicode.IsLetter(c) {
@@ -251,6 +263,9 @@ func read(groups []string, seps string) (readings []string, parts []numeral) {
 // readPair reads two groups with a dot or a comma between them.
 func readPair(whole, fraction, sep string) (readings []string, parts []numeral) {
 	readings = []string{canonical(whole, fraction)}
+	if len(fraction) >= 3 { // 1,200 may be thousands: then 1,2000 is another number
+		readings[0] = canonical(whole, "") + "." + fraction
+	}
 	if len(fraction) == 3 && len(whole) <= 3 && whole[0] != '0' {
 		readings = append(readings, canonical(whole+fraction, ""))
 	}
@@ -279,7 +294,7 @@ func each(groups []string) []numeral {
 	list := make([]numeral, len(groups))
 	for i, group := range groups {
 		value := integer(group)
-		list[i] = numeral{readings: []string{value}, small: isSmall(value)}
+		list[i] = numeral{readings: append([]string{value}, monthReading(value)...), small: isSmall(value)}
 	}
 	return list
 }
@@ -310,6 +325,31 @@ func shift(value string, exponent int) string {
 	fraction += strings.Repeat("0", max(0, exponent-len(fraction)))
 	return canonical(whole+fraction[:exponent], fraction[exponent:])
 }
+
+// monthReading is the reading that a number has in common with the name of a month.
+func monthReading(value string) []string {
+	if isSmall(value) && value != "0" {
+		return []string{"month " + value}
+	}
+	return nil
+}
+
+// isHeld says whether the number that starts at byte start and ends here counts no noun: it is a
+// price, a day, the number of a room, a field of data.
+func (r *reader) isHeld(start int) bool {
+	if unicode.Is(unicode.Sc, last(strings.TrimRight(r.text[:start], " "))) {
+		return true
+	}
+	rest := strings.TrimLeft(r.text[r.pos:], " ")
+	c, _ := decode(rest, 0)
+	if !unicode.IsLetter(c) {
+		return true
+	}
+	word, _ := r.lexicon.spelled(rest, 0)
+	return isMonth(word.value) || oneOfRunes(c, "月号円元") || c == '日' && last(r.text[:start]) == '月'
+}
+
+func isMonth(reading string) bool { return strings.HasPrefix(reading, "month") }
 
 func isSmall(value string) bool {
 	n, err := strconv.Atoi(value)

@@ -18,11 +18,18 @@ func (r *reader) alternatives(value string, plain bool) []string {
 	if plain && len(value) == 4 && value[3] == '0' && (strings.HasPrefix(rest, "s") || strings.HasPrefix(rest, "'s")) {
 		list = append(list, integer(value[2:]))
 	}
+	before, _ := decode(rest, 0)
+	if oneOfRunes(before, "月월/") || plain && strings.HasSuffix(r.text[:r.pos-len(digitsBefore(r.text[:r.pos]))], "/") {
+		list = append(list, monthReading(value)...)
+	}
 	for _, exponent := range beside().powers[nextWord(rest)] {
 		list = append(list, shift(value, exponent))
 	}
 	return list
 }
+
+// digitsBefore returns the digits at the end of text.
+func digitsBefore(text string) string { return text[len(strings.TrimRight(text, "0123456789")):] }
 
 // hours returns both ways to count the hour that a number is for what is written behind it,
 // nil where it is no hour.

@@ -21,13 +21,14 @@ var templates = [...]struct{ open, close string }{
 	{"{!", "!}"}, // Blade, Salesforce
 	{"{\\", "}"}, // overrides of Advanced SubStation Alpha
 	{"<%", "%>"}, // ERB, EJS
+	{"<?", "?>"}, // PHP
 }
 
 // template returns the length of the template that starts here:
 //
 //	{{mustache}} {{{raw}}} {% if x %} {# note #} <%= x %> {\b1}
 func (s *scanner) template() int {
-	if !oneOf(s.at(1), "{%#!\\") {
+	if !oneOf(s.at(1), "{%#!\\?") {
 		return 0
 	}
 	rest := s.text[s.pos:]
@@ -46,7 +47,7 @@ func (s *scanner) template() int {
 
 // braces returns the length of the placeholder that starts with the { here:
 //
-//	{name} {0} {} {:.2f} {user.name!r:>10} {items[0]} {first name} {x:{width}} {#id .class}
+//	{name} {0} {} {:.2f} {user.name!r:>10} {items[0]} {first name} {x:{width}} {#id .class} { -brand-name }
 //	{"an": "object of JSON"}
 //	{count, plural, one {# file} other {# files}}
 //
@@ -75,7 +76,7 @@ func (s *scanner) braces() int {
 // fieldName is what stands between braces: nothing, or up to three words, and how
 // to write the value behind a sign; or a text in quotes.
 var (
-	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*')$`)
+	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*'| +[-$@.\pL\d_][^\s{}]*(?:\([^{}\n]*\))? *)$`)
 	fieldFormat = regexp.MustCompile(`^[\pL\pN_.\[\]]*(?:![rsa])?:[^ ]*$`)
 	icuMessage  = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal|number|date|time|spellout|ordinal|duration|choice)\b`)
 	jsonObject  = regexp.MustCompile(`^\{\s*"[^"\n]*"\s*:`)
@@ -123,32 +124,6 @@ func (s *scanner) hashNumber() int {
 func (s *scanner) touches() bool {
 	r := s.before()
 	return s.branch || isWord(r) || r == '&' || r == '/'
-}
-
-// identifier returns the length of a word that no language has: snake_case, or
-// letters with digits in or behind them, such as iPhone15, H2O and x86_64.
-func (s *scanner) identifier() (Kind, int) {
-	end := s.pos
-	for end < len(s.text) {
-		// Beside Latin, Greek and Cyrillic, prefixes are written right before digits.
-		r, n := decode(s.text, end)
-		if r != '_' && (!isWord(r) || r > 0x052F && r < 0x1E00) {
-			break
-		}
-		end += n
-	}
-	word := strings.TrimRight(s.text[s.pos:end], "_")
-	end = s.pos + len(word)
-	switch {
-	case strings.Contains(word, "_"):
-		return Code, len(word)
-	case word != "" && !isASCIIDigit(word[0]) && strings.ContainsAny(word, "0123456789"):
-		if s.byte(end) == '.' && isASCIIDigit(s.byte(end+1)) {
-			return Number, s.numberEnd(end+1) - s.pos // v1.2.3
-		}
-		return Number, len(word)
-	}
-	return 0, 0
 }
 
 func isASCIILower(c byte) bool { return c >= 'a' && c <= 'z' }

@@ -104,5 +104,5 @@ func (s *scanner) percent() int {
 
 var (
 	named  = regexp.MustCompile(`^%(?:\([\w. -]+\)[-+0# ]*\d*(?:\.\d+)?[a-zA-Z]|\{[\w.: -]+\}|<[\w.]+>[-+0#]*\d*(?:\.\d+)?[a-zA-Z]?|#@\w+@|arg\b|[A-Za-z_]\w+%)`)
-	printf = regexp.MustCompile(`^%(?:%|@|L[1-9]|(?:\d+\$)?[-+0#'_]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh|h|ll|l|L|q|j|z|t|I64)?[a-zA-Z@]|[1-9])`)
+	printf = regexp.MustCompile(`^%(?:%|@|L[1-9]|(?:\d+\$)?[-+0#'_,]*(?:\d+|\*(?:\d+\$)?)?(?:\.(?:\d+|\*(?:\d+\$)?)?)?(?:hh|h|ll|l|L|q|j|z|t|I64)?[a-zA-Z@]|[1-9])`)
 )

@@ -19,6 +19,7 @@ type scanner struct {
 	text   string
 	form   Format
 	branch bool // of a message of ICU
+	loose  bool // a translation: a dash may start an option wherever it stands
 	pos    int
 	spans  []Span
 	ahead  map[string]int
@@ -71,6 +72,7 @@ func (s *scanner) run() []Span {
 	for _, mark := range s.marks.list {
 		s.drop(mark.span)
 	}
+	s.words()
 	return s.spans
 }
 
@@ -129,6 +131,8 @@ func (s *scanner) matchWide() (Kind, int) {
 		return Number, s.signedNumber()
 	case isWord(r):
 		return s.matchWord()
+	case unicode.Is(unicode.Bidi_Control, r):
+		return Emoji, skip(s.text, s.pos, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) - s.pos
 	}
 	if isSymbol(r) && s.emoji() == 0 {
 		return Sign, utf8.RuneLen(r)
@@ -141,13 +145,10 @@ func (s *scanner) matchWord() (Kind, int) {
 	if kind, n := s.first(ofWords[:]); n > 0 {
 		return kind, n
 	}
-	if kind, n := s.identifier(); n > 0 {
-		return kind, n
-	}
 	if r, _ := decode(s.text, s.pos); unicode.IsDigit(r) {
 		return Number, s.numberEnd(s.pos) - s.pos
 	}
-	return Sign, s.camelCase()
+	return 0, 0
 }
 
 // skip goes behind the letters that start here, or else one character. It stops

@@ -13,18 +13,14 @@ const signs = "{}[]<>|\\^~=*_#&@`"
 // operators start with a character that is no such sign.
 var operators = [...]string{"-->", "->", "!==", "!=", ":=", "+=", "'''''", "'''", "''"}
 
-// Names of programs and words with signs in them, such as userName, AT&T, C++ and C#.
-const programName = `[a-z]{2,}[A-Z][A-Za-z]*\b|[A-Z][A-Za-z]{0,2}&[A-Z][A-Za-z]*|[A-Z]\+\+|[A-Z]#\B`
-
 // wordInBrackets is a word such as [name].
 const wordInBrackets = `\[[A-Za-z][\w-]+\]`
 
 var (
-	programNameHere    = regexp.MustCompile(`^(?:` + programName + `)`)
 	wordInBracketsHere = regexp.MustCompile(`^` + wordInBrackets)
 	// countedNames are what compareSigns counts beside signs: arrows and other symbols too,
 	// which prose has here and there and models drop.
-	countedNames = regexp.MustCompile(`\b(?:` + programName + `)|` + wordInBrackets + `|[←-⇿©®™§¶†‡]`)
+	countedNames = regexp.MustCompile(wordInBrackets + `|[←-⇿©®™§¶†‡]`)
 )
 
 // isSymbol says whether r is one of the symbols among them.
@@ -36,21 +32,6 @@ func (s *scanner) bracketedWord() int {
 		return 0
 	}
 	if n := len(wordInBracketsHere.FindString(s.rest(longestName))); isName(s.text, s.pos, s.pos+n) {
-		return n
-	}
-	return 0
-}
-
-// camelCase returns the length of the name of a program that starts here.
-func (s *scanner) camelCase() int {
-	n := 1
-	for isASCIILower(s.at(n)) {
-		n++
-	}
-	if !isASCIILetter(s.at(n)) && !oneOf(s.at(n), "&+#") || isIdentRune(s.before()) {
-		return 0
-	}
-	if n := len(programNameHere.FindString(s.rest(longestName))); isName(s.text, s.pos, s.pos+n) {
 		return n
 	}
 	return 0

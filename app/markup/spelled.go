@@ -14,13 +14,18 @@ type spelled struct {
 	// unsure says that the words often mean another thing, as "neuf" does, or that they
 	// do not count, as "one" and "a dozen".
 	unsure bool
+	// vague says that they seldom count, as articles: a number that counts nothing is not them.
+	vague bool
 }
 
-// lexicon has the words for 0 to 100 of a language, folded.
+// lexicon has the words for 0 to 100 of a language, folded, for the 1st to the 31st, and for months.
 type lexicon struct {
 	words map[string]spelled
 	most  int // words that a number is made of
 }
+
+// mostSpelled is the largest number whose words the table has, mostDays the largest ordinal.
+const mostSpelled, mostDays = 100, 31
 
 //go:embed numberwords.txt
 var numberWords string
@@ -35,14 +40,22 @@ var lexicons = sync.OnceValue(func() map[string]lexicon {
 		}
 		fields := strings.Split(strings.TrimSpace(line), "\t")
 		l := lexicon{words: map[string]spelled{}}
-		for n, forms := range fields[1:] {
+		for i, forms := range fields[1:] {
+			value := strconv.Itoa(i)
+			switch {
+			case i > mostSpelled+mostDays:
+				value = monthReading(strconv.Itoa(i - mostSpelled - mostDays))[0]
+			case i > mostSpelled:
+				value = strconv.Itoa(i - mostSpelled)
+			}
 			for form := range strings.SplitSeq(forms, "|") {
 				word, unsure := strings.CutPrefix(form, "~")
 				word = foldWords(word)
-				if _, known := l.words[word]; !known {
-					l.words[word] = spelled{value: strconv.Itoa(n), unsure: unsure || n == 1}
+				if _, known := l.words[word]; !known && word != "" {
+					vague := unsure || i == 1
+					l.words[word] = spelled{value: value, unsure: vague || i > mostSpelled, vague: vague}
+					l.most = max(l.most, 1+strings.Count(word, " "))
 				}
-				l.most = max(l.most, 1+strings.Count(word, " "))
 			}
 		}
 		table[fields[0]] = l
@@ -97,7 +110,7 @@ func letters(text string, i, most int) int {
 func (r *reader) spelledNumber() (n numeral, ok bool) {
 	word, end := r.lexicon.spelled(r.text, r.pos)
 	if end > r.pos {
-		n = numeral{readings: []string{word.value}, optional: true, word: !word.unsure}
+		n = numeral{readings: []string{word.value}, optional: true, word: !word.unsure, vague: word.vague, month: isMonth(word.value)}
 	} else if end = letters(r.text, r.pos, longestName); makesNumber(foldWords(r.text[r.pos:end])) {
 		n = numeral{optional: true, part: true}
 	} else {
@@ -152,9 +165,16 @@ func makesNumber(word string) bool { return len(beside().powers[word]) > 0 || be
 // joinWords makes unread numbers of numbers in words that stand side by side: "nineteen
 // eighty-four" is neither of them. The same goes for what stands beside a word of makesNumber.
 func (r *reader) joinWords(list []numeral) []numeral {
+	for i := range list {
+		if n := &list[i]; n.month {
+			before := strings.TrimRight(r.text[:n.start], " .")
+			behind := strings.TrimLeft(r.text[n.end:], " .")
+			n.held = before != "" && isASCIIDigit(before[len(before)-1]) || behind != "" && isASCIIDigit(behind[0])
+		}
+	}
 	for i := 1; i < len(list); i++ {
 		a, b := &list[i-1], &list[i]
-		if a.end == 0 || b.end == 0 || a.is("1") || b.is("1") {
+		if a.end == 0 || b.end == 0 || a.is("1") || b.is("1") || a.month || b.month {
 			continue
 		}
 		between := r.text[a.end:b.start]

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -51,7 +52,7 @@ func markers(text string) int {
 // search finds the spans in a part of a translation that are waited for. It counts those
 // that should not be there: known ones that are repeated, and those that are never written by chance.
 func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
-	t := Parse(translation, s.format)
+	t := parse(scanner{text: translation, form: s.format, loose: true}).withFormulas()
 	for i, span := range t.Spans {
 		if span.Kind.isSoft() {
 			continue
@@ -65,6 +66,43 @@ func (s Sentence) search(translation string, waiting map[string][]int) (found []
 			surplus++
 		}
 	}
+	found, more := s.unparsed(translation, waiting, found)
+	return found, surplus + more
+}
+
+// mostUnparsed are the texts of spans that are looked for in a translation where they are not parsed.
+const mostUnparsed = 16
+
+// unparsed adds those that are waited for and are no spans of the translation, for what is code depends
+// on the language and on what stands beside it. It counts those that are there more often.
+func (s Sentence) unparsed(translation string, waiting map[string][]int, found []mark) (all []mark, surplus int) {
+	missing := 0
+	for text, numbers := range waiting {
+		if len(numbers) == 0 {
+			continue
+		}
+		if missing++; missing > mostUnparsed {
+			break
+		}
+		for at := 0; ; {
+			n := strings.Index(translation[at:], text)
+			if n < 0 {
+				break
+			}
+			start, end := at+n, at+n+len(text)
+			at = end
+			inWord := isWord(last(translation[:start])) && isWord(first(text)) || isWord(first(translation[end:])) && isWord(last(text))
+			switch {
+			case inWord || slices.ContainsFunc(found, func(m mark) bool { return m.start < end && start < m.end }):
+			case len(waiting[text]) == 0:
+				surplus++
+			default:
+				found = append(found, mark{start, end, waiting[text][0]})
+				waiting[text] = waiting[text][1:]
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b mark) int { return a.start - b.start })
 	return found, surplus
 }
 

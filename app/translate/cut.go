@@ -16,6 +16,8 @@ type Cut struct {
 	From, To string // codes of languages; From is "" where none could be detected
 	Detected bool   // From was detected
 	Parts    []Part // which make up the text, byte for byte
+	// Unsupported says why none of them is translated; nil: From can be translated into To.
+	Unsupported *Error
 	// Ended says that the last sentence is at its end; see [segment.Ends].
 	Ended bool
 }
@@ -47,10 +49,13 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 	text := req.Records[0].Text
 	cut := Cut{From: w.sources(ctx)[0], To: w.to[0], Detected: w.req.From == Auto, Ended: true}
 	if cut.From != "" && cut.From != cut.To {
-		if _, err := w.selection.Route(cut.From, cut.To); err != nil {
+		if _, err := w.routeOf(cut.From, cut.To); err != nil && w.from != Auto {
 			return Cut{}, err
+		} else if err != nil {
+			cut.Unsupported, cut.Parts = Unsupported(cut.From, req.To), []Part{{Text: text}}
+			return cut, nil
 		}
-		cut.Parts = w.parts(markup.Parse(text, markup.Text), language.Base(cut.From))
+		cut.Parts = w.parts(markup.Parse(text, markup.Text).In(language.Base(cut.From)), language.Base(cut.From))
 		cut.Ended = cut.ended()
 	} else if text != "" {
 		cut.Parts = []Part{{Text: text}}

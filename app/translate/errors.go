@@ -11,15 +11,16 @@ type Code string
 
 // The codes of an [Error].
 const (
-	CodeUnknownModel     Code = "unknown_model"      // there is no such model, or version of it
-	CodeUnknownLanguage  Code = "unknown_language"   // no model translates from, into, or between these languages
-	CodeTooManyRecords   Code = "too_many_records"   // more translations than a request may ask for
-	CodeInvalidText      Code = "invalid_text"       // a text is not UTF-8
-	CodeInvalidOption    Code = "invalid_option"     // an option is outside of what is allowed
-	CodeTextTooLong      Code = "text_too_long"      // a text is longer than a record may be
-	CodeTooManySentences Code = "too_many_sentences" // more sentences than a request may have
-	CodeTooManyTokens    Code = "too_many_tokens"    // more tokens than a request may have
-	CodeUnfinished       Code = "unfinished"         // a translation reached the length limit before its end
+	CodeUnknownModel      Code = "unknown_model"      // there is no such model, or version of it
+	CodeUnknownLanguage   Code = "unknown_language"   // no model translates from, into, or between these languages
+	CodeUnsupportedSource Code = "unsupported_source" // what was detected is no language that a model translates from
+	CodeTooManyRecords    Code = "too_many_records"   // more translations than a request may ask for
+	CodeInvalidText       Code = "invalid_text"       // a text is not UTF-8
+	CodeInvalidOption     Code = "invalid_option"     // an option is outside of what is allowed
+	CodeTextTooLong       Code = "text_too_long"      // a text is longer than a record may be
+	CodeTooManySentences  Code = "too_many_sentences" // more sentences than a request may have
+	CodeTooManyTokens     Code = "too_many_tokens"    // more tokens than a request may have
+	CodeUnfinished        Code = "unfinished"         // a translation reached the length limit before its end
 )
 
 // Error is a request that cannot be translated, for a reason that its sender can

@@ -13,10 +13,12 @@ const (
 	Empty                            // it has no text, although the source has
 	MarkupLost                       // a number, also in words, a placeholder, identifier, tag or the like is missing, changed or there twice
 	Truncated                        // it reached the limit of tokens before its end
+	// UnsupportedSource means that there is none: the text is in a language that no model translates from.
+	UnsupportedSource
 )
 
 // flagNames are the names of the flags, from bit 0 on.
-var flagNames = [...]string{"source_echo", "glossary_missed", "wrong_script", "loop", "empty", "markup_lost", "truncated"}
+var flagNames = [...]string{"source_echo", "glossary_missed", "wrong_script", "loop", "empty", "markup_lost", "truncated", "unsupported_source"}
 
 // Has says whether all flags of f are set.
 func (s Flags) Has(f Flags) bool { return s&f == f }

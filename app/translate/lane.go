@@ -22,6 +22,7 @@ type lane struct {
 	decoding map[int]*sentence // by the number of the job
 	jobs     int               // that were handed out
 	tokens   int               // source tokens of what is to do, as far as it is known
+	decoded  int               // tokens × beams of what came back
 	more     chan struct{}     // wakes the stream; nil where no other lane makes it work
 	spent    Statistics        // of this request, without what is of the request as a whole
 }
@@ -38,8 +39,17 @@ func (l *lane) add(x *sentence) {
 	}
 }
 
-// run has everything decoded that is to do, and what comes of it.
+// run has everything decoded that is to do, and what comes of it, as far as the caller's ceiling goes.
 func (l *lane) run(ctx context.Context) error {
+	end, err := l.work.service.cfg.Ceiling.Decode(l.work.req.Caller, l.tokens*l.search.Beams)
+	if err != nil {
+		return err
+	}
+	defer func() { end(l.decoded) }()
+	return l.stream(ctx)
+}
+
+func (l *lane) stream(ctx context.Context) error {
 	w, stages, start := l.work, l.work.service.cfg.Metrics.Stages, time.Now()
 	waited := time.Duration(math.MaxInt64) // until the first sentence joined the batch
 	req := engine.Request{Caller: w.req.Caller, Priority: w.req.Priority, Tokens: l.tokens, Beams: l.search.Beams, More: l.more}
@@ -56,13 +66,23 @@ func (l *lane) run(ctx context.Context) error {
 		l.spend(r)
 		x := l.decoding[job]
 		delete(l.decoding, job)
+		l.decoded += l.tokensOf(x, len(r.Tokens))
 		return w.receive(x, r)
 	})
+	for _, x := range l.decoding { // nobody knows how far they were
+		l.decoded += l.tokensOf(x, l.work.searchFor(x).MaxLength)
+	}
 	if err == nil && l.jobs > 0 {
 		telemetry.Span(ctx, stageQueue, start, start.Add(waited))
 		telemetry.Span(ctx, stageDecode, start.Add(waited), time.Now())
 	}
 	return err
+}
+
+// tokensOf are the tokens of a sentence that was decoded, once for each beam.
+func (l *lane) tokensOf(x *sentence, target int) int {
+	_, options := x.placed(l.work.searchFor(x))
+	return (len(x.source) + target) * options.Beams
 }
 
 // spend counts a sentence that was decoded.

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -25,7 +26,7 @@ type Selection interface {
 	// Languages are the codes of the languages that are offered, sorted. They are not to
 	// be changed.
 	Languages() []string
-	// Detector tells which of them a text is in; nil: no source language can be [Auto].
+	// Detector tells which language a text is in, one of them more likely than others; nil: no source language can be [Auto].
 	Detector() Detector
 	// Detects says that the source language is detected, whatever a request says.
 	Detects() bool
@@ -38,8 +39,8 @@ type Selection interface {
 	Targets(from string) []string
 }
 
-// Detector tells in which of the offered languages a text is. ok is false for texts
-// without letters. It is safe for concurrent use.
+// Detector tells in which language a text is, which may be one that is not offered. ok is false for
+// texts without letters. It is safe for concurrent use.
 type Detector interface {
 	Detect(text string) (code string, confidence float64, ok bool)
 }
@@ -121,7 +122,7 @@ func (r *route) maxLength() int {
 }
 
 // findRoutes finds the routes from the languages of the records, and has their models
-// loaded.
+// loaded. Languages that were detected may have none.
 func (w *work) findRoutes(ctx context.Context, from []string) error {
 	if w.from != Auto {
 		from = []string{w.from} // also without records: options are checked in any case
@@ -135,7 +136,10 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 			if _, known := found[p]; known || from == "" || from == to {
 				continue
 			}
-			r, err := w.selection.Route(from, to)
+			r, err := w.routeOf(from, to)
+			if refused, ok := errors.AsType[*Error](err); ok && w.from == Auto && refused.Code == CodeUnknownLanguage {
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -158,6 +162,14 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 		}
 	}
 	return nil
+}
+
+// routeOf is the way from a language, which may be none of the selection's, into another.
+func (w *work) routeOf(from, to string) (Route, error) {
+	if !slices.Contains(w.selection.Languages(), from) {
+		return Route{}, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(from))
+	}
+	return w.selection.Route(from, to)
 }
 
 // acquire has models loaded, and makes their lanes.

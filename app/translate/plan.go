@@ -3,6 +3,7 @@ package translate
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"dragoman/app/admission"
@@ -92,6 +93,9 @@ func (w *work) plan(ctx context.Context) error {
 	if err := w.findRoutes(ctx, from); err != nil {
 		return err
 	}
+	if err := w.unsupported(from); err != nil {
+		return err
+	}
 	// Not before the routes have checked how many are wanted.
 	if err := w.take(ctx, admission.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
 		return err
@@ -108,10 +112,13 @@ func (w *work) plan(ctx context.Context) error {
 			if from[i] == "" || from[i] == to {
 				continue
 			}
+			if rec.route = w.routes[pair{from[i], to}]; rec.route == nil {
+				rec.result.Flags = UnsupportedSource
+				continue
+			}
 			if units == nil {
 				units = w.unitsOf(i, language.Base(from[i]))
 			}
-			rec.route = w.routes[pair{from[i], to}]
 			rec.result.Model, rec.result.Version, rec.result.Exports = rec.route.Model, rec.route.Version, rec.route.exports
 			if err := w.divide(ctx, rec, units); err != nil {
 				return err
@@ -141,6 +148,39 @@ func (w *work) sources(ctx context.Context) []string {
 		from[i], _, _ = w.selection.Detector().Detect(r.Text)
 	}
 	return from
+}
+
+// unsupported is the error of a request all of whose texts, as far as one can tell, are in languages
+// that there is no model for. With others among them they are flagged.
+func (w *work) unsupported(from []string) error {
+	first := -1
+	for i, code := range from {
+		for _, to := range w.to {
+			if code == "" {
+				continue
+			}
+			if code == to || w.routes[pair{code, to}] != nil {
+				return nil
+			}
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 || w.req.Flagged || w.req.Sliced {
+		return nil
+	}
+	return Unsupported(from[first], w.req.To)
+}
+
+// Unsupported is the error of a text that is in a language that no model translates from into others.
+func Unsupported(from string, to []string) *Error {
+	name, ok := language.NameOf(from)
+	if !ok {
+		name.English = from
+	}
+	return invalid(CodeUnsupportedSource, "fromLang", "the text seems to be in %s (%s), which no model here translates into %s: "+
+		"name its language if it is another one", name.English, from, quote(strings.Join(to, ", ")))
 }
 
 // unit is a part of a text: what a block is made of in each language.
@@ -179,6 +219,7 @@ const maxNesting = 4
 
 // newUnit makes a unit that is translated, in a message at that depth.
 func (w *work) newUnit(raw string, text markup.Sentence, from string, depth int) unit {
+	text = text.In(from)
 	if w.terms != nil {
 		text = text.WithTerms(w.terms)
 	}
@@ -348,7 +389,7 @@ func (w *work) newSentence(h *hop, parent *sentence, text markup.Sentence) *sent
 
 // begin makes a sentence one with this text, which a hop is to translate.
 func (w *work) begin(x *sentence, h *hop, text markup.Sentence) {
-	x.hop, x.Sentence = h, text.Between(language.Base(h.from), language.Base(h.to))
+	x.hop, x.Sentence = h, text.Whole().Between(language.Base(h.from), language.Base(h.to))
 	x.best, x.attempts = nil, &attempts{way: way{mask: unmasked}}
 	if !w.req.Once && !text.AsIs() {
 		x.way.mask = 0

@@ -54,7 +54,12 @@ type Request struct {
 	parts []Part // that the records are; nil: they are texts of their own
 	// Flagged takes translations that reached the limit of tokens before their end,
 	// with the flag that says so. Without it they are an error.
+	//
+	// It also takes a request none of whose texts is in a language that can be translated; see
+	// [UnsupportedSource].
 	Flagged bool
+	// Sliced says that the records are some of a longer request's: of those alone nothing is said.
+	Sliced bool `json:"-"`
 }
 
 // Term is a term and what it becomes.
@@ -81,7 +86,9 @@ type Limits struct {
 // Result is a record with its translation as the text.
 type Result struct {
 	Record
-	From     string // the model's code of the language that the text was taken for; "" where nothing could be detected
+	// From is the code of the language that the text was taken for, the model's where it has that; ""
+	// where nothing could be detected.
+	From     string
 	To       string // as the request has it
 	Detected bool   // From was detected
 

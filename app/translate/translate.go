@@ -35,7 +35,20 @@ type Config struct {
 	// have, each counted once for every target language.
 	MaxSentences, MaxTokens int
 	Metrics                 *Metrics // nil: nobody asks for them
+	Ceiling                 Ceiling  // nil: there is none
 }
+
+// Ceiling bounds what is decoded for a caller in a time. It is safe for concurrent use.
+type Ceiling interface {
+	// Decode takes the tokens × beams that are expected from what a caller may have, or fails where nothing of
+	// it is left. end corrects that to what was decoded; it is called once, where there is no error.
+	Decode(caller string, expected int) (end func(decoded int), err error)
+}
+
+// unbounded is a [Ceiling] that bounds nothing.
+type unbounded struct{}
+
+func (unbounded) Decode(string, int) (func(int), error) { return func(int) {}, nil }
 
 // Service translates. It is safe for concurrent use.
 type Service struct{ cfg Config }
@@ -44,6 +57,9 @@ type Service struct{ cfg Config }
 func New(cfg Config) *Service {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
+	}
+	if cfg.Ceiling == nil {
+		cfg.Ceiling = unbounded{}
 	}
 	return &Service{cfg}
 }
@@ -77,10 +93,11 @@ func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) 
 // as it was, and so does what a sentence has that is no language: see package markup.
 // Texts without letters come back untouched, and so do those that are in the target
 // language already: the models are not trained to repeat their input and would change
-// it.
+// it. So do, with [UnsupportedSource], texts whose language was detected and is none that a model
+// translates; where all are such, that is an error.
 //
 // It fails as a whole: with an [*Error] on a request that cannot be translated, with
-// the engine's error, and with yield's. Sentences that were finished all the same stay
+// the error of the ceiling or the engine, and with yield's. Sentences that were finished all the same stay
 // in the cache, for when the request comes again. It begins again where a model is gone, as long as
 // nothing that it translated was handed out, and fails with [ErrGone] after that.
 func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
@@ -130,7 +147,11 @@ func (s *Service) Check(ctx context.Context, req Request) error {
 	}
 	defer func() { w.release() }()
 	w.req.Records = req.Records[:min(len(req.Records), detectedToCheck)]
-	return w.findRoutes(ctx, w.sources(ctx))
+	from := w.sources(ctx)
+	if err := w.findRoutes(ctx, from); err != nil || len(req.Records) > detectedToCheck {
+		return err
+	}
+	return w.unsupported(from)
 }
 
 // begin validates a request, and makes the work that it is.

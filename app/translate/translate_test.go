@@ -305,6 +305,8 @@ func (asYouLike) Detect(text string) (string, float64, bool) {
 	switch {
 	case strings.HasPrefix(text, "é"):
 		return "fr", 1, true
+	case strings.HasPrefix(text, "я"):
+		return "ru", 1, true
 	case strings.ContainsAny(text, "abc"):
 		return "en", 0.5, true
 	}
@@ -329,6 +331,60 @@ func TestDetection(t *testing.T) {
 	assert.Equal(t, []string{"fr", "en", "", "fr", "en", ""}, from)
 
 	assert.Nil(t, all(t, service(t, runes{}, &upper{})).Detector())
+}
+
+// A text in a language that no model has is flagged among others, and an error by itself.
+func TestUnsupportedSource(t *testing.T) {
+	cfg := config(runes{}, &upper{})
+	cfg.Detector = asYouLike{}
+	s := cfg.start(t)
+	for _, test := range []struct {
+		name  string
+		texts []string
+		set   func(*Request)
+		fails bool
+	}{
+		{"alone", []string{"яблоко"}, nil, true},
+		{"with what has no language", []string{"1", "яблоко"}, nil, true},
+		{"among others", []string{"яблоко", "abc"}, nil, false},
+		{"with what is in the target language", []string{"яблоко", "été"}, nil, false},
+		{"with details", []string{"яблоко"}, func(r *Request) { r.Flagged = true }, false},
+		{"in a slice", []string{"яблоко"}, func(r *Request) { r.Sliced = true }, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			req := texts(test.texts...)
+			if req.From, req.To = Auto, []string{"fr"}; test.set != nil {
+				test.set(&req)
+			}
+			got, err := s.Translate(t.Context(), req)
+			if test.fails {
+				var refused *Error
+				require.ErrorAs(t, err, &refused)
+				assert.Equal(t, CodeUnsupportedSource, refused.Code)
+				assert.Contains(t, refused.Message, "Russian (ru)")
+				assert.ErrorAs(t, s.Check(t.Context(), req), &refused)
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, s.Check(t.Context(), req))
+			for _, r := range got {
+				if strings.HasPrefix(r.Text, "я") {
+					assert.Equal(t, UnsupportedSource, r.Flags)
+					assert.Equal(t, "ru", r.From)
+				} else {
+					assert.Zero(t, r.Flags)
+				}
+			}
+		})
+	}
+	req := texts("яблоко")
+	req.From, req.To = Auto, []string{"fr"}
+	cut, err := s.Cut(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, "ru", cut.From)
+	require.NotNil(t, cut.Unsupported)
+	assert.Equal(t, "яблоко", cut.Parts[0].Text)
+	assert.False(t, cut.Parts[0].Translated)
 }
 
 func TestStream(t *testing.T) {

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import azure, { isUnexpected } from '@azure-rest/ai-translation-text';
+import azureOld from 'azure-old';
 import * as deepl from 'deepl-node';
 import { Translate } from 'translate';
 
@@ -218,6 +220,40 @@ async function deepLRefusals(client) {
   await check('deepl-node overload', () => assert.rejects(once.translateText('busy', null, 'fr'), /529/));
 }
 
+// azureTranslator is Azure's client, in the shapes of version 2026-06-06 and of 3.0.
+async function azureTranslator() {
+  const client = azure(base, { key: 'some', region: 'westeurope' }, { allowInsecureConnection: true });
+  const post = (path, options) => client.path(path).post(options);
+  await check('@azure-rest 2', async () => {
+    const targets = [{ language: 'fr' }, { language: 'ja' }];
+    const answer = await post('/translate', { body: { inputs: [{ text: 'Good morning.', targets }, { text: 'Two pears.', language: 'en', targets: [{ language: 'fr' }] }] } });
+    assert.ok(!isUnexpected(answer), JSON.stringify(answer.body));
+    const [first, second] = answer.body.value;
+    assert.equal(first.detectedLanguage.language, 'en');
+    assert.deepEqual(first.translations.map((t) => t.language), ['fr', 'ja']);
+    translated('Good morning.', first.translations[0].text);
+    translated('Two pears.', second.translations[0].text);
+  });
+  await check('@azure-rest 2 refuses a language', async () => {
+    const answer = await post('/translate', { body: { inputs: [{ text: 'x', targets: [{ language: 'tlh' }] }] } });
+    assert.ok(isUnexpected(answer));
+    assert.equal(answer.status, '400');
+    assert.equal(answer.body.error.code, '400036');
+  });
+  await check('@azure-rest 2 languages', async () => {
+    const answer = await client.path('/languages').get();
+    assert.ok(!isUnexpected(answer));
+    assert.equal(answer.body.translation.fr.nativeName, 'français');
+  });
+  const old = azureOld(base, { key: 'some', region: 'westeurope' }, { allowInsecureConnection: true });
+  await check('@azure-rest 1', async () => {
+    const answer = await old.path('/translate').post({ body: [{ text: 'Good morning.' }], queryParameters: { to: 'fr', from: 'en' } });
+    assert.equal(answer.status, '200', JSON.stringify(answer.body));
+    translated('Good morning.', answer.body[0].translations[0].text);
+    assert.equal(answer.body[0].translations[0].to, 'fr');
+  });
+}
+
 // oversized sends bodies over MAX_BODY_BYTES, as clients do that send before they look
 // for an answer.
 async function oversized() {
@@ -234,6 +270,7 @@ async function oversized() {
 }
 
 await libreTranslate();
+await azureTranslator();
 await oversized();
 for (const client of [new deepl.Translator('some', { serverUrl: base }), new deepl.DeepLClient('some', { serverUrl: base })]) {
   await deepLTexts(client);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs published clients of LibreTranslate, DeepL and Triton, as they are, against a server:
+# Runs published clients of LibreTranslate, DeepL, Azure and Triton, as they are, against a server:
 #
 #   scripts/clients/run.sh                                  the one in server/, without a model
 #   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys
@@ -17,6 +17,8 @@ if [[ ! -x $work/venv/bin/python ]]; then
   "${PYTHON:-python3}" -m venv "$work/venv"
 fi
 "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r scripts/clients/requirements.txt
+# The client for the version of the API before, which is another release of one package.
+[[ -d $work/azure1 ]] || "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --target "$work/azure1" azure-ai-translation-text==1.0.1
 cp scripts/clients/{package.json,package-lock.json,.npmrc,clients.mjs} "$work/"
 (cd "$work" && npm ci --silent)
 
@@ -37,4 +39,6 @@ if [[ -z ${BASE_URL:-} ]]; then
 fi
 "$work/venv/bin/python" scripts/clients/clients.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/triton.py "$BASE_URL" "${toy[@]}"
+"$work/venv/bin/python" scripts/clients/translator_azure.py "$BASE_URL" "${toy[@]}"
+PYTHONPATH=$work/azure1 "$work/venv/bin/python" scripts/clients/translator_azure.py "$BASE_URL" "${toy[@]}"
 (cd "$work" && node clients.mjs "$BASE_URL" "${toy[@]}")

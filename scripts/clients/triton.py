@@ -6,6 +6,8 @@ that may load and unload models, in a service with a repository.
 
 import asyncio
 import os
+import pathlib
+import re
 import sys
 
 import numpy as np
@@ -167,6 +169,16 @@ def loads(client, name):
     translated("after a load", ["Good day."], texts(client.infer(name, [tensor("text", ["Good day."])], headers=key(), parameters={"to": "fr"})))
 
 
+def documented(name):
+    """Runs the examples in Python of the documentation as they are written, but for the address and the model."""
+    ran = 0
+    for page in sorted(pathlib.Path("docs").glob("*.md")):
+        for example in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M):
+            exec(example.replace("localhost:9527", BASE).replace('"bundled"', repr(name)), {})
+            ran += 1
+    check("examples of the documentation", ran > 0, ran)
+
+
 def main():
     client = triton.InferenceServerClient(BASE, concurrency=2, network_timeout=300)
     name = describes(client)
@@ -174,6 +186,7 @@ def main():
     asyncio.run(infers_aio(name))
     counts(client, name)
     refuses(client, name)
+    documented(name)
     loads(client, name)
     client.close()
     print(f"Triton's client: {passed} passed, 0 failed")

@@ -1,4 +1,5 @@
-"""Writes app/markup/numberwords.txt: the words for 0 to 100 in the languages of M2M100.
+"""Writes app/markup/numberwords.txt: the words for 0 to 100, for the 1st to the 31st and for
+the months in the languages of M2M100.
 
 The words are those of Unicode's CLDR, in all genders and cases that it has, by way of ICU
 (Debian: python3-icu), and a few that it lacks. Run it with a newer ICU to bring them up
@@ -12,8 +13,8 @@ import icu
 # Languages of M2M100 that CLDR spells out, with the regions that have words of their own.
 # Left out are those whose words are not between spaces (see numeral_words.go for Chinese
 # and Japanese) and those that count in another way beside the nouns (ga, cy).
-LOCALES = """af ar az be bg bs ca cs da de el en es et fa fi fr=fr,fr_CH,fr_BE he hi hr hu hy id is it
-    ka kk ko ky lb lt lv mk ms nl no=nb,nn pl pt=pt,pt_PT ro ru sk sl sq sr sv sw ta tr uk vi""".split()
+LOCALES = """af am ar az be bg bs ca cs da de el en es et fa ff fi fr=fr,fr_CH,fr_BE he hi hr hu hy id is it
+    ka kk ko ky lb lt lv mk ms ne nl no=nb,nn pl pt=pt,pt_PT ro ru sk sl sq sr su sv sw ta tl=fil tr uk vi""".split()
 
 # What CLDR lacks. A word behind ~ means other things too: see readNumberWord.
 EXTRA = {
@@ -40,16 +41,29 @@ AMBIGUOUS = {
 MOST = 6  # forms of a compound, of which Finnish has 24
 
 
-def forms(locale, n):
+def forms(locale, n, kind="cardinal"):
     speller = icu.RuleBasedNumberFormat(icu.URBNFRuleSetTag.SPELLOUT, icu.Locale(locale))
     rules = [speller.getRuleSetName(i) for i in range(speller.getNumberOfRuleSetNames())]
     for rule in rules:
-        if "cardinal" in rule or rule == "%spellout-numbering":
+        if kind in rule or rule == "%spellout-numbering" and kind == "cardinal":
             yield speller.format(n, rule).replace("\u00ad", "").lower()
 
 
+def months(locale, n):
+    symbols = icu.DateFormatSymbols(icu.Locale(locale))
+    for context in icu.DateFormatSymbols.FORMAT, icu.DateFormatSymbols.STANDALONE:
+        for width in icu.DateFormatSymbols.WIDE, icu.DateFormatSymbols.ABBREVIATED:
+            yield symbols.getMonths(context, width)[n].lower().rstrip(".॰׳’'")
+
+
+def listed(locales, n, of, most):
+    """The forms without digits that of gives, joined as the table has them."""
+    found = dict.fromkeys(w for l in locales for w in of(l, n) if not any(c.isdigit() for c in w))
+    return "|".join(list(found)[:most])
+
+
 def main():
-    print("# The words for 0 to 100, by language. Made by scripts/numberwords from Unicode's CLDR,")
+    print("# The words for 0 to 100, for 1st to 31st and for months, by language. Made by scripts/numberwords from Unicode's CLDR,")
     print("# ICU " + icu.ICU_VERSION + ". Copyright 1991-2022 Unicode, Inc., https://www.unicode.org/license.txt")
     english = list(forms("en", 99))
     for entry in LOCALES:
@@ -66,6 +80,8 @@ def main():
             ambiguous = AMBIGUOUS.get(language, "").split()
             single = language == "ko"
             fields.append("|".join("~" + w if w in ambiguous or single and len(w) == 1 else w for w in words))
+        fields += [listed(locales, n, lambda l, n: forms(l, n, "ordinal"), MOST) for n in range(1, 32)]
+        fields += [listed(locales, n, months, None) for n in range(12)]
         print("\t".join([language] + fields))
 
 

@@ -27,7 +27,10 @@ async function download(page, n) {
 pageTest('a document comes back translated', { script: { hold: true } }, async (page) => {
   await open(page);
   assert.equal(await page.locator('#text-panel').isVisible(), false);
-  await says(page.locator('#files-hint'), 'What can be translated: docx, txt.');
+  await says(page.locator('#files-hint'), 'Word, text and more');
+  await page.click('#files-kinds summary');
+  await says(page.locator('#files-all'), 'docx txt');
+  await page.click('#files-kinds summary');
   await page.setInputFiles('#files', [text('Grüße.txt', 'Good morning.\n\nStay a while.\nGood morning.\n')]);
   await says(item(page).locator('.document-name'), 'Grüße.txt');
   await says(state(page), 'Translating, 0 of 2 texts');
@@ -58,6 +61,28 @@ pageTest('several documents are dropped, each into the language that is chosen t
   for (const n of [0, 1, 2]) await says(state(page, n), 'Translated');
   assert.deepEqual(await download(page, 1), ['b.fr.txt', 'Bonjour.']);
   assert.deepEqual(await download(page, 2), ['c.ja.txt', 'おはようございます。']);
+});
+
+pageTest('a file that is dropped anywhere is translated, and the page shows where', { script: {} }, async (page) => {
+  await page.locator('#tabs').waitFor();
+  const fire = (types, kind = 'file') =>
+    page.evaluate(([types, kind]) => {
+      const dataTransfer = new DataTransfer();
+      if (kind === 'file') dataTransfer.items.add(new File(['Good morning.'], 'a.txt', { type: 'text/plain' }));
+      else dataTransfer.setData('text/plain', 'Good morning.');
+      return types.map((type) => !document.querySelector('footer').dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer })));
+    }, [types, kind]);
+  const outline = () => page.locator('.card').evaluate((card) => getComputedStyle(card).outlineStyle);
+  assert.deepEqual(await fire(['dragenter', 'dragover'], 'text'), [false, false], 'text is for the text area');
+  assert.equal(await outline(), 'none');
+  assert.deepEqual(await fire(['dragenter', 'dragover']), [true, true], 'or the browser opens it');
+  assert.equal(await outline(), 'dashed');
+  await fire(['dragleave']);
+  assert.equal(await outline(), 'none');
+  assert.deepEqual(await fire(['dragover', 'drop']), [true, true]);
+  assert.equal(await outline(), 'none');
+  await page.locator('#documents-panel').waitFor();
+  await says(state(page), 'Translated');
 });
 
 pageTest('a reload picks documents up', { script: { hold: true } }, async (page) => {
@@ -137,6 +162,7 @@ pageTest('works with the keyboard alone', { script: { hold: true } }, async (pag
   control.release('One.', 'Two.');
   await says(state(page, 1), 'Translated');
   await page.locator('#files').focus();
+  await page.keyboard.press('Tab'); // all kinds of files
   for (const label of ['Download a.txt', 'Remove a.txt', 'Download b.txt', 'Remove b.txt']) {
     await page.keyboard.press('Tab');
     assert.equal(await focus(), label);

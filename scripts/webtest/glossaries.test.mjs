@@ -21,13 +21,33 @@ pageTest('offers no glossaries where there are none', { path }, async (page) => 
 pageTest('offers the glossaries of the languages', { script: { glossaries }, path }, async (page) => {
   await page.locator('#glossary').waitFor();
   assert.deepEqual(await page.locator('#glossary option').allInnerTexts(), ['No glossary', 'Law & order', 'Kitchen']);
-  assert.equal(await page.getByLabel('Glossary').inputValue(), '');
+  assert.equal(await page.locator('#text-panel').getByLabel('Glossary').inputValue(), '');
   await page.setViewportSize({ width: 320, height: 600 });
   await fitsWidth(page);
   await pick(page, 'to', 'german');
   await eventually(async () => assert.deepEqual(await page.locator('#glossary option').allInnerTexts(), ['No glossary', 'Law & order']));
-  await page.evaluate(() => { location.hash = '#auto/de'; }); // whose language is not known before
+  await pick(page, 'to', 'japanese'); // which none has
   await page.locator('#glossary').waitFor({ state: 'hidden' });
+});
+
+pageTest('a glossary says which language it is for, where that is to be detected', { script: { glossaries }, path: '/#auto/fr' }, async (page) => {
+  await page.locator('#glossary').waitFor();
+  assert.equal(await page.inputValue('#glossary'), '');
+  await translate(page, 'One.');
+  await page.selectOption('#glossary', 'g-1');
+  await says(page.locator('#from .picker-value'), 'English');
+  await asked(['', 'auto', 'fr'], ['g-1', 'en', 'fr']);
+});
+
+pageTest('documents use the glossary that is chosen beside them', { script: { glossaries }, path }, async (page) => {
+  await page.locator('#tabs').waitFor();
+  await page.click('#documents-tab');
+  await page.selectOption('#documents-glossary', 'g-1');
+  await page.setInputFiles('#files', [{ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('One.') }]);
+  await says(page.locator('.document-state'), 'Translated');
+  assert.equal(control.jobs()[0].payload.glossaryId, 'g-1');
+  await page.click('#text-tab');
+  assert.equal(await page.inputValue('#glossary'), 'g-1');
 });
 
 pageTest('translates again with the glossary that is chosen', { script: { glossaries }, path }, async (page) => {

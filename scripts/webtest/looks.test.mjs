@@ -214,3 +214,61 @@ for (const colorScheme of ['light', 'dark']) {
     await screenshot(page, `${colorScheme}-key`);
   });
 }
+
+pageTest('axe finds no fault with the description of the API', { path: '/docs', bypassCSP: true, script: {} }, async (page, context) => {
+  await context.addInitScript(axe);
+  await page.reload();
+  await page.locator('.opblock').first().waitFor();
+  await eventually(() => accessible(page, 'closed'));
+  for (const n of [0, 3]) await page.locator('.opblock-summary-control').nth(n).click();
+  await page.locator('.body-param__text').first().waitFor();
+  await eventually(() => accessible(page, 'open'));
+});
+
+// Each language of the bundled model.
+for (const [locale, placeholder, all] of [
+  ['de-AT', 'Text eingeben oder einfügen', 'Alle Sprachen'], ['fr-CA', 'Saisissez ou collez un texte', 'Toutes les langues'],
+  ['ja-JP', 'テキストを入力または貼り付け', 'すべての言語'], ['zh-TW', '输入或粘贴文本', '所有语言'], ['sv-SE', 'Type or paste text', 'All languages'],
+]) {
+  pageTest(`speaks the browser's language: ${locale}`, { locale, script: {}, ...SMALL }, async (page) => {
+    const lang = locale === 'sv-SE' ? 'en' : locale.slice(0, 2);
+    await has(page.locator('html'), 'lang', lang);
+    await has(page.locator('#source'), 'placeholder', placeholder);
+    await translate(page, 'One.');
+    await page.click('#to .picker-button');
+    await says(page.locator('#to .picker-heading').last(), all);
+    await page.keyboard.press('Escape');
+    await page.click('#documents-tab');
+    await fitsWidth(page);
+    if (lang === 'en') return;
+    // Nothing of the page is left in English.
+    const words = await page.locator('button:visible, label:visible, h2, p:visible').allInnerTexts();
+    for (const english of ['Text', 'Documents', 'Choose', 'Copy', 'Clear', 'Translation', 'Languages', 'Made by'].filter((word) => lang !== 'fr' || word !== 'Documents')) {
+      assert.ok(!words.some((text) => text.split(/[^A-Za-z]+/).includes(english) && !(lang === 'de' && english === 'Text')), `${english}: ${words}`);
+    }
+  });
+}
+
+pageTest('names of languages are whole on a phone', { path: '/#auto/fr', script: {}, ...SMALL }, async (page) => {
+  await says(page.locator('#from .picker-value'), 'Detect language');
+  for (const id of ['from', 'to']) {
+    const [inner, outer] = await page.locator(`#${id} .picker-value`).evaluate((value) => [value.scrollWidth, value.clientWidth]);
+    assert.ok(inner <= outer, `${id}: ${inner} of ${outer}`);
+  }
+  await fitsWidth(page);
+});
+
+pageTest('forced colours show one tab as selected', { script: {}, forcedColors: 'active' }, async (page) => {
+  await page.locator('#tabs').waitFor();
+  const line = (id) => colorOf(page.locator(id), 'borderBottomColor');
+  assert.notEqual(await line('#text-tab'), await line('#documents-tab'));
+  await page.click('#documents-tab');
+  assert.notEqual(await line('#text-tab'), await line('#documents-tab'));
+});
+
+pageTest('Control and Enter are for texts', { script: {} }, async (page) => {
+  await page.locator('#tabs').waitFor();
+  assert.equal(await page.locator('.keys').isVisible(), true);
+  await page.click('#documents-tab');
+  assert.equal(await page.locator('.keys').isVisible(), false);
+});

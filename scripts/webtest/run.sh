@@ -37,6 +37,7 @@ scripts/needs.sh curl curl
 make --silent build runtime
 mkdir -p build/webtest
 log=build/webtest/service.log
+: >"$log" # the address of the service before is in it
 APP_HOST=127.0.0.1 APP_PORT=0 JOB_FILE=$(mktemp -u) GLOSSARY_FILE=$(mktemp -u) build/dragoman serve 2>"$log" &
 service=$!
 trap 'kill $service' EXIT

@@ -1,22 +1,29 @@
-// Package azure serves the clients of Azure's Translator, version 3.0, as
+// Package azure serves the clients of Azure's Translator: of version 3.0, as
 // https://learn.microsoft.com/azure/ai-services/translator/text-translation/reference/v3/reference
-// describes it and azure-ai-translation-text 1.0.1 calls it.
+// describes it and azure-ai-translation-text 1.0.1 calls it, and of the versions that are dates, as
+// azure-ai-translation-text 2.0.0 and @azure-rest/ai-translation-text 2.0.0 call them (2026-06-06).
 //
-//	POST /translate  a list of {"Text"}; in the query to (repeated), from, textType (plain or html)
-//	POST /detect     a list of {"Text"}
+//	POST /translate  3.0: a list of {"Text"}; in the query to (repeated), from, textType (plain or html)
+//	                 dates: {"inputs": [{"text", "language", "textType", "targets": [{"language"}]}]}
+//	POST /detect     a list of {"Text"}; 3.0 alone
 //	GET  /languages  scope
 //
 // These paths are LibreTranslate's too: a request with api-version in its query is Azure's. Keys are in
-// the header Ocp-Apim-Subscription-Key.
+// the header Ocp-Apim-Subscription-Key. Texts may say what a phrase becomes:
+// <mstrans:dictionary translation="...">phrase</mstrans:dictionary>.
 //
 // Options that a translation would not show are refused: profanityAction other than NoAction,
-// includeAlignment, includeSentenceLength, toScript, and allowFallback=false, which is for trained
-// categories. category, suggestedFrom, fromScript and profanityMarker are left out, as is the region.
+// includeAlignment, includeSentenceLength, toScript, allowFallback=false, which is for trained
+// categories, and what is for language models: tone, gender, examples, deployments. category, suggestedFrom,
+// fromScript and profanityMarker are left out, as is the region.
 // Transliteration, dictionaries and the breaking of sentences are not offered.
 package azure
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -31,8 +38,21 @@ const versionField = "api-version"
 func New(server *dialect.Server) dialect.Dialect {
 	api := compat.API{Server: server, Lists: true}
 	routes := []dialect.Route{
-		api.Route("POST", "/translate", versioned(serve)),
-		api.Route("POST", "/detect", versioned(func(call compat.Call) (any, error) { return detect(server, call) })),
+		api.Route("POST", "/translate", func(call compat.Call) (any, error) {
+			switch version := call.Context.Query(versionField); {
+			case version == oldVersion:
+				return serve(call)
+			case dated(version):
+				return serveInputs(call)
+			}
+			return nil, fault(versionField, "The API version parameter is missing or invalid: this server has 3.0 and 2026-06-06.")
+		}),
+		api.Route("POST", "/detect", func(call compat.Call) (any, error) {
+			if call.Context.Query(versionField) != oldVersion {
+				return nil, fault(versionField, "The API version parameter is missing or invalid: this server detects with 3.0.")
+			}
+			return detect(server, call)
+		}),
 		api.Open("/languages", languages),
 	}
 	for i := range routes {
@@ -41,14 +61,13 @@ func New(server *dialect.Server) dialect.Dialect {
 	return dialect.Dialect{Render: render, Browsers: true, Routes: routes}
 }
 
-// versioned makes a handler that refuses other versions than the one that it knows.
-func versioned(h func(compat.Call) (any, error)) func(compat.Call) (any, error) {
-	return func(call compat.Call) (any, error) {
-		if call.Context.Query(versionField) != "3.0" {
-			return nil, fault(versionField, "The API version parameter is missing or invalid: this server has 3.0.")
-		}
-		return h(call)
-	}
+// oldVersion is the one whose parameters are in the query.
+const oldVersion = "3.0"
+
+// dated says whether a version is one of those that have all in the body: 2025-05-01-preview and later.
+func dated(version string) bool {
+	day, err := time.Parse(time.DateOnly, strings.TrimSuffix(version, "-preview"))
+	return err == nil && day.Year() >= 2025
 }
 
 // fault is the failure of a parameter.
@@ -86,6 +105,8 @@ func codeOf(f *failure.Failure) int {
 		return typeInvalid
 	}
 	switch f.Kind {
+	case failure.UnsupportedSource:
+		return fromInvalid
 	case failure.InvalidJSON:
 		return notJSON
 	case failure.TextTooLong:
@@ -104,10 +125,13 @@ func codeOf(f *failure.Failure) int {
 }
 
 // render writes a failure as Azure does, in its words where it has some.
-func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
+func render(c *gin.Context, f *failure.Failure) (status int, answer any) {
 	code, message := codeOf(f), compat.Message(f)
 	if f.Kind == failure.NoKey || f.Kind == failure.WrongKey {
 		message = "The request is not authorized because credentials are missing or invalid."
+	}
+	if dated(c.Query(versionField)) {
+		return code / 1000, gin.H{"error": gin.H{"code": strconv.Itoa(code), "message": message}}
 	}
 	return code / 1000, gin.H{"error": gin.H{"code": code, "message": message}}
 }

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"dragoman/app/compat/compattest"
 	"dragoman/app/compat/libretranslate"
 	"dragoman/app/dialect"
+	"dragoman/app/translate"
 )
 
 const path = "/translate?api-version=3.0"
@@ -16,7 +19,10 @@ func refused(code int, message string) string {
 }
 
 func TestTranslate(t *testing.T) {
-	server := compattest.Server(dialect.Config{MaxRecords: 4, MaxChars: 20}, compattest.Translator{}, New)
+	oneTarget := func(req translate.Request) {
+		assert.True(t, len(req.Terms) == 0 || len(req.To) == 1, "package translate has terms for one language only")
+	}
+	server := compattest.Server(dialect.Config{MaxRecords: 4, MaxChars: 20}, compattest.Translator{Asked: oneTarget}, New)
 	const hello = `[{"detectedLanguage":{"language":"en","score":0.8765},"translations":[{"text":"HELLO","to":"fr"}]}]`
 	compattest.Check(t, server, []compattest.Exchange{
 		// As Microsoft's reference has it.
@@ -38,7 +44,11 @@ func TestTranslate(t *testing.T) {
 		{Name: "a model", Path: "/models/default" + path + "&from=en&to=fr", Body: `[{"Text":"a"}]`, Status: 200, Want: `[{"translations":[{"text":"A","to":"fr"}]}]`},
 		{Name: "no texts", Path: path + "&to=fr", Body: `[]`, Status: 200, Want: `[]`},
 
-		{Name: "another version", Path: "/translate?api-version=2025-10-01-preview&to=fr", Body: `[{"Text":"a"}]`, Status: 400, Want: refused(400021, "The API version parameter is missing or invalid: this server has 3.0.")},
+		{Name: "another version", Path: "/translate?api-version=2.0&to=fr", Body: `[{"Text":"a"}]`, Status: 400, Want: refused(400021, "The API version parameter is missing or invalid: this server has 3.0 and 2026-06-06.")},
+		{Name: "a phrase of a dictionary in two languages", Path: path + "&from=en&to=fr&to=ja", Body: `[{"Text":"a"},{"Text":"a <mstrans:dictionary translation=\"x\">b</mstrans:dictionary>"}]`, Status: 200,
+			Want: `[{"translations":[{"text":"A","to":"fr"},{"text":"A","to":"ja"}]},{"translations":[{"text":"A x","to":"fr"},{"text":"A x","to":"ja"}]}]`},
+		{Name: "a phrase of a dictionary", Path: path + "&from=en&to=fr", Body: `[{"Text":"The <mstrans:dictionary translation=\"wordomatic &amp; co\">word</mstrans:dictionary> is a word"},{"Text":"word"}]`, Status: 200,
+			Want: `[{"translations":[{"text":"THE wordomatic & co IS A wordomatic & co","to":"fr"}]},{"translations":[{"text":"WORD","to":"fr"}]}]`},
 		{Name: "no target", Path: path, Body: `[{"Text":"a"}]`, Status: 400, Want: refused(400036, "The target language is not valid: send to=LANGUAGE in the query.")},
 		{Name: "an empty target", Path: path + "&to=", Body: `[{"Text":"a"}]`, Status: 400, Want: refused(400036, "The target language is missing.")},
 		{Name: "another target", Path: path + "&to=fr&to=tlh", Body: `[{"Text":"a"}]`, Status: 400, Want: refused(400036, `\"tlh\" is not a target language of this server, see /languages.`)},
@@ -64,6 +74,64 @@ func TestTranslate(t *testing.T) {
 			Want: refused(400072, "There are 5 texts, at most 4 are allowed: send several requests.")},
 		{Name: "detect what is too long", Path: "/detect?api-version=3.0", Body: `[{"Text":"aaaaaaaaaaaaaaaaaaaaa"}]`, Status: 400, Want: refused(400050, "A text has 21 characters, at most 20 are allowed.")},
 	})
+}
+
+const datedPath = "/translate?api-version=2026-06-06"
+
+func refusedLater(code int, message string) string {
+	return fmt.Sprintf(`{"error":{"code":"%d","message":"%s"}}`, code, message)
+}
+
+// The versions that are dates have all in the body.
+func TestTranslateInputs(t *testing.T) {
+	server := compattest.Server(dialect.Config{MaxRecords: 4, MaxChars: 20}, compattest.Translator{}, New)
+	compattest.Check(t, server, []compattest.Exchange{
+		// As azure-ai-translation-text 2.0.0 sends it.
+		{Name: "the client in Python", Path: datedPath, Headers: []string{"Ocp-Apim-Subscription-Key", "x"}, Body: `{"inputs": [{"text": "Hello", "targets": [{"language": "fr"}]}]}`, Status: 200,
+			Want: `{"value":[{"detectedLanguage":{"language":"en","score":0.8765},"translations":[{"text":"HELLO","language":"fr"}]}]}`},
+		{Name: "each its own", Path: "/translate?api-version=2025-05-01-preview", Status: 200,
+			Body: `{"inputs":[{"text":"<b>a</b>","language":"en","textType":"Html","targets":[{"language":"de"}]},{"text":"b","language":"fr","targets":[{"language":"zh-Hans"},{"language":"de","deploymentName":"general","allowFallback":true}]},{"text":"<i>c</i>","language":"en","textType":"html","targets":[{"language":"de"}]}]}`,
+			Want: `{"value":[{"translations":[{"text":"<b>A</b>","language":"de"}]},{"translations":[{"text":"B","language":"zh-Hans"},{"text":"B","language":"de"}]},{"translations":[{"text":"<i>C</i>","language":"de"}]}]}`},
+		{Name: "a phrase of a dictionary", Path: datedPath, Body: `{"inputs":[{"text":"a <mstrans:dictionary translation='x'>b</mstrans:dictionary>","language":"en","targets":[{"language":"fr"}]}]}`, Status: 200,
+			Want: `{"value":[{"translations":[{"text":"A x","language":"fr"}]}]}`},
+		{Name: "no inputs", Path: datedPath, Body: `{"inputs":[]}`, Status: 200, Want: `{"value":[]}`},
+
+		{Name: "the old shape", Path: datedPath, Body: `[{"Text":"a"}]`, Status: 400, Want: refusedLater(400074, `The body of the request has no inputs: send {\"inputs\": [{\"text\": \"...\", \"targets\": [{\"language\": \"fr\"}]}]}.`)},
+		{Name: "no text", Path: datedPath, Body: `{"inputs":[{"targets":[{"language":"fr"}]}]}`, Status: 400, Want: refusedLater(400000, "One of the elements in the array of input text isn't valid: [0] has no text.")},
+		{Name: "no target", Path: datedPath, Body: `{"inputs":[{"text":"a"}]}`, Status: 400, Want: refusedLater(400036, "The target language is not valid: send targets with a language.")},
+		{Name: "a target twice", Path: datedPath, Body: `{"inputs":[{"text":"a","targets":[{"language":"fr"},{"language":"fr"}]}]}`, Status: 400, Want: refusedLater(400036, "The target language is not valid: send each language once.")},
+		{Name: "another target", Path: datedPath, Body: `{"inputs":[{"text":"a","targets":[{"language":"tlh"}]}]}`, Status: 400, Want: refusedLater(400036, `\"tlh\" is not a target language of this server, see /languages.`)},
+		{Name: "a tone", Path: datedPath, Body: `{"inputs":[{"text":"a","targets":[{"language":"fr","tone":"formal"}]}]}`, Status: 400, Want: refusedLater(400000, "The value of tone is not offered by this server: leave it out.")},
+		{Name: "a model of language", Path: datedPath, Body: `{"inputs":[{"text":"a","targets":[{"language":"fr","deploymentName":"gpt"}]}]}`, Status: 400, Want: refusedLater(400000, "The value of deploymentName is not offered by this server: leave it out.")},
+		{Name: "examples", Path: datedPath, Body: `{"inputs":[{"text":"a","targets":[{"language":"fr","referenceTextPairs":[{"source":"a","target":"b"}]}]}]}`, Status: 400, Want: refusedLater(400000, "The value of referenceTextPairs is not offered by this server: leave it out.")},
+		{Name: "no fallback", Path: datedPath, Body: `{"inputs":[{"text":"a","targets":[{"language":"fr","allowFallback":false}]}]}`, Status: 400, Want: refusedLater(400000, "The value of allowFallback is not offered by this server: leave it out.")},
+		{Name: "too many together", Path: datedPath, Status: 400, Want: refusedLater(400072, "There are 5 texts, at most 4 are allowed: send several requests."),
+			Body: `{"inputs":[{"text":"a","targets":[{"language":"fr"},{"language":"de"},{"language":"ja"}]},{"text":"b","targets":[{"language":"de"},{"language":"ja"}]}]}`},
+		{Name: "detection", Path: "/detect?api-version=2026-06-06", Body: `[{"Text":"a"}]`, Status: 400, Want: refusedLater(400021, "The API version parameter is missing or invalid: this server detects with 3.0.")},
+		{Name: "languages", Method: "GET", ContentType: "-", Path: "/languages?api-version=2026-06-06&scope=dictionary", Status: 200, Want: `{"models":["general"]}`},
+	})
+}
+
+func TestDictionary(t *testing.T) {
+	for _, test := range []struct {
+		text, want string
+		format     translate.Format
+		terms      []translate.Term
+	}{
+		{"none", "none", translate.Text, nil},
+		{`<mstrans:dictionary translation="B">a</mstrans:dictionary>, a and <MSTRANS:dictionary  translation = 'C "d"' >b c</MSTRANS:dictionary >`, "a, a and b c", translate.Text,
+			[]translate.Term{{Source: "a", Target: "B"}, {Source: "b c", Target: `C "d"`}}},
+		{`<mstrans:dictionary translation="B">a</mstrans:dictionary><mstrans:dictionary translation="C">a</mstrans:dictionary>`, "aa", translate.Text, []translate.Term{{Source: "a", Target: "B"}}},
+		{`<p>R&amp;D: <mstrans:dictionary translation="R&amp;F">R&amp;D</mstrans:dictionary></p>`, "<p>R&amp;D: R&amp;D</p>", translate.HTML, []translate.Term{{Source: "R&D", Target: "R&F"}}},
+		{`<mstrans:dictionary translation="">Acme</mstrans:dictionary>`, "Acme", translate.Text, []translate.Term{{Source: "Acme", Target: "Acme"}}},
+		{`<mstrans:dictionary translation="x"> </mstrans:dictionary>`, " ", translate.Text, nil},
+		{`<mstrans:dictionary>a</mstrans:dictionary>`, `<mstrans:dictionary>a</mstrans:dictionary>`, translate.Text, nil},
+		{`<mstrans:dictionary translation="x">a`, `<mstrans:dictionary translation="x">a`, translate.Text, nil},
+	} {
+		text, terms := dictionary(test.text, test.format)
+		assert.Equal(t, test.want, text)
+		assert.Equal(t, test.terms, terms, test.text)
+	}
 }
 
 func TestLanguages(t *testing.T) {

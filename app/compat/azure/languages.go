@@ -51,12 +51,15 @@ type languageList struct {
 	Translation     *map[string]languageName `json:"translation,omitempty"` // by code
 	Transliteration *struct{}                `json:"transliteration,omitempty"`
 	Dictionary      *struct{}                `json:"dictionary,omitempty"`
+	Models          []string                 `json:"models,omitempty"` // of the versions that are dates
 }
 
 type languageName struct {
 	Name      string `json:"name"` // in English
 	Native    string `json:"nativeName"`
 	Direction string `json:"dir"` // ltr or rtl
+
+	Models []string `json:"models,omitzero"` // of the versions that are dates: [general]
 }
 
 // languages serves /languages. Names are English, whatever Accept-Language says.
@@ -64,6 +67,9 @@ func languages(call compat.Call) any {
 	scopes := call.Context.Query("scope")
 	asked := func(group string) bool { return scopes == "" || strings.Contains(scopes, group) }
 	var list languageList
+	if dated(call.Context.Query(versionField)) {
+		list.Models = []string{general}
+	}
 	if asked("translation") {
 		names := make(map[string]languageName, len(call.Languages))
 		for _, code := range call.Languages {
@@ -71,14 +77,14 @@ func languages(call compat.Call) any {
 			if language.RightToLeft(code) {
 				direction = "rtl"
 			}
-			names[spelling().Of(code)] = languageName{name.English, name.Own, direction}
+			names[spelling().Of(code)] = languageName{name.English, name.Own, direction, list.Models}
 		}
 		list.Translation = &names
 	}
 	if asked("transliteration") {
 		list.Transliteration = &struct{}{}
 	}
-	if asked("dictionary") {
+	if asked("dictionary") && list.Models == nil {
 		list.Dictionary = &struct{}{}
 	}
 	return list

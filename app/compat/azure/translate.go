@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,76 +24,131 @@ type detected struct {
 	Score    float64 `json:"score"` // 0 to 1
 }
 
+// translation has the target language as the request has it: To in 3.0, Language in the versions that are dates.
 type translation struct {
-	Text string `json:"text"`
-	To   string `json:"to"` // as the request has it
+	Text     string `json:"text"`
+	To       string `json:"to,omitempty"`
+	Language string `json:"language,omitempty"`
 }
 
-// request is a request to translate that was understood.
-type request struct {
-	texts     []string
+// order is what is wanted of a text.
+type order struct {
+	text      string
 	from      string   // code of the model, or translate.Auto
 	to, names []string // codes of the target languages, and what the request calls them
 	format    translate.Format
+	terms     []translate.Term // that the text says
 }
 
-// serve serves /translate.
+// serve serves /translate of 3.0.
 func serve(call compat.Call) (any, error) {
-	req, err := decode(call)
+	orders, err := decode(call)
 	if err != nil {
 		return nil, err
 	}
-	results, err := call.Translate(compat.Job{From: req.from, To: req.to[0], Also: req.to[1:], Texts: req.texts, Format: req.format})
+	return translateAll(call, orders, func(text, name string) translation { return translation{Text: text, To: name} })
+}
+
+// translateAll translates texts, those together that want the same, and makes the answers of them.
+func translateAll(call compat.Call, orders []order, answer func(text, name string) translation) ([]item, error) {
+	if len(orders) == 0 {
+		return []item{}, nil
+	}
+	var jobs []compat.Job
+	known := map[string]int{}
+	type place struct{ job, target, row int }
+	places := make([][]place, len(orders)) // of each text's results
+	for i, o := range orders {
+		together := [][]string{o.to}
+		if len(o.terms) > 0 { // what they become is in one language
+			together = slices.Collect(slices.Chunk(o.to, 1))
+		}
+		for _, to := range together {
+			wants := fmt.Sprintf("%q", []any{o.from, to, o.format, o.terms})
+			n, ok := known[wants]
+			if !ok {
+				n = len(jobs)
+				known[wants] = n
+				jobs = append(jobs, compat.Job{From: o.from, To: to[0], Also: to[1:], Format: o.format, Terms: o.terms})
+			}
+			for target := range to {
+				places[i] = append(places[i], place{n, target, len(jobs[n].Texts)})
+			}
+			jobs[n].Texts = append(jobs[n].Texts, o.text)
+		}
+	}
+	results, err := call.TranslateAll(jobs)
 	if err != nil {
 		return nil, err
 	}
-	items := make([]item, len(req.texts)) // not nil: none are [] in JSON
-	for i, text := range req.texts {
-		if req.from == translate.Auto {
-			code := compat.SourceOf(results[i])
-			score := compat.Confidence(call.Models.Detector(), dialect.Prose(text, req.format), code)
+	items := make([]item, len(orders))
+	for i, o := range orders {
+		of := func(n int) translate.Result {
+			at := places[i][n]
+			return results[at.job][at.target*len(jobs[at.job].Texts)+at.row]
+		}
+		if o.from == translate.Auto {
+			code := compat.SourceOf(of(0))
+			score := compat.Confidence(call.Models.Detector(), dialect.Prose(o.text, o.format), code)
 			items[i].Detected = &detected{spelling().Of(code), score}
 		}
-		for n, name := range req.names {
-			items[i].Translations = append(items[i].Translations, translation{results[n*len(req.texts)+i].Text, strings.TrimSpace(name)})
+		for n, name := range o.names {
+			items[i].Translations = append(items[i].Translations, answer(of(n).Text, strings.TrimSpace(name)))
 		}
 	}
 	return items, nil
 }
 
-// decode understands a request to translate.
-func decode(call compat.Call) (req request, err error) {
-	if req.texts, err = textsOf(call.Fields); err != nil {
-		return req, err
+// decode understands a request to translate of 3.0.
+func decode(call compat.Call) ([]order, error) {
+	texts, err := textsOf(call.Fields)
+	if err != nil {
+		return nil, err
 	}
 	if err := refuseOptions(call.Fields); err != nil {
-		return req, err
+		return nil, err
 	}
-	if req.format, err = formatOf(call.Fields); err != nil {
-		return req, err
+	var all order
+	if all.format, err = formatOf(call.Fields); err != nil {
+		return nil, err
 	}
-	if req.names, _, err = call.Fields.Texts(compat.To); err != nil {
-		return req, err
+	if all.names, _, err = call.Fields.Texts(compat.To); err != nil {
+		return nil, err
 	}
-	if len(req.names) == 0 {
-		return req, fault(compat.To, "The target language is not valid: send to=LANGUAGE in the query.")
+	if len(all.names) == 0 {
+		return nil, fault(compat.To, "The target language is not valid: send to=LANGUAGE in the query.")
 	}
-	for _, name := range req.names {
-		code, err := call.Target(name)
-		if err != nil {
-			return req, err
-		}
-		if slices.Contains(req.to, code) { // it would make the answer longer at no cost
-			return req, fault(compat.To, "The target language is not valid: send each language once.")
-		}
-		req.to = append(req.to, code)
+	if err := all.target(call); err != nil {
+		return nil, err
 	}
 	source, err := call.Fields.Text(compat.From)
 	if err != nil {
-		return req, err
+		return nil, err
 	}
-	req.from, err = call.Source(source)
-	return req, err
+	if all.from, err = call.Source(source); err != nil {
+		return nil, err
+	}
+	orders := make([]order, len(texts))
+	for i, text := range texts {
+		orders[i] = all
+		orders[i].text, orders[i].terms = dictionary(text, all.format)
+	}
+	return orders, nil
+}
+
+// target finds the codes of the target languages.
+func (o *order) target(call compat.Call) error {
+	for _, name := range o.names {
+		code, err := call.Target(name)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(o.to, code) { // it would make the answer longer at no cost
+			return fault(compat.To, "The target language is not valid: send each language once.")
+		}
+		o.to = append(o.to, code)
+	}
+	return nil
 }
 
 // textsOf reads the texts of a body.
@@ -118,6 +174,9 @@ func textsOf(fields compat.Fields) ([]string, error) {
 	return texts, nil
 }
 
+// general is the model that is not one of language.
+const general = "general"
+
 // refuseOptions refuses what a translation would not show.
 func refuseOptions(fields compat.Fields) error {
 	for _, option := range []struct{ name, harmless string }{
@@ -129,10 +188,14 @@ func refuseOptions(fields compat.Fields) error {
 			return err
 		}
 		if value != "" && !strings.EqualFold(value, option.harmless) {
-			return fault(option.name, "The value of "+option.name+" is not offered by this server: leave it out.")
+			return notOffered(option.name)
 		}
 	}
 	return nil
+}
+
+func notOffered(option string) error {
+	return fault(option, "The value of "+option+" is not offered by this server: leave it out.")
 }
 
 // formatOf reads the parameter textType.

@@ -75,7 +75,9 @@ func source(call compat.Call) (text, from string, err error) {
 	}
 	if detector := call.Models.Detector(); detector != nil {
 		if code, _, ok := detector.Detect(text); ok {
-			return text, code, nil
+			if _, offered := call.Languages.Source(code); offered {
+				return text, code, nil
+			}
 		}
 	}
 	return text, translate.Auto, nil

@@ -105,7 +105,7 @@ func TestPackages(t *testing.T) {
 // translated in the same pass.
 func TestTextsThatLostTagsStay(t *testing.T) {
 	for name, text := range map[string]string{
-		"docx": strings.Repeat("<w:p><w:r><w:t>a</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>b</w:t></w:r></w:p><w:p><w:r><w:t>c</w:t></w:r></w:p>", 2),
+		"docx": strings.Repeat("<w:p><w:r><w:t xml:space=\"preserve\">a </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>b</w:t></w:r></w:p><w:p><w:r><w:t>c</w:t></w:r></w:p>", 2),
 		"odt":  strings.Repeat("<text:p>a<text:line-break/>b</text:p><text:p>c</text:p>", 2),
 		"epub": strings.Repeat("<p>a <b>b</b></p><p>c</p>", 2),
 	} {

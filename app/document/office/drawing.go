@@ -56,7 +56,7 @@ func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
 		}
 		raw, err := w.taken(p, t)
 		if t.Name == named("a", "rPr") {
-			style.Key = drawingKey(raw)
+			style.Key, style.Raised = drawingKey(raw), raisedInDrawing.MatchString(raw)
 			raw = w.drawingProperties(raw)
 		}
 		style.Open += raw

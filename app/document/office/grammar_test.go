@@ -74,8 +74,8 @@ func TestParts(t *testing.T) {
 			`a<x id="1"/>b`,
 			`<w:p><w:r>` + preserved + `A</w:t></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>DATE</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>May</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r>` + preserved + `B</w:t></w:r></w:p>`},
 		{"content control", wordGrammar(), word,
-			`<w:p><w:r><w:t>a </w:t></w:r><w:sdt><w:sdtPr><w:id w:val="1"/></w:sdtPr><w:sdtContent><w:r><w:t>b</w:t></w:r></w:sdtContent></w:sdt></w:p>`,
-			`a<g id="1">b</g>`,
+			`<w:p><w:r><w:t>a </w:t></w:r><w:sdt><w:sdtPr><w:id w:val="1"/></w:sdtPr><w:sdtContent><w:r><w:t>B</w:t></w:r></w:sdtContent></w:sdt></w:p>`,
+			`a<g id="1">B</g>`,
 			`<w:p><w:r>` + preserved + `A</w:t></w:r><w:sdt><w:sdtPr><w:id w:val="1"/></w:sdtPr><w:sdtContent><w:r>` + preserved + `B</w:t></w:r></w:sdtContent></w:sdt></w:p>`},
 		{"pronunciation goes", wordGrammar(), word,
 			`<w:p><w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>hon</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>本</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r><w:t>a</w:t></w:r></w:p>`,
@@ -101,8 +101,8 @@ func TestParts(t *testing.T) {
 		{"comment of a slide", slideCommentGrammar(), drawing, `<p:cm><p:text>Why &amp; how?</p:text></p:cm>`, "Why &amp; how?", `<p:cm><p:text>WHY &amp; HOW?</p:text></p:cm>`},
 
 		{"strings", sheetGrammar(), sheet,
-			"<si><t>a\nb</t></si><si><t>header</t></si><si><t>Two\nlines</t></si><si><r><t>a </t></r><r><rPr><b/></rPr><t>b</t></r><phoneticPr fontId=\"1\"/></si><si><t>本</t><rPh sb=\"0\" eb=\"1\"><t>hon</t></rPh></si><c t=\"str\"><f>A1</f><v>a</v></c>",
-			"a<br/>b\nheader\n" + `a<g id="1">b</g>` + "\n本",
+			"<si><t>a\nb</t></si><si><t>header</t></si><si><t>Two\nlines</t></si><si><r><t>a </t></r><r><rPr><b/></rPr><t>B</t></r><phoneticPr fontId=\"1\"/></si><si><t>本</t><rPh sb=\"0\" eb=\"1\"><t>hon</t></rPh></si><c t=\"str\"><f>A1</f><v>a</v></c>",
+			"a<br/>b\nheader\n" + `a<g id="1">B</g>` + "\n本",
 			"<si><t xml:space=\"preserve\">A\nB</t></si><si><t xml:space=\"preserve\">HEADER</t></si><si><t>Two\nlines</t></si><si><r><t xml:space=\"preserve\">A</t></r><r><rPr><b/></rPr><t xml:space=\"preserve\">B</t></r><phoneticPr fontId=\"1\"/></si><si><t>本</t><rPh sb=\"0\" eb=\"1\"><t>hon</t></rPh></si><c t=\"str\"><f>A1</f><v>a</v></c>"},
 		{"inline string", sheetGrammar(), sheet, `<c t="inlineStr"><is><t>a</t></is></c><c t="n"><v>1</v></c>`, "a", `<c t="inlineStr"><is><t xml:space="preserve">A</t></is></c><c t="n"><v>1</v></c>`},
 

@@ -12,6 +12,7 @@ import (
 type odfStyle struct {
 	key    string // equal for those that look the same, "" for one that changes nothing
 	parent string // the named style that it is made of
+	raised bool   // or lowered
 }
 
 // maxStyles is how many styles are compared; those after them count as different.
@@ -53,7 +54,7 @@ func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 			sum := sha256.Sum256([]byte(key))
 			key = string(sum[:]) // of one size, whatever the style has
 		}
-		w.styles[name] = odfStyle{key: key, parent: parent}
+		w.styles[name] = odfStyle{key: key, parent: parent, raised: raisedInODF.MatchString(raw.String())}
 	}
 	_, err = out.WriteString(w.to.odf(raw.String()))
 	return err

@@ -205,6 +205,6 @@ func (w *walker) odfSpan(around run, start xmlpart.Token) run {
 		return inner // the span only says when somebody wrote it
 	}
 	inner.Style = tagged.Style{Key: around.Key + "\x00" + style.key, Open: around.Open + string(start.Raw),
-		Close: "</" + qualified(start.Raw) + ">" + around.Close}
+		Close: "</" + qualified(start.Raw) + ">" + around.Close, Raised: around.Raised || style.raised}
 	return inner
 }

@@ -16,6 +16,13 @@ var (
 	noProperties    = regexp.MustCompile(`^<((?:\w+:)?rPr)\s*(?:/>|>\s*</(?:\w+:)?rPr>)$`)
 )
 
+// What raises or lowers text: in Word, in DrawingML and in OpenDocument.
+var (
+	raisedInWord    = regexp.MustCompile(`<(?:\w+:)?vertAlign\s[^<>]*val\s*=\s*["'](?:super|sub)script["']`)
+	raisedInDrawing = regexp.MustCompile(`^<[^<>]*\sbaseline\s*=\s*["']-?[1-9]`)
+	raisedInODF     = regexp.MustCompile(`\sstyle:text-position="(?:super|sub|-?[1-9])`)
+)
+
 // wordKey is equal for properties of Word's runs that look the same.
 func wordKey(properties string) string {
 	return keyOf(wordHarmless.ReplaceAllString(properties, ""))

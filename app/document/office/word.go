@@ -149,7 +149,7 @@ func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
 			return nil
 		case t.Name == named("w", "rPr"):
 			raw, err := w.taken(p, t)
-			r.Key = wordKey(raw)
+			r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
 			r.Open += w.to.word(raw)
 			r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
 			return err

@@ -19,6 +19,7 @@ import (
 type Style struct {
 	Key         string // equal for styles that look the same
 	Open, Close string
+	Raised      bool // or lowered: a superscript, a subscript
 }
 
 // Paragraph is built from its start to its end by the methods that add to it.

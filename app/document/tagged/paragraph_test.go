@@ -14,6 +14,7 @@ import (
 var (
 	plain  = tagged.Style{Open: "(", Close: ")"}
 	bold   = tagged.Style{Key: "b", Open: "(b:", Close: ")"}
+	raised = tagged.Style{Key: "^", Open: "(^", Close: ")", Raised: true}
 	italic = tagged.Style{Key: "i", Open: "(i:", Close: ")"}
 )
 
@@ -53,10 +54,10 @@ var paragraphs = []struct {
 	{"what is around the whole has no tag", func(p *tagged.Paragraph) {
 		p.Open("<a>")
 		p.Text(bold, "All")
-		p.Text(italic, "x")
+		p.Text(italic, "X")
 		p.Special("[1]")
 		p.Close("</a>")
-	}, `All<g id="1">x</g>`, `<g id="1">X</g> tout`, "<a>(i:X)(b: tout)[1]</a>"},
+	}, `All<g id="1">X</g>`, `<g id="1">X</g> tout`, "<a>(i:X)(b: tout)[1]</a>"},
 	{"specials beside each other are one", func(p *tagged.Paragraph) {
 		p.Text(plain, "a")
 		p.Special("[1]")
@@ -115,6 +116,34 @@ var paragraphs = []struct {
 		p.Close("</2>")
 		p.Close("</1>")
 	}, `a <g id="1">b <g id="2">c</g></g>`, `<g id="1"><g id="2">C</g> B</g> A`, "<1><2>(C)</2>( B)</1>( A)"},
+	{"a word has the style of its largest part", func(p *tagged.Paragraph) {
+		p.Text(bold, "T")
+		p.Text(plain, "he man is interna")
+		p.Text(bold, "tional")
+	}, "The man is international", "Il est international", "(Il est international)"},
+	{"a word is in a link or not", func(p *tagged.Paragraph) {
+		p.Text(plain, "My ")
+		p.Open("<a>")
+		p.Text(plain, "book")
+		p.Close("</a>")
+		p.Text(plain, "s today")
+	}, `My <g id="1">books</g> today`, `Mes <g id="1">livres</g>`, "(Mes )<a>(livres)</a>"},
+	{"no word goes on with a capital", func(p *tagged.Paragraph) {
+		p.Text(plain, "Press the key ")
+		p.Text(bold, "Save")
+		p.Text(italic, "As")
+	}, `Press the key <g id="1">Save</g><g id="2">As</g>`, `La <g id="1">S</g><g id="2">A</g>`, "(La )(b:S)(i:A)"},
+	{"units and formulas are one thing", func(p *tagged.Paragraph) {
+		p.Text(plain, "20 m")
+		p.Text(raised, "2")
+		p.Text(plain, " of H")
+		p.Text(raised, "2")
+		p.Text(plain, "SO")
+		p.Text(raised, "4")
+		p.Text(plain, " here")
+		p.Text(raised, "1")
+	}, `20 <x id="1"/> of <x id="2"/> here<x id="3"/>`, `Ici<x id="3"/> 20 <x id="1"/> de <x id="2"/>`,
+		"(Ici)(^1)( 20 m)(^2)( de H)(^2)(SO)(^4)"},
 	{"signs of XML", func(p *tagged.Paragraph) { p.Text(plain, "a < b & c") }, "a &lt; b &amp; c", "c &gt; &quot;b&quot;", `(c > "b")`},
 	{"what floats comes first", func(p *tagged.Paragraph) {
 		p.Text(plain, "a")

@@ -17,7 +17,7 @@ type segment struct {
 
 // segment finds the text to translate. It returns nil where there is none.
 func (p *Paragraph) segment() *segment {
-	p.root.children = pair(p.root.children)
+	p.root.children = wholeWords(formulas(pair(p.root.children)))
 	if p.root.count() != letters {
 		return nil
 	}

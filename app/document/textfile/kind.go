@@ -31,7 +31,7 @@ import (
 // Kinds are all kinds of this package.
 func Kinds() []document.Kind {
 	return []document.Kind{
-		kind{"txt", []string{".txt", ".text"}, "text/plain", translate.Text, lines, each(20, "\n")},
+		kind{"txt", []string{".txt", ".text"}, "text/plain", translate.Text, plain, each(20, "\n")},
 		kind{"markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", translate.Text, markdown, markdownMemory},
 		kind{"html", []string{".html", ".htm", ".xhtml"}, "text/html", translate.HTML, htmlUnits, each(500, "<=")},
 		kind{"srt", []string{".srt"}, "application/x-subrip", translate.Text, srt, each(100, "\n")},

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,7 +36,8 @@ func TestOpenFails(t *testing.T) {
 	s, err := Open(path)
 	require.NoError(t, err)
 	_, err = Open(path)
-	assert.EqualError(t, err, "another process has the file of glossaries "+path+" open")
+	host, _ := os.Hostname()
+	assert.EqualError(t, err, fmt.Sprintf("another process (process %d on %s) has the file of glossaries %s open", os.Getpid(), host, path))
 	require.NoError(t, s.Close())
 
 	other := filepath.Join(dir, "other")

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,7 +39,8 @@ func TestOpenFails(t *testing.T) {
 	s, err := Open(path, jobs.StoreConfig{})
 	require.NoError(t, err)
 	_, err = Open(path, jobs.StoreConfig{})
-	assert.EqualError(t, err, "another process has the file of jobs "+path+" open")
+	host, _ := os.Hostname()
+	assert.EqualError(t, err, fmt.Sprintf("another process (process %d on %s) has the file of jobs %s open", os.Getpid(), host, path))
 	require.NoError(t, s.Close())
 	info, err := os.Stat(path)
 	require.NoError(t, err)

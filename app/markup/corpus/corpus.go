@@ -14,6 +14,11 @@ import (
 //go:embed corpus.tsv
 var file string
 
+// tokens has words that are held by their shape.
+//
+//go:embed tokens.tsv
+var tokens string
+
 // Line is a text of the corpus.
 type Line struct {
 	Kind   string   // the format that it comes from, such as "printf"; "prose" where it looks like one and is none
@@ -26,7 +31,7 @@ type Line struct {
 // Read returns all lines. It fails where the file has another form than its head says.
 func Read() ([]Line, error) {
 	var lines []Line
-	for i, row := range strings.Split(strings.TrimSuffix(file, "\n"), "\n") {
+	for i, row := range strings.Split(strings.TrimSuffix(file+tokens, "\n"), "\n") {
 		if strings.HasPrefix(row, "#") {
 			continue
 		}

@@ -24,6 +24,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/body"
 	"dragoman/app/catalog"
+	"dragoman/app/compat/azure"
 	"dragoman/app/compat/compattest"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/libretranslate"
@@ -72,7 +73,7 @@ func run(ctx context.Context, addressFile string) (err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000, Glossaries: glossaries, FileTypes: documents.Extensions()}, translator(),
-		libretranslate.New, deepl.New, inference,
+		func(s *dialect.Server) dialect.Dialect { return dialect.Share(azure.New(s), libretranslate.New(s))[1] }, deepl.New, inference,
 		func(s *dialect.Server) dialect.Dialect { return libretranslate.Files(s, of(s)) },
 		func(s *dialect.Server) dialect.Dialect { return deepl.Documents(s, of(s)) })
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})

@@ -2,6 +2,7 @@
 // is a listbox, as the ARIA Authoring Practices describe it.
 
 import { ApiError } from './api.js';
+import { say } from './words.js';
 
 /** How many translations to choose from, and what a server with narrow searches may still give. */
 const COUNTS = [5, 2];
@@ -65,7 +66,7 @@ export class Alternatives {
     this.#span = span;
     span.setAttribute('aria-expanded', 'true');
     this.#show([], sentence);
-    this.#status.textContent = 'Looking for other translations';
+    this.#status.textContent = say('Looking for other translations');
     this.#box.hidden = false;
     this.#place(span);
     this.#list.focus({ preventScroll: true });
@@ -89,10 +90,10 @@ export class Alternatives {
       if (asking.signal.aborted) return;
       const others = found.filter((text) => text !== sentence.text);
       this.#show([sentence.text, ...others], sentence);
-      this.#status.textContent = others.length > 0 ? '' : 'There are no other translations.';
+      this.#status.textContent = others.length > 0 ? '' : say('There are no other translations.');
     } catch (err) {
       if (asking.signal.aborted) return;
-      this.#status.textContent = err instanceof ApiError ? err.message : 'The server gave an answer that makes no sense.';
+      this.#status.textContent = err instanceof ApiError ? err.message : say('The server gave an answer that makes no sense.');
     }
     this.#box.scrollIntoView({ block: 'nearest' });
   }

@@ -2,6 +2,7 @@
 // page, so that it also works below a prefix of a proxy.
 
 import { retryAfter } from './text.js';
+import { say } from './words.js';
 
 /**
  * What went wrong, by what can be done about it (kind):
@@ -54,15 +55,15 @@ function kindOf(status, code) {
 
 /** Begins a server's message as a sentence and ends it as one. */
 function sentence(message) {
-  const text = String(message ?? '').trim() || 'The server gave no reason';
+  const text = String(message ?? '').trim() || say('The server gave no reason');
   return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 }
 
 /** Says what the server's message means to a person, who is not told to wait twice. */
 function explain(kind, status, code, message) {
   if (kind !== 'busy') return sentence(message);
-  if (status === 429) return 'This is more than the server allows at once.';
-  return code === 'shutting_down' ? 'The server is restarting.' : 'The server is busy.';
+  if (status === 429) return say('This is more than the server allows at once.');
+  return code === 'shutting_down' ? say('The server is restarting.') : say('The server is busy.');
 }
 
 /** The ApiError for what the service says in an answer with a status. */
@@ -78,7 +79,7 @@ async function problemOf(response) {
     const { error } = await response.json();
     return problem(status, typeof error === 'string' ? { message: error } : error, wait);
   } catch {
-    return problem(status, { message: `The server answered with status ${status}` }, wait); // not the service itself: a proxy
+    return problem(status, { message: say('The server answered with status {status}', { status }) }, wait); // not the service itself: a proxy
   }
 }
 
@@ -182,7 +183,7 @@ export class Api {
       if (err instanceof ApiError || signal.aborted) throw err;
       // The connection broke, maybe within a line: the same as an end without "done".
     }
-    throw new ApiError('cut', 'The connection was cut before the translation was complete.');
+    throw new ApiError('cut', say('The connection was cut before the translation was complete.'));
   }
 
   /** The best translations of a payload's only record, the best first. */
@@ -243,7 +244,7 @@ export class Api {
       return { blob: await response.blob(), name };
     } catch (err) {
       if (signal?.aborted) throw err;
-      throw new ApiError('cut', 'The connection was cut before the document was complete.');
+      throw new ApiError('cut', say('The connection was cut before the document was complete.'));
     }
   }
 
@@ -260,7 +261,7 @@ export class Api {
       response = await fetch(address, { cache: 'no-store', ...options, headers, signal });
     } catch (err) {
       if (signal?.aborted) throw err;
-      throw new ApiError('unreachable', navigator.onLine ? 'The server cannot be reached.' : 'You are offline.');
+      throw new ApiError('unreachable', say(navigator.onLine ? 'The server cannot be reached.' : 'You are offline.'));
     }
     if (!response.ok) throw await problemOf(response);
     return response;

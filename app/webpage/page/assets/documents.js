@@ -2,12 +2,19 @@
 
 import { ApiError } from './api.js';
 import { session } from './storage.js';
+import { say } from './words.js';
 
 /** How long to wait before a connection that broke is made again: longer each time. */
 const PAUSE_MS = { first: 500, factor: 1.6, most: 10_000 };
 
 /** Failures of a document itself: to send it again would not help. */
 const FINAL = ['refused', 'size', 'failed', 'absent'];
+
+/** What people call the kinds of documents that most have, by the extension of one. */
+const KINDS = new Map([
+  ['.docx', 'Word'], ['.xlsx', 'Excel'], ['.pptx', 'PowerPoint'], ['.odt', 'LibreOffice'], ['.epub', 'EPUB'], ['.html', 'HTML'],
+  ['.md', 'Markdown'], ['.txt', 'text'], ['.csv', 'tables'], ['.srt', 'subtitles'], ['.po', 'messages of programs'],
+]);
 
 /** How long the browser may take to save a file. */
 const SAVE_MS = 60_000;
@@ -24,7 +31,7 @@ export class Documents {
   #items = new Set();
 
   /**
-   * view has the elements: panel, input, drop, hint, list, status and template. way tells which languages
+   * view has the elements: input, hint, details, all, list, status and template, and shows the panel by show. way tells which languages
    * and model are chosen. Documents that this tab sent before it was loaded again are picked up.
    */
   constructor({ api, recovery, view, way }) {
@@ -32,30 +39,42 @@ export class Documents {
     this.#recovery = recovery;
     this.#view = view;
     this.#way = way;
-    const { panel, input } = view;
+    const { input } = view;
     input.addEventListener('change', () => {
       this.#add(input.files);
       input.value = ''; // so that the same file can be chosen again
     });
-    for (const name of ['dragenter', 'dragover']) panel.addEventListener(name, (event) => this.#drag(event, true));
-    for (const name of ['dragleave', 'drop']) panel.addEventListener(name, (event) => this.#drag(event, false));
-    panel.addEventListener('drop', (event) => this.#add(event.dataTransfer.files));
+    // Anywhere on the page, or the browser opens the file in its place.
+    for (const name of ['dragenter', 'dragover', 'drop']) document.addEventListener(name, (event) => this.#drag(event, name !== 'drop'));
+    document.addEventListener('dragleave', ({ relatedTarget }) => relatedTarget ?? this.#mark(false));
   }
 
   /** Takes documents of these extensions from now on; tells whether there are any. */
   offer(types) {
-    const { input, hint } = this.#view;
+    const { input, hint, details, all } = this.#view;
     if (types.length === 0) return false;
     input.disabled = false;
     input.accept = types.join(',');
-    hint.textContent = `What can be translated: ${types.map((type) => type.slice(1)).join(', ')}.`;
+    const kinds = [...KINDS].filter(([type]) => types.includes(type)).map(([, kind]) => say(kind));
+    hint.textContent = say('{kinds} and more', { kinds: kinds.join(', ') });
+    all.textContent = types.map((type) => type.slice(1)).join(' ');
+    details.hidden = false;
     this.#restore();
     return true;
   }
 
   #drag(event, over) {
-    event.preventDefault(); // else the browser opens the file
-    this.#view.drop.classList.toggle('over', over);
+    if (!event.dataTransfer.types.includes('Files')) return; // text, which the text area takes
+    event.preventDefault();
+    this.#mark(over && !this.#view.input.disabled);
+    if (over || this.#view.input.disabled) return;
+    this.#view.show();
+    this.#add(event.dataTransfer.files);
+  }
+
+  /** Shows that files can be dropped. */
+  #mark(over) {
+    document.documentElement.classList.toggle('dropping', over);
   }
 
   #add(files) {
@@ -63,7 +82,7 @@ export class Documents {
     for (const file of files) {
       const item = this.#show(file.name);
       const way = this.#way();
-      item.say('Waiting');
+      item.say(say('Waiting'));
       this.#turn = this.#turn.then(() => this.#watch(item, () => this.#submit(item, file, way)));
     }
   }
@@ -75,7 +94,7 @@ export class Documents {
     } catch (err) {
       if (item.removed.signal.aborted) return;
       if (!(err instanceof ApiError)) console.error(err); // a fault of the page or of a proxy
-      this.#end(item, err instanceof ApiError ? err.message : 'The server gave an answer that makes no sense.', true);
+      this.#end(item, err instanceof ApiError ? err.message : say('The server gave an answer that makes no sense.'), true);
     }
   }
 
@@ -97,7 +116,7 @@ export class Documents {
   /** Sends a document. It is followed without keeping the next one waiting. */
   async #submit(item, file, way) {
     item.removed.signal.throwIfAborted();
-    item.say('Sending');
+    item.say(say('Sending'));
     const key = randomKey();
     ({ id: item.id } = await this.#persist(item, (signal) => this.#api.submitDocument(file, way, key, signal)));
     this.#remember();
@@ -115,10 +134,10 @@ export class Documents {
         }
       } catch (err) {
         if (signal.aborted || !(err instanceof ApiError)) throw err;
-        if (err.kind === 'absent') throw new ApiError('absent', 'The server does not have it any more.');
+        if (err.kind === 'absent') throw new ApiError('absent', say('The server does not have it any more.'));
         if (FINAL.includes(err.kind)) throw err;
         if (err.kind === 'key') await this.#persist(item, () => this.#api.job(item.id, signal));
-        else item.say(`${err.message} This page goes on by itself.`);
+        else item.say(say('{problem} This page goes on by itself.', { problem: err.message }));
       }
       await new Promise((resolve) => setTimeout(resolve, pause));
       signal.throwIfAborted();
@@ -129,14 +148,14 @@ export class Documents {
   #take(item, { state, progress, error }) {
     const { done, records, flagged = 0 } = progress;
     if (state === 'queued' || state === 'running') {
-      item.say(state === 'queued' ? 'Waiting for its turn' : `Translating, ${done} of ${records} texts`, { done, records });
+      item.say(state === 'queued' ? say('Waiting for its turn') : say('Translating, {done} of {records} texts', { done, records }), { done, records });
       return false;
     }
     if (state === 'done') {
-      this.#end(item, flagged ? `Translated; ${flagged} of ${records} texts may be wrong` : 'Translated');
+      this.#end(item, flagged ? say('Translated; {flagged} of {records} texts may be wrong', { flagged, records }) : say('Translated'));
       item.offer(() => this.#watch(item, () => this.#download(item)));
-    } else if (state === 'failed') this.#end(item, new ApiError('failed', error?.message ?? 'It could not be translated').message, true);
-    else this.#end(item, 'Cancelled', true);
+    } else if (state === 'failed') this.#end(item, new ApiError('failed', error?.message ?? say('It could not be translated')).message, true);
+    else this.#end(item, say('Cancelled'), true);
     return true;
   }
 
@@ -207,9 +226,9 @@ class Item {
     this.#progress = this.element.querySelector('progress');
     this.#download = download;
     title.textContent = name;
-    this.#progress.setAttribute('aria-label', `Translation of ${name}`);
-    download.setAttribute('aria-label', `Download ${name}`);
-    close.setAttribute('aria-label', `Remove ${name}`);
+    this.#progress.setAttribute('aria-label', say('Translation of {name}', { name }));
+    download.setAttribute('aria-label', say('Download {name}', { name }));
+    close.setAttribute('aria-label', say('Remove {name}', { name }));
     close.addEventListener('click', remove);
   }
 

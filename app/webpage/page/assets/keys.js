@@ -1,6 +1,7 @@
 // The API key, for servers that want one.
 
 import { session } from './storage.js';
+import { say } from './words.js';
 
 /** What a key may consist of, so that it fits into a header. */
 const KEY = /^[\x21-\x7e]+$/;
@@ -29,9 +30,9 @@ export class Keys {
   /** Shows the dialog; tells whether a key was given. */
   ask(signal) {
     const { dialog, input, text } = this.#view;
-    text.textContent = this.#key
+    text.textContent = say(this.#key
       ? 'The key that was sent is not accepted. Check it, or ask whoever runs this server.'
-      : 'Ask whoever runs this server for one. The page forgets it when you close the tab.';
+      : 'Ask whoever runs this server for one. The page forgets it when you close the tab.');
     input.value = '';
     dialog.returnValue = '';
     dialog.showModal();
@@ -44,7 +45,7 @@ export class Keys {
   #take(key) {
     const { dialog, input } = this.#view;
     if (!KEY.test(key)) {
-      input.setCustomValidity('A key consists of letters, digits and signs without spaces.');
+      input.setCustomValidity(say('A key consists of letters, digits and signs without spaces.'));
       input.reportValidity();
       return;
     }

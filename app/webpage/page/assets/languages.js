@@ -1,6 +1,7 @@
 // Languages: their names, directions, and which two are chosen.
 
 import { lasting } from './storage.js';
+import { locale } from './words.js';
 
 /** Stands for a source language that the server finds out. */
 export const AUTO = 'auto';
@@ -32,10 +33,11 @@ export class Languages {
     for (const { code, name, nativeName, targets = all } of entries) {
       const english = name || nameIn('en', code) || code;
       const own = nativeName || nameIn(code, code) || english;
-      const words = [own, english, nameIn(navigator.language, code), code].map(fold);
-      this.#byCode.set(code, { code, name: own, english, words, targets: new Set(targets) });
+      const known = locale === 'en' ? english : nameIn(locale, code) || english; // to who reads the page
+      const words = [own, english, known, nameIn(navigator.language, code), code].map(fold);
+      this.#byCode.set(code, { code, name: own, known, words, targets: new Set(targets) });
     }
-    this.list = [...this.#byCode.values()].sort((a, b) => a.english.localeCompare(b.english, 'en'));
+    this.list = [...this.#byCode.values()].sort((a, b) => a.known.localeCompare(b.known, locale));
   }
 
   has(code) {
@@ -53,9 +55,9 @@ export class Languages {
     return this.list.some((other) => this.reaches(code, other.code));
   }
 
-  /** A language's English name. */
-  english(code) {
-    return this.#byCode.get(code)?.english ?? code;
+  /** What a language is called in the page's. */
+  known(code) {
+    return this.#byCode.get(code)?.known ?? (nameIn(locale, code) || code);
   }
 
   get(code) {

@@ -3,6 +3,7 @@
 import { ApiError, problem } from './api.js';
 import { session } from './storage.js';
 import { isBlank } from './text.js';
+import { say } from './words.js';
 
 /** A text with more than this to translate is long. */
 const LONG = { lines: 1000, characters: 60_000 };
@@ -130,7 +131,7 @@ export class LongText {
     const answers = job.state === 'done' ? this.#answers(result) : null;
     if (!answers) {
       this.drop();
-      throw job.error ? problem(500, job.error) : new ApiError('failed', 'The server did not translate all of the text.');
+      throw job.error ? problem(500, job.error) : new ApiError('failed', say('The server did not translate all of the text.'));
     }
     this.#pause = 0;
     this.progress = null;

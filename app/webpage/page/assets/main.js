@@ -17,9 +17,13 @@ import { lasting } from './storage.js';
 import { Tabs } from './tabs.js';
 import { countCharacters, describeFlags } from './text.js';
 import { Translator } from './translator.js';
+import { locale, localize, say } from './words.js';
 
 const MOST_NOTES = 5;
 const FEEDBACK_MS = 2000;
+
+document.documentElement.lang = locale;
+localize(document);
 
 const $ = (id) => document.getElementById(id);
 const source = $('source');
@@ -42,14 +46,18 @@ const translator = new Translator({
   api, blocks, recovery, long, live, pair: () => choice, model: () => models.chosen, glossary: (pair) => glossaries.chosen(pair), changed: showSoon,
 });
 
-const glossaries = new Glossaries({ box: $('glossary-choice'), select: $('glossary'), api, changed: () => translator.now() });
+const glossaries = new Glossaries({
+  views: ['glossary', 'documents-glossary'].map((id) => ({ box: $(`${id}-choice`), select: $(id) })),
+  api,
+  changed: (language) => choose(() => language && choice.setFrom(language)),
+});
 const tabs = new Tabs({ list: $('tabs'), panels: [$('text-panel'), $('documents-panel')] });
 const documents = new Documents({
   api,
   recovery: new Recovery({
     api, keys, notice: new Notice({ box: $('documents-notice'), text: $('documents-notice-text'), count: $('documents-notice-count'), button: $('documents-notice-button') }),
   }),
-  view: { panel: $('documents-panel'), input: $('files'), drop: $('drop'), hint: $('files-hint'), list: $('documents'), status: $('documents-status'), template: $('document-template') },
+  view: { show: () => tabs.show(1), input: $('files'), hint: $('files-hint'), details: $('files-kinds'), all: $('files-all'), list: $('documents'), status: $('documents-status'), template: $('document-template') },
   way: () => {
     const glossaryId = glossaries.chosen(choice);
     return { fromLang: choice.from, toLang: choice.to, ...(models.chosen && { model: models.chosen }), ...(glossaryId && { glossaryId }) };
@@ -62,8 +70,8 @@ let languages = null; // until they are loaded
 let choice = null;
 
 const template = $('picker-template');
-const from = new Picker({ root: $('from'), template, label: 'Translate from', choose: (code) => choose(() => choice.setFrom(code)) });
-const to = new Picker({ root: $('to'), template, label: 'Translate to', choose: (code) => choose(() => choice.setTo(code)) });
+const from = new Picker({ root: $('from'), template, label: say('Translate from'), choose: (code) => choose(() => choice.setFrom(code)) });
+const to = new Picker({ root: $('to'), template, label: say('Translate to'), choose: (code) => choose(() => choice.setTo(code)) });
 
 // Text
 
@@ -73,7 +81,7 @@ source.addEventListener('input', (event) => {
 });
 source.addEventListener('compositionend', () => translator.soon());
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || $('key-dialog').open) return;
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || $('key-dialog').open || $('text-panel').hidden) return;
   event.preventDefault();
   translator.now();
 });
@@ -92,7 +100,7 @@ $('clear').addEventListener('click', () => {
 function takeText() {
   blocks.update();
   const count = countCharacters(source.value);
-  $('count').textContent = `${count.toLocaleString('en')} ${count === 1 ? 'character' : 'characters'}`;
+  $('count').textContent = say(count === 1 ? '{count} character' : '{count} characters', { count: count.toLocaleString(locale) });
   $('clear').hidden = count === 0;
   showTranslation();
 }
@@ -150,9 +158,9 @@ async function changeModel() {
 function showLanguages() {
   const { detected } = blocks;
   const known = choice.from === AUTO ? detected : choice.from;
-  from.show(choice.from, choice.from !== AUTO ? languages.get(choice.from).name : detected ? `${languages.english(detected)} (detected)` : 'Detect language');
+  from.show(choice.from, choice.from !== AUTO ? languages.get(choice.from).name : detected ? say('{language} (detected)', { language: languages.known(detected) }) : say('Detect language'));
   to.show(choice.to, languages.get(choice.to).name);
-  glossaries.offer(choice);
+  glossaries.offer(choice, detected);
   for (const element of [source, view.mirror]) {
     element.dir = known ? direction(known) : 'auto';
     element.lang = known;
@@ -179,7 +187,7 @@ function showTranslation() {
   const { busy, progress } = translator;
   output.setAttribute('aria-busy', String(busy || blocks.drafting)); // what changes while one types is not read aloud
   $('progress').hidden = !busy;
-  $('status').textContent = busy ? (progress.total > 1 ? `Translating, ${progress.done} of ${progress.total} lines` : 'Translating') : '';
+  $('status').textContent = busy ? (progress.total > 1 ? say('Translating, {done} of {total} lines', progress) : say('Translating')) : '';
   $('cancel').hidden = !busy || !long.progress;
   $('copy').hidden = blocks.progress.done === 0;
   if (!busy && blocks.progress.done > 0) loadGlossaries(); // a key that was needed is there now
@@ -191,9 +199,11 @@ function showTranslation() {
 function showNotes() {
   const { flagged, detected, progress } = blocks;
   const whole = progress.total === 1;
-  const words = flagged.slice(0, MOST_NOTES).map(({ number, flags }) => `${whole ? 'This translation' : `Line ${number}`} ${describeFlags(flags)}.`);
-  if (flagged.length > MOST_NOTES) words.push(`${flagged.length - MOST_NOTES} more lines have such faults.`);
-  if (choice && detected === choice.to) words.unshift(`The text is in ${languages.english(detected)} already.`);
+  const words = flagged.slice(0, MOST_NOTES).map(({ number, flags }) => say('{subject} {faults}.', {
+    subject: whole ? say('This translation') : say('Line {number}', { number }), faults: describeFlags(flags),
+  }));
+  if (flagged.length > MOST_NOTES) words.push(say('{count} more lines have such faults.', { count: flagged.length - MOST_NOTES }));
+  if (choice && detected === choice.to) words.unshift(say('The text is in {language} already.', { language: languages.known(detected) }));
   const notes = $('notes');
   notes.hidden = words.length === 0;
   if (notes.textContent === words.join('')) return;
@@ -212,12 +222,12 @@ let feedback = 0;
 $('copy').addEventListener('click', async () => {
   const done = await copy(blocks.translation);
   $('copy').classList.toggle('done', done);
-  $('copy').lastElementChild.textContent = done ? 'Copied' : 'Copy';
-  $('status').textContent = done ? 'Copied to the clipboard' : 'The browser does not allow this: select the text and copy it';
+  $('copy').lastElementChild.textContent = say(done ? 'Copied' : 'Copy');
+  $('status').textContent = say(done ? 'Copied to the clipboard' : 'The browser does not allow this: select the text and copy it');
   clearTimeout(feedback);
   feedback = setTimeout(() => {
     $('copy').classList.remove('done');
-    $('copy').lastElementChild.textContent = 'Copy';
+    $('copy').lastElementChild.textContent = say('Copy');
     showTranslation();
   }, FEEDBACK_MS);
 });

@@ -1,6 +1,7 @@
 // Which model translates. There is a choice only where the server has several models.
 
 import { lasting } from './storage.js';
+import { say } from './words.js';
 
 const option = (value, textContent) => Object.assign(document.createElement('option'), { value, textContent });
 
@@ -26,7 +27,7 @@ export class Models {
   /** Offers models by their names: {name}, in any number of versions. What was chosen before is chosen again. */
   offer(models) {
     const names = [...new Set(models.map(({ name }) => name))];
-    this.#select.replaceChildren(option('', 'Any model'), ...names.map((name) => option(name, name)));
+    this.#select.replaceChildren(option('', say('Any model')), ...names.map((name) => option(name, name)));
     this.#box.hidden = names.length < 2;
     const before = lasting.get('model');
     if (!this.#box.hidden && names.includes(before)) this.#select.value = before;

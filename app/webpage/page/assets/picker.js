@@ -2,6 +2,7 @@
 // a listbox, as the ARIA Authoring Practices describe it.
 
 import { AUTO } from './languages.js';
+import { locale, say } from './words.js';
 
 const PAGE = 8; // options that PageDown passes over
 
@@ -40,7 +41,7 @@ export class Picker {
     this.#button.querySelector('.unseen').textContent = `${label}: `;
     this.#list.id = `${root.id}-list`;
     this.#list.setAttribute('aria-label', label);
-    this.#input.setAttribute('aria-label', `${label}, type to search`);
+    this.#input.setAttribute('aria-label', say('{label}, type to search', { label }));
     this.#input.setAttribute('aria-controls', this.#list.id);
     this.#listen();
   }
@@ -59,7 +60,7 @@ export class Picker {
     this.#code = code;
     const value = this.#button.querySelector('.picker-value');
     value.textContent = text;
-    value.lang = code === AUTO ? '' : code;
+    value.lang = code === AUTO ? locale : code;
   }
 
   #listen() {
@@ -129,13 +130,13 @@ export class Picker {
       this.#list.replaceChildren(...this.#languages.search(typed).filter(takes).map((language) => this.#option(language)));
     } else {
       const recent = this.#recent().map((code) => this.#languages.get(code)).filter((language) => language && takes(language));
-      const auto = this.#auto ? [this.#option({ code: AUTO, name: 'Detect language', english: '' })] : [];
-      const groups = recent.length > 0 && list.length > recent.length ? [['Recent', recent], ['All languages', list]] : [['All languages', list]];
+      const auto = this.#auto ? [this.#option({ code: AUTO, name: say('Detect language'), known: '' })] : [];
+      const groups = recent.length > 0 && list.length > recent.length ? [[say('Recent'), recent], [say('All languages'), list]] : [[say('All languages'), list]];
       this.#list.replaceChildren(...auto, ...groups.map(([title, members], i) => this.#group(title, members, i)));
     }
     this.#options = [...this.#list.querySelectorAll('[role=option]')];
     this.#options.forEach((option, i) => (option.id = `${this.#list.id}-${i}`));
-    this.#none.textContent = this.#options.length > 0 ? '' : 'No language fits.';
+    this.#none.textContent = this.#options.length > 0 ? '' : say('No language fits.');
     const chosen = this.#options.findIndex((option) => option.dataset.code === this.#code);
     this.#activate(typed ? Math.min(0, this.#options.length - 1) : Math.max(chosen, 0));
   }
@@ -149,9 +150,9 @@ export class Picker {
     return group;
   }
 
-  #option({ code, name, english }) {
-    const option = element('div', { className: 'picker-option' }, element('span', { textContent: name, lang: code === AUTO ? '' : code }));
-    if (english && english !== name) option.append(' ', element('span', { className: 'quiet', textContent: english }));
+  #option({ code, name, known }) {
+    const option = element('div', { className: 'picker-option' }, element('span', { textContent: name, lang: code === AUTO ? locale : code }));
+    if (known && known !== name) option.append(' ', element('span', { className: 'quiet', textContent: known }));
     option.setAttribute('role', 'option');
     option.setAttribute('aria-selected', String(code === this.#code));
     option.dataset.code = code;

@@ -2,6 +2,7 @@
 // the person in front of the page, who can hurry or decide.
 
 import { ApiError } from './api.js';
+import { say } from './words.js';
 
 const POLL_SECONDS = 1;
 const MOST_TRIES = 8; // that the page makes by itself
@@ -106,7 +107,7 @@ export class Recovery {
       return this.#countDown(err.message, seconds, signal);
     }
     if (!(err instanceof ApiError)) console.error(err); // a fault of the page or of a proxy
-    this.#notice.show(err instanceof ApiError ? err.message : 'The server gave an answer that makes no sense.', { action: 'Try again' });
+    this.#notice.show(err instanceof ApiError ? err.message : say('The server gave an answer that makes no sense.'), { action: say('Try again') });
     return this.#notice.pause(signal);
   }
 
@@ -119,14 +120,14 @@ export class Recovery {
 
   async #countDown(message, seconds, signal) {
     for (let left = Math.max(1, Math.ceil(seconds)); left > 0; left--) {
-      this.#notice.show(message, { count: `Trying again in ${left} s.`, action: 'Try now' });
+      this.#notice.show(message, { count: say('Trying again in {left} s.', { left }), action: say('Try now') });
       if (await this.#notice.pause(signal, 1)) break;
     }
     this.#quiet.until = 0;
   }
 
   async #untilReady(signal) {
-    this.#notice.show('The model is loading. This page goes on by itself.');
+    this.#notice.show(say('The model is loading. This page goes on by itself.'));
     do await this.#notice.pause(signal, POLL_SECONDS);
     while (!(await this.#api.ready(signal)));
   }
@@ -134,7 +135,7 @@ export class Recovery {
   async #askKey(signal) {
     if (await this.#keys.ask(signal)) return;
     signal.throwIfAborted();
-    this.#notice.show('This server translates for those who have an API key.', { action: 'Enter a key' });
+    this.#notice.show(say('This server translates for those who have an API key.'), { action: say('Enter a key') });
     await this.#notice.pause(signal);
   }
 }

@@ -12,7 +12,7 @@ export class Tabs {
     this.#list = list;
     this.#tabs = [...list.querySelectorAll('[role=tab]')];
     this.#panels = panels;
-    this.#tabs.forEach((tab, i) => tab.addEventListener('click', () => this.#show(i)));
+    this.#tabs.forEach((tab, i) => tab.addEventListener('click', () => this.show(i)));
     list.addEventListener('keydown', (event) => this.#move(event));
   }
 
@@ -24,10 +24,11 @@ export class Tabs {
       panel.setAttribute('aria-labelledby', this.#tabs[i].id);
     }
     const before = this.#tabs.findIndex(({ id }) => id === session.get('tab'));
-    if (before > 0) this.#show(before);
+    if (before > 0) this.show(before);
   }
 
-  #show(shown) {
+  /** Shows a panel, by its number. */
+  show(shown) {
     this.#tabs.forEach((tab, i) => {
       tab.setAttribute('aria-selected', String(i === shown));
       tab.tabIndex = i === shown ? 0 : -1;
@@ -42,7 +43,7 @@ export class Tabs {
     const to = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[event.key];
     if (at < 0 || to === undefined) return;
     event.preventDefault();
-    this.#show(to);
+    this.show(to);
     this.#tabs[to].focus();
   }
 }

@@ -1,5 +1,7 @@
 // Functions of text alone.
 
+import { say } from './words.js';
+
 /** Tells whether a line has nothing to translate. */
 export const isBlank = (text) => !/\S/u.test(text);
 
@@ -88,11 +90,12 @@ const FLAGS = new Map([
   ['empty', 'is empty'],
   ['wrong_script', 'may be in another language'],
   ['markup_lost', 'may lack a tag, link or placeholder'],
+  ['unsupported_source', 'is the text itself, whose language the model does not translate'],
   ['glossary_missed', 'may lack a term of the glossary'],
 ]);
 
 /** Says in words what a translation's quality flags mean: "may be incomplete". */
 export function describeFlags(flags) {
-  const words = flags.map((flag) => FLAGS.get(flag) ?? `may be wrong (${flag})`);
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+  const words = flags.map((flag) => say(FLAGS.get(flag) ?? 'may be wrong ({flag})', { flag }));
+  return words.length < 2 ? words.join('') : say('{first} and {last}', { first: words.slice(0, -1).join(', '), last: words.at(-1) });
 }

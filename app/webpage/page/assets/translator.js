@@ -4,6 +4,7 @@
 
 import { ApiError } from './api.js';
 import { takeBatch } from './text.js';
+import { say } from './words.js';
 
 const PAUSE_MS = 350;
 
@@ -119,7 +120,7 @@ export class Translator {
   async #some(job, signal) {
     if (this.#cancelled) {
       this.#cancelled = false;
-      throw new ApiError('refused', 'The translation was cancelled.');
+      throw new ApiError('refused', say('The translation was cancelled.'));
     }
     const missing = this.#blocks.missing();
     const fresh = missing.filter(({ text }) => !this.#long.has(text)); // since there is a job
@@ -150,6 +151,6 @@ export class Translator {
       this.#batch = { lines: batch.length >> 1, characters: BATCH.characters };
       return;
     }
-    if (left.size > 0) throw new ApiError('failed', 'The server left a part of the text out.');
+    if (left.size > 0) throw new ApiError('failed', say('The server left a part of the text out.'));
   }
 }

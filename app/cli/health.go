@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -13,51 +13,50 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"dragoman/app/config"
 )
 
-const healthUsage = `dragoman health
-
-Asks the service on this machine, or at --url, whether it is ready to translate,
+// health makes the command that asks a running service how it is. Every answer but 200 is an error.
+func (p *Program) health() *cobra.Command {
+	var base string
+	var timeout time.Duration
+	var live bool
+	cmd := &cobra.Command{
+		Use: "health", Short: "Ask a running service how it is", Args: noArguments,
+		Long: `Asks the service on this machine, or at --url, whether it is ready to translate,
 or with --live whether it works at all. Exits with 0 if so, and with 1 and the
-reason if not. Meant for health checks where there is no shell and no curl.`
-
-// health asks a running service how it is. Every answer but 200 is an error.
-func (p *program) health(ctx context.Context, args []string) error {
-	flags := pflag.NewFlagSet("health", pflag.ContinueOnError)
-	base := flags.String("url", "", "address of the service; empty: this machine, at APP_HOST and APP_PORT")
-	timeout := flags.Duration("timeout", 3*time.Second, "how long to wait for the answer")
-	live := flags.Bool("live", false, "ask /healthz (it works), not /readyz (it can translate now)")
-	rest, err := p.parse(flags, args, healthUsage)
-	if err != nil {
-		return err
+reason if not. Meant for health checks where there is no shell and no curl.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if timeout <= 0 {
+				return usagef("health: --timeout %s: use a time above 0, such as 3s", timeout)
+			}
+			route, well := "readyz", "ready"
+			if live {
+				route, well = "healthz", "alive"
+			}
+			target, err := p.serviceURL(base)
+			if err != nil {
+				return usagef("health: %w", err)
+			}
+			if err := p.probe(cmd.Context(), target.JoinPath(route).String(), timeout); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(p.Stdout, well)
+			return err
+		},
 	}
-	if len(rest) > 0 {
-		return &usageError{fmt.Errorf("health takes no arguments, got %q", rest)}
-	}
-	if *timeout <= 0 {
-		return &usageError{fmt.Errorf("health: --timeout %s: use a time above 0, such as 3s", *timeout)}
-	}
-	route, well := "readyz", "ready"
-	if *live {
-		route, well = "healthz", "alive"
-	}
-	target, err := p.serviceURL(*base)
-	if err != nil {
-		return &usageError{fmt.Errorf("health: %w", err)}
-	}
-	if err := probe(ctx, target.JoinPath(route).String(), *timeout); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, well)
-	return err
+	flags := cmd.Flags()
+	flags.StringVar(&base, "url", "", "address of the service (this machine, at APP_HOST and APP_PORT)")
+	flags.DurationVar(&timeout, "timeout", 3*time.Second, "how long to wait for the answer")
+	flags.BoolVar(&live, "live", false, "ask /healthz (it works), not /readyz (it can translate now)")
+	return cmd
 }
 
 // serviceURL is the address of the service: base, or if that is empty the one at
 // which serve listens with the same environment.
-func (p *program) serviceURL(base string) (*url.URL, error) {
+func (p *Program) serviceURL(base string) (*url.URL, error) {
 	if base != "" {
 		u, err := url.Parse(base)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -65,7 +64,7 @@ func (p *program) serviceURL(base string) (*url.URL, error) {
 		}
 		return u, nil
 	}
-	cfg, err := config.Parse(p.environ)
+	cfg, err := config.Parse(p.Environ)
 	if err != nil {
 		return nil, err
 	}
@@ -91,14 +90,14 @@ func reachable(host string) string {
 // probe asks for target and returns an error with the reason unless the answer
 // is 200. It uses no proxy and follows no redirection: what answers in the
 // service's place says nothing about the service.
-func probe(ctx context.Context, target string, timeout time.Duration) error {
+func (p *Program) probe(ctx context.Context, target string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("User-Agent", "dragoman-health/"+version)
+	req.Header.Set("User-Agent", "dragoman-health/"+p.Version)
 	client := http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -1,6 +1,7 @@
-package main
+package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,8 +22,8 @@ type output struct {
 	force bool // files that are there are replaced
 }
 
-func (o *output) define(flags *pflag.FlagSet) {
-	flags.StringVarP(&o.path, "output", "o", "", "file for the translated document, or folder for several: the arguments are files and folders then")
+func (o *output) define(flags *pflag.FlagSet, help string) {
+	flags.StringVarP(&o.path, "output", "o", "", help)
 	flags.BoolVar(&o.force, "force", false, "replace files that are there")
 }
 
@@ -32,6 +33,17 @@ type paper struct{ from, to string }
 // papers are the documents that files and folders name, with all in the folders that can be translated.
 // Of several, or of a folder, the output is a folder, which has what they have.
 func (o output) papers(names []string) (list []paper, err error) {
+	switch {
+	case names[0] == stdio && o.path != stdio && (isFolder(o.path) || strings.HasSuffix(o.path, string(filepath.Separator))):
+		return nil, usagef("%s is a folder: name a file for the document of standard input", o.path)
+	case names[0] == stdio && o.path != stdio:
+		list = []paper{{names[0], o.path}}
+		return list, o.check(list)
+	case o.path == stdio && (len(names) > 1 || isFolder(names[0])):
+		return nil, usagef("translate takes -o - for one document: name a folder for several")
+	case o.path == stdio:
+		return []paper{{names[0], stdio}}, nil
+	}
 	into := len(names) > 1 || strings.HasSuffix(o.path, string(filepath.Separator)) || isFolder(o.path)
 	for _, name := range names {
 		if _, err := os.Stat(name); err != nil {
@@ -109,7 +121,15 @@ func (o output) free(p paper) error {
 }
 
 // save writes the translation of a document, which is there as a whole or not at all.
-func (o output) save(p paper, write func(io.Writer) error) (err error) {
+func (o output) save(p paper, stdout io.Writer, write func(io.Writer) error) (err error) {
+	if p.to == stdio {
+		var whole bytes.Buffer
+		if err := write(&whole); err != nil {
+			return err
+		}
+		_, err := whole.WriteTo(stdout)
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(p.to), 0o755); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
-package main
+package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,56 +9,64 @@ import (
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"dragoman/model"
 	"dragoman/model/family"
 	"dragoman/model/repository"
 )
 
-const modelsUsage = `dragoman models
+// models makes the command that lists what repositories hold.
+func (p *Program) models() *cobra.Command {
+	var dirs []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "models", Short: "List the models of a repository", Args: noArguments,
+		Long: `Lists the models of a repository, their versions and the pipelines. What is wrong
+with the repository goes to standard error, a line each.`,
+		RunE: func(*cobra.Command, []string) error { return p.listModels(dirs, asJSON) },
+	}
+	cmd.Flags().StringSliceVar(&dirs, "repository", nil, "repository of models; can be repeated (MODEL_REPOSITORY)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
 
-Lists the models of a repository, their versions and the pipelines. What is wrong
-with the repository goes to standard error, a line each.`
-
-// models lists what repositories hold.
-func (p *program) models(_ context.Context, args []string) error {
-	flags := pflag.NewFlagSet("models", pflag.ContinueOnError)
-	dirs := flags.StringSlice("repository", nil, "repository of models; can be repeated (MODEL_REPOSITORY)")
-	asJSON := flags.Bool("json", false, "print JSON")
-	rest, err := p.parse(flags, args, modelsUsage)
+func (p *Program) listModels(dirs []string, asJSON bool) error {
+	cfg, _, err := Configure(p.Environ, p.Stderr)
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 {
-		return &usageError{fmt.Errorf("models takes no arguments, got %q", rest)}
+	if len(dirs) == 0 {
+		dirs = cfg.Repositories
 	}
-	cfg, _, err := configure(p.environ, p.stderr)
-	if err != nil {
-		return err
+	if len(dirs) == 0 {
+		return usagef("models needs a repository: add --repository DIR, or set MODEL_REPOSITORY")
 	}
-	if len(*dirs) == 0 {
-		*dirs = cfg.Repositories
-	}
-	if len(*dirs) == 0 {
-		return &usageError{errors.New("models needs a repository: add --repository DIR, or set MODEL_REPOSITORY")}
-	}
-	found := repository.Scan(*dirs)
+	found := repository.Scan(dirs)
 	l := listing(found)
 	for _, line := range l.Problems {
-		fmt.Fprintln(p.stderr, line)
+		fmt.Fprintln(p.Stderr, line)
 	}
-	write := l.print
-	if *asJSON {
-		write = l.printJSON
+	if asJSON {
+		err = p.printJSON(l)
+	} else {
+		err = l.print(p.Stdout)
 	}
-	if err := write(p.stdout); err != nil {
+	if err != nil {
 		return err
 	}
 	if found.Err != nil {
 		return errors.New("a repository or its configuration cannot be read, so what it holds is not listed: see above")
 	}
 	return nil
+}
+
+// printJSON prints what a command says for programs.
+func (p *Program) printJSON(v any) error {
+	encoder := json.NewEncoder(p.Stdout)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
 }
 
 // modelList is what `dragoman models --json` prints.
@@ -119,7 +126,7 @@ func listing(s repository.Snapshot) modelList {
 	for _, p := range s.Pipelines {
 		listed := listedPipeline{Name: p.Name, Version: p.Version, State: state(p.Err == nil, p.Err)}
 		if p.Err != nil {
-			listed.Error = p.Origin + ": " + oneLine(p.Err)
+			listed.Error = p.Origin + ": " + OneLine(p.Err)
 		}
 		for _, step := range p.Steps {
 			listed.Steps = append(listed.Steps, listedStep{step.Detect, step.Model.String(), step.To})
@@ -160,13 +167,7 @@ func errorLine(err error) string {
 	if err == nil {
 		return ""
 	}
-	return oneLine(err)
-}
-
-func (l modelList) printJSON(to io.Writer) error {
-	encoder := json.NewEncoder(to)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(l)
+	return OneLine(err)
 }
 
 // print prints tables.

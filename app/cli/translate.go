@@ -1,25 +1,25 @@
-package main
+package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 
 	"dragoman/app/client"
 	"dragoman/app/translate"
 )
 
-const translateUsage = `dragoman translate --from en --to fr [text]...
-
-Translates each argument or, without arguments, each line of the files or of
+const translateHelp = `Translates each argument or, without arguments, each line of the files or of
 standard input, and prints a line for each. With --alternatives, it prints a line for each of the best
 translations: the number of the text, the score, and the translation, with tabs between. With -o the
 arguments are documents, and folders of them: each is written again with its texts translated, to the
@@ -30,64 +30,91 @@ error; LOG_LEVEL=info shows there what happens.
 With --job no model is loaded: a running service translates, as a job that it finishes also
 when this command ends. ` + "`dragoman jobs wait ID`" + ` then prints the translations.`
 
+const translateExamples = `  dragoman translate -f en -t fr "Where is the station?"
+  dragoman translate -f en -t fr <lines.txt
+  dragoman translate -f en -t fr report.docx -o rapport.docx
+  dragoman translate -f en -t fr --format html -o - <page.html`
+
 // chunkLines are translated together at most.
 const chunkLines = 256
 
-// translate translates what the command line names and exits.
-func (p *program) translate(ctx context.Context, args []string) error {
-	flags := pflag.NewFlagSet("translate", pflag.ContinueOnError)
+// translate makes the command that translates what the command line names and exits.
+func (p *Program) translate() *cobra.Command {
 	var f translateFlags
-	f.define(flags)
-	texts, err := p.parse(flags, args, translateUsage)
-	if err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use: "translate -f en -t fr [TEXT]...", Short: "Translate arguments, files, standard input or documents",
+		Long: translateHelp, Example: translateExamples,
+		RunE: func(cmd *cobra.Command, texts []string) error { return p.runTranslate(cmd.Context(), f, texts) },
 	}
+	f.define(cmd.Flags())
+	return cmd
+}
+
+func (p *Program) runTranslate(ctx context.Context, f translateFlags, texts []string) error {
 	if err := f.check(texts); err != nil {
 		return err
 	}
-	source := lineSource{texts: texts, files: f.lines, stdin: p.stdin}
-	if f.output.path == "" {
-		if f.asJob {
-			request := client.Request{From: f.from, To: f.to, Model: f.model, Alternatives: f.alternatives, Glossary: f.glossary, Options: f.options()}
-			for _, term := range f.terms {
-				request.Terms = append(request.Terms, client.Term(term))
-			}
-			return p.translateAsJob(ctx, f.service, request, source)
-		}
-		return p.withModel(ctx, f, len(texts), func(j *lineJob) error { return source.each(ctx, j.translate) })
+	if f.documents() {
+		return p.translateDocuments(ctx, f, texts)
 	}
-	list, err := f.output.papers(texts)
+	if slices.Equal(texts, []string{stdio}) {
+		texts = nil
+	}
+	source, out := lineSource{texts: texts, files: f.lines, stdin: p.Stdin}, printer{out: p.Stdout, json: f.json}
+	if f.asJob {
+		request := client.Request{From: f.from, To: f.to, Model: f.model, Format: f.format, Alternatives: f.alternatives, Glossary: f.glossary, Options: f.options()}
+		for _, term := range f.terms {
+			request.Terms = append(request.Terms, client.Term(term))
+		}
+		return p.translateAsJob(ctx, f.service, request, source, out)
+	}
+	return p.withModel(ctx, f, len(texts), func(j *lineJob) error {
+		j.bar = newBar(p.Stderr, isTerminal(p.Stderr) && !isTerminal(p.Stdout), cmp.Or(len(texts), -1))
+		defer func() { _ = j.bar.Clear() }() // a display that fails must not fail the job
+		return source.each(ctx, j.translate)
+	})
+}
+
+// translateDocuments translates the documents that the arguments name.
+func (p *Program) translateDocuments(ctx context.Context, f translateFlags, names []string) error {
+	if len(names) == 0 {
+		names = []string{stdio}
+	}
+	list, err := f.output.papers(names)
 	if err != nil {
 		return err
 	}
 	if f.asJob {
 		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Options: f.options()}
-		return p.translateFilesAsJobs(ctx, f.service, request, f.output, list)
+		return p.translateFilesAsJobs(ctx, f, request, list)
 	}
 	return p.withModel(ctx, f, 0, func(j *lineJob) error {
-		return (&fileJob{lineJob: j, output: f.output, columns: f.columns, stderr: p.stderr}).translateAll(ctx, list)
+		return (&fileJob{lineJob: j, program: p, output: f.output, columns: f.columns, kind: f.format}).translateAll(ctx, list)
 	})
 }
 
 // withModel calls do with what translates here.
-func (p *program) withModel(ctx context.Context, f translateFlags, texts int, do func(*lineJob) error) (err error) {
-	environ := quiet(p.environ)
-	if f.set.Changed("beams") {
-		environ = override(environ, map[string]string{"NUM_BEAMS": strconv.Itoa(f.beams)})
-	}
-	cfg, log, err := configure(environ, p.stderr)
+func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do func(*lineJob) error) (err error) {
+	cfg, log, err := Configure(quiet(p.Environ), p.Stderr)
 	if err != nil {
 		return err
 	}
+	if err := f.bound(cfg); err != nil {
+		return err
+	}
+	cfg.Beams = cmp.Or(f.beams, cfg.Beams)
 	// The limits are for strangers' requests, not for a command line.
 	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, chunkCharacters, texts), math.MaxInt
 	cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt
-	t, err := p.loader(cfg, log).load(ctx, nil)
+	service, closeAll, err := p.LoadModels(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	job := &lineJob{service: t.service, model: f.model, from: f.from, to: f.to, alternatives: f.alternatives, terms: f.terms, out: printer{out: p.stdout}}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	job := &lineJob{
+		service: service, model: f.model, from: f.from, to: f.to, format: translate.Format(f.format),
+		alternatives: f.alternatives, terms: f.terms, out: printer{out: p.Stdout, json: f.json},
+	}
 	if err := job.check(); err != nil {
 		return err
 	}
@@ -99,17 +126,19 @@ type lineJob struct {
 	service  *translate.Service
 	model    string // "": any
 	from, to string
+	format   translate.Format
 	// alternatives is how many translations of each line are printed; 0: the best alone.
 	alternatives int
 	terms        []translate.Term
 	out          printer
+	bar          *progressbar.ProgressBar // of lines; nil: there is none
 }
 
 // check fails where there is no such model, before any line is read.
 func (j *lineJob) check() error {
 	_, err := j.service.Select(j.model)
 	if refused, ok := errors.AsType[*translate.Error](err); ok {
-		return &usageError{errors.New(refused.Message)}
+		return &UsageError{errors.New(refused.Message)}
 	}
 	return err
 }
@@ -130,7 +159,7 @@ func (j *lineJob) explain(err error) error {
 	case !ok:
 		return err
 	case refused.Code == translate.CodeUnknownLanguage:
-		return &usageError{fmt.Errorf("%s: use one of %s", refused.Message, strings.Join(j.languages(), " "))}
+		return usagef("%s: use one of %s", refused.Message, strings.Join(j.languages(), " "))
 	}
 	return errors.New(refused.Message)
 }
@@ -154,6 +183,12 @@ func (s lineSource) each(ctx context.Context, take takeLines) error {
 		return take.readAll(ctx, "line", s.stdin)
 	}
 	for _, name := range s.files {
+		if name == stdio {
+			if err := take.readAll(ctx, "line", s.stdin); err != nil {
+				return err
+			}
+			continue
+		}
 		f, err := os.Open(name)
 		if err != nil {
 			return err
@@ -231,7 +266,7 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 	for i, line := range lines {
 		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
 	}
-	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Records: records, Alternatives: j.alternatives, Terms: j.terms})
+	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Format: j.format, Records: records, Alternatives: j.alternatives, Terms: j.terms})
 	if err != nil {
 		return j.explain(err)
 	}
@@ -241,6 +276,9 @@ func (j *lineJob) translate(ctx context.Context, name string, first int, lines [
 		for _, a := range r.Alternatives {
 			results[i].Alternatives = append(results[i].Alternatives, client.Alternative(a))
 		}
+	}
+	if j.bar != nil {
+		_ = j.bar.Add(len(results))
 	}
 	return j.out.print(results)
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -6,14 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -110,7 +105,7 @@ func TestTranslateAsJob(t *testing.T) {
 			service := newOneJob()
 			url := service.serve(t)
 			r := execute(t, test.stdin, nil, asJob(url, append(test.args, "--key", "sesame")...)...)
-			require.Equal(t, exitOK, r.code, r.stderr)
+			require.Equal(t, ExitOK, r.code, r.stderr)
 			assert.JSONEq(t, test.want, service.asked)
 			assert.Equal(t, "ONE.\nTWO.\n", r.stdout)
 			assert.Equal(t, []string{"job 4f2c: `dragoman jobs wait 4f2c --url " + url + " --key KEY` picks it up again"}, r.errorLines())
@@ -123,7 +118,7 @@ func TestTranslateAsJob(t *testing.T) {
 func TestJobOfThisMachine(t *testing.T) {
 	host, port, _ := strings.Cut(strings.TrimPrefix(newOneJob().serve(t), "http://"), ":")
 	r := execute(t, "", []string{"APP_HOST=" + host, "APP_PORT=" + port}, "translate", "--job", "--from", "en", "--to", "fr", "one.")
-	require.Equal(t, exitOK, r.code, r.stderr)
+	require.Equal(t, ExitOK, r.code, r.stderr)
 	assert.Equal(t, "ONE.\n", r.stdout)
 	assert.Equal(t, []string{"job 4f2c: `dragoman jobs wait 4f2c` picks it up again"}, r.errorLines())
 }
@@ -143,13 +138,13 @@ func TestJobsThatFail(t *testing.T) {
 		code        int
 		want        string
 	}{
-		{"too large", "POST /jobs", answer(413, `{"error":{"code":"too_many_records","message":"2 records, at most 1 are allowed"}}`), exitError, "2 records, at most 1 are allowed"},
-		{"unknown language", "POST /jobs", answer(400, `{"error":{"code":"unknown_language","message":"\"fr\" is not a language"}}`), exitUsage, `"fr" is not a language`},
-		{"not the service", "POST /jobs", answer(404, `nothing here`), exitError, "Not Found: nothing here"},
-		{"failed", "GET /jobs/4f2c/events", failed(`"state":"failed","error":{"code":"unfinished","message":"record \"line 2\": no end"}`), exitError, `record "line 2": no end`},
-		{"cancelled", "GET /jobs/4f2c/events", failed(`"state":"cancelled"`), exitError, "job 4f2c was cancelled"},
-		{"forgotten", "GET /jobs/4f2c/events", answer(404, `{"error":{"code":"unknown_job","message":"there is no such job"}}`), exitError, "there is no such job"},
-		{"no sense", "GET /jobs/4f2c", answer(200, `{}`), exitError,
+		{"too large", "POST /jobs", answer(413, `{"error":{"code":"too_many_records","message":"2 records, at most 1 are allowed"}}`), ExitError, "2 records, at most 1 are allowed"},
+		{"unknown language", "POST /jobs", answer(400, `{"error":{"code":"unknown_language","message":"\"fr\" is not a language"}}`), ExitUsage, `"fr" is not a language`},
+		{"not the service", "POST /jobs", answer(404, `nothing here`), ExitError, "Not Found: nothing here"},
+		{"failed", "GET /jobs/4f2c/events", failed(`"state":"failed","error":{"code":"unfinished","message":"record \"line 2\": no end"}`), ExitError, `record "line 2": no end`},
+		{"cancelled", "GET /jobs/4f2c/events", failed(`"state":"cancelled"`), ExitError, "job 4f2c was cancelled"},
+		{"forgotten", "GET /jobs/4f2c/events", answer(404, `{"error":{"code":"unknown_job","message":"there is no such job"}}`), ExitError, "there is no such job"},
+		{"no sense", "GET /jobs/4f2c", answer(200, `{}`), ExitError,
 			"job 4f2c: client: the answer is not valid: the job has no id or no state; `dragoman jobs wait 4f2c --url URL` picks it up again"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -179,22 +174,23 @@ func TestInterruptedJob(t *testing.T) {
 	}
 	url := service.serve(t)
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, asJob(url), nil, strings.NewReader("one.\ntwo.\n"), &stdout, &stderr)
-	assert.Equal(t, exitError, code)
+	p := &Program{Stdin: strings.NewReader("one.\ntwo.\n"), Stdout: &stdout, Stderr: &stderr}
+	code := p.Run(ctx, asJob(url))
+	assert.Equal(t, 130, code)
 	assert.Empty(t, stdout.String())
 	assert.Contains(t, stderr.String(), "dragoman: interrupted: job 4f2c goes on; `dragoman jobs wait 4f2c --url "+url+
 		"` picks it up again, `dragoman jobs cancel 4f2c --url "+url+"` ends it\n")
 
 	service.routes["GET /jobs/4f2c/events"] = ends
 	r := execute(t, "", nil, "jobs", "wait", "4f2c", "--url", url)
-	assert.Equal(t, result{exitOK, "ONE.\nTWO.\n", ""}, r)
+	assert.Equal(t, result{ExitOK, "ONE.\nTWO.\n", ""}, r)
 }
 
 func TestJobsCommand(t *testing.T) {
 	service := newOneJob()
 	url := service.serve(t)
 	r := execute(t, "", nil, "jobs", "--url", url)
-	assert.Equal(t, result{exitOK, strings.Join([]string{
+	assert.Equal(t, result{ExitOK, strings.Join([]string{
 		"ID    STATE    DONE    CREATED               KEPT UNTIL",
 		"4f2c  running  1 of 2  2026-11-21 12:00:00Z  ",
 		"4f2c  done     2 of 2  2026-11-21 12:00:00Z  2026-11-22 12:00:30Z",
@@ -202,7 +198,7 @@ func TestJobsCommand(t *testing.T) {
 
 	assert.Equal(t, result{}, execute(t, "", nil, "jobs", "cancel", "4f2c", "--url", url))
 	r = execute(t, "", nil, "jobs", "cancel", "4f2d", "--url", url)
-	assert.Equal(t, exitError, r.code)
+	assert.Equal(t, ExitError, r.code)
 	assert.Equal(t, []string{"dragoman: Not Found: 404 page not found"}, r.errorLines())
 }
 
@@ -219,63 +215,4 @@ func TestProgressOfAJob(t *testing.T) {
 		assert.Equal(t, visible, strings.Contains(out.String(), "running"), out.String())
 		assert.Equal(t, visible, strings.Contains(out.String(), "2/2"), out.String())
 	}
-}
-
-// The command line has from a job what it has from a model of its own, also where the service is
-// started again meanwhile.
-func TestCommandLineAndService(t *testing.T) {
-	var text strings.Builder
-	for i := range 300 {
-		fmt.Fprintf(&text, "It is number %d.\n", i)
-	}
-	file := filepath.Join(t.TempDir(), "jobs.db")
-	start := func() *running {
-		return startServer(t, func(context.Context) {}, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0", "NUM_BEAMS=1")
-	}
-	end := func(r *running) {
-		r.stop()
-		require.NoError(t, <-r.result)
-	}
-	r := start()
-	target := atomic.Pointer[url.URL]{}
-	point := func(r *running) {
-		u, err := url.Parse(r.url)
-		require.NoError(t, err)
-		target.Store(u)
-	}
-	point(r)
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(target.Load()) },
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // 502 while the service is away
-	})
-	defer proxy.Close()
-
-	c, err := client.New(client.Config{URL: proxy.URL})
-	require.NoError(t, err)
-	defer c.Close()
-	commanded := make(chan result)
-	go func() { commanded <- execute(t, text.String(), nil, asJob(proxy.URL)...) }()
-	var jobs []client.JobStatus
-	for len(jobs) == 0 {
-		jobs, err = c.Jobs(t.Context())
-		require.NoError(t, err)
-	}
-	for status, err := range c.Job(jobs[0].ID).Events(t.Context()) {
-		require.NoError(t, err)
-		if status.Progress.Done > 0 {
-			break
-		}
-	}
-	end(r)
-	r = start()
-	point(r)
-	got := <-commanded
-	require.Equal(t, exitOK, got.code, got.stderr)
-	again := execute(t, "", nil, "jobs", "wait", jobs[0].ID, "--url", proxy.URL)
-	assert.Equal(t, result{exitOK, got.stdout, ""}, again)
-	end(r)
-
-	here := execute(t, text.String(), environment("NUM_BEAMS=1"), "translate", "--from", "en", "--to", "fr")
-	require.Equal(t, exitOK, here.code, here.stderr)
-	assert.Equal(t, here.stdout, got.stdout)
 }

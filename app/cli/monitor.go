@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -9,15 +9,27 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"dragoman/app/monitor"
 )
 
-const monitorUsage = `dragoman monitor [server]...
+// monitorFlags are the flags of monitor.
+type monitorFlags struct {
+	interval, duration time.Duration
+	count              int
+	csv, targets, key  string
+	resolve            []string
+	plain              bool
+}
 
-Polls /metrics of servers and says what happened between two polls. A server is a URL,
+// monitor makes the command that polls servers until it is told to end.
+func (p *Program) monitor() *cobra.Command {
+	var f monitorFlags
+	cmd := &cobra.Command{
+		Use: "monitor [SERVER]...", Short: "Watch running services",
+		Long: `Polls /metrics of servers and says what happened between two polls. A server is a URL,
 host:port or a host; without one, and without --targets and --resolve, it is the one on
 this machine at APP_PORT.
 
@@ -30,21 +42,10 @@ The CSV has a line for each server and interval, and, where a server has several
 each of them, with these columns. Times are in whole
 microseconds and, where nothing else is said, sums over the interval.
 
-`
-
-// monitorFlags are the flags of monitor.
-type monitorFlags struct {
-	interval, duration time.Duration
-	count              int
-	csv, targets, key  string
-	resolve            []string
-	plain              bool
-}
-
-// monitor polls servers until it is told to end.
-func (p *program) monitor(ctx context.Context, args []string) (err error) {
-	var f monitorFlags
-	flags := pflag.NewFlagSet("monitor", pflag.ContinueOnError)
+` + monitor.ColumnsHelp(),
+		RunE: func(cmd *cobra.Command, servers []string) error { return p.runMonitor(cmd.Context(), f, servers) },
+	}
+	flags := cmd.Flags()
 	flags.DurationVar(&f.interval, "interval", time.Second, "time between polls")
 	flags.DurationVar(&f.duration, "duration", 0, "end after this time; 0 is no bound")
 	flags.IntVar(&f.count, "count", 0, "end after so many intervals; 0 is no bound")
@@ -53,17 +54,17 @@ func (p *program) monitor(ctx context.Context, args []string) (err error) {
 	flags.StringArrayVar(&f.resolve, "resolve", nil, "DNS name, such as dragoman-headless:9527, whose addresses are all servers, resolved again at each poll; can be repeated")
 	flags.StringVar(&f.key, "key", "", "API key to send, for proxies that want one before /metrics; the service itself wants none")
 	flags.BoolVar(&f.plain, "plain", false, "one table after the other, for places that are no terminal")
-	servers, err := p.parse(flags, args, monitorUsage+monitor.ColumnsHelp())
-	if err != nil {
-		return err
-	}
-	cfg, _, err := configure(p.environ, p.stderr)
+	return cmd
+}
+
+func (p *Program) runMonitor(ctx context.Context, f monitorFlags, servers []string) (err error) {
+	cfg, _, err := Configure(p.Environ, p.Stderr)
 	if err != nil {
 		return err
 	}
 	m, err := f.monitor(servers, cfg.Port)
 	if err != nil {
-		return &usageError{fmt.Errorf("monitor: %w", err)}
+		return usagef("monitor: %w", err)
 	}
 	var sinks []monitor.Sink
 	if f.csv != "" && f.csv != "-" {
@@ -104,12 +105,12 @@ func (f *monitorFlags) monitor(servers []string, port int) (*monitor.Monitor, er
 }
 
 // watch runs a monitor, with what standard output shows of it.
-func (p *program) watch(ctx context.Context, f monitorFlags, m *monitor.Monitor, sinks []monitor.Sink) error {
-	if f.csv == "-" || (f.csv == "" && !f.plain && !isTerminal(p.stdout)) {
-		return m.Run(ctx, append(sinks, monitor.NewCSV(p.stdout))...)
+func (p *Program) watch(ctx context.Context, f monitorFlags, m *monitor.Monitor, sinks []monitor.Sink) error {
+	if f.csv == "-" || (f.csv == "" && !f.plain && !isTerminal(p.Stdout)) {
+		return m.Run(ctx, append(sinks, monitor.NewCSV(p.Stdout))...)
 	}
-	refresh := !f.plain && isTerminal(p.stdout) && p.canDraw()
-	return m.Run(ctx, append(sinks, monitor.NewTable(p.stdout, refresh))...)
+	refresh := !f.plain && isTerminal(p.Stdout) && p.canDraw()
+	return m.Run(ctx, append(sinks, monitor.NewTable(p.Stdout, refresh))...)
 }
 
 // isTerminal says whether what is written can be seen at once.
@@ -119,9 +120,9 @@ func isTerminal(w io.Writer) bool {
 }
 
 // canDraw says whether the terminal can move its cursor.
-func (p *program) canDraw() bool {
+func (p *Program) canDraw() bool {
 	kind := ""
-	for _, variable := range p.environ {
+	for _, variable := range p.Environ {
 		if value, ok := strings.CutPrefix(variable, "TERM="); ok {
 			kind = value
 		}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,8 +20,8 @@ import (
 // askHealth runs the subcommand and returns what it printed.
 func askHealth(ctx context.Context, environ []string, args ...string) (string, error) {
 	var stdout bytes.Buffer
-	p := &program{environ: environ, stdout: &stdout, stderr: io.Discard}
-	err := p.health(ctx, args)
+	p := &Program{Environ: environ, Stdout: &stdout, Stderr: io.Discard}
+	err := p.execute(ctx, append([]string{"health"}, args...))
 	return stdout.String(), err
 }
 
@@ -84,7 +83,7 @@ func TestHealth(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, err, server.URL+test.err)
-			assert.NotErrorAs(t, err, new(*usageError))
+			assert.NotErrorAs(t, err, new(*UsageError))
 		})
 	}
 }
@@ -152,11 +151,11 @@ func TestHealthUsage(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := askHealth(t.Context(), test.environ, test.args...)
 			require.ErrorContains(t, err, test.want)
-			assert.ErrorAs(t, err, new(*usageError))
+			assert.ErrorAs(t, err, new(*UsageError))
 			assert.Empty(t, got)
 		})
 	}
 	help, err := askHealth(t.Context(), nil, "--help")
-	assert.ErrorIs(t, err, pflag.ErrHelp)
+	assert.NoError(t, err)
 	assert.Contains(t, help, "--live")
 }

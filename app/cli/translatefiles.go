@@ -1,11 +1,13 @@
-package main
+package cli
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,8 +25,9 @@ import (
 type fileJob struct {
 	*lineJob
 	output
+	program *Program
 	columns []string
-	stderr  io.Writer
+	kind    string // extension of the documents; "": as they are called
 }
 
 // translateAll translates documents, one after the other, and tells of the texts that look wrong.
@@ -37,17 +40,23 @@ func (j *fileJob) translateAll(ctx context.Context, list []paper) error {
 	return nil
 }
 
+// options are those of a document.
+func (j *fileJob) options() document.Options {
+	o := document.Options{From: j.from, To: j.to, Columns: j.columns}
+	if j.from == translate.Auto {
+		o.From = ""
+	}
+	return o
+}
+
 // translatePaper translates a document.
 func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
-	in, kind, size, err := openDocument(p.from)
+	d, err := openDocument(p.from, j.kind, j.program.Stdin)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	options := document.Options{From: j.from, To: j.to, Columns: j.columns}
-	if j.from == translate.Auto {
-		options.From = ""
-	}
+	defer d.close()
+	in, kind, size, options := d.file, d.kind, d.size, j.options()
 	var texts []string
 	err = document.Texts(ctx, kind, in, size, options, func(text string, isNew bool) error {
 		if isNew {
@@ -64,7 +73,7 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 	if err != nil {
 		return err
 	}
-	err = j.save(p, func(out io.Writer) error {
+	err = j.save(p, j.program.Stdout, func(out io.Writer) error {
 		n := 0
 		kept, err := document.Put(ctx, out, kind, in, size, options, func(string) (string, error) {
 			if n++; n > len(translated) {
@@ -77,7 +86,7 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 	})
 	if err == nil && flagged > 0 {
 		_ = bar.Clear()
-		warnFlagged(j.stderr, p.from, flagged, len(texts))
+		warnFlagged(j.program.Stderr, p.from, flagged, len(texts))
 	}
 	return err
 }
@@ -87,31 +96,70 @@ func warnFlagged(out io.Writer, name string, flagged, texts int) {
 	fmt.Fprintf(out, "%s: %d of %d texts look wrong after all retries: check the translation\n", name, flagged, texts)
 }
 
-// openDocument opens a document. The caller closes it.
-func openDocument(path string) (in *os.File, kind document.Kind, size int64, err error) {
-	info, err := os.Stat(path) // before it is opened: a pipe would wait for somebody to write
-	switch {
-	case err != nil:
-		return nil, nil, 0, err
-	case !info.Mode().IsRegular():
-		return nil, nil, 0, errors.New("it is no file")
-	case info.Size() == 0:
-		return nil, nil, 0, errors.New("the document is empty")
+// paperFile is a document that is open.
+type paperFile struct {
+	name  string // without folders, with an extension of its kind
+	file  *os.File
+	size  int64
+	kind  document.Kind
+	close func()
+}
+
+// openDocument opens a document, which the caller closes; stdio is what stdin has. extension says of
+// which kind it is, "" that its name does.
+func openDocument(path, extension string, stdin io.Reader) (d paperFile, err error) {
+	d.name = filepath.Base(path)
+	if path == stdio && extension != "" {
+		d.name = "document." + extension
+	} else if extension != "" {
+		d.name = strings.TrimSuffix(d.name, filepath.Ext(d.name)) + "." + extension
 	}
-	if in, err = os.Open(path); err != nil {
-		return nil, nil, 0, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, in.Close())
+	d.close = func() { _ = d.file.Close() }
+	if path == stdio && stdin != nil {
+		if extension == "" {
+			return d, usagef("say by --format what the document of standard input is, such as --format html")
 		}
-	}()
-	head := make([]byte, min(info.Size(), kinds.Head))
-	if _, err := in.ReadAt(head, 0); err != nil {
-		return nil, nil, 0, err
+		if d.file, err = os.CreateTemp("", "dragoman-*."+extension); err != nil {
+			return d, err
+		}
+		d.close = func() { _ = d.file.Close(); _ = os.Remove(d.file.Name()) }
+		_, err = io.Copy(d.file, stdin)
+	} else {
+		var info fs.FileInfo
+		if info, err = os.Stat(path); err == nil && !info.Mode().IsRegular() { // before it is opened: a pipe would wait for somebody to write
+			err = errors.New("it is no file")
+		}
+		if err != nil {
+			return d, err
+		}
+		if d.file, err = os.Open(path); err != nil {
+			return d, err
+		}
 	}
-	kind, err = kinds.Find(path, "", head)
-	return in, kind, info.Size(), err
+	if err == nil {
+		d.size, d.kind, err = kindOf(d.file, d.name)
+	}
+	if err != nil {
+		d.close()
+	}
+	return d, err
+}
+
+// kindOf is how large a document is, and of which kind.
+func kindOf(file *os.File, name string) (int64, document.Kind, error) {
+	info, err := file.Stat()
+	if err == nil && info.Size() == 0 {
+		err = errors.New("the document is empty")
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	head := make([]byte, min(info.Size(), kinds.Head))
+	if _, err := file.ReadAt(head, 0); err != nil {
+		return 0, nil, err
+	}
+	kind, err := kinds.Find(name, "", head)
+	return info.Size(), kind, err
 }
 
 // Texts are translated together up to so many characters, which keeps a batch full for a long time.
@@ -165,29 +213,35 @@ func (j *fileJob) source(texts []string, form translate.Format) string {
 
 // bar shows how much of a document is translated.
 func (j *fileJob) bar(name string, texts int) *progressbar.ProgressBar {
-	bar := newBar(j.stderr, isTerminal(j.stderr), texts)
+	bar := newBar(j.program.Stderr, isTerminal(j.program.Stderr), texts)
 	bar.Describe(name)
 	return bar
 }
 
 // translateFilesAsJobs has a running service translate documents, one after the other.
-func (p *program) translateFilesAsJobs(ctx context.Context, service remote, request client.Document, o output, list []paper) error {
-	c, err := p.client(service)
+func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, request client.Document, list []paper) error {
+	c, err := p.client(f.service)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	for _, one := range list {
-		request.Name = one.from[strings.LastIndexByte(one.from, os.PathSeparator)+1:]
-		if request.Content, err = os.ReadFile(one.from); err != nil {
+		d, err := openDocument(one.from, f.format, p.Stdin)
+		if err != nil {
+			return fmt.Errorf("%s: %w", one.from, err)
+		}
+		request.Name = d.name
+		request.Content, err = io.ReadAll(io.NewSectionReader(d.file, 0, d.size))
+		d.close()
+		if err != nil {
 			return err
 		}
 		job, err := c.SubmitDocument(ctx, request, client.SubmitOptions{})
 		if err != nil {
 			return fmt.Errorf("%s: %w", one.from, said(err))
 		}
-		fmt.Fprintf(p.stderr, "%s is job %s: `%s -o FILE` picks it up again\n", one.from, job.ID(), service.command("wait", job))
-		if err := p.awaitDocument(ctx, service, job, o, one); err != nil {
+		fmt.Fprintf(p.Stderr, "%s is job %s: `%s -o FILE` picks it up again\n", one.from, job.ID(), f.service.command("wait", job))
+		if err := p.awaitDocument(ctx, f.service, job, f.output, one); err != nil {
 			return err
 		}
 	}
@@ -195,8 +249,8 @@ func (p *program) translateFilesAsJobs(ctx context.Context, service remote, requ
 }
 
 // awaitDocument saves the document of a job when it is done. Until then a terminal shows how far it is.
-func (p *program) awaitDocument(ctx context.Context, service remote, job *client.Job, o output, one paper) error {
-	status, err := follow(ctx, job, p.stderr, isTerminal(p.stderr))
+func (p *Program) awaitDocument(ctx context.Context, service remote, job *client.Job, o output, one paper) error {
+	status, err := follow(ctx, job, p.Stderr, isTerminal(p.Stderr))
 	var content []byte
 	if err == nil {
 		content, err = job.Document(ctx)
@@ -204,12 +258,12 @@ func (p *program) awaitDocument(ctx context.Context, service remote, job *client
 	if err != nil {
 		return explainJob(ctx, service, job, err)
 	}
-	err = o.save(one, func(out io.Writer) error {
+	err = o.save(one, p.Stdout, func(out io.Writer) error {
 		_, err := out.Write(content)
 		return err
 	})
 	if err == nil && status.Progress.Flagged > 0 {
-		warnFlagged(p.stderr, status.Document.Name, status.Progress.Flagged, status.Progress.Records)
+		warnFlagged(p.Stderr, status.Document.Name, status.Progress.Flagged, status.Progress.Records)
 	}
 	return err
 }

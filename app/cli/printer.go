@@ -1,6 +1,7 @@
-package main
+package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -13,14 +14,27 @@ import (
 // them.
 type printer struct {
 	out   io.Writer
-	texts int // so far
+	json  bool // a line is an object
+	texts int  // so far
+}
+
+// printed is what a line has of a text for programs.
+type printed struct {
+	Text         string               `json:"text"`
+	Alternatives []client.Alternative `json:"alternatives,omitempty"`
 }
 
 // print prints results together.
 func (o *printer) print(list []client.Result) error {
 	var lines strings.Builder
+	encoder := json.NewEncoder(&lines)
+	encoder.SetEscapeHTML(false)
 	for _, r := range list {
 		o.texts++
+		if o.json {
+			_ = encoder.Encode(printed{r.Text, r.Alternatives}) // a builder takes everything
+			continue
+		}
 		if len(r.Alternatives) == 0 {
 			lines.WriteString(r.Text + "\n")
 		}

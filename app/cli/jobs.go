@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -10,89 +10,102 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dragoman/app/client"
 )
 
-const jobsUsage = `dragoman jobs [wait ID | cancel ID]
-
-Without arguments, lists the jobs of a running service that its client may see, the newest first.
-wait prints the translations of a job as soon as it has ended, a line each: those of
-` + "`dragoman translate --job`" + `, or of any other client. A translated document is written to the file
-that -o names. cancel ends a job; one that has ended is removed.`
-
-// jobs lists jobs of a running service, or does what the arguments say with one.
-func (p *program) jobs(ctx context.Context, args []string) error {
-	flags := pflag.NewFlagSet("jobs", pflag.ContinueOnError)
+// jobs makes the commands for jobs of a running service.
+func (p *Program) jobs() *cobra.Command {
 	var service remote
-	service.define(flags)
-	var o output
-	flags.StringVarP(&o.path, "output", "o", "", "file for the translated document that wait waits for")
-	flags.BoolVar(&o.force, "force", false, "replace the file if it is there")
-	rest, err := p.parse(flags, args, jobsUsage)
-	if err != nil {
-		return err
-	}
-	var do func(*client.Client) error
-	switch {
-	case len(rest) == 0 && o == output{}:
-		do = func(c *client.Client) error { return p.listJobs(ctx, c) }
-	case o.path == "" && o.force:
-		return &usageError{errors.New("jobs takes --force only with -o")}
-	case o.path != "" && len(rest) == 2 && rest[0] == "wait":
-		one := paper{to: o.path}
-		if err := o.free(one); err != nil {
-			return err
+	var asJSON bool
+	// with makes what a command does with a client of the service.
+	with := func(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+		return func(cmd *cobra.Command, args []string) error {
+			c, err := p.client(service)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return do(cmd.Context(), c, args)
 		}
-		do = func(c *client.Client) error { return p.awaitDocument(ctx, service, c.Job(rest[1]), o, one) }
-	case o.path != "":
-		return &usageError{errors.New("jobs takes -o only with wait ID")}
-	case len(rest) == 2 && rest[0] == "wait":
-		do = func(c *client.Client) error { return p.await(ctx, service, c.Job(rest[1])) }
-	case len(rest) == 2 && rest[0] == "cancel":
-		do = func(c *client.Client) error { return said(c.Job(rest[1]).Cancel(ctx)) }
-	default:
-		return &usageError{fmt.Errorf("jobs takes nothing, or wait ID, or cancel ID, got %q", rest)}
 	}
-	c, err := p.client(service)
-	if err != nil {
-		return err
+	list := with(func(ctx context.Context, c *client.Client, _ []string) error { return p.listJobs(ctx, c, asJSON) })
+	cmd := &cobra.Command{
+		Use: "jobs", Short: "List, await or end jobs of a running service", Args: noArguments, RunE: list,
+		Long: "Jobs of a running service. Without a command, lists those that its client may see, the newest first.",
 	}
-	defer c.Close()
-	return do(c)
+	service.define(cmd.PersistentFlags())
+	listing := &cobra.Command{Use: "list", Short: "List them", Args: noArguments, RunE: list}
+	for _, c := range []*cobra.Command{cmd, listing} {
+		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	}
+	var o output
+	wait := &cobra.Command{
+		Use: "wait ID", Short: "Print what a job has made as soon as it has ended",
+		Long: `Prints the translations of a job as soon as it has ended, a line each: those of
+` + "`dragoman translate --job`" + `, or of any other client. A translated document is written to the file
+that -o names; - is standard output.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.path == "" && o.force {
+				return usagef("jobs wait takes --force only with -o")
+			}
+			return arguments(1, 1, "the id of a job")(cmd, args)
+		},
+		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
+			one := paper{to: o.path}
+			switch {
+			case o.path == "":
+				return p.await(ctx, service, c.Job(args[0]), printer{out: p.Stdout})
+			case o.path != stdio:
+				if err := o.free(one); err != nil {
+					return err
+				}
+			}
+			return p.awaitDocument(ctx, service, c.Job(args[0]), o, one)
+		}),
+	}
+	o.define(wait.Flags(), "file for the translated document; - is standard output")
+	cmd.AddCommand(listing, wait, &cobra.Command{
+		Use: "cancel ID", Short: "End a job; one that has ended is removed", Args: arguments(1, 1, "the id of a job"),
+		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
+			return said(c.Job(args[0]).Cancel(ctx))
+		}),
+	})
+	return cmd
 }
 
 // remote is a running service, as flags name it.
 type remote struct{ url, key string }
 
 func (r *remote) define(flags *pflag.FlagSet) {
-	flags.StringVar(&r.url, "url", "", "address of the service; empty: this machine, at APP_HOST and APP_PORT")
+	flags.StringVar(&r.url, "url", "", "address of the service (this machine, at APP_HOST and APP_PORT)")
 	flags.StringVar(&r.key, "key", "", "API key of the service, where it needs one")
 }
 
 // client makes a client of a running service.
-func (p *program) client(service remote) (*client.Client, error) {
-	_, log, err := configure(quiet(p.environ), p.stderr)
+func (p *Program) client(service remote) (*client.Client, error) {
+	_, log, err := Configure(quiet(p.Environ), p.Stderr)
 	if err != nil {
 		return nil, err
 	}
 	target, err := p.serviceURL(service.url)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &UsageError{err}
 	}
 	c, err := client.New(client.Config{
-		URL: target.String(), Key: service.key, UserAgent: "dragoman/" + version, Log: log,
+		URL: target.String(), Key: service.key, UserAgent: "dragoman/" + p.Version, Log: log,
 		MaxResponseBytes: math.MaxInt64, // what is asked for is what was sent
 	})
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, &UsageError{err}
 	}
 	return c, nil
 }
 
 // translateAsJob submits all lines as one job, and prints the translations when it is done.
-func (p *program) translateAsJob(ctx context.Context, service remote, request client.Request, source lineSource) error {
+func (p *Program) translateAsJob(ctx context.Context, service remote, request client.Request, source lineSource, out printer) error {
 	c, err := p.client(service)
 	if err != nil {
 		return err
@@ -112,8 +125,8 @@ func (p *program) translateAsJob(ctx context.Context, service remote, request cl
 		return said(err)
 	}
 	// Told at once: whatever ends this command, the job can be found again.
-	fmt.Fprintf(p.stderr, "job %s: `%s` picks it up again\n", job.ID(), service.command("wait", job))
-	return p.await(ctx, service, job)
+	fmt.Fprintf(p.Stderr, "job %s: `%s` picks it up again\n", job.ID(), service.command("wait", job))
+	return p.await(ctx, service, job, out)
 }
 
 // command is the command line that does something with a job.
@@ -129,10 +142,10 @@ func (r remote) command(verb string, job *client.Job) string {
 }
 
 // await prints the translations of a job when it is done. Until then a terminal shows how far it is.
-func (p *program) await(ctx context.Context, service remote, job *client.Job) error {
-	status, err := follow(ctx, job, p.stderr, isTerminal(p.stderr))
+func (p *Program) await(ctx context.Context, service remote, job *client.Job, out printer) error {
+	status, err := follow(ctx, job, p.Stderr, isTerminal(p.Stderr))
 	if err == nil && status.Document.Name != "" {
-		return &usageError{fmt.Errorf("job %s is a document: name a file for it, such as -o %s", job.ID(), status.Document.Name)}
+		return usagef("job %s is a document: name a file for it, such as -o %s", job.ID(), status.Document.Name)
 	}
 	var results []client.Result
 	if err == nil {
@@ -141,7 +154,6 @@ func (p *program) await(ctx context.Context, service remote, job *client.Job) er
 	if err != nil {
 		return explainJob(ctx, service, job, err)
 	}
-	out := printer{out: p.stdout}
 	return out.print(results)
 }
 
@@ -150,8 +162,8 @@ func explainJob(ctx context.Context, service remote, job *client.Job, err error)
 	_, refused := errors.AsType[*client.Error](err)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted: job %s goes on; `%s` picks it up again, `%s` ends it",
-			job.ID(), service.command("wait", job), service.command("cancel", job))
+		return interrupted(fmt.Sprintf("interrupted: job %s goes on; `%s` picks it up again, `%s` ends it",
+			job.ID(), service.command("wait", job), service.command("cancel", job)))
 	case errors.Is(err, client.ErrCancelled):
 		return fmt.Errorf("job %s was cancelled", job.ID())
 	case refused:
@@ -178,24 +190,31 @@ func follow(ctx context.Context, job *client.Job, out io.Writer, visible bool) (
 	return last, nil
 }
 
-// newBar makes a bar of so many texts.
+// newBar makes a bar of so many texts; -1: nobody knows how many.
 func newBar(out io.Writer, visible bool, texts int) *progressbar.ProgressBar {
-	return progressbar.NewOptions(max(1, texts),
+	if texts == 0 {
+		texts = 1
+	}
+	return progressbar.NewOptions(texts,
 		progressbar.OptionSetWriter(out),
 		progressbar.OptionSetVisibility(visible),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetWidth(30),
-		progressbar.OptionSetSpinnerChangeInterval(0), // or it starts a goroutine
+		progressbar.OptionThrottle(100*time.Millisecond), // or each text draws it
+		progressbar.OptionSetSpinnerChangeInterval(0),    // or it starts a goroutine
 	)
 }
 
 // listJobs prints a table of jobs.
-func (p *program) listJobs(ctx context.Context, c *client.Client) error {
+func (p *Program) listJobs(ctx context.Context, c *client.Client, asJSON bool) error {
 	jobs, err := c.Jobs(ctx)
 	if err != nil {
 		return said(err)
 	}
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	if asJSON {
+		return p.printJSON(jobs)
+	}
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tDONE\tCREATED\tKEPT UNTIL")
 	for _, j := range jobs {
 		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", j.ID, j.State, j.Progress.Done, j.Progress.Records, moment(j.Created), moment(j.Expires))
@@ -218,7 +237,7 @@ func said(err error) error {
 	case !ok:
 		return err
 	case e.Code == client.CodeUnknownLanguage:
-		return &usageError{errors.New(e.Message)}
+		return usagef("%s", e.Message)
 	}
 	return errors.New(e.Message)
 }

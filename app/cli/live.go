@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bufio"
@@ -7,42 +7,46 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"dragoman/app/client"
 )
 
-const liveUsage = `dragoman live --from en --to fr
-
-Has a running service translate standard input while it is written, such as captions, and
-prints each sentence as soon as it is final. What is printed is, all together, the translation of what was
-read. On a terminal the translation of the unfinished sentence is shown as well.`
-
 // liveTextChars is how many characters a session of the command gets, so that input may go on for hours: at
 // the next line end another one is opened.
 const liveTextChars = 8000
 
-// live translates standard input while it is written.
-func (p *program) live(ctx context.Context, args []string) error {
-	flags := pflag.NewFlagSet("live", pflag.ContinueOnError)
-	from := flags.String("from", "", "language of the text")
-	to := flags.String("to", "", "language to translate into")
-	model := flags.String("model", "", "model of the service to translate with, NAME or NAME:VERSION (any that can)")
+// live makes the command that translates standard input while it is written.
+func (p *Program) live() *cobra.Command {
+	var request client.Request
 	var service remote
-	service.define(flags)
-	rest, err := p.parse(flags, args, liveUsage)
-	switch {
-	case err != nil:
-		return err
-	case len(rest) > 0:
-		return &usageError{fmt.Errorf("live takes no arguments, got %q: it reads standard input", rest)}
-	case *from == "" || *to == "":
-		return &usageError{errors.New("live needs --from and --to, such as --from en --to fr")}
+	cmd := &cobra.Command{
+		Use: "live -f en -t fr", Short: "Translate standard input while it is written",
+		Long: `Has a running service translate standard input while it is written, such as captions, and
+prints each sentence as soon as it is final. What is printed is, all together, the translation of what was
+read. On a terminal the translation of the unfinished sentence is shown as well.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0 && !slices.Equal(args, []string{"-"}):
+				return usagef("live takes no arguments, got %q: it reads standard input", args)
+			case request.From == "" || request.To == "":
+				return usagef("live needs --from and --to, such as -f en -t fr")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.runLive(cmd.Context(), request, service) },
 	}
+	defineLanguages(cmd.Flags(), &request.From, &request.To, &request.Model)
+	service.define(cmd.Flags())
+	return cmd
+}
+
+func (p *Program) runLive(ctx context.Context, request client.Request, service remote) error {
 	c, err := p.client(service)
 	if err != nil {
 		return err
@@ -52,13 +56,13 @@ func (p *program) live(ctx context.Context, args []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// A read of a terminal or pipe cannot be interrupted, so the reader may outlive this function.
-	go readParts(ctx, p.stdin, input)
-	out := &livePrinter{out: p.stdout}
-	if f, ok := p.stdout.(*os.File); ok {
+	go readParts(ctx, p.Stdin, input)
+	out := &livePrinter{out: p.Stdout}
+	if f, ok := p.Stdout.(*os.File); ok {
 		out.terminal = term.IsTerminal(int(f.Fd()))
 	}
 	for more := true; more && err == nil; {
-		more, err = p.liveSession(ctx, c, client.Request{From: *from, To: *to, Model: *model}, input, out)
+		more, err = p.liveSession(ctx, c, request, input, out)
 	}
 	return err
 }
@@ -94,7 +98,7 @@ func readParts(ctx context.Context, in io.Reader, input chan<- heard) {
 }
 
 // liveSession translates input by one session, and says whether there is more.
-func (p *program) liveSession(ctx context.Context, c *client.Client, req client.Request, input <-chan heard, out *livePrinter) (more bool, err error) {
+func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.Request, input <-chan heard, out *livePrinter) (more bool, err error) {
 	session, err := c.Live(ctx, req)
 	if err != nil {
 		return false, err
@@ -135,7 +139,7 @@ func (p *program) liveSession(ctx context.Context, c *client.Client, req client.
 		}
 		if problem := session.Problem(); problem != nil && err == nil && problem.Error() != said {
 			said = problem.Error()
-			fmt.Fprintln(p.stderr, "not translated yet:", said)
+			fmt.Fprintln(p.Stderr, "not translated yet:", said)
 		}
 	}
 	if errors.Is(err, io.EOF) {

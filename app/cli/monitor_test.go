@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -26,8 +25,8 @@ import (
 // monitored runs the subcommand to its end.
 func monitored(ctx context.Context, environ []string, args ...string) (stdout string, err error) {
 	var out bytes.Buffer
-	p := &program{environ: environ, stdin: strings.NewReader(""), stdout: &out, stderr: &bytes.Buffer{}}
-	err = p.monitor(ctx, args)
+	p := &Program{Environ: environ, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &bytes.Buffer{}}
+	err = p.execute(ctx, append([]string{"monitor"}, args...))
 	return out.String(), err
 }
 
@@ -141,7 +140,7 @@ func TestMonitorErrors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := monitored(t.Context(), test.environ, test.args...)
 			require.ErrorContains(t, err, test.want)
-			var usage *usageError
+			var usage *UsageError
 			assert.Equal(t, test.usage, errors.As(err, &usage))
 		})
 	}
@@ -149,7 +148,7 @@ func TestMonitorErrors(t *testing.T) {
 
 func TestMonitorHelp(t *testing.T) {
 	stdout, err := monitored(t.Context(), nil, "--help")
-	require.ErrorIs(t, err, pflag.ErrHelp)
+	require.NoError(t, err)
 	for _, want := range []string{"--interval", "--resolve", "tokens_out_per_second", "APP_PORT"} {
 		assert.Contains(t, stdout, want)
 	}
@@ -166,7 +165,7 @@ func TestMonitorEndsWhenToldTo(t *testing.T) {
 // What a terminal can do is in TERM.
 func TestTerminalsThatCannotDraw(t *testing.T) {
 	for environ, want := range map[string]bool{"": false, "TERM=": false, "TERM=dumb": false, "TERM=xterm-256color": true, "TERM=dumb TERM=tmux": true} {
-		p := &program{environ: strings.Fields(environ)}
+		p := &Program{Environ: strings.Fields(environ)}
 		assert.Equal(t, want, p.canDraw(), environ)
 	}
 	assert.False(t, isTerminal(&bytes.Buffer{}))

@@ -1,0 +1,276 @@
+// Package cli is the command line: its commands, their flags, and what they print. What serves, loads
+// and makes models is given to it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dragoman/app/config"
+	"dragoman/app/spelling"
+	"dragoman/app/telemetry"
+	"dragoman/app/translate"
+	"dragoman/model/family"
+)
+
+// Program is one run of the command line.
+type Program struct {
+	Version        string
+	Environ        []string // NAME=value; flags are added as variables
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// RunService runs the service until ctx is done.
+	RunService func(ctx context.Context, cfg config.Config, log *slog.Logger) error
+	// PullModel fetches and exports a model, and returns the line that says what it has made.
+	PullModel func(ctx context.Context, cfg config.Config, log *slog.Logger, into Repository) (string, error)
+	// LoadModels loads the models of a configuration, which the caller closes.
+	LoadModels func(ctx context.Context, cfg config.Config, log *slog.Logger) (s *translate.Service, closeAll func() error, err error)
+}
+
+// The exit codes of [Program.Run]. A program that a signal ended exits with 128 and the signal's number.
+const (
+	ExitOK    = 0
+	ExitError = 1
+	ExitUsage = 2
+)
+
+// Signalled is the cause of a context that a signal has ended.
+type Signalled struct{ Signal syscall.Signal }
+
+func (s Signalled) Error() string        { return s.Signal.String() }
+func (s Signalled) Is(target error) bool { return target == context.Canceled }
+
+// UsageError is a command line or environment that cannot be understood.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func usagef(format string, a ...any) error { return &UsageError{fmt.Errorf(format, a...)} }
+
+// Run runs a command until it ends or ctx is done, and returns the exit code. What went wrong is one
+// line on standard error.
+func (p *Program) Run(ctx context.Context, args []string) int {
+	err := p.execute(ctx, args)
+	if err == nil {
+		return ExitOK
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		stop, ok := errors.AsType[interrupted](err)
+		if !ok {
+			stop = "interrupted"
+		}
+		fmt.Fprintf(p.Stderr, "dragoman: %s\n", string(stop))
+		if s, ok := errors.AsType[Signalled](context.Cause(ctx)); ok {
+			return 128 + int(s.Signal)
+		}
+		return 128 + int(syscall.SIGINT)
+	}
+	fmt.Fprintf(p.Stderr, "dragoman: %s\n", OneLine(err))
+	if _, ok := errors.AsType[*UsageError](err); ok {
+		return ExitUsage
+	}
+	return ExitError
+}
+
+// interrupted is the error of a command that a signal has ended, where there is more to say.
+type interrupted string
+
+func (i interrupted) Error() string        { return string(i) }
+func (i interrupted) Is(target error) bool { return target == context.Canceled }
+
+// OneLine is an error's text without line breaks.
+func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// execute runs the command that args name.
+func (p *Program) execute(ctx context.Context, args []string) error {
+	root := p.root()
+	root.SetArgs(slices.Clip(append([]string{}, args...))) // nil would be those of the process
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	return root.ExecuteContext(ctx)
+}
+
+// root makes the commands.
+func (p *Program) root() *cobra.Command {
+	root := p.serve()
+	root.Use, root.Short = "dragoman", "self-hosted translation service"
+	root.Long = `dragoman translates text with models of the families M2M100 and SMaLL-100 (100 languages,
+weights under MIT) and NLLB-200 (202 languages, weights under CC BY-NC: not for commercial use).
+Without a command it serves HTTP.`
+	root.Version, root.SilenceErrors, root.SilenceUsage = p.line(), true, true
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(p.serve(), p.pull(), p.models(), p.translate(), p.live(), p.jobs(), p.glossaries(), p.key(), p.health(), p.monitor(), p.version())
+	root.Flags().SortFlags = false
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		help(cmd, args)
+		if cmd == root {
+			fmt.Fprintf(cmd.OutOrStdout(), "\nEnvironment:\n%s", variables())
+		}
+	})
+	return root
+}
+
+// variables is a table of the environment variables.
+func variables() string {
+	var text strings.Builder
+	for _, v := range config.Variables() {
+		fmt.Fprintf(&text, "  %-20s %-10s %s\n", v.Name, v.Default, v.Help)
+	}
+	return text.String() + `
+Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, where that is set; the other variables of
+OpenTelemetry's SDK (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) hold as well.
+`
+}
+
+// serve makes the command that runs the service.
+func (p *Program) serve() *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Short: "Serve HTTP", Args: noArguments,
+		Long: "Serves HTTP. All settings come from the environment: see `dragoman help`.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, log, err := Configure(p.Environ, p.Stderr)
+			if err != nil {
+				return err
+			}
+			if err := cfg.CheckServe(); err != nil {
+				return &UsageError{err}
+			}
+			return p.RunService(cmd.Context(), cfg, log)
+		},
+	}
+}
+
+func (p *Program) line() string {
+	return fmt.Sprintf("dragoman %s (%s, %s/%s)", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func (p *Program) version() *cobra.Command {
+	return &cobra.Command{Use: "version", Short: "Print the version", Args: noArguments, RunE: func(*cobra.Command, []string) error {
+		_, err := fmt.Fprintln(p.Stdout, p.line())
+		return err
+	}}
+}
+
+// noArguments refuses arguments. Of a command with others below it, they are one of these, misspelt.
+func noArguments(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.HasSubCommands():
+		var names []string
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				names = append(names, c.Name())
+			}
+		}
+		return usagef("unknown command %q%s: use %s", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "dragoman "),
+			didYouMean("", meant(args[0], names)), strings.Join(names, ", "))
+	}
+	return usagef("%s takes no arguments, got %q", cmd.Name(), args)
+}
+
+// arguments takes so many of them.
+func arguments(least, most int, takes string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usagef("%s takes %s, got %q", strings.TrimPrefix(cmd.CommandPath(), "dragoman "), takes, args)
+		}
+		return nil
+	}
+}
+
+// meant are the names that a misspelt or shortened one may have been meant to be.
+func meant(word string, names []string) (list []string) {
+	for _, name := range names {
+		if strings.HasPrefix(name, word) {
+			list = append(list, name)
+		}
+	}
+	if len(list) == 0 {
+		list = spelling.Near(word, names)
+	}
+	return list
+}
+
+// didYouMean is a question after names, "" where there are none.
+func didYouMean(prefix string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + prefix + strings.Join(names, " or "+prefix) + "?)"
+}
+
+// flagError is an error of reading flags, with the flags that may have been meant.
+func flagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	name, question := strings.TrimPrefix(cmd.CommandPath(), "dragoman "), ""
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		question = didYouMean("--", meant(unknown.GetSpecifiedName(), names))
+	}
+	return usagef("%s: %w%s", name, err, question)
+}
+
+// override returns an environment with the values of flags that are set.
+func override(environ []string, values map[string]string) []string {
+	environ = slices.Clip(environ)
+	for name, value := range values {
+		if value != "" {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return environ
+}
+
+// quiet lets only warnings and errors be logged where LOG_LEVEL does not say: the
+// result of a command is for whoever typed it, the log of a service for operators.
+func quiet(environ []string) []string {
+	set := func(variable string) bool {
+		level, ok := strings.CutPrefix(variable, "LOG_LEVEL=")
+		return ok && strings.TrimSpace(level) != ""
+	}
+	if slices.ContainsFunc(environ, set) {
+		return environ
+	}
+	return override(environ, map[string]string{"LOG_LEVEL": "warn"})
+}
+
+// Configure reads the configuration from an environment, and makes the logger.
+func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger, error) {
+	cfg, err := config.Parse(environ)
+	if err != nil {
+		return cfg, nil, &UsageError{err}
+	}
+	if _, err := family.Named(cfg.Family); err != nil { // not in config, which tools import that need no tokenizers
+		return cfg, nil, usagef("configuration: MODEL_FAMILY=%q: use auto, %s", cfg.Family, strings.Join(family.Names(), ", "))
+	}
+	options := &slog.HandlerOptions{Level: cfg.LogLevel}
+	var handler slog.Handler = slog.NewTextHandler(stderr, options)
+	if cfg.LogFormat == "json" {
+		handler = slog.NewJSONHandler(stderr, options)
+	}
+	log := slog.New(telemetry.TraceLogs(handler))
+	misspelt := config.Misspelt(environ)
+	for _, name := range slices.Sorted(maps.Keys(misspelt)) {
+		log.Warn("an environment variable is ignored, for there is none of that name", "variable", name, "did_you_mean", misspelt[name])
+	}
+	return cfg, log, nil
+}

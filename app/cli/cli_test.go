@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/config"
+	"dragoman/app/translate"
+)
+
+// result is what a run of the command line left.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// errorLines are the lines on stderr that are not log lines.
+func (r result) errorLines() []string {
+	var lines []string
+	for line := range strings.Lines(r.stderr) {
+		if !strings.HasPrefix(line, "{") {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
+}
+
+// execute runs a command to its end. What translates here says what it was given.
+func execute(t *testing.T, stdin string, environ []string, args ...string) result {
+	return executeIn(t.Context(), t, stdin, environ, args...)
+}
+
+func executeIn(ctx context.Context, t *testing.T, stdin string, environ []string, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	p := &Program{Version: "dev", Environ: environ, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr}
+	p.LoadModels = func(context.Context, config.Config, *slog.Logger) (*translate.Service, func() error, error) {
+		job, _ := echoJob(t, nil)
+		return job.service, func() error { return nil }, nil
+	}
+	p.RunService = func(ctx context.Context, _ config.Config, _ *slog.Logger) error {
+		<-ctx.Done() // a service ends in order
+		return nil
+	}
+	p.PullModel = func(ctx context.Context, _ config.Config, _ *slog.Logger, _ Repository) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	code := p.Run(ctx, args)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// file writes lines to a file and returns its path.
+func file(t *testing.T, content string) string {
+	path := filepath.Join(t.TempDir(), "lines.txt")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	return path
+}
+
+func TestUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"sevre":                                `unknown command "sevre" (did you mean serve?): use `,
+		"trans hello":                          `unknown command "trans" (did you mean translate?)`,
+		"hello":                                `unknown command "hello": use `,
+		"jobs wiat":                            `unknown command "jobs wiat" (did you mean wait?): use cancel, list, wait`,
+		"glossaries lst":                       `unknown command "glossaries lst" (did you mean list?)`,
+		"version --bogus":                      `version: unknown flag: --bogus`,
+		"version now":                          `version takes no arguments, got ["now"]`,
+		"serve --prot 1":                       `serve: unknown flag: --prot`,
+		"translate --form en":                  `translate: unknown flag: --form (did you mean --format?)`,
+		"translate --alternative 3 x":          `translate: unknown flag: --alternative (did you mean --alternatives?)`,
+		"translate -x":                         `translate: unknown shorthand flag: 'x' in -x`,
+		"jobs wait a b":                        `jobs wait takes the id of a job, got ["a" "b"]`,
+		"jobs wait --force a":                  `jobs wait takes --force only with -o`,
+		"jobs --force":                         `jobs: unknown flag: --force`,
+		"glossaries add x":                     `glossaries add needs --from and --to`,
+		"glossaries add - -f en -t fr":         `glossaries add needs --name where the terms come from standard input`,
+		"glossaries rm":                        `glossaries rm takes the id of a glossary, got []`,
+		"key":                                  `key needs the caller's name`,
+		"live -f en":                           `live needs --from and --to`,
+		"translate x":                          `translate needs --from and --to`,
+		"translate -f en -t fr - x":            `translate takes - for standard input alone`,
+		"translate -f en -t fr -o - a b":       `translate takes -o - for one document: name a folder for several`,
+		"translate -f en -t fr -o x.html":      `say by --format what the document of standard input is`,
+		"translate -f en -t fr --format pdf x": `translate: --format "pdf": use one of text, html, xml`,
+		"translate -f en -t fr --format text/html x.txt -o -":    `translate: --format "text/html": use one of `,
+		"translate -f en -t fr --beams 0 x":                      `translate: --beams 0: use 1 or more`,
+		"translate -f en -t fr --beams -1 x":                     `translate: --beams -1: use 1 or more`,
+		"translate -f en -t fr --beams 100 x":                    `translate: --beams 100: use 1 to 8, or raise MAX_BEAMS`,
+		"translate -f en -t fr --alternatives 9 x":               `translate: --alternatives 9: use 1 to 8, or raise MAX_BEAMS`,
+		"translate -f en -t fr --json -o x x":                    `translate takes --alternatives, --json and --file for texts, not with -o`,
+		"translate -f en -t fr --job --beams -1 --url http://a ": `translate: --beams -1: use 1 or more`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			r := execute(t, "", []string{"APP_PORT=1"}, strings.Fields(args)...)
+			assert.Equal(t, ExitUsage, r.code)
+			require.Len(t, r.errorLines(), 1, r.stderr)
+			assert.Contains(t, r.errorLines()[0], want)
+			assert.Empty(t, r.stdout)
+		})
+	}
+}
+
+// Each command explains itself, whichever way it is asked.
+func TestHelp(t *testing.T) {
+	root := (&Program{}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	commands := root.Commands()
+	require.Greater(t, len(commands), 11)
+	for _, c := range commands {
+		for _, args := range [][]string{{"help", c.Name()}, {c.Name(), "--help"}, {c.Name(), "-h"}} {
+			r := execute(t, "", nil, args...)
+			assert.Equal(t, ExitOK, r.code, args)
+			assert.Contains(t, r.stdout, "dragoman "+c.Name(), args)
+			assert.NotContains(t, r.stdout, "APP_CONCURRENCY", "variables are the program's help")
+			assert.Empty(t, r.stderr)
+		}
+		for _, below := range c.Commands() {
+			r := execute(t, "", nil, "help", c.Name(), below.Name())
+			assert.Contains(t, r.stdout, "dragoman "+c.Name()+" "+below.Name())
+		}
+	}
+	for _, args := range []string{"help", "--help", "-h"} {
+		r := execute(t, "", nil, args)
+		assert.Equal(t, ExitOK, r.code)
+		for _, v := range config.Variables() {
+			assert.Contains(t, r.stdout, v.Name)
+		}
+	}
+	for _, args := range []string{"version", "--version"} {
+		assert.Contains(t, execute(t, "", nil, args).stdout, "dragoman dev (go")
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		r := execute(t, "", nil, "completion", shell)
+		assert.Equal(t, ExitOK, r.code)
+		assert.Contains(t, r.stdout, "dragoman")
+	}
+	r := execute(t, "", nil, "__complete", "jobs", "")
+	assert.Equal(t, ExitOK, r.code)
+	assert.Contains(t, r.stdout, "cancel\tEnd a job")
+}
+
+// A signal ends a command with the code that shells expect, and without words for programmers; a service
+// that ends in order has not failed.
+func TestSignals(t *testing.T) {
+	for _, test := range []struct {
+		cause error
+		args  string
+		code  int
+		want  string
+	}{
+		{Signalled{syscall.SIGINT}, "pull", 130, "dragoman: interrupted\n"},
+		{Signalled{syscall.SIGTERM}, "pull", 143, "dragoman: interrupted\n"},
+		{errors.New("otherwise"), "pull", 130, "dragoman: interrupted\n"},
+		{Signalled{syscall.SIGINT}, "translate -f en -t fr -", 130, "dragoman: interrupted\n"},
+		{Signalled{syscall.SIGINT}, "serve", 0, ""},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(test.cause)
+		r := executeIn(ctx, t, "one", nil, strings.Fields(test.args)...)
+		assert.Equal(t, result{test.code, "", test.want}, r, test.args)
+	}
+}
+
+// Arguments, standard input and files, in and out.
+func TestTranslateHere(t *testing.T) {
+	path := file(t, "three\n")
+	html := "<p title=\"x\">one</p>\n"
+	for _, test := range []struct{ args, stdin, want string }{
+		{"one", "", "one\n"},
+		{"-", "one\ntwo\n", "one\ntwo\n"},
+		{"", "one\n", "one\n"},
+		{"--file - --file " + path, "one\n", "one\nthree\n"},
+		{"--json one", "", `{"text":"one"}` + "\n"},
+		{"--json", "a\n<b>\n", `{"text":"a"}` + "\n" + `{"text":"<b>"}` + "\n"},
+		{"--format html", "<b>one</b>\n", "<b>one</b>\n"},
+		{"--format html -o -", html, html},
+		{"--format .html -o - -", html, html},
+		{"-o - " + path, "ignored", "three\n"},
+		{"-o - --format md " + path, "", "three\n"},
+	} {
+		r := execute(t, test.stdin, nil, append([]string{"translate", "-f", "en", "-t", "fr"}, strings.Fields(test.args)...)...)
+		assert.Equal(t, result{ExitOK, test.want, ""}, r, test.args)
+	}
+	out := filepath.Join(t.TempDir(), "new", "out.html")
+	r := execute(t, html, nil, "translate", "-f", "en", "-t", "fr", "--format", "html", "-o", out)
+	assert.Equal(t, result{}, r)
+	raw, err := os.ReadFile(out)
+	require.NoError(t, err)
+	assert.Equal(t, html, string(raw))
+	for args, want := range map[string]string{
+		"--format html -o " + filepath.Dir(out): "is a folder", "--format html -o " + out: "is there already",
+	} {
+		r := execute(t, html, nil, append([]string{"translate", "-f", "en", "-t", "fr"}, strings.Fields(args)...)...)
+		assert.NotEqual(t, ExitOK, r.code)
+		assert.Contains(t, r.stderr, want)
+	}
+}
+
+// Nothing is left of a document of standard input but its translation.
+func TestStandardInputLeavesNothing(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, stdin := range []string{"<p>one</p>", "", "%PDF-1.7"} {
+		execute(t, stdin, nil, "translate", "-f", "en", "-t", "fr", "--format", "html", "-o", "-")
+		left, err := os.ReadDir(os.Getenv("TMPDIR"))
+		require.NoError(t, err)
+		assert.Empty(t, left)
+	}
+}

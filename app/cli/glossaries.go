@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dragoman/app/client"
+)
+
+// termFlags are what the subcommands of glossaries take.
+type termFlags struct {
+	name, id, from, to string
+	csv                bool
+}
+
+// glossaries makes the commands for glossaries of a running service.
+func (p *Program) glossaries() *cobra.Command {
+	var service remote
+	var asJSON bool
+	// with makes what a command does with a client of the service.
+	with := func(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+		return func(cmd *cobra.Command, args []string) error {
+			c, err := p.client(service)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return said(do(cmd.Context(), c, args))
+		}
+	}
+	list := with(func(ctx context.Context, c *client.Client, _ []string) error { return p.listGlossaries(ctx, c, asJSON) })
+	cmd := &cobra.Command{
+		Use: "glossaries", Short: "List, make or delete glossaries of a running service", Args: noArguments, RunE: list,
+		Long: `Glossaries of a running service: terms and what they become in another language. Without a
+command, lists those that its client may see.`,
+	}
+	service.define(cmd.PersistentFlags())
+	listing := &cobra.Command{Use: "list", Short: "List them", Args: noArguments, RunE: list}
+	for _, c := range []*cobra.Command{cmd, listing} {
+		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	}
+	cmd.AddCommand(listing, p.addCommand(with), p.showCommand(with), &cobra.Command{
+		Use: "rm ID", Short: "Delete a glossary", Args: arguments(1, 1, "the id of a glossary"),
+		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
+			return c.DeleteGlossary(ctx, args[0])
+		}),
+	})
+	return cmd
+}
+
+// withClient is what a command does with a client of a service.
+type withClient = func(func(context.Context, *client.Client, []string) error) func(*cobra.Command, []string) error
+
+// addCommand makes the command that stores the terms of a file.
+func (p *Program) addCommand(with withClient) *cobra.Command {
+	var t termFlags
+	cmd := &cobra.Command{
+		Use: "add FILE", Short: "Make a glossary of a file, or give one these terms for their languages",
+		Long: `Makes a glossary of the terms in a file, or with --id gives a glossary these terms for their
+languages; - is standard input. A file has a term in each line: source, tab, target, or CSV where it
+is called *.csv. A term without a target is never translated. Prints the id.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return usagef("glossaries add takes one file, got %q", args)
+			case t.from == "" || t.to == "":
+				return usagef("glossaries add needs --from and --to, such as -f en -t fr")
+			case t.id != "" && t.name != "":
+				return usagef("glossaries add takes --id or --name, not both")
+			case t.id == "" && t.name == "" && args[0] == "-":
+				return usagef("glossaries add needs --name where the terms come from standard input")
+			}
+			return nil
+		},
+		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
+			return p.addTerms(ctx, c, args[0], t)
+		}),
+	}
+	t.define(cmd.Flags())
+	cmd.Flags().StringVar(&t.name, "name", "", "name of a new glossary (that of the file)")
+	cmd.Flags().StringVar(&t.id, "id", "", "glossary that terms are added to, in place of those that it has for the languages")
+	return cmd
+}
+
+// showCommand makes the command that prints terms.
+func (p *Program) showCommand(with withClient) *cobra.Command {
+	var t termFlags
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Print the terms of a glossary", Args: arguments(1, 1, "the id of a glossary"),
+		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
+			return p.showTerms(ctx, c, args[0], t)
+		}),
+	}
+	t.define(cmd.Flags())
+	return cmd
+}
+
+func (t *termFlags) define(flags *pflag.FlagSet) {
+	defineLanguages(flags, &t.from, &t.to, nil)
+	flags.BoolVar(&t.csv, "csv", false, "the terms are CSV, whatever the file is called")
+}
+
+// listGlossaries prints a table of glossaries, a line for each dictionary.
+func (p *Program) listGlossaries(ctx context.Context, c *client.Client, asJSON bool) error {
+	list, err := c.Glossaries(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return p.printJSON(list)
+	}
+	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tNAME\tFROM\tTO\tTERMS\tCHANGED")
+	for _, g := range list {
+		if len(g.Dictionaries) == 0 {
+			fmt.Fprintf(w, "%s\t%s\t\t\t0\t%s\n", g.ID, g.Name, moment(g.Changed))
+		}
+		for _, d := range g.Dictionaries {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", g.ID, g.Name, d.From, d.To, d.Terms, moment(g.Changed))
+		}
+	}
+	return w.Flush()
+}
+
+// addTerms makes a glossary of a file, or adds it to one, and prints the id.
+func (p *Program) addTerms(ctx context.Context, c *client.Client, path string, t termFlags) error {
+	terms := client.Terms{From: t.from, To: t.to, Format: client.TSV}
+	base, extension := filepath.Base(path), filepath.Ext(path)
+	if t.csv || strings.EqualFold(extension, ".csv") {
+		terms.Format = client.CSV
+	}
+	var err error
+	if path == "-" {
+		terms.Text, err = io.ReadAll(p.Stdin)
+	} else {
+		terms.Text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return err
+	}
+	var g client.Glossary
+	switch {
+	case t.id != "":
+		g, err = c.SetTerms(ctx, t.id, terms)
+	case t.name != "":
+		g, err = c.CreateGlossary(ctx, t.name, terms)
+	default:
+		g, err = c.CreateGlossary(ctx, strings.TrimSuffix(base, extension), terms)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Stdout, g.ID)
+	return err
+}
+
+// showTerms prints the terms of a dictionary.
+func (p *Program) showTerms(ctx context.Context, c *client.Client, id string, t termFlags) error {
+	format := client.TSV
+	if t.csv {
+		format = client.CSV
+	}
+	terms, err := c.GlossaryTerms(ctx, id, t.from, t.to, format)
+	if err != nil {
+		return err
+	}
+	_, err = p.Stdout.Write(terms.Text)
+	return err
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// folder makes a folder with files, and returns its path.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o640))
+	}
+	return root
+}
+
+// contents are those of all files in a folder.
+func contents(t *testing.T, root string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		name, _ := filepath.Rel(root, path)
+		found[filepath.ToSlash(name)] = string(raw)
+		return err
+	}))
+	return found
+}
+
+// A translation is there as a whole or not at all, and does not take the place of what came meanwhile.
+func TestSave(t *testing.T) {
+	root := folder(t, map[string]string{"a.txt": "One."})
+	p := paper{filepath.Join(root, "a.txt"), filepath.Join(root, "new", "b.txt")}
+	errFull := errors.New("no space left")
+	err := output{}.save(p, io.Discard, func(out io.Writer) error {
+		_, _ = io.WriteString(out, "half")
+		return errFull
+	})
+	require.ErrorIs(t, err, errFull)
+	assert.Equal(t, map[string]string{"a.txt": "One."}, contents(t, root))
+	err = output{}.save(p, io.Discard, func(out io.Writer) error {
+		_, err := io.WriteString(out, "whole")
+		return errors.Join(err, os.WriteFile(p.to, []byte("faster"), 0o600))
+	})
+	require.ErrorContains(t, err, "is there already")
+	assert.Equal(t, map[string]string{"a.txt": "One.", "new/b.txt": "faster"}, contents(t, root))
+}
+
+// newOneDocument is a service that has one document, or makes it.
+func newOneDocument(t *testing.T, content string) (s *oneJob, asked *http.Request) {
+	s, asked = newOneJob(), &http.Request{}
+	const document = `,"document":{"name":"a.txt","kind":"txt","bytes":3}}`
+	running, done := strings.TrimSuffix(runningJob, "}")+document, strings.TrimSuffix(strings.Replace(doneJob, `"done":2`, `"done":2,"flagged":1`, 1), "}")+document
+	s.routes["POST /documents"] = func(w http.ResponseWriter, r *http.Request) {
+		*asked = *r
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(err)
+		}
+		s.asked = string(raw)
+		answer(202, `{"job":`+running+`}`)(w, r)
+	}
+	s.routes["GET /jobs/4f2c/events"] = jobEvents(running, done)
+	s.routes["GET /documents/4f2c/result"] = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, content) }
+	return s, asked
+}
+
+func TestTranslateDocumentsAsJobs(t *testing.T) {
+	root := folder(t, map[string]string{"in/a.txt": "One."})
+	from, to := filepath.Join(root, "in/a.txt"), filepath.Join(root, "b.txt")
+	s, asked := newOneDocument(t, "UN.")
+	url := s.serve(t)
+	r := execute(t, "", nil, asJob(url, from, "-o", to, "--model", "m:2", "--beams", "3", "--columns", "a,2")...)
+	require.Equal(t, ExitOK, r.code, r.stderr)
+	assert.Equal(t, "One.", s.asked)
+	assert.Equal(t, map[string][]string{"fromLang": {"en"}, "toLang": {"fr"}, "name": {"a.txt"}, "model": {"m:2"},
+		"options": {`{"beams":3}`}, "columns": {"a", "2"}}, map[string][]string(asked.URL.Query()))
+	assert.Equal(t, map[string]string{"in/a.txt": "One.", "b.txt": "UN."}, contents(t, root))
+	assert.Equal(t, []string{from + " is job 4f2c: `dragoman jobs wait 4f2c --url " + url + " -o FILE` picks it up again",
+		"a.txt: 1 of 2 texts look wrong after all retries: check the translation"}, r.errorLines())
+
+	// A document of standard input has a name of its kind.
+	r = execute(t, "Two.", nil, asJob(url, "-o", "-", "--format", "md")...)
+	assert.Equal(t, "UN.", r.stdout, r.stderr)
+	assert.Equal(t, []string{"document.md"}, asked.URL.Query()["name"])
+	assert.Equal(t, "Two.", s.asked)
+
+	// It is picked up again.
+	r = execute(t, "", nil, "jobs", "wait", "4f2c", "--url", url, "-o", to)
+	assert.Equal(t, ExitError, r.code)
+	assert.Contains(t, r.stderr, "is there already")
+	s.routes["GET /documents/4f2c/result"] = answer(200, "DEUX.")
+	r = execute(t, "", nil, "jobs", "wait", "4f2c", "--url", url, "-o", to, "--force")
+	require.Equal(t, ExitOK, r.code, r.stderr)
+	assert.Equal(t, "DEUX.", contents(t, root)["b.txt"])
+	for want, args := range map[string][]string{
+		"is a document: name a file for it, such as -o a.txt": {"wait", "4f2c"},
+		"jobs: unknown shorthand flag: 'o' in -o":             {"-o", to},
+		"jobs wait takes --force only with -o":                {"wait", "4f2c", "--force"},
+	} {
+		r = execute(t, "", nil, append([]string{"jobs", "--url", url}, args...)...)
+		assert.Equal(t, ExitUsage, r.code)
+		assert.Contains(t, r.stderr, want)
+	}
+}
+
+func TestTranslateDocumentsAsJobsFails(t *testing.T) {
+	root := folder(t, map[string]string{"a.txt": "One."})
+	from, to := filepath.Join(root, "a.txt"), filepath.Join(root, "b.txt")
+	s, _ := newOneDocument(t, "")
+	url := s.serve(t)
+	s.routes["GET /documents/4f2c/result"] = answer(409, `{"error":{"code":"not_done","message":"never"}}`)
+	r := execute(t, "", nil, asJob(url, from, "-o", to)...)
+	assert.Equal(t, ExitError, r.code)
+	assert.Contains(t, r.stderr, "dragoman: never")
+	s.routes["POST /documents"] = answer(422, `{"error":{"code":"invalid_document","message":"it is broken"}}`)
+	r = execute(t, "", nil, asJob(url, from, "-o", to)...)
+	assert.Equal(t, ExitError, r.code)
+	assert.Contains(t, r.stderr, "a.txt: it is broken")
+	assert.Equal(t, map[string]string{"a.txt": "One."}, contents(t, root))
+}

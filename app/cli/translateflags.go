@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"dragoman/app/client"
+	"dragoman/app/config"
+	"dragoman/app/documents"
+	"dragoman/app/translate"
+)
+
+// translateFlags are what the command line says of a translation.
+type translateFlags struct {
+	from, to, model string
+	format          string
+	beams           int
+	alternatives    int
+	glossary        string
+	termFile        string
+	terms           []translate.Term // in termFile
+	lines           []string         // files of lines
+	asJob, json     bool
+	columns         []string
+	output          output
+	service         remote
+	set             *pflag.FlagSet
+}
+
+// stdio, as the name of a file, is standard input or output.
+const stdio = "-"
+
+// defineLanguages adds flags for languages and, where model is one, for a model.
+func defineLanguages(flags *pflag.FlagSet, from, to, model *string) {
+	flags.SortFlags = false
+	flags.StringVarP(from, "from", "f", "", "language of the texts")
+	flags.StringVarP(to, "to", "t", "", "language to translate into")
+	if model != nil {
+		flags.StringVarP(model, "model", "m", "", "model to translate with, NAME or NAME:VERSION (any that can)")
+	}
+}
+
+func (f *translateFlags) define(flags *pflag.FlagSet) {
+	defineLanguages(flags, &f.from, &f.to, &f.model)
+	f.output.define(flags, "file for the translated document, or folder for several: the arguments are files and folders then; - is standard output")
+	flags.StringVar(&f.format, "format", "", "what the texts are: text, html or xml (text); with -o, what the documents are, such as docx (by their names)")
+	flags.IntVar(&f.beams, "beams", 0, "beams of the search, up to MAX_BEAMS (NUM_BEAMS)")
+	flags.IntVar(&f.alternatives, "alternatives", 0, "translations of each text to print, up to MAX_BEAMS, the best one included (the best alone)")
+	flags.StringArrayVar(&f.lines, "file", nil, "file of lines to translate; can be repeated; - is standard input")
+	flags.StringVar(&f.termFile, "terms", "", "file of terms: on each line a term, a tab, and what it becomes; a term alone stays as it is")
+	flags.StringSliceVar(&f.columns, "columns", nil, "columns of tables that are translated, by name or number, with commas between (all)")
+	flags.BoolVar(&f.json, "json", false, "print an object for each text")
+	flags.BoolVar(&f.asJob, "job", false, "let a running service translate, as a job")
+	flags.StringVar(&f.glossary, "glossary", "", "with --job: id of a glossary of the service whose terms are used")
+	f.service.define(flags)
+	f.set = flags
+}
+
+// documents says whether the arguments are documents.
+func (f *translateFlags) documents() bool { return f.output.path != "" }
+
+// check fails where flags and arguments do not fit together, and reads the file of terms.
+func (f *translateFlags) check(texts []string) error {
+	switch {
+	case f.from == "" || f.to == "":
+		return usagef("translate needs --from and --to, such as --from en --to fr")
+	case len(texts) > 0 && len(f.lines) > 0:
+		return usagef("translate takes texts or files, not both")
+	case len(texts) > 1 && slices.Contains(texts, stdio):
+		return usagef("translate takes - for standard input alone, not with other texts or documents")
+	case !f.asJob && f.glossary != "":
+		return usagef("translate takes --glossary only with --job: a service has the glossaries; --terms reads a file")
+	case f.asJob && f.documents() && f.termFile != "":
+		return usagef("translate takes no --terms for documents that a service translates: store them there by dragoman glossaries, and use --glossary")
+	case !f.asJob && f.service != remote{}:
+		return usagef("translate takes --url and --key only with --job: without it, a model translates here")
+	case !f.documents() && (f.output.force || len(f.columns) > 0):
+		return usagef("translate takes --force and --columns only with -o")
+	case f.documents() && (f.alternatives != 0 || f.json || len(f.lines) > 0):
+		return usagef("translate takes --alternatives, --json and --file for texts, not with -o")
+	}
+	for name, value := range map[string]int{"beams": f.beams, "alternatives": f.alternatives} {
+		if f.set.Changed(name) && value < 1 {
+			return usagef("translate: --%s %d: use 1 or more", name, value)
+		}
+	}
+	if err := f.checkFormat(); err != nil {
+		return err
+	}
+	var err error
+	if f.terms, err = readTerms(f.termFile); err != nil {
+		return usagef("--terms: %w", err)
+	}
+	if !f.documents() {
+		return forgotten(texts)
+	}
+	return nil
+}
+
+// checkFormat fails where the format is one of none.
+func (f *translateFlags) checkFormat() error {
+	known := []string{string(translate.Text), string(translate.HTML), string(translate.XML)}
+	if f.documents() {
+		known = nil
+		for _, e := range documents.Extensions() {
+			known = append(known, strings.TrimPrefix(e, "."))
+		}
+	}
+	if f.format = strings.TrimPrefix(f.format, "."); f.format != "" && !slices.Contains(known, f.format) {
+		return usagef("translate: --format %q: use one of %s", f.format, strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// bound fails where the flags ask for more than a model here is configured to do.
+func (f *translateFlags) bound(cfg config.Config) error {
+	most := max(cfg.MaxBeams, cfg.Beams)
+	for name, value := range map[string]int{"beams": f.beams, "alternatives": f.alternatives} {
+		if value > most {
+			return usagef("translate: --%s %d: use 1 to %d, or raise MAX_BEAMS", name, value, most)
+		}
+	}
+	return nil
+}
+
+// options are those that a service is sent.
+func (f *translateFlags) options() *client.Options {
+	if f.beams == 0 {
+		return nil
+	}
+	return &client.Options{Beams: f.beams}
+}
+
+// forgotten fails where a text is the name of a document that is there: it lacks -o.
+func forgotten(texts []string) error {
+	for _, text := range texts {
+		if d, err := openDocument(text, "", nil); err == nil {
+			d.close()
+			return &UsageError{fmt.Errorf("%s is a document: name a file for its translation by -o", text)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package tagged
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dragoman/app/markup"
+)
+
+// formulas makes one special of each unit, formula or ordinal with something raised or lowered in it (m², H₂O, 1st),
+// and of what is raised and has no word in it, such as a note's number that somebody typed.
+func formulas(list []*node) []*node {
+	for _, n := range list {
+		n.children = formulas(n.children)
+	}
+	var out []*node
+	for i := 0; i < len(list); i++ {
+		n := list[i]
+		if n.kind != text || !n.style.Raised {
+			out = append(out, n)
+			continue
+		}
+		f := &node{kind: special, words: digits}
+		base := ""
+		if k := len(out) - 1; k >= 0 && out[k].kind == text && isShort(n.text) {
+			if base = wordEnd(out[k].text); base != "" && mostly(base) {
+				f.children = append(f.children, &node{kind: text, style: out[k].style, text: base})
+				out[k].text = strings.TrimSuffix(out[k].text, base)
+				if out[k].text == "" {
+					out = out[:k]
+				}
+			} else {
+				base = ""
+			}
+		}
+		if base == "" && wordsOf(n.text) != digits {
+			out = append(out, n)
+			continue
+		}
+		f.children = append(f.children, n)
+		// What follows is part of it where it is as short: H₂SO₄.
+		for base != "" && i+1 < len(list) && list[i+1].kind == text {
+			next := list[i+1]
+			if next.style.Raised && isShort(next.text) {
+				f.children = append(f.children, next)
+				i++
+				continue
+			}
+			start := wordStart(next.text)
+			if next.style.Raised || start == "" || !mostly(start) {
+				break
+			}
+			f.children = append(f.children, &node{kind: text, style: next.style, text: start})
+			if next.text = strings.TrimPrefix(next.text, start); next.text != "" {
+				break
+			}
+			i++
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// The most letters of what makes a formula with what is raised, and of that.
+const mostBase, mostRaised = 3, 4
+
+func isShort(raised string) bool {
+	return utf8.RuneCountInString(raised) <= mostRaised && !strings.ContainsFunc(raised, unicode.IsSpace)
+}
+
+func mostly(base string) bool {
+	return utf8.RuneCountInString(strings.TrimFunc(base, unicode.IsDigit)) <= mostBase
+}
+
+// wordStart and wordEnd are the part of a word that a text starts and ends with.
+func wordStart(t string) string {
+	return t[:len(t)-len(strings.TrimLeftFunc(t, markup.IsWord))]
+}
+
+func wordEnd(t string) string { return t[len(strings.TrimRightFunc(t, markup.IsWord)):] }
+
+// wholeWords gives each word the style of its largest part, and takes one that is partly in a link or a field
+// into it: nobody can say which part of the word's translation that would be. Where a capital follows a small letter
+// no word goes on.
+func wholeWords(list []*node) []*node {
+	for i, n := range list {
+		if n.kind != group {
+			continue
+		}
+		n.children = wholeWords(n.children)
+		if before := neighbour(list, i-1); before != nil {
+			if t := firstText(n.children[:min(1, len(n.children))]); t != nil && goesOn(before.text, t.text) {
+				part := wordEnd(before.text)
+				before.text, t.text = strings.TrimSuffix(before.text, part), part+t.text
+			}
+		}
+		if next := neighbour(list, i+1); next != nil {
+			if t := lastText(n.children); t != nil && goesOn(t.text, next.text) {
+				part := wordStart(next.text)
+				t.text, next.text = t.text+part, strings.TrimPrefix(next.text, part)
+			}
+		}
+	}
+	for i := 0; i < len(list); i++ {
+		last := i
+		for last+1 < len(list) && list[last].kind == text && list[last+1].kind == text && list[last].style.Key != list[last+1].style.Key && goesOn(list[last].text, list[last+1].text) {
+			last++
+			if wordStart(list[last].text) != list[last].text {
+				break
+			}
+		}
+		if last == i {
+			continue
+		}
+		parts := make([]string, 0, last-i+1)
+		largest := i
+		size := func(k int) int { return utf8.RuneCountInString(parts[k-i]) }
+		for k := i; k <= last; k++ {
+			part := wordStart(list[k].text)
+			if k == i {
+				part = wordEnd(list[k].text)
+			}
+			if parts = append(parts, part); size(k) > size(largest) {
+				largest = k
+			}
+		}
+		for k := i; k <= last; k++ {
+			if k == i {
+				list[k].text = strings.TrimSuffix(list[k].text, parts[0])
+			} else {
+				list[k].text = strings.TrimPrefix(list[k].text, parts[k-i])
+			}
+		}
+		word := strings.Join(parts, "")
+		if largest == i {
+			list[i].text += word
+		} else {
+			list[largest].text = word + list[largest].text
+		}
+		i = last - 1 // which may begin another word
+	}
+	var out []*node
+	for _, n := range list {
+		if n.kind != text || n.text != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// neighbour is the text at a place in a list, nil where there is none.
+func neighbour(list []*node, i int) *node {
+	if i < 0 || i >= len(list) || list[i].kind != text {
+		return nil
+	}
+	return list[i]
+}
+
+// lastText is the text at the very end of a list.
+func lastText(list []*node) *node {
+	for len(list) > 0 {
+		n := list[len(list)-1]
+		if n.kind == text {
+			return n
+		}
+		list = n.children
+	}
+	return nil
+}
+
+// goesOn says whether a word goes on from one text to the next.
+func goesOn(before, next string) bool {
+	a, _ := utf8.DecodeLastRuneInString(before)
+	b, _ := utf8.DecodeRuneInString(next)
+	return markup.IsWord(a) && markup.IsWord(b) && !(unicode.IsLower(a) && unicode.IsUpper(b))
+}

@@ -1,0 +1,325 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Words are held by their shape, not by what they are: T800, H₂O, m², C++, node_modules/pkg,
+// $env:USERNAME, ½. A word is plain if it has letters and marks only, with apostrophes and
+// hyphens between them, and capitals at its start or throughout; every other is code, but for
+// those that languages write in their own way: numbers, alone or with the letters of an
+// ordinal, a time or a decade (3rd, 5pm, 1990s), and numbers before a plain word (10-year-old).
+//
+// The recognizers go first; what they found is extended to the word that it is in. Words end at
+// white space, at tags and other spans that come in pairs, and at letters of scripts without
+// spaces.
+
+// words holds the words of the text that are not plain.
+func (s *scanner) words() {
+	w := words{text: s.text, form: s.form, branch: s.branch, loose: s.loose, in: s.spans}
+	for w.pos < len(w.text) {
+		w.word()
+	}
+	w.quantities()
+	w.telephones()
+	s.spans = w.out
+}
+
+type words struct {
+	text    string
+	form    Format
+	branch  bool // of a message of ICU
+	loose   bool // a translation
+	in, out []Span
+	next    int // the first span of in that does not end before pos
+	pos     int
+	small   int // whether there are words in small letters: 2, 1 where not, 0 until asked
+}
+
+// word goes behind the word or the boundary that starts here.
+func (w *words) word() {
+	start, first := w.pos, w.next
+	plain := true // nothing but letters of ASCII in small letters so far
+	for w.pos < len(w.text) {
+		if w.next < len(w.in) && w.in[w.next].Start == w.pos {
+			if w.isBoundary(w.in[w.next]) {
+				break
+			}
+			w.pos = w.in[w.next].End
+			w.next++
+			plain = false
+			continue
+		}
+		r, n := decode(w.text, w.pos)
+		if unicode.IsSpace(r) || unicode.IsLetter(r) && isUnspaced(r) {
+			break
+		}
+		plain = plain && r >= 'a' && r <= 'z'
+		w.pos += n
+	}
+	switch {
+	case w.pos == start && w.next < len(w.in) && w.in[w.next].Start == w.pos:
+		w.out = append(w.out, w.in[w.next])
+		w.pos = w.in[w.next].End
+		w.next++
+	case w.pos == start:
+		_, n := decode(w.text, w.pos)
+		w.pos += n
+	case plain:
+	default:
+		w.hold(start, w.pos, w.in[first:w.next])
+	}
+}
+
+// isBoundary says whether a span is by itself, whatever stands beside it.
+func (w *words) isBoundary(span Span) bool {
+	text := w.text[span.Start:span.End]
+	switch span.Kind {
+	case Tag, Markdown, Emoji, Shortcode, TermKind, FixedTerm:
+		return true
+	case Entity:
+		return w.form != Text
+	case Number: // 10万, 3日
+		return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && isUnspaced(r) })
+	}
+	return span.Pair != 0 || text[0] == '<' && span.Kind != Sign || strings.ContainsAny(text, "\n\"") ||
+		lineBreaks[text] || complexMessage.MatchString(text)
+}
+
+// hold adds the spans of a word, the text from start to end, in which the spans are.
+func (w *words) hold(start, end int, spans []Span) {
+	var held []Span
+	at := start
+	for _, span := range spans {
+		if !span.Kind.isSoft() {
+			held = append(w.odd(held, at, span.Start), span)
+			at = span.End
+		}
+	}
+	held = w.joined(w.odd(held, at, end), start, end)
+	for _, span := range spans {
+		if !span.Kind.isSoft() {
+			continue
+		}
+		for len(held) > 0 && held[0].End <= span.Start {
+			w.out, held = append(w.out, held[0]), held[1:]
+		}
+		for len(held) > 0 && held[0].Start < span.End { // a part of a number is all of it
+			span = Span{Start: min(held[0].Start, span.Start), End: max(held[0].End, span.End), Kind: held[0].Kind}
+			held = held[1:]
+		}
+		if n := len(w.out) - 1; n >= 0 && w.out[n].End > span.Start {
+			w.out[n].End = max(w.out[n].End, span.End)
+			continue
+		}
+		w.out = append(w.out, span)
+	}
+	for _, span := range held {
+		if n := len(w.out) - 1; n >= 0 && w.out[n].End > span.Start {
+			w.out[n].End, w.out[n].Kind = max(w.out[n].End, span.End), span.Kind
+			continue
+		}
+		w.out = append(w.out, span)
+	}
+}
+
+// sigils are what a word of code starts with.
+var sigils = regexp.MustCompile(`^(?:[@$&~^\\/.]+|@:)$`)
+
+// fieldsBehind and fieldsBefore are what data has beside a field: numbers, capitals, one letter.
+var (
+	fieldsBehind = regexp.MustCompile(`^(?:\(\)|\[\w*\]|(?:[,;|:](?:\d[\d.]*|[A-Z]+|\w\w?)\b)+)`)
+	fieldsBefore = regexp.MustCompile(`(?:\b(?:\d+|[A-Z]+|\w)[,;|:])+$`)
+)
+
+// separators end a word where letters go on behind them: "this,that", "yes—no".
+const separators = ",;|!?\"“”„«»‹›…—–‘、。，"
+
+// odd adds what is not plain in the text from start to end.
+func (w *words) odd(held []Span, start, end int) []Span {
+	for start < end {
+		next := end
+		for from := start; from < end; {
+			n := strings.IndexAny(w.text[from:end], separators)
+			if n < 0 {
+				break
+			}
+			// != and || are no ends, and neither is !important.
+			if rest := w.text[from+n : end]; strings.HasPrefix(rest, "||") || strings.HasPrefix(rest, "?.") && len(rest) > 2 {
+				from += n + 2
+				continue
+			}
+			if from += n; w.text[from] != '!' || from+1 == end || w.text[from+1] != '=' && (from > start || !isASCIILower(w.text[from+1])) {
+				next = from
+				break
+			}
+			from++
+		}
+		if a, b := w.trimmed(start, next); a < b {
+			from, to := oddPart(w.text[a:b])
+			if dash := a > start && w.text[a-1] == '-' && (a-1 == 0 || !isWord(last(w.text[:a-1]))); dash && (from < to && from == 0 || w.isOption(a-1) && optionForm.MatchString(w.text[a:b])) {
+				held = append(held, Span{Start: a - 1, End: b, Kind: Code})
+			} else if from < to {
+				held = append(held, Span{Start: a + from, End: a + to, Kind: Code})
+			}
+		}
+		if next < end {
+			_, n := decode(w.text, next)
+			next += n
+		}
+		start = next
+	}
+	return held
+}
+
+// isOption says whether the dash at i may be that of an option of a program: one at the start of
+// what is said is not.
+func (w *words) isOption(i int) bool {
+	if w.loose {
+		return i == 0 || !isWord(last(w.text[:i]))
+	}
+	r := last(strings.TrimRight(w.text[:i], " "))
+	return i > 0 && (w.text[i-1] == ' ' || isUnspaced(r)) && (isLetterOrDigit(r) || r == ',')
+}
+
+var optionForm = regexp.MustCompile(`^[A-Za-z]{1,4}$`)
+
+// trimmed returns the text from start to end without the punctuation around it.
+func (w *words) trimmed(start, end int) (a, b int) {
+	text := strings.TrimLeft(w.text[start:end], "([{<>|*=~'’`¿¡-")
+	text = strings.TrimRight(text, ".:'’`*|<>=~-_[{(")
+	for n := len(text); n > 0 && (last(text) == ')' && strings.Count(text, "(") < strings.Count(text, ")") ||
+		last(text) == ']' && !strings.Contains(text, "[") || last(text) == '}' && !strings.Contains(text, "{")); {
+		if n > longestTemplate {
+			return start, start
+		}
+		text = strings.TrimRight(text[:len(text)-1], ".:'’`*|<>=~-_")
+	}
+	from := start + strings.Index(w.text[start:end], text)
+	if !w.branch && first(text) == '#' && !hasLetter(text) {
+		return from, from
+	}
+	return from, from + len(text)
+}
+
+// joined joins what is held in a word where only signs stand between, and takes in what belongs
+// to it: the rest of a path, of a name with dots, a unit.
+func (w *words) joined(held []Span, start, end int) []Span {
+	for i := range held {
+		low, high := start, end
+		if i > 0 {
+			low = held[i-1].End
+		}
+		if i+1 < len(held) {
+			high = held[i+1].Start
+		}
+		span := &held[i]
+		if isWord(last(w.text[:span.End])) {
+			span.End += skip(w.text[span.End:high], 0, isWord)
+		}
+		if isWord(first(w.text[span.Start:])) {
+			span.Start = low + len(strings.TrimRightFunc(w.text[low:span.Start], isWord))
+		}
+	}
+	if len(held) > 0 && held[0].Start == start+1 && w.text[start] == '-' || len(held) > 0 && sigils.MatchString(w.text[start:held[0].Start]) {
+		held[0].Start = start
+	}
+	var list []Span
+	for i, span := range held {
+		if n := len(list) - 1; n >= 0 {
+			gap := w.text[list[n].End:span.Start]
+			if strings.IndexFunc(gap, isLetterOrDigit) < 0 || w.belongs(list[n], gap, true) || w.belongs(span, gap, false) {
+				list[n] = join(list[n], span)
+				continue
+			}
+			span.Start -= attached(w.text[span.Start:span.End], gap, false)
+		} else if gap := w.text[start:span.Start]; w.belongs(span, gap, false) {
+			if a, b := w.trimmed(start, span.Start); a < b {
+				span.Start = a
+			}
+		} else {
+			span.Start -= attached(w.text[span.Start:span.End], gap, false)
+			span.Start -= len(fieldsBefore.FindString(w.text[start:span.Start]))
+		}
+		list = append(list, span)
+		next := end
+		if i+1 < len(held) {
+			next = held[i+1].Start
+		}
+		l := &list[len(list)-1]
+		gap := w.text[l.End:next]
+		if w.belongs(*l, gap, true) && next == end {
+			if a, b := w.trimmed(l.End, end); a < b {
+				l.End = b
+			}
+		} else {
+			l.End += attached(w.text[l.Start:l.End], gap, true)
+		}
+		l.End += len(fieldsBehind.FindString(w.text[l.End:next]))
+	}
+	return list
+}
+
+func join(a, b Span) Span {
+	a.End = b.End
+	if a.Kind != b.Kind {
+		a.Kind = Code
+		if b.Kind == Placeholder {
+			a.Kind = Placeholder
+		}
+	}
+	return a
+}
+
+// belongs says whether what stands behind a span, or before it, is of the same thing: a sign
+// between the two says so that no sentence has there.
+func (w *words) belongs(span Span, gap string, behind bool) bool {
+	var c, inner rune
+	if behind {
+		c = first(gap)
+		_, n := decode(gap, 0)
+		inner = first(gap[min(n, len(gap)):])
+	} else {
+		c, inner = last(gap), last(strings.TrimSuffix(gap, string(c)))
+	}
+	if !isLetterOrDigit(inner) && inner != '_' && inner != '-' && inner != '$' && inner != '.' {
+		return false
+	}
+	if text := w.text[span.Start:span.End]; span.Kind == Placeholder && text[0] != '$' && text[0] != '%' || span.Kind == Number {
+		return oneOfRunes(c, `/\_=@#$`)
+	}
+	if c == '-' && (span.Kind == Hashtag || span.Kind == Mention) {
+		return behind
+	}
+	return oneOfRunes(c, `/\_=@#$&+:~`) || c == '.' && (!behind || unicode.IsLower(inner) || unicode.IsDigit(inner))
+}
+
+// attached returns the bytes of one or two letters, or of digits, that touch what is held: px, th.
+func attached(held, gap string, behind bool) int {
+	n, letters := 0, 0
+	for n < len(gap) {
+		c := gap[len(gap)-1-n]
+		if behind {
+			c = gap[n]
+		}
+		if c >= 0x80 {
+			return 0
+		}
+		if !isASCIIWord(c) {
+			break
+		}
+		if isASCIILetter(c) {
+			letters++
+		}
+		n++
+	}
+	switch {
+	case letters > 2 || !behind && first(held) == '\\' || behind && strings.HasPrefix(held, `\`),
+		behind && letters > 0 && (strings.HasPrefix(held, `{\`) || last(held) == ']'),
+		behind && letters == 2 && unicode.IsUpper(first(gap)) && !unicode.IsUpper(rune(gap[1])): // a word
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,396 @@
+package markup
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Whole is the sentence with each pair of tags, or of Markdown's marks, around whole words: a tag within
+// a word belongs to all of it, for nobody can say where in the word's translation it would be. So
+// **T**he is **The**, and <a>book</a>s are <a>books</a>. A pair that goes on to other words leaves the word
+// where the larger part of it is outside.
+//
+// What is raised or lowered and has no word in it, or makes a unit, a formula or an ordinal with what it stands
+// at (m<sup>2</sup>, H<sub>2</sub>O, 1<sup>st</sup>), is one span that stays as it is.
+//
+// Where a capital follows a small letter, or an element another one of its name, no word goes on.
+func (s Sentence) Whole() Sentence {
+	if len(s.Spans) < 2 {
+		return s
+	}
+	return s.withFormulas().withWholeWords()
+}
+
+// raised is a tag of what is raised or lowered.
+var raised = regexp.MustCompile(`^</?(sup|sub)\b`)
+
+// The most letters of what makes a formula with what is raised or lowered at it, and of that.
+const mostBase, mostRaised = 3, 4
+
+// withFormulas makes one span of each formula.
+func (s Sentence) withFormulas() Sentence {
+	var spans []Span
+	for i := 0; i < len(s.Spans); i++ {
+		last, start, end := s.formula(i)
+		if last < 0 {
+			spans = append(spans, s.Spans[i])
+			continue
+		}
+		for len(spans) > 0 && spans[len(spans)-1].End > start { // a number at its start
+			start = min(start, spans[len(spans)-1].Start)
+			spans = spans[:len(spans)-1]
+		}
+		for last+1 < len(s.Spans) && s.Spans[last+1].Start < end {
+			last++
+			end = max(end, s.Spans[last].End)
+		}
+		spans = append(spans, Span{Start: start, End: end, Kind: Formula})
+		i = last
+	}
+	s.Spans = spans
+	return s
+}
+
+// formula finds the formula that the raised or lowered pair makes that span number i opens: its last span and
+// its bytes; last is -1 where there is none.
+func (s Sentence) formula(i int) (last, start, end int) {
+	last = s.raisedEnd(i)
+	if last < 0 {
+		return -1, 0, 0
+	}
+	start, end = s.Spans[i].Start, s.Spans[last].End
+	inner := s.Slice(s.Spans[i].End, s.Spans[last].Start)
+	from := s.wordStart(start)
+	base, bare := s.Text[from:start], strings.TrimSpace(inner.Text)
+	letters := func(text string) int { return utf8.RuneCountInString(strings.TrimFunc(text, unicode.IsDigit)) }
+	short := len(inner.Spans) == 0 || inner.AsIs() // no link to a note
+	switch {
+	case short && base != "" && letters(base) <= mostBase && utf8.RuneCountInString(bare) <= mostRaised && !strings.ContainsFunc(bare, unicode.IsSpace):
+	case inner.Blank():
+		return last, start, end // a note's mark, which may be at any word
+	default:
+		return -1, 0, 0
+	}
+	// H<sub>2</sub>SO<sub>4</sub>: what follows is part of it where it is as short.
+	for {
+		to := s.wordEnd(end)
+		next := last + 1
+		for next < len(s.Spans) && s.Spans[next].Start < to {
+			next++
+		}
+		if letters(s.Text[end:to]) > mostBase {
+			return last, from, end
+		}
+		if next < len(s.Spans) && s.Spans[next].Start == to {
+			if closing := s.raisedEnd(next); closing > 0 && s.Slice(s.Spans[next].End, s.Spans[closing].Start).Blank() {
+				last, end = closing, s.Spans[closing].End
+				continue
+			}
+		}
+		return max(last, next-1), from, to
+	}
+}
+
+// raisedEnd is the other end of a raised or lowered pair that span number i opens, -1 where it opens none.
+func (s Sentence) raisedEnd(i int) int {
+	if s.Spans[i].Kind != Tag || s.Spans[i].Pair <= 0 || !raised.MatchString(strings.ToLower(s.spanText(i))) {
+		return -1
+	}
+	const most = 8 // spans within
+	for k := i + 1; k < min(len(s.Spans), i+most); k++ {
+		if s.Spans[k].Pair == -s.Spans[i].Pair {
+			return k
+		}
+	}
+	return -1
+}
+
+// wordStart and wordEnd are where the word starts that ends at a byte, and ends that starts there.
+func (s Sentence) wordStart(at int) int {
+	for at > 0 {
+		r, n := utf8.DecodeLastRuneInString(s.Text[:at])
+		if !isWord(r) {
+			break
+		}
+		at -= n
+	}
+	return at
+}
+
+func (s Sentence) wordEnd(at int) int {
+	for at < len(s.Text) {
+		r, n := utf8.DecodeRuneInString(s.Text[at:])
+		if !isWord(r) {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+// withWholeWords moves the ends of pairs out of words.
+func (s Sentence) withWholeWords() Sentence {
+	pairs := s.wholePairs()
+	other := make(map[int]int, 2*len(pairs)) // the other end of each span
+	opened := map[int]int{}
+	for i, span := range s.Spans {
+		if span.Pair > 0 && pairs[span.Pair] {
+			opened[span.Pair] = i
+		} else if at, ok := opened[-span.Pair]; ok && span.Pair < 0 {
+			other[i], other[at] = at, i
+		}
+	}
+	m := mover{Sentence: s, other: other, to: map[int]int{}, wide: map[int]int{}}
+	for i := 0; i < len(s.Spans); i++ {
+		if m.movable(i) {
+			i = m.word(i)
+		}
+	}
+	if len(m.to) == 0 {
+		return s
+	}
+	for range 2 {
+		if moved := m.moved(); moved.pairsNested() {
+			return moved
+		}
+		for k := range m.wide { // both ways at once do not go
+			m.to[k] = m.wide[k]
+		}
+	}
+	return s
+}
+
+// pairsNested says whether all pairs close what was opened last.
+func (s Sentence) pairsNested() bool {
+	order := make([]int, len(s.Spans))
+	for i := range order {
+		order[i] = i
+	}
+	return s.isNested(order, s.wholePairs())
+}
+
+// mover moves ends of pairs to the start or the end of words.
+type mover struct {
+	Sentence
+	other map[int]int
+	to    map[int]int // the byte that a span goes to
+	wide  map[int]int // the byte that it goes to where it has the word in its pair
+}
+
+// movable says whether a span is an end of a pair, or may stand anywhere.
+func (m *mover) movable(i int) bool {
+	span := m.Spans[i]
+	if span.Kind == Tag && span.Pair == 0 {
+		text := m.spanText(i)
+		return strings.HasPrefix(text, "<!--") || strings.HasPrefix(strings.ToLower(text), "<wbr")
+	}
+	_, ok := m.other[i]
+	return ok && (span.Kind == Tag || span.Kind == Markdown)
+}
+
+// word moves the spans in the word around span i, if there is one, and returns the last span that it has seen.
+func (m *mover) word(i int) (last int) {
+	start := m.wordStart(m.Spans[i].Start)
+	for n := i - 1; n >= 0 && m.Spans[n].End > start; n-- { // it begins within a number or a name
+		start = min(start, m.Spans[n].Start)
+	}
+	inside, end, last := []int(nil), 0, i
+	var sizes []int // letters before each of inside
+	size := utf8.RuneCountInString(m.Text[start:m.Spans[i].Start])
+	if size == 0 {
+		return i
+	}
+	for k := i; ; {
+		// The spans that stand here.
+		stop := k
+		for stop+1 < len(m.Spans) && m.Spans[stop+1].Start == m.Spans[stop].End && m.movable(stop+1) {
+			stop++
+		}
+		at := m.Spans[stop].End
+		last = stop
+		if !m.goesOn(k, stop) {
+			break
+		}
+		for ; k <= stop; k++ {
+			inside, sizes = append(inside, k), append(sizes, size)
+		}
+		end = m.wordEnd(at)
+		size += utf8.RuneCountInString(m.Text[at:end])
+		for k < len(m.Spans) && m.Spans[k].Start < end { // numbers, names
+			end = max(end, m.Spans[k].End)
+			last, k = k, k+1
+		}
+		if k >= len(m.Spans) || m.Spans[k].Start != end || !m.movable(k) {
+			break
+		}
+	}
+	if len(inside) == 0 {
+		return last
+	}
+	for n, k := range inside {
+		m.move(k, start, end, sizes[n], size)
+	}
+	// What stands at the ends of the word comes in an order with what goes there.
+	for n, at := inside[0]-1, start; n >= 0 && m.Spans[n].End == at && m.movable(n); n-- {
+		m.at(n, start)
+		at = m.Spans[n].Start
+	}
+	for n, at := inside[len(inside)-1]+1, end; n < len(m.Spans) && (m.Spans[n].Start < end || m.Spans[n].Start == at && m.movable(n)); n++ {
+		if m.Spans[n].Start >= end {
+			m.at(n, end)
+			at = m.Spans[n].End
+		}
+	}
+	return last
+}
+
+// goesOn says whether a word goes on behind the spans from number a to number b.
+func (m *mover) goesOn(a, b int) bool {
+	before, next := last(m.Text[:m.Spans[a].Start]), first(m.Text[m.Spans[b].End:])
+	if !isWord(before) || !isWord(next) || unicode.IsLower(before) && unicode.IsUpper(next) {
+		return false
+	}
+	for k := a; k < b; k++ {
+		if m.Spans[k].Pair < 0 && m.Spans[k+1].Pair > 0 && m.name(k) == m.name(k+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// name is what both ends of a pair have in common.
+func (m *mover) name(i int) string {
+	if m.Spans[i].Kind == Markdown {
+		return m.spanText(i)
+	}
+	return elementName.FindString(strings.TrimLeft(m.spanText(i), "</"))
+}
+
+// move says where a span goes that stands in a word from start to end, behind some of its letters.
+func (m *mover) move(k, start, end, before, all int) {
+	o, paired := m.other[k]
+	span := m.Spans[k]
+	if m.wide[k] = end; span.Pair > 0 {
+		m.wide[k] = start
+	}
+	switch {
+	case !paired:
+		m.to[k] = end
+	case span.Pair > 0:
+		if beyond := m.hasWords(end, m.Spans[o].Start); beyond && before >= all-before {
+			m.to[k] = end + len(m.Text[end:]) - len(strings.TrimLeft(m.Text[end:], " "))
+		} else {
+			m.to[k] = start
+		}
+	default:
+		if beyond := m.hasWords(m.Spans[o].End, start); beyond && before < all-before {
+			m.to[k] = len(strings.TrimRight(m.Text[:start], " "))
+		} else {
+			m.to[k] = end
+		}
+	}
+}
+
+// hasWords says whether there is a letter to translate in a range of the text, or it is long.
+func (m *mover) hasWords(start, end int) bool {
+	const long = 256
+	return end-start > long || start < end && !m.Slice(start, end).Blank()
+}
+
+// position is the byte that a span is at in the end.
+func (m *mover) position(i int) int {
+	if to, ok := m.to[i]; ok {
+		return to
+	}
+	return m.Spans[i].Start
+}
+
+// widen has pairs that would have no word left have those that they had a part of.
+func (m *mover) widen() {
+	for i, o := range m.other {
+		if i < o && !m.hasWords(m.position(i), m.position(o)) {
+			for _, k := range [...]int{i, o} {
+				if wide, ok := m.wide[k]; ok {
+					m.to[k] = wide
+				}
+			}
+		}
+	}
+}
+
+// at has a span go to a byte, if it has no place to go to yet.
+func (m *mover) at(i, to int) {
+	if _, goes := m.to[i]; !goes {
+		m.to[i] = to
+	}
+}
+
+// moved is the sentence with the spans where they go.
+func (m *mover) moved() Sentence {
+	at := map[int][]int{} // the spans that go to a byte, in order
+	var targets []int
+	m.widen()
+	// What closes last is opened first, and what was opened last closes first.
+	compare := func(a, b int) int {
+		return cmp.Or(cmp.Compare(m.position(a), m.position(b)), cmp.Compare(m.position(m.other[b]), m.position(m.other[a])), cmp.Compare(a, b))
+	}
+	for i := range m.Spans {
+		if to, ok := m.to[i]; ok {
+			if at[to] == nil {
+				targets = append(targets, to)
+			}
+			at[to] = append(at[to], i)
+		}
+	}
+	slices.Sort(targets)
+	var out strings.Builder
+	moved := m.Sentence
+	moved.Spans = make([]Span, 0, len(m.Spans))
+	put := func(i int) {
+		span, start := m.Spans[i], out.Len()
+		out.WriteString(m.spanText(i))
+		span.Start, span.End = start, out.Len()
+		moved.Spans = append(moved.Spans, span)
+	}
+	pos, next := 0, 0
+	upTo := func(end int) { // without the spans that start there
+		for next < len(m.Spans) && m.Spans[next].Start < end {
+			out.WriteString(m.Text[pos:m.Spans[next].Start])
+			if _, gone := m.to[next]; !gone {
+				put(next)
+			}
+			pos, next = m.Spans[next].End, next+1
+		}
+		if pos < end {
+			out.WriteString(m.Text[pos:end])
+			pos = end
+		}
+	}
+	for _, to := range targets {
+		upTo(to)
+		slices.SortStableFunc(at[to], func(a, b int) int {
+			opensA, opensB := m.Spans[a].Pair > 0, m.Spans[b].Pair > 0
+			switch {
+			case opensA && opensB:
+				return compare(a, b)
+			case opensA:
+				return 1
+			case opensB:
+				return -1
+			case m.Spans[a].Pair < 0 && m.Spans[b].Pair < 0:
+				return compare(m.other[b], m.other[a])
+			}
+			return 0
+		})
+		for _, i := range at[to] {
+			put(i)
+		}
+	}
+	upTo(len(m.Text))
+	moved.Text = out.String()
+	return moved
+}

@@ -1,0 +1,185 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// shape is what characters a word has.
+type shape struct {
+	lower, upper, digits int
+	numeric              bool // ½, ², ①, and letters above the line
+	symbol               bool // a sign that no word has
+	inner                bool // a capital behind a small letter, or small ones behind capitals
+	other                bool // letters of a script whose prefixes and suffixes touch digits
+}
+
+func shapeOf(text string) (f shape) {
+	capitals, before := 0, ' '
+	for _, r := range text {
+		switch {
+		case isNumeric(r):
+			f.numeric = true
+		case unicode.IsDigit(r):
+			f.digits++
+		case unicode.IsUpper(r):
+			f.upper++
+			f.inner = f.inner || unicode.IsLower(before)
+			capitals++
+		case unicode.IsLetter(r), unicode.IsMark(r):
+			f.lower++
+			f.inner = f.inner || unicode.IsUpper(before) && capitals > 1
+			f.other = f.other || r > 0x052F && r < 0x1E00
+		case r == '·' && unicode.ToLower(before) == 'l': // Catalan
+		case oneOfRunes(r, "'’-‐‑().:\u00ad\u200c\u200d"):
+		case !isMinus(r):
+			f.symbol = true
+		}
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			capitals = 0
+		}
+		if !unicode.IsMark(r) {
+			before = r
+		}
+	}
+	return f
+}
+
+// isNumeric says whether r is numeric and no digit of a script: ½, ², ①, Ⅳ, ª, ᵉ. 〇 is one in Chinese.
+func isNumeric(r rune) bool {
+	switch {
+	case r < 0x80 || r == '〇':
+		return false
+	case r == 'ª', r == 'º', r == 'µ', r >= 0x02B0 && r <= 0x02B8, r >= 0x1D2C && r <= 0x1D6A, r >= 0x1D9B && r <= 0x1DBF:
+		return true
+	}
+	return unicode.In(r, unicode.No, unicode.Nl) || r >= 0x207A && r <= 0x208E || r >= 0x2090 && r <= 0x209C
+}
+
+// oddPart returns the part of a word without spaces that is not plain, 0 and 0 for a plain one.
+func oddPart(text string) (from, to int) {
+	f := shapeOf(text)
+	letters := f.lower + f.upper
+	to = len(text)
+	if f.numeric {
+		if a := noteForm.FindStringIndex(text); a != nil {
+			return a[1], to
+		}
+		if !ordinalForm.MatchString(text) {
+			return 0, to
+		}
+		return 0, 0
+	}
+	switch {
+	case letters == 0 && f.digits == 0:
+		if f.symbol && strings.ContainsFunc(text, isOddSymbol) {
+			return 0, to
+		}
+		return 0, 0
+	case letters == 0:
+		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") || isTelephone(text) {
+			return 0, to
+		}
+		return 0, 0
+	case f.digits > 0 && (f.other || ordinalForm.MatchString(text) || countForm.MatchString(text)):
+		return 0, 0
+	case f.digits == 0 && !f.symbol:
+		return lettersPart(text, f)
+	case f.digits == 0 && !strings.ContainsFunc(text, isOddSign) && !isCodeSlash(text):
+		if f.inner {
+			return core(text)
+		}
+		return 0, 0
+	}
+	return core(text)
+}
+
+// lettersPart is oddPart of a word that has letters and what may stand between them.
+func lettersPart(text string, f shape) (from, to int) {
+	dot := strings.IndexByte(text, '.')
+	switch {
+	case f.inner && !pluralForm.MatchString(text) && dot < 0:
+		return core(text)
+	case dot > 0 && dottedForm.MatchString(text), dot == 0 && isLetterOrDigit(first(text[1:])), strings.HasPrefix(text, "::"), callForm.MatchString(text), strings.IndexByte(text, ':') > 0 && colonForm.MatchString(text),
+		strings.HasSuffix(text, "()"):
+		return 0, len(text)
+	}
+	return 0, 0
+}
+
+// isOddSymbol says whether r is a symbol that is no currency, minus or sign of a number, and not
+// counted as a sign (see countedNames).
+func isOddSymbol(r rune) bool {
+	return r >= 0x80 && unicode.In(r, unicode.Sm, unicode.So, unicode.Sk) && !isMinus(r) && !isSymbol(r) && r != '\uFFFC' && r != '\uFFFD'
+}
+
+// isOddSign says whether no word has r inside. One asterisk may be between letters.
+func isOddSign(r rune) bool {
+	return oneOfRunes(r, "&+=@#$%^~|<>\\_`·!?[") || isOddSymbol(r) || unicode.Is(unicode.Sc, r)
+}
+
+// isCodeSlash says whether a word with a slash is a path, a unit or made of abbreviations: no
+// alternative, such as he/she.
+func isCodeSlash(text string) bool {
+	n := strings.Count(text, "/")
+	switch {
+	case n == 0:
+		return false
+	case text[0] == '/' || n > 1 && strings.ToLower(text) == text, strings.Contains(text, "//"):
+		return true
+	}
+	for part := range strings.SplitSeq(text, "/") {
+		if len([]rune(part)) == 1 || part == "" || !strings.ContainsFunc(part, isVowel) {
+			return true
+		}
+	}
+	return strings.ToUpper(text) == text
+}
+
+// isVowel says whether r may be one. What is no letter of ASCII may be.
+func isVowel(r rune) bool { return r >= 0x80 || oneOfRunes(r, "aeiouyAEIOUY") }
+
+// isTelephone says whether digits with signs between them are no number, date or range.
+func isTelephone(text string) bool {
+	return telephoneForm.MatchString(text) && countDigits(text) >= leastPhone
+}
+
+var (
+	// A word with a note: "the theory²".
+	noteForm = regexp.MustCompile(`^\pL\p{Ll}{3,}`)
+	// Ordinals, decades, times of the day.
+	ordinalForm = regexp.MustCompile(`^(?i:\d+(?:st|nd|rd|th|er|re|ère|e|es|è|ème|ième|nde?|te[rnms]?|de|ste[rnms]?|[ºª]|\.?[ap]\.?m|uhr)|\d*0['’]?s|\d{1,2}h(?:\d\d)?|\d{1,2}[:.]\d\d ?(?:h|[ap]\.?m|uhr))$`)
+	// A number before a plain word or behind a colon, or a year behind a word.
+	countForm = regexp.MustCompile(`^(?:[+-]?\p{Sc}?\d[\d.,:'’-]*(?:\p{Sc}|%)?(?:-?\p{Ll}{4,}|-\p{Ll}+|-\p{Lu}\p{Ll}{3,}|/\pL{4,})(?:-\pL+)*|\p{Lu}\pL{2,}:\d+|\p{Ll}+-(?:1\d|20)\d\ds?)$`)
+	// Abbreviations in the plural.
+	pluralForm = regexp.MustCompile(`^\p{Lu}+['’]?s$`)
+	// Names with dots and colons: foo.bar, xmlns:foo, but no e.g., and no sentence that starts behind.
+	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Z]+\.[A-Z]{3,}|[A-Z]{3,}\.[A-Z]+)$`)
+	callForm   = regexp.MustCompile(`^[A-Za-z]\([\w.]+\)$`)
+	colonForm  = regexp.MustCompile(`^[a-z][\w-]*(?::\w[\w-]*)+$`)
+	// Digits in groups.
+	telephoneForm = regexp.MustCompile(`^\d{3,}[-.]\d{3,}[-.]\d{2,}$|^0\d+[-./]\d{3,}`)
+	// What a language puts before and behind a word that is held: l'iPhone, the iPhone's, CO2-Steuer.
+	elision  = regexp.MustCompile(`^\pL{1,4}['’]`)
+	wordTail = regexp.MustCompile(`^(.*?\p{Lu}.*?)((?:['’]\pL{1,3})|(?:-\p{L}?\p{Ll}{3,})+)$`)
+)
+
+// core is a word that is held without what a language puts before and behind it.
+func core(text string) (from, to int) {
+	to = len(text)
+	if to > longestExpression {
+		return 0, to
+	}
+	if m := elision.FindString(text); m != "" && shapeOf(text[len(m):]) != (shape{}) {
+		if a, b := oddPart(text[len(m):]); a < b {
+			return len(m) + a, len(m) + b
+		}
+	}
+	if m := wordTail.FindStringSubmatch(text); m != nil {
+		if a, b := oddPart(m[1]); a < b {
+			return a, b
+		}
+	}
+	return 0, to
+}
