@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"dragoman/app/telemetry"
+	"dragoman/app/measure"
 )
 
 // reason says why a request was refused before anything was done for it.
@@ -34,16 +34,16 @@ const (
 )
 
 // Metrics count failures. They are safe for concurrent use.
-type Metrics struct{ errors, refusals, cancellations telemetry.Counters }
+type Metrics struct{ errors, refusals, cancellations measure.Counters }
 
 // NewMetrics makes the metrics of failures. A nil registry has none.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	return &Metrics{
-		errors: telemetry.NewCounters(r, "errors_total", "Errors that requests were answered with, within a stream too, by code.",
+		errors: measure.NewCounters(r, "errors_total", "Errors that requests were answered with, within a stream too, by code.",
 			"code", column(func(r row) string { return string(r.code) })),
-		refusals: telemetry.NewCounters(r, "refusals_total", "Requests that were refused before anything was done for them, by reason.",
+		refusals: measure.NewCounters(r, "refusals_total", "Requests that were refused before anything was done for them, by reason.",
 			"reason", column(func(r row) string { return string(r.refusal) })),
-		cancellations: telemetry.NewCounters(r, "cancellations_total", "Requests that ended before their answer was complete, by cause.",
+		cancellations: measure.NewCounters(r, "cancellations_total", "Requests that ended before their answer was complete, by cause.",
 			"cause", column(func(r row) string { return string(r.cancellation) })),
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"dragoman/app/telemetry"
+	"dragoman/app/measure"
 )
 
 // What can become of a step of a job.
@@ -24,7 +24,7 @@ const (
 // metrics are those of jobs.
 type metrics struct {
 	jobs                        *prometheus.GaugeVec
-	finished, steps, deliveries telemetry.Counters
+	finished, steps, deliveries measure.Counters
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -32,11 +32,11 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		jobs: promauto.With(r).NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: "dragoman", Name: "jobs", Help: "Jobs in the store, by state; every process that shares it has the same number.",
 		}, []string{"state"}),
-		finished: telemetry.NewCounters(r, "jobs_finished_total", "Jobs that ended here, by state.",
+		finished: measure.NewCounters(r, "jobs_finished_total", "Jobs that ended here, by state.",
 			"state", []string{string(Done), string(Failed), string(Cancelled)}),
-		steps: telemetry.NewCounters(r, "job_steps_total", "Slices of jobs that were translated here, by what became of them.",
+		steps: measure.NewCounters(r, "job_steps_total", "Slices of jobs that were translated here, by what became of them.",
 			"outcome", []string{stepSaved, stepPostponed, stepFailed}),
-		deliveries: telemetry.NewCounters(r, "webhook_deliveries_total", "Tries to tell webhooks how jobs have ended, by what became of them.",
+		deliveries: measure.NewCounters(r, "webhook_deliveries_total", "Tries to tell webhooks how jobs have ended, by what became of them.",
 			"outcome", []string{delivered, deliveryFailed, deliveryGivenUp}),
 	}
 	m.count(nil)

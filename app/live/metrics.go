@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"dragoman/app/telemetry"
+	"dragoman/app/measure"
 )
 
 // The kinds of sentences that are translated.
@@ -18,7 +18,7 @@ type metrics struct {
 	open                         prometheus.Gauge
 	edits, characters, cancelled prometheus.Counter
 	latency                      prometheus.Histogram
-	translated, ended            telemetry.Counters
+	translated, ended            measure.Counters
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -35,9 +35,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Namespace: "dragoman", Name: "live_update_seconds", Help: "Time from an edit of a live text to the translation of what it changed.",
 			Buckets: []float64{.02, .05, .1, .15, .2, .3, .5, 1, 2, 5, 10},
 		}),
-		translated: telemetry.NewCounters(r, "live_sentences_total", "Sentences of live texts that were translated, by whether they were being written.",
+		translated: measure.NewCounters(r, "live_sentences_total", "Sentences of live texts that were translated, by whether they were being written.",
 			"kind", []string{draftSentences, finalSentences}),
-		ended: telemetry.NewCounters(r, "live_ended_total", "Live sessions that ended, by why.",
+		ended: measure.NewCounters(r, "live_ended_total", "Live sessions that ended, by why.",
 			"reason", []string{string(ReasonDeleted), string(ReasonDone), string(ReasonIdle), string(ReasonShutdown)}),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"go.opentelemetry.io/otel/trace/noop"
@@ -31,30 +30,4 @@ func BenchmarkRequest(b *testing.B) {
 			}
 		})
 	}
-}
-
-func BenchmarkStage(b *testing.B) {
-	_, stages := newMetrics()
-	b.Run("no trace", func(b *testing.B) {
-		ctx := b.Context()
-		b.ReportAllocs()
-		for b.Loop() {
-			stages.Begin(ctx, "tokenize").End()
-		}
-	})
-	b.Run("traced", func(b *testing.B) {
-		ctx, recorder := recorded(b)
-		b.ReportAllocs()
-		for b.Loop() {
-			stages.Begin(ctx, "tokenize").End()
-		}
-		recorder.Reset()
-	})
-	b.Run("span without a trace", func(b *testing.B) {
-		ctx, now := b.Context(), time.Now()
-		b.ReportAllocs()
-		for b.Loop() {
-			Span(ctx, "queue", now, now)
-		}
-	})
 }

@@ -8,12 +8,14 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/measure"
 )
 
 // newMetrics makes metrics, and the stages of some work.
-func newMetrics() (*Metrics, Stages) {
+func newMetrics() (*Metrics, measure.Stages) {
 	m := New(slog.New(slog.DiscardHandler))
-	return m, NewStages(m.Registry(), "stage_duration_seconds", "Time of the stages.", "tokenize", "queue")
+	return m, measure.NewStages(m.Registry(), "stage_duration_seconds", "Time of the stages.", "tokenize", "queue")
 }
 
 // newRouter is a router as the API has it.

@@ -3,7 +3,7 @@
 //
 // Metrics are declared by the packages that they measure: engine, cache, access, translate,
 // failure and httpapi; here are those of HTTP requests, and what others declare theirs
-// with. What happens is counted when it happens, in [Counters] and [Stages]; what a package
+// with. What happens is counted when it happens, in [measure.Counters] and [measure.Stages]; what a package
 // counts anyway is read at every scrape.
 //
 // Every label value comes from a fixed list, so nothing that a client sends can add a

@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"dragoman/app/measure"
 )
 
 // exercised are metrics of one request.
@@ -33,27 +35,18 @@ func TestRegistryIsItsOwn(t *testing.T) {
 	m := exercised(t)
 	newMetrics() // does not collide with the first
 	for name := range families(t, prometheus.DefaultGatherer) {
-		assert.False(t, strings.HasPrefix(name, namespace), name)
+		assert.False(t, strings.HasPrefix(name, measure.Namespace), name)
 	}
 	assert.Positive(t, sample(t, m, "go_goroutines", ""))
 	assert.Positive(t, sample(t, m, "process_resident_memory_bytes", ""))
-}
-
-func TestCounters(t *testing.T) {
-	m, _ := newMetrics()
-	c := NewCounters(m.Registry(), "errors_total", "Errors.", "code", []string{"busy", "internal", "\xff"})
-	c.Inc("busy")
-	c.Inc("no such code")
-	assert.Equal(t, map[string]float64{"code=busy": 1, "code=internal": 0, "code=?": 0, "code=other": 1},
-		families(t, m.registry)["dragoman_errors_total"])
 }
 
 // Tests of others need no metrics.
 func TestNilCountsNothing(t *testing.T) {
 	var m *Metrics
 	assert.NotPanics(t, func() {
-		NewCounters(m.Registry(), "errors_total", "Errors.", "code", nil).Inc("busy")
-		NewStages(m.Registry(), "stages", "Stages.", "tokenize").Begin(t.Context(), "tokenize").End()
+		measure.NewCounters(m.Registry(), "errors_total", "Errors.", "code", nil).Inc("busy")
+		measure.NewStages(m.Registry(), "stages", "Stages.", "tokenize").Begin(t.Context(), "tokenize").End()
 		newRouter(m.CountRequests()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	})
 }
@@ -94,7 +87,7 @@ func TestHistogramsAreNativeToo(t *testing.T) {
 	require.NoError(t, err)
 	found := 0
 	for _, f := range gathered {
-		if h := f.GetMetric()[0].GetHistogram(); h != nil && strings.HasPrefix(f.GetName(), namespace) {
+		if h := f.GetMetric()[0].GetHistogram(); h != nil && strings.HasPrefix(f.GetName(), measure.Namespace) {
 			found++
 			assert.NotNil(t, h.Schema, f.GetName())
 			assert.NotEmpty(t, h.GetBucket(), f.GetName())
@@ -128,7 +121,7 @@ func TestWhatCannotBeReadIsLogged(t *testing.T) {
 func TestScrapesWhileInUse(t *testing.T) {
 	const users, rounds = 8, 200
 	m, stages := newMetrics()
-	codes := NewCounters(m.Registry(), "errors_total", "Errors.", "code", []string{"busy"})
+	codes := measure.NewCounters(m.Registry(), "errors_total", "Errors.", "code", []string{"busy"})
 	router := newRouter(m.CountRequests())
 	router.GET("/", func(c *gin.Context) { c.Status(http.StatusNoContent) })
 	handler := m.Handler()
@@ -162,13 +155,13 @@ func TestScrapesWhileInUse(t *testing.T) {
 // FuzzLabels looks for something that a client can send to make a series.
 func FuzzLabels(f *testing.F) {
 	m, _ := newMetrics()
-	codes := NewCounters(m.Registry(), "errors_total", "Errors.", "code", []string{"busy", "internal"})
+	codes := measure.NewCounters(m.Registry(), "errors_total", "Errors.", "code", []string{"busy", "internal"})
 	router := newRouter(m.CountRequests())
 	router.POST("/translation", func(c *gin.Context) { c.Status(http.StatusOK) })
 	router.GET("/files/:name", func(c *gin.Context) { c.Status(http.StatusOK) })
 	allowed := map[string][]string{
-		"route": {"/translation", "/files/:name", unknownRoute}, "method": {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE", other},
-		"code": {"200", "404", "405", "busy", "internal", other}, "class": {"2xx", "4xx"}, "stage": {"tokenize", "queue"},
+		"route": {"/translation", "/files/:name", unknownRoute}, "method": {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE", measure.Other},
+		"code": {"200", "404", "405", "busy", "internal", measure.Other}, "class": {"2xx", "4xx"}, "stage": {"tokenize", "queue"},
 	}
 	f.Add("GET", "files/a", "busy")
 	f.Add("GET", "files/b?c=d", "busy")
@@ -187,7 +180,7 @@ func FuzzLabels(f *testing.F) {
 		for _, family := range gathered {
 			for _, series := range family.GetMetric() {
 				for _, label := range series.GetLabel() {
-					if strings.HasPrefix(family.GetName(), namespace) {
+					if strings.HasPrefix(family.GetName(), measure.Namespace) {
 						assert.Contains(t, allowed[label.GetName()], label.GetValue(), label.GetName())
 					}
 				}

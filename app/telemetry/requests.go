@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.opentelemetry.io/otel/trace"
+
+	"dragoman/app/measure"
 )
 
 const (
@@ -33,20 +35,20 @@ type requestMetrics struct {
 func newRequestMetrics(factory promauto.Factory) *requestMetrics {
 	return &requestMetrics{
 		total: factory.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Name: "http_requests_total",
+			Namespace: measure.Namespace, Name: "http_requests_total",
 			Help: "HTTP requests that ended, by status code; 499 where the client left, aborted where the answer was cut off.",
 		}, []string{"route", "method", "code"}),
-		duration: factory.NewHistogramVec(histogram("http_request_duration_seconds",
+		duration: factory.NewHistogramVec(measure.Histogram("http_request_duration_seconds",
 			"Time from a request's header to the end of its answer, streams included, by class of status.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60}), []string{"route", "class"}),
 		inFlight: factory.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "http_requests_in_flight", Help: "HTTP requests without a complete answer.",
+			Namespace: measure.Namespace, Name: "http_requests_in_flight", Help: "HTTP requests without a complete answer.",
 		}, []string{"route"}),
 		received: factory.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Name: "http_request_bytes_total", Help: "Bytes of requests' bodies that were read.",
+			Namespace: measure.Namespace, Name: "http_request_bytes_total", Help: "Bytes of requests' bodies that were read.",
 		}, []string{"route"}),
 		sent: factory.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Name: "http_response_bytes_total", Help: "Bytes of answers' bodies.",
+			Namespace: measure.Namespace, Name: "http_response_bytes_total", Help: "Bytes of answers' bodies.",
 		}, []string{"route"}),
 	}
 }
@@ -95,7 +97,7 @@ func (r *request) end(c *gin.Context) {
 	}
 	m.inFlight.WithLabelValues(r.route).Dec()
 	m.total.WithLabelValues(r.route, methodOf(c.Request), code).Inc()
-	observe(m.duration.WithLabelValues(r.route, class), took, r.span)
+	measure.Observe(m.duration.WithLabelValues(r.route, class), took, r.span)
 	if r.body != nil {
 		m.received.WithLabelValues(r.route).Add(float64(r.body.n.Load()))
 	}
@@ -117,13 +119,13 @@ func methodOf(r *http.Request) string {
 		http.MethodConnect, http.MethodOptions, http.MethodTrace:
 		return r.Method
 	}
-	return other
+	return measure.Other
 }
 
 // statusLabels are a status as code, such as 404, and as class, such as 4xx.
 func statusLabels(status int) (code, class string) {
 	if status < 100 || status > 599 {
-		return other, other
+		return measure.Other, measure.Other
 	}
 	return strconv.Itoa(status), strconv.Itoa(status/100) + "xx"
 }

@@ -10,6 +10,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+
+	"dragoman/app/measure"
 )
 
 // TraceRequests is the middleware that makes a span for each request, below that of the
@@ -22,7 +24,7 @@ func TraceRequests(provider trace.TracerProvider, except ...string) gin.HandlerF
 	if _, off := provider.(noop.TracerProvider); off || provider == nil {
 		return func(*gin.Context) {}
 	}
-	tracer := provider.Tracer(scope)
+	tracer := provider.Tracer(measure.Scope)
 	propagator := propagation.TraceContext{}
 	return func(c *gin.Context) {
 		route := c.FullPath()
@@ -49,7 +51,7 @@ func TraceRequests(provider trace.TracerProvider, except ...string) gin.HandlerF
 // HTTP servers but for the URL, which is the client's to choose.
 func describe(r *http.Request, route string) (string, []attribute.KeyValue) {
 	method := methodOf(r)
-	if method == other {
+	if method == measure.Other {
 		method = "_OTHER"
 	}
 	attributes := []attribute.KeyValue{attribute.String("http.request.method", method)}

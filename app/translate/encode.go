@@ -8,7 +8,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/markup"
-	"dragoman/app/telemetry"
+	"dragoman/app/measure"
 	"dragoman/model/search"
 )
 
@@ -42,7 +42,7 @@ func (w *work) count(ctx context.Context) error {
 		x.hop.lane.add(x)
 	}
 	w.retries += retryTokens + w.tokens
-	telemetry.Span(ctx, stageTokenize, start, time.Now())
+	measure.Span(ctx, stageTokenize, start, time.Now())
 	return nil
 }
 

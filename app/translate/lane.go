@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dragoman/app/engine"
-	"dragoman/app/telemetry"
+	"dragoman/app/measure"
 	"dragoman/model/search"
 )
 
@@ -73,8 +73,8 @@ func (l *lane) stream(ctx context.Context) error {
 		l.decoded += l.tokensOf(x, l.work.searchFor(x).MaxLength)
 	}
 	if err == nil && l.jobs > 0 {
-		telemetry.Span(ctx, stageQueue, start, start.Add(waited))
-		telemetry.Span(ctx, stageDecode, start.Add(waited), time.Now())
+		measure.Span(ctx, stageQueue, start, start.Add(waited))
+		measure.Span(ctx, stageDecode, start.Add(waited), time.Now())
 	}
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"dragoman/app/telemetry"
+	"dragoman/app/measure"
 )
 
 // The stages of a translation, in their order.
@@ -22,14 +22,14 @@ const (
 
 // Metrics count what a [Service] translates. They are safe for concurrent use.
 type Metrics struct {
-	Stages telemetry.Stages
+	Stages measure.Stages
 
 	vecs      metricVecs
 	languages *prometheus.CounterVec
 
 	mu               sync.Mutex // guards the rest
 	models           map[modelName]*modelMetrics
-	sources, targets telemetry.Counters // by language
+	sources, targets measure.Counters // by language
 }
 
 // metricVecs are the metrics that each model or pipeline has.
@@ -40,7 +40,7 @@ type modelName struct{ model, version string }
 
 // modelMetrics are those of one model or pipeline.
 type modelMetrics struct {
-	records, flags, retries telemetry.Counters
+	records, flags, retries measure.Counters
 	characters, tokens      sides
 	spent                   Statistics // without the name
 }
@@ -63,7 +63,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		return factory.NewCounterVec(prometheus.CounterOpts{Namespace: "dragoman", Name: name, Help: help}, labels)
 	}
 	m := &Metrics{
-		Stages: telemetry.NewStages(r, "stage_duration_seconds",
+		Stages: measure.NewStages(r, "stage_duration_seconds",
 			"Time of the stages of translations: of each sentence in queue and decode, of all texts of a request in the others.",
 			stageDetect, stageSegment, stageTokenize, stageQueue, stageDecode, stageDetokenize),
 		vecs: metricVecs{
@@ -89,8 +89,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 func (m *Metrics) KnowLanguages(languages []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sources = telemetry.CountersOf(m.languages, languages, sideSource)
-	m.targets = telemetry.CountersOf(m.languages, languages, sideTarget)
+	m.sources = measure.CountersOf(m.languages, languages, sideSource)
+	m.targets = measure.CountersOf(m.languages, languages, sideTarget)
 }
 
 // Know makes the counters of a version of a model or pipeline, before anything is counted.
@@ -120,9 +120,9 @@ func (m *Metrics) of(name modelName) *modelMetrics {
 			return sides{vec.WithLabelValues(name.model, name.version, sideSource), vec.WithLabelValues(name.model, name.version, sideTarget)}
 		}
 		known = &modelMetrics{
-			records:    telemetry.CountersOf(m.vecs.records, []string{"decoded", "cached", "untouched"}, by...),
-			flags:      telemetry.CountersOf(m.vecs.flags, FlagNames(), by...),
-			retries:    telemetry.CountersOf(m.vecs.retries, FlagNames(), by...),
+			records:    measure.CountersOf(m.vecs.records, []string{"decoded", "cached", "untouched"}, by...),
+			flags:      measure.CountersOf(m.vecs.flags, FlagNames(), by...),
+			retries:    measure.CountersOf(m.vecs.retries, FlagNames(), by...),
 			characters: bySide(m.vecs.characters),
 			tokens:     bySide(m.vecs.tokens),
 		}

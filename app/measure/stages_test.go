@@ -1,15 +1,37 @@
-package telemetry
+package measure
 
 import (
 	"context"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
+
+// newStages makes the stages of some work.
+func newStages() (*prometheus.Registry, Stages) {
+	r := prometheus.NewRegistry()
+	return r, NewStages(r, "stage_duration_seconds", "Time of the stages.", "tokenize", "queue")
+}
+
+// times is how often a stage was measured.
+func times(t testing.TB, r *prometheus.Registry, stage string) uint64 {
+	gathered, err := r.Gather()
+	require.NoError(t, err)
+	require.Len(t, gathered, 1)
+	assert.Equal(t, "dragoman_stage_duration_seconds", gathered[0].GetName())
+	for _, series := range gathered[0].GetMetric() {
+		if series.GetLabel()[0].GetValue() == stage {
+			return series.GetHistogram().GetSampleCount()
+		}
+	}
+	require.Fail(t, "no series", stage)
+	return 0
+}
 
 // recorded starts a span that is recorded, below which those of stages go.
 func recorded(t testing.TB) (context.Context, *tracetest.SpanRecorder) {
@@ -22,7 +44,7 @@ func recorded(t testing.TB) (context.Context, *tracetest.SpanRecorder) {
 
 func TestStagesAreSpansAndTimes(t *testing.T) {
 	ctx, recorder := recorded(t)
-	m, stages := newMetrics()
+	r, stages := newStages()
 	stages.Begin(ctx, "tokenize").End()
 	begin := time.Unix(1000, 0)
 	Span(ctx, "queue", begin, begin.Add(2*time.Second))
@@ -36,14 +58,14 @@ func TestStagesAreSpansAndTimes(t *testing.T) {
 		assert.Equal(t, parent.TraceID(), spans[i].SpanContext().TraceID())
 	}
 	assert.Equal(t, 2*time.Second, spans[1].EndTime().Sub(spans[1].StartTime()))
-	assert.Equal(t, 1.0, sample(t, m, "dragoman_stage_duration_seconds", "stage=tokenize"))
-	assert.Equal(t, 0.0, sample(t, m, "dragoman_stage_duration_seconds", "stage=queue"))
+	assert.EqualValues(t, 1, times(t, r, "tokenize"))
+	assert.Zero(t, times(t, r, "queue"))
 }
 
 func TestStagesWithoutATrace(t *testing.T) {
-	m, stages := newMetrics()
+	r, stages := newStages()
 	stages.Begin(t.Context(), "tokenize").End()
-	assert.Equal(t, 1.0, sample(t, m, "dragoman_stage_duration_seconds", "stage=tokenize"))
+	assert.EqualValues(t, 1, times(t, r, "tokenize"))
 
 	now := time.Now()
 	assert.Zero(t, testing.AllocsPerRun(100, func() { Span(context.Background(), "queue", now, now) }))
@@ -55,9 +77,35 @@ func TestStagesOfATraceThatIsDropped(t *testing.T) {
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder), sdktrace.WithSampler(sdktrace.NeverSample()))
 	defer func() { assert.NoError(t, provider.Shutdown(context.Background())) }()
 	ctx, _ := provider.Tracer("test").Start(context.Background(), "request")
-	m, stages := newMetrics()
+	r, stages := newStages()
 	stages.Begin(ctx, "tokenize").End()
 	Span(ctx, "queue", time.Now(), time.Now())
 	assert.Empty(t, recorder.Started())
-	assert.Equal(t, 1.0, sample(t, m, "dragoman_stage_duration_seconds", "stage=tokenize"))
+	assert.EqualValues(t, 1, times(t, r, "tokenize"))
+}
+
+func BenchmarkStage(b *testing.B) {
+	_, stages := newStages()
+	b.Run("no trace", func(b *testing.B) {
+		ctx := b.Context()
+		b.ReportAllocs()
+		for b.Loop() {
+			stages.Begin(ctx, "tokenize").End()
+		}
+	})
+	b.Run("traced", func(b *testing.B) {
+		ctx, recorder := recorded(b)
+		b.ReportAllocs()
+		for b.Loop() {
+			stages.Begin(ctx, "tokenize").End()
+		}
+		recorder.Reset()
+	})
+	b.Run("span without a trace", func(b *testing.B) {
+		ctx, now := b.Context(), time.Now()
+		b.ReportAllocs()
+		for b.Loop() {
+			Span(ctx, "queue", now, now)
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package telemetry
+package measure
 
 import (
 	"context"
@@ -9,16 +9,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// scope names the code that makes the spans.
-const scope = "dragoman"
-
 // Stages measure the parts of some work: their times go into a histogram and, where a
 // trace is recorded, into spans. They are safe for concurrent use.
 type Stages map[string]prometheus.Observer
 
 // NewStages makes a histogram of the times of stages. A nil registry has none.
 func NewStages(r prometheus.Registerer, name, help string, stages ...string) Stages {
-	vec := promauto.With(r).NewHistogramVec(histogram(name, help,
+	vec := promauto.With(r).NewHistogramVec(Histogram(name, help,
 		[]float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60}),
 		[]string{"stage"})
 	s := Stages{}
@@ -58,7 +55,7 @@ func (t Timer) End() {
 		t.span.End()
 		kept = t.span.SpanContext()
 	}
-	observe(t.observer, time.Since(t.start), kept)
+	Observe(t.observer, time.Since(t.start), kept)
 }
 
 // Span records a stage that is over as a span below that of ctx, where one is recorded.
@@ -72,4 +69,4 @@ func Span(ctx context.Context, stage string, start, end time.Time) {
 }
 
 // tracerOf makes spans for where a span goes.
-func tracerOf(span trace.Span) trace.Tracer { return span.TracerProvider().Tracer(scope) }
+func tracerOf(span trace.Span) trace.Tracer { return span.TracerProvider().Tracer(Scope) }
