@@ -1,0 +1,133 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+
+	"dragoman/app/config"
+	"dragoman/app/cores"
+	"dragoman/app/engine"
+	"dragoman/model"
+	"dragoman/model/cpu"
+)
+
+// modelRuntime is ONNX Runtime as the program uses it.
+type modelRuntime interface {
+	Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error)
+	Version() string
+	Close() error
+}
+
+// ortRuntime is the real one.
+type ortRuntime struct{ *cpu.Runtime }
+
+// Open loads an exported folder.
+func (r ortRuntime) Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error) {
+	m, err := r.Runtime.Open(ctx, dir, opts)
+	if err != nil {
+		return nil, err // not m: a nil pointer in an interface is not nil
+	}
+	return m, nil
+}
+
+func loadRuntime(library string) (modelRuntime, error) {
+	r, err := cpu.Load(library)
+	if err != nil {
+		return nil, err
+	}
+	return ortRuntime{r}, nil
+}
+
+// cpuBackend runs models on the CPU.
+type cpuBackend struct {
+	log     *slog.Logger
+	runtime modelRuntime
+	cores   *cores.Cores // that its models share
+}
+
+// roundsPerCore is how many rounds share a core at most. A round has parts that leave cores idle,
+// between the threads of its operators; another model's round uses these.
+const roundsPerCore = 2
+
+// newCPUBackend shares all cores between the models that run on them.
+func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
+	shared, err := cores.New(cores.Config{Cores: roundsPerCore * runtime.GOMAXPROCS(0)})
+	return &cpuBackend{log, rt, shared}, err
+}
+
+func (c *cpuBackend) device() config.Device      { return config.CPU }
+func (c *cpuBackend) precision() model.Precision { return "" }
+func (c *cpuBackend) close() error               { return nil }
+
+func (c *cpuBackend) accepts(*model.Manifest) error { return nil }
+
+// copies is how many times a model is opened for its workers. Workers of one thread each decode on
+// one copy. Where they have more, each has one of its own, with threads of its own.
+func copies(workers, threads int) int {
+	if threads == 1 {
+		return 1
+	}
+	return workers
+}
+
+// companion is a model that another worker has opened, and closes.
+type companion struct{ model.Model }
+
+// Close leaves the model open.
+func (companion) Close() error { return nil }
+
+// needs is little: the matrices lie in files that processes share.
+func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
+	return int64(copies(cfg.Share(m.Spec, runtime.GOMAXPROCS(0)))) * ownBytes
+}
+
+// ownBytes is more than what a copy takes beside files; once it is loaded, it says itself.
+const ownBytes = 8 << 20
+
+// stateBytes is what the state of a worker's batch takes at most.
+func stateBytes(cfg engine.Config, spec model.Spec, f model.Footprint) int64 {
+	rows := int64(max(cfg.Rows, cfg.MaxBeams))
+	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(spec.MaxPositions)*f.SourceToken)
+	if cfg.Memory > 0 {
+		state = min(state, cfg.Memory)
+	}
+	return state
+}
+
+func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (*engine.Engine, int64, error) {
+	workers, threads := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
+	share, err := c.cores.Join(threads)
+	if err != nil {
+		return nil, 0, err
+	}
+	decoding.Cores = share
+	opts := cpu.Options{Threads: threads, Verify: cfg.Verify}
+	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {
+		opened, err := c.runtime.Open(ctx, dir, opts)
+		opts.Verify = model.VerifyNever // the other copies read the same files
+		return opened, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	bytes := resident(models)
+	for len(models) < workers {
+		models = append(models, companion{models[0]})
+	}
+	state := int64(workers) * stateBytes(decoding, m.Spec, models[0].Footprint())
+	decoding.Log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", max(decoding.Rows, decoding.MaxBeams),
+		"max_beams", decoding.MaxBeams, "max_length", decoding.MaxLength, "state_bytes_at_most", state)
+	engines, err := engine.Start(decoding, models...)
+	return engines, bytes, err
+}
+
+// resident is what models take beside what processes share, as far as they say.
+func resident(models []model.Model) (bytes int64) {
+	for _, m := range models {
+		if m, ok := m.(interface{ Resident() int64 }); ok {
+			bytes += m.Resident()
+		}
+	}
+	return bytes
+}

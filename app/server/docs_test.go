@@ -1,0 +1,281 @@
+package server
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/porttest"
+	"dragoman/model/cpu/cputest"
+	"dragoman/model/repository"
+)
+
+// block is an example of a page, between fences.
+type block struct {
+	where, language, text string
+	answers               bool // what stands a few lines above
+}
+
+var fences = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```")
+
+// examples are those of all pages of the documentation.
+func examples(t *testing.T) (list []block) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	for _, page := range append(pages, "../../README.md") {
+		raw, err := os.ReadFile(page)
+		require.NoError(t, err)
+		end := 0 // of the example before
+		for i, at := range fences.FindAllSubmatchIndex(raw, -1) {
+			line := 1 + bytes.Count(raw[:at[0]], []byte("\n"))
+			near := i > 0 && bytes.Count(raw[end:at[0]], []byte("\n")) < 6
+			end = at[1]
+			list = append(list, block{fmt.Sprintf("%s:%d", filepath.Base(page), line), string(raw[at[2]:at[3]]), string(raw[at[4]:at[5]]), near})
+		}
+	}
+	return list
+}
+
+// documented.sh is what stands in for programs in examples: it checks what they are asked for.
+//
+//go:embed testdata/documented.sh
+var documented string
+
+// example is where an example runs: a folder with what examples name, beside a service.
+type example struct {
+	*running
+	t        *testing.T
+	dir      string
+	address  string // of what the example serves itself
+	replaces *strings.Replacer
+}
+
+// newExample makes a folder in which an example can run.
+func newExample(t *testing.T, r *running, text string) example {
+	e := example{running: r, t: t, dir: t.TempDir(), address: porttest.Hold(t)}
+	office := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join("..", "document", "office", "testdata", name))
+		require.NoError(t, err)
+		return string(raw)
+	}
+	for name, content := range map[string]string{
+		"lines.txt": "Where is the station?\n", "book.txt": "Where is the station?\n", "sentences.txt": "Where is the station?\n",
+		"terms.tsv": "station\tgare centrale\n", "kitchen.tsv": "steamer\tcuiseur vapeur\n", "kuche.csv": "steamer,Dampfgarer\n",
+		"page.html": "<p>Where is the station?</p>\n", "products.csv": "id,title,note\n1,Where is the station?,Thank you.\n",
+		"letters/one.txt": "Thank you.\n", "report.docx": office("libreoffice-letter.docx"), "slides.pptx": office("libreoffice-talk.pptx"),
+		"go.mod": "", "home/.curlrc": "",
+	} {
+		path := filepath.Join(e.dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	}
+	if !strings.Contains(text, " pull ") {
+		for _, version := range []string{"m2m100/1", "m2m100/2", "small/1", "en-ja/2"} {
+			link(t, exported, filepath.Join(e.dir, "models", version))
+		}
+	}
+	e.fakes()
+	if strings.Contains(text, "jobs wait ID") && !strings.Contains(text, "curl") { // one that was made before
+		status, job := ask(t, "POST", r.url+"/jobs", jobOfMany(1, ""))
+		require.Equal(t, 202, status)
+		require.NoError(t, os.WriteFile(filepath.Join(e.dir, "last"), []byte(job.Job.ID), 0o644))
+	}
+	redis := "redis://" + miniredis.RunT(t).Addr()
+	e.replaces = strings.NewReplacer( // what a reader replaces
+		"https://translate.example.com", r.url, "facebook/m2m100_418M", cputest.Bundled(), "alirezamsh/small100", cputest.Bundled(),
+		" /models", " "+e.dir+"/models", "=/models", "="+e.dir+"/models",
+		"FLEET_SECRET=...", fleetSecret, "redis://:PASSWORD@redis.example:6379", redis, "redis://localhost:6379", redis,
+		" a:9527", " "+strings.TrimPrefix(r.url, "http://"), " b:9527", " 127.0.0.1:1", "dragoman-headless:9527", strings.TrimPrefix(r.url, "http://"),
+		"--interval 5s --duration 1h", "--interval 1s --duration 1h",
+	)
+	return e
+}
+
+// link makes a folder of the files of another, without copying them.
+func link(t *testing.T, from, to string) {
+	require.NoError(t, os.MkdirAll(to, 0o755))
+	entries, err := os.ReadDir(from)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), ".") {
+			require.NoError(t, os.Link(filepath.Join(from, entry.Name()), filepath.Join(to, entry.Name())))
+		}
+	}
+}
+
+// fakes puts what stands in for programs where examples find it, the repository's scripts included.
+func (e example) fakes() {
+	put := func(path string) {
+		path = filepath.Join(e.dir, path)
+		require.NoError(e.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(e.t, os.WriteFile(path, []byte(documented), 0o755))
+	}
+	for _, name := range []string{"bin/dragoman", "build/dragoman", "bin/curl", "bin/make", "bin/go", "bin/docker", "bin/kubectl", "bin/openssl", "bin/redis-server", "bin/captions", "bin/git"} {
+		put(name)
+	}
+	for _, pattern := range []string{"../../scripts/*.sh", "../../scripts/*/*.sh"} {
+		scripts, err := filepath.Glob(pattern)
+		require.NoError(e.t, err)
+		for _, script := range scripts {
+			put(strings.TrimPrefix(script, "../../"))
+		}
+	}
+	require.NoError(e.t, os.MkdirAll(filepath.Join(e.dir, "scripts", "k8s"), 0o755))
+}
+
+// run runs a text by the shell, and returns what it prints.
+func (e example) run(text string) string {
+	root, err := filepath.Abs("../..")
+	require.NoError(e.t, err)
+	program, err := filepath.Abs(os.Args[0])
+	require.NoError(e.t, err)
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(e.url, "http://"))
+	require.NoError(e.t, err)
+	_, own, err := net.SplitHostPort(e.address)
+	require.NoError(e.t, err)
+	cmd := exec.CommandContext(e.t.Context(), "bash", "-euo", "pipefail", "-c", e.replaces.Replace(text))
+	cmd.Dir = e.dir
+	cmd.Env = append(environment(
+		"HOME="+filepath.Join(e.dir, "home"), "PATH="+filepath.Join(e.dir, "bin")+":/usr/local/bin:/usr/bin:/bin",
+		"ROOT="+root, "SANDBOX="+e.dir, "PROGRAM="+program, "OWN_PORT="+own, "JOB_FILE=off", asProgram+"=1",
+	), "APP_HOST="+host, "APP_PORT="+port)
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "SAVE_WEIGHTS=") && strings.Contains(text, " pull ") })
+	cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+filepath.Join(e.dir, "cache"))
+	var out, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &log
+	err = cmd.Run()
+	if pids, missing := os.ReadFile(filepath.Join(e.dir, "pids")); missing == nil {
+		for _, pid := range strings.Fields(string(pids)) {
+			_ = exec.Command("kill", pid).Run() // it may have ended
+		}
+	}
+	require.NoError(e.t, err, "%s%s", out.String(), log.String())
+	return out.String()
+}
+
+// Every example of every page does what it is there for, as it is written.
+func TestExamplesOfTheDocumentation(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil && os.Getenv("CI") == "" {
+		t.Skip("the examples need curl")
+	}
+	dir := t.TempDir()
+	r := service(t, "JOB_FILE="+filepath.Join(dir, "jobs.db"), "GLOSSARY_FILE="+filepath.Join(dir, "glossaries.db"))
+	list := examples(t)
+	require.Greater(t, len(list), 60)
+	answer := "" // of the example before
+	for _, b := range list {
+		t.Run(b.where, func(t *testing.T) {
+			if !b.answers {
+				answer = ""
+			}
+			switch b.language {
+			case "sh":
+				answer = newExample(t, r, b.text).run(b.text)
+			case "json":
+				answer = checkJSON(t, newExample(t, r, b.text), b.text, answer)
+			case "yaml":
+				checkYAML(t, b.text)
+			case "go":
+				checkGo(t, b.text)
+			case "python", "": // scripts/clients tests those in Python; no language is no program
+			default:
+				require.Fail(t, "nothing tests examples in "+b.language)
+			}
+		})
+	}
+}
+
+// checkJSON sends a request of a page to the service, or compares an answer of a page with that to the
+// example before it. It returns the service's answer.
+func checkJSON(t *testing.T, e example, text, answer string) string {
+	if strings.HasPrefix(text, `"`) {
+		text = "{" + text + "}" // a field of something
+	}
+	var shown any
+	require.NoError(t, json.Unmarshal([]byte(text), &shown))
+	object, _ := shown.(map[string]any)
+	for field, route := range map[string]string{"payload": "translation", "dictionaries": "glossaries"} {
+		if object[field] != nil {
+			require.NoError(t, os.WriteFile(filepath.Join(e.dir, "body.json"), []byte(text), 0o644))
+			return e.run("curl http://localhost:9527/" + route + " -H 'Content-Type: application/json' -d @body.json")
+		}
+	}
+	if answer != "" {
+		var got any
+		require.NoError(t, json.Unmarshal([]byte(answer), &got), answer)
+		assert.Equal(t, shape(shown), shape(got), answer)
+	}
+	return ""
+}
+
+// checkGo compiles an example of the Go client. What it makes is not used.
+func checkGo(t *testing.T, text string) {
+	dir := t.TempDir()
+	source, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(source, []byte("package main\n\nimport (\n\"context\"\n\"dragoman/app/client\"\n)\n\nfunc main() {}\n\n"+
+		"func example(ctx context.Context, c *client.Client, id string, request client.Request, save func(string)) {\n{\n"+text+"\n}\n}\n"), 0o600))
+	place, err := filepath.Abs("example/main.go")
+	require.NoError(t, err)
+	raw, err := json.Marshal(map[string]any{"Replace": map[string]string{place: source}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(overlay, raw, 0o600))
+	said, _ := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, "-gcflags=-e", "-overlay", overlay, "./example").CombinedOutput()
+	for line := range strings.Lines(string(said)) {
+		if !strings.HasPrefix(line, "#") {
+			assert.Contains(t, line, "declared and not used")
+		}
+	}
+}
+
+// shape is what of JSON is the same in each answer of its kind.
+func shape(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		fields := map[string]any{}
+		for name, value := range v {
+			fields[name] = shape(value)
+		}
+		return fields
+	case []any:
+		if len(v) == 0 {
+			return []any{}
+		}
+		return []any{shape(v[0])}
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// checkYAML has the example of a configuration be that of a repository, or of a model in it.
+func checkYAML(t *testing.T, text string) {
+	dir := t.TempDir()
+	for _, name := range []string{"m2m100/1", "m2m100/2", "small/1"} {
+		link(t, exported, filepath.Join(dir, name))
+	}
+	path, all := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "m2m100", "config.yaml")
+	require.NoError(t, os.WriteFile(all, []byte("versions: all\n"), 0o644))
+	if strings.Contains(text, "versions:") {
+		path, text = all, strings.ReplaceAll(text, "precision: int8", "precision: fp32")
+	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	found := repository.Scan([]string{dir})
+	assert.Empty(t, found.Problems)
+	for _, m := range found.Models {
+		assert.NoError(t, m.Err)
+	}
+	for _, p := range found.Pipelines {
+		assert.NoError(t, p.Err)
+	}
+}

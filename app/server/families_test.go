@@ -1,0 +1,143 @@
+package server
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/checkpoint"
+	"dragoman/model/cpu/cputest"
+	"dragoman/tokenizer/spm"
+)
+
+// TestServiceTranslatesWithNLLB serves the bundled model in the form of NLLB-200, whose
+// translations must be those of the bundled model.
+func TestServiceTranslatesWithNLLB(t *testing.T) {
+	translations := func(r *running) (texts []string) {
+		for _, test := range []struct{ from, to, text string }{
+			{"en", "ja", "Where is the station?"}, {"en", "fr", "I like to read books."}, {"fr", "de", "Où se trouve la gare ?"},
+			{"ja", "en", "駅はどこですか。"}, {"zh", "en", "你好。"}, {"en", "de", "Hello {name}, I have 3 cats."},
+		} {
+			result, err := r.translated(test.from, test.to, []record{{"1", test.text}})
+			require.NoError(t, err)
+			texts = append(texts, result[0].Text)
+		}
+		return texts
+	}
+	var want []string
+	t.Run("bundled", func(t *testing.T) { want = translations(service(t, "NUM_BEAMS=1")) }) // a process has one runtime
+	nllb := service(t, "MODEL_WEIGHTS="+nllbForm(t), "SAVE_WEIGHTS="+t.TempDir(), "NUM_BEAMS=1")
+	assert.Equal(t, want, translations(nllb))
+
+	for from, to := range map[string]string{"eng_Latn": "fra_Latn", "en-GB": "fr-CA"} {
+		result, err := nllb.translated(from, to, []record{{"1", "I like to read books."}})
+		require.NoError(t, err)
+		assert.Equal(t, want[1], result[0].Text, from)
+	}
+
+	resp, err := http.Get(nllb.url + "/languages")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var languages []struct{ Code string }
+	require.NoError(t, json.Unmarshal(body, &languages))
+	assert.Len(t, languages, 202)
+}
+
+// nllbForm writes a checkpoint of NLLB-200's form into a folder. Its weights are those of
+// the bundled model, with the rows of the embedding in the order of NLLB's ids: special
+// tokens, SentencePiece's pieces, 202 languages, <mask>.
+func nllbForm(t *testing.T) string {
+	const languages = 202
+	from, dir := cputest.Bundled(), t.TempDir()
+	read := func(name string, into any) {
+		raw, err := os.ReadFile(filepath.Join(from, name))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(raw, into))
+	}
+	write := func(name string, value any) {
+		raw, err := json.Marshal(value)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), raw, 0o644))
+	}
+	pieces, err := spm.Open(filepath.Join(from, model.PieceModelFile))
+	require.NoError(t, err)
+	raw, err := os.ReadFile(filepath.Join(from, model.PieceModelFile))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, model.PieceModelFile), raw, 0o644))
+	write(model.TokenizerConfigFile, map[string]string{"tokenizer_class": "NllbTokenizer"})
+
+	var vocabulary map[string]int
+	read(model.VocabFile, &vocabulary)
+	rows := []int{vocabulary["<s>"], vocabulary["<pad>"], vocabulary["</s>"], vocabulary["<unk>"]} // rows of the bundled model by NLLB's ids
+	for id := 3; id < pieces.Size(); id++ {
+		row, ok := vocabulary[pieces.Piece(int32(id))]
+		if !ok {
+			row = vocabulary["<unk>"]
+		}
+		rows = append(rows, row)
+	}
+	first := len(rows)
+	rows = append(rows, slices.Repeat([]int{vocabulary["<unk>"]}, languages+1)...)
+	// FLORES-200's places of English, French, German, Japanese and Chinese, and M2M100's.
+	for flores, m2m100 := range map[int]int{46: 18, 56: 24, 41: 16, 78: 42, 199: 98} {
+		rows[first+flores] = len(vocabulary) + m2m100
+	}
+
+	var config map[string]any
+	read("config.json", &config)
+	config["vocab_size"] = len(rows)
+	write("config.json", config)
+	c, err := checkpoint.Open(from)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close()) }()
+	var tensors []checkpoint.Source
+	for _, name := range tensorNames(t, filepath.Join(from, "model.safetensors")) {
+		tensor, err := c.Tensor(name)
+		require.NoError(t, err)
+		source := checkpoint.Source{Name: name, Shape: tensor.Shape, DType: checkpoint.F16, Values: tensor.ReadFloat32}
+		if name == "model.shared.weight" {
+			width := tensor.Shape[1]
+			source.Shape = []int{len(rows), width}
+			source.Values = func(dst []float32, offset int) error {
+				for i := 0; i < len(dst); i += width { // blocks have whole rows
+					if err := tensor.ReadFloat32(dst[i:i+width], rows[(offset+i)/width]*width); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		tensors = append(tensors, source)
+	}
+	f, err := os.Create(filepath.Join(dir, "model.safetensors"))
+	require.NoError(t, err)
+	require.NoError(t, checkpoint.WriteSafetensors(f, tensors))
+	require.NoError(t, f.Close())
+	return dir
+}
+
+// tensorNames are the names in the header of a safetensors file, sorted.
+func tensorNames(t *testing.T, path string) []string {
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var header map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(raw[8:8+binary.LittleEndian.Uint64(raw)], &header))
+	delete(header, "__metadata__")
+	names := make([]string, 0, len(header))
+	for name := range header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,139 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fleetSecret is what the fleets of tests sign with.
+const fleetSecret = "FLEET_SECRET=0123456789abcdef0123456789abcdef"
+
+// startWorker runs a worker in a process of its own until it is ready, and returns its address.
+func startWorker(t *testing.T, broker string) (worker *exec.Cmd, url string) {
+	worker = exec.CommandContext(t.Context(), os.Args[0])
+	worker.Args = []string{"dragoman"}
+	worker.Env = append(os.Environ(), environment(asProgram+"=1", "ROLE=worker", "BROKER_URL="+broker, fleetSecret)...)
+	stderr, err := worker.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, worker.Start())
+	lines := logged(t, stderr, "listening", "ready")
+	return worker, "http://" + lines["listening"]["address"].(string)
+}
+
+// startGateway serves as a gateway.
+func startGateway(t *testing.T, broker string) *running {
+	// A gateway needs neither a model nor a runtime.
+	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, fleetSecret, "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=", "GLOSSARY_FILE=")}, func(http.Handler) {})
+}
+
+// get returns what a path answers.
+func get(t require.TestingT, url string) (status int, body string) {
+	resp, err := http.Get(url)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(raw)
+}
+
+// eventually waits for a status.
+func eventually(t *testing.T, url string, want int) {
+	require.Eventually(t, func() bool {
+		status, _ := get(t, url)
+		return status == want
+	}, time.Minute, 10*time.Millisecond, "%s: %d", url, want)
+}
+
+// Gateways translate with the models of workers, and workers do nothing but that.
+func TestFleet(t *testing.T) {
+	redis := miniredis.RunT(t)
+	broker := "redis://" + redis.Addr()
+	gateway := startGateway(t, broker)
+
+	status, body := gateway.post(t)
+	assert.Equal(t, 503, status)
+	assert.Contains(t, body, "there is no model: start a worker that has one")
+	status, _ = get(t, gateway.url+"/readyz")
+	assert.Equal(t, 503, status)
+	status, _ = get(t, gateway.url+"/healthz")
+	assert.Equal(t, 200, status)
+
+	worker, url := startWorker(t, broker)
+	eventually(t, url+"/readyz", 200)
+	eventually(t, gateway.url+"/readyz", 200)
+	status, body = gateway.post(t)
+	assert.Equal(t, 200, status, body)
+	alone := execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "Where is the station?")
+	assert.Contains(t, body, strings.TrimSpace(alone.stdout))
+
+	_, body = get(t, gateway.url+"/languages")
+	assert.Contains(t, body, `"ja"`)
+	status, result, body := gateway.translateWith(t, "bundled:1", "en", "fr", "Good morning!")
+	assert.Equal(t, 200, status, body)
+	assert.Equal(t, "bundled", result.Detail.Model)
+	status, _, body = gateway.translateWith(t, "other", "en", "fr", "Good morning!")
+	assert.Equal(t, 404, status, body)
+	status, _ = get(t, url+"/languages")
+	assert.Equal(t, 404, status, "the worker takes nothing from elsewhere")
+	_, body = get(t, url+"/metrics")
+	assert.Contains(t, body, `dragoman_fleet_ended_total{outcome="decoded"}`)
+
+	// A job that one gateway takes in is known to all.
+	other := startGateway(t, broker)
+	resp, err := http.Post(gateway.url+"/jobs", "application/json",
+		strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"Where is the station?"}]}}`))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 202, resp.StatusCode)
+	require.Eventually(t, func() bool {
+		_, body = get(t, other.url+resp.Header.Get("Location"))
+		return strings.Contains(body, `"done"`) && strings.Contains(body, strings.TrimSpace(alone.stdout))
+	}, time.Minute, 10*time.Millisecond)
+	// So is a glossary, at once.
+	resp, err = http.Post(gateway.url+"/glossaries?name=Ours&from=en&to=fr", "text/csv", strings.NewReader("station,gare\n"))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 201, resp.StatusCode)
+	status, body = get(t, other.url+resp.Header.Get("Location")+"/entries")
+	assert.Equal(t, 200, status)
+	assert.Equal(t, "station\tgare\n", body)
+	other.stop()
+	require.NoError(t, <-other.result)
+
+	// What is not in the cache waits for a worker, and is translated by the next one.
+	require.NoError(t, worker.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, worker.Wait(), "exit code 0")
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		status, _, body := gateway.translateWith(t, "", "en", "fr", "Good evening!")
+		assert.Equal(t, 200, status, body)
+	}()
+	startWorker(t, broker)
+	<-answered
+
+	redis.SetError("OOM command not allowed")
+	eventually(t, gateway.url+"/readyz", 503)
+	status, body = gateway.post(t)
+	assert.Equal(t, 200, status, "from the cache: %s", body)
+	status, _, body = gateway.translateWith(t, "", "en", "fr", "Good night!")
+	assert.Equal(t, 503, status)
+	assert.Contains(t, body, "broker_unavailable")
+	redis.SetError("")
+	eventually(t, gateway.url+"/readyz", 200)
+	status, _, body = gateway.translateWith(t, "", "en", "fr", "Good night!")
+	assert.Equal(t, 200, status, body)
+
+	gateway.stop()
+	assert.NoError(t, <-gateway.result)
+}

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// scanEvery is how often repositories are looked at. What has changed is taken when it has not
+// changed for as long.
+const scanEvery = 5 * time.Second
+
+// follow has the models follow what their repositories hold, until ctx is done. refresh is called
+// after what is served has changed.
+func (t *translation) follow(ctx context.Context, refresh func()) {
+	var following sync.WaitGroup
+	defer following.Wait()
+	following.Go(func() { t.watch(ctx) })
+	for {
+		select {
+		case <-t.catalog.Changes():
+			refresh()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// watch looks at repositories all the time, and at once on SIGHUP, until ctx is done.
+func (t *translation) watch(ctx context.Context) {
+	if t.repositories == nil {
+		return
+	}
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	hangUp := make(chan os.Signal, 1)
+	signal.Notify(hangUp, syscall.SIGHUP)
+	defer signal.Stop(hangUp)
+	watching.Go(func() { t.repositories.Watch(ctx, t.snapshot, scanEvery, t.catalog.Update) })
+	for {
+		select {
+		case <-hangUp:
+			t.catalog.Update(t.repositories.Scan())
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"dragoman/app/catalog"
+	"dragoman/app/config"
+	"dragoman/app/engine"
+	"dragoman/app/fleet"
+	"dragoman/app/translate"
+	"dragoman/model/family"
+	"dragoman/tokenizer"
+)
+
+// join makes everything that a gateway needs: models that workers decode with, and nothing of them
+// but their tokenizers. It does not wait for Redis, nor for workers. The registry may be nil.
+func (l *loader) join(broker *fleet.Broker, registry prometheus.Registerer) (_ *translation, err error) {
+	t := &translation{metrics: translate.NewMetrics(registry)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.Close())
+		}
+	}()
+	remote := &remoteModels{cfg: l.cfg, broker: broker}
+	t.catalog = catalog.New(catalog.Config{
+		Loader: remote, Waiting: l.cfg.Concurrency, Metrics: catalog.NewMetrics(registry), Log: l.log,
+		Hint: "start a worker that has one",
+	})
+	t.releases = append(t.releases, t.catalog.Close)
+	gateway := fleet.StartGateway(fleet.GatewayConfig{
+		Broker: broker, Requests: l.cfg.Concurrency, Tokens: l.cfg.QueueTokens, Short: l.cfg.PrefillTokens, Wait: l.cfg.QueueWait,
+		Serve: t.catalog.Update, Metrics: fleet.NewGatewayMetrics(registry),
+	})
+	remote.gateway = gateway
+	t.unready = gateway.Err
+	t.releases = append(t.releases, func() error { gateway.Close(); return nil })
+	if registry != nil {
+		registry.MustRegister(gateway.Collector())
+	}
+	return t, l.serveFrom(t)
+}
+
+// remoteModels implement [catalog.Loader] for models that workers decode with.
+type remoteModels struct {
+	cfg        config.Config
+	broker     *fleet.Broker
+	gateway    *fleet.Gateway
+	tokenizers tokenizers
+}
+
+// Needs implements [catalog.Loader].
+func (r *remoteModels) Needs(s catalog.Source) int64 { return tokenizerBytes(s.Manifest) }
+
+// Load implements [catalog.Loader]: it fetches the model's tokenizer.
+func (r *remoteModels) Load(ctx context.Context, s catalog.Source, _ engine.Pool) (catalog.Instance, error) {
+	cfg := settingsOf(r.cfg, s.Config)
+	name := cmp.Or(cfg.Family, s.Manifest.Family)
+	tok, err := r.tokenizers.get(name, s.Manifest, func() (*tokenizer.Tokenizer, error) {
+		dir, err := os.MkdirTemp("", "dragoman-tokenizer-*")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		if err := r.broker.FetchTokenizer(ctx, s.Manifest, dir); err != nil {
+			return nil, err
+		}
+		return family.OpenTokenizer(dir, name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	options, _, limits := decodingOf(cfg, s.Manifest)
+	beams, length := r.gateway.Limits()
+	limits.Beams, limits.MaxLength = min(limits.Beams, cmp.Or(beams, math.MaxInt)), min(limits.MaxLength, cmp.Or(length, math.MaxInt))
+	return &remoteInstance{tokenizerBytes(s.Manifest), translate.ModelConfig{
+		Identity: cfg.Family + " " + s.Identity, Tokenizer: tok, Engine: r.gateway.Engine(s.Identity), Spec: s.Manifest.Spec,
+		Languages: s.Manifest.Languages, Search: options, Limits: limits,
+	}}, nil
+}
+
+// Check implements [catalog.Loader]: workers do.
+func (r *remoteModels) Check(context.Context, catalog.Source) error { return nil }
+
+// remoteInstance implements [catalog.Instance].
+type remoteInstance struct {
+	bytes  int64
+	config translate.ModelConfig // without a name
+}
+
+// Model implements [catalog.Instance].
+func (i *remoteInstance) Model(name, version string) (*translate.Model, error) {
+	return named(i.config, name, version)
+}
+
+// Bytes implements [catalog.Instance].
+func (i *remoteInstance) Bytes() int64 { return i.bytes }
+
+// Stats implements [catalog.Instance]: workers have them.
+func (i *remoteInstance) Stats() []engine.Stats { return nil }
+
+// Rows implements [catalog.Instance]: workers have them.
+func (i *remoteInstance) Rows() int { return 0 }
+
+// Device implements [catalog.Instance].
+func (i *remoteInstance) Device() string { return "workers" }
+
+// Close implements [catalog.Instance].
+func (i *remoteInstance) Close() error { return nil }

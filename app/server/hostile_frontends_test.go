@@ -1,0 +1,45 @@
+package server
+
+import "strings"
+
+// frontEndRequests are for the APIs of browser extensions, DeepLX, Google and Azure.
+func frontEndRequests() []hostile {
+	const form = "application/x-www-form-urlencoded"
+	const imme, kiss, hcfy, deeplx, google, gtx, azure = "/imme", "/kiss", "/hcfy", "/deeplx", "/language/translate/v2", "/translate_a/single", "/translate?api-version=3.0"
+	post := func(name, path, body string) hostile { return hostile{name: name, wire: wire("POST", path, body)} }
+	get := func(name, path string) hostile { return hostile{name: name, wire: wire("GET", path, "")} }
+	return []hostile{
+		post("Immersive Translate", imme, `{"source_lang":"auto","target_lang":"fr","text_list":["It is raining.","{0}"]}`),
+		post("Immersive Translate, nothing", imme, ""), post("Immersive Translate, null", imme, "null"),
+		post("Immersive Translate, too many", imme, `{"source_lang":"en","target_lang":"fr","text_list":["a","b","c","d"]}`),
+		post("Immersive Translate, too long", imme, `{"source_lang":"en","target_lang":"fr","text_list":["`+strings.Repeat("a", 401)+`"]}`),
+		post("Immersive Translate, a list in the list", imme, `{"target_lang":"fr","text_list":[["a"]]}`),
+		post("Immersive Translate, an object for a text", imme, `{"target_lang":"fr","text_list":{"a":"b"}}`),
+		post("Immersive Translate, languages as lists", imme, `{"source_lang":["en"],"target_lang":["fr"],"text_list":["a"]}`),
+		get("Immersive Translate, GET", imme),
+		{name: "Immersive Translate, a page from elsewhere", wire: wire("POST", imme, `{"source_lang":"en","target_lang":"fr","text_list":["It is raining."]}`, "Origin", "https://evil.example")},
+		{name: "Immersive Translate, a preflight", wire: wire("OPTIONS", imme, "", "Origin", "moz-extension://0", "Access-Control-Request-Method", "POST")},
+		post("KISS Translator", kiss, `{"texts":["It is raining."],"from":"auto","to":"fr"}`), post("KISS Translator, one text", kiss, `{"text":"It is raining.","from":"en","to":"fr"}`),
+		post("KISS Translator, nothing", kiss, `{}`), post("KISS Translator, both", kiss, `{"text":"a","texts":null,"to":"xx"}`),
+		post("hcfy", hcfy, `{"name":"x","text":"It is raining.\n\r\n","destination":["法语"],"source":"英语"}`),
+		post("hcfy, no lines", hcfy, `{"text":"","destination":["法语"]}`), post("hcfy, many lines", hcfy, `{"text":"a\nb\nc\nd","destination":["法语"],"source":"英语"}`),
+		post("hcfy, a language that is a path", hcfy, `{"text":"a","destination":["../法语"]}`), post("hcfy, a language as a string", hcfy, `{"text":"It is raining.","destination":"法语","source":"英语"}`),
+		post("DeepLX", deeplx, `{"text":"It is raining.","source_lang":"auto","target_lang":"FR"}`),
+		post("DeepLX, nothing", deeplx, ""), post("DeepLX, a list", deeplx, `["It is raining."]`),
+		post("DeepLX, on LibreTranslate's path", "/translate", `{"text":"<b>It is raining.</b>","source_lang":"EN","target_lang":"FR","tag_handling":"html"}`),
+		post("DeepLX, null for a text", "/translate", `{"text":null,"source_lang":"EN","target_lang":"FR"}`),
+		post("Google", google, `{"q":["It is raining."],"source":"en","target":"fr"}`), post("Google, a number", google, `{"q":5,"target":"fr"}`),
+		{name: "Google, a form", wire: wire("POST", google, "q=It+is+raining.&source=en&target=fr&format=text", "Content-Type", form)},
+		get("Google, GET", google+"?q=It+is+raining.&source=en&target=fr&format=text"), get("Google, nothing", google), get("Google, no such path", "/language/translate/v3"),
+		post("Google, detect nothing", google+"/detect", `{"q":""}`), get("Google, languages", google+"/languages?target=en"),
+		get("gtx", gtx+"?client=gtx&sl=en&tl=fr&dt=t&q=It+is+raining."), get("gtx, named", gtx+"?client=gtx&sl=en&tl=fr&dt=t&dj=1&q=100%"), get("gtx, nothing", gtx),
+		get("gtx, many fields", gtx+"?"+strings.Repeat("dt=t&", 5000)+"q=a"),
+		post("Azure", azure+"&from=en&to=fr", `[{"Text":"It is raining."}]`), post("Azure, nothing", azure+"&to=fr", ""), post("Azure, null", azure+"&to=fr", "null"),
+		post("Azure, nulls", azure+"&to=fr", "[null,null]"), post("Azure, no Text", azure+"&to=fr", `[{}]`), post("Azure, deep", azure+"&to=fr", strings.Repeat("[", 9000)),
+		post("Azure, cut off", azure+"&to=fr", `[{"Text":"a"`), post("Azure, Text twice", azure+"&to=fr", `[{"Text":"a","Text":"b"}]`),
+		post("Azure, many languages", azure+"&from=en"+strings.Repeat("&to=fr&to=ja", 4000), `[{"Text":"7"}]`), post("Azure, too many", azure+"&from=en&to=fr&to=ja", `[{"Text":"7"},{"Text":"8"}]`),
+		post("Azure, another version", "/translate?api-version=", `[{"Text":"a"}]`), post("Azure, too large", azure+"&to=fr", strings.Repeat(" ", 20_001)),
+		post("Azure, detect nothing", "/detect?api-version=3.0", `[{"Text":"7"}]`), get("Azure, languages of nothing", "/languages?api-version=3.0&scope=x"),
+		post("Azure, a list without a version", "/translate?to=fr", `[{"Text":"a"}]`),
+	}
+}

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"dragoman/app/catalog"
+	"dragoman/app/config"
+	"dragoman/app/engine"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/family"
+	"dragoman/model/repository"
+	"dragoman/model/search"
+	"dragoman/tokenizer"
+)
+
+// instances implements [catalog.Loader]: it opens models on the first backend that can run them.
+type instances struct {
+	cfg      config.Config
+	log      *slog.Logger
+	backends []backend
+
+	tokenizers tokenizers
+}
+
+// Needs implements [catalog.Loader].
+func (l *instances) Needs(s catalog.Source) int64 {
+	need := tokenizerBytes(s.Manifest)
+	for _, on := range l.backends {
+		if allowed(on, s) && on.accepts(s.Manifest) == nil { // as far as can be told, it runs there
+			return need + on.needs(settingsOf(l.cfg, s.Config), s.Manifest)
+		}
+	}
+	return need
+}
+
+// allowed says whether a model's own settings let it run on a backend.
+func allowed(on backend, s catalog.Source) bool {
+	device := config.Device(s.Config.Device)
+	return device == "" || device == config.Auto || device == on.device()
+}
+
+// Load implements [catalog.Loader].
+func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Pool) (catalog.Instance, error) {
+	cfg := settingsOf(l.cfg, s.Config)
+	name := cmp.Or(cfg.Family, s.Manifest.Family)
+	tok, err := l.tokenizers.get(name, s.Manifest, func() (*tokenizer.Tokenizer, error) { return family.OpenTokenizer(s.Dir, name) })
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, on := range l.backends {
+		if !allowed(on, s) {
+			continue
+		}
+		i, err := l.open(ctx, on, cfg, s, tok, state)
+		if err == nil {
+			return i, nil
+		}
+		if !errors.Is(err, errElsewhere) {
+			return nil, err
+		}
+		errs = append(errs, err)
+	}
+	if len(errs) == 0 {
+		return nil, fmt.Errorf("device is %s in the model's %s, which this process does not use: set DEVICE", s.Config.Device, repository.ConfigFile)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// Check implements [catalog.Loader].
+func (l *instances) Check(ctx context.Context, s catalog.Source) error {
+	return s.Manifest.Check(ctx, s.Dir, l.cfg.Verify)
+}
+
+// open opens a model on a backend.
+func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s catalog.Source, tok *tokenizer.Tokenizer, state engine.Pool) (*instance, error) {
+	options, engineConfig, limits := decodingOf(cfg, s.Manifest)
+	engineConfig.Pool = state
+	engineConfig.Joints = translate.Joints(tok)
+	engineConfig.Log = l.log.With("model", s.Name, "version", s.Version)
+	engines, bytes, err := on.start(ctx, cfg, s.Dir, s.Manifest, engineConfig)
+	if err != nil {
+		return nil, err
+	}
+	return &instance{
+		engines: engines, bytes: bytes + tokenizerBytes(s.Manifest), device: on.device(),
+		config: translate.ModelConfig{
+			Identity: cfg.Family + " " + s.Identity, Tokenizer: tok, Engine: engines, Spec: s.Manifest.Spec,
+			Languages: s.Manifest.Languages, Search: options, Limits: limits,
+		},
+	}, nil
+}
+
+// settingsOf is the configuration with a model's own settings.
+func settingsOf(cfg config.Config, own repository.Config) config.Config {
+	cfg.Workers = cmp.Or(own.Workers, cfg.Workers)
+	cfg.Threads = cmp.Or(own.Threads, cfg.Threads)
+	cfg.Beams = cmp.Or(own.Beams, cfg.Beams)
+	cfg.MaxLength = cmp.Or(own.MaxLength, cfg.MaxLength)
+	cfg.KVMemory = cmp.Or(config.Size(own.KVMemory), cfg.KVMemory)
+	return cfg
+}
+
+// decodingOf is how a model decodes.
+func decodingOf(cfg config.Config, m *model.Manifest) (search.Options, engine.Config, translate.Limits) {
+	options := cfg.Search(m.Spec.Generation)
+	beams, maxLength := cfg.Limits(options, m.Spec.MaxPositions)
+	return options, cfg.Engine(beams, maxLength, nil), translate.Limits{Beams: beams, MaxLength: maxLength}
+}
+
+// instance implements [catalog.Instance].
+type instance struct {
+	engines *engine.Engine
+	bytes   int64
+	device  config.Device
+	config  translate.ModelConfig // without a name
+}
+
+// Model implements [catalog.Instance].
+func (i *instance) Model(name, version string) (*translate.Model, error) {
+	return named(i.config, name, version)
+}
+
+// named is a model under one of the names that its instance has.
+func named(cfg translate.ModelConfig, name, version string) (*translate.Model, error) {
+	cfg.Name, cfg.Version = name, version
+	return translate.NewModel(cfg)
+}
+
+// Bytes implements [catalog.Instance].
+func (i *instance) Bytes() int64 { return i.bytes }
+
+// Stats implements [catalog.Instance].
+func (i *instance) Stats() []engine.Stats { return i.engines.Stats() }
+
+// Rows implements [catalog.Instance].
+func (i *instance) Rows() int { return i.engines.Rows() }
+
+// Device implements [catalog.Instance].
+func (i *instance) Device() string { return string(i.device) }
+
+// Close implements [catalog.Instance].
+func (i *instance) Close() error { return i.engines.Close() }

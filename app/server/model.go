@@ -1,0 +1,229 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"dragoman/app/cache"
+	"dragoman/app/catalog"
+	"dragoman/app/cli"
+	"dragoman/app/config"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/export"
+	"dragoman/model/hub"
+	"dragoman/model/repository"
+	"dragoman/model/weights"
+)
+
+// loader makes models ready to translate with.
+type loader struct {
+	cfg         config.Config
+	version     string // of the program
+	log         *slog.Logger
+	stderr      io.Writer // for the progress of downloads, where it is a terminal
+	loadRuntime func(library string) (modelRuntime, error)
+	loadGPUs    func(library string) (gpuRuntime, error)
+	ceiling     translate.Ceiling // nil: none
+}
+
+// translation is all that translates: the models, and the use case on top of them.
+type translation struct {
+	service      *translate.Service
+	catalog      *catalog.Catalog
+	cache        *cache.Cache
+	metrics      *translate.Metrics
+	ceiling      translate.Ceiling
+	repositories *repository.Scanner // nil: there are none
+	snapshot     repository.Snapshot // of them, at the start
+	unready      func() error        // why nothing can be translated at the moment; nil: there is no such reason
+	releases     []func() error      // what was acquired, in that order
+}
+
+// Close unloads the models and the runtime, in that order.
+func (t *translation) Close() error {
+	var errs []error
+	for i := len(t.releases) - 1; i >= 0; i-- {
+		errs = append(errs, t.releases[i]())
+	}
+	t.releases = nil
+	return errors.Join(errs...)
+}
+
+// load makes everything that translation needs, the model's files included, and loads the models
+// that are to be loaded at the start. The runtime comes first: that it is missing should show
+// before an export. The registry may be nil.
+func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *translation, err error) {
+	t := &translation{metrics: translate.NewMetrics(registry)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.Close())
+		}
+	}()
+	rt, library, err := l.openRuntime()
+	if err != nil {
+		return nil, err
+	}
+	t.releases = append(t.releases, rt.Close)
+	backends, err := l.backends(rt, library)
+	if err != nil {
+		return nil, err
+	}
+	for _, on := range backends {
+		t.releases = append(t.releases, on.close)
+	}
+	metrics := catalog.NewMetrics(registry)
+	if len(l.cfg.Repositories) > 0 {
+		t.catalog = l.newCatalog(backends, metrics)
+		t.repositories = repository.NewScanner(l.cfg.Repositories)
+		t.snapshot = t.repositories.Scan()
+		t.catalog.Update(t.snapshot)
+		if err := t.catalog.Preload(ctx); err != nil {
+			l.log.Error("not all models that are to be loaded at the start are", "error", err)
+		}
+	} else if t.catalog, err = l.single(ctx, backends, metrics); err != nil {
+		return nil, err
+	}
+	t.releases = append(t.releases, t.catalog.Close)
+	if err := l.serveFrom(t); err != nil {
+		return nil, err
+	}
+	return t, ctx.Err()
+}
+
+// serveFrom makes the use case on top of the models.
+func (l *loader) serveFrom(t *translation) (err error) {
+	if t.cache, err = cache.New(cache.Config{Bytes: int64(l.cfg.CacheBytes)}); err != nil {
+		return err
+	}
+	t.ceiling = l.ceiling
+	t.service = translate.New(translate.Config{
+		Models: t.catalog, Cache: t.cache, Metrics: t.metrics, Ceiling: t.ceiling,
+		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,
+	})
+	return nil
+}
+
+// newCatalog makes a catalog without models.
+func (l *loader) newCatalog(backends []backend, metrics *catalog.Metrics) *catalog.Catalog {
+	return catalog.New(catalog.Config{
+		Loader: &instances{cfg: l.cfg, log: l.log, backends: backends},
+		Memory: int64(l.cfg.ModelMemory), KeepAlive: l.cfg.KeepAlive, Waiting: l.cfg.Concurrency, Metrics: metrics, Log: l.log,
+		Hint: "add one with `dragoman pull MODEL --repository DIR --name NAME`",
+	})
+}
+
+// single makes a catalog with the one model that MODEL_WEIGHTS names, loaded. Where the best
+// backend turns out not to do, the next one is tried, with an export of its own.
+func (l *loader) single(ctx context.Context, backends []backend, metrics *catalog.Metrics) (*catalog.Catalog, error) {
+	for i, on := range backends {
+		c, err := l.singleOn(ctx, on, metrics)
+		if err == nil || i == len(backends)-1 || !errors.Is(err, errElsewhere) {
+			return c, err
+		}
+		l.log.Warn("the model runs elsewhere", "not_on", on.device(), "reason", cli.OneLine(err))
+	}
+	return nil, errors.New("there is nothing to run a model on")
+}
+
+func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metrics) (*catalog.Catalog, error) {
+	dir, err := l.prepare(ctx, on.precision())
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := repository.Single(modelName(l.cfg.Weights), dir)
+	if err != nil {
+		return nil, err
+	}
+	if want, has := l.cfg.Precision, snapshot.Models[0].Versions[0].Manifest.Precision; want != "" && want != has {
+		return nil, fmt.Errorf("PRECISION is %s, but %s holds an %s model: set PRECISION=auto, or MODEL_WEIGHTS to the checkpoint",
+			want, dir, has)
+	}
+	c := l.newCatalog([]backend{on}, metrics)
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends the load
+	defer stop()
+	c.Update(snapshot)
+	if err := c.Preload(ctx); err != nil {
+		if broken, ok := errors.AsType[*catalog.BrokenError](err); ok && ctx.Err() == nil {
+			err = broken.Err // there is no other model
+		}
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// modelName is what the model of MODEL_WEIGHTS is called: the last part of a repository's, URL's
+// or folder's name.
+func modelName(weights string) string {
+	name := path.Base(strings.TrimRight(filepath.ToSlash(weights), "/"))
+	name = strings.Trim(notInNames.ReplaceAllString(name, "-"), "-._")
+	switch {
+	case weights == "":
+		return "bundled"
+	case repository.CheckName(name) != nil:
+		return "model"
+	}
+	return name
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// openRuntime loads ONNX Runtime from the library that it returns the path of.
+func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
+	library, err = findLibrary(l.cfg.Library, libraryFolders())
+	if err != nil {
+		return nil, "", err
+	}
+	rt, err := l.loadRuntime(library)
+	if err != nil {
+		return nil, "", err
+	}
+	l.log.Info("loaded ONNX Runtime", "version", rt.Version(), "library", library)
+	return rt, library, nil
+}
+
+// prepare returns the exported folder of the configured model, made if need be, in
+// this precision where PRECISION does not say; "" lets the model's size decide.
+func (l *loader) prepare(ctx context.Context, precision model.Precision) (string, error) {
+	p, err := l.preparer(precision, "")
+	if err != nil {
+		return "", err
+	}
+	return p.Prepare(ctx)
+}
+
+// preparer prepares exported folders in this precision where PRECISION does not say. What it
+// downloads goes to the folder downloads, or to the exported one where that is "".
+func (l *loader) preparer(precision model.Precision, downloads string) (*weights.Preparer, error) {
+	settings := hub.Config{
+		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
+		Family: l.cfg.Family, Accept: weights.AcceptConfig, Log: l.log,
+	}
+	if terminal, ok := l.stderr.(*os.File); ok {
+		settings.Progress = hub.ProgressTo(terminal, l.log)
+	}
+	client, err := hub.New(settings)
+	if err != nil {
+		return nil, err
+	}
+	cache := ""
+	if dir, err := os.UserCacheDir(); err == nil {
+		cache = filepath.Join(dir, "dragoman")
+	}
+	return weights.New(weights.Config{
+		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache, Downloads: downloads,
+		Precision: cmp.Or(l.cfg.Precision, precision), Family: l.cfg.Family, KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
+		Hub: client, Export: export.Export, Log: l.log,
+	}), nil
+}

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+
+	"dragoman/app/cli"
+	"dragoman/app/config"
+	"dragoman/model"
+)
+
+// pull prepares the folder of a model, or makes it a version in a repository, and says which.
+func (p *program) pull(ctx context.Context, cfg config.Config, log *slog.Logger, into cli.Repository) (string, error) {
+	l := p.loader(cfg, log)
+	needed, err := l.pullPrecision()
+	if err != nil {
+		return "", err
+	}
+	if into.Name != "" {
+		return (&addition{loader: l, precision: needed, name: into.Name}).add(ctx, into.Dir)
+	}
+	return l.prepare(ctx, needed)
+}
+
+// pullPrecision is the precision for where serve is going to run the model, where
+// PRECISION does not say: with DEVICE=cuda the GPU need not be in this machine.
+func (l *loader) pullPrecision() (model.Precision, error) {
+	if l.cfg.Device == config.CUDA {
+		return model.FP16, nil
+	}
+	if !l.cfg.UseGPUs() {
+		return "", nil
+	}
+	library, err := findLibrary(l.cfg.Library, libraryFolders())
+	if err != nil {
+		return "", nil // nor can it be told whether there are GPUs
+	}
+	g, err := l.openGPUs(library)
+	if err != nil {
+		l.log.Info("the model is exported for the CPU", "no_gpu", cli.OneLine(err))
+		return "", nil
+	}
+	return g.precision(), g.close()
+}

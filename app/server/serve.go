@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"dragoman/app/config"
+	"dragoman/app/fleet"
+)
+
+// serve runs the service until ctx is done.
+func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) error {
+	// Listening before the model loads shows a port that is taken at once.
+	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w: set APP_HOST and APP_PORT", address, err)
+	}
+	front, err := openFrontend(ctx, p.version, cfg, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener}
+	return errors.Join(s.run(ctx), front.Close())
+}
+
+// server is one run of the service.
+type server struct {
+	loader   *loader
+	frontend *frontend
+	listener net.Listener
+	worker   *fleet.Worker // nil where this process is none
+}
+
+// run serves until ctx is done, and then ends in order: it reports not ready,
+// stops accepting, gives jobs back, lets requests in flight finish, stops the engine, closes the
+// model and unloads the runtime.
+func (s *server) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	srv := s.frontend.api.Server()
+	served := make(chan error, 1)
+	go func() {
+		served <- srv.Serve(s.listener)
+		cancel() // serving ends before ctx is done where accepting fails
+	}()
+	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", s.loader.version)
+
+	t, err := s.start(ctx)
+	stopJobs := func() {}
+	if err == nil {
+		s.frontend.warn()
+		stopJobs = s.frontend.startJobs()
+		s.serve(ctx, t)
+		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
+	} else if ctx.Err() != nil {
+		err = nil // told to stop while the model was loading
+	}
+	err = errors.Join(err, s.stop(srv, t, stopJobs))
+	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
+		err = errors.Join(err, fmt.Errorf("serve HTTP: %w", serveErr))
+	}
+	s.loader.log.Info("stopped")
+	return err
+}
+
+// start loads the models, tries them and reports ready.
+func (s *server) start(ctx context.Context) (*translation, error) {
+	begin, log := time.Now(), s.loader.log
+	t, err := s.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.frontend.ready(t); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	log.Info("ready", "models", len(modelsOf(t.catalog)), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
+	return t, nil
+}
+
+// load makes what the process needs for its role.
+func (s *server) load(ctx context.Context) (*translation, error) {
+	s.loader.ceiling = s.frontend.gate
+	registry := s.frontend.metrics.Registry()
+	switch s.loader.cfg.Role {
+	case config.Gateway:
+		return s.loader.join(s.frontend.broker, registry)
+	case config.Worker:
+		s.loader.cfg = withoutQueue(s.loader.cfg)
+		t, err := s.loader.load(ctx, registry)
+		if err == nil {
+			s.worker = s.loader.newWorker(t, s.frontend.broker, registry)
+			t.unready = s.worker.Err
+		}
+		return t, err
+	}
+	return s.loader.load(ctx, registry)
+}
+
+// serve does what the process is for, until ctx is done.
+func (s *server) serve(ctx context.Context, t *translation) {
+	if s.worker != nil {
+		s.workFor(ctx, t)
+		return
+	}
+	t.follow(ctx, func() { s.frontend.refreshed(t) })
+}
+
+// stop ends serving; t is nil where nothing was loaded.
+func (s *server) stop(srv *http.Server, t *translation, stopJobs func()) error {
+	// How long answers get to leave after the engine has ended their requests.
+	const grace = time.Second
+
+	s.frontend.api.Drain()
+	stopJobs() // requests have what they leave
+	s.frontend.live.Close()
+	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
+	defer cancel()
+	err := srv.Shutdown(timeout)
+	s.frontend.api.WaitLive(timeout)
+	late := errors.Is(err, context.DeadlineExceeded)
+	if late {
+		err = fmt.Errorf("requests in flight did not end within %s and were cut off: raise SHUTDOWN_TIMEOUT", s.loader.cfg.ShutdownTimeout)
+	}
+	if t != nil {
+		err = errors.Join(err, t.Close())
+	}
+	if late {
+		timeout, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		if srv.Shutdown(timeout) != nil {
+			err = errors.Join(err, srv.Close())
+		}
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/cli"
+)
+
+// folder makes a folder with files, and returns its path.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o640))
+	}
+	return root
+}
+
+// contents are those of all files in a folder.
+func contents(t *testing.T, root string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		name, _ := filepath.Rel(root, path)
+		found[filepath.ToSlash(name)] = string(raw)
+		return err
+	}))
+	return found
+}
+
+const stationText, gareText = "\tWhere is the station?\r\n\r\nI like to read books.\nWhere is the station?", "\tOù se trouve la gare ?\r\n\r\nJ'aime lire des livres.\nOù se trouve la gare ?"
+
+// Documents are written again, with their texts as lines are translated.
+func TestTranslateDocuments(t *testing.T) {
+	root := folder(t, map[string]string{"a.txt": stationText, "in/b.txt": "Where is the station?", "in/deep/C.TXT": "12\n", "in/photo.jpg": "x"})
+	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
+	run := func(args ...string) result {
+		return execute(t, "", environment(), append([]string{"translate", "--from", "auto", "--to", "fr"}, args...)...)
+	}
+	r := run(at("a.txt"), "-o", at("new/gare.txt"))
+	require.Equal(t, cli.ExitOK, r.code, r.stderr)
+	assert.Empty(t, r.stdout+r.stderr)
+	r = run(at("in"), "-o", at("in/fr"))
+	require.Equal(t, cli.ExitOK, r.code, r.stderr)
+	r = run(at("a.txt"), at("in/b.txt"), "--output", at("both"))
+	require.Equal(t, cli.ExitOK, r.code, r.stderr)
+	r = run(at("in"), "-o", at("in/fr"))
+	assert.Equal(t, cli.ExitError, r.code)
+	assert.Contains(t, r.stderr, "is there already: name another file, or replace it by --force")
+	r = run(at("in"), "-o", at("in/fr"), "--force") // what is there already is no document of the folder
+	require.Equal(t, cli.ExitOK, r.code, r.stderr)
+	gare := "Où se trouve la gare ?"
+	assert.Equal(t, map[string]string{
+		"a.txt": stationText, "in/b.txt": "Where is the station?", "in/deep/C.TXT": "12\n", "in/photo.jpg": "x",
+		"new/gare.txt": gareText, "in/fr/b.txt": gare, "in/fr/deep/C.TXT": "12\n", "both/a.txt": gareText, "both/b.txt": gare,
+	}, contents(t, root))
+	info, err := os.Stat(at("new/gare.txt"))
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), "as the document has them")
+}
+
+func TestTranslateDocumentsFails(t *testing.T) {
+	root := folder(t, map[string]string{"a.txt": "One.", "b.txt": "Two.", "in/a.txt": "Three.", "empty.txt": "", "a.pdf": "%PDF-1.7", "none/photo.jpg": "x"})
+	before := contents(t, root)
+	at := func(name string) string { return filepath.Join(root, name) }
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no output":      {[]string{at("a.txt")}, cli.ExitUsage, "a.txt is a document: name a file for its translation by -o"},
+		"no input":       {[]string{"-o", at("x.txt")}, cli.ExitUsage, "say by --format what the document of standard input is"},
+		"force alone":    {[]string{"--force", "text"}, cli.ExitUsage, "--force and --columns only with -o"},
+		"columns alone":  {[]string{"--columns", "1", "text"}, cli.ExitUsage, "--force and --columns only with -o"},
+		"lines":          {[]string{"--file", at("a.txt"), "-o", at("x.txt"), at("a.txt")}, cli.ExitUsage, "not both"},
+		"missing":        {[]string{at("nope.txt"), "-o", at("x.txt")}, cli.ExitError, "no such file"},
+		"itself":         {[]string{at("a.txt"), "-o", at("a.txt"), "--force"}, cli.ExitError, "would take its place"},
+		"its folder":     {[]string{at("a.txt"), "-o", root, "--force"}, cli.ExitError, "would take its place"},
+		"there":          {[]string{at("a.txt"), "-o", at("b.txt")}, cli.ExitError, "b.txt is there already"},
+		"two of a name":  {[]string{at("a.txt"), at("in/a.txt"), "-o", at("out")}, cli.ExitError, "are both"},
+		"empty":          {[]string{at("empty.txt"), "-o", at("x.txt")}, cli.ExitError, "empty.txt: the document is empty"},
+		"PDF":            {[]string{at("a.pdf"), "-o", at("x.pdf")}, cli.ExitError, "a.pdf: the file is a PDF"},
+		"nothing there":  {[]string{at("none"), "-o", at("x")}, cli.ExitError, "there is no document in"},
+		"language":       {[]string{at("a.txt"), "-o", at("x.txt"), "--to", "xx"}, cli.ExitUsage, "use one of"},
+		"through a file": {[]string{at("a.txt"), "-o", at("b.txt/x.txt")}, cli.ExitError, "not a directory"},
+	} {
+		r := execute(t, "", environment(), append([]string{"translate", "--from", "en", "--to", "fr"}, test.args...)...)
+		assert.Equal(t, test.code, r.code, "%s: %s", name, r.stderr)
+		assert.Contains(t, r.stderr, test.want, name)
+		assert.Equal(t, before, contents(t, root), name)
+	}
+}
