@@ -39,7 +39,8 @@ func TestRedisAway(t *testing.T) {
 			w := newTestWorker(t, newTestBroker(t, line.address(), timing), newModels(d, identity))
 			g := newTestGateway(t, newTestBroker(t, line.address(), timing), nil)
 			s := send(t.Context(), g, sentences(40)...)
-			d.hasBegun(t, 4) // others wait in Redis, or in the gateway
+			d.hasBegun(t, 4)                                  // others wait in Redis, or in the gateway
+			eventually(t, func() bool { return accepted(g) }) // or the request may fail, for all that it knows
 			server.SetError(fault)
 			line.setCut(fault == "")
 			eventually(t, func() bool { return g.broker.Err() != nil && w.Err() != nil })
@@ -55,6 +56,18 @@ func TestRedisAway(t *testing.T) {
 			send(t.Context(), g, sentences(3)...).succeeds(t)
 		})
 	}
+}
+
+// accepted says that Redis has taken something of each request, and that the gateway knows.
+func accepted(g *Gateway) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, x := range g.pending {
+		if !x.session.accepted {
+			return false
+		}
+	}
+	return true
 }
 
 // full is what Redis says that has no memory left.
