@@ -1,20 +1,31 @@
 package access
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
+
+	"dragoman/app/failure"
 )
 
 // Reasons to turn a request away with 401. Their text is meant for the sender.
 var (
-	ErrNoKey  = errors.New("an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY")
-	ErrBadKey = errors.New("the API key is not valid")
+	ErrNoKey  error = failure.New(failure.NoKey, "", "an API key is needed: send Authorization: Bearer KEY, or X-API-Key: KEY")
+	ErrBadKey error = failure.New(failure.WrongKey, "", "the API key is not valid")
 )
 
 // ErrNotAdmin turns a request away with 403 that only admins may send.
-var ErrNotAdmin = errors.New("an admin's API key is needed: make one with `dragoman key NAME --admin` and add its line to the file of API_KEYS_FILE")
+var ErrNotAdmin error = failure.New(failure.NotAdmin, "", "an admin's API key is needed: make one with `dragoman key NAME --admin` and add its line to the file of API_KEYS_FILE")
+
+// badKeyError is an [ErrBadKey] that says why.
+type badKeyError struct{ *failure.Failure }
+
+func badKey(reason string) error {
+	return badKeyError{failure.New(failure.WrongKey, "", "%s: %s", ErrBadKey, reason)}
+}
+
+// Unwrap returns [ErrBadKey].
+func (badKeyError) Unwrap() error { return ErrBadKey }
 
 // LimitError turns a request away until some time has passed; 429 is right for it.
 type LimitError struct {
@@ -36,6 +47,16 @@ func (e *LimitError) RetryAfter() int {
 // Quota says whether the limit is one that a client comes back to later.
 func (e *LimitError) Quota() bool { return e.Limit != requestsLimit && e.Rate.Quota() }
 
+// Explain says what is told to who has used the limit up.
+func (e *LimitError) Explain(failure.Request) *failure.Failure {
+	f := failure.New(failure.RateLimited, "", "%s", e)
+	if e.Quota() {
+		f.Kind = failure.OverQuota
+	}
+	f.Wait = e.RetryAfter()
+	return f
+}
+
 // TooLargeError turns a request away that has more characters than its caller may
 // ever send at once; 413 is right for it.
 type TooLargeError struct {
@@ -47,6 +68,11 @@ func (e *TooLargeError) Error() string {
 		e.Characters, e.Most)
 }
 
+// Explain says what is told to the sender.
+func (e *TooLargeError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.TooManyCharacters, "payload.records", "%s", e)
+}
+
 // HeaderError is a header that says nothing that can be used; 400 is right for it.
 type HeaderError struct {
 	Header, Value string
@@ -55,4 +81,9 @@ type HeaderError struct {
 
 func (e *HeaderError) Error() string {
 	return fmt.Sprintf("%s is %.50q: send %s", e.Header, e.Value, e.Want)
+}
+
+// Explain says what is told to the sender.
+func (e *HeaderError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.InvalidHeader, "", "%s", e)
 }

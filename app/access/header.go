@@ -1,7 +1,6 @@
 package access
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 )
@@ -41,7 +40,7 @@ func oneKey(keys []string) (string, error) {
 		switch {
 		case key == "" || key == found:
 		case found != "":
-			return "", fmt.Errorf("%w: there are two different ones, send one", ErrBadKey)
+			return "", badKey("there are two different ones, send one")
 		default:
 			found = key
 		}

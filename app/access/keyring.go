@@ -49,11 +49,11 @@ func openKeyring(cfg Config, m *metrics) (*keyring, error) {
 // find is the caller that has a key.
 func (k *keyring) find(key string) (*caller, error) {
 	if !wellFormed(key) {
-		return nil, fmt.Errorf("%w: it was cut off or mistyped", ErrBadKey)
+		return nil, badKey("it was cut off or mistyped")
 	}
 	who, ok := k.table.Load().keys[digestOf(key)]
 	if !ok {
-		return nil, fmt.Errorf("%w: it is not known here, it may have been withdrawn", ErrBadKey)
+		return nil, badKey("it is not known here, it may have been withdrawn")
 	}
 	return who, nil
 }

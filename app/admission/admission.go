@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"dragoman/app/failure"
 )
 
 // ErrFull means that requests take as much memory as they may. The error is a
@@ -33,6 +35,14 @@ func (e *FullError) Error() string {
 		return fmt.Sprintf("the request takes about %d bytes of memory, and requests have %d together", e.Wanted, e.Limit)
 	}
 	return fmt.Sprintf("%v: %d more bytes do not fit into %d", ErrFull, e.Wanted, e.Limit)
+}
+
+// Explain says what is told to the sender.
+func (e *FullError) Explain(failure.Request) *failure.Failure {
+	if e.Alone {
+		return failure.New(failure.TooLarge, "", "%s: send several requests", e)
+	}
+	return failure.New(failure.Busy, "", "%s: try again in a moment", ErrFull)
 }
 
 // Unwrap returns [ErrFull].

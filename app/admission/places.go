@@ -3,6 +3,8 @@ package admission
 import (
 	"fmt"
 	"sync"
+
+	"dragoman/app/failure"
 )
 
 // Places are a bounded number of things that callers may have at a time, such as open connections. Nobody
@@ -27,6 +29,11 @@ func (e *PlacesError) Error() string {
 		return fmt.Sprintf("you have %d, which is your share", e.Taken)
 	}
 	return fmt.Sprintf("all %d are taken", e.Taken)
+}
+
+// Explain says what is told to the sender of a request that is done in turn with others.
+func (e *PlacesError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.Busy, "", "of what is done in turn %s: try again in a moment", e)
 }
 
 // NewPlaces makes so many places.

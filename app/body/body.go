@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"dragoman/app/admission"
+	"dragoman/app/failure"
 )
 
 // Config is what [Bounds] keeps.
@@ -88,7 +89,7 @@ func Widen(r *http.Request, most int64, timeout time.Duration) {
 }
 
 // ErrBroken is the error of a body that cannot be read, but for the bounds.
-var ErrBroken = errors.New("the body could not be read: it ends too early or is framed wrongly")
+var ErrBroken error = failure.New(failure.InvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly")
 
 // Read reads the body of a request. It fails with an error of the bounds, see
 // [Bounds.Serve], with that of [Account]'s permit, or with [ErrBroken]. On success it also ends the deadline on reading: it

@@ -1,23 +1,28 @@
 package catalog
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
 
-	"dragoman/app/excerpt"
-
 	"github.com/dustin/go-humanize"
+
+	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 )
 
 // ErrClosed means that the catalog was closed.
-var ErrClosed = errors.New("the service is shutting down")
+var ErrClosed error = failure.New(failure.ShuttingDown, "", "the service is shutting down: try again in a moment")
 
 // NoModelsError means that there is no model at all.
 type NoModelsError struct{ Hint string }
 
 func (e *NoModelsError) Error() string { return "there is no model: " + e.Hint }
+
+// Explain says what is told to the sender of a request.
+func (e *NoModelsError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.NotReady, "", "%s", e)
+}
 
 // BrokenError is a version of a model that cannot be loaded.
 type BrokenError struct {
@@ -30,6 +35,12 @@ func (e *BrokenError) Error() string {
 }
 
 func (e *BrokenError) Unwrap() error { return e.Err }
+
+// Explain says what is told to the sender of a request. What is wrong with a model's files belongs into
+// the log.
+func (e *BrokenError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.ModelBroken, "", "the model %s cannot be loaded, and the service's log says why: use another one until it is repaired", e.Model)
+}
 
 // LoadingError is a request that cannot wait for a model that is not loaded yet.
 type LoadingError struct {
@@ -47,6 +58,16 @@ func (e *LoadingError) Error() string {
 
 // RetryAfter is the seconds after which another try may help, at least 1.
 func (e *LoadingError) RetryAfter() int { return max(1, int(math.Ceil(e.Wait.Seconds()))) }
+
+// Explain says what is told to the sender of a request.
+func (e *LoadingError) Explain(r failure.Request) *failure.Failure {
+	f := failure.New(failure.Loading, "", "%s: try again in %d s", e, e.RetryAfter())
+	if r.Deadline && e.Waiting == 0 {
+		f.Kind = failure.NoTime
+	}
+	f.Wait = e.RetryAfter()
+	return f
+}
 
 // MemoryError is a model for which there is not enough memory, however many others leave.
 type MemoryError struct {
@@ -67,6 +88,11 @@ func (e *MemoryError) Error() string {
 		text += fmt.Sprintf(", of which pinned models have %s", size(e.Pinned))
 	}
 	return text + ": raise it, or lower KV_MEMORY"
+}
+
+// Explain says what is told to the sender of a request.
+func (e *MemoryError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.NoRoom, "", "%s", e)
 }
 
 // NoRoomError is a model for which devices with memory of their own, such as GPUs, have too little

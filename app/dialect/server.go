@@ -50,7 +50,7 @@ type Config struct {
 // Server is what the APIs have translations made by. It is safe for concurrent use.
 type Server struct {
 	Config
-	metrics    *failure.Metrics
+	metrics    *Metrics
 	translator atomic.Pointer[Translator] // nil until Ready
 }
 
@@ -59,7 +59,7 @@ func New(cfg Config) *Server {
 	if cfg.Gate == nil {
 		cfg.Gate = (*access.Gate)(nil) // which is open
 	}
-	return &Server{Config: cfg, metrics: failure.NewMetrics(cfg.Registry)}
+	return &Server{Config: cfg, metrics: NewMetrics(cfg.Registry)}
 }
 
 // Ready starts translating.

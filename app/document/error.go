@@ -1,6 +1,10 @@
 package document
 
-import "fmt"
+import (
+	"fmt"
+
+	"dragoman/app/failure"
+)
 
 // Error is why a document cannot be read, in words for whoever sent it.
 type Error struct {
@@ -10,6 +14,15 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Reason }
+
+// Explain says what is told to the sender.
+func (e *Error) Explain(failure.Request) *failure.Failure {
+	kind := failure.BrokenDocument
+	if e.Large {
+		kind = failure.TooLarge
+	}
+	return failure.New(kind, "file", "%s", e)
+}
 
 // Unwrap returns the reader's error.
 func (e *Error) Unwrap() error { return e.Err }

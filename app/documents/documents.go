@@ -58,7 +58,7 @@ func (s *Service) Available() error { return s.cfg.Jobs.Available() }
 // Room fails where the sender of a request, who was let in, has no place for another job; see
 // [jobs.Service.Room].
 func (s *Service) Room(c *gin.Context) error {
-	return jobs.Explain(s.cfg.Jobs.Room(c.Request.Context(), access.Caller(c), ""))
+	return s.cfg.Jobs.Room(c.Request.Context(), access.Caller(c), "")
 }
 
 // Extensions are those of the files that can be translated, with points, sorted.

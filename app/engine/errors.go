@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"dragoman/app/failure"
 )
 
 var (
@@ -12,7 +14,7 @@ var (
 	// again later; the error is a [*BusyError], which says when.
 	ErrBusy = errors.New("too many requests are waiting")
 	// ErrClosed means that the engine is shutting down.
-	ErrClosed = errors.New("the service is shutting down")
+	ErrClosed error = failure.New(failure.ShuttingDown, "", "the service is shutting down: try again in a moment")
 	// ErrInvalid means that the model or the configuration does not allow a job.
 	ErrInvalid = errors.New("invalid job")
 )
@@ -33,6 +35,16 @@ func (e *BusyError) Error() string {
 // of that name has it.
 func (e *BusyError) RetryAfter() int { return max(1, int(math.Ceil(e.Wait.Seconds()))) }
 
+// Explain says what is told to the sender of the request.
+func (e *BusyError) Explain(r failure.Request) *failure.Failure {
+	f := failure.New(failure.Busy, "", "%s: try again in %d s", ErrBusy, e.RetryAfter())
+	if r.Deadline {
+		f.Kind = failure.NoTime
+	}
+	f.Wait = e.RetryAfter()
+	return f
+}
+
 // Unwrap returns [ErrBusy].
 func (e *BusyError) Unwrap() error { return ErrBusy }
 
@@ -44,6 +56,14 @@ type TooLargeError struct {
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the request would take about %s, and has %s", e.Needs.Round(time.Second), e.Left.Round(time.Millisecond))
+}
+
+// Explain says what is told to the sender of the request.
+func (e *TooLargeError) Explain(r failure.Request) *failure.Failure {
+	if r.Deadline {
+		return failure.New(failure.Timeout, "", "%s: give it more time, or send several requests", e)
+	}
+	return failure.New(failure.TooLarge, "", "%s: send several requests", e)
 }
 
 // PanicError is the error of a request whose decoding panicked.

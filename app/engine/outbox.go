@@ -10,7 +10,7 @@ type outbox struct {
 
 	mu       sync.Mutex // guards the rest
 	results  []numbered
-	failures []failure
+	failures []givenUp
 }
 
 // numbered is the result of a job.
@@ -19,8 +19,8 @@ type numbered struct {
 	result Result
 }
 
-// failure is why a worker gives up what the session has there.
-type failure struct {
+// givenUp is why a worker gives up what the session has there.
+type givenUp struct {
 	at  *worker
 	err error
 }
@@ -34,7 +34,7 @@ func (o *outbox) put(r numbered) {
 	o.ring()
 }
 
-func (o *outbox) fail(f failure) {
+func (o *outbox) fail(f givenUp) {
 	o.mu.Lock()
 	o.failures = append(o.failures, f)
 	o.mu.Unlock()
@@ -49,7 +49,7 @@ func (o *outbox) ring() {
 }
 
 // take empties the outbox.
-func (o *outbox) take() ([]numbered, []failure) {
+func (o *outbox) take() ([]numbered, []givenUp) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	results, failures := o.results, o.failures

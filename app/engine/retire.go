@@ -110,7 +110,7 @@ func (l *loop) finish(c *call, err error) {
 	}
 	clear(c.waits)
 	if err != errAbandoned {
-		c.session.out.fail(failure{l.worker, err})
+		c.session.out.fail(givenUp{l.worker, err})
 	}
 }
 

@@ -165,7 +165,7 @@ func (s *session) done(job int) {
 // fail ends the request with a worker's failure, but for a loss that another worker can
 // make up for. That one is the last: a sentence that is to blame must not go through
 // all of them.
-func (s *session) fail(f failure) error {
+func (s *session) fail(f givenUp) error {
 	if !errors.Is(f.err, model.ErrLost) || s.engine.Err() != nil {
 		return f.err
 	}

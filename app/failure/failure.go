@@ -1,13 +1,13 @@
 // Package failure is what the service answers in place of a translation. One table has all
 // that can go wrong: the HTTP status that each API has for it, how it is counted, and
-// whether another try helps. [Explain] finds the row of an error, once for each error that
+// whether another try helps. The errors of packages are failures, or say which they are
+// ([Explainer]). [Explain] finds the row of an error, once for each error that
 // is answered; an API only renders the [Failure].
 package failure
 
 import (
 	"fmt"
-
-	"dragoman/app/translate"
+	"slices"
 )
 
 // Failure is an error as the sender of a request may see it.
@@ -30,14 +30,20 @@ func New(kind Kind, field, format string, args ...any) *Failure {
 
 // Recall makes a failure again of which the code is known, such as that of a job.
 func Recall(code, field, message string) *Failure {
-	return New(kindOf(translate.Code(code)), field, "%s", message)
+	return New(kindOf(code), field, "%s", message)
 }
 
 // Error is the message.
 func (f *Failure) Error() string { return f.Message }
 
+// Explain is a copy of the failure: what somebody adds to it does not change the error.
+func (f *Failure) Explain(Request) *Failure {
+	c := *f
+	return &c
+}
+
 // Code names the kind of the failure for programs, in the service's own API and in metrics.
-func (f *Failure) Code() string { return string(table[f.Kind].code) }
+func (f *Failure) Code() string { return table[f.Kind].code }
 
 // Status is the HTTP status of the service's own API.
 func (f *Failure) Status() int { return table[f.Kind].native }
@@ -50,3 +56,29 @@ func (f *Failure) OpenInference() int { return table[f.Kind].openInference }
 
 // DeepL is the HTTP status for clients of DeepL.
 func (f *Failure) DeepL() int { return table[f.Kind].deepL }
+
+// Refusal is why a request was refused before anything was done for it, as metrics have it; "" where it
+// was not.
+func (f *Failure) Refusal() string { return table[f.Kind].refusal }
+
+// Cancellation is why a request ended before its answer was complete, likewise.
+func (f *Failure) Cancellation() string { return table[f.Kind].cancellation }
+
+// Codes are all that [Failure.Code] returns.
+func Codes() []string { return column((*Failure).Code) }
+
+// Refusals are all that [Failure.Refusal] returns.
+func Refusals() []string { return column((*Failure).Refusal) }
+
+// Cancellations are all that [Failure.Cancellation] returns.
+func Cancellations() []string { return column((*Failure).Cancellation) }
+
+// column are the values that a column of the table has, each once.
+func column(of func(*Failure) string) (values []string) {
+	for kind := range table {
+		if value := of(&Failure{Kind: Kind(kind)}); value != "" && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	return values
+}

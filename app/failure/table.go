@@ -1,7 +1,5 @@
 package failure
 
-import "dragoman/app/translate"
-
 // Kind is what went wrong, as far as any API or metric tells it apart.
 type Kind int
 
@@ -81,14 +79,35 @@ const (
 
 // row is what there is to know of a kind.
 type row struct {
-	code translate.Code
+	code string
 
 	native, libreTranslate, deepL, openInference int // HTTP statuses
 
 	wait         int // seconds before another try, where nothing better is known; 0: another try does not help
-	refusal      reason
-	cancellation cause
+	refusal      string
+	cancellation string
 }
+
+// Why a request was refused before anything was done for it.
+const (
+	queueFull       = "queue_full"        // too much waits already, or would for too long
+	deadline        = "deadline"          // it cannot be done in the time that the client gives
+	rateLimit       = "rate_limit"        // its key has had its share
+	tooManyJobs     = "too_many_jobs"     // its key has as many jobs as it may
+	tooManySessions = "too_many_sessions" // there are as many live sessions as there may be
+	unauthorized    = "unauthorized"      // its key is missing or unknown
+	tooLarge        = "too_large"         // its body, or the number of its records
+	notReady        = "not_ready"         // there is no model, or none that can be loaded
+	loading         = "loading"           // the model is loading, and too much waits for it
+	shuttingDown    = "shutting_down"     // the service is about to end
+)
+
+// Why a request ended before its answer was complete.
+const (
+	clientGone  = "client_gone" // the client did not wait
+	timedOut    = "timeout"     // it took longer than a request may
+	interrupted = "shutdown"    // it was cut off when the service ended
+)
 
 // table is all that is answered in place of translations.
 //
@@ -111,12 +130,12 @@ var table = [...]row{
 	InvalidValue:      {"invalid_value", 400, 400, 400, 400, 0, "", ""},
 	InvalidHeader:     {"invalid_header", 400, 400, 400, 400, 0, "", ""},
 	MediaType:         {"unsupported_media_type", 415, 400, 400, 415, 0, "", ""},
-	UnknownModel:      {translate.CodeUnknownModel, 404, 404, 404, 404, 0, "", ""},
-	UnknownLanguage:   {translate.CodeUnknownLanguage, 400, 400, 400, 400, 0, "", ""},
-	UnsupportedSource: {translate.CodeUnsupportedSource, 400, 400, 400, 400, 0, "", ""},
-	InvalidText:       {translate.CodeInvalidText, 400, 400, 400, 400, 0, "", ""},
-	InvalidOption:     {translate.CodeInvalidOption, 400, 400, 400, 400, 0, "", ""},
-	TextTooLong:       {translate.CodeTextTooLong, 400, 400, 400, 400, 0, "", ""},
+	UnknownModel:      {"unknown_model", 404, 404, 404, 404, 0, "", ""},
+	UnknownLanguage:   {"unknown_language", 400, 400, 400, 400, 0, "", ""},
+	UnsupportedSource: {"unsupported_source", 400, 400, 400, 400, 0, "", ""},
+	InvalidText:       {"invalid_text", 400, 400, 400, 400, 0, "", ""},
+	InvalidOption:     {"invalid_option", 400, 400, 400, 400, 0, "", ""},
+	TextTooLong:       {"text_too_long", 400, 400, 400, 400, 0, "", ""},
 	NotOffered:        {"invalid_value", 400, 403, 400, 501, 0, "", ""},
 	NotFound:          {"not_found", 404, 404, 404, 404, 0, "", ""},
 	TurnedOff:         {"turned_off", 404, 404, 404, 404, 0, "", ""},
@@ -150,9 +169,9 @@ var table = [...]row{
 
 	BodyTooLarge:      {"body_too_large", 413, 413, 413, 413, 0, tooLarge, ""},
 	BodyTimeout:       {"body_timeout", 408, 408, 408, 408, 0, "", ""},
-	TooManyRecords:    {translate.CodeTooManyRecords, 413, 400, 413, 413, 0, tooLarge, ""},
-	TooManySentences:  {translate.CodeTooManySentences, 413, 400, 413, 413, 0, tooLarge, ""},
-	TooManyTokens:     {translate.CodeTooManyTokens, 413, 400, 413, 413, 0, tooLarge, ""},
+	TooManyRecords:    {"too_many_records", 413, 400, 413, 413, 0, tooLarge, ""},
+	TooManySentences:  {"too_many_sentences", 413, 400, 413, 413, 0, tooLarge, ""},
+	TooManyTokens:     {"too_many_tokens", 413, 400, 413, 413, 0, tooLarge, ""},
 	TooManyCharacters: {"too_many_characters", 413, 400, 413, 413, 0, tooLarge, ""},
 	TooLarge:          {"too_large", 413, 400, 413, 413, 0, tooLarge, ""},
 
@@ -169,14 +188,13 @@ var table = [...]row{
 	ShuttingDown: {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, ""},
 	Interrupted:  {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, interrupted},
 	Timeout:      {"timeout", 504, 504, 504, 504, 0, "", timedOut},
-	Unfinished:   {translate.CodeUnfinished, 422, 400, 400, 422, 0, "", ""},
+	Unfinished:   {"unfinished", 422, 400, 400, 422, 0, "", ""},
 	Internal:     {"internal", 500, 500, 500, 500, 0, "", ""},
 	ClientGone:   {"", 499, 499, 499, 499, 0, "", clientGone},
 }
 
-// kindOf is the kind of a code of the use case. What it refuses is the sender's to change,
-// whatever the code.
-func kindOf(code translate.Code) Kind {
+// kindOf is the kind of a code. What is refused with another one is the sender's to change.
+func kindOf(code string) Kind {
 	for kind, r := range table {
 		if r.code == code {
 			return Kind(kind)

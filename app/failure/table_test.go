@@ -1,9 +1,7 @@
 package failure
 
 import (
-	"log/slog"
 	"net/http/httptest"
-	"regexp"
 	"testing"
 
 	"github.com/gin-gonic/gin"
@@ -13,12 +11,7 @@ import (
 
 	"dragoman/app/client"
 	"dragoman/app/openapi"
-	"dragoman/app/telemetry"
-	"dragoman/app/translate"
 )
-
-// codes are those of all failures.
-func codes() []string { return column(func(r row) string { return string(r.code) }) }
 
 func TestTableIsWhole(t *testing.T) {
 	require.Len(t, table, int(ClientGone)+1)
@@ -29,42 +22,11 @@ func TestTableIsWhole(t *testing.T) {
 			assert.True(t, r.wait == 0 || status == 429 || status == 456 || status == 503 || status == 529, "%s: another try helps, but not after %d", r.code, status)
 		}
 	}
-	for _, code := range []translate.Code{
-		translate.CodeUnknownModel, translate.CodeUnknownLanguage, translate.CodeTooManyRecords, translate.CodeInvalidText, translate.CodeInvalidOption,
-		translate.CodeTextTooLong, translate.CodeTooManySentences, translate.CodeTooManyTokens, translate.CodeUnfinished,
-	} {
-		assert.Equal(t, code, table[kindOf(code)].code)
-	}
-}
-
-// Failures count as errors by code, and some as refusals or as ends.
-func TestCount(t *testing.T) {
-	for kind, want := range map[Kind][]string{
-		InvalidJSON: {`errors_total{code="invalid_json"}`}, NotOffered: {`errors_total{code="invalid_value"}`},
-		Busy:        {`errors_total{code="busy"}`, `refusals_total{reason="queue_full"}`},
-		NoTime:      {`errors_total{code="busy"}`, `refusals_total{reason="deadline"}`},
-		Loading:     {`errors_total{code="not_ready"}`, `refusals_total{reason="loading"}`},
-		ModelBroken: {`errors_total{code="model_broken"}`, `refusals_total{reason="not_ready"}`},
-		NoRoom:      {`errors_total{code="model_too_large"}`, `refusals_total{reason="not_ready"}`},
-		Interrupted: {`cancellations_total{cause="shutdown"}`, `errors_total{code="shutting_down"}`, `refusals_total{reason="shutting_down"}`},
-		Timeout:     {`cancellations_total{cause="timeout"}`, `errors_total{code="timeout"}`},
-		ClientGone:  {`cancellations_total{cause="client_gone"}`},
-	} {
-		m := telemetry.New(slog.New(slog.DiscardHandler))
-		NewMetrics(m.Registry()).Count(New(kind, "", ""))
-		w := httptest.NewRecorder()
-		m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
-		var counted []string
-		for _, found := range regexp.MustCompile(`(?m)^dragoman_((?:errors|refusals|cancellations)_total.*) 1$`).FindAllStringSubmatch(w.Body.String(), -1) {
-			counted = append(counted, found[1])
-		}
-		assert.Equal(t, want, counted)
-	}
 }
 
 // The client has constants for all codes, and no others, and tries again where it helps.
 func TestClient(t *testing.T) {
-	assert.ElementsMatch(t, codes(), []string{
+	assert.ElementsMatch(t, Codes(), []string{
 		client.CodeInvalidJSON, client.CodeUnknownField, client.CodeDuplicateField, client.CodeMissingField, client.CodeWrongType,
 		client.CodeInvalidValue, client.CodeInvalidOption, client.CodeInvalidText, client.CodeInvalidHeader, client.CodeUnknownLanguage, client.CodeUnsupportedSource, client.CodeUnknownModel,
 		client.CodeTextTooLong, client.CodeUnauthorized, client.CodeNotFound, client.CodeTurnedOff, client.CodeMethodNotAllowed, client.CodeBodyTimeout,
@@ -77,7 +39,7 @@ func TestClient(t *testing.T) {
 		client.CodeUnknownSession, client.CodeInvalidEdit, client.CodeEditGap, client.CodeSessionComplete, client.CodeTooManySessions,
 	})
 	for _, r := range table {
-		inStream, answered := &client.Error{Code: string(r.code)}, &client.Error{Code: string(r.code), Status: r.native}
+		inStream, answered := &client.Error{Code: r.code}, &client.Error{Code: r.code, Status: r.native}
 		assert.Equal(t, r.wait > 0, inStream.Temporary(), r.code)
 		assert.Equal(t, r.wait > 0, answered.Temporary(), r.code)
 	}
@@ -98,5 +60,5 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &document, json.MatchCaseInsensitiveNames(true)))
-	assert.ElementsMatch(t, codes(), document.Components.Schemas.ErrorCode.Enum)
+	assert.ElementsMatch(t, Codes(), document.Components.Schemas.ErrorCode.Enum)
 }

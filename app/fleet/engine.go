@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dragoman/app/engine"
+	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
@@ -92,10 +93,20 @@ func (e *UnavailableError) Error() string {
 // Unwrap returns the reason.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
+// Explain says what is told to the sender of a request.
+func (e *UnavailableError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.NoBroker, "", "the workers cannot be reached at the moment: try again in a moment")
+}
+
 // DeadError means that workers ended while they decoded a sentence. It is kept as a dead letter.
 type DeadError struct{ Reason string }
 
 func (e *DeadError) Error() string { return "workers ended while they decoded a sentence: " + e.Reason }
+
+// Explain says what is told to the sender of a request.
+func (e *DeadError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.Crashed, "", "the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out")
+}
 
 // remote is an error that happened elsewhere.
 func remote(reason string) error { return errors.New("a worker: " + reason) }

@@ -13,11 +13,11 @@ package glossary
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"dragoman/app/failure"
 	"dragoman/app/language"
 	"dragoman/app/translate"
 )
@@ -118,9 +118,9 @@ func (w *Whole) put(p Pair, list []translate.Term) {
 // Errors of glossaries. Every other error of a [Service] that is none of [*TermError], [*LimitError],
 // [*DictionaryError] and [*UnavailableError] is nobody's fault but the program's.
 var (
-	ErrUnknown = errors.New("there is no such glossary: its id is wrong, it is another key's, or it was deleted")
-	ErrName    = fmt.Errorf("the name of a glossary has 1 to %d bytes, and no control characters", MaxNameBytes)
-	ErrEmpty   = errors.New("a glossary needs a dictionary with at least one term")
+	ErrUnknown error = failure.New(failure.UnknownGlossary, "", "there is no such glossary: its id is wrong, it is another key's, or it was deleted")
+	ErrName    error = failure.New(failure.InvalidGlossary, "name", "the name of a glossary has 1 to %d bytes, and no control characters", MaxNameBytes)
+	ErrEmpty   error = failure.New(failure.InvalidGlossary, "dictionaries", "a glossary needs a dictionary with at least one term")
 )
 
 // TermError is what is wrong with a term.
@@ -135,6 +135,11 @@ func (e *TermError) Error() string {
 		return e.Message
 	}
 	return e.Place + ": " + e.Message
+}
+
+// Explain says what is told to the sender of the term.
+func (e *TermError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.InvalidGlossary, e.Field, "%s", e)
 }
 
 // DictionaryError is the error of languages that a glossary has no dictionary for.
@@ -152,6 +157,11 @@ func (e *DictionaryError) Error() string {
 	return text
 }
 
+// Explain says what is told to who asked for the glossary.
+func (e *DictionaryError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.NoDictionary, "", "%s", e)
+}
+
 // LimitError is the error of what is too much.
 type LimitError struct {
 	Glossaries int // that an owner may have; 0: this is not the reason
@@ -159,6 +169,15 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string { return e.Message }
+
+// Explain says what is told to the sender.
+func (e *LimitError) Explain(failure.Request) *failure.Failure {
+	kind := failure.TooLarge
+	if e.Glossaries > 0 {
+		kind = failure.TooManyGlossaries
+	}
+	return failure.New(kind, "", "%s", e)
+}
 
 // TooMany is the error of a glossary whose owner has as many as are allowed.
 func TooMany(most int) error {

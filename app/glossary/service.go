@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dragoman/app/admission"
+	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
@@ -42,6 +43,11 @@ type UnavailableError struct {
 }
 
 func (e *UnavailableError) Error() string { return fmt.Sprintf("%v (%v)", e.Reason, e.Err) }
+
+// Explain says what is told to the sender of a request.
+func (e *UnavailableError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.NoGlossaries, "", "%s", e.Reason)
+}
 
 // Unwrap returns the store's error.
 func (e *UnavailableError) Unwrap() error { return e.Err }

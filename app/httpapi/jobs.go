@@ -100,7 +100,7 @@ func (j *jobsAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
 			err = serve(c)
 		}
 		if err != nil {
-			j.server.Fail(c, jobs.Explain(err))
+			j.server.Fail(c, err)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -11,7 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
-	"dragoman/app/admission"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/live"
@@ -66,35 +63,9 @@ func (l *liveAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
 			err = serve(c)
 		}
 		if err != nil {
-			l.server.Fail(c, explainLive(err))
+			l.server.Fail(c, err)
 		}
 	}
-}
-
-// explainLive makes failures of the errors of package live.
-func explainLive(err error) error {
-	var (
-		gap    *live.GapError
-		places *admission.PlacesError
-		edit   *live.EditError
-	)
-	switch {
-	case errors.Is(err, live.ErrUnknown):
-		return failure.New(failure.UnknownSession, "", "there is no such session: its id is wrong, it is another key's, or it has ended: open another one with the text")
-	case errors.Is(err, live.ErrComplete):
-		return failure.New(failure.SessionComplete, "", "%s", err)
-	case errors.As(err, &gap):
-		return failure.New(failure.EditGap, "n", "%s", gap)
-	case errors.As(err, &places):
-		return failure.New(failure.TooManySessions, "", "live sessions: %s: end some, or wait until they end", places)
-	case errors.As(err, &edit):
-		kind := failure.InvalidEdit
-		if edit.TooLong {
-			kind = failure.TextTooLong
-		}
-		return failure.New(kind, fmt.Sprintf("edits[%d]", edit.Number), "edits[%d]: %s", edit.Number, edit.Reason)
-	}
-	return err
 }
 
 // open serves POST /live.

@@ -265,7 +265,7 @@ func (s *socket) follow(ctx context.Context, number int64, x *live.Session, seen
 // fail tells the client what went wrong with a message for a session, or with the connection, and when to send it again.
 func (s *socket) fail(ctx context.Context, m liveMessage, err error) error {
 	s.c.Errors = nil // of a connection there may be many
-	f := s.server.Explain(s.c, explainLive(err))
+	f := s.server.Explain(s.c, err)
 	return s.write(ctx, struct {
 		Session    *int64      `json:"s,omitzero"`
 		Number     int64       `json:"n,omitzero"` // of edits

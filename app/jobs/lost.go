@@ -10,7 +10,7 @@ import (
 )
 
 // ErrVanished is the error of a job that was accepted and that the store has lost.
-var ErrVanished = errors.New("the job was accepted, and what keeps jobs has lost it since: submit it again")
+var ErrVanished error = failure.New(failure.JobLost, "", "the job was accepted, and what keeps jobs has lost it since: submit it again")
 
 // lostCode is that of the problem of such a job.
 var lostCode = failure.New(failure.JobLost, "", "").Code()

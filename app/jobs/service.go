@@ -90,6 +90,11 @@ type UnavailableError struct {
 
 func (e *UnavailableError) Error() string { return fmt.Sprintf("%s: %v", e.Reason, e.Err) }
 
+// Explain says what is told to the sender of a request.
+func (e *UnavailableError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.NoJobs, "", "%s", e.Reason)
+}
+
 // Unwrap returns the store's error.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 

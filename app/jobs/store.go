@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"dragoman/app/failure"
 )
 
 // Errors of a [Store]. Every other error means that the store does not work now.
 var (
-	ErrUnknown = errors.New("there is no such job") // also: not any more
+	// ErrUnknown is also that of a job which is not there any more.
+	ErrUnknown error = failure.New(failure.UnknownJob, "", "there is no such job: its id is wrong, it is another key's, or it has expired")
 	// ErrForgotten is an ErrUnknown: no such job was removed in the last hour either, nor has it expired.
 	ErrForgotten = fmt.Errorf("%w, nor a trace of it", ErrUnknown)
-	ErrLost      = errors.New("the job is not this runner's any more")          // it was cancelled or removed, or another has it
-	ErrMismatch  = errors.New("the idempotency key is that of another request") // of the same owner
-	ErrEnded     = errors.New("the job has ended")
-	ErrActive    = errors.New("the job has not ended")
+	ErrLost      = errors.New("the job is not this runner's any more") // it was cancelled or removed, or another has it
+	// ErrMismatch means that the idempotency key is that of another request of the same owner.
+	ErrMismatch error = failure.New(failure.IdempotencyMismatch, "", "Idempotency-Key was used for another request: send another key, or the same request")
+	ErrEnded          = errors.New("the job has ended")
+	ErrActive         = errors.New("the job has not ended")
 )
 
 // LimitError is the error of a job that is one too many.
@@ -29,6 +33,14 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("there are %d jobs already, ended ones included, and no more are allowed", e.Jobs)
 	}
 	return fmt.Sprintf("jobs would take more than %d bytes", e.Bytes)
+}
+
+// Explain says what is told to the sender of the job.
+func (e *LimitError) Explain(failure.Request) *failure.Failure {
+	if e.Jobs > 0 {
+		return failure.New(failure.TooManyJobs, "", "%s: delete some, or wait until they expire", e)
+	}
+	return failure.New(failure.NoJobs, "", "%s: try again when others have ended and expired, or raise JOB_STORAGE", e)
 }
 
 // StoreConfig is what every store works with.

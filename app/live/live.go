@@ -22,7 +22,6 @@ package live
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -96,12 +95,12 @@ func New(cfg Config) *Service {
 func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 
 // ErrUnknown means that there is no such session, or that it has ended.
-var ErrUnknown = errors.New("there is no such session")
+var ErrUnknown error = failure.New(failure.UnknownSession, "", "there is no such session: its id is wrong, it is another key's, or it has ended: open another one with the text")
 
 // Open opens a session for the texts that an owner sends. The request says how they are translated:
 // its languages, of which there is one target, model and options; it has no records. charge is called with
 // the characters of all that is decoded for the session, before it is; with an error, it is tried again later. The
-// error is as of [translate.Service.Cut], an [*admission.PlacesError], or that of the memory for requests.
+// error is as of [translate.Service.Cut], a [*failure.Failure], or that of the memory for requests.
 func (s *Service) Open(ctx context.Context, owner string, req translate.Request, charge func(characters int) error) (*Session, error) {
 	t := s.translator.Load()
 	if t == nil {
@@ -133,7 +132,7 @@ func (s *Service) admit(x *Session) error {
 		return failure.New(failure.ShuttingDown, "", "the service is shutting down")
 	}
 	if err := s.places.Take(x.owner); err != nil {
-		return err
+		return failure.New(failure.TooManySessions, "", "live sessions: %s: end some, or wait until they end", err)
 	}
 	s.sessions[x.id] = x
 	if s.turns[x.owner] == nil {

@@ -2,13 +2,13 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
 	"time"
 
 	"dragoman/app/admission"
+	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
@@ -119,8 +119,13 @@ func (e *GapError) Error() string {
 	return fmt.Sprintf("the next edits are number %d: send them first", e.Expected)
 }
 
+// Explain says what is told to the sender.
+func (e *GapError) Explain(failure.Request) *failure.Failure {
+	return failure.New(failure.EditGap, "n", "%s", e)
+}
+
 // ErrComplete means that a session takes no more edits.
-var ErrComplete = errors.New("the session's text is complete: open another session")
+var ErrComplete error = failure.New(failure.SessionComplete, "", "the session's text is complete: open another session")
 
 // Edit applies edits and returns the number of the last ones that the session has. Those that it has
 // had before are not applied again, and are no error. admit is called before others are applied, and its error is

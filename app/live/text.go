@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/failure"
 )
 
 // End as the place of an [Edit] is the end of the text, wherever that is.
@@ -24,6 +26,15 @@ type EditError struct {
 }
 
 func (e *EditError) Error() string { return fmt.Sprintf("edit %d: %s", e.Number, e.Reason) }
+
+// Explain says what is told to the sender.
+func (e *EditError) Explain(failure.Request) *failure.Failure {
+	kind := failure.InvalidEdit
+	if e.TooLong {
+		kind = failure.TextTooLong
+	}
+	return failure.New(kind, fmt.Sprintf("edits[%d]", e.Number), "edits[%d]: %s", e.Number, e.Reason)
+}
 
 // text is a text and how many characters it has.
 type text struct {

@@ -195,11 +195,11 @@ func TestLimits(t *testing.T) {
 	s := start(t, Config{MaxSessions: 3, MaxChars: 10, Memory: memory}, translator(t, &upper{}))
 	own := []*Session{open(t, s), open(t, s)}
 	_, err := s.Open(t.Context(), "alice", enFr, free)
-	assert.Equal(t, &admission.PlacesError{Taken: 2, Own: true}, err)
+	assert.EqualError(t, err, "live sessions: you have 2, which is your share: end some, or wait until they end")
 	other, err := s.Open(t.Context(), "bob", enFr, free)
 	require.NoError(t, err)
 	_, err = s.Open(t.Context(), "carol", enFr, free)
-	assert.Equal(t, &admission.PlacesError{Taken: 3}, err)
+	assert.EqualError(t, err, "live sessions: all 3 are taken: end some, or wait until they end")
 
 	over := errors.New("too many requests")
 	_, err = other.Edit(appended(1, "abc"), func() error { return over })

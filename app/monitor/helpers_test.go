@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/cache"
+	"dragoman/app/dialect"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
 	"dragoman/app/telemetry"
@@ -46,7 +47,7 @@ func golden(t *testing.T, name, got string) {
 type service struct {
 	metrics      *telemetry.Metrics
 	translations *translate.Metrics
-	failures     *failure.Metrics
+	failures     *dialect.Metrics
 	ready        prometheus.Gauge
 	router       *gin.Engine
 
@@ -62,7 +63,7 @@ func newService() *service {
 	gin.SetMode(gin.ReleaseMode)
 	metrics := telemetry.New(slog.New(slog.DiscardHandler))
 	s := &service{
-		metrics: metrics, translations: translate.NewMetrics(metrics.Registry()), failures: failure.NewMetrics(metrics.Registry()),
+		metrics: metrics, translations: translate.NewMetrics(metrics.Registry()), failures: dialect.NewMetrics(metrics.Registry()),
 		ready:  promauto.With(metrics.Registry()).NewGauge(prometheus.GaugeOpts{Name: "dragoman_ready"}),
 		models: newCatalogMetrics(metrics.Registry()),
 		router: gin.New(), memory: 600 << 20, started: 1e9,

@@ -7,11 +7,19 @@ import (
 
 	"dragoman/app/admission"
 	"dragoman/app/engine"
+	"dragoman/app/failure"
 )
 
 // ErrGone means that nobody decodes any more with a model that was acquired, and that [Models] may have
 // another in its place by now.
-var ErrGone = errors.New("nobody has the model any more that translated")
+var ErrGone error = gone()
+
+func gone() *failure.Failure {
+	const takeover = 5 // about how many seconds later workers of another export may be there
+	f := failure.New(failure.NotReady, "", "the workers that had the model have left, and no others could take the request over: try again in %d s", takeover)
+	f.Wait = takeover
+	return f
+}
 
 // firstPause is how long a request waits that has to begin again and cannot yet, and doubles until the
 // pauses together have been some seconds: so long the model that is next may take to be loaded.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 )
 
 // Code says what is wrong with a request, in a form that programs can tell apart.
@@ -39,6 +40,15 @@ func (e *Error) Error() string {
 		return e.Message
 	}
 	return e.Field + ": " + e.Message
+}
+
+// Explain says what is told to the sender.
+func (e *Error) Explain(failure.Request) *failure.Failure {
+	f := failure.Recall(string(e.Code), e.Field, e.Message)
+	if f.Field != "" {
+		f.Field = "payload." + f.Field
+	}
+	return f
 }
 
 func invalid(code Code, field, format string, args ...any) *Error {

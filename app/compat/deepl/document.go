@@ -96,7 +96,7 @@ func (d docs) known(call compat.Call) (jobs.Job, error) {
 		return jobs.Job{}, compat.Refuse("Parameter 'document_key' not specified.")
 	}
 	job, err := d.Owned(call.Context, call.Context.Param("id"), key)
-	return job, jobs.Explain(err)
+	return job, err
 }
 
 // documentStatus is the answer of /v2/document/ID.
@@ -148,5 +148,5 @@ func (d docs) result(call compat.Call) error {
 	if err != nil {
 		return err
 	}
-	return jobs.Explain(d.Send(call.Context, job))
+	return d.Send(call.Context, job)
 }

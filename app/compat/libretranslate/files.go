@@ -69,7 +69,7 @@ func (f files) translate(call compat.Call) (any, error) {
 		return nil, err
 	}
 	if job, err = f.documents.Wait(ctx, job.ID); err != nil {
-		return nil, jobs.Explain(err)
+		return nil, err
 	}
 	if p := job.Problem; p != nil {
 		return nil, failure.Recall(p.Code, "", p.Message)
@@ -86,7 +86,7 @@ func (f files) download(c *gin.Context) {
 		err = f.documents.Send(c, job)
 	}
 	if err != nil {
-		f.Fail(c, jobs.Explain(err))
+		f.Fail(c, err)
 	}
 }
 
