@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"dragoman/app/telemetry"
+	"dragoman/app/excerpt"
 )
 
 // Metrics count what becomes of models. They are safe for concurrent use.
@@ -114,7 +114,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		}
 		gauge(c.state, 1, s.Name, s.Version, string(s.State))
 		if s.Served {
-			gauge(c.info, 1, s.Name, s.Version, s.Family, telemetry.WithoutSecrets(s.Source), s.Revision, string(s.Precision), s.Device)
+			gauge(c.info, 1, s.Name, s.Version, s.Family, excerpt.Address(s.Source), s.Revision, string(s.Precision), s.Device)
 			gauge(c.resident, float64(s.Bytes), s.Name, s.Version)
 		}
 	}

@@ -1,5 +1,7 @@
-// Package excerpt bounds what messages and the log repeat of what somebody sent.
+// Package excerpt bounds what messages and the log repeat of what somebody sent or set.
 package excerpt
+
+import "net/url"
 
 // Of returns the first 100 characters of a text, and a sign that there are more.
 func Of(s string) string {
@@ -12,4 +14,15 @@ func Of(s string) string {
 		n++
 	}
 	return s
+}
+
+// Address is an address without what a URL may have of credentials: user, password
+// and query.
+func Address(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }

@@ -17,3 +17,14 @@ func TestOf(t *testing.T) {
 		assert.Equal(t, test.want, Of(test.text))
 	}
 }
+
+func TestAddress(t *testing.T) {
+	for _, test := range []struct{ address, want string }{
+		{"https://user:secret@host/path?token=x#y", "https://host/path"},
+		{"/models/m2m100", "/models/m2m100"},
+		{"owner/name", "owner/name"},
+		{"https://[", "https://["},
+	} {
+		assert.Equal(t, test.want, Address(test.address))
+	}
+}

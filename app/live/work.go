@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/engine"
+	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
@@ -254,7 +254,6 @@ func (x *Session) land(err error) (stop bool) {
 	}
 	var (
 		refused *translate.Error
-		large   *access.TooLargeError
 		later   interface{ RetryAfter() int } // seconds
 	)
 	switch {
@@ -266,7 +265,7 @@ func (x *Session) land(err error) (stop bool) {
 			x.say(nil)
 		}
 	case f != nil && f.dropped:
-	case f != nil && (errors.As(err, &refused) || errors.As(err, &large)):
+	case f != nil && (errors.As(err, &refused) || failure.Explain(err, failure.Request{}).Kind == failure.TooManyCharacters):
 		x.refuse(f)
 		x.say(err)
 	case errors.As(err, &later):

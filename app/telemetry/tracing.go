@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"dragoman/app/excerpt"
 	"dragoman/app/outage"
 )
 
@@ -56,19 +57,8 @@ func StartTracing(ctx context.Context, version string, log *slog.Logger) (_ trac
 	}
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithBatcher(newExporter(exporter, log)), sdktrace.WithResource(about))
-	log.Info("tracing", "endpoint", WithoutSecrets(endpoint))
+	log.Info("tracing", "endpoint", excerpt.Address(endpoint))
 	return provider, provider.Shutdown, nil
-}
-
-// WithoutSecrets is an address without what a URL may have of credentials: user, password
-// and query.
-func WithoutSecrets(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return address
-	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
 }
 
 // variable returns the first of some environment variables that is set, "" where none
