@@ -12,7 +12,7 @@
 // Models that translate alike share one instance, whatever they are called. An instance is
 // unloaded, loading, ready or draining (instance.go). A first request loads it, and others wait
 // for that (claim.go). Idle instances leave for others when memory is short, the least
-// recently used one first; one that is in use never does (residency.go).
+// recently used one first, then, in turns, those in use (policy.go says which, residency.go has them leave).
 package catalog
 
 import (
@@ -100,7 +100,7 @@ type Catalog struct {
 	used      int64                    // bytes of all instances, and of what they decode
 	hungry    bool                     // a load waits for memory that is being given back
 	took      map[string]time.Duration // to load an instance, the last time
-	changed   chan struct{}            // closed, and made again, when makeRoom is to look again
+	changed   chan struct{}            // closed, and made again, when reserve is to look again
 }
 
 // New makes a catalog without models.
@@ -183,7 +183,7 @@ func (c *Catalog) Close() error {
 	return errors.Join(errs...)
 }
 
-// signal has makeRoom look again: an instance is idle or gone, memory is free, or nobody waits for
+// signal has reserve look again: an instance is idle or gone, memory is free, or nobody waits for
 // a load any more. mu is held.
 func (c *Catalog) signal() {
 	close(c.changed)

@@ -98,7 +98,7 @@ var errUnwanted = errors.New("nobody waits for the model")
 // load loads an instance when there is memory for it.
 func (c *Catalog) load(i *instance) {
 	source := i.version.source
-	if err := c.makeRoom(i, c.cfg.Loader.Needs(source)); err != nil {
+	if err := c.reserve(i, c.cfg.Loader.Needs(source)); err != nil {
 		c.fail(i, err)
 		return
 	}

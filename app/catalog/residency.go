@@ -14,11 +14,8 @@ const (
 	shortestResidence = time.Second
 )
 
-// makeRoom waits until there is memory for an instance, and takes it. Idle instances leave for
-// it, the least recently used one first. Where all are in use, the one that has been there the
-// longest drains: requests that come for it from then on wait until it is loaded again. So every
-// model gets its turn, however busy others are.
-func (c *Catalog) makeRoom(i *instance, need int64) error {
+// reserve waits until there is memory for an instance, and takes it. Others leave for it; see [makeRoom].
+func (c *Catalog) reserve(i *instance, need int64) error {
 	return c.attend(func() (<-chan struct{}, time.Duration, error) { return c.tryRoom(i, need) })
 }
 
@@ -63,9 +60,10 @@ func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after 
 	if err := c.fits([]*version{i.version}); err != nil {
 		return nil, 0, err
 	}
-	if !c.evict(need) {
-		after = c.takeTurns(need)
-	}
+	c.leave(c.all(), i, func(all []resident) (leave []departure) {
+		leave, after = makeRoom(all, need-c.free(), true)
+		return leave
+	})
 	c.hungry = after == 0 // what is given back now is for this load
 	return c.changed, after, nil
 }
@@ -103,89 +101,45 @@ func (c *Catalog) fits(versions []*version) error {
 	return &MemoryError{Model: name, Needs: needs, Limit: c.cfg.Memory, Pinned: pinned}
 }
 
-// evict has idle instances leave, the least recently used one first, until some memory is free,
-// or is as soon as those are closed that are going to be. Not all can be where it returns false.
-// mu is held.
-func (c *Catalog) evict(need int64) (enough bool) {
-	if c.cfg.Memory == 0 {
-		return true
+// evict has idle instances leave until some memory is free, or as much as can be; mu is held.
+func (c *Catalog) evict(need int64) {
+	if c.cfg.Memory > 0 {
+		c.leave(c.all(), nil, func(all []resident) []departure {
+			leave, _ := makeRoom(all, need-c.free(), false)
+			return leave
+		})
 	}
-	for c.free()+c.draining(true) < need {
-		i := c.leastUsed(func(*instance) bool { return true })
-		if i == nil {
-			return false
+}
+
+// leave has those of some instances leave that a policy names; mu is held. i is the instance that they leave
+// for, nil where it is there already.
+func (c *Catalog) leave(instances []*instance, i *instance, policy func([]resident) []departure) {
+	all := make([]resident, len(instances))
+	for n, other := range instances {
+		all[n] = resident{
+			bytes: other.bytes, draining: other.state == Draining, closes: other.closes, used: other.users > 0, pinned: other.pinned,
+			promised: c.promised(other), joint: i != nil && c.together(i, other), last: other.last, since: other.since,
+			stays: max(shortestResidence, minResidence*c.took[other.key]) - time.Since(other.since),
 		}
-		c.drain(i, forMemory)
 	}
-	return true
+	for _, d := range policy(all) {
+		c.drain(instances[d.number], d.why)
+	}
 }
 
-// takeTurns has the instances leave that have been there the longest, of those that are in use. It
-// returns when to look again where one has not been there for long enough. mu is held.
-func (c *Catalog) takeTurns(need int64) (after time.Duration) {
-	for c.free()+c.draining(false) < need {
-		i := c.longestThere(func(*instance) bool { return true })
-		if i == nil {
-			return 0
+// all are the instances that are ready, or drain; mu is held.
+func (c *Catalog) all() (list []*instance) {
+	for _, i := range c.instances {
+		if i.state == Ready || i.state == Draining {
+			list = append(list, i)
 		}
-		if after := c.stays(i); after > 0 {
-			return after
-		}
-		c.drain(i, forTurns)
 	}
-	return 0
-}
-
-// stays is how long an instance that is in use is to stay yet; mu is held.
-func (c *Catalog) stays(i *instance) time.Duration {
-	if i.users == 0 {
-		return 0
-	}
-	return max(0, max(shortestResidence, minResidence*c.took[i.key])-time.Since(i.since))
-}
-
-// leastUsed is the idle instance, of some, that was used the longest ago; nil without one. mu is
-// held.
-func (c *Catalog) leastUsed(of func(*instance) bool) *instance {
-	return c.first(func(i *instance) bool { return i.users == 0 && !c.promised(i) && of(i) },
-		func(a, b *instance) bool { return a.last.Before(b.last) })
-}
-
-// longestThere is the instance, of some, that has been there the longest; nil without one. What a
-// claim for several models needs is spared, unless there is no other. mu is held.
-func (c *Catalog) longestThere(of func(*instance) bool) *instance {
-	longest := func(a, b *instance) bool { return a.since.Before(b.since) }
-	if i := c.first(func(i *instance) bool { return !c.promised(i) && of(i) }, longest); i != nil {
-		return i
-	}
-	return c.first(of, longest)
+	return list
 }
 
 // free is the memory that nothing has; below 0 where more is used than there should be. mu is
 // held.
 func (c *Catalog) free() int64 { return c.cfg.Memory - c.used }
-
-// draining is the memory of instances that leave: of those that are being closed, or also of those
-// that are in use. mu is held.
-func (c *Catalog) draining(closing bool) (bytes int64) {
-	for _, i := range c.instances {
-		if i.state == Draining && (i.closes || !closing) {
-			bytes += i.bytes
-		}
-	}
-	return bytes
-}
-
-// first is the instance that may leave and comes before all others that may; nil without one. mu is
-// held.
-func (c *Catalog) first(may func(*instance) bool, before func(a, b *instance) bool) (first *instance) {
-	for _, i := range c.instances {
-		if i.state == Ready && !i.pinned && may(i) && (first == nil || before(i, first)) {
-			first = i
-		}
-	}
-	return first
-}
 
 // promised says whether an instance waits for others that the first claim for several models also
 // needs; mu is held.

@@ -37,7 +37,11 @@ func (c *Catalog) vacate(i *instance, full *NoRoomError) error {
 			i.begun = time.Now() // of the load, for the next time
 			return nil, 0, nil
 		}
-		after, ok := c.leaveFor(i, there)
+		ok := false
+		c.leave(there, i, func(all []resident) (leave []departure) {
+			leave, after, ok = vacate(all)
+			return leave
+		})
 		if !ok {
 			return nil, 0, &MemoryError{Model: i.version.source.Name, Needs: full.Needs, Limit: full.Free, Device: full.Device}
 		}
@@ -55,31 +59,6 @@ func (c *Catalog) on(device string) (there []*instance) {
 		}
 	}
 	return there
-}
-
-// leaveFor has one of some instances leave for another one: the idle one that was used the longest
-// ago, or the one that has been there the longest, if it has for long enough; after is when to look
-// again otherwise. It is not ok where none will leave. mu is held.
-func (c *Catalog) leaveFor(i *instance, there []*instance) (after time.Duration, ok bool) {
-	is := func(state func(*instance) bool) bool { return slices.ContainsFunc(there, state) }
-	if is(func(other *instance) bool { return other.closes }) {
-		return 0, true
-	}
-	if idle := c.leastUsed(func(other *instance) bool { return slices.Contains(there, other) }); idle != nil {
-		c.drain(idle, forMemory)
-		return 0, true
-	}
-	if is(func(other *instance) bool { return other.state == Draining }) {
-		return 0, true
-	}
-	oldest := c.longestThere(func(other *instance) bool { return slices.Contains(there, other) && !c.together(i, other) })
-	if oldest == nil {
-		return 0, false
-	}
-	if after = c.stays(oldest); after == 0 {
-		c.drain(oldest, forTurns)
-	}
-	return after, true
 }
 
 // together says whether a claim needs two instances at once; mu is held.
