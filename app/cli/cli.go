@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"dragoman/app/config"
 	"dragoman/app/spelling"
@@ -273,4 +275,10 @@ func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 		log.Warn("an environment variable is ignored, for there is none of that name", "variable", name, "did_you_mean", misspelt[name])
 	}
 	return cfg, log, nil
+}
+
+// isTerminal says whether what is written can be seen at once.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

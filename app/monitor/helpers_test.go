@@ -2,13 +2,10 @@ package monitor
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,7 +14,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/cache"
@@ -27,20 +23,6 @@ import (
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares a text with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got, "run the test with -update where this is meant")
-}
 
 // service is a dragoman as far as a monitor can tell: its metrics are those of the real
 // one. Only what is told of the process is made up.
@@ -174,7 +156,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, _ *http.Request) { fmt.Fprint
 // sampleOf reads a text that can be read.
 func sampleOf(t *testing.T, text string, at time.Time) *sample {
 	t.Helper()
-	s, err := readSample(text)
+	s, err := parse(text)
 	require.NoError(t, err)
 	s.time = at
 	return s
@@ -201,20 +183,6 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	case resp := <-answered:
 		return resp, nil
 	}
-}
-
-// recording keeps rounds.
-type recording struct {
-	rounds []Round
-	then   func(Round) error // may be nil
-}
-
-func (r *recording) Put(round Round) error {
-	r.rounds = append(r.rounds, round)
-	if r.then != nil {
-		return r.then(round)
-	}
-	return nil
 }
 
 // day is when things happen in tests.

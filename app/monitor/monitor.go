@@ -1,115 +1,77 @@
 // Package monitor watches running servers from outside: it polls their /metrics at an
-// interval and says what happened in between, as rows of CSV or as a table.
-//
-// A poll makes a sample of each server; two samples make a [Row] (counters become
-// differences, histograms of differences become percentiles), and the rows of all
-// servers a [Round], which goes to each [Sink]:
-//
-//	targets ─► scrape ─► sample ─► Row ─► Round ─► CSV, Table
-//
-// Servers are strangers to it: whatever one answers, or does not, is a row that says so,
-// and holds up neither the others nor the next poll.
+// interval and says what happened in between, as lines of CSV or as a plain table. Whatever a
+// server answers, or does not, is a row that says so, and holds up neither the others nor the next poll.
 package monitor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 const (
 	// MinInterval is the shortest time between polls.
 	MinInterval = 100 * time.Millisecond
-
-	// maxTimeout is how long a server may take to answer at most, however rarely it is
-	// asked.
-	maxTimeout = 10 * time.Second
-
-	// maxPolls is how many servers are polled side by side.
-	maxPolls = 128
+	maxTimeout  = 10 * time.Second // of a poll, however rarely there is one
+	metricsPath = "/metrics"       // unless a URL says otherwise
 )
 
 // Config is what a [Monitor] works with.
 type Config struct {
-	Targets Targets
-	// Interval is the time between polls, [MinInterval] at least. A server has most of
-	// it to answer, and 10 s at most.
-	Interval time.Duration
-	// Count is how many intervals there are; 0: until the context is done.
-	Count int
-	// Key is sent as a bearer token; "" for none. Servers ask for none at /metrics; a
-	// proxy before them may.
-	Key string
-	// Client polls; nil: one of its own. It should have no timeout.
-	Client *http.Client
-}
-
-// Sink takes rounds, in order, from one goroutine. An error ends the monitor.
-type Sink interface {
-	Put(Round) error
-}
-
-// Round is what a poll of all servers found.
-type Round struct {
-	Time time.Time // when the poll began
-	// Base is set for the first poll: its rows have no differences yet.
-	Base bool
-	Rows []Row // a row for each server, in the order of the targets
-	// Notes are what went wrong with finding the servers, a line each.
-	Notes []string
+	Servers   []string          // http or https URLs, whose path is /metrics without another one, host:port or only hosts
+	Port      int               // of hosts without one
+	Interval  time.Duration     // between polls, [MinInterval] at least; a server has most of it to answer, and 10 s at most
+	Count     uint              // of intervals; 0: until the context is done
+	Transport http.RoundTripper // nil: that of net/http
 }
 
 // Monitor polls servers. It is for one [Monitor.Run] at a time.
 type Monitor struct {
 	cfg     Config
-	targets *targets
-	scraper scraper
-	timeout time.Duration      // of a poll
-	last    map[string]*sample // of each server that ever answered, by URL
-
-	heard   bool  // from any server, ever
-	lastErr error // of the latest server that did not answer
+	client  *http.Client
+	servers []*server
 }
 
-// New fails on a configuration that cannot be worked with: an interval that is too
-// short, servers that cannot be understood, a file of servers that cannot be read.
+// server is one that is polled.
+type server struct {
+	name    string  // as it is shown
+	url     string  // of its metrics
+	last    *sample // nil until it answers
+	lastErr error   // of the latest poll
+}
+
+// New fails on a configuration that cannot be worked with.
 func New(cfg Config) (*Monitor, error) {
 	if cfg.Interval < MinInterval {
-		return nil, fmt.Errorf("an interval of %s: use %s or more", cfg.Interval, MinInterval)
+		return nil, fmt.Errorf("--interval %s: use %s or more", cfg.Interval, MinInterval)
 	}
-	if cfg.Count < 0 {
-		return nil, fmt.Errorf("%d intervals: use 0 for no end, or more", cfg.Count)
+	m := &Monitor{cfg: cfg, client: &http.Client{Transport: cfg.Transport}}
+	for _, text := range cfg.Servers {
+		server, err := parseServer(text, cfg.Port)
+		if err != nil {
+			return nil, err
+		}
+		m.servers = append(m.servers, server)
 	}
-	targets, err := newTargets(cfg.Targets)
-	if err != nil {
-		return nil, err
-	}
-	return &Monitor{
-		cfg: cfg, targets: targets, scraper: newScraper(cfg.Client, cfg.Key),
-		// The rest of the interval is for what is done with the answers.
-		timeout: min(cfg.Interval*4/5, maxTimeout),
-		last:    map[string]*sample{},
-	}, nil
+	return m, nil
 }
 
-// Run polls until ctx is done or all intervals are over, which both are no error, and
-// gives each round to the sinks, one after the other. It fails when a sink does, and
-// where no server ever answered in all the intervals that there were to be.
-func (m *Monitor) Run(ctx context.Context, sinks ...Sink) error {
+// Run polls until ctx is done or all intervals are over, which both are no error, and writes the
+// rows of each interval. It fails when that does, and where no server answered in all of them.
+func (m *Monitor) Run(ctx context.Context, write func([]Row) error) error {
 	ticker := time.NewTicker(m.cfg.Interval)
 	defer ticker.Stop()
-	for n := 0; ; n++ {
-		round := m.poll(ctx)
+	for n := uint(0); ; n++ {
+		rows := m.poll(ctx)
 		if ctx.Err() != nil {
 			return nil // the poll was cut short: it says nothing of the servers
 		}
-		round.Base = n == 0
-		for _, sink := range sinks {
-			if err := sink.Put(round); err != nil {
+		if n > 0 { // before, there are no differences
+			if err := write(rows); err != nil {
 				return err
 			}
 		}
@@ -125,50 +87,54 @@ func (m *Monitor) Run(ctx context.Context, sinks ...Sink) error {
 }
 
 // verdict is the error of a run in which no server ever answered.
-func (m *Monitor) verdict() error {
-	switch {
-	case m.heard:
-		return nil
-	case m.lastErr != nil:
-		return fmt.Errorf("no server answered in %d polls: %w", m.cfg.Count+1, m.lastErr)
+func (m *Monitor) verdict() (err error) {
+	for _, s := range m.servers {
+		if s.last != nil {
+			return nil
+		}
+		err = fmt.Errorf("no server answered in %d polls: %s: %w", m.cfg.Count+1, s.name, s.lastErr)
 	}
-	return errors.New("there was no server to poll")
+	return err
 }
 
-// poll asks all servers side by side. It takes less than an interval.
-func (m *Monitor) poll(ctx context.Context) Round {
-	round := Round{Time: time.Now()}
-	ctx, cancel := context.WithTimeout(ctx, m.timeout)
+// poll asks all servers side by side. It takes less than an interval: the rest is for what is
+// done with the answers.
+func (m *Monitor) poll(ctx context.Context) (rows []Row) {
+	ctx, cancel := context.WithTimeout(ctx, min(m.cfg.Interval*4/5, maxTimeout))
 	defer cancel()
-	var list []target
-	list, round.Notes = m.targets.find(ctx, m.timeout/4)
-
-	samples, errs := make([]*sample, len(list)), make([]error, len(list))
-	var group errgroup.Group
-	group.SetLimit(maxPolls)
-	for i, t := range list {
-		group.Go(func() error {
-			samples[i], errs[i] = m.scraper.scrape(ctx, t.url)
-			return nil
-		})
+	samples := make([]*sample, len(m.servers))
+	var polls sync.WaitGroup
+	for i, s := range m.servers {
+		polls.Go(func() { samples[i], s.lastErr = scrape(ctx, m.client, s.url) })
 	}
-	_ = group.Wait() // each has its own error
-
-	last := make(map[string]*sample, len(list)) // forgets servers that are gone
-	for i, t := range list {
-		before, now := m.last[t.url], samples[i]
-		if errs[i] != nil {
-			round.Rows = append(round.Rows, unknownRow(t.name, round.Time, errs[i]))
-			m.lastErr = fmt.Errorf("%s: %w", t.name, errs[i])
-			now = before
-		} else {
-			round.Rows = append(round.Rows, newRow(t.name, before, now))
-			m.heard = true
+	polls.Wait()
+	for i, s := range m.servers {
+		if s.lastErr != nil {
+			rows = append(rows, Row{Time: time.Now(), Server: s.name, State: "down", Reason: printable(s.lastErr.Error())})
+			continue
 		}
-		if now != nil {
-			last[t.url] = now
+		rows = append(rows, compare(s.name, s.last, samples[i])...)
+		s.last = samples[i]
+	}
+	return rows
+}
+
+// parseServer understands a URL, host:port or a host.
+func parseServer(text string, defaultPort int) (*server, error) {
+	address := text
+	if !strings.Contains(text, "://") {
+		address = "http://" + text
+		if !strings.ContainsAny(text, ":/") {
+			address += fmt.Sprintf(":%d", defaultPort)
 		}
 	}
-	m.last = last
-	return round
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || strings.HasPrefix(u.Port(), "0") {
+		secret := strings.LastIndexByte(text, '@') + 1
+		return nil, fmt.Errorf("%q is not a server: use one such as http://localhost:9527 or localhost:9527", text[secret:])
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = metricsPath
+	}
+	return &server{name: printable(u.Host + strings.TrimSuffix(u.Path, metricsPath)), url: u.String()}, nil
 }

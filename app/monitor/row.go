@@ -1,92 +1,109 @@
 package monitor
 
 import (
+	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"time"
+
+	"github.com/prometheus/common/model"
 )
 
-// Row is what happened at a server, or with one of its models, between two polls, and what it
-// has at the second. Numbers that are not known are NaN.
+// Row is what happened at a server, or with one of its models, between two polls.
 type Row struct {
-	Time   time.Time // of the second poll's answer, or of its beginning where there was none
-	Server string
-	// Err says why the server did not answer, in a line; nothing else is known then.
-	Err error
-	// Restarted is set where the server began again between the polls. The differences
-	// are those since then.
-	Restarted bool
-	// Seconds is the time between the polls: more than an interval where the server did
-	// not answer in between, and NaN at its first answer, which has no differences.
-	Seconds float64
-	// Models has a row for each model and version where a server has several. The server's own
-	// row has what they did together.
-	Models []Row
-
-	model           ref      // zero in the row of a server
-	state           string   // of the model
-	numbers         measures // counters by how much they grew
-	requests, queue distribution
+	Time    time.Time // of the second poll's answer
+	Server  string
+	Model   string             // NAME:VERSION; "" in the row of a server
+	State   string             // ready, not ready, restarted (counters begin there) or down, or that of the model
+	Reason  string             // why the server is down, in a line; nothing else is known then
+	Seconds float64            // since the poll before that was answered; 0 at the first, which has no differences
+	numbers map[string]float64 // those that are known, by column
 }
 
-// newRow compares two samples of a server; earlier is nil for its first.
-func newRow(server string, earlier, now *sample) Row {
-	row := unknownRow(server, now.time, nil)
-	parts := now.parts
-	if earlier == nil {
-		parts = withoutCounters(parts)
-	} else {
-		row.Seconds = now.time.Sub(earlier.time).Seconds()
-		if row.Restarted = now.restartedSince(earlier); row.Restarted {
-			earlier = &sample{} // counters begin at 0
+// compare makes the rows of a server: its own, with the sums, and, where it has several models,
+// one for each. earlier is nil for its first sample.
+func compare(server string, earlier, now *sample) (rows []Row) {
+	own := Row{Time: now.time, Server: server, State: "not ready", numbers: map[string]float64{}}
+	if now.value("dragoman_ready") > 0 {
+		own.State = "ready"
+	}
+	if earlier != nil {
+		own.Seconds = now.time.Sub(earlier.time).Seconds()
+		for _, c := range columns {
+			if c.grows() {
+				own.numbers[c.name] = 0 // series appear with the first event that they count
+			}
 		}
-		parts = now.growth(earlier)
-		row.requests, row.queue = now.requests.since(earlier.requests), now.queue.since(earlier.queue)
+		// The start moves by a second when the machine's clock is set.
+		if now.value("process_start_time_seconds") > earlier.value("process_start_time_seconds")+2 {
+			own.State, earlier = "restarted", &sample{} // counters begin at 0
+		}
 	}
-	row.numbers = together(maps.Values(parts))
-	row.Models = rowsOfModels(&row, now.states, parts)
-	return row
-}
-
-// withoutCounters are parts of a server's first sample, which has no differences.
-func withoutCounters(parts map[ref]measures) map[ref]measures {
-	levels := make(map[ref]measures, len(parts))
-	for of, part := range parts {
-		unknown := unknownMeasures()
-		copy(part[:counters], unknown[:])
-		levels[of] = part
+	models := map[string]*Row{}
+	for _, s := range now.series {
+		of := &own
+		if name := string(s.Metric["model"]); name != "" {
+			name = printable(name + ":" + string(s.Metric["version"]))
+			if of = models[name]; of == nil {
+				of = &Row{Time: own.Time, Server: server, Model: name, Seconds: own.Seconds, numbers: map[string]float64{}}
+				models[name] = of
+			}
+			if s.Metric[model.MetricNameLabel] == "dragoman_model_state" && s.Value > 0 {
+				of.State = printable(string(s.Metric["state"]))
+			}
+		}
+		for _, c := range columns {
+			if v, known := c.read(s, earlier); known {
+				own.numbers[c.name] += v
+				if of != &own {
+					of.numbers[c.name] += v
+				}
+			}
+		}
 	}
-	return levels
-}
-
-// unknownRow is a row without numbers, such as that of a server that did not answer.
-func unknownRow(server string, polled time.Time, err error) Row {
-	return Row{Time: polled, Server: server, Err: err, Seconds: math.NaN(), numbers: unknownMeasures()}
-}
-
-// perSecond is how much a counter grew in a second.
-func (r *Row) perSecond(c number) float64 { return quotient(r.numbers[c], r.Seconds) }
-
-// each is how much one counter grew for each by which another did.
-func (r *Row) each(c, by number) float64 { return quotient(r.numbers[c], r.numbers[by]) }
-
-// busy is the part of the workers' time in which they had something to do.
-func (r *Row) busy() float64 {
-	return quotient(r.numbers[encoding]+r.numbers[decoding]+r.numbers[scheduling], r.Seconds*r.numbers[workers])
-}
-
-// bytes is the memory of the process, or that which a model takes of it.
-func (r *Row) bytes() float64 {
-	if r.model != (ref{}) {
-		return r.numbers[resident]
+	// Versions that are neither in memory nor meant to be asked for have a state only.
+	maps.DeleteFunc(models, func(_ string, r *Row) bool { return r.State == "" || r.State == "unloaded" && len(r.numbers) == 0 })
+	rows = []Row{own}
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		if len(models) > 1 {
+			rows = append(rows, *models[name])
+		}
 	}
-	return r.numbers[memory]
+	return rows
 }
 
-// quotient is a/b, and not known where b is 0.
-func quotient(a, b float64) float64 {
-	if b == 0 {
-		return math.NaN()
+// read is what a series adds to a column. A counter that fell began again at 0: that of a model
+// which was loaded again.
+func (c *column) read(s *model.Sample, earlier *sample) (v float64, known bool) {
+	v = float64(s.Value)
+	if string(s.Metric[model.MetricNameLabel]) != c.metric || c.keep != nil && !c.keep(s.Metric) || !(v >= 0 && v < math.MaxInt64) {
+		return 0, false
 	}
-	return a / b
+	if c.grows() {
+		if earlier == nil {
+			return 0, false
+		}
+		if before := earlier.values[s.Metric.Fingerprint()]; before > 0 && before <= v {
+			v -= before
+		}
+	}
+	if c.kind == timer || c.kind == wait {
+		v *= 1e6
+	}
+	return v, true
+}
+
+// grows says whether the column is a counter.
+func (c *column) grows() bool { return c.kind == counter || c.kind == timer }
+
+// value is that of a metric without labels; 0 where there is none.
+func (s *sample) value(name model.LabelValue) float64 {
+	return s.values[model.Metric{model.MetricNameLabel: name}.Fingerprint()]
+}
+
+// printable is a text, which may come from a server, in one line that a terminal can be shown.
+func printable(text string) string {
+	quoted := fmt.Sprintf("%.200q", text)
+	return quoted[1 : len(quoted)-1]
 }

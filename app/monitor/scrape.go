@@ -5,118 +5,72 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
 
-const (
-	// maxBody is how long metrics may be, in bytes after decompression. A server with
-	// 64 models of 8 workers each and 100 languages has less than a quarter of it.
-	maxBody = 8 << 20
+// maxBody is how long metrics may be, after decompression: four times those of a server with 64
+// models of 8 workers each and 100 languages.
+const maxBody = 8 << 20
 
-	// maxErrorRunes is how much of an error is shown.
-	maxErrorRunes = 200
-
-	// textFormat is asked for in place of what is smaller: it is one that people can
-	// check with curl.
-	textFormat = "text/plain;version=0.0.4"
-)
-
-// scraper reads metrics. It is safe for concurrent use.
-type scraper struct {
-	client *http.Client
-	key    string
+// sample is what one poll of a server found.
+type sample struct {
+	time   time.Time // when the answer had been read, on this machine's clock
+	series model.Vector
+	values map[model.Fingerprint]float64 // of the same series
 }
 
-// newScraper makes a scraper; a nil client is one of its own.
-func newScraper(client *http.Client, key string) scraper {
-	if client == nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConns = maxPolls
-		transport.MaxIdleConnsPerHost = 1
-		client = &http.Client{Transport: transport}
-	}
-	own := *client
-	// The key is for this server only, not for where it redirects to.
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return scraper{client: &own, key: key}
-}
-
-// scrape reads the metrics at a URL until ctx is done. The error is one short line.
-func (s scraper) scrape(ctx context.Context, address string) (*sample, error) {
-	begin := time.Now()
-	body, err := s.fetch(ctx, address)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("no complete answer within %s", time.Since(begin).Round(time.Millisecond))
-	}
-	if err != nil {
-		return nil, oneLine(err)
-	}
-	now, err := readSample(body)
-	if err != nil {
-		return nil, oneLine(err)
-	}
-	now.time = time.Now()
-	return now, nil
-}
-
-// fetch returns the body of the answer to a GET.
-func (s scraper) fetch(ctx context.Context, address string) (string, error) {
+// scrape reads the metrics at a URL until ctx is done.
+func scrape(ctx context.Context, client *http.Client, address string) (*sample, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	req.Header.Set("Accept", textFormat)
-	req.Header.Set("User-Agent", "dragoman-monitor")
-	if s.key != "" {
-		req.Header.Set("Authorization", "Bearer "+s.key)
-	}
-	resp, err := s.client.Do(req)
+	req.Header.Set("Accept", "text/plain;version=0.0.4")
+	resp, err := client.Do(req)
 	if err != nil {
-		var failed *url.Error // repeats the method and the URL
-		if errors.As(err, &failed) {
-			return "", failed.Err
-		}
-		return "", err
+		return nil, errors.Unwrap(err) // without the method and the URL
 	}
 	defer resp.Body.Close()
-	switch resp.StatusCode {
-	case http.StatusOK:
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return "", fmt.Errorf("%s answered %d %s: use --key", req.URL.Path, resp.StatusCode, http.StatusText(resp.StatusCode))
-	default:
-		return "", fmt.Errorf("%s answered %d %s", req.URL.Path, resp.StatusCode, http.StatusText(resp.StatusCode))
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %s", req.URL.Path, resp.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, maxBody))
 	if err != nil {
-		return "", fmt.Errorf("the answer broke off after %d bytes: %w", len(body), err)
+		return nil, fmt.Errorf("the answer broke off after %d bytes: %w", len(body), err)
 	}
-	if len(body) > maxBody {
-		return "", fmt.Errorf("the answer is longer than %d bytes: these are not dragoman's metrics", maxBody)
-	}
-	return string(body), nil
+	return parse(string(body))
 }
 
-// oneLine makes an error one that a terminal can be shown: a line of printable characters.
-// Parts of it may come from a server.
-func oneLine(err error) error {
-	text := []rune(strings.Join(strings.Fields(err.Error()), " "))
-	if len(text) > maxErrorRunes {
-		text = append(text[:maxErrorRunes], '…')
-	}
-	return errors.New(printable(string(text)))
-}
-
-// printable is a text with a question mark for each character that a terminal could
-// take for a command.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return '?'
+// parse reads metrics in Prometheus' text format. A histogram has the series _bucket, _sum and _count.
+func parse(text string) (s *sample, err error) {
+	// A label set without a name below a TYPE line makes the parser panic.
+	defer func() {
+		if caught := recover(); caught != nil {
+			s, err = nil, fmt.Errorf("the metrics cannot be parsed: %v", caught)
 		}
-		return r
-	}, text)
+	}()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("the metrics cannot be parsed: %w", err)
+	}
+	if families["dragoman_ready"] == nil {
+		return nil, errors.New("these are not dragoman's metrics: is another service listening there?")
+	}
+	series, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, slices.Collect(maps.Values(families))...)
+	if err != nil {
+		return nil, fmt.Errorf("the metrics cannot be parsed: %w", err)
+	}
+	s = &sample{time: time.Now(), series: series, values: make(map[model.Fingerprint]float64, len(series))}
+	for _, one := range series {
+		s.values[one.Metric.Fingerprint()] = float64(one.Value)
+	}
+	return s, nil
 }
