@@ -48,7 +48,7 @@ func corsOf(origins []string) gin.HandlerFunc {
 		AllowedOrigins: origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{
-			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", "Idempotency-Key", "Last-Event-ID", TimeoutHeader,
+			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", "Idempotency-Key", TimeoutHeader,
 			"Traceparent", "Tracestate",
 			"Ocp-Apim-Subscription-Key", "Ocp-Apim-Subscription-Region", "X-Clienttraceid", // Azure's clients
 			"X-Goog-Api-Key", "X-Goog-Api-Client", // Google's

@@ -1,11 +1,6 @@
 package httpapi
 
 import (
-	"context"
-	"math"
-	"net/http"
-	"strconv"
-
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
@@ -18,8 +13,6 @@ import (
 const (
 	livePath = "/live"
 
-	// lastEventHeader is where a client says which event it has seen last.
-	lastEventHeader = "Last-Event-ID"
 	// mostEdits is how many edits may come together.
 	mostEdits = 256
 	// mostLanguages is how many may be named where there can be only one, for a clear answer.
@@ -33,56 +26,18 @@ type LiveConfig struct {
 	MaxChars    int // of a session's text
 }
 
-// liveAPI serves the routes of live text.
+// liveAPI serves live text.
 type liveAPI struct {
 	*API
 	live LiveConfig
 }
 
-// dialect has the routes.
+// dialect has the route.
 func (l *liveAPI) dialect() dialect.Dialect {
-	const one = livePath + "/:id"
 	return dialect.Dialect{
-		Routes: []dialect.Route{
-			{Methods: "GET", Path: livePath, Handler: l.serveSocket},
-			{Methods: "POST", Path: livePath, Handler: l.handle(l.open)},
-			{Methods: "GET", Path: one, Handler: l.handle(l.get)},
-			{Methods: "PATCH", Path: one, Handler: l.handle(l.edit)},
-			{Methods: "DELETE", Path: one, Handler: l.handle(l.remove)},
-			{Methods: "GET", Path: one + "/events", Handler: l.handle(l.events)},
-		},
+		Routes: []dialect.Route{{Methods: "GET", Path: livePath, Handler: l.serveSocket}},
 		Render: render,
 	}
-}
-
-// handle makes a handler that lets callers in, and answers errors.
-func (l *liveAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		err := l.cfg.Gate.Enter(c, "")
-		if err == nil {
-			err = serve(c)
-		}
-		if err != nil {
-			l.server.Fail(c, err)
-		}
-	}
-}
-
-// open serves POST /live.
-func (l *liveAPI) open(c *gin.Context) error {
-	var parsed struct {
-		Payload *payloadInput `json:"payload"`
-	}
-	if _, err := decodeBody(c, mostLanguages, &parsed); err != nil {
-		return err
-	}
-	x, err := l.openSession(c, parsed.Payload)
-	if err != nil {
-		return err
-	}
-	c.Header("Location", livePath+"/"+x.ID())
-	c.PureJSON(http.StatusCreated, gin.H{"id": x.ID()})
-	return nil
 }
 
 // openSession opens a session.
@@ -129,126 +84,4 @@ func (l *liveAPI) own(c *gin.Context, id string) (*live.Session, error) {
 		return nil, live.ErrUnknown
 	}
 	return x, err
-}
-
-// edit serves PATCH /live/ID.
-func (l *liveAPI) edit(c *gin.Context) error {
-	x, err := l.own(c, c.Param("id"))
-	if err != nil {
-		return err
-	}
-	var parsed liveEdits
-	if _, err := decodeBody(c, 1, &parsed); err != nil {
-		return err
-	}
-	edits, err := parsed.edits()
-	if err != nil {
-		return err
-	}
-	taken, err := x.Edit(edits, func() error { return nil }) // the request was counted
-	if err != nil {
-		return err
-	}
-	c.PureJSON(http.StatusOK, gin.H{"taken": taken})
-	return nil
-}
-
-// get serves GET /live/ID: all that there is, at once.
-func (l *liveAPI) get(c *gin.Context) error {
-	x, err := l.own(c, c.Param("id"))
-	if err != nil {
-		return err
-	}
-	u, err := x.Wait(c.Request.Context(), 0, 0)
-	if err != nil {
-		return err
-	}
-	c.PureJSON(http.StatusOK, l.updateOf(c, u))
-	return nil
-}
-
-// remove serves DELETE /live/ID.
-func (l *liveAPI) remove(c *gin.Context) error {
-	x, err := l.own(c, c.Param("id"))
-	if err != nil {
-		return err
-	}
-	x.End(live.ReasonDeleted)
-	c.Status(http.StatusNoContent)
-	return nil
-}
-
-// events serves GET /live/ID/events: what is new, until the session has ended or all is done. The id of
-// an event is its revision.
-func (l *liveAPI) events(c *gin.Context) error {
-	leave, err := l.sockets.enter(access.Caller(c))
-	if err != nil {
-		return err
-	}
-	defer leave()
-	x, err := l.own(c, c.Param("id"))
-	if err != nil {
-		return err
-	}
-	seen, err := lastEvent(c.Request.Header)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(c.Request.Context())
-	defer cancel()
-	stop := context.AfterFunc(l.ending, cancel)
-	defer stop()
-	out := &eventWriter{c: c, events: true}
-	if c.Request.Method == http.MethodHead {
-		out.begin()
-		return nil
-	}
-	l.follow(ctx, out, x, seen)
-	return nil
-}
-
-// follow sends what is new in a session, until it has ended or nobody listens any more.
-func (l *liveAPI) follow(ctx context.Context, out *eventWriter, x *live.Session, seen int64) {
-	for {
-		// What was taken is in the answers to the edits.
-		u, err := waitFor(ctx, x, seen, math.MaxInt64)
-		switch {
-		case err == nil:
-			seen = u.Revision
-			out.id = strconv.FormatInt(seen, 10)
-			if out.send("update", l.updateOf(out.c, u)) != nil || u.Done || u.Ended != "" {
-				return
-			}
-		case ctx.Err() != nil:
-			return
-		case out.sent == 0:
-			out.begin()
-			out.sent++
-			fallthrough
-		default:
-			if out.comment() != nil {
-				return
-			}
-		}
-	}
-}
-
-// waitFor waits for news as long as a stream may be silent; the error is then one, and ctx is not done.
-func waitFor(ctx context.Context, x *live.Session, seen, shown int64) (live.Update, error) {
-	ctx, cancel := context.WithTimeout(ctx, keepAlive)
-	defer cancel()
-	return x.Wait(ctx, seen, shown)
-}
-
-// lastEvent is the revision that a client has seen last; 0 for none.
-func lastEvent(h http.Header) (int64, error) {
-	value := h.Get(lastEventHeader)
-	if value == "" {
-		return 0, nil
-	}
-	seen, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || seen < 0 {
-		return 0, &access.HeaderError{Header: lastEventHeader, Value: value, Want: "the id of an event of this session"}
-	}
-	return seen, nil
 }

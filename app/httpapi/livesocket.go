@@ -36,7 +36,7 @@ func (l *liveAPI) serveSocket(c *gin.Context) {
 		err = l.cfg.Gate.Enter(c, "")
 	}
 	if err == nil && c.GetHeader("Upgrade") == "" {
-		err = failure.New(failure.InvalidHeader, "", "GET %s is for WebSockets: send Upgrade: websocket, or use POST %s", livePath, livePath)
+		err = failure.New(failure.InvalidHeader, "", "GET %s is for WebSockets: send Upgrade: websocket, or use POST %s", livePath, translationPath)
 	}
 	leave := func() {}
 	if err == nil {

@@ -7,14 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/boltstore"
-	"dragoman/app/live"
 )
 
 // unreadBody counts what is read of it.
@@ -37,7 +35,7 @@ var uncharged = []string{
 }
 
 // elsewhere are parts of routes that are refused for another reason, which comes first.
-var elsewhere = []string{"/suggest", "/repository/", "/infer", "PATCH /live/"}
+var elsewhere = []string{"/suggest", "/repository/", "/infer"}
 
 // Who has nothing left is told so before a byte of the body is read, on every route that takes one: of
 // requests, and where characters are charged of those. On other routes with bodies who has no characters
@@ -52,7 +50,6 @@ func TestRefusedBeforeReading(t *testing.T) {
 		defer func() { assert.NoError(t, store.Close()) }()
 		s.api.cfg.Glossaries = glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 5, Bytes: 200, PerOwner: 4}})
 		s.api.server.Glossaries = s.api.cfg.Glossaries
-		s.api.cfg.Live = &LiveConfig{Service: live.New(live.Config{MaxSessions: 8, MaxChars: 100, Idle: time.Hour}), MaxSessions: 8, MaxChars: 100}
 		s.Handler = s.api.Handler()
 		status, answer := s.do("POST", "/translation", jobRequest("one"), "X-API-Key", alice)
 		require.Equal(t, 200, status, answer)

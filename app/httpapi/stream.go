@@ -55,8 +55,7 @@ func (a *API) stream(c *gin.Context) {
 // eventWriter writes the events of a stream.
 type eventWriter struct {
 	c      *gin.Context
-	events bool   // server-sent events instead of lines of JSON
-	id     string // of the next event, which clients say when they connect again; "" for none
+	events bool // server-sent events instead of lines of JSON
 	sent   int
 }
 
@@ -73,9 +72,6 @@ func (w *eventWriter) send(name string, data any) error {
 	}
 	var event bytes.Buffer
 	if w.events {
-		if w.id != "" {
-			event.WriteString("id: " + w.id + "\n")
-		}
 		event.WriteString("event: " + name + "\ndata: ")
 		event.Write(encoded)
 		event.WriteString("\n\n")

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 )
 
 // A session belongs to the key that opened it, whether that came in a header or in the first message: to
-// other keys it does not exist, by either transport.
+// other keys it does not exist.
 func TestLiveSessionsBelongToTheirKeys(t *testing.T) {
 	alice, bob := access.NewKey(), access.NewKey()
 	var lines []string
@@ -41,19 +40,6 @@ func TestLiveSessionsBelongToTheirKeys(t *testing.T) {
 	others := dial(t, r.url, nil)
 	say(t, others, `{"key":%q,"s":1,"resume":%q}`, bob, opened.ID)
 	assert.Equal(t, "unknown_session", hear(t, others).Error.Code)
-	for _, call := range []struct{ method, path string }{{"GET", ""}, {"GET", "/events"}, {"PATCH", ""}, {"DELETE", ""}} {
-		req, err := http.NewRequestWithContext(t.Context(), call.method, r.url+"/live/"+opened.ID+call.path, strings.NewReader(`{"n":1}`))
-		require.NoError(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		for key, want := range map[string]int{"": 401, access.NewKey(): 401, bob: 404} {
-			req.Header.Set("X-API-Key", key)
-			req.Body = io.NopCloser(strings.NewReader(`{"n":1}`))
-			resp, err := http.DefaultClient.Do(req)
-			require.NoError(t, err)
-			assert.Equal(t, want, resp.StatusCode, "%s %s", call.method, call.path)
-			require.NoError(t, resp.Body.Close())
-		}
-	}
 	for _, message := range []string{`{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`, `{"key":"wrong","s":1,"end":true}`} {
 		stranger := dial(t, r.url, nil)
 		say(t, stranger, "%s", message)
@@ -89,7 +75,7 @@ func TestSharesOfLiveConnections(t *testing.T) {
 	assert.Nil(t, hear(t, conn).Error)
 }
 
-// Each message that asks for something is a request for the limit of its caller, as over HTTP; connecting and the first
+// Each message that asks for something is a request for the limit of its caller; connecting and the first
 // message are one. What is refused is said, with its number, and when it may be sent again.
 func TestMessagesCountAsRequests(t *testing.T) {
 	r := service(t, "RATE_LIMIT=6/d", "RATE_BURST=6")
@@ -132,12 +118,12 @@ func TestMessagesCountAsRequests(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
 }
 
-// Edits that only delete are charged for what is translated again, also over HTTP, whoever sends them.
+// Edits that only delete are charged for what is translated again.
 func TestEditsThatOnlyDeleteAreCharged(t *testing.T) {
 	r := service(t, "CHAR_LIMIT=60/d")
 	conn := dial(t, r.url, nil)
 	say(t, conn, `{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`)
-	id := hear(t, conn).ID
+	hear(t, conn)
 	say(t, conn, `{"s":1,"n":1,"edits":[{"text":"Where is the station"}],"settle":true}`) // 20 characters
 	translated, refused := 0, false
 	for n := 1; !refused; {
@@ -148,13 +134,7 @@ func TestEditsThatOnlyDeleteAreCharged(t *testing.T) {
 		}
 		translated++
 		n++
-		req, err := http.NewRequestWithContext(t.Context(), "PATCH", r.url+"/live/"+id, strings.NewReader(fmt.Sprintf(`{"n":%d,"edits":[{"from":0,"to":1}],"settle":true}`, n)))
-		require.NoError(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		assert.Equal(t, http.StatusOK, resp.StatusCode)
+		say(t, conn, `{"s":1,"n":%d,"edits":[{"from":0,"to":1}],"settle":true}`, n)
 	}
 	assert.Equal(t, 3, translated, "20, 19 and 18 characters")
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -151,64 +150,39 @@ func TestLiveOverWebSocket(t *testing.T) {
 	assert.Len(t, known.segments, 6)
 }
 
-// A client without WebSockets sends edits by HTTP and reads events.
-func TestLiveOverHTTP(t *testing.T) {
-	r := service(t)
-	call := func(method, path, body string) (status int, a liveAnswer) {
-		req, err := http.NewRequestWithContext(t.Context(), method, r.url+path, strings.NewReader(body))
-		require.NoError(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		defer resp.Body.Close()
-		if resp.StatusCode != 204 {
-			require.NoError(t, json.NewDecoder(resp.Body).Decode(&a))
+// Edits that cannot be made change nothing, and their sender is told why.
+func TestEditsThatAreRefused(t *testing.T) {
+	conn := dial(t, service(t, "LIVE_MAX_CHARS=100").url, nil)
+	say(t, conn, `{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`)
+	say(t, conn, `{"s":1,"n":1,"edits":[{"text":"one "},{"from":0,"text":"1 "},{"from":0,"to":2}]}`)
+	for _, test := range []struct{ edits, code, says string }{
+		{`"n":3`, "edit_gap", "the next edits are number 2"},
+		{`"n":0`, "invalid_value", "the first edits are number 1"},
+		{`"edits":[]`, "", ""}, // which asks for nothing
+		{`"n":2,"edits":[{"from":5,"text":"x"}]`, "invalid_edit", "edits[0]: from 5 to 5 is not in the text, which has 4 characters then"},
+		{`"n":2,"edits":[{"from":-1,"text":"x"}]`, "invalid_edit", "places are from 0 on"},
+		{`"n":2,"edits":[{"to":1}]`, "missing_field", "from"},
+		{`"n":2,"edits":[{"from":"x"}]`, "wrong_type", "edits[0].from is a string, expected a whole number"},
+		{`"n":2,"edits":[{"form":1}]`, "unknown_field", "form"},
+		{`"n":2,"edits":[{"text":"` + strings.Repeat("x", 101) + `"}]`, "text_too_long", "edits[0]"},
+		{`"n":2,"edits":[` + strings.Repeat("{},", 256) + `{}]`, "too_many_records", "at most 256 edits"},
+		{`"n":2,"settle":"yes"`, "wrong_type", "settle is a string, expected true or false"},
+	} {
+		say(t, conn, `{"s":1,%s}`, test.edits)
+		if test.code == "" {
+			continue
 		}
-		return resp.StatusCode, a
+		a := hear(t, conn)
+		for a.Error == nil {
+			a = hear(t, conn)
+		}
+		assert.Equal(t, test.code, a.Error.Code, test.edits)
+		assert.Contains(t, a.Error.Message, test.says)
 	}
-	status, opened := call("POST", "/live", `{"payload":{"fromLang":"en","toLang":"fr"}}`)
-	require.Equal(t, 201, status)
-	path := "/live/" + opened.ID
-	status, a := call("PATCH", path, `{"n":1,"edits":[{"text":"Where is the staton? "}]}`)
-	require.Equal(t, 200, status)
-	assert.EqualValues(t, 1, a.Taken)
-	status, a = call("PATCH", path, `{"n":3,"edits":[{"text":"x"}]}`)
-	assert.Equal(t, 409, status)
-	assert.Equal(t, "edit_gap", a.Error.Code)
-	assert.Contains(t, a.Error.Message, "number 2")
-	status, a = call("PATCH", path, `{"n":2,"edits":[{"from":30,"text":"x"}]}`)
-	assert.Equal(t, 400, status)
-	assert.Equal(t, "invalid_edit", a.Error.Code)
-	status, _ = call("PATCH", path, `{"n":2,"edits":[{"from":13,"to":19,"text":"station"},{"text":"It is late."}],"complete":true}`)
-	assert.Equal(t, 200, status)
-
-	resp, err := http.Get(r.url + path + "/events")
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	known, id := &liveText{}, ""
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
-			id = value
-		}
-		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-			var a liveAnswer
-			require.NoError(t, json.Unmarshal([]byte(data), &a))
-			assert.Equal(t, id, fmt.Sprint(a.Revision))
-			known.take(a)
-		}
+	say(t, conn, `{"s":1,"n":2,"complete":true}`)
+	for a := (liveAnswer{}); !a.Done; a = hear(t, conn) {
+		require.Nil(t, a.Error)
 	}
-	plain, err := r.translated("en", "fr", []record{{"1", "Where is the station? It is late."}})
-	require.NoError(t, err)
-	assert.Equal(t, plain[0].Text, known.text())
-	_, a = call("GET", path, "")
-	again := &liveText{}
-	again.take(a)
-	assert.Equal(t, known, again)
-	status, _ = call("DELETE", path, "")
-	assert.Equal(t, 204, status)
-	status, a = call("PATCH", path, `{"n":3}`)
-	assert.Equal(t, 404, status)
-	assert.Equal(t, "unknown_session", a.Error.Code)
 }
 
 // When the service ends, clients are told so, and to connect again.
@@ -293,6 +267,14 @@ func TestHostileLiveClients(t *testing.T) {
 		"no number":      {message: `{"n":1}`, says: "missing_field"},
 		"two at a time":  {message: `{"s":1,"n":1,"resume":"x"}`, says: "invalid_value"},
 		"another's":      {message: `{"s":1,"resume":"x"}`, says: "unknown_session"},
+		"no payload":     {message: `{"s":1,"payload":{}}`, says: "missing_field"},
+		"records":        {message: `{"s":1,"payload":{"fromLang":"en","toLang":"fr","records":[]}}`, says: "unknown_field"},
+		"two languages":  {message: `{"s":1,"payload":{"fromLang":"en","toLangs":["fr","ja"]}}`, says: "a session for each"},
+		"a format":       {message: `{"s":1,"payload":{"fromLang":"en","toLang":"fr","format":"html"}}`, says: "invalid_option"},
+		"a glossary":     {message: `{"s":1,"payload":{"fromLang":"en","toLang":"fr","glossary":[]}}`, says: "live text has no glossary"},
+		"a stored one":   {message: `{"s":1,"payload":{"fromLang":"en","toLang":"fr","glossaryId":"g"}}`, says: "live text has no glossaryId"},
+		"alternatives":   {message: `{"s":1,"payload":{"fromLang":"en","toLang":"fr","alternatives":2}}`, says: "live text has no alternatives"},
+		"no such model":  {message: `{"s":1,"payload":{"fromLang":"en","toLang":"fr","model":"nope"}}`, says: "unknown_model"},
 		"wrong language": {message: `{"s":1,"payload":{"fromLang":"en","toLang":"xx"}}`, says: "unknown_language"},
 	} {
 		conn, kind := dial(t, r.url, nil), websocket.MessageText

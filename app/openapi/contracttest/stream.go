@@ -69,7 +69,7 @@ func parseEvents(body []byte) (any, error) {
 			return nil, fmt.Errorf("event %d: %w", len(events)+1, err)
 		}
 		events = append(events, node{"event": name, "data": value})
-		ends = append(ends, name == "done" || name == "error" || name == "job" && hasEnded(value) || name == "update" && isLast(value))
+		ends = append(ends, name == "done" || name == "error" || name == "job" && hasEnded(value))
 	}
 	return events, oneEnd(ends)
 }
@@ -78,14 +78,6 @@ func parseEvents(body []byte) (any, error) {
 func hasEnded(data any) bool {
 	job, _ := child(data, "job").(node)
 	return job["state"] == "done" || job["state"] == "failed" || job["state"] == "cancelled"
-}
-
-// isLast says whether an update of live text is the last one.
-func isLast(data any) bool {
-	update, _ := data.(node)
-	_, done := update["done"]
-	_, ended := update["ended"]
-	return done || ended
 }
 
 // oneEnd wants the last item, and no other, to end a stream.
