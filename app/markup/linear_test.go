@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dragoman/app/steps/steptest"
+	"dragoman/app/lineartest"
 )
 
 // all does with a text what a service does.
@@ -26,13 +26,11 @@ func all(text string, format Format) {
 }
 
 func TestWorkIsLinear(t *testing.T) {
-	if !steptest.Counts(t) {
-		return
-	}
+	counted := lineartest.New(t)
 	part, whole := hostile(1<<13), hostile(1<<16)
 	for _, unit := range slices.Sorted(maps.Keys(whole)) {
 		for _, format := range []Format{Text, HTML} {
-			steptest.AssertLinear(t, fmt.Sprintf("%q, format %d", unit, format), part[unit], whole[unit], func(text string) { all(text, format) })
+			counted.Assert(fmt.Sprintf("%q, format %d", unit, format), part[unit], whole[unit], func(text string) { all(text, format) })
 		}
 	}
 }
@@ -42,7 +40,7 @@ func BenchmarkExponent(b *testing.B) {
 	for unit := range hostile(1) {
 		for _, format := range []Format{Text, HTML} {
 			b.Run(fmt.Sprintf("%q/%d", unit, format), func(b *testing.B) {
-				steptest.ReportExponent(b, func(size int) string { return strings.Repeat(unit, size/len(unit)) }, func(text string) { all(text, format) })
+				lineartest.ReportExponent(b, func(size int) string { return strings.Repeat(unit, size/len(unit)) }, func(text string) { all(text, format) })
 			})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"dragoman/app/steps/steptest"
+	"dragoman/app/lineartest"
 )
 
 // seeds are texts for the fuzzers, hostile ones among them.
@@ -62,12 +62,10 @@ func both(text string) {
 }
 
 func TestWorkIsLinear(t *testing.T) {
-	if !steptest.Counts(t) {
-		return
-	}
+	counted := lineartest.New(t)
 	for _, unit := range long {
-		steptest.AssertLinear(t, fmt.Sprintf("%q", unit), strings.Repeat(unit, 1<<13/len(unit)), strings.Repeat(unit, 1<<16/len(unit)), both)
-		steptest.AssertLinear(t, fmt.Sprintf("%q between words", unit), between(unit, 1<<13), between(unit, 1<<16), both)
+		counted.Assert(fmt.Sprintf("%q", unit), strings.Repeat(unit, 1<<13/len(unit)), strings.Repeat(unit, 1<<16/len(unit)), both)
+		counted.Assert(fmt.Sprintf("%q between words", unit), between(unit, 1<<13), between(unit, 1<<16), both)
 	}
 }
 
@@ -75,7 +73,7 @@ func TestWorkIsLinear(t *testing.T) {
 func BenchmarkExponent(b *testing.B) {
 	for _, unit := range long {
 		b.Run(fmt.Sprintf("%q", unit), func(b *testing.B) {
-			steptest.ReportExponent(b, func(size int) string { return between(unit, size) }, both)
+			lineartest.ReportExponent(b, func(size int) string { return between(unit, size) }, both)
 		})
 	}
 }

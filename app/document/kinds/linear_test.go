@@ -16,7 +16,7 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/archive/archivetest"
 	"dragoman/app/document/kinds"
-	"dragoman/app/steps/steptest"
+	"dragoman/app/lineartest"
 )
 
 // hostile are documents that are one unit again and again, by the kinds that they are of: the start, the
@@ -140,14 +140,11 @@ func each(do func(k document.Kind, unit string, file func(t testing.TB, size int
 
 // To read a document and to write its translation is work in proportion to what is in it, whatever that is.
 func TestWorkIsLinear(t *testing.T) {
-	// Not the library of YAML: what it copies into a small buffer would count as all of its input that is left.
-	if !steptest.Counts(t, "dragoman/app/document", "dragoman/app/markup", "github.com/yuin/goldmark", "golang.org/x/net/html", "github.com/go-json-experiment/json") {
-		return
-	}
+	counted := lineartest.New(t)
 	const part, whole = 1 << 13, 1 << 16
 	each(func(k document.Kind, unit string, file func(t testing.TB, size int) []byte) {
 		files := map[int][]byte{part: file(t, part), whole: file(t, whole)}
-		steptest.AssertLinear(t, unit, strings.Repeat(" ", part), strings.Repeat(" ", whole), func(text string) {
+		counted.Assert(unit, strings.Repeat(" ", part), strings.Repeat(" ", whole), func(text string) {
 			for _, way := range ways(k, files[len(text)], new(int)) {
 				require.NoError(t, way(t.Context()))
 			}
