@@ -21,11 +21,6 @@ type Options struct {
 	Threads int
 	// Verify says when the files' checksums are compared; "" is model.VerifyChanged.
 	Verify model.Verify
-	// Profile, where it is not "", is how the names of the files begin to which ONNX
-	// Runtime writes how long every operator took, in the format of Chrome's
-	// traces: of the encoder, and of the decoder. They are complete when the model is
-	// closed. It costs a few percent of speed, and is for benchmarks.
-	Profile string
 }
 
 // Model is an exported model in ONNX Runtime: a session for the encoder and one
@@ -58,7 +53,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if m.weights, err = mapping.Open(filepath.Join(dir, model.WeightsFile)); err != nil {
 		return nil, err
 	}
-	config := sessionConfig{runtime: r, weights: m.weights, threads: opts.Threads, profile: opts.Profile}
+	config := sessionConfig{runtime: r, weights: m.weights, threads: opts.Threads}
 	if err := m.load(ctx, dir, config); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	ort "github.com/yalue/onnxruntime_go"
@@ -21,7 +20,6 @@ type sessionConfig struct {
 	runtime *Runtime
 	weights *mapping.File
 	threads int    // 0 is one for each core
-	profile string // see Options.Profile
 }
 
 // load loads the graph at path, which uses weights, and optimizes it.
@@ -68,11 +66,6 @@ func (c sessionConfig) session(ctx context.Context, name string, create create) 
 	// Shapes change from step to step, so planned memory would not be used again.
 	if err := o.SetMemPattern(false); err != nil {
 		return nil, err
-	}
-	if c.profile != "" {
-		if err := o.EnableProfiling(c.profile + "-" + filepath.Base(name)); err != nil {
-			return nil, fmt.Errorf("profile %s: %w", name, err)
-		}
 	}
 	s, err := c.interruptible(ctx, o, create)
 	if err != nil {

@@ -9,7 +9,6 @@
 #   stress   100 requests at fixed intervals
 #   soak     30 minutes at 120% of the capacity: memory, lost or wrong answers
 #   models   12 models at once: latency and memory, by rate (models-setup only makes the models)
-#   roofline how close steps come to what this machine can do, and where the rest goes (10 minutes)
 #   report   tables and plots of what was measured so far
 #
 # All of it takes most of a day, of which models takes 2 hours (and 22 GB of disk). Knobs, as in BENCH_REPS=3 scripts/bench/run.sh offline:
@@ -31,7 +30,6 @@
 #            BENCH_BUNDLED_PRECISION=fp32
 #   stress:  BENCH_STRESS_MODELS=bundled BENCH_STRESS_REQUESTS=100 BENCH_STRESS_TIMEOUT=60
 #   soak:    BENCH_SOAK_MINUTES=30 BENCH_SOAK_MODEL=bundled
-#   roofline: BENCH_REPS=5 BENCH_PRECISIONS="int8 fp32"; BENCH_REPS=0 writes the tables again
 #   models:  BENCH_CATALOGUE=12 BENCH_MODELS_REPS=1 BENCH_MODELS_BEAMS=5 BENCH_MODELS_LAMBDA=0.3
 #            BENCH_MODELS_RATES="0.25 0.5 1 1.5 2 3 4 5 6 8" BENCH_MODELS_SECONDS=60
 #            BENCH_MODELS_TIMEOUT=60   when clients give up
@@ -46,17 +44,16 @@ main() {
   [[ $# -gt 0 ]] || set -- offline served stress report
   for stage in "$@"; do
     case $stage in
-      setup | offline | served | stress | soak | roofline | models-setup | models | report) ;;
+      setup | offline | served | stress | soak | models-setup | models | report) ;;
       *)
         sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
         exit 2
         ;;
     esac
   done
-  [[ "$*" == roofline ]] || tools
+  tools
   for stage in "$@"; do
     case $stage in
-      roofline) roofline; continue ;;
       models*) catalogue ;;
       report) ;;
       *) setup ;;
@@ -73,17 +70,7 @@ tools() {
 programs() {
   mkdir -p "$build"/{bin,log}
   make --no-print-directory build runtime >&2
-  go build -trimpath -o "$build/bin/" ./scripts/bench/{offline,roofline,server} ./scripts/{stress_test,random_checkpoint}
-}
-
-# roofline needs no peers.
-roofline() {
-  programs
-  exported
-  local add=() rounds=${BENCH_REPS:-${BENCH_QUICK:+1}}
-  [[ ${BENCH_ADD:-0} == 0 ]] || add=(-add)
-  "$build/bin/roofline" -models "$build" -out "${BENCH_OUT:-docs/benchmarks}" -rounds "${rounds:-5}" \
-    -threads "${BENCH_THREADS:-$(nproc)}" -precisions "${BENCH_PRECISIONS:-int8 fp32}" "${add[@]}"
+  go build -trimpath -o "$build/bin/" ./scripts/bench/{offline,server} ./scripts/{stress_test,random_checkpoint}
 }
 
 # exported makes the checkpoint of the 418M shape and exports it.
