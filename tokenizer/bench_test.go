@@ -3,13 +3,13 @@ package tokenizer
 import (
 	"testing"
 
-	"dragoman/tokenizer/internal/golden"
+	"dragoman/tokenizer/internal/goldentest"
 )
 
 // The benchmarks run over the corpus goldens. One operation is all of them.
 
 func BenchmarkEncode(b *testing.B) {
-	tok, records := open(b), golden.Read(b, "testdata/corpus.jsonl.gz")
+	tok, records := open(b), goldentest.Read(b, "testdata/corpus.jsonl.gz")
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, r := range records {
@@ -22,7 +22,7 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	tok, records := open(b), golden.Read(b, "testdata/corpus.jsonl.gz")
+	tok, records := open(b), goldentest.Read(b, "testdata/corpus.jsonl.gz")
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, r := range records {
@@ -32,7 +32,7 @@ func BenchmarkDecode(b *testing.B) {
 	report(b, records)
 }
 
-func report(b *testing.B, records []golden.Record) {
+func report(b *testing.B, records []goldentest.Record) {
 	tokens := 0
 	for _, r := range records {
 		tokens += len(r.IDs)

@@ -6,13 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"dragoman/tokenizer/internal/golden"
+	"dragoman/tokenizer/internal/goldentest"
 )
 
 // FuzzEncode checks that no text gives a special token, a language or an id out
 // of range, and that decoding gives a text that encodes and decodes to itself.
 func FuzzEncode(f *testing.F) {
-	for _, r := range golden.Read(f, "testdata/hostile.jsonl.gz") {
+	for _, r := range goldentest.Read(f, "testdata/hostile.jsonl.gz") {
 		if len(r.Input()) < 100 {
 			f.Add(r.Input())
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/tokenizer/internal/golden"
+	"dragoman/tokenizer/internal/goldentest"
 	"dragoman/tokenizer/spm"
 )
 
@@ -61,7 +61,7 @@ func TestGoldens(t *testing.T) {
 	for _, file := range []string{"corpus", "hostile"} {
 		t.Run(file, func(t *testing.T) {
 			compared := 0
-			for _, r := range golden.Read(t, "testdata/"+file+".jsonl.gz") {
+			for _, r := range goldentest.Read(t, "testdata/"+file+".jsonl.gz") {
 				if r.Bytes != nil {
 					continue // Hugging Face takes UTF-8 only
 				}
@@ -78,7 +78,7 @@ func TestGoldens(t *testing.T) {
 
 func TestDecodeGoldens(t *testing.T) {
 	tok := open(t)
-	for _, r := range golden.Read(t, "testdata/decode.jsonl.gz") {
+	for _, r := range goldentest.Read(t, "testdata/decode.jsonl.gz") {
 		require.Equal(t, r.HFDecoded, tok.Decode(r.IDs), "%v", r.IDs)
 	}
 }
@@ -271,7 +271,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestConcurrentUse(t *testing.T) {
 	tok := open(t)
-	records := golden.Read(t, "testdata/corpus.jsonl.gz")
+	records := goldentest.Read(t, "testdata/corpus.jsonl.gz")
 	wrong := make([]string, 4)
 	var wg sync.WaitGroup
 	for worker := range wrong {

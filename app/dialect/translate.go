@@ -31,21 +31,12 @@ const requestedKey = "dragoman/dialect.requested"
 // RequestedModel is the model that a request for translations names; "" where it names none.
 func RequestedModel(c *gin.Context) string { return c.GetString(requestedKey) }
 
-// Translate has the records of a request translated, and says in headers how that was done.
-// The request's caller is filled in.
-func (s *Server) Translate(c *gin.Context, req translate.Request) ([]translate.Result, error) {
-	results, err := s.TranslateAll(c, []translate.Request{req})
-	if err != nil {
-		return nil, err
-	}
-	return results[0], nil
-}
-
 // together is how many parts of a request are translated at the same time.
 const together = 8
 
-// TranslateAll is [Server.Translate] for a request that has several parts, such as one for each
-// pair of languages. They have one charge, one deadline and one bound on their records, and
+// TranslateAll has the records of a request translated, and says in headers how that was done.
+// The request's caller is filled in. It may have several parts, such as one for each
+// pair of languages: they have one charge, one deadline and one bound on their records, and
 // succeed or fail together.
 func (s *Server) TranslateAll(c *gin.Context, parts []translate.Request) ([][]translate.Result, error) {
 	t, ctx, cancel, err := s.begin(c, parts)
@@ -137,12 +128,8 @@ func translatePart(ctx context.Context, t Translator, req translate.Request) ([]
 	return results, err
 }
 
-// Stream is [Server.Translate] for an API that sends each result as soon as it is there.
-func (s *Server) Stream(c *gin.Context, req translate.Request, yield func(r translate.Result) error) error {
-	return s.StreamAll(c, []translate.Request{req}, yield)
-}
-
-// StreamAll is [Server.TranslateAll] likewise. yield is called once at a time.
+// StreamAll is [Server.TranslateAll] for an API that sends each result as soon as it is there. yield
+// is called once at a time.
 func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func(r translate.Result) error) error {
 	t, ctx, cancel, err := s.begin(c, parts)
 	if err != nil {

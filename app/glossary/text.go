@@ -24,9 +24,6 @@ const (
 	FormatCSV Format = "csv"
 )
 
-// Formats are all formats.
-func Formats() []Format { return []Format{FormatTSV, FormatCSV} }
-
 // Parse reads the terms of a dictionary, checked as by [Check]. It stops where there are more than
 // most. The error is a [*TermError] with the line, or a [*LimitError].
 func Parse(f Format, text string, p Pair, most int) (Terms, error) {

@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/markup/corpus"
+	"dragoman/app/markup/corpustest"
 )
 
 // sentences are the parsed texts of a line of the corpus.
-func sentences(l corpus.Line) []Sentence {
+func sentences(l corpustest.Line) []Sentence {
 	split := SplitHTML
 	switch l.Format {
 	case "xml":
@@ -31,7 +31,7 @@ func sentences(l corpus.Line) []Sentence {
 // The corpus is large, and a translation that changes nothing comes back byte for byte in
 // every way.
 func TestCorpusRoundTrip(t *testing.T) {
-	lines, err := corpus.Read()
+	lines, err := corpustest.Read()
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, len(lines), 400)
 	for _, l := range lines {
@@ -53,7 +53,7 @@ func TestCorpusRoundTrip(t *testing.T) {
 
 // Verify finds every span that is dropped, doubled or changed in one character.
 func TestCorpusVerify(t *testing.T) {
-	lines, err := corpus.Read()
+	lines, err := corpustest.Read()
 	require.NoError(t, err)
 	for _, l := range lines {
 		for _, s := range sentences(l) {
@@ -73,7 +73,7 @@ func TestCorpusVerify(t *testing.T) {
 
 // Nothing of prose is a span but numbers and signs, which the model sees.
 func TestCorpusProse(t *testing.T) {
-	lines, err := corpus.Read()
+	lines, err := corpustest.Read()
 	require.NoError(t, err)
 	for _, l := range lines {
 		for i, span := range Parse(l.Text, Text).In(l.Lang).Spans {
@@ -85,7 +85,7 @@ func TestCorpusProse(t *testing.T) {
 // Every part of the corpus is in spans: what should come back as it is never depends on the
 // model alone. Markers of lists, such as "- [x]", are left to package segment.
 func TestCorpusSpans(t *testing.T) {
-	lines, err := corpus.Read()
+	lines, err := corpustest.Read()
 	require.NoError(t, err)
 	for _, l := range lines {
 		if l.Format != "text" {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/engine"
-	"dragoman/app/markup/corpus"
+	"dragoman/app/markup/corpustest"
 )
 
 // corpusService decodes with eng and has the corpus's languages and no limits that matter.
@@ -23,7 +23,7 @@ func corpusService(t *testing.T, eng Engine) *Service {
 }
 
 // translateLine translates a line of the corpus into another language.
-func translateLine(t *testing.T, s *Service, l corpus.Line) Result {
+func translateLine(t *testing.T, s *Service, l corpustest.Line) Result {
 	to := "fr"
 	if l.Lang == to {
 		to = "en"
@@ -47,7 +47,7 @@ func shout(text string) string {
 
 // What must be kept is kept, and all that is prose is translated, by an engine that shouts.
 func TestCorpusIsKeptAndProseTranslated(t *testing.T) {
-	lines, err := corpus.Read()
+	lines, err := corpustest.Read()
 	require.NoError(t, err)
 	s := corpusService(t, &upper{decode: func(text string, _ engine.Job) (string, bool) { return shout(text), false }})
 	for _, l := range lines {
@@ -63,7 +63,7 @@ func TestCorpusIsKeptAndProseTranslated(t *testing.T) {
 
 // Engines that damage what is no letter get it back, or a flag: never neither.
 func TestCorpusDamageIsFlagged(t *testing.T) {
-	lines, err := corpus.Read()
+	lines, err := corpustest.Read()
 	require.NoError(t, err)
 	letters := func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsSpace(r) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"dragoman/app/markup/corpus"
+	"dragoman/app/markup/corpustest"
 )
 
 // tally counts what became of lines.
@@ -35,7 +35,7 @@ type answer struct {
 // table of what was kept, and on a line each translation that was damaged. It fails where one
 // was damaged without a flag.
 func reportCorpus(out io.Writer, url string, languages []string) error {
-	lines, err := corpus.Read()
+	lines, err := corpustest.Read()
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func reportCorpus(out io.Writer, url string, languages []string) error {
 }
 
 // request has a line translated into all languages but its own.
-func request(url string, line corpus.Line, number int, languages []string) ([]answer, error) {
+func request(url string, line corpustest.Line, number int, languages []string) ([]answer, error) {
 	type record struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`

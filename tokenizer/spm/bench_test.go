@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"dragoman/tokenizer/internal/golden"
+	"dragoman/tokenizer/internal/goldentest"
 )
 
 // The benchmarks run over the corpus goldens: English, French, Japanese, German
@@ -77,7 +77,7 @@ func benchmarkTexts(b *testing.B) (*Model, []string) {
 	model, err := Open(bundledModel)
 	require.NoError(b, err)
 	var texts []string
-	for _, r := range golden.Read(b, "../testdata/corpus.jsonl.gz") {
+	for _, r := range goldentest.Read(b, "../testdata/corpus.jsonl.gz") {
 		texts = append(texts, r.Text)
 	}
 	return model, texts

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"dragoman/tokenizer/internal/golden"
+	"dragoman/tokenizer/internal/goldentest"
 )
 
 // FuzzReadModel gives Parse damaged files. What it accepts must encode and decode
@@ -36,7 +36,7 @@ func FuzzReadModel(f *testing.F) {
 // FuzzNormalize compares the normalizer's shortcuts with the plain walk, and
 // checks that tokens cover the text.
 func FuzzNormalize(f *testing.F) {
-	for _, r := range golden.Read(f, "../testdata/hostile.jsonl.gz") {
+	for _, r := range goldentest.Read(f, "../testdata/hostile.jsonl.gz") {
 		if len(r.Input()) < 100 {
 			f.Add(r.Input())
 		}

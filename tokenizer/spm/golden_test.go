@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/tokenizer/internal/golden"
+	"dragoman/tokenizer/internal/goldentest"
 )
 
 const bundledModel = "../../model/bundled/sentencepiece.bpe.model"
@@ -25,22 +25,22 @@ const bundledModel = "../../model/bundled/sentencepiece.bpe.model"
 type reference struct {
 	name    string
 	file    []byte
-	records []golden.Record
+	records []goldentest.Record
 }
 
 func references(t testing.TB) []reference {
 	bundled, err := os.ReadFile(bundledModel)
 	require.NoError(t, err)
 	all := []reference{
-		{"corpus", bundled, golden.Read(t, "../testdata/corpus.jsonl.gz")},
-		{"hostile", bundled, golden.Read(t, "../testdata/hostile.jsonl.gz")},
+		{"corpus", bundled, goldentest.Read(t, "../testdata/corpus.jsonl.gz")},
+		{"hostile", bundled, goldentest.Read(t, "../testdata/hostile.jsonl.gz")},
 	}
 	paths, err := filepath.Glob("testdata/*.model.gz")
 	require.NoError(t, err)
 	require.Len(t, paths, 10)
 	for _, path := range paths {
 		name := strings.TrimSuffix(path, ".model.gz")
-		all = append(all, reference{filepath.Base(name), unzip(t, path), golden.Read(t, name+".jsonl.gz")})
+		all = append(all, reference{filepath.Base(name), unzip(t, path), goldentest.Read(t, name+".jsonl.gz")})
 	}
 	return all
 }
@@ -100,7 +100,7 @@ func TestNormalizerShortcuts(t *testing.T) {
 func TestTokensCover(t *testing.T) {
 	model, err := Open(bundledModel)
 	require.NoError(t, err)
-	for _, r := range golden.Read(t, "../testdata/hostile.jsonl.gz") {
+	for _, r := range goldentest.Read(t, "../testdata/hostile.jsonl.gz") {
 		// The text itself serves as normalized text: no caller can break this.
 		for _, text := range [][]byte{[]byte(r.Input()), model.AppendNormalized(nil, r.Input())} {
 			requireCover(t, model, text)
@@ -135,7 +135,7 @@ func TestAppendTokensKeepsWhatIsThere(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	model, err := Open(bundledModel)
 	require.NoError(t, err)
-	records := golden.Read(t, "../testdata/hostile.jsonl.gz")
+	records := goldentest.Read(t, "../testdata/hostile.jsonl.gz")
 	wrong := make([]string, 4)
 	var wg sync.WaitGroup
 	for worker := range wrong {

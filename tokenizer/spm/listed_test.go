@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/tokenizer/internal/golden"
+	"dragoman/tokenizer/internal/goldentest"
 )
 
 // listed is a small model with these merges.
@@ -60,7 +60,7 @@ func TestListedRefuses(t *testing.T) {
 
 // FuzzListed checks that tokens cover any text, broken UTF-8 too.
 func FuzzListed(f *testing.F) {
-	for _, r := range golden.Read(f, "../testdata/hostile.jsonl.gz") {
+	for _, r := range goldentest.Read(f, "../testdata/hostile.jsonl.gz") {
 		if len(r.Input()) < 100 {
 			f.Add(r.Input())
 		}

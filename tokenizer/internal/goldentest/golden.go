@@ -1,6 +1,6 @@
-// Package golden reads the reference outputs that testdata/make_goldens.py wrote.
+// Package goldentest reads the reference outputs that testdata/make_goldens.py wrote.
 // It serves tests only.
-package golden
+package goldentest
 
 import (
 	"bufio"

@@ -1,8 +1,8 @@
-// Package corpus has texts with parts that a translation must keep, of all the formats that
+// Package corpustest has texts with parts that a translation must keep, of all the formats that
 // people translate: messages of programs, Markdown, HTML, XML, subtitles, code, addresses.
 // It is for tests and measurements. What must be kept is written in the texts, and whether
 // it was is judged without package markup, so that it can be found wrong.
-package corpus
+package corpustest
 
 import (
 	_ "embed"
