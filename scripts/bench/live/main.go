@@ -1,6 +1,5 @@
 // Command live measures live text at a running service:
 //
-//	live flicker   normalized erasure and lag of ways to say what is stable
 //	live wire      bytes on the wire, and work, against sending the whole text each time
 //	live load      time from an edit to its translation, with many sessions
 //	live exact     edits with connections that break: are the final texts plain translations?
@@ -33,7 +32,6 @@ type settings struct {
 	sessions int
 	rate     float64
 	edits    int
-	plot     string
 	took     time.Duration
 	client   *client.Client
 }
@@ -45,7 +43,6 @@ func main() {
 	flag.IntVar(&s.sessions, "sessions", 200, "of load and exact")
 	flag.Float64Var(&s.rate, "rate", 5, "characters that each session of load types in a second")
 	flag.IntVar(&s.edits, "edits", 100_000, "of exact")
-	flag.StringVar(&s.plot, "plot", "", "file for the figure of flicker; empty: none")
 	flag.DurationVar(&s.took, "time", 30*time.Second, "of load")
 	flag.Parse()
 	c, err := client.New(client.Config{URL: s.url})
@@ -54,10 +51,10 @@ func main() {
 	}
 	defer c.Close()
 	s.client = c
-	measurements := map[string]func(settings) error{"flicker": flicker, "wire": wire, "load": load, "exact": exact}
+	measurements := map[string]func(settings) error{"wire": wire, "load": load, "exact": exact}
 	measure := measurements[flag.Arg(0)]
 	if measure == nil {
-		fmt.Fprintln(os.Stderr, "use flicker, wire, load or exact")
+		fmt.Fprintln(os.Stderr, "use wire, load or exact")
 		os.Exit(2)
 	}
 	if err := measure(s); err != nil {
