@@ -47,14 +47,16 @@ CONCURRENT = $$(go list -f '{{.Dir}}' ./... | while read -r dir; do ! grep -qsE 
 race-test: runtime ## run the tests of packages where something is concurrent with the race detector
 	$(LEAN) && $(GO_TEST) -race -timeout 30m $(CONCURRENT)
 
-long-test: runtime ## run the tests without the race detector, with all goldens
+# Where work must be linear, what is executed of the standard library counts, too.
+COUNTED = strings,bytes,unicode/utf8
+
+long-test: runtime ## run the tests without the race detector, with all goldens, and those of linear work with documents
 	CGO_ENABLED=1 go test -timeout 20m ./...
+	CGO_ENABLED=1 go test -timeout 30m -covermode=count -run Linear \
+	  -coverpkg=./app/document/...,./app/markup,github.com/yuin/goldmark/...,golang.org/x/net/html,github.com/go-json-experiment/json/...,$(COUNTED) ./app/document/kinds
 
 k8s-test: runtime ## check the Kubernetes manifests, run their containers against a hub of this machine
 	go -C scripts/k8s test -timeout 9m ./...
-
-# What is counted where work must be linear: ours, what it uses, and of the standard library what has loops in Go.
-COUNTED = ./app/lineartest,./app/markup,./app/segment,./app/document/...,github.com/yuin/goldmark/...,golang.org/x/net/html,github.com/go-json-experiment/json/...,strings,bytes,unicode/utf8
 
 # Vet and the linters share with the tests what is compiled.
 check: runtime ## what CI runs: format, vet, lint, tests, those with the race detector, of linear work and of what ships
@@ -68,7 +70,7 @@ check: runtime ## what CI runs: format, vet, lint, tests, those with the race de
 	$(MAKE) test
 	$(MAKE) image-check
 	$(MAKE) race-test
-	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=$(COUNTED) -run Linear ./app/lineartest ./app/markup ./app/segment ./app/document/kinds
+	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/markup,./app/segment,$(COUNTED) -run Linear ./app/lineartest ./app/markup ./app/segment
 	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
 fmt: ## format the code
