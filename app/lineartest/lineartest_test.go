@@ -12,8 +12,8 @@ import (
 func TestLinearWorkIsCounted(t *testing.T) {
 	w := New(t)
 	text := strings.Repeat("a", 1<<10)
-	linear := func(text string) { strings.Map(func(r rune) rune { return r }, text) }
-	quadratic := func(text string) { strings.Map(func(r rune) rune { linear(text); return r }, text) }
+	linear := func(text string) { _ = strings.Map(func(r rune) rune { return r }, text) }
+	quadratic := func(text string) { _ = strings.Map(func(r rune) rune { linear(text); return r }, text) }
 	w.Assert("linear", text[:1<<7], text, linear)
 	got := w.exponent("quadratic", text[:1<<7], text, quadratic)
 	if os.Getenv(chosen) == "" {
