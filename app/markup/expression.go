@@ -16,7 +16,7 @@ import (
 // withExpressions holds what operators and brackets join, and letters alone, in a text of a language.
 func (s Sentence) withExpressions(lang string) Sentence {
 	words, known := letterWords[lang]
-	e := expressions{text: s.Text, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known}
+	e := expressions{text: s.Text, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known}
 	for e.pos < len(e.text) {
 		e.token()
 	}
@@ -34,6 +34,7 @@ var letterWords = map[string]string{
 
 type expressions struct {
 	text   string
+	lang   string
 	form   Format
 	spans  []Span // of the sentence
 	whole  map[int]bool
@@ -43,6 +44,8 @@ type expressions struct {
 	next   int // the first span that does not end before pos
 	tokens []token
 	more   []Span // to be held
+
+	quotes, lower int // what hasInches and hasLower count, 1 more; 0 until they are asked
 }
 
 // token is what stands between spaces, without the punctuation around it.
@@ -65,303 +68,9 @@ const (
 	weakToken               // signs that sentences have, too: ?, :, -
 )
 
-// token adds the one that starts here, and goes behind it.
-func (e *expressions) token() {
-	start, first := e.pos, e.next
-	for e.pos < len(e.text) {
-		if e.next < len(e.spans) && e.spans[e.next].Start <= e.pos {
-			if e.isApart(e.spans[e.next]) {
-				break
-			}
-			e.pos = max(e.pos, e.spans[e.next].End)
-			e.next++
-			continue
-		}
-		r, n := decode(e.text, e.pos)
-		if unicode.IsSpace(r) || isUnspaced(r) {
-			break
-		}
-		e.pos += n
-	}
-	switch {
-	case e.pos > start:
-		e.read(start, e.pos, e.spans[first:e.next])
-	case e.next < len(e.spans) && e.spans[e.next].Start <= e.pos:
-		e.add(e.pos, e.spans[e.next].End, wordToken)
-		e.pos = e.spans[e.next].End
-		e.next++
-	default:
-		r, n := decode(e.text, e.pos)
-		if !unicode.IsSpace(r) {
-			e.add(e.pos, e.pos+n, wordToken)
-		}
-		e.pos += n
-	}
-}
-
-// isApart says whether a span is no part of an expression.
-func (e *expressions) isApart(span Span) bool {
-	switch text := e.text[span.Start:span.End]; span.Kind {
-	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
-		return true
-	case Emoji:
-		return !unicode.Is(unicode.Sm, first(text)) && !strings.ContainsAny(text, "♭♮♯")
-	case Tag:
-		if text[0] == '[' && !e.whole[max(span.Pair, -span.Pair)] && span.Start > 0 && isIdent(e.text[span.Start-1]) { // a[i]
-			return false
-		}
-		return e.form != Text || span.Pair == 0 || !typeForm.MatchString(text)
-	default:
-		return strings.Contains(text, "\n") || lineBreaks[text] || complexMessage.MatchString(text)
-	}
-}
-
-func (e *expressions) add(start, end int, kind tokenKind) {
-	e.tokens = append(e.tokens, token{start, end, kind})
-}
-
-func (e *expressions) hold(start, end int) {
-	e.add(start, end, heldToken)
-	e.more = append(e.more, Span{Start: start, End: end, Kind: Code})
-}
-
-// read adds the token in the text from start to end, in which the spans are.
-func (e *expressions) read(start, end int, spans []Span) {
-	raw := e.text[start:end]
-	if n := len(wholeForm.FindString(raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || strings.Count(e.text, `"`)%2 == 1) {
-		e.hold(start, start+n)
-		return
-	}
-	hard := slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() && span.Kind != Emoji && span.Kind != Code })
-	if !hard && !strings.ContainsFunc(raw, isLetterOrDigit) {
-		e.add(start, end, signsKind(raw))
-		return
-	}
-	hard = slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() })
-	if closing := e.bracket(start, end); closing > 0 {
-		e.hold(start, closing)
-		for e.pos = max(e.pos, closing); e.next < len(e.spans) && e.spans[e.next].Start < e.pos; {
-			e.next++
-		}
-		return
-	}
-	rest := strings.TrimLeft(raw, "(\"“«„¿¡")
-	start += len(raw) - len(rest)
-	core := strings.TrimRight(rest, ".,;:!?…)\"”“»")
-	end = start + len(core)
-	switch covered := hard && len(spans) > 0 && isCovered(start, end, spans); {
-	case core == "":
-	case covered && !isNumeral(spans):
-		if start > 0 && e.text[start-1] == '"' && strings.HasPrefix(e.text[end:], `"`) {
-			e.hold(start-1, end+1) // "%d"
-			return
-		}
-		e.add(start, end, heldToken)
-	case isNumeral(spans) && (covered || !hasLetter(core)):
-		if tail := e.text[end:]; core[len(core)-1] == '+' && hasSpace(tail) {
-			e.hold(start, end)
-			return
-		}
-		e.add(start, end, numberToken)
-	case e.isOdd(core, start, spans):
-		e.hold(start, end)
-	default:
-		e.add(start, end, e.wordKind(core, raw))
-	}
-}
-
-func hasSpace(text string) bool { return !isWord(first(text)) }
-
-// isCovered says whether the spans leave no letter of the text from start to end.
-func isCovered(start, end int, spans []Span) bool {
-	for _, s := range spans {
-		if !s.Kind.isSoft() && s.Start <= start {
-			start = max(start, s.End)
-		}
-	}
-	return start >= end
-}
-
-func isNumeral(spans []Span) bool {
-	return len(spans) > 0 && !slices.ContainsFunc(spans, func(s Span) bool { return s.Kind != Number })
-}
-
-// signsKind is what signs without a letter are.
-func signsKind(text string) tokenKind {
-	switch {
-	case text == "|":
-		return weakToken
-	case len(text) > 1 && strings.ContainsAny(text, "&[]{}$"), strings.ContainsFunc(text, isOperator), strings.HasPrefix(text, "//"), text == "‰":
-		return operatorToken
-	case strings.Trim(text, "?!.:-") == "":
-		return weakToken
-	}
-	return wordToken
-}
-
-// isOperator says whether r is a sign that no sentence has between words.
-func isOperator(r rune) bool {
-	return oneOfRunes(r, `+=<>|^~*\_`) || r >= 0x80 && unicode.Is(unicode.Sm, r) && !isMinus(r) && r != '～'
-}
-
-// longestLetter are the bytes of a letter with its marks.
-const longestLetter = 8
-
-// wordKind is the kind of a token that is not held.
-func (e *expressions) wordKind(core, raw string) tokenKind {
-	r, n := utf8.DecodeRuneInString(core)
-	for n < min(len(core), longestLetter) {
-		mark, size := decode(core, n)
-		if !unicode.IsMark(mark) {
-			break
-		}
-		n += size
-	}
-	switch {
-	case n == len(core) && unicode.IsLetter(r) && isWord(r) && (r < 0x250 || r >= 0x370 && r < 0x400 || len(core) > 2):
-		if e.isLetterWord(core) || n == len(raw)-1 && oneOf(raw[n], ".)") || strings.HasPrefix(raw, "(") && len(raw) == n+2 {
-			return articleToken // a word, an initial, a point of a list
-		}
-		return letterToken
-	case nameForm.MatchString(core):
-		return nameToken
-	case capitalForm.MatchString(core) && strings.IndexFunc(e.text, unicode.IsLower) >= 0:
-		return capitalToken
-	}
-	return wordToken
-}
-
-// isLetterWord says whether a letter may be a word.
-func (e *expressions) isLetterWord(letter string) bool {
-	return !e.known || strings.Contains(e.words, strings.ToLower(letter))
-}
-
-// isOdd says whether a token that is not held yet is no word, with what it touches.
-func (e *expressions) isOdd(core string, start int, spans []Span) bool {
-	signs, bare, at := 0, "", start
-	for _, span := range spans {
-		if span.Kind != Number {
-			signs++
-		}
-		if !span.Kind.isSoft() {
-			bare, at = bare+e.text[at:max(at, span.Start)]+removed, max(at, span.End)
-		}
-	}
-	bare += e.text[at:max(at, start+len(core))]
-	switch {
-	case emoticon.MatchString(core) && start > 0 && hasLetter(core):
-		return true
-	case signs == 0 && !strings.ContainsAny(core, "/.-|♭♯"):
-		return false
-	case brandForm.MatchString(core):
-		return true
-	case elision.MatchString(core) && !strings.HasSuffix(core, "'"):
-		return false
-	case signs > 0 && !longLetters.MatchString(bare) && hasLetter(bare) && strings.ContainsFunc(core, func(r rune) bool { return isOperator(r) || oneOfRunes(r, "[]{}&@#`♭♯") }):
-		return true
-	case hyphenedLetters.MatchString(core):
-		return true
-	case core[0] == '*':
-		return start > 0 && pointerForm.MatchString(core)
-	}
-	return attachedForm.MatchString(core)
-}
-
-// longestBracket are the bytes from a bracket to the one that closes it.
-const longestBracket = 80
-
-// bracket returns where the brackets end that the token from start to end opens, with the name before
-// them, where what is in them is no language; else 0.
-func (e *expressions) bracket(start, end int) int {
-	m := bracketForm.FindStringSubmatchIndex(e.text[start:end])
-	if m == nil {
-		return 0
-	}
-	name, open := strings.TrimLeft(e.text[start+m[2]:start+m[3]], "&*"), start+m[3]
-	closing := closingBracket(e.text[open:min(len(e.text), open+longestBracket)])
-	if closing == 0 {
-		return 0
-	}
-	inner := e.text[open+1 : open+closing-1]
-	end = open + closing
-	for _, span := range e.spans[max(0, e.next-1):] { // no tag, and nothing is cut
-		if span.Start >= end {
-			break
-		}
-		if span.Start >= start && (e.isApart(span) || span.End > end) {
-			return 0
-		}
-	}
-	for end < len(e.text) && oneOf(e.text[end], "[(") && closing > 0 { // m[i][j]
-		closing = closingBracket(e.text[end:min(len(e.text), end+longestBracket)])
-		end += closing
-	}
-	if c := e.text[open]; name == "" && c == '(' && strings.HasPrefix(inner, "?") { // (?i)abc
-		end = skip(e.text, end, func(r rune) bool { return !unicode.IsSpace(r) })
-	}
-	odd := false
-	switch c := e.text[open]; {
-	case name == "" && c == '(':
-		odd = pairForm.MatchString(inner) || strings.HasPrefix(inner, "?") || strings.Contains(inner, "|") && !strings.Contains(inner, " ")
-	case name == "":
-		odd = c != '<' && len(inner) > 1 && !plainWord.MatchString(inner) && strings.ContainsFunc(inner, isLetterOrDigit)
-	case strings.HasSuffix(name, "!"):
-		odd = c != '{'
-	case c == '<':
-		odd = typeForm.MatchString(e.text[open : open+2+len(inner)])
-	case c == '[':
-		odd = len(inner) > 0 && inner != "sic" && !isInflection(name, inner) && strings.ContainsFunc(inner, unicode.IsLetter)
-	case c == '(':
-		odd = inner != "" && !isInflection(name, inner) &&
-			(argumentForm.MatchString(inner) || len(name) == 1 && longLetters.MatchString(inner) == strings.Contains(inner, " "))
-	}
-	if !odd {
-		return 0
-	}
-	return end
-}
-
-// isInflection says whether a word may have the ending inner: year(s), Schüler(innen), bateau(x).
-func isInflection(name, inner string) bool {
-	return inflection.MatchString(inner) && len(name) > 1 || inner == "x" && strings.HasSuffix(name, "u")
-}
-
-// closingBracket returns where the bracket is closed that text starts with, 0 where it is not.
-func closingBracket(text string) int {
-	opened := 0
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '\n':
-			return 0
-		case oneOf(c, "([{<") && (c != '<' || text[0] == '<'):
-			opened++
-		case oneOf(c, ")]}>") && (c != '>' || text[0] == '<'):
-			if opened--; opened == 0 {
-				return i + 1
-			}
-		}
-	}
-	return 0
-}
-
-var (
-	emoticon        = regexp.MustCompile(`^[:;]-?[A-Z]$`)
-	longLetters     = regexp.MustCompile(`\pL\pM*\pL`)
-	plainWord       = regexp.MustCompile(`\pL[aeiouyAEIOUY]|[aeiouyAEIOUY]\pL|[^\x00-\x7f]\pL`)
-	hyphenedLetters = regexp.MustCompile(`^[A-Za-z](?:-[A-Za-z])+$`)
-	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
-	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
-	pointerForm     = regexp.MustCompile(`^\*+[a-z]\w*$`)
-	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
-	brandForm       = regexp.MustCompile(`^[\pL'’]*\pL[™®©]$`)
-	// What is held with the quotes, dollars and inches at its ends.
-	wholeForm    = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*")`)
-	bracketForm  = regexp.MustCompile(`^([&*]?(?:[A-Za-z_]\w*!?)?)[\[({<]`)
-	typeForm     = regexp.MustCompile(`^<(?:[A-Z]|[A-Z][a-z]\w*|[a-z]\d+)(?:, ?\w+)*>$`)
-	pairForm     = regexp.MustCompile(`^-?\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?)+$`)
-	inflection   = regexp.MustCompile(`^(?:[senrd]|\pL{2,5})$`)
-	argumentForm = regexp.MustCompile(`^(?:[\w*&]|[\w.]+(?:, ?[\w.]+)+|\w(?:[: ,=].*)?|["*].*)$`)
-)
+// mostJoined are the tokens that are looked at on each side of an operator. Longer expressions are joined
+// by the next one.
+const mostJoined = 16
 
 // join holds what operators join.
 func (e *expressions) join() {
@@ -371,17 +80,21 @@ func (e *expressions) join() {
 			continue
 		}
 		first, last := i, i
-		for first > 0 && e.adjacent(first-1) && e.isOperand(first-1, true) {
+		for first > 0 && i-first < mostJoined && e.adjacent(first-1) && e.isOperand(first-1, true) {
 			first--
 		}
-		for last+1 < len(e.tokens) && e.adjacent(last) && (e.isOperand(last+1, false) || e.tokens[last+1].kind == operatorToken) {
+		for last+1 < len(e.tokens) && last-i < mostJoined && e.adjacent(last) && (e.isOperand(last+1, false) || e.tokens[last+1].kind == operatorToken) {
 			last++
 		}
 		if t.kind == weakToken && (first == i || last == i || !e.hasLetter(first, last)) {
 			continue
 		}
 		if last > first {
-			e.more = append(e.more, Span{Start: e.tokens[first].start, End: e.tokens[last].end, Kind: Code})
+			start, end := e.tokens[first].start, e.tokens[last].end
+			if start > 0 && e.text[start-1] == '(' && strings.HasPrefix(e.text[end:], ")") {
+				start, end = start-1, end+1
+			}
+			e.more = append(e.more, Span{Start: start, End: end, Kind: Code})
 			for j := first; j <= last; j++ {
 				e.tokens[j].kind = heldToken
 			}
@@ -443,6 +156,8 @@ func (e *expressions) isOperand(i int, before bool) bool {
 	switch e.tokens[i].kind {
 	case letterToken, nameToken, capitalToken, numberToken, heldToken:
 		return true
+	case weakToken:
+		return !before && e.text[e.tokens[i].start:e.tokens[i].end] == "?"
 	case articleToken:
 		return before || i+1 == len(e.tokens) || !e.adjacent(i) || e.tokens[i+1].kind != wordToken
 	}

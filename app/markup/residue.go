@@ -8,16 +8,24 @@ import (
 )
 
 // compareResidue returns an error that wraps ErrLost where something is not in a translation as often as in
-// its source that is no language: a symbol that is no punctuation of sentences, a slash between letters, letters
-// alone and names without a vowel that are soft spans. It asks for what the texts are, not for what recognizers
+// its source that is no language: a symbol that is no punctuation of sentences, letters alone and names
+// without a vowel that are soft spans, half of a path. It asks for what the texts are, not for what recognizers
 // found in them: what they overlook is noticed here.
 func (s Sentence) compareResidue(source, translation string) error {
 	want := residueOf(source)
+	seen := map[string]bool{}
 	for i, span := range s.Spans {
 		text := s.spanText(i)
-		if span.Kind == Sign && len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, isWord) {
+		if span.Kind != Sign || seen[text] {
+			continue
+		}
+		seen[text] = true
+		if halfChanged(text, translation) && strings.Contains(source, text) {
+			return fmt.Errorf("%w: one of two words with a slash was changed", ErrLost)
+		}
+		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, isWord) {
 			want[text] = strings.Count(source, text)
-		} else if span.Kind == Sign && isWord(first(text)) && !alternative.MatchString(text) && strings.Contains(source, text) {
+		} else if isWord(first(text)) && !alternative.MatchString(text) && strings.Contains(source, text) {
 			want[text] = countApart(source, text)
 		}
 	}
@@ -28,7 +36,9 @@ func (s Sentence) compareResidue(source, translation string) error {
 	for text, n := range want {
 		m := got[text]
 		if hasLetter(text) {
-			m = min(n, countApart(translation, text))
+			if m = countApart(translation, text); strings.Contains(letterWords[s.to], strings.ToLower(text)) {
+				m = min(n, m) // the others are words
+			}
 		} else if m == 0 {
 			m = strings.Count(translation, text)
 		}
@@ -39,28 +49,26 @@ func (s Sentence) compareResidue(source, translation string) error {
 	return nil
 }
 
+// halfChanged says whether one of two words with a slash between them is as it was and the other is not:
+// in he/she both change, in origin/main neither should.
+func halfChanged(text, translation string) bool {
+	first, second, ok := strings.Cut(text, "/")
+	if !ok || !alternative.MatchString(text) {
+		return false
+	}
+	return (countApart(translation, first+"/") > 0) != (countApart(translation, "/"+second) > 0)
+}
+
 // residueOf counts the symbols of a text.
 func residueOf(text string) map[string]int {
 	count := map[string]int{}
-	before := ' '
-	for i, r := range text {
-		if r < 0x80 && r != '+' && r != '/' {
-			before = r
-			continue
-		}
+	for _, r := range text {
 		if r > 0xFF00 && r < 0xFF5E { // full-width forms
 			r -= 0xFF00 - 0x20
 		}
-		switch {
-		case r == '/':
-			_, n := decode(text, i)
-			if unicode.IsLetter(before) && unicode.IsLetter(first(text[i+n:])) {
-				count["/"]++
-			}
-		case isResidue(r):
+		if isResidue(r) {
 			count[string(r)]++
 		}
-		before = r
 	}
 	return count
 }
@@ -100,6 +108,9 @@ func (s Sentence) LosesCapitals(translation string) bool {
 	return countCapitals(translation) < count
 }
 
+// IsCapitals says whether the sentence is one word in capitals: NULL, or EXIT.
+func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
+
 func countCapitals(text string) int {
 	n := 0
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWord(r) && r != '.' }) {
@@ -121,7 +132,7 @@ func countApart(text, name string) int {
 			return count
 		}
 		start, end := at+n, at+n+len(name)
-		if !isWord(last(text[:start])) && !isWord(first(text[end:])) {
+		if (!isWord(last(text[:start])) || !isWord(first(name))) && (!isWord(first(text[end:])) || !isWord(last(name))) {
 			count++
 		}
 		at = end

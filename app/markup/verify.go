@@ -71,9 +71,13 @@ func (s Sentence) search(translation string, waiting map[string][]int) (found []
 			more = append(more, span)
 		}
 	}
-	found, surplus = s.unparsed(translation, waiting, found)
+	taken := make([]bool, len(translation)+1) // the bytes of those that were found
+	for _, m := range found {
+		take(taken, m)
+	}
+	found, surplus = unparsed(translation, waiting, found, taken)
 	for _, span := range more { // those in something larger are no surplus
-		if !overlaps(found, span.Start, span.End) {
+		if !isTaken(taken, span.Start, span.End) {
 			surplus++
 		}
 	}
@@ -85,7 +89,7 @@ const mostUnparsed = 16
 
 // unparsed adds those that are waited for and are no spans of the translation, for what is code depends
 // on the language and on what stands beside it. It counts those that are there more often.
-func (s Sentence) unparsed(translation string, waiting map[string][]int, found []mark) (all []mark, surplus int) {
+func unparsed(translation string, waiting map[string][]int, found []mark, taken []bool) (all []mark, surplus int) {
 	var missing []string
 	for text, numbers := range waiting {
 		if len(numbers) > 0 {
@@ -104,11 +108,12 @@ func (s Sentence) unparsed(translation string, waiting map[string][]int, found [
 			at = end
 			inWord := isWord(last(translation[:start])) && isWord(first(text)) || isWord(first(translation[end:])) && isWord(last(text))
 			switch {
-			case inWord || overlaps(found, start, end):
+			case inWord || isTaken(taken, start, end):
 			case len(waiting[text]) == 0:
 				surplus++
 			default:
 				found = append(found, mark{start, end, waiting[text][0]})
+				take(taken, found[len(found)-1])
 				waiting[text] = waiting[text][1:]
 			}
 		}
@@ -117,10 +122,14 @@ func (s Sentence) unparsed(translation string, waiting map[string][]int, found [
 	return found, surplus
 }
 
-// overlaps says whether one of the marks has a byte from start to end.
-func overlaps(marks []mark, start, end int) bool {
-	return slices.ContainsFunc(marks, func(m mark) bool { return m.start < end && start < m.end })
+func take(taken []bool, m mark) {
+	for i := m.start; i < m.end; i++ {
+		taken[i] = true
+	}
 }
+
+// isTaken says whether one of the bytes from start to end is.
+func isTaken(taken []bool, start, end int) bool { return slices.Contains(taken[start:end], true) }
 
 // unexpected counts the spans in a part of a translation that should have none.
 func (s Sentence) unexpected(translation string) int {

@@ -23,10 +23,14 @@ const (
 	sureScore = -0.15 // the least score of the translation in small letters
 )
 
-// doubt flags the best outcome of a sentence that looks flawed by what no other way would mend.
+// unsureScore is a score below which a word in capitals by itself was not understood: it may be a name.
+const unsureScore = -0.4
+
+// doubt flags the best outcome of a sentence where capitals are not what they were: other ways would not mend it.
 func (w *work) doubt(x *sentence) {
-	if x.best.decoded && x.LosesCapitals(x.best.text) {
-		x.best.flags |= MarkupLost
+	o := x.best
+	if o.decoded && (x.LosesCapitals(o.text) || x.IsCapitals() && o.text != x.Text && o.score < unsureScore) {
+		o.flags |= MarkupLost
 	}
 }
 
