@@ -159,7 +159,8 @@ func (e *expressions) isOperand(i int, before bool) bool {
 	case weakToken:
 		return !before && e.text[e.tokens[i].start:e.tokens[i].end] == "?"
 	case articleToken:
-		return before || i+1 == len(e.tokens) || !e.adjacent(i) || e.tokens[i+1].kind != wordToken
+		text := e.text[e.tokens[i].start:e.tokens[i].end]
+		return before || text != "I" && text != strings.ToLower(text) || i+1 == len(e.tokens) || !e.adjacent(i) || e.tokens[i+1].kind != wordToken
 	}
 	return false
 }

@@ -3,7 +3,6 @@ package translate
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"dragoman/app/language"
 	"dragoman/app/markup"
@@ -53,14 +52,10 @@ func (w *work) probe(x *sentence) bool {
 	return true
 }
 
-
 // isLabel says whether a sentence is words of its language beside a number.
 func (w *work) isLabel(x *sentence) bool {
-	if !slices.ContainsFunc(x.Spans, func(s markup.Span) bool { return s.Kind == markup.Number }) || !strings.ContainsFunc(x.Text, unicode.IsDigit) {
-		return false
-	}
 	d := w.selection.Detector()
-	if d == nil {
+	if d == nil || !slices.ContainsFunc(x.Spans, func(s markup.Span) bool { return s.Kind == markup.Number }) {
 		return false
 	}
 	code, confidence, ok := d.Detect(x.Text)
@@ -70,7 +65,8 @@ func (w *work) isLabel(x *sentence) bool {
 // probed flags a sentence that came back as it was where the model translates it in small letters.
 func (w *work) probed(x *sentence, r search.Result) error {
 	text := strings.TrimSpace(x.hop.model.Tokenizer.Decode(r.Tokens))
-	if score := float64(r.Score); !r.Truncated && text != "" && score >= sureScore && score > x.best.score && !strings.EqualFold(string(letters(x.Text)), string(letters(text))) {
+	score, same := float64(r.Score), strings.EqualFold(string(letters(x.Text)), string(letters(text)))
+	if !same && text != "" && !r.Truncated && score >= sureScore && score > x.best.score {
 		x.best.flags |= SourceEcho
 	}
 	return w.settle(x, *x.best)
