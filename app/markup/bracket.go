@@ -88,9 +88,9 @@ func closingBracket(text string) int {
 
 var (
 	plainWord    = regexp.MustCompile(`\pL[aeiouyAEIOUY]|[aeiouyAEIOUY]\pL|[^\x00-\x7f]\pL`)
-	bracketForm  = regexp.MustCompile(`^([&*]?(?:[A-Za-z_]\w*!?)?)[\[({<]`)
+	bracketForm  = regexp.MustCompile(`^([&*]?(?:[A-Za-z_]\w*(?:\.\w+)*!?)?)[\[({<]`)
 	typeForm     = regexp.MustCompile(`^<(?:[A-Z]|[A-Z][a-z]\w*|[a-z]\d+)(?:, ?\w+)*>$`)
-	pairForm     = regexp.MustCompile(`^-?\d+(?:\.\d+)?(?:, ?-?\d+(?:\.\d+)?)+$`)
+	pairForm     = regexp.MustCompile(`^(?:-?\d+(?:\.\d+)?|[A-Za-z])(?:, ?(?:-?\d+(?:\.\d+)?|[A-Za-z]))+$`)
 	inflection   = regexp.MustCompile(`^(?:[senrd]|\pL{2,5})$`)
 	argumentWord = regexp.MustCompile(`^[a-z]{3,}$`)
 	argumentForm = regexp.MustCompile(`^(?:[\w*&]|[\w.]+(?:, ?[\w.]+)+|\w(?:[: ,=].*)?|["*].*)$`)

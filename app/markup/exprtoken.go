@@ -158,7 +158,7 @@ func signsKind(text string) tokenKind {
 
 // isOperator says whether r is a sign that no sentence has between words.
 func isOperator(r rune) bool {
-	return oneOfRunes(r, `+=<>|^~*\_`) || r >= 0x80 && unicode.Is(unicode.Sm, r) && !isMinus(r) && r != '～'
+	return oneOfRunes(r, `+=<>|^~*\_`) || r >= 0x80 && unicode.Is(unicode.Sm, r) && r != '～'
 }
 
 // longestLetter are the bytes of a letter with its marks.
