@@ -28,7 +28,7 @@ func (s *scanner) codeWord() int {
 		}
 	case rest[end] == '=':
 		return s.assignment(end)
-	case rest[end] == '+':
+	case oneOf(rest[end], "+-"):
 		return len(keys.FindString(rest))
 	case rest[end] == '/':
 		return len(slashed.FindString(rest))
@@ -66,7 +66,7 @@ var (
 		`|[A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}` + // a.b.c
 		`|\w*_\w*(?:\[\w+\])+` + // a_b[0]
 		`|[A-Z]\w+<[A-Z]\w*(?:, ?[A-Z]\w*)+>)`) // Map<K, V>
-	keys        = regexp.MustCompile(`^(?:Ctrl|Strg|Alt|AltGr|Shift|Umschalt|Cmd|Command|Win|Meta|Option|Maj|Fn)(?:\+\w+)+`)
+	keys        = regexp.MustCompile(`^(?:Ctrl|Strg|Alt|AltGr|Shift|Umschalt|Cmd|Command|Win|Meta|Option|Maj|Fn)(?:(?:\+\w+)+|(?:-(?:Ctrl|Alt|Shift|Cmd|Win))*-(?:[A-Z]|F\d{1,2})\b)`)
 	slashed     = regexp.MustCompile(`^(?:application/[\w.+-]*\w|text/(?:plain|html|css|csv|xml|markdown)\b|image/(?:png|jpeg|gif|webp|svg\+xml)|multipart/form-data|[ru]/\w{3,})`)
 	redirection = regexp.MustCompile(`^[012]>&[012]\b`)
 )

@@ -17,7 +17,7 @@ func all(text string, format Format) {
 			_ = p.Text()
 		}
 	}
-	s := Parse(text, format)
+	s := Parse(text, format).In("en")
 	if m, ok := s.Mask(0); ok {
 		_, _ = m.Restore(m.Text)
 	}

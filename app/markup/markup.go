@@ -63,6 +63,8 @@
 //	scan.go                      goes over a text once and makes its spans
 //	word.go, wordshape.go        extend them to words, and hold all other words that are not plain
 //	quantity.go                  numbers with their units, labels and months, and words of other scripts
+//	expression.go, exprtoken.go, bracket.go
+//	                             what operators and brackets join, and letters alone, by the language
 //	recognizers.go               the table of what it looks for at each character
 //	  placeholder.go, printf.go  the variables of messages and templates
 //	  link.go, mention.go        URLs, addresses, @names, #topics
@@ -75,7 +77,8 @@
 //	verify.go                    the same where spans are their own markers
 //	around.go                    the parts between spans
 //	terms.go, termspans.go       terms of a glossary, and what they become
-//	sign.go, compare.go          what is compared: signs, names and numbers
+//	sign.go, residue.go, compare.go
+//	                             what is compared: signs, symbols, names and numbers
 //	numeral.go, numeral_words.go, spelled.go
 //	                             read numbers, in digits and in words
 //

@@ -220,6 +220,7 @@ func hostile(size int) map[string]string {
 		"<code>", "<!--", "<%", "{{", "{%", "${", "{a,plural,", "a.a", "a@", "@a", ":a", "#", "&", "&a", "~/", "/a", "./", "\\", "a\\", "1 234 ", "-1", "+1 ",
 		"\u200d", "👨\u200d", "1\ufe0f\u20e3", "万", "一", "5万", "X", "I", "a/b.", "a-", "www.", "x:// ", "<a>", "[a](b", "![", "!", "(", "日本", "٣", "\xff", "a_", "a_ ",
 		"<p>", "<p>a</p>", "a<br>", "<pre>", "<svg>.</svg>", "<b>.</b>", "<b translate=no>",
+		"a + ", "x ? ", "x : ", "? ", "f(", "f(x ", "a[i]", "AB ", "x, ", "| a ", "5\" ", "x/", "e/f ", "it''", "'%", "[a, ", "(?i)", "∈ ",
 	} {
 		list[unit] = strings.Repeat(unit, size/len(unit))
 	}

@@ -231,6 +231,9 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	if err := s.compareSigns(source, rest); err != nil {
 		return "", err
 	}
+	if err := s.compareResidue(source, rest); err != nil {
+		return "", err
+	}
 	if err := compareNumbers(source, rest, s.from, s.to); err != nil {
 		return "", err
 	}

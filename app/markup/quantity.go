@@ -112,7 +112,7 @@ func (s Sentence) In(lang string) Sentence {
 	s = s.withDates(lang)
 	foreign := language.Foreign(s.Text, lang)
 	if len(foreign) == 0 {
-		return s
+		return s.withExpressions(lang)
 	}
 	w := words{text: s.Text}
 	rest := s.Spans
@@ -143,7 +143,7 @@ func (s Sentence) In(lang string) Sentence {
 	w.out = append(w.out, rest...)
 	w.quantities()
 	s.Spans = w.out
-	return s
+	return s.withExpressions(lang)
 }
 
 // withDates joins numbers and the names of months beside them.

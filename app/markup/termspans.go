@@ -114,7 +114,7 @@ func (s Sentence) Terms(translation string) (missing, extra int) {
 // Kept returns a translation of the sentence, as [Sentence.Translated] does, in which what terms
 // have become is to stay as it is.
 func (s Sentence) Kept(translation string) Sentence {
-	t := s.Translated(translation)
+	t := s.Translated(translation).In(s.to)
 	if !s.HasTerms() {
 		return t
 	}

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ func (s Sentence) Verify(translation string) (string, error) {
 		return "", fmt.Errorf("%w: %d markers were made up", ErrLost, n)
 	}
 	if len(s.Spans) == 0 {
+		if err := s.compareResidue(s.Text, translation); err != nil {
+			return "", err
+		}
 		if err := compareNumbers(s.Text, translation, s.from, s.to); err != nil {
 			return "", err
 		}
@@ -53,6 +57,7 @@ func markers(text string) int {
 // that should not be there: known ones that are repeated, and those that are never written by chance.
 func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
 	t := parse(scanner{text: translation, form: s.format, loose: true}).withFormulas()
+	var more []Span
 	for i, span := range t.Spans {
 		if span.Kind.isSoft() {
 			continue
@@ -63,11 +68,20 @@ func (s Sentence) search(translation string, waiting map[string][]int) (found []
 			found = append(found, mark{span.Start, span.End, numbers[0]})
 			waiting[text] = numbers[1:]
 		case known || neverByChance(span.Kind, text):
+			more = append(more, span)
+		}
+	}
+	taken := make([]bool, len(translation)+1) // the bytes of those that were found
+	for _, m := range found {
+		take(taken, m)
+	}
+	found, surplus = unparsed(translation, waiting, found, taken)
+	for _, span := range more { // those in something larger are no surplus
+		if !isTaken(taken, span.Start, span.End) {
 			surplus++
 		}
 	}
-	found, more := s.unparsed(translation, waiting, found)
-	return found, surplus + more
+	return found, surplus
 }
 
 // mostUnparsed are the texts of spans that are looked for in a translation where they are not parsed.
@@ -75,15 +89,16 @@ const mostUnparsed = 16
 
 // unparsed adds those that are waited for and are no spans of the translation, for what is code depends
 // on the language and on what stands beside it. It counts those that are there more often.
-func (s Sentence) unparsed(translation string, waiting map[string][]int, found []mark) (all []mark, surplus int) {
-	missing := 0
+func unparsed(translation string, waiting map[string][]int, found []mark, taken []bool) (all []mark, surplus int) {
+	var missing []string
 	for text, numbers := range waiting {
-		if len(numbers) == 0 {
-			continue
+		if len(numbers) > 0 {
+			missing = append(missing, text)
 		}
-		if missing++; missing > mostUnparsed {
-			break
-		}
+	}
+	// The longest first: others may be parts of it.
+	slices.SortFunc(missing, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	for _, text := range missing[:min(len(missing), mostUnparsed)] {
 		for at := 0; ; {
 			n := strings.Index(translation[at:], text)
 			if n < 0 {
@@ -93,11 +108,12 @@ func (s Sentence) unparsed(translation string, waiting map[string][]int, found [
 			at = end
 			inWord := isWord(last(translation[:start])) && isWord(first(text)) || isWord(first(translation[end:])) && isWord(last(text))
 			switch {
-			case inWord || slices.ContainsFunc(found, func(m mark) bool { return m.start < end && start < m.end }):
+			case inWord || isTaken(taken, start, end):
 			case len(waiting[text]) == 0:
 				surplus++
 			default:
 				found = append(found, mark{start, end, waiting[text][0]})
+				take(taken, found[len(found)-1])
 				waiting[text] = waiting[text][1:]
 			}
 		}
@@ -105,6 +121,15 @@ func (s Sentence) unparsed(translation string, waiting map[string][]int, found [
 	slices.SortFunc(found, func(a, b mark) int { return a.start - b.start })
 	return found, surplus
 }
+
+func take(taken []bool, m mark) {
+	for i := m.start; i < m.end; i++ {
+		taken[i] = true
+	}
+}
+
+// isTaken says whether one of the bytes from start to end is.
+func isTaken(taken []bool, start, end int) bool { return slices.Contains(taken[start:end], true) }
 
 // unexpected counts the spans in a part of a translation that should have none.
 func (s Sentence) unexpected(translation string) int {

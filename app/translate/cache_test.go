@@ -142,7 +142,7 @@ func TestCacheHoldsNothingThatFailed(t *testing.T) {
 	eng.decode = func(text string, _ engine.Job) (string, bool) {
 		return strings.ToUpper(text), strings.Contains(text, "w")
 	}
-	got, err := s.Translate(t.Context(), texts("one", "w", "three"))
+	got, err := s.Translate(t.Context(), texts("one", "two", "three"))
 	var refused *Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "records[1].text", refused.Field)
@@ -152,11 +152,11 @@ func TestCacheHoldsNothingThatFailed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ONE true false", "THREE true false"}, marks(got))
 
-	req := texts("w")
+	req := texts("two")
 	req.Flagged = true
 	got, err = s.Translate(t.Context(), req)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"W true false"}, marks(got))
+	assert.Equal(t, []string{"TWO true false"}, marks(got))
 	assert.Equal(t, Truncated, got[0].Flags)
 }
 
@@ -167,9 +167,9 @@ func TestCacheInUseByMany(t *testing.T) {
 		s := cached(t, c, &upper{}, same)
 		wg.Go(func() {
 			for i := range 200 {
-				letter := string(rune('a' + i%20))
-				got, err := s.Translate(t.Context(), texts(letter, "same"))
-				if !assert.NoError(t, err) || !assert.Equal(t, string(rune('A'+i%20)), got[0].Text) {
+				word := "a" + string(rune('a'+i%20))
+				got, err := s.Translate(t.Context(), texts(word, "same"))
+				if !assert.NoError(t, err) || !assert.Equal(t, strings.ToUpper(word), got[0].Text) {
 					return
 				}
 			}

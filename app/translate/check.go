@@ -52,7 +52,7 @@ func (w *work) judge(x *sentence, r search.Result) outcome {
 	switch {
 	case o.text == "":
 		o.flags |= Empty
-	case echoes(x.Text, o.text) || x.way.terms == constrainedInPlace && echoes(x.shape.Text, o.text):
+	case echoes(x.Text, o.text, echoLetters) || x.way.terms == constrainedInPlace && echoes(x.shape.Text, o.text, echoLetters):
 		o.flags |= SourceEcho
 	case language.WrongScript(o.text, to):
 		o.flags |= WrongScript
@@ -107,13 +107,13 @@ func repeats(tokens []int64) (times, length int) {
 }
 
 // echoLetters are the letters that an echo has at least: names and loan words are the
-// same in many languages.
+// same in many languages. Shorter ones are probed.
 const echoLetters = 12
 
-// echoes says whether a translation is its source.
-func echoes(source, translation string) bool {
+// echoes says whether a translation is its source, which has so many letters at least.
+func echoes(source, translation string, least int) bool {
 	a := letters(source)
-	return len(a) >= echoLetters && string(a) == string(letters(translation))
+	return len(a) >= least && string(a) == string(letters(translation))
 }
 
 // letters returns a text's letters.

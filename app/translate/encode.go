@@ -77,6 +77,9 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 		}
 		text = x.masked.Text
 	}
+	if x.way.small {
+		text = strings.ToLower(text)
+	}
 	ids, err := w.encode(x, text)
 	switch {
 	case err != nil:
@@ -139,6 +142,7 @@ type way struct {
 	length int  // tokens that it may have at most; 0: as many as were asked for
 	strict bool // without repetitions
 	wide   bool // a search for alternatives
+	small  bool // in small letters: see probe
 	terms  termWay
 }
 

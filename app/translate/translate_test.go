@@ -65,6 +65,7 @@ type upper struct {
 	// others, where it is not nil, are the next best translations of a source text. Each scores
 	// 0.25 less than the one before.
 	others func(text string, job engine.Job) []string
+	score  map[string]float32 // of source texts; -0.5 of others
 }
 
 // round are the jobs that the engine had at a time.
@@ -113,6 +114,9 @@ func (u *upper) translate(job engine.Job) engine.Result {
 	result := engine.Result{
 		Result: search.Result{Tokens: tokensOf(translation), Score: -0.5, Truncated: truncated},
 		Queued: time.Millisecond, Computed: 2 * time.Millisecond,
+	}
+	if score, ok := u.score[text]; ok {
+		result.Score = score
 	}
 	if u.others == nil || job.Search.Hypotheses < 2 {
 		return result
@@ -225,8 +229,8 @@ func TestTranslate(t *testing.T) {
 			[]Record{{"1", "  One two.  Three!\n\n- four\t\r\n"}},
 			[]Record{{"1", "  ONE TWO.  THREE!\n\n- FOUR\t\r\n"}}, 1},
 		{"blank texts are untouched", "en", "fr",
-			[]Record{{"1", ""}, {"2", "x"}, {"3", " \t\n\u3000"}},
-			[]Record{{"1", ""}, {"2", "X"}, {"3", " \t\n\u3000"}}, 1},
+			[]Record{{"1", ""}, {"2", "yes"}, {"3", " \t\n\u3000"}},
+			[]Record{{"1", ""}, {"2", "YES"}, {"3", " \t\n\u3000"}}, 1},
 		{"texts without letters are untouched", "en", "fr",
 			[]Record{{"1", "12:30 --- 100 %"}, {"2", "🙂🙂"}, {"3", "***"}},
 			[]Record{{"1", "12:30 --- 100 %"}, {"2", "🙂🙂"}, {"3", "***"}}, 0},

@@ -126,6 +126,10 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 		defer func() { x.hop.lane.spent.Detokenized += time.Since(start) }()
 		return w.widened(x, r.Result)
 	}
+	if x.way.small {
+		defer func() { x.hop.lane.spent.Detokenized += time.Since(start) }()
+		return w.probed(x, r.Result)
+	}
 	o := w.check(x, r)
 	x.hop.lane.spent.Detokenized += time.Since(start)
 	if x.best == nil || o.beats(x.best, x.way.terms == constrainedInPlace) {
@@ -152,6 +156,10 @@ func (w *work) conclude(x *sentence, flags Flags) error {
 	if x.best == nil { // none of the styles of markers can be written
 		x.best = &outcome{text: x.Original(), flags: flags}
 	}
+	if w.probe(x) {
+		return nil
+	}
+	w.doubt(x)
 	return w.settle(x, *x.best)
 }
 

@@ -1,0 +1,97 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// longestBracket are the bytes from a bracket to the one that closes it.
+const longestBracket = 80
+
+// bracket returns where the brackets end that the token from start to end opens, with the name before
+// them, where what is in them is no language; else 0.
+func (e *expressions) bracket(start, end int) int {
+	m := bracketForm.FindStringSubmatchIndex(e.text[start:end])
+	if m == nil {
+		return 0
+	}
+	name, open := strings.TrimLeft(e.text[start+m[2]:start+m[3]], "&*"), start+m[3]
+	closing := closingBracket(e.text[open:min(len(e.text), open+longestBracket)])
+	if closing == 0 {
+		return 0
+	}
+	inner := e.text[open+1 : open+closing-1]
+	end = open + closing
+	for _, span := range e.spans[max(0, e.next-1):] { // no tag, and nothing is cut
+		if span.Start >= end {
+			break
+		}
+		if span.Start >= start && (e.isApart(span) || span.End > end) {
+			return 0
+		}
+	}
+	for end < len(e.text) && oneOf(e.text[end], "[(") && closing > 0 { // m[i][j]
+		closing = closingBracket(e.text[end:min(len(e.text), end+longestBracket)])
+		end += closing
+	}
+	if c := e.text[open]; name == "" && c == '(' && strings.HasPrefix(inner, "?") { // (?i)abc
+		end = skip(e.text, end, func(r rune) bool { return !unicode.IsSpace(r) })
+	}
+	odd := false
+	switch c := e.text[open]; {
+	case name == "" && c == '(':
+		odd = pairForm.MatchString(inner) || strings.HasPrefix(inner, "?") || strings.Contains(inner, "|") && !strings.Contains(inner, " ")
+	case name == "":
+		odd = c != '<' && len(inner) > 1 && !plainWord.MatchString(inner) && strings.ContainsFunc(inner, isLetterOrDigit)
+	case strings.HasSuffix(name, "!"):
+		odd = c != '{'
+	case c == '<':
+		odd = typeForm.MatchString(e.text[open : open+2+len(inner)])
+	case c == '[':
+		odd = len(inner) > 0 && inner != "sic" && !e.isInflection(name, inner) && strings.ContainsFunc(inner, unicode.IsLetter)
+	case c == '(':
+		odd = inner != "" && !e.isInflection(name, inner) &&
+			(argumentForm.MatchString(inner) || e.lang == "en" && argumentWord.MatchString(inner) || len(name) == 1 && longLetters.MatchString(inner) == strings.Contains(inner, " "))
+	}
+	if !odd {
+		return 0
+	}
+	return end
+}
+
+// isInflection says whether a word may have the ending inner: year(s), Schüler(innen), bateau(x).
+func (e *expressions) isInflection(name, inner string) bool {
+	if e.lang == "en" && len(inner) > 2 && inner != "ies" && inner != "ing" {
+		return false
+	}
+	return inflection.MatchString(inner) && len(name) > 1 || inner == "x" && strings.HasSuffix(name, "u")
+}
+
+// closingBracket returns where the bracket is closed that text starts with, 0 where it is not.
+func closingBracket(text string) int {
+	opened := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\n':
+			return 0
+		case oneOf(c, "([{<") && (c != '<' || text[0] == '<'):
+			opened++
+		case oneOf(c, ")]}>") && (c != '>' || text[0] == '<'):
+			if opened--; opened == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
+var (
+	plainWord    = regexp.MustCompile(`\pL[aeiouyAEIOUY]|[aeiouyAEIOUY]\pL|[^\x00-\x7f]\pL`)
+	bracketForm  = regexp.MustCompile(`^([&*]?(?:[A-Za-z_]\w*(?:\.\w+)*!?)?)[\[({<]`)
+	typeForm     = regexp.MustCompile(`^<(?:[A-Z]|[A-Z][a-z]\w*|[a-z]\d+)(?:, ?\w+)*>$`)
+	pairForm     = regexp.MustCompile(`^(?:-?\d+(?:\.\d+)?|[A-Za-z])(?:, ?(?:-?\d+(?:\.\d+)?|[A-Za-z]))+$`)
+	inflection   = regexp.MustCompile(`^(?:[senrd]|\pL{2,5})$`)
+	argumentWord = regexp.MustCompile(`^[a-z]{3,}$`)
+	argumentForm = regexp.MustCompile(`^(?:[\w*&]|[\w.]+(?:, ?[\w.]+)+|\w(?:[: ,=].*)?|["*].*)$`)
+)

@@ -1,0 +1,200 @@
+package markup
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What is no language is not always in one word: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators
+// join what they stand between where that is a letter, a number or something that is held, and brackets
+// join what they touch. A letter alone is held if it is no word of its language, but softly: the model
+// sees it, and compareResidue counts it.
+
+// withExpressions holds what operators and brackets join, and letters alone, in a text of a language.
+func (s Sentence) withExpressions(lang string) Sentence {
+	words, known := letterWords[lang]
+	e := expressions{text: s.Text, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known}
+	for e.pos < len(e.text) {
+		e.token()
+	}
+	e.join()
+	s.Spans = e.merged()
+	return s
+}
+
+// letterWords are the letters that are words, in the languages where that is known; of those that are
+// written in another script no letter of ASCII is.
+var letterWords = map[string]string{
+	"en": "aio", "fr": "aàoôyh", "de": "o", "nl": "u", "es": "aeouy", "it": "aeio", "pt": "aeoàé",
+	"ja": "", "zh": "", "ko": "", "ru": "", "uk": "", "el": "", "ar": "", "he": "", "hi": "", "th": "",
+}
+
+type expressions struct {
+	text   string
+	lang   string
+	form   Format
+	spans  []Span // of the sentence
+	whole  map[int]bool
+	words  string // letters that are words
+	known  bool   // whether these are all
+	pos    int
+	next   int // the first span that does not end before pos
+	tokens []token
+	more   []Span // to be held
+
+	quotes, lower int // what hasInches and hasLower count, 1 more; 0 until they are asked
+}
+
+// token is what stands between spaces, without the punctuation around it.
+type token struct {
+	start, end int
+	kind       tokenKind
+}
+
+type tokenKind uint8
+
+const (
+	wordToken     tokenKind = iota
+	letterToken             // a letter that is no word
+	articleToken            // one that is
+	nameToken               // letters without a vowel
+	capitalToken            // capitals, where others are small
+	numberToken             // digits
+	heldToken               // code, a placeholder, a path
+	operatorToken           // :=, +, ∈
+	weakToken               // signs that sentences have, too: ?, :, -
+)
+
+// mostJoined are the tokens that are looked at on each side of an operator. Longer expressions are joined
+// by the next one.
+const mostJoined = 16
+
+// join holds what operators join.
+func (e *expressions) join() {
+	for i := 0; i < len(e.tokens); i++ {
+		t := e.tokens[i]
+		if t.kind != operatorToken && t.kind != weakToken && !e.isUnit(i) {
+			continue
+		}
+		first, last := i, i
+		for first > 0 && i-first < mostJoined && e.adjacent(first-1) && e.isOperand(first-1, true) {
+			first--
+		}
+		for last+1 < len(e.tokens) && last-i < mostJoined && e.adjacent(last) && (e.isOperand(last+1, false) || e.tokens[last+1].kind == operatorToken) {
+			last++
+		}
+		if t.kind == weakToken && (first == i || last == i || !e.hasLetter(first, last)) {
+			continue
+		}
+		if last > first {
+			start, end := e.tokens[first].start, e.tokens[last].end
+			if start > 0 && e.text[start-1] == '(' && strings.HasPrefix(e.text[end:], ")") {
+				start, end = start-1, end+1
+			}
+			e.more = append(e.more, Span{Start: start, End: end, Kind: Code})
+			for j := first; j <= last; j++ {
+				e.tokens[j].kind = heldToken
+			}
+			i = last
+		}
+	}
+	for _, t := range e.tokens {
+		if text := e.text[t.start:t.end]; t.kind == letterToken && e.isAlone(t) || t.kind == operatorToken && len(text) > 1 || t.kind == wordToken && alternative.MatchString(text) || t.kind == nameToken && text[0] < 'a' {
+			e.more = append(e.more, Span{Start: t.start, End: t.end, Kind: Sign})
+		}
+	}
+}
+
+// alternative is one, he/she, or a path, origin/main.
+var alternative = regexp.MustCompile(`^[a-z]+/[a-z]+$`)
+
+// isAlone says whether a letter touches no letter of a script without spaces, as in Tシャツ.
+func (e *expressions) isAlone(t token) bool {
+	return unicode.IsLower(first(e.text[t.start:])) || !isUnspaced(first(e.text[t.end:])) && !isUnspaced(last(e.text[:t.start]))
+}
+
+// isUnit says whether token i is a capital, or a name in capitals, that belongs to the number beside it.
+func (e *expressions) isUnit(i int) bool {
+	t := e.tokens[i]
+	text := e.text[t.start:t.end]
+	unit := t.kind == letterToken && (unicode.IsUpper(first(text)) || text[0] >= 0x80) || t.kind == nameToken && text[0] < 'a' || (t.kind == wordToken || t.kind == nameToken) && text != "pm" && currencyForm.MatchString(text)
+	if i+1 < len(e.tokens) && e.adjacent(i) && e.tokens[i+1].kind == numberToken && productForm.MatchString(text) {
+		return true // iOS 17
+	}
+	unit = unit || t.kind == heldToken && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) && utf8.RuneCountInString(text) <= 3
+	return unit && (i > 0 && e.adjacent(i-1) && e.isAmount(i-1) || i+1 < len(e.tokens) && e.adjacent(i) && e.isAmount(i+1))
+}
+
+func (e *expressions) isAmount(i int) bool {
+	t := e.tokens[i]
+	return t.kind == numberToken || t.kind == heldToken && strings.IndexFunc(e.text[t.start:t.end], unicode.IsLetter) < 0
+}
+
+// currencyForm is a short word that is none, for it has no vowel.
+var currencyForm = regexp.MustCompile(`^(?:[B-DF-HJ-NP-TV-XZ]?[b-df-hj-np-tv-xzłčлв]{1,2})$`)
+
+var productForm = regexp.MustCompile(`^\pL*\p{Ll}\p{Lu}\pL*$`)
+
+// adjacent says whether nothing but spaces stands between token i and the next one.
+func (e *expressions) adjacent(i int) bool {
+	gap := e.text[e.tokens[i].end:max(e.tokens[i].end, e.tokens[i+1].start)]
+	if gap == ", " {
+		return e.isLetter(i) && e.isLetter(i+1)
+	}
+	return gap != "" && strings.TrimFunc(gap, isSpace) == ""
+}
+
+func (e *expressions) isLetter(i int) bool {
+	return e.tokens[i].kind == letterToken || e.tokens[i].kind == articleToken
+}
+
+// isOperand says whether an operator may join token i, which stands before it or not.
+func (e *expressions) isOperand(i int, before bool) bool {
+	switch e.tokens[i].kind {
+	case letterToken, nameToken, capitalToken, numberToken, heldToken:
+		return true
+	case weakToken:
+		return !before && e.text[e.tokens[i].start:e.tokens[i].end] == "?"
+	case articleToken:
+		text := e.text[e.tokens[i].start:e.tokens[i].end]
+		return before || text != "I" && text != strings.ToLower(text) || i+1 == len(e.tokens) || !e.adjacent(i) || e.tokens[i+1].kind != wordToken
+	}
+	return false
+}
+
+// hasLetter says whether one of the tokens from first to last is a letter that is no word.
+func (e *expressions) hasLetter(first, last int) bool {
+	return slices.ContainsFunc(e.tokens[first:last+1], func(t token) bool { return t.kind == letterToken })
+}
+
+// merged are the spans, with those in their place that are to be held.
+func (e *expressions) merged() []Span {
+	if len(e.more) == 0 {
+		return e.spans
+	}
+	slices.SortStableFunc(e.more, func(a, b Span) int { return a.Start - b.Start })
+	var list []Span
+	rest := e.spans
+	for _, span := range e.more {
+		for len(rest) > 0 && rest[0].End <= span.Start {
+			list, rest = append(list, rest[0]), rest[1:]
+		}
+		if n := len(list) - 1; n >= 0 && list[n].End > span.Start {
+			if span.Kind != Sign {
+				list[n].End, list[n].Kind, list[n].Pair = max(list[n].End, span.End), Code, 0
+			}
+		} else if span.Kind != Sign || !slices.ContainsFunc(rest[:min(len(rest), span.End-span.Start)], func(s Span) bool { return s.Start < span.End && s.Kind != Sign }) {
+			list = append(list, span)
+		} else {
+			continue
+		}
+		for n := len(list) - 1; n >= 0 && len(rest) > 0 && rest[0].Start < list[n].End; rest = rest[1:] {
+			list[n].End = max(list[n].End, rest[0].End)
+			list[n].Start = min(list[n].Start, rest[0].Start)
+		}
+	}
+	return append(list, rest...)
+}

@@ -1,0 +1,96 @@
+package markup
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestExpressions(t *testing.T) {
+	for _, test := range []struct {
+		text, lang string
+		held, soft []string
+	}{
+		// Operators join letters, numbers and what is held.
+		{"use a ?? b here", "en", []string{"a ?? b"}, nil},
+		{"x := 5", "en", []string{"x := 5"}, nil},
+		{"if (x > 0) return", "en", []string{"(x > 0)"}, nil},
+		{"a, b := f()", "fr", []string{"a, b := f()"}, nil},
+		{"is x ∈ A or not", "en", []string{"x ∈ A"}, nil},
+		{"f . g", "en", []string{"f . g"}, nil},
+		{"SELECT * FROM t WHERE", "en", []string{"SELECT * FROM t WHERE"}, nil},
+		{"BUY 2 + GET 1", "en", []string{"2 +"}, nil},
+		{"select * FROM t", "en", []string{"* FROM t"}, nil},
+		{"Tom + Mary", "en", nil, nil},
+		{"What ? I think so", "en", nil, nil},
+		{"Y a-t-il un x ?", "fr", nil, []string{"x"}},
+		// Brackets join what they touch.
+		{"a[i] and m[i][j]", "en", []string{"a[i]", "m[i][j]"}, nil},
+		{"the vec![1, 2] of", "en", []string{"vec![1, 2]"}, nil},
+		{"List<String> and Vec<u8>", "en", []string{"List<String>", "Vec<u8>"}, nil},
+		{"sin(x), func(x int) and println!(\"{}\", x)", "en", []string{"sin(x)", "func(x int)", "println!(\"{}\", x)"}, nil},
+		{"at (48.85, 2.29) or [1..n]", "en", []string{"(48.85, 2.29)", "[1..n]"}, nil},
+		{"the year(s), bateau(x), Schüler(innen)", "de", nil, nil},
+		{"a (small) house and year[s]", "en", nil, nil},
+		// What touches a sign.
+		{"take *ptr, &ref and ~mask", "en", []string{"*ptr", "&ref", "~mask"}, nil},
+		{"'a' and '%x%' in it", "en", []string{"'a'", "'%x%'"}, nil},
+		{"a 5\" disk", "en", []string{"5\""}, nil},
+		{"he said \"I have 5\" to me", "en", nil, nil},
+		{"say x\\ty", "en", []string{"x\\ty"}, nil},
+		{"L'Oréal™ est", "fr", []string{"L'Oréal™"}, nil},
+		// Units, currencies and products beside numbers.
+		{"220 V, 5 Kč, zł 9 and iOS 17", "en", []string{"220 V", "5 Kč", "zł 9", "iOS 17"}, nil},
+		{"it is 5 pm, Is 5 right?", "en", nil, nil},
+		// Letters alone.
+		{"type x here", "en", nil, []string{"x"}},
+		{"J. Smith and I have a plan: b)", "en", nil, nil},
+		{"type x here", "eo", nil, nil},
+		{"Tシャツを買う", "ja", nil, nil},
+		{"TV and HTML", "en", nil, []string{"TV", "HTML"}},
+	} {
+		var held, soft []string
+		s := Parse(test.text, Text).In(test.lang)
+		for i, span := range s.Spans {
+			switch span.Kind {
+			case Number, Tag:
+			case Sign:
+				soft = append(soft, s.spanText(i))
+			default:
+				held = append(held, s.spanText(i))
+			}
+		}
+		assert.Equal(t, test.held, held, test.text)
+		if test.soft != nil || test.held == nil {
+			assert.Equal(t, test.soft, soft, test.text)
+		}
+	}
+}
+
+// What no recognizer holds is compared.
+func TestResidue(t *testing.T) {
+	for _, test := range []struct {
+		source, translation string
+		lost                bool
+	}{
+		{"Tom + Mary", "Tom und Mary", true},
+		{"Tom + Mary", "Tom ＋ Mary", false},
+		{"it is ※ here", "es ist hier", true},
+		{"type x here", "tippe hier", true},
+		{"type x here", "tippe x hier", false},
+		{"type x here", "tippe x und x hier", true},
+		{"go to origin/main now", "geh zu herkunft/main", true},
+		{"go to origin/main now", "geh zu origin/main", false},
+		{"cats and/or dogs", "Katzen und/oder Hunde", false},
+		{"cats and/or dogs", "Katzen oder Hunde", false},
+		{"he said “yes”!", "er sagte: „Ja“.", false},
+		{"the HTML of it", "das davon", true},
+	} {
+		_, err := Parse(test.source, Text).In("en").Between("en", "de").Verify(test.translation)
+		if test.lost {
+			assert.ErrorIs(t, err, ErrLost, test.source)
+		} else {
+			assert.NoError(t, err, test.source)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package markup
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// token adds the one that starts here, and goes behind it.
+func (e *expressions) token() {
+	start, first := e.pos, e.next
+	for e.pos < len(e.text) {
+		if e.next < len(e.spans) && e.spans[e.next].Start <= e.pos {
+			if e.isApart(e.spans[e.next]) {
+				break
+			}
+			e.pos = max(e.pos, e.spans[e.next].End)
+			e.next++
+			continue
+		}
+		r, n := decode(e.text, e.pos)
+		if unicode.IsSpace(r) || isUnspaced(r) {
+			break
+		}
+		e.pos += n
+	}
+	switch {
+	case e.pos > start:
+		e.read(start, e.pos, e.spans[first:e.next])
+	case e.next < len(e.spans) && e.spans[e.next].Start <= e.pos:
+		e.add(e.pos, e.spans[e.next].End, wordToken)
+		e.pos = e.spans[e.next].End
+		e.next++
+	default:
+		r, n := decode(e.text, e.pos)
+		if !unicode.IsSpace(r) {
+			e.add(e.pos, e.pos+n, wordToken)
+		}
+		e.pos += n
+	}
+}
+
+// isApart says whether a span is no part of an expression.
+func (e *expressions) isApart(span Span) bool {
+	switch text := e.text[span.Start:span.End]; span.Kind {
+	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
+		return true
+	case Emoji:
+		return !unicode.Is(unicode.Sm, first(text)) && !strings.ContainsAny(text, "♭♮♯")
+	case Tag:
+		if text[0] == '[' && !e.whole[max(span.Pair, -span.Pair)] && span.Start > 0 && isIdent(e.text[span.Start-1]) { // a[i]
+			return false
+		}
+		return e.form != Text || span.Pair == 0 || !typeForm.MatchString(text)
+	default:
+		return strings.Contains(text, "\n") || lineBreaks[text] && !strings.HasPrefix(e.text[span.End:], `"`) || complexMessage.MatchString(text)
+	}
+}
+
+func (e *expressions) add(start, end int, kind tokenKind) {
+	e.tokens = append(e.tokens, token{start, end, kind})
+}
+
+func (e *expressions) hold(start, end int) {
+	e.add(start, end, heldToken)
+	e.more = append(e.more, Span{Start: start, End: end, Kind: Code})
+}
+
+// read adds the token in the text from start to end, in which the spans are.
+func (e *expressions) read(start, end int, spans []Span) {
+	raw := e.text[start:end]
+	if n := len(wholeForm.FindString(raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
+		e.hold(start, start+n)
+		return
+	}
+	hard := slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() && span.Kind != Emoji && span.Kind != Code })
+	if !hard && !strings.ContainsFunc(raw, isLetterOrDigit) {
+		e.add(start, end, signsKind(raw))
+		return
+	}
+	hard = slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() })
+	if closing := e.bracket(start, end); closing > 0 {
+		e.hold(start, closing)
+		for e.pos = max(e.pos, closing); e.next < len(e.spans) && e.spans[e.next].Start < e.pos; {
+			e.next++
+		}
+		return
+	}
+	rest := strings.TrimLeft(raw, "(\"“«„¿¡")
+	start += len(raw) - len(rest)
+	core := strings.TrimRight(rest, ".,;:!?…)\"”“»")
+	end = start + len(core)
+	switch covered := hard && len(spans) > 0 && isCovered(start, end, spans); {
+	case core == "":
+	case covered && !isNumeral(spans):
+		if start > 0 && e.text[start-1] == '"' && strings.HasPrefix(e.text[end:], `"`) {
+			e.hold(start-1, end+1) // "%d"
+			return
+		}
+		e.add(start, end, heldToken)
+	case isNumeral(spans) && (covered || !hasLetter(core)):
+		if core[len(core)-1] == '+' && !isWord(first(e.text[end:])) { // 5+
+			e.hold(start, end)
+			return
+		}
+		e.add(start, end, numberToken)
+	case e.isOdd(core, start, spans):
+		e.hold(start, end)
+	default:
+		e.add(start, end, e.wordKind(core, raw))
+	}
+}
+
+// hasInches says whether there is a quote without its partner.
+func (e *expressions) hasInches() bool {
+	if e.quotes == 0 {
+		e.quotes = 1 + strings.Count(e.text, `"`)
+	}
+	return e.quotes%2 == 0
+}
+
+// hasLower says whether there is a small letter.
+func (e *expressions) hasLower() bool {
+	if e.lower == 0 {
+		e.lower = 2 + strings.IndexFunc(e.text, unicode.IsLower)
+	}
+	return e.lower > 1
+}
+
+// isCovered says whether the spans leave no letter of the text from start to end.
+func isCovered(start, end int, spans []Span) bool {
+	for _, s := range spans {
+		if !s.Kind.isSoft() && s.Start <= start {
+			start = max(start, s.End)
+		}
+	}
+	return start >= end
+}
+
+func isNumeral(spans []Span) bool {
+	return len(spans) > 0 && !slices.ContainsFunc(spans, func(s Span) bool { return s.Kind != Number })
+}
+
+// signsKind is what signs without a letter are.
+func signsKind(text string) tokenKind {
+	switch {
+	case text == "|":
+		return weakToken
+	case len(text) > 1 && strings.ContainsAny(text, "&[]{}$"), strings.ContainsFunc(text, isOperator), strings.HasPrefix(text, "//"), text == "‰", text == "..":
+		return operatorToken
+	case strings.Trim(text, "?!.:-&") == "":
+		return weakToken
+	}
+	return wordToken
+}
+
+// isOperator says whether r is a sign that no sentence has between words.
+func isOperator(r rune) bool {
+	return oneOfRunes(r, `+=<>|^~*\_`) || r >= 0x80 && unicode.Is(unicode.Sm, r) && r != '～'
+}
+
+// longestLetter are the bytes of a letter with its marks.
+const longestLetter = 8
+
+// wordKind is the kind of a token that is not held.
+func (e *expressions) wordKind(core, raw string) tokenKind {
+	r, n := utf8.DecodeRuneInString(core)
+	for n < min(len(core), longestLetter) {
+		mark, size := decode(core, n)
+		if !unicode.IsMark(mark) {
+			break
+		}
+		n += size
+	}
+	switch {
+	case n == len(core) && unicode.IsLetter(r) && isWord(r) && (r < 0x250 || r >= 0x370 && r < 0x400 || len(core) > 2):
+		if e.isLetterWord(core) || n == len(raw)-1 && oneOf(raw[n], ".)") || strings.HasPrefix(raw, "(") && len(raw) == n+2 {
+			return articleToken // a word, an initial, a point of a list
+		}
+		return letterToken
+	case nameForm.MatchString(core):
+		return nameToken
+	case capitalForm.MatchString(core) && e.hasLower():
+		return capitalToken
+	}
+	return wordToken
+}
+
+// isLetterWord says whether a letter may be a word.
+func (e *expressions) isLetterWord(letter string) bool {
+	return !e.known || strings.Contains(e.words, strings.ToLower(letter))
+}
+
+// isOdd says whether a token that is not held yet is no word, with what it touches.
+func (e *expressions) isOdd(core string, start int, spans []Span) bool {
+	var marks []mark // of what is held in it
+	for _, span := range spans {
+		if a, b := max(span.Start-start, 0), min(span.End-start, len(core)); !span.Kind.isSoft() && a < b {
+			marks = append(marks, mark{start: a, end: b})
+		}
+	}
+	bare := cutOut(core, marks)
+	switch {
+	case !strings.ContainsFunc(core, func(r rune) bool { return !unicode.IsLetter(r) }):
+		return false
+	case emoticon.MatchString(core) && start > 0 && hasLetter(core):
+		return true
+	case brandForm.MatchString(core):
+		return true
+	case elision.MatchString(core) && !strings.HasSuffix(core, "'"):
+		return false
+	case !longLetters.MatchString(bare) && hasLetter(bare) && strings.ContainsFunc(core, isCodeSign):
+		return true
+	case hyphenedLetters.MatchString(core):
+		return true
+	case core[0] == '*':
+		return start > 0 && pointerForm.MatchString(core)
+	}
+	return attachedForm.MatchString(core)
+}
+
+// isCodeSign says whether r is neither of a word or a number nor punctuation that sentences have.
+func isCodeSign(r rune) bool {
+	return !isLetterOrDigit(r) && !unicode.IsMark(r) && !unicode.In(r, unicode.Pd, unicode.Pi, unicode.Pf, unicode.Sc, unicode.Cf) &&
+		r != removedRune && !oneOfRunes(r, ".,;:!?…'’\"()/%´·•„‚")
+}
+
+var (
+	emoticon        = regexp.MustCompile(`^[:;]-?[A-Z]$`)
+	longLetters     = regexp.MustCompile(`\pL\pM*\pL`)
+	hyphenedLetters = regexp.MustCompile(`^[A-Za-z](?:-[A-Za-z])+$`)
+	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
+	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
+	pointerForm     = regexp.MustCompile(`^\*+[a-z]\w*$`)
+	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
+	brandForm       = regexp.MustCompile(`^[\pL'’]*\pL[™®©]$`)
+	// What is held with the quotes, dollars and inches at its ends.
+	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
+)

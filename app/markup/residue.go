@@ -1,0 +1,140 @@
+package markup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// compareResidue returns an error that wraps ErrLost where something is not in a translation as often as in
+// its source that is no language: a symbol that is no punctuation of sentences, letters alone and names
+// without a vowel that are soft spans, half of a path. It asks for what the texts are, not for what recognizers
+// found in them: what they overlook is noticed here.
+func (s Sentence) compareResidue(source, translation string) error {
+	want := residueOf(source)
+	seen := map[string]bool{}
+	for i, span := range s.Spans {
+		text := s.spanText(i)
+		if span.Kind != Sign || seen[text] {
+			continue
+		}
+		seen[text] = true
+		if halfChanged(text, translation) && strings.Contains(source, text) {
+			return fmt.Errorf("%w: one of two words with a slash was changed", ErrLost)
+		}
+		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, isWord) {
+			want[text] = strings.Count(source, text)
+		} else if isWord(first(text)) && !alternative.MatchString(text) && strings.Contains(source, text) {
+			want[text] = countApart(source, text)
+		}
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	got := residueOf(translation)
+	for text, n := range want {
+		m := got[text]
+		if hasLetter(text) {
+			if m = countApart(translation, text); strings.Contains(letterWords[s.to], strings.ToLower(text)) {
+				m = min(n, m) // the others are words
+			}
+		} else if m == 0 {
+			m = strings.Count(translation, text)
+		}
+		if n != m {
+			return fmt.Errorf("%w: a symbol is there %d times, %d in the translation", ErrLost, n, m)
+		}
+	}
+	return nil
+}
+
+// halfChanged says whether one of two words with a slash between them is as it was and the other is not:
+// in he/she both change, in origin/main neither should.
+func halfChanged(text, translation string) bool {
+	first, second, ok := strings.Cut(text, "/")
+	if !ok || !alternative.MatchString(text) {
+		return false
+	}
+	return (countApart(translation, first+"/") > 0) != (countApart(translation, "/"+second) > 0)
+}
+
+// residueOf counts the symbols of a text.
+func residueOf(text string) map[string]int {
+	count := map[string]int{}
+	for _, r := range text {
+		if r > 0xFF00 && r < 0xFF5E { // full-width forms
+			r -= 0xFF00 - 0x20
+		}
+		if isResidue(r) {
+			count[string(r)]++
+		}
+	}
+	return count
+}
+
+// isResidue says whether no sentence needs r: currencies, minus signs and percents are compared with numbers, and
+// what is counted as a sign is not counted here.
+func isResidue(r rune) bool {
+	switch {
+	case r == '+':
+		return true
+	case r < 0x80, isMinus(r), isSymbol(r), r == removedRune, r == '\uFFFD', r == '～':
+		return false
+	case unicode.In(r, unicode.Sm, unicode.So):
+		return true
+	}
+	return oneOfRunes(r, "‰‱•‣※‖")
+}
+
+// LosesCapitals says whether words in capitals among others, names of programs and organizations
+// mostly, are fewer in a translation: neither as they were nor in capitals.
+func (s Sentence) LosesCapitals(translation string) bool {
+	at, count := 0, 0
+	for _, span := range append(slices.Clone(s.Spans), Span{Start: len(s.Text), End: len(s.Text)}) {
+		if !span.Kind.isSoft() || span.Start == len(s.Text) {
+			count += countCapitals(s.Text[at:span.Start])
+			at = span.End
+		}
+	}
+	if count == 0 || strings.IndexFunc(s.Text, unicode.IsLower) < 0 {
+		return false
+	}
+	for i, span := range s.Spans { // they may be in the translation
+		if !span.Kind.isSoft() {
+			count += countCapitals(s.spanText(i))
+		}
+	}
+	return countCapitals(translation) < count
+}
+
+// IsCapitals says whether the sentence is one word in capitals: NULL, or EXIT.
+func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
+
+func countCapitals(text string) int {
+	n := 0
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWord(r) && r != '.' }) {
+		if word = strings.ReplaceAll(word, ".", ""); capitalForm.MatchString(strings.TrimSuffix(word, "s")) {
+			n++
+		}
+	}
+	return n
+}
+
+const removedRune = '\uFFFC'
+
+// countApart counts where a name stands by itself.
+func countApart(text, name string) int {
+	count := 0
+	for at := 0; ; {
+		n := strings.Index(text[at:], name)
+		if n < 0 {
+			return count
+		}
+		start, end := at+n, at+n+len(name)
+		if (!isWord(last(text[:start])) || !isWord(first(name))) && (!isWord(first(text[end:])) || !isWord(last(name))) {
+			count++
+		}
+		at = end
+	}
+}

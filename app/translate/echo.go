@@ -1,0 +1,73 @@
+package translate
+
+import (
+	"slices"
+	"strings"
+
+	"dragoman/app/language"
+	"dragoman/app/markup"
+	"dragoman/model/search"
+)
+
+// What is shorter than echoLetters and comes back as it was may be a name (Paris), a word that both languages have
+// (Restaurant), or one that the model did not translate (Chapter 3). How sure the model is does not
+// tell them apart. What does:
+//
+//   - A label with a number is no name, and if it is clearly in the language of the source, it is a word.
+//   - A name in small letters is none that the model knows; a word is. One that it then translates, and is
+//     sure of it, should not have come back.
+const (
+	leastEcho = 3     // letters; units and abbreviations have fewer
+	sureLabel = 0.9   // the least confidence of the detection
+	sureScore = -0.15 // the least score of the translation in small letters
+)
+
+// unsureScore is a score below which a word in capitals by itself was not understood: it may be a name.
+const unsureScore = -0.4
+
+// doubt flags the best outcome of a sentence where capitals are not what they were: other ways would not mend it.
+func (w *work) doubt(x *sentence) {
+	o := x.best
+	if o.decoded && (x.LosesCapitals(o.text) || x.IsCapitals() && o.text != x.Text && o.score < unsureScore) {
+		o.flags |= MarkupLost
+	}
+}
+
+// probe has a sentence that came back as it was decoded in small letters, or flags it at once.
+func (w *work) probe(x *sentence) bool {
+	small := strings.ToLower(x.Text)
+	if w.req.Once || x.way.small || x.best == nil || x.best.flags != 0 || !x.AsIs() || x.HasTerms() ||
+		small == x.Text || x.Text == strings.ToUpper(x.Text) || !echoes(x.Text, x.best.text, leastEcho) {
+		return false
+	}
+	if w.isLabel(x) {
+		x.best.flags |= SourceEcho
+		return false
+	}
+	if !w.afford(x) {
+		return false
+	}
+	x.way = way{mask: unmasked, small: true}
+	x.hop.lane.again = append(x.hop.lane.again, x)
+	return true
+}
+
+// isLabel says whether a sentence is words of its language beside a number.
+func (w *work) isLabel(x *sentence) bool {
+	d := w.selection.Detector()
+	if d == nil || !slices.ContainsFunc(x.Spans, func(s markup.Span) bool { return s.Kind == markup.Number }) {
+		return false
+	}
+	code, confidence, ok := d.Detect(x.Text)
+	return ok && confidence >= sureLabel && language.Base(code) == language.Base(x.hop.from)
+}
+
+// probed flags a sentence that came back as it was where the model translates it in small letters.
+func (w *work) probed(x *sentence, r search.Result) error {
+	text := strings.TrimSpace(x.hop.model.Tokenizer.Decode(r.Tokens))
+	score, same := float64(r.Score), strings.EqualFold(string(letters(x.Text)), string(letters(text)))
+	if !same && text != "" && !r.Truncated && score >= sureScore && score > x.best.score {
+		x.best.flags |= SourceEcho
+	}
+	return w.settle(x, *x.best)
+}

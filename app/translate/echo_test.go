@@ -1,0 +1,76 @@
+package translate
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
+)
+
+// sure detects English, and is sure of it where a text is long.
+type sure struct{}
+
+func (sure) Detect(text string) (string, float64, bool) {
+	return "en", min(1, float64(len(text))/8), true
+}
+
+func TestShortEchoes(t *testing.T) {
+	for _, test := range []struct {
+		name, text, small string  // what the text in small letters becomes
+		score             float32 // of it
+		flags             Flags
+	}{
+		{"a word that is translated in small letters", "Street", "rue", -0.05, SourceEcho},
+		{"one that the model is not sure of", "Facebook", "visage", -0.4, 0},
+		{"one that stays as it is", "Restaurant", "restaurant", -0.05, 0},
+		{"one that becomes nothing", "Taxi", "", -0.05, 0},
+		{"too short", "Ox", "boeuf", -0.05, 0},
+		{"in small letters already", "street", "rue", -0.05, 0},
+		{"in capitals", "IBM", "rue", -0.05, 0},
+		{"a label with its number", "Chapter 3", "chapter 3", -0.9, SourceEcho},
+		{"a label of no clear language", "Opel 3", "opel 3", -0.9, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			eng := &upper{score: map[string]float32{"street": test.score, "facebook": test.score, "restaurant": test.score, "taxi": test.score}}
+			eng.decode = func(text string, _ engine.Job) (string, bool) {
+				if text == test.text {
+					return text, false
+				}
+				return test.small, false
+			}
+			cfg := config(runes{}, eng)
+			cfg.Detector = sure{}
+			got, err := cfg.start(t).Translate(t.Context(), texts(test.text))
+			require.NoError(t, err)
+			assert.Equal(t, test.text, got[0].Text, "it stays in any case")
+			assert.Equal(t, test.flags.Names(), got[0].Flags.Names())
+		})
+	}
+}
+
+func TestCapitals(t *testing.T) {
+	for _, test := range []struct {
+		name, text, translation string
+		score                   float32
+		flags                   Flags
+	}{
+		{"kept", "The UNESCO is here.", "Die UNESCO ist da.", -0.1, 0},
+		{"another name", "The USA are here.", "Der STAAT ist da.", -0.1, 0},
+		{"gone", "The UNESCO is here.", "Die Stelle ist da.", -0.1, MarkupLost},
+		{"all in capitals", "WE ARE HERE", "wir sind da", -0.1, 0},
+		{"a word by itself", "EXIT", "SORTIE", -0.1, 0},
+		{"one that was not understood", "NULL", "NOUL", -0.6, MarkupLost},
+		{"one that was kept", "NULL", "NULL", -0.6, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			eng := &upper{score: map[string]float32{test.text: test.score}}
+			eng.decode = func(string, engine.Job) (string, bool) { return test.translation, false }
+			got, err := service(t, runes{}, eng).Translate(t.Context(), texts(test.text))
+			require.NoError(t, err)
+			assert.Equal(t, test.translation, got[0].Text)
+			assert.Equal(t, test.flags.Names(), got[0].Flags.Names())
+		})
+	}
+}
