@@ -256,8 +256,14 @@ func (w *work) pieces(text markup.Sentence, from string) (pieces []segment.Piece
 	if w.req.Wrapped {
 		split = segment.SplitWrapped
 	}
+	noted := text.Noted()
 	for _, line := range text.Lines() {
-		pieces = append(pieces, split(text.Text[line[0]:line[1]], from)...)
+		at := line[0]
+		for _, piece := range split(noted[line[0]:line[1]], from) {
+			piece.Text = text.Text[at : at+len(piece.Text)]
+			at += len(piece.Text)
+			pieces = append(pieces, piece)
+		}
 	}
 	return pieces
 }
