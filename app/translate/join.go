@@ -106,7 +106,7 @@ func joinBlocks(blocks []block, of pair, text func(x *sentence) string) string {
 		if len(messages) > 0 {
 			part = strings.NewReplacer(messages...).Replace(part)
 		}
-		joined.WriteString(part)
+		joined.WriteString(b.readings.Restore(part))
 	}
 	return joined.String()
 }

@@ -33,6 +33,7 @@ type block struct {
 	text     string // of one that stays
 	parts    parts  // of one that is translated
 	messages []message
+	readings markup.Readings
 }
 
 // message is a message of ICU in a block, whose branches are translated by themselves.
@@ -189,7 +190,8 @@ type unit struct {
 	text   markup.Sentence // of one that is translated
 	pieces []segment.Piece // of text; nil for one that stays
 
-	messages [][]unit // the units of each message of ICU in it
+	readings markup.Readings // which text is without
+	messages [][]unit        // the units of each message of ICU in it
 }
 
 // cut cuts a text, in the language from, into units.
@@ -219,11 +221,12 @@ const maxNesting = 4
 
 // newUnit makes a unit that is translated, in a message at that depth.
 func (w *work) newUnit(raw string, text markup.Sentence, from string, depth int) unit {
+	text, readings := text.CutReadings()
 	text = text.In(from)
 	if w.terms != nil {
 		text = text.WithTerms(w.terms)
 	}
-	u := unit{raw: raw, text: text, pieces: w.pieces(text, from)}
+	u := unit{raw: raw, text: text, pieces: w.pieces(text, from), readings: readings}
 	if depth == maxNesting {
 		return u
 	}
@@ -310,9 +313,11 @@ func (w *work) blocksOf(rec *record, units []unit) []block {
 	blocks := make([]block, 0, len(units))
 	for _, u := range units {
 		b := block{text: u.raw, parts: w.newParts(u.text, u.pieces, func(text markup.Sentence) *sentence { return w.whole(rec, text) })}
-		// Where nothing is translated, entities stay as they were.
+		// Where nothing is translated, entities stay as they were, and readings.
 		if len(b.parts.sentences) == 0 && !u.text.HasTerms() {
 			b.parts = parts{}
+		} else {
+			b.readings = u.readings
 		}
 		for _, inner := range u.messages {
 			m := message{blocks: w.blocksOf(rec, inner)}

@@ -85,8 +85,10 @@ func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error 
 
 // odfRuby reads a text with its pronunciation, which goes where the text changes.
 func (w *walker) odfRuby(p *paragraph, around run, start xmlpart.Token) error {
+	from := p.whole.Len()
 	p.whole.Write(start.Raw)
-	return w.children(func(t xmlpart.Token) error {
+	p.BeginReading()
+	err := w.children(func(t xmlpart.Token) error {
 		switch {
 		case t.Kind != xmlpart.Start:
 			p.whole.Write(t.Raw)
@@ -98,6 +100,8 @@ func (w *walker) odfRuby(p *paragraph, around run, start xmlpart.Token) error {
 		_, err := w.taken(p, t)
 		return err
 	})
+	p.EndReading(around.around(p.whole.String()[from:]))
+	return err
 }
 
 // odfRange returns the name of the range that an element begins or ends, "" for others.
