@@ -106,7 +106,11 @@ func joinBlocks(blocks []block, of pair, text func(x *sentence) string) string {
 		if len(messages) > 0 {
 			part = strings.NewReplacer(messages...).Replace(part)
 		}
-		joined.WriteString(b.readings.Restore(part))
+		part = b.readings.Restore(part)
+		if b.paragraph != nil {
+			part = b.paragraph.Wrap(part)
+		}
+		joined.WriteString(part)
 	}
 	return joined.String()
 }

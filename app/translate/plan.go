@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"dragoman/app/language"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
+	"dragoman/app/wrap"
 	"dragoman/model/search"
 )
 
@@ -30,10 +32,11 @@ type pair struct{ from, to string }
 // block is a part of a record that is translated by itself, such as all of a plain
 // text or a paragraph of HTML, or one that stays as it is.
 type block struct {
-	text     string // of one that stays
-	parts    parts  // of one that is translated
-	messages []message
-	readings markup.Readings
+	text      string // of one that stays
+	parts     parts  // of one that is translated
+	messages  []message
+	readings  markup.Readings
+	paragraph *wrap.Paragraph
 }
 
 // message is a message of ICU in a block, whose branches are translated by themselves.
@@ -190,8 +193,9 @@ type unit struct {
 	text   markup.Sentence // of one that is translated
 	pieces []segment.Piece // of text; nil for one that stays
 
-	readings markup.Readings // which text is without
-	messages [][]unit        // the units of each message of ICU in it
+	readings  markup.Readings // which text is without
+	paragraph *wrap.Paragraph // that text is in one line; nil: it is as it is
+	messages  [][]unit        // the units of each message of ICU in it
 }
 
 // cut cuts a text, in the language from, into units.
@@ -202,7 +206,7 @@ func (w *work) cut(text, from string) []unit {
 	case XML:
 		split = w.req.Outline.Split
 	default:
-		return []unit{w.newUnit(text, markup.Parse(text, markup.Text), from, 0)}
+		return w.cutText(text, from)
 	}
 	var units []unit
 	for _, piece := range split(text) {
@@ -212,6 +216,33 @@ func (w *work) cut(text, from string) []unit {
 			units = append(units, unit{raw: piece.Raw})
 		}
 	}
+	return units
+}
+
+// cutText cuts a plain text, each of whose paragraphs is a unit if it is wrapped.
+func (w *work) cutText(text, from string) (units []unit) {
+	parsed := markup.Parse(text, markup.Text)
+	at := 0
+	keep := func(end int) {
+		if at < end {
+			units = append(units, w.newUnit(text[at:end], parsed.Slice(at, end), from, 0))
+			at = end
+		}
+	}
+	for p := range wrap.Wrapped(text, cmp.Or(w.req.Wrap, wrap.Off)) {
+		if parsed.HasLines(p.Start, p.End) {
+			continue
+		}
+		keep(p.Start)
+		u := w.newUnit(text[p.Start:p.End], markup.Parse(p.Text, markup.Text), from, 0)
+		u.paragraph = &p
+		units = append(units, u)
+		at = p.End
+	}
+	if at == 0 {
+		return []unit{w.newUnit(text, parsed, from, 0)}
+	}
+	keep(len(text))
 	return units
 }
 
@@ -317,7 +348,7 @@ func (w *work) blocksOf(rec *record, units []unit) []block {
 		if len(b.parts.sentences) == 0 && !u.text.HasTerms() {
 			b.parts = parts{}
 		} else {
-			b.readings = u.readings
+			b.readings, b.paragraph = u.readings, u.paragraph
 		}
 		for _, inner := range u.messages {
 			m := message{blocks: w.blocksOf(rec, inner)}
