@@ -80,8 +80,12 @@ func (s Sentence) Noted() string {
 			g.end = s.Spans[g.last].End
 			g.last++
 		}
+		marks := g
+		for marks.first < g.last && s.Spans[marks.first].Kind == Tag && s.Spans[marks.first].Pair < 0 {
+			marks.first++ // ends of pairs are in the sentence too: <b>One.</b><sup>1</sup>
+		}
 		i = g.last - 1
-		if n := g.end - g.start; n > 1 && unicode.IsPunct(last(s.Text[:g.start])) && s.isNote(g) {
+		if n := g.end - g.start; n > 1 && marks.first < g.last && unicode.IsPunct(last(s.Text[:g.start])) && s.isNote(marks) {
 			out.WriteString(s.Text[at:g.start])
 			out.WriteString(strings.Repeat("⁴", n%2) + strings.Repeat("¹", n/2-n%2))
 			at = g.end

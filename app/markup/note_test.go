@@ -51,6 +51,8 @@ func TestNoted(t *testing.T) {
 		"It is old.<sup>1</sup> It is":         "It is old.¹¹¹¹¹¹ It is",
 		"It is “old.”<x id=\"1\"/> It is":      "It is “old.”⁴¹¹¹¹ It is",
 		"It is old.[^1][^2] It is":             "It is old.¹¹¹¹ It is",
+		"<b>It is old.</b><sup>1</sup> It is":  "<b>It is old.¹¹¹¹¹¹¹¹ It is",
+		"<b>It is old.</b> It is":              "<b>It is old.</b> It is",
 		"It is old.<b>It</b> is":               "It is old.<b>It</b> is",
 		"It is old. <sup>1</sup> It is":        "It is old. <sup>1</sup> It is",
 		"The house<sup>1</sup> is (<x/>) here": "The house<sup>1</sup> is (<x/>) here",

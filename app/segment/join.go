@@ -56,7 +56,7 @@ func gap(text, last string, source, target spacing, inside bool) string {
 }
 
 // notes are the marks of notes that a sentence ends in.
-var notes = regexp.MustCompile(`(?:(?:<[^<>]*>)+[^<>\s]{0,8})*<[^<>]*>$|(?:\[\^?[^\[\]\s]{1,32}\])+$|[¹²³⁰⁴-⁹]+$`)
+var notes = regexp.MustCompile(`(?:(?:<[^<>]*>)+[\w*†‡§[\]().,]{0,8})*<[^<>]*>$|(?:\[\^?[^\[\]\s]{1,32}\])+$|[¹²³⁰⁴-⁹]+$`)
 
 // spacing says where a language writes spaces, from the most to the least.
 type spacing int
