@@ -85,11 +85,11 @@ func (p *Program) translateDocuments(ctx context.Context, f translateFlags, name
 		return err
 	}
 	if f.asJob {
-		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Options: f.options()}
+		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Header: f.header, Wrapped: f.wrapped, Options: f.options()}
 		return p.translateFilesAsJobs(ctx, f, request, list)
 	}
 	return p.withModel(ctx, f, 0, func(j *lineJob) error {
-		return (&fileJob{lineJob: j, program: p, output: f.output, columns: f.columns, kind: f.format}).translateAll(ctx, list)
+		return (&fileJob{lineJob: j, program: p, output: f.output, columns: f.columns, header: f.header, wrapped: f.wrapped, kind: f.format}).translateAll(ctx, list)
 	})
 }
 

@@ -19,15 +19,17 @@ import (
 	"dragoman/app/document/kinds"
 	"dragoman/app/documents"
 	"dragoman/app/translate"
+	"dragoman/app/wrap"
 )
 
 // fileJob translates documents.
 type fileJob struct {
 	*lineJob
 	output
-	program *Program
-	columns []string
-	kind    string // extension of the documents; "": as they are called
+	program         *Program
+	columns         []string
+	header, wrapped string // as in [document.Options]
+	kind            string // extension of the documents; "": as they are called
 }
 
 // translateAll translates documents, one after the other, and tells of the texts that look wrong.
@@ -42,7 +44,7 @@ func (j *fileJob) translateAll(ctx context.Context, list []paper) error {
 
 // options are those of a document.
 func (j *fileJob) options() document.Options {
-	o := document.Options{From: j.from, To: j.to, Columns: j.columns}
+	o := document.Options{From: j.from, To: j.to, Columns: j.columns, Header: document.Header(j.header), Wrapped: wrap.Mode(j.wrapped)}
 	if j.from == translate.Auto {
 		o.From = ""
 	}
@@ -57,6 +59,8 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 	}
 	defer d.close()
 	in, kind, size, options := d.file, d.kind, d.size, j.options()
+	headerKept := false
+	options.HeaderKept = func() { headerKept = true }
 	var texts []string
 	err = document.Texts(ctx, kind, in, size, options, func(text string, isNew bool) error {
 		if isNew {
@@ -84,16 +88,21 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 		flagged = max(flagged, kept) // those that are kept are flagged for most reasons
 		return err
 	})
-	if err == nil && flagged > 0 {
+	if err == nil {
 		_ = bar.Clear()
-		warnFlagged(j.program.Stderr, p.from, flagged, len(texts))
+		tell(j.program.Stderr, p.from, flagged, len(texts), headerKept)
 	}
 	return err
 }
 
-// warnFlagged tells of texts of a document that look wrong.
-func warnFlagged(out io.Writer, name string, flagged, texts int) {
-	fmt.Fprintf(out, "%s: %d of %d texts look wrong after all retries: check the translation\n", name, flagged, texts)
+// tell tells of texts of a document that look wrong, and of a first row that nobody has said stays.
+func tell(out io.Writer, name string, flagged, texts int, headerKept bool) {
+	if flagged > 0 {
+		fmt.Fprintf(out, "%s: %d of %d texts look wrong after all retries: check the translation\n", name, flagged, texts)
+	}
+	if headerKept {
+		fmt.Fprintf(out, "%s: the first row stays, for it looks like names: --header translate translates it\n", name)
+	}
 }
 
 // paperFile is a document that is open.
@@ -262,8 +271,8 @@ func (p *Program) awaitDocument(ctx context.Context, service remote, job *client
 		_, err := out.Write(content)
 		return err
 	})
-	if err == nil && status.Progress.Flagged > 0 {
-		warnFlagged(p.Stderr, status.Document.Name, status.Progress.Flagged, status.Progress.Records)
+	if err == nil {
+		tell(p.Stderr, status.Document.Name, status.Progress.Flagged, status.Progress.Records, status.Document.HeaderKept)
 	}
 	return err
 }

@@ -9,8 +9,10 @@ import (
 
 	"dragoman/app/client"
 	"dragoman/app/config"
+	"dragoman/app/document"
 	"dragoman/app/documents"
 	"dragoman/app/translate"
+	"dragoman/app/wrap"
 )
 
 // translateFlags are what the command line says of a translation.
@@ -25,6 +27,7 @@ type translateFlags struct {
 	lines           []string         // files of lines
 	asJob, json     bool
 	columns         []string
+	header, wrapped string // of documents
 	output          output
 	service         remote
 	set             *pflag.FlagSet
@@ -52,6 +55,8 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.lines, "file", nil, "file of lines to translate; can be repeated; - is standard input")
 	flags.StringVar(&f.termFile, "terms", "", "file of terms: on each line a term, a tab, and what it becomes; a term alone stays as it is")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of tables that are translated, by name or number, with commas between (all)")
+	flags.StringVar(&f.header, "header", "", "first row of tables: keep, translate or auto, which keeps names such as id, first_name (auto)")
+	flags.StringVar(&f.wrapped, "wrapped", "", "whether documents of plain text are wrapped at a width: on, off or auto (auto)")
 	flags.BoolVar(&f.json, "json", false, "print an object for each text")
 	flags.BoolVar(&f.asJob, "job", false, "let a running service translate, as a job")
 	flags.StringVar(&f.glossary, "glossary", "", "with --job: id of a glossary of the service whose terms are used")
@@ -77,8 +82,12 @@ func (f *translateFlags) check(texts []string) error {
 		return usagef("translate takes no --terms for documents that a service translates: store them there by dragoman glossaries, and use --glossary")
 	case !f.asJob && f.service != remote{}:
 		return usagef("translate takes --url and --key only with --job: without it, a model translates here")
-	case !f.documents() && (f.output.force || len(f.columns) > 0):
-		return usagef("translate takes --force and --columns only with -o")
+	case !f.documents() && (f.output.force || len(f.columns) > 0 || f.header != "" || f.wrapped != ""):
+		return usagef("translate takes --force, --columns, --header and --wrapped only with -o")
+	case !document.Header(f.header).Known():
+		return usagef("translate: --header %q: use auto, keep or translate", f.header)
+	case !wrap.Mode(f.wrapped).Known():
+		return usagef("translate: --wrapped %q: use auto, on or off", f.wrapped)
 	case f.documents() && (f.alternatives != 0 || f.json || len(f.lines) > 0):
 		return usagef("translate takes --alternatives, --json and --file for texts, not with -o")
 	}

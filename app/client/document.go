@@ -28,7 +28,10 @@ type Document struct {
 	Content []byte
 	// Columns are those of a table that are translated, by the names in its first row, or by their
 	// numbers from 1 on where it has none; without any all are.
-	Columns  []string
+	Columns []string
+	// Header says whether the first row of a table stays: HeaderAuto, which is the default, HeaderKeep or HeaderTranslate.
+	Header   string
+	Wrapped  string   // as [Request.Wrapped], of plain text
 	Glossary string   // as [Request.Glossary]
 	Model    string   // as [Request.Model]
 	Priority string   // as [Request.Priority]; PriorityLow is the default
@@ -41,7 +44,16 @@ type JobDocument struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"` // such as "docx"
 	Bytes int64  `json:"bytes"`
+	// HeaderKept says that the first row of a table stays, for it looks like names.
+	HeaderKept bool `json:"headerKept,omitzero"`
 }
+
+// Values of [Document.Header].
+const (
+	HeaderAuto      = "auto" // it stays where it looks like names as programs use them
+	HeaderKeep      = "keep"
+	HeaderTranslate = "translate"
+)
 
 // SubmitDocument hands a document over to the service, as [Client.Submit] does with texts. [Job.Document]
 // has the translation. d.Content may be changed once SubmitDocument has returned.
@@ -60,7 +72,7 @@ func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions
 // call is the request that submits the document.
 func (d Document) call(o SubmitOptions) (call, error) {
 	query := url.Values{"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": slices.Clone(d.Columns)}
-	for name, value := range map[string]string{"glossaryId": d.Glossary, "model": d.Model, "priority": d.Priority, "webhook": o.Webhook} {
+	for name, value := range map[string]string{"glossaryId": d.Glossary, "model": d.Model, "priority": d.Priority, "webhook": o.Webhook, "header": d.Header, "wrapped": d.Wrapped} {
 		if value != "" {
 			query.Set(name, value)
 		}

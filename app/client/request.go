@@ -28,6 +28,13 @@ const (
 	PriorityLow    = "low"
 )
 
+// Values of [Request.Wrapped].
+const (
+	WrappedAuto = "auto" // where it clearly is
+	WrappedOn   = "on"
+	WrappedOff  = "off"
+)
+
 // Request asks for records to be translated. The service checks it, by its own limits;
 // an [Error] names the field that it does not take.
 type Request struct {
@@ -43,6 +50,9 @@ type Request struct {
 	XML      *XML   `json:"xml,omitzero"`       // how texts of FormatXML are divided; nil: by where elements stand
 	Priority string `json:"priority,omitempty"` // PriorityNormal, which is the default, PriorityHigh or PriorityLow
 	NoSplit  bool   `json:"-"`                  // each text is one sentence
+	// Wrapped says whether plain text is wrapped at a width, whose lines go on in the next one: WrappedAuto, which is the
+	// default, WrappedOn or WrappedOff.
+	Wrapped string `json:"wrapped,omitempty"`
 	// Detail asks for [Result.Detail]. With it, a translation that reached the limit of
 	// tokens is flagged and not an error.
 	Detail bool `json:"detail,omitzero"`

@@ -12,6 +12,7 @@ import (
 	"io"
 
 	"dragoman/app/translate"
+	"dragoman/app/wrap"
 )
 
 // Segment is a text of a document that is translated by itself: a sentence or several, such as a
@@ -33,9 +34,30 @@ type Options struct {
 	// Columns are those of a table that are translated, by the names in its first row, or by their
 	// numbers from 1 on where it has none; without any all are.
 	Columns []string
+	// Header says what becomes of the first row of a table whose columns are not named; HeaderAuto is the default.
+	Header Header
+	// HeaderKept is told that the first row stays because it looks like names; nil: nobody is.
+	HeaderKept func()
+	// Wrapped says whether plain text is wrapped at a width; [wrap.Auto] is the default.
+	Wrapped wrap.Mode
 	// Unfit is told that the translation which was returned last cannot be put in, as it has lost tags: the
 	// segment stays as it is. nil: that ends the rewriting, with an error that wraps [markup.ErrLost].
 	Unfit func()
+}
+
+// Header says what becomes of a table's first row.
+type Header string
+
+// What may become of it. HeaderAuto keeps one that has nothing but names as programs use them: id, first_name, zipCode.
+const (
+	HeaderAuto      Header = "auto"
+	HeaderKeep      Header = "keep"
+	HeaderTranslate Header = "translate"
+)
+
+// Known says whether there is such a choice; "" is one.
+func (h Header) Known() bool {
+	return h == "" || h == HeaderAuto || h == HeaderKeep || h == HeaderTranslate
 }
 
 // Kind is a sort of file. It has no state.

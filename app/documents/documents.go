@@ -23,6 +23,7 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/jobs"
+	"dragoman/app/wrap"
 )
 
 // Config is what a [Service] works with.
@@ -143,7 +144,7 @@ func kindOf(job jobs.Job) document.Kind {
 
 // optionsOf are what a job's document is rewritten with, both times.
 func optionsOf(r jobs.Request, d *jobs.Document) document.Options {
-	o := document.Options{From: r.From, To: r.To[0], Columns: d.Columns}
+	o := document.Options{From: r.From, To: r.To[0], Columns: d.Columns, Header: document.Header(d.Header), Wrapped: wrap.Mode(d.Wrapped)}
 	if o.From == auto {
 		o.From = ""
 	}

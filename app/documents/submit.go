@@ -16,6 +16,7 @@ import (
 	"dragoman/app/failure"
 	"dragoman/app/jobs"
 	"dragoman/app/translate"
+	"dragoman/app/wrap"
 )
 
 const auto = translate.Auto
@@ -26,6 +27,8 @@ type Order struct {
 	MediaType string // of the file; "" likewise
 	File      []byte
 	Columns   []string // of a table
+	Header    document.Header
+	Wrapped   wrap.Mode
 	// Glossaries are ids of stored ones whose terms are used; where several have one, the first wins.
 	Glossaries []string
 	Secret     string // see [Service.Shared]; "": there is none
@@ -47,13 +50,15 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	}
 	ctx, sub := c.Request.Context(), o.Submission
 	sub.File = o.File
-	sub.Document = &jobs.Document{Name: safeName(o.Name, kind), Kind: kind.Name(), Columns: o.Columns, Secret: o.Secret}
+	sub.Document = &jobs.Document{Name: safeName(o.Name, kind), Kind: kind.Name(), Columns: o.Columns, Header: string(o.Header), Wrapped: string(o.Wrapped), Secret: o.Secret}
 	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
 	if err := admission.Take(ctx, copies*int64(len(o.File))); err != nil {
 		return job, false, err
 	}
 	w := walk{service: s, c: c, form: kind.Form()}
-	if err := w.read(kind, o.File, optionsOf(sub.Request, sub.Document)); err != nil {
+	options := optionsOf(sub.Request, sub.Document)
+	options.HeaderKept = func() { sub.Document.HeaderKept = true }
+	if err := w.read(kind, o.File, options); err != nil {
 		return job, false, err
 	}
 	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(len(o.File))

@@ -28,6 +28,17 @@ func New(kind Kind, field, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Field: field, Message: fmt.Sprintf(format, args...), Wait: table[kind].wait}
 }
 
+// Off is the failure of what the operator has turned off by a setting.
+func Off(what, setting string) *Failure {
+	return New(TurnedOff, "", "this service has no %s: its operator has turned them off by %s", what, setting)
+}
+
+// NoDocuments is that of documents.
+func NoDocuments() *Failure { return Off("documents", "JOB_FILE=off") }
+
+// NoStoredGlossaries is that of glossaries.
+func NoStoredGlossaries() *Failure { return Off("stored glossaries", "GLOSSARY_FILE=off") }
+
 // Recall makes a failure again of which the code is known, such as that of a job.
 func Recall(code, field, message string) *Failure {
 	return New(kindOf(code), field, "%s", message)

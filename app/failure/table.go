@@ -138,7 +138,7 @@ var table = [...]row{
 	TextTooLong:       {"text_too_long", 400, 400, 400, 400, 0, "", ""},
 	NotOffered:        {"invalid_value", 400, 403, 400, 501, 0, "", ""},
 	NotFound:          {"not_found", 404, 404, 404, 404, 0, "", ""},
-	TurnedOff:         {"turned_off", 404, 404, 404, 404, 0, "", ""},
+	TurnedOff:         {"turned_off", 404, 403, 404, 404, 0, "", ""},
 	NoMethod:          {"method_not_allowed", 405, 405, 405, 405, 0, "", ""},
 	UnknownJob:        {"unknown_job", 404, 404, 404, 404, 0, "", ""},
 	JobLost:           {"job_lost", 410, 404, 404, 410, 0, "", ""},

@@ -279,30 +279,31 @@ func (a *API) noMethod(c *gin.Context) {
 
 // notFound answers requests for what does not exist, or is turned off.
 func (a *API) notFound(c *gin.Context) {
-	if what, variable := a.turnedOff(c.Request.URL.Path); what != "" {
-		a.server.Fail(c, failure.New(failure.TurnedOff, "", "this service has no %s: its operator has turned them off by %s", what, variable))
+	if off := a.turnedOff(c.Request.URL.Path); off != nil {
+		a.server.Fail(c, off)
 		return
 	}
 	a.server.Fail(c, failure.New(failure.NotFound, "", "there is nothing at this path, see / for what there is"))
 }
 
-// turnedOff says what a path would be for, and which variable has turned that off; "" where none has. The
-// drop-in APIs have words of their own.
-func (a *API) turnedOff(path string) (what, variable string) {
+// turnedOff says what a path would be for, and by which setting that is turned off; nil where it is not. The
+// drop-in APIs have such paths of their own.
+func (a *API) turnedOff(path string) *failure.Failure {
 	for _, part := range []struct {
-		off                  bool
-		root, what, variable string
+		off  bool
+		root string
+		says *failure.Failure
 	}{
-		{a.cfg.Jobs == nil, jobsPath, "jobs", "JOB_FILE=off"},
-		{a.documents == nil, documentsPath, "documents", "JOB_FILE=off"},
-		{a.cfg.Glossaries == nil, glossariesPath, "stored glossaries", "GLOSSARY_FILE=off"},
-		{a.cfg.Live == nil, livePath, "sessions of live text", "LIVE_SESSIONS=0"},
+		{a.cfg.Jobs == nil, jobsPath, failure.Off("jobs", "JOB_FILE=off")},
+		{a.documents == nil, documentsPath, failure.NoDocuments()},
+		{a.cfg.Glossaries == nil, glossariesPath, failure.NoStoredGlossaries()},
+		{a.cfg.Live == nil, livePath, failure.Off("sessions of live text", "LIVE_SESSIONS=0")},
 	} {
 		if part.off && !a.cfg.OnlyProbes && (path == part.root || strings.HasPrefix(path, part.root+"/")) {
-			return part.what, part.variable
+			return part.says
 		}
 	}
-	return "", ""
+	return nil
 }
 
 // index serves GET /: what this is.

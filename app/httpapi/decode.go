@@ -17,6 +17,7 @@ import (
 	"dragoman/app/excerpt"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
+	"dragoman/app/wrap"
 )
 
 // translationBody is the body of POST /translation. The pointers tell a missing
@@ -34,6 +35,7 @@ type payloadInput struct {
 	Priority optional[string]       `json:"priority"`
 	Format   optional[string]       `json:"format"`
 	Split    optional[bool]         `json:"split"`
+	Wrapped  optional[string]       `json:"wrapped"`
 	XML      optional[outlineInput] `json:"xml"`
 	Detail   optional[bool]         `json:"detail"`
 	Glossary optional[string]       `json:"glossaryId"`
@@ -157,6 +159,12 @@ func (p *payloadInput) request() (translationRequest, error) {
 	}
 	req.Format = translate.Format(p.Format.value)
 	req.Whole = p.Split.set && !p.Split.value
+	if req.Wrap = wrap.Auto; p.Wrapped.set {
+		req.Wrap = wrap.Mode(p.Wrapped.value)
+	}
+	if req.Wrap == "" || !req.Wrap.Known() {
+		return req, failure.New(failure.InvalidValue, "payload.wrapped", "wrapped is %q, expected auto, on or off", excerpt.Of(p.Wrapped.value))
+	}
 	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set
 	req.Alternatives, req.Outline = p.Alternatives.value, p.XML.value.outline()
 	o := p.Options.value

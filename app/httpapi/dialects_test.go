@@ -41,7 +41,7 @@ func TestFailuresOfDropInRoutes(t *testing.T) {
 		{"a code of the use case", "/translate", libre("endless"), nil, 400, "error", "unfinished"},
 		{"too many", "/v2/translate", deepl("many"), nil, 413, "message", "too_many_records"},
 		{"not a request", "/translate", `{"q":"text"}`, nil, 400, "error", "invalid_value"},
-		{"not offered", "/translate_file", `{}`, nil, 403, "error", "invalid_value"},
+		{"turned off", "/translate_file", `{}`, nil, 403, "error", "turned_off"},
 		{"refused by middleware", "/v2/translate", deepl(tooLarge), nil, 413, "message", "body_too_large"},
 		{"refused by middleware", "/translate", libre(tooLarge), nil, 413, "error", "body_too_large"},
 		{"a deadline that is none", "/translate", libre("text"), []string{"Request-Timeout", "soon"}, 400, "error", "invalid_header"},

@@ -19,6 +19,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/body"
 	"dragoman/app/dialect"
+	"dragoman/app/document"
 	"dragoman/app/documents"
 	"dragoman/app/engine"
 	"dragoman/app/excerpt"
@@ -38,11 +39,13 @@ type documentOutput struct {
 	Kind   string `json:"kind"`
 	Bytes  int64  `json:"bytes"`
 	Result string `json:"result"` // where it is once the job is done
+	// HeaderKept says that the first row of a table stays, for it looks like names.
+	HeaderKept bool `json:"headerKept,omitzero"`
 }
 
 func documentOf(job jobs.Job) *documentOutput {
 	d := job.Document
-	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result"}
+	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result", d.HeaderKept}
 }
 
 // openDocuments makes what translates files, if there is to be any.
@@ -182,12 +185,13 @@ func (sent *sentDocument) fingerprint() string {
 // Fields of requests with documents that are not in those of translations.
 const (
 	columnsField = "columns" // of a table; it may be there several times, or have commas
+	headerField  = "header"  // of a table: whether it has one that stays
 	webhookField = "webhook"
 )
 
 // documentFields are those of translations that requests with documents may have, each with whether
 // its value is JSON.
-var documentFields = map[string]bool{"fromLang": false, "toLang": false, "model": false, "priority": false, "glossaryId": false, "options": true}
+var documentFields = map[string]bool{"fromLang": false, "toLang": false, "model": false, "priority": false, "glossaryId": false, "wrapped": false, "options": true}
 
 // parse reads what came with a document, as POST /translation does.
 func (sent *sentDocument) parse(order *documents.Order) error {
@@ -201,6 +205,11 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 			continue
 		case len(values) > 1:
 			return failure.New(failure.DuplicateField, excerpt.Of(name), "%s appears twice", excerpt.Of(name))
+		case name == headerField:
+			if order.Header = document.Header(values[0]); values[0] == "" || !order.Header.Known() {
+				return failure.New(failure.InvalidValue, headerField, "header is %q, expected auto, keep or translate", excerpt.Of(values[0]))
+			}
+			continue
 		case name == webhookField:
 			if order.Request.Webhook = values[0]; values[0] == "" {
 				return failure.New(failure.InvalidValue, webhookField, "webhook is empty: leave it out for none")
@@ -227,6 +236,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 	if _, set := payload["priority"]; !set {
 		req.Priority = engine.Low
 	}
+	order.Wrapped, req.Wrap = req.Wrap, "" // the document's, not that of each text in it
 	order.Request.Request, order.Glossaries = req.Request, req.glossaries
 	return nil
 }

@@ -249,3 +249,35 @@ func TestDocumentsThatAreNone(t *testing.T) {
 	status, _ := s.do("PUT", "/documents", "x")
 	assert.Equal(t, http.StatusMethodNotAllowed, status)
 }
+
+// The first row of a table stays where it looks like names, and the job says so.
+func TestHeaderOfATable(t *testing.T) {
+	s := newJobService(t, nil, true)
+	for _, c := range []struct {
+		header, want string
+		kept         bool
+	}{
+		{"", "id,text\n1,HELLO THERE\n", true},
+		{"auto", "id,text\n1,HELLO THERE\n", true},
+		{"keep", "id,text\n1,HELLO THERE\n", false},
+		{"translate", "ID,TEXT\n1,HELLO THERE\n", false},
+	} {
+		var fields []string
+		if c.header != "" {
+			fields = []string{"header", c.header}
+		}
+		status, job, answer := s.submitDocument(t, "a.csv", "id,text\n1,hello there\n", fields...)
+		require.Equal(t, 202, status, answer)
+		assert.Equal(t, c.kept, job.Document.HeaderKept, c.header)
+		s.do("GET", job.URL+"/events", "")
+		assert.Equal(t, c.want, s.download(job.Document.Result).Body.String())
+		s.do("DELETE", job.URL, "")
+	}
+	for field, values := range map[string][]string{"header": {"", "yes"}, "wrapped": {"", "yes"}} {
+		for _, value := range values {
+			_, _, answer := s.submitDocument(t, "a.csv", "a", field, value)
+			assert.Contains(t, answer, `"code":"invalid_value"`, value)
+			assert.Contains(t, answer, `"field":"`+field+`"`)
+		}
+	}
+}

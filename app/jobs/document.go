@@ -17,7 +17,11 @@ type Document struct {
 	Parts   int      // that the file is kept in, see [Store.File]
 	Most    int64    `json:",omitempty"` // bytes that its translation may have
 	Columns []string `json:",omitempty"` // see document.Options
-	Secret  string   `json:",omitempty"` // that whoever asks for the document has to know, in APIs that want one
+	// Header and Wrapped are as in document.Options; HeaderKept says that the first row of a table stays by itself.
+	Header     string `json:",omitempty"`
+	HeaderKept bool   `json:",omitempty"`
+	Wrapped    string `json:",omitempty"`
+	Secret     string `json:",omitempty"` // that whoever asks for the document has to know, in APIs that want one
 }
 
 // partBytes are the bytes of each part of a file but the last one, which has the rest.

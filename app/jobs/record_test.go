@@ -13,6 +13,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/markup"
 	"dragoman/app/translate"
+	"dragoman/app/wrap"
 )
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 6789, time.UTC)
@@ -150,13 +151,13 @@ func TestStoredForm(t *testing.T) {
 		Request: Request{
 			Request: translate.Request{
 				From: "en", To: []string{"fr", "de"}, Model: "m", Caller: "alice", Priority: engine.Low, Format: translate.HTML,
-				Whole: true, Wrapped: true, Once: true, Alternatives: 2, Outline: markup.Outline{Splitting: []string{"a"}, NonSplitting: []string{"b"}, Undetected: true, Lines: true}, Flagged: true,
+				Whole: true, Wrapped: true, Wrap: wrap.Auto, Once: true, Alternatives: 2, Outline: markup.Outline{Splitting: []string{"a"}, NonSplitting: []string{"b"}, Undetected: true, Lines: true}, Flagged: true,
 				Options: translate.Options{Beams: 1, MaxLength: 2, LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &penalty},
 			},
 			Detail: true, Languages: true, Webhook: "https://example.com",
 		},
 		Progress: Progress{Records: 4, Characters: 9}, Input: make([][]byte, 2),
-		Document: &Document{Name: "n.csv", Kind: "csv", Bytes: 5, Parts: 1, Columns: []string{"text"}, Secret: "s"},
+		Document: &Document{Name: "n.csv", Kind: "csv", Bytes: 5, Parts: 1, Columns: []string{"text"}, Header: "auto", HeaderKept: true, Wrapped: "on", Secret: "s"},
 	}, time.Hour, begin)
 	c := r.Claim(begin, time.Minute)
 	require.NoError(t, r.End(c, Failed, &Problem{Code: "unfinished", Field: "payload.records[3].text", Message: "no end"}, begin))

@@ -3,6 +3,7 @@ package markup
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // assembly puts a translation together from its text and the spans of the sentence,
@@ -42,7 +43,8 @@ func (a *assembly) original(start, end, first int) {
 // it, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
 	bare := strings.TrimFunc(text, isSpace)
-	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare))
+	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare)) ||
+		after == noted && !isWord(first(bare)) && unicode.IsLetter(first(bare))
 	trimRight := before == glued || before == tight || before == touching && !isWord(last(bare))
 	switch {
 	case bare == "":

@@ -121,10 +121,12 @@ func family(text string, tokens []htmlToken, format Format) (parents []int, mixe
 			parents[i] = opened[n].start
 		}
 		raw := text[t.start:t.end]
-		switch {
-		case t.kind == html.TextToken && !strings.HasPrefix(raw, cdata) && strings.TrimSpace(html.UnescapeString(raw)) != "",
-			format == HTML && runningElements[t.name] && t.kind != html.EndTagToken && t.name != "img":
+		if t.kind == html.TextToken && !strings.HasPrefix(raw, cdata) && strings.TrimSpace(html.UnescapeString(raw)) != "" ||
+			format == HTML && runningElements[t.name] && t.kind != html.EndTagToken && t.name != "img" {
 			mixed[parents[i]] = true
+		}
+		if format == HTML && (t.name == "sup" || t.name == "sub") { // the link to a note in it belongs to the text
+			mixed[i] = true
 		}
 		if t.partner > 0 {
 			opened = append(opened, element{i, t.partner})

@@ -228,6 +228,17 @@ func (s Sentence) Inside(at int) bool {
 	return i < len(s.Spans) && s.Spans[i].Start < at
 }
 
+// HasLines says whether there is a span of several lines from byte start to before byte end, such as a block of code.
+func (s Sentence) HasLines(start, end int) bool {
+	first := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].End > start })
+	for i := first; i < len(s.Spans) && s.Spans[i].Start < end; i++ {
+		if strings.Contains(s.spanText(i), "\n") {
+			return true
+		}
+	}
+	return false
+}
+
 // Trimmed returns the bytes of the text from start to end without the white space at
 // either end of them.
 func (s Sentence) Trimmed(start, end int) (from, to int) {

@@ -37,6 +37,7 @@ const (
 	touching             // a word of a script without spaces: the same, unless the translation has spaces
 	tight                // a sign inside of a pair: a space that the model puts there goes
 	spaced               // white space: a word must not be glued to it in the translation
+	noted                // white space behind the mark of a note: the same, where the translation has spaces
 )
 
 // Mask puts markers of a style, from 0 to Styles-1, in place of the spans. Numbers and
@@ -82,6 +83,9 @@ func (m *Masked) group(a, b int, soft bool) {
 		g := &m.groups[i]
 		g.before = sideOf(s.Text[m.from:g.start], last, s.Spans[g.first].Pair < 0)
 		g.after = sideOf(s.Text[g.end:m.to], first, s.Spans[g.last-1].Pair > 0)
+		if g.start > m.from && s.isNote(*g) {
+			g.stick()
+		}
 	}
 }
 
@@ -128,7 +132,7 @@ func (m *Masked) isClear() bool {
 }
 
 // strip returns the spans and the bytes that are left when those are taken away that
-// a translation can only have at its ends: emoji, tags whose other end is in another
+// a translation can only have at its ends: emoji, marks of notes, tags whose other end is in another
 // sentence, and pairs around the whole.
 func (s Sentence) strip() (first, last, from, to int) {
 	first, last, from, to = 0, len(s.Spans), 0, len(s.Text)
@@ -141,9 +145,9 @@ func (s Sentence) strip() (first, last, from, to int) {
 		a, z := s.Spans[first], s.Spans[last-1]
 		from, to = min(from, a.Start), max(to, z.End) // "<! " ends in white space of its own
 		switch atStart, atEnd := a.Start == from, z.End == to; {
-		case atStart && isOuter(a, whole):
+		case atStart && (isOuter(a, whole) || s.isNoteSpan(first)):
 			from, first = a.End, first+1
-		case atEnd && isOuter(z, whole):
+		case atEnd && (isOuter(z, whole) || s.isNoteSpan(last-1)):
 			to, last = z.Start, last-1
 		case atStart && atEnd && a.Pair > 0 && z.Pair == -a.Pair:
 			from, first, to, last = a.End, first+1, z.Start, last-1

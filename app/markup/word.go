@@ -2,6 +2,7 @@ package markup
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -90,6 +91,12 @@ func (w *words) isBoundary(span Span) bool {
 
 // hold adds the spans of a word, the text from start to end, in which the spans are.
 func (w *words) hold(start, end int, spans []Span) {
+	if n := noteBehind(w.text[start:end]); n > 0 {
+		before := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.End > end-n })
+		w.hold(start, end-n, before)
+		w.out = append(w.out, Span{Start: end - n, End: end, Kind: Code})
+		return
+	}
 	var held []Span
 	at := start
 	for _, span := range spans {

@@ -55,9 +55,12 @@ func (s Sentence) withFormulas() Sentence {
 	return s
 }
 
-// formula finds the formula that the raised or lowered pair makes that span number i opens: its last span and
+// formula finds the formula, or the mark of a note, that the pair makes that span number i opens: its last span and
 // its bytes; last is -1 where there is none.
 func (s Sentence) formula(i int) (last, start, end int) {
+	if last = s.noteLink(i); last >= 0 {
+		return last, s.Spans[i].Start, s.Spans[last].End
+	}
 	last = s.raisedEnd(i)
 	if last < 0 {
 		return -1, 0, 0
@@ -70,7 +73,7 @@ func (s Sentence) formula(i int) (last, start, end int) {
 	short := len(inner.Spans) == 0 || inner.AsIs() // no link to a note
 	switch {
 	case short && base != "" && letters(base) <= mostBase && utf8.RuneCountInString(bare) <= mostRaised && !strings.ContainsFunc(bare, unicode.IsSpace):
-	case inner.Blank():
+	case inner.Blank(), short && base == "" && utf8.RuneCountInString(bare) == 1 && s.standsBehind(start):
 		return last, start, end // a note's mark, which may be at any word
 	default:
 		return -1, 0, 0
@@ -97,7 +100,15 @@ func (s Sentence) formula(i int) (last, start, end int) {
 
 // raisedEnd is the other end of a raised or lowered pair that span number i opens, -1 where it opens none.
 func (s Sentence) raisedEnd(i int) int {
-	if s.Spans[i].Kind != Tag || s.Spans[i].Pair <= 0 || !raised.MatchString(strings.ToLower(s.spanText(i))) {
+	if !raised.MatchString(strings.ToLower(s.spanText(i))) {
+		return -1
+	}
+	return s.pairEnd(i)
+}
+
+// pairEnd is the other end, not far, of the pair of tags that span number i opens, -1 where there is none.
+func (s Sentence) pairEnd(i int) int {
+	if s.Spans[i].Kind != Tag || s.Spans[i].Pair <= 0 {
 		return -1
 	}
 	const most = 8 // spans within

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,7 +46,7 @@ func gap(text, last string, source, target spacing, inside bool) string {
 	switch {
 	case !inside || source == target:
 	case text == " " && target == noSpaces:
-		if r := lastRune(last); r >= utf8.RuneSelf && unicode.IsPunct(r) {
+		if r := lastRune(strings.TrimSuffix(last, notes.FindString(last))); r >= utf8.RuneSelf && unicode.IsPunct(r) {
 			return ""
 		}
 	case text == "\u3000" && source == noSpaces:
@@ -53,6 +54,9 @@ func gap(text, last string, source, target spacing, inside bool) string {
 	}
 	return text
 }
+
+// notes are the marks of notes that a sentence ends in.
+var notes = regexp.MustCompile(`(?:(?:<[^<>]*>)+[\w*†‡§[\]().,]{0,8})*<[^<>]*>$|(?:\[\^?[^\[\]\s]{1,32}\])+$|[¹²³⁰⁴-⁹]+$`)
 
 // spacing says where a language writes spaces, from the most to the least.
 type spacing int

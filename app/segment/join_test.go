@@ -20,6 +20,7 @@ func TestJoin(t *testing.T) {
 			"# Titel\n\n  - Eins. Zwei.  \r\n\t(a) Drei!\n"},
 		{"the spaces go", "en", "ja", "One. Two! Three.\nFour.", []string{"一。", "二！", "三。", "四。"}, "一。二！三。\n四。"},
 		{"the spaces go behind quotes", "en", "zh", "“One.” Two.", []string{"“一。”", "二。"}, "“一。”二。"},
+		{"the spaces go behind notes", "en", "zh", "One. Two. Three. Four.", []string{"一。<a href=x><sup>1</sup></a>", "二。[^2]", "三。¹", "四。"}, "一。<a href=x><sup>1</sup></a>二。[^2]三。¹四。"},
 		{"not behind other marks", "en", "zh", "One. Two! Three.", []string{"一.", "OK!", "三。"}, "一. OK! 三。"},
 		{"not where nothing ends the sentence", "en", "ja", "One. Two.", []string{"一", "二。"}, "一 二。"},
 		{"not wider ones", "en", "ja", "One.  Two.\tThree. \n Four.", []string{"一。", "二。", "三。", "四。"}, "一。  二。\t三。 \n 四。"},

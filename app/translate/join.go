@@ -106,6 +106,10 @@ func joinBlocks(blocks []block, of pair, text func(x *sentence) string) string {
 		if len(messages) > 0 {
 			part = strings.NewReplacer(messages...).Replace(part)
 		}
+		part = b.readings.Restore(part)
+		if b.paragraph != nil {
+			part = b.paragraph.Wrap(part)
+		}
 		joined.WriteString(part)
 	}
 	return joined.String()

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"dragoman/app/language"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
+	"dragoman/app/wrap"
 	"dragoman/model/search"
 )
 
@@ -30,9 +32,11 @@ type pair struct{ from, to string }
 // block is a part of a record that is translated by itself, such as all of a plain
 // text or a paragraph of HTML, or one that stays as it is.
 type block struct {
-	text     string // of one that stays
-	parts    parts  // of one that is translated
-	messages []message
+	text      string // of one that stays
+	parts     parts  // of one that is translated
+	messages  []message
+	readings  markup.Readings
+	paragraph *wrap.Paragraph
 }
 
 // message is a message of ICU in a block, whose branches are translated by themselves.
@@ -189,7 +193,9 @@ type unit struct {
 	text   markup.Sentence // of one that is translated
 	pieces []segment.Piece // of text; nil for one that stays
 
-	messages [][]unit // the units of each message of ICU in it
+	readings  markup.Readings // which text is without
+	paragraph *wrap.Paragraph // that text is in one line; nil: it is as it is
+	messages  [][]unit        // the units of each message of ICU in it
 }
 
 // cut cuts a text, in the language from, into units.
@@ -200,7 +206,7 @@ func (w *work) cut(text, from string) []unit {
 	case XML:
 		split = w.req.Outline.Split
 	default:
-		return []unit{w.newUnit(text, markup.Parse(text, markup.Text), from, 0)}
+		return w.cutText(text, from)
 	}
 	var units []unit
 	for _, piece := range split(text) {
@@ -213,17 +219,45 @@ func (w *work) cut(text, from string) []unit {
 	return units
 }
 
+// cutText cuts a plain text, each of whose paragraphs is a unit if it is wrapped.
+func (w *work) cutText(text, from string) (units []unit) {
+	parsed := markup.Parse(text, markup.Text)
+	at := 0
+	keep := func(end int) {
+		if at < end {
+			units = append(units, w.newUnit(text[at:end], parsed.Slice(at, end), from, 0))
+			at = end
+		}
+	}
+	for p := range wrap.Wrapped(text, cmp.Or(w.req.Wrap, wrap.Off)) {
+		if parsed.HasLines(p.Start, p.End) {
+			continue
+		}
+		keep(p.Start)
+		u := w.newUnit(text[p.Start:p.End], markup.Parse(p.Text, markup.Text), from, 0)
+		u.paragraph = &p
+		units = append(units, u)
+		at = p.End
+	}
+	if at == 0 {
+		return []unit{w.newUnit(text, parsed, from, 0)}
+	}
+	keep(len(text))
+	return units
+}
+
 // maxNesting is how deep the messages of ICU may stand in each other for their branches
 // to be translated.
 const maxNesting = 4
 
 // newUnit makes a unit that is translated, in a message at that depth.
 func (w *work) newUnit(raw string, text markup.Sentence, from string, depth int) unit {
+	text, readings := text.CutReadings()
 	text = text.In(from)
 	if w.terms != nil {
 		text = text.WithTerms(w.terms)
 	}
-	u := unit{raw: raw, text: text, pieces: w.pieces(text, from)}
+	u := unit{raw: raw, text: text, pieces: w.pieces(text, from), readings: readings}
 	if depth == maxNesting {
 		return u
 	}
@@ -256,8 +290,14 @@ func (w *work) pieces(text markup.Sentence, from string) (pieces []segment.Piece
 	if w.req.Wrapped {
 		split = segment.SplitWrapped
 	}
+	noted := text.Noted()
 	for _, line := range text.Lines() {
-		pieces = append(pieces, split(text.Text[line[0]:line[1]], from)...)
+		at := line[0]
+		for _, piece := range split(noted[line[0]:line[1]], from) {
+			piece.Text = text.Text[at : at+len(piece.Text)]
+			at += len(piece.Text)
+			pieces = append(pieces, piece)
+		}
 	}
 	return pieces
 }
@@ -304,9 +344,11 @@ func (w *work) blocksOf(rec *record, units []unit) []block {
 	blocks := make([]block, 0, len(units))
 	for _, u := range units {
 		b := block{text: u.raw, parts: w.newParts(u.text, u.pieces, func(text markup.Sentence) *sentence { return w.whole(rec, text) })}
-		// Where nothing is translated, entities stay as they were.
+		// Where nothing is translated, entities stay as they were, and readings.
 		if len(b.parts.sentences) == 0 && !u.text.HasTerms() {
 			b.parts = parts{}
+		} else {
+			b.readings, b.paragraph = u.readings, u.paragraph
 		}
 		for _, inner := range u.messages {
 			m := message{blocks: w.blocksOf(rec, inner)}

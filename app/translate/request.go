@@ -5,6 +5,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/markup"
+	"dragoman/app/wrap"
 )
 
 // Auto as the source language lets each record's language be detected.
@@ -40,8 +41,11 @@ type Request struct {
 	Format   Format          // Text where empty
 	Whole    bool            // each text, or block of HTML or XML, is one sentence
 	Wrapped  bool            // a line end is white space: sentences go on in the next line
-	Once     bool            // each sentence is decoded once, as it is: what is wrong is flagged only
-	Options  Options
+	// Wrap says of plain text whether it is wrapped at a width: then each paragraph is one text, and wrapped again. ""
+	// is wrap.Off.
+	Wrap    wrap.Mode `json:",omitzero"`
+	Once    bool      // each sentence is decoded once, as it is: what is wrong is flagged only
+	Options Options
 	// Alternatives is how many translations of each text are wanted, the best one included; 0: the
 	// best alone, without [Result.Alternatives].
 	Alternatives int `json:",omitzero"`

@@ -56,7 +56,7 @@ func New(server *dialect.Server) dialect.Dialect {
 		api.Route("GET POST", "/v2/usage", func(call compat.Call) (any, error) {
 			return usageOf(server.Gate.Usage(call.Context)), nil
 		}).Uncharged(),
-		api.Route("POST", "/v2/write/rephrase", refuse(failure.NotOffered, "Rephrasing is not offered by this server.")),
+		api.Route("POST", "/v2/write/rephrase", refuse(compat.RefuseAs(failure.NotOffered, "Rephrasing is not offered by this server."))),
 	}
 	if server.Glossaries != nil {
 		routes = append(routes, glossaries{server.Glossaries}.routes(api)...)
@@ -84,8 +84,8 @@ func answer(body any) func(compat.Call) (any, error) {
 }
 
 // refuse makes the handler of what this server does not have.
-func refuse(kind failure.Kind, message string) func(compat.Call) (any, error) {
-	return func(compat.Call) (any, error) { return nil, compat.RefuseAs(kind, "%s", message) }
+func refuse(why error) func(compat.Call) (any, error) {
+	return func(compat.Call) (any, error) { return nil, why }
 }
 
 // usage is the answer of /v2/usage.

@@ -92,8 +92,8 @@ func TestPaths(t *testing.T) {
 		{"a glossary", open, "GET", "/v2/glossaries/1", "", "", 404, noGlossary},
 		{"a glossary of version 3", open, "PATCH", "/v3/glossaries/1", jsonType, "{}", 404, noGlossary},
 		{"deleting a glossary", open, "DELETE", "/v2/glossaries/1", "", "", 404, noGlossary},
-		{"a new glossary", open, "POST", "/v2/glossaries", formType, "name=x", 400, `{"message":"Glossaries are not offered by this server."}`},
-		{"a document", open, "POST", "/v2/document", "", "", 400, `{"message":"Document translation is not offered by this server."}`},
+		{"a new glossary", open, "POST", "/v2/glossaries", formType, "name=x", 404, `{"message":"This service has no stored glossaries: its operator has turned them off by GLOSSARY_FILE=off."}`},
+		{"a document", open, "POST", "/v2/document", "", "", 404, `{"message":"This service has no documents: its operator has turned them off by JOB_FILE=off."}`},
 		{"rephrasing", open, "POST", "/v2/write/rephrase", formType, "text=x", 400, `{"message":"Rephrasing is not offered by this server."}`},
 
 		{"languages while loading", loading, "GET", "/v2/languages", "", "", 503, notReady},

@@ -23,7 +23,7 @@ func Documents(server *dialect.Server, service *documents.Service) dialect.Diale
 	d := docs{service}
 	const one = "/v2/document/:id"
 	if service == nil {
-		off := refuse(failure.NotOffered, "Document translation is not offered by this server.")
+		off := refuse(failure.NoDocuments())
 		return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
 			api.Route("POST", "/v2/document", off), api.Route("POST", one, off), api.Route("POST", one+"/result", off),
 		}}

@@ -221,8 +221,8 @@ func noGlossaries(api compat.API) []dialect.Route {
 	for _, path := range []string{"/v2/glossaries", "/v3/glossaries"} {
 		routes = append(routes,
 			api.Route("GET", path, answer(map[string]any{"glossaries": []string{}})),
-			api.Route("POST", path, refuse(failure.NotOffered, "Glossaries are not offered by this server.")),
-			api.Route("GET PUT PATCH DELETE", path+"/:id", refuse(failure.NotFound, "Glossary not found")))
+			api.Route("POST", path, refuse(failure.NoStoredGlossaries())),
+			api.Route("GET PUT PATCH DELETE", path+"/:id", refuse(compat.RefuseAs(failure.NotFound, "Glossary not found"))))
 	}
 	return routes
 }

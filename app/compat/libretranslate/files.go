@@ -21,7 +21,7 @@ func Files(server *dialect.Server, service *documents.Service) dialect.Dialect {
 	f := files{api{server}, service}
 	const upload, download = "/translate_file", "/download_file/:name"
 	if service == nil {
-		off := f.notOffered("Files translation are disabled on this server.")
+		off := f.notOffered(failure.NoDocuments())
 		return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{{Methods: "POST", Path: upload, Handler: off}, {Methods: "GET", Path: download, Handler: off}}}
 	}
 	translate := compat.API{Server: server}.Route("POST", upload, f.translate)

@@ -48,7 +48,7 @@ func New(server *dialect.Server) dialect.Dialect {
 		routes.Open("/languages", languages),
 		routes.Open("/frontend/settings", a.settings),
 		routes.Open("/health", health),
-		{Methods: "POST", Path: "/suggest", Handler: a.notOffered("Suggestions are disabled on this server.")},
+		{Methods: "POST", Path: "/suggest", Handler: a.notOffered(compat.RefuseAs(failure.NotOffered, "Suggestions are disabled on this server."))},
 		{Methods: "GET", Path: "/spec", Handler: describe},
 	}}
 }
@@ -75,8 +75,8 @@ func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
 }
 
 // notOffered makes the handler of what this server does not do.
-func (a api) notOffered(message string) gin.HandlerFunc {
-	return func(c *gin.Context) { a.Fail(c, compat.RefuseAs(failure.NotOffered, "%s", message)) }
+func (a api) notOffered(why error) gin.HandlerFunc {
+	return func(c *gin.Context) { a.Fail(c, why) }
 }
 
 // health is the answer of a server that is up.

@@ -86,7 +86,7 @@ func TestPaths(t *testing.T) {
 			`{"apiKeys":false,"charLimit":-1,` + settings + `"keyRequired":false,"language":{"source":{"code":"fr","name":"French"},` +
 				`"target":{"code":"fr","name":"French"}},"suggestions":false,"supportedFilesFormat":[]}`},
 		{"health", open, "GET", "/health", 200, `{"status":"ok"}`},
-		{"files", open, "POST", "/translate_file", 403, `{"error":"Files translation are disabled on this server."}`},
+		{"files", open, "POST", "/translate_file", 403, `{"error":"This service has no documents: its operator has turned them off by JOB_FILE=off."}`},
 		{"suggestions", open, "POST", "/suggest", 403, `{"error":"Suggestions are disabled on this server."}`},
 
 		{"languages while loading", loading, "GET", "/languages", 503, `{"error":"The model is loading: try again in a moment."}`},

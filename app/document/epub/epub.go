@@ -79,8 +79,8 @@ func translated(text string, t document.Translate) (string, error) {
 	if err != nil || translation == text {
 		return translation, err
 	}
-	want := tags(text)
-	for tag, n := range tags(translation) {
+	want := tags(markup.WithoutReadings(text, markup.HTML))
+	for tag, n := range tags(markup.WithoutReadings(translation, markup.HTML)) {
 		want[tag] -= n
 	}
 	for _, n := range want {

@@ -3,6 +3,7 @@ package epub_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -190,4 +191,17 @@ func FuzzPage(f *testing.F) {
 		require.NoError(t, epub.Kind{}.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{To: "fr"},
 			func(s document.Segment) (string, error) { return s.Text, nil }))
 	})
+}
+
+// A reading may go with its ruby, other tags may not.
+func TestReadings(t *testing.T) {
+	for translation, lost := range map[string]bool{"It is <b>in</b>": false, "<ruby>本<rt>ほん</rt></ruby> <b>in</b>": false, "It is in": true} {
+		_, _, err := rewrite(book(t, entry{Name: "two .xhtml", Content: "<p><ruby>本<rt>ほん</rt></ruby>は<b>in</b></p>"}), document.Options{}, func(text string) (string, error) {
+			if strings.Contains(text, "<b>") {
+				return translation, nil
+			}
+			return text, nil
+		})
+		assert.Equal(t, lost, errors.Is(err, markup.ErrLost), translation)
+	}
 }

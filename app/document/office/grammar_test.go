@@ -32,7 +32,7 @@ const (
 	odf     = `xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" ` +
 		`xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" ` +
 		`xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" xmlns:officeooo="http://openoffice.org/2009/office" ` +
-		`xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"`
+		`xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0" xmlns:form="urn:oasis:names:tc:opendocument:xmlns:form:1.0"`
 )
 
 // field is a field of Word whose result is text or not.
@@ -80,6 +80,9 @@ func TestParts(t *testing.T) {
 		{"pronunciation goes", wordGrammar(), word,
 			`<w:p><w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>hon</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>本</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r><w:t>a</w:t></w:r></w:p>`,
 			"本a", `<w:p><w:r>` + preserved + `本A</w:t></w:r></w:p>`},
+		{"pronunciation stays where its text does", wordGrammar(), word,
+			`<w:p><w:r><w:t xml:space="preserve">at </w:t></w:r><w:r><w:rPr/><w:ruby><w:rubyPr/><w:rt><w:r><w:t>hon</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>本</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r><w:t>, a</w:t></w:r></w:p>`,
+			"at 本, a", `<w:p><w:r>` + preserved + `AT </w:t></w:r><w:r><w:rPr/><w:ruby><w:rubyPr/><w:rt><w:r><w:t>hon</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>本</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r>` + preserved + `, A</w:t></w:r></w:p>`},
 		{"deleted text stays", wordGrammar(), word, `<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>`, "", ""},
 		{"signs of a font stay", wordGrammar(), word, `<w:p><w:r><w:rPr><w:rFonts w:ascii="Wingdings" w:hAnsi="Wingdings"/></w:rPr><w:t>à</w:t></w:r></w:p>`, "", ""},
 		{"hints of fonts and languages split no text", wordGrammar(), word,
@@ -118,7 +121,44 @@ func TestParts(t *testing.T) {
 				`<text:p>A PLAIN AND A <text:span text:style-name="T2">BOLD</text:span> WORD</text:p>`},
 		{"code", odfGrammar(), odf, `<text:p text:style-name="Preformatted_20_Text">x := 1</text:p><text:p>Run <text:span text:style-name="Source_20_Text">make</text:span> now</text:p>`, `Run <x id="1"/> now`,
 			`<text:p text:style-name="Preformatted_20_Text">x := 1</text:p><text:p>RUN <text:span text:style-name="Source_20_Text">make</text:span> NOW</text:p>`},
-		{"pronunciation", odfGrammar(), odf, `<text:p>a <text:ruby><text:ruby-base>本</text:ruby-base><text:ruby-text>hon</text:ruby-text></text:ruby></text:p>`, "a 本", `<text:p>A 本</text:p>`},
+		{"pronunciation goes", odfGrammar(), odf, `<text:p>a <text:ruby><text:ruby-base>b</text:ruby-base><text:ruby-text>bee</text:ruby-text></text:ruby></text:p>`, "a b", `<text:p>A B</text:p>`},
+		{"pronunciation stays where its text does", odfGrammar(), odf, `<text:p>a <text:ruby><text:ruby-base>本</text:ruby-base><text:ruby-text>hon</text:ruby-text></text:ruby> b</text:p>`,
+			"a 本 b", `<text:p>A <text:ruby><text:ruby-base>本</text:ruby-base><text:ruby-text>hon</text:ruby-text></text:ruby> B</text:p>`},
+		{"text to fill in", odfGrammar(), odf,
+			`<text:p>Dear <text:text-input text:description="who">Sir &amp; Madam</text:text-input>, <text:placeholder text:placeholder-type="text">&lt;click here&gt;</text:placeholder> or <text:placeholder>there</text:placeholder></text:p><text:p><text:text-input>alone</text:text-input></text:p>`,
+			`Dear <g id="1">Sir &amp; Madam</g>, <g id="2">click here</g> or <g id="3">there</g>` + "\nalone",
+			`<text:p>DEAR <text:text-input text:description="who">SIR &amp; MADAM</text:text-input>, <text:placeholder text:placeholder-type="text">&lt;CLICK HERE&gt;</text:placeholder> OR <text:placeholder>THERE</text:placeholder></text:p><text:p><text:text-input>ALONE</text:text-input></text:p>`},
+		{"text to fill in that is styled", odfGrammar(), odf,
+			`<style:style style:name="T2" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style><text:p>Dear <text:span text:style-name="T2"><text:text-input>Sir</text:text-input></text:span></text:p>`,
+			`Dear <g id="1">Sir</g>`,
+			`<style:style style:name="T2" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style><text:p>DEAR <text:span text:style-name="T2"><text:text-input>SIR</text:text-input></text:span></text:p>`},
+		{"what there is to choose", odfGrammar(), odf,
+			`<text:p>Is it <text:drop-down text:name="d"><text:label text:value="a &amp; b"/><text:label text:value='c "d"' text:current-selected="true"/>c "d"</text:drop-down>?</text:p>`,
+			`a &amp; b` + "\n" + `c "d"` + "\n" + `c "d"` + "\n" + `Is it <x id="1"/>?`,
+			`<text:p>IS IT <text:drop-down text:name="d"><text:label text:value="A &amp; B"/><text:label text:value="C &quot;D&quot;" text:current-selected="true"/>C "D"</text:drop-down>?</text:p>`},
+		{"what depends on something", odfGrammar(), odf,
+			`<text:p><text:conditional-text text:condition="x==1" text:string-value-if-true="one" text:string-value-if-false="2">one</text:conditional-text><text:hidden-text text:condition="x" text:string-value="more"/></text:p>`,
+			"one\none\nmore",
+			`<text:p><text:conditional-text text:condition="x==1" text:string-value-if-true="ONE" text:string-value-if-false="2">ONE</text:conditional-text><text:hidden-text text:condition="x" text:string-value="MORE"/></text:p>`},
+		{"results that are text, and others", odfGrammar(), odf,
+			`<text:p>See <text:bookmark-ref text:reference-format="text" text:ref-name="b">the end</text:bookmark-ref> on <text:bookmark-ref text:reference-format="page" text:ref-name="b">iv</text:bookmark-ref> of <text:title>the book</text:title> by <text:author-name>Ann</text:author-name></text:p>`,
+			`See <g id="1">the end</g> on <x id="2"/> of <g id="3">the book</g> by`,
+			`<text:p>SEE <text:bookmark-ref text:reference-format="text" text:ref-name="b">THE END</text:bookmark-ref> ON <text:bookmark-ref text:reference-format="page" text:ref-name="b">iv</text:bookmark-ref> OF <text:title>THE BOOK</text:title> BY <text:author-name>Ann</text:author-name></text:p>`},
+		{"controls of a form", odfGrammar(), odf,
+			`<form:button form:name="b" form:label="Send" form:title="Send it"/><form:listbox><form:option form:label="Yes" form:value="yes"/></form:listbox><form:text form:current-value="Your name"/><form:hidden form:value="secret"/>`,
+			"Send\nSend it\nYes\nYour name",
+			`<form:button form:name="b" form:label="SEND" form:title="SEND IT"/><form:listbox><form:option form:label="YES" form:value="yes"/></form:listbox><form:text form:current-value="YOUR NAME"/><form:hidden form:value="secret"/>`},
+		{"forms of Word", wordGrammar(), word,
+			`<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:name w:val="Text1"/><w:helpText w:type="text" w:val="your name"/><w:statusText w:type="autoText" w:val="entry"/><w:textInput><w:default w:val="Sir"/></w:textInput></w:ffData></w:fldChar></w:r><w:r><w:instrText>FORMTEXT</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>Sir</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>` +
+				`<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList><w:default w:val="1"/><w:listEntry w:val="red"/></w:ddList></w:ffData></w:fldChar></w:r><w:r><w:instrText>FORMDROPDOWN</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>` +
+				`<w:ffData><w:textInput><w:type w:val="calculated"/><w:default w:val="=sum"/></w:textInput></w:ffData>`,
+			"your name\nSir\nSir\nred",
+			`<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:name w:val="Text1"/><w:helpText w:type="text" w:val="YOUR NAME"/><w:statusText w:type="autoText" w:val="entry"/><w:textInput><w:default w:val="SIR"/></w:textInput></w:ffData></w:fldChar></w:r><w:r><w:instrText>FORMTEXT</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r>` + preserved + `SIR</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>` +
+				`<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList><w:default w:val="1"/><w:listEntry w:val="RED"/></w:ddList></w:ffData></w:fldChar></w:r><w:r><w:instrText>FORMDROPDOWN</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>` +
+				`<w:ffData><w:textInput><w:type w:val="calculated"/><w:default w:val="=sum"/></w:textInput></w:ffData>`},
+		{"content control to choose in", wordGrammar(), word,
+			`<w:p><w:sdt><w:sdtPr><w:dropDownList><w:listItem w:displayText="red" w:value="r"/></w:dropDownList></w:sdtPr><w:sdtContent><w:r><w:t>red</w:t></w:r></w:sdtContent></w:sdt></w:p>`, "red\nred",
+			`<w:p><w:sdt><w:sdtPr><w:dropDownList><w:listItem w:displayText="RED" w:value="r"/></w:dropDownList></w:sdtPr><w:sdtContent><w:r>` + preserved + `RED</w:t></w:r></w:sdtContent></w:sdt></w:p>`},
 		{"cells", odfGrammar(), odf,
 			`<table:table-cell office:value-type="float"><text:p>one</text:p></table:table-cell><table:table-cell table:formula="of:=a" office:value-type="string"><office:annotation><text:p>why</text:p></office:annotation><text:p>two</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>three</text:p></table:table-cell>`,
 			"why\nthree",

@@ -3,10 +3,12 @@ package office
 // The grammars of parts. They are made by functions, for their elements lead back to them.
 
 func wordGrammar() grammar {
-	return grammar{
-		named("w", "p"): (*walker).wordParagraph,
-		named("a", "p"): (*walker).drawingParagraph,
+	g := grammar{
+		named("w", "p"):         (*walker).wordParagraph,
+		named("w", "textInput"): (*walker).textInput,
+		named("a", "p"):         (*walker).drawingParagraph,
 	}
+	return g.withLabels("w", wordLabels)
 }
 
 // wordStylesGrammar is that of Word's styles, which say what language text is in.
@@ -80,7 +82,7 @@ func propertyGrammar() grammar {
 }
 
 func odfGrammar() grammar {
-	return grammar{
+	g := grammar{
 		named("text", "p"):                   (*walker).odfParagraph,
 		named("text", "h"):                   (*walker).odfParagraph,
 		named("text", "tracked-changes"):     (*walker).verbatim,
@@ -92,6 +94,7 @@ func odfGrammar() grammar {
 		named("presentation", "footer-decl"): (*walker).plain,
 		named("presentation", "header-decl"): (*walker).plain,
 	}
+	return g.withLabels("text", odfTextLabels).withLabels("form", odfFormLabels)
 }
 
 // odfStylesGrammar is that of styles.xml, whose master pages have headers, footers and shapes.

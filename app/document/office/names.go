@@ -23,6 +23,7 @@ var spaces = map[string]string{
 	"urn:oasis:names:tc:opendocument:xmlns:style:1.0":        "style",
 	"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0": "presentation",
 	"urn:oasis:names:tc:opendocument:xmlns:drawing:1.0":      "draw",
+	"urn:oasis:names:tc:opendocument:xmlns:form:1.0":         "form",
 }
 
 // short is a name space in short, or itself.

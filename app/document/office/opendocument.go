@@ -47,16 +47,18 @@ func (w *walker) odfContent(p *paragraph, around run, done func(end string)) err
 // odfInline reads an element in a paragraph.
 func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error {
 	nothing := func(string) {}
-	switch start.Name {
-	case named("text", "span"):
+	switch {
+	case start.Name == named("text", "span"):
 		p.whole.Write(start.Raw)
 		return w.odfContent(p, w.odfSpan(around, start), nothing)
-	case named("text", "a"):
+	case start.Name == named("text", "placeholder") && !around.opaque:
+		return w.odfPlaceholder(p, around, start)
+	case start.Name == named("text", "a"), odfTextFields[start.Name], isTextReference(start):
 		p.whole.Write(start.Raw)
 		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides whose spans come into them
 		inside := run{opaque: around.opaque}
 		return w.odfContent(p, inside, func(end string) { p.Close(end + around.Close) })
-	case named("text", "ruby"):
+	case start.Name == named("text", "ruby"):
 		return w.odfRuby(p, around, start)
 	}
 	raw, err := w.taken(p, start)
@@ -83,10 +85,17 @@ func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error 
 	return nil
 }
 
+// isTextReference says whether an element is a reference whose result is the text that it refers to.
+func isTextReference(t xmlpart.Token) bool {
+	return t.Name.Space == "text" && strings.HasSuffix(t.Name.Local, "-ref") && t.Attribute("reference-format") == "text"
+}
+
 // odfRuby reads a text with its pronunciation, which goes where the text changes.
 func (w *walker) odfRuby(p *paragraph, around run, start xmlpart.Token) error {
+	from := p.whole.Len()
 	p.whole.Write(start.Raw)
-	return w.children(func(t xmlpart.Token) error {
+	p.BeginReading()
+	err := w.children(func(t xmlpart.Token) error {
 		switch {
 		case t.Kind != xmlpart.Start:
 			p.whole.Write(t.Raw)
@@ -98,6 +107,8 @@ func (w *walker) odfRuby(p *paragraph, around run, start xmlpart.Token) error {
 		_, err := w.taken(p, t)
 		return err
 	})
+	p.EndReading(around.around(p.whole.String()[from:]))
+	return err
 }
 
 // odfRange returns the name of the range that an element begins or ends, "" for others.

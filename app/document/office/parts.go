@@ -46,6 +46,7 @@ var partTypes = map[string]func() part{
 	"wordprocessingml.template.main":             rewritten(wordGrammar),
 	"ms-word.document.macroEnabled.main":         rewritten(wordGrammar),
 	"ms-word.template.macroEnabledTemplate.main": rewritten(wordGrammar),
+	"wordprocessingml.document.glossary":         rewritten(wordGrammar), // texts of empty content controls, among others
 	"wordprocessingml.header":                    rewritten(wordGrammar),
 	"wordprocessingml.footer":                    rewritten(wordGrammar),
 	"wordprocessingml.footnotes":                 rewritten(wordGrammar),

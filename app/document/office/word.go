@@ -171,7 +171,7 @@ func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 		return w.wordText(p, r, start)
 	}
 	if local == "ruby" && !hidden {
-		return w.wordRuby(p, start)
+		return w.wordRuby(p, r, start)
 	}
 	raw, err := w.taken(p, start)
 	switch {
@@ -208,8 +208,10 @@ func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) error {
 }
 
 // wordRuby reads a text with its pronunciation, which goes where the text changes.
-func (w *walker) wordRuby(p *paragraph, start xmlpart.Token) error {
+func (w *walker) wordRuby(p *paragraph, r *run, start xmlpart.Token) error {
+	from := p.whole.Len()
 	p.whole.Write(start.Raw)
+	p.BeginReading()
 	var visit func(t xmlpart.Token) error
 	visit = func(t xmlpart.Token) error {
 		switch {
@@ -225,5 +227,7 @@ func (w *walker) wordRuby(p *paragraph, start xmlpart.Token) error {
 		_, err := w.taken(p, t)
 		return err
 	}
-	return w.children(visit)
+	err := w.children(visit)
+	p.EndReading(r.around(p.whole.String()[from:]))
+	return err
 }

@@ -13,6 +13,8 @@ package tagged
 import (
 	"strings"
 	"unicode"
+
+	"dragoman/app/markup"
 )
 
 // Style is what a text is put into so that it looks as it does.
@@ -28,6 +30,9 @@ type Paragraph struct {
 	opened []*node // groups that are not closed, from the root on
 	floats strings.Builder
 	parts  int // nodes, and those that were not added
+
+	readings markup.Readings
+	base     *strings.Builder // the text that has come of what has a reading; nil outside of it
 }
 
 // maxParts is how many runs, breaks, pictures and so on a paragraph may have: each takes memory.
@@ -84,6 +89,9 @@ func (p *Paragraph) Text(style Style, t string) {
 	if t == "" {
 		return
 	}
+	if p.base != nil {
+		p.base.WriteString(t)
+	}
 	list := p.top().children
 	if n := len(list) - 1; n >= 0 && list[n].kind == text && list[n].style.Key == style.Key && len(list[n].text) < 256 {
 		list[n].text += t // short ones only: this is linear
@@ -129,6 +137,18 @@ func (p *Paragraph) Close(raw string) {
 		p.opened[n].close = raw
 		p.opened = p.opened[:n]
 	}
+}
+
+// BeginReading says that the text which comes has a reading above or beside it.
+func (p *Paragraph) BeginReading() { p.base = new(strings.Builder) }
+
+// EndReading ends that text. raw is the text and its reading as they are written: they stay so where the translation has
+// the text.
+func (p *Paragraph) EndReading(raw string) {
+	if p.base != nil && p.base.Len() > 0 {
+		p.readings.Add(p.base.String(), raw)
+	}
+	p.base = nil
 }
 
 // Float adds what may stand anywhere: it goes to the start.

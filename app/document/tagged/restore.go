@@ -34,7 +34,7 @@ func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode 
 	if err != nil {
 		return "", false, err
 	}
-	w := &writer{encode: encode}
+	w := &writer{encode: encode, readings: &p.readings, read: map[string]int{}}
 	w.raw(p.floats.String())
 	s.write(w, tokens)
 	w.flush()

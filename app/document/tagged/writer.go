@@ -3,6 +3,8 @@ package tagged
 import (
 	"slices"
 	"strings"
+
+	"dragoman/app/markup"
 )
 
 // writer writes nodes. Texts of one style that follow each other become one.
@@ -11,6 +13,9 @@ type writer struct {
 	out    strings.Builder
 	style  Style
 	text   strings.Builder // in that style, not written yet
+
+	readings *markup.Readings
+	read     map[string]int // how often each word was written with its reading
 }
 
 func (w *writer) plain(style Style, t string) {
@@ -27,7 +32,12 @@ func (w *writer) flush() {
 	if w.text.Len() == 0 {
 		return
 	}
-	w.out.WriteString(w.style.Open + w.encode(w.text.String()) + w.style.Close)
+	for part, isRaw := range w.readings.Within(w.text.String(), w.read) {
+		if !isRaw {
+			part = w.style.Open + w.encode(part) + w.style.Close
+		}
+		w.out.WriteString(part)
+	}
 	w.text.Reset()
 }
 

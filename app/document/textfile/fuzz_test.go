@@ -36,7 +36,7 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 	}
 	f.Fuzz(func(t *testing.T, doc, translation string) {
 		var before []string
-		o := document.Options{}
+		o := document.Options{Header: document.HeaderTranslate}
 		if name == "xcstrings" {
 			o.To = "fr"
 		}
@@ -88,7 +88,7 @@ func isKept(translation string) bool { return hasLetter(translation) && !isCode(
 // sameAgain fails where a document that was translated has other segments than the translation.
 func sameAgain(name string, read func(string) string) func(t *testing.T, doc, out, translation string, before []string) {
 	return func(t *testing.T, doc, out, translation string, before []string) {
-		after, err := segments(t, kindNamed(t, name), out, document.Options{})
+		after, err := segments(t, kindNamed(t, name), out, document.Options{Header: document.HeaderTranslate})
 		require.NoError(t, err, out)
 		translation = read(translation)
 		if !isKept(translation) {
@@ -136,7 +136,7 @@ func FuzzVTT(f *testing.F) { fuzzKind(f, "vtt", cuesAgain("vtt")) }
 // cuesAgain fails where the times of cues, or what is beside them, have changed.
 func cuesAgain(name string) func(t *testing.T, doc, out, translation string, before []string) {
 	return func(t *testing.T, doc, out, translation string, before []string) {
-		after, err := segments(t, kindNamed(t, name), out, document.Options{})
+		after, err := segments(t, kindNamed(t, name), out, document.Options{Header: document.HeaderTranslate})
 		require.NoError(t, err, out)
 		require.Equal(t, times(doc), times(out))
 		if isWords(translation) {
@@ -243,7 +243,7 @@ func FuzzXLIFF(f *testing.F) { fuzzKind(f, "xliff", doneAgain("xliff")) }
 
 func doneAgain(name string) func(t *testing.T, doc, out, translation string, before []string) {
 	return func(t *testing.T, doc, out, translation string, before []string) {
-		after, err := segments(t, kindNamed(t, name), out, document.Options{})
+		after, err := segments(t, kindNamed(t, name), out, document.Options{Header: document.HeaderTranslate})
 		require.NoError(t, err, out)
 		if translation != "" && !strings.Contains(doc, "state") {
 			require.Subset(t, []string{translation}, after)

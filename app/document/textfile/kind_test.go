@@ -53,6 +53,47 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// The first row of a table stays where it is names as programs use them, or as somebody says.
+func TestHeader(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		header document.Header
+		kept   bool
+		told   bool
+	}{
+		{"id,text\n1,Hello there\n", "", true, true},
+		{"id,first_name,zipCode,a.b,c-d\n1,Ann,2,Hello there,x\n", document.HeaderAuto, true, true},
+		{"\"id\";\"text\"\r\n1;\"Hello; there\"\r\n", "", true, true},
+		{"id\ttext\n1\tHello there\n", "", true, true},
+		{"sep=;\nid;text\n1;Hello there\n", "", true, true},
+		{"id,text\n1,Hello there\n", document.HeaderTranslate, false, false},
+		{"Name,Text\n1,Hello there\n", document.HeaderKeep, true, false},
+		{"Name,Text\n1,Hello there\n", "", false, false},
+		{"id,the text\n1,Hello there\n", "", false, false},
+		{"text,text\n1,Hello there\n", "", false, false},
+		{"id,\n1,Hello there\n", "", false, false},
+		{"été,text\n1,Hello there\n", "", false, false},
+		{"text\nHello there\n", "", false, false},
+		{"cat,dog\nhouse,tree\nA car,x\n", "", false, false},
+		{"id,text\n", "", false, false},
+		{"id,text", "", false, false},
+	} {
+		told := false
+		o := document.Options{Header: c.header, HeaderKept: func() { told = true }}
+		first, _, _ := strings.Cut(strings.TrimPrefix(c.text, "sep=;\n"), "\n")
+		got, err := segments(t, kindNamed(t, "csv"), c.text, o)
+		require.NoError(t, err)
+		kept := true
+		for _, s := range got {
+			kept = kept && !strings.Contains(first, s)
+		}
+		assert.Equal(t, c.kept, kept, "%q: %q", c.text, got)
+		assert.Equal(t, c.told, told, c.text)
+	}
+	_, err := segments(t, kindNamed(t, "csv"), "id,text\n1,\"open", document.Options{})
+	requireRefused(t, err)
+}
+
 // What is found in small documents, and what is made of them.
 func TestSegments(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -156,7 +197,7 @@ func TestColumns(t *testing.T) {
 		columns []string
 		want    []string
 	}{
-		{nil, []string{"id", "name", "text", "Chair", "To sit on", "Table", "To eat, and drink"}},
+		{nil, []string{"Chair", "To sit on", "Table", "To eat, and drink"}},
 		{[]string{"text"}, []string{"To sit on", "To eat, and drink"}},
 		{[]string{"3", "name"}, []string{"Chair", "To sit on", "Table", "To eat, and drink"}},
 		{[]string{"2"}, []string{"name", "Chair", "Table"}},

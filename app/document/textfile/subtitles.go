@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/wrap"
 )
 
 // timing is the line of a cue that says when it is shown.
@@ -107,7 +108,7 @@ func (c *cues) speech(lines []line) error {
 	raw := c.text[start:end]
 	before, _, after := trimmed(raw)
 	separator := lineEnd(raw)
-	return c.value(start+len(before), end-len(after), joined(parts), func(text string) string {
+	return c.value(start+len(before), end-len(after), wrap.Join(parts), func(text string) string {
 		text = strings.ReplaceAll(oneLine(text), "-->", c.arrow)
 		if c.blocks {
 			text = escapeCue(text)
@@ -115,28 +116,6 @@ func (c *cues) speech(lines []line) error {
 		return strings.Join(balance(text, len(lines), startsNoSpeech), separator)
 	})
 }
-
-// joined makes one text of lines: with a space between them, unless they are in a script without.
-func joined(parts []string) string {
-	var out strings.Builder
-	for i, part := range parts {
-		if i > 0 && !withoutSpace(parts[i-1], part) {
-			out.WriteByte(' ')
-		}
-		out.WriteString(part)
-	}
-	return out.String()
-}
-
-// withoutSpace says whether two lines are one text without a space between them.
-func withoutSpace(before, after string) bool {
-	return wideEnd.MatchString(before) && wideStart.MatchString(after)
-}
-
-var (
-	wideEnd   = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}ー、。，．！？：；」』）】…]$`)
-	wideStart = regexp.MustCompile(`^[\p{Han}\p{Hiragana}\p{Katakana}ー「『（【]`)
-)
 
 // escapeCue escapes signs that would start a tag or an entity of WebVTT and are not part of one.
 func escapeCue(text string) string {

@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,7 +100,7 @@ func (t *table) run() error {
 // choose finds the columns that are asked for. It says whether the first row has their names.
 func (t *table) choose() (header bool, err error) {
 	if len(t.options.Columns) == 0 {
-		return false, nil
+		return t.header()
 	}
 	defer func(at int) { t.at = at }(t.at)
 	var names []string
@@ -129,6 +130,42 @@ func (t *table) choose() (header bool, err error) {
 	}
 	return header, nil
 }
+
+// header says whether the first row stays.
+func (t *table) header() (bool, error) {
+	switch t.options.Header {
+	case document.HeaderKeep:
+		return true, nil
+	case document.HeaderTranslate:
+		return false, nil
+	}
+	defer func(at int) { t.at = at }(t.at)
+	cells, err := 0, error(nil)
+	names := [2]bool{true, true} // of the first two rows
+	seen := map[string]bool{}
+	for row := range names {
+		err = t.row(func(column int, c cell) error {
+			name := strings.TrimSpace(c.text)
+			names[row] = names[row] && columnName.MatchString(name) && (row > 0 || !seen[name])
+			if row == 0 && column <= maxColumns {
+				seen[name] = true
+				cells = column
+			}
+			return nil
+		})
+		if err != nil || !names[0] || t.at >= len(t.text) {
+			break
+		}
+	}
+	kept := names[0] && !names[1] && cells > 1
+	if kept && t.options.HeaderKept != nil {
+		t.options.HeaderKept()
+	}
+	return kept, err
+}
+
+// columnName is a name as programs use it. A table that goes on with such words is a list of words.
+var columnName = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*|[_.-][a-z0-9]+)*$`)
 
 // maxColumns is how many columns a table may have of which some are chosen, as many as in Excel.
 const maxColumns = 16384

@@ -2,7 +2,7 @@
 // page, so that it also works below a prefix of a proxy.
 
 import { retryAfter } from './text.js';
-import { say } from './words.js';
+import { locale, say } from './words.js';
 
 /**
  * What went wrong, by what can be done about it (kind):
@@ -59,9 +59,52 @@ function sentence(message) {
   return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 }
 
-/** Says what the server's message means to a person, who is not told to wait twice. */
+/** What error codes mean to a person who uses the page. */
+const MEANINGS = new Map([
+  ['unknown_language', 'The server does not translate between these languages.'],
+  ['unsupported_source', 'The server does not translate the language of this text.'],
+  ['unknown_model', 'The server does not have it any more.'],
+  ['unknown_glossary', 'The server does not have it any more.'],
+  ['no_dictionary', 'The glossary has no terms for these languages.'],
+  ['glossaries_unavailable', 'The server failed.'],
+  ['invalid_text', 'The server did not take this.'],
+  ['text_too_long', 'This is more than the server allows at once.'],
+  ['too_many_records', 'This is more than the server allows at once.'],
+  ['too_many_sentences', 'This is more than the server allows at once.'],
+  ['too_many_tokens', 'This is more than the server allows at once.'],
+  ['too_many_characters', 'This is more than the server allows at once.'],
+  ['too_large', 'This is more than the server allows at once.'],
+  ['body_too_large', 'This is more than the server allows at once.'],
+  ['body_timeout', 'This took too long.'],
+  ['timeout', 'This took too long.'],
+  ['unsupported_document', 'The server does not translate files of this kind.'],
+  ['invalid_document', 'The file cannot be read.'],
+  ['unknown_job', 'The server does not have it any more.'],
+  ['job_lost', 'The server does not have it any more.'],
+  ['too_many_jobs', 'The server takes no more documents and long texts now.'],
+  ['jobs_unavailable', 'The server takes no more documents and long texts now.'],
+  ['turned_off', 'The server does not offer this.'],
+  ['not_found', 'The server does not offer this.'],
+  ['method_not_allowed', 'The server does not offer this.'],
+  ['unauthorized', 'This server translates for those who have an API key.'],
+  ['not_ready', 'The model is loading. This page goes on by itself.'],
+  ['model_broken', 'The model cannot be used now.'],
+  ['model_too_large', 'The model cannot be used now.'],
+  ['model_crashed', 'The model cannot be used now.'],
+  ['stuck', 'The model cannot be used now.'],
+  ['unfinished', 'The translation did not come to its end.'],
+  ['internal', 'The server failed.'],
+]);
+
+/**
+ * Says what the server's message means to a person, who is not told to wait twice. The message is in English: in other
+ * languages it is a detail.
+ */
 function explain(kind, status, code, message) {
-  if (kind !== 'busy') return sentence(message);
+  if (kind !== 'busy') {
+    const text = sentence(message);
+    return locale === 'en' || !code ? text : say('{meaning} (Server: {text})', { meaning: say(MEANINGS.get(code) ?? 'The server did not take this.'), text });
+  }
   if (status === 429) return say('This is more than the server allows at once.');
   return code === 'shutting_down' ? say('The server is restarting.') : say('The server is busy.');
 }

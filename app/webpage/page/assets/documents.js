@@ -1,6 +1,6 @@
 // Documents: files that the server translates as jobs, which go on while the page reloads.
 
-import { ApiError } from './api.js';
+import { ApiError, problem } from './api.js';
 import { session } from './storage.js';
 import { say } from './words.js';
 
@@ -145,16 +145,17 @@ export class Documents {
   }
 
   /** Shows what has become of a document; tells whether that is the end. */
-  #take(item, { state, progress, error }) {
+  #take(item, { state, progress, error, document }) {
     const { done, records, flagged = 0 } = progress;
     if (state === 'queued' || state === 'running') {
       item.say(state === 'queued' ? say('Waiting for its turn') : say('Translating, {done} of {records} texts', { done, records }), { done, records });
       return false;
     }
     if (state === 'done') {
-      this.#end(item, flagged ? say('Translated; {flagged} of {records} texts may be wrong', { flagged, records }) : say('Translated'));
+      const text = flagged ? say('Translated; {flagged} of {records} texts may be wrong', { flagged, records }) : say('Translated');
+      this.#end(item, document?.headerKept ? say('{text}. The first row stays, for it looks like names.', { text }) : text);
       item.offer(() => this.#watch(item, () => this.#download(item)));
-    } else if (state === 'failed') this.#end(item, new ApiError('failed', error?.message ?? say('It could not be translated')).message, true);
+    } else if (state === 'failed') this.#end(item, error ? problem(500, error).message : say('It could not be translated'), true);
     else this.#end(item, say('Cancelled'), true);
     return true;
   }

@@ -1,4 +1,4 @@
-package textfile
+package wrap
 
 import (
 	"strings"
@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestWrappedAt(t *testing.T) {
+func TestAt(t *testing.T) {
 	prose := strings.TrimSpace(strings.Repeat("It was a bright cold day in April and the clocks were striking thirteen. ", 12))
 	for _, width := range []int{45, 72, 80, 100} {
-		text := strings.Join(fill(atoms(prose, false), width, nil), "\n")
-		got, ok := wrappedAt(text, linesOf(text, "\r\n"))
+		text := strings.Join(Fill(Atoms(prose, false), width, nil), "\n")
+		got, ok := At(text, linesOf(text))
 		assert.True(t, ok, width)
 		assert.InDelta(t, width, got, 10)
 	}
@@ -23,7 +23,7 @@ func TestWrappedAt(t *testing.T) {
 		"Japanese":  strings.Repeat(strings.Repeat("吾輩は猫である", 7)+"\n", 9),
 		"poem":      "Shall I compare thee to a summer's day\nThou art\nmore lovely and more temperate than that\nRough winds\ndo shake the darling buds of May and so\n",
 	} {
-		_, ok := wrappedAt(text, linesOf(text, "\r\n"))
+		_, ok := At(text, linesOf(text))
 		assert.False(t, ok, name)
 	}
 }

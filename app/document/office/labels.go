@@ -1,0 +1,139 @@
+package office
+
+import (
+	"encoding/xml"
+	"errors"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dragoman/app/document/tagged"
+	"dragoman/app/document/xmlpart"
+	"dragoman/app/markup"
+)
+
+// Labels are texts that a document shows and that are no paragraphs': what there is to choose in a form, what a field
+// has until somebody fills it in, help. Many are values of attributes.
+
+// wordLabels are the attributes of Word's form fields and content controls that are shown.
+var wordLabels = map[string][]string{"listItem": {"displayText"}, "listEntry": {"val"}, "helpText": {"val"}, "statusText": {"val"}}
+
+// odfTextLabels are those of OpenDocument's fields: what they show is one of these values.
+var odfTextLabels = map[string][]string{"drop-down": nil, "label": {"value"}, "conditional-text": {"string-value-if-true", "string-value-if-false"},
+	"hidden-text": {"string-value"}}
+
+// odfFormLabels are those of its form controls.
+var odfFormLabels = map[string][]string{"button": {"label", "title"}, "checkbox": {"label", "title"}, "radio": {"label", "title"}, "frame": {"label", "title"},
+	"fixed-text": {"label", "title"}, "option": {"label"}, "item": {"label"}, "listbox": {"title"}, "combobox": {"title"},
+	"text": {"title", "value", "current-value"}, "textarea": {"title", "value", "current-value"}}
+
+// withLabels adds elements of a name space to a grammar, with their attributes that are shown.
+func (g grammar) withLabels(space string, elements map[string][]string) grammar {
+	for local, attributes := range elements {
+		g[named(space, local)] = func(w *walker, start xmlpart.Token, out sink) error { return w.labels(start, out, attributes) }
+	}
+	return g
+}
+
+// labels copies an element with the text in it, and some attributes, as labels.
+func (w *walker) labels(start xmlpart.Token, out sink, attributes []string) error {
+	if err := w.shown(start, out, attributes); err != nil {
+		return err
+	}
+	return w.children(func(t xmlpart.Token) error {
+		raw := string(t.Raw)
+		switch t.Kind {
+		case xmlpart.Start:
+			return w.element(t, out)
+		case xmlpart.Text:
+			text := strings.TrimSpace(t.Text)
+			label, err := w.label(text)
+			if err != nil {
+				return err
+			}
+			if label != text {
+				raw = escape(label)
+			}
+		}
+		_, err := out.WriteString(raw)
+		return err
+	})
+}
+
+// shown copies a start tag with attributes as labels.
+func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) (err error) {
+	isText := start.Attribute("type") != "autoText" // else it names one
+	raw := attribute.ReplaceAllStringFunc(string(start.Raw), func(whole string) string {
+		m := attribute.FindStringSubmatch(whole)
+		if err != nil || !isText || !slices.Contains(attributes, m[2]) {
+			return whole
+		}
+		value := html.UnescapeString(m[3][1 : len(m[3])-1])
+		var label string
+		if label, err = w.label(value); err != nil || label == value {
+			return whole
+		}
+		return m[1] + `"` + strings.ReplaceAll(escape(label), `"`, "&quot;") + `"`
+	})
+	if err == nil {
+		_, err = out.WriteString(raw)
+	}
+	return err
+}
+
+var attribute = regexp.MustCompile(`(\s(?:[\w.-]+:)?([\w.-]+)\s*=\s*)("[^"<]*"|'[^'<]*')`)
+
+// label translates a text that is shown by itself.
+func (w *walker) label(text string) (string, error) {
+	if w.isKept(text) {
+		return text, nil
+	}
+	p := tagged.New()
+	p.Text(tagged.Style{}, text)
+	label, changed, err := p.Rewrite(w.translate, func(text string) string { return text })
+	switch {
+	case errors.Is(err, markup.ErrLost) && w.unfit != nil:
+		w.unfit()
+		return text, nil
+	case err != nil || !changed:
+		return text, err
+	}
+	return label, nil
+}
+
+// textInput copies a text field of a form in Word, whose default is a text unless it is a number or a date, or computed.
+func (w *walker) textInput(start xmlpart.Token, out sink) error {
+	kind := ""
+	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+		if t.Name == named("w", "type") {
+			kind = t.Attribute("val")
+		}
+		if t.Name == named("w", "default") && (kind == "" || kind == "regular") {
+			return w.labels(t, out, []string{"val"})
+		}
+		return w.verbatim(t, out)
+	})
+}
+
+// odfTextFields are the fields of OpenDocument around text that stands in the paragraph's.
+var odfTextFields = map[xml.Name]bool{named("text", "text-input"): true, named("text", "meta"): true, named("text", "meta-field"): true,
+	named("text", "title"): true, named("text", "subject"): true, named("text", "description"): true}
+
+// odfPlaceholder reads a text to click on, which is shown in angle brackets.
+func (w *walker) odfPlaceholder(p *paragraph, around run, start xmlpart.Token) error {
+	open, end := string(start.Raw), "</"+qualified(start.Raw)+">"
+	_, text, err := w.content(p, start)
+	text, left := strings.CutPrefix(text, "<")
+	text, right := strings.CutSuffix(text, ">")
+	brackets := func(has bool, bracket string) string {
+		if has {
+			return escape(bracket)
+		}
+		return ""
+	}
+	p.Open(around.Open + open + brackets(left, "<"))
+	p.Text(tagged.Style{}, p.collapse(text))
+	p.Close(brackets(right, ">") + end + around.Close)
+	return err
+}

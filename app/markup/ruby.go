@@ -1,0 +1,167 @@
+package markup
+
+import (
+	"iter"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Readings are how words of a text are spoken, as ruby has them above or beside the words (<rt>, <rtc>, <rp>). They
+// belong to the source's words: only what those say is translated.
+type Readings struct {
+	plain, text string              // the text without its readings, as a translation, and as it was
+	words       map[string][]string // the elements with their readings, by the word they are of
+}
+
+// CutReadings cuts the readings out of a text, with all that makes ruby of it.
+func (s Sentence) CutReadings() (Sentence, Readings) {
+	if !ruby.MatchString(s.Text) {
+		return s, Readings{}
+	}
+	r := Readings{text: s.Original()}
+	var out strings.Builder
+	at := 0
+	for i, span := range s.Spans {
+		end := -1
+		if span.Start >= at && span.Kind == Tag && span.Pair > 0 && rubyName(s.spanText(i)) == "ruby" {
+			end = s.rubyEnd(i)
+		}
+		if end < 0 {
+			continue
+		}
+		base := s.base(i, end)
+		out.WriteString(s.Text[at:span.Start] + base)
+		at = s.Spans[end].End
+		r.Add(base, s.Slice(span.Start, at).Original())
+	}
+	if at == 0 {
+		return s, Readings{}
+	}
+	s = Parse(out.String()+s.Text[at:], s.format)
+	r.plain = s.Original()
+	return s, r
+}
+
+// ruby is a tag of ruby.
+var ruby = regexp.MustCompile(`(?i)</?(ruby|rb|rt|rtc|rp)(?:\s[^<>]*)?>`)
+
+// rubyName is the name of a tag of ruby, with a slash where it is an end; "" for others.
+func rubyName(tag string) string {
+	m := ruby.FindStringSubmatch(tag)
+	if m == nil || m[0] != tag {
+		return ""
+	}
+	name := strings.ToLower(m[1])
+	if strings.HasPrefix(tag, "</") {
+		return "/" + name
+	}
+	return name
+}
+
+// rubyEnd is the other end of the ruby that span number i opens, -1 where there is none.
+func (s Sentence) rubyEnd(i int) int {
+	for k := i + 1; k < len(s.Spans); k++ {
+		if s.Spans[k].Pair == -s.Spans[i].Pair {
+			return k
+		}
+	}
+	return -1
+}
+
+// base is what is between the spans with numbers start and end, which are around ruby, without readings, whose end
+// tags may be missing. Scripts without spaces have none where a line ends between the parts.
+func (s Sentence) base(start, end int) string {
+	var parts []string
+	at, reading, container := s.Spans[start].End, false, false
+	for i := start + 1; i <= end; i++ {
+		name := rubyName(s.spanText(i))
+		if s.Spans[i].Kind != Tag || name == "" {
+			continue
+		}
+		if !reading && !container {
+			parts = append(parts, s.Text[at:s.Spans[i].Start])
+		}
+		at = s.Spans[i].End
+		switch name {
+		case "rt", "rp":
+			reading = true
+		case "rtc":
+			reading, container = false, true
+		case "rb", "/rtc":
+			reading, container = false, false
+		case "/rt", "/rp":
+			reading = false
+		}
+	}
+	if base := strings.Join(parts, ""); !strings.ContainsFunc(base, func(r rune) bool { return unicode.IsLetter(r) && isUnspaced(r) }) {
+		return base
+	}
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return strings.Join(parts, "")
+}
+
+// Add adds the reading of a word: raw is what stands for both.
+func (r *Readings) Add(word, raw string) {
+	if r.words == nil {
+		r.words = map[string][]string{}
+	}
+	r.words[word] = append(r.words[word], raw)
+}
+
+// Restore puts readings back where their words came back unchanged, and all of them where the text did.
+func (r *Readings) Restore(translation string) string {
+	switch {
+	case r.words == nil:
+		return translation
+	case translation == r.plain:
+		return r.text
+	}
+	var out strings.Builder
+	for part := range r.Within(translation, map[string]int{}) {
+		out.WriteString(part)
+	}
+	return out.String()
+}
+
+// Within cuts a translation at the words that came back unchanged: in their places it has what stands for them with
+// their readings, and true. used counts those that were put in.
+func (r *Readings) Within(translation string, used map[string]int) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		start := 0
+		for at := 0; at < len(translation) && r.words != nil; {
+			n := strings.IndexByte(translation[at:], '>') + 1
+			if translation[at] != '<' || n == 0 {
+				n = skip(translation[at:], 0, isWordOrMark)
+			}
+			if n == 0 {
+				_, n = decode(translation, at)
+			}
+			word := translation[at : at+n]
+			if list := r.words[word]; used[word] < len(list) {
+				used[word]++
+				if at > start && !yield(translation[start:at], false) || !yield(list[used[word]-1], true) {
+					return
+				}
+				start = at + n
+			}
+			at += n
+		}
+		if start < len(translation) {
+			yield(translation[start:], false)
+		}
+	}
+}
+
+func isWordOrMark(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
+
+// WithoutReadings is a text of a format without the readings in it.
+func WithoutReadings(text string, format Format) string {
+	if !ruby.MatchString(text) {
+		return text
+	}
+	s, _ := Parse(text, format).CutReadings()
+	return s.Text
+}

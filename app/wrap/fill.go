@@ -1,0 +1,83 @@
+package wrap
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Atom is a part of a text that no line end goes into.
+type Atom struct {
+	Text  string
+	Width int  // characters that are shown
+	Space bool // whether a space is before it
+}
+
+// Atoms cuts a text at spaces outside of tags; with ideographs also between those.
+func Atoms(text string, ideographs bool) (list []Atom) {
+	var a Atom
+	depth, start := 0, 0
+	lastClose := strings.LastIndexAny(text, "}>")
+	previous := rune(0)
+	cut := func(end int, space bool) {
+		if a.Text = text[start:end]; a.Text != "" {
+			list = append(list, a)
+		}
+		a = Atom{Space: space}
+	}
+	for i, r := range text {
+		switch {
+		case (r == '<' || r == '{') && i < lastClose:
+			depth++
+		case (r == '>' || r == '}') && depth > 0:
+			depth--
+			continue
+		case depth == 0 && (r == ' ' || strings.ContainsRune(lineEnds, r)):
+			cut(i, true)
+			start = i + utf8.RuneLen(r)
+		case depth == 0 && ideographs && isIdeograph(previous) && isIdeograph(r):
+			cut(i, false)
+			start = i
+		}
+		if depth == 0 && r != ' ' && !unicode.Is(unicode.M, r) {
+			a.Width++
+		}
+		previous = r
+	}
+	cut(len(text), false)
+	return list
+}
+
+// isIdeograph says whether a line may end beside a character without a space.
+func isIdeograph(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+// Fill puts atoms into lines of at most some characters; one that is longer has a line of its own. mayStart
+// says whether an atom may start a line; nil: any may.
+func Fill(list []Atom, width int, mayStart func(string) bool) (lines []string) {
+	var line strings.Builder
+	used := 0
+	for i, a := range list {
+		space := 0
+		if a.Space {
+			space = 1
+		}
+		switch {
+		case i == 0:
+		case used+space+a.Width > width && (mayStart == nil || mayStart(a.Text)):
+			lines = append(lines, line.String())
+			line.Reset()
+			used = 0
+		case a.Space:
+			line.WriteByte(' ')
+			used++
+		}
+		line.WriteString(a.Text)
+		used += a.Width
+	}
+	return append(lines, line.String())
+}
+
+// lineEnds are what programs end a line at.
+const lineEnds = "\r\n\v\f\u001c\u001d\u001e\u0085\u2028\u2029"

@@ -1,0 +1,125 @@
+// Package wrap joins the lines of plain text that somebody has wrapped at a width, and wraps text again.
+//
+//	wrap.go       which lines go on in the next one
+//	paragraph.go  texts of several lines
+//	fill.go       lines of a text
+package wrap
+
+import (
+	"iter"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Mode says whether a text is wrapped: whether a line end is only the end of the place for words.
+type Mode string
+
+// The modes. The zero Mode is what its user says.
+const (
+	Auto Mode = "auto" // where it clearly is
+	On   Mode = "on"
+	Off  Mode = "off"
+)
+
+// Known says whether there is such a mode; "" is one.
+func (m Mode) Known() bool { return m == "" || m == Auto || m == On || m == Off }
+
+// Line is one of a text, in bytes, without its line end.
+type Line struct{ Start, End int }
+
+// Paragraphs are the lines of a text, those that one text goes on through together: where it is wrapped, as it clearly is
+// or as the mode says. lines are all of them, in order.
+func Paragraphs(text string, lines []Line, m Mode) iter.Seq[[]Line] {
+	width, ok := 0, m == On
+	if m == Auto {
+		width, ok = At(text, lines)
+	}
+	goes := func(l, next Line) bool {
+		if m == On {
+			return startsNothing(text, l, next)
+		}
+		return ok && goesOn(text, l, next, width)
+	}
+	return func(yield func([]Line) bool) {
+		for i := 0; i < len(lines); {
+			end := i + 1
+			for end < len(lines) && goes(lines[end-1], lines[end]) {
+				end++
+			}
+			if !yield(lines[i:end]) {
+				return
+			}
+			i = end
+		}
+	}
+}
+
+// The least and the most characters of a width that texts are wrapped at, and how many lines have to go on.
+const leastWidth, mostWidth, leastWrapped = 40, 120, 3
+
+// At is the width that a text is wrapped at, the longest line's; false where it is not clearly wrapped: nine in ten
+// of the lines that another one follows had no place for its first word.
+func At(text string, lines []Line) (width int, ok bool) {
+	for _, l := range lines {
+		width = max(width, utf8.RuneCountInString(text[l.Start:l.End]))
+	}
+	if width < leastWidth || width > mostWidth {
+		return 0, false
+	}
+	followed, full := 0, 0
+	for i, l := range lines[:max(0, len(lines)-1)] {
+		if mayGoOn(text, l, lines[i+1]) {
+			followed++
+			if goesOn(text, l, lines[i+1], width) {
+				full++
+			}
+		}
+	}
+	return width, full >= leastWrapped && full*10 >= followed*9
+}
+
+// listItem is what a line starts with that begins something of its own.
+var listItem = regexp.MustCompile("^(?:`{3}|~{3})|" + `^(?:[-*+•–—>#|]|\d{1,3}[.)]|\(?[A-Za-z][.)])(?:\s|$)`)
+
+// startsNothing says whether two lines have text, and the second one begins nothing of its own.
+func startsNothing(text string, l, next Line) bool {
+	there := strings.TrimSpace(text[next.Start:next.End])
+	return there != "" && strings.TrimSpace(text[l.Start:l.End]) != "" && !listItem.MatchString(there)
+}
+
+// mayGoOn says whether a line, which has several words, may go on in the next one.
+func mayGoOn(text string, l, next Line) bool {
+	return startsNothing(text, l, next) && len(strings.Fields(text[l.Start:l.End])) > 1
+}
+
+// goesOn says whether a line goes on in the next one: it has no place for its first word.
+func goesOn(text string, l, next Line, width int) bool {
+	if !mayGoOn(text, l, next) {
+		return false
+	}
+	word := strings.Fields(text[next.Start:next.End])[0]
+	return utf8.RuneCountInString(strings.TrimRight(text[l.Start:l.End], " \t"))+1+utf8.RuneCountInString(word) > width
+}
+
+// Join makes one line of lines without white space at their ends.
+func Join(lines []string) string {
+	var out strings.Builder
+	for i, line := range lines {
+		if i > 0 && !WithoutSpace(lines[i-1], line) {
+			out.WriteByte(' ')
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// WithoutSpace says whether two lines are one text without a space between them.
+func WithoutSpace(before, after string) bool {
+	return wideEnd.MatchString(before) && wideStart.MatchString(after)
+}
+
+var (
+	wideEnd   = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}ー、。，．！？：；」』）】…]$`)
+	wideStart = regexp.MustCompile(`^[\p{Han}\p{Hiragana}\p{Katakana}ー「『（【]`)
+)
