@@ -19,7 +19,7 @@ import (
 type sessionConfig struct {
 	runtime *Runtime
 	weights *mapping.File
-	threads int    // 0 is one for each core
+	threads int // 0 is one for each core
 }
 
 // load loads the graph at path, which uses weights, and optimizes it.
