@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// changes tells those who watch names. The zero value is ready. It is safe for concurrent use.
+type changes struct {
+	mu       sync.Mutex // guards watchers
+	watchers map[string]map[chan struct{}]bool
+}
+
+// watch watches a name until ctx is done; see [Store.Watch].
+func (c *changes) watch(ctx context.Context, name string) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	watch := make(chan struct{}, 1)
+	if c.watchers == nil {
+		c.watchers = make(map[string]map[chan struct{}]bool)
+	}
+	if c.watchers[name] == nil {
+		c.watchers[name] = make(map[chan struct{}]bool)
+	}
+	c.watchers[name][watch] = true
+	context.AfterFunc(ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if delete(c.watchers[name], watch); len(c.watchers[name]) == 0 {
+			delete(c.watchers, name)
+		}
+	})
+	return watch
+}
+
+// tell tells those who watch a name.
+func (c *changes) tell(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for watch := range c.watchers[name] {
+		select {
+		case watch <- struct{}{}:
+		default: // it has one already
+		}
+	}
+}
+
+// tellAll tells everybody.
+func (c *changes) tellAll() {
+	c.mu.Lock()
+	names := slices.Collect(maps.Keys(c.watchers))
+	c.mu.Unlock()
+	for _, name := range names {
+		c.tell(name)
+	}
+}

@@ -1,0 +1,311 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// batchBytes are staged in one transaction, and one part at least.
+	batchBytes = 1 << 20
+	// staging is how long parts stay that are not adopted, after their last batch.
+	staging = 10 * time.Minute
+	// reminder is how often those who watch something are told without a reason: a server may not have passed
+	// on what there was.
+	reminder = 5 * time.Second
+)
+
+// Redis is a [Store] in Redis. A value is a string, or a field of a hash with all parts of a key; a list is a sorted set;
+// a count is a string. The names that are told go through a channel, changes.
+//
+// An update reads, and writes in one transaction, which Redis makes only where nobody has changed the watched keys since
+// (WATCH); else it is tried again. So rules are in one place, in Go, for every store, and there are no scripts, which
+// would have them again in Lua. Redis must not evict keys: maxmemory-policy noeviction.
+type Redis struct {
+	client  redis.UniversalClient
+	prefix  string           // of all keys
+	now     func() time.Time // nil: the server's clock
+	changes changes
+
+	ctx       context.Context // until the store is closed
+	stop      context.CancelFunc
+	listening sync.WaitGroup
+	listens   sync.Once // from the first time that somebody watches
+}
+
+// NewRedis makes a store whose keys begin with a prefix, in which braces have Redis Cluster keep them on one server. The
+// server may be away. now is the clock, nil is Redis's, on which all processes agree. The caller closes the store, and the
+// client after it.
+func NewRedis(client redis.UniversalClient, prefix string, now func() time.Time) *Redis {
+	s := &Redis{client: client, prefix: prefix, now: now}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// Close ends what the store does by itself.
+func (s *Redis) Close() error {
+	s.stop()
+	s.listening.Wait()
+	return nil
+}
+
+// Lossy implements [Store].
+func (s *Redis) Lossy() bool { return true }
+
+func (s *Redis) name(k Key) string { return s.prefix + k.Redis }
+
+func (s *Redis) names(keys []Key) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = s.name(k)
+	}
+	return names
+}
+
+func (s *Redis) channel() string { return s.prefix + "changes" }
+
+// View implements [Store].
+func (s *Redis) View(ctx context.Context, do func(Reader) error) error {
+	return do(&redisTx{Redis: s, ctx: ctx, client: s.client})
+}
+
+// Update implements [Store]. The client's timeouts bound it.
+func (s *Redis) Update(ctx context.Context, do func(Writer) error, watched ...Key) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		whole := context.WithoutCancel(ctx) // else the connection would go on watching
+		err := s.client.Watch(whole, func(tx *redis.Tx) error {
+			t := &redisTx{Redis: s, ctx: whole, client: tx, writes: tx.TxPipeline()}
+			if err := do(t); err != nil {
+				return err
+			}
+			if err := execute(whole, t.writes); err != nil {
+				return err
+			}
+			return t.copied(tx)
+		}, s.names(watched)...)
+		if !errors.Is(err, redis.TxFailedErr) {
+			return err
+		}
+	}
+}
+
+// execute does commands in one transaction. Its error is that of the command that the server refused,
+// where it says no more itself than that there was one.
+func execute(ctx context.Context, p redis.Pipeliner) error {
+	list, err := p.Exec(ctx)
+	if redis.IsExecAbortError(err) {
+		for _, cmd := range list {
+			if refused := cmd.Err(); refused != nil && !redis.IsExecAbortError(refused) {
+				return refused
+			}
+		}
+	}
+	return err
+}
+
+// Stage implements [Store]. What nobody adopts goes by itself.
+func (s *Redis) Stage(ctx context.Context, k Key, parts [][]byte) error {
+	for n := 0; n < len(parts); {
+		p := s.client.TxPipeline()
+		for bytes := 0; n < len(parts) && (bytes == 0 || bytes+len(parts[n]) <= batchBytes); n++ {
+			p.HSet(ctx, s.name(k), k.Number(n).Field, parts[n])
+			bytes += len(parts[n])
+		}
+		p.Expire(ctx, s.name(k), staging)
+		if err := execute(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Watch implements [Store].
+func (s *Redis) Watch(ctx context.Context, name string) <-chan struct{} {
+	watch := s.changes.watch(ctx, name)
+	s.listens.Do(func() { s.listening.Go(s.listen) })
+	return watch
+}
+
+// listen tells those in this process what anybody tells. Where the connection was broken, anything may have
+// been told.
+func (s *Redis) listen() {
+	subscription := s.client.Subscribe(s.ctx, s.channel())
+	defer func() { _ = subscription.Close() }()
+	messages := subscription.ChannelWithSubscriptions()
+	ticker := time.NewTicker(reminder)
+	defer ticker.Stop()
+	for {
+		select {
+		case message, open := <-messages:
+			switch m := message.(type) {
+			case *redis.Message:
+				s.changes.tell(m.Payload)
+			case *redis.Subscription: // by a new connection
+				s.changes.tellAll()
+			}
+			if !open {
+				return
+			}
+		case <-ticker.C:
+			s.changes.tellAll()
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// redisTx is a transaction: it reads at once, and its writes are sent together at its end.
+type redisTx struct {
+	*Redis
+	ctx      context.Context
+	client   redis.Cmdable
+	writes   redis.Pipeliner // nil in a view
+	clock    time.Time       // zero before it has read
+	replicas int
+	within   time.Duration
+}
+
+// read asks for something, and the first time for the server's clock, too.
+func (t *redisTx) read(command func(redis.Pipeliner)) error {
+	var clock *redis.TimeCmd
+	_, err := t.client.Pipelined(t.ctx, func(p redis.Pipeliner) error {
+		if t.clock.IsZero() {
+			clock = p.Time(t.ctx)
+		}
+		command(p)
+		return nil
+	})
+	if err == nil && clock != nil {
+		t.clock = clock.Val()
+	}
+	return err
+}
+
+func (t *redisTx) Now() time.Time {
+	if t.now != nil {
+		return t.now()
+	}
+	return t.clock
+}
+
+func (t *redisTx) Get(keys ...Key) (map[Key]string, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	var values *redis.SliceCmd
+	err := t.read(func(p redis.Pipeliner) {
+		if keys[0].Field == "" {
+			values = p.MGet(t.ctx, t.names(keys)...)
+			return
+		}
+		fields := make([]string, len(keys))
+		for i, k := range keys {
+			fields[i] = k.Field
+		}
+		values = p.HMGet(t.ctx, t.name(keys[0]), fields...)
+	})
+	found := make(map[Key]string, len(keys))
+	for i, value := range values.Val() {
+		if text, ok := value.(string); ok { // and nil where it is not there
+			found[keys[i]] = text
+		}
+	}
+	return found, err
+}
+
+func (t *redisTx) List(k Key, r Range) ([]Entry, error) {
+	args := redis.ZRangeArgs{Key: t.name(k), ByScore: true, Start: "-inf", Stop: "+inf", Offset: int64(r.Skip), Count: int64(cmp.Or(r.Most, -1))}
+	if !r.Until.IsZero() {
+		args.Stop = r.Until.UnixMilli()
+	}
+	if args.Rev = r.Newest; r.Newest {
+		args.Start, args.Stop = args.Stop, args.Start
+	}
+	var found *redis.ZSliceCmd
+	err := t.read(func(p redis.Pipeliner) { found = p.ZRangeArgsWithScores(t.ctx, args) })
+	list := make([]Entry, len(found.Val()))
+	for i, z := range found.Val() {
+		list[i] = Entry{z.Member.(string), time.UnixMilli(int64(z.Score))}
+	}
+	return list, err
+}
+
+func (t *redisTx) Len(k Key) (int, error) {
+	var n *redis.IntCmd
+	err := t.read(func(p redis.Pipeliner) { n = p.ZCard(t.ctx, t.name(k)) })
+	return int(n.Val()), err
+}
+
+func (t *redisTx) Count(k Key) (int64, error) {
+	found, err := t.Get(k)
+	if len(found) == 0 {
+		return 0, err
+	}
+	return strconv.ParseInt(found[k], 10, 64)
+}
+
+func (t *redisTx) Set(k Key, value []byte) {
+	if k.Field == "" {
+		t.writes.Set(t.ctx, t.name(k), value, 0)
+	} else {
+		t.writes.HSet(t.ctx, t.name(k), k.Field, value)
+	}
+}
+
+func (t *redisTx) Delete(k Key) {
+	if k.Field == "" {
+		t.writes.Del(t.ctx, t.name(k))
+	} else {
+		t.writes.HDel(t.ctx, t.name(k), k.Field)
+	}
+}
+
+func (t *redisTx) Enlist(k Key, e Entry) {
+	t.writes.ZAdd(t.ctx, t.name(k), redis.Z{Score: float64(e.At.UnixMilli()), Member: e.ID})
+}
+
+func (t *redisTx) Unlist(k Key, e Entry)                 { t.writes.ZRem(t.ctx, t.name(k), e.ID) }
+func (t *redisTx) Clear(keys ...Key)                     { t.writes.Unlink(t.ctx, t.names(keys)...) }
+func (t *redisTx) Free(keys ...Key) error                { return t.client.Unlink(t.ctx, t.names(keys)...).Err() }
+func (t *redisTx) Expire(k Key, after time.Duration)     { t.writes.Expire(t.ctx, t.name(k), after) }
+func (t *redisTx) Add(k Key, n int64)                    { t.writes.IncrBy(t.ctx, t.name(k), n) }
+func (t *redisTx) Tell(name string)                      { t.writes.Publish(t.ctx, t.channel(), name) }
+func (t *redisTx) Replicate(n int, within time.Duration) { t.replicas, t.within = n, within }
+
+func (t *redisTx) Adopt(k Key, parts [][]byte) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	var staged *redis.IntCmd
+	err := t.read(func(p redis.Pipeliner) { staged = p.HLen(t.ctx, t.name(k)) })
+	if err == nil && int(staged.Val()) != len(parts) {
+		err = ErrStaged
+	}
+	t.writes.Persist(t.ctx, t.name(k))
+	return err
+}
+
+// copied fails where too few replicas have what the connection has written.
+func (t *redisTx) copied(tx *redis.Tx) error {
+	if t.replicas == 0 {
+		return nil
+	}
+	have, err := tx.Wait(t.ctx, t.replicas, t.within).Result()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotCopied, err)
+	}
+	if int(have) < t.replicas {
+		return fmt.Errorf("%w: %d of %d have it after %s", ErrNotCopied, have, t.replicas, t.within)
+	}
+	return nil
+}
