@@ -28,7 +28,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/jobstore"
 	"dragoman/app/translate"
 )
 
@@ -335,7 +335,7 @@ type jobService struct {
 
 func newJobService(t *testing.T, file string, gate *access.Gate) *jobService {
 	log := slog.New(slog.DiscardHandler)
-	store, err := boltstore.Open(file, jobs.StoreConfig{TTL: time.Hour, PerOwner: 3, MaxBytes: 1 << 30})
+	store, err := jobstore.OpenFile(file, jobs.StoreConfig{TTL: time.Hour, PerOwner: 3, MaxBytes: 1 << 30})
 	require.NoError(t, err)
 	memory := admission.New(1 << 20)
 	service := jobs.New(jobs.Config{Store: store, TTL: time.Hour, Concurrency: 1, Memory: memory, Render: httpapi.JobRenderer{}, Log: log})

@@ -13,11 +13,11 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 )
 
 func newGlossaries(t *testing.T) *glossary.Service {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "glossaries.db"))
+	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	return glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 5, Bytes: 500, PerOwner: 2}})

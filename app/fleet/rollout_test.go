@@ -23,7 +23,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/fleet"
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/jobstore"
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/repository"
@@ -285,7 +285,7 @@ func TestRollouts(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	p, r := newPlant(t), rand.New(rand.NewPCG(seed, 0))
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 100, MaxBytes: 1 << 30})
+	store, err := jobstore.OpenFile(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 100, MaxBytes: 1 << 30})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, store.Close()) }()
 	service := jobs.New(jobs.Config{Store: store, TTL: time.Hour, Concurrency: 2, Render: chunks{}, Log: slog.New(slog.DiscardHandler)})

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 	"dragoman/app/translate"
 )
 
@@ -16,7 +16,7 @@ import (
 func BenchmarkTerms(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			store, err := boltstore.Open(filepath.Join(b.TempDir(), "glossaries.db"))
+			store, err := glossarystore.OpenFile(filepath.Join(b.TempDir(), "glossaries.db"))
 			require.NoError(b, err)
 			defer func() { require.NoError(b, store.Close()) }()
 			s := glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: n, Bytes: 1 << 20, PerOwner: 1}})

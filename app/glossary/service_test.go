@@ -12,7 +12,7 @@ import (
 
 	"dragoman/app/admission"
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 	"dragoman/app/translate"
 )
 
@@ -23,7 +23,7 @@ var (
 )
 
 func newService(t *testing.T) *glossary.Service {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "glossaries.db"))
+	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

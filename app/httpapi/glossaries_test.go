@@ -15,7 +15,7 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 )
 
 // glossaryService is an API with an empty store of glossaries.
@@ -25,7 +25,7 @@ type glossaryService struct {
 }
 
 func newGlossaries(t *testing.T, gate *access.Gate) glossaryService {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "glossaries.db"))
+	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	limits := glossary.Limits{Terms: 5, Bytes: 200, PerOwner: 4}

@@ -19,7 +19,7 @@ import (
 	"dragoman/app/compat/compattest"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/glossary"
-	glossarystore "dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 	"dragoman/app/jobs"
 	"dragoman/app/live"
 	"dragoman/app/openapi"
@@ -29,7 +29,7 @@ import (
 // everything gives an API all routes that there are. What is behind them is not there.
 func everything(t *testing.T, log *bytes.Buffer) func(cfg *Config) {
 	t.Helper()
-	store, err := glossarystore.Open(filepath.Join(t.TempDir(), "glossaries.db"))
+	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	site, err := webpage.New()

@@ -22,8 +22,7 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/boltstore"
-	"dragoman/app/jobs/redisstore"
+	"dragoman/app/jobs/jobstore"
 	"dragoman/app/translate"
 )
 
@@ -47,7 +46,7 @@ type jobService struct {
 }
 
 func newJobService(t *testing.T, gate *access.Gate, run bool) *jobService {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "jobs.db"), storeConfig)
+	store, err := jobstore.OpenFile(filepath.Join(t.TempDir(), "jobs.db"), storeConfig)
 	require.NoError(t, err)
 	return newJobServiceIn(t, gate, run, jobs.Config{Store: store, Log: slog.New(slog.DiscardHandler)})
 }
@@ -328,7 +327,7 @@ func TestLostJobs(t *testing.T) {
 	open := func(run bool, hook told) *jobService {
 		client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
 		t.Cleanup(func() { assert.NoError(t, client.Close()) })
-		return newJobServiceIn(t, gate, run, jobs.Config{Store: redisstore.New(client, "test", storeConfig), Webhooks: hook, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		return newJobServiceIn(t, gate, run, jobs.Config{Store: jobstore.InRedis(client, "test", storeConfig), Webhooks: hook, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	}
 	here, there, hook := open(false, told(nil)), open(false, told(nil)), make(told, 1)
 	body := jobRequest("one")
@@ -368,7 +367,7 @@ func TestLostJobsAreLookedFor(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
 	defer func() { assert.NoError(t, client.Close()) }()
 	hook := make(told, 1)
-	s := newJobServiceIn(t, nil, false, jobs.Config{Store: redisstore.New(client, "test", storeConfig), Webhooks: hook, Log: slog.New(slog.DiscardHandler)})
+	s := newJobServiceIn(t, nil, false, jobs.Config{Store: jobstore.InRedis(client, "test", storeConfig), Webhooks: hook, Log: slog.New(slog.DiscardHandler)})
 	body := jobRequest("one")
 	s.submit(t, body[:len(body)-1]+`,"webhook":"https://example.com"}`)
 	server.FlushAll()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 )
 
 // unreadBody counts what is read of it.
@@ -45,7 +45,7 @@ func TestRefusedBeforeReading(t *testing.T) {
 	for limit, spend := range map[string]bool{"rate=1/d": false, "chars=3/d": true} {
 		gate, alice, _ := gateOf(t, limit)
 		s := newJobService(t, gate, false)
-		store, err := boltstore.Open(t.TempDir() + "/glossaries.db")
+		store, err := glossarystore.OpenFile(t.TempDir() + "/glossaries.db")
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, store.Close()) }()
 		s.api.cfg.Glossaries = glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 5, Bytes: 200, PerOwner: 4}})

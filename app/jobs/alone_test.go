@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/jobstore"
 	"dragoman/app/translate"
 )
 
@@ -114,7 +114,7 @@ func TestKills(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 35))
 		path := filepath.Join(t.TempDir(), "jobs.db")
 		synctest.Test(t, func(t *testing.T) {
-			store, err := boltstore.Open(path, jobs.StoreConfig{TTL: ttl, PerOwner: 100, MaxBytes: 1 << 30})
+			store, err := jobstore.OpenFile(path, jobs.StoreConfig{TTL: ttl, PerOwner: 100, MaxBytes: 1 << 30})
 			require.NoError(t, err)
 			defer func() { assert.NoError(t, store.Close()) }()
 			service := (&process{Store: store}).service(t, 3)
@@ -181,7 +181,7 @@ func TestKills(t *testing.T) {
 func TestKillsInTheSameSlice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	synctest.Test(t, func(t *testing.T) {
-		store, err := boltstore.Open(path, jobs.StoreConfig{TTL: ttl, PerOwner: 100, MaxBytes: 1 << 30})
+		store, err := jobstore.OpenFile(path, jobs.StoreConfig{TTL: ttl, PerOwner: 100, MaxBytes: 1 << 30})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, store.Close()) }()
 		first := &process{Store: store}

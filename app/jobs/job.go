@@ -15,7 +15,6 @@
 //	steps.go    runs them, step by step
 //	alone.go    finds the record that ends processes
 //	deliver.go  tells webhooks how jobs have ended
-//	changes.go  tells who watches that something has changed, for stores
 package jobs
 
 import (

@@ -23,7 +23,7 @@ import (
 	"dragoman/app/failure"
 	"dragoman/app/fleet"
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/jobstore"
 	"dragoman/app/translate"
 )
 
@@ -106,7 +106,7 @@ func (n *notifier) Send(_ context.Context, url, id string, body []byte) error {
 type fixture struct {
 	t *testing.T
 	*jobs.Service
-	store    *boltstore.Store
+	store    jobs.Store
 	config   jobs.Config
 	notifier *notifier
 }
@@ -115,7 +115,7 @@ type fixture struct {
 const ttl = 24 * time.Hour
 
 func newFixture(t *testing.T, path string, change func(*jobs.Config)) *fixture {
-	store, err := boltstore.Open(path, jobs.StoreConfig{TTL: ttl, PerOwner: 100, MaxBytes: 1 << 30})
+	store, err := jobstore.OpenFile(path, jobs.StoreConfig{TTL: ttl, PerOwner: 100, MaxBytes: 1 << 30})
 	require.NoError(t, err)
 	f := &fixture{t: t, store: store, notifier: &notifier{}}
 	f.config = jobs.Config{

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 )
 
 // newGlossaries makes an empty store of glossaries.
 func newGlossaries(t *testing.T) *glossary.Service {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "glossaries.db"))
+	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	return glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 5, Bytes: 500, PerOwner: 3}})

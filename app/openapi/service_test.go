@@ -22,7 +22,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/jobstore"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/app/webpage"
@@ -193,7 +193,7 @@ func (t capitals) Check(ctx context.Context, req translate.Request) error {
 
 // newJobs makes what runs jobs, and runs them until the test ends.
 func newJobs(t *testing.T) *jobs.Service {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 6, MaxBytes: 1 << 30})
+	store, err := jobstore.OpenFile(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 6, MaxBytes: 1 << 30})
 	require.NoError(t, err)
 	s := jobs.New(jobs.Config{
 		Store: store, TTL: time.Hour, Concurrency: 1, Render: httpapi.JobRenderer{}, Webhooks: noWebhooks{}, Log: slog.New(slog.DiscardHandler),

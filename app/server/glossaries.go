@@ -6,8 +6,7 @@ import (
 
 	"dragoman/app/config"
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
-	"dragoman/app/glossary/redisstore"
+	"dragoman/app/glossary/glossarystore"
 )
 
 // openGlossaries opens the store of glossaries, which the caller closes; it may be nil. The file that
@@ -35,11 +34,11 @@ func (f *frontend) openGlossaries() (*glossary.Service, glossary.Store, error) {
 // openGlossaryStore opens the store: a file, or what the gateways of a fleet share.
 func (f *frontend) openGlossaryStore() (glossary.Store, error) {
 	if f.broker != nil {
-		return redisstore.New(f.broker.Client(), f.broker.Prefix()), nil
+		return glossarystore.InRedis(f.broker.Client(), f.broker.Prefix()), nil
 	}
 	path, err := fileOf(f.cfg.GlossaryFile, "glossaries.db")
 	if err != nil {
 		return nil, err
 	}
-	return boltstore.Open(path)
+	return glossarystore.OpenFile(path)
 }

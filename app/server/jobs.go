@@ -12,13 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"dragoman/app/admission"
-	"dragoman/app/boltfile"
 	"dragoman/app/config"
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/boltstore"
-	"dragoman/app/jobs/redisstore"
+	"dragoman/app/jobs/jobstore"
 	"dragoman/app/jobs/webhook"
+	"dragoman/app/store"
 	"dragoman/app/translate"
 )
 
@@ -63,13 +62,13 @@ func (f *frontend) openJobStore() (jobs.Store, error) {
 	case path == config.JobsOff:
 		return nil, errors.New("off")
 	case f.broker != nil:
-		return redisstore.New(f.broker.Client(), f.broker.Prefix(), settings), nil
+		return jobstore.InRedis(f.broker.Client(), f.broker.Prefix(), settings), nil
 	}
 	path, err := fileOf(path, "jobs.db")
 	if err != nil {
 		return nil, err
 	}
-	return boltstore.Open(path, settings)
+	return jobstore.OpenFile(path, settings)
 }
 
 // fileOf is the path of a file that the service keeps something in: the one that was named, or with ""
@@ -88,7 +87,7 @@ func fileOf(path, name string) (_ string, err error) {
 // inUse says whether another process has the file that could not be opened. Who asks for what is kept in it
 // is told at the start, and does not find out later.
 func inUse(err error) bool {
-	_, ok := errors.AsType[*boltfile.InUseError](err)
+	_, ok := errors.AsType[*store.InUseError](err)
 	return ok
 }
 

@@ -12,14 +12,14 @@ import (
 	"dragoman/app/dialect"
 	"dragoman/app/documents"
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/boltstore"
+	"dragoman/app/jobs/jobstore"
 	"dragoman/app/translate"
 )
 
 // Documents makes what translates documents by a translator. Its jobs are in a file, and run until stop
 // is called.
 func Documents(path string, t Translator) (of func(*dialect.Server) *documents.Service, stop func() error, err error) {
-	store, err := boltstore.Open(path, jobs.StoreConfig{TTL: time.Hour, PerOwner: 1000, MaxBytes: 1 << 30})
+	store, err := jobstore.OpenFile(path, jobs.StoreConfig{TTL: time.Hour, PerOwner: 1000, MaxBytes: 1 << 30})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,12 +15,12 @@ import (
 	"dragoman/app/compat/compattest"
 	"dragoman/app/dialect"
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 )
 
 // withGlossaries has the API with an empty store of glossaries.
 func withGlossaries(t *testing.T) http.Handler {
-	store, err := boltstore.Open(filepath.Join(t.TempDir(), "glossaries.db"))
+	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, store.Close()) })
 	service := glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 5, Bytes: 1000, PerOwner: 3}})

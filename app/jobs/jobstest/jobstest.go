@@ -254,7 +254,7 @@ func testIdempotency(t *testing.T, f Fixture) {
 	assert.False(t, created)
 	assert.Equal(t, jobs.Cancelled, got.State)
 	require.NoError(t, f.Remove(t.Context(), "a"))
-	n.ID = "c"
+	n.ID, n.Bytes = "c", maxBytes-bobs.Bytes // all that there is
 	f.create(t, n)
 	_, err = f.Cancel(t.Context(), "c")
 	require.NoError(t, err)

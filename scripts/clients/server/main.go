@@ -32,7 +32,7 @@ import (
 	"dragoman/app/dialect"
 	"dragoman/app/documents"
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/boltstore"
+	"dragoman/app/glossary/glossarystore"
 	"dragoman/app/translate"
 )
 
@@ -61,7 +61,7 @@ func run(ctx context.Context, addressFile string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	store, err := boltstore.Open(filepath.Join(dir, "glossaries.db"))
+	store, err := glossarystore.OpenFile(filepath.Join(dir, "glossaries.db"))
 	if err != nil {
 		return err
 	}

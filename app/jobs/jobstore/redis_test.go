@@ -1,4 +1,4 @@
-package redisstore
+package jobstore
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstest"
 	"dragoman/app/porttest"
+	"dragoman/app/store"
 	"dragoman/app/translate"
 )
 
@@ -48,12 +49,12 @@ func (s *server) Advance(d time.Duration) {
 }
 
 // open makes a process's store.
-func (s *server) open(t *testing.T, cfg jobs.StoreConfig) *Store {
+func (s *server) open(t *testing.T, cfg jobs.StoreConfig) *keeper {
 	return open(t, redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1}), cfg)
 }
 
-func open(t *testing.T, client redis.UniversalClient, cfg jobs.StoreConfig) *Store {
-	s := New(client, "test", cfg)
+func open(t *testing.T, client redis.UniversalClient, cfg jobs.StoreConfig) *keeper {
+	s := InRedis(client, "test", cfg).(*keeper)
 	t.Cleanup(func() {
 		assert.NoError(t, s.Close())
 		assert.NoError(t, client.Close())
@@ -61,7 +62,10 @@ func open(t *testing.T, client redis.UniversalClient, cfg jobs.StoreConfig) *Sto
 	return s
 }
 
-func TestStore(t *testing.T) {
+// nameOf is the name of a key in Redis.
+func nameOf(k store.Key) string { return "test:{jobs}:" + k.Redis }
+
+func TestInRedis(t *testing.T) {
 	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {
 		server := newServer(t)
 		return jobstest.Fixture{
@@ -96,7 +100,7 @@ func texts(s *server) (keys []string) {
 func TestLargeInput(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
-	d := draft("a", 0, 3<<20, 1, batchBytes-1, 1, 1, 5)
+	d := draft("a", 0, 3<<20, 1, 1<<20-1, 1, 1, 5)
 	for range 1000 {
 		d.Input = append(d.Input, make([]byte, 10_000))
 	}
@@ -115,8 +119,8 @@ func TestLargeInput(t *testing.T) {
 func TestHalfMade(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
-	require.NoError(t, s.stage(t.Context(), s.inputKey("a"), draft("a", 10, 10).Input))
-	require.NoError(t, s.stage(t.Context(), s.fileKey("a"), [][]byte{[]byte("file")}))
+	require.NoError(t, s.Stage(t.Context(), inputOf("a"), draft("a", 10, 10).Input))
+	require.NoError(t, s.Stage(t.Context(), fileOf("a"), [][]byte{[]byte("file")}))
 	assert.Equal(t, []string{"test:{jobs}:file:a", "test:{jobs}:input:a"}, server.Keys())
 	_, err := s.Get(t.Context(), "a")
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
@@ -124,7 +128,7 @@ func TestHalfMade(t *testing.T) {
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 	_, err = s.File(t.Context(), "a", 0)
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
-	server.Advance(staging)
+	server.Advance(10 * time.Minute)
 	assert.Empty(t, server.Keys())
 }
 
@@ -135,14 +139,14 @@ func TestInputGoneMeanwhile(t *testing.T) {
 		s := server.open(t, config)
 		d := draft("a", 10, 10)
 		d.File = [][]byte{[]byte("begin"), []byte("end")}
-		require.NoError(t, s.stage(t.Context(), s.inputKey("a"), d.Input))
-		require.NoError(t, s.stage(t.Context(), s.fileKey("a"), d.File))
+		require.NoError(t, s.Stage(t.Context(), inputOf("a"), d.Input))
+		require.NoError(t, s.Stage(t.Context(), fileOf("a"), d.File))
 		server.HDel("test:{jobs}:"+gone+":a", "1")
-		err := s.atomically(t.Context(), func(ctx context.Context, tx *redis.Tx) error {
-			_, err := s.insert(ctx, tx, d)
+		err := s.Update(t.Context(), func(tx store.Writer) error {
+			_, err := s.insert(tx, d)
 			return err
-		}, s.inputKey("a"))
-		assert.ErrorIs(t, err, errStaged, gone)
+		}, inputOf("a"))
+		assert.ErrorIs(t, err, store.ErrStaged, gone)
 		_, err = s.Get(t.Context(), "a")
 		assert.ErrorIs(t, err, jobs.ErrUnknown, gone)
 	}
@@ -231,24 +235,27 @@ func TestServerFails(t *testing.T) {
 
 // Wherever in the middle the server fails, a change is made as a whole or not at all.
 func TestServerFailsInTheMiddle(t *testing.T) {
-	for name, do := range map[string]func(ctx context.Context, s *Store, c jobs.Claim) error{
-		"Create": func(ctx context.Context, s *Store, _ jobs.Claim) error {
+	for name, do := range map[string]func(ctx context.Context, s *keeper, c jobs.Claim) error{
+		"Create": func(ctx context.Context, s *keeper, _ jobs.Claim) error {
 			d := draft("new", 1<<20, 1<<20, 1)
 			d.File = [][]byte{[]byte("file")}
 			_, _, err := s.Create(ctx, d)
 			return err
 		},
-		"Claim": func(ctx context.Context, s *Store, _ jobs.Claim) error {
+		"Claim": func(ctx context.Context, s *keeper, _ jobs.Claim) error {
 			_, err := s.Claim(ctx, jobs.Work, time.Minute)
 			return err
 		},
-		"Save": func(ctx context.Context, s *Store, c jobs.Claim) error {
+		"Save": func(ctx context.Context, s *keeper, c jobs.Claim) error {
 			return s.Save(ctx, c, 0, []byte("chunk"), jobs.Tally{Results: 1})
 		},
-		"Release": func(ctx context.Context, s *Store, c jobs.Claim) error { return s.Release(ctx, c, 0) },
-		"End":     func(ctx context.Context, s *Store, c jobs.Claim) error { return s.End(ctx, c, jobs.Done, nil) },
-		"Cancel":  func(ctx context.Context, s *Store, c jobs.Claim) error { _, err := s.Cancel(ctx, c.Job.ID); return err },
-		"Remove":  func(ctx context.Context, s *Store, _ jobs.Claim) error { return s.Remove(ctx, "ended") },
+		"Release": func(ctx context.Context, s *keeper, c jobs.Claim) error { return s.Release(ctx, c, 0) },
+		"End":     func(ctx context.Context, s *keeper, c jobs.Claim) error { return s.End(ctx, c, jobs.Done, nil) },
+		"Cancel": func(ctx context.Context, s *keeper, c jobs.Claim) error {
+			_, err := s.Cancel(ctx, c.Job.ID)
+			return err
+		},
+		"Remove": func(ctx context.Context, s *keeper, _ jobs.Claim) error { return s.Remove(ctx, "ended") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := newServer(t)
@@ -284,8 +291,8 @@ func TestServerFailsInTheMiddle(t *testing.T) {
 					break
 				}
 				require.ErrorContains(t, err, "READONLY")
-				server.Del(s.inputKey("new")) // which nobody sees
-				server.Del(s.fileKey("new"))
+				server.Del(nameOf(inputOf("new"))) // which nobody sees
+				server.Del(nameOf(fileOf("new")))
 				require.Equal(t, before, server.Dump(), works)
 			}
 		})
@@ -299,9 +306,9 @@ func TestCallerLeaves(t *testing.T) {
 	_, _, err := s.Create(t.Context(), draft("a", 10))
 	require.NoError(t, err)
 	ctx, leave := context.WithCancel(t.Context())
-	err = s.update(ctx, "a", func(_ redis.Pipeliner, r *jobs.Record, now time.Time) error {
+	err = s.update(ctx, "a", func(tx store.Writer, r *jobs.Record) error {
 		leave()
-		return r.Cancel(now)
+		return r.Cancel(tx.Now())
 	})
 	require.NoError(t, err)
 	job, err := s.Get(t.Context(), "a")
@@ -324,7 +331,7 @@ func TestLostRecord(t *testing.T) {
 		require.NoError(t, err)
 		server.Advance(time.Second)
 	}
-	server.Del(s.jobKey("a"))
+	server.Del(nameOf(recordOf("a")))
 	list, err := s.List(t.Context(), "alice", 10)
 	require.NoError(t, err)
 	assert.Len(t, list, 1)
@@ -337,7 +344,7 @@ func TestLostRecord(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, created)
 
-	require.NoError(t, server.Set(s.jobKey("c"), "this is no JSON"))
+	require.NoError(t, server.Set(nameOf(recordOf("c")), "this is no JSON"))
 	_, err = s.Get(t.Context(), "c")
 	assert.ErrorContains(t, err, "cannot be read")
 }
@@ -394,7 +401,7 @@ func TestForgotten(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.Remove(t.Context(), "removed"))
-	server.Del(s.jobKey("lost"))
+	server.Del(nameOf(recordOf("lost")))
 	forgotten := func(id string) bool {
 		_, err := s.Get(t.Context(), id)
 		require.ErrorIs(t, err, jobs.ErrUnknown)
@@ -421,7 +428,7 @@ func TestFailedDraft(t *testing.T) {
 	lost.Request.Webhook = "https://example.com"
 	_, _, err := s.Create(t.Context(), lost)
 	require.NoError(t, err)
-	server.Del(s.jobKey("lost"))
+	server.Del(nameOf(recordOf("lost")))
 	failed := jobs.Draft{ID: "lost", Owner: lost.Owner, Request: jobs.Request{Webhook: "https://example.com"}, Problem: &jobs.Problem{Code: "job_lost"}}
 	for i := range 2 {
 		job, created, err := s.Create(t.Context(), failed)
@@ -488,7 +495,7 @@ func TestLostIsWhatWasLost(t *testing.T) {
 				}
 			case 3: // with all that is about it, as a failover would
 				if len(ids) > 0 && want[ids[0]] == nil {
-					server.Del(s.jobKey(ids[0]))
+					server.Del(nameOf(recordOf(ids[0])))
 					want[ids[0]] = jobs.ErrVanished
 				}
 			default:

@@ -1,7 +1,8 @@
-package redisstore
+package glossarystore
 
 import (
 	"context"
+	"path/filepath"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
@@ -20,7 +21,7 @@ func conform(t *testing.T, client func() redis.UniversalClient) {
 	glossarytest.Run(t, func(t *testing.T) glossarytest.Fixture {
 		open := func() glossary.Store {
 			c := client()
-			s := New(c, "test")
+			s := InRedis(c, "test")
 			t.Cleanup(func() {
 				assert.NoError(t, s.Close())
 				assert.NoError(t, c.Close())
@@ -36,7 +37,23 @@ func conform(t *testing.T, client func() redis.UniversalClient) {
 	})
 }
 
-func TestStore(t *testing.T) {
+func TestInFile(t *testing.T) {
+	glossarytest.Run(t, func(t *testing.T) glossarytest.Fixture {
+		path := filepath.Join(t.TempDir(), "new", "glossaries.db")
+		s, err := OpenFile(path)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, s.Close()) })
+		return glossarytest.Fixture{Store: s, Again: func() glossary.Store {
+			require.NoError(t, s.Close())
+			again, err := OpenFile(path)
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, again.Close()) })
+			return again
+		}}
+	})
+}
+
+func TestInRedis(t *testing.T) {
 	server := miniredis.RunT(t)
 	conform(t, func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: server.Addr()}) })
 }
@@ -46,7 +63,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer func() { assert.NoError(t, client.Close()) }()
-	s := New(client, "test")
+	s := InRedis(client, "test")
 	require.NoError(t, s.Create(t.Context(), glossary.Whole{
 		Glossary: glossary.Glossary{ID: "a", Owner: "alice"}, Terms: map[glossary.Pair]string{{From: "en", To: "fr"}: "x\ty\n"},
 	}, 1))
@@ -59,7 +76,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 func TestServerAway(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: porttest.Hold(t), MaxRetries: -1})
 	defer func() { assert.NoError(t, client.Close()) }()
-	s := glossary.New(glossary.Config{Store: New(client, "test"), Limits: glossary.Limits{Terms: 1, Bytes: 100, PerOwner: 1}})
+	s := glossary.New(glossary.Config{Store: InRedis(client, "test"), Limits: glossary.Limits{Terms: 1, Bytes: 100, PerOwner: 1}})
 	var away *glossary.UnavailableError
 	_, err := s.List(t.Context(), "alice")
 	assert.ErrorAs(t, err, &away)

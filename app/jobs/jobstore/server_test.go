@@ -1,4 +1,4 @@
-package redisstore
+package jobstore
 
 import (
 	"context"
@@ -96,7 +96,7 @@ func TestReplicas(t *testing.T) {
 	_, created, err := s.Create(t.Context(), draft("kept", 10))
 	require.NoError(t, err)
 	assert.True(t, created)
-	assert.EqualValues(t, 1, replica.Exists(t.Context(), s.jobKey("kept")).Val())
+	assert.EqualValues(t, 1, replica.Exists(t.Context(), nameOf(recordOf("kept"))).Val())
 	c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
 	require.NoError(t, err)
 	assert.Equal(t, "kept", c.Job.ID, "at once")
@@ -110,7 +110,7 @@ func TestReplicas(t *testing.T) {
 	assert.False(t, created)
 	left, err := client.Keys(t.Context(), "*refused*").Result()
 	require.NoError(t, err)
-	assert.Equal(t, []string{s.removedKey("refused")}, left)
+	assert.Equal(t, []string{nameOf(traceOf("refused"))}, left)
 	list, err := s.List(t.Context(), d.Owner, 10)
 	require.NoError(t, err)
 	assert.Len(t, list, 1)

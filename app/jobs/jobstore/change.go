@@ -1,0 +1,191 @@
+package jobstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"dragoman/app/jobs"
+	"dragoman/app/store"
+)
+
+// grace is how long results and files stay that should have been removed, where nobody sweeps, and how long it is known
+// that a job was removed.
+const grace = time.Hour
+
+func (s *keeper) Renew(ctx context.Context, c jobs.Claim, lease time.Duration) error {
+	return s.held(ctx, c, func(tx store.Writer, r *jobs.Record) error { return r.Renew(c, tx.Now(), lease) })
+}
+
+func (s *keeper) Save(ctx context.Context, c jobs.Claim, n int, chunk []byte, results jobs.Tally) error {
+	return s.held(ctx, c, func(tx store.Writer, r *jobs.Record) error {
+		add, err := r.Save(c, n, results, tx.Now())
+		if add {
+			tx.Set(resultsOf(r.ID).Number(n), chunk)
+		}
+		return err
+	})
+}
+
+func (s *keeper) Try(ctx context.Context, c jobs.Claim, record int, lease time.Duration) error {
+	return s.held(ctx, c, func(tx store.Writer, r *jobs.Record) error { return r.Try(c, record, tx.Now(), lease) })
+}
+
+func (s *keeper) End(ctx context.Context, c jobs.Claim, state jobs.State, problem *jobs.Problem) error {
+	return s.held(ctx, c, func(tx store.Writer, r *jobs.Record) error { return r.End(c, state, problem, tx.Now()) })
+}
+
+func (s *keeper) Release(ctx context.Context, c jobs.Claim, after time.Duration) error {
+	return s.held(ctx, c, func(tx store.Writer, r *jobs.Record) error { return r.Release(c, tx.Now(), after) })
+}
+
+func (s *keeper) Delivered(ctx context.Context, c jobs.Claim) error {
+	return s.held(ctx, c, func(_ store.Writer, r *jobs.Record) error { return r.Delivered(c) })
+}
+
+func (s *keeper) Cancel(ctx context.Context, id string) (job jobs.Job, err error) {
+	err = s.update(ctx, id, func(tx store.Writer, r *jobs.Record) error {
+		err := r.Cancel(tx.Now())
+		job = r.Job
+		return err
+	})
+	return job, err
+}
+
+// held is update for somebody who has a claim: there is none on a job that is not there.
+func (s *keeper) held(ctx context.Context, c jobs.Claim, alter func(store.Writer, *jobs.Record) error) error {
+	err := s.update(ctx, c.Job.ID, alter)
+	if errors.Is(err, jobs.ErrUnknown) {
+		return jobs.ErrLost
+	}
+	return err
+}
+
+// update changes a job. alter may be called again where somebody else has changed it meanwhile.
+func (s *keeper) update(ctx context.Context, id string, alter func(store.Writer, *jobs.Record) error) error {
+	return s.Update(ctx, func(tx store.Writer) error {
+		r, err := s.known(tx, id)
+		if err != nil {
+			return err
+		}
+		before := *r
+		if err := alter(tx, r); err != nil {
+			return err
+		}
+		return put(tx, &before, r)
+	}, recordOf(id))
+}
+
+// put writes a job, lists it, and removes what it does not need any more. before is what is there of it, if anything.
+func put(tx store.Writer, before, r *jobs.Record) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	tx.Set(recordOf(r.ID), raw)
+	tx.Tell(r.ID)
+	if before.State != r.State {
+		tx.Unlist(inState(before.State), expiry(before))
+		tx.Enlist(inState(r.State), expiry(r))
+	}
+	if before.Queue != "" {
+		tx.Unlist(inQueue(before.Queue), due(before))
+	}
+	if r.Queue != "" {
+		tx.Enlist(inQueue(r.Queue), due(r))
+		if !r.Due.After(tx.Now()) {
+			tx.Tell(string(r.Queue))
+		}
+	}
+	if before.HasInput() && !r.HasInput() {
+		tx.Clear(inputOf(r.ID))
+	}
+	switch {
+	case !r.State.Ended() || before.State.Ended():
+	case r.HasResults():
+		tx.Expire(resultsOf(r.ID), r.TTL+grace)
+		tx.Expire(fileOf(r.ID), r.TTL+grace)
+	default:
+		tx.Clear(resultsOf(r.ID), fileOf(r.ID))
+	}
+	return nil
+}
+
+func (s *keeper) Remove(ctx context.Context, id string) error {
+	return s.remove(ctx, store.Entry{ID: id}, func(r *jobs.Record, now time.Time) error {
+		switch {
+		case r == nil || r.Expired(now):
+			return jobs.ErrUnknown
+		case !r.State.Ended():
+			return jobs.ErrActive
+		}
+		return nil
+	})
+}
+
+// forget removes what is left of a job that was listed, where it has expired or is not there.
+func (s *keeper) forget(ctx context.Context, e store.Entry) error {
+	errKeep := errors.New("it has not expired")
+	err := s.remove(ctx, e, func(r *jobs.Record, now time.Time) error {
+		if r != nil && !r.Expired(now) {
+			return errKeep
+		}
+		return nil
+	})
+	if errors.Is(err, errKeep) {
+		return nil
+	}
+	return err
+}
+
+// remove removes what there is of a job, unless check fails. Its record is nil where it is not there.
+func (s *keeper) remove(ctx context.Context, e store.Entry, check func(r *jobs.Record, now time.Time) error) error {
+	return s.Update(ctx, func(tx store.Writer) error {
+		r, err := load(tx, e.ID)
+		if err != nil {
+			return err
+		}
+		if err := check(r, tx.Now()); err != nil {
+			return err
+		}
+		// A server whose memory is full refuses the transaction, but not this, which makes room.
+		if err := tx.Free(inputOf(e.ID), resultsOf(e.ID), fileOf(e.ID)); err != nil {
+			return err
+		}
+		if tx.Tell(e.ID); r == nil {
+			unlist(tx, e)
+		} else {
+			s.drop(tx, r)
+		}
+		return nil
+	}, recordOf(e.ID))
+}
+
+// drop removes a record and where it is listed.
+func (s *keeper) drop(tx store.Writer, r *jobs.Record) {
+	tx.Delete(recordOf(r.ID))
+	tx.Unlist(inState(r.State), expiry(r))
+	tx.Unlist(ofOwner(r.Owner), creation(r))
+	if r.Queue != "" {
+		tx.Unlist(inQueue(r.Queue), due(r))
+	}
+	if r.Key != "" {
+		tx.Delete(keyOf(r.Owner, r.Key))
+	}
+	tx.Add(reserved, -r.Bytes)
+	if s.Lossy() {
+		tx.Set(traceOf(r.ID), nil)
+		tx.Expire(traceOf(r.ID), grace)
+	}
+}
+
+// unlist takes a job whose record is lost out of the lists that have those of all owners.
+func unlist(tx store.Writer, e store.Entry) {
+	for _, state := range jobs.States() {
+		tx.Unlist(inState(state), e)
+	}
+	for _, queue := range []jobs.Queue{jobs.Work, jobs.Delivery} {
+		tx.Unlist(inQueue(queue), e)
+	}
+}

@@ -1,0 +1,74 @@
+package jobstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dragoman/app/jobs"
+	"dragoman/app/store"
+)
+
+const (
+	// longestWait is how long Claim waits before it looks again, where nobody tells it anything.
+	longestWait = time.Second
+	// contention is how long it waits where somebody else has just claimed the job.
+	contention = 10 * time.Millisecond
+)
+
+func (s *keeper) Claim(ctx context.Context, from jobs.Queue, lease time.Duration) (jobs.Claim, error) {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	changed := s.Watch(watching, string(from))
+	for {
+		c, wait, err := s.tryClaim(context.WithoutCancel(ctx), from, lease)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return jobs.Claim{}, ctx.Err()
+		case err != nil || c.Token > 0:
+			return c, err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return jobs.Claim{}, ctx.Err()
+		}
+		timer.Stop()
+	}
+}
+
+// errTaken means that somebody else has claimed a job.
+var errTaken = errors.New("the job is another's")
+
+// tryClaim claims the first job of a queue, or says how long to wait for one.
+func (s *keeper) tryClaim(ctx context.Context, from jobs.Queue, lease time.Duration) (c jobs.Claim, wait time.Duration, err error) {
+	wait = longestWait
+	first, err := store.View(ctx, s, func(tx store.Reader) (first store.Entry, err error) {
+		list, err := tx.List(inQueue(from), store.Range{Most: 1})
+		if len(list) > 0 {
+			first = list[0]
+			wait = min(wait, first.At.Sub(tx.Now()))
+		}
+		return first, err
+	})
+	if wait > 0 || err != nil {
+		return c, wait, err
+	}
+	err = s.update(ctx, first.ID, func(tx store.Writer, r *jobs.Record) error {
+		if r.Queue != from || r.Due.After(tx.Now()) {
+			return errTaken
+		}
+		c = r.Claim(tx.Now(), lease)
+		return nil
+	})
+	switch {
+	case errors.Is(err, errTaken):
+		return jobs.Claim{}, contention, nil
+	case errors.Is(err, jobs.ErrUnknown):
+		return jobs.Claim{}, 0, s.forget(ctx, first)
+	}
+	return c, 0, err
+}

@@ -1,0 +1,150 @@
+package jobstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dragoman/app/jobs"
+	"dragoman/app/store"
+)
+
+// undoing is how long it may take to remove a job that too few replicas have.
+const undoing = 10 * time.Second
+
+// Create sends the input and the file first: nobody sees them before there is a job.
+func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, created bool, err error) {
+	known, err := s.admitted(ctx, d)
+	if known != nil || err != nil {
+		return jobOf(known), false, err
+	}
+	input, file := inputOf(d.ID), fileOf(d.ID)
+	if err := s.Stage(ctx, input, d.Input); err != nil {
+		return job, false, err
+	}
+	if err := s.Stage(ctx, file, d.File); err != nil {
+		return job, false, err
+	}
+	// All that make jobs are in each other's way: in one process they wait rather than try again.
+	if err := s.creating.Acquire(ctx, 1); err != nil {
+		return job, false, err
+	}
+	defer s.creating.Release(1)
+	err = s.Update(ctx, func(tx store.Writer) error {
+		known, expired, err := s.admit(tx, d)
+		if created = known == nil && err == nil; !created {
+			if job = jobOf(known); d.Problem == nil {
+				_ = tx.Free(input, file) // else they go by themselves
+			}
+			return err
+		}
+		if expired != nil {
+			s.drop(tx, expired)
+			tx.Clear(resultsOf(expired.ID), fileOf(expired.ID))
+		}
+		job, err = s.insert(tx, d)
+		return err
+	}, recordOf(d.ID), ofOwner(d.Owner), keyOf(d.Owner, ""), reserved, input, file)
+	if errors.Is(err, store.ErrNotCopied) {
+		err = errors.Join(err, s.remove(ctx, store.Entry{ID: d.ID}, func(*jobs.Record, time.Time) error { return nil }))
+	}
+	if err != nil {
+		return jobs.Job{}, false, err
+	}
+	if created && s.waits(d) {
+		// Where this fails, the job is run a little later.
+		_ = s.update(ctx, d.ID, func(tx store.Writer, r *jobs.Record) error {
+			if r.State == jobs.Queued {
+				r.Due = tx.Now()
+			}
+			return nil
+		})
+	}
+	return job, created, nil
+}
+
+// waits says whether nobody is to run a job before it is sure to stay.
+func (s *keeper) waits(d jobs.Draft) bool { return s.cfg.Replicas > 0 && d.Problem == nil }
+
+func (s *keeper) Room(ctx context.Context, d jobs.Draft) error {
+	known, err := s.admitted(ctx, d)
+	if known != nil {
+		return nil
+	}
+	return err
+}
+
+func (s *keeper) admitted(ctx context.Context, d jobs.Draft) (*jobs.Record, error) {
+	return store.View(ctx, s, func(tx store.Reader) (*jobs.Record, error) {
+		known, _, err := s.admit(tx, d)
+		return known, err
+	})
+}
+
+// admit returns the job that is there already, if any, and fails where there is no room for another. One that has
+// expired is not there, but has the key.
+func (s *keeper) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Record, err error) {
+	if d.Problem != nil { // another process may have made it
+		known, err = load(tx, d.ID)
+		return known, nil, err
+	}
+	known, err = keyed(tx, d.Owner, d.Key)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case known == nil:
+	case known.Expired(tx.Now()):
+		expired = known
+	default:
+		return known, nil, known.Matches(d.Fingerprint)
+	}
+	n, err := tx.Len(ofOwner(d.Owner))
+	if err != nil {
+		return nil, nil, err
+	}
+	if n >= s.cfg.PerOwner { // unless some have expired
+		list, err := owned(tx, d.Owner, s.cfg.PerOwner)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(list) >= s.cfg.PerOwner {
+			return nil, nil, &jobs.LimitError{Jobs: s.cfg.PerOwner}
+		}
+	}
+	bytes, err := tx.Count(reserved)
+	if err != nil {
+		return nil, nil, err
+	}
+	if expired != nil {
+		bytes -= expired.Bytes
+	}
+	if bytes+d.Bytes > s.cfg.MaxBytes {
+		return nil, nil, &jobs.LimitError{Bytes: s.cfg.MaxBytes}
+	}
+	return nil, expired, nil
+}
+
+// insert adds a job.
+func (s *keeper) insert(tx store.Writer, d jobs.Draft) (jobs.Job, error) {
+	r := jobs.NewRecord(d, s.cfg.TTL, tx.Now())
+	if d.Problem == nil {
+		if err := tx.Adopt(inputOf(r.ID), d.Input); err != nil {
+			return jobs.Job{}, err
+		}
+		if err := tx.Adopt(fileOf(r.ID), d.File); err != nil {
+			return jobs.Job{}, err
+		}
+		tx.Enlist(ofOwner(r.Owner), creation(r))
+	} else { // in place of a job that is lost
+		unlist(tx, store.Entry{ID: r.ID})
+	}
+	if r.Key != "" {
+		tx.Set(keyOf(r.Owner, r.Key), []byte(r.ID))
+	}
+	tx.Add(reserved, r.Bytes)
+	if s.waits(d) {
+		r.Due = r.Due.Add(s.cfg.ReplicaWait + undoing)
+		tx.Replicate(s.cfg.Replicas, s.cfg.ReplicaWait)
+	}
+	return r.Job, put(tx, &jobs.Record{}, r)
+}

@@ -1,0 +1,130 @@
+package jobstore
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
+
+	"dragoman/app/jobs"
+	"dragoman/app/jobs/jobstest"
+)
+
+func TestInFile(t *testing.T) {
+	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {
+		c := jobstest.NewClock()
+		cfg.Now = c.Now
+		path := filepath.Join(t.TempDir(), "new", "jobs.db")
+		s, err := OpenFile(path, cfg)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, s.Close()) })
+		return jobstest.Fixture{Store: s, Advance: c.Advance, Again: func() jobs.Store {
+			require.NoError(t, s.Close())
+			again, err := OpenFile(path, cfg)
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, again.Close()) })
+			return again
+		}}
+	})
+}
+
+// What was claimed when the process ended can be claimed at once by the next.
+func TestClaimsEndWithTheProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	cfg := jobs.StoreConfig{TTL: time.Hour, PerOwner: 1, MaxBytes: 1}
+	s, err := OpenFile(path, cfg)
+	require.NoError(t, err)
+	_, _, err = s.Create(t.Context(), jobs.Draft{ID: "a"})
+	require.NoError(t, err)
+	first, err := s.Claim(t.Context(), jobs.Work, time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	s, err = OpenFile(path, cfg)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, s.Close()) }()
+	second, err := s.Claim(t.Context(), jobs.Work, time.Hour)
+	require.NoError(t, err)
+	assert.Equal(t, 2, second.Job.Attempts)
+	assert.ErrorIs(t, s.End(t.Context(), first, jobs.Done, nil), jobs.ErrLost)
+}
+
+// An earlier version of the program has no list of states, and leaves one that is wrong where it is there.
+func TestFileOfEarlierVersion(t *testing.T) {
+	for name, earlier := range map[string]func(tx *bolt.Tx) error{
+		"no list": func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("states")) },
+		"wrong list": func(tx *bolt.Tx) error {
+			return tx.Bucket([]byte("states")).Put([]byte("done\x00\x00\x00\x01\x00\x00\x00\x00\x00a"), nil)
+		},
+	} {
+		path := filepath.Join(t.TempDir(), "jobs.db")
+		clock := jobstest.NewClock()
+		cfg := jobs.StoreConfig{TTL: time.Hour, PerOwner: 2, MaxBytes: 2, Now: clock.Now}
+		s, err := OpenFile(path, cfg)
+		require.NoError(t, err)
+		for _, id := range []string{"a", "b"} {
+			_, _, err = s.Create(t.Context(), jobs.Draft{ID: id, Bytes: 1})
+			require.NoError(t, err)
+		}
+		_, err = s.Cancel(t.Context(), "b")
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+		change(t, path, earlier)
+
+		s, err = OpenFile(path, cfg)
+		require.NoError(t, err)
+		counts, err := s.Sweep(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, map[jobs.State]int{jobs.Queued: 1, jobs.Cancelled: 1}, counts, name)
+		clock.Advance(cfg.TTL)
+		counts, err = s.Sweep(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, map[jobs.State]int{jobs.Queued: 1}, counts, name)
+		_, _, err = s.Create(t.Context(), jobs.Draft{ID: "c", Bytes: 1})
+		assert.NoError(t, err, "there is room again")
+		require.NoError(t, s.Close())
+	}
+}
+
+// change changes a file that nobody has open.
+func change(t *testing.T, path string, do func(*bolt.Tx) error) {
+	db, err := bolt.Open(path, 0o600, nil)
+	require.NoError(t, err)
+	require.NoError(t, db.Update(do))
+	require.NoError(t, db.Close())
+}
+
+// A job whose record is lost does not stop those behind it, and is listed nowhere after that. One that cannot be read
+// stops the start.
+func TestFileWithoutRecord(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	clock := jobstest.NewClock()
+	cfg := jobs.StoreConfig{TTL: time.Hour, PerOwner: 9, MaxBytes: 1, Now: clock.Now}
+	s, err := OpenFile(path, cfg)
+	require.NoError(t, err)
+	for _, id := range []string{"a", "b"} {
+		_, _, err = s.Create(t.Context(), jobs.Draft{ID: id})
+		require.NoError(t, err)
+		clock.Advance(time.Second)
+	}
+	require.NoError(t, s.Close())
+	change(t, path, func(tx *bolt.Tx) error { return tx.Bucket([]byte("jobs")).Delete([]byte("a")) })
+	s, err = OpenFile(path, cfg)
+	require.NoError(t, err)
+	c, err := s.Claim(t.Context(), jobs.Work, time.Hour)
+	require.NoError(t, err)
+	assert.Equal(t, "b", c.Job.ID)
+	list, err := s.List(t.Context(), "", 9)
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
+	counts, err := s.Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[jobs.State]int{jobs.Running: 1}, counts)
+	require.NoError(t, s.Close())
+	change(t, path, func(tx *bolt.Tx) error { return tx.Bucket([]byte("jobs")).Put([]byte("a"), []byte("{")) })
+	_, err = OpenFile(path, cfg)
+	assert.ErrorContains(t, err, path)
+	assert.ErrorContains(t, err, "cannot be read")
+}

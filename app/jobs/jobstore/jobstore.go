@@ -1,0 +1,249 @@
+// Package jobstore keeps jobs: in one file for one process, or in Redis for many.
+//
+// What happens to a job is what [jobs.Record] says. A change reads the record, and writes it with all that follows from
+// it in one transaction.
+//
+//	jobstore.go  the store, where in it what is, and reading jobs
+//	create.go    making jobs
+//	change.go    changing and removing them
+//	claim.go     claiming them
+package jobstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/semaphore"
+
+	"dragoman/app/jobs"
+	"dragoman/app/store"
+)
+
+// keeper implements [jobs.Store].
+type keeper struct {
+	store.Store
+	cfg      jobs.StoreConfig
+	creating *semaphore.Weighted
+}
+
+// InRedis makes a store whose keys begin with a prefix; see [store.NewRedis].
+func InRedis(client redis.UniversalClient, prefix string, cfg jobs.StoreConfig) jobs.Store {
+	return &keeper{store.NewRedis(client, prefix+":{jobs}:", cfg.Now), cfg, semaphore.NewWeighted(1)}
+}
+
+// OpenFile opens the file at a path, or makes it; see [store.OpenFile].
+func OpenFile(path string, cfg jobs.StoreConfig) (jobs.Store, error) {
+	file, err := store.OpenFile(path, "jobs", buckets, cfg.Now)
+	if err != nil {
+		return nil, err
+	}
+	if err := begin(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the file of jobs %s: %w", path, err), file.Close())
+	}
+	return &keeper{file, cfg, semaphore.NewWeighted(1)}, nil
+}
+
+// begin ends the claims of the process that had the file before. And it lists the jobs by state, which older versions of
+// the program do not: one of them may have been that process.
+func begin(file *store.File) error {
+	records, err := file.Values("jobs")
+	if err != nil {
+		return err
+	}
+	return file.Update(context.Background(), func(tx store.Writer) error {
+		tx.Clear(store.Key{Bucket: "states"})
+		for _, raw := range records {
+			r, err := jobs.ParseRecord(raw)
+			if err != nil {
+				return err
+			}
+			tx.Enlist(inState(r.State), expiry(r))
+			if before := *r; r.State == jobs.Running && r.Due.After(tx.Now()) {
+				r.Due = tx.Now()
+				if err := put(tx, &before, r); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// buckets are those of the file. In Redis all that texts are in goes by itself where no store is left that sweeps: input
+// and files that did not become a job's, and files and results of jobs that have expired. The rest of a job is small and
+// stays, so that the next sweep can count it out.
+var buckets = []string{"jobs", "input", "results", "files", "owners", "keys", "states", "work", "delivery", "total"}
+
+// A record is a value in JSON, and a trace a value that says that a job was removed. The slices of the input, the chunks
+// of results and the parts of the file are parts by number.
+func recordOf(id string) store.Key  { return store.Key{Bucket: "jobs", File: id, Redis: "job:" + id} }
+func traceOf(id string) store.Key   { return store.Key{Redis: "removed:" + id} } // where jobs may be lost
+func inputOf(id string) store.Key   { return store.Under("input", "input:", id) }
+func resultsOf(id string) store.Key { return store.Under("results", "results:", id) }
+func fileOf(id string) store.Key    { return store.Under("files", "file:", id) }
+
+// keyOf has the id of the job that an idempotency key was used for.
+func keyOf(owner, key string) store.Key { return store.Under("keys", "keys:", owner).Part(key, key) }
+
+// Lists have jobs by their times of creation, by when they expire, and by when they can be claimed.
+func ofOwner(owner string) store.Key     { return store.Under("owners", "owner:", owner) }
+func inState(state jobs.State) store.Key { return store.Under("states", "state:", string(state)) }
+func inQueue(queue jobs.Queue) store.Key {
+	return store.Key{Bucket: string(queue), Redis: "queue:" + string(queue)}
+}
+func creation(r *jobs.Record) store.Entry { return store.Entry{ID: r.ID, At: r.Created} }
+func expiry(r *jobs.Record) store.Entry   { return store.Entry{ID: r.ID, At: r.Expires} }
+func due(r *jobs.Record) store.Entry      { return store.Entry{ID: r.ID, At: r.Due} }
+
+// reserved counts the bytes that all jobs have reserved.
+var reserved = store.Key{Bucket: "total", File: "bytes", Redis: "bytes"}
+
+func (s *keeper) Get(ctx context.Context, id string) (jobs.Job, error) {
+	return store.View(ctx, s, func(tx store.Reader) (jobs.Job, error) {
+		r, err := s.known(tx, id)
+		return jobOf(r), err
+	})
+}
+
+func (s *keeper) Find(ctx context.Context, owner, key, fingerprint string) (jobs.Job, error) {
+	return store.View(ctx, s, func(tx store.Reader) (jobs.Job, error) {
+		r, err := keyed(tx, owner, key)
+		if err == nil && (r == nil || r.Expired(tx.Now())) {
+			err = jobs.ErrUnknown
+		}
+		if err != nil {
+			return jobs.Job{}, err
+		}
+		return r.Job, r.Matches(fingerprint)
+	})
+}
+
+func (s *keeper) List(ctx context.Context, owner string, most int) ([]jobs.Job, error) {
+	return store.View(ctx, s, func(tx store.Reader) ([]jobs.Job, error) { return owned(tx, owner, most) })
+}
+
+func (s *keeper) Input(ctx context.Context, id string, slice int) ([]byte, error) {
+	return s.part(ctx, id, inputOf(id).Number(slice))
+}
+
+func (s *keeper) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
+	return s.part(ctx, id, resultsOf(id).Number(chunk))
+}
+
+func (s *keeper) File(ctx context.Context, id string, part int) ([]byte, error) {
+	return s.part(ctx, id, fileOf(id).Number(part))
+}
+
+// part returns a part of a job's input, results or file.
+func (s *keeper) part(ctx context.Context, id string, k store.Key) ([]byte, error) {
+	return store.View(ctx, s, func(tx store.Reader) ([]byte, error) {
+		if _, err := s.known(tx, id); err != nil {
+			return nil, err
+		}
+		found, err := tx.Get(k)
+		if len(found) == 0 {
+			return nil, cmp.Or(err, jobs.ErrUnknown)
+		}
+		return []byte(found[k]), nil
+	})
+}
+
+// jobOf is a record's job; of nil it is none.
+func jobOf(r *jobs.Record) (job jobs.Job) {
+	if r != nil {
+		job = r.Job
+	}
+	return job
+}
+
+// load reads a job, which may have expired; nil is none.
+func load(tx store.Reader, id string) (*jobs.Record, error) {
+	list, err := store.Load(tx, jobs.ParseRecord, recordOf(id))
+	if len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// known reads a job that is there and has not expired.
+func (s *keeper) known(tx store.Reader, id string) (*jobs.Record, error) {
+	r, err := load(tx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil && s.Lossy():
+		trace, err := tx.Get(traceOf(id))
+		if len(trace) == 0 && err == nil {
+			err = jobs.ErrForgotten
+		}
+		return nil, cmp.Or(err, jobs.ErrUnknown)
+	case r == nil || r.Expired(tx.Now()):
+		return nil, jobs.ErrUnknown
+	}
+	return r, nil
+}
+
+// keyed reads the job of an idempotency key, which may have expired; nil is none.
+func keyed(tx store.Reader, owner, key string) (*jobs.Record, error) {
+	if key == "" {
+		return nil, nil
+	}
+	found, err := tx.Get(keyOf(owner, key))
+	if len(found) == 0 {
+		return nil, err
+	}
+	return load(tx, found[keyOf(owner, key)])
+}
+
+// owned are the jobs of an owner that are there and have not expired, the newest first, at most so many.
+func owned(tx store.Reader, owner string, most int) (list []jobs.Job, err error) {
+	for first, all := 0, false; len(list) < most && !all; first += most {
+		entries, err := tx.List(ofOwner(owner), store.Range{Newest: true, Skip: first, Most: most})
+		if err != nil {
+			return nil, err
+		}
+		all = len(entries) < most
+		keys := make([]store.Key, len(entries))
+		for i, e := range entries {
+			keys[i] = recordOf(e.ID)
+		}
+		records, err := store.Load(tx, jobs.ParseRecord, keys...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			if !r.Expired(tx.Now()) && len(list) < most {
+				list = append(list, r.Job)
+			}
+		}
+	}
+	return list, nil
+}
+
+// Sweep removes one job at a time, so that nobody waits for long.
+func (s *keeper) Sweep(ctx context.Context) (map[jobs.State]int, error) {
+	counts := make(map[jobs.State]int)
+	for _, state := range jobs.States() {
+		expired, err := store.View(ctx, s, func(tx store.Reader) (expired []store.Entry, err error) {
+			if counts[state], err = tx.Len(inState(state)); err == nil && state.Ended() {
+				expired, err = tx.List(inState(state), store.Range{Until: tx.Now()})
+			}
+			return expired, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range expired {
+			if err := s.forget(ctx, e); err != nil {
+				return nil, err
+			}
+		}
+		if counts[state] -= len(expired); counts[state] <= 0 {
+			delete(counts, state)
+		}
+	}
+	return counts, nil
+}
