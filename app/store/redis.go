@@ -214,13 +214,16 @@ func (t *redisTx) Get(keys ...Key) (map[Key]string, error) {
 		}
 		values = p.HMGet(t.ctx, t.name(keys[0]), fields...)
 	})
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[Key]string, len(keys))
 	for i, value := range values.Val() {
 		if text, ok := value.(string); ok { // and nil where it is not there
 			found[keys[i]] = text
 		}
 	}
-	return found, err
+	return found, nil
 }
 
 func (t *redisTx) List(k Key, r Range) ([]Entry, error) {
