@@ -2,6 +2,7 @@ package markup
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -43,9 +44,10 @@ func (a *assembly) original(start, end, first int) {
 // it, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
 	bare := strings.TrimFunc(text, isSpace)
-	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare)) ||
+	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare)) || closing.MatchString(bare) ||
 		after == noted && !isWord(first(bare)) && unicode.IsLetter(first(bare))
-	trimRight := before == glued || before == tight || before == touching && !isWord(last(bare))
+	trimRight := before == glued || before == tight || before == touching && !isWord(last(bare)) ||
+		strings.HasSuffix(bare, "(") || before == ended && ending.MatchString(bare)
 	switch {
 	case bare == "":
 		if after == glued || before == glued || after == touching || before == touching {
@@ -61,12 +63,17 @@ func (a *assembly) text(text string, after, before side) {
 		}
 		if trimRight {
 			text = strings.TrimRightFunc(text, isSpace)
-		} else if before != loose && isWord(last(text)) {
+		} else if before != loose && before != ended && isWord(last(text)) {
 			text += " "
 		}
 	}
 	a.out.WriteString(a.sentence.format.Escape(text))
 }
+
+// closing is a sign that has no space before it, ending one that may have a note right behind it.
+var closing = regexp.MustCompile(`^(?:[)\]]|[.,](?:[^.,0-9A-Za-z]|$))`)
+
+var ending = regexp.MustCompile(`[.!?…,;:。！？、，；：]$`)
 
 // result returns the translation, if the pairs in it are as in the sentence.
 func (a *assembly) result() (string, error) {
@@ -85,9 +92,9 @@ func (a *assembly) result() (string, error) {
 	}
 	out := a.out.String()
 	if n := a.emptied(out); n > 0 {
-		return "", fmt.Errorf("%w: %d pairs have nothing in them any more", ErrLost, n)
+		return "", fmt.Errorf("%w: %d pairs have nothing in them any more, or letters that were not there", ErrLost, n)
 	}
-	return out, nil
+	return a.sentence.Spaced(out), nil
 }
 
 // isNested says whether spans, in this order, close what was opened last, and whether
@@ -129,7 +136,7 @@ func (s Sentence) isSameOrder(order []int) bool {
 	return true
 }
 
-// emptied counts the pairs that had something in them and have no more.
+// emptied counts the pairs that had something in them and have no more, and those that had no letter and have one.
 func (a *assembly) emptied(out string) int {
 	s, count := a.sentence, 0
 	opened := map[int]int{} // pair to its number in order
@@ -145,7 +152,7 @@ func (a *assembly) emptied(out string) int {
 		}
 		had := s.Text[s.Spans[a.order[first]].End:s.Spans[i].Start]
 		has := out[a.at[first][1]:a.at[k][0]]
-		if strings.TrimSpace(has) == "" && strings.TrimSpace(had) != "" {
+		if strings.TrimSpace(has) == "" && strings.TrimSpace(had) != "" || hasLetter(has) && !hasLetter(had) {
 			count++
 		}
 	}

@@ -34,6 +34,9 @@ func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode 
 	if err != nil {
 		return "", false, err
 	}
+	if p.lead != "" {
+		p.cut(tokens)
+	}
 	w := &writer{encode: encode, readings: &p.readings, read: map[string]int{}}
 	w.raw(p.floats.String())
 	s.write(w, tokens)
@@ -69,7 +72,7 @@ type token struct {
 }
 
 // tagForm is what tags look like. Nothing else may begin with <.
-var tagForm = regexp.MustCompile(`<(?:g id="(\d+)"|(/)g|x id="(\d+)"/|(br)/)>`)
+var tagForm = regexp.MustCompile(`<(?:g id="(\d+)"|(/)g|[xa] id="(\d+)"/|(br)/)>`)
 
 // parse reads a translation and checks its tags.
 func (s *segment) parse(translation string) ([]token, error) {
