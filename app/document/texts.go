@@ -24,7 +24,7 @@ func Texts(ctx context.Context, k Kind, in io.ReaderAt, size int64, o Options, a
 type Next func(text string) (string, error)
 
 // Put copies a document to out with its texts translated. A text whose translation lost tags stays as it
-// is, and one may lose a style that only a part of a word had; flawed is how many do. It fails as [Kind]'s
+// is, and one may lose a style, such as that of a part of a word; flawed is how many do. It fails as [Kind]'s
 // Rewrite does, and with an error of next's: what was written then is not the document. It keeps all texts and
 // translations until it returns: next is the place to bound them.
 func Put(ctx context.Context, out io.Writer, k Kind, in io.ReaderAt, size int64, o Options, next Next) (flawed int, err error) {

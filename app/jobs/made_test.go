@@ -71,11 +71,13 @@ func TestDocumentIsMadeOnce(t *testing.T) {
 			s.MakeDocuments(func(ctx context.Context, out *jobs.Made, job jobs.Job) error {
 				assert.Equal(t, jobs.Running, s.now(job).State)
 				assert.Equal(t, 1, s.now(job).Progress.Done)
+				out.Flagged = 1
 				return writes(content, &calls)(ctx, out, job)
 			})
 			job := s.submitDocument(len(content))
 			time.Sleep(time.Second)
 			assert.Equal(t, jobs.Done, s.now(job).State)
+			assert.Equal(t, 1, s.now(job).Progress.Flagged)
 			for range 3 {
 				assert.True(t, bytes.Equal(content, s.document(job)))
 			}

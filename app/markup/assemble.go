@@ -14,6 +14,7 @@ type assembly struct {
 	out      strings.Builder
 	order    []int    // the spans as they come
 	at       [][2]int // where those are in out
+	apart    bool     // the sentence has spaces before its signs
 }
 
 // span adds span i.
@@ -44,10 +45,10 @@ func (a *assembly) original(start, end, first int) {
 // it, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
 	bare := strings.TrimFunc(text, isSpace)
-	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare)) || closing.MatchString(bare) ||
+	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare)) || !a.apart && closing.MatchString(bare) ||
 		after == noted && !isWord(first(bare)) && unicode.IsLetter(first(bare))
 	trimRight := before == glued || before == tight || before == touching && !isWord(last(bare)) ||
-		strings.HasSuffix(bare, "(") || before == ended && ending.MatchString(bare)
+		!a.apart && strings.HasSuffix(bare, "(")
 	switch {
 	case bare == "":
 		if after == glued || before == glued || after == touching || before == touching {
@@ -63,17 +64,18 @@ func (a *assembly) text(text string, after, before side) {
 		}
 		if trimRight {
 			text = strings.TrimRightFunc(text, isSpace)
-		} else if before != loose && before != ended && isWord(last(text)) {
+		} else if before != loose && isWord(last(text)) {
 			text += " "
 		}
 	}
 	a.out.WriteString(a.sentence.format.Escape(text))
 }
 
-// closing is a sign that has no space before it, ending one that may have a note right behind it.
-var closing = regexp.MustCompile(`^(?:[)\]]|[.,](?:[^.,0-9A-Za-z]|$))`)
+// apartSign is a sign with a space on its inner side.
+var apartSign = regexp.MustCompile(`\s[.,)\]]|\(\s`)
 
-var ending = regexp.MustCompile(`[.!?…,;:。！？、，；：]$`)
+// closing is a sign that has no space before it.
+var closing = regexp.MustCompile(`^(?:[)\]]|[.,](?:[^.,0-9A-Za-z]|$))`)
 
 // result returns the translation, if the pairs in it are as in the sentence.
 func (a *assembly) result() (string, error) {

@@ -38,7 +38,6 @@ const (
 	tight                // a sign inside of a pair: a space that the model puts there goes
 	spaced               // white space: a word must not be glued to it in the translation
 	noted                // white space behind the mark of a note: the same, where the translation has spaces
-	ended                // the end of a sentence or clause before what shows nothing: a space that the model puts there goes
 )
 
 // Mask puts markers of a style, from 0 to Styles-1, in place of the spans. Numbers and
@@ -86,12 +85,6 @@ func (m *Masked) group(a, b int, soft bool) {
 		g.after = sideOf(s.Text[g.end:m.to], first, s.Spans[g.last-1].Pair > 0)
 		if g.start > m.from && s.isNote(*g) {
 			g.stick()
-		if before := s.Text[m.from:g.start]; s.isPoint(g.first) || s.isNote(g.first) {
-			if g.before == touching {
-				g.before = glued // one space is enough
-			} else if g.before == loose && ending.MatchString(before) {
-				g.before = ended
-			}
 		}
 	}
 }
@@ -248,7 +241,7 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	if err := compareNumbers(source, rest, s.from, s.to); err != nil {
 		return "", err
 	}
-	a := assembly{sentence: s}
+	a := assembly{sentence: s, apart: apartSign.MatchString(s.Text)}
 	a.original(0, m.from, 0)
 	at, after := 0, loose
 	for _, mark := range marks {

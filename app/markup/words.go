@@ -44,9 +44,6 @@ func Undivided(text string, before rune) string {
 	}, text)
 }
 
-// hint are the two as references to characters, which are spans.
-var hint = regexp.MustCompile(`(?i)^&(?:shy|#173|#xad|ZeroWidthSpace|#8203|#x200b);$`)
-
 // withoutHints is the sentence with all its words undivided.
 func (s Sentence) withoutHints() Sentence {
 	var out strings.Builder
@@ -61,9 +58,6 @@ func (s Sentence) withoutHints() Sentence {
 	for i, span := range s.Spans {
 		text(span.Start)
 		at = span.End
-		if span.Kind == Entity && isWord(before) && hint.MatchString(s.spanText(i)) {
-			continue
-		}
 		if span.Kind != Tag && span.Kind != Markdown {
 			before = ' '
 		}
@@ -306,11 +300,6 @@ func (m *mover) movable(i int) bool {
 // isPoint says whether a span is a tag that shows nothing by itself: a comment, the target of a link.
 func (s Sentence) isPoint(i int) bool {
 	return s.Spans[i].Kind == Tag && point.MatchString(s.spanText(i))
-}
-
-// isNote says whether a span is something raised that does not belong to a word.
-func (s Sentence) isNote(i int) bool {
-	return s.Spans[i].Kind == Formula && raised.MatchString(s.spanText(i))
 }
 
 var point = regexp.MustCompile(`(?is)^<(?:!--|wbr\b|(?:a|span)\b[^<>]*(?:/>|></))`)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/document/wordstest"
+	"dragoman/app/translate"
 )
 
 // together are the texts of a request.
@@ -35,7 +37,7 @@ func reportWords(out io.Writer, url string, languages []string) error {
 	}
 	for _, to := range languages {
 		for _, format := range wordstest.Formats() {
-			w := words{url: url, to: to, format: format, known: map[string]answer{}}
+			w := words{url: url, to: to, format: format, known: map[string]answer{}, plain: map[string]answer{}}
 			for _, c := range wordstest.Cases() {
 				if c.Lang != to {
 					w.cases = append(w.cases, c)
@@ -54,6 +56,7 @@ func reportWords(out io.Writer, url string, languages []string) error {
 				count("into "+to, result)
 				all = all.add(result)
 			}
+			fmt.Fprintf(out, "%s into %s: %.2f alike with and without formatting\n", format.Name, to, w.alike/float64(len(w.cases)))
 		}
 	}
 	kinds["all"] = all
@@ -79,6 +82,8 @@ type words struct {
 	format  wordstest.Format
 	cases   []wordstest.Case
 	known   map[string]answer // by language and text
+	plain   map[string]answer // without formatting
+	alike   float64           // the sum of how alike translations are with and without it
 }
 
 // kind is the kind of the files.
@@ -93,14 +98,14 @@ func (w *words) kind() document.Kind {
 
 // translate has all texts translated.
 func (w *words) translate() error {
-	var waiting []string
+	var waiting, bare []string
 	lang := ""
 	flush := func() error {
-		defer func() { waiting = nil }()
+		defer func() { waiting, bare = nil, nil }()
 		if len(waiting) == 0 {
 			return nil
 		}
-		return w.request(lang, waiting)
+		return errors.Join(w.request(w.known, w.kind().Form(), lang, waiting), w.request(w.plain, translate.Text, lang, bare))
 	}
 	for _, c := range w.cases {
 		if c.Lang != lang || len(waiting) >= together {
@@ -110,7 +115,12 @@ func (w *words) translate() error {
 		}
 		lang = c.Lang
 		file := w.format.Write([]wordstest.Case{c})
-		err := document.Texts(context.Background(), w.kind(), bytes.NewReader(file), int64(len(file)), document.Options{}, func(text string, isNew bool) error {
+		source, err := w.format.Only(file)
+		if err != nil {
+			return err
+		}
+		bare = append(bare, source.Text())
+		err = document.Texts(context.Background(), w.kind(), bytes.NewReader(file), int64(len(file)), document.Options{}, func(text string, isNew bool) error {
 			if isNew {
 				waiting = append(waiting, text)
 			}
@@ -123,7 +133,7 @@ func (w *words) translate() error {
 	return flush()
 }
 
-func (w *words) request(lang string, texts []string) error {
+func (w *words) request(known map[string]answer, form translate.Format, lang string, texts []string) error {
 	type record struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`
@@ -133,7 +143,7 @@ func (w *words) request(lang string, texts []string) error {
 		records[i] = record{strconv.Itoa(i), text}
 	}
 	body, err := json.Marshal(map[string]any{"payload": map[string]any{
-		"fromLang": lang, "toLangs": []string{w.to}, "format": w.kind().Form(), "detail": true, "records": records,
+		"fromLang": lang, "toLangs": []string{w.to}, "format": form, "detail": true, "records": records,
 	}})
 	if err != nil {
 		return err
@@ -145,9 +155,32 @@ func (w *words) request(lang string, texts []string) error {
 	defer resp.Body.Close()
 	answers, err := answersOf(resp, len(texts))
 	for i, a := range answers {
-		w.known[lang+texts[i]] = a
+		known[lang+texts[i]] = a
 	}
 	return err
+}
+
+// alike is how many pairs of letters two texts have in common, from 0 to 1.
+func alike(a, b string) float64 {
+	pairs := func(text string) map[string]int {
+		count, before := map[string]int{}, ' '
+		for _, r := range text {
+			if r != ' ' {
+				count[string([]rune{before, r})]++
+				before = r
+			}
+		}
+		return count
+	}
+	x, y := pairs(a), pairs(b)
+	same, all := 0, 0
+	for pair, n := range x {
+		same, all = same+2*min(n, y[pair]), all+n
+	}
+	for _, n := range y {
+		all += n
+	}
+	return float64(same) / float64(max(all, 1))
 }
 
 // check puts a case's translation into its file and looks what came of it.
@@ -173,6 +206,7 @@ func (w *words) check(out io.Writer, c wordstest.Case) (tally, error) {
 		return tally{}, err
 	}
 	damage := w.format.Damage(c, source, result)
+	w.alike += alike(result.Text(), w.plain[c.Lang+source.Text()].Text)
 	if flawed > 0 {
 		flags = append(flags, "flawed")
 	}

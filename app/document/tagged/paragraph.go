@@ -126,8 +126,8 @@ func (p *Paragraph) Point(raw string) {
 	}
 }
 
-// Lost says whether a style that had only a part of a word is lost, since the word has another one. It is known when
-// the paragraph is rewritten.
+// Lost says whether a style is lost: one that had only a part of a word, which has another one now, or the usual one, where
+// a translation has all of its words in tags. It is known when the paragraph is rewritten.
 func (p *Paragraph) Lost() bool { return p.lost > 0 }
 
 // Ordered adds a special that has to stay in its order among its like, such as a part of a field.

@@ -210,12 +210,18 @@ func TestLostStyles(t *testing.T) {
 			p.Close("</a>")
 			p.Text(plain, " here")
 		}, true},
-		"signs": {func(p *tagged.Paragraph) { p.Text(plain, "the end"); p.Text(bold, ".") }, false},
+		"all in tags": {func(p *tagged.Paragraph) { p.Text(plain, "all of it "); p.Text(bold, "in") }, true},
+		"signs":       {func(p *tagged.Paragraph) { p.Text(plain, "the end"); p.Text(bold, ".") }, false},
 	} {
 		p := tagged.New()
 		c.build(p)
-		_, _, err := rewrite(p, strings.ToUpper)
-		_ = err // of tags in capitals
+		_, _, err := rewrite(p, func(text string) string {
+			if name == "all in tags" {
+				return `<g id="1">x</g>`
+			}
+			return text + "!"
+		})
+		require.NoError(t, err)
 		assert.Equal(t, c.lost, p.Lost(), name)
 	}
 }
