@@ -69,6 +69,5 @@ func isMarkdownSign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol
 
 // isBare says whether a span shows nothing by itself.
 func (s Sentence) isBare(i int) bool {
-	kind := s.Spans[i].Kind
-	return (kind == Tag || kind == Markdown) && s.Spans[i].Pair != 0 || s.isPoint(i)
+	return isTagKind(s.Spans[i].Kind) && s.Spans[i].Pair != 0 || s.isPoint(i)
 }

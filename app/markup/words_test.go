@@ -167,3 +167,16 @@ func torn(s Sentence) bool {
 	}
 	return false
 }
+
+// A letter that is a part of a word is no letter alone.
+func TestPartsOfWordsAreNotHeld(t *testing.T) {
+	for text, want := range map[string]string{
+		"The <b>t</b>eacher": "The <b>teacher</b>", "The ki<i>n</i>g": "The <i>king</i>", "<b><i>x</i></b>enon gas": "<b><i>xenon</i></b> gas",
+	} {
+		got := Parse(text, HTML).In("en").Whole()
+		assert.Equal(t, want, got.Text)
+		for _, span := range got.Spans {
+			assert.Equal(t, Tag, span.Kind, text)
+		}
+	}
+}
