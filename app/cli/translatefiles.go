@@ -79,13 +79,13 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 	}
 	err = j.save(p, j.program.Stdout, func(out io.Writer) error {
 		n := 0
-		kept, err := document.Put(ctx, out, kind, in, size, options, func(string) (string, error) {
+		flawed, err := document.Put(ctx, out, kind, in, size, options, func(string) (string, error) {
 			if n++; n > len(translated) {
 				return "", errors.New("the file has changed since it was read")
 			}
 			return translated[n-1], nil
 		})
-		flagged = max(flagged, kept) // those that are kept are flagged for most reasons
+		flagged = min(flagged+flawed, len(texts))
 		return err
 	})
 	if err == nil {

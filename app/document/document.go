@@ -43,6 +43,9 @@ type Options struct {
 	// Unfit is told that the translation which was returned last cannot be put in, as it has lost tags: the
 	// segment stays as it is. nil: that ends the rewriting, with an error that wraps [markup.ErrLost].
 	Unfit func()
+	// Restyled is told that the translation which was returned last is put in without one of the styles that the text
+	// had, such as that of a part of a word. It may be nil.
+	Restyled func()
 }
 
 // Header says what becomes of a table's first row.

@@ -24,23 +24,29 @@ func Texts(ctx context.Context, k Kind, in io.ReaderAt, size int64, o Options, a
 type Next func(text string) (string, error)
 
 // Put copies a document to out with its texts translated. A text whose translation lost tags stays as it
-// is; kept is how many do. It fails as [Kind]'s Rewrite does, and with an error of next's: what was written
-// then is not the document. It keeps all texts and translations until it returns: next is the place to
-// bound them.
-func Put(ctx context.Context, out io.Writer, k Kind, in io.ReaderAt, size int64, o Options, next Next) (kept int, err error) {
+// is, and one may lose a style, such as that of a part of a word; flawed is how many do. It fails as [Kind]'s
+// Rewrite does, and with an error of next's: what was written then is not the document. It keeps all texts and
+// translations until it returns: next is the place to bound them.
+func Put(ctx context.Context, out io.Writer, k Kind, in io.ReaderAt, size int64, o Options, next Next) (flawed int, err error) {
 	known, last := make(map[string]string), ""
 	o.Unfit = func() {
 		known[last] = last
-		kept++
+		flawed++
+	}
+	isNew := false
+	o.Restyled = func() {
+		if isNew {
+			flawed++
+		}
 	}
 	err = k.Rewrite(ctx, out, in, size, o, func(s Segment) (translation string, err error) {
 		last = s.Text
 		translation, ok := known[s.Text]
-		if !ok {
+		if isNew = !ok; isNew {
 			translation, err = next(s.Text)
 			known[s.Text] = translation
 		}
 		return translation, err
 	})
-	return kept, err
+	return flawed, err
 }

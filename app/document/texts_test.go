@@ -31,6 +31,9 @@ func (words) Rewrite(_ context.Context, out io.Writer, in io.ReaderAt, size int6
 			o.Unfit()
 			translation = word
 		}
+		if strings.HasSuffix(translation, "!!") {
+			o.Restyled()
+		}
 		if _, err := io.WriteString(out, translation+" "); err != nil {
 			return err
 		}
@@ -81,6 +84,10 @@ func TestPut(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "A! b A! c b ", written, "what lost its tags stays as it is")
 	assert.Equal(t, 2, kept, "of different texts")
+
+	_, kept, err = put("a b a", "A!!", "B!")
+	require.NoError(t, err)
+	assert.Equal(t, 1, kept, "that lost a style")
 
 	_, _, err = put("a b", "A!")
 	assert.EqualError(t, err, "no more")

@@ -86,7 +86,7 @@ func finished(job jobs.Job) error {
 }
 
 // Make writes the document of a job whose results are saved, in turn with others. It is a [jobs.Maker].
-func (s *Service) Make(ctx context.Context, out io.Writer, job jobs.Job) error {
+func (s *Service) Make(ctx context.Context, out *jobs.Made, job jobs.Job) error {
 	kind, d := kindOf(job), job.Document
 	if kind == nil {
 		return fmt.Errorf("documents of kind %q are not known", d.Kind)
@@ -94,17 +94,16 @@ func (s *Service) Make(ctx context.Context, out io.Writer, job jobs.Job) error {
 	if err := admission.Take(ctx, copies*d.Bytes); err != nil {
 		return err
 	}
-	kept := 0
 	_, err := s.turns.Do(ctx, job.Request.Caller, func(ctx context.Context) (err error) {
 		read := &results{ctx: ctx, service: s, job: job}
-		kept, err = document.Put(ctx, out, kind, s.cfg.Jobs.File(ctx, job), d.Bytes, optionsOf(job.Request, d), read.next)
+		out.Flagged, err = document.Put(ctx, out, kind, s.cfg.Jobs.File(ctx, job), d.Bytes, optionsOf(job.Request, d), read.next)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("write a document again: %w", err)
 	}
-	if kept > 0 {
-		s.cfg.Log.WarnContext(ctx, "texts of a document stay as they are, for their translations lost tags", "job", job.ID, "texts", kept)
+	if out.Flagged > 0 {
+		s.cfg.Log.WarnContext(ctx, "texts of a document stay as they are, for their translations lost tags, or have lost a style", "job", job.ID, "texts", out.Flagged)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 
 	"dragoman/app/admission"
 	"dragoman/app/engine"
@@ -15,7 +14,7 @@ import (
 func (s *Service) MakeDocuments(make Maker) { s.maker.Store(&make) }
 
 // Maker writes the document of a job whose results are saved.
-type Maker func(ctx context.Context, out io.Writer, job Job) error
+type Maker func(ctx context.Context, out *Made, job Job) error
 
 // A document that was made is kept in chunks behind the results: one for each part of it, which
 // has a byte before it, and one that says where they are. A runner that begins it once more does
@@ -30,6 +29,9 @@ const (
 type Made struct {
 	Parts int
 	Bytes int64
+	// Flagged are the texts that something is wrong with since they are in the document. Who writes it says so.
+	Flagged int
+
 	chunk func(ctx context.Context, n int) ([]byte, error)
 
 	ctx     context.Context
@@ -120,7 +122,11 @@ func (s *Service) conclude(ctx context.Context, c Claim, job Job) step {
 	}
 	end := fmt.Appendf([]byte{endMark}, "%d %d", job.Chunks, out.Bytes)
 	for n, chunk := range append(out.written, end) {
-		if err := s.insist(ctx, func() error { return s.cfg.Store.Save(ctx, c, job.Chunks+n, chunk, Tally{}) }); err != nil {
+		tally := Tally{}
+		if n == len(out.written) {
+			tally.Flagged = out.Flagged
+		}
+		if err := s.insist(ctx, func() error { return s.cfg.Store.Save(ctx, c, job.Chunks+n, chunk, tally) }); err != nil {
 			return step{err: err}
 		}
 	}

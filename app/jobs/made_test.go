@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"testing"
 	"time"
 
@@ -51,7 +50,7 @@ func (s *fixture) document(job jobs.Job) []byte {
 
 // writes makes a maker of a document in pieces of odd lengths, which counts its calls.
 func writes(content []byte, calls *int) jobs.Maker {
-	return func(_ context.Context, out io.Writer, _ jobs.Job) error {
+	return func(_ context.Context, out *jobs.Made, _ jobs.Job) error {
 		*calls++
 		for rest := content; len(rest) > 0; {
 			n := min(len(rest), 300_007)
@@ -69,14 +68,16 @@ func TestDocumentIsMadeOnce(t *testing.T) {
 	for _, content := range [][]byte{large, []byte("short"), {}} {
 		within(t, new(translator), nil, func(t *testing.T, s *fixture, stop func()) {
 			calls := 0
-			s.MakeDocuments(func(ctx context.Context, out io.Writer, job jobs.Job) error {
+			s.MakeDocuments(func(ctx context.Context, out *jobs.Made, job jobs.Job) error {
 				assert.Equal(t, jobs.Running, s.now(job).State)
 				assert.Equal(t, 1, s.now(job).Progress.Done)
+				out.Flagged = 1
 				return writes(content, &calls)(ctx, out, job)
 			})
 			job := s.submitDocument(len(content))
 			time.Sleep(time.Second)
 			assert.Equal(t, jobs.Done, s.now(job).State)
+			assert.Equal(t, 1, s.now(job).Progress.Flagged)
 			for range 3 {
 				assert.True(t, bytes.Equal(content, s.document(job)))
 			}
@@ -105,7 +106,7 @@ func TestDocumentIsNotMade(t *testing.T) {
 	} {
 		within(t, new(translator), nil, func(t *testing.T, s *fixture, stop func()) {
 			calls := 0
-			s.MakeDocuments(func(ctx context.Context, out io.Writer, job jobs.Job) error {
+			s.MakeDocuments(func(ctx context.Context, out *jobs.Made, job jobs.Job) error {
 				err := writes(large, &calls)(ctx, out, job)
 				if calls == 1 && err == nil {
 					return test.err
@@ -125,7 +126,7 @@ func TestDocumentIsNotMade(t *testing.T) {
 		})
 	}
 	within(t, new(translator), nil, func(t *testing.T, s *fixture, stop func()) {
-		s.MakeDocuments(func(context.Context, io.Writer, jobs.Job) error { panic("each time") })
+		s.MakeDocuments(func(context.Context, *jobs.Made, jobs.Job) error { panic("each time") })
 		job := s.submitDocument(1)
 		time.Sleep(10 * time.Minute)
 		assert.Equal(t, jobs.Failed, s.now(job).State)
@@ -153,7 +154,7 @@ func TestDocumentIsMadeAgain(t *testing.T) {
 		change := func(c *jobs.Config) { c.Store = &ending{c.Store, at} }
 		within(t, new(translator), change, func(t *testing.T, s *fixture, stop func()) {
 			calls := 0
-			s.MakeDocuments(func(ctx context.Context, out io.Writer, job jobs.Job) error {
+			s.MakeDocuments(func(ctx context.Context, out *jobs.Made, job jobs.Job) error {
 				content := bytes.Clone(large)
 				content[0] = byte('A' + calls) // as another version would
 				content[len(content)-1] = byte('A' + calls)

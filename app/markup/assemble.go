@@ -2,6 +2,7 @@ package markup
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -13,6 +14,7 @@ type assembly struct {
 	out      strings.Builder
 	order    []int    // the spans as they come
 	at       [][2]int // where those are in out
+	apart    bool     // the sentence has spaces before its signs
 }
 
 // span adds span i.
@@ -43,9 +45,10 @@ func (a *assembly) original(start, end, first int) {
 // it, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
 	bare := strings.TrimFunc(text, isSpace)
-	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare)) ||
+	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare)) || !a.apart && closing.MatchString(bare) ||
 		after == noted && !isWord(first(bare)) && unicode.IsLetter(first(bare))
-	trimRight := before == glued || before == tight || before == touching && !isWord(last(bare))
+	trimRight := before == glued || before == tight || before == touching && !isWord(last(bare)) ||
+		!a.apart && strings.HasSuffix(bare, "(")
 	switch {
 	case bare == "":
 		if after == glued || before == glued || after == touching || before == touching {
@@ -68,6 +71,12 @@ func (a *assembly) text(text string, after, before side) {
 	a.out.WriteString(a.sentence.format.Escape(text))
 }
 
+// apartSign is a sign with a space on its inner side.
+var apartSign = regexp.MustCompile(`\s[.,)\]]|\(\s`)
+
+// closing is a sign that has no space before it.
+var closing = regexp.MustCompile(`^(?:[)\]]|[.,](?:[^.,0-9A-Za-z]|$))`)
+
 // result returns the translation, if the pairs in it are as in the sentence.
 func (a *assembly) result() (string, error) {
 	pairs := a.sentence.wholePairs()
@@ -85,9 +94,9 @@ func (a *assembly) result() (string, error) {
 	}
 	out := a.out.String()
 	if n := a.emptied(out); n > 0 {
-		return "", fmt.Errorf("%w: %d pairs have nothing in them any more", ErrLost, n)
+		return "", fmt.Errorf("%w: %d pairs have nothing in them any more, or letters that were not there", ErrLost, n)
 	}
-	return out, nil
+	return a.sentence.Spaced(out), nil
 }
 
 // isNested says whether spans, in this order, close what was opened last, and whether
@@ -129,7 +138,7 @@ func (s Sentence) isSameOrder(order []int) bool {
 	return true
 }
 
-// emptied counts the pairs that had something in them and have no more.
+// emptied counts the pairs that had something in them and have no more, and those that had no letter and have one.
 func (a *assembly) emptied(out string) int {
 	s, count := a.sentence, 0
 	opened := map[int]int{} // pair to its number in order
@@ -145,7 +154,7 @@ func (a *assembly) emptied(out string) int {
 		}
 		had := s.Text[s.Spans[a.order[first]].End:s.Spans[i].Start]
 		has := out[a.at[first][1]:a.at[k][0]]
-		if strings.TrimSpace(has) == "" && strings.TrimSpace(had) != "" {
+		if strings.TrimSpace(has) == "" && strings.TrimSpace(had) != "" || hasLetter(has) && !hasLetter(had) {
 			count++
 		}
 	}

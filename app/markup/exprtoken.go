@@ -71,6 +71,10 @@ func (e *expressions) hold(start, end int) {
 // read adds the token in the text from start to end, in which the spans are.
 func (e *expressions) read(start, end int, spans []Span) {
 	raw := e.text[start:end]
+	if e.isPartOfWord(start, end, len(spans)) {
+		e.add(start, end, wordToken)
+		return
+	}
 	if n := len(wholeForm.FindString(raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
 		e.hold(start, start+n)
 		return
@@ -112,6 +116,22 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.add(start, end, e.wordKind(core, raw))
 	}
 }
+
+// isPartOfWord says whether a word goes on at a tag or a mark beside the text from start to end, which has so many spans.
+func (e *expressions) isPartOfWord(start, end, spans int) bool {
+	at := end
+	for i := e.next; i < len(e.spans) && e.spans[i].Start == at && isTagKind(e.spans[i].Kind); i++ {
+		at = e.spans[i].End
+	}
+	from := start
+	for i := e.next - spans - 1; i >= 0 && e.spans[i].End == from && isTagKind(e.spans[i].Kind); i-- {
+		from = e.spans[i].Start
+	}
+	isJoint := func(a, b rune) bool { return isWord(a) && unicode.IsLetter(a) && isWord(b) && unicode.IsLetter(b) }
+	return at > end && isJoint(last(e.text[:end]), first(e.text[at:])) || from < start && isJoint(last(e.text[:from]), first(e.text[start:]))
+}
+
+func isTagKind(kind Kind) bool { return kind == Tag || kind == Markdown }
 
 // hasInches says whether there is a quote without its partner.
 func (e *expressions) hasInches() bool {

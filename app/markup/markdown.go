@@ -87,6 +87,9 @@ func (s *scanner) emphasis(c byte) bool {
 	for s.at(n) == c {
 		n++
 	}
+	if k := len(s.marks.list) - 1; k >= 0 && s.marks.list[k].name[0] == c && len(s.marks.list[k].name) < n {
+		n = len(s.marks.list[k].name) // **a*b***
+	}
 	before, next := s.before(), first(s.text[s.pos+n:])
 	inWord := isWord(before) && isWord(next)
 	if c == '~' && n == 1 {
@@ -98,7 +101,7 @@ func (s *scanner) emphasis(c byte) bool {
 			return true
 		}
 		// un**real**; a*b*c and 2**n are no words
-		if start := (Sentence{Text: s.text}).wordStart(s.pos); utf8.RuneCountInString(s.text[start:s.pos]) > 1 && s.find(name, s.pos+n) > 0 {
+		if end := s.find(name, s.pos+n); end > 0 && s.isLongWord(end, n) {
 			s.mark(name)
 			return true
 		}
@@ -124,6 +127,21 @@ func (s *scanner) emphasis(c byte) bool {
 	}
 	s.add(Sign, n, 0)
 	return true
+}
+
+// isLongWord says whether the word is more than a few letters whose part from here to before byte end is between marks
+// of n bytes, or what is before here.
+func (s *scanner) isLongWord(end, n int) bool {
+	const few = 3
+	whole := Sentence{Text: s.text}
+	start, next := whole.wordStart(s.pos), min(end+n, len(s.text))
+	letters := utf8.RuneCountInString(s.text[start:s.pos])
+	if letters > 1 {
+		return true
+	}
+	inside := s.text[s.pos+n : min(end, s.pos+n+longestName)]
+	return !strings.ContainsFunc(inside, func(r rune) bool { return !unicode.IsLetter(r) }) &&
+		letters+utf8.RuneCountInString(inside+s.text[next:whole.wordEnd(next)]) > few
 }
 
 // image makes one span of ![text](address). The text of an image is not translated.

@@ -239,6 +239,15 @@ func (s Sentence) HasLines(start, end int) bool {
 	return false
 }
 
+// Opened is at, or where the pairs begin that are opened right before it: a cut belongs before them.
+func (s Sentence) Opened(at int) int {
+	i := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].End >= at })
+	for ; i >= 0 && i < len(s.Spans) && s.Spans[i].End == at && s.Spans[i].Pair > 0; i-- {
+		at = s.Spans[i].Start
+	}
+	return at
+}
+
 // Trimmed returns the bytes of the text from start to end without the white space at
 // either end of them.
 func (s Sentence) Trimmed(start, end int) (from, to int) {

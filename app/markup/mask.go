@@ -241,7 +241,7 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	if err := compareNumbers(source, rest, s.from, s.to); err != nil {
 		return "", err
 	}
-	a := assembly{sentence: s}
+	a := assembly{sentence: s, apart: apartSign.MatchString(s.Text)}
 	a.original(0, m.from, 0)
 	at, after := 0, loose
 	for _, mark := range marks {

@@ -137,7 +137,7 @@ func TestRestoreFails(t *testing.T) {
 		{"half a marker", "Give %s now", "Donnez [1] [", "parts of 1 markers are left in the translation"},
 		{"swapped ends", "Click <b>here</b> now", "Cliquez [2] ici [1] maintenant", "the pairs are no longer nested"},
 		{"crossed pairs", "a <b>x</b> c <i>d</i> e", "a [1] x [3] c [2] d [4] e", "the pairs are no longer nested"},
-		{"emptied", "Click <b>here</b> now", "[1] [2] Cliquez ici", "1 pairs have nothing in them any more"},
+		{"emptied", "Click <b>here</b> now", "[1] [2] Cliquez ici", "1 pairs have nothing in them any more, or letters that were not there"},
 		{"alone, inside", "a </b> c <i>d</i> e", "a [2] c [1] d [3] e", "the pairs are no longer nested"},
 		{"not nested before", "a <b>b <i>c</b> d</i> e", "a [2] b [1] c [3] d [4] e", "pairs that were not nested came in another order"},
 		{"a span once more", "Give %s now", "[1] %s", "1 spans came in that were not in the sentence, or once more"},

@@ -17,12 +17,59 @@ import (
 // What is raised or lowered and has no word in it, or makes a unit, a formula or an ordinal with what it stands
 // at (m<sup>2</sup>, H<sub>2</sub>O, 1<sup>st</sup>), is one span that stays as it is.
 //
+// What may stand anywhere, such as a comment or the target of a link, goes behind the word. Where a word may be
+// divided at the end of a line is not said in it: the translation is another word.
+//
 // Where a capital follows a small letter, or an element another one of its name, no word goes on.
 func (s Sentence) Whole() Sentence {
-	if len(s.Spans) < 2 {
-		return s
+	return s.withoutHints().withFormulas().withWholeWords()
+}
+
+// softHyphen and zeroWidthSpace are where a word may be divided at the end of a line.
+const softHyphen, zeroWidthSpace = '\u00ad', '\u200b'
+
+// Undivided is a text without the signs in its words that say where they may be divided. before is what it follows.
+func Undivided(text string, before rune) string {
+	if !strings.ContainsRune(text, softHyphen) && !strings.ContainsRune(text, zeroWidthSpace) {
+		return text
 	}
-	return s.withFormulas().withWholeWords()
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r != softHyphen && r != zeroWidthSpace:
+			before = r
+		case isWord(before):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// withoutHints is the sentence with all its words undivided.
+func (s Sentence) withoutHints() Sentence {
+	var out strings.Builder
+	var spans []Span
+	at, before := 0, ' '
+	text := func(end int) {
+		t := Undivided(s.Text[at:end], before)
+		if out.WriteString(t); t != "" {
+			before = last(t)
+		}
+	}
+	for i, span := range s.Spans {
+		text(span.Start)
+		at = span.End
+		if span.Kind != Tag && span.Kind != Markdown {
+			before = ' '
+		}
+		span.Start = out.Len()
+		out.WriteString(s.spanText(i))
+		span.End = out.Len()
+		spans = append(spans, span)
+	}
+	if text(len(s.Text)); out.Len() < len(s.Text) {
+		s.Text, s.Spans = out.String(), spans
+	}
+	return s
 }
 
 // raised is a tag of what is raised or lowered.
@@ -31,10 +78,15 @@ var raised = regexp.MustCompile(`^</?(sup|sub)\b`)
 // The most letters of what makes a formula with what is raised or lowered at it, and of that.
 const mostBase, mostRaised = 3, 4
 
-// withFormulas makes one span of each formula.
+// withFormulas makes one span of each formula, and of each pair with nothing in it.
 func (s Sentence) withFormulas() Sentence {
 	var spans []Span
 	for i := 0; i < len(s.Spans); i++ {
+		if next := i + 1; next < len(s.Spans) && s.Spans[i].Kind == Tag && s.Spans[i].Pair > 0 && s.Spans[next].Pair == -s.Spans[i].Pair && s.Spans[next].Start == s.Spans[i].End {
+			spans = append(spans, Span{Start: s.Spans[i].Start, End: s.Spans[next].End, Kind: Tag})
+			i = next
+			continue
+		}
 		last, start, end := s.formula(i)
 		if last < 0 {
 			spans = append(spans, s.Spans[i])
@@ -166,12 +218,55 @@ func (s Sentence) withWholeWords() Sentence {
 	}
 	for range 2 {
 		if moved := m.moved(); moved.pairsNested() {
-			return moved
+			return moved.withJoinedMarks()
 		}
 		for k := range m.wide { // both ways at once do not go
 			m.to[k] = m.wide[k]
 		}
 	}
+	return s
+}
+
+// withJoinedMarks makes one pair of two of the same marks of Markdown that stand right beside or in each other, for
+// four of a sign are none.
+func (s Sentence) withJoinedMarks() Sentence {
+	var spans []Span
+	var out []byte
+	pairs := map[int]int{} // those that have become a part of another, 0 for those that are no more
+	number := func(span Span) int {
+		n, ok := pairs[max(span.Pair, -span.Pair)]
+		if !ok {
+			return span.Pair
+		}
+		return n * cmp.Compare(span.Pair, 0)
+	}
+	at := 0
+	for i, span := range s.Spans {
+		out = append(out, s.Text[at:span.Start]...)
+		at = span.End
+		was := span.Pair
+		if span.Pair = number(span); was != 0 && span.Pair == 0 {
+			continue // the end of one in another
+		}
+		if k := len(spans) - 1; k >= 0 && span.Kind == Markdown && spans[k].Kind == Markdown && spans[k].End == len(out) && span.Pair > 0 && s.spanText(i) != "[" &&
+			string(out[spans[k].Start:]) == s.spanText(i) {
+			switch before := spans[k].Pair; {
+			case before < 0:
+				pairs[was] = -before
+				out, spans = out[:spans[k].Start], spans[:k]
+				continue
+			case before > 0:
+				pairs[was] = 0
+				continue
+			}
+		}
+		span.Start = len(out)
+		out = append(out, s.spanText(i)...)
+		span.End = len(out)
+		spans = append(spans, span)
+	}
+	out = append(out, s.Text[at:]...)
+	s.Text, s.Spans = string(out), spans
 	return s
 }
 
@@ -195,13 +290,19 @@ type mover struct {
 // movable says whether a span is an end of a pair, or may stand anywhere.
 func (m *mover) movable(i int) bool {
 	span := m.Spans[i]
-	if span.Kind == Tag && span.Pair == 0 {
-		text := m.spanText(i)
-		return strings.HasPrefix(text, "<!--") || strings.HasPrefix(strings.ToLower(text), "<wbr")
+	if m.isPoint(i) {
+		return true
 	}
 	_, ok := m.other[i]
 	return ok && (span.Kind == Tag || span.Kind == Markdown)
 }
+
+// isPoint says whether a span is a tag that shows nothing by itself: a comment, the target of a link.
+func (s Sentence) isPoint(i int) bool {
+	return s.Spans[i].Kind == Tag && point.MatchString(s.spanText(i))
+}
+
+var point = regexp.MustCompile(`(?is)^<(?:!--|wbr\b|(?:a|span)\b[^<>]*(?:/>|></))`)
 
 // word moves the spans in the word around span i, if there is one, and returns the last span that it has seen.
 func (m *mover) word(i int) (last int) {
@@ -275,8 +376,10 @@ func (m *mover) goesOn(a, b int) bool {
 
 // name is what both ends of a pair have in common.
 func (m *mover) name(i int) string {
-	if m.Spans[i].Kind == Markdown {
-		return m.spanText(i)
+	if text := m.spanText(i); m.Spans[i].Kind == Markdown && strings.HasPrefix(text, "]") {
+		return "["
+	} else if m.Spans[i].Kind == Markdown {
+		return text
 	}
 	return elementName.FindString(strings.TrimLeft(m.spanText(i), "</"))
 }
@@ -292,7 +395,8 @@ func (m *mover) move(k, start, end, before, all int) {
 	case !paired:
 		m.to[k] = end
 	case span.Pair > 0:
-		if beyond := m.hasWords(end, m.Spans[o].Start); beyond && before >= all-before {
+		rest, _ := utf8.DecodeRuneInString(m.Text[end:])
+		if beyond := m.hasWords(end, m.Spans[o].Start); beyond && before >= all-before && !unicode.IsPunct(rest) {
 			m.to[k] = end + len(m.Text[end:]) - len(strings.TrimLeft(m.Text[end:], " "))
 		} else {
 			m.to[k] = start

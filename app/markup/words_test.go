@@ -36,6 +36,16 @@ func TestWhole(t *testing.T) {
 		{HTML, "a word<sup>1</sup> and<sup><a href=#n>[2]</a></sup>", "a word<sup>1</sup> and<sup><a href=#n>[2]</a></sup>", "<sup>1</sup>|<sup><a href=#n>[2]</a></sup>"},
 		{HTML, "the trade<sup>mark law</sup> here", "the trademark <sup>law</sup> here", ""},
 		{Text, "CO<sub>2</sub> is <b>b</b>ad", "CO<sub>2</sub> is <b>bad</b>", "CO<sub>2</sub>"},
+		{HTML, "tea<!-- c -->cher here", "teacher<!-- c --> here", ""},
+		{HTML, `tea<a id="p1"></a>cher, <span id="p2"/>here<a id="p3"></a>`, `teacher<a id="p1"></a>, <span id="p2"/>here<a id="p3"></a>`, ""},
+		{XML, `wo<a id="1"/>rd<x id="2"/>tab <g id="3">a</g>b`, `word<a id="1"/><x id="2"/>tab <g id="3">ab</g>`, ""},
+		{Text, "in\u00adter\u200bnational **law\u00ad**s", "international **laws**", ""},
+		{HTML, "in\u00adter\u200b<b>na\u00ad</b>tional 日\u200b本", "<b>international</b> 日\u200b本", ""},
+		{Text, "t**ea**cher m*ee*t a*b*c 2**x**y", "**teacher** *meet* a*b*c 2**x**y", ""},
+		{Text, "**tea***cher* **tea*cher*** ***tea***", "***teacher*** ***teacher*** ***tea***", ""},
+		{Text, "**H**yper**T**ext **t**ea**m**", "**HyperText** **team**", ""},
+		{Text, "[Home](x.de/1)[about](x.de/2)", "[Home](x.de/1)[about](x.de/2)", ""},
+		{HTML, "aujour<b>d’hui</b>, l’<b>école</b>", "<b>aujourd’hui</b>, l’<b>école</b>", ""},
 	} {
 		got := Parse(test.in, test.format).Whole()
 		assert.Equal(t, test.want, got.Text)
@@ -47,6 +57,29 @@ func TestWhole(t *testing.T) {
 		}
 		assert.Equal(t, test.spans, strings.Join(formulas, "|"), test.in)
 		assert.Equal(t, got, got.Whole(), "again: %s", test.in)
+	}
+}
+
+// A space comes in where words of a translation would stand together at a tag, and marks of Markdown would be signs.
+func TestSpaced(t *testing.T) {
+	for _, test := range []struct {
+		format           Format
+		source, in, want string
+	}{
+		{HTML, "彼は<a>学校</a>へ", "il<a>école</a>va", "il <a>école</a> va"},
+		{HTML, "<i>東</i><b>京</b>に", "<i>est</i><b>capitale</b>de", "<i>est</i> <b>capitale</b> de"},
+		{HTML, "東<!-- x -->京", "est<!-- x -->capitale", "est<!-- x --> capitale"},
+		{HTML, "<b>See</b>New", "<b>Voir</b>Nouveau", "<b>Voir</b>Nouveau"},
+		{HTML, "The <b>man</b>'s <i>book</i>", "L'<b>homme</b>, <i>livre</i>", "L'<b>homme</b>, <i>livre</i>"},
+		{HTML, "a<br>b", "a<br>b", "a<br>b"},
+		{XML, `a <x id="1"/>b`, `a<x id="1"/>b`, `a<x id="1"/>b`},
+		{Text, "the *book(s)* is", "は*本(冊)*です", "は*本(冊)* です"},
+		{Text, "the **(old)** man", "は**(古)**人", "は **(古)** 人"},
+		{Text, "no marks", "ohne", "ohne"},
+	} {
+		got := Parse(test.source, test.format).Whole().Spaced(test.in)
+		assert.Equal(t, test.want, got, test.source)
+		assert.Equal(t, got, Parse(test.source, test.format).Whole().Spaced(got), "again")
 	}
 }
 
@@ -133,4 +166,17 @@ func torn(s Sentence) bool {
 		i = k
 	}
 	return false
+}
+
+// A letter that is a part of a word is no letter alone.
+func TestPartsOfWordsAreNotHeld(t *testing.T) {
+	for text, want := range map[string]string{
+		"The <b>t</b>eacher": "The <b>teacher</b>", "The ki<i>n</i>g": "The <i>king</i>", "<b><i>x</i></b>enon gas": "<b><i>xenon</i></b> gas",
+	} {
+		got := Parse(text, HTML).In("en").Whole()
+		assert.Equal(t, want, got.Text)
+		for _, span := range got.Spans {
+			assert.Equal(t, Tag, span.Kind, text)
+		}
+	}
 }

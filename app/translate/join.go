@@ -21,9 +21,9 @@ func (w *work) joined(x *sentence) outcome {
 		return *x.best
 	}
 	of := pair{x.hop.from, x.hop.to}
-	o.text = x.parts.join(of, plain)
+	o.text = x.Spaced(x.parts.join(of, plain))
 	if w.alternative(x.hop) {
-		o.hypotheses = combine(w.req.Alternatives, most, func(text func(x *sentence) string) string { return x.parts.join(of, text) })
+		o.hypotheses = combine(w.req.Alternatives, most, func(text func(x *sentence) string) string { return x.Spaced(x.parts.join(of, text)) })
 	}
 	return o
 }

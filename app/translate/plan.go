@@ -366,10 +366,14 @@ func (w *work) blocksOf(rec *record, units []unit) []block {
 // through something that must come back as it is, it is not made.
 func (w *work) newParts(text markup.Sentence, pieces []segment.Piece, newSentence func(text markup.Sentence) *sentence) parts {
 	var p parts
-	kept, start, at, translate := 0, 0, 0, false // text[kept:start] stays as it is
-	for _, piece := range pieces {
-		at += len(piece.Text)
+	kept, start, end, translate := 0, 0, 0, false // text[kept:start] stays as it is
+	for i, piece := range pieces {
+		end += len(piece.Text)
+		at := end
 		translate = translate || piece.Sentence
+		if i+1 < len(pieces) {
+			at = max(start, text.Opened(end))
+		}
 		if text.Inside(at) {
 			continue
 		}

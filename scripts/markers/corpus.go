@@ -99,6 +99,11 @@ func request(url string, line corpustest.Line, number int, languages []string) (
 		return nil, err
 	}
 	defer resp.Body.Close()
+	return answersOf(resp, len(to))
+}
+
+// answersOf reads so many answers.
+func answersOf(resp *http.Response, count int) ([]answer, error) {
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 		return nil, fmt.Errorf("%s: %s", resp.Status, text)
@@ -109,8 +114,8 @@ func request(url string, line corpustest.Line, number int, languages []string) (
 	if err := json.NewDecoder(resp.Body).Decode(&answers); err != nil {
 		return nil, err
 	}
-	if len(answers.Result) != len(to) {
-		return nil, fmt.Errorf("%d translations, not %d", len(answers.Result), len(to))
+	if len(answers.Result) != count {
+		return nil, fmt.Errorf("%d translations, not %d", len(answers.Result), count)
 	}
 	return answers.Result, nil
 }

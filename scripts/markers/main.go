@@ -12,6 +12,8 @@
 // instead, and counts what came back whole, flagged, and broken without a flag:
 //
 //	go run ./scripts/markers -url http://localhost:8080
+//
+// With -words it translates files of six kinds that have formatting in words (app/document/wordstest).
 package main
 
 import (
@@ -67,8 +69,12 @@ func run(args []string, out io.Writer) (err error) {
 	threads := flags.Int("threads", 2, "threads of a step")
 	url := flags.String("url", "", "address of a service, which is to translate the corpus")
 	languages := flags.String("languages", "de,en,fr,ja,zh", "languages to translate the corpus into")
+	inWords := flags.Bool("words", false, "with -url: translate files with formatting in words")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *url != "" && *inWords {
+		return reportWords(out, *url, strings.Split(*languages, ","))
 	}
 	if *url != "" {
 		return reportCorpus(out, *url, strings.Split(*languages, ","))

@@ -71,7 +71,7 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	sortParts(order)
 	return a.Rewrite(out, order, func(name string) archive.Part {
-		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To), unfit: o.Unfit}
+		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To), unfit: o.Unfit, restyled: o.Restyled}
 		w.translate = func(text string) (string, error) {
 			if err := admission.Work(ctx, 0); err != nil {
 				return "", err

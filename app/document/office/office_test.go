@@ -299,3 +299,43 @@ func TestPassword(t *testing.T) {
 		archivetest.Entry{Name: "content.xml", Content: "\x00\x01"}), same)
 	assert.ErrorContains(t, err, "has a password")
 }
+
+// A drop cap of Word is translated with the paragraph behind it, and has its first letter.
+func TestDropCaps(t *testing.T) {
+	const frame = `<w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>`
+	paragraph := func(properties, text string) string {
+		return "<w:p>" + properties + `<w:r><w:t xml:space="preserve">` + text + "</w:t></w:r></w:p>"
+	}
+	for name, c := range map[string]struct{ body, segments, translation, out string }{
+		"a letter": {paragraph(frame, "T") + "\n " + paragraph("", "he man"), "The man", "Un homme",
+			paragraph(frame, "U") + "\n " + paragraph("", "n homme")},
+		"a letter that is a word": {paragraph(frame, "A") + paragraph("", " man"), "A man", "Un homme",
+			paragraph(frame, "U") + paragraph("", "n homme")},
+		"a word": {paragraph(frame, "Once") + paragraph("", " again"), "Once again", "Encore une fois",
+			paragraph(frame, "Encore") + paragraph("", " une fois")},
+		"a quotation": {paragraph(frame, "“W") + paragraph("", "here?”"), "“Where?”", "« Où ? »",
+			paragraph(frame, "« O") + paragraph("", "ù ? »")},
+		"into characters":      {paragraph(frame, "T") + paragraph("", "he man"), "The man", "男です", paragraph(frame, "男") + paragraph("", "です")},
+		"marks and references": {paragraph(frame, "E") + paragraph("", "t &amp; al"), "Et &amp; al", "E\u0301t &lt; al", paragraph(frame, "E\u0301") + paragraph("", "t &lt; al")},
+		"no paragraph behind":  {paragraph(frame, "T") + "<w:tbl/>" + paragraph("", "he man"), "T|he man", "x", paragraph(frame, "x") + "<w:tbl/>" + paragraph("", "x")},
+		"the last":             {paragraph("", "he man") + paragraph(frame, "T"), "he man|T", "x", paragraph("", "x") + paragraph(frame, "x")},
+		"two":                  {paragraph(frame, "T") + paragraph(frame, "h") + paragraph("", "e man"), "h|T|e man", "x", paragraph(frame, "x") + paragraph(frame, "x") + paragraph("", "x")},
+		"a long one": {paragraph(frame, "This is no letter") + paragraph("", "at all"), "This is no letter|at all", "x",
+			paragraph(frame, "x") + paragraph("", "x")},
+		"the same": {paragraph(frame, "T") + paragraph("", "he man"), "The man", "The man", paragraph(frame, "T") + paragraph("", "he man")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const head = `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>`
+			const tail = "</w:body></w:document>"
+			var seen []string
+			w := &walker{grammar: wordGrammar(), to: newTarget(""), translate: func(text string) (string, error) {
+				seen = append(seen, text)
+				return c.translation, nil
+			}}
+			var out strings.Builder
+			require.NoError(t, w.part(&out, strings.NewReader(head+c.body+tail), "x"))
+			assert.Equal(t, c.segments, strings.Join(seen, "|"))
+			assert.Equal(t, head+c.out+tail, out.String())
+		})
+	}
+}

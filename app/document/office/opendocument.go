@@ -78,6 +78,9 @@ func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error 
 		p.Float(raw)
 	case mark != "":
 		p.Mark(around.around(raw), mark, opens)
+	case odfPoints[local]:
+		p.Point(around.around(raw))
+		p.space = false
 	default:
 		p.Special(around.around(raw))
 		p.space = false
@@ -89,6 +92,9 @@ func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error 
 func isTextReference(t xmlpart.Token) bool {
 	return t.Name.Space == "text" && strings.HasSuffix(t.Name.Local, "-ref") && t.Attribute("reference-format") == "text"
 }
+
+// odfPoints are what has no text and belongs behind a word.
+var odfPoints = map[string]bool{"note": true, "bookmark": true, "reference-mark": true, "annotation": true}
 
 // odfRuby reads a text with its pronunciation, which goes where the text changes.
 func (w *walker) odfRuby(p *paragraph, around run, start xmlpart.Token) error {

@@ -2,6 +2,7 @@ package office
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -24,8 +25,10 @@ const maxNested = 16
 type walker struct {
 	reader    *xmlpart.Reader
 	grammar   grammar
+	ahead     []xmlpart.Token // read before their turn
 	translate func(text string) (string, error)
-	unfit     func() // see [document.Options]
+	unfit     func() // see [document.Options], as of restyled
+	restyled  func()
 	to        target
 
 	preserve   bool // the part says that all spaces count
@@ -72,7 +75,7 @@ func (w *walker) part(out io.Writer, in io.Reader, name string) error {
 
 // next reads a token.
 func (w *walker) next() (xmlpart.Token, error) {
-	t, err := w.reader.Next()
+	t, err := w.read()
 	if err != nil {
 		return t, err
 	}
@@ -86,6 +89,33 @@ func (w *walker) next() (xmlpart.Token, error) {
 	}
 	t.Name.Space = short(t.Name.Space)
 	return t, w.fields.note(t)
+}
+
+// read reads a token, or takes the next one of those ahead.
+func (w *walker) read() (xmlpart.Token, error) {
+	if len(w.ahead) == 0 {
+		return w.reader.Next()
+	}
+	t := w.ahead[0]
+	w.ahead = w.ahead[1:]
+	return t, nil
+}
+
+// follows says whether an element comes next, behind white space at most.
+func (w *walker) follows(name xml.Name) (bool, error) {
+	for {
+		t, err := w.reader.Next()
+		if err == io.EOF {
+			return false, nil // which comes again
+		}
+		if err != nil {
+			return false, err
+		}
+		t.Raw = bytes.Clone(t.Raw)
+		if w.ahead = append(w.ahead, t); t.Kind != xmlpart.Text || strings.TrimSpace(t.Text) != "" {
+			return t.Kind == xmlpart.Start && short(t.Name.Space) == name.Space && t.Name.Local == name.Local, nil
+		}
+	}
 }
 
 // element copies an element, with what its grammar says of it and of those in it.
@@ -147,6 +177,7 @@ type paragraph struct {
 	tail    string          // the end of it that stays
 	prefix  string          // of the names of its elements, with the colon
 	keep    bool            // its own text stays
+	dropCap bool            // it is the first letter of the paragraph behind it
 	space   bool            // its text so far ends in white space, or there is none
 	started bool            // it has text
 	first   string          // what that starts with
@@ -166,25 +197,32 @@ func (w *walker) begin(start xmlpart.Token) *paragraph {
 
 // end writes a paragraph.
 func (w *walker) end(p *paragraph, out sink, encode func(text string) string) error {
+	content, _, err := w.rewritten(p, encode)
+	if err == nil {
+		_, err = out.WriteString(content)
+	}
+	return err
+}
+
+// rewritten is what becomes of a paragraph that was read to its end.
+func (w *walker) rewritten(p *paragraph, encode func(text string) string) (content string, changed bool, err error) {
 	if w.paragraphs--; w.paragraphs == 0 {
 		w.size = 0
 	}
 	if !p.keep {
-		content, changed, err := p.Rewrite(w.translate, encode)
+		content, changed, err = p.Rewrite(w.translate, encode)
 		if errors.Is(err, markup.ErrLost) && w.unfit != nil {
 			w.unfit()
 			err = nil
 		}
-		if err != nil {
-			return err
-		}
-		if changed {
-			_, err := out.WriteString(p.head + content + p.tail)
-			return err
-		}
 	}
-	_, err := out.WriteString(p.whole.String())
-	return err
+	if !changed || err != nil {
+		return p.whole.String(), false, err
+	}
+	if p.Lost() && w.restyled != nil {
+		w.restyled()
+	}
+	return p.head + content + p.tail, true, nil
 }
 
 // taken captures an element of a paragraph.

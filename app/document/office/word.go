@@ -1,14 +1,81 @@
 package office
 
 import (
+	"regexp"
 	"strings"
 
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
 )
 
-// wordParagraph rewrites a w:p.
+// wordParagraph rewrites a w:p. A drop cap is one of its own, whose text is translated with that of the one behind it.
 func (w *walker) wordParagraph(start xmlpart.Token, out sink) error {
+	p, err := w.wordContent(start)
+	if err != nil {
+		return err
+	}
+	if lead := p.Lead(); p.dropCap && !p.keep && lead != "" {
+		follows, err := w.follows(start.Name)
+		if err != nil {
+			return err
+		}
+		if follows {
+			return w.withDropCap(p, lead, out)
+		}
+	}
+	return w.end(p, out, p.wordText)
+}
+
+// withDropCap rewrites a drop cap with the paragraph behind it.
+func (w *walker) withDropCap(p *paragraph, lead string, out sink) error {
+	between := ""
+	t, err := w.next()
+	for ; err == nil && t.Kind != xmlpart.Start; t, err = w.next() {
+		between += string(t.Raw)
+	}
+	if err != nil {
+		return err
+	}
+	next, err := w.wordContent(t)
+	if err != nil {
+		return err
+	}
+	if next.keep || next.dropCap {
+		lead = ""
+	}
+	next.StartWith(lead)
+	content, changed, err := w.rewritten(next, next.wordText)
+	if err != nil {
+		return err
+	}
+	translate := w.translate
+	w.translate = func(text string) (string, error) {
+		if lead == "" {
+			return translate(text)
+		}
+		if !changed {
+			return text, nil
+		}
+		return escape(next.Start()), nil
+	}
+	letter, _, err := w.rewritten(p, p.wordText)
+	w.translate = translate
+	if err == nil {
+		_, err = out.WriteString(letter + between + content)
+	}
+	return err
+}
+
+// wordText writes text in a run of a paragraph.
+func (p *paragraph) wordText(text string) string {
+	return "<" + p.prefix + `t xml:space="preserve">` + escape(text) + "</" + p.prefix + "t>"
+}
+
+// dropCap are the properties of a paragraph that is one.
+var dropCap = regexp.MustCompile(`<(?:\w+:)?framePr\s[^<>]*dropCap\s*=\s*["'](?:drop|margin)["']`)
+
+// wordContent reads a w:p.
+func (w *walker) wordContent(start xmlpart.Token) (*paragraph, error) {
 	p := w.begin(start)
 	err := w.children(func(t xmlpart.Token) error {
 		switch {
@@ -21,19 +88,15 @@ func (w *walker) wordParagraph(start xmlpart.Token, out sink) error {
 			raw, err := w.taken(p, t)
 			p.head += raw
 			p.keep = p.keep || isCode(styleOf(raw, "pStyle"))
+			p.dropCap = dropCap.MatchString(raw)
 			return err
 		default:
 			return w.wordInline(p, t)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	p.flush()
-	return w.end(p, out, func(text string) string {
-		return "<" + p.prefix + `t xml:space="preserve">` + escape(text) + "</" + p.prefix + "t>"
-	})
+	return p, err
 }
 
 // wordGroups are the elements around runs that are kept around their translation.
@@ -184,6 +247,8 @@ func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 	case local == "noBreakHyphen":
 		p.Text(r.Style, "\u2011")
 	case local == "softHyphen", wordCaches[local]:
+	case strings.HasSuffix(local, "Reference"):
+		p.Point(r.around(raw))
 	case isLine:
 		p.Break(r.Style, raw, "\n")
 	default:

@@ -5,8 +5,8 @@
 //
 //	Press <g id="1">Save</g><x id="2"/> and wait.<br/>That is all.
 //
-// g has text in another style, or in a link or a field. x stands for what has no text: a picture, a
-// reference to a note, a tab. br ends a line. What is at the paragraph's ends, or around the whole of
+// g has text in another style, or in a link or a field. x stands for what has no text: a picture, a tab. a is
+// that which belongs behind a word: a reference to a note, a bookmark. br ends a line. What is at the paragraph's ends, or around the whole of
 // it, is not part of the text. A translation has each tag once, in any order, and pairs that are closed.
 package tagged
 
@@ -29,7 +29,10 @@ type Paragraph struct {
 	root   node
 	opened []*node // groups that are not closed, from the root on
 	floats strings.Builder
-	parts  int // nodes, and those that were not added
+	parts  int    // nodes, and those that were not added
+	lost   int    // styles that no text has any more
+	lead   string // see StartWith
+	start  string // what became of it
 
 	readings markup.Readings
 	base     *strings.Builder // the text that has come of what has a reading; nil outside of it
@@ -65,6 +68,7 @@ type node struct {
 	mark     string // what ties the two ends of a range together, "" for other specials
 	opens    bool
 	ordered  bool // a special that stays in its order among those that are
+	point    bool // a special that belongs behind a word
 	children []*node
 	open     string // of a group
 	close    string
@@ -84,6 +88,9 @@ const (
 	letters       // something to translate
 )
 
+// long is a text that no other is added to: so that is linear.
+const long = 256
+
 // Text adds a text.
 func (p *Paragraph) Text(style Style, t string) {
 	if t == "" {
@@ -93,8 +100,8 @@ func (p *Paragraph) Text(style Style, t string) {
 		p.base.WriteString(t)
 	}
 	list := p.top().children
-	if n := len(list) - 1; n >= 0 && list[n].kind == text && list[n].style.Key == style.Key && len(list[n].text) < 256 {
-		list[n].text += t // short ones only: this is linear
+	if n := len(list) - 1; n >= 0 && list[n].kind == text && list[n].style.Key == style.Key && len(list[n].text) < long {
+		list[n].text += t
 		return
 	}
 	p.add(&node{kind: text, style: style, text: t})
@@ -112,6 +119,17 @@ func (p *Paragraph) Special(raw string) {
 	}
 }
 
+// Point adds what has no text and belongs behind a word, such as a note.
+func (p *Paragraph) Point(raw string) {
+	if raw != "" {
+		p.add(&node{kind: special, raw: raw, point: true})
+	}
+}
+
+// Lost says whether a style is lost: one that had only a part of a word, which has another one now, or the usual one, where
+// a translation has all of its words in tags. It is known when the paragraph is rewritten.
+func (p *Paragraph) Lost() bool { return p.lost > 0 }
+
 // Ordered adds a special that has to stay in its order among its like, such as a part of a field.
 func (p *Paragraph) Ordered(raw string) {
 	if raw != "" {
@@ -121,7 +139,7 @@ func (p *Paragraph) Ordered(raw string) {
 
 // Mark adds an end of a range, such as a bookmark; both have the same name.
 func (p *Paragraph) Mark(raw, name string, opens bool) {
-	p.add(&node{kind: special, raw: raw, mark: name, opens: opens, ordered: true})
+	p.add(&node{kind: special, raw: raw, mark: name, opens: opens, ordered: true, point: true})
 }
 
 // Open begins a group, such as a link, which Close ends.

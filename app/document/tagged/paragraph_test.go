@@ -96,7 +96,7 @@ var paragraphs = []struct {
 		p.Text(plain, "d ")
 		p.Mark("2}", "2", false)
 		p.Text(plain, "e")
-	}, `a <g id="1">b <x id="2"/>c</g> d <x id="3"/>e`, `<x id="3"/>E <x id="2"/>D <g id="1">C B</g> A`, "{2(E )2}(D ){1(C B)1}( A)"},
+	}, `a <g id="1">b <a id="2"/>c</g> d <a id="3"/>e`, `<a id="3"/>E <a id="2"/>D <g id="1">C B</g> A`, "{2(E )2}(D ){1(C B)1}( A)"},
 	{"a link does not come into another", func(p *tagged.Paragraph) {
 		p.Text(plain, "a ")
 		p.Open("<1>")
@@ -117,10 +117,31 @@ var paragraphs = []struct {
 		p.Close("</1>")
 	}, `a <g id="1">b <g id="2">c</g></g>`, `<g id="1"><g id="2">C</g> B</g> A`, "<1><2>(C)</2>( B)</1>( A)"},
 	{"a word has the style of its largest part", func(p *tagged.Paragraph) {
+		p.Text(bold, "Two words i")
+		p.Text(plain, "n it, and mo")
+		p.Text(bold, "re t")
+		p.Text(plain, "han these are plain")
+	}, `<g id="1">Two words in</g> it, and more <g id="2">than</g> these are plain`, `<g id="2">plus</g> <g id="1">deux</g>`, "(b:plus)( )(b:deux)"},
+	{"a style that would be nowhere has the word", func(p *tagged.Paragraph) {
 		p.Text(bold, "T")
-		p.Text(plain, "he man is interna")
+		p.Text(plain, "he man I met last night is interna")
 		p.Text(bold, "tional")
-	}, "The man is international", "Il est international", "(Il est international)"},
+	}, `<g id="1">The</g> man I met last night is <g id="2">international</g>`, `<g id="1">Il</g> est <g id="2">là</g>`, "(b:Il)( est )(b:là)"},
+	{"a point is behind its word", func(p *tagged.Paragraph) {
+		p.Text(plain, "A wo")
+		p.Mark("{", "1", true)
+		p.Mark("}", "1", false)
+		p.Text(plain, "rd")
+		p.Point("[note]")
+		p.Text(bold, "s")
+		p.Text(plain, " here")
+		p.Special("[tab]")
+		p.Text(plain, "there")
+	}, `A <g id="1">words</g><a id="2"/> here<x id="3"/>there`, `<g id="1">M</g><a id="2"/> ici<x id="3"/>là`, "(b:M){}[note]( ici)[tab](là)"},
+	{"nothing says where words may be divided", func(p *tagged.Paragraph) {
+		p.Text(plain, "inter\u00adna\u200b")
+		p.Text(bold, "\u00adtional \u200b日\u200b本")
+	}, `international <g id="1">` + "\u200b日\u200b本</g>", `<g id="1">x</g>`, "(b:x)"},
 	{"a word is in a link or not", func(p *tagged.Paragraph) {
 		p.Text(plain, "My ")
 		p.Open("<a>")
@@ -169,6 +190,39 @@ func TestParagraphs(t *testing.T) {
 			require.NoError(t, err)
 			assert.False(t, changed)
 		})
+	}
+}
+
+// A style that a word cannot have beside another one is lost, and it is said so.
+func TestLostStyles(t *testing.T) {
+	for name, c := range map[string]struct {
+		build func(p *tagged.Paragraph)
+		lost  bool
+	}{
+		"one":          {func(p *tagged.Paragraph) { p.Text(bold, "un"); p.Text(plain, "real thing") }, false},
+		"two":          {func(p *tagged.Paragraph) { p.Text(bold, "un"); p.Text(italic, "real"); p.Text(plain, " thing") }, true},
+		"is elsewhere": {func(p *tagged.Paragraph) { p.Text(bold, "so un"); p.Text(italic, "real"); p.Text(plain, " thing") }, false},
+		"at a link": {func(p *tagged.Paragraph) {
+			p.Text(plain, "a ")
+			p.Text(bold, "b")
+			p.Open("<a>")
+			p.Text(plain, "ook")
+			p.Close("</a>")
+			p.Text(plain, " here")
+		}, true},
+		"all in tags": {func(p *tagged.Paragraph) { p.Text(plain, "all of it "); p.Text(bold, "in") }, true},
+		"signs":       {func(p *tagged.Paragraph) { p.Text(plain, "the end"); p.Text(bold, ".") }, false},
+	} {
+		p := tagged.New()
+		c.build(p)
+		_, _, err := rewrite(p, func(text string) string {
+			if name == "all in tags" {
+				return `<g id="1">x</g>`
+			}
+			return text + "!"
+		})
+		require.NoError(t, err)
+		assert.Equal(t, c.lost, p.Lost(), name)
 	}
 }
 

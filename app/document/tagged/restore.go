@@ -34,6 +34,12 @@ func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode 
 	if err != nil {
 		return "", false, err
 	}
+	if s.isEmptied(tokens) {
+		p.lost++
+	}
+	if p.lead != "" {
+		p.cut(tokens)
+	}
 	w := &writer{encode: encode, readings: &p.readings, read: map[string]int{}}
 	w.raw(p.floats.String())
 	s.write(w, tokens)
@@ -69,7 +75,7 @@ type token struct {
 }
 
 // tagForm is what tags look like. Nothing else may begin with <.
-var tagForm = regexp.MustCompile(`<(?:g id="(\d+)"|(/)g|x id="(\d+)"/|(br)/)>`)
+var tagForm = regexp.MustCompile(`<(?:g id="(\d+)"|(/)g|[xa] id="(\d+)"/|(br)/)>`)
 
 // parse reads a translation and checks its tags.
 func (s *segment) parse(translation string) ([]token, error) {
@@ -92,6 +98,26 @@ func (s *segment) parse(translation string) ([]token, error) {
 	}
 	s.reorder(p.tokens)
 	return p.tokens, nil
+}
+
+// isEmptied says whether the text had letters outside of its pairs, which have the usual style, and a translation has none.
+func (s *segment) isEmptied(tokens []token) bool {
+	scope := s.path[len(s.path)-1]
+	if !slices.ContainsFunc(scope.children[s.start:s.end], func(n *node) bool { return n.kind == text && n.words == letters }) {
+		return false
+	}
+	depth := 0
+	for _, t := range tokens {
+		switch {
+		case t.end:
+			depth--
+		case t.node != nil && t.node.isPair():
+			depth++
+		case t.node == nil && depth == 0 && wordsOf(t.text) >= digits:
+			return false
+		}
+	}
+	return true
 }
 
 // parser reads a translation.

@@ -17,7 +17,7 @@ type segment struct {
 
 // segment finds the text to translate. It returns nil where there is none.
 func (p *Paragraph) segment() *segment {
-	p.root.children = wholeWords(formulas(pair(p.root.children)))
+	p.root.children, p.lost = wholeWords(formulas(undivided(pair(p.root.children))))
 	if p.root.count() != letters {
 		return nil
 	}
@@ -225,7 +225,12 @@ func (s *segment) tag(out *strings.Builder, parent *node, list []*node) {
 			for last+1 < len(list) && (list[last+1].kind == special || list[last+1].kind != text && list[last+1].kind != ending && list[last+1].words < digits) {
 				last++
 			}
-			out.WriteString(`<x id="` + s.number(together(list[i:last+1])) + `"/>`)
+			all := together(list[i : last+1])
+			name := "x"
+			if all.point {
+				name = "a"
+			}
+			out.WriteString("<" + name + ` id="` + s.number(all) + `"/>`)
 			i = last
 		default:
 			out.WriteString(`<g id="` + s.number(n) + `">`)
@@ -240,9 +245,9 @@ func together(list []*node) *node {
 	if len(list) == 1 {
 		return list[0]
 	}
-	n := &node{kind: special, children: list}
+	n := &node{kind: special, children: list, point: true}
 	for _, part := range list {
-		n.ordered = n.ordered || part.ordered
+		n.ordered, n.point = n.ordered || part.ordered, n.point && part.point
 	}
 	return n
 }

@@ -1,6 +1,8 @@
 package tagged
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -80,24 +82,82 @@ func wordStart(t string) string {
 
 func wordEnd(t string) string { return t[len(strings.TrimRightFunc(t, markup.IsWord)):] }
 
-// wholeWords gives each word the style of its largest part, and takes one that is partly in a link or a field
-// into it: nobody can say which part of the word's translation that would be. Where a capital follows a small letter
-// no word goes on.
-func wholeWords(list []*node) []*node {
+// undivided leaves out of a list's texts what says where their words may be divided, and puts points that stand in a
+// word behind it.
+func undivided(list []*node) []*node {
+	before := ' '
+	var out []*node
+	word := -1 // the last text in out, where nothing but points follow it
+	for _, n := range list {
+		n.children = undivided(n.children)
+		switch {
+		case n.kind == text:
+			n.text = markup.Undivided(n.text, before)
+			if before = ' '; n.text != "" {
+				before, _ = utf8.DecodeLastRuneInString(n.text)
+			}
+			if word >= 0 && word < len(out)-1 && goesOn(out[word].text, n.text) {
+				part := &node{kind: text, style: n.style, text: wordStart(n.text)}
+				n.text = strings.TrimPrefix(n.text, part.text)
+				out = slices.Insert(out, word+1, part)
+				if word++; n.text == "" {
+					continue
+				}
+			}
+			out, word = append(out, n), len(out)
+			continue
+		case !n.point:
+			before, word = ' ', -1
+		}
+		out = append(out, n)
+	}
+	return joined(out)
+}
+
+// joined makes one text of those of one style beside each other, and leaves empty ones out.
+func joined(list []*node) []*node {
+	var out []*node
+	for _, n := range list {
+		if k := len(out) - 1; n.kind == text && k >= 0 && out[k].kind == text && out[k].style.Key == n.style.Key && len(out[k].text) < long {
+			out[k].text += n.text
+		} else if n.kind != text || n.text != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// wholeWords gives each word one style, and takes one that is partly in a link or a field into it: nobody can say
+// which part of the word's translation that would be. The style is that of the word's largest part, unless
+// another one would be nowhere any more. Where a capital follows a small letter no word goes on.
+// It returns how many styles are lost.
+func wholeWords(list []*node) (out []*node, lost int) {
+	base := usual(list)
+	isLost := func(n *node, part string) bool {
+		return n.style.Key != base.Key && wordsOf(part) >= digits && wordsOf(strings.Replace(n.text, part, "", 1)) < digits
+	}
 	for i, n := range list {
 		if n.kind != group {
 			continue
 		}
-		n.children = wholeWords(n.children)
+		inner := 0
+		n.children, inner = wholeWords(n.children)
+		lost += inner
 		if before := neighbour(list, i-1); before != nil {
 			if t := firstText(n.children[:min(1, len(n.children))]); t != nil && goesOn(before.text, t.text) {
 				part := wordEnd(before.text)
+				if isLost(before, part) && before.style.Key != t.style.Key {
+					lost++
+				}
 				before.text, t.text = strings.TrimSuffix(before.text, part), part+t.text
 			}
 		}
 		if next := neighbour(list, i+1); next != nil {
 			if t := lastText(n.children); t != nil && goesOn(t.text, next.text) {
 				part := wordStart(next.text)
+				if isLost(next, part) && next.style.Key != t.style.Key {
+					lost++
+				}
 				t.text, next.text = t.text+part, strings.TrimPrefix(next.text, part)
 			}
 		}
@@ -113,17 +173,26 @@ func wholeWords(list []*node) []*node {
 		if last == i {
 			continue
 		}
-		parts := make([]string, 0, last-i+1)
-		largest := i
-		size := func(k int) int { return utf8.RuneCountInString(parts[k-i]) }
+		parts, whole := make([]string, 0, last-i+1), i
+		var only []int // those whose style is nowhere else
 		for k := i; k <= last; k++ {
 			part := wordStart(list[k].text)
 			if k == i {
 				part = wordEnd(list[k].text)
 			}
-			if parts = append(parts, part); size(k) > size(largest) {
-				largest = k
+			if parts = append(parts, part); isLost(list[k], part) {
+				only = append(only, k)
 			}
+		}
+		size := func(k int) int { return utf8.RuneCountInString(parts[k-i]) }
+		for k := i; k <= last; k++ {
+			if size(k) > size(whole) {
+				whole = k
+			}
+		}
+		if len(only) > 0 {
+			whole = slices.MaxFunc(only, func(a, b int) int { return cmp.Or(cmp.Compare(size(a), size(b)), cmp.Compare(b, a)) })
+			lost += len(only) - 1
 		}
 		for k := i; k <= last; k++ {
 			if k == i {
@@ -133,20 +202,14 @@ func wholeWords(list []*node) []*node {
 			}
 		}
 		word := strings.Join(parts, "")
-		if largest == i {
+		if whole == i {
 			list[i].text += word
 		} else {
-			list[largest].text = word + list[largest].text
+			list[whole].text = word + list[whole].text
 		}
 		i = last - 1 // which may begin another word
 	}
-	var out []*node
-	for _, n := range list {
-		if n.kind != text || n.text != "" {
-			out = append(out, n)
-		}
-	}
-	return out
+	return joined(list), lost
 }
 
 // neighbour is the text at a place in a list, nil where there is none.

@@ -1,0 +1,73 @@
+package markup
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Spaced is a translation of the sentence with a space at each tag, or mark of Markdown, that stands between two words in
+// it and at no such place in the sentence: a language without spaces has none to leave there. So it is with a mark between
+// a sign and a letter, where Markdown would not know it.
+func (s Sentence) Spaced(translation string) string {
+	if len(s.Spans) == 0 {
+		return translation
+	}
+	known := map[string]bool{}
+	for _, tags := range s.betweenWords() {
+		known[s.Text[s.Spans[tags[0]].Start:s.Spans[tags[1]].End]] = true
+	}
+	t := parse(scanner{text: translation, form: s.format, loose: true}).withFormulas()
+	var out strings.Builder
+	at := 0
+	for _, tags := range t.betweenWords() {
+		first, last := tags[0], tags[1]
+		if known[translation[t.Spans[first].Start:t.Spans[last].End]] {
+			continue
+		}
+		for first <= last && t.Spans[first].Pair <= 0 { // behind those that close
+			first++
+		}
+		end := t.Spans[last].End
+		if first <= last {
+			end = t.Spans[first].Start
+		}
+		out.WriteString(translation[at:end] + " ")
+		at = end
+	}
+	return out.String() + translation[at:]
+}
+
+// betweenWords are the first and the last of each run of tags and marks that has a word right before and behind it.
+func (s Sentence) betweenWords() (list [][2]int) {
+	for i := 0; i < len(s.Spans); i++ {
+		if !s.isBare(i) {
+			continue
+		}
+		start := i
+		for i+1 < len(s.Spans) && s.Spans[i+1].Start == s.Spans[i].End && s.isBare(i+1) {
+			i++
+		}
+		before, next := last(s.Text[:s.Spans[start].Start]), first(s.Text[s.Spans[i].End:])
+		isMark := s.Spans[start].Kind == Markdown && s.Spans[start].Pair > 0 || s.Spans[i].Kind == Markdown && s.Spans[i].Pair < 0
+		isMark = isMark && !strings.ContainsAny(s.Text[s.Spans[start].Start:s.Spans[i].End], "[]<")
+		if isWord(before) && isWord(next) || isMark && isUnmarked(before, next, s.Spans[i].Pair > 0) {
+			list = append(list, [2]int{start, i})
+		}
+	}
+	return list
+}
+
+// isUnmarked says whether Markdown takes a mark between two characters, which opens or closes, for a sign.
+func isUnmarked(before, next rune, opens bool) bool {
+	if opens {
+		return isLetterOrDigit(before) && isMarkdownSign(next)
+	}
+	return isMarkdownSign(before) && isLetterOrDigit(next)
+}
+
+func isMarkdownSign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
+
+// isBare says whether a span shows nothing by itself.
+func (s Sentence) isBare(i int) bool {
+	return isTagKind(s.Spans[i].Kind) && s.Spans[i].Pair != 0 || s.isPoint(i)
+}
