@@ -73,7 +73,7 @@ func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
 	}
 	bar := j.bar(p.from, len(texts))
 	defer func() { _ = bar.Clear() }() // a display that fails must not fail the job
-	translated, flagged, err := j.translateTexts(ctx, texts, kind.Form(), bar)
+	translated, flagged, err := j.translateTexts(ctx, texts, translate.FormatOf(kind.Form()), bar)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"context"
 	"io"
 
-	"dragoman/app/translate"
+	"dragoman/app/markup"
 	"dragoman/app/wrap"
 )
 
@@ -72,7 +72,7 @@ type Kind interface {
 	// MediaType is its usual one.
 	MediaType() string
 	// Form is that of its segments' texts.
-	Form() translate.Format
+	Form() markup.Format
 	// Rewrite copies a document of so many bytes to out with its segments translated, in their order. A
 	// translate that returns its argument gives the same document: the same bytes where the kind is
 	// text, and equal contents where it is a package. What it needs is bounded, whatever

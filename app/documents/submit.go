@@ -55,14 +55,14 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	if err := admission.Take(ctx, copies*int64(len(o.File))); err != nil {
 		return job, false, err
 	}
-	w := walk{service: s, c: c, form: kind.Form()}
+	w := walk{service: s, c: c, form: translate.FormatOf(kind.Form())}
 	options := optionsOf(sub.Request, sub.Document)
 	options.HeaderKept = func() { sub.Document.HeaderKept = true }
 	if err := w.read(kind, o.File, options); err != nil {
 		return job, false, err
 	}
 	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(len(o.File))
-	sub.Request.Format, sub.Request.Flagged = kind.Form(), true
+	sub.Request.Format, sub.Request.Flagged = translate.FormatOf(kind.Form()), true
 	if err := s.detect(&sub); err != nil {
 		return job, false, err
 	}

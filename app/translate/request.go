@@ -24,6 +24,17 @@ const (
 	XML Format = "xml"
 )
 
+// FormatOf is the format of texts that markup reads as one.
+func FormatOf(f markup.Format) Format {
+	switch f {
+	case markup.HTML:
+		return HTML
+	case markup.XML:
+		return XML
+	}
+	return Text
+}
+
 // Record is a text and the name that its sender gave it.
 type Record struct {
 	ID   string

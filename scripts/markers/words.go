@@ -105,7 +105,7 @@ func (w *words) translate() error {
 		if len(waiting) == 0 {
 			return nil
 		}
-		return errors.Join(w.request(w.known, w.kind().Form(), lang, waiting), w.request(w.plain, translate.Text, lang, bare))
+		return errors.Join(w.request(w.known, translate.FormatOf(w.kind().Form()), lang, waiting), w.request(w.plain, translate.Text, lang, bare))
 	}
 	for _, c := range w.cases {
 		if c.Lang != lang || len(waiting) >= together {

@@ -21,7 +21,6 @@ import (
 	"dragoman/app/document/archive"
 	"dragoman/app/document/xmlpart"
 	"dragoman/app/markup"
-	"dragoman/app/translate"
 )
 
 // Kind is the kind of books.
@@ -37,7 +36,7 @@ func (Kind) Extensions() []string { return []string{".epub"} }
 func (Kind) MediaType() string { return "application/epub+zip" }
 
 // Form is HTML.
-func (Kind) Form() translate.Format { return translate.HTML }
+func (Kind) Form() markup.Format { return markup.HTML }
 
 // Rewrite copies a book with its segments translated. With o.To that is the language which the book
 // and its pages are said to be in.

@@ -16,7 +16,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
-	"dragoman/app/translate"
+	"dragoman/app/markup"
 )
 
 // kind is a kind of document.
@@ -40,10 +40,10 @@ func Kinds() []document.Kind {
 	}
 }
 
-func (k kind) Name() string           { return k.name }
-func (k kind) Extensions() []string   { return k.extensions }
-func (k kind) MediaType() string      { return k.media }
-func (k kind) Form() translate.Format { return translate.XML }
+func (k kind) Name() string         { return k.name }
+func (k kind) Extensions() []string { return k.extensions }
+func (k kind) MediaType() string    { return k.media }
+func (k kind) Form() markup.Format  { return markup.XML }
 
 // Rewrite copies a document with its segments translated. With o.To that is the language in which the
 // spelling of the text is checked.

@@ -12,7 +12,6 @@ import (
 
 	"dragoman/app/document"
 	"dragoman/app/markup"
-	"dragoman/app/translate"
 )
 
 // hostile are translations that some kind has to escape.
@@ -49,12 +48,12 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 			return
 		}
 		require.Equal(t, doc, same)
-		if kind.Form() != translate.Text {
+		if kind.Form() != markup.Text {
 			translation = markup.XML.Escape(translation)
 		}
 		var seen []string
 		out, err := rewritten(t, kind, doc, o, func(text string) string {
-			if kind.Form() == translate.Text {
+			if kind.Form() == markup.Text {
 				checkSegment(t, kind.Form(), text)
 			}
 			seen = append(seen, text)

@@ -25,28 +25,28 @@ import (
 
 	"dragoman/app/admission"
 	"dragoman/app/document"
-	"dragoman/app/translate"
+	"dragoman/app/markup"
 )
 
 // Kinds are all kinds of this package.
 func Kinds() []document.Kind {
 	return []document.Kind{
-		kind{"txt", []string{".txt", ".text"}, "text/plain", translate.Text, plain, each(20, "\n")},
-		kind{"markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", translate.Text, markdown, markdownMemory},
-		kind{"html", []string{".html", ".htm", ".xhtml"}, "text/html", translate.HTML, htmlUnits, each(500, "<=")},
-		kind{"srt", []string{".srt"}, "application/x-subrip", translate.Text, srt, each(100, "\n")},
-		kind{"vtt", []string{".vtt"}, "text/vtt", translate.Text, vtt, each(100, "\n")},
-		kind{"csv", []string{".csv"}, "text/csv", translate.Text, csv, each(50, "\n,;\t|")},
-		kind{"tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", translate.Text, tsv, each(50, "\n\t")},
-		kind{"json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", translate.Text, jsonValues, each(50, ",:[{\n")},
-		kind{"yaml", []string{".yaml", ".yml"}, "application/yaml", translate.Text, yamlValues, each(500, "\n-,:[{?")},
-		kind{"po", []string{".po", ".pot"}, "text/x-gettext-translation", translate.Text, po, each(100, "\n")},
-		kind{"xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", translate.XML, xliff, each(100, "<=")},
-		kind{"properties", []string{".properties"}, "text/x-java-properties", translate.Text, properties, each(110, "\n\r")},
-		kind{"android", []string{".xml"}, "application/xml", translate.XML, android, each(100, "<=")},
-		kind{"strings", []string{".strings"}, "text/x-apple-strings", translate.Text, appleStrings, each(110, "\n;")},
-		kind{"stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", translate.Text, stringsdict, each(100, "<=")},
-		kind{"xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", translate.Text, xcstrings, each(50, ",:[{\n")},
+		kind{"txt", []string{".txt", ".text"}, "text/plain", markup.Text, plain, each(20, "\n")},
+		kind{"markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", markup.Text, markdown, markdownMemory},
+		kind{"html", []string{".html", ".htm", ".xhtml"}, "text/html", markup.HTML, htmlUnits, each(500, "<=")},
+		kind{"srt", []string{".srt"}, "application/x-subrip", markup.Text, srt, each(100, "\n")},
+		kind{"vtt", []string{".vtt"}, "text/vtt", markup.Text, vtt, each(100, "\n")},
+		kind{"csv", []string{".csv"}, "text/csv", markup.Text, csv, each(50, "\n,;\t|")},
+		kind{"tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", markup.Text, tsv, each(50, "\n\t")},
+		kind{"json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", markup.Text, jsonValues, each(50, ",:[{\n")},
+		kind{"yaml", []string{".yaml", ".yml"}, "application/yaml", markup.Text, yamlValues, each(500, "\n-,:[{?")},
+		kind{"po", []string{".po", ".pot"}, "text/x-gettext-translation", markup.Text, po, each(100, "\n")},
+		kind{"xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", markup.XML, xliff, each(100, "<=")},
+		kind{"properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")},
+		kind{"android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")},
+		kind{"strings", []string{".strings"}, "text/x-apple-strings", markup.Text, appleStrings, each(110, "\n;")},
+		kind{"stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", markup.Text, stringsdict, each(100, "<=")},
+		kind{"xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", markup.Text, xcstrings, each(50, ",:[{\n")},
 	}
 }
 
@@ -55,16 +55,16 @@ type kind struct {
 	name       string
 	extensions []string
 	mediaType  string
-	form       translate.Format
+	form       markup.Format
 	rewrite    func(p *pass) error
 	// memory is about how much heap a text takes to be read, beside a few copies of it.
 	memory func(text string) int64
 }
 
-func (k kind) Name() string           { return k.name }
-func (k kind) Extensions() []string   { return k.extensions }
-func (k kind) MediaType() string      { return k.mediaType }
-func (k kind) Form() translate.Format { return k.form }
+func (k kind) Name() string         { return k.name }
+func (k kind) Extensions() []string { return k.extensions }
+func (k kind) MediaType() string    { return k.mediaType }
+func (k kind) Form() markup.Format  { return k.form }
 
 // Rewrite is as [document.Kind] says. What it takes beside a few copies of the document, up to 300 times its size for
 // Markdown and YAML that are nothing but short lines, it takes from the request's memory before it reads.

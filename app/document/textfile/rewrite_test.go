@@ -13,7 +13,6 @@ import (
 
 	"dragoman/app/document"
 	"dragoman/app/markup"
-	"dragoman/app/translate"
 )
 
 var update = flag.Bool("update", false, "write the goldens")
@@ -51,8 +50,8 @@ func segments(t testing.TB, kind document.Kind, text string, o document.Options)
 }
 
 // upper stands for a translation: letters outside of what is kept are in upper case.
-func upper(form translate.Format) func(string) string {
-	if form == translate.Text {
+func upper(form markup.Format) func(string) string {
+	if form == markup.Text {
 		return upperText
 	}
 	return func(text string) string {
@@ -171,7 +170,7 @@ func (e encoding) write(t testing.TB, text string) string {
 }
 
 // checkSegment fails where a segment is not as the package document says.
-func checkSegment(t *testing.T, form translate.Format, text string) {
+func checkSegment(t *testing.T, form markup.Format, text string) {
 	t.Helper()
 	require.Equal(t, strings.TrimSpace(text), text)
 	require.True(t, strings.ContainsFunc(text, unicode.IsLetter), "%q", text)
