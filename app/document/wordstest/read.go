@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -162,12 +163,7 @@ func entry(file []byte, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := z.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return io.ReadAll(in)
+	return fs.ReadFile(z, name)
 }
 
 // node is an element of XML, or a text.
