@@ -77,7 +77,7 @@ func idle(m model.Model) *worker {
 
 // post leaves jobs for a loop.
 func post(l *loop, req Request, jobs ...Job) *call {
-	c := newCall(newSession(nil, req))
+	c := newCall(newTestSession(req))
 	var list []posted
 	for i, job := range jobs {
 		list = append(list, posted{i, newSequence(job, keyOf(job), l.model), time.Now()})

@@ -21,7 +21,6 @@ type loop struct {
 	prefill int // source tokens that join in a round
 	log     *slog.Logger
 
-	worker  *worker
 	mailbox *mailbox
 	board   *board
 
@@ -64,7 +63,6 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		limits:    cfg.Limits(),
 		prefill:   cfg.PrefillTokens,
 		log:       cfg.Log,
-		worker:    w,
 		mailbox:   w.mailbox,
 		board:     w.board,
 		joints:    cfg.Joints,
@@ -165,8 +163,9 @@ func (l *loop) receive() {
 func (l *loop) enqueue(c *call, p posted) {
 	s := p.sequence
 	s.by = c.session
-	if c.finished {
+	if c.ended != nil {
 		l.passed(s)
+		c.session.Put(Outcome{Job: p.job, Err: c.ended})
 		return
 	}
 	known := l.sequences[s.key]
@@ -178,7 +177,7 @@ func (l *loop) enqueue(c *call, p posted) {
 		l.sequences[s.key] = s
 		l.arrivals.add(s, p.at)
 		s.weight = l.courtesy.weigh(s.cost.rows, 2*len(s.job.Source)) // its own tokens will be about as many
-		l.courtesy.came(groupKey{c.session.request.Caller, c.session.long()}, s)
+		l.courtesy.came(groupKey{c.session.Request.Caller, c.session.long()}, s)
 	}
 	w := c.waits[s]
 	if w == nil {

@@ -12,7 +12,7 @@ import "container/heap"
 //   - Between the priorities of a caller, 16 to 4 to 1.
 //
 // The requests of a caller and a priority go one after the other, small ones first, by an
-// order that the desk gives them (desk.orderOf): side by side all would end late. Sentences
+// order that they are given when they are let in (insider.orderOf): side by side all would end late. Sentences
 // of a request go in their order. A large sentence is not passed for ever by smaller ones:
 // the first that does not fit into the batch is waited for, and what becomes free is kept
 // for it.
@@ -41,7 +41,7 @@ type level struct {
 // requestQueue are the sentences of a request, in order. Some wait no more, because
 // others wanted them too.
 type requestQueue struct {
-	session   *session
+	session   *local
 	level     *level
 	number    uint64 // decides where orders are equal: who came first
 	index     int    // in the level, outside where none of it waits
@@ -85,7 +85,7 @@ func (q *queue) push(c *call, s *sequence) {
 		q.pushed++
 		c.queue = r
 	}
-	req := c.session.request
+	req := c.session.Request
 	r.level = &q.caller(req.Caller).of[req.Priority-Low] // a new one where it was forgotten
 	r.sequences = append(r.sequences, s)
 	if !s.waits {
@@ -236,7 +236,7 @@ func (q *queue) charge() {
 	c := l.caller
 	c.levels.give(&l.flow, work)
 	c.levels.ask(&l.flow, work) // and what it wants really, when it is its turn
-	q.callers.give(&c.flow, work*chargeOf(q.turn.session.request.Priority))
+	q.callers.give(&c.flow, work*chargeOf(q.turn.session.Request.Priority))
 	q.callers.ask(&c.flow, 0)
 }
 

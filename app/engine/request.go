@@ -37,9 +37,9 @@ type Request struct {
 	More <-chan struct{}
 }
 
-// work is what source tokens of the request cost. A row takes about as many steps as
+// Work is what source tokens of the request cost. A row takes about as many steps as
 // its source has tokens, and a sentence has a row for each beam.
-func (r Request) work(tokens int) float64 { return float64(tokens) * float64(max(1, r.Beams)) }
+func (r Request) Work(tokens int) float64 { return float64(tokens) * float64(max(1, r.Beams)) }
 
 // Job is one sentence to translate.
 type Job struct {

@@ -101,16 +101,9 @@ func (t *taker) decode(ctx context.Context, c *claim) settled {
 			return err
 		}
 		defer release()
-		todo := []engine.Job{c.work.job()}
 		return m.Engine.Stream(ctx, engine.Request{
 			Caller: c.work.Caller, Priority: engine.Priority(c.work.Priority), Tokens: len(c.work.Source), Beams: c.work.rows(),
-		}, func() (job engine.Job, ok bool, err error) {
-			if len(todo) == 0 {
-				return job, false, nil
-			}
-			job, todo = todo[0], nil
-			return job, true, nil
-		}, func(_ int, r engine.Result) error {
+		}, engine.List(c.work.job()), func(_ int, r engine.Result) error {
 			result = r
 			return nil
 		})

@@ -104,12 +104,7 @@ func TestExportIsGone(t *testing.T) {
 			s := send(t.Context(), g, sentences(200)...)
 			d.hasBegun(t, 4)
 			end(w)
-			eventually(t, func() bool {
-				g.mu.Lock()
-				defer g.mu.Unlock()
-				_, _, copies := g.speed(queueOf(identity))
-				return copies == 0
-			})
+			eventually(t, func() bool { return g.isIdle(queueOf(identity)) })
 			select {
 			case <-s.done:
 				t.Fatalf("it ends while nobody is there who could do better: %v", s.err)

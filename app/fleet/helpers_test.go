@@ -252,15 +252,9 @@ func sentences(n int) []engine.Job {
 
 // stream has jobs decoded and returns their results in their order.
 func stream(ctx context.Context, e translate.Engine, req engine.Request, jobs ...engine.Job) ([]engine.Result, error) {
-	results, at := make([]engine.Result, len(jobs)), 0
+	results := make([]engine.Result, len(jobs))
 	var got atomic.Int64
-	err := e.Stream(ctx, req, func() (job engine.Job, ok bool, err error) {
-		if at == len(jobs) {
-			return job, false, nil
-		}
-		at++
-		return jobs[at-1], true, nil
-	}, func(job int, r engine.Result) error {
+	err := e.Stream(ctx, req, engine.List(jobs...), func(job int, r engine.Result) error {
 		got.Add(1)
 		results[job] = r
 		return nil

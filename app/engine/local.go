@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"dragoman/model"
+)
+
+// local is a session whose sentences the engine's workers decode.
+type local struct {
+	*Session
+	engine *Engine
+	only   *worker // of WarmUp: the one that all jobs go to
+
+	assigned []assigned // by worker
+	inFlight map[int]*placed
+	short    int     // source tokens of a request that is short
+	order    float64 // when it is its turn, see [insider]; insiders set it
+
+	// Source tokens, for admission. The loops of workers count those that left the
+	// queue.
+	posted, admitted atomic.Int64
+}
+
+// assigned is what one worker gets.
+type assigned struct {
+	call  *call    // nil before it has something
+	ready []posted // that were submitted and not flushed
+}
+
+// placed is a job that a worker has.
+type placed struct {
+	job   Job
+	key   key
+	at    *worker
+	moved bool // its first worker was lost
+}
+
+func newLocal(e *Engine, s *Session) *local {
+	return &local{Session: s, engine: e, assigned: make([]assigned, len(e.workers)), inFlight: make(map[int]*placed), short: e.cfg.PrefillTokens}
+}
+
+// left is the work that is not admitted to a batch yet.
+func (s *local) left() float64 {
+	return s.Request.Work(int(max(0, max(int64(s.Request.Tokens), s.posted.Load())-s.admitted.Load())))
+}
+
+// unposted are the source tokens that workers do not know of yet.
+func (s *local) unposted() int { return int(max(0, int64(s.Request.Tokens)-s.posted.Load())) }
+
+// long says whether the request is more than a round takes in: who sent it does not wait
+// for each of its steps.
+func (s *local) long() bool { return max(int64(s.Request.Tokens), s.posted.Load()) > int64(s.short) }
+
+// admit counts source tokens that do not wait any more, and has the session see to what
+// may wait in their place. It may be called from any goroutine.
+func (s *local) admit(tokens int) {
+	s.admitted.Add(int64(tokens))
+	s.ring()
+}
+
+// Room implements [Decoder], in source tokens.
+func (s *local) Room() int {
+	return max(1, s.engine.insiders.room()) - int(s.posted.Load()-s.admitted.Load())
+}
+
+// Submit implements [Decoder].
+func (s *local) Submit(number int, job Job) (size int, err error) {
+	if err := s.engine.validateJob(job); err != nil {
+		return 0, err
+	}
+	p := &placed{job: job, key: keyOf(job)}
+	p.job = s.place(number, p, s.only).job // with ids of its own
+	s.inFlight[number] = p
+	return len(job.Source), nil
+}
+
+// place chooses a worker for a job: only, unless it is nil.
+func (s *local) place(number int, p *placed, only *worker) *sequence {
+	p.at = s.engine.places.add(p, only, s.engine.workers)
+	s.posted.Add(int64(len(p.job.Source)))
+	one := s.engine.newPosted(number, p)
+	to := &s.assigned[p.at.number]
+	to.ready = append(to.ready, one)
+	return one.sequence
+}
+
+// Flush implements [Decoder]: it leaves jobs for the workers that have them.
+func (s *local) Flush() {
+	for i := range s.assigned {
+		to := &s.assigned[i]
+		if len(to.ready) == 0 {
+			continue
+		}
+		if to.call == nil {
+			to.call = newCall(s)
+		}
+		s.engine.workers[i].mailbox.post(to.call, to.ready)
+		to.ready = nil
+	}
+}
+
+// Results implements [Decoder].
+func (s *local) Results() []Outcome {
+	return slices.DeleteFunc(s.Session.Results(), func(o Outcome) bool {
+		if o.Err != nil && s.move(o) {
+			return true
+		}
+		s.done(o.Job)
+		return false
+	})
+}
+
+// move has another worker decode a job whose own was lost, and says whether it does. That one is
+// the last: a sentence that is to blame must not go through all of them.
+func (s *local) move(o Outcome) bool {
+	p := s.inFlight[o.Job]
+	if p.moved || !errors.Is(o.Err, model.ErrLost) || s.engine.Err() != nil {
+		return false
+	}
+	s.engine.places.remove(p)
+	p.moved = true
+	s.place(o.Job, p, nil)
+	return true
+}
+
+// done forgets a job that has its outcome.
+func (s *local) done(job int) {
+	s.engine.places.remove(s.inFlight[job])
+	delete(s.inFlight, job)
+}
+
+// Cancel implements [Decoder]: what is left leaves the workers.
+func (s *local) Cancel() {
+	for number := range s.inFlight {
+		s.done(number)
+	}
+	for i, to := range s.assigned {
+		if to.call != nil {
+			s.engine.workers[i].mailbox.cancel(to.call)
+		}
+	}
+	s.engine.insiders.leave(s)
+}
