@@ -35,6 +35,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -142,20 +143,29 @@ func (e *Engine) Stats() []Stats {
 	return stats
 }
 
-// InRound is how long the worker that takes longest has been in the current round: a
-// step, and what comes before it, without the wait for [Cores]. A round takes milliseconds, or seconds where a large
-// model shares few cores; a model that does not return shows as one that takes minutes.
-func (e *Engine) InRound() time.Duration {
+// stuckAfter is far more than a round takes, of the largest model on the smallest machine: milliseconds
+// mostly, and seconds where a large model shares few cores.
+const stuckAfter = time.Minute
+
+// Err is why nothing is decoded any more: all workers there are have lost their models, or one that does not return has
+// been in a round, a step and what comes before it without the wait for [Cores], for more than a minute. nil: it goes on.
+func (e *Engine) Err() error {
+	if err := e.lost(); err != nil {
+		return fmt.Errorf("the model is lost: %w", err)
+	}
 	var longest time.Duration
 	for _, w := range e.workers {
 		longest = max(longest, w.board.inRound())
 	}
-	return longest
+	if longest > stuckAfter {
+		return fmt.Errorf("the model has not finished a step for %s", longest.Round(time.Second))
+	}
+	return nil
 }
 
-// Err is why the last worker, of those that there are, does not work any more; nil while
+// lost is why the last worker, of those that there are, does not work any more; nil while
 // one works.
-func (e *Engine) Err() (err error) {
+func (e *Engine) lost() (err error) {
 	for _, w := range e.workers {
 		if err = w.board.err(); err == nil {
 			return nil
@@ -195,7 +205,7 @@ func (e *Engine) open(ctx context.Context, req Request) (*local, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Err(); err != nil {
+	if err := e.lost(); err != nil {
 		return nil, err
 	}
 	s := newLocal(e, session)

@@ -117,7 +117,7 @@ func (s *local) Results() []Outcome {
 // the last: a sentence that is to blame must not go through all of them.
 func (s *local) move(o Outcome) bool {
 	p := s.inFlight[o.Job]
-	if p.moved || !errors.Is(o.Err, model.ErrLost) || s.engine.Err() != nil {
+	if p.moved || !errors.Is(o.Err, model.ErrLost) || s.engine.lost() != nil {
 		return false
 	}
 	s.engine.places.remove(p)

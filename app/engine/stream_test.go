@@ -185,7 +185,7 @@ func TestPoolStreams(t *testing.T) {
 }
 
 // A model that does not return shows.
-func TestInRound(t *testing.T) {
+func TestErrOfAModelThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newToy()
 		release := make(chan struct{})
@@ -194,14 +194,15 @@ func TestInRound(t *testing.T) {
 			return nil
 		}
 		e := start(t, m, nil)
-		assert.Zero(t, e.InRound())
 		s := send(t.Context(), e, Normal, sentence(3, 1, 1))
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		assert.Equal(t, time.Minute, e.InRound())
+		assert.NoError(t, e.Err())
+		time.Sleep(time.Second)
+		assert.EqualError(t, e.Err(), "the model has not finished a step for 1m1s")
 		close(release)
 		<-s.done
 		synctest.Wait()
-		assert.Zero(t, e.InRound())
+		assert.NoError(t, e.Err())
 	})
 }

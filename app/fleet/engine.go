@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"time"
 
 	"dragoman/app/engine"
 	"dragoman/app/failure"
@@ -40,13 +39,7 @@ func (e *Engine) Stream(ctx context.Context, req engine.Request,
 // errNobody is why a request has not ended in its time that no worker could decode.
 var errNobody = errors.New("no worker has the model at the moment")
 
-// WarmUp does nothing: workers warm up themselves.
-func (e *Engine) WarmUp(context.Context, engine.Job) error { return nil }
-
-// InRound is 0: a worker that hangs is replaced by others.
-func (e *Engine) InRound() time.Duration { return 0 }
-
-// Err is nil: Redis and workers come back.
+// Err is nil: Redis and workers come back, and a worker that hangs is replaced by others.
 func (e *Engine) Err() error { return nil }
 
 // open lets a request in, if it can be done in time.

@@ -136,9 +136,7 @@ func (d *decoder) begun() int {
 	return d.jobs
 }
 
-func (d *decoder) WarmUp(context.Context, engine.Job) error { return nil }
-func (d *decoder) InRound() time.Duration                   { return 0 }
-func (d *decoder) Err() error                               { return nil }
+func (d *decoder) Err() error { return nil }
 
 // tokens is a tokenizer that needs none.
 type tokens struct{}
