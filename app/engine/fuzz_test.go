@@ -184,7 +184,7 @@ func (s *script) check() {
 	want.sentences, want.reserved = len(l.active)+len(l.begun), reserved
 	require.Equal(t, want, l.budget)
 	if want.sentences > 1 {
-		require.LessOrEqual(t, reserved.rows, l.budget.all)
+		require.LessOrEqual(t, reserved.rows, roomFor(l.budget.rows))
 	}
 	s.checkGroups()
 	if l.budget.bytes > 0 {

@@ -69,7 +69,7 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		cores:     cfg.Cores,
 		sequences: make(map[key]*sequence),
 		queue:     newQueue(),
-		budget:    budget{rows: cfg.Rows, all: roomFor(cfg.Rows), bytes: cfg.Memory, pool: cfg.Pool},
+		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory, pool: cfg.Pool},
 		courtesy:  courtesy{costs: costsOf(w.spec)},
 	}
 }

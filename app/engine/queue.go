@@ -35,7 +35,7 @@ type callerQueue struct {
 type level struct {
 	caller   *callerQueue
 	flow     flow[*level]
-	requests requestHeap
+	requests heapOf[*requestQueue]
 }
 
 // requestQueue are the sentences of a request, in order. Some wait no more, because
@@ -47,6 +47,8 @@ type requestQueue struct {
 	index     int    // in the level, outside where none of it waits
 	sequences []*sequence
 }
+
+func (r *requestQueue) place() *int { return &r.index }
 
 // before says whether a request of a level goes before another one.
 func (r *requestQueue) before(o *requestQueue) bool {
@@ -288,33 +290,4 @@ func (q *queue) idle(c *callerQueue) {
 			}
 		}
 	}
-}
-
-// requestHeap implements [heap.Interface], the next one first.
-type requestHeap []*requestQueue
-
-func (h requestHeap) Len() int { return len(h) }
-
-func (h requestHeap) Less(i, j int) bool { return h[i].before(h[j]) }
-
-func (h requestHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements [heap.Interface].
-func (h *requestHeap) Push(x any) {
-	r := x.(*requestQueue)
-	r.index = len(*h)
-	*h = append(*h, r)
-}
-
-// Pop implements [heap.Interface].
-func (h *requestHeap) Pop() any {
-	last := len(*h) - 1
-	r := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	r.index = outside
-	return r
 }
