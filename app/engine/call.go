@@ -21,10 +21,6 @@ type posted struct {
 	at       time.Time
 }
 
-func (e *Engine) newPosted(job int, p *placed) posted {
-	return posted{job, newSequence(p.job, p.key, e.models[p.at.number]), time.Now()}
-}
-
 // waiter is a call that waits for a sequence, with the jobs that get its result.
 type waiter struct {
 	call  *call

@@ -31,8 +31,7 @@ type insider struct {
 func newInsiders(cfg Config, workers int) *insiders {
 	return &insiders{
 		maxTokens: cfg.QueueTokens,
-		// What an idle round takes from the queue.
-		window:    idleRoom * cfg.PrefillTokens * max(1, workers),
+		window:    Window(cfg.PrefillTokens, workers),
 		admission: Admission{Requests: cfg.QueueRequests, Wait: cfg.QueueWait},
 		callers:   make(map[string]*insider),
 	}
@@ -88,7 +87,7 @@ func (n *insiders) ahead(s *local, own float64) float64 {
 	byCaller := ofLevel
 	for p := Low; p <= High; p++ {
 		if p != s.Request.Priority {
-			byCaller += min(levels[p-Low], ofLevel*weightOf(p)/weightOf(s.Request.Priority))
+			byCaller += min(levels[p-Low], ofLevel*p.Weight()/s.Request.Priority.Weight())
 		}
 	}
 	total := byCaller

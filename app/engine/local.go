@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"dragoman/model"
 )
@@ -14,8 +15,8 @@ type local struct {
 	engine *Engine
 	only   *worker // of WarmUp: the one that all jobs go to
 
-	assigned []assigned // by worker
-	inFlight map[int]*placed
+	portions []portion // by worker
+	inFlight map[int]placed
 	short    int     // source tokens of a request that is short
 	order    float64 // when it is its turn, see [insider]; insiders set it
 
@@ -24,22 +25,21 @@ type local struct {
 	posted, admitted atomic.Int64
 }
 
-// assigned is what one worker gets.
-type assigned struct {
+// portion is what one worker gets.
+type portion struct {
 	call  *call    // nil before it has something
 	ready []posted // that were submitted and not flushed
 }
 
 // placed is a job that a worker has.
 type placed struct {
-	job   Job
-	key   key
-	at    *worker
-	moved bool // its first worker was lost
+	sequence *sequence // of which key and job do not change
+	at       *worker
+	moved    bool // its first worker was lost
 }
 
 func newLocal(e *Engine, s *Session) *local {
-	return &local{Session: s, engine: e, assigned: make([]assigned, len(e.workers)), inFlight: make(map[int]*placed), short: e.cfg.PrefillTokens}
+	return &local{Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]placed), short: e.cfg.PrefillTokens}
 }
 
 // left is the work that is not admitted to a batch yet.
@@ -71,26 +71,28 @@ func (s *local) Submit(number int, job Job) (size int, err error) {
 	if err := s.engine.validateJob(job); err != nil {
 		return 0, err
 	}
-	p := &placed{job: job, key: keyOf(job)}
-	p.job = s.place(number, p, s.only).job // with ids of its own
-	s.inFlight[number] = p
+	s.place(number, job, keyOf(job), false)
 	return len(job.Source), nil
 }
 
-// place chooses a worker for a job: only, unless it is nil.
-func (s *local) place(number int, p *placed, only *worker) *sequence {
-	p.at = s.engine.places.add(p, only, s.engine.workers)
-	s.posted.Add(int64(len(p.job.Source)))
-	one := s.engine.newPosted(number, p)
-	to := &s.assigned[p.at.number]
-	to.ready = append(to.ready, one)
-	return one.sequence
+// place chooses a worker for a job. One that has moved may go to any.
+func (s *local) place(number int, job Job, k key, moved bool) {
+	only := s.only
+	if moved {
+		only = nil
+	}
+	at := s.engine.places.add(k, only, s.engine.workers)
+	x := newSequence(job, k, s.engine.models[at.number])
+	s.inFlight[number] = placed{x, at, moved}
+	s.posted.Add(int64(len(job.Source)))
+	to := &s.portions[at.number]
+	to.ready = append(to.ready, posted{number, x, time.Now()})
 }
 
 // Flush implements [Decoder]: it leaves jobs for the workers that have them.
 func (s *local) Flush() {
-	for i := range s.assigned {
-		to := &s.assigned[i]
+	for i := range s.portions {
+		to := &s.portions[i]
 		if len(to.ready) == 0 {
 			continue
 		}
@@ -120,15 +122,15 @@ func (s *local) move(o Outcome) bool {
 	if p.moved || !errors.Is(o.Err, model.ErrLost) || s.engine.lost() != nil {
 		return false
 	}
-	s.engine.places.remove(p)
-	p.moved = true
-	s.place(o.Job, p, nil)
+	s.engine.places.remove(p.sequence.key, p.at)
+	s.place(o.Job, p.sequence.job, p.sequence.key, true)
 	return true
 }
 
 // done forgets a job that has its outcome.
 func (s *local) done(job int) {
-	s.engine.places.remove(s.inFlight[job])
+	p := s.inFlight[job]
+	s.engine.places.remove(p.sequence.key, p.at)
 	delete(s.inFlight, job)
 }
 
@@ -137,7 +139,7 @@ func (s *local) Cancel() {
 	for number := range s.inFlight {
 		s.done(number)
 	}
-	for i, to := range s.assigned {
+	for i, to := range s.portions {
 		if to.call != nil {
 			s.engine.workers[i].mailbox.cancel(to.call)
 		}

@@ -20,11 +20,11 @@ func newPlaces(workers int) *places {
 	return &places{load: make([]int, workers), of: make(map[key]*place)}
 }
 
-// add chooses the worker for a job: only, unless it is nil.
-func (p *places) add(x *placed, only *worker, workers []*worker) *worker {
+// add chooses the worker for a job with a key: only, unless it is nil.
+func (p *places) add(k key, only *worker, workers []*worker) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at, known := p.of[x.key]
+	at, known := p.of[k]
 	switch {
 	case known && (only == nil && at.at.board.err() == nil || at.at == only):
 		at.jobs++
@@ -33,20 +33,20 @@ func (p *places) add(x *placed, only *worker, workers []*worker) *worker {
 		only = p.idlest(workers)
 		fallthrough
 	default:
-		p.of[x.key] = &place{only, 1}
+		p.of[k] = &place{only, 1}
 	}
-	p.load[only.number] += len(x.job.Source)
+	p.load[only.number] += k.source
 	return only
 }
 
 // remove takes a job from its worker.
-func (p *places) remove(x *placed) {
+func (p *places) remove(k key, from *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.load[x.at.number] -= len(x.job.Source)
-	if at := p.of[x.key]; at != nil && at.at == x.at {
+	p.load[from.number] -= k.source
+	if at := p.of[k]; at != nil && at.at == from {
 		if at.jobs--; at.jobs == 0 {
-			delete(p.of, x.key)
+			delete(p.of, k)
 		}
 	}
 }

@@ -55,17 +55,6 @@ func (r *requestQueue) before(o *requestQueue) bool {
 	return r.session.order < o.session.order || r.session.order == o.session.order && r.number < o.number
 }
 
-// weightOf is how a caller's requests share what it gets.
-func weightOf(p Priority) float64 {
-	switch p {
-	case High:
-		return 16
-	case Low:
-		return 1
-	}
-	return 4
-}
-
 // chargeOf is how often what a request gets counts for its caller. High counts once, or
 // all that anybody sends would be urgent.
 func chargeOf(p Priority) float64 {
@@ -114,7 +103,7 @@ func (q *queue) caller(name string) *callerQueue {
 		c.flow.of = c
 		for i := range c.of {
 			l := &c.of[i]
-			l.caller, l.flow = c, flow[*level]{of: l, weight: weightOf(Low + Priority(i)), index: outside}
+			l.caller, l.flow = c, flow[*level]{of: l, weight: (Low + Priority(i)).Weight(), index: outside}
 		}
 		q.known[name] = c
 	}

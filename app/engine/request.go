@@ -19,6 +19,17 @@ const (
 	High   Priority = 1
 )
 
+// Weight is how a caller's requests share what it gets.
+func (p Priority) Weight() float64 {
+	switch p {
+	case High:
+		return 16
+	case Low:
+		return 1
+	}
+	return 4
+}
+
 // Request says who has sentences decoded, and what they will cost.
 type Request struct {
 	// Caller is whose share of the engine the request takes. Callers are served

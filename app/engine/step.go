@@ -17,6 +17,10 @@ import (
 // encoded, nor a cancelled request until the others are.
 const idleRoom = 4
 
+// Window is how many source tokens a request may have waiting where it is alone: what workers take from
+// the queue in a round, each of which takes so many, when they are idle.
+func Window(prefill, workers int) int { return idleRoom * prefill * max(1, workers) }
+
 // admit makes sentences from the head of the queue newcomers while there is room.
 // It stops at the first that does not fit: what becomes free is kept for it.
 func (l *loop) admit() {

@@ -31,7 +31,7 @@ func (g *Gateway) backlog(queue string, req engine.Request) (b engine.Backlog) {
 }
 
 // shares are what lanes get of the workers where all have something.
-var shares = [3]float64{16, 4, 1}
+var shares = [3]float64{engine.High.Weight(), engine.Normal.Weight(), engine.Low.Weight()}
 
 // capacity is what workers have for a queue, all together.
 type capacity struct {
@@ -77,11 +77,9 @@ func (g *Gateway) bound(c capacity) int64 { return int64(g.cfg.Tokens) * int64(m
 // window is the work that one request may have in a queue; mu is held. Requests share what may wait.
 func (g *Gateway) window(queue string) int64 {
 	c := g.capacity(queue)
-	alone := max(windowOf*int64(g.cfg.Short)*int64(max(1, c.copies)), rowWork*int64(c.rows))
+	alone := max(int64(engine.Window(g.cfg.Short, c.copies)), rowWork*int64(c.rows))
 	return min(alone, g.bound(c)/int64(max(1, g.admission.Inside)))
 }
 
-const (
-	windowOf = 4  // rounds of an idle worker
-	rowWork  = 64 // source tokens for each row: twice what a sentence has, so that some wait
-)
+// rowWork is the source tokens for each row: twice what a sentence has, so that some wait.
+const rowWork = 64

@@ -256,7 +256,7 @@ func (t *taker) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)
 	return counts
 }
 
-// order is in which lanes have their turns: by their shares of 16, 4 and 1.
+// order is in which lanes have their turns: by their shares.
 var order = func() (list []int) {
 	var due [len(shares)]float64 // smooth weighted round robin, as nginx has it
 	total := shares[0] + shares[1] + shares[2]
