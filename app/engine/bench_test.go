@@ -72,7 +72,7 @@ func endless(t testing.TB, c Cores) *loop {
 
 // idle makes a worker without a loop.
 func idle(m model.Model) *worker {
-	return &worker{spec: m.Spec(), mailbox: newMailbox(), board: &board{}}
+	return &worker{spec: m.Spec(), mailbox: newMailbox(), snapshot: &snapshot{}}
 }
 
 // post leaves jobs for a loop.

@@ -46,11 +46,11 @@ import (
 
 // Engine decodes requests on one worker or several. It is safe for concurrent use.
 type Engine struct {
-	cfg      Config
-	workers  []*worker
-	models   []model.Model // of the workers
-	insiders *insiders
-	places   *places
+	cfg        Config
+	workers    []*worker
+	models     []model.Model // of the workers
+	insiders   *insiders
+	assignment *assignment
 
 	closing     context.Context // done when the engine is to stop
 	close       context.CancelFunc
@@ -61,7 +61,7 @@ type Engine struct {
 // or cannot be started; the caller closes the engine. It fails on settings that no
 // sentence, or not every sentence that they allow, could be decoded with.
 func Start(cfg Config, models ...model.Model) (_ *Engine, err error) {
-	e := &Engine{cfg: cfg, models: models, insiders: newInsiders(cfg, len(models)), places: newPlaces(len(models))}
+	e := &Engine{cfg: cfg, models: models, insiders: newInsiders(cfg, len(models)), assignment: newAssignment(len(models))}
 	e.closing, e.close = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -155,7 +155,7 @@ func (e *Engine) Err() error {
 	}
 	var longest time.Duration
 	for _, w := range e.workers {
-		longest = max(longest, w.board.inRound())
+		longest = max(longest, w.snapshot.inRound())
 	}
 	if longest > stuckAfter {
 		return fmt.Errorf("the model has not finished a step for %s", longest.Round(time.Second))
@@ -167,7 +167,7 @@ func (e *Engine) Err() error {
 // one works.
 func (e *Engine) lost() (err error) {
 	for _, w := range e.workers {
-		if err = w.board.err(); err == nil {
+		if err = w.snapshot.err(); err == nil {
 			return nil
 		}
 	}
@@ -192,7 +192,7 @@ func (e *Engine) Close() error {
 // backlog has what all workers together did in the recent past.
 func (e *Engine) backlog() (b Backlog) {
 	for _, w := range e.workers {
-		stats := w.board.read()
+		stats := w.snapshot.read()
 		b.Speed += stats.WorkPerSecond
 		b.Sentence = max(b.Sentence, stats.SentenceTime)
 	}

@@ -215,15 +215,15 @@ func (s *script) checkGroups() {
 	l := s.loop
 	sentences, rows, bytes := map[*group]int{}, map[*group]int{}, map[*group]int64{}
 	for _, q := range l.sequences {
-		require.Same(s.t, q.group, l.courtesy.groups[q.group.key])
+		require.Same(s.t, q.group, l.timeShare.groups[q.group.key])
 		sentences[q.group]++
 		if !q.waits {
 			rows[q.group] += q.cost.rows
 			bytes[q.group] += q.cost.bytes
 		}
 	}
-	require.Len(s.t, l.courtesy.list, len(l.courtesy.groups))
-	for _, g := range l.courtesy.list {
+	require.Len(s.t, l.timeShare.list, len(l.timeShare.groups))
+	for _, g := range l.timeShare.list {
 		require.Equal(s.t, sentences[g], g.sentences)
 		require.Equal(s.t, rows[g], g.rows)
 		require.Equal(s.t, bytes[g], g.bytes)

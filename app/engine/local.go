@@ -16,7 +16,7 @@ type local struct {
 	only   *worker // of WarmUp: the one that all jobs go to
 
 	portions []portion // by worker
-	inFlight map[int]placed
+	inFlight map[int]assigned
 	short    int     // source tokens of a request that is short
 	order    float64 // when it is its turn, see [insider]; insiders set it
 
@@ -31,15 +31,15 @@ type portion struct {
 	ready []posted // that were submitted and not flushed
 }
 
-// placed is a job that a worker has.
-type placed struct {
+// assigned is a job that a worker has.
+type assigned struct {
 	sequence *sequence // of which key and job do not change
 	at       *worker
 	moved    bool // its first worker was lost
 }
 
 func newLocal(e *Engine, s *Session) *local {
-	return &local{Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]placed), short: e.cfg.PrefillTokens}
+	return &local{Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]assigned), short: e.cfg.PrefillTokens}
 }
 
 // left is the work that is not admitted to a batch yet.
@@ -71,19 +71,19 @@ func (s *local) Submit(number int, job Job) (size int, err error) {
 	if err := s.engine.validateJob(job); err != nil {
 		return 0, err
 	}
-	s.place(number, job, keyOf(job), false)
+	s.assign(number, job, keyOf(job), false)
 	return len(job.Source), nil
 }
 
-// place chooses a worker for a job. One that has moved may go to any.
-func (s *local) place(number int, job Job, k key, moved bool) {
+// assign chooses a worker for a job. One that has moved may go to any.
+func (s *local) assign(number int, job Job, k key, moved bool) {
 	only := s.only
 	if moved {
 		only = nil
 	}
-	at := s.engine.places.add(k, only, s.engine.workers)
+	at := s.engine.assignment.add(k, only, s.engine.workers)
 	x := newSequence(job, k, s.engine.models[at.number])
-	s.inFlight[number] = placed{x, at, moved}
+	s.inFlight[number] = assigned{x, at, moved}
 	s.posted.Add(int64(len(job.Source)))
 	to := &s.portions[at.number]
 	to.ready = append(to.ready, posted{number, x, time.Now()})
@@ -122,15 +122,15 @@ func (s *local) move(o Outcome) bool {
 	if p.moved || !errors.Is(o.Err, model.ErrLost) || s.engine.lost() != nil {
 		return false
 	}
-	s.engine.places.remove(p.sequence.key, p.at)
-	s.place(o.Job, p.sequence.job, p.sequence.key, true)
+	s.engine.assignment.remove(p.sequence.key, p.at)
+	s.assign(o.Job, p.sequence.job, p.sequence.key, true)
 	return true
 }
 
 // done forgets a job that has its outcome.
 func (s *local) done(job int) {
 	p := s.inFlight[job]
-	s.engine.places.remove(p.sequence.key, p.at)
+	s.engine.assignment.remove(p.sequence.key, p.at)
 	delete(s.inFlight, job)
 }
 

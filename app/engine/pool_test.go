@@ -30,8 +30,8 @@ func startPool(t *testing.T, n int, change func(*Config)) (*Engine, []*toy) {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, p.Close())
-		assert.Equal(t, make([]int, n), p.places.load, "what is left of the load")
-		assert.Empty(t, p.places.of)
+		assert.Equal(t, make([]int, n), p.assignment.load, "what is left of the load")
+		assert.Empty(t, p.assignment.of)
 		assert.Empty(t, p.insiders.callers)
 		for i, m := range toys {
 			m.check(t)

@@ -16,7 +16,7 @@ func (l *loop) retire(s *sequence, reason error) {
 	}
 	delete(l.sequences, s.key)
 	l.arrivals.remove(s)
-	l.courtesy.gone(s, time.Now())
+	l.timeShare.gone(s, time.Now())
 	waiters := s.waiters
 	s.waiters = nil
 	for _, w := range waiters {

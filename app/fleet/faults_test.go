@@ -441,7 +441,7 @@ func TestWorkerServesSomethingElse(t *testing.T) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		var names []string
-		for name := range w.takers {
+		for name := range w.consumers {
 			names = append(names, name)
 		}
 		return names

@@ -117,7 +117,7 @@ func (g *Gateway) beat() {
 	tick := time.NewTicker(g.broker.timing.Beat)
 	defer tick.Stop()
 	for n := uint64(1); ; n++ {
-		err := g.meet(n, workers, gateways)
+		err := g.heartbeat(n, workers, gateways)
 		if err == nil {
 			err = catalogues.follow(g.closing, g.workers(), g.serve)
 		}
@@ -180,8 +180,8 @@ func (g *Gateway) Limits() (beams, maxLength int) {
 	return g.limits[0], g.limits[1]
 }
 
-// meet is one beat.
-func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
+// heartbeat is one beat.
+func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
 	b, asked := g.broker, time.Now()
 	ctx, cancel := context.WithTimeout(g.closing, b.timing.Lease/2)
 	defer cancel()
@@ -195,7 +195,7 @@ func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *membe
 	var there *redis.BoolCmd
 	if err := b.do(ctx, func(p redis.Pipeliner) {
 		clock = p.Time(ctx)
-		b.say(ctx, p, b.gatewaysKey(), g.id, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()})
+		b.publishStatus(ctx, p, b.gatewaysKey(), g.id, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()})
 		saidWorkers, saidGateways = p.HGetAll(ctx, b.workersKey()), p.HGetAll(ctx, b.gatewaysKey())
 		if read := g.lastRead(); read != "0" {
 			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)

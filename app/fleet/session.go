@@ -12,7 +12,7 @@ import (
 	"dragoman/model"
 )
 
-// session is a request's that was let in, whose sentences the fleet's workers decode: it implements
+// session is a request that was let in, whose sentences the fleet's workers decode: it implements
 // [engine.Decoder].
 type session struct {
 	*engine.Session

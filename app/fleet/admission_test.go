@@ -12,8 +12,8 @@ import (
 	"dragoman/app/engine"
 )
 
-// atDesk is a gateway that lets requests in, and knows what the test says of the fleet.
-func atDesk(workers map[string]WorkerStatus, others [3]int64, change func(*GatewayConfig)) *Gateway {
+// newAdmitting is a gateway that lets requests in, and knows what the test says of the fleet.
+func newAdmitting(workers map[string]WorkerStatus, others [3]int64, change func(*GatewayConfig)) *Gateway {
 	queue := queueOf(identity)
 	cfg := GatewayConfig{
 		Broker:   &Broker{timing: fast, log: slog.New(slog.DiscardHandler)},
@@ -72,7 +72,7 @@ func TestAdmission(t *testing.T) {
 		"for ever":                   {workers: fastWorkers(1, 1e-6), others: [3]int64{5000, 0, 0}, change: wait, req: engine.Request{Tokens: 1}, busy: 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := atDesk(test.workers, test.others, test.change)
+			g := newAdmitting(test.workers, test.others, test.change)
 			ctx := t.Context()
 			if test.left > 0 {
 				var cancel context.CancelFunc
@@ -100,7 +100,7 @@ func TestAdmission(t *testing.T) {
 
 // A caller has three quarters of the places that others leave.
 func TestPlaces(t *testing.T) {
-	g := atDesk(nil, [3]int64{}, func(c *GatewayConfig) { c.Requests = 16 })
+	g := newAdmitting(nil, [3]int64{}, func(c *GatewayConfig) { c.Requests = 16 })
 	for caller, want := range []int{12, 3, 1, 0} {
 		n := 0
 		for ; ; n++ {
@@ -130,12 +130,12 @@ func TestWindows(t *testing.T) {
 		"too many to win": {fastWorkers(1, 1), 100_000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := atDesk(test.workers, [3]int64{}, nil)
+			g := newAdmitting(test.workers, [3]int64{}, nil)
 			g.admission.Inside = test.requests
 			assert.Equal(t, test.want, g.window(queueOf(identity)))
 		})
 	}
-	g := atDesk(nil, [3]int64{}, nil)
+	g := newAdmitting(nil, [3]int64{}, nil)
 	s, err := g.Engine(identity).open(t.Context(), engine.Request{})
 	require.NoError(t, err)
 	defer s.Cancel()
@@ -150,7 +150,7 @@ func TestWindows(t *testing.T) {
 // The sentences of a request that has much in flight are less urgent than those of others.
 func TestBulk(t *testing.T) {
 	for priority, want := range map[engine.Priority][2]int{engine.High: {0, 1}, engine.Normal: {1, 2}, engine.Low: {2, 2}} {
-		g := atDesk(nil, [3]int64{}, nil)
+		g := newAdmitting(nil, [3]int64{}, nil)
 		s, err := g.Engine(identity).open(t.Context(), engine.Request{Priority: priority})
 		require.NoError(t, err)
 		for i, job := range sentences(60) { // of three tokens each
@@ -182,7 +182,7 @@ func TestTurns(t *testing.T) {
 		"none taken": {[3]bool{}, 0, [3]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, test.want, new(taker).turns(test.n, test.empty))
+			assert.Equal(t, test.want, new(consumer).turns(test.n, test.empty))
 		})
 	}
 }
