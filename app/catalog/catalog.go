@@ -50,7 +50,7 @@ type Loader interface {
 	// decoding state. It does not block.
 	Needs(s Source) int64
 	// Load loads a model, whose decoding state takes its memory from a pool; nil: there is no
-	// bound. The caller closes the instance.
+	// bound. It has decoded a sentence, where it is here. The caller closes the instance.
 	Load(ctx context.Context, s Source, state engine.Pool) (Instance, error)
 	// Check compares a model's files with its manifest, as Load does; what Load would refuse must
 	// not be served by an instance that was loaded from equal files.

@@ -112,17 +112,13 @@ func (c *Catalog) load(i *instance) {
 		"bytes", loaded.Bytes(), "took", took.Round(time.Millisecond))
 }
 
-// open loads a model and tries it.
+// open loads a model.
 func (c *Catalog) open(s Source) (Instance, error) {
 	loaded, err := c.cfg.Loader.Load(c.closing, s, c.pool())
 	if err != nil {
 		return nil, err
 	}
-	m, err := loaded.Model(s.Name, s.Version)
-	if err == nil {
-		err = m.WarmUp(c.closing)
-	}
-	if err != nil {
+	if _, err := loaded.Model(s.Name, s.Version); err != nil {
 		return nil, errors.Join(err, loaded.Close())
 	}
 	return loaded, nil

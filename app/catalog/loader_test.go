@@ -159,8 +159,6 @@ type fakeEngine struct{ *fakeInstance }
 func (e fakeEngine) Stream(context.Context, engine.Request, func() (engine.Job, bool, error), func(int, engine.Result) error) error {
 	return errors.New("decodes nothing")
 }
-func (e fakeEngine) WarmUp(context.Context, engine.Job) error { return nil }
-func (e fakeEngine) InRound() time.Duration                   { return 0 }
 
 func (e fakeEngine) Err() error {
 	e.loader.mu.Lock()

@@ -161,7 +161,7 @@ func TestHealthy(t *testing.T) {
 		for i := range c.loader.open {
 			if i.identity == "b" {
 				c.loader.set(func() { i.closed = true })
-				assert.ErrorContains(t, c.Healthy(), "b:1: the model is lost")
+				assert.ErrorContains(t, c.Healthy(), "b:1: the service is shutting down")
 				c.loader.set(func() { i.closed = false })
 			}
 		}

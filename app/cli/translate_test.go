@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,9 +34,7 @@ func (e *echo) Stream(_ context.Context, _ engine.Request,
 	}
 }
 
-func (e *echo) InRound() time.Duration                   { return 0 }
-func (e *echo) Err() error                               { return nil }
-func (e *echo) WarmUp(context.Context, engine.Job) error { return nil }
+func (e *echo) Err() error { return nil }
 
 func (e *echo) Encode(_, _, text string) ([]int64, error) {
 	ids := []int64{0}

@@ -72,12 +72,12 @@ func endless(t testing.TB, c Cores) *loop {
 
 // idle makes a worker without a loop.
 func idle(m model.Model) *worker {
-	return &worker{spec: m.Spec(), mailbox: newMailbox(), board: &board{}}
+	return &worker{spec: m.Spec(), mailbox: newMailbox(), snapshot: &snapshot{}}
 }
 
 // post leaves jobs for a loop.
 func post(l *loop, req Request, jobs ...Job) *call {
-	c := newCall(newSession(nil, req))
+	c := newCall(newTestSession(req))
 	var list []posted
 	for i, job := range jobs {
 		list = append(list, posted{i, newSequence(job, keyOf(job), l.model), time.Now()})

@@ -28,8 +28,7 @@ type Pool interface {
 
 // budget keeps account of the rows and the memory of a batch.
 type budget struct {
-	rows  int   // limit for a caller
-	all   int   // for all callers together
+	rows  int   // limit for a caller; all together have roomFor it
 	bytes int64 // limit, 0 is none
 	pool  Pool  // that bytes come from; nil is none
 
@@ -46,7 +45,7 @@ func roomFor(rows int) int { return rows + (rows+2)/3 }
 // of what others leave; and so many of the memory, where there are others. One always
 // fits alone: there are as many rows as the widest needs, and the memory was checked at the start.
 func (b *budget) room(c, own cost, alone bool) room {
-	rows, bytes := b.all-b.reserved.rows, b.bytes-b.reserved.bytes
+	rows, bytes := roomFor(b.rows)-b.reserved.rows, b.bytes-b.reserved.bytes
 	switch {
 	case b.sentences == 0:
 		return fits

@@ -36,7 +36,7 @@ type Config struct {
 	PrefillTokens int
 
 	// QueueRequests bounds the requests that are inside, waiting or decoding. A caller
-	// may have three quarters of those places that others leave; see desk.go.
+	// may have three quarters of those places that others leave; see [Admission].
 	QueueRequests int
 	// QueueTokens are the source tokens that may wait to be admitted, which requests
 	// share: one that has more hands them over bit by bit. Each may have a sentence

@@ -6,18 +6,19 @@
 // neither for a batch to fill up nor for the longest sentence of another one;
 // greedy and beam search, languages and priorities mix in a step.
 //
-//	Stream ─▶ desk ─▶ session ─▶ worker: mailbox ─▶ queue ─▶ batch ─▶ results
-//	        (lets in) (a window      (the loop's own from here on)
-//	                  at a time)
+//	Stream ─▶ admission ─▶ session ─▶ worker: mailbox ─▶ queue ─▶ batch ─▶ results
+//	                       (a window       (the loop's own from here on)
+//	                       at a time)
 //
-// The desk (desk.go) lets a request in, or refuses it before anything is done for it.
-// Its session (session.go) takes its sentences one by one, and has no more of them
-// waiting than a window, however many there are. The queue (queue.go) shares a worker
-// fairly between callers, and between the requests of each.
+// The [Admission] (admission.go, insiders.go) lets a request in, or refuses it before anything is done
+// for it. Its [Session] (session.go) takes its sentences one by one, and has no more of them
+// waiting than a window, however many there are. Both are the same where sentences are decoded
+// elsewhere: what is not is a [Decoder]. The one of this package (local.go) chooses workers.
+// The queue (queue.go) shares a worker fairly between callers, and between the requests of each.
 //
 // A worker has a model, or a device, of its own. One goroutine, its loop, owns its
 // queue, batch and everything else that is scheduled, so none of it has a lock; what
-// it has in common with the sessions is the mailbox, their outboxes, and a copy of its
+// it has in common with the sessions is the mailbox, their outcomes, and a copy of its
 // numbers. A round of the loop (loop.go)
 //
 //  1. takes new sentences and cancelled requests from the mailbox;
@@ -45,11 +46,11 @@ import (
 
 // Engine decodes requests on one worker or several. It is safe for concurrent use.
 type Engine struct {
-	cfg     Config
-	workers []*worker
-	models  []model.Model // of the workers
-	desk    *desk
-	places  *places
+	cfg        Config
+	workers    []*worker
+	models     []model.Model // of the workers
+	insiders   *insiders
+	assignment *assignment
 
 	closing     context.Context // done when the engine is to stop
 	close       context.CancelFunc
@@ -60,7 +61,7 @@ type Engine struct {
 // or cannot be started; the caller closes the engine. It fails on settings that no
 // sentence, or not every sentence that they allow, could be decoded with.
 func Start(cfg Config, models ...model.Model) (_ *Engine, err error) {
-	e := &Engine{cfg: cfg, models: models, desk: newDesk(cfg, len(models)), places: newPlaces(len(models))}
+	e := &Engine{cfg: cfg, models: models, insiders: newInsiders(cfg, len(models)), assignment: newAssignment(len(models))}
 	e.closing, e.close = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
@@ -103,19 +104,7 @@ func (e *Engine) Stream(ctx context.Context, req Request,
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.run(ctx, next, each)
-}
-
-// Translate decodes jobs and returns their results in the same order, when all are
-// there. Otherwise it is like [Engine.Stream].
-func (e *Engine) Translate(ctx context.Context, req Request, jobs ...Job) ([]Result, error) {
-	s, err := e.open(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
-	return s.all(ctx, jobs)
+	return s.Run(ctx, s, next, each)
 }
 
 // WarmUp decodes a job on every worker: batches make themselves ready when they are
@@ -128,10 +117,8 @@ func (e *Engine) WarmUp(ctx context.Context, job Job) error {
 			if err != nil {
 				return err
 			}
-			defer s.close()
 			s.only = e.workers[i]
-			_, err = s.all(ctx, []Job{job})
-			return err
+			return s.Run(ctx, s, List(job), func(int, Result) error { return nil })
 		})
 	}
 	return group.Wait()
@@ -145,7 +132,7 @@ func (e *Engine) Rows() int { return e.cfg.Rows }
 // are shared out between all.
 func (e *Engine) Stats() []Stats {
 	stats := make([]Stats, len(e.workers))
-	refused, tokens := e.desk.load()
+	refused, tokens := e.insiders.load()
 	for i, w := range e.workers {
 		stats[i] = w.stats()
 		stats[i].QueuedTokens += (tokens + i) / len(e.workers)
@@ -156,22 +143,31 @@ func (e *Engine) Stats() []Stats {
 	return stats
 }
 
-// InRound is how long the worker that takes longest has been in the current round: a
-// step, and what comes before it, without the wait for [Cores]. A round takes milliseconds, or seconds where a large
-// model shares few cores; a model that does not return shows as one that takes minutes.
-func (e *Engine) InRound() time.Duration {
+// stuckAfter is far more than a round takes, of the largest model on the smallest machine: milliseconds
+// mostly, and seconds where a large model shares few cores.
+const stuckAfter = time.Minute
+
+// Err is why nothing is decoded any more: all workers there are have lost their models, or one that does not return has
+// been in a round, a step and what comes before it without the wait for [Cores], for more than a minute. nil: it goes on.
+func (e *Engine) Err() error {
+	if err := e.lost(); err != nil {
+		return fmt.Errorf("the model is lost: %w", err)
+	}
 	var longest time.Duration
 	for _, w := range e.workers {
-		longest = max(longest, w.board.inRound())
+		longest = max(longest, w.snapshot.inRound())
 	}
-	return longest
+	if longest > stuckAfter {
+		return fmt.Errorf("the model has not finished a step for %s", longest.Round(time.Second))
+	}
+	return nil
 }
 
-// Err is why the last worker, of those that there are, does not work any more; nil while
+// lost is why the last worker, of those that there are, does not work any more; nil while
 // one works.
-func (e *Engine) Err() (err error) {
+func (e *Engine) lost() (err error) {
 	for _, w := range e.workers {
-		if err = w.board.err(); err == nil {
+		if err = w.snapshot.err(); err == nil {
 			return nil
 		}
 	}
@@ -193,33 +189,27 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// speed is what all workers together did in the recent past.
-func (e *Engine) speed() (s speed) {
+// backlog has what all workers together did in the recent past.
+func (e *Engine) backlog() (b Backlog) {
 	for _, w := range e.workers {
-		stats := w.board.read()
-		s.work += stats.WorkPerSecond
-		s.sentence = max(s.sentence, stats.SentenceTime)
+		stats := w.snapshot.read()
+		b.Speed += stats.WorkPerSecond
+		b.Sentence = max(b.Sentence, stats.SentenceTime)
 	}
-	return s
+	return b
 }
 
-// open lets a request in and makes its session, which the caller closes.
-func (e *Engine) open(ctx context.Context, req Request) (*session, error) {
-	if req.Priority < Low || req.Priority > High {
-		return nil, fmt.Errorf("%w: priority %d is none of low, normal and high", ErrInvalid, req.Priority)
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if e.closing.Err() != nil {
-		return nil, ErrClosed
-	}
-	if err := e.Err(); err != nil {
+// open lets a request in and makes its session, which the caller runs or cancels.
+func (e *Engine) open(ctx context.Context, req Request) (*local, error) {
+	session, err := NewSession(ctx, e.closing, req)
+	if err != nil {
 		return nil, err
 	}
-	s := newSession(e, req)
-	s.short = e.cfg.PrefillTokens
-	if err := e.desk.enter(ctx, s, e.speed()); err != nil {
+	if err := e.lost(); err != nil {
+		return nil, err
+	}
+	s := newLocal(e, session)
+	if err := e.insiders.enter(ctx, s, e.backlog()); err != nil {
 		return nil, err
 	}
 	return s, nil

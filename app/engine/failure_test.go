@@ -167,10 +167,10 @@ func TestPanicOutsideOfTheModel(t *testing.T) {
 	c := post(l, Request{}, sentences(3, 1)...)
 	l.active = append(l.active, nil) // a sequence that is none
 	l.round(t.Context())
-	_, failures := c.session.out.take()
-	require.Len(t, failures, 1)
+	outcomes := c.session.Session.Results()
+	require.Len(t, outcomes, 3)
 	var p *PanicError
-	assert.ErrorAs(t, failures[0].err, &p)
+	assert.ErrorAs(t, outcomes[0].Err, &p)
 	assert.Empty(t, l.sequences)
 	assert.Zero(t, l.mailbox.waiting())
 }

@@ -143,14 +143,18 @@ func (s *script) end() {
 	s.check()
 	require.Empty(s.t, s.loop.sequences, "still not done")
 	for i, c := range s.calls {
-		results, failures := c.session.out.take()
-		if len(failures) > 0 {
-			assert.True(s.t, s.faced, "call %d: %v", i, failures)
-		} else if !c.cancelled {
-			assert.Len(s.t, results, len(c.jobs), "call %d has not all results", i)
+		told := make(map[int]bool)
+		for _, o := range c.session.Session.Results() {
+			assert.False(s.t, told[o.Job], "call %d, job %d has two outcomes", i, o.Job)
+			told[o.Job] = true
+			if o.Err != nil {
+				assert.True(s.t, s.faced, "call %d: %v", i, o.Err)
+			} else {
+				assert.Equal(s.t, s.pool.want[c.jobs[o.Job]], o.Result.Result, "call %d, job %d", i, o.Job)
+			}
 		}
-		for _, r := range results {
-			assert.Equal(s.t, s.pool.want[c.jobs[r.job]], r.result.Result, "call %d, job %d", i, r.job)
+		if !c.cancelled {
+			assert.Len(s.t, told, len(c.jobs), "call %d has not all outcomes", i)
 		}
 	}
 	s.loop.closeBatch()
@@ -180,7 +184,7 @@ func (s *script) check() {
 	want.sentences, want.reserved = len(l.active)+len(l.begun), reserved
 	require.Equal(t, want, l.budget)
 	if want.sentences > 1 {
-		require.LessOrEqual(t, reserved.rows, l.budget.all)
+		require.LessOrEqual(t, reserved.rows, roomFor(l.budget.rows))
 	}
 	s.checkGroups()
 	if l.budget.bytes > 0 {
@@ -211,15 +215,15 @@ func (s *script) checkGroups() {
 	l := s.loop
 	sentences, rows, bytes := map[*group]int{}, map[*group]int{}, map[*group]int64{}
 	for _, q := range l.sequences {
-		require.Same(s.t, q.group, l.courtesy.groups[q.group.key])
+		require.Same(s.t, q.group, l.timeShare.groups[q.group.key])
 		sentences[q.group]++
 		if !q.waits {
 			rows[q.group] += q.cost.rows
 			bytes[q.group] += q.cost.bytes
 		}
 	}
-	require.Len(s.t, l.courtesy.list, len(l.courtesy.groups))
-	for _, g := range l.courtesy.list {
+	require.Len(s.t, l.timeShare.list, len(l.timeShare.groups))
+	for _, g := range l.timeShare.list {
 		require.Equal(s.t, sentences[g], g.sentences)
 		require.Equal(s.t, rows[g], g.rows)
 		require.Equal(s.t, bytes[g], g.bytes)
@@ -248,7 +252,7 @@ func (s *script) checkCalls(tokens int) {
 			}
 		}
 		require.Equal(s.t, c.queued, queued)
-		require.True(s.t, !c.finished || len(c.waits) == 0, "it still waits")
+		require.True(s.t, c.ended == nil || len(c.waits) == 0, "it still waits")
 		calls += min(1, queued)
 	}
 	require.Equal(s.t, calls, s.loop.waiting)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -37,15 +38,22 @@ func (e tested) Close() {
 	}
 }
 
-// list hands out jobs.
-func list(jobs ...Job) func() (Job, bool, error) {
-	return func() (job Job, ok bool, err error) {
-		if len(jobs) == 0 {
-			return job, false, nil
-		}
-		job, jobs = jobs[0], jobs[1:]
-		return job, true, nil
+// Translate decodes jobs and returns their results in the same order, when all are there.
+func (e *Engine) Translate(ctx context.Context, req Request, jobs ...Job) ([]Result, error) {
+	results := make([]Result, len(jobs))
+	err := e.Stream(ctx, req, List(jobs...), func(job int, r Result) error {
+		results[job] = r
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return results, nil
+}
+
+// newTestSession is of a request of no engine.
+func newTestSession(req Request) *local {
+	return &local{Session: &Session{Request: req}, short: math.MaxInt}
 }
 
 // start makes an engine that is closed at the end of the test and must have kept

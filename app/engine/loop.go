@@ -21,9 +21,8 @@ type loop struct {
 	prefill int // source tokens that join in a round
 	log     *slog.Logger
 
-	worker  *worker
-	mailbox *mailbox
-	board   *board
+	mailbox  *mailbox
+	snapshot *snapshot
 
 	joints   search.Joints
 	cores    Cores // nil: not shared
@@ -43,7 +42,7 @@ type loop struct {
 	waited                       bool       // something waited when this round admitted
 	admittedTokens, admittedWork float64    // source tokens that it admitted, and these × beams
 	turns                        throughput // seconds in rounds, of those in which it had something to do
-	courtesy                     courtesy
+	timeShare                    timeShare
 	waiting                      int // calls with a sequence in the queue
 
 	admissions uint64
@@ -64,15 +63,14 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		limits:    cfg.Limits(),
 		prefill:   cfg.PrefillTokens,
 		log:       cfg.Log,
-		worker:    w,
 		mailbox:   w.mailbox,
-		board:     w.board,
+		snapshot:  w.snapshot,
 		joints:    cfg.Joints,
 		cores:     cfg.Cores,
 		sequences: make(map[key]*sequence),
 		queue:     newQueue(),
-		budget:    budget{rows: cfg.Rows, all: roomFor(cfg.Rows), bytes: cfg.Memory, pool: cfg.Pool},
-		courtesy:  courtesy{costs: costsOf(w.spec)},
+		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory, pool: cfg.Pool},
+		timeShare: timeShare{costs: costsOf(w.spec)},
 	}
 }
 
@@ -103,8 +101,8 @@ func (l *loop) wait(ctx context.Context) bool {
 // round does what there is to do between two steps, and the step.
 func (l *loop) round(ctx context.Context) {
 	start := time.Now()
-	l.board.begin(start)
-	defer l.board.end()
+	l.snapshot.begin(start)
+	defer l.snapshot.end()
 	l.waited, l.admittedTokens, l.admittedWork = false, 0, 0
 	waiting := l.stats.Waiting
 	if err := Protect(func() error { return l.work(ctx) }); err != nil {
@@ -127,7 +125,7 @@ func (l *loop) round(ctx context.Context) {
 // work is a round's. Its error breaks the batch.
 func (l *loop) work(ctx context.Context) error {
 	l.receive()
-	if err := l.board.err(); err != nil {
+	if err := l.snapshot.err(); err != nil {
 		l.retireAll(err)
 		return nil
 	}
@@ -135,7 +133,7 @@ func (l *loop) work(ctx context.Context) error {
 	if err := l.turn(ctx); err != nil {
 		return err
 	}
-	l.courtesy.begin(time.Now())
+	l.timeShare.begin(time.Now())
 	l.admit()
 	if err := l.join(ctx); err != nil {
 		return err
@@ -165,8 +163,9 @@ func (l *loop) receive() {
 func (l *loop) enqueue(c *call, p posted) {
 	s := p.sequence
 	s.by = c.session
-	if c.finished {
+	if c.ended != nil {
 		l.passed(s)
+		c.session.Put(Outcome{Job: p.job, Err: c.ended})
 		return
 	}
 	known := l.sequences[s.key]
@@ -177,8 +176,8 @@ func (l *loop) enqueue(c *call, p posted) {
 	} else {
 		l.sequences[s.key] = s
 		l.arrivals.add(s, p.at)
-		s.weight = l.courtesy.weigh(s.cost.rows, 2*len(s.job.Source)) // its own tokens will be about as many
-		l.courtesy.came(groupKey{c.session.request.Caller, c.session.long()}, s)
+		s.weight = l.timeShare.weigh(s.cost.rows, 2*len(s.job.Source)) // its own tokens will be about as many
+		l.timeShare.came(groupKey{c.session.Request.Caller, c.session.long()}, s)
 	}
 	w := c.waits[s]
 	if w == nil {
@@ -227,7 +226,7 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 // yet, fails with the error at once.
 func (l *loop) lose(err error) {
 	l.report("the model is lost: nothing decodes on it any more", err)
-	l.board.lose(err) // before anybody is told, who may look for another engine
+	l.snapshot.lose(err) // before anybody is told, who may look for another engine
 	l.retireAll(err)
 }
 
@@ -272,7 +271,7 @@ func (l *loop) publish() {
 	}
 	s.QueuedRequests = l.waiting
 	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.rate()*l.turns.rate(), l.workRate.rate()*l.turns.rate()
-	l.board.put(s)
+	l.snapshot.put(s)
 }
 
 // Protect calls f and turns a panic into a [*PanicError].

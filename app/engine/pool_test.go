@@ -30,9 +30,9 @@ func startPool(t *testing.T, n int, change func(*Config)) (*Engine, []*toy) {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, p.Close())
-		assert.Equal(t, make([]int, n), p.places.load, "what is left of the load")
-		assert.Empty(t, p.places.of)
-		assert.Empty(t, p.desk.callers)
+		assert.Equal(t, make([]int, n), p.assignment.load, "what is left of the load")
+		assert.Empty(t, p.assignment.of)
+		assert.Empty(t, p.insiders.callers)
 		for i, m := range toys {
 			m.check(t)
 			s := p.Stats()[i]
@@ -163,7 +163,7 @@ func TestPoolGoesOnWithoutALostModel(t *testing.T) {
 			jobs := sentences(60, 1)
 			seen := make(map[int]int)
 			var results [60]Result
-			err := p.Stream(t.Context(), Request{}, list(jobs...), func(i int, r Result) error {
+			err := p.Stream(t.Context(), Request{}, List(jobs...), func(i int, r Result) error {
 				seen[i]++
 				results[i] = r
 				return nil

@@ -12,7 +12,7 @@ import "container/heap"
 //   - Between the priorities of a caller, 16 to 4 to 1.
 //
 // The requests of a caller and a priority go one after the other, small ones first, by an
-// order that the desk gives them (desk.orderOf): side by side all would end late. Sentences
+// order that they are given when they are let in (insider.orderOf): side by side all would end late. Sentences
 // of a request go in their order. A large sentence is not passed for ever by smaller ones:
 // the first that does not fit into the batch is waited for, and what becomes free is kept
 // for it.
@@ -35,33 +35,24 @@ type callerQueue struct {
 type level struct {
 	caller   *callerQueue
 	flow     flow[*level]
-	requests requestHeap
+	requests heapOf[*requestQueue]
 }
 
 // requestQueue are the sentences of a request, in order. Some wait no more, because
 // others wanted them too.
 type requestQueue struct {
-	session   *session
+	session   *local
 	level     *level
 	number    uint64 // decides where orders are equal: who came first
 	index     int    // in the level, outside where none of it waits
 	sequences []*sequence
 }
 
+func (r *requestQueue) place() *int { return &r.index }
+
 // before says whether a request of a level goes before another one.
 func (r *requestQueue) before(o *requestQueue) bool {
 	return r.session.order < o.session.order || r.session.order == o.session.order && r.number < o.number
-}
-
-// weightOf is how a caller's requests share what it gets.
-func weightOf(p Priority) float64 {
-	switch p {
-	case High:
-		return 16
-	case Low:
-		return 1
-	}
-	return 4
 }
 
 // chargeOf is how often what a request gets counts for its caller. High counts once, or
@@ -85,7 +76,7 @@ func (q *queue) push(c *call, s *sequence) {
 		q.pushed++
 		c.queue = r
 	}
-	req := c.session.request
+	req := c.session.Request
 	r.level = &q.caller(req.Caller).of[req.Priority-Low] // a new one where it was forgotten
 	r.sequences = append(r.sequences, s)
 	if !s.waits {
@@ -112,7 +103,7 @@ func (q *queue) caller(name string) *callerQueue {
 		c.flow.of = c
 		for i := range c.of {
 			l := &c.of[i]
-			l.caller, l.flow = c, flow[*level]{of: l, weight: weightOf(Low + Priority(i)), index: outside}
+			l.caller, l.flow = c, flow[*level]{of: l, weight: (Low + Priority(i)).Weight(), index: outside}
 		}
 		q.known[name] = c
 	}
@@ -236,7 +227,7 @@ func (q *queue) charge() {
 	c := l.caller
 	c.levels.give(&l.flow, work)
 	c.levels.ask(&l.flow, work) // and what it wants really, when it is its turn
-	q.callers.give(&c.flow, work*chargeOf(q.turn.session.request.Priority))
+	q.callers.give(&c.flow, work*chargeOf(q.turn.session.Request.Priority))
 	q.callers.ask(&c.flow, 0)
 }
 
@@ -288,33 +279,4 @@ func (q *queue) idle(c *callerQueue) {
 			}
 		}
 	}
-}
-
-// requestHeap implements [heap.Interface], the next one first.
-type requestHeap []*requestQueue
-
-func (h requestHeap) Len() int { return len(h) }
-
-func (h requestHeap) Less(i, j int) bool { return h[i].before(h[j]) }
-
-func (h requestHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements [heap.Interface].
-func (h *requestHeap) Push(x any) {
-	r := x.(*requestQueue)
-	r.index = len(*h)
-	*h = append(*h, r)
-}
-
-// Pop implements [heap.Interface].
-func (h *requestHeap) Pop() any {
-	last := len(*h) - 1
-	r := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	r.index = outside
-	return r
 }

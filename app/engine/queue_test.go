@@ -26,7 +26,7 @@ func served(t *testing.T, requests []Request, beams []int, times int) []float64 
 		q.push(calls[i], s)
 	}
 	for i, req := range requests {
-		calls[i] = newCall(newSession(nil, req))
+		calls[i] = newCall(newTestSession(req))
 		more(i)
 		more(i)
 	}
@@ -77,7 +77,7 @@ func TestQueueShares(t *testing.T) {
 // whoever has had more than its share waits for the others when it comes again.
 func TestQueueStartsWhereOthersAre(t *testing.T) {
 	q := newQueue()
-	old, late := newCall(newSession(nil, Request{Caller: "old"})), newCall(newSession(nil, Request{Caller: "late"}))
+	old, late := newCall(newTestSession(Request{Caller: "old"})), newCall(newTestSession(Request{Caller: "late"}))
 	take := func() (order string) {
 		for s := q.head(anything, anywhere); s != nil; s = q.head(anything, anywhere) {
 			q.charge()
@@ -115,7 +115,7 @@ func TestQueueRandomly(t *testing.T) {
 			switch op := rng.IntN(6); {
 			case op < 3 || len(calls) == 0:
 				if len(calls) == 0 || rng.IntN(3) == 0 {
-					calls = append(calls, newCall(newSession(nil, Request{Caller: string(rune('a' + rng.IntN(3))), Priority: Priority(rng.IntN(3) - 1)})))
+					calls = append(calls, newCall(newTestSession(Request{Caller: string(rune('a' + rng.IntN(3))), Priority: Priority(rng.IntN(3) - 1)})))
 				}
 				c := calls[rng.IntN(len(calls))]
 				s := &sequence{work: float64(1 + rng.IntN(50))}

@@ -19,6 +19,17 @@ const (
 	High   Priority = 1
 )
 
+// Weight is how a caller's requests share what it gets.
+func (p Priority) Weight() float64 {
+	switch p {
+	case High:
+		return 16
+	case Low:
+		return 1
+	}
+	return 4
+}
+
 // Request says who has sentences decoded, and what they will cost.
 type Request struct {
 	// Caller is whose share of the engine the request takes. Callers are served
@@ -37,9 +48,9 @@ type Request struct {
 	More <-chan struct{}
 }
 
-// work is what source tokens of the request cost. A row takes about as many steps as
+// Work is what source tokens of the request cost. A row takes about as many steps as
 // its source has tokens, and a sentence has a row for each beam.
-func (r Request) work(tokens int) float64 { return float64(tokens) * float64(max(1, r.Beams)) }
+func (r Request) Work(tokens int) float64 { return float64(tokens) * float64(max(1, r.Beams)) }
 
 // Job is one sentence to translate.
 type Job struct {

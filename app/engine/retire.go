@@ -12,11 +12,11 @@ func (l *loop) retire(s *sequence, reason error) {
 		l.vacate(s)
 		l.budget.release(s.cost)
 		s.group.joined(s, -1)
-		l.queue.settle(s.by.request, s.took-s.work)
+		l.queue.settle(s.by.Request, s.took-s.work)
 	}
 	delete(l.sequences, s.key)
 	l.arrivals.remove(s)
-	l.courtesy.gone(s, time.Now())
+	l.timeShare.gone(s, time.Now())
 	waiters := s.waiters
 	s.waiters = nil
 	for _, w := range waiters {
@@ -30,6 +30,7 @@ func (l *loop) retire(s *sequence, reason error) {
 	default:
 		l.stats.SentencesFailed++
 		for _, w := range waiters {
+			w.fail(reason)
 			l.finish(w.call, reason)
 		}
 	}
@@ -84,7 +85,7 @@ func (l *loop) deliver(s *sequence, waiters []*waiter) {
 			if i < len(waiters)-1 || j < len(w.jobs)-1 {
 				r.Result = result.Clone()
 			}
-			w.call.session.out.put(numbered{p.job, r})
+			w.call.session.Put(Outcome{Job: p.job, Result: r})
 		}
 	}
 }
@@ -93,10 +94,10 @@ func (l *loop) deliver(s *sequence, waiters []*waiter) {
 // given up; those that nobody else waits for leave the queue at once and the batch before
 // the next step.
 func (l *loop) finish(c *call, err error) {
-	if c.finished {
+	if c.ended != nil {
 		return
 	}
-	c.finished = true
+	c.ended = err
 	l.queue.leave(c)
 	if c.queued > 0 {
 		c.queued = 0
@@ -107,11 +108,11 @@ func (l *loop) finish(c *call, err error) {
 		if len(s.waiters) == 0 && s.waits {
 			l.retire(s, errAbandoned)
 		}
+		if err != errAbandoned {
+			w.fail(err)
+		}
 	}
 	clear(c.waits)
-	if err != errAbandoned {
-		c.session.out.fail(givenUp{l.worker, err})
-	}
 }
 
 // sweep retires the sentences in the batch that nobody waits for any more.

@@ -19,7 +19,7 @@ type sequence struct {
 	took    float64   // weight of its steps until now, and source tokens
 	weight  float64   // in a step, as expected
 	group   *group    // whose sentence it is
-	by      *session  // whose tokens it counts for
+	by      *local    // whose tokens it counts for
 	waiters []*waiter // who gets the result; when none is left, it is not needed
 	waits   bool      // in the queue
 	arrival *arrival

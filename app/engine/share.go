@@ -11,7 +11,7 @@ import "container/heap"
 // time when it wanted none. Nobody starves: the share's time goes on with all that is
 // divided, and passes that of whoever waits.
 type share[T any] struct {
-	flows  flows[T] // that want something
+	flows  heapOf[*flow[T]] // that want something
 	time   float64
 	weight float64 // of the flows that want something
 	count  uint64  // of flows that ever came
@@ -28,6 +28,8 @@ type flow[T any] struct {
 }
 
 func (f *flow[T]) wants() bool { return f.index != outside }
+
+func (f *flow[T]) place() *int { return &f.index }
 
 // before says whether a flow is served before another one.
 func (f *flow[T]) before(g *flow[T]) bool {
@@ -69,33 +71,4 @@ func (s *share[T]) first() *flow[T] {
 		return nil
 	}
 	return s.flows[0]
-}
-
-// flows implements [heap.Interface], the next one first.
-type flows[T any] []*flow[T]
-
-func (h flows[T]) Len() int { return len(h) }
-
-func (h flows[T]) Less(i, j int) bool { return h[i].before(h[j]) }
-
-func (h flows[T]) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements [heap.Interface].
-func (h *flows[T]) Push(x any) {
-	f := x.(*flow[T])
-	f.index = len(*h)
-	*h = append(*h, f)
-}
-
-// Pop implements [heap.Interface].
-func (h *flows[T]) Pop() any {
-	last := len(*h) - 1
-	f := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	f.index = outside
-	return f
 }

@@ -62,24 +62,24 @@ func (s *Stats) tookSentence(took time.Duration) {
 	s.SentenceTime += (took - s.SentenceTime) / 16
 }
 
-// board is where the loop puts its numbers up for others to read.
-type board struct {
+// snapshot is where the loop puts its numbers up for others to read.
+type snapshot struct {
 	mu    sync.Mutex // guards the rest
 	stats Stats
 	round time.Time // when the current round began; zero between rounds
 	lost  error     // why the model fails for good
 }
 
-func (b *board) begin(now time.Time) {
+func (b *snapshot) begin(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.round = now
 }
 
-func (b *board) end() { b.begin(time.Time{}) }
+func (b *snapshot) end() { b.begin(time.Time{}) }
 
 // inRound is how long the current round takes already; 0 between rounds.
-func (b *board) inRound() time.Duration {
+func (b *snapshot) inRound() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.round.IsZero() {
@@ -89,26 +89,26 @@ func (b *board) inRound() time.Duration {
 }
 
 // lose says that the model fails for good.
-func (b *board) lose(err error) {
+func (b *snapshot) lose(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lost = err
 }
 
 // err is why the model fails for good; nil while it does not.
-func (b *board) err() error {
+func (b *snapshot) err() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.lost
 }
 
-func (b *board) put(s *Stats) {
+func (b *snapshot) put(s *Stats) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stats = *s
 }
 
-func (b *board) read() Stats {
+func (b *snapshot) read() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.stats

@@ -17,6 +17,10 @@ import (
 // encoded, nor a cancelled request until the others are.
 const idleRoom = 4
 
+// Window is how many source tokens a request may have waiting where it is alone: what workers take from
+// the queue in a round, each of which takes so many, when they are idle.
+func Window(prefill, workers int) int { return idleRoom * prefill * max(1, workers) }
+
 // admit makes sentences from the head of the queue newcomers while there is room.
 // It stops at the first that does not fit: what becomes free is kept for it.
 func (l *loop) admit() {
@@ -28,7 +32,7 @@ func (l *loop) admit() {
 	}
 	now := time.Now()
 	for s := l.queue.head(l.mayAdmit, l.roomFor); s != nil; s = l.queue.head(l.mayAdmit, l.roomFor) {
-		took, atOnce := l.courtesy.atOnce(s.group, len(s.job.Source))
+		took, atOnce := l.timeShare.atOnce(s.group, len(s.job.Source))
 		if atOnce {
 			if room -= len(s.job.Source); room < 0 && len(l.newcomers) > 0 {
 				return
@@ -66,10 +70,10 @@ const mostBegun = 4
 
 // mayAdmit says whether it is the turn of a sentence's group.
 func (l *loop) mayAdmit(s *sequence) bool {
-	if !l.courtesy.mayAdmit(s) {
+	if !l.timeShare.mayAdmit(s) {
 		return false
 	}
-	_, atOnce := l.courtesy.atOnce(s.group, len(s.job.Source))
+	_, atOnce := l.timeShare.atOnce(s.group, len(s.job.Source))
 	return atOnce || len(l.begun) < mostBegun
 }
 
@@ -77,11 +81,11 @@ func (l *loop) mayAdmit(s *sequence) bool {
 func (l *loop) roomFor(s *sequence) room {
 	var own cost
 	for _, long := range []bool{false, true} {
-		if g := l.courtesy.groups[groupKey{s.group.key.caller, long}]; g != nil {
+		if g := l.timeShare.groups[groupKey{s.group.key.caller, long}]; g != nil {
 			own.rows, own.bytes = own.rows+g.rows, own.bytes+g.bytes
 		}
 	}
-	return l.budget.room(s.cost, own, len(l.courtesy.list) == 1)
+	return l.budget.room(s.cost, own, len(l.timeShare.list) == 1)
 }
 
 // join encodes the newcomers and lets them join the batch, longest first: those
@@ -105,7 +109,7 @@ func (l *loop) join(ctx context.Context) error {
 	err := l.batch.Join(ctx, l.sources)
 	took := time.Since(start)
 	l.stats.Joining += took
-	l.courtesy.encoded(l.sources, took)
+	l.timeShare.encoded(l.sources, took)
 	clear(l.sources)
 	if err != nil {
 		return l.refused(fmt.Errorf("encode %d sentences of %d tokens: %w", len(l.newcomers), tokens, err))
@@ -213,7 +217,7 @@ func (l *loop) step(ctx context.Context) error {
 	candidates, err := l.batch.Step(ctx, l.feeds, k)
 	took := time.Since(start)
 	l.stats.Stepping += took
-	l.courtesy.steps.add(float64(rows), float64(attended), took)
+	l.timeShare.steps.add(float64(rows), float64(attended), took)
 	if err != nil {
 		return fmt.Errorf("step with %d sentences, %d rows: %w", len(l.active), rows, err)
 	}
@@ -234,14 +238,14 @@ func (l *loop) choose() {
 	}
 	slices.SortFunc(l.ranks, func(a, b *sequence) int { return cmp.Compare(a.number, b.number) })
 	for _, s := range l.ranks {
-		s.rests = !l.courtesy.takesPart(s.group, l.weigh(s))
+		s.rests = !l.timeShare.takesPart(s.group, l.weigh(s))
 	}
 	clear(l.ranks)
 }
 
 // weigh is what the rows of a sentence in the batch count for in the next step.
 func (l *loop) weigh(s *sequence) float64 {
-	return l.courtesy.weigh(s.decoding.Rows(), len(s.job.Source)+s.fed)
+	return l.timeShare.weigh(s.decoding.Rows(), len(s.job.Source)+s.fed)
 }
 
 // feed collects what the sentences that take part are fed. It returns the number of rows, of the tokens that they

@@ -25,7 +25,7 @@ func TestStreamHandsOutResultsAsTheyCome(t *testing.T) {
 		begin := time.Now()
 		var order []int
 		var at []time.Duration
-		err := e.Stream(t.Context(), Request{}, list(jobs...), func(job int, r Result) error {
+		err := e.Stream(t.Context(), Request{}, List(jobs...), func(job int, r Result) error {
 			assert.Equal(t, alone(t, jobs[job]), r.Result, "job %d", job)
 			order, at = append(order, job), append(at, time.Since(begin))
 			return nil
@@ -106,7 +106,7 @@ func TestStreamGetsMore(t *testing.T) {
 		<-f.ended
 		require.NoError(t, f.err)
 		assert.Equal(t, []int{1, 0, 2}, f.order(), "closing asks a last time")
-		assert.Empty(t, e.desk.callers)
+		assert.Empty(t, e.insiders.callers)
 	})
 }
 
@@ -153,7 +153,7 @@ func TestStreamEndsWithTheReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := start(t, stepping(), nil)
 		gone, calls := errors.New("gone"), 0
-		err := e.Stream(t.Context(), Request{}, list(sentence(30, 1, 1), sentence(4, 2, 1)), func(int, Result) error {
+		err := e.Stream(t.Context(), Request{}, List(sentence(30, 1, 1), sentence(4, 2, 1)), func(int, Result) error {
 			calls++
 			return gone
 		})
@@ -170,7 +170,7 @@ func TestPoolStreams(t *testing.T) {
 	p, _ := startPool(t, 3, nil)
 	jobs := sentences(30, 1)
 	seen := map[int]bool{} // not guarded: calls come one after the other
-	err := p.Stream(t.Context(), Request{}, list(jobs...), func(job int, r Result) error {
+	err := p.Stream(t.Context(), Request{}, List(jobs...), func(job int, r Result) error {
 		assert.False(t, seen[job], "job %d twice", job)
 		seen[job] = true
 		assert.Equal(t, alone(t, jobs[job]), r.Result)
@@ -180,12 +180,12 @@ func TestPoolStreams(t *testing.T) {
 	assert.Len(t, seen, len(jobs))
 
 	gone := errors.New("gone")
-	err = p.Stream(t.Context(), Request{}, list(jobs...), func(int, Result) error { return gone })
+	err = p.Stream(t.Context(), Request{}, List(jobs...), func(int, Result) error { return gone })
 	assert.ErrorIs(t, err, gone)
 }
 
 // A model that does not return shows.
-func TestInRound(t *testing.T) {
+func TestErrOfAModelThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newToy()
 		release := make(chan struct{})
@@ -194,14 +194,15 @@ func TestInRound(t *testing.T) {
 			return nil
 		}
 		e := start(t, m, nil)
-		assert.Zero(t, e.InRound())
 		s := send(t.Context(), e, Normal, sentence(3, 1, 1))
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		assert.Equal(t, time.Minute, e.InRound())
+		assert.NoError(t, e.Err())
+		time.Sleep(time.Second)
+		assert.EqualError(t, e.Err(), "the model has not finished a step for 1m1s")
 		close(release)
 		<-s.done
 		synctest.Wait()
-		assert.Zero(t, e.InRound())
+		assert.NoError(t, e.Err())
 	})
 }

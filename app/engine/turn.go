@@ -31,12 +31,12 @@ func (l *loop) turn(ctx context.Context) error {
 		ask = l.cores.Yield
 	}
 	l.publish() // what is seen while it waits
-	l.board.end()
+	l.snapshot.end()
 	start := time.Now()
 	err := ask(ctx, l.arrivals.oldest())
 	now := time.Now()
 	l.stats.Waiting += now.Sub(start)
-	l.board.begin(now)
+	l.snapshot.begin(now)
 	if l.hasCores = err == nil; !l.hasCores {
 		return err
 	}

@@ -8,11 +8,11 @@ import (
 
 // worker decodes on one model.
 type worker struct {
-	number  int
-	spec    model.Spec
-	mailbox *mailbox
-	board   *board        // the loop's numbers
-	stopped chan struct{} // closed when the loop has ended
+	number   int
+	spec     model.Spec
+	mailbox  *mailbox
+	snapshot *snapshot     // the loop's numbers
+	stopped  chan struct{} // closed when the loop has ended
 }
 
 // startWorker starts a worker, which works until ctx is done. The model is used until
@@ -21,7 +21,7 @@ func startWorker(ctx context.Context, cfg Config, number int, m model.Model) (*w
 	if err := cfg.validate(m); err != nil {
 		return nil, err
 	}
-	w := &worker{number: number, spec: m.Spec(), mailbox: newMailbox(), board: &board{}, stopped: make(chan struct{})}
+	w := &worker{number: number, spec: m.Spec(), mailbox: newMailbox(), snapshot: &snapshot{}, stopped: make(chan struct{})}
 	l := newLoop(cfg, m, w)
 	go func() {
 		defer close(w.stopped)
@@ -35,7 +35,7 @@ func (w *worker) wait() { <-w.stopped }
 
 // stats are the worker's numbers.
 func (w *worker) stats() Stats {
-	s := w.board.read()
+	s := w.snapshot.read()
 	s.QueuedTokens = w.mailbox.waiting()
 	return s
 }

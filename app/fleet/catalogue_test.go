@@ -188,7 +188,7 @@ func TestFollow(t *testing.T) {
 // A gateway has its models told once, however workers come and go; and limits that all have.
 func TestServe(t *testing.T) {
 	calls := 0
-	g := atDesk(nil, [3]int64{}, func(c *GatewayConfig) { c.Serve = func(repository.Snapshot) { calls++ } })
+	g := newAdmitting(nil, [3]int64{}, func(c *GatewayConfig) { c.Serve = func(repository.Snapshot) { calls++ } })
 	one, other := having([3]string{"a", "1", "A"}), having([3]string{"a", "1", "A"})
 	one.MaxBeams, one.MaxLength, other.MaxBeams = 5, 200, 3
 	g.serve(merge([]*Catalogue{one}), []*Catalogue{one})

@@ -10,19 +10,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// renew keeps the claims of takers alive: others take over what has been silent for a lease. What is
+// renew keeps the claims of consumers alive: others take over what has been silent for a lease. What is
 // not there any more was cancelled.
-func (w *Worker) renew(ctx context.Context, takers []*taker) error {
+func (w *Worker) renew(ctx context.Context, consumers []*consumer) error {
 	type renewal struct {
-		taker   *taker
-		at      heldAt
-		entries []string
-		kept    *redis.Cmd
+		consumer *consumer
+		at       heldAt
+		entries  []string
+		kept     *redis.Cmd
 	}
 	now := time.Now()
 	var renewals []renewal
 	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // the errors are the commands'
-		for _, t := range takers {
+		for _, t := range consumers {
 			for at, entries := range t.held() {
 				kept := p.Do(ctx, append(t.xclaim(at.lane, 0, at.taken, entries...), "justid")...)
 				renewals = append(renewals, renewal{t, at, entries, kept})
@@ -35,10 +35,10 @@ func (w *Worker) renew(ctx context.Context, takers []*taker) error {
 			return err
 		}
 		if err == nil && len(kept) < len(r.entries) {
-			r.taker.cancel(errCancelled, r.at.lane, without(r.entries, kept))
+			r.consumer.cancel(errCancelled, r.at.lane, without(r.entries, kept))
 		}
 	}
-	for _, t := range takers {
+	for _, t := range consumers {
 		t.renewedAt(now)
 	}
 	return nil
@@ -61,7 +61,7 @@ func isNoGroup(err error) bool { return err != nil && strings.HasPrefix(err.Erro
 
 // xclaim is the command that makes entries the worker's own which nobody has kept alive for a while.
 // They count as taken so many times.
-func (t *taker) xclaim(lane string, idle time.Duration, taken int64, entries ...string) []any {
+func (t *consumer) xclaim(lane string, idle time.Duration, taken int64, entries ...string) []any {
 	args := []any{"xclaim", lane, group, t.worker.id, idle.Milliseconds()}
 	for _, id := range entries {
 		args = append(args, id)
@@ -76,7 +76,7 @@ type heldAt struct {
 }
 
 // held are the entries that are claimed.
-func (t *taker) held() map[heldAt][]string {
+func (t *consumer) held() map[heldAt][]string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	held := make(map[heldAt][]string)
@@ -88,7 +88,7 @@ func (t *taker) held() map[heldAt][]string {
 }
 
 // renewedAt notes when the claims were kept alive.
-func (t *taker) renewedAt(now time.Time) {
+func (t *consumer) renewedAt(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.steady.IsZero() || t.isLate(now) {
@@ -99,12 +99,12 @@ func (t *taker) renewedAt(now time.Time) {
 }
 
 // isLate says whether others may soon take the claims over, or have; mu is held.
-func (t *taker) isLate(now time.Time) bool {
+func (t *consumer) isLate(now time.Time) bool {
 	return !t.renewed.IsZero() && now.Sub(t.renewed) > t.broker.timing.Lease/2
 }
 
 // giveUp ends what others have taken over, if the worker was silent for long.
-func (t *taker) giveUp(ctx context.Context) error {
+func (t *consumer) giveUp(ctx context.Context) error {
 	t.mu.Lock()
 	late := t.isLate(time.Now())
 	t.mu.Unlock()
@@ -135,7 +135,7 @@ func (t *taker) giveUp(ctx context.Context) error {
 }
 
 // cancel has claims of a lane not decoded.
-func (t *taker) cancel(cause error, lane string, entries map[string]bool) {
+func (t *consumer) cancel(cause error, lane string, entries map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for id := range entries {
@@ -146,7 +146,7 @@ func (t *taker) cancel(cause error, lane string, entries map[string]bool) {
 }
 
 // takeOver takes the claims of workers that have ended, until ctx is done.
-func (t *taker) takeOver(ctx context.Context) {
+func (t *consumer) takeOver(ctx context.Context) {
 	var tidied time.Time
 	for {
 		often := t.broker.timing.Lease / 4
@@ -177,7 +177,7 @@ const abandoned = time.Hour
 
 // tidy removes workers from the groups that have been silent for so long and have no claims. It keeps
 // the lanes for a while: those of a model that no worker has any more expire.
-func (t *taker) tidy(ctx context.Context, idle time.Duration) {
+func (t *consumer) tidy(ctx context.Context, idle time.Duration) {
 	for _, lane := range t.lanes {
 		t.broker.client.Expire(ctx, lane, kept) // what fails here is done another time
 		consumers, err := t.broker.client.XInfoConsumers(ctx, lane, group).Result()
@@ -194,7 +194,7 @@ func (t *taker) tidy(ctx context.Context, idle time.Duration) {
 
 // spare is how many claims may be taken over at a time: some also where the worker is busy, because
 // they have waited for longer than what it has, but not all, because other workers take some too.
-func (t *taker) spare() int {
+func (t *consumer) spare() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
@@ -210,7 +210,7 @@ func (t *taker) spare() int {
 const deaths = 2
 
 // claimFrom takes over up to n claims of a lane.
-func (t *taker) claimFrom(ctx context.Context, lane string, n int) error {
+func (t *consumer) claimFrom(ctx context.Context, lane string, n int) error {
 	list, err := t.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
 		Stream: lane, Group: group, Idle: t.broker.timing.Lease, Start: "-", End: "+", Count: int64(max(n, watched)),
 	}).Result()
@@ -252,7 +252,7 @@ type sighting struct {
 // alive all the time sees which ones have an owner that could not: nobody keeps those alive. After a
 // disturbance, of Redis, of the network or of itself, others may have been as unable as itself, and are
 // given as many chances as it has: two renewals and half a lease.
-func (t *taker) outlasted(lane string, list []redis.XPendingExt, now time.Time) (left []redis.XPendingExt) {
+func (t *consumer) outlasted(lane string, list []redis.XPendingExt, now time.Time) (left []redis.XPendingExt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lease, silent := t.broker.timing.Lease, make(map[string]sighting)
@@ -272,7 +272,7 @@ func (t *taker) outlasted(lane string, list []redis.XPendingExt, now time.Time) 
 
 // choose are those of pending claims, by their place in the list, that the worker takes over, with
 // the number of those who have had them then.
-func (t *taker) choose(lane string, list []redis.XPendingExt) map[int]*redis.XPendingExt {
+func (t *consumer) choose(lane string, list []redis.XPendingExt) map[int]*redis.XPendingExt {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	suspects := false
@@ -299,8 +299,8 @@ func (t *taker) choose(lane string, list []redis.XPendingExt) map[int]*redis.XPe
 	return chosen
 }
 
-// began decodes an entry that was taken over, or buries it.
-func (t *taker) began(e entry, taken int64) {
+// began decodes an entry that was taken over, or makes a dead letter of it.
+func (t *consumer) began(e entry, taken int64) {
 	if taken <= deaths+1 {
 		t.begin(e, fromOther, taken)
 		return
@@ -309,7 +309,7 @@ func (t *taker) began(e entry, taken int64) {
 	if t.broker.openEntry(e.lane, e.Values) == nil {
 		w, _ = decode[work](e.Values)
 	}
-	c := &claim{taker: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: func(error) {}}
+	c := &claim{consumer: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: func(error) {}}
 	t.hold(c)
-	t.bury(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))
+	t.deadLetter(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))
 }

@@ -163,15 +163,15 @@ func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 			d.hasBegun(t, before+1)
 			// The worker forgets it, as if it had never known.
 			w.mu.Lock()
-			taker := w.takers[queueOf(identity)]
+			consumer := w.consumers[queueOf(identity)]
 			w.mu.Unlock()
-			taker.mu.Lock()
-			for _, c := range taker.claims {
-				delete(taker.claims, c.key())
-				taker.rows -= c.work.rows()
+			consumer.mu.Lock()
+			for _, c := range consumer.claims {
+				delete(consumer.claims, c.key())
+				consumer.rows -= c.work.rows()
 				c.cancel(errTaken)
 			}
-			taker.mu.Unlock()
+			consumer.mu.Unlock()
 			d.hasBegun(t, before+2)
 			pending, err := b.client.XPendingExt(t.Context(), &redis.XPendingExtArgs{Stream: lane, Group: group, Start: "-", End: "+", Count: 10}).Result()
 			require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestChoose(t *testing.T) {
 		"suspects that are lost there": {nil, pending("me", 3, 3), map[int]int64{0: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &taker{worker: &Worker{id: "me"}, claims: make(map[string]*claim)}
+			k := &consumer{worker: &Worker{id: "me"}, claims: make(map[string]*claim)}
 			for _, c := range test.mine {
 				k.claims[c.key()] = &c
 			}
@@ -229,19 +229,19 @@ func TestChoose(t *testing.T) {
 func TestSpare(t *testing.T) {
 	now := time.Now()
 	for name, test := range map[string]struct {
-		change func(k *taker)
+		change func(k *consumer)
 		want   int
 	}{
-		"idle":                 {func(*taker) {}, 40},
-		"half full":            {func(k *taker) { k.rows = 20 }, 20},
-		"full":                 {func(k *taker) { k.rows = 45 }, 10},
-		"more than full":       {func(k *taker) { k.rows = 80 }, 0},
-		"the model is not had": {func(k *taker) { k.blocked = now.Add(time.Hour) }, 0},
-		"it is away":           {func(k *taker) { k.renewed = now.Add(-time.Hour) }, 0},
-		"it was never there":   {func(k *taker) { k.renewed = time.Time{} }, 0},
+		"idle":                 {func(*consumer) {}, 40},
+		"half full":            {func(k *consumer) { k.rows = 20 }, 20},
+		"full":                 {func(k *consumer) { k.rows = 45 }, 10},
+		"more than full":       {func(k *consumer) { k.rows = 80 }, 0},
+		"the model is not had": {func(k *consumer) { k.blocked = now.Add(time.Hour) }, 0},
+		"it is away":           {func(k *consumer) { k.renewed = now.Add(-time.Hour) }, 0},
+		"it was never there":   {func(k *consumer) { k.renewed = time.Time{} }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &taker{
+			k := &consumer{
 				worker: &Worker{cfg: WorkerConfig{Rows: 40}}, broker: &Broker{timing: Timing{Lease: time.Minute}},
 				renewed: now,
 			}
@@ -257,9 +257,9 @@ func TestTidy(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		b := newTestBroker(t, address, calm)
 		w := NewWorker(WorkerConfig{Broker: b, Models: newModels(&decoder{}, identity), Rows: 8})
-		taker := newTaker(w, queueOf(identity), modelName{"m", "1"})
-		require.NoError(t, taker.makeGroups(t.Context()))
-		lane := taker.lanes[1]
+		consumer := newConsumer(w, queueOf(identity), modelName{"m", "1"})
+		require.NoError(t, consumer.makeGroups(t.Context()))
+		lane := consumer.lanes[1]
 		put(t, b, format, "something")
 		for _, name := range []string{"with a claim", "without"} { // the first takes all there is
 			err := b.client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: group, Consumer: name, Streams: []string{lane, ">"}, Block: -1}).Err()
@@ -274,9 +274,9 @@ func TestTidy(t *testing.T) {
 			}
 			return names
 		}
-		taker.tidy(t.Context(), time.Hour)
+		consumer.tidy(t.Context(), time.Hour)
 		assert.ElementsMatch(t, []string{"with a claim", "without"}, names())
-		taker.tidy(t.Context(), -time.Minute) // in memory a consumer that was never heard of is idle for less than nothing
+		consumer.tidy(t.Context(), -time.Minute) // in memory a consumer that was never heard of is idle for less than nothing
 		assert.Equal(t, []string{"with a claim"}, names())
 		assert.Positive(t, b.client.TTL(t.Context(), lane).Val())
 	})

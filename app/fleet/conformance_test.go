@@ -23,12 +23,7 @@ func TestConformance(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, local.Close()) })
 		newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(local, identity))
-		eventually(t, func() bool { // without a worker, a request whose time is over fails with that reason
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			_, _, copies := g.speed(queueOf(identity))
-			return copies > 0
-		})
+		eventually(t, func() bool { return !g.isIdle(queueOf(identity)) }) // or a request whose time is over fails with that reason
 		return g.Engine(identity), g.Close
 	})
 }

@@ -13,19 +13,19 @@ import (
 )
 
 // begin decodes an entry, which somebody took for the time that taken says.
-func (t *taker) begin(e entry, from string, taken int64) {
+func (t *consumer) begin(e entry, from string, taken int64) {
 	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
 	forged := t.broker.openEntry(e.lane, e.Values)
 	w, err := decode[work](e.Values)
 	ctx, cancel := context.WithCancelCause(t.hurry)
-	c := &claim{taker: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: cancel}
+	c := &claim{consumer: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: cancel}
 	t.hold(c)
 	if forged != nil { // nobody is told, least of all whom it names
 		t.settle(c, settled{outcome: forgedOutcome})
 		return
 	}
 	if err != nil {
-		t.bury(c, e.Values, "it cannot be read: "+err.Error())
+		t.deadLetter(c, e.Values, "it cannot be read: "+err.Error())
 		return
 	}
 	t.running.Go(func() {
@@ -34,7 +34,7 @@ func (t *taker) begin(e entry, from string, taken int64) {
 }
 
 // hold notes a claim.
-func (t *taker) hold(c *claim) {
+func (t *consumer) hold(c *claim) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.claims[c.key()] = c
@@ -44,7 +44,7 @@ func (t *taker) hold(c *claim) {
 }
 
 // release ends a claim that was reported.
-func (t *taker) release(c *claim) {
+func (t *consumer) release(c *claim) {
 	c.cancel(nil)
 	t.mu.Lock()
 	delete(t.claims, c.key())
@@ -58,18 +58,18 @@ func (t *taker) release(c *claim) {
 }
 
 // count measures the claims; mu is held.
-func (t *taker) count() {
+func (t *consumer) count() {
 	t.worker.cfg.Metrics.claimed.WithLabelValues(t.name.model, t.name.version).Set(float64(len(t.claims)))
 }
 
 // settle reports what became of a claim.
-func (t *taker) settle(c *claim, o settled) {
+func (t *consumer) settle(c *claim, o settled) {
 	o.claim = c
 	t.worker.outcomes <- o
 }
 
-// bury makes a dead letter of a claim. Its entry has the values.
-func (t *taker) bury(c *claim, values map[string]any, reason string) {
+// deadLetter makes a dead letter of a claim. Its entry has the values.
+func (t *consumer) deadLetter(c *claim, values map[string]any, reason string) {
 	t.broker.log.Error("a sentence is a dead letter", "model", t.name.model, "version", t.name.version, "reason", reason)
 	t.settle(c, settled{outcome: deadLetter, reply: &reply{ID: c.work.ID, Fault: dead, Reason: reason}, values: values})
 }
@@ -82,7 +82,7 @@ var (
 )
 
 // decode decodes a sentence.
-func (t *taker) decode(ctx context.Context, c *claim) settled {
+func (t *consumer) decode(ctx context.Context, c *claim) settled {
 	if t.worker.gone.has(c) {
 		return settled{outcome: cancelled}
 	}
@@ -101,16 +101,9 @@ func (t *taker) decode(ctx context.Context, c *claim) settled {
 			return err
 		}
 		defer release()
-		todo := []engine.Job{c.work.job()}
 		return m.Engine.Stream(ctx, engine.Request{
 			Caller: c.work.Caller, Priority: engine.Priority(c.work.Priority), Tokens: len(c.work.Source), Beams: c.work.rows(),
-		}, func() (job engine.Job, ok bool, err error) {
-			if len(todo) == 0 {
-				return job, false, nil
-			}
-			job, todo = todo[0], nil
-			return job, true, nil
-		}, func(_ int, r engine.Result) error {
+		}, engine.List(c.work.job()), func(_ int, r engine.Result) error {
 			result = r
 			return nil
 		})
@@ -123,7 +116,7 @@ func (t *taker) decode(ctx context.Context, c *claim) settled {
 }
 
 // acquire is the model. It is loaded until it is released.
-func (t *taker) acquire(ctx context.Context) (*translate.Model, func(), error) {
+func (t *consumer) acquire(ctx context.Context) (*translate.Model, func(), error) {
 	t.mu.Lock()
 	handle := t.handle
 	t.mu.Unlock()
@@ -139,7 +132,7 @@ func (t *taker) acquire(ctx context.Context) (*translate.Model, func(), error) {
 
 // failure is what becomes of a sentence that was not decoded. Its gateway decides whether another
 // worker is to try.
-func (t *taker) failure(ctx context.Context, c *claim, err error) settled {
+func (t *consumer) failure(ctx context.Context, c *claim, err error) settled {
 	switch cause := context.Cause(ctx); {
 	case cause == errCancelled:
 		return settled{outcome: cancelled, left: true}

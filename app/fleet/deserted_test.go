@@ -104,12 +104,7 @@ func TestExportIsGone(t *testing.T) {
 			s := send(t.Context(), g, sentences(200)...)
 			d.hasBegun(t, 4)
 			end(w)
-			eventually(t, func() bool {
-				g.mu.Lock()
-				defer g.mu.Unlock()
-				_, _, copies := g.speed(queueOf(identity))
-				return copies == 0
-			})
+			eventually(t, func() bool { return g.isIdle(queueOf(identity)) })
 			select {
 			case <-s.done:
 				t.Fatalf("it ends while nobody is there who could do better: %v", s.err)
@@ -203,7 +198,7 @@ func TestOutlasted(t *testing.T) {
 		"the trouble is over":  {0, []look{{0, 4, 1, false}, {1, 5, 1, false}, {4, 8, 0, true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &taker{broker: &Broker{timing: Timing{Lease: lease}}, silent: make(map[string]map[string]sighting), steady: at(test.steady)}
+			k := &consumer{broker: &Broker{timing: Timing{Lease: lease}}, silent: make(map[string]map[string]sighting), steady: at(test.steady)}
 			for i, l := range test.looks {
 				k.renewal += l.renewals
 				var list []redis.XPendingExt

@@ -1,14 +1,15 @@
 // Package fleet joins gateways and workers through Redis: a gateway has its sentences decoded by
 // whichever worker has room, as if the models were its own.
 //
-//	Engine.Stream ─▶ session ─▶ lanes: a stream for each model and priority ─▶ taker ─▶ engine
+//	Engine.Stream ─▶ session ─▶ lanes: a stream for each model and priority ─▶ consumer ─▶ engine
 //	                    ▲                                                        │
 //	                    └───────────── replies: a stream for each gateway ◀──────┘
 //
-// A [Gateway] lets requests in (engine.go), and submits their sentences, a window of each request at
-// a time (session.go, outbox.go). It hands out the results, and submits again what Redis has lost
+// A [Gateway] lets requests in and works through them as an engine does that has its models here, by
+// [engine.Admission] and [engine.Session]. What waits is known from all gateways (admission.go), and sentences
+// are submitted to Redis (session.go, outbox.go). It hands out the results, and submits again what Redis has lost
 // (gateway.go, sweep.go). What nobody takes any more, because the workers have another export of the model
-// now, it gives back (deserted.go). A [Worker] (worker.go) has a taker for each of its models (taker.go), which
+// now, it gives back (deserted.go). A [Worker] (worker.go) has a consumer for each of its models (consumer.go), which
 // reads as many sentences as the batch admits, and has each decoded. Results are sent before a
 // sentence leaves the queue (report.go), so that it is decoded twice rather than never; gateways drop
 // second results.

@@ -3,8 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"dragoman/app/engine"
 	"dragoman/app/failure"
@@ -31,33 +29,25 @@ func (e *Engine) Stream(ctx context.Context, req engine.Request,
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.run(ctx, next, each)
+	err = s.Run(ctx, s, next, each)
+	if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) && e.gateway.isIdle(e.queue) {
+		return &UnavailableError{Err: errNobody} // which is not its sender's doing
+	}
+	return err
 }
 
-// WarmUp does nothing: workers warm up themselves.
-func (e *Engine) WarmUp(context.Context, engine.Job) error { return nil }
+// errNobody is why a request has not ended in its time that no worker could decode.
+var errNobody = errors.New("no worker has the model at the moment")
 
-// InRound is 0: a worker that hangs is replaced by others.
-func (e *Engine) InRound() time.Duration { return 0 }
-
-// Err is nil: Redis and workers come back.
+// Err is nil: Redis and workers come back, and a worker that hangs is replaced by others.
 func (e *Engine) Err() error { return nil }
-
-// lane is where sentences of a priority wait, the most urgent first.
-func lane(p engine.Priority) int { return int(engine.High - p) }
 
 // open lets a request in, if it can be done in time.
 func (e *Engine) open(ctx context.Context, req engine.Request) (*session, error) {
-	if req.Priority < engine.Low || req.Priority > engine.High {
-		return nil, fmt.Errorf("%w: priority %d is none of low, normal and high", engine.ErrInvalid, req.Priority)
-	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
 	g := e.gateway
-	if g.closing.Err() != nil {
-		return nil, ErrClosed
+	s, err := engine.NewSession(ctx, g.closing, req)
+	if err != nil {
+		return nil, err
 	}
 	if err := g.broker.Err(); err != nil {
 		return nil, err
@@ -67,20 +57,14 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*session, error)
 	if g.fleet.deserted(e.queue, g.broker.timing.Lease) {
 		return nil, translate.ErrGone
 	}
-	if err := g.admit(ctx, e.queue, req); err != nil {
+	if err := g.admission.Enter(ctx, req.Caller, req.Work(req.Tokens), g.backlog(e.queue, req)); err != nil {
 		g.cfg.Metrics.refused.Inc()
 		return nil, err
 	}
-	g.requests++
-	g.callers[req.Caller]++
-	s := &session{
-		engine: e, gateway: g, request: req, caller: anonymous(req.Caller), wake: make(chan struct{}, 1),
-		inFlight: make(map[int]*sentence),
-	}
-	if deadline, ok := ctx.Deadline(); ok {
-		s.deadline = deadline
-	}
-	return s, nil
+	deadline, _ := ctx.Deadline()
+	return &session{
+		Session: s, gateway: g, queue: e.queue, caller: anonymous(req.Caller), deadline: deadline, inFlight: make(map[int]*sentence),
+	}, nil
 }
 
 // UnavailableError means that Redis is away, or all workers of a model.

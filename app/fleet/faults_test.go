@@ -78,31 +78,27 @@ func TestSubmittedAgain(t *testing.T) {
 	server := newServer(t)
 	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
 	jobs := sentences(20)
-	waits, more := make(chan struct{}), make(chan struct{})
-	n := 0
+	more, at, n := make(chan struct{}), 0, 1 // jobs that were handed out, and that there are
 	s := &sent{jobs: jobs, results: make([]engine.Result, len(jobs)), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		s.err = g.Engine(identity).Stream(t.Context(), engine.Request{More: more}, func() (job engine.Job, ok bool, err error) {
-			if n == 1 {
-				<-waits
-			}
-			if n == len(jobs) {
+			if at == n {
+				n = len(jobs)
 				return job, false, nil
 			}
-			n++
-			return jobs[n-1], true, nil
+			at++
+			return jobs[at-1], true, nil
 		}, func(job int, r engine.Result) error {
 			s.results[job] = r
 			return nil
 		})
 	}()
-	close(more)
 	lane := g.broker.lanes(queueOf(identity))[1]
 	eventually(t, func() bool { return inStream(server, lane) == 1 })
 	server.SetError(full)
 	defer server.SetError("")
-	close(waits)
+	close(more)
 	eventually(t, func() bool { return g.broker.Err() != nil })
 	server.SetError("")
 	newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(&decoder{}, identity))
@@ -242,14 +238,14 @@ func TestGatewayLeaves(t *testing.T) {
 		d.hasBegun(t, 3)
 		g.Close()
 		<-s.done
-		require.ErrorIs(t, s.err, ErrClosed)
+		require.ErrorIs(t, s.err, engine.ErrClosed)
 		eventually(t, func() bool { return isEmpty(t, address) })
 		assert.Zero(t, b.client.Exists(t.Context(), b.repliesKey(g.id)).Val())
 		assert.False(t, b.client.HExists(t.Context(), b.gatewaysKey(), g.id).Val())
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		assert.Empty(t, g.pending)
-		assert.Zero(t, g.requests)
+		assert.Zero(t, g.admission.Inside)
 	})
 }
 
@@ -445,7 +441,7 @@ func TestWorkerServesSomethingElse(t *testing.T) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		var names []string
-		for name := range w.takers {
+		for name := range w.consumers {
 			names = append(names, name)
 		}
 		return names

@@ -21,8 +21,7 @@ import (
 // GatewayConfig is what a [Gateway] works with.
 type GatewayConfig struct {
 	Broker *Broker
-	// Requests bounds the requests that are inside. A caller may have three quarters of those
-	// places that others leave.
+	// Requests bounds the requests that are inside; see [engine.Admission].
 	Requests int
 	// Tokens are the source tokens × beams, for each worker, that all gateways together may have
 	// submitted without a result.
@@ -45,31 +44,27 @@ type Gateway struct {
 	broker  *Broker
 	id      string
 	closing context.Context
-	close   context.CancelCauseFunc
+	close   context.CancelFunc
 	running sync.WaitGroup
 	offered repository.Snapshot // by the workers that are there; of beat
 	served  repository.Snapshot // of beat
 	missed  missed              // of beat
 
-	mu       sync.Mutex // guards the rest
-	fleet    fleet
-	names    map[string]modelName // by queue
-	limits   [2]int               // of workers: beams and length
-	read     string               // the last entry of the replies that was read
-	upToDate time.Time            // all replies were read that were there then
-	pending  map[uint64]*sentence // that are waited for
-	nextID   uint64
-	outbox   outbox
-	requests int                  // that are inside
-	callers  map[string]int       // of these, by caller
-	work     map[string]*[3]int64 // that is waited for, by queue and lane
+	mu        sync.Mutex // guards the rest
+	fleet     fleet
+	names     map[string]modelName // by queue
+	limits    [2]int               // of workers: beams and length
+	read      string               // the last entry of the replies that was read
+	upToDate  time.Time            // all replies were read that were there then
+	pending   map[uint64]*sentence // that are waited for
+	nextID    uint64
+	outbox    outbox
+	admission engine.Admission
+	work      map[string]*[3]int64 // that is waited for, by queue and lane
 }
 
 // errNoWorker is why a gateway of a new fleet cannot do anything.
 var errNoWorker = errors.New("no worker has been there yet: start one")
-
-// ErrClosed means that the gateway is shutting down.
-var ErrClosed = engine.ErrClosed
 
 // StartGateway starts a gateway, which the caller closes. Redis may be away for now.
 func StartGateway(cfg GatewayConfig) *Gateway {
@@ -78,18 +73,18 @@ func StartGateway(cfg GatewayConfig) *Gateway {
 	}
 	g := &Gateway{
 		cfg: cfg, broker: cfg.Broker, id: newID(), read: "0", pending: make(map[uint64]*sentence),
-		outbox: newOutbox(), callers: make(map[string]int), work: make(map[string]*[3]int64), missed: make(missed),
+		outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait}, work: make(map[string]*[3]int64), missed: make(missed),
 	}
-	g.closing, g.close = context.WithCancelCause(context.Background())
+	g.closing, g.close = context.WithCancel(context.Background())
 	g.running.Go(g.beat)
 	g.running.Go(g.receive)
 	g.running.Go(g.send)
 	return g
 }
 
-// Close ends requests that are inside with [ErrClosed], and takes the gateway out of the fleet.
+// Close ends requests that are inside with [engine.ErrClosed], and takes the gateway out of the fleet.
 func (g *Gateway) Close() {
-	g.close(ErrClosed)
+	g.close()
 	g.running.Wait()
 	g.withdraw()
 	ctx := context.Background()
@@ -122,7 +117,7 @@ func (g *Gateway) beat() {
 	tick := time.NewTicker(g.broker.timing.Beat)
 	defer tick.Stop()
 	for n := uint64(1); ; n++ {
-		err := g.meet(n, workers, gateways)
+		err := g.heartbeat(n, workers, gateways)
 		if err == nil {
 			err = catalogues.follow(g.closing, g.workers(), g.serve)
 		}
@@ -185,8 +180,8 @@ func (g *Gateway) Limits() (beams, maxLength int) {
 	return g.limits[0], g.limits[1]
 }
 
-// meet is one beat.
-func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
+// heartbeat is one beat.
+func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
 	b, asked := g.broker, time.Now()
 	ctx, cancel := context.WithTimeout(g.closing, b.timing.Lease/2)
 	defer cancel()
@@ -200,7 +195,7 @@ func (g *Gateway) meet(n uint64, workers *members[WorkerStatus], gateways *membe
 	var there *redis.BoolCmd
 	if err := b.do(ctx, func(p redis.Pipeliner) {
 		clock = p.Time(ctx)
-		b.say(ctx, p, b.gatewaysKey(), g.id, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()})
+		b.publishStatus(ctx, p, b.gatewaysKey(), g.id, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()})
 		saidWorkers, saidGateways = p.HGetAll(ctx, b.workersKey()), p.HGetAll(ctx, b.gatewaysKey())
 		if read := g.lastRead(); read != "0" {
 			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)
@@ -360,7 +355,7 @@ func (g *Gateway) handOut(r *reply) {
 		return
 	}
 	g.forget(x)
-	x.session.deliver(x, r)
+	x.session.answer(x, r)
 }
 
 // anonymous is a caller's name as others may see it.

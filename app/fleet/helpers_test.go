@@ -136,9 +136,7 @@ func (d *decoder) begun() int {
 	return d.jobs
 }
 
-func (d *decoder) WarmUp(context.Context, engine.Job) error { return nil }
-func (d *decoder) InRound() time.Duration                   { return 0 }
-func (d *decoder) Err() error                               { return nil }
+func (d *decoder) Err() error { return nil }
 
 // tokens is a tokenizer that needs none.
 type tokens struct{}
@@ -252,15 +250,9 @@ func sentences(n int) []engine.Job {
 
 // stream has jobs decoded and returns their results in their order.
 func stream(ctx context.Context, e translate.Engine, req engine.Request, jobs ...engine.Job) ([]engine.Result, error) {
-	results, at := make([]engine.Result, len(jobs)), 0
+	results := make([]engine.Result, len(jobs))
 	var got atomic.Int64
-	err := e.Stream(ctx, req, func() (job engine.Job, ok bool, err error) {
-		if at == len(jobs) {
-			return job, false, nil
-		}
-		at++
-		return jobs[at-1], true, nil
-	}, func(job int, r engine.Result) error {
+	err := e.Stream(ctx, req, engine.List(jobs...), func(job int, r engine.Result) error {
 		got.Add(1)
 		results[job] = r
 		return nil

@@ -90,8 +90,8 @@ func (m *members[S]) update(now time.Time, said map[string]string) (alive map[st
 // forgotten is when a member that says nothing is removed.
 const forgotten = time.Minute
 
-// say puts up a member's status.
-func (b *Broker) say(ctx context.Context, p redis.Pipeliner, key, id string, status any) {
+// publishStatus puts up a member's status.
+func (b *Broker) publishStatus(ctx context.Context, p redis.Pipeliner, key, id string, status any) {
 	raw, _ := json.Marshal(status) // of plain data
 	p.HSet(ctx, key, id, b.seals.seal(inHash(key, id), raw))
 }

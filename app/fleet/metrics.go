@@ -113,10 +113,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	defer g.mu.Unlock()
 	gauge(c.workers, float64(len(g.fleet.workers)))
 	for queue, name := range g.names {
-		speed, _, _ := g.speed(queue)
+		has := g.capacity(queue)
 		waiting := g.waiting(queue)
-		gauge(c.rows, float64(g.rows(queue)), name.model, name.version)
+		gauge(c.rows, float64(has.rows), name.model, name.version)
 		gauge(c.waiting, float64(waiting[0]+waiting[1]+waiting[2]), name.model, name.version)
-		gauge(c.speed, speed, name.model, name.version)
+		gauge(c.speed, has.speed, name.model, name.version)
 	}
 }

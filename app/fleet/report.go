@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// settled is what became of a sentence that a taker took.
+// settled is what became of a sentence that a consumer took.
 type settled struct {
 	*claim
 	outcome outcome
@@ -57,7 +57,7 @@ func (w *Worker) settle(hurry context.Context, list []settled) {
 	}
 	for _, o := range list {
 		w.cfg.Metrics.done.WithLabelValues(string(o.outcome)).Inc()
-		o.taker.release(o.claim)
+		o.consumer.release(o.claim)
 	}
 }
 
@@ -83,7 +83,7 @@ func (w *Worker) send(list []settled) error {
 		}
 		for _, o := range list {
 			if o.outcome == deadLetter {
-				p.XAdd(ctx, &redis.XAddArgs{Stream: b.deadKey(o.taker.queue), MaxLen: maxDead, Approx: true, Values: o.letter(b.now())})
+				p.XAdd(ctx, &redis.XAddArgs{Stream: b.deadKey(o.consumer.queue), MaxLen: maxDead, Approx: true, Values: o.letter(b.now())})
 			}
 		}
 	})

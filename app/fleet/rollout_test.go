@@ -85,9 +85,7 @@ func (s signing) Stream(ctx context.Context, _ engine.Request, next func() (engi
 	}
 }
 
-func (signing) WarmUp(context.Context, engine.Job) error { return nil }
-func (signing) InRound() time.Duration                   { return 0 }
-func (signing) Err() error                               { return nil }
+func (signing) Err() error { return nil }
 
 // newModel makes a model of an export.
 func newModel(name string, e translate.Engine, identity string) (*translate.Model, error) {

@@ -15,7 +15,7 @@ func (g *Gateway) abandon() {
 	for _, x := range g.pending {
 		if g.fleet.deserted(x.queue, g.broker.timing.Lease) {
 			g.cancel(x)
-			x.session.deliver(x, &reply{ID: x.work.ID, Fault: gone})
+			x.session.answer(x, &reply{ID: x.work.ID, Fault: gone})
 		}
 	}
 }

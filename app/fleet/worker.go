@@ -49,10 +49,10 @@ type Worker struct {
 	missing chan struct{} // has a value after Redis has lost what was published
 
 	mu        sync.Mutex // guards the rest
-	takers    map[string]*taker
-	leaving   []*taker // that take nothing any more, but have claims maybe
-	catalogue string   // hash of what was published
-	published []string // the keys of that
+	consumers map[string]*consumer
+	leaving   []*consumer // that take nothing any more, but have claims maybe
+	catalogue string      // hash of what was published
+	published []string    // the keys of that
 }
 
 // NewWorker makes a worker that does nothing yet.
@@ -62,7 +62,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	}
 	return &Worker{
 		cfg: cfg, broker: cfg.Broker, id: newID(), started: time.Now().UTC(), outcomes: make(chan settled, 1024),
-		missing: make(chan struct{}, 1), takers: make(map[string]*taker),
+		missing: make(chan struct{}, 1), consumers: make(map[string]*consumer),
 	}
 }
 
@@ -86,7 +86,7 @@ func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 	w.leave()
 }
 
-// follow has takers for what is served, until ctx is done.
+// follow has consumers for what is served, until ctx is done.
 func (w *Worker) follow(ctx, hurry context.Context, changed func()) {
 	for {
 		err := w.serve(ctx, hurry)
@@ -121,18 +121,18 @@ func (w *Worker) serve(ctx, hurry context.Context) error {
 		for _, v := range m.Versions {
 			queue := queueOf(v.Identity)
 			wanted[queue] = true
-			t := w.takers[queue]
+			t := w.consumers[queue]
 			if t == nil {
-				t = newTaker(w, queue, modelName{m.Name, fmt.Sprint(v.Number)})
-				w.takers[queue] = t
+				t = newConsumer(w, queue, modelName{m.Name, fmt.Sprint(v.Number)})
+				w.consumers[queue] = t
 				defer t.start(ctx, hurry)
 			}
 			t.use(handles[v.Identity])
 		}
 	}
-	for queue, t := range w.takers {
+	for queue, t := range w.consumers {
 		if !wanted[queue] {
-			delete(w.takers, queue)
+			delete(w.consumers, queue)
 			t.stop()
 			w.leaving = append(w.leaving, t)
 		}
@@ -140,7 +140,7 @@ func (w *Worker) serve(ctx, hurry context.Context) error {
 	return nil
 }
 
-// stopAll waits until all takers have ended. What the worker has to translate with counts no more.
+// stopAll waits until all consumers have ended. What the worker has to translate with counts no more.
 func (w *Worker) stopAll() {
 	w.mu.Lock()
 	w.catalogue = ""
@@ -151,12 +151,12 @@ func (w *Worker) stopAll() {
 	}
 }
 
-// list are the takers, those first that are leaving.
-func (w *Worker) list() []*taker {
+// list are the consumers, those first that are leaving.
+func (w *Worker) list() []*consumer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.leaving = slices.DeleteFunc(w.leaving, func(t *taker) bool { return t.isOver() })
-	return slices.AppendSeq(slices.Clone(w.leaving), maps.Values(w.takers))
+	w.leaving = slices.DeleteFunc(w.leaving, func(t *consumer) bool { return t.isOver() })
+	return slices.AppendSeq(slices.Clone(w.leaving), maps.Values(w.consumers))
 }
 
 // beat says again and again that the worker is there and what it is at, and keeps its claims alive.
@@ -164,7 +164,7 @@ func (w *Worker) beat(ctx context.Context) {
 	tick, published := time.NewTicker(w.broker.timing.Beat), &hold{broker: w.broker}
 	defer tick.Stop()
 	for n := uint64(1); ; n++ {
-		err := w.say(ctx, n, published)
+		err := w.heartbeat(ctx, n, published)
 		if ctx.Err() == nil {
 			w.broker.note(err, w.cfg.Metrics.broker)
 		}
@@ -176,8 +176,8 @@ func (w *Worker) beat(ctx context.Context) {
 	}
 }
 
-// say is one beat. It ends in time for another one before claims count as abandoned.
-func (w *Worker) say(ctx context.Context, n uint64, published *hold) error {
+// heartbeat is one beat. It ends in time for another one before claims count as abandoned.
+func (w *Worker) heartbeat(ctx context.Context, n uint64, published *hold) error {
 	ctx, cancel := context.WithTimeout(ctx, w.broker.timing.Lease/3)
 	defer cancel()
 	if w.broker.Err() != nil { // it may be another server than before
@@ -185,8 +185,8 @@ func (w *Worker) say(ctx context.Context, n uint64, published *hold) error {
 			return err
 		}
 	}
-	takers := w.list()
-	for _, t := range takers {
+	consumers := w.list()
+	for _, t := range consumers {
 		if err := t.giveUp(ctx); err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (w *Worker) say(ctx context.Context, n uint64, published *hold) error {
 	var clock *redis.TimeCmd
 	err := w.broker.do(ctx, func(p redis.Pipeliner) {
 		clock = p.Time(ctx)
-		w.broker.say(ctx, p, w.broker.workersKey(), w.id, w.status(n, takers))
+		w.broker.publishStatus(ctx, p, w.broker.workersKey(), w.id, w.status(n, consumers))
 	})
 	if err != nil {
 		return err
@@ -214,15 +214,15 @@ func (w *Worker) say(ctx context.Context, n uint64, published *hold) error {
 		default: // it is known
 		}
 	}
-	return w.renew(ctx, takers)
+	return w.renew(ctx, consumers)
 }
 
 // status is what the worker says.
-func (w *Worker) status(n uint64, takers []*taker) WorkerStatus {
+func (w *Worker) status(n uint64, consumers []*consumer) WorkerStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	status := WorkerStatus{ID: w.id, Version: w.cfg.Version, Started: w.started, Beat: n, Catalogue: w.catalogue, Queues: make(map[string]QueueStatus)}
-	for _, t := range takers {
+	for _, t := range consumers {
 		status.Queues[t.queue] = t.status()
 	}
 	return status

@@ -89,9 +89,7 @@ func (u *upper) requests() []string {
 	return append([]string(nil), u.asked...)
 }
 
-func (*upper) InRound() time.Duration                   { return 0 }
-func (*upper) Err() error                               { return nil }
-func (*upper) WarmUp(context.Context, engine.Job) error { return nil }
+func (*upper) Err() error { return nil }
 
 // translator is a real service with that engine.
 func translator(t testing.TB, e translate.Engine) *translate.Service {

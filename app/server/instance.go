@@ -87,13 +87,34 @@ func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s c
 	if err != nil {
 		return nil, err
 	}
-	return &instance{
+	i := &instance{
 		engines: engines, bytes: bytes + tokenizerBytes(s.Manifest), device: on.device(),
 		config: translate.ModelConfig{
 			Identity: cfg.Family + " " + s.Identity, Tokenizer: tok, Engine: engines, Spec: s.Manifest.Spec,
 			Languages: s.Manifest.Languages, Search: options, Limits: limits,
 		},
-	}, nil
+	}
+	if err := i.warmUp(ctx, s); err != nil {
+		return nil, errors.Join(err, i.Close())
+	}
+	return i, nil
+}
+
+// warmUp translates a short text, so that what is set up on first use is set up, and a model that
+// cannot run shows.
+func (i *instance) warmUp(ctx context.Context, s catalog.Source) error {
+	m, err := i.Model(s.Name, s.Version)
+	if err != nil {
+		return err
+	}
+	job, err := m.Probe()
+	if err == nil {
+		err = i.engines.WarmUp(ctx, job)
+	}
+	if err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	return nil
 }
 
 // settingsOf is the configuration with a model's own settings.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"dragoman/app/engine"
 	"dragoman/model"
@@ -31,11 +30,7 @@ type Tokenizer interface {
 type Engine interface {
 	Stream(ctx context.Context, req engine.Request,
 		next func() (job engine.Job, ok bool, err error), each func(job int, r engine.Result) error) error
-	// WarmUp decodes a job on whatever the engine works with, so that it is ready.
-	WarmUp(ctx context.Context, job engine.Job) error
-	// InRound is how long the model has been at work without a break.
-	InRound() time.Duration
-	// Err is why nothing can be decoded any more; nil while something can.
+	// Err is why nothing is decoded any more; nil while something is.
 	Err() error
 }
 
@@ -107,36 +102,16 @@ func (m *Model) prefixOf(from, to string) []int64 {
 	return append([]int64{m.Spec.DecoderStart}, m.Tokenizer.Forced(from, to)...)
 }
 
-// WarmUp translates a short text, so that what is set up on first use is set up
-// and a model that cannot run shows. No cache has a part in it.
-func (m *Model) WarmUp(ctx context.Context) error {
+// Probe is a short text's job, to see with that the model runs. Whether its translation is a good one, or
+// ends, does not matter.
+func (m *Model) Probe() (engine.Job, error) {
 	from, to := m.anyPair()
 	ids, err := m.Tokenizer.Encode(from, to, "1")
-	if err != nil {
-		return fmt.Errorf("warm-up: %w", err)
-	}
-	job := engine.Job{Source: ids, Prefix: m.prefixOf(from, to), Search: m.Search}
-	// Whether the translation is a good one, or ends, does not matter here.
-	if err := m.Engine.WarmUp(ctx, job); err != nil {
-		return fmt.Errorf("warm-up: %w", err)
-	}
-	return nil
+	return engine.Job{Source: ids, Prefix: m.prefixOf(from, to), Search: m.Search}, err
 }
-
-// stuckAfter is far more than a round takes, of the largest model on the smallest
-// machine.
-const stuckAfter = time.Minute
 
 // Healthy fails where translations do not go on.
-func (m *Model) Healthy() error {
-	if err := m.Engine.Err(); err != nil {
-		return fmt.Errorf("the model is lost: %w", err)
-	}
-	if d := m.Engine.InRound(); d > stuckAfter {
-		return fmt.Errorf("the model has not finished a step for %s", d.Round(time.Second))
-	}
-	return nil
-}
+func (m *Model) Healthy() error { return m.Engine.Err() }
 
 // search returns the model's settings with a request's changes.
 func (m *Model) search(o Options) (search.Options, error) {

@@ -94,9 +94,7 @@ func (s *stepper) Stream(ctx context.Context, req engine.Request,
 	}
 }
 
-func (s *stepper) InRound() time.Duration                   { return 0 }
-func (s *stepper) Err() error                               { return nil }
-func (s *stepper) WarmUp(context.Context, engine.Job) error { return nil }
+func (s *stepper) Err() error { return nil }
 
 var eventsMu sync.Mutex // guards the events
 

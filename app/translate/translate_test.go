@@ -58,7 +58,6 @@ func (runes) LanguageID(code string) (int64, bool) {
 type upper struct {
 	requests []round
 	err      error // of all requests
-	inRound  time.Duration
 	lost     error
 	// decode, where it is not nil, answers a source text.
 	decode func(text string, job engine.Job) (translation string, truncated bool)
@@ -136,16 +135,7 @@ func tokensOf(text string) []int64 {
 	return tokens[1 : len(tokens)-1]
 }
 
-func (u *upper) InRound() time.Duration { return u.inRound }
-func (u *upper) Err() error             { return u.lost }
-
-func (u *upper) WarmUp(ctx context.Context, job engine.Job) error {
-	done := false
-	return u.Stream(ctx, engine.Request{}, func() (engine.Job, bool, error) {
-		defer func() { done = true }()
-		return job, !done, nil
-	}, func(int, engine.Result) error { return nil })
-}
+func (u *upper) Err() error { return u.lost }
 
 // last is the last request.
 func (u *upper) last() round { return u.requests[len(u.requests)-1] }
@@ -589,29 +579,28 @@ func TestTranslatePassesErrorsOn(t *testing.T) {
 	assert.Empty(t, eng.requests)
 }
 
-func TestWarmUp(t *testing.T) {
-	warmUp := func(tok Tokenizer, eng Engine) error {
-		m, err := NewModel(config(tok, eng).ModelConfig)
+func TestProbe(t *testing.T) {
+	probe := func(tok Tokenizer) (engine.Job, error) {
+		m, err := NewModel(config(tok, &upper{}).ModelConfig)
 		require.NoError(t, err)
-		return m.WarmUp(t.Context())
+		return m.Probe()
 	}
-	eng := &upper{decode: func(string, engine.Job) (string, bool) { return "", true }}
-	require.NoError(t, warmUp(runes{}, eng))
-	assert.Len(t, eng.requests, 1)
+	job, err := probe(runes{})
+	require.NoError(t, err)
+	assert.Equal(t, "1", runes{}.Decode(job.Source))
+	require.NoError(t, job.Search.Validate())
 
 	boom := errors.New("boom")
-	assert.ErrorIs(t, warmUp(runes{}, &upper{err: boom}), boom)
-	assert.ErrorIs(t, warmUp(runes{err: boom}, &upper{}), boom)
+	_, err = probe(runes{err: boom})
+	assert.ErrorIs(t, err, boom)
 }
 
 func TestHealthy(t *testing.T) {
-	eng := &upper{inRound: time.Minute}
+	eng := &upper{}
 	s := service(t, runes{}, eng)
 	assert.NoError(t, s.Healthy())
-	eng.inRound += time.Second
-	assert.EqualError(t, s.Healthy(), "the model has not finished a step for 1m1s")
 	eng.lost = errors.New("the GPU is gone")
-	assert.EqualError(t, s.Healthy(), "the model is lost: the GPU is gone")
+	assert.ErrorIs(t, s.Healthy(), eng.lost)
 }
 
 func TestSelect(t *testing.T) {

@@ -89,17 +89,6 @@ func endless() engine.Job {
 	return engine.Job{Source: []int64{Endless, 9, 2}, Prefix: []int64{2, 6}, Search: options(1, 25_000)}
 }
 
-// list hands out jobs.
-func list(jobs ...engine.Job) func() (engine.Job, bool, error) {
-	return func() (job engine.Job, ok bool, err error) {
-		if len(jobs) == 0 {
-			return job, false, nil
-		}
-		job, jobs = jobs[0], jobs[1:]
-		return job, true, nil
-	}
-}
-
 // never is for requests that get no result.
 func never(t *testing.T) func(int, engine.Result) error {
 	return func(job int, _ engine.Result) error {
@@ -111,7 +100,7 @@ func never(t *testing.T) func(int, engine.Result) error {
 // want wants the results of jobs to be those of the jobs alone, one for each.
 func want(ctx context.Context, t *testing.T, e translate.Engine, req engine.Request, jobs ...engine.Job) {
 	got := make([]int, len(jobs))
-	err := e.Stream(ctx, req, list(jobs...), func(job int, r engine.Result) error {
+	err := e.Stream(ctx, req, engine.List(jobs...), func(job int, r engine.Result) error {
 		got[job]++
 		j := jobs[job]
 		assert.Equal(t, Alone(t, j.Source, j.Prefix, j.Search, j.Phrases...), r.Result, "job %d", job)
@@ -163,7 +152,7 @@ func nothing(t *testing.T, start Start) {
 	m := &Model{}
 	e, _ := start(t, m, Config())
 	before := m.Joined() // of a warm-up
-	require.NoError(t, e.Stream(t.Context(), engine.Request{}, list(), never(t)))
+	require.NoError(t, e.Stream(t.Context(), engine.Request{}, engine.List(), never(t)))
 	assert.Equal(t, before, m.Joined())
 }
 
@@ -194,7 +183,7 @@ func same(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	job := Jobs(4)[3]
 	right := Alone(t, job.Source, job.Prefix, job.Search)
-	err := e.Stream(t.Context(), engine.Request{}, list(slices.Repeat([]engine.Job{job}, 20)...), func(_ int, r engine.Result) error {
+	err := e.Stream(t.Context(), engine.Request{}, engine.List(slices.Repeat([]engine.Job{job}, 20)...), func(_ int, r engine.Result) error {
 		assert.Equal(t, right, r.Result)
 		clear(r.Tokens)
 		return nil
@@ -216,7 +205,7 @@ func hypotheses(t *testing.T, start Start) {
 	}
 	right := Alone(t, jobs[5].Source, jobs[5].Prefix, jobs[5].Search)
 	require.Len(t, right.Others, 4)
-	err := e.Stream(t.Context(), engine.Request{}, list(jobs...), func(job int, r engine.Result) error {
+	err := e.Stream(t.Context(), engine.Request{}, engine.List(jobs...), func(job int, r engine.Result) error {
 		n := max(1, jobs[job].Search.Hypotheses)
 		assert.Equal(t, right.Tokens, r.Tokens, "job %d", job)
 		assert.Len(t, r.Others, n-1)
@@ -230,7 +219,7 @@ func hypotheses(t *testing.T, start Start) {
 	job := Jobs(1)[0]
 	job.Search = options(2, 60)
 	job.Search.Hypotheses = 3
-	require.ErrorIs(t, e.Stream(t.Context(), engine.Request{}, list(job), never(t)), engine.ErrInvalid)
+	require.ErrorIs(t, e.Stream(t.Context(), engine.Request{}, engine.List(job), never(t)), engine.ErrInvalid)
 }
 
 // However many sentences a request has, no more of them are handed over than may wait.
@@ -240,7 +229,7 @@ func window(t *testing.T, start Start) {
 	for i := range jobs {
 		jobs[i].Search.Beams = 1
 	}
-	next, handed, done, most := list(jobs...), 0, 0, 0
+	next, handed, done, most := engine.List(jobs...), 0, 0, 0
 	err := e.Stream(t.Context(), engine.Request{}, func() (engine.Job, bool, error) {
 		job, ok, err := next()
 		if ok {
@@ -300,7 +289,7 @@ var errBoom = errors.New("boom")
 func errorOfNext(t *testing.T, start Start) {
 	m := &Model{StepTime: time.Millisecond}
 	e, _ := start(t, m, Config())
-	first, ready := list(endless()), make(chan struct{}, 1)
+	first, ready := engine.List(endless()), make(chan struct{}, 1)
 	wake := make(chan struct{})
 	go func() {
 		decodes(t, m, 1)
@@ -323,7 +312,7 @@ func errorOfEach(t *testing.T, start Start) {
 	m := &Model{StepTime: time.Millisecond}
 	e, _ := start(t, m, Config())
 	calls := 0
-	err := e.Stream(t.Context(), engine.Request{}, list(append(Jobs(2), endless())...), func(int, engine.Result) error {
+	err := e.Stream(t.Context(), engine.Request{}, engine.List(append(Jobs(2), endless())...), func(int, engine.Result) error {
 		calls++
 		return errBoom
 	})
@@ -368,7 +357,7 @@ func invalid(t *testing.T, start Start) {
 		t.Run(name, func(t *testing.T) {
 			bad := good[2]
 			change(&bad)
-			err := e.Stream(t.Context(), engine.Request{}, list(good[0], good[1], bad), func(int, engine.Result) error { return nil })
+			err := e.Stream(t.Context(), engine.Request{}, engine.List(good[0], good[1], bad), func(int, engine.Result) error { return nil })
 			require.ErrorIs(t, err, engine.ErrInvalid)
 			assert.ErrorContains(t, err, "invalid job 2: ")
 			want(t.Context(), t, e, engine.Request{}, good...)
@@ -382,7 +371,7 @@ func priorities(t *testing.T, start Start) {
 		want(t.Context(), t, e, engine.Request{Priority: p}, Jobs(5)...)
 	}
 	for _, p := range []engine.Priority{engine.Low - 1, engine.High + 1} {
-		err := e.Stream(t.Context(), engine.Request{Priority: p}, list(Jobs(1)...), never(t))
+		err := e.Stream(t.Context(), engine.Request{Priority: p}, engine.List(Jobs(1)...), never(t))
 		assert.ErrorIs(t, err, engine.ErrInvalid)
 	}
 }
@@ -417,7 +406,7 @@ func cancelled(t *testing.T, start Start) {
 	}()
 	second := endless()
 	second.Source[1] = 10
-	err := e.Stream(ctx, engine.Request{Caller: "a"}, list(endless(), second), never(t))
+	err := e.Stream(ctx, engine.Request{Caller: "a"}, engine.List(endless(), second), never(t))
 	require.ErrorIs(t, err, errGone)
 	forgets(t, m)
 }
@@ -427,7 +416,7 @@ func deadline(t *testing.T, start Start) {
 	e, _ := start(t, m, Config())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := e.Stream(ctx, engine.Request{}, list(endless()), never(t))
+	err := e.Stream(ctx, engine.Request{}, engine.List(endless()), never(t))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	forgets(t, m)
 }
@@ -457,7 +446,7 @@ func busy(t *testing.T, start Start) {
 		}, never(t))
 	}()
 	<-inside
-	err := e.Stream(t.Context(), engine.Request{Caller: "other"}, list(Jobs(1)...), never(t))
+	err := e.Stream(t.Context(), engine.Request{Caller: "other"}, engine.List(Jobs(1)...), never(t))
 	var busy *engine.BusyError
 	require.ErrorAs(t, err, &busy)
 	assert.Equal(t, 1, busy.Requests)
@@ -472,16 +461,16 @@ func closing(t *testing.T, start Start) {
 	m := &Model{StepTime: time.Millisecond}
 	e, closeEngine := start(t, m, Config())
 	ended := make(chan error)
-	go func() { ended <- e.Stream(t.Context(), engine.Request{}, list(endless()), never(t)) }()
+	go func() { ended <- e.Stream(t.Context(), engine.Request{}, engine.List(endless()), never(t)) }()
 	go func() {
-		ended <- e.Stream(t.Context(), engine.Request{More: make(chan struct{})}, list(), never(t))
+		ended <- e.Stream(t.Context(), engine.Request{More: make(chan struct{})}, engine.List(), never(t))
 	}()
 	decodes(t, m, 1)
 	closeEngine()
 	for range 2 {
 		require.ErrorIs(t, <-ended, engine.ErrClosed)
 	}
-	err := e.Stream(t.Context(), engine.Request{}, list(Jobs(1)...), never(t))
+	err := e.Stream(t.Context(), engine.Request{}, engine.List(Jobs(1)...), never(t))
 	require.ErrorIs(t, err, engine.ErrClosed)
 	forgets(t, m)
 }
@@ -501,7 +490,7 @@ func many(t *testing.T, start Start) {
 				return
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
-			err := e.Stream(ctx, req, list(mine...), func(int, engine.Result) error {
+			err := e.Stream(ctx, req, engine.List(mine...), func(int, engine.Result) error {
 				cancel(errGone)
 				return nil
 			})

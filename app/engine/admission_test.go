@@ -29,15 +29,15 @@ func slow(t *testing.T, change func(*Config)) tested {
 }
 
 // inside lets a request in that never ends.
-func inside(t *testing.T, e tested, req Request) *session {
+func inside(t *testing.T, e tested, req Request) *local {
 	s, err := e.open(t.Context(), req)
 	require.NoError(t, err)
-	t.Cleanup(s.close)
+	t.Cleanup(s.Cancel)
 	return s
 }
 
 // There are so many places, and a caller has three quarters of those that others leave.
-func TestDeskPlaces(t *testing.T) {
+func TestAdmissionPlaces(t *testing.T) {
 	e := start(t, newToy(), func(c *Config) { c.QueueRequests = 16 })
 	enter := func(caller string) (n int) {
 		for {
@@ -49,7 +49,7 @@ func TestDeskPlaces(t *testing.T) {
 				assert.ErrorIs(t, err, ErrBusy)
 				return n
 			}
-			t.Cleanup(s.close)
+			t.Cleanup(s.Cancel)
 			n++
 		}
 	}
@@ -60,19 +60,19 @@ func TestDeskPlaces(t *testing.T) {
 	assert.EqualValues(t, 4, e.Stats().RequestsRefused)
 }
 
-func TestDeskWithOnePlace(t *testing.T) {
+func TestAdmissionWithOnePlace(t *testing.T) {
 	e := start(t, newToy(), func(c *Config) { c.QueueRequests = 1 })
 	s, err := e.open(t.Context(), Request{})
 	require.NoError(t, err)
 	_, err = e.open(t.Context(), Request{Caller: "other"})
 	assert.EqualError(t, err, "too many requests are waiting: 1 requests, try again in 1s")
-	s.close()
+	s.Cancel()
 	_, err = e.Translate(t.Context(), Request{}, sentence(3, 1, 1))
 	assert.NoError(t, err)
 }
 
 // A request waits for its share of what others want, not for all of it.
-func TestDeskEstimatesTheWait(t *testing.T) {
+func TestAdmissionEstimatesTheWait(t *testing.T) {
 	for name, test := range map[string]struct {
 		inside []Request
 		req    Request
@@ -94,13 +94,13 @@ func TestDeskEstimatesTheWait(t *testing.T) {
 		"high does not count beyond": {[]Request{{Caller: "a", Tokens: 1000, Priority: High}}, Request{Tokens: 100}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(config(), 1)
+			d := newInsiders(config(), 1)
 			for _, req := range test.inside {
-				require.NoError(t, d.enter(t.Context(), newSession(nil, req), speed{}))
+				require.NoError(t, d.enter(t.Context(), newTestSession(req), Backlog{}))
 			}
-			s := newSession(nil, test.req)
+			s := newTestSession(test.req)
 			s.order = d.insider(test.req.Caller).orderOf(test.req.Priority, s.left())
-			assert.InDelta(t, test.wait, speed{work: 10}.time(d.ahead(s, s.left())).Seconds(), 1e-6)
+			assert.InDelta(t, test.wait, Backlog{Speed: 10}.time(d.ahead(s, s.left())).Seconds(), 1e-6)
 		})
 	}
 }
@@ -174,7 +174,7 @@ func TestWindow(t *testing.T) {
 			tokens += len(job.Source)
 		}
 		done := make(chan error)
-		next := list(jobs...)
+		next := List(jobs...)
 		go func() {
 			done <- e.Stream(t.Context(), Request{Tokens: tokens}, func() (Job, bool, error) {
 				job, ok, err := next()
@@ -205,7 +205,7 @@ func TestWindow(t *testing.T) {
 func TestWindowsOfManyRequests(t *testing.T) {
 	e := start(t, newToy(), func(c *Config) { c.PrefillTokens, c.QueueTokens = 100, 1000 })
 	for i, want := range []int{400, 400, 400, 333, 250} {
-		assert.Equal(t, want, e.desk.room(), "with %d requests", i)
+		assert.Equal(t, want, e.insiders.room(), "with %d requests", i)
 		inside(t, e, Request{Caller: fmt.Sprint(i)})
 	}
 }
@@ -234,7 +234,7 @@ func TestJobsThatResultsCause(t *testing.T) {
 // An error where jobs come from is the request's.
 func TestErrorOfNext(t *testing.T) {
 	e := start(t, newToy(), nil)
-	first := list(sentence(5, 0, 1))
+	first := List(sentence(5, 0, 1))
 	err := e.Stream(t.Context(), Request{}, func() (Job, bool, error) {
 		job, ok, _ := first()
 		if !ok {

@@ -13,8 +13,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// taker takes the sentences of one model: as many as its batches can admit, and some to follow.
-type taker struct {
+// consumer takes the sentences of one model: as many as its batches can admit, and some to follow.
+type consumer struct {
 	worker *Worker
 	broker *Broker
 	queue  string
@@ -42,14 +42,14 @@ type taker struct {
 	blocked time.Time                      // until when nothing is taken, because the model cannot be had
 }
 
-// claim is a sentence that a taker has.
+// claim is a sentence that a consumer has.
 type claim struct {
-	taker  *taker
-	lane   string
-	entry  string
-	work   work
-	taken  int64 // by how many workers, this one included
-	cancel context.CancelCauseFunc
+	consumer *consumer
+	lane     string
+	entry    string
+	work     work
+	taken    int64 // by how many workers, this one included
+	cancel   context.CancelCauseFunc
 }
 
 // suspect says whether the sentence may be what ended workers.
@@ -58,9 +58,9 @@ func (c *claim) suspect() bool { return c.taken > deaths }
 // key tells claims apart.
 func (c *claim) key() string { return c.lane + " " + c.entry }
 
-func newTaker(w *Worker, queue string, name modelName) *taker {
+func newConsumer(w *Worker, queue string, name modelName) *consumer {
 	w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version) // 0, and not unknown
-	return &taker{
+	return &consumer{
 		worker: w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
 		freed: make(chan struct{}, 1), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,
 		silent: make(map[string]map[string]sighting),
@@ -69,7 +69,7 @@ func newTaker(w *Worker, queue string, name modelName) *taker {
 
 // start takes sentences until ctx is done or stop is called. The sentences that are being decoded
 // have until hurry is done.
-func (t *taker) start(ctx, hurry context.Context) {
+func (t *consumer) start(ctx, hurry context.Context) {
 	ctx, t.stop = context.WithCancel(ctx)
 	t.taking, t.hurry = ctx, hurry
 	t.running.Go(func() { t.take(ctx) })
@@ -81,14 +81,14 @@ func (t *taker) start(ctx, hurry context.Context) {
 }
 
 // use has sentences decoded with what a handle means.
-func (t *taker) use(h translate.Handle) {
+func (t *consumer) use(h translate.Handle) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.handle = h
 }
 
-// isOver says whether a taker that was stopped has nothing any more.
-func (t *taker) isOver() bool {
+// isOver says whether a consumer that was stopped has nothing any more.
+func (t *consumer) isOver() bool {
 	select {
 	case <-t.ended:
 		return true
@@ -98,7 +98,7 @@ func (t *taker) isOver() bool {
 }
 
 // take takes what waits, until ctx is done.
-func (t *taker) take(ctx context.Context) {
+func (t *consumer) take(ctx context.Context) {
 	for ctx.Err() == nil {
 		room := t.room()
 		if room <= 0 {
@@ -122,7 +122,7 @@ func (t *taker) take(ctx context.Context) {
 }
 
 // wait returns when there may be room, or after a while.
-func (t *taker) wait(ctx context.Context, most time.Duration) {
+func (t *consumer) wait(ctx context.Context, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
@@ -133,7 +133,7 @@ func (t *taker) wait(ctx context.Context, most time.Duration) {
 }
 
 // makeGroups makes the streams of the lanes.
-func (t *taker) makeGroups(ctx context.Context) error {
+func (t *consumer) makeGroups(ctx context.Context) error {
 	for _, lane := range t.lanes {
 		err := t.broker.client.XGroupCreateMkStream(ctx, lane, group, "0").Err()
 		if err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
@@ -144,7 +144,7 @@ func (t *taker) makeGroups(ctx context.Context) error {
 }
 
 // room is about how many sentences may be taken.
-func (t *taker) room() int {
+func (t *consumer) room() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if time.Now().Before(t.blocked) {
@@ -161,7 +161,7 @@ func (t *taker) room() int {
 
 // capacity is how many rows the model's batches have, and the source tokens that wait for them; mu is
 // held.
-func (t *taker) capacity() (rows, queued int) {
+func (t *consumer) capacity() (rows, queued int) {
 	rows = t.worker.cfg.Rows
 	if t.model != nil {
 		if stats, each, ok := statsOf(t.model); ok {
@@ -185,7 +185,7 @@ type entry struct {
 
 // read takes up to n sentences; where there are none it waits for one. Urgent lanes have more
 // turns than others.
-func (t *taker) read(ctx context.Context, n int) (entries []entry, err error) {
+func (t *consumer) read(ctx context.Context, n int) (entries []entry, err error) {
 	empty := [len(laneNames)]bool{}
 	for n > len(entries) && empty != [len(laneNames)]bool{true, true, true} {
 		counts := t.turns(n-len(entries), empty)
@@ -232,7 +232,7 @@ func entriesOf(streams []redis.XStream) (entries []entry) {
 }
 
 // from reads new entries of lanes.
-func (t *taker) from(count int, block time.Duration, lanes ...string) *redis.XReadGroupArgs {
+func (t *consumer) from(count int, block time.Duration, lanes ...string) *redis.XReadGroupArgs {
 	streams := append([]string(nil), lanes...)
 	for range lanes {
 		streams = append(streams, ">")
@@ -241,7 +241,7 @@ func (t *taker) from(count int, block time.Duration, lanes ...string) *redis.XRe
 }
 
 // turns divides n between the lanes that are not empty.
-func (t *taker) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)]int) {
+func (t *consumer) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)]int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for range n {
@@ -256,7 +256,7 @@ func (t *taker) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)
 	return counts
 }
 
-// order is in which lanes have their turns: by their shares of 16, 4 and 1.
+// order is in which lanes have their turns: by their shares.
 var order = func() (list []int) {
 	var due [len(shares)]float64 // smooth weighted round robin, as nginx has it
 	total := shares[0] + shares[1] + shares[2]
@@ -274,14 +274,14 @@ var order = func() (list []int) {
 }()
 
 // block has others take sentences for a while.
-func (t *taker) block() {
+func (t *consumer) block() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.blocked = time.Now().Add(2 * t.broker.timing.Beat)
 }
 
 // status is what the worker says of the model.
-func (t *taker) status() QueueStatus {
+func (t *consumer) status() QueueStatus {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := QueueStatus{Leaving: t.taking.Err() != nil, Claimed: len(t.claims), Rows: t.worker.cfg.Rows}

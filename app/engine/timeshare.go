@@ -8,7 +8,7 @@ import (
 	"dragoman/model"
 )
 
-// courtesy shares the time of rounds between groups: the sentences of a caller's short
+// timeShare shares the time of rounds between groups: the sentences of a caller's short
 // requests, and those of its long ones. What is shared is what a step costs, and what an
 // encoder run costs, not how many sentences there are.
 //
@@ -24,7 +24,7 @@ import (
 //
 // Groups that came again are remembered for a while: who asks now and then should not find the
 // longest rounds each time. Where there is one group, it has all.
-type courtesy struct {
+type timeShare struct {
 	steps    plane
 	base     float64 // what the plane says in this round
 	slope    float64
@@ -73,9 +73,9 @@ type group struct {
 }
 
 const (
-	// courteous is for how long a group is remembered, and moment how long it counts as if it were there:
+	// remembered is for how long a group is remembered, and moment how long it counts as if it were there:
 	// who sends one request after the other is.
-	courteous, moment = 10 * time.Second, 50 * time.Millisecond
+	remembered, moment = 10 * time.Second, 50 * time.Millisecond
 	// part is what a group has of a round over the time of a step with the lightest other one. With what that one waits
 	// for a place and for its encoder, it takes less than twice as long as alone (TestNobodyIsHurt), also on a CPU whose
 	// steps take nearly half as long again where another worker decodes.
@@ -101,7 +101,7 @@ func (c *costs) weigh(rows, attended int) float64 {
 }
 
 // came takes in a sentence of a group, which gone lets go.
-func (c *courtesy) came(key groupKey, s *sequence) {
+func (c *timeShare) came(key groupKey, s *sequence) {
 	g := c.groups[key]
 	if g == nil {
 		g = &group{key: key, quantum: math.Inf(1)}
@@ -120,7 +120,7 @@ func (c *courtesy) came(key groupKey, s *sequence) {
 	g.most = max(g.most, g.weight)
 }
 
-func (c *courtesy) gone(s *sequence, now time.Time) {
+func (c *timeShare) gone(s *sequence, now time.Time) {
 	g := s.group
 	g.sentences--
 	g.weight -= s.weight
@@ -138,9 +138,9 @@ func (g *group) joined(s *sequence, sign int) {
 }
 
 // begin gives all groups what they have of the next round.
-func (c *courtesy) begin(now time.Time) {
+func (c *timeShare) begin(now time.Time) {
 	c.list = slices.DeleteFunc(c.list, func(g *group) bool {
-		forget := g.sentences == 0 && now.Sub(g.left) > courteous
+		forget := g.sentences == 0 && now.Sub(g.left) > remembered
 		if forget {
 			delete(c.groups, g.key)
 		}
@@ -169,7 +169,7 @@ func (c *courtesy) begin(now time.Time) {
 }
 
 // divide finds a group's quantum.
-func (c *courtesy) divide(g *group, now time.Time) {
+func (c *timeShare) divide(g *group, now time.Time) {
 	g.quantum = math.Inf(1)
 	if c.base+c.slope == 0 {
 		return // nothing was measured
@@ -197,7 +197,7 @@ func (c *courtesy) divide(g *group, now time.Time) {
 func (g *group) limited() bool { return !math.IsInf(g.quantum, 1) }
 
 // mayAdmit says whether a sentence of a group may join.
-func (c *courtesy) mayAdmit(s *sequence) bool {
+func (c *timeShare) mayAdmit(s *sequence) bool {
 	g := s.group
 	if !g.limited() {
 		return true
@@ -210,13 +210,13 @@ func (c *courtesy) mayAdmit(s *sequence) bool {
 
 // atOnce says whether a source of a group is encoded at once, and not bit by bit, and what that
 // takes.
-func (c *courtesy) atOnce(g *group, tokens int) (took float64, ok bool) {
+func (c *timeShare) atOnce(g *group, tokens int) (took float64, ok bool) {
 	took = c.encoding * float64(tokens) * (1 + float64(tokens)/c.quadrat)
 	return took, took <= quick*g.quantum
 }
 
 // encoded learns from an encoder run on sources, the longest first.
-func (c *courtesy) encoded(sources [][]int64, took time.Duration) {
+func (c *timeShare) encoded(sources [][]int64, took time.Duration) {
 	tokens := 0.0
 	for _, ids := range sources {
 		n := float64(len(ids))
@@ -230,7 +230,7 @@ func (c *courtesy) encoded(sources [][]int64, took time.Duration) {
 }
 
 // takesPart says whether a sentence of a group, which then pays for it, is in the next step.
-func (c *courtesy) takesPart(g *group, weight float64) bool {
+func (c *timeShare) takesPart(g *group, weight float64) bool {
 	if !g.limited() {
 		return true
 	}

@@ -41,7 +41,7 @@ func TestShortRequestsBesideALongOne(t *testing.T) {
 			assert.LessOrEqual(t, took[len(took)*95/100], alone*2)
 
 			m.mostRows.Store(0)
-			time.Sleep(courteous + time.Second)
+			time.Sleep(remembered + time.Second)
 			assert.Greater(t, int(m.mostRows.Load()), 70, "it fills the batch again")
 			cancel()
 			<-long.done

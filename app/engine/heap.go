@@ -1,0 +1,36 @@
+package engine
+
+// heaped is what knows its place in a heap.
+type heaped[T any] interface {
+	before(T) bool
+	place() *int // outside where it is in none
+}
+
+// heapOf implements [heap.Interface], the next one first.
+type heapOf[T heaped[T]] []T
+
+func (h heapOf[T]) Len() int { return len(h) }
+
+func (h heapOf[T]) Less(i, j int) bool { return h[i].before(h[j]) }
+
+func (h heapOf[T]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	*h[i].place(), *h[j].place() = i, j
+}
+
+// Push implements [heap.Interface].
+func (h *heapOf[T]) Push(x any) {
+	e := x.(T)
+	*e.place() = len(*h)
+	*h = append(*h, e)
+}
+
+// Pop implements [heap.Interface].
+func (h *heapOf[T]) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	clear((*h)[last:])
+	*h = (*h)[:last]
+	*e.place() = outside
+	return e
+}

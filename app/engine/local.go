@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"dragoman/model"
+)
+
+// local is a session whose sentences the engine's workers decode.
+type local struct {
+	*Session
+	engine *Engine
+	only   *worker // of WarmUp: the one that all jobs go to
+
+	portions []portion // by worker
+	inFlight map[int]assigned
+	short    int     // source tokens of a request that is short
+	order    float64 // when it is its turn, see [insider]; insiders set it
+
+	// Source tokens, for admission. The loops of workers count those that left the
+	// queue.
+	posted, admitted atomic.Int64
+}
+
+// portion is what one worker gets.
+type portion struct {
+	call  *call    // nil before it has something
+	ready []posted // that were submitted and not flushed
+}
+
+// assigned is a job that a worker has.
+type assigned struct {
+	sequence *sequence // of which key and job do not change
+	at       *worker
+	moved    bool // its first worker was lost
+}
+
+func newLocal(e *Engine, s *Session) *local {
+	return &local{Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]assigned), short: e.cfg.PrefillTokens}
+}
+
+// left is the work that is not admitted to a batch yet.
+func (s *local) left() float64 {
+	return s.Request.Work(int(max(0, max(int64(s.Request.Tokens), s.posted.Load())-s.admitted.Load())))
+}
+
+// unposted are the source tokens that workers do not know of yet.
+func (s *local) unposted() int { return int(max(0, int64(s.Request.Tokens)-s.posted.Load())) }
+
+// long says whether the request is more than a round takes in: who sent it does not wait
+// for each of its steps.
+func (s *local) long() bool { return max(int64(s.Request.Tokens), s.posted.Load()) > int64(s.short) }
+
+// admit counts source tokens that do not wait any more, and has the session see to what
+// may wait in their place. It may be called from any goroutine.
+func (s *local) admit(tokens int) {
+	s.admitted.Add(int64(tokens))
+	s.ring()
+}
+
+// Room implements [Decoder], in source tokens.
+func (s *local) Room() int {
+	return max(1, s.engine.insiders.room()) - int(s.posted.Load()-s.admitted.Load())
+}
+
+// Submit implements [Decoder].
+func (s *local) Submit(number int, job Job) (size int, err error) {
+	if err := s.engine.validateJob(job); err != nil {
+		return 0, err
+	}
+	s.assign(number, job, keyOf(job), false)
+	return len(job.Source), nil
+}
+
+// assign chooses a worker for a job. One that has moved may go to any.
+func (s *local) assign(number int, job Job, k key, moved bool) {
+	only := s.only
+	if moved {
+		only = nil
+	}
+	at := s.engine.assignment.add(k, only, s.engine.workers)
+	x := newSequence(job, k, s.engine.models[at.number])
+	s.inFlight[number] = assigned{x, at, moved}
+	s.posted.Add(int64(len(job.Source)))
+	to := &s.portions[at.number]
+	to.ready = append(to.ready, posted{number, x, time.Now()})
+}
+
+// Flush implements [Decoder]: it leaves jobs for the workers that have them.
+func (s *local) Flush() {
+	for i := range s.portions {
+		to := &s.portions[i]
+		if len(to.ready) == 0 {
+			continue
+		}
+		if to.call == nil {
+			to.call = newCall(s)
+		}
+		s.engine.workers[i].mailbox.post(to.call, to.ready)
+		to.ready = nil
+	}
+}
+
+// Results implements [Decoder].
+func (s *local) Results() []Outcome {
+	return slices.DeleteFunc(s.Session.Results(), func(o Outcome) bool {
+		if o.Err != nil && s.move(o) {
+			return true
+		}
+		s.done(o.Job)
+		return false
+	})
+}
+
+// move has another worker decode a job whose own was lost, and says whether it does. That one is
+// the last: a sentence that is to blame must not go through all of them.
+func (s *local) move(o Outcome) bool {
+	p := s.inFlight[o.Job]
+	if p.moved || !errors.Is(o.Err, model.ErrLost) || s.engine.lost() != nil {
+		return false
+	}
+	s.engine.assignment.remove(p.sequence.key, p.at)
+	s.assign(o.Job, p.sequence.job, p.sequence.key, true)
+	return true
+}
+
+// done forgets a job that has its outcome.
+func (s *local) done(job int) {
+	p := s.inFlight[job]
+	s.engine.assignment.remove(p.sequence.key, p.at)
+	delete(s.inFlight, job)
+}
+
+// Cancel implements [Decoder]: what is left leaves the workers.
+func (s *local) Cancel() {
+	for number := range s.inFlight {
+		s.done(number)
+	}
+	for i, to := range s.portions {
+		if to.call != nil {
+			s.engine.workers[i].mailbox.cancel(to.call)
+		}
+	}
+	s.engine.insiders.leave(s)
+}
