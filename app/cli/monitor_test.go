@@ -52,7 +52,8 @@ func TestMonitorWritesCSV(t *testing.T) {
 		{"a file", nil, []string{"--csv", name, host}, []string{host}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			stdout, err := monitored(t.Context(), test.environ, append([]string{"--csv", "-", "--interval", "100ms", "--count", "1"}, test.args...)...)
+			t.Parallel() // each waits for its interval, most of which a server has to answer
+			stdout, err := monitored(t.Context(), test.environ, append([]string{"--csv", "-", "--interval", "4s", "--count", "1"}, test.args...)...)
 			require.NoError(t, err)
 			if test.name == "a file" {
 				assert.Empty(t, stdout)
@@ -78,8 +79,9 @@ func TestMonitorWritesCSV(t *testing.T) {
 }
 
 func TestMonitorWritesTables(t *testing.T) {
+	t.Parallel()
 	host := metricsServer(t)
-	stdout, err := monitored(t.Context(), nil, host, "--interval", "100ms", "--count", "2")
+	stdout, err := monitored(t.Context(), nil, host, "--interval", "4s", "--count", "2")
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(stdout, host+"         not ready  "), stdout)
 }
