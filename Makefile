@@ -27,7 +27,7 @@ run: build runtime ## build and serve on port 9527
 
 build: ## build build/dragoman
 	@command -v "$$(go env CC)" >/dev/null || { echo "make: no C compiler, install gcc or clang (apt install gcc libc6-dev)" >&2; exit 1; }
-	CGO_ENABLED=1 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o build/dragoman ./app
+	CGO_ENABLED=1 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o build/dragoman ./app
 
 runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
