@@ -128,7 +128,7 @@ func (s *service) beside(t *testing.T, address string, connections int, attack f
 	defer stop()
 	s.p95(t, from(address), 10) // the first ones find a batch that is full
 	p95 := s.p95(t, from(address), 80)
-	eventually(t, time.Minute, "one attack at least has come to its end", func() bool { return done.Load() > 0 })
+	eventually(t, 5*time.Minute, "one attack at least has come to its end", func() bool { return done.Load() > 0 })
 	return p95
 }
 
