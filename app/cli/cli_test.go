@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/cli/clitest"
 	"dragoman/app/config"
 	"dragoman/app/translate"
 )
@@ -25,15 +26,7 @@ type result struct {
 }
 
 // errorLines are the lines on stderr that are not log lines.
-func (r result) errorLines() []string {
-	var lines []string
-	for line := range strings.Lines(r.stderr) {
-		if !strings.HasPrefix(line, "{") {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
-		}
-	}
-	return lines
-}
+func (r result) errorLines() []string { return clitest.ErrorLines(r.stderr) }
 
 // execute runs a command to its end. What translates here says what it was given.
 func execute(t *testing.T, stdin string, environ []string, args ...string) result {

@@ -25,16 +25,9 @@ type termFlags struct {
 func (p *Program) glossaries() *cobra.Command {
 	var service remote
 	var asJSON bool
-	// with makes what a command does with a client of the service.
-	with := func(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
-		return func(cmd *cobra.Command, args []string) error {
-			c, err := p.client(service)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return said(do(cmd.Context(), c, args))
-		}
+	// with is withClient, and says errors as the service does.
+	with := func(do clientCommand) func(*cobra.Command, []string) error {
+		return p.withClient(&service, func(ctx context.Context, c *client.Client, args []string) error { return said(do(ctx, c, args)) })
 	}
 	list := with(func(ctx context.Context, c *client.Client, _ []string) error { return p.listGlossaries(ctx, c, asJSON) })
 	cmd := &cobra.Command{
@@ -56,11 +49,11 @@ command, lists those that its client may see.`,
 	return cmd
 }
 
-// withClient is what a command does with a client of a service.
-type withClient = func(func(context.Context, *client.Client, []string) error) func(*cobra.Command, []string) error
+// runner makes a command's function; see [Program.withClient].
+type runner = func(do clientCommand) func(*cobra.Command, []string) error
 
 // addCommand makes the command that stores the terms of a file.
-func (p *Program) addCommand(with withClient) *cobra.Command {
+func (p *Program) addCommand(with runner) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
 		Use: "add FILE", Short: "Make a glossary of a file, or give one these terms for their languages",
@@ -91,7 +84,7 @@ is called *.csv. A term without a target is never translated. Prints the id.`,
 }
 
 // showCommand makes the command that prints terms.
-func (p *Program) showCommand(with withClient) *cobra.Command {
+func (p *Program) showCommand(with runner) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Print the terms of a glossary", Args: arguments(1, 1, "the id of a glossary"),

@@ -20,17 +20,7 @@ import (
 func (p *Program) jobs() *cobra.Command {
 	var service remote
 	var asJSON bool
-	// with makes what a command does with a client of the service.
-	with := func(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
-		return func(cmd *cobra.Command, args []string) error {
-			c, err := p.client(service)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return do(cmd.Context(), c, args)
-		}
-	}
+	with := func(do clientCommand) func(*cobra.Command, []string) error { return p.withClient(&service, do) }
 	list := with(func(ctx context.Context, c *client.Client, _ []string) error { return p.listJobs(ctx, c, asJSON) })
 	cmd := &cobra.Command{
 		Use: "jobs", Short: "List, await or end jobs of a running service", Args: noArguments, RunE: list,
@@ -82,6 +72,21 @@ type remote struct{ url, key string }
 func (r *remote) define(flags *pflag.FlagSet) {
 	flags.StringVar(&r.url, "url", "", "address of the service (this machine, at APP_HOST and APP_PORT)")
 	flags.StringVar(&r.key, "key", "", "API key of the service, where it needs one")
+}
+
+// clientCommand is what a command does with a client of a running service.
+type clientCommand func(ctx context.Context, c *client.Client, args []string) error
+
+// withClient makes a command's function, with a client of the service that its flags name by then.
+func (p *Program) withClient(service *remote, do clientCommand) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := p.client(*service)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return do(cmd.Context(), c, args)
+	}
 }
 
 // client makes a client of a running service.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,39 +11,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/cli/clitest"
 )
-
-// folder makes a folder with files, and returns its path.
-func folder(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, content := range files {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o640))
-	}
-	return root
-}
-
-// contents are those of all files in a folder.
-func contents(t *testing.T, root string) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		name, _ := filepath.Rel(root, path)
-		found[filepath.ToSlash(name)] = string(raw)
-		return err
-	}))
-	return found
-}
 
 // A translation is there as a whole or not at all, and does not take the place of what came meanwhile.
 func TestSave(t *testing.T) {
-	root := folder(t, map[string]string{"a.txt": "One."})
+	root := clitest.Folder(t, map[string]string{"a.txt": "One."})
 	p := paper{filepath.Join(root, "a.txt"), filepath.Join(root, "new", "b.txt")}
 	errFull := errors.New("no space left")
 	err := output{}.save(p, io.Discard, func(out io.Writer) error {
@@ -52,13 +25,13 @@ func TestSave(t *testing.T) {
 		return errFull
 	})
 	require.ErrorIs(t, err, errFull)
-	assert.Equal(t, map[string]string{"a.txt": "One."}, contents(t, root))
+	assert.Equal(t, map[string]string{"a.txt": "One."}, clitest.Contents(t, root))
 	err = output{}.save(p, io.Discard, func(out io.Writer) error {
 		_, err := io.WriteString(out, "whole")
 		return errors.Join(err, os.WriteFile(p.to, []byte("faster"), 0o600))
 	})
 	require.ErrorContains(t, err, "is there already")
-	assert.Equal(t, map[string]string{"a.txt": "One.", "new/b.txt": "faster"}, contents(t, root))
+	assert.Equal(t, map[string]string{"a.txt": "One.", "new/b.txt": "faster"}, clitest.Contents(t, root))
 }
 
 // newOneDocument is a service that has one document, or makes it.
@@ -81,7 +54,7 @@ func newOneDocument(t *testing.T, content string) (s *oneJob, asked *http.Reques
 }
 
 func TestTranslateDocumentsAsJobs(t *testing.T) {
-	root := folder(t, map[string]string{"in/a.txt": "One."})
+	root := clitest.Folder(t, map[string]string{"in/a.txt": "One."})
 	from, to := filepath.Join(root, "in/a.txt"), filepath.Join(root, "b.txt")
 	s, asked := newOneDocument(t, "UN.")
 	url := s.serve(t)
@@ -90,7 +63,7 @@ func TestTranslateDocumentsAsJobs(t *testing.T) {
 	assert.Equal(t, "One.", s.asked)
 	assert.Equal(t, map[string][]string{"fromLang": {"en"}, "toLang": {"fr"}, "name": {"a.txt"}, "model": {"m:2"},
 		"options": {`{"beams":3}`}, "columns": {"a", "2"}}, map[string][]string(asked.URL.Query()))
-	assert.Equal(t, map[string]string{"in/a.txt": "One.", "b.txt": "UN."}, contents(t, root))
+	assert.Equal(t, map[string]string{"in/a.txt": "One.", "b.txt": "UN."}, clitest.Contents(t, root))
 	assert.Equal(t, []string{from + " is job 4f2c: `dragoman jobs wait 4f2c --url " + url + " -o FILE` picks it up again",
 		"a.txt: 1 of 2 texts look wrong after all retries: check the translation"}, r.errorLines())
 
@@ -107,7 +80,7 @@ func TestTranslateDocumentsAsJobs(t *testing.T) {
 	s.routes["GET /documents/4f2c/result"] = answer(200, "DEUX.")
 	r = execute(t, "", nil, "jobs", "wait", "4f2c", "--url", url, "-o", to, "--force")
 	require.Equal(t, ExitOK, r.code, r.stderr)
-	assert.Equal(t, "DEUX.", contents(t, root)["b.txt"])
+	assert.Equal(t, "DEUX.", clitest.Contents(t, root)["b.txt"])
 	for want, args := range map[string][]string{
 		"is a document: name a file for it, such as -o a.txt": {"wait", "4f2c"},
 		"jobs: unknown shorthand flag: 'o' in -o":             {"-o", to},
@@ -120,7 +93,7 @@ func TestTranslateDocumentsAsJobs(t *testing.T) {
 }
 
 func TestTranslateDocumentsAsJobsFails(t *testing.T) {
-	root := folder(t, map[string]string{"a.txt": "One."})
+	root := clitest.Folder(t, map[string]string{"a.txt": "One."})
 	from, to := filepath.Join(root, "a.txt"), filepath.Join(root, "b.txt")
 	s, _ := newOneDocument(t, "")
 	url := s.serve(t)
@@ -132,5 +105,5 @@ func TestTranslateDocumentsAsJobsFails(t *testing.T) {
 	r = execute(t, "", nil, asJob(url, from, "-o", to)...)
 	assert.Equal(t, ExitError, r.code)
 	assert.Contains(t, r.stderr, "a.txt: it is broken")
-	assert.Equal(t, map[string]string{"a.txt": "One."}, contents(t, root))
+	assert.Equal(t, map[string]string{"a.txt": "One."}, clitest.Contents(t, root))
 }

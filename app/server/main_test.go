@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/cli"
+	"dragoman/app/cli/clitest"
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/export"
@@ -66,15 +67,7 @@ type result struct {
 }
 
 // errorLines are the lines on stderr that are not log lines.
-func (r result) errorLines() []string {
-	var lines []string
-	for line := range strings.Lines(r.stderr) {
-		if !strings.HasPrefix(line, "{") {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
-		}
-	}
-	return lines
-}
+func (r result) errorLines() []string { return clitest.ErrorLines(r.stderr) }
 
 // execute runs the program to its end.
 func execute(t *testing.T, stdin string, environ []string, args ...string) result {

@@ -10,41 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/cli"
+	"dragoman/app/cli/clitest"
 )
-
-// folder makes a folder with files, and returns its path.
-func folder(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, content := range files {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o640))
-	}
-	return root
-}
-
-// contents are those of all files in a folder.
-func contents(t *testing.T, root string) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		name, _ := filepath.Rel(root, path)
-		found[filepath.ToSlash(name)] = string(raw)
-		return err
-	}))
-	return found
-}
 
 const stationText, gareText = "\tWhere is the station?\r\n\r\nI like to read books.\nWhere is the station?", "\tOù se trouve la gare ?\r\n\r\nJ'aime lire des livres.\nOù se trouve la gare ?"
 
 // Documents are written again, with their texts as lines are translated.
 func TestTranslateDocuments(t *testing.T) {
-	root := folder(t, map[string]string{"a.txt": stationText, "in/b.txt": "Where is the station?", "in/deep/C.TXT": "12\n", "in/photo.jpg": "x"})
+	root := clitest.Folder(t, map[string]string{"a.txt": stationText, "in/b.txt": "Where is the station?", "in/deep/C.TXT": "12\n", "in/photo.jpg": "x"})
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
 	run := func(args ...string) result {
 		return execute(t, "", environment(), append([]string{"translate", "--from", "auto", "--to", "fr"}, args...)...)
@@ -65,15 +38,15 @@ func TestTranslateDocuments(t *testing.T) {
 	assert.Equal(t, map[string]string{
 		"a.txt": stationText, "in/b.txt": "Where is the station?", "in/deep/C.TXT": "12\n", "in/photo.jpg": "x",
 		"new/gare.txt": gareText, "in/fr/b.txt": gare, "in/fr/deep/C.TXT": "12\n", "both/a.txt": gareText, "both/b.txt": gare,
-	}, contents(t, root))
+	}, clitest.Contents(t, root))
 	info, err := os.Stat(at("new/gare.txt"))
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), "as the document has them")
 }
 
 func TestTranslateDocumentsFails(t *testing.T) {
-	root := folder(t, map[string]string{"a.txt": "One.", "b.txt": "Two.", "in/a.txt": "Three.", "empty.txt": "", "a.pdf": "%PDF-1.7", "none/photo.jpg": "x"})
-	before := contents(t, root)
+	root := clitest.Folder(t, map[string]string{"a.txt": "One.", "b.txt": "Two.", "in/a.txt": "Three.", "empty.txt": "", "a.pdf": "%PDF-1.7", "none/photo.jpg": "x"})
+	before := clitest.Contents(t, root)
 	at := func(name string) string { return filepath.Join(root, name) }
 	for name, test := range map[string]struct {
 		args []string
@@ -99,6 +72,6 @@ func TestTranslateDocumentsFails(t *testing.T) {
 		r := execute(t, "", environment(), append([]string{"translate", "--from", "en", "--to", "fr"}, test.args...)...)
 		assert.Equal(t, test.code, r.code, "%s: %s", name, r.stderr)
 		assert.Contains(t, r.stderr, test.want, name)
-		assert.Equal(t, before, contents(t, root), name)
+		assert.Equal(t, before, clitest.Contents(t, root), name)
 	}
 }

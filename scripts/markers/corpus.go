@@ -21,6 +21,41 @@ func (c tally) add(other tally) tally {
 	return tally{c.intact + other.intact, c.flagged + other.flagged, c.broken + other.broken}
 }
 
+// tallies count what became of lines by the names of their kinds.
+type tallies struct {
+	of    map[string]tally
+	order []string // of names, as they came
+	all   tally
+}
+
+func (t *tallies) count(c tally, names ...string) {
+	if t.of == nil {
+		t.of = make(map[string]tally)
+	}
+	for _, name := range names {
+		if !slices.Contains(t.order, name) {
+			t.order = append(t.order, name)
+		}
+		t.of[name] = t.of[name].add(c)
+	}
+	t.all = t.all.add(c)
+}
+
+// write writes a table; head is above the names and the numbers of lines.
+func (t *tallies) write(out io.Writer, head string) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name string, c tally) {
+		total := c.intact + c.flagged + c.broken
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%s\n", name, total, c.intact, c.flagged, c.broken, percent(c.intact, total))
+	}
+	fmt.Fprintln(table, head+"\tintact\tflagged\tbroken\tintact %")
+	for _, name := range t.order {
+		row(name, t.of[name])
+	}
+	row("all", t.all)
+	return table.Flush()
+}
+
 // answer is what the service says of a line in one language.
 type answer struct {
 	ID     string `json:"id"`
@@ -39,15 +74,11 @@ func reportCorpus(out io.Writer, url string, languages []string) error {
 	if err != nil {
 		return err
 	}
-	kinds, all := map[string]tally{}, tally{}
-	var order []string
+	var kinds tallies
 	for i, line := range lines {
 		answers, err := request(url, line, i, languages)
 		if err != nil {
 			return fmt.Errorf("%s: %w", line.Text, err)
-		}
-		if !slices.Contains(order, line.Kind) {
-			order = append(order, line.Kind)
 		}
 		for _, a := range answers {
 			count := tally{intact: 1}
@@ -58,24 +89,14 @@ func reportCorpus(out io.Writer, url string, languages []string) error {
 				}
 				fmt.Fprintf(out, "%s→%s %s %v %v\n  %q\n  %q\n", line.Lang, a.ToLang, line.Kind, a.Detail.Flags, damage, line.Text, a.Text)
 			}
-			kinds[line.Kind], all = kinds[line.Kind].add(count), all.add(count)
+			kinds.count(count, line.Kind)
 		}
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "kind\tlines\tintact\tflagged\tbroken\tintact %")
-	for _, kind := range append(order, "all") {
-		c, ok := kinds[kind]
-		if !ok {
-			c = all
-		}
-		total := c.intact + c.flagged + c.broken
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%s\n", kind, total, c.intact, c.flagged, c.broken, percent(c.intact, total))
-	}
-	if err := table.Flush(); err != nil {
+	if err := kinds.write(out, "kind\tlines"); err != nil {
 		return err
 	}
-	if all.broken > 0 {
-		return fmt.Errorf("%d translations are damaged without a flag", all.broken)
+	if kinds.all.broken > 0 {
+		return fmt.Errorf("%d translations are damaged without a flag", kinds.all.broken)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
@@ -27,14 +26,7 @@ const together = 100
 // table of what came back, and on a line each translation that is broken or flagged. It fails where one is broken
 // without a flag.
 func reportWords(out io.Writer, url string, languages []string) error {
-	kinds, all := map[string]tally{}, tally{}
-	var order []string
-	count := func(name string, c tally) {
-		if !slices.Contains(order, name) {
-			order = append(order, name)
-		}
-		kinds[name] = kinds[name].add(c)
-	}
+	var files tallies
 	for _, to := range languages {
 		for _, format := range wordstest.Formats() {
 			w := words{url: url, to: to, format: format, known: map[string]answer{}, plain: map[string]answer{}}
@@ -52,26 +44,16 @@ func reportWords(out io.Writer, url string, languages []string) error {
 				if err != nil {
 					return fmt.Errorf("%s into %s: %w", c, to, err)
 				}
-				count(format.Name, result)
-				count("into "+to, result)
-				all = all.add(result)
+				files.count(result, format.Name, "into "+to)
 			}
 			fmt.Fprintf(out, "%s into %s: %.2f alike with and without formatting\n", format.Name, to, w.alike/float64(len(w.cases)))
 		}
 	}
-	kinds["all"] = all
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "files\ttexts\tintact\tflagged\tbroken\tintact %")
-	for _, name := range append(order, "all") {
-		c := kinds[name]
-		total := c.intact + c.flagged + c.broken
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%s\n", name, total, c.intact, c.flagged, c.broken, percent(c.intact, total))
-	}
-	if err := table.Flush(); err != nil {
+	if err := files.write(out, "files\ttexts"); err != nil {
 		return err
 	}
-	if all.broken > 0 {
-		return fmt.Errorf("%d translations are broken without a flag", all.broken)
+	if files.all.broken > 0 {
+		return fmt.Errorf("%d translations are broken without a flag", files.all.broken)
 	}
 	return nil
 }
