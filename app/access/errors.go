@@ -2,7 +2,6 @@ package access
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"dragoman/app/failure"
@@ -38,11 +37,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the limit of %s is used up: try again in %d s", e.Rate.of(e.Limit), e.RetryAfter())
 }
 
-// RetryAfter is the wait in seconds for the Retry-After field, rounded up and at
-// least 1: a client that comes back too early would only be turned away again.
-func (e *LimitError) RetryAfter() int {
-	return max(1, int(math.Ceil(e.Wait.Seconds())))
-}
+// RetryAfter is the wait for the Retry-After field; see [failure.Seconds].
+func (e *LimitError) RetryAfter() int { return failure.Seconds(e.Wait) }
 
 // Quota says whether the limit is one that a client comes back to later.
 func (e *LimitError) Quota() bool { return e.Limit != requestsLimit && e.Rate.Quota() }

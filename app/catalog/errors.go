@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -57,7 +56,7 @@ func (e *LoadingError) Error() string {
 }
 
 // RetryAfter is the seconds after which another try may help, at least 1.
-func (e *LoadingError) RetryAfter() int { return max(1, int(math.Ceil(e.Wait.Seconds()))) }
+func (e *LoadingError) RetryAfter() int { return failure.Seconds(e.Wait) }
 
 // Explain says what is told to the sender of a request.
 func (e *LoadingError) Explain(r failure.Request) *failure.Failure {

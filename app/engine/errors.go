@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"dragoman/app/failure"
@@ -33,7 +32,7 @@ func (e *BusyError) Error() string {
 
 // RetryAfter is Wait in whole seconds, rounded up and at least one, as HTTP's header
 // of that name has it.
-func (e *BusyError) RetryAfter() int { return max(1, int(math.Ceil(e.Wait.Seconds()))) }
+func (e *BusyError) RetryAfter() int { return failure.Seconds(e.Wait) }
 
 // Explain says what is told to the sender of the request.
 func (e *BusyError) Explain(r failure.Request) *failure.Failure {

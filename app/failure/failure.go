@@ -7,7 +7,9 @@ package failure
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 )
 
 // Failure is an error as the sender of a request may see it.
@@ -43,6 +45,10 @@ func NoStoredGlossaries() *Failure { return Off("stored glossaries", "GLOSSARY_F
 func Recall(code, field, message string) *Failure {
 	return New(kindOf(code), field, "%s", message)
 }
+
+// Seconds are the whole seconds of a wait, rounded up and at least one: whoever comes back too early is only turned away
+// again.
+func Seconds(wait time.Duration) int { return max(1, int(math.Ceil(wait.Seconds()))) }
 
 // Error is the message.
 func (f *Failure) Error() string { return f.Message }

@@ -78,6 +78,22 @@ var raised = regexp.MustCompile(`^</?(sup|sub)\b`)
 // The most letters of what makes a formula with what is raised or lowered at it, and of that.
 const mostBase, mostRaised = 3, 4
 
+// IsBase says whether a text, which is part of a word, is short enough to make a formula with what is raised at it.
+func IsBase(text string) bool {
+	return utf8.RuneCountInString(strings.TrimFunc(text, unicode.IsDigit)) <= mostBase
+}
+
+// IsRaised says whether a text is short enough to make a formula with what it is raised at.
+func IsRaised(text string) bool {
+	return utf8.RuneCountInString(text) <= mostRaised && !strings.ContainsFunc(text, unicode.IsSpace)
+}
+
+// GoesOn says whether a word goes on from one text to the next.
+func GoesOn(before, next string) bool {
+	a, b := last(before), first(next)
+	return isWord(a) && isWord(b) && !(unicode.IsLower(a) && unicode.IsUpper(b))
+}
+
 // withFormulas makes one span of each formula, and of each pair with nothing in it.
 func (s Sentence) withFormulas() Sentence {
 	var spans []Span
@@ -121,10 +137,9 @@ func (s Sentence) formula(i int) (last, start, end int) {
 	inner := s.Slice(s.Spans[i].End, s.Spans[last].Start)
 	from := s.wordStart(start)
 	base, bare := s.Text[from:start], strings.TrimSpace(inner.Text)
-	letters := func(text string) int { return utf8.RuneCountInString(strings.TrimFunc(text, unicode.IsDigit)) }
 	short := len(inner.Spans) == 0 || inner.AsIs() // no link to a note
 	switch {
-	case short && base != "" && letters(base) <= mostBase && utf8.RuneCountInString(bare) <= mostRaised && !strings.ContainsFunc(bare, unicode.IsSpace):
+	case short && base != "" && IsBase(base) && IsRaised(bare):
 	case inner.Blank(), short && base == "" && utf8.RuneCountInString(bare) == 1 && s.standsBehind(start):
 		return last, start, end // a note's mark, which may be at any word
 	default:
@@ -137,7 +152,7 @@ func (s Sentence) formula(i int) (last, start, end int) {
 		for next < len(s.Spans) && s.Spans[next].Start < to {
 			next++
 		}
-		if letters(s.Text[end:to]) > mostBase {
+		if !IsBase(s.Text[end:to]) {
 			return last, from, end
 		}
 		if next < len(s.Spans) && s.Spans[next].Start == to {
@@ -362,8 +377,7 @@ func (m *mover) word(i int) (last int) {
 
 // goesOn says whether a word goes on behind the spans from number a to number b.
 func (m *mover) goesOn(a, b int) bool {
-	before, next := last(m.Text[:m.Spans[a].Start]), first(m.Text[m.Spans[b].End:])
-	if !isWord(before) || !isWord(next) || unicode.IsLower(before) && unicode.IsUpper(next) {
+	if !GoesOn(m.Text[:m.Spans[a].Start], m.Text[m.Spans[b].End:]) {
 		return false
 	}
 	for k := a; k < b; k++ {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"dragoman/app/markup"
@@ -25,8 +24,8 @@ func formulas(list []*node) []*node {
 		}
 		f := &node{kind: special, words: digits}
 		base := ""
-		if k := len(out) - 1; k >= 0 && out[k].kind == text && isShort(n.text) {
-			if base = wordEnd(out[k].text); base != "" && mostly(base) {
+		if k := len(out) - 1; k >= 0 && out[k].kind == text && markup.IsRaised(n.text) {
+			if base = wordEnd(out[k].text); base != "" && markup.IsBase(base) {
 				f.children = append(f.children, &node{kind: text, style: out[k].style, text: base})
 				out[k].text = strings.TrimSuffix(out[k].text, base)
 				if out[k].text == "" {
@@ -44,13 +43,13 @@ func formulas(list []*node) []*node {
 		// What follows is part of it where it is as short: H₂SO₄.
 		for base != "" && i+1 < len(list) && list[i+1].kind == text {
 			next := list[i+1]
-			if next.style.Raised && isShort(next.text) {
+			if next.style.Raised && markup.IsRaised(next.text) {
 				f.children = append(f.children, next)
 				i++
 				continue
 			}
 			start := wordStart(next.text)
-			if next.style.Raised || start == "" || !mostly(start) {
+			if next.style.Raised || start == "" || !markup.IsBase(start) {
 				break
 			}
 			f.children = append(f.children, &node{kind: text, style: next.style, text: start})
@@ -62,17 +61,6 @@ func formulas(list []*node) []*node {
 		out = append(out, f)
 	}
 	return out
-}
-
-// The most letters of what makes a formula with what is raised, and of that.
-const mostBase, mostRaised = 3, 4
-
-func isShort(raised string) bool {
-	return utf8.RuneCountInString(raised) <= mostRaised && !strings.ContainsFunc(raised, unicode.IsSpace)
-}
-
-func mostly(base string) bool {
-	return utf8.RuneCountInString(strings.TrimFunc(base, unicode.IsDigit)) <= mostBase
 }
 
 // wordStart and wordEnd are the part of a word that a text starts and ends with.
@@ -96,7 +84,7 @@ func undivided(list []*node) []*node {
 			if before = ' '; n.text != "" {
 				before, _ = utf8.DecodeLastRuneInString(n.text)
 			}
-			if word >= 0 && word < len(out)-1 && goesOn(out[word].text, n.text) {
+			if word >= 0 && word < len(out)-1 && markup.GoesOn(out[word].text, n.text) {
 				part := &node{kind: text, style: n.style, text: wordStart(n.text)}
 				n.text = strings.TrimPrefix(n.text, part.text)
 				out = slices.Insert(out, word+1, part)
@@ -144,7 +132,7 @@ func wholeWords(list []*node) (out []*node, lost int) {
 		n.children, inner = wholeWords(n.children)
 		lost += inner
 		if before := neighbour(list, i-1); before != nil {
-			if t := firstText(n.children[:min(1, len(n.children))]); t != nil && goesOn(before.text, t.text) {
+			if t := firstText(n.children[:min(1, len(n.children))]); t != nil && markup.GoesOn(before.text, t.text) {
 				part := wordEnd(before.text)
 				if isLost(before, part) && before.style.Key != t.style.Key {
 					lost++
@@ -153,7 +141,7 @@ func wholeWords(list []*node) (out []*node, lost int) {
 			}
 		}
 		if next := neighbour(list, i+1); next != nil {
-			if t := lastText(n.children); t != nil && goesOn(t.text, next.text) {
+			if t := lastText(n.children); t != nil && markup.GoesOn(t.text, next.text) {
 				part := wordStart(next.text)
 				if isLost(next, part) && next.style.Key != t.style.Key {
 					lost++
@@ -164,7 +152,7 @@ func wholeWords(list []*node) (out []*node, lost int) {
 	}
 	for i := 0; i < len(list); i++ {
 		last := i
-		for last+1 < len(list) && list[last].kind == text && list[last+1].kind == text && list[last].style.Key != list[last+1].style.Key && goesOn(list[last].text, list[last+1].text) {
+		for last+1 < len(list) && list[last].kind == text && list[last+1].kind == text && list[last].style.Key != list[last+1].style.Key && markup.GoesOn(list[last].text, list[last+1].text) {
 			last++
 			if wordStart(list[last].text) != list[last].text {
 				break
@@ -230,11 +218,4 @@ func lastText(list []*node) *node {
 		list = n.children
 	}
 	return nil
-}
-
-// goesOn says whether a word goes on from one text to the next.
-func goesOn(before, next string) bool {
-	a, _ := utf8.DecodeLastRuneInString(before)
-	b, _ := utf8.DecodeRuneInString(next)
-	return markup.IsWord(a) && markup.IsWord(b) && !(unicode.IsLower(a) && unicode.IsUpper(b))
 }
