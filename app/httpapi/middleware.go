@@ -53,7 +53,7 @@ func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 	status := c.Writer.Status()
 	level := slog.LevelInfo
 	switch {
-	case status == http.StatusInternalServerError, !complete:
+	case status == http.StatusInternalServerError, !complete && c.Request.Context().Err() == nil: // else the client has left
 		level = slog.LevelError
 	case slices.Contains(quiet, c.FullPath()):
 		level = slog.LevelDebug
@@ -78,12 +78,16 @@ func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 	a.cfg.Log.LogAttrs(c.Request.Context(), level, "request", attrs...)
 }
 
-// recoverPanic turns a panic into an answer. What it was goes to the log only.
+// recoverPanic turns a panic into an answer. What it was goes to the log only, unless it is how a handler cuts its
+// answer off.
 func (a *API) recoverPanic(c *gin.Context) {
 	defer func() {
 		caught := recover()
-		if caught == nil {
+		switch caught {
+		case nil:
 			return
+		case http.ErrAbortHandler:
+			panic(caught)
 		}
 		a.cfg.Log.ErrorContext(c.Request.Context(), "panic", "id", idOf(c), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
 		if c.Writer.Written() {

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -86,15 +88,19 @@ func (w *eventWriter) send(name string, data any) error {
 // comment writes what says nothing, so that the stream is not silent.
 func (w *eventWriter) comment() error { return w.write([]byte(":\n\n")) }
 
-// write writes an event and waits until it is on its way.
+// write writes an event and waits until it is on its way. Where that fails, the client does not want it any more.
 func (w *eventWriter) write(event []byte) error {
 	control := http.NewResponseController(w.c.Writer)
 	// Not every server under test has deadlines; the real one has.
 	_ = control.SetWriteDeadline(time.Now().Add(eventTimeout))
-	if _, err := w.c.Writer.Write(event); err != nil {
-		return err
+	_, err := w.c.Writer.Write(event)
+	if err == nil {
+		err = control.Flush()
 	}
-	return control.Flush()
+	if err != nil {
+		return fmt.Errorf("%w: %w", context.Canceled, err)
+	}
+	return nil
 }
 
 // begin writes the headers.
