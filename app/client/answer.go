@@ -50,11 +50,11 @@ func (q *query) result(in resultInput) (Result, error) {
 
 // results reads the answer to a request, as match does.
 func (q *query) results(raw []byte) ([]Result, error) {
-	var answer struct {
+	answer, err := decode[struct {
 		Result []resultInput `json:"result"`
-	}
-	if err := json.Unmarshal(raw, &answer, milliseconds); err != nil {
-		return nil, invalid("%d bytes: %w", len(raw), err)
+	}](raw)
+	if err != nil {
+		return nil, err
 	}
 	return q.match(answer.Result)
 }

@@ -1,14 +1,9 @@
 package client
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -62,20 +57,14 @@ func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions
 	if err != nil {
 		return nil, err
 	}
-	answer, err := ask(ctx, c, call, readJob)
-	if err != nil {
-		return nil, err
-	}
-	return c.Job(answer.Job.ID), nil
+	return c.submit(ctx, call, o)
 }
 
 // call is the request that submits the document.
 func (d Document) call(o SubmitOptions) (call, error) {
-	query := url.Values{"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": slices.Clone(d.Columns)}
-	for name, value := range map[string]string{"glossaryId": d.Glossary, "model": d.Model, "priority": d.Priority, "webhook": o.Webhook, "header": d.Header, "wrapped": d.Wrapped} {
-		if value != "" {
-			query.Set(name, value)
-		}
+	query := url.Values{
+		"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": d.Columns, "glossaryId": {d.Glossary}, "model": {d.Model},
+		"priority": {d.Priority}, "webhook": {o.Webhook}, "header": {d.Header}, "wrapped": {d.Wrapped},
 	}
 	for _, name := range d.Columns {
 		if strings.Contains(name, ",") {
@@ -89,30 +78,17 @@ func (d Document) call(o SubmitOptions) (call, error) {
 		}
 		query.Set("options", string(raw))
 	}
-	sent := call{
-		method: "POST", path: documentsPath + "?" + query.Encode(), body: d.Content, media: fileType, accept: jsonType,
-		id: cmp.Or(d.ID, rand.Text()), key: cmp.Or(o.IdempotencyKey, rand.Text()), also: http.StatusAccepted,
-	}
-	switch {
-	case !idempotencyKey.MatchString(sent.key):
-		return call{}, errors.New("client: SubmitOptions.IdempotencyKey has more than 200 characters, or others than visible ASCII ones")
-	case !requestID.MatchString(sent.id):
-		return call{}, errors.New("client: Document.ID has more than 128 characters, or others than letters, digits and ._:/+=-")
-	}
-	return sent, nil
+	id, err := idOf("Document", d.ID)
+	return call{method: "POST", path: documentsPath + queryString(query), body: d.Content, media: fileType, accept: jsonType, id: id}, err
 }
 
 // Document returns the translated document as soon as the job has ended. All that is said of [Job.Wait]
 // holds. The document is in memory as a whole: [Config.MaxResponseBytes] bounds it.
-func (j *Job) Document(ctx context.Context) (content []byte, err error) {
+func (j *Job) Document(ctx context.Context) ([]byte, error) {
 	if err := j.finish(ctx); err != nil {
 		return nil, err
 	}
 	call := newCall(documentsPath + "/" + url.PathEscape(j.id) + "/result")
 	call.accept = "*/*"
-	err = j.client.persist(ctx, call.id, func() (bool, error) {
-		content, err = j.client.fetch(ctx, call)
-		return false, err
-	})
-	return content, err
+	return askOn(ctx, j.client, call, asItIs)
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,15 +90,15 @@ const (
 
 // Error is an answer that says why there is no translation. Find it with [errors.As].
 type Error struct {
-	Status  int    // of HTTP; 0 where the error came within a stream, or is that of a job
-	Code    string // one of the codes above; "" where the answer is not the service's
-	Field   string // of the request that is meant, such as payload.records[3].text, or ""
-	Message string // for people
+	Status  int    `json:"-"`       // of HTTP; 0 where the error came within a stream, or is that of a job
+	Code    string `json:"code"`    // one of the codes above; "" where the answer is not the service's
+	Field   string `json:"field"`   // of the request that is meant, such as payload.records[3].text, or ""
+	Message string `json:"message"` // for people
 	// RequestID finds the request in the service's log; "" in the error of a job.
-	RequestID string
+	RequestID string `json:"-"`
 	// RetryAfter is how long the service asks to wait before another try; 0 where it
 	// does not say.
-	RetryAfter time.Duration
+	RetryAfter time.Duration `json:"-"`
 }
 
 // Error is one line with all that finds the request again.
@@ -145,53 +146,40 @@ func IsCode(err error, code string) bool {
 // maxErrorBytes is what is read of an answer that is an error.
 const maxErrorBytes = 64 << 10
 
-// errorDetail is an error as the service writes it.
-type errorDetail struct {
-	Code    string `json:"code"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
-func (d errorDetail) err(status int, id string) *Error {
-	return &Error{Status: status, Code: d.Code, Field: d.Field, Message: d.Message, RequestID: id}
-}
-
 // errorOf reads the error that an answer is. sentID is the request's id, for answers
 // that do not name it.
 func errorOf(resp *http.Response, sentID string) *Error {
 	// What cannot be read leaves the status, which says the most.
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes))
-	e := detailOf(raw, resp).err(resp.StatusCode, resp.Header.Get(requestIDHeader))
-	if e.RequestID == "" {
-		e.RequestID = sentID
-	}
+	e := readError(raw, resp)
+	e.Status, e.RequestID = resp.StatusCode, cmp.Or(resp.Header.Get(requestIDHeader), sentID)
 	e.RetryAfter = retryAfter(resp.Header, time.Now())
 	return e
 }
 
-// detailOf reads the body of an error: the service's own form, that of its drop-in
+// readError reads the body of an error: the service's own form, that of its drop-in
 // routes, {"error": "what happened"}, or a proxy's.
-func detailOf(raw []byte, resp *http.Response) errorDetail {
+func readError(raw []byte, resp *http.Response) *Error {
 	var own struct {
 		Error jsontext.Value `json:"error"`
 	}
 	if json.Unmarshal(raw, &own) == nil && len(own.Error) > 0 {
-		var d errorDetail
-		if json.Unmarshal(own.Error, &d) == nil && d.Code != "" {
-			return d
+		var e Error
+		if json.Unmarshal(own.Error, &e) == nil && e.Code != "" {
+			return &e
 		}
-		if json.Unmarshal(own.Error, &d.Message) == nil && d.Message != "" {
-			return errorDetail{Message: d.Message}
+		if json.Unmarshal(own.Error, &e.Message) == nil && e.Message != "" {
+			return &Error{Message: e.Message}
 		}
 	}
 	message := http.StatusText(resp.StatusCode)
 	if to, err := resp.Location(); err == nil {
-		return errorDetail{Message: fmt.Sprintf("%s: the service has moved to %s: use its address as the URL", message, to.Redacted())}
+		return &Error{Message: fmt.Sprintf("%s: the service has moved to %s: use its address as the URL", message, to.Redacted())}
 	}
 	if text := excerpt(raw); text != "" {
 		message += ": " + text
 	}
-	return errorDetail{Message: message}
+	return &Error{Message: message}
 }
 
 // excerpt is the beginning of a text, on one line and without control characters.

@@ -105,7 +105,7 @@ func (f *follower) listen(ctx context.Context) (news bool, err error) {
 		heard = true
 		changed, err := f.take([]byte(event.Data))
 		news = news || changed
-		if _, broken := errors.AsType[*connectionError](err); !broken {
+		if !lost(err) {
 			return news, err
 		}
 	}

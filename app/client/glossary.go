@@ -2,13 +2,9 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"time"
-
-	"github.com/cenkalti/backoff/v5"
-	"github.com/go-json-experiment/json"
 )
 
 const glossariesPath = "/glossaries"
@@ -50,16 +46,21 @@ type Terms struct {
 // tried again where it is not known what became of the last try. Errors are as for
 // [Client.Translate]; what is wrong with a term has the code [CodeInvalidGlossary] and names the line.
 func (c *Client) CreateGlossary(ctx context.Context, name string, t Terms) (Glossary, error) {
-	query := t.query()
-	query.Set("name", name)
-	call := termsCall("POST", glossariesPath, query, t)
+	call := t.call("POST", glossariesPath, name)
 	call.also, call.once = http.StatusCreated, true
-	return askGlossary(ctx, c, call)
+	return ask(ctx, c, call, readGlossary)
 }
 
 // SetTerms has a glossary have these terms, in place of those that it has for their languages.
 func (c *Client) SetTerms(ctx context.Context, id string, t Terms) (Glossary, error) {
-	return askGlossary(ctx, c, termsCall("PATCH", glossaryPath(id), t.query(), t))
+	return ask(ctx, c, t.call("PATCH", glossaryPath(id), ""), readGlossary)
+}
+
+// call is a request whose body is the terms.
+func (t Terms) call(method, path, name string) call {
+	call := newCall(path + queryString(url.Values{"from": {t.From}, "to": {t.To}, "name": {name}}))
+	call.method, call.body, call.media = method, append([]byte{}, t.Text...), string(t.Format)
+	return call
 }
 
 // Glossaries returns the glossaries of this client's key, the newest first.
@@ -72,78 +73,32 @@ func (c *Client) Glossaries(ctx context.Context) ([]Glossary, error) {
 
 // Glossary returns what is known of a glossary. It fails with code [CodeUnknownGlossary] where there is none.
 func (c *Client) Glossary(ctx context.Context, id string) (Glossary, error) {
-	return askGlossary(ctx, c, newCall(glossaryPath(id)))
+	return ask(ctx, c, newCall(glossaryPath(id)), readGlossary)
+}
+
+// readGlossary reads an answer about a glossary.
+func readGlossary(raw []byte) (Glossary, error) {
+	answer, err := decode[struct {
+		Glossary Glossary `json:"glossary"`
+	}](raw)
+	if err == nil && answer.Glossary.ID == "" {
+		err = invalid("the glossary has no id")
+	}
+	return answer.Glossary, err
 }
 
 // GlossaryTerms returns the terms that a glossary has for two languages, in a format. Without
 // languages they are those of its only dictionary.
 func (c *Client) GlossaryTerms(ctx context.Context, id, from, to string, format TermFormat) (Terms, error) {
-	t := Terms{From: from, To: to, Format: format}
-	path := glossaryPath(id) + "/entries"
-	if query := t.query().Encode(); query != "" {
-		path += "?" + query
-	}
-	call := newCall(path)
+	call := newCall(glossaryPath(id) + "/entries" + queryString(url.Values{"from": {from}, "to": {to}}))
 	call.accept = string(format)
-	text, err := ask(ctx, c, call, func(raw []byte) ([]byte, error) { return raw, nil })
-	t.Text = text
-	return t, err
+	text, err := ask(ctx, c, call, asItIs)
+	return Terms{From: from, To: to, Format: format, Text: text}, err
 }
 
 // DeleteGlossary forgets a glossary. Jobs that use it go on.
 func (c *Client) DeleteGlossary(ctx context.Context, id string) error {
-	call, tries := newCall(glossaryPath(id)), 0
-	call.method, call.also = "DELETE", http.StatusNoContent
-	return c.retry(ctx, call.id, func() error {
-		tries++
-		_, err := c.fetch(ctx, call)
-		if tries > 1 && IsCode(err, CodeUnknownGlossary) {
-			return nil // the try before this one deleted it, and its answer was lost
-		}
-		return err
-	})
+	return c.remove(ctx, glossaryPath(id), CodeUnknownGlossary)
 }
 
 func glossaryPath(id string) string { return glossariesPath + "/" + url.PathEscape(id) }
-
-// query has the languages that are known.
-func (t Terms) query() url.Values {
-	query := url.Values{}
-	for name, value := range map[string]string{"from": t.From, "to": t.To} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	return query
-}
-
-// termsCall is a request whose body is terms.
-func termsCall(method, path string, query url.Values, t Terms) call {
-	call := newCall(path + "?" + query.Encode())
-	call.method, call.body, call.media = method, append([]byte{}, t.Text...), string(t.Format)
-	return call
-}
-
-// askGlossary makes a request that is answered with a glossary.
-func askGlossary(ctx context.Context, c *Client, call call) (g Glossary, err error) {
-	err = c.retry(ctx, call.id, func() error {
-		raw, err := c.fetch(ctx, call)
-		if _, unknown := errors.AsType[*connectionError](err); unknown && call.once {
-			return backoff.Permanent(err)
-		}
-		if err != nil {
-			return err
-		}
-		var answer struct {
-			Glossary Glossary `json:"glossary"`
-		}
-		if err := json.Unmarshal(raw, &answer); err != nil {
-			return invalid("%d bytes: %w", len(raw), err)
-		}
-		if g = answer.Glossary; g.ID == "" {
-			return invalid("the glossary has no id")
-		}
-		return nil
-	})
-	return g, err
-}

@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"regexp"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 const jobsPath = "/jobs"
@@ -83,16 +81,26 @@ func (c *Client) Submit(ctx context.Context, r Request, o SubmitOptions) (*Job, 
 	if err != nil {
 		return nil, err
 	}
-	q.key, q.also = cmp.Or(o.IdempotencyKey, rand.Text()), http.StatusAccepted
-	if !idempotencyKey.MatchString(q.key) {
-		return nil, errors.New("client: SubmitOptions.IdempotencyKey has more than 200 characters, or others than visible ASCII ones")
-	}
-	answer, err := ask(ctx, c, q.call, readJob)
+	job, err := c.submit(ctx, q.call, o)
 	if err != nil {
 		return nil, err
 	}
 	q.call = call{} // its texts are not needed any more
-	return &Job{c, answer.Job.ID, q}, nil
+	job.query = q
+	return job, nil
+}
+
+// submit makes a call that makes a job.
+func (c *Client) submit(ctx context.Context, call call, o SubmitOptions) (*Job, error) {
+	call.key, call.also = cmp.Or(o.IdempotencyKey, rand.Text()), http.StatusAccepted
+	if !idempotencyKey.MatchString(call.key) {
+		return nil, errors.New("client: SubmitOptions.IdempotencyKey has more than 200 characters, or others than visible ASCII ones")
+	}
+	answer, err := ask(ctx, c, call, readJob)
+	if err != nil {
+		return nil, err
+	}
+	return c.Job(answer.Job.ID), nil
 }
 
 // Job picks up a job by the id that [Job.ID] has told some process. It asks the service nothing:
@@ -134,19 +142,11 @@ func (j *Job) Status(ctx context.Context) (JobStatus, error) {
 //
 // A job that failed is an [*Error], one that was cancelled [ErrCancelled]. Where ctx is done, Wait
 // fails with its error, and the job goes on.
-func (j *Job) Wait(ctx context.Context) (results []Result, err error) {
+func (j *Job) Wait(ctx context.Context) ([]Result, error) {
 	if err := j.finish(ctx); err != nil {
 		return nil, err
 	}
-	call := newCall(j.path())
-	err = j.client.persist(ctx, call.id, func() (bool, error) {
-		raw, err := j.client.fetch(ctx, call)
-		if err == nil {
-			results, err = j.results(raw)
-		}
-		return false, err
-	})
-	return results, err
+	return askOn(ctx, j.client, newCall(j.path()), j.results)
 }
 
 // finish waits until the job is done, and fails where it never will be.
@@ -167,16 +167,7 @@ func (j *Job) finish(ctx context.Context) error {
 // Cancel ends the job, or removes it with its results where it has ended already: nil is either.
 // Tries are as for [Client.Translate].
 func (j *Job) Cancel(ctx context.Context) error {
-	call, tries := newCall(j.path()), 0
-	call.method, call.also = "DELETE", http.StatusNoContent
-	return j.client.retry(ctx, call.id, func() error {
-		tries++
-		_, err := j.client.fetch(ctx, call)
-		if tries > 1 && IsCode(err, CodeUnknownJob) {
-			return nil // the try before this one removed it, and its answer was lost
-		}
-		return err
-	})
+	return j.client.remove(ctx, j.path(), CodeUnknownJob)
 }
 
 func (j *Job) path() string { return jobsPath + "/" + url.PathEscape(j.id) }
@@ -184,15 +175,12 @@ func (j *Job) path() string { return jobsPath + "/" + url.PathEscape(j.id) }
 // jobInput is a job as the service writes it.
 type jobInput struct {
 	JobStatus
-	Error *errorDetail `json:"error"`
+	Error *Error `json:"error"`
 }
 
 func (in jobInput) status() JobStatus {
 	s := in.JobStatus
-	switch {
-	case in.Error != nil:
-		s.Err = in.Error.err(0, "")
-	case s.State == JobFailed:
+	if s.Err = in.Error; s.Err == nil && s.State == JobFailed {
 		s.Err = &Error{Message: "the service does not say why the job failed"}
 	}
 	return s
@@ -206,14 +194,11 @@ type jobAnswer struct {
 
 // readJob reads an answer about some job.
 func readJob(raw []byte) (jobAnswer, error) {
-	var answer jobAnswer
-	if err := json.Unmarshal(raw, &answer, milliseconds); err != nil {
-		return answer, invalid("%d bytes: %w", len(raw), err)
+	answer, err := decode[jobAnswer](raw)
+	if err == nil && (answer.Job.ID == "" || answer.Job.State == "") {
+		err = invalid("the job has no id or no state")
 	}
-	if answer.Job.ID == "" || answer.Job.State == "" {
-		return answer, invalid("the job has no id or no state")
-	}
-	return answer, nil
+	return answer, err
 }
 
 // read reads an answer about this job.

@@ -140,7 +140,7 @@ type liveMessage struct {
 	Tail     *string       `json:"tail"`
 	Done     bool          `json:"done"`
 	Ended    string        `json:"ended"`
-	Error    *errorDetail  `json:"error"`
+	Error    *Error        `json:"error"`
 }
 
 type liveSegment struct {
@@ -174,7 +174,7 @@ func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
 	l.seen = m.Revision
 	problem := l.problem
 	if l.problem = nil; m.Error != nil {
-		l.problem = m.Error.err(0, "")
+		l.problem = m.Error
 	}
 	l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number <= m.Taken })
 	return l.change(m) || (problem == nil) != (l.problem == nil), nil
@@ -183,7 +183,7 @@ func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
 // refused takes an error of a message. Edits that were too many are sent again, together, when there may be some; what
 // was sent behind them meanwhile has a gap.
 func (l *Live) refused(m liveMessage) (changed bool, err error) {
-	failure := m.Error.err(0, "")
+	failure := m.Error
 	failure.RetryAfter = time.Duration(m.RetryAfter) * time.Second
 	switch {
 	case m.Number > 0 && m.RetryAfter > 0 && failure.Temporary():

@@ -1,11 +1,14 @@
 package client
 
 import (
+	"cmp"
 	"crypto/rand"
-	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -203,6 +206,24 @@ type query struct {
 // requestID is what the service takes as a request's id; it would replace others.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 
+// idOf is the id that the caller has given a request, or a random one.
+func idOf(field, given string) (string, error) {
+	id := cmp.Or(given, rand.Text())
+	if !requestID.MatchString(id) {
+		return "", fmt.Errorf("client: %s.ID has more than 128 characters, or others than letters, digits and ._:/+=-", field)
+	}
+	return id, nil
+}
+
+// queryString is the query of a URL, of the values that are not empty.
+func queryString(values url.Values) string {
+	maps.DeleteFunc(values, func(_ string, list []string) bool { return strings.Join(list, "") == "" })
+	if len(values) == 0 {
+		return ""
+	}
+	return "?" + values.Encode()
+}
+
 // newQuery makes a request for translations. The error says what cannot be written, such
 // as a text that is not UTF-8: to replace such bytes would change the text in silence.
 func newQuery(path, accept string, r Request, webhook string) (*query, error) {
@@ -211,15 +232,14 @@ func newQuery(path, accept string, r Request, webhook string) (*query, error) {
 		p.Split = new(bool)
 	}
 	encoded, err := json.Marshal(body{p, webhook})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("client: the request cannot be written as JSON: %w", err)
-	case r.ID == "":
-		r.ID = rand.Text()
-	case !requestID.MatchString(r.ID):
-		return nil, errors.New("client: Request.ID has more than 128 characters, or others than letters, digits and ._:/+=-")
 	}
-	q := &query{call: call{method: "POST", path: path, accept: accept, body: encoded, id: r.ID}, named: len(r.ToLangs) > 0}
+	id, err := idOf("Request", r.ID)
+	if err != nil {
+		return nil, err
+	}
+	q := &query{call: call{method: "POST", path: path, accept: accept, body: encoded, id: id}, named: len(r.ToLangs) > 0}
 	q.ids = make([]string, len(r.Records))
 	for i, record := range r.Records {
 		q.ids[i] = record.ID

@@ -26,14 +26,14 @@ const firstPause = 500 * time.Millisecond
 //
 // backoff.Retry cannot do it: it forgets why the last try failed where ctx ends, and
 // starts over with its pauses at each Retry-After. Only its pauses are used.
-func (c *Client) retry(ctx context.Context, id string, try func() error) error {
+func (c *Client) retry(ctx context.Context, call call, try func() error) error {
 	pauses := c.pauses()
 	for n := 1; ; n++ {
 		err := try()
 		if permanent, ok := errors.AsType[*backoff.PermanentError](err); ok {
 			return permanent.Err
 		}
-		if err == nil || c.cfg.Retries == 0 || !worthwhile(err) {
+		if err == nil || c.cfg.Retries == 0 || !worthwhile(err) || call.once && lost(err) {
 			return err
 		}
 		if n > c.cfg.Retries {
@@ -46,7 +46,7 @@ func (c *Client) retry(ctx context.Context, id string, try func() error) error {
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
 			return fmt.Errorf("%w (not tried again: the deadline is sooner than a pause of %s)", err, pause)
 		}
-		c.cfg.Log.DebugContext(ctx, "translation is tried again", "id", id, "try", n+1, "of", c.cfg.Retries+1, "wait", pause, "reason", err)
+		c.cfg.Log.DebugContext(ctx, "translation is tried again", "id", call.id, "try", n+1, "of", c.cfg.Retries+1, "wait", pause, "reason", err)
 		if over := wait(ctx, pause); over != nil {
 			return fmt.Errorf("%w before try %d, after: %w", over, n+1, err)
 		}
@@ -118,10 +118,13 @@ func worthwhile(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Temporary()
 	}
-	if _, ok := errors.AsType[*connectionError](err); !ok {
-		return false
-	}
-	return !hopeless(err)
+	return lost(err) && !hopeless(err)
+}
+
+// lost tells whether it is not known what became of a try.
+func lost(err error) bool {
+	_, ok := errors.AsType[*connectionError](err)
+	return ok
 }
 
 // hopeless tells whether a connection failed for a reason that will be the same at the

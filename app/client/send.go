@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 const (
@@ -107,6 +109,64 @@ func timeoutOf(ctx context.Context) (string, error) {
 	}
 	return strconv.FormatFloat(left.Truncate(time.Millisecond).Seconds(), 'f', 3, 64), nil
 }
+
+// ask makes tries until there is an answer that can be read.
+func ask[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
+	err = c.retry(ctx, call, func() error {
+		answer, err = try(ctx, c, call, read)
+		return err
+	})
+	return answer, err
+}
+
+// askOn is ask with as many tries as ctx allows.
+func askOn[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
+	err = c.persist(ctx, call.id, func() (bool, error) {
+		answer, err = try(ctx, c, call, read)
+		return false, err
+	})
+	return answer, err
+}
+
+// get asks for something of the service.
+func get[T any](ctx context.Context, c *Client, path string) (T, error) {
+	return ask(ctx, c, newCall(path), decode[T])
+}
+
+// remove deletes what is at a path. From the second try on, unknown, the code where there is nothing, is success: the try
+// before deleted it, and its answer was lost.
+func (c *Client) remove(ctx context.Context, path, unknown string) error {
+	call, tries := newCall(path), 0
+	call.method, call.also = "DELETE", http.StatusNoContent
+	return c.retry(ctx, call, func() error {
+		tries++
+		_, err := c.fetch(ctx, call)
+		if tries > 1 && IsCode(err, unknown) {
+			return nil
+		}
+		return err
+	})
+}
+
+// try makes one try.
+func try[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
+	raw, err := c.fetch(ctx, call)
+	if err != nil {
+		return answer, err
+	}
+	return read(raw)
+}
+
+// decode reads an answer that is JSON.
+func decode[T any](raw []byte) (answer T, err error) {
+	if err := json.Unmarshal(raw, &answer, milliseconds); err != nil {
+		return *new(T), invalid("%d bytes: %w", len(raw), err)
+	}
+	return answer, nil
+}
+
+// asItIs reads an answer that is a text or a file.
+func asItIs(raw []byte) ([]byte, error) { return raw, nil }
 
 // fetch makes one try and returns the answer's body.
 func (c *Client) fetch(ctx context.Context, call call) ([]byte, error) {

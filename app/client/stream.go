@@ -39,7 +39,7 @@ func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Result, error]
 		defer cancel()
 		q, err := newQuery(streamPath, ndjsonType, r, "")
 		if err == nil {
-			err = c.retry(ctx, q.id, func() error { return c.stream(ctx, q, yield) })
+			err = c.retry(ctx, q.call, func() error { return c.stream(ctx, q, yield) })
 		}
 		if err != nil && err != errLeft {
 			yield(Result{}, err)
@@ -101,7 +101,7 @@ type event struct {
 	Done   *struct {
 		Results int `json:"results"`
 	} `json:"done"`
-	Error *errorDetail `json:"error"`
+	Error *Error `json:"error"`
 }
 
 // next returns the next result; io.EOF after the last one, if all of them have come.
@@ -117,7 +117,8 @@ func (s *reader) next() (Result, error) {
 		}
 		switch {
 		case e.Error != nil:
-			return Result{}, e.Error.err(0, s.query.id)
+			e.Error.RequestID = s.query.id
+			return Result{}, e.Error
 		case e.Done != nil:
 			return Result{}, s.finish(e.Done.Results)
 		case e.Result != nil:

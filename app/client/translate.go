@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Routes of the service.
@@ -36,19 +34,6 @@ func (c *Client) Translate(ctx context.Context, r Request) ([]Result, error) {
 	return ask(ctx, c, q.call, q.results)
 }
 
-// ask makes tries until there is an answer that can be read.
-func ask[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
-	err = c.retry(ctx, call.id, func() error {
-		raw, err := c.fetch(ctx, call)
-		if err != nil {
-			return err
-		}
-		answer, err = read(raw)
-		return err
-	})
-	return answer, err
-}
-
 // Language is a language that the service translates.
 type Language struct {
 	Code       string   `json:"code"`       // such as "fr"
@@ -61,11 +46,7 @@ type Language struct {
 // of all. It makes several tries, as Translate does; while the service is loading there are none
 // and the error says so.
 func (c *Client) Languages(ctx context.Context, model string) ([]Language, error) {
-	path := languagesPath
-	if model != "" {
-		path += "?model=" + url.QueryEscape(model)
-	}
-	return get[[]Language](ctx, c, path)
+	return get[[]Language](ctx, c, languagesPath+queryString(url.Values{"model": {model}}))
 }
 
 // Info says what serves.
@@ -91,16 +72,6 @@ type Model struct {
 // Info returns what serves. It makes several tries, as Translate does.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	return get[Info](ctx, c, indexPath)
-}
-
-// get asks for something of the service.
-func get[T any](ctx context.Context, c *Client, path string) (T, error) {
-	return ask(ctx, c, newCall(path), func(raw []byte) (answer T, _ error) {
-		if err := json.Unmarshal(raw, &answer); err != nil {
-			return *new(T), invalid("GET %s: %w", path, err)
-		}
-		return answer, nil
-	})
 }
 
 // Ready asks once whether the service takes requests. nil: it does; an [*Error] of code
