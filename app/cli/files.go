@@ -27,22 +27,22 @@ func (o *output) define(flags *pflag.FlagSet, help string) {
 	flags.BoolVar(&o.force, "force", false, "replace files that are there")
 }
 
-// paper is a document to translate, and where its translation goes.
-type paper struct{ from, to string }
+// documentTask is a document to translate, and where its translation goes.
+type documentTask struct{ from, to string }
 
-// papers are the documents that files and folders name, with all in the folders that can be translated.
+// tasks are the documents that files and folders name, with all in the folders that can be translated.
 // Of several, or of a folder, the output is a folder, which has what they have.
-func (o output) papers(names []string) (list []paper, err error) {
+func (o output) tasks(names []string) (list []documentTask, err error) {
 	switch {
 	case names[0] == stdio && o.path != stdio && (isFolder(o.path) || strings.HasSuffix(o.path, string(filepath.Separator))):
 		return nil, usagef("%s is a folder: name a file for the document of standard input", o.path)
 	case names[0] == stdio && o.path != stdio:
-		list = []paper{{names[0], o.path}}
+		list = []documentTask{{names[0], o.path}}
 		return list, o.check(list)
 	case o.path == stdio && (len(names) > 1 || isFolder(names[0])):
 		return nil, usagef("translate takes -o - for one document: name a folder for several")
 	case o.path == stdio:
-		return []paper{{names[0], stdio}}, nil
+		return []documentTask{{names[0], stdio}}, nil
 	}
 	into := len(names) > 1 || strings.HasSuffix(o.path, string(filepath.Separator)) || isFolder(o.path)
 	for _, name := range names {
@@ -54,7 +54,7 @@ func (o output) papers(names []string) (list []paper, err error) {
 			if into {
 				to = filepath.Join(o.path, filepath.Base(name))
 			}
-			list = append(list, paper{name, to})
+			list = append(list, documentTask{name, to})
 			continue
 		}
 		found, err := o.inFolder(name)
@@ -67,7 +67,7 @@ func (o output) papers(names []string) (list []paper, err error) {
 }
 
 // inFolder are the documents in a folder, and those in its folders.
-func (o output) inFolder(root string) (list []paper, err error) {
+func (o output) inFolder(root string) (list []documentTask, err error) {
 	known := documents.Extensions()
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -79,7 +79,7 @@ func (o output) inFolder(root string) (list []paper, err error) {
 			return nil
 		}
 		relative, err := filepath.Rel(root, path)
-		list = append(list, paper{path, filepath.Join(o.path, relative)})
+		list = append(list, documentTask{path, filepath.Join(o.path, relative)})
 		return err
 	})
 	if err == nil && len(list) == 0 {
@@ -89,7 +89,7 @@ func (o output) inFolder(root string) (list []paper, err error) {
 }
 
 // check fails where a translation would take the place of something, before there is any.
-func (o output) check(list []paper) error {
+func (o output) check(list []documentTask) error {
 	taken := make(map[string]string)
 	for _, p := range list {
 		if other, twice := taken[p.to]; twice {
@@ -104,7 +104,7 @@ func (o output) check(list []paper) error {
 }
 
 // free fails where there is a file that a translation may not replace.
-func (o output) free(p paper) error {
+func (o output) free(p documentTask) error {
 	switch _, err := os.Lstat(p.to); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -121,7 +121,7 @@ func (o output) free(p paper) error {
 }
 
 // save writes the translation of a document, which is there as a whole or not at all.
-func (o output) save(p paper, stdout io.Writer, write func(io.Writer) error) (err error) {
+func (o output) save(p documentTask, stdout io.Writer, write func(io.Writer) error) (err error) {
 	if p.to == stdio {
 		var whole bytes.Buffer
 		if err := write(&whole); err != nil {

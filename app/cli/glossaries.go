@@ -23,37 +23,23 @@ type termFlags struct {
 
 // glossaries makes the commands for glossaries of a running service.
 func (p *Program) glossaries() *cobra.Command {
-	var service remote
-	var asJSON bool
-	// with is withClient, and says errors as the service does.
-	with := func(do clientCommand) func(*cobra.Command, []string) error {
-		return p.withClient(&service, func(ctx context.Context, c *client.Client, args []string) error { return said(do(ctx, c, args)) })
-	}
-	list := with(func(ctx context.Context, c *client.Client, _ []string) error { return p.listGlossaries(ctx, c, asJSON) })
 	cmd := &cobra.Command{
-		Use: "glossaries", Short: "List, make or delete glossaries of a running service", Args: noArguments, RunE: list,
+		Use: "glossaries", Short: "List, make or delete glossaries of a running service",
 		Long: `Glossaries of a running service: terms and what they become in another language. Without a
 command, lists those that its client may see.`,
 	}
-	service.define(cmd.PersistentFlags())
-	listing := &cobra.Command{Use: "list", Short: "List them", Args: noArguments, RunE: list}
-	for _, c := range []*cobra.Command{cmd, listing} {
-		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	}
-	cmd.AddCommand(listing, p.addCommand(with), p.showCommand(with), &cobra.Command{
+	service := p.serviceCommands(cmd, p.listGlossaries)
+	cmd.AddCommand(p.addCommand(service), p.showCommand(service), &cobra.Command{
 		Use: "rm ID", Short: "Delete a glossary", Args: arguments(1, 1, "the id of a glossary"),
-		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
+		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
 			return c.DeleteGlossary(ctx, args[0])
 		}),
 	})
 	return cmd
 }
 
-// runner makes a command's function; see [Program.withClient].
-type runner = func(do clientCommand) func(*cobra.Command, []string) error
-
 // addCommand makes the command that stores the terms of a file.
-func (p *Program) addCommand(with runner) *cobra.Command {
+func (p *Program) addCommand(service *remote) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
 		Use: "add FILE", Short: "Make a glossary of a file, or give one these terms for their languages",
@@ -73,7 +59,7 @@ is called *.csv. A term without a target is never translated. Prints the id.`,
 			}
 			return nil
 		},
-		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
+		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
 			return p.addTerms(ctx, c, args[0], t)
 		}),
 	}
@@ -84,11 +70,11 @@ is called *.csv. A term without a target is never translated. Prints the id.`,
 }
 
 // showCommand makes the command that prints terms.
-func (p *Program) showCommand(with runner) *cobra.Command {
+func (p *Program) showCommand(service *remote) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Print the terms of a glossary", Args: arguments(1, 1, "the id of a glossary"),
-		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
+		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
 			return p.showTerms(ctx, c, args[0], t)
 		}),
 	}

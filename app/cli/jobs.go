@@ -18,19 +18,11 @@ import (
 
 // jobs makes the commands for jobs of a running service.
 func (p *Program) jobs() *cobra.Command {
-	var service remote
-	var asJSON bool
-	with := func(do clientCommand) func(*cobra.Command, []string) error { return p.withClient(&service, do) }
-	list := with(func(ctx context.Context, c *client.Client, _ []string) error { return p.listJobs(ctx, c, asJSON) })
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "List, await or end jobs of a running service", Args: noArguments, RunE: list,
+		Use: "jobs", Short: "List, await or end jobs of a running service",
 		Long: "Jobs of a running service. Without a command, lists those that its client may see, the newest first.",
 	}
-	service.define(cmd.PersistentFlags())
-	listing := &cobra.Command{Use: "list", Short: "List them", Args: noArguments, RunE: list}
-	for _, c := range []*cobra.Command{cmd, listing} {
-		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	}
+	service := p.serviceCommands(cmd, p.listJobs)
 	var o output
 	wait := &cobra.Command{
 		Use: "wait ID", Short: "Print what a job has made as soon as it has ended",
@@ -43,24 +35,24 @@ that -o names; - is standard output.`,
 			}
 			return arguments(1, 1, "the id of a job")(cmd, args)
 		},
-		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
-			one := paper{to: o.path}
+		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
+			one := documentTask{to: o.path}
 			switch {
 			case o.path == "":
-				return p.await(ctx, service, c.Job(args[0]), printer{out: p.Stdout})
+				return p.await(ctx, *service, c.Job(args[0]), printer{out: p.Stdout})
 			case o.path != stdio:
 				if err := o.free(one); err != nil {
 					return err
 				}
 			}
-			return p.awaitDocument(ctx, service, c.Job(args[0]), o, one)
+			return p.awaitDocument(ctx, *service, c.Job(args[0]), o, one)
 		}),
 	}
 	o.define(wait.Flags(), "file for the translated document; - is standard output")
-	cmd.AddCommand(listing, wait, &cobra.Command{
+	cmd.AddCommand(wait, &cobra.Command{
 		Use: "cancel ID", Short: "End a job; one that has ended is removed", Args: arguments(1, 1, "the id of a job"),
-		RunE: with(func(ctx context.Context, c *client.Client, args []string) error {
-			return said(c.Job(args[0]).Cancel(ctx))
+		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
+			return c.Job(args[0]).Cancel(ctx)
 		}),
 	})
 	return cmd
@@ -74,18 +66,31 @@ func (r *remote) define(flags *pflag.FlagSet) {
 	flags.StringVar(&r.key, "key", "", "API key of the service, where it needs one")
 }
 
-// clientCommand is what a command does with a client of a running service.
-type clientCommand func(ctx context.Context, c *client.Client, args []string) error
+// serviceCommands makes a command one for something that running services have: it takes the flags that name a service, and
+// lists what there is, as its subcommand list does.
+func (p *Program) serviceCommands(cmd *cobra.Command, list func(ctx context.Context, c *client.Client, asJSON bool) error) *remote {
+	var service remote
+	var asJSON bool
+	service.define(cmd.PersistentFlags())
+	listing := &cobra.Command{Use: "list", Short: "List them"}
+	for _, c := range []*cobra.Command{cmd, listing} {
+		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+		c.Args = noArguments
+		c.RunE = p.withClient(&service, func(ctx context.Context, c *client.Client, _ []string) error { return list(ctx, c, asJSON) })
+	}
+	cmd.AddCommand(listing)
+	return &service
+}
 
-// withClient makes a command's function, with a client of the service that its flags name by then.
-func (p *Program) withClient(service *remote, do clientCommand) func(*cobra.Command, []string) error {
+// withClient makes a command's function of what it does with a client of the service that its flags name by then.
+func (p *Program) withClient(service *remote, do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := p.client(*service)
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		return do(cmd.Context(), c, args)
+		return userError(do(cmd.Context(), c, args))
 	}
 }
 
@@ -127,7 +132,7 @@ func (p *Program) translateAsJob(ctx context.Context, service remote, request cl
 	}
 	job, err := c.Submit(ctx, request, client.SubmitOptions{})
 	if err != nil {
-		return said(err)
+		return userError(err)
 	}
 	// Told at once: whatever ends this command, the job can be found again.
 	fmt.Fprintf(p.Stderr, "job %s: `%s` picks it up again\n", job.ID(), service.command("wait", job))
@@ -172,7 +177,7 @@ func explainJob(ctx context.Context, service remote, job *client.Job, err error)
 	case errors.Is(err, client.ErrCancelled):
 		return fmt.Errorf("job %s was cancelled", job.ID())
 	case refused:
-		return said(err)
+		return userError(err)
 	}
 	return fmt.Errorf("job %s: %w; `%s` picks it up again", job.ID(), err, service.command("wait", job))
 }
@@ -214,7 +219,7 @@ func newBar(out io.Writer, visible bool, texts int) *progressbar.ProgressBar {
 func (p *Program) listJobs(ctx context.Context, c *client.Client, asJSON bool) error {
 	jobs, err := c.Jobs(ctx)
 	if err != nil {
-		return said(err)
+		return err
 	}
 	if asJSON {
 		return p.printJSON(jobs)
@@ -235,8 +240,8 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05Z")
 }
 
-// said is what the service says of an error, without what is for programs.
-func said(err error) error {
+// userError is what the service says of an error, without what is for programs.
+func userError(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	switch {
 	case !ok:

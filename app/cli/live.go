@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"dragoman/app/client"
 )
@@ -52,53 +50,33 @@ func (p *Program) runLive(ctx context.Context, request client.Request, service r
 		return err
 	}
 	defer c.Close()
-	input := make(chan heard)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// A read of a terminal or pipe cannot be interrupted, so the reader may outlive this function.
-	go readParts(ctx, p.Stdin, input)
-	out := &livePrinter{out: p.Stdout}
-	if f, ok := p.Stdout.(*os.File); ok {
-		out.terminal = term.IsTerminal(int(f.Fd()))
-	}
+	buffered := bufio.NewReader(p.Stdin)
+	input := readAside(ctx, func() (string, error) { return readPart(buffered) })
+	out := &livePrinter{out: p.Stdout, terminal: isTerminal(p.Stdout)}
 	for more := true; more && err == nil; {
 		more, err = p.liveSession(ctx, c, request, input, out)
 	}
 	return err
 }
 
-// heard is some of the input, which ends with the error.
-type heard struct {
-	text string
-	err  error
-}
-
-// readParts sends what is read, as it comes, until its end or until ctx is done.
-func readParts(ctx context.Context, in io.Reader, input chan<- heard) {
-	reader := bufio.NewReader(in)
+// readPart reads what has come of a text, at least a character of it.
+func readPart(in *bufio.Reader) (string, error) {
 	var text strings.Builder
 	for {
-		c, _, err := reader.ReadRune()
+		c, _, err := in.ReadRune()
 		if err == nil {
 			text.WriteRune(c)
-			if reader.Buffered() > 0 && text.Len() < 4096 {
-				continue
-			}
 		}
-		select {
-		case input <- heard{text.String(), err}:
-		case <-ctx.Done():
-			return
-		}
-		text.Reset()
-		if err != nil {
-			return
+		if err != nil || in.Buffered() == 0 || text.Len() >= 4096 {
+			return text.String(), err
 		}
 	}
 }
 
 // liveSession translates input by one session, and says whether there is more.
-func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.Request, input <-chan heard, out *livePrinter) (more bool, err error) {
+func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.Request, input inputChunks[string], out *livePrinter) (more bool, err error) {
 	session, err := c.Live(ctx, req)
 	if err != nil {
 		return false, err
@@ -110,25 +88,24 @@ func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.
 	go func() {
 		defer close(ended)
 		for chars := 0; ; {
-			select {
-			case h := <-input:
-				chars += utf8.RuneCountInString(h.text)
-				err := session.Append(ctx, h.text)
-				last := h.err != nil || chars > liveTextChars && strings.HasSuffix(h.text, "\n")
-				if err == nil && last {
-					err = session.Finish(ctx)
-				}
-				if h.err != nil && h.err != io.EOF {
-					err = errors.Join(err, fmt.Errorf("read: %w", h.err))
-				}
-				if err != nil {
-					cancel(err)
-				}
-				if err != nil || last {
-					more = h.err == nil
-					return
-				}
-			case <-ctx.Done():
+			text, end := input.next(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			chars += utf8.RuneCountInString(text)
+			err := session.Append(ctx, text)
+			last := end != nil || chars > liveTextChars && strings.HasSuffix(text, "\n")
+			if err == nil && last {
+				err = session.Finish(ctx)
+			}
+			if end != nil && end != io.EOF {
+				err = errors.Join(err, fmt.Errorf("read: %w", end))
+			}
+			if err != nil {
+				cancel(err)
+			}
+			if err != nil || last {
+				more = end == nil
 				return
 			}
 		}

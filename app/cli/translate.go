@@ -80,7 +80,7 @@ func (p *Program) translateDocuments(ctx context.Context, f translateFlags, name
 	if len(names) == 0 {
 		names = []string{stdio}
 	}
-	list, err := f.output.papers(names)
+	list, err := f.output.tasks(names)
 	if err != nil {
 		return err
 	}
@@ -202,59 +202,43 @@ func (s lineSource) each(ctx context.Context, take takeLines) error {
 	return nil
 }
 
-// chunk is some lines that follow each other.
-type chunk struct {
-	first int // number of the first, from 1
-	lines []string
-	err   error // what ended the reading, io.EOF at the end
-}
-
 // readAll takes the lines of in. Lines that are there already are taken together; a terminal's
 // line is taken as soon as it is entered.
 func (take takeLines) readAll(ctx context.Context, name string, in io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	chunks := make(chan chunk)
-	// A read of a terminal or pipe cannot be interrupted, so the reader may
-	// outlive this function; it ends with the read.
-	go readChunks(ctx, bufio.NewReaderSize(in, 1<<16), chunks)
-	for {
-		select {
-		case <-ctx.Done():
+	buffered := bufio.NewReaderSize(in, 1<<16)
+	input := readAside(ctx, func() ([]string, error) { return readLines(buffered) })
+	for first := 1; ; {
+		lines, end := input.next(ctx)
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case c := <-chunks:
-			if err := take(ctx, name, c.first, c.lines); err != nil {
-				return err
-			}
-			if c.err == io.EOF {
-				return nil
-			}
-			if c.err != nil {
-				return fmt.Errorf("read %s %d: %w", name, c.first+len(c.lines), c.err)
-			}
+		}
+		if err := take(ctx, name, first, lines); err != nil {
+			return err
+		}
+		first += len(lines)
+		if end == io.EOF {
+			return nil
+		}
+		if end != nil {
+			return fmt.Errorf("read %s %d: %w", name, first, end)
 		}
 	}
 }
 
-// readChunks sends the lines of in until its end or until ctx is done.
-func readChunks(ctx context.Context, in *bufio.Reader, chunks chan<- chunk) {
-	c := chunk{first: 1}
-	for c.err == nil {
+// readLines reads a line, and those that are there already. The error is what ended the reading, behind the lines.
+func readLines(in *bufio.Reader) (lines []string, err error) {
+	for err == nil {
 		var line string
-		if line, c.err = in.ReadString('\n'); c.err == nil || line != "" {
-			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-			c.lines = append(c.lines, line)
+		if line, err = in.ReadString('\n'); err == nil || line != "" {
+			lines = append(lines, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 		}
-		if c.err == nil && in.Buffered() > 0 && len(c.lines) < chunkLines {
-			continue
+		if in.Buffered() == 0 || len(lines) >= chunkLines {
+			break
 		}
-		select {
-		case chunks <- c:
-		case <-ctx.Done():
-			return
-		}
-		c.first, c.lines = c.first+len(c.lines), nil
 	}
+	return lines, err
 }
 
 // translate translates and prints lines. It is a takeLines.

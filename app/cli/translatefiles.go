@@ -33,9 +33,9 @@ type fileJob struct {
 }
 
 // translateAll translates documents, one after the other, and tells of the texts that look wrong.
-func (j *fileJob) translateAll(ctx context.Context, list []paper) error {
+func (j *fileJob) translateAll(ctx context.Context, list []documentTask) error {
 	for _, p := range list {
-		if err := j.translatePaper(ctx, p); err != nil {
+		if err := j.translateDocument(ctx, p); err != nil {
 			return fmt.Errorf("%s: %w", p.from, err)
 		}
 	}
@@ -51,8 +51,8 @@ func (j *fileJob) options() document.Options {
 	return o
 }
 
-// translatePaper translates a document.
-func (j *fileJob) translatePaper(ctx context.Context, p paper) error {
+// translateDocument translates a document.
+func (j *fileJob) translateDocument(ctx context.Context, p documentTask) error {
 	d, err := openDocument(p.from, j.kind, j.program.Stdin)
 	if err != nil {
 		return err
@@ -105,8 +105,8 @@ func tell(out io.Writer, name string, flagged, texts int, headerKept bool) {
 	}
 }
 
-// paperFile is a document that is open.
-type paperFile struct {
+// documentFile is a document that is open.
+type documentFile struct {
 	name  string // without folders, with an extension of its kind
 	file  *os.File
 	size  int64
@@ -116,7 +116,7 @@ type paperFile struct {
 
 // openDocument opens a document, which the caller closes; stdio is what stdin has. extension says of
 // which kind it is, "" that its name does.
-func openDocument(path, extension string, stdin io.Reader) (d paperFile, err error) {
+func openDocument(path, extension string, stdin io.Reader) (d documentFile, err error) {
 	d.name = filepath.Base(path)
 	if path == stdio && extension != "" {
 		d.name = "document." + extension
@@ -228,7 +228,7 @@ func (j *fileJob) bar(name string, texts int) *progressbar.ProgressBar {
 }
 
 // translateFilesAsJobs has a running service translate documents, one after the other.
-func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, request client.Document, list []paper) error {
+func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, request client.Document, list []documentTask) error {
 	c, err := p.client(f.service)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, re
 		}
 		job, err := c.SubmitDocument(ctx, request, client.SubmitOptions{})
 		if err != nil {
-			return fmt.Errorf("%s: %w", one.from, said(err))
+			return fmt.Errorf("%s: %w", one.from, userError(err))
 		}
 		fmt.Fprintf(p.Stderr, "%s is job %s: `%s -o FILE` picks it up again\n", one.from, job.ID(), f.service.command("wait", job))
 		if err := p.awaitDocument(ctx, f.service, job, f.output, one); err != nil {
@@ -258,7 +258,7 @@ func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, re
 }
 
 // awaitDocument saves the document of a job when it is done. Until then a terminal shows how far it is.
-func (p *Program) awaitDocument(ctx context.Context, service remote, job *client.Job, o output, one paper) error {
+func (p *Program) awaitDocument(ctx context.Context, service remote, job *client.Job, o output, one documentTask) error {
 	status, err := follow(ctx, job, p.Stderr, isTerminal(p.Stderr))
 	var content []byte
 	if err == nil {

@@ -18,7 +18,7 @@ import (
 // A translation is there as a whole or not at all, and does not take the place of what came meanwhile.
 func TestSave(t *testing.T) {
 	root := clitest.Folder(t, map[string]string{"a.txt": "One."})
-	p := paper{filepath.Join(root, "a.txt"), filepath.Join(root, "new", "b.txt")}
+	p := documentTask{filepath.Join(root, "a.txt"), filepath.Join(root, "new", "b.txt")}
 	errFull := errors.New("no space left")
 	err := output{}.save(p, io.Discard, func(out io.Writer) error {
 		_, _ = io.WriteString(out, "half")

@@ -1,0 +1,42 @@
+package cli
+
+import "context"
+
+// inputChunks are parts of an input as they are read.
+type inputChunks[T any] chan inputChunk[T]
+
+// inputChunk is a part of an input, which ends with the error.
+type inputChunk[T any] struct {
+	content T
+	err     error
+}
+
+// readAside has another goroutine read, until an error or until ctx is done. A read of a terminal or pipe cannot be
+// interrupted, so the goroutine may outlive who asked; it ends with the read.
+func readAside[T any](ctx context.Context, read func() (T, error)) inputChunks[T] {
+	chunks := make(inputChunks[T])
+	go func() {
+		for {
+			content, err := read()
+			select {
+			case chunks <- inputChunk[T]{content, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return chunks
+}
+
+// next waits for the next part, and for what ended the input with the last. It fails with the error of ctx where that is done.
+func (c inputChunks[T]) next(ctx context.Context) (content T, err error) {
+	select {
+	case chunk := <-c:
+		return chunk.content, chunk.err
+	case <-ctx.Done():
+		return content, ctx.Err()
+	}
+}
