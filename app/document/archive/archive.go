@@ -47,8 +47,8 @@ type Archive struct {
 // twice, entries that overlap or are encrypted. What is decompressed later is counted as ctx's work.
 func Open(ctx context.Context, in io.ReaderAt, size int64) (*Archive, error) {
 	a := &Archive{ctx: ctx, in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}}
-	if err := sniff(a.in, size); err != nil {
-		return nil, a.in.failure(err)
+	if size == 0 {
+		return nil, document.Refuse(nil, "the file is empty")
 	}
 	r, err := zip.NewReader(a.in, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
