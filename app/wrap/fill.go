@@ -32,7 +32,7 @@ func Atoms(text string, ideographs bool) (list []Atom) {
 		case (r == '>' || r == '}') && depth > 0:
 			depth--
 			continue
-		case depth == 0 && (r == ' ' || strings.ContainsRune(lineEnds, r)):
+		case depth == 0 && (r == ' ' || strings.ContainsRune(LineEnds, r)):
 			cut(i, true)
 			start = i + utf8.RuneLen(r)
 		case depth == 0 && ideographs && isIdeograph(previous) && isIdeograph(r):
@@ -79,5 +79,5 @@ func Fill(list []Atom, width int, mayStart func(string) bool) (lines []string) {
 	return append(lines, line.String())
 }
 
-// lineEnds are what programs end a line at.
-const lineEnds = "\r\n\v\f\u001c\u001d\u001e\u0085\u2028\u2029"
+// LineEnds are what programs end a line at.
+const LineEnds = "\r\n\v\f\u001c\u001d\u001e\u0085\u2028\u2029"

@@ -1,60 +1,38 @@
 package wrap
 
 import (
-	"iter"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// Paragraph is a part of a text, of several lines that go on in the next one.
+// Paragraph is a part of a text: a line, or several that go on in the next one.
 type Paragraph struct {
 	Start, End int    // of the text, in bytes, without white space around it
 	Text       string // in one line
+	Between    string // what ends the first line and starts the second one
 
-	raw, between string // as it is, and what ends its first line and starts the second one
-	width        int    // characters of its longest line
+	raw   string // as it is
+	lines int
+	width int // characters of its longest line
 }
 
-// Wrapped are the paragraphs of a text that are wrapped, in order.
-func Wrapped(text string, m Mode) iter.Seq[Paragraph] {
-	return func(yield func(Paragraph) bool) {
-		if m == Off || !strings.Contains(text, "\n") {
-			return
-		}
-		for lines := range Paragraphs(text, linesOf(text), m) {
-			if len(lines) > 1 && !yield(paragraph(text, lines)) {
-				return
-			}
-		}
-	}
-}
-
-// linesOf are the lines of a text.
-func linesOf(text string) (lines []Line) {
-	at := 0
-	for l := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, Line{at, at + len(strings.TrimSuffix(l, "\r"))})
-		at += len(l) + 1
-	}
-	return lines
-}
-
-func paragraph(text string, lines []Line) (p Paragraph) {
+// Of makes a paragraph of lines that are without what each starts with, such as spaces or the sign of a quotation.
+func Of(text string, lines []Line) Paragraph {
+	p := Paragraph{Start: lines[0].Start, End: lines[len(lines)-1].End, Between: "\n", lines: len(lines)}
 	parts := make([]string, len(lines))
 	for i, l := range lines {
-		line := text[l.Start:l.End]
-		bare := strings.TrimLeft(line, " \t")
-		parts[i] = strings.TrimRight(bare, " \t")
+		parts[i] = strings.TrimSpace(text[l.Start:l.End])
 		p.width = max(p.width, utf8.RuneCountInString(parts[i]))
-		switch i {
-		case 0:
-			p.Start = l.End - len(bare)
-		case 1:
-			p.between = text[p.Start+len(parts[0]) : l.End-len(bare)]
-		}
-		p.End = l.End - len(bare) + len(parts[i])
 	}
-	p.Text, p.raw = Join(parts), text[p.Start:p.End]
+	if len(lines) > 1 {
+		p.Between = text[lines[0].End:lines[1].Start]
+	}
+	raw := text[p.Start:p.End]
+	p.Start = p.End - len(strings.TrimLeftFunc(raw, unicode.IsSpace))
+	p.raw = strings.TrimSpace(raw)
+	p.End = p.Start + len(p.raw)
+	p.Text = Join(parts)
 	return p
 }
 
@@ -63,5 +41,13 @@ func (p Paragraph) Wrap(translation string) string {
 	if translation == p.Text {
 		return p.raw
 	}
-	return strings.Join(Fill(Atoms(translation, true), p.width, nil), p.between)
+	return strings.Join(p.Fill(translation, true, nil), p.Between)
+}
+
+// Fill puts a translation into lines as wide as the paragraph's, or into one where it has one; see [Fill].
+func (p Paragraph) Fill(translation string, ideographs bool, mayStart func(word string) bool) []string {
+	if p.lines == 1 {
+		return []string{translation}
+	}
+	return Fill(Atoms(translation, ideographs), p.width, mayStart)
 }

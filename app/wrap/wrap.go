@@ -8,6 +8,7 @@ package wrap
 import (
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,26 +29,53 @@ func (m Mode) Known() bool { return m == "" || m == Auto || m == On || m == Off 
 // Line is one of a text, in bytes, without its line end.
 type Line struct{ Start, End int }
 
-// Paragraphs are the lines of a text, those that one text goes on through together: where it is wrapped, as it clearly is
-// or as the mode says. lines are all of them, in order.
-func Paragraphs(text string, lines []Line, m Mode) iter.Seq[[]Line] {
-	width, ok := 0, m == On
-	if m == Auto {
-		width, ok = At(text, lines)
-	}
-	goes := func(l, next Line) bool {
-		if m == On {
-			return startsNothing(text, l, next)
+// Lines are the lines of a text, which end at \r\n or one of the characters in ends.
+func Lines(text, ends string) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		for start := 0; start < len(text); {
+			end, next := len(text), len(text)
+			if n := strings.IndexAny(text[start:], ends); n >= 0 {
+				end = start + n
+				_, size := utf8.DecodeRuneInString(text[end:])
+				next = end + size
+				if strings.HasPrefix(text[end:], "\r\n") {
+					next++
+				}
+			}
+			if !yield(Line{start, end}) {
+				return
+			}
+			start = next
 		}
-		return ok && goesOn(text, l, next, width)
 	}
-	return func(yield func([]Line) bool) {
+}
+
+// Paragraphs are all lines of a text, those together that one text goes on through: where it is wrapped, as it clearly is
+// or as the mode says.
+func Paragraphs(text string, m Mode) iter.Seq[Paragraph] {
+	return func(yield func(Paragraph) bool) {
+		lines := make([]Line, 0, strings.Count(text, "\n")+1) // 16 bytes each
+		lines = slices.AppendSeq(lines, Lines(text, "\r\n"))
+		width, ok := 0, false
+		if m == Auto {
+			width, ok = widthOf(text, lines)
+		}
+		goes := func(l, next Line) bool {
+			if m == On {
+				return startsNothing(text, l, next)
+			}
+			return ok && goesOn(text, l, next, width)
+		}
 		for i := 0; i < len(lines); {
 			end := i + 1
 			for end < len(lines) && goes(lines[end-1], lines[end]) {
 				end++
 			}
-			if !yield(lines[i:end]) {
+			for k := i; k < end; k++ { // without their indentation
+				raw := text[lines[k].Start:lines[k].End]
+				lines[k].Start = lines[k].End - len(strings.TrimLeft(raw, " \t"))
+			}
+			if !yield(Of(text, lines[i:end])) {
 				return
 			}
 			i = end
@@ -55,12 +83,26 @@ func Paragraphs(text string, lines []Line, m Mode) iter.Seq[[]Line] {
 	}
 }
 
+// Wrapped are the paragraphs of a text that are wrapped, in order.
+func Wrapped(text string, m Mode) iter.Seq[Paragraph] {
+	return func(yield func(Paragraph) bool) {
+		if m == Off || !strings.Contains(text, "\n") {
+			return
+		}
+		for p := range Paragraphs(text, m) {
+			if p.lines > 1 && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
 // The least and the most characters of a width that texts are wrapped at, and how many lines have to go on.
 const leastWidth, mostWidth, leastWrapped = 40, 120, 3
 
-// At is the width that a text is wrapped at, the longest line's; false where it is not clearly wrapped: nine in ten
+// widthOf is the width that a text is wrapped at, the longest line's; false where it is not clearly wrapped: nine in ten
 // of the lines that another one follows had no place for its first word.
-func At(text string, lines []Line) (width int, ok bool) {
+func widthOf(text string, lines []Line) (width int, ok bool) {
 	for _, l := range lines {
 		width = max(width, utf8.RuneCountInString(text[l.Start:l.End]))
 	}

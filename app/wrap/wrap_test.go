@@ -1,17 +1,18 @@
 package wrap
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
 
-func TestAt(t *testing.T) {
+func TestWidth(t *testing.T) {
 	prose := strings.TrimSpace(strings.Repeat("It was a bright cold day in April and the clocks were striking thirteen. ", 12))
 	for _, width := range []int{45, 72, 80, 100} {
 		text := strings.Join(Fill(Atoms(prose, false), width, nil), "\n")
-		got, ok := At(text, linesOf(text))
+		got, ok := widthOf(text, slices.Collect(Lines(text, "\n")))
 		assert.True(t, ok, width)
 		assert.InDelta(t, width, got, 10)
 	}
@@ -23,7 +24,7 @@ func TestAt(t *testing.T) {
 		"Japanese":  strings.Repeat(strings.Repeat("吾輩は猫である", 7)+"\n", 9),
 		"poem":      "Shall I compare thee to a summer's day\nThou art\nmore lovely and more temperate than that\nRough winds\ndo shake the darling buds of May and so\n",
 	} {
-		_, ok := At(text, linesOf(text))
+		_, ok := widthOf(text, slices.Collect(Lines(text, "\n")))
 		assert.False(t, ok, name)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"dragoman/app/wrap"
 )
 
 // block translates a scalar that starts with | or >: a literal one line by line, a folded one in the runs of
@@ -18,12 +20,12 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) error {
 	if header[1] != "" {
 		indent = column - 1 + int(header[1][0]-'0')
 	}
-	var run []line
+	var run []wrap.Line
 	for _, l := range y.lines[n.Line:] {
-		raw := y.text[l.start:l.end]
+		raw := y.in(l)
 		spaces := len(raw) - len(strings.TrimLeft(raw, " "))
 		blank := spaces == len(raw)
-		if l.start < at {
+		if l.Start < at {
 			continue
 		}
 		if !blank && indent < 0 {
@@ -34,7 +36,7 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) error {
 		}
 		more := spaces > indent || strings.HasPrefix(raw[min(spaces, len(raw)):], "\t")
 		if n.Style&yaml.FoldedStyle != 0 && !blank && !more {
-			run = append(run, line{l.start + spaces, l.end})
+			run = append(run, wrap.Line{Start: l.Start + spaces, End: l.End})
 			continue
 		}
 		if err := y.run(run); err != nil {
@@ -42,7 +44,7 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) error {
 		}
 		run = run[:0]
 		if !blank {
-			if err := y.value(l.start+spaces, l.end, raw[spaces:], oneLine); err != nil {
+			if err := y.value(l.Start+spaces, l.End, raw[spaces:], oneLine); err != nil {
 				return err
 			}
 		}
@@ -54,9 +56,10 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) error {
 var blockHeader = regexp.MustCompile(`^[|>][+-]?([1-9]?)[+-]?[ \t]*(?:#|[\r\n]|$)`)
 
 // run translates lines that are one text, and wraps the translation as they were.
-func (y *yamlFile) run(lines []line) error {
+func (y *yamlFile) run(lines []wrap.Line) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return wrapped{pass: y.pass, lines: lines}.rewrite()
+	w := wrap.Of(y.text, lines)
+	return y.paragraph(w, func(text string) string { return strings.Join(w.Fill(text, false, nil), w.Between) })
 }

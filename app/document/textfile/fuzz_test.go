@@ -146,8 +146,8 @@ func cuesAgain(name string) func(t *testing.T, doc, out, translation string, bef
 
 func times(text string) (list []string) {
 	for _, l := range linesOf(text, "\r\n") {
-		if timing.MatchString(text[l.start:l.end]) {
-			list = append(list, text[l.start:l.end])
+		if timing.MatchString(text[l.Start:l.End]) {
+			list = append(list, text[l.Start:l.End])
 		}
 	}
 	return list

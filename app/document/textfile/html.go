@@ -116,6 +116,3 @@ func (h *htmlFile) attribute(a attribute) (string, error) {
 	}
 	return `"` + strings.ReplaceAll(text, `"`, "&quot;") + `"`, nil
 }
-
-// hasLanguage says whether a text has something to translate, also in messages of ICU.
-func hasLanguage(s markup.Sentence) bool { return !s.Blank() || len(s.Messages()) > 0 }

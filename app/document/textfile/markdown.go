@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"dragoman/app/document"
+	"dragoman/app/wrap"
 )
 
 // markdown is the kind of Markdown: CommonMark with tables and definition lists. Segments are the texts of
@@ -78,19 +79,21 @@ type markdownFile struct {
 
 // block translates the text of a block: each run of lines that are one text.
 func (m *markdownFile) block(n ast.Node) error {
-	var run []line
+	var run []wrap.Line
 	first, math := true, false
 	flush := func() error {
 		if len(run) == 0 {
 			return nil
 		}
-		w := wrapped{pass: m.pass, lines: run, mayStart: mayStartLine.MatchString, encode: m.encoder(n.Kind(), run[0].start, first)}
+		w, encode := wrap.Of(m.text, run), m.encoder(n.Kind(), run[0].Start, first)
 		run, first = nil, false
-		return w.rewrite()
+		return m.paragraph(w, func(text string) string {
+			return strings.Join(encode(w.Fill(text, false, mayStartLine.MatchString)), w.Between)
+		})
 	}
 	for i := range n.Lines().Len() {
 		l, breaks := m.line(n.Lines().At(i))
-		raw := m.text[l.start:l.end]
+		raw := m.in(l)
 		formula := math || strings.HasPrefix(raw, "$$")
 		if formula {
 			math = math != (strings.Count(raw, "$$")%2 == 1)
@@ -110,12 +113,13 @@ func (m *markdownFile) block(n ast.Node) error {
 }
 
 // line is a line of a block without what is no text. breaks says whether it ends in a hard line break.
-func (m *markdownFile) line(s text.Segment) (l line, breaks bool) {
+func (m *markdownFile) line(s text.Segment) (l wrap.Line, breaks bool) {
 	raw := m.raw(s)
-	l = line{m.body + s.Start, m.body + s.Start + len(strings.TrimRight(raw, " \t\r\n"))}
-	l.start += len(itemMark.FindString(m.text[l.start:l.end]))
+	l.Start = m.body + s.Start
+	l.End = l.Start + len(strings.TrimRight(raw, " \t\r\n"))
+	l.Start += len(itemMark.FindString(m.in(l)))
 	if ends := hardBreak.FindStringSubmatch(raw); ends != nil {
-		l.end -= len(ends[1])
+		l.End -= len(ends[1])
 		breaks = true
 	}
 	return l, breaks

@@ -3,11 +3,14 @@ package textfile
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
 	"dragoman/app/admission"
 	"dragoman/app/document"
+	"dragoman/app/markup"
+	"dragoman/app/wrap"
 )
 
 // pass is one way through a document, from its start to its end.
@@ -73,6 +76,11 @@ func (p *pass) value(start, end int, text string, encode func(text string) strin
 	return p.replace(start, end, encode(before+translation+after))
 }
 
+// paragraph translates lines that are one text, and writes what encode makes of the translation in one line.
+func (p *pass) paragraph(lines wrap.Paragraph, encode func(text string) string) error {
+	return p.value(lines.Start, lines.End, lines.Text, func(text string) string { return encode(oneLine(text)) })
+}
+
 // trimmed cuts the white space off a text.
 func trimmed(text string) (before, inner, after string) {
 	rest := strings.TrimLeftFunc(text, unicode.IsSpace)
@@ -80,22 +88,44 @@ func trimmed(text string) (before, inner, after string) {
 	return text[:len(text)-len(rest)], inner, rest[len(inner):]
 }
 
+// isCode says whether a value has no language in it: all of it is placeholders, addresses, paths and
+// names of programs. Such values are in files of data and messages.
+func isCode(text string) bool { return !hasLanguage(markup.Parse(text, markup.Text)) }
+
+// hasLanguage says whether a text has something to translate, also in messages of ICU.
+func hasLanguage(s markup.Sentence) bool { return !s.Blank() || len(s.Messages()) > 0 }
+
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
 // oneLine makes the line ends in a text, and the white space beside them, one space.
 func oneLine(text string) string {
-	if !strings.ContainsAny(text, lineEnds) {
+	if !strings.ContainsAny(text, wrap.LineEnds) {
 		return text
 	}
-	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(lineEnds, r) })
+	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(wrap.LineEnds, r) })
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// lineEnds are what programs end a line at.
-const lineEnds = "\r\n\v\f\u001c\u001d\u001e\u0085\u2028\u2029"
+// linesOf are the lines of a text, which end at \r\n or one of the characters in ends.
+func linesOf(text, ends string) []wrap.Line { return slices.Collect(wrap.Lines(text, ends)) }
+
+// in is the text of a line.
+func (p *pass) in(l wrap.Line) string { return p.text[l.Start:l.End] }
+
+// lineEnd is what ends the first line of a text.
+func lineEnd(text string) string {
+	i := strings.IndexAny(text, "\r\n")
+	switch {
+	case i < 0 || text[i] == '\n':
+		return "\n"
+	case strings.HasPrefix(text[i:], "\r\n"):
+		return "\r\n"
+	}
+	return "\r"
+}
 
 // lineNumber is that of a byte of the document, from 1 on, for errors.
 func (p *pass) lineNumber(at int) int { return strings.Count(p.text[:at], "\n") + 1 }

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/wrap"
 )
 
 // po is the kind of gettext's PO and POT: a msgid is translated into its msgstr where that is empty.
 func po(p *pass) error {
 	f := &poFile{pass: p}
-	for l := range linesIn(p.text, "\r\n") {
+	for l := range wrap.Lines(p.text, "\r\n") {
 		if err := f.line(l); err != nil {
 			return err
 		}
@@ -39,19 +40,19 @@ var (
 )
 
 // line reads a line. A comment, an empty line and the first keyword of an entry end the one before.
-func (f *poFile) line(l line) error {
-	raw := f.text[l.start:l.end]
+func (f *poFile) line(l wrap.Line) error {
+	raw := f.in(l)
 	if trimmed := strings.TrimSpace(raw); trimmed == "" || trimmed[0] == '#' {
 		return f.finish()
 	}
 	m := poLine.FindStringSubmatchIndex(raw)
 	if m == nil {
-		return document.Refuse(nil, `line %d of the catalogue is neither a comment nor a keyword with a text in quotes, such as msgid "Hello"`, f.lineNumber(l.start))
+		return document.Refuse(nil, `line %d of the catalogue is neither a comment nor a keyword with a text in quotes, such as msgid "Hello"`, f.lineNumber(l.Start))
 	}
-	start, end, text := l.start+m[4]-1, l.start+m[5]+1, cEscape.ReplaceAllStringFunc(raw[m[4]:m[5]], readC)
+	start, end, text := l.Start+m[4]-1, l.Start+m[5]+1, cEscape.ReplaceAllStringFunc(raw[m[4]:m[5]], readC)
 	if m[2] < 0 {
 		if len(f.entry) == 0 {
-			return document.Refuse(nil, "the text in line %d of the catalogue has no keyword before it", f.lineNumber(l.start))
+			return document.Refuse(nil, "the text in line %d of the catalogue has no keyword before it", f.lineNumber(l.Start))
 		}
 		last := &f.entry[len(f.entry)-1]
 		last.end, last.texts = end, append(last.texts, text)

@@ -13,15 +13,15 @@ func properties(p *pass) error {
 	list := linesOf(p.text, "\r\n")
 	for i := 0; i < len(list); i++ {
 		l := list[i]
-		raw := strings.TrimLeft(p.text[l.start:l.end], propertySpace)
+		raw := strings.TrimLeft(p.in(l), propertySpace)
 		if raw == "" || raw[0] == '#' || raw[0] == '!' {
 			continue
 		}
-		for i+1 < len(list) && continues(p.text[list[i].start:list[i].end]) {
+		for i+1 < len(list) && continues(p.in(list[i])) {
 			i++
 		}
-		end := list[i].end
-		start := l.end - len(raw) // of the key
+		end := list[i].End
+		start := l.End - len(raw) // of the key
 		start += keyEnd(p.text[start:end])
 		if err := property(p, start, end, escape); err != nil {
 			return err

@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"regexp"
+	"sort"
 	"strings"
 
 	"dragoman/app/document"
@@ -20,7 +21,7 @@ func srt(p *pass) error {
 // vtt is WebVTT's kind. Its blocks that have no times are header, notes, styles and regions.
 func vtt(p *pass) error {
 	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), arrow: "--&gt;", blocks: true}
-	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].end]) {
+	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].End]) {
 		return document.Refuse(nil, "the file does not start with WEBVTT, which all WebVTT files do")
 	}
 	return c.run(1)
@@ -31,12 +32,12 @@ var webVTT = regexp.MustCompile(`^WEBVTT(?:[ \t].*)?$`)
 // cues goes through the cues of subtitles.
 type cues struct {
 	*pass
-	lines  []line
+	lines  []wrap.Line
 	arrow  string // what stands for --> in a text
 	blocks bool   // whether a cue ends at an empty line
 }
 
-func (c *cues) line(i int) string { return c.text[c.lines[i].start:c.lines[i].end] }
+func (c *cues) line(i int) string { return c.in(c.lines[i]) }
 
 func (c *cues) isTiming(i int) bool {
 	return i < len(c.lines) && strings.Contains(c.line(i), "-->") && timing.MatchString(c.line(i))
@@ -45,7 +46,7 @@ func (c *cues) isTiming(i int) bool {
 // run translates the cues from a line on.
 func (c *cues) run(from int) error {
 	shown, found := false, false // whether a cue is open, and whether there was one
-	var text []line              // of the cue, up to an empty line
+	var text []wrap.Line         // of the cue, up to an empty line
 	for i := from; i < len(c.lines); i++ {
 		switch raw := strings.TrimSpace(c.line(i)); {
 		case c.isTiming(i):
@@ -73,10 +74,10 @@ func (c *cues) isName(i int) bool {
 }
 
 // cue translates the lines of a cue. A new segment starts where another speaker does.
-func (c *cues) cue(text []line) error {
+func (c *cues) cue(text []wrap.Line) error {
 	for len(text) > 0 {
 		n := 1
-		for n < len(text) && !speaker.MatchString(c.text[text[n].start:text[n].end]) {
+		for n < len(text) && !speaker.MatchString(c.in(text[n])) {
 			n++
 		}
 		if err := c.speech(text[:n]); err != nil {
@@ -96,25 +97,28 @@ var speechMark = regexp.MustCompile(`^\s*(?:[-–—‐]+|>>+)\s*`)
 func startsNoSpeech(word string) bool { return !speaker.MatchString(word) }
 
 // speech translates lines that are one text, and shares the translation between as many.
-func (c *cues) speech(lines []line) error {
-	parts := make([]string, len(lines))
-	for i, l := range lines {
-		parts[i] = strings.TrimSpace(c.text[l.start:l.end])
-	}
-	start, end := lines[0].start, lines[len(lines)-1].end
-	dash := speechMark.FindString(c.text[start:lines[0].end])
-	parts[0] = strings.TrimSpace(c.text[start+len(dash) : lines[0].end])
-	start += len(dash)
-	raw := c.text[start:end]
-	before, _, after := trimmed(raw)
-	separator := lineEnd(raw)
-	return c.value(start+len(before), end-len(after), wrap.Join(parts), func(text string) string {
-		text = strings.ReplaceAll(oneLine(text), "-->", c.arrow)
+func (c *cues) speech(lines []wrap.Line) error {
+	lines[0].Start += len(speechMark.FindString(c.in(lines[0])))
+	w := wrap.Of(c.text, lines)
+	return c.paragraph(w, func(text string) string {
+		text = strings.ReplaceAll(text, "-->", c.arrow)
 		if c.blocks {
 			text = escapeCue(text)
 		}
-		return strings.Join(balance(text, len(lines), startsNoSpeech), separator)
+		return strings.Join(balance(text, len(lines), startsNoSpeech), w.Between)
 	})
+}
+
+// balance shares a text between at most n lines so that the longest is as short as can be. mayStart says
+// whether a line may start with a word.
+func balance(text string, n int, mayStart func(word string) bool) []string {
+	list := wrap.Atoms(text, true)
+	most := 0
+	for _, a := range list {
+		most += a.Width + 1
+	}
+	width := 1 + sort.Search(most, func(less int) bool { return len(wrap.Fill(list, less+1, mayStart)) <= n })
+	return wrap.Fill(list, width, mayStart)
 }
 
 // escapeCue escapes signs that would start a tag or an entity of WebVTT and are not part of one.

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dragoman/app/document"
+	"dragoman/app/wrap"
 )
 
 // yamlValues is the kind of YAML. Strings are translated, keys are not. The parser says where a scalar starts
@@ -36,7 +37,7 @@ func yamlValues(p *pass) error {
 // yamlFile goes through the nodes of a document, in order.
 type yamlFile struct {
 	*pass
-	lines []line
+	lines []wrap.Line
 
 	line, column, byte int // of the last scalar: a line is counted once, however many are on it
 }
@@ -121,9 +122,9 @@ func (y *yamlFile) position(n *yaml.Node) (int, error) {
 	}
 	l := y.lines[n.Line-1]
 	if y.line != n.Line || y.column > n.Column {
-		y.line, y.column, y.byte = n.Line, 1, l.start
+		y.line, y.column, y.byte = n.Line, 1, l.Start
 	}
-	for ; y.column < n.Column && y.byte < l.end; y.column++ {
+	for ; y.column < n.Column && y.byte < l.End; y.column++ {
 		_, size := utf8.DecodeRuneInString(y.text[y.byte:])
 		y.byte += size
 	}
