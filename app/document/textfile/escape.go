@@ -37,12 +37,7 @@ func readC(escape string) string {
 	body := escape[1:]
 	switch c := body[0]; {
 	case (c == 'u' || c == 'U') && len(body) > 1:
-		var units []uint16
-		for _, digits := range strings.Split(escape, `\`)[1:] {
-			n, _ := strconv.ParseUint(digits[1:], 16, 16) // four digits
-			units = append(units, uint16(n))
-		}
-		return string(utf16.Decode(units))
+		return readUnits(escape)
 	case c == 'x' && len(body) > 1:
 		n, _ := strconv.ParseUint(body[1:], 16, 8) // two digits
 		return string(rune(n))
@@ -54,4 +49,14 @@ func readC(escape string) string {
 		return "\a\b\f\n\r\t\v"[i : i+1]
 	}
 	return body
+}
+
+// readUnits returns the character that one or two escapes stand for, whose last four digits are UTF-16.
+func readUnits(escapes string) string {
+	var units []uint16
+	for _, digits := range strings.Split(escapes, `\`)[1:] {
+		n, _ := strconv.ParseUint(digits[len(digits)-4:], 16, 16) // four digits
+		units = append(units, uint16(n))
+	}
+	return string(utf16.Decode(units))
 }

@@ -2,9 +2,7 @@ package textfile
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 )
 
 // properties is the kind of Java's .properties: values are translated.
@@ -91,12 +89,7 @@ func readProperty(escape string) string {
 	case len(escape) < 2 || strings.ContainsAny(escape[1:2], "\r\n"):
 		return ""
 	case len(escape) > 5 && escape[1] == 'u':
-		var units []uint16
-		for _, digits := range strings.Split(escape, `\`)[1:] {
-			n, _ := strconv.ParseUint(digits[len(digits)-4:], 16, 16) // four digits
-			units = append(units, uint16(n))
-		}
-		return string(utf16.Decode(units))
+		return readUnits(escape)
 	}
 	if i := strings.IndexByte("ntrf", escape[1]); i >= 0 {
 		return "\n\t\r\f"[i : i+1]

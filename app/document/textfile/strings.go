@@ -26,91 +26,66 @@ type stringsFile struct {
 	next int // what is read of the text
 }
 
-// space reads white space and comments.
-func (s *stringsFile) space() error {
-	for {
-		rest := s.text[s.next:]
-		trimmed := strings.TrimLeft(rest, " \t\r\n\v\f\u2028\u2029")
-		s.next += len(rest) - len(trimmed)
-		switch {
-		case strings.HasPrefix(trimmed, "//"):
-			if n := strings.IndexAny(trimmed, "\r\n"); n >= 0 {
-				s.next += n
-			} else {
-				s.next = len(s.text)
-			}
-		case strings.HasPrefix(trimmed, "/*"):
-			n := strings.Index(trimmed[2:], "*/")
-			if n < 0 {
-				return document.Refuse(nil, "the comment that starts in line %d is not closed", s.lineNumber(s.next))
-			}
-			s.next += n + len("/**/")
-		default:
-			return nil
-		}
-	}
+var (
+	stringsSpace = regexp.MustCompile(`^(?:[ \t\r\n\v\f\x{2028}\x{2029}]|//[^\r\n]*|/\*(?s:.*?)\*/)*`)
+	stringsWord  = regexp.MustCompile(`^(?:"(?:[^"\\]|\\(?s:.))*"|[\w.$:/-]+)`)
+)
+
+// skip reads what a pattern is of, and returns it.
+func (s *stringsFile) skip(pattern *regexp.Regexp) string {
+	found := pattern.FindString(s.text[s.next:])
+	s.next += len(found)
+	return found
 }
 
-var (
-	quotedString = regexp.MustCompile(`^"(?:[^"\\]|\\(?s:.))*"`)
-	bareString   = regexp.MustCompile(`^[\w.$:/-]+`)
-)
+// space reads white space and comments.
+func (s *stringsFile) space() error {
+	if s.skip(stringsSpace); strings.HasPrefix(s.text[s.next:], "/*") {
+		return document.Refuse(nil, "the comment that starts in line %d is not closed", s.lineNumber(s.next))
+	}
+	return nil
+}
 
 // pair reads a key, a value and the signs around it.
 func (s *stringsFile) pair() error {
-	if _, err := s.word(); err != nil {
-		return err
+	if s.skip(stringsWord) == "" {
+		return s.refuse("a text in quotes")
 	}
-	if s.sign(';') { // the key is the value
+	if s.sign(";") { // the key is the value
 		return nil
 	}
-	if !s.sign('=') {
+	if !s.sign("=") {
 		return s.refuse("an = after the key")
 	}
 	if err := s.space(); err != nil {
 		return err
 	}
 	start := s.next
-	quoted, err := s.word()
-	if err != nil {
-		return err
-	}
+	value := s.skip(stringsWord)
 	end := s.next
-	if !s.sign(';') {
+	switch {
+	case value == "":
+		return s.refuse("a text in quotes")
+	case !s.sign(";"):
 		return s.refuse("a ; after the value")
-	}
-	if !quoted {
+	case value[0] != '"':
 		return nil
 	}
-	text := cEscape.ReplaceAllStringFunc(s.text[start+1:end-1], readC)
+	text := cEscape.ReplaceAllStringFunc(value[1:len(value)-1], readC)
 	if isCode(text) {
 		return nil
 	}
 	return s.value(start, end, text, func(text string) string { return `"` + escapeC.Replace(text) + `"` })
 }
 
-// word reads a key or value, and says whether it is in quotes.
-func (s *stringsFile) word() (quoted bool, err error) {
-	rest := s.text[s.next:]
-	word := quotedString.FindString(rest)
-	quoted = word != ""
-	if !quoted {
-		word = bareString.FindString(rest)
+// sign reads a sign behind white space, and says whether it was there.
+func (s *stringsFile) sign(sign string) bool {
+	_ = s.space() // else it is not there
+	found := strings.HasPrefix(s.text[s.next:], sign)
+	if found {
+		s.next += len(sign)
 	}
-	if word == "" {
-		return false, s.refuse("a text in quotes")
-	}
-	s.next += len(word)
-	return quoted, nil
-}
-
-// sign reads a sign, and says whether it was there.
-func (s *stringsFile) sign(sign byte) bool {
-	if s.space() != nil || s.next == len(s.text) || s.text[s.next] != sign {
-		return false
-	}
-	s.next++
-	return true
+	return found
 }
 
 func (s *stringsFile) refuse(wanted string) error {
