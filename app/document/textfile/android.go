@@ -2,46 +2,26 @@ package textfile
 
 import (
 	"encoding/xml"
-	"errors"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"dragoman/app/document"
 )
 
 // android is the kind of Android's resources: strings, and the items of arrays and plurals.
 func android(p *pass) error {
-	x := newXMLReader(p)
-	stays := 0 // how many elements are open from one on that is not to be translated
-	for {
-		token, err := x.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return eachXML(p, "resources", "has no resources of Android", func(x *xmlReader, token xml.Token) error {
 		switch token.(type) {
 		case xml.StartElement:
-			if len(x.open) == 1 && x.element().name != "resources" {
-				return document.Refuse(nil, "the XML has no resources of Android: its root element is not resources")
-			}
-			if e := x.element(); stays > 0 || e.attribute("translatable") == "false" || e.attribute("translate") == "false" {
-				stays++
+			if e := x.element(); e.attribute("translatable") == "false" || e.attribute("translate") == "false" {
+				e.stays = true
 			}
 		case xml.EndElement:
-			if stays > 0 {
-				stays--
-			} else if isResource(x) {
-				err = resource(x)
+			if !x.element().stays && isResource(x) {
+				return resource(x)
 			}
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 }
 
 // isResource says whether the element that ends is a text.
@@ -57,7 +37,7 @@ func isResource(x *xmlReader) bool {
 
 // resource translates the text of the element that ends.
 func resource(x *xmlReader) error {
-	start, end := x.element().inner, max(x.start, x.element().inner)
+	start, end := x.element().inner, x.element().innerEnd
 	before, raw, after := trimmed(x.text[start:end])
 	if resourceName.MatchString(raw) {
 		return nil

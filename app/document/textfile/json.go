@@ -17,34 +17,55 @@ const maxDepth = 500
 // jsonValues is the kind of JSON, also of several values behind each other. Strings are translated, names of
 // members are not. What belongs to a member whose name starts with @ describes messages (ARB).
 func jsonValues(p *pass) error {
-	d := jsontext.NewDecoder(bytes.NewBufferString(p.text), jsontext.AllowDuplicateNames(true))
-	ascii := asciiEscapes(p.text)
+	j := jsonFile{pass: p, what: "JSON", ascii: asciiEscapes(p.text), isText: func(_, text string) bool { return !isCode(text) }}
+	j.begin = func(name string, d *jsontext.Decoder) error {
+		if name == "@@locale" && d.StackDepth() == 1 {
+			return localeOfARB(p, d)
+		} else if strings.HasPrefix(name, "@") {
+			return d.SkipValue()
+		}
+		return nil
+	}
+	return j.run()
+}
+
+// jsonFile goes through values of JSON.
+type jsonFile struct {
+	*pass
+	what   string                                       // it is, for errors
+	ascii  bool                                         // other letters are written as escapes
+	begin  func(name string, d *jsontext.Decoder) error // nil, or is called before the value of a member, which it may read
+	isText func(name, text string) bool                 // whether a string is translated, which is in the member of that name
+}
+
+// run translates the strings.
+func (j jsonFile) run() error {
+	d := jsontext.NewDecoder(bytes.NewBufferString(j.text), jsontext.AllowDuplicateNames(true))
+	name := ""
 	for {
 		kind, length := d.StackIndex(d.StackDepth())
 		token, err := d.ReadToken()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		text := token.String()
 		switch {
 		case err != nil:
 		case d.StackDepth() > maxDepth:
-			return document.Refuse(nil, "the JSON is nested deeper than %d values", maxDepth)
+			return document.Refuse(nil, "the %s is nested deeper than %d values", j.what, maxDepth)
 		case token.Kind() != jsontext.KindString:
-		case kind == jsontext.KindBeginObject && length%2 == 0: // the name of a member
-			if text == "@@locale" && d.StackDepth() == 1 {
-				err = localeOfARB(p, d)
-			} else if strings.HasPrefix(text, "@") {
-				err = d.SkipValue()
+		case kind == jsontext.KindBeginObject && length%2 == 0:
+			if name = token.String(); j.begin != nil {
+				err = j.begin(name, d)
 			}
-		case !isCode(text):
+		case j.isText(name, token.String()):
 			end := int(d.InputOffset())
-			if err := p.value(stringStart(p.text, end), end, text, func(text string) string { return quoteJSON(text, ascii) }); err != nil {
+			err := j.value(stringStart(j.text, end), end, token.String(), func(text string) string { return quoteJSON(text, j.ascii) })
+			if err != nil {
 				return err // the caller's
 			}
 		}
 		if err != nil {
-			return refuseJSON(p, d, err)
+			return refuseJSON(j.pass, d, err)
 		}
 	}
 }

@@ -2,32 +2,17 @@ package textfile
 
 import (
 	"encoding/xml"
-	"errors"
-	"io"
 	"regexp"
 	"strings"
-
-	"dragoman/app/document"
 )
 
 // stringsdict is the kind of Apple's .stringsdict, a property list of plural forms: its strings are
 // translated, unless they name a rule or a type.
 func stringsdict(p *pass) error {
-	x := newXMLReader(p)
 	key, text := "", strings.Builder{}
-	for {
-		token, err := x.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return eachXML(p, "plist", "is no property list", func(x *xmlReader, token xml.Token) error {
 		switch t := token.(type) {
 		case xml.StartElement:
-			if len(x.open) == 1 && x.element().name != "plist" {
-				return document.Refuse(nil, "the XML is no property list: its root element is not plist")
-			}
 			text.Reset()
 		case xml.CharData:
 			text.Write(t)
@@ -36,13 +21,11 @@ func stringsdict(p *pass) error {
 			case e.name == "key":
 				key = text.String()
 			case e.name == "string" && !ruleKey.MatchString(key) && !isCode(formatVariable.ReplaceAllString(text.String(), "")):
-				err = x.value(e.inner, max(x.start, e.inner), text.String(), xmlText.Replace)
+				return x.value(e.inner, e.innerEnd, text.String(), xmlText.Replace)
 			}
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 }
 
 var (

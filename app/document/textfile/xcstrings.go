@@ -114,39 +114,13 @@ func (c *catalogue) entry(m member) error {
 func (c *catalogue) units(raw string) (string, error) {
 	var out strings.Builder
 	inner := &pass{text: raw, options: c.options, ctx: c.ctx, out: &out, translator: c.translator}
-	if err := stringUnits(inner); err != nil {
-		return "", err
+	err := jsonFile{pass: inner, what: "catalogue of strings", isText: func(name, text string) bool {
+		return name == "value" && !isCode(formatVariable.ReplaceAllString(text, ""))
+	}}.run()
+	if err == nil {
+		err = inner.copy(len(raw))
 	}
-	err := inner.copy(len(raw))
 	return out.String(), err
-}
-
-// stringUnits translates the values of all units.
-func stringUnits(p *pass) error {
-	d := jsontext.NewDecoder(bytes.NewBufferString(p.text), jsontext.AllowDuplicateNames(true))
-	name := ""
-	for {
-		token, err := d.ReadToken()
-		if err != nil {
-			return nil // the end: all of it was read before
-		}
-		kind, length := d.StackIndex(d.StackDepth())
-		switch {
-		case d.StackDepth() > maxDepth:
-			return document.Refuse(nil, "the catalogue of strings is nested deeper than %d values", maxDepth)
-		case token.Kind() != jsontext.KindString:
-		case kind == jsontext.KindBeginObject && length%2 == 1:
-			name = token.String()
-		case name == "value":
-			text, end := token.String(), int(d.InputOffset())
-			if isCode(formatVariable.ReplaceAllString(text, "")) {
-				continue
-			}
-			if err := p.value(stringStart(p.text, end), end, text, func(text string) string { return quoteJSON(text, false) }); err != nil {
-				return err
-			}
-		}
-	}
 }
 
 // append writes a member behind the others of an object, indented as they are, or else by indent.

@@ -22,20 +22,42 @@ type xmlReader struct {
 
 // xmlElement is one with its places.
 type xmlElement struct {
-	name         string // without the name space
-	attributes   []xml.Attr
-	start, inner int // of its start tag: where that starts and ends
+	name          string // without the name space
+	attributes    []xml.Attr
+	start, inner  int  // of its start tag: where that starts and ends
+	innerEnd, end int  // of its end tag, once it was read
+	stays         bool // it is not translated: as the one that it is in, unless somebody sets it
 }
 
-func newXMLReader(p *pass) *xmlReader {
-	d := xml.NewDecoder(strings.NewReader(p.text))
-	d.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
+// eachXML calls visit with each token of a document whose root element has a name, and says what it is not where
+// that has another one.
+func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Token) error) error {
+	x := &xmlReader{pass: p, decoder: xml.NewDecoder(strings.NewReader(p.text))}
+	x.decoder.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		if p.encoding != utf8Plain && p.encoding != utf8Marked && strings.HasPrefix(strings.ToLower(label), "utf-16") {
 			return input, nil
 		}
 		return nil, document.Refuse(nil, "the XML is in %s: save it as UTF-8", label)
 	}
-	return &xmlReader{pass: p, decoder: d}
+	found := false
+	for {
+		token, err := x.next()
+		if _, starts := token.(xml.StartElement); starts && len(x.open) == 1 {
+			found = x.element().name == root
+		}
+		isEnd := errors.Is(err, io.EOF)
+		switch {
+		case err != nil && !isEnd:
+			return err
+		case !found && (isEnd || len(x.open) > 0):
+			return document.Refuse(nil, "the XML %s: its root element is not %s", isNot, root)
+		case isEnd:
+			return nil
+		}
+		if err := visit(x, token); err != nil {
+			return err
+		}
+	}
 }
 
 // next reads a token. Its error at the end is io.EOF.
@@ -55,8 +77,11 @@ func (x *xmlReader) next() (xml.Token, error) {
 		if len(x.open) == maxDepth {
 			return nil, document.Refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
 		}
-		x.open = append(x.open, xmlElement{t.Name.Local, t.Attr, x.start, x.end})
+		stays := len(x.open) > 0 && x.element().stays
+		x.open = append(x.open, xmlElement{name: t.Name.Local, attributes: t.Attr, start: x.start, inner: x.end, stays: stays})
 	case xml.EndElement:
+		e := x.element()
+		e.innerEnd, e.end = max(x.start, e.inner), x.end
 		x.closed = true
 	case xml.Directive:
 		if entity.Match(t) {
@@ -77,7 +102,7 @@ func (x *xmlReader) refuse(err error) error {
 }
 
 // element is the one that the last token belongs to.
-func (x *xmlReader) element() xmlElement { return x.open[len(x.open)-1] }
+func (x *xmlReader) element() *xmlElement { return &x.open[len(x.open)-1] }
 
 // parent is the name of the element that the last tag's one is in.
 func (x *xmlReader) parent() string {
@@ -88,7 +113,7 @@ func (x *xmlReader) parent() string {
 }
 
 // attribute returns the value of an attribute of an element, "" without one.
-func (e xmlElement) attribute(name string) string {
+func (e *xmlElement) attribute(name string) string {
 	for _, a := range e.attributes {
 		if a.Name.Local == name {
 			return a.Value
