@@ -8,14 +8,7 @@ import (
 // drawingParagraph rewrites an a:p, which slides, charts, diagrams and drawings have.
 func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 	p := w.begin(start)
-	err := w.children(func(t xmlpart.Token) error {
-		if t.Kind != xmlpart.Start {
-			p.whole.Write(t.Raw)
-			if t.Kind == xmlpart.End {
-				p.tail += string(t.Raw)
-			}
-			return nil
-		}
+	end, err := w.inside(p, start, func(t xmlpart.Token) error {
 		if t.Name == named("a", "r") {
 			return w.drawingRun(p, t)
 		}
@@ -31,10 +24,11 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 			p.Special(raw)
 		}
 		return err
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}
+	p.tail += end
 	return w.end(p, out, func(text string) string {
 		return "<" + p.prefix + "t>" + escape(text) + "</" + p.prefix + "t>"
 	})
@@ -42,24 +36,18 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 
 // drawingRun reads an a:r.
 func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
-	style := tagged.Style{Open: string(start.Raw), Close: "</" + qualified(start.Raw) + ">"}
-	p.whole.Write(start.Raw)
-	return w.children(func(t xmlpart.Token) error {
-		switch {
-		case t.Kind != xmlpart.Start:
-			p.whole.Write(t.Raw)
-			return nil
-		case t.Name == named("a", "t"):
+	look := func(r *run, raw string) {
+		r.Key, r.Raised = drawingKey(raw), raisedInDrawing.MatchString(raw)
+		r.Open += w.drawingProperties(raw)
+	}
+	return w.run(p, start, look, func(r *run, t xmlpart.Token) error {
+		if t.Name == named("a", "t") {
 			_, text, err := w.content(p, t)
-			p.Text(style, text)
+			p.Text(r.Style, text)
 			return err
 		}
 		raw, err := w.taken(p, t)
-		if t.Name == named("a", "rPr") {
-			style.Key, style.Raised = drawingKey(raw), raisedInDrawing.MatchString(raw)
-			raw = w.drawingProperties(raw)
-		}
-		style.Open += raw
+		r.Open += raw
 		return err
 	})
 }
@@ -99,22 +87,15 @@ func (w *walker) ownShape(start xmlpart.Token, out sink) error {
 }
 
 // plain rewrites an element that has only text.
-func (w *walker) plain(start xmlpart.Token, out sink) error {
+func (w *walker) plain(start xmlpart.Token, out sink) (err error) {
 	p := w.begin(start)
-	err := w.children(func(t xmlpart.Token) error {
-		switch t.Kind {
-		case xmlpart.Start:
-			p.keep = true
-			_, err := w.taken(p, t)
-			return err
-		case xmlpart.Text:
-			p.lines(tagged.Style{}, t.Text)
-			p.keep = p.keep || w.isKept(t.Text)
-		case xmlpart.End:
-			p.tail = string(t.Raw)
-		}
-		p.whole.Write(t.Raw)
-		return nil
+	p.tail, err = w.inside(p, start, func(t xmlpart.Token) error {
+		p.keep = true
+		_, err := w.taken(p, t)
+		return err
+	}, func(text string) {
+		p.lines(tagged.Style{}, text)
+		p.keep = p.keep || w.isKept(text)
 	})
 	if err != nil {
 		return err

@@ -94,14 +94,6 @@ func (t target) odf(raw string) string {
 
 // setWordLanguage copies a w:lang of Word's styles.
 func (w *walker) setWordLanguage(start xmlpart.Token, out sink) error {
-	if _, err := out.WriteString(w.to.word(string(start.Raw))); err != nil {
-		return err
-	}
-	return w.children(func(t xmlpart.Token) error {
-		if t.Kind == xmlpart.Start {
-			return w.verbatim(t, out)
-		}
-		_, err := out.Write(t.Raw)
-		return err
-	})
+	start.Raw = []byte(w.to.word(string(start.Raw)))
+	return w.verbatim(start, out)
 }

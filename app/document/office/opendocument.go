@@ -9,57 +9,51 @@ import (
 )
 
 // odfParagraph rewrites a text:p or a text:h.
-func (w *walker) odfParagraph(start xmlpart.Token, out sink) error {
+func (w *walker) odfParagraph(start xmlpart.Token, out sink) (err error) {
 	p := w.begin(start)
 	p.keep = isCode(w.odfStyle(start.Attribute("style-name")).parent)
-	err := w.odfContent(p, run{}, func(end string) { p.tail = end })
+	p.tail, err = w.odfContent(p, run{}, start)
 	if err != nil {
 		return err
 	}
-	p.keep = p.keep || w.isKept(p.first)
+	p.keep = p.keep || w.isKept(p.own)
 	return w.end(p, out, func(text string) string { return odfText(text, p.prefix) })
 }
 
-// odfContent reads what is in a paragraph, or in a span or link of it, to its end.
-func (w *walker) odfContent(p *paragraph, around run, done func(end string)) error {
-	return w.children(func(t xmlpart.Token) error {
-		switch t.Kind {
-		case xmlpart.Start:
-			return w.odfInline(p, around, t)
-		case xmlpart.Text:
-			text := p.collapse(t.Text)
-			if len(p.first) < maxName {
-				p.first += text
-			}
-			if around.opaque {
-				p.Special(around.around(escape(text)))
-			} else {
-				p.Text(around.Style, text)
-			}
-		case xmlpart.End:
-			done(string(t.Raw))
+// odfContent reads a paragraph, or a span or link of it, to its end, which it returns.
+func (w *walker) odfContent(p *paragraph, around run, start xmlpart.Token) (end string, err error) {
+	child := func(t xmlpart.Token) error { return w.odfInline(p, around, t) }
+	return w.inside(p, start, child, func(text string) {
+		text = p.collapse(text)
+		if len(p.own) < maxName {
+			p.own += text
 		}
-		p.whole.Write(t.Raw)
-		return nil
+		if around.opaque {
+			p.Special(around.around(escape(text)))
+		} else {
+			p.Text(around.Style, text)
+		}
 	})
 }
 
 // odfInline reads an element in a paragraph.
 func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error {
-	nothing := func(string) {}
 	switch {
 	case start.Name == named("text", "span"):
-		p.whole.Write(start.Raw)
-		return w.odfContent(p, w.odfSpan(around, start), nothing)
+		_, err := w.odfContent(p, w.odfSpan(around, start), start)
+		return err
 	case start.Name == named("text", "placeholder") && !around.opaque:
 		return w.odfPlaceholder(p, around, start)
 	case start.Name == named("text", "a"), odfTextFields[start.Name], isTextReference(start):
-		p.whole.Write(start.Raw)
 		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides whose spans come into them
-		inside := run{opaque: around.opaque}
-		return w.odfContent(p, inside, func(end string) { p.Close(end + around.Close) })
+		end, err := w.odfContent(p, run{opaque: around.opaque}, start)
+		p.Close(end + around.Close)
+		return err
 	case start.Name == named("text", "ruby"):
-		return w.odfRuby(p, around, start)
+		return w.reading(p, around, start, "ruby-base", func(base xmlpart.Token) error {
+			_, err := w.odfContent(p, around, base)
+			return err
+		})
 	}
 	raw, err := w.taken(p, start)
 	if err != nil {
@@ -95,27 +89,6 @@ func isTextReference(t xmlpart.Token) bool {
 
 // odfPoints are what has no text and belongs behind a word.
 var odfPoints = map[string]bool{"note": true, "bookmark": true, "reference-mark": true, "annotation": true}
-
-// odfRuby reads a text with its pronunciation, which goes where the text changes.
-func (w *walker) odfRuby(p *paragraph, around run, start xmlpart.Token) error {
-	from := p.whole.Len()
-	p.whole.Write(start.Raw)
-	p.BeginReading()
-	err := w.children(func(t xmlpart.Token) error {
-		switch {
-		case t.Kind != xmlpart.Start:
-			p.whole.Write(t.Raw)
-			return nil
-		case t.Name == named("text", "ruby-base"):
-			p.whole.Write(t.Raw)
-			return w.odfContent(p, around, func(string) {})
-		}
-		_, err := w.taken(p, t)
-		return err
-	})
-	p.EndReading(around.around(p.whole.String()[from:]))
-	return err
-}
 
 // odfRange returns the name of the range that an element begins or ends, "" for others.
 func odfRange(t xmlpart.Token) (mark string, opens bool) {

@@ -12,62 +12,44 @@ import (
 // the characters that were there.
 func (w *walker) sheetText(start xmlpart.Token, out sink) error {
 	p := w.begin(start)
-	var all strings.Builder
-	err := w.children(func(t xmlpart.Token) error {
-		if t.Kind != xmlpart.Start {
-			p.whole.Write(t.Raw)
-			if t.Kind == xmlpart.End {
-				p.tail += string(t.Raw)
-			}
-			return nil
-		}
+	end, err := w.inside(p, start, func(t xmlpart.Token) error {
 		switch t.Name {
 		case named("x", "t"):
-			return w.cellText(p, tagged.Style{}, t, &all)
+			return w.cellText(p, tagged.Style{}, t)
 		case named("x", "r"):
-			return w.cellRun(p, t, &all)
+			return w.run(p, t, cellLook, func(r *run, t xmlpart.Token) error {
+				if t.Name == named("x", "t") {
+					return w.cellText(p, r.Style, t)
+				}
+				raw, err := w.taken(p, t)
+				r.Open += raw
+				return err
+			})
 		}
 		raw, err := w.taken(p, t)
 		if t.Name != named("x", "rPh") {
 			p.tail += raw
 		}
 		return err
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}
-	p.keep = p.keep || w.isKept(all.String())
-	return w.end(p, out, func(text string) string {
-		return "<" + p.prefix + `t xml:space="preserve">` + escape(text) + "</" + p.prefix + "t>"
-	})
+	p.tail += end
+	p.keep = p.keep || w.isKept(p.own)
+	return w.end(p, out, p.spaced)
 }
 
-// cellRun reads a run of a string.
-func (w *walker) cellRun(p *paragraph, start xmlpart.Token, all *strings.Builder) error {
-	style := tagged.Style{Open: string(start.Raw), Close: "</" + qualified(start.Raw) + ">"}
-	p.whole.Write(start.Raw)
-	return w.children(func(t xmlpart.Token) error {
-		switch {
-		case t.Kind != xmlpart.Start:
-			p.whole.Write(t.Raw)
-			return nil
-		case t.Name == named("x", "t"):
-			return w.cellText(p, style, t, all)
-		}
-		raw, err := w.taken(p, t)
-		style.Open += raw
-		if t.Name == named("x", "rPr") {
-			style.Key = keyOf(raw)
-		}
-		return err
-	})
+func cellLook(r *run, properties string) {
+	r.Open += properties
+	r.Key = keyOf(properties)
 }
 
 // cellText reads a t, whose line ends are text.
-func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token, all *strings.Builder) error {
+func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token) error {
 	preserved := w.preserve || start.Attribute("space") == "preserve"
 	_, text, err := w.content(p, start)
-	all.WriteString(text)
+	p.own += text
 	if !preserved {
 		text = strings.Trim(text, " \t\r\n")
 	}

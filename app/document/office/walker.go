@@ -180,7 +180,7 @@ type paragraph struct {
 	dropCap bool            // it is the first letter of the paragraph behind it
 	space   bool            // its text so far ends in white space, or there is none
 	started bool            // it has text
-	first   string          // what that starts with
+	own     string          // that, or what it starts with
 
 	pending  strings.Builder // what came of a field that is no text
 	complete bool            // pending starts with the field's begin
@@ -190,9 +190,7 @@ type paragraph struct {
 // begin starts a paragraph.
 func (w *walker) begin(start xmlpart.Token) *paragraph {
 	w.paragraphs++
-	p := &paragraph{Paragraph: tagged.New(), head: string(start.Raw), prefix: prefix(start.Raw), space: true}
-	p.whole.Write(start.Raw)
-	return p
+	return &paragraph{Paragraph: tagged.New(), head: string(start.Raw), prefix: prefix(start.Raw), space: true}
 }
 
 // end writes a paragraph.
@@ -225,6 +223,25 @@ func (w *walker) rewritten(p *paragraph, encode func(text string) string) (conte
 	return p.head + content + p.tail, true, nil
 }
 
+// inside reads an element of a paragraph, or the paragraph itself, to its end, which it returns. child reads each
+// element in it, and text, which may be nil, is told its text.
+func (w *walker) inside(p *paragraph, start xmlpart.Token, child func(t xmlpart.Token) error, text func(t string)) (end string, err error) {
+	p.whole.Write(start.Raw)
+	err = w.children(func(t xmlpart.Token) error {
+		switch {
+		case t.Kind == xmlpart.Start:
+			return child(t)
+		case t.Kind == xmlpart.End:
+			end = string(t.Raw)
+		case t.Kind == xmlpart.Text && text != nil:
+			text(t.Text)
+		}
+		p.whole.Write(t.Raw)
+		return nil
+	})
+	return end, err
+}
+
 // taken captures an element of a paragraph.
 func (w *walker) taken(p *paragraph, start xmlpart.Token) (string, error) {
 	raw, err := w.capture(start)
@@ -234,18 +251,48 @@ func (w *walker) taken(p *paragraph, start xmlpart.Token) (string, error) {
 
 // content returns the text of an element of a paragraph that has nothing else.
 func (w *walker) content(p *paragraph, start xmlpart.Token) (raw, text string, err error) {
-	var all, out strings.Builder
-	all.Write(start.Raw)
-	err = w.children(func(t xmlpart.Token) error {
-		if t.Kind == xmlpart.Start {
-			return w.verbatim(t, &all)
+	from := p.whole.Len()
+	_, err = w.inside(p, start, func(t xmlpart.Token) error { return w.verbatim(t, &p.whole) }, func(t string) { text += t })
+	return p.whole.String()[from:], text, err
+}
+
+// run is how a text of a paragraph is written.
+type run struct {
+	tagged.Style
+	opaque bool // what looks like text is code, or signs of a font
+}
+
+// around puts the run around something in it.
+func (r *run) around(raw string) string { return r.Open + raw + r.Close }
+
+// run reads a run of text: look is given its properties, the element rPr, and item reads all else in it.
+func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token) error) error {
+	r := &run{Style: tagged.Style{Open: string(start.Raw), Close: "</" + qualified(start.Raw) + ">"}}
+	_, err := w.inside(p, start, func(t xmlpart.Token) error {
+		if t.Name != named(start.Name.Space, "rPr") {
+			return item(r, t)
 		}
-		all.Write(t.Raw)
-		out.WriteString(t.Text)
-		return nil
-	})
-	p.whole.WriteString(all.String())
-	return all.String(), out.String(), err
+		raw, err := w.taken(p, t)
+		look(r, raw)
+		return err
+	}, nil)
+	return err
+}
+
+// reading reads a text with its pronunciation, which goes where the text changes. The text is in an element of the
+// name base, whose elements inBase reads.
+func (w *walker) reading(p *paragraph, around run, start xmlpart.Token, base string, inBase func(t xmlpart.Token) error) error {
+	from := p.whole.Len()
+	p.BeginReading()
+	_, err := w.inside(p, start, func(t xmlpart.Token) error {
+		if t.Name == named(start.Name.Space, base) {
+			return inBase(t)
+		}
+		_, err := w.taken(p, t)
+		return err
+	}, nil)
+	p.EndReading(around.around(p.whole.String()[from:]))
+	return err
 }
 
 // qualified is the name of an element as its tag has it.

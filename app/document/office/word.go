@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
 )
 
@@ -23,7 +22,7 @@ func (w *walker) wordParagraph(start xmlpart.Token, out sink) error {
 			return w.withDropCap(p, lead, out)
 		}
 	}
-	return w.end(p, out, p.wordText)
+	return w.end(p, out, p.spaced)
 }
 
 // withDropCap rewrites a drop cap with the paragraph behind it.
@@ -44,7 +43,7 @@ func (w *walker) withDropCap(p *paragraph, lead string, out sink) error {
 		lead = ""
 	}
 	next.StartWith(lead)
-	content, changed, err := w.rewritten(next, next.wordText)
+	content, changed, err := w.rewritten(next, next.spaced)
 	if err != nil {
 		return err
 	}
@@ -58,7 +57,7 @@ func (w *walker) withDropCap(p *paragraph, lead string, out sink) error {
 		}
 		return escape(next.Start()), nil
 	}
-	letter, _, err := w.rewritten(p, p.wordText)
+	letter, _, err := w.rewritten(p, p.spaced)
 	w.translate = translate
 	if err == nil {
 		_, err = out.WriteString(letter + between + content)
@@ -66,8 +65,8 @@ func (w *walker) withDropCap(p *paragraph, lead string, out sink) error {
 	return err
 }
 
-// wordText writes text in a run of a paragraph.
-func (p *paragraph) wordText(text string) string {
+// spaced writes text in a run of a paragraph, whose spaces count.
+func (p *paragraph) spaced(text string) string {
 	return "<" + p.prefix + `t xml:space="preserve">` + escape(text) + "</" + p.prefix + "t>"
 }
 
@@ -75,26 +74,18 @@ func (p *paragraph) wordText(text string) string {
 var dropCap = regexp.MustCompile(`<(?:\w+:)?framePr\s[^<>]*dropCap\s*=\s*["'](?:drop|margin)["']`)
 
 // wordContent reads a w:p.
-func (w *walker) wordContent(start xmlpart.Token) (*paragraph, error) {
-	p := w.begin(start)
-	err := w.children(func(t xmlpart.Token) error {
-		switch {
-		case t.Kind == xmlpart.End:
-			p.whole.Write(t.Raw)
-			p.tail = string(t.Raw)
-		case t.Kind != xmlpart.Start:
-			p.whole.Write(t.Raw)
-		case t.Name == named("w", "pPr"):
-			raw, err := w.taken(p, t)
-			p.head += raw
-			p.keep = p.keep || isCode(styleOf(raw, "pStyle"))
-			p.dropCap = dropCap.MatchString(raw)
-			return err
-		default:
+func (w *walker) wordContent(start xmlpart.Token) (p *paragraph, err error) {
+	p = w.begin(start)
+	p.tail, err = w.inside(p, start, func(t xmlpart.Token) error {
+		if t.Name != named("w", "pPr") {
 			return w.wordInline(p, t)
 		}
-		return nil
-	})
+		raw, err := w.taken(p, t)
+		p.head += raw
+		p.keep = p.keep || isCode(styleOf(raw, "pStyle"))
+		p.dropCap = dropCap.MatchString(raw)
+		return err
+	}, nil)
 	p.flush()
 	return p, err
 }
@@ -155,70 +146,47 @@ func rangeOf(local string) (mark string, start, end bool) {
 // wordGroup reads an element that has runs. A content control has them one level further down.
 func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
 	open, closing, begun := string(start.Raw), "", false
-	p.whole.Write(start.Raw)
 	begin := func() {
 		if !begun {
 			p.Open(open)
 			begun = true
 		}
 	}
-	var visit func(t xmlpart.Token) error
-	visit = func(t xmlpart.Token) error {
+	var child func(t xmlpart.Token) error
+	level := func(start xmlpart.Token) error {
+		end, err := w.inside(p, start, child, nil)
+		begin()
+		p.flush()
+		closing += end
+		return err
+	}
+	child = func(t xmlpart.Token) error {
 		switch {
-		case t.Kind == xmlpart.End:
-			begin()
-			p.flush()
-			closing += string(t.Raw)
-			p.whole.Write(t.Raw)
-		case t.Kind != xmlpart.Start:
-			p.whole.Write(t.Raw)
 		case !begun && t.Name == named("w", "sdtContent"):
 			open += string(t.Raw)
-			p.whole.Write(t.Raw)
 			begin()
-			return w.children(visit)
+			return level(t)
 		case !begun && strings.HasSuffix(t.Name.Local, "Pr"):
 			raw, err := w.taken(p, t)
 			open += raw
 			return err
-		default:
-			begin()
-			return w.wordInline(p, t)
 		}
-		return nil
+		begin()
+		return w.wordInline(p, t)
 	}
-	err := w.children(visit)
+	err := level(start)
 	p.Close(closing)
 	return err
 }
 
-// run is one that is being read.
-type run struct {
-	tagged.Style
-	opaque bool // what looks like text is code, or signs of a font
-}
-
-// around puts the run around something in it.
-func (r *run) around(raw string) string { return r.Open + raw + r.Close }
-
 // wordRun reads a w:r.
 func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
-	r := &run{Style: tagged.Style{Open: string(start.Raw), Close: "</" + qualified(start.Raw) + ">"}}
-	p.whole.Write(start.Raw)
-	return w.children(func(t xmlpart.Token) error {
-		switch {
-		case t.Kind != xmlpart.Start:
-			p.whole.Write(t.Raw)
-			return nil
-		case t.Name == named("w", "rPr"):
-			raw, err := w.taken(p, t)
-			r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
-			r.Open += w.to.word(raw)
-			r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
-			return err
-		}
-		return w.wordItem(p, r, t)
-	})
+	look := func(r *run, raw string) {
+		r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
+		r.Open += w.to.word(raw)
+		r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
+	}
+	return w.run(p, start, look, func(r *run, t xmlpart.Token) error { return w.wordItem(p, r, t) })
 }
 
 // wordItem reads an element of a run.
@@ -234,7 +202,16 @@ func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 		return w.wordText(p, r, start)
 	}
 	if local == "ruby" && !hidden {
-		return w.wordRuby(p, r, start)
+		return w.reading(p, *r, start, "rubyBase", func(base xmlpart.Token) error {
+			_, err := w.inside(p, base, func(t xmlpart.Token) error {
+				if t.Name == named("w", "r") {
+					return w.wordRun(p, t)
+				}
+				_, err := w.taken(p, t)
+				return err
+			}, nil)
+			return err
+		})
 	}
 	raw, err := w.taken(p, start)
 	switch {
@@ -269,30 +246,5 @@ func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) error {
 	} else {
 		p.Text(r.Style, text)
 	}
-	return err
-}
-
-// wordRuby reads a text with its pronunciation, which goes where the text changes.
-func (w *walker) wordRuby(p *paragraph, r *run, start xmlpart.Token) error {
-	from := p.whole.Len()
-	p.whole.Write(start.Raw)
-	p.BeginReading()
-	var visit func(t xmlpart.Token) error
-	visit = func(t xmlpart.Token) error {
-		switch {
-		case t.Kind != xmlpart.Start:
-			p.whole.Write(t.Raw)
-			return nil
-		case t.Name == named("w", "rubyBase"):
-			p.whole.Write(t.Raw)
-			return w.children(visit)
-		case t.Name == named("w", "r"):
-			return w.wordRun(p, t)
-		}
-		_, err := w.taken(p, t)
-		return err
-	}
-	err := w.children(visit)
-	p.EndReading(r.around(p.whole.String()[from:]))
 	return err
 }
