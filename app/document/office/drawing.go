@@ -15,7 +15,7 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 		raw, err := w.taken(p, t)
 		switch t.Name {
 		case named("a", "pPr"):
-			p.head += raw
+			p.head.WriteString(raw)
 		case named("a", "endParaRPr"):
 			p.tail = raw
 		case named("a", "br"):
@@ -38,7 +38,7 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = drawingKey(raw), raisedInDrawing.MatchString(raw)
-		r.Open += w.drawingProperties(raw)
+		r.open(w.drawingProperties(raw))
 	}
 	return w.run(p, start, look, func(r *run, t xmlpart.Token) error {
 		if t.Name == named("a", "t") {
@@ -47,7 +47,7 @@ func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
 			return err
 		}
 		raw, err := w.taken(p, t)
-		r.Open += raw
+		r.open(raw)
 		return err
 	})
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/markup"
 )
 
 // run rewrites a part with a grammar, and returns its segments and what it becomes.
@@ -195,6 +197,37 @@ func TestBounds(t *testing.T) {
 			assert.ErrorContains(t, err, c.reason)
 		})
 	}
+}
+
+// A style is written again with each thing that is in it, so that a small part could become a huge one.
+func TestBoundsOfWhatIsWrittenAgain(t *testing.T) {
+	mega := strings.Repeat("x", 1<<20)
+	large := `<w:rPr><w:b w:val="` + mega + `"/></w:rPr>`
+	for name, in := range map[string]string{
+		"things in a run of Word": "<w:p><w:r>" + large + strings.Repeat("<w:tab/>", 20_000) + "<w:t>a</w:t></w:r></w:p>",
+		"texts in a run of Word":  "<w:p><w:r>" + large + strings.Repeat("<w:t>a</w:t><w:br/>", 20_000) + "</w:r></w:p>",
+	} {
+		_, _, err := rewritePart(t, wordGrammar(), "<root "+word+">"+in+"</root>")
+		assert.ErrorContains(t, err, "a paragraph of more than 8 MiB", name)
+	}
+	_, _, err := rewritePart(t, odfGrammar(), "<root "+odf+`><text:p><text:span text:style-name="`+mega+`">`+strings.Repeat("a<text:tab/>", 20_000)+"</text:span></text:p></root>")
+	assert.ErrorContains(t, err, "a paragraph of more than 8 MiB", "a span of OpenDocument")
+	// Signs by themselves get the usual style.
+	_, _, err = rewritePart(t, wordGrammar(), "<root "+word+"><w:p><w:r>"+large+"<w:t>"+strings.Repeat("word ", 9000)+"</w:t></w:r>"+
+		strings.Repeat("<w:r><w:tab/></w:r><w:r><w:t>.</w:t></w:r>", 5000)+"</w:p></root>")
+	require.ErrorIs(t, err, markup.ErrLost)
+	assert.ErrorContains(t, err, "more than 32 MiB")
+}
+
+// What is between a drop cap and the paragraph behind it is kept until that is known.
+func TestBoundOfWhatIsReadAhead(t *testing.T) {
+	const start, end = "<root " + word + `><w:p><w:pPr><w:framePr w:dropCap="drop" /></w:pPr><w:r><w:t>O</w:t></w:r></w:p>`, "<w:p><w:r><w:t>nce</w:t></w:r></w:p></root>"
+	segments, _, err := rewritePart(t, wordGrammar(), start+"\n"+end)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Once"}, segments)
+	segments, _, err = rewritePart(t, wordGrammar(), start+strings.Repeat("<![CDATA[ ]]>", 1000)+end)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"O", "nce"}, segments)
 }
 
 func TestSortParts(t *testing.T) {

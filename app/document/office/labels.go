@@ -121,7 +121,7 @@ var odfTextFields = map[xml.Name]bool{named("text", "text-input"): true, named("
 	named("text", "title"): true, named("text", "subject"): true, named("text", "description"): true}
 
 // odfPlaceholder reads a text to click on, which is shown in angle brackets.
-func (w *walker) odfPlaceholder(p *paragraph, around run, start xmlpart.Token) error {
+func (w *walker) odfPlaceholder(p *paragraph, around *run, start xmlpart.Token) error {
 	open, end := string(start.Raw), "</"+qualified(start.Raw)+">"
 	_, text, err := w.content(p, start)
 	text, left := strings.CutPrefix(text, "<")

@@ -12,7 +12,7 @@ import (
 func (w *walker) odfParagraph(start xmlpart.Token, out sink) (err error) {
 	p := w.begin(start)
 	p.keep = isCode(w.odfStyle(start.Attribute("style-name")).parent)
-	p.tail, err = w.odfContent(p, run{}, start)
+	p.tail, err = w.odfContent(p, &run{}, start)
 	if err != nil {
 		return err
 	}
@@ -21,9 +21,13 @@ func (w *walker) odfParagraph(start xmlpart.Token, out sink) (err error) {
 }
 
 // odfContent reads a paragraph, or a span or link of it, to its end, which it returns.
-func (w *walker) odfContent(p *paragraph, around run, start xmlpart.Token) (end string, err error) {
-	child := func(t xmlpart.Token) error { return w.odfInline(p, around, t) }
+func (w *walker) odfContent(p *paragraph, around *run, start xmlpart.Token) (end string, err error) {
+	child := func(t xmlpart.Token) error {
+		w.repeats(around)
+		return w.odfInline(p, around, t)
+	}
 	return w.inside(p, start, child, func(text string) {
+		w.repeats(around)
 		text = p.collapse(text)
 		if len(p.own) < maxName {
 			p.own += text
@@ -37,7 +41,7 @@ func (w *walker) odfContent(p *paragraph, around run, start xmlpart.Token) (end 
 }
 
 // odfInline reads an element in a paragraph.
-func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error {
+func (w *walker) odfInline(p *paragraph, around *run, start xmlpart.Token) error {
 	switch {
 	case start.Name == named("text", "span"):
 		_, err := w.odfContent(p, w.odfSpan(around, start), start)
@@ -46,7 +50,7 @@ func (w *walker) odfInline(p *paragraph, around run, start xmlpart.Token) error 
 		return w.odfPlaceholder(p, around, start)
 	case start.Name == named("text", "a"), odfTextFields[start.Name], isTextReference(start):
 		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides whose spans come into them
-		end, err := w.odfContent(p, run{opaque: around.opaque}, start)
+		end, err := w.odfContent(p, &run{opaque: around.opaque}, start)
 		p.Close(end + around.Close)
 		return err
 	case start.Name == named("text", "ruby"):
@@ -187,10 +191,9 @@ func (w *walker) odfMasterShape(start xmlpart.Token, out sink) error {
 }
 
 // odfSpan is how text in a span is written, inside of what is around the span.
-func (w *walker) odfSpan(around run, start xmlpart.Token) run {
+func (w *walker) odfSpan(around *run, start xmlpart.Token) *run {
 	style := w.odfStyle(start.Attribute("style-name"))
-	inner := around
-	inner.opaque = around.opaque || isCode(style.parent)
+	inner := &run{Style: around.Style, opaque: around.opaque || isCode(style.parent)}
 	if style.key == "" && !inner.opaque {
 		return inner // the span only says when somebody wrote it
 	}

@@ -12,6 +12,7 @@ import (
 // the characters that were there.
 func (w *walker) sheetText(start xmlpart.Token, out sink) error {
 	p := w.begin(start)
+	var tail strings.Builder
 	end, err := w.inside(p, start, func(t xmlpart.Token) error {
 		switch t.Name {
 		case named("x", "t"):
@@ -22,26 +23,26 @@ func (w *walker) sheetText(start xmlpart.Token, out sink) error {
 					return w.cellText(p, r.Style, t)
 				}
 				raw, err := w.taken(p, t)
-				r.Open += raw
+				r.open(raw)
 				return err
 			})
 		}
 		raw, err := w.taken(p, t)
 		if t.Name != named("x", "rPh") {
-			p.tail += raw
+			tail.WriteString(raw)
 		}
 		return err
 	}, nil)
 	if err != nil {
 		return err
 	}
-	p.tail += end
+	p.tail = tail.String() + end
 	p.keep = p.keep || w.isKept(p.own)
 	return w.end(p, out, p.spaced)
 }
 
 func cellLook(r *run, properties string) {
-	r.Open += properties
+	r.open(properties)
 	r.Key = keyOf(properties)
 }
 
@@ -49,7 +50,9 @@ func cellLook(r *run, properties string) {
 func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token) error {
 	preserved := w.preserve || start.Attribute("space") == "preserve"
 	_, text, err := w.content(p, start)
-	p.own += text
+	if len(p.own) < maxName {
+		p.own += text
+	}
 	if !preserved {
 		text = strings.Trim(text, " \t\r\n")
 	}

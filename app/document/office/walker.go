@@ -101,9 +101,15 @@ func (w *walker) read() (xmlpart.Token, error) {
 	return t, nil
 }
 
+// maxAhead is how many tokens are read before their turn: white space is one, and more where somebody has cut it.
+const maxAhead = 16
+
 // follows says whether an element comes next, behind white space at most.
 func (w *walker) follows(name xml.Name) (bool, error) {
 	for {
+		if len(w.ahead) == maxAhead {
+			return false, nil
+		}
 		t, err := w.reader.Next()
 		if err == io.EOF {
 			return false, nil // which comes again
@@ -173,7 +179,7 @@ func (w *walker) capture(start xmlpart.Token) (string, error) {
 type paragraph struct {
 	*tagged.Paragraph
 	whole   strings.Builder // as it is, with the paragraphs in it rewritten
-	head    string          // the start of it that stays, its properties included
+	head    strings.Builder // the start of it that stays, its properties included
 	tail    string          // the end of it that stays
 	prefix  string          // of the names of its elements, with the colon
 	keep    bool            // its own text stays
@@ -190,7 +196,9 @@ type paragraph struct {
 // begin starts a paragraph.
 func (w *walker) begin(start xmlpart.Token) *paragraph {
 	w.paragraphs++
-	return &paragraph{Paragraph: tagged.New(), head: string(start.Raw), prefix: prefix(start.Raw), space: true}
+	p := &paragraph{Paragraph: tagged.New(), prefix: prefix(start.Raw), space: true}
+	p.head.Write(start.Raw)
+	return p
 }
 
 // end writes a paragraph.
@@ -220,7 +228,7 @@ func (w *walker) rewritten(p *paragraph, encode func(text string) string) (conte
 	if p.Lost() && w.restyled != nil {
 		w.restyled()
 	}
-	return p.head + content + p.tail, true, nil
+	return p.head.String() + content + p.tail, true, nil
 }
 
 // inside reads an element of a paragraph, or the paragraph itself, to its end, which it returns. child reads each
@@ -251,25 +259,37 @@ func (w *walker) taken(p *paragraph, start xmlpart.Token) (string, error) {
 
 // content returns the text of an element of a paragraph that has nothing else.
 func (w *walker) content(p *paragraph, start xmlpart.Token) (raw, text string, err error) {
-	from := p.whole.Len()
-	_, err = w.inside(p, start, func(t xmlpart.Token) error { return w.verbatim(t, &p.whole) }, func(t string) { text += t })
-	return p.whole.String()[from:], text, err
+	from, all := p.whole.Len(), strings.Builder{}
+	_, err = w.inside(p, start, func(t xmlpart.Token) error { return w.verbatim(t, &p.whole) }, func(t string) { all.WriteString(t) })
+	return p.whole.String()[from:], all.String(), err
 }
 
 // run is how a text of a paragraph is written.
 type run struct {
 	tagged.Style
 	opaque bool // what looks like text is code, or signs of a font
+	opened strings.Builder
+}
+
+// open adds to what is before each part of the run.
+func (r *run) open(raw string) {
+	r.opened.WriteString(raw)
+	r.Open = r.opened.String()
 }
 
 // around puts the run around something in it.
 func (r *run) around(raw string) string { return r.Open + raw + r.Close }
 
+// repeats counts what is written once more with each part of a run as part of the paragraph.
+func (w *walker) repeats(r *run) { w.size += len(r.Open) + len(r.Close) }
+
 // run reads a run of text: look is given its properties, the element rPr, and item reads all else in it.
 func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token) error) error {
-	r := &run{Style: tagged.Style{Open: string(start.Raw), Close: "</" + qualified(start.Raw) + ">"}}
+	r := &run{Style: tagged.Style{Close: "</" + qualified(start.Raw) + ">"}}
+	r.open(string(start.Raw))
 	_, err := w.inside(p, start, func(t xmlpart.Token) error {
 		if t.Name != named(start.Name.Space, "rPr") {
+			w.repeats(r)
 			return item(r, t)
 		}
 		raw, err := w.taken(p, t)
@@ -281,7 +301,7 @@ func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, proper
 
 // reading reads a text with its pronunciation, which goes where the text changes. The text is in an element of the
 // name base, whose elements inBase reads.
-func (w *walker) reading(p *paragraph, around run, start xmlpart.Token, base string, inBase func(t xmlpart.Token) error) error {
+func (w *walker) reading(p *paragraph, around *run, start xmlpart.Token, base string, inBase func(t xmlpart.Token) error) error {
 	from := p.whole.Len()
 	p.BeginReading()
 	_, err := w.inside(p, start, func(t xmlpart.Token) error {

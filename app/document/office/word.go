@@ -81,7 +81,7 @@ func (w *walker) wordContent(start xmlpart.Token) (p *paragraph, err error) {
 			return w.wordInline(p, t)
 		}
 		raw, err := w.taken(p, t)
-		p.head += raw
+		p.head.WriteString(raw)
 		p.keep = p.keep || isCode(styleOf(raw, "pStyle"))
 		p.dropCap = dropCap.MatchString(raw)
 		return err
@@ -145,10 +145,12 @@ func rangeOf(local string) (mark string, start, end bool) {
 
 // wordGroup reads an element that has runs. A content control has them one level further down.
 func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
-	open, closing, begun := string(start.Raw), "", false
+	var open strings.Builder
+	open.Write(start.Raw)
+	closing, begun := "", false
 	begin := func() {
 		if !begun {
-			p.Open(open)
+			p.Open(open.String())
 			begun = true
 		}
 	}
@@ -163,12 +165,12 @@ func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
 	child = func(t xmlpart.Token) error {
 		switch {
 		case !begun && t.Name == named("w", "sdtContent"):
-			open += string(t.Raw)
+			open.Write(t.Raw)
 			begin()
 			return level(t)
 		case !begun && strings.HasSuffix(t.Name.Local, "Pr"):
 			raw, err := w.taken(p, t)
-			open += raw
+			open.WriteString(raw)
 			return err
 		}
 		begin()
@@ -183,7 +185,7 @@ func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
 func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
-		r.Open += w.to.word(raw)
+		r.open(w.to.word(raw))
 		r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
 	}
 	return w.run(p, start, look, func(r *run, t xmlpart.Token) error { return w.wordItem(p, r, t) })
@@ -202,7 +204,7 @@ func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 		return w.wordText(p, r, start)
 	}
 	if local == "ruby" && !hidden {
-		return w.reading(p, *r, start, "rubyBase", func(base xmlpart.Token) error {
+		return w.reading(p, r, start, "rubyBase", func(base xmlpart.Token) error {
 			_, err := w.inside(p, base, func(t xmlpart.Token) error {
 				if t.Name == named("w", "r") {
 					return w.wordRun(p, t)

@@ -43,7 +43,9 @@ func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode 
 	w := &writer{encode: encode, readings: &p.readings, read: map[string]int{}}
 	w.raw(p.floats.String())
 	s.write(w, tokens)
-	w.flush()
+	if w.flush(); w.isFull() {
+		return "", false, fmt.Errorf("%w: more than %d MiB would be written", markup.ErrLost, maxWritten>>20)
+	}
 	return w.out.String(), true, nil
 }
 

@@ -18,6 +18,11 @@ type writer struct {
 	read     map[string]int // how often each word was written with its reading
 }
 
+// maxWritten is how many bytes a paragraph may become: a style is written again with each text that has it.
+const maxWritten = 32 << 20
+
+func (w *writer) isFull() bool { return w.out.Len() > maxWritten }
+
 func (w *writer) plain(style Style, t string) {
 	if w.text.Len() > 0 && w.style.Key != style.Key {
 		w.flush()
@@ -33,6 +38,9 @@ func (w *writer) flush() {
 		return
 	}
 	for part, isRaw := range w.readings.Within(w.text.String(), w.read) {
+		if w.isFull() {
+			break
+		}
 		if !isRaw {
 			part = w.style.Open + w.encode(part) + w.style.Close
 		}
@@ -42,8 +50,10 @@ func (w *writer) flush() {
 }
 
 func (w *writer) raw(markup string) {
-	if markup != "" {
-		w.flush()
+	if markup == "" {
+		return
+	}
+	if w.flush(); !w.isFull() {
 		w.out.WriteString(markup)
 	}
 }
