@@ -55,7 +55,7 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 			cut.Unsupported, cut.Parts = Unsupported(cut.From, req.To), []Part{{Text: text}}
 			return cut, nil
 		}
-		cut.Parts = w.parts(markup.Parse(text, markup.Text).In(language.Base(cut.From)), language.Base(cut.From))
+		cut.Parts = cutter{req: &w.req}.partsOf(markup.Parse(text, markup.Text).In(language.Base(cut.From)), language.Base(cut.From))
 		cut.Ended = cut.ended()
 	} else if text != "" {
 		cut.Parts = []Part{{Text: text}}
@@ -63,21 +63,17 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 	return cut, nil
 }
 
-// parts are those of a text.
-func (w *work) parts(text markup.Sentence, from string) []Part {
+// partsOf are those of a text.
+func (c cutter) partsOf(text markup.Sentence, from string) []Part {
 	if len(text.Messages()) > 0 { // what their branches become is put wherever they stand in the text
 		return []Part{{Text: text.Text, Translated: true, markup: text, whole: true}}
 	}
-	var found []markup.Sentence
-	p := w.newParts(text, w.pieces(text, from), func(text markup.Sentence) *sentence {
-		found = append(found, text)
-		return &sentence{Sentence: text}
-	})
-	parts := make([]Part, len(p.pieces))
-	for i, piece := range p.pieces {
+	pieces, sentences := divide(text, c.pieces(text, from))
+	parts := make([]Part, len(pieces))
+	for i, piece := range pieces {
 		parts[i] = Part{Text: piece.Text, Translated: piece.Sentence}
 		if piece.Sentence {
-			parts[i].markup, found = found[0], found[1:]
+			parts[i].markup, sentences = sentences[0], sentences[1:]
 		}
 	}
 	return parts
@@ -147,13 +143,4 @@ func (c Cut) Of(req Request, parts ...Part) Request {
 		req.Records[i].Text = p.Text
 	}
 	return req
-}
-
-// unitsOf cuts a record, in the language from, into units.
-func (w *work) unitsOf(record int, from string) []unit {
-	text := w.req.Records[record].Text
-	if w.req.parts == nil || w.req.parts[record].whole {
-		return w.cut(text, from)
-	}
-	return []unit{{raw: text, text: w.req.parts[record].markup, pieces: []segment.Piece{{Text: text, Sentence: true}}}}
 }

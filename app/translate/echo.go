@@ -25,8 +25,9 @@ const (
 // unsureScore is a score below which a word in capitals by itself was not understood: it may be a name.
 const unsureScore = -0.4
 
-// doubt flags the best outcome of a sentence where capitals are not what they were: other ways would not mend it.
-func (w *work) doubt(x *sentence) {
+// doubtCapitals flags the best outcome of a sentence where capitals are not what they were: other strategies
+// would not mend it.
+func (x *sentence) doubtCapitals() {
 	o := x.best
 	if o.decoded && (x.LosesCapitals(o.text) || x.IsCapitals() && o.text != x.Text && o.score < unsureScore) {
 		o.flags |= MarkupLost
@@ -36,7 +37,7 @@ func (w *work) doubt(x *sentence) {
 // probe has a sentence that came back as it was decoded in small letters, or flags it at once.
 func (w *work) probe(x *sentence) bool {
 	small := strings.ToLower(x.Text)
-	if w.req.Once || x.way.small || x.best == nil || x.best.flags != 0 || !x.AsIs() || x.HasTerms() ||
+	if w.req.Once || x.best.flags != 0 || !x.AsIs() || x.HasTerms() ||
 		small == x.Text || x.Text == strings.ToUpper(x.Text) || !echoes(x.Text, x.best.text, leastEcho) {
 		return false
 	}
@@ -44,11 +45,10 @@ func (w *work) probe(x *sentence) bool {
 		x.best.flags |= SourceEcho
 		return false
 	}
-	if !w.afford(x) {
+	if !w.takeRetryBudget(x) {
 		return false
 	}
-	x.way = way{mask: unmasked, small: true}
-	x.hop.lane.again = append(x.hop.lane.again, x)
+	x.decodeAgain(strategy{markers: unmasked, small: true})
 	return true
 }
 
@@ -59,15 +59,14 @@ func (w *work) isLabel(x *sentence) bool {
 		return false
 	}
 	code, confidence, ok := d.Detect(x.Text)
-	return ok && confidence >= sureLabel && language.Base(code) == language.Base(x.hop.from)
+	return ok && confidence >= sureLabel && language.Base(code) == language.Base(x.step.from)
 }
 
 // probed flags a sentence that came back as it was where the model translates it in small letters.
-func (w *work) probed(x *sentence, r search.Result) error {
-	text := strings.TrimSpace(x.hop.model.Tokenizer.Decode(r.Tokens))
+func (x *sentence) probed(r search.Result) {
+	text := strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens))
 	score, same := float64(r.Score), strings.EqualFold(string(letters(x.Text)), string(letters(text)))
 	if !same && text != "" && !r.Truncated && score >= sureScore && score > x.best.score {
 		x.best.flags |= SourceEcho
 	}
-	return w.settle(x, *x.best)
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dragoman/app/engine"
+	"dragoman/app/markup"
 	"dragoman/model"
 	"dragoman/model/search"
 )
@@ -143,4 +145,20 @@ func (m *Model) search(o Options) (search.Options, error) {
 		return options, invalid(CodeInvalidOption, "options", "%s", err)
 	}
 	return options, nil
+}
+
+// findStyles looks which markers the tokenizer can write: a model whose vocabulary has
+// no brackets, say, cannot copy any.
+func (m *Model) findStyles() {
+	sample := markup.Parse("a {b} c", markup.Text)
+	for style := range markup.Styles {
+		masked, ok := sample.Mask(style)
+		if !ok {
+			continue
+		}
+		ids, err := m.Tokenizer.Encode(m.languages[0], m.languages[0], masked.Text)
+		if err == nil && strings.TrimSpace(m.Tokenizer.Decode(ids)) == masked.Text {
+			m.styles = append(m.styles, style)
+		}
+	}
 }

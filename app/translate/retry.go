@@ -1,100 +1,157 @@
 package translate
 
-import (
-	"slices"
+import "dragoman/model/search"
 
-	"dragoman/app/language"
-	"dragoman/app/markup"
-	"dragoman/app/segment"
+// How a sentence is translated once more. [judge] is told what came of a sentence, and says what to do:
+// the table of retries has what may help after which flaw. A request has so many tokens for
+// this (retryTokens, and as many as it has itself); a sentence that would be tried again after them
+// keeps the best that it has.
+
+// strategy is how a sentence is decoded.
+type strategy struct {
+	markers int  // the number, in Model.styles, of the style of markers for what must come back as it is; below 0: none
+	length  int  // tokens that it may have at most; 0: as many as were asked for
+	strict  bool // without repetitions
+	wide    bool // a search for alternatives
+	small   bool // in small letters: see [judgeEcho]
+	terms   termStrategy
+}
+
+// unmasked are the markers of a strategy that translates a sentence as it is.
+const unmasked = -1
+
+func (s strategy) masks() bool { return s.markers != unmasked }
+
+// What a strict strategy has at least. 3-grams are seldom repeated in a sentence, and
+// often in loops; the penalty is the one of CTRL (Keskar et al. 2019).
+const (
+	strictNgram   = 3
+	strictPenalty = 1.2
 )
 
-// maxDepth is how often a sentence is split into parts because of what came out. What
-// is too long for the model is split as often as needed.
-const maxDepth = 2
-
-// splitTokens are the tokens that a sentence has at least that is split for that
-// reason: what is shorter has too little to tell.
-const splitTokens = 16
-
-// retry lets a sentence whose translation has these flags be decoded in another way,
-// where there is one that may help:
-//
-//   - cut off: with more tokens, then without repetitions, then in parts;
-//   - a loop: without repetitions, then in parts;
-//   - much too short, for parts were left out: in parts;
-//   - markup lost: with markers, of one style after another, then the text between
-//     the markup by itself; without repetitions, where there is no markup and a marker, or
-//     a number in words, was made up;
-//   - a term missed: by a search that places it, then with a marker in its place.
-//
-// A request has so many tokens for this (retryTokens, and as many as it has itself); a
-// sentence that would be tried again after them keeps the best that it has.
-func (w *work) retry(x *sentence, flags Flags) (again bool, err error) {
-	if w.req.Once {
-		return false, nil
+// apply changes the settings of a search.
+func (s strategy) apply(o search.Options) search.Options {
+	if s.length > 0 {
+		o.MaxLength = s.length
 	}
-	again, err = w.tryOtherwise(x, flags)
-	if again {
-		reason := GlossaryMissed // of two ways that place terms, the second
-		if flags != 0 {
-			reason = flags
+	if s.strict {
+		if o.NoRepeatNgramSize == 0 {
+			o.NoRepeatNgramSize = strictNgram
 		}
-		w.service.cfg.Metrics.retry(x.hop.model, reason.Names()[0])
+		o.RepetitionPenalty = max(o.RepetitionPenalty, strictPenalty)
 	}
-	return again, err
+	return o
+}
+
+// attempt is what came of a sentence in a strategy, as far as it decides what is done next.
+type attempt struct {
+	strategy
+	flags, best    Flags      // of what came of it, and of the best of all strategies
+	source, target int        // tokens
+	depth          int        // how often what it is a part of was split
+	kept           bool       // something must come back as it is
+	styles         int        // of markers
+	longest        int        // tokens that its translation may have if more are allowed than were; 0: no more can be
+	otherTerms     []strategy // in which its terms were not tried yet, in order
+}
+
+// verdict is what is done next with a sentence.
+type verdict struct {
+	action   action
+	strategy strategy // of tryAgain
+}
+
+type action int
+
+const (
+	keepBest action = iota
+	tryAgain
+	splitFiner  // translate it in parts
+	splitAround // translate what stands between the things that must come back as they are
+)
+
+// retries say what is done after which flaw. The first that fits decides, also where it leads to nothing.
+var retries = []struct {
+	after func(a attempt) bool
+	next  func(a attempt) verdict
+}{
+	{func(a attempt) bool { return a.terms != leftToModel }, nextTerms},
+	{func(a attempt) bool {
+		return a.flags.Has(Truncated) && !a.flags.Has(Loop) && a.length == 0 && a.longest > 0
+	}, longer},
+	{func(a attempt) bool { return a.flags&(Truncated|Loop) != 0 && !a.strict }, withoutRepetitions},
+	{func(a attempt) bool { return a.flags&(Truncated|Loop) != 0 || a.isShortened() }, inParts},
+	{func(a attempt) bool { return a.flags.Has(GlossaryMissed) }, nextTerms},
+	// A marker, or a number in words, was made up.
+	{func(a attempt) bool { return a.flags.Has(MarkupLost) && !a.kept && !a.strict }, withoutRepetitions},
+	{func(a attempt) bool { return a.flags.Has(MarkupLost) && a.kept && a.markers+1 < a.styles }, nextMarkers},
+	{func(a attempt) bool { return a.flags.Has(MarkupLost) && a.kept }, func(attempt) verdict { return verdict{action: splitAround} }},
+}
+
+// judge says what is done with a sentence after an attempt.
+func judge(a attempt) verdict {
+	for _, retry := range retries {
+		if retry.after(a) {
+			return retry.next(a)
+		}
+	}
+	return verdict{}
+}
+
+func longer(a attempt) verdict {
+	a.length = a.longest
+	return verdict{tryAgain, a.strategy}
+}
+
+func withoutRepetitions(a attempt) verdict {
+	a.strict = true
+	return verdict{tryAgain, a.strategy}
+}
+
+func nextMarkers(a attempt) verdict {
+	a.markers++
+	return verdict{tryAgain, a.strategy}
+}
+
+// maxDepth is how often a sentence is split into parts because of what came out. What
+// is too long for the model is split as often as needed. splitTokens are the tokens that a sentence has
+// at least that is split for that reason: what is shorter has too little to tell.
+const maxDepth, splitTokens = 2, 16
+
+func inParts(a attempt) verdict {
+	if a.depth >= maxDepth || a.source < splitTokens {
+		return verdict{}
+	}
+	return verdict{action: splitFiner}
+}
+
+// isShortened says whether so much is missing that the translation cannot be all of
+// the sentence. Translations have half to twice the tokens of their source.
+func (a attempt) isShortened() bool {
+	const enough, ratio = 40, 4
+	return a.source >= enough && a.target*ratio < a.source
+}
+
+// nextTerms is the next strategy for the terms of a sentence, as long as its terms are not there.
+func nextTerms(a attempt) verdict {
+	if len(a.otherTerms) == 0 {
+		return verdict{}
+	}
+	next := a.otherTerms[0]
+	switch {
+	case a.terms == asMarkers && !a.flags.Has(MarkupLost),
+		a.places() && !next.places() && a.best&(GlossaryMissed|MarkupLost|Loop|Truncated|Empty) == 0:
+		return verdict{}
+	}
+	return verdict{tryAgain, next}
 }
 
 // retryTokens are the source tokens that any request may have tried again.
 const retryTokens = 2048
 
-// tryOtherwise is retry without its count.
-func (w *work) tryOtherwise(x *sentence, flags Flags) (again bool, err error) {
-	l := x.hop.lane
-	other := x.way
-	longer := other
-	longer.length = w.longest(x)
-	switch {
-	case x.way.terms != leftToModel:
-		if other, again = x.tryTerms(flags); !again {
-			return false, nil
-		}
-	case flags.Has(Truncated) && !flags.Has(Loop) && other.length == 0 && longer.length > l.search.MaxLength &&
-		longer.apply(l.search).Validate() == nil: // a length penalty may not allow for more
-		other = longer
-	case flags&(Truncated|Loop) != 0 && !other.strict:
-		other.strict = true
-	case flags&(Truncated|Loop) != 0 || x.shortened():
-		if x.depth >= maxDepth || len(x.source) < splitTokens || !w.afford(x) {
-			return false, nil
-		}
-		return w.splitFiner(x)
-	case flags.Has(GlossaryMissed):
-		if other, again = x.tryTerms(flags); !again {
-			return false, nil
-		}
-	case flags.Has(MarkupLost) && len(x.Spans) == 0 && !other.strict:
-		other.strict = true
-	case flags.Has(MarkupLost) && len(x.Spans) > 0 && other.mask+1 < len(x.hop.model.styles):
-		other.mask++
-	case flags.Has(MarkupLost) && len(x.Spans) > 0:
-		if !w.afford(x) {
-			return false, nil
-		}
-		return true, w.splitAround(x)
-	default:
-		return false, nil
-	}
-	if !w.afford(x) {
-		return false, nil
-	}
-	x.way = other
-	l.again = append(l.again, x)
-	return true, nil
-}
-
-// afford takes the tokens of a sentence from those that may be tried again, if they are
+// takeRetryBudget takes the tokens of a sentence from those that may be tried again, if they are
 // enough.
-func (w *work) afford(x *sentence) bool {
+func (w *work) takeRetryBudget(x *sentence) bool {
 	if w.retries < len(x.source) {
 		w.spent = true
 		return false
@@ -103,58 +160,27 @@ func (w *work) afford(x *sentence) bool {
 	return true
 }
 
+// attempt is what came of a sentence in its strategy, which led to these flags.
+func (w *work) attempt(x *sentence, flags Flags) attempt {
+	a := attempt{
+		strategy: x.strategy, flags: flags, source: len(x.source), target: x.target, depth: x.depth,
+		kept: len(x.Spans) > 0, styles: len(x.step.model.styles), longest: x.longest(),
+	}
+	if x.best != nil {
+		a.best = x.best.flags
+	}
+	if o := x.step.search; a.longest <= o.MaxLength || (strategy{length: a.longest, strict: x.strategy.strict}).apply(o).Validate() != nil {
+		a.longest = 0 // a length penalty may not allow for more
+	}
+	if x.strategy.terms != leftToModel || flags.Has(GlossaryMissed) {
+		a.otherTerms = x.otherTerms()
+	}
+	return a
+}
+
 // longest are the most tokens that a sentence's translation can be worth: more than
 // thrice those of its source say that it has gone astray.
-func (w *work) longest(x *sentence) int {
+func (x *sentence) longest() int {
 	const ratio, least = 3, 32
-	return min(ratio*len(x.source)+least, x.hop.model.Limits.MaxLength)
-}
-
-// shortened says whether so much is missing from what was decoded last that it cannot
-// be all of the sentence. Translations have half to twice the tokens of their source.
-func (x *sentence) shortened() bool {
-	const enough, ratio = 40, 4
-	return len(x.source) >= enough && x.decoded*ratio < len(x.source)
-}
-
-// splitFiner translates a sentence in parts. It does nothing where there is only one.
-func (w *work) splitFiner(x *sentence) (split bool, err error) {
-	l := x.hop.lane
-	pieces := segment.Finer(x.Text, language.Base(x.hop.from))
-	if len(pieces) == 1 && pieces[0].Text == x.Text {
-		return false, nil
-	}
-	before := len(l.again)
-	p := w.newParts(x.Sentence, pieces, func(text markup.Sentence) *sentence { return w.newSentence(x.hop, x, text) })
-	if len(p.sentences) == 1 && p.sentences[0].Text == x.Text {
-		l.again, x.open = l.again[:before], 0
-		return false, nil
-	}
-	return true, w.split(x, p)
-}
-
-// splitAround translates what stands between the spans of a sentence.
-func (w *work) splitAround(x *sentence) error {
-	var p parts
-	for _, part := range x.Around() {
-		if part.Fixed {
-			p.pieces = append(p.pieces, segment.Piece{Text: part.Original()})
-			continue
-		}
-		p.pieces = append(p.pieces, segment.Piece{Text: part.Text, Sentence: true})
-		p.sentences = append(p.sentences, w.newSentence(x.hop, x, part.Sentence))
-	}
-	return w.split(x, p)
-}
-
-// split lets the parts of a sentence, which are the last that came to be done again, be
-// translated.
-func (w *work) split(x *sentence, p parts) error {
-	l := x.hop.lane
-	x.parts = p
-	slices.Reverse(l.again[len(l.again)-x.open:]) // the first part first
-	if x.open == 0 {
-		return w.settle(x, w.joined(x))
-	}
-	return nil
+	return min(ratio*len(x.source)+least, x.step.model.Limits.MaxLength)
 }

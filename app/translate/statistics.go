@@ -67,13 +67,13 @@ func (w *work) statistics(start time.Time, err error) []Statistics {
 	} else {
 		request.Failed = took
 	}
-	list := make([]Statistics, 0, len(w.lanes)+len(w.asked))
+	list := make([]Statistics, 0, len(w.streams)+len(w.asked))
 	loaded := make(map[string]bool)
-	for _, l := range w.lanes {
-		loaded[l.model.Name] = true
+	for _, stream := range w.streams {
+		loaded[stream.model.Name] = true
 		s := request
-		s.Model, s.Version = l.model.Name, l.model.Version
-		s.add(l.spent)
+		s.Model, s.Version = stream.model.Name, stream.model.Version
+		s.add(stream.spent)
 		list = append(list, s)
 	}
 	for name := range w.asked {

@@ -2,7 +2,6 @@ package translate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -71,9 +70,4 @@ func sizeOfTerms(terms []Term) (size int64) {
 		size += int64(termBytes + 2*len(term.Source))
 	}
 	return size
-}
-
-// hasOnlyTerms says whether nothing but terms must come back in a sentence's translation.
-func (x *sentence) hasOnlyTerms() bool {
-	return !slices.ContainsFunc(x.Spans, func(span markup.Span) bool { return span.Term == nil })
 }

@@ -2,15 +2,17 @@
 // A [Service] knows neither HTTP nor the model's runtime. A request goes through it
 // like this:
 //
-//	validate   languages, options and limits                          (validate.go)
-//	plan       each record becomes blocks, and these sentences        (plan.go)
-//	recall     sentences that were translated before                  (cached.go)
-//	count      the tokens of all others, for the engine to admit      (encode.go)
-//	encode     protect markup, tokenize, when the engine has room     (encode.go)
-//	decode     all sentences of all records, a window at a time       (work.go)
-//	check      what came back: whole, no loop, markup in place?       (check.go)
-//	retry      those that failed, in another way, together            (retry.go)
-//	join       sentences to records, with all that stands between     (join.go)
+//	validate   languages, options and limits                            (validate.go)
+//	plan       each record becomes units, and these sentences           (plan.go, units.go)
+//	count      the tokens of those that the cache does not know         (decode.go, cached.go)
+//	decode     one loop: what the engines ask for and answer            (decode.go, stream.go)
+//	examine    what came back: whole, no loop, markup in place?         (examine.go)
+//	judge      a flaw: which other strategy may help?                   (retry.go, placing.go, echo.go)
+//	settle     the outcome of a sentence, of the one that it is a part of, of the next step, of records
+//	join       sentences to records, with all that stands between       (sentence.go, units.go)
+//
+// The plan is data. What is wrong with a translation, and what is done about it, are functions of
+// what came back and of a table ([judge]). A request's state is its goroutine's.
 package translate
 
 import (
@@ -124,10 +126,7 @@ func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Res
 	w.yield = yield
 	defer func() { w.release() }()
 	start := time.Now()
-	if err = w.plan(ctx); err == nil {
-		err = w.run(ctx)
-	}
-	if err != nil {
+	if err = w.run(ctx); err != nil {
 		admission.Give(ctx, w.taken)
 	}
 	s.cfg.Metrics.spend(w.statistics(start, err))
@@ -152,24 +151,4 @@ func (s *Service) Check(ctx context.Context, req Request) error {
 		return err
 	}
 	return w.unsupported(from)
-}
-
-// begin validates a request, and makes the work that it is.
-func (s *Service) begin(req Request) (*work, error) {
-	selection, err := s.cfg.Models.Select(req.Model)
-	if err != nil {
-		return nil, err
-	}
-	if selection.Detects() {
-		req.From = Auto
-	}
-	from, to, err := languagesOf(selection, req)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.validate(req); err != nil {
-		return nil, err
-	}
-	return &work{service: s, req: req, selection: selection, from: from, to: to, release: func() {},
-		routes: make(map[pair]*route), lanes: make(map[Handle]*lane), known: make(map[question]*sentence)}, nil
 }

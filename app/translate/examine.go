@@ -4,28 +4,14 @@ import (
 	"strings"
 	"unicode"
 
-	"dragoman/app/engine"
 	"dragoman/app/language"
 	"dragoman/model/search"
 )
 
-// check turns what the engine decoded for a sentence into text and says what is
-// wrong with it.
-func (w *work) check(x *sentence, r engine.Result) outcome {
-	o := w.judge(x, r.Result)
-	o.decoded, o.sourceTokens, o.queued, o.computed = true, len(x.source), x.queued, x.computed
-	if w.alternative(x.hop) {
-		by := x.way
-		o.by = &by
-		w.collect(x, &o, r.Others)
-	}
-	return o
-}
-
-// judge turns a hypothesis of a sentence into text and says what is wrong with it.
-func (w *work) judge(x *sentence, r search.Result) outcome {
-	m, to := x.hop.model, x.hop.to
-	o := outcome{text: strings.TrimSpace(m.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), targetTokens: len(r.Tokens)}
+// examine turns a hypothesis of a sentence into text and says what is wrong with it. once says that
+// nothing will be tried again.
+func (x *sentence) examine(r search.Result, once bool) outcome {
+	o := outcome{text: strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), targetTokens: len(r.Tokens)}
 	if r.Truncated {
 		o.flags |= Truncated
 	}
@@ -36,7 +22,7 @@ func (w *work) judge(x *sentence, r search.Result) outcome {
 	switch {
 	case err == nil:
 		o.text = restored
-	case w.req.Once, x.hasOnlyTerms() && !x.way.masks(): // only a number in words differs
+	case once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
 		o.flags |= MarkupLost
 	default: // with markers in it, or without what they stand for, it is of no use to anybody
 		o.text = x.Original()
@@ -52,9 +38,9 @@ func (w *work) judge(x *sentence, r search.Result) outcome {
 	switch {
 	case o.text == "":
 		o.flags |= Empty
-	case echoes(x.Text, o.text, echoLetters) || x.way.terms == constrainedInPlace && echoes(x.shape.Text, o.text, echoLetters):
+	case echoes(x.Text, o.text, echoLetters) || x.strategy.terms == constrainedInPlace && echoes(x.form.Text, o.text, echoLetters):
 		o.flags |= SourceEcho
-	case language.WrongScript(o.text, to):
+	case language.WrongScript(o.text, x.step.to):
 		o.flags |= WrongScript
 	}
 	return o
@@ -62,10 +48,10 @@ func (w *work) judge(x *sentence, r search.Result) outcome {
 
 // restore checks what a translation had to keep, and puts it back where it was masked.
 func (x *sentence) restore(translation string) (string, error) {
-	if x.way.masks() {
+	if x.strategy.masks() {
 		return x.masked.Restore(translation)
 	}
-	return x.shape.Verify(translation)
+	return x.form.Verify(translation)
 }
 
 // What counts as a loop: a run of tokens that is repeated this often, and takes up

@@ -1,0 +1,124 @@
+package translate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// step is a [Step] whose model is loaded.
+type step struct {
+	*stream
+	from, to string
+	prefix   []int64 // tokens that its translations begin with; not to be changed
+	options  string  // all that a translation depends on beside its text, languages and model
+	next     *step   // that translates what comes of this one; nil: it is the last
+}
+
+// route is a [Route] whose models are loaded.
+type route struct {
+	Route
+	first   *step
+	exports map[string]string // see [Result.Exports]
+}
+
+// pair is from where to where a route leads.
+func (r *route) pair() pair { return pair{r.Steps[0].From, r.Steps[len(r.Steps)-1].To} }
+
+// maxLength is the most tokens that a translation may have in each of its steps.
+func (r *route) maxLength() int {
+	length := r.first.model.Limits.MaxLength
+	for s := r.first; s != nil; s = s.next {
+		length = min(length, s.model.Limits.MaxLength)
+	}
+	return length
+}
+
+// findRoutes finds the routes from the languages of the records, and has their models
+// loaded. Languages that were detected may have none.
+func (w *work) findRoutes(ctx context.Context, from []string) error {
+	if w.from != Auto {
+		from = []string{w.from} // also without records: options are checked in any case
+	}
+	found := make(map[pair]Route)
+	w.asked = make(map[modelName]bool)
+	var handles []Handle
+	for _, from := range from {
+		for _, to := range w.to {
+			p := pair{from, to}
+			if _, known := found[p]; known || from == "" || from == to {
+				continue
+			}
+			r, err := w.routeOf(from, to)
+			if refused, ok := errors.AsType[*Error](err); ok && w.from == Auto && refused.Code == CodeUnknownLanguage {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			found[p] = r
+			w.asked[modelName{r.Model, r.Version}] = true
+			for _, step := range r.Steps {
+				if !slices.Contains(handles, step.Model) {
+					handles = append(handles, step.Model)
+				}
+			}
+		}
+	}
+	if err := w.acquire(ctx, handles); err != nil {
+		return err
+	}
+	for p, r := range found {
+		w.routes[p] = w.newRoute(r)
+		if err := w.checkAlternatives(w.streams[r.Steps[len(r.Steps)-1].Model].model); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// routeOf is the way from a language, which may be none of the selection's, into another.
+func (w *work) routeOf(from, to string) (Route, error) {
+	if !slices.Contains(w.selection.Languages(), from) {
+		return Route{}, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(from))
+	}
+	return w.selection.Route(from, to)
+}
+
+// acquire has models loaded, and makes their streams.
+func (w *work) acquire(ctx context.Context, handles []Handle) error {
+	if len(handles) == 0 {
+		return nil
+	}
+	models, release, err := w.service.cfg.Models.Acquire(ctx, handles)
+	if err != nil {
+		return err
+	}
+	w.release = release
+	for i, m := range models {
+		options, err := m.search(w.req.Options)
+		if err != nil {
+			return err
+		}
+		w.streams[handles[i]] = &stream{work: w, model: m, search: options, decoding: make(map[int]*sentence)}
+	}
+	return nil
+}
+
+// newRoute makes a route whose models have streams.
+func (w *work) newRoute(of Route) *route {
+	r := &route{Route: of, exports: make(map[string]string)}
+	for _, found := range slices.Backward(of.Steps) {
+		s := w.streams[found.Model]
+		r.exports[s.model.Name+":"+s.model.Version] = s.model.Identity
+		r.first = &step{
+			stream: s, from: found.From, to: found.To, prefix: s.model.prefixOf(found.From, found.To),
+			options: fmt.Sprintf("%+v", w.settings(s)), next: r.first,
+		}
+	}
+	if m := r.first.model; len(r.Steps) == 1 && r.Model == m.Name {
+		r.Version = m.Version // another one may have taken over since
+	}
+	return r
+}

@@ -1,0 +1,159 @@
+package translate
+
+import (
+	"time"
+
+	"dragoman/app/language"
+	"dragoman/app/markup"
+	"dragoman/app/segment"
+	"dragoman/model/search"
+)
+
+// sentence is a sentence, or a part of one, on its way. It may be in several places:
+// whole sentences of a request that come out the same are one.
+type sentence struct {
+	markup.Sentence
+	step    *step     // that translates it
+	parent  *sentence // of which it is a part; nil for a whole sentence
+	depth   int       // 0 for a whole sentence, 1 for its parts, and so on
+	records []*record // of a whole sentence: those that wait for it, once for each place
+	best    *outcome  // of the strategies that were tried; nil before the first
+	chain   *chain    // what earlier steps of its route made of it; nil in the first
+
+	*attempts // nil as soon as it has its outcome
+}
+
+// attempts are what is needed while a sentence has no outcome.
+type attempts struct {
+	strategy strategy        // how it is decoded now
+	form     markup.Sentence // the sentence as the strategy has its terms
+	masked   markup.Masked   // where the strategy masks
+	phrases  []search.Phrase // what the terms become; nil until it is needed
+	terms    []strategy      // that its terms can still be tried in; nil until it is needed
+	source   []int64         // the ids that are decoded
+	target   int             // tokens that came out last
+
+	queued, computed time.Duration // in all strategies together
+
+	pieces []segment.Piece // where it is translated in parts
+	parts  []*sentence
+	open   int // parts without an outcome
+}
+
+// outcome is the translation of a sentence.
+type outcome struct {
+	text                       string
+	flags                      Flags
+	score                      float64
+	sourceTokens, targetTokens int
+	cached, decoded            bool
+	extra                      int // terms that are there more often than in the source
+	queued, computed           time.Duration
+
+	by         *strategy    // that it was decoded in, in one piece; nil where it was not
+	hypotheses []hypothesis // the best translations, this one first, where alternatives are answered and something was decoded
+}
+
+// begin makes a sentence one with this text, which a step is to translate.
+func (w *work) begin(x *sentence, s *step, text markup.Sentence) {
+	x.step, x.Sentence = s, text.Whole().Between(language.Base(s.from), language.Base(s.to))
+	x.best, x.attempts = nil, &attempts{strategy: strategy{markers: unmasked}}
+	if !w.req.Once && !text.AsIs() {
+		x.strategy.markers = 0
+	}
+	x.startTerms()
+}
+
+// add adds the numbers of another outcome, that of a part.
+func (o *outcome) add(part *outcome) {
+	if tokens := o.targetTokens + part.targetTokens; tokens > 0 {
+		o.score = (o.score*float64(o.targetTokens) + part.score*float64(part.targetTokens)) / float64(tokens)
+	}
+	o.sourceTokens += part.sourceTokens
+	o.targetTokens += part.targetTokens
+	o.flags |= part.flags
+	o.cached = o.cached || part.cached
+	o.decoded = o.decoded || part.decoded
+	o.queued = max(o.queued, part.queued)
+	o.computed = max(o.computed, part.computed)
+}
+
+// joined is the outcome of a sentence that was translated in parts, or the one that
+// it had before, where that is better.
+func (w *work) joined(x *sentence) outcome {
+	o := outcome{queued: x.queued}
+	texts := make([]string, len(x.parts))
+	for i, part := range x.parts {
+		o.add(part.best)
+		texts[i] = part.best.text
+	}
+	o.computed += x.computed
+	if x.best != nil && x.best.flags < o.flags {
+		return *x.best
+	}
+	join := func(texts []string) string { return x.Spaced(pair{x.step.from, x.step.to}.join(x.pieces, texts)) }
+	o.text = join(texts)
+	if w.alternative(x.step) {
+		o.hypotheses = combine(w.req.Alternatives, x.parts, join)
+	}
+	return o
+}
+
+// chain is what the steps of a route before the current one made of a whole sentence.
+type chain struct {
+	source string // its text before the first
+	steps  []StepResult
+	sum    outcome // of all of them together
+}
+
+// add adds the current step of a sentence, which has its outcome.
+func (c *chain) add(x *sentence) {
+	m, o := x.step.model, x.best
+	c.steps = append(c.steps, StepResult{
+		Model: m.Name, Version: m.Version, From: x.step.from, To: x.step.to, Text: o.text, Flags: o.flags, Score: o.score, Cached: o.cached,
+	})
+	computed := c.sum.computed + o.computed
+	c.sum.add(o)
+	c.sum.text, c.sum.computed, c.sum.hypotheses = o.text, computed, o.hypotheses
+}
+
+// segment is what became of a whole sentence.
+func (x *sentence) segment(alternatives bool) Segment {
+	s := Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags}
+	if x.chain != nil {
+		s.Source, s.Steps = x.chain.source, x.chain.steps
+	}
+	if alternatives {
+		s.Alternatives = x.best.alternatives()
+	}
+	return s
+}
+
+// join makes the result of a record, all of whose sentences have an outcome, with so many
+// alternatives at most.
+func (rec *record) join(alternatives int) Result {
+	r := rec.result
+	if rec.route == nil {
+		if alternatives > 0 {
+			r.Alternatives = []Alternative{{Text: r.Text}}
+		}
+		return r
+	}
+	var sum outcome
+	texts := make([]string, len(rec.sentences))
+	for i, x := range rec.sentences {
+		sum.add(x.best)
+		texts[i] = x.best.text
+		r.Segments = append(r.Segments, x.segment(alternatives > 0))
+	}
+	join := func(texts []string) string { return join(rec.units, rec.route.pair(), &texts) }
+	r.Text = join(texts)
+	r.Flags, r.Score, r.SourceTokens, r.TargetTokens = sum.flags, sum.score, sum.sourceTokens, sum.targetTokens
+	r.Cached, r.Decoded, r.Queued, r.Computed = sum.cached, sum.decoded, sum.queued, sum.computed
+	if alternatives > 0 {
+		for _, h := range combine(alternatives, rec.sentences, join) {
+			r.Alternatives = append(r.Alternatives, h.Alternative)
+		}
+	}
+	return r
+}

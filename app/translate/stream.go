@@ -1,0 +1,129 @@
+package translate
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"dragoman/app/engine"
+	"dragoman/app/measure"
+	"dragoman/model/search"
+)
+
+// stream is what one of a request's models has to do, and the stream to the model's engine.
+type stream struct {
+	work   *work
+	model  *Model
+	search search.Options
+
+	todo     []*sentence       // not tried yet
+	again    []*sentence       // to be tried in another strategy, or parts of others
+	decoding map[int]*sentence // by the number of the job
+	jobs     int               // that were handed out
+	tokens   int               // source tokens of what is to do, as far as it is known
+	decoded  int               // tokens × beams of what came back
+	more     chan struct{}     // wakes the stream; nil where no other one makes it work
+	spent    Statistics        // of this request, without what is of the request as a whole
+}
+
+// add has a sentence decoded that was not tried yet.
+func (s *stream) add(x *sentence) {
+	s.todo = append(s.todo, x)
+	if s.more == nil {
+		return
+	}
+	select {
+	case s.more <- struct{}{}:
+	default: // it is awake, or will be
+	}
+}
+
+// run has everything decoded that is to do, and what comes of it, as far as the caller's ceiling goes.
+// Each job that the engine takes, and each result that it has, is handled in turn with those of the
+// request's other streams.
+func (s *stream) run(ctx context.Context, inTurn func(do func() error) error) error {
+	w := s.work
+	end, err := w.service.cfg.Ceiling.Decode(w.req.Caller, s.tokens*s.search.Beams)
+	if err != nil {
+		return err
+	}
+	defer func() { end(s.decoded) }()
+	start, waited := time.Now(), time.Duration(math.MaxInt64) // until the first sentence joined the batch
+	req := engine.Request{Caller: w.req.Caller, Priority: w.req.Priority, Tokens: s.tokens, Beams: s.search.Beams, More: s.more}
+	err = s.model.Engine.Stream(ctx, req, func() (job engine.Job, ok bool, err error) {
+		err = inTurn(func() (err error) {
+			job, ok, err = s.next()
+			return err
+		})
+		return job, ok, err
+	}, func(job int, r engine.Result) error {
+		waited = min(waited, r.Queued)
+		return inTurn(func() error { return w.receive(s.arrived(job, r), r) })
+	})
+	for _, x := range s.decoding { // nobody knows how far they were
+		s.decoded += s.cost(x, w.searchFor(x).MaxLength)
+	}
+	if err == nil && s.jobs > 0 {
+		measure.Span(ctx, stageQueue, start, start.Add(waited))
+		measure.Span(ctx, stageDecode, start.Add(waited), time.Now())
+	}
+	return err
+}
+
+// next hands the jobs out, one by one: of sentences that are tried again, or in parts,
+// before those that were not tried yet, and of these the last that came first. So there
+// are never many parts at a time, however long a sentence is.
+func (s *stream) next() (job engine.Job, ok bool, err error) {
+	for !ok && err == nil {
+		var x *sentence
+		switch last := len(s.again) - 1; {
+		case last >= 0:
+			x, s.again[last] = s.again[last], nil
+			s.again = s.again[:last]
+		case len(s.todo) > 0:
+			x, s.todo[0] = s.todo[0], nil
+			s.todo = s.todo[1:]
+		default:
+			return job, false, nil
+		}
+		if job, ok, err = s.work.job(x); ok {
+			s.decoding[s.jobs] = x
+			s.jobs++
+		}
+	}
+	return job, ok, err
+}
+
+// arrived counts the result of a job and returns its sentence.
+func (s *stream) arrived(job int, r engine.Result) *sentence {
+	x := s.decoding[job]
+	delete(s.decoding, job)
+	s.decoded += s.cost(x, len(r.Tokens))
+	stages := s.work.service.cfg.Metrics.Stages
+	stages.Observe(stageQueue, r.Queued)
+	stages.Observe(stageDecode, r.Computed)
+	s.spent.Sentences++
+	s.spent.Queued += r.Queued
+	s.spent.Decoded += r.Computed
+	if r.First {
+		s.spent.Joins++
+	}
+	return x
+}
+
+// cost is what decoding a sentence to so many tokens costs: tokens, once for each beam.
+func (s *stream) cost(x *sentence, target int) int {
+	return (len(x.source) + target) * s.work.searchFor(x).Beams
+}
+
+// expect has the streams of the step and of all that follow know of a sentence with so many
+// tokens: translations have about as many as their sources.
+func (s *step) expect(tokens int) {
+	tokens = max(1, tokens)
+	for ; s != nil; s = s.next {
+		s.tokens += tokens
+		if s.work.widens(s) { // another search, of so many times as many rows
+			s.tokens += tokens * s.work.req.Alternatives / s.search.Beams
+		}
+	}
+}
