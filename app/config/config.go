@@ -7,80 +7,78 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
-	"github.com/dustin/go-humanize"
 
 	"dragoman/app/access"
-	"dragoman/app/admission"
 	"dragoman/app/spelling"
 	"dragoman/model"
 )
 
 // Config is the whole configuration. [Parse] makes it; every value in it is
-// usable. The help tags are the text of docs/configuration.md and of `dragoman help`.
+// usable. The help tags are the text of docs/configuration.md and of `dragoman help`, the use tags are what a value may
+// be, see [rule].
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
-	Port        int    `env:"APP_PORT" envDefault:"9527" help:"port to listen on; 0 takes a free one and logs it"`
-	Workers     int    `env:"APP_WORKERS" envDefault:"0" help:"copies of the model that decode in parallel, at most 64, which share the CPU's cores; 0: one for each core, up to 8, for a small model, otherwise one. On GPUs: copies on each GPU, 0: one"`
-	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" help:"most requests that wait or are decoded at a time; further ones get 503. A caller gets at most three quarters of the places that others leave"`
+	Port        int    `env:"APP_PORT" envDefault:"9527" use:"0 to 65535" help:"port to listen on; 0 takes a free one and logs it"`
+	Workers     int    `env:"APP_WORKERS" envDefault:"0" use:"0 to 64" help:"copies of the model that decode in parallel, at most 64, which share the CPU's cores; 0: one for each core, up to 8, for a small model, otherwise one. On GPUs: copies on each GPU, 0: one"`
+	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" use:"1 to 1048576" help:"most requests that wait or are decoded at a time; further ones get 503. A caller gets at most three quarters of the places that others leave"`
 
 	// Role is All after Parse where ROLE is not set.
-	Role         Role   `env:"ROLE" envDefault:"all" help:"what this process does: all; gateway (takes requests and has no models); worker (has models, and takes what gateways put into the queue)"`
+	Role         Role   `env:"ROLE" envDefault:"all" use:"all, gateway or worker" help:"what this process does: all; gateway (takes requests and has no models); worker (has models, and takes what gateways put into the queue)"`
 	BrokerURL    string `env:"BROKER_URL" help:"Redis or Valkey between gateways and workers: redis://, rediss:// (TLS) or unix://; with ?master_name=NAME&addr=HOST:PORT for Sentinel, with ?addr=HOST:PORT for Cluster"`
 	BrokerPrefix string `env:"BROKER_PREFIX" envDefault:"dragoman" help:"what the keys in Redis begin with, so that several fleets can share one"`
 	// FleetSecret has no secret that is not valid after Parse.
 	FleetSecret []string `env:"FLEET_SECRET" envDefault:"" help:"secret of 32 to 256 characters that gateways and workers sign with what they tell each other through Redis, such as what 'openssl rand -hex 32' prints; several with commas between while it changes: the first signs, all are believed; none stands for no signature; empty: nothing is signed"`
 
-	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" help:"rows that a caller decodes together in a worker, several callers a third more; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
-	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`
-	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" help:"source tokens that may join a step while others decode; fewer keep steps short, more fill an idle batch sooner"`
-	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" help:"source tokens that may wait to be decoded; requests share them and hand over their texts in parts"`
-	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" help:"longest time that a request may wait for others, estimated from the recent speed; a request that would wait longer gets 503 at once; 0: no limit"`
-	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" help:"memory for finished translations that may be requested again, such as 64MiB; 0: off"`
+	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" use:"1 to 65536" help:"rows that a caller decodes together in a worker, several callers a third more; a sentence takes NUM_BEAMS rows, and one sentence always fits"`
+	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" use:"0, or 1 MiB to 1 TiB" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`
+	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" use:"1 to 1048576" help:"source tokens that may join a step while others decode; fewer keep steps short, more fill an idle batch sooner"`
+	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" use:"1 to 1073741824" help:"source tokens that may wait to be decoded; requests share them and hand over their texts in parts"`
+	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" use:"0 for no bound, or a time such as 2s" help:"longest time that a request may wait for others, estimated from the recent speed; a request that would wait longer gets 503 at once; 0: no limit"`
+	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" use:"0, or 64 KiB to 1 TiB" help:"memory for finished translations that may be requested again, such as 64MiB; 0: off"`
 
 	Repositories []string      `env:"MODEL_REPOSITORY" envDefault:"" help:"repositories of models, separated by commas: folders with NAME/VERSION/, each an exported model; they take the place of MODEL_WEIGHTS"`
-	ModelMemory  Size          `env:"MODEL_MEMORY" envDefault:"0" help:"memory for the loaded models of a repository, such as 8GiB: their weights where these are not in files that processes share, decoding state and tokenizers; models that nobody uses make room for others; 0: no limit"`
-	KeepAlive    time.Duration `env:"MODEL_KEEP_ALIVE" envDefault:"0" help:"time after which a model of a repository that nobody uses is unloaded, such as 30m; 0: never"`
+	ModelMemory  Size          `env:"MODEL_MEMORY" envDefault:"0" use:"0, or 1 MiB to 1 TiB" help:"memory for the loaded models of a repository, such as 8GiB: their weights where these are not in files that processes share, decoding state and tokenizers; models that nobody uses make room for others; 0: no limit"`
+	KeepAlive    time.Duration `env:"MODEL_KEEP_ALIVE" envDefault:"0" use:"0 for ever, or a time such as 30m" help:"time after which a model of a repository that nobody uses is unloaded, such as 30m; 0: never"`
 
 	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL or a folder; empty: the bundled one"`
 	Revision       string       `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
 	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder for each model in the user's cache folder"`
 	Family         string       `env:"MODEL_FAMILY" envDefault:"auto" help:"family of the model, where its files do not tell: m2m100, small100 or nllb"`
 	KeepCheckpoint Switch       `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
-	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" help:"when to compare checksums at the start: changed (only files that are new or were modified), always or never"`
+	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" use:"changed, always or never" help:"when to compare checksums at the start: changed (only files that are new or were modified), always or never"`
 	// Precision is "" after Parse where PRECISION is auto.
-	Precision model.Precision `env:"PRECISION" envDefault:"auto" help:"auto, int8, fp32 or fp16; auto is fp16 on GPUs, and on CPUs fp32 for small models, int8 for all others"`
+	Precision model.Precision `env:"PRECISION" envDefault:"auto" use:"auto, int8, fp32 or fp16" help:"auto, int8, fp32 or fp16; auto is fp16 on GPUs, and on CPUs fp32 for small models, int8 for all others"`
 
 	// Device is CUDA after Parse where it was auto and CUDADevices are named.
-	Device      Device `env:"DEVICE" envDefault:"auto" help:"where the model runs: cpu, cuda (NVIDIA GPUs), or auto, which uses GPUs if there are any and the CPU otherwise"`
+	Device      Device `env:"DEVICE" envDefault:"auto" use:"auto, cpu or cuda" help:"where the model runs: cpu, cuda (NVIDIA GPUs), or auto, which uses GPUs if there are any and the CPU otherwise"`
 	CUDADevices []int  `env:"CUDA_DEVICES" envDefault:"" help:"GPUs to use, separated by commas, such as 0,1; sets DEVICE to cuda, and all of them must work; empty: all that work"`
-	Threads     int    `env:"THREADS" envDefault:"0" help:"threads of each worker on the CPU; 0: one for each core, divided between the workers"`
+	Threads     int    `env:"THREADS" envDefault:"0" use:"0 to 4096" help:"threads of each worker on the CPU; 0: one for each core, divided between the workers"`
 	Library     string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: the folder of the binary, build/onnxruntime and the system's folders"`
 
 	Token    string `env:"HF_TOKEN" help:"access token for gated or private repositories"`
 	Endpoint string `env:"HF_ENDPOINT" help:"mirror to use instead of the Hugging Face hub"`
 	Offline  Switch `env:"HF_HUB_OFFLINE" envDefault:"false" help:"never use the network for weights"`
 
-	Beams     int `env:"NUM_BEAMS" envDefault:"0" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's own number"`
-	MaxLength int `env:"MAX_LENGTH" envDefault:"0" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit"`
+	Beams     int `env:"NUM_BEAMS" envDefault:"0" use:"0 to 1024" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's own number"`
+	MaxLength int `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit"`
 
-	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" help:"most beams that a request may ask for; at least NUM_BEAMS"`
-	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" help:"most tokens that a request may ask for, and for a second try of a sentence that did not end within MAX_LENGTH; 0: as many as the model has positions"`
+	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" use:"1 to 1024" help:"most beams that a request may ask for; at least NUM_BEAMS"`
+	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" use:"0 to 1048576" help:"most tokens that a request may ask for, and for a second try of a sentence that did not end within MAX_LENGTH; 0: as many as the model has positions"`
 
-	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" help:"most translations in one request: records × target languages"`
-	MaxChars        int           `env:"MAX_CHARS" envDefault:"100000" help:"most characters in one record"`
-	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" help:"most bytes in a request's body"`
-	MaxSentences    int           `env:"MAX_SENTENCES" envDefault:"50000" help:"most sentences in one request, counted for every target language"`
-	MaxTokens       int           `env:"MAX_TOKENS" envDefault:"1000000" help:"most source tokens in one request, counted for every target language; equal sentences count once"`
+	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" use:"1 to 1048576" help:"most translations in one request: records × target languages"`
+	MaxChars        int           `env:"MAX_CHARS" envDefault:"100000" use:"1 to 1073741824" help:"most characters in one record"`
+	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" use:"64 to 4294967296" help:"most bytes in a request's body"`
+	MaxSentences    int           `env:"MAX_SENTENCES" envDefault:"50000" use:"1 to 1073741824" help:"most sentences in one request, counted for every target language"`
+	MaxTokens       int           `env:"MAX_TOKENS" envDefault:"1000000" use:"1 to 1073741824" help:"most source tokens in one request, counted for every target language; equal sentences count once"`
 	RequestMemory   Size          `env:"REQUEST_MEMORY" envDefault:"512MiB" help:"memory for all requests in flight, from the first byte of the body to the last of the answer, estimated on the safe side; a caller gets at most three quarters of what others leave, and 503 if there is none left"`
-	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" help:"longest time for a request, then 504"`
-	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"30s" help:"time that requests in flight get to finish after SIGTERM"`
+	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" use:"a time above 0, such as 30s" help:"longest time for a request, then 504"`
+	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"30s" use:"a time above 0, such as 30s" help:"time that requests in flight get to finish after SIGTERM"`
 
 	KeysFile       string      `env:"API_KEYS_FILE" envDefault:"" help:"file of API keys, made with 'dragoman key'; empty: everybody may use the service"`
 	RateLimit      access.Rate `env:"RATE_LIMIT" envDefault:"unlimited" help:"requests of each key, or of each client address if there are no keys, such as 10/s or 600/m; also requests from an address without a valid key"`
@@ -93,34 +91,34 @@ type Config struct {
 	AllowedHosts   []string    `env:"ALLOWED_HOSTS" envDefault:"" help:"names, separated by commas, that the service is called by, such as translate.example.com or *.example.com: requests for others are refused, but for IP addresses and names outside of the public DNS, such as localhost and dragoman.svc; empty: they are refused to pages that come by plain HTTP; *: to nobody"`
 
 	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, until they expire, for one process at a time; empty: jobs.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no jobs, and their paths say so"`
-	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" help:"how long a job and its results are kept after it has ended, and how long one is tried that cannot go on"`
-	JobConcurrency    int           `env:"JOB_CONCURRENCY" envDefault:"2" help:"jobs that run at a time; further ones wait, and take turns of a minute"`
-	JobMaxRecords     int           `env:"JOB_MAX_RECORDS" envDefault:"100000" help:"most translations in one job: records × target languages"`
-	JobMaxChars       int           `env:"JOB_MAX_CHARS" envDefault:"1000000" help:"most characters in one record of a job"`
+	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" use:"a time above 0, such as 24h" help:"how long a job and its results are kept after it has ended, and how long one is tried that cannot go on"`
+	JobConcurrency    int           `env:"JOB_CONCURRENCY" envDefault:"2" use:"1 to 1024" help:"jobs that run at a time; further ones wait, and take turns of a minute"`
+	JobMaxRecords     int           `env:"JOB_MAX_RECORDS" envDefault:"100000" use:"1 to 16777216" help:"most translations in one job: records × target languages"`
+	JobMaxChars       int           `env:"JOB_MAX_CHARS" envDefault:"1000000" use:"1 to 1073741824" help:"most characters in one record of a job"`
 	JobMaxBytes       Size          `env:"JOB_MAX_BYTES" envDefault:"0" help:"most bytes in the body of a job; 0: an eighth of REQUEST_MEMORY"`
 	DocumentMaxBytes  Size          `env:"DOCUMENT_MAX_BYTES" envDefault:"0" help:"most bytes in a document to be translated; 0: a sixteenth of REQUEST_MEMORY"`
-	DocumentMaxTexts  int           `env:"DOCUMENT_MAX_TEXTS" envDefault:"500000" help:"most texts in a document, such as paragraphs and cells, those that come again included"`
-	JobStorage        Size          `env:"JOB_STORAGE" envDefault:"2GiB" help:"what all jobs that are kept may take together, ended ones included, estimated when they are submitted; 503 for what does not fit"`
-	JobsPerKey        int           `env:"JOBS_PER_KEY" envDefault:"100" help:"jobs that a key, or a client address if there are no keys, may have, ended ones included until they expire or are deleted"`
-	JobReplicas       int           `env:"JOB_REPLICAS" envDefault:"0" help:"replicas of Redis that must have a job before it is accepted, so that no failover loses it; 503 where too few have it in JOB_REPLICA_WAIT; 0: Redis alone"`
-	JobReplicaWait    time.Duration `env:"JOB_REPLICA_WAIT" envDefault:"2s" help:"time that JOB_REPLICAS have for a job"`
+	DocumentMaxTexts  int           `env:"DOCUMENT_MAX_TEXTS" envDefault:"500000" use:"1 to 16777216" help:"most texts in a document, such as paragraphs and cells, those that come again included"`
+	JobStorage        Size          `env:"JOB_STORAGE" envDefault:"2GiB" use:"1 MiB to 1 TiB" help:"what all jobs that are kept may take together, ended ones included, estimated when they are submitted; 503 for what does not fit"`
+	JobsPerKey        int           `env:"JOBS_PER_KEY" envDefault:"100" use:"1 to 1048576" help:"jobs that a key, or a client address if there are no keys, may have, ended ones included until they expire or are deleted"`
+	JobReplicas       int           `env:"JOB_REPLICAS" envDefault:"0" use:"0 to 16" help:"replicas of Redis that must have a job before it is accepted, so that no failover loses it; 503 where too few have it in JOB_REPLICA_WAIT; 0: Redis alone"`
+	JobReplicaWait    time.Duration `env:"JOB_REPLICA_WAIT" envDefault:"2s" use:"1ms to 30s" help:"time that JOB_REPLICAS have for a job"`
 	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs what webhooks are told, as Standard Webhooks has it: whsec_ and 24 to 64 bytes in base64; empty: no webhooks are called"`
 	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too: then whoever may submit jobs makes the service reach those"`
 
 	GlossaryFile     string        `env:"GLOSSARY_FILE" envDefault:"" help:"file that keeps glossaries, for one process at a time; empty: glossaries.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways keep them in Redis instead; off: there are no glossaries, and their paths say so"`
-	GlossaryMaxTerms int           `env:"GLOSSARY_MAX_TERMS" envDefault:"10000" help:"most terms in a dictionary, which is a glossary's part for two languages"`
-	GlossaryMaxBytes Size          `env:"GLOSSARY_MAX_BYTES" envDefault:"1MiB" help:"most bytes that all terms of a glossary may have"`
-	GlossariesPerKey int           `env:"GLOSSARIES_PER_KEY" envDefault:"100" help:"glossaries that a key, or everybody together if there are no keys, may have"`
-	LiveSessions     int           `env:"LIVE_SESSIONS" envDefault:"1000" help:"most sessions of live text at a time, of which a key, or a client address if there are no keys, has at most half of what others leave; 0: there is no live text, and its paths say so"`
-	LiveMaxChars     int           `env:"LIVE_MAX_CHARS" envDefault:"20000" help:"most characters in the text of a live session"`
-	LiveIdle         time.Duration `env:"LIVE_IDLE" envDefault:"5m" help:"time after which a live session ends that nobody edits, and until which a client can come back to it"`
+	GlossaryMaxTerms int           `env:"GLOSSARY_MAX_TERMS" envDefault:"10000" use:"1 to 1048576" help:"most terms in a dictionary, which is a glossary's part for two languages"`
+	GlossaryMaxBytes Size          `env:"GLOSSARY_MAX_BYTES" envDefault:"1MiB" use:"1KiB to 64MiB" help:"most bytes that all terms of a glossary may have"`
+	GlossariesPerKey int           `env:"GLOSSARIES_PER_KEY" envDefault:"100" use:"1 to 65536" help:"glossaries that a key, or everybody together if there are no keys, may have"`
+	LiveSessions     int           `env:"LIVE_SESSIONS" envDefault:"1000" use:"0 to 1048576" help:"most sessions of live text at a time, of which a key, or a client address if there are no keys, has at most half of what others leave; 0: there is no live text, and its paths say so"`
+	LiveMaxChars     int           `env:"LIVE_MAX_CHARS" envDefault:"20000" use:"1 to 1048576" help:"most characters in the text of a live session"`
+	LiveIdle         time.Duration `env:"LIVE_IDLE" envDefault:"5m" use:"a time above 0, such as 30s" help:"time after which a live session ends that nobody edits, and until which a client can come back to it"`
 
 	// AsksJobs and AsksGlossaries say that a variable is set which is about them.
 	AsksJobs, AsksGlossaries bool
 
 	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address that serves profiles, such as localhost:6060; empty: none"`
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
-	LogFormat string     `env:"LOG_FORMAT" envDefault:"text" help:"text or json"`
+	LogFormat string     `env:"LOG_FORMAT" envDefault:"text" use:"text or json" help:"text or json"`
 }
 
 // Parse reads the configuration from the variables of environ ("NAME=value").
@@ -137,6 +135,7 @@ func Parse(environ []string) (Config, error) {
 	if err != nil {
 		return Config{}, explain(err, vars)
 	}
+	errs := cfg.checkEach()
 	if cfg.Family == "auto" {
 		cfg.Family = ""
 	}
@@ -150,146 +149,19 @@ func Parse(environ []string) (Config, error) {
 		cfg.AsksJobs = cfg.AsksJobs || known(name) && strings.HasPrefix(name, "JOB")
 		cfg.AsksGlossaries = cfg.AsksGlossaries || known(name) && strings.HasPrefix(name, "GLOSSAR")
 	}
-	err = cfg.validate()
+	errs = append(errs, cfg.checkTogether()...)
 	if cfg.JobMaxBytes == 0 {
 		cfg.JobMaxBytes = cfg.RequestMemory / 8
 	}
 	if cfg.DocumentMaxBytes == 0 {
 		cfg.DocumentMaxBytes = cfg.RequestMemory / 16
 	}
-	return cfg, err
-}
-
-// maxWorkers is the largest number of workers, maxAutomatic where it is not set.
-const maxWorkers, maxAutomatic = 64, 8
-
-// validate names every value that the service cannot run with.
-func (c Config) validate() error {
-	var errs []error
-	within := func(name string, value, low, high int64) {
-		if value < low || value > high {
-			errs = append(errs, fmt.Errorf("%s=%d: use %d to %d", name, value, low, high))
-		}
-	}
-	within("APP_PORT", int64(c.Port), 0, math.MaxUint16)
-	within("APP_WORKERS", int64(c.Workers), 0, maxWorkers)
-	within("APP_CONCURRENCY", int64(c.Concurrency), 1, 1<<20)
-	within("BATCH_SIZE", int64(c.BatchSize), 1, 1<<16)
-	within("PREFILL_TOKENS", int64(c.PrefillTokens), 1, 1<<20)
-	within("QUEUE_TOKENS", int64(c.QueueTokens), 1, 1<<30)
-	size := func(name string, value, low Size) {
-		if value != 0 && (value < low || value > maxSize) {
-			errs = append(errs, fmt.Errorf("%s=%d bytes: use 0, or %s to %s", name, value,
-				humanize.IBytesN(uint64(low), 1), humanize.IBytesN(uint64(maxSize), 1)))
-		}
-	}
-	// A number below these has lost its unit.
-	size("KV_MEMORY", c.KVMemory, 1<<20)
-	size("CACHE_BYTES", c.CacheBytes, 64<<10)
-	size("MODEL_MEMORY", c.ModelMemory, 1<<20)
-	// What the texts of the largest body take, translated into one language; the shares
-	// of callers come on top.
-	if least := Size(admission.Texts(c.MaxBodyBytes, 1)+admission.BodyByte*c.MaxBodyBytes) * 4 / 3; c.RequestMemory < least || c.RequestMemory > maxSize {
-		errs = append(errs, fmt.Errorf("REQUEST_MEMORY=%d bytes: use %s or more, or lower MAX_BODY_BYTES", c.RequestMemory, humanize.IBytesN(uint64(least), 2)))
-	}
-	within("THREADS", int64(c.Threads), 0, 1<<12)
-	within("NUM_BEAMS", int64(c.Beams), 0, 1<<10)
-	for _, length := range []struct {
-		name  string
-		value int
-	}{{"MAX_LENGTH", c.MaxLength}, {"MAX_LENGTH_LIMIT", c.MaxLengthLimit}} {
-		within(length.name, int64(length.value), 0, 1<<20)
-		if length.value == 1 || length.value == 2 {
-			errs = append(errs, fmt.Errorf("%s=%d: use 0, or 3 and more: two tokens stand before the translation", length.name, length.value))
-		}
-	}
-	within("MAX_BEAMS", int64(c.MaxBeams), 1, 1<<10)
-	within("MAX_CHARS", int64(c.MaxChars), 1, 1<<30)
-	within("MAX_SENTENCES", int64(c.MaxSentences), 1, 1<<30)
-	within("MAX_TOKENS", int64(c.MaxTokens), 1, 1<<30)
-	within("MAX_RECORDS", int64(c.MaxRecords), 1, 1<<20)
-	within("MAX_BODY_BYTES", c.MaxBodyBytes, 64, 1<<32)
-	above0 := func(name string, value time.Duration) {
-		if value <= 0 {
-			errs = append(errs, fmt.Errorf("%s=%s: use a time above 0, such as 30s", name, value))
-		}
-	}
-	above0("REQUEST_TIMEOUT", c.RequestTimeout)
-	if c.QueueWait < 0 {
-		errs = append(errs, fmt.Errorf("QUEUE_WAIT=%s: use 0 for no bound, or a time such as 2s", c.QueueWait))
-	}
-	if c.KeepAlive < 0 {
-		errs = append(errs, fmt.Errorf("MODEL_KEEP_ALIVE=%s: use 0 for ever, or a time such as 30m", c.KeepAlive))
-	}
-	above0("SHUTDOWN_TIMEOUT", c.ShutdownTimeout)
-	if _, err := model.ParsePrecision(string(c.Precision)); err != nil && c.Precision != "" {
-		errs = append(errs, fmt.Errorf("PRECISION=%q: use auto, int8, fp32 or fp16", c.Precision))
-	}
-	if _, err := model.ParseVerify(string(c.Verify)); err != nil {
-		errs = append(errs, fmt.Errorf("MODEL_VERIFY=%q: use changed, always or never", c.Verify))
-	}
-	errs = append(errs, c.validateRole()...)
-	errs = append(errs, c.validateRepositories()...)
-	errs = append(errs, c.validateDevice()...)
-	errs = append(errs, c.validateAccess()...)
-	errs = append(errs, c.validateJobs(within)...)
-	errs = append(errs, c.validateGlossaries(within)...)
-	within("LIVE_SESSIONS", int64(c.LiveSessions), 0, 1<<20)
-	within("LIVE_MAX_CHARS", int64(c.LiveMaxChars), 1, 1<<20)
-	above0("LIVE_IDLE", c.LiveIdle)
-	if c.LogFormat != "text" && c.LogFormat != "json" {
-		errs = append(errs, fmt.Errorf("LOG_FORMAT=%q: use text or json", c.LogFormat))
-	}
-	if c.Revision != "" && c.Weights == "" {
-		errs = append(errs, fmt.Errorf("MODEL_REVISION=%q: the bundled model has no revisions, set MODEL_WEIGHTS too", c.Revision))
-	}
-	return oneLine(errs)
-}
-
-// validateDevice names what of the settings of devices does not fit, alone or together.
-func (c Config) validateDevice() (errs []error) {
-	switch c.Device {
-	case Auto, CPU, CUDA:
-	default:
-		errs = append(errs, fmt.Errorf("DEVICE=%q: use auto, cpu or cuda", c.Device))
-	}
-	if c.Device == CUDA && c.Precision == model.INT8 {
-		errs = append(errs, errors.New("PRECISION=int8 with DEVICE=cuda: 8 bits are for CPUs, use auto, fp16 or fp32"))
-	}
-	if len(c.CUDADevices) > 0 && c.Device == CPU {
-		errs = append(errs, fmt.Errorf("CUDA_DEVICES=%s: no GPU is used with DEVICE=cpu", numbers(c.CUDADevices)))
-	}
-	seen := make(map[int]bool)
-	for _, n := range c.CUDADevices {
-		if n < 0 || seen[n] {
-			errs = append(errs, fmt.Errorf("CUDA_DEVICES=%s: use numbers from 0 on, each once", numbers(c.CUDADevices)))
-			break
-		}
-		seen[n] = true
-	}
-	return errs
+	return cfg, oneLine(errs)
 }
 
 // AccessLimits are the limits of each caller.
 func (c Config) AccessLimits() access.Limits {
 	return access.Limits{Requests: c.RateLimit, Burst: c.RateBurst, Characters: c.CharLimit, Tokens: c.TokenLimit}
-}
-
-// validateAccess names what of the settings of access does not fit.
-func (c Config) validateAccess() (errs []error) {
-	if err := c.AccessLimits().Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("RATE_LIMIT, RATE_BURST, CHAR_LIMIT, TOKEN_LIMIT: %w", err))
-	}
-	if _, err := access.TrustedProxies(c.TrustedProxies); err != nil {
-		errs = append(errs, fmt.Errorf("TRUSTED_PROXIES: %w", err))
-	}
-	if _, err := access.CORS(c.CORSOrigins); err != nil {
-		errs = append(errs, fmt.Errorf("CORS_ORIGINS: %w", err))
-	}
-	if _, err := access.NewSites(c.AllowedHosts, ""); err != nil {
-		errs = append(errs, fmt.Errorf("ALLOWED_HOSTS: %w", err))
-	}
-	return errs
 }
 
 // Variable is one environment variable of the service.

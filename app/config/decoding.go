@@ -8,6 +8,34 @@ import (
 	"dragoman/model/search"
 )
 
+// Role is what a process does.
+type Role string
+
+// The roles.
+const (
+	All     Role = "all"     // takes requests and decodes them
+	Gateway Role = "gateway" // takes requests, and has workers decode them
+	Worker  Role = "worker"  // decodes what gateways put into the queue
+)
+
+// Device says where a model runs.
+type Device string
+
+// The devices.
+const (
+	Auto Device = "auto" // GPUs where there are any, else the CPU
+	CPU  Device = "cpu"
+	CUDA Device = "cuda" // NVIDIA GPUs
+)
+
+// UseGPUs says whether the model may run on GPUs.
+func (c Config) UseGPUs() bool {
+	return c.Device == CUDA || c.Device == Auto && c.Precision != model.INT8
+}
+
+// maxAutomatic is the largest number of workers where it is not set.
+const maxAutomatic = 8
+
 // Search returns how translations are decoded that ask for nothing else, by a model
 // with these defaults.
 func (c Config) Search(defaults model.Generation) search.Options {

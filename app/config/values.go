@@ -25,9 +25,6 @@ func (s *Switch) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// maxSize is the largest Size that a variable may have.
-const maxSize Size = 1 << 40
-
 // Size is a number of bytes. It is read with or without a unit: 1000000, 64MiB,
 // 64Mi, 1.5 GB; MiB and Mi are 1<<20 bytes, MB and M are a million.
 type Size int64

@@ -1,0 +1,184 @@
+package config
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"dragoman/app/access"
+	"dragoman/app/admission"
+	"dragoman/model"
+)
+
+// rule says which values a variable may have, in the words of the error of others: a list of them (text or json), a
+// range (1 to 64, 1ms to 30s, 1 MiB to 1 TiB), which may be beside 0 (0, or 1 MiB to 1 TiB), or a time that is
+// not below 0 (0 for no bound, or ...; a time above 0, ...). A size below its range has lost its unit.
+type rule string
+
+// allows says whether a variable may have a value.
+func (r rule) allows(v reflect.Value) bool {
+	text, beside0 := strings.CutPrefix(string(r), "0, or ")
+	low, high, isRange := strings.Cut(text, " to ")
+	switch {
+	case v.Kind() == reflect.String:
+		return slices.Contains(strings.Split(strings.ReplaceAll(text, " or ", ", "), ", "), v.String())
+	case isRange && (!beside0 || v.Int() != 0):
+		return v.Int() >= bound(low, v.Type()) && v.Int() <= bound(high, v.Type())
+	case strings.HasPrefix(text, "a time above 0"):
+		return v.Int() > 0
+	}
+	return v.Int() >= 0
+}
+
+// bound reads an end of a range.
+func bound(text string, of reflect.Type) int64 {
+	var n int64
+	var err error
+	switch of {
+	case reflect.TypeFor[time.Duration]():
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		n = int64(d)
+	case reflect.TypeFor[Size]():
+		var size Size
+		err = size.UnmarshalText([]byte(text))
+		n = int64(size)
+	default:
+		n, err = strconv.ParseInt(text, 10, 64)
+	}
+	if err != nil {
+		panic(err) // a mistake in a tag
+	}
+	return n
+}
+
+// checkEach names every value that is none that its variable may have.
+func (c Config) checkEach() (errs []error) {
+	of := reflect.ValueOf(c)
+	for field := range of.Type().Fields() {
+		r, value := field.Tag.Get("use"), of.FieldByIndex(field.Index)
+		if r == "" || rule(r).allows(value) {
+			continue
+		}
+		form := "%s=%v: use %s"
+		switch {
+		case field.Type.Kind() == reflect.String:
+			form = "%s=%q: use %s"
+		case field.Type == reflect.TypeFor[Size]():
+			form = "%s=%d bytes: use %s"
+		}
+		errs = append(errs, fmt.Errorf(form, field.Tag.Get("env"), value, r))
+	}
+	return errs
+}
+
+// JobsOff and GlossariesOff are what JOB_FILE and GLOSSARY_FILE are where there are no jobs or glossaries.
+const JobsOff, GlossariesOff = "off", "off"
+
+const (
+	// maxMemory is the largest REQUEST_MEMORY.
+	maxMemory Size = 1 << 40
+	// documentByte is what each byte of a document of plain text takes: its body and copies as package body and
+	// documents count them, and its texts.
+	documentByte = admission.BodyByte + 4 + 3
+	// unsigned is what FLEET_SECRET has among others while a fleet begins to sign, or ends it.
+	unsigned = "none"
+)
+
+var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`)
+
+// checkTogether names what does not fit beside other values, and what it takes more than a rule to tell. Secrets, and
+// URLs that may have some, are not repeated.
+func (c Config) checkTogether() (errs []error) {
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	// What the texts of the largest body take, translated into one language; the shares of callers come on top.
+	least := Size(admission.Texts(c.MaxBodyBytes, 1)+admission.BodyByte*c.MaxBodyBytes) * 4 / 3
+	refuse(c.RequestMemory < least || c.RequestMemory > maxMemory,
+		"REQUEST_MEMORY=%d bytes: use %s or more, or lower MAX_BODY_BYTES", c.RequestMemory, humanize.IBytesN(uint64(least), 2))
+	for _, of := range []struct {
+		name      string
+		value     Size
+		byteTakes Size // what is read and stored of a body, or a document, beside the shares of other callers
+	}{{"JOB_MAX_BYTES", c.JobMaxBytes, admission.BodyByte + 2}, {"DOCUMENT_MAX_BYTES", c.DocumentMaxBytes, documentByte}} {
+		most := c.RequestMemory * 3 / 4 / of.byteTakes
+		refuse(of.value != 0 && (of.value < 64 || of.value > most),
+			"%s=%d bytes: use 64 bytes to %s, or raise REQUEST_MEMORY", of.name, of.value, humanize.IBytesN(uint64(max(0, most)), 2))
+	}
+	const short = "%s=%d: use 0, or 3 and more: two tokens stand before the translation"
+	refuse(c.MaxLength == 1 || c.MaxLength == 2, short, "MAX_LENGTH", c.MaxLength)
+	refuse(c.MaxLengthLimit == 1 || c.MaxLengthLimit == 2, short, "MAX_LENGTH_LIMIT", c.MaxLengthLimit)
+
+	refuse((c.Role == Gateway || c.Role == Worker) && c.BrokerURL == "",
+		"ROLE=%s needs BROKER_URL: set it to a Redis, such as redis://localhost:6379", c.Role)
+	u, err := url.Parse(c.BrokerURL) // the library that connects says the rest
+	refuse(c.BrokerURL != "" && (err != nil || !slices.Contains([]string{"redis", "rediss", "unix"}, u.Scheme)),
+		"BROKER_URL: use a URL such as redis://localhost:6379, rediss:// for TLS, or unix:///path")
+	refuse(!prefixPattern.MatchString(c.BrokerPrefix),
+		"BROKER_PREFIX=%.80q: use 1 to 64 letters, digits and . _ : -, the first of them a letter or digit", c.BrokerPrefix)
+	refuse(repeats(c.FleetSecret) || slices.ContainsFunc(c.FleetSecret, func(secret string) bool {
+		return secret != unsigned && (len(secret) < 32 || len(secret) > 256 || strings.TrimSpace(secret) != secret)
+	}), "FLEET_SECRET: use 32 to 256 characters, such as what `openssl rand -hex 32` prints, or several different ones with commas between")
+	refuse(c.JobReplicas > 0 && c.Role != Gateway, "JOB_REPLICAS=%d: only gateways keep jobs in Redis, set ROLE=gateway", c.JobReplicas)
+	refuse(!validWebhookSecret(c.JobWebhookSecret),
+		"JOB_WEBHOOK_SECRET: use whsec_ and 24 to 64 random bytes in base64, such as what `echo whsec_$(openssl rand -base64 32)` prints")
+
+	refuse(slices.ContainsFunc(c.Repositories, func(dir string) bool { return strings.TrimSpace(dir) == "" }),
+		"MODEL_REPOSITORY=%q: use folders with commas between, such as /models,/more", strings.Join(c.Repositories, ","))
+	refuse(c.Revision != "" && c.Weights == "", "MODEL_REVISION=%q: the bundled model has no revisions, set MODEL_WEIGHTS too", c.Revision)
+	refuse(c.Device == CUDA && c.Precision == model.INT8, "PRECISION=int8 with DEVICE=cuda: 8 bits are for CPUs, use auto, fp16 or fp32")
+	gpus := strings.ReplaceAll(strings.Trim(fmt.Sprint(c.CUDADevices), "[]"), " ", ",")
+	refuse(gpus != "" && c.Device == CPU, "CUDA_DEVICES=%s: no GPU is used with DEVICE=cpu", gpus)
+	refuse(repeats(c.CUDADevices) || slices.ContainsFunc(c.CUDADevices, func(n int) bool { return n < 0 }),
+		"CUDA_DEVICES=%s: use numbers from 0 on, each once", gpus)
+
+	_, proxies := access.TrustedProxies(c.TrustedProxies)
+	_, origins := access.CORS(c.CORSOrigins)
+	_, hosts := access.NewSites(c.AllowedHosts, "")
+	for _, of := range []struct {
+		names string
+		err   error
+	}{
+		{"RATE_LIMIT, RATE_BURST, CHAR_LIMIT, TOKEN_LIMIT", c.AccessLimits().Validate()},
+		{"TRUSTED_PROXIES", proxies}, {"CORS_ORIGINS", origins}, {"ALLOWED_HOSTS", hosts},
+	} {
+		refuse(of.err != nil, "%s: %w", of.names, of.err)
+	}
+	return errs
+}
+
+// CheckServe says what a service cannot do at once. A pull can: it takes a model into a
+// repository.
+func (c Config) CheckServe() error {
+	if len(c.Repositories) > 0 && c.Weights != "" {
+		return oneLine([]error{errors.New("MODEL_REPOSITORY and MODEL_WEIGHTS are both set: unset one, " +
+			"and use `dragoman pull MODEL --repository DIR --name NAME` to add a model to a repository")})
+	}
+	return nil
+}
+
+// repeats says whether something is in a list twice.
+func repeats[T cmp.Ordered](list []T) bool {
+	sorted := slices.Sorted(slices.Values(list))
+	return len(slices.Compact(sorted)) < len(list)
+}
+
+// validWebhookSecret says whether Standard Webhooks allows a secret; without any, no webhooks are called.
+func validWebhookSecret(secret string) bool {
+	encoded, ok := strings.CutPrefix(secret, "whsec_")
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	return secret == "" || ok && err == nil && len(key) >= 24 && len(key) <= 64
+}
