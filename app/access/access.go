@@ -32,7 +32,6 @@ package access
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -123,8 +122,7 @@ func (g *Gate) Enter(c *gin.Context, fieldKey string) error {
 	}
 	who, err := g.identify(c, fieldKey)
 	if err != nil {
-		stranger := g.clients.of(addressOf(c))
-		if err := g.take(c, stranger, stranger.requests, 1); err != nil {
+		if err := g.take(c, g.clients.of(addressOf(c)), requests, 1); err != nil {
 			return err
 		}
 		g.countRefusal(err)
@@ -132,7 +130,7 @@ func (g *Gate) Enter(c *gin.Context, fieldKey string) error {
 		return err
 	}
 	c.Set(callerKey, who)
-	return g.take(c, who, who.requests, 1)
+	return g.take(c, who, requests, 1)
 }
 
 // MustReadKey says whether a request has to have a key, and has none in its headers
@@ -146,24 +144,17 @@ func (g *Gate) MustReadKey(c *gin.Context, queryKey string) (bool, error) {
 	if _, err := g.identify(c, queryKey); !errors.Is(err, ErrNoKey) {
 		return false, nil
 	}
-	stranger := g.clients.of(addressOf(c))
-	now := time.Now()
-	err := stranger.requests.check(now, 1)
-	if err != nil {
-		g.countRefusal(err)
-		stranger.announce(c.Writer.Header(), now, err)
-	}
-	return true, err
+	return true, g.check(c, g.clients.of(addressOf(c)), requests, 1)
 }
 
-// Charge counts the characters of a request that was let in: Unicode code points,
+// Charge counts n characters of a request that was let in: Unicode code points,
 // once for each language that they are translated into. They are charged when the
 // work is asked for, whatever becomes of it.
 //
 // The error is a *LimitError where the caller has to wait, and a *TooLargeError
 // where waiting does not help; nothing is charged then. The headers are as for
 // Enter.
-func (g *Gate) Charge(c *gin.Context, characters int) error {
+func (g *Gate) Charge(c *gin.Context, n int) error {
 	if g == nil {
 		return nil
 	}
@@ -171,29 +162,22 @@ func (g *Gate) Charge(c *gin.Context, characters int) error {
 	if who == nil {
 		return errNotEntered
 	}
-	if characters <= 0 {
+	if n <= 0 {
 		return nil
 	}
-	if err := g.take(c, who, who.characters, characters); err != nil {
+	if err := g.take(c, who, characters, n); err != nil {
 		return err
 	}
-	who.charged.Add(int64(characters))
+	who.charged.Add(int64(n))
 	return nil
 }
 
 // Affords fails as Charge would at the moment, and charges nothing. Who was not let in yet passes.
-func (g *Gate) Affords(c *gin.Context, characters int) error {
-	who := callerOf(c)
-	if who == nil {
-		return nil
+func (g *Gate) Affords(c *gin.Context, n int) error {
+	if who := callerOf(c); who != nil {
+		return g.check(c, who, characters, n)
 	}
-	now := time.Now()
-	err := who.characters.check(now, characters)
-	if err != nil {
-		g.countRefusal(err)
-		who.announce(c.Writer.Header(), now, err)
-	}
-	return err
+	return nil
 }
 
 // errNotEntered is a mistake in the wiring of routes, not one of the caller's.
@@ -254,30 +238,41 @@ func (g *Gate) identify(c *gin.Context, fieldKey string) (*caller, error) {
 	return g.keys.find(key)
 }
 
-// take takes n units from a caller's bucket and tells the client how it stands.
-func (g *Gate) take(c *gin.Context, who *caller, from bucket, n int) error {
+// take takes n units of what a caller has left and tells the client how it stands.
+func (g *Gate) take(c *gin.Context, who *caller, of, n int) error {
 	now := time.Now()
-	err := from.take(now, n)
+	err := who.left[of].take(now, n)
 	g.countRefusal(err)
 	who.announce(c.Writer.Header(), now, err)
 	return err
 }
 
+// check fails as take would, and takes and tells nothing else.
+func (g *Gate) check(c *gin.Context, who *caller, of, n int) error {
+	now := time.Now()
+	err := who.left[of].check(now, n)
+	if err != nil {
+		g.countRefusal(err)
+		who.announce(c.Writer.Header(), now, err)
+	}
+	return err
+}
+
 // countRefusal counts an error.
 func (g *Gate) countRefusal(err error) {
-	var limit *LimitError
-	switch {
-	case errors.Is(err, ErrNoKey):
-		g.metrics.noKey.Inc()
-	case errors.Is(err, ErrBadKey):
-		g.metrics.wrongKey.Inc()
-	case errors.As(err, &limit) && limit.Limit == requestsLimit:
-		g.metrics.overRequests.Inc()
-	case errors.As(err, &limit) && limit.Limit == tokensLimit:
-		g.metrics.overTokens.Inc()
-	case err != nil:
-		g.metrics.overCharacters.Inc()
+	reason := charactersLimit // too many at once
+	if limit, ok := errors.AsType[*LimitError](err); ok {
+		reason = limit.Limit
 	}
+	switch {
+	case err == nil:
+		return
+	case errors.Is(err, ErrNoKey):
+		reason = reasonNoKey
+	case errors.Is(err, ErrBadKey):
+		reason = reasonWrongKey
+	}
+	g.metrics.refusals[reason].Inc()
 }
 
 // challenge is the WWW-Authenticate field of a request without a valid key (RFC
@@ -285,7 +280,7 @@ func (g *Gate) countRefusal(err error) {
 func challenge(err error) string {
 	const scheme = `Bearer realm="dragoman"`
 	if errors.Is(err, ErrBadKey) {
-		return fmt.Sprintf(`%s, error="invalid_token"`, scheme)
+		return scheme + `, error="invalid_token"`
 	}
 	return scheme
 }

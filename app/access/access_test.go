@@ -92,8 +92,8 @@ func TestKeys(t *testing.T) {
 	}
 	assert.NotContains(t, log.String(), "dgm_")
 	assert.EqualValues(t, 2, testutil.ToFloat64(g.metrics.keys))
-	assert.EqualValues(t, 8, testutil.ToFloat64(g.metrics.noKey))
-	assert.EqualValues(t, 17, testutil.ToFloat64(g.metrics.wrongKey))
+	assert.EqualValues(t, 8, testutil.ToFloat64(g.metrics.refusals[reasonNoKey]))
+	assert.EqualValues(t, 17, testutil.ToFloat64(g.metrics.refusals[reasonWrongKey]))
 	assert.Zero(t, g.clients.len())
 }
 
@@ -151,7 +151,7 @@ func TestStrangersAreLimited(t *testing.T) {
 		assert.Equal(t, test.status, w.Code, test.name)
 		assert.Equal(t, test.status == 429, w.Header().Get("Retry-After") != "", test.name)
 	}
-	assert.EqualValues(t, 2, testutil.ToFloat64(g.metrics.overRequests))
+	assert.EqualValues(t, 2, testutil.ToFloat64(g.metrics.refusals[requestsLimit]))
 }
 
 func TestMustReadKey(t *testing.T) {

@@ -20,15 +20,15 @@ func (g *Gate) Account(c *gin.Context) Account { return Account{g, Name(c), addr
 
 // Request counts a request. The error is a [*LimitError], or [ErrBadKey] where the key was withdrawn.
 func (a Account) Request() error {
-	return a.take(func(who *caller) error { return who.requests.take(time.Now(), 1) })
+	return a.take(func(who *caller) error { return who.left[requests].take(time.Now(), 1) })
 }
 
 // Charge is [Gate.Charge] without headers. The error may also be [ErrBadKey], where the key was withdrawn.
-func (a Account) Charge(characters int) error {
+func (a Account) Charge(n int) error {
 	return a.take(func(who *caller) error {
-		err := who.characters.take(time.Now(), characters)
+		err := who.left[characters].take(time.Now(), n)
 		if err == nil {
-			who.charged.Add(int64(characters))
+			who.charged.Add(int64(n))
 		}
 		return err
 	})
@@ -71,9 +71,9 @@ func (g *Gate) Decode(of string, expected int) (end func(tokens int), err error)
 	if who == nil { // a job of a key that was withdrawn
 		return func(int) {}, nil
 	}
-	if err := who.tokens.borrow(time.Now(), expected); err != nil {
+	if err := who.left[tokens].borrow(time.Now(), expected); err != nil {
 		g.countRefusal(err)
 		return func(int) {}, err
 	}
-	return func(tokens int) { who.tokens.adjust(time.Now(), tokens-expected) }, nil
+	return func(came int) { who.left[tokens].adjust(time.Now(), came-expected) }, nil
 }

@@ -1,10 +1,12 @@
 package access
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -12,11 +14,19 @@ import (
 )
 
 // Limits that callers may have. The names are also those of the policies in the
-// RateLimit fields.
+// RateLimit fields, and of refusals in metrics.
 const (
 	requestsLimit   = "requests"
 	charactersLimit = "characters"
 	tokensLimit     = "tokens"
+)
+
+// What a caller has of each of them, in the order in which they are announced.
+const (
+	requests = iota
+	characters
+	tokens
+	mostLimits
 )
 
 // quota is one limit as a bucket of tokens: it holds size units and fills at a
@@ -28,35 +38,23 @@ type quota struct {
 	policy string // the item of the RateLimit-Policy field
 }
 
-// requestQuota is the quota for requests, nil where there is no limit.
-func (l Limits) requestQuota() *quota {
-	if l.Requests == (Rate{}) {
-		return nil
+// quotas are those of callers with the same limits; nil for no limit.
+type quotas [mostLimits]*quota
+
+func (l Limits) quotas() quotas {
+	return quotas{
+		newQuota(requestsLimit, l.Requests, cmp.Or(l.Burst, l.Requests.inASecond())),
+		newQuota(charactersLimit, l.Characters, int(l.Characters.N)),
+		newQuota(tokensLimit, l.Tokens, int(l.Tokens.N)),
 	}
-	size := l.Burst
-	if size == 0 {
-		size = max(1, int(l.Requests.N/int64(l.Requests.Per/time.Second)))
-	}
-	return newQuota(requestsLimit, l.Requests, size)
 }
 
-// characterQuota is the quota for characters, nil where there is no limit.
-func (l Limits) characterQuota() *quota { return wholeQuota(charactersLimit, l.Characters) }
-
-// tokenQuota is the quota for decoded tokens, nil where there is no limit.
-func (l Limits) tokenQuota() *quota { return wholeQuota(tokensLimit, l.Tokens) }
-
-// wholeQuota is one that may be taken at once.
-func wholeQuota(limit string, r Rate) *quota {
+// newQuota makes a quota, nil where there is no limit. Its policy promises what the bucket keeps: size units in
+// each window of the time that the bucket takes to fill.
+func newQuota(limit string, r Rate, size int) *quota {
 	if r == (Rate{}) {
 		return nil
 	}
-	return newQuota(limit, r, int(r.N))
-}
-
-// newQuota makes a quota. Its policy promises what the bucket keeps: size units in
-// each window of the time that the bucket takes to fill.
-func newQuota(limit string, r Rate, size int) *quota {
 	unit := "" // requests are the unit where none is named
 	if limit != requestsLimit {
 		// Not a registered unit, but a client that does not know it can tell so, and
@@ -161,11 +159,11 @@ func (q *quota) fill(units float64) time.Duration {
 	return time.Duration(max(0, units) * float64(q.rate.Per) / float64(q.rate.N))
 }
 
-// left is the item of the RateLimit field: r units, and t seconds for which they
+// item is that of the RateLimit field: r units, and t seconds for which they
 // have to do. A client that spreads them over that time may go on at this speed for
 // ever, and one that takes them at once gets them too. At 0 units t is the time
 // until there is one again.
-func (b bucket) left(now time.Time) string {
+func (b bucket) item(now time.Time) string {
 	tokens := b.tokens.TokensAt(now)
 	units := max(0, int64(tokens))
 	seconds := b.quota.rate.seconds(units)
@@ -181,32 +179,26 @@ func leftItem(limit string, units, seconds int64) string {
 
 // caller is who a request comes from: a name in the keys file, or an address.
 type caller struct {
-	name       string // "" for an address
-	admin      bool
-	requests   bucket
-	characters bucket
-	tokens     bucket
-	charged    *atomic.Int64 // characters
+	name    string // "" for an address
+	admin   bool
+	left    [mostLimits]bucket
+	charged *atomic.Int64 // characters
 }
 
-// quotas are those of callers with the same limits; nil for no limit.
-type quotas struct{ requests, characters, tokens *quota }
-
-func (l Limits) quotas() quotas { return quotas{l.requestQuota(), l.characterQuota(), l.tokenQuota()} }
-
 // newCaller makes a caller that has used nothing yet.
-func newCaller(name string, q quotas) *caller {
-	return &caller{
-		name: name, requests: newBucket(q.requests), characters: newBucket(q.characters), tokens: newBucket(q.tokens),
-		charged: new(atomic.Int64),
+func newCaller(name string, of quotas) *caller {
+	w := &caller{name: name, charged: new(atomic.Int64)}
+	for i, q := range of {
+		w.left[i] = newBucket(q)
 	}
+	return w
 }
 
 // after makes a caller one that was known before, perhaps under other limits: what it used stays used.
 func (w *caller) after(before *caller, now time.Time) {
-	w.requests = before.requests.under(w.requests.quota, now)
-	w.characters = before.characters.under(w.characters.quota, now)
-	w.tokens = before.tokens.under(w.tokens.quota, now)
+	for i, b := range w.left {
+		w.left[i] = before.left[i].under(b.quota, now)
+	}
 	w.charged = before.charged
 }
 
@@ -215,27 +207,20 @@ func (w *caller) after(before *caller, now time.Time) {
 // refused the request. RateLimit then has that limit alone, for the same time: it
 // must not promise more than Retry-After does.
 func (w *caller) announce(h http.Header, now time.Time, err error) {
-	var policies, left string
-	for _, b := range []bucket{w.requests, w.characters, w.tokens} {
-		if b.quota == nil {
-			continue
+	var policies, left []string
+	for _, b := range w.left {
+		if b.quota != nil {
+			policies, left = append(policies, b.quota.policy), append(left, b.item(now))
 		}
-		if policies != "" {
-			policies += ", "
-			left += ", "
-		}
-		policies += b.quota.policy
-		left += b.left(now)
 	}
-	if policies == "" {
+	if len(policies) == 0 {
 		return
 	}
-	var refused *LimitError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*LimitError](err); ok {
 		seconds := refused.RetryAfter()
 		h.Set("Retry-After", strconv.Itoa(seconds))
-		left = leftItem(refused.Limit, 0, int64(seconds))
+		left = []string{leftItem(refused.Limit, 0, int64(seconds))}
 	}
-	h.Set("RateLimit-Policy", policies)
-	h.Set("RateLimit", left)
+	h.Set("RateLimit-Policy", strings.Join(policies, ", "))
+	h.Set("RateLimit", strings.Join(left, ", "))
 }

@@ -93,17 +93,17 @@ func heap() int64 {
 
 // A client that is over its limit is not forgotten because others come.
 func TestFloodFreesNobody(t *testing.T) {
-	const burst, requests, flood = 10, 2000, 100
+	const burst, times, flood = 10, 2000, 100
 	c, err := newClients(minClients, Limits{Requests: Rate{1, time.Hour}, Burst: burst})
 	require.NoError(t, err)
 	admitted := 0
-	for range requests {
-		if c.of(netip.MustParsePrefix("192.0.2.1/32")).requests.take(time.Now(), 1) == nil {
+	for range times {
+		if c.of(netip.MustParsePrefix("192.0.2.1/32")).left[requests].take(time.Now(), 1) == nil {
 			admitted++
 		}
 		strangers(c, flood)
 	}
-	t.Logf("%d of %d admitted", admitted, requests)
+	t.Logf("%d of %d admitted", admitted, times)
 	assert.GreaterOrEqual(t, admitted, burst)
 	assert.LessOrEqual(t, admitted, 2*burst)
 }

@@ -67,6 +67,9 @@ func (r Rate) seconds(n int64) int64 {
 	return (whole + r.N - 1) / r.N
 }
 
+// inASecond is how many events there may be in a second, and one at least.
+func (r Rate) inASecond() int { return max(1, int(r.N/max(1, int64(r.Per/time.Second)))) }
+
 // units are the times of rates. A rate is written with the first letter.
 var units = map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
 

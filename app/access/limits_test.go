@@ -56,7 +56,7 @@ func FuzzParseRate(f *testing.F) {
 		assert.Equal(t, r, again)
 		l := Limits{Requests: r, Characters: r, Tokens: r}
 		require.NoError(t, l.Validate())
-		for _, q := range []*quota{l.requestQuota(), l.characterQuota(), l.tokenQuota()} {
+		for _, q := range l.quotas() {
 			if q != nil {
 				assert.Positive(t, q.size)
 				assert.NotContains(t, q.policy, "-")
@@ -87,8 +87,8 @@ func TestPolicies(t *testing.T) {
 			}
 			return q.policy
 		}
-		assert.Equal(t, test.requests, policy(test.limits.requestQuota()), "%+v", test.limits)
-		assert.Equal(t, test.characters, policy(test.limits.characterQuota()), "%+v", test.limits)
+		assert.Equal(t, test.requests, policy(test.limits.quotas()[requests]), "%+v", test.limits)
+		assert.Equal(t, test.characters, policy(test.limits.quotas()[characters]), "%+v", test.limits)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestLimitOfRequests(t *testing.T) {
 		next(200, `"requests";r=1;t=1`, "")
 		next(200, `"requests";r=0;t=1`, "")
 		next(429, `"requests";r=0;t=1`, "1")
-		assert.EqualValues(t, 5, testutil.ToFloat64(g.metrics.overRequests))
+		assert.EqualValues(t, 5, testutil.ToFloat64(g.metrics.refusals[requestsLimit]))
 		assert.Equal(t, 1, g.clients.len())
 	})
 }
@@ -164,8 +164,8 @@ func TestLimitOfCharacters(t *testing.T) {
 		assert.Empty(t, w.Header().Get("Retry-After"))
 		assert.Equal(t, `"requests";q=10;w=1, "characters";q=600;qu="characters";w=60`, w.Header().Get("RateLimit-Policy"))
 		next(alice, 600, 200, `"requests";r=8;t=1, "characters";r=0;t=1`, "")
-		assert.EqualValues(t, 3, testutil.ToFloat64(g.metrics.overCharacters))
-		assert.Zero(t, testutil.ToFloat64(g.metrics.overRequests))
+		assert.EqualValues(t, 3, testutil.ToFloat64(g.metrics.refusals[charactersLimit]))
+		assert.Zero(t, testutil.ToFloat64(g.metrics.refusals[requestsLimit]))
 	})
 }
 

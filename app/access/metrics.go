@@ -9,9 +9,11 @@ import (
 type metrics struct {
 	keys, broken           prometheus.Gauge
 	reloads, failedReloads prometheus.Counter
-
-	noKey, wrongKey, overRequests, overCharacters, overTokens prometheus.Counter
+	refusals               map[string]prometheus.Counter // by reason
 }
+
+// Why a request was refused, beside the limit that was used up.
+const reasonNoKey, reasonWrongKey = "no_key", "wrong_key"
 
 // newMetrics makes metrics. A nil registry has none.
 func newMetrics(r prometheus.Registerer, known *clients) *metrics {
@@ -26,12 +28,14 @@ func newMetrics(r prometheus.Registerer, known *clients) *metrics {
 		func() float64 { return float64(known.len()) })
 	reloads := counter("keys_reloads_total", "Times that the keys file had changed, by what became of it.", "result")
 	refusals := counter("keys_refusals_total", "Requests that were refused because they had no valid key or were over a limit of their caller.", "reason")
-	return &metrics{
+	m := &metrics{
 		keys:    factory.NewGauge(gauge("keys", "Callers in the keys file that is in use.")),
 		broken:  factory.NewGauge(gauge("keys_file_broken", "1 where the keys file cannot be used as it is now, so that the keys of before are in use.")),
 		reloads: reloads.WithLabelValues("done"), failedReloads: reloads.WithLabelValues("failed"),
-		noKey: refusals.WithLabelValues("no_key"), wrongKey: refusals.WithLabelValues("wrong_key"),
-		overRequests: refusals.WithLabelValues("requests"), overCharacters: refusals.WithLabelValues("characters"),
-		overTokens: refusals.WithLabelValues("tokens"),
+		refusals: make(map[string]prometheus.Counter),
 	}
+	for _, reason := range []string{reasonNoKey, reasonWrongKey, requestsLimit, charactersLimit, tokensLimit} {
+		m.refusals[reason] = refusals.WithLabelValues(reason)
+	}
+	return m
 }

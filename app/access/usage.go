@@ -21,7 +21,7 @@ func (g *Gate) Usage(c *gin.Context) Usage {
 		return Usage{}
 	}
 	u := Usage{Total: who.charged.Load()}
-	if b := who.characters; b.quota != nil {
+	if b := who.left[characters]; b.quota != nil {
 		u.Rate = b.quota.rate
 		u.Used = u.Rate.N - max(0, int64(b.tokens.TokensAt(time.Now())))
 	}
