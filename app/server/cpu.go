@@ -24,9 +24,13 @@ type ortRuntime struct{ *cpu.Runtime }
 
 // Open loads an exported folder.
 func (r ortRuntime) Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error) {
-	m, err := r.Runtime.Open(ctx, dir, opts)
+	return opened(r.Runtime.Open(ctx, dir, opts))
+}
+
+// opened is a model where there is one: a nil pointer in an interface is not nil.
+func opened[M model.Model](m M, err error) (model.Model, error) {
 	if err != nil {
-		return nil, err // not m: a nil pointer in an interface is not nil
+		return nil, err
 	}
 	return m, nil
 }

@@ -3,12 +3,10 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"dragoman/app/access"
@@ -18,12 +16,12 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/engine"
 	"dragoman/app/fleet"
-	"dragoman/app/glossary"
 	"dragoman/app/httpapi"
 	"dragoman/app/jobs"
 	"dragoman/app/live"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
+	"dragoman/app/translate"
 	"dragoman/app/webpage"
 	"dragoman/model/bundled"
 )
@@ -31,26 +29,20 @@ import (
 // frontend is the API and what stands around it: who may call it, and what is seen of it
 // from outside.
 type frontend struct {
-	version      string // of the program
-	cfg          config.Config
-	log          *slog.Logger
-	api          *httpapi.API
-	metrics      *telemetry.Metrics
-	description  *openapi.Description
-	site         *webpage.Site
-	broker       *fleet.Broker // nil in a process that does everything
-	jobs         *jobs.Service
-	jobStore     jobs.Store     // nil: there is none
-	glossaries   glossary.Store // nil: there is none
-	live         *live.Service
-	gate         *access.Gate
-	noJobs       error // why its file could not be opened that nobody has named
-	noGlossaries error // likewise
+	version     string // of the program
+	cfg         config.Config
+	log         *slog.Logger
+	api         *httpapi.API
+	metrics     *telemetry.Metrics
+	description *openapi.Description
+	site        *webpage.Site
+	broker      *fleet.Broker // nil in a process that does everything
+	jobs        *jobs.Service
+	live        *live.Service
+	gate        *access.Gate
+	missing     []missing // files that nobody has named
 
-	stopTracing func(context.Context) error
-	stopPprof   func() error
-	cancel      context.CancelFunc
-	watching    sync.WaitGroup         // of the keys file
+	closers
 	translation *translation           // nil before ready
 	served      map[httpapi.Model]bool // what refresh saw last
 }
@@ -58,16 +50,8 @@ type frontend struct {
 // openFrontend makes an API that is not ready yet. The caller closes the frontend after
 // the last request.
 func openFrontend(ctx context.Context, version string, cfg config.Config, log *slog.Logger) (_ *frontend, err error) {
-	f := &frontend{
-		version: version, cfg: cfg, log: log, metrics: telemetry.New(log),
-		stopTracing: func(context.Context) error { return nil }, stopPprof: func() error { return nil },
-	}
-	ctx, f.cancel = context.WithCancel(ctx)
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
+	f := &frontend{version: version, cfg: cfg, log: log, metrics: telemetry.New(log)}
+	defer f.closeAfter(&err)
 	proxies, err := access.TrustedProxies(cfg.TrustedProxies)
 	if err != nil {
 		return nil, err
@@ -81,22 +65,26 @@ func openFrontend(ctx context.Context, version string, cfg config.Config, log *s
 	if err != nil {
 		return nil, err
 	}
-	gate, err := access.New(access.Config{KeysFile: cfg.KeysFile, Limits: cfg.AccessLimits(), Log: log, Metrics: f.metrics.Registry()})
+	f.gate, err = access.New(access.Config{KeysFile: cfg.KeysFile, Limits: cfg.AccessLimits(), Log: log, Metrics: f.metrics.Registry()})
 	if err != nil {
 		return nil, err
 	}
-	f.gate = gate
-	f.watching.Go(func() { gate.Watch(ctx) })
+	f.closes(inBackground(ctx, f.gate.Watch)) // its keys file
 	tracer, stop, err := telemetry.StartTracing(ctx, version, log)
 	if err != nil {
 		return nil, err
 	}
-	f.stopTracing = stop
-	if f.stopPprof, err = telemetry.StartPprof(cfg.PprofAddr, sites.Private, log); err != nil {
-		f.stopPprof = func() error { return nil }
+	f.closes(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), tracesTimeout)
+		defer cancel()
+		return stop(ctx)
+	})
+	stopPprof, err := telemetry.StartPprof(cfg.PprofAddr, sites.Private, log)
+	if err != nil {
 		return nil, err
 	}
-	if err := f.makeAPI(httpapi.Config{Gate: gate, CORS: cors, TrustedProxies: proxies, Sites: sites, Tracer: tracer, Log: log}); err != nil {
+	f.closes(stopPprof)
+	if err := f.makeAPI(httpapi.Config{Gate: f.gate, CORS: cors, TrustedProxies: proxies, Sites: sites, Tracer: tracer, Log: log}); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -129,18 +117,22 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 		}); err != nil {
 			return fmt.Errorf("BROKER_URL: %w", err)
 		}
+		f.closes(f.broker.Close)
 	}
-	if f.jobs, f.jobStore, err = f.openJobs(api.Memory, f.metrics.Registry()); err != nil {
+	if f.jobs, err = f.openJobs(api.Memory); err != nil {
 		return err
 	}
 	if cfg.JobFile != config.JobsOff {
 		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords,
 			MaxDocumentBytes: int64(cfg.DocumentMaxBytes), MaxTexts: cfg.DocumentMaxTexts, MaxChars: cfg.JobMaxChars}
 	}
-	if api.Glossaries, f.glossaries, err = f.openGlossaries(); err != nil {
+	if api.Glossaries, err = f.openGlossaries(); err != nil {
 		return err
 	}
-	f.live = f.openLive(api.Memory, f.metrics.Registry())
+	f.live = live.New(live.Config{
+		MaxSessions: cfg.LiveSessions, MaxChars: cfg.LiveMaxChars, Idle: cfg.LiveIdle, Timeout: cfg.RequestTimeout,
+		Memory: api.Memory, Log: f.log, Registry: f.metrics.Registry(),
+	})
 	if cfg.LiveSessions > 0 {
 		api.Live = &httpapi.LiveConfig{Service: f.live, MaxSessions: cfg.LiveSessions, MaxChars: cfg.LiveMaxChars}
 	}
@@ -148,25 +140,8 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	return nil
 }
 
-// Close ends what the frontend has open, and sends the traces that are left.
-func (f *frontend) Close() error {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	f.cancel()
-	f.watching.Wait()
-	var err error
-	if f.jobStore != nil {
-		err = f.jobStore.Close()
-	}
-	if f.glossaries != nil {
-		err = errors.Join(err, f.glossaries.Close())
-	}
-	if f.broker != nil {
-		err = errors.Join(err, f.broker.Close())
-	}
-	return errors.Join(err, f.stopPprof(), f.stopTracing(ctx))
-}
+// tracesTimeout is how long the traces that are left may take to be sent.
+const tracesTimeout = 5 * time.Second
 
 // ready makes the frontend know what translates, shortly before it may.
 func (f *frontend) ready(t *translation) error {
@@ -178,10 +153,30 @@ func (f *frontend) ready(t *translation) error {
 	}
 	f.translation = t
 	f.api.Manage(&managed{t.catalog, t.metrics, t.repositories})
-	f.readyJobs(t)
-	f.readyLive(t)
+	f.jobs.Ready(t.use(f.jobLimits()))
+	f.live.Ready(t.use(f.liveLimits()))
 	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })
 	return nil
+}
+
+// tokensPerCharacter is more than a character has: four bytes, each a token. charactersOfOne is how many one may
+// become when texts are counted as they are bounded; see [translate.Characters].
+const tokensPerCharacter, charactersOfOne = 4, 18
+
+// jobLimits are those of a slice of a job, which has what one record may have, or less.
+func (f *frontend) jobLimits() translate.Config {
+	most := f.cfg.JobMaxChars
+	return translate.Config{
+		MaxRecords: f.cfg.JobMaxRecords, MaxChars: most, MaxSentences: max(f.cfg.MaxSentences, most), MaxTokens: max(f.cfg.MaxTokens, tokensPerCharacter*most),
+	}
+}
+
+// liveLimits are those of the text of a live session.
+func (f *frontend) liveLimits() translate.Config {
+	most := charactersOfOne * f.cfg.LiveMaxChars
+	return translate.Config{
+		MaxRecords: f.cfg.MaxRecords, MaxChars: most, MaxSentences: max(f.cfg.MaxSentences, most), MaxTokens: max(f.cfg.MaxTokens, tokensPerCharacter*most),
+	}
 }
 
 // unready is why nothing can be translated at the moment; nil where it can. It is called once the

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"os"
 
@@ -22,24 +21,20 @@ import (
 // but their tokenizers. It does not wait for Redis, nor for workers. The registry may be nil.
 func (l *loader) join(broker *fleet.Broker, registry prometheus.Registerer) (_ *translation, err error) {
 	t := &translation{metrics: translate.NewMetrics(registry)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, t.Close())
-		}
-	}()
+	defer t.closeAfter(&err)
 	remote := &remoteModels{cfg: l.cfg, broker: broker}
 	t.catalog = catalog.New(catalog.Config{
 		Loader: remote, Waiting: l.cfg.Concurrency, Metrics: catalog.NewMetrics(registry), Log: l.log,
 		Hint: "start a worker that has one",
 	})
-	t.releases = append(t.releases, t.catalog.Close)
+	t.closes(t.catalog.Close)
 	gateway := fleet.StartGateway(fleet.GatewayConfig{
 		Broker: broker, Requests: l.cfg.Concurrency, Tokens: l.cfg.QueueTokens, Short: l.cfg.PrefillTokens, Wait: l.cfg.QueueWait,
 		Serve: t.catalog.Update, Metrics: fleet.NewGatewayMetrics(registry),
 	})
 	remote.gateway = gateway
 	t.unready = gateway.Err
-	t.releases = append(t.releases, func() error { gateway.Close(); return nil })
+	t.closes(func() error { gateway.Close(); return nil })
 	if registry != nil {
 		registry.MustRegister(gateway.Collector())
 	}
@@ -78,37 +73,17 @@ func (r *remoteModels) Load(ctx context.Context, s catalog.Source, _ engine.Pool
 	options, _, limits := decodingOf(cfg, s.Manifest)
 	beams, length := r.gateway.Limits()
 	limits.Beams, limits.MaxLength = min(limits.Beams, cmp.Or(beams, math.MaxInt)), min(limits.MaxLength, cmp.Or(length, math.MaxInt))
-	return &remoteInstance{tokenizerBytes(s.Manifest), translate.ModelConfig{
-		Identity: cfg.Family + " " + s.Identity, Tokenizer: tok, Engine: r.gateway.Engine(s.Identity), Spec: s.Manifest.Spec,
-		Languages: s.Manifest.Languages, Search: options, Limits: limits,
-	}}, nil
+	return newInstance(elsewhere{}, "workers", tokenizerBytes(s.Manifest), cfg, s, translate.ModelConfig{
+		Tokenizer: tok, Engine: r.gateway.Engine(s.Identity), Search: options, Limits: limits,
+	}), nil
 }
 
 // Check implements [catalog.Loader]: workers do.
 func (r *remoteModels) Check(context.Context, catalog.Source) error { return nil }
 
-// remoteInstance implements [catalog.Instance].
-type remoteInstance struct {
-	bytes  int64
-	config translate.ModelConfig // without a name
-}
+// elsewhere implements [decoder] for workers, which say the same of themselves.
+type elsewhere struct{}
 
-// Model implements [catalog.Instance].
-func (i *remoteInstance) Model(name, version string) (*translate.Model, error) {
-	return named(i.config, name, version)
-}
-
-// Bytes implements [catalog.Instance].
-func (i *remoteInstance) Bytes() int64 { return i.bytes }
-
-// Stats implements [catalog.Instance]: workers have them.
-func (i *remoteInstance) Stats() []engine.Stats { return nil }
-
-// Rows implements [catalog.Instance]: workers have them.
-func (i *remoteInstance) Rows() int { return 0 }
-
-// Device implements [catalog.Instance].
-func (i *remoteInstance) Device() string { return "workers" }
-
-// Close implements [catalog.Instance].
-func (i *remoteInstance) Close() error { return nil }
+func (elsewhere) Stats() []engine.Stats { return nil }
+func (elsewhere) Rows() int             { return 0 }
+func (elsewhere) Close() error          { return nil }

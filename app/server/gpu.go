@@ -21,23 +21,16 @@ type gpuRuntime interface {
 	Devices() (int, error)
 	// Memory is how many bytes of a GPU are free, and how many it has; see [cuda.Runtime.Memory].
 	Memory(number int) (free, total int64, err error)
-	Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error)
+	Open(ctx context.Context, dir string, opts cuda.Options) (model.Model, error)
 	Close() error
 }
-
-// gpuModel is a model on a GPU.
-type gpuModel interface{ model.Model }
 
 // cudaRuntime is the real one.
 type cudaRuntime struct{ *cuda.Runtime }
 
 // Open loads an exported folder onto a GPU.
-func (r cudaRuntime) Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error) {
-	m, err := r.Runtime.Open(ctx, dir, opts)
-	if err != nil {
-		return nil, err // not m: a nil pointer in an interface is not nil
-	}
-	return m, nil
+func (r cudaRuntime) Open(ctx context.Context, dir string, opts cuda.Options) (model.Model, error) {
+	return opened(r.Runtime.Open(ctx, dir, opts))
 }
 
 func loadGPUs(library string) (gpuRuntime, error) {
@@ -120,17 +113,13 @@ func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	}
 	decoding.Log.Info("decoding", "device", g.device(), "workers", len(models), "rows", limits.Rows, "max_beams", decoding.MaxBeams,
 		"max_length", decoding.MaxLength, "state_bytes", int64(len(models))*state)
-	list := make([]model.Model, len(models))
-	for i, opened := range models {
-		list[i] = opened
-	}
-	engines, err := engine.Start(decoding, list...)
+	engines, err := engine.Start(decoding, models...)
 	return engines, 0, err
 }
 
 // open loads the model for each worker, GPU by GPU. Where none was named, those that do
 // not work are left out, as long as one does.
-func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (models []gpuModel, err error) {
+func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (models []model.Model, err error) {
 	defer func() {
 		if err != nil {
 			models, err = nil, errors.Join(err, engine.CloseModels(models))
@@ -162,8 +151,8 @@ func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (m
 }
 
 // openOn loads the model for each worker of a GPU: all, or with an error none.
-func (g *gpuBackend) openOn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]gpuModel, error) {
-	return engine.OpenModels(max(1, workers), func() (gpuModel, error) {
+func (g *gpuBackend) openOn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]model.Model, error) {
+	return engine.OpenModels(max(1, workers), func() (model.Model, error) {
 		m, err := g.runtime.Open(ctx, dir, *opts)
 		opts.Verify = model.VerifyNever // the other workers and GPUs read the same files
 		return m, err

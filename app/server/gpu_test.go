@@ -60,7 +60,7 @@ func (f *fakeGPUs) Devices() (int, error) {
 	return f.count, nil
 }
 
-func (f *fakeGPUs) Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error) {
+func (f *fakeGPUs) Open(ctx context.Context, dir string, opts cuda.Options) (model.Model, error) {
 	if err := f.broken[opts.Number]; err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (f *fakeGPUs) Open(ctx context.Context, dir string, opts cuda.Options) (gpu
 }
 
 type fakeGPU struct {
-	gpuModel
+	model.Model
 	gpus   *fakeGPUs
 	number int
 }
@@ -87,11 +87,11 @@ func (g *fakeGPU) Close() error {
 	g.gpus.mu.Lock()
 	defer g.gpus.mu.Unlock()
 	g.gpus.live[g.number]--
-	return g.gpuModel.Close()
+	return g.Model.Close()
 }
 
 func (g *fakeGPU) NewBatch(limits model.Limits) (model.Batch, error) {
-	b, err := g.gpuModel.NewBatch(limits)
+	b, err := g.Model.NewBatch(limits)
 	return &fakeBatch{b, &g.gpus.lost[g.number]}, err
 }
 

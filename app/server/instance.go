@@ -87,14 +87,10 @@ func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s c
 	if err != nil {
 		return nil, err
 	}
-	i := &instance{
-		engines: engines, bytes: bytes + tokenizerBytes(s.Manifest), device: on.device(),
-		config: translate.ModelConfig{
-			Identity: cfg.Family + " " + s.Identity, Tokenizer: tok, Engine: engines, Spec: s.Manifest.Spec,
-			Languages: s.Manifest.Languages, Search: options, Limits: limits,
-		},
-	}
-	if err := i.warmUp(ctx, s); err != nil {
+	i := newInstance(engines, string(on.device()), bytes+tokenizerBytes(s.Manifest), cfg, s, translate.ModelConfig{
+		Tokenizer: tok, Engine: engines, Search: options, Limits: limits,
+	})
+	if err := i.warmUp(ctx, s, engines); err != nil {
 		return nil, errors.Join(err, i.Close())
 	}
 	return i, nil
@@ -102,14 +98,14 @@ func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s c
 
 // warmUp translates a short text, so that what is set up on first use is set up, and a model that
 // cannot run shows.
-func (i *instance) warmUp(ctx context.Context, s catalog.Source) error {
+func (i *instance) warmUp(ctx context.Context, s catalog.Source, engines *engine.Engine) error {
 	m, err := i.Model(s.Name, s.Version)
 	if err != nil {
 		return err
 	}
 	job, err := m.Probe()
 	if err == nil {
-		err = i.engines.WarmUp(ctx, job)
+		err = engines.WarmUp(ctx, job)
 	}
 	if err != nil {
 		return fmt.Errorf("warm-up: %w", err)
@@ -136,19 +132,28 @@ func decodingOf(cfg config.Config, m *model.Manifest) (search.Options, engine.Co
 
 // instance implements [catalog.Instance].
 type instance struct {
-	engines *engine.Engine
-	bytes   int64
-	device  config.Device
-	config  translate.ModelConfig // without a name
+	decoder
+	bytes  int64
+	device string
+	config translate.ModelConfig // without a name
+}
+
+// decoder is what an instance is decoded with.
+type decoder interface {
+	Stats() []engine.Stats
+	Rows() int
+	Close() error
+}
+
+// newInstance makes an instance of a source. What that says is added to m.
+func newInstance(d decoder, device string, bytes int64, cfg config.Config, s catalog.Source, m translate.ModelConfig) *instance {
+	m.Identity, m.Spec, m.Languages = cfg.Family+" "+s.Identity, s.Manifest.Spec, s.Manifest.Languages
+	return &instance{d, bytes, device, m}
 }
 
 // Model implements [catalog.Instance].
 func (i *instance) Model(name, version string) (*translate.Model, error) {
-	return named(i.config, name, version)
-}
-
-// named is a model under one of the names that its instance has.
-func named(cfg translate.ModelConfig, name, version string) (*translate.Model, error) {
+	cfg := i.config
 	cfg.Name, cfg.Version = name, version
 	return translate.NewModel(cfg)
 }
@@ -156,14 +161,5 @@ func named(cfg translate.ModelConfig, name, version string) (*translate.Model, e
 // Bytes implements [catalog.Instance].
 func (i *instance) Bytes() int64 { return i.bytes }
 
-// Stats implements [catalog.Instance].
-func (i *instance) Stats() []engine.Stats { return i.engines.Stats() }
-
-// Rows implements [catalog.Instance].
-func (i *instance) Rows() int { return i.engines.Rows() }
-
 // Device implements [catalog.Instance].
-func (i *instance) Device() string { return string(i.device) }
-
-// Close implements [catalog.Instance].
-func (i *instance) Close() error { return i.engines.Close() }
+func (i *instance) Device() string { return i.device }

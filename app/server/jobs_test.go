@@ -282,7 +282,7 @@ func TestFilesWithoutNames(t *testing.T) {
 	for cause, level := range map[error]string{syscall.EROFS: "INFO", syscall.EACCES: "WARN"} {
 		var log strings.Builder
 		err := &os.PathError{Op: "mkdir", Path: "/data/dragoman", Err: cause}
-		f := &frontend{log: slog.New(slog.NewTextHandler(&log, nil)), noJobs: err, noGlossaries: fmt.Errorf("open: %w", err)}
+		f := &frontend{log: slog.New(slog.NewTextHandler(&log, nil)), missing: []missing{{err: err}, {err: fmt.Errorf("open: %w", err)}}}
 		f.warn()
 		assert.Equal(t, 2, strings.Count(log.String(), "level="+level+` msg="there are no `), log.String())
 	}

@@ -48,17 +48,7 @@ type translation struct {
 	repositories *repository.Scanner // nil: there are none
 	snapshot     repository.Snapshot // of them, at the start
 	unready      func() error        // why nothing can be translated at the moment; nil: there is no such reason
-	releases     []func() error      // what was acquired, in that order
-}
-
-// Close unloads the models and the runtime, in that order.
-func (t *translation) Close() error {
-	var errs []error
-	for i := len(t.releases) - 1; i >= 0; i-- {
-		errs = append(errs, t.releases[i]())
-	}
-	t.releases = nil
-	return errors.Join(errs...)
+	closers                          // of the runtime and the models
 }
 
 // load makes everything that translation needs, the model's files included, and loads the models
@@ -66,22 +56,18 @@ func (t *translation) Close() error {
 // before an export. The registry may be nil.
 func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *translation, err error) {
 	t := &translation{metrics: translate.NewMetrics(registry)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, t.Close())
-		}
-	}()
+	defer t.closeAfter(&err)
 	rt, library, err := l.openRuntime()
 	if err != nil {
 		return nil, err
 	}
-	t.releases = append(t.releases, rt.Close)
+	t.closes(rt.Close)
 	backends, err := l.backends(rt, library)
 	if err != nil {
 		return nil, err
 	}
 	for _, on := range backends {
-		t.releases = append(t.releases, on.close)
+		t.closes(on.close)
 	}
 	metrics := catalog.NewMetrics(registry)
 	if len(l.cfg.Repositories) > 0 {
@@ -95,7 +81,7 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 	} else if t.catalog, err = l.single(ctx, backends, metrics); err != nil {
 		return nil, err
 	}
-	t.releases = append(t.releases, t.catalog.Close)
+	t.closes(t.catalog.Close)
 	if err := l.serveFrom(t); err != nil {
 		return nil, err
 	}
@@ -108,11 +94,16 @@ func (l *loader) serveFrom(t *translation) (err error) {
 		return err
 	}
 	t.ceiling = l.ceiling
-	t.service = translate.New(translate.Config{
-		Models: t.catalog, Cache: t.cache, Metrics: t.metrics, Ceiling: t.ceiling,
+	t.service = t.use(translate.Config{
 		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,
 	})
 	return nil
+}
+
+// use is the use case on top of the models, within limits.
+func (t *translation) use(limits translate.Config) *translate.Service {
+	limits.Models, limits.Cache, limits.Metrics, limits.Ceiling = t.catalog, t.cache, t.metrics, t.ceiling
+	return translate.New(limits)
 }
 
 // newCatalog makes a catalog without models.

@@ -12,6 +12,7 @@ import (
 	"dragoman/app/catalog"
 	"dragoman/app/config"
 	"dragoman/app/engine"
+	"dragoman/model"
 	"dragoman/model/cuda"
 )
 
@@ -50,7 +51,7 @@ func (g *gpuBackend) rooms() (list []room, unavailable []error) {
 
 // open loads the model for each worker onto one GPU. It fails with a [catalog.NoRoomError] where
 // all that are large enough are too full.
-func (p placement) open(ctx context.Context, cfg config.Config, dir string) ([]gpuModel, error) {
+func (p placement) open(ctx context.Context, cfg config.Config, dir string) ([]model.Model, error) {
 	workers := max(1, cfg.Workers)
 	need := int64(workers) * (p.weights + p.state + gpuWorking)
 	rooms, unavailable := p.rooms()
@@ -88,7 +89,7 @@ func (p placement) open(ctx context.Context, cfg config.Config, dir string) ([]g
 
 // openIn loads the model onto a GPU, where there must be room for the batches then, which are
 // reserved later.
-func (p placement) openIn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]gpuModel, error) {
+func (p placement) openIn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]model.Model, error) {
 	models, err := p.openOn(ctx, workers, dir, opts)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (f *fullGPUs) Memory(number int) (free, total int64, err error) {
 	return r.free, r.total, nil
 }
 
-func (f *fullGPUs) Open(_ context.Context, _ string, opts cuda.Options) (gpuModel, error) {
+func (f *fullGPUs) Open(_ context.Context, _ string, opts cuda.Options) (model.Model, error) {
 	if err := f.opens[opts.Number]; err != nil {
 		return nil, err
 	}

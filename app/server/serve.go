@@ -53,10 +53,10 @@ func (s *server) run(ctx context.Context) error {
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", s.loader.version)
 
 	t, err := s.start(ctx)
-	stopJobs := func() {}
+	stopJobs := func() error { return nil }
 	if err == nil {
 		s.frontend.warn()
-		stopJobs = s.frontend.startJobs()
+		stopJobs = inBackground(context.Background(), s.frontend.jobs.Run) // they go on after the next start
 		s.serve(ctx, t)
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
@@ -113,12 +113,12 @@ func (s *server) serve(ctx context.Context, t *translation) {
 }
 
 // stop ends serving; t is nil where nothing was loaded.
-func (s *server) stop(srv *http.Server, t *translation, stopJobs func()) error {
+func (s *server) stop(srv *http.Server, t *translation, stopJobs func() error) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
 	s.frontend.api.Drain()
-	stopJobs() // requests have what they leave
+	_ = stopJobs() // it has no error; requests have what they leave
 	s.frontend.live.Close()
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()

@@ -39,7 +39,7 @@ type gpuOpenings struct {
 	o *openings
 }
 
-func (g gpuOpenings) Open(ctx context.Context, dir string, opts cuda.Options) (gpuModel, error) {
+func (g gpuOpenings) Open(ctx context.Context, dir string, opts cuda.Options) (model.Model, error) {
 	g.o.verify = append(g.o.verify, opts.Verify)
 	return g.fakeGPUs.Open(ctx, dir, opts)
 }
