@@ -30,7 +30,7 @@ main() {
     exit 2
   fi
   install_reference
-  (cd "$root" && go build -o "$work/spmtool" ./tokenizer/spm/internal/spmtool)
+  (cd "$root" && go build -o "$work/spmtool" ./scripts/spmtool)
   if $bench; then
     benchmark "$1"
   else

@@ -15,6 +15,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/search"
+	"dragoman/model/search/searchtest"
 )
 
 // config has room for all that a test does not want to be short of.
@@ -123,7 +124,7 @@ func alone(t testing.TB, job Job) search.Result {
 	require.NoError(t, b.Join(t.Context(), [][]int64{job.Source}))
 	s, err := search.NewSequence(job.Search, job.Prefix, m.spec.EOS, m.spec.VocabSize)
 	require.NoError(t, err)
-	results, err := search.Decode(t.Context(), b, []*search.Sequence{s})
+	results, err := searchtest.Decode(t.Context(), b, []*search.Sequence{s})
 	require.NoError(t, err)
 	require.NoError(t, b.Close())
 	m.check(t)

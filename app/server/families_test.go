@@ -15,6 +15,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/checkpoint/safetensorstest"
 	"dragoman/model/cpu/cputest"
 	"dragoman/tokenizer/spm"
 )
@@ -101,11 +102,11 @@ func nllbForm(t *testing.T) string {
 	c, err := checkpoint.Open(from)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close()) }()
-	var tensors []checkpoint.Source
+	var tensors []safetensorstest.Tensor
 	for _, name := range tensorNames(t, filepath.Join(from, "model.safetensors")) {
 		tensor, err := c.Tensor(name)
 		require.NoError(t, err)
-		source := checkpoint.Source{Name: name, Shape: tensor.Shape, DType: checkpoint.F16, Values: tensor.ReadFloat32}
+		source := safetensorstest.Tensor{Name: name, Shape: tensor.Shape, DType: safetensorstest.F16, Values: tensor.ReadFloat32}
 		if name == "model.shared.weight" {
 			width := tensor.Shape[1]
 			source.Shape = []int{len(rows), width}
@@ -122,7 +123,7 @@ func nllbForm(t *testing.T) string {
 	}
 	f, err := os.Create(filepath.Join(dir, "model.safetensors"))
 	require.NoError(t, err)
-	require.NoError(t, checkpoint.WriteSafetensors(f, tensors))
+	require.NoError(t, safetensorstest.Write(f, tensors))
 	require.NoError(t, f.Close())
 	return dir
 }

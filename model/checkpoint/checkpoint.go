@@ -8,9 +8,6 @@
 // from the file, so that a checkpoint of many gigabytes needs a few kilobytes
 // of memory. Files are hostile until proved otherwise: sizes are bounded before
 // anything is allocated, and no input makes the package panic.
-//
-// [WriteSafetensors] is the way back, for conversions and for random
-// checkpoints.
 package checkpoint
 
 import (

@@ -49,7 +49,7 @@ func TestOpenOtherNames(t *testing.T) {
 	duplicate := func(names ...string) func([]Source) []Source {
 		return func(list []Source) []Source {
 			for _, name := range names {
-				list = append(list, Source{name, list[0].Shape, list[0].DType, list[0].Values})
+				list = append(list, Source{Name: name, Shape: list[0].Shape, DType: list[0].DType, Values: list[0].Values})
 			}
 			return list
 		}

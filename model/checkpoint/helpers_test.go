@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model/checkpoint/safetensorstest"
 )
 
 // settings returns testdata/config.json with some fields replaced; a nil value
@@ -62,18 +64,21 @@ func read(t testing.TB, tensor Tensor) []float32 {
 	return values
 }
 
+// Source is a tensor to write.
+type Source = safetensorstest.Tensor
+
 // sources lists a checkpoint's tensors for writing them anew.
 func sources(c *Checkpoint, dtype DType) []Source {
 	var list []Source
 	for _, p := range Layout(c.Spec()) {
-		list = append(list, Source{p.Name, p.Shape, dtype, c.tensors[p.Name].ReadFloat32})
+		list = append(list, Source{Name: p.Name, Shape: p.Shape, DType: string(dtype), Values: c.tensors[p.Name].ReadFloat32})
 	}
 	return list
 }
 
 // constant is a tensor of one value.
 func constant(name string, value float32, shape ...int) Source {
-	return Source{name, shape, F32, func(dst []float32, _ int) error {
+	return Source{Name: name, Shape: shape, DType: safetensorstest.F32, Values: func(dst []float32, _ int) error {
 		for i := range dst {
 			dst[i] = value
 		}
@@ -85,7 +90,7 @@ func constant(name string, value float32, shape ...int) Source {
 func writeModel(t testing.TB, dir, name string, tensors []Source) {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, WriteSafetensors(&b, tensors))
+	require.NoError(t, safetensorstest.Write(&b, tensors))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644))
 }
 

@@ -13,6 +13,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/cuda"
 	"dragoman/model/search"
+	"dragoman/model/search/searchtest"
 )
 
 // sourceTokens and targetTokens are the lengths of all sentences that speed is measured
@@ -59,7 +60,7 @@ func measure(b *testing.B, m *cuda.Model, beams, sentences int) {
 		start := time.Now()
 		require.NoError(b, batch.Join(b.Context(), sources(m.Spec(), sentences)))
 		encodes = append(encodes, time.Since(start))
-		_, err := search.Decode(b.Context(), watched, sequences(b, m.Spec(), beams, sentences))
+		_, err := searchtest.Decode(b.Context(), watched, sequences(b, m.Spec(), beams, sentences))
 		require.NoError(b, err)
 		totals = append(totals, time.Since(start))
 	}

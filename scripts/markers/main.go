@@ -35,6 +35,7 @@ import (
 	"dragoman/model/cpu"
 	"dragoman/model/family"
 	"dragoman/model/search"
+	"dragoman/model/search/searchtest"
 	"dragoman/tokenizer"
 )
 
@@ -253,7 +254,7 @@ func (t translator) decode(sources [][]int64, forced []int64) (texts []string, e
 			return nil, err
 		}
 	}
-	results, err := search.Decode(ctx, batch, sequences)
+	results, err := searchtest.Decode(ctx, batch, sequences)
 	if err != nil {
 		return nil, err
 	}

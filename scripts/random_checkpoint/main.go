@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"dragoman/model/checkpoint"
+	"dragoman/model/checkpoint/safetensorstest"
 )
 
 func main() {
@@ -37,7 +38,7 @@ type options struct {
 	out    string
 	shape  string // a key of shapes
 	config string // a config.json, instead of shape
-	dtype  checkpoint.DType
+	dtype  string
 	seed   uint64
 }
 
@@ -54,13 +55,13 @@ func parse(args []string, log io.Writer) (options, error) {
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
-	o.dtype = checkpoint.DType(strings.ToUpper(*dtype))
+	o.dtype = strings.ToUpper(*dtype)
 	switch {
 	case f.NArg() > 0:
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case o.out == "":
 		return o, errors.New("--out is missing: name the folder to write to")
-	case o.dtype != checkpoint.F32 && o.dtype != checkpoint.F16:
+	case o.dtype != safetensorstest.F32 && o.dtype != safetensorstest.F16:
 		return o, fmt.Errorf("--dtype is %q: use f32 or f16", *dtype)
 	}
 	return o, nil
@@ -109,7 +110,7 @@ func writeConfig(o options) error {
 
 // writeWeights writes the tensors to path, by way of a file beside it so that an
 // interrupted run leaves none that looks complete.
-func writeWeights(path string, tensors []checkpoint.Source) (err error) {
+func writeWeights(path string, tensors []safetensorstest.Tensor) (err error) {
 	f, err := os.Create(path + ".tmp")
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func writeWeights(path string, tensors []checkpoint.Source) (err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	if err := errors.Join(checkpoint.WriteSafetensors(f, tensors), f.Close()); err != nil {
+	if err := errors.Join(safetensorstest.Write(f, tensors), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

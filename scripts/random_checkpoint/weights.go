@@ -9,6 +9,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/checkpoint/safetensorstest"
 )
 
 // initStd is the standard deviation of weights and biases, as M2M100's init_std.
@@ -19,7 +20,7 @@ const lastNorm = "model.decoder.layer_norm.weight"
 
 // chunk is how many elements one seed gives, a part of a block that is asked for.
 // Chunks are filled in any order and on any number of cores with the same result.
-const chunk = checkpoint.BlockElements / 16
+const chunk = safetensorstest.BlockElements / 16
 
 // distribution is a normal distribution.
 type distribution struct{ mean, std float32 }
@@ -31,8 +32,8 @@ type distribution struct{ mean, std float32 }
 // token that it is fed, since nothing is as similar to it, so it would decode to
 // the same tokens if most of it were broken. Random signs and sizes in lastNorm
 // take that similarity away: the next token depends on all that came before.
-func randomTensors(spec model.Spec, dtype checkpoint.DType, seed uint64) []checkpoint.Source {
-	var tensors []checkpoint.Source
+func randomTensors(spec model.Spec, dtype string, seed uint64) []safetensorstest.Tensor {
+	var tensors []safetensorstest.Tensor
 	for i, p := range checkpoint.Layout(spec) {
 		d := initialize(p.Name, spec.DModel)
 		values := func(dst []float32, offset int) error {
@@ -42,7 +43,7 @@ func randomTensors(spec model.Spec, dtype checkpoint.DType, seed uint64) []check
 			}
 			return nil
 		}
-		tensors = append(tensors, checkpoint.Source{Name: p.Name, Shape: p.Shape, DType: dtype, Values: values})
+		tensors = append(tensors, safetensorstest.Tensor{Name: p.Name, Shape: p.Shape, DType: dtype, Values: values})
 	}
 	return tensors
 }

@@ -14,6 +14,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/search"
+	"dragoman/model/search/searchtest"
 )
 
 // Model is a deterministic model: the candidates of a row are a function of its source and of every
@@ -74,7 +75,7 @@ func Alone(t testing.TB, source, prefix []int64, options search.Options, phrases
 	require.NoError(t, b.Join(t.Context(), [][]int64{source}))
 	s, err := search.NewConstrained(options, search.Constraints{Phrases: phrases}, prefix, spec.EOS, spec.VocabSize)
 	require.NoError(t, err)
-	results, err := search.Decode(t.Context(), b, []*search.Sequence{s})
+	results, err := searchtest.Decode(t.Context(), b, []*search.Sequence{s})
 	require.NoError(t, err)
 	return results[0]
 }

@@ -19,6 +19,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/cpu"
 	"dragoman/model/search"
+	"dragoman/model/search/searchtest"
 )
 
 func main() {
@@ -119,7 +120,7 @@ func decode(m model.Model, req request) (ids [][]int64, err error) {
 			return nil, err
 		}
 	}
-	results, err := search.Decode(ctx, batch, sequences)
+	results, err := searchtest.Decode(ctx, batch, sequences)
 	if err != nil {
 		return nil, err
 	}

@@ -1,21 +1,23 @@
-package search
+// Package searchtest decodes sentences all at once, for tests and measurements.
+package searchtest
 
 import (
 	"context"
 	"fmt"
 
 	"dragoman/model"
+	"dragoman/model/search"
 )
 
 // Decode runs sequences to their end in a batch that they have joined, in slots 0
 // to len(sequences)-1, and that nobody else uses. Sentences leave when they end,
-// so the batch is empty afterwards. It is for one-shot use, tests and benchmarks;
-// a service lets sentences join between steps.
-func Decode(ctx context.Context, batch model.Batch, sequences []*Sequence) ([]Result, error) {
+// so the batch is empty afterwards. A service
+// lets sentences join between steps.
+func Decode(ctx context.Context, batch model.Batch, sequences []*search.Sequence) ([]search.Result, error) {
 	if batch.Len() != len(sequences) {
 		return nil, fmt.Errorf("%d sequences for a batch of %d sentences", len(sequences), batch.Len())
 	}
-	results := make([]Result, len(sequences))
+	results := make([]search.Result, len(sequences))
 	slots := make([]int, len(sequences)) // the sequence in each slot
 	for i := range slots {
 		slots[i] = i

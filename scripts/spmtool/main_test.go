@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const bundled = "../../../../model/bundled/sentencepiece.bpe.model"
+const bundled = "../../model/bundled/sentencepiece.bpe.model"
 
 func TestRun(t *testing.T) {
 	for name, test := range map[string]struct{ command, in, want string }{

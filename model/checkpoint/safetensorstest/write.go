@@ -1,9 +1,12 @@
-package checkpoint
+// Package safetensorstest writes safetensors files, for tests and for programs that make
+// checkpoints to test with.
+package safetensorstest
 
 import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,24 +14,33 @@ import (
 	"github.com/x448/float16"
 )
 
-// Source is a tensor to write.
-type Source struct {
+// How a tensor's elements may be stored.
+const (
+	F32 = "F32"
+	F16 = "F16"
+)
+
+// ErrNotFinite means that a tensor has a value that cannot be stored.
+var ErrNotFinite = errors.New("not a finite number")
+
+// Tensor is a tensor to write.
+type Tensor struct {
 	Name  string
 	Shape []int
-	DType DType // F32 or F16: how it is stored
+	DType string // F32 or F16
 	// Values fills dst with the elements from offset on, in row-major order. It
-	// is called for blocks of BlockElements, in order. A [Tensor]'s ReadFloat32 is one.
+	// is called for blocks of BlockElements, in order.
 	Values func(dst []float32, offset int) error
 }
 
-// BlockElements is how many elements WriteSafetensors asks a Source for at a
+// BlockElements is how many elements Write asks a Tensor for at a
 // time, but for a tensor's last block: enough to share out among the cores.
 const BlockElements = 1 << 20
 
-// WriteSafetensors writes a safetensors file of these tensors, in this order,
+// Write writes a safetensors file of these tensors, in this order,
 // to w. It holds a block of a few megabytes, whatever the tensors' size. Values
 // beyond float16's range are refused in F16 tensors, NaN and infinities in all.
-func WriteSafetensors(w io.Writer, tensors []Source) error {
+func Write(w io.Writer, tensors []Tensor) error {
 	header, err := buildHeader(tensors)
 	if err != nil {
 		return err
@@ -37,7 +49,7 @@ func WriteSafetensors(w io.Writer, tensors []Source) error {
 		return err
 	}
 	values := make([]float32, BlockElements)
-	raw := make([]byte, 0, BlockElements*F32.size())
+	raw := make([]byte, 0, 4*BlockElements)
 	for _, t := range tensors {
 		n, err := elements(t.Shape)
 		if err != nil {
@@ -49,7 +61,7 @@ func WriteSafetensors(w io.Writer, tensors []Source) error {
 				return fmt.Errorf("tensor %s: %w", t.Name, err)
 			}
 			var bad int
-			if raw, bad = t.DType.encode(raw[:0], block); bad >= 0 {
+			if raw, bad = encode(t.DType, raw[:0], block); bad >= 0 {
 				return fmt.Errorf("tensor %s, element %d: %v in %s: %w", t.Name, offset+bad, block[bad], t.DType, ErrNotFinite)
 			}
 			if _, err := w.Write(raw); err != nil {
@@ -60,11 +72,38 @@ func WriteSafetensors(w io.Writer, tensors []Source) error {
 	return nil
 }
 
+const (
+	lengthSize  = 8 // bytes of the header's length
+	metadataKey = "__metadata__"
+)
+
+// size is the number of bytes of an element.
+var size = map[string]int64{F32: 4, F16: 2}
+
+// headerEntry is a tensor's entry in the header.
+type headerEntry struct {
+	DType   string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
+// elements multiplies a shape's dimensions.
+func elements(shape []int) (int, error) {
+	n := 1
+	for _, d := range shape {
+		if d < 0 {
+			return 0, fmt.Errorf("shape %v has a negative dimension", shape)
+		}
+		n *= d
+	}
+	return n, nil
+}
+
 // buildHeader builds the length and the JSON header, padded with spaces so that
 // the first tensor is aligned to 8 bytes.
-func buildHeader(tensors []Source) ([]byte, error) {
+func buildHeader(tensors []Tensor) ([]byte, error) {
 	var b bytes.Buffer
-	b.Write(make([]byte, headerLengthSize))
+	b.Write(make([]byte, lengthSize))
 	b.WriteString(`{"` + metadataKey + `":{"format":"pt"}`)
 	seen := make(map[string]bool)
 	end := int64(0)
@@ -81,7 +120,7 @@ func buildHeader(tensors []Source) ([]byte, error) {
 			return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
 		}
 		begin := end
-		end += int64(n) * int64(t.DType.size())
+		end += int64(n) * size[t.DType]
 		entry := headerEntry{t.DType, append([]int{}, t.Shape...), []int64{begin, end}}
 		if err := writeField(&b, t.Name, entry); err != nil {
 			return nil, err
@@ -92,7 +131,7 @@ func buildHeader(tensors []Source) ([]byte, error) {
 		b.WriteByte(' ')
 	}
 	header := b.Bytes()
-	binary.LittleEndian.PutUint64(header, uint64(len(header)-headerLengthSize))
+	binary.LittleEndian.PutUint64(header, uint64(len(header)-lengthSize))
 	return header, nil
 }
 
@@ -115,12 +154,12 @@ func writeField(b *bytes.Buffer, name string, value any) error {
 
 // encode appends values to raw, little-endian, and returns the index of the
 // first that the type cannot hold, or -1.
-func (d DType) encode(raw []byte, values []float32) ([]byte, int) {
+func encode(dtype string, raw []byte, values []float32) ([]byte, int) {
 	for i, x := range values {
-		if notFinite(x) {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 			return raw, i
 		}
-		if d == F32 {
+		if dtype == F32 {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
 			continue
 		}

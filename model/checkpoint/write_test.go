@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model/checkpoint/safetensorstest"
 )
 
 // What is written is read back: F32 exactly, F16 to the nearest.
@@ -32,7 +34,7 @@ func TestWriteSafetensors(t *testing.T) {
 	}
 	t.Run("aligned", func(t *testing.T) {
 		var b bytes.Buffer
-		require.NoError(t, WriteSafetensors(&b, []Source{constant("é\"\\", 1, 1)}))
+		require.NoError(t, safetensorstest.Write(&b, []Source{constant("é\"\\", 1, 1)}))
 		tensors, err := parseSafetensors(bytes.NewReader(b.Bytes()), int64(b.Len()))
 		require.NoError(t, err)
 		assert.Zero(t, tensors["é\"\\"].offset%8)
@@ -42,13 +44,13 @@ func TestWriteSafetensors(t *testing.T) {
 // A tensor of several blocks is asked for in order, without a gap.
 func TestWriteSafetensorsBlocks(t *testing.T) {
 	var blocks [][2]int
-	s := Source{"w", []int{BlockElements + 5}, F16, func(dst []float32, offset int) error {
+	s := Source{Name: "w", Shape: []int{safetensorstest.BlockElements + 5}, DType: safetensorstest.F16, Values: func(dst []float32, offset int) error {
 		blocks = append(blocks, [2]int{offset, len(dst)})
 		clear(dst)
 		return nil
 	}}
-	require.NoError(t, WriteSafetensors(io.Discard, []Source{s}))
-	assert.Equal(t, [][2]int{{0, BlockElements}, {BlockElements, 5}}, blocks)
+	require.NoError(t, safetensorstest.Write(io.Discard, []Source{s}))
+	assert.Equal(t, [][2]int{{0, safetensorstest.BlockElements}, {safetensorstest.BlockElements, 5}}, blocks)
 }
 
 // full fails every write.
@@ -59,13 +61,13 @@ func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 func TestWriteSafetensorsRefuses(t *testing.T) {
 	half := func(x float32) Source {
 		s := constant("w", x, 3)
-		s.DType = F16
+		s.DType = safetensorstest.F16
 		return s
 	}
 	other := constant("w", 1, 1)
-	other.DType = BF16
+	other.DType = "BF16"
 	broken := errors.New("no values")
-	failing := Source{"w", []int{1}, F32, func([]float32, int) error { return broken }}
+	failing := Source{Name: "w", Shape: []int{1}, DType: safetensorstest.F32, Values: func([]float32, int) error { return broken }}
 	tests := map[string]struct {
 		tensors []Source
 		want    string
@@ -81,10 +83,10 @@ func TestWriteSafetensorsRefuses(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			assert.ErrorContains(t, WriteSafetensors(io.Discard, test.tensors), test.want)
+			assert.ErrorContains(t, safetensorstest.Write(io.Discard, test.tensors), test.want)
 		})
 	}
-	assert.ErrorIs(t, WriteSafetensors(full{}, []Source{constant("w", 1, 1)}), io.ErrShortWrite)
-	assert.ErrorIs(t, WriteSafetensors(io.Discard, []Source{failing}), broken)
-	assert.NoError(t, WriteSafetensors(io.Discard, []Source{half(65504)}))
+	assert.ErrorIs(t, safetensorstest.Write(full{}, []Source{constant("w", 1, 1)}), io.ErrShortWrite)
+	assert.ErrorIs(t, safetensorstest.Write(io.Discard, []Source{failing}), broken)
+	assert.NoError(t, safetensorstest.Write(io.Discard, []Source{half(65504)}))
 }
