@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"dragoman/model"
@@ -24,8 +23,8 @@ type backend struct {
 	weights  *mapping.File // of the sessions, too
 	busy     bool          // whether the batch holds on to it
 
-	begun []*ops.Pieces // encoder runs beside steps
-	spare []*encoding   // that these have used
+	begun map[*ops.Pieces]*encoding // encoder runs beside steps
+	spare []*encoding               // that others have used
 }
 
 // NewBatch makes an empty batch.
@@ -34,7 +33,7 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	if err := batch.CheckLimits(spec, limits); err != nil {
 		return nil, err
 	}
-	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits), memory: m.memory, weights: m.weights}
+	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits), memory: m.memory, weights: m.weights, begun: map[*ops.Pieces]*encoding{}}
 	var err error
 	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, tokenSize(m.manifest)); err != nil {
 		return nil, fmt.Errorf("KV cache: %w", err)
@@ -89,11 +88,11 @@ func (b *backend) Begin(source []int64, slot int32) (func(time.Duration) (bool, 
 	if err != nil {
 		return nil, err
 	}
-	b.begun = append(b.begun, p)
+	b.begun[p] = e
 	return func(most time.Duration) (done bool, err error) {
 		if done, err = p.Continue(most); done {
 			err = b.sound(err)
-			b.begun = slices.DeleteFunc(b.begun, func(other *ops.Pieces) bool { return other == p })
+			delete(b.begun, p)
 			b.spare = append(b.spare, e)
 		}
 		return done, err
@@ -132,14 +131,16 @@ func (b *backend) Close() error {
 	if b.busy {
 		b.memory.Leave()
 	}
-	err := errors.Join(b.encoding.close(), b.step.close())
-	for _, p := range b.begun {
+	for p, e := range b.begun {
 		p.Close()
+		e.close()
 	}
+	b.encoding.close()
+	b.step.close()
 	for _, e := range b.spare {
-		err = errors.Join(err, e.close())
+		e.close()
 	}
 	b.kv.close()
 	b.cross.close()
-	return err
+	return nil
 }

@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"os"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,9 +37,4 @@ func (b buffer) free() {
 	if b != nil {
 		unix.Munmap(b) // it fails only for memory that is not mapped
 	}
-}
-
-// view reads the first n elements of a buffer as T.
-func view[T int32 | int64 | float32](b buffer, n int) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 
-	ort "github.com/yalue/onnxruntime_go"
 	"golang.org/x/sync/errgroup"
 
 	"dragoman/model"
 	"dragoman/model/cpu/pool"
 	"dragoman/model/mapping"
+	"dragoman/model/onnxruntime"
 )
 
 // Options says how to run a model.
@@ -28,8 +28,8 @@ type Options struct {
 type Model struct {
 	manifest *model.Manifest
 	weights  *mapping.File // of both sessions
-	encoder  *ort.DynamicAdvancedSession
-	decoder  *ort.DynamicAdvancedSession
+	encoder  *onnxruntime.Session
+	decoder  *onnxruntime.Session
 	memory   *pool.Pool // of the sessions
 	resident int64      // see Resident
 }
@@ -53,25 +53,24 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if m.weights, err = mapping.Open(filepath.Join(dir, model.WeightsFile)); err != nil {
 		return nil, err
 	}
-	config := sessionConfig{runtime: r, weights: m.weights, threads: opts.Threads}
-	if err := m.load(ctx, dir, config); err != nil {
+	if err := m.load(ctx, r, dir, opts.Threads); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
 // load loads the two graphs of the folder dir, at the same time.
-func (m *Model) load(ctx context.Context, dir string, config sessionConfig) error {
+func (m *Model) load(ctx context.Context, r *Runtime, dir string, threads int) error {
 	var g errgroup.Group
 	var taken [2]int64
 	for i, s := range []struct {
 		name    string
-		session **ort.DynamicAdvancedSession
+		session **onnxruntime.Session
 	}{{model.EncoderFile, &m.encoder}, {model.DecoderFile, &m.decoder}} {
 		m.resident += objectsPerByte * m.manifest.Files[s.name].Size
 		g.Go(func() (err error) {
 			taken[i], err = pool.Taken(func() (err error) {
-				*s.session, err = config.load(ctx, filepath.Join(dir, s.name))
+				*s.session, err = r.session(ctx, filepath.Join(dir, s.name), m.weights, threads)
 				return err
 			})
 			return err
@@ -107,13 +106,9 @@ func (m *Model) Spec() model.Spec { return m.manifest.Spec }
 // Close releases the sessions, and gives their memory back to the system.
 func (m *Model) Close() error {
 	defer trimHeap()
-	var errs []error
-	for _, s := range []*ort.DynamicAdvancedSession{m.encoder, m.decoder} {
-		if s != nil {
-			errs = append(errs, s.Destroy())
-		}
-	}
+	m.encoder.Close()
+	m.decoder.Close()
 	m.weights.Close()
 	m.encoder, m.decoder, m.weights = nil, nil, nil
-	return errors.Join(errs...)
+	return nil
 }

@@ -5,14 +5,16 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-
-	ort "github.com/yalue/onnxruntime_go"
+	"os"
+	"runtime"
 
 	"dragoman/model/cpu/ops"
 	"dragoman/model/cpu/pool"
+	"dragoman/model/mapping"
 	"dragoman/model/onnx"
 	"dragoman/model/onnxruntime"
 )
@@ -31,13 +33,10 @@ func Load(library string) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	ort.SetSharedLibraryPath(library)
-	if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
-		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime: %w", library, err)
-	}
 	operators, err := ops.New(api)
 	if err != nil {
-		return nil, errors.Join(err, ort.DestroyEnvironment())
+		api.Close()
+		return nil, err
 	}
 	r := &Runtime{api: api, operators: operators}
 	if r.memory, err = pool.New(api); err != nil {
@@ -57,13 +56,36 @@ func (r *Runtime) registerDomain() error {
 	one := onnx.Fixed(1)
 	y := g.Op("Identity", []string{g.Input("x", onnx.Float32, one)})
 	g.Output(y, onnx.Float32, one)
-	s, err := sessionConfig{runtime: r, threads: 1}.session(context.Background(), "nothing", func(o *ort.SessionOptions) (*ort.DynamicAdvancedSession, error) {
-		return ort.NewDynamicAdvancedSessionWithONNXData(g.Marshal(), nil, nil, o)
-	})
+	setup := r.setup(1)
+	setup.Graph = g.Marshal()
+	s, err := r.api.NewSession(context.Background(), setup)
+	s.Close()
+	return err
+}
+
+// setup is what all sessions have in common, with so many threads; 0 is one for each core.
+func (r *Runtime) setup(threads int) onnxruntime.Setup {
+	setup := r.operators.Setup(cmp.Or(threads, runtime.NumCPU()))
+	setup.Config["session.use_env_allocators"] = "1"
+	return setup
+}
+
+// session loads the graph at path, which uses weights.
+func (r *Runtime) session(ctx context.Context, path string, weights *mapping.File, threads int) (*onnxruntime.Session, error) {
+	graph, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.Destroy()
+	setup := r.setup(threads)
+	setup.Path, setup.Data = path, weights.Bytes
+	var s *onnxruntime.Session
+	if setup.Constants, err = onnx.Weights(graph); err == nil {
+		s, err = r.api.NewSession(ctx, setup)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", path, err)
+	}
+	return s, nil
 }
 
 // Version is ONNX Runtime's version.
@@ -76,5 +98,6 @@ func (r *Runtime) Close() error {
 	if r.memory != nil {
 		err = r.memory.Close()
 	}
-	return errors.Join(err, ort.DestroyEnvironment())
+	r.api.Close()
+	return err
 }

@@ -1,6 +1,11 @@
 package cpu
 
-import ort "github.com/yalue/onnxruntime_go"
+import (
+	"unsafe"
+
+	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
+)
 
 // store is memory for attention keys and values: [layers, rows, 2, capacity, token/2],
 // all keys of a row before its values.
@@ -54,8 +59,8 @@ func (s *store) clear() {
 }
 
 // bind binds the store to the input called name.
-func (s *store) bind(b *binding, name string) {
-	b.input(name, ort.TensorElementDataTypeUint8, s.memory, s.layers, s.rows, s.capacity, s.token)
+func (s *store) bind(b *onnxruntime.Binding, name string) {
+	b.Input(name, unsafe.Pointer(unsafe.SliceData(s.memory)), onnx.Uint8, s.layers, s.rows, s.capacity, s.token)
 }
 
 // close releases the memory. Closing nil does nothing.

@@ -58,6 +58,7 @@ import (
 	"log/slog"
 
 	"dragoman/model"
+	"dragoman/model/onnxruntime"
 )
 
 // Kind is a kind of device.
@@ -97,7 +98,7 @@ var (
 	ErrUnavailable = errors.New("the device cannot be used")
 	// ErrNoProvider means that ONNX Runtime has no CUDA provider, or that a library
 	// which that needs is missing or of another version.
-	ErrNoProvider = errors.New("no CUDA provider")
+	ErrNoProvider = onnxruntime.ErrProvider
 	// ErrMemory means that a device has not enough memory. From NewBatch and Join it
 	// changes nothing.
 	ErrMemory = errors.New("not enough device memory")

@@ -7,6 +7,8 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/cuda/kernels"
+	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
 )
 
 // encoding is the encoder bound to a batch's memory of cross attention.
@@ -25,11 +27,11 @@ func (e *encoding) open(m *Model, cross unsafe.Pointer, limits model.Limits) (er
 	if e.feed, err = newChannel(m.machine, kernels.EncoderFields*int64(e.tokens)); err != nil {
 		return fmt.Errorf("the encoder's input: %w", err)
 	}
-	e.program = &program{model: m, session: m.encoder, bound: map[shape]*bound{}, bind: func(b *binding, s shape) {
-		b.input("feed", e.feed.device, typeInt32, kernels.EncoderFields, int64(s.rows))
-		b.input("cross", cross, typeUint8, int64(spec.Decoder.Layers), int64(limits.Rows)+1, int64(spec.MaxPositions), m.tokenSize())
+	e.program = &program{model: m, session: m.encoder, bound: map[shape]*bound{}, bind: func(b *onnxruntime.Binding, s shape) {
+		b.Input("feed", e.feed.device, onnx.Int32, kernels.EncoderFields, s.rows)
+		b.Input("cross", cross, onnx.Uint8, spec.Decoder.Layers, limits.Rows+1, spec.MaxPositions, int(m.tokenSize()))
 		// What it puts there means nothing, and nothing reads the feed any more.
-		b.output("stored", e.feed.device, typeInt32, 1)
+		b.Output("stored", e.feed.device, onnx.Int32, 1)
 	}}
 	return nil
 }

@@ -17,15 +17,13 @@ import (
 	"dragoman/model/onnx"
 )
 
-const typeFloat elemType = 1
-
 // tensor is an argument of an operator.
 type tensor struct {
 	data  []float32
-	shape []int64
+	shape []int
 }
 
-func of(data []float32, shape ...int64) tensor { return tensor{data, shape} }
+func of(data []float32, shape ...int) tensor { return tensor{data, shape} }
 
 // runOp runs an operator of single or half precision on the CPU. half says which inputs
 // and outputs are T; they are cast on the way.
@@ -52,34 +50,31 @@ func runOp(t *testing.T, op string, inputs, outputs []tensor, half string) {
 	path := filepath.Join(t.TempDir(), "op.onnx")
 	require.NoError(t, os.WriteFile(path, g.Marshal(), 0o644))
 
-	operators, err := kernels.Host(unsafe.Pointer(r.api.c))
+	operators, err := kernels.Host(r.api.Pointer())
 	require.NoError(t, err)
 	defer operators.Close()
-	s, err := r.api.newSession(t.Context(), setup{path: path, domain: operators.Domain(), threads: 1})
+	s, err := r.newSession(t.Context(), (&host{operators}).session(newSetup(path), 0))
 	require.NoError(t, err)
-	defer func() { require.NoError(t, s.close()) }()
-	memory, err := r.api.newMemoryInfo("Cpu", 0)
+	defer s.Close()
+	b, err := s.NewBinding()
 	require.NoError(t, err)
-	defer memory.close()
-	b, err := s.newBinding(memory)
-	require.NoError(t, err)
-	defer b.close()
+	defer b.Close()
 	h := &host{}
-	bind := func(bind func(string, unsafe.Pointer, elemType, ...int64), name string, x tensor) []float32 {
+	bind := func(bind func(string, unsafe.Pointer, onnx.DataType, ...int), name string, x tensor) []float32 {
 		p, err := h.alloc(4 * int64(len(x.data)))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, h.free(p)) })
-		bind(name, p, typeFloat, x.shape...)
+		bind(name, p, onnx.Float32, x.shape...)
 		return unsafe.Slice((*float32)(p), len(x.data))
 	}
 	for i, x := range inputs {
-		copy(bind(b.input, fmt.Sprintf("in%d", i), x), x.data)
+		copy(bind(b.Input, fmt.Sprintf("in%d", i), x), x.data)
 	}
 	var views [][]float32
 	for i, x := range outputs {
-		views = append(views, bind(b.output, fmt.Sprintf("out%d", i), x))
+		views = append(views, bind(b.Output, fmt.Sprintf("out%d", i), x))
 	}
-	require.NoError(t, b.run())
+	require.NoError(t, b.Run())
 	for i, x := range outputs {
 		copy(x.data, views[i])
 	}
@@ -112,7 +107,7 @@ func TestAddNorm(t *testing.T) {
 				x, acc, bias := normal(rng, n), normal(rng, n), normal(rng, width)
 				gain, beta := normal(rng, width), normal(rng, width)
 				total, y := make([]float32, n), make([]float32, n)
-				w := int64(width)
+				w := width
 				runOp(t, op, []tensor{of(x, rows, w), of(gain, w), of(beta, w), of(acc, rows, w), of(bias, w)},
 					[]tensor{of(total, rows, w), of(y, rows, w)}, "ffftf")
 				for r := range rows {
@@ -158,7 +153,7 @@ func TestBiasRelu(t *testing.T) {
 	for _, op := range []string{"DeviceBiasReluF32", "DeviceBiasReluF16"} {
 		for _, width := range []int{1, 255, 257, 1000} {
 			acc, bias, y := normal(rng, 2*width), normal(rng, width), make([]float32, 2*width)
-			runOp(t, op, []tensor{of(acc, 2, int64(width)), of(bias, int64(width))}, []tensor{of(y, 2, int64(width))}, "tf")
+			runOp(t, op, []tensor{of(acc, 2, width), of(bias, width)}, []tensor{of(y, 2, width)}, "tf")
 			for i, v := range y {
 				require.InDelta(t, max(0, acc[i]+bias[i%width]), v, 4e-3, "%s %d of %d", op, i, width)
 			}
@@ -173,7 +168,7 @@ func TestHalfNumbers(t *testing.T) {
 		low, high := halfValue(bits), halfValue(bits+1)
 		x = append(x, low, -low, (low*3+high)/4, (low+high*3)/4, (low+high)/2)
 	}
-	n := int64(len(x))
+	n := len(x)
 	zeros, y, want := make([]float32, n), make([]float32, n), make([]float32, n)
 	runOp(t, "DeviceBiasReluF32", []tensor{of(x, 1, n), of(zeros, n)}, []tensor{of(want, 1, n)}, "tf")
 	// The F16 operator reads half numbers and writes half numbers: its bias, in single

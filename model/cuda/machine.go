@@ -10,6 +10,7 @@ import (
 
 	"dragoman/model/cuda/driver"
 	"dragoman/model/cuda/kernels"
+	"dragoman/model/onnxruntime"
 )
 
 // machine is a device with what runs on it. Its methods are called on the model's
@@ -31,10 +32,8 @@ type machine interface {
 	// record records what f starts.
 	record(f func() error) (recording, error)
 
-	// session completes how sessions on this machine run.
-	session(s setup) setup
-	// memory is the name and number by which ONNX Runtime knows its memory.
-	memory() (name string, number int)
+	// session completes how sessions on this machine run, whose weights have so many bytes.
+	session(s onnxruntime.Setup, weights int64) onnxruntime.Setup
 	String() string
 	close() error
 }
@@ -55,7 +54,7 @@ type gpu struct {
 }
 
 // openGPU makes a CUDA device ready. Errors wrap ErrUnavailable.
-func openGPU(a *api, opts Options) (_ *gpu, err error) {
+func openGPU(a *onnxruntime.API, opts Options) (_ *gpu, err error) {
 	g := &gpu{limit: opts.Activations}
 	defer func() {
 		if err != nil {
@@ -79,7 +78,7 @@ func openGPU(a *api, opts Options) (_ *gpu, err error) {
 	if err != nil {
 		return g, err
 	}
-	g.operators, err = kernels.CUDA(unsafe.Pointer(a.c), d.Launch(), functions)
+	g.operators, err = kernels.CUDA(a.Pointer(), d.Launch(), functions)
 	return g, err
 }
 
@@ -99,7 +98,6 @@ func (g *gpu) freeHost(p unsafe.Pointer) error                 { return g.device
 func (g *gpu) upload(to, from unsafe.Pointer, n int64) error   { return g.device.Upload(to, from, n) }
 func (g *gpu) download(to, from unsafe.Pointer, n int64) error { return g.device.Download(to, from, n) }
 func (g *gpu) wait() error                                     { return g.device.Wait() }
-func (g *gpu) memory() (string, int)                           { return "Cuda", g.device.Info().Number }
 
 func (g *gpu) available() (int64, error) {
 	free, _, err := g.device.Memory()
@@ -114,11 +112,12 @@ func (g *gpu) record(f func() error) (recording, error) {
 	return graph, nil
 }
 
-func (g *gpu) session(s setup) setup {
-	s.domain, s.stream = g.operators.Domain(), g.device.Stream()
-	s.provider = map[string]string{
-		"device_id":                 fmt.Sprint(g.device.Info().Number),
-		"gpu_mem_limit":             fmt.Sprint(s.weights + g.limit), // weights count
+func (g *gpu) session(s onnxruntime.Setup, weights int64) onnxruntime.Setup {
+	s.Domain, s.Stream, s.Memory, s.Number = g.operators.Domain(), g.device.Stream(), "Cuda", g.device.Info().Number
+	s.Config["session.disable_cpu_ep_fallback"] = "1"
+	s.Provider = map[string]string{
+		"device_id":                 fmt.Sprint(s.Number),
+		"gpu_mem_limit":             fmt.Sprint(weights + g.limit), // weights count
 		"arena_extend_strategy":     "kSameAsRequested",
 		"do_copy_in_default_stream": "1",
 		"use_tf32":                  "0", // single precision is the reference
@@ -141,16 +140,15 @@ func (g *gpu) close() error {
 // host is the CPU. Copies and runs are done at once.
 type host struct{ operators *kernels.Operators }
 
-func openHost(a *api) (*host, error) {
-	operators, err := kernels.Host(unsafe.Pointer(a.c))
+func openHost(a *onnxruntime.API) (*host, error) {
+	operators, err := kernels.Host(a.Pointer())
 	if err != nil {
 		return nil, err
 	}
 	return &host{operators}, nil
 }
 
-func (h *host) String() string        { return "the CPU" }
-func (h *host) memory() (string, int) { return "Cpu", 0 }
+func (h *host) String() string { return "the CPU" }
 
 func (h *host) alloc(n int64) (unsafe.Pointer, error) {
 	p, err := C.calloc(C.size_t(max(n, 1)), 1)
@@ -180,8 +178,8 @@ func (h *host) download(to, from unsafe.Pointer, n int64) error { return h.uploa
 // record keeps f: there is nothing to record work on a CPU with.
 func (h *host) record(f func() error) (recording, error) { return repeat(f), nil }
 
-func (h *host) session(s setup) setup {
-	s.domain = h.operators.Domain()
+func (h *host) session(s onnxruntime.Setup, _ int64) onnxruntime.Setup {
+	s.Domain = h.operators.Domain()
 	return s
 }
 

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"dragoman/model"
 	"dragoman/model/cuda/driver"
 	"dragoman/model/cuda/kernels"
+	"dragoman/model/onnxruntime"
 )
 
 // Model is an exported model on a device. It implements model.Model. All its work on
@@ -26,9 +26,8 @@ type Model struct {
 
 	// For use on the thread.
 	machine machine
-	memory  memoryInfo
-	encoder *session
-	decoder *session
+	encoder *onnxruntime.Session
+	decoder *onnxruntime.Session
 }
 
 // Open loads the exported folder dir, in half or single precision, onto a device. It
@@ -79,19 +78,15 @@ func (m *Model) load(ctx context.Context, dir string) (err error) {
 		m.machine = nil
 		return err
 	}
-	name, number := m.machine.memory()
-	if m.memory, err = r.api.newMemoryInfo(name, number); err != nil {
-		return err
-	}
 	r.sessions.Lock()
 	defer r.sessions.Unlock()
 	weights := m.manifest.Files[model.WeightsFile].Size
 	for _, part := range []struct {
 		file string
-		to   **session
+		to   **onnxruntime.Session
 	}{{model.CUDAEncoderFile, &m.encoder}, {model.CUDADecoderFile, &m.decoder}} {
-		s := m.machine.session(setup{path: filepath.Join(dir, part.file), weights: weights, threads: 1})
-		if *part.to, err = r.api.newSession(ctx, s); err != nil {
+		s := m.machine.session(newSetup(filepath.Join(dir, part.file)), weights)
+		if *part.to, err = r.newSession(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -218,19 +213,15 @@ func (m *Model) Close() error {
 	err := m.thread.do(func() error {
 		m.runtime.sessions.Lock()
 		defer m.runtime.sessions.Unlock()
-		var errs []error
-		for _, s := range []*session{m.encoder, m.decoder} {
-			if s != nil {
-				errs = append(errs, s.close())
-			}
+		m.encoder.Close()
+		m.decoder.Close()
+		if m.machine == nil {
+			return nil
 		}
-		if m.memory.c != nil {
-			m.memory.close()
+		if err := m.machine.close(); !errors.Is(err, driver.ErrLost) {
+			return err
 		}
-		if m.machine != nil {
-			errs = append(errs, m.machine.close())
-		}
-		return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, driver.ErrLost) })...)
+		return nil
 	})
 	m.thread.stop()
 	m.thread, m.encoder, m.decoder = nil, nil, nil

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,6 +18,7 @@ import (
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/cuda/driver"
 	"dragoman/model/cuda/kernels"
+	"dragoman/model/onnxruntime"
 )
 
 func TestUnavailable(t *testing.T) {
@@ -100,8 +100,6 @@ func TestGPU(t *testing.T) {
 			return err
 		}
 		assert.Equal(t, "GPU 1 (Card 11, compute capability 76.77, 0 MiB, driver for CUDA 12.4)", g.String())
-		name, number := g.memory()
-		assert.Equal(t, "Cuda 1", fmt.Sprint(name, " ", number))
 		free, err := g.available()
 		assert.NoError(t, err)
 		assert.EqualValues(t, 1000, free)
@@ -118,10 +116,11 @@ func TestGPU(t *testing.T) {
 		assert.Equal(t, []int32{1, 2, 0}, c.view(3))
 		assert.NoError(t, c.close())
 
-		s := g.session(setup{path: "a", weights: 70})
-		assert.NotNil(t, s.domain)
-		assert.Equal(t, g.device.Stream(), s.stream)
-		assert.Equal(t, "1 570", s.provider["device_id"]+" "+s.provider["gpu_mem_limit"])
+		s := g.session(newSetup("a"), 70)
+		assert.Equal(t, "Cuda 1", fmt.Sprint(s.Memory, " ", s.Number))
+		assert.NotNil(t, s.Domain)
+		assert.Equal(t, g.device.Stream(), s.Stream)
+		assert.Equal(t, "1 570", s.Provider["device_id"]+" "+s.Provider["gpu_mem_limit"])
 		work, err := g.record(func() error { return nil })
 		assert.NoError(t, err)
 		assert.NoError(t, work.Launch())
@@ -137,10 +136,10 @@ func TestProviderMissing(t *testing.T) {
 	cputest.Runtime(t)
 	r, err := loaded()
 	require.NoError(t, err)
-	operators, err := kernels.Host(unsafe.Pointer(r.api.c))
+	operators, err := kernels.Host(r.api.Pointer())
 	require.NoError(t, err)
 	defer operators.Close()
-	_, err = r.api.newSession(t.Context(), setup{domain: operators.Domain(), provider: map[string]string{"device_id": "0"}})
+	_, err = r.newSession(t.Context(), onnxruntime.Setup{Domain: operators.Domain(), Provider: map[string]string{"device_id": "0"}})
 	assert.ErrorIs(t, err, ErrUnavailable)
 	assert.ErrorIs(t, err, ErrNoProvider)
 }

@@ -3,6 +3,8 @@ package cuda
 import (
 	"errors"
 	"fmt"
+
+	"dragoman/model/onnxruntime"
 )
 
 // shape is what the shapes of a run's inputs and outputs depend on.
@@ -15,15 +17,15 @@ type shape struct {
 // shape, and recorded when a shape comes for the second time.
 type program struct {
 	model   *Model
-	session *session
+	session *onnxruntime.Session
 	graphs  bool // record runs
-	bind    func(b *binding, s shape)
+	bind    func(b *onnxruntime.Binding, s shape)
 	bound   map[shape]*bound
 }
 
 // bound is a program that is ready to run with one shape.
 type bound struct {
-	binding *binding
+	binding *onnxruntime.Binding
 	ran     bool
 	graph   recording // nil: not recorded, or not to be
 	refused bool      // it could not be recorded
@@ -33,7 +35,7 @@ type bound struct {
 func (p *program) run(s shape) error {
 	b := p.bound[s]
 	if b == nil {
-		binding, err := p.session.newBinding(p.model.memory)
+		binding, err := p.session.NewBinding()
 		if err != nil {
 			return err
 		}
@@ -48,7 +50,7 @@ func (p *program) run(s shape) error {
 		return p.record(b, s)
 	}
 	b.ran = true
-	return b.binding.run()
+	return b.binding.Run()
 }
 
 // record records the program, which has run once, so that all memory that it needs is
@@ -56,12 +58,12 @@ func (p *program) run(s shape) error {
 func (p *program) record(b *bound, s shape) error {
 	sessions := &p.model.runtime.sessions
 	sessions.RLock()
-	graph, err := p.model.machine.record(b.binding.run)
+	graph, err := p.model.machine.record(b.binding.Run)
 	sessions.RUnlock()
 	if err != nil {
 		b.refused = true
 		p.model.opts.Log.Warn("a step cannot be recorded: it takes longer to start", "rows", s.rows, "error", err)
-		return b.binding.run()
+		return b.binding.Run()
 	}
 	b.graph = graph
 	return graph.Launch()
@@ -79,7 +81,7 @@ func (p *program) close() error {
 				errs = append(errs, fmt.Errorf("%d rows: %w", s.rows, err))
 			}
 		}
-		b.binding.close()
+		b.binding.Close()
 	}
 	p.bound = nil
 	return errors.Join(errs...)

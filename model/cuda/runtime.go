@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"dragoman/model/cuda/driver"
+	"dragoman/model/onnxruntime"
 )
 
 // providerLibrary is ONNX Runtime's CUDA provider, which it looks for in its own folder.
@@ -16,7 +18,7 @@ const providerLibrary = "libonnxruntime_providers_cuda.so"
 
 // Runtime is ONNX Runtime, as models on devices use it. It is safe for concurrent use.
 type Runtime struct {
-	api     *api
+	api     *onnxruntime.API
 	library string
 	// sessions is locked while sessions are made and closed: the first one changes a
 	// table of the process, and each waits for all that its device does, which spoils
@@ -28,10 +30,11 @@ type Runtime struct {
 // loaded it, too: it is the same one then. The caller closes the Runtime after every
 // model that was opened with it.
 func Load(library string) (*Runtime, error) {
-	a, err := openAPI(library)
+	a, err := onnxruntime.Load(library)
 	if err != nil {
 		return nil, err
 	}
+	a.Fault = fault
 	return &Runtime{api: a, library: library}, nil
 }
 
@@ -99,6 +102,28 @@ func (r *Runtime) checkProvider() error {
 	return nil
 }
 
+// newSetup is how sessions on all machines run.
+func newSetup(path string) onnxruntime.Setup {
+	return onnxruntime.Setup{Path: path, Threads: 1, Config: map[string]string{
+		"session.intra_op.allow_spinning": "0",
+		// Weights take what they need, and nothing of what the arena may grow to.
+		"session.use_device_allocator_for_initializers": "1",
+	}}
+}
+
+// newSession loads a graph. It fails with ErrNoProvider where the provider does.
+func (r *Runtime) newSession(ctx context.Context, s onnxruntime.Setup) (*onnxruntime.Session, error) {
+	out, err := r.api.NewSession(ctx, s)
+	if errors.Is(err, ErrNoProvider) {
+		return nil, fmt.Errorf("%w: %w: it needs the libraries of the CUDA version that it was built for, in LD_LIBRARY_PATH or the system's folders",
+			ErrUnavailable, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", s.Path, err)
+	}
+	return out, nil
+}
+
 // open makes a device ready, on the thread that is to use it.
 func (r *Runtime) open(opts Options) (machine, error) {
 	if opts.Kind == Host {
@@ -121,6 +146,6 @@ func (r *Runtime) open(opts Options) (machine, error) {
 
 // Close releases ONNX Runtime.
 func (r *Runtime) Close() error {
-	r.api.close()
+	r.api.Close()
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"dragoman/model"
 	"dragoman/model/batch"
 	"dragoman/model/cuda/kernels"
+	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
 )
 
 // state is what a batch remembers, in the memory of the device.
@@ -44,27 +46,27 @@ func (s *step) open(m *Model, state state, limits model.Limits, graphs bool) (er
 	if s.none, err = m.machine.alloc(4 * (int64(spec.VocabSize)/kernels.Lanes + 1)); err != nil {
 		return fmt.Errorf("the decoder's input: %w", err)
 	}
-	layers, rows, length := int64(spec.Decoder.Layers), int64(limits.Rows)+1, int64(limits.MaxLength)
-	s.program = &program{model: m, session: m.decoder, graphs: graphs, bound: map[shape]*bound{}, bind: func(b *binding, sh shape) {
-		b.input("feed", s.feed.device, typeInt32, kernels.StepFields, int64(sh.rows))
-		b.input("history", state.history, typeInt32, 2*rows, length)
-		b.input("kv", state.kv, typeUint8, layers, rows, length, m.tokenSize())
-		b.input("cross", state.cross, typeUint8, layers, rows, int64(spec.MaxPositions), m.tokenSize())
-		b.input("pages", s.none, typeInt32, int64(sh.pages))
-		b.output("best", s.best[sh.pages].device, typeInt32, int64(sh.rows), bestWidth(sh.pages))
+	layers, rows, length, token := spec.Decoder.Layers, limits.Rows+1, limits.MaxLength, int(m.tokenSize())
+	s.program = &program{model: m, session: m.decoder, graphs: graphs, bound: map[shape]*bound{}, bind: func(b *onnxruntime.Binding, sh shape) {
+		b.Input("feed", s.feed.device, onnx.Int32, kernels.StepFields, sh.rows)
+		b.Input("history", state.history, onnx.Int32, 2*rows, length)
+		b.Input("kv", state.kv, onnx.Uint8, layers, rows, length, token)
+		b.Input("cross", state.cross, onnx.Uint8, layers, rows, spec.MaxPositions, token)
+		b.Input("pages", s.none, onnx.Int32, sh.pages)
+		b.Output("best", s.best[sh.pages].device, onnx.Int32, sh.rows, bestWidth(sh.pages))
 	}}
 	return s.makeRoom(1)
 }
 
 // bestWidth is the numbers that a row answers with: log-probabilities, ids, log-sum-exp.
-func bestWidth(pages int) int64 { return int64(2*kernels.Lanes*pages + 1) }
+func bestWidth(pages int) int { return 2*kernels.Lanes*pages + 1 }
 
 // makeRoom reserves memory for the answers with a number of pages.
 func (s *step) makeRoom(pages int) error {
 	if s.best[pages] != nil {
 		return nil
 	}
-	c, err := newChannel(s.model.machine, int64(s.rows)*bestWidth(pages))
+	c, err := newChannel(s.model.machine, int64(s.rows*bestWidth(pages)))
 	if err != nil {
 		return fmt.Errorf("the decoder's output: %w", err)
 	}
@@ -101,7 +103,7 @@ func (s *step) run(rows []batch.Row, k int) error {
 		if err != nil {
 			return err
 		}
-		width, ids := int(bestWidth(pages)), kernels.Lanes*pages
+		width, ids := bestWidth(pages), kernels.Lanes*pages
 		for i, row := range part {
 			if row.Wanted {
 				addRow(c, best[i*width:][:width], ids, k)
@@ -123,7 +125,7 @@ func (s *step) start(rows []batch.Row, n, pages int) ([]int32, error) {
 	}
 	begin := time.Now()
 	defer func() { s.busy += time.Since(begin) }()
-	best, answer := s.best[pages], n*int(bestWidth(pages))
+	best, answer := s.best[pages], n*bestWidth(pages)
 	if err := s.feed.upload(len(feed)); err != nil {
 		return nil, err
 	}

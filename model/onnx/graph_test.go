@@ -30,7 +30,7 @@ func TestGraphRuns(t *testing.T) {
 	path := filepath.Join(dir, "test.onnx")
 	require.NoError(t, os.WriteFile(path, g.Marshal(), 0o644))
 
-	cputest.Runtime(t)
+	cputest.Environment(t)
 	inputs, outputs, err := ort.GetInputOutputInfo(path)
 	require.NoError(t, err)
 	require.Len(t, inputs, 1)

@@ -1,6 +1,6 @@
-// Package onnxruntime is what both backends need of ONNX Runtime's C API: the API itself,
-// its errors, loading that can be interrupted, and in include/ the headers. The CPU's
-// sessions are onnxruntime_go's; see [Handle] for what ties the two together.
+// Package onnxruntime is what both backends need of ONNX Runtime's C API: its errors, sessions
+// with operators of our own whose loading can be interrupted, inputs and outputs that are bound
+// to memory of the host or of a device, and in include/ the headers.
 //
 // The headers are those of onnxruntime_go's module, which a test compares. A package can
 // only name folders of its own module to the C compiler, and `go build` has no step that
@@ -14,7 +14,6 @@ package onnxruntime
 import "C"
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,11 +24,16 @@ import (
 // API is the C API. It is safe for concurrent use.
 type API struct {
 	Version string // of ONNX Runtime
-	c       *C.OrtApi
+	// Fault makes an error of what ONNX Runtime says; nil is errors.New.
+	Fault func(message string) error
+
+	c   *C.OrtApi
+	env *C.OrtEnv // one for the process
 }
 
 // Load loads ONNX Runtime's shared library from a path, where it may be loaded already.
-// It is never unloaded, and tells nobody what it is used for.
+// It is never unloaded, and tells nobody what it is used for. The caller closes the API after all that
+// was made with it.
 func Load(library string) (*API, error) {
 	if _, err := os.Stat(library); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("ONNX Runtime's library is not at %s: run `make runtime` or set ONNXRUNTIME_LIB to the path of libonnxruntime.so", library)
@@ -45,8 +49,15 @@ func Load(library string) (*API, error) {
 	if api == nil {
 		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime (version 1.24 or newer is needed): %s", library, C.GoString(message))
 	}
-	return &API{C.GoString(version), api}, nil
+	a := &API{Version: C.GoString(version), c: api}
+	if err := a.check(C.new_env(api, &a.env)); err != nil {
+		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime: %w", library, err)
+	}
+	return a, nil
 }
+
+// Close releases ONNX Runtime.
+func (a *API) Close() { C.release_env(a.c, a.env) }
 
 // Pointer is the *OrtApi, for the C code of other packages.
 func (a *API) Pointer() unsafe.Pointer { return unsafe.Pointer(a.c) }
@@ -58,23 +69,11 @@ func (a *API) Err(status unsafe.Pointer) error {
 	}
 	s := (*C.OrtStatus)(status)
 	defer C.release(a.c, s)
-	return errors.New(C.GoString(C.message(a.c, s)))
+	message := C.GoString(C.message(a.c, s))
+	if a.Fault != nil {
+		return a.Fault(message)
+	}
+	return errors.New(message)
 }
 
-// Interruptible calls load, which makes a session with options, an *OrtSessionOptions.
-// When ctx is done, load ends soon and the error is that of ctx, also where the session
-// was made all the same: the caller releases it.
-func (a *API) Interruptible(ctx context.Context, options unsafe.Pointer, load func() error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	cancelled := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		cancelled <- a.Err(unsafe.Pointer(C.cancel(a.c, (*C.OrtSessionOptions)(options))))
-	})
-	err := load()
-	if stop() {
-		return err
-	}
-	return errors.Join(ctx.Err(), <-cancelled) // until this comes the options are in use
-}
+func (a *API) check(status *C.OrtStatus) error { return a.Err(unsafe.Pointer(status)) }

@@ -22,8 +22,8 @@ static const OrtApi *load(const char *library, const char **version, const char 
   return api;
 }
 
-static OrtStatus *cancel(const OrtApi *api, OrtSessionOptions *options) {
-  return api->SessionOptionsSetLoadCancellationFlag(options, true);
-}
 static const char *message(const OrtApi *api, OrtStatus *status) { return api->GetErrorMessage(status); }
 static void release(const OrtApi *api, OrtStatus *status) { api->ReleaseStatus(status); }
+
+static OrtStatus *new_env(const OrtApi *api, OrtEnv **env) { return api->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "dragoman", env); }
+static void release_env(const OrtApi *api, OrtEnv *env) { api->ReleaseEnv(env); }

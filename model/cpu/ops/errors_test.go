@@ -242,6 +242,7 @@ func TestNoRows(t *testing.T) {
 func TestCloseTwice(t *testing.T) {
 	api, err := onnxruntime.Load(cputest.Library())
 	require.NoError(t, err)
+	defer api.Close()
 	o, err := ops.New(api)
 	require.NoError(t, err)
 	o.Close()

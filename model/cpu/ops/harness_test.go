@@ -63,6 +63,7 @@ type call struct {
 // shared holds ONNX Runtime's sessions, one for each different graph of one node.
 var shared struct {
 	sync.Mutex
+	api       *onnxruntime.API
 	operators *ops.Operators
 	sessions  map[string]*ort.DynamicAdvancedSession
 }
@@ -99,7 +100,7 @@ func anyDims(name string, rank int) []onnx.Dim {
 
 // session is the session of the call, which is made once.
 func (c call) session(t testing.TB) (*ort.DynamicAdvancedSession, error) {
-	cputest.Runtime(t)
+	cputest.Environment(t)
 	graph, inputs, outputs := c.graph()
 	shared.Lock()
 	defer shared.Unlock()
@@ -111,7 +112,7 @@ func (c call) session(t testing.TB) (*ort.DynamicAdvancedSession, error) {
 		require.NoError(t, err)
 		operators, err := ops.New(api)
 		require.NoError(t, err)
-		shared.operators, shared.sessions = operators, map[string]*ort.DynamicAdvancedSession{}
+		shared.api, shared.operators, shared.sessions = api, operators, map[string]*ort.DynamicAdvancedSession{}
 	}
 	s, err := newSession(t, graph, inputs, outputs, 3)
 	if err == nil {
@@ -125,7 +126,7 @@ func newSession(t testing.TB, graph []byte, inputs, outputs []string, threads in
 	options, err := ort.NewSessionOptions()
 	require.NoError(t, err)
 	defer options.Destroy()
-	require.NoError(t, shared.operators.Register(options, threads))
+	cputest.Register(t, shared.api, options, shared.operators.Setup(threads))
 	return ort.NewDynamicAdvancedSessionWithONNXData(graph, inputs, outputs, options)
 }
 

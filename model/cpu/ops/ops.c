@@ -81,9 +81,6 @@ OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {
   return NULL;
 }
 
-OrtStatus *dragoman_add_domain(const OrtApi *api, OrtSessionOptions *options, OrtCustomOpDomain *domain) {
-  return api->AddCustomOpDomain(options, domain);
-}
 void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain) {
   api->ReleaseCustomOpDomain(domain);
   crew_end();

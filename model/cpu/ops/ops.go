@@ -28,8 +28,6 @@ import (
 	"strconv"
 	"unsafe"
 
-	ort "github.com/yalue/onnxruntime_go"
-
 	"dragoman/model/onnxruntime"
 )
 
@@ -48,24 +46,10 @@ func New(api *onnxruntime.API) (*Operators, error) {
 	return o, nil
 }
 
-// Register makes the operators known to the sessions that options are used for, and has so
-// many threads share the work of each of them, at least 1. They are threads of the operators,
-// not of the session, which needs none.
-func (o *Operators) Register(options *ort.SessionOptions, threads int) error {
-	handle, err := onnxruntime.Handle(options)
-	if err != nil {
-		return err
-	}
-	if err := options.AddSessionConfigEntry(C.THREADS, strconv.Itoa(threads)); err != nil {
-		return err
-	}
-	if err := options.SetIntraOpNumThreads(1); err != nil {
-		return err
-	}
-	if err := o.api.Err(unsafe.Pointer(C.dragoman_add_domain(o.c(), (*C.OrtSessionOptions)(handle), o.domain))); err != nil {
-		return fmt.Errorf("register the operators: %w", err)
-	}
-	return nil
+// Setup is that of sessions with the operators, and has so many threads share the work of each of
+// them, at least 1. They are threads of the operators, not of the session, which needs none.
+func (o *Operators) Setup(threads int) onnxruntime.Setup {
+	return onnxruntime.Setup{Domain: unsafe.Pointer(o.domain), Threads: 1, Config: map[string]string{C.THREADS: strconv.Itoa(threads)}}
 }
 
 // Close releases the operators. Closing twice does nothing.

@@ -12,7 +12,6 @@
 OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain);
 
 // C function pointers cannot be called from Go.
-OrtStatus *dragoman_add_domain(const OrtApi *api, OrtSessionOptions *options, OrtCustomOpDomain *domain);
 void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain);
 
 #endif

@@ -1,0 +1,52 @@
+package cputest
+
+// #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/../../onnxruntime/include
+// #include <stdlib.h>
+// #include "onnxruntime_c_api.h"
+// static OrtStatus *add_domain(const OrtApi *api, void *options, void *domain) {
+//   return api->AddCustomOpDomain((OrtSessionOptions *)options, (OrtCustomOpDomain *)domain);
+// }
+import "C"
+
+import (
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	ort "github.com/yalue/onnxruntime_go"
+
+	"dragoman/model/onnxruntime"
+)
+
+// Environment readies onnxruntime_go, whose sessions allocate their outputs.
+func Environment(t testing.TB) {
+	t.Helper()
+	Runtime(t)
+	if !ort.IsInitialized() {
+		ort.SetSharedLibraryPath(Library())
+		require.NoError(t, ort.InitializeEnvironment(ort.WithLogLevelFatal()))
+	}
+}
+
+// Register makes the options of a session of onnxruntime_go what a setup says of operators and threads.
+func Register(t testing.TB, api *onnxruntime.API, options *ort.SessionOptions, setup onnxruntime.Setup) {
+	t.Helper()
+	for key, value := range setup.Config {
+		require.NoError(t, options.AddSessionConfigEntry(key, value))
+	}
+	require.NoError(t, options.SetIntraOpNumThreads(setup.Threads))
+	fields := reflect.TypeOf(*options)
+	require.True(t, fields.NumField() == 1 && fields.Field(0).Type.Kind() == reflect.Pointer, "one pointer, to an OrtSessionOptions")
+	handle := *(*unsafe.Pointer)(unsafe.Pointer(options))
+	require.NoError(t, api.Err(unsafe.Pointer(C.add_domain((*C.OrtApi)(api.Pointer()), handle, setup.Domain))))
+}
+
+// Memory is n bytes outside of Go's heap, zeroed, until the test's end.
+func Memory(t testing.TB, n int) unsafe.Pointer {
+	t.Helper()
+	p := C.calloc(C.size_t(n), 1)
+	require.NotNil(t, p)
+	t.Cleanup(func() { C.free(p) })
+	return p
+}

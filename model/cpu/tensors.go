@@ -1,0 +1,94 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
+)
+
+// tensors are the small inputs and outputs of a session. Each has memory of its own, which
+// grows and is kept from run to run.
+type tensors struct {
+	binding *onnxruntime.Binding
+	memory  map[string]buffer
+	err     error // the first
+}
+
+func newTensors(session *onnxruntime.Session) (*tensors, error) {
+	binding, err := session.NewBinding()
+	if err != nil {
+		return nil, err
+	}
+	return &tensors{binding: binding, memory: map[string]buffer{}}, nil
+}
+
+// input is the input called name, to be filled in. A tensor is made again only when its shape
+// has changed.
+func input[T number](t *tensors, name string, shape ...int) []T {
+	values := room[T](t, name, shape)
+	t.binding.Input(name, unsafe.Pointer(unsafe.SliceData(values)), typeOf[T](), shape...)
+	return values
+}
+
+// output is the output called name, which the next run fills in.
+func output[T number](t *tensors, name string, shape ...int) []T {
+	values := room[T](t, name, shape)
+	t.binding.Output(name, unsafe.Pointer(unsafe.SliceData(values)), typeOf[T](), shape...)
+	return values
+}
+
+// number is an element of a tensor.
+type number interface{ int32 | int64 | float32 }
+
+func typeOf[T number]() onnx.DataType {
+	switch any(T(0)).(type) {
+	case int32:
+		return onnx.Int32
+	case int64:
+		return onnx.Int64
+	default:
+		return onnx.Float32
+	}
+}
+
+// room is memory for a tensor.
+func room[T number](t *tensors, name string, shape []int) []T {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	bytes := n * int(unsafe.Sizeof(T(0)))
+	memory := t.memory[name]
+	if bytes > len(memory) || memory == nil {
+		grown, err := newBuffer(bytes * 3 / 2)
+		if err != nil {
+			if t.err == nil {
+				t.err = err
+			}
+			return make([]T, n) // which no run looks at
+		}
+		memory.free()
+		t.memory[name], memory = grown, grown
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), n)
+}
+
+func (t *tensors) run() error {
+	if t.err != nil {
+		return t.err
+	}
+	return t.binding.Run()
+}
+
+// close releases the tensors and their memory. Closing nil does nothing.
+func (t *tensors) close() {
+	if t == nil {
+		return
+	}
+	t.binding.Close()
+	for _, memory := range t.memory {
+		memory.free()
+	}
+	t.memory = nil
+}

@@ -1,0 +1,111 @@
+package onnxruntime_test
+
+import (
+	"context"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model/cpu/cputest"
+	"dragoman/model/cpu/ops"
+	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
+)
+
+// identity is a session's setup whose output y is its input x, a vector.
+func identity(t *testing.T) (*onnxruntime.API, onnxruntime.Setup) {
+	t.Helper()
+	cputest.Runtime(t)
+	api, err := onnxruntime.Load(cputest.Library())
+	require.NoError(t, err)
+	t.Cleanup(api.Close)
+	operators, err := ops.New(api)
+	require.NoError(t, err)
+	t.Cleanup(operators.Close)
+	g := onnx.NewGraph("identity")
+	g.NamedNode("", "Identity", []string{g.Input("x", onnx.Float32, onnx.Named("N"))}, []string{"y"})
+	g.Output("y", onnx.Float32, onnx.Named("N"))
+	setup := operators.Setup(1)
+	setup.Graph = g.Marshal()
+	return api, setup
+}
+
+// TestInterruptedSession makes ONNX Runtime load a graph again and again: it ends only
+// when ONNX Runtime itself has seen that it is to stop.
+func TestInterruptedSession(t *testing.T) {
+	api, setup := identity(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var refused error
+	_, err := api.Interrupted(ctx, setup, func(again func() (*onnxruntime.Session, error)) (*onnxruntime.Session, error) {
+		cancel()
+		for {
+			s, err := again()
+			if refused = err; err != nil {
+				return nil, err
+			}
+			s.Close()
+		}
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.ErrorContains(t, refused, "cancel")
+
+	made := false
+	ctx, cancel = context.WithCancel(t.Context())
+	_, err = api.Interrupted(ctx, setup, func(again func() (*onnxruntime.Session, error)) (*onnxruntime.Session, error) {
+		s, err := again()
+		made = err == nil
+		cancel()
+		return s, err
+	})
+	assert.True(t, made)
+	assert.ErrorIs(t, err, context.Canceled, "too late for ONNX Runtime")
+
+	_, err = api.Interrupted(ctx, setup, nil)
+	assert.ErrorIs(t, err, context.Canceled, "not even begun")
+}
+
+// TestBinding: whether it succeeds or fails, one tensor stays for each name.
+func TestBinding(t *testing.T) {
+	api, setup := identity(t)
+	s, err := api.NewSession(t.Context(), setup)
+	require.NoError(t, err)
+	defer s.Close()
+	b, err := s.NewBinding()
+	require.NoError(t, err)
+	defer b.Close()
+	memory := cputest.Memory(t, 16)
+	numbers := unsafe.Slice((*float32)(memory), 4)
+	x, y := memory, unsafe.Pointer(&numbers[2])
+	numbers[0], numbers[1] = 3, 5
+
+	b.Input("x", x, onnx.Float32, 1)
+	b.Output("y", y, onnx.Float32, 1)
+	first := b.Bound("x")
+	require.NoError(t, b.Run())
+	assert.Equal(t, []float32{3, 5, 3, 0}, numbers)
+	b.Input("x", x, onnx.Float32, 1)
+	assert.Equal(t, first, b.Bound("x"), "nothing has changed")
+
+	b.Input("x", x, onnx.Float32, 2)
+	b.Output("y", y, onnx.Float32, 2)
+	second := b.Bound("x")
+	assert.NotEqual(t, first, second)
+	require.NoError(t, b.Run())
+	assert.Equal(t, []float32{3, 5, 3, 5}, numbers)
+
+	b.Input("x", x, onnx.Float32, -1)
+	assert.Equal(t, second, b.Bound("x"))
+	b.Input("x", x, onnx.Float32, 1)
+	assert.Equal(t, second, b.Bound("x"), "the first error stays")
+	assert.ErrorContains(t, b.Run(), "bind x [-1]: ")
+	b.Close()
+
+	b, err = s.NewBinding()
+	require.NoError(t, err)
+	defer b.Close()
+	b.Input("z", x, onnx.Float32, 1)
+	assert.Nil(t, b.Bound("z"))
+	assert.ErrorContains(t, b.Run(), "bind z [1]: ")
+}
