@@ -3,7 +3,7 @@
 //
 // A [Memory] is the whole, a [Lease] is what a request has of it. Whoever is about to
 // make something that grows with the request takes its size first ([Lease.Take]), and is
-// refused where that does not fit. Sizes are estimates on the safe side; the lease is
+// refused where that does not fit. Sizes are those of package cost; the lease is
 // given back as a whole when the request has been answered.
 //
 // Nobody can take all: a caller has at most three quarters of what others leave, so a
@@ -129,28 +129,6 @@ func (l *Lease) add(n int64) {
 	if m.by[l.caller] += n; m.by[l.caller] == 0 {
 		delete(m.by, l.caller)
 	}
-}
-
-// What a request takes, estimated on the safe side.
-const (
-	// BodyByte is for each byte of a body: what it is read into, and the copies that
-	// parsing makes. Measured at 2.2 to 3.7.
-	BodyByte = 4
-	// textByte is for each byte of a text while its sentences are looked for, and
-	// translationByte for each language until the answer is sent: the translation,
-	// which may be longer, and its JSON.
-	textByte, translationByte = 12, 8
-)
-
-// Texts is the memory that texts of so many bytes take, translated into some languages,
-// beside their sentences.
-func Texts(bytes int64, languages int) int64 {
-	return bytes * int64(textByte+languages*translationByte)
-}
-
-// Alternatives is the memory that so many more translations of texts of so many bytes take.
-func Alternatives(bytes int64, translations int) int64 {
-	return bytes * int64(translations*translationByte)
 }
 
 // leaseKey is where a context has a lease.

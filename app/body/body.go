@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/failure"
 )
 
@@ -170,7 +171,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	}
 	if b.read += int64(n); b.read > b.most {
 		n, err = 0, &http.MaxBytesError{Limit: b.most}
-	} else if full := b.lease.Take(int64(n) * admission.BodyByte); full != nil {
+	} else if full := b.lease.Take(int64(n) * cost.BodyByte); full != nil {
 		n, err = 0, full
 	}
 	b.err = err

@@ -18,13 +18,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 )
 
 const most = 128 << 10
 
 // bounds are those of a server that has room for four bodies.
 func bounds() *Bounds {
-	return New(Config{Most: most, Memory: admission.New(4 * admission.BodyByte * most), Timeout: time.Minute})
+	return New(Config{Most: most, Memory: admission.New(4 * cost.BodyByte * most), Timeout: time.Minute})
 }
 
 // zeros is a body without an end.
@@ -84,7 +85,7 @@ func TestMemoryIsShared(t *testing.T) {
 		var admit func(i int)
 		admit = func(i int) {
 			if i == 8*callers {
-				assert.LessOrEqual(t, held*admission.BodyByte, int64(4*admission.BodyByte*most))
+				assert.LessOrEqual(t, held*cost.BodyByte, int64(4*cost.BodyByte*most))
 				if callers < 10 {
 					b.Serve(reading(func(_ int, err error) {
 						assert.NoError(t, err, "a small body beside those of %d", callers)
@@ -116,7 +117,7 @@ func TestAnnouncedBodiesTakeNothing(t *testing.T) {
 		one := make([]byte, 1)
 		_, err := r.Body.Read(one)
 		require.NoError(t, err)
-		assert.EqualValues(t, admission.BodyByte, b.cfg.Memory.InUse())
+		assert.EqualValues(t, cost.BodyByte, b.cfg.Memory.InUse())
 	})).ServeHTTP(httptest.NewRecorder(), post("", most, true))
 }
 
@@ -256,7 +257,7 @@ func TestTimes(t *testing.T) {
 		known bool
 		after time.Duration // how much later the second deadline is, when bytes have come
 	}{{1, true, 0}, {small, true, 0}, {small + 1, true, timeout - silence}, {1, false, timeout - silence}} {
-		b := New(Config{Most: most, Memory: admission.New(4 * admission.BodyByte * most), Timeout: timeout, Silence: silence})
+		b := New(Config{Most: most, Memory: admission.New(4 * cost.BodyByte * most), Timeout: timeout, Silence: silence})
 		r := post("", test.size, test.known)
 		if !test.known {
 			r.ContentLength = -1

@@ -16,7 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"dragoman/app/access"
-	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/model"
 )
 
@@ -88,9 +88,8 @@ const JobsOff, GlossariesOff = "off", "off"
 const (
 	// maxMemory is the largest REQUEST_MEMORY.
 	maxMemory Size = 1 << 40
-	// documentByte is what each byte of a document of plain text takes: its body and copies as package body and
-	// documents count them, and its texts.
-	documentByte = admission.BodyByte + 4 + 3
+	// documentByte is what each byte of a document of plain text takes: its body, copies of it and its texts.
+	documentByte = cost.BodyByte + cost.DocumentByte + cost.RecordByte
 	// unsigned is what FLEET_SECRET has among others while a fleet begins to sign, or ends it.
 	unsigned = "none"
 )
@@ -106,14 +105,14 @@ func (c Config) checkTogether() (errs []error) {
 		}
 	}
 	// What the texts of the largest body take, translated into one language; the shares of callers come on top.
-	least := Size(admission.Texts(c.MaxBodyBytes, 1)+admission.BodyByte*c.MaxBodyBytes) * 4 / 3
+	least := Size(cost.Texts(c.MaxBodyBytes, 1)+cost.BodyByte*c.MaxBodyBytes) * 4 / 3
 	refuse(c.RequestMemory < least || c.RequestMemory > maxMemory,
 		"REQUEST_MEMORY=%d bytes: use %s or more, or lower MAX_BODY_BYTES", c.RequestMemory, humanize.IBytesN(uint64(least), 2))
 	for _, of := range []struct {
 		name      string
 		value     Size
 		byteTakes Size // what is read and stored of a body, or a document, beside the shares of other callers
-	}{{"JOB_MAX_BYTES", c.JobMaxBytes, admission.BodyByte + 2}, {"DOCUMENT_MAX_BYTES", c.DocumentMaxBytes, documentByte}} {
+	}{{"JOB_MAX_BYTES", c.JobMaxBytes, cost.BodyByte + cost.JobByte}, {"DOCUMENT_MAX_BYTES", c.DocumentMaxBytes, documentByte}} {
 		most := c.RequestMemory * 3 / 4 / of.byteTakes
 		refuse(of.value != 0 && (of.value < 64 || of.value > most),
 			"%s=%d bytes: use 64 bytes to %s, or raise REQUEST_MEMORY", of.name, of.value, humanize.IBytesN(uint64(max(0, most)), 2))

@@ -14,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/document"
 	"dragoman/app/failure"
 	"dragoman/app/jobs"
@@ -91,7 +92,7 @@ func (s *Service) Make(ctx context.Context, out *jobs.Made, job jobs.Job) error 
 	if kind == nil {
 		return fmt.Errorf("documents of kind %q are not known", d.Kind)
 	}
-	if err := admission.Take(ctx, copies*d.Bytes); err != nil {
+	if err := admission.Take(ctx, cost.DocumentByte*d.Bytes); err != nil {
 		return err
 	}
 	_, err := s.turns.Do(ctx, job.Request.Caller, func(ctx context.Context) (err error) {
@@ -135,7 +136,7 @@ func (r *results) next(text string) (string, error) {
 	if found.ID != fingerprint(text) {
 		return "", fmt.Errorf("the translation of another text came: the service goes through documents of kind %s in another way than when it took this one in", r.job.Document.Kind)
 	}
-	return found.Text, admission.Take(r.ctx, int64(len(text)+len(found.Text)+recordBytes))
+	return found.Text, admission.Take(r.ctx, int64(len(text)+len(found.Text)+cost.Record))
 }
 
 // load reads the next chunk.

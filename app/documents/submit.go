@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/dialect"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
@@ -52,7 +53,7 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	sub.File = o.File
 	sub.Document = &jobs.Document{Name: safeName(o.Name, kind), Kind: kind.Name(), Columns: o.Columns, Header: string(o.Header), Wrapped: string(o.Wrapped), Secret: o.Secret}
 	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
-	if err := admission.Take(ctx, copies*int64(len(o.File))); err != nil {
+	if err := admission.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
 		return job, false, err
 	}
 	w := walk{service: s, c: c, form: translate.FormatOf(kind.Form())}
@@ -85,9 +86,6 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	sub.Request.Caller = request.Caller
 	return s.cfg.Jobs.Submit(ctx, sub)
 }
-
-// copies of a document's bytes are in memory while it is rewritten.
-const copies = 4
 
 // find is the kind of a document that is not too large.
 func (s *Service) find(o Order) (document.Kind, error) {

@@ -10,6 +10,7 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/dialect"
 	"dragoman/app/document"
 	"dragoman/app/failure"
@@ -17,8 +18,6 @@ import (
 )
 
 const (
-	// recordBytes is what a record takes beside its text, twice.
-	recordBytes = 128
 	// bytesPerCharacter are what a document may unpack to for each character that it is charged for.
 	bytesPerCharacter = 1 << 10
 	// affordEvery is after how many texts that come again is looked whether their sender may have more.
@@ -77,7 +76,7 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 		}
 	}
 	// What is kept of it, and the parts of that that are stored.
-	if err := admission.Take(ctx, int64(3*len(text)+recordBytes)); err != nil {
+	if err := admission.Take(ctx, int64(cost.RecordByte*len(text)+cost.Record)); err != nil {
 		return err
 	}
 	w.records = append(w.records, translate.Record{ID: fingerprint(text), Text: text})

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
@@ -109,9 +110,6 @@ func (s *Service) List(ctx context.Context, owner string) (list []Glossary, err 
 	return list, err
 }
 
-// termBytes is about what a term takes in memory beside its text.
-const termBytes = 32
-
 // Terms returns the terms of the dictionaries for pairs of languages, however these are written,
 // all as they are at one moment. The memory is taken from the request's. The error is a
 // [*DictionaryError] where there is none.
@@ -128,7 +126,7 @@ func (s *Service) Terms(ctx context.Context, owner, id string, pairs []Pair) ([]
 			return nil, g.without(p)
 		}
 		found[i], stored[i] = d, d.Pair
-		bytes += int64(2*d.Bytes + termBytes*d.Terms)
+		bytes += int64(2*d.Bytes + cost.StoredTerm*d.Terms)
 	}
 	if err := admission.Take(ctx, bytes); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 )
 
 // guarded makes an API that is ready, with a gate that has one key, if it has keys.
@@ -246,7 +247,7 @@ func TestMemoryOfBodies(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		assert.Less(t, w.Code, 500, test.name)
 		perByte := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(test.body))
-		assert.Less(t, perByte, 2.0*admission.BodyByte, test.name)
+		assert.Less(t, perByte, 2.0*cost.BodyByte, test.name)
 		t.Logf("%s: %.1f", test.name, perByte)
 	}
 }

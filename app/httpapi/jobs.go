@@ -13,6 +13,7 @@ import (
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/body"
 	"dragoman/app/dialect"
 	"dragoman/app/engine"
@@ -131,7 +132,7 @@ func (j *jobsAPI) submit(c *gin.Context) error {
 		}
 	}
 	// What the parts of it take that are stored.
-	if err := admission.Take(c.Request.Context(), 2*int64(len(raw))); err != nil {
+	if err := admission.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
 		return err
 	}
 	req, err := parsed.Payload.request()

@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/failure"
 	"dragoman/app/live"
 )
@@ -88,7 +89,7 @@ type leasedReader struct {
 
 func (r *leasedReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	if full := r.lease.Take(int64(n) * admission.BodyByte); full != nil {
+	if full := r.lease.Take(int64(n) * cost.BodyByte); full != nil {
 		return 0, full
 	}
 	return n, err

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/failure"
 	"dragoman/app/outage"
 	"dragoman/app/translate"
@@ -183,7 +184,7 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 		}
 	}
 	for i, r := range sub.Records {
-		if most := s.mostTake(); most > 0 && admission.Texts(int64(len(r.Text)), 1)+admission.Alternatives(int64(len(r.Text)), sub.Request.Alternatives) > most {
+		if most := s.mostTake(); most > 0 && cost.Texts(int64(len(r.Text)), 1)+cost.Alternatives(int64(len(r.Text)), sub.Request.Alternatives) > most {
 			return failure.New(failure.TooLarge, fmt.Sprintf("payload.records[%d].text", i), "the text takes more memory than requests may have: split it into several records")
 		}
 	}

@@ -1,5 +1,7 @@
 package live
 
+import "dragoman/app/admission/cost"
+
 import "dragoman/app/translate"
 
 // translation is that of a sentence.
@@ -16,9 +18,8 @@ type memo struct {
 	bytes           int // of recent
 }
 
-// Either half of a session's memo has at most an eighth of the session's memory; an entry takes so many
-// bytes beside its texts.
-const memoShare, entryBytes = 8, 128
+// memoShare is the part of a session's memory, one in so many, that either half of its memo has at most.
+const memoShare = 8
 
 func (m *memo) get(key string) (t translation, known bool) {
 	if t, known = m.recent[key]; known {
@@ -31,7 +32,7 @@ func (m *memo) get(key string) (t translation, known bool) {
 }
 
 func (m *memo) put(key string, t translation) {
-	size := entryBytes + len(key) + len(t.text)
+	size := cost.Remembered + len(key) + len(t.text)
 	if m.bytes+size > m.most || m.recent == nil {
 		m.recent, m.earlier, m.bytes = make(map[string]translation), m.recent, 0
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
@@ -168,15 +169,9 @@ func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	return x.taken, nil
 }
 
-// What a session takes: beside its text, for each byte of it and for each sign (see [signs]), for there may
-// be a sentence between two of those. That is the text several times, its sentences as they are cut with
-// their translations, those that it had before, and what clients are sent. TestMemoryOfSessions has
-// measured it.
-const sessionBytes, textBytes, signBytes = 16 << 10, 48, 1200
-
 // reserve has the session's lease be enough for a text.
 func (x *Session) reserve(t text) error {
-	bytes := sessionBytes + textBytes*len(t.string) + signBytes*t.signs
+	bytes := cost.Session + cost.SessionByte*len(t.string) + cost.SessionSign*t.signs
 	if more := bytes - x.leased; x.lease != nil && more > 0 {
 		if err := x.lease.Take(int64(more)); err != nil {
 			return err

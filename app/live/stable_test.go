@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"dragoman/app/admission/cost"
 	"dragoman/app/translate"
 )
 
@@ -46,7 +47,7 @@ func TestWholeWords(t *testing.T) {
 }
 
 func TestMemo(t *testing.T) {
-	const most = 2*(entryBytes+9) + 2
+	const most = 2*(cost.Remembered+9) + 2
 	m, one := memo{most: most}, translation{"12345", translate.Loop}
 	for _, key := range []string{"aaaa", "bbbb", "cccc"} {
 		m.put(key, one)

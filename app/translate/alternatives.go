@@ -123,6 +123,3 @@ func combine(n int, sentences []*sentence, join func(translations []string) stri
 	}
 	return list
 }
-
-// alternativeBytes is the memory that an alternative of a sentence takes beside its text.
-const alternativeBytes = 150

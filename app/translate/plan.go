@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dragoman/app/admission"
+	"dragoman/app/admission/cost"
 	"dragoman/app/language"
 	"dragoman/app/markup"
 )
@@ -44,7 +45,7 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 		size += len(r.Text)
 	}
 	admission.Charge(ctx, w.req.Caller)
-	if err := w.takeMemory(ctx, admission.Texts(int64(size), len(w.req.To))+sizeOfTerms(w.req.Terms)); err != nil {
+	if err := w.takeMemory(ctx, cost.Texts(int64(size), len(w.req.To))+sizeOfTerms(w.req.Terms)); err != nil {
 		return nil, err
 	}
 	cutter := cutter{req: &w.req, terms: glossary(w.req.Terms)}
@@ -56,7 +57,7 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	// Not before the routes have checked how many are wanted.
-	if err := w.takeMemory(ctx, admission.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
+	if err := w.takeMemory(ctx, cost.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
 		return nil, err
 	}
 	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
@@ -125,12 +126,6 @@ func (w *work) takeMemory(ctx context.Context, n int64) error {
 	return err
 }
 
-// sentenceBytes is the memory that a sentence of a request takes until it is answered,
-// beside its text: what waits for it, its outcome, its place in the answer. spanBytes is
-// that of each thing in it that is kept. Measured at 400 to 700 bytes and at 150;
-// TestMemoryOfARequest holds them to that.
-const sentenceBytes, spanBytes = 800, 200
-
 // takeSentences takes memory for the sentences of units in so many languages.
 func (w *work) takeSentences(ctx context.Context, p *plan, units []unit, languages int) error {
 	sentences, spans := size(units)
@@ -138,7 +133,7 @@ func (w *work) takeSentences(ctx context.Context, p *plan, units []unit, languag
 		return invalid(CodeTooManySentences, "records", "%d records × %d languages have more than %d sentences: send several requests",
 			len(w.req.Records), len(w.req.To), w.service.cfg.MaxSentences)
 	}
-	return w.takeMemory(ctx, int64(languages*(sentences*(sentenceBytes+w.req.Alternatives*alternativeBytes)+spans*spanBytes)))
+	return w.takeMemory(ctx, int64(languages*(sentences*(cost.Sentence+w.req.Alternatives*cost.Alternative)+spans*cost.Span)))
 }
 
 // sources returns the language of each record, "" where none could be detected.

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"dragoman/app/admission/cost"
 	"dragoman/app/markup"
 )
 
@@ -61,13 +62,10 @@ func glossary(terms []Term) *markup.Terms {
 	return markup.NewTerms(list)
 }
 
-// termBytes is the memory that a term takes beside twice its text.
-const termBytes = 160
-
 // sizeOfTerms is the memory that looking for terms takes.
 func sizeOfTerms(terms []Term) (size int64) {
 	for _, term := range terms {
-		size += int64(termBytes + 2*len(term.Source))
+		size += int64(cost.Term + 2*len(term.Source))
 	}
 	return size
 }
