@@ -36,8 +36,10 @@
 package cores
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -52,11 +54,6 @@ const (
 	halfLife = 3 * time.Second
 )
 
-// Config says what there is to share.
-type Config struct {
-	Cores int // at least 1
-}
-
 // Cores are what models share. They are safe for concurrent use.
 type Cores struct {
 	count int
@@ -64,6 +61,18 @@ type Cores struct {
 	mu      sync.Mutex // guards the rest, and what changes of models
 	free    int
 	waiting []*turn // in the order in which they asked
+}
+
+// Model is a model that shares cores with others. Its workers may use it at the same
+// time.
+type Model struct {
+	cores *Cores
+	need  int // cores, of each worker
+
+	// Guarded by the cores' mu.
+	rounds int       // that run
+	share  float64   // at that time
+	at     time.Time // zero: it had none yet
 }
 
 // turn is a worker that waits for its round.
@@ -74,11 +83,11 @@ type turn struct {
 }
 
 // New makes cores that nobody uses yet. It fails where there are none.
-func New(cfg Config) (*Cores, error) {
-	if cfg.Cores < 1 {
-		return nil, fmt.Errorf("%d cores cannot be shared: use at least 1", cfg.Cores)
+func New(count int) (*Cores, error) {
+	if count < 1 {
+		return nil, fmt.Errorf("%d cores cannot be shared: use at least 1", count)
 	}
-	return &Cores{count: cfg.Cores, free: cfg.Cores}, nil
+	return &Cores{count: count, free: count}, nil
 }
 
 // Join lets a model use the cores. Each of its workers takes so many of them, one for
@@ -92,13 +101,37 @@ func (c *Cores) Join(threads int) (*Model, error) {
 	return &Model{cores: c, need: min(threads, c.count)}, nil
 }
 
-// ask lets a worker wait for its turn, unless it has it at once: then there is nothing to
-// wait for. mu is held.
+// Acquire waits until it is a worker's turn, and takes its cores. oldest is since when the
+// oldest sentence waits that the worker has to do with. It fails only when ctx is done,
+// with its cause; then the worker has no cores.
+func (m *Model) Acquire(ctx context.Context, oldest time.Time) error { return m.next(ctx, oldest, 0) }
+
+// Yield gives the cores of a worker to whoever goes before it, and returns when it is its
+// turn again. It is not Release and Acquire: after Release anybody who waits goes first.
+// It fails as Acquire does.
+func (m *Model) Yield(ctx context.Context, oldest time.Time) error { return m.next(ctx, oldest, 1) }
+
+// next ends the worker's rounds, and waits for the next one.
+func (m *Model) next(ctx context.Context, oldest time.Time, rounds int) error {
+	m.cores.mu.Lock()
+	now := time.Now()
+	m.change(now, -rounds)
+	t := m.cores.ask(m, oldest, now)
+	m.cores.mu.Unlock()
+	return m.cores.wait(ctx, t)
+}
+
+// Release gives back the cores of a worker, which must have them.
+func (m *Model) Release() {
+	m.cores.mu.Lock()
+	defer m.cores.mu.Unlock()
+	now := time.Now()
+	m.change(now, -1)
+	m.cores.serve(now)
+}
+
+// ask lets a worker wait for its turn, which it may have at once. mu is held.
 func (c *Cores) ask(m *Model, oldest, now time.Time) *turn {
-	if len(c.waiting) == 0 && m.need <= c.free {
-		m.take(now)
-		return nil
-	}
 	t := &turn{of: m, oldest: oldest, ready: make(chan struct{})}
 	c.waiting = append(c.waiting, t)
 	c.serve(now)
@@ -107,13 +140,12 @@ func (c *Cores) ask(m *Model, oldest, now time.Time) *turn {
 
 // wait returns when a worker has its turn, or gives the turn up when ctx is done.
 func (c *Cores) wait(ctx context.Context, t *turn) error {
-	if t == nil {
-		return nil
-	}
 	select {
 	case <-t.ready:
-		return nil
 	case <-ctx.Done():
+	}
+	if ctx.Err() == nil {
+		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +153,7 @@ func (c *Cores) wait(ctx context.Context, t *turn) error {
 	if i := slices.Index(c.waiting, t); i >= 0 {
 		c.waiting = slices.Delete(c.waiting, i, i+1)
 	} else {
-		t.of.give(now)
+		t.of.change(now, -1)
 	}
 	c.serve(now) // others may have waited behind it
 	return context.Cause(ctx)
@@ -130,18 +162,12 @@ func (c *Cores) wait(ctx context.Context, t *turn) error {
 // serve lets those begin whose turn it is, as far as there are cores. mu is held.
 func (c *Cores) serve(now time.Time) {
 	for len(c.waiting) > 0 {
-		next, best := 0, c.waiting[0].score(now)
-		for i, t := range c.waiting[1:] {
-			if score := t.score(now); score > best {
-				next, best = i+1, score
-			}
-		}
-		t := c.waiting[next]
+		t := slices.MaxFunc(c.waiting, func(a, b *turn) int { return cmp.Compare(a.score(now), b.score(now)) })
 		if t.of.need > c.free {
 			return
 		}
-		c.waiting = slices.Delete(c.waiting, next, next+1)
-		t.of.take(now)
+		c.waiting = slices.DeleteFunc(c.waiting, func(other *turn) bool { return other == t })
+		t.of.change(now, 1)
 		close(t.ready)
 	}
 }
@@ -149,4 +175,21 @@ func (c *Cores) serve(now time.Time) {
 // score says how urgent a turn is; see the package.
 func (t *turn) score(now time.Time) float64 {
 	return min(1, now.Sub(t.oldest).Seconds()/patience.Seconds()) - t.of.shareAt(now)
+}
+
+// change gives a worker its cores, which are free, for a round (1), or takes them back (-1). mu is held.
+func (m *Model) change(now time.Time, rounds int) {
+	m.share, m.at = m.shareAt(now), now
+	m.rounds += rounds
+	m.cores.free -= rounds * m.need
+}
+
+// shareAt is the part of the recent time in which the model had cores, from 0 to 1, at a time not before the last
+// change: a mean in which what lies a halfLife back counts half. mu is held.
+func (m *Model) shareAt(now time.Time) float64 {
+	keep := math.Exp2(-now.Sub(m.at).Seconds() / halfLife.Seconds())
+	if m.rounds == 0 {
+		return m.share * keep
+	}
+	return m.share*keep + 1 - keep
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestCoresMustExist(t *testing.T) {
-	_, err := New(Config{})
+	_, err := New(0)
 	require.ErrorContains(t, err, "0 cores")
 	_, err = some(t, 2).Join(0)
 	require.ErrorContains(t, err, "not 0")
@@ -28,9 +28,9 @@ func TestNobodyElseMeansNoWait(t *testing.T) {
 		w := &worker{model: join(t, c, 2), round: time.Second}
 		require.NoError(t, w.work(t.Context(), 10, time.Now()))
 		assert.Zero(t, w.longest)
-		assert.InDelta(t, 1-math.Exp2(-10./3), w.model.Share(), 1e-9)
+		assert.InDelta(t, 1-math.Exp2(-10./3), w.model.shareAt(time.Now()), 1e-9)
 		time.Sleep(3 * time.Second)
-		assert.InDelta(t, (1-math.Exp2(-10./3))/2, w.model.Share(), 1e-9)
+		assert.InDelta(t, (1-math.Exp2(-10./3))/2, w.model.shareAt(time.Now()), 1e-9)
 		c.check(t, w.model)
 	})
 }

@@ -14,7 +14,7 @@ import (
 var errGone = errors.New("gone")
 
 func some(t testing.TB, n int) *Cores {
-	c, err := New(Config{Cores: n})
+	c, err := New(n)
 	require.NoError(t, err)
 	return c
 }

@@ -16,7 +16,7 @@ import (
 
 // machine has two cores, which engines share.
 func machine(t testing.TB) *cores.Cores {
-	c, err := cores.New(cores.Config{Cores: 2})
+	c, err := cores.New(2)
 	require.NoError(t, err)
 	return c
 }

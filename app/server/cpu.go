@@ -56,7 +56,7 @@ const roundsPerCore = 2
 
 // newCPUBackend shares all cores between the models that run on them.
 func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
-	shared, err := cores.New(cores.Config{Cores: roundsPerCore * runtime.GOMAXPROCS(0)})
+	shared, err := cores.New(roundsPerCore * runtime.GOMAXPROCS(0))
 	return &cpuBackend{log, rt, shared}, err
 }
 

@@ -88,7 +88,7 @@ func run(ctx context.Context, length int) (err error) {
 // loads those that are to be loaded at the start. The caller closes it.
 func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, log *slog.Logger) (*catalog.Catalog, error) {
 	const rounds = 2 // that share a core at most, as in the service
-	shared, err := cores.New(cores.Config{Cores: rounds * runtime.GOMAXPROCS(0)})
+	shared, err := cores.New(rounds * runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
 	}
