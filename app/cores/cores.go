@@ -111,9 +111,13 @@ func (m *Model) Acquire(ctx context.Context, oldest time.Time) error { return m.
 // It fails as Acquire does.
 func (m *Model) Yield(ctx context.Context, oldest time.Time) error { return m.next(ctx, oldest, 1) }
 
-// next ends the worker's rounds, and waits for the next one.
+// next ends the worker's round, if it has one, and waits for the next.
 func (m *Model) next(ctx context.Context, oldest time.Time, rounds int) error {
 	m.cores.mu.Lock()
+	if rounds > 0 && len(m.cores.waiting) == 0 && ctx.Err() == nil {
+		m.cores.mu.Unlock()
+		return nil // it would be next
+	}
 	now := time.Now()
 	m.change(now, -rounds)
 	t := m.cores.ask(m, oldest, now)

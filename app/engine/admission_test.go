@@ -188,7 +188,7 @@ func TestWindow(t *testing.T) {
 		for range 200 {
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
-			most = max(most, e.workers[0].mailbox.waiting())
+			most = max(most, int(e.workers[0].mailbox.tokens.Load()))
 			assert.Less(t, int(handed.Load()), int(e.Stats().SentencesDone)+2+60/3)
 		}
 		assert.Greater(t, most, 10)

@@ -26,7 +26,7 @@ func (a *assignment) add(k key, only *worker, workers []*worker) *worker {
 	defer a.mu.Unlock()
 	h, known := a.of[k]
 	switch {
-	case known && (only == nil && h.at.snapshot.err() == nil || h.at == only):
+	case known && (only == nil && h.at.lost() == nil || h.at == only):
 		h.jobs++
 		only = h.at
 	case only == nil:
@@ -55,7 +55,7 @@ func (a *assignment) remove(k key, from *worker) {
 func (a *assignment) idlest(workers []*worker) *worker {
 	var best *worker
 	for _, w := range workers {
-		if w.snapshot.err() == nil && (best == nil || a.load[w.number] < a.load[best.number]) {
+		if w.lost() == nil && (best == nil || a.load[w.number] < a.load[best.number]) {
 			best = w
 		}
 	}

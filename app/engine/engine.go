@@ -155,7 +155,9 @@ func (e *Engine) Err() error {
 	}
 	var longest time.Duration
 	for _, w := range e.workers {
-		longest = max(longest, w.snapshot.inRound())
+		if round := w.snapshot.get().round; !round.IsZero() {
+			longest = max(longest, time.Since(round))
+		}
 	}
 	if longest > stuckAfter {
 		return fmt.Errorf("the model has not finished a step for %s", longest.Round(time.Second))
@@ -167,7 +169,7 @@ func (e *Engine) Err() error {
 // one works.
 func (e *Engine) lost() (err error) {
 	for _, w := range e.workers {
-		if err = w.snapshot.err(); err == nil {
+		if err = w.lost(); err == nil {
 			return nil
 		}
 	}
@@ -179,11 +181,9 @@ func (e *Engine) lost() (err error) {
 // waits for that, and does nothing else.
 func (e *Engine) Close() error {
 	e.close()
-	var group sync.WaitGroup
 	for _, w := range e.workers {
-		group.Go(w.wait)
+		<-w.stopped
 	}
-	group.Wait()
 	var err error
 	e.closeModels.Do(func() { err = CloseModels(e.models) })
 	return err
@@ -192,7 +192,7 @@ func (e *Engine) Close() error {
 // backlog has what all workers together did in the recent past.
 func (e *Engine) backlog() (b Backlog) {
 	for _, w := range e.workers {
-		stats := w.snapshot.read()
+		stats := w.snapshot.get()
 		b.Speed += stats.WorkPerSecond
 		b.Sentence = max(b.Sentence, stats.SentenceTime)
 	}

@@ -172,7 +172,7 @@ func TestPanicOutsideOfTheModel(t *testing.T) {
 	var p *PanicError
 	assert.ErrorAs(t, outcomes[0].Err, &p)
 	assert.Empty(t, l.sequences)
-	assert.Zero(t, l.mailbox.waiting())
+	assert.Zero(t, l.mailbox.tokens.Load())
 }
 
 // A model that works on goroutines of its own hands over their stack.

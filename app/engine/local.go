@@ -58,7 +58,7 @@ func (s *local) long() bool { return max(int64(s.Request.Tokens), s.posted.Load(
 // may wait in their place. It may be called from any goroutine.
 func (s *local) admit(tokens int) {
 	s.admitted.Add(int64(tokens))
-	s.ring()
+	s.outcomes.wake.Give()
 }
 
 // Room implements [Decoder], in source tokens.

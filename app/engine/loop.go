@@ -1,35 +1,27 @@
 package engine
 
 import (
+	"container/list"
 	"context"
 	"errors"
-	"log/slog"
 	"runtime/debug"
 	"time"
 
 	"dragoman/model"
-	"dragoman/model/search"
 )
 
 // loop owns everything that is scheduled; its methods run in one goroutine. A
 // sequence is in one of three places: in the queue, among the newcomers of the
 // round, or in the batch.
 type loop struct {
-	model   model.Model
-	spec    model.Spec
-	limits  model.Limits
-	prefill int // source tokens that join in a round
-	log     *slog.Logger
-
-	mailbox  *mailbox
-	snapshot *snapshot
-
-	joints   search.Joints
-	cores    Cores // nil: not shared
+	*worker
+	cfg      Config
+	model    model.Model
+	limits   model.Limits
 	hasCores bool
 
 	sequences map[key]*sequence // all that wait or run, wherever they are
-	arrivals  arrivals          // of them
+	arrivals  list.List         // their times, the first to come first: the queue has them in another order
 	queue     *queue
 	budget    budget
 	newcomers []*sequence // admitted in this round, not in the batch yet
@@ -58,15 +50,10 @@ type loop struct {
 
 func newLoop(cfg Config, m model.Model, w *worker) *loop {
 	return &loop{
+		worker:    w,
+		cfg:       cfg,
 		model:     m,
-		spec:      w.spec,
 		limits:    cfg.Limits(),
-		prefill:   cfg.PrefillTokens,
-		log:       cfg.Log,
-		mailbox:   w.mailbox,
-		snapshot:  w.snapshot,
-		joints:    cfg.Joints,
-		cores:     cfg.Cores,
 		sequences: make(map[key]*sequence),
 		queue:     newQueue(),
 		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory, pool: cfg.Pool},
@@ -101,8 +88,8 @@ func (l *loop) wait(ctx context.Context) bool {
 // round does what there is to do between two steps, and the step.
 func (l *loop) round(ctx context.Context) {
 	start := time.Now()
-	l.snapshot.begin(start)
-	defer l.snapshot.end()
+	l.snapshot.inRound(start)
+	defer l.snapshot.inRound(time.Time{})
 	l.waited, l.admittedTokens, l.admittedWork = false, 0, 0
 	waiting := l.stats.Waiting
 	if err := Protect(func() error { return l.work(ctx) }); err != nil {
@@ -125,7 +112,7 @@ func (l *loop) round(ctx context.Context) {
 // work is a round's. Its error breaks the batch.
 func (l *loop) work(ctx context.Context) error {
 	l.receive()
-	if err := l.snapshot.err(); err != nil {
+	if err := l.lost(); err != nil {
 		l.retireAll(err)
 		return nil
 	}
@@ -175,7 +162,7 @@ func (l *loop) enqueue(c *call, p posted) {
 		s = known
 	} else {
 		l.sequences[s.key] = s
-		l.arrivals.add(s, p.at)
+		s.arrival = l.arrivals.PushBack(p.at)
 		s.weight = l.timeShare.weigh(s.cost.rows, 2*len(s.job.Source)) // its own tokens will be about as many
 		l.timeShare.came(groupKey{c.session.Request.Caller, c.session.long()}, s)
 	}
@@ -194,7 +181,7 @@ func (l *loop) enqueue(c *call, p posted) {
 
 // passed says that a sentence waits no more, or never did, to those who count.
 func (l *loop) passed(s *sequence) {
-	l.mailbox.release(len(s.job.Source))
+	l.mailbox.tokens.Add(-int64(len(s.job.Source)))
 	s.by.admit(len(s.job.Source))
 }
 
@@ -226,7 +213,7 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 // yet, fails with the error at once.
 func (l *loop) lose(err error) {
 	l.report("the model is lost: nothing decodes on it any more", err)
-	l.snapshot.lose(err) // before anybody is told, who may look for another engine
+	l.snapshot.set(func(s *loopState) { s.lost = err }) // before anybody is told, who may look for another engine
 	l.retireAll(err)
 }
 
@@ -257,7 +244,7 @@ func (l *loop) report(message string, err error, attrs ...any) {
 	if p, ok := err.(*PanicError); ok {
 		attrs = append(attrs, "stack", string(p.Stack))
 	}
-	l.log.Error(message, attrs...)
+	l.cfg.Log.Error(message, attrs...)
 }
 
 // publish puts the numbers up.
@@ -271,7 +258,7 @@ func (l *loop) publish() {
 	}
 	s.QueuedRequests = l.waiting
 	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.rate()*l.turns.rate(), l.workRate.rate()*l.turns.rate()
-	l.snapshot.put(s)
+	l.snapshot.set(func(published *loopState) { published.Stats = *s })
 }
 
 // Protect calls f and turns a panic into a [*PanicError].

@@ -1,15 +1,40 @@
 package engine
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
 
-// mailbox is where sessions leave jobs for a worker's loop. It never blocks.
+	"dragoman/app/wait"
+)
+
+// inbox is what goroutines leave for another one. It never blocks.
+type inbox[T any] struct {
+	wake wait.Signal // given when there is something to take
+
+	mu    sync.Mutex // guards items
+	items []T
+}
+
+func (b *inbox[T]) put(item T) {
+	b.mu.Lock()
+	b.items = append(b.items, item)
+	b.mu.Unlock()
+	b.wake.Give()
+}
+
+// take returns what has been left. The memory of spare is used for what comes next.
+func (b *inbox[T]) take(spare []T) []T {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	items := b.items
+	b.items = spare[:0]
+	return items
+}
+
+// mailbox is where sessions leave jobs for a worker's loop.
 type mailbox struct {
-	// wake has a value when there is something to take.
-	wake chan struct{}
-
-	mu       sync.Mutex // guards the rest
-	messages []message
-	tokens   int // source tokens that wait here or in the queue
+	inbox[message]
+	tokens atomic.Int64 // source tokens that wait here or in the queue
 }
 
 // message is jobs of a call, or without any the end of a call that nobody waits for any
@@ -19,51 +44,15 @@ type message struct {
 	jobs []posted
 }
 
-func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
+func newMailbox() *mailbox { return &mailbox{inbox: inbox[message]{wake: wait.NewSignal()}} }
 
 // post leaves jobs, at least one.
 func (m *mailbox) post(c *call, jobs []posted) {
-	tokens := 0
 	for _, p := range jobs {
-		tokens += len(p.sequence.job.Source)
+		m.tokens.Add(int64(len(p.sequence.job.Source)))
 	}
-	m.leave(message{c, jobs}, tokens)
+	m.put(message{c, jobs})
 }
 
 // cancel tells the loop that nobody waits for a call any more.
-func (m *mailbox) cancel(c *call) { m.leave(message{call: c}, 0) }
-
-func (m *mailbox) leave(msg message, tokens int) {
-	m.mu.Lock()
-	m.messages = append(m.messages, msg)
-	m.tokens += tokens
-	m.mu.Unlock()
-	select {
-	case m.wake <- struct{}{}:
-	default: // it is awake, or will be
-	}
-}
-
-// take returns what has been left. The memory of spare is used for what comes
-// next.
-func (m *mailbox) take(spare []message) []message {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	messages := m.messages
-	m.messages = spare[:0]
-	return messages
-}
-
-// release says that source tokens do not wait any more.
-func (m *mailbox) release(tokens int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.tokens -= tokens
-}
-
-// waiting are the source tokens that wait.
-func (m *mailbox) waiting() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.tokens
-}
+func (m *mailbox) cancel(c *call) { m.put(message{call: c}) }

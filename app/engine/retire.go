@@ -15,7 +15,7 @@ func (l *loop) retire(s *sequence, reason error) {
 		l.queue.settle(s.by.Request, s.took-s.work)
 	}
 	delete(l.sequences, s.key)
-	l.arrivals.remove(s)
+	l.arrivals.Remove(s.arrival)
 	l.timeShare.gone(s, time.Now())
 	waiters := s.waiters
 	s.waiters = nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"container/list"
 	"encoding/binary"
 	"slices"
 	"time"
@@ -15,14 +16,14 @@ type sequence struct {
 	key     key
 	job     Job // with ids of its own
 	cost    cost
-	work    float64   // source tokens × beams: what it is expected to take
-	took    float64   // weight of its steps until now, and source tokens
-	weight  float64   // in a step, as expected
-	group   *group    // whose sentence it is
-	by      *local    // whose tokens it counts for
-	waiters []*waiter // who gets the result; when none is left, it is not needed
-	waits   bool      // in the queue
-	arrival *arrival
+	work    float64       // source tokens × beams: what it is expected to take
+	took    float64       // weight of its steps until now, and source tokens
+	weight  float64       // in a step, as expected
+	group   *group        // whose sentence it is
+	by      *local        // whose tokens it counts for
+	waiters []*waiter     // who gets the result; when none is left, it is not needed
+	waits   bool          // in the queue
+	arrival *list.Element // when it came, among the loop's arrivals
 
 	// Its place in the batch.
 	admitted time.Time

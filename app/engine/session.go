@@ -3,7 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
-	"sync"
+
+	"dragoman/app/wait"
 )
 
 // Session is a request that was let in, wherever its sentences are decoded. Its caller's goroutine
@@ -15,9 +16,7 @@ type Session struct {
 	count   int // jobs that next handed out
 	running int // of these, the ones without an outcome
 
-	wake     chan struct{} // has a value when there is something to take, or room for more jobs
-	mu       sync.Mutex    // guards the rest
-	outcomes []Outcome     // bounded by the jobs that run
+	outcomes inbox[Outcome] // bounded by the jobs that run; wakes also when there is room for more
 }
 
 // Outcome is what became of a job.
@@ -53,7 +52,7 @@ func NewSession(ctx, closing context.Context, req Request) (*Session, error) {
 	case closing.Err() != nil:
 		return nil, ErrClosed
 	}
-	return &Session{Request: req, closing: closing, wake: make(chan struct{}, 1)}, nil
+	return &Session{Request: req, closing: closing, outcomes: inbox[Outcome]{wake: wait.NewSignal()}}, nil
 }
 
 // Run works through the request, and cancels what is left of it; see [Engine.Stream].
@@ -68,7 +67,7 @@ func (s *Session) Run(ctx context.Context, d Decoder, next func() (Job, bool, er
 			return nil
 		}
 		select {
-		case <-s.wake:
+		case <-s.outcomes.wake:
 		case _, open := <-more:
 			if !open {
 				more = nil // next is asked once more: what it has now is the rest
@@ -116,29 +115,10 @@ func (s *Session) feed(ctx context.Context, d Decoder, next func() (Job, bool, e
 }
 
 // Put leaves what became of a job. It never blocks, and may be called from any goroutine.
-func (s *Session) Put(o Outcome) {
-	s.mu.Lock()
-	s.outcomes = append(s.outcomes, o)
-	s.mu.Unlock()
-	s.ring()
-}
-
-// ring has the session look at what there is.
-func (s *Session) ring() {
-	select {
-	case s.wake <- struct{}{}:
-	default: // it is awake, or will be
-	}
-}
+func (s *Session) Put(o Outcome) { s.outcomes.put(o) }
 
 // Results takes what was left with Put, for a [Decoder] in which all of it counts.
-func (s *Session) Results() []Outcome {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	outcomes := s.outcomes
-	s.outcomes = nil
-	return outcomes
-}
+func (s *Session) Results() []Outcome { return s.outcomes.take(nil) }
 
 // List hands out jobs, as [Engine.Stream] takes them.
 func List(jobs ...Job) (next func() (job Job, ok bool, err error)) {

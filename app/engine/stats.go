@@ -62,59 +62,33 @@ func (s *Stats) tookSentence(took time.Duration) {
 	s.SentenceTime += (took - s.SentenceTime) / 16
 }
 
-// snapshot is where the loop puts its numbers up for others to read.
+// snapshot is what others may know of a worker's loop.
 type snapshot struct {
-	mu    sync.Mutex // guards the rest
-	stats Stats
+	mu sync.Mutex // guards the rest
+	loopState
+}
+
+// loopState is what a loop says of itself.
+type loopState struct {
+	Stats
 	round time.Time // when the current round began; zero between rounds
 	lost  error     // why the model fails for good
 }
 
-func (b *snapshot) begin(now time.Time) {
+func (b *snapshot) set(change func(*loopState)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.round = now
+	change(&b.loopState)
 }
 
-func (b *snapshot) end() { b.begin(time.Time{}) }
-
-// inRound is how long the current round takes already; 0 between rounds.
-func (b *snapshot) inRound() time.Duration {
+func (b *snapshot) get() loopState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.round.IsZero() {
-		return 0
-	}
-	return time.Since(b.round)
+	return b.loopState
 }
 
-// lose says that the model fails for good.
-func (b *snapshot) lose(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.lost = err
-}
-
-// err is why the model fails for good; nil while it does not.
-func (b *snapshot) err() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.lost
-}
-
-func (b *snapshot) put(s *Stats) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.stats = *s
-}
-
-func (b *snapshot) read() Stats {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s := b.stats
-	s.Lost = b.lost != nil // who is told of it can read it, before the round has put up its numbers
-	return s
-}
+// inRound notes when the current round began; zero: it is over.
+func (b *snapshot) inRound(since time.Time) { b.set(func(s *loopState) { s.round = since }) }
 
 // throughput measures tokens per second of work. What lies back counts less: half
 // for each halfLife of work since.

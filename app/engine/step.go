@@ -26,7 +26,7 @@ func Window(prefill, workers int) int { return idleRoom * prefill * max(1, worke
 func (l *loop) admit() {
 	l.newcomers = l.newcomers[:0]
 	l.waited = l.queue.len() > 0
-	room := l.prefill
+	room := l.cfg.PrefillTokens
 	if len(l.active) == 0 {
 		room *= idleRoom // nobody has to stand still
 	}
@@ -49,7 +49,7 @@ func (l *loop) admit() {
 		s.group.joined(s, 1)
 		s.admitted, s.number, s.took = now, l.admissions, float64(len(s.job.Source))
 		var err error
-		constraints := search.Constraints{Phrases: s.job.Phrases, Joints: l.joints}
+		constraints := search.Constraints{Phrases: s.job.Phrases, Joints: l.cfg.Joints}
 		s.decoding, err = search.NewConstrained(s.job.Search, constraints, s.job.Prefix, l.spec.EOS, l.spec.VocabSize)
 		switch {
 		case err != nil: // a valid job gives none
@@ -85,7 +85,7 @@ func (l *loop) roomFor(s *sequence) room {
 			own.rows, own.bytes = own.rows+g.rows, own.bytes+g.bytes
 		}
 	}
-	return l.budget.room(s.cost, own, len(l.timeShare.list) == 1)
+	return l.budget.room(s.cost, own, len(l.timeShare.groups) == 1)
 }
 
 // join encodes the newcomers and lets them join the batch, longest first: those

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"math"
-	"slices"
+	"maps"
 	"time"
 
 	"dragoman/model"
@@ -30,7 +30,6 @@ type timeShare struct {
 	slope    float64
 	encoding float64 // seconds that a source token took in the encoder, recently
 	groups   map[groupKey]*group
-	list     []*group
 	costs
 }
 
@@ -108,7 +107,7 @@ func (c *timeShare) came(key groupKey, s *sequence) {
 		if c.groups == nil {
 			c.groups = make(map[groupKey]*group)
 		}
-		c.groups[key], c.list = g, append(c.list, g)
+		c.groups[key] = g
 	}
 	if g.sentences == 0 {
 		g.weight, g.most = 0, 0 // without what rounding left
@@ -139,19 +138,13 @@ func (g *group) joined(s *sequence, sign int) {
 
 // begin gives all groups what they have of the next round.
 func (c *timeShare) begin(now time.Time) {
-	c.list = slices.DeleteFunc(c.list, func(g *group) bool {
-		forget := g.sentences == 0 && now.Sub(g.left) > remembered
-		if forget {
-			delete(c.groups, g.key)
-		}
-		return forget
-	})
+	maps.DeleteFunc(c.groups, func(_ groupKey, g *group) bool { return g.sentences == 0 && now.Sub(g.left) > remembered })
 	c.base, c.slope = c.steps.fit(&c.attended)
-	for _, g := range c.list {
+	for _, g := range c.groups {
 		c.divide(g, now)
 	}
 	rounds := math.Inf(1) // nobody waits for a debt to be paid where all have one
-	for _, g := range c.list {
+	for _, g := range c.groups {
 		switch {
 		case g.sentences == 0:
 		case g.credit > 0:
@@ -163,7 +156,7 @@ func (c *timeShare) begin(now time.Time) {
 	if math.IsInf(rounds, 1) {
 		rounds = 1
 	}
-	for _, g := range c.list {
+	for _, g := range c.groups {
 		g.credit = min(g.credit+rounds*g.quantum, g.quantum)
 	}
 }
@@ -175,7 +168,7 @@ func (c *timeShare) divide(g *group, now time.Time) {
 		return // nothing was measured
 	}
 	least, kin := math.Inf(1), 1.0
-	for _, other := range c.list {
+	for _, other := range c.groups {
 		switch step := c.base + c.slope*other.demand(); {
 		case other == g:
 			continue

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	linked "container/list"
 	"context"
 	"time"
 )
@@ -23,20 +22,20 @@ type Cores interface {
 // came meanwhile. The wait does not count as part of the round: a worker that waits for
 // another one's model does not hang.
 func (l *loop) turn(ctx context.Context) error {
-	if l.cores == nil || len(l.sequences) == 0 {
+	if l.cfg.Cores == nil || len(l.sequences) == 0 {
 		return nil
 	}
-	ask := l.cores.Acquire
+	ask := l.cfg.Cores.Acquire
 	if l.hasCores {
-		ask = l.cores.Yield
+		ask = l.cfg.Cores.Yield
 	}
 	l.publish() // what is seen while it waits
-	l.snapshot.end()
+	l.snapshot.inRound(time.Time{})
 	start := time.Now()
-	err := ask(ctx, l.arrivals.oldest())
+	err := ask(ctx, l.arrivals.Front().Value.(time.Time))
 	now := time.Now()
 	l.stats.Waiting += now.Sub(start)
-	l.snapshot.begin(now)
+	l.snapshot.inRound(now)
 	if l.hasCores = err == nil; !l.hasCores {
 		return err
 	}
@@ -49,20 +48,6 @@ func (l *loop) turn(ctx context.Context) error {
 func (l *loop) leaveCores() {
 	if l.hasCores {
 		l.hasCores = false
-		l.cores.Release()
+		l.cfg.Cores.Release()
 	}
 }
-
-// arrivals know which sequence came first of those that wait or run: the queue has them in
-// another order.
-type arrivals struct{ times linked.List }
-
-// arrival is when a sequence came.
-type arrival = linked.Element
-
-func (a *arrivals) add(s *sequence, at time.Time) { s.arrival = a.times.PushBack(at) }
-
-func (a *arrivals) remove(s *sequence) { a.times.Remove(s.arrival) }
-
-// oldest is when the first of them came; there is one.
-func (a *arrivals) oldest() time.Time { return a.times.Front().Value.(time.Time) }

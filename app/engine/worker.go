@@ -6,17 +6,16 @@ import (
 	"dragoman/model"
 )
 
-// worker decodes on one model.
+// worker decodes on one model: what its loop has in common with the sessions.
 type worker struct {
 	number   int
 	spec     model.Spec
 	mailbox  *mailbox
-	snapshot *snapshot     // the loop's numbers
-	stopped  chan struct{} // closed when the loop has ended
+	snapshot *snapshot
+	stopped  chan struct{} // closed when the loop has ended, and does not use the model any more
 }
 
-// startWorker starts a worker, which works until ctx is done. The model is used until
-// wait returns.
+// startWorker starts a worker, which works until ctx is done.
 func startWorker(ctx context.Context, cfg Config, number int, m model.Model) (*worker, error) {
 	if err := cfg.validate(m); err != nil {
 		return nil, err
@@ -30,12 +29,13 @@ func startWorker(ctx context.Context, cfg Config, number int, m model.Model) (*w
 	return w, nil
 }
 
-// wait returns when the worker has ended.
-func (w *worker) wait() { <-w.stopped }
+// lost is why the model fails for good; nil while it does not.
+func (w *worker) lost() error { return w.snapshot.get().lost }
 
 // stats are the worker's numbers.
 func (w *worker) stats() Stats {
-	s := w.snapshot.read()
-	s.QueuedTokens = w.mailbox.waiting()
-	return s
+	s := w.snapshot.get()
+	s.QueuedTokens = int(w.mailbox.tokens.Load())
+	s.Lost = s.lost != nil // who is told of it can read it, before the round has put up its numbers
+	return s.Stats
 }
