@@ -33,6 +33,19 @@ func (g *Gateway) backlog(queue string, req engine.Request) (b engine.Backlog) {
 // shares are what lanes get of the workers where all have something.
 var shares = [3]float64{engine.High.Weight(), engine.Normal.Weight(), engine.Low.Weight()}
 
+// submitted is work that was submitted and has no result yet, by queue and lane: source tokens × beams.
+type submitted map[string][len(laneNames)]int64
+
+// add adds work, or takes it away again; a queue without any is not there.
+func (s submitted) add(queue string, lane int, work int64) {
+	lanes := s[queue]
+	if lanes[lane] += work; lanes == ([len(laneNames)]int64{}) {
+		delete(s, queue)
+		return
+	}
+	s[queue] = lanes
+}
+
 // capacity is what workers have for a queue, all together.
 type capacity struct {
 	copies, rows int           // of the model; rows that they decode together
@@ -56,10 +69,8 @@ func (g *Gateway) capacity(queue string) (c capacity) {
 // waiting is the work that all gateways have submitted to a queue and wait for, by lane; mu is held.
 func (g *Gateway) waiting(queue string) [3]int64 {
 	work := g.fleet.others[queue]
-	if own := g.work[queue]; own != nil {
-		for lane := range work {
-			work[lane] += own[lane]
-		}
+	for lane, own := range g.work[queue] {
+		work[lane] += own
 	}
 	return work
 }

@@ -23,8 +23,8 @@ func newAdmitting(workers map[string]WorkerStatus, others [3]int64, change func(
 		change(&cfg)
 	}
 	g := &Gateway{
-		cfg: cfg, broker: cfg.Broker, pending: make(map[uint64]*sentence), outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait},
-		work: make(map[string]*[3]int64), missed: make(missed), fleet: fleet{workers: workers, others: map[string][3]int64{queue: others}},
+		member: member{broker: cfg.Broker}, cfg: cfg, pending: make(map[uint64]*sentence), outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait},
+		work: make(submitted), missed: make(missed), fleet: fleet{workers: workers, others: submitted{queue: others}},
 	}
 	g.closing, g.close = context.WithCancel(context.Background())
 	return g

@@ -221,14 +221,6 @@ func (b *Broker) note(err error, up prometheus.Gauge) {
 	}
 }
 
-// pause waits a moment where Redis is away, or until ctx is done.
-func (b *Broker) pause(ctx context.Context) {
-	select {
-	case <-time.After(b.timing.Beat):
-	case <-ctx.Done():
-	}
-}
-
 // setClock notes what Redis's clock shows.
 func (b *Broker) setClock(asked time.Time, shows time.Time) {
 	b.offset.Store(int64(shows.Sub(asked.Add(time.Since(asked) / 2))))

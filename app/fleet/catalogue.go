@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -33,14 +34,25 @@ type Catalogue struct {
 	raw []byte // its JSON
 }
 
+// versionsOf are the versions of models, each with its model.
+func versionsOf(models []repository.Model) iter.Seq2[*repository.Model, *repository.Version] {
+	return func(yield func(*repository.Model, *repository.Version) bool) {
+		for i := range models {
+			for j := range models[i].Versions {
+				if !yield(&models[i], &models[i].Versions[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // files are those of its tokenizers, by their keys.
 func (c *Catalogue) files(b *Broker) map[string]model.File {
 	files := make(map[string]model.File)
-	for _, m := range c.Models {
-		for _, v := range m.Versions {
-			for _, file := range v.Manifest.TokenizerFiles() {
-				files[b.fileKey(file.SHA256)] = file
-			}
+	for _, v := range versionsOf(c.Models) {
+		for _, file := range v.Manifest.TokenizerFiles() {
+			files[b.fileKey(file.SHA256)] = file
 		}
 	}
 	return files
@@ -54,17 +66,12 @@ const kept = 7 * 24 * time.Hour
 func newCatalogue(s repository.Snapshot) Catalogue {
 	c := Catalogue{Order: s.Order, Pivots: s.Pivots, Models: slices.Clone(s.Models)}
 	for i := range c.Models {
-		m := &c.Models[i]
-		m.Dir, m.Versions = "", slices.Clone(m.Versions)
-		for j := range m.Versions {
-			m.Versions[j].Dir, m.Versions[j].Fingerprint = "", m.Versions[j].Identity
-		}
+		c.Models[i].Dir, c.Models[i].Versions = "", slices.Clone(c.Models[i].Versions)
 	}
-	for _, p := range s.Pipelines {
-		if p.Err == nil {
-			c.Pipelines = append(c.Pipelines, p)
-		}
+	for _, v := range versionsOf(c.Models) {
+		v.Dir, v.Fingerprint = "", v.Identity
 	}
+	c.Pipelines = slices.DeleteFunc(slices.Clone(s.Pipelines), func(p repository.Pipeline) bool { return p.Err != nil })
 	return c
 }
 
@@ -78,47 +85,33 @@ func (c *Catalogue) encode() (raw []byte, hash string) {
 // merge is what catalogues offer together, those first that count most. Where they have other
 // exports under the same name and version, the first of those that are in most catalogues is taken.
 func merge(catalogues []*Catalogue) (s repository.Snapshot) {
-	type place struct {
-		name   string
-		number int
+	type export struct {
+		name     string
+		number   int
+		identity string // "" is the one in most catalogues
 	}
-	votes := make(map[place]map[string]int) // for identities
+	votes := make(map[export]int)
+	for _, c := range catalogues {
+		for m, v := range versionsOf(c.Models) {
+			one, best := export{m.Name, v.Number, v.Identity}, export{m.Name, v.Number, ""}
+			votes[one]++
+			votes[best] = max(votes[best], votes[one])
+		}
+	}
 	models := make(map[string]*repository.Model)
 	for _, c := range catalogues {
 		for _, m := range c.Models {
 			if models[m.Name] == nil {
-				first := m
-				first.Versions = nil
-				models[m.Name] = &first
-			}
-			for _, v := range m.Versions {
-				at := place{m.Name, v.Number}
-				if votes[at] == nil {
-					votes[at] = make(map[string]int)
-				}
-				votes[at][v.Identity]++
+				m.Versions = nil
+				models[m.Name] = &m
 			}
 		}
-	}
-	for _, c := range catalogues {
-		for _, m := range c.Models {
-			for _, v := range m.Versions {
-				of := votes[place{m.Name, v.Number}]
-				has := slices.ContainsFunc(models[m.Name].Versions, func(other repository.Version) bool { return other.Number == v.Number })
-				if !has && of[v.Identity] == slices.Max(slices.Collect(maps.Values(of))) {
-					models[m.Name].Versions = append(models[m.Name].Versions, v)
-				}
+		for m, v := range versionsOf(c.Models) {
+			into := models[m.Name]
+			has := slices.ContainsFunc(into.Versions, func(other repository.Version) bool { return other.Number == v.Number })
+			if !has && votes[export{m.Name, v.Number, v.Identity}] == votes[export{m.Name, v.Number, ""}] {
+				into.Versions = append(into.Versions, *v)
 			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(models)) {
-		m := models[name]
-		slices.SortFunc(m.Versions, func(a, b repository.Version) int { return cmp.Compare(a.Number, b.Number) })
-		s.Models = append(s.Models, *m)
-	}
-	for i, c := range catalogues {
-		if i == 0 {
-			s.Pivots = c.Pivots
 		}
 		for _, p := range c.Pipelines {
 			if !slices.ContainsFunc(s.Pipelines, func(other repository.Pipeline) bool { return other.Name == p.Name }) {
@@ -130,6 +123,14 @@ func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 				s.Order = append(s.Order, name)
 			}
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		m := models[name]
+		slices.SortFunc(m.Versions, func(a, b repository.Version) int { return cmp.Compare(a.Number, b.Number) })
+		s.Models = append(s.Models, *m)
+	}
+	if len(catalogues) > 0 {
+		s.Pivots = catalogues[0].Pivots
 	}
 	return s
 }
@@ -146,58 +147,56 @@ func (b *Broker) knownKey() string { return b.fleetKey("known") }
 // publish puts what a snapshot serves into Redis, and the files of its tokenizers; keys are all of
 // these. What cannot be read is left out.
 func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, keys []string, err error) {
-	c := newCatalogue(s)
-	c.MaxBeams, c.MaxLength = maxBeams, maxLength
-	for i, m := range s.Models {
-		keep := c.Models[i].Versions[:0]
-		for j, v := range m.Versions {
-			err := b.publishTokenizer(ctx, v)
-			switch {
+	var models []repository.Model
+	for _, m := range s.Models {
+		var readable []repository.Version
+		for _, v := range m.Versions {
+			switch err := b.publishTokenizer(ctx, v); {
 			case err == nil:
-				keep = append(keep, c.Models[i].Versions[j])
+				readable = append(readable, v)
 			case errors.Is(err, errFile):
 				b.log.Error("a model's tokenizer cannot be read: gateways do not get it from here", "model", m.Name, "version", v.Number, "error", err)
 			default:
 				return "", nil, err
 			}
 		}
-		c.Models[i].Versions = keep
-	}
-	c.Models = slices.DeleteFunc(c.Models, func(m repository.Model) bool { return len(m.Versions) == 0 })
-	raw, hash := c.encode()
-	keys = append(slices.Collect(maps.Keys(c.files(b))), b.catalogueKey(hash))
-	return hash, keys, b.do(ctx, func(p redis.Pipeliner) {
-		p.Set(ctx, b.catalogueKey(hash), b.seals.seal(b.catalogueKey(hash), raw), kept)
-	})
-}
-
-// publishTokenizer puts the files of a version's tokenizer into Redis.
-func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) error {
-	for name, file := range v.Manifest.TokenizerFiles() {
-		if err := b.publishFile(ctx, filepath.Join(v.Dir, name), file); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if m.Versions = readable; len(readable) > 0 {
+			models = append(models, m)
 		}
 	}
-	return nil
+	s.Models = models
+	c := newCatalogue(s)
+	c.MaxBeams, c.MaxLength = maxBeams, maxLength
+	raw, hash := c.encode()
+	keys = append(slices.Collect(maps.Keys(c.files(b))), b.catalogueKey(hash))
+	return hash, keys, b.client.Set(ctx, b.catalogueKey(hash), b.seals.seal(b.catalogueKey(hash), raw), kept).Err()
 }
 
 // errFile means that a file here cannot be read, or is not what its manifest says.
 var errFile = errors.New("the file is damaged")
 
-// publishFile puts a file into Redis, or confirms that it is needed.
-func (b *Broker) publishFile(ctx context.Context, path string, file model.File) error {
-	confirmed, err := b.client.Expire(ctx, b.fileKey(file.SHA256), kept).Result()
-	if err != nil || confirmed {
-		return err
+// publishTokenizer puts the files of a version's tokenizer into Redis, or confirms that they are needed.
+func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) error {
+	for name, file := range v.Manifest.TokenizerFiles() {
+		confirmed, err := b.client.Expire(ctx, b.fileKey(file.SHA256), kept).Result()
+		if err != nil {
+			return err
+		}
+		if confirmed {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(v.Dir, name))
+		if err == nil && !isFile(raw, file) {
+			err = errors.New("its checksum is not the manifest's")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", name, errFile, err)
+		}
+		if err := b.client.Set(ctx, b.fileKey(file.SHA256), raw, kept).Err(); err != nil {
+			return err
+		}
 	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errFile, err)
-	}
-	if !isFile(raw, file) {
-		return fmt.Errorf("%w: its checksum is not the manifest's", errFile)
-	}
-	return b.client.Set(ctx, b.fileKey(file.SHA256), raw, kept).Err()
+	return nil
 }
 
 // isFile says whether some content is a file's.
@@ -224,11 +223,9 @@ func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error)
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, fmt.Errorf("%w: %w", errCatalogue, err)
 	}
-	for _, m := range c.Models {
-		for _, v := range m.Versions {
-			if v.Manifest == nil || v.Identity == "" {
-				return nil, fmt.Errorf("%w: the model %s has no manifest", errCatalogue, m.Name)
-			}
+	for m, v := range versionsOf(c.Models) {
+		if v.Manifest == nil || v.Identity == "" {
+			return nil, fmt.Errorf("%w: the model %s has no manifest", errCatalogue, m.Name)
 		}
 	}
 	return &c, nil

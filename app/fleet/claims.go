@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"dragoman/app/wait"
 )
 
 // renew keeps the claims of consumers alive: others take over what has been silent for a lease. What is
@@ -35,25 +38,13 @@ func (w *Worker) renew(ctx context.Context, consumers []*consumer) error {
 			return err
 		}
 		if err == nil && len(kept) < len(r.entries) {
-			r.consumer.cancel(errCancelled, r.at.lane, without(r.entries, kept))
+			r.consumer.cancel(errCancelled, r.at.lane, r.entries, kept)
 		}
 	}
 	for _, t := range consumers {
 		t.renewedAt(now)
 	}
 	return nil
-}
-
-// without are the entries that are none of others.
-func without(entries, others []string) map[string]bool {
-	left := make(map[string]bool)
-	for _, id := range entries {
-		left[id] = true
-	}
-	for _, id := range others {
-		delete(left, id)
-	}
-	return left
 }
 
 // isNoGroup says whether the stream of a lane, or its consumer group, is not there.
@@ -106,18 +97,14 @@ func (t *consumer) isLate(now time.Time) bool {
 // giveUp ends what others have taken over, if the worker was silent for long.
 func (t *consumer) giveUp(ctx context.Context) error {
 	t.mu.Lock()
-	late := t.isLate(time.Now())
+	late, most := t.isLate(time.Now()), int64(2*len(t.claims)+1000)
 	t.mu.Unlock()
 	if !late {
 		return nil
 	}
-	byLane := make(map[string][]string)
 	for at, entries := range t.held() {
-		byLane[at.lane] = append(byLane[at.lane], entries...)
-	}
-	for lane, entries := range byLane {
 		list, err := t.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
-			Stream: lane, Group: group, Start: "-", End: "+", Count: int64(2*len(entries) + 1000), Consumer: t.worker.id,
+			Stream: at.lane, Group: group, Start: "-", End: "+", Count: most, Consumer: t.worker.id,
 		}).Result()
 		if isNoGroup(err) {
 			continue
@@ -129,17 +116,17 @@ func (t *consumer) giveUp(ctx context.Context) error {
 		for _, p := range list {
 			kept = append(kept, p.ID)
 		}
-		t.cancel(errTaken, lane, without(entries, kept))
+		t.cancel(errTaken, at.lane, entries, kept)
 	}
 	return nil
 }
 
-// cancel has claims of a lane not decoded.
-func (t *consumer) cancel(cause error, lane string, entries map[string]bool) {
+// cancel has claims of a lane not decoded, but for some.
+func (t *consumer) cancel(cause error, lane string, entries, kept []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id := range entries {
-		if c := t.claims[lane+" "+id]; c != nil {
+	for _, id := range entries {
+		if c := t.claims[lane+" "+id]; c != nil && !slices.Contains(kept, id) {
 			c.cancel(cause)
 		}
 	}
@@ -150,9 +137,7 @@ func (t *consumer) takeOver(ctx context.Context) {
 	var tidied time.Time
 	for {
 		often := t.broker.timing.Lease / 4
-		select {
-		case <-time.After(often/2 + rand.N(often)): // not all at the same time
-		case <-ctx.Done():
+		if !wait.For(ctx, often/2+rand.N(often)) { // not all at the same time
 			return
 		}
 		for _, lane := range t.lanes {
@@ -242,8 +227,8 @@ func (t *consumer) claimFrom(ctx context.Context, lane string, n int) error {
 // watched are how many claims that are not kept alive are looked at, at least.
 const watched = 100
 
-// sighting is when a claim was first seen that was not kept alive for a lease.
-type sighting struct {
+// silence is when a claim was first seen that was not kept alive for a lease.
+type silence struct {
 	at      time.Time
 	renewal int // of the worker's own claims, the last one before
 }
@@ -255,11 +240,11 @@ type sighting struct {
 func (t *consumer) outlasted(lane string, list []redis.XPendingExt, now time.Time) (left []redis.XPendingExt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lease, silent := t.broker.timing.Lease, make(map[string]sighting)
+	lease, silent := t.broker.timing.Lease, make(map[string]silence)
 	for _, p := range list {
 		s, known := t.silent[lane][p.ID]
 		if !known || p.Idle < now.Sub(s.at) { // it was kept alive meanwhile
-			s = sighting{now, t.renewal}
+			s = silence{now, t.renewal}
 		}
 		silent[p.ID] = s
 		if now.Sub(t.steady) >= lease || now.Sub(s.at) >= lease/2 && t.renewal >= s.renewal+2 {
@@ -305,10 +290,7 @@ func (t *consumer) began(e entry, taken int64) {
 		t.begin(e, fromOther, taken)
 		return
 	}
-	var w work // what cannot be read has no gateway that is told
-	if t.broker.openEntry(e.lane, e.Values) == nil {
-		w, _ = decode[work](e.Values)
-	}
+	w, _ := read[work](t.broker, e.lane, e.Values) // what cannot be read has no gateway that is told
 	c := &claim{consumer: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: func(error) {}}
 	t.hold(c)
 	t.deadLetter(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))

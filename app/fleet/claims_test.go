@@ -211,7 +211,7 @@ func TestChoose(t *testing.T) {
 		"suspects that are lost there": {nil, pending("me", 3, 3), map[int]int64{0: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &consumer{worker: &Worker{id: "me"}, claims: make(map[string]*claim)}
+			k := &consumer{worker: &Worker{member: member{id: "me"}}, claims: make(map[string]*claim)}
 			for _, c := range test.mine {
 				k.claims[c.key()] = &c
 			}

@@ -11,6 +11,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/translate"
+	"dragoman/app/wait"
 )
 
 // consumer takes the sentences of one model: as many as its batches can admit, and some to follow.
@@ -26,20 +27,20 @@ type consumer struct {
 	hurry   context.Context
 	running sync.WaitGroup
 	ended   chan struct{} // closed when nothing runs any more
-	freed   chan struct{} // has a value after there may be room again
+	freed   wait.Signal   // given when there may be room again
 
 	mu      sync.Mutex // guards the rest
 	claims  map[string]*claim
-	rows    int                            // that the claims take in a batch
-	size    float64                        // rows that a sentence has had recently
-	turn    int                            // of the lanes
-	handle  translate.Handle               // of the model
-	model   *translate.Model               // as it was loaded last; nil before
-	renewed time.Time                      // when the claims were last kept alive
-	steady  time.Time                      // since when that has never been late
-	renewal int                            // how often they were
-	silent  map[string]map[string]sighting // claims that are not kept alive, by lane and entry
-	blocked time.Time                      // until when nothing is taken, because the model cannot be had
+	rows    int                           // that the claims take in a batch
+	size    float64                       // rows that a sentence has had recently
+	turn    int                           // of the lanes
+	handle  translate.Handle              // of the model
+	model   *translate.Model              // as it was loaded last; nil before
+	renewed time.Time                     // when the claims were last kept alive
+	steady  time.Time                     // since when that has never been late
+	renewal int                           // how often they were
+	silent  map[string]map[string]silence // claims that are not kept alive, by lane and entry
+	blocked time.Time                     // until when nothing is taken, because the model cannot be had
 }
 
 // claim is a sentence that a consumer has.
@@ -62,8 +63,8 @@ func newConsumer(w *Worker, queue string, name modelName) *consumer {
 	w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version) // 0, and not unknown
 	return &consumer{
 		worker: w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
-		freed: make(chan struct{}, 1), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,
-		silent: make(map[string]map[string]sighting),
+		freed: wait.NewSignal(), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,
+		silent: make(map[string]map[string]silence),
 	}
 }
 
@@ -102,7 +103,7 @@ func (t *consumer) take(ctx context.Context) {
 	for ctx.Err() == nil {
 		room := t.room()
 		if room <= 0 {
-			t.wait(ctx, t.broker.timing.Beat)
+			wait.Until(ctx, t.freed, t.broker.timing.Beat)
 			continue
 		}
 		entries, err := t.read(ctx, room)
@@ -110,25 +111,14 @@ func (t *consumer) take(ctx context.Context) {
 		case ctx.Err() != nil && len(entries) == 0:
 		case isNoGroup(err):
 			if t.makeGroups(ctx) != nil {
-				t.broker.pause(ctx)
+				wait.For(ctx, t.broker.timing.Beat)
 			}
 		case err != nil:
-			t.broker.pause(ctx)
+			wait.For(ctx, t.broker.timing.Beat)
 		}
 		for _, e := range entries {
 			t.begin(e, fromQueue, 1)
 		}
-	}
-}
-
-// wait returns when there may be room, or after a while.
-func (t *consumer) wait(ctx context.Context, most time.Duration) {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-t.freed:
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

@@ -15,22 +15,18 @@ import (
 // begin decodes an entry, which somebody took for the time that taken says.
 func (t *consumer) begin(e entry, from string, taken int64) {
 	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
-	forged := t.broker.openEntry(e.lane, e.Values)
-	w, err := decode[work](e.Values)
+	w, err := read[work](t.broker, e.lane, e.Values)
 	ctx, cancel := context.WithCancelCause(t.hurry)
 	c := &claim{consumer: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: cancel}
 	t.hold(c)
-	if forged != nil { // nobody is told, least of all whom it names
+	switch {
+	case err == errForged: // nobody is told, least of all whom it names
 		t.settle(c, settled{outcome: forgedOutcome})
-		return
-	}
-	if err != nil {
+	case err != nil:
 		t.deadLetter(c, e.Values, "it cannot be read: "+err.Error())
-		return
+	default:
+		t.running.Go(func() { t.settle(c, t.decode(ctx, c)) })
 	}
-	t.running.Go(func() {
-		t.settle(c, t.decode(ctx, c))
-	})
 }
 
 // hold notes a claim.
@@ -51,10 +47,7 @@ func (t *consumer) release(c *claim) {
 	t.rows -= c.work.rows()
 	t.count()
 	t.mu.Unlock()
-	select {
-	case t.freed <- struct{}{}:
-	default: // it will look anyway
-	}
+	t.freed.Give()
 }
 
 // count measures the claims; mu is held.

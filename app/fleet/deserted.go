@@ -10,7 +10,7 @@ import "time"
 // unable as itself to be heard.
 type fleet struct {
 	workers map[string]WorkerStatus
-	others  map[string][3]int64 // work that other gateways have submitted, by queue and lane
+	others  submitted // by other gateways
 
 	at      time.Time                // when this was so
 	watched time.Duration            // until then

@@ -198,7 +198,7 @@ func TestOutlasted(t *testing.T) {
 		"the trouble is over":  {0, []look{{0, 4, 1, false}, {1, 5, 1, false}, {4, 8, 0, true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &consumer{broker: &Broker{timing: Timing{Lease: lease}}, silent: make(map[string]map[string]sighting), steady: at(test.steady)}
+			k := &consumer{broker: &Broker{timing: Timing{Lease: lease}}, silent: make(map[string]map[string]silence), steady: at(test.steady)}
 			for i, l := range test.looks {
 				k.renewal += l.renewals
 				var list []redis.XPendingExt

@@ -74,34 +74,14 @@ func (c *catalogues) hold(ctx context.Context, known string, catalogues map[stri
 // follow calls serve where workers serve something else than before. Without workers what was
 // served last is served on.
 func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve func(repository.Snapshot, []*Catalogue)) error {
-	var hashes []string
-	for _, w := range workers {
-		if w.Catalogue != "" { // it has published one
-			hashes = append(hashes, w.Catalogue)
-		}
-	}
-	if len(hashes) == 0 {
-		if c.served != nil {
-			return nil
-		}
-		sealed, err := c.broker.client.Get(ctx, c.broker.knownKey()).Result()
-		if err != nil && !errors.Is(err, redis.Nil) {
-			return err
-		}
-		if err == nil {
-			if raw, err := c.broker.open(c.broker.knownKey(), sealed); err == nil {
-				_ = json.Unmarshal(raw, &hashes) // what is no list is none
-			}
-		}
-	}
-	if slices.Equal(hashes, c.served) || len(hashes) == 0 {
-		return nil
+	hashes, err := c.hashes(ctx, workers)
+	if err != nil || len(hashes) == 0 || slices.Equal(hashes, c.served) {
+		return err
 	}
 	known, list := make(map[string]*Catalogue), []*Catalogue(nil)
 	var found []string
 	for _, hash := range hashes {
 		if known[hash] == nil {
-			var err error
 			if known[hash], err = c.get(ctx, hash); err != nil {
 				return err
 			}
@@ -120,6 +100,29 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 	c.known, c.served = known, found
 	serve(merge(list), list)
 	return nil
+}
+
+// hashes are those of the workers' catalogues; at first, where there are no workers, of those that were used last.
+func (c *catalogues) hashes(ctx context.Context, workers []WorkerStatus) (list []string, err error) {
+	for _, w := range workers {
+		if w.Catalogue != "" { // it has published one
+			list = append(list, w.Catalogue)
+		}
+	}
+	if len(list) > 0 || c.served != nil {
+		return list, nil
+	}
+	sealed, err := c.broker.client.Get(ctx, c.broker.knownKey()).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if raw, err := c.broker.open(c.broker.knownKey(), sealed); err == nil {
+		_ = json.Unmarshal(raw, &list) // what is no list is none
+	}
+	return list, nil
 }
 
 // get is a worker's catalogue; nil where it is not there at present.

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dragoman/app/engine"
+	"dragoman/app/wait"
 	"dragoman/model/repository"
 )
 
@@ -40,9 +41,8 @@ type GatewayConfig struct {
 // Gateway submits sentences to workers, and hands their results to those who wait. It is safe for
 // concurrent use.
 type Gateway struct {
+	member
 	cfg     GatewayConfig
-	broker  *Broker
-	id      string
 	closing context.Context
 	close   context.CancelFunc
 	running sync.WaitGroup
@@ -60,7 +60,7 @@ type Gateway struct {
 	nextID    uint64
 	outbox    outbox
 	admission engine.Admission
-	work      map[string]*[3]int64 // that is waited for, by queue and lane
+	work      submitted // that is waited for
 }
 
 // errNoWorker is why a gateway of a new fleet cannot do anything.
@@ -72,11 +72,16 @@ func StartGateway(cfg GatewayConfig) *Gateway {
 		cfg.Metrics = NewGatewayMetrics(nil)
 	}
 	g := &Gateway{
-		cfg: cfg, broker: cfg.Broker, id: newID(), read: "0", pending: make(map[uint64]*sentence),
-		outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait}, work: make(map[string]*[3]int64), missed: make(missed),
+		member: member{cfg.Broker, newID(), cfg.Broker.gatewaysKey(), cfg.Metrics.broker},
+		cfg:    cfg, read: "0", pending: make(map[uint64]*sentence),
+		outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait}, work: make(submitted), missed: make(missed),
 	}
 	g.closing, g.close = context.WithCancel(context.Background())
-	g.running.Go(g.beat)
+	g.running.Go(func() {
+		workers, gateways := newMembers[WorkerStatus](g.broker, g.broker.workersKey()), newMembers[gatewayStatus](g.broker, g.key)
+		catalogues := newCatalogues(g.broker)
+		g.beat(g.closing, func(n uint64) error { return g.look(n, workers, gateways, catalogues) })
+	})
 	g.running.Go(g.receive)
 	g.running.Go(g.send)
 	return g
@@ -87,13 +92,7 @@ func (g *Gateway) Close() {
 	g.close()
 	g.running.Wait()
 	g.withdraw()
-	ctx := context.Background()
-	if err := g.broker.do(ctx, func(p redis.Pipeliner) {
-		p.HDel(ctx, g.broker.gatewaysKey(), g.id)
-		p.Del(ctx, g.broker.repliesKey(g.id))
-	}); err != nil {
-		g.broker.log.Debug("the broker still lists the gateway for a while", "error", err)
-	}
+	g.leave("gateway", g.broker.repliesKey(g.id))
 }
 
 // Err is why nothing can be decoded at the moment, an [*UnavailableError]; nil where something can.
@@ -109,35 +108,23 @@ func (g *Gateway) Err() error {
 	return nil
 }
 
-// beat says again and again that the gateway is there, and looks at who else is.
-func (g *Gateway) beat() {
-	workers := newMembers[WorkerStatus](g.broker, g.broker.workersKey())
-	gateways := newMembers[gatewayStatus](g.broker, g.broker.gatewaysKey())
-	catalogues := newCatalogues(g.broker)
-	tick := time.NewTicker(g.broker.timing.Beat)
-	defer tick.Stop()
-	for n := uint64(1); ; n++ {
-		err := g.heartbeat(n, workers, gateways)
-		if err == nil {
-			err = catalogues.follow(g.closing, g.workers(), g.serve)
-		}
-		if err == nil {
-			err = catalogues.keep(g.closing)
-		}
-		g.note(err)
-		if len(g.missed) > 0 {
-			g.offer(time.Now())
-		}
-		if err == nil {
-			g.abandon()
-			g.sweep()
-		}
-		select {
-		case <-tick.C:
-		case <-g.closing.Done():
-			return
-		}
+// look says that the gateway is there, looks at who else is, and does what is due then.
+func (g *Gateway) look(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus], catalogues *catalogues) error {
+	err := g.heartbeat(n, workers, gateways)
+	if err == nil {
+		err = catalogues.follow(g.closing, g.workers(), g.serve)
 	}
+	if err == nil {
+		err = catalogues.keep(g.closing)
+	}
+	if len(g.missed) > 0 {
+		g.offer(time.Now())
+	}
+	if err == nil {
+		g.abandon()
+		g.sweep()
+	}
+	return err
 }
 
 // modelName is a version of a model.
@@ -146,10 +133,8 @@ type modelName struct{ model, version string }
 // serve takes what workers serve.
 func (g *Gateway) serve(s repository.Snapshot, of []*Catalogue) {
 	names := make(map[string]modelName)
-	for _, m := range s.Models {
-		for _, v := range m.Versions {
-			names[queueOf(v.Identity)] = modelName{m.Name, strconv.Itoa(v.Number)}
-		}
+	for m, v := range versionsOf(s.Models) {
+		names[queueOf(v.Identity)] = modelName{m.Name, strconv.Itoa(v.Number)}
 	}
 	g.mu.Lock()
 	g.names, g.limits = names, [2]int{}
@@ -182,20 +167,12 @@ func (g *Gateway) Limits() (beams, maxLength int) {
 
 // heartbeat is one beat.
 func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
-	b, asked := g.broker, time.Now()
+	b := g.broker
 	ctx, cancel := context.WithTimeout(g.closing, b.timing.Lease/2)
 	defer cancel()
-	if b.Err() != nil { // it may be another server than before
-		if err := b.check(ctx); err != nil {
-			return err
-		}
-	}
 	var saidWorkers, saidGateways *redis.MapStringStringCmd
-	var clock *redis.TimeCmd
 	var there *redis.BoolCmd
-	if err := b.do(ctx, func(p redis.Pipeliner) {
-		clock = p.Time(ctx)
-		b.publishStatus(ctx, p, b.gatewaysKey(), g.id, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()})
+	if err := g.publish(ctx, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()}, func(p redis.Pipeliner) {
 		saidWorkers, saidGateways = p.HGetAll(ctx, b.workersKey()), p.HGetAll(ctx, b.gatewaysKey())
 		if read := g.lastRead(); read != "0" {
 			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)
@@ -204,7 +181,6 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 	}); err != nil {
 		return err
 	}
-	b.setClock(asked, clock.Val())
 	now := time.Now()
 	aliveWorkers, goneWorkers := workers.update(now, saidWorkers.Val())
 	aliveGateways, goneGateways := gateways.update(now, saidGateways.Val())
@@ -215,7 +191,14 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 	}
 	g.mu.Lock()
 	g.fleet = g.fleet.next(now, b.timing.Lease, aliveWorkers, heard)
-	g.fleet.others = sumOf(aliveGateways)
+	g.fleet.others = make(submitted)
+	for _, other := range aliveGateways {
+		for queue, lanes := range other.Work {
+			for lane, work := range lanes {
+				g.fleet.others.add(queue, lane, work)
+			}
+		}
+	}
 	g.mu.Unlock()
 	if there.Val() && len(goneWorkers)+len(goneGateways) == 0 {
 		return nil
@@ -237,32 +220,11 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 	})
 }
 
-// sumOf is the work that gateways have submitted together.
-func sumOf(gateways map[string]gatewayStatus) map[string][3]int64 {
-	sums := make(map[string][3]int64)
-	for _, g := range gateways {
-		for queue, work := range g.Work {
-			sum := sums[queue]
-			for lane := range sum {
-				sum[lane] += work[lane]
-			}
-			sums[queue] = sum
-		}
-	}
-	return sums
-}
-
 // ownWork is what the gateway has submitted and waits for.
-func (g *Gateway) ownWork() map[string][3]int64 {
+func (g *Gateway) ownWork() submitted {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	work := make(map[string][3]int64)
-	for queue, lanes := range g.work {
-		if *lanes != ([3]int64{}) {
-			work[queue] = *lanes
-		}
-	}
-	return work
+	return maps.Clone(g.work)
 }
 
 // workers are those that are there, the one first that was started last.
@@ -272,13 +234,6 @@ func (g *Gateway) workers() []WorkerStatus {
 	return slices.SortedFunc(maps.Values(g.fleet.workers), func(a, b WorkerStatus) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(a.ID, b.ID))
 	})
-}
-
-// note notes whether Redis can be used.
-func (g *Gateway) note(err error) {
-	if g.closing.Err() == nil {
-		g.broker.note(err, g.cfg.Metrics.broker)
-	}
 }
 
 // receive takes results and hands them out, until the gateway is closed.
@@ -293,7 +248,7 @@ func (g *Gateway) receive() {
 		}).Result()
 		cancel()
 		if err != nil && !errors.Is(err, redis.Nil) {
-			g.broker.pause(g.closing)
+			wait.For(g.closing, g.broker.timing.Beat)
 			continue
 		}
 		entries := messagesOf(streams)
@@ -331,11 +286,11 @@ func (g *Gateway) handOutAll(entry redis.XMessage) {
 	if entry.Values["gateway"] != nil {
 		return // what the stream began with
 	}
-	if g.broker.openEntry(g.broker.repliesKey(g.id), entry.Values) != nil {
+	replies, err := read[[]reply](g.broker, g.broker.repliesKey(g.id), entry.Values)
+	switch {
+	case err == errForged:
 		return
-	}
-	replies, err := decode[[]reply](entry.Values)
-	if err != nil {
+	case err != nil:
 		g.broker.outages.reading.Note(err)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -34,30 +35,96 @@ type QueueStatus struct {
 type gatewayStatus struct {
 	ID   string `json:"id"`
 	Beat uint64 `json:"beat"`
-	// Work is what it has submitted and has no result of, by queue and lane: source tokens × beams.
-	Work map[string][3]int64 `json:"work"`
+	// Work is what it has submitted and has no result of.
+	Work submitted `json:"work"`
 }
 
 // The hashes of members, by their ids.
 func (b *Broker) workersKey() string  { return b.fleetKey("workers") }
 func (b *Broker) gatewaysKey() string { return b.fleetKey("gateways") }
 
+// member is what gateways and workers have in common: they say again and again that they are there.
+type member struct {
+	broker *Broker
+	id     string
+	key    string           // of the hash where it says so
+	up     prometheus.Gauge // 1 while Redis can be used
+}
+
+// beat calls heartbeat again and again, with the number of the beat, until ctx is done, and notes whether Redis
+// can be used.
+func (m *member) beat(ctx context.Context, heartbeat func(n uint64) error) {
+	tick := time.NewTicker(m.broker.timing.Beat)
+	defer tick.Stop()
+	for n := uint64(1); ; n++ {
+		m.note(ctx, heartbeat(n))
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// note notes whether Redis can be used, unless ctx is done, of which the error may be a consequence.
+func (m *member) note(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		m.broker.note(err, m.up)
+	}
+}
+
+// publish says how the member is, in one round trip with other commands, and takes Redis's time.
+func (m *member) publish(ctx context.Context, status any, more func(redis.Pipeliner)) error {
+	b := m.broker
+	if b.Err() != nil { // it may be another server than before
+		if err := b.check(ctx); err != nil {
+			return err
+		}
+	}
+	raw, _ := json.Marshal(status) // of plain data
+	var clock *redis.TimeCmd
+	asked := time.Now()
+	if err := b.do(ctx, func(p redis.Pipeliner) {
+		clock = p.Time(ctx)
+		p.HSet(ctx, m.key, m.id, b.seals.seal(inHash(m.key, m.id), raw))
+		more(p)
+	}); err != nil {
+		return err
+	}
+	b.setClock(asked, clock.Val())
+	return nil
+}
+
+// leave takes the member out of the fleet, with keys of its own.
+func (m *member) leave(kind string, keys ...string) {
+	ctx := context.Background()
+	if err := m.broker.do(ctx, func(p redis.Pipeliner) {
+		p.HDel(ctx, m.key, m.id)
+		for _, key := range keys {
+			p.Del(ctx, key)
+		}
+	}); err != nil {
+		m.broker.log.Debug("the broker still lists the "+kind+" for a while", "error", err)
+	}
+}
+
 // members watches the members of a kind. It judges by its own clock when one was last heard of.
 type members[S any] struct {
 	broker *Broker
 	key    string
-	seen   map[string]*member[S]
+	seen   map[string]*sighting[S]
 }
 
-type member[S any] struct {
-	raw    string // that it said last
+// sighting is what a member said last.
+type sighting[S any] struct {
+	raw    string
 	status S
 	valid  bool // it speaks our language
 	heard  time.Time
 }
 
 func newMembers[S any](b *Broker, key string) *members[S] {
-	return &members[S]{broker: b, key: key, seen: make(map[string]*member[S])}
+	return &members[S]{broker: b, key: key, seen: make(map[string]*sighting[S])}
 }
 
 // update takes what the members say, and returns those that are there, and the ids of those that
@@ -67,7 +134,7 @@ func (m *members[S]) update(now time.Time, said map[string]string) (alive map[st
 	for id, raw := range said {
 		known := m.seen[id]
 		if known == nil || known.raw != raw {
-			known = &member[S]{raw: raw, heard: now}
+			known = &sighting[S]{raw: raw, heard: now}
 			said, err := m.broker.open(inHash(m.key, id), raw)
 			known.valid = err == nil && json.Unmarshal(said, &known.status) == nil
 			m.seen[id] = known
@@ -89,9 +156,3 @@ func (m *members[S]) update(now time.Time, said map[string]string) (alive map[st
 
 // forgotten is when a member that says nothing is removed.
 const forgotten = time.Minute
-
-// publishStatus puts up a member's status.
-func (b *Broker) publishStatus(ctx context.Context, p redis.Pipeliner, key, id string, status any) {
-	raw, _ := json.Marshal(status) // of plain data
-	p.HSet(ctx, key, id, b.seals.seal(inHash(key, id), raw))
-}

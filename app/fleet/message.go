@@ -30,58 +30,33 @@ type work struct {
 	Phrases  []phrase
 }
 
-// phrase is a [search.Phrase].
+// phrase is a [search.Phrase], an array of its fields in their order; likewise options.
 type phrase struct {
-	_     struct{} `cbor:",toarray"`
-	Forms [][]int64
-	First [][]int64
+	_ struct{} `cbor:",toarray"`
+	search.Phrase
 }
 
 // newPhrases makes a copy of a job's phrases.
-func newPhrases(phrases []search.Phrase) []phrase {
-	var list []phrase
+func newPhrases(phrases []search.Phrase) (list []phrase) {
 	for _, p := range search.ClonePhrases(phrases) {
-		list = append(list, phrase{Forms: p.Forms, First: p.First})
+		list = append(list, phrase{Phrase: p})
 	}
 	return list
 }
 
-// options are a sentence's [search.Options].
+// options are a sentence's.
 type options struct {
-	_                 struct{} `cbor:",toarray"`
-	Beams             int
-	MaxLength         int
-	MinLength         int
-	LengthPenalty     float64
-	EarlyStopping     string
-	NoRepeatNgramSize int
-	RepetitionPenalty float64
-	Hypotheses        int
-}
-
-func newOptions(o search.Options) options {
-	return options{
-		Beams: o.Beams, MaxLength: o.MaxLength, MinLength: o.MinLength, LengthPenalty: o.LengthPenalty,
-		EarlyStopping: string(o.EarlyStopping), NoRepeatNgramSize: o.NoRepeatNgramSize, RepetitionPenalty: o.RepetitionPenalty,
-		Hypotheses: o.Hypotheses,
-	}
-}
-
-func (o options) search() search.Options {
-	return search.Options{
-		Beams: o.Beams, MaxLength: o.MaxLength, MinLength: o.MinLength, LengthPenalty: o.LengthPenalty,
-		EarlyStopping: search.EarlyStopping(o.EarlyStopping), NoRepeatNgramSize: o.NoRepeatNgramSize, RepetitionPenalty: o.RepetitionPenalty,
-		Hypotheses: o.Hypotheses,
-	}
+	_ struct{} `cbor:",toarray"`
+	search.Options
 }
 
 // job is what the engine decodes.
 func (w *work) job() engine.Job {
 	var phrases []search.Phrase
 	for _, p := range w.Phrases {
-		phrases = append(phrases, search.Phrase{Forms: p.Forms, First: p.First})
+		phrases = append(phrases, p.Phrase)
 	}
-	return engine.Job{Source: w.Source, Prefix: w.Prefix, Search: w.Options.search(), Phrases: phrases}
+	return engine.Job{Source: w.Source, Prefix: w.Prefix, Search: w.Options.Options, Phrases: phrases}
 }
 
 // rows are those that the sentence takes in a batch.

@@ -18,11 +18,11 @@ import (
 
 // Messages come out as they went in, and stay as they are from version to version.
 func TestMessages(t *testing.T) {
-	options := search.Options{Beams: 5, MaxLength: 200, MinLength: 1, LengthPenalty: 1.5, EarlyStopping: search.StopNever, NoRepeatNgramSize: 3, RepetitionPenalty: 1.1, Hypotheses: 4}
+	searching := search.Options{Beams: 5, MaxLength: 200, MinLength: 1, LengthPenalty: 1.5, EarlyStopping: search.StopNever, NoRepeatNgramSize: 3, RepetitionPenalty: 1.1, Hypotheses: 4}
 	phrases := []search.Phrase{{Forms: [][]int64{{42, 7}}}}
 	w := work{
 		Gateway: "G", ID: math.MaxUint64, Deadline: 1_700_000_000_000, Tries: 2, Caller: "c", Priority: -1,
-		Source: []int64{128022, 5, 2}, Prefix: []int64{2, 128028}, Options: newOptions(options), Phrases: newPhrases(phrases),
+		Source: []int64{128022, 5, 2}, Prefix: []int64{2, 128028}, Options: options{Options: searching}, Phrases: newPhrases(phrases),
 	}
 	raw := encode(&w)
 	assert.Equal(t, "8a61471bffffffffffffffff1b0000018bcfe56800026163208"+
@@ -30,7 +30,7 @@ func TestMessages(t *testing.T) {
 	got, err := decode[work](map[string]any{format: string(raw)})
 	require.NoError(t, err)
 	assert.Equal(t, w, got)
-	assert.Equal(t, engine.Job{Source: w.Source, Prefix: w.Prefix, Search: options, Phrases: phrases}, got.job())
+	assert.Equal(t, engine.Job{Source: w.Source, Prefix: w.Prefix, Search: searching, Phrases: phrases}, got.job())
 
 	result := engine.Result{
 		Result: search.Result{Tokens: []int64{2, 7}, Score: -1.5, Truncated: true, Others: []search.Result{{Tokens: []int64{7}, Score: -2}, {Truncated: true}}},
@@ -75,8 +75,8 @@ func TestDamagedMessages(t *testing.T) {
 
 // Whatever Redis has, reading it neither panics nor takes much more memory than it has bytes.
 func FuzzDecode(f *testing.F) {
-	f.Add(encode(&work{Gateway: "g", ID: 1, Source: []int64{1, 2, 3}, Prefix: []int64{2}, Options: options{Beams: 5}}))
-	f.Add(encode(&work{Gateway: "g", Phrases: []phrase{{Forms: [][]int64{{1}, nil}, First: [][]int64{{2}}}, {}}}))
+	f.Add(encode(&work{Gateway: "g", ID: 1, Source: []int64{1, 2, 3}, Prefix: []int64{2}, Options: options{Options: search.Options{Beams: 5}}}))
+	f.Add(encode(&work{Gateway: "g", Phrases: []phrase{{Phrase: search.Phrase{Forms: [][]int64{{1}, nil}, First: [][]int64{{2}}}}, {}}}))
 	f.Add(encode([]reply{{ID: 1, Tokens: []int64{1}, Fault: failed}, {Others: []hypothesis{{Tokens: []int64{2}}, {}}}}))
 	f.Add([]byte("\x9b\xff\xff\xff\xff\xff\xff\xff\xff"))
 	f.Add([]byte("\x9a\x00\x01\xff\xff\xf6"))

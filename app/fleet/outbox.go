@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"dragoman/app/wait"
 )
 
 // sentence is one that was submitted. What its mutable fields say is guarded by the gateway's mu; work
@@ -28,25 +30,18 @@ type sentence struct {
 // outbox is what is to be told to Redis. One goroutine does, [Gateway.send], so that what comes at a
 // time goes together, requests do not wait for Redis, and a sentence is sent before it is withdrawn.
 type outbox struct {
-	ring      chan struct{} // has a value after something was put in
+	wake      wait.Signal // given after something was put in
 	sentences []*sentence
 	withdrawn []*sentence
 }
 
-func newOutbox() outbox { return outbox{ring: make(chan struct{}, 1)} }
+func newOutbox() outbox { return outbox{wake: wait.NewSignal()} }
 
 // submit puts a sentence into the outbox; mu is held.
 func (g *Gateway) submit(x *sentence) {
 	x.waits = true
 	g.outbox.sentences = append(g.outbox.sentences, x)
-	g.outbox.wake()
-}
-
-func (o *outbox) wake() {
-	select {
-	case o.ring <- struct{}{}:
-	default: // it is awake, or will be
-	}
+	g.outbox.wake.Give()
 }
 
 // add makes a sentence one that is waited for, and has it submitted; mu is held.
@@ -54,10 +49,7 @@ func (g *Gateway) add(x *sentence) {
 	g.nextID++
 	x.work.ID, x.work.Gateway = g.nextID, g.id
 	g.pending[x.work.ID] = x
-	if g.work[x.queue] == nil {
-		g.work[x.queue] = new([3]int64)
-	}
-	g.work[x.queue][x.lane] += x.cost
+	g.work.add(x.queue, x.lane, x.cost)
 	g.submit(x)
 }
 
@@ -65,7 +57,7 @@ func (g *Gateway) add(x *sentence) {
 func (g *Gateway) forget(x *sentence) {
 	if g.pending[x.work.ID] == x {
 		delete(g.pending, x.work.ID)
-		g.work[x.queue][x.lane] -= x.cost
+		g.work.add(x.queue, x.lane, -x.cost)
 	}
 }
 
@@ -73,21 +65,21 @@ func (g *Gateway) forget(x *sentence) {
 func (g *Gateway) cancel(x *sentence) {
 	g.forget(x)
 	g.outbox.withdrawn = append(g.outbox.withdrawn, x)
-	g.outbox.wake()
+	g.outbox.wake.Give()
 }
 
 // send empties the outbox again and again, until the gateway is closed.
 func (g *Gateway) send() {
 	for {
 		select {
-		case <-g.outbox.ring:
+		case <-g.outbox.wake:
 		case <-g.closing.Done():
 			return
 		}
 		list, withdrawn := g.outgoing()
 		if len(list) > 0 {
 			if err := g.sendAll(list); err != nil { // it is tried again with a beat
-				g.note(err)
+				g.note(g.closing, err)
 			}
 		}
 		g.revoke(withdrawn)
@@ -108,7 +100,7 @@ func (g *Gateway) outgoing() (list, withdrawn []*sentence) {
 		}
 	}
 	if g.outbox.sentences = g.outbox.sentences[n:]; len(g.outbox.sentences) > 0 {
-		g.outbox.wake()
+		g.outbox.wake.Give()
 	} else {
 		g.outbox.sentences = nil
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"dragoman/app/wait"
 )
 
 // settled is what became of a sentence that a consumer took.
@@ -41,19 +43,15 @@ func (w *Worker) report(hurry context.Context) {
 
 // settle reports outcomes: it tries until Redis takes them, or there is no time left.
 func (w *Worker) settle(hurry context.Context, list []settled) {
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		err := w.send(list)
-		w.broker.outages.sending.Note(err, "sentences", len(list))
-		if err == nil {
+		if w.broker.outages.sending.Note(err, "sentences", len(list)); err == nil {
 			break
 		}
-		select {
-		case <-time.After(wait):
-			continue
-		case <-hurry.Done():
+		if !wait.For(hurry, pause) {
+			w.broker.log.Error("results are lost: others will decode the sentences again", "sentences", len(list))
+			break
 		}
-		w.broker.log.Error("results are lost: others will decode the sentences again", "sentences", len(list))
-		break
 	}
 	for _, o := range list {
 		w.cfg.Metrics.done.WithLabelValues(string(o.outcome)).Inc()

@@ -94,15 +94,16 @@ func (b *Broker) open(place, sealed string) ([]byte, error) {
 	return message, err
 }
 
-// openEntry opens the message in an entry of a stream.
-func (b *Broker) openEntry(stream string, values map[string]any) error {
-	sealed, ok := values[format].(string)
-	if !ok {
-		return nil // it is of another version
+// read opens and decodes the message in an entry of a stream, which has the values. The error is errForged, or
+// wraps errFormat.
+func read[T any](b *Broker, stream string, values map[string]any) (v T, err error) {
+	if sealed, ok := values[format].(string); ok {
+		message, err := b.open(stream, sealed)
+		if values[format] = string(message); err != nil {
+			return v, err
+		}
 	}
-	message, err := b.open(stream, sealed)
-	values[format] = string(message)
-	return err
+	return decode[T](values)
 }
 
 // inHash is the place of a hash's field.

@@ -117,7 +117,7 @@ func (s *stranger) meddle(r *rand.Rand, lanes [3]string, g *Gateway) {
 	}
 	id := 1 + r.Uint64N(200)
 	reply := encode([]*reply{{ID: id, Tokens: []int64{66}}})
-	sentence := encode(&work{Gateway: g.id, ID: id, Source: []int64{77}, Prefix: []int64{2}, Options: newOptions(sentences(1)[0].Search)})
+	sentence := encode(&work{Gateway: g.id, ID: id, Source: []int64{77}, Prefix: []int64{2}, Options: options{Options: sentences(1)[0].Search}})
 	replies := g.broker.repliesKey(g.id)
 	add(replies, string(reply))
 	add(replies, s.broker.seals.seal(replies, reply))

@@ -45,7 +45,7 @@ func (s *session) Submit(number int, job engine.Job) (size int, err error) {
 		session: s, job: number, queue: s.queue, since: time.Now(),
 		work: work{
 			Caller: s.caller, Priority: int8(s.Request.Priority), Source: slices.Clone(job.Source), Prefix: slices.Clone(job.Prefix),
-			Options: newOptions(job.Search), Phrases: newPhrases(job.Phrases),
+			Options: options{Options: job.Search}, Phrases: newPhrases(job.Phrases),
 		},
 	}
 	x.cost = int64(len(job.Source)) * int64(x.work.rows())

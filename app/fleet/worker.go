@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dragoman/app/translate"
+	"dragoman/app/wait"
 	"dragoman/model/repository"
 )
 
@@ -39,14 +40,13 @@ type WorkerConfig struct {
 // Worker takes sentences from the queues of its models, decodes them, and sends the results to the
 // gateways that wait for them. It is safe for concurrent use.
 type Worker struct {
+	member
 	cfg      WorkerConfig
-	broker   *Broker
-	id       string
 	started  time.Time
 	outcomes chan settled
 	gone     gateways
 
-	missing chan struct{} // has a value after Redis has lost what was published
+	missing wait.Signal // given when Redis has lost what was published
 
 	mu        sync.Mutex // guards the rest
 	consumers map[string]*consumer
@@ -61,8 +61,9 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		cfg.Metrics = NewWorkerMetrics(nil)
 	}
 	return &Worker{
-		cfg: cfg, broker: cfg.Broker, id: newID(), started: time.Now().UTC(), outcomes: make(chan settled, 1024),
-		missing: make(chan struct{}, 1), consumers: make(map[string]*consumer),
+		member: member{cfg.Broker, newID(), cfg.Broker.workersKey(), cfg.Metrics.broker},
+		cfg:    cfg, started: time.Now().UTC(), outcomes: make(chan settled, 1024),
+		missing: wait.NewSignal(), consumers: make(map[string]*consumer),
 	}
 }
 
@@ -76,14 +77,15 @@ func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 	var reporting, beating sync.WaitGroup
 	reporting.Go(func() { w.report(hurry) })
 	beat, stop := context.WithCancel(context.WithoutCancel(ctx))
-	beating.Go(func() { w.beat(beat) })
+	published := &hold{broker: w.broker}
+	beating.Go(func() { w.beat(beat, func(n uint64) error { return w.heartbeat(beat, n, published) }) })
 	w.follow(ctx, hurry, changed)
 	w.stopAll()
 	close(w.outcomes)
 	reporting.Wait()
 	stop()
 	beating.Wait()
-	w.leave()
+	w.leave("worker")
 }
 
 // follow has consumers for what is served, until ctx is done.
@@ -117,18 +119,16 @@ func (w *Worker) serve(ctx, hurry context.Context) error {
 	defer w.mu.Unlock()
 	w.catalogue, w.published = hash, keys
 	wanted := make(map[string]bool)
-	for _, m := range snapshot.Models {
-		for _, v := range m.Versions {
-			queue := queueOf(v.Identity)
-			wanted[queue] = true
-			t := w.consumers[queue]
-			if t == nil {
-				t = newConsumer(w, queue, modelName{m.Name, fmt.Sprint(v.Number)})
-				w.consumers[queue] = t
-				defer t.start(ctx, hurry)
-			}
-			t.use(handles[v.Identity])
+	for m, v := range versionsOf(snapshot.Models) {
+		queue := queueOf(v.Identity)
+		wanted[queue] = true
+		t := w.consumers[queue]
+		if t == nil {
+			t = newConsumer(w, queue, modelName{m.Name, fmt.Sprint(v.Number)})
+			w.consumers[queue] = t
+			defer t.start(ctx, hurry)
 		}
+		t.use(handles[v.Identity])
 	}
 	for queue, t := range w.consumers {
 		if !wanted[queue] {
@@ -159,48 +159,20 @@ func (w *Worker) list() []*consumer {
 	return slices.AppendSeq(slices.Clone(w.leaving), maps.Values(w.consumers))
 }
 
-// beat says again and again that the worker is there and what it is at, and keeps its claims alive.
-func (w *Worker) beat(ctx context.Context) {
-	tick, published := time.NewTicker(w.broker.timing.Beat), &hold{broker: w.broker}
-	defer tick.Stop()
-	for n := uint64(1); ; n++ {
-		err := w.heartbeat(ctx, n, published)
-		if ctx.Err() == nil {
-			w.broker.note(err, w.cfg.Metrics.broker)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// heartbeat is one beat. It ends in time for another one before claims count as abandoned.
+// heartbeat says what the worker is at, and keeps its claims alive. It ends in time for another one before claims
+// count as abandoned.
 func (w *Worker) heartbeat(ctx context.Context, n uint64, published *hold) error {
 	ctx, cancel := context.WithTimeout(ctx, w.broker.timing.Lease/3)
 	defer cancel()
-	if w.broker.Err() != nil { // it may be another server than before
-		if err := w.broker.check(ctx); err != nil {
-			return err
-		}
-	}
 	consumers := w.list()
 	for _, t := range consumers {
 		if err := t.giveUp(ctx); err != nil {
 			return err
 		}
 	}
-	asked := time.Now()
-	var clock *redis.TimeCmd
-	err := w.broker.do(ctx, func(p redis.Pipeliner) {
-		clock = p.Time(ctx)
-		w.broker.publishStatus(ctx, p, w.broker.workersKey(), w.id, w.status(n, consumers))
-	})
-	if err != nil {
+	if err := w.publish(ctx, w.status(n, consumers), func(redis.Pipeliner) {}); err != nil {
 		return err
 	}
-	w.broker.setClock(asked, clock.Val())
 	w.mu.Lock()
 	keys := w.published
 	w.mu.Unlock()
@@ -209,10 +181,7 @@ func (w *Worker) heartbeat(ctx context.Context, n uint64, published *hold) error
 		return err
 	}
 	if len(missing) > 0 {
-		select {
-		case w.missing <- struct{}{}:
-		default: // it is known
-		}
+		w.missing.Give()
 	}
 	return w.renew(ctx, consumers)
 }
@@ -226,13 +195,4 @@ func (w *Worker) status(n uint64, consumers []*consumer) WorkerStatus {
 		status.Queues[t.queue] = t.status()
 	}
 	return status
-}
-
-// leave takes the worker out of the fleet.
-func (w *Worker) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := w.broker.client.HDel(ctx, w.broker.workersKey(), w.id).Err(); err != nil {
-		w.broker.log.Debug("the broker still lists the worker for a while", "error", err)
-	}
 }

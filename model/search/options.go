@@ -27,9 +27,6 @@ const (
 type Options struct {
 	// Beams is the number of hypotheses followed; 1 is greedy search.
 	Beams int
-	// Hypotheses is how many of them, at most Beams, are in the [Result], best first, as with
-	// num_return_sequences; 0 is as 1. It changes nothing else.
-	Hypotheses int
 	// MaxLength ends a sentence that has no end of its own.
 	MaxLength int
 	// MinLength bans the end token from sentences that are shorter; 0 is off.
@@ -46,6 +43,9 @@ type Options struct {
 	// RepetitionPenalty, at least 1, divides the positive scores of tokens that
 	// the sentence has already and multiplies their negative ones; 1 is off.
 	RepetitionPenalty float64
+	// Hypotheses is how many of the beams, at most all, are in the [Result], best first, as with
+	// num_return_sequences; 0 is as 1. It changes nothing else.
+	Hypotheses int
 }
 
 // DefaultOptions are a checkpoint's own settings. What the checkpoint leaves
