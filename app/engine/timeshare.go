@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"math"
 	"maps"
+	"math"
 	"time"
 
 	"dragoman/model"
