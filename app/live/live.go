@@ -6,12 +6,13 @@
 // a translation of the whole text, because [translate.Cut] is how such a text is cut.
 //
 //	text.go       edits are applied to a text
+//	document.go   sentences keep their ids from one cut to the next, and get their translations
+//	changes.go    the log of what is new for a client, whatever it has seen
+//	stable.go     how much of the translation of an unfinished sentence will stay
 //	session.go    what clients do with a session: edits in order, each once
 //	work.go       the text is cut again, and what is not known of it is translated
-//	segments.go   sentences keep their ids from one cut to the next
-//	stable.go     how much of the translation of an unfinished sentence will stay
+//	inflight.go   what is translated now, and what edits mean for it
 //	share.go      owners pay for what is decoded, and their sessions take turns
-//	update.go     what is new for a client, whatever it has seen
 //	live.go       how many sessions there are, and for how long
 //
 // A session has one request of translate in flight, and cuts its text only when there is none: edits
@@ -21,7 +22,6 @@ package live
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -111,8 +111,7 @@ func (s *Service) Open(ctx context.Context, owner string, req translate.Request,
 	if err != nil {
 		return nil, err
 	}
-	x := newSession(s, *t, rand.Text(), owner, req, cut)
-	x.charge = charge
+	x := newSession(s, *t, owner, req, cut, charge)
 	if err := s.admit(x); err != nil {
 		x.stop()
 		return nil, err

@@ -82,7 +82,7 @@ func TestMemoryOfSessions(t *testing.T) {
 func (x *Session) settled() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, g := range x.segments {
+	for _, g := range x.document.segments {
 		if !g.settled && !x.refused[g.key] {
 			return false
 		}

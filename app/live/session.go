@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"math"
 	"sync"
@@ -32,60 +33,35 @@ type Session struct {
 	translator Translator
 	id, owner  string
 	req        translate.Request // how it is translated
-	charge     func(characters int) error
 	turns      *turns
 	over       chan struct{} // closed when it has ended
 	idle       *time.Timer
 
-	mu       sync.Mutex // guards the rest
-	lease    *admission.Lease
-	leased   int   // bytes
+	mu     sync.Mutex // guards the rest
+	lease  *admission.Lease
+	leased int // bytes
+	reason Reason
+
 	text     text  // after all edits
 	taken    int64 // the number of the last edits
 	complete bool  // no more edits come
-	settle   bool  // the last sentence is translated as it stands
-	reason   Reason
+	dirty    bool  // the text has changed since it was cut
+	shown    int64 // the number of the last edits when it was
+	document document
+	known    memo            // translations by key
+	refused  map[string]bool // keys of sentences that cannot be translated
+	problem  error           // why something is not translated now
+	done     bool            // all was complete and translated
 
-	cut      translate.Cut // of the text at some time
-	shown    int64         // the number of the last edits then
-	segments []*segment
-	tail     string // what stands behind the last of them in the translation
-	lastID   int64  // of segments
-	known    memo   // translations by key
-	refused  map[string]bool
-
-	working bool // its goroutine runs
-	dirty   bool // the text has changed since it was cut
-	paused  bool // the word at the end counts as written
-	pause   *time.Timer
-	flight  *flight // the request that is being translated; nil: there is none
-	drafted bool    // the request before was of the sentence that is being written
-	alone   bool    // sentences are translated one at a time, to find the one that cannot be
-	spared  bool    // the request before was cancelled: this one is not
-	retry   *time.Timer
-	backoff time.Duration // before the next retry
-	rests   bool          // it was told to come back later: until then edits are merged
-	credit  int           // characters that were charged and not decoded
-	edited  time.Time     // of the first edit that nothing has come of yet; zero: none
-
-	// Revisions count what clients see; 0: not yet.
-	revision  int64 // of the last change
-	tailed    int64 // of the tail
-	told      int64 // of the source language
-	shrunk    int64 // of the last removal
-	doneAt    int64 // when all was complete and translated
-	problem   error // why something is not translated now
-	troubled  int64 // of the problem
-	removed   []removal
-	forgotten int64 // clients that have seen less than this are told everything
-	changed   chan struct{}
+	schedule
+	balance balance
 }
 
 // newSession makes a session with an empty text, which the service does not know yet.
-func newSession(s *Service, t Translator, id, owner string, req translate.Request, cut translate.Cut) *Session {
+func newSession(s *Service, t Translator, owner string, req translate.Request, cut translate.Cut, charge func(characters int) error) *Session {
 	x := &Session{
-		service: s, translator: t, id: id, owner: owner, req: req, cut: cut,
-		over: make(chan struct{}), changed: make(chan struct{}), refused: make(map[string]bool), backoff: firstRetry, revision: 1, told: 1,
+		service: s, translator: t, id: rand.Text(), owner: owner, req: req, document: newDocument(cut),
+		over: make(chan struct{}), refused: make(map[string]bool), balance: balance{charge: charge},
 	}
 	if s.cfg.Memory != nil {
 		x.lease = s.cfg.Memory.Lease(owner)
@@ -93,6 +69,7 @@ func newSession(s *Service, t Translator, id, owner string, req translate.Reques
 	x.idle = time.AfterFunc(math.MaxInt64, x.onIdle)
 	x.pause = time.AfterFunc(math.MaxInt64, x.onPause)
 	x.retry = time.AfterFunc(math.MaxInt64, x.onRetry)
+	x.backOff = firstRetry
 	return x
 }
 
@@ -162,7 +139,8 @@ func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	for _, edit := range e.List {
 		characters += translate.Characters(edit.Text)
 	}
-	x.text, x.taken, x.complete, x.settle = after, e.Number, e.Complete, e.Settle
+	x.text, x.taken, x.complete = after, e.Number, e.Complete
+	x.document.goesOn = !e.Complete && !e.Settle
 	x.service.metrics.edits.Add(float64(len(e.List)))
 	x.service.metrics.characters.Add(float64(characters))
 	x.onEdit(e.List)
@@ -184,7 +162,7 @@ func (x *Session) reserve(t text) error {
 
 // onEdit has the session's goroutine look at the text. x.mu is held.
 func (x *Session) onEdit(list []Edit) {
-	x.dirty, x.paused = true, x.complete || x.settle
+	x.dirty, x.paused = true, !x.document.goesOn
 	if x.edited.IsZero() {
 		x.edited = time.Now()
 	}
@@ -193,9 +171,9 @@ func (x *Session) onEdit(list []Edit) {
 	} else {
 		x.pause.Reset(x.service.cfg.Pause)
 	}
-	if x.flight != nil && x.flight.edit(list) && !x.spared {
-		x.spared, x.flight.dropped = true, true
-		x.flight.cancel()
+	if x.inflight != nil && x.inflight.edit(list) && !x.spared {
+		x.spared, x.inflight.dropped = true, true
+		x.inflight.cancel()
 		x.service.metrics.cancelled.Inc()
 	}
 	x.wake()
@@ -204,13 +182,12 @@ func (x *Session) onEdit(list []Edit) {
 // onIdle ends a session that nobody edits any more.
 func (x *Session) onIdle() {
 	x.mu.Lock()
-	done := x.doneAt > 0
-	x.mu.Unlock()
-	if done {
-		x.End(ReasonDone)
-	} else {
-		x.End(ReasonIdle)
+	reason := ReasonIdle
+	if x.done {
+		reason = ReasonDone
 	}
+	x.mu.Unlock()
+	x.End(reason)
 }
 
 // onPause has the word at the end of the text translated, too.
@@ -225,14 +202,8 @@ func (x *Session) onPause() {
 func (x *Session) onRetry() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.rests = false
+	x.resting = false
 	x.wake()
-}
-
-// announce wakes all clients that wait. x.mu is held.
-func (x *Session) announce() {
-	close(x.changed)
-	x.changed = make(chan struct{})
 }
 
 // End ends the session, and what is translated for it. Ending it again does nothing.
@@ -244,11 +215,11 @@ func (x *Session) End(reason Reason) {
 	}
 	x.reason = reason
 	close(x.over)
-	if x.flight != nil {
-		x.flight.cancel()
+	if x.inflight != nil {
+		x.inflight.cancel()
 	}
 	x.stop()
-	x.announce()
+	x.document.announce()
 	x.service.forget(x)
 	x.service.metrics.ended.Inc(string(reason))
 }
@@ -269,17 +240,19 @@ func (x *Session) stop() {
 func (x *Session) Wait(ctx context.Context, seen, shown int64) (Update, error) {
 	for {
 		x.mu.Lock()
-		if seen > x.revision { // of another session
+		if seen > x.document.revision { // of another session
 			seen = 0
 		}
-		if x.revision > seen || x.shown > shown || x.reason != "" {
+		if x.document.revision > seen || x.shown > shown || x.reason != "" {
 			defer x.mu.Unlock()
-			return x.update(seen), nil
+			u := x.document.update(seen)
+			u.Taken, u.Shown, u.Problem, u.Done, u.Ended = x.taken, x.shown, x.problem, x.done, x.reason
+			return u, nil
 		}
-		changed := x.changed
+		announced := x.document.announced
 		x.mu.Unlock()
 		select {
-		case <-changed:
+		case <-announced:
 		case <-ctx.Done():
 			return Update{}, context.Cause(ctx)
 		}

@@ -1,7 +1,5 @@
 package live
 
-import "dragoman/app/translate"
-
 // together is how many sessions of an owner are worked on at a time. The others wait for their turn, in which their text
 // is what it is then.
 const together = 16
@@ -25,30 +23,28 @@ func (x *Session) inTurn(do func() (more bool)) bool {
 	return x.reason == "" && do()
 }
 
+// balance is what is charged for what a session has decoded.
+type balance struct {
+	charge func(characters int) error
+	credit int // characters that were charged and not decoded
+}
+
 // pay charges for what a request is to decode, as often as that is: an edit that only deletes may cost as much as one
 // that adds.
-func (x *Session) pay(f *flight) error {
-	due := -x.credit
-	for _, p := range f.parts {
-		due += translate.Characters(p.Text)
-	}
+func (b *balance) pay(f *inflight) error {
+	due := f.characters(func(item) bool { return true }) - b.credit
 	if due > 0 {
-		if err := x.charge(due); err != nil {
+		if err := b.charge(due); err != nil {
 			return err
 		}
 	}
-	x.credit, f.paid = max(0, -due), true
+	b.credit, f.paid = max(0, -due), true
 	return nil
 }
 
 // refund has what was paid for, and came of nothing without the client's doing, not be charged again.
-func (x *Session) refund(f *flight) {
-	if !f.paid || f.dropped {
-		return
-	}
-	for i, p := range f.list {
-		if !p.arrived {
-			x.credit += translate.Characters(f.parts[i].Text)
-		}
+func (b *balance) refund(f *inflight) {
+	if f.paid && !f.dropped {
+		b.credit += f.characters(func(i item) bool { return !i.arrived })
 	}
 }

@@ -1,11 +1,6 @@
 package live
 
-import (
-	"slices"
-	"unicode/utf8"
-
-	"dragoman/app/translate"
-)
+import "dragoman/app/translate"
 
 // Update is what is new in a session for a client.
 type Update struct {
@@ -44,43 +39,4 @@ type Segment struct {
 	// Final says that Text is the translation of the sentence as it is in the text. Only an edit
 	// of the sentence changes it.
 	Final bool
-}
-
-// update is what is new for a client that has seen everything up to a revision. x.mu is held.
-func (x *Session) update(seen int64) Update {
-	if seen < x.forgotten {
-		seen = 0
-	}
-	u := Update{Revision: x.revision, Taken: x.taken, Shown: x.shown, All: seen == 0, Problem: x.problem, Done: x.doneAt > 0, Ended: x.reason}
-	if x.told > seen {
-		u.From = x.cut.From
-	}
-	if x.tailed > seen {
-		tail := x.tail
-		u.Tail = &tail
-	}
-	for _, g := range x.segments {
-		if max(g.placed, g.worded) > seen {
-			u.Segments = append(u.Segments, g.tell(seen))
-		}
-	}
-	if first := slices.IndexFunc(x.removed, func(r removal) bool { return r.revision > seen }); first >= 0 && seen > 0 {
-		for _, r := range x.removed[first:] {
-			u.Removed = append(u.Removed, r.id)
-		}
-	}
-	return u
-}
-
-// tell is the segment for a client that has seen everything up to a revision.
-func (g *segment) tell(seen int64) Segment {
-	s := Segment{
-		ID: g.id, Revision: max(g.placed, g.worded), After: g.place.after, Skip: g.place.skip, Length: g.place.length,
-		Before: g.place.before, Stable: utf8.RuneCountInString(g.text[:g.stable]), Final: g.place.final,
-	}
-	if g.worded > seen {
-		text := g.text
-		s.Text, s.Flags = &text, g.flags
-	}
-	return s
 }
