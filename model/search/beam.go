@@ -1,10 +1,6 @@
 package search
 
-import (
-	"math"
-
-	"dragoman/model"
-)
+import "dragoman/model"
 
 // beam follows the Beams best hypotheses at once. A step
 //
@@ -97,7 +93,11 @@ func (b *beam) Parents() []int  { return b.parents }
 
 func (b *beam) Candidates() int { return min(2*b.opts.Beams+b.touched, b.vocab) }
 
-func (b *beam) Advance(rows []model.Row) (bool, error) {
+func (b *beam) Advance(rows []model.Row) (bool, error) { return b.advance(rows, b.rank, b.over) }
+
+// advance is Advance with a way to rank what may follow the live rows, and to tell whether the
+// search ends with this step.
+func (b *beam) advance(rows []model.Row, rank func(live []model.Row), over func() bool) (bool, error) {
 	if b.done {
 		return true, errDone
 	}
@@ -105,15 +105,13 @@ func (b *beam) Advance(rows []model.Row) (bool, error) {
 	if b.trace.steps == 0 {
 		want = 1
 	}
-	if err := checkRows(rows, want, b.live, b.Candidates()); err != nil {
+	if err := checkRows(rows, want, b.live, b.Candidates(), b.vocab); err != nil {
 		return false, err
 	}
-	if err := b.rank(rows[:b.live]); err != nil {
-		return false, err
-	}
+	rank(rows[:b.live])
 	b.finish()
 	b.follow()
-	if b.over() {
+	if over() {
 		b.done = true
 		return true, nil
 	}
@@ -124,16 +122,11 @@ func (b *beam) Advance(rows []model.Row) (bool, error) {
 
 // rank fills ranked with the best continuations of all rows, best first. Banned
 // ones are left out.
-func (b *beam) rank(rows []model.Row) error {
+func (b *beam) rank(rows []model.Row) {
 	b.ranked = b.ranked[:0]
 	for r, row := range rows {
-		before := float32(math.MaxFloat32)
-		for i, logProb := range row.LogProbs {
+		for i, logProb := range row.LogProbs[:b.Candidates()] {
 			id := row.IDs[i]
-			if err := checkCandidate(r, i, logProb, before, id, b.vocab); err != nil {
-				return err
-			}
-			before = logProb
 			c := continuation{score: b.scores[r] + logProb, logProb: logProb, id: id, row: r}
 			if !b.fits(c) {
 				break // the rules only lower scores, and the rest of the row is no better
@@ -146,7 +139,6 @@ func (b *beam) rank(rows []model.Row) error {
 			}
 		}
 	}
-	return nil
 }
 
 // fits says whether c is among the best 2·Beams so far.

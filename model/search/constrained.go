@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"dragoman/model"
@@ -56,53 +55,32 @@ func newConstrained(opts Options, c Constraints, prefix []int64, eos int64, voca
 
 // Advance implements [strategy].
 func (c *constrained) Advance(rows []model.Row) (bool, error) {
-	if c.done {
-		return true, errDone
-	}
-	want := c.opts.Beams
-	if c.trace.steps == 0 {
-		want = 1
-	}
-	if err := checkRows(rows, want, c.live, c.Candidates()); err != nil {
-		return false, err
-	}
-	if err := c.collect(rows[:c.live]); err != nil {
-		return false, err
-	}
+	return c.advance(rows, c.rank, c.over)
+}
+
+// rank fills ranked with what may follow.
+func (c *constrained) rank(rows []model.Row) {
+	c.collect(rows)
 	c.rankByBank()
-	c.finish()
-	c.follow()
-	if c.over() {
-		c.done = true
-		return true, nil
-	}
-	c.trace.add(c.tokens, c.parents)
-	c.judge()
-	return false, nil
 }
 
 // collect fills the pool with what may follow.
-func (c *constrained) collect(rows []model.Row) error {
+func (c *constrained) collect(rows []model.Row) {
 	c.pool = c.pool[:0]
 	for r, row := range rows {
 		listed := row.IDs[:c.Candidates()]
-		before := float32(math.MaxFloat32)
 		for i, id := range listed {
-			if err := checkCandidate(r, i, row.LogProbs[i], before, id, c.vocab); err != nil {
-				return err
-			}
-			before = row.LogProbs[i]
-			c.offer(r, id, before, i == 0)
+			c.offer(r, id, row.LogProbs[i], i == 0)
 		}
+		beyond := row.LogProbs[len(listed)-1] - unlisted
 		stranded := c.forms.joints.ends(c.lastOf(r)) // what would begin here
 		if c.has[r].node > start || !stranded {
-			c.offerPhrases(r, c.has[r].node, listed, before-unlisted)
+			c.offerPhrases(r, c.has[r].node, listed, beyond)
 		}
 		if c.has[r].node > start && !stranded {
-			c.offerPhrases(r, 0, listed, before-unlisted)
+			c.offerPhrases(r, 0, listed, beyond)
 		}
 	}
-	return nil
 }
 
 // offerPhrases offers the tokens behind a run that are not among those listed, of phrases that a row

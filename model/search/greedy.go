@@ -51,7 +51,7 @@ func (g *greedy) Advance(rows []model.Row) (bool, error) {
 	if g.done {
 		return true, errDone
 	}
-	if err := checkRows(rows, 1, 1, g.Candidates()); err != nil {
+	if err := checkRows(rows, 1, 1, g.Candidates(), g.vocab); err != nil {
 		return false, err
 	}
 	best, err := g.best(rows[0])
@@ -92,13 +92,9 @@ func (g *greedy) best(row model.Row) (int, error) {
 	if !(math.Abs(float64(shift)) <= math.MaxFloat32) {
 		return 0, fmt.Errorf("row 0: log-sum-exp %v: must be a finite number", shift)
 	}
-	best, bestScore, before := -1, float32(0), float32(math.MaxFloat32)
+	best, bestScore := -1, float32(0)
 	for i, logProb := range row.LogProbs[:g.Candidates()] {
 		id := row.IDs[i]
-		if err := checkCandidate(0, i, logProb, before, id, g.vocab); err != nil {
-			return 0, err
-		}
-		before = logProb
 		score, allowed := g.rules.apply(&g.verdict, id, logProb+shift)
 		if !allowed || impossible(score) {
 			continue

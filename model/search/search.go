@@ -123,32 +123,30 @@ func newStrategy(opts Options, c Constraints, prefix []int64, eos int64, vocab i
 	return newBeam(opts, prefix, eos, vocab), nil
 }
 
-// checkRows refuses rows whose number or sizes do not fit. live are the rows
-// that carry a hypothesis; the others' candidates are not looked at.
-func checkRows(rows []model.Row, want, live, candidates int) error {
+// checkRows refuses rows that a model cannot have given. It looks at the candidates that an exact
+// search needs of the live rows, which carry a hypothesis, and so does who chooses.
+func checkRows(rows []model.Row, want, live, candidates, vocab int) error {
 	if len(rows) != want {
 		return fmt.Errorf("search got %d rows of candidates, needs %d", len(rows), want)
 	}
-	for i, row := range rows[:live] {
+	for r, row := range rows[:live] {
 		if len(row.IDs) != len(row.LogProbs) {
-			return fmt.Errorf("row %d has %d log-probabilities and %d ids", i, len(row.LogProbs), len(row.IDs))
+			return fmt.Errorf("row %d has %d log-probabilities and %d ids", r, len(row.LogProbs), len(row.IDs))
 		}
 		if len(row.IDs) < candidates {
-			return fmt.Errorf("row %d has %d candidates, an exact search needs %d", i, len(row.IDs), candidates)
+			return fmt.Errorf("row %d has %d candidates, an exact search needs %d", r, len(row.IDs), candidates)
 		}
-	}
-	return nil
-}
-
-// checkCandidate refuses a candidate that a model cannot have given. before is
-// the log-probability of the candidate before it, MaxFloat32 at first.
-func checkCandidate(row, i int, logProb, before float32, id int64, vocab int) error {
-	if !(logProb <= before) { // also true for NaN and for +Inf at the start
-		return fmt.Errorf("row %d, candidate %d: log-probability %v after %v: candidates must be numbers, best first",
-			row, i, logProb, before)
-	}
-	if id < 0 || id >= int64(vocab) {
-		return fmt.Errorf("row %d, candidate %d: token id %d is outside the vocabulary of %d", row, i, id, vocab)
+		before := float32(math.MaxFloat32)
+		for i, logProb := range row.LogProbs[:candidates] {
+			if !(logProb <= before) { // also true for NaN and for +Inf at the start
+				return fmt.Errorf("row %d, candidate %d: log-probability %v after %v: candidates must be numbers, best first",
+					r, i, logProb, before)
+			}
+			if id := row.IDs[i]; id < 0 || id >= int64(vocab) {
+				return fmt.Errorf("row %d, candidate %d: token id %d is outside the vocabulary of %d", r, i, id, vocab)
+			}
+			before = logProb
+		}
 	}
 	return nil
 }
