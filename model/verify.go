@@ -1,7 +1,5 @@
 package model
 
-import "fmt"
-
 // Verify says when the sha256 of a model's files is compared with the manifest.
 // Their sizes always are.
 type Verify string
@@ -16,12 +14,3 @@ const (
 	VerifyAlways  Verify = "always" // reads all files, every time
 	VerifyNever   Verify = "never"  // compares the sizes only
 )
-
-// ParseVerify reads a policy's name.
-func ParseVerify(s string) (Verify, error) {
-	switch v := Verify(s); v {
-	case VerifyChanged, VerifyAlways, VerifyNever:
-		return v, nil
-	}
-	return "", fmt.Errorf("unknown check %q: use changed, always or never", s)
-}

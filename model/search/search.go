@@ -93,7 +93,7 @@ func (r Result) Clone() Result {
 	return r
 }
 
-// newStrategy makes the strategy of [NewConstrained].
+// newStrategy makes the strategy of [NewSequence].
 func newStrategy(opts Options, c Constraints, prefix []int64, eos int64, vocab int) (strategy, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err

@@ -30,13 +30,10 @@ type Sequence struct {
 // vocabulary and on a prefix that leaves no room below MaxLength. All memory is
 // allocated here: about 12 bytes × Beams × MaxLength, and 16 more where a penalty or
 // an n-gram rule is on.
-func NewSequence(opts Options, prefix []int64, eos int64, vocab int) (*Sequence, error) {
-	return NewConstrained(opts, Constraints{}, prefix, eos, vocab)
-}
-
-// NewConstrained starts a sequence that has some phrases in it, if it comes to an end before
-// MaxLength. Few beams find bad places for them: use 8. Without phrases it is NewSequence.
-func NewConstrained(opts Options, c Constraints, prefix []int64, eos int64, vocab int) (*Sequence, error) {
+//
+// The sentence has the phrases of c in it, if it comes to an end before MaxLength. Few beams find
+// bad places for them: use 8.
+func NewSequence(opts Options, c Constraints, prefix []int64, eos int64, vocab int) (*Sequence, error) {
 	s, err := newStrategy(opts, c, prefix, eos, vocab)
 	if err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ func requireCover(t testing.TB, model *Model, normalized []byte) {
 			require.False(t, unknown, "two unknown tokens in a row")
 		} else {
 			require.Equal(t, model.Piece(token.ID), string(normalized[token.Start:token.End]))
-			require.False(t, model.IsControl(token.ID))
+			require.False(t, model.kinds[token.ID] == controlPiece)
 		}
 		at, unknown = token.End, token.ID == model.Unknown()
 	}

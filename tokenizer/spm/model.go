@@ -194,11 +194,6 @@ func (m *Model) Piece(id int32) string {
 // Unknown is the id of the piece that stands for unknown characters.
 func (m *Model) Unknown() int32 { return m.unknown }
 
-// IsControl says whether piece id is a control piece, which no text gives.
-func (m *Model) IsControl(id int32) bool {
-	return id >= 0 && int(id) < len(m.kinds) && m.kinds[id] == controlPiece
-}
-
 // AppendNormalized appends text to dst as [Model.AppendTokens] wants it.
 func (m *Model) AppendNormalized(dst []byte, text string) []byte {
 	return m.normalizer.append(dst, text)

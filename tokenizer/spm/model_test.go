@@ -17,11 +17,10 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, 9, model.Size())
 	assert.Equal(t, int32(0), model.Unknown())
 	assert.Equal(t, "▁a", model.Piece(3))
-	assert.True(t, model.IsControl(1))
-	assert.False(t, model.IsControl(3))
+	assert.EqualValues(t, controlPiece, model.kinds[1])
+	assert.EqualValues(t, normalPiece, model.kinds[3])
 	for _, id := range []int32{-1, 9, math.MaxInt32} {
 		assert.Empty(t, model.Piece(id))
-		assert.False(t, model.IsControl(id))
 	}
 }
 
