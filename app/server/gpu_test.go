@@ -22,6 +22,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/cuda"
+	"dragoman/model/cuda/cudatest"
 	"dragoman/model/export"
 )
 
@@ -65,7 +66,11 @@ func (f *fakeGPUs) Open(ctx context.Context, dir string, opts cuda.Options) (mod
 		return nil, err
 	}
 	number := opts.Number
-	opts.Kind, opts.Number = cuda.Host, 0
+	host, err := cudatest.NewHost()
+	if err != nil {
+		return nil, err
+	}
+	opts.Machine, opts.Number = host, 0
 	m, err := f.Runtime.Open(ctx, dir, opts)
 	if err != nil {
 		return nil, err

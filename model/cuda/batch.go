@@ -61,14 +61,14 @@ func (m *Model) newBatch(limits model.Limits, graphs bool) (*timedBatch, error) 
 // that fill up.
 func (b *backend) reserve(graphs bool) error {
 	m, spec := b.model, b.model.manifest.Spec
-	if free, err := m.machine.available(); err != nil {
+	if free, err := m.machine.Available(); err != nil {
 		return err
 	} else if need := m.StateBytes(b.limits); free >= 0 && free < need {
 		return fmt.Errorf("%w: the state of %d rows of %d tokens takes %d MiB, %s has %d MiB left: lower BATCH_SIZE or MAX_LENGTH_LIMIT",
 			ErrMemory, b.limits.Rows, b.limits.MaxLength, need>>20, m.machine, free>>20)
 	}
 	take := func(n int64) (unsafe.Pointer, error) {
-		p, err := m.machine.alloc(n)
+		p, err := m.machine.Alloc(n)
 		if err == nil {
 			b.memory = append(b.memory, p)
 		}
@@ -121,7 +121,7 @@ func (b *backend) do(f func() error) error {
 		if err == nil {
 			return nil
 		}
-		return errors.Join(err, b.model.machine.wait())
+		return errors.Join(err, b.model.machine.Wait())
 	})
 }
 
@@ -133,9 +133,9 @@ func (b *backend) Close() error {
 		return nil
 	}
 	return m.do(func() error {
-		errs := []error{m.machine.wait(), b.encoding.close(), b.step.close()}
+		errs := []error{m.machine.Wait(), b.encoding.close(), b.step.close()}
 		for _, p := range b.memory {
-			errs = append(errs, m.machine.free(p))
+			errs = append(errs, m.machine.Free(p))
 		}
 		return errors.Join(errs...)
 	})

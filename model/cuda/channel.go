@@ -8,17 +8,17 @@ import (
 // channel is memory of the host and of the device whose contents are copied from one to
 // the other.
 type channel struct {
-	machine      machine
+	machine      Machine
 	host, device unsafe.Pointer
 }
 
 // newChannel reserves n numbers of 32 bits on both sides.
-func newChannel(m machine, n int64) (_ *channel, err error) {
+func newChannel(m Machine, n int64) (_ *channel, err error) {
 	c := &channel{machine: m}
-	if c.host, err = m.allocHost(4 * n); err != nil {
+	if c.host, err = m.AllocHost(4 * n); err != nil {
 		return nil, err
 	}
-	if c.device, err = m.alloc(4 * n); err != nil {
+	if c.device, err = m.Alloc(4 * n); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
@@ -27,8 +27,8 @@ func newChannel(m machine, n int64) (_ *channel, err error) {
 // view is the first n numbers on the host.
 func (c *channel) view(n int) []int32 { return unsafe.Slice((*int32)(c.host), n) }
 
-func (c *channel) upload(n int) error   { return c.machine.upload(c.device, c.host, 4*int64(n)) }
-func (c *channel) download(n int) error { return c.machine.download(c.host, c.device, 4*int64(n)) }
+func (c *channel) upload(n int) error   { return c.machine.Upload(c.device, c.host, 4*int64(n)) }
+func (c *channel) download(n int) error { return c.machine.Download(c.host, c.device, 4*int64(n)) }
 
 // close releases the memory. Closing nil does nothing.
 func (c *channel) close() error {
@@ -37,10 +37,10 @@ func (c *channel) close() error {
 	}
 	var errs []error
 	if c.host != nil {
-		errs = append(errs, c.machine.freeHost(c.host))
+		errs = append(errs, c.machine.FreeHost(c.host))
 	}
 	if c.device != nil {
-		errs = append(errs, c.machine.free(c.device))
+		errs = append(errs, c.machine.Free(c.device))
 	}
 	c.host, c.device = nil, nil
 	return errors.Join(errs...)

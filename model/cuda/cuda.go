@@ -3,7 +3,7 @@
 // package model/cpu; both implement [model.Model].
 //
 //	r, err := cuda.Load(library)
-//	m, err := r.Open(ctx, dir, cuda.Options{Kind: cuda.GPU, Number: 0})
+//	m, err := r.Open(ctx, dir, cuda.Options{Number: 0})
 //	b, err := m.NewBatch(limits)
 //
 // # What is where
@@ -49,7 +49,7 @@
 // when a model is opened on CUDA, and what is missing then is one error (see
 // [ErrUnavailable]); whether to go on with the CPU is the caller's decision. There is no
 // build tag, so that what is built and tested everywhere is what runs on a GPU. Tests
-// run the same batches, graphs and kernels on [Host]: ONNX Runtime's CPU provider with
+// run the same batches, graphs and kernels on the machine of package cudatest: ONNX Runtime's CPU provider with
 // memory of the host.
 package cuda
 
@@ -61,21 +61,11 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Kind is a kind of device.
-type Kind int
-
-const (
-	// GPU is an NVIDIA GPU, by CUDA.
-	GPU Kind = iota
-	// Host is the CPU, with the kernels as plain C functions on one thread. It is for
-	// tests: package model/cpu is what serves on CPUs.
-	Host
-)
-
 // Options says how to run a model.
 type Options struct {
-	Kind   Kind
 	Number int // of the GPU, among those that CUDA_VISIBLE_DEVICES leaves
+	// Machine is opened instead of a GPU, by tests, and closed with the model. nil is the GPU.
+	Machine Machine
 	// Activations is how many bytes of the device ONNX Runtime may at least reserve for
 	// what lies between two operators, for encoder and decoder each; 0 is 2 GiB. Its
 	// limit counts weights, too, so that a graph can take more by those that only the

@@ -41,7 +41,7 @@ func (e *encoding) open(m *Model, cross unsafe.Pointer, limits model.Limits) (er
 // it reserved for fewer is of little use for more. Where there is as much memory as
 // wanted it does nothing.
 func (e *encoding) warmUp() error {
-	if free, err := e.model.machine.available(); err != nil || free < 0 {
+	if free, err := e.model.machine.Available(); err != nil || free < 0 {
 		return err
 	}
 	if err := e.run(nil, nil, e.tokens); err != nil {
@@ -73,7 +73,7 @@ func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 	if err := e.program.run(shape{rows: n}); err != nil {
 		return err
 	}
-	return e.model.machine.wait()
+	return e.model.machine.Wait()
 }
 
 // put fills in the fields of a row of a feed [fields, n].

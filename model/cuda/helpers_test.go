@@ -9,6 +9,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/cuda"
+	"dragoman/model/cuda/cudatest"
 	"dragoman/model/modeltest"
 	"dragoman/model/search"
 )
@@ -35,7 +36,9 @@ func open(t testing.TB, checkpoint string, precision model.Precision) *cuda.Mode
 func openWith(t testing.TB, checkpoint string, precision model.Precision, opts cuda.Options) *cuda.Model {
 	t.Helper()
 	r := runtime(t)
-	opts.Kind = cuda.Host
+	var err error
+	opts.Machine, err = cudatest.NewHost()
+	require.NoError(t, err)
 	m, err := r.Open(t.Context(), cuda.Exported(t, checkpoint, precision), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model/cpu/cputest"
-	"dragoman/model/cuda/kernels"
 	"dragoman/model/onnx"
 )
 
@@ -50,20 +49,18 @@ func runOp(t *testing.T, op string, inputs, outputs []tensor, half string) {
 	path := filepath.Join(t.TempDir(), "op.onnx")
 	require.NoError(t, os.WriteFile(path, g.Marshal(), 0o644))
 
-	operators, err := kernels.Host(r.api.Pointer())
-	require.NoError(t, err)
-	defer operators.Close()
-	s, err := r.newSession(t.Context(), (&host{operators}).session(newSetup(path), 0))
+	h := onHost(t)
+	defer func() { require.NoError(t, h.Close()) }()
+	s, err := r.newSession(t.Context(), h.Session(newSetup(path), 0))
 	require.NoError(t, err)
 	defer s.Close()
 	b, err := s.NewBinding()
 	require.NoError(t, err)
 	defer b.Close()
-	h := &host{}
 	bind := func(bind func(string, unsafe.Pointer, onnx.DataType, ...int), name string, x tensor) []float32 {
-		p, err := h.alloc(4 * int64(len(x.data)))
+		p, err := h.Alloc(4 * int64(len(x.data)))
 		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, h.free(p)) })
+		t.Cleanup(func() { require.NoError(t, h.Free(p)) })
 		bind(name, p, onnx.Float32, x.shape...)
 		return unsafe.Slice((*float32)(p), len(x.data))
 	}

@@ -16,12 +16,13 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
+	"dragoman/model/cuda/cudatest"
 	"dragoman/model/cuda/driver"
 )
 
 // frail is a machine whose faults are made to order.
 type frail struct {
-	machine
+	Machine
 	free     int64 // bytes that there are; -1 is as many as wanted
 	taken    map[unsafe.Pointer]int64
 	most     int64 // bytes that were taken at once
@@ -34,13 +35,13 @@ type frail struct {
 	waits     error
 }
 
-func (f *frail) available() (int64, error) { return f.free, nil }
+func (f *frail) Available() (int64, error) { return f.free, nil }
 
-func (f *frail) alloc(n int64) (unsafe.Pointer, error) {
+func (f *frail) Alloc(n int64) (unsafe.Pointer, error) {
 	if f.free >= 0 && f.total+n > f.free {
 		return nil, fmt.Errorf("%w: %d bytes", ErrMemory, n)
 	}
-	p, err := f.machine.alloc(n)
+	p, err := f.Machine.Alloc(n)
 	f.taken[p] = n
 	f.total += n
 	f.most = max(f.most, f.total)
@@ -55,19 +56,19 @@ func (f *frail) release(p unsafe.Pointer) {
 
 func (f *frail) freeDevice(p unsafe.Pointer) error {
 	f.release(p)
-	return f.machine.free(p)
+	return f.Machine.Free(p)
 }
 
-func (f *frail) upload(to, from unsafe.Pointer, n int64) error {
+func (f *frail) Upload(to, from unsafe.Pointer, n int64) error {
 	if f.uploads != nil {
 		return f.uploads
 	}
-	return f.machine.upload(to, from, n)
+	return f.Machine.Upload(to, from, n)
 }
 
-func (f *frail) wait() error { return f.waits }
+func (f *frail) Wait() error { return f.waits }
 
-func (f *frail) record(run func() error) (recording, error) {
+func (f *frail) Record(run func() error) (driver.Recording, error) {
 	f.recorded++
 	if f.recording != nil {
 		f.recording()
@@ -75,13 +76,13 @@ func (f *frail) record(run func() error) (recording, error) {
 	if f.records != nil {
 		return nil, f.records
 	}
-	return f.machine.record(run)
+	return f.Machine.Record(run)
 }
 
 // frailMachine is frail as a machine: free is a field there.
 type frailMachine struct{ *frail }
 
-func (f frailMachine) free(p unsafe.Pointer) error { return f.freeDevice(p) }
+func (f frailMachine) Free(p unsafe.Pointer) error { return f.freeDevice(p) }
 
 // exports are the folders of the bundled checkpoint, which is exported once for each
 // precision.
@@ -111,17 +112,25 @@ func TestMain(m *testing.M) {
 
 var loaded = sync.OnceValues(func() (*Runtime, error) { return Load(cputest.Library()) })
 
+// onHost is the machine of tests.
+func onHost(t testing.TB) Machine {
+	t.Helper()
+	h, err := cudatest.NewHost()
+	require.NoError(t, err)
+	return h
+}
+
 // openFrail opens the bundled model on a machine to order.
 func openFrail(t *testing.T, opts Options) (*Model, *frail) {
 	t.Helper()
 	cputest.Runtime(t)
 	r, err := loaded()
 	require.NoError(t, err)
-	opts.Kind = Host
+	opts.Machine = onHost(t)
 	m, err := r.Open(t.Context(), Exported(t, cputest.Bundled(), model.FP32), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
-	f := &frail{machine: m.machine, free: -1, taken: map[unsafe.Pointer]int64{}}
+	f := &frail{Machine: m.machine, free: -1, taken: map[unsafe.Pointer]int64{}}
 	m.machine = frailMachine{f}
 	return m, f
 }
@@ -171,7 +180,7 @@ func TestTooLittleMemory(t *testing.T) {
 // lyingMachine has less memory than it says.
 type lyingMachine struct{ frailMachine }
 
-func (lyingMachine) available() (int64, error) { return 1 << 60, nil }
+func (lyingMachine) Available() (int64, error) { return 1 << 60, nil }
 
 // TestOutOfMemoryRefusesNewcomers: the batch goes on without them.
 func TestOutOfMemoryRefusesNewcomers(t *testing.T) {

@@ -25,7 +25,7 @@ type Model struct {
 	thread   *thread
 
 	// For use on the thread.
-	machine machine
+	machine Machine
 	encoder *onnxruntime.Session
 	decoder *onnxruntime.Session
 }
@@ -85,7 +85,7 @@ func (m *Model) load(ctx context.Context, dir string) (err error) {
 		file string
 		to   **onnxruntime.Session
 	}{{model.CUDAEncoderFile, &m.encoder}, {model.CUDADecoderFile, &m.decoder}} {
-		s := m.machine.session(newSetup(filepath.Join(dir, part.file)), weights)
+		s := m.machine.Session(newSetup(filepath.Join(dir, part.file)), weights)
 		if *part.to, err = r.newSession(ctx, s); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ const driverTooOld = "CUDA failure 35:"
 // too old: the files are as they were exported. Where it was memory, it says how much
 // there is.
 func (m *Model) explain(err error) error {
-	if m.opts.Kind == Host || errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if m.opts.Machine != nil || errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if strings.Contains(err.Error(), driverTooOld) {
@@ -166,7 +166,7 @@ func (m *Model) Precision() model.Precision { return m.manifest.Precision }
 // Available is how many bytes of the device's memory are free; -1 is as many as wanted.
 func (m *Model) Available() (free int64, err error) {
 	err = m.do(func() error {
-		free, err = m.machine.available()
+		free, err = m.machine.Available()
 		return err
 	})
 	return free, err
@@ -218,7 +218,7 @@ func (m *Model) Close() error {
 		if m.machine == nil {
 			return nil
 		}
-		if err := m.machine.close(); !errors.Is(err, driver.ErrLost) {
+		if err := m.machine.Close(); !errors.Is(err, driver.ErrLost) {
 			return err
 		}
 		return nil

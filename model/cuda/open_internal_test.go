@@ -100,10 +100,10 @@ func TestGPU(t *testing.T) {
 			return err
 		}
 		assert.Equal(t, "GPU 1 (Card 11, compute capability 76.77, 0 MiB, driver for CUDA 12.4)", g.String())
-		free, err := g.available()
+		free, err := g.Available()
 		assert.NoError(t, err)
 		assert.EqualValues(t, 1000, free)
-		_, err = g.alloc(2000)
+		_, err = g.Alloc(2000)
 		assert.ErrorIs(t, err, ErrMemory)
 
 		c, err := newChannel(g, 3)
@@ -112,22 +112,22 @@ func TestGPU(t *testing.T) {
 		assert.NoError(t, c.upload(2))
 		clear(c.view(3))
 		assert.NoError(t, c.download(3))
-		assert.NoError(t, g.wait())
+		assert.NoError(t, g.Wait())
 		assert.Equal(t, []int32{1, 2, 0}, c.view(3))
 		assert.NoError(t, c.close())
 
-		s := g.session(newSetup("a"), 70)
+		s := g.Session(newSetup("a"), 70)
 		assert.Equal(t, "Cuda 1", fmt.Sprint(s.Memory, " ", s.Number))
 		assert.NotNil(t, s.Domain)
-		assert.Equal(t, g.device.Stream(), s.Stream)
+		assert.Equal(t, g.Stream(), s.Stream)
 		assert.Equal(t, "1 570", s.Provider["device_id"]+" "+s.Provider["gpu_mem_limit"])
-		work, err := g.record(func() error { return nil })
+		work, err := g.Record(func() error { return nil })
 		assert.NoError(t, err)
 		assert.NoError(t, work.Launch())
 		assert.NoError(t, work.Close())
-		_, err = g.record(func() error { return errors.New("no") })
+		_, err = g.Record(func() error { return errors.New("no") })
 		assert.EqualError(t, err, "no")
-		return g.close()
+		return g.Close()
 	}))
 }
 
@@ -169,7 +169,7 @@ func TestFoldersThatDoNotFit(t *testing.T) {
 		"damaged":     {damaged, "weights.bin is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := r.Open(t.Context(), c.dir, Options{Kind: Host})
+			_, err := r.Open(t.Context(), c.dir, Options{Machine: onHost(t)})
 			assert.ErrorContains(t, err, c.want)
 			assert.NotErrorIs(t, err, ErrUnavailable)
 		})
@@ -188,10 +188,10 @@ func TestInterruptedOpen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, verify := range []model.Verify{model.VerifyAlways, model.VerifyNever} { // while files are read, while a session is made
-		_, err = r.Open(ctx, cputest.Export(t, small, model.FP32), Options{Kind: Host, Verify: verify})
+		_, err = r.Open(ctx, cputest.Export(t, small, model.FP32), Options{Machine: onHost(t), Verify: verify})
 		assert.ErrorIs(t, err, context.Canceled)
 	}
-	m := &Model{opts: Options{Kind: GPU}}
+	m := &Model{}
 	assert.NotErrorIs(t, m.explain(fmt.Errorf("load: %w", context.Canceled)), ErrUnavailable)
 }
 
@@ -247,7 +247,7 @@ func TestErrorsOfGPUs(t *testing.T) {
 	m, f := openFrail(t, Options{})
 	tooOld := errors.New("the driver is too old")
 	assert.NotErrorIs(t, m.explain(tooOld), ErrUnavailable)
-	m.opts.Kind, f.free = GPU, 5<<20
+	m.opts.Machine, f.free = nil, 5<<20
 	assert.ErrorIs(t, m.explain(tooOld), ErrUnavailable)
 	assert.ErrorIs(t, m.explain(tooOld), tooOld)
 	err := m.explain(fmt.Errorf("%w: 7 bytes", ErrMemory))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dragoman/model/cuda/driver"
 	"dragoman/model/onnxruntime"
 )
 
@@ -27,8 +28,8 @@ type program struct {
 type bound struct {
 	binding *onnxruntime.Binding
 	ran     bool
-	graph   recording // nil: not recorded, or not to be
-	refused bool      // it could not be recorded
+	graph   driver.Recording // nil: not recorded, or not to be
+	refused bool             // it could not be recorded
 }
 
 // run starts the program.
@@ -58,7 +59,7 @@ func (p *program) run(s shape) error {
 func (p *program) record(b *bound, s shape) error {
 	sessions := &p.model.runtime.sessions
 	sessions.RLock()
-	graph, err := p.model.machine.record(b.binding.Run)
+	graph, err := p.model.machine.Record(b.binding.Run)
 	sessions.RUnlock()
 	if err != nil {
 		b.refused = true

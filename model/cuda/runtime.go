@@ -125,13 +125,9 @@ func (r *Runtime) newSession(ctx context.Context, s onnxruntime.Setup) (*onnxrun
 }
 
 // open makes a device ready, on the thread that is to use it.
-func (r *Runtime) open(opts Options) (machine, error) {
-	if opts.Kind == Host {
-		h, err := openHost(r.api)
-		if err != nil {
-			return nil, err
-		}
-		return h, nil
+func (r *Runtime) open(opts Options) (Machine, error) {
+	if opts.Machine != nil {
+		return opts.Machine, nil
 	}
 	if err := r.checkProvider(); err != nil {
 		return nil, err

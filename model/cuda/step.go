@@ -43,7 +43,7 @@ func (s *step) open(m *Model, state state, limits model.Limits, graphs bool) (er
 	if s.feed, err = newChannel(m.machine, kernels.StepFields*int64(s.rows)); err != nil {
 		return fmt.Errorf("the decoder's input: %w", err)
 	}
-	if s.none, err = m.machine.alloc(4 * (int64(spec.VocabSize)/kernels.Lanes + 1)); err != nil {
+	if s.none, err = m.machine.Alloc(4 * (int64(spec.VocabSize)/kernels.Lanes + 1)); err != nil {
 		return fmt.Errorf("the decoder's input: %w", err)
 	}
 	layers, rows, length, token := spec.Decoder.Layers, limits.Rows+1, limits.MaxLength, int(m.tokenSize())
@@ -135,7 +135,7 @@ func (s *step) start(rows []batch.Row, n, pages int) ([]int32, error) {
 	if err := best.download(answer); err != nil {
 		return nil, err
 	}
-	return best.view(answer), s.model.machine.wait()
+	return best.view(answer), s.model.machine.Wait()
 }
 
 func (s *step) close() error {
@@ -144,7 +144,7 @@ func (s *step) close() error {
 		errs = append(errs, c.close())
 	}
 	if s.none != nil {
-		errs = append(errs, s.model.machine.free(s.none))
+		errs = append(errs, s.model.machine.Free(s.none))
 	}
 	return errors.Join(errs...)
 }

@@ -23,6 +23,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/bundled"
 	"dragoman/model/cuda"
+	"dragoman/model/cuda/cudatest"
 	"dragoman/model/export"
 )
 
@@ -91,7 +92,9 @@ func open(t testing.TB, dir string) *cuda.Model {
 	t.Helper()
 	opts := cuda.Options{Number: *number, Verify: model.VerifyNever, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if *host {
-		opts.Kind = cuda.Host
+		machine, err := cudatest.NewHost()
+		require.NoError(t, err)
+		opts.Machine = machine
 	}
 	m, err := runtime.Open(t.Context(), dir, opts)
 	require.NoError(t, err)

@@ -10,7 +10,13 @@ import (
 	"unsafe"
 )
 
-// Graph is work that was recorded, to be started again and again.
+// Recording is work that was recorded, to be started again and again.
+type Recording interface {
+	Launch() error
+	Close() error
+}
+
+// Graph is a recording of a device.
 type Graph struct {
 	device *Device
 	exec   unsafe.Pointer
@@ -18,7 +24,7 @@ type Graph struct {
 
 // Record records what f starts on the stream, without doing it. The graph has the
 // addresses that f used. After an error the stream is as before.
-func (d *Device) Record(f func() error) (*Graph, error) {
+func (d *Device) Record(f func() error) (Recording, error) {
 	if err := d.driver.check("begin to record", C.dragoman_cuda_begin_capture(d.driver.c, d.stream)); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,95 @@
+// Package cudatest is a machine without a GPU, for tests of package cuda and of those who use it.
+package cudatest
+
+// #include <stdlib.h>
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"dragoman/model/cpu/cputest"
+	"dragoman/model/cuda/driver"
+	"dragoman/model/cuda/kernels"
+	"dragoman/model/onnxruntime"
+)
+
+// Host is the CPU, with the kernels as plain C functions on one thread. It is a cuda.Machine; copies
+// and runs are done at once.
+type Host struct {
+	api       *onnxruntime.API
+	operators *kernels.Operators
+}
+
+// NewHost makes the CPU ready. One model can be opened on it, which closes it.
+func NewHost() (*Host, error) {
+	api, err := onnxruntime.Load(cputest.Library())
+	if err != nil {
+		return nil, err
+	}
+	operators, err := kernels.Host(api.Pointer())
+	if err != nil {
+		return nil, err
+	}
+	return &Host{api, operators}, nil
+}
+
+func (h *Host) String() string { return "the CPU" }
+
+// Alloc reserves zeroed memory.
+func (h *Host) Alloc(n int64) (unsafe.Pointer, error) {
+	p, err := C.calloc(C.size_t(max(n, 1)), 1)
+	if p == nil {
+		return nil, fmt.Errorf("reserve %d bytes: %w", n, err)
+	}
+	return p, nil
+}
+
+// Free gives it back.
+func (h *Host) Free(p unsafe.Pointer) error {
+	C.free(p)
+	return nil
+}
+
+// AllocHost is Alloc.
+func (h *Host) AllocHost(n int64) (unsafe.Pointer, error) { return h.Alloc(n) }
+
+// FreeHost is Free.
+func (h *Host) FreeHost(p unsafe.Pointer) error { return h.Free(p) }
+
+// Available is as much as wanted.
+func (h *Host) Available() (int64, error) { return -1, nil }
+
+// Wait has nothing to wait for.
+func (h *Host) Wait() error { return nil }
+
+// Upload copies n bytes.
+func (h *Host) Upload(to, from unsafe.Pointer, n int64) error {
+	copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(from), n))
+	return nil
+}
+
+// Download copies n bytes.
+func (h *Host) Download(to, from unsafe.Pointer, n int64) error { return h.Upload(to, from, n) }
+
+// Record keeps f: there is nothing to record work on a CPU with.
+func (h *Host) Record(f func() error) (driver.Recording, error) { return repeat(f), nil }
+
+// Session has the kernels as operators.
+func (h *Host) Session(s onnxruntime.Setup, _ int64) onnxruntime.Setup {
+	s.Domain = h.operators.Domain()
+	return s
+}
+
+// Close releases the operators.
+func (h *Host) Close() error {
+	h.operators.Close()
+	h.api.Close()
+	return nil
+}
+
+// repeat is work that is done over again each time.
+type repeat func() error
+
+func (r repeat) Launch() error { return r() }
+func (r repeat) Close() error  { return nil }
