@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"errors"
-
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
@@ -53,9 +51,8 @@ func (s *Server) WithGlossaries(c *gin.Context, ids []string, req translate.Requ
 
 // ofGlossary adds to an error which part of the request is meant.
 func ofGlossary(err error) error {
-	_, without := errors.AsType[*glossary.DictionaryError](err)
-	if without || errors.Is(err, glossary.ErrUnknown) {
-		f := failure.Explain(err, failure.Request{})
+	f := failure.Explain(err, failure.Request{})
+	if f.Kind == failure.NoDictionary || f.Kind == failure.UnknownGlossary {
 		f.Field = glossaryField
 		return f
 	}

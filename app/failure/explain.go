@@ -26,6 +26,12 @@ type Explainer interface {
 	Explain(Request) *Failure
 }
 
+// Explained says whether an error knows what the sender of a request is told about it.
+func Explained(err error) bool {
+	_, ok := errors.AsType[Explainer](err)
+	return ok
+}
+
 // Explain finds out what the sender of a request is told about an error. What is not meant
 // for the sender belongs into the log; the message names the request instead.
 func Explain(err error, r Request) *Failure {

@@ -30,6 +30,26 @@ func New(kind Kind, field, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Field: field, Message: fmt.Sprintf(format, args...), Wait: table[kind].wait}
 }
 
+// Unavailable is the error of what keeps something: it is not there, or does not work now.
+type Unavailable struct {
+	Kind   Kind
+	Reason error // in words for clients
+	Err    error // of the store; nil where there is none
+}
+
+func (e *Unavailable) Error() string {
+	if e.Err == nil {
+		return e.Reason.Error()
+	}
+	return fmt.Sprintf("%v: %v", e.Reason, e.Err)
+}
+
+// Explain says what is told to the sender of a request.
+func (e *Unavailable) Explain(Request) *Failure { return New(e.Kind, "", "%s", e.Reason) }
+
+// Unwrap returns the store's error.
+func (e *Unavailable) Unwrap() error { return e.Err }
+
 // Off is the failure of what the operator has turned off by a setting.
 func Off(what, setting string) *Failure {
 	return New(TurnedOff, "", "this service has no %s: its operator has turned them off by %s", what, setting)

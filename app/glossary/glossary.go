@@ -13,7 +13,6 @@ package glossary
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -115,8 +114,7 @@ func (w *Whole) put(p Pair, list []translate.Term) {
 	w.Terms[p] = text
 }
 
-// Errors of glossaries. Every other error of a [Service] that is none of [*TermError], [*LimitError],
-// [*DictionaryError] and [*UnavailableError] is nobody's fault but the program's.
+// Errors of glossaries. All others of a [Service] say what their sender is told, too.
 var (
 	ErrUnknown error = failure.New(failure.UnknownGlossary, "", "there is no such glossary: its id is wrong, it is another key's, or it was deleted")
 	ErrName    error = failure.New(failure.InvalidGlossary, "name", "the name of a glossary has 1 to %d bytes, and no control characters", MaxNameBytes)
@@ -142,44 +140,7 @@ func (e *TermError) Explain(failure.Request) *failure.Failure {
 	return failure.New(failure.InvalidGlossary, e.Field, "%s", e)
 }
 
-// DictionaryError is the error of languages that a glossary has no dictionary for.
-type DictionaryError struct {
-	ID   string
-	Pair Pair
-	Has  []Pair // at most a few
-}
-
-func (e *DictionaryError) Error() string {
-	text := fmt.Sprintf("glossary %.40s has no dictionary from %.40q to %.40q", e.ID, e.Pair.From, e.Pair.To)
-	for i, p := range e.Has {
-		text += []string{", but ", ", "}[min(i, 1)] + p.String()
-	}
-	return text
-}
-
-// Explain says what is told to who asked for the glossary.
-func (e *DictionaryError) Explain(failure.Request) *failure.Failure {
-	return failure.New(failure.NoDictionary, "", "%s", e)
-}
-
-// LimitError is the error of what is too much.
-type LimitError struct {
-	Glossaries int // that an owner may have; 0: this is not the reason
-	Message    string
-}
-
-func (e *LimitError) Error() string { return e.Message }
-
-// Explain says what is told to the sender.
-func (e *LimitError) Explain(failure.Request) *failure.Failure {
-	kind := failure.TooLarge
-	if e.Glossaries > 0 {
-		kind = failure.TooManyGlossaries
-	}
-	return failure.New(kind, "", "%s", e)
-}
-
 // TooMany is the error of a glossary whose owner has as many as are allowed.
 func TooMany(most int) error {
-	return &LimitError{Glossaries: most, Message: fmt.Sprintf("there are %d glossaries already, and no more are allowed: delete one", most)}
+	return failure.New(failure.TooManyGlossaries, "", "there are %d glossaries already, and no more are allowed: delete one", most)
 }

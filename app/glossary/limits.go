@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
@@ -74,7 +75,7 @@ func wrongWith(name, text string) string {
 // checkCount fails where a dictionary has too many terms.
 func (l Limits) checkCount(p Pair, terms int) error {
 	if terms > l.Terms {
-		return &LimitError{Message: fmt.Sprintf("the dictionary from %s has more than %d terms: divide it between several glossaries", p, l.Terms)}
+		return failure.New(failure.TooLarge, "", "the dictionary from %s has more than %d terms: divide it between several glossaries", p, l.Terms)
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func (l Limits) check(g Glossary) error {
 		}
 	}
 	if n := g.bytes(); int64(n) > l.Bytes {
-		return &LimitError{Message: fmt.Sprintf("the terms of the glossary have %d bytes, at most %d are allowed: divide it", n, l.Bytes)}
+		return failure.New(failure.TooLarge, "", "the terms of the glossary have %d bytes, at most %d are allowed: divide it", n, l.Bytes)
 	}
 	return nil
 }

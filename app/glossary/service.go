@@ -37,42 +37,19 @@ func New(cfg Config) *Service {
 // Limits are how much there may be of what.
 func (s *Service) Limits() Limits { return s.cfg.Limits }
 
-// UnavailableError means that there is nothing that keeps glossaries, or that it does not work now.
-type UnavailableError struct {
-	Reason error // in words for clients
-	Err    error // of the store; nil where there is none
-}
-
-func (e *UnavailableError) Error() string { return fmt.Sprintf("%v (%v)", e.Reason, e.Err) }
-
-// Explain says what is told to the sender of a request.
-func (e *UnavailableError) Explain(failure.Request) *failure.Failure {
-	return failure.New(failure.NoGlossaries, "", "%s", e.Reason)
-}
-
-// Unwrap returns the store's error.
-func (e *UnavailableError) Unwrap() error { return e.Err }
-
 // errStore is what clients are told of a store that does not work now.
 var errStore = errors.New("glossaries cannot be read or written now, and the service's log says why: try again in a moment")
 
 // do does something with the store, and makes its error one that can be answered.
 func (s *Service) do(work func(Store) error) error {
 	if s.cfg.Store == nil {
-		return &UnavailableError{Reason: s.cfg.Missing}
+		return &failure.Unavailable{Kind: failure.NoGlossaries, Reason: s.cfg.Missing}
 	}
 	err := work(s.cfg.Store)
-	var (
-		term       *TermError
-		limit      *LimitError
-		dictionary *DictionaryError
-		memory     *admission.FullError
-	)
-	if err == nil || errors.Is(err, ErrUnknown) || errors.Is(err, ErrName) || errors.Is(err, ErrEmpty) ||
-		errors.As(err, &term) || errors.As(err, &limit) || errors.As(err, &dictionary) || errors.As(err, &memory) {
+	if err == nil || failure.Explained(err) {
 		return err
 	}
-	return &UnavailableError{Reason: errStore, Err: err}
+	return &failure.Unavailable{Kind: failure.NoGlossaries, Reason: errStore, Err: err}
 }
 
 // Create makes a glossary of terms that were checked, see [Check] and [Parse]: one list for each
@@ -112,7 +89,7 @@ func (s *Service) List(ctx context.Context, owner string) (list []Glossary, err 
 
 // Terms returns the terms of the dictionaries for pairs of languages, however these are written,
 // all as they are at one moment. The memory is taken from the request's. The error is a
-// [*DictionaryError] where there is none.
+// failure.NoDictionary where there is none.
 func (s *Service) Terms(ctx context.Context, owner, id string, pairs []Pair) ([]Terms, error) {
 	g, err := s.Get(ctx, owner, id)
 	if err != nil {
@@ -150,11 +127,11 @@ const mostNamed = 8
 
 // without is the error of languages that a glossary has no dictionary for.
 func (g Glossary) without(p Pair) error {
-	e := &DictionaryError{ID: g.ID, Pair: p}
-	for _, d := range g.Dictionaries[:min(len(g.Dictionaries), mostNamed)] {
-		e.Has = append(e.Has, d.Pair)
+	text := fmt.Sprintf("glossary %.40s has no dictionary from %.40q to %.40q", g.ID, p.From, p.To)
+	for i, d := range g.Dictionaries[:min(len(g.Dictionaries), mostNamed)] {
+		text += []string{", but ", ", "}[min(i, 1)] + d.String()
 	}
-	return e
+	return failure.New(failure.NoDictionary, "", "%s", text)
 }
 
 // Change is what is to become of a glossary.
@@ -222,7 +199,7 @@ func (s *Service) Remove(ctx context.Context, owner, id string) error {
 }
 
 // RemoveDictionary removes a dictionary of an owner's glossary, which may have none then: it can be
-// given others. The error is a [*DictionaryError] where it is not there.
+// given others. The error is a failure.NoDictionary where it is not there.
 func (s *Service) RemoveDictionary(ctx context.Context, owner, id string, p Pair) error {
 	return s.do(func(store Store) error {
 		return store.Change(ctx, id, func(w *Whole) error {

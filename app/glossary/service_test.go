@@ -2,6 +2,7 @@ package glossary_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/admission"
+	"dragoman/app/failure"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarystore"
 	"dragoman/app/translate"
@@ -126,9 +128,10 @@ func TestTerms(t *testing.T) {
 
 	for _, p := range []glossary.Pair{{From: "fr", To: "en"}, {From: "en", To: "ja"}, {From: "auto", To: "fr"}, {}} {
 		_, err := s.Terms(ctx, "", g.ID, []glossary.Pair{french, p})
-		var without *glossary.DictionaryError
+		var without *failure.Failure
 		require.ErrorAs(t, err, &without)
-		assert.Equal(t, p, without.Pair)
+		assert.Equal(t, failure.NoDictionary, without.Kind)
+		assert.ErrorContains(t, err, fmt.Sprintf("no dictionary from %q to %q", p.From, p.To))
 		assert.ErrorContains(t, err, "but en to de, en to fr, en to zh")
 	}
 
@@ -187,8 +190,9 @@ func TestChange(t *testing.T) {
 	}
 	check(glossary.Change{}, of(german, "a", "b"))
 
-	var without *glossary.DictionaryError
-	assert.ErrorAs(t, s.RemoveDictionary(ctx, "", g.ID, french), &without)
+	var without *failure.Failure
+	require.ErrorAs(t, s.RemoveDictionary(ctx, "", g.ID, french), &without)
+	assert.Equal(t, failure.NoDictionary, without.Kind)
 	require.NoError(t, s.RemoveDictionary(ctx, "", g.ID, glossary.Pair{From: "EN", To: "DE"}))
 	check(glossary.Change{})
 	check(glossary.Change{Terms: []glossary.Terms{of(german, "a", "b")}}, of(german, "a", "b"))
@@ -201,7 +205,7 @@ func TestNoStore(t *testing.T) {
 	_, got := s.Get(ctx, "", "x")
 	_, terms := s.Terms(ctx, "", "x", nil)
 	for _, err := range []error{created, got, terms, s.Remove(ctx, "", "x")} {
-		var none *glossary.UnavailableError
+		var none *failure.Unavailable
 		require.ErrorAs(t, err, &none)
 		assert.EqualError(t, none.Reason, "no file")
 	}

@@ -7,7 +7,7 @@ import "context"
 // none of those of this package means that the store does not work now; the method may have done
 // its work then.
 type Store interface {
-	// Create adds a glossary with an id that is new. The error is a [*LimitError] where its owner
+	// Create adds a glossary with an id that is new. The error is [TooMany] where its owner
 	// has as many as most already.
 	Create(ctx context.Context, w Whole, most int) error
 	// Get returns a glossary. The error is ErrUnknown where there is none.

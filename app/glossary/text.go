@@ -25,7 +25,7 @@ const (
 )
 
 // Parse reads the terms of a dictionary, checked as by [Check]. It stops where there are more than
-// most. The error is a [*TermError] with the line, or a [*LimitError].
+// most. The error is a [*TermError] with the line, or a failure.TooLarge.
 func Parse(f Format, text string, p Pair, most int) (Terms, error) {
 	terms := Terms{Pair: p}
 	var lines []int // of each term

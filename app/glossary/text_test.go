@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
@@ -98,8 +99,9 @@ func TestParseTooMany(t *testing.T) {
 		_, err := Parse(format, text.String(), french, 4)
 		assert.NoError(t, err)
 		_, err = Parse(format, text.String()+"x\n\x00 what is not read", french, 4)
-		var limit *LimitError
+		var limit *failure.Failure
 		require.ErrorAs(t, err, &limit)
+		assert.Equal(t, failure.TooLarge, limit.Kind)
 		assert.EqualError(t, err, "the dictionary from en to fr has more than 4 terms: divide it between several glossaries")
 	}
 }

@@ -78,10 +78,8 @@ func sameForClients(a, b jobs.Job) bool {
 
 // rest waits, and says whether ctx is not done yet.
 func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false
@@ -91,12 +89,10 @@ func rest(ctx context.Context, d time.Duration) bool {
 // await waits for a change, or as long as a stream may be silent. It says whether the stream goes
 // on.
 func await(ctx context.Context, out *eventWriter, changed <-chan struct{}) bool {
-	timer := time.NewTimer(keepAlive)
-	defer timer.Stop()
 	select {
 	case <-changed:
 		return true
-	case <-timer.C:
+	case <-time.After(keepAlive):
 		return out.comment() == nil
 	case <-ctx.Done():
 		return false

@@ -90,5 +90,5 @@ func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request t
 
 // mark has the store know which record is translated by itself.
 func (s *Service) mark(ctx context.Context, c Claim, record int) error {
-	return s.insist(ctx, func() error { return s.cfg.Store.Try(ctx, c, record, lease) })
+	return s.retryStore(ctx, func() error { return s.cfg.Store.Try(ctx, c, record, lease) })
 }

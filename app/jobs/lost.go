@@ -116,7 +116,7 @@ func (s *Service) seen(ctx context.Context, id string, job Job, err error) (Job,
 func (s *Service) lookFor(ctx context.Context) {
 	for _, id := range s.memory.some(lookedFor) {
 		_, err := s.Get(ctx, id)
-		if broken := (*UnavailableError)(nil); errors.As(err, &broken) {
+		if broken := (*failure.Unavailable)(nil); errors.As(err, &broken) {
 			return
 		}
 	}

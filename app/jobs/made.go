@@ -126,7 +126,7 @@ func (s *Service) conclude(ctx context.Context, c Claim, job Job) step {
 		if n == len(out.written) {
 			tally.Flagged = out.Flagged
 		}
-		if err := s.insist(ctx, func() error { return s.cfg.Store.Save(ctx, c, job.Chunks+n, chunk, tally) }); err != nil {
+		if err := s.retryStore(ctx, func() error { return s.cfg.Store.Save(ctx, c, job.Chunks+n, chunk, tally) }); err != nil {
 			return step{err: err}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dragoman/app/engine"
+	"dragoman/app/failure"
 )
 
 const (
@@ -30,8 +31,8 @@ const (
 	sweepEvery = 10 * time.Second
 	// storePause is how long to wait where the store does not work.
 	storePause = time.Second
-	// lastWords is how long the store has where a runner ends.
-	lastWords = 5 * time.Second
+	// finalSaveTimeout is how long the store has where a runner ends.
+	finalSaveTimeout = 5 * time.Second
 	// deliverers are how many webhooks are told something at a time.
 	deliverers = 4
 )
@@ -72,10 +73,8 @@ func (s *Service) sweep(ctx context.Context) {
 
 // pause waits, and says whether ctx is not done yet.
 func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false
@@ -113,7 +112,7 @@ func (s *Service) hold(ctx context.Context, c Claim, handle func(context.Context
 	end(nil)
 	renewing.Wait()
 	if err != nil && ctx.Err() != nil && !errors.Is(err, ErrLost) {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalSaveTimeout)
 		defer cancel()
 		return s.cfg.Store.Release(last, c, 0)
 	}
@@ -153,12 +152,12 @@ func (s *Service) keep(ctx context.Context, c Claim, end context.CancelCauseFunc
 	}
 }
 
-// insist has the store do something that is tried again where the store does not work: what took
+// retryStore has the store do something that is tried again where the store does not work: what took
 // long to make is not given up for a moment of that. It ends with ctx, and so with the claim.
-func (s *Service) insist(ctx context.Context, do func() error) error {
+func (s *Service) retryStore(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if broken := (*UnavailableError)(nil); !errors.As(s.noted(err), &broken) {
+		if broken := (*failure.Unavailable)(nil); !errors.As(s.noted(err), &broken) {
 			return err
 		}
 		if !pause(ctx, storePause) {

@@ -83,44 +83,21 @@ func New(cfg Config) *Service {
 // Ready has jobs taken in.
 func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 
-// UnavailableError means that there is nothing that keeps jobs, or that it does not work now.
-type UnavailableError struct {
-	Reason error // in words for clients
-	Err    error // of the store
-}
-
-func (e *UnavailableError) Error() string { return fmt.Sprintf("%s: %v", e.Reason, e.Err) }
-
-// Explain says what is told to the sender of a request.
-func (e *UnavailableError) Explain(failure.Request) *failure.Failure {
-	return failure.New(failure.NoJobs, "", "%s", e.Reason)
-}
-
-// Unwrap returns the store's error.
-func (e *UnavailableError) Unwrap() error { return e.Err }
-
 // errStore is what clients are told of a store that does not work now.
 var errStore = errors.New("jobs cannot be read or written now, and the service's log says why: try again in a moment")
 
 // unavailable makes an error of a store one that can be answered.
 func unavailable(err error) error {
-	var limit *LimitError
-	var already *UnavailableError
-	for _, known := range []error{ErrUnknown, ErrVanished, ErrLost, ErrMismatch, ErrEnded, ErrActive} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	if err == nil || errors.As(err, &limit) || errors.As(err, &already) {
+	if err == nil || failure.Explained(err) || errors.Is(err, ErrLost) || errors.Is(err, ErrEnded) || errors.Is(err, ErrActive) {
 		return err
 	}
-	return &UnavailableError{Reason: errStore, Err: err}
+	return &failure.Unavailable{Kind: failure.NoJobs, Reason: errStore, Err: err}
 }
 
 // noted is unavailable, and logs whether the store works: clients are told less.
 func (s *Service) noted(err error) error {
 	err = unavailable(err)
-	if broken := (*UnavailableError)(nil); !errors.As(err, &broken) {
+	if broken := (*failure.Unavailable)(nil); !errors.As(err, &broken) {
 		s.outage.Note(nil)
 	} else if !errors.Is(err, context.Canceled) { // who asked has left
 		s.outage.Note(broken.Err)
@@ -128,11 +105,11 @@ func (s *Service) noted(err error) error {
 	return err
 }
 
-// Available fails with an [*UnavailableError] where there are no jobs. Then the other methods are
+// Available fails with an [*failure.Unavailable] where there are no jobs. Then the other methods are
 // not to be called, but for Ready and Run.
 func (s *Service) Available() error {
 	if s.cfg.Store == nil {
-		return &UnavailableError{Reason: s.cfg.Missing, Err: errNoStore}
+		return &failure.Unavailable{Kind: failure.NoJobs, Reason: s.cfg.Missing, Err: errNoStore}
 	}
 	return nil
 }
@@ -156,7 +133,7 @@ type Submission struct {
 }
 
 // Find returns the job that a key was used for. The error is as of [Store.Find], or an
-// [*UnavailableError].
+// [*failure.Unavailable].
 func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job, error) {
 	job, err := s.cfg.Store.Find(ctx, owner, key, fingerprint)
 	return job, s.noted(err)
@@ -214,7 +191,7 @@ func (s *Service) mostTake() int64 {
 const leastBytes = 64 << 10
 
 // Submit makes a job, or returns the one that its key was used for: then created is false. The
-// error is as of [Store.Create], or an [*UnavailableError].
+// error is as of [Store.Create], or an [*failure.Unavailable].
 func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created bool, err error) {
 	input, err := slicesOf(sub.Records)
 	if err != nil {
@@ -257,7 +234,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	return job, created, s.noted(err)
 }
 
-// Room fails with a [*LimitError] where an owner has no room for another job, unless the key is that of one
+// Room fails with a [*failure.Failure] where an owner has no room for another job, unless the key is that of one
 // which is there. The other errors are as of [Store.Create].
 func (s *Service) Room(ctx context.Context, owner, key string) error {
 	if err := s.Available(); err != nil {
@@ -267,7 +244,7 @@ func (s *Service) Room(ctx context.Context, owner, key string) error {
 }
 
 // Get returns a job. The error is ErrUnknown, ErrVanished with what is still known of the job, or an
-// [*UnavailableError].
+// [*failure.Unavailable].
 func (s *Service) Get(ctx context.Context, id string) (Job, error) {
 	job, err := s.cfg.Store.Get(ctx, id)
 	return s.seen(ctx, id, job, err)

@@ -494,7 +494,7 @@ func TestNoStore(t *testing.T) {
 	s := jobs.New(jobs.Config{Missing: errors.New("set JOB_FILE")})
 	s.Ready(&translator{})
 	s.Run(t.Context())
-	var unavailable *jobs.UnavailableError
+	var unavailable *failure.Unavailable
 	require.ErrorAs(t, s.Available(), &unavailable)
 	assert.EqualError(t, unavailable.Reason, "set JOB_FILE")
 }

@@ -39,7 +39,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		if made.err != nil {
 			return s.fail(ctx, c, job, made)
 		}
-		if err := s.insist(ctx, func() error { return s.cfg.Store.Save(ctx, c, n, made.chunk, made.results) }); err != nil {
+		if err := s.retryStore(ctx, func() error { return s.cfg.Store.Save(ctx, c, n, made.chunk, made.results) }); err != nil {
 			return err
 		}
 		s.metrics.steps.Inc(stepSaved)
@@ -85,7 +85,7 @@ func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, a
 	job := c.Job
 	var stored []byte
 	input := func(n int) error {
-		return s.insist(ctx, func() (err error) {
+		return s.retryStore(ctx, func() (err error) {
 			stored, err = s.cfg.Store.Input(ctx, job.ID, n)
 			return err
 		})
@@ -146,7 +146,7 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 		s.metrics.steps.Inc(stepFailed)
 		return made.err
 	}
-	if f.Wait > 0 && time.Since(latest(job.Created, job.Saved)) < s.cfg.TTL {
+	if f.Wait > 0 && min(time.Since(job.Created), time.Since(job.Saved)) < s.cfg.TTL {
 		s.metrics.steps.Inc(stepPostponed)
 		wait := min(time.Duration(f.Wait)*time.Second, longestPause)
 		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", made.err)
@@ -159,16 +159,9 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: made.part.fieldOf(f.Field), Message: f.Message})
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // end ends a job.
 func (s *Service) end(ctx context.Context, c Claim, job Job, state State, problem *Problem) error {
-	err := s.insist(ctx, func() error { return s.cfg.Store.End(ctx, c, state, problem) })
+	err := s.retryStore(ctx, func() error { return s.cfg.Store.End(ctx, c, state, problem) })
 	if err != nil {
 		return err
 	}

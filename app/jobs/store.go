@@ -22,25 +22,14 @@ var (
 	ErrActive         = errors.New("the job has not ended")
 )
 
-// LimitError is the error of a job that is one too many.
-type LimitError struct {
-	Jobs  int   // that the owner may have, ended ones included; 0: this is not the reason
-	Bytes int64 // that all jobs may take together; 0: this is not the reason
+// TooMany is the error of an owner's job that is one too many.
+func TooMany(most int) error {
+	return failure.New(failure.TooManyJobs, "", "there are %d jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire", most)
 }
 
-func (e *LimitError) Error() string {
-	if e.Jobs > 0 {
-		return fmt.Sprintf("there are %d jobs already, ended ones included, and no more are allowed", e.Jobs)
-	}
-	return fmt.Sprintf("jobs would take more than %d bytes", e.Bytes)
-}
-
-// Explain says what is told to the sender of the job.
-func (e *LimitError) Explain(failure.Request) *failure.Failure {
-	if e.Jobs > 0 {
-		return failure.New(failure.TooManyJobs, "", "%s: delete some, or wait until they expire", e)
-	}
-	return failure.New(failure.NoJobs, "", "%s: try again when others have ended and expired, or raise JOB_STORAGE", e)
+// NoSpace is the error of a job that does not fit beside those of all owners.
+func NoSpace(most int64) error {
+	return failure.New(failure.NoJobs, "", "jobs would take more than %d bytes: try again when others have ended and expired, or raise JOB_STORAGE", most)
 }
 
 // StoreConfig is what every store works with.
@@ -105,7 +94,7 @@ type Claim struct {
 type Store interface {
 	// Create makes a queued job. Where the owner has one with the same key, that is returned,
 	// created is false, and with another fingerprint the error is ErrMismatch. Otherwise the
-	// error is a *LimitError where the owner has too many jobs, or all jobs are too large.
+	// error is [TooMany] where the owner has too many jobs, or [NoSpace].
 	Create(ctx context.Context, d Draft) (job Job, created bool, err error)
 	// Room fails as Create would because of jobs that there are, unless the owner has one with the key.
 	Room(ctx context.Context, d Draft) error

@@ -156,7 +156,7 @@ func (g glossaries) removeDictionary(call compat.Call) (any, error) {
 
 // notFound makes a dictionary that a path means and that is not there what a glossary would be.
 func notFound(err error) error {
-	if without, ok := errors.AsType[*glossary.DictionaryError](err); ok {
+	if without, ok := errors.AsType[*failure.Failure](err); ok && without.Kind == failure.NoDictionary {
 		return failure.New(failure.UnknownGlossary, "", "%s", without)
 	}
 	return err

@@ -99,9 +99,7 @@ func bounded(t *testing.T, f Fixture) {
 	errs := together(10, func(i int) error { return f.Create(ctx, whole(fmt.Sprint("g", i), "alice", i, nil), 4) })
 	refused := 0
 	for _, err := range errs {
-		var limit *glossary.LimitError
-		if err != nil && assert.ErrorAs(t, err, &limit) {
-			assert.Equal(t, 4, limit.Glossaries)
+		if err != nil && assert.Equal(t, glossary.TooMany(4), err) {
 			refused++
 		}
 	}
@@ -112,8 +110,7 @@ func bounded(t *testing.T, f Fixture) {
 	require.NoError(t, f.Create(ctx, whole("other", "bob", 0, nil), 4))
 	require.NoError(t, f.Remove(ctx, list[0].ID))
 	require.NoError(t, f.Create(ctx, whole("again", "alice", 0, nil), 4))
-	var limit *glossary.LimitError
-	assert.ErrorAs(t, f.Create(ctx, whole("more", "alice", 0, nil), 4), &limit)
+	assert.Equal(t, glossary.TooMany(4), f.Create(ctx, whole("more", "alice", 0, nil), 4))
 }
 
 func changed(t *testing.T, f Fixture) {

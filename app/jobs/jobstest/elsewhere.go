@@ -1,7 +1,6 @@
 package jobstest
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -85,14 +84,14 @@ func testTogetherElsewhere(t *testing.T, f Fixture) {
 			n := job(fmt.Sprintf("job%d", i))
 			n.Key = fmt.Sprint("key", i/4) // perOwner different ones
 			_, _, err := stores[i%2].Create(t.Context(), n)
-			if limit := (*jobs.LimitError)(nil); !errors.As(err, &limit) {
-				assert.NoError(t, err)
+			if err != nil {
+				assert.Equal(t, jobs.TooMany(perOwner), err)
 			}
 			bobs := job(fmt.Sprintf("bobs%d", i))
 			bobs.Owner = "bob"
 			_, _, err = stores[i%2].Create(t.Context(), bobs)
-			if limit := (*jobs.LimitError)(nil); !errors.As(err, &limit) {
-				assert.NoError(t, err)
+			if err != nil {
+				assert.Equal(t, jobs.TooMany(perOwner), err)
 			}
 		})
 	}
@@ -141,7 +140,6 @@ func testSweepElsewhere(t *testing.T, f Fixture) {
 	full := job("full")
 	full.Bytes = maxBytes
 	f.create(t, full)
-	var limit *jobs.LimitError
 	_, _, err := f.Create(t.Context(), job("more"))
-	assert.ErrorAs(t, err, &limit)
+	assert.Equal(t, jobs.NoSpace(maxBytes), err)
 }

@@ -3,7 +3,6 @@ package jobstest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -296,11 +295,9 @@ func testLimitOfJobs(t *testing.T, f Fixture) {
 	for i := 1; i < perOwner; i++ {
 		f.create(t, job(fmt.Sprint(i)))
 	}
-	var limit *jobs.LimitError
 	_, _, err := f.Create(t.Context(), job("more"))
-	require.ErrorAs(t, err, &limit)
-	assert.Equal(t, jobs.LimitError{Jobs: perOwner}, *limit)
-	assert.ErrorAs(t, f.Room(t.Context(), job("more")), &limit)
+	assert.Equal(t, jobs.TooMany(perOwner), err)
+	assert.Equal(t, jobs.TooMany(perOwner), f.Room(t.Context(), job("more")))
 	assert.NoError(t, f.Room(t.Context(), keyed))
 	_, err = f.Get(t.Context(), "more")
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
@@ -316,7 +313,7 @@ func testLimitOfJobs(t *testing.T, f Fixture) {
 	_, err = f.Cancel(t.Context(), "0")
 	require.NoError(t, err)
 	_, _, err = f.Create(t.Context(), job("more"))
-	require.ErrorAs(t, err, &limit)
+	assert.Equal(t, jobs.TooMany(perOwner), err)
 	require.NoError(t, f.Remove(t.Context(), "0"))
 	f.create(t, job("more"))
 	_, err = f.Cancel(t.Context(), "more")
@@ -332,8 +329,8 @@ func testLimitTogether(t *testing.T, f Fixture) {
 	for i := range 4 * perOwner {
 		wg.Go(func() {
 			_, _, err := f.Create(t.Context(), job(fmt.Sprintf("job%d", i)))
-			if limit := (*jobs.LimitError)(nil); !errors.As(err, &limit) {
-				assert.NoError(t, err)
+			if err != nil {
+				assert.Equal(t, jobs.TooMany(perOwner), err)
 			}
 		})
 	}
@@ -347,13 +344,11 @@ func testLimitOfBytes(t *testing.T, f Fixture) {
 	large := job("a")
 	large.Bytes = maxBytes - 99
 	f.create(t, large)
-	var limit *jobs.LimitError
 	other := job("b") // has 100
 	other.Owner = "bob"
 	_, _, err := f.Create(t.Context(), other)
-	require.ErrorAs(t, err, &limit)
-	assert.Equal(t, jobs.LimitError{Bytes: maxBytes}, *limit)
-	assert.ErrorAs(t, f.Room(t.Context(), jobs.Draft{Owner: "nobody", Bytes: maxBytes}), &limit)
+	assert.Equal(t, jobs.NoSpace(maxBytes), err)
+	assert.Equal(t, jobs.NoSpace(maxBytes), f.Room(t.Context(), jobs.Draft{Owner: "nobody", Bytes: maxBytes}))
 	_, err = f.Cancel(t.Context(), "a")
 	require.NoError(t, err)
 	require.NoError(t, f.Remove(t.Context(), "a"))

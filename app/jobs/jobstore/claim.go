@@ -28,15 +28,12 @@ func (s *keeper) Claim(ctx context.Context, from jobs.Queue, lease time.Duration
 		case err != nil || c.Token > 0:
 			return c, err
 		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-changed:
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
-			timer.Stop()
 			return jobs.Claim{}, ctx.Err()
 		}
-		timer.Stop()
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *keeper) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Reco
 			return nil, nil, err
 		}
 		if len(list) >= s.cfg.PerOwner {
-			return nil, nil, &jobs.LimitError{Jobs: s.cfg.PerOwner}
+			return nil, nil, jobs.TooMany(s.cfg.PerOwner)
 		}
 	}
 	bytes, err := tx.Count(reserved)
@@ -119,7 +119,7 @@ func (s *keeper) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Reco
 		bytes -= expired.Bytes
 	}
 	if bytes+d.Bytes > s.cfg.MaxBytes {
-		return nil, nil, &jobs.LimitError{Bytes: s.cfg.MaxBytes}
+		return nil, nil, jobs.NoSpace(s.cfg.MaxBytes)
 	}
 	return nil, expired, nil
 }
