@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -153,6 +154,43 @@ func ReplaceFile(path string, raw []byte) error {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// CopyFile copies a file to where there is none.
+func CopyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// Leftovers are the entries of dir, as paths, that match one of the patterns of what a killed process
+// leaves. There are none where dir cannot be read.
+func Leftovers(dir string, patterns ...string) []string {
+	var paths []string
+	for _, pattern := range patterns {
+		names, _ := fs.Glob(os.DirFS(dir), pattern) // it fails for bad patterns only
+		for _, name := range names {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	return paths
+}
+
+// Sweep removes the leftovers of dir. Nobody else may be at work there.
+func Sweep(dir string, patterns ...string) error {
+	var errs []error
+	for _, path := range Leftovers(dir, patterns...) {
+		errs = append(errs, os.RemoveAll(path))
+	}
+	return errors.Join(errs...)
 }
 
 // Sync waits until a file's bytes, or a folder's names, are on the disk.

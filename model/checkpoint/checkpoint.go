@@ -33,9 +33,8 @@ const (
 // Checkpoint is an open checkpoint. All its methods but Close may be called
 // concurrently.
 type Checkpoint struct {
-	spec    model.Spec
-	tensors map[string]Tensor
-	closers []io.Closer
+	spec model.Spec
+	weights
 }
 
 // Open opens the checkpoint in the folder dir. It fails, naming the field or the
@@ -50,11 +49,10 @@ func Open(dir string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	tensors, err := arrange(spec, w.tensors)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", w.path, err), w.close())
+	if w.tensors, err = arrange(spec, w.tensors); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", w.path, err), w.Close())
 	}
-	return &Checkpoint{spec: spec, tensors: tensors, closers: w.closers}, nil
+	return &Checkpoint{spec: spec, weights: *w}, nil
 }
 
 // Spec returns the model's sizes, special ids and decoding defaults.
@@ -75,13 +73,6 @@ func (c *Checkpoint) Tensor(name string) (Tensor, error) {
 			name, c.spec.Encoder.Layers, c.spec.Decoder.Layers)
 	}
 	return t, nil
-}
-
-// Close closes the weight files. Tensors can no longer be read.
-func (c *Checkpoint) Close() error {
-	w := weights{closers: c.closers}
-	c.closers = nil
-	return w.close()
 }
 
 // readSmall reads a whole file of at most limit bytes.

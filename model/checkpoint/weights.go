@@ -54,7 +54,7 @@ func openWeights(dir string) (*weights, error) {
 			files = distinct(shardOf)
 		}
 		if err := w.open(dir, files, shardOf, f); err != nil {
-			return nil, errors.Join(err, w.close())
+			return nil, errors.Join(err, w.Close())
 		}
 		return w, nil
 	}
@@ -170,11 +170,12 @@ func beginsWith(r io.ReaderAt, magic string) bool {
 	return string(head[:n]) == magic
 }
 
-// close closes all files and returns what went wrong.
-func (w *weights) close() error {
+// Close closes the weight files. Tensors can no longer be read.
+func (w *weights) Close() error {
 	var errs []error
 	for _, c := range w.closers {
 		errs = append(errs, c.Close())
 	}
+	w.closers = nil
 	return errors.Join(errs...)
 }

@@ -27,7 +27,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,7 +159,7 @@ func copyTokenizer(ctx context.Context, from, to string, m *model.Manifest) erro
 		return err
 	}
 	for _, name := range names {
-		if err := copyFile(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+		if err := model.CopyFile(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
 			return err
 		}
 		if m.Files[name], err = model.HashFile(ctx, filepath.Join(to, name)); err != nil {
@@ -190,21 +189,4 @@ func publish(work, dir string, m *model.Manifest) error {
 		}
 	}
 	return os.Rename(filepath.Join(work, model.ManifestFile), filepath.Join(dir, model.ManifestFile))
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		out.Close()
-		return err
-	}
-	return out.Close()
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/dustin/go-humanize"
 
+	"dragoman/model"
 	"dragoman/model/checkpoint"
 )
 
@@ -199,11 +198,7 @@ func (p *pull) finish(names []string) error {
 		}
 		delete(p.state.Files, name)
 	}
-	stale, err := fs.Glob(os.DirFS(p.dir), stateFile+".*")
-	for _, name := range stale { // of processes that were killed while they wrote it
-		err = errors.Join(err, os.Remove(filepath.Join(p.dir, name)))
-	}
-	if err != nil {
+	if err := model.Sweep(p.dir, stateFile+".*"); err != nil {
 		return err
 	}
 	p.state.Source, p.state.Revision, p.state.Commit = p.ref.String(), p.ref.revision, p.commit

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"dragoman/model"
 )
@@ -37,7 +36,7 @@ func Add(ctx context.Context, dir, name string, waiting func(), fill func(ctx co
 		return 0, fmt.Errorf("lock %s: %w", folder, err)
 	}
 	defer unlock()
-	if err := sweep(folder); err != nil {
+	if err := model.Sweep(folder, workPrefix+"*"); err != nil {
 		return 0, err
 	}
 	work, err := os.MkdirTemp(folder, workPrefix)
@@ -52,18 +51,6 @@ func Add(ctx context.Context, dir, name string, waiting func(), fill func(ctx co
 		return 0, err
 	}
 	return publish(folder, work)
-}
-
-// sweep removes what killed processes left. The caller holds the lock.
-func sweep(folder string) error {
-	entries, err := os.ReadDir(folder)
-	errs := []error{err}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), workPrefix) {
-			errs = append(errs, os.RemoveAll(filepath.Join(folder, e.Name())))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // publish makes work the next version. The caller holds the lock.

@@ -1,11 +1,8 @@
 package repository
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -25,25 +22,21 @@ type root struct {
 	exported map[string]exported // by folder
 	err      error               // why the folder, or its config.yaml, cannot be read
 	findings
-	fingerprint string
 }
 
-// findings are what is ignored, and a hash of all that was seen.
+// findings are what is ignored.
 type findings struct {
 	problems []Problem
 	more     int // problems beyond maxProblems
-	sum      hash.Hash
 }
 
 // problem reports something that is ignored.
 func (f *findings) problem(path, format string, args ...any) {
-	p := Problem{path, fmt.Sprintf(format, args...)}
-	fmt.Fprintf(f.sum, "problem %s\n", p)
 	if len(f.problems) >= maxProblems {
 		f.more++
 		return
 	}
-	f.problems = append(f.problems, p)
+	f.problems = append(f.problems, Problem{path, fmt.Sprintf(format, args...)})
 }
 
 // all are the problems, with a last one that says how many more there are.
@@ -63,24 +56,21 @@ type reading struct {
 
 // read reads the repository dir. What cannot be read of it is as it was before.
 func read(dir string, before root) root {
-	r := &reading{before: before, root: root{exported: map[string]exported{}, findings: findings{sum: sha256.New()}}}
+	r := &reading{before: before, root: root{exported: map[string]exported{}}}
 	if err := r.folder(dir); err != nil {
 		return before.away(dir, fmt.Errorf("the repository cannot be read: %w: make the folder, or correct MODEL_REPOSITORY", reason(err)))
 	}
-	r.fingerprint = hex.EncodeToString(r.sum.Sum(nil))
 	return r.root
 }
 
 // away is a repository that cannot be read: its models are those that it had, and say so.
 func (r root) away(dir string, err error) root {
-	now := root{settings: r.settings, exported: r.exported, err: fmt.Errorf("%s: %w", dir, err), findings: findings{sum: sha256.New()}}
+	now := root{settings: r.settings, exported: r.exported, err: fmt.Errorf("%s: %w", dir, err)}
 	now.problem(dir, "%s", err)
 	for _, m := range r.models {
 		m.Err = now.err
 		now.models = append(now.models, m)
-		fmt.Fprintln(now.sum, m.Dir)
 	}
-	now.fingerprint = hex.EncodeToString(now.sum.Sum(nil))
 	return now
 }
 
@@ -131,7 +121,6 @@ func (r *reading) entries(dir string) ([]string, error) {
 // readSettings reads the configuration of the repository. Where that is wrong, the one before holds.
 func (r *reading) readSettings(path string) {
 	raw, err := readFile(path)
-	fmt.Fprintf(r.sum, "settings %s %q\n", path, raw)
 	if err == nil {
 		r.settings, err = parseSettings(raw, path)
 	}
@@ -159,7 +148,7 @@ func (r *reading) model(name, dir string) {
 		m.Config, m.Versions = before.Config, slices.Clone(before.Versions)
 		m.Err = fmt.Errorf("%s cannot be read: %w", dir, reason(err))
 	case configured:
-		if m.Config, m.Err = r.config(filepath.Join(dir, ConfigFile)); m.Err != nil {
+		if m.Config, m.Err = readConfig(filepath.Join(dir, ConfigFile)); m.Err != nil {
 			m.Config = before.Config
 		}
 	}
@@ -177,14 +166,12 @@ func (r *reading) model(name, dir string) {
 	if m.Err == nil {
 		r.missing(&m)
 	}
-	fmt.Fprintf(r.sum, "model %s %v\n", dir, m.Err)
 	r.models = append(r.models, m)
 }
 
-// config reads the configuration of a model.
-func (r *reading) config(path string) (Config, error) {
+// readConfig reads the configuration of a model.
+func readConfig(path string) (Config, error) {
 	raw, err := readFile(path)
-	fmt.Fprintf(r.sum, "config %s %q\n", path, raw)
 	var c Config
 	if err == nil {
 		c, err = ParseConfig(raw)
@@ -222,7 +209,6 @@ func (r *reading) version(m *Model, name string) {
 		r.versions++
 		v := r.export(dir, m.Config.Precision)
 		v.Number = number
-		fmt.Fprintf(r.sum, "version %s %s %v\n", dir, v.Fingerprint, v.Err)
 		m.Versions = append(m.Versions, v)
 	}
 }

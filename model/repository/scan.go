@@ -3,6 +3,7 @@ package repository
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -89,10 +90,9 @@ type scan struct {
 
 // merge makes one snapshot of all repositories.
 func (s *Scanner) merge() Snapshot {
-	run := &scan{findings: findings{sum: sha256.New()}, pipelines: map[string]Pipeline{}}
+	run := &scan{pipelines: map[string]Pipeline{}}
 	names := map[string]string{} // of models: their folders
 	for i, r := range s.roots {
-		fmt.Fprintln(run.sum, r.fingerprint)
 		run.snapshot.Err = errors.Join(run.snapshot.Err, r.err)
 		run.snapshot.Problems = append(run.snapshot.Problems, r.all(s.dirs[i])...)
 		run.take(filepath.Join(s.dirs[i], ConfigFile), r.settings)
@@ -108,8 +108,22 @@ func (s *Scanner) merge() Snapshot {
 	slices.SortFunc(run.snapshot.Models, func(a, b Model) int { return strings.Compare(a.Name, b.Name) })
 	run.link()
 	run.snapshot.Problems = append(run.snapshot.Problems, run.all(strings.Join(s.dirs, ","))...)
-	run.snapshot.Fingerprint = hex.EncodeToString(run.sum.Sum(nil))
+	run.snapshot.Fingerprint = run.snapshot.print()
 	return run.snapshot
+}
+
+// print is the snapshot's fingerprint.
+func (s *Snapshot) print() string {
+	sum := sha256.New()
+	for _, m := range s.Models {
+		config, _ := json.Marshal(m.Config) // numbers, words and lists
+		fmt.Fprintf(sum, "model %s %s %q %v\n", m.Dir, config, m.Aliases, m.Err)
+		for _, v := range m.Versions {
+			fmt.Fprintf(sum, "version %s %t %s %v\n", v.Dir, v.Served, v.Fingerprint, v.Err)
+		}
+	}
+	fmt.Fprintf(sum, "%+v\n%q\n%q\n%q\n%v\n", s.Pipelines, s.Order, s.Pivots, s.Problems, s.Err)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // take takes the configuration at path, of a repository.

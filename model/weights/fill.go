@@ -3,7 +3,6 @@ package weights
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -69,7 +68,7 @@ func (p *Preparer) Fill(ctx context.Context, dir string) error {
 		return nil
 	}
 	for name := range m.Files {
-		if err := errors.Join(ctx.Err(), copyFile(filepath.Join(from, name), filepath.Join(dir, name))); err != nil {
+		if err := errors.Join(ctx.Err(), model.CopyFile(filepath.Join(from, name), filepath.Join(dir, name))); err != nil {
 			return err
 		}
 	}
@@ -77,18 +76,4 @@ func (p *Preparer) Fill(ctx context.Context, dir string) error {
 		return err
 	}
 	return m.Write(dir)
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }

@@ -2,7 +2,6 @@ package weights
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +37,7 @@ func (p *Preparer) lock(ctx context.Context, out string) (unlock func(), err err
 // sweepIfFree removes what killed processes left in a complete folder, if no process
 // works in it. In a folder that cannot be written it does nothing.
 func (p *Preparer) sweepIfFree(out string) {
-	if len(matches(out, unneeded)) == 0 {
+	if len(model.Leftovers(out, unneeded...)) == 0 {
 		return
 	}
 	unlock, ok := model.TryLock(filepath.Join(out, lockFile))
@@ -46,30 +45,7 @@ func (p *Preparer) sweepIfFree(out string) {
 		return
 	}
 	defer unlock()
-	if err := sweep(out, unneeded); err != nil {
+	if err := model.Sweep(out, unneeded...); err != nil {
 		p.cfg.Log.Warn("cannot remove what a killed process left", "folder", out, "error", err)
 	}
-}
-
-// sweep removes what matches one of the patterns. The caller holds the lock.
-func sweep(out string, patterns []string) error {
-	var errs []error
-	for _, path := range matches(out, patterns) {
-		errs = append(errs, os.RemoveAll(path))
-	}
-	return errors.Join(errs...)
-}
-
-// matches are the entries of a folder that match one of the patterns.
-func matches(dir string, patterns []string) []string {
-	var found []string
-	entries, _ := os.ReadDir(dir) // one that cannot be read has nothing to remove
-	for _, e := range entries {
-		for _, pattern := range patterns {
-			if ok, _ := filepath.Match(pattern, e.Name()); ok { // it fails for bad patterns only
-				found = append(found, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	return found
 }

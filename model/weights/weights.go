@@ -146,7 +146,7 @@ func (p *Preparer) make(ctx context.Context, out string, s source) error {
 	if found == nil || ctx.Err() != nil {
 		return found
 	}
-	if err := sweep(out, unfinished); err != nil {
+	if err := model.Sweep(out, unfinished...); err != nil {
 		return err
 	}
 	if errors.Is(found, model.ErrDamaged) {
