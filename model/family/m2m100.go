@@ -1,6 +1,7 @@
 package family
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -48,9 +49,9 @@ var (
 
 // m2m100Languages are the 100 languages of M2M100, in the order of their tokens in
 // the vocabulary, which is also alphabetical. Hugging Face writes "__en__" for "en".
-const m2m100Languages = "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu " +
-	"ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns " +
-	"oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu"
+//
+//go:embed m2m100.txt
+var m2m100Languages string
 
 // madeUpWords is the number of unused rows where the settings give no other.
 const madeUpWords = 8
