@@ -10,19 +10,21 @@ import (
 	"strings"
 	"unicode"
 
-	sugarme "github.com/sugarme/tokenizer"
-
 	"dragoman/model"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
 
-// tokenizerFile is the content of tokenizer.json. sugarme's Config has its form but for
-// the model, whose merges recent files write in another way. What sugarme would make of
-// it does not give the reference's ids: it does not fuse unknown characters, for one.
+// tokenizerFile is what is read of a tokenizer.json.
 type tokenizerFile struct {
-	sugarme.Config
-	Model struct {
+	AddedTokens []struct {
+		ID      int64  `json:"id"`
+		Content string `json:"content"`
+		Special bool   `json:"special"`
+	} `json:"added_tokens"`
+	Normalizer   map[string]any `json:"normalizer"`
+	PreTokenizer map[string]any `json:"pre_tokenizer"`
+	Model        struct {
 		Type         string           `json:"type"`
 		Vocabulary   map[string]int64 `json:"vocab"`
 		Merges       []merge          `json:"merges"`
@@ -89,7 +91,7 @@ func (f *tokenizerFile) languages() ([]tokenizer.Language, error) {
 		if !token.Special {
 			return nil, fmt.Errorf("the added token %q is not special: only such are supported", token.Content)
 		}
-		added[token.Content] = token.Id
+		added[token.Content] = token.ID
 	}
 	var list []tokenizer.Language
 	for _, pair := range strings.Fields(nllbLanguages) {
