@@ -39,10 +39,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// DefaultMaxClients is how many client addresses a [Gate] remembers at once, if
-// [Config.MaxClients] does not say. They take some 20 MiB.
-const DefaultMaxClients = 1 << 16
-
 // Config is what a [Gate] works with.
 type Config struct {
 	// KeysFile is the path of the file with the API keys. "" lets everybody in.
@@ -51,13 +47,9 @@ type Config struct {
 	// keys for each client address. Where keys are needed, Limits.Requests is also
 	// how many requests without a valid key an address may send. The zero Limits are
 	// none.
-	Limits Limits
-	// MaxClients is how many client addresses are remembered at once, at least 1024;
-	// 0 is DefaultMaxClients. Those that are used least make room for others, and
-	// start with full limits when they come back.
-	MaxClients int
-	Log        *slog.Logger
-	Metrics    prometheus.Registerer // nil for none
+	Limits  Limits
+	Log     *slog.Logger
+	Metrics prometheus.Registerer // nil for none
 }
 
 // Gate lets callers in. It is safe for concurrent use. A nil *Gate lets everybody in and
@@ -75,17 +67,14 @@ func New(cfg Config) (*Gate, error) {
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err
 	}
-	clients, err := newClients(cfg.MaxClients, cfg.Limits)
-	if err != nil {
-		return nil, err
-	}
+	clients := newClients(mostClients, cfg.Limits)
 	g := &Gate{clients: clients, metrics: newMetrics(cfg.Metrics, clients)}
-	if cfg.KeysFile != "" {
-		if g.keys, err = openKeyring(cfg, g.metrics); err != nil {
-			return nil, err
-		}
+	if cfg.KeysFile == "" {
+		return g, nil
 	}
-	return g, nil
+	var err error
+	g.keys, err = openKeyring(cfg, g.metrics)
+	return g, err
 }
 
 // Watch reads the keys file again when it has changed, until ctx is done. It looks

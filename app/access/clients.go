@@ -1,15 +1,14 @@
 package access
 
 import (
-	"fmt"
 	"net/netip"
 
 	"github.com/maypok86/otter/v2"
 )
 
-// minClients is the least that Config.MaxClients may be: with fewer, clients would
-// be forgotten, and start with full limits, while they are busy.
-const minClients = 1024
+// mostClients is how many client addresses a [Gate] remembers at once. They take some 20 MiB. With a few only, clients
+// would be forgotten, and start with full limits, while they are busy.
+const mostClients = 1 << 16
 
 // clients are the callers that are known by their address. It is bounded: however
 // many addresses there are, it keeps those that come often or came last (W-TinyLFU),
@@ -20,23 +19,13 @@ type clients struct {
 	known  *otter.Cache[netip.Prefix, *caller]
 }
 
-func newClients(most int, limits Limits) (*clients, error) {
-	if most == 0 {
-		most = DefaultMaxClients
-	}
-	if most < minClients {
-		return nil, fmt.Errorf("%d client addresses to remember: use %d or more", most, minClients)
-	}
-	known, err := otter.New(&otter.Options[netip.Prefix, *caller]{
+func newClients(most int, limits Limits) *clients {
+	return &clients{limits.quotas(), otter.Must(&otter.Options[netip.Prefix, *caller]{
 		MaximumSize: most,
 		// Make room in the call that needs it: with goroutines, what waits for them
 		// would not be bounded.
 		Executor: func(task func()) { task() },
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%d client addresses to remember: %w", most, err)
-	}
-	return &clients{limits.quotas(), known}, nil
+	})}
 }
 
 // of is the caller at an address, as addressOf returns it.

@@ -4,4 +4,4 @@ package access
 
 // manyAddresses are enough to fill the memory for addresses twice. The race detector
 // takes a minute for a million.
-const manyAddresses = 2 * DefaultMaxClients
+const manyAddresses = 2 * mostClients
