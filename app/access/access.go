@@ -101,7 +101,7 @@ func (g *Gate) Watch(ctx context.Context) {
 //	X-Goog-Api-Key: KEY
 //
 // The error is ErrNoKey, ErrBadKey or a *LimitError, which an address also gets that
-// has sent too many requests without a valid key, or a *HeaderError where a page of another site
+// has sent too many requests without a valid key, or an [InvalidHeader] where a page of another site
 // sends the request, see [Sites.Guard]. Enter sets the headers that go with
 // them, WWW-Authenticate and Retry-After, and for callers with limits RateLimit and
 // RateLimit-Policy; it does not answer.
@@ -140,7 +140,7 @@ func (g *Gate) MustReadKey(c *gin.Context, queryKey string) (bool, error) {
 // once for each language that they are translated into. They are charged when the
 // work is asked for, whatever becomes of it.
 //
-// The error is a *LimitError where the caller has to wait, and a *TooLargeError
+// The error is a *LimitError where the caller has to wait, and [TooManyCharacters]
 // where waiting does not help; nothing is charged then. The headers are as for
 // Enter.
 func (g *Gate) Charge(c *gin.Context, n int) error {

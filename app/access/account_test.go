@@ -38,8 +38,7 @@ func TestAccount(t *testing.T) {
 		require.ErrorAs(t, a.Charge(5), &limit)
 		assert.Equal(t, charactersLimit, limit.Limit)
 		require.NoError(t, a.Charge(4))
-		var large *TooLargeError
-		require.ErrorAs(t, a.Charge(11), &large)
+		require.Equal(t, TooManyCharacters(11, 10), a.Charge(11))
 	}
 	changing, _ := newGate(t, Config{KeysFile: writeKeys(t, "", keyLine(t, "alice", key))})
 	a := accountOf(t, changing, key)

@@ -97,13 +97,13 @@ func (q *quota) perSecond() rate.Limit {
 }
 
 // take takes n units, or none where there are too few: then the error is a
-// *LimitError, or a *TooLargeError where there will never be so many.
+// *LimitError, or [TooManyCharacters] where there will never be so many.
 func (b bucket) take(now time.Time, n int) error {
 	switch {
 	case b.quota == nil:
 		return nil
 	case n > b.quota.size:
-		return &TooLargeError{Characters: n, Most: b.quota.size}
+		return TooManyCharacters(n, b.quota.size)
 	case b.tokens.AllowN(now, n):
 		return nil
 	}
@@ -116,7 +116,7 @@ func (b bucket) check(now time.Time, n int) error {
 	case b.quota == nil || b.tokens.TokensAt(now) >= float64(n):
 		return nil
 	case n > b.quota.size:
-		return &TooLargeError{Characters: n, Most: b.quota.size}
+		return TooManyCharacters(n, b.quota.size)
 	}
 	return b.limitError(now, n)
 }

@@ -24,7 +24,7 @@ const (
 
 // Deadline is the time until which the client waits for an answer, by
 // TimeoutHeader and EnvoyTimeoutHeader; the earlier one counts. ok is false where
-// neither sets one. now is when the request came. The error is a *HeaderError.
+// neither sets one. now is when the request came. The error is an [InvalidHeader].
 func Deadline(h http.Header, now time.Time) (deadline time.Time, ok bool, err error) {
 	own, err := timeout(h, TimeoutHeader, parseTimeout,
 		"seconds such as 2.5, or a time with its unit such as 800ms, from 1ms to 24h")
@@ -54,7 +54,7 @@ func timeout(h http.Header, name string, parse func(string) (time.Duration, bool
 	value := strings.TrimSpace(strings.Join(values, ", "))
 	d, ok := parse(value)
 	if !ok {
-		return 0, &HeaderError{Header: name, Value: value, Want: want}
+		return 0, InvalidHeader(name, value, want)
 	}
 	return d, nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/failure"
 )
 
 func TestDeadline(t *testing.T) {
@@ -58,9 +60,10 @@ func TestDeadline(t *testing.T) {
 		{envoy, ""}, {envoy, "1.5"}, {envoy, "-1"}, {envoy, "+1"}, {envoy, "1s"}, {envoy, "9223372036854775808"},
 	} {
 		deadline, ok, err := Deadline(http.Header{http.CanonicalHeaderKey(test.header): {test.value}}, now)
-		var wrong *HeaderError
+		var wrong *failure.Failure
 		require.ErrorAs(t, err, &wrong, "%q", test.value)
-		assert.Equal(t, test.header, wrong.Header)
+		assert.Equal(t, failure.InvalidHeader, wrong.Kind)
+		assert.True(t, strings.HasPrefix(wrong.Message, test.header+" is "), wrong.Message)
 		assert.Less(t, len(err.Error()), 400)
 		assert.False(t, ok)
 		assert.Zero(t, deadline)

@@ -53,33 +53,14 @@ func (e *LimitError) Explain(failure.Request) *failure.Failure {
 	return f
 }
 
-// TooLargeError turns a request away that has more characters than its caller may
-// ever send at once; 413 is right for it.
-type TooLargeError struct {
-	Characters, Most int
+// TooManyCharacters turns a request away that has more characters than its caller may
+// ever send at once.
+func TooManyCharacters(characters, most int) error {
+	return failure.New(failure.TooManyCharacters, "payload.records", "the request has %d characters and your limit allows %d at once: send several requests",
+		characters, most)
 }
 
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("the request has %d characters and your limit allows %d at once: send several requests",
-		e.Characters, e.Most)
-}
-
-// Explain says what is told to the sender.
-func (e *TooLargeError) Explain(failure.Request) *failure.Failure {
-	return failure.New(failure.TooManyCharacters, "payload.records", "%s", e)
-}
-
-// HeaderError is a header that says nothing that can be used; 400 is right for it.
-type HeaderError struct {
-	Header, Value string
-	Want          string // what belongs there
-}
-
-func (e *HeaderError) Error() string {
-	return fmt.Sprintf("%s is %.50q: send %s", e.Header, e.Value, e.Want)
-}
-
-// Explain says what is told to the sender.
-func (e *HeaderError) Explain(failure.Request) *failure.Failure {
-	return failure.New(failure.InvalidHeader, "", "%s", e)
+// InvalidHeader turns a request away with a header that says nothing that can be used; want is what belongs there.
+func InvalidHeader(header, value, want string) error {
+	return failure.New(failure.InvalidHeader, "", "%s is %.50q: send %s", header, value, want)
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/failure"
 )
 
 // syncBuffer is a log that a test may read while the gate writes it.
@@ -58,13 +60,13 @@ func admit(g *Gate) gin.HandlerFunc {
 func refuse(c *gin.Context, err error) {
 	status := http.StatusInternalServerError
 	var limit *LimitError
-	var large *TooLargeError
+	var large *failure.Failure
 	switch {
 	case errors.Is(err, ErrNoKey), errors.Is(err, ErrBadKey):
 		status = http.StatusUnauthorized
 	case errors.As(err, &limit):
 		status = http.StatusTooManyRequests
-	case errors.As(err, &large):
+	case errors.As(err, &large) && large.Kind == failure.TooManyCharacters:
 		status = http.StatusRequestEntityTooLarge
 	}
 	c.String(status, err.Error())

@@ -54,18 +54,18 @@ func NewSites(names []string, own string) (Sites, error) {
 const otherSiteKey = "dragoman/access.othersite"
 
 // Guard is asked for each request, after CORS; allowed says that all pages may call the path. The error, a
-// [*HeaderError], is for requests that no such page may send. One of another site that only reads may have what costs
+// [InvalidHeader], is for requests that no such page may send. One of another site that only reads may have what costs
 // nothing: [Gate.Enter] refuses it the rest.
 func (s Sites) Guard(c *gin.Context, allowed bool) error {
-	err := s.check(c.Request, allowed || c.Writer.Header().Get("Access-Control-Allow-Origin") != "")
+	if err := s.checkHost(c.Request); err != nil {
+		return err
+	}
+	err := s.checkPage(c.Request, allowed || c.Writer.Header().Get("Access-Control-Allow-Origin") != "")
 	switch c.Request.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		if err != nil && err.Header != hostHeader {
+		if err != nil {
 			c.Set(otherSiteKey, err)
-			return nil
 		}
-	}
-	if err == nil { // not an interface that holds nil
 		return nil
 	}
 	return err
@@ -76,7 +76,11 @@ func (s Sites) Guard(c *gin.Context, allowed bool) error {
 func (s Sites) Private(h http.Handler) http.Handler {
 	s.strict = true
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.check(r, false); err != nil {
+		err := s.checkHost(r)
+		if err == nil {
+			err = s.checkPage(r, false)
+		}
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
@@ -84,13 +88,16 @@ func (s Sites) Private(h http.Handler) http.Handler {
 	})
 }
 
-const hostHeader = "Host"
-
-// check is why a request is refused; nil where it is not. allowed says that the page that has sent it may.
-func (s Sites) check(r *http.Request, allowed bool) *HeaderError {
-	if !s.knows(r) {
-		return &HeaderError{hostHeader, r.Host, "a name that the service is known by: its operator adds them to ALLOWED_HOSTS"}
+// checkHost refuses a request for a name that the service is not called by.
+func (s Sites) checkHost(r *http.Request) error {
+	if s.knows(r) {
+		return nil
 	}
+	return InvalidHeader("Host", r.Host, "a name that the service is known by: its operator adds them to ALLOWED_HOSTS")
+}
+
+// checkPage refuses a request from a page of another site, unless it is allowed.
+func (s Sites) checkPage(r *http.Request, allowed bool) error {
 	if allowed || s.ownPage(r) {
 		return nil
 	}
@@ -98,13 +105,13 @@ func (s Sites) check(r *http.Request, allowed bool) *HeaderError {
 	if r.Header.Get(name) == "" {
 		name = "Sec-Fetch-Site"
 	}
-	return &HeaderError{name, r.Header.Get(name), "requests from a page of the service, or have its operator name the page's origin in CORS_ORIGINS"}
+	return InvalidHeader(name, r.Header.Get(name), "requests from a page of the service, or have its operator name the page's origin in CORS_ORIGINS")
 }
 
 // ofOtherSite is why a request may have nothing that costs something; nil where it may.
 func ofOtherSite(c *gin.Context) error {
 	if err, ok := c.Get(otherSiteKey); ok {
-		return err.(*HeaderError)
+		return err.(error)
 	}
 	return nil
 }

@@ -203,7 +203,7 @@ func idempotencyKey(h http.Header) (string, error) {
 		valid = valid && key[i] > ' ' && key[i] < 0x7f
 	}
 	if !valid {
-		return "", &access.HeaderError{Header: idempotencyHeader, Value: key, Want: "1 to 200 visible characters of ASCII, once"}
+		return "", access.InvalidHeader(idempotencyHeader, key, "1 to 200 visible characters of ASCII, once")
 	}
 	return key, nil
 }

@@ -125,7 +125,7 @@ func TestSentenceThatNobodyCanPay(t *testing.T) {
 	s := start(t, Config{}, translator(t, &upper{}))
 	x, err := s.Open(t.Context(), "alice", enFr, func(characters int) error {
 		if characters > 15 {
-			return &access.TooLargeError{Characters: characters, Most: 15}
+			return access.TooManyCharacters(characters, 15)
 		}
 		return nil
 	})

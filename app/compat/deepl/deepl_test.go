@@ -137,7 +137,7 @@ func (strict) Charge(_ *gin.Context, characters int) error {
 	case per > 0:
 		return &access.LimitError{Limit: "characters", Rate: access.Rate{N: 100, Per: per}, Wait: time.Minute}
 	case characters > 100:
-		return &access.TooLargeError{Characters: characters, Most: 100}
+		return access.TooManyCharacters(characters, 100)
 	}
 	return nil
 }
