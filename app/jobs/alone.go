@@ -18,9 +18,9 @@ import (
 var errBlamed = failure.New(failure.Internal, "payload.records[0].text",
 	"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
 
-// again makes a step again, record by record, with which processes elsewhere have ended. Other steps
+// makeAlone makes a step again, record by record, with which processes elsewhere have ended. Other steps
 // are as they were made.
-func (s *Service) again(ctx context.Context, t Translator, c Claim, n int, made step) step {
+func (s *Service) makeAlone(ctx context.Context, t Translator, c Claim, n int, made step) step {
 	if !made.translated || made.alone || failure.Explain(made.err, failure.Request{}).Kind != failure.Crashed {
 		return made
 	}

@@ -85,7 +85,7 @@ func (f *storedFile) part(n int) ([]byte, error) {
 	}
 	content, err := f.service.cfg.Store.File(f.ctx, f.job.ID, n)
 	if err != nil {
-		return nil, f.service.noted(err)
+		return nil, f.service.noteStore(err)
 	}
 	if len(f.recent) == partsAhead {
 		f.recent = slices.Delete(f.recent, 0, 1)

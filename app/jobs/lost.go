@@ -78,9 +78,9 @@ func (m *memory) some(most int) (ids []string) {
 	return ids
 }
 
-// seen notes what the store says of a job. Where it has lost the job, that takes the job's place in
+// noteLoss notes what the store says of a job. Where it has lost the job, that takes the job's place in
 // the store, so that every process knows, and the job's webhook is told.
-func (s *Service) seen(ctx context.Context, id string, job Job, err error) (Job, error) {
+func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (Job, error) {
 	switch {
 	case errors.Is(err, ErrForgotten):
 		known, was := s.memory.get(id)
@@ -91,7 +91,7 @@ func (s *Service) seen(ctx context.Context, id string, job Job, err error) (Job,
 			ID: id, Owner: known.Owner, Request: known.Request, Progress: known.Progress, Document: known.Document,
 			Problem: &Problem{Code: lostCode, Message: ErrVanished.Error()},
 		})
-		if s.noted(err) == nil { // else it is tried again
+		if s.noteStore(err) == nil { // else it is tried again
 			s.memory.remember(failed)
 		}
 		if created { // not by another process
@@ -109,11 +109,11 @@ func (s *Service) seen(ctx context.Context, id string, job Job, err error) (Job,
 			err = ErrVanished
 		}
 	}
-	return job, s.noted(err)
+	return job, s.noteStore(err)
 }
 
-// lookFor looks for jobs that are remembered, until the store does not work.
-func (s *Service) lookFor(ctx context.Context) {
+// lookForLost looks for jobs that are remembered, until the store does not work.
+func (s *Service) lookForLost(ctx context.Context) {
 	for _, id := range s.memory.some(lookedFor) {
 		_, err := s.Get(ctx, id)
 		if broken := (*failure.Unavailable)(nil); errors.As(err, &broken) {

@@ -102,8 +102,8 @@ func (m *Made) Write(b []byte) (int, error) {
 var errNotMade = failure.New(failure.Internal, "",
 	"the service ended or failed each time that it made this document, and its log says how, by the job's id")
 
-// conclude makes and keeps the document of a job whose results are saved, unless that is done.
-func (s *Service) conclude(ctx context.Context, c Claim, job Job) step {
+// makeDocument makes and keeps the document of a job whose results are saved, unless that is done.
+func (s *Service) makeDocument(ctx context.Context, c Claim, job Job) step {
 	if job.Document == nil || s.maker.Load() == nil {
 		return step{}
 	}

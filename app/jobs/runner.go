@@ -61,9 +61,9 @@ func (s *Service) Run(ctx context.Context) {
 func (s *Service) sweep(ctx context.Context) {
 	for {
 		counts, err := s.cfg.Store.Sweep(ctx)
-		if s.noted(err) == nil {
+		if s.noteStore(err) == nil {
 			s.metrics.count(counts)
-			s.lookFor(ctx)
+			s.lookForLost(ctx)
 		}
 		if !pause(ctx, sweepEvery) {
 			return
@@ -85,26 +85,26 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Context, Claim) error) {
 	for ctx.Err() == nil {
 		c, err := s.cfg.Store.Claim(ctx, from, lease)
-		if ctx.Err() == nil && s.noted(err) != nil {
+		if ctx.Err() == nil && s.noteStore(err) != nil {
 			pause(ctx, storePause)
 		}
 		if err != nil {
 			continue
 		}
 		s.memory.remember(c.Job)
-		if err := s.hold(ctx, c, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
+		if err := s.handleClaim(ctx, c, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
 			s.cfg.Log.Error("a job is left until its claim has ended", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
 		}
 	}
 }
 
-// hold handles a job that was claimed. Its claim is renewed meanwhile; where it is lost, as by
+// handleClaim handles a job that was claimed. Its claim is renewed meanwhile; where it is lost, as by
 // somebody who cancels the job, the handler's context ends. A job whose handler fails is left as
 // it is, and can be claimed again when the claim has ended; where ctx ends, at once.
-func (s *Service) hold(ctx context.Context, c Claim, handle func(context.Context, Claim) error) error {
+func (s *Service) handleClaim(ctx context.Context, c Claim, handle func(context.Context, Claim) error) error {
 	held, end := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
-	renewing.Go(func() { s.keep(held, c, end) })
+	renewing.Go(func() { s.keepRenewing(held, c, end) })
 	err := engine.Protect(func() error { return handle(held, c) })
 	if cause := context.Cause(held); errors.Is(cause, ErrLost) {
 		err = cause
@@ -119,8 +119,8 @@ func (s *Service) hold(ctx context.Context, c Claim, handle func(context.Context
 	return err
 }
 
-// keep renews a claim until ctx is done, and ends that with ErrLost where the claim is lost.
-func (s *Service) keep(ctx context.Context, c Claim, end context.CancelCauseFunc) {
+// keepRenewing renews a claim until ctx is done, and ends that with ErrLost where the claim is lost.
+func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelCauseFunc) {
 	changed := s.cfg.Store.Watch(ctx, c.Job.ID)
 	until := time.Now().Add(lease)
 	ticker := time.NewTicker(renewal)
@@ -147,7 +147,7 @@ func (s *Service) keep(ctx context.Context, c Claim, end context.CancelCauseFunc
 			end(ErrLost)
 			return
 		default:
-			_ = s.noted(err) // it is tried again
+			_ = s.noteStore(err) // it is tried again
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (s *Service) keep(ctx context.Context, c Claim, end context.CancelCauseFunc
 func (s *Service) retryStore(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if broken := (*failure.Unavailable)(nil); !errors.As(s.noted(err), &broken) {
+		if broken := (*failure.Unavailable)(nil); !errors.As(s.noteStore(err), &broken) {
 			return err
 		}
 		if !pause(ctx, storePause) {

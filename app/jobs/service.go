@@ -94,8 +94,8 @@ func unavailable(err error) error {
 	return &failure.Unavailable{Kind: failure.NoJobs, Reason: errStore, Err: err}
 }
 
-// noted is unavailable, and logs whether the store works: clients are told less.
-func (s *Service) noted(err error) error {
+// noteStore is unavailable, and logs whether the store works: clients are told less.
+func (s *Service) noteStore(err error) error {
 	err = unavailable(err)
 	if broken := (*failure.Unavailable)(nil); !errors.As(err, &broken) {
 		s.outage.Note(nil)
@@ -136,7 +136,7 @@ type Submission struct {
 // [*failure.Unavailable].
 func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job, error) {
 	job, err := s.cfg.Store.Find(ctx, owner, key, fingerprint)
-	return job, s.noted(err)
+	return job, s.noteStore(err)
 }
 
 // checkTimeout is how long models may take to load before a job is taken in without its options
@@ -231,7 +231,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 		s.memory.remember(job)
 		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
 	}
-	return job, created, s.noted(err)
+	return job, created, s.noteStore(err)
 }
 
 // Room fails with a [*failure.Failure] where an owner has no room for another job, unless the key is that of one
@@ -240,27 +240,27 @@ func (s *Service) Room(ctx context.Context, owner, key string) error {
 	if err := s.Available(); err != nil {
 		return err
 	}
-	return s.noted(s.cfg.Store.Room(ctx, Draft{Owner: owner, Key: key, Bytes: leastBytes}))
+	return s.noteStore(s.cfg.Store.Room(ctx, Draft{Owner: owner, Key: key, Bytes: leastBytes}))
 }
 
 // Get returns a job. The error is ErrUnknown, ErrVanished with what is still known of the job, or an
 // [*failure.Unavailable].
 func (s *Service) Get(ctx context.Context, id string) (Job, error) {
 	job, err := s.cfg.Store.Get(ctx, id)
-	return s.seen(ctx, id, job, err)
+	return s.noteLoss(ctx, id, job, err)
 }
 
 // List returns an owner's jobs, the newest first, at most so many.
 func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, error) {
 	list, err := s.cfg.Store.List(ctx, owner, most)
-	return list, s.noted(err)
+	return list, s.noteStore(err)
 }
 
 // Result returns a chunk of the results of a job that is done, from 0 to [Job.Steps]; see
 // [Renderer.Results].
 func (s *Service) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
 	raw, err := s.cfg.Store.Result(ctx, id, chunk)
-	return raw, s.noted(err)
+	return raw, s.noteStore(err)
 }
 
 // Watch is [Store.Watch].
@@ -273,11 +273,11 @@ func (s *Service) Delete(ctx context.Context, id string) (job Job, removed bool,
 	job, err = s.cfg.Store.Cancel(ctx, id)
 	switch {
 	case errors.Is(err, ErrEnded):
-		return job, true, s.noted(s.cfg.Store.Remove(ctx, id))
+		return job, true, s.noteStore(s.cfg.Store.Remove(ctx, id))
 	case err == nil:
 		s.ended(job)
 	}
-	return job, false, s.noted(err)
+	return job, false, s.noteStore(err)
 }
 
 // ended logs and counts a job that has ended.

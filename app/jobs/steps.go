@@ -34,7 +34,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		if len(ahead) == 0 {
 			return s.cfg.Store.Release(ctx, c, 0)
 		}
-		made := s.again(ctx, t, c, n, <-ahead[0])
+		made := s.makeAlone(ctx, t, c, n, <-ahead[0])
 		ahead = ahead[1:]
 		if made.err != nil {
 			return s.fail(ctx, c, job, made)
@@ -47,7 +47,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 		job.Saved = time.Now()
 		most = stepsAhead
 	}
-	if made := s.conclude(ctx, c, job); made.err != nil {
+	if made := s.makeDocument(ctx, c, job); made.err != nil {
 		return s.fail(ctx, c, job, made)
 	}
 	return s.end(ctx, c, job, Done, nil)
@@ -83,28 +83,23 @@ func (s *Service) make(ctx context.Context, t Translator, c Claim, n int, alone 
 
 func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, alone bool) (made step) {
 	job := c.Job
-	var stored []byte
-	input := func(n int) error {
-		return s.retryStore(ctx, func() (err error) {
-			stored, err = s.cfg.Store.Input(ctx, job.ID, n)
-			return err
-		})
-	}
 	request := job.Request.Request
 	language := n / job.Slices
 	if job.Request.Glossary {
-		if made.err = input(job.Slices); made.err == nil {
-			request.Terms, made.err = parseTerms(stored, language)
+		stored, err := s.input(ctx, job.ID, job.Slices)
+		if err == nil {
+			request.Terms, err = parseTerms(stored, language)
 		}
-		if made.err != nil {
-			return made
+		if err != nil {
+			return step{err: err}
 		}
 	}
-	if made.err = input(n % job.Slices); made.err != nil {
-		return made
+	stored, err := s.input(ctx, job.ID, n%job.Slices)
+	if err == nil {
+		made.part, err = parseSlice(stored)
 	}
-	if made.part, made.err = parseSlice(stored); made.err != nil {
-		return made
+	if err != nil {
+		return step{err: err}
 	}
 	ctx, release := s.admit(ctx, job)
 	defer release()
@@ -122,6 +117,15 @@ func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, a
 	made.results = tallyOf(results)
 	made.chunk, made.err = s.cfg.Render.Results(job.Request, results)
 	return made
+}
+
+// input is a slice of a job, or what is behind the slices.
+func (s *Service) input(ctx context.Context, id string, n int) (stored []byte, err error) {
+	err = s.retryStore(ctx, func() (err error) {
+		stored, err = s.cfg.Store.Input(ctx, id, n)
+		return err
+	})
+	return stored, err
 }
 
 // tallyOf counts results.
