@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -244,54 +243,6 @@ func TestFileChangesOnAPlainServer(t *testing.T) {
 			assertHolds(t, dir, files, usual...)
 		})
 	}
-}
-
-func TestTwoPullsIntoOneFolder(t *testing.T) {
-	files := checkpoint()
-	s := hubtest.New(t, repo, files)
-	dir := t.TempDir()
-	waiting := make(chan struct{})
-	s.Fail(hubtest.Fault{File: weight, Do: func() { <-waiting }}) // the first goes on once the second waits
-	var once sync.Once
-	log := logTo(func(message string) {
-		if strings.Contains(message, "waiting for another pull") {
-			once.Do(func() { close(waiting) })
-		}
-	})
-	var group sync.WaitGroup
-	results, errs := make([]hub.Result, 2), make([]error, 2)
-	for i := range 2 {
-		c := newClient(t, s, func(c *hub.Config) { c.Log = log })
-		group.Go(func() { results[i], errs[i] = c.Pull(t.Context(), ref(t, repo), dir) })
-	}
-	group.Wait()
-	require.NoError(t, errs[0])
-	require.NoError(t, errs[1])
-	assert.Equal(t, results[0], results[1])
-	assertHolds(t, dir, files, usual...)
-	for _, name := range usual {
-		assert.EqualValues(t, len(files[name]), s.Sent(name), name)
-	}
-}
-
-func TestWaitingForTheLockCanBeInterrupted(t *testing.T) {
-	s := hubtest.New(t, repo, checkpoint())
-	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	held, over := make(chan struct{}), make(chan struct{})
-	s.Fail(hubtest.Fault{File: "config.json", Do: func() { close(held); <-over }})
-	first := make(chan error)
-	go func() {
-		_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
-		first <- err
-	}()
-	<-held
-	second := newClient(t, s, func(c *hub.Config) { c.Log = logTo(func(string) { cancel() }) })
-	_, err := second.Pull(ctx, ref(t, repo), dir)
-	require.ErrorIs(t, err, context.Canceled)
-	close(over)
-	require.NoError(t, <-first)
 }
 
 // The files that a family does without are not fetched, and no family is guessed.

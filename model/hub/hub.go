@@ -2,7 +2,7 @@
 // of it by the repository's name, or from any web server that has the files beside each
 // other.
 //
-// A [Client.Pull] reads top-down as: lock the folder, learn the commit behind the
+// A [Client.Pull] reads top-down as: learn the commit behind the
 // revision from the first file, choose the files that a model of the family needs,
 // compare what the folder already has, then fetch the rest one after the other. A file
 // is written to name.partial, compared with the Hub's checksum and renamed, so a file
@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -50,8 +49,7 @@ type Config struct {
 	Progress Progress     // default: lines to Log
 }
 
-// Client fetches checkpoints. It is safe for concurrent use, also by pulls into
-// the same folder.
+// Client fetches checkpoints. It is safe for concurrent use.
 type Client struct {
 	cfg      Config
 	endpoint *url.URL
@@ -97,9 +95,6 @@ type Result struct {
 	Revision string // the commit of the repository, "" where the source has none
 }
 
-// lockFile is locked while a pull works on its folder.
-const lockFile = ".dragoman-pull.lock"
-
 // Commit is the commit that the revision of a ref is at now. It is "" where the source has none,
 // is not to be asked (Config.Offline) or cannot be reached, which is logged.
 func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
@@ -124,8 +119,8 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
 // that is a folder needs no fetching: it is the result.
 //
 // When ctx is done Pull returns its error and leaves name.partial files, which the next
-// Pull resumes. Other pulls into dir, in this process or another, wait for this one. A
-// complete checkpoint of an earlier pull is used where the source cannot be reached.
+// Pull resumes. No other pull may be using dir: the caller holds a lock of it, or of a folder
+// around it. A complete checkpoint of an earlier pull is used where the source cannot be reached.
 // Errors say what to do and match the Err variables of this package.
 func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) {
 	switch {
@@ -138,19 +133,11 @@ func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Result{}, fmt.Errorf("cannot make the folder for %s: %w", ref, err)
 	}
-	unlock, err := model.Lock(ctx, filepath.Join(dir, lockFile), func() {
-		c.cfg.Log.Info("waiting for another pull into the folder", "dir", dir)
-	})
-	if err != nil {
-		return Result{}, fmt.Errorf("cannot lock the folder %s: %w", dir, err)
-	}
-	defer unlock()
 	p := &pull{
 		Client: c, ref: ref, dir: dir, state: readState(dir, c.cfg.Log),
 		versions: map[string]version{}, missing: map[string]error{},
 	}
-	err = p.run(ctx)
-	if err != nil {
+	if err := p.run(ctx); err != nil {
 		if !retriable(err) || ctx.Err() != nil || p.state.check(ref, dir) != nil {
 			return Result{}, c.explain(ref, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"dragoman/model/checkpoint"
 )
 
-// pull is one Pull in progress; it holds the folder's lock.
+// pull is one Pull in progress.
 type pull struct {
 	*Client
 	ref   Ref

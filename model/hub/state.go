@@ -17,7 +17,7 @@ import (
 // stateFile is the file in a target folder that says what pulls put there.
 const stateFile = ".dragoman-pull.json"
 
-// state is what is known of a target folder. The holder of its lock owns it.
+// state is what is known of a target folder. Its pull owns it.
 type state struct {
 	Source   string `json:"source"`             // Ref.String of the last pull
 	Revision string `json:"revision,omitempty"` // that it asked for
