@@ -53,104 +53,104 @@ func TestParts(t *testing.T) {
 		segments string // each on a line
 		out      string // "": as it was
 	}{
-		{"strict name space, other prefix", wordGrammar(), `xmlns:q="http://purl.oclc.org/ooxml/wordprocessingml/main"`,
+		{"strict name space, other prefix", wordGrammar, `xmlns:q="http://purl.oclc.org/ooxml/wordprocessingml/main"`,
 			`<q:p><q:pPr/><q:r><q:t>a</q:t></q:r></q:p>`, "a", `<q:p><q:pPr/><q:r><q:t xml:space="preserve">A</q:t></q:r></q:p>`},
-		{"spaces at the ends of text count only where it says so", wordGrammar(), word,
+		{"spaces at the ends of text count only where it says so", wordGrammar, word,
 			`<w:p><w:r><w:t> a </w:t></w:r><w:r><w:t xml:space="preserve"> b</w:t></w:r></w:p>`, "a b", `<w:p><w:r>` + preserved + `A B</w:t></w:r></w:p>`},
-		{"or where the part does", wordGrammar(), word + ` xml:space="preserve"`, `<w:p><w:r><w:t>a </w:t></w:r><w:r><w:t>b</w:t></w:r></w:p>`, "a b",
+		{"or where the part does", wordGrammar, word + ` xml:space="preserve"`, `<w:p><w:r><w:t>a </w:t></w:r><w:r><w:t>b</w:t></w:r></w:p>`, "a b",
 			`<w:p><w:r>` + preserved + `A B</w:t></w:r></w:p>`},
-		{"field in a field, over paragraphs", wordGrammar(), word,
+		{"field in a field, over paragraphs", wordGrammar, word,
 			`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>TOC \o</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>One</w:t></w:r><w:r><w:tab/></w:r>` +
 				wordField("PAGEREF x", `<w:r><w:t>page</w:t></w:r>`) + `</w:p><w:p><w:r><w:t>Two</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`,
 			"One\nTwo",
 			`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>TOC \o</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r>` + preserved + `ONE</w:t></w:r><w:r><w:tab/></w:r>` +
 				wordField("PAGEREF x", `<w:r><w:t>page</w:t></w:r>`) + `</w:p><w:p><w:r>` + preserved + `TWO</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`},
-		{"opaque field over paragraphs", wordGrammar(), word,
+		{"opaque field over paragraphs", wordGrammar, word,
 			`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>BIBLIOGRAPHY</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>One</w:t></w:r></w:p>` +
 				`<w:p><w:hyperlink><w:r><w:t>Two</w:t></w:r></w:hyperlink><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:t>Three</w:t></w:r></w:p>`,
 			"Three",
 			`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>BIBLIOGRAPHY</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>One</w:t></w:r></w:p>` +
 				`<w:p><w:hyperlink><w:r><w:t>Two</w:t></w:r></w:hyperlink><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r>` + preserved + `THREE</w:t></w:r></w:p>`},
-		{"a field all in one run", wordGrammar(), word,
+		{"a field all in one run", wordGrammar, word,
 			`<w:p><w:r><w:t>a</w:t><w:fldChar w:fldCharType="begin"/><w:instrText>DATE</w:instrText><w:fldChar w:fldCharType="separate"/><w:t>May</w:t><w:fldChar w:fldCharType="end"/><w:t>b</w:t></w:r></w:p>`,
 			`a<x id="1"/>b`,
 			`<w:p><w:r>` + preserved + `A</w:t></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>DATE</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>May</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r>` + preserved + `B</w:t></w:r></w:p>`},
-		{"content control", wordGrammar(), word,
+		{"content control", wordGrammar, word,
 			`<w:p><w:r><w:t>a </w:t></w:r><w:sdt><w:sdtPr><w:id w:val="1"/></w:sdtPr><w:sdtContent><w:r><w:t>B</w:t></w:r></w:sdtContent></w:sdt></w:p>`,
 			`a<g id="1">B</g>`,
 			`<w:p><w:r>` + preserved + `A</w:t></w:r><w:sdt><w:sdtPr><w:id w:val="1"/></w:sdtPr><w:sdtContent><w:r>` + preserved + `B</w:t></w:r></w:sdtContent></w:sdt></w:p>`},
-		{"pronunciation goes", wordGrammar(), word,
+		{"pronunciation goes", wordGrammar, word,
 			`<w:p><w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>hon</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>本</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r><w:t>a</w:t></w:r></w:p>`,
 			"本a", `<w:p><w:r>` + preserved + `本A</w:t></w:r></w:p>`},
-		{"pronunciation stays where its text does", wordGrammar(), word,
+		{"pronunciation stays where its text does", wordGrammar, word,
 			`<w:p><w:r><w:t xml:space="preserve">at </w:t></w:r><w:r><w:rPr/><w:ruby><w:rubyPr/><w:rt><w:r><w:t>hon</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>本</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r><w:t>, a</w:t></w:r></w:p>`,
 			"at 本, a", `<w:p><w:r>` + preserved + `AT </w:t></w:r><w:r><w:rPr/><w:ruby><w:rubyPr/><w:rt><w:r><w:t>hon</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>本</w:t></w:r></w:rubyBase></w:ruby></w:r><w:r>` + preserved + `, A</w:t></w:r></w:p>`},
-		{"deleted text stays", wordGrammar(), word, `<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>`, "", ""},
-		{"signs of a font stay", wordGrammar(), word, `<w:p><w:r><w:rPr><w:rFonts w:ascii="Wingdings" w:hAnsi="Wingdings"/></w:rPr><w:t>à</w:t></w:r></w:p>`, "", ""},
-		{"hints of fonts and languages split no text", wordGrammar(), word,
+		{"deleted text stays", wordGrammar, word, `<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>`, "", ""},
+		{"signs of a font stay", wordGrammar, word, `<w:p><w:r><w:rPr><w:rFonts w:ascii="Wingdings" w:hAnsi="Wingdings"/></w:rPr><w:t>à</w:t></w:r></w:p>`, "", ""},
+		{"hints of fonts and languages split no text", wordGrammar, word,
 			`<w:p><w:r><w:rPr><w:rFonts w:hint="eastAsia"/><w:b/></w:rPr><w:t>a</w:t></w:r><w:r><w:rPr><w:b/><w:lang w:val="en-US"/></w:rPr><w:t>b</w:t></w:r></w:p>`,
 			"ab", `<w:p><w:r><w:rPr><w:rFonts w:hint="eastAsia"/><w:b/></w:rPr>` + preserved + `AB</w:t></w:r></w:p>`},
 
-		{"slide number, line, end", drawingGrammar(), drawing,
+		{"slide number, line, end", drawingGrammar, drawing,
 			`<a:p><a:pPr/><a:r><a:rPr lang="en-US" dirty="0"/><a:t>a</a:t></a:r><a:br><a:rPr lang="en-US"/></a:br><a:r><a:rPr lang="en-GB"/><a:t>b </a:t></a:r><a:fld id="{1}" type="slidenum"><a:t>3</a:t></a:fld><a:endParaRPr lang="en-US"/></a:p>`,
 			`a<br/>b`,
 			`<a:p><a:pPr/><a:r><a:rPr lang="en-US"/><a:t>A</a:t></a:r><a:br><a:rPr lang="en-US"/></a:br><a:r><a:rPr lang="en-US"/><a:t>B </a:t></a:r><a:fld id="{1}" type="slidenum"><a:t>3</a:t></a:fld><a:endParaRPr lang="en-US"/></a:p>`},
-		{"masters' own text", masterGrammar(), drawing,
+		{"masters' own text", masterGrammar, drawing,
 			`<p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>Click here</a:t></a:r></a:p></p:txBody></p:sp>` +
 				`<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody><a:p><a:r><a:t>Secret</a:t></a:r></a:p></p:txBody></p:sp>`, "Secret",
 			`<p:sp><p:nvSpPr><p:nvPr><p:ph type="title"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>Click here</a:t></a:r></a:p></p:txBody></p:sp>` +
 				`<p:sp><p:nvSpPr><p:nvPr/></p:nvSpPr><p:txBody><a:p><a:r><a:t>SECRET</a:t></a:r></a:p></p:txBody></p:sp>`},
-		{"chart", chartGrammar(), drawing,
+		{"chart", chartGrammar, drawing,
 			`<c:strCache><c:pt idx="0"><c:v>North</c:v></c:pt></c:strCache><c:numCache><c:formatCode>General</c:formatCode><c:pt><c:v>x1</c:v></c:pt></c:numCache><c:f>Sheet!A1</c:f>`, "North",
 			`<c:strCache><c:pt idx="0"><c:v>NORTH</c:v></c:pt></c:strCache><c:numCache><c:formatCode>General</c:formatCode><c:pt><c:v>x1</c:v></c:pt></c:numCache><c:f>Sheet!A1</c:f>`},
-		{"comment of a slide", slideCommentGrammar(), drawing, `<p:cm><p:text>Why &amp; how?</p:text></p:cm>`, "Why &amp; how?", `<p:cm><p:text>WHY &amp; HOW?</p:text></p:cm>`},
+		{"comment of a slide", slideCommentGrammar, drawing, `<p:cm><p:text>Why &amp; how?</p:text></p:cm>`, "Why &amp; how?", `<p:cm><p:text>WHY &amp; HOW?</p:text></p:cm>`},
 
-		{"strings", sheetGrammar(), sheet,
+		{"strings", sheetGrammar, sheet,
 			"<si><t>a\nb</t></si><si><t>header</t></si><si><t>Two\nlines</t></si><si><r><t>a </t></r><r><rPr><b/></rPr><t>B</t></r><phoneticPr fontId=\"1\"/></si><si><t>本</t><rPh sb=\"0\" eb=\"1\"><t>hon</t></rPh></si><c t=\"str\"><f>A1</f><v>a</v></c>",
 			"a<br/>b\nheader\n" + `a<g id="1">B</g>` + "\n本",
 			"<si><t xml:space=\"preserve\">A\nB</t></si><si><t xml:space=\"preserve\">HEADER</t></si><si><t>Two\nlines</t></si><si><r><t xml:space=\"preserve\">A</t></r><r><rPr><b/></rPr><t xml:space=\"preserve\">B</t></r><phoneticPr fontId=\"1\"/></si><si><t>本</t><rPh sb=\"0\" eb=\"1\"><t>hon</t></rPh></si><c t=\"str\"><f>A1</f><v>a</v></c>"},
-		{"inline string", sheetGrammar(), sheet, `<c t="inlineStr"><is><t>a</t></is></c><c t="n"><v>1</v></c>`, "a", `<c t="inlineStr"><is><t xml:space="preserve">A</t></is></c><c t="n"><v>1</v></c>`},
+		{"inline string", sheetGrammar, sheet, `<c t="inlineStr"><is><t>a</t></is></c><c t="n"><v>1</v></c>`, "a", `<c t="inlineStr"><is><t xml:space="preserve">A</t></is></c><c t="n"><v>1</v></c>`},
 
-		{"spaces, lines, notes", odfGrammar(), odf,
+		{"spaces, lines, notes", odfGrammar, odf,
 			"<text:p>\n  a\n  b<text:s text:c=\"2\"/>c<text:line-break/>d<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Note</text:p></text:note-body></text:note></text:p>",
 			"Note\na b  c<br/>d",
 			`<text:p>A B <text:s text:c="1"/>C<text:line-break/>D<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>NOTE</text:p></text:note-body></text:note></text:p>`},
-		{"styles that look the same", odfGrammar(), odf,
+		{"styles that look the same", odfGrammar, odf,
 			`<style:style style:name="T1" style:family="text"><style:text-properties officeooo:rsid="001"/></style:style><style:style style:name="T2" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style><style:style style:name="T3" style:family="text"><style:text-properties fo:font-weight="bold" officeooo:rsid="7"/></style:style>` +
 				`<text:p>A <text:span text:style-name="T1">plain</text:span> and a <text:span text:style-name="T2">bo</text:span><text:span text:style-name="T3">ld</text:span> word</text:p>`,
 			`A plain and a <g id="1">bold</g> word`,
 			`<style:style style:name="T1" style:family="text"><style:text-properties officeooo:rsid="001"/></style:style><style:style style:name="T2" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style><style:style style:name="T3" style:family="text"><style:text-properties fo:font-weight="bold" officeooo:rsid="7"/></style:style>` +
 				`<text:p>A PLAIN AND A <text:span text:style-name="T2">BOLD</text:span> WORD</text:p>`},
-		{"code", odfGrammar(), odf, `<text:p text:style-name="Preformatted_20_Text">x := 1</text:p><text:p>Run <text:span text:style-name="Source_20_Text">make</text:span> now</text:p>`, `Run <x id="1"/> now`,
+		{"code", odfGrammar, odf, `<text:p text:style-name="Preformatted_20_Text">x := 1</text:p><text:p>Run <text:span text:style-name="Source_20_Text">make</text:span> now</text:p>`, `Run <x id="1"/> now`,
 			`<text:p text:style-name="Preformatted_20_Text">x := 1</text:p><text:p>RUN <text:span text:style-name="Source_20_Text">make</text:span> NOW</text:p>`},
-		{"pronunciation goes", odfGrammar(), odf, `<text:p>a <text:ruby><text:ruby-base>b</text:ruby-base><text:ruby-text>bee</text:ruby-text></text:ruby></text:p>`, "a b", `<text:p>A B</text:p>`},
-		{"pronunciation stays where its text does", odfGrammar(), odf, `<text:p>a <text:ruby><text:ruby-base>本</text:ruby-base><text:ruby-text>hon</text:ruby-text></text:ruby> b</text:p>`,
+		{"pronunciation goes", odfGrammar, odf, `<text:p>a <text:ruby><text:ruby-base>b</text:ruby-base><text:ruby-text>bee</text:ruby-text></text:ruby></text:p>`, "a b", `<text:p>A B</text:p>`},
+		{"pronunciation stays where its text does", odfGrammar, odf, `<text:p>a <text:ruby><text:ruby-base>本</text:ruby-base><text:ruby-text>hon</text:ruby-text></text:ruby> b</text:p>`,
 			"a 本 b", `<text:p>A <text:ruby><text:ruby-base>本</text:ruby-base><text:ruby-text>hon</text:ruby-text></text:ruby> B</text:p>`},
-		{"text to fill in", odfGrammar(), odf,
+		{"text to fill in", odfGrammar, odf,
 			`<text:p>Dear <text:text-input text:description="who">Sir &amp; Madam</text:text-input>, <text:placeholder text:placeholder-type="text">&lt;click here&gt;</text:placeholder> or <text:placeholder>there</text:placeholder></text:p><text:p><text:text-input>alone</text:text-input></text:p>`,
 			`Dear <g id="1">Sir &amp; Madam</g>, <g id="2">click here</g> or <g id="3">there</g>` + "\nalone",
 			`<text:p>DEAR <text:text-input text:description="who">SIR &amp; MADAM</text:text-input>, <text:placeholder text:placeholder-type="text">&lt;CLICK HERE&gt;</text:placeholder> OR <text:placeholder>THERE</text:placeholder></text:p><text:p><text:text-input>ALONE</text:text-input></text:p>`},
-		{"text to fill in that is styled", odfGrammar(), odf,
+		{"text to fill in that is styled", odfGrammar, odf,
 			`<style:style style:name="T2" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style><text:p>Dear <text:span text:style-name="T2"><text:text-input>Sir</text:text-input></text:span></text:p>`,
 			`Dear <g id="1">Sir</g>`,
 			`<style:style style:name="T2" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style><text:p>DEAR <text:span text:style-name="T2"><text:text-input>SIR</text:text-input></text:span></text:p>`},
-		{"what there is to choose", odfGrammar(), odf,
+		{"what there is to choose", odfGrammar, odf,
 			`<text:p>Is it <text:drop-down text:name="d"><text:label text:value="a &amp; b"/><text:label text:value='c "d"' text:current-selected="true"/>c "d"</text:drop-down>?</text:p>`,
 			`a &amp; b` + "\n" + `c "d"` + "\n" + `c "d"` + "\n" + `Is it <x id="1"/>?`,
 			`<text:p>IS IT <text:drop-down text:name="d"><text:label text:value="A &amp; B"/><text:label text:value="C &quot;D&quot;" text:current-selected="true"/>C "D"</text:drop-down>?</text:p>`},
-		{"what depends on something", odfGrammar(), odf,
+		{"what depends on something", odfGrammar, odf,
 			`<text:p><text:conditional-text text:condition="x==1" text:string-value-if-true="one" text:string-value-if-false="2">one</text:conditional-text><text:hidden-text text:condition="x" text:string-value="more"/></text:p>`,
 			"one\none\nmore",
 			`<text:p><text:conditional-text text:condition="x==1" text:string-value-if-true="ONE" text:string-value-if-false="2">ONE</text:conditional-text><text:hidden-text text:condition="x" text:string-value="MORE"/></text:p>`},
-		{"results that are text, and others", odfGrammar(), odf,
+		{"results that are text, and others", odfGrammar, odf,
 			`<text:p>See <text:bookmark-ref text:reference-format="text" text:ref-name="b">the end</text:bookmark-ref> on <text:bookmark-ref text:reference-format="page" text:ref-name="b">iv</text:bookmark-ref> of <text:title>the book</text:title> by <text:author-name>Ann</text:author-name></text:p>`,
 			`See <g id="1">the end</g> on <x id="2"/> of <g id="3">the book</g> by`,
 			`<text:p>SEE <text:bookmark-ref text:reference-format="text" text:ref-name="b">THE END</text:bookmark-ref> ON <text:bookmark-ref text:reference-format="page" text:ref-name="b">iv</text:bookmark-ref> OF <text:title>THE BOOK</text:title> BY <text:author-name>Ann</text:author-name></text:p>`},
-		{"controls of a form", odfGrammar(), odf,
+		{"controls of a form", odfGrammar, odf,
 			`<form:button form:name="b" form:label="Send" form:title="Send it"/><form:listbox><form:option form:label="Yes" form:value="yes"/></form:listbox><form:text form:current-value="Your name"/><form:hidden form:value="secret"/>`,
 			"Send\nSend it\nYes\nYour name",
 			`<form:button form:name="b" form:label="SEND" form:title="SEND IT"/><form:listbox><form:option form:label="YES" form:value="yes"/></form:listbox><form:text form:current-value="YOUR NAME"/><form:hidden form:value="secret"/>`},
-		{"forms of Word", wordGrammar(), word,
+		{"forms of Word", wordGrammar, word,
 			`<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:name w:val="Text1"/><w:helpText w:type="text" w:val="your name"/><w:statusText w:type="autoText" w:val="entry"/><w:textInput><w:default w:val="Sir"/></w:textInput></w:ffData></w:fldChar></w:r><w:r><w:instrText>FORMTEXT</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>Sir</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>` +
 				`<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList><w:default w:val="1"/><w:listEntry w:val="red"/></w:ddList></w:ffData></w:fldChar></w:r><w:r><w:instrText>FORMDROPDOWN</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>` +
 				`<w:ffData><w:textInput><w:type w:val="calculated"/><w:default w:val="=sum"/></w:textInput></w:ffData>`,
@@ -158,16 +158,16 @@ func TestParts(t *testing.T) {
 			`<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:name w:val="Text1"/><w:helpText w:type="text" w:val="YOUR NAME"/><w:statusText w:type="autoText" w:val="entry"/><w:textInput><w:default w:val="SIR"/></w:textInput></w:ffData></w:fldChar></w:r><w:r><w:instrText>FORMTEXT</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r>` + preserved + `SIR</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>` +
 				`<w:p><w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:ddList><w:default w:val="1"/><w:listEntry w:val="RED"/></w:ddList></w:ffData></w:fldChar></w:r><w:r><w:instrText>FORMDROPDOWN</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>` +
 				`<w:ffData><w:textInput><w:type w:val="calculated"/><w:default w:val="=sum"/></w:textInput></w:ffData>`},
-		{"content control to choose in", wordGrammar(), word,
+		{"content control to choose in", wordGrammar, word,
 			`<w:p><w:sdt><w:sdtPr><w:dropDownList><w:listItem w:displayText="red" w:value="r"/></w:dropDownList></w:sdtPr><w:sdtContent><w:r><w:t>red</w:t></w:r></w:sdtContent></w:sdt></w:p>`, "red\nred",
 			`<w:p><w:sdt><w:sdtPr><w:dropDownList><w:listItem w:displayText="RED" w:value="r"/></w:dropDownList></w:sdtPr><w:sdtContent><w:r>` + preserved + `RED</w:t></w:r></w:sdtContent></w:sdt></w:p>`},
-		{"cells", odfGrammar(), odf,
+		{"cells", odfGrammar, odf,
 			`<table:table-cell office:value-type="float"><text:p>one</text:p></table:table-cell><table:table-cell table:formula="of:=a" office:value-type="string"><office:annotation><text:p>why</text:p></office:annotation><text:p>two</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>three</text:p></table:table-cell>`,
 			"why\nthree",
 			`<table:table-cell office:value-type="float"><text:p>one</text:p></table:table-cell><table:table-cell table:formula="of:=a" office:value-type="string"><office:annotation><text:p>WHY</text:p></office:annotation><text:p>two</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>THREE</text:p></table:table-cell>`},
-		{"cell that a formula names", odfGrammar(), odf, `<table:table-cell office:value-type="string"><text:p>Done</text:p></table:table-cell>`, "", ""},
-		{"deleted text of OpenDocument", odfGrammar(), odf, `<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion></text:changed-region></text:tracked-changes>`, "", ""},
-		{"placeholders of master pages", odfStylesGrammar(), odf, `<draw:frame presentation:class="title"><text:p>Click</text:p></draw:frame><draw:frame><text:p>Own</text:p></draw:frame>`, "Own",
+		{"cell that a formula names", odfGrammar, odf, `<table:table-cell office:value-type="string"><text:p>Done</text:p></table:table-cell>`, "", ""},
+		{"deleted text of OpenDocument", odfGrammar, odf, `<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion></text:changed-region></text:tracked-changes>`, "", ""},
+		{"placeholders of master pages", odfStylesGrammar, odf, `<draw:frame presentation:class="title"><text:p>Click</text:p></draw:frame><draw:frame><text:p>Own</text:p></draw:frame>`, "Own",
 			`<draw:frame presentation:class="title"><text:p>Click</text:p></draw:frame><draw:frame><text:p>OWN</text:p></draw:frame>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestBounds(t *testing.T) {
 		{"fields", "<w:p>" + strings.Repeat(`<w:r><w:fldChar w:fldCharType="begin"/></w:r>`, 100) + "</w:p>", "more than 64 fields"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := rewritePart(t, wordGrammar(), "<root "+word+">"+c.in+"</root>")
+			_, _, err := rewritePart(t, wordGrammar, "<root "+word+">"+c.in+"</root>")
 			assert.ErrorContains(t, err, c.reason)
 		})
 	}
@@ -207,13 +207,13 @@ func TestBoundsOfWhatIsWrittenAgain(t *testing.T) {
 		"things in a run of Word": "<w:p><w:r>" + large + strings.Repeat("<w:tab/>", 20_000) + "<w:t>a</w:t></w:r></w:p>",
 		"texts in a run of Word":  "<w:p><w:r>" + large + strings.Repeat("<w:t>a</w:t><w:br/>", 20_000) + "</w:r></w:p>",
 	} {
-		_, _, err := rewritePart(t, wordGrammar(), "<root "+word+">"+in+"</root>")
+		_, _, err := rewritePart(t, wordGrammar, "<root "+word+">"+in+"</root>")
 		assert.ErrorContains(t, err, "a paragraph of more than 8 MiB", name)
 	}
-	_, _, err := rewritePart(t, odfGrammar(), "<root "+odf+`><text:p><text:span text:style-name="`+mega+`">`+strings.Repeat("a<text:tab/>", 20_000)+"</text:span></text:p></root>")
+	_, _, err := rewritePart(t, odfGrammar, "<root "+odf+`><text:p><text:span text:style-name="`+mega+`">`+strings.Repeat("a<text:tab/>", 20_000)+"</text:span></text:p></root>")
 	assert.ErrorContains(t, err, "a paragraph of more than 8 MiB", "a span of OpenDocument")
 	// Signs by themselves get the usual style.
-	_, _, err = rewritePart(t, wordGrammar(), "<root "+word+"><w:p><w:r>"+large+"<w:t>"+strings.Repeat("word ", 9000)+"</w:t></w:r>"+
+	_, _, err = rewritePart(t, wordGrammar, "<root "+word+"><w:p><w:r>"+large+"<w:t>"+strings.Repeat("word ", 9000)+"</w:t></w:r>"+
 		strings.Repeat("<w:r><w:tab/></w:r><w:r><w:t>.</w:t></w:r>", 5000)+"</w:p></root>")
 	require.ErrorIs(t, err, markup.ErrLost)
 	assert.ErrorContains(t, err, "more than 32 MiB")
@@ -222,10 +222,10 @@ func TestBoundsOfWhatIsWrittenAgain(t *testing.T) {
 // What is between a drop cap and the paragraph behind it is kept until that is known.
 func TestBoundOfWhatIsReadAhead(t *testing.T) {
 	const start, end = "<root " + word + `><w:p><w:pPr><w:framePr w:dropCap="drop" /></w:pPr><w:r><w:t>O</w:t></w:r></w:p>`, "<w:p><w:r><w:t>nce</w:t></w:r></w:p></root>"
-	segments, _, err := rewritePart(t, wordGrammar(), start+"\n"+end)
+	segments, _, err := rewritePart(t, wordGrammar, start+"\n"+end)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Once"}, segments)
-	segments, _, err = rewritePart(t, wordGrammar(), start+strings.Repeat("<![CDATA[ ]]>", 1000)+end)
+	segments, _, err = rewritePart(t, wordGrammar, start+strings.Repeat("<![CDATA[ ]]>", 1000)+end)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"O", "nce"}, segments)
 }
@@ -258,9 +258,9 @@ func TestKept(t *testing.T) {
 		grammar grammar
 		part    string
 	}{
-		{formulaGrammar(), "<root " + sheet + `><f>IF(A1="Is ""open""",1,0)</f><formula1>"yes,No"</formula1><f>A1&amp;""</f></root>`},
-		{columnGrammar(), "<root " + sheet + `><tableColumn name="Unit_x000a_price"/><cacheField name="Region"/></root>`},
-		{odfFormulaGrammar(), "<root " + odf + ` xmlns:t="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><t:table-cell t:formula="of:=IF([.A1]=&quot;late&quot;;1)"/><t:content-validation t:condition="of:cell-content-is-in-list(&quot;one&quot;;&quot;two&quot;)"/></root>`},
+		{formulaGrammar, "<root " + sheet + `><f>IF(A1="Is ""open""",1,0)</f><formula1>"yes,No"</formula1><f>A1&amp;""</f></root>`},
+		{columnGrammar, "<root " + sheet + `><tableColumn name="Unit_x000a_price"/><cacheField name="Region"/></root>`},
+		{odfFormulaGrammar, "<root " + odf + ` xmlns:t="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><t:table-cell t:formula="of:=IF([.A1]=&quot;late&quot;;1)"/><t:content-validation t:condition="of:cell-content-is-in-list(&quot;one&quot;;&quot;two&quot;)"/></root>`},
 	} {
 		w.grammar = c.grammar
 		require.NoError(t, w.part(io.Discard, strings.NewReader(c.part), "part.xml"))

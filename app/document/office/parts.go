@@ -2,7 +2,9 @@ package office
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,59 +37,51 @@ type part struct {
 	names grammar // of one that has names, or texts in formulas, which must stay wherever they are
 }
 
-func rewritten(g func() grammar) func() part { return func() part { return part{text: g()} } }
-func searched(g func() grammar) func() part  { return func() part { return part{names: g()} } }
-
-func worksheet() part { return part{text: sheetGrammar(), names: formulaGrammar()} }
-
 // partTypes are the types of OOXML's parts that have text, without what they all begin and end with.
-var partTypes = map[string]func() part{
-	"wordprocessingml.document.main":             rewritten(wordGrammar),
-	"wordprocessingml.template.main":             rewritten(wordGrammar),
-	"ms-word.document.macroEnabled.main":         rewritten(wordGrammar),
-	"ms-word.template.macroEnabledTemplate.main": rewritten(wordGrammar),
-	"wordprocessingml.document.glossary":         rewritten(wordGrammar), // texts of empty content controls, among others
-	"wordprocessingml.header":                    rewritten(wordGrammar),
-	"wordprocessingml.footer":                    rewritten(wordGrammar),
-	"wordprocessingml.footnotes":                 rewritten(wordGrammar),
-	"wordprocessingml.endnotes":                  rewritten(wordGrammar),
-	"wordprocessingml.comments":                  rewritten(wordGrammar),
-	"wordprocessingml.styles":                    rewritten(wordStylesGrammar),
-	"presentationml.slide":                       rewritten(drawingGrammar),
-	"presentationml.notesSlide":                  rewritten(drawingGrammar),
-	"presentationml.slideMaster":                 rewritten(masterGrammar),
-	"presentationml.slideLayout":                 rewritten(masterGrammar),
-	"presentationml.notesMaster":                 rewritten(masterGrammar),
-	"presentationml.handoutMaster":               rewritten(masterGrammar),
-	"presentationml.comments":                    rewritten(slideCommentGrammar),
-	"ms-powerpoint.comments":                     rewritten(slideCommentGrammar),
-	"spreadsheetml.sharedStrings":                rewritten(sheetGrammar),
-	"spreadsheetml.worksheet":                    worksheet,
-	"spreadsheetml.comments":                     rewritten(sheetCommentGrammar),
-	"ms-excel.threadedcomments":                  rewritten(threadGrammar),
-	"spreadsheetml.sheet.main":                   searched(formulaGrammar),
-	"spreadsheetml.template.main":                searched(formulaGrammar),
-	"ms-excel.sheet.macroEnabled.main":           searched(formulaGrammar),
-	"ms-excel.template.macroEnabled.main":        searched(formulaGrammar),
-	"spreadsheetml.table":                        searched(columnGrammar),
-	"spreadsheetml.pivotCacheDefinition":         searched(columnGrammar),
-	"drawing":                                    rewritten(drawingGrammar),
-	"drawingml.chart":                            rewritten(chartGrammar),
-	"drawingml.chartshapes":                      rewritten(drawingGrammar),
-	"drawingml.diagramData":                      rewritten(drawingGrammar),
-	"ms-office.drawingml.diagramDrawing":         rewritten(drawingGrammar),
-	"ms-office.chartex":                          rewritten(drawingGrammar),
-	"openxmlformats-package.core-properties":     rewritten(propertyGrammar),
+var partTypes = map[string]part{
+	"wordprocessingml.document.main":             {text: wordGrammar},
+	"wordprocessingml.template.main":             {text: wordGrammar},
+	"ms-word.document.macroEnabled.main":         {text: wordGrammar},
+	"ms-word.template.macroEnabledTemplate.main": {text: wordGrammar},
+	"wordprocessingml.document.glossary":         {text: wordGrammar}, // texts of empty content controls, among others
+	"wordprocessingml.header":                    {text: wordGrammar},
+	"wordprocessingml.footer":                    {text: wordGrammar},
+	"wordprocessingml.footnotes":                 {text: wordGrammar},
+	"wordprocessingml.endnotes":                  {text: wordGrammar},
+	"wordprocessingml.comments":                  {text: wordGrammar},
+	"wordprocessingml.styles":                    {text: wordStylesGrammar},
+	"presentationml.slide":                       {text: drawingGrammar},
+	"presentationml.notesSlide":                  {text: drawingGrammar},
+	"presentationml.slideMaster":                 {text: masterGrammar},
+	"presentationml.slideLayout":                 {text: masterGrammar},
+	"presentationml.notesMaster":                 {text: masterGrammar},
+	"presentationml.handoutMaster":               {text: masterGrammar},
+	"presentationml.comments":                    {text: slideCommentGrammar},
+	"ms-powerpoint.comments":                     {text: slideCommentGrammar},
+	"spreadsheetml.sharedStrings":                {text: sheetGrammar},
+	"spreadsheetml.worksheet":                    {text: sheetGrammar, names: formulaGrammar},
+	"spreadsheetml.comments":                     {text: sheetCommentGrammar},
+	"ms-excel.threadedcomments":                  {text: threadGrammar},
+	"spreadsheetml.sheet.main":                   {names: formulaGrammar},
+	"spreadsheetml.template.main":                {names: formulaGrammar},
+	"ms-excel.sheet.macroEnabled.main":           {names: formulaGrammar},
+	"ms-excel.template.macroEnabled.main":        {names: formulaGrammar},
+	"spreadsheetml.table":                        {names: columnGrammar},
+	"spreadsheetml.pivotCacheDefinition":         {names: columnGrammar},
+	"drawing":                                    {text: drawingGrammar},
+	"drawingml.chart":                            {text: chartGrammar},
+	"drawingml.chartshapes":                      {text: drawingGrammar},
+	"drawingml.diagramData":                      {text: drawingGrammar},
+	"ms-office.drawingml.diagramDrawing":         {text: drawingGrammar},
+	"ms-office.chartex":                          {text: drawingGrammar},
+	"openxmlformats-package.core-properties":     {text: propertyGrammar},
 }
 
 // partOf returns what is read of a type of parts, which for most is nothing.
 func partOf(contentType string) part {
 	t := strings.TrimPrefix(contentType, "application/vnd.")
 	t = strings.TrimPrefix(t, "openxmlformats-officedocument.")
-	if p := partTypes[strings.TrimSuffix(t, "+xml")]; p != nil {
-		return p()
-	}
-	return part{}
+	return partTypes[strings.TrimSuffix(t, "+xml")]
 }
 
 // ooxmlTypes returns the types of an OOXML document's parts by their names; nil for other archives.
@@ -146,11 +140,11 @@ func odfParts(a *archive.Archive) (map[string]part, error) {
 		switch base := name[strings.LastIndexByte(name, '/')+1:]; {
 		case strings.HasPrefix(name, "META-INF/"):
 		case base == "content.xml":
-			parts[name] = part{text: odfGrammar()}
+			parts[name] = part{text: odfGrammar}
 		case base == "styles.xml":
-			parts[name] = part{text: odfStylesGrammar()}
+			parts[name] = part{text: odfStylesGrammar}
 		case name == "meta.xml":
-			parts[name] = part{text: propertyGrammar()}
+			parts[name] = part{text: propertyGrammar}
 		}
 	}
 	return parts, nil
@@ -160,7 +154,7 @@ func odfParts(a *archive.Archive) (map[string]part, error) {
 func odsParts(a *archive.Archive) (map[string]part, error) {
 	parts, err := odfParts(a)
 	if content, ok := parts["content.xml"]; ok {
-		content.names = odfFormulaGrammar()
+		content.names = odfFormulaGrammar
 		parts["content.xml"] = content
 	}
 	return parts, err
@@ -210,10 +204,7 @@ func identify(a *archive.Archive) (string, error) {
 // it, with numbers in their names by their value.
 func sortParts(names []string) {
 	slices.SortFunc(names, func(a, b string) int {
-		if n := rank(a) - rank(b); n != 0 {
-			return n
-		}
-		return natural(a, b)
+		return cmp.Or(rank(a)-rank(b), strings.Compare(inOrder(a), inOrder(b)), strings.Compare(a, b))
 	})
 }
 
@@ -228,26 +219,10 @@ func rank(name string) int {
 	return 99
 }
 
-// natural compares names; of two that differ in a number, the lower one comes first.
-func natural(a, b string) int {
-	isDigit := func(r rune) bool { return r >= '0' && r <= '9' }
-	i := strings.IndexFunc(a, isDigit)
-	if i < 0 || len(b) <= i || a[:i] != b[:i] || !isDigit(rune(b[i])) {
-		return strings.Compare(a, b)
-	}
-	number := func(s string) int {
-		n := 0
-		for n < len(s) && isDigit(rune(s[n])) {
-			n++
-		}
-		return n
-	}
-	n, m := number(a[i:]), number(b[i:])
-	if n != m {
-		return n - m
-	}
-	if c := strings.Compare(a[i:i+n], b[i:i+m]); c != 0 {
-		return c
-	}
-	return natural(a[i+n:], b[i+m:])
+// number is one in a name.
+var number = regexp.MustCompile(`\d+`)
+
+// inOrder is a name in a form by which those with lower numbers come first.
+func inOrder(name string) string {
+	return number.ReplaceAllStringFunc(name, func(digits string) string { return strings.Repeat("0", max(0, 20-len(digits))) + digits })
 }
