@@ -17,7 +17,8 @@ type segment struct {
 
 // segment finds the text to translate. It returns nil where there is none.
 func (p *Paragraph) segment() *segment {
-	p.root.children, p.lost = wholeWords(formulas(undivided(pair(p.root.children))))
+	p.root.children = formulas(undivided(pair(p.root.children)))
+	p.lost = wholeWords(&p.root)
 	if p.root.count() != letters {
 		return nil
 	}

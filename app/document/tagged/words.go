@@ -1,7 +1,6 @@
 package tagged
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -109,113 +108,104 @@ func joined(list []*node) []*node {
 		if k := len(out) - 1; n.kind == text && k >= 0 && out[k].kind == text && out[k].style.Key == n.style.Key && len(out[k].text) < long {
 			out[k].text += n.text
 		} else if n.kind != text || n.text != "" {
+			n.children = joined(n.children)
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// wholeWords gives each word one style, and takes one that is partly in a link or a field into it: nobody can say
-// which part of the word's translation that would be. The style is that of the word's largest part, unless
+// leaf is a text in the groups around it. One without a node is what no word goes on over.
+type leaf struct {
+	*node
+	groups []*node // from the root on
+	base   Style   // of the innermost one
+}
+
+// within says whether a text is in the innermost group of another one.
+func (l leaf) within(other leaf) bool {
+	n := len(other.groups)
+	return n <= len(l.groups) && l.groups[n-1] == other.groups[n-1]
+}
+
+// isLost says whether a text whose style is not the usual one has no word left without a part of it.
+func (l leaf) isLost(part string) bool {
+	return l.style.Key != l.base.Key && wordsOf(part) >= digits && wordsOf(strings.Replace(l.text, part, "", 1)) < digits
+}
+
+// leaves are the texts below the last one of some groups.
+func leaves(groups ...*node) (list []leaf) {
+	children := groups[len(groups)-1].children
+	base := usual(children)
+	for _, n := range children {
+		switch n.kind {
+		case text:
+			list = append(list, leaf{n, groups, base})
+		case group:
+			list = append(list, leaves(append(groups[:len(groups):len(groups)], n)...)...)
+		default:
+			list = append(list, leaf{})
+		}
+	}
+	return list
+}
+
+// wholeWords gives each word below a group one style, and takes one that is partly in a link or a field into it: nobody
+// can say which part of the word's translation that would be. The style is that of the word's largest part, unless
 // another one would be nowhere any more. Where a capital follows a small letter no word goes on.
 // It returns how many styles are lost.
-func wholeWords(list []*node) (out []*node, lost int) {
-	base := usual(list)
-	isLost := func(n *node, part string) bool {
-		return n.style.Key != base.Key && wordsOf(part) >= digits && wordsOf(strings.Replace(n.text, part, "", 1)) < digits
-	}
-	for i, n := range list {
-		if n.kind != group {
-			continue
-		}
-		inner := 0
-		n.children, inner = wholeWords(n.children)
-		lost += inner
-		if before := neighbour(list, i-1); before != nil {
-			if t := firstText(n.children[:min(1, len(n.children))]); t != nil && markup.GoesOn(before.text, t.text) {
-				part := wordEnd(before.text)
-				if isLost(before, part) && before.style.Key != t.style.Key {
-					lost++
-				}
-				before.text, t.text = strings.TrimSuffix(before.text, part), part+t.text
+func wholeWords(root *node) (lost int) {
+	list := leaves(root)
+	for i := 0; i < len(list); {
+		innermost, end := list[i], i+1
+		for ; end < len(list) && list[end-1].node != nil && list[end].node != nil && markup.GoesOn(list[end-1].text, list[end].text); end++ {
+			if end > i+1 && wordStart(list[end-1].text) != list[end-1].text {
+				break
 			}
-		}
-		if next := neighbour(list, i+1); next != nil {
-			if t := lastText(n.children); t != nil && markup.GoesOn(t.text, next.text) {
-				part := wordStart(next.text)
-				if isLost(next, part) && next.style.Key != t.style.Key {
-					lost++
-				}
-				t.text, next.text = t.text+part, strings.TrimPrefix(next.text, part)
-			}
-		}
-	}
-	for i := 0; i < len(list); i++ {
-		last := i
-		for last+1 < len(list) && list[last].kind == text && list[last+1].kind == text && list[last].style.Key != list[last+1].style.Key && markup.GoesOn(list[last].text, list[last+1].text) {
-			last++
-			if wordStart(list[last].text) != list[last].text {
+			if list[end].within(innermost) {
+				innermost = list[end]
+			} else if !innermost.within(list[end]) {
 				break
 			}
 		}
-		if last == i {
-			continue
+		if end > i+1 {
+			lost += unite(list[i:end], innermost)
 		}
-		parts, whole := make([]string, 0, last-i+1), i
-		var only []int // those whose style is nowhere else
-		for k := i; k <= last; k++ {
-			part := wordStart(list[k].text)
-			if k == i {
-				part = wordEnd(list[k].text)
-			}
-			if parts = append(parts, part); isLost(list[k], part) {
-				only = append(only, k)
-			}
+		i = max(i+1, end-1) // the last one may begin another word
+	}
+	root.children = joined(root.children)
+	return lost
+}
+
+// unite gives one text of the innermost group the word that all of them have a part of. It returns how many styles are lost.
+func unite(list []leaf, innermost leaf) (lost int) {
+	parts, isLost := make([]string, len(list)), make([]bool, len(list))
+	whole := -1
+	for k, l := range list {
+		if parts[k] = wordStart(l.text); k == 0 {
+			parts[k] = wordEnd(l.text)
 		}
-		size := func(k int) int { return utf8.RuneCountInString(parts[k-i]) }
-		for k := i; k <= last; k++ {
-			if size(k) > size(whole) {
-				whole = k
-			}
+		isLost[k] = l.isLost(parts[k])
+		size := utf8.RuneCountInString(parts[k])
+		if l.within(innermost) && (whole < 0 || isLost[k] && !isLost[whole] || isLost[k] == isLost[whole] && size > utf8.RuneCountInString(parts[whole])) {
+			whole = k
 		}
-		if len(only) > 0 {
-			whole = slices.MaxFunc(only, func(a, b int) int { return cmp.Or(cmp.Compare(size(a), size(b)), cmp.Compare(b, a)) })
-			lost += len(only) - 1
-		}
-		for k := i; k <= last; k++ {
-			if k == i {
-				list[k].text = strings.TrimSuffix(list[k].text, parts[0])
-			} else {
-				list[k].text = strings.TrimPrefix(list[k].text, parts[k-i])
-			}
-		}
-		word := strings.Join(parts, "")
-		if whole == i {
-			list[i].text += word
+	}
+	for k, l := range list {
+		if k == 0 {
+			l.text = strings.TrimSuffix(l.text, parts[0])
 		} else {
-			list[whole].text = word + list[whole].text
+			l.text = strings.TrimPrefix(l.text, parts[k])
 		}
-		i = last - 1 // which may begin another word
-	}
-	return joined(list), lost
-}
-
-// neighbour is the text at a place in a list, nil where there is none.
-func neighbour(list []*node, i int) *node {
-	if i < 0 || i >= len(list) || list[i].kind != text {
-		return nil
-	}
-	return list[i]
-}
-
-// lastText is the text at the very end of a list.
-func lastText(list []*node) *node {
-	for len(list) > 0 {
-		n := list[len(list)-1]
-		if n.kind == text {
-			return n
+		if isLost[k] && l.style.Key != list[whole].style.Key {
+			lost++
 		}
-		list = n.children
 	}
-	return nil
+	word := strings.Join(parts, "")
+	if whole == 0 {
+		list[0].text += word
+	} else {
+		list[whole].text = word + list[whole].text
+	}
+	return lost
 }
