@@ -1,6 +1,7 @@
 package tagged
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -67,24 +68,31 @@ func trim(list []*node) []*node {
 	start, end := ends(list)
 	var out []*node
 	for i, n := range list {
-		left, right := "", ""
-		if n.kind == text && i == start {
-			bare := strings.TrimLeftFunc(n.text, unicode.IsSpace)
-			left, n.text = n.text[:len(n.text)-len(bare)], bare
-		}
-		if n.kind == text && i == end-1 {
-			bare := strings.TrimRightFunc(n.text, unicode.IsSpace)
-			right, n.text = n.text[len(bare):], bare
-		}
-		if left != "" {
-			out = append(out, spacing(left, n.style))
-		}
-		out = append(out, n)
-		if right != "" {
-			out = append(out, spacing(right, n.style))
-		}
+		before, after := n.cutSpace(i == start, i == end-1)
+		out = append(append(append(out, spacing(before, n.style)...), n), spacing(after, n.style)...)
 	}
 	return out
+}
+
+// cutSpace takes the white space off the start and the end of a node that is a text.
+func (n *node) cutSpace(start, end bool) (before, after string) {
+	if n.kind == text && end {
+		bare := strings.TrimRightFunc(n.text, unicode.IsSpace)
+		n.text, after = bare, n.text[len(bare):]
+	}
+	if n.kind == text && start {
+		bare := strings.TrimLeftFunc(n.text, unicode.IsSpace)
+		n.text, before = bare, n.text[:len(n.text)-len(bare)]
+	}
+	return before, after
+}
+
+// spacing is a node of white space, none of no text.
+func spacing(t string, style Style) []*node {
+	if t == "" {
+		return nil
+	}
+	return []*node{{kind: text, style: style, text: t, words: space}}
 }
 
 // ends returns the range of a list's nodes that have more than white space.
@@ -132,31 +140,12 @@ func regroup(g *node, list []*node) []*node {
 // loosen takes the white space at the ends of a pair out of it: word processors leave it on either
 // side, and models know it between words.
 func loosen(n *node, base Style) []*node {
-	out := []*node{n}
-	last := len(n.children) - 1
-	if last < 0 || n.words < digits {
-		return out
+	if len(n.children) == 0 || n.words < digits {
+		return []*node{n}
 	}
-	if right := n.children[last]; right.kind == text {
-		bare := strings.TrimRightFunc(right.text, unicode.IsSpace)
-		if space := right.text[len(bare):]; space != "" {
-			right.text = bare
-			out = append(out, spacing(space, base))
-		}
-	}
-	if left := n.children[0]; left.kind == text {
-		bare := strings.TrimLeftFunc(left.text, unicode.IsSpace)
-		if space := left.text[:len(left.text)-len(bare)]; space != "" {
-			left.text = bare
-			out = append([]*node{spacing(space, base)}, out...)
-		}
-	}
-	return out
-}
-
-// spacing is a node of white space.
-func spacing(t string, style Style) *node {
-	return &node{kind: text, style: style, text: t, words: space}
+	_, after := n.children[len(n.children)-1].cutSpace(false, true)
+	before, _ := n.children[0].cutSpace(true, false)
+	return slices.Concat(spacing(before, base), []*node{n}, spacing(after, base))
 }
 
 // absorb gives signs and spaces that stand in a style by themselves the base style: a bold full stop
