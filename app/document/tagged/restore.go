@@ -42,31 +42,28 @@ func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode 
 	}
 	w := &writer{encode: encode, readings: &p.readings, read: map[string]int{}}
 	w.raw(p.floats.String())
-	s.write(w, tokens)
+	s.write(w, s.path, tokens)
 	if w.flush(); w.isFull() {
 		return "", false, fmt.Errorf("%w: more than %d MiB would be written", markup.ErrLost, maxWritten>>20)
 	}
 	return w.out.String(), true, nil
 }
 
-// write writes the paragraph around its text and the text.
-func (s *segment) write(w *writer, tokens []token) {
-	last := len(s.path) - 1
-	for i, g := range s.path[:last] {
-		w.raw(g.open)
-		w.nodes(g.children[:slices.Index(g.children, s.path[i+1])])
+// write writes the first group of a path with all that is in it: the text in the last one is the translation's.
+func (s *segment) write(w *writer, path []*node, tokens []token) {
+	g := path[0]
+	w.raw(g.open)
+	if len(path) == 1 {
+		w.nodes(g.children[:s.start])
+		s.translated(w, tokens)
+		w.nodes(g.children[s.end:])
+	} else {
+		at := slices.Index(g.children, path[1])
+		w.nodes(g.children[:at])
+		s.write(w, path[1:], tokens)
+		w.nodes(g.children[at+1:])
 	}
-	scope := s.path[last]
-	w.raw(scope.open)
-	w.nodes(scope.children[:s.start])
-	s.translated(w, tokens)
-	w.nodes(scope.children[s.end:])
-	w.raw(scope.close)
-	for i := last - 1; i >= 0; i-- {
-		g := s.path[i]
-		w.nodes(g.children[slices.Index(g.children, s.path[i+1])+1:])
-		w.raw(g.close)
-	}
+	w.raw(g.close)
 }
 
 // token is a part of a translation: a text, or a tag.
@@ -81,7 +78,7 @@ var tagForm = regexp.MustCompile(`<(?:g id="(\d+)"|(/)g|[xa] id="(\d+)"/|(br)/)>
 
 // parse reads a translation and checks its tags.
 func (s *segment) parse(translation string) ([]token, error) {
-	p := parser{s: s, seen: make([]int, len(s.tags))}
+	p := parser{segment: s, seen: make([]bool, len(s.tags))}
 	at := 0
 	for _, m := range tagForm.FindAllStringSubmatchIndex(translation, -1) {
 		if err := p.text(translation[at:m[0]]); err != nil {
@@ -95,8 +92,9 @@ func (s *segment) parse(translation string) ([]token, error) {
 	if err := p.text(translation[at:]); err != nil {
 		return nil, err
 	}
-	if missing := s.missing(p.seen) + len(s.endings) - p.endings + len(p.opened); missing > 0 {
-		return nil, fmt.Errorf("%w: %d of %d tags are missing", markup.ErrLost, missing, len(s.tags)+len(s.endings))
+	all := len(s.tags) + len(s.endings)
+	if missing := all - p.found - p.lines + len(p.opened); missing > 0 {
+		return nil, fmt.Errorf("%w: %d of %d tags are missing", markup.ErrLost, missing, all)
 	}
 	s.reorder(p.tokens)
 	return p.tokens, nil
@@ -124,11 +122,12 @@ func (s *segment) isEmptied(tokens []token) bool {
 
 // parser reads a translation.
 type parser struct {
-	s       *segment
+	*segment
 	tokens  []token
 	opened  []*node // pairs that are not closed
-	seen    []int   // how often each tag came
-	endings int     // ends of lines that came
+	seen    []bool  // whether each tag came
+	found   int     // tags that came
+	lines   int     // ends of lines that came
 }
 
 func (p *parser) text(t string) error {
@@ -145,10 +144,10 @@ func (p *parser) text(t string) error {
 func (p *parser) tag(translation string, m []int) error {
 	switch isPair, isEnd, isEnding := m[2] >= 0, m[4] >= 0, m[8] >= 0; {
 	case isEnding:
-		if p.endings++; p.endings > len(p.s.endings) {
-			return fmt.Errorf("%w: more than %d ends of lines", markup.ErrLost, len(p.s.endings))
+		if p.lines++; p.lines > len(p.endings) {
+			return fmt.Errorf("%w: more than %d ends of lines", markup.ErrLost, len(p.endings))
 		}
-		p.tokens = append(p.tokens, token{node: p.s.endings[p.endings-1]})
+		p.tokens = append(p.tokens, token{node: p.endings[p.lines-1]})
 	case isEnd:
 		last := len(p.opened) - 1
 		if last < 0 {
@@ -157,7 +156,7 @@ func (p *parser) tag(translation string, m []int) error {
 		p.tokens = append(p.tokens, token{node: p.opened[last], end: true})
 		p.opened = p.opened[:last]
 	default:
-		n, err := p.s.find(translation[max(m[2], m[6]):max(m[3], m[7])], isPair, p.seen)
+		n, err := p.find(translation[max(m[2], m[6]):max(m[3], m[7])], isPair)
 		if err != nil {
 			return err
 		}
@@ -170,28 +169,20 @@ func (p *parser) tag(translation string, m []int) error {
 }
 
 // find returns the node of a tag that has not been seen yet.
-func (s *segment) find(id string, isPair bool, seen []int) (*node, error) {
+func (p *parser) find(id string, isPair bool) (*node, error) {
 	number, err := strconv.Atoi(id)
-	if err != nil || number < 1 || number > len(s.tags) || s.tags[number-1].isPair() != isPair {
+	if err != nil || number < 1 || number > len(p.tags) || p.tags[number-1].isPair() != isPair {
 		return nil, fmt.Errorf("%w: there is no tag %.20s", markup.ErrLost, id)
 	}
-	if seen[number-1]++; seen[number-1] > 1 {
+	if p.seen[number-1] {
 		return nil, fmt.Errorf("%w: tag %d is there twice", markup.ErrLost, number)
 	}
-	return s.tags[number-1], nil
+	p.seen[number-1] = true
+	p.found++
+	return p.tags[number-1], nil
 }
 
 func (n *node) isPair() bool { return n.kind != special && n.words >= digits }
-
-func (s *segment) missing(seen []int) int {
-	count := 0
-	for _, n := range seen {
-		if n == 0 {
-			count++
-		}
-	}
-	return count
-}
 
 // reorder puts the specials that have an order into it: they share the places that the translation
 // has for them.
