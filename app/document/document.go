@@ -9,22 +9,28 @@ package document
 
 import (
 	"context"
+	"errors"
 	"io"
 
+	"dragoman/app/admission"
 	"dragoman/app/markup"
 	"dragoman/app/wrap"
 )
 
-// Segment is a text of a document that is translated by itself: a sentence or several, such as a
-// paragraph, a cell or a message.
-type Segment struct {
-	// Text is in the kind's form: plain, or XML whose elements are tags within the text. It has a
-	// letter, and no white space around it.
-	Text string
-}
+// Translate returns what a segment becomes: a text of a document that is translated by itself, such as a paragraph,
+// a cell or a message. Both are in the kind's form: plain, or XML whose elements are tags within the text. The
+// segment has a letter, and no white space around it. An error ends the document's rewriting.
+type Translate func(text string) (string, error)
 
-// Translate returns what a segment becomes, in the same form. Its error ends the document's rewriting.
-type Translate func(s Segment) (string, error)
+// Within translates as long as ctx lets its work go on.
+func (t Translate) Within(ctx context.Context) Translate {
+	return func(text string) (string, error) {
+		if err := admission.Work(ctx, 0); err != nil {
+			return "", err
+		}
+		return t(text)
+	}
+}
 
 // Options are what a document is rewritten with. The zero value is right for all kinds.
 type Options struct {
@@ -46,6 +52,15 @@ type Options struct {
 	// Restyled is told that the translation which was returned last is put in without one of the styles that the text
 	// had, such as that of a part of a word. It may be nil.
 	Restyled func()
+}
+
+// Fits returns the error of putting a translation in, unless that is that it has lost tags, and Unfit was told so.
+func (o Options) Fits(err error) error {
+	if errors.Is(err, markup.ErrLost) && o.Unfit != nil {
+		o.Unfit()
+		return nil
+	}
+	return err
 }
 
 // Header says what becomes of a table's first row.

@@ -10,12 +10,12 @@ import (
 // it returns: add is the place to bound them.
 func Texts(ctx context.Context, k Kind, in io.ReaderAt, size int64, o Options, add func(text string, isNew bool) error) error {
 	seen := make(map[string]struct{})
-	return k.Rewrite(ctx, io.Discard, in, size, o, func(s Segment) (string, error) {
-		_, known := seen[s.Text]
+	return k.Rewrite(ctx, io.Discard, in, size, o, func(text string) (string, error) {
+		_, known := seen[text]
 		if !known {
-			seen[s.Text] = struct{}{}
+			seen[text] = struct{}{}
 		}
-		return s.Text, add(s.Text, !known)
+		return text, add(text, !known)
 	})
 }
 
@@ -39,12 +39,12 @@ func Put(ctx context.Context, out io.Writer, k Kind, in io.ReaderAt, size int64,
 			flawed++
 		}
 	}
-	err = k.Rewrite(ctx, out, in, size, o, func(s Segment) (translation string, err error) {
-		last = s.Text
-		translation, ok := known[s.Text]
+	err = k.Rewrite(ctx, out, in, size, o, func(text string) (translation string, err error) {
+		last = text
+		translation, ok := known[text]
 		if isNew = !ok; isNew {
-			translation, err = next(s.Text)
-			known[s.Text] = translation
+			translation, err = next(text)
+			known[text] = translation
 		}
 		return translation, err
 	})

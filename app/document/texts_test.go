@@ -23,7 +23,7 @@ func (words) Rewrite(_ context.Context, out io.Writer, in io.ReaderAt, size int6
 		return err
 	}
 	for _, word := range strings.Fields(string(raw)) {
-		translation, err := t(document.Segment{Text: word})
+		translation, err := t(word)
 		if err != nil {
 			return err
 		}

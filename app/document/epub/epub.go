@@ -9,14 +9,12 @@ package epub
 import (
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"html"
 	"io"
 	"strings"
 	"unicode"
 
-	"dragoman/app/admission"
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
 	"dragoman/app/document/xmlpart"
@@ -50,15 +48,11 @@ func (Kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int
 		return err
 	}
 	r := rewriter{to: o.To, translate: func(text string) (string, error) {
-		if err := admission.Work(ctx, 0); err != nil {
-			return "", err
+		translation, err := translated(text, t.Within(ctx))
+		if err != nil {
+			translation = text
 		}
-		translation, err := translated(text, t)
-		if errors.Is(err, markup.ErrLost) && o.Unfit != nil {
-			o.Unfit()
-			return text, nil
-		}
-		return translation, err
+		return translation, o.Fits(err)
 	}}
 	return a.Rewrite(out, b.order, func(name string) archive.Part {
 		return func(out io.Writer, in io.Reader) error {
@@ -74,7 +68,7 @@ func (Kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int
 
 // translated translates a segment, and checks that its tags are still there.
 func translated(text string, t document.Translate) (string, error) {
-	translation, err := t(document.Segment{Text: text})
+	translation, err := t(text)
 	if err != nil || translation == text {
 		return translation, err
 	}

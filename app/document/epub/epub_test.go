@@ -23,9 +23,9 @@ type entry = archivetest.Entry
 func rewrite(file []byte, o document.Options, translate func(string) (string, error)) (string, []byte, error) {
 	var out bytes.Buffer
 	var segments []string
-	err := epub.Kind{}.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), o, func(s document.Segment) (string, error) {
-		segments = append(segments, s.Text)
-		return translate(s.Text)
+	err := epub.Kind{}.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), o, func(text string) (string, error) {
+		segments = append(segments, text)
+		return translate(text)
 	})
 	return strings.Join(segments, "\n"), out.Bytes(), err
 }
@@ -189,7 +189,7 @@ func FuzzPage(f *testing.F) {
 		}
 		require.Equal(t, contents(t, file), contents(t, out))
 		require.NoError(t, epub.Kind{}.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{To: "fr"},
-			func(s document.Segment) (string, error) { return s.Text, nil }))
+			func(text string) (string, error) { return text, nil }))
 	})
 }
 

@@ -33,7 +33,7 @@ func BenchmarkPages(b *testing.B) {
 	for b.Loop() {
 		for _, out := range []io.Writer{io.Discard, new(bytes.Buffer)} {
 			err := k.Rewrite(context.Background(), out, bytes.NewReader(file), int64(len(file)), document.Options{},
-				func(s document.Segment) (string, error) { return "A " + s.Text, nil })
+				func(text string) (string, error) { return "A " + text, nil })
 			require.NoError(b, err)
 		}
 	}

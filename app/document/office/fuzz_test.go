@@ -73,7 +73,7 @@ func FuzzFile(f *testing.F) {
 		file := bytes.Clone(files[name])
 		copy(file[int(at)%len(file):], put)
 		err := kindOf(t, name).Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{},
-			func(s document.Segment) (string, error) { return archivetest.Upper(s.Text), nil })
+			func(text string) (string, error) { return archivetest.Upper(text), nil })
 		var refused *document.Error
 		if err != nil {
 			require.ErrorAs(t, err, &refused)

@@ -2,7 +2,6 @@ package office
 
 import (
 	"encoding/xml"
-	"errors"
 	"html"
 	"regexp"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
-	"dragoman/app/markup"
 )
 
 // Labels are texts that a document shows and that are no paragraphs': what there is to choose in a form, what a field
@@ -92,12 +90,8 @@ func (w *walker) label(text string) (string, error) {
 	p := tagged.New()
 	p.Text(tagged.Style{}, text)
 	label, changed, err := p.Rewrite(w.translate, func(text string) string { return text })
-	switch {
-	case errors.Is(err, markup.ErrLost) && w.unfit != nil:
-		w.unfit()
-		return text, nil
-	case err != nil || !changed:
-		return text, err
+	if err != nil || !changed {
+		return text, w.options.Fits(err)
 	}
 	return label, nil
 }

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"io"
 
-	"dragoman/app/admission"
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
 	"dragoman/app/markup"
@@ -71,13 +70,7 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	sortParts(order)
 	return a.Rewrite(out, order, func(name string) archive.Part {
-		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To), unfit: o.Unfit, restyled: o.Restyled}
-		w.translate = func(text string) (string, error) {
-			if err := admission.Work(ctx, 0); err != nil {
-				return "", err
-			}
-			return t(document.Segment{Text: text})
-		}
+		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
 		return func(out io.Writer, in io.Reader) error {
 			return whole(w.part(out, in, name), name)
 		}

@@ -53,7 +53,7 @@ func corpus(t testing.TB) map[string][]byte {
 func rewrite(k document.Kind, file []byte, translate func(string) (string, error)) ([]byte, error) {
 	var out bytes.Buffer
 	err := k.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), document.Options{},
-		func(s document.Segment) (string, error) { return translate(s.Text) })
+		func(text string) (string, error) { return translate(text) })
 	return out.Bytes(), err
 }
 
@@ -61,9 +61,9 @@ func rewrite(k document.Kind, file []byte, translate func(string) (string, error
 func segments(t testing.TB, k document.Kind, file []byte) []string {
 	var list []string
 	err := k.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{},
-		func(s document.Segment) (string, error) {
-			list = append(list, s.Text)
-			return s.Text, nil
+		func(text string) (string, error) {
+			list = append(list, text)
+			return text, nil
 		})
 	require.NoError(t, err)
 	return list
@@ -183,7 +183,7 @@ func TestMarkup(t *testing.T) {
 				s := piece.Parse()
 				masked, ok := s.Mask(0)
 				if !ok || s.AsIs() {
-					translation, err := s.Verify(s.Text)
+					translation, err := s.Verify(text)
 					require.NoError(t, err, text)
 					out.WriteString(translation)
 					continue
@@ -209,7 +209,7 @@ func TestLanguage(t *testing.T) {
 			var out bytes.Buffer
 			file := files[c.file]
 			err := kindOf(t, c.file).Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), document.Options{To: to},
-				func(s document.Segment) (string, error) { return s.Text, nil })
+				func(text string) (string, error) { return text, nil })
 			require.NoError(t, err)
 			for _, e := range archivetest.Entries(t, out.Bytes()) {
 				if e.Name == c.part {
@@ -238,7 +238,7 @@ func TestErrorsOfOthers(t *testing.T) {
 
 	full := errors.New("the disk is full")
 	err = k.Rewrite(context.Background(), failing{full}, bytes.NewReader(file), int64(len(file)), document.Options{},
-		func(s document.Segment) (string, error) { return s.Text, nil })
+		func(text string) (string, error) { return text, nil })
 	assert.ErrorIs(t, err, full)
 
 	broken := errors.New("the disk is broken")

@@ -11,7 +11,6 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
-	"dragoman/app/markup"
 )
 
 // maxParagraph is the most bytes of XML that a paragraph may have, with all that is anchored in it. It
@@ -26,9 +25,8 @@ type walker struct {
 	reader    *xmlpart.Reader
 	grammar   grammar
 	ahead     []xmlpart.Token // read before their turn
-	translate func(text string) (string, error)
-	unfit     func() // see [document.Options], as of restyled
-	restyled  func()
+	translate document.Translate
+	options   document.Options
 	to        target
 
 	preserve   bool // the part says that all spaces count
@@ -217,16 +215,13 @@ func (w *walker) rewritten(p *paragraph, encode func(text string) string) (conte
 	}
 	if !p.keep {
 		content, changed, err = p.Rewrite(w.translate, encode)
-		if errors.Is(err, markup.ErrLost) && w.unfit != nil {
-			w.unfit()
-			err = nil
-		}
+		err = w.options.Fits(err)
 	}
 	if !changed || err != nil {
 		return p.whole.String(), false, err
 	}
-	if p.Lost() && w.restyled != nil {
-		w.restyled()
+	if p.Lost() && w.options.Restyled != nil {
+		w.options.Restyled()
 	}
 	return p.head.String() + content + p.tail, true, nil
 }

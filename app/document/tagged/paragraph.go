@@ -172,9 +172,6 @@ func (p *Paragraph) EndReading(raw string) {
 // Float adds what may stand anywhere: it goes to the start.
 func (p *Paragraph) Float(raw string) { p.floats.WriteString(raw) }
 
-// Empty says whether nothing but markup at the ends of groups was added.
-func (p *Paragraph) Empty() bool { return len(p.top().children) == 0 }
-
 func (p *Paragraph) top() *node { return p.opened[len(p.opened)-1] }
 
 func (p *Paragraph) add(n *node) {

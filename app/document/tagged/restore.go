@@ -123,11 +123,11 @@ func (s *segment) isEmptied(tokens []token) bool {
 // parser reads a translation.
 type parser struct {
 	*segment
-	tokens  []token
-	opened  []*node // pairs that are not closed
-	seen    []bool  // whether each tag came
-	found   int     // tags that came
-	lines   int     // ends of lines that came
+	tokens []token
+	opened []*node // pairs that are not closed
+	seen   []bool  // whether each tag came
+	found  int     // tags that came
+	lines  int     // ends of lines that came
 }
 
 func (p *parser) text(t string) error {

@@ -21,16 +21,16 @@ func TestErrorsOfCallers(t *testing.T) {
 		kind := kindOf(t, file)
 		o := document.Options{To: "fr"}
 		err := kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text)), o,
-			func(document.Segment) (string, error) { return "", wrong })
+			func(string) (string, error) { return "", wrong })
 		require.Equal(t, wrong, err, file)
 		err = kind.Rewrite(done, io.Discard, strings.NewReader(text), int64(len(text)), o,
-			func(s document.Segment) (string, error) { return s.Text, nil })
+			func(text string) (string, error) { return text, nil })
 		require.ErrorIs(t, err, context.Canceled, file)
 		err = kind.Rewrite(t.Context(), full{}, strings.NewReader(text), int64(len(text)), o,
-			func(s document.Segment) (string, error) { return s.Text, nil })
+			func(text string) (string, error) { return text, nil })
 		require.ErrorIs(t, err, io.ErrShortWrite, file)
 		err = kind.Rewrite(t.Context(), io.Discard, strings.NewReader(text), int64(len(text))+1, o,
-			func(s document.Segment) (string, error) { return s.Text, nil })
+			func(text string) (string, error) { return text, nil })
 		require.ErrorIs(t, err, io.EOF, file)
 	}
 }

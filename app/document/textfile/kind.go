@@ -88,7 +88,7 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	defer release()
 	w := enc.writer(out)
-	p := &pass{text: text, encoding: enc, options: o, ctx: ctx, out: w, translator: t}
+	p := &pass{text: text, encoding: enc, options: o, out: w, translator: t.Within(ctx)}
 	if err := k.rewrite(p); err != nil {
 		return err
 	}

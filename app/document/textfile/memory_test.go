@@ -31,10 +31,10 @@ func TestMemoryIsTakenFirst(t *testing.T) {
 			memory := admission.New(32 << 20)
 			lease := memory.Lease("")
 			defer lease.Close()
-			translated := func(s document.Segment) (string, error) {
+			translated := func(text string) (string, error) {
 				assert.True(t, test.fits, "it was read")
 				assert.Positive(t, memory.InUse())
-				return s.Text, nil
+				return text, nil
 			}
 			err := kindNamed(t, test.kind).Rewrite(admission.With(t.Context(), lease), io.Discard,
 				strings.NewReader(test.text), int64(len(test.text)), document.Options{}, translated)

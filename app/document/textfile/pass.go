@@ -1,13 +1,11 @@
 package textfile
 
 import (
-	"context"
 	"io"
 	"slices"
 	"strings"
 	"unicode"
 
-	"dragoman/app/admission"
 	"dragoman/app/document"
 	"dragoman/app/markup"
 	"dragoman/app/wrap"
@@ -19,7 +17,6 @@ type pass struct {
 	encoding encoding
 	options  document.Options
 
-	ctx        context.Context
 	out        io.Writer
 	translator document.Translate
 	at         int // how much of the text is written
@@ -44,10 +41,7 @@ func (p *pass) replace(start, end int, text string) error {
 
 // translate returns what becomes of a segment: a text without white space around it.
 func (p *pass) translate(text string) (string, error) {
-	if err := admission.Work(p.ctx, 0); err != nil {
-		return "", err
-	}
-	translation, err := p.translator(document.Segment{Text: text})
+	translation, err := p.translator(text)
 	if err != nil || translation == text {
 		return text, err
 	}

@@ -34,7 +34,7 @@ func rewritten(t testing.TB, kind document.Kind, text string, o document.Options
 	t.Helper()
 	var out bytes.Buffer
 	err := kind.Rewrite(t.Context(), &out, strings.NewReader(text), int64(len(text)), o,
-		func(s document.Segment) (string, error) { return translate(s.Text), nil })
+		func(text string) (string, error) { return translate(text), nil })
 	return out.String(), err
 }
 

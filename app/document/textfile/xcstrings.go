@@ -113,7 +113,7 @@ func (c *catalogue) entry(m member) error {
 // units returns a localization with its values translated.
 func (c *catalogue) units(raw string) (string, error) {
 	var out strings.Builder
-	inner := &pass{text: raw, options: c.options, ctx: c.ctx, out: &out, translator: c.translator}
+	inner := &pass{text: raw, options: c.options, out: &out, translator: c.translator}
 	err := jsonFile{pass: inner, what: "catalogue of strings", isText: func(name, text string) bool {
 		return name == "value" && !isCode(formatVariable.ReplaceAllString(text, ""))
 	}}.run()
