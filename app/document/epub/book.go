@@ -124,17 +124,15 @@ func checkEncryption(a *archive.Archive) error {
 
 // elements calls visit with each start tag of a document.
 func elements(content []byte, name string, visit func(t xmlpart.Token)) error {
-	r := xmlpart.NewReader(bytes.NewReader(content), name, xmlpart.Options{DOCTYPE: true, Entities: xml.HTMLEntity})
-	for {
-		t, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return reader(bytes.NewReader(content), name).Each(func(t xmlpart.Token) error {
 		if t.Kind == xmlpart.Start {
 			visit(t)
 		}
-	}
+		return nil
+	})
+}
+
+// reader reads a part of a book that is XML.
+func reader(in io.Reader, name string) *xmlpart.Reader {
+	return xmlpart.NewReader(in, name, xmlpart.Options{DOCTYPE: true, Entities: xml.HTMLEntity})
 }

@@ -124,37 +124,21 @@ type rewriter struct {
 
 // labels rewrites the package's title and language, or the labels of a table of contents.
 func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
-	x := xmlpart.NewReader(in, name, xmlpart.Options{DOCTYPE: true, Entities: xml.HTMLEntity})
-	languages := 0
-	for {
-		t, err := x.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
+	x, languages := reader(in, name), 0
+	return x.Each(func(t xmlpart.Token) error {
+		if _, err := out.Write(t.Raw); err != nil || t.Kind != xmlpart.Start {
 			return err
 		}
-		if _, err := out.Write(t.Raw); err != nil {
-			return err
-		}
-		if t.Kind != xmlpart.Start {
-			continue
-		}
-		var change func(text string) (string, error)
 		switch t.Name {
 		case xml.Name{Space: spaceDC, Local: "title"}, xml.Name{Space: spaceNCX, Local: "text"}:
-			change = r.translate
+			return label(out, x, r.translate)
 		case xml.Name{Space: spaceDC, Local: "language"}:
 			if languages++; languages == 1 && r.to != "" {
-				change = func(string) (string, error) { return r.to, nil }
+				return label(out, x, func(string) (string, error) { return r.to, nil })
 			}
 		}
-		if change != nil {
-			if err := label(out, x, change); err != nil {
-				return err
-			}
-		}
-	}
+		return nil
+	})
 }
 
 const (

@@ -3,7 +3,6 @@ package office
 import (
 	"bytes"
 	"cmp"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,27 +90,26 @@ func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
 		return nil, err
 	}
 	types, extensions := map[string]string{}, map[string]string{}
-	r := xmlpart.NewReader(bytes.NewReader(content), contentTypes, xmlpart.Options{})
-	for {
-		t, err := r.Next()
+	err = xmlpart.NewReader(bytes.NewReader(content), contentTypes, xmlpart.Options{}).Each(func(t xmlpart.Token) error {
 		switch {
-		case err == io.EOF:
-			for _, name := range a.Names() {
-				extension := name[strings.LastIndexByte(name, '.')+1:]
-				if general := extensions[strings.ToLower(extension)]; types[name] == "" && general != "" {
-					types[name] = general
-				}
-			}
-			return types, nil
-		case err != nil:
-			return nil, err
 		case t.Kind != xmlpart.Start:
 		case t.Name.Local == "Override":
 			types[strings.TrimPrefix(t.Attribute("PartName"), "/")] = t.Attribute("ContentType")
 		case t.Name.Local == "Default":
 			extensions[strings.ToLower(t.Attribute("Extension"))] = t.Attribute("ContentType")
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	for _, name := range a.Names() {
+		extension := name[strings.LastIndexByte(name, '.')+1:]
+		if general := extensions[strings.ToLower(extension)]; types[name] == "" && general != "" {
+			types[name] = general
+		}
+	}
+	return types, nil
 }
 
 // ooxmlParts returns the parts of an OOXML document that are read.

@@ -3,6 +3,7 @@
 package xmlpart
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -104,15 +105,29 @@ func (r *Reader) Next() (Token, error) {
 	return t, nil
 }
 
+// Each calls visit with all tokens up to the end, or to its error.
+func (r *Reader) Each(visit func(t Token) error) error {
+	for {
+		t, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = visit(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // directive lets a document type pass where it may be there.
 func (r *Reader) directive(d xml.Directive) error {
 	if !r.doctype {
 		return r.refuse(nil, "has a document type (DOCTYPE), which none of this kind needs")
 	}
-	for _, c := range d {
-		if c == '[' {
-			return r.refuse(nil, "declares entities of its own, which are not read")
-		}
+	if bytes.ContainsRune(d, '[') {
+		return r.refuse(nil, "declares entities of its own, which are not read")
 	}
 	return nil
 }
