@@ -166,13 +166,11 @@ func TestRewrite(t *testing.T) {
 	a, err := open(file)
 	require.NoError(t, err)
 	var read []string
-	rewrite := func(name string) archive.Part {
-		return func(out io.Writer, in io.Reader) error {
-			content, err := io.ReadAll(in)
-			read = append(read, string(content))
-			_, _ = out.Write(bytes.ToUpper(content))
-			return err
-		}
+	rewrite := func(_ string, out io.Writer, in io.Reader) error {
+		content, err := io.ReadAll(in)
+		read = append(read, string(content))
+		_, _ = out.Write(bytes.ToUpper(content))
+		return err
 	}
 	var out bytes.Buffer
 	require.NoError(t, a.Rewrite(&out, []string{"1", "2"}, rewrite))

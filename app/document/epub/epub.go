@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -54,15 +56,11 @@ func (Kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int
 		}
 		return translation, o.Fits(err)
 	}}
-	return a.Rewrite(out, b.order, func(name string) archive.Part {
-		return func(out io.Writer, in io.Reader) error {
-			switch b.parts[name] {
-			case page:
-				return r.page(out, in, name)
-			default:
-				return r.labels(out, in, name)
-			}
+	return a.Rewrite(out, b.order, func(name string, out io.Writer, in io.Reader) error {
+		if b.parts[name] == page {
+			return r.page(out, in, name)
 		}
+		return r.labels(out, in, name)
 	})
 }
 
@@ -72,14 +70,8 @@ func translated(text string, t document.Translate) (string, error) {
 	if err != nil || translation == text {
 		return translation, err
 	}
-	want := tags(markup.WithoutReadings(text, markup.HTML))
-	for tag, n := range tags(markup.WithoutReadings(translation, markup.HTML)) {
-		want[tag] -= n
-	}
-	for _, n := range want {
-		if n != 0 {
-			return "", fmt.Errorf("%w: the tags are not those of the text", markup.ErrLost)
-		}
+	if !maps.Equal(tags(text), tags(translation)) {
+		return "", fmt.Errorf("%w: the tags are not those of the text", markup.ErrLost)
 	}
 	if isWellFormed(text) && !isWellFormed(translation) {
 		return "", fmt.Errorf("%w: the tags are not closed in their order", markup.ErrLost)
@@ -87,22 +79,21 @@ func translated(text string, t document.Translate) (string, error) {
 	return translation, nil
 }
 
-// tags counts the tags of a text.
+// tag is one in a text, or a sign that begins none.
+var tag = regexp.MustCompile(`<[^>]*>|<`)
+
+// tags counts the tags of a text, without those of readings.
 func tags(text string) map[string]int {
 	count := map[string]int{}
-	for {
-		start := strings.IndexByte(text, '<')
-		if start < 0 {
-			return count
-		}
-		text = text[start:]
-		end := strings.IndexByte(text, '>')
-		count[text[:end+1]]++
-		text = text[end+1:]
-		if end < 0 {
-			return count
-		}
+	for _, found := range tag.FindAllString(markup.WithoutReadings(text, markup.HTML), -1) {
+		count[found]++
 	}
+	return count
+}
+
+// hasLetter says whether a text in HTML has a letter outside of its tags.
+func hasLetter(text string) bool {
+	return strings.ContainsFunc(html.UnescapeString(tag.ReplaceAllString(text, "")), unicode.IsLetter)
 }
 
 // isWellFormed says whether a text could stand in XML.
@@ -172,23 +163,4 @@ func label(out io.Writer, x *xmlpart.Reader, change func(text string) (string, e
 		_, err = io.WriteString(out, content+string(t.Raw))
 		return err
 	}
-}
-
-// hasLetter says whether a text in HTML has a letter outside of its tags.
-func hasLetter(text string) bool {
-	for text != "" {
-		start := strings.IndexByte(text, '<')
-		if start < 0 {
-			start = len(text)
-		}
-		if strings.ContainsFunc(html.UnescapeString(text[:start]), unicode.IsLetter) {
-			return true
-		}
-		end := strings.IndexByte(text[start:], '>')
-		if end < 0 {
-			return false
-		}
-		text = text[start+end+1:]
-	}
-	return false
 }

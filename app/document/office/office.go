@@ -69,11 +69,9 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 		}
 	}
 	sortParts(order)
-	return a.Rewrite(out, order, func(name string) archive.Part {
+	return a.Rewrite(out, order, func(name string, out io.Writer, in io.Reader) error {
 		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
-		return func(out io.Writer, in io.Reader) error {
-			return whole(w.part(out, in, name), name)
-		}
+		return whole(w.part(out, in, name), name)
 	})
 }
 
