@@ -17,6 +17,7 @@ import (
 	"dragoman/app/document/archive/archivetest"
 	"dragoman/app/document/kinds"
 	"dragoman/app/lineartest"
+	"dragoman/app/wrap"
 )
 
 // hostile are documents that are one unit again and again, by the kinds that they are of: the start, the
@@ -150,6 +151,29 @@ func TestWorkIsLinear(t *testing.T) {
 			}
 		})
 	})
+}
+
+// What is written again and again is bounded: no upload of some size becomes a result of its square.
+func TestResultsAreNoLargerThanTheirTexts(t *testing.T) {
+	const size = 1 << 17
+	spaces := strings.Repeat(" ", size)
+	for name, text := range map[string]string{
+		"a.po":     "msgid \"" + strings.Repeat("some words ", size/11) + "\"\n" + strings.Repeat("msgstr \"\"\n", size/10),
+		"forms.po": "msgid \"" + strings.Repeat("some words ", size/11) + "\"\nmsgid_plural \"some words\"\n" + strings.Repeat("msgstr[0] \"\"\nmsgstr[1] \"\"\n", size/26),
+		"a.md":     "a\n" + spaces + "b\n" + strings.Repeat("c\n", size/2),
+		"a.txt":    "a\n" + spaces + "b\n" + strings.Repeat("c\n", size/2),
+		"a.yaml":   "a: >\n" + strings.Repeat(spaces[:size/16]+"b\n", 100),
+		"a.srt":    "1\n00:00:01,000 --> 00:00:02,000\na\n" + spaces + "b\n" + strings.Repeat("c\n", size/2),
+	} {
+		k, err := kinds.Find(name, "", []byte(text))
+		require.NoError(t, err)
+		var out strings.Builder
+		_, err = document.Put(t.Context(), &out, k, strings.NewReader(text), int64(len(text)), document.Options{Wrapped: wrap.On},
+			func(text string) (string, error) { return archivetest.Upper(text), nil })
+		require.NoError(t, err, name)
+		assert.NotEqual(t, text, out.String(), name)
+		assert.Less(t, out.Len(), 4*len(text), name)
+	}
 }
 
 // What is gone through is counted, so that it can be charged: at least what a document unpacks to, or all up

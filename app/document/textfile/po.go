@@ -36,7 +36,7 @@ type poField struct {
 func (f poField) text() string { return strings.Join(f.texts, "") }
 
 var (
-	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d{1,3}\])?)\s*)?"((?:[^"\\]|\\.)*)"\s*$`)
+	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.)*)"\s*$`)
 )
 
 // line reads a line. A comment, an empty line and the first keyword of an entry end the one before.
@@ -96,6 +96,7 @@ func (f *poFile) finish() error {
 		if err := f.value(field.start, field.end, source, f.quote); err != nil {
 			return err
 		}
+		texts[field.keyword] = source // not once more
 	}
 	return nil
 }
