@@ -3,6 +3,7 @@ package document
 import (
 	"context"
 	"io"
+	"strings"
 )
 
 // Texts goes through a document and hands each of its texts to add: one that is there several times is new
@@ -23,8 +24,8 @@ func Texts(ctx context.Context, k Kind, in io.ReaderAt, size int64, o Options, a
 // text each is about.
 type Next func(text string) (string, error)
 
-// Put copies a document to out with its texts translated. A text whose translation lost tags stays as it
-// is, and one may lose a style, such as that of a part of a word; flawed is how many do. It fails as [Kind]'s
+// Put copies a document to out with its texts translated. A text whose translation is empty or lost tags stays as it
+// is, and one may lose a style, such as that of a part of a word; flawed is how many have lost something. It fails as [Kind]'s
 // Rewrite does, and with an error of next's: what was written then is not the document. It keeps all texts and
 // translations until it returns: next is the place to bound them.
 func Put(ctx context.Context, out io.Writer, k Kind, in io.ReaderAt, size int64, o Options, next Next) (flawed int, err error) {
@@ -43,7 +44,9 @@ func Put(ctx context.Context, out io.Writer, k Kind, in io.ReaderAt, size int64,
 		last = text
 		translation, ok := known[text]
 		if isNew = !ok; isNew {
-			translation, err = next(text)
+			if translation, err = next(text); strings.TrimSpace(translation) == "" {
+				translation = text // nothing came of it, which whoever translated it has flagged
+			}
 			known[text] = translation
 		}
 		return translation, err

@@ -85,6 +85,10 @@ func TestPut(t *testing.T) {
 	assert.Equal(t, "A! b A! c b ", written, "what lost its tags stays as it is")
 	assert.Equal(t, 2, kept, "of different texts")
 
+	written, _, err = put("a b a", " ", "B!")
+	require.NoError(t, err)
+	assert.Equal(t, "a B! a ", written, "what nothing came of stays as it is")
+
 	_, kept, err = put("a b a", "A!!", "B!")
 	require.NoError(t, err)
 	assert.Equal(t, 1, kept, "that lost a style")

@@ -29,9 +29,10 @@ func (w *walker) isKept(text string) bool {
 // keptForm is a text in one form, whether a cell, a table or a formula has it: Excel compares them
 // without regard to case.
 func keptForm(text string) string {
-	text = strings.NewReplacer("_x000a_", " ", "_x000A_", " ", "_x000d_", " ", "_x000D_", " ", "_x0009_", " ").Replace(text)
-	return strings.ToLower(strings.Join(strings.Fields(text), " "))
+	return strings.ToLower(strings.Join(strings.Fields(escapedSpace.Replace(text)), " "))
 }
+
+var escapedSpace = strings.NewReplacer("_x000a_", " ", "_x000A_", " ", "_x000d_", " ", "_x000D_", " ", "_x0009_", " ")
 
 // columnName remembers the name of a table's column.
 func (w *walker) columnName(start xmlpart.Token, out sink) error {

@@ -12,10 +12,11 @@ import (
 	"dragoman/app/document"
 )
 
-// The bounds of a part: bytes of one tag or text, and elements in each other.
+// The bounds of a part: bytes of one tag or text, elements in each other, and bytes of a name.
 const (
 	maxToken = 4 << 20
 	maxDepth = 256
+	maxName  = 256 // of an element: whoever writes one again writes its name again
 )
 
 // Kind is what a token is.
@@ -91,6 +92,9 @@ func (r *Reader) Next() (Token, error) {
 		t.Kind, t.Name, t.Attr = Start, x.Name, x.Attr
 		if r.depth++; r.depth > maxDepth {
 			return Token{}, r.refuse(nil, "has more than %d elements in each other", maxDepth)
+		}
+		if bytes.IndexAny(t.Raw, " \t\r\n/>") > maxName {
+			return Token{}, r.refuse(nil, "has an element whose name has more than %d bytes", maxName)
 		}
 	case xml.EndElement:
 		t.Kind, t.Name = End, x.Name

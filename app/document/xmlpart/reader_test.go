@@ -56,6 +56,7 @@ func TestRefused(t *testing.T) {
 		{"document type", `<!DOCTYPE a SYSTEM "http://example.com/a.dtd"><a/>`, "has a document type"},
 		{"entities", `<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>`, "has a document type"},
 		{"unknown entity", `<a>&x;</a>`, "not well-formed"},
+		{"name", "<a><" + strings.Repeat("b", 300) + "/></a>", "an element whose name has more than 256 bytes"},
 		{"cut", `<a><b>`, "not well-formed"},
 		{"other end", `<a></b>`, "not well-formed"},
 		{"UTF-16", "\xff\xfe<\x00a\x00/\x00>\x00", "not well-formed"},
