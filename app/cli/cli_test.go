@@ -39,7 +39,7 @@ func executeIn(ctx context.Context, t *testing.T, stdin string, environ []string
 	p := &Program{Version: "dev", Environ: environ, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr}
 	p.LoadModels = func(context.Context, config.Config, *slog.Logger) (*translate.Service, func() error, error) {
 		job, _ := echoJob(t, nil)
-		return job.service, func() error { return nil }, nil
+		return job.translator, func() error { return nil }, nil
 	}
 	p.RunService = func(ctx context.Context, _ config.Config, _ *slog.Logger) error {
 		<-ctx.Done() // a service ends in order

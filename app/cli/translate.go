@@ -68,10 +68,10 @@ func (p *Program) runTranslate(ctx context.Context, f translateFlags, texts []st
 		}
 		return p.translateAsJob(ctx, f.service, request, source, out)
 	}
-	return p.withModel(ctx, f, len(texts), func(j *lineJob) error {
+	return p.withModel(ctx, f, len(texts), func(j *local) error {
 		j.bar = newBar(p.Stderr, isTerminal(p.Stderr) && !isTerminal(p.Stdout), cmp.Or(len(texts), -1))
 		defer func() { _ = j.bar.Clear() }() // a display that fails must not fail the job
-		return source.each(ctx, j.translate)
+		return source.each(ctx, j.translateLines)
 	})
 }
 
@@ -88,13 +88,18 @@ func (p *Program) translateDocuments(ctx context.Context, f translateFlags, name
 		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Header: f.header, Wrapped: f.wrapped, Options: f.options()}
 		return p.translateFilesAsJobs(ctx, f, request, list)
 	}
-	return p.withModel(ctx, f, 0, func(j *lineJob) error {
-		return (&fileJob{lineJob: j, program: p, output: f.output, columns: f.columns, header: f.header, wrapped: f.wrapped, kind: f.format}).translateAll(ctx, list)
+	return p.withModel(ctx, f, 0, func(j *local) error {
+		for _, d := range list {
+			if err := j.translateDocument(ctx, d); err != nil {
+				return fmt.Errorf("%s: %w", d.from, err)
+			}
+		}
+		return nil
 	})
 }
 
 // withModel calls do with what translates here.
-func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do func(*lineJob) error) (err error) {
+func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do func(*local) error) (err error) {
 	cfg, log, err := Configure(quiet(p.Environ), p.Stderr)
 	if err != nil {
 		return err
@@ -111,55 +116,41 @@ func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do
 		return err
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
-	job := &lineJob{
-		service: service, model: f.model, from: f.from, to: f.to, format: translate.Format(f.format),
-		alternatives: f.alternatives, terms: f.terms, out: printer{out: p.Stdout, json: f.json},
-	}
-	if err := job.check(); err != nil {
+	if _, err := service.Select(f.model); err != nil { // before anything is read
+		if refused, ok := errors.AsType[*translate.Error](err); ok {
+			err = &UsageError{errors.New(refused.Message)}
+		}
 		return err
 	}
-	return do(job)
+	return do(&local{Program: p, translateFlags: f, translator: service, out: printer{out: p.Stdout, json: f.json}})
 }
 
-// lineJob translates lines and prints the translations.
-type lineJob struct {
-	service  *translate.Service
-	model    string // "": any
-	from, to string
-	format   translate.Format
-	// alternatives is how many translations of each line are printed; 0: the best alone.
-	alternatives int
-	terms        []translate.Term
-	out          printer
-	bar          *progressbar.ProgressBar // of lines; nil: there is none
+// local translates lines and documents by the models that are loaded here, as the flags say.
+type local struct {
+	*Program
+	translateFlags
+	translator *translate.Service
+	out        printer
+	bar        *progressbar.ProgressBar // of lines; nil: there is none
 }
 
-// check fails where there is no such model, before any line is read.
-func (j *lineJob) check() error {
-	_, err := j.service.Select(j.model)
-	if refused, ok := errors.AsType[*translate.Error](err); ok {
-		return &UsageError{errors.New(refused.Message)}
-	}
-	return err
-}
-
-// languages are those that texts can be in, and translated into.
-func (j *lineJob) languages() []string {
-	models, err := j.service.Select(j.model)
-	if err != nil {
-		return nil
-	}
-	return models.Languages()
+// request is one that the flags describe, of no records.
+func (j *local) request() translate.Request {
+	return translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Format: translate.Format(j.format), Terms: j.terms}
 }
 
 // explain is an error of the service in words for who typed the command.
-func (j *lineJob) explain(err error) error {
+func (j *local) explain(err error) error {
 	refused, ok := errors.AsType[*translate.Error](err)
 	switch {
 	case !ok:
 		return err
 	case refused.Code == translate.CodeUnknownLanguage:
-		return usagef("%s: use one of %s", refused.Message, strings.Join(j.languages(), " "))
+		var languages []string
+		if models, err := j.translator.Select(j.model); err == nil {
+			languages = models.Languages()
+		}
+		return usagef("%s: use one of %s", refused.Message, strings.Join(languages, " "))
 	}
 	return errors.New(refused.Message)
 }
@@ -241,16 +232,17 @@ func readLines(in *bufio.Reader) (lines []string, err error) {
 	return lines, err
 }
 
-// translate translates and prints lines. It is a takeLines.
-func (j *lineJob) translate(ctx context.Context, name string, first int, lines []string) error {
+// translateLines translates and prints lines. It is a takeLines.
+func (j *local) translateLines(ctx context.Context, name string, first int, lines []string) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	records := make([]translate.Record, len(lines))
+	request := j.request()
+	request.Alternatives = j.alternatives
 	for i, line := range lines {
-		records[i] = translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line}
+		request.Records = append(request.Records, translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line})
 	}
-	translated, err := j.service.Translate(ctx, translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Format: j.format, Records: records, Alternatives: j.alternatives, Terms: j.terms})
+	translated, err := j.translator.Translate(ctx, request)
 	if err != nil {
 		return j.explain(err)
 	}

@@ -57,13 +57,13 @@ func (e *echo) Forced(string, string) []int64 { return nil }
 func (e *echo) LanguageID(string) (int64, bool) { return 1, true }
 
 // echoJob makes a job that prints its input.
-func echoJob(t *testing.T, out io.Writer) (*lineJob, *echo) {
+func echoJob(t *testing.T, out io.Writer) (*local, *echo) {
 	e := &echo{}
 	m, err := translate.NewModel(translate.ModelConfig{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
 		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, Search: search.DefaultOptions(model.Generation{MaxLength: 1000})})
 	require.NoError(t, err)
 	service := translate.New(translate.Config{Models: translate.Only(m, nil), MaxRecords: chunkLines, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000})
-	return &lineJob{service: service, from: "en", to: "fr", out: printer{out: out}}, e
+	return &local{translateFlags: translateFlags{from: "en", to: "fr"}, translator: service, out: printer{out: out}}, e
 }
 
 func TestLinesAreTranslatedInChunks(t *testing.T) {
@@ -72,7 +72,7 @@ func TestLinesAreTranslatedInChunks(t *testing.T) {
 		in.WriteString(strings.Repeat("x", 1+i%7) + "\n")
 	}
 	job, engine := echoJob(t, &out)
-	require.NoError(t, takeLines(job.translate).readAll(t.Context(), "line", strings.NewReader(in.String())))
+	require.NoError(t, takeLines(job.translateLines).readAll(t.Context(), "line", strings.NewReader(in.String())))
 	assert.Equal(t, in.String(), out.String())
 	assert.Equal(t, 3, engine.requests)
 }
@@ -83,7 +83,7 @@ func TestLinesAreAnsweredAtOnce(t *testing.T) {
 	output, out := io.Pipe()
 	job, _ := echoJob(t, out)
 	done := make(chan error)
-	go func() { done <- takeLines(job.translate).readAll(t.Context(), "line", in) }()
+	go func() { done <- takeLines(job.translateLines).readAll(t.Context(), "line", in) }()
 	buffer := make([]byte, 100)
 	for _, line := range []string{"first\n", "second\n"} {
 		_, err := io.WriteString(input, line)
@@ -99,7 +99,7 @@ func TestLinesAreAnsweredAtOnce(t *testing.T) {
 func TestReadErrorsNameTheLine(t *testing.T) {
 	boom := errors.New("boom")
 	job, _ := echoJob(t, io.Discard)
-	err := takeLines(job.translate).readAll(t.Context(), "line", io.MultiReader(strings.NewReader("one\ntwo\n"), iotest.ErrReader(boom)))
+	err := takeLines(job.translateLines).readAll(t.Context(), "line", io.MultiReader(strings.NewReader("one\ntwo\n"), iotest.ErrReader(boom)))
 	assert.ErrorIs(t, err, boom)
 	assert.ErrorContains(t, err, "line 3")
 }
@@ -110,5 +110,5 @@ func TestInterruptWhileReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	job, _ := echoJob(t, io.Discard)
-	assert.ErrorIs(t, takeLines(job.translate).readAll(ctx, "line", in), context.Canceled)
+	assert.ErrorIs(t, takeLines(job.translateLines).readAll(ctx, "line", in), context.Canceled)
 }

@@ -22,43 +22,23 @@ import (
 	"dragoman/app/wrap"
 )
 
-// fileJob translates documents.
-type fileJob struct {
-	*lineJob
-	output
-	program         *Program
-	columns         []string
-	header, wrapped string // as in [document.Options]
-	kind            string // extension of the documents; "": as they are called
-}
-
-// translateAll translates documents, one after the other, and tells of the texts that look wrong.
-func (j *fileJob) translateAll(ctx context.Context, list []documentTask) error {
-	for _, p := range list {
-		if err := j.translateDocument(ctx, p); err != nil {
-			return fmt.Errorf("%s: %w", p.from, err)
-		}
-	}
-	return nil
-}
-
-// options are those of a document.
-func (j *fileJob) options() document.Options {
-	o := document.Options{From: j.from, To: j.to, Columns: j.columns, Header: document.Header(j.header), Wrapped: wrap.Mode(j.wrapped)}
-	if j.from == translate.Auto {
+// documentOptions are those of a document.
+func (f *translateFlags) documentOptions() document.Options {
+	o := document.Options{From: f.from, To: f.to, Columns: f.columns, Header: document.Header(f.header), Wrapped: wrap.Mode(f.wrapped)}
+	if f.from == translate.Auto {
 		o.From = ""
 	}
 	return o
 }
 
 // translateDocument translates a document.
-func (j *fileJob) translateDocument(ctx context.Context, p documentTask) error {
-	d, err := openDocument(p.from, j.kind, j.program.Stdin)
+func (j *local) translateDocument(ctx context.Context, p documentTask) error {
+	d, err := openDocument(p.from, j.format, j.Stdin)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	in, kind, size, options := d.file, d.kind, d.size, j.options()
+	in, kind, size, options := d.file, d.kind, d.size, j.documentOptions()
 	headerKept := false
 	options.HeaderKept = func() { headerKept = true }
 	var texts []string
@@ -71,13 +51,14 @@ func (j *fileJob) translateDocument(ctx context.Context, p documentTask) error {
 	if err != nil {
 		return err
 	}
-	bar := j.bar(p.from, len(texts))
+	bar := newBar(j.Stderr, isTerminal(j.Stderr), len(texts))
+	bar.Describe(p.from)
 	defer func() { _ = bar.Clear() }() // a display that fails must not fail the job
 	translated, flagged, err := j.translateTexts(ctx, texts, translate.FormatOf(kind.Form()), bar)
 	if err != nil {
 		return err
 	}
-	err = j.save(p, j.program.Stdout, func(out io.Writer) error {
+	err = j.output.save(p, j.Stdout, func(out io.Writer) error {
 		n := 0
 		flawed, err := document.Put(ctx, out, kind, in, size, options, func(string) (string, error) {
 			if n++; n > len(translated) {
@@ -90,7 +71,7 @@ func (j *fileJob) translateDocument(ctx context.Context, p documentTask) error {
 	})
 	if err == nil {
 		_ = bar.Clear()
-		tell(j.program.Stderr, p.from, flagged, len(texts), headerKept)
+		tell(j.Stderr, p.from, flagged, len(texts), headerKept)
 	}
 	return err
 }
@@ -175,8 +156,9 @@ func kindOf(file *os.File, name string) (int64, document.Kind, error) {
 const chunkCharacters = 200_000
 
 // translateTexts translates the texts of a document, and says how many look wrong.
-func (j *fileJob) translateTexts(ctx context.Context, texts []string, form translate.Format, bar *progressbar.ProgressBar) (translated []string, flagged int, err error) {
-	request := translate.Request{Model: j.model, From: j.source(texts, form), To: []string{j.to}, Format: form, Flagged: true, Terms: j.terms}
+func (j *local) translateTexts(ctx context.Context, texts []string, form translate.Format, bar *progressbar.ProgressBar) (translated []string, flagged int, err error) {
+	request := j.request()
+	request.From, request.Format, request.Flagged = j.source(texts, form), form, true
 	for len(texts) > 0 {
 		n, characters := 0, 0
 		for n < len(texts) && (n == 0 || characters < chunkCharacters) {
@@ -189,7 +171,7 @@ func (j *fileJob) translateTexts(ctx context.Context, texts []string, form trans
 		}
 		first := len(translated)
 		translated = slices.Grow(translated, n)[:first+n]
-		err := j.service.Stream(ctx, request, func(i int, r translate.Result) error {
+		err := j.translator.Stream(ctx, request, func(i int, r translate.Result) error {
 			translated[first+i] = r.Text
 			if r.Flags != 0 {
 				flagged++
@@ -206,11 +188,11 @@ func (j *fileJob) translateTexts(ctx context.Context, texts []string, form trans
 }
 
 // source is the language of a document.
-func (j *fileJob) source(texts []string, form translate.Format) string {
+func (j *local) source(texts []string, form translate.Format) string {
 	if j.from != translate.Auto {
 		return j.from
 	}
-	models, err := j.service.Select(j.model)
+	models, err := j.translator.Select(j.model)
 	if err != nil || models.Detector() == nil {
 		return j.from // which the request explains
 	}
@@ -218,13 +200,6 @@ func (j *fileJob) source(texts []string, form translate.Format) string {
 		return code
 	}
 	return j.from
-}
-
-// bar shows how much of a document is translated.
-func (j *fileJob) bar(name string, texts int) *progressbar.ProgressBar {
-	bar := newBar(j.program.Stderr, isTerminal(j.program.Stderr), texts)
-	bar.Describe(name)
-	return bar
 }
 
 // translateFilesAsJobs has a running service translate documents, one after the other.
