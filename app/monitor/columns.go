@@ -10,18 +10,21 @@ import (
 type column struct {
 	name, metric string
 	keep         func(model.Metric) bool // the series; nil: all
-	kind         kind
-	help         string
+	kind
+	help string
 }
 
-// kind says how a number is written.
-type kind int
+// kind says how a number is written: by how much it grew, or as it is now, and in which unit.
+type kind struct {
+	grows bool
+	unit  float64
+}
 
-const (
-	counter kind = iota // by how much it grew
-	timer               // by how many seconds it grew, in µs
-	level               // as it is now
-	wait                // seconds now, in µs
+var (
+	counter = kind{true, 1}
+	timer   = kind{true, 1e6} // of seconds, in µs
+	level   = kind{false, 1}
+	wait    = kind{false, 1e6} // of seconds, in µs
 )
 
 const (

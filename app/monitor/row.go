@@ -31,7 +31,7 @@ func compare(server string, earlier, now *sample) (rows []Row) {
 	if earlier != nil {
 		own.Seconds = now.time.Sub(earlier.time).Seconds()
 		for _, c := range columns {
-			if c.grows() {
+			if c.grows {
 				own.numbers[c.name] = 0 // series appear with the first event that they count
 			}
 		}
@@ -80,7 +80,7 @@ func (c *column) read(s *model.Sample, earlier *sample) (v float64, known bool) 
 	if string(s.Metric[model.MetricNameLabel]) != c.metric || c.keep != nil && !c.keep(s.Metric) || !(v >= 0 && v < math.MaxInt64) {
 		return 0, false
 	}
-	if c.grows() {
+	if c.grows {
 		if earlier == nil {
 			return 0, false
 		}
@@ -88,14 +88,8 @@ func (c *column) read(s *model.Sample, earlier *sample) (v float64, known bool) 
 			v -= before
 		}
 	}
-	if c.kind == timer || c.kind == wait {
-		v *= 1e6
-	}
-	return v, true
+	return v * c.unit, true
 }
-
-// grows says whether the column is a counter.
-func (c *column) grows() bool { return c.kind == counter || c.kind == timer }
 
 // value is that of a metric without labels; 0 where there is none.
 func (s *sample) value(name model.LabelValue) float64 {
