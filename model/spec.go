@@ -81,6 +81,15 @@ type Stack struct {
 // HeadDim is the width of one attention head of a stack in a model of width dModel.
 func (s Stack) HeadDim(dModel int) int { return dModel / s.Heads }
 
+// TokenBytes is how many bytes the keys and values of a token take in one layer, in half or in
+// single precision.
+func (s Spec) TokenBytes(half bool) int {
+	if half {
+		return 2 * s.DModel * 2
+	}
+	return 2 * s.DModel * 4
+}
+
 // Generation holds a checkpoint's own defaults for decoding, as
 // generation_config.json (or, in older checkpoints, config.json) gives them.
 type Generation struct {

@@ -57,12 +57,7 @@ func Footprint(m *model.Manifest) model.Footprint {
 // tokenSize is the number of bytes of a token's keys and values in one layer. An
 // int8 model keeps them in half precision: that halves what attention reads from
 // memory, and rounds a hundred times finer than its matrix products do.
-func tokenSize(m *model.Manifest) int {
-	if m.Precision == model.INT8 {
-		return 2 * m.Spec.DModel * 2
-	}
-	return 2 * m.Spec.DModel * 4
-}
+func tokenSize(m *model.Manifest) int { return m.Spec.TokenBytes(m.Precision == model.INT8) }
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 	b.enter()

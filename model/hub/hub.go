@@ -104,7 +104,7 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
 	if commitPattern.MatchString(ref.revision) {
 		return ref.revision, nil
 	}
-	p := &pull{Client: c, ref: ref, versions: map[string]version{}, missing: map[string]error{}}
+	p := &pull{Client: c, ref: ref, answers: map[string]answer{}}
 	if _, err := p.head(ctx, checkpoint.ConfigFile); err != nil {
 		if !retriable(err) || ctx.Err() != nil {
 			return "", c.explain(ref, err)
@@ -133,10 +133,7 @@ func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Result{}, fmt.Errorf("cannot make the folder for %s: %w", ref, err)
 	}
-	p := &pull{
-		Client: c, ref: ref, dir: dir, state: readState(dir, c.cfg.Log),
-		versions: map[string]version{}, missing: map[string]error{},
-	}
+	p := &pull{Client: c, ref: ref, dir: dir, state: readState(dir, c.cfg.Log), answers: map[string]answer{}}
 	if err := p.run(ctx); err != nil {
 		if !retriable(err) || ctx.Err() != nil || p.state.check(ref, dir) != nil {
 			return Result{}, c.explain(ref, err)

@@ -21,12 +21,17 @@ type pull struct {
 	state *state // what the folder holds
 
 	// What is known of the source.
-	commit   string             // of a repository, once known; files are then fetched from it
-	versions map[string]version // answers of head
-	missing  map[string]error   // likewise, for files that the source does not have
+	commit  string            // of a repository, once known; files are then fetched from it
+	answers map[string]answer // of head
 
 	weights   []string // files that hold the weights
 	maxWeight int64    // maximum size of all of them, in bytes
+}
+
+// answer is the version of a file that the source has, or the error where it does not have the file.
+type answer struct {
+	version
+	err error
 }
 
 // run brings the folder up to date.
@@ -167,7 +172,7 @@ func (p *pull) fetch(ctx context.Context, name string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		p.cfg.Log.Warn("fetching the file again from its start", "file", name, "reason", err.Error())
-		delete(p.versions, name)
+		delete(p.answers, name)
 	}
 }
 

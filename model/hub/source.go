@@ -25,28 +25,26 @@ func (p *pull) fileURL(name string) *url.URL {
 // head asks which version of a file the source has. Answers are remembered. The first
 // one of the Hub names the commit behind the revision.
 func (p *pull) head(ctx context.Context, name string) (version, error) {
-	if v, ok := p.versions[name]; ok {
-		return v, nil
+	if a, ok := p.answers[name]; ok {
+		return a.version, a.err
 	}
-	if err := p.missing[name]; err != nil {
-		return version{}, err
-	}
+	var v version
 	err := p.retry(ctx, name, func() (bool, error) {
 		resp, err := p.headOrGet(ctx, p.fileURL(name))
 		if err != nil {
 			return false, err
 		}
 		defer resp.Body.Close()
-		p.versions[name] = readVersion(resp)
+		v = readVersion(resp)
 		if commit := hubHeader(resp, headerCommit); p.commit == "" && p.ref.kind == kindRepo && commitPattern.MatchString(commit) {
 			p.commit = commit
 		}
 		return false, nil
 	})
-	if p.isMissing(err) {
-		p.missing[name] = err
+	if err == nil || p.isMissing(err) {
+		p.answers[name] = answer{v, err}
 	}
-	return p.versions[name], err
+	return v, err
 }
 
 // isMissing reports whether an error says that the source does not have a file. Storage
