@@ -13,12 +13,16 @@ import (
 // changed for as long.
 const scanEvery = 5 * time.Second
 
-// follow has the models follow what their repositories hold, until ctx is done. refresh is called
-// after what is served has changed.
-func (t *translation) follow(ctx context.Context, refresh func()) {
-	var following sync.WaitGroup
-	defer following.Wait()
-	following.Go(func() { t.watch(ctx) })
+// run does what the process is for until ctx is done: the models follow what their repositories hold, and a worker
+// decodes. refresh is called after what is served has changed.
+func (t *translation) run(ctx context.Context, refresh func()) {
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	watching.Go(func() { t.watch(ctx) })
+	if t.work != nil {
+		t.work(ctx, refresh)
+		return
+	}
 	for {
 		select {
 		case <-t.catalog.Changes():

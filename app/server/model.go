@@ -47,8 +47,11 @@ type translation struct {
 	ceiling      translate.Ceiling
 	repositories *repository.Scanner // nil: there are none
 	snapshot     repository.Snapshot // of them, at the start
-	unready      func() error        // why nothing can be translated at the moment; nil: there is no such reason
-	closers                          // of the runtime and the models
+	// work decodes what gateways put into the queue until ctx is done, and ends what it has taken by then, within the
+	// time for shutting down; nil in a process that is no worker.
+	work    func(ctx context.Context, refresh func())
+	unready func() error // why nothing can be translated at the moment; nil: there is no such reason
+	closers              // of the runtime and the models
 }
 
 // load makes everything that translation needs, the model's files included, and loads the models

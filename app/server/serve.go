@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dragoman/app/config"
-	"dragoman/app/fleet"
 )
 
 // serve runs the service until ctx is done.
@@ -35,7 +34,6 @@ type server struct {
 	loader   *loader
 	frontend *frontend
 	listener net.Listener
-	worker   *fleet.Worker // nil where this process is none
 }
 
 // run serves until ctx is done, and then ends in order: it reports not ready,
@@ -57,7 +55,7 @@ func (s *server) run(ctx context.Context) error {
 	if err == nil {
 		s.frontend.warn()
 		stopJobs = inBackground(context.Background(), s.frontend.jobs.Run) // they go on after the next start
-		s.serve(ctx, t)
+		t.run(ctx, func() { s.frontend.refreshed(t) })
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
@@ -87,29 +85,14 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 // load makes what the process needs for its role.
 func (s *server) load(ctx context.Context) (*translation, error) {
 	s.loader.ceiling = s.frontend.gate
-	registry := s.frontend.metrics.Registry()
+	broker, registry := s.frontend.broker, s.frontend.metrics.Registry()
 	switch s.loader.cfg.Role {
 	case config.Gateway:
-		return s.loader.join(s.frontend.broker, registry)
+		return s.loader.join(broker, registry)
 	case config.Worker:
-		s.loader.cfg = withoutQueue(s.loader.cfg)
-		t, err := s.loader.load(ctx, registry)
-		if err == nil {
-			s.worker = s.loader.newWorker(t, s.frontend.broker, registry)
-			t.unready = s.worker.Err
-		}
-		return t, err
+		return s.loader.loadWorker(ctx, broker, registry)
 	}
 	return s.loader.load(ctx, registry)
-}
-
-// serve does what the process is for, until ctx is done.
-func (s *server) serve(ctx context.Context, t *translation) {
-	if s.worker != nil {
-		s.workFor(ctx, t)
-		return
-	}
-	t.follow(ctx, func() { s.frontend.refreshed(t) })
 }
 
 // stop ends serving; t is nil where nothing was loaded.
