@@ -18,9 +18,11 @@ import (
 const (
 	// unknownRoute is the route of requests that the router has none for.
 	unknownRoute = "unknown"
-	// aborted is the status of an answer that was given up on: the client can tell
+	// aborted is the label of an answer that was given up on: the client can tell
 	// that it is not whole.
 	aborted = "aborted"
+	// clientLeft is the status of a request whose client did not wait for the end of its answer.
+	clientLeft = 499
 )
 
 // requestMetrics count HTTP requests.
@@ -91,10 +93,7 @@ func (m *requestMetrics) begin(c *gin.Context) *request {
 
 func (r *request) end(c *gin.Context) {
 	took, m := time.Since(r.start), r.metrics
-	code, class := aborted, aborted
-	if r.complete {
-		code, class = statusLabels(c.Writer.Status())
-	}
+	code, class := statusLabels(statusOf(c, r.complete))
 	m.inFlight.WithLabelValues(r.route).Dec()
 	m.total.WithLabelValues(r.route, methodOf(c.Request), code).Inc()
 	measure.Observe(m.duration.WithLabelValues(r.route, class), took, r.span)
@@ -122,9 +121,24 @@ func methodOf(r *http.Request) string {
 	return measure.Other
 }
 
+// statusOf is the status that a request has ended with, 0 where its answer was cut off. complete says whether its
+// handlers returned.
+func statusOf(c *gin.Context, complete bool) int {
+	switch {
+	case complete:
+		return c.Writer.Status()
+	case c.Request.Context().Err() != nil:
+		return clientLeft
+	}
+	return 0
+}
+
 // statusLabels are a status as code, such as 404, and as class, such as 4xx.
 func statusLabels(status int) (code, class string) {
-	if status < 100 || status > 599 {
+	switch {
+	case status == 0:
+		return aborted, aborted
+	case status < 100 || status > 599:
 		return measure.Other, measure.Other
 	}
 	return strconv.Itoa(status), strconv.Itoa(status/100) + "xx"

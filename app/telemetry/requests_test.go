@@ -46,6 +46,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		{"the client left", "GET", "/gone", "code=499 method=GET route=/gone", "4xx"},
 		{"panic", "GET", "/panic", "code=500 method=GET route=/panic", "5xx"},
 		{"panic in the middle of an answer", "GET", "/cut", "code=aborted method=GET route=/cut", "aborted"},
+		{"the client left in the middle of an answer", "GET", "/left", "code=499 method=GET route=/left", "4xx"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, _ := newMetrics()
@@ -55,10 +56,12 @@ func TestRequestsAreCounted(t *testing.T) {
 			router.GET("/gone", func(c *gin.Context) { c.AbortWithStatus(499) })
 			router.GET("/panic", func(*gin.Context) { panic("oops") })
 			router.GET("/cut", func(c *gin.Context) { c.String(http.StatusOK, "begun"); panic("oops") })
+			ctx, leave := context.WithCancel(t.Context())
+			router.GET("/left", func(c *gin.Context) { c.String(http.StatusOK, "begun"); leave(); panic(http.ErrAbortHandler) })
 			serve := func() {
-				router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(test.method, test.path, nil))
+				router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, test.method, test.path, nil))
 			}
-			if test.wantClass == aborted {
+			if test.path == "/cut" || test.path == "/left" {
 				assert.PanicsWithValue(t, http.ErrAbortHandler, serve)
 			} else {
 				serve()

@@ -39,7 +39,7 @@ func TraceRequests(provider trace.TracerProvider, except ...string) gin.HandlerF
 		// In a function of its own: End, where it is deferred itself, would put the
 		// value of a panic into the span.
 		defer func() {
-			conclude(span, c.Writer.Status(), complete)
+			conclude(span, statusOf(c, complete))
 			span.End()
 		}()
 		c.Next()
@@ -64,10 +64,10 @@ func describe(r *http.Request, route string) (string, []attribute.KeyValue) {
 	return method + " " + route, append(attributes, attribute.String("http.route", route))
 }
 
-// conclude says in a span how its request ended. That a request was wrong, 4xx, is no
+// conclude says in a span how its request ended, see [statusOf]. That a request was wrong, 4xx, is no
 // error of the server's.
-func conclude(span trace.Span, status int, complete bool) {
-	if !complete {
+func conclude(span trace.Span, status int) {
+	if status == 0 {
 		span.SetAttributes(attribute.String("error.type", aborted))
 		span.SetStatus(codes.Error, "the answer was cut off")
 		return

@@ -40,6 +40,9 @@ func TestRequestsAreSpans(t *testing.T) {
 		{"panic in the middle of an answer", "GET", "/cut", "GET /cut", []attribute.KeyValue{
 			attribute.String("http.request.method", "GET"), attribute.String("http.route", "/cut"),
 			attribute.String("error.type", "aborted")}, codes.Error},
+		{"the client left in the middle of an answer", "GET", "/left", "GET /left", []attribute.KeyValue{
+			attribute.String("http.request.method", "GET"), attribute.String("http.route", "/left"),
+			attribute.Int("http.response.status_code", 499)}, codes.Unset},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			recorder := tracetest.NewSpanRecorder()
@@ -50,10 +53,12 @@ func TestRequestsAreSpans(t *testing.T) {
 			router.GET("/wrong", func(c *gin.Context) { c.Status(http.StatusBadRequest) })
 			router.GET("/panic", func(*gin.Context) { panic("secret") })
 			router.GET("/cut", func(c *gin.Context) { c.String(http.StatusOK, "begun"); panic("secret") })
+			ctx, leave := context.WithCancel(t.Context())
+			router.GET("/left", func(c *gin.Context) { c.String(http.StatusOK, "begun"); leave(); panic(http.ErrAbortHandler) })
 			serve := func() {
-				router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(test.method, test.path, nil))
+				router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, test.method, test.path, nil))
 			}
-			if test.path == "/cut" {
+			if test.path == "/cut" || test.path == "/left" {
 				assert.PanicsWithValue(t, http.ErrAbortHandler, serve)
 			} else {
 				serve()
