@@ -53,18 +53,17 @@ func hosted(dialects []Dialect, path string) bool {
 }
 
 // host makes the handler of a path that has guests.
-func host(own gin.HandlerFunc, guests []guest) gin.HandlerFunc {
+func host(own Handler, guests []guest) Handler {
 	if len(guests) == 0 {
 		return own
 	}
-	return func(c *gin.Context) {
+	return func(c *gin.Context) (any, error) {
 		for _, g := range guests {
 			if g.route.Takes(c) {
-				g.dialect.Speak(c)
-				g.route.Handler(c)
-				return
+				g.dialect.UseRenderer(c)
+				return g.route.Handler(c)
 			}
 		}
-		own(c)
+		return own(c)
 	}
 }

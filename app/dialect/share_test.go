@@ -13,15 +13,14 @@ import (
 )
 
 // named is a dialect whose answers and failures say its name.
-func named(s *Server, name string, routes ...Route) Dialect {
+func named(name string, routes ...Route) Dialect {
 	for i := range routes {
 		routes[i].Methods = "GET"
-		routes[i].Handler = func(c *gin.Context) {
+		routes[i].Handler = func(c *gin.Context) (any, error) {
 			if c.Query("fail") != "" {
-				s.Fail(c, errors.New("it failed"))
-				return
+				return nil, errors.New("it failed")
 			}
-			c.String(200, name)
+			return Reply{Type: "text/plain", Body: []byte(name)}, nil
 		}
 	}
 	return Dialect{Routes: routes, Render: func(*gin.Context, *failure.Failure) (int, any) { return 500, name }}
@@ -33,14 +32,14 @@ func TestShare(t *testing.T) {
 		return func(c *gin.Context) bool { return c.Query(field) != "" }
 	}
 	dialects := Share(
-		named(s, "one", Route{Path: "/a", Takes: has("one")}, Route{Path: "/own"}),
-		named(s, "host", Route{Path: "/a"}, Route{Path: "/b"}),
-		named(s, "two", Route{Path: "/b", Takes: has("two")}, Route{Path: "/a", Takes: has("two")}, Route{Path: "/alone", Takes: has("two")}),
+		named("one", Route{Path: "/a", Takes: has("one")}, Route{Path: "/own"}),
+		named("host", Route{Path: "/a"}, Route{Path: "/b"}),
+		named("two", Route{Path: "/b", Takes: has("two")}, Route{Path: "/a", Takes: has("two")}, Route{Path: "/alone", Takes: has("two")}),
 	)
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	for _, d := range dialects {
-		d.Mount(router)
+		s.Mount(router, d)
 	}
 	for target, want := range map[string]string{
 		"/a": "host", "/a?one=1": "one", "/a?two=1": "two", "/a?two=1&one=1": "one", "/b": "host", "/b?one=1": "host", "/b?two=1": "two",

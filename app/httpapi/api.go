@@ -16,12 +16,13 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.opentelemetry.io/otel/trace"
 
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/body"
-	"dragoman/app/compat"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
 	"dragoman/app/documents"
@@ -29,6 +30,7 @@ import (
 	"dragoman/app/glossary"
 	"dragoman/app/openapi"
 	"dragoman/app/telemetry"
+	"dragoman/app/webfile"
 	"dragoman/app/webpage"
 )
 
@@ -208,9 +210,9 @@ func (a *API) router() *gin.Engine {
 		Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready,
 	})
 	all := append(slices.Clone(dropIns), inference)
-	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.Speak, a.guard(all))
+	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.UseRenderer, a.guard(all))
 	if a.cfg.OnlyProbes {
-		native.Mount(router, a.limitBody)
+		a.server.Mount(router, native, a.limitBody)
 		router.NoRoute(a.limitBody, a.notFound)
 		router.NoMethod(a.limitBody, a.noMethod)
 		return router
@@ -220,49 +222,71 @@ func (a *API) router() *gin.Engine {
 		if api.Documents {
 			limit = a.limitDocument
 		}
-		api.Mount(router, limit)
-		api.Mount(router.Group(compat.ModelPath), limit)
+		a.server.Mount(router, api, limit)
+		a.server.Mount(router.Group(dialect.ModelPath), api, limit)
 	}
-	inference.Mount(router, a.limitBody)
-	native.Mount(router, a.limitBody)
-	if a.cfg.Jobs != nil {
-		j := &jobsAPI{API: a, jobs: *a.cfg.Jobs}
-		j.dialect().Mount(router, j.limitBody)
-		if a.documents != nil {
-			j.documentDialect().Mount(router, a.limitDocument)
+	a.server.Mount(router, inference, a.limitBody)
+	a.server.Mount(router, native, a.limitBody)
+	for _, part := range a.parts() {
+		if part.off == nil {
+			a.server.Mount(router, dialect.Dialect{Routes: part.routes, Render: render}, part.limit)
 		}
 	}
-	if a.cfg.Glossaries != nil {
-		g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}
-		g.dialect().Mount(router, a.limitBody)
+	if d := a.cfg.Description; d != nil {
+		d.Register(router.Group("", a.limitBody), a.notFound)
 	}
-	if a.cfg.Live != nil {
-		l := &liveAPI{API: a, live: *a.cfg.Live}
-		l.dialect().Mount(router, a.limitBody)
-	}
-	a.mountPages(router.Group("", a.limitBody))
-	nearest := func(c *gin.Context) { speakNearest(c, all) }
+	nearest := func(c *gin.Context) { useNearestRenderer(c, all) }
 	router.NoRoute(nearest, a.limitBody, a.notFound)
 	router.NoMethod(nearest, a.limitBody, a.noMethod)
 	return router
 }
 
-// native is the service's own API.
+// native is what the service's own API always has.
 func (a *API) native() dialect.Dialect {
-	routes := []dialect.Route{
-		{Methods: "GET", Path: healthPath, Handler: a.health},
-		{Methods: "GET", Path: readyPath, Handler: a.readiness},
+	get := func(path string, h dialect.Handler) dialect.Route {
+		return dialect.Route{Methods: "GET", Path: path, Handler: h}
+	}
+	routes := []dialect.Route{get(healthPath, a.health), get(readyPath, a.readiness)}
+	if a.cfg.Metrics != nil {
+		routes = append(routes, get(metricsPath, dialect.Raw(gin.WrapH(a.cfg.Metrics.Handler()))))
 	}
 	if !a.cfg.OnlyProbes {
 		routes = append(routes,
-			dialect.Route{Methods: "POST", Path: translationPath, Handler: a.translation},
-			dialect.Route{Methods: "POST", Path: translationPath + "/stream", Handler: a.stream},
-		)
-	}
-	if a.cfg.Metrics != nil {
-		routes = append(routes, dialect.Route{Methods: "GET", Path: metricsPath, Handler: gin.WrapH(a.cfg.Metrics.Handler())})
+			get("/", a.index),
+			dialect.Route{Methods: "POST", Path: translationPath, Handler: a.server.Keyed(a.translation)},
+			dialect.Route{Methods: "POST", Path: translationPath + "/stream", Handler: a.server.Keyed(a.stream)})
+		if site := a.cfg.Site; site != nil {
+			routes = append(routes, get(webpage.AssetsPath, dialect.Raw(site.Asset(a.notFound))))
+		}
 	}
 	return dialect.Dialect{Routes: routes, Render: render}
+}
+
+// part is what the service's own API has below a path, unless it is turned off.
+type part struct {
+	root   string
+	off    *failure.Failure // nil: it is not
+	routes []dialect.Route
+	limit  gin.HandlerFunc // of bodies
+}
+
+// parts are those of the API.
+func (a *API) parts() []part {
+	j := &jobsAPI{API: a, jobs: a.cfg.Jobs}
+	g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}
+	l := &liveAPI{API: a, live: a.cfg.Live}
+	all := []part{
+		{jobsPath, failure.Off("jobs", "JOB_FILE=off"), j.routes(), j.limitBody},
+		{documentsPath, failure.NoDocuments(), j.documentRoutes(), a.limitDocument},
+		{glossariesPath, failure.NoStoredGlossaries(), g.routes(), a.limitBody},
+		{livePath, failure.Off("sessions of live text", "LIVE_SESSIONS=0"), l.routes(), a.limitBody},
+	}
+	for i, on := range []bool{a.cfg.Jobs != nil, a.documents != nil, a.cfg.Glossaries != nil, a.cfg.Live != nil} {
+		if on {
+			all[i].off = nil
+		}
+	}
+	return all
 }
 
 // noMethod answers requests with a method that no route of the path takes. Only OPTIONS,
@@ -289,25 +313,26 @@ func (a *API) notFound(c *gin.Context) {
 // turnedOff says what a path would be for, and by which setting that is turned off; nil where it is not. The
 // drop-in APIs have such paths of their own.
 func (a *API) turnedOff(path string) *failure.Failure {
-	for _, part := range []struct {
-		off  bool
-		root string
-		says *failure.Failure
-	}{
-		{a.cfg.Jobs == nil, jobsPath, failure.Off("jobs", "JOB_FILE=off")},
-		{a.documents == nil, documentsPath, failure.NoDocuments()},
-		{a.cfg.Glossaries == nil, glossariesPath, failure.NoStoredGlossaries()},
-		{a.cfg.Live == nil, livePath, failure.Off("sessions of live text", "LIVE_SESSIONS=0")},
-	} {
-		if part.off && !a.cfg.OnlyProbes && (path == part.root || strings.HasPrefix(path, part.root+"/")) {
-			return part.says
+	if a.cfg.OnlyProbes {
+		return nil
+	}
+	for _, part := range a.parts() {
+		if part.off != nil && (path == part.root || strings.HasPrefix(path, part.root+"/")) {
+			return part.off
 		}
 	}
 	return nil
 }
 
-// index serves GET /: what this is.
-func (a *API) index(c *gin.Context) {
+// index serves GET /: the page for people, or what this is.
+func (a *API) index(c *gin.Context) (any, error) {
+	if site := a.cfg.Site; site != nil {
+		if webfile.PrefersHTML(c.Request) {
+			site.Page(c)
+			return nil, nil
+		}
+		c.Header("Vary", "Accept")
+	}
 	answer := struct {
 		Name        string  `json:"name"`
 		Version     string  `json:"version"`
@@ -329,18 +354,12 @@ func (a *API) index(c *gin.Context) {
 			answer.Models = nil
 		}
 	}
-	c.PureJSON(http.StatusOK, answer)
+	return answer, nil
 }
 
 // health serves GET /healthz: the process answers, and its model does not hang. Whoever
 // restarts processes, as Kubernetes does, asks for it.
-func (a *API) health(c *gin.Context) {
-	if err := a.dead(); err != nil {
-		a.server.Fail(c, err)
-		return
-	}
-	c.PureJSON(http.StatusOK, gin.H{"status": "ok"})
-}
+func (a *API) health(*gin.Context) (any, error) { return gin.H{"status": "ok"}, a.dead() }
 
 // dead is why the process is to be started again; nil while it is not.
 func (a *API) dead() error {
@@ -352,10 +371,20 @@ func (a *API) dead() error {
 }
 
 // readiness serves GET /readyz: new requests are welcome.
-func (a *API) readiness(c *gin.Context) {
-	if err := a.unready(); err != nil {
-		a.server.Fail(c, err)
-		return
-	}
-	c.PureJSON(http.StatusOK, gin.H{"status": "ready"})
+func (a *API) readiness(*gin.Context) (any, error) { return gin.H{"status": "ready"}, a.unready() }
+
+// newMetrics makes the metric of whether the API is ready. A nil registry has none.
+func (a *API) newMetrics(r prometheus.Registerer) {
+	const namespace = "dragoman"
+	factory := promauto.With(r)
+	factory.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "ready", Help: "1 where new requests are welcome, 0 while the service loads or ends.",
+	}, func() float64 {
+		if a.IsReady() {
+			return 1
+		}
+		return 0
+	})
+	factory.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "The version of dragoman that runs; always 1."},
+		[]string{"build"}).WithLabelValues(a.cfg.Version).Set(1)
 }

@@ -3,14 +3,11 @@ package httpapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"mime"
-	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
@@ -60,66 +57,54 @@ func (a *API) openDocuments() {
 	})
 }
 
-// documentDialect has the routes of documents. They are jobs, and are asked for and deleted as such.
-func (j *jobsAPI) documentDialect() dialect.Dialect {
+// documentRoutes are those of documents. They are jobs, and are asked for and deleted as such.
+func (j *jobsAPI) documentRoutes() []dialect.Route {
 	const one = documentsPath + "/:id"
-	return dialect.Dialect{
-		Routes: []dialect.Route{
-			{Methods: "POST", Path: documentsPath, Handler: j.handle(j.submitDocument), Room: j.room},
-			{Methods: "GET", Path: one, Handler: j.handle(j.get)},
-			{Methods: "GET", Path: one + "/events", Handler: j.handle(j.events)},
-			{Methods: "GET", Path: one + "/result", Handler: j.handle(j.result)},
-			{Methods: "DELETE", Path: one, Handler: j.handle(j.remove)},
-		},
-		Render: render,
+	return []dialect.Route{
+		{Methods: "POST", Path: documentsPath, Handler: j.keyed(j.submitDocument), Room: j.room},
+		{Methods: "GET", Path: one, Handler: j.keyed(j.get)},
+		{Methods: "GET", Path: one + "/events", Handler: j.keyed(j.events)},
+		{Methods: "GET", Path: one + "/result", Handler: j.keyed(j.result)},
+		{Methods: "DELETE", Path: one, Handler: j.keyed(j.remove)},
 	}
 }
 
 // limitDocument is [API.limitBody] for requests with documents.
 func (a *API) limitDocument(c *gin.Context) {
-	if c.Request.Method == http.MethodPost && a.documents != nil {
-		a.limitLarge(c, a.documents.MaxBytes()+aroundDocument, "divide the document")
+	if a.documents == nil {
+		a.limitBody(c)
 		return
 	}
-	a.limitBody(c)
+	a.limitLarge(c, a.documents.MaxBytes()+aroundDocument, "divide the document")
 }
 
 // result serves GET /documents/ID/result.
-func (j *jobsAPI) result(c *gin.Context) error {
+func (j *jobsAPI) result(c *gin.Context) (any, error) {
 	job, err := j.own(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return j.documents.Send(c, job)
+	return nil, j.documents.Send(c, job)
 }
 
 // submitDocument serves POST /documents.
-func (j *jobsAPI) submitDocument(c *gin.Context) error {
+func (j *jobsAPI) submitDocument(c *gin.Context) (any, error) {
 	key, err := idempotencyKey(c.Request.Header)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sent, err := readDocument(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	order := sent.order
 	order.Owner, order.Key, order.Fingerprint = access.Caller(c), key, sent.fingerprint()
-	if key != "" {
-		known, err := j.jobs.Find(c.Request.Context(), order.Owner, key, order.Fingerprint)
-		if !errors.Is(err, jobs.ErrUnknown) {
-			return j.submitted(c, known, http.StatusOK, err)
+	return j.once(c, order.Submission, func() (jobs.Job, bool, error) {
+		if err := sent.parse(&order); err != nil {
+			return jobs.Job{}, false, err
 		}
-	}
-	if err := sent.parse(&order); err != nil {
-		return err
-	}
-	job, created, err := j.documents.Submit(c, order)
-	status := http.StatusOK
-	if created {
-		status = http.StatusAccepted
-	}
-	return j.submitted(c, job, status, err)
+		return j.documents.Submit(c, order)
+	})
 }
 
 // sentDocument is a document, and what came with it.
@@ -131,8 +116,8 @@ type sentDocument struct {
 // readDocument reads the body of a request: a form, or a document as it is.
 func readDocument(c *gin.Context) (sent sentDocument, err error) {
 	h := c.Request.Header
-	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return sent, failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
+	if err := dialect.CheckCoding(h); err != nil {
+		return sent, err
 	}
 	if sent.values, err = url.ParseQuery(c.Request.URL.RawQuery); err != nil {
 		return sent, failure.New(failure.InvalidValue, "", "the query could not be read: %s", excerpt.Of(err.Error()))
@@ -201,7 +186,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 		isJSON, known := documentFields[name]
 		switch {
 		case name == columnsField:
-			order.Columns = columnsOf(values)
+			order.Columns = dialect.SplitNames(values)
 			continue
 		case len(values) > 1:
 			return failure.New(failure.DuplicateField, excerpt.Of(name), "%s appears twice", excerpt.Of(name))
@@ -239,18 +224,6 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 	order.Wrapped, req.Wrap = req.Wrap, "" // the document's, not that of each text in it
 	order.Request.Request, order.Glossaries = req.Request, req.glossaries
 	return nil
-}
-
-// columnsOf are columns, which commas may stand between.
-func columnsOf(values []string) (columns []string) {
-	for _, value := range values {
-		for name := range strings.SplitSeq(value, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				columns = append(columns, name)
-			}
-		}
-	}
-	return columns
 }
 
 // requestOf reads the fields of a request without records.

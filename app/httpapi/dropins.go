@@ -5,7 +5,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/compat"
 	"dragoman/app/compat/azure"
 	"dragoman/app/compat/deepl"
 	"dragoman/app/compat/deeplx"
@@ -32,7 +31,7 @@ func (a *API) dropIns() []dialect.Dialect {
 // the route is, and whether there is one.
 func (a *API) guard(dropIns []dialect.Dialect) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		path := compat.WithoutModel(c.Request.URL.Path)
+		path := dialect.WithoutModel(c.Request.URL.Path)
 		open := a.cfg.OpenCORS != nil && slices.ContainsFunc(dropIns, func(d dialect.Dialect) bool { return d.Browsers && d.Owns(path) })
 		switch {
 		case open:
@@ -41,18 +40,18 @@ func (a *API) guard(dropIns []dialect.Dialect) gin.HandlerFunc {
 			a.cfg.CORS(c)
 		}
 		if err := a.cfg.Sites.Guard(c, open); err != nil && !c.IsAborted() {
-			speakNearest(c, dropIns)
+			useNearestRenderer(c, dropIns)
 			a.server.Fail(c, err)
 		}
 	}
 }
 
-// speakNearest has failures rendered as the API does that is the nearest to a path.
-func speakNearest(c *gin.Context, dropIns []dialect.Dialect) {
-	for _, path := range []string{compat.WithoutModel(c.FullPath()), compat.WithoutModel(c.Request.URL.Path)} {
+// useNearestRenderer has failures rendered as the API does that is the nearest to a path.
+func useNearestRenderer(c *gin.Context, dropIns []dialect.Dialect) {
+	for _, path := range []string{dialect.WithoutModel(c.FullPath()), dialect.WithoutModel(c.Request.URL.Path)} {
 		for _, api := range dropIns {
 			if api.Owns(path) {
-				api.Speak(c)
+				api.UseRenderer(c)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -20,33 +21,18 @@ type glossariesAPI struct {
 	glossaries *glossary.Service
 }
 
-// dialect has the routes.
-func (g *glossariesAPI) dialect() dialect.Dialect {
+// routes are those of glossaries.
+func (g *glossariesAPI) routes() []dialect.Route {
 	const one = glossariesPath + "/:id"
-	return dialect.Dialect{
-		Routes: []dialect.Route{
-			{Methods: "POST", Path: glossariesPath, Handler: g.handle(g.create), Free: true},
-			{Methods: "GET", Path: glossariesPath, Handler: g.handle(g.list)},
-			{Methods: "GET", Path: one, Handler: g.handle(g.get)},
-			{Methods: "GET", Path: one + "/entries", Handler: g.handle(g.entries)},
-			{Methods: "PUT", Path: one, Handler: g.handle(g.replace), Free: true},
-			{Methods: "PATCH", Path: one, Handler: g.handle(g.change), Free: true},
-			{Methods: "DELETE", Path: one, Handler: g.handle(g.remove)},
-		},
-		Render: render,
-	}
-}
-
-// handle makes a handler that lets callers in, and answers errors.
-func (g *glossariesAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		err := g.cfg.Gate.Enter(c, "")
-		if err == nil {
-			err = serve(c)
-		}
-		if err != nil {
-			g.server.Fail(c, err)
-		}
+	keyed := g.server.Keyed
+	return []dialect.Route{
+		{Methods: "POST", Path: glossariesPath, Handler: keyed(g.create), Free: true},
+		{Methods: "GET", Path: glossariesPath, Handler: keyed(g.list)},
+		{Methods: "GET", Path: one, Handler: keyed(g.get)},
+		{Methods: "GET", Path: one + "/entries", Handler: keyed(g.entries)},
+		{Methods: "PUT", Path: one, Handler: keyed(g.replace), Free: true},
+		{Methods: "PATCH", Path: one, Handler: keyed(g.change), Free: true},
+		{Methods: "DELETE", Path: one, Handler: keyed(g.remove)},
 	}
 }
 
@@ -67,58 +53,49 @@ type dictionaryOutput struct {
 }
 
 func glossaryOf(g glossary.Glossary) glossaryOutput {
-	out := glossaryOutput{
+	return glossaryOutput{
 		ID: g.ID, Name: g.Name, Created: g.Created, Changed: g.Changed, URL: glossariesPath + "/" + g.ID,
-		Dictionaries: make([]dictionaryOutput, len(g.Dictionaries)), // not nil: none are [] in JSON
+		Dictionaries: dialect.Each(g.Dictionaries, func(d glossary.Dictionary) dictionaryOutput { return dictionaryOutput{d.From, d.To, d.Terms} }),
 	}
-	for i, d := range g.Dictionaries {
-		out.Dictionaries[i] = dictionaryOutput{d.From, d.To, d.Terms}
-	}
-	return out
 }
 
-// answer answers with a glossary.
-func (g *glossariesAPI) answer(c *gin.Context, status int, made glossary.Glossary, err error) error {
-	if err == nil {
-		c.PureJSON(status, gin.H{"glossary": glossaryOf(made)})
-	}
-	return err
+// answerGlossary answers with a glossary.
+func answerGlossary(g glossary.Glossary, err error) (any, error) {
+	return gin.H{"glossary": glossaryOf(g)}, err
+}
+
+// askedFor are whose glossaries a request can use, and the id of that which its path names.
+func askedFor(c *gin.Context) (ctx context.Context, owner, id string) {
+	return c.Request.Context(), dialect.OwnerOf(c), c.Param("id")
 }
 
 // create serves POST /glossaries.
-func (g *glossariesAPI) create(c *gin.Context) error {
+func (g *glossariesAPI) create(c *gin.Context) (any, error) {
 	draft, err := g.read(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if draft.Name == nil {
-		return draft.missing("name")
+		return nil, draft.missing("name")
 	}
 	made, err := g.glossaries.Create(c.Request.Context(), dialect.OwnerOf(c), *draft.Name, draft.Terms)
-	if err == nil {
-		c.Header("Location", glossaryOf(made).URL)
+	if err != nil {
+		return nil, err
 	}
-	return g.answer(c, http.StatusCreated, made, err)
+	out := glossaryOf(made)
+	c.Header("Location", out.URL)
+	return dialect.Reply{Status: http.StatusCreated, Body: gin.H{"glossary": out}}, nil
 }
 
 // list serves GET /glossaries: the caller's own.
-func (g *glossariesAPI) list(c *gin.Context) error {
+func (g *glossariesAPI) list(c *gin.Context) (any, error) {
 	list, err := g.glossaries.List(c.Request.Context(), dialect.OwnerOf(c))
-	if err != nil {
-		return err
-	}
-	output := make([]glossaryOutput, len(list)) // not nil: none are [] in JSON
-	for i, one := range list {
-		output[i] = glossaryOf(one)
-	}
-	c.PureJSON(http.StatusOK, gin.H{"glossaries": output})
-	return nil
+	return gin.H{"glossaries": dialect.Each(list, glossaryOf)}, err
 }
 
 // get serves GET /glossaries/ID.
-func (g *glossariesAPI) get(c *gin.Context) error {
-	found, err := g.glossaries.Get(c.Request.Context(), dialect.OwnerOf(c), c.Param("id"))
-	return g.answer(c, http.StatusOK, found, err)
+func (g *glossariesAPI) get(c *gin.Context) (any, error) {
+	return answerGlossary(g.glossaries.Get(askedFor(c)))
 }
 
 // The media types of terms.
@@ -128,29 +105,29 @@ const (
 )
 
 // entries serves GET /glossaries/ID/entries.
-func (g *glossariesAPI) entries(c *gin.Context) error {
+func (g *glossariesAPI) entries(c *gin.Context) (any, error) {
+	ctx, owner, id := askedFor(c)
 	pair := glossary.Pair{From: c.Query("from"), To: c.Query("to")}
 	if pair.From == "" || pair.To == "" {
-		found, err := g.glossaries.Get(c.Request.Context(), dialect.OwnerOf(c), c.Param("id"))
+		found, err := g.glossaries.Get(ctx, owner, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n := len(found.Dictionaries); n != 1 || pair != (glossary.Pair{}) {
-			return failure.New(failure.InvalidGlossary, "", "the glossary has %s: name the languages of one, such as ?from=en&to=fr", dictionaries(n))
+			return nil, failure.New(failure.InvalidGlossary, "", "the glossary has %s: name the languages of one, such as ?from=en&to=fr", dictionaries(n))
 		}
 		pair = found.Dictionaries[0].Pair
 	}
-	terms, err := g.glossaries.Terms(c.Request.Context(), dialect.OwnerOf(c), c.Param("id"), []glossary.Pair{pair})
+	terms, err := g.glossaries.Terms(ctx, owner, id, []glossary.Pair{pair})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.Header("Vary", "Accept")
+	format, text := tsvType, glossary.TSV
 	if c.NegotiateFormat(tsvType, csvType) == csvType {
-		c.Data(http.StatusOK, csvType+"; charset=utf-8", []byte(glossary.CSV(terms[0].List)))
-	} else {
-		c.Data(http.StatusOK, tsvType+"; charset=utf-8", []byte(glossary.TSV(terms[0].List)))
+		format, text = csvType, glossary.CSV
 	}
-	return nil
+	return dialect.Reply{Type: format + "; charset=utf-8", Body: []byte(text(terms[0].List))}, nil
 }
 
 func dictionaries(n int) string {
@@ -161,37 +138,33 @@ func dictionaries(n int) string {
 }
 
 // replace serves PUT /glossaries/ID: nothing stays but the id, and the name where none is given.
-func (g *glossariesAPI) replace(c *gin.Context) error {
+func (g *glossariesAPI) replace(c *gin.Context) (any, error) {
 	draft, err := g.read(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	draft.Whole = true
 	return g.alter(c, draft)
 }
 
 // change serves PATCH /glossaries/ID: what is not named stays.
-func (g *glossariesAPI) change(c *gin.Context) error {
+func (g *glossariesAPI) change(c *gin.Context) (any, error) {
 	draft, err := g.read(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if draft.Name == nil && len(draft.Terms) == 0 {
-		return failure.New(failure.InvalidGlossary, "", "there is nothing to change: send a name, or dictionaries")
+		return nil, failure.New(failure.InvalidGlossary, "", "there is nothing to change: send a name, or dictionaries")
 	}
 	return g.alter(c, draft)
 }
 
-func (g *glossariesAPI) alter(c *gin.Context, draft glossaryDraft) error {
-	changed, err := g.glossaries.Change(c.Request.Context(), dialect.OwnerOf(c), c.Param("id"), draft.Change)
-	return g.answer(c, http.StatusOK, changed, err)
+func (g *glossariesAPI) alter(c *gin.Context, draft glossaryDraft) (any, error) {
+	ctx, owner, id := askedFor(c)
+	return answerGlossary(g.glossaries.Change(ctx, owner, id, draft.Change))
 }
 
 // remove serves DELETE /glossaries/ID.
-func (g *glossariesAPI) remove(c *gin.Context) error {
-	if err := g.glossaries.Remove(c.Request.Context(), dialect.OwnerOf(c), c.Param("id")); err != nil {
-		return err
-	}
-	c.Status(http.StatusNoContent)
-	return nil
+func (g *glossariesAPI) remove(c *gin.Context) (any, error) {
+	return dialect.Reply{Status: http.StatusNoContent}, g.glossaries.Remove(askedFor(c))
 }

@@ -85,29 +85,25 @@ func (JobRenderer) Job(job jobs.Job) ([]byte, error) { return json.Marshal(jobOf
 
 // get serves GET /jobs/ID. The results are sent as they were saved, chunk by chunk: there may be
 // far more of them than bodies of requests may have.
-func (j *jobsAPI) get(c *gin.Context) error {
+func (j *jobsAPI) get(c *gin.Context) (any, error) {
 	job, err := j.own(c)
-	if err != nil {
-		return err
-	}
-	if job.State != jobs.Done || job.Document != nil {
-		c.PureJSON(http.StatusOK, gin.H{"job": jobOf(job)})
-		return nil
+	if err != nil || job.State != jobs.Done || job.Document != nil {
+		return gin.H{"job": jobOf(job)}, err
 	}
 	encoded, err := json.Marshal(jobOf(job))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.Header("Content-Type", "application/json; charset=utf-8")
 	c.Status(http.StatusOK)
 	if c.Request.Method == http.MethodHead {
-		return nil
+		return nil, nil
 	}
 	if err := j.sendResults(c, job, encoded); err != nil {
 		_ = c.Error(err)            // for the access log
 		panic(http.ErrAbortHandler) // the client must not take what it has for the whole answer
 	}
-	return nil
+	return nil, nil
 }
 
 // sendResults writes the answer of a job that is done.

@@ -22,12 +22,11 @@ const (
 
 // events serves GET /jobs/ID/events: the job at once and after each change, until it has ended. A
 // stream that ends before was cut off, as when the service ends.
-func (j *jobsAPI) events(c *gin.Context) error {
-	if j.streams.Add(1) > mostJobStreams {
-		j.streams.Add(-1)
-		return failure.New(failure.Busy, "", "too many clients are watching jobs: ask for the job from time to time instead")
-	}
+func (j *jobsAPI) events(c *gin.Context) (any, error) {
 	defer j.streams.Add(-1)
+	if j.streams.Add(1) > mostJobStreams {
+		return nil, failure.New(failure.Busy, "", "too many clients are watching jobs: ask for the job from time to time instead")
+	}
 	ctx, cancel := context.WithCancel(c.Request.Context())
 	defer cancel()
 	stop := context.AfterFunc(j.ending, cancel)
@@ -35,15 +34,15 @@ func (j *jobsAPI) events(c *gin.Context) error {
 	changed := j.jobs.Watch(ctx, c.Param("id"))
 	job, err := j.own(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := &eventWriter{c: c, events: true}
 	if c.Request.Method == http.MethodHead {
 		out.begin()
-		return nil
+	} else {
+		j.follow(ctx, out, job, changed)
 	}
-	j.follow(ctx, out, job, changed)
-	return nil
+	return nil, nil
 }
 
 // follow sends a job and what becomes of it, until it has ended or nobody listens any more.

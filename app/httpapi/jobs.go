@@ -14,7 +14,6 @@ import (
 	"dragoman/app/access"
 	"dragoman/app/admission"
 	"dragoman/app/admission/cost"
-	"dragoman/app/body"
 	"dragoman/app/dialect"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
@@ -25,8 +24,8 @@ import (
 const (
 	jobsPath = "/jobs"
 
-	// jobBodyTimeout is how long the body of a job may take to arrive.
-	jobBodyTimeout = 5 * time.Minute
+	// largeBodyTimeout is how long the body of a job may take to arrive.
+	largeBodyTimeout = 5 * time.Minute
 	// mostListed is how many jobs GET /jobs lists.
 	mostListed = 100
 	// mostJobStreams is how many clients may watch jobs at a time.
@@ -48,25 +47,22 @@ type JobsConfig struct {
 	MaxChars         int
 }
 
-// jobsAPI serves the routes of jobs.
+// jobsAPI serves the routes of jobs, and those of documents.
 type jobsAPI struct {
 	*API
-	jobs    JobsConfig
+	jobs    *JobsConfig
 	streams atomic.Int64 // that are open
 }
 
-// dialect has the routes.
-func (j *jobsAPI) dialect() dialect.Dialect {
+// routes are those of jobs.
+func (j *jobsAPI) routes() []dialect.Route {
 	const one = jobsPath + "/:id"
-	return dialect.Dialect{
-		Routes: []dialect.Route{
-			{Methods: "POST", Path: jobsPath, Handler: j.handle(j.submit), Room: j.room},
-			{Methods: "GET", Path: jobsPath, Handler: j.handle(j.list)},
-			{Methods: "GET", Path: one, Handler: j.handle(j.get)},
-			{Methods: "GET", Path: one + "/events", Handler: j.handle(j.events)},
-			{Methods: "DELETE", Path: one, Handler: j.handle(j.remove)},
-		},
-		Render: render,
+	return []dialect.Route{
+		{Methods: "POST", Path: jobsPath, Handler: j.keyed(j.submit), Room: j.room},
+		{Methods: "GET", Path: jobsPath, Handler: j.keyed(j.list)},
+		{Methods: "GET", Path: one, Handler: j.keyed(j.get)},
+		{Methods: "GET", Path: one + "/events", Handler: j.keyed(j.events)},
+		{Methods: "DELETE", Path: one, Handler: j.keyed(j.remove)},
 	}
 }
 
@@ -77,33 +73,17 @@ func (j *jobsAPI) room(c *gin.Context) error {
 
 // limitBody is [API.limitBody] for bodies of jobs.
 func (j *jobsAPI) limitBody(c *gin.Context) {
-	if c.Request.Method == http.MethodPost {
-		j.limitLarge(c, j.jobs.MaxBodyBytes, "send several jobs")
-		return
-	}
-	j.API.limitBody(c)
+	j.limitLarge(c, j.jobs.MaxBodyBytes, "send several jobs")
 }
 
-// limitLarge is [API.limitBodyTo] for bodies that may be larger, and take longer, than others.
-func (a *API) limitLarge(c *gin.Context, most int64, remedy string) {
-	body.Widen(c.Request, most, jobBodyTimeout)
-	a.limitBodyTo(c, most, remedy)
-}
-
-// handle makes a handler that lets callers in, and answers errors.
-func (j *jobsAPI) handle(serve func(c *gin.Context) error) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		err := j.cfg.Gate.Enter(c, "")
-		if err == nil {
-			err = j.jobs.Available()
+// keyed makes the handler of a route for those who are let in, while there are jobs.
+func (j *jobsAPI) keyed(h dialect.Handler) dialect.Handler {
+	return j.server.Keyed(func(c *gin.Context) (any, error) {
+		if err := j.jobs.Available(); err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = serve(c)
-		}
-		if err != nil {
-			j.server.Fail(c, err)
-		}
-	}
+		return h(c)
+	})
 }
 
 // jobBody is the body of POST /jobs.
@@ -113,28 +93,32 @@ type jobBody struct {
 }
 
 // submit serves POST /jobs.
-func (j *jobsAPI) submit(c *gin.Context) error {
+func (j *jobsAPI) submit(c *gin.Context) (any, error) {
 	key, err := idempotencyKey(c.Request.Header)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var parsed jobBody
 	raw, err := decodeBody(c, j.jobs.MaxRecords, &parsed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sum := sha256.Sum256(raw)
 	sub := jobs.Submission{Owner: access.Caller(c), Key: key, Fingerprint: hex.EncodeToString(sum[:])}
-	if key != "" {
-		known, err := j.jobs.Find(c.Request.Context(), sub.Owner, key, sub.Fingerprint)
-		if !errors.Is(err, jobs.ErrUnknown) {
-			return j.submitted(c, known, http.StatusOK, err)
+	return j.once(c, sub, func() (jobs.Job, bool, error) {
+		// What the parts of it take that are stored.
+		if err := admission.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
+			return jobs.Job{}, false, err
 		}
-	}
-	// What the parts of it take that are stored.
-	if err := admission.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
-		return err
-	}
+		if err := j.complete(c, parsed, &sub); err != nil {
+			return jobs.Job{}, false, err
+		}
+		return j.jobs.Submit(c.Request.Context(), sub)
+	})
+}
+
+// complete checks what a request asks for, charges it and adds it to its submission.
+func (j *jobsAPI) complete(c *gin.Context, parsed jobBody, sub *jobs.Submission) error {
 	req, err := parsed.Payload.request()
 	if err != nil {
 		return err
@@ -153,19 +137,35 @@ func (j *jobsAPI) submit(c *gin.Context) error {
 	if sub.Terms != nil {
 		sub.Request.Terms = nil // which are among them
 	}
-	if err := j.jobs.Check(c.Request.Context(), sub); err != nil {
+	if err := j.jobs.Check(c.Request.Context(), *sub); err != nil {
 		return err
 	}
 	if sub.Characters, err = j.server.ChargeJob(c, &req.Request); err != nil {
 		return err
 	}
 	sub.Request.Caller, sub.Request.Records = req.Caller, nil
-	job, created, err := j.jobs.Submit(c.Request.Context(), sub)
-	status := http.StatusOK
-	if created {
-		status = http.StatusAccepted
+	return nil
+}
+
+// once answers with the job that a submission's key was used for, or else with the one that submit makes.
+func (j *jobsAPI) once(c *gin.Context, sub jobs.Submission, submit func() (job jobs.Job, created bool, err error)) (any, error) {
+	var created bool
+	job, err := jobs.Job{}, jobs.ErrUnknown
+	if sub.Key != "" {
+		job, err = j.jobs.Find(c.Request.Context(), sub.Owner, sub.Key, sub.Fingerprint)
 	}
-	return j.submitted(c, job, status, err)
+	if errors.Is(err, jobs.ErrUnknown) {
+		job, created, err = submit()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Header("Location", jobURL(job))
+	reply := dialect.Reply{Body: gin.H{"job": jobOf(job)}}
+	if created {
+		reply.Status = http.StatusAccepted
+	}
+	return reply, nil
 }
 
 // terms are those of each target language where a request names a stored glossary: what becomes of
@@ -179,16 +179,6 @@ func (j *jobsAPI) terms(c *gin.Context, req translationRequest) (terms [][]trans
 		terms = append(terms, part.Terms)
 	}
 	return terms, err
-}
-
-// submitted answers with a job that was submitted now, or before.
-func (j *jobsAPI) submitted(c *gin.Context, job jobs.Job, status int, err error) error {
-	if err != nil {
-		return err
-	}
-	c.Header("Location", jobURL(job))
-	c.PureJSON(status, gin.H{"job": jobOf(job)})
-	return nil
 }
 
 // idempotencyKey is the key of a request; "" for none.
@@ -209,17 +199,9 @@ func idempotencyKey(h http.Header) (string, error) {
 }
 
 // list serves GET /jobs: the caller's own.
-func (j *jobsAPI) list(c *gin.Context) error {
+func (j *jobsAPI) list(c *gin.Context) (any, error) {
 	list, err := j.jobs.List(c.Request.Context(), access.Caller(c), mostListed)
-	if err != nil {
-		return err
-	}
-	output := make([]jobOutput, len(list)) // not nil: none are [] in JSON
-	for i, job := range list {
-		output[i] = jobOf(job)
-	}
-	c.PureJSON(http.StatusOK, gin.H{"jobs": output})
-	return nil
+	return gin.H{"jobs": dialect.Each(list, jobOf)}, err
 }
 
 // own is the job of a request's path, which its sender may see: with keys, that of its own key;
@@ -237,19 +219,14 @@ func (j *jobsAPI) own(c *gin.Context) (jobs.Job, error) {
 }
 
 // remove serves DELETE /jobs/ID.
-func (j *jobsAPI) remove(c *gin.Context) error {
+func (j *jobsAPI) remove(c *gin.Context) (any, error) {
 	job, err := j.own(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	job, removed, err := j.jobs.Delete(c.Request.Context(), job.ID)
-	switch {
-	case err != nil:
-		return err
-	case removed:
-		c.Status(http.StatusNoContent)
-	default:
-		c.PureJSON(http.StatusOK, gin.H{"job": jobOf(job)})
+	if err == nil && removed {
+		return dialect.Reply{Status: http.StatusNoContent}, nil
 	}
-	return nil
+	return gin.H{"job": jobOf(job)}, err
 }

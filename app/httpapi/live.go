@@ -29,15 +29,12 @@ type LiveConfig struct {
 // liveAPI serves live text.
 type liveAPI struct {
 	*API
-	live LiveConfig
+	live *LiveConfig
 }
 
-// dialect has the route.
-func (l *liveAPI) dialect() dialect.Dialect {
-	return dialect.Dialect{
-		Routes: []dialect.Route{{Methods: "GET", Path: livePath, Handler: l.serveSocket}},
-		Render: render,
-	}
+// routes are those of live text.
+func (l *liveAPI) routes() []dialect.Route {
+	return []dialect.Route{{Methods: "GET", Path: livePath, Handler: l.serveSocket}}
 }
 
 // openSession opens a session.

@@ -30,7 +30,7 @@ const (
 )
 
 // serveSocket serves GET /live: sessions over a WebSocket.
-func (l *liveAPI) serveSocket(c *gin.Context) {
+func (l *liveAPI) serveSocket(c *gin.Context) (any, error) {
 	late, err := l.cfg.Gate.MustReadKey(c, "")
 	if err == nil && !late {
 		err = l.cfg.Gate.Enter(c, "")
@@ -43,19 +43,19 @@ func (l *liveAPI) serveSocket(c *gin.Context) {
 		leave, err = l.sockets.enter(access.Caller(c))
 	}
 	if err != nil {
-		l.server.Fail(c, err)
-		return
+		return nil, err
 	}
 	defer leave()
 	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the gate has asked whose page it is
 	if err != nil {                                                                                        // it has been answered
 		_ = c.Error(err)
 		c.Abort()
-		return
+		return nil, nil
 	}
 	s := &socket{liveAPI: l, c: c, conn: conn, sessions: make(map[int64]*attached), counted: true}
 	s.used.Store(time.Now().UnixNano())
 	s.serve(!late)
+	return nil, nil
 }
 
 // socket is a WebSocket with the sessions that its client uses. The goroutine of its request reads; each

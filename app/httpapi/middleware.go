@@ -105,6 +105,16 @@ func (a *API) limitBody(c *gin.Context) {
 	a.limitBodyTo(c, a.cfg.MaxBodyBytes, "send several requests")
 }
 
+// limitLarge is limitBody for bodies that may be larger, and take longer, than others.
+func (a *API) limitLarge(c *gin.Context, most int64, remedy string) {
+	if c.Request.Method == http.MethodPost {
+		body.Widen(c.Request, most, largeBodyTimeout)
+		a.limitBodyTo(c, most, remedy)
+		return
+	}
+	a.limitBody(c)
+}
+
 // limitBodyTo is limitBody with another limit, and what to do about it.
 func (a *API) limitBodyTo(c *gin.Context, limit int64, remedy string) {
 	if size := c.Request.ContentLength; size > limit {

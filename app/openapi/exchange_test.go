@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/catalog"
-	"dragoman/app/compat"
 	"dragoman/app/compat/compattest"
 	"dragoman/app/compat/openinference"
+	"dragoman/app/dialect"
 	"dragoman/app/httpapi"
 	"dragoman/app/openapi"
 	"dragoman/app/openapi/contracttest"
@@ -380,7 +380,7 @@ func TestAnswersOfTheInferenceProtocol(t *testing.T) {
 func TestRoutes(t *testing.T) {
 	routes := append(newAPI(t, true).Routes(), routerOf(describe(t)).Routes()...)
 	// The compatible routes are there once more, for each model, as their tags say.
-	routes = slices.DeleteFunc(routes, func(r gin.RouteInfo) bool { return strings.HasPrefix(r.Path, compat.ModelPath+"/") })
+	routes = slices.DeleteFunc(routes, func(r gin.RouteInfo) bool { return strings.HasPrefix(r.Path, dialect.ModelPath+"/") })
 	assert.NoError(t, newContract(t).Routes(routes, openapi.FilesPath, webpage.AssetsPath))
 }
 

@@ -27,7 +27,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 )
@@ -36,29 +35,23 @@ const versionField = "api-version"
 
 // New makes the API.
 func New(server *dialect.Server) dialect.Dialect {
-	api := compat.API{Server: server, Lists: true}
-	routes := []dialect.Route{
-		api.Route("POST", "/translate", func(call compat.Call) (any, error) {
-			switch version := call.Context.Query(versionField); {
-			case version == oldVersion:
-				return serve(call)
-			case dated(version):
-				return serveInputs(call)
-			}
-			return nil, fault(versionField, "The API version parameter is missing or invalid: this server has 3.0 and 2026-06-06.")
-		}),
-		api.Route("POST", "/detect", func(call compat.Call) (any, error) {
-			if call.Context.Query(versionField) != oldVersion {
-				return nil, fault(versionField, "The API version parameter is missing or invalid: this server detects with 3.0.")
-			}
-			return detect(server, call)
-		}),
-		api.Open("/languages", languages),
-	}
+	api := dialect.API{Server: server, Lists: true}
+	routes := []dialect.Route{api.Route("POST", "/translate", serve), api.Route("POST", "/detect", detect), api.Open("/languages", languages)}
 	for i := range routes {
 		routes[i].Takes = func(c *gin.Context) bool { return c.Request.URL.Query().Has(versionField) }
 	}
 	return dialect.Dialect{Render: render, Browsers: true, Routes: routes}
+}
+
+// serve serves /translate.
+func serve(call *dialect.Call) (any, error) {
+	switch version := call.Context.Query(versionField); {
+	case version == oldVersion:
+		return translateAll(call, decode(call), func(text, name string) translation { return translation{Text: text, To: name} })
+	case dated(version):
+		return serveInputs(call)
+	}
+	return nil, fault(versionField, "The API version parameter is missing or invalid: this server has 3.0 and 2026-06-06.")
 }
 
 // oldVersion is the one whose parameters are in the query.
@@ -97,9 +90,9 @@ func codeOf(f *failure.Failure) int {
 	switch f.Field {
 	case versionField:
 		return versionInvalid
-	case compat.From:
+	case dialect.From:
 		return fromInvalid
-	case compat.To:
+	case dialect.To:
 		return toInvalid
 	case typeField:
 		return typeInvalid
@@ -126,7 +119,7 @@ func codeOf(f *failure.Failure) int {
 
 // render writes a failure as Azure does, in its words where it has some.
 func render(c *gin.Context, f *failure.Failure) (status int, answer any) {
-	code, message := codeOf(f), compat.Message(f)
+	code, message := codeOf(f), dialect.Message(f)
 	if f.Kind == failure.NoKey || f.Kind == failure.WrongKey {
 		message = "The request is not authorized because credentials are missing or invalid."
 	}

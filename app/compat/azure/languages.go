@@ -3,15 +3,13 @@ package azure
 import (
 	"strings"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
-	"dragoman/app/failure"
 	"dragoman/app/language"
 )
 
 // spelling is how Azure writes the codes that it has for another script or another name.
-func spelling() compat.Spelling {
-	return compat.Spelling{"zh": "zh-Hans", "no": "nb", "ns": "nso", "tl": "fil", "sr": "sr-Cyrl", "mn": "mn-Cyrl"}
+func spelling() dialect.Spelling {
+	return dialect.Spelling{"zh": "zh-Hans", "no": "nb", "ns": "nso", "tl": "fil", "sr": "sr-Cyrl", "mn": "mn-Cyrl"}
 }
 
 // detection is the answer of /detect for a text.
@@ -22,27 +20,19 @@ type detection struct {
 }
 
 // detect serves /detect. What has no language is English, with the score 0.
-func detect(server *dialect.Server, call compat.Call) (any, error) {
-	detector := call.Models.Detector()
-	if detector == nil {
-		return nil, compat.RefuseAs(failure.NotOffered, "Language detection is not offered by this server.")
+func detect(call *dialect.Call) (any, error) {
+	if call.Context.Query(versionField) != oldVersion {
+		return nil, fault(versionField, "The API version parameter is missing or invalid: this server detects with 3.0.")
 	}
-	texts, err := textsOf(call.Fields)
-	if err != nil {
-		return nil, err
-	}
-	if err := server.ChargeDetection(call.Context, texts); err != nil {
-		return nil, err
-	}
-	list := make([]detection, len(texts)) // not nil: none are [] in JSON
-	for i, text := range texts {
-		list[i] = detection{detected: detected{Language: "en"}}
-		if code, confidence, ok := detector.Detect(text); ok {
-			_, supported := call.Languages.Source(code)
-			list[i] = detection{detected{spelling().Of(code), confidence}, supported, false}
+	call.NeedsDetector("Language detection is not offered by this server.")
+	found, err := call.Detect(textsOf(call.Fields))
+	return dialect.Each(found, func(d dialect.Detection) detection {
+		if d.Code == "" {
+			return detection{detected: detected{Language: "en"}}
 		}
-	}
-	return list, nil
+		_, supported := call.Languages.Source(d.Code)
+		return detection{detected{spelling().Of(d.Code), d.Confidence}, supported, false}
+	}), err
 }
 
 // languageList is the answer of /languages: what is in the groups that are asked for. Of
@@ -63,7 +53,7 @@ type languageName struct {
 }
 
 // languages serves /languages. Names are English, whatever Accept-Language says.
-func languages(call compat.Call) any {
+func languages(call *dialect.Call) (any, error) {
 	scopes := call.Context.Query("scope")
 	asked := func(group string) bool { return scopes == "" || strings.Contains(scopes, group) }
 	var list languageList
@@ -73,7 +63,7 @@ func languages(call compat.Call) any {
 	if asked("translation") {
 		names := make(map[string]languageName, len(call.Languages))
 		for _, code := range call.Languages {
-			direction, name := "ltr", compat.NameOf(code)
+			direction, name := "ltr", dialect.NameOf(code)
 			if language.RightToLeft(code) {
 				direction = "rtl"
 			}
@@ -87,5 +77,5 @@ func languages(call compat.Call) any {
 	if asked("dictionary") && list.Models == nil {
 		list.Dictionary = &struct{}{}
 	}
-	return list
+	return list, nil
 }

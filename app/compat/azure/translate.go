@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
@@ -40,21 +39,12 @@ type order struct {
 	terms     []translate.Term // that the text says
 }
 
-// serve serves /translate of 3.0.
-func serve(call compat.Call) (any, error) {
-	orders, err := decode(call)
-	if err != nil {
-		return nil, err
-	}
-	return translateAll(call, orders, func(text, name string) translation { return translation{Text: text, To: name} })
-}
-
 // translateAll translates texts, those together that want the same, and makes the answers of them.
-func translateAll(call compat.Call, orders []order, answer func(text, name string) translation) ([]item, error) {
-	if len(orders) == 0 {
-		return []item{}, nil
+func translateAll(call *dialect.Call, orders []order, answer func(text, name string) translation) ([]item, error) {
+	if err := call.Err(); err != nil || len(orders) == 0 {
+		return []item{}, err
 	}
-	var jobs []compat.Job
+	var jobs []dialect.Job
 	known := map[string]int{}
 	type place struct{ job, target, row int }
 	places := make([][]place, len(orders)) // of each text's results
@@ -69,7 +59,7 @@ func translateAll(call compat.Call, orders []order, answer func(text, name strin
 			if !ok {
 				n = len(jobs)
 				known[wants] = n
-				jobs = append(jobs, compat.Job{From: o.from, To: to[0], Also: to[1:], Format: o.format, Terms: o.terms})
+				jobs = append(jobs, dialect.Job{From: o.from, To: to[0], Also: to[1:], Format: o.format, Terms: o.terms})
 			}
 			for target := range to {
 				places[i] = append(places[i], place{n, target, len(jobs[n].Texts)})
@@ -88,9 +78,8 @@ func translateAll(call compat.Call, orders []order, answer func(text, name strin
 			return results[at.job][at.target*len(jobs[at.job].Texts)+at.row]
 		}
 		if o.from == translate.Auto {
-			code := compat.SourceOf(of(0))
-			score := compat.Confidence(call.Models.Detector(), dialect.Prose(o.text, o.format), code)
-			items[i].Detected = &detected{spelling().Of(code), score}
+			code := dialect.SourceOf(of(0))
+			items[i].Detected = &detected{spelling().Of(code), call.Confidence(dialect.Prose(o.text, o.format), code)}
 		}
 		for n, name := range o.names {
 			items[i].Translations = append(items[i].Translations, answer(of(n).Text, strings.TrimSpace(name)))
@@ -100,98 +89,73 @@ func translateAll(call compat.Call, orders []order, answer func(text, name strin
 }
 
 // decode understands a request to translate of 3.0.
-func decode(call compat.Call) ([]order, error) {
-	texts, err := textsOf(call.Fields)
-	if err != nil {
-		return nil, err
+func decode(call *dialect.Call) []order {
+	texts := textsOf(call.Fields)
+	refuseOptions(call.Fields, []option{
+		{"profanityAction", "NoAction"}, {"includeAlignment", "false"}, {"includeSentenceLength", "false"}, {"allowFallback", "true"}, {"toScript", ""},
+	})
+	all := order{format: formatOf(call.Fields)}
+	if all.names, _ = call.Texts(dialect.To); len(all.names) == 0 {
+		call.Fail(fault(dialect.To, "The target language is not valid: send to=LANGUAGE in the query."))
 	}
-	if err := refuseOptions(call.Fields); err != nil {
-		return nil, err
+	all.target(call)
+	all.from = call.Source(call.Text(dialect.From))
+	if call.Err() != nil {
+		return nil
 	}
-	var all order
-	if all.format, err = formatOf(call.Fields); err != nil {
-		return nil, err
-	}
-	if all.names, _, err = call.Fields.Texts(compat.To); err != nil {
-		return nil, err
-	}
-	if len(all.names) == 0 {
-		return nil, fault(compat.To, "The target language is not valid: send to=LANGUAGE in the query.")
-	}
-	if err := all.target(call); err != nil {
-		return nil, err
-	}
-	source, err := call.Fields.Text(compat.From)
-	if err != nil {
-		return nil, err
-	}
-	if all.from, err = call.Source(source); err != nil {
-		return nil, err
-	}
-	orders := make([]order, len(texts))
-	for i, text := range texts {
-		orders[i] = all
-		orders[i].text, orders[i].terms = dictionary(text, all.format)
-	}
-	return orders, nil
+	return dialect.Each(texts, func(text string) order {
+		o := all
+		o.text, o.terms = dictionary(text, all.format)
+		return o
+	})
 }
 
 // target finds the codes of the target languages.
-func (o *order) target(call compat.Call) error {
+func (o *order) target(call *dialect.Call) {
 	for _, name := range o.names {
-		code, err := call.Target(name)
-		if err != nil {
-			return err
-		}
+		code := call.Target(name)
 		if slices.Contains(o.to, code) { // it would make the answer longer at no cost
-			return fault(compat.To, "The target language is not valid: send each language once.")
+			call.Fail(fault(dialect.To, "The target language is not valid: send each language once."))
+		}
+		if call.Err() != nil {
+			return
 		}
 		o.to = append(o.to, code)
 	}
-	return nil
 }
 
 // textsOf reads the texts of a body.
-func textsOf(fields compat.Fields) ([]string, error) {
+func textsOf(fields dialect.Fields) (texts []string) {
 	items := fields.List()
 	if items == nil {
-		return nil, compat.RefuseAs(failure.InvalidJSON, `The body of the request is not a list: send [{"Text": "..."}].`)
+		fields.Fail(dialect.RefuseAs(failure.InvalidJSON, `The body of the request is not a list: send [{"Text": "..."}].`))
 	}
-	texts := make([]string, len(items))
 	for i, item := range items {
 		name := "Text"
 		if !item.Has(name) {
 			name = "text"
 		}
 		if !item.Has(name) {
-			return nil, compat.Refuse("One of the elements in the array of input text isn't valid: [%d] has no Text.", i)
+			fields.Fail(dialect.Refuse("One of the elements in the array of input text isn't valid: [%d] has no Text.", i))
 		}
-		var err error
-		if texts[i], err = item.Text(name); err != nil {
-			return nil, err
-		}
+		texts = append(texts, item.Text(name))
 	}
-	return texts, nil
+	return texts
 }
 
 // general is the model that is not one of language.
 const general = "general"
 
+// option is an option of Azure's, and the value with which it changes nothing; "": it has none.
+type option struct{ name, harmless string }
+
 // refuseOptions refuses what a translation would not show.
-func refuseOptions(fields compat.Fields) error {
-	for _, option := range []struct{ name, harmless string }{
-		{"profanityAction", "NoAction"}, {"includeAlignment", "false"}, {"includeSentenceLength", "false"},
-		{"allowFallback", "true"}, {"toScript", ""},
-	} {
-		value, err := fields.Text(option.name)
-		if err != nil {
-			return err
-		}
-		if value != "" && !strings.EqualFold(value, option.harmless) {
-			return notOffered(option.name)
+func refuseOptions(fields dialect.Fields, options []option) {
+	for _, o := range options {
+		if value := fields.Text(o.name); value != "" && !strings.EqualFold(value, o.harmless) {
+			fields.Fail(notOffered(o.name))
 		}
 	}
-	return nil
 }
 
 func notOffered(option string) error {
@@ -199,15 +163,13 @@ func notOffered(option string) error {
 }
 
 // formatOf reads the parameter textType.
-func formatOf(fields compat.Fields) (translate.Format, error) {
-	name, err := fields.Text(typeField)
-	switch {
-	case err != nil:
-		return "", err
+func formatOf(fields dialect.Fields) translate.Format {
+	switch name := fields.Text(typeField); {
 	case name == "" || strings.EqualFold(name, "plain"):
-		return translate.Text, nil
+		return translate.Text
 	case strings.EqualFold(name, "html"):
-		return translate.HTML, nil
+		return translate.HTML
 	}
-	return "", fault(typeField, "The value isn't valid for textType: use plain or html.")
+	fields.Fail(fault(typeField, "The value isn't valid for textType: use plain or html."))
+	return ""
 }

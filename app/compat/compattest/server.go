@@ -9,7 +9,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 )
 
@@ -25,8 +24,8 @@ func Server(cfg dialect.Config, t dialect.Translator, apis ...func(*dialect.Serv
 		server.Ready(t)
 	}
 	for _, api := range apis {
-		api(server).Mount(router)
-		api(server).Mount(router.Group(compat.ModelPath))
+		server.Mount(router, api(server))
+		server.Mount(router.Group(dialect.ModelPath), api(server))
 	}
 	return router
 }

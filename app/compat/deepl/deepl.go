@@ -39,7 +39,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 )
@@ -49,14 +48,12 @@ const unlimited = 1_000_000_000_000
 
 // New makes the API. All below /v2 and /v3 is its own.
 func New(server *dialect.Server) dialect.Dialect {
-	api := compat.API{Server: server}
+	api := dialect.API{Server: server}
 	routes := []dialect.Route{
 		api.Route("POST GET", "/v2/translate", serveTranslation),
 		api.Route("GET POST", "/v2/languages", languages).Uncharged(),
-		api.Route("GET POST", "/v2/usage", func(call compat.Call) (any, error) {
-			return usageOf(server.Gate.Usage(call.Context)), nil
-		}).Uncharged(),
-		api.Route("POST", "/v2/write/rephrase", refuse(compat.RefuseAs(failure.NotOffered, "Rephrasing is not offered by this server."))),
+		api.Route("GET POST", "/v2/usage", func(call *dialect.Call) (any, error) { return usageOf(server.Gate.Usage(call.Context)), nil }).Uncharged(),
+		api.Route("POST", "/v2/write/rephrase", refuse(dialect.RefuseAs(failure.NotOffered, "Rephrasing is not offered by this server."))),
 	}
 	if server.Glossaries != nil {
 		routes = append(routes, glossaries{server.Glossaries}.routes(api)...)
@@ -68,7 +65,7 @@ func New(server *dialect.Server) dialect.Dialect {
 
 // render writes a failure as DeepL does, in its words where it has some.
 func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
-	message := compat.Message(f)
+	message := dialect.Message(f)
 	switch f.Kind {
 	case failure.NoKey, failure.WrongKey:
 		message = "Authorization failed. Please supply a valid DeepL-Auth-Key via the Authorization header."
@@ -78,14 +75,9 @@ func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
 	return f.DeepL(), gin.H{"message": message}
 }
 
-// answer makes a handler that always answers the same.
-func answer(body any) func(compat.Call) (any, error) {
-	return func(compat.Call) (any, error) { return body, nil }
-}
-
 // refuse makes the handler of what this server does not have.
-func refuse(why error) func(compat.Call) (any, error) {
-	return func(compat.Call) (any, error) { return nil, why }
+func refuse(why error) func(*dialect.Call) (any, error) {
+	return func(*dialect.Call) (any, error) { return nil, why }
 }
 
 // usage is the answer of /v2/usage.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/documents"
 	"dragoman/app/failure"
@@ -19,84 +18,50 @@ import (
 // Documents makes the routes for documents, which are as large as the service allows. Without a service
 // they answer that there is none.
 func Documents(server *dialect.Server, service *documents.Service) dialect.Dialect {
-	api := compat.API{Server: server}
-	d := docs{service}
-	const one = "/v2/document/:id"
-	if service == nil {
-		off := refuse(failure.NoDocuments())
-		return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
-			api.Route("POST", "/v2/document", off), api.Route("POST", one, off), api.Route("POST", one+"/result", off),
-		}}
+	api, d := dialect.API{Server: server}, docs{service}
+	on := func(h func(*dialect.Call) (any, error)) func(*dialect.Call) (any, error) {
+		if service == nil {
+			return refuse(failure.NoDocuments())
+		}
+		return h
 	}
-	submit := api.Route("POST", "/v2/document", d.submit)
-	submit.Room = service.Room
-	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
-		submit,
-		api.Route("POST", one, d.status).Uncharged(),
-		api.Serve("POST", one+"/result", d.result).Uncharged(),
-	}}
+	const all, one = "/v2/document", "/v2/document/:id"
+	routes := []dialect.Route{api.Route("POST", all, on(d.submit)), api.Route("POST", one, on(d.status)), api.Route("POST", one+"/result", on(d.result))}
+	if service != nil {
+		routes[0].Room, routes[1].Free, routes[2].Free = service.Room, true, true
+	}
+	return dialect.Dialect{Render: render, Documents: true, Routes: routes}
 }
 
 // docs has the handlers of the routes for documents.
 type docs struct{ *documents.Service }
 
 // submit serves POST /v2/document.
-func (d docs) submit(call compat.Call) (any, error) {
-	fields := call.Fields
-	file, ok := fields.File("file")
+func (d docs) submit(call *dialect.Call) (any, error) {
+	file, ok := call.File("file")
 	if !ok {
-		return nil, compat.Refuse("Parameter 'file' not specified.")
+		return nil, dialect.Refuse("Parameter 'file' not specified.")
 	}
-	name, err := fields.Text("filename")
-	if err != nil {
-		return nil, err
+	file.Name = cmp.Or(file.Name, call.Text("filename"))
+	to, from := target(call, call.Fields), source(call, call.Fields)
+	if format := call.Text("output_format"); format != "" && !strings.EqualFold("."+format, path.Ext(file.Name)) {
+		call.Fail(unsupported("output_format", "A document keeps its format."))
 	}
-	file.Name = cmp.Or(file.Name, name)
-	to, err := target(fields, call.Languages)
-	if err != nil {
-		return nil, err
-	}
-	from, err := source(fields, call.Languages)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkDocument(fields, file.Name); err != nil {
-		return nil, err
-	}
-	glossaries, err := glossaryIDs(fields)
-	if err != nil {
-		return nil, err
-	}
-	job, err := call.Submit(d.Service, file, from, to, glossaries...)
+	readOptions(call.Fields) // what would be missed in a document
+	job, err := d.SubmitFile(call, file, from, to, glossaryIDs(call.Fields)...)
 	if err != nil {
 		return nil, err
 	}
 	return gin.H{"document_id": job.ID, "document_key": job.Document.Secret}, nil
 }
 
-// checkDocument refuses what would be missed in a document.
-func checkDocument(fields compat.Fields, name string) error {
-	format, err := fields.Text("output_format")
-	if err != nil {
-		return err
-	}
-	if format != "" && !strings.EqualFold("."+format, path.Ext(name)) {
-		return unsupported("output_format", "A document keeps its format.")
-	}
-	return new(request).options(fields)
-}
-
 // known is the document that a request is about: its sender has its key.
-func (d docs) known(call compat.Call) (jobs.Job, error) {
-	key, err := call.Fields.Text("document_key")
-	if err != nil {
+func (d docs) known(call *dialect.Call) (jobs.Job, error) {
+	key := required(call.Fields, "document_key")
+	if err := call.Err(); err != nil {
 		return jobs.Job{}, err
 	}
-	if key == "" {
-		return jobs.Job{}, compat.Refuse("Parameter 'document_key' not specified.")
-	}
-	job, err := d.Owned(call.Context, call.Context.Param("id"), key)
-	return job, err
+	return d.Owned(call.Context, call.Context.Param("id"), key)
 }
 
 // documentStatus is the answer of /v2/document/ID.
@@ -111,7 +76,7 @@ type documentStatus struct {
 }
 
 // status serves /v2/document/ID.
-func (d docs) status(call compat.Call) (any, error) {
+func (d docs) status(call *dialect.Call) (any, error) {
 	job, err := d.known(call)
 	if err != nil {
 		return nil, err
@@ -135,7 +100,7 @@ func statusOf(job jobs.Job, now time.Time) documentStatus {
 	default:
 		out.Status, out.Message = "error", "The translation was cancelled."
 		if job.Problem != nil {
-			out.Message = compat.Message(failure.Recall(job.Problem.Code, "", job.Problem.Message))
+			out.Message = dialect.Message(failure.Recall(job.Problem.Code, "", job.Problem.Message))
 		}
 		out.ErrorMessage = out.Message
 	}
@@ -143,10 +108,10 @@ func statusOf(job jobs.Job, now time.Time) documentStatus {
 }
 
 // result serves /v2/document/ID/result.
-func (d docs) result(call compat.Call) error {
+func (d docs) result(call *dialect.Call) (any, error) {
 	job, err := d.known(call)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return d.Send(call.Context, job)
+	return nil, d.Send(call.Context, job)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/compat"
+	"dragoman/app/dialect"
 )
 
 // sourceLanguage is an entry of /v2/languages.
@@ -21,33 +21,26 @@ type targetLanguage struct {
 }
 
 // languages serves /v2/languages.
-func languages(call compat.Call) (any, error) {
-	kind, err := call.Fields.Text("type")
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
+func languages(call *dialect.Call) (any, error) {
+	switch call.Text("type") {
 	case "", "source":
-		return sources(compat.Sources(call.Models)), nil
+		return sources(dialect.Sources(call.Models)), nil
 	case "target":
-		return targets(compat.Targets(call.Models)), nil
+		return targets(dialect.Targets(call.Models)), nil
 	}
-	return nil, compat.Refuse("Parameter 'type' is invalid. 'source' and 'target' are valid values.")
+	return nil, dialect.Refuse("Parameter 'type' is invalid. 'source' and 'target' are valid values.")
 }
 
 // sources lists languages by code.
-func sources(all compat.Languages) []sourceLanguage {
-	list := make([]sourceLanguage, len(all)) // not nil: none are [] in JSON
-	for i, l := range all {
-		list[i] = sourceLanguage{code(l), compat.NameOf(l).English}
-	}
+func sources(all dialect.Languages) []sourceLanguage {
+	list := dialect.Each(all, func(l string) sourceLanguage { return sourceLanguage{code(l), dialect.NameOf(l).English} })
 	slices.SortFunc(list, func(a, b sourceLanguage) int { return cmp.Compare(a.Language, b.Language) })
 	return list
 }
 
 // targets lists languages as targets, by code. Clients refuse
 // EN and PT as targets, so that their variants have to be there.
-func targets(all compat.Languages) []targetLanguage {
+func targets(all dialect.Languages) []targetLanguage {
 	list := []targetLanguage{}
 	for _, l := range sources(all) {
 		for _, variant := range variants(l) {

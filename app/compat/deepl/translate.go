@@ -3,26 +3,9 @@ package deepl
 import (
 	"strings"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
-	"dragoman/app/markup"
 	"dragoman/app/translate"
 )
-
-// request is a request to translate that was understood.
-type request struct {
-	texts    []string
-	from, to string // codes of the backend; from may be translate.Auto
-	format   translate.Format
-	whole    bool   // each text is one sentence
-	wrapped  bool   // a line break ends no sentence
-	model    string // model_type, as the answer repeats it; "" where it is not asked for
-	billed   bool   // the characters of each text are asked for
-	ignored  ignored
-	outline  markup.Outline // of XML
-
-	glossaries []string // ids
-}
 
 // translations is the answer of /v2/translate.
 type translations struct {
@@ -37,127 +20,91 @@ type translation struct {
 }
 
 // serveTranslation serves /v2/translate.
-func serveTranslation(call compat.Call) (any, error) {
-	req, err := decode(call.Fields, call.Languages)
-	if err != nil {
-		return nil, err
+func serveTranslation(call *dialect.Call) (any, error) {
+	texts, _ := call.Texts("text")
+	if len(texts) == 0 {
+		call.Fail(notSpecified("text"))
 	}
-	marked := make([]string, len(req.texts))
-	for i, text := range req.texts {
-		marked[i] = req.ignored.mark(text)
+	to, from := target(call, call.Fields), source(call, call.Fields)
+	ids := glossaryIDs(call.Fields)
+	if len(ids) > 0 && from == translate.Auto {
+		call.Fail(dialect.Refuse("Parameter 'source_lang' not specified: a glossary needs it."))
 	}
-	results, err := call.Translate(compat.Job{
-		From: req.from, To: req.to, Texts: marked, Format: req.format, Whole: req.whole, Wrapped: req.wrapped, Outline: req.outline,
-		Glossaries: req.glossaries,
+	o := readOptions(call.Fields)
+	results, err := call.Translate(dialect.Job{
+		From: from, To: to, Texts: dialect.Each(texts, o.ignored.mark), Format: o.format, Whole: o.whole, Wrapped: o.wrapped, Outline: o.outline,
+		Glossaries: ids,
 	})
 	if err != nil {
 		return nil, err
 	}
 	out := translations{make([]translation, len(results))}
 	for i, r := range results {
-		out.Translations[i] = translation{
-			DetectedSourceLanguage: code(compat.SourceOf(r)), Text: req.ignored.unmark(r.Text), ModelTypeUsed: req.model,
-		}
-		if req.billed {
-			out.Translations[i].BilledCharacters = new(dialect.Characters(req.texts[i], req.format))
+		out.Translations[i] = translation{DetectedSourceLanguage: code(dialect.SourceOf(r)), Text: o.ignored.unmark(r.Text), ModelTypeUsed: o.model}
+		if o.billed {
+			out.Translations[i].BilledCharacters = new(dialect.Characters(texts[i], o.format))
 		}
 	}
 	return out, nil
-}
-
-// decode understands the fields of /v2/translate.
-func decode(fields compat.Fields, languages compat.Languages) (request, error) {
-	var req request
-	var err error
-	if req.texts, _, err = fields.Texts("text"); err != nil {
-		return req, err
-	}
-	if len(req.texts) == 0 {
-		return req, compat.Refuse("Parameter 'text' not specified.")
-	}
-	if req.to, err = target(fields, languages); err != nil {
-		return req, err
-	}
-	if req.from, err = source(fields, languages); err != nil {
-		return req, err
-	}
-	if req.glossaries, err = glossaryIDs(fields); err != nil {
-		return req, err
-	}
-	if len(req.glossaries) > 0 && req.from == translate.Auto {
-		return req, compat.Refuse("Parameter 'source_lang' not specified: a glossary needs it.")
-	}
-	err = req.options(fields)
-	return req, err
 }
 
 // mostGlossaries is how many a request may name.
 const mostGlossaries = 5
 
 // glossaryIDs reads the glossaries of a request, none where it names none.
-func glossaryIDs(fields compat.Fields) ([]string, error) {
-	id, err := fields.Text("glossary_id")
-	if err != nil {
-		return nil, err
-	}
-	lists, _, err := fields.Texts("glossary_ids")
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, list := range lists { // an array, or in forms a list with commas
-		for one := range strings.SplitSeq(list, ",") {
-			if one = strings.TrimSpace(one); one != "" {
-				ids = append(ids, one)
-			}
-		}
-	}
+func glossaryIDs(fields dialect.Fields) []string {
+	id, ids := fields.Text("glossary_id"), fields.Names("glossary_ids")
 	switch {
 	case id != "" && len(ids) > 0:
-		return nil, compat.Refuse("'glossary_id' and 'glossary_ids' cannot be used together.")
+		fields.Fail(dialect.Refuse("'glossary_id' and 'glossary_ids' cannot be used together."))
 	case len(ids) > mostGlossaries:
-		return nil, compat.Refuse("'glossary_ids' has more than %d glossaries.", mostGlossaries)
+		fields.Fail(dialect.Refuse("'glossary_ids' has more than %d glossaries.", mostGlossaries))
 	case id != "":
-		return []string{id}, nil
+		return []string{id}
 	}
-	return ids, nil
+	return ids
 }
 
 // target reads the language to translate into.
-func target(fields compat.Fields, languages compat.Languages) (string, error) {
-	name, err := fields.Text("target_lang")
-	switch {
-	case err != nil:
-		return "", err
-	case name == "":
-		return "", compat.Refuse("Parameter 'target_lang' not specified.")
-	}
-	found, ok := languages.Target(name)
+func target(call *dialect.Call, fields dialect.Fields) string {
+	name := required(fields, "target_lang")
+	found, ok := call.Languages.Target(name)
 	switch {
 	case ok:
-		return found, nil
-	case compat.IsTraditional(name):
-		return "", unsupported("target_lang", "This server does not tell traditional Chinese from simplified: use ZH-HANS.")
+	case dialect.IsTraditional(name):
+		fields.Fail(unsupported("target_lang", "This server does not tell traditional Chinese from simplified: use ZH-HANS."))
+	default:
+		fields.Fail(unsupported("target_lang", ""))
 	}
-	return "", unsupported("target_lang", "")
+	return found
 }
 
 // source reads the language to translate from.
-func source(fields compat.Fields, languages compat.Languages) (string, error) {
-	name, err := fields.Text("source_lang")
-	switch {
-	case err != nil:
-		return "", err
-	case name == "":
-		return translate.Auto, nil
+func source(call *dialect.Call, fields dialect.Fields) string {
+	name := fields.Text("source_lang")
+	if name == "" {
+		return translate.Auto
 	}
-	if found, ok := languages.Source(name); ok {
-		return found, nil
+	found, ok := call.Languages.Source(name)
+	if !ok {
+		fields.Fail(unsupported("source_lang", ""))
 	}
-	return "", unsupported("source_lang", "")
+	return found
 }
+
+// required reads a field that must not be empty.
+func required(fields dialect.Fields, name string) string {
+	value := fields.Text(name)
+	if value == "" {
+		fields.Fail(notSpecified(name))
+	}
+	return value
+}
+
+// notSpecified is DeepL's error of a field that is missing.
+func notSpecified(name string) error { return dialect.Refuse("Parameter '%s' not specified.", name) }
 
 // unsupported is DeepL's error of a value that it does not take, with a hint.
 func unsupported(name, hint string) error {
-	return compat.Refuse("%s", strings.TrimSpace("Value for '"+name+"' not supported. "+hint))
+	return dialect.Refuse("%s", strings.TrimSpace("Value for '"+name+"' not supported. "+hint))
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
@@ -25,7 +24,7 @@ import (
 
 // New makes the API.
 func New(server *dialect.Server) dialect.Dialect {
-	api := compat.API{Server: server}
+	api := dialect.API{Server: server}
 	own, shared := api.Route("POST", "/deeplx", serve), api.Route("POST", "/translate", serve)
 	shared.Takes = func(c *gin.Context) bool {
 		fields, err := api.Fields(c)
@@ -36,7 +35,7 @@ func New(server *dialect.Server) dialect.Dialect {
 
 // render writes a failure as DeepLX does, which says the status in the body too.
 func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
-	message := compat.Message(f)
+	message := dialect.Message(f)
 	if f.Kind == failure.NoKey || f.Kind == failure.WrongKey {
 		message = "Invalid access token"
 	}
@@ -55,36 +54,26 @@ type answer struct {
 }
 
 // serve serves /deeplx.
-func serve(call compat.Call) (any, error) {
-	text, err := call.Fields.Text("text")
+func serve(call *dialect.Call) (any, error) {
+	text := call.Text("text")
+	format := dialect.Choose(call.Fields, "tag_handling", map[string]translate.Format{"": "", "html": translate.HTML, "xml": translate.XML}, func(string) error {
+		return dialect.Refuse("Invalid tag_handling value. Allowed values are 'html' and 'xml'.")
+	})
+	if text == "" {
+		call.Fail(dialect.RefuseAs(failure.NotFound, "No text to translate"))
+	}
+	from, to := call.Pair("source_lang", "target_lang")
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: []string{text}, Format: format})
 	if err != nil {
 		return nil, err
 	}
-	format, err := call.Fields.Text("tag_handling")
-	switch {
-	case err != nil:
-		return nil, err
-	case format != "" && format != "html" && format != "xml":
-		return nil, compat.Refuse("Invalid tag_handling value. Allowed values are 'html' and 'xml'.")
-	case text == "":
-		return nil, compat.RefuseAs(failure.NotFound, "No text to translate")
-	}
-	from, to, err := call.Pair("source_lang", "target_lang")
-	if err != nil {
-		return nil, err
-	}
-	results, err := call.Translate(compat.Job{From: from, To: to, Texts: []string{text}, Format: translate.Format(format)})
-	if err != nil {
-		return nil, err
-	}
-	target, err := call.Fields.Text("target_lang")
 	return answer{
 		Code: http.StatusOK, ID: 1, Data: results[0].Text, Alternatives: []string{},
-		Source: code(compat.SourceOf(results[0])), Target: target, Method: "Free",
-	}, err
+		Source: code(dialect.SourceOf(results[0])), Target: call.Text("target_lang"), Method: "Free",
+	}, nil
 }
 
 // code is DeepL's code for a language of the model.
 func code(model string) string {
-	return strings.ToUpper(compat.Spelling{"no": "nb"}.Of(model))
+	return strings.ToUpper(dialect.Spelling{"no": "nb"}.Of(model))
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 )
@@ -29,10 +28,10 @@ const v2 = "/language/translate/v2"
 
 // New makes the APIs. All below /language is their own.
 func New(server *dialect.Server) dialect.Dialect {
-	api := compat.API{Server: server, AnyModel: []string{"nmt", "base"}}
+	api := dialect.API{Server: server, AnyModel: []string{"nmt", "base"}}
 	return dialect.Dialect{Render: render, Browsers: true, Prefixes: []string{"/language/", "/translate_a/"}, Routes: []dialect.Route{
 		api.Route("POST GET", v2, serve),
-		api.Route("POST GET", v2+"/detect", func(call compat.Call) (any, error) { return detect(server, call) }),
+		api.Route("POST GET", v2+"/detect", detect),
 		api.Route("GET POST", v2+"/languages", languages).Uncharged(),
 		api.Route("GET POST", "/translate_a/single", serveWeb),
 	}}
@@ -86,7 +85,7 @@ type errorCause struct {
 
 // render writes a failure as Google does, in its words where it has some.
 func render(_ *gin.Context, f *failure.Failure) (code int, answer any) {
-	code, message := f.Status(), compat.Message(f)
+	code, message := f.Status(), dialect.Message(f)
 	switch f.Kind {
 	case failure.NoKey:
 		code, message = http.StatusForbidden, "The request is missing a valid API key."

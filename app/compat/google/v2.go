@@ -1,10 +1,8 @@
 package google
 
 import (
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/excerpt"
-	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
@@ -25,52 +23,24 @@ type translation struct {
 }
 
 // serve serves /language/translate/v2.
-func serve(call compat.Call) (any, error) {
-	texts, err := call.Fields.Needed("q")
-	if err != nil {
-		return nil, err
+func serve(call *dialect.Call) (any, error) {
+	texts := call.Needed("q")
+	from, to := call.Pair("source", "target")
+	format := dialect.Choose(call.Fields, "format", map[string]translate.Format{"": translate.HTML, "html": translate.HTML, "text": translate.Text}, func(text string) error {
+		return dialect.Refuse("Invalid request: format is %q, use html or text", excerpt.Of(text))
+	})
+	if call.Given("cid") {
+		call.Fail(dialect.Refuse("Invalid request: this server has no customization, leave cid out"))
 	}
-	from, to, err := call.Pair("source", "target")
-	if err != nil {
-		return nil, err
-	}
-	format, err := formatOf(call.Fields)
-	if err != nil {
-		return nil, err
-	}
-	if call.Fields.Given("cid") {
-		return nil, compat.Refuse("Invalid request: this server has no customization, leave cid out")
-	}
-	model, err := call.Fields.Text("model")
-	if err != nil {
-		return nil, err
-	}
-	results, err := call.Translate(compat.Job{From: from, To: to, Texts: texts, Format: format})
-	if err != nil {
-		return nil, err
-	}
-	list := make([]translation, len(results)) // not nil: none are [] in JSON
-	for i, r := range results {
-		list[i] = translation{Text: r.Text, Model: model}
+	model := call.Text("model")
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts, Format: format})
+	return data{translations{dialect.Each(results, func(r translate.Result) translation {
+		out := translation{Text: r.Text, Model: model}
 		if from == translate.Auto {
-			list[i].Detected = compat.Regional().Of(compat.SourceOf(r))
+			out.Detected = dialect.Regional().SourceOf(r)
 		}
-	}
-	return data{translations{list}}, nil
-}
-
-// formatOf reads the field format.
-func formatOf(fields compat.Fields) (translate.Format, error) {
-	switch name, err := fields.Text("format"); {
-	case err != nil:
-		return "", err
-	case name == "" || name == "html":
-		return translate.HTML, nil
-	case name == "text":
-		return translate.Text, nil
-	default:
-		return "", compat.Refuse("Invalid request: format is %q, use html or text", excerpt.Of(name))
-	}
+		return out
+	})}}, err
 }
 
 // detections is the answer of /language/translate/v2/detect: of each text a list of one.
@@ -85,26 +55,15 @@ type detection struct {
 }
 
 // detect serves /language/translate/v2/detect.
-func detect(server *dialect.Server, call compat.Call) (any, error) {
-	detector := call.Models.Detector()
-	if detector == nil {
-		return nil, compat.RefuseAs(failure.NotOffered, "Language detection is not offered by this server.")
-	}
-	texts, err := call.Fields.Needed("q")
-	if err != nil {
-		return nil, err
-	}
-	if err := server.ChargeDetection(call.Context, texts); err != nil {
-		return nil, err
-	}
-	list := make([][1]detection, len(texts)) // not nil: none are [] in JSON
-	for i, text := range texts {
-		list[i][0].Language = "und"
-		if code, confidence, ok := detector.Detect(text); ok {
-			list[i][0] = detection{Language: compat.Regional().Of(code), Confidence: confidence}
+func detect(call *dialect.Call) (any, error) {
+	call.NeedsDetector("Language detection is not offered by this server.")
+	found, err := call.Detect(call.Needed("q"))
+	return data{detections{dialect.Each(found, func(d dialect.Detection) [1]detection {
+		if d.Code == "" {
+			return [1]detection{{Language: "und"}}
 		}
-	}
-	return data{detections{list}}, nil
+		return [1]detection{{Language: dialect.Regional().Of(d.Code), Confidence: d.Confidence}}
+	})}}, err
 }
 
 // languageList is the answer of /language/translate/v2/languages.
@@ -118,17 +77,13 @@ type language struct {
 }
 
 // languages serves /language/translate/v2/languages.
-func languages(call compat.Call) (any, error) {
-	target, err := call.Fields.Text("target")
-	if err != nil {
-		return nil, err
-	}
-	list := make([]language, len(call.Languages)) // not nil: none are [] in JSON
-	for i, code := range call.Languages {
-		list[i].Language = compat.Regional().Of(code)
-		if target != "" {
-			list[i].Name = compat.NameOf(code).English
+func languages(call *dialect.Call) (any, error) {
+	named := call.Text("target") != ""
+	return data{languageList{dialect.Each(call.Languages, func(code string) language {
+		out := language{Language: dialect.Regional().Of(code)}
+		if named {
+			out.Name = dialect.NameOf(code).English
 		}
-	}
-	return data{languageList{list}}, nil
+		return out
+	})}}, nil
 }

@@ -3,7 +3,7 @@ package google
 import (
 	"slices"
 
-	"dragoman/app/compat"
+	"dragoman/app/dialect"
 	"dragoman/app/translate"
 )
 
@@ -41,30 +41,17 @@ func (a webAnswer) list() []any {
 
 // serveWeb serves /translate_a/single. Of what dt asks for there is t, the translation; all else is
 // left out, as the web page does where it has nothing.
-func serveWeb(call compat.Call) (any, error) {
-	texts, err := call.Fields.Needed("q")
-	switch {
-	case err != nil:
-		return nil, err
-	case len(texts) != 1:
-		return nil, compat.Refuse("Invalid request: q has %d texts, send one", len(texts))
+func serveWeb(call *dialect.Call) (any, error) {
+	texts := call.Needed("q")
+	if len(texts) != 1 {
+		call.Fail(dialect.Refuse("Invalid request: q has %d texts, send one", len(texts)))
 	}
-	parts, _, err := call.Fields.Texts("dt")
-	if err != nil {
-		return nil, err
+	if parts, _ := call.Texts("dt"); len(parts) > 0 && !slices.Contains(parts, "t") {
+		call.Fail(dialect.Refuse("Invalid request: this server has translations only, send dt=t"))
 	}
-	if len(parts) > 0 && !slices.Contains(parts, "t") {
-		return nil, compat.Refuse("Invalid request: this server has translations only, send dt=t")
-	}
-	named, err := call.Fields.Bool("dj")
-	if err != nil {
-		return nil, err
-	}
-	from, to, err := call.Pair("sl", "tl")
-	if err != nil {
-		return nil, err
-	}
-	results, err := call.Translate(compat.Job{From: from, To: to, Texts: texts})
+	named := call.Bool("dj")
+	from, to := call.Pair("sl", "tl")
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +63,12 @@ func serveWeb(call compat.Call) (any, error) {
 }
 
 // webAnswerOf makes the answer to a request for a text from a language.
-func webAnswerOf(call compat.Call, from, text string, r translate.Result) webAnswer {
-	source, confidence := compat.SourceOf(r), 1.0
+func webAnswerOf(call *dialect.Call, from, text string, r translate.Result) webAnswer {
+	source, confidence := dialect.SourceOf(r), 1.0
 	if from == translate.Auto {
-		confidence = compat.Confidence(call.Models.Detector(), text, source)
+		confidence = call.Confidence(text, source)
 	}
-	source = compat.Regional().Of(source)
+	source = dialect.Regional().Of(source)
 	return webAnswer{
 		Sentences: []webSentence{{r.Text, text}}, Source: source, Confidence: confidence,
 		Detected: webDetected{[]string{source}, []float64{confidence}, []string{source}},

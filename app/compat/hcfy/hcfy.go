@@ -11,7 +11,6 @@
 package hcfy
 
 import (
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/language"
@@ -20,8 +19,8 @@ import (
 
 // New makes the API.
 func New(server *dialect.Server) dialect.Dialect {
-	api := compat.API{Server: server}
-	return dialect.Dialect{Render: compat.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/hcfy", serve)}}
+	api := dialect.API{Server: server}
+	return dialect.Dialect{Render: dialect.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/hcfy", serve)}}
 }
 
 // answer is what the extension reads.
@@ -33,75 +32,49 @@ type answer struct {
 }
 
 // serve serves /hcfy.
-func serve(call compat.Call) (any, error) {
-	text, from, err := source(call)
-	if err != nil {
-		return nil, err
-	}
-	name, to, err := destination(call, from)
-	if err != nil {
-		return nil, err
-	}
-	paragraphs, err := compat.Lines(text)
-	if err != nil {
-		return nil, err
-	}
-	results, err := call.Translate(compat.Job{From: from, To: to, Texts: paragraphs})
-	if err != nil {
-		return nil, err
-	}
-	out := answer{Text: text, From: nameOf(from), To: name, Result: make([]string, len(results))}
-	for i, r := range results {
-		out.Result[i] = r.Text
-	}
-	return out, nil
+func serve(call *dialect.Call) (any, error) {
+	text, from := source(call)
+	name, to := destination(call, from)
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: call.Lines(text)})
+	return answer{
+		Text: text, From: nameOf(from), To: name,
+		Result: dialect.Each(results, func(r translate.Result) string { return r.Text }),
+	}, err
 }
 
 // source reads the text and its language, which is detected for all paragraphs together where the
 // request does not say it: the language that has to differ from it hangs on that.
-func source(call compat.Call) (text, from string, err error) {
-	if !call.Fields.Has("text") {
-		return "", "", compat.RefuseAs(failure.MissingField, "Invalid request: text is missing")
+func source(call *dialect.Call) (text, from string) {
+	if !call.Has("text") {
+		call.Fail(dialect.RefuseAs(failure.MissingField, "Invalid request: text is missing"))
 	}
-	if text, err = call.Fields.Text("text"); err != nil {
-		return "", "", err
+	text = call.Text("text")
+	from = call.Source(codeOf(call.Text("source")))
+	detector := call.Models.Detector()
+	if from != translate.Auto || detector == nil {
+		return text, from
 	}
-	name, err := call.Fields.Text("source")
-	if err != nil {
-		return "", "", err
-	}
-	if from, err = call.Source(codeOf(name)); err != nil || from != translate.Auto {
-		return text, from, err
-	}
-	if detector := call.Models.Detector(); detector != nil {
-		if code, _, ok := detector.Detect(text); ok {
-			if _, offered := call.Languages.Source(code); offered {
-				return text, code, nil
-			}
+	if code, _, ok := detector.Detect(text); ok {
+		if _, offered := call.Languages.Source(code); offered {
+			return text, code
 		}
 	}
-	return text, translate.Auto, nil
+	return text, translate.Auto
 }
 
 // destination reads the language to translate into, and what the request calls it.
-func destination(call compat.Call, from string) (name, code string, err error) {
-	names, err := call.Fields.Needed("destination")
-	if err != nil {
-		return "", "", err
-	}
+func destination(call *dialect.Call, from string) (name, code string) {
+	names := call.Needed("destination")
 	if len(names) == 0 {
-		return "", "", compat.Refuse("Invalid request: destination names no language")
+		call.Fail(dialect.Refuse("Invalid request: destination names no language"))
+		return "", ""
 	}
 	for _, name := range names {
-		code, err := call.Target(codeOf(name))
-		if err != nil {
-			return "", "", err
-		}
-		if code != from {
-			return name, code, nil
+		if code := call.Target(codeOf(name)); code != from {
+			return name, code
 		}
 	}
-	return names[0], from, nil
+	return names[0], from
 }
 
 // codeOf is the code of a language, or the name itself where that is none in Chinese.

@@ -10,14 +10,14 @@
 package immersive
 
 import (
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
+	"dragoman/app/translate"
 )
 
 // New makes the API.
 func New(server *dialect.Server) dialect.Dialect {
-	api := compat.API{Server: server}
-	return dialect.Dialect{Render: compat.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/imme", serve)}}
+	api := dialect.API{Server: server}
+	return dialect.Dialect{Render: dialect.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/imme", serve)}}
 }
 
 // answer is what the extension reads.
@@ -31,22 +31,11 @@ type translation struct {
 }
 
 // serve serves /imme.
-func serve(call compat.Call) (any, error) {
-	texts, err := call.Fields.Needed("text_list")
-	if err != nil {
-		return nil, err
-	}
-	from, to, err := call.Pair("source_lang", "target_lang")
-	if err != nil {
-		return nil, err
-	}
-	results, err := call.Translate(compat.Job{From: from, To: to, Texts: texts})
-	if err != nil {
-		return nil, err
-	}
-	out := answer{make([]translation, len(results))} // not nil: none are [] in JSON
-	for i, r := range results {
-		out.Translations[i] = translation{compat.Regional().Of(compat.SourceOf(r)), r.Text}
-	}
-	return out, nil
+func serve(call *dialect.Call) (any, error) {
+	texts := call.Needed("text_list")
+	from, to := call.Pair("source_lang", "target_lang")
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
+	return answer{dialect.Each(results, func(r translate.Result) translation {
+		return translation{dialect.Regional().SourceOf(r), r.Text}
+	})}, err
 }

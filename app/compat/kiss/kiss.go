@@ -9,14 +9,14 @@
 package kiss
 
 import (
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
+	"dragoman/app/translate"
 )
 
 // New makes the API.
 func New(server *dialect.Server) dialect.Dialect {
-	api := compat.API{Server: server}
-	return dialect.Dialect{Render: compat.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/kiss", serve)}}
+	api := dialect.API{Server: server}
+	return dialect.Dialect{Render: dialect.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/kiss", serve)}}
 }
 
 // answer is what the extension reads of a request with texts.
@@ -31,29 +31,20 @@ type translation struct {
 }
 
 // serve serves /kiss.
-func serve(call compat.Call) (any, error) {
-	field, list := "text", call.Fields.Has("texts")
+func serve(call *dialect.Call) (any, error) {
+	field, list := "text", call.Has("texts")
 	if list {
 		field = "texts"
 	}
-	texts, err := call.Fields.Needed(field)
+	texts := call.Needed(field)
+	from, to := call.Pair("from", "to")
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
 	if err != nil {
 		return nil, err
 	}
-	from, to, err := call.Pair("from", "to")
-	if err != nil {
-		return nil, err
+	out := dialect.Each(results, func(r translate.Result) translation { return translation{r.Text, dialect.Regional().SourceOf(r)} })
+	if list || len(out) != 1 {
+		return answer{out}, nil
 	}
-	results, err := call.Translate(compat.Job{From: from, To: to, Texts: texts})
-	if err != nil {
-		return nil, err
-	}
-	out := answer{make([]translation, len(results))} // not nil: none are [] in JSON
-	for i, r := range results {
-		out.Translations[i] = translation{r.Text, compat.Regional().Of(compat.SourceOf(r))}
-	}
-	if list || len(out.Translations) != 1 {
-		return out, nil
-	}
-	return out.Translations[0], nil
+	return out[0], nil
 }

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"dragoman/app/compat"
-	"dragoman/app/failure"
-	"dragoman/app/translate"
+	"dragoman/app/dialect"
 )
 
 // detection is a language and how sure that is, in percent.
@@ -21,58 +19,41 @@ type detection struct {
 var unknown = detection{Confidence: 0, Language: "en"}
 
 // detect serves POST /detect: the languages of the texts, the likeliest first.
-func (a api) detect(call compat.Call) (any, error) {
-	detector := call.Models.Detector()
-	if detector == nil {
-		return nil, compat.RefuseAs(failure.NotOffered, "Language detection is disabled on this server.")
-	}
-	list, _, err := texts(call.Fields)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.ChargeDetection(call.Context, list); err != nil {
-		return nil, err
-	}
-	return detect(detector, list), nil
+func detect(call *dialect.Call) (any, error) {
+	call.NeedsDetector("Language detection is disabled on this server.")
+	list, _ := texts(call.Fields)
+	found, err := call.Detect(list)
+	return weigh(list, found), err
 }
 
-// detect weighs the languages of the texts by confidence and length, as
+// weigh weighs the languages of the texts by confidence and length, as
 // LibreTranslate does with several texts.
-func detect(detector translate.Detector, texts []string) []detection {
-	type found struct {
+func weigh(texts []string, found []dialect.Detection) []detection {
+	type sum struct {
 		code         string
-		sum          float64 // of confidences
+		confidence   float64
 		texts, runes int
 	}
-	var all []found
-	for _, text := range texts {
-		code, confidence, ok := detector.Detect(text)
-		if !ok {
+	var all []sum
+	for i, f := range found {
+		if f.Code == "" {
 			continue
 		}
-		i := slices.IndexFunc(all, func(f found) bool { return f.code == code })
-		if i < 0 {
-			i, all = len(all), append(all, found{code: code})
+		at := slices.IndexFunc(all, func(s sum) bool { return s.code == f.Code })
+		if at < 0 {
+			at, all = len(all), append(all, sum{code: f.Code})
 		}
-		all[i].sum += confidence
-		all[i].texts++
-		all[i].runes += utf8.RuneCountInString(text)
+		all[at].confidence += f.Confidence
+		all[at].texts++
+		all[at].runes += utf8.RuneCountInString(texts[i])
 	}
 	if len(all) == 0 {
 		return []detection{unknown}
 	}
-	weight := func(f found) float64 { return f.sum / float64(f.texts) * float64(f.runes) }
-	slices.SortStableFunc(all, func(f, g found) int { return cmp.Compare(weight(g), weight(f)) })
-	detections := make([]detection, len(all))
-	for i, f := range all {
-		detections[i] = detection{percent(f.sum / float64(f.texts)), f.code}
-	}
-	return detections
-}
-
-// confirm says how sure the language is that a text was translated from.
-func confirm(detector translate.Detector, text, language string) detection {
-	return detection{percent(compat.Confidence(detector, text, language)), language}
+	mean := func(s sum) float64 { return s.confidence / float64(s.texts) }
+	weight := func(s sum) float64 { return mean(s) * float64(s.runes) }
+	slices.SortStableFunc(all, func(f, g sum) int { return cmp.Compare(weight(g), weight(f)) })
+	return dialect.Each(all, func(s sum) detection { return detection{percent(mean(s)), s.code} })
 }
 
 // percent is a share of 1 as a percentage with one decimal.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/documents"
 	"dragoman/app/failure"
@@ -18,57 +17,41 @@ import (
 // Files makes the routes for files, which are as large as the service allows. Pages of other origins cannot use them:
 // they make jobs, of which a caller has few. Without a service they answer that there is none.
 func Files(server *dialect.Server, service *documents.Service) dialect.Dialect {
-	f := files{api{server}, service}
-	const upload, download = "/translate_file", "/download_file/:name"
+	api, f := dialect.API{Server: server}, files{service}
+	upload, download := api.Route("POST", "/translate_file", f.translate), dialect.Route{Methods: "GET", Path: "/download_file/:name", Handler: f.download}
 	if service == nil {
-		off := f.notOffered(failure.NoDocuments())
-		return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{{Methods: "POST", Path: upload, Handler: off}, {Methods: "GET", Path: download, Handler: off}}}
+		upload.Handler, download.Handler = dialect.Refusing(failure.NoDocuments()), dialect.Refusing(failure.NoDocuments())
+	} else {
+		upload.Room = service.Room
 	}
-	translate := compat.API{Server: server}.Route("POST", upload, f.translate)
-	translate.Room = service.Room
-	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{
-		translate,
-		{Methods: "GET", Path: download, Handler: f.download},
-	}}
+	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{upload, download}}
 }
 
 // files has the handlers of the routes for files.
-type files struct {
-	api
-	documents *documents.Service
-}
+type files struct{ *documents.Service }
 
 // translate serves POST /translate_file: it answers when the file is translated.
-func (f files) translate(call compat.Call) (any, error) {
-	file, ok := call.Fields.File("file")
+func (f files) translate(call *dialect.Call) (any, error) {
+	file, ok := call.File("file")
 	if !ok {
 		return nil, missing("file")
 	}
-	source, target, err := namesOf(call.Fields)
-	if err != nil {
-		return nil, err
-	}
-	from, to, err := codesOf(call.Languages, source, target)
-	if err != nil {
-		return nil, err
-	}
+	from, to := codesOf(call, named(call.Fields, "source"), named(call.Fields, "target"))
 	if file.Name == "" {
-		return nil, compat.Refuse("Invalid request: empty file")
+		call.Fail(dialect.Refuse("Invalid request: empty file"))
 	}
-	ctx, cancel, err := f.Bounded(call.Context)
+	ctx, cancel, err := call.Server.Bounded(call.Context)
 	if err != nil {
 		return nil, err
 	}
 	defer cancel()
-	job, err := call.Submit(f.documents, file, from, to)
-	var refused *failure.Failure
-	switch {
-	case errors.As(err, &refused) && refused.Kind == failure.UnknownDocument:
-		return nil, compat.RefuseAs(failure.UnknownDocument, "Invalid request: file format not supported: %s", refused.Message)
-	case err != nil:
+	job, err := f.SubmitFile(call, file, from, to)
+	if refused, ok := errors.AsType[*failure.Failure](err); ok && refused.Kind == failure.UnknownDocument {
+		return nil, dialect.RefuseAs(failure.UnknownDocument, "Invalid request: file format not supported: %s", refused.Message)
+	} else if err != nil {
 		return nil, err
 	}
-	if job, err = f.documents.Wait(ctx, job.ID); err != nil {
+	if job, err = f.Wait(ctx, job.ID); err != nil {
 		return nil, err
 	}
 	if p := job.Problem; p != nil {
@@ -78,16 +61,14 @@ func (f files) translate(call compat.Call) (any, error) {
 }
 
 // download serves GET /download_file/NAME, for everybody who knows the name, as LibreTranslate does.
-func (f files) download(c *gin.Context) {
+func (f files) download(c *gin.Context) (any, error) {
 	known, _, _ := strings.Cut(c.Param("name"), ".")
 	id, secret, _ := strings.Cut(known, "-")
-	job, err := f.documents.Shared(c.Request.Context(), id, secret)
+	job, err := f.Shared(c.Request.Context(), id, secret)
 	if err == nil {
-		err = f.documents.Send(c, job)
+		err = f.Send(c, job)
 	}
-	if err != nil {
-		f.Fail(c, err)
-	}
+	return nil, err
 }
 
 // address is where the file of a job is, as the sender of a request can reach it: below a name that

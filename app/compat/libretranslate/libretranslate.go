@@ -12,7 +12,7 @@
 // Requests are JSON, forms, multipart forms or queries. Where keys are needed,
 // POST takes them from the field api_key.
 //
-// The field model, and the path before a route, choose a model; see package compat. /languages
+// The field model, and the path before a route, choose a model; see package dialect. /languages
 // has as targets of a language what it is translated into, and the language itself.
 //
 // What differs from the original: HTML has alternatives, too, and there are at most
@@ -23,32 +23,27 @@
 package libretranslate
 
 import (
+	"cmp"
 	_ "embed"
-	"net/http"
 	"slices"
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/compat"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/translate"
 )
 
-// api has the handlers that need the server's settings.
-type api struct{ *dialect.Server }
-
 // New makes the API. It has /languages, in LibreTranslate's form.
 func New(server *dialect.Server) dialect.Dialect {
-	routes := compat.API{Server: server}
-	a := api{server}
+	api := dialect.API{Server: server}
 	return dialect.Dialect{Render: render, Browsers: true, Routes: []dialect.Route{
-		routes.Route("POST", "/translate", serveTranslation),
-		routes.Route("POST", "/detect", a.detect),
-		routes.Open("/languages", languages),
-		routes.Open("/frontend/settings", a.settings),
-		routes.Open("/health", health),
-		{Methods: "POST", Path: "/suggest", Handler: a.notOffered(compat.RefuseAs(failure.NotOffered, "Suggestions are disabled on this server."))},
+		api.Route("POST", "/translate", serveTranslation),
+		api.Route("POST", "/detect", detect),
+		api.Open("/languages", languages),
+		api.Open("/frontend/settings", settings),
+		api.Open("/health", func(*dialect.Call) (any, error) { return gin.H{"status": "ok"}, nil }),
+		{Methods: "POST", Path: "/suggest", Handler: dialect.Refusing(dialect.RefuseAs(failure.NotOffered, "Suggestions are disabled on this server."))},
 		{Methods: "GET", Path: "/spec", Handler: describe},
 	}}
 }
@@ -58,11 +53,13 @@ var spec []byte
 
 // describe serves /spec, for tools that make clients of it. What it describes is the API
 // as forms; JSON may have lists in addition, which Swagger 2.0 cannot say.
-func describe(c *gin.Context) { c.Data(http.StatusOK, "application/json; charset=utf-8", spec) }
+func describe(*gin.Context) (any, error) {
+	return dialect.Reply{Type: "application/json; charset=utf-8", Body: spec}, nil
+}
 
 // render writes a failure as LibreTranslate does, in its words where it has some.
 func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
-	message := compat.Message(f)
+	message := dialect.Message(f)
 	switch f.Kind {
 	case failure.NoKey:
 		message = "Please contact the server operator to get an API key"
@@ -74,14 +71,6 @@ func render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
 	return f.LibreTranslate(), gin.H{"error": message}
 }
 
-// notOffered makes the handler of what this server does not do.
-func (a api) notOffered(why error) gin.HandlerFunc {
-	return func(c *gin.Context) { a.Fail(c, why) }
-}
-
-// health is the answer of a server that is up.
-func health(compat.Call) any { return gin.H{"status": "ok"} }
-
 // language is an entry of /languages.
 type language struct {
 	Code    string   `json:"code"`
@@ -91,13 +80,11 @@ type language struct {
 }
 
 // languages lists what can be translated into what.
-func languages(call compat.Call) any {
-	list := make([]language, len(call.Languages)) // not nil: none are [] in JSON
-	for i, code := range call.Languages {
-		names := compat.NameOf(code)
-		list[i] = language{Code: code, Name: names.English, Native: names.Own, Targets: call.Models.Targets(code)}
-	}
-	return list
+func languages(call *dialect.Call) (any, error) {
+	return dialect.Each(call.Languages, func(code string) language {
+		names := dialect.NameOf(code)
+		return language{Code: code, Name: names.English, Native: names.Own, Targets: call.Models.Targets(code)}
+	}), nil
 }
 
 // setting is a language of /frontend/settings.
@@ -107,30 +94,27 @@ type setting struct {
 }
 
 // settings tells web pages what they can offer.
-func (a api) settings(call compat.Call) any {
-	english := func(all compat.Languages) setting { // or the first where that is not offered
+func settings(call *dialect.Call) (any, error) {
+	english := func(all dialect.Languages) setting { // or the first where that is not offered
 		code := "en"
 		if len(all) > 0 && !slices.Contains(all, code) {
 			code = all[0]
 		}
-		return setting{code, compat.NameOf(code).English}
+		return setting{code, dialect.NameOf(code).English}
 	}
 	source := setting{translate.Auto, "Auto Detect"}
 	if call.Models.Detector() == nil {
-		source = english(compat.Sources(call.Models))
+		source = english(dialect.Sources(call.Models))
 	}
-	limit := a.MaxChars
-	if limit == 0 {
-		limit = -1
-	}
+	limit, keys := cmp.Or(call.Server.MaxChars, -1), call.Server.Gate.NeedsKeys()
 	return gin.H{
 		"charLimit":            limit,
 		"frontendTimeout":      500, // ms that pages wait after a key stroke, LibreTranslate's own
-		"apiKeys":              a.Gate.NeedsKeys(),
-		"keyRequired":          a.Gate.NeedsKeys(),
+		"apiKeys":              keys,
+		"keyRequired":          keys,
 		"suggestions":          false,
-		"filesTranslation":     len(a.FileTypes) > 0,
-		"supportedFilesFormat": append([]string{}, a.FileTypes...), // not nil: [] in JSON
-		"language":             gin.H{"source": source, "target": english(compat.Targets(call.Models))},
-	}
+		"filesTranslation":     len(call.Server.FileTypes) > 0,
+		"supportedFilesFormat": append([]string{}, call.Server.FileTypes...), // not nil: [] in JSON
+		"language":             gin.H{"source": source, "target": english(dialect.Targets(call.Models))},
+	}, nil
 }

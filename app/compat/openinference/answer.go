@@ -5,11 +5,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
-	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/dialect"
 	"dragoman/app/translate"
 )
 
@@ -32,29 +33,22 @@ type outputSize struct {
 	Binary int `json:"binary_data_size"`
 }
 
-// binaryAnswer is JSON with binary data after it.
-type binaryAnswer struct {
-	header, data []byte
-}
-
-// with adds the outputs that a request asks for. What it returns is a binaryAnswer where one of
-// them is binary.
-func (a answer) with(req request, results []translate.Result) (any, error) {
-	var data []byte
-	mixed := false
+// answer adds the outputs that the request asks for. Where one of them is binary, JSON has the binary data after it.
+func (req request) answer(c *gin.Context, a answer, results []translate.Result) (any, error) {
+	size, mixed := 0, false
 	for _, wanted := range req.outputs {
 		out := outputAnswer{tensor: tensor{wanted.name, bytesType, req.texts.shape}}
 		if wanted.name == scoreTensor {
 			out.Datatype = floatType
 		}
-		switch before := len(data); {
+		switch {
 		case wanted.binary:
-			data, mixed = appendBinary(data, wanted.name, results), true
-			out.Parameters = &outputSize{len(data) - before}
+			out.Parameters = &outputSize{binarySize(wanted.name, results)}
+			size, mixed = size+out.Parameters.Binary, true
 		case wanted.name == scoreTensor:
-			out.Data = scores(results)
+			out.Data = dialect.Each(results, func(r translate.Result) float32 { return float32(r.Score) })
 		default:
-			out.Data = translations(results)
+			out.Data = dialect.Each(results, func(r translate.Result) string { return r.Text })
 		}
 		a.Outputs = append(a.Outputs, out)
 	}
@@ -67,23 +61,26 @@ func (a answer) with(req request, results []translate.Result) (any, error) {
 	if err := encoder.Encode(a); err != nil {
 		return nil, err
 	}
-	return binaryAnswer{bytes.TrimRight(header.Bytes(), "\n"), data}, nil
+	header.Truncate(header.Len() - 1) // the line break that the encoder ends with
+	c.Header(headerLength, strconv.Itoa(header.Len()))
+	c.Header("Content-Length", strconv.Itoa(header.Len()+size))
+	data := slices.Grow(header.Bytes(), size)
+	for _, wanted := range req.outputs {
+		if wanted.binary {
+			data = appendBinary(data, wanted.name, results)
+		}
+	}
+	return dialect.Reply{Type: "application/octet-stream", Body: data}, nil
 }
 
-func translations(results []translate.Result) []string {
-	list := make([]string, len(results))
-	for i, r := range results {
-		list[i] = r.Text
+// binarySize is the number of bytes that appendBinary appends.
+func binarySize(name string, results []translate.Result) (n int) {
+	for _, r := range results {
+		if n += elementHeader; name != scoreTensor { // a score is as large
+			n += len(r.Text)
+		}
 	}
-	return list
-}
-
-func scores(results []translate.Result) []float32 {
-	list := make([]float32, len(results))
-	for i, r := range results {
-		list[i] = float32(r.Score)
-	}
-	return list
+	return n
 }
 
 // appendBinary appends an output as binary data: texts as their length, a little-endian number of
@@ -98,14 +95,4 @@ func appendBinary(data []byte, name string, results []translate.Result) []byte {
 		data = append(data, r.Text...)
 	}
 	return data
-}
-
-// write sends the answer.
-func (b binaryAnswer) write(c *gin.Context) {
-	c.Header(headerLength, strconv.Itoa(len(b.header)))
-	c.Header("Content-Type", "application/octet-stream")
-	c.Header("Content-Length", strconv.Itoa(len(b.header)+len(b.data)))
-	c.Status(http.StatusOK)
-	_, _ = c.Writer.Write(b.header) // it fails where the client has left
-	_, _ = c.Writer.Write(b.data)
 }

@@ -3,12 +3,12 @@ package openinference
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/body"
-	"dragoman/app/catalog"
 	"dragoman/app/dialect"
 	"dragoman/app/excerpt"
 	"dragoman/app/failure"
@@ -21,30 +21,16 @@ func (a *api) infer(c *gin.Context, models Models) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkCoding(c.Request.Header); err != nil {
-		return nil, err
-	}
-	raw, err := body.Read(c.Writer, c.Request)
+	raw, err := readBody(c)
 	if err != nil {
 		return nil, err
 	}
-	header, data, err := split(c.Request.Header, raw)
+	req, err := decode(c.Request.Header, raw, a.MaxRecords)
 	if err != nil {
 		return nil, err
 	}
-	req, err := decode(header, data, a.MaxRecords)
-	if err != nil {
-		return nil, err
-	}
-	if timeout, err := req.parameters.timeout(); err != nil {
-		return nil, err
-	} else if timeout > 0 {
-		dialect.Within(c, timeout)
-	}
-	parts, places, err := req.parts(reference(c.Param("model"), c.Param("version")))
-	if err != nil {
-		return nil, err
-	}
+	dialect.Within(c, req.timeout)
+	parts, places := req.parts(reference(c.Param("model"), c.Param("version")))
 	translated, err := a.TranslateAll(c, parts)
 	if err != nil {
 		return nil, err
@@ -53,18 +39,22 @@ func (a *api) infer(c *gin.Context, models Models) (any, error) {
 	for i, part := range translated {
 		for j, r := range part {
 			results[places[i][j]] = r
+			if r.Model == m.Name { // a new version may have taken over
+				m.Version = r.Version
+			}
 		}
 	}
-	return req.answer(m, results)
+	return req.answer(c, answer{ID: req.id, Model: m.Name, Version: m.Version}, results)
 }
 
 // request is an inference request that was understood.
 type request struct {
-	id         string
-	parameters parameters
-	texts      texts
-	from, to   []string // one for all texts, or one for each
-	outputs    []output // that are asked for, in that order
+	id       string
+	whole    translate.Request // all but languages and texts
+	timeout  time.Duration     // 0: as long as the service allows
+	texts    texts
+	from, to []string // one for all texts, or one for each
+	outputs  []output // that are asked for, in that order
 }
 
 // output is an output that is asked for.
@@ -75,12 +65,16 @@ type output struct {
 
 // decode reads a request, whose tensors may have so many elements, or any number where that is
 // 0.
-func decode(header, data []byte, most int) (request, error) {
+func decode(h http.Header, raw []byte, most int) (req request, err error) {
+	header, data, err := split(h, raw)
+	if err != nil {
+		return req, err
+	}
 	var parsed inferBody
 	if err := unmarshal(header, &parsed); err != nil {
-		return request{}, err
+		return req, err
 	}
-	req := request{id: parsed.ID, parameters: parsed.Parameters}
+	req.id = parsed.ID
 	inputs, err := (&decoder{most, data}).tensors(parsed.Inputs)
 	if err != nil {
 		return req, err
@@ -98,7 +92,10 @@ func decode(header, data []byte, most int) (request, error) {
 	if req.to[0] == "" {
 		return req, refuse("there is no language to translate into: send it as the input %s, or as the parameter %s", toTensor, toTensor)
 	}
-	req.outputs, err = parsed.outputs()
+	if req.outputs, err = parsed.outputs(); err != nil {
+		return req, err
+	}
+	req.whole, req.timeout, err = parsed.Parameters.request()
 	return req, err
 }
 
@@ -144,14 +141,7 @@ func (b inferBody) outputs() ([]output, error) {
 
 // parts are what is to be translated, a part for each pair of languages. places has the numbers
 // of their texts.
-func (req request) parts(model string) (parts []translate.Request, places [][]int, err error) {
-	whole := translate.Request{Model: model, Format: translate.Format(req.parameters.Format)}
-	if whole.Priority, err = req.parameters.priority(); err != nil {
-		return nil, nil, err
-	}
-	if whole.Options.Beams, err = req.parameters.beams(); err != nil {
-		return nil, nil, err
-	}
+func (req request) parts(model string) (parts []translate.Request, places [][]int) {
 	type pair struct{ from, to string }
 	known := make(map[pair]int)
 	for i, text := range req.texts.elements {
@@ -160,24 +150,12 @@ func (req request) parts(model string) (parts []translate.Request, places [][]in
 		if !ok {
 			at = len(parts)
 			known[p] = at
-			part := whole
-			part.From, part.To = p.from, []string{p.to}
+			part := req.whole
+			part.Model, part.From, part.To = model, p.from, []string{p.to}
 			parts, places = append(parts, part), append(places, nil)
 		}
 		parts[at].Records = append(parts[at].Records, translate.Record{ID: fmt.Sprintf("%s[%d]", textTensor, i), Text: text})
 		places[at] = append(places[at], i)
 	}
-	return parts, places, nil
-}
-
-// answer makes the answer of a request from the results of its texts.
-func (req request) answer(m catalog.Status, results []translate.Result) (any, error) {
-	version := m.Version
-	for _, r := range results {
-		if r.Model == m.Name { // a new version may have taken over
-			version = r.Version
-		}
-	}
-	a := answer{ID: req.id, Model: m.Name, Version: version}
-	return a.with(req, results)
+	return parts, places
 }

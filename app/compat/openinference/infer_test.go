@@ -391,7 +391,7 @@ const text9223 = `{"inputs":[{"name":"text","datatype":"BYTES","shape":[92233720
 
 func TestPatience(t *testing.T) {
 	for microseconds, want := range map[int64]time.Duration{0: 0, 1: time.Microsecond, math.MaxInt64: math.MaxInt64 / 1000 * 1000} {
-		got, err := parameters{Timeout: microseconds}.timeout()
+		_, got, err := parameters{Timeout: microseconds}.request()
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}

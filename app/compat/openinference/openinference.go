@@ -26,10 +26,10 @@ package openinference
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/body"
 	"dragoman/app/catalog"
 	"dragoman/app/dialect"
 	"dragoman/app/failure"
@@ -80,10 +80,10 @@ func New(cfg Config) dialect.Dialect {
 	a := &api{cfg.Server, cfg}
 	routes := []dialect.Route{
 		{Methods: "GET", Path: "/v2", Handler: a.server},
-		{Methods: "GET", Path: LivePath, Handler: a.probe("live", cfg.Live)},
-		{Methods: "GET", Path: ReadyPath, Handler: a.probe("ready", cfg.Ready)},
+		{Methods: "GET", Path: LivePath, Handler: probe("live", cfg.Live)},
+		{Methods: "GET", Path: ReadyPath, Handler: probe("ready", cfg.Ready)},
 		{Methods: "GET", Path: "/v2/models/stats", Handler: a.keyed(allStatistics)},
-		{Methods: "POST", Path: "/v2/repository/index", Handler: a.keyed(a.index), Free: true},
+		{Methods: "POST", Path: "/v2/repository/index", Handler: a.keyed(index), Free: true},
 		{Methods: "POST", Path: "/v2/repository/models/:model/load", Handler: a.keyed(a.load), Free: true},
 		{Methods: "POST", Path: "/v2/repository/models/:model/unload", Handler: a.keyed(a.unload), Free: true},
 	}
@@ -111,53 +111,42 @@ func refuse(format string, args ...any) error {
 }
 
 // server serves /v2: what this is.
-func (a *api) server(c *gin.Context) {
-	c.PureJSON(http.StatusOK, gin.H{"name": "dragoman", "version": a.cfg.Version, "extensions": []string{
+func (a *api) server(*gin.Context) (any, error) {
+	return gin.H{"name": "dragoman", "version": a.cfg.Version, "extensions": []string{
 		"model_repository", "model_configuration", "schedule_policy", "binary_tensor_data", "parameters", "statistics",
-	}})
+	}}, nil
 }
 
 // probe makes the handler of a probe.
-func (a *api) probe(name string, check func() error) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if err := check(); err != nil {
-			a.Fail(c, err)
-			return
+func probe(name string, check func() error) dialect.Handler {
+	return func(*gin.Context) (any, error) { return gin.H{name: true}, check() }
+}
+
+// handler is a [dialect.Handler] that needs the models.
+type handler func(c *gin.Context, models Models) (any, error)
+
+// known makes the handler of a route that works once the models are known.
+func (a *api) known(h handler) dialect.Handler {
+	return func(c *gin.Context) (any, error) {
+		models := a.cfg.Models()
+		if models == nil {
+			return nil, failure.New(failure.NotReady, "", "the models are loading: try again in a moment")
 		}
-		c.PureJSON(http.StatusOK, gin.H{name: true})
+		return h(c, models)
 	}
 }
 
-// handler makes an answer, which is written as JSON, or as it writes itself.
-type handler func(c *gin.Context, models Models) (any, error)
-
-// keyed makes the handler of a route for those who are let in.
-func (a *api) keyed(h handler) gin.HandlerFunc {
+// keyed is known for those who are let in.
+func (a *api) keyed(h handler) dialect.Handler {
 	return a.known(func(c *gin.Context, models Models) (any, error) {
-		if err := a.Gate.Enter(c, ""); err != nil {
-			return nil, err
-		}
-		return h(c, models)
+		return a.Keyed(func(c *gin.Context) (any, error) { return h(c, models) })(c)
 	})
 }
 
-// known makes the handler of a route that works once the models are known.
-func (a *api) known(h handler) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		models := a.cfg.Models()
-		if models == nil {
-			a.Fail(c, failure.New(failure.NotReady, "", "the models are loading: try again in a moment"))
-			return
-		}
-		answer, err := h(c, models)
-		if err != nil {
-			a.Fail(c, err)
-			return
-		}
-		if binary, ok := answer.(binaryAnswer); ok {
-			binary.write(c)
-			return
-		}
-		c.PureJSON(http.StatusOK, answer)
+// readBody reads a body that is not compressed.
+func readBody(c *gin.Context) ([]byte, error) {
+	if err := dialect.CheckCoding(c.Request.Header); err != nil {
+		return nil, err
 	}
+	return body.Read(c.Writer, c.Request)
 }

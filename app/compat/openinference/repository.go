@@ -8,7 +8,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/body"
 	"dragoman/app/catalog"
 	"dragoman/app/failure"
 )
@@ -22,7 +21,7 @@ type indexEntry struct {
 }
 
 // index serves /v2/repository/index.
-func (a *api) index(c *gin.Context, models Models) (any, error) {
+func index(c *gin.Context, models Models) (any, error) {
 	var wanted struct {
 		Ready bool `json:"ready"`
 	}
@@ -61,7 +60,10 @@ func (a *api) load(c *gin.Context, models Models) (any, error) {
 			Config jsontext.Value `json:"config"`
 		} `json:"parameters"`
 	}
-	if err := a.admin(c, &wanted); err != nil {
+	if err := a.Gate.Admin(c); err != nil {
+		return nil, err
+	}
+	if err := readJSON(c, &wanted); err != nil {
 		return nil, err
 	}
 	if wanted.Parameters.Config != nil {
@@ -74,18 +76,13 @@ func (a *api) load(c *gin.Context, models Models) (any, error) {
 
 // unload serves /v2/repository/models/NAME/unload.
 func (a *api) unload(c *gin.Context, models Models) (any, error) {
-	if err := a.admin(c, &struct{}{}); err != nil {
+	if err := a.Gate.Admin(c); err != nil {
+		return nil, err
+	}
+	if err := readJSON(c, &struct{}{}); err != nil {
 		return nil, err
 	}
 	return gin.H{}, explain(models.Unload(realName(models, c.Param("model"))))
-}
-
-// admin reads the request of an admin.
-func (a *api) admin(c *gin.Context, request any) error {
-	if err := a.Gate.Admin(c); err != nil {
-		return err
-	}
-	return readJSON(c, request)
 }
 
 // explain says more of an error than is for those to know who translate.
@@ -110,10 +107,7 @@ func realName(models Models, name string) string {
 
 // readJSON reads a small body into what the request's fields are; an empty one has none.
 func readJSON(c *gin.Context, into any) error {
-	if err := checkCoding(c.Request.Header); err != nil {
-		return err
-	}
-	raw, err := body.Read(c.Writer, c.Request)
+	raw, err := readBody(c)
 	if err != nil || len(raw) == 0 {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/excerpt"
 	"dragoman/app/failure"
+	"dragoman/app/translate"
 )
 
 // headerLength is the header that says how many bytes of a body, or of an answer, are JSON. Binary
@@ -23,13 +24,10 @@ const headerLength = "Inference-Header-Content-Length"
 
 // inferBody is the JSON of an inference request.
 type inferBody struct {
-	ID         string         `json:"id"`
-	Parameters parameters     `json:"parameters"`
-	Inputs     few[inputBody] `json:"inputs"`
-	Outputs    few[struct {
-		Name       string           `json:"name"`
-		Parameters outputParameters `json:"parameters"`
-	}] `json:"outputs"`
+	ID         string       `json:"id"`
+	Parameters parameters   `json:"parameters"`
+	Inputs     []inputBody  `json:"inputs"`
+	Outputs    []outputBody `json:"outputs"`
 }
 
 // parameters are those of a request.
@@ -47,7 +45,7 @@ type parameters struct {
 type inputBody struct {
 	Name       string         `json:"name"`
 	Datatype   string         `json:"datatype"`
-	Shape      few[int64]     `json:"shape"`
+	Shape      []int64        `json:"shape"`
 	Data       jsontext.Value `json:"data"`
 	Parameters struct {
 		BinarySize *int64 `json:"binary_data_size"`
@@ -55,51 +53,29 @@ type inputBody struct {
 	} `json:"parameters"`
 }
 
-// outputParameters are those of an output that is asked for.
-type outputParameters struct {
-	Binary         *bool  `json:"binary_data"`
-	Classification int64  `json:"classification"`
-	Region         string `json:"shared_memory_region"`
+// outputBody is an output that is asked for.
+type outputBody struct {
+	Name       string `json:"name"`
+	Parameters struct {
+		Binary         *bool  `json:"binary_data"`
+		Classification int64  `json:"classification"`
+		Region         string `json:"shared_memory_region"`
+	} `json:"parameters"`
 }
 
-// few is a list that has few items in any request that makes sense. It is refused as soon as it
-// has more: each takes far more memory than its bytes in the body.
-type few[T any] []T
-
+// fewItems is how many items lists have in any request that makes sense.
 const fewItems = 16
 
-// UnmarshalJSONFrom reads the list.
-func (f *few[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
-	switch kind := in.PeekKind(); kind {
-	case '[':
-	case 'n':
-		return in.SkipValue()
-	default:
-		if err := in.SkipValue(); err != nil {
-			return err
-		}
-		return &json.SemanticError{JSONKind: kind}
-	}
-	if _, err := in.ReadToken(); err != nil {
-		return err
-	}
-	for in.PeekKind() != ']' {
-		if len(*f) == fewItems {
-			return refuse("%s has more than %d items", strings.TrimPrefix(string(in.StackPointer().Parent()), "/"), fewItems)
-		}
-		var item T
-		if err := json.UnmarshalDecode(in, &item); err != nil {
-			return err
-		}
-		*f = append(*f, item)
-	}
-	_, err := in.ReadToken()
-	return err
+// few bounds the lists of a request.
+var few = json.WithUnmarshalers(json.JoinUnmarshalers(dialect.AtMost[inputBody](fewItems, tooMany), dialect.AtMost[outputBody](fewItems, tooMany), dialect.AtMost[int64](fewItems, tooMany)))
+
+func tooMany(at jsontext.Pointer) error {
+	return refuse("%s has more than %d items", strings.TrimPrefix(string(at), "/"), fewItems)
 }
 
 // unmarshal reads JSON. Fields that are not known are ignored, as Triton does.
 func unmarshal(raw []byte, into any) error {
-	err := json.Unmarshal(raw, into)
+	err := json.Unmarshal(raw, into, few)
 	if err == nil {
 		return nil
 	}
@@ -124,14 +100,6 @@ func unmarshal(raw []byte, into any) error {
 		return failure.New(failure.InvalidJSON, "", "the request is not JSON at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
 	return failure.New(failure.InvalidJSON, "", "the request is not JSON: it ends too early")
-}
-
-// checkCoding wants a body that is not compressed.
-func checkCoding(h http.Header) error {
-	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
-	}
-	return nil
 }
 
 // split parts a body into its JSON and the binary data after it.
@@ -159,34 +127,22 @@ const (
 	lowest  = 3
 )
 
-// priority is how soon the request is due.
-func (p parameters) priority() (engine.Priority, error) {
-	switch p.Priority {
-	case highest:
-		return engine.High, nil
-	case 0, normal:
-		return engine.Normal, nil
-	case lowest:
-		return engine.Low, nil
-	}
-	return 0, refuse("priority is %d: use %d to %d, of which %d goes first", p.Priority, highest, lowest, highest)
-}
-
-// timeout is how long the client waits; 0: as long as the service allows.
-func (p parameters) timeout() (time.Duration, error) {
+// request is a request for translations with the parameters, and how long its client waits; 0: as long as the service allows.
+func (p parameters) request() (req translate.Request, timeout time.Duration, err error) {
 	if p.Timeout < 0 {
-		return 0, refuse("timeout is %d: send microseconds", p.Timeout)
+		return req, 0, refuse("timeout is %d: send microseconds", p.Timeout)
 	}
-	return time.Duration(min(p.Timeout, math.MaxInt64/int64(time.Microsecond))) * time.Microsecond, nil
-}
-
-// beams are those of the search; 0: as many as the model has by itself.
-func (p parameters) beams() (int, error) {
-	if p.Beams == nil {
-		return 0, nil
+	timeout = time.Duration(min(p.Timeout, math.MaxInt64/int64(time.Microsecond))) * time.Microsecond
+	level, ok := map[int64]engine.Priority{highest: engine.High, 0: engine.Normal, normal: engine.Normal, lowest: engine.Low}[p.Priority]
+	if !ok {
+		return req, 0, refuse("priority is %d: use %d to %d, of which %d goes first", p.Priority, highest, lowest, highest)
 	}
-	if *p.Beams < 1 {
-		return 0, refuse("beams is %d: use 1 or more, or leave it out", *p.Beams)
+	if p.Beams != nil && *p.Beams < 1 {
+		return req, 0, refuse("beams is %d: use 1 or more, or leave it out", *p.Beams)
 	}
-	return *p.Beams, nil
+	req.Format, req.Priority = translate.Format(p.Format), level
+	if p.Beams != nil {
+		req.Options.Beams = *p.Beams
+	}
+	return req, timeout, nil
 }

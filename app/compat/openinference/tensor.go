@@ -79,7 +79,7 @@ func (d *decoder) count(in inputBody) (int, error) {
 	case in.Datatype != bytesType:
 		return 0, refuse("the input %s has the datatype %q: use %s", in.Name, excerpt.Of(in.Datatype), bytesType)
 	case len(shape) == 0 || len(shape) > 2 || len(shape) == 2 && shape[1] != 1 || shape[0] < 1:
-		return 0, refuse("the input %s has the shape %v: use [n] or [n, 1] for n texts, one at least", in.Name, []int64(shape))
+		return 0, refuse("the input %s has the shape %v: use [n] or [n, 1] for n texts, one at least", in.Name, shape)
 	case d.most > 0 && shape[0] > int64(d.most):
 		return 0, failure.New(failure.TooManyRecords, "", "the input %s has %d elements, at most %d are allowed: send several requests", in.Name, shape[0], d.most)
 	}
@@ -130,14 +130,14 @@ func elementsOf(in inputBody, n int) ([]string, error) {
 		switch kind := token.Kind(); kind {
 		case '[':
 			if tokens.StackDepth() > len(in.Shape) {
-				return nil, refuse("the data of the input %s has deeper arrays than its shape %v", in.Name, []int64(in.Shape))
+				return nil, refuse("the data of the input %s has deeper arrays than its shape %v", in.Name, in.Shape)
 			}
 		case ']':
 			if tokens.StackDepth() > 0 {
 				continue
 			}
 			if len(elements) < n {
-				return nil, refuse("the data of the input %s has %d elements, but its shape is %v", in.Name, len(elements), []int64(in.Shape))
+				return nil, refuse("the data of the input %s has %d elements, but its shape is %v", in.Name, len(elements), in.Shape)
 			}
 			return elements, nil
 		case '"':
@@ -145,7 +145,7 @@ func elementsOf(in inputBody, n int) ([]string, error) {
 				return nil, refuse("the data of the input %s is a string, expected an array", in.Name)
 			}
 			if len(elements) == n {
-				return nil, refuse("the data of the input %s has more elements than its shape %v", in.Name, []int64(in.Shape))
+				return nil, refuse("the data of the input %s has more elements than its shape %v", in.Name, in.Shape)
 			}
 			elements = append(elements, token.String())
 		default:

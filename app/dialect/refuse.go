@@ -1,4 +1,4 @@
-package compat
+package dialect
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/dialect"
 	"dragoman/app/excerpt"
 	"dragoman/app/failure"
 )
@@ -25,7 +24,7 @@ func RefuseAs(kind failure.Kind, format string, args ...any) error {
 	return f
 }
 
-// Message is a failure's message as the APIs have them: a sentence.
+// Message is a failure's message as the drop-in APIs have them: a sentence.
 func Message(f *failure.Failure) string {
 	if f.Verbatim || f.Message == "" {
 		return f.Message
@@ -45,30 +44,28 @@ func Render(_ *gin.Context, f *failure.Failure) (status int, answer any) {
 
 // invalidJSON tells the sender what is wrong with a body that should be an object.
 func invalidJSON(err error) error {
-	var refused *failure.Failure
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*failure.Failure](err); ok {
 		return refused
 	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return notAnObject(semantic.JSONKind)
 	}
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
-		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return Refuse("Invalid request: %s appears twice", excerpt.Of(syntactic.JSONPointer.LastToken()))
-		}
-		return RefuseAs(failure.InvalidJSON, "Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
+	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case !ok:
+		return RefuseAs(failure.InvalidJSON, "Invalid JSON format: the body ends too early")
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return Refuse("Invalid request: %s appears twice", excerpt.Of(syntactic.JSONPointer.LastToken()))
 	}
-	return RefuseAs(failure.InvalidJSON, "Invalid JSON format: the body ends too early")
+	return RefuseAs(failure.InvalidJSON, "Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 }
 
 // notAnObject is the error of a body of another kind.
 func notAnObject(kind jsontext.Kind) error {
-	return RefuseAs(failure.InvalidJSON, "Invalid JSON format: the body is %s, expected an object", dialect.JSONKind(kind))
+	return RefuseAs(failure.InvalidJSON, "Invalid JSON format: the body is %s, expected an object", JSONKind(kind))
 }
 
 // wrongType is the error of a field with another kind of value than is wanted.
 func wrongType(name string, value jsontext.Value, wanted string) error {
-	return Refuse("Invalid request: %s is %s, expected %s", name, dialect.JSONKind(value.Kind()), wanted)
+	return Refuse("Invalid request: %s is %s, expected %s", name, JSONKind(value.Kind()), wanted)
 }

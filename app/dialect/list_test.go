@@ -1,4 +1,4 @@
-package compat
+package dialect
 
 import (
 	"encoding/json"
@@ -14,17 +14,13 @@ func TestList(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, API{Lists: true}.checkList(fields))
 	assert.EqualError(t, API{}.checkList(fields), "Invalid JSON format: the body is an array, expected an object")
-	to, err := fields.Text("to")
-	require.NoError(t, err)
-	assert.Equal(t, "fr", to, "the query is the request's")
+	assert.Equal(t, "fr", fields.Text("to"), "the query is the request's")
 	require.Len(t, fields.List(), 3)
 	for i, want := range []struct{ upper, lower string }{{"a", ""}, {"", ""}, {"", "b"}} {
-		upper, err := fields.List()[i].Text("Text")
-		require.NoError(t, err)
-		lower, err := fields.List()[i].Text("text")
-		require.NoError(t, err)
-		assert.Equal(t, want, struct{ upper, lower string }{upper, lower})
+		item := fields.List()[i]
+		assert.Equal(t, want, struct{ upper, lower string }{item.Text("Text"), item.Text("text")})
 	}
+	require.NoError(t, fields.Err())
 
 	object, err := read("POST", "/", "application/json", strings.NewReader(`{"a":[]}`))
 	require.NoError(t, err)

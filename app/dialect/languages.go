@@ -1,8 +1,10 @@
-package compat
+package dialect
 
 import (
 	"strings"
 
+	"dragoman/app/excerpt"
+	"dragoman/app/failure"
 	"dragoman/app/language"
 	"dragoman/app/translate"
 )
@@ -74,6 +76,69 @@ func NameOf(code string) language.Name {
 	}
 	return name
 }
+
+// Names of the side of a request whose language is not known: [failure.Failure.Field] of the errors
+// of [Call.Source] and [Call.Target].
+const (
+	From = "from"
+	To   = "to"
+)
+
+// Pair finds the languages of a request by what its client calls them in two fields; see
+// [Call.Source] and [Call.Target].
+func (call *Call) Pair(fromField, toField string) (source, target string) {
+	from, to := call.Text(fromField), call.Text(toField)
+	return call.Source(from), call.Target(to)
+}
+
+// Source finds the language to translate from. One that is empty or auto is to be detected:
+// [translate.Auto].
+func (call *Call) Source(name string) string {
+	if name == "" || strings.EqualFold(name, translate.Auto) {
+		return translate.Auto
+	}
+	code, ok := call.Languages.Source(name)
+	if !ok {
+		call.Fail(unknown(From, name, "is not a source language of this server, see /languages"))
+	}
+	return code
+}
+
+// Target finds the language to translate into.
+func (call *Call) Target(name string) string {
+	code, ok := call.Languages.Target(name)
+	switch {
+	case ok:
+	case name == "":
+		call.Fail(failure.New(failure.MissingField, To, "the target language is missing"))
+	case IsTraditional(name):
+		call.Fail(unknown(To, name, "is not offered: this server does not tell traditional Chinese from simplified, use zh-Hans"))
+	default:
+		call.Fail(unknown(To, name, "is not a target language of this server, see /languages"))
+	}
+	return code
+}
+
+func unknown(side, name, what string) error {
+	return failure.New(failure.UnknownLanguage, side, "%q %s", excerpt.Of(name), what)
+}
+
+// Spelling is how a program writes the codes of some languages. All others it writes as they are.
+type Spelling map[string]string
+
+// Of is a code as the program writes it.
+func (s Spelling) Of(code string) string {
+	if own, ok := s[code]; ok {
+		return own
+	}
+	return code
+}
+
+// SourceOf is the language that a text was translated from, as the program writes it.
+func (s Spelling) SourceOf(r translate.Result) string { return s.Of(SourceOf(r)) }
+
+// Regional is how browser extensions and Google write Chinese: by a place where it is written so.
+func Regional() Spelling { return Spelling{"zh": "zh-CN", "zh-Hant": "zh-TW", "zh-Hans": "zh-CN"} }
 
 // SourceOf is the language that a text was translated from. Where none was found,
 // as in a text of digits, it is English: the APIs' clients need one.

@@ -1,12 +1,4 @@
-// Package compat is what the drop-in APIs share, whose clients send keys and fields in
-// whichever form they like: package libretranslate serves clients of LibreTranslate,
-// package deepl those of DeepL, the others further programs, all unchanged but for the address.
-//
-// A route is made by [API.Route]: it checks the key, reads the request's fields, and lets
-// the API's handler make the answer. The field model, or the path before the route (see
-// [ModelPath]), names the model to use. Where several APIs have a path, see [dialect.Share],
-// [API.Fields] has the fields by which their requests are told apart.
-package compat
+package dialect
 
 import (
 	"cmp"
@@ -19,80 +11,71 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/access"
-	"dragoman/app/dialect"
 	"dragoman/app/failure"
 	"dragoman/app/markup"
 	"dragoman/app/translate"
 )
 
-// API makes the routes of an API.
+// API makes the routes of a drop-in API.
 type API struct {
-	*dialect.Server
+	*Server
 	// Lists says that bodies may be lists of JSON objects too, see [Fields.List].
 	Lists bool
 	// AnyModel are names that the field model has in the original API, which mean any model.
 	AnyModel []string
 }
 
-// Call is a request that was read and let in.
+// Call is a request that was read and let in. What is wrong with it is kept by [Fields.Fail]: a handler reads
+// all that it needs, and what translates or answers fails with the first thing that was wrong.
 type Call struct {
+	Fields    // none where the route is open
 	Context   *gin.Context
+	Server    *Server
+	Model     string              // that the request names
 	Models    translate.Selection // that the request may use
 	Languages Languages           // of these
-	Fields    Fields              // none where the route is open
-
-	server *dialect.Server
-	model  string // that the request names
 }
 
-// Route makes a route for those who are let in. It answers with what h returns, as JSON, or a [Reply].
-func (a API) Route(methods, path string, h func(Call) (any, error)) dialect.Route {
-	return a.Serve(methods, path, func(call Call) error {
-		answer, err := h(call)
-		if err != nil {
-			return err
-		}
-		reply, ok := answer.(Reply)
-		if !ok {
-			reply = Reply{Status: http.StatusOK, Body: answer}
-		}
-		reply.send(call.Context)
-		return nil
-	})
-}
-
-// Serve makes a route for those who are let in, which h answers unless it fails.
-func (a API) Serve(methods, path string, h func(Call) error) dialect.Route {
-	return a.route(methods, path, func(call Call) (err error) {
+// Route makes a route for those who are let in. It answers as a [Handler] does with what h returns.
+func (a API) Route(methods, path string, h func(*Call) (any, error)) Route {
+	return a.route(methods, path, func(call *Call) (any, error) {
+		var err error
 		if call.Fields, err = a.Fields(call.Context); err != nil {
-			return err
+			return nil, err
 		}
 		if err := a.checkList(call.Fields); err != nil {
-			return err
+			return nil, err
 		}
-		model, err := call.Fields.Text(modelField)
-		if err != nil {
-			return err
-		}
+		model := call.Text(modelField)
 		if slices.Contains(a.AnyModel, model) {
 			model = ""
 		}
-		if err := call.choose(model); err != nil {
-			return err
+		if err := cmp.Or(call.Err(), call.choose(model)); err != nil {
+			return nil, err
+		}
+		answer, err := h(call)
+		return answer, cmp.Or(call.Err(), err)
+	})
+}
+
+// Open makes a route for everybody, which takes no fields but the model, in the query.
+func (a API) Open(path string, h func(*Call) (any, error)) Route {
+	return a.route(http.MethodGet, path, func(call *Call) (any, error) {
+		if err := call.choose(call.Context.Query(modelField)); err != nil {
+			return nil, err
 		}
 		return h(call)
 	})
 }
 
-// Open makes a route for everybody, which takes no fields but the model, in the query.
-func (a API) Open(path string, h func(Call) any) dialect.Route {
-	return a.route(http.MethodGet, path, func(call Call) error {
-		if err := call.choose(call.Context.Query(modelField)); err != nil {
-			return err
+// route makes a route that works once there are models.
+func (a API) route(methods, path string, h func(*Call) (any, error)) Route {
+	return Route{Methods: methods, Path: path, Handler: func(c *gin.Context) (any, error) {
+		if _, err := a.Translator(); err != nil {
+			return nil, err
 		}
-		call.Context.PureJSON(http.StatusOK, h(call))
-		return nil
-	})
+		return h(&Call{Context: c, Server: a.Server})
+	}}
 }
 
 // ModelPath is the path below which an API can be mounted once more, for clients that know no
@@ -118,28 +101,16 @@ func (call *Call) choose(model string) error {
 	if inPath && own == "" {
 		return failure.New(failure.NotFound, "", "the path names no model, such as /models/NAME/languages does")
 	}
-	model = cmp.Or(model, own)
-	t, err := call.server.Translator()
+	t, err := call.Server.Translator()
 	if err != nil {
 		return err
 	}
-	if call.Models, err = t.Select(model); err != nil {
+	call.Model = cmp.Or(model, own)
+	if call.Models, err = t.Select(call.Model); err != nil {
 		return err
 	}
-	call.Languages, call.model = call.Models.Languages(), model
+	call.Languages = call.Models.Languages()
 	return nil
-}
-
-func (a API) route(methods, path string, h func(Call) error) dialect.Route {
-	return dialect.Route{Methods: methods, Path: path, Handler: func(c *gin.Context) {
-		if _, err := a.Translator(); err != nil {
-			a.Fail(c, err)
-			return
-		}
-		if err := h(Call{Context: c, server: a.Server}); err != nil {
-			a.Fail(c, err)
-		}
-	}}
 }
 
 // maxKeylessBody is the size of a body that may be read to find a key in it: who
@@ -162,7 +133,7 @@ type entered struct {
 }
 
 // enteredKey is where gin's context has it.
-const enteredKey = "dragoman/compat.entered"
+const enteredKey = "dragoman/dialect.entered"
 
 // Fields lets a request in and returns its fields: the first time that it is asked for them. Then it
 // returns the same again.
@@ -176,20 +147,10 @@ func (a API) Fields(c *gin.Context) (Fields, error) {
 	return fields, err
 }
 
-// keyIn is the key in the first of the [access.KeyFields] that has one, "" where none has.
-func keyIn(field func(name string) (string, error)) (string, error) {
-	for _, name := range access.KeyFields() {
-		if key, err := field(name); key != "" || err != nil {
-			return key, err
-		}
-	}
-	return "", nil
-}
-
 // enter lets a request in and reads its fields, in this order where it can: the body
 // of a request whose key is still to be found in it is read only if it is small.
 func (a API) enter(c *gin.Context) (Fields, error) {
-	key, _ := keyIn(func(name string) (string, error) { return firstOf(c.Request.URL.RawQuery, name), nil })
+	key := keyIn(func(name string) string { return firstOf(c.Request.URL.RawQuery, name) })
 	inBody, err := a.Gate.MustReadKey(c, key)
 	if err != nil {
 		return Fields{}, err
@@ -202,7 +163,7 @@ func (a API) enter(c *gin.Context) (Fields, error) {
 	}
 	fields, err := readKeyless(c)
 	if err == nil {
-		key, err = keyIn(fields.Text)
+		key, err = keyIn(fields.Text), fields.Err()
 	}
 	if err != nil {
 		// Who has sent such a body has sent no key.
@@ -215,6 +176,16 @@ func (a API) enter(c *gin.Context) (Fields, error) {
 	return fields, a.Permit(c)
 }
 
+// keyIn is the key in the first of the [access.KeyFields] that has one, "" where none has.
+func keyIn(field func(name string) string) (key string) {
+	for _, name := range access.KeyFields() {
+		if key = field(name); key != "" {
+			break
+		}
+	}
+	return key
+}
+
 // readKeyless reads the fields of a request if its body is small.
 func readKeyless(c *gin.Context) (Fields, error) {
 	tooLarge := failure.New(failure.BodyTooLarge, "",
@@ -224,8 +195,7 @@ func readKeyless(c *gin.Context) (Fields, error) {
 	}
 	c.Request.Body = http.MaxBytesReader(nil, c.Request.Body, maxKeylessBody)
 	fields, err := readFields(c)
-	var over *http.MaxBytesError
-	if errors.As(err, &over) && over.Limit == maxKeylessBody {
+	if over, ok := errors.AsType[*http.MaxBytesError](err); ok && over.Limit == maxKeylessBody {
 		return Fields{}, tooLarge
 	}
 	return fields, err
@@ -253,10 +223,9 @@ func (job Job) request(model string) translate.Request {
 	req := translate.Request{
 		Model: model, From: job.From, To: append([]string{job.To}, job.Also...), Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
 		Alternatives: job.Alternatives, Outline: job.Outline, Terms: job.Terms,
-		Records: make([]translate.Record, len(job.Texts)),
 	}
 	for i, text := range job.Texts {
-		req.Records[i] = translate.Record{ID: strconv.Itoa(i), Text: text}
+		req.Records = append(req.Records, translate.Record{ID: strconv.Itoa(i), Text: text})
 	}
 	return req
 }
@@ -264,12 +233,15 @@ func (job Job) request(model string) translate.Request {
 // Translate has a job done and returns a result for each text, in their order; of several
 // languages, all results of To first, then those of each in Also. A translation that is not whole is an
 // error: the APIs have no way to say so.
-func (call Call) Translate(job Job) ([]translate.Result, error) {
-	parts, err := call.server.WithGlossaries(call.Context, job.Glossaries, job.request(call.model))
+func (call *Call) Translate(job Job) ([]translate.Result, error) {
+	if err := call.Err(); err != nil {
+		return nil, err
+	}
+	parts, err := call.Server.WithGlossaries(call.Context, job.Glossaries, job.request(call.Model))
 	if err != nil {
 		return nil, err
 	}
-	results, err := call.server.TranslateAll(call.Context, parts)
+	results, err := call.Server.TranslateAll(call.Context, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -277,10 +249,51 @@ func (call Call) Translate(job Job) ([]translate.Result, error) {
 }
 
 // TranslateAll is Translate for several jobs without glossaries, which succeed or fail together.
-func (call Call) TranslateAll(jobs []Job) ([][]translate.Result, error) {
-	parts := make([]translate.Request, len(jobs))
-	for i, job := range jobs {
-		parts[i] = job.request(call.model)
+func (call *Call) TranslateAll(jobs []Job) ([][]translate.Result, error) {
+	if err := call.Err(); err != nil {
+		return nil, err
 	}
-	return call.server.TranslateAll(call.Context, parts)
+	return call.Server.TranslateAll(call.Context, Each(jobs, func(job Job) translate.Request { return job.request(call.Model) }))
+}
+
+// Detection is the language of a text; the zero Detection is none.
+type Detection struct {
+	Code       string // of a language of the model
+	Confidence float64
+}
+
+// NeedsDetector fails in an API's words where languages are not detected.
+func (call *Call) NeedsDetector(words string) {
+	if call.Models.Detector() == nil {
+		call.Fail(RefuseAs(failure.NotOffered, "%s", words))
+	}
+}
+
+// Detect charges for texts and detects their languages. It comes after NeedsDetector.
+func (call *Call) Detect(texts []string) ([]Detection, error) {
+	if err := call.Err(); err != nil {
+		return nil, err
+	}
+	if err := call.Server.ChargeDetection(call.Context, texts); err != nil {
+		return nil, err
+	}
+	return Each(texts, func(text string) Detection {
+		code, confidence, ok := call.Models.Detector().Detect(text)
+		if !ok {
+			return Detection{}
+		}
+		return Detection{code, confidence}
+	}), nil
+}
+
+// Confidence is how sure the detector, if there is one, is that prose is in the language that it was
+// translated from: 0 to 1. The translator may have had more to go by than the detector, so that they
+// differ: then it is not sure at all.
+func (call *Call) Confidence(prose, language string) float64 {
+	if detector := call.Models.Detector(); detector != nil {
+		if code, confidence, ok := detector.Detect(prose); ok && code == language {
+			return confidence
+		}
+	}
+	return 0
 }

@@ -1,4 +1,4 @@
-package compat
+package dialect
 
 import (
 	"errors"
@@ -52,13 +52,13 @@ func TestReadFields(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			fields, err := read(test.method, test.target, test.contentType, strings.NewReader(test.body))
 			require.NoError(t, err)
-			got, list, err := fields.Texts("a")
-			require.NoError(t, err)
+			got, list := fields.Texts("a")
+			require.NoError(t, fields.Err())
 			assert.Equal(t, test.want, got)
 			assert.Equal(t, test.list, list)
 			assert.Equal(t, test.isJSON, fields.IsJSON())
-			none, _, err := fields.Texts("file")
-			require.NoError(t, err)
+			none, _ := fields.Texts("file")
+			require.NoError(t, fields.Err())
 			assert.Empty(t, none)
 		})
 	}
@@ -110,9 +110,9 @@ func TestTextsAreFew(t *testing.T) {
 	for n, refused := range map[int]bool{10_000: false, 10_001: true} {
 		fields, err := read("POST", "/", "application/json", strings.NewReader(`{"q":[`+strings.Repeat(`"",`, n-1)+`""]}`))
 		require.NoError(t, err)
-		texts, _, err := fields.Texts("q")
+		texts, _ := fields.Texts("q")
 		var tooMany *failure.Failure
-		require.Equal(t, refused, errors.As(err, &tooMany), err)
+		require.Equal(t, refused, errors.As(fields.Err(), &tooMany), fields.Err())
 		if refused {
 			assert.Equal(t, failure.TooManyRecords, tooMany.Kind)
 			continue
@@ -147,10 +147,11 @@ func TestFields(t *testing.T) {
 	}
 	for name, want := range map[string]result{"text": {"x", false}, "empty": {"", false}, "null": {"", false}, "missing": {"", false},
 		"list": {"", true}, "object": {"", true}, "number": {"", true}, "yes": {"", true}} {
-		got, err := object.Text(name)
-		assert.Equal(t, want.text, got, name)
-		assert.Equal(t, want.fails, err != nil, name)
+		object.first = new(error)
+		assert.Equal(t, want.text, object.Text(name), name)
+		assert.Equal(t, want.fails, object.Err() != nil, name)
 	}
+	object.first = new(error)
 	for _, fields := range []Fields{object, form} {
 		for name, want := range map[string]bool{"text": true, "list": true, "number": true, "no": true,
 			"empty": false, "null": false, "missing": false, "none": false, "object": false} {
@@ -166,16 +167,14 @@ func TestFields(t *testing.T) {
 			assert.False(t, ok, name)
 		}
 		for name, want := range map[string]bool{"yes": true, "one": true, "no": false, "missing": false, "empty": false} {
-			got, err := fields.Bool(name)
-			assert.NoError(t, err)
-			assert.Equal(t, want, got, name)
+			assert.Equal(t, want, fields.Bool(name), name)
+			assert.NoError(t, fields.Err())
 		}
-		_, err := fields.Bool("text")
-		assert.EqualError(t, err, `Invalid request: text is "x", expected true or false, or 1 or 0 in a form`)
+		fields.Bool("text")
+		assert.EqualError(t, fields.Err(), `Invalid request: text is "x", expected true or false, or 1 or 0 in a form`)
 	}
-	got, err := (Fields{}).Text("text")
-	assert.NoError(t, err)
-	assert.Empty(t, got)
+	assert.Empty(t, (Fields{}).Text("text"))
+	assert.NoError(t, (Fields{}).Err())
 }
 
 func TestParseFormTakesWhatIsNotEncoded(t *testing.T) {
