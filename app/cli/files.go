@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"dragoman/app/documents"
+	"dragoman/app/document/kinds"
 )
 
 // output is where translated documents go, as flags name it.
@@ -68,7 +68,7 @@ func (o output) tasks(names []string) (list []documentTask, err error) {
 
 // inFolder are the documents in a folder, and those in its folders.
 func (o output) inFolder(root string) (list []documentTask, err error) {
-	known := documents.Extensions()
+	known := kinds.Extensions()
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -10,7 +10,7 @@ import (
 	"dragoman/app/client"
 	"dragoman/app/config"
 	"dragoman/app/document"
-	"dragoman/app/documents"
+	"dragoman/app/document/kinds"
 	"dragoman/app/translate"
 	"dragoman/app/wrap"
 )
@@ -114,7 +114,7 @@ func (f *translateFlags) checkFormat() error {
 	known := []string{string(translate.Text), string(translate.HTML), string(translate.XML)}
 	if f.documents() {
 		known = nil
-		for _, e := range documents.Extensions() {
+		for _, e := range kinds.Extensions() {
 			known = append(known, strings.TrimPrefix(e, "."))
 		}
 	}

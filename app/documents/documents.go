@@ -13,7 +13,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"log/slog"
-	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -21,7 +20,6 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/dialect"
 	"dragoman/app/document"
-	"dragoman/app/document/kinds"
 	"dragoman/app/jobs"
 	"dragoman/app/wrap"
 )
@@ -62,48 +60,38 @@ func (s *Service) Room(c *gin.Context) error {
 	return s.cfg.Jobs.Room(c.Request.Context(), access.Caller(c), "")
 }
 
-// Extensions are those of the files that can be translated, with points, sorted.
-func Extensions() (list []string) {
-	for _, k := range kinds.All() {
-		list = append(list, k.Extensions()...)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
 // Own is the document of an id that the sender of a request may see: with keys, that of its own key;
 // without, whoever knows its id. The error is as of [jobs.Service.Get].
 func (s *Service) Own(c *gin.Context, id string) (jobs.Job, error) {
-	job, err := s.cfg.Jobs.Get(c.Request.Context(), id)
-	switch {
-	case err != nil && !errors.Is(err, jobs.ErrVanished):
-		return jobs.Job{}, err
-	case job.Document == nil, s.cfg.Server.Gate.NeedsKeys() && job.Owner != access.Caller(c):
-		return jobs.Job{}, jobs.ErrUnknown
-	}
-	return job, err
+	return s.get(c.Request.Context(), id, func(job jobs.Job) bool { return s.owns(c, job) })
 }
 
 // Shared is the document of an id that whoever knows its secret may see. The error is as of
 // [jobs.Service.Get].
 func (s *Service) Shared(ctx context.Context, id, secret string) (jobs.Job, error) {
+	return s.get(ctx, id, func(job jobs.Job) bool { return knows(job, secret) })
+}
+
+// Owned is the document of an id that the sender of a request may see who also knows its secret.
+func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
+	return s.get(c.Request.Context(), id, func(job jobs.Job) bool { return s.owns(c, job) && knows(job, secret) })
+}
+
+// get is the document of an id, unless it may not be seen.
+func (s *Service) get(ctx context.Context, id string, may func(job jobs.Job) bool) (jobs.Job, error) {
 	job, err := s.cfg.Jobs.Get(ctx, id)
 	switch {
 	case err != nil && !errors.Is(err, jobs.ErrVanished):
 		return jobs.Job{}, err
-	case job.Document == nil, !knows(job, secret):
+	case job.Document == nil, !may(job):
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	return job, err
 }
 
-// Owned is the document of an id that the sender of a request may see who also knows its secret.
-func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
-	job, err := s.Own(c, id)
-	if (err == nil || errors.Is(err, jobs.ErrVanished)) && !knows(job, secret) {
-		return jobs.Job{}, jobs.ErrUnknown
-	}
-	return job, err
+// owns says whether a document is of the key of a request's sender, where there are keys.
+func (s *Service) owns(c *gin.Context, job jobs.Job) bool {
+	return !s.cfg.Server.Gate.NeedsKeys() || job.Owner == access.Caller(c)
 }
 
 // knows says whether a secret is that of a document which has one.
@@ -131,15 +119,6 @@ func (s *Service) Wait(ctx context.Context, id string) (jobs.Job, error) {
 			return job, ctx.Err()
 		}
 	}
-}
-
-// kindOf is the kind of a job's document.
-func kindOf(job jobs.Job) document.Kind {
-	all := kinds.All()
-	if i := slices.IndexFunc(all, func(k document.Kind) bool { return k.Name() == job.Document.Kind }); i >= 0 {
-		return all[i]
-	}
-	return nil
 }
 
 // optionsOf are what a job's document is rewritten with, both times.

@@ -16,6 +16,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/admission/cost"
 	"dragoman/app/document"
+	"dragoman/app/document/kinds"
 	"dragoman/app/failure"
 	"dragoman/app/jobs"
 )
@@ -29,7 +30,7 @@ func (s *Service) Send(c *gin.Context, job jobs.Job) error {
 	if err := finished(job); err != nil {
 		return err
 	}
-	kind := kindOf(job)
+	kind := kinds.Named(job.Document.Kind)
 	if kind == nil {
 		return fmt.Errorf("documents of kind %q are not known any more", job.Document.Kind)
 	}
@@ -88,7 +89,7 @@ func finished(job jobs.Job) error {
 
 // Make writes the document of a job whose results are saved, in turn with others. It is a [jobs.Maker].
 func (s *Service) Make(ctx context.Context, out *jobs.Made, job jobs.Job) error {
-	kind, d := kindOf(job), job.Document
+	kind, d := kinds.Named(job.Document.Kind), job.Document
 	if kind == nil {
 		return fmt.Errorf("documents of kind %q are not known", d.Kind)
 	}

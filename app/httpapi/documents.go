@@ -17,6 +17,7 @@ import (
 	"dragoman/app/body"
 	"dragoman/app/dialect"
 	"dragoman/app/document"
+	"dragoman/app/document/kinds"
 	"dragoman/app/documents"
 	"dragoman/app/engine"
 	"dragoman/app/excerpt"
@@ -51,7 +52,7 @@ func (a *API) openDocuments() {
 	if j == nil || j.MaxDocumentBytes == 0 {
 		return
 	}
-	a.server.FileTypes = documents.Extensions()
+	a.server.FileTypes = kinds.Extensions()
 	a.documents = documents.New(documents.Config{
 		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: a.cfg.Log,
 	})

@@ -19,6 +19,15 @@ func All() []document.Kind {
 	return slices.Concat(textfile.Kinds(), office.Kinds(), []document.Kind{epub.Kind{}})
 }
 
+// Named returns the kind of a name, nil for another one.
+func Named(name string) document.Kind {
+	all := All()
+	if i := slices.IndexFunc(all, func(k document.Kind) bool { return k.Name() == name }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
 // Find returns the kind of a document: by the extension of its file's name, else by its media type. "",
 // and types that are for any file, say nothing. head is how the document starts, [Head] bytes or all of
 // it. The error is an [*document.Error]: of an unknown kind, and of contents that are another one.
@@ -37,7 +46,7 @@ func Find(name, mediaType string, head []byte) (document.Kind, error) {
 	}
 	if len(found) == 0 {
 		return nil, document.Refuse(nil, "%s is of no kind that can be translated: name a file that ends in one of %s",
-			called(name, mediaType), strings.Join(extensions(), ", "))
+			called(name, mediaType), strings.Join(Extensions(), ", "))
 	}
 	return found[0], nil
 }
@@ -101,8 +110,8 @@ var aliases = map[string]string{
 	"application/csv":         "text/csv",
 }
 
-// extensions are those of all kinds.
-func extensions() (list []string) {
+// Extensions are those of the files of all kinds, with points, sorted.
+func Extensions() (list []string) {
 	for _, k := range All() {
 		list = append(list, k.Extensions()...)
 	}

@@ -30,7 +30,7 @@ import (
 	"dragoman/app/compat/libretranslate"
 	"dragoman/app/compat/openinference"
 	"dragoman/app/dialect"
-	"dragoman/app/documents"
+	"dragoman/app/document/kinds"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarystore"
 	"dragoman/app/translate"
@@ -72,7 +72,7 @@ func run(ctx context.Context, addressFile string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000, Glossaries: glossaries, FileTypes: documents.Extensions()}, translator(),
+	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000, Glossaries: glossaries, FileTypes: kinds.Extensions()}, translator(),
 		func(s *dialect.Server) dialect.Dialect { return dialect.Share(azure.New(s), libretranslate.New(s))[1] }, deepl.New, inference,
 		func(s *dialect.Server) dialect.Dialect { return libretranslate.Files(s, of(s)) },
 		func(s *dialect.Server) dialect.Dialect { return deepl.Documents(s, of(s)) })
