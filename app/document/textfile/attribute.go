@@ -13,6 +13,8 @@ type attribute struct {
 	tag        [2]int // where the tag starts and ends
 	start, end int    // of the value, with its quotes
 	quote      string // "" where the value has none
+	name       string // in lower case
+	text       string // what it says
 	value      string // what it is set to; "": it is translated
 }
 
@@ -92,7 +94,7 @@ func shownAttributes(text, language string) (list []attribute) {
 		}
 		for _, a := range raw {
 			if isShown(t.name, a, raw) {
-				list = append(list, a.attribute)
+				list = append(list, a)
 			}
 		}
 	}
@@ -102,22 +104,15 @@ func shownAttributes(text, language string) (list []attribute) {
 var voidElements = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true,
 	"img": true, "input": true, "link": true, "meta": true, "source": true, "track": true, "wbr": true}
 
-// named is an attribute with its name, in lower case, and what it says.
-type named struct {
-	attribute
-	name, text string
-}
-
 // readAttributes reads the attributes with a value of the tag from start to end. The first one of a name counts.
-func readAttributes(text string, start, end int) (list []named) {
+func readAttributes(text string, start, end int) (list []attribute) {
 	seen := map[string]bool{}
 	for _, m := range attributeValue.FindAllStringSubmatchIndex(text[start:end], -1) {
-		a := named{name: strings.ToLower(text[start+m[2] : start+m[3]])}
+		a := attribute{tag: [2]int{start, end}, name: strings.ToLower(text[start+m[2] : start+m[3]])}
 		if seen[a.name] {
 			continue
 		}
 		seen[a.name] = true
-		a.tag = [2]int{start, end}
 		a.start, a.end = start+m[4], start+m[5]
 		a.text = text[a.start:a.end]
 		if q := a.text[:1]; q == `"` || q == "'" {
@@ -133,7 +128,7 @@ func readAttributes(text string, start, end int) (list []named) {
 var attributeValue = regexp.MustCompile(`[\s/"']([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 
 // isShown says whether an attribute of an element is translated, whose others are given.
-func isShown(element string, a named, others []named) bool {
+func isShown(element string, a attribute, others []attribute) bool {
 	elements, ok := shown[a.name]
 	if !ok || elements != "" && !strings.Contains(" "+elements+" ", " "+element+" ") {
 		return false
@@ -148,7 +143,7 @@ func isShown(element string, a named, others []named) bool {
 }
 
 // find returns what the attribute of a name says.
-func find(list []named, name string) string {
+func find(list []attribute, name string) string {
 	for _, a := range list {
 		if a.name == name {
 			return a.text
@@ -158,16 +153,16 @@ func find(list []named, name string) string {
 }
 
 // keepsOut says whether an element is not to be translated.
-func keepsOut(list []named) bool {
+func keepsOut(list []attribute) bool {
 	return strings.EqualFold(find(list, "translate"), "no") || strings.Contains(" "+find(list, "class")+" ", " notranslate ")
 }
 
 // languageOf sets the language of the element html.
-func languageOf(t htmlToken, attributes []named, language string) (list []attribute) {
+func languageOf(t htmlToken, attributes []attribute, language string) (list []attribute) {
 	for _, a := range attributes {
 		if a.name == "lang" || a.name == "xml:lang" {
 			a.value = `"` + stdhtml.EscapeString(language) + `"`
-			list = append(list, a.attribute)
+			list = append(list, a)
 		}
 	}
 	if len(list) == 0 {

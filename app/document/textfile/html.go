@@ -100,7 +100,7 @@ func (h *htmlFile) attribute(a attribute) (string, error) {
 	if a.value != "" {
 		return a.value, nil
 	}
-	before, inner, after := trimmed(html.UnescapeString(strings.Trim(raw, a.quote)))
+	before, inner, after := trimmed(a.text)
 	if !hasLetter(inner) || isCode(inner) {
 		return raw, nil
 	}

@@ -205,10 +205,7 @@ func (t *table) next() (cell, error) {
 		t.at++
 	case t.text[t.at] == '\r' || t.text[t.at] == '\n':
 		c.last = true
-		t.at += len(lineEnd(t.text[t.at : t.at+1]))
-		if strings.HasPrefix(t.text[t.at-1:], "\r\n") {
-			t.at++
-		}
+		t.at += len(lineEnd(t.text[t.at:]))
 	default:
 		return c, document.Refuse(nil, "a cell in line %d goes on behind its closing quote: double the quotes within it", t.lineNumber(t.at))
 	}
