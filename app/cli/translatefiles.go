@@ -54,7 +54,7 @@ func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 	bar := newBar(j.Stderr, isTerminal(j.Stderr), len(texts))
 	bar.Describe(p.from)
 	defer func() { _ = bar.Clear() }() // a display that fails must not fail the job
-	translated, flagged, err := j.translateTexts(ctx, texts, translate.FormatOf(kind.Form()), bar)
+	translated, flagged, err := j.translateTexts(ctx, texts, translate.FormatOf(kind.Form), bar)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ type documentFile struct {
 	name  string // without folders, with an extension of its kind
 	file  *os.File
 	size  int64
-	kind  document.Kind
+	kind  *document.Kind
 	close func()
 }
 
@@ -136,7 +136,7 @@ func openDocument(path, extension string, stdin io.Reader) (d documentFile, err 
 }
 
 // kindOf is how large a document is, and of which kind.
-func kindOf(file *os.File, name string) (int64, document.Kind, error) {
+func kindOf(file *os.File, name string) (int64, *document.Kind, error) {
 	info, err := file.Stat()
 	if err == nil && info.Size() == 0 {
 		err = errors.New("the document is empty")

@@ -78,20 +78,17 @@ func (h Header) Known() bool {
 	return h == "" || h == HeaderAuto || h == HeaderKeep || h == HeaderTranslate
 }
 
-// Kind is a sort of file. It has no state.
-type Kind interface {
-	// Name is what users call it, such as "docx".
-	Name() string
-	// Extensions are those of file names, lower case with a point, the usual one first.
-	Extensions() []string
-	// MediaType is its usual one.
-	MediaType() string
-	// Form is that of its segments' texts.
-	Form() markup.Format
+// Kind is a sort of file.
+type Kind struct {
+	Name       string        // what users call it, such as "docx"
+	Extensions []string      // of file names, lower case with a point, the usual one first
+	MediaType  string        // its usual one
+	Form       markup.Format // of its segments
+
 	// Rewrite copies a document of so many bytes to out with its segments translated, in their order. A
 	// translate that returns its argument gives the same document: the same bytes where the kind is
 	// text, and equal contents where it is a package. What it needs is bounded, whatever
 	// a document says of itself. The bytes that it goes through are counted by [admission.Work]. It fails with an [*Error] on a document that cannot be read, with
 	// translate's error, with out's and with ctx's.
-	Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o Options, t Translate) error
+	Rewrite func(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o Options, t Translate) error
 }

@@ -9,7 +9,7 @@ import (
 // Texts goes through a document and hands each of its texts to add: one that is there several times is new
 // the first time alone. It fails as [Kind]'s Rewrite does, and with add's error. It keeps all texts until
 // it returns: add is the place to bound them.
-func Texts(ctx context.Context, k Kind, in io.ReaderAt, size int64, o Options, add func(text string, isNew bool) error) error {
+func Texts(ctx context.Context, k *Kind, in io.ReaderAt, size int64, o Options, add func(text string, isNew bool) error) error {
 	seen := make(map[string]struct{})
 	return k.Rewrite(ctx, io.Discard, in, size, o, func(text string) (string, error) {
 		_, known := seen[text]
@@ -28,7 +28,7 @@ type Next func(text string) (string, error)
 // is, and one may lose a style, such as that of a part of a word; flawed is how many have lost something. It fails as [Kind]'s
 // Rewrite does, and with an error of next's: what was written then is not the document. It keeps all texts and
 // translations until it returns: next is the place to bound them.
-func Put(ctx context.Context, out io.Writer, k Kind, in io.ReaderAt, size int64, o Options, next Next) (flawed int, err error) {
+func Put(ctx context.Context, out io.Writer, k *Kind, in io.ReaderAt, size int64, o Options, next Next) (flawed int, err error) {
 	known, last := make(map[string]string), ""
 	o.Unfit = func() {
 		known[last] = last

@@ -15,9 +15,9 @@ import (
 )
 
 // words is a kind whose texts are words, and whose translations must end in "!".
-type words struct{ document.Kind }
+var words = &document.Kind{Rewrite: rewriteWords}
 
-func (words) Rewrite(_ context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
+func rewriteWords(_ context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	raw := make([]byte, size)
 	if _, err := in.ReadAt(raw, 0); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (words) Rewrite(_ context.Context, out io.Writer, in io.ReaderAt, size int6
 func put(text string, translations ...string) (written string, kept int, err error) {
 	var out bytes.Buffer
 	n := 0
-	kept, err = document.Put(context.Background(), &out, words{}, strings.NewReader(text), int64(len(text)), document.Options{}, func(string) (string, error) {
+	kept, err = document.Put(context.Background(), &out, words, strings.NewReader(text), int64(len(text)), document.Options{}, func(string) (string, error) {
 		if n++; n > len(translations) {
 			return "", errors.New("no more")
 		}
@@ -68,10 +68,10 @@ func TestTexts(t *testing.T) {
 		}
 		return nil
 	}
-	require.NoError(t, document.Texts(t.Context(), words{}, strings.NewReader(text), int64(len(text)), document.Options{}, add))
+	require.NoError(t, document.Texts(t.Context(), words, strings.NewReader(text), int64(len(text)), document.Options{}, add))
 	assert.Equal(t, []string{"a", "b", "c"}, texts)
 	assert.Equal(t, 2, again)
-	assert.EqualError(t, document.Texts(t.Context(), words{}, strings.NewReader("x"), 1, document.Options{}, add), "full")
+	assert.EqualError(t, document.Texts(t.Context(), words, strings.NewReader("x"), 1, document.Options{}, add), "full")
 }
 
 func TestPut(t *testing.T) {

@@ -21,7 +21,7 @@ const usualName = "document"
 
 // safeName is a name of a file as its sender gives it, without folders and what does not belong into a
 // name. One that is nothing but an extension gets a usual name before it.
-func safeName(name string, kind document.Kind) string {
+func safeName(name string, kind *document.Kind) string {
 	name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), `\`, "/"))
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || strings.ContainsRune(`<>:"|?*/`, r) {
@@ -29,7 +29,7 @@ func safeName(name string, kind document.Kind) string {
 		}
 		return r
 	}, name)
-	if bare := strings.ToLower(strings.Trim(name, ". ")); slices.Contains(kind.Extensions(), "."+bare) && strings.HasPrefix(name, ".") {
+	if bare := strings.ToLower(strings.Trim(name, ". ")); slices.Contains(kind.Extensions, "."+bare) && strings.HasPrefix(name, ".") {
 		name = usualName + "." + bare
 	}
 	name = strings.Trim(name, ". ")
@@ -37,7 +37,7 @@ func safeName(name string, kind document.Kind) string {
 		name = strings.ToValidUTF8(name[:max(0, longestName-len(extension))], "") + extension
 	}
 	if len(name) > longestName || name == "" {
-		return usualName + kind.Extensions()[0]
+		return usualName + kind.Extensions[0]
 	}
 	return name
 }

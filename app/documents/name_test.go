@@ -17,7 +17,7 @@ import (
 // Whatever a sender calls a document, the name is one of a file.
 func TestSafeName(t *testing.T) {
 	kind := kinds.All()[0]
-	usual := "document" + kind.Extensions()[0]
+	usual := "document" + kind.Extensions[0]
 	for name, want := range map[string]string{
 		"report.docx": "report.docx", "Grüße 2.txt": "Grüße 2.txt", "日本.txt": "日本.txt",
 		"../../etc/passwd": "passwd", `C:\Texte\brief.txt`: "brief.txt", "a/": "a",

@@ -38,7 +38,7 @@ func (s *Service) Send(c *gin.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	c.Header("Content-Type", kind.MediaType())
+	c.Header("Content-Type", kind.MediaType)
 	c.Header("Content-Disposition", disposition(ResultName(job)))
 	// A document may be a page: no browser is to show it as one of the service's own.
 	c.Header("X-Content-Type-Options", "nosniff")

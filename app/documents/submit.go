@@ -51,19 +51,19 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	}
 	ctx, sub := c.Request.Context(), o.Submission
 	sub.File = o.File
-	sub.Document = &jobs.Document{Name: safeName(o.Name, kind), Kind: kind.Name(), Columns: o.Columns, Header: string(o.Header), Wrapped: string(o.Wrapped), Secret: o.Secret}
+	sub.Document = &jobs.Document{Name: safeName(o.Name, kind), Kind: kind.Name, Columns: o.Columns, Header: string(o.Header), Wrapped: string(o.Wrapped), Secret: o.Secret}
 	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
 	if err := admission.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
 		return job, false, err
 	}
-	w := walk{service: s, c: c, form: translate.FormatOf(kind.Form())}
+	w := walk{service: s, c: c, form: translate.FormatOf(kind.Form)}
 	options := optionsOf(sub.Request, sub.Document)
 	options.HeaderKept = func() { sub.Document.HeaderKept = true }
 	if err := w.read(kind, o.File, options); err != nil {
 		return job, false, err
 	}
 	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(len(o.File))
-	sub.Request.Format, sub.Request.Flagged = translate.FormatOf(kind.Form()), true
+	sub.Request.Format, sub.Request.Flagged = translate.FormatOf(kind.Form), true
 	if err := s.detect(&sub); err != nil {
 		return job, false, err
 	}
@@ -88,7 +88,7 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 }
 
 // find is the kind of a document that is not too large.
-func (s *Service) find(o Order) (document.Kind, error) {
+func (s *Service) find(o Order) (*document.Kind, error) {
 	switch size := int64(len(o.File)); {
 	case size == 0:
 		return nil, failure.New(failure.BrokenDocument, fileField, "the document is empty")

@@ -37,7 +37,7 @@ type walk struct {
 }
 
 // read goes through a document, in turn with others, until its sender leaves or has waited for too long.
-func (w *walk) read(kind document.Kind, file []byte, o document.Options) error {
+func (w *walk) read(kind *document.Kind, file []byte, o document.Options) error {
 	ctx, cancel, err := w.service.cfg.Server.Bounded(w.c)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func BenchmarkDocument(b *testing.B) {
 				path := cpuTime(b) - begun
 				some := texts[:len(texts)/share]
 				begun = cpuTime(b)
-				request := translate.Request{From: "en", To: []string{"fr"}, Format: translate.FormatOf(kind.Form())}
+				request := translate.Request{From: "en", To: []string{"fr"}, Format: translate.FormatOf(kind.Form)}
 				for _, text := range some {
 					request.Records = append(request.Records, translate.Record{Text: text})
 				}

@@ -171,7 +171,7 @@ func throughFile(t *testing.T, s *translate.Service, format wordstest.Format, c 
 		return nil
 	}))
 	require.NotEmpty(t, records, c)
-	results, err := s.Translate(t.Context(), translate.Request{From: c.Lang, To: []string{to}, Records: records, Format: translate.FormatOf(kind.Form()), Flagged: true})
+	results, err := s.Translate(t.Context(), translate.Request{From: c.Lang, To: []string{to}, Records: records, Format: translate.FormatOf(kind.Form), Flagged: true})
 	require.NoError(t, err)
 	var out bytes.Buffer
 	kept, err := document.Put(t.Context(), &out, kind, bytes.NewReader(file), int64(len(file)), document.Options{}, func(string) (string, error) {

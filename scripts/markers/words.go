@@ -69,9 +69,9 @@ type words struct {
 }
 
 // kind is the kind of the files.
-func (w *words) kind() document.Kind {
+func (w *words) kind() *document.Kind {
 	for _, k := range kinds.All() {
-		if slices.Contains(k.Extensions(), "."+w.format.Name) {
+		if slices.Contains(k.Extensions, "."+w.format.Name) {
 			return k
 		}
 	}
@@ -87,7 +87,7 @@ func (w *words) translate() error {
 		if len(waiting) == 0 {
 			return nil
 		}
-		return errors.Join(w.request(w.known, translate.FormatOf(w.kind().Form()), lang, waiting), w.request(w.plain, translate.Text, lang, bare))
+		return errors.Join(w.request(w.known, translate.FormatOf(w.kind().Form), lang, waiting), w.request(w.plain, translate.Text, lang, bare))
 	}
 	for _, c := range w.cases {
 		if c.Lang != lang || len(waiting) >= together {

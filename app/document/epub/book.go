@@ -37,7 +37,7 @@ func open(a *archive.Archive) (*book, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case container == nil && strings.TrimSpace(string(mimetype)) != Kind{}.MediaType():
+	case container == nil && strings.TrimSpace(string(mimetype)) != mediaType:
 		return nil, document.Refuse(nil, "the file is a zip archive, but no book (epub)")
 	case container == nil:
 		return nil, document.Refuse(nil, "the book has no META-INF/container.xml, which says what is in it")

@@ -24,23 +24,13 @@ import (
 )
 
 // Kind is the kind of books.
-type Kind struct{}
+var Kind = &document.Kind{Name: "epub", Extensions: []string{".epub"}, MediaType: mediaType, Form: markup.HTML, Rewrite: rewrite}
 
-// Name is epub.
-func (Kind) Name() string { return "epub" }
+const mediaType = "application/epub+zip"
 
-// Extensions are .epub.
-func (Kind) Extensions() []string { return []string{".epub"} }
-
-// MediaType is that of books.
-func (Kind) MediaType() string { return "application/epub+zip" }
-
-// Form is HTML.
-func (Kind) Form() markup.Format { return markup.HTML }
-
-// Rewrite copies a book with its segments translated. With o.To that is the language which the book
+// rewrite copies a book with its segments translated. With o.To that is the language which the book
 // and its pages are said to be in.
-func (Kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
+func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	a, err := archive.Open(ctx, in, size)
 	if err != nil {
 		return err

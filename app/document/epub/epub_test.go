@@ -23,7 +23,7 @@ type entry = archivetest.Entry
 func rewrite(file []byte, o document.Options, translate func(string) (string, error)) (string, []byte, error) {
 	var out bytes.Buffer
 	var segments []string
-	err := epub.Kind{}.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), o, func(text string) (string, error) {
+	err := epub.Kind.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), o, func(text string) (string, error) {
 		segments = append(segments, text)
 		return translate(text)
 	})
@@ -188,7 +188,7 @@ func FuzzPage(f *testing.F) {
 			return
 		}
 		require.Equal(t, contents(t, file), contents(t, out))
-		require.NoError(t, epub.Kind{}.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{To: "fr"},
+		require.NoError(t, epub.Kind.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{To: "fr"},
 			func(text string) (string, error) { return text, nil }))
 	})
 }

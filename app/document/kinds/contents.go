@@ -30,7 +30,7 @@ var signatures = [...]struct{ start, what string }{
 }
 
 // other says what a document is whose start is that of no kind in found, "" where it may be of one.
-func other(head []byte, found []document.Kind) string {
+func other(head []byte, found []*document.Kind) string {
 	zipped := len(found) > 0 && isPackage(found[0])
 	for _, s := range signatures {
 		if bytes.HasPrefix(head, []byte(s.start)) && (!zipped || s.start != "PK\x03\x04") {
@@ -41,17 +41,17 @@ func other(head []byte, found []document.Kind) string {
 		return ""
 	}
 	if len(head) > 0 && !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
-		return "no " + found[0].Name() + ", which is a zip file: give it the extension of what it is"
+		return "no " + found[0].Name + ", which is a zip file: give it the extension of what it is"
 	}
-	if inside := packageType.FindSubmatch(head); inside != nil && strings.TrimSuffix(string(inside[1]), "-template") != found[0].MediaType() {
-		return "no " + found[0].Name() + " but " + string(inside[1]) + ": give it the extension of what it is"
+	if inside := packageType.FindSubmatch(head); inside != nil && strings.TrimSuffix(string(inside[1]), "-template") != found[0].MediaType {
+		return "no " + found[0].Name + " but " + string(inside[1]) + ": give it the extension of what it is"
 	}
 	return ""
 }
 
 // isPackage says whether a kind is a zip file.
-func isPackage(k document.Kind) bool {
-	t := k.MediaType()
+func isPackage(k *document.Kind) bool {
+	t := k.MediaType
 	return strings.HasPrefix(t, "application/vnd.o") || t == "application/epub+zip"
 }
 
@@ -60,10 +60,10 @@ var packageType = regexp.MustCompile(`^PK\x03\x04(?s:.{26})mimetype([a-zA-Z0-9.+
 
 // byRoot chooses between kinds that share an extension or a media type, which are XML, by their root
 // element. It returns none where that is another one.
-func byRoot(found []document.Kind, head []byte) []document.Kind {
+func byRoot(found []*document.Kind, head []byte) []*document.Kind {
 	root := rootElement.FindSubmatch(comment.ReplaceAll(head, nil))
-	return slices.DeleteFunc(slices.Clone(found), func(k document.Kind) bool {
-		return root == nil || roots[string(root[1])] != k.Name()
+	return slices.DeleteFunc(slices.Clone(found), func(k *document.Kind) bool {
+		return root == nil || roots[string(root[1])] != k.Name
 	})
 }
 

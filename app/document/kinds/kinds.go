@@ -15,14 +15,14 @@ import (
 )
 
 // All returns every kind, in the order in which they are shown to users.
-func All() []document.Kind {
-	return slices.Concat(textfile.Kinds(), office.Kinds(), []document.Kind{epub.Kind{}})
+func All() []*document.Kind {
+	return slices.Concat(textfile.Kinds(), office.Kinds(), []*document.Kind{epub.Kind})
 }
 
 // Named returns the kind of a name, nil for another one.
-func Named(name string) document.Kind {
+func Named(name string) *document.Kind {
 	all := All()
-	if i := slices.IndexFunc(all, func(k document.Kind) bool { return k.Name() == name }); i >= 0 {
+	if i := slices.IndexFunc(all, func(k *document.Kind) bool { return k.Name == name }); i >= 0 {
 		return all[i]
 	}
 	return nil
@@ -31,7 +31,7 @@ func Named(name string) document.Kind {
 // Find returns the kind of a document: by the extension of its file's name, else by its media type. "",
 // and types that are for any file, say nothing. head is how the document starts, [Head] bytes or all of
 // it. The error is an [*document.Error]: of an unknown kind, and of contents that are another one.
-func Find(name, mediaType string, head []byte) (document.Kind, error) {
+func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 	found := byName(name)
 	if len(found) == 0 {
 		found = byMediaType(mediaType)
@@ -55,11 +55,11 @@ func Find(name, mediaType string, head []byte) (document.Kind, error) {
 const Head = 16 << 10
 
 // byName returns the kinds that have the longest extension that a name ends in.
-func byName(name string) (found []document.Kind) {
+func byName(name string) (found []*document.Kind) {
 	longest := ""
 	name = strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	for _, k := range All() {
-		for _, e := range k.Extensions() {
+		for _, e := range k.Extensions {
 			if strings.HasSuffix(name, e) && len(e) > len(longest) {
 				longest, found = e, nil
 			}
@@ -72,7 +72,7 @@ func byName(name string) (found []document.Kind) {
 }
 
 // byMediaType returns the kinds of a media type.
-func byMediaType(mediaType string) (found []document.Kind) {
+func byMediaType(mediaType string) (found []*document.Kind) {
 	plain, _, err := mime.ParseMediaType(mediaType)
 	if err != nil {
 		return nil
@@ -84,7 +84,7 @@ func byMediaType(mediaType string) (found []document.Kind) {
 		return byName("x.xml") // which one is told by the root element
 	}
 	for _, k := range All() {
-		if k.MediaType() == plain {
+		if k.MediaType == plain {
 			found = append(found, k)
 		}
 	}
@@ -113,7 +113,7 @@ var aliases = map[string]string{
 // Extensions are those of the files of all kinds, with points, sorted.
 func Extensions() (list []string) {
 	for _, k := range All() {
-		list = append(list, k.Extensions()...)
+		list = append(list, k.Extensions...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

@@ -32,7 +32,7 @@ func TestFind(t *testing.T) {
 	} {
 		kind, err := kinds.Find(c.name, c.mediaType, []byte(c.head))
 		if assert.NoError(t, err, "%+v", c) {
-			assert.Equal(t, c.want, kind.Name(), "%+v", c)
+			assert.Equal(t, c.want, kind.Name, "%+v", c)
 		}
 	}
 }
@@ -68,16 +68,16 @@ func TestFindRefuses(t *testing.T) {
 func TestEveryKindIsFound(t *testing.T) {
 	names := map[string]bool{}
 	for _, k := range kinds.All() {
-		require.False(t, names[k.Name()], k.Name())
-		names[k.Name()] = true
-		require.NotEmpty(t, k.Extensions(), k.Name())
-		for _, e := range k.Extensions() {
+		require.False(t, names[k.Name], k.Name)
+		names[k.Name] = true
+		require.NotEmpty(t, k.Extensions, k.Name)
+		for _, e := range k.Extensions {
 			if e == ".xml" {
 				continue
 			}
 			found, err := kinds.Find("name"+e, "", nil)
 			require.NoError(t, err)
-			assert.Equal(t, k.Name(), found.Name())
+			assert.Equal(t, k.Name, found.Name)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestPackages(t *testing.T) {
 	} {
 		k, err := kinds.Find(c.name, "", c.head)
 		require.NoError(t, err, c.name)
-		assert.Equal(t, c.kind, k.Name())
+		assert.Equal(t, c.kind, k.Name)
 	}
 	_, err := kinds.Find("a.ods", "", stored("application/vnd.oasis.opendocument.text"))
 	assert.ErrorContains(t, err, "opendocument.text")

@@ -98,7 +98,7 @@ func packed(t testing.TB, name, text string) []byte {
 
 // ways are the ways through a document: to find its texts, and to write it translated. They fail where
 // something else is wrong than the document.
-func ways(k document.Kind, file []byte, found *int) []func(ctx context.Context) error {
+func ways(k *document.Kind, file []byte, found *int) []func(ctx context.Context) error {
 	in, size := bytes.NewReader(file), int64(len(file))
 	return []func(ctx context.Context) error{
 		func(ctx context.Context) error {
@@ -120,20 +120,20 @@ func unless(err error) error {
 }
 
 // each does something for each kind and hostile document.
-func each(do func(k document.Kind, unit string, file func(t testing.TB, size int) []byte)) {
+func each(do func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte)) {
 	for _, k := range kinds.All() {
-		units := hostile[k.Name()]
-		isText := !strings.HasPrefix(k.MediaType(), "application/vnd.o") && k.Name() != "epub"
+		units := hostile[k.Name]
+		isText := !strings.HasPrefix(k.MediaType, "application/vnd.o") && k.Name != "epub"
 		if isText {
 			units = append(units[:len(units):len(units)], hostile[""]...)
 		}
 		for _, u := range units {
-			do(k, fmt.Sprintf("%s of %q", k.Name(), u[1]), func(t testing.TB, size int) []byte {
+			do(k, fmt.Sprintf("%s of %q", k.Name, u[1]), func(t testing.TB, size int) []byte {
 				text := u[0] + strings.Repeat(u[1], size/len(u[1])) + u[2]
 				if isText {
 					return []byte(text)
 				}
-				return packed(t, k.Name(), text)
+				return packed(t, k.Name, text)
 			})
 		}
 	}
@@ -143,7 +143,7 @@ func each(do func(k document.Kind, unit string, file func(t testing.TB, size int
 func TestWorkIsLinear(t *testing.T) {
 	counted := lineartest.New(t)
 	const part, whole = 1 << 13, 1 << 16
-	each(func(k document.Kind, unit string, file func(t testing.TB, size int) []byte) {
+	each(func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte) {
 		files := map[int][]byte{part: file(t, part), whole: file(t, whole)}
 		counted.Assert(unit, strings.Repeat(" ", part), strings.Repeat(" ", whole), func(text string) {
 			for _, way := range ways(k, files[len(text)], new(int)) {
@@ -181,7 +181,7 @@ func TestResultsAreNoLargerThanTheirTexts(t *testing.T) {
 func TestWorkIsCounted(t *testing.T) {
 	const size = 1 << 12
 	turns, read := admission.NewTurns(), 0
-	each(func(k document.Kind, unit string, file func(t testing.TB, size int) []byte) {
+	each(func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte) {
 		found := 0
 		for _, way := range ways(k, file(t, size), &found) {
 			counted, err := turns.Do(t.Context(), "", way)

@@ -18,35 +18,33 @@ import (
 	"dragoman/app/markup"
 )
 
-// kind is a kind of document.
-type kind struct {
-	name       string
-	extensions []string
-	media      string
-	parts      func(a *archive.Archive) (map[string]part, error) // those that are read, by name
-}
-
 // Kinds are docx, pptx, xlsx, odt, odp and ods.
-func Kinds() []document.Kind {
+func Kinds() []*document.Kind {
 	const ooxml, odf = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
-	return []document.Kind{
-		kind{"docx", []string{".docx", ".docm", ".dotx", ".dotm"}, ooxml + "wordprocessingml.document", ooxmlParts},
-		kind{"pptx", []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}, ooxml + "presentationml.presentation", ooxmlParts},
-		kind{"xlsx", []string{".xlsx", ".xlsm", ".xltx", ".xltm"}, ooxml + "spreadsheetml.sheet", ooxmlParts},
-		kind{"odt", []string{".odt", ".ott"}, odf + "text", odfParts},
-		kind{"odp", []string{".odp", ".otp"}, odf + "presentation", odfParts},
-		kind{"ods", []string{".ods", ".ots"}, odf + "spreadsheet", odsParts},
+	return []*document.Kind{
+		newKind("docx", []string{".docx", ".docm", ".dotx", ".dotm"}, ooxml+"wordprocessingml.document", ooxmlParts),
+		newKind("pptx", []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}, ooxml+"presentationml.presentation", ooxmlParts),
+		newKind("xlsx", []string{".xlsx", ".xlsm", ".xltx", ".xltm"}, ooxml+"spreadsheetml.sheet", ooxmlParts),
+		newKind("odt", []string{".odt", ".ott"}, odf+"text", odfParts),
+		newKind("odp", []string{".odp", ".otp"}, odf+"presentation", odfParts),
+		newKind("ods", []string{".ods", ".ots"}, odf+"spreadsheet", odsParts),
 	}
 }
 
-func (k kind) Name() string         { return k.name }
-func (k kind) Extensions() []string { return k.extensions }
-func (k kind) MediaType() string    { return k.media }
-func (k kind) Form() markup.Format  { return markup.XML }
+// newKind makes a kind of documents, of which parts returns the parts that are read, by name.
+func newKind(name string, extensions []string, mediaType string, parts func(a *archive.Archive) (map[string]part, error)) *document.Kind {
+	k := kind{name, parts}
+	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: markup.XML, Rewrite: k.rewrite}
+}
 
-// Rewrite copies a document with its segments translated. With o.To that is the language in which the
+type kind struct {
+	name  string
+	parts func(a *archive.Archive) (map[string]part, error)
+}
+
+// rewrite copies a document with its segments translated. With o.To that is the language in which the
 // spelling of the text is checked.
-func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
+func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	a, err := archive.Open(ctx, in, size)
 	if err != nil {
 		return err

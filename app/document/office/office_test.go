@@ -25,9 +25,9 @@ import (
 var update = flag.Bool("update", false, "write the segments of testdata")
 
 // kindOf returns the kind of a file's name.
-func kindOf(t testing.TB, name string) document.Kind {
+func kindOf(t testing.TB, name string) *document.Kind {
 	for _, k := range Kinds() {
-		if slices.Contains(k.Extensions(), filepath.Ext(name)) {
+		if slices.Contains(k.Extensions, filepath.Ext(name)) {
 			return k
 		}
 	}
@@ -50,7 +50,7 @@ func corpus(t testing.TB) map[string][]byte {
 	return files
 }
 
-func rewrite(k document.Kind, file []byte, translate func(string) (string, error)) ([]byte, error) {
+func rewrite(k *document.Kind, file []byte, translate func(string) (string, error)) ([]byte, error) {
 	var out bytes.Buffer
 	err := k.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), document.Options{},
 		func(text string) (string, error) { return translate(text) })
@@ -58,7 +58,7 @@ func rewrite(k document.Kind, file []byte, translate func(string) (string, error
 }
 
 // segments returns a document's segments. Nothing is written.
-func segments(t testing.TB, k document.Kind, file []byte) []string {
+func segments(t testing.TB, k *document.Kind, file []byte) []string {
 	var list []string
 	err := k.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{},
 		func(text string) (string, error) {

@@ -27,7 +27,7 @@ var hostile = []string{
 func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, translation string, before []string)) {
 	kind := kindNamed(f, name)
 	for file, text := range corpus(f) {
-		if kindOf(f, file).Name() == name {
+		if kindOf(f, file).Name == name {
 			for _, translation := range hostile {
 				f.Add(text, translation)
 			}
@@ -48,13 +48,13 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 			return
 		}
 		require.Equal(t, doc, same)
-		if kind.Form() != markup.Text {
+		if kind.Form != markup.Text {
 			translation = markup.XML.Escape(translation)
 		}
 		var seen []string
 		out, err := rewritten(t, kind, doc, o, func(text string) string {
-			if kind.Form() == markup.Text {
-				checkSegment(t, kind.Form(), text)
+			if kind.Form == markup.Text {
+				checkSegment(t, kind.Form, text)
 			}
 			seen = append(seen, text)
 			return translation

@@ -29,46 +29,44 @@ import (
 )
 
 // Kinds are all kinds of this package.
-func Kinds() []document.Kind {
-	return []document.Kind{
-		kind{"txt", []string{".txt", ".text"}, "text/plain", markup.Text, plain, each(20, "\n")},
-		kind{"markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", markup.Text, markdown, markdownMemory},
-		kind{"html", []string{".html", ".htm", ".xhtml"}, "text/html", markup.HTML, htmlUnits, each(500, "<=")},
-		kind{"srt", []string{".srt"}, "application/x-subrip", markup.Text, srt, each(100, "\n")},
-		kind{"vtt", []string{".vtt"}, "text/vtt", markup.Text, vtt, each(100, "\n")},
-		kind{"csv", []string{".csv"}, "text/csv", markup.Text, csv, each(50, "\n,;\t|")},
-		kind{"tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", markup.Text, tsv, each(50, "\n\t")},
-		kind{"json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", markup.Text, jsonValues, each(50, ",:[{\n")},
-		kind{"yaml", []string{".yaml", ".yml"}, "application/yaml", markup.Text, yamlValues, each(500, "\n-,:[{?")},
-		kind{"po", []string{".po", ".pot"}, "text/x-gettext-translation", markup.Text, po, each(100, "\n")},
-		kind{"xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", markup.XML, xliff, each(100, "<=")},
-		kind{"properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")},
-		kind{"android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")},
-		kind{"strings", []string{".strings"}, "text/x-apple-strings", markup.Text, appleStrings, each(110, "\n;")},
-		kind{"stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", markup.Text, stringsdict, each(100, "<=")},
-		kind{"xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", markup.Text, xcstrings, each(50, ",:[{\n")},
+func Kinds() []*document.Kind {
+	return []*document.Kind{
+		newKind("txt", []string{".txt", ".text"}, "text/plain", markup.Text, plain, each(20, "\n")),
+		newKind("markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", markup.Text, markdown, markdownMemory),
+		newKind("html", []string{".html", ".htm", ".xhtml"}, "text/html", markup.HTML, htmlUnits, each(500, "<=")),
+		newKind("srt", []string{".srt"}, "application/x-subrip", markup.Text, srt, each(100, "\n")),
+		newKind("vtt", []string{".vtt"}, "text/vtt", markup.Text, vtt, each(100, "\n")),
+		newKind("csv", []string{".csv"}, "text/csv", markup.Text, csv, each(50, "\n,;\t|")),
+		newKind("tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", markup.Text, tsv, each(50, "\n\t")),
+		newKind("json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", markup.Text, jsonValues, each(50, ",:[{\n")),
+		newKind("yaml", []string{".yaml", ".yml"}, "application/yaml", markup.Text, yamlValues, each(500, "\n-,:[{?")),
+		newKind("po", []string{".po", ".pot"}, "text/x-gettext-translation", markup.Text, po, each(100, "\n")),
+		newKind("xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", markup.XML, xliff, each(100, "<=")),
+		newKind("properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")),
+		newKind("android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")),
+		newKind("strings", []string{".strings"}, "text/x-apple-strings", markup.Text, appleStrings, each(110, "\n;")),
+		newKind("stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", markup.Text, stringsdict, each(100, "<=")),
+		newKind("xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", markup.Text, xcstrings, each(50, ",:[{\n")),
 	}
 }
 
-// kind is one of them.
-type kind struct {
-	name       string
-	extensions []string
-	mediaType  string
-	form       markup.Format
-	rewrite    func(p *pass) error
-	// memory is about how much heap a text takes to be read, beside a few copies of it.
-	memory func(text string) int64
+// newKind makes a kind of documents that rewrite goes through. memory is about how much heap a text takes to be read,
+// beside a few copies of it.
+func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass) error, memory func(text string) int64) *document.Kind {
+	r := rewriter{rewrite, memory, name == "properties"}
+	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: form, Rewrite: r.rewrite}
 }
 
-func (k kind) Name() string         { return k.name }
-func (k kind) Extensions() []string { return k.extensions }
-func (k kind) MediaType() string    { return k.mediaType }
-func (k kind) Form() markup.Format  { return k.form }
+// rewriter rewrites documents of a kind.
+type rewriter struct {
+	pass     func(p *pass) error
+	memory   func(text string) int64
+	isLatin1 bool // what is not UTF-8 is
+}
 
-// Rewrite is as [document.Kind] says. What it takes beside a few copies of the document, up to 300 times its size for
+// rewrite is as [document.Kind] says. What it takes beside a few copies of the document, up to 300 times its size for
 // Markdown and YAML that are nothing but short lines, it takes from the request's memory before it reads.
-func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64,
+func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64,
 	o document.Options, t document.Translate,
 ) error {
 	raw := make([]byte, size)
@@ -78,18 +76,18 @@ func (k kind) Rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err := admission.Work(ctx, len(raw)); err != nil {
 		return err
 	}
-	text, enc, err := decode(raw, k.name == "properties")
+	text, enc, err := decode(raw, r.isLatin1)
 	if err != nil {
 		return err
 	}
-	release, err := admission.Hold(ctx, k.memory(text))
+	release, err := admission.Hold(ctx, r.memory(text))
 	if err != nil {
 		return err
 	}
 	defer release()
 	w := enc.writer(out)
 	p := &pass{text: text, encoding: enc, options: o, out: w, translator: t.Within(ctx)}
-	if err := k.rewrite(p); err != nil {
+	if err := r.pass(p); err != nil {
 		return err
 	}
 	if err := p.copy(len(text)); err != nil {

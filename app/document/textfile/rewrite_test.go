@@ -18,10 +18,10 @@ import (
 var update = flag.Bool("update", false, "write the goldens")
 
 // named returns the kind of a name.
-func kindNamed(t testing.TB, name string) document.Kind {
+func kindNamed(t testing.TB, name string) *document.Kind {
 	t.Helper()
 	for _, k := range Kinds() {
-		if k.Name() == name {
+		if k.Name == name {
 			return k
 		}
 	}
@@ -30,7 +30,7 @@ func kindNamed(t testing.TB, name string) document.Kind {
 }
 
 // rewritten is a document with its segments translated.
-func rewritten(t testing.TB, kind document.Kind, text string, o document.Options, translate func(string) string) (string, error) {
+func rewritten(t testing.TB, kind *document.Kind, text string, o document.Options, translate func(string) string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	err := kind.Rewrite(t.Context(), &out, strings.NewReader(text), int64(len(text)), o,
@@ -39,7 +39,7 @@ func rewritten(t testing.TB, kind document.Kind, text string, o document.Options
 }
 
 // segments are those of a document.
-func segments(t testing.TB, kind document.Kind, text string, o document.Options) ([]string, error) {
+func segments(t testing.TB, kind *document.Kind, text string, o document.Options) ([]string, error) {
 	t.Helper()
 	var list []string
 	_, err := rewritten(t, kind, text, o, func(text string) string {
@@ -87,13 +87,13 @@ func upperText(text string) string {
 }
 
 // kindOf returns the kind of a file of the corpus.
-func kindOf(t testing.TB, file string) document.Kind {
+func kindOf(t testing.TB, file string) *document.Kind {
 	t.Helper()
 	if filepath.Base(file) == "strings.xml" {
 		return kindNamed(t, "android")
 	}
 	for _, k := range Kinds() {
-		for _, e := range k.Extensions() {
+		for _, e := range k.Extensions {
 			if strings.HasSuffix(file, e) {
 				return k
 			}
@@ -124,7 +124,7 @@ func TestCorpus(t *testing.T) {
 	for file, text := range corpus(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			kind := kindOf(t, file)
-			got, err := rewritten(t, kind, text, document.Options{From: "en", To: "fr"}, upper(kind.Form()))
+			got, err := rewritten(t, kind, text, document.Options{From: "en", To: "fr"}, upper(kind.Form))
 			require.NoError(t, err)
 			golden := filepath.Join("testdata", "upper", filepath.Base(file))
 			if *update {
@@ -148,7 +148,7 @@ func TestIdentityKeepsEveryByte(t *testing.T) {
 			"UTF-16, big":      utf16Big.write(t, text),
 		} {
 			o := document.Options{}
-			if kind.Name() == "xcstrings" {
+			if kind.Name == "xcstrings" {
 				o.To = "fr"
 			}
 			got, err := rewritten(t, kind, doc, o, func(text string) string { return text })
