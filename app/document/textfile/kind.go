@@ -2,9 +2,9 @@
 // every byte outside of what is translated stays.
 //
 //	plain.go                     txt
-//	markdown.go, paragraph.go    Markdown: blocks, and paragraphs whose lines are wrapped
+//	markdown.go                  Markdown: blocks, and paragraphs whose lines are wrapped
 //	html.go, attribute.go        HTML: units, and attributes that are shown
-//	subtitles.go, balance.go     SRT and WebVTT: cues, and how a text is shared between lines
+//	subtitles.go                 SRT and WebVTT: cues, and how a text is shared between lines
 //	table.go                     CSV and TSV
 //	json.go, yaml.go, scalar.go  values of JSON and YAML
 //	po.go                        PO and POT
