@@ -10,21 +10,19 @@ import (
 	"strings"
 	"unicode"
 
+	sugarme "github.com/sugarme/tokenizer"
+
 	"dragoman/model"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
 
-// tokenizerFile is what is read of a tokenizer.json.
+// tokenizerFile is the content of tokenizer.json. sugarme's Config has its form but for
+// the model, whose merges recent files write in another way. What sugarme would make of
+// it does not give the reference's ids: it does not fuse unknown characters, for one.
 type tokenizerFile struct {
-	AddedTokens []struct {
-		ID      int64  `json:"id"`
-		Content string `json:"content"`
-		Special bool   `json:"special"`
-	} `json:"added_tokens"`
-	Normalizer   map[string]any `json:"normalizer"`
-	PreTokenizer map[string]any `json:"pre_tokenizer"`
-	Model        struct {
+	sugarme.Config
+	Model struct {
 		Type         string           `json:"type"`
 		Vocabulary   map[string]int64 `json:"vocab"`
 		Merges       []merge          `json:"merges"`
@@ -91,7 +89,7 @@ func (f *tokenizerFile) languages() ([]tokenizer.Language, error) {
 		if !token.Special {
 			return nil, fmt.Errorf("the added token %q is not special: only such are supported", token.Content)
 		}
-		added[token.Content] = token.ID
+		added[token.Content] = token.Id
 	}
 	var list []tokenizer.Language
 	for _, pair := range strings.Fields(nllbLanguages) {

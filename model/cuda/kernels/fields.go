@@ -23,3 +23,6 @@ const (
 	Tokens        = C.TOKENS
 	EncoderFields = C.ENCODER_FIELDS
 )
+
+// MostHeadDim is the largest head that attention can have.
+const MostHeadDim = C.SLICES * C.WARP
