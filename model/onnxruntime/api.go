@@ -19,6 +19,8 @@ import (
 	"io/fs"
 	"os"
 	"unsafe"
+
+	ort "github.com/yalue/onnxruntime_go"
 )
 
 // API is the C API. It is safe for concurrent use.
@@ -29,6 +31,8 @@ type API struct {
 
 	c   *C.OrtApi
 	env *C.OrtEnv // one for the process
+
+	owner bool // of onnxruntime_go's environment
 }
 
 // Load loads ONNX Runtime's shared library from a path, where it may be loaded already.
@@ -42,22 +46,46 @@ func Load(library string) (*API, error) {
 	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
 		return nil, err
 	}
-	path := C.CString(library)
-	defer C.free(unsafe.Pointer(path))
-	var version, message *C.char
-	api := C.load(path, &version, &message)
-	if api == nil {
-		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime (version 1.24 or newer is needed): %s", library, C.GoString(message))
-	}
-	a := &API{Version: C.GoString(version), c: api}
-	if err := a.check(C.new_env(api, &a.env)); err != nil {
-		return nil, fmt.Errorf("%s cannot be used as ONNX Runtime: %w", library, err)
+	a := &API{}
+	if err := a.open(library); err != nil {
+		a.Close()
+		return nil, err
 	}
 	return a, nil
 }
 
+// open finds the C API of a library and readies its environment, which there is one of in a process: it is
+// onnxruntime_go's, and what follows shares it.
+func (a *API) open(library string) error {
+	path := C.CString(library)
+	defer C.free(unsafe.Pointer(path))
+	var version, message *C.char
+	if a.c = C.load(path, &version, &message); a.c == nil {
+		return fmt.Errorf("%s cannot be used as ONNX Runtime (version 1.24 or newer is needed): %s", library, C.GoString(message))
+	}
+	a.Version = C.GoString(version)
+	if !ort.IsInitialized() {
+		ort.SetSharedLibraryPath(library)
+		if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
+			return fmt.Errorf("%s cannot be used as ONNX Runtime: %w", library, err)
+		}
+		a.owner = true
+	}
+	if err := a.check(C.new_env(a.c, &a.env)); err != nil {
+		return fmt.Errorf("%s cannot be used as ONNX Runtime: %w", library, err)
+	}
+	return nil
+}
+
 // Close releases ONNX Runtime.
-func (a *API) Close() { C.release_env(a.c, a.env) }
+func (a *API) Close() {
+	if a.env != nil {
+		C.release_env(a.c, a.env)
+	}
+	if a.owner {
+		_ = ort.DestroyEnvironment() // which fails only where there is none
+	}
+}
 
 // Pointer is the *OrtApi, for the C code of other packages.
 func (a *API) Pointer() unsafe.Pointer { return unsafe.Pointer(a.c) }
