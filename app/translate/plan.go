@@ -48,7 +48,6 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 	if err := w.takeMemory(ctx, cost.Texts(int64(size), len(w.req.To))+sizeOfTerms(w.req.Terms)); err != nil {
 		return nil, err
 	}
-	cutter := cutter{req: &w.req, terms: glossary(w.req.Terms)}
 	from, err := w.sources(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{records: make([]*record, len(w.req.To)*len(w.req.Records)), known: make(map[sentenceKey]*sentence)}
-	return p, w.inTurn(ctx, func(ctx context.Context) error { return p.add(ctx, w, cutter, from) })
+	return p, w.inTurn(ctx, func(ctx context.Context) error { return p.add(ctx, w, from) })
 }
 
 // inTurn has work done that takes the processor's time, in turn with what other callers have done.
@@ -77,8 +76,9 @@ func (w *work) inTurn(ctx context.Context, work func(ctx context.Context) error)
 }
 
 // add adds all records of the request, which are in the languages from, and their sentences.
-func (p *plan) add(ctx context.Context, w *work, cutter cutter, from []string) error {
+func (p *plan) add(ctx context.Context, w *work, from []string) error {
 	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
+	cutter := cutter{req: &w.req, terms: glossary(w.req.Terms)}
 	for i := range w.req.Records {
 		translated := p.addRecords(w, i, from[i])
 		if len(translated) == 0 {
