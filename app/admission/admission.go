@@ -8,6 +8,9 @@
 //
 // Nobody can take all: a caller has at most three quarters of what others leave, so a
 // second one gets in beside the first.
+//
+// The processor's time for all that is not decoding is shared by [Turns], in which the context of a request
+// takes part by its lease ([Do], [Work], [Spend]).
 package admission
 
 import (
@@ -51,6 +54,7 @@ func (e *FullError) Unwrap() error { return ErrFull }
 // Memory is what requests share. It is safe for concurrent use.
 type Memory struct {
 	limit int64
+	turns *Turns
 
 	mu   sync.Mutex // guards the rest
 	used int64
@@ -58,7 +62,9 @@ type Memory struct {
 }
 
 // New makes a memory of so many bytes.
-func New(limit int64) *Memory { return &Memory{limit: limit, by: make(map[string]int64)} }
+func New(limit int64) *Memory {
+	return &Memory{limit: limit, turns: NewTurns(), by: make(map[string]int64)}
+}
 
 // InUse is how many bytes are taken.
 func (m *Memory) InUse() int64 {

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -14,55 +15,112 @@ const (
 	// freeShare is the part of the cores, one in so many, that work in turns may keep busy: what decodes
 	// waits for the slowest of its threads.
 	freeShare = 4
-	// mostTurns is how many may wait or work.
-	mostTurns = 64
+	// aside is how long a caller works beside those who have their turn, and recovery how many times as long it
+	// takes until it may do so again. mostUsed bounds what is remembered of those who worked for long.
+	aside, recovery, mostUsed = 20 * time.Millisecond, 10, time.Second
 )
 
-// Turns share long work between callers, such as going through documents. One works at a time, and after
-// each slice of time whoever is next: callers in a circle, and of one caller who came first. Between
-// slices there is a rest where there are few cores. Turns are safe for concurrent use.
+// Turns share the processor's time for whatever is not decoding between callers: reading and cutting texts, putting them
+// together, going through documents. A caller who has used little of it recently works at once. Who has used more does so
+// in turns: one works at a time, on many cores some, and after each slice of time whoever is next: callers in a circle,
+// and of one caller who came first. Between slices there is a rest where there are few cores. Without this, texts without a
+// word to translate would keep what decodes from its cores. Turns are safe for concurrent use; nil ones give everybody a turn.
 type Turns struct {
-	places *Places
-	rest   float64 // times of what was worked
+	most int     // who work at a time
+	rest float64 // times of what was worked
 
-	mu      sync.Mutex // guards the rest
-	busy    bool
-	callers []string                   // that wait, the next one first
-	waiting map[string][]chan struct{} // by caller, the first one first
+	mu       sync.Mutex // guards the rest
+	working  int
+	callers  []string                   // that wait, the next one first
+	waiting  map[string][]chan struct{} // by caller, the first one first
+	accounts map[string]*account
+}
+
+// account is what a caller has used of the processor.
+type account struct {
+	used  time.Duration // recently: it falls with time
+	at    time.Time     // when it was so much
+	aside bool          // a work of it goes on without a turn
+}
+
+// fall lets what was used be forgotten with time.
+func (a *account) fall(now time.Time) {
+	a.used = max(0, a.used-now.Sub(a.at)/recovery)
+	a.at = now
 }
 
 // NewTurns makes turns on this machine.
-func NewTurns() *Turns {
-	rest := max(0, freeShare/float64(runtime.GOMAXPROCS(0))-1)
-	return &Turns{places: NewPlaces(mostTurns), rest: rest, waiting: make(map[string][]chan struct{})}
+func NewTurns() *Turns { return newTurns(runtime.GOMAXPROCS(0)) }
+
+func newTurns(cores int) *Turns {
+	return &Turns{most: max(1, cores/freeShare), rest: max(0, freeShare/float64(cores)-1),
+		waiting: make(map[string][]chan struct{}), accounts: make(map[string]*account)}
 }
 
-// turn is a work that waits or has its turn. One goroutine uses it.
+// turn is a work that waits or goes on. One goroutine uses it.
 type turn struct {
 	of     *Turns
 	caller string
 	begun  time.Time
-	has    bool // it is its turn
+	state  turnState
 	done   int64
 }
+
+type turnState int
+
+const (
+	away turnState = iota
+	hasTurn
+	isAside
+)
 
 // turnKey is where a context has a turn.
 type turnKey struct{}
 
-// Do has a caller's work done in turns with others: it calls [Work] often, and ends with its error. done
-// is what it has counted there. The error is the work's, a [*PlacesError], or ctx's where it ended before.
+// Do has a caller's work done: it calls [Work] often, waits for nobody else, and ends with its error. done
+// is what it has counted there. The error is the work's, or ctx's where it ended before. Within a work of the same caller it
+// is part of that.
 func (t *Turns) Do(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
-	if err := t.places.Take(caller); err != nil {
-		return 0, err
+	if within, ok := ctx.Value(turnKey{}).(*turn); ok && within.of == t && within.state != away {
+		return 0, work(ctx)
 	}
-	defer t.places.Leave(caller)
 	w := &turn{of: t, caller: caller}
-	defer w.leave()
-	if err := w.wait(ctx, false); err != nil {
-		return 0, err
+	if t != nil {
+		defer w.leave()
+		if err := w.wait(ctx, false); err != nil {
+			return 0, err
+		}
 	}
 	err = work(context.WithValue(ctx, turnKey{}, w))
 	return w.done, err
+}
+
+// Do has a work of the request of a context done in turns with what other callers have done; see [Turns.Do]. Where the
+// context has no lease, nobody else is there.
+func Do(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
+	var turns *Turns
+	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
+		turns = l.memory.turns
+	}
+	return turns.Do(ctx, caller, work)
+}
+
+// Spend counts work of the request of a context that follows at once and is not divided, such as parsing a body. It waits
+// until it is the caller's turn, if it needs one, and fails with ctx's error.
+func Spend(ctx context.Context, caller string, expected time.Duration) error {
+	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
+		return l.memory.turns.spend(ctx, caller, expected)
+	}
+	return nil
+}
+
+func (t *Turns) spend(ctx context.Context, caller string, expected time.Duration) error {
+	w := &turn{of: t, caller: caller}
+	if err := w.wait(ctx, false); err != nil {
+		return err
+	}
+	w.leaveAfter(expected)
+	return nil
 }
 
 // Work counts n bytes that a work of a context goes through. Within [Turns.Do] it lets others work when it
@@ -75,19 +133,23 @@ func Work(ctx context.Context, n int) error {
 	if !ok {
 		return nil
 	}
-	if w.done += int64(n); time.Since(w.begun) < slice {
+	if w.done += int64(n); w.of == nil || time.Since(w.begun) < slice {
 		return nil
 	}
 	w.leave()
 	return w.wait(ctx, true)
 }
 
-// wait waits for the turn. A work that goes on is before others of its caller.
+// wait waits for the turn, if the caller needs one. A work that goes on is before others of its caller.
 func (w *turn) wait(ctx context.Context, goesOn bool) error {
 	ready := w.of.ask(w.caller, goesOn)
+	if ready == nil {
+		w.state, w.begun = isAside, time.Now()
+		return nil
+	}
 	select {
 	case <-ready:
-		w.has, w.begun = true, time.Now()
+		w.state, w.begun = hasTurn, time.Now()
 		return nil
 	case <-ctx.Done():
 		w.of.forget(w.caller, ready)
@@ -97,21 +159,70 @@ func (w *turn) wait(ctx context.Context, goesOn bool) error {
 
 // leave ends the turn, after which there is a rest.
 func (w *turn) leave() {
-	if !w.has {
+	if w.state == away {
 		return
 	}
-	w.has = false
-	if rest := time.Duration(w.of.rest * float64(time.Since(w.begun))); rest > 0 {
-		time.AfterFunc(rest, w.of.next)
-		return
-	}
-	w.of.next()
+	took := time.Since(w.begun)
+	w.of.charge(w.caller, took, w.state == isAside)
+	w.end(time.Duration(w.of.rest * float64(took)))
 }
 
-// ask returns what is closed when it is a caller's turn.
+// leaveAfter ends the turn when some time has passed, and a rest, in which the work goes on.
+func (w *turn) leaveAfter(took time.Duration) {
+	w.of.charge(w.caller, took, w.state == isAside)
+	w.end(time.Duration((1 + w.of.rest) * float64(took)))
+}
+
+// end lets the next one have its turn after a rest.
+func (w *turn) end(rest time.Duration) {
+	switch {
+	case w.state != hasTurn:
+	case rest > 0:
+		time.AfterFunc(rest, w.of.next)
+	default:
+		w.of.next()
+	}
+	w.state = away
+}
+
+// account is a caller's. mu is held.
+func (t *Turns) account(caller string) *account {
+	const many = 1000
+	now := time.Now()
+	if len(t.accounts) > many {
+		maps.DeleteFunc(t.accounts, func(_ string, a *account) bool {
+			a.fall(now)
+			return a.used == 0 && !a.aside
+		})
+	}
+	a := t.accounts[caller]
+	if a == nil {
+		a = &account{at: now}
+		t.accounts[caller] = a
+	}
+	a.fall(now)
+	return a
+}
+
+// charge counts what a caller's work took.
+func (t *Turns) charge(caller string, took time.Duration, aside bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := t.account(caller)
+	a.used = min(a.used+took, mostUsed)
+	if aside {
+		a.aside = false
+	}
+}
+
+// ask returns what is closed when it is a caller's turn, nil where it needs none.
 func (t *Turns) ask(caller string, first bool) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if a := t.account(caller); !a.aside && a.used < aside {
+		a.aside = true
+		return nil
+	}
 	ready := make(chan struct{})
 	if len(t.waiting[caller]) == 0 {
 		t.callers = append(t.callers, caller)
@@ -121,9 +232,7 @@ func (t *Turns) ask(caller string, first bool) chan struct{} {
 	} else {
 		t.waiting[caller] = append(t.waiting[caller], ready)
 	}
-	if !t.busy {
-		t.start()
-	}
+	t.start()
 	return ready
 }
 
@@ -131,23 +240,23 @@ func (t *Turns) ask(caller string, first bool) chan struct{} {
 func (t *Turns) next() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.busy = false
+	t.working--
 	t.start()
 }
 
-// start begins the turn that is next, if there is one. mu is held.
+// start begins the turns that are next, if there are any. mu is held.
 func (t *Turns) start() {
-	if len(t.callers) == 0 {
-		return
-	}
-	caller := t.callers[0]
-	t.callers, t.busy = t.callers[1:], true
-	own := t.waiting[caller]
-	close(own[0])
-	if t.waiting[caller] = own[1:]; len(own) > 1 {
-		t.callers = append(t.callers, caller)
-	} else {
-		delete(t.waiting, caller)
+	for t.working < t.most && len(t.callers) > 0 {
+		caller := t.callers[0]
+		t.callers = t.callers[1:]
+		t.working++
+		own := t.waiting[caller]
+		close(own[0])
+		if t.waiting[caller] = own[1:]; len(own) > 1 {
+			t.callers = append(t.callers, caller)
+		} else {
+			delete(t.waiting, caller)
+		}
 	}
 }
 
@@ -158,7 +267,7 @@ func (t *Turns) forget(caller string, ready chan struct{}) {
 	own := t.waiting[caller]
 	i := slices.Index(own, ready)
 	if i < 0 {
-		t.busy = false
+		t.working--
 		t.start()
 		return
 	}

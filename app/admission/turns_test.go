@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,9 @@ import (
 // works begins works of callers in their order, each of so many slices, and returns whose slices came in
 // which order.
 func works(t *testing.T, turns *Turns, slices int, callers ...string) string {
+	for _, caller := range callers {
+		turns.charge(caller, mostUsed, false) // or it would begin aside
+	}
 	var (
 		log  strings.Builder
 		wait []<-chan error
@@ -47,13 +51,13 @@ func works(t *testing.T, turns *Turns, slices int, callers ...string) string {
 // However many works a caller begins, another's has every second slice.
 func TestTurnsAreCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := NewTurns()
+		turns := newTurns(1)
 		order := works(t, turns, 4, "a", "a", "a", "a", "b", "c")
 		assert.Less(t, strings.LastIndex(order, "b"), 13, "b has its four slices in four circles: %s", order)
 		assert.Equal(t, 16, strings.Count(order, "a"))
-		assert.Empty(t, turns.callers)
-		assert.Empty(t, turns.waiting)
-		assert.Zero(t, turns.places.taken)
+		assert.Zero(t, turns.atWork())
+		assert.Zero(t, turns.atWork())
+		assert.Zero(t, turns.atWork())
 	})
 }
 
@@ -61,7 +65,7 @@ func TestTurnsAreCallers(t *testing.T) {
 func TestTurnsRest(t *testing.T) {
 	for rest, want := range map[float64]time.Duration{0: 8 * slice, 1: 15 * slice, 3: 29 * slice} {
 		synctest.Test(t, func(t *testing.T) {
-			turns := NewTurns()
+			turns := newTurns(1)
 			turns.rest = rest
 			begun := time.Now()
 			works(t, turns, 4, "a", "b")
@@ -74,7 +78,7 @@ func TestTurnsRest(t *testing.T) {
 // Who leaves gives up the turn, or the place in the queue, and nobody waits for it.
 func TestTurnsEndWithTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := NewTurns()
+		turns := newTurns(1)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 8)
 		for i := range 8 {
@@ -100,41 +104,108 @@ func TestTurnsEndWithTheirContext(t *testing.T) {
 		assert.EqualValues(t, 7, done)
 		_, err = turns.Do(t.Context(), "b", func(context.Context) error { return errors.New("own") })
 		assert.EqualError(t, err, "own")
-		assert.Zero(t, turns.places.taken)
-		assert.Empty(t, turns.waiting)
+		assert.Zero(t, turns.atWork())
+		assert.Zero(t, turns.atWork())
 		time.Sleep(time.Second) // the last rest
 	})
 }
 
-// A caller cannot fill the queue.
-func TestTurnsAreBounded(t *testing.T) {
+// However many works others have, of whatever length, who has used little works at once. Who has used much waits, and no
+// more than one of these works at a time.
+func TestWhoUsesLittleDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := NewTurns()
+		turns := newTurns(1)
 		ctx, cancel := context.WithCancel(t.Context())
-		begin := func(caller string) error {
-			ended := make(chan error, 1)
-			go func() {
-				_, err := turns.Do(ctx, caller, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
-				ended <- err
-			}()
-			synctest.Wait()
-			select {
-			case err := <-ended:
-				return err
-			default:
-				return nil
-			}
+		var all sync.WaitGroup
+		working, most := 0, 0 // in turns: the race detector would see two
+		for i := range 20 {
+			all.Go(func() {
+				caller := fmt.Sprint("heavy", i%3)
+				for ctx.Err() == nil {
+					_, _ = turns.Do(ctx, caller, func(ctx context.Context) error {
+						for range 1 + i%4 {
+							inTurn := ctx.Value(turnKey{}).(*turn).state == hasTurn
+							if inTurn {
+								working++
+								most = max(most, working)
+							}
+							time.Sleep(time.Duration(1+i) * 7 * time.Millisecond)
+							if inTurn {
+								working--
+							}
+							if err := Work(ctx, 1); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+				}
+			})
 		}
-		var own *PlacesError
-		n := 0
-		for err := begin("a"); !errors.As(err, &own); err = begin("a") {
-			n++
+		time.Sleep(3 * time.Second)
+		for range 100 {
+			begun := time.Now()
+			require.NoError(t, turns.spend(t.Context(), "light", time.Millisecond))
+			assert.Zero(t, time.Since(begun))
+			_, err := turns.Do(t.Context(), "light", func(context.Context) error { return nil })
+			require.NoError(t, err)
+			assert.Zero(t, time.Since(begun))
+			time.Sleep(time.Millisecond * recovery)
 		}
-		assert.Equal(t, mostTurns/2, n)
-		assert.True(t, own.Own)
-		assert.NoError(t, begin("b"))
+		assert.Equal(t, 1, most)
 		cancel()
-		synctest.Wait()
-		time.Sleep(time.Second)
+		all.Wait()
+		time.Sleep(5 * time.Second) // rests
+		assert.Zero(t, turns.atWork())
+		assert.Zero(t, turns.atWork())
 	})
+}
+
+// What is expected is paid for like what is done: nobody has more of the processor by it.
+func TestSpend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1)
+		begun := time.Now()
+		const each, count = 50 * time.Millisecond, 40
+		for range count {
+			require.NoError(t, turns.spend(t.Context(), "a", each))
+		}
+		assert.GreaterOrEqual(t, time.Since(begun), (count-2)*each)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		assert.ErrorIs(t, turns.spend(ctx, "a", each), context.Canceled)
+		time.Sleep(time.Second)
+		assert.Zero(t, turns.atWork())
+	})
+}
+
+// Callers are forgotten when what they have used is.
+func TestCallersAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1)
+		for i := range 5000 {
+			require.NoError(t, turns.spend(t.Context(), fmt.Sprint(i), time.Millisecond))
+			time.Sleep(time.Millisecond)
+		}
+		assert.Less(t, len(turns.accounts), 1100)
+	})
+}
+
+// Where there is nobody else, what is done is counted all the same.
+func TestWorkWithoutTurns(t *testing.T) {
+	done, err := Do(t.Context(), "a", func(ctx context.Context) error { return Work(ctx, 5) })
+	assert.NoError(t, err)
+	assert.EqualValues(t, 5, done)
+	assert.NoError(t, Spend(t.Context(), "a", time.Hour))
+}
+
+// atWork is how many works wait or have their turn.
+func (t *Turns) atWork() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.working + len(t.callers)
+	for _, own := range t.waiting {
+		n += len(own)
+	}
+	return n
 }

@@ -31,6 +31,9 @@ type Config struct {
 	Silence time.Duration     // until the first bytes of it have, and all of a small one; 0: as Timeout
 }
 
+// parsing is how long it takes to parse a byte of a body, and to write the byte of the answer that becomes of it.
+const parsing = 20 * time.Nanosecond
+
 // small is the size of bodies that arrive at once, or not at all.
 const small = 64 << 10
 
@@ -94,7 +97,7 @@ var ErrBroken error = failure.New(failure.InvalidJSON, "", "the body could not b
 
 // Read reads the body of a request. It fails with an error of the bounds, see
 // [Bounds.Serve], with that of [Account]'s permit, or with [ErrBroken]. On success it also ends the deadline on reading: it
-// must not end the work that follows.
+// must not end the work that follows. What is read waits for its caller's turn to be parsed ([admission.Spend]).
 func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if b := of(r); b != nil && b.permit != nil && b.read == 0 {
 		if err := b.permit(); err != nil {
@@ -111,6 +114,11 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	// Not every server under test has deadlines; the real one has.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	if b := of(r); b != nil && b.caller != nil {
+		if err := admission.Spend(r.Context(), b.caller(), time.Duration(len(raw))*parsing); err != nil {
+			return nil, err
+		}
+	}
 	return raw, nil
 }
 

@@ -37,15 +37,28 @@ type Config struct {
 
 // Service translates documents for all APIs. It is safe for concurrent use.
 type Service struct {
-	cfg   Config
-	turns *admission.Turns // of going through documents
+	cfg    Config
+	places *admission.Places // of those who go through documents
 }
+
+// mostWalks is how many may go through a document, or wait for their turn.
+const mostWalks = 64
 
 // New makes a service, which makes the documents of the jobs.
 func New(cfg Config) *Service {
-	s := &Service{cfg: cfg, turns: admission.NewTurns()}
+	s := &Service{cfg: cfg, places: admission.NewPlaces(mostWalks)}
 	cfg.Jobs.MakeDocuments(s.Make)
 	return s
+}
+
+// inTurn goes through a document of a caller, in turn with others; see [admission.Do]. It fails with an
+// [*admission.PlacesError] where too many wait.
+func (s *Service) inTurn(ctx context.Context, caller string, walk func(ctx context.Context) error) (done int64, err error) {
+	if err := s.places.Take(caller); err != nil {
+		return 0, err
+	}
+	defer s.places.Leave(caller)
+	return admission.Do(ctx, caller, walk)
 }
 
 // MaxBytes is the most that a document may have.

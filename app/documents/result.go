@@ -96,7 +96,7 @@ func (s *Service) Make(ctx context.Context, out *jobs.Made, job jobs.Job) error 
 	if err := admission.Take(ctx, cost.DocumentByte*d.Bytes); err != nil {
 		return err
 	}
-	_, err := s.turns.Do(ctx, job.Request.Caller, func(ctx context.Context) (err error) {
+	_, err := s.inTurn(ctx, job.Request.Caller, func(ctx context.Context) (err error) {
 		read := &results{ctx: ctx, service: s, job: job}
 		out.Flagged, err = document.Put(ctx, out, kind, s.cfg.Jobs.File(ctx, job), d.Bytes, optionsOf(job.Request, d), read.next)
 		return err

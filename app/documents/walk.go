@@ -43,7 +43,7 @@ func (w *walk) read(kind *document.Kind, file []byte, o document.Options) error 
 		return err
 	}
 	defer cancel()
-	done, err := w.service.turns.Do(ctx, access.Caller(w.c), func(ctx context.Context) error {
+	done, err := w.service.inTurn(ctx, access.Caller(w.c), func(ctx context.Context) error {
 		return document.Texts(ctx, kind, bytes.NewReader(file), int64(len(file)), o, func(text string, isNew bool) error {
 			return w.add(ctx, text, isNew)
 		})

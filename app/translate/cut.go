@@ -47,7 +47,11 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 		return Cut{}, err
 	}
 	text := req.Records[0].Text
-	cut := Cut{From: w.sources(ctx)[0], To: w.to[0], Detected: w.req.From == Auto, Ended: true}
+	from, err := w.sources(ctx)
+	if err != nil {
+		return Cut{}, err
+	}
+	cut := Cut{From: from[0], To: w.to[0], Detected: w.req.From == Auto, Ended: true}
 	if cut.From != "" && cut.From != cut.To {
 		if _, err := w.routeOf(cut.From, cut.To); err != nil && w.from != Auto {
 			return Cut{}, err
@@ -55,7 +59,13 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 			cut.Unsupported, cut.Parts = Unsupported(cut.From, req.To), []Part{{Text: text}}
 			return cut, nil
 		}
-		cut.Parts = cutter{req: &w.req}.partsOf(markup.Parse(text, markup.Text).In(language.Base(cut.From)), language.Base(cut.From))
+		err := w.inTurn(ctx, func(context.Context) error {
+			cut.Parts = cutter{req: &w.req}.partsOf(markup.Parse(text, markup.Text).In(language.Base(cut.From)), language.Base(cut.From))
+			return nil
+		})
+		if err != nil {
+			return Cut{}, err
+		}
 		cut.Ended = cut.ended()
 	} else if text != "" {
 		cut.Parts = []Part{{Text: text}}

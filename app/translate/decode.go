@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/language"
 	"dragoman/app/markup"
@@ -24,34 +25,50 @@ import (
 func (w *work) count(ctx context.Context, sentences []*sentence) error {
 	start, tokens := time.Now(), 0
 	w.open = len(sentences)
-	for i, x := range sentences {
-		sentences[i] = nil
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		if o, known := w.recall(x); known {
-			if err := w.settle(x, o); err != nil {
+	var known []remembered
+	err := w.inTurn(ctx, func(ctx context.Context) error {
+		for i, x := range sentences {
+			sentences[i] = nil
+			if err := admission.Work(ctx, len(x.Text)); err != nil {
 				return err
 			}
-			continue
+			if o, ok := w.recall(x); ok {
+				known = append(known, remembered{x, o})
+				continue
+			}
+			ids, err := x.encode(x.Text)
+			if err != nil {
+				return err
+			}
+			if tokens += len(ids); tokens > w.service.cfg.MaxTokens {
+				return invalid(CodeTooManyTokens, "records", "%d records × %d languages have more than %d tokens: send several requests",
+					len(w.req.Records), len(w.req.To), w.service.cfg.MaxTokens)
+			}
+			if x.HasTerms() {
+				w.retries += termTries * len(ids)
+			}
+			x.step.expect(len(ids))
+			x.step.add(x)
 		}
-		ids, err := x.encode(x.Text)
-		if err != nil {
-			return err
-		}
-		if tokens += len(ids); tokens > w.service.cfg.MaxTokens {
-			return invalid(CodeTooManyTokens, "records", "%d records × %d languages have more than %d tokens: send several requests",
-				len(w.req.Records), len(w.req.To), w.service.cfg.MaxTokens)
-		}
-		if x.HasTerms() {
-			w.retries += termTries * len(ids)
-		}
-		x.step.expect(len(ids))
-		x.step.add(x)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	w.retries += retryTokens + tokens
 	measure.Span(ctx, stageTokenize, start, time.Now())
+	for _, k := range known { // what becomes of them may wait for somebody who reads it, so not in turn
+		if err := w.settle(k.sentence, k.outcome); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// remembered is a sentence that was translated before.
+type remembered struct {
+	sentence *sentence
+	outcome  outcome
 }
 
 // decode has everything decoded that is to do. Where there are several models, each has a

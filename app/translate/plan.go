@@ -48,8 +48,10 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 	if err := w.takeMemory(ctx, cost.Texts(int64(size), len(w.req.To))+sizeOfTerms(w.req.Terms)); err != nil {
 		return nil, err
 	}
-	cutter := cutter{req: &w.req, terms: glossary(w.req.Terms)}
-	from := w.sources(ctx)
+	from, err := w.sources(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := w.findRoutes(ctx, from); err != nil {
 		return nil, err
 	}
@@ -60,16 +62,34 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 	if err := w.takeMemory(ctx, cost.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
 		return nil, err
 	}
-	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
 	p := &plan{records: make([]*record, len(w.req.To)*len(w.req.Records)), known: make(map[sentenceKey]*sentence)}
+	return p, w.inTurn(ctx, func(ctx context.Context) error { return p.add(ctx, w, from) })
+}
+
+// inTurn has work done that takes the processor's time, in turn with what other callers have done.
+func (w *work) inTurn(ctx context.Context, work func(ctx context.Context) error) error {
+	_, err := admission.Do(ctx, w.req.Caller, work)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// add adds all records of the request, which are in the languages from, and their sentences.
+func (p *plan) add(ctx context.Context, w *work, from []string) error {
+	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
+	cutter := cutter{req: &w.req, terms: glossary(w.req.Terms)}
 	for i := range w.req.Records {
 		translated := p.addRecords(w, i, from[i])
 		if len(translated) == 0 {
 			continue
 		}
-		units := cutter.unitsOf(i, language.Base(from[i])) // once for all languages
+		units, err := cutter.unitsOf(ctx, i, language.Base(from[i])) // once for all languages
+		if err != nil {
+			return err
+		}
 		if err := w.takeSentences(ctx, p, units, len(translated)); err != nil {
-			return nil, err
+			return err
 		}
 		texts := layOut(units)
 		for _, rec := range translated {
@@ -79,7 +99,7 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 			}
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // addRecords adds a record of the request, in the language from, once for each target language, and
@@ -137,16 +157,21 @@ func (w *work) takeSentences(ctx context.Context, p *plan, units []unit, languag
 }
 
 // sources returns the language of each record, "" where none could be detected.
-func (w *work) sources(ctx context.Context) []string {
+func (w *work) sources(ctx context.Context) ([]string, error) {
 	from := slices.Repeat([]string{w.from}, len(w.req.Records))
 	if w.req.From != Auto {
-		return from
+		return from, nil
 	}
 	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageDetect).End()
-	for i, r := range w.req.Records {
-		from[i], _, _ = w.selection.Detector().Detect(r.Text)
-	}
-	return from
+	return from, w.inTurn(ctx, func(ctx context.Context) error {
+		for i, r := range w.req.Records {
+			from[i], _, _ = w.selection.Detector().Detect(r.Text)
+			if err := admission.Work(ctx, len(r.Text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // unsupported is the error of a request all of whose texts, as far as one can tell, are in languages

@@ -146,7 +146,10 @@ func (s *Service) Check(ctx context.Context, req Request) error {
 	}
 	defer func() { w.release() }()
 	w.req.Records = req.Records[:min(len(req.Records), detectedToCheck)]
-	from := w.sources(ctx)
+	from, err := w.sources(ctx)
+	if err != nil {
+		return err
+	}
 	if err := w.findRoutes(ctx, from); err != nil || len(req.Records) > detectedToCheck {
 		return err
 	}

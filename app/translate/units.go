@@ -2,8 +2,10 @@ package translate
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
+	"dragoman/app/admission"
 	"dragoman/app/language"
 	"dragoman/app/markup"
 	"dragoman/app/segment"
@@ -30,32 +32,35 @@ type cutter struct {
 }
 
 // unitsOf cuts a record, in the language from, into units.
-func (c cutter) unitsOf(record int, from string) []unit {
+func (c cutter) unitsOf(ctx context.Context, record int, from string) ([]unit, error) {
 	text := c.req.Records[record].Text
 	if c.req.parts == nil || c.req.parts[record].whole {
-		return c.cut(text, from)
+		return c.cut(ctx, text, from)
 	}
-	return []unit{{raw: text, text: c.req.parts[record].markup, pieces: []segment.Piece{{Text: text, Sentence: true}}}}
+	return []unit{{raw: text, text: c.req.parts[record].markup, pieces: []segment.Piece{{Text: text, Sentence: true}}}}, nil
 }
 
-// cut cuts a text, in the language from, into units.
-func (c cutter) cut(text, from string) (units []unit) {
+// cut cuts a text, in the language from, into units. It fails with ctx's error.
+func (c cutter) cut(ctx context.Context, text, from string) (units []unit, err error) {
 	split := markup.SplitHTML
 	switch c.req.Format {
 	case HTML:
 	case XML:
 		split = c.req.Outline.Split
 	default:
-		return c.cutPlain(text, from)
+		return c.cutPlain(text, from), admission.Work(ctx, len(text))
 	}
 	for _, piece := range split(text) {
+		if err := admission.Work(ctx, len(piece.Raw)); err != nil {
+			return nil, err
+		}
 		if piece.Unit {
 			units = append(units, c.newUnit(piece.Raw, piece.Parse(), from, 0))
 		} else {
 			units = append(units, unit{raw: piece.Raw})
 		}
 	}
-	return units
+	return units, nil
 }
 
 // cutPlain cuts a plain text, each of whose paragraphs is a unit if it is wrapped.

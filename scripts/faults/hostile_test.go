@@ -159,7 +159,7 @@ func (s *service) posts(body func() []byte) func(ctx context.Context) error {
 }
 
 // isolation measures requests of a sentence alone, and beside what costs much: long sentences in
-// one piece, with many beams, letters that become many tokens, large documents, live sessions that are rewritten again and
+// one piece, with many beams, letters that become many tokens, texts that need no decoding, large documents, live sessions that are rewritten again and
 // again. The limit leaves room for a busy machine; where steps are shared by rows only, it is 8 to 170 times.
 func isolation(t *testing.T) {
 	const most = 6
@@ -201,6 +201,12 @@ func isolation(t *testing.T) {
 		return strings.Repeat("\ufdfa", 20) + " train " + strconv.Itoa(rand.IntN(1_000_000))
 	}))
 	measure("12 connections with short sentences, greedy", 12, ask("high", 1, 1, func() string { return words(6) }))
+	measure("12 connections with texts that have nothing to translate", 12, s.posts(func() []byte {
+		return request([]string{"fr"}, "normal", strconv.Itoa(rand.Int())+strings.Repeat("\n1", 49_000))
+	}))
+	measure("12 connections with texts of equal sentences", 12, s.posts(func() []byte {
+		return request([]string{"fr"}, "normal", strings.Repeat("Hello there. ", 7_500))
+	}))
 	measure("80 live sessions, rewritten again and again", 80, s.rewrite(func() string { return words(700) }))
 	measure("8 downloads of a document of 400,000 paragraphs", 8, s.downloads(t, document))
 	measure("6 uploads of such a document", 6, func(ctx context.Context) error {
