@@ -29,10 +29,7 @@ func (c *Catalog) refresh() {
 	c.forget(before)
 	c.examine()
 	c.proceed()
-	select {
-	case c.changes <- struct{}{}:
-	default: // nobody has looked since the last time
-	}
+	c.changes.Give()
 }
 
 // forget removes what was kept of versions that are not there any more; mu is held.
