@@ -32,7 +32,7 @@ type departure struct {
 // look again where one has not been there for long enough; 0: when something has changed.
 func makeRoom(all []resident, lacks int64, turns bool) (leave []departure, after time.Duration) {
 	inUse := int64(0)
-	var idle, others []int
+	var idle, others, reserved []int
 	for number, r := range all {
 		switch {
 		case r.closes:
@@ -42,7 +42,10 @@ func makeRoom(all []resident, lacks int64, turns bool) (leave []departure, after
 		case r.pinned:
 		case !r.used && !r.reserved:
 			idle = append(idle, number)
-		case turns && !r.joint:
+		case !turns || r.joint:
+		case r.reserved:
+			reserved = append(reserved, number)
+		default:
 			others = append(others, number)
 		}
 	}
@@ -53,14 +56,11 @@ func makeRoom(all []resident, lacks int64, turns bool) (leave []departure, after
 		}
 		leave, lacks = append(leave, departure{number, forMemory}), lacks-all[number].bytes
 	}
-	slices.SortStableFunc(others, func(a, b int) int {
-		if all[a].reserved != all[b].reserved {
-			return map[bool]int{false: -1, true: 1}[all[a].reserved]
-		}
-		return all[a].since.Compare(all[b].since)
-	})
+	longest := func(a, b int) int { return all[a].since.Compare(all[b].since) }
+	slices.SortStableFunc(others, longest)
+	slices.SortStableFunc(reserved, longest)
 	lacks -= inUse
-	for _, number := range others {
+	for _, number := range append(others, reserved...) {
 		if lacks <= 0 {
 			return leave, 0
 		}

@@ -19,7 +19,7 @@ func (c *Catalog) refresh() {
 		}
 	}
 	c.versions = known
-	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, absent: c.absent(known), withheld: maps.Clone(c.withheld), detectors: c.table.detectors, hint: c.cfg.Hint})
+	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, absent: c.absent(known), withheld: maps.Clone(c.withheld), before: c.table.detectors, hint: c.cfg.Hint})
 	for key, i := range c.instances {
 		c.configure(i)
 		if !c.wanted(key) {
