@@ -15,6 +15,7 @@ import (
 	"dragoman/app/markup"
 	"dragoman/app/measure"
 	"dragoman/app/segment"
+	"dragoman/app/wait"
 	"dragoman/model/search"
 )
 
@@ -77,7 +78,7 @@ func (w *work) decode(ctx context.Context) (err error) {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, s := range w.streams {
-		s.more = make(chan struct{}, 1)
+		s.more = wait.NewSignal()
 	}
 	for _, s := range w.streams {
 		if s.tokens > 0 {
