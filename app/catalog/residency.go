@@ -23,7 +23,11 @@ func (c *Catalog) attend(i *instance, try func() (done bool, after time.Duration
 		if done || err != nil {
 			return err
 		}
-		wait.Until(c.closing, c.changed, after)
+		if after > 0 {
+			wait.Until(c.closing, c.changed, after)
+		} else {
+			wait.On(c.closing, c.changed)
+		}
 	}
 }
 

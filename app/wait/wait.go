@@ -24,14 +24,14 @@ func (s Signal) Give() {
 // For waits for a while, and says whether ctx is not done yet.
 func For(ctx context.Context, d time.Duration) bool { return until(ctx, nil, time.After(d)) }
 
-// Until waits until there is a value, or the channel is closed, and for a while at most; 0: for as long as it takes.
+// Until waits until there is a value, or the channel is closed, and for a while at most: with 0 it does not wait.
 // It says whether ctx is not done yet.
 func Until(ctx context.Context, signal <-chan struct{}, most time.Duration) bool {
-	if most == 0 {
-		return until(ctx, signal, nil)
-	}
 	return until(ctx, signal, time.After(most))
 }
+
+// On is Until without a bound.
+func On(ctx context.Context, signal <-chan struct{}) bool { return until(ctx, signal, nil) }
 
 func until(ctx context.Context, signal <-chan struct{}, timer <-chan time.Time) bool {
 	select {
