@@ -25,6 +25,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/translate"
+	"dragoman/app/wait"
 	"dragoman/model"
 	"dragoman/model/repository"
 )
@@ -84,23 +85,23 @@ type Catalog struct {
 	closing context.Context
 	close   context.CancelFunc
 	running sync.WaitGroup // loads, trials and drains
-	changes chan struct{}  // see Changes
+	changes wait.Signal    // see Changes
 
 	checks sync.Mutex // held by one check of files at a time
 
-	mu        sync.Mutex // guards the rest
-	snapshot  repository.Snapshot
-	said      map[string]bool // what is wrong with it, as it was logged
-	versions  map[versionKey]*version
-	withheld  map[string]bool // names that were unloaded by hand
-	table     *table
-	instances map[string]*instance     // by [version.key]
-	claims    []*claim                 // that wait, in the order in which they came
-	queue     []*instance              // that are loaded, one at a time in this order
-	used      int64                    // bytes of all instances, and of what they decode
-	hungry    bool                     // a load waits for memory that is being given back
-	took      map[string]time.Duration // to load an instance, the last time
-	changed   chan struct{}            // closed, and made again, when reserve is to look again
+	mu          sync.Mutex // guards the rest
+	snapshot    repository.Snapshot
+	said        map[string]bool // what is wrong with it, as it was logged
+	versions    map[versionKey]*version
+	withheld    map[string]bool // names that were unloaded by hand
+	table       *table
+	instances   map[string]*instance     // by [version.key]
+	claims      []*claim                 // that wait, in the order in which they came
+	queue       []*instance              // that are loaded, one at a time in this order
+	used        int64                    // bytes of all instances, and of what they decode
+	loadWaiting bool                     // for memory that is being given back
+	took        map[string]time.Duration // to load an instance, the last time
+	changed     wait.Signal              // given when a load is to look again: an instance is idle or gone, memory is free, or nobody waits for it
 }
 
 // New makes a catalog without models.
@@ -109,8 +110,8 @@ func New(cfg Config) *Catalog {
 		cfg.Metrics = NewMetrics(nil)
 	}
 	c := &Catalog{
-		cfg: cfg, changes: make(chan struct{}, 1), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
-		instances: make(map[string]*instance), changed: make(chan struct{}), took: make(map[string]time.Duration),
+		cfg: cfg, changes: wait.NewSignal(), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
+		instances: make(map[string]*instance), changed: wait.NewSignal(), took: make(map[string]time.Duration),
 	}
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.table = newTable(tableConfig{hint: cfg.Hint})
@@ -181,11 +182,4 @@ func (c *Catalog) Close() error {
 		errs = append(errs, i.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// signal has reserve look again: an instance is idle or gone, memory is free, or nobody waits for
-// a load any more. mu is held.
-func (c *Catalog) signal() {
-	close(c.changed)
-	c.changed = make(chan struct{})
 }

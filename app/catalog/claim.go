@@ -188,7 +188,6 @@ func (c *Catalog) use(cl *claim) {
 	for _, v := range cl.versions {
 		i := c.instances[v.key]
 		i.users++
-		i.stopIdle()
 		cl.got = append(cl.got, i)
 	}
 }
@@ -211,7 +210,7 @@ func (c *Catalog) withdraw(cl *claim, err error) {
 	if at >= 0 {
 		c.claims = slices.Delete(c.claims, at, at+1)
 		cl.err = err
-		c.signal() // a load may be for nobody now
+		c.changed.Give() // a load may be for nobody now
 		c.proceed()
 	}
 	c.mu.Unlock()

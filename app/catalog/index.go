@@ -209,7 +209,7 @@ func (c *Catalog) Languages() []string {
 func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := repository.Snapshot{Order: c.table.names, Pivots: c.table.pivots}
+	s := repository.Snapshot{Order: c.table.names, Pivots: c.table.snapshot.Pivots}
 	handles := make(map[string]translate.Handle)
 	for _, name := range slices.Sorted(maps.Keys(c.table.models)) {
 		e := c.table.models[name]

@@ -36,7 +36,7 @@ type instance struct {
 	last   time.Time     // used
 	pinned bool          // never leaves for others
 	keep   time.Duration // that it stays without being used; 0: for ever
-	idle   *time.Timer   // unloads it when it was idle for long; nil while it is used, or for ever kept
+	idle   *time.Timer   // unloads it if it was idle for long; nil where it never was
 }
 
 // begin makes the instance of a version, and loads it; mu is held.
@@ -153,7 +153,7 @@ func (c *Catalog) fail(i *instance, err error) {
 	defer c.mu.Unlock()
 	c.used -= i.bytes
 	delete(c.instances, i.key)
-	c.signal()
+	c.changed.Give()
 	v := i.version
 	_, full := errors.AsType[*MemoryError](err)
 	switch {
@@ -188,12 +188,9 @@ func (c *Catalog) breaks(v *version, err error) {
 	known := v.record
 	known.tried, known.broken = false, &BrokenError{Model: v.source.ref(), Err: err}
 	broken := known.broken
-	wait := longestRetry
-	if known.fails < 6 { // 64 minutes
-		wait = min(wait, firstRetry<<known.fails)
-	}
+	pause := min(longestRetry, firstRetry<<min(known.fails, 6)) // 64 minutes
 	known.fails++
-	time.AfterFunc(wait, func() {
+	time.AfterFunc(pause, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.closing.Err() == nil && known.broken == broken {
@@ -213,7 +210,7 @@ func (c *Catalog) rest(i *instance) {
 		return
 	}
 	c.startIdle(i)
-	c.signal()
+	c.changed.Give()
 }
 
 // drain has an instance leave as soon as nobody uses it; mu is held.
@@ -229,7 +226,6 @@ func (c *Catalog) drain(i *instance, why reason) {
 // unload closes an instance that nobody uses; mu is held.
 func (c *Catalog) unload(i *instance) {
 	i.closes = true
-	i.stopIdle()
 	c.running.Go(func() {
 		err := i.loaded.Close()
 		c.mu.Lock()
@@ -240,18 +236,22 @@ func (c *Catalog) unload(i *instance) {
 		c.cfg.Log.Info("unloaded a model", "model", i.version.source.Name, "version", i.version.source.Version, "bytes", i.bytes)
 		c.used -= i.bytes
 		delete(c.instances, i.key)
-		c.signal()
+		c.changed.Give()
 		c.proceed()
 	})
 }
 
 // startIdle unloads an instance after a while, unless it is used again; mu is held.
 func (c *Catalog) startIdle(i *instance) {
-	i.stopIdle()
 	if i.keep == 0 || i.pinned {
 		return
 	}
-	i.idle = time.AfterFunc(i.keep-time.Since(i.last), func() {
+	left := i.keep - time.Since(i.last)
+	if i.idle != nil {
+		i.idle.Reset(left)
+		return
+	}
+	i.idle = time.AfterFunc(left, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if i.users == 0 && i.keep > 0 && time.Since(i.last) >= i.keep && !i.pinned && c.closing.Err() == nil {
@@ -260,20 +260,12 @@ func (c *Catalog) startIdle(i *instance) {
 	})
 }
 
-func (i *instance) stopIdle() {
-	if i.idle != nil {
-		i.idle.Stop()
-		i.idle = nil
-	}
-}
-
 // takeAll takes all instances out and returns what is loaded, to be closed. Nothing runs any
 // more.
 func (c *Catalog) takeAll() (all []Instance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range c.instances {
-		i.stopIdle()
 		c.used -= i.bytes
 		all = append(all, i.loaded)
 	}

@@ -20,7 +20,7 @@ func TestMakeRoom(t *testing.T) {
 		return r
 	}
 	pinned := with(old, func(r *resident) { r.pinned = true })
-	promised := with(old, func(r *resident) { r.promised = true })
+	reserved := with(old, func(r *resident) { r.reserved = true })
 	fresh := with(busy, func(r *resident) { r.since, r.stays = at(4), time.Minute })
 	draining := with(busy, func(r *resident) { r.draining = true })
 	closing := with(old, func(r *resident) { r.draining, r.closes = true, true })
@@ -50,8 +50,8 @@ func TestMakeRoom(t *testing.T) {
 		"what is in use, without turns":           {[]resident{busy}, 10, false, nil, 0},
 		"not for long enough":                     {[]resident{fresh}, 10, true, nil, time.Minute},
 		"idle first, then not for long enough":    {[]resident{with(fresh, func(r *resident) { r.since = at(0) }), old}, 20, true, memory(1), time.Minute},
-		"promised ones last":                      {[]resident{promised, busy}, 10, true, []departure{{1, forTurns}}, 0},
-		"promised ones where there is no other":   {[]resident{promised}, 10, true, []departure{{0, forTurns}}, 0},
+		"reserved ones last":                      {[]resident{reserved, busy}, 10, true, []departure{{1, forTurns}}, 0},
+		"reserved ones where there is no other":   {[]resident{reserved}, 10, true, []departure{{0, forTurns}}, 0},
 		"pinned ones never":                       {[]resident{pinned}, 10, true, nil, 0},
 	} {
 		leave, after := makeRoom(test.all, test.lacks, test.turns)
@@ -94,7 +94,7 @@ func TestMakeRoomHolds(t *testing.T) {
 		all := make([]resident, r.IntN(6))
 		for n := range all {
 			all[n] = resident{
-				bytes: r.Int64N(5), used: chance(), pinned: chance(), promised: chance(), draining: chance(),
+				bytes: r.Int64N(5), used: chance(), pinned: chance(), reserved: chance(), draining: chance(),
 				last: at(r.Int64N(9)), since: at(r.Int64N(9)), stays: time.Duration(r.IntN(3)-1) * time.Second,
 			}
 			all[n].closes = all[n].draining && !all[n].used
@@ -115,7 +115,7 @@ func TestMakeRoomHolds(t *testing.T) {
 			freed += x.bytes
 		}
 		for n, x := range all {
-			if freed < lacks && after == 0 && !x.used && !x.promised && !x.pinned && !x.draining {
+			if freed < lacks && after == 0 && !x.used && !x.reserved && !x.pinned && !x.draining {
 				assert.True(t, gone[n], "an idle one stays, and there is too little")
 			}
 		}

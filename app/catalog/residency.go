@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dragoman/app/engine"
+	"dragoman/app/wait"
 )
 
 // minResidence is how many times as long as it took to load a model it stays, at least, before it
@@ -14,58 +15,53 @@ const (
 	shortestResidence = time.Second
 )
 
-// reserve waits until there is memory for an instance, and takes it. Others leave for it; see [makeRoom].
-func (c *Catalog) reserve(i *instance, need int64) error {
-	return c.attend(func() (<-chan struct{}, time.Duration, error) { return c.tryRoom(i, need) })
-}
-
-// attend tries again and again, until there is nothing to wait for. A try returns what to wait for
-// before the next one, and for how long at most; 0 is no bound.
-func (c *Catalog) attend(try func() (wait <-chan struct{}, after time.Duration, err error)) error {
+// attend tries for an instance that is to be loaded, until the try is done: again when something has changed, and
+// after a while where the try says so. mu is held while it tries.
+func (c *Catalog) attend(i *instance, try func() (done bool, after time.Duration, err error)) error {
 	for {
-		wait, after, err := try()
-		if err != nil || wait == nil {
+		done, after, err := c.attempt(i, try)
+		if done || err != nil {
 			return err
 		}
-		var timer <-chan time.Time
 		if after > 0 {
-			timer = time.After(after)
-		}
-		select {
-		case <-wait:
-		case <-timer:
-		case <-c.closing.Done():
-			return ErrClosed
+			wait.Until(c.closing, c.changed, after)
+		} else {
+			wait.On(c.closing, c.changed)
 		}
 	}
 }
 
-// tryRoom takes memory for an instance. Where there is none it has others leave, and returns
-// what to wait for before the next try, and for how long at most; 0 is no bound.
-func (c *Catalog) tryRoom(i *instance, need int64) (wait <-chan struct{}, after time.Duration, err error) {
+func (c *Catalog) attempt(i *instance, try func() (done bool, after time.Duration, err error)) (bool, time.Duration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hungry = false
+	c.loadWaiting = false
 	switch {
 	case c.closing.Err() != nil:
-		return nil, 0, ErrClosed
+		return false, 0, ErrClosed
 	case c.waiting(i.key) == 0:
-		return nil, 0, errUnwanted
+		return false, 0, errUnwanted
 	}
-	if c.cfg.Memory == 0 || c.used+need <= c.cfg.Memory {
-		c.used += need
-		i.bytes, i.begun = need, time.Now()
-		return nil, 0, nil
-	}
-	if err := c.fits([]*version{i.version}); err != nil {
-		return nil, 0, err
-	}
-	c.leave(c.all(), i, func(all []resident) (leave []departure) {
-		leave, after = makeRoom(all, need-c.free(), true)
-		return leave
+	return try()
+}
+
+// reserve waits until there is memory for an instance, and takes it. Others leave for it; see [makeRoom].
+func (c *Catalog) reserve(i *instance, need int64) error {
+	return c.attend(i, func() (done bool, after time.Duration, err error) {
+		if c.cfg.Memory == 0 || need <= c.free() {
+			c.used += need
+			i.bytes, i.begun = need, time.Now()
+			return true, 0, nil
+		}
+		if err := c.fits([]*version{i.version}); err != nil {
+			return false, 0, err
+		}
+		c.leave(c.all(), nil, func(all []resident) (leave []departure) {
+			leave, after = makeRoom(all, need-c.free(), true)
+			return leave
+		})
+		c.loadWaiting = after == 0 // what is given back now is for this load
+		return false, after, nil
 	})
-	c.hungry = after == 0 // what is given back now is for this load
-	return c.changed, after, nil
 }
 
 // fits refuses versions that can never be in memory together; mu is held.
@@ -112,13 +108,13 @@ func (c *Catalog) evict(need int64) {
 }
 
 // leave has those of some instances leave that a policy names; mu is held. i is the instance that they leave
-// for, nil where it is there already.
+// a device for, nil where it is for memory.
 func (c *Catalog) leave(instances []*instance, i *instance, policy func([]resident) []departure) {
 	all := make([]resident, len(instances))
 	for n, other := range instances {
 		all[n] = resident{
 			bytes: other.bytes, draining: other.state == Draining, closes: other.closes, used: other.users > 0, pinned: other.pinned,
-			promised: c.promised(other), joint: i != nil && c.together(i, other), last: other.last, since: other.since,
+			reserved: c.reserved(other), joint: i != nil && c.together(i, other), last: other.last, since: other.since,
 			stays: max(shortestResidence, minResidence*c.took[other.key]) - time.Since(other.since),
 		}
 	}
@@ -141,9 +137,9 @@ func (c *Catalog) all() (list []*instance) {
 // held.
 func (c *Catalog) free() int64 { return c.cfg.Memory - c.used }
 
-// promised says whether an instance waits for others that the first claim for several models also
+// reserved says whether an instance waits for others that the first claim for several models also
 // needs; mu is held.
-func (c *Catalog) promised(i *instance) bool {
+func (c *Catalog) reserved(i *instance) bool {
 	for _, cl := range c.claims {
 		if len(cl.handles) > 1 {
 			return cl.wants(i.key)
@@ -170,11 +166,11 @@ func (p *pool) Take(bytes int64, must bool) (ok bool) {
 	c := (*Catalog)(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if must || !c.hungry && bytes <= c.free() {
+	if must || !c.loadWaiting && bytes <= c.free() {
 		c.used += bytes
 		return true
 	}
-	if !c.hungry {
+	if !c.loadWaiting {
 		c.evict(bytes)
 	}
 	return false
@@ -186,5 +182,5 @@ func (p *pool) Give(bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.used -= bytes
-	c.signal()
+	c.changed.Give()
 }

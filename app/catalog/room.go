@@ -25,17 +25,10 @@ func (c *Catalog) openInRoom(i *instance) (Instance, error) {
 // a [*MemoryError] where there is none that could leave.
 func (c *Catalog) vacate(i *instance, full *NoRoomError) error {
 	there := c.on(full.Device)
-	return c.attend(func() (wait <-chan struct{}, after time.Duration, err error) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		switch {
-		case c.closing.Err() != nil:
-			return nil, 0, ErrClosed
-		case c.waiting(i.key) == 0:
-			return nil, 0, errUnwanted
-		case slices.ContainsFunc(there, func(other *instance) bool { return c.instances[other.key] != other }):
+	return c.attend(i, func() (done bool, after time.Duration, err error) {
+		if slices.ContainsFunc(there, func(other *instance) bool { return c.instances[other.key] != other }) {
 			i.begun = time.Now() // of the load, for the next time
-			return nil, 0, nil
+			return true, 0, nil
 		}
 		ok := false
 		c.leave(there, i, func(all []resident) (leave []departure) {
@@ -43,9 +36,9 @@ func (c *Catalog) vacate(i *instance, full *NoRoomError) error {
 			return leave
 		})
 		if !ok {
-			return nil, 0, &MemoryError{Model: i.version.source.Name, Needs: full.Needs, Limit: full.Free, Device: full.Device}
+			return false, 0, &MemoryError{Model: i.version.source.Name, Needs: full.Needs, Limit: full.Free, Device: full.Device}
 		}
-		return c.changed, after, nil
+		return false, after, nil
 	})
 }
 

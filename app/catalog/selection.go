@@ -37,7 +37,7 @@ func (t *table) newSelection(candidates []candidate) *selection {
 		from, to := c.languages()
 		s.languages = sortedUnion(s.languages, from, to)
 	}
-	for _, name := range t.pivots {
+	for _, name := range t.snapshot.Pivots {
 		if code, ok := language.Find(s.languages, name); ok {
 			s.pivots = append(s.pivots, code)
 		}

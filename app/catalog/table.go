@@ -15,19 +15,14 @@ import (
 // table is what is served: a view of a snapshot, for Select. It is not changed once it is made,
 // but for its detectors, which the catalog's mu guards.
 type table struct {
+	tableConfig
 	names     []string // of models and pipelines, in the order in which they are tried
-	models    map[string]*entry
 	pipelines map[string]repository.Pipeline
-	aliases   map[string]string // to names of models
-	absent    map[string]error  // see [Catalog.absent]
-	withheld  map[string]bool   // names that were unloaded by hand
-	hint      string            // see [Config.Hint]
-	pivots    []string
+	aliases   map[string]string     // to names of models
 	all       *selection            // where a request names no model
 	named     map[string]*selection // where it names one without a version
 
 	detectors map[string]translate.Detector // by languages
-	old       map[string]translate.Detector // those of the table before
 }
 
 // entry is a model with a version that can be served.
@@ -39,18 +34,18 @@ type entry struct {
 
 // tableConfig is what a table is made of.
 type tableConfig struct {
-	snapshot  repository.Snapshot
-	models    map[string]*entry // of the snapshot's models that are served
-	absent    map[string]error
-	withheld  map[string]bool
-	detectors map[string]translate.Detector // those of the table before
-	hint      string
+	snapshot repository.Snapshot
+	models   map[string]*entry             // of the snapshot's models that are served
+	absent   map[string]error              // see [Catalog.absent]
+	withheld map[string]bool               // names that were unloaded by hand
+	hint     string                        // see [Config.Hint]
+	before   map[string]translate.Detector // those of the table before; nil once this one is made
 }
 
 func newTable(cfg tableConfig) *table {
 	t := &table{
-		models: cfg.models, pipelines: make(map[string]repository.Pipeline), aliases: make(map[string]string), withheld: cfg.withheld, absent: cfg.absent, hint: cfg.hint,
-		pivots: cfg.snapshot.Pivots, named: make(map[string]*selection), detectors: make(map[string]translate.Detector), old: cfg.detectors,
+		tableConfig: cfg, pipelines: make(map[string]repository.Pipeline), aliases: make(map[string]string),
+		named: make(map[string]*selection), detectors: make(map[string]translate.Detector),
 	}
 	for _, m := range cfg.snapshot.Models {
 		aliases := m.Aliases
@@ -72,7 +67,7 @@ func newTable(cfg tableConfig) *table {
 		}
 	}
 	t.all = t.newSelection(t.candidates())
-	t.old = nil
+	t.before = nil
 	return t
 }
 
@@ -181,7 +176,7 @@ func (t *table) detector(languages []string) translate.Detector {
 	key := strings.Join(languages, " ")
 	d, ok := t.detectors[key]
 	if !ok {
-		d, ok = t.old[key]
+		d, ok = t.before[key]
 	}
 	if !ok {
 		if made, err := language.NewDetector(language.DetectorConfig{Languages: languages}); err == nil {

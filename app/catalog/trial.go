@@ -19,7 +19,7 @@ func (c *Catalog) refresh() {
 		}
 	}
 	c.versions = known
-	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, absent: c.absent(known), withheld: maps.Clone(c.withheld), detectors: c.table.detectors, hint: c.cfg.Hint})
+	c.table = newTable(tableConfig{snapshot: c.snapshot, models: models, absent: c.absent(known), withheld: maps.Clone(c.withheld), before: c.table.detectors, hint: c.cfg.Hint})
 	for key, i := range c.instances {
 		c.configure(i)
 		if !c.wanted(key) {
@@ -29,10 +29,7 @@ func (c *Catalog) refresh() {
 	c.forget(before)
 	c.examine()
 	c.proceed()
-	select {
-	case c.changes <- struct{}{}:
-	default: // nobody has looked since the last time
-	}
+	c.changes.Give()
 }
 
 // forget removes what was kept of versions that are not there any more; mu is held.

@@ -8,6 +8,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/failure"
+	"dragoman/app/wait"
 )
 
 const (
@@ -65,19 +66,9 @@ func (s *Service) sweep(ctx context.Context) {
 			s.metrics.count(counts)
 			s.lookForLost(ctx)
 		}
-		if !pause(ctx, sweepEvery) {
+		if !wait.For(ctx, sweepEvery) {
 			return
 		}
-	}
-}
-
-// pause waits, and says whether ctx is not done yet.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -86,7 +77,7 @@ func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Con
 	for ctx.Err() == nil {
 		c, err := s.cfg.Store.Claim(ctx, from, lease)
 		if ctx.Err() == nil && s.noteStore(err) != nil {
-			pause(ctx, storePause)
+			wait.For(ctx, storePause)
 		}
 		if err != nil {
 			continue
@@ -160,7 +151,7 @@ func (s *Service) retryStore(ctx context.Context, do func() error) error {
 		if broken := (*failure.Unavailable)(nil); !errors.As(s.noteStore(err), &broken) {
 			return err
 		}
-		if !pause(ctx, storePause) {
+		if !wait.For(ctx, storePause) {
 			return err
 		}
 	}

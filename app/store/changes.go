@@ -5,24 +5,26 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"dragoman/app/wait"
 )
 
 // changes tells those who watch names. The zero value is ready. It is safe for concurrent use.
 type changes struct {
 	mu       sync.Mutex // guards watchers
-	watchers map[string]map[chan struct{}]bool
+	watchers map[string]map[wait.Signal]bool
 }
 
 // watch watches a name until ctx is done; see [Store.Watch].
 func (c *changes) watch(ctx context.Context, name string) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	watch := make(chan struct{}, 1)
+	watch := wait.NewSignal()
 	if c.watchers == nil {
-		c.watchers = make(map[string]map[chan struct{}]bool)
+		c.watchers = make(map[string]map[wait.Signal]bool)
 	}
 	if c.watchers[name] == nil {
-		c.watchers[name] = make(map[chan struct{}]bool)
+		c.watchers[name] = make(map[wait.Signal]bool)
 	}
 	c.watchers[name][watch] = true
 	context.AfterFunc(ctx, func() {
@@ -40,10 +42,7 @@ func (c *changes) tell(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for watch := range c.watchers[name] {
-		select {
-		case watch <- struct{}{}:
-		default: // it has one already
-		}
+		watch.Give()
 	}
 }
 

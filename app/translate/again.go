@@ -8,6 +8,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/engine"
 	"dragoman/app/failure"
+	"dragoman/app/wait"
 )
 
 // ErrGone means that nobody decodes any more with a model that was acquired, and that [Models] may have
@@ -41,11 +42,7 @@ func (s *Service) insist(ctx context.Context, req Request, yield func(i int, r R
 		if !fresh() || pause > longestPause {
 			return ErrGone
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !wait.For(ctx, pause) {
 			if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
 				return cause
 			}

@@ -16,6 +16,7 @@ import (
 	"dragoman/app/markup"
 	"dragoman/app/measure"
 	"dragoman/app/segment"
+	"dragoman/app/wait"
 	"dragoman/model/search"
 )
 
@@ -94,7 +95,7 @@ func (w *work) decode(ctx context.Context) (err error) {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, s := range w.streams {
-		s.more = make(chan struct{}, 1)
+		s.more = wait.NewSignal()
 	}
 	for _, s := range w.streams {
 		if s.tokens > 0 {

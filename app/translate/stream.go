@@ -7,6 +7,7 @@ import (
 
 	"dragoman/app/engine"
 	"dragoman/app/measure"
+	"dragoman/app/wait"
 	"dragoman/model/search"
 )
 
@@ -22,20 +23,14 @@ type stream struct {
 	jobs     int               // that were handed out
 	tokens   int               // source tokens of what is to do, as far as it is known
 	decoded  int               // tokens × beams of what came back
-	more     chan struct{}     // wakes the stream; nil where no other one makes it work
+	more     wait.Signal       // wakes the stream; nil where no other one makes it work
 	spent    Statistics        // of this request, without what is of the request as a whole
 }
 
 // add has a sentence decoded that was not tried yet.
 func (s *stream) add(x *sentence) {
 	s.todo = append(s.todo, x)
-	if s.more == nil {
-		return
-	}
-	select {
-	case s.more <- struct{}{}:
-	default: // it is awake, or will be
-	}
+	s.more.Give()
 }
 
 // run has everything decoded that is to do, and what comes of it, as far as the caller's ceiling goes.

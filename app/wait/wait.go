@@ -22,14 +22,21 @@ func (s Signal) Give() {
 }
 
 // For waits for a while, and says whether ctx is not done yet.
-func For(ctx context.Context, d time.Duration) bool { return Until(ctx, nil, d) }
+func For(ctx context.Context, d time.Duration) bool { return until(ctx, nil, time.After(d)) }
 
-// Until waits until there is a value, or the channel is closed, and for a while at most. It says whether ctx
-// is not done yet.
+// Until waits until there is a value, or the channel is closed, and for a while at most: with 0 it does not wait.
+// It says whether ctx is not done yet.
 func Until(ctx context.Context, signal <-chan struct{}, most time.Duration) bool {
+	return until(ctx, signal, time.After(most))
+}
+
+// On is Until without a bound.
+func On(ctx context.Context, signal <-chan struct{}) bool { return until(ctx, signal, nil) }
+
+func until(ctx context.Context, signal <-chan struct{}, timer <-chan time.Time) bool {
 	select {
 	case <-signal:
-	case <-time.After(most):
+	case <-timer:
 	case <-ctx.Done():
 		return false
 	}
