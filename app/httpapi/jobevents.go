@@ -10,6 +10,7 @@ import (
 
 	"dragoman/app/failure"
 	"dragoman/app/jobs"
+	"dragoman/app/wait"
 )
 
 const (
@@ -55,7 +56,7 @@ func (j *jobsAPI) follow(ctx context.Context, out *eventWriter, job jobs.Job, ch
 			}
 			sent = job
 		}
-		if job.State.Ended() || !rest(ctx, betweenEvents) || !await(ctx, out, changed) {
+		if job.State.Ended() || !wait.For(ctx, betweenEvents) || !await(ctx, out, changed) {
 			return
 		}
 		now, err := j.jobs.Get(ctx, job.ID)
@@ -64,7 +65,7 @@ func (j *jobsAPI) follow(ctx context.Context, out *eventWriter, job jobs.Job, ch
 			job = now
 		case errors.Is(err, jobs.ErrUnknown), ctx.Err() != nil:
 			return
-		case !rest(ctx, time.Second): // the store is not there for a moment
+		case !wait.For(ctx, time.Second): // the store is not there for a moment
 			return
 		}
 	}
@@ -73,16 +74,6 @@ func (j *jobsAPI) follow(ctx context.Context, out *eventWriter, job jobs.Job, ch
 // sameForClients says whether two states of a job are one in answers.
 func sameForClients(a, b jobs.Job) bool {
 	return a.ID == b.ID && a.State == b.State && a.Progress == b.Progress
-}
-
-// rest waits, and says whether ctx is not done yet.
-func rest(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // await waits for a change, or as long as a stream may be silent. It says whether the stream goes

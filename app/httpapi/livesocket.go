@@ -18,6 +18,7 @@ import (
 	"dragoman/app/admission"
 	"dragoman/app/failure"
 	"dragoman/app/live"
+	"dragoman/app/wait"
 )
 
 const (
@@ -290,7 +291,7 @@ func (s *socket) write(ctx context.Context, message any) error {
 
 // ping closes the connection when its client is not there any more, or does not use it.
 func (s *socket) ping(ctx context.Context) {
-	for rest(ctx, pingEvery) {
+	for wait.For(ctx, pingEvery) {
 		s.mu.Lock()
 		sessions := len(s.sessions)
 		s.mu.Unlock()
