@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/body"
+	"dragoman/app/dialect"
 	"dragoman/app/engine"
 	"dragoman/app/excerpt"
 	"dragoman/app/failure"
@@ -233,10 +234,7 @@ func mediaType(h http.Header, known ...string) (string, error) {
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
 		return "", failure.New(failure.MediaType, "", "charset is %q: send UTF-8", excerpt.Of(charset))
 	}
-	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return "", failure.New(failure.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
-	}
-	return media, nil
+	return media, dialect.CheckCoding(h)
 }
 
 // readBody reads a body, which must be UTF-8.

@@ -13,31 +13,9 @@ import (
 	"dragoman/app/failure"
 )
 
-// atMost makes what reads an array, and stops where it has too many items: each takes
-// far more memory than its bytes in the body; refuse makes the error for its field. most is
-// 0 for no bound.
+// atMost is [dialect.AtMost], whose refuse is told the field.
 func atMost[T any](most int, refuse func(field string, most int) error) *json.Unmarshalers {
-	return json.UnmarshalFromFunc(func(in *jsontext.Decoder, list *[]T) error {
-		if most == 0 || in.PeekKind() != '[' {
-			return errors.ErrUnsupported // the library reads it, or says what is wrong
-		}
-		if _, err := in.ReadToken(); err != nil {
-			return err
-		}
-		*list = []T{}
-		for in.PeekKind() != ']' {
-			if len(*list) == most {
-				return refuse(fieldName(in.StackPointer().Parent()), most)
-			}
-			var item T
-			if err := json.UnmarshalDecode(in, &item); err != nil {
-				return err
-			}
-			*list = append(*list, item)
-		}
-		_, err := in.ReadToken()
-		return err
-	})
+	return dialect.AtMost[T](most, func(at jsontext.Pointer) error { return refuse(fieldName(at), most) })
 }
 
 func tooManyRecords(field string, most int) error {
