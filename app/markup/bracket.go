@@ -16,7 +16,7 @@ func (e *expressions) bracket(start, end int) int {
 	if m == nil {
 		return 0
 	}
-	name, open := strings.TrimLeft(e.text[start+m[2]:start+m[3]], "&*"), start+m[3]
+	name, open := strings.TrimLeft(e.text[start+m[2]:start+m[3]], "&*'"), start+m[3]
 	closing := closingBracket(e.text[open:min(len(e.text), open+longestBracket)])
 	if closing == 0 {
 		return 0
@@ -40,6 +40,8 @@ func (e *expressions) bracket(start, end int) int {
 	}
 	odd := false
 	switch c := e.text[open]; {
+	case start > 0 && e.text[open-min(open, 1)] == '\'' && open > start, operation.MatchString(inner) && c == '(':
+		odd = true
 	case name == "" && c == '(':
 		odd = pairForm.MatchString(inner) || strings.HasPrefix(inner, "?") || strings.Contains(inner, "|") && !strings.Contains(inner, " ")
 	case name == "":
@@ -88,7 +90,8 @@ func closingBracket(text string) int {
 
 var (
 	plainWord    = regexp.MustCompile(`\pL[aeiouyAEIOUY]|[aeiouyAEIOUY]\pL|[^\x00-\x7f]\pL`)
-	bracketForm  = regexp.MustCompile(`^([&*]?(?:[A-Za-z_]\w*(?:\.\w+)*!?)?)[\[({<]`)
+	bracketForm  = regexp.MustCompile(`^([&*']?(?:[A-Za-z_]\w*(?:\.\w+)*!?)?)[\[({<]`)
+	operation    = regexp.MustCompile(`^[-+*/=<>!&|]+ `)
 	typeForm     = regexp.MustCompile(`^<(?:[A-Z]|[A-Z][a-z]\w*|[a-z]\d+)(?:, ?\w+)*>$`)
 	pairForm     = regexp.MustCompile(`^(?:-?\d+(?:\.\d+)?|[A-Za-z])(?:, ?(?:-?\d+(?:\.\d+)?|[A-Za-z]))+$`)
 	inflection   = regexp.MustCompile(`^(?:[senrd]|\pL{2,5})$`)

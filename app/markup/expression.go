@@ -124,6 +124,10 @@ func (e *expressions) isUnit(i int) bool {
 	if i+1 < len(e.tokens) && e.adjacent(i) && e.tokens[i+1].kind == numberToken && productForm.MatchString(text) {
 		return true // iOS 17
 	}
+	if initials.MatchString(text) {
+		before, behind := i > 0 && e.adjacent(i-1) && e.isAmount(i-1), i+1 < len(e.tokens) && e.adjacent(i) && e.isAmount(i+1)
+		return before && (behind || len(text) > 4)
+	}
 	unit = unit || t.kind == heldToken && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) && utf8.RuneCountInString(text) <= 3
 	return unit && (i > 0 && e.adjacent(i-1) && e.isAmount(i-1) || i+1 < len(e.tokens) && e.adjacent(i) && e.isAmount(i+1))
 }

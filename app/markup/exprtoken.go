@@ -55,7 +55,10 @@ func (e *expressions) isApart(span Span) bool {
 		}
 		return e.form != Text || span.Pair == 0 || !typeForm.MatchString(text)
 	default:
-		return strings.Contains(text, "\n") || lineBreaks[text] && !strings.HasPrefix(e.text[span.End:], `"`) || complexMessage.MatchString(text)
+		if (span.Kind == Code || span.Kind == Placeholder) && (span.Start == 0 || e.text[span.Start-1] == '\n') && lineEdge.MatchString(text) {
+			return true
+		}
+		return text[0] == '<' && span.Kind != Sign || span.Kind == Code && text[0] == '"' || strings.Contains(text, "\n") || (lineBreaks[text] || text == `\t`) && !strings.HasPrefix(e.text[span.End:], `"`) || complexMessage.MatchString(text)
 	}
 }
 
@@ -71,7 +74,7 @@ func (e *expressions) hold(start, end int) {
 // read adds the token in the text from start to end, in which the spans are.
 func (e *expressions) read(start, end int, spans []Span) {
 	raw := e.text[start:end]
-	if e.isPartOfWord(start, end, len(spans)) {
+	if e.isPartOfWord(start, end, len(spans)) && e.isProse(bare(raw, start, spans), start) {
 		e.add(start, end, wordToken)
 		return
 	}
@@ -79,12 +82,6 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.hold(start, start+n)
 		return
 	}
-	hard := slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() && span.Kind != Emoji && span.Kind != Code })
-	if !hard && !strings.ContainsFunc(raw, isLetterOrDigit) {
-		e.add(start, end, signsKind(raw))
-		return
-	}
-	hard = slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() })
 	if closing := e.bracket(start, end); closing > 0 {
 		e.hold(start, closing)
 		for e.pos = max(e.pos, closing); e.next < len(e.spans) && e.spans[e.next].Start < e.pos; {
@@ -92,10 +89,20 @@ func (e *expressions) read(start, end int, spans []Span) {
 		}
 		return
 	}
-	rest := strings.TrimLeft(raw, "(\"“«„¿¡")
-	start += len(raw) - len(rest)
-	core := strings.TrimRight(rest, ".,;:!?…)\"”“»")
-	end = start + len(core)
+	hard := slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() && span.Kind != Emoji && span.Kind != Code })
+	if !hard && !strings.ContainsFunc(raw, isLetterOrDigit) {
+		if kind := signsKind(raw); kind == operatorToken || e.isProse(raw, start) {
+			e.add(start, end, kind)
+		} else {
+			e.hold(start, end)
+		}
+		return
+	}
+	hard = slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() })
+	from, to := coreOf(raw)
+	whole := start
+	start, end = start+from, start+to
+	core := raw[from:to]
 	switch covered := hard && len(spans) > 0 && isCovered(start, end, spans); {
 	case core == "":
 	case covered && !isNumeral(spans):
@@ -103,7 +110,16 @@ func (e *expressions) read(start, end int, spans []Span) {
 			e.hold(start-1, end+1) // "%d"
 			return
 		}
+		if n := len(spans); oneOfRunes(first(e.text[end:]), ";:") && spans[n-1].Kind == Code && end < whole+len(raw) && last(core) != '`' {
+			e.hold(start, end+1) // user=root;
+			return
+		}
 		e.add(start, end, heldToken)
+	case !e.isProse(bare(raw, whole, spans), whole):
+		if oneOfRunes(first(e.text[end:]), ";:'!*") && end < whole+len(raw) {
+			end++ // a';', a':' or R'
+		}
+		e.hold(start, end)
 	case isNumeral(spans) && (covered || !hasLetter(core)):
 		if core[len(core)-1] == '+' && !isWord(first(e.text[end:])) { // 5+
 			e.hold(start, end)
@@ -113,6 +129,9 @@ func (e *expressions) read(start, end int, spans []Span) {
 	case e.isOdd(core, start, spans):
 		e.hold(start, end)
 	default:
+		if initials.MatchString(e.text[start : whole+len(raw)]) {
+			end++
+		}
 		e.add(start, end, e.wordKind(core, raw))
 	}
 }
@@ -215,18 +234,10 @@ func (e *expressions) isLetterWord(letter string) bool {
 
 // isOdd says whether a token that is not held yet is no word, with what it touches.
 func (e *expressions) isOdd(core string, start int, spans []Span) bool {
-	var marks []mark // of what is held in it
-	for _, span := range spans {
-		if a, b := max(span.Start-start, 0), min(span.End-start, len(core)); !span.Kind.isSoft() && a < b {
-			marks = append(marks, mark{start: a, end: b})
-		}
-	}
-	bare := cutOut(core, marks)
+	bare := bare(core, start, spans)
 	switch {
 	case !strings.ContainsFunc(core, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return false
-	case emoticon.MatchString(core) && start > 0 && hasLetter(core):
-		return true
 	case brandForm.MatchString(core):
 		return true
 	case elision.MatchString(core) && !strings.HasSuffix(core, "'"):
@@ -241,6 +252,75 @@ func (e *expressions) isOdd(core string, start int, spans []Span) bool {
 	return attachedForm.MatchString(core)
 }
 
+// bare is the text that starts at a byte with removed in place of what is held in it, removedCode in that of code.
+func bare(text string, start int, spans []Span) string {
+	var out strings.Builder
+	at := 0
+	for _, span := range spans {
+		a, b := max(span.Start-start, at), min(span.End-start, len(text))
+		if span.Kind.isSoft() || a >= b || span.Kind == Tag && text[a] == '[' {
+			continue
+		}
+		sign := removed
+		if noteName.MatchString(text[a:b]) {
+			sign = ""
+		} else if span.Kind == Code || isWord(first(text[a:b])) {
+			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not that of a possessive
+				continue
+			}
+			sign = removedCode
+		}
+		out.WriteString(text[at:a] + sign)
+		at = b
+	}
+	return out.String() + text[at:]
+}
+
+// coreOf returns where a token starts and ends without the punctuation of the sentence, and without the quotes and
+// brackets that are around all of it or go on beyond it.
+func coreOf(token string) (from, to int) {
+	to = len(token)
+	for from < to {
+		r, n := decode(token, from)
+		l, m := utf8.DecodeLastRuneInString(token[from:to])
+		closing, opening := closers[r], openers[l]
+		switch {
+		case oneOfRunes(l, ".,;:!?…"):
+			to -= m
+		case closing != "" && strings.ContainsRune(closing, l) && to-from > n && isAround(token[from+n:to-m], r, l):
+			from, to = from+n, to-m
+		case closing != "" && r != '\'' && !strings.ContainsAny(token[from+n:to], closing) || oneOfRunes(r, "¿¡"):
+			from += n
+		case opening != "" && l != '\'' && l != '’' && !strings.ContainsAny(token[from:to-m], opening):
+			to -= m
+		default:
+			return from, to
+		}
+	}
+	return 0, len(token)
+}
+
+// closers are what ends what a bracket or quote opens, openers the other way round.
+var (
+	closers = map[rune]string{'(': ")", '[': "]", '"': `"`, '\'': "'", '“': "”", '„': "“”", '‘': "’", '«': "»", '‹': "›"}
+	openers = map[rune]string{')': "(", ']': "[", '"': `"`, '\'': "'", '”': "“„", '“': "„", '’': "‘", '»': "«", '›': "‹"}
+)
+
+// isAround says whether what is opened before a text is closed behind it, not in it.
+func isAround(inner string, opening, closing rune) bool {
+	depth := 0
+	for _, r := range inner {
+		if r == closing {
+			if depth--; depth < 0 {
+				return false
+			}
+		} else if r == opening {
+			depth++
+		}
+	}
+	return depth == 0
+}
+
 // isCodeSign says whether r is neither of a word or a number nor punctuation that sentences have.
 func isCodeSign(r rune) bool {
 	return !isLetterOrDigit(r) && !unicode.IsMark(r) && !unicode.In(r, unicode.Pd, unicode.Pi, unicode.Pf, unicode.Sc, unicode.Cf) &&
@@ -248,7 +328,9 @@ func isCodeSign(r rune) bool {
 }
 
 var (
-	emoticon        = regexp.MustCompile(`^[:;]-?[A-Z]$`)
+	// What starts a line: a time, the fields of a subtitle, a key.
+	lineEdge        = regexp.MustCompile(`^\[.*\]$|^[^ ]+: |\..*=\s*$|"$`)
+	initials        = regexp.MustCompile(`^(?:\p{Lu}\.){2,}`)
 	longLetters     = regexp.MustCompile(`\pL\pM*\pL`)
 	hyphenedLetters = regexp.MustCompile(`^[A-Za-z](?:-[A-Za-z])+$`)
 	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)

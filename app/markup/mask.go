@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -235,7 +236,7 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	if err := s.compareSigns(source, rest); err != nil {
 		return "", err
 	}
-	if err := s.compareResidue(source, rest); err != nil {
+	if err := errors.Join(s.compareTokens(source, rest), s.compareResidue(source, rest)); err != nil {
 		return "", err
 	}
 	if err := compareNumbers(source, rest, s.from, s.to); err != nil {

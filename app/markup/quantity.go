@@ -120,7 +120,7 @@ func (s Sentence) In(lang string) Sentence {
 		start, end := run[0], run[1]
 		if r, _ := decode(s.Text, start); isWord(r) { // kΩ, Δt
 			start = len(strings.TrimRightFunc(s.Text[:start], isWord))
-			end = skip(s.Text, end, isWord)
+			end = skip(s.Text, end, isWordOr("-")) // α-helix
 		}
 		for len(rest) > 0 && rest[0].End <= start {
 			w.out, rest = append(w.out, rest[0]), rest[1:]

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,6 +28,11 @@ func (s Sentence) compareResidue(source, translation string) error {
 			want[text] = strings.Count(source, text)
 		} else if isWord(first(text)) && !alternative.MatchString(text) && strings.Contains(source, text) {
 			want[text] = countApart(source, text)
+		}
+	}
+	for _, text := range ratios.FindAllString(source, -1) { // 1:0, and no time
+		if !isTimeOfDay.MatchString(text) && countApart(source, text) > countApart(translation, text) {
+			return fmt.Errorf("%w: a ratio was changed", ErrLost)
 		}
 	}
 	if len(want) == 0 {
@@ -56,8 +62,19 @@ func halfChanged(text, translation string) bool {
 	if !ok || !alternative.MatchString(text) {
 		return false
 	}
-	return (countApart(translation, first+"/") > 0) != (countApart(translation, "/"+second) > 0)
+	if joinedWords[text] {
+		return false
+	}
+	return !strings.ContainsAny(translation, "/／") || (countApart(translation, first+"/") > 0) != (countApart(translation, "/"+second) > 0)
 }
+
+var (
+	ratios      = regexp.MustCompile(`\d+(?::\d+)+`)
+	isTimeOfDay = regexp.MustCompile(`^\d{1,2}(?::\d\d){1,2}$`)
+)
+
+// joinedWords may become words without a slash.
+var joinedWords = set("and/or or/and he/she she/he his/her her/his him/her s/he und/oder et/ou y/o e/o er/sie il/elle")
 
 // residueOf counts the symbols of a text.
 func residueOf(text string) map[string]int {

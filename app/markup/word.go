@@ -19,7 +19,7 @@ import (
 
 // words holds the words of the text that are not plain.
 func (s *scanner) words() {
-	w := words{text: s.text, form: s.form, branch: s.branch, loose: s.loose, in: s.spans}
+	w := words{text: s.text, form: s.form, branch: s.branch, loose: s.loose, in: s.spans, whole: Sentence{Spans: s.spans}.wholePairs()}
 	for w.pos < len(w.text) {
 		w.word()
 	}
@@ -31,8 +31,9 @@ func (s *scanner) words() {
 type words struct {
 	text    string
 	form    Format
-	branch  bool // of a message of ICU
-	loose   bool // a translation
+	branch  bool         // of a message of ICU
+	loose   bool         // a translation
+	whole   map[int]bool // pairs of tags
 	in, out []Span
 	next    int // the first span of in that does not end before pos
 	pos     int
@@ -42,12 +43,14 @@ type words struct {
 // word goes behind the word or the boundary that starts here.
 func (w *words) word() {
 	start, first := w.pos, w.next
-	plain := true // nothing but letters of ASCII in small letters so far
+	typed := false // Array<number>
+	plain := true  // nothing but letters of ASCII in small letters so far
 	for w.pos < len(w.text) {
 		if w.next < len(w.in) && w.in[w.next].Start == w.pos {
 			if w.isBoundary(w.in[w.next]) {
 				break
 			}
+			typed = typed || w.in[w.next].Kind == Tag && w.text[w.pos] == '<'
 			w.pos = w.in[w.next].End
 			w.next++
 			plain = false
@@ -69,6 +72,9 @@ func (w *words) word() {
 		_, n := decode(w.text, w.pos)
 		w.pos += n
 	case plain:
+	case typed:
+		from, to := coreOf(w.text[start:w.pos])
+		w.out = append(w.out, Span{Start: start + from, End: start + to, Kind: Code})
 	default:
 		w.hold(start, w.pos, w.in[first:w.next])
 	}
@@ -78,7 +84,9 @@ func (w *words) word() {
 func (w *words) isBoundary(span Span) bool {
 	text := w.text[span.Start:span.End]
 	switch span.Kind {
-	case Tag, Markdown, Emoji, Shortcode, TermKind, FixedTerm:
+	case Tag: // but for Array<number>
+		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_")(last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
+	case Markdown, Emoji, Shortcode, TermKind, FixedTerm:
 		return true
 	case Entity:
 		return w.form != Text
@@ -88,6 +96,9 @@ func (w *words) isBoundary(span Span) bool {
 	return span.Pair != 0 || text[0] == '<' && span.Kind != Sign || strings.ContainsAny(text, "\n\"") ||
 		lineBreaks[text] || complexMessage.MatchString(text)
 }
+
+// formatting are elements whose other end may be elsewhere.
+var formatting = set("a b i u s p em strong small sub sup span div font li ul tr td")
 
 // hold adds the spans of a word, the text from start to end, in which the spans are.
 func (w *words) hold(start, end int, spans []Span) {

@@ -1,0 +1,126 @@
+package markup
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Of a token, which is what stands between white space, only what a sentence is made of is translated: words of letters,
+// with apostrophes and hyphens in them, abbreviations, numbers, and punctuation around and between them. Every other
+// token is held, be it of a notation that nobody thought of. What is allowed is the exception, by these forms.
+const (
+	removedCode = "\uFFFB"
+
+	wordForm = `\pL[\pL\pM\x{200c}\x{200d}]*(?:(?:['’ʼ·‐‑\x{ad}-]|'')\pL[\pL\pM]*)*['’ʼ]?`
+	// Year(s), (re)start, Schüler*innen, and what is held already.
+	inflectedForm = `(?:\(\pL{1,4}\))?` + wordForm + `(?:[(\[]\pL{1,5}[)\]]|\*\p{Ll}{3,})?`
+	// Groups of digits, times, dates, ranges and fractions, with currencies, percents, ordinals, and the word of 10-year-old.
+	numberForm = `[+−-]?[\p{Sc}#№]?\p{Nd}+(?:[.,:'’٫٬/–-]\p{Nd}+)*(?:[%‰°º]|\p{Sc}|['’]?\pL{1,4})?(?:-` + wordForm + `)?`
+	itemForm   = `(?:(?:\pL{1,4}['’ʼ])?` + removedCode + `(?:['’ʼ-]\pL+)*|` + inflectedForm + `|` + numberForm + `)`
+	// Sentences without a space between them, asides, he/she.
+	jointForm = `(?:\.|[.,;:!?]+["”’»)\]]*|[,:;.!?]["“‘«]|["”’»)\]]*(?:[—–]|--)["“‘«(\[]*|…|\.{3}|[/|])`
+	openForm  = `["'“”„‘«‹(\[¿¡*_…—–]*`
+	closeForm = `["'”’“»›)\].,;:!?…*_—–-]*`
+)
+
+var (
+	proseToken = regexp.MustCompile(`^-?` + openForm + itemForm + `(?:` + jointForm + itemForm + `)*` + closeForm + `$`)
+	// Punctuation by itself.
+	proseSigns = regexp.MustCompile(`^["'“”„‘’«»‹›(\[¿¡*_]*(?:[.…]+|[!?]+|[,;:]|[-–—−]+|[&/•·%§№#|]|\p{Sc})?[)\]"'“”’»›]*[.,;:!?…]*$`)
+	// Punctuation that is none: faces and lines.
+	oddSigns = regexp.MustCompile(`^(?:[:;]['’]?-?[)(\[\]|/\\*]+|-{3,})$`)
+	// Names of members, but no abbreviations: a.x, and no a.m.
+	memberForm = regexp.MustCompile(`^[a-z](?:\.[a-z]+)+$`)
+	// What no prose has between words: name:"Bob", fix/login-bug, R-OH, 1;2, 10.4.*.
+	codePart = regexp.MustCompile(`[,:;.!?]"[^"]*"|^[a-z]+/[a-z]+[-_][a-z]+$|^\p{Lu}-\p{Lu}{2,}$|^\pL[:(]\pL|\|\P{Lu}|(?:^|\PL)\pL{1,2}\||\|\pL{1,2}(?:\PL|$)|\.\*|` + removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]|[\pL\pN][.!?,;:/]+` + removedCode + `|[!?]\d|\d;\d`)
+)
+
+// dotted are abbreviations that look like members of something, elided the words that begin with an apostrophe.
+var (
+	dotted = set(`e.g i.e a.m p.m a.k.a w.r.t n.b q.e.d r.s.v.p z.b u.a d.h s.o u.s.w u.u o.k p.s s.v c.v`)
+	elided = set(`tis twas twere twill em cause til till bout round neath n s t m ll re ve d k ne nother kay`)
+)
+
+// isProse says whether a token may be translated. Code in it stands as removedCode, and what else is held, such as
+// placeholders, as removed: words may touch that.
+func (e *expressions) isProse(token string, start int) bool {
+	token = strings.Map(withoutSpace, token) // 5 €
+	for before, rest, found := strings.Cut(token, removed); found; before, rest, found = strings.Cut(token, removed) {
+		if !e.isProse(strings.TrimRight(before, "|"), start) {
+			return false
+		}
+		token = strings.TrimLeft(rest, "-'’:;,.!?/|")
+	}
+	from, to := coreOf(token)
+	core := token[from:to]
+	switch {
+	case token == "":
+		return true
+	case !strings.ContainsFunc(token, isLetterOrDigit) && !strings.Contains(token, removedCode):
+		return proseSigns.MatchString(token) && !oddSigns.MatchString(token)
+	case !proseToken.MatchString(token), strings.ContainsFunc(core, isPhonetic), codePart.MatchString(core), strings.HasPrefix(token[to:], "'") && !longLetters.MatchString(core), len(core) > 1 && oneOf(core[len(core)-1], "'") && !longLetters.MatchString(core),
+		oneOfRunes(first(token[to:]), "!*") && !longLetters.MatchString(core) && hasLetter(core) && !e.isLetterWord(core):
+		return false
+	case memberForm.MatchString(core):
+		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)
+	case token[0] == '-' || token[0] == '*':
+		return start == 0 || e.text[start-1] == '\n' || unicode.IsUpper(first(token[1:]))
+	case token[0] == '\'' && unicode.IsLower(first(token[1:])):
+		return e.closesQuote(start + 1)
+	}
+	return !strings.ContainsAny(core, ",;") || !strings.ContainsFunc(core, unicode.IsLetter) || !e.isList(core)
+}
+
+// closesQuote says whether the apostrophe before byte i is that of a word, or opens a quote.
+func (e *expressions) closesQuote(i int) bool {
+	word := e.text[i:skip(e.text, i, unicode.IsLetter)]
+	if elided[strings.ToLower(word)] {
+		return true
+	}
+	rest := e.text[i:min(len(e.text), i+longestTemplate)]
+	return quoteEnd.MatchString(rest)
+}
+
+var quoteEnd = regexp.MustCompile(`['’](?:\PL|$)`)
+
+// isList says whether a field of what has commas in it is no word: x,y and eax,1.
+func (e *expressions) isList(core string) bool {
+	for field := range strings.FieldsFuncSeq(core, func(r rune) bool { return oneOfRunes(r, ",;") }) {
+		field = strings.Trim(field, `"'.!?()`)
+		if field != "" && (!longLetters.MatchString(field) && !e.isLetterWord(field) || !strings.ContainsFunc(field, isVowel)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPhonetic says whether r is a letter of phonetics.
+func isPhonetic(r rune) bool { return r >= 0x250 && r <= 0x2FF && r != 'ʼ' && r != 'ʻ' || r == 'ŋ' }
+
+// compareTokens returns an error that wraps ErrLost where a token of a text that is no prose, whoever overlooked it, is
+// not in its translation as often.
+func (s Sentence) compareTokens(source, translation string) error {
+	e := expressions{text: source, lang: s.from}
+	for at := 0; at < len(source); {
+		start := skip(source, at, isBetweenTokens)
+		at = skip(source, start, func(r rune) bool { return !isBetweenTokens(r) })
+		if token := source[start:at]; strings.ContainsFunc(token, isLetterOrDigit) && !strings.Contains(token, removed) && !e.isProse(token, start) {
+			from, to := coreOf(token)
+			if core := token[from:to]; core != "" && countApart(source, core) > countApart(translation, core) {
+				return fmt.Errorf("%w: a token that is no prose was changed", ErrLost)
+			}
+		}
+	}
+	return nil
+}
+
+func isBetweenTokens(r rune) bool { return unicode.IsSpace(r) || isUnspaced(r) }
+
+func withoutSpace(r rune) rune {
+	if isSpace(r) {
+		return -1
+	}
+	return r
+}
