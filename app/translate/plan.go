@@ -29,6 +29,7 @@ type plan struct {
 	sentences []*sentence // whole ones, each once
 	places    int         // of sentences in records
 	known     map[sentenceKey]*sentence
+	siblings  map[sentenceKey]*siblings // by their text without numbers
 }
 
 // sentenceKey is what tells the whole sentences of a request apart.
@@ -61,7 +62,7 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
-	p := &plan{records: make([]*record, len(w.req.To)*len(w.req.Records)), known: make(map[sentenceKey]*sentence)}
+	p := &plan{records: make([]*record, len(w.req.To)*len(w.req.Records)), known: make(map[sentenceKey]*sentence), siblings: make(map[sentenceKey]*siblings)}
 	for i := range w.req.Records {
 		translated := p.addRecords(w, i, from[i])
 		if len(translated) == 0 {
@@ -112,6 +113,14 @@ func (p *plan) whole(w *work, rec *record, text markup.Sentence) *sentence {
 		w.begin(x, rec.route.first, text)
 		p.sentences = append(p.sentences, x)
 		p.known[key] = x
+		if label, ok := label(text); ok && !w.req.Once {
+			key = sentenceKey{route: rec.route, text: label}
+			if p.siblings[key] == nil {
+				p.siblings[key] = &siblings{}
+			}
+			x.siblings = p.siblings[key]
+			x.siblings.open++
+		}
 	}
 	x.records = append(x.records, rec)
 	return x
