@@ -36,11 +36,11 @@ func (f *inflight) add(g *segment, part translate.Part, key string) {
 	f.items = append(f.items, item{part: part, segment: g.id, key: key, start: g.start, end: g.start + g.length})
 }
 
-// characters are those of some of the items.
-func (f *inflight) characters(of func(item) bool) (n int) {
-	for _, i := range f.items {
-		if of(i) {
-			n += translate.Characters(i.part.Text)
+// characters are those of some of the items. Of these it reads nothing itself that edits change.
+func (f *inflight) characters(of func(*item) bool) (n int) {
+	for i := range f.items {
+		if of(&f.items[i]) {
+			n += translate.Characters(f.items[i].part.Text)
 		}
 	}
 	return n

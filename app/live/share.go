@@ -32,7 +32,7 @@ type balance struct {
 // pay charges for what a request is to decode, as often as that is: an edit that only deletes may cost as much as one
 // that adds.
 func (b *balance) pay(f *inflight) error {
-	due := f.characters(func(item) bool { return true }) - b.credit
+	due := f.characters(func(*item) bool { return true }) - b.credit
 	if due > 0 {
 		if err := b.charge(due); err != nil {
 			return err
@@ -45,6 +45,6 @@ func (b *balance) pay(f *inflight) error {
 // refund has what was paid for, and came of nothing without the client's doing, not be charged again.
 func (b *balance) refund(f *inflight) {
 	if f.paid && !f.dropped {
-		b.credit += f.characters(func(i item) bool { return !i.arrived })
+		b.credit += f.characters(func(i *item) bool { return !i.arrived })
 	}
 }

@@ -364,13 +364,28 @@ func (w *work) settle(x *sentence, o outcome) error {
 	}
 }
 
-// finish gives the records their sentence, which is through all steps. Those that have all of theirs are
-// handed out, and with the last sentence the streams to the engines end.
+// finish ends a whole sentence that is through all steps, and those that waited for it alone.
 func (w *work) finish(x *sentence) error {
 	if x.chain != nil {
 		x.chain.add(x)
 		x.best = &x.chain.sum
 	}
+	x.attempts, x.Spans = nil, nil
+	known := []*sentence{x}
+	if x.siblings != nil {
+		known = x.siblings.add(x)
+	}
+	for _, x := range known {
+		if err := w.answer(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer gives the records a sentence. Those that have all of theirs are handed out, and with the last
+// sentence the streams to the engines end.
+func (w *work) answer(x *sentence) error {
 	if w.open--; w.open == 0 {
 		for _, s := range w.streams {
 			if s.more != nil {
@@ -379,7 +394,7 @@ func (w *work) finish(x *sentence) error {
 		}
 	}
 	records := x.records
-	x.attempts, x.Spans, x.records = nil, nil, nil
+	x.records = nil
 	for _, rec := range records {
 		if rec.open--; rec.open > 0 {
 			continue

@@ -16,6 +16,7 @@ import (
 //   - A label with a number is no name, and if it is clearly in the language of the source, it is a word.
 //   - A name in small letters is none that the model knows; a word is. One that it then translates, and is
 //     sure of it, should not have come back.
+//   - Where the model translates a label with one number, it should have with all others.
 const (
 	leastEcho = 3     // letters; units and abbreviations have fewer
 	sureLabel = 0.9   // the least confidence of the detection
@@ -69,4 +70,49 @@ func (x *sentence) probed(r search.Result) {
 	if !same && text != "" && !r.Truncated && score >= sureScore && score > x.best.score {
 		x.best.flags |= SourceEcho
 	}
+}
+
+// siblings are the labels of a request that differ in their numbers alone, such as headings.
+type siblings struct {
+	open       int         // that have no outcome
+	translated bool        // one of them was
+	echoes     []*sentence // that came back as they were
+}
+
+// label is a short text without its numbers; false for one that is longer, or has none.
+func label(text markup.Sentence) (without string, ok bool) {
+	at := 0
+	for _, span := range text.Spans {
+		if span.Kind != markup.Number {
+			return "", false
+		}
+		without += text.Text[at:span.Start] + "\x00"
+		at = span.End
+	}
+	n := len(letters(text.Text))
+	return without + text.Text[at:], at > 0 && n >= leastEcho && n < echoLetters
+}
+
+// add takes one that has its outcome. It returns those that need not wait for others any more: what came
+// back as it was is flagged if another one was translated.
+func (s *siblings) add(x *sentence) (known []*sentence) {
+	s.open--
+	switch {
+	case x.best.flags != 0:
+		known = append(known, x)
+	case echoes(x.original(), x.best.text, leastEcho):
+		s.echoes = append(s.echoes, x)
+	default:
+		s.translated = true
+		known = append(known, x)
+	}
+	if s.open > 0 {
+		return known
+	}
+	for _, echo := range s.echoes {
+		if s.translated {
+			echo.best.flags |= SourceEcho
+		}
+	}
+	return append(known, s.echoes...)
 }

@@ -1,12 +1,15 @@
 package translate
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/engine"
+	"dragoman/app/markup"
 )
 
 // sure detects English, and is sure of it where a text is long.
@@ -47,6 +50,53 @@ func TestShortEchoes(t *testing.T) {
 			assert.Equal(t, test.text, got[0].Text, "it stays in any case")
 			assert.Equal(t, test.flags.Names(), got[0].Flags.Names())
 		})
+	}
+}
+
+// Where a label was translated with one number, it should have been with the others.
+func TestSiblings(t *testing.T) {
+	for _, test := range []struct {
+		name, to string // what each of the labels becomes
+		flagged  string // those that are
+	}{
+		{"all came back", "Opel 1, Opel 2, Opel 3", ""},
+		{"all were translated", "Pas 1, Pas 2, Pas 3", ""},
+		{"one was translated", "Opel 1, Pas 2, Opel 3", "Opel 1, Opel 3"},
+		{"the last one was", "Opel 1, Opel 2, Pas 3", "Opel 1, Opel 2"},
+		{"one is wrong", "Opel 1, , Opel 3", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			eng := &upper{decode: func(text string, _ engine.Job) (string, bool) {
+				for i, becomes := range strings.Split(test.to, ", ") {
+					if text == fmt.Sprintf("Opel %d", i+1) {
+						return becomes, false
+					}
+				}
+				return text, false
+			}}
+			got, err := service(t, runes{}, eng).Translate(t.Context(), texts("Opel 1", "Mazda 1", "Opel 2", "Opel 3", "We walk 3 km to the town."))
+			require.NoError(t, err)
+			var flagged []string
+			for _, r := range got {
+				if r.Flags.Has(SourceEcho) && r.Text != got[4].Text {
+					flagged = append(flagged, r.Text)
+				}
+			}
+			assert.Equal(t, test.flagged, strings.Join(flagged, ", "))
+		})
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for text, want := range map[string]string{
+		"Step 7": "Step \x00", "7. Step": "\x00. Step", "Step 2 of 7": "Step \x00 of \x00",
+		"Step": "", "7": "", "Ox 7": "", "The fourth step is step 7": "", "<b>Step 7</b>": "", "Step {n} 7": "",
+	} {
+		got, ok := label(markup.Parse(text, markup.HTML))
+		assert.Equal(t, want != "", ok, text)
+		if ok {
+			assert.Equal(t, want, got)
+		}
 	}
 }
 

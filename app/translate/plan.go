@@ -29,6 +29,7 @@ type plan struct {
 	sentences []*sentence // whole ones, each once
 	places    int         // of sentences in records
 	known     map[sentenceKey]*sentence
+	siblings  map[sentenceKey]*siblings // by their text without numbers
 }
 
 // sentenceKey is what tells the whole sentences of a request apart.
@@ -62,7 +63,8 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 	if err := w.takeMemory(ctx, cost.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
 		return nil, err
 	}
-	p := &plan{records: make([]*record, len(w.req.To)*len(w.req.Records)), known: make(map[sentenceKey]*sentence)}
+	p := &plan{records: make([]*record, len(w.req.To)*len(w.req.Records)), known: make(map[sentenceKey]*sentence),
+		siblings: make(map[sentenceKey]*siblings)}
 	return p, w.inTurn(ctx, func(ctx context.Context) error { return p.add(ctx, w, from) })
 }
 
@@ -132,6 +134,14 @@ func (p *plan) whole(w *work, rec *record, text markup.Sentence) *sentence {
 		w.begin(x, rec.route.first, text)
 		p.sentences = append(p.sentences, x)
 		p.known[key] = x
+		if label, ok := label(text); ok && !w.req.Once {
+			key = sentenceKey{route: rec.route, text: label}
+			if p.siblings[key] == nil {
+				p.siblings[key] = &siblings{}
+			}
+			x.siblings = p.siblings[key]
+			x.siblings.open++
+		}
 	}
 	x.records = append(x.records, rec)
 	return x

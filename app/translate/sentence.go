@@ -13,12 +13,13 @@ import (
 // whole sentences of a request that come out the same are one.
 type sentence struct {
 	markup.Sentence
-	step    *step     // that translates it
-	parent  *sentence // of which it is a part; nil for a whole sentence
-	depth   int       // 0 for a whole sentence, 1 for its parts, and so on
-	records []*record // of a whole sentence: those that wait for it, once for each place
-	best    *outcome  // of the strategies that were tried; nil before the first
-	chain   *chain    // what earlier steps of its route made of it; nil in the first
+	step     *step     // that translates it
+	parent   *sentence // of which it is a part; nil for a whole sentence
+	depth    int       // 0 for a whole sentence, 1 for its parts, and so on
+	records  []*record // of a whole sentence: those that wait for it, once for each place
+	best     *outcome  // of the strategies that were tried; nil before the first
+	chain    *chain    // what earlier steps of its route made of it; nil in the first
+	siblings *siblings // nil: it has none
 
 	*attempts // nil as soon as it has its outcome
 }
@@ -117,11 +118,19 @@ func (c *chain) add(x *sentence) {
 	c.sum.text, c.sum.computed, c.sum.hypotheses = o.text, computed, o.hypotheses
 }
 
+// original is the text of a whole sentence before the first step.
+func (x *sentence) original() string {
+	if x.chain != nil {
+		return x.chain.source
+	}
+	return x.Text
+}
+
 // segment is what became of a whole sentence.
 func (x *sentence) segment(alternatives bool) Segment {
-	s := Segment{Source: x.Text, Text: x.best.text, Flags: x.best.flags}
+	s := Segment{Source: x.original(), Text: x.best.text, Flags: x.best.flags}
 	if x.chain != nil {
-		s.Source, s.Steps = x.chain.source, x.chain.steps
+		s.Steps = x.chain.steps
 	}
 	if alternatives {
 		s.Alternatives = x.best.alternatives()
