@@ -30,7 +30,6 @@ type attempts struct {
 	form     markup.Sentence // the sentence as the strategy has its terms
 	masked   markup.Masked   // where the strategy masks
 	phrases  []search.Phrase // what the terms become; nil until it is needed
-	terms    []strategy      // that its terms can still be tried in; nil until it is needed
 	source   []int64         // the ids that are decoded
 	target   int             // tokens that came out last
 

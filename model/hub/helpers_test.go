@@ -3,7 +3,6 @@ package hub_test
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -132,20 +131,3 @@ type meterOf struct {
 
 func (m *meterOf) Set(done int64) { m.meter(m.file, done) }
 func (m *meterOf) Close(error)    {}
-
-// lines is a log handler that passes each message on.
-type lines struct {
-	slog.Handler
-	message func(string)
-}
-
-func logTo(message func(string)) *slog.Logger {
-	return slog.New(lines{slog.DiscardHandler, message})
-}
-
-func (l lines) Enabled(context.Context, slog.Level) bool { return true }
-
-func (l lines) Handle(_ context.Context, r slog.Record) error {
-	l.message(r.Message)
-	return nil
-}
