@@ -64,7 +64,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	if err != nil {
 		return nil, err
 	}
-	defer ckpt.Close()
+	defer func() { _ = ckpt.Close() }()
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return nil, err
 	}
