@@ -34,7 +34,11 @@ type Turns struct {
 	callers  []string                   // that wait, the next one first
 	waiting  map[string][]chan struct{} // by caller, the first one first
 	accounts map[string]*account
+	many     int // accounts at which those are looked for that can be forgotten
 }
+
+// fewAccounts need not be looked through.
+const fewAccounts = 1000
 
 // account is what a caller has used of the processor.
 type account struct {
@@ -53,7 +57,7 @@ func (a *account) fall(now time.Time) {
 func NewTurns() *Turns { return newTurns(runtime.GOMAXPROCS(0)) }
 
 func newTurns(cores int) *Turns {
-	return &Turns{most: max(1, cores/freeShare), rest: max(0, freeShare/float64(cores)-1),
+	return &Turns{most: max(1, cores/freeShare), rest: max(0, freeShare/float64(cores)-1), many: fewAccounts,
 		waiting: make(map[string][]chan struct{}), accounts: make(map[string]*account)}
 }
 
@@ -187,13 +191,13 @@ func (w *turn) end(rest time.Duration) {
 
 // account is a caller's. mu is held.
 func (t *Turns) account(caller string) *account {
-	const many = 1000
 	now := time.Now()
-	if len(t.accounts) > many {
+	if len(t.accounts) > t.many {
 		maps.DeleteFunc(t.accounts, func(_ string, a *account) bool {
 			a.fall(now)
 			return a.used == 0 && !a.aside
 		})
+		t.many = max(fewAccounts, 2*len(t.accounts)) // so that many callers are not looked through for each of them
 	}
 	a := t.accounts[caller]
 	if a == nil {

@@ -99,7 +99,8 @@ var ErrBroken error = failure.New(failure.InvalidJSON, "", "the body could not b
 // [Bounds.Serve], with that of [Account]'s permit, or with [ErrBroken]. On success it also ends the deadline on reading: it
 // must not end the work that follows. What is read waits for its caller's turn to be parsed ([admission.Spend]).
 func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if b := of(r); b != nil && b.permit != nil && b.read == 0 {
+	b := of(r)
+	if b != nil && b.permit != nil && b.read == 0 {
 		if err := b.permit(); err != nil {
 			return nil, err
 		}
@@ -114,7 +115,7 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	// Not every server under test has deadlines; the real one has.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	if b := of(r); b != nil && b.caller != nil {
+	if b != nil && b.caller != nil {
 		if err := admission.Spend(r.Context(), b.caller(), time.Duration(len(raw))*parsing); err != nil {
 			return nil, err
 		}
