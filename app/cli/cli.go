@@ -20,8 +20,8 @@ import (
 	"golang.org/x/term"
 
 	"dragoman/app/config"
-	"dragoman/app/spelling"
 	"dragoman/app/telemetry"
+	"dragoman/app/text/spelling"
 	"dragoman/app/translate"
 	"dragoman/model/family"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/porttest"
+	"dragoman/app/store/porttest"
 )
 
 // askHealth runs the subcommand and returns what it printed.

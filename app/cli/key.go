@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dragoman/app/access"
+	"dragoman/app/guard/access"
 )
 
 // key makes the command that makes API keys.

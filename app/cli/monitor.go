@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dragoman/app/monitor"
+	"dragoman/app/cli/monitor"
 )
 
 // monitor makes the command that polls servers until it is told to end.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/engine"
+	"dragoman/app/decode/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/search"

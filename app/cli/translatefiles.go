@@ -18,8 +18,8 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/documents"
+	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
-	"dragoman/app/wrap"
 )
 
 // documentOptions are those of a document.

@@ -11,8 +11,8 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
+	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
-	"dragoman/app/wrap"
 )
 
 // translateFlags are what the command line says of a translation.

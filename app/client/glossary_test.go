@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/access"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarystore"
+	"dragoman/app/guard/access"
 )
 
 func newGlossaries(t *testing.T) *glossary.Service {

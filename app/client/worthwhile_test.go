@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/porttest"
+	"dragoman/app/store/porttest"
 )
 
 func TestWorthwhile(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"dragoman/app/access"
-	"dragoman/app/admission/cost"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/admission/cost"
 	"dragoman/model"
 )
 

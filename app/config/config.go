@@ -14,8 +14,8 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
-	"dragoman/app/access"
-	"dragoman/app/spelling"
+	"dragoman/app/guard/access"
+	"dragoman/app/text/spelling"
 	"dragoman/model"
 )
 

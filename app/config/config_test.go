@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/access"
+	"dragoman/app/guard/access"
 	"dragoman/model"
 	"dragoman/model/search"
 )

@@ -3,7 +3,7 @@ package config
 import (
 	"log/slog"
 
-	"dragoman/app/engine"
+	"dragoman/app/decode/engine"
 	"dragoman/model"
 	"dragoman/model/search"
 )

@@ -12,9 +12,9 @@ import (
 	"errors"
 	"io"
 
-	"dragoman/app/admission"
-	"dragoman/app/markup"
-	"dragoman/app/wrap"
+	"dragoman/app/guard/admission"
+	"dragoman/app/text/markup"
+	"dragoman/app/text/wrap"
 )
 
 // Translate returns what a segment becomes: a text of a document that is translated by itself, such as a paragraph,

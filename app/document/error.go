@@ -3,7 +3,7 @@ package document
 import (
 	"fmt"
 
-	"dragoman/app/failure"
+	"dragoman/app/fault"
 )
 
 // Error is why a document cannot be read, in words for whoever sent it.
@@ -16,12 +16,12 @@ type Error struct {
 func (e *Error) Error() string { return e.Reason }
 
 // Explain says what is told to the sender.
-func (e *Error) Explain(failure.Request) *failure.Failure {
-	kind := failure.BrokenDocument
+func (e *Error) Explain(fault.Request) *fault.Failure {
+	kind := fault.BrokenDocument
 	if e.Large {
-		kind = failure.TooLarge
+		kind = fault.TooLarge
 	}
-	return failure.New(kind, "file", "%s", e)
+	return fault.New(kind, "file", "%s", e)
 }
 
 // Unwrap returns the reader's error.

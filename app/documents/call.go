@@ -3,9 +3,9 @@ package documents
 import (
 	"crypto/rand"
 
-	"dragoman/app/access"
-	"dragoman/app/body"
-	"dragoman/app/dialect"
+	"dragoman/app/api/dialect"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/body"
 	"dragoman/app/jobs"
 	"dragoman/app/translate"
 )

@@ -16,12 +16,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/access"
-	"dragoman/app/admission"
-	"dragoman/app/dialect"
+	"dragoman/app/api/dialect"
 	"dragoman/app/document"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/admission"
 	"dragoman/app/jobs"
-	"dragoman/app/wrap"
+	"dragoman/app/text/wrap"
 )
 
 // Config is what a [Service] works with.

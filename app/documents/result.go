@@ -13,11 +13,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/admission"
-	"dragoman/app/admission/cost"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
 	"dragoman/app/jobs"
 )
 
@@ -80,11 +80,11 @@ func finished(job jobs.Job) error {
 	case jobs.Done:
 		return nil
 	case jobs.Failed:
-		return failure.New(failure.NotDone, "", "the document could not be translated: %s", job.Problem.Message)
+		return fault.New(fault.NotDone, "", "the document could not be translated: %s", job.Problem.Message)
 	case jobs.Cancelled:
-		return failure.New(failure.NotDone, "", "the translation of the document was cancelled")
+		return fault.New(fault.NotDone, "", "the translation of the document was cancelled")
 	}
-	return failure.New(failure.NotDone, "", "the document is not translated yet: ask for it when its job is done")
+	return fault.New(fault.NotDone, "", "the document is not translated yet: ask for it when its job is done")
 }
 
 // Make writes the document of a job whose results are saved, in turn with others. It is a [jobs.Maker].

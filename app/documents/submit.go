@@ -9,15 +9,15 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/admission"
-	"dragoman/app/admission/cost"
-	"dragoman/app/dialect"
+	"dragoman/app/api/dialect"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
 	"dragoman/app/jobs"
+	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
-	"dragoman/app/wrap"
 )
 
 const auto = translate.Auto
@@ -43,7 +43,7 @@ const fileField = "file"
 
 // Submit makes a job of a document, or returns the one that its key was used for: then created is
 // false. The document is read as a whole before there is a job, so what is wrong with it is an error:
-// a [*failure.Failure], or one of those of [jobs.Service.Check] and [jobs.Service.Submit].
+// a [*fault.Failure], or one of those of [jobs.Service.Check] and [jobs.Service.Submit].
 func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, err error) {
 	kind, err := s.find(o)
 	if err != nil {
@@ -91,13 +91,13 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 func (s *Service) find(o Order) (*document.Kind, error) {
 	switch size := int64(len(o.File)); {
 	case size == 0:
-		return nil, failure.New(failure.BrokenDocument, fileField, "the document is empty")
+		return nil, fault.New(fault.BrokenDocument, fileField, "the document is empty")
 	case size > s.cfg.MaxBytes:
-		return nil, failure.New(failure.BodyTooLarge, fileField, "the document has %d bytes, at most %d are allowed: divide it", size, s.cfg.MaxBytes)
+		return nil, fault.New(fault.BodyTooLarge, fileField, "the document has %d bytes, at most %d are allowed: divide it", size, s.cfg.MaxBytes)
 	}
 	kind, err := kinds.Find(o.Name, o.MediaType, o.File[:min(len(o.File), kinds.Head)])
 	if err != nil {
-		return nil, failure.New(failure.UnknownDocument, fileField, "%s", err)
+		return nil, fault.New(fault.UnknownDocument, fileField, "%s", err)
 	}
 	return kind, nil
 }
@@ -161,7 +161,7 @@ func Detect(d translate.Detector, texts iter.Seq[string], form translate.Format)
 
 // Explain has an error that names fields of POST /translation name those of requests about documents.
 func Explain(err error) error {
-	if f := failure.Explain(err, failure.Request{}); strings.HasPrefix(f.Field, "payload.") {
+	if f := fault.Explain(err, fault.Request{}); strings.HasPrefix(f.Field, "payload.") {
 		f.Field, f.Message = Field(f.Field), strings.TrimPrefix(f.Message, "payload.")
 		return f
 	}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/access"
-	"dragoman/app/admission"
-	"dragoman/app/admission/cost"
-	"dragoman/app/dialect"
+	"dragoman/app/api/dialect"
 	"dragoman/app/document"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
 )
 
@@ -49,7 +49,7 @@ func (w *walk) read(kind *document.Kind, file []byte, o document.Options) error 
 		})
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return failure.New(failure.NoTime, fileField, "the document could not be read in time, for there are others: try again in a moment, or divide it")
+		return fault.New(fault.NoTime, fileField, "the document could not be read in time, for there are others: try again in a moment, or divide it")
 	}
 	w.characters = max(w.characters, int(done/bytesPerCharacter))
 	return err
@@ -63,16 +63,16 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 	w.characters++
 	switch {
 	case cfg.MaxTexts > 0 && w.texts > cfg.MaxTexts:
-		return failure.New(failure.TooManyRecords, fileField, "the document has more than %d texts, such as paragraphs and cells, those that come again included: divide it", cfg.MaxTexts)
+		return fault.New(fault.TooManyRecords, fileField, "the document has more than %d texts, such as paragraphs and cells, those that come again included: divide it", cfg.MaxTexts)
 	case !isNew && w.texts%affordEvery != 0:
 		return nil
 	case !isNew:
 		return w.afford()
 	case len(w.records) == cfg.MaxRecords:
-		return failure.New(failure.TooManyRecords, fileField, "the document has more than %d different texts: divide it", cfg.MaxRecords)
+		return fault.New(fault.TooManyRecords, fileField, "the document has more than %d different texts: divide it", cfg.MaxRecords)
 	case len(text) > cfg.MaxChars:
 		if n := utf8.RuneCountInString(text); n > cfg.MaxChars {
-			return failure.New(failure.TextTooLong, fileField, "a paragraph of the document has %d characters, at most %d are allowed: divide it", n, cfg.MaxChars)
+			return fault.New(fault.TextTooLong, fileField, "a paragraph of the document has %d characters, at most %d are allowed: divide it", n, cfg.MaxChars)
 		}
 	}
 	// What is kept of it, and the parts of that that are stored.

@@ -16,8 +16,8 @@ import (
 	"slices"
 	"time"
 
-	"dragoman/app/failure"
-	"dragoman/app/language"
+	"dragoman/app/fault"
+	"dragoman/app/text/language"
 	"dragoman/app/translate"
 )
 
@@ -116,9 +116,9 @@ func (w *Whole) put(p Pair, list []translate.Term) {
 
 // Errors of glossaries. All others of a [Service] say what their sender is told, too.
 var (
-	ErrUnknown error = failure.New(failure.UnknownGlossary, "", "there is no such glossary: its id is wrong, it is another key's, or it was deleted")
-	ErrName    error = failure.New(failure.InvalidGlossary, "name", "the name of a glossary has 1 to %d bytes, and no control characters", MaxNameBytes)
-	ErrEmpty   error = failure.New(failure.InvalidGlossary, "dictionaries", "a glossary needs a dictionary with at least one term")
+	ErrUnknown error = fault.New(fault.UnknownGlossary, "", "there is no such glossary: its id is wrong, it is another key's, or it was deleted")
+	ErrName    error = fault.New(fault.InvalidGlossary, "name", "the name of a glossary has 1 to %d bytes, and no control characters", MaxNameBytes)
+	ErrEmpty   error = fault.New(fault.InvalidGlossary, "dictionaries", "a glossary needs a dictionary with at least one term")
 )
 
 // TermError is what is wrong with a term.
@@ -136,11 +136,11 @@ func (e *TermError) Error() string {
 }
 
 // Explain says what is told to the sender of the term.
-func (e *TermError) Explain(failure.Request) *failure.Failure {
-	return failure.New(failure.InvalidGlossary, e.Field, "%s", e)
+func (e *TermError) Explain(fault.Request) *fault.Failure {
+	return fault.New(fault.InvalidGlossary, e.Field, "%s", e)
 }
 
 // TooMany is the error of a glossary whose owner has as many as are allowed.
 func TooMany(most int) error {
-	return failure.New(failure.TooManyGlossaries, "", "there are %d glossaries already, and no more are allowed: delete one", most)
+	return fault.New(fault.TooManyGlossaries, "", "there are %d glossaries already, and no more are allowed: delete one", most)
 }

@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"dragoman/app/excerpt"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"
 )
 
@@ -75,7 +75,7 @@ func wrongWith(name, text string) string {
 // checkCount fails where a dictionary has too many terms.
 func (l Limits) checkCount(p Pair, terms int) error {
 	if terms > l.Terms {
-		return failure.New(failure.TooLarge, "", "the dictionary from %s has more than %d terms: divide it between several glossaries", p, l.Terms)
+		return fault.New(fault.TooLarge, "", "the dictionary from %s has more than %d terms: divide it between several glossaries", p, l.Terms)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (l Limits) check(g Glossary) error {
 		}
 	}
 	if n := g.bytes(); int64(n) > l.Bytes {
-		return failure.New(failure.TooLarge, "", "the terms of the glossary have %d bytes, at most %d are allowed: divide it", n, l.Bytes)
+		return fault.New(fault.TooLarge, "", "the terms of the glossary have %d bytes, at most %d are allowed: divide it", n, l.Bytes)
 	}
 	return nil
 }

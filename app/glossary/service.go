@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"dragoman/app/admission"
-	"dragoman/app/admission/cost"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
 )
 
@@ -43,13 +43,13 @@ var errStore = errors.New("glossaries cannot be read or written now, and the ser
 // do does something with the store, and makes its error one that can be answered.
 func (s *Service) do(work func(Store) error) error {
 	if s.cfg.Store == nil {
-		return &failure.Unavailable{Kind: failure.NoGlossaries, Reason: s.cfg.Missing}
+		return &fault.Unavailable{Kind: fault.NoGlossaries, Reason: s.cfg.Missing}
 	}
 	err := work(s.cfg.Store)
-	if err == nil || failure.Explained(err) {
+	if err == nil || fault.Explained(err) {
 		return err
 	}
-	return &failure.Unavailable{Kind: failure.NoGlossaries, Reason: errStore, Err: err}
+	return &fault.Unavailable{Kind: fault.NoGlossaries, Reason: errStore, Err: err}
 }
 
 // Create makes a glossary of terms that were checked, see [Check] and [Parse]: one list for each
@@ -89,7 +89,7 @@ func (s *Service) List(ctx context.Context, owner string) (list []Glossary, err 
 
 // Terms returns the terms of the dictionaries for pairs of languages, however these are written,
 // all as they are at one moment. The memory is taken from the request's. The error is a
-// failure.NoDictionary where there is none.
+// fault.NoDictionary where there is none.
 func (s *Service) Terms(ctx context.Context, owner, id string, pairs []Pair) ([]Terms, error) {
 	g, err := s.Get(ctx, owner, id)
 	if err != nil {
@@ -131,7 +131,7 @@ func (g Glossary) without(p Pair) error {
 	for i, d := range g.Dictionaries[:min(len(g.Dictionaries), mostNamed)] {
 		text += []string{", but ", ", "}[min(i, 1)] + d.String()
 	}
-	return failure.New(failure.NoDictionary, "", "%s", text)
+	return fault.New(fault.NoDictionary, "", "%s", text)
 }
 
 // Change is what is to become of a glossary.
@@ -199,7 +199,7 @@ func (s *Service) Remove(ctx context.Context, owner, id string) error {
 }
 
 // RemoveDictionary removes a dictionary of an owner's glossary, which may have none then: it can be
-// given others. The error is a failure.NoDictionary where it is not there.
+// given others. The error is a fault.NoDictionary where it is not there.
 func (s *Service) RemoveDictionary(ctx context.Context, owner, id string, p Pair) error {
 	return s.do(func(store Store) error {
 		return store.Change(ctx, id, func(w *Whole) error {

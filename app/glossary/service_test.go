@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/admission"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarystore"
+	"dragoman/app/guard/admission"
 	"dragoman/app/translate"
 )
 
@@ -128,9 +128,9 @@ func TestTerms(t *testing.T) {
 
 	for _, p := range []glossary.Pair{{From: "fr", To: "en"}, {From: "en", To: "ja"}, {From: "auto", To: "fr"}, {}} {
 		_, err := s.Terms(ctx, "", g.ID, []glossary.Pair{french, p})
-		var without *failure.Failure
+		var without *fault.Failure
 		require.ErrorAs(t, err, &without)
-		assert.Equal(t, failure.NoDictionary, without.Kind)
+		assert.Equal(t, fault.NoDictionary, without.Kind)
 		assert.ErrorContains(t, err, fmt.Sprintf("no dictionary from %q to %q", p.From, p.To))
 		assert.ErrorContains(t, err, "but en to de, en to fr, en to zh")
 	}
@@ -190,9 +190,9 @@ func TestChange(t *testing.T) {
 	}
 	check(glossary.Change{}, of(german, "a", "b"))
 
-	var without *failure.Failure
+	var without *fault.Failure
 	require.ErrorAs(t, s.RemoveDictionary(ctx, "", g.ID, french), &without)
-	assert.Equal(t, failure.NoDictionary, without.Kind)
+	assert.Equal(t, fault.NoDictionary, without.Kind)
 	require.NoError(t, s.RemoveDictionary(ctx, "", g.ID, glossary.Pair{From: "EN", To: "DE"}))
 	check(glossary.Change{})
 	check(glossary.Change{Terms: []glossary.Terms{of(german, "a", "b")}}, of(german, "a", "b"))
@@ -205,7 +205,7 @@ func TestNoStore(t *testing.T) {
 	_, got := s.Get(ctx, "", "x")
 	_, terms := s.Terms(ctx, "", "x", nil)
 	for _, err := range []error{created, got, terms, s.Remove(ctx, "", "x")} {
-		var none *failure.Unavailable
+		var none *fault.Unavailable
 		require.ErrorAs(t, err, &none)
 		assert.EqualError(t, none.Reason, "no file")
 	}

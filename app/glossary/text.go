@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"dragoman/app/excerpt"
-	"dragoman/app/language"
+	"dragoman/app/text/excerpt"
+	"dragoman/app/text/language"
 	"dragoman/app/translate"
 )
 
@@ -25,7 +25,7 @@ const (
 )
 
 // Parse reads the terms of a dictionary, checked as by [Check]. It stops where there are more than
-// most. The error is a [*TermError] with the line, or a failure.TooLarge.
+// most. The error is a [*TermError] with the line, or a fault.TooLarge.
 func Parse(f Format, text string, p Pair, most int) (Terms, error) {
 	terms := Terms{Pair: p}
 	var lines []int // of each term

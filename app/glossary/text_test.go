@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/failure"
+	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
 
@@ -99,9 +99,9 @@ func TestParseTooMany(t *testing.T) {
 		_, err := Parse(format, text.String(), french, 4)
 		assert.NoError(t, err)
 		_, err = Parse(format, text.String()+"x\n\x00 what is not read", french, 4)
-		var limit *failure.Failure
+		var limit *fault.Failure
 		require.ErrorAs(t, err, &limit)
-		assert.Equal(t, failure.TooLarge, limit.Kind)
+		assert.Equal(t, fault.TooLarge, limit.Kind)
 		assert.EqualError(t, err, "the dictionary from en to fr has more than 4 terms: divide it between several glossaries")
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"dragoman/app/failure"
+	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
 
@@ -15,13 +15,13 @@ import (
 // survives that.
 
 // errBlamed means that a record was tried often enough.
-var errBlamed = failure.New(failure.Internal, "payload.records[0].text",
+var errBlamed = fault.New(fault.Internal, "payload.records[0].text",
 	"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
 
 // makeAlone makes a step again, record by record, with which processes elsewhere have ended. Other steps
 // are as they were made.
 func (s *Service) makeAlone(ctx context.Context, t Translator, c Claim, n int, made step) step {
-	if !made.translated || made.alone || failure.Explain(made.err, failure.Request{}).Kind != failure.Crashed {
+	if !made.translated || made.alone || fault.Explain(made.err, fault.Request{}).Kind != fault.Crashed {
 		return made
 	}
 	c.Job.Alone = 0

@@ -6,14 +6,14 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/failure"
+	"dragoman/app/fault"
 )
 
 // ErrVanished is the error of a job that was accepted and that the store has lost.
-var ErrVanished error = failure.New(failure.JobLost, "", "the job was accepted, and what keeps jobs has lost it since: submit it again")
+var ErrVanished error = fault.New(fault.JobLost, "", "the job was accepted, and what keeps jobs has lost it since: submit it again")
 
 // lostCode is that of the problem of such a job.
-var lostCode = failure.New(failure.JobLost, "", "").Code()
+var lostCode = fault.New(fault.JobLost, "", "").Code()
 
 const (
 	// mostRemembered are the jobs that a process remembers at most.
@@ -116,7 +116,7 @@ func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (
 func (s *Service) lookForLost(ctx context.Context) {
 	for _, id := range s.memory.some(lookedFor) {
 		_, err := s.Get(ctx, id)
-		if broken := (*failure.Unavailable)(nil); errors.As(err, &broken) {
+		if broken := (*fault.Unavailable)(nil); errors.As(err, &broken) {
 			return
 		}
 	}

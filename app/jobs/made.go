@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"dragoman/app/admission"
-	"dragoman/app/engine"
-	"dragoman/app/failure"
+	"dragoman/app/decode/engine"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
 )
 
 // MakeDocuments has documents of jobs made, once for each job, before it is done.
@@ -80,7 +80,7 @@ func (m *Made) Part(ctx context.Context, n int) ([]byte, error) {
 // Write implements [io.Writer].
 func (m *Made) Write(b []byte) (int, error) {
 	if m.Bytes += int64(len(b)); m.Bytes > m.most {
-		return 0, failure.New(failure.TooLarge, "file", "the translated document would have more than %d bytes: divide it", m.most)
+		return 0, fault.New(fault.TooLarge, "file", "the translated document would have more than %d bytes: divide it", m.most)
 	}
 	for rest := b; len(rest) > 0; {
 		if m.Parts == 0 || len(m.written[m.Parts-1]) == partBytes {
@@ -99,7 +99,7 @@ func (m *Made) Write(b []byte) (int, error) {
 }
 
 // errNotMade is [errBlamed] of a document.
-var errNotMade = failure.New(failure.Internal, "",
+var errNotMade = fault.New(fault.Internal, "",
 	"the service ended or failed each time that it made this document, and its log says how, by the job's id")
 
 // makeDocument makes and keeps the document of a job whose results are saved, unless that is done.

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/engine"
-	"dragoman/app/markup"
+	"dragoman/app/decode/engine"
+	"dragoman/app/text/markup"
+	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
-	"dragoman/app/wrap"
 )
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 6789, time.UTC)

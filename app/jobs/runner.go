@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/engine"
-	"dragoman/app/failure"
+	"dragoman/app/decode/engine"
+	"dragoman/app/fault"
 	"dragoman/app/wait"
 )
 
@@ -148,7 +148,7 @@ func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelC
 func (s *Service) retryStore(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if broken := (*failure.Unavailable)(nil); !errors.As(s.noteStore(err), &broken) {
+		if broken := (*fault.Unavailable)(nil); !errors.As(s.noteStore(err), &broken) {
 			return err
 		}
 		if !wait.For(ctx, storePause) {

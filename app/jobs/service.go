@@ -12,9 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
 
-	"dragoman/app/admission"
-	"dragoman/app/admission/cost"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
 	"dragoman/app/outage"
 	"dragoman/app/translate"
 )
@@ -88,16 +88,16 @@ var errStore = errors.New("jobs cannot be read or written now, and the service's
 
 // unavailable makes an error of a store one that can be answered.
 func unavailable(err error) error {
-	if err == nil || failure.Explained(err) || errors.Is(err, ErrLost) || errors.Is(err, ErrEnded) || errors.Is(err, ErrActive) {
+	if err == nil || fault.Explained(err) || errors.Is(err, ErrLost) || errors.Is(err, ErrEnded) || errors.Is(err, ErrActive) {
 		return err
 	}
-	return &failure.Unavailable{Kind: failure.NoJobs, Reason: errStore, Err: err}
+	return &fault.Unavailable{Kind: fault.NoJobs, Reason: errStore, Err: err}
 }
 
 // noteStore is unavailable, and logs whether the store works: clients are told less.
 func (s *Service) noteStore(err error) error {
 	err = unavailable(err)
-	if broken := (*failure.Unavailable)(nil); !errors.As(err, &broken) {
+	if broken := (*fault.Unavailable)(nil); !errors.As(err, &broken) {
 		s.outage.Note(nil)
 	} else if !errors.Is(err, context.Canceled) { // who asked has left
 		s.outage.Note(broken.Err)
@@ -105,11 +105,11 @@ func (s *Service) noteStore(err error) error {
 	return err
 }
 
-// Available fails with an [*failure.Unavailable] where there are no jobs. Then the other methods are
+// Available fails with an [*fault.Unavailable] where there are no jobs. Then the other methods are
 // not to be called, but for Ready and Run.
 func (s *Service) Available() error {
 	if s.cfg.Store == nil {
-		return &failure.Unavailable{Kind: failure.NoJobs, Reason: s.cfg.Missing, Err: errNoStore}
+		return &fault.Unavailable{Kind: fault.NoJobs, Reason: s.cfg.Missing, Err: errNoStore}
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ type Submission struct {
 }
 
 // Find returns the job that a key was used for. The error is as of [Store.Find], or an
-// [*failure.Unavailable].
+// [*fault.Unavailable].
 func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job, error) {
 	job, err := s.cfg.Store.Find(ctx, owner, key, fingerprint)
 	return job, s.noteStore(err)
@@ -150,19 +150,19 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 	}
 	t := s.translator.Load()
 	if t == nil {
-		return failure.New(failure.NotReady, "", "the model is loading: try again in a moment")
+		return fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
 	}
 	if url := sub.Request.Webhook; url != "" {
 		if s.cfg.Webhooks == nil {
-			return failure.New(failure.InvalidValue, "webhook", "this service calls no webhooks, unless JOB_WEBHOOK_SECRET is set: leave it out")
+			return fault.New(fault.InvalidValue, "webhook", "this service calls no webhooks, unless JOB_WEBHOOK_SECRET is set: leave it out")
 		}
 		if err := s.cfg.Webhooks.Check(url); err != nil {
-			return failure.New(failure.InvalidValue, "webhook", "webhook: %s", err)
+			return fault.New(fault.InvalidValue, "webhook", "webhook: %s", err)
 		}
 	}
 	for i, r := range sub.Records {
 		if most := s.mostTake(); most > 0 && cost.Texts(int64(len(r.Text)), 1)+cost.Alternatives(int64(len(r.Text)), sub.Request.Alternatives) > most {
-			return failure.New(failure.TooLarge, fmt.Sprintf("payload.records[%d].text", i), "the text takes more memory than requests may have: split it into several records")
+			return fault.New(fault.TooLarge, fmt.Sprintf("payload.records[%d].text", i), "the text takes more memory than requests may have: split it into several records")
 		}
 	}
 	request := sub.Request.Request
@@ -173,7 +173,7 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 	if err == nil || limited.Err() != nil && ctx.Err() == nil {
 		return nil
 	}
-	if f := failure.Explain(err, failure.Request{}); f.Kind == failure.Busy || f.Kind == failure.Loading || f.Kind == failure.NoTime {
+	if f := fault.Explain(err, fault.Request{}); f.Kind == fault.Busy || f.Kind == fault.Loading || f.Kind == fault.NoTime {
 		return nil
 	}
 	return err
@@ -191,7 +191,7 @@ func (s *Service) mostTake() int64 {
 const leastBytes = 64 << 10
 
 // Submit makes a job, or returns the one that its key was used for: then created is false. The
-// error is as of [Store.Create], or an [*failure.Unavailable].
+// error is as of [Store.Create], or an [*fault.Unavailable].
 func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created bool, err error) {
 	input, err := slicesOf(sub.Records)
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	return job, created, s.noteStore(err)
 }
 
-// Room fails with a [*failure.Failure] where an owner has no room for another job, unless the key is that of one
+// Room fails with a [*fault.Failure] where an owner has no room for another job, unless the key is that of one
 // which is there. The other errors are as of [Store.Create].
 func (s *Service) Room(ctx context.Context, owner, key string) error {
 	if err := s.Available(); err != nil {
@@ -244,7 +244,7 @@ func (s *Service) Room(ctx context.Context, owner, key string) error {
 }
 
 // Get returns a job. The error is ErrUnknown, ErrVanished with what is still known of the job, or an
-// [*failure.Unavailable].
+// [*fault.Unavailable].
 func (s *Service) Get(ctx context.Context, id string) (Job, error) {
 	job, err := s.cfg.Store.Get(ctx, id)
 	return s.noteLoss(ctx, id, job, err)

@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/admission"
-	"dragoman/app/engine"
-	"dragoman/app/failure"
-	"dragoman/app/fleet"
+	"dragoman/app/decode/engine"
+	"dragoman/app/decode/fleet"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstore"
 	"dragoman/app/translate"
@@ -216,7 +216,7 @@ func TestRun(t *testing.T) {
 func TestRunGoesOnAfterWhatPasses(t *testing.T) {
 	for name, err := range map[string]error{
 		"busy": fmt.Errorf("worker 1: %w", &engine.BusyError{Wait: 7 * time.Second}), "memory": &admission.FullError{},
-		"closed": engine.ErrClosed, "loading": failure.New(failure.Loading, "", "it loads"),
+		"closed": engine.ErrClosed, "loading": fault.New(fault.Loading, "", "it loads"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries := 0
@@ -414,9 +414,9 @@ func TestMemory(t *testing.T) {
 		rest.Close()
 		assert.Zero(t, memory.InUse())
 		large := jobs.Submission{Request: jobs.Request{Request: translate.Request{To: []string{"fr"}}}, Records: []translate.Record{{}, {Text: strings.Repeat("x", 1<<20)}}}
-		var f *failure.Failure
+		var f *fault.Failure
 		require.ErrorAs(t, s.Check(t.Context(), large), &f)
-		assert.Equal(t, failure.TooLarge, f.Kind)
+		assert.Equal(t, fault.TooLarge, f.Kind)
 		assert.Equal(t, "payload.records[1].text", f.Field)
 	})
 }
@@ -494,7 +494,7 @@ func TestNoStore(t *testing.T) {
 	s := jobs.New(jobs.Config{Missing: errors.New("set JOB_FILE")})
 	s.Ready(&translator{})
 	s.Run(t.Context())
-	var unavailable *failure.Unavailable
+	var unavailable *fault.Unavailable
 	require.ErrorAs(t, s.Available(), &unavailable)
 	assert.EqualError(t, unavailable.Reason, "set JOB_FILE")
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/engine"
-	"dragoman/app/failure"
+	"dragoman/app/decode/engine"
+	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
 
@@ -145,8 +145,8 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 	if ctx.Err() != nil || errors.Is(made.err, ErrLost) {
 		return made.err
 	}
-	f := failure.Explain(made.err, failure.Request{ID: job.ID, Begun: true})
-	if again := !made.translated && !made.alone || made.translated && f.Kind == failure.Internal && !made.blamed(); again {
+	f := fault.Explain(made.err, fault.Request{ID: job.ID, Begun: true})
+	if again := !made.translated && !made.alone || made.translated && f.Kind == fault.Internal && !made.blamed(); again {
 		s.metrics.steps.Inc(stepFailed)
 		return made.err
 	}
@@ -157,7 +157,7 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 		return s.cfg.Store.Release(ctx, c, wait)
 	}
 	s.metrics.steps.Inc(stepFailed)
-	if f.Kind == failure.Crashed {
+	if f.Kind == fault.Crashed {
 		f.Field = "payload.records[0].text" // it was alone
 	}
 	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: made.part.fieldOf(f.Field), Message: f.Message})

@@ -6,30 +6,30 @@ import (
 	"fmt"
 	"time"
 
-	"dragoman/app/failure"
+	"dragoman/app/fault"
 )
 
 // Errors of a [Store]. Every other error means that the store does not work now.
 var (
 	// ErrUnknown is also that of a job which is not there any more.
-	ErrUnknown error = failure.New(failure.UnknownJob, "", "there is no such job: its id is wrong, it is another key's, or it has expired")
+	ErrUnknown error = fault.New(fault.UnknownJob, "", "there is no such job: its id is wrong, it is another key's, or it has expired")
 	// ErrForgotten is an ErrUnknown: no such job was removed in the last hour either, nor has it expired.
 	ErrForgotten = fmt.Errorf("%w, nor a trace of it", ErrUnknown)
 	ErrLost      = errors.New("the job is not this runner's any more") // it was cancelled or removed, or another has it
 	// ErrMismatch means that the idempotency key is that of another request of the same owner.
-	ErrMismatch error = failure.New(failure.IdempotencyMismatch, "", "Idempotency-Key was used for another request: send another key, or the same request")
+	ErrMismatch error = fault.New(fault.IdempotencyMismatch, "", "Idempotency-Key was used for another request: send another key, or the same request")
 	ErrEnded          = errors.New("the job has ended")
 	ErrActive         = errors.New("the job has not ended")
 )
 
 // TooMany is the error of an owner's job that is one too many.
 func TooMany(most int) error {
-	return failure.New(failure.TooManyJobs, "", "there are %d jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire", most)
+	return fault.New(fault.TooManyJobs, "", "there are %d jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire", most)
 }
 
 // NoSpace is the error of a job that does not fit beside those of all owners.
 func NoSpace(most int64) error {
-	return failure.New(failure.NoJobs, "", "jobs would take more than %d bytes: try again when others have ended and expired, or raise JOB_STORAGE", most)
+	return fault.New(fault.NoJobs, "", "jobs would take more than %d bytes: try again when others have ended and expired, or raise JOB_STORAGE", most)
 }
 
 // StoreConfig is what every store works with.

@@ -29,8 +29,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"dragoman/app/admission"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
 	"dragoman/app/outage"
 	"dragoman/app/translate"
 )
@@ -95,16 +95,16 @@ func New(cfg Config) *Service {
 func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 
 // ErrUnknown means that there is no such session, or that it has ended.
-var ErrUnknown error = failure.New(failure.UnknownSession, "", "there is no such session: its id is wrong, it is another key's, or it has ended: open another one with the text")
+var ErrUnknown error = fault.New(fault.UnknownSession, "", "there is no such session: its id is wrong, it is another key's, or it has ended: open another one with the text")
 
 // Open opens a session for the texts that an owner sends. The request says how they are translated:
 // its languages, of which there is one target, model and options; it has no records. charge is called with
 // the characters of all that is decoded for the session, before it is; with an error, it is tried again later. The
-// error is as of [translate.Service.Cut], a [*failure.Failure], or that of the memory for requests.
+// error is as of [translate.Service.Cut], a [*fault.Failure], or that of the memory for requests.
 func (s *Service) Open(ctx context.Context, owner string, req translate.Request, charge func(characters int) error) (*Session, error) {
 	t := s.translator.Load()
 	if t == nil {
-		return nil, failure.New(failure.NotReady, "", "the model is loading: try again in a moment")
+		return nil, fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
 	}
 	req.Caller, req.Flagged, req.Records = owner, true, []translate.Record{{}}
 	cut, err := (*t).Cut(ctx, req)
@@ -128,10 +128,10 @@ func (s *Service) admit(x *Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return failure.New(failure.ShuttingDown, "", "the service is shutting down")
+		return fault.New(fault.ShuttingDown, "", "the service is shutting down")
 	}
 	if err := s.places.Take(x.owner); err != nil {
-		return failure.New(failure.TooManySessions, "", "live sessions: %s: end some, or wait until they end", err)
+		return fault.New(fault.TooManySessions, "", "live sessions: %s: end some, or wait until they end", err)
 	}
 	s.sessions[x.id] = x
 	if s.turns[x.owner] == nil {

@@ -1,6 +1,6 @@
 package live
 
-import "dragoman/app/admission/cost"
+import "dragoman/app/guard/admission/cost"
 
 import "dragoman/app/translate"
 

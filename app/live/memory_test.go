@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/admission"
+	"dragoman/app/guard/admission"
 )
 
 // A session takes memory for its text before it has any, or refuses it.

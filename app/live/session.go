@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/admission"
-	"dragoman/app/admission/cost"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
 )
 
@@ -98,12 +98,12 @@ func (e *GapError) Error() string {
 }
 
 // Explain says what is told to the sender.
-func (e *GapError) Explain(failure.Request) *failure.Failure {
-	return failure.New(failure.EditGap, "n", "%s", e)
+func (e *GapError) Explain(fault.Request) *fault.Failure {
+	return fault.New(fault.EditGap, "n", "%s", e)
 }
 
 // ErrComplete means that a session takes no more edits.
-var ErrComplete error = failure.New(failure.SessionComplete, "", "the session's text is complete: open another session")
+var ErrComplete error = fault.New(fault.SessionComplete, "", "the session's text is complete: open another session")
 
 // Edit applies edits and returns the number of the last ones that the session has. Those that it has
 // had before are not applied again, and are no error. admit is called before others are applied, and its error is

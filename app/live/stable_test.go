@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"dragoman/app/admission/cost"
+	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
 )
 

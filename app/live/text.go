@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"dragoman/app/failure"
+	"dragoman/app/fault"
 )
 
 // End as the place of an [Edit] is the end of the text, wherever that is.
@@ -28,12 +28,12 @@ type EditError struct {
 func (e *EditError) Error() string { return fmt.Sprintf("edit %d: %s", e.Number, e.Reason) }
 
 // Explain says what is told to the sender.
-func (e *EditError) Explain(failure.Request) *failure.Failure {
-	kind := failure.InvalidEdit
+func (e *EditError) Explain(fault.Request) *fault.Failure {
+	kind := fault.InvalidEdit
 	if e.TooLong {
-		kind = failure.TextTooLong
+		kind = fault.TextTooLong
 	}
-	return failure.New(kind, fmt.Sprintf("edits[%d]", e.Number), "edits[%d]: %s", e.Number, e.Reason)
+	return fault.New(kind, fmt.Sprintf("edits[%d]", e.Number), "edits[%d]: %s", e.Number, e.Reason)
 }
 
 // text is a text and how many characters it has.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"dragoman/app/admission"
-	"dragoman/app/engine"
-	"dragoman/app/failure"
+	"dragoman/app/decode/engine"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
 	"dragoman/app/translate"
 )
 
@@ -240,7 +240,7 @@ func (x *Session) finish(f *inflight, err error) (stop bool) {
 			x.tellProblem(nil)
 		}
 	case f != nil && f.dropped:
-	case f != nil && (errors.As(err, &refused) || failure.Explain(err, failure.Request{}).Kind == failure.TooManyCharacters):
+	case f != nil && (errors.As(err, &refused) || fault.Explain(err, fault.Request{}).Kind == fault.TooManyCharacters):
 		x.refuse(f)
 		x.tellProblem(err)
 	case errors.As(err, &later):

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/admission"
+	"dragoman/app/guard/admission"
 	"dragoman/app/translate"
 )
 

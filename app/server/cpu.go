@@ -6,8 +6,8 @@ import (
 	"runtime"
 
 	"dragoman/app/config"
-	"dragoman/app/cores"
-	"dragoman/app/engine"
+	"dragoman/app/decode/cores"
+	"dragoman/app/decode/engine"
 	"dragoman/model"
 	"dragoman/model/cpu"
 )

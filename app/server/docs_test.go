@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/porttest"
+	"dragoman/app/store/porttest"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/repository"
 )

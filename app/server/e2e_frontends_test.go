@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/access"
+	"dragoman/app/guard/access"
 )
 
 // keyed starts a service that needs keys, and returns one.

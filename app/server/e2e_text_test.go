@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/access"
-	"dragoman/app/openapi/contracttest"
+	"dragoman/app/api/openapi/contracttest"
+	"dragoman/app/guard/access"
 )
 
 // contracted returns a client that compares every exchange with the service's own

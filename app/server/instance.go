@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"dragoman/app/catalog"
 	"dragoman/app/config"
-	"dragoman/app/engine"
+	"dragoman/app/decode/catalog"
+	"dragoman/app/decode/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/family"

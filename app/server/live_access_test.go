@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/access"
+	"dragoman/app/guard/access"
 )
 
 // A session belongs to the key that opened it, whether that came in a header or in the first message: to

@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 
-	"dragoman/app/catalog"
-	"dragoman/app/compat/openinference"
+	"dragoman/app/api/dropin/openinference"
+	"dragoman/app/decode/catalog"
 	"dragoman/app/translate"
 	"dragoman/model/repository"
 )

@@ -15,11 +15,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"dragoman/app/cache"
-	"dragoman/app/catalog"
 	"dragoman/app/cli"
 	"dragoman/app/config"
+	"dragoman/app/decode/catalog"
 	"dragoman/app/translate"
+	"dragoman/app/translate/cache"
 	"dragoman/model"
 	"dragoman/model/export"
 	"dragoman/model/hub"

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/cli"
-	"dragoman/app/porttest"
+	"dragoman/app/store/porttest"
 	"dragoman/model"
 	"dragoman/model/cpu"
 )

@@ -12,11 +12,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"dragoman/app/admission"
+	"dragoman/app/api/httpapi"
 	"dragoman/app/config"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarystore"
-	"dragoman/app/httpapi"
+	"dragoman/app/guard/admission"
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstore"
 	"dragoman/app/jobs/webhook"

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/access"
-	"dragoman/app/porttest"
+	"dragoman/app/guard/access"
+	"dragoman/app/store/porttest"
 )
 
 func TestProfiles(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"dragoman/app/excerpt"
 	"dragoman/app/outage"
+	"dragoman/app/text/excerpt"
 )
 
 // StartTracing sends traces to where OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or

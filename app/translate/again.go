@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"dragoman/app/admission"
-	"dragoman/app/engine"
-	"dragoman/app/failure"
+	"dragoman/app/decode/engine"
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
 	"dragoman/app/wait"
 )
 
@@ -15,9 +15,9 @@ import (
 // another in its place by now.
 var ErrGone error = gone()
 
-func gone() *failure.Failure {
+func gone() *fault.Failure {
 	const takeover = 5 // about how many seconds later workers of another export may be there
-	f := failure.New(failure.NotReady, "", "the workers that had the model have left, and no others could take the request over: try again in %d s", takeover)
+	f := fault.New(fault.NotReady, "", "the workers that had the model have left, and no others could take the request over: try again in %d s", takeover)
 	f.Wait = takeover
 	return f
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/admission"
-	"dragoman/app/engine"
+	"dragoman/app/decode/engine"
+	"dragoman/app/guard/admission"
 )
 
 // export is an engine that adds its name to so many sentences, and fails then.

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/admission"
-	"dragoman/app/engine"
+	"dragoman/app/decode/engine"
+	"dragoman/app/guard/admission"
 )
 
 // bounded makes a service with some bounds.

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/cache"
-	"dragoman/app/engine"
+	"dragoman/app/decode/engine"
+	"dragoman/app/translate/cache"
 )
 
 // cached makes a service with a cache, which other services may share.

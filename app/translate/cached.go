@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"dragoman/app/cache"
+	"dragoman/app/translate/cache"
 	"dragoman/model/search"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/engine"
-	"dragoman/app/markup/corpustest"
+	"dragoman/app/decode/engine"
+	"dragoman/app/text/markup/corpustest"
 )
 
 // corpusService decodes with eng and has the corpus's languages and no limits that matter.

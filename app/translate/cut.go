@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"dragoman/app/language"
-	"dragoman/app/markup"
-	"dragoman/app/segment"
+	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
+	"dragoman/app/text/segment"
 )
 
 // Cut is a plain text as [Service.Translate] cuts it into sentences, for callers that have them

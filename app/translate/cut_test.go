@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // cutTexts are what the parts of a text may depend on: white space, lines, lists, markup that goes

@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"dragoman/app/admission"
-	"dragoman/app/engine"
-	"dragoman/app/language"
-	"dragoman/app/markup"
+	"dragoman/app/decode/engine"
+	"dragoman/app/guard/admission"
 	"dragoman/app/measure"
-	"dragoman/app/segment"
+	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
+	"dragoman/app/text/segment"
 	"dragoman/app/wait"
 	"dragoman/model/search"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/language"
-	"dragoman/app/markup"
+	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
 	"dragoman/model/search"
 )
 

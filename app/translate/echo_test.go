@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/engine"
-	"dragoman/app/markup"
+	"dragoman/app/decode/engine"
+	"dragoman/app/text/markup"
 )
 
 // sure detects English, and is sure of it where a text is long.

@@ -3,8 +3,8 @@ package translate
 import (
 	"fmt"
 
-	"dragoman/app/excerpt"
-	"dragoman/app/failure"
+	"dragoman/app/fault"
+	"dragoman/app/text/excerpt"
 )
 
 // Code says what is wrong with a request, in a form that programs can tell apart.
@@ -43,8 +43,8 @@ func (e *Error) Error() string {
 }
 
 // Explain says what is told to the sender.
-func (e *Error) Explain(failure.Request) *failure.Failure {
-	f := failure.Recall(string(e.Code), e.Field, e.Message)
+func (e *Error) Explain(fault.Request) *fault.Failure {
+	f := fault.Recall(string(e.Code), e.Field, e.Message)
 	if f.Field != "" {
 		f.Field = "payload." + f.Field
 	}

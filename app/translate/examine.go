@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"dragoman/app/language"
+	"dragoman/app/text/language"
 	"dragoman/model/search"
 )
 

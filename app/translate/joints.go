@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 	"dragoman/model/search"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/engine"
-	"dragoman/app/markup"
+	"dragoman/app/decode/engine"
+	"dragoman/app/text/markup"
 	"dragoman/model"
 	"dragoman/model/search"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // The examples of DeepL's documentation, whose sentences go to the engine as it says.

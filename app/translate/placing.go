@@ -3,7 +3,7 @@ package translate
 import (
 	"slices"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 	"dragoman/model/search"
 )
 

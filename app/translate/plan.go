@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/admission"
-	"dragoman/app/admission/cost"
-	"dragoman/app/language"
-	"dragoman/app/markup"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
+	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
 )
 
 // record is the translation of one record into one language on its way.

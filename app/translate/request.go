@@ -3,9 +3,9 @@ package translate
 import (
 	"time"
 
-	"dragoman/app/engine"
-	"dragoman/app/markup"
-	"dragoman/app/wrap"
+	"dragoman/app/decode/engine"
+	"dragoman/app/text/markup"
+	"dragoman/app/text/wrap"
 )
 
 // Auto as the source language lets each record's language be detected.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/engine"
+	"dragoman/app/decode/engine"
 )
 
 // way names how a job is decoded.

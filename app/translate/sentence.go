@@ -3,9 +3,9 @@ package translate
 import (
 	"time"
 
-	"dragoman/app/language"
-	"dragoman/app/markup"
-	"dragoman/app/segment"
+	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
+	"dragoman/app/text/segment"
 	"dragoman/model/search"
 )
 

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"dragoman/app/admission/cost"
-	"dragoman/app/markup"
+	"dragoman/app/guard/admission/cost"
+	"dragoman/app/text/markup"
 )
 
 // MaxTermBytes are the bytes that a term, and what it becomes, may have.

@@ -19,8 +19,8 @@ import (
 	"context"
 	"time"
 
-	"dragoman/app/admission"
-	"dragoman/app/cache"
+	"dragoman/app/guard/admission"
+	"dragoman/app/translate/cache"
 )
 
 // Config is what a [Service] works with.

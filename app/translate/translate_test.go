@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/cache"
-	"dragoman/app/engine"
+	"dragoman/app/decode/engine"
+	"dragoman/app/translate/cache"
 	"dragoman/model"
 	"dragoman/model/search"
 )

@@ -5,11 +5,11 @@ import (
 	"context"
 	"strings"
 
-	"dragoman/app/admission"
-	"dragoman/app/language"
-	"dragoman/app/markup"
-	"dragoman/app/segment"
-	"dragoman/app/wrap"
+	"dragoman/app/guard/admission"
+	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
+	"dragoman/app/text/segment"
+	"dragoman/app/text/wrap"
 )
 
 // unit is a part of a text that is translated by itself, such as all of a plain text or a paragraph

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"dragoman/app/language"
+	"dragoman/app/text/language"
 )
 
 // validate checks all of a request but its languages that can be checked without a model.

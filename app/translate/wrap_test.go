@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/wrap"
+	"dragoman/app/text/wrap"
 )
 
 // prose is wrapped at 45 characters.

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/porttest"
+	"dragoman/app/store/porttest"
 )
 
 // fleet is gateways and workers that a Redis joins. Each member reaches it by a proxy of its own.

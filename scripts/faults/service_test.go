@@ -25,7 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"dragoman/app/porttest"
+	"dragoman/app/store/porttest"
 )
 
 // service is a process of the program.

@@ -25,6 +25,6 @@ CGO_ENABLED=1 go -C "$root/scripts/image/tools" tool cyclonedx-gomod app -json -
   -output-version 1.5 -main app -output "$scratch/modules.json" "$root"
 jq -f "$root/scripts/image/sbom.jq" --arg version "$version" --arg onnxruntime "$runtime" \
   --arg library "$(digest build/onnxruntime/libonnxruntime.so)" --arg model "$(digest model/bundled/model.safetensors)" \
-  --arg ngrams "$(digest app/language/internal/ngrams/ngrams.bin)" "$scratch/modules.json" >"$scratch/sbom.json"
+  --arg ngrams "$(digest app/text/language/internal/ngrams/ngrams.bin)" "$scratch/modules.json" >"$scratch/sbom.json"
 mv "$scratch/sbom.json" "$file"
 echo "the bill of materials is in $file"

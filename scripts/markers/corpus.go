@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"dragoman/app/markup/corpustest"
+	"dragoman/app/text/markup/corpustest"
 )
 
 // tally counts what became of lines.

@@ -8,7 +8,7 @@
 // often Restore gets all of them back. Sentences with spans of their own are left out.
 // What the model makes of the text is not looked at beyond that.
 //
-// With the address of a running service it translates the corpus of app/markup/corpustest
+// With the address of a running service it translates the corpus of app/text/markup/corpustest
 // instead, and counts what came back whole, flagged, and broken without a flag:
 //
 //	go run ./scripts/markers -url http://localhost:8080
@@ -30,7 +30,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 	"dragoman/model"
 	"dragoman/model/cpu"
 	"dragoman/model/family"

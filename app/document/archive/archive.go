@@ -14,8 +14,8 @@ import (
 	"sort"
 	"strings"
 
-	"dragoman/app/admission"
 	"dragoman/app/document"
+	"dragoman/app/guard/admission"
 )
 
 // The bounds of an archive, in bytes. An entry that is larger than smallEntry and shrinks by more than

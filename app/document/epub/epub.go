@@ -20,7 +20,7 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
 	"dragoman/app/document/xmlpart"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // Kind is the kind of books.

@@ -15,7 +15,7 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/archive/archivetest"
 	"dragoman/app/document/epub"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 type entry = archivetest.Entry

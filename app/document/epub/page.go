@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/document"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // maxPage is the size of a page, and maxTags how many tags it may have: each takes memory of its own.

@@ -11,7 +11,7 @@ import (
 	"dragoman/app/document/epub"
 	"dragoman/app/document/office"
 	"dragoman/app/document/textfile"
-	"dragoman/app/excerpt"
+	"dragoman/app/text/excerpt"
 )
 
 // All returns every kind, in the order in which they are shown to users.

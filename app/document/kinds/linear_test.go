@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/admission"
 	"dragoman/app/document"
 	"dragoman/app/document/archive/archivetest"
 	"dragoman/app/document/kinds"
-	"dragoman/app/lineartest"
-	"dragoman/app/wrap"
+	"dragoman/app/guard/admission"
+	"dragoman/app/text/lineartest"
+	"dragoman/app/text/wrap"
 )
 
 // hostile are documents that are one unit again and again, by the kinds that they are of: the start, the

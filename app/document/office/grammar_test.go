@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // run rewrites a part with a grammar, and returns its segments and what it becomes.

@@ -15,7 +15,7 @@ import (
 
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // Kinds are docx, pptx, xlsx, odt, odp and ods.

@@ -19,7 +19,7 @@ import (
 
 	"dragoman/app/document"
 	"dragoman/app/document/archive/archivetest"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 var update = flag.Bool("update", false, "write the segments of testdata")

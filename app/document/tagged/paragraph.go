@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // Style is what a text is put into so that it looks as it does.

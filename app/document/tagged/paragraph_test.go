@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/document/tagged"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // Rewrite has translate translate the paragraph's text, if it has a letter, and returns what the

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // mostLead are the most characters of a text that stands before a paragraph in a frame of its own.

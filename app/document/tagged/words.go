@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // formulas makes one special of each unit, formula or ordinal with something raised or lowered in it (m², H₂O, 1st),

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // writer writes nodes. Texts of one style that follow each other become one.

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dragoman/app/wrap"
+	"dragoman/app/text/wrap"
 )
 
 // block translates a scalar that starts with | or >: a literal one line by line, a folded one in the runs of

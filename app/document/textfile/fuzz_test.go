@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dragoman/app/document"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // hostile are translations that some kind has to escape.

@@ -4,7 +4,7 @@ import (
 	"html"
 	"strings"
 
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // htmlUnits is the kind of HTML: the units of package markup, and the attributes that are shown.

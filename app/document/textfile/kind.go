@@ -23,9 +23,9 @@ import (
 	"context"
 	"io"
 
-	"dragoman/app/admission"
 	"dragoman/app/document"
-	"dragoman/app/markup"
+	"dragoman/app/guard/admission"
+	"dragoman/app/text/markup"
 )
 
 // Kinds are all kinds of this package.

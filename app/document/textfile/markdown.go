@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"dragoman/app/document"
-	"dragoman/app/wrap"
+	"dragoman/app/text/wrap"
 )
 
 // markdown is the kind of Markdown: CommonMark with tables and definition lists. Segments are the texts of

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/admission"
 	"dragoman/app/document"
+	"dragoman/app/guard/admission"
 )
 
 // A small text that a parser makes much of is refused before it is parsed.

@@ -7,8 +7,8 @@ import (
 	"unicode"
 
 	"dragoman/app/document"
-	"dragoman/app/markup"
-	"dragoman/app/wrap"
+	"dragoman/app/text/markup"
+	"dragoman/app/text/wrap"
 )
 
 // pass is one way through a document, from its start to its end.

@@ -3,7 +3,7 @@ package textfile
 import (
 	"cmp"
 
-	"dragoman/app/wrap"
+	"dragoman/app/text/wrap"
 )
 
 // plain is the kind of plain text: each line is a segment, and in a file that is wrapped at a width each

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
-	"dragoman/app/wrap"
+	"dragoman/app/text/wrap"
 )
 
 // po is the kind of gettext's PO and POT: a msgid is translated into its msgstr where that is empty.

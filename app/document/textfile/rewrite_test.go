@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/document"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 var update = flag.Bool("update", false, "write the goldens")

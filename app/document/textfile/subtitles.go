@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
-	"dragoman/app/wrap"
+	"dragoman/app/text/wrap"
 )
 
 // timing is the line of a cue that says when it is shown.

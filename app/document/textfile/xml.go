@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
-	"dragoman/app/markup"
+	"dragoman/app/text/markup"
 )
 
 // xmlReader reads the tokens of a document of XML with their places. It knows no entities but those of XML.

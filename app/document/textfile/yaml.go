@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dragoman/app/document"
-	"dragoman/app/wrap"
+	"dragoman/app/text/wrap"
 )
 
 // yamlValues is the kind of YAML. Strings are translated, keys are not. The parser says where a scalar starts

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/failure"
+	"dragoman/app/fault"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarytest"
-	"dragoman/app/porttest"
-	"dragoman/app/redistest"
+	"dragoman/app/store/porttest"
+	"dragoman/app/store/redistest"
 )
 
 // conform runs the tests of all stores on a server.
@@ -78,7 +78,7 @@ func TestServerAway(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: porttest.Hold(t), MaxRetries: -1})
 	defer func() { assert.NoError(t, client.Close()) }()
 	s := glossary.New(glossary.Config{Store: InRedis(client, "test"), Limits: glossary.Limits{Terms: 1, Bytes: 100, PerOwner: 1}})
-	var away *failure.Unavailable
+	var away *fault.Unavailable
 	_, err := s.List(t.Context(), "alice")
 	assert.ErrorAs(t, err, &away)
 	assert.Error(t, away.Err)

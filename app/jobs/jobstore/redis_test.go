@@ -20,8 +20,8 @@ import (
 
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstest"
-	"dragoman/app/porttest"
 	"dragoman/app/store"
+	"dragoman/app/store/porttest"
 	"dragoman/app/translate"
 )
 

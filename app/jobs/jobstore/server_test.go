@@ -13,7 +13,7 @@ import (
 
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstest"
-	"dragoman/app/redistest"
+	"dragoman/app/store/redistest"
 )
 
 // conform runs the tests of all stores on a server. The clock is the stores': a server's cannot be set.

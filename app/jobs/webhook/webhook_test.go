@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/jobs"
-	"dragoman/app/porttest"
+	"dragoman/app/store/porttest"
 )
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -16,8 +16,8 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"sigs.k8s.io/prometheus-adapter/pkg/config"
 
-	"dragoman/app/engine"
-	"dragoman/app/httpapi"
+	"dragoman/app/api/httpapi"
+	"dragoman/app/decode/engine"
 	"dragoman/app/telemetry"
 )
 

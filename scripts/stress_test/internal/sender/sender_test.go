@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/client"
-	"dragoman/app/porttest"
+	"dragoman/app/store/porttest"
 	"dragoman/scripts/stress_test/internal/corpus"
 	"dragoman/scripts/stress_test/internal/traffic"
 )

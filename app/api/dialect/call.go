@@ -1,0 +1,299 @@
+package dialect
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/text/markup"
+	"dragoman/app/translate"
+)
+
+// API makes the routes of a drop-in API.
+type API struct {
+	*Server
+	// Lists says that bodies may be lists of JSON objects too, see [Fields.List].
+	Lists bool
+	// AnyModel are names that the field model has in the original API, which mean any model.
+	AnyModel []string
+}
+
+// Call is a request that was read and let in. What is wrong with it is kept by [Fields.Fail]: a handler reads
+// all that it needs, and what translates or answers fails with the first thing that was wrong.
+type Call struct {
+	Fields    // none where the route is open
+	Context   *gin.Context
+	Server    *Server
+	Model     string              // that the request names
+	Models    translate.Selection // that the request may use
+	Languages Languages           // of these
+}
+
+// Route makes a route for those who are let in. It answers as a [Handler] does with what h returns.
+func (a API) Route(methods, path string, h func(*Call) (any, error)) Route {
+	return a.route(methods, path, func(call *Call) (any, error) {
+		var err error
+		if call.Fields, err = a.Fields(call.Context); err != nil {
+			return nil, err
+		}
+		if err := a.checkList(call.Fields); err != nil {
+			return nil, err
+		}
+		model := call.Text(modelField)
+		if slices.Contains(a.AnyModel, model) {
+			model = ""
+		}
+		if err := cmp.Or(call.Err(), call.choose(model)); err != nil {
+			return nil, err
+		}
+		answer, err := h(call)
+		return answer, cmp.Or(call.Err(), err)
+	})
+}
+
+// Open makes a route for everybody, which takes no fields but the model, in the query.
+func (a API) Open(path string, h func(*Call) (any, error)) Route {
+	return a.route(http.MethodGet, path, func(call *Call) (any, error) {
+		if err := call.choose(call.Context.Query(modelField)); err != nil {
+			return nil, err
+		}
+		return h(call)
+	})
+}
+
+// route makes a route that works once there are models.
+func (a API) route(methods, path string, h func(*Call) (any, error)) Route {
+	return Route{Methods: methods, Path: path, Handler: func(c *gin.Context) (any, error) {
+		if _, err := a.Translator(); err != nil {
+			return nil, err
+		}
+		return h(&Call{Context: c, Server: a.Server})
+	}}
+}
+
+// ModelPath is the path below which an API can be mounted once more, for clients that know no
+// field for the model but any base URL.
+const ModelPath = "/models/:" + modelField
+
+// WithoutModel is a path without the [ModelPath] before it.
+func WithoutModel(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/models/"); ok {
+		_, rest, _ = strings.Cut(rest, "/")
+		return "/" + rest
+	}
+	return path
+}
+
+// modelField names the model to use. The original APIs have no such field.
+const modelField = "model"
+
+// choose has the call use a model: the field's, or with "" that of the path, or with none there
+// either any.
+func (call *Call) choose(model string) error {
+	own, inPath := call.Context.Params.Get(modelField)
+	if inPath && own == "" {
+		return fault.New(fault.NotFound, "", "the path names no model, such as /models/NAME/languages does")
+	}
+	t, err := call.Server.Translator()
+	if err != nil {
+		return err
+	}
+	call.Model = cmp.Or(model, own)
+	if call.Models, err = t.Select(call.Model); err != nil {
+		return err
+	}
+	call.Languages = call.Models.Languages()
+	return nil
+}
+
+// maxKeylessBody is the size of a body that may be read to find a key in it: who
+// sends more has a key in the header or the query. LibreTranslate's clients send theirs
+// at the end of the body, so that there is no use in looking at its start.
+const maxKeylessBody = 256 << 10
+
+// checkList refuses a list where the API takes none, and one that is not of objects.
+func (a API) checkList(fields Fields) error {
+	if fields.list != nil && !a.Lists {
+		return notAnObject('[')
+	}
+	return fields.broken
+}
+
+// entered is what came of letting a request in, which is done once.
+type entered struct {
+	fields Fields
+	err    error
+}
+
+// enteredKey is where gin's context has it.
+const enteredKey = "dragoman/dialect.entered"
+
+// Fields lets a request in and returns its fields: the first time that it is asked for them. Then it
+// returns the same again.
+func (a API) Fields(c *gin.Context) (Fields, error) {
+	if before, ok := c.Get(enteredKey); ok {
+		e := before.(entered)
+		return e.fields, e.err
+	}
+	fields, err := a.enter(c)
+	c.Set(enteredKey, entered{fields, err})
+	return fields, err
+}
+
+// enter lets a request in and reads its fields, in this order where it can: the body
+// of a request whose key is still to be found in it is read only if it is small.
+func (a API) enter(c *gin.Context) (Fields, error) {
+	key := keyIn(func(name string) string { return firstOf(c.Request.URL.RawQuery, name) })
+	inBody, err := a.Gate.MustReadKey(c, key)
+	if err != nil {
+		return Fields{}, err
+	}
+	if !inBody {
+		if err := a.Gate.Enter(c, key); err != nil {
+			return Fields{}, err
+		}
+		return readFields(c)
+	}
+	fields, err := readKeyless(c)
+	if err == nil {
+		key, err = keyIn(fields.Text), fields.Err()
+	}
+	if err != nil {
+		// Who has sent such a body has sent no key.
+		_ = a.Gate.Enter(c, "")
+		return Fields{}, err
+	}
+	if err := a.Gate.Enter(c, key); err != nil {
+		return Fields{}, err
+	}
+	return fields, a.Permit(c)
+}
+
+// keyIn is the key in the first of the [access.KeyFields] that has one, "" where none has.
+func keyIn(field func(name string) string) (key string) {
+	for _, name := range access.KeyFields() {
+		if key = field(name); key != "" {
+			break
+		}
+	}
+	return key
+}
+
+// readKeyless reads the fields of a request if its body is small.
+func readKeyless(c *gin.Context) (Fields, error) {
+	tooLarge := fault.New(fault.BodyTooLarge, "",
+		"a body whose API key is not known may have at most %d bytes: send the key in a header (Authorization: Bearer KEY) or in the query", maxKeylessBody)
+	if c.Request.ContentLength > maxKeylessBody {
+		return Fields{}, tooLarge
+	}
+	c.Request.Body = http.MaxBytesReader(nil, c.Request.Body, maxKeylessBody)
+	fields, err := readFields(c)
+	if over, ok := errors.AsType[*http.MaxBytesError](err); ok && over.Limit == maxKeylessBody {
+		return Fields{}, tooLarge
+	}
+	return fields, err
+}
+
+// Job is what a request asks for, in the service's own terms.
+type Job struct {
+	From, To string   // codes of the model's languages; From may be translate.Auto
+	Also     []string // further languages to translate into
+	Texts    []string
+	Format   translate.Format
+	Whole    bool // each text is one sentence
+	Wrapped  bool // a line end in a text ends no sentence
+	// Outline divides texts of XML.
+	Outline markup.Outline
+	// Alternatives is how many translations of each text are wanted; see [translate.Request].
+	Alternatives int
+
+	Glossaries []string // ids of stored ones whose terms are used; where several have one, the first wins
+	Terms      []translate.Term
+}
+
+// request is what the job is to package translate.
+func (job Job) request(model string) translate.Request {
+	req := translate.Request{
+		Model: model, From: job.From, To: append([]string{job.To}, job.Also...), Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
+		Alternatives: job.Alternatives, Outline: job.Outline, Terms: job.Terms,
+	}
+	for i, text := range job.Texts {
+		req.Records = append(req.Records, translate.Record{ID: strconv.Itoa(i), Text: text})
+	}
+	return req
+}
+
+// Translate has a job done and returns a result for each text, in their order; of several
+// languages, all results of To first, then those of each in Also. A translation that is not whole is an
+// error: the APIs have no way to say so.
+func (call *Call) Translate(job Job) ([]translate.Result, error) {
+	if err := call.Err(); err != nil {
+		return nil, err
+	}
+	parts, err := call.Server.WithGlossaries(call.Context, job.Glossaries, job.request(call.Model))
+	if err != nil {
+		return nil, err
+	}
+	results, err := call.Server.TranslateAll(call.Context, parts)
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil // there is one language, and so one part
+}
+
+// TranslateAll is Translate for several jobs without glossaries, which succeed or fail together.
+func (call *Call) TranslateAll(jobs []Job) ([][]translate.Result, error) {
+	if err := call.Err(); err != nil {
+		return nil, err
+	}
+	return call.Server.TranslateAll(call.Context, Each(jobs, func(job Job) translate.Request { return job.request(call.Model) }))
+}
+
+// Detection is the language of a text; the zero Detection is none.
+type Detection struct {
+	Code       string // of a language of the model
+	Confidence float64
+}
+
+// NeedsDetector fails in an API's words where languages are not detected.
+func (call *Call) NeedsDetector(words string) {
+	if call.Models.Detector() == nil {
+		call.Fail(RefuseAs(fault.NotOffered, "%s", words))
+	}
+}
+
+// Detect charges for texts and detects their languages. It comes after NeedsDetector.
+func (call *Call) Detect(texts []string) ([]Detection, error) {
+	if err := call.Err(); err != nil {
+		return nil, err
+	}
+	if err := call.Server.ChargeDetection(call.Context, texts); err != nil {
+		return nil, err
+	}
+	return Each(texts, func(text string) Detection {
+		code, confidence, ok := call.Models.Detector().Detect(text)
+		if !ok {
+			return Detection{}
+		}
+		return Detection{code, confidence}
+	}), nil
+}
+
+// Confidence is how sure the detector, if there is one, is that prose is in the language that it was
+// translated from: 0 to 1. The translator may have had more to go by than the detector, so that they
+// differ: then it is not sure at all.
+func (call *Call) Confidence(prose, language string) float64 {
+	if detector := call.Models.Detector(); detector != nil {
+		if code, confidence, ok := detector.Detect(prose); ok && code == language {
+			return confidence
+		}
+	}
+	return 0
+}

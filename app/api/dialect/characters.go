@@ -1,0 +1,65 @@
+package dialect
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"dragoman/app/text/markup"
+	"dragoman/app/translate"
+)
+
+// Prose is what there is to translate in a text: all of it, or of HTML and XML what
+// is not markup, a line for each paragraph.
+func Prose(text string, format translate.Format) string {
+	return strings.Join(slices.Collect(prose(text, format)), "\n")
+}
+
+// Characters counts what there is to translate in a text; see [translate.Characters]. It
+// is what requests are charged for, in all APIs: whatever is translated of a text is
+// counted.
+func Characters(text string, format translate.Format) int {
+	n := 0
+	for part := range prose(text, format) {
+		n += translate.Characters(part)
+	}
+	return n
+}
+
+// prose finds the parts of a text that are translated, where package translate finds
+// them too. Entities are decoded.
+func prose(text string, format translate.Format) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		split := markup.SplitHTML
+		switch format {
+		case translate.HTML:
+		case translate.XML:
+			split = markup.SplitXML
+		default:
+			yield(text)
+			return
+		}
+		for _, piece := range split(text) {
+			if piece.Unit && !yield(withoutTags(piece.Parse())) {
+				return
+			}
+		}
+	}
+}
+
+// withoutTags is the text of a unit of HTML or XML without tags, comments and elements that
+// stay as they are.
+func withoutTags(unit markup.Sentence) string {
+	var out strings.Builder
+	at, text := 0, unit.Text
+	for _, span := range unit.Spans {
+		if text[span.Start] == '<' && (span.Kind == markup.Tag || span.Kind == markup.Code) {
+			out.WriteString(text[at:span.Start])
+			at = span.End
+		}
+	}
+	out.WriteString(text[at:])
+	return html.UnescapeString(out.String())
+}

@@ -1,0 +1,81 @@
+package dialect
+
+import (
+	"iter"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"dragoman/app/guard/body"
+	"dragoman/app/text/excerpt"
+)
+
+// parseForm parses name=value pairs, in a query or a form.
+func parseForm(raw string) (url.Values, error) {
+	if n := strings.Count(raw, "&") + 1; n > maxPairs {
+		return nil, Refuse("Invalid request: the form has %d fields, at most %d are allowed", n, maxPairs)
+	}
+	values := url.Values{}
+	for name, value := range pairs(raw) {
+		values[name] = append(values[name], value)
+	}
+	return values, nil
+}
+
+// firstOf is the first value of a name in a query, "" where there is none.
+func firstOf(query, name string) string {
+	for other, value := range pairs(query) {
+		if other == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// parseMultipart parses a multipart form.
+func parseMultipart(raw []byte, boundary string) (url.Values, []body.File, error) {
+	form, err := body.ParseForm(raw, boundary)
+	if err != nil {
+		return nil, nil, Refuse("Invalid request: %s", excerpt.Of(err.Error()))
+	}
+	return form.Values, form.Files, nil
+}
+
+// pairs reads name=value pairs as the original servers do: what is not
+// encoded as it should be, such as the percent sign in "q=100% sure", is taken as
+// it is. net/url would drop the pair, and any that has a semicolon.
+func pairs(raw string) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for pair := range strings.SplitSeq(raw, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			if pair != "" && !yield(unescape(name), unescape(value)) {
+				return
+			}
+		}
+	}
+}
+
+// unescape decodes "+" and each "%" that two hexadecimal digits follow.
+func unescape(s string) string {
+	if !strings.ContainsAny(s, "+%") {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '+':
+			out = append(out, ' ')
+			continue
+		case '%':
+			if i+2 < len(s) {
+				if b, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+					out = append(out, byte(b))
+					i += 2
+					continue
+				}
+			}
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}

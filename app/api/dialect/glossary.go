@@ -1,0 +1,60 @@
+package dialect
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/fault"
+	"dragoman/app/glossary"
+	"dragoman/app/guard/access"
+	"dragoman/app/translate"
+)
+
+// glossaryField is the field of POST /translation that names a glossary.
+const glossaryField = "payload.glossaryId"
+
+// OwnerOf is whose glossaries a request, which was let in, can use: those of its key's name.
+// Without keys all have them together.
+func OwnerOf(c *gin.Context) string { return access.Name(c) }
+
+// WithGlossaries makes a request use the terms of stored glossaries, beside its own, which win; among
+// glossaries the first one does. It returns a part for each target language, which has a dictionary
+// of its own. Without ids the request is the only part.
+func (s *Server) WithGlossaries(c *gin.Context, ids []string, req translate.Request) ([]translate.Request, error) {
+	switch {
+	case len(ids) == 0:
+		return []translate.Request{req}, nil
+	case s.Glossaries == nil:
+		return nil, fault.New(fault.NotOffered, glossaryField, "this service keeps no glossaries: GLOSSARY_FILE is off")
+	case req.From == translate.Auto:
+		return nil, fault.New(fault.InvalidValue, glossaryField, "a glossary needs the language of the texts: name it in place of %s", translate.Auto)
+	}
+	pairs := make([]glossary.Pair, len(req.To))
+	for i, to := range req.To {
+		pairs[i] = glossary.Pair{From: req.From, To: to}
+	}
+	parts := make([]translate.Request, len(req.To))
+	for i, to := range req.To {
+		parts[i] = req
+		parts[i].To = []string{to}
+	}
+	for _, id := range ids {
+		terms, err := s.Glossaries.Terms(c.Request.Context(), OwnerOf(c), id, pairs)
+		if err != nil {
+			return nil, ofGlossary(err)
+		}
+		for i := range parts {
+			parts[i].Terms = terms[i].With(parts[i].Terms)
+		}
+	}
+	return parts, nil
+}
+
+// ofGlossary adds to an error which part of the request is meant.
+func ofGlossary(err error) error {
+	f := fault.Explain(err, fault.Request{})
+	if f.Kind == fault.NoDictionary || f.Kind == fault.UnknownGlossary {
+		f.Field = glossaryField
+		return f
+	}
+	return err
+}

@@ -1,0 +1,75 @@
+package dialect
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"dragoman/app/fault"
+	"dragoman/app/glossary"
+	"dragoman/app/guard/access"
+	"dragoman/app/translate"
+)
+
+// Translator is the use case behind the APIs. It is safe for concurrent use.
+type Translator interface {
+	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
+	Stream(ctx context.Context, req translate.Request, yield func(i int, r translate.Result) error) error
+	// Select returns the models that a request may use which names one, or with "" none.
+	Select(model string) (translate.Selection, error)
+	Healthy() error // fails where translations do not go on
+}
+
+// Gate lets callers in, as [access.Gate] does. It is safe for concurrent use.
+type Gate interface {
+	NeedsKeys() bool
+	MustReadKey(c *gin.Context, queryKey string) (bool, error)
+	Enter(c *gin.Context, fieldKey string) error
+	Charge(c *gin.Context, characters int) error
+	Affords(c *gin.Context, characters int) error
+	Admin(c *gin.Context) error
+	Usage(c *gin.Context) access.Usage
+}
+
+// Config is what a [Server] works with.
+type Config struct {
+	MaxRecords     int           // of a request, and texts whose language is to be detected; 0: no bound here
+	MaxChars       int           // of each of them
+	RequestTimeout time.Duration // of a translation, waiting included
+	Gate           Gate          // before all that translates; nil: everybody may use it
+	// Glossaries are those that requests can name; nil: there are none.
+	Glossaries *glossary.Service
+	FileTypes  []string // extensions of documents that are translated, with points; none: there are no documents
+	// Registry gets the metrics of failures; nil: nobody asks for them.
+	Registry prometheus.Registerer
+}
+
+// Server is what the APIs have translations made by. It is safe for concurrent use.
+type Server struct {
+	Config
+	metrics    *Metrics
+	translator atomic.Pointer[Translator] // nil until Ready
+}
+
+// New makes a server that is not ready yet.
+func New(cfg Config) *Server {
+	if cfg.Gate == nil {
+		cfg.Gate = (*access.Gate)(nil) // which is open
+	}
+	return &Server{Config: cfg, metrics: NewMetrics(cfg.Registry)}
+}
+
+// Ready starts translating.
+func (s *Server) Ready(t Translator) { s.translator.Store(&t) }
+
+// Translator returns what translates. The error is a [*fault.Failure] while the model is
+// loading.
+func (s *Server) Translator() (Translator, error) {
+	if t := s.translator.Load(); t != nil {
+		return *t, nil
+	}
+	return nil, fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
+}

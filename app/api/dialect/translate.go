@@ -1,0 +1,258 @@
+package dialect
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"golang.org/x/sync/errgroup"
+
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/translate"
+)
+
+const (
+	// deadlineKey is where gin's context says that the client has set a deadline.
+	deadlineKey = "dragoman/dialect.deadline"
+	// patienceKey is where it has how long the client will wait, see Within.
+	patienceKey = "dragoman/dialect.patience"
+)
+
+// Within says how long a request's client will wait, in an API where that is not in a header.
+func Within(c *gin.Context, patience time.Duration) { c.Set(patienceKey, patience) }
+
+// requestedKey is where gin's context has the model that the request names.
+const requestedKey = "dragoman/dialect.requested"
+
+// RequestedModel is the model that a request for translations names; "" where it names none.
+func RequestedModel(c *gin.Context) string { return c.GetString(requestedKey) }
+
+// together is how many parts of a request are translated at the same time.
+const together = 8
+
+// TranslateAll has the records of a request translated, and says in headers how that was done.
+// The request's caller is filled in. It may have several parts, such as one for each
+// pair of languages: they have one charge, one deadline and one bound on their records, and
+// succeed or fail together.
+func (s *Server) TranslateAll(c *gin.Context, parts []translate.Request) ([][]translate.Result, error) {
+	t, ctx, cancel, err := s.begin(c, parts)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	results, err := translateAll(ctx, t, parts)
+	if err != nil {
+		return nil, err
+	}
+	var seen tally
+	for _, part := range results {
+		for _, r := range part {
+			seen.add(r)
+		}
+	}
+	seen.log(c)
+	seen.header(c)
+	return results, nil
+}
+
+func translateAll(ctx context.Context, t Translator, parts []translate.Request) ([][]translate.Result, error) {
+	results := make([][]translate.Result, len(parts))
+	for try := 1; ; try++ {
+		var mu sync.Mutex // guards made
+		made, mixed := make(exports), false
+		err := inParts(ctx, len(parts), func(ctx context.Context, i int) (err error) {
+			results[i], err = translatePart(ctx, t, parts[i])
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range results[i] {
+				mixed = mixed || !made.add(r)
+			}
+			return err
+		})
+		switch {
+		case err != nil || !mixed:
+			return results, err
+		case try == mostTries:
+			return nil, translate.ErrGone
+		}
+	}
+}
+
+// mostTries is how often an answer is made whose parts turn out to be of different exports.
+const mostTries = 3
+
+// exports are the identities of the models that make an answer, by name:version. An answer never mixes
+// those of one model.
+type exports map[string]string
+
+// add says whether a result goes with the others.
+func (e exports) add(r translate.Result) bool {
+	for model, identity := range r.Exports {
+		if other, known := e[model]; known && other != identity {
+			return false
+		}
+		e[model] = identity
+	}
+	return true
+}
+
+// inParts does something for each of n parts, some at a time, until one fails.
+func inParts(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	if n == 1 {
+		return do(ctx, 0)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(together)
+	for i := range n {
+		group.Go(func() (err error) {
+			defer func() {
+				if caught := recover(); caught != nil { // the server's own recovery is on another goroutine
+					err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
+				}
+			}()
+			return do(ctx, i)
+		})
+	}
+	return group.Wait()
+}
+
+func translatePart(ctx context.Context, t Translator, req translate.Request) ([]translate.Result, error) {
+	results, err := t.Translate(ctx, req)
+	if want := len(req.Records) * len(req.To); err == nil && len(results) != want {
+		return nil, fmt.Errorf("%d results, expected %d", len(results), want)
+	}
+	return results, err
+}
+
+// StreamAll is [Server.TranslateAll] for an API that sends each result as soon as it is there. yield
+// is called once at a time.
+func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func(r translate.Result) error) error {
+	t, ctx, cancel, err := s.begin(c, parts)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	var (
+		mu   sync.Mutex // guards the others, and is held by yield
+		seen tally
+		made = make(exports)
+	)
+	err = inParts(ctx, len(parts), func(ctx context.Context, i int) error {
+		return t.Stream(ctx, parts[i], func(_ int, r translate.Result) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if !made.add(r) {
+				return translate.ErrGone
+			}
+			seen.add(r)
+			return yield(r)
+		})
+	})
+	if err == nil {
+		seen.log(c)
+	}
+	return err
+}
+
+// begin charges the caller of a request, whom it fills in, for all its parts, and returns the
+// context that its translation has: it ends with the client, after the service's timeout, and at
+// the deadline that the client sets. The caller cancels it.
+func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator, ctx context.Context, cancel context.CancelFunc, err error) {
+	if t, err = s.Translator(); err != nil {
+		return nil, nil, nil, err
+	}
+	at, err := s.deadline(c, time.Now())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c.Set(requestedKey, parts[0].Model)
+	records, results, characters := 0, 0, 0
+	for i := range parts {
+		req := &parts[i]
+		records, results = records+len(req.Records), results+len(req.Records)*len(req.To)
+		characters += sum(c, req)
+	}
+	c.Set(recordsKey, records)
+	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // else package translate says so
+		return nil, nil, nil, fault.New(fault.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", results, most)
+	}
+	if err := s.Gate.Charge(c, characters); err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, cancel = context.WithDeadline(c.Request.Context(), at)
+	return t, ctx, cancel, nil
+}
+
+// ChargeJob charges the caller of a request that is done later, whom it fills in, and returns what
+// for: as many characters as for having it done now.
+func (s *Server) ChargeJob(c *gin.Context, req *translate.Request) (characters int, err error) {
+	characters = sum(c, req)
+	return characters, s.ChargeDocument(c, req, characters)
+}
+
+// ChargeDocument is ChargeJob for a request whose characters were counted.
+func (s *Server) ChargeDocument(c *gin.Context, req *translate.Request, characters int) error {
+	req.Caller = access.Caller(c)
+	c.Set(requestedKey, req.Model)
+	c.Set(recordsKey, len(req.Records))
+	return s.Gate.Charge(c, characters)
+}
+
+// sum fills in the caller of a request, and returns how many characters it is charged for.
+func sum(c *gin.Context, req *translate.Request) (characters int) {
+	req.Caller = access.Caller(c)
+	for _, r := range req.Records {
+		characters += Characters(r.Text, req.Format) * len(req.To)
+	}
+	return characters
+}
+
+// deadline is when a request's translation has to be done, and remembers whether that was the
+// client's wish.
+func (s *Server) deadline(c *gin.Context, now time.Time) (time.Time, error) {
+	at := now.Add(s.RequestTimeout)
+	own, ok, err := access.Deadline(c.Request.Header, now)
+	if err != nil {
+		return at, err
+	}
+	if patience := c.GetDuration(patienceKey); patience > 0 && (!ok || now.Add(patience).Before(own)) {
+		own, ok = now.Add(patience), true
+	}
+	if ok && own.Before(at) {
+		at = own
+		c.Set(deadlineKey, true)
+	}
+	return at, nil
+}
+
+// Bounded is the context of a request that waits for something: it ends as that of a translation does.
+// The caller cancels it.
+func (s *Server) Bounded(c *gin.Context) (context.Context, context.CancelFunc, error) {
+	at, err := s.deadline(c, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithDeadline(c.Request.Context(), at)
+	return ctx, cancel, nil
+}
+
+// ChargeDetection charges a request for texts whose language is to be detected. It fails
+// where they are too many or too long, and charges nothing then.
+func (s *Server) ChargeDetection(c *gin.Context, texts []string) error {
+	if most := s.MaxRecords; most > 0 && len(texts) > most {
+		return fault.New(fault.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", len(texts), most)
+	}
+	characters := 0
+	for _, text := range texts {
+		n := translate.Characters(text)
+		if most := s.MaxChars; most > 0 && n > most {
+			return fault.New(fault.TextTooLong, "", "a text has %d characters, at most %d are allowed", n, most)
+		}
+		characters += n
+	}
+	return s.Gate.Charge(c, characters)
+}

@@ -1,0 +1,130 @@
+// Package azure serves the clients of Azure's Translator: of version 3.0, as
+// https://learn.microsoft.com/azure/ai-services/translator/text-translation/reference/v3/reference
+// describes it and azure-ai-translation-text 1.0.1 calls it, and of the versions that are dates, as
+// azure-ai-translation-text 2.0.0 and @azure-rest/ai-translation-text 2.0.0 call them (2026-06-06).
+//
+//	POST /translate  3.0: a list of {"Text"}; in the query to (repeated), from, textType (plain or html)
+//	                 dates: {"inputs": [{"text", "language", "textType", "targets": [{"language"}]}]}
+//	POST /detect     a list of {"Text"}; 3.0 alone
+//	GET  /languages  scope
+//
+// These paths are LibreTranslate's too: a request with api-version in its query is Azure's. Keys are in
+// the header Ocp-Apim-Subscription-Key. Texts may say what a phrase becomes:
+// <mstrans:dictionary translation="...">phrase</mstrans:dictionary>.
+//
+// Options that a translation would not show are refused: profanityAction other than NoAction,
+// includeAlignment, includeSentenceLength, toScript, allowFallback=false, which is for trained
+// categories, and what is for language models: tone, gender, examples, deployments. category, suggestedFrom,
+// fromScript and profanityMarker are left out, as is the region.
+// Transliteration, dictionaries and the breaking of sentences are not offered.
+package azure
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/fault"
+)
+
+const versionField = "api-version"
+
+// New makes the API.
+func New(server *dialect.Server) dialect.Dialect {
+	api := dialect.API{Server: server, Lists: true}
+	routes := []dialect.Route{api.Route("POST", "/translate", serve), api.Route("POST", "/detect", detect), api.Open("/languages", languages)}
+	for i := range routes {
+		routes[i].Takes = func(c *gin.Context) bool { return c.Request.URL.Query().Has(versionField) }
+	}
+	return dialect.Dialect{Render: render, Browsers: true, Routes: routes}
+}
+
+// serve serves /translate.
+func serve(call *dialect.Call) (any, error) {
+	switch version := call.Context.Query(versionField); {
+	case version == oldVersion:
+		return translateAll(call, decode(call), func(text, name string) translation { return translation{Text: text, To: name} })
+	case dated(version):
+		return serveInputs(call)
+	}
+	return nil, invalid(versionField, "The API version parameter is missing or invalid: this server has 3.0 and 2026-06-06.")
+}
+
+// oldVersion is the one whose parameters are in the query.
+const oldVersion = "3.0"
+
+// dated says whether a version is one of those that have all in the body: 2025-05-01-preview and later.
+func dated(version string) bool {
+	day, err := time.Parse(time.DateOnly, strings.TrimSuffix(version, "-preview"))
+	return err == nil && day.Year() >= 2025
+}
+
+// invalid is the failure of a parameter.
+func invalid(parameter, message string) error {
+	f := fault.New(fault.InvalidValue, parameter, "%s", message)
+	f.Verbatim = true
+	return f
+}
+
+// Azure's codes are six digits, of which the first three are the HTTP status. Those that clients may
+// want to tell apart are these; the others end with 000.
+const (
+	inputInvalid   = 400000
+	versionInvalid = 400021
+	fromInvalid    = 400035
+	toInvalid      = 400036
+	textTooLong    = 400050
+	typeInvalid    = 400071
+	tooManyTexts   = 400072
+	notJSON        = 400074
+	tooLarge       = 400077
+	quotaUsedUp    = 403001
+)
+
+// codeOf is Azure's code for a failure.
+func codeOf(f *fault.Failure) int {
+	switch f.Field {
+	case versionField:
+		return versionInvalid
+	case dialect.From:
+		return fromInvalid
+	case dialect.To:
+		return toInvalid
+	case typeField:
+		return typeInvalid
+	}
+	switch f.Kind {
+	case fault.UnsupportedSource:
+		return fromInvalid
+	case fault.InvalidJSON:
+		return notJSON
+	case fault.TextTooLong:
+		return textTooLong
+	case fault.TooManyRecords:
+		return tooManyTexts
+	case fault.BodyTooLarge, fault.TooManySentences, fault.TooManyTokens, fault.TooManyCharacters, fault.TooLarge:
+		return tooLarge
+	case fault.OverQuota:
+		return quotaUsedUp
+	}
+	if f.Status() == http.StatusUnprocessableEntity {
+		return inputInvalid
+	}
+	return f.Status() * 1000
+}
+
+// render writes a failure as Azure does, in its words where it has some.
+func render(c *gin.Context, f *fault.Failure) (status int, answer any) {
+	code, message := codeOf(f), dialect.Message(f)
+	if f.Kind == fault.NoKey || f.Kind == fault.WrongKey {
+		message = "The request is not authorized because credentials are missing or invalid."
+	}
+	if dated(c.Query(versionField)) {
+		return code / 1000, gin.H{"error": gin.H{"code": strconv.Itoa(code), "message": message}}
+	}
+	return code / 1000, gin.H{"error": gin.H{"code": code, "message": message}}
+}

@@ -1,0 +1,81 @@
+package azure
+
+import (
+	"strings"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/text/language"
+)
+
+// spelling is how Azure writes the codes that it has for another script or another name.
+func spelling() dialect.Spelling {
+	return dialect.Spelling{"zh": "zh-Hans", "no": "nb", "ns": "nso", "tl": "fil", "sr": "sr-Cyrl", "mn": "mn-Cyrl"}
+}
+
+// detection is the answer of /detect for a text.
+type detection struct {
+	detected
+	Translation     bool `json:"isTranslationSupported"`
+	Transliteration bool `json:"isTransliterationSupported"`
+}
+
+// detect serves /detect. What has no language is English, with the score 0.
+func detect(call *dialect.Call) (any, error) {
+	if call.Context.Query(versionField) != oldVersion {
+		return nil, invalid(versionField, "The API version parameter is missing or invalid: this server detects with 3.0.")
+	}
+	call.NeedsDetector("Language detection is not offered by this server.")
+	found, err := call.Detect(textsOf(call.Fields))
+	return dialect.Each(found, func(d dialect.Detection) detection {
+		if d.Code == "" {
+			return detection{detected: detected{Language: "en"}}
+		}
+		_, supported := call.Languages.Source(d.Code)
+		return detection{detected{spelling().Of(d.Code), d.Confidence}, supported, false}
+	}), err
+}
+
+// languageList is the answer of /languages: what is in the groups that are asked for. Of
+// transliterations and dictionaries there are none.
+type languageList struct {
+	Translation     *map[string]languageName `json:"translation,omitempty"` // by code
+	Transliteration *struct{}                `json:"transliteration,omitempty"`
+	Dictionary      *struct{}                `json:"dictionary,omitempty"`
+	Models          []string                 `json:"models,omitempty"` // of the versions that are dates
+}
+
+type languageName struct {
+	Name      string `json:"name"` // in English
+	Native    string `json:"nativeName"`
+	Direction string `json:"dir"` // ltr or rtl
+
+	Models []string `json:"models,omitzero"` // of the versions that are dates: [general]
+}
+
+// languages serves /languages. Names are English, whatever Accept-Language says.
+func languages(call *dialect.Call) (any, error) {
+	scopes := call.Context.Query("scope")
+	asked := func(group string) bool { return scopes == "" || strings.Contains(scopes, group) }
+	var list languageList
+	if dated(call.Context.Query(versionField)) {
+		list.Models = []string{general}
+	}
+	if asked("translation") {
+		names := make(map[string]languageName, len(call.Languages))
+		for _, code := range call.Languages {
+			direction, name := "ltr", dialect.NameOf(code)
+			if language.RightToLeft(code) {
+				direction = "rtl"
+			}
+			names[spelling().Of(code)] = languageName{name.English, name.Own, direction, list.Models}
+		}
+		list.Translation = &names
+	}
+	if asked("transliteration") {
+		list.Transliteration = &struct{}{}
+	}
+	if asked("dictionary") && list.Models == nil {
+		list.Dictionary = &struct{}{}
+	}
+	return list, nil
+}

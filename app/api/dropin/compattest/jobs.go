@@ -1,0 +1,73 @@
+package compattest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/documents"
+	"dragoman/app/jobs"
+	"dragoman/app/jobs/jobstore"
+	"dragoman/app/translate"
+)
+
+// Documents makes what translates documents by a translator. Its jobs are in a file, and run until stop
+// is called.
+func Documents(path string, t Translator) (of func(*dialect.Server) *documents.Service, stop func() error, err error) {
+	store, err := jobstore.OpenFile(path, jobs.StoreConfig{TTL: time.Hour, PerOwner: 1000, MaxBytes: 1 << 30})
+	if err != nil {
+		return nil, nil, err
+	}
+	service := jobs.New(jobs.Config{Store: store, TTL: time.Hour, Concurrency: 2, Render: renderer{}, Log: slog.New(slog.DiscardHandler)})
+	service.Ready(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		service.Run(ctx)
+	}()
+	stop = func() error {
+		cancel()
+		<-ended
+		return store.Close()
+	}
+	return func(server *dialect.Server) *documents.Service {
+		return documents.New(documents.Config{Jobs: service, Server: server, MaxBytes: 4 << 20, MaxRecords: 1000, MaxChars: 10_000, Log: slog.New(slog.DiscardHandler)})
+	}, stop, nil
+}
+
+// Check implements [jobs.Translator].
+func (t Translator) Check(_ context.Context, req translate.Request) error {
+	models, err := t.Select(req.Model)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(models.Languages(), req.To[0]):
+		return &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: "no"}
+	}
+	return nil
+}
+
+// renderer writes what documents need of results.
+type renderer struct{}
+
+// Results implements [jobs.Renderer].
+func (renderer) Results(_ jobs.Request, results []translate.Result) ([]byte, error) {
+	var parts [][]byte
+	for _, r := range results {
+		part, err := json.Marshal(map[string]string{"id": r.ID, "text": r.Text})
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return bytes.Join(parts, []byte{','}), nil
+}
+
+// Job implements [jobs.Renderer]. There are no webhooks that want it.
+func (renderer) Job(jobs.Job) ([]byte, error) { return nil, errors.ErrUnsupported }

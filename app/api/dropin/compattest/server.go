@@ -1,0 +1,53 @@
+package compattest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+)
+
+// Server serves APIs, with a minute for each translation. A nil translator is one that is
+// loading.
+func Server(cfg dialect.Config, t dialect.Translator, apis ...func(*dialect.Server) dialect.Dialect) http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	router.HandleMethodNotAllowed = true
+	cfg.RequestTimeout = time.Minute
+	server := dialect.New(cfg)
+	if t != nil {
+		server.Ready(t)
+	}
+	for _, api := range apis {
+		server.Mount(router, api(server))
+		server.Mount(router.Group(dialect.ModelPath), api(server))
+	}
+	return router
+}
+
+// Send sends a request to a server and returns the answer. An empty contentType is left
+// out; headers are names and values in turns. The request is "id-77", and its sender goes
+// away after 50 ms.
+func Send(ctx context.Context, server http.Handler, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	w.Header().Set(dialect.RequestIDHeader, "id-77")
+	server.ServeHTTP(w, r)
+	return w
+}
+
+// Body is the body of an answer without the line break at its end.
+func Body(w *httptest.ResponseRecorder) string { return strings.TrimSuffix(w.Body.String(), "\n") }

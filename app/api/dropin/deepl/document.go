@@ -1,0 +1,117 @@
+package deepl
+
+import (
+	"cmp"
+	"math"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/documents"
+	"dragoman/app/fault"
+	"dragoman/app/jobs"
+)
+
+// Documents makes the routes for documents, which are as large as the service allows. Without a service
+// they answer that there is none.
+func Documents(server *dialect.Server, service *documents.Service) dialect.Dialect {
+	api, d := dialect.API{Server: server}, docs{service}
+	on := func(h func(*dialect.Call) (any, error)) func(*dialect.Call) (any, error) {
+		if service == nil {
+			return refuse(fault.NoDocuments())
+		}
+		return h
+	}
+	const all, one = "/v2/document", "/v2/document/:id"
+	routes := []dialect.Route{api.Route("POST", all, on(d.submit)), api.Route("POST", one, on(d.status)), api.Route("POST", one+"/result", on(d.result))}
+	if service != nil {
+		routes[0].Room, routes[1].Free, routes[2].Free = service.Room, true, true
+	}
+	return dialect.Dialect{Render: render, Documents: true, Routes: routes}
+}
+
+// docs has the handlers of the routes for documents.
+type docs struct{ *documents.Service }
+
+// submit serves POST /v2/document.
+func (d docs) submit(call *dialect.Call) (any, error) {
+	file, ok := call.File("file")
+	if !ok {
+		return nil, dialect.Refuse("Parameter 'file' not specified.")
+	}
+	file.Name = cmp.Or(file.Name, call.Text("filename"))
+	to, from := target(call, call.Fields), source(call, call.Fields)
+	if format := call.Text("output_format"); format != "" && !strings.EqualFold("."+format, path.Ext(file.Name)) {
+		call.Fail(unsupported("output_format", "A document keeps its format."))
+	}
+	readOptions(call.Fields) // what would be missed in a document
+	job, err := d.SubmitFile(call, file, from, to, glossaryIDs(call.Fields)...)
+	if err != nil {
+		return nil, err
+	}
+	return gin.H{"document_id": job.ID, "document_key": job.Document.Secret}, nil
+}
+
+// known is the document that a request is about: its sender has its key.
+func (d docs) known(call *dialect.Call) (jobs.Job, error) {
+	key := required(call.Fields, "document_key")
+	if err := call.Err(); err != nil {
+		return jobs.Job{}, err
+	}
+	return d.Owned(call.Context, call.Context.Param("id"), key)
+}
+
+// documentStatus is the answer of /v2/document/ID.
+type documentStatus struct {
+	ID        string `json:"document_id"`
+	Status    string `json:"status"`
+	Remaining *int   `json:"seconds_remaining,omitempty"` // a guess, while it is translated
+	Billed    *int   `json:"billed_characters,omitempty"` // once it is done
+	// Why it failed: DeepL's documentation has the one, its clients read the other.
+	Message      string `json:"message,omitempty"`
+	ErrorMessage string `json:"error_message,omitempty"`
+}
+
+// status serves /v2/document/ID.
+func (d docs) status(call *dialect.Call) (any, error) {
+	job, err := d.known(call)
+	if err != nil {
+		return nil, err
+	}
+	return statusOf(job, time.Now()), nil
+}
+
+func statusOf(job jobs.Job, now time.Time) documentStatus {
+	out := documentStatus{ID: job.ID}
+	switch job.State {
+	case jobs.Queued:
+		out.Status = "queued"
+	case jobs.Running:
+		out.Status = "translating"
+		if done := job.Progress.Done; done > 0 {
+			left := now.Sub(job.Started).Seconds() / float64(done) * float64(job.Progress.Records-done)
+			out.Remaining = new(int(math.Ceil(max(1, left))))
+		}
+	case jobs.Done:
+		out.Status, out.Billed = "done", &job.Progress.Characters
+	default:
+		out.Status, out.Message = "error", "The translation was cancelled."
+		if job.Problem != nil {
+			out.Message = dialect.Message(fault.Recall(job.Problem.Code, "", job.Problem.Message))
+		}
+		out.ErrorMessage = out.Message
+	}
+	return out
+}
+
+// result serves /v2/document/ID/result.
+func (d docs) result(call *dialect.Call) (any, error) {
+	job, err := d.known(call)
+	if err != nil {
+		return nil, err
+	}
+	return nil, d.Send(call.Context, job)
+}

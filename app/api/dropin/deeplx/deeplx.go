@@ -1,0 +1,79 @@
+// Package deeplx serves the clients of DeepLX, a server of others before DeepL, whose requests and
+// answers are those of github.com/OwO-Network/DeepLX, service/service.go at 5e04163.
+//
+//	POST /deeplx, /translate  text, source_lang, target_lang, tag_handling
+//
+// The path /translate is LibreTranslate's too: a request that has text and no q is this one's.
+// Keys are in "Authorization: Bearer KEY" or in the query, as token.
+//
+// What differs from the original: there are no alternatives; id is always 1; codes of languages are
+// read in all usual ways. /v2/translate is package deepl's, and /v1/translate, which takes a session
+// of DeepL, is not offered.
+package deeplx
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/fault"
+	"dragoman/app/translate"
+)
+
+// New makes the API.
+func New(server *dialect.Server) dialect.Dialect {
+	api := dialect.API{Server: server}
+	own, shared := api.Route("POST", "/deeplx", serve), api.Route("POST", "/translate", serve)
+	shared.Takes = func(c *gin.Context) bool {
+		fields, err := api.Fields(c)
+		return err == nil && fields.Has("text") && !fields.Has("q")
+	}
+	return dialect.Dialect{Render: render, Browsers: true, Routes: []dialect.Route{own, shared}}
+}
+
+// render writes a failure as DeepLX does, which says the status in the body too.
+func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
+	message := dialect.Message(f)
+	if f.Kind == fault.NoKey || f.Kind == fault.WrongKey {
+		message = "Invalid access token"
+	}
+	return f.Status(), gin.H{"code": f.Status(), "message": message}
+}
+
+// answer is that of DeepLX.
+type answer struct {
+	Code         int      `json:"code"`
+	ID           int64    `json:"id"` // of DeepL's own protocol: clients show it to nobody
+	Data         string   `json:"data"`
+	Alternatives []string `json:"alternatives"`
+	Source       string   `json:"source_lang"`
+	Target       string   `json:"target_lang"` // as the request has it
+	Method       string   `json:"method"`
+}
+
+// serve serves /deeplx.
+func serve(call *dialect.Call) (any, error) {
+	text := call.Text("text")
+	format := dialect.Choose(call.Fields, "tag_handling", map[string]translate.Format{"": "", "html": translate.HTML, "xml": translate.XML}, func(string) error {
+		return dialect.Refuse("Invalid tag_handling value. Allowed values are 'html' and 'xml'.")
+	})
+	if text == "" {
+		call.Fail(dialect.RefuseAs(fault.NotFound, "No text to translate"))
+	}
+	from, to := call.Pair("source_lang", "target_lang")
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: []string{text}, Format: format})
+	if err != nil {
+		return nil, err
+	}
+	return answer{
+		Code: http.StatusOK, ID: 1, Data: results[0].Text, Alternatives: []string{},
+		Source: code(dialect.SourceOf(results[0])), Target: call.Text("target_lang"), Method: "Free",
+	}, nil
+}
+
+// code is DeepL's code for a language of the model.
+func code(model string) string {
+	return strings.ToUpper(dialect.Spelling{"no": "nb"}.Of(model))
+}

@@ -1,0 +1,76 @@
+package google
+
+import (
+	"slices"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/translate"
+)
+
+// The answer of /translate_a/single with dj=1, of which the web page has more: what clients of the
+// name gtx read.
+type webAnswer struct {
+	Sentences  []webSentence `json:"sentences"` // one for the whole text: clients join them
+	Source     string        `json:"src"`
+	Confidence float64       `json:"confidence"`
+	Detected   webDetected   `json:"ld_result"`
+}
+
+type webSentence struct {
+	Translation string `json:"trans"`
+	Original    string `json:"orig"`
+}
+
+type webDetected struct {
+	Languages   []string  `json:"srclangs"`
+	Confidences []float64 `json:"srclangs_confidences"`
+	Extended    []string  `json:"extended_srclangs"`
+}
+
+// list is the answer without dj, where a value's place is its name.
+func (a webAnswer) list() []any {
+	sentences := make([]any, len(a.Sentences))
+	for i, s := range a.Sentences {
+		sentences[i] = []any{s.Translation, s.Original, nil, nil, 1}
+	}
+	return []any{
+		sentences, nil, a.Source, nil, nil, nil, a.Confidence, []any{},
+		[]any{a.Detected.Languages, nil, a.Detected.Confidences, a.Detected.Extended},
+	}
+}
+
+// serveWeb serves /translate_a/single. Of what dt asks for there is t, the translation; all else is
+// left out, as the web page does where it has nothing.
+func serveWeb(call *dialect.Call) (any, error) {
+	texts := call.Needed("q")
+	if len(texts) != 1 {
+		call.Fail(dialect.Refuse("Invalid request: q has %d texts, send one", len(texts)))
+	}
+	if parts, _ := call.Texts("dt"); len(parts) > 0 && !slices.Contains(parts, "t") {
+		call.Fail(dialect.Refuse("Invalid request: this server has translations only, send dt=t"))
+	}
+	named := call.Bool("dj")
+	from, to := call.Pair("sl", "tl")
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
+	if err != nil {
+		return nil, err
+	}
+	answer := webAnswerOf(call, from, texts[0], results[0])
+	if named {
+		return answer, nil
+	}
+	return answer.list(), nil
+}
+
+// webAnswerOf makes the answer to a request for a text from a language.
+func webAnswerOf(call *dialect.Call, from, text string, r translate.Result) webAnswer {
+	source, confidence := dialect.SourceOf(r), 1.0
+	if from == translate.Auto {
+		confidence = call.Confidence(text, source)
+	}
+	source = dialect.Regional().Of(source)
+	return webAnswer{
+		Sentences: []webSentence{{r.Text, text}}, Source: source, Confidence: confidence,
+		Detected: webDetected{[]string{source}, []float64{confidence}, []string{source}},
+	}
+}

@@ -1,0 +1,41 @@
+// Package immersive serves the browser extension Immersive Translate, as its page on custom APIs
+// says (https://immersivetranslate.com/en/docs/services/custom/, read in November 2026).
+//
+//	POST /imme  source_lang, target_lang, text_list
+//
+// Texts are plain. The placeholders that the extension has for what is no text, such as {0} and
+// <b0></b0>, come back as they were, as all placeholders and tags do.
+//
+// The extension can send a key in its address only: /imme?token=KEY.
+package immersive
+
+import (
+	"dragoman/app/api/dialect"
+	"dragoman/app/translate"
+)
+
+// New makes the API.
+func New(server *dialect.Server) dialect.Dialect {
+	api := dialect.API{Server: server}
+	return dialect.Dialect{Render: dialect.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/imme", serve)}}
+}
+
+// answer is what the extension reads.
+type answer struct {
+	Translations []translation `json:"translations"` // in the order of the texts
+}
+
+type translation struct {
+	Detected string `json:"detected_source_lang"`
+	Text     string `json:"text"`
+}
+
+// serve serves /imme.
+func serve(call *dialect.Call) (any, error) {
+	texts := call.Needed("text_list")
+	from, to := call.Pair("source_lang", "target_lang")
+	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
+	return answer{dialect.Each(results, func(r translate.Result) translation {
+		return translation{dialect.Regional().SourceOf(r), r.Text}
+	})}, err
+}

@@ -1,0 +1,82 @@
+package libretranslate
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/documents"
+	"dragoman/app/fault"
+	"dragoman/app/jobs"
+)
+
+// Files makes the routes for files, which are as large as the service allows. Pages of other origins cannot use them:
+// they make jobs, of which a caller has few. Without a service they answer that there is none.
+func Files(server *dialect.Server, service *documents.Service) dialect.Dialect {
+	api, f := dialect.API{Server: server}, files{service}
+	upload, download := api.Route("POST", "/translate_file", f.translate), dialect.Route{Methods: "GET", Path: "/download_file/:name", Handler: f.download}
+	if service == nil {
+		upload.Handler, download.Handler = dialect.Refusing(fault.NoDocuments()), dialect.Refusing(fault.NoDocuments())
+	} else {
+		upload.Room = service.Room
+	}
+	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{upload, download}}
+}
+
+// files has the handlers of the routes for files.
+type files struct{ *documents.Service }
+
+// translate serves POST /translate_file: it answers when the file is translated.
+func (f files) translate(call *dialect.Call) (any, error) {
+	file, ok := call.File("file")
+	if !ok {
+		return nil, missing("file")
+	}
+	from, to := codesOf(call, named(call.Fields, "source"), named(call.Fields, "target"))
+	if file.Name == "" {
+		call.Fail(dialect.Refuse("Invalid request: empty file"))
+	}
+	ctx, cancel, err := call.Server.Bounded(call.Context)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	job, err := f.SubmitFile(call, file, from, to)
+	if refused, ok := errors.AsType[*fault.Failure](err); ok && refused.Kind == fault.UnknownDocument {
+		return nil, dialect.RefuseAs(fault.UnknownDocument, "Invalid request: file format not supported: %s", refused.Message)
+	} else if err != nil {
+		return nil, err
+	}
+	if job, err = f.Wait(ctx, job.ID); err != nil {
+		return nil, err
+	}
+	if p := job.Problem; p != nil {
+		return nil, fault.Recall(p.Code, "", p.Message)
+	}
+	return gin.H{"translatedFileUrl": address(call.Context.Request, job)}, nil
+}
+
+// download serves GET /download_file/NAME, for everybody who knows the name, as LibreTranslate does.
+func (f files) download(c *gin.Context) (any, error) {
+	known, _, _ := strings.Cut(c.Param("name"), ".")
+	id, secret, _ := strings.Cut(known, "-")
+	job, err := f.Shared(c.Request.Context(), id, secret)
+	if err == nil {
+		err = f.Send(c, job)
+	}
+	return nil, err
+}
+
+// address is where the file of a job is, as the sender of a request can reach it: below a name that
+// nobody can guess, and that ends in that of the file.
+func address(r *http.Request, job jobs.Job) string {
+	u := url.URL{Scheme: "http", Host: r.Host, Path: "/download_file/" + job.ID + "-" + job.Document.Secret + "." + documents.ResultName(job)}
+	if r.TLS != nil {
+		u.Scheme = "https"
+	}
+	return u.String()
+}

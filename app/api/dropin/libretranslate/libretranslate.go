@@ -1,0 +1,120 @@
+// Package libretranslate serves the API of LibreTranslate 1.9, so that its clients
+// work with this service as they are.
+//
+//	POST /translate          q (a string, or an array of them), source, target, format, alternatives
+//	POST /detect             q
+//	GET  /languages          codes, names and targets
+//	POST /translate_file     file, source, target; GET /download_file/NAME has the result
+//	GET  /frontend/settings  what the server offers
+//	GET  /health
+//	GET  /spec               this API, as Swagger 2.0
+//
+// Requests are JSON, forms, multipart forms or queries. Where keys are needed,
+// POST takes them from the field api_key.
+//
+// The field model, and the path before a route, choose a model; see package dialect. /languages
+// has as targets of a language what it is translated into, and the language itself.
+//
+// What differs from the original: HTML has alternatives, too, and there are at most
+// MAX_BEAMS - 1 of them; each text of a list has its language detected by itself; the code of a
+// language may be written in other usual ways (NB, pt-BR, zh-Hans); zh-Hant is
+// refused as a target where the model has one Chinese. Suggestions
+// and translation memories are not offered.
+package libretranslate
+
+import (
+	"cmp"
+	_ "embed"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/fault"
+	"dragoman/app/translate"
+)
+
+// New makes the API. It has /languages, in LibreTranslate's form.
+func New(server *dialect.Server) dialect.Dialect {
+	api := dialect.API{Server: server}
+	return dialect.Dialect{Render: render, Browsers: true, Routes: []dialect.Route{
+		api.Route("POST", "/translate", serveTranslation),
+		api.Route("POST", "/detect", detect),
+		api.Open("/languages", languages),
+		api.Open("/frontend/settings", settings),
+		api.Open("/health", func(*dialect.Call) (any, error) { return gin.H{"status": "ok"}, nil }),
+		{Methods: "POST", Path: "/suggest", Handler: dialect.Refusing(dialect.RefuseAs(fault.NotOffered, "Suggestions are disabled on this server."))},
+		{Methods: "GET", Path: "/spec", Handler: describe},
+	}}
+}
+
+//go:embed spec.json
+var spec []byte
+
+// describe serves /spec, for tools that make clients of it. What it describes is the API
+// as forms; JSON may have lists in addition, which Swagger 2.0 cannot say.
+func describe(*gin.Context) (any, error) {
+	return dialect.Reply{Type: "application/json; charset=utf-8", Body: spec}, nil
+}
+
+// render writes a failure as LibreTranslate does, in its words where it has some.
+func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
+	message := dialect.Message(f)
+	switch f.Kind {
+	case fault.NoKey:
+		message = "Please contact the server operator to get an API key"
+	case fault.WrongKey:
+		message = "Invalid API key"
+	case fault.RateLimited, fault.OverQuota:
+		message = "Slowdown: " + message
+	}
+	return f.LibreTranslate(), gin.H{"error": message}
+}
+
+// language is an entry of /languages.
+type language struct {
+	Code    string   `json:"code"`
+	Name    string   `json:"name"`       // in English
+	Native  string   `json:"nativeName"` // in the language itself; LibreTranslate has none
+	Targets []string `json:"targets"`
+}
+
+// languages lists what can be translated into what.
+func languages(call *dialect.Call) (any, error) {
+	return dialect.Each(call.Languages, func(code string) language {
+		names := dialect.NameOf(code)
+		return language{Code: code, Name: names.English, Native: names.Own, Targets: call.Models.Targets(code)}
+	}), nil
+}
+
+// setting is a language of /frontend/settings.
+type setting struct {
+	Code string `json:"code"`
+	Name string `json:"name"`
+}
+
+// settings tells web pages what they can offer.
+func settings(call *dialect.Call) (any, error) {
+	english := func(all dialect.Languages) setting { // or the first where that is not offered
+		code := "en"
+		if len(all) > 0 && !slices.Contains(all, code) {
+			code = all[0]
+		}
+		return setting{code, dialect.NameOf(code).English}
+	}
+	source := setting{translate.Auto, "Auto Detect"}
+	if call.Models.Detector() == nil {
+		source = english(dialect.Sources(call.Models))
+	}
+	limit, keys := cmp.Or(call.Server.MaxChars, -1), call.Server.Gate.NeedsKeys()
+	return gin.H{
+		"charLimit":            limit,
+		"frontendTimeout":      500, // ms that pages wait after a key stroke, LibreTranslate's own
+		"apiKeys":              keys,
+		"keyRequired":          keys,
+		"suggestions":          false,
+		"filesTranslation":     len(call.Server.FileTypes) > 0,
+		"supportedFilesFormat": append([]string{}, call.Server.FileTypes...), // not nil: [] in JSON
+		"language":             gin.H{"source": source, "target": english(dialect.Targets(call.Models))},
+	}, nil
+}

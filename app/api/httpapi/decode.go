@@ -1,0 +1,264 @@
+package httpapi
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/decode/engine"
+	"dragoman/app/fault"
+	"dragoman/app/guard/body"
+	"dragoman/app/text/excerpt"
+	"dragoman/app/text/wrap"
+	"dragoman/app/translate"
+)
+
+// translationBody is the body of POST /translation. The pointers tell a missing
+// field from an empty one. What may be missing is optional.
+type translationBody struct {
+	Payload *payloadInput `json:"payload"`
+}
+
+type payloadInput struct {
+	FromLang *string                `json:"fromLang"`
+	ToLang   optional[string]       `json:"toLang"`
+	ToLangs  optional[[]string]     `json:"toLangs"`
+	Records  *[]recordInput         `json:"records"`
+	Model    optional[string]       `json:"model"`
+	Priority optional[string]       `json:"priority"`
+	Format   optional[string]       `json:"format"`
+	Split    optional[bool]         `json:"split"`
+	Wrapped  optional[string]       `json:"wrapped"`
+	XML      optional[outlineInput] `json:"xml"`
+	Detail   optional[bool]         `json:"detail"`
+	Glossary optional[string]       `json:"glossaryId"`
+	Terms    optional[[]termInput]  `json:"glossary"`
+	// Alternatives are how many translations of each text are wanted.
+	Alternatives optional[int] `json:"alternatives"`
+	Options      optional[struct {
+		Beams             optional[int]     `json:"beams"`
+		MaxLength         optional[int]     `json:"maxLength"`
+		LengthPenalty     optional[float64] `json:"lengthPenalty"`
+		NoRepeatNgramSize optional[int]     `json:"noRepeatNgramSize"`
+		RepetitionPenalty optional[float64] `json:"repetitionPenalty"`
+	}] `json:"options"`
+}
+
+type recordInput struct {
+	ID   *string `json:"id"`
+	Text *string `json:"text"`
+}
+
+// optional is a field that may be missing, but not null.
+type optional[T any] struct {
+	value T
+	set   bool
+}
+
+// UnmarshalJSONFrom reads the value with the settings of what is around it.
+func (o *optional[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	if in.PeekKind() == 'n' {
+		return &json.SemanticError{JSONKind: 'n'}
+	}
+	o.set = true
+	return json.UnmarshalDecode(in, &o.value)
+}
+
+// pointer returns the value, or nil where it is missing.
+func (o optional[T]) pointer() *T {
+	if !o.set {
+		return nil
+	}
+	return &o.value
+}
+
+// translationRequest is what POST /translation asks for.
+type translationRequest struct {
+	translate.Request
+	detail    bool
+	languages bool // toLangs was used: the answer names the languages
+
+	glossaries []string // ids of stored ones
+}
+
+// decodeTranslation reads the request of POST /translation, whose lists may have
+// maxRecords items, or any number where that is 0. It takes exactly what
+// is documented: encoding/json would match names in any case, let the last of two
+// equal names win and put U+FFFD for invalid UTF-8, each of which hides a bug of
+// the sender.
+func decodeTranslation(c *gin.Context, maxRecords int) (translationRequest, error) {
+	var req translationRequest
+	var parsed translationBody
+	if _, err := decodeBody(c, maxRecords, &parsed); err != nil {
+		return req, err
+	}
+	return parsed.Payload.request()
+}
+
+// decodeBody reads a body into parsed, whose lists may have maxRecords items, or any number where
+// that is 0.
+func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err error) {
+	if err := checkMediaType(c.Request.Header); err != nil {
+		return nil, err
+	}
+	if raw, err = readBody(c); err != nil {
+		return nil, err
+	}
+	return raw, decodeInput(raw, maxRecords, parsed)
+}
+
+// decodeInput reads what a client has sent, as decodeBody does.
+func decodeInput(raw []byte, maxRecords int, parsed any) error {
+	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(
+		atMost[recordInput](maxRecords, tooManyRecords), atMost[string](maxRecords, tooManyRecords), atMost[termInput](maxTerms, tooManyTerms),
+		atMost[liveEdit](mostEdits, tooManyEdits)))
+	if err := json.Unmarshal(raw, parsed, json.RejectUnknownMembers(true), bounded); err != nil {
+		return explainJSON(err)
+	}
+	return nil
+}
+
+// request checks that nothing is missing.
+func (p *payloadInput) request() (translationRequest, error) {
+	var req translationRequest
+	switch {
+	case p == nil:
+		return req, missing("payload")
+	case p.FromLang == nil:
+		return req, missing("payload.fromLang")
+	case !p.ToLang.set && !p.ToLangs.set:
+		return req, missing("payload.toLang")
+	case p.ToLang.set && p.ToLangs.set:
+		return req, fault.New(fault.InvalidValue, "payload.toLangs", "toLang and toLangs are both there: use one of them")
+	case p.Records == nil:
+		return req, missing("payload.records")
+	}
+	var err error
+	if req.Priority, err = parsePriority(p.Priority); err != nil {
+		return req, err
+	}
+	if p.Model.set && p.Model.value == "" {
+		return req, fault.New(fault.InvalidValue, "payload.model", "model is empty: leave it out for any model")
+	}
+	req.Model, req.From, req.To = p.Model.value, *p.FromLang, p.ToLangs.value
+	if p.ToLang.set {
+		req.To = []string{p.ToLang.value}
+	}
+	if p.Glossary.set {
+		if p.Glossary.value == "" {
+			return req, fault.New(fault.InvalidValue, "payload.glossaryId", "glossaryId is empty: leave it out for no stored glossary")
+		}
+		req.glossaries = []string{p.Glossary.value}
+	}
+	req.Format = translate.Format(p.Format.value)
+	req.Whole = p.Split.set && !p.Split.value
+	if req.Wrap = wrap.Auto; p.Wrapped.set {
+		req.Wrap = wrap.Mode(p.Wrapped.value)
+	}
+	if req.Wrap == "" || !req.Wrap.Known() {
+		return req, fault.New(fault.InvalidValue, "payload.wrapped", "wrapped is %q, expected auto, on or off", excerpt.Of(p.Wrapped.value))
+	}
+	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set
+	req.Alternatives, req.Outline = p.Alternatives.value, p.XML.value.outline()
+	o := p.Options.value
+	if o.Beams.set && o.Beams.value == 0 || o.MaxLength.set && o.MaxLength.value == 0 {
+		return req, fault.New(fault.InvalidValue, "payload.options", "beams and maxLength are at least 1: leave them out for the service's own")
+	}
+	req.Options = translate.Options{
+		Beams: o.Beams.value, MaxLength: o.MaxLength.value, LengthPenalty: o.LengthPenalty.pointer(),
+		NoRepeatNgramSize: o.NoRepeatNgramSize.pointer(), RepetitionPenalty: o.RepetitionPenalty.pointer(),
+	}
+	if req.Terms, err = termsOf(p.Terms.value); err != nil {
+		return req, err
+	}
+	req.Records, err = recordsOf(*p.Records)
+	return req, err
+}
+
+func recordsOf(inputs []recordInput) ([]translate.Record, error) {
+	records := make([]translate.Record, len(inputs))
+	for i, r := range inputs {
+		switch {
+		case r.ID == nil:
+			return nil, missing(fmt.Sprintf("payload.records[%d].id", i))
+		case r.Text == nil:
+			return nil, missing(fmt.Sprintf("payload.records[%d].text", i))
+		}
+		records[i] = translate.Record{ID: *r.ID, Text: *r.Text}
+	}
+	return records, nil
+}
+
+// parsePriority reads the field that says how soon a request is due.
+func parsePriority(field optional[string]) (engine.Priority, error) {
+	switch {
+	case !field.set, field.value == "normal":
+		return engine.Normal, nil
+	case field.value == "high":
+		return engine.High, nil
+	case field.value == "low":
+		return engine.Low, nil
+	}
+	return 0, fault.New(fault.InvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", excerpt.Of(field.value))
+}
+
+func missing(field string) error {
+	return fault.New(fault.MissingField, field, "%s is missing or null", field)
+}
+
+// jsonType is the media type of JSON.
+const jsonType = "application/json"
+
+// checkMediaType wants JSON in UTF-8 without a content coding. Insisting on the
+// header also keeps other sites' pages from posting to a service on localhost
+// without the browser asking first.
+func checkMediaType(h http.Header) error {
+	_, err := mediaType(h, jsonType)
+	return err
+}
+
+// mediaType is that of a body, one of a list.
+func mediaType(h http.Header, known ...string) (string, error) {
+	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || !slices.Contains(known, media) {
+		return "", fault.New(fault.MediaType, "", "Content-Type is %q: send %s", excerpt.Of(h.Get("Content-Type")), strings.Join(known, " or "))
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return "", fault.New(fault.MediaType, "", "charset is %q: send UTF-8", excerpt.Of(charset))
+	}
+	return media, dialect.CheckCoding(h)
+}
+
+// readBody reads a body, which must be UTF-8.
+func readBody(c *gin.Context) ([]byte, error) {
+	raw, err := body.Read(c.Writer, c.Request)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(raw) == 0:
+		return nil, fault.New(fault.InvalidJSON, "", "the body is empty")
+	case !utf8.Valid(raw):
+		return nil, fault.New(fault.InvalidJSON, "", "the body is not UTF-8 from byte %d on", invalidAt(raw))
+	}
+	return raw, nil
+}
+
+// invalidAt is the offset of the first byte that is not UTF-8.
+func invalidAt(raw []byte) int {
+	for i := 0; i < len(raw); {
+		r, n := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(raw)
+}

@@ -1,0 +1,245 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"mime"
+	"net/url"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/decode/engine"
+	"dragoman/app/document"
+	"dragoman/app/document/kinds"
+	"dragoman/app/documents"
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/body"
+	"dragoman/app/jobs"
+	"dragoman/app/text/excerpt"
+)
+
+const (
+	documentsPath = "/documents"
+	// aroundDocument is what the body of a request may have beside the document.
+	aroundDocument = 256 << 10
+)
+
+// documentOutput is the document of a job in answers.
+type documentOutput struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Bytes  int64  `json:"bytes"`
+	Result string `json:"result"` // where it is once the job is done
+	// HeaderKept says that the first row of a table stays, for it looks like names.
+	HeaderKept bool `json:"headerKept,omitzero"`
+}
+
+func documentOf(job jobs.Job) *documentOutput {
+	d := job.Document
+	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result", d.HeaderKept}
+}
+
+// openDocuments makes what translates files, if there is to be any.
+func (a *API) openDocuments() {
+	j := a.cfg.Jobs
+	if j == nil || j.MaxDocumentBytes == 0 {
+		return
+	}
+	a.server.FileTypes = kinds.Extensions()
+	a.documents = documents.New(documents.Config{
+		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: a.cfg.Log,
+	})
+}
+
+// documentRoutes are those of documents. They are jobs, and are asked for and deleted as such.
+func (j *jobsAPI) documentRoutes() []dialect.Route {
+	const one = documentsPath + "/:id"
+	return []dialect.Route{
+		{Methods: "POST", Path: documentsPath, Handler: j.keyed(j.submitDocument), Room: j.room},
+		{Methods: "GET", Path: one, Handler: j.keyed(j.get)},
+		{Methods: "GET", Path: one + "/events", Handler: j.keyed(j.events)},
+		{Methods: "GET", Path: one + "/result", Handler: j.keyed(j.result)},
+		{Methods: "DELETE", Path: one, Handler: j.keyed(j.remove)},
+	}
+}
+
+// limitDocument is [API.limitBody] for requests with documents.
+func (a *API) limitDocument(c *gin.Context) {
+	if a.documents == nil {
+		a.limitBody(c)
+		return
+	}
+	a.limitLarge(c, a.documents.MaxBytes()+aroundDocument, "divide the document")
+}
+
+// result serves GET /documents/ID/result.
+func (j *jobsAPI) result(c *gin.Context) (any, error) {
+	job, err := j.own(c)
+	if err != nil {
+		return nil, err
+	}
+	return nil, j.documents.Send(c, job)
+}
+
+// submitDocument serves POST /documents.
+func (j *jobsAPI) submitDocument(c *gin.Context) (any, error) {
+	key, err := idempotencyKey(c.Request.Header)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := readDocument(c)
+	if err != nil {
+		return nil, err
+	}
+	order := sent.order
+	order.Owner, order.Key, order.Fingerprint = access.Caller(c), key, sent.fingerprint()
+	return j.once(c, order.Submission, func() (jobs.Job, bool, error) {
+		if err := sent.parse(&order); err != nil {
+			return jobs.Job{}, false, err
+		}
+		return j.documents.Submit(c, order)
+	})
+}
+
+// sentDocument is a document, and what came with it.
+type sentDocument struct {
+	order  documents.Order
+	values url.Values
+}
+
+// readDocument reads the body of a request: a form, or a document as it is.
+func readDocument(c *gin.Context) (sent sentDocument, err error) {
+	h := c.Request.Header
+	if err := dialect.CheckCoding(h); err != nil {
+		return sent, err
+	}
+	if sent.values, err = url.ParseQuery(c.Request.URL.RawQuery); err != nil {
+		return sent, fault.New(fault.InvalidValue, "", "the query could not be read: %s", excerpt.Of(err.Error()))
+	}
+	raw, err := body.Read(c.Writer, c.Request)
+	if err != nil {
+		return sent, err
+	}
+	media, params, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	if media == "multipart/form-data" {
+		return sent, sent.readForm(raw, params["boundary"])
+	}
+	sent.order.Name, sent.order.MediaType, sent.order.File = sent.values.Get("name"), media, raw
+	if sent.order.Name == "" {
+		sent.order.Name = documents.NameIn(h.Get("Content-Disposition"))
+	}
+	sent.values.Del("name")
+	return sent, nil
+}
+
+// readForm reads a form with a document.
+func (sent *sentDocument) readForm(raw []byte, boundary string) error {
+	form, err := body.ParseForm(raw, boundary)
+	switch {
+	case err != nil:
+		return fault.New(fault.InvalidValue, "", "%s", excerpt.Of(err.Error()))
+	case len(form.Files) == 0:
+		return missing("file")
+	case len(form.Files) > 1:
+		return fault.New(fault.DuplicateField, "file", "there are %d files: send a request for each", len(form.Files))
+	case form.Files[0].Field != "file":
+		return fault.New(fault.UnknownField, excerpt.Of(form.Files[0].Field), "the document is in the field %s: send it as file", excerpt.Of(form.Files[0].Field))
+	}
+	file := form.Files[0]
+	sent.order.Name, sent.order.MediaType, sent.order.File = file.Name, file.MediaType, file.Content
+	for name, values := range form.Values {
+		sent.values[name] = append(sent.values[name], values...)
+	}
+	return nil
+}
+
+// fingerprint tells requests apart, however their forms are written.
+func (sent *sentDocument) fingerprint() string {
+	sum := sha256.New()
+	_, _ = fmt.Fprintf(sum, "%q %q %q %d\n", sent.order.Name, sent.order.MediaType, sent.values.Encode(), len(sent.order.File))
+	_, _ = sum.Write(sent.order.File)
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Fields of requests with documents that are not in those of translations.
+const (
+	columnsField = "columns" // of a table; it may be there several times, or have commas
+	headerField  = "header"  // of a table: whether it has one that stays
+	webhookField = "webhook"
+)
+
+// documentFields are those of translations that requests with documents may have, each with whether
+// its value is JSON.
+var documentFields = map[string]bool{"fromLang": false, "toLang": false, "model": false, "priority": false, "glossaryId": false, "wrapped": false, "options": true}
+
+// parse reads what came with a document, as POST /translation does.
+func (sent *sentDocument) parse(order *documents.Order) error {
+	payload := map[string]jsontext.Value{}
+	for _, name := range slices.Sorted(maps.Keys(sent.values)) {
+		values := sent.values[name]
+		isJSON, known := documentFields[name]
+		switch {
+		case name == columnsField:
+			order.Columns = dialect.SplitNames(values)
+			continue
+		case len(values) > 1:
+			return fault.New(fault.DuplicateField, excerpt.Of(name), "%s appears twice", excerpt.Of(name))
+		case name == headerField:
+			if order.Header = document.Header(values[0]); values[0] == "" || !order.Header.Known() {
+				return fault.New(fault.InvalidValue, headerField, "header is %q, expected auto, keep or translate", excerpt.Of(values[0]))
+			}
+			continue
+		case name == webhookField:
+			if order.Request.Webhook = values[0]; values[0] == "" {
+				return fault.New(fault.InvalidValue, webhookField, "webhook is empty: leave it out for none")
+			}
+			continue
+		case !known:
+			return fault.New(fault.UnknownField, excerpt.Of(name), "%s is not a field that is known here", excerpt.Of(name))
+		case isJSON:
+			if payload[name] = jsontext.Value(values[0]); !payload[name].IsValid() {
+				return fault.New(fault.InvalidJSON, name, "%s is not JSON", name)
+			}
+			continue
+		}
+		quoted, err := jsontext.AppendQuote(nil, values[0])
+		if err != nil {
+			return fault.New(fault.InvalidValue, name, "%s is not UTF-8", name)
+		}
+		payload[name] = quoted
+	}
+	req, err := requestOf(payload)
+	if err != nil {
+		return err
+	}
+	if _, set := payload["priority"]; !set {
+		req.Priority = engine.Low
+	}
+	order.Wrapped, req.Wrap = req.Wrap, "" // the document's, not that of each text in it
+	order.Request.Request, order.Glossaries = req.Request, req.glossaries
+	return nil
+}
+
+// requestOf reads the fields of a request without records.
+func requestOf(payload map[string]jsontext.Value) (req translationRequest, err error) {
+	raw, err := json.Marshal(map[string]any{"payload": payload})
+	if err != nil {
+		return req, err
+	}
+	var parsed translationBody
+	if err := json.Unmarshal(raw, &parsed, json.RejectUnknownMembers(true)); err != nil {
+		return req, documents.Explain(explainJSON(err))
+	}
+	parsed.Payload.Records = &[]recordInput{}
+	if req, err = parsed.Payload.request(); err != nil {
+		return req, documents.Explain(err)
+	}
+	return req, nil
+}

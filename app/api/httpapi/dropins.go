@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/api/dropin/azure"
+	"dragoman/app/api/dropin/deepl"
+	"dragoman/app/api/dropin/deeplx"
+	"dragoman/app/api/dropin/google"
+	"dragoman/app/api/dropin/hcfy"
+	"dragoman/app/api/dropin/immersive"
+	"dragoman/app/api/dropin/kiss"
+	"dragoman/app/api/dropin/libretranslate"
+)
+
+// dropIns are the APIs of other programs that are also mounted for each model. Where several have a
+// path, such as /translate, the first that takes a request has it: it must tell by the query before
+// another reads the body.
+func (a *API) dropIns() []dialect.Dialect {
+	return dialect.Share(
+		azure.New(a.server), deeplx.New(a.server), libretranslate.New(a.server), deepl.New(a.server),
+		libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents),
+		immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server), google.New(a.server),
+	)
+}
+
+// guard is the middleware that tells browsers which pages may call a path, and refuses what others send: whatever
+// the route is, and whether there is one.
+func (a *API) guard(dropIns []dialect.Dialect) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		path := dialect.WithoutModel(c.Request.URL.Path)
+		open := a.cfg.OpenCORS != nil && slices.ContainsFunc(dropIns, func(d dialect.Dialect) bool { return d.Browsers && d.Owns(path) })
+		switch {
+		case open:
+			a.cfg.OpenCORS(c)
+		case a.cfg.CORS != nil:
+			a.cfg.CORS(c)
+		}
+		if err := a.cfg.Sites.Guard(c, open); err != nil && !c.IsAborted() {
+			useNearestRenderer(c, dropIns)
+			a.server.Fail(c, err)
+		}
+	}
+}
+
+// useNearestRenderer has failures rendered as the API does that is the nearest to a path.
+func useNearestRenderer(c *gin.Context, dropIns []dialect.Dialect) {
+	for _, path := range []string{dialect.WithoutModel(c.FullPath()), dialect.WithoutModel(c.Request.URL.Path)} {
+		for _, api := range dropIns {
+			if api.Owns(path) {
+				api.UseRenderer(c)
+			}
+		}
+	}
+}

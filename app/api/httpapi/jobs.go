@@ -1,0 +1,232 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/decode/engine"
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
+	"dragoman/app/jobs"
+	"dragoman/app/translate"
+)
+
+const (
+	jobsPath = "/jobs"
+
+	// largeBodyTimeout is how long the body of a job may take to arrive.
+	largeBodyTimeout = 5 * time.Minute
+	// mostListed is how many jobs GET /jobs lists.
+	mostListed = 100
+	// mostJobStreams is how many clients may watch jobs at a time.
+	mostJobStreams = 1024
+
+	idempotencyHeader = "Idempotency-Key"
+	longestKey        = 200
+)
+
+// JobsConfig is what an API needs to have jobs.
+type JobsConfig struct {
+	*jobs.Service
+	MaxBodyBytes int64
+	MaxRecords   int // records × languages of a job
+	// MaxDocumentBytes is the most that a document may have, 0: none are translated; MaxChars is the most
+	// that one of its texts may have, in characters.
+	MaxDocumentBytes int64
+	MaxTexts         int // of a document, those that come again included; 0: no bound here
+	MaxChars         int
+}
+
+// jobsAPI serves the routes of jobs, and those of documents.
+type jobsAPI struct {
+	*API
+	jobs    *JobsConfig
+	streams atomic.Int64 // that are open
+}
+
+// routes are those of jobs.
+func (j *jobsAPI) routes() []dialect.Route {
+	const one = jobsPath + "/:id"
+	return []dialect.Route{
+		{Methods: "POST", Path: jobsPath, Handler: j.keyed(j.submit), Room: j.room},
+		{Methods: "GET", Path: jobsPath, Handler: j.keyed(j.list)},
+		{Methods: "GET", Path: one, Handler: j.keyed(j.get)},
+		{Methods: "GET", Path: one + "/events", Handler: j.keyed(j.events)},
+		{Methods: "DELETE", Path: one, Handler: j.keyed(j.remove)},
+	}
+}
+
+// room fails where there is no place for a job of a request's sender, unless it is there already.
+func (j *jobsAPI) room(c *gin.Context) error {
+	return j.jobs.Room(c.Request.Context(), access.Caller(c), c.GetHeader(idempotencyHeader))
+}
+
+// limitBody is [API.limitBody] for bodies of jobs.
+func (j *jobsAPI) limitBody(c *gin.Context) {
+	j.limitLarge(c, j.jobs.MaxBodyBytes, "send several jobs")
+}
+
+// keyed makes the handler of a route for those who are let in, while there are jobs.
+func (j *jobsAPI) keyed(h dialect.Handler) dialect.Handler {
+	return j.server.Keyed(func(c *gin.Context) (any, error) {
+		if err := j.jobs.Available(); err != nil {
+			return nil, err
+		}
+		return h(c)
+	})
+}
+
+// jobBody is the body of POST /jobs.
+type jobBody struct {
+	translationBody
+	Webhook optional[string] `json:"webhook"`
+}
+
+// submit serves POST /jobs.
+func (j *jobsAPI) submit(c *gin.Context) (any, error) {
+	key, err := idempotencyKey(c.Request.Header)
+	if err != nil {
+		return nil, err
+	}
+	var parsed jobBody
+	raw, err := decodeBody(c, j.jobs.MaxRecords, &parsed)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(raw)
+	sub := jobs.Submission{Owner: access.Caller(c), Key: key, Fingerprint: hex.EncodeToString(sum[:])}
+	return j.once(c, sub, func() (jobs.Job, bool, error) {
+		// What the parts of it take that are stored.
+		if err := admission.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
+			return jobs.Job{}, false, err
+		}
+		if err := j.complete(c, parsed, &sub); err != nil {
+			return jobs.Job{}, false, err
+		}
+		return j.jobs.Submit(c.Request.Context(), sub)
+	})
+}
+
+// complete checks what a request asks for, charges it and adds it to its submission.
+func (j *jobsAPI) complete(c *gin.Context, parsed jobBody, sub *jobs.Submission) error {
+	req, err := parsed.Payload.request()
+	if err != nil {
+		return err
+	}
+	if !parsed.Payload.Priority.set {
+		req.Priority = engine.Low
+	}
+	sub.Records = req.Records
+	sub.Request = jobs.Request{Request: req.Request, Detail: req.detail, Languages: req.languages, Webhook: parsed.Webhook.value}
+	if parsed.Webhook.set && parsed.Webhook.value == "" {
+		return fault.New(fault.InvalidValue, "webhook", "webhook is empty: leave it out for none")
+	}
+	if sub.Terms, err = j.terms(c, req); err != nil {
+		return err
+	}
+	if sub.Terms != nil {
+		sub.Request.Terms = nil // which are among them
+	}
+	if err := j.jobs.Check(c.Request.Context(), *sub); err != nil {
+		return err
+	}
+	if sub.Characters, err = j.server.ChargeJob(c, &req.Request); err != nil {
+		return err
+	}
+	sub.Request.Caller, sub.Request.Records = req.Caller, nil
+	return nil
+}
+
+// once answers with the job that a submission's key was used for, or else with the one that submit makes.
+func (j *jobsAPI) once(c *gin.Context, sub jobs.Submission, submit func() (job jobs.Job, created bool, err error)) (any, error) {
+	var created bool
+	job, err := jobs.Job{}, jobs.ErrUnknown
+	if sub.Key != "" {
+		job, err = j.jobs.Find(c.Request.Context(), sub.Owner, sub.Key, sub.Fingerprint)
+	}
+	if errors.Is(err, jobs.ErrUnknown) {
+		job, created, err = submit()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Header("Location", jobURL(job))
+	reply := dialect.Reply{Body: gin.H{"job": jobOf(job)}}
+	if created {
+		reply.Status = http.StatusAccepted
+	}
+	return reply, nil
+}
+
+// terms are those of each target language where a request names a stored glossary: what becomes of
+// it later is nothing to the job.
+func (j *jobsAPI) terms(c *gin.Context, req translationRequest) (terms [][]translate.Term, err error) {
+	if len(req.glossaries) == 0 {
+		return nil, nil
+	}
+	parts, err := j.server.WithGlossaries(c, req.glossaries, req.Request)
+	for _, part := range parts {
+		terms = append(terms, part.Terms)
+	}
+	return terms, err
+}
+
+// idempotencyKey is the key of a request; "" for none.
+func idempotencyKey(h http.Header) (string, error) {
+	values := h.Values(idempotencyHeader)
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	valid := len(values) == 1 && len(key) >= 1 && len(key) <= longestKey
+	for i := range len(key) {
+		valid = valid && key[i] > ' ' && key[i] < 0x7f
+	}
+	if !valid {
+		return "", access.InvalidHeader(idempotencyHeader, key, "1 to 200 visible characters of ASCII, once")
+	}
+	return key, nil
+}
+
+// list serves GET /jobs: the caller's own.
+func (j *jobsAPI) list(c *gin.Context) (any, error) {
+	list, err := j.jobs.List(c.Request.Context(), access.Caller(c), mostListed)
+	return gin.H{"jobs": dialect.Each(list, jobOf)}, err
+}
+
+// own is the job of a request's path, which its sender may see: with keys, that of its own key;
+// without, whoever knows its id.
+func (j *jobsAPI) own(c *gin.Context) (jobs.Job, error) {
+	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
+	found := err == nil || errors.Is(err, jobs.ErrVanished)
+	if found && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
+		return jobs.Job{}, jobs.ErrUnknown
+	}
+	if found && job.Document == nil && strings.HasPrefix(c.FullPath(), documentsPath) {
+		return jobs.Job{}, jobs.ErrUnknown
+	}
+	return job, err
+}
+
+// remove serves DELETE /jobs/ID.
+func (j *jobsAPI) remove(c *gin.Context) (any, error) {
+	job, err := j.own(c)
+	if err != nil {
+		return nil, err
+	}
+	job, removed, err := j.jobs.Delete(c.Request.Context(), job.ID)
+	if err == nil && removed {
+		return dialect.Reply{Status: http.StatusNoContent}, nil
+	}
+	return gin.H{"job": jobOf(job)}, err
+}

@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/live"
+	"dragoman/app/translate"
+)
+
+const (
+	livePath = "/live"
+
+	// mostEdits is how many edits may come together.
+	mostEdits = 256
+	// mostLanguages is how many may be named where there can be only one, for a clear answer.
+	mostLanguages = 8
+)
+
+// LiveConfig is what an API needs to have live text.
+type LiveConfig struct {
+	*live.Service
+	MaxSessions int
+	MaxChars    int // of a session's text
+}
+
+// liveAPI serves live text.
+type liveAPI struct {
+	*API
+	live *LiveConfig
+}
+
+// routes are those of live text.
+func (l *liveAPI) routes() []dialect.Route {
+	return []dialect.Route{{Methods: "GET", Path: livePath, Handler: l.serveSocket}}
+}
+
+// openSession opens a session.
+func (l *liveAPI) openSession(c *gin.Context, payload *payloadInput) (*live.Session, error) {
+	if payload != nil && payload.Records == nil {
+		payload.Records = new([]recordInput)
+	} else if payload != nil {
+		return nil, fault.New(fault.UnknownField, "payload.records", "live text has no records: send it in edits")
+	}
+	req, err := payload.request()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(req.To) != 1:
+		return nil, fault.New(fault.InvalidValue, "payload.toLangs", "live text is translated into one language: open a session for each")
+	}
+	if field := refusedOption(payload); field != "" {
+		return nil, fault.New(fault.InvalidOption, "payload."+field, "live text has no %s: leave it out, or use POST %s", field, translationPath)
+	}
+	return l.live.Open(c.Request.Context(), access.Caller(c), req.Request, l.cfg.Gate.Account(c).Charge)
+}
+
+// refusedOption is an option of a translation that live text does not have, where one is used; else "".
+func refusedOption(p *payloadInput) string {
+	for _, option := range []struct {
+		name string
+		used bool
+	}{
+		{"format", p.Format.set && p.Format.value != string(translate.Text)}, {"split", p.Split.set}, {"xml", p.XML.set}, {"detail", p.Detail.set},
+		{"alternatives", p.Alternatives.set}, {"glossary", p.Terms.set}, {"glossaryId", p.Glossary.set},
+	} {
+		if option.used {
+			return option.name
+		}
+	}
+	return ""
+}
+
+// own is a session that the sender of a request may use: with keys, that of its own key; without,
+// whoever knows its id.
+func (l *liveAPI) own(c *gin.Context, id string) (*live.Session, error) {
+	x, err := l.live.Find(id)
+	if err == nil && l.cfg.Gate.NeedsKeys() && x.Owner() != access.Caller(c) {
+		return nil, live.ErrUnknown
+	}
+	return x, err
+}

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
+)
+
+// sockets are the connections of clients that watch sessions, and the sessions that they watch.
+type sockets struct {
+	places *admission.Places
+	open   sync.WaitGroup
+}
+
+// streamsOf is how many there may be for so many sessions: each may be watched by several clients, over
+// connections of their own.
+func streamsOf(sessions int) int { return 64 + 4*sessions }
+
+// enter gives a caller's connection, or a session on it, a place, which it leaves later.
+func (s *sockets) enter(caller string) (leave func(), err error) {
+	if err := s.places.Take(caller); err != nil {
+		return nil, fault.New(fault.Busy, "", "connections for live text: %s: close some, or try again in a moment", err)
+	}
+	s.open.Add(1)
+	return func() {
+		s.places.Leave(caller)
+		s.open.Done()
+	}, nil
+}
+
+// WaitLive waits until all WebSockets are closed, which the server does not wait for when it shuts down, or
+// until ctx is done.
+func (a *API) WaitLive(ctx context.Context) {
+	closed := make(chan struct{})
+	go func() {
+		a.sockets.open.Wait()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-ctx.Done():
+	}
+}
+
+// flushTime is how long a connection stays open at the end of the service, for clients to be told.
+const flushTime = time.Second
+
+// restart closes the connection when the service ends, after its client was told so.
+func (s *socket) restart() {
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.sessions))
+	s.mu.Unlock()
+	flushing, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	for _, a := range open {
+		select {
+		case <-a.gone:
+		case <-flushing.Done():
+		}
+	}
+	_ = s.conn.Close(websocket.StatusServiceRestart, "the service ends: connect again, and open your sessions with their texts")
+}

@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/api/openapi"
+	"dragoman/app/api/webpage"
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/body"
+	"dragoman/app/text/excerpt"
+)
+
+// requestIDPattern is what a client's request id may look like to be used: it
+// goes into headers and logs.
+var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
+
+// quiet are the routes whose requests are logged for debugging only.
+var quiet = append([]string{webpage.AssetsPath, openapi.FilesPath}, probes...)
+
+// requestID gives the request the id that the client sent, or a new one.
+func (a *API) requestID(c *gin.Context) {
+	id := c.GetHeader(dialect.RequestIDHeader)
+	if !requestIDPattern.MatchString(id) {
+		id = rand.Text()
+	}
+	c.Header(dialect.RequestIDHeader, id)
+}
+
+// idOf is the id of a request.
+func idOf(c *gin.Context) string { return c.Writer.Header().Get(dialect.RequestIDHeader) }
+
+// accessLog writes a line for each request, also where a panic passes: that is how an
+// answer is cut off. Texts are never in it.
+func (a *API) accessLog(c *gin.Context) {
+	start, complete := time.Now(), false
+	defer func() { a.logRequest(c, time.Since(start), complete) }()
+	c.Next()
+	complete = true
+}
+
+func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
+	status := c.Writer.Status()
+	level := slog.LevelInfo
+	switch {
+	case status == http.StatusInternalServerError, !complete && c.Request.Context().Err() == nil: // else the client has left
+		level = slog.LevelError
+	case slices.Contains(quiet, c.FullPath()):
+		level = slog.LevelDebug
+	}
+	attrs := []slog.Attr{
+		slog.String("id", idOf(c)),
+		slog.String("method", c.Request.Method),
+		slog.String("path", excerpt.Of(c.Request.URL.Path)),
+		slog.Int("status", status),
+		slog.Duration("took", took),
+	}
+	if !complete {
+		attrs = append(attrs, slog.Bool("aborted", true))
+	}
+	attrs = append(attrs, dialect.LogAttrs(c)...)
+	if name := access.Name(c); name != "" {
+		attrs = append(attrs, slog.String("key", name))
+	}
+	if len(c.Errors) > 0 {
+		attrs = append(attrs, slog.String("error", c.Errors.Last().Error()))
+	}
+	a.cfg.Log.LogAttrs(c.Request.Context(), level, "request", attrs...)
+}
+
+// recoverPanic turns a panic into an answer. What it was goes to the log only, unless it is how a handler cuts its
+// answer off.
+func (a *API) recoverPanic(c *gin.Context) {
+	defer func() {
+		caught := recover()
+		switch caught {
+		case nil:
+			return
+		case http.ErrAbortHandler:
+			panic(caught)
+		}
+		a.cfg.Log.ErrorContext(c.Request.Context(), "panic", "id", idOf(c), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
+		if c.Writer.Written() {
+			// The client must not take what it has for the whole answer.
+			panic(http.ErrAbortHandler)
+		}
+		a.server.Fail(c, fmt.Errorf("panic: %v", caught))
+	}()
+	c.Next()
+}
+
+// limitBody refuses bodies that are known to be too large, and has others counted as
+// their callers'.
+func (a *API) limitBody(c *gin.Context) {
+	a.limitBodyTo(c, a.cfg.MaxBodyBytes, "send several requests")
+}
+
+// limitLarge is limitBody for bodies that may be larger, and take longer, than others.
+func (a *API) limitLarge(c *gin.Context, most int64, remedy string) {
+	if c.Request.Method == http.MethodPost {
+		body.Widen(c.Request, most, largeBodyTimeout)
+		a.limitBodyTo(c, most, remedy)
+		return
+	}
+	a.limitBody(c)
+}
+
+// limitBodyTo is limitBody with another limit, and what to do about it.
+func (a *API) limitBodyTo(c *gin.Context, limit int64, remedy string) {
+	if size := c.Request.ContentLength; size > limit {
+		a.server.Fail(c, fault.New(fault.BodyTooLarge, "", "the body has %d bytes, at most %d are allowed: %s", size, limit, remedy))
+		return
+	}
+	body.Account(c.Request, func() string {
+		if a.cfg.Gate.NeedsKeys() && access.Name(c) == "" {
+			return "" // all whose key is still to be read are one caller
+		}
+		return access.Caller(c)
+	}, func() error { return a.server.Permit(c) })
+}

@@ -1,0 +1,39 @@
+package httpapi
+
+import (
+	"fmt"
+
+	"dragoman/app/fault"
+	"dragoman/app/translate"
+)
+
+// maxTerms is how many terms the glossary in a request may have.
+const maxTerms = 1000
+
+// termInput is a term of a glossary.
+type termInput struct {
+	Source *string          `json:"source"`
+	Target optional[string] `json:"target"` // missing where the term stays as it is
+}
+
+func tooManyTerms(field string, most int) error {
+	return fault.New(fault.InvalidOption, field, "%s has more than %d terms: send those that the texts have", field, most)
+}
+
+// termsOf checks that nothing is missing.
+func termsOf(inputs []termInput) ([]translate.Term, error) {
+	if len(inputs) == 0 {
+		return nil, nil
+	}
+	terms := make([]translate.Term, len(inputs))
+	for i, term := range inputs {
+		if term.Source == nil {
+			return nil, missing(fmt.Sprintf("payload.glossary[%d].source", i))
+		}
+		terms[i] = translate.Term{Source: *term.Source, Target: *term.Source}
+		if term.Target.set {
+			terms[i].Target = term.Target.value
+		}
+	}
+	return terms, nil
+}

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+
+	"dragoman/app/fault"
+	"dragoman/app/translate"
+)
+
+// translation serves POST /translation.
+func (a *API) translation(c *gin.Context) (any, error) {
+	req, parts, err := a.read(c)
+	if err != nil {
+		return nil, err
+	}
+	results, err := a.server.TranslateAll(c, parts)
+	output := make([]recordOutput, 0, len(req.Records)*len(req.To)) // not nil: no records are [] in JSON
+	for _, part := range results {
+		for _, r := range part {
+			output = append(output, req.output(r))
+		}
+	}
+	return gin.H{"result": output}, err
+}
+
+// read reads a request for translations, and its parts: one for each target language where it names a stored glossary.
+func (a *API) read(c *gin.Context) (req translationRequest, parts []translate.Request, err error) {
+	if _, err := a.server.Translator(); err != nil {
+		return req, nil, err
+	}
+	if req, err = decodeTranslation(c, a.cfg.MaxRecords); err != nil {
+		return req, nil, err
+	}
+	parts, err = a.server.WithGlossaries(c, req.glossaries, req.Request)
+	return req, parts, err
+}
+
+// The media types of streams.
+const (
+	ndjsonType = "application/x-ndjson"
+	eventsType = "text/event-stream"
+)
+
+// eventTimeout is how long a client may take to read what was sent to it.
+const eventTimeout = 30 * time.Second
+
+// stream serves POST /translation/stream: each translation as soon as it is there, as
+// newline-delimited JSON or, where the client accepts them, as server-sent events.
+//
+// An error before the first translation is answered as everywhere; one after it is the
+// stream's last event. A stream that ends with neither done nor error was cut off.
+func (a *API) stream(c *gin.Context) (any, error) {
+	req, parts, err := a.read(c)
+	if err != nil {
+		return nil, err
+	}
+	out := &eventWriter{c: c, events: strings.Contains(c.GetHeader("Accept"), eventsType)}
+	err = a.server.StreamAll(c, parts, func(r translate.Result) error { return out.send("result", req.output(r)) })
+	switch {
+	case err == nil:
+		_ = out.send("done", gin.H{"results": out.sent}) // to a client that left
+	case out.sent == 0:
+		return nil, err
+	default:
+		if f := a.server.Explain(c, err); f.Kind != fault.ClientGone {
+			_ = out.send("error", detailOf(c, f))
+		}
+	}
+	return nil, nil
+}
+
+// eventWriter writes the events of a stream.
+type eventWriter struct {
+	c      *gin.Context
+	events bool // server-sent events instead of lines of JSON
+	sent   int
+}
+
+// send writes an event and waits until it is on its way. It fails when the client has
+// gone or does not read.
+func (w *eventWriter) send(name string, data any) error {
+	if w.sent == 0 {
+		w.begin()
+	}
+	w.sent++
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	before, after := `{"`+name+`":`, "}\n"
+	if w.events {
+		before, after = "event: "+name+"\ndata: ", "\n\n"
+	}
+	return w.write(slices.Concat([]byte(before), encoded, []byte(after)))
+}
+
+// comment writes what says nothing, so that the stream is not silent.
+func (w *eventWriter) comment() error { return w.write([]byte(":\n\n")) }
+
+// write writes an event and waits until it is on its way. Where that fails, the client does not want it any more.
+func (w *eventWriter) write(event []byte) error {
+	control := http.NewResponseController(w.c.Writer)
+	// Not every server under test has deadlines; the real one has.
+	_ = control.SetWriteDeadline(time.Now().Add(eventTimeout))
+	_, err := w.c.Writer.Write(event)
+	if err == nil {
+		err = control.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", context.Canceled, err)
+	}
+	return nil
+}
+
+// begin writes the headers.
+func (w *eventWriter) begin() {
+	w.c.Header("Content-Type", ndjsonType)
+	if w.events {
+		w.c.Header("Content-Type", eventsType)
+	}
+	w.c.Header("Cache-Control", "no-store")
+	w.c.Header("X-Accel-Buffering", "no") // nginx would keep events until it has many
+	w.c.Status(http.StatusOK)
+}

@@ -1,0 +1,229 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+
+	"dragoman/app/decode/engine"
+	"dragoman/app/translate"
+	"dragoman/model"
+	"dragoman/model/repository"
+)
+
+// Status is what there is to know of a version of a model, or of a pipeline.
+type Status struct {
+	Name, Version string
+	Aliases       []string
+	Current       bool // the name alone means this version
+	Served        bool
+	State         State
+	Reason        string   // why it cannot be served; "" where it can
+	From, To      []string // codes of its languages
+	Pipeline      bool
+
+	// Of models only.
+	Family    string
+	Precision model.Precision
+	Source    string // where its checkpoint came from
+	Revision  string
+	Device    string // where it is loaded
+	Bytes     int64  // of memory, while it is loaded
+}
+
+// Index lists all models and pipelines, by name, and their versions, the newest last.
+func (c *Catalog) Index() (list []Status) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.snapshot.Models {
+		serving := make(map[int]*version) // whose folders are maybe gone
+		if e := c.table.models[m.Name]; e != nil {
+			for _, v := range e.versions {
+				serving[v.number] = v
+			}
+		}
+		for _, v := range m.Versions {
+			s := c.statusOf(m, v, serving[v.Number])
+			s.Aliases = m.Aliases
+			list = append(list, s)
+			delete(serving, v.Number)
+		}
+		for _, number := range slices.Sorted(maps.Keys(serving)) {
+			list = append(list, c.status(serving[number]))
+		}
+	}
+	for _, p := range c.snapshot.Pipelines {
+		list = append(list, c.statusOfPipeline(p))
+	}
+	return list
+}
+
+// statusOf is the status of a version in the repository. Where another export with its number is
+// served, it is the status of that one, and the reason why this one is not.
+func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *version) (s Status) {
+	var known *version
+	err := cmp.Or(m.Err, v.Err)
+	if err == nil {
+		known = c.versions[newVersion(m, v).id()]
+	}
+	if known != nil && (serving == nil || serving.record == known.record) {
+		return c.status(known)
+	}
+	s = Status{Name: m.Name, Version: strconv.Itoa(v.Number), State: Unloaded}
+	if serving != nil {
+		s = c.status(serving)
+	} else if err != nil {
+		s.State = Broken
+	}
+	if err != nil {
+		s.Reason = err.Error()
+	} else if known != nil {
+		s.Reason = c.status(known).Reason
+	}
+	return s
+}
+
+// status is the status of a version that was looked at.
+func (c *Catalog) status(v *version) Status {
+	m := v.source.Manifest
+	s := Status{
+		Name: v.source.Name, Version: v.source.Version, State: Unloaded, From: v.from, To: v.to,
+		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, Served: c.serves(v),
+	}
+	if e := c.table.models[s.Name]; e != nil {
+		s.Current = e.current.record == v.record
+	}
+	if i := c.instances[v.key]; i != nil && (v.sound || i.version.record == v.record) {
+		s.State = i.state
+		if i.loaded != nil {
+			s.Device, s.Bytes = i.loaded.Device(), i.bytes
+		}
+	}
+	switch {
+	case v.broken != nil:
+		s.State, s.Reason = Broken, v.broken.Error()
+	case c.withheld[s.Name]:
+		s.Reason = "it was unloaded by hand"
+	case v.trial != nil:
+		s.Reason = "it is tried before it takes over"
+	case v.checking:
+		s.State, s.Reason = Loading, "its files are compared with its manifest"
+	case !s.Served:
+		s.Reason = "it is none of the versions that are served"
+	}
+	return s
+}
+
+// statusOfPipeline is the status of a pipeline. It is ready where all of its models are.
+func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
+	s := Status{Name: p.Name, Version: strconv.Itoa(p.Version), Pipeline: true, State: Unloaded}
+	if p.Err != nil {
+		s.Reason = p.Origin + ": " + p.Err.Error()
+		return s
+	}
+	made, err := c.table.newPipeline(p)
+	if err != nil {
+		s.Reason = err.Error()
+		return s
+	}
+	s.Served, s.Current, s.State = true, true, Ready
+	s.From, s.To = made.languages()
+	for _, v := range made.models() {
+		if i := c.instances[v.key]; i == nil || i.state != Ready {
+			s.State = Unloaded
+		}
+	}
+	return s
+}
+
+// models are those of a pipeline's steps.
+func (p *pipeline) models() (list []*version) {
+	for _, step := range p.steps {
+		switch of := step.candidate.(type) {
+		case single:
+			list = append(list, of.version)
+		case *pipeline:
+			list = append(list, of.models()...)
+		}
+	}
+	return list
+}
+
+// Engines are the engines of all models that are loaded, for [engine.Metrics]. Those of a version
+// that is loaded twice, while one export takes the place of another, are counted as one.
+func (c *Catalog) Engines() (list []engine.Source) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, i := range c.instances {
+		if i.loaded != nil && !i.closes {
+			s := c.nameOf(i)
+			list = append(list, engine.Source{Model: s.Name, Version: s.Version, Stats: i.loaded.Stats(), Rows: i.loaded.Rows()})
+		}
+	}
+	slices.SortFunc(list, func(a, b engine.Source) int { return compare(a.Model, a.Version, b.Model, b.Version) })
+	merged := list[:0]
+	for _, s := range list {
+		if last := len(merged) - 1; last >= 0 && merged[last].Model == s.Model && merged[last].Version == s.Version {
+			merged[last].Stats = append(merged[last].Stats, s.Stats...)
+			continue
+		}
+		merged = append(merged, s)
+	}
+	return merged
+}
+
+// nameOf is the version that an instance is known by, of those that share it: the one that it was
+// loaded for, or the first that is served after that is gone. mu is held.
+func (c *Catalog) nameOf(i *instance) Source {
+	first := i.version
+	for _, v := range c.versions {
+		if v.key == i.key && c.serves(v) && (!c.serves(first) || first != i.version && before(v, first)) {
+			first = v
+		}
+	}
+	return first.source
+}
+
+func before(v, w *version) bool {
+	return compare(v.source.Name, v.source.Version, w.source.Name, w.source.Version) < 0
+}
+
+// Names are those of the models and pipelines that are served, in the order in which they are
+// tried where a request names none. They are not to be changed.
+func (c *Catalog) Names() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.table.names
+}
+
+// Languages are the codes of all languages that are offered, sorted.
+func (c *Catalog) Languages() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.table.all.languages
+}
+
+// Serving is what is served, as a snapshot that has nothing else, and the handles of all versions in
+// it by their identity. Who holds such a handle gets that version or none.
+func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := repository.Snapshot{Order: c.table.names, Pivots: c.table.snapshot.Pivots}
+	handles := make(map[string]translate.Handle)
+	for _, name := range slices.Sorted(maps.Keys(c.table.models)) {
+		e := c.table.models[name]
+		m := repository.Model{Name: name, Aliases: e.aliases, Config: e.current.source.Config}
+		for _, v := range e.versions {
+			handles[v.source.Identity] = handle{version: v, exact: true}
+			m.Versions = append(m.Versions, repository.Version{
+				Number: v.number, Dir: v.source.Dir, Served: true, Manifest: v.source.Manifest, Identity: v.source.Identity,
+			})
+		}
+		s.Models = append(s.Models, m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.table.pipelines)) {
+		s.Pipelines = append(s.Pipelines, c.table.pipelines[name])
+	}
+	return s, handles
+}

@@ -1,0 +1,264 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+
+	"dragoman/app/text/language"
+	"dragoman/app/translate"
+	"dragoman/model/repository"
+)
+
+// selection implements [translate.Selection].
+type selection struct {
+	candidates []candidate
+	pivots     []string // codes of languages to go through where no candidate has a pair
+	languages  []string
+	detector   translate.Detector
+	detects    bool
+}
+
+// candidate is a model or a pipeline: a way to translate.
+type candidate interface {
+	// languages are those of texts and those of translations, sorted.
+	languages() (from, to []string)
+	// route is nil where it does not translate between two languages.
+	route(from, to string) *translate.Route
+	// targets are the languages that there is a route to from another, sorted, and maybe that
+	// one itself. They are not to be changed.
+	targets(from string) []string
+	// detects says that the source language is always detected.
+	detects() bool
+}
+
+func (t *table) newSelection(candidates []candidate) *selection {
+	s := &selection{candidates: candidates}
+	for _, c := range candidates {
+		from, to := c.languages()
+		s.languages = sortedUnion(s.languages, from, to)
+	}
+	for _, name := range t.snapshot.Pivots {
+		if code, ok := language.Find(s.languages, name); ok {
+			s.pivots = append(s.pivots, code)
+		}
+	}
+	if len(s.languages) > 0 {
+		s.detector = t.detector(s.languages)
+	}
+	s.detects = len(candidates) == 1 && candidates[0].detects()
+	return s
+}
+
+// Languages implements [translate.Selection].
+func (s *selection) Languages() []string { return s.languages }
+
+// Detector implements [translate.Selection].
+func (s *selection) Detector() translate.Detector { return s.detector }
+
+// Detects implements [translate.Selection].
+func (s *selection) Detects() bool { return s.detects }
+
+// Route implements [translate.Selection].
+func (s *selection) Route(from, to string) (translate.Route, error) {
+	if r := s.direct(from, to); r != nil {
+		return *r, nil
+	}
+	for _, pivot := range s.pivots {
+		if pivot == from || pivot == to {
+			continue
+		}
+		first, second := s.direct(from, pivot), s.direct(pivot, to)
+		if first != nil && second != nil {
+			return translate.Route{
+				Model: first.Model + "+" + second.Model, Version: first.Version + "+" + second.Version,
+				Steps: slices.Concat(first.Steps, second.Steps),
+			}, nil
+		}
+	}
+	return translate.Route{}, &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang",
+		Message: "there is no model that translates from " + quote(from) + " into " + quote(to)}
+}
+
+// direct is the route of the first candidate that has a pair; nil without one.
+func (s *selection) direct(from, to string) *translate.Route {
+	for _, c := range s.candidates {
+		if r := c.route(from, to); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// Targets implements [translate.Selection].
+func (s *selection) Targets(from string) []string {
+	direct := s.reached(from)
+	if slices.Equal(direct, s.languages) {
+		return s.languages
+	}
+	lists := [][]string{{from}, direct}
+	for _, pivot := range s.pivots {
+		if slices.Contains(direct, pivot) {
+			lists = append(lists, s.reached(pivot))
+		}
+	}
+	return slices.DeleteFunc(sortedUnion(lists...), func(code string) bool {
+		_, offered := slices.BinarySearch(s.languages, code)
+		return !offered
+	})
+}
+
+// reached are the languages that a candidate translates into by itself.
+func (s *selection) reached(from string) (all []string) {
+	for _, c := range s.candidates {
+		switch to := c.targets(from); {
+		case len(all) == 0:
+			all = to
+		case len(to) > 0 && !slices.Equal(all, to): // models of one family have equal lists
+			all = sortedUnion(all, to)
+		}
+	}
+	return all
+}
+
+// single is a model.
+type single struct{ handle }
+
+func (m single) languages() (from, to []string) { return m.version.from, m.version.to }
+func (m single) detects() bool                  { return false }
+
+func (m single) route(from, to string) *translate.Route {
+	if !m.version.offers(from, to) {
+		return nil
+	}
+	return &translate.Route{Model: m.version.source.Name, Version: m.version.source.Version,
+		Steps: []translate.Step{{Model: m.handle, From: from, To: to}}}
+}
+
+func (m single) targets(from string) (list []string) {
+	v := m.version
+	switch _, known := slices.BinarySearch(v.from, from); {
+	case !known:
+		return nil
+	case len(v.source.Config.Pairs) == 0:
+		return v.to
+	}
+	for _, to := range v.to {
+		if v.offers(from, to) {
+			list = append(list, to)
+		}
+	}
+	return list
+}
+
+// pipeline is a series of candidates.
+type pipeline struct {
+	name, version string
+	steps         []pipelineStep
+	detect        bool
+}
+
+// pipelineStep is a candidate that translates into a language; "" is the one that the request
+// wants.
+type pipelineStep struct {
+	candidate
+	to string
+}
+
+// newPipeline finds what a pipeline is made of. It fails where a model of it is not served.
+func (t *table) newPipeline(p repository.Pipeline) (*pipeline, error) {
+	made := &pipeline{name: p.Name, version: strconv.Itoa(p.Version)}
+	for _, step := range p.Steps {
+		if step.Detect {
+			made.detect = true
+			continue
+		}
+		s, err := t.step(step)
+		if err != nil {
+			return nil, err
+		}
+		made.steps = append(made.steps, s)
+	}
+	return made, nil
+}
+
+func (t *table) step(step repository.Step) (made pipelineStep, err error) {
+	name := step.Model.Name
+	if p, ok := t.pipelines[name]; ok {
+		made.candidate, err = t.newPipeline(p) // repositories have no cycles
+	} else if m := t.models[name]; m == nil && t.absent[step.Model.String()] != nil {
+		return made, t.absent[step.Model.String()]
+	} else if m == nil {
+		return made, unknown("a pipeline needs the model %s, which is not served", name)
+	} else if step.Model.Version == 0 {
+		made.candidate = single{handle{version: m.current}}
+	} else {
+		var found *selection
+		if found, err = t.version(m, name, strconv.Itoa(step.Model.Version)); err == nil {
+			made.candidate = found.candidates[0]
+		}
+	}
+	if err != nil || step.To == "" {
+		return made, err
+	}
+	_, to := made.candidate.languages()
+	var ok bool
+	if made.to, ok = language.FindTarget(to, step.To); !ok {
+		return made, unknown("a pipeline needs the model %s to translate into %s, which it does not", name, quote(step.To))
+	}
+	return made, nil
+}
+
+func (p *pipeline) languages() (from, to []string) {
+	from, _ = p.steps[0].languages()
+	last := p.steps[len(p.steps)-1]
+	if last.to != "" {
+		return from, []string{last.to}
+	}
+	_, to = last.languages()
+	return from, to
+}
+
+func (p *pipeline) detects() bool { return p.detect }
+
+func (p *pipeline) route(from, to string) *translate.Route {
+	r := &translate.Route{Model: p.name, Version: p.version}
+	for i, step := range p.steps {
+		into := step.to
+		switch {
+		case into == "":
+			into = to
+		case i == len(p.steps)-1 && into != to:
+			return nil
+		}
+		if into == from {
+			continue // a text that is in the pivot's language already skips the step
+		}
+		part := step.route(from, into)
+		if part == nil {
+			return nil
+		}
+		r.Steps, from = append(r.Steps, part.Steps...), into
+	}
+	if len(r.Steps) == 0 {
+		return nil
+	}
+	return r
+}
+
+func (p *pipeline) targets(from string) []string {
+	at := from
+	for _, step := range p.steps[:len(p.steps)-1] {
+		if step.to != at && step.route(at, step.to) == nil {
+			return nil
+		}
+		at = step.to
+	}
+	last := p.steps[len(p.steps)-1]
+	switch {
+	case last.to == "":
+		return sortedUnion(last.targets(at), []string{at}) // the last step is left out for its own source
+	case last.to == at && at == from, last.to != at && last.route(at, last.to) == nil:
+		return nil
+	}
+	return []string{last.to}
+}

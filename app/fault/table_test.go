@@ -1,0 +1,64 @@
+package fault
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/api/openapi"
+	"dragoman/app/client"
+)
+
+func TestTableIsWhole(t *testing.T) {
+	require.Len(t, table, int(ClientGone)+1)
+	for kind, r := range table {
+		assert.Equal(t, Kind(kind) == ClientGone, r.code == "", kind)
+		for _, status := range []int{r.native, r.libreTranslate, r.deepL, r.openInference} {
+			assert.True(t, status >= 400 && status < 600, "%d: %d", kind, status)
+			assert.True(t, r.wait == 0 || status == 429 || status == 456 || status == 503 || status == 529, "%s: another try helps, but not after %d", r.code, status)
+		}
+	}
+}
+
+// The client has constants for all codes, and no others, and tries again where it helps.
+func TestClient(t *testing.T) {
+	assert.ElementsMatch(t, Codes(), []string{
+		client.CodeInvalidJSON, client.CodeUnknownField, client.CodeDuplicateField, client.CodeMissingField, client.CodeWrongType,
+		client.CodeInvalidValue, client.CodeInvalidOption, client.CodeInvalidText, client.CodeInvalidHeader, client.CodeUnknownLanguage, client.CodeUnsupportedSource, client.CodeUnknownModel,
+		client.CodeTextTooLong, client.CodeUnauthorized, client.CodeNotFound, client.CodeTurnedOff, client.CodeMethodNotAllowed, client.CodeBodyTimeout,
+		client.CodeBodyTooLarge, client.CodeTooManyRecords, client.CodeTooManySentences, client.CodeTooManyTokens,
+		client.CodeTooManyCharacters, client.CodeTooLarge, client.CodeUnsupportedMedia, client.CodeUnfinished, client.CodeRateLimited,
+		client.CodeInternal, client.CodeBusy, client.CodeNotReady, client.CodeModelBroken, client.CodeModelTooLarge, client.CodeStuck, client.CodeModelCrashed, client.CodeBrokerUnavailable, client.CodeShuttingDown, client.CodeTimeout,
+		client.CodeUnknownJob, client.CodeJobLost, client.CodeIdempotencyMismatch, client.CodeTooManyJobs, client.CodeJobsUnavailable,
+		client.CodeUnknownGlossary, client.CodeInvalidGlossary, client.CodeNoDictionary, client.CodeTooManyGlossaries, client.CodeGlossariesUnavailable,
+		client.CodeUnsupportedDocument, client.CodeInvalidDocument, client.CodeNotDone,
+		client.CodeUnknownSession, client.CodeInvalidEdit, client.CodeEditGap, client.CodeSessionComplete, client.CodeTooManySessions,
+	})
+	for _, r := range table {
+		inStream, answered := &client.Error{Code: r.code}, &client.Error{Code: r.code, Status: r.native}
+		assert.Equal(t, r.wait > 0, inStream.Temporary(), r.code)
+		assert.Equal(t, r.wait > 0, answered.Temporary(), r.code)
+	}
+}
+
+// The document lists all codes.
+func TestDocument(t *testing.T) {
+	description, err := openapi.New(openapi.Config{})
+	require.NoError(t, err)
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	description.Register(router, nil)
+	w := httptest.NewRecorder()
+	router.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", nil))
+	var document struct {
+		Components struct {
+			Schemas struct{ ErrorCode struct{ Enum []string } }
+		}
+	}
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &document, json.MatchCaseInsensitiveNames(true)))
+	assert.ElementsMatch(t, Codes(), document.Components.Schemas.ErrorCode.Enum)
+}

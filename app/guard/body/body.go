@@ -1,0 +1,197 @@
+// Package body bounds what the bodies of requests take: the bytes and the time of
+// each, and the memory of all requests in flight together. It also sees to it that a
+// client learns why its body was not read, see [Refuse].
+//
+// Bytes count as they arrive, whatever a client has announced: for what they are read
+// into, and for the copies that parsing makes. They are taken from the request's
+// [admission.Lease], which [Bounds.Serve] makes and gives back when the request is
+// answered: its texts are kept for as long. What does not fit is refused at once with an
+// [*admission.FullError]; nothing waits.
+package body
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
+)
+
+// Config is what [Bounds] keeps.
+type Config struct {
+	Most    int64             // bytes of a body
+	Memory  *admission.Memory // of all requests
+	Timeout time.Duration     // until the whole body has arrived
+	Silence time.Duration     // until the first bytes of it have, and all of a small one; 0: as Timeout
+}
+
+// parsing is how long it takes to parse a byte of a body, and to write the byte of the answer that becomes of it.
+const parsing = 20 * time.Nanosecond
+
+// small is the size of bodies that arrive at once, or not at all.
+const small = 64 << 10
+
+// Bounds are the bounds of a server. They are safe for concurrent use.
+type Bounds struct {
+	cfg    Config
+	linger chan struct{} // has a place for each connection that lingers
+}
+
+// New makes the bounds of a server.
+func New(cfg Config) *Bounds {
+	return &Bounds{cfg: cfg, linger: make(chan struct{}, maxLingering)}
+}
+
+// Serve makes a handler that serves requests whose bodies are bounded. Reading one
+// fails with *http.MaxBytesError, os.ErrDeadlineExceeded or [*admission.FullError]. The
+// context of a request has its lease.
+func (b *Bounds) Serve(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lease := b.cfg.Memory.Lease("")
+		defer lease.Close()
+		ctx := admission.With(r.Context(), lease)
+		if r.ContentLength == 0 {
+			next.ServeHTTP(w, r.WithContext(ctx))
+			return
+		}
+		body := &boundedBody{ReadCloser: r.Body, lease: lease, most: b.cfg.Most, begun: time.Now(), control: http.NewResponseController(w)}
+		body.bound(b.cfg.Timeout, b.cfg.Silence, r.ContentLength)
+		r = r.WithContext(context.WithValue(ctx, bodyKey{}, body))
+		r.Body = body
+		next.ServeHTTP(w, r)
+		lease.Close() // lingering takes no memory
+		if body.refused {
+			b.lingerOn(w, r, body)
+		}
+	})
+}
+
+// Account has a request's memory counted as its caller's, who is asked for when the first
+// bytes of the body come. Before that permit is asked whether they are to be read; [Read] fails with
+// its error.
+func Account(r *http.Request, caller func() string, permit func() error) {
+	if b := of(r); b != nil {
+		b.caller, b.permit = caller, permit
+	}
+}
+
+// Widen has a request's body be bounded in another way than others are. It does nothing where
+// bytes of it have come.
+func Widen(r *http.Request, most int64, timeout time.Duration) {
+	b := of(r)
+	if b == nil || b.read > 0 {
+		return
+	}
+	b.most, b.begun = most, time.Now()
+	b.bound(timeout, b.silence, r.ContentLength)
+}
+
+// ErrBroken is the error of a body that cannot be read, but for the bounds.
+var ErrBroken error = fault.New(fault.InvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly")
+
+// Read reads the body of a request. It fails with an error of the bounds, see
+// [Bounds.Serve], with that of [Account]'s permit, or with [ErrBroken]. On success it also ends the deadline on reading: it
+// must not end the work that follows. What is read waits for its caller's turn to be parsed ([admission.Spend]).
+func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	b := of(r)
+	if b != nil && b.permit != nil && b.read == 0 {
+		if err := b.permit(); err != nil {
+			return nil, err
+		}
+	}
+	raw, err := io.ReadAll(r.Body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, admission.ErrFull):
+		return nil, fmt.Errorf("read the body: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	// Not every server under test has deadlines; the real one has.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	if b != nil && b.caller != nil {
+		if err := admission.Spend(r.Context(), b.caller(), time.Duration(len(raw))*parsing); err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
+}
+
+// bodyKey is where the body of a request is in its context.
+type bodyKey struct{}
+
+// of is the body of a request, nil where it has none or Serve has not seen it.
+func of(r *http.Request) *boundedBody {
+	b, _ := r.Context().Value(bodyKey{}).(*boundedBody)
+	return b
+}
+
+// boundedBody is the body of a request. One goroutine uses it.
+type boundedBody struct {
+	io.ReadCloser // of the server
+	lease         *admission.Lease
+	caller        func() string // nil: one for all that have none
+	permit        func() error  // nil: everybody may send it
+
+	control    *http.ResponseController
+	begun      time.Time
+	timeout    time.Duration // from begun until all has arrived
+	silence    time.Duration // until some has; 0: no other bound
+	most, read int64
+	err        error // of reading, and of all reading after it
+	refused    bool  // it was answered by Refuse, and is not whole
+}
+
+// bound bounds the time that the body has, of which length bytes are announced, or -1.
+func (b *boundedBody) bound(timeout, silence time.Duration, length int64) {
+	b.timeout, b.silence = timeout, silence
+	if silence > 0 && length >= 0 && length <= small {
+		b.timeout = min(timeout, silence)
+	}
+	if silence == 0 {
+		silence = timeout
+	}
+	b.within(min(b.timeout, silence))
+}
+
+// within sets the deadline of what is read next. Not every server under test has deadlines; the real one has.
+func (b *boundedBody) within(d time.Duration) { _ = b.control.SetReadDeadline(b.begun.Add(d)) }
+
+// Read reads what is left of the body, within its bounds.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if left := b.most - b.read; int64(len(p)) > left {
+		p = p[:left+1] // one more tells a body that is too large
+	}
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 && b.read == 0 {
+		b.within(b.timeout)
+		if b.caller != nil {
+			b.lease.Charge(b.caller())
+		}
+	}
+	if b.read += int64(n); b.read > b.most {
+		n, err = 0, &http.MaxBytesError{Limit: b.most}
+	} else if full := b.lease.Take(int64(n) * cost.BodyByte); full != nil {
+		n, err = 0, full
+	}
+	b.err = err
+	return n, err
+}
+
+// whole says whether all of the body was read.
+func (b *boundedBody) whole() bool { return b.err == io.EOF }
+
+// alive says whether more of the body may come.
+func (b *boundedBody) alive() bool {
+	var tooLarge *http.MaxBytesError
+	return b.err == nil || errors.As(b.err, &tooLarge) || errors.Is(b.err, admission.ErrFull)
+}

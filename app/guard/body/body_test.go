@@ -1,0 +1,270 @@
+package body
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
+)
+
+const most = 128 << 10
+
+// bounds are those of a server that has room for four bodies.
+func bounds() *Bounds {
+	return New(Config{Most: most, Memory: admission.New(4 * cost.BodyByte * most), Timeout: time.Minute})
+}
+
+// zeros is a body without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// post is a request of a caller with a body of some size, which may be unknown.
+func post(caller string, size int64, known bool) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/", io.LimitReader(zeros{}, size))
+	if known {
+		r.ContentLength = size
+	}
+	r.Header.Set("Caller", caller)
+	return r
+}
+
+// reading is a handler that reads the body as its caller's and then calls next with
+// what came of it.
+func reading(next func(n int, err error)) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		Account(r, func() string { return r.Header.Get("Caller") }, nil)
+		content, err := io.ReadAll(r.Body)
+		next(len(content), err)
+	})
+}
+
+func TestSizes(t *testing.T) {
+	b := bounds()
+	for _, known := range []bool{true, false} {
+		for size, fits := range map[int64]bool{0: true, 1: true, most - 1: true, most: true, most + 1: false, 10 * most: false} {
+			b.Serve(reading(func(n int, err error) {
+				if fits {
+					require.NoError(t, err)
+					assert.EqualValues(t, size, n)
+					return
+				}
+				var tooLarge *http.MaxBytesError
+				require.ErrorAs(t, err, &tooLarge)
+				assert.EqualValues(t, most, tooLarge.Limit)
+				assert.LessOrEqual(t, n, most)
+			})).ServeHTTP(httptest.NewRecorder(), post("", size, known))
+		}
+	}
+	assert.Zero(t, b.cfg.Memory.InUse(), "all is given back")
+}
+
+// However many large bodies come at once, from however many callers, what is read of
+// them stays within the memory, and a few callers leave some for one more.
+func TestMemoryIsShared(t *testing.T) {
+	for _, callers := range []int{1, 2, 3, 100} {
+		b := bounds()
+		held, refused := int64(0), 0
+		var admit func(i int)
+		admit = func(i int) {
+			if i == 8*callers {
+				assert.LessOrEqual(t, held*cost.BodyByte, int64(4*cost.BodyByte*most))
+				if callers < 10 {
+					b.Serve(reading(func(_ int, err error) {
+						assert.NoError(t, err, "a small body beside those of %d", callers)
+					})).ServeHTTP(httptest.NewRecorder(), post("another", 1000, false))
+				}
+				return
+			}
+			b.Serve(reading(func(n int, err error) {
+				held += int64(n)
+				if err != nil {
+					require.ErrorIs(t, err, admission.ErrFull)
+					refused++
+				}
+				admit(i + 1) // with this body still there
+			})).ServeHTTP(httptest.NewRecorder(), post(fmt.Sprint(i%callers), most, i%2 == 0))
+		}
+		admit(0)
+		assert.GreaterOrEqual(t, refused, 8*callers-4, "of %d callers", callers)
+		assert.Less(t, refused, 8*callers, "of %d callers", callers)
+		assert.Zero(t, b.cfg.Memory.InUse(), "all is given back")
+	}
+}
+
+// A body that is only announced takes nothing.
+func TestAnnouncedBodiesTakeNothing(t *testing.T) {
+	b := bounds()
+	b.Serve(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		Account(r, func() string { return "" }, nil)
+		one := make([]byte, 1)
+		_, err := r.Body.Read(one)
+		require.NoError(t, err)
+		assert.EqualValues(t, cost.BodyByte, b.cfg.Memory.InUse())
+	})).ServeHTTP(httptest.NewRecorder(), post("", most, true))
+}
+
+func TestRefuseClosesWhatIsUnread(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	broken := errors.New("connection reset")
+	for _, test := range []struct {
+		name   string
+		body   io.Reader
+		size   int64
+		read   bool
+		closes bool
+	}{
+		{"no body", nil, 0, false, false},
+		{"read", zeros{}, most, true, false},
+		{"small, which the server reads", zeros{}, smallBody, false, false},
+		{"large", zeros{}, smallBody + 1, false, true},
+		{"too large", zeros{}, most + 1, true, true},
+		{"of unknown size", zeros{}, -1, false, true},
+		{"broken", io.MultiReader(strings.NewReader("x"), errorReader{broken}), 10, true, true},
+		{"too slow", errorReader{os.ErrDeadlineExceeded}, 10, true, true},
+	} {
+		router := gin.New()
+		router.POST("/", func(c *gin.Context) {
+			if test.read {
+				_, _ = io.ReadAll(c.Request.Body)
+			}
+			Refuse(c, http.StatusTeapot, gin.H{"error": "a < b"})
+		})
+		body := test.body
+		if test.size > 0 {
+			body = io.LimitReader(body, test.size)
+		}
+		r := httptest.NewRequest(http.MethodPost, "/", body)
+		r.ContentLength = test.size
+		w := httptest.NewRecorder()
+		bounds().Serve(router).ServeHTTP(w, r)
+		assert.Equal(t, http.StatusTeapot, w.Code, test.name)
+		assert.Equal(t, `{"error":"a < b"}`+"\n", w.Body.String(), test.name)
+		assert.Equal(t, fmt.Sprint(w.Body.Len()), w.Header().Get("Content-Length"), test.name)
+		assert.Equal(t, test.closes, w.Header().Get("Connection") == "close", test.name)
+	}
+}
+
+type errorReader struct{ err error }
+
+func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
+
+// listen serves requests, all of which it refuses unread.
+func listen(t *testing.T, b *Bounds) string {
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	router.POST("/", func(c *gin.Context) { Refuse(c, http.StatusTeapot, gin.H{"error": "no"}) })
+	server := httptest.NewServer(b.Serve(router))
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+// A client that sends all of its request before it looks for an answer gets the
+// answer, and the end of the connection after it.
+func TestClientsThatWriteFirst(t *testing.T) {
+	const size = 16 << 20 // more than the buffers of both ends hold
+	address := listen(t, bounds())
+	for name, head := range map[string]string{
+		"announced": fmt.Sprintf("Content-Length: %d\r\n\r\n", size),
+		"chunked":   fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", size),
+	} {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+head)
+		require.NoError(t, err, name)
+		_, err = io.CopyN(conn, zeros{}, size)
+		require.NoError(t, err, name)
+		if name == "chunked" {
+			_, err = io.WriteString(conn, "\r\n0\r\n\r\n")
+			require.NoError(t, err)
+		}
+		answer, err := io.ReadAll(conn)
+		require.NoError(t, err, name)
+		assert.True(t, strings.HasPrefix(string(answer), "HTTP/1.1 418 "), name)
+		assert.True(t, strings.HasSuffix(string(answer), "\r\n\r\n{\"error\":\"no\"}\n"), name)
+	}
+}
+
+// The answer is there before the body, for clients that look for it.
+func TestClientsThatReadFirst(t *testing.T) {
+	conn, err := net.Dial("tcp", listen(t, bounds()))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, `{"error":"no"}`+"\n", string(answer))
+}
+
+// Few connections linger, and those that asked whether to send do not.
+func TestLingeringIsBounded(t *testing.T) {
+	b := bounds()
+	for range maxLingering {
+		b.linger <- struct{}{}
+	}
+	address := listen(t, b)
+	for _, header := range []string{"", "Expect: 100-continue\r\n"} {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+header+"Content-Length: 1000000\r\n\r\n")
+		require.NoError(t, err)
+		answer, err := io.ReadAll(conn) // ends although the body never comes
+		require.NoError(t, err)
+		assert.True(t, strings.HasPrefix(string(answer), "HTTP/1.1 418 "))
+		<-b.linger // room for the second
+	}
+}
+
+// deadlines is a writer that remembers the deadlines that reading gets.
+type deadlines struct {
+	httptest.ResponseRecorder
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
+}
+
+// Until the first bytes come, and for all of a small body, there is less time than for others.
+func TestTimes(t *testing.T) {
+	const timeout, silence = time.Hour, time.Minute
+	for _, test := range []struct {
+		size  int64
+		known bool
+		after time.Duration // how much later the second deadline is, when bytes have come
+	}{{1, true, 0}, {small, true, 0}, {small + 1, true, timeout - silence}, {1, false, timeout - silence}} {
+		b := New(Config{Most: most, Memory: admission.New(4 * cost.BodyByte * most), Timeout: timeout, Silence: silence})
+		r := post("", test.size, test.known)
+		if !test.known {
+			r.ContentLength = -1
+		}
+		w := &deadlines{}
+		b.Serve(reading(func(_ int, err error) { assert.NoError(t, err) })).ServeHTTP(w, r)
+		require.Len(t, w.set, 2)
+		assert.Equal(t, test.after, w.set[1].Sub(w.set[0]), test.size)
+	}
+}

@@ -1,0 +1,82 @@
+package markup
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"dragoman/app/text/lineartest"
+)
+
+// all does with a text what a service does.
+func all(text string, format Format) {
+	if format == HTML {
+		for _, p := range SplitHTML(text) {
+			_ = p.Text()
+		}
+	}
+	s := Parse(text, format).In("en")
+	if m, ok := s.Mask(0); ok {
+		_, _ = m.Restore(m.Text)
+	}
+	_, _ = s.Verify(text)
+	_ = s.Around()
+}
+
+func TestWorkIsLinear(t *testing.T) {
+	counted := lineartest.New(t)
+	part, whole := hostile(1<<13), hostile(1<<16)
+	for _, unit := range slices.Sorted(maps.Keys(whole)) {
+		for _, format := range []Format{Text, HTML} {
+			counted.Assert(fmt.Sprintf("%q, format %d", unit, format), part[unit], whole[unit], func(text string) { all(text, format) })
+		}
+	}
+}
+
+// BenchmarkExponent reports how time grows with the length of hostile texts: 1 is linear.
+func BenchmarkExponent(b *testing.B) {
+	for unit := range hostile(1) {
+		for _, format := range []Format{Text, HTML} {
+			b.Run(fmt.Sprintf("%q/%d", unit, format), func(b *testing.B) {
+				lineartest.ReportExponent(b, func(size int) string { return strings.Repeat(unit, size/len(unit)) }, func(text string) { all(text, format) })
+			})
+		}
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	texts := hostile(1 << 20)
+	texts["prose"] = repeat("The quick brown fox jumps over the lazy dog, and nobody at the inn was surprised by it. ")
+	texts["mixed"] = repeat("Hi {name}, 5 of 1,234 at https://x.y/z or a@b.com: **bold** <b>tag</b> 😀 日本語のテキスト。 ")
+	for unit, text := range texts {
+		b.Run(unit, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Parse(text, Text)
+			}
+		})
+	}
+}
+
+func BenchmarkAll(b *testing.B) {
+	text := "Hi {name}, 5 of 1,234 people at https://x.y/z said: **this is bold** and <b>this a tag</b> 😀."
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		all(text, Text)
+	}
+}
+
+func BenchmarkSplitHTML(b *testing.B) {
+	text := repeat("<p>Hi <b>Tom</b> &amp; <a href='x'>Jerry</a>, how do you do?</p>\n")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		SplitHTML(text)
+	}
+}
+
+// repeat makes a text of 1 MiB of one.
+func repeat(text string) string {
+	return string(slices.Repeat([]byte(text), (1<<20)/len(text)))
+}

@@ -1,0 +1,196 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+
+	"dragoman/app/text/language"
+)
+
+// quantities joins a number and what it counts or is counted in, where that is held: 30 m²,
+// n° 5, US$ 20.
+func (w *words) quantities() {
+	list := w.out[:0]
+	for i, span := range w.out {
+		if n := len(list) - 1; n >= 0 && isSpace(first(w.text[list[n].End:])) && strings.TrimSpace(w.text[list[n].End:span.Start]) == "" {
+			before, here := w.text[list[n].Start:list[n].End], w.text[span.Start:span.End]
+			if list[n].Kind == Number && span.Kind == Code && unitForm.MatchString(here) ||
+				list[n].Kind == Code && span.Kind == Number && labelForm.MatchString(before) {
+				list[n].End, list[n].Kind = span.End, Code
+				continue
+			}
+		}
+		low, high := 0, len(w.text)
+		if n := len(list) - 1; n >= 0 {
+			low = list[n].End
+		}
+		if i+1 < len(w.out) {
+			high = w.out[i+1].Start
+		}
+		if span.Kind == Number { // 5 €
+			span.End += len(currencyBehind.FindString(w.text[span.End:high]))
+			span.Start -= len(currencyBefore.FindString(w.text[max(low, span.Start-longestCapitals):span.Start]))
+		}
+		if start := w.abbreviation(low, span.Start); start < span.Start && (span.Kind == Number || span.Kind == Code) {
+			span.Start, span.Kind = start, Code
+		}
+		if span.Kind == Code && amountForm.MatchString(w.text[span.Start:span.End]) {
+			span.End += len(unitBehind.FindString(w.text[span.End:high]))
+		}
+		list = append(list, span)
+	}
+	w.out = list
+}
+
+// abbreviation returns where the capitals start that stand between low and the number at start, as in
+// RFC 2616, in a text that is not all in capitals; else start.
+func (w *words) abbreviation(low, start int) int {
+	from := max(low, start-longestCapitals)
+	text := w.text[from:start]
+	if m := capitals.FindStringSubmatchIndex(text); m != nil && (m[2] > 0 || from == 0) && w.hasSmall() {
+		return from + m[2]
+	}
+	return start
+}
+
+// hasSmall says whether there are words in small letters.
+func (w *words) hasSmall() bool {
+	if w.small == 0 {
+		if w.small = 1; smallWord.MatchString(w.text) {
+			w.small = 2
+		}
+	}
+	return w.small == 2
+}
+
+// longestCapitals are the bytes that are looked at for an abbreviation.
+const longestCapitals = 10
+
+var (
+	capitals       = regexp.MustCompile(`(?:^|[^\pL\pN_&/-])([A-Z]{2,5}) $`)
+	currencyBehind = regexp.MustCompile(`^[ \x{a0}\x{202f}]\p{Sc}`)
+	currencyBefore = regexp.MustCompile(`\p{Sc}[ \x{a0}\x{202f}]$`)
+	smallWord      = regexp.MustCompile(`\b\p{Ll}{2}`)
+	// An amount that is held, and a unit behind it.
+	amountForm = regexp.MustCompile(`^[^\pL]*[\pN]$`)
+	unitBehind = regexp.MustCompile(`^ (?:[b-df-hj-np-tv-xzµ]{1,3}|[A-Z])\b`)
+	unitForm   = regexp.MustCompile(`^(?:[^\pL\d]?\pL{0,4}[\p{No}⁻]+|[°%℃℉′″]\pL?|\pL{1,4}[/·]\pL{1,3}[\p{No}⁻]*|[µμkMGTmc]?[A-Z][A-Za-z]{0,2}|\pL{0,2}[ΩΩµμ]\pL{0,2}|[½¼¾⅓-⅞㎀-㏟])$`)
+	labelForm  = regexp.MustCompile(`^(?:\pL{0,3}[\p{Sc}°№]|\pL[º])$`)
+)
+
+// telephones joins numbers in groups that are too many for one number.
+func (w *words) telephones() {
+	list := w.out[:0]
+	for i := 0; i < len(w.out); i++ {
+		digits, end := 0, i
+		for end < len(w.out) && w.out[end].Kind == Number && (end == i || w.isGroup(w.out[end-1].End, w.out[end].Start)) &&
+			strings.Trim(w.text[w.out[end].Start:w.out[end].End], "0123456789-. ") == "" {
+			digits += countDigits(w.text[w.out[end].Start:w.out[end].End])
+			end++
+		}
+		if digits >= leastPhone && (end-i >= 3 || end-i == 2 && w.text[w.out[i].Start] == '0') {
+			list = append(list, Span{Start: w.out[i].Start, End: w.out[end-1].End, Kind: Code})
+			i = end - 1
+			continue
+		}
+		list = append(list, w.out[i])
+	}
+	w.out = list
+}
+
+// isGroup says whether one space or sign stands between two groups of digits.
+func (w *words) isGroup(end, start int) bool {
+	r, n := decode(w.text, end)
+	return end+n == start && (isSpace(r) || r == '-' || r == '.') || start-end == 3 && w.text[end:start] == " / "
+}
+
+// In returns the sentence with the words held that are of no script of its language, a code: they
+// are left as they are, for models seldom know them. Where most of the text is, nothing is held.
+//
+// The days, months and years of dates are one number then: 3 Feb 2021.
+func (s Sentence) In(lang string) Sentence {
+	s = s.withDates(lang)
+	foreign := language.Foreign(s.Text, lang)
+	if len(foreign) == 0 {
+		return s.withExpressions(lang)
+	}
+	w := words{text: s.Text}
+	rest := s.Spans
+	for _, run := range foreign {
+		start, end := run[0], run[1]
+		if r, _ := decode(s.Text, start); isWord(r) { // kΩ, Δt
+			start = len(strings.TrimRightFunc(s.Text[:start], isWord))
+			end = skip(s.Text, end, isWordOr("-")) // α-helix
+		}
+		for len(rest) > 0 && rest[0].End <= start {
+			w.out, rest = append(w.out, rest[0]), rest[1:]
+		}
+		n := len(w.out) - 1
+		if len(rest) > 0 && rest[0].Start < end || n >= 0 && w.out[n].End > start {
+			continue
+		}
+		if n > 0 && w.out[n].Kind == Sign && w.out[n-1].Kind == Code && w.out[n-1].End == w.out[n].Start && w.out[n].End == start {
+			n, w.out = n-1, w.out[:n] // 用户@例子
+			w.out[n].End = end
+			continue
+		}
+		if n >= 0 && w.out[n].Kind == Code && w.text[w.out[n].End:start] == "." {
+			w.out[n].End = end
+			continue
+		}
+		w.out = append(w.out, Span{Start: start, End: end, Kind: Code})
+	}
+	w.out = append(w.out, rest...)
+	w.quantities()
+	s.Spans = w.out
+	return s.withExpressions(lang)
+}
+
+// withDates joins numbers and the names of months beside them.
+func (s Sentence) withDates(lang string) Sentence {
+	l := lexicons()[lang]
+	if l.most == 0 {
+		return s
+	}
+	var spans []Span
+	for i, span := range s.Spans {
+		if n := len(spans) - 1; n >= 0 && spans[n].Kind == Number && span.Kind == Number && (spans[n].End >= span.Start || l.isMonthBetween(s.Text[spans[n].End:span.Start])) {
+			spans[n].End = max(spans[n].End, span.End)
+			continue
+		}
+		if span.Kind == Number {
+			low, high := 0, len(s.Text)
+			if n := len(spans) - 1; n >= 0 {
+				low = spans[n].End
+			}
+			if i+1 < len(s.Spans) {
+				high = s.Spans[i+1].Start
+			}
+			if m := wordBefore.FindStringSubmatchIndex(s.Text[max(low, span.Start-longestMonth):span.Start]); m != nil && l.isMonth(s.Text[max(low, span.Start-longestMonth)+m[2]:max(low, span.Start-longestMonth)+m[3]]) {
+				span.Start = max(low, span.Start-longestMonth) + m[2]
+			} else if m := wordBehind.FindStringSubmatchIndex(s.Text[span.End:min(high, span.End+longestMonth)]); m != nil && l.isMonth(s.Text[span.End+m[2]:span.End+m[3]]) {
+				span.End += m[1]
+			}
+		}
+		spans = append(spans, span)
+	}
+	s.Spans = spans
+	return s
+}
+
+// isMonth says whether a word is the name of a month.
+func (l lexicon) isMonth(word string) bool { return isMonth(l.words[foldWords(word)].value) }
+
+// isMonthBetween says whether a month, or nothing but a sign, is between two numbers of a date.
+func (l lexicon) isMonthBetween(text string) bool {
+	word := strings.Trim(text, " .,")
+	return len(text) < longestMonth && l.isMonth(word)
+}
+
+// longestMonth is the most bytes of a month's name, with what stands beside it.
+const longestMonth = 32
+
+var (
+	wordBefore = regexp.MustCompile(`(?:^|[\s(])(\p{Lu}[\pL\pM]+)\.? $`)
+	wordBehind = regexp.MustCompile(`^\.? ([\pL\pM]+)\b\.?`)
+)

@@ -1,0 +1,98 @@
+package segment
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"dragoman/app/text/lineartest"
+)
+
+// seeds are texts for the fuzzers, hostile ones among them.
+var seeds = append([]string{
+	"", " ", "\r\n", "a", ".", "。", "\xff", "a\xffb. \xe2\x80", "\u0301", " \u0301a", "\u200d", "👩‍👧‍👦", "🇩🇪🇫🇷",
+	"Mr. Smith (who is old. And wise.) left... “Why?” he asked. ¿Sí? 1. No. 5\n- [x] done\r\n| a | b |\t",
+	"「はい。そうです。」と言った。３．１４", "ไทย ไทย", "है| अब॥", "\u0600 a", "a\u200c.\u200f b", "Hi! :-) Bye. . . . Yes… No",
+	"« Quoi ? » Non.", "１．一", "（二）", "x ____________ y", "a.\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301 B",
+}, long...)
+
+// long are texts that could take long; a unit each, to be repeated.
+var long = []string{
+	"a", ".", "。", " ", "Mr. ", "a. ", "A. ", "(", ")", "(a.)", "\n", "\r\n", "\t", "|", "| ", "1. ", "1.", "- ", "> ", "#",
+	"中", "中。", "“。”", "?", "…", ". ", "… ", "\u0301", "a\u0301", " \u0301", "\u200b", "🎉", "👩‍👧", "🇩🇪", "\xff", "\xe2\x80",
+	"ไทย", "ไทย ", ". )", "a.) ", "a. (", "5 ", "5. ", ".5) ", "a.\u0301 ", "U.S. ", "z. B. ", ". . ", "!\"", ":) ", "a! :) ", "[1]", "a.[1] ",
+	"http://a.b?c! ", "a?b", "中!http://", "①", "一、", "* ", "*", "— ", "a b", "a\u00ad", "\u0600", "\x00",
+}
+
+func FuzzSplit(f *testing.F) {
+	for _, seed := range seeds {
+		f.Add(seed, "en")
+		f.Add(seed, "de")
+	}
+	for _, rule := range golden {
+		f.Add(rule.marked, rule.lang)
+	}
+	f.Fuzz(func(t *testing.T, text, lang string) {
+		pieces := Split(text, lang)
+		checkPieces(t, text, pieces)
+		checkSentences(t, pieces)
+		wrapped := SplitWrapped(text, lang)
+		checkPieces(t, text, wrapped)
+		if !strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
+			assert.Equal(t, pieces, wrapped)
+		}
+	})
+}
+
+// huge are the units of long that a megabyte is made of.
+var huge = []string{"a", ".", "。", " ", ")", "Mr. ", "中", "\n", "ไทย "}
+
+// between puts units, size bytes at most, between words: UAX #29 looks for the "B" from
+// everywhere before it.
+func between(unit string, size int) string {
+	return "Word. " + strings.Repeat(unit, size/len(unit)) + " B"
+}
+
+// both does with a text what a service does.
+func both(text string) {
+	Join(Split(text, "en"), nil, "en", "ja")
+	Finer(text, "en")
+}
+
+func TestWorkIsLinear(t *testing.T) {
+	counted := lineartest.New(t)
+	for _, unit := range long {
+		counted.Assert(fmt.Sprintf("%q", unit), strings.Repeat(unit, 1<<13/len(unit)), strings.Repeat(unit, 1<<16/len(unit)), both)
+		counted.Assert(fmt.Sprintf("%q between words", unit), between(unit, 1<<13), between(unit, 1<<16), both)
+	}
+}
+
+// BenchmarkExponent reports how time grows with the length of hostile texts: 1 is linear.
+func BenchmarkExponent(b *testing.B) {
+	for _, unit := range long {
+		b.Run(fmt.Sprintf("%q", unit), func(b *testing.B) {
+			lineartest.ReportExponent(b, func(size int) string { return between(unit, size) }, both)
+		})
+	}
+}
+
+// A text of a single unit loses nothing but spaces.
+func TestLongTextsStayWhole(t *testing.T) {
+	check := func(unit, text string) {
+		joined := Join(Split(text, "en"), nil, "en", "ja")
+		assert.Equal(t, len(withoutSpaces(text)), len(withoutSpaces(joined)), "%d bytes of %q", len(text), unit)
+	}
+	for _, unit := range long {
+		check(unit, strings.Repeat(unit, 1<<15/len(unit)))
+		check(unit, between(unit, 1<<15))
+	}
+	size := 1 << 20
+	if testing.Short() {
+		size = 1 << 18
+	}
+	for _, unit := range huge {
+		check(unit, between(unit, size))
+	}
+}
