@@ -48,7 +48,7 @@ func (e *expressions) isApart(span Span) bool {
 	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
 		return true
 	case Emoji:
-		return !unicode.Is(unicode.Sm, first(text)) && !strings.ContainsAny(text, "♭♮♯")
+		return !unicode.Is(unicode.Sm, first(text)) && !strings.ContainsAny(text, "♭♮♯♠♣♥♦")
 	case Tag:
 		if text[0] == '[' && !e.whole[max(span.Pair, -span.Pair)] && span.Start > 0 && isIdent(e.text[span.Start-1]) { // a[i]
 			return false
@@ -105,6 +105,8 @@ func (e *expressions) read(start, end int, spans []Span) {
 	core := raw[from:to]
 	switch covered := hard && len(spans) > 0 && isCovered(start, end, spans); {
 	case core == "":
+	case e.isOpenCode(start, end, spans):
+		e.hold(start, end)
 	case covered && !isNumeral(spans):
 		if start > 0 && e.text[start-1] == '"' && strings.HasPrefix(e.text[end:], `"`) {
 			e.hold(start-1, end+1) // "%d"
@@ -176,6 +178,24 @@ func isCovered(start, end int, spans []Span) bool {
 		}
 	}
 	return start >= end
+}
+
+// isOpenCode says whether code has signs of its own before or behind what is held of it, in the text from start to end:
+// ./run.sh&, [Cu(NH₃)₄]²⁺.
+func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
+	spans = slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.Kind.isSoft() })
+	if len(spans) == 0 {
+		return false
+	}
+	a, b := spans[0], spans[len(spans)-1]
+	before, behind := e.text[start:max(start, a.Start)], e.text[min(b.End, end):end]
+	return isThing(a.Kind) && (strings.ContainsFunc(before, isCodeSign) || closers[first(before)] != "") ||
+		isThing(b.Kind) && (strings.ContainsFunc(behind, isCodeSign) || openers[last(behind)] != "")
+}
+
+// isThing says whether a span names something.
+func isThing(kind Kind) bool {
+	return kind == Code || kind == Path || kind == URL || kind == Email || kind == Mention || kind == Hashtag
 }
 
 func isNumeral(spans []Span) bool {
@@ -264,7 +284,7 @@ func bare(text string, start int, spans []Span) string {
 		sign := removed
 		if noteName.MatchString(text[a:b]) {
 			sign = ""
-		} else if span.Kind == Code || isWord(first(text[a:b])) {
+		} else if isThing(span.Kind) || isWord(first(text[a:b])) {
 			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not that of a possessive
 				continue
 			}

@@ -117,7 +117,11 @@ func (s *scanner) emphasis(c byte) bool {
 	name := s.text[s.pos : s.pos+n]
 	if closes {
 		if span, ok := s.marks.close(name, s.drop); ok {
-			s.add(Markdown, n, -s.spans[span].Pair)
+			inner := s.text[s.spans[span].End:s.pos]
+			if s.add(Markdown, n, -s.spans[span].Pair); len(inner) < longestName && !strings.ContainsFunc(inner, isLetterOrDigit) && !strings.ContainsFunc(inner, isUnspaced) && inner[0] < 0x80 {
+				s.drop(span) // */*
+				s.drop(len(s.spans) - 1)
+			}
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	// Year(s), (re)start, Schüler*innen, and what is held already.
 	inflectedForm = `(?:\(\pL{1,4}\))?` + wordForm + `(?:[(\[]\pL{1,5}[)\]]|\*\p{Ll}{3,})?`
 	// Groups of digits, times, dates, ranges and fractions, with currencies, percents, ordinals, and the word of 10-year-old.
-	numberForm = `[+−-]?[\p{Sc}#№]?\p{Nd}+(?:[.,:'’٫٬/–-]\p{Nd}+)*(?:[%‰°º]|\p{Sc}|['’]?\pL{1,4})?(?:-` + wordForm + `)?`
+	numberForm = `[+−-]?[\p{Sc}#№]?\p{Nd}+(?:[.,:'’٫٬/–-]\p{Nd}+)*(?:[%‰°º]|\p{Sc}|['’]?\pL{1,3}|ième)?(?:-` + wordForm + `)?`
 	itemForm   = `(?:(?:\pL{1,4}['’ʼ])?` + removedCode + `(?:['’ʼ-]\pL+)*|` + inflectedForm + `|` + numberForm + `)`
 	// Sentences without a space between them, asides, he/she.
 	jointForm = `(?:\.|[.,;:!?]+["”’»)\]]*|[,:;.!?]["“‘«]|["”’»)\]]*(?:[—–]|--)["“‘«(\[]*|…|\.{3}|[/|])`
@@ -28,13 +28,13 @@ const (
 var (
 	proseToken = regexp.MustCompile(`^-?` + openForm + itemForm + `(?:` + jointForm + itemForm + `)*` + closeForm + `$`)
 	// Punctuation by itself.
-	proseSigns = regexp.MustCompile(`^["'“”„‘’«»‹›(\[¿¡*_]*(?:[.…]+|[!?]+|[,;:]|[-–—−]+|[&/•·%§№#|]|\p{Sc})?[)\]"'“”’»›]*[.,;:!?…]*$`)
+	proseSigns = regexp.MustCompile(`^["'“”„‘’«»‹›(\[¿¡]*(?:[.…]+|[!?]+|[,;:]|[-–—−]+|[&/•·%§№#|]|\p{Sc})?[)\]"'“”’»›]*[.,;:!?…]*$`)
 	// Punctuation that is none: faces and lines.
-	oddSigns = regexp.MustCompile(`^(?:[:;]['’]?-?[)(\[\]|/\\*]+|-{3,})$`)
+	oddSigns = regexp.MustCompile(`^(?:[:;]['’]?-?[)(\[\]|/\\*]+[.,!?]*|-{3,})$`)
 	// Names of members, but no abbreviations: a.x, and no a.m.
 	memberForm = regexp.MustCompile(`^[a-z](?:\.[a-z]+)+$`)
 	// What no prose has between words: name:"Bob", fix/login-bug, R-OH, 1;2, 10.4.*.
-	codePart = regexp.MustCompile(`[,:;.!?]"[^"]*"|^[a-z]+/[a-z]+[-_][a-z]+$|^\p{Lu}-\p{Lu}{2,}$|^\pL[:(]\pL|\|\P{Lu}|(?:^|\PL)\pL{1,2}\||\|\pL{1,2}(?:\PL|$)|\.\*|` + removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]|[\pL\pN][.!?,;:/]+` + removedCode + `|[!?]\d|\d;\d`)
+	codePart = regexp.MustCompile(`[,:;.!?]"[^"]*"|^[a-z]+/[a-z]+[-_][a-z]+$|^\p{Lu}-\p{Lu}{2,}$|^\p{Lu}{2,}:\p{Lu}{2,}$|^-[^aeiouyAEIOUY]{2,}$|!\pL(?:\PL|$)|^\pL[:(]\pL|\|\P{Lu}|(?:^|\PL)\pL{1,2}\||\|\pL{1,2}(?:\PL|$)|\.\*|` + removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]|[\pL\pN][.!?,;:/]+` + removedCode + `|[!?]\d|\d;\d`)
 )
 
 // dotted are abbreviations that look like members of something, elided the words that begin with an apostrophe.

@@ -85,8 +85,10 @@ func (w *words) isBoundary(span Span) bool {
 	text := w.text[span.Start:span.End]
 	switch span.Kind {
 	case Tag: // but for Array<number>
-		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_")(last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
-	case Markdown, Emoji, Shortcode, TermKind, FixedTerm:
+		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_:")(last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
+	case Emoji: // 6♠
+		return !strings.Contains("♠♣♥♦", text)
+	case Markdown, Shortcode, TermKind, FixedTerm:
 		return true
 	case Entity:
 		return w.form != Text
