@@ -59,7 +59,8 @@ func (e *expressions) bracket(start, end int) int {
 	if !odd {
 		return 0
 	}
-	return end
+	_, to := coreOf(e.text[start:skip(e.text, end, func(r rune) bool { return !isBetweenTokens(r) })])
+	return max(end, start+to)
 }
 
 // isInflection says whether a word may have the ending inner: year(s), Schüler(innen), bateau(x).

@@ -67,8 +67,60 @@ func (e *expressions) add(start, end int, kind tokenKind) {
 }
 
 func (e *expressions) hold(start, end int) {
+	start, end = e.closed(start, end)
+	for e.pos = max(e.pos, end); e.next < len(e.spans) && e.spans[e.next].Start < e.pos; {
+		e.next++
+	}
 	e.add(start, end, heldToken)
 	e.more = append(e.more, Span{Start: start, End: end, Kind: Code})
+}
+
+// closed is what is held from start to end, up to where the brackets end that are opened in it, as in
+// np.zeros((3, 4)), or right before it, as in [ebp + 8].
+func (e *expressions) closed(start, end int) (from, to int) {
+	open := start + unclosed(e.text[start:end])
+	if open < start {
+		if open = start - 1; open < 0 || e.text[open] != '[' {
+			return start, end
+		}
+	}
+	n := closingBracket(e.text[open:min(len(e.text), open+longestBracket)])
+	if open+n <= end {
+		return start, end
+	}
+	switch inner := e.text[open : open+n]; {
+	case open < start && longWord.MatchString(e.text[end:open+n]), inner[0] == '<' && !typesForm.MatchString(inner):
+		return start, end
+	}
+	for _, span := range e.spans[max(0, e.next-1):] { // no tag, and nothing is cut
+		if span.Start >= open+n {
+			break
+		}
+		if span.End > open && (e.isApart(span) || span.End > open+n) {
+			return start, end
+		}
+	}
+	start, end = min(start, open), open+n
+	_, to = coreOf(e.text[start:skip(e.text, end, func(r rune) bool { return !isBetweenTokens(r) })])
+	return start, max(end, start+to)
+}
+
+// unclosed returns where the first bracket is behind a letter or digit that is not closed, or is at the start of a text;
+// -1 where none is.
+func unclosed(text string) int {
+	var opened []int
+	for i := range len(text) {
+		switch c := text[i]; {
+		case oneOf(c, "([{<") && (i == 0 || isIdent(text[i-1]) || len(opened) > 0):
+			opened = append(opened, i)
+		case oneOf(c, ")]}>") && len(opened) > 0:
+			opened = opened[:len(opened)-1]
+		}
+	}
+	if len(opened) == 0 {
+		return -1
+	}
+	return opened[0]
 }
 
 // read adds the token in the text from start to end, in which the spans are.
@@ -98,6 +150,10 @@ func (e *expressions) read(start, end int, spans []Span) {
 		}
 		return
 	}
+	if faceForm.MatchString(raw) {
+		e.hold(start, start+strings.LastIndex(raw, ")")+1)
+		return
+	}
 	hard = slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() })
 	from, to := coreOf(raw)
 	whole := start
@@ -105,6 +161,8 @@ func (e *expressions) read(start, end int, spans []Span) {
 	core := raw[from:to]
 	switch covered := hard && len(spans) > 0 && isCovered(start, end, spans); {
 	case core == "":
+	case len(spans) == 1 && spans[0] == (Span{Start: start, End: end, Kind: Number}) && strings.ContainsFunc(core, isSpace): // 14 July
+		e.add(start, end, numberToken)
 	case e.isOpenCode(start, end, spans):
 		e.hold(start, end)
 	case covered && !isNumeral(spans):
@@ -114,6 +172,10 @@ func (e *expressions) read(start, end int, spans []Span) {
 		}
 		if n := len(spans); oneOfRunes(first(e.text[end:]), ";:") && spans[n-1].Kind == Code && end < whole+len(raw) && last(core) != '`' {
 			e.hold(start, end+1) // user=root;
+			return
+		}
+		if from, to := e.closed(start, end); from < start || to > end {
+			e.hold(from, to)
 			return
 		}
 		e.add(start, end, heldToken)
@@ -188,6 +250,9 @@ func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 		return false
 	}
 	a, b := spans[0], spans[len(spans)-1]
+	if isThing(b.Kind) && namesVersion.MatchString(e.text[b.Start:b.End]) && wordsBehind.MatchString(e.text[b.End:max(b.End, end)]) {
+		return true
+	}
 	before, behind := e.text[start:max(start, a.Start)], e.text[min(b.End, end):end]
 	return isThing(a.Kind) && (strings.ContainsFunc(before, isCodeSign) || closers[first(before)] != "") ||
 		isThing(b.Kind) && (strings.ContainsFunc(behind, isCodeSign) || openers[last(behind)] != "")
@@ -213,6 +278,12 @@ func signsKind(text string) tokenKind {
 		return weakToken
 	}
 	return wordToken
+}
+
+// isLongSign says whether signs are a line or a face.
+func isLongSign(text string) bool {
+	text = strings.TrimRight(text, ".,!?")
+	return utf8.RuneCountInString(text) > 2 && strings.Trim(text, text[:1]) == "" || utf8.RuneCountInString(text) > 3
 }
 
 // isOperator says whether r is a sign that no sentence has between words.
@@ -284,7 +355,7 @@ func bare(text string, start int, spans []Span) string {
 		sign := removed
 		if noteName.MatchString(text[a:b]) {
 			sign = ""
-		} else if isThing(span.Kind) || isWord(first(text[a:b])) {
+		} else if isThing(span.Kind) || isWord(first(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && !oneOf(text[b-1], `t"'`) {
 			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not that of a possessive
 				continue
 			}
@@ -322,7 +393,7 @@ func coreOf(token string) (from, to int) {
 
 // closers are what ends what a bracket or quote opens, openers the other way round.
 var (
-	closers = map[rune]string{'(': ")", '[': "]", '"': `"`, '\'': "'", '“': "”", '„': "“”", '‘': "’", '«': "»", '‹': "›"}
+	closers = map[rune]string{'(': ")", '[': "]", '"': `"`, '\'': "'", '“': "”", '„': "“”", '‘': "’", '‚': "‘’", '«': "»", '‹': "›"}
 	openers = map[rune]string{')': "(", ']': "[", '"': `"`, '\'': "'", '”': "“„", '“': "„", '’': "‘", '»': "«", '›': "‹"}
 )
 
@@ -357,7 +428,13 @@ var (
 	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
 	pointerForm     = regexp.MustCompile(`^\*+[a-z]\w*$`)
 	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
-	brandForm       = regexp.MustCompile(`^[\pL'’]*\pL[™®©]$`)
+	faceForm        = regexp.MustCompile(`^\([^()\x00-\x7f]*[^()\pL\pM\pN\s\x00-\x7f‘’“”«»‚„][^()\x00-\x7f]*\)[.,!?]*$`) // (ʘ‿ʘ)
+	// LGPL-2.1-only, feature/X-1-login.
+	namesVersion = regexp.MustCompile(`/|\d\.\d`)
+	wordsBehind  = regexp.MustCompile(`^(?:-\pL+)+$`)
+	longWord     = regexp.MustCompile(`\p{Ll}{4}`)
+	typesForm    = regexp.MustCompile(`^<(?:[^\s<>]|<|>|, |\b(?:dyn|mut|const|impl|unsigned|extends|super) |'\w+ )*>$`)
+	brandForm    = regexp.MustCompile(`^[\pL'’]*\pL[™®©]$`)
 	// What is held with the quotes, dollars and inches at its ends.
 	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
 )

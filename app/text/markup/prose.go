@@ -20,9 +20,9 @@ const (
 	numberForm = `[+−-]?[\p{Sc}#№]?\p{Nd}+(?:[.,:'’٫٬/–-]\p{Nd}+)*(?:[%‰°º]|\p{Sc}|['’]?\pL{1,3}|ième)?(?:-` + wordForm + `)?`
 	itemForm   = `(?:(?:\pL{1,4}['’ʼ])?` + removedCode + `(?:['’ʼ-]\pL+)*|` + inflectedForm + `|` + numberForm + `)`
 	// Sentences without a space between them, asides, he/she.
-	jointForm = `(?:\.|[.,;:!?]+["”’»)\]]*|[,:;.!?]["“‘«]|["”’»)\]]*(?:[—–]|--)["“‘«(\[]*|…|\.{3}|[/|])`
-	openForm  = `["'“”„‘«‹(\[¿¡*_…—–]*`
-	closeForm = `["'”’“»›)\].,;:!?…*_—–-]*`
+	jointForm = `(?:\.|[.,;:!?]+["”’»)\]]*|[,:;.!?]["“‘«]|["”’»)\].]*(?:[—–]|--)["“‘«(\[]*|…|\.{3}|[/|])`
+	openForm  = `["'“”„‚‘«‹(\[¿¡*_…—–]*`
+	closeForm = `["'”’“‘»›)\].,;:!?…*_—–-]*`
 )
 
 var (
@@ -33,8 +33,12 @@ var (
 	oddSigns = regexp.MustCompile(`^(?:[:;]['’]?-?[)(\[\]|/\\*]+[.,!?]*|-{3,})$`)
 	// Names of members, but no abbreviations: a.x, and no a.m.
 	memberForm = regexp.MustCompile(`^[a-z](?:\.[a-z]+)+$`)
+	// Capitals: R-OH, BTC-USD.
+	capitalsForm = regexp.MustCompile(`^\p{Lu}+(?:-\p{Lu}{2,})+$`)
+	// Names of fields: Content-Length: and "strict":.
+	fieldForm = regexp.MustCompile(`^(?:"[^"\s]+":|\p{Lu}\w*(?:-\p{Lu}\w*)+:|X-\p{Lu}\w*(?:-\p{Lu}\w*)*|\p{Lu}\w*-\p{Lu}\w*(?:-\p{Lu}\w*)+)$`)
 	// What no prose has between words: name:"Bob", fix/login-bug, R-OH, 1;2, 10.4.*.
-	codePart = regexp.MustCompile(`[,:;.!?]"[^"]*"|^[a-z]+/[a-z]+[-_][a-z]+$|^\p{Lu}-\p{Lu}{2,}$|^\p{Lu}{2,}:\p{Lu}{2,}$|^-[^aeiouyAEIOUY]{2,}$|!\pL(?:\PL|$)|^\pL[:(]\pL|\|\P{Lu}|(?:^|\PL)\pL{1,2}\||\|\pL{1,2}(?:\PL|$)|\.\*|` + removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]|[\pL\pN][.!?,;:/]+` + removedCode + `|[!?]\d|\d;\d`)
+	codePart = regexp.MustCompile(`[,:;.!?]"[^"]*"|^[a-z]+/[a-z]+[-_][a-z]+$|^\p{Lu}{2,}:\p{Lu}{2,}$|^-[^aeiouyAEIOUY]{2,}$|!\pL(?:\PL|$)|^\pL[:(]\pL|\|\P{Lu}|(?:^|\PL)\pL{1,2}\||\|\pL{1,2}(?:\PL|$)|\.\*|` + removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]|[\pL\pN][.!?,;:/]+` + removedCode + `|[!?]\d|\d;\d`)
 )
 
 // dotted are abbreviations that look like members of something, elided the words that begin with an apostrophe.
@@ -51,6 +55,9 @@ func (e *expressions) isProse(token string, start int) bool {
 		if !e.isProse(strings.TrimRight(before, "|"), start) {
 			return false
 		}
+		if rest != "" && strings.IndexByte("0123456789$@#=&", rest[0]) >= 0 {
+			return false // $B$2
+		}
 		token = strings.TrimLeft(rest, "-'’:;,.!?/|")
 	}
 	from, to := coreOf(token)
@@ -62,6 +69,8 @@ func (e *expressions) isProse(token string, start int) bool {
 		return proseSigns.MatchString(token) && !oddSigns.MatchString(token)
 	case !proseToken.MatchString(token), strings.ContainsFunc(core, isPhonetic), codePart.MatchString(core), strings.HasPrefix(token[to:], "'") && !longLetters.MatchString(core), len(core) > 1 && oneOf(core[len(core)-1], "'") && !longLetters.MatchString(core),
 		oneOfRunes(first(token[to:]), "!*") && !longLetters.MatchString(core) && hasLetter(core) && !e.isLetterWord(core):
+		return false
+	case capitalsForm.MatchString(core) && e.hasLower(), fieldForm.MatchString(token):
 		return false
 	case memberForm.MatchString(core):
 		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)

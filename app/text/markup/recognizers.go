@@ -92,7 +92,7 @@ var (
 	// :smile: and :+1:
 	shortcode = apart(isWord, syntax(upperCase+lowerCase+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
 	// :name, as Laravel and SQL have it.
-	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z]\w+`), isOneOf(":/"))
+	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z][\w-]*\w`), isOneOf(":/"))
 	// --name, --name=value and -x, as programs take them.
 	longOption  = apart(isWordOr("-"), syntax("-", `--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?`), nil)
 	shortOption = apart(func(r rune) bool { return isWord(r) || r == '-' || isUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)

@@ -78,7 +78,7 @@ func oddPart(text string) (from, to int) {
 		}
 		return 0, 0
 	case letters == 0:
-		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") || isTelephone(text) {
+		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") || isTelephone(text) || stampForm.MatchString(text) {
 			return 0, to
 		}
 		return 0, 0
@@ -129,6 +129,9 @@ func isCodeSlash(text string) bool {
 	case text[0] == '/' || n > 1 && strings.ToLower(text) == text, strings.Contains(text, "//"):
 		return true
 	}
+	if genderForm.MatchString(text) {
+		return false
+	}
 	for part := range strings.SplitSeq(text, "/") {
 		if len([]rune(part)) == 1 || part == "" || !strings.ContainsFunc(part, isVowel) {
 			return true
@@ -152,12 +155,16 @@ var (
 	ordinalForm = regexp.MustCompile(`^(?i:\d+(?:st|nd|rd|th|er|re|ère|e|es|è|ème|ième|nde?|te[rnms]?|de|ste[rnms]?|[ºª]|\.?[ap]\.?m|uhr)|\d*0['’]?s|\d{1,2}h(?:\d\d)?|\d{1,2}[:.]\d\d ?(?:h|[ap]\.?m|uhr))$`)
 	// A number before a plain word or behind a colon, or a year behind a word.
 	countForm = regexp.MustCompile(`^(?:[+-]?\p{Sc}?\d[\d.,:'’-]*(?:\p{Sc}|%)?(?:-?\p{Ll}{4,}|-\p{Ll}+|-\p{Lu}\p{Ll}{3,}|/\pL{4,})(?:-\pL+)*|\p{Lu}\pL{2,}:\d+|\p{Ll}+-(?:1\d|20)\d\ds?)$`)
-	// Abbreviations in the plural.
-	pluralForm = regexp.MustCompile(`^\p{Lu}+['’]?s$`)
+	// alumno/a
+	genderForm = regexp.MustCompile(`^\pL{3,}/(?:as?|o|os|e|es|r|n|in|innen)$`)
+	// Ordinals in Roman digits, and abbreviations in the plural.
+	pluralForm = regexp.MustCompile(`^(?:[IVXLC]+(?:e|er|re|ème|ª|º)|\p{Lu}+['’]?s)$`)
 	// Names with dots and colons: foo.bar, xmlns:foo, but no e.g., and no sentence that starts behind.
 	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Z]+\.[A-Z]{3,}|[A-Z]{3,}\.[A-Z]+)$`)
 	callForm   = regexp.MustCompile(`^[A-Za-z]\([\w.]+\)$`)
 	colonForm  = regexp.MustCompile(`^[a-z][\w-]*(?::\w[\w-]*)+$`)
+	// What is no amount: 1609459200, 52.52,13.4.
+	stampForm = regexp.MustCompile(`^(?:\d{10,}|-?\d+\.\d+,-?\d+\.\d+)$`)
 	// Digits in groups.
 	telephoneForm = regexp.MustCompile(`^\d{3,}[-.]\d{3,}[-.]\d{2,}$|^0\d+[-./]\d{3,}`)
 	// What a language puts before and behind a word that is held: l'iPhone, the iPhone's, CO2-Steuer.
