@@ -32,6 +32,23 @@ func TestExpressions(t *testing.T) {
 		{"at (48.85, 2.29) or [1..n]", "en", []string{"(48.85, 2.29)", "[1..n]"}, nil},
 		{"the year(s), bateau(x), Schüler(innen)", "de", nil, nil},
 		{"a (small) house and year[s]", "en", nil, nil},
+		// What is held goes on to where its brackets end.
+		{"np.zeros((3, 4), dtype=np.int32) is big", "en", []string{"np.zeros((3, 4), dtype=np.int32)"}, nil},
+		{"Map<String, List<Integer>> and Option<&'a str>.", "en", []string{"Map<String, List<Integer>>", "Option<&'a str>"}, nil},
+		{"we hear [bʊs], [10/Oct/2000:13:55:36 -0700] and [Cu(NH₃)₄]²⁺", "en", []string{"[bʊs]", "[10/Oct/2000:13:55:36 -0700]", "[Cu(NH₃)₄]²⁺"}, nil},
+		{"in [foo_bar and other things] of", "en", []string{"foo_bar"}, []string{"[", "]"}},
+		{"run ./run.sh& or foo::<T>()", "en", []string{"./run.sh&", "foo::<T>()"}, nil},
+		// Fields, versions with words, coordinates and stamps.
+		{"Add \"strict\": true or Content-Length: 0, and X-Request-ID", "en", []string{"\"strict\":", "Content-Length:", "X-Request-ID"}, nil},
+		{"LGPL-2.1-only since 1609459200", "en", []string{"LGPL-2.1-only", "1609459200"}, nil},
+		{"the BTC-USD is up, AAPL:US not", "en", []string{"BTC-USD", "AAPL:US"}, nil},
+		// Cards, keys, faces and lines of signs.
+		{"I had 6♠ K♥Q♦ and ⌘⌥Esc", "en", []string{"6♠", "K♥Q♦", "⌘⌥Esc"}, nil},
+		{"sad ;) or (ʘ‿ʘ). ~~~~", "en", []string{";)", "(ʘ‿ʘ)", "~~~~"}, nil},
+		{"the value */* is", "en", nil, []string{"*/*"}},
+		// What only looks so.
+		{"born on 14 September 1987, XVIIIe siècle, alumno/a", "en", nil, []string{"alumno/a"}},
+		{"open Mon.–Fri. (as ‚usual‘)", "de", nil, nil},
 		// What touches a sign.
 		{"take *ptr, &ref and ~mask", "en", []string{"*ptr", "&ref", "~mask"}, nil},
 		{"'a' and '%x%' in it", "en", []string{"'a'", "'%x%'"}, nil},

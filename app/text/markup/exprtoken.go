@@ -48,7 +48,7 @@ func (e *expressions) isApart(span Span) bool {
 	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
 		return true
 	case Emoji:
-		return !unicode.Is(unicode.Sm, first(text)) && !strings.ContainsAny(text, "♭♮♯♠♣♥♦")
+		return !unicode.Is(unicode.Sm, first(text)) && !strings.ContainsAny(text, attachedEmoji)
 	case Tag:
 		if text[0] == '[' && !e.whole[max(span.Pair, -span.Pair)] && span.Start > 0 && isIdent(e.text[span.Start-1]) { // a[i]
 			return false
@@ -76,7 +76,7 @@ func (e *expressions) hold(start, end int) {
 }
 
 // closed is what is held from start to end, up to where the brackets end that are opened in it, as in
-// np.zeros((3, 4)), or right before it, as in [ebp + 8].
+// np.zeros((3, 4)), or right before it, as in [12 Oct -0700].
 func (e *expressions) closed(start, end int) (from, to int) {
 	open := start + unclosed(e.text[start:end])
 	if open < start {
@@ -148,6 +148,10 @@ func (e *expressions) read(start, end int, spans []Span) {
 		} else {
 			e.hold(start, end)
 		}
+		return
+	}
+	if fieldForm.MatchString(raw) {
+		e.hold(start, end)
 		return
 	}
 	if faceForm.MatchString(raw) {
@@ -430,7 +434,7 @@ var (
 	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
 	faceForm        = regexp.MustCompile(`^\([^()\x00-\x7f]*[^()\pL\pM\pN\s\x00-\x7f‘’“”«»‚„][^()\x00-\x7f]*\)[.,!?]*$`) // (ʘ‿ʘ)
 	// LGPL-2.1-only, feature/X-1-login.
-	namesVersion = regexp.MustCompile(`/|\d\.\d`)
+	namesVersion = regexp.MustCompile(`/|\d\.\d|^BSD-\d$`)
 	wordsBehind  = regexp.MustCompile(`^(?:-\pL+)+$`)
 	longWord     = regexp.MustCompile(`\p{Ll}{4}`)
 	typesForm    = regexp.MustCompile(`^<(?:[^\s<>]|<|>|, |\b(?:dyn|mut|const|impl|unsigned|extends|super) |'\w+ )*>$`)

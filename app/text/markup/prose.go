@@ -38,7 +38,7 @@ var (
 	// Names of fields: Content-Length: and "strict":.
 	fieldForm = regexp.MustCompile(`^(?:"[^"\s]+":|\p{Lu}\w*(?:-\p{Lu}\w*)+:|X-\p{Lu}\w*(?:-\p{Lu}\w*)*|\p{Lu}\w*-\p{Lu}\w*(?:-\p{Lu}\w*)+)$`)
 	// What no prose has between words: name:"Bob", fix/login-bug, R-OH, 1;2, 10.4.*.
-	codePart = regexp.MustCompile(`[,:;.!?]"[^"]*"|^[a-z]+/[a-z]+[-_][a-z]+$|^\p{Lu}{2,}:\p{Lu}{2,}$|^-[^aeiouyAEIOUY]{2,}$|!\pL(?:\PL|$)|^\pL[:(]\pL|\|\P{Lu}|(?:^|\PL)\pL{1,2}\||\|\pL{1,2}(?:\PL|$)|\.\*|` + removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]|[\pL\pN][.!?,;:/]+` + removedCode + `|[!?]\d|\d;\d`)
+	codePart = regexp.MustCompile(`[,:;.!?]"[^"]*"|^[a-z]+/[a-z]+[-_][a-z]+$|^\p{Lu}{2,}:\p{Lu}{2,}$|^-[^aeiouyAEIOUY]{2,}$|!\pL(?:\PL|$)|\p{Ll}/\p{Lu}{2}|";"|^\pL[:(]\pL|\|\P{Lu}|(?:^|\PL)\pL{1,2}\||\|\pL{1,2}(?:\PL|$)|\.\*|` + removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]|[\pL\pN][.!?,;:/]+` + removedCode + `|[!?]\d|\d;\d`)
 )
 
 // dotted are abbreviations that look like members of something, elided the words that begin with an apostrophe.
@@ -70,7 +70,7 @@ func (e *expressions) isProse(token string, start int) bool {
 	case !proseToken.MatchString(token), strings.ContainsFunc(core, isPhonetic), codePart.MatchString(core), strings.HasPrefix(token[to:], "'") && !longLetters.MatchString(core), len(core) > 1 && oneOf(core[len(core)-1], "'") && !longLetters.MatchString(core),
 		oneOfRunes(first(token[to:]), "!*") && !longLetters.MatchString(core) && hasLetter(core) && !e.isLetterWord(core):
 		return false
-	case capitalsForm.MatchString(core) && e.hasLower(), fieldForm.MatchString(token):
+	case capitalsForm.MatchString(core) && (e.hasLower() || len(token) == len(e.text)), fieldForm.MatchString(token):
 		return false
 	case memberForm.MatchString(core):
 		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)

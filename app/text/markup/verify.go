@@ -18,7 +18,7 @@ func (s Sentence) Verify(translation string) (string, error) {
 		return "", fmt.Errorf("%w: %d markers were made up", ErrLost, n)
 	}
 	if len(s.Spans) == 0 {
-		if err := errors.Join(s.compareTokens(s.Text, translation), s.compareResidue(s.Text, translation)); err != nil {
+		if err := errors.Join(s.compareSigns(s.Text, translation), s.compareTokens(s.Text, translation), s.compareResidue(s.Text, translation)); err != nil {
 			return "", err
 		}
 		if err := compareNumbers(s.Text, translation, s.from, s.to); err != nil {

@@ -86,8 +86,8 @@ func (w *words) isBoundary(span Span) bool {
 	switch span.Kind {
 	case Tag: // but for Array<number>
 		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_:")(last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
-	case Emoji: // 6♠
-		return !strings.Contains("♠♣♥♦", text)
+	case Emoji: // 6♠, ⌘⌥Esc
+		return !strings.Contains(attachedEmoji, text)
 	case Markdown, Shortcode, TermKind, FixedTerm:
 		return true
 	case Entity:
@@ -98,6 +98,9 @@ func (w *words) isBoundary(span Span) bool {
 	return span.Pair != 0 || text[0] == '<' && span.Kind != Sign || strings.ContainsAny(text, "\n\"") ||
 		lineBreaks[text] || complexMessage.MatchString(text)
 }
+
+// attachedEmoji make words with the letters that they touch.
+const attachedEmoji = "♭♮♯♠♣♥♦⌃⌘⌥⎋⏎"
 
 // formatting are elements whose other end may be elsewhere.
 var formatting = set("a b i u s p em strong small sub sup span div font li ul tr td")

@@ -163,8 +163,8 @@ var (
 	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Z]+\.[A-Z]{3,}|[A-Z]{3,}\.[A-Z]+)$`)
 	callForm   = regexp.MustCompile(`^[A-Za-z]\([\w.]+\)$`)
 	colonForm  = regexp.MustCompile(`^[a-z][\w-]*(?::\w[\w-]*)+$`)
-	// What is no amount: 1609459200, 52.52,13.4.
-	stampForm = regexp.MustCompile(`^(?:\d{10,}|-?\d+\.\d+,-?\d+\.\d+)$`)
+	// What is no amount: 1609459200.
+	stampForm = regexp.MustCompile(`^(?:\d{10,}|\$\d+:\$\d+)$`)
 	// Digits in groups.
 	telephoneForm = regexp.MustCompile(`^\d{3,}[-.]\d{3,}[-.]\d{2,}$|^0\d+[-./]\d{3,}`)
 	// What a language puts before and behind a word that is held: l'iPhone, the iPhone's, CO2-Steuer.
