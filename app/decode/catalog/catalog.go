@@ -5,14 +5,14 @@
 //	(what a request   (which models,   (waits for loads,
 //	 may use)          in which order)  or begins them)
 //
-// What there is comes from a [repository.Snapshot] (table.go); [Catalog.Update] takes the next
-// one. A new version of a model is loaded and tried beside the old one first, which goes on
-// serving if the new one is broken (trial.go).
+// What there is comes from a [repository.Snapshot]: [Catalog.Update] takes the next one, and the inventory
+// makes a table of it (inventory.go, table.go). A new version of a model is loaded and tried beside the old
+// one first, which goes on serving if the new one is broken (trial.go).
 //
-// Models that translate alike share one instance, whatever they are called. An instance is
-// unloaded, loading, ready or draining (instance.go). A first request loads it, and others wait
-// for that (claim.go). Idle instances leave for others when memory is short, the least
-// recently used one first, then, in turns, those in use (policy.go says which, residency.go has them leave).
+// Models that translate alike share one instance, whatever they are called. An instance is unloaded, loading,
+// ready or draining. A first request loads it, and others wait for that (claim.go). Idle instances leave for
+// others when memory is short, the least recently used one first, then, in turns, those in use. policy.go
+// decides that, a pure function of the residency, which is what is in memory (residency.go); load.go does it.
 package catalog
 
 import (
@@ -84,24 +84,16 @@ type Catalog struct {
 	cfg     Config
 	closing context.Context
 	close   context.CancelFunc
-	running sync.WaitGroup // loads, trials and drains
+	running sync.WaitGroup // loads, checks, trials and drains
 	changes wait.Signal    // see Changes
 
 	checks sync.Mutex // held by one check of files at a time
 
-	mu          sync.Mutex // guards the rest
-	snapshot    repository.Snapshot
-	said        map[string]bool // what is wrong with it, as it was logged
-	versions    map[versionKey]*version
-	withheld    map[string]bool // names that were unloaded by hand
-	table       *table
-	instances   map[string]*instance     // by [version.key]
-	claims      []*claim                 // that wait, in the order in which they came
-	queue       []*instance              // that are loaded, one at a time in this order
-	used        int64                    // bytes of all instances, and of what they decode
-	loadWaiting bool                     // for memory that is being given back
-	took        map[string]time.Duration // to load an instance, the last time
-	changed     wait.Signal              // given when a load is to look again: an instance is idle or gone, memory is free, or nobody waits for it
+	mu        sync.Mutex // guards the rest, which is plain data
+	inventory inventory
+	residency residency
+	claims    claims
+	alarm     *time.Timer // for [Catalog.proceed]
 }
 
 // New makes a catalog without models.
@@ -109,12 +101,13 @@ func New(cfg Config) *Catalog {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}
-	c := &Catalog{
-		cfg: cfg, changes: wait.NewSignal(), versions: make(map[versionKey]*version), withheld: make(map[string]bool),
-		instances: make(map[string]*instance), changed: wait.NewSignal(), took: make(map[string]time.Duration),
-	}
+	c := &Catalog{cfg: cfg, changes: wait.NewSignal(), inventory: newInventory(cfg), residency: newResidency(cfg)}
 	c.closing, c.close = context.WithCancel(context.Background())
-	c.table = newTable(tableConfig{hint: cfg.Hint})
+	c.alarm = time.AfterFunc(never, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.proceed()
+	})
 	return c
 }
 
@@ -123,33 +116,32 @@ func New(cfg Config) *Catalog {
 func (c *Catalog) Update(s repository.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.take(s)
+	c.inventory.take(s)
 	c.refresh()
 }
 
 // Changes has a value after what is served has changed.
 func (c *Catalog) Changes() <-chan struct{} { return c.changes }
 
-// Preload loads the models that are to be loaded at the start. The error is that of the first
-// that cannot be; others are loaded all the same.
+// Preload loads the models that are to be loaded at the start. The errors are those of all that
+// cannot be; others are loaded all the same.
 func (c *Catalog) Preload(ctx context.Context) error {
-	var first error
+	var errs []error
 	for _, v := range c.toPreload() {
-		_, release, err := c.acquire(ctx, newClaim(handle{version: v}))
+		release, err := c.hold(ctx, handle{version: v})
 		if err != nil {
-			first = errors.Join(first, fmt.Errorf("load %s:%s: %w", v.source.Name, v.source.Version, err))
-			continue
+			errs = append(errs, fmt.Errorf("load %s: %w", v.source.ref(), err))
 		}
 		release()
 	}
-	return first
+	return errors.Join(errs...)
 }
 
 func (c *Catalog) toPreload() (list []*version) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, name := range c.table.names {
-		if m := c.table.models[name]; m != nil && m.current.source.Config.Preload {
+	for _, name := range c.inventory.table.names {
+		if m := c.inventory.table.models[name]; m != nil && m.current.source.Config.Preload {
 			list = append(list, m.current)
 		}
 	}
@@ -160,7 +152,7 @@ func (c *Catalog) toPreload() (list []*version) {
 func (c *Catalog) Healthy() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, i := range c.instances {
+	for _, i := range c.residency.instances {
 		for name, m := range i.models {
 			if err := m.Healthy(); err != nil && !i.changed() {
 				return fmt.Errorf("%s: %w", name, err)
@@ -175,10 +167,14 @@ func (c *Catalog) Healthy() error {
 func (c *Catalog) Close() error {
 	c.mu.Lock()
 	c.close() // nothing begins from now on
+	c.alarm.Stop()
 	c.mu.Unlock()
 	c.running.Wait()
+	c.mu.Lock()
+	left := c.residency.clear()
+	c.mu.Unlock()
 	var errs []error
-	for _, i := range c.takeAll() { // without the lock, which engines need to give their memory back
+	for _, i := range left { // without the lock, which engines need to give their memory back
 		errs = append(errs, i.Close())
 	}
 	return errors.Join(errs...)

@@ -87,7 +87,11 @@ func TestClaimWaitsForTheCheck(t *testing.T) {
 		c.loader.mu.Lock()
 		other := named("b", "a")
 		c.update(named("a", "a"), other)
-		assert.Equal(t, Loading, func() State { c.mu.Lock(); defer c.mu.Unlock(); return c.status(c.table.models["b"].current).State }())
+		assert.Equal(t, Loading, func() State {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return c.status(c.inventory.table.models["b"].current).State
+		}())
 		got := c.background(t.Context(), "b")
 		c.loader.mu.Unlock()
 		o := <-got

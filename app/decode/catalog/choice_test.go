@@ -108,7 +108,7 @@ func TestChoice(t *testing.T) {
 		require.NoError(t, err, test.ref)
 		assert.Equal(t, test.want, way(s, test.from, test.to), "%q from %s to %s", test.ref, test.from, test.to)
 	}
-	_, err := c.table.all.Route("fr", "xx")
+	_, err := c.inventory.table.all.Route("fr", "xx")
 	unknown, ok := errors.AsType[*translate.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, translate.CodeUnknownLanguage, unknown.Code)

@@ -1,8 +1,8 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,7 +19,88 @@ type claim struct {
 
 	versions []*version // that the handles mean at the moment
 	got      []*instance
+	models   []*translate.Model // got, by the names of versions
 	err      error
+}
+
+// settle gives a claim its models if all are ready, or the reason why it cannot have them.
+func (cl *claim) settle(n *inventory, r *residency) bool {
+	ready := true
+	cl.versions, cl.err = n.resolve(cl.handles)
+	for _, v := range cl.versions {
+		if r.instances[v.key] == nil {
+			ready, cl.err = false, r.fits(cl.versions)
+			break
+		}
+		ready = ready && v.sound && r.ready(v.key) != nil
+	}
+	switch {
+	case cl.err != nil:
+	case ready:
+		cl.err = cl.use(r)
+	default:
+		return false
+	}
+	close(cl.settled)
+	return true
+}
+
+// use makes a claim a user of its instances, which are ready.
+func (cl *claim) use(r *residency) error {
+	var got []*instance
+	for _, v := range cl.versions {
+		i := r.ready(v.key)
+		m, err := i.model(v.source)
+		if err != nil {
+			return err
+		}
+		got, cl.models = append(got, i), append(cl.models, m)
+	}
+	for _, i := range got {
+		i.users++
+	}
+	cl.got = got
+	return nil
+}
+
+// claims wait for models, in the order in which they came.
+type claims []*claim
+
+// waiting are how many wait for an instance.
+func (cs claims) waiting(key string) (n int) {
+	for _, cl := range cs {
+		if has(cl.versions, key) {
+			n++
+		}
+	}
+	return n
+}
+
+// reserve says whether an instance waits for others that the first claim for several models also needs.
+func (cs claims) reserve(key string) bool {
+	first := slices.IndexFunc(cs, func(cl *claim) bool { return len(cl.handles) > 1 })
+	return first >= 0 && has(cs[first].versions, key)
+}
+
+// join says whether a claim needs two instances at once.
+func (cs claims) join(a, b string) bool {
+	return slices.ContainsFunc(cs, func(cl *claim) bool { return has(cl.versions, a) && has(cl.versions, b) })
+}
+
+// refuse ends those that wait for an instance.
+func (cs *claims) refuse(key string, err error) {
+	*cs = slices.DeleteFunc(*cs, func(cl *claim) bool {
+		if !has(cl.versions, key) {
+			return false
+		}
+		cl.err = err
+		close(cl.settled)
+		return true
+	})
+}
+
+func has(versions []*version, key string) bool {
+	return slices.ContainsFunc(versions, func(v *version) bool { return v.key == key })
 }
 
 // Acquire implements [translate.Models]. Its errors beside the context's are a [*LoadingError],
@@ -30,17 +111,22 @@ func (c *Catalog) Acquire(ctx context.Context, handles []translate.Handle) ([]*t
 	for _, h := range handles {
 		cl.handles = append(cl.handles, h.(handle))
 	}
-	return c.acquire(ctx, cl)
-}
-
-// newClaim makes a claim of the catalog's own.
-func newClaim(h handle) *claim {
-	return &claim{handles: []handle{h}, patient: true, settled: make(chan struct{})}
-}
-
-func (c *Catalog) acquire(ctx context.Context, cl *claim) ([]*translate.Model, func(), error) {
-	if err := c.enter(ctx, cl); err != nil {
+	if err := c.acquire(ctx, cl); err != nil {
 		return nil, nil, err
+	}
+	return cl.models, func() { c.release(cl) }, nil
+}
+
+// hold waits until a model is loaded, which stays so until release is called; also after an error that may be.
+func (c *Catalog) hold(ctx context.Context, h handle) (release func(), err error) {
+	cl := &claim{handles: []handle{h}, patient: true, settled: make(chan struct{})}
+	err = c.acquire(ctx, cl)
+	return func() { c.release(cl) }, err
+}
+
+func (c *Catalog) acquire(ctx context.Context, cl *claim) error {
+	if err := c.enter(ctx, cl); err != nil {
+		return err
 	}
 	select {
 	case <-cl.settled:
@@ -49,15 +135,7 @@ func (c *Catalog) acquire(ctx context.Context, cl *claim) ([]*translate.Model, f
 	case <-c.closing.Done():
 		c.withdraw(cl, ErrClosed)
 	}
-	if cl.err != nil {
-		return nil, nil, cl.err
-	}
-	models, err := c.modelsOf(cl)
-	if err != nil {
-		c.release(cl.got)
-		return nil, nil, err
-	}
-	return models, func() { c.release(cl.got) }, nil
+	return cl.err
 }
 
 // enter settles a claim, or has it wait. The error is why it cannot.
@@ -70,10 +148,10 @@ func (c *Catalog) enter(ctx context.Context, cl *claim) error {
 	if c.closing.Err() != nil {
 		return ErrClosed
 	}
-	if c.settle(cl) {
+	if cl.settle(&c.inventory, &c.residency) {
 		return nil
 	}
-	if err := c.patience(ctx, cl); err != nil {
+	if err := c.patience(ctx, cl); err != nil && !cl.patient {
 		return err
 	}
 	c.claims = append(c.claims, cl)
@@ -81,175 +159,79 @@ func (c *Catalog) enter(ctx context.Context, cl *claim) error {
 	return nil
 }
 
-// patience refuses a claim that cannot wait until its models are loaded; mu is held.
+// patience says why a claim that cannot wait for long does not until its models are loaded; mu is held.
 func (c *Catalog) patience(ctx context.Context, cl *claim) error {
-	if cl.patient {
-		return nil
-	}
-	var wait time.Duration
-	missing := ""
+	e := LoadingError{}
 	for _, v := range cl.versions {
-		i := c.instances[v.key]
-		if i != nil && i.state == Ready {
+		if c.residency.ready(v.key) != nil {
 			continue
 		}
-		left := c.took[v.key]
-		if i != nil && !i.begun.IsZero() {
-			left = max(0, left-time.Since(i.begun))
-		}
-		wait, missing = wait+left, v.source.Name
-		if n := c.waiting(v.key); c.cfg.Waiting > 0 && n >= c.cfg.Waiting {
-			return &LoadingError{Model: missing, Wait: wait, Waiting: n}
+		e.Model, e.Wait = v.source.Name, e.Wait+c.residency.left(v.key)
+		if n := c.claims.waiting(v.key); c.cfg.Waiting > 0 && n >= c.cfg.Waiting {
+			e.Waiting = n
+			return &e
 		}
 	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
-		return &LoadingError{Model: missing, Wait: wait}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < e.Wait {
+		return &e
 	}
 	return nil
 }
 
-// waiting are how many claims wait for an instance; mu is held.
-func (c *Catalog) waiting(key string) (n int) {
-	for _, cl := range c.claims {
-		if cl.wants(key) {
-			n++
-		}
-	}
-	return n
-}
-
-func (cl *claim) wants(key string) bool {
-	return slices.ContainsFunc(cl.versions, func(v *version) bool { return v.key == key })
-}
-
-// proceed settles the claims that can be, in the order in which they came, and begins the loads
+// settleAll settles the claims that can be, in the order in which they came, and has the instances wait to be loaded
 // that the others need. Of those that need several models only the first has them loaded: two of
 // them would take the memory from each other. mu is held.
-func (c *Catalog) proceed() {
-	if c.closing.Err() != nil {
-		return
-	}
-	var left []*claim
+func (c *Catalog) settleAll() {
 	several := false
-	for _, cl := range c.claims {
-		if c.settle(cl) {
-			continue
+	c.claims = slices.DeleteFunc(c.claims, func(cl *claim) bool {
+		if cl.settle(&c.inventory, &c.residency) {
+			return true
 		}
-		left = append(left, cl)
 		if len(cl.handles) > 1 && several {
-			continue
+			return false
 		}
 		several = several || len(cl.handles) > 1
 		for _, v := range cl.versions {
-			if c.instances[v.key] == nil {
-				c.begin(v)
-			} else {
+			if c.residency.instances[v.key] != nil {
 				c.check(v)
+			} else {
+				c.configure(c.residency.add(v))
 			}
 		}
-	}
-	c.claims = left
-}
-
-// settle gives a claim its models if all are ready, or the reason why it cannot have them; mu is
-// held.
-func (c *Catalog) settle(cl *claim) bool {
-	if cl.versions, cl.err = c.resolve(cl.handles); cl.err == nil {
-		missing, ready := c.look(cl.versions)
-		if missing {
-			cl.err = c.fits(cl.versions)
-		}
-		switch {
-		case cl.err != nil:
-		case !ready:
-			return false
-		default:
-			c.use(cl)
-		}
-	}
-	close(cl.settled)
-	return true
-}
-
-// refuse ends the claims that wait for an instance; mu is held.
-func (c *Catalog) refuse(key string, err error) {
-	c.claims = slices.DeleteFunc(c.claims, func(cl *claim) bool {
-		if !cl.wants(key) {
-			return false
-		}
-		cl.err = err
-		close(cl.settled)
-		return true
+		return false
 	})
-}
-
-// use makes a claim a user of its instances, which are ready; mu is held.
-func (c *Catalog) use(cl *claim) {
-	for _, v := range cl.versions {
-		i := c.instances[v.key]
-		i.users++
-		cl.got = append(cl.got, i)
-	}
-}
-
-// look says whether versions have instances, and whether all of these are ready; mu is held.
-func (c *Catalog) look(versions []*version) (missing, ready bool) {
-	ready = true
-	for _, v := range versions {
-		i := c.instances[v.key]
-		missing = missing || i == nil
-		ready = ready && i != nil && i.state == Ready && v.sound
-	}
-	return missing, ready
 }
 
 // withdraw ends a claim that is not waited for any more.
 func (c *Catalog) withdraw(cl *claim, err error) {
 	c.mu.Lock()
-	at := slices.Index(c.claims, cl)
-	if at >= 0 {
+	defer c.mu.Unlock()
+	if at := slices.Index(c.claims, cl); at >= 0 {
 		c.claims = slices.Delete(c.claims, at, at+1)
-		cl.err = err
-		c.changed.Give() // a load may be for nobody now
-		c.proceed()
+	} else { // it was settled at the same time
+		c.leave(cl)
 	}
-	c.mu.Unlock()
-	if at < 0 && cl.err == nil { // it was settled at the same time
-		c.release(cl.got)
-		cl.err = err
-	}
+	cl.err = cmp.Or(cl.err, err)
+	c.proceed()
 }
 
-// modelsOf are the instances of a claim under their versions' names.
-func (c *Catalog) modelsOf(cl *claim) ([]*translate.Model, error) {
+// release ends the use of a claim's instances.
+func (c *Catalog) release(cl *claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	models := make([]*translate.Model, len(cl.got))
-	for n, i := range cl.got {
-		s := cl.versions[n].source
-		m := i.models[s.ref()]
-		if m == nil {
-			var err error
-			if m, err = i.loaded.Model(s.Name, s.Version); err != nil {
-				return nil, fmt.Errorf("the model %s: %w", s.ref(), err)
-			}
-			i.models[s.ref()] = m
-		}
-		models[n] = m
-	}
-	return models, nil
+	c.leave(cl)
+	c.alarm.Reset(0) // not here: who uses them again at once comes first
 }
 
-// release ends the use of instances.
-func (c *Catalog) release(instances []*instance) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, i := range instances {
+// leave is release; mu is held.
+func (c *Catalog) leave(cl *claim) {
+	for _, i := range cl.got {
 		i.users--
 		i.last = time.Now()
 		if i.changed() {
 			c.drain(i, changed)
 		}
-		c.rest(i)
+		c.unload(i)
 	}
+	cl.got = nil
 }

@@ -56,7 +56,7 @@ func TestEqualFilesAreOpenedOnce(t *testing.T) {
 		}
 		c.touch(names...) // together
 		assert.Len(t, c.loader.loads, 1)
-		assert.EqualValues(t, 5, c.used)
+		assert.EqualValues(t, 5, c.residency.used)
 		assert.Len(t, c.Engines(), 1)
 
 		models[3].Config.Beams = 3 // that one has an instance of its own

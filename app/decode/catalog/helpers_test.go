@@ -37,7 +37,7 @@ func start(t *testing.T, cfg Config, models ...repository.Model) *tested {
 	t.Cleanup(func() {
 		require.NoError(t, c.Close())
 		assert.Empty(t, l.open, "not all models are closed")
-		assert.Zero(t, c.used, "memory is not given back")
+		assert.Zero(t, c.residency.used, "memory is not given back")
 		assert.Empty(t, c.claims)
 	})
 	c.update(models...)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"dragoman/app/decode/engine"
 	"dragoman/app/translate"
@@ -36,9 +37,9 @@ type Status struct {
 func (c *Catalog) Index() (list []Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, m := range c.snapshot.Models {
+	for _, m := range c.inventory.snapshot.Models {
 		serving := make(map[int]*version) // whose folders are maybe gone
-		if e := c.table.models[m.Name]; e != nil {
+		if e := c.inventory.table.models[m.Name]; e != nil {
 			for _, v := range e.versions {
 				serving[v.number] = v
 			}
@@ -53,7 +54,7 @@ func (c *Catalog) Index() (list []Status) {
 			list = append(list, c.status(serving[number]))
 		}
 	}
-	for _, p := range c.snapshot.Pipelines {
+	for _, p := range c.inventory.snapshot.Pipelines {
 		list = append(list, c.statusOfPipeline(p))
 	}
 	return list
@@ -65,7 +66,7 @@ func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *ve
 	var known *version
 	err := cmp.Or(m.Err, v.Err)
 	if err == nil {
-		known = c.versions[newVersion(m, v).id()]
+		known = c.inventory.versions[newVersion(m, v).id()]
 	}
 	if known != nil && (serving == nil || serving.record == known.record) {
 		return c.status(known)
@@ -89,13 +90,13 @@ func (c *Catalog) status(v *version) Status {
 	m := v.source.Manifest
 	s := Status{
 		Name: v.source.Name, Version: v.source.Version, State: Unloaded, From: v.from, To: v.to,
-		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, Served: c.serves(v),
+		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, Served: c.inventory.serves(v),
 	}
-	if e := c.table.models[s.Name]; e != nil {
+	if e := c.inventory.table.models[s.Name]; e != nil {
 		s.Current = e.current.record == v.record
 	}
-	if i := c.instances[v.key]; i != nil && (v.sound || i.version.record == v.record) {
-		s.State = i.state
+	if i := c.residency.instances[v.key]; i != nil && (v.sound || i.version.record == v.record) {
+		s.State = i.state()
 		if i.loaded != nil {
 			s.Device, s.Bytes = i.loaded.Device(), i.bytes
 		}
@@ -103,7 +104,7 @@ func (c *Catalog) status(v *version) Status {
 	switch {
 	case v.broken != nil:
 		s.State, s.Reason = Broken, v.broken.Error()
-	case c.withheld[s.Name]:
+	case c.inventory.withheld[s.Name]:
 		s.Reason = "it was unloaded by hand"
 	case v.trial != nil:
 		s.Reason = "it is tried before it takes over"
@@ -122,7 +123,7 @@ func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
 		s.Reason = p.Origin + ": " + p.Err.Error()
 		return s
 	}
-	made, err := c.table.newPipeline(p)
+	made, err := c.inventory.table.newPipeline(p)
 	if err != nil {
 		s.Reason = err.Error()
 		return s
@@ -130,7 +131,7 @@ func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
 	s.Served, s.Current, s.State = true, true, Ready
 	s.From, s.To = made.languages()
 	for _, v := range made.models() {
-		if i := c.instances[v.key]; i == nil || i.state != Ready {
+		if c.residency.ready(v.key) == nil {
 			s.State = Unloaded
 		}
 	}
@@ -141,7 +142,7 @@ func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
 func (p *pipeline) models() (list []*version) {
 	for _, step := range p.steps {
 		switch of := step.candidate.(type) {
-		case single:
+		case handle:
 			list = append(list, of.version)
 		case *pipeline:
 			list = append(list, of.models()...)
@@ -155,9 +156,9 @@ func (p *pipeline) models() (list []*version) {
 func (c *Catalog) Engines() (list []engine.Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, i := range c.instances {
+	for _, i := range c.residency.instances {
 		if i.loaded != nil && !i.closes {
-			s := c.nameOf(i)
+			s := c.inventory.nameOf(i)
 			list = append(list, engine.Source{Model: s.Name, Version: s.Version, Stats: i.loaded.Stats(), Rows: i.loaded.Rows()})
 		}
 	}
@@ -173,20 +174,9 @@ func (c *Catalog) Engines() (list []engine.Source) {
 	return merged
 }
 
-// nameOf is the version that an instance is known by, of those that share it: the one that it was
-// loaded for, or the first that is served after that is gone. mu is held.
-func (c *Catalog) nameOf(i *instance) Source {
-	first := i.version
-	for _, v := range c.versions {
-		if v.key == i.key && c.serves(v) && (!c.serves(first) || first != i.version && before(v, first)) {
-			first = v
-		}
-	}
-	return first.source
-}
-
-func before(v, w *version) bool {
-	return compare(v.source.Name, v.source.Version, w.source.Name, w.source.Version) < 0
+// compare orders versions of models by name, then the newest last.
+func compare(name, version, otherName, otherVersion string) int {
+	return cmp.Or(strings.Compare(name, otherName), cmp.Compare(len(version), len(otherVersion)), strings.Compare(version, otherVersion))
 }
 
 // Names are those of the models and pipelines that are served, in the order in which they are
@@ -194,14 +184,14 @@ func before(v, w *version) bool {
 func (c *Catalog) Names() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.table.names
+	return c.inventory.table.names
 }
 
 // Languages are the codes of all languages that are offered, sorted.
 func (c *Catalog) Languages() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.table.all.languages
+	return c.inventory.table.all.languages
 }
 
 // Serving is what is served, as a snapshot that has nothing else, and the handles of all versions in
@@ -209,10 +199,10 @@ func (c *Catalog) Languages() []string {
 func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := repository.Snapshot{Order: c.table.names, Pivots: c.table.snapshot.Pivots}
+	s := repository.Snapshot{Order: c.inventory.table.names, Pivots: c.inventory.table.snapshot.Pivots}
 	handles := make(map[string]translate.Handle)
-	for _, name := range slices.Sorted(maps.Keys(c.table.models)) {
-		e := c.table.models[name]
+	for _, name := range slices.Sorted(maps.Keys(c.inventory.table.models)) {
+		e := c.inventory.table.models[name]
 		m := repository.Model{Name: name, Aliases: e.aliases, Config: e.current.source.Config}
 		for _, v := range e.versions {
 			handles[v.source.Identity] = handle{version: v, exact: true}
@@ -222,8 +212,8 @@ func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
 		}
 		s.Models = append(s.Models, m)
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.table.pipelines)) {
-		s.Pipelines = append(s.Pipelines, c.table.pipelines[name])
+	for _, name := range slices.Sorted(maps.Keys(c.inventory.table.pipelines)) {
+		s.Pipelines = append(s.Pipelines, c.inventory.table.pipelines[name])
 	}
 	return s, handles
 }

@@ -74,48 +74,30 @@ func (m *Metrics) forget(s Source) {
 	m.took.DeletePartialMatch(labels)
 }
 
-// Collector are the metrics of what a catalog has at the moment.
+// Collector are the metrics of what a catalog has at the moment. It reads the index once a scrape.
 func (c *Catalog) Collector() prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("dragoman_model_"+name, help, append([]string{"model", "version"}, labels...), nil)
 	}
-	return &collector{
-		index:    c.Index,
-		info:     desc("info", "What there is to translate with; always 1.", "family", "source", "revision", "precision", "device"),
-		state:    desc("state", "1 for the state that a model is in: unloaded, loading, ready, draining, or broken.", "state"),
-		resident: desc("resident_bytes", "Memory that a loaded model takes, or may come to take, beside files that are mapped."),
-	}
-}
-
-// collector reads the index once a scrape.
-type collector struct {
-	index                 func() []Status
-	info, state, resident *prometheus.Desc
-}
-
-// Describe implements [prometheus.Collector].
-func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.info, c.state, c.resident} {
-		out <- d
-	}
-}
-
-// Collect implements [prometheus.Collector].
-func (c *collector) Collect(out chan<- prometheus.Metric) {
-	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		for i := range labels {
-			labels[i] = strings.ToValidUTF8(labels[i], "?") // a folder's name need not be
+	info := desc("info", "What there is to translate with; always 1.", "family", "source", "revision", "precision", "device")
+	state := desc("state", "1 for the state that a model is in: unloaded, loading, ready, draining, or broken.", "state")
+	bytes := desc("resident_bytes", "Memory that a loaded model takes, or may come to take, beside files that are mapped.")
+	return prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
+		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+			for i := range labels {
+				labels[i] = strings.ToValidUTF8(labels[i], "?") // a folder's name need not be
+			}
+			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
-	}
-	for _, s := range c.index() {
-		if s.Pipeline {
-			continue
+		for _, s := range c.Index() {
+			if s.Pipeline {
+				continue
+			}
+			gauge(state, 1, s.Name, s.Version, string(s.State))
+			if s.Served {
+				gauge(info, 1, s.Name, s.Version, s.Family, excerpt.Address(s.Source), s.Revision, string(s.Precision), s.Device)
+				gauge(bytes, float64(s.Bytes), s.Name, s.Version)
+			}
 		}
-		gauge(c.state, 1, s.Name, s.Version, string(s.State))
-		if s.Served {
-			gauge(c.info, 1, s.Name, s.Version, s.Family, excerpt.Address(s.Source), s.Revision, string(s.Precision), s.Device)
-			gauge(c.resident, float64(s.Bytes), s.Name, s.Version)
-		}
-	}
+	})
 }

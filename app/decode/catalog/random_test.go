@@ -168,23 +168,23 @@ func (w *world) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var bytes int64
-	for key, i := range w.instances {
+	for key, i := range w.residency.instances {
 		assert.Equal(w.t, key, i.key)
 		assert.GreaterOrEqual(w.t, i.users, 0)
-		assert.Equal(w.t, i.state != Loading, i.loaded != nil)
-		if i.state == Ready {
-			assert.True(w.t, w.wanted(key), "nobody can ask for %s", i.version.source.ref())
+		assert.Equal(w.t, i.state() != Loading, i.loaded != nil)
+		if i.state() == Ready {
+			assert.True(w.t, w.inventory.wanted(key), "nobody can ask for %s", i.version.source.ref())
 		}
-		assert.False(w.t, i.state == Draining && i.users == 0 && !i.closes, "%s stays", i.version.source.ref())
+		assert.False(w.t, i.state() == Draining && i.users == 0 && !i.closes, "%s stays", i.version.source.ref())
 		bytes += i.bytes
 	}
-	assert.Equal(w.t, w.used, bytes)
-	assert.LessOrEqual(w.t, w.used, int64(worldMemory))
-	for name, e := range w.table.models {
+	assert.Equal(w.t, w.residency.used, bytes)
+	assert.LessOrEqual(w.t, w.residency.used, int64(worldMemory))
+	for name, e := range w.inventory.table.models {
 		assert.Contains(w.t, e.versions, e.current, name)
 		for _, v := range e.versions {
 			assert.Nil(w.t, v.broken, v.source.ref())
-			assert.Same(w.t, v, w.versions[v.id()])
+			assert.Same(w.t, v, w.inventory.versions[v.id()])
 		}
 	}
 }

@@ -1,186 +1,207 @@
 package catalog
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
-	"dragoman/app/decode/engine"
-	"dragoman/app/wait"
+	"dragoman/app/translate"
+	"dragoman/model"
 )
 
-// minResidence is how many times as long as it took to load a model it stays, at least, before it
-// has to leave although it is in use all the time: models that do not all fit take turns, and spend
-// a fifth of their time on that at most.
+// State is what an instance, or the model of one, is in.
+type State string
+
+// The states. A model without an instance is unloaded.
 const (
-	minResidence      = 4
-	shortestResidence = time.Second
+	Unloaded State = "unloaded"
+	Loading  State = "loading"
+	Ready    State = "ready"
+	Draining State = "draining" // it leaves as soon as nobody uses it
+	Broken   State = "broken"   // of a version that cannot be loaded; no instance is
 )
 
-// attend tries for an instance that is to be loaded, until the try is done: again when something has changed, and
-// after a while where the try says so. mu is held while it tries.
-func (c *Catalog) attend(i *instance, try func() (done bool, after time.Duration, err error)) error {
-	for {
-		done, after, err := c.attempt(i, try)
-		if done || err != nil {
-			return err
-		}
-		if after > 0 {
-			wait.Until(c.closing, c.changed, after)
-		} else {
-			wait.On(c.closing, c.changed)
-		}
-	}
+// instance is a model that is loaded, or about to be, for all versions that have its key.
+type instance struct {
+	resident
+	key     string
+	version *version                    // that is loaded for all
+	loaded  Instance                    // nil until it is
+	models  map[string]*translate.Model // by name and version
+
+	begun  time.Time    // the load; zero while others are loaded first
+	full   *NoRoomError // its device has no room for it, nil: that was not seen
+	beside int          // instances were there then
 }
 
-func (c *Catalog) attempt(i *instance, try func() (done bool, after time.Duration, err error)) (bool, time.Duration, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.loadWaiting = false
+func (i *instance) state() State {
 	switch {
-	case c.closing.Err() != nil:
-		return false, 0, ErrClosed
-	case c.waiting(i.key) == 0:
-		return false, 0, errUnwanted
+	case i.loaded == nil:
+		return Loading
+	case i.drains:
+		return Draining
 	}
-	return try()
+	return Ready
 }
 
-// reserve waits until there is memory for an instance, and takes it. Others leave for it; see [makeRoom].
-func (c *Catalog) reserve(i *instance, need int64) error {
-	return c.attend(i, func() (done bool, after time.Duration, err error) {
-		if c.cfg.Memory == 0 || need <= c.free() {
-			c.used += need
-			i.bytes, i.begun = need, time.Now()
-			return true, 0, nil
-		}
-		if err := c.fits([]*version{i.version}); err != nil {
-			return false, 0, err
-		}
-		c.leave(c.all(), nil, func(all []resident) (leave []departure) {
-			leave, after = makeRoom(all, need-c.free(), true)
-			return leave
-		})
-		c.loadWaiting = after == 0 // what is given back now is for this load
-		return false, after, nil
-	})
+// model is the instance as a version of a model.
+func (i *instance) model(s Source) (*translate.Model, error) {
+	if m := i.models[s.ref()]; m != nil {
+		return m, nil
+	}
+	m, err := i.loaded.Model(s.Name, s.Version)
+	if err != nil {
+		return nil, fmt.Errorf("the model %s: %w", s.ref(), err)
+	}
+	i.models[s.ref()] = m
+	return m, nil
 }
 
-// fits refuses versions that can never be in memory together; mu is held.
-func (c *Catalog) fits(versions []*version) error {
-	if c.cfg.Memory == 0 {
+// changed says whether the files of an instance were written while it was in use, so that it
+// translates nothing any more. The next request loads it again, if they are sound then. What is loaded
+// at the start and stays is not: the process is to be started again.
+func (i *instance) changed() bool {
+	if i.version.fingerprint == "" {
+		return false
+	}
+	for _, m := range i.models {
+		if errors.Is(m.Engine.Err(), model.ErrDamaged) {
+			return true
+		}
+	}
+	return false
+}
+
+// residency is what is in memory, and what is about to be.
+type residency struct {
+	limit     int64 // bytes that all instances and what they decode may take; 0: no bound
+	loader    Loader
+	used      int64                    // bytes that they take
+	instances map[string]*instance     // by [version.key]
+	queue     []*instance              // that are to be loaded, one at a time in this order
+	loading   bool                     // the first of them
+	waits     bool                     // that one, for memory that is being given back
+	took      map[string]time.Duration // to load an instance, the last time
+}
+
+func newResidency(cfg Config) residency {
+	return residency{limit: cfg.Memory, loader: cfg.Loader, instances: make(map[string]*instance), took: make(map[string]time.Duration)}
+}
+
+// ready is the instance of a key that can be used; nil without one.
+func (r *residency) ready(key string) *instance {
+	if i := r.instances[key]; i != nil && i.state() == Ready {
+		return i
+	}
+	return nil
+}
+
+// free is the memory that nothing has; below 0 where more is used than there should be.
+func (r *residency) free() int64 { return r.limit - r.used }
+
+// lacks is how much of some memory is not free.
+func (r *residency) lacks(bytes int64) int64 {
+	if r.limit == 0 {
+		return 0
+	}
+	return bytes - r.free()
+}
+
+// add begins to wait for the load of a version.
+func (r *residency) add(v *version) *instance {
+	i := &instance{key: v.key, version: v, models: make(map[string]*translate.Model)}
+	r.instances[i.key] = i
+	r.queue = append(r.queue, i)
+	return i
+}
+
+// begin has the first of the queue loaded, with some memory unless it has that.
+func (r *residency) begin(bytes int64) *instance {
+	i := r.queue[0]
+	r.used += bytes - i.bytes
+	i.bytes, i.begun, i.full, r.loading = bytes, time.Now(), nil, true
+	return i
+}
+
+// finish ends the load of the first of the queue.
+func (r *residency) finish(i *instance, loaded Instance) {
+	now := time.Now()
+	r.used += loaded.Bytes() - i.bytes
+	i.loaded, i.bytes, i.since, i.last, i.took = loaded, loaded.Bytes(), now, now, now.Sub(i.begun)
+	r.took[i.key] = i.took
+	r.queue = r.queue[1:]
+}
+
+// left is about how long it takes until an instance is loaded, as far as the last load of it tells.
+func (r *residency) left(key string) time.Duration {
+	if i := r.instances[key]; i != nil && !i.begun.IsZero() {
+		return max(0, r.took[key]-time.Since(i.begun))
+	}
+	return r.took[key]
+}
+
+// remove takes an instance out.
+func (r *residency) remove(i *instance) {
+	r.used -= i.bytes
+	delete(r.instances, i.key)
+	if len(r.queue) > 0 && r.queue[0] == i {
+		r.queue = r.queue[1:]
+	}
+}
+
+// clear takes all instances out and returns what is loaded, to be closed.
+func (r *residency) clear() (loaded []Instance) {
+	for _, i := range r.instances {
+		if r.remove(i); i.loaded != nil {
+			loaded = append(loaded, i.loaded)
+		}
+	}
+	return loaded
+}
+
+// fits refuses versions that can never be in memory together.
+func (r *residency) fits(versions []*version) error {
+	if r.limit == 0 {
 		return nil
 	}
-	needs, pinned := int64(0), int64(0)
-	name, counted := "", make(map[string]bool)
-	for _, v := range versions {
-		if counted[v.key] {
+	e := MemoryError{Limit: r.limit}
+	for n, v := range versions {
+		if has(versions[:n], v.key) {
 			continue
 		}
-		counted[v.key] = true
-		if name != "" {
-			name += " and "
+		if n > 0 {
+			e.Model += " and "
 		}
-		name += v.source.Name
-		if i := c.instances[v.key]; i != nil && i.state == Ready {
-			needs += i.bytes
+		e.Model += v.source.Name
+		if i := r.ready(v.key); i != nil {
+			e.Needs += i.bytes
 		} else {
-			needs += c.cfg.Loader.Needs(v.source)
+			e.Needs += r.loader.Needs(v.source)
 		}
 	}
-	for _, i := range c.instances {
-		if i.pinned && i.state == Ready && !counted[i.key] {
-			pinned += i.bytes
+	for _, i := range r.instances {
+		if i.pinned && i.state() == Ready && !has(versions, i.key) {
+			e.Pinned += i.bytes
 		}
 	}
-	if needs <= c.cfg.Memory-pinned {
+	if e.Needs <= e.Limit-e.Pinned {
 		return nil
 	}
-	return &MemoryError{Model: name, Needs: needs, Limit: c.cfg.Memory, Pinned: pinned}
+	return &e
 }
 
-// evict has idle instances leave until some memory is free, or as much as can be; mu is held.
-func (c *Catalog) evict(need int64) {
-	if c.cfg.Memory > 0 {
-		c.leave(c.all(), nil, func(all []resident) []departure {
-			leave, _ := makeRoom(all, need-c.free(), false)
-			return leave
-		})
-	}
-}
-
-// leave has those of some instances leave that a policy names; mu is held. i is the instance that they leave
-// a device for, nil where it is for memory.
-func (c *Catalog) leave(instances []*instance, i *instance, policy func([]resident) []departure) {
-	all := make([]resident, len(instances))
-	for n, other := range instances {
-		all[n] = resident{
-			bytes: other.bytes, draining: other.state == Draining, closes: other.closes, used: other.users > 0, pinned: other.pinned,
-			reserved: c.reserved(other), joint: i != nil && c.together(i, other), last: other.last, since: other.since,
-			stays: max(shortestResidence, minResidence*c.took[other.key]) - time.Since(other.since),
+// on are the instances on a device, "" for all, and what they are for a policy that lets them leave for
+// another one, where some claims wait.
+func (r *residency) on(device string, forOther string, waiting claims) (list []*instance, all []resident) {
+	for _, i := range r.instances {
+		if i.loaded == nil || device != "" && i.loaded.Device() != device {
+			continue
 		}
+		i.reserved, i.joint = waiting.reserve(i.key), device != "" && waiting.join(i.key, forOther)
+		list, all = append(list, i), append(all, i.resident)
 	}
-	for _, d := range policy(all) {
-		c.drain(instances[d.number], d.why)
-	}
+	return list, all
 }
 
-// all are the instances that are ready, or drain; mu is held.
-func (c *Catalog) all() (list []*instance) {
-	for _, i := range c.instances {
-		if i.state == Ready || i.state == Draining {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// free is the memory that nothing has; below 0 where more is used than there should be. mu is
-// held.
-func (c *Catalog) free() int64 { return c.cfg.Memory - c.used }
-
-// reserved says whether an instance waits for others that the first claim for several models also
-// needs; mu is held.
-func (c *Catalog) reserved(i *instance) bool {
-	for _, cl := range c.claims {
-		if len(cl.handles) > 1 {
-			return cl.wants(i.key)
-		}
-	}
-	return false
-}
-
-// pool is where decoding state takes its memory from; nil where that has no bound, so that
-// decoding has nothing to do with the catalog.
-func (c *Catalog) pool() engine.Pool {
-	if c.cfg.Memory == 0 {
-		return nil
-	}
-	return (*pool)(c)
-}
-
-// pool implements [engine.Pool]: decoding state shares the memory with the models.
-type pool Catalog
-
-// Take implements [engine.Pool]. Where there is not enough, idle models leave, for the next try;
-// a model that is about to be loaded goes first.
-func (p *pool) Take(bytes int64, must bool) (ok bool) {
-	c := (*Catalog)(p)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if must || !c.loadWaiting && bytes <= c.free() {
-		c.used += bytes
-		return true
-	}
-	if !c.loadWaiting {
-		c.evict(bytes)
-	}
-	return false
-}
-
-// Give implements [engine.Pool].
-func (p *pool) Give(bytes int64) {
-	c := (*Catalog)(p)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.used -= bytes
-	c.changed.Give()
-}
+// ref names the version of a model.
+func (s *Source) ref() string { return s.Name + ":" + s.Version }

@@ -101,7 +101,7 @@ func TestMoreThanExpected(t *testing.T) {
 		c.touch("b")
 		synctest.Wait()
 		assert.Equal(t, map[string]State{"a:1": Unloaded, "b:1": Ready, "c:1": Unloaded}, c.states())
-		assert.EqualValues(t, 7, c.used)
+		assert.EqualValues(t, 7, c.residency.used)
 	})
 }
 

@@ -120,34 +120,28 @@ func (s *selection) reached(from string) (all []string) {
 	return all
 }
 
-// single is a model.
-type single struct{ handle }
+// A handle is the candidate of one model.
 
-func (m single) languages() (from, to []string) { return m.version.from, m.version.to }
-func (m single) detects() bool                  { return false }
+func (h handle) languages() (from, to []string) { return h.version.from, h.version.to }
+func (h handle) detects() bool                  { return false }
 
-func (m single) route(from, to string) *translate.Route {
-	if !m.version.offers(from, to) {
+func (h handle) route(from, to string) *translate.Route {
+	if !h.version.offers(from, to) {
 		return nil
 	}
-	return &translate.Route{Model: m.version.source.Name, Version: m.version.source.Version,
-		Steps: []translate.Step{{Model: m.handle, From: from, To: to}}}
+	return &translate.Route{Model: h.version.source.Name, Version: h.version.source.Version,
+		Steps: []translate.Step{{Model: h, From: from, To: to}}}
 }
 
-func (m single) targets(from string) (list []string) {
-	v := m.version
+func (h handle) targets(from string) []string {
+	v := h.version
 	switch _, known := slices.BinarySearch(v.from, from); {
 	case !known:
 		return nil
 	case len(v.source.Config.Pairs) == 0:
 		return v.to
 	}
-	for _, to := range v.to {
-		if v.offers(from, to) {
-			list = append(list, to)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(v.to), func(to string) bool { return !v.offers(from, to) })
 }
 
 // pipeline is a series of candidates.
@@ -190,7 +184,7 @@ func (t *table) step(step repository.Step) (made pipelineStep, err error) {
 	} else if m == nil {
 		return made, unknown("a pipeline needs the model %s, which is not served", name)
 	} else if step.Model.Version == 0 {
-		made.candidate = single{handle{version: m.current}}
+		made.candidate = handle{version: m.current}
 	} else {
 		var found *selection
 		if found, err = t.version(m, name, strconv.Itoa(step.Model.Version)); err == nil {
@@ -220,44 +214,49 @@ func (p *pipeline) languages() (from, to []string) {
 
 func (p *pipeline) detects() bool { return p.detect }
 
+// last is the last step, and lead what a text goes through before: a language that is skipped is its own already.
+// Not ok: there is no way.
+func (p *pipeline) lead(from string) (steps []translate.Step, at string, last pipelineStep, ok bool) {
+	at, last = from, p.steps[len(p.steps)-1]
+	for _, step := range p.steps[:len(p.steps)-1] {
+		if step.to == at {
+			continue
+		}
+		part := step.route(at, step.to)
+		if part == nil {
+			return nil, "", last, false
+		}
+		steps, at = append(steps, part.Steps...), step.to
+	}
+	return steps, at, last, true
+}
+
 func (p *pipeline) route(from, to string) *translate.Route {
-	r := &translate.Route{Model: p.name, Version: p.version}
-	for i, step := range p.steps {
-		into := step.to
-		switch {
-		case into == "":
-			into = to
-		case i == len(p.steps)-1 && into != to:
-			return nil
-		}
-		if into == from {
-			continue // a text that is in the pivot's language already skips the step
-		}
-		part := step.route(from, into)
+	steps, at, last, ok := p.lead(from)
+	if !ok || last.to != "" && last.to != to {
+		return nil
+	}
+	if at != to {
+		part := last.route(at, to)
 		if part == nil {
 			return nil
 		}
-		r.Steps, from = append(r.Steps, part.Steps...), into
+		steps = append(steps, part.Steps...)
 	}
-	if len(r.Steps) == 0 {
+	if len(steps) == 0 {
 		return nil
 	}
-	return r
+	return &translate.Route{Model: p.name, Version: p.version, Steps: steps}
 }
 
 func (p *pipeline) targets(from string) []string {
-	at := from
-	for _, step := range p.steps[:len(p.steps)-1] {
-		if step.to != at && step.route(at, step.to) == nil {
-			return nil
-		}
-		at = step.to
-	}
-	last := p.steps[len(p.steps)-1]
+	_, at, last, ok := p.lead(from)
 	switch {
+	case !ok:
+		return nil
 	case last.to == "":
 		return sortedUnion(last.targets(at), []string{at}) // the last step is left out for its own source
-	case last.to == at && at == from, last.to != at && last.route(at, last.to) == nil:
+	case p.route(from, last.to) == nil:
 		return nil
 	}
 	return []string{last.to}

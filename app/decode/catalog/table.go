@@ -36,7 +36,7 @@ type entry struct {
 type tableConfig struct {
 	snapshot repository.Snapshot
 	models   map[string]*entry             // of the snapshot's models that are served
-	absent   map[string]error              // see [Catalog.absent]
+	absent   map[string]error              // see [inventory.absent]
 	withheld map[string]bool               // names that were unloaded by hand
 	hint     string                        // see [Config.Hint]
 	before   map[string]translate.Detector // those of the table before; nil once this one is made
@@ -76,7 +76,7 @@ func (t *table) candidates() (list []candidate) {
 	for _, name := range t.names {
 		var found candidate
 		if m := t.models[name]; m != nil {
-			found = single{handle{version: m.current}}
+			found = handle{version: m.current}
 		} else if p, err := t.newPipeline(t.pipelines[name]); err == nil {
 			found = p
 		} else {
@@ -92,7 +92,7 @@ func (t *table) candidates() (list []candidate) {
 func (c *Catalog) Select(name string) (translate.Selection, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.table.find(name)
+	return c.inventory.table.find(name)
 }
 
 // find is [Catalog.Select].
@@ -143,7 +143,7 @@ func (t *table) version(m *entry, name, number string) (*selection, error) {
 	var served []string
 	for _, v := range m.versions {
 		if served = append(served, v.source.Version); v.source.Version == number {
-			return t.newSelection([]candidate{single{handle{version: v, exact: true}}}), nil
+			return t.newSelection([]candidate{handle{version: v, exact: true}}), nil
 		}
 	}
 	if err := t.absent[name+":"+number]; err != nil {

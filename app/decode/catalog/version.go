@@ -119,35 +119,6 @@ type handle struct {
 	exact   bool // the request named the version
 }
 
-// resolve finds the versions that handles mean now, which may be others than when they were chosen.
-// mu is held.
-func (c *Catalog) resolve(handles []handle) ([]*version, error) {
-	versions := make([]*version, len(handles))
-	for i, h := range handles {
-		var err error
-		if versions[i], err = c.meant(h); err != nil {
-			return nil, err
-		}
-	}
-	return versions, nil
-}
-
-// meant is the version that a handle means. For one that the request did not name, and that is not
-// served any more, the current one stands in that knows the same languages.
-func (c *Catalog) meant(h handle) (*version, error) {
-	v := h.version
-	if c.serves(v) || h.exact && v.trial != nil && v.broken == nil {
-		return v, nil
-	}
-	if e := c.table.models[v.source.Name]; e != nil && !h.exact && slices.Equal(e.current.from, v.from) && slices.Equal(e.current.to, v.to) {
-		return e.current, nil
-	}
-	if v.broken != nil {
-		return nil, v.broken
-	}
-	return nil, unknown("the model %s is not served any more: use %s", v.source.ref(), list(c.table.names))
-}
-
 // id tells the version from all others, and from itself before its folder was changed.
 func (v *version) id() versionKey {
 	return versionKey{v.source.Name, v.key, v.fingerprint, v.number}

@@ -1,0 +1,278 @@
+package catalog
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"dragoman/model/repository"
+)
+
+// inventory is what the repositories hold, and what is known of it.
+type inventory struct {
+	hint      string // see [Config]
+	keepAlive time.Duration
+	metrics   *Metrics
+	log       *slog.Logger
+
+	snapshot repository.Snapshot
+	said     map[string]bool // what is wrong with it, as it was logged
+	versions map[versionKey]*version
+	withheld map[string]bool // names that were unloaded by hand
+	table    *table
+}
+
+func newInventory(cfg Config) inventory {
+	return inventory{
+		hint: cfg.Hint, keepAlive: cfg.KeepAlive, metrics: cfg.Metrics, log: cfg.Log,
+		withheld: make(map[string]bool), table: newTable(tableConfig{hint: cfg.Hint}),
+	}
+}
+
+// take takes a snapshot, and logs what is wrong with it: once for as long as it is.
+func (n *inventory) take(s repository.Snapshot) {
+	n.snapshot = s
+	before := n.said
+	n.said = make(map[string]bool)
+	say := func(log func(string, ...any), text string, args ...any) {
+		key := fmt.Sprintln(args...)
+		if n.said[key] = true; !before[key] {
+			log(text, args...)
+		}
+	}
+	for _, p := range s.Problems {
+		say(n.log.Warn, "there is a problem with the repository", "path", p.Path, "problem", p.Text)
+	}
+	for _, m := range s.Models {
+		if m.Err != nil && !errors.Is(s.Err, m.Err) { // not what is wrong with all of a repository
+			say(n.log.Error, "a model is as it was before", "model", m.Name, "error", m.Err)
+		}
+		for _, v := range m.Versions {
+			if v.Err != nil {
+				say(n.log.Error, "a version cannot be served", "model", m.Name, "version", v.Number, "error", v.Err)
+			}
+		}
+	}
+	for _, p := range s.Pipelines {
+		if p.Err != nil {
+			say(n.log.Error, "a pipeline cannot be served", "pipeline", p.Name, "at", p.Origin, "error", p.Err)
+		}
+	}
+}
+
+// refresh makes another table, from the snapshot and what is known of its versions. ready says which instances
+// can be used. What is returned is to be tried beside what is served.
+func (n *inventory) refresh(ready func(key string) bool) (try []*version) {
+	known, there := make(map[versionKey]*version), make(map[string]bool)
+	models := make(map[string]*entry)
+	for _, m := range n.snapshot.Models {
+		e, next := n.entryOf(m, known, ready)
+		if e != nil {
+			models[m.Name] = e
+		}
+		if next != nil {
+			try = append(try, next)
+		}
+	}
+	for _, v := range known {
+		there[v.source.ref()] = true
+	}
+	for _, v := range n.versions {
+		if !there[v.source.ref()] {
+			n.metrics.forget(v.source)
+		}
+	}
+	n.versions = known
+	n.table = newTable(tableConfig{snapshot: n.snapshot, models: models, absent: n.absent(), withheld: maps.Clone(n.withheld), before: n.table.detectors, hint: n.hint})
+	return try
+}
+
+// entryOf chooses what is served of a model, nil where that is nothing, and what is to be tried beside it. All
+// versions that it looks at are put into known.
+func (n *inventory) entryOf(m repository.Model, known map[versionKey]*version, ready func(key string) bool) (e *entry, try *version) {
+	e = n.newEntry(m, known)
+	before := n.table.models[m.Name]
+	switch {
+	case n.withheld[m.Name]:
+		return nil, nil
+	case before == nil:
+		return e, nil
+	}
+	current := before.current
+	switch {
+	case e == nil: // what is served goes on if it can although something is wrong with its configuration or folder
+		there := slices.ContainsFunc(m.Versions, func(now repository.Version) bool { return now.Number == current.number })
+		if current.broken != nil || m.Err == nil && !(there && ready(current.key)) {
+			return nil, nil
+		}
+		working := slices.DeleteFunc(slices.Clone(before.versions), func(v *version) bool { return v.broken != nil })
+		e = &entry{aliases: before.aliases, current: current, versions: working}
+		for _, v := range e.versions {
+			known[v.id()] = v
+		}
+	case e.current.record != current.record && !e.current.tried && current.broken == nil && (known[current.id()] != nil || ready(current.key)):
+		try = e.current
+		current = cmp.Or(known[current.id()], current)
+		known[current.id()] = current
+		others := slices.DeleteFunc(e.versions, func(v *version) bool { return v.number == current.number })
+		e.current, e.versions = current, append([]*version{current}, others...)
+	}
+	return e, try
+}
+
+// newEntry is what a model's folder and configuration say.
+func (n *inventory) newEntry(m repository.Model, known map[versionKey]*version) *entry {
+	if m.Err != nil {
+		return nil
+	}
+	e := &entry{aliases: m.Aliases}
+	var other *version // the newest that is not to be served
+	for _, v := range m.Versions {
+		if v.Err != nil {
+			continue
+		}
+		made := n.versionOf(m, v)
+		known[made.id()] = made
+		switch {
+		case made.broken != nil:
+		case v.Served:
+			e.current = made
+			e.versions = append(e.versions, made)
+		default:
+			other = made
+		}
+	}
+	switch {
+	case e.current == nil && other == nil:
+		return nil
+	case e.current == nil:
+		e.current, e.versions = other, []*version{other}
+	}
+	return e
+}
+
+// versionOf is a version of the repository, with what is known of it.
+func (n *inventory) versionOf(m repository.Model, v repository.Version) *version {
+	made := newVersion(m, v)
+	if known := n.versions[made.id()]; known != nil {
+		made.record = known.record
+	} else {
+		made.arrived = len(n.table.names) > 0
+		n.metrics.know(made.source)
+	}
+	return made
+}
+
+// absent is why names that the snapshot has, with and without a version, are not served, as far
+// as it and what is known of its versions tell.
+func (n *inventory) absent() map[string]error {
+	why := make(map[string]error)
+	for _, m := range n.snapshot.Models {
+		for _, v := range m.Versions {
+			ref := repository.Ref{Name: m.Name, Version: v.Number}.String()
+			switch err := cmp.Or(m.Err, v.Err); {
+			case err != nil:
+				why[ref] = &BrokenError{Model: ref, Err: err}
+				why[m.Name] = why[ref]
+			case !v.Served:
+				why[ref] = unknown("the version %d of %s is not served, since versions in its %s leaves it out: use %s", v.Number, m.Name, repository.ConfigFile, m.Name)
+			}
+		}
+		if m.Err != nil {
+			why[m.Name] = &BrokenError{Model: m.Name, Err: m.Err}
+		}
+	}
+	for _, v := range n.versions {
+		if v.broken != nil {
+			why[v.source.ref()], why[v.source.Name] = v.broken, v.broken
+		}
+	}
+	for _, p := range n.snapshot.Pipelines {
+		if p.Err != nil {
+			why[p.Name] = unknown("the pipeline %s is not served: %s", p.Name, p.Err)
+			why[repository.Ref{Name: p.Name, Version: p.Version}.String()] = why[p.Name]
+		}
+	}
+	return why
+}
+
+// serves says whether the table has a version, maybe with another configuration.
+func (n *inventory) serves(v *version) bool {
+	e := n.table.models[v.source.Name]
+	return e != nil && slices.ContainsFunc(e.versions, func(s *version) bool { return s.record == v.record })
+}
+
+// wanted says whether the table has a version with this key, or a trial.
+func (n *inventory) wanted(key string) bool {
+	for _, v := range n.versions {
+		if v.key == key && (v.trial != nil || n.serves(v)) {
+			return true
+		}
+	}
+	return false
+}
+
+// settings are how an instance is treated as the configuration of its versions says, the most generous
+// one of several.
+func (n *inventory) settings(key string) (pinned bool, keep time.Duration) {
+	keep = -1
+	for _, v := range n.versions {
+		if v.key != key || !n.serves(v) {
+			continue
+		}
+		own := n.keepAlive
+		if set := v.source.Config.KeepAlive; set != nil {
+			own = *set
+		}
+		if keep != 0 && (own == 0 || own > keep) {
+			keep = own
+		}
+		pinned = pinned || v.source.Config.Pinned
+	}
+	return pinned, max(0, keep)
+}
+
+// resolve finds the versions that handles mean now, which may be others than when they were chosen.
+func (n *inventory) resolve(handles []handle) ([]*version, error) {
+	versions := make([]*version, len(handles))
+	for i, h := range handles {
+		var err error
+		if versions[i], err = n.meant(h); err != nil {
+			return nil, err
+		}
+	}
+	return versions, nil
+}
+
+// meant is the version that a handle means. For one that the request did not name, and that is not
+// served any more, the current one stands in that knows the same languages.
+func (n *inventory) meant(h handle) (*version, error) {
+	v := h.version
+	if n.serves(v) || h.exact && v.trial != nil && v.broken == nil {
+		return v, nil
+	}
+	if e := n.table.models[v.source.Name]; e != nil && !h.exact && slices.Equal(e.current.from, v.from) && slices.Equal(e.current.to, v.to) {
+		return e.current, nil
+	}
+	if v.broken != nil {
+		return nil, v.broken
+	}
+	return nil, unknown("the model %s is not served any more: use %s", v.source.ref(), list(n.table.names))
+}
+
+// nameOf is the version that an instance is known by, of those that share it: the one that it was
+// loaded for, or the first that is served after that is gone.
+func (n *inventory) nameOf(i *instance) Source {
+	first := i.version
+	for _, v := range n.versions {
+		if v.key == i.key && n.serves(v) && (!n.serves(first) ||
+			first != i.version && compare(v.source.Name, v.source.Version, first.source.Name, first.source.Version) < 0) {
+			first = v
+		}
+	}
+	return first.source
+}
