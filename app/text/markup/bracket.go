@@ -59,8 +59,7 @@ func (e *expressions) bracket(start, end int) int {
 	if !odd {
 		return 0
 	}
-	_, to := coreOf(e.text[start:skip(e.text, end, func(r rune) bool { return !isBetweenTokens(r) })])
-	return max(end, start+to)
+	return skip(e.text, end, func(r rune) bool { return isCodeSign(r) && !unicode.IsSpace(r) })
 }
 
 // isInflection says whether a word may have the ending inner: year(s), Schüler(innen), bateau(x).

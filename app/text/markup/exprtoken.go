@@ -359,7 +359,7 @@ func bare(text string, start int, spans []Span) string {
 		sign := removed
 		if noteName.MatchString(text[a:b]) {
 			sign = ""
-		} else if isThing(span.Kind) || isWord(first(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && !oneOf(text[b-1], `t"'`) {
+		} else if isThing(span.Kind) || isWord(first(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && isIdent(text[a+1]) {
 			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not that of a possessive
 				continue
 			}
