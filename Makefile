@@ -53,7 +53,7 @@ COUNTED = strings,bytes,unicode/utf8
 long-test: runtime ## run the tests without the race detector, with all goldens, and those of linear work with documents
 	CGO_ENABLED=1 go test -timeout 20m ./...
 	CGO_ENABLED=1 go test -timeout 30m -covermode=count -run Linear \
-	  -coverpkg=./app/document/...,./app/text/markup,github.com/yuin/goldmark/...,golang.org/x/net/html,github.com/go-json-experiment/json/...,$(COUNTED) ./app/document/kinds
+	  -coverpkg=./app/document/...,./app/text/markup,./app/text/char,./app/text/numbers,github.com/yuin/goldmark/...,golang.org/x/net/html,github.com/go-json-experiment/json/...,$(COUNTED) ./app/document/kinds
 
 k8s-test: runtime ## check the Kubernetes manifests, run their containers against a hub of this machine
 	go -C scripts/k8s test -timeout 9m ./...
@@ -70,7 +70,7 @@ check: runtime ## what CI runs: format, vet, lint, tests, those with the race de
 	$(MAKE) test
 	$(MAKE) image-check
 	$(MAKE) race-test
-	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/text/markup,./app/text/segment,$(COUNTED) -run Linear ./app/text/lineartest ./app/text/markup ./app/text/segment
+	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/text/markup,./app/text/char,./app/text/numbers,./app/text/segment,$(COUNTED) -run Linear ./app/text/lineartest ./app/text/markup ./app/text/segment
 	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
 fmt: ## format the code

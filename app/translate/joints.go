@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dragoman/app/text/markup"
+	"dragoman/app/text/char"
 	"dragoman/model/search"
 )
 
@@ -24,11 +24,11 @@ func Joints(pieces Pieces) search.Joints {
 		if !ok {
 			continue
 		}
-		if r, _ := utf8.DecodeRuneInString(piece); markup.IsWord(r) {
+		if r, _ := utf8.DecodeRuneInString(piece); char.IsWord(r) {
 			joints[id] |= search.GoesOn
 		}
 		switch r, _ := utf8.DecodeLastRuneInString(piece); {
-		case markup.IsWord(r):
+		case char.IsWord(r):
 			joints[id] |= search.Open
 		case strings.ContainsRune(".!?。！？．…", r):
 			joints[id] |= search.Stop

@@ -3,6 +3,7 @@ package translate
 import (
 	"slices"
 
+	"dragoman/app/text/char"
 	"dragoman/app/text/markup"
 	"dragoman/model/search"
 )
@@ -127,7 +128,7 @@ func (m *Model) phrasesOf(s *step, forms []markup.TermForm) []search.Phrase {
 // writings are the ways in which tokens write some words: behind a space, and behind a sign.
 func (m *Model) writings(s *step, text string) (list [][]int64) {
 	sign := "'"
-	if r := []rune(text)[0]; !markup.IsWord(r) {
+	if r := []rune(text)[0]; !char.IsWord(r) {
 		sign = "。"
 	}
 	behind, alone := m.pieces(s, sign+text), m.pieces(s, sign)

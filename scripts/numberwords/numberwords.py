@@ -1,11 +1,11 @@
-"""Writes app/text/markup/numberwords.txt: the words for 0 to 100, for the 1st to the 31st and for
+"""Writes app/text/numbers/numberwords.txt: the words for 0 to 100, for the 1st to the 31st and for
 the months in the languages of M2M100.
 
 The words are those of Unicode's CLDR, in all genders and cases that it has, by way of ICU
 (Debian: python3-icu), and a few that it lacks. Run it with a newer ICU to bring them up
 to date:
 
-    python3 scripts/numberwords/numberwords.py >app/text/markup/numberwords.txt
+    python3 scripts/numberwords/numberwords.py >app/text/numbers/numberwords.txt
 """
 
 import icu

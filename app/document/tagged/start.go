@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"dragoman/app/text/markup"
+	"dragoman/app/text/char"
 )
 
 // mostLead are the most characters of a text that stands before a paragraph in a frame of its own.
@@ -66,7 +66,7 @@ func startOf(t string, count int) int {
 	for at, r := range t {
 		switch isLetter := unicode.IsLetter(r) || unicode.IsDigit(r); {
 		case found > 0 && unicode.IsMark(r), found == 0 && !isLetter:
-		case isLetter && (found < count || count > 1 && markup.IsWord(r)):
+		case isLetter && (found < count || count > 1 && char.IsWord(r)):
 			found++
 		default:
 			return at

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"dragoman/app/text/char"
 	"dragoman/app/text/markup"
 )
 
@@ -64,10 +65,10 @@ func formulas(list []*node) []*node {
 
 // wordStart and wordEnd are the part of a word that a text starts and ends with.
 func wordStart(t string) string {
-	return t[:len(t)-len(strings.TrimLeftFunc(t, markup.IsWord))]
+	return t[:len(t)-len(strings.TrimLeftFunc(t, char.IsWord))]
 }
 
-func wordEnd(t string) string { return t[len(strings.TrimRightFunc(t, markup.IsWord)):] }
+func wordEnd(t string) string { return t[len(strings.TrimRightFunc(t, char.IsWord)):] }
 
 // undivided leaves out of a list's texts what says where their words may be divided, and puts points that stand in a
 // word behind it.

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // assembly puts a translation together from its text and the spans of the sentence,
@@ -44,10 +46,10 @@ func (a *assembly) original(start, end, first int) {
 // and an end of the text. after is the side of the group before it next to
 // it, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
-	bare := strings.TrimFunc(text, isSpace)
-	trimLeft := after == glued || after == tight || after == touching && !isWord(first(bare)) || !a.apart && closing.MatchString(bare) ||
-		after == noted && !isWord(first(bare)) && unicode.IsLetter(first(bare))
-	trimRight := before == glued || before == tight || before == touching && !isWord(last(bare)) ||
+	bare := strings.TrimFunc(text, char.IsSpace)
+	trimLeft := after == glued || after == tight || after == touching && !char.IsWord(char.First(bare)) || !a.apart && closing.MatchString(bare) ||
+		after == noted && !char.IsWord(char.First(bare)) && unicode.IsLetter(char.First(bare))
+	trimRight := before == glued || before == tight || before == touching && !char.IsWord(char.Last(bare)) ||
 		!a.apart && strings.HasSuffix(bare, "(")
 	switch {
 	case bare == "":
@@ -58,13 +60,13 @@ func (a *assembly) text(text string, after, before side) {
 		}
 	default:
 		if trimLeft {
-			text = strings.TrimLeftFunc(text, isSpace)
-		} else if after != loose && isWord(first(text)) {
+			text = strings.TrimLeftFunc(text, char.IsSpace)
+		} else if after != loose && char.IsWord(char.First(text)) {
 			text = " " + text
 		}
 		if trimRight {
-			text = strings.TrimRightFunc(text, isSpace)
-		} else if before != loose && isWord(last(text)) {
+			text = strings.TrimRightFunc(text, char.IsSpace)
+		} else if before != loose && char.IsWord(char.Last(text)) {
 			text += " "
 		}
 	}

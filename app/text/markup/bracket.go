@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // longestBracket are the bytes from a bracket to the one that closes it.
@@ -31,12 +33,12 @@ func (e *expressions) bracket(start, end int) int {
 			return 0
 		}
 	}
-	for end < len(e.text) && oneOf(e.text[end], "[(") && closing > 0 { // m[i][j]
+	for end < len(e.text) && char.OneOf(e.text[end], "[(") && closing > 0 { // m[i][j]
 		closing = closingBracket(e.text[end:min(len(e.text), end+longestBracket)])
 		end += closing
 	}
 	if c := e.text[open]; name == "" && c == '(' && strings.HasPrefix(inner, "?") { // (?i)abc
-		end = skip(e.text, end, func(r rune) bool { return !unicode.IsSpace(r) })
+		end = char.Skip(e.text, end, func(r rune) bool { return !unicode.IsSpace(r) })
 	}
 	odd := false
 	switch c := e.text[open]; {
@@ -45,7 +47,7 @@ func (e *expressions) bracket(start, end int) int {
 	case name == "" && c == '(':
 		odd = pairForm.MatchString(inner) || strings.HasPrefix(inner, "?") || strings.Contains(inner, "|") && !strings.Contains(inner, " ")
 	case name == "":
-		odd = c != '<' && len(inner) > 1 && !plainWord.MatchString(inner) && strings.ContainsFunc(inner, isLetterOrDigit)
+		odd = c != '<' && len(inner) > 1 && !plainWord.MatchString(inner) && strings.ContainsFunc(inner, char.IsLetterOrDigit)
 	case strings.HasSuffix(name, "!"):
 		odd = c != '{'
 	case c == '<':
@@ -59,7 +61,7 @@ func (e *expressions) bracket(start, end int) int {
 	if !odd {
 		return 0
 	}
-	return skip(e.text, end, func(r rune) bool { return isCodeSign(r) && !unicode.IsSpace(r) })
+	return char.Skip(e.text, end, func(r rune) bool { return isCodeSign(r) && !unicode.IsSpace(r) })
 }
 
 // isInflection says whether a word may have the ending inner: year(s), Schüler(innen), bateau(x).
@@ -77,9 +79,9 @@ func closingBracket(text string) int {
 		switch c := text[i]; {
 		case c == '\n':
 			return 0
-		case oneOf(c, "([{<") && (c != '<' || text[0] == '<'):
+		case char.OneOf(c, "([{<") && (c != '<' || text[0] == '<'):
 			opened++
-		case oneOf(c, ")]}>") && (c != '>' || text[0] == '<'):
+		case char.OneOf(c, ")]}>") && (c != '>' || text[0] == '<'):
 			if opened--; opened == 0 {
 				return i + 1
 			}

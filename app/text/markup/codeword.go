@@ -3,6 +3,8 @@ package markup
 import (
 	"regexp"
 	"strings"
+
+	"dragoman/app/text/char"
 )
 
 // codeWord returns the length of the name of a program that starts here, where it has
@@ -16,19 +18,19 @@ func (s *scanner) codeWord() int {
 	}
 	rest := s.rest(longestExpression)
 	end := 0
-	for end < len(rest) && isIdent(rest[end]) {
+	for end < len(rest) && char.IsIdent(rest[end]) {
 		end++
 	}
 	switch {
 	case end == 0 || end == len(rest) || end == len(s.text)-s.pos:
 		return 0
-	case isASCIILetter(rest[0]) && mayCall(rest, end):
+	case char.IsASCIILetter(rest[0]) && mayCall(rest, end):
 		if n := len(calls.FindString(rest)); n > 0 {
 			return n
 		}
 	case rest[end] == '=':
 		return s.assignment(end)
-	case oneOf(rest[end], "+-"):
+	case char.OneOf(rest[end], "+-"):
 		return len(keys.FindString(rest))
 	case rest[end] == '/':
 		return len(slashed.FindString(rest))
@@ -47,11 +49,11 @@ func mayCall(text string, end int) bool {
 	}
 	switch text[end] {
 	case '(':
-		return next == ')' || isIdent(next)
+		return next == ')' || char.IsIdent(next)
 	case ':', '-':
 		return next == ':' || next == '>'
 	case '.', '<':
-		return isASCIILetter(next)
+		return char.IsASCIILetter(next)
 	}
 	return text[end] == '[' && strings.IndexByte(text[:end], '_') >= 0
 }
@@ -81,14 +83,14 @@ func (s *scanner) assignment(n int) int {
 		return n + len(m)
 	}
 	end, plain := n+1, true
-	for end < longestExpression && s.at(end) > ' ' && s.at(end) < 0x80 && !oneOf(s.at(end), "\"'`,;<>)]") {
-		plain = plain && (isASCIILetter(s.at(end)) || oneOf(s.at(end), ".!?:"))
+	for end < longestExpression && s.at(end) > ' ' && s.at(end) < 0x80 && !char.OneOf(s.at(end), "\"'`,;<>)]") {
+		plain = plain && (char.IsASCIILetter(s.at(end)) || char.OneOf(s.at(end), ".!?:"))
 		end++
 	}
 	if plain && (s.pos == 0 || s.text[s.pos-1] == '\n') {
 		return n + 1
 	}
-	for end > n+1 && oneOf(s.at(end-1), ".,:!?") {
+	for end > n+1 && char.OneOf(s.at(end-1), ".,:!?") {
 		end--
 	}
 	return end

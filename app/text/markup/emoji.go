@@ -4,6 +4,8 @@ import (
 	"unicode"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"dragoman/app/text/char"
 )
 
 const (
@@ -27,7 +29,7 @@ func (s *scanner) emoji() int {
 
 // isEmoji says whether an emoji starts at i, or a symbol that models drop like one.
 func (s *scanner) isEmoji(i int) bool {
-	r, n := decode(s.text, i)
+	r, n := char.Decode(s.text, i)
 	switch {
 	case r < 0x80:
 		return s.keycap(i) > 0
@@ -38,19 +40,19 @@ func (s *scanner) isEmoji(i int) bool {
 		return true
 	}
 	// ©, ‼, ™, → and others are emoji only where the text asks for it.
-	next, _ := decode(s.text, i+n)
+	next, _ := char.Decode(s.text, i+n)
 	return next == emojiStyle && (unicode.IsSymbol(r) || unicode.IsPunct(r) || r == 'ℹ')
 }
 
 // keycap returns the length of a digit, # or * that is drawn as a key, else 0.
 func (s *scanner) keycap(i int) int {
-	if c := s.byte(i); !isASCIIDigit(c) && c != '#' && c != '*' {
+	if c := s.byte(i); !char.IsASCIIDigit(c) && c != '#' && c != '*' {
 		return 0
 	}
-	r, n := decode(s.text, i+1)
+	r, n := char.Decode(s.text, i+1)
 	if r == emojiStyle {
 		var m int
-		r, m = decode(s.text, i+1+n)
+		r, m = char.Decode(s.text, i+1+n)
 		n += m
 	}
 	if r != keycapSign {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // What is no language is not always in one word: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators
@@ -117,14 +119,14 @@ var alternative = regexp.MustCompile(`^[a-z]+/[a-z]+$`)
 
 // isAlone says whether a letter touches no letter of a script without spaces, as in Tシャツ.
 func (e *expressions) isAlone(t token) bool {
-	return unicode.IsLower(first(e.text[t.start:])) || !isUnspaced(first(e.text[t.end:])) && !isUnspaced(last(e.text[:t.start]))
+	return unicode.IsLower(char.First(e.text[t.start:])) || !char.IsUnspaced(char.First(e.text[t.end:])) && !char.IsUnspaced(char.Last(e.text[:t.start]))
 }
 
 // isUnit says whether token i is a capital, or a name in capitals, that belongs to the number beside it.
 func (e *expressions) isUnit(i int) bool {
 	t := e.tokens[i]
 	text := e.text[t.start:t.end]
-	unit := t.kind == letterToken && (unicode.IsUpper(first(text)) || text[0] >= 0x80) || t.kind == nameToken && text[0] < 'a' || (t.kind == wordToken || t.kind == nameToken) && text != "pm" && currencyForm.MatchString(text)
+	unit := t.kind == letterToken && (unicode.IsUpper(char.First(text)) || text[0] >= 0x80) || t.kind == nameToken && text[0] < 'a' || (t.kind == wordToken || t.kind == nameToken) && text != "pm" && currencyForm.MatchString(text)
 	if i+1 < len(e.tokens) && e.adjacent(i) && e.tokens[i+1].kind == numberToken && productForm.MatchString(text) {
 		return true // iOS 17
 	}
@@ -152,7 +154,7 @@ func (e *expressions) adjacent(i int) bool {
 	if gap == ", " {
 		return e.isLetter(i) && e.isLetter(i+1)
 	}
-	return gap != "" && strings.TrimFunc(gap, isSpace) == ""
+	return gap != "" && strings.TrimFunc(gap, char.IsSpace) == ""
 }
 
 func (e *expressions) isLetter(i int) bool {

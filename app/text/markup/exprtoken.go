@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // token adds the one that starts here, and goes behind it.
@@ -20,8 +22,8 @@ func (e *expressions) token() {
 			e.next++
 			continue
 		}
-		r, n := decode(e.text, e.pos)
-		if unicode.IsSpace(r) || isUnspaced(r) {
+		r, n := char.Decode(e.text, e.pos)
+		if unicode.IsSpace(r) || char.IsUnspaced(r) {
 			break
 		}
 		e.pos += n
@@ -34,7 +36,7 @@ func (e *expressions) token() {
 		e.pos = e.spans[e.next].End
 		e.next++
 	default:
-		r, n := decode(e.text, e.pos)
+		r, n := char.Decode(e.text, e.pos)
 		if !unicode.IsSpace(r) {
 			e.add(e.pos, e.pos+n, wordToken)
 		}
@@ -48,9 +50,9 @@ func (e *expressions) isApart(span Span) bool {
 	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
 		return true
 	case Emoji:
-		return !unicode.Is(unicode.Sm, first(text)) && !strings.ContainsAny(text, attachedEmoji)
+		return !unicode.Is(unicode.Sm, char.First(text)) && !strings.ContainsAny(text, attachedEmoji)
 	case Tag:
-		if text[0] == '[' && !e.whole[max(span.Pair, -span.Pair)] && span.Start > 0 && isIdent(e.text[span.Start-1]) { // a[i]
+		if text[0] == '[' && !e.whole[max(span.Pair, -span.Pair)] && span.Start > 0 && char.IsIdent(e.text[span.Start-1]) { // a[i]
 			return false
 		}
 		return e.form != Text || span.Pair == 0 || !typeForm.MatchString(text)
@@ -101,7 +103,7 @@ func (e *expressions) closed(start, end int) (from, to int) {
 		}
 	}
 	start, end = min(start, open), open+n
-	_, to = coreOf(e.text[start:skip(e.text, end, func(r rune) bool { return !isBetweenTokens(r) })])
+	_, to = coreOf(e.text[start:char.Skip(e.text, end, func(r rune) bool { return !isBetweenTokens(r) })])
 	return start, max(end, start+to)
 }
 
@@ -111,9 +113,9 @@ func unclosed(text string) int {
 	var opened []int
 	for i := range len(text) {
 		switch c := text[i]; {
-		case oneOf(c, "([{<") && (i == 0 || isIdent(text[i-1]) || len(opened) > 0):
+		case char.OneOf(c, "([{<") && (i == 0 || char.IsIdent(text[i-1]) || len(opened) > 0):
 			opened = append(opened, i)
-		case oneOf(c, ")]}>") && len(opened) > 0:
+		case char.OneOf(c, ")]}>") && len(opened) > 0:
 			opened = opened[:len(opened)-1]
 		}
 	}
@@ -142,7 +144,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 		return
 	}
 	hard := slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() && span.Kind != Emoji && span.Kind != Code })
-	if !hard && !strings.ContainsFunc(raw, isLetterOrDigit) {
+	if !hard && !strings.ContainsFunc(raw, char.IsLetterOrDigit) {
 		if kind := signsKind(raw); kind == operatorToken || e.isProse(raw, start) {
 			e.add(start, end, kind)
 		} else {
@@ -165,7 +167,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 	core := raw[from:to]
 	switch covered := hard && len(spans) > 0 && isCovered(start, end, spans); {
 	case core == "":
-	case len(spans) == 1 && spans[0] == (Span{Start: start, End: end, Kind: Number}) && strings.ContainsFunc(core, isSpace): // 14 July
+	case len(spans) == 1 && spans[0] == (Span{Start: start, End: end, Kind: Number}) && strings.ContainsFunc(core, char.IsSpace): // 14 July
 		e.add(start, end, numberToken)
 	case e.isOpenCode(start, end, spans):
 		e.hold(start, end)
@@ -174,7 +176,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 			e.hold(start-1, end+1) // "%d"
 			return
 		}
-		if n := len(spans); oneOfRunes(first(e.text[end:]), ";:") && spans[n-1].Kind == Code && end < whole+len(raw) && last(core) != '`' {
+		if n := len(spans); char.OneOfRunes(char.First(e.text[end:]), ";:") && spans[n-1].Kind == Code && end < whole+len(raw) && char.Last(core) != '`' {
 			e.hold(start, end+1) // user=root;
 			return
 		}
@@ -184,12 +186,12 @@ func (e *expressions) read(start, end int, spans []Span) {
 		}
 		e.add(start, end, heldToken)
 	case !e.isProse(bare(raw, whole, spans), whole):
-		if oneOfRunes(first(e.text[end:]), ";:'!*") && end < whole+len(raw) {
+		if char.OneOfRunes(char.First(e.text[end:]), ";:'!*") && end < whole+len(raw) {
 			end++ // a';', a':' or R'
 		}
 		e.hold(start, end)
 	case isNumeral(spans) && (covered || !hasLetter(core)):
-		if core[len(core)-1] == '+' && !isWord(first(e.text[end:])) { // 5+
+		if core[len(core)-1] == '+' && !char.IsWord(char.First(e.text[end:])) { // 5+
 			e.hold(start, end)
 			return
 		}
@@ -214,8 +216,10 @@ func (e *expressions) isPartOfWord(start, end, spans int) bool {
 	for i := e.next - spans - 1; i >= 0 && e.spans[i].End == from && isTagKind(e.spans[i].Kind); i-- {
 		from = e.spans[i].Start
 	}
-	isJoint := func(a, b rune) bool { return isWord(a) && unicode.IsLetter(a) && isWord(b) && unicode.IsLetter(b) }
-	return at > end && isJoint(last(e.text[:end]), first(e.text[at:])) || from < start && isJoint(last(e.text[:from]), first(e.text[start:]))
+	isJoint := func(a, b rune) bool {
+		return char.IsWord(a) && unicode.IsLetter(a) && char.IsWord(b) && unicode.IsLetter(b)
+	}
+	return at > end && isJoint(char.Last(e.text[:end]), char.First(e.text[at:])) || from < start && isJoint(char.Last(e.text[:from]), char.First(e.text[start:]))
 }
 
 func isTagKind(kind Kind) bool { return kind == Tag || kind == Markdown }
@@ -258,8 +262,8 @@ func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 		return true
 	}
 	before, behind := e.text[start:max(start, a.Start)], e.text[min(b.End, end):end]
-	return isThing(a.Kind) && (strings.ContainsFunc(before, isCodeSign) || closers[first(before)] != "") ||
-		isThing(b.Kind) && (strings.ContainsFunc(behind, isCodeSign) || openers[last(behind)] != "")
+	return isThing(a.Kind) && (strings.ContainsFunc(before, isCodeSign) || closers[char.First(before)] != "") ||
+		isThing(b.Kind) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
 }
 
 // isThing says whether a span names something.
@@ -292,7 +296,7 @@ func isLongSign(text string) bool {
 
 // isOperator says whether r is a sign that no sentence has between words.
 func isOperator(r rune) bool {
-	return oneOfRunes(r, `+=<>|^~*\_`) || r >= 0x80 && unicode.Is(unicode.Sm, r) && r != '～'
+	return char.OneOfRunes(r, `+=<>|^~*\_`) || r >= 0x80 && unicode.Is(unicode.Sm, r) && r != '～'
 }
 
 // longestLetter are the bytes of a letter with its marks.
@@ -302,15 +306,15 @@ const longestLetter = 8
 func (e *expressions) wordKind(core, raw string) tokenKind {
 	r, n := utf8.DecodeRuneInString(core)
 	for n < min(len(core), longestLetter) {
-		mark, size := decode(core, n)
+		mark, size := char.Decode(core, n)
 		if !unicode.IsMark(mark) {
 			break
 		}
 		n += size
 	}
 	switch {
-	case n == len(core) && unicode.IsLetter(r) && isWord(r) && (r < 0x250 || r >= 0x370 && r < 0x400 || len(core) > 2):
-		if e.isLetterWord(core) || n == len(raw)-1 && oneOf(raw[n], ".)") || strings.HasPrefix(raw, "(") && len(raw) == n+2 {
+	case n == len(core) && unicode.IsLetter(r) && char.IsWord(r) && (r < 0x250 || r >= 0x370 && r < 0x400 || len(core) > 2):
+		if e.isLetterWord(core) || n == len(raw)-1 && char.OneOf(raw[n], ".)") || strings.HasPrefix(raw, "(") && len(raw) == n+2 {
 			return articleToken // a word, an initial, a point of a list
 		}
 		return letterToken
@@ -359,7 +363,7 @@ func bare(text string, start int, spans []Span) string {
 		sign := removed
 		if noteName.MatchString(text[a:b]) {
 			sign = ""
-		} else if isThing(span.Kind) || isWord(first(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && isIdent(text[a+1]) {
+		} else if isThing(span.Kind) || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && char.IsIdent(text[a+1]) {
 			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not that of a possessive
 				continue
 			}
@@ -376,15 +380,15 @@ func bare(text string, start int, spans []Span) string {
 func coreOf(token string) (from, to int) {
 	to = len(token)
 	for from < to {
-		r, n := decode(token, from)
+		r, n := char.Decode(token, from)
 		l, m := utf8.DecodeLastRuneInString(token[from:to])
 		closing, opening := closers[r], openers[l]
 		switch {
-		case oneOfRunes(l, ".,;:!?…"):
+		case char.OneOfRunes(l, ".,;:!?…"):
 			to -= m
 		case closing != "" && strings.ContainsRune(closing, l) && to-from > n && isAround(token[from+n:to-m], r, l):
 			from, to = from+n, to-m
-		case closing != "" && r != '\'' && !strings.ContainsAny(token[from+n:to], closing) || oneOfRunes(r, "¿¡"):
+		case closing != "" && r != '\'' && !strings.ContainsAny(token[from+n:to], closing) || char.OneOfRunes(r, "¿¡"):
 			from += n
 		case opening != "" && l != '\'' && l != '’' && !strings.ContainsAny(token[from:to-m], opening):
 			to -= m
@@ -418,8 +422,8 @@ func isAround(inner string, opening, closing rune) bool {
 
 // isCodeSign says whether r is neither of a word or a number nor punctuation that sentences have.
 func isCodeSign(r rune) bool {
-	return !isLetterOrDigit(r) && !unicode.IsMark(r) && !unicode.In(r, unicode.Pd, unicode.Pi, unicode.Pf, unicode.Sc, unicode.Cf) &&
-		r != removedRune && !oneOfRunes(r, ".,;:!?…'’\"()/%´·•„‚")
+	return !char.IsLetterOrDigit(r) && !unicode.IsMark(r) && !unicode.In(r, unicode.Pd, unicode.Pi, unicode.Pf, unicode.Sc, unicode.Cf) &&
+		r != removedRune && !char.OneOfRunes(r, ".,;:!?…'’\"()/%´·•„‚")
 }
 
 var (

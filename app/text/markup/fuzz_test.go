@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/text/numbers"
 )
 
 var seeds = []string{
@@ -144,6 +146,6 @@ func FuzzCompareNumbers(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		require.NoError(t, compareNumbers(text, text, "de", "de"), "a text says what it says")
+		require.NoError(t, numbers.Compare(text, text, "de", "de"), "a text says what it says")
 	})
 }

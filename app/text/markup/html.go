@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html"
+
+	"dragoman/app/text/char"
 )
 
 // blockElements start a new unit, as does br.
@@ -270,7 +272,7 @@ func decodeText(raw string, xml bool) string {
 	space, tag := false, false
 	for i := range len(text) {
 		c := text[i]
-		if oneOf(c, htmlSpace) {
+		if char.OneOf(c, htmlSpace) {
 			if !space {
 				out.WriteByte(' ')
 			}
@@ -296,7 +298,7 @@ func decodeText(raw string, xml bool) string {
 
 // startsMarkup says whether text, which starts with <, would be read as a tag.
 func startsMarkup(text string) bool {
-	return len(text) > 1 && (isASCIILetter(text[1]) || oneOf(text[1], "/!?"))
+	return len(text) > 1 && (char.IsASCIILetter(text[1]) || char.OneOf(text[1], "/!?"))
 }
 
 // startsEntity says whether text, which starts with &, would be decoded there.

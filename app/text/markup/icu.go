@@ -3,6 +3,8 @@ package markup
 import (
 	"regexp"
 	"strings"
+
+	"dragoman/app/text/char"
 )
 
 // Message is an argument of ICU's MessageFormat that has text in it: one branch for
@@ -74,7 +76,7 @@ func branches(text string, i int) [][2]int {
 
 func isBranchName(name string) bool {
 	for i := range len(name) {
-		if c := name[i]; !isIdent(c) && c < 0x80 && c != '-' && (c != '=' || i > 0) {
+		if c := name[i]; !char.IsIdent(c) && c < 0x80 && c != '-' && (c != '=' || i > 0) {
 			return false
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+
+	"dragoman/app/text/char"
+	"dragoman/app/text/numbers"
 )
 
 // longestIdentifier is the most bytes that are looked at for one.
@@ -23,7 +26,7 @@ func (s *scanner) codeName() int {
 		return 0
 	}
 	// Plain digits name something only in a telephone number or an ISBN with spaces in it.
-	if r := s.before(); isWord(r) || oneOfRunes(r, "-._@") || digits == run && rest[0] != '0' && rest[0] != '9' {
+	if r := s.before(); char.IsWord(r) || char.OneOfRunes(r, "-._@") || digits == run && rest[0] != '0' && rest[0] != '9' {
 		return 0
 	}
 	for _, name := range names {
@@ -40,18 +43,18 @@ func (s *scanner) codeName() int {
 
 // endsName says whether an identifier may end at i: no word goes on there, and no number.
 func (s *scanner) endsName(i int) bool {
-	r, n := decode(s.text, i)
-	if isWord(r) || r == '_' {
+	r, n := char.Decode(s.text, i)
+	if char.IsWord(r) || r == '_' {
 		return false
 	}
-	return !oneOfRunes(r, ".:-") || !isASCIIDigit(s.byte(i+n))
+	return !char.OneOfRunes(r, ".:-") || !char.IsASCIIDigit(s.byte(i+n))
 }
 
 // nameRun returns the length of what may belong to an identifier at the start of text,
 // and how many digits it has.
 func nameRun(text string) (n, digits int) {
-	for n < len(text) && (isASCIIWord(text[n]) || oneOf(text[n], ".:/+-")) {
-		if isASCIIDigit(text[n]) {
+	for n < len(text) && (isASCIIWord(text[n]) || char.OneOf(text[n], ".:/+-")) {
+		if char.IsASCIIDigit(text[n]) {
 			digits++
 		}
 		n++
@@ -94,7 +97,7 @@ var names = []struct {
 // isVersion says whether numbers with dots are neither grouped as thousands are nor a date.
 func isVersion(text string) bool {
 	if groups := strings.Split(text, "."); strings.Trim(text, "0123456789.") == "" {
-		return !isGrouped(groups) && (len(groups) != 3 || !isDate(groups))
+		return !numbers.IsGrouped(groups) && (len(groups) != 3 || !numbers.IsDate(groups))
 	}
 	return true
 }
@@ -110,14 +113,14 @@ func isLongNumber(text string) bool { return countDigits(text) >= 8 }
 func mixed(digits int) func(string) bool {
 	return func(text string) bool {
 		n := countDigits(text)
-		return n >= digits && strings.ContainsFunc(text, func(r rune) bool { return r < 0x80 && isASCIILetter(byte(r)) })
+		return n >= digits && strings.ContainsFunc(text, func(r rune) bool { return r < 0x80 && char.IsASCIILetter(byte(r)) })
 	}
 }
 
 func countDigits(text string) int {
 	n := 0
 	for i := range len(text) {
-		if isASCIIDigit(text[i]) {
+		if char.IsASCIIDigit(text[i]) {
 			n++
 		}
 	}
@@ -127,14 +130,14 @@ func countDigits(text string) int {
 // signedName returns the length of the identifier that starts with a sign here: a time of
 // lyrics or subtitles in its brackets, a telephone number, a colour.
 func (s *scanner) signedName() int {
-	if c := s.text[s.pos]; !oneOf(c, "[<(+#") {
+	if c := s.text[s.pos]; !char.OneOf(c, "[<(+#") {
 		return 0
 	}
 	m := signedNames.FindString(s.text[s.pos:min(len(s.text), s.pos+longestName)])
 	switch {
-	case m == "" || isWord(s.before()):
+	case m == "" || char.IsWord(s.before()):
 	case m[0] == '+' && countDigits(m) < leastPhone, m[0] == '#' && countDigits(m) == 0: // +500 km, #add
-	case oneOf(m[len(m)-1], "]>"), s.endsName(s.pos + len(m)):
+	case char.OneOf(m[len(m)-1], "]>"), s.endsName(s.pos + len(m)):
 		return len(m)
 	}
 	return 0

@@ -46,28 +46,3 @@ func TestNoIdentifiers(t *testing.T) {
 		}
 	}
 }
-
-func TestCompareTimes(t *testing.T) {
-	for _, test := range []struct {
-		source, translation string
-		same                bool
-	}{
-		{"at 10:30", "um 10:30 Uhr", true},
-		{"at 10:30", "um 10.30 Uhr", true},
-		{"at 10:30", "à 10 h 30", true},
-		{"at 10:30", "10時30分に", true},
-		{"10時30分に", "at 10:30", true},
-		{"at 3:30 PM", "um 15:30 Uhr", true},
-		{"at 3:00", "um 3 Uhr", true},
-		{"at 10:30", "um 30 Uhr", false},
-		{"at 10:30", "um 30:10 Uhr", false},
-		{"at 10:30", "um 11:30 Uhr", false},
-		{"at 10:30 and 11:45", "um 10:45 und 11:30 Uhr", false},
-	} {
-		if err := compareNumbers(test.source, test.translation, "", ""); test.same {
-			assert.NoError(t, err, test.translation)
-		} else {
-			assert.ErrorIs(t, err, ErrLost, test.translation)
-		}
-	}
-}

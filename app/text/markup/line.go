@@ -3,6 +3,8 @@ package markup
 import (
 	"regexp"
 	"strings"
+
+	"dragoman/app/text/char"
 )
 
 // dialect is what the first line of a plain text says that it is.
@@ -139,7 +141,7 @@ func (s *scanner) startsBlock() bool {
 // lineStart returns the length of what starts a line and is no text, or of a line that
 // has none.
 func (s *scanner) lineStart() (Kind, int) {
-	if !oneOf(s.text[s.pos], `[:#"mg `) && !isASCIILetter(s.text[s.pos]) {
+	if !char.OneOf(s.text[s.pos], `[:#"mg `) && !char.IsASCIILetter(s.text[s.pos]) {
 		return Code, 0
 	}
 	end := s.lineEnd(s.pos)

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
+
+	"dragoman/app/text/char"
 )
 
 // By the URL Standard, and to finders of URLs by regular expression, any letter of any
@@ -35,7 +37,7 @@ func (s *scanner) url() int {
 	}
 	start := colon + len("://")
 	end := s.urlEnd(s.foreignHost(start))
-	if strings.IndexFunc(s.text[start:end], isLetterOrDigit) < 0 {
+	if strings.IndexFunc(s.text[start:end], char.IsLetterOrDigit) < 0 {
 		return 0
 	}
 	return end - s.pos
@@ -52,7 +54,7 @@ var schemes = set(`about acct bitcoin callto cid data doi ethereum facetime geo 
 // and other URIs whose scheme is known.
 func (s *scanner) uri() int {
 	n := 0
-	for n <= longestScheme && (isIdent(s.at(n)) || oneOf(s.at(n), "-+")) {
+	for n <= longestScheme && (char.IsIdent(s.at(n)) || char.OneOf(s.at(n), "-+")) {
 		n++
 	}
 	if s.at(n) != ':' || !schemes[strings.ToLower(s.text[s.pos:s.pos+n])] || isIdentRune(s.before()) {
@@ -60,7 +62,7 @@ func (s *scanner) uri() int {
 	}
 	start := s.pos + n + 1
 	end := s.urlEnd(start)
-	if first := s.byte(start); !isIdent(first) && !oneOf(first, "+?/(%-") || end == start {
+	if first := s.byte(start); !char.IsIdent(first) && !char.OneOf(first, "+?/(%-") || end == start {
 		return 0
 	}
 	return end - s.pos
@@ -71,20 +73,20 @@ func (s *scanner) uri() int {
 func (s *scanner) foreignHost(i int) int {
 	end, label, foreign := i, i, false
 	for end < len(s.text) && end-i < longestHost {
-		r, n := decode(s.text, end)
+		r, n := char.Decode(s.text, end)
 		if r == '.' && end > label {
 			label = end + 1
-		} else if r != '-' && !isWord(r) && !(unicode.IsLetter(r) && isUnspaced(r)) {
+		} else if r != '-' && !char.IsWord(r) && !(unicode.IsLetter(r) && char.IsUnspaced(r)) {
 			break
 		}
-		foreign = foreign || r >= 0x80 && isUnspaced(r)
+		foreign = foreign || r >= 0x80 && char.IsUnspaced(r)
 		end += n
 	}
 	switch {
 	case !foreign || label == i:
 		return i
-	case label < end && strings.IndexFunc(s.text[label:end], func(r rune) bool { return !isUnspaced(r) }) < 0 &&
-		(oneOf(s.byte(end), "/:?#") || isForeignSuffix(s.text[label:end])):
+	case label < end && strings.IndexFunc(s.text[label:end], func(r rune) bool { return !char.IsUnspaced(r) }) < 0 &&
+		(char.OneOf(s.byte(end), "/:?#") || isForeignSuffix(s.text[label:end])):
 		return end
 	}
 	return label
@@ -107,13 +109,13 @@ func (s *scanner) urlEnd(i int) int {
 	start, end := i, i
 	slashes, deep := 0, false // whether a first part of the path is over
 	for end < len(s.text) {
-		r, n := decode(s.text, end)
-		if isUnspaced(r) && unicode.IsLetter(r) {
+		r, n := char.Decode(s.text, end)
+		if char.IsUnspaced(r) && unicode.IsLetter(r) {
 			// In text without spaces, what follows the first slash is rather that text.
-			if n = s.foreignPath(end); n == 0 || !deep && (slashes == 0 || isUnspaced(s.before())) {
+			if n = s.foreignPath(end); n == 0 || !deep && (slashes == 0 || char.IsUnspaced(s.before())) {
 				break
 			}
-		} else if r <= ' ' || r == 0x7F || r < 0x80 && oneOf(byte(r), "<>\"`|\\^") || r >= 0x80 && !isWord(r) {
+		} else if r <= ' ' || r == 0x7F || r < 0x80 && char.OneOf(byte(r), "<>\"`|\\^") || r >= 0x80 && !char.IsWord(r) {
 			break
 		}
 		if r == '/' {
@@ -133,11 +135,11 @@ const longestForeign = 120
 func (s *scanner) foreignPath(i int) int {
 	end := i
 	for end < len(s.text) {
-		r, n := decode(s.text, end)
-		if !isUnspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
+		r, n := char.Decode(s.text, end)
+		if !char.IsUnspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
 			break
 		}
-		if r == 'を' || end > i && (r == 'は' || r == 'が') || end == i && oneOfRunes(r, "はがにでとのもへや을를은는이가에") {
+		if r == 'を' || end > i && (r == 'は' || r == 'が') || end == i && char.OneOfRunes(r, "はがにでとのもへや을를은는이가에") {
 			break
 		}
 		if end += n; end-i > longestForeign {
@@ -164,7 +166,7 @@ func trimURL(url string) string {
 		switch {
 		case b >= 0 && (b%2 == 0 || count[b] > count[b-1]): // opened last, or never opened
 			count[b]--
-		case oneOf(last, ".,;:!?'*_~&"):
+		case char.OneOf(last, ".,;:!?'*_~&"):
 		default:
 			return url
 		}
@@ -179,15 +181,15 @@ func (s *scanner) email() int {
 	if at < 0 || at-s.pos > longestLocal {
 		return 0
 	}
-	if skip(s.text[:at], s.pos, isWordOr("._%+-'")) < at {
+	if char.Skip(s.text[:at], s.pos, isWordOr("._%+-'")) < at {
 		return 0
 	}
 	end := s.hostEnd(at + 1)
 	dot := strings.LastIndexByte(s.text[at+1:end], '.')
-	if dot <= 0 || end-(at+1)-dot < len(".de") || isASCIIDigit(s.text[end-1]) {
+	if dot <= 0 || end-(at+1)-dot < len(".de") || char.IsASCIIDigit(s.text[end-1]) {
 		return 0
 	}
-	if s.byte(end) == ':' && isIdent(s.byte(end+1)) { // git@example.com:a/b.git
+	if s.byte(end) == ':' && char.IsIdent(s.byte(end+1)) { // git@example.com:a/b.git
 		if path := s.pathEnd(end+1, false); strings.Contains(s.text[end:path], "/") {
 			end = path
 		}
@@ -200,9 +202,9 @@ func (s *scanner) email() int {
 func (s *scanner) hostEnd(i int) int {
 	end := i
 	for j := i; j < len(s.text) && j-i < longestHost; {
-		r, n := decode(s.text, j)
+		r, n := char.Decode(s.text, j)
 		switch {
-		case isWord(r):
+		case char.IsWord(r):
 			end = j + n
 		case r == '-', r == '.' && j == end && j > i:
 		default:
@@ -222,17 +224,17 @@ func (s *scanner) domain() int {
 	}
 	end := s.hostEnd(s.pos)
 	host := s.text[s.pos:end]
-	if !isDomain(host) && (host != "localhost" || s.byte(end) != ':' || !isASCIIDigit(s.byte(end+1))) {
+	if !isDomain(host) && (host != "localhost" || s.byte(end) != ':' || !char.IsASCIIDigit(s.byte(end+1))) {
 		// What ends the same does not count either. A shorter label at the start changes
 		// nothing about the suffix.
 		s.noHost = end
 		return 0
 	}
-	if s.byte(end) == ':' && isASCIIDigit(s.byte(end+1)) {
-		for end++; isASCIIDigit(s.byte(end)); end++ {
+	if s.byte(end) == ':' && char.IsASCIIDigit(s.byte(end+1)) {
+		for end++; char.IsASCIIDigit(s.byte(end)); end++ {
 		}
 	}
-	if oneOf(s.byte(end), "/?#") {
+	if char.OneOf(s.byte(end), "/?#") {
 		if path := s.urlEnd(end); path > end+1 || s.byte(end) == '/' {
 			end = max(end, path)
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // longestLink is the most bytes of the address and the title of a link.
@@ -46,7 +48,7 @@ func (s *scanner) codeSpan() bool {
 		n++
 	}
 	next, ok := s.runs[s.pos]
-	if !ok || !unicode.IsSpace(first(s.text[s.pos+n:])) && unicode.IsSpace(last(s.text[:next])) {
+	if !ok || !unicode.IsSpace(char.First(s.text[s.pos+n:])) && unicode.IsSpace(char.Last(s.text[:next])) {
 		s.add(Sign, n, 0) // without another, and the first in "`a' and `b'"
 		return true
 	}
@@ -90,8 +92,8 @@ func (s *scanner) emphasis(c byte) bool {
 	if k := len(s.marks.list) - 1; k >= 0 && s.marks.list[k].name[0] == c && len(s.marks.list[k].name) < n {
 		n = len(s.marks.list[k].name) // **a*b***
 	}
-	before, next := s.before(), first(s.text[s.pos+n:])
-	inWord := isWord(before) && isWord(next)
+	before, next := s.before(), char.First(s.text[s.pos+n:])
+	inWord := char.IsWord(before) && char.IsWord(next)
 	if c == '~' && n == 1 {
 		return false // may be the start of a path
 	}
@@ -118,14 +120,14 @@ func (s *scanner) emphasis(c byte) bool {
 	if closes {
 		if span, ok := s.marks.close(name, s.drop); ok {
 			inner := s.text[s.spans[span].End:s.pos]
-			if s.add(Markdown, n, -s.spans[span].Pair); len(inner) < longestName && !strings.ContainsFunc(inner, isLetterOrDigit) && !strings.ContainsFunc(inner, isUnspaced) && inner[0] < 0x80 {
+			if s.add(Markdown, n, -s.spans[span].Pair); len(inner) < longestName && !strings.ContainsFunc(inner, char.IsLetterOrDigit) && !strings.ContainsFunc(inner, char.IsUnspaced) && inner[0] < 0x80 {
 				s.drop(span) // */*
 				s.drop(len(s.spans) - 1)
 			}
 			return true
 		}
 	}
-	if opens && !isWord(before) {
+	if opens && !char.IsWord(before) {
 		s.mark(name)
 		return true
 	}
@@ -165,7 +167,7 @@ func (s *scanner) image() bool {
 // linkStart makes a span of the [ here that waits for its other end, or of a tag of
 // BBCode. What is in brackets and no text, such as [[x]], is left alone.
 func (s *scanner) linkStart() bool {
-	if c := s.at(1); c != '/' && !isASCIILetter(c) {
+	if c := s.at(1); c != '/' && !char.IsASCIILetter(c) {
 		// none of those below
 	} else if m := bbcode.FindStringSubmatch(s.rest(longestTemplate)); m != nil {
 		s.add(Tag, len(m[0]), s.pairTag(tag{kind: Tag, name: "[" + strings.ToLower(m[2]), end: m[1] != ""}))
@@ -224,10 +226,10 @@ func (s *scanner) addressEnd(i int) int {
 		case c == ' ' && (j == 0 || text[j-1] != ' '):
 			// Behind a space there is a title, or nothing.
 			rest := strings.TrimLeft(text[j:], " ")
-			if rest == "" || !oneOf(rest[0], `"')`) {
+			if rest == "" || !char.OneOf(rest[0], `"')`) {
 				return 0
 			}
-		case oneOf(c, `"'`) && j > 0 && text[j-1] == ' ':
+		case char.OneOf(c, `"'`) && j > 0 && text[j-1] == ' ':
 			quote = c
 		case c == '(':
 			depth++

@@ -50,7 +50,7 @@
 // Markdown's marks are closed in the order in which they were opened, and a pair
 // that had something in it still has. Numbers and signs alone are left to the model: numbers
 // are compared by value, 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
-// vingt et un (see the comment on compareNumbers for what is allowed), signs are counted.
+// vingt et un (see the comment on numbers.Compare for what is allowed), signs are counted.
 // Identifiers, such as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code, and so is
 // every word with other signs than letters in it, such as T800 and m² (see wordshape.go). The
 // text in the branches of a message of ICU is translated by itself ([Sentence.Messages]).
@@ -77,10 +77,7 @@
 //	verify.go                    the same where spans are their own markers
 //	around.go                    the parts between spans
 //	terms.go, termspans.go       terms of a glossary, and what they become
-//	sign.go, residue.go, compare.go
-//	                             what is compared: signs, symbols, names and numbers
-//	numeral.go, numeral_words.go, spelled.go
-//	                             read numbers, in digits and in words
+//	sign.go, residue.go          what is compared: signs, symbols and names; package numbers compares numbers
 //
 // All functions take any text, valid UTF-8 or not, take time linear in its length
 // and are safe for concurrent use.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
+	"dragoman/app/text/numbers"
 )
 
 // Masked is a sentence with markers in place of its spans.
@@ -82,8 +85,8 @@ func (m *Masked) group(a, b int, soft bool) {
 	}
 	for i := range m.groups {
 		g := &m.groups[i]
-		g.before = sideOf(s.Text[m.from:g.start], last, s.Spans[g.first].Pair < 0)
-		g.after = sideOf(s.Text[g.end:m.to], first, s.Spans[g.last-1].Pair > 0)
+		g.before = sideOf(s.Text[m.from:g.start], char.Last, s.Spans[g.first].Pair < 0)
+		g.after = sideOf(s.Text[g.end:m.to], char.First, s.Spans[g.last-1].Pair > 0)
 		if g.start > m.from && s.isNote(*g) {
 			g.stick()
 		}
@@ -239,8 +242,8 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	if err := errors.Join(s.compareTokens(source, rest), s.compareResidue(source, rest)); err != nil {
 		return "", err
 	}
-	if err := compareNumbers(source, rest, s.from, s.to); err != nil {
-		return "", err
+	if err := numbers.Compare(source, rest, s.from, s.to); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	a := assembly{sentence: s, apart: apartSign.MatchString(s.Text)}
 	a.original(0, m.from, 0)
@@ -289,7 +292,7 @@ func sideOf(text string, edge func(string) rune, inside bool) side {
 		return loose
 	case unicode.IsSpace(r):
 		return spaced
-	case isWord(r), inside && unicode.IsLetter(r):
+	case char.IsWord(r), inside && unicode.IsLetter(r):
 		return glued
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
 		return touching

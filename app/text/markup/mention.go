@@ -3,21 +3,23 @@ package markup
 import (
 	"regexp"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // mention returns the length of @name, in which dots and hyphens may stand between
 // letters, of @babel/core and @string/app_name, of linked messages and of directives.
 func (s *scanner) mention() int {
-	if isWord(s.before()) {
+	if char.IsWord(s.before()) {
 		return 0
 	}
 	end := s.nameEnd()
-	if oneOf(s.at(1), ".:") || s.byte(end) == '(' {
+	if char.OneOf(s.at(1), ".:") || s.byte(end) == '(' {
 		if n := len(linked.FindString(s.rest(longestName))); n > 0 {
 			return n
 		}
 	}
-	if end > s.pos && s.byte(end) == '/' && isIdent(s.byte(end+1)) {
+	if end > s.pos && s.byte(end) == '/' && char.IsIdent(s.byte(end+1)) {
 		end = s.pathEnd(end, false)
 	}
 	return end - s.pos
@@ -30,9 +32,9 @@ var linked = regexp.MustCompile(`^@(?:(?:\.\w+)?:(?:\w[\w.]*\w|\([\w.]+\))|\w+\(
 func (s *scanner) nameEnd() int {
 	end := s.pos
 	for i := s.pos + 1; i < len(s.text); {
-		r, n := decode(s.text, i)
+		r, n := char.Decode(s.text, i)
 		switch {
-		case isWord(r), r == '_':
+		case char.IsWord(r), r == '_':
 			end = i + n
 		case (r == '.' || r == '-') && end == i:
 		default:
@@ -48,11 +50,11 @@ func (s *scanner) hashtag() int {
 	if s.touches() {
 		return 0
 	}
-	end := skip(s.text, s.pos+1, func(r rune) bool { return r == '_' || isLetterOrDigit(r) || unicode.IsMark(r) })
+	end := char.Skip(s.text, s.pos+1, func(r rune) bool { return r == '_' || char.IsLetterOrDigit(r) || unicode.IsMark(r) })
 	if !hasLetter(s.text[s.pos:end]) {
 		return 0
 	}
-	if s.byte(end) == '#' && isUnspaced(last(s.text[:end])) {
+	if s.byte(end) == '#' && char.IsUnspaced(char.Last(s.text[:end])) {
 		end++
 	}
 	return end - s.pos

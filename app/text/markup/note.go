@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // The marks of notes stand right behind what they are about, in every language.
@@ -40,7 +42,7 @@ func noteBehind(word string) int {
 
 // standsBehind says whether what starts at a byte stands right behind what it may be about.
 func (s Sentence) standsBehind(at int) bool {
-	r := last(s.Text[:at])
+	r := char.Last(s.Text[:at])
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Ps, unicode.Pi)
 }
 
@@ -85,7 +87,7 @@ func (s Sentence) Noted() string {
 			marks.first++ // ends of pairs are in the sentence too: <b>One.</b><sup>1</sup>
 		}
 		i = g.last - 1
-		if n := g.end - g.start; n > 1 && marks.first < g.last && unicode.IsPunct(last(s.Text[:g.start])) && s.isNote(marks) {
+		if n := g.end - g.start; n > 1 && marks.first < g.last && unicode.IsPunct(char.Last(s.Text[:g.start])) && s.isNote(marks) {
 			out.WriteString(s.Text[at:g.start])
 			out.WriteString(strings.Repeat("⁴", n%2) + strings.Repeat("¹", n/2-n%2))
 			at = g.end

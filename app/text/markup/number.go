@@ -1,24 +1,26 @@
 package markup
 
 import (
-	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
+	"dragoman/app/text/numbers"
 )
 
 // signedNumber returns the length of a number whose sign, currency or # is here:
 // -5, +49 30 1234, €20, -$5, #1.
 func (s *scanner) signedNumber() int {
 	i := s.pos
-	if r, n := decode(s.text, i); isMinus(r) || r == '+' {
-		if p := s.before(); isWord(p) || isMinus(p) || p == '%' || p == '+' {
+	if r, n := char.Decode(s.text, i); char.IsMinus(r) || r == '+' {
+		if p := s.before(); char.IsWord(p) || char.IsMinus(p) || p == '%' || p == '+' {
 			return 0 // 10-20, COVID-19
 		}
 		i += n
 	}
-	if r, n := decode(s.text, i); unicode.Is(unicode.Sc, r) || r == '#' {
+	if r, n := char.Decode(s.text, i); unicode.Is(unicode.Sc, r) || r == '#' {
 		i += n
 	}
-	if r, _ := decode(s.text, i); !unicode.IsDigit(r) || i == s.pos || s.keycap(i) > 0 {
+	if r, _ := char.Decode(s.text, i); !unicode.IsDigit(r) || i == s.pos || s.keycap(i) > 0 {
 		return 0
 	}
 	if s.text[s.pos] == '+' {
@@ -33,7 +35,7 @@ func (s *scanner) phoneEnd(i int) int {
 	end := s.digitsEnd(i)
 	for {
 		next := end
-		for n := 0; n < 2 && oneOf(s.byte(next), " ()-."); n++ {
+		for n := 0; n < 2 && char.OneOf(s.byte(next), " ()-."); n++ {
 			next++
 		}
 		digits := s.digitsEnd(next)
@@ -51,7 +53,7 @@ func (s *scanner) numberEnd(i int) int {
 	end := s.digitsEnd(i)
 	group := end - i // the bytes of the last digits, for groups with spaces between them
 	for end < len(s.text) {
-		r, n := decode(s.text, end)
+		r, n := char.Decode(s.text, end)
 		next := s.digitsEnd(end + n)
 		switch {
 		case next == end+n: // no digit behind it
@@ -64,9 +66,9 @@ func (s *scanner) numberEnd(i int) int {
 		switch {
 		case r == '%' && s.byte(end+1) == '%': // 10%% is printf's
 			return end
-		case r < 0x80 && isIdent(byte(r)) && s.keycap(end) == 0:
+		case r < 0x80 && char.IsIdent(byte(r)) && s.keycap(end) == 0:
 			end, group = end+n, longestName
-		case cjkPowers[r] > 0, oneOfRunes(r, "%‰°℃℉％"), unicode.Is(unicode.Sc, r):
+		case numbers.IsPower(r), char.OneOfRunes(r, "%‰°℃℉％"), unicode.Is(unicode.Sc, r):
 			end, group = end+n, longestName
 		default:
 			return end
@@ -82,7 +84,7 @@ func (s *scanner) numberEnd(i int) int {
 // drawn as keys.
 func (s *scanner) digitsEnd(i int) int {
 	for i < len(s.text) {
-		r, n := decode(s.text, i)
+		r, n := char.Decode(s.text, i)
 		if !unicode.IsDigit(r) || s.keycap(i) > 0 {
 			break
 		}
@@ -92,7 +94,5 @@ func (s *scanner) digitsEnd(i int) int {
 }
 
 func joinsDigits(r rune) bool {
-	return oneOfRunes(r, ".,:/-–−'’×\u00A0\u2009\u202F٫٬．，：／")
+	return char.OneOfRunes(r, ".,:/-–−'’×\u00A0\u2009\u202F٫٬．，：／")
 }
-
-func oneOfRunes(r rune, set string) bool { return strings.ContainsRune(set, r) }

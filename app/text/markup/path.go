@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // rootedPath returns the length of a path that starts with / ~/ ./ or ../ here.
@@ -12,7 +14,7 @@ import (
 // Globs (*.txt), names of files that start with a dot, references to attributes of
 // Android's themes, and URLs without a scheme (//example.com/a.js) are found here too.
 func (s *scanner) rootedPath() int {
-	if r := s.before(); isWord(r) || r == '/' || r == '.' || r == ':' || r == '<' {
+	if r := s.before(); char.IsWord(r) || r == '/' || r == '.' || r == ':' || r == '<' {
 		return 0
 	}
 	start := 1
@@ -31,7 +33,7 @@ func (s *scanner) rootedPath() int {
 	case rest[0] != '/':
 		return 0
 	}
-	if c := s.at(start); !isIdent(c) && c != '.' {
+	if c := s.at(start); !char.IsIdent(c) && c != '.' {
 		return 0
 	}
 	end := s.pathEnd(s.pos+start, false)
@@ -47,7 +49,7 @@ var rooted = regexp.MustCompile(`^(?:/(?:bin|boot|dev|etc|home|lib|mnt|opt|proc|
 
 // networkPath returns the length of \\host\share.
 func (s *scanner) networkPath() int {
-	if s.at(1) != '\\' || !isIdent(s.at(2)) {
+	if s.at(1) != '\\' || !char.IsIdent(s.at(2)) {
 		return 0
 	}
 	if end := s.pathEnd(s.pos+2, true); strings.Contains(s.text[s.pos+2:end], `\`) {
@@ -59,7 +61,7 @@ func (s *scanner) networkPath() int {
 // path returns the length of C:\Windows or src/main.go, which start with a letter
 // or digit.
 func (s *scanner) path() int {
-	if isASCIILetter(s.at(0)) && s.at(1) == ':' && s.at(2) == '\\' {
+	if char.IsASCIILetter(s.at(0)) && s.at(1) == ':' && s.at(2) == '\\' {
 		return s.pathEnd(s.pos+3, true) - s.pos
 	}
 	if s.pos < s.noPath {
@@ -84,8 +86,8 @@ var extension = regexp.MustCompile(`^[a-z][a-z0-9]{0,4}$`)
 func (s *scanner) pathEnd(i int, backslashes bool) int {
 	end := i
 	for end < len(s.text) {
-		r, n := decode(s.text, end)
-		if isWord(r) || r < 0x80 && oneOf(byte(r), "/._-+~@%=#$") || backslashes && r == '\\' {
+		r, n := char.Decode(s.text, end)
+		if char.IsWord(r) || r < 0x80 && char.OneOf(byte(r), "/._-+~@%=#$") || backslashes && r == '\\' {
 			end += n
 			continue
 		}
@@ -107,7 +109,7 @@ func pathParameter(before, text string) int {
 	switch {
 	case text[0] == '*' && strings.HasSuffix(before, "/*"):
 		return 1
-	case strings.HasSuffix(before, "/") && oneOf(text[0], "*:{"):
+	case strings.HasSuffix(before, "/") && char.OneOf(text[0], "*:{"):
 		return len(parameter.FindString(text[:min(len(text), longestName)]))
 	}
 	return 0

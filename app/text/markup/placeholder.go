@@ -3,6 +3,8 @@ package markup
 import (
 	"regexp"
 	"strings"
+
+	"dragoman/app/text/char"
 )
 
 // The most bytes that a placeholder of each sort has. Longer ones are rather text
@@ -28,7 +30,7 @@ var templates = [...]struct{ open, close string }{
 //
 //	{{mustache}} {{{raw}}} {% if x %} {# note #} <%= x %> {\b1}
 func (s *scanner) template() int {
-	if !oneOf(s.at(1), "{%#!\\?") {
+	if !char.OneOf(s.at(1), "{%#!\\?") {
 		return 0
 	}
 	rest := s.text[s.pos:]
@@ -123,7 +125,7 @@ func (s *scanner) hashNumber() int {
 // for a number by itself.
 func (s *scanner) touches() bool {
 	r := s.before()
-	return s.branch || isWord(r) || r == '&' || r == '/'
+	return s.branch || char.IsWord(r) || r == '&' || r == '/'
 }
 
 func isASCIILower(c byte) bool { return c >= 'a' && c <= 'z' }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dragoman/app/text/char"
 )
 
 // dollar returns the length of ${x}, $(x), $t(x), $name, $HOME/bin, $$ or a formula
@@ -17,7 +19,7 @@ func (s *scanner) dollar() int {
 		return balanced(s.text[s.pos:], '(', ')', longestName)
 	case c == 't' && s.at(2) == '(':
 		return balanced(s.text[s.pos:], '(', ')', longestTemplate)
-	case isASCIIDigit(c) && !isASCIIDigit(s.at(2)) && !(oneOf(s.at(2), ".,") && isASCIIDigit(s.at(3))):
+	case char.IsASCIIDigit(c) && !char.IsASCIIDigit(s.at(2)) && !(char.OneOf(s.at(2), ".,") && char.IsASCIIDigit(s.at(3))):
 		if s.isPositional() {
 			return 2
 		}
@@ -26,11 +28,11 @@ func (s *scanner) dollar() int {
 			return n
 		}
 		return 2
-	case (isASCIILetter(c) || c == '_') && !isWord(s.before()):
+	case (char.IsASCIILetter(c) || c == '_') && !char.IsWord(s.before()):
 		if n := s.formula(); n > 0 {
 			return n
 		}
-		for n = 2; isIdent(s.at(n)); n++ {
+		for n = 2; char.IsIdent(s.at(n)); n++ {
 		}
 	}
 	if n > 0 && s.at(n) == '/' {
@@ -77,7 +79,7 @@ func (s *scanner) percent() int {
 	if c := s.at(1); c <= ' ' || c >= 0x80 {
 		return 0
 	}
-	if m := named.FindString(rest); m != "" && (m[len(m)-1] != '%' || !isIdent(s.at(len(m))) && s.at(len(m)) != '%') {
+	if m := named.FindString(rest); m != "" && (m[len(m)-1] != '%' || !char.IsIdent(s.at(len(m))) && s.at(len(m)) != '%') {
 		if m[len(m)-1] == '%' && s.at(len(m)) == '\\' { // %APPDATA%\x
 			return s.pathEnd(s.pos+len(m), true) - s.pos
 		}
@@ -89,14 +91,14 @@ func (s *scanner) percent() int {
 	}
 	// "%d" may touch a unit, as in "%dpx"; other letters are rather those of a word.
 	verb := m[len(m)-1]
-	if isASCIILetter(s.at(len(m))) && (!oneOf(verb, "sdf@%") || isASCIILetter(s.at(len(m)+3))) {
+	if char.IsASCIILetter(s.at(len(m))) && (!char.OneOf(verb, "sdf@%") || char.IsASCIILetter(s.at(len(m)+3))) {
 		return 0
 	}
-	if isASCIIDigit(verb) && (isASCIIDigit(s.at(len(m))) || isASCIILetter(s.at(len(m)))) {
+	if char.IsASCIIDigit(verb) && (char.IsASCIIDigit(s.at(len(m))) || char.IsASCIILetter(s.at(len(m)))) {
 		return 0
 	}
 	n := len(m)
-	for oneOf(s.at(n), "-/:.") && s.at(n+1) == '%' && isASCIILetter(s.at(n+2)) && !isASCIILetter(s.at(n+3)) {
+	for char.OneOf(s.at(n), "-/:.") && s.at(n+1) == '%' && char.IsASCIILetter(s.at(n+2)) && !char.IsASCIILetter(s.at(n+3)) {
 		n += len("-%d") // the parts of a date
 	}
 	return n

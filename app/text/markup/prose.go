@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // Of a token, which is what stands between white space, only what a sentence is made of is translated: words of letters,
@@ -65,18 +67,18 @@ func (e *expressions) isProse(token string, start int) bool {
 	switch {
 	case token == "":
 		return true
-	case !strings.ContainsFunc(token, isLetterOrDigit) && !strings.Contains(token, removedCode):
+	case !strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removedCode):
 		return proseSigns.MatchString(token) && !oddSigns.MatchString(token)
-	case !proseToken.MatchString(token), strings.ContainsFunc(core, isPhonetic), codePart.MatchString(core), strings.HasPrefix(token[to:], "'") && !longLetters.MatchString(core), len(core) > 1 && oneOf(core[len(core)-1], "'") && !longLetters.MatchString(core),
-		oneOfRunes(first(token[to:]), "!*") && !longLetters.MatchString(core) && hasLetter(core) && !e.isLetterWord(core):
+	case !proseToken.MatchString(token), strings.ContainsFunc(core, isPhonetic), codePart.MatchString(core), strings.HasPrefix(token[to:], "'") && !longLetters.MatchString(core), len(core) > 1 && char.OneOf(core[len(core)-1], "'") && !longLetters.MatchString(core),
+		char.OneOfRunes(char.First(token[to:]), "!*") && !longLetters.MatchString(core) && hasLetter(core) && !e.isLetterWord(core):
 		return false
 	case capitalsForm.MatchString(core) && (e.hasLower() || len(token) == len(e.text)), fieldForm.MatchString(token):
 		return false
 	case memberForm.MatchString(core):
 		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)
 	case token[0] == '-' || token[0] == '*':
-		return start == 0 || e.text[start-1] == '\n' || unicode.IsUpper(first(token[1:]))
-	case token[0] == '\'' && unicode.IsLower(first(token[1:])):
+		return start == 0 || e.text[start-1] == '\n' || unicode.IsUpper(char.First(token[1:]))
+	case token[0] == '\'' && unicode.IsLower(char.First(token[1:])):
 		return e.closesQuote(start + 1)
 	}
 	return !strings.ContainsAny(core, ",;") || !strings.ContainsFunc(core, unicode.IsLetter) || !e.isList(core)
@@ -84,7 +86,7 @@ func (e *expressions) isProse(token string, start int) bool {
 
 // closesQuote says whether the apostrophe before byte i is that of a word, or opens a quote.
 func (e *expressions) closesQuote(i int) bool {
-	word := e.text[i:skip(e.text, i, unicode.IsLetter)]
+	word := e.text[i:char.Skip(e.text, i, unicode.IsLetter)]
 	if elided[strings.ToLower(word)] {
 		return true
 	}
@@ -96,7 +98,7 @@ var quoteEnd = regexp.MustCompile(`['’](?:\PL|$)`)
 
 // isList says whether a field of what has commas in it is no word: x,y and eax,1.
 func (e *expressions) isList(core string) bool {
-	for field := range strings.FieldsFuncSeq(core, func(r rune) bool { return oneOfRunes(r, ",;") }) {
+	for field := range strings.FieldsFuncSeq(core, func(r rune) bool { return char.OneOfRunes(r, ",;") }) {
 		field = strings.Trim(field, `"'.!?()`)
 		if field != "" && (!longLetters.MatchString(field) && !e.isLetterWord(field) || !strings.ContainsFunc(field, isVowel)) {
 			return true
@@ -113,9 +115,9 @@ func isPhonetic(r rune) bool { return r >= 0x250 && r <= 0x2FF && r != 'ʼ' && r
 func (s Sentence) compareTokens(source, translation string) error {
 	e := expressions{text: source, lang: s.from}
 	for at := 0; at < len(source); {
-		start := skip(source, at, isBetweenTokens)
-		at = skip(source, start, func(r rune) bool { return !isBetweenTokens(r) })
-		if token := source[start:at]; strings.ContainsFunc(token, isLetterOrDigit) && !strings.Contains(token, removed) && !e.isProse(token, start) {
+		start := char.Skip(source, at, isBetweenTokens)
+		at = char.Skip(source, start, func(r rune) bool { return !isBetweenTokens(r) })
+		if token := source[start:at]; strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removed) && !e.isProse(token, start) {
 			from, to := coreOf(token)
 			if core := token[from:to]; core != "" && countApart(source, core) > countApart(translation, core) {
 				return fmt.Errorf("%w: a token that is no prose was changed", ErrLost)
@@ -125,10 +127,10 @@ func (s Sentence) compareTokens(source, translation string) error {
 	return nil
 }
 
-func isBetweenTokens(r rune) bool { return unicode.IsSpace(r) || isUnspaced(r) }
+func isBetweenTokens(r rune) bool { return unicode.IsSpace(r) || char.IsUnspaced(r) }
 
 func withoutSpace(r rune) rune {
-	if isSpace(r) {
+	if char.IsSpace(r) {
 		return -1
 	}
 	return r

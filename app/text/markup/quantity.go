@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"dragoman/app/text/language"
+	"dragoman/app/text/numbers"
+
+	"dragoman/app/text/char"
 )
 
 // quantities joins a number and what it counts or is counted in, where that is held: 30 m²,
@@ -12,7 +15,7 @@ import (
 func (w *words) quantities() {
 	list := w.out[:0]
 	for i, span := range w.out {
-		if n := len(list) - 1; n >= 0 && isSpace(first(w.text[list[n].End:])) && strings.TrimSpace(w.text[list[n].End:span.Start]) == "" {
+		if n := len(list) - 1; n >= 0 && char.IsSpace(char.First(w.text[list[n].End:])) && strings.TrimSpace(w.text[list[n].End:span.Start]) == "" {
 			before, here := w.text[list[n].Start:list[n].End], w.text[span.Start:span.End]
 			if list[n].Kind == Number && span.Kind == Code && unitForm.MatchString(here) ||
 				list[n].Kind == Code && span.Kind == Number && labelForm.MatchString(before) {
@@ -100,8 +103,8 @@ func (w *words) telephones() {
 
 // isGroup says whether one space or sign stands between two groups of digits.
 func (w *words) isGroup(end, start int) bool {
-	r, n := decode(w.text, end)
-	return end+n == start && (isSpace(r) || r == '-' || r == '.') || start-end == 3 && w.text[end:start] == " / "
+	r, n := char.Decode(w.text, end)
+	return end+n == start && (char.IsSpace(r) || r == '-' || r == '.') || start-end == 3 && w.text[end:start] == " / "
 }
 
 // In returns the sentence with the words held that are of no script of its language, a code: they
@@ -118,9 +121,9 @@ func (s Sentence) In(lang string) Sentence {
 	rest := s.Spans
 	for _, run := range foreign {
 		start, end := run[0], run[1]
-		if r, _ := decode(s.Text, start); isWord(r) { // kΩ, Δt
-			start = len(strings.TrimRightFunc(s.Text[:start], isWord))
-			end = skip(s.Text, end, isWordOr("-")) // α-helix
+		if r, _ := char.Decode(s.Text, start); char.IsWord(r) { // kΩ, Δt
+			start = len(strings.TrimRightFunc(s.Text[:start], char.IsWord))
+			end = char.Skip(s.Text, end, isWordOr("-")) // α-helix
 		}
 		for len(rest) > 0 && rest[0].End <= start {
 			w.out, rest = append(w.out, rest[0]), rest[1:]
@@ -148,13 +151,9 @@ func (s Sentence) In(lang string) Sentence {
 
 // withDates joins numbers and the names of months beside them.
 func (s Sentence) withDates(lang string) Sentence {
-	l := lexicons()[lang]
-	if l.most == 0 {
-		return s
-	}
 	var spans []Span
 	for i, span := range s.Spans {
-		if n := len(spans) - 1; n >= 0 && spans[n].Kind == Number && span.Kind == Number && (spans[n].End >= span.Start || l.isMonthBetween(s.Text[spans[n].End:span.Start])) {
+		if n := len(spans) - 1; n >= 0 && spans[n].Kind == Number && span.Kind == Number && (spans[n].End >= span.Start || isMonthBetween(s.Text[spans[n].End:span.Start], lang)) {
 			spans[n].End = max(spans[n].End, span.End)
 			continue
 		}
@@ -166,9 +165,9 @@ func (s Sentence) withDates(lang string) Sentence {
 			if i+1 < len(s.Spans) {
 				high = s.Spans[i+1].Start
 			}
-			if m := wordBefore.FindStringSubmatchIndex(s.Text[max(low, span.Start-longestMonth):span.Start]); m != nil && l.isMonth(s.Text[max(low, span.Start-longestMonth)+m[2]:max(low, span.Start-longestMonth)+m[3]]) {
+			if m := wordBefore.FindStringSubmatchIndex(s.Text[max(low, span.Start-longestMonth):span.Start]); m != nil && numbers.IsMonth(s.Text[max(low, span.Start-longestMonth)+m[2]:max(low, span.Start-longestMonth)+m[3]], lang) {
 				span.Start = max(low, span.Start-longestMonth) + m[2]
-			} else if m := wordBehind.FindStringSubmatchIndex(s.Text[span.End:min(high, span.End+longestMonth)]); m != nil && l.isMonth(s.Text[span.End+m[2]:span.End+m[3]]) {
+			} else if m := wordBehind.FindStringSubmatchIndex(s.Text[span.End:min(high, span.End+longestMonth)]); m != nil && numbers.IsMonth(s.Text[span.End+m[2]:span.End+m[3]], lang) {
 				span.End += m[1]
 			}
 		}
@@ -178,13 +177,10 @@ func (s Sentence) withDates(lang string) Sentence {
 	return s
 }
 
-// isMonth says whether a word is the name of a month.
-func (l lexicon) isMonth(word string) bool { return isMonth(l.words[foldWords(word)].value) }
-
 // isMonthBetween says whether a month, or nothing but a sign, is between two numbers of a date.
-func (l lexicon) isMonthBetween(text string) bool {
+func isMonthBetween(text, lang string) bool {
 	word := strings.Trim(text, " .,")
-	return len(text) < longestMonth && l.isMonth(word)
+	return len(text) < longestMonth && numbers.IsMonth(word, lang)
 }
 
 // longestMonth is the most bytes of a month's name, with what stands beside it.

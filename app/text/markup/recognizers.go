@@ -3,6 +3,8 @@ package markup
 import (
 	"regexp"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // recognizer finds the spans of one syntax. read returns the length in bytes of the
@@ -90,12 +92,12 @@ var (
 	// Markdown has for notes.
 	bracketed = syntax(upperCase+digits+"_-*^!", `\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
 	// :smile: and :+1:
-	shortcode = apart(isWord, syntax(upperCase+lowerCase+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
+	shortcode = apart(char.IsWord, syntax(upperCase+lowerCase+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
 	// :name, as Laravel and SQL have it.
 	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z][\w-]*\w`), isOneOf(":/"))
 	// --name, --name=value and -x, as programs take them.
 	longOption  = apart(isWordOr("-"), syntax("-", `--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?`), nil)
-	shortOption = apart(func(r rune) bool { return isWord(r) || r == '-' || isUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)
+	shortOption = apart(func(r rune) bool { return char.IsWord(r) || r == '-' || char.IsUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)
 )
 
 // regularExpression is ^…$ without spaces in it.
@@ -112,7 +114,7 @@ const (
 func syntax(second, expression string) func(*scanner) int {
 	form := regexp.MustCompile("^(?:" + expression + ")")
 	return func(s *scanner) int {
-		if second != "" && !oneOf(s.at(1), second) {
+		if second != "" && !char.OneOf(s.at(1), second) {
 			return 0
 		}
 		return len(form.FindString(s.rest(longestName)))
@@ -126,15 +128,15 @@ func apart(behind func(rune) bool, read func(*scanner) int, before func(rune) bo
 			return 0
 		}
 		n := read(s)
-		if n > 0 && before != nil && before(first(s.text[s.pos+n:])) {
+		if n > 0 && before != nil && before(char.First(s.text[s.pos+n:])) {
 			return 0
 		}
 		return n
 	}
 }
 
-func isOneOf(set string) func(rune) bool { return func(r rune) bool { return oneOfRunes(r, set) } }
+func isOneOf(set string) func(rune) bool { return func(r rune) bool { return char.OneOfRunes(r, set) } }
 
 func isWordOr(set string) func(rune) bool {
-	return func(r rune) bool { return isWord(r) || oneOfRunes(r, set) }
+	return func(r rune) bool { return char.IsWord(r) || char.OneOfRunes(r, set) }
 }

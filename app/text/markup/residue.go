@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // compareResidue returns an error that wraps ErrLost where something is not in a translation as often as in
@@ -24,9 +26,9 @@ func (s Sentence) compareResidue(source, translation string) error {
 		if halfChanged(text, translation) && strings.Contains(source, text) {
 			return fmt.Errorf("%w: one of two words with a slash was changed", ErrLost)
 		}
-		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, isWord) {
+		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, char.IsWord) {
 			want[text] = strings.Count(source, text)
-		} else if isWord(first(text)) && !alternative.MatchString(text) && strings.Contains(source, text) {
+		} else if char.IsWord(char.First(text)) && !alternative.MatchString(text) && strings.Contains(source, text) {
 			want[text] = countApart(source, text)
 		}
 	}
@@ -96,12 +98,12 @@ func isResidue(r rune) bool {
 	switch {
 	case r == '+':
 		return true
-	case r < 0x80, isMinus(r), isSymbol(r), r == removedRune, r == '\uFFFD', r == '～':
+	case r < 0x80, char.IsMinus(r), isSymbol(r), r == removedRune, r == '\uFFFD', r == '～':
 		return false
 	case unicode.In(r, unicode.Sm, unicode.So):
 		return true
 	}
-	return oneOfRunes(r, "‰‱•‣※‖")
+	return char.OneOfRunes(r, "‰‱•‣※‖")
 }
 
 // LosesCapitals says whether words in capitals among others, names of programs and organizations
@@ -130,7 +132,7 @@ func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
 
 func countCapitals(text string) int {
 	n := 0
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWord(r) && r != '.' }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !char.IsWord(r) && r != '.' }) {
 		if word = strings.ReplaceAll(word, ".", ""); capitalForm.MatchString(strings.TrimSuffix(word, "s")) {
 			n++
 		}
@@ -149,7 +151,7 @@ func countApart(text, name string) int {
 			return count
 		}
 		start, end := at+n, at+n+len(name)
-		if (!isWord(last(text[:start])) || !isWord(first(name))) && (!isWord(first(text[end:])) || !isWord(last(name))) {
+		if (!char.IsWord(char.Last(text[:start])) || !char.IsWord(char.First(name))) && (!char.IsWord(char.First(text[end:])) || !char.IsWord(char.Last(name))) {
 			count++
 		}
 		at = end

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // Readings are how words of a text are spoken, as ruby has them above or beside the words (<rt>, <rtc>, <rp>). They
@@ -94,7 +96,7 @@ func (s Sentence) base(start, end int) string {
 			reading = false
 		}
 	}
-	if base := strings.Join(parts, ""); !strings.ContainsFunc(base, func(r rune) bool { return unicode.IsLetter(r) && isUnspaced(r) }) {
+	if base := strings.Join(parts, ""); !strings.ContainsFunc(base, func(r rune) bool { return unicode.IsLetter(r) && char.IsUnspaced(r) }) {
 		return base
 	}
 	for i := range parts {
@@ -134,10 +136,10 @@ func (r *Readings) Within(translation string, used map[string]int) iter.Seq2[str
 		for at := 0; at < len(translation) && r.words != nil; {
 			n := strings.IndexByte(translation[at:], '>') + 1
 			if translation[at] != '<' || n == 0 {
-				n = skip(translation[at:], 0, isWordOrMark)
+				n = char.Skip(translation[at:], 0, isWordOrMark)
 			}
 			if n == 0 {
-				_, n = decode(translation, at)
+				_, n = char.Decode(translation, at)
 			}
 			word := translation[at : at+n]
 			if list := r.words[word]; used[word] < len(list) {

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"dragoman/app/text/char"
 )
 
 // scanner goes over a text once, from left to right. At each place the recognizers
@@ -105,7 +107,7 @@ func (s *scanner) match() (kind Kind, n int) {
 	if c >= utf8.RuneSelf {
 		return s.matchWide()
 	}
-	if isASCIILetter(c) || isASCIIDigit(c) {
+	if char.IsASCIILetter(c) || char.IsASCIIDigit(c) {
 		return s.matchWord()
 	}
 	return s.first(bySign[c])
@@ -123,16 +125,16 @@ func (s *scanner) first(list []recognizer) (Kind, int) {
 
 // matchWide is match for a character outside of ASCII.
 func (s *scanner) matchWide() (Kind, int) {
-	r, _ := decode(s.text, s.pos)
+	r, _ := char.Decode(s.text, s.pos)
 	switch {
 	case unicode.IsDigit(r):
 		return Number, s.numberEnd(s.pos) - s.pos
-	case unicode.Is(unicode.Sc, r) || isMinus(r):
+	case unicode.Is(unicode.Sc, r) || char.IsMinus(r):
 		return Number, s.signedNumber()
-	case isWord(r):
+	case char.IsWord(r):
 		return s.matchWord()
 	case unicode.Is(unicode.Bidi_Control, r):
-		return Emoji, skip(s.text, s.pos, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) - s.pos
+		return Emoji, char.Skip(s.text, s.pos, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) - s.pos
 	}
 	if isSymbol(r) && s.emoji() == 0 {
 		return Sign, utf8.RuneLen(r)
@@ -145,7 +147,7 @@ func (s *scanner) matchWord() (Kind, int) {
 	if kind, n := s.first(ofWords[:]); n > 0 {
 		return kind, n
 	}
-	if r, _ := decode(s.text, s.pos); unicode.IsDigit(r) {
+	if r, _ := char.Decode(s.text, s.pos); unicode.IsDigit(r) {
 		return Number, s.numberEnd(s.pos) - s.pos
 	}
 	return 0, 0
@@ -154,14 +156,14 @@ func (s *scanner) matchWord() (Kind, int) {
 // skip goes behind the letters that start here, or else one character. It stops
 // at a digit, which may start a number.
 func (s *scanner) skip() {
-	r, n := decode(s.text, s.pos)
+	r, n := char.Decode(s.text, s.pos)
 	s.pos += n
-	if !isWord(r) {
+	if !char.IsWord(r) {
 		return
 	}
 	for s.pos < len(s.text) {
-		r, n := decode(s.text, s.pos)
-		if !isWord(r) || unicode.IsDigit(r) {
+		r, n := char.Decode(s.text, s.pos)
+		if !char.IsWord(r) || unicode.IsDigit(r) {
 			return
 		}
 		s.pos += n
@@ -195,7 +197,7 @@ func (s *scanner) closed(opening int, end string, limit int) int {
 }
 
 // before is the character before here, a space at the start of the text.
-func (s *scanner) before() rune { return last(s.text[:s.pos]) }
+func (s *scanner) before() rune { return char.Last(s.text[:s.pos]) }
 
 // at returns the byte n bytes from here, 0 behind the end.
 func (s *scanner) at(n int) byte { return s.byte(s.pos + n) }

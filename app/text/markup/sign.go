@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"dragoman/app/text/char"
 )
 
 // signs are the characters that are rare in prose and mean something elsewhere.
@@ -24,11 +26,13 @@ var (
 )
 
 // isSymbol says whether r is one of the symbols among them.
-func isSymbol(r rune) bool { return r >= '←' && r <= '⇿' || oneOfRunes(r, "©®™§¶†‡") }
+func isSymbol(r rune) bool {
+	return r >= '←' && r <= '⇿' || char.OneOfRunes(r, "©®™§¶†‡")
+}
 
 // bracketedWord returns the length of a word in brackets, such as [name], that is no link.
 func (s *scanner) bracketedWord() int {
-	if !isASCIILetter(s.at(1)) {
+	if !char.IsASCIILetter(s.at(1)) {
 		return 0
 	}
 	if n := len(wordInBracketsHere.FindString(s.rest(longestName))); isName(s.text, s.pos, s.pos+n) {
@@ -37,7 +41,7 @@ func (s *scanner) bracketedWord() int {
 	return 0
 }
 
-func isIdentRune(r rune) bool { return r < 0x80 && isIdent(byte(r)) }
+func isIdentRune(r rune) bool { return r < 0x80 && char.IsIdent(byte(r)) }
 
 // isName says whether what countedNames finds is one where it stands: no part of a link or
 // of a word that has other letters than ASCII.
@@ -46,10 +50,10 @@ func isName(text string, start, end int) bool {
 	case name == "" || name == "[sic]":
 		return false
 	case name[0] == '[':
-		return end == len(text) || !oneOf(text[end], "([:")
-	case isASCIILetter(name[0]):
-		goesOn := isASCIILower(name[0]) && isWord(first(text[end:]))
-		return !goesOn && !isWord(last(text[:start]))
+		return end == len(text) || !char.OneOf(text[end], "([:")
+	case char.IsASCIILetter(name[0]):
+		goesOn := isASCIILower(name[0]) && char.IsWord(char.First(text[end:]))
+		return !goesOn && !char.IsWord(char.Last(text[:start]))
 	}
 	return true
 }
@@ -57,7 +61,7 @@ func isName(text string, start, end int) bool {
 // sign returns the length of a run of signs, or of an operator. A sign before a digit,
 // as in "#1", is part of the number.
 func (s *scanner) sign() int {
-	if !oneOf(s.at(0), signs) {
+	if !char.OneOf(s.at(0), signs) {
 		rest := s.rest(len("-->"))
 		for _, operator := range operators {
 			if strings.HasPrefix(rest, operator) {
@@ -67,10 +71,10 @@ func (s *scanner) sign() int {
 		return 0
 	}
 	n := 1
-	for oneOf(s.at(n), signs) && !s.isNumberSign(n) && !s.starts(n) {
+	for char.OneOf(s.at(n), signs) && !s.isNumberSign(n) && !s.starts(n) {
 		n++
 	}
-	if n == 1 && s.at(0) == '<' && oneOf(s.at(1), "3-") && !isASCIIDigit(s.at(2)) {
+	if n == 1 && s.at(0) == '<' && char.OneOf(s.at(1), "3-") && !char.IsASCIIDigit(s.at(2)) {
 		n++ // <3, <-
 	}
 	return n
@@ -78,12 +82,12 @@ func (s *scanner) sign() int {
 
 // isNumberSign says whether the sign n bytes from here is that of a number.
 func (s *scanner) isNumberSign(n int) bool {
-	return s.at(n) == '#' && isASCIIDigit(s.at(n+1))
+	return s.at(n) == '#' && char.IsASCIIDigit(s.at(n+1))
 }
 
 // starts says whether the sign n bytes from here may start something else. What
 // stands before here does not.
-func (s *scanner) starts(n int) bool { return oneOf(s.at(n), "{[<\\`&*_~@#^]") }
+func (s *scanner) starts(n int) bool { return char.OneOf(s.at(n), "{[<\\`&*_~@#^]") }
 
 // compareSigns returns an error that wraps ErrLost where a translation has not as many
 // of each sign and name of a program as its source; and of quotes, where they end what is
@@ -128,7 +132,7 @@ func (s Sentence) isQuoted() bool {
 
 func countSigns(text string) (count [len(signs)]int) {
 	for i := range len(text) {
-		if k := strings.IndexByte(signs, text[i]); k >= 0 && (text[i] != '#' || i+1 == len(text) || !isASCIIDigit(text[i+1])) {
+		if k := strings.IndexByte(signs, text[i]); k >= 0 && (text[i] != '#' || i+1 == len(text) || !char.IsASCIIDigit(text[i+1])) {
 			count[k]++
 		}
 	}

@@ -3,6 +3,8 @@ package markup
 import (
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // Spaced is a translation of the sentence with a space at each tag, or mark of Markdown, that stands between two words in
@@ -47,10 +49,10 @@ func (s Sentence) betweenWords() (list [][2]int) {
 		for i+1 < len(s.Spans) && s.Spans[i+1].Start == s.Spans[i].End && s.isBare(i+1) {
 			i++
 		}
-		before, next := last(s.Text[:s.Spans[start].Start]), first(s.Text[s.Spans[i].End:])
+		before, next := char.Last(s.Text[:s.Spans[start].Start]), char.First(s.Text[s.Spans[i].End:])
 		isMark := s.Spans[start].Kind == Markdown && s.Spans[start].Pair > 0 || s.Spans[i].Kind == Markdown && s.Spans[i].Pair < 0
 		isMark = isMark && !strings.ContainsAny(s.Text[s.Spans[start].Start:s.Spans[i].End], "[]<")
-		if isWord(before) && isWord(next) || isMark && isUnmarked(before, next, s.Spans[i].Pair > 0) {
+		if char.IsWord(before) && char.IsWord(next) || isMark && isUnmarked(before, next, s.Spans[i].Pair > 0) {
 			list = append(list, [2]int{start, i})
 		}
 	}
@@ -60,9 +62,9 @@ func (s Sentence) betweenWords() (list [][2]int) {
 // isUnmarked says whether Markdown takes a mark between two characters, which opens or closes, for a sign.
 func isUnmarked(before, next rune, opens bool) bool {
 	if opens {
-		return isLetterOrDigit(before) && isMarkdownSign(next)
+		return char.IsLetterOrDigit(before) && isMarkdownSign(next)
 	}
-	return isMarkdownSign(before) && isLetterOrDigit(next)
+	return isMarkdownSign(before) && char.IsLetterOrDigit(next)
 }
 
 func isMarkdownSign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }

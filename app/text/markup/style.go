@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // style is how markers are written: the number of a group between two signs.
@@ -56,8 +58,8 @@ func (s style) find(text string) []mark {
 	end := 0 // of the last marker
 	for _, found := range s.written.FindAllStringSubmatchIndex(text, -1) {
 		m := mark{start: found[0], end: found[1]}
-		digits := strings.Map(plainDigit, text[found[2]:found[3]])
-		inWord := isASCIILetter(s.open[0]) && m.start > end && isASCIIWord(text[m.start-1])
+		digits := strings.Map(char.PlainDigit, text[found[2]:found[3]])
+		inWord := char.IsASCIILetter(s.open[0]) && m.start > end && isASCIIWord(text[m.start-1])
 		if inWord || len(digits) > longestNumber {
 			continue
 		}
@@ -74,7 +76,7 @@ func (s style) find(text string) []mark {
 func (s style) residue(text string) int {
 	text = strings.Map(halfWidth, text)
 	count := 0
-	if !isASCIILetter(s.open[0]) {
+	if !char.IsASCIILetter(s.open[0]) {
 		for _, sign := range s.open + s.close {
 			count += strings.Count(text, string(sign))
 		}
@@ -95,4 +97,4 @@ func halfWidth(r rune) rune {
 	return r
 }
 
-func isASCIIWord(c byte) bool { return isASCIILetter(c) || isASCIIDigit(c) }
+func isASCIIWord(c byte) bool { return char.IsASCIILetter(c) || char.IsASCIIDigit(c) }

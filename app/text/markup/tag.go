@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"dragoman/app/text/char"
 )
 
 // longestTag is the most bytes of a tag in plain text. In HTML there is no limit.
@@ -128,19 +130,19 @@ func (s *scanner) htmlTag() tag {
 // none, "<b class=x>" is.
 func (s *scanner) textTag() tag {
 	for _, section := range sections {
-		if strings.HasPrefix(s.text[s.pos:], section.open) && (len(section.open) > 2 || isASCIILetter(s.at(2))) {
+		if strings.HasPrefix(s.text[s.pos:], section.open) && (len(section.open) > 2 || char.IsASCIILetter(s.at(2))) {
 			return tag{kind: Tag, size: s.closed(len(section.open), section.close, section.limit)}
 		}
 	}
-	if c := s.at(1); !isIdent(c) && c != '/' {
+	if c := s.at(1); !char.IsIdent(c) && c != '/' {
 		return tag{}
 	}
-	if s.subtitles == webVTT || oneOf(s.at(1), "vl") {
+	if s.subtitles == webVTT || char.OneOf(s.at(1), "vl") {
 		if m := cueTag.FindStringSubmatch(s.rest(longestTemplate)); m != nil && (s.subtitles == webVTT || m[1] == "v" || m[1] == "lang") {
 			return tag{kind: Tag, size: len(m[0]), name: m[1]}
 		}
 	}
-	if n := strings.IndexByte(s.rest(longestName), '>'); isASCIIDigit(s.at(1)) || n > 0 && oneOf(s.at(n-1), "hp") {
+	if n := strings.IndexByte(s.rest(longestName), '>'); char.IsASCIIDigit(s.at(1)) || n > 0 && char.OneOf(s.at(n-1), "hp") {
 		if m := angled.FindString(s.rest(longestName)); m != "" {
 			return tag{kind: Tag, size: len(m)}
 		}
@@ -228,7 +230,7 @@ const attributeValue = "(?:=\"[^\"]*\"|='[^']*'|=[^\\x00-\\x20\"'<>=`]+)"
 
 // autolink returns the length of <https://example.com> and <a@example.com>.
 func (s *scanner) autolink() int {
-	if !isASCIILetter(s.at(1)) && !isASCIIDigit(s.at(1)) {
+	if !char.IsASCIILetter(s.at(1)) && !char.IsASCIIDigit(s.at(1)) {
 		return 0
 	}
 	inner := *s // asked one byte further on, without changing what is remembered here
@@ -270,7 +272,7 @@ func (s *scanner) entity() int {
 	}
 	reference := rest[:end+1]
 	for i, c := range []byte(reference[1:end]) {
-		if !isIdent(c) && (c != '#' || i > 0) && (i == 0 || s.form != XML || !oneOf(c, ".-:")) {
+		if !char.IsIdent(c) && (c != '#' || i > 0) && (i == 0 || s.form != XML || !char.OneOf(c, ".-:")) {
 			return 0
 		}
 	}

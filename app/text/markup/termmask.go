@@ -1,5 +1,7 @@
 package markup
 
+import "dragoman/app/text/char"
+
 // restWithoutTerms is rest without the terms that are left to the model either.
 func (m Masked) restWithoutTerms() string {
 	var marks []mark
@@ -22,10 +24,10 @@ func (m Masked) restWithoutTerms() string {
 // written is the group with the sides that it has in a translation: white space beside a term
 // goes where the term becomes one of a script without spaces.
 func (g group) written(s Sentence) group {
-	if term := s.Spans[g.first].Term; term != nil && g.before == spaced && isUnspaced(first(term.Target)) {
+	if term := s.Spans[g.first].Term; term != nil && g.before == spaced && char.IsUnspaced(char.First(term.Target)) {
 		g.before = touching
 	}
-	if term := s.Spans[g.last-1].Term; term != nil && g.after == spaced && isUnspaced(last(term.Target)) {
+	if term := s.Spans[g.last-1].Term; term != nil && g.after == spaced && char.IsUnspaced(char.Last(term.Target)) {
 		g.after = touching
 	}
 	return g

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"dragoman/app/text/char"
 )
 
 // Term is a term of a text and what it becomes in a translation.
@@ -163,7 +165,7 @@ func isPlain(text string) bool {
 func (f folded) isBoundary(at int) bool {
 	before, _ := utf8.DecodeLastRune(f.text[:at])
 	behind, _ := utf8.DecodeRune(f.text[at:])
-	return at == 0 || at == len(f.text) || !isWord(before) || !isWord(behind)
+	return at == 0 || at == len(f.text) || !char.IsWord(before) || !char.IsWord(behind)
 }
 
 // longest returns the longest entry of a sorted list that is in the text at a byte, and where

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // WithTerms returns the sentence with the terms in it as spans of the kind Term. A term in a span
@@ -149,7 +151,7 @@ func (s Sentence) target(i int, atStart bool) string {
 	if !unicode.IsLower(written) || term.Target == term.Source || strings.ToLower(term.Target) != term.Target {
 		return term.Target
 	}
-	capital := unicode.IsUpper(first(s.spanText(i))) && !unicode.IsUpper(first(term.Source))
+	capital := unicode.IsUpper(char.First(s.spanText(i))) && !unicode.IsUpper(char.First(term.Source))
 	startsHere := !hasLetter(s.Text[:span.Start])
 	if !atStart && (!capital || startsHere) || atStart && unicode.IsLower(s.firstLetter()) {
 		return term.Target
@@ -159,5 +161,5 @@ func (s Sentence) target(i int, atStart bool) string {
 
 // firstLetter is the first letter of the text, a space without any.
 func (s Sentence) firstLetter() rune {
-	return first(strings.TrimLeftFunc(s.Text, func(r rune) bool { return !unicode.IsLetter(r) }))
+	return char.First(strings.TrimLeftFunc(s.Text, func(r rune) bool { return !unicode.IsLetter(r) }))
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"dragoman/app/text/char"
+	"dragoman/app/text/numbers"
 )
 
 // Verify checks the translation of Text itself and returns it, escaped where the
@@ -21,8 +24,8 @@ func (s Sentence) Verify(translation string) (string, error) {
 		if err := errors.Join(s.compareSigns(s.Text, translation), s.compareTokens(s.Text, translation), s.compareResidue(s.Text, translation)); err != nil {
 			return "", err
 		}
-		if err := compareNumbers(s.Text, translation, s.from, s.to); err != nil {
-			return "", err
+		if err := numbers.Compare(s.Text, translation, s.from, s.to); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrLost, err)
 		}
 		return s.format.Escape(translation), nil
 	}
@@ -107,7 +110,7 @@ func unparsed(translation string, waiting map[string][]int, found []mark, taken 
 			}
 			start, end := at+n, at+n+len(text)
 			at = end
-			inWord := isWord(last(translation[:start])) && isWord(first(text)) || isWord(first(translation[end:])) && isWord(last(text))
+			inWord := char.IsWord(char.Last(translation[:start])) && char.IsWord(char.First(text)) || char.IsWord(char.First(translation[end:])) && char.IsWord(char.Last(text))
 			switch {
 			case inWord || isTaken(taken, start, end):
 			case len(waiting[text]) == 0:

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // Words are held by their shape, not by what they are: T800, H₂O, m², C++, node_modules/pkg,
@@ -56,8 +58,8 @@ func (w *words) word() {
 			plain = false
 			continue
 		}
-		r, n := decode(w.text, w.pos)
-		if unicode.IsSpace(r) || unicode.IsLetter(r) && isUnspaced(r) {
+		r, n := char.Decode(w.text, w.pos)
+		if unicode.IsSpace(r) || unicode.IsLetter(r) && char.IsUnspaced(r) {
 			break
 		}
 		plain = plain && r >= 'a' && r <= 'z'
@@ -69,7 +71,7 @@ func (w *words) word() {
 		w.pos = w.in[w.next].End
 		w.next++
 	case w.pos == start:
-		_, n := decode(w.text, w.pos)
+		_, n := char.Decode(w.text, w.pos)
 		w.pos += n
 	case plain:
 	case typed:
@@ -85,7 +87,7 @@ func (w *words) isBoundary(span Span) bool {
 	text := w.text[span.Start:span.End]
 	switch span.Kind {
 	case Tag: // but for Array<number>
-		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_:")(last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
+		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_:")(char.Last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
 	case Emoji: // 6♠, ⌘⌥Esc
 		return !strings.Contains(attachedEmoji, text)
 	case Markdown, Shortcode, TermKind, FixedTerm:
@@ -93,7 +95,7 @@ func (w *words) isBoundary(span Span) bool {
 	case Entity:
 		return w.form != Text
 	case Number: // 10万, 3日
-		return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && isUnspaced(r) })
+		return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && char.IsUnspaced(r) })
 	}
 	return span.Pair != 0 || text[0] == '<' && span.Kind != Sign || strings.ContainsAny(text, "\n\"") ||
 		lineBreaks[text] || complexMessage.MatchString(text)
@@ -182,14 +184,14 @@ func (w *words) odd(held []Span, start, end int) []Span {
 		}
 		if a, b := w.trimmed(start, next); a < b {
 			from, to := oddPart(w.text[a:b])
-			if dash := a > start && w.text[a-1] == '-' && (a-1 == 0 || !isWord(last(w.text[:a-1]))); dash && (from < to && from == 0 || w.isOption(a-1) && optionForm.MatchString(w.text[a:b])) {
+			if dash := a > start && w.text[a-1] == '-' && (a-1 == 0 || !char.IsWord(char.Last(w.text[:a-1]))); dash && (from < to && from == 0 || w.isOption(a-1) && optionForm.MatchString(w.text[a:b])) {
 				held = append(held, Span{Start: a - 1, End: b, Kind: Code})
 			} else if from < to {
 				held = append(held, Span{Start: a + from, End: a + to, Kind: Code})
 			}
 		}
 		if next < end {
-			_, n := decode(w.text, next)
+			_, n := char.Decode(w.text, next)
 			next += n
 		}
 		start = next
@@ -201,10 +203,10 @@ func (w *words) odd(held []Span, start, end int) []Span {
 // what is said is not.
 func (w *words) isOption(i int) bool {
 	if w.loose {
-		return i == 0 || !isWord(last(w.text[:i]))
+		return i == 0 || !char.IsWord(char.Last(w.text[:i]))
 	}
-	r := last(strings.TrimRight(w.text[:i], " "))
-	return i > 0 && (w.text[i-1] == ' ' || isUnspaced(r)) && (isLetterOrDigit(r) || r == ',')
+	r := char.Last(strings.TrimRight(w.text[:i], " "))
+	return i > 0 && (w.text[i-1] == ' ' || char.IsUnspaced(r)) && (char.IsLetterOrDigit(r) || r == ',')
 }
 
 var optionForm = regexp.MustCompile(`^[A-Za-z]{1,4}$`)
@@ -213,15 +215,15 @@ var optionForm = regexp.MustCompile(`^[A-Za-z]{1,4}$`)
 func (w *words) trimmed(start, end int) (a, b int) {
 	text := strings.TrimLeft(w.text[start:end], "([{<>|*=~'’`¿¡-")
 	text = strings.TrimRight(text, ".:'’`*|<>=~-_[{(")
-	for n := len(text); n > 0 && (last(text) == ')' && strings.Count(text, "(") < strings.Count(text, ")") ||
-		last(text) == ']' && !strings.Contains(text, "[") || last(text) == '}' && !strings.Contains(text, "{")); {
+	for n := len(text); n > 0 && (char.Last(text) == ')' && strings.Count(text, "(") < strings.Count(text, ")") ||
+		char.Last(text) == ']' && !strings.Contains(text, "[") || char.Last(text) == '}' && !strings.Contains(text, "{")); {
 		if n > longestTemplate {
 			return start, start
 		}
 		text = strings.TrimRight(text[:len(text)-1], ".:'’`*|<>=~-_")
 	}
 	from := start + strings.Index(w.text[start:end], text)
-	if !w.branch && first(text) == '#' && !hasLetter(text) {
+	if !w.branch && char.First(text) == '#' && !hasLetter(text) {
 		return from, from
 	}
 	return from, from + len(text)
@@ -239,11 +241,11 @@ func (w *words) joined(held []Span, start, end int) []Span {
 			high = held[i+1].Start
 		}
 		span := &held[i]
-		if isWord(last(w.text[:span.End])) {
-			span.End += skip(w.text[span.End:high], 0, isWord)
+		if char.IsWord(char.Last(w.text[:span.End])) {
+			span.End += char.Skip(w.text[span.End:high], 0, char.IsWord)
 		}
-		if isWord(first(w.text[span.Start:])) {
-			span.Start = low + len(strings.TrimRightFunc(w.text[low:span.Start], isWord))
+		if char.IsWord(char.First(w.text[span.Start:])) {
+			span.Start = low + len(strings.TrimRightFunc(w.text[low:span.Start], char.IsWord))
 		}
 	}
 	if len(held) > 0 && held[0].Start == start+1 && w.text[start] == '-' || len(held) > 0 && sigils.MatchString(w.text[start:held[0].Start]) {
@@ -253,7 +255,7 @@ func (w *words) joined(held []Span, start, end int) []Span {
 	for i, span := range held {
 		if n := len(list) - 1; n >= 0 {
 			gap := w.text[list[n].End:span.Start]
-			if strings.IndexFunc(gap, isLetterOrDigit) < 0 || w.belongs(list[n], gap, true) || w.belongs(span, gap, false) {
+			if strings.IndexFunc(gap, char.IsLetterOrDigit) < 0 || w.belongs(list[n], gap, true) || w.belongs(span, gap, false) {
 				list[n] = join(list[n], span)
 				continue
 			}
@@ -301,22 +303,22 @@ func join(a, b Span) Span {
 func (w *words) belongs(span Span, gap string, behind bool) bool {
 	var c, inner rune
 	if behind {
-		c = first(gap)
-		_, n := decode(gap, 0)
-		inner = first(gap[min(n, len(gap)):])
+		c = char.First(gap)
+		_, n := char.Decode(gap, 0)
+		inner = char.First(gap[min(n, len(gap)):])
 	} else {
-		c, inner = last(gap), last(strings.TrimSuffix(gap, string(c)))
+		c, inner = char.Last(gap), char.Last(strings.TrimSuffix(gap, string(c)))
 	}
-	if !isLetterOrDigit(inner) && inner != '_' && inner != '-' && inner != '$' && inner != '.' {
+	if !char.IsLetterOrDigit(inner) && inner != '_' && inner != '-' && inner != '$' && inner != '.' {
 		return false
 	}
 	if text := w.text[span.Start:span.End]; span.Kind == Placeholder && text[0] != '$' && text[0] != '%' || span.Kind == Number {
-		return oneOfRunes(c, `/\_=@#$`)
+		return char.OneOfRunes(c, `/\_=@#$`)
 	}
 	if c == '-' && (span.Kind == Hashtag || span.Kind == Mention) {
 		return behind
 	}
-	return oneOfRunes(c, `/\_=@#$&+:~`) || c == '.' && (!behind || unicode.IsLower(inner) || unicode.IsDigit(inner))
+	return char.OneOfRunes(c, `/\_=@#$&+:~`) || c == '.' && (!behind || unicode.IsLower(inner) || unicode.IsDigit(inner))
 }
 
 // attached returns the bytes of one or two letters, or of digits, that touch what is held: px, th.
@@ -333,15 +335,15 @@ func attached(held, gap string, behind bool) int {
 		if !isASCIIWord(c) {
 			break
 		}
-		if isASCIILetter(c) {
+		if char.IsASCIILetter(c) {
 			letters++
 		}
 		n++
 	}
 	switch {
-	case letters > 2 || !behind && first(held) == '\\' || behind && strings.HasPrefix(held, `\`),
-		behind && letters > 0 && (strings.HasPrefix(held, `{\`) || last(held) == ']'),
-		behind && letters == 2 && unicode.IsUpper(first(gap)) && !unicode.IsUpper(rune(gap[1])): // a word
+	case letters > 2 || !behind && char.First(held) == '\\' || behind && strings.HasPrefix(held, `\`),
+		behind && letters > 0 && (strings.HasPrefix(held, `{\`) || char.Last(held) == ']'),
+		behind && letters == 2 && unicode.IsUpper(char.First(gap)) && !unicode.IsUpper(rune(gap[1])): // a word
 		return 0
 	}
 	return n

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // Whole is the sentence with each pair of tags, or of Markdown's marks, around whole words: a tag within
@@ -37,7 +39,7 @@ func Undivided(text string, before rune) string {
 		switch {
 		case r != softHyphen && r != zeroWidthSpace:
 			before = r
-		case isWord(before):
+		case char.IsWord(before):
 			return -1
 		}
 		return r
@@ -52,7 +54,7 @@ func (s Sentence) withoutHints() Sentence {
 	text := func(end int) {
 		t := Undivided(s.Text[at:end], before)
 		if out.WriteString(t); t != "" {
-			before = last(t)
+			before = char.Last(t)
 		}
 	}
 	for i, span := range s.Spans {
@@ -90,8 +92,8 @@ func IsRaised(text string) bool {
 
 // GoesOn says whether a word goes on from one text to the next.
 func GoesOn(before, next string) bool {
-	a, b := last(before), first(next)
-	return isWord(a) && isWord(b) && !(unicode.IsLower(a) && unicode.IsUpper(b))
+	a, b := char.Last(before), char.First(next)
+	return char.IsWord(a) && char.IsWord(b) && !(unicode.IsLower(a) && unicode.IsUpper(b))
 }
 
 // withFormulas makes one span of each formula, and of each pair with nothing in it.
@@ -191,7 +193,7 @@ func (s Sentence) pairEnd(i int) int {
 func (s Sentence) wordStart(at int) int {
 	for at > 0 {
 		r, n := utf8.DecodeLastRuneInString(s.Text[:at])
-		if !isWord(r) {
+		if !char.IsWord(r) {
 			break
 		}
 		at -= n
@@ -202,7 +204,7 @@ func (s Sentence) wordStart(at int) int {
 func (s Sentence) wordEnd(at int) int {
 	for at < len(s.Text) {
 		r, n := utf8.DecodeRuneInString(s.Text[at:])
-		if !isWord(r) {
+		if !char.IsWord(r) {
 			break
 		}
 		at += n

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/text/char"
 )
 
 func TestWhole(t *testing.T) {
@@ -160,7 +162,7 @@ func torn(s Sentence) bool {
 		for n := i; n < k; n++ {
 			same = same || s.Spans[n].Pair < 0 && s.Spans[n+1].Pair > 0 && strings.Trim(s.spanText(n), "</>") == strings.Trim(s.spanText(n+1), "</>")
 		}
-		if s.Spans[i].Kind == Tag && !same && isWord(last(s.Text[:s.Spans[i].Start])) && isWord(first(s.Text[s.Spans[k].End:])) {
+		if s.Spans[i].Kind == Tag && !same && char.IsWord(char.Last(s.Text[:s.Spans[i].Start])) && char.IsWord(char.First(s.Text[s.Spans[k].End:])) {
 			return true
 		}
 		i = k

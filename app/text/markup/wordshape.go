@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // shape is what characters a word has.
@@ -32,8 +34,8 @@ func shapeOf(text string) (f shape) {
 			f.inner = f.inner || unicode.IsUpper(before) && capitals > 1
 			f.other = f.other || r > 0x052F && r < 0x1E00
 		case r == '·' && unicode.ToLower(before) == 'l': // Catalan
-		case oneOfRunes(r, "'’-‐‑().:\u00ad\u200c\u200d"):
-		case !isMinus(r):
+		case char.OneOfRunes(r, "'’-‐‑().:\u00ad\u200c\u200d"):
+		case !char.IsMinus(r):
 			f.symbol = true
 		}
 		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
@@ -101,7 +103,7 @@ func lettersPart(text string, f shape) (from, to int) {
 	switch {
 	case f.inner && !pluralForm.MatchString(text) && dot < 0:
 		return core(text)
-	case dot > 0 && dottedForm.MatchString(text), dot == 0 && isLetterOrDigit(first(text[1:])), strings.HasPrefix(text, "::"), callForm.MatchString(text), strings.IndexByte(text, ':') > 0 && colonForm.MatchString(text),
+	case dot > 0 && dottedForm.MatchString(text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.HasPrefix(text, "::"), callForm.MatchString(text), strings.IndexByte(text, ':') > 0 && colonForm.MatchString(text),
 		strings.HasSuffix(text, "()"):
 		return 0, len(text)
 	}
@@ -111,12 +113,12 @@ func lettersPart(text string, f shape) (from, to int) {
 // isOddSymbol says whether r is a symbol that is no currency, minus or sign of a number, and not
 // counted as a sign (see countedNames).
 func isOddSymbol(r rune) bool {
-	return r >= 0x80 && unicode.In(r, unicode.Sm, unicode.So, unicode.Sk) && !isMinus(r) && !isSymbol(r) && r != '\uFFFC' && r != '\uFFFD'
+	return r >= 0x80 && unicode.In(r, unicode.Sm, unicode.So, unicode.Sk) && !char.IsMinus(r) && !isSymbol(r) && r != '\uFFFC' && r != '\uFFFD'
 }
 
 // isOddSign says whether no word has r inside. One asterisk may be between letters.
 func isOddSign(r rune) bool {
-	return oneOfRunes(r, "&+=@#$%^~|<>\\_`·!?[") || isOddSymbol(r) || unicode.Is(unicode.Sc, r)
+	return char.OneOfRunes(r, "&+=@#$%^~|<>\\_`·!?[") || isOddSymbol(r) || unicode.Is(unicode.Sc, r)
 }
 
 // isCodeSlash says whether a word with a slash is a path, a unit or made of abbreviations: no
@@ -141,7 +143,7 @@ func isCodeSlash(text string) bool {
 }
 
 // isVowel says whether r may be one. What is no letter of ASCII may be.
-func isVowel(r rune) bool { return r >= 0x80 || oneOfRunes(r, "aeiouyAEIOUY") }
+func isVowel(r rune) bool { return r >= 0x80 || char.OneOfRunes(r, "aeiouyAEIOUY") }
 
 // isTelephone says whether digits with signs between them are no number, date or range.
 func isTelephone(text string) bool {

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
+
+	"dragoman/app/text/char"
 )
 
 // tokenizeXML cuts a document, or a part of one, into tokens that join to text[:end].
@@ -39,7 +41,7 @@ func startsTag(text string) bool {
 	if len(text) < 2 || text[0] != '<' {
 		return false
 	}
-	return text[1] >= utf8.RuneSelf || isASCIILetter(text[1]) || oneOf(text[1], "/!?_:")
+	return text[1] >= utf8.RuneSelf || char.IsASCIILetter(text[1]) || char.OneOf(text[1], "/!?_:")
 }
 
 // cdata is what a CDATA section starts with.

@@ -1,4 +1,6 @@
-package markup
+// Package numbers reads the numbers of a text, in digits of all scripts and in words, and compares those of a translation
+// with those of its source.
+package numbers
 
 import (
 	"fmt"
@@ -7,8 +9,7 @@ import (
 	"strings"
 )
 
-// compareNumbers returns an error that wraps ErrLost where a translation says other
-// numbers than its source. Numbers are compared by value, wherever they stand:
+// Compare returns an error where a translation says other numbers than its source. Numbers are compared by value, wherever they stand:
 //
 //   - In any order, any digits and with any signs between them: 1,234.5 is 1.234,5
 //     and 1 234,5, and 10,000 is 1万. Where 1,234 may be two values, either will do.
@@ -30,7 +31,7 @@ import (
 //
 // from and to are the languages, "" where they are not known: 0 to 12 may be missing then, so
 // long as no other number came in. Numbers in words are compared where both have a lexicon.
-func compareNumbers(source, translation, from, to string) error {
+func Compare(source, translation, from, to string) error {
 	c := comparison{words: readsWords(from) && readsWords(to), strict: to != ""}
 	if !c.strict {
 		from = ""
@@ -48,14 +49,14 @@ func compareNumbers(source, translation, from, to string) error {
 	got, gotNegative := readNumbers(translation, to)
 	missing, fresh, repeated := c.differences(want, got)
 	if missing > 0 || repeated > 0 {
-		return fmt.Errorf("%w: the numbers differ: %d of %d missing, %d new, %d repeated",
-			ErrLost, missing, required, fresh, repeated)
+		return fmt.Errorf("the numbers differ: %d of %d missing, %d new, %d repeated",
+			missing, required, fresh, repeated)
 	}
 	if n, m := countCurrencies(source), countCurrencies(translation); c.strict && n > m {
-		return fmt.Errorf("%w: %d signs of currencies, %d in the translation", ErrLost, n, m)
+		return fmt.Errorf("%d signs of currencies, %d in the translation", n, m)
 	}
 	if wantNegative != gotNegative && !saysMinus(source) && !saysMinus(translation) {
-		return fmt.Errorf("%w: %d numbers with a minus sign, %d in the translation", ErrLost, wantNegative, gotNegative)
+		return fmt.Errorf("%d numbers with a minus sign, %d in the translation", wantNegative, gotNegative)
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
-package markup
+package numbers
 
 import (
 	"testing"
 	"unicode"
 
 	"github.com/stretchr/testify/assert"
+
+	"dragoman/app/text/char"
 )
 
 func TestCompareNumbers(t *testing.T) {
@@ -101,21 +103,21 @@ func TestCompareNumbers(t *testing.T) {
 		{"MIX it, Mr. D", "egal", true},
 	} {
 		t.Run(test.source+" → "+test.translation, func(t *testing.T) {
-			err := compareNumbers(test.source, test.translation, "", "")
+			err := Compare(test.source, test.translation, "", "")
 			if test.same {
 				assert.NoError(t, err)
 			} else {
-				assert.ErrorIs(t, err, ErrLost)
+				assert.Error(t, err)
 			}
 		})
 	}
 }
 
 func TestCompareNumbersSaysHowMany(t *testing.T) {
-	assert.EqualError(t, compareNumbers("100, 200 and 300", "200, 200 und 5", "", ""),
-		"markup lost: the numbers differ: 2 of 3 missing, 1 new, 1 repeated")
-	assert.EqualError(t, compareNumbers("-15 and -16", "-15 und 16", "", ""),
-		"markup lost: 2 numbers with a minus sign, 1 in the translation")
+	assert.EqualError(t, Compare("100, 200 and 300", "200, 200 und 5", "", ""),
+		"the numbers differ: 2 of 3 missing, 1 new, 1 repeated")
+	assert.EqualError(t, Compare("-15 and -16", "-15 und 16", "", ""),
+		"2 numbers with a minus sign, 1 in the translation")
 }
 
 // Every decimal digit that Unicode has is worth what stands at its place among ten.
@@ -127,7 +129,7 @@ func TestPlainDigit(t *testing.T) {
 			want = '0' + count%10
 			count++
 		}
-		if got := plainDigit(r); got != want {
+		if got := char.PlainDigit(r); got != want {
 			t.Fatalf("%U is %U, not %U", r, got, want)
 		}
 	}
@@ -140,5 +142,30 @@ func TestRomanValue(t *testing.T) {
 		"": 0, "IIII": 0, "IL": 0, "VV": 0, "DVD": 0, "ABC": 0,
 	} {
 		assert.Equal(t, want, romanValue(letters), letters)
+	}
+}
+
+func TestCompareTimes(t *testing.T) {
+	for _, test := range []struct {
+		source, translation string
+		same                bool
+	}{
+		{"at 10:30", "um 10:30 Uhr", true},
+		{"at 10:30", "um 10.30 Uhr", true},
+		{"at 10:30", "à 10 h 30", true},
+		{"at 10:30", "10時30分に", true},
+		{"10時30分に", "at 10:30", true},
+		{"at 3:30 PM", "um 15:30 Uhr", true},
+		{"at 3:00", "um 3 Uhr", true},
+		{"at 10:30", "um 30 Uhr", false},
+		{"at 10:30", "um 30:10 Uhr", false},
+		{"at 10:30", "um 11:30 Uhr", false},
+		{"at 10:30 and 11:45", "um 10:45 und 11:30 Uhr", false},
+	} {
+		if err := Compare(test.source, test.translation, "", ""); test.same {
+			assert.NoError(t, err, test.translation)
+		} else {
+			assert.Error(t, err, test.translation)
+		}
 	}
 }

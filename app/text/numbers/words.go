@@ -1,10 +1,12 @@
-package markup
+package numbers
 
 import (
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // alternatives returns what else a number may be for what is written behind it: an
@@ -18,8 +20,8 @@ func (r *reader) alternatives(value string, plain bool) []string {
 	if plain && len(value) == 4 && value[3] == '0' && (strings.HasPrefix(rest, "s") || strings.HasPrefix(rest, "'s")) {
 		list = append(list, integer(value[2:]))
 	}
-	before, _ := decode(rest, 0)
-	if oneOfRunes(before, "月월/") || plain && strings.HasSuffix(r.text[:r.pos-len(digitsBefore(r.text[:r.pos]))], "/") {
+	before, _ := char.Decode(rest, 0)
+	if char.OneOfRunes(before, "月월/") || plain && strings.HasSuffix(r.text[:r.pos-len(digitsBefore(r.text[:r.pos]))], "/") {
 		list = append(list, monthReading(value)...)
 	}
 	for _, exponent := range beside().powers[nextWord(rest)] {
@@ -43,12 +45,12 @@ func (r *reader) hours(value string) []string {
 
 // isHour says whether text that follows a number makes an hour of it.
 func isHour(rest string) bool {
-	c, n := decode(rest, 0)
-	if oneOfRunes(c, ":：時时點点시") {
+	c, n := char.Decode(rest, 0)
+	if char.OneOfRunes(c, ":：時时點点시") {
 		return true
 	}
 	if c == 'h' || c == 'H' {
-		next, _ := decode(rest, n)
+		next, _ := char.Decode(rest, n)
 		return !unicode.IsLetter(next)
 	}
 	switch strings.ReplaceAll(nextWord(rest), ".", "") {
@@ -63,11 +65,11 @@ func isHour(rest string) bool {
 func nextWord(text string) string {
 	const longest = 24 // bytes
 	start := 0
-	if c, n := decode(text, 0); isSpace(c) {
+	if c, n := char.Decode(text, 0); char.IsSpace(c) {
 		start = n
 	}
 	for i := start; ; {
-		c, n := decode(text, i)
+		c, n := char.Decode(text, i)
 		if n == 0 || !unicode.IsLetter(c) && !unicode.IsMark(c) && (c != '.' || i-start > len("p.m")) {
 			return strings.ToLower(text[start:i])
 		}
@@ -83,6 +85,9 @@ var (
 	cjkDigits = map[rune]int64{'〇': 0, '零': 0, '一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 	cjkPowers = map[rune]int{'十': 1, '십': 1, '百': 2, '백': 2, '千': 3, '천': 3, '万': 4, '萬': 4, '만': 4, '億': 8, '亿': 8, '억': 8, '兆': 12, '조': 12}
 )
+
+// IsPower says whether r is a power of ten, as in 3万.
+func IsPower(r rune) bool { return cjkPowers[r] > 0 }
 
 func isHanzi(r rune) bool {
 	_, digit := cjkDigits[r]
@@ -103,7 +108,7 @@ func (r *reader) hanzi(first string, i int) (value string, end int) {
 	}
 	start, pending := i, first != ""
 	for i < len(r.text) {
-		c, n := decode(r.text, i)
+		c, n := char.Decode(r.text, i)
 		digit, isDigit := cjkDigits[c]
 		exponent := r.exponentAt(i)
 		switch {
@@ -124,7 +129,7 @@ func (r *reader) hanzi(first string, i int) (value string, end int) {
 			}
 			section += number * power(exponent)
 			number, pending = 0, false
-		case i > start && !pending && isASCIIDigit(r.text[i]):
+		case i > start && !pending && char.IsASCIIDigit(r.text[i]):
 			digits := digitsAt(r.text, i)
 			if len(digits) > 4 {
 				return "", start
@@ -144,9 +149,9 @@ func (r *reader) hanzi(first string, i int) (value string, end int) {
 // exponentAt is cjkPowers of the character at i, 0 where that is the start of
 // a unit: 千克 is the kilogram.
 func (r *reader) exponentAt(i int) int {
-	c, n := decode(r.text, i)
+	c, n := char.Decode(r.text, i)
 	if c == '千' {
-		if next, _ := decode(r.text, i+n); oneOfRunes(next, "米克瓦卡赫伏") {
+		if next, _ := char.Decode(r.text, i+n); char.OneOfRunes(next, "米克瓦卡赫伏") {
 			return 0
 		}
 	}
@@ -162,7 +167,7 @@ func (r *reader) exponents() (sum, end int) {
 			break
 		}
 		sum += exponent
-		_, n := decode(r.text, end)
+		_, n := char.Decode(r.text, end)
 		end += n
 	}
 	return sum, end
@@ -183,15 +188,15 @@ const romanDigits = "IVXLCDM"
 func (r *reader) roman() (value string, end int) {
 	const longest = len("MMMDCCCLXXXVIII")
 	end = r.pos
-	for end < len(r.text) && end-r.pos <= longest && oneOf(r.text[end], romanDigits) {
+	for end < len(r.text) && end-r.pos <= longest && char.OneOf(r.text[end], romanDigits) {
 		end++
 	}
 	letters := r.text[r.pos:end]
 	n := romanValue(letters)
-	if n == 0 || len(letters) == 1 && oneOf(letters[0], "LCDM") {
+	if n == 0 || len(letters) == 1 && char.OneOf(letters[0], "LCDM") {
 		return "", r.pos
 	}
-	if next, _ := decode(r.text, end); unicode.IsLetter(next) {
+	if next, _ := char.Decode(r.text, end); unicode.IsLetter(next) {
 		switch nextWord(r.text[end:]) {
 		case "e", "er", "re", "es", "ème", "eme", "è", "ste", "th", "º", "ª":
 		default:

@@ -1,11 +1,14 @@
-package markup
+package numbers
 
 import (
 	_ "embed" // the table
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // spelled is a number in words.
@@ -63,6 +66,9 @@ var lexicons = sync.OnceValue(func() map[string]lexicon {
 	return table
 })
 
+// IsMonth says whether a word is the name of a month in a language that has a lexicon.
+func IsMonth(word, lang string) bool { return isMonth(lexicons()[lang].words[foldWords(word)].value) }
+
 // readsWords says whether numbers in words are read in a language.
 func readsWords(lang string) bool { return lang == "ja" || lang == "zh" || lexicons()[lang].most > 0 }
 
@@ -83,8 +89,8 @@ func (l lexicon) spelled(text string, i int) (word spelled, end int) {
 		if found, ok := l.words[foldWords(text[i:next])]; ok {
 			word, end = found, next
 		}
-		c, size := decode(text, next)
-		if !isSpace(c) && !oneOfRunes(c, "-'’ʼ") {
+		c, size := char.Decode(text, next)
+		if !char.IsSpace(c) && !char.OneOfRunes(c, "-'’ʼ") {
 			break
 		}
 		next += size
@@ -96,7 +102,7 @@ func (l lexicon) spelled(text string, i int) (word spelled, end int) {
 func letters(text string, i, most int) int {
 	end := i
 	for end < len(text) && end-i < most {
-		c, n := decode(text, end)
+		c, n := char.Decode(text, end)
 		if !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\u00ad' {
 			break
 		}
@@ -105,13 +111,16 @@ func letters(text string, i, most int) int {
 	return end
 }
 
+// longestWord is the most bytes that are looked at for a word.
+const longestWord = 64
+
 // spelledNumber reads the number in words here, or a word that makes a number of those
 // beside it which is not read: "thousand", "half". ok is false where there is neither.
 func (r *reader) spelledNumber() (n numeral, ok bool) {
 	word, end := r.lexicon.spelled(r.text, r.pos)
 	if end > r.pos {
 		n = numeral{readings: []string{word.value}, optional: true, word: !word.unsure, vague: word.vague, month: isMonth(word.value)}
-	} else if end = letters(r.text, r.pos, longestName); makesNumber(foldWords(r.text[r.pos:end])) {
+	} else if end = letters(r.text, r.pos, longestWord); makesNumber(foldWords(r.text[r.pos:end])) {
 		n = numeral{optional: true, part: true}
 	} else {
 		return n, false
@@ -127,7 +136,7 @@ func (r *reader) spelledNumber() (n numeral, ok bool) {
 // besideNumbers are words that stand beside numbers or inside of them.
 type besideNumbers struct {
 	powers      map[string][]int // of ten
-	parts, join map[string]bool
+	parts, join []string
 	minus       []string
 }
 
@@ -140,9 +149,9 @@ var beside = sync.OnceValue(func() besideNumbers {
 	for line := range strings.Lines(besideNumbersTable) {
 		switch name, words, _ := strings.Cut(line, "\t"); name {
 		case "part":
-			table.parts = set(words)
+			table.parts = strings.Fields(words)
 		case "join":
-			table.join = set(words)
+			table.join = strings.Fields(words)
 		case "minus":
 			table.minus = strings.Fields(words)
 		default:
@@ -160,7 +169,9 @@ var beside = sync.OnceValue(func() besideNumbers {
 
 // makesNumber says whether a word, folded, is a part of numbers in words that are not
 // read: of those above 100, of fractions, and of times of the day.
-func makesNumber(word string) bool { return len(beside().powers[word]) > 0 || beside().parts[word] }
+func makesNumber(word string) bool {
+	return len(beside().powers[word]) > 0 || slices.Contains(beside().parts, word)
+}
 
 // joinWords makes unread numbers of numbers in words that stand side by side: "nineteen
 // eighty-four" is neither of them. The same goes for what stands beside a word of makesNumber.
@@ -169,7 +180,7 @@ func (r *reader) joinWords(list []numeral) []numeral {
 		if n := &list[i]; n.month {
 			before := strings.TrimRight(r.text[:n.start], " .")
 			behind := strings.TrimLeft(r.text[n.end:], " .")
-			n.held = before != "" && isASCIIDigit(before[len(before)-1]) || behind != "" && isASCIIDigit(behind[0])
+			n.held = before != "" && char.IsASCIIDigit(before[len(before)-1]) || behind != "" && char.IsASCIIDigit(behind[0])
 		}
 	}
 	for i := 1; i < len(list); i++ {
@@ -181,7 +192,7 @@ func (r *reader) joinWords(list []numeral) []numeral {
 		if len(between) > longestJoin {
 			continue
 		}
-		if word := strings.TrimSpace(foldWords(between)); word == "" || beside().join[word] {
+		if word := strings.TrimSpace(foldWords(between)); word == "" || slices.Contains(beside().join, word) {
 			a.part, b.part = true, true
 		}
 	}
@@ -210,13 +221,13 @@ func (n numeral) isCount() bool {
 // isCounter says whether a counter follows the Chinese digits behind which i is, so that
 // they are a number: 三 in 三個 is one, 三 in 三田 is not.
 func isCounter(text string, i int) bool {
-	c, _ := decode(text, i)
-	return c > 0x3000 && oneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时")
+	c, _ := char.Decode(text, i)
+	return c > 0x3000 && char.OneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时")
 }
 
 // isRange says whether Chinese digits are two numbers: 两三年 are two or three years.
 func isRange(digits string) bool {
-	a, n := decode(digits, 0)
-	b, m := decode(digits, n)
+	a, n := char.Decode(digits, 0)
+	b, m := char.Decode(digits, n)
 	return n+m == len(digits) && cjkDigits[a] > 0 && cjkDigits[b] > 0
 }

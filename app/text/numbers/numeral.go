@@ -1,4 +1,4 @@
-package markup
+package numbers
 
 import (
 	"regexp"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // numeral is a number in a text and what it may mean.
@@ -45,10 +47,10 @@ const largestSmall = 12
 func readNumbers(text, lang string) (list []numeral, negative int) {
 	r := reader{text: plainNumbers(text), lexicon: lexicons()[lang]}
 	for r.pos < len(r.text) {
-		c, size := decode(r.text, r.pos)
+		c, size := char.Decode(r.text, r.pos)
 		word := r.inWord
-		r.inWord = isWord(c)
-		if isASCIIDigit(r.text[r.pos]) || (c == '.' || c == ',') && r.startsFraction() {
+		r.inWord = char.IsWord(c)
+		if char.IsASCIIDigit(r.text[r.pos]) || (c == '.' || c == ',') && r.startsFraction() {
 			if r.negative() {
 				negative++
 			}
@@ -76,13 +78,13 @@ func (r *reader) word(c rune, inWord bool, lang string) (n numeral, ok bool) {
 		if value, end = r.hanzi("", r.pos); lang != "" && isCounter(r.text, end) {
 			n.word, n.part = value != "1", isRange(r.text[r.pos:end])
 		}
-	} else if !inWord && c < 0x80 && oneOf(byte(c), romanDigits) {
+	} else if !inWord && c < 0x80 && char.OneOf(byte(c), romanDigits) {
 		value, end = r.roman()
 		r.inWord = r.inWord || end > r.pos
 	}
 	if end > r.pos {
 		n.readings, r.pos = []string{value}, end
-		if c, _ := decode(r.text, end); c == '月' {
+		if c, _ := char.Decode(r.text, end); c == '月' {
 			n.readings = append(n.readings, monthReading(value)...)
 		}
 		return n, true
@@ -120,7 +122,7 @@ func plainNumbers(text string) string {
 		case '−', '－':
 			return '-'
 		}
-		return plainDigit(r)
+		return char.PlainDigit(r)
 	}, text)
 }
 
@@ -136,19 +138,19 @@ type reader struct {
 // startsFraction says whether a decimal sign here has digits behind it and none
 // before it, as in "about .5".
 func (r *reader) startsFraction() bool {
-	before := last(r.text[:r.pos])
-	return digitsAt(r.text, r.pos+1) != "" && (isSpace(before) || before == '-' || before == '+' || unicode.In(before, unicode.Sc, unicode.Ps))
+	before := char.Last(r.text[:r.pos])
+	return digitsAt(r.text, r.pos+1) != "" && (char.IsSpace(before) || before == '-' || before == '+' || unicode.In(before, unicode.Sc, unicode.Ps))
 }
 
 // negative says whether there is a minus sign, and no dash, before the number here.
 func (r *reader) negative() bool {
 	before := r.text[:r.pos]
-	if c := last(before); unicode.Is(unicode.Sc, c) {
+	if c := char.Last(before); unicode.Is(unicode.Sc, c) {
 		before = before[:len(before)-utf8.RuneLen(c)]
 	}
 	before, signed := strings.CutSuffix(before, "-")
-	other := last(before)
-	return signed && (isSpace(other) || unicode.Is(unicode.Ps, other))
+	other := char.Last(before)
+	return signed && (char.IsSpace(other) || unicode.Is(unicode.Ps, other))
 }
 
 // digits reads the number here, which starts with a digit, or with a decimal sign
@@ -201,7 +203,7 @@ var minute = regexp.MustCompile(`^([:：])(\d\d)(?:[^\d:]|$)`)
 // apostrophe. Spaces and apostrophes count between groups of three only, and before any
 // other.
 func (r *reader) groups() (groups []string, seps []byte) {
-	if !isASCIIDigit(r.text[r.pos]) {
+	if !char.IsASCIIDigit(r.text[r.pos]) {
 		groups, seps = []string{"0"}, []byte{'.'} // .5
 		r.pos++
 	}
@@ -213,9 +215,9 @@ func (r *reader) groups() (groups []string, seps []byte) {
 		}
 		sep, next := r.text[r.pos], digitsAt(r.text, r.pos+1)
 		switch {
-		case !oneOf(sep, ".,' "), next == "":
+		case !char.OneOf(sep, ".,' "), next == "":
 			return groups, seps
-		case oneOf(sep, "' "):
+		case char.OneOf(sep, "' "):
 			if len(next) != 3 || len(group) > 3 || len(seps) > 0 && (seps[0] != sep || seps[len(seps)-1] != sep || len(group) != 3) {
 				return groups, seps
 			}
@@ -228,7 +230,7 @@ func (r *reader) groups() (groups []string, seps []byte) {
 // digitsAt returns the digits in ASCII at i.
 func digitsAt(text string, i int) string {
 	end := i
-	for end < len(text) && isASCIIDigit(text[end]) {
+	for end < len(text) && char.IsASCIIDigit(text[end]) {
 		end++
 	}
 	return text[min(i, end):end]
@@ -242,7 +244,7 @@ func read(groups []string, seps string) (readings []string, parts []numeral) {
 	last := len(seps) - 1
 	whole, all := groups[:len(groups)-1], strings.Join(groups, "")
 	switch mixed := seps[0] != seps[last]; {
-	case mixed && isGrouped(whole) && strings.Trim(seps[:last], seps[:1]) == "":
+	case mixed && IsGrouped(whole) && strings.Trim(seps[:last], seps[:1]) == "":
 		return []string{canonical(strings.Join(whole, ""), groups[len(whole)])}, nil
 	case mixed:
 		return nil, each(groups)
@@ -252,9 +254,9 @@ func read(groups []string, seps string) (readings []string, parts []numeral) {
 		return []string{canonical(all, "")}, nil
 	case last == 0:
 		return readPair(groups[0], groups[1], seps)
-	case isGrouped(groups):
+	case IsGrouped(groups):
 		return []string{canonical(all, "")}, nil
-	case seps[0] == ',', isDate(groups): // a list
+	case seps[0] == ',', IsDate(groups): // a list
 		return nil, each(groups)
 	}
 	return []string{strings.Join(groups, ".")}, nil // a version
@@ -276,13 +278,13 @@ func readPair(whole, fraction, sep string) (readings []string, parts []numeral) 
 	return readings, parts
 }
 
-// isGrouped says whether digits are grouped as thousands are, or as in India.
-func isGrouped(groups []string) bool {
+// IsGrouped says whether digits are grouped as thousands are, or as in India.
+func IsGrouped(groups []string) bool {
 	return len(groups) == 1 || thousands.MatchString(strings.Join(groups, ","))
 }
 
-// isDate says whether groups may be a day, a month and a year.
-func isDate(groups []string) bool { return date.MatchString(strings.Join(groups, ".")) }
+// IsDate says whether groups may be a day, a month and a year.
+func IsDate(groups []string) bool { return date.MatchString(strings.Join(groups, ".")) }
 
 var (
 	thousands = regexp.MustCompile(`^(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3})$`)
@@ -337,16 +339,16 @@ func monthReading(value string) []string {
 // isHeld says whether the number that starts at byte start and ends here counts no noun: it is a
 // price, a day, the number of a room, a field of data.
 func (r *reader) isHeld(start int) bool {
-	if unicode.Is(unicode.Sc, last(strings.TrimRight(r.text[:start], " "))) {
+	if unicode.Is(unicode.Sc, char.Last(strings.TrimRight(r.text[:start], " "))) {
 		return true
 	}
 	rest := strings.TrimLeft(r.text[r.pos:], " ")
-	c, _ := decode(rest, 0)
+	c, _ := char.Decode(rest, 0)
 	if !unicode.IsLetter(c) {
 		return true
 	}
 	word, _ := r.lexicon.spelled(rest, 0)
-	return isMonth(word.value) || oneOfRunes(c, "月号円元") || c == '日' && last(r.text[:start]) == '月'
+	return isMonth(word.value) || char.OneOfRunes(c, "月号円元") || c == '日' && char.Last(r.text[:start]) == '月'
 }
 
 func isMonth(reading string) bool { return strings.HasPrefix(reading, "month") }
