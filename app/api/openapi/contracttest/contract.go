@@ -10,13 +10,18 @@
 package contracttest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
-	"testing"
 
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -30,19 +35,20 @@ const (
 // Contract is a document that exchanges can be checked against. It is safe for
 // concurrent use.
 type Contract struct {
-	doc node
+	raw object
+	doc description
 
 	mu       sync.Mutex // guards compiler
 	compiler *jsonschema.Compiler
 }
 
 // New reads a document, which is JSON. It does not check that the document is valid.
-func New(document []byte) (*Contract, error) {
-	doc, err := decode(document)
+func New(text []byte) (*Contract, error) {
+	raw, doc, err := read(text)
 	if err != nil {
 		return nil, err
 	}
-	answers, err := decode(document)
+	answers, _, err := read(text)
 	if err != nil {
 		return nil, err
 	}
@@ -52,25 +58,15 @@ func New(document []byte) (*Contract, error) {
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
 	compiler.AssertContent()
-	compiler.RegisterContentMediaType(mediaType(ndjson, parseLines))
-	compiler.RegisterContentMediaType(mediaType(eventStream, parseEvents))
-	if err := errors.Join(compiler.AddResource(written, doc), compiler.AddResource(stricter, answers)); err != nil {
+	for name, parse := range map[string]func([]byte) (any, error){"application/x-ndjson": parseLines, "text/event-stream": parseEvents} {
+		compiler.RegisterContentMediaType(&jsonschema.MediaType{
+			Name: name, UnmarshalJSON: parse, Validate: func(body []byte) error { _, err := parse(body); return err },
+		})
+	}
+	if err := errors.Join(compiler.AddResource(written, raw), compiler.AddResource(stricter, answers)); err != nil {
 		return nil, err
 	}
-	return &Contract{doc: doc, compiler: compiler}, nil
-}
-
-// decode reads an object of JSON.
-func decode(document []byte) (node, error) {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	if err != nil {
-		return nil, fmt.Errorf("the document is not JSON: %w", err)
-	}
-	doc, ok := value.(node)
-	if !ok {
-		return nil, errors.New("the document is not an object")
-	}
-	return doc, nil
+	return &Contract{raw: raw, doc: doc, compiler: compiler}, nil
 }
 
 // strict forbids fields that are not described in all objects that do not say what they
@@ -81,8 +77,8 @@ func strict(value any) {
 		for _, item := range value {
 			strict(item)
 		}
-	case node:
-		_, described := value["properties"].(node)
+	case object:
+		_, described := value["properties"].(object)
 		_, says := value["additionalProperties"]
 		if described && !says && value["type"] == "object" {
 			value["unevaluatedProperties"] = false
@@ -93,40 +89,105 @@ func strict(value any) {
 	}
 }
 
-// Exchange is a request and its answer.
-type Exchange struct {
-	Request  *http.Request // its body is not read
-	Sent     []byte        // the request's body
-	Response *http.Response
-	Received []byte // the answer's body, which is not read from Response
-	// Partial says that there may be more of the answer's body, which nobody read. Then
-	// it is not checked.
-	Partial bool
-}
-
-// Check fails the test for each way in which an exchange is not what the document says.
-func (c *Contract) Check(t testing.TB, x Exchange) {
-	t.Helper()
-	if err := c.Verify(x); err != nil {
-		t.Errorf("%s %s answered %d, which breaks the contract:\n%v\nrequest: %.500s\nanswer: %.500s",
-			x.Request.Method, x.Request.URL.Path, x.Response.StatusCode, err, x.Sent, x.Received)
-	}
-}
-
-// Verify returns all ways in which an exchange is not what the document says.
-func (c *Contract) Verify(x Exchange) error {
-	op := c.operation(x.Request.Method, x.Request.URL.Path)
-	return errors.Join(c.verifyAnswer(op, x), c.verifyRequest(op, x))
-}
-
 // validate holds a value against the schema at a place of the document, which is written
 // or stricter.
-func (c *Contract) validate(document string, schema pointer, value any) error {
+func (c *Contract) validate(document string, at jsontext.Pointer, value any) error {
 	c.mu.Lock()
-	compiled, err := c.compiler.Compile(document + schema.fragment()) // once; then it remembers
+	compiled, err := c.compiler.Compile(document + "#" + (&url.URL{Fragment: string(at)}).EscapedFragment()) // once; then it remembers
 	c.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	return compiled.Validate(value)
+}
+
+// Routes returns an error that names each route which the document lacks, and each
+// operation which has no route. undocumented are the paths, as the router has them, that
+// the document leaves out, such as those of a page's assets. HEAD is part of GET.
+func (c *Contract) Routes(routes gin.RoutesInfo, undocumented ...string) error {
+	var errs []error
+	served := map[string]bool{}
+	for _, route := range routes {
+		if slices.Contains(undocumented, route.Path) {
+			continue
+		}
+		template := wildcard.ReplaceAllString(route.Path, "/{$1}")
+		served[route.Method+" "+template] = true
+		item := c.doc.Paths[template]
+		if item[strings.ToLower(route.Method)] == nil && (route.Method != http.MethodHead || item["get"] == nil) {
+			errs = append(errs, fmt.Errorf("%s %s is served, but not in the document", route.Method, template))
+		}
+	}
+	for template, item := range c.doc.Paths {
+		for method := range item {
+			if name := strings.ToUpper(method) + " " + template; !served[name] {
+				errs = append(errs, fmt.Errorf("%s is in the document, but not served", name))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// wildcard is a parameter in a path of the router, which the document has as {id}.
+var wildcard = regexp.MustCompile(`/[:*]([^/]+)`)
+
+// Examples checks every example of the document against its schema and returns how many
+// there are.
+func (c *Contract) Examples() (int, error) {
+	e := examples{contract: c}
+	e.walk("", c.raw)
+	return e.n, errors.Join(e.errs...)
+}
+
+// examples looks for examples.
+type examples struct {
+	contract *Contract
+	n        int
+	errs     []error
+}
+
+func (e *examples) walk(at jsontext.Pointer, value any) {
+	switch value := value.(type) {
+	case []any:
+		for i, item := range value {
+			e.walk(at.AppendToken(strconv.Itoa(i)), item)
+		}
+	case object:
+		e.object(at, value)
+		for name, item := range value {
+			// What is below is data, which may look like anything.
+			if name != "example" && name != "examples" && name != "default" && name != "enum" {
+				e.walk(at.AppendToken(name), item)
+			}
+		}
+	}
+}
+
+// object checks the examples of an object: those of a media type, parameter or header,
+// which have the schema beside them, and those of a schema, which are a list.
+func (e *examples) object(at jsontext.Pointer, o object) {
+	if _, ok := o["schema"].(object); ok {
+		if example, ok := o["example"]; ok {
+			e.check(at+"/schema", at+"/example", example)
+		}
+		named, _ := o["examples"].(object)
+		for name, example := range named {
+			e.check(at+"/schema", (at + "/examples").AppendToken(name), example.(object)["value"])
+		}
+	}
+	list, _ := o["examples"].([]any)
+	for i, example := range list {
+		e.check(at, (at + "/examples").AppendToken(strconv.Itoa(i)), example)
+	}
+}
+
+func (e *examples) check(schema, at jsontext.Pointer, example any) {
+	e.n++
+	document := written
+	if strings.Contains(string(at), "/responses/") {
+		document = stricter
+	}
+	if err := e.contract.validate(document, schema, example); err != nil {
+		e.errs = append(e.errs, fmt.Errorf("%s: %w", at, err))
+	}
 }

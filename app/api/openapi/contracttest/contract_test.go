@@ -29,7 +29,7 @@ const document = `{
 				"4XX": {"description": "", "content": {"application/json": {"schema": {"type": "object"}}}},
 				"default": {"description": ""}}}},
 		"/open": {"post": {"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"b": {}}}}}}, "responses": {"200": {"description": ""}}}},
-		"/items/{id}": {"get": {"responses": {"200": {"description": "", "content": {"text/plain": {"schema": {"const": "item"}}}}}}},
+		"/items/{id}": {"parameters": [{"name": "page", "in": "query", "schema": {"type": "integer"}}], "get": {"responses": {"200": {"description": "", "content": {"text/plain": {"schema": {"const": "item"}}}}}}},
 		"/loop": {"$ref": "#/paths/~1loop"}
 	},
 	"components": {
@@ -145,6 +145,7 @@ func TestVerify(t *testing.T) {
 		{"took a field too many of what may have more", exchange("POST", "/open", `{"a":1}`, 200, "", inJSON), ""},
 		{"took a header out of range", exchange("POST", say, hello, 200, `{"said":"a"}`, inJSON, asJSON, one, ">Wait: 0"), `parameter Wait is "0"`},
 		{"took no query", exchange("POST", "/say", hello, 200, `{"said":"a"}`, inJSON, asJSON, one), "parameter loud is missing"},
+		{"took another query of the path", exchange("GET", "/items/7?page=x", "", 200, "item", "Content-Type: text/plain"), `parameter page is "x"`},
 		{"took another query", exchange("POST", "/say?loud=1", hello, 200, `{"said":"a"}`, inJSON, asJSON, one), `parameter loud is "1"`},
 		{"refused what is allowed", exchange("POST", say, hello, 400, `{"error":{"code":"wrong_type"}}`, inJSON, asJSON), "refused with wrong_type what the document allows"},
 	} {

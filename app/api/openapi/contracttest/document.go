@@ -1,119 +1,179 @@
 package contracttest
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// methods are what a path of the document may have operations for.
-func methods() []string {
-	return []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+type object = map[string]any
+
+// description is what a document says, with the references that are no part of schemas followed.
+type description struct {
+	Paths      map[string]map[string]*operation // by template and method, which has small letters
+	Components struct {
+		Headers   map[string]parameter
+		Responses map[string]response
+	}
 }
 
-// Routes returns an error that names each route which the document lacks, and each
-// operation which has no route. undocumented are the paths, as the router has them, that
-// the document leaves out, such as those of a page's assets. HEAD is part of GET.
-func (c *Contract) Routes(routes gin.RoutesInfo, undocumented ...string) error {
-	var errs []error
-	served := map[string]bool{}
-	for _, route := range routes {
-		if slices.Contains(undocumented, route.Path) {
-			continue
-		}
-		template := templateOf(route.Path)
-		served[route.Method+" "+template] = true
-		item, _ := c.at(pointer("").to("paths", template))
-		_, described := item[strings.ToLower(route.Method)]
-		_, get := item["get"]
-		if !described && (route.Method != "HEAD" || !get) {
-			errs = append(errs, fmt.Errorf("%s %s is served, but not in the document", route.Method, template))
-		}
+type operation struct {
+	Parameters  []parameter
+	RequestBody *struct {
+		Required bool
+		Content  map[string]content
 	}
-	paths, _ := c.doc["paths"].(node)
-	for template := range paths {
-		item, _ := c.at(pointer("").to("paths", template))
-		for _, method := range methods() {
-			name := strings.ToUpper(method) + " " + template
-			if _, described := item[method]; described && !served[name] {
-				errs = append(errs, fmt.Errorf("%s is in the document, but not served", name))
+	Responses map[string]response
+}
+
+type response struct {
+	Headers map[string]parameter
+	Content map[string]content
+}
+
+// parameter is one of a request, or a header of an answer.
+type parameter struct {
+	Name, In string
+	Required bool
+	Schema   schema
+}
+
+type content struct{ Schema schema }
+
+// schema is where a schema is.
+type schema struct {
+	At   jsontext.Pointer
+	Type any // that it wants
+}
+
+// read reads a document, also as it was written.
+func read(text []byte) (raw object, doc description, err error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, doc, fmt.Errorf("the document is not JSON: %w", err)
+	}
+	raw, ok := value.(object)
+	if !ok {
+		return nil, doc, errors.New("the document is not an object")
+	}
+	components, _ := raw["components"].(object)
+	view, _ := outline(raw, "", object{"paths": raw["paths"], "components": object{"headers": components["headers"], "responses": components["responses"]}}, mostReferences).(object)
+	paths, _ := view["paths"].(object)
+	for _, item := range paths { // which may have parameters for all of its operations
+		item, _ := item.(object)
+		shared, _ := item["parameters"].([]any)
+		delete(item, "parameters")
+		for _, op := range item {
+			if op, ok := op.(object); ok {
+				own, _ := op["parameters"].([]any)
+				op["parameters"] = append(own, shared...)
 			}
 		}
 	}
-	return errors.Join(errs...)
-}
-
-// templateOf writes a path of the router as the document does: /v2/glossaries/{id}.
-func templateOf(path string) string {
-	segments := strings.Split(path, "/")
-	for i, segment := range segments {
-		if strings.HasPrefix(segment, ":") || strings.HasPrefix(segment, "*") {
-			segments[i] = "{" + segment[1:] + "}"
-		}
+	plain, err := json.Marshal(view)
+	if err == nil {
+		err = json.Unmarshal(plain, &doc)
 	}
-	return strings.Join(segments, "/")
+	return raw, doc, err
 }
 
-// Examples checks every example of the document against its schema and returns how many
-// there are.
-func (c *Contract) Examples() (int, error) {
-	e := examples{contract: c}
-	e.walk("", c.doc)
-	return e.n, errors.Join(e.errs...)
-}
+const mostReferences = 16 // one to itself has no end
 
-// examples looks for examples.
-type examples struct {
-	contract *Contract
-	n        int
-	errs     []error
-}
-
-func (e *examples) walk(at pointer, value any) {
-	switch value := value.(type) {
+// outline is a part of a document without its schemas and examples: it says where they are, and follows references.
+func outline(raw object, at jsontext.Pointer, part any, references int) any {
+	switch part := part.(type) {
 	case []any:
-		for i, item := range value {
-			e.walk(at.to(fmt.Sprint(i)), item)
+		list := make([]any, len(part))
+		for i, item := range part {
+			list[i] = outline(raw, at.AppendToken(strconv.Itoa(i)), item, references)
 		}
-	case node:
-		e.object(at, value)
-		for name, item := range value {
-			// What is below is data, which may look like anything.
-			if name != "example" && name != "examples" && name != "default" && name != "enum" {
-				e.walk(at.to(name), item)
+		return list
+	case object:
+		if ref, ok := part["$ref"].(string); ok && references == 0 {
+			return nil
+		} else if ok {
+			at = jsontext.Pointer(strings.TrimPrefix(ref, "#"))
+			return outline(raw, at, find(raw, at), references-1)
+		}
+		made := object{}
+		for name, item := range part {
+			switch at := at.AppendToken(name); name {
+			case "schema":
+				made[name] = schema{at, typeOf(raw, item)}
+			case "example", "examples":
+			default:
+				made[name] = outline(raw, at, item, references)
 			}
 		}
+		return made
 	}
+	return part
 }
 
-// object checks the examples of an object: those of a media type, parameter or header,
-// which have the schema beside them, and those of a schema, which are a list.
-func (e *examples) object(at pointer, object node) {
-	if _, ok := object["schema"].(node); ok {
-		if example, ok := object["example"]; ok {
-			e.check(at.to("schema"), at.to("example"), example)
+// typeOf is the type that a schema wants.
+func typeOf(raw object, value any) any {
+	for range mostReferences {
+		s, _ := value.(object)
+		ref, ok := s["$ref"].(string)
+		if !ok {
+			return s["type"]
 		}
-		named, _ := object["examples"].(node)
-		for name := range named {
-			e.check(at.to("schema"), at.to("examples", name), child(named[name], "value"))
-		}
+		value = find(raw, jsontext.Pointer(strings.TrimPrefix(ref, "#")))
 	}
-	list, _ := object["examples"].([]any)
-	for i, example := range list {
-		e.check(at, at.to("examples", fmt.Sprint(i)), example)
-	}
+	return nil
 }
 
-func (e *examples) check(schema, at pointer, example any) {
-	e.n++
-	document := written
-	if strings.Contains(string(at), "/responses/") {
-		document = stricter
+// find is what is at a place of a document.
+func find(raw object, at jsontext.Pointer) (value any) {
+	value = raw
+	for name := range at.Tokens() {
+		o, _ := value.(object)
+		value = o[name]
 	}
-	if err := e.contract.validate(document, schema, example); err != nil {
-		e.errs = append(e.errs, fmt.Errorf("%s: %w", at, err))
+	return value
+}
+
+// operation finds the operation of a request, nil without one, and says whether there is one for another method.
+// HEAD is GET without a body. A path is the same as the document's, or has other things in the place of parameters.
+func (d *description) operation(method, path string) (op *operation, others bool) {
+	item, ok := d.Paths[path]
+	segments := strings.Split(path, "/")
+	for template, described := range d.Paths {
+		if !ok && slices.EqualFunc(strings.Split(template, "/"), segments, func(want, got string) bool {
+			return want == got || strings.HasPrefix(want, "{") && strings.HasSuffix(want, "}") && got != ""
+		}) {
+			item, ok = described, true
+		}
 	}
+	if op = item[strings.ToLower(method)]; op == nil && method == http.MethodHead {
+		op = item["get"]
+	}
+	return op, ok
+}
+
+// answer is what the document says of an operation's status. What has no operation gets one of a few shared answers.
+func (d *description) answer(op *operation, others bool, status int) (response, bool) {
+	if op != nil {
+		for _, key := range []string{strconv.Itoa(status), fmt.Sprintf("%dXX", status/100), "default"} {
+			if r, ok := op.Responses[key]; ok {
+				return r, true
+			}
+		}
+		return response{}, false
+	}
+	shared := map[int]string{http.StatusRequestEntityTooLarge: "TooLarge", http.StatusInternalServerError: "Internal", http.StatusNotFound: "NotFound"}
+	if others {
+		delete(shared, http.StatusNotFound)
+		shared[http.StatusMethodNotAllowed] = "MethodNotAllowed"
+	}
+	r, ok := d.Components.Responses[shared[status]]
+	return r, ok
 }

@@ -14,59 +14,60 @@ import (
 //
 // The bodies that it hands out must be closed before the test ends.
 func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
-	return transport(func(r *http.Request) (*http.Response, error) {
-		var sent []byte
-		if r.Body != nil {
-			var err error
-			if sent, err = io.ReadAll(r.Body); err != nil {
-				return nil, err
-			}
-			_ = r.Body.Close()
-			r = r.Clone(r.Context())
-			r.Body = io.NopCloser(bytes.NewReader(sent))
-		}
-		resp, err := base.RoundTrip(r)
-		if err != nil {
-			return nil, err
-		}
-		resp.Body = &body{ReadCloser: resp.Body, end: func(received []byte, whole bool) {
-			c.Check(t, Exchange{Request: r, Sent: sent, Response: resp, Received: received, Partial: !whole})
-		}}
-		return resp, nil
-	})
+	return &transport{base, func(x Exchange) { c.Check(t, x) }}
 }
 
-type transport func(*http.Request) (*http.Response, error)
+type transport struct {
+	base  http.RoundTripper
+	check func(Exchange)
+}
 
 // RoundTrip sends a request.
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	var sent []byte
+	if r.Body != nil {
+		var err error
+		if sent, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		_ = r.Body.Close()
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+	}
+	resp, err := t.base.RoundTrip(r)
+	if err == nil {
+		resp.Body = &body{ReadCloser: resp.Body, check: t.check, x: Exchange{Request: r, Sent: sent, Response: resp}}
+	}
+	return resp, err
+}
 
 // body keeps what is read of an answer.
 type body struct {
 	io.ReadCloser
-	received bytes.Buffer
-	end      func(received []byte, whole bool) // nil after its call
+	x     Exchange
+	check func(Exchange) // nil after its call
 }
 
 // Read reads on.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.received.Write(p[:n])
+	b.x.Received = append(b.x.Received, p[:n]...)
 	if err == io.EOF {
-		b.over(true)
+		b.over(false)
 	}
 	return n, err
 }
 
 // Close closes the body.
 func (b *body) Close() error {
-	b.over(false)
+	b.over(true)
 	return b.ReadCloser.Close()
 }
 
-func (b *body) over(whole bool) {
-	if b.end != nil {
-		b.end(b.received.Bytes(), whole)
-		b.end = nil
+func (b *body) over(partial bool) {
+	if b.check != nil {
+		b.x.Partial = partial
+		b.check(b.x)
+		b.check = nil
 	}
 }
