@@ -12,14 +12,13 @@ import (
 
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
-	"dragoman/app/glossary/glossarytest"
 	"dragoman/app/store/porttest"
 	"dragoman/app/store/redistest"
 )
 
 // conform runs the tests of all stores on a server.
 func conform(t *testing.T, client func() redis.UniversalClient) {
-	glossarytest.Run(t, func(t *testing.T) glossarytest.Fixture {
+	runSuite(t, func(t *testing.T) fixture {
 		open := func() glossary.Store {
 			c := client()
 			s := InRedis(c, "test")
@@ -34,17 +33,17 @@ func conform(t *testing.T, client func() redis.UniversalClient) {
 			assert.NoError(t, c.FlushDB(context.Background()).Err())
 			assert.NoError(t, c.Close())
 		})
-		return glossarytest.Fixture{Store: open(), Again: open}
+		return fixture{Store: open(), Again: open}
 	})
 }
 
 func TestInFile(t *testing.T) {
-	glossarytest.Run(t, func(t *testing.T) glossarytest.Fixture {
+	runSuite(t, func(t *testing.T) fixture {
 		path := filepath.Join(t.TempDir(), "new", "glossaries.db")
 		s, err := OpenFile(path)
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, s.Close()) })
-		return glossarytest.Fixture{Store: s, Again: func() glossary.Store {
+		return fixture{Store: s, Again: func() glossary.Store {
 			require.NoError(t, s.Close())
 			again, err := OpenFile(path)
 			require.NoError(t, err)

@@ -10,18 +10,17 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/jobstest"
 )
 
 func TestInFile(t *testing.T) {
-	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {
-		c := jobstest.NewClock()
+	runSuite(t, func(t *testing.T, cfg jobs.StoreConfig) fixture {
+		c := newClock()
 		cfg.Now = c.Now
 		path := filepath.Join(t.TempDir(), "new", "jobs.db")
 		s, err := OpenFile(path, cfg)
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, s.Close()) })
-		return jobstest.Fixture{Store: s, Advance: c.Advance, Again: func() jobs.Store {
+		return fixture{Store: s, Advance: c.Advance, Again: func() jobs.Store {
 			require.NoError(t, s.Close())
 			again, err := OpenFile(path, cfg)
 			require.NoError(t, err)
@@ -60,7 +59,7 @@ func TestFileOfEarlierVersion(t *testing.T) {
 		},
 	} {
 		path := filepath.Join(t.TempDir(), "jobs.db")
-		clock := jobstest.NewClock()
+		clock := newClock()
 		cfg := jobs.StoreConfig{TTL: time.Hour, PerOwner: 2, MaxBytes: 2, Now: clock.Now}
 		s, err := OpenFile(path, cfg)
 		require.NoError(t, err)
@@ -100,7 +99,7 @@ func change(t *testing.T, path string, do func(*bolt.Tx) error) {
 // stops the start.
 func TestFileWithoutRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
-	clock := jobstest.NewClock()
+	clock := newClock()
 	cfg := jobs.StoreConfig{TTL: time.Hour, PerOwner: 9, MaxBytes: 1, Now: clock.Now}
 	s, err := OpenFile(path, cfg)
 	require.NoError(t, err)

@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/jobstest"
 	"dragoman/app/store"
 	"dragoman/app/store/porttest"
 	"dragoman/app/translate"
@@ -28,12 +27,12 @@ import (
 // server is a Redis in memory whose time passes when it is told to.
 type server struct {
 	*miniredis.Miniredis
-	clock   *jobstest.Clock
+	clock   *clock
 	address string // also while it is away
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{Miniredis: miniredis.NewMiniRedis(), clock: jobstest.NewClock()}
+	s := &server{Miniredis: miniredis.NewMiniRedis(), clock: newClock()}
 	require.NoError(t, s.StartAddr(porttest.Hold(t)))
 	t.Cleanup(s.Close)
 	s.SetTime(s.clock.Now())
@@ -66,9 +65,9 @@ func open(t *testing.T, client redis.UniversalClient, cfg jobs.StoreConfig) *kee
 func nameOf(k store.Key) string { return "test:{jobs}:" + k.Redis }
 
 func TestInRedis(t *testing.T) {
-	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {
+	runSuite(t, func(t *testing.T, cfg jobs.StoreConfig) fixture {
 		server := newServer(t)
-		return jobstest.Fixture{
+		return fixture{
 			Store: server.open(t, cfg), Advance: server.Advance, Again: func() jobs.Store { return server.open(t, cfg) },
 		}
 	})

@@ -12,17 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/jobs"
-	"dragoman/app/jobs/jobstest"
 	"dragoman/app/store/redistest"
 )
 
 // conform runs the tests of all stores on a server. The clock is the stores': a server's cannot be set.
 func conform(t *testing.T, client func() redis.UniversalClient) {
-	jobstest.Run(t, func(t *testing.T, cfg jobs.StoreConfig) jobstest.Fixture {
-		clock := jobstest.NewClock()
+	runSuite(t, func(t *testing.T, cfg jobs.StoreConfig) fixture {
+		clock := newClock()
 		cfg.Now = clock.Now
 		again := func() jobs.Store { return open(t, client(), cfg) }
-		f := jobstest.Fixture{Store: again(), Advance: clock.Advance, Again: again}
+		f := fixture{Store: again(), Advance: clock.Advance, Again: again}
 		t.Cleanup(func() {
 			c := client()
 			assert.NoError(t, c.FlushDB(context.Background()).Err())

@@ -1,4 +1,4 @@
-package jobstest
+package jobstore
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // elsewhere is the store as another process sees it. Tests are skipped where there can be none.
-func (f Fixture) elsewhere(t *testing.T) Fixture {
+func (f fixture) elsewhere(t *testing.T) fixture {
 	t.Helper()
 	other := f
 	other.Store = f.Again()
@@ -23,7 +23,7 @@ func (f Fixture) elsewhere(t *testing.T) Fixture {
 }
 
 // A job goes on in another process than that where it was made and begun.
-func testElsewhere(t *testing.T, f Fixture) {
+func testElsewhere(t *testing.T, f fixture) {
 	other := f.elsewhere(t)
 	f.create(t, withWebhook("a"))
 	first := f.claim(t, jobs.Work)
@@ -49,7 +49,7 @@ func testElsewhere(t *testing.T, f Fixture) {
 }
 
 // Who runs a job sees that another process cancels it.
-func testCancelElsewhere(t *testing.T, f Fixture) {
+func testCancelElsewhere(t *testing.T, f fixture) {
 	other := f.elsewhere(t)
 	f.create(t, job("a"))
 	watch := f.Watch(t.Context(), "a")
@@ -62,7 +62,7 @@ func testCancelElsewhere(t *testing.T, f Fixture) {
 	other.lost(t, c)
 }
 
-func testClaimWaitsElsewhere(t *testing.T, f Fixture) {
+func testClaimWaitsElsewhere(t *testing.T, f fixture) {
 	other := f.elsewhere(t)
 	claimed := make(chan jobs.Claim)
 	go func() {
@@ -76,8 +76,8 @@ func testClaimWaitsElsewhere(t *testing.T, f Fixture) {
 
 // However many processes make jobs and claim them, limits hold, a key is one job's, and a job one
 // runner's.
-func testTogetherElsewhere(t *testing.T, f Fixture) {
-	stores := []Fixture{f, f.elsewhere(t)}
+func testTogetherElsewhere(t *testing.T, f fixture) {
+	stores := []fixture{f, f.elsewhere(t)}
 	var wg sync.WaitGroup
 	for i := range 4 * perOwner {
 		wg.Go(func() {
@@ -117,8 +117,8 @@ func testTogetherElsewhere(t *testing.T, f Fixture) {
 }
 
 // What jobs have reserved is given back once, however many sweep and remove at the same time.
-func testSweepElsewhere(t *testing.T, f Fixture) {
-	stores := []Fixture{f, f.elsewhere(t)}
+func testSweepElsewhere(t *testing.T, f fixture) {
+	stores := []fixture{f, f.elsewhere(t)}
 	large := job("large")
 	large.Bytes = maxBytes - 300
 	f.create(t, job("a"), job("b"), large)

@@ -1,5 +1,4 @@
-// Package jobstest has what every store of jobs is tested with.
-package jobstest
+package jobstore
 
 import (
 	"context"
@@ -15,8 +14,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// Fixture is an empty store under test.
-type Fixture struct {
+// fixture is an empty store under test.
+type fixture struct {
 	jobs.Store
 	// Advance lets time pass for the store, which does not pass otherwise, or hardly.
 	Advance func(time.Duration)
@@ -33,9 +32,9 @@ const (
 	lease    = time.Minute
 )
 
-// Run tests a store. open makes an empty one, which it closes after the test.
-func Run(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) Fixture) {
-	for name, test := range map[string]func(*testing.T, Fixture){
+// runSuite tests a store. open makes an empty one, which it closes after the test.
+func runSuite(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) fixture) {
+	for name, test := range map[string]func(*testing.T, fixture){
 		"Get": testGet, "List": testList, "Owners": testOwners, "Unknown": testUnknown,
 		"Idempotency": testIdempotency, "IdempotencyTogether": testIdempotencyTogether,
 		"LimitOfJobs": testLimitOfJobs, "LimitTogether": testLimitTogether, "LimitOfBytes": testLimitOfBytes,
@@ -74,7 +73,7 @@ func withWebhook(id string) jobs.Draft {
 }
 
 // create makes jobs, and lets time pass between them.
-func (f Fixture) create(t *testing.T, list ...jobs.Draft) (made []jobs.Job) {
+func (f fixture) create(t *testing.T, list ...jobs.Draft) (made []jobs.Job) {
 	t.Helper()
 	for _, n := range list {
 		j, created, err := f.Create(t.Context(), n)
@@ -87,7 +86,7 @@ func (f Fixture) create(t *testing.T, list ...jobs.Draft) (made []jobs.Job) {
 }
 
 // claim takes a job that is there.
-func (f Fixture) claim(t *testing.T, from jobs.Queue) jobs.Claim {
+func (f fixture) claim(t *testing.T, from jobs.Queue) jobs.Claim {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -98,7 +97,7 @@ func (f Fixture) claim(t *testing.T, from jobs.Queue) jobs.Claim {
 }
 
 // claimNone looks whether there is a job to claim, where there should be none.
-func (f Fixture) claimNone(t *testing.T, from jobs.Queue) {
+func (f fixture) claimNone(t *testing.T, from jobs.Queue) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -107,7 +106,7 @@ func (f Fixture) claimNone(t *testing.T, from jobs.Queue) {
 }
 
 // get is a job that is there.
-func (f Fixture) get(t *testing.T, id string) jobs.Job {
+func (f fixture) get(t *testing.T, id string) jobs.Job {
 	t.Helper()
 	j, err := f.Get(t.Context(), id)
 	require.NoError(t, err)
@@ -115,7 +114,7 @@ func (f Fixture) get(t *testing.T, id string) jobs.Job {
 }
 
 // finish runs a job that was claimed to its end.
-func (f Fixture) finish(t *testing.T, c jobs.Claim) {
+func (f fixture) finish(t *testing.T, c jobs.Claim) {
 	t.Helper()
 	for n := c.Job.Chunks; n < c.Job.Steps(); n++ {
 		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d of %s", n, c.Job.ID), jobs.Tally{Results: c.Job.Progress.Records / c.Job.Steps()}))
@@ -132,7 +131,7 @@ func ids(list []jobs.Job) (ids []string) {
 }
 
 // lost says that a claim is not worth anything any more.
-func (f Fixture) lost(t *testing.T, c jobs.Claim) {
+func (f fixture) lost(t *testing.T, c jobs.Claim) {
 	t.Helper()
 	assert.ErrorIs(t, f.Renew(t.Context(), c, lease), jobs.ErrLost)
 	assert.ErrorIs(t, f.Release(t.Context(), c, 0), jobs.ErrLost)
@@ -144,7 +143,7 @@ func (f Fixture) lost(t *testing.T, c jobs.Claim) {
 	assert.ErrorIs(t, f.End(t.Context(), c, jobs.Done, nil), jobs.ErrLost)
 }
 
-func testGet(t *testing.T, f Fixture) {
+func testGet(t *testing.T, f fixture) {
 	n := withWebhook("a")
 	penalty := 1.5
 	n.Request.Options = translate.Options{Beams: 3, LengthPenalty: &penalty}
@@ -164,7 +163,7 @@ func testGet(t *testing.T, f Fixture) {
 	}
 }
 
-func testUnknown(t *testing.T, f Fixture) {
+func testUnknown(t *testing.T, f fixture) {
 	f.create(t, job("a"))
 	for _, id := range []string{"", "b", "a\x00", "A", "{a}", "*", "a:b"} {
 		_, err := f.Get(t.Context(), id)
@@ -184,7 +183,7 @@ func testUnknown(t *testing.T, f Fixture) {
 	f.lost(t, jobs.Claim{Job: jobs.Job{ID: "b"}, Queue: jobs.Work, Token: 1})
 }
 
-func testList(t *testing.T, f Fixture) {
+func testList(t *testing.T, f fixture) {
 	list, err := f.List(t.Context(), "alice", 10)
 	require.NoError(t, err)
 	assert.Empty(t, list)
@@ -198,7 +197,7 @@ func testList(t *testing.T, f Fixture) {
 	assert.Equal(t, []string{"c", "a"}, ids(list))
 }
 
-func testOwners(t *testing.T, f Fixture) {
+func testOwners(t *testing.T, f fixture) {
 	bobs := job("b")
 	bobs.Owner = "alic" // no prefix of another owner's name is that owner
 	odd := job("o")
@@ -211,7 +210,7 @@ func testOwners(t *testing.T, f Fixture) {
 	}
 }
 
-func testIdempotency(t *testing.T, f Fixture) {
+func testIdempotency(t *testing.T, f fixture) {
 	n := job("a")
 	n.Key, n.Fingerprint = "key", "one"
 	made := f.create(t, n)[0]
@@ -265,7 +264,7 @@ func testIdempotency(t *testing.T, f Fixture) {
 }
 
 // Of requests with the same key that come at the same time, one makes the job.
-func testIdempotencyTogether(t *testing.T, f Fixture) {
+func testIdempotencyTogether(t *testing.T, f fixture) {
 	const several = 16
 	var wg sync.WaitGroup
 	var mu sync.Mutex // guards the rest
@@ -288,7 +287,7 @@ func testIdempotencyTogether(t *testing.T, f Fixture) {
 	assert.Len(t, got, 1)
 }
 
-func testLimitOfJobs(t *testing.T, f Fixture) {
+func testLimitOfJobs(t *testing.T, f fixture) {
 	keyed := job("0")
 	keyed.Key = "key"
 	f.create(t, keyed)
@@ -324,7 +323,7 @@ func testLimitOfJobs(t *testing.T, f Fixture) {
 	f.create(t, job("again"))
 }
 
-func testLimitTogether(t *testing.T, f Fixture) {
+func testLimitTogether(t *testing.T, f fixture) {
 	var wg sync.WaitGroup
 	for i := range 4 * perOwner {
 		wg.Go(func() {
@@ -340,7 +339,7 @@ func testLimitTogether(t *testing.T, f Fixture) {
 	assert.Len(t, list, perOwner)
 }
 
-func testLimitOfBytes(t *testing.T, f Fixture) {
+func testLimitOfBytes(t *testing.T, f fixture) {
 	large := job("a")
 	large.Bytes = maxBytes - 99
 	f.create(t, large)
@@ -355,7 +354,7 @@ func testLimitOfBytes(t *testing.T, f Fixture) {
 	f.create(t, other)
 }
 
-func testLife(t *testing.T, f Fixture) {
+func testLife(t *testing.T, f fixture) {
 	made := f.create(t, job("a"))[0]
 	c := f.claim(t, jobs.Work)
 	running := made
@@ -394,7 +393,7 @@ func testLife(t *testing.T, f Fixture) {
 	f.claimNone(t, jobs.Delivery)
 }
 
-func testFailure(t *testing.T, f Fixture) {
+func testFailure(t *testing.T, f fixture) {
 	f.create(t, job("a"))
 	c := f.claim(t, jobs.Work)
 	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), jobs.Tally{Results: 1}))
@@ -409,7 +408,7 @@ func testFailure(t *testing.T, f Fixture) {
 	f.lost(t, c)
 }
 
-func testExpiry(t *testing.T, f Fixture) {
+func testExpiry(t *testing.T, f fixture) {
 	f.create(t, job("a"), job("b"), job("c"))
 	for range 2 {
 		c := f.claim(t, jobs.Work)
@@ -437,7 +436,7 @@ func testExpiry(t *testing.T, f Fixture) {
 	assert.Equal(t, "c", f.claim(t, jobs.Work).Job.ID)
 }
 
-func testClaimOrder(t *testing.T, f Fixture) {
+func testClaimOrder(t *testing.T, f fixture) {
 	f.claimNone(t, jobs.Work)
 	f.create(t, job("b"), job("a"), job("c"))
 	for _, id := range []string{"b", "a", "c"} {
@@ -447,7 +446,7 @@ func testClaimOrder(t *testing.T, f Fixture) {
 }
 
 // However many runners ask, each job is one's.
-func testClaimTogether(t *testing.T, f Fixture) {
+func testClaimTogether(t *testing.T, f fixture) {
 	var made []jobs.Draft
 	for i := range perOwner {
 		made = append(made, job(fmt.Sprint(i)))
@@ -469,7 +468,7 @@ func testClaimTogether(t *testing.T, f Fixture) {
 	f.claimNone(t, jobs.Work)
 }
 
-func testClaimWaits(t *testing.T, f Fixture) {
+func testClaimWaits(t *testing.T, f fixture) {
 	claimed := make(chan jobs.Claim)
 	go func() {
 		c, err := f.Claim(t.Context(), jobs.Work, lease)
@@ -480,7 +479,7 @@ func testClaimWaits(t *testing.T, f Fixture) {
 	assert.Equal(t, "a", (<-claimed).Job.ID)
 }
 
-func testLease(t *testing.T, f Fixture) {
+func testLease(t *testing.T, f fixture) {
 	f.create(t, job("a"))
 	first := f.claim(t, jobs.Work)
 	f.Advance(lease / 2)
@@ -505,7 +504,7 @@ func testLease(t *testing.T, f Fixture) {
 	assert.Equal(t, 2, f.claim(t, jobs.Work).Job.Attempts, "nothing came of the one before")
 }
 
-func testFencing(t *testing.T, f Fixture) {
+func testFencing(t *testing.T, f fixture) {
 	f.create(t, job("a"))
 	first := f.claim(t, jobs.Work)
 	f.Advance(lease)
@@ -526,12 +525,12 @@ func testFencing(t *testing.T, f Fixture) {
 }
 
 // renewed is a claim with the job as it is now.
-func (f Fixture) renewed(t *testing.T, c jobs.Claim) jobs.Claim {
+func (f fixture) renewed(t *testing.T, c jobs.Claim) jobs.Claim {
 	c.Job = f.get(t, c.Job.ID)
 	return c
 }
 
-func testSave(t *testing.T, f Fixture) {
+func testSave(t *testing.T, f fixture) {
 	f.create(t, job("a"))
 	c := f.claim(t, jobs.Work)
 	for _, n := range []int{1, -1, 2} {
@@ -553,7 +552,7 @@ func testSave(t *testing.T, f Fixture) {
 	}
 }
 
-func testTry(t *testing.T, f Fixture) {
+func testTry(t *testing.T, f fixture) {
 	f.create(t, job("a"))
 	c := f.claim(t, jobs.Work)
 	require.NoError(t, f.Try(t.Context(), c, 3, lease))
@@ -572,7 +571,7 @@ func testTry(t *testing.T, f Fixture) {
 	assert.Zero(t, f.get(t, "a").Alone)
 }
 
-func testRelease(t *testing.T, f Fixture) {
+func testRelease(t *testing.T, f fixture) {
 	f.create(t, job("a"), job("b"))
 	c := f.claim(t, jobs.Work)
 	require.NoError(t, f.Release(t.Context(), c, 0))
@@ -593,7 +592,7 @@ func testRelease(t *testing.T, f Fixture) {
 	assert.Equal(t, "a", f.claim(t, jobs.Work).Job.ID)
 }
 
-func testCancel(t *testing.T, f Fixture) {
+func testCancel(t *testing.T, f fixture) {
 	f.create(t, job("a"), job("b"))
 	got, err := f.Cancel(t.Context(), "a")
 	require.NoError(t, err)
@@ -617,7 +616,7 @@ func testCancel(t *testing.T, f Fixture) {
 	assert.NoError(t, err, "it stays as it is")
 }
 
-func testCancelWhileRunning(t *testing.T, f Fixture) {
+func testCancelWhileRunning(t *testing.T, f fixture) {
 	f.create(t, job("a"))
 	c := f.claim(t, jobs.Work)
 	require.NoError(t, f.Save(t.Context(), c, 0, []byte("chunk"), jobs.Tally{Results: 1}))
@@ -631,7 +630,7 @@ func testCancelWhileRunning(t *testing.T, f Fixture) {
 	f.claimNone(t, jobs.Work)
 }
 
-func testRemove(t *testing.T, f Fixture) {
+func testRemove(t *testing.T, f fixture) {
 	f.create(t, job("a"))
 	assert.ErrorIs(t, f.Remove(t.Context(), "a"), jobs.ErrActive)
 	c := f.claim(t, jobs.Work)
@@ -648,7 +647,7 @@ func testRemove(t *testing.T, f Fixture) {
 	assert.Empty(t, counts)
 }
 
-func testDelivery(t *testing.T, f Fixture) {
+func testDelivery(t *testing.T, f fixture) {
 	f.create(t, withWebhook("a"), withWebhook("b"), withWebhook("c"), job("d"))
 	f.claimNone(t, jobs.Delivery)
 	f.finish(t, f.claim(t, jobs.Work))
@@ -671,7 +670,7 @@ func testDelivery(t *testing.T, f Fixture) {
 	assert.NoError(t, err)
 }
 
-func testDeliveryTries(t *testing.T, f Fixture) {
+func testDeliveryTries(t *testing.T, f fixture) {
 	f.create(t, withWebhook("a"))
 	f.finish(t, f.claim(t, jobs.Work))
 	c := f.claim(t, jobs.Delivery)
@@ -688,7 +687,7 @@ func testDeliveryTries(t *testing.T, f Fixture) {
 	f.claimNone(t, jobs.Work)
 }
 
-func testDeliveryOfWhatIsGone(t *testing.T, f Fixture) {
+func testDeliveryOfWhatIsGone(t *testing.T, f fixture) {
 	f.create(t, withWebhook("a"), withWebhook("b"))
 	f.finish(t, f.claim(t, jobs.Work))
 	f.finish(t, f.claim(t, jobs.Work))
@@ -710,14 +709,14 @@ func changed(t *testing.T, watch <-chan struct{}) {
 }
 
 // until has a watch bring an element until a job is as it should be.
-func (f Fixture) until(t *testing.T, watch <-chan struct{}, id string, is func(jobs.Job) bool) {
+func (f fixture) until(t *testing.T, watch <-chan struct{}, id string, is func(jobs.Job) bool) {
 	t.Helper()
 	for !is(f.get(t, id)) {
 		changed(t, watch)
 	}
 }
 
-func testWatch(t *testing.T, f Fixture) {
+func testWatch(t *testing.T, f fixture) {
 	f.create(t, job("a"), job("b"))
 	watch, other := f.Watch(t.Context(), "a"), f.Watch(t.Context(), "b")
 	c := f.claim(t, jobs.Work)
@@ -732,7 +731,7 @@ func testWatch(t *testing.T, f Fixture) {
 	changed(t, other)
 }
 
-func testAgain(t *testing.T, f Fixture) {
+func testAgain(t *testing.T, f fixture) {
 	keyed := withWebhook("a")
 	keyed.Key = "key"
 	f.create(t, keyed, job("b"), withWebhook("c"))

@@ -1,4 +1,4 @@
-package jobstest
+package jobstore
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ func withFile(id string) jobs.Draft {
 }
 
 // hasFile says whether all of a job's file is there, or nothing of it.
-func (f Fixture) hasFile(t *testing.T, d jobs.Draft, want bool) {
+func (f fixture) hasFile(t *testing.T, d jobs.Draft, want bool) {
 	t.Helper()
 	for i, part := range d.File {
 		got, err := f.File(t.Context(), d.ID, i)
@@ -33,7 +33,7 @@ func (f Fixture) hasFile(t *testing.T, d jobs.Draft, want bool) {
 }
 
 // A file stays as long as the results.
-func testFile(t *testing.T, f Fixture) {
+func testFile(t *testing.T, f fixture) {
 	d := withFile("a")
 	made := f.create(t, d)[0]
 	assert.Equal(t, d.Document, made.Document)
@@ -69,7 +69,7 @@ func testFile(t *testing.T, f Fixture) {
 	f.hasFile(t, d, true)
 }
 
-func testFileOfWhatEnded(t *testing.T, f Fixture) {
+func testFileOfWhatEnded(t *testing.T, f fixture) {
 	for name, end := range map[string]func(id string) error{
 		"cancelled": func(id string) error { _, err := f.Cancel(t.Context(), id); return err },
 		"failed": func(string) error {

@@ -1,5 +1,4 @@
-// Package glossarytest has the tests that every [glossary.Store] passes.
-package glossarytest
+package glossarystore
 
 import (
 	"errors"
@@ -14,15 +13,15 @@ import (
 	"dragoman/app/glossary"
 )
 
-// Fixture is an empty store.
-type Fixture struct {
+// fixture is an empty store.
+type fixture struct {
 	glossary.Store
 	Again func() glossary.Store // the store as it is opened by the next process
 }
 
-// Run runs the tests; open makes a store of its own for each.
-func Run(t *testing.T, open func(t *testing.T) Fixture) {
-	for name, test := range map[string]func(*testing.T, Fixture){
+// runSuite runs the tests; open makes a store of its own for each.
+func runSuite(t *testing.T, open func(t *testing.T) fixture) {
+	for name, test := range map[string]func(*testing.T, fixture){
 		"made": made, "listed": listed, "bounded": bounded, "changed": changed, "left": left, "added together": addedTogether,
 		"written together": writtenTogether, "removed": removed, "kept": kept,
 	} {
@@ -57,7 +56,7 @@ func create(t *testing.T, s glossary.Store, list ...glossary.Whole) {
 	}
 }
 
-func made(t *testing.T, f Fixture) {
+func made(t *testing.T, f fixture) {
 	ctx := t.Context()
 	w := whole("a", "alice", 0, map[glossary.Pair]string{french: "cat\tchat\n", german: "cat\tKatze\n猫\t\"\r"})
 	create(t, f, w, whole("b", "bob", 0, map[glossary.Pair]string{french: "other"}))
@@ -80,7 +79,7 @@ func made(t *testing.T, f Fixture) {
 	}
 }
 
-func listed(t *testing.T, f Fixture) {
+func listed(t *testing.T, f fixture) {
 	create(t, f, whole("a", "alice", 1, nil), whole("b", "alice", 3, nil), whole("c", "alice", 2, nil), whole("d", "alic", 1, nil), whole("e", "", 1, nil))
 	for owner, want := range map[string][]string{"alice": {"b", "c", "a"}, "alic": {"d"}, "": {"e"}, "al": nil, "alice2": nil} {
 		list, err := f.List(t.Context(), owner)
@@ -94,7 +93,7 @@ func listed(t *testing.T, f Fixture) {
 	}
 }
 
-func bounded(t *testing.T, f Fixture) {
+func bounded(t *testing.T, f fixture) {
 	ctx := t.Context()
 	errs := together(10, func(i int) error { return f.Create(ctx, whole(fmt.Sprint("g", i), "alice", i, nil), 4) })
 	refused := 0
@@ -113,7 +112,7 @@ func bounded(t *testing.T, f Fixture) {
 	assert.Equal(t, glossary.TooMany(4), f.Create(ctx, whole("more", "alice", 0, nil), 4))
 }
 
-func changed(t *testing.T, f Fixture) {
+func changed(t *testing.T, f fixture) {
 	ctx := t.Context()
 	before := whole("a", "alice", 0, map[glossary.Pair]string{french: "cat\tchat\n"})
 	after := whole("a", "alice", 0, map[glossary.Pair]string{german: "cat\tKatze\n"})
@@ -136,7 +135,7 @@ func changed(t *testing.T, f Fixture) {
 }
 
 // What fails to change stays as it is.
-func left(t *testing.T, f Fixture) {
+func left(t *testing.T, f fixture) {
 	ctx, errNo := t.Context(), errors.New("no")
 	before := whole("a", "alice", 0, map[glossary.Pair]string{french: "cat\tchat\n"})
 	create(t, f, before)
@@ -152,7 +151,7 @@ func left(t *testing.T, f Fixture) {
 }
 
 // Changes at the same time are all made.
-func addedTogether(t *testing.T, f Fixture) {
+func addedTogether(t *testing.T, f fixture) {
 	ctx := t.Context()
 	create(t, f, whole("a", "alice", 0, nil))
 	const n = 16
@@ -180,7 +179,7 @@ func addedTogether(t *testing.T, f Fixture) {
 }
 
 // Of those who write all of it, one wins with all of it.
-func writtenTogether(t *testing.T, f Fixture) {
+func writtenTogether(t *testing.T, f fixture) {
 	ctx := t.Context()
 	create(t, f, whole("a", "alice", 0, nil))
 	for _, err := range together(16, func(i int) error {
@@ -200,7 +199,7 @@ func writtenTogether(t *testing.T, f Fixture) {
 	assert.Equal(t, []string{g.Name, g.Name}, texts)
 }
 
-func removed(t *testing.T, f Fixture) {
+func removed(t *testing.T, f fixture) {
 	ctx := t.Context()
 	create(t, f, whole("a", "alice", 0, map[glossary.Pair]string{french: "x"}), whole("a2", "alice", 0, map[glossary.Pair]string{french: "y"}))
 	require.NoError(t, f.Remove(ctx, "a"))
@@ -219,7 +218,7 @@ func removed(t *testing.T, f Fixture) {
 }
 
 // What was made is there for the next process.
-func kept(t *testing.T, f Fixture) {
+func kept(t *testing.T, f fixture) {
 	w := whole("a", "alice", 0, map[glossary.Pair]string{french: "cat\tchat\n"})
 	create(t, f, w)
 	again := f.Again()
