@@ -73,12 +73,6 @@ func (s *Service) Room(c *gin.Context) error {
 	return s.cfg.Jobs.Room(c.Request.Context(), access.Caller(c), "")
 }
 
-// Own is the document of an id that the sender of a request may see: with keys, that of its own key;
-// without, whoever knows its id. The error is as of [jobs.Service.Get].
-func (s *Service) Own(c *gin.Context, id string) (jobs.Job, error) {
-	return s.get(c.Request.Context(), id, func(job jobs.Job) bool { return s.owns(c, job) })
-}
-
 // Shared is the document of an id that whoever knows its secret may see. The error is as of
 // [jobs.Service.Get].
 func (s *Service) Shared(ctx context.Context, id, secret string) (jobs.Job, error) {

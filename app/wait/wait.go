@@ -22,21 +22,14 @@ func (s Signal) Give() {
 }
 
 // For waits for a while, and says whether ctx is not done yet.
-func For(ctx context.Context, d time.Duration) bool { return until(ctx, nil, time.After(d)) }
+func For(ctx context.Context, d time.Duration) bool { return Until(ctx, nil, d) }
 
 // Until waits until there is a value, or the channel is closed, and for a while at most: with 0 it does not wait.
 // It says whether ctx is not done yet.
 func Until(ctx context.Context, signal <-chan struct{}, most time.Duration) bool {
-	return until(ctx, signal, time.After(most))
-}
-
-// On is Until without a bound.
-func On(ctx context.Context, signal <-chan struct{}) bool { return until(ctx, signal, nil) }
-
-func until(ctx context.Context, signal <-chan struct{}, timer <-chan time.Time) bool {
 	select {
 	case <-signal:
-	case <-timer:
+	case <-time.After(most):
 	case <-ctx.Done():
 		return false
 	}

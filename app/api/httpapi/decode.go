@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -66,7 +67,7 @@ type optional[T any] struct {
 // UnmarshalJSONFrom reads the value with the settings of what is around it.
 func (o *optional[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	if in.PeekKind() == 'n' {
-		return &json.SemanticError{JSONKind: 'n'}
+		return &json.SemanticError{JSONKind: 'n', GoType: reflect.TypeFor[T]()}
 	}
 	o.set = true
 	return json.UnmarshalDecode(in, &o.value)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -37,7 +38,7 @@ func explainJSON(err error) error {
 		if field == "" {
 			return fault.New(fault.WrongType, "", "the body is %s, expected an object", dialect.JSONKind(semantic.JSONKind))
 		}
-		return fault.New(fault.WrongType, field, "%s is %s, expected %s", field, dialect.JSONKind(semantic.JSONKind), wantedKind(field))
+		return fault.New(fault.WrongType, field, "%s is %s, expected %s", field, dialect.JSONKind(semantic.JSONKind), wantedKind(semantic.GoType))
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
@@ -51,35 +52,22 @@ func explainJSON(err error) error {
 	return fault.New(fault.InvalidJSON, "", "the body is not JSON: it ends too early")
 }
 
-// wantedKind is what belongs into a field of translationBody or glossaryBody.
-func wantedKind(field string) string {
-	switch field {
-	case "payload", "payload.options", "payload.xml":
+// wantedKind is the kind of JSON value that a type is read from; nil is one that the library does not tell.
+func wantedKind(t reflect.Type) string {
+	if t == nil {
+		return "another kind of value"
+	}
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
 		return "an object"
-	case "payload.records", "payload.toLangs", "payload.glossary", "payload.xml.splittingTags", "payload.xml.nonSplittingTags":
+	case reflect.Slice:
 		return "an array"
-	case "s", "n", "seen":
-		return "a whole number"
-	case "edits":
-		return "an array"
-	case "payload.detail", "payload.split", "payload.xml.outlineDetection", "payload.xml.splitLines", "complete", "settle", "end":
+	case reflect.Bool:
 		return "true or false"
-	case "payload.alternatives", "payload.options.beams", "payload.options.maxLength", "payload.options.noRepeatNgramSize":
+	case reflect.Int, reflect.Int64:
 		return "a whole number"
-	case "payload.options.lengthPenalty", "payload.options.repetitionPenalty":
+	case reflect.Float64:
 		return "a number"
-	}
-	switch {
-	case field == "dictionaries" || strings.HasPrefix(field, "dictionaries[") && strings.HasSuffix(field, "].entries"):
-		return "an array"
-	case (strings.HasPrefix(field, "payload.records[") || strings.HasPrefix(field, "dictionaries[")) && strings.HasSuffix(field, "]"):
-		return "an object"
-	}
-	switch at, name, _ := strings.Cut(strings.TrimPrefix(field, "edits["), "]"); {
-	case at != field && name == "":
-		return "an object"
-	case name == ".from", name == ".to":
-		return "a whole number"
 	}
 	return "a string"
 }
