@@ -20,7 +20,7 @@ type inventory struct {
 	log       *slog.Logger
 
 	snapshot repository.Snapshot
-	said     map[string]bool // what is wrong with it, as it was logged
+	logged   map[string]bool // what is wrong with it, as it was logged
 	versions map[versionKey]*version
 	withheld map[string]bool // names that were unloaded by hand
 	table    *table
@@ -36,11 +36,11 @@ func newInventory(cfg Config) inventory {
 // take takes a snapshot, and logs what is wrong with it: once for as long as it is.
 func (n *inventory) take(s repository.Snapshot) {
 	n.snapshot = s
-	before := n.said
-	n.said = make(map[string]bool)
+	before := n.logged
+	n.logged = make(map[string]bool)
 	say := func(log func(string, ...any), text string, args ...any) {
 		key := fmt.Sprintln(args...)
-		if n.said[key] = true; !before[key] {
+		if n.logged[key] = true; !before[key] {
 			log(text, args...)
 		}
 	}

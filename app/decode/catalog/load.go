@@ -41,7 +41,7 @@ func (c *Catalog) expire() time.Duration {
 // something has changed. refused says that the claims which wait for it have ended. mu is held.
 func (c *Catalog) arrange() (after time.Duration, refused bool) {
 	r := &c.residency
-	r.waits = false
+	r.loadWaiting = false
 	for !r.loading && len(r.queue) > 0 && c.claims.waiting(r.queue[0].key) == 0 {
 		r.remove(r.queue[0])
 	}
@@ -74,7 +74,7 @@ func (c *Catalog) arrange() (after time.Duration, refused bool) {
 		r.remove(i)
 		c.claims.refuse(i.key, &MemoryError{Model: source.Name, Needs: i.full.Needs, Limit: i.full.Free, Device: device})
 	default:
-		r.waits = device == "" && d.after == 0
+		r.loadWaiting = device == "" && d.after == 0
 	}
 	return d.after, d.never
 }
@@ -179,11 +179,11 @@ func (p *pool) Take(bytes int64, must bool) (ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := &c.residency
-	if must || !r.waits && bytes <= r.free() {
+	if must || !r.loadWaiting && bytes <= r.free() {
 		r.used += bytes
 		return true
 	}
-	if !r.waits {
+	if !r.loadWaiting {
 		c.evict(bytes)
 	}
 	return false

@@ -74,14 +74,14 @@ func (i *instance) changed() bool {
 
 // residency is what is in memory, and what is about to be.
 type residency struct {
-	limit     int64 // bytes that all instances and what they decode may take; 0: no bound
-	loader    Loader
-	used      int64                    // bytes that they take
-	instances map[string]*instance     // by [version.key]
-	queue     []*instance              // that are to be loaded, one at a time in this order
-	loading   bool                     // the first of them
-	waits     bool                     // that one, for memory that is being given back
-	took      map[string]time.Duration // to load an instance, the last time
+	limit       int64 // bytes that all instances and what they decode may take; 0: no bound
+	loader      Loader
+	used        int64                    // bytes that they take
+	instances   map[string]*instance     // by [version.key]
+	queue       []*instance              // that are to be loaded, one at a time in this order
+	loading     bool                     // the first of them
+	loadWaiting bool                     // that one, for memory that is being given back
+	took        map[string]time.Duration // to load an instance, the last time
 }
 
 func newResidency(cfg Config) residency {
