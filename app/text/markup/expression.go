@@ -82,10 +82,10 @@ func (e *expressions) join() {
 			continue
 		}
 		first, last := i, i
-		for first > 0 && i-first < mostJoined && e.adjacent(first-1) && e.isOperand(first-1, true) {
+		for first > 0 && i-first < mostJoined && e.adjacent(first-1) && (e.isOperand(first-1, true) || first == i && e.isVariable(i, first-1)) {
 			first--
 		}
-		for last+1 < len(e.tokens) && last-i < mostJoined && e.adjacent(last) && (e.isOperand(last+1, false) || e.tokens[last+1].kind == operatorToken) {
+		for last+1 < len(e.tokens) && last-i < mostJoined && e.adjacent(last) && (e.isOperand(last+1, false) || e.tokens[last+1].kind == operatorToken || last == i && e.isVariable(i, last+1)) {
 			last++
 		}
 		if t.kind == weakToken && (first == i || last == i || !e.hasLetter(first, last)) {
@@ -174,6 +174,18 @@ func (e *expressions) isOperand(i int, before bool) bool {
 	}
 	return false
 }
+
+// isVariable says whether token j, which stands beside operator i, is a word that must be a name there: count -= step.
+func (e *expressions) isVariable(i, j int) bool {
+	operator, word := e.tokens[i], e.tokens[j]
+	return word.kind == wordToken && variableForm.MatchString(e.text[word.start:word.end]) && strongForm.MatchString(e.text[operator.start:operator.end])
+}
+
+var (
+	variableForm = regexp.MustCompile(`^[a-z][a-z_]*$`)
+	// Operators that only programs have.
+	strongForm = regexp.MustCompile(`^(?:[-+*/%&|^!<>=:]=|[!=]==|&&|\|\||\?\?|<<|>>>)$`)
+)
 
 // hasLetter says whether one of the tokens from first to last is a letter that is no word.
 func (e *expressions) hasLetter(first, last int) bool {

@@ -22,6 +22,7 @@ func TestExpressions(t *testing.T) {
 		{"BUY 2 + GET 1", "en", []string{"2 +"}, nil},
 		{"select * FROM t", "en", []string{"* FROM t"}, nil},
 		{"Tom + Mary", "en", nil, nil},
+		{"the line (count -= step) or mask >>> 3, where age >= 18", "en", []string{"(count -= step)", "mask >>> 3", "age >= 18"}, nil},
 		{"What ? I think so", "en", nil, nil},
 		{"Y a-t-il un x ?", "fr", nil, []string{"x"}},
 		// Brackets join what they touch.
