@@ -76,7 +76,6 @@ func TestExplain(t *testing.T) {
 			"the model m:2 cannot be loaded, and the service's log says why: use another one until it is repaired", 30},
 		{"no memory for a model", &catalog.MemoryError{Model: "m", Needs: 3 << 30, Limit: 2 << 30}, fault.Request{}, fault.NoRoom, "",
 			"the model m needs 3.0 GiB of memory, but MODEL_MEMORY is 2.0 GiB: raise it, or lower KV_MEMORY", 0},
-		{"no model", &catalog.NoModelsError{Hint: "add one"}, fault.Request{}, fault.NotReady, "", "there is no model: add one", 1},
 		{"unknown model", &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: "there is no model x"}, fault.Request{}, fault.UnknownModel,
 			"payload.model", "there is no model x", 0},
 		{"broker that is away", &fleet.UnavailableError{Err: errors.New("dial tcp 10.0.0.1:6379")}, fault.Request{}, fault.NoBroker, "",

@@ -48,12 +48,12 @@ func (c *Catalog) admit(name string, now repository.Snapshot) (v *version, trial
 		}
 	}
 	c.refresh()
-	e := c.inventory.table.models[name]
-	if err := c.inventory.table.absent[name]; e == nil && err != nil {
+	e := c.inventory.models[name]
+	if err := c.inventory.absent[name]; e == nil && err != nil {
 		return nil, nil, err
 	}
 	if e == nil {
-		return nil, nil, unknown("there is no model %s that can be loaded: use %s", quote(name), list(c.inventory.table.names))
+		return nil, nil, unknown("there is no model %s that can be loaded: use %s", quote(name), list(c.inventory.names))
 	}
 	v = e.current
 	for _, tried := range c.inventory.versions {
@@ -69,8 +69,8 @@ func (c *Catalog) admit(name string, now repository.Snapshot) (v *version, trial
 func (c *Catalog) Unload(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.inventory.table.models[name] == nil {
-		return unknown("there is no model %s that is served: use %s", quote(name), list(c.inventory.table.names))
+	if c.inventory.models[name] == nil {
+		return unknown("there is no model %s that is served: use %s", quote(name), list(c.inventory.names))
 	}
 	c.inventory.withheld[name] = true
 	c.refresh()

@@ -6,8 +6,8 @@
 //	 may use)          in which order)  or begins them)
 //
 // What there is comes from a [repository.Snapshot]: [Catalog.Update] takes the next one, and the inventory
-// makes a table of it (inventory.go, table.go). A new version of a model is loaded and tried beside the old
-// one first, which goes on serving if the new one is broken (trial.go).
+// knows what is served of it (inventory.go), and what requests can choose (offer.go). A new version of a model
+// is loaded and tried beside the old one first, which goes on serving if the new one is broken (trial.go).
 //
 // Models that translate alike share one instance, whatever they are called. An instance is unloaded, loading,
 // ready or draining. A first request loads it, and others wait for that (claim.go). Idle instances leave for
@@ -127,25 +127,21 @@ func (c *Catalog) Changes() <-chan struct{} { return c.changes }
 // cannot be; others are loaded all the same.
 func (c *Catalog) Preload(ctx context.Context) error {
 	var errs []error
-	for _, v := range c.toPreload() {
-		release, err := c.hold(ctx, handle{version: v})
+	c.mu.Lock()
+	names, models := c.inventory.names, c.inventory.models // which are others after a change
+	c.mu.Unlock()
+	for _, name := range names {
+		m := models[name]
+		if m == nil || !m.current.source.Config.Preload {
+			continue
+		}
+		release, err := c.hold(ctx, handle{version: m.current})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("load %s: %w", v.source.ref(), err))
+			errs = append(errs, fmt.Errorf("load %s: %w", m.current.source.ref(), err))
 		}
 		release()
 	}
 	return errors.Join(errs...)
-}
-
-func (c *Catalog) toPreload() (list []*version) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, name := range c.inventory.table.names {
-		if m := c.inventory.table.models[name]; m != nil && m.current.source.Config.Preload {
-			list = append(list, m.current)
-		}
-	}
-	return list
 }
 
 // Healthy implements [translate.Models]: it fails where a loaded model does not go on.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/fault"
 	"dragoman/app/translate"
 	"dragoman/model/repository"
 )
@@ -108,7 +109,7 @@ func TestChoice(t *testing.T) {
 		require.NoError(t, err, test.ref)
 		assert.Equal(t, test.want, way(s, test.from, test.to), "%q from %s to %s", test.ref, test.from, test.to)
 	}
-	_, err := c.inventory.table.all.Route("fr", "xx")
+	_, err := c.inventory.all.Route("fr", "xx")
 	unknown, ok := errors.AsType[*translate.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, translate.CodeUnknownLanguage, unknown.Code)
@@ -182,8 +183,9 @@ func TestChoiceOfWhatIsNotThere(t *testing.T) {
 	}
 	c.update()
 	_, err := c.Select("")
-	_, none := errors.AsType[*NoModelsError](err)
-	assert.True(t, none, err)
+	none := fault.Explain(err, fault.Request{})
+	assert.Equal(t, fault.NotReady, none.Kind)
+	assert.Contains(t, none.Message, "there is no model: ")
 	_, err = c.Select("many")
 	assert.EqualError(t, err, `model: there is no model "many": use none, there is no model`)
 	c.update(plain(numbered(100)...)...)

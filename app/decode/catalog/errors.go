@@ -13,15 +13,8 @@ import (
 // ErrClosed means that the catalog was closed.
 var ErrClosed error = fault.New(fault.ShuttingDown, "", "the service is shutting down: try again in a moment")
 
-// NoModelsError means that there is no model at all.
-type NoModelsError struct{ Hint string }
-
-func (e *NoModelsError) Error() string { return "there is no model: " + e.Hint }
-
-// Explain says what is told to the sender of a request.
-func (e *NoModelsError) Explain(fault.Request) *fault.Failure {
-	return fault.New(fault.NotReady, "", "%s", e)
-}
+// noModels means that there is no model at all, and says what to do.
+func noModels(hint string) error { return fault.New(fault.NotReady, "", "there is no model: %s", hint) }
 
 // BrokenError is a version of a model that cannot be loaded.
 type BrokenError struct {

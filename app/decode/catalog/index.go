@@ -39,7 +39,7 @@ func (c *Catalog) Index() (list []Status) {
 	defer c.mu.Unlock()
 	for _, m := range c.inventory.snapshot.Models {
 		serving := make(map[int]*version) // whose folders are maybe gone
-		if e := c.inventory.table.models[m.Name]; e != nil {
+		if e := c.inventory.models[m.Name]; e != nil {
 			for _, v := range e.versions {
 				serving[v.number] = v
 			}
@@ -92,7 +92,7 @@ func (c *Catalog) status(v *version) Status {
 		Name: v.source.Name, Version: v.source.Version, State: Unloaded, From: v.from, To: v.to,
 		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, Served: c.inventory.serves(v),
 	}
-	if e := c.inventory.table.models[s.Name]; e != nil {
+	if e := c.inventory.models[s.Name]; e != nil {
 		s.Current = e.current.record == v.record
 	}
 	if i := c.residency.instances[v.key]; i != nil && (v.sound || i.version.record == v.record) {
@@ -123,7 +123,7 @@ func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
 		s.Reason = p.Origin + ": " + p.Err.Error()
 		return s
 	}
-	made, err := c.inventory.table.newPipeline(p)
+	made, err := c.inventory.newPipeline(p)
 	if err != nil {
 		s.Reason = err.Error()
 		return s
@@ -184,14 +184,14 @@ func compare(name, version, otherName, otherVersion string) int {
 func (c *Catalog) Names() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.inventory.table.names
+	return c.inventory.names
 }
 
 // Languages are the codes of all languages that are offered, sorted.
 func (c *Catalog) Languages() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.inventory.table.all.languages
+	return c.inventory.all.languages
 }
 
 // Serving is what is served, as a snapshot that has nothing else, and the handles of all versions in
@@ -199,10 +199,10 @@ func (c *Catalog) Languages() []string {
 func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := repository.Snapshot{Order: c.inventory.table.names, Pivots: c.inventory.table.snapshot.Pivots}
+	s := repository.Snapshot{Order: c.inventory.names, Pivots: c.inventory.snapshot.Pivots}
 	handles := make(map[string]translate.Handle)
-	for _, name := range slices.Sorted(maps.Keys(c.inventory.table.models)) {
-		e := c.inventory.table.models[name]
+	for _, name := range slices.Sorted(maps.Keys(c.inventory.models)) {
+		e := c.inventory.models[name]
 		m := repository.Model{Name: name, Aliases: e.aliases, Config: e.current.source.Config}
 		for _, v := range e.versions {
 			handles[v.source.Identity] = handle{version: v, exact: true}
@@ -212,8 +212,8 @@ func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
 		}
 		s.Models = append(s.Models, m)
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.inventory.table.pipelines)) {
-		s.Pipelines = append(s.Pipelines, c.inventory.table.pipelines[name])
+	for _, name := range slices.Sorted(maps.Keys(c.inventory.pipelines)) {
+		s.Pipelines = append(s.Pipelines, c.inventory.pipelines[name])
 	}
 	return s, handles
 }

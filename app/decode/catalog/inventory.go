@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
+	"dragoman/app/translate"
 	"dragoman/model/repository"
 )
 
@@ -23,13 +23,22 @@ type inventory struct {
 	logged   map[string]bool // what is wrong with it, as it was logged
 	versions map[versionKey]*version
 	withheld map[string]bool // names that were unloaded by hand
-	table    *table
+
+	// What of it is served.
+	models    map[string]*entry
+	names     []string         // of models and pipelines, in the order in which they are tried
+	absent    map[string]error // why names, with and without a version, are not
+	pipelines map[string]repository.Pipeline
+	aliases   map[string]string             // to names of models
+	all       *selection                    // where a request names no model
+	named     map[string]*selection         // where it names one without a version
+	detectors map[string]translate.Detector // by languages
 }
 
 func newInventory(cfg Config) inventory {
 	return inventory{
 		hint: cfg.Hint, keepAlive: cfg.KeepAlive, metrics: cfg.Metrics, log: cfg.Log,
-		withheld: make(map[string]bool), table: newTable(tableConfig{hint: cfg.Hint}),
+		withheld: make(map[string]bool), detectors: make(map[string]translate.Detector), all: new(selection),
 	}
 }
 
@@ -64,7 +73,7 @@ func (n *inventory) take(s repository.Snapshot) {
 	}
 }
 
-// refresh makes another table, from the snapshot and what is known of its versions. ready says which instances
+// refresh finds what is served, of the snapshot and what is known of its versions. ready says which instances
 // can be used. What is returned is to be tried beside what is served.
 func (n *inventory) refresh(ready func(key string) bool) (try []*version) {
 	known, there := make(map[versionKey]*version), make(map[string]bool)
@@ -86,8 +95,9 @@ func (n *inventory) refresh(ready func(key string) bool) (try []*version) {
 			n.metrics.forget(v.source)
 		}
 	}
-	n.versions = known
-	n.table = newTable(tableConfig{snapshot: n.snapshot, models: models, absent: n.absent(), withheld: maps.Clone(n.withheld), before: n.table.detectors, hint: n.hint})
+	n.versions, n.models = known, models
+	n.absent = n.reasons()
+	n.offer()
 	return try
 }
 
@@ -95,7 +105,7 @@ func (n *inventory) refresh(ready func(key string) bool) (try []*version) {
 // versions that it looks at are put into known.
 func (n *inventory) entryOf(m repository.Model, known map[versionKey]*version, ready func(key string) bool) (e *entry, try *version) {
 	e = n.newEntry(m, known)
-	before := n.table.models[m.Name]
+	before := n.models[m.Name]
 	switch {
 	case n.withheld[m.Name]:
 		return nil, nil
@@ -161,15 +171,15 @@ func (n *inventory) versionOf(m repository.Model, v repository.Version) *version
 	if known := n.versions[made.id()]; known != nil {
 		made.record = known.record
 	} else {
-		made.arrived = len(n.table.names) > 0
+		made.arrived = len(n.names) > 0
 		n.metrics.know(made.source)
 	}
 	return made
 }
 
-// absent is why names that the snapshot has, with and without a version, are not served, as far
+// reasons are why names that the snapshot has, with and without a version, are not served, as far
 // as it and what is known of its versions tell.
-func (n *inventory) absent() map[string]error {
+func (n *inventory) reasons() map[string]error {
 	why := make(map[string]error)
 	for _, m := range n.snapshot.Models {
 		for _, v := range m.Versions {
@@ -200,13 +210,13 @@ func (n *inventory) absent() map[string]error {
 	return why
 }
 
-// serves says whether the table has a version, maybe with another configuration.
+// serves says whether a version is served, maybe with another configuration.
 func (n *inventory) serves(v *version) bool {
-	e := n.table.models[v.source.Name]
+	e := n.models[v.source.Name]
 	return e != nil && slices.ContainsFunc(e.versions, func(s *version) bool { return s.record == v.record })
 }
 
-// wanted says whether the table has a version with this key, or a trial.
+// wanted says whether a version with this key is served, or is on a trial.
 func (n *inventory) wanted(key string) bool {
 	for _, v := range n.versions {
 		if v.key == key && (v.trial != nil || n.serves(v)) {
@@ -255,13 +265,13 @@ func (n *inventory) meant(h handle) (*version, error) {
 	if n.serves(v) || h.exact && v.trial != nil && v.broken == nil {
 		return v, nil
 	}
-	if e := n.table.models[v.source.Name]; e != nil && !h.exact && slices.Equal(e.current.from, v.from) && slices.Equal(e.current.to, v.to) {
+	if e := n.models[v.source.Name]; e != nil && !h.exact && slices.Equal(e.current.from, v.from) && slices.Equal(e.current.to, v.to) {
 		return e.current, nil
 	}
 	if v.broken != nil {
 		return nil, v.broken
 	}
-	return nil, unknown("the model %s is not served any more: use %s", v.source.ref(), list(n.table.names))
+	return nil, unknown("the model %s is not served any more: use %s", v.source.ref(), list(n.names))
 }
 
 // nameOf is the version that an instance is known by, of those that share it: the one that it was

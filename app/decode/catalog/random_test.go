@@ -180,7 +180,7 @@ func (w *world) check() {
 	}
 	assert.Equal(w.t, w.residency.used, bytes)
 	assert.LessOrEqual(w.t, w.residency.used, int64(worldMemory))
-	for name, e := range w.inventory.table.models {
+	for name, e := range w.inventory.models {
 		assert.Contains(w.t, e.versions, e.current, name)
 		for _, v := range e.versions {
 			assert.Nil(w.t, v.broken, v.source.ref())

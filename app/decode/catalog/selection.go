@@ -31,19 +31,19 @@ type candidate interface {
 	detects() bool
 }
 
-func (t *table) newSelection(candidates []candidate) *selection {
+func (n *inventory) newSelection(candidates []candidate) *selection {
 	s := &selection{candidates: candidates}
 	for _, c := range candidates {
 		from, to := c.languages()
 		s.languages = sortedUnion(s.languages, from, to)
 	}
-	for _, name := range t.snapshot.Pivots {
+	for _, name := range n.snapshot.Pivots {
 		if code, ok := language.Find(s.languages, name); ok {
 			s.pivots = append(s.pivots, code)
 		}
 	}
 	if len(s.languages) > 0 {
-		s.detector = t.detector(s.languages)
+		s.detector = n.detector(s.languages)
 	}
 	s.detects = len(candidates) == 1 && candidates[0].detects()
 	return s
@@ -159,14 +159,14 @@ type pipelineStep struct {
 }
 
 // newPipeline finds what a pipeline is made of. It fails where a model of it is not served.
-func (t *table) newPipeline(p repository.Pipeline) (*pipeline, error) {
+func (n *inventory) newPipeline(p repository.Pipeline) (*pipeline, error) {
 	made := &pipeline{name: p.Name, version: strconv.Itoa(p.Version)}
 	for _, step := range p.Steps {
 		if step.Detect {
 			made.detect = true
 			continue
 		}
-		s, err := t.step(step)
+		s, err := n.step(step)
 		if err != nil {
 			return nil, err
 		}
@@ -175,19 +175,19 @@ func (t *table) newPipeline(p repository.Pipeline) (*pipeline, error) {
 	return made, nil
 }
 
-func (t *table) step(step repository.Step) (made pipelineStep, err error) {
+func (n *inventory) step(step repository.Step) (made pipelineStep, err error) {
 	name := step.Model.Name
-	if p, ok := t.pipelines[name]; ok {
-		made.candidate, err = t.newPipeline(p) // repositories have no cycles
-	} else if m := t.models[name]; m == nil && t.absent[step.Model.String()] != nil {
-		return made, t.absent[step.Model.String()]
+	if p, ok := n.pipelines[name]; ok {
+		made.candidate, err = n.newPipeline(p) // repositories have no cycles
+	} else if m := n.models[name]; m == nil && n.absent[step.Model.String()] != nil {
+		return made, n.absent[step.Model.String()]
 	} else if m == nil {
 		return made, unknown("a pipeline needs the model %s, which is not served", name)
 	} else if step.Model.Version == 0 {
 		made.candidate = handle{version: m.current}
 	} else {
 		var found *selection
-		if found, err = t.version(m, name, strconv.Itoa(step.Model.Version)); err == nil {
+		if found, err = n.version(m, name, strconv.Itoa(step.Model.Version)); err == nil {
 			made.candidate = found.candidates[0]
 		}
 	}

@@ -58,7 +58,7 @@ func (c *Catalog) conclude(v *version, err error) {
 	}
 	c.refresh()
 	log := c.cfg.Log.With("model", v.source.Name, "version", v.source.Version)
-	if e := c.inventory.table.models[v.source.Name]; err != nil {
+	if e := c.inventory.models[v.source.Name]; err != nil {
 		log.Error("a new version does not take over", "error", err)
 	} else if e != nil && e.current.record == v.record {
 		log.Info("a new version takes over")
