@@ -132,10 +132,12 @@ func (r *Readings) Restore(translation string) string {
 // their readings, and true. used counts those that were put in.
 func (r *Readings) Within(translation string, used map[string]int) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
-		start := 0
+		start, lastEnd := 0, strings.LastIndexByte(translation, '>')
 		for at := 0; at < len(translation) && r.words != nil; {
-			n := strings.IndexByte(translation[at:], '>') + 1
-			if translation[at] != '<' || n == 0 {
+			n := 0
+			if translation[at] == '<' && at < lastEnd {
+				n = strings.IndexByte(translation[at:], '>') + 1
+			} else {
 				n = char.Skip(translation[at:], 0, isWordOrMark)
 			}
 			if n == 0 {
