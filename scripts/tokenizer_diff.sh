@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compares package tokenizer/spm with SentencePiece's own spm_encode and spm_decode
-# (Debian's package "sentencepiece", installed by apt where it is missing).
+# (Debian's package "sentencepiece", installed by apt where it is missing), or with the
+# Python package of that name.
 #
 #   scripts/tokenizer_diff.sh FILE...         count lines that differ; fails on any
 #   scripts/tokenizer_diff.sh --bench FILE    time both on one core
@@ -9,13 +10,15 @@
 # have Unix line ends to be compared as it is meant, and texts with a newline inside
 # cannot be compared here; the goldens in tokenizer/testdata have some.
 #
-# Environment: MODEL (a sentencepiece.bpe.model), RUNS (of --bench, 5), CORE (0).
+# Environment: MODEL (a sentencepiece.bpe.model), RUNS (of --bench, 5), CORE (0), PYTHON (one
+# that has the package sentencepiece).
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 model=${MODEL:-$root/model/bundled/sentencepiece.bpe.model}
 runs=${RUNS:-5}
 core=${CORE:-0}
+python=${PYTHON:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -39,6 +42,7 @@ main() {
 }
 
 install_reference() {
+  [ -z "$python" ] || return 0
   command -v spm_encode spm_decode >/dev/null && return
   local sudo=()
   [ "$(id -u)" -eq 0 ] || sudo=(sudo)
@@ -49,8 +53,15 @@ install_reference() {
 }
 
 # The same calls on both sides: text or pieces in, one line out for each.
-reference_encode() { spm_encode --model="$model"; }
-reference_decode() { spm_decode --model="$model"; }
+reference_encode() { reference encode; }
+reference_decode() { reference decode; }
+reference() {
+  if [ -n "$python" ]; then
+    "$python" "$root/scripts/spm_reference.py" "$model" "$1"
+  else
+    "spm_$1" --model="$model"
+  fi
+}
 ours_encode() { "$work/spmtool" -model "$model" encode; }
 ours_decode() { "$work/spmtool" -model "$model" decode; }
 

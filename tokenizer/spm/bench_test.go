@@ -14,6 +14,22 @@ import (
 
 func BenchmarkEncode(b *testing.B) {
 	model, texts := benchmarkTexts(b)
+	benchmarkEncode(b, model, texts)
+}
+
+// BenchmarkEncodeUnigram does the same with a small unigram model.
+func BenchmarkEncodeUnigram(b *testing.B) {
+	_, texts := benchmarkTexts(b)
+	benchmarkEncode(b, smallUnigram(b), texts)
+}
+
+func smallUnigram(b *testing.B) *Model {
+	model, err := Parse(unzip(b, "testdata/unigram.model.gz"))
+	require.NoError(b, err)
+	return model
+}
+
+func benchmarkEncode(b *testing.B, model *Model, texts []string) {
 	var normalized []byte
 	var tokens []Token
 	total := 0
@@ -57,6 +73,11 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkLongWord encodes 10,000 letters without a space.
 func BenchmarkLongWord(b *testing.B) {
 	model, _ := benchmarkTexts(b)
+	b.Run("BPE", func(b *testing.B) { benchmarkLongWord(b, model) })
+	b.Run("unigram", func(b *testing.B) { benchmarkLongWord(b, smallUnigram(b)) })
+}
+
+func benchmarkLongWord(b *testing.B, model *Model) {
 	text := strings.Repeat("antidisestablishmentarianism", 10_000/28)
 	normalized := model.AppendNormalized(nil, text)
 	var tokens []Token
@@ -69,6 +90,28 @@ func BenchmarkLongWord(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	for b.Loop() {
 		_, err := Open(bundledModel)
+		require.NoError(b, err)
+	}
+}
+
+// BenchmarkOpenLarge opens a unigram model of 256,000 pieces, made up of corpus words.
+func BenchmarkOpenLarge(b *testing.B) {
+	_, texts := benchmarkTexts(b)
+	words := strings.Fields(strings.Join(texts, " "))
+	file, seen := (&modelFile{}).piece("<unk>", 0, unknownPiece), map[string]bool{}
+	for i := 0; len(seen) < 256_000; i++ {
+		word := space + words[i%len(words)]
+		if round := i / len(words); round > 0 {
+			word += words[(i+31*round)%len(words)]
+		}
+		if !seen[word] && len(word) < 40 {
+			seen[word] = true
+			file.piece(word, -float32(i), normalPiece)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := Parse(file.raw)
 		require.NoError(b, err)
 	}
 }

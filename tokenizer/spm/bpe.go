@@ -20,11 +20,12 @@ type node struct {
 // where there is none.
 type link struct{ prev, next int32 }
 
-// workspace is the memory of one merge, kept for the next.
+// workspace is the memory of one text, kept for the next.
 type workspace struct {
 	nodes  []node
 	links  []link
 	agenda agenda
+	steps  []step
 }
 
 // merge splits a word into symbols and merges them to the end. The result

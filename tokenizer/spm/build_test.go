@@ -2,6 +2,7 @@ package spm
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -21,6 +22,18 @@ func newModelFile() *modelFile {
 		f.piece(text, -float32(i), normalPiece)
 	}
 	return f.trainer(varint(3, bpeModel))
+}
+
+// unigramFile has the same pieces, with these scores for a unigram model.
+func unigramFile() *modelFile { return newModelFile().trainer(varint(3, unigramModel)) }
+
+// withBytes adds pieces of this kind that are called as bytes are, and switches byte
+// fallback on.
+func withBytes(f *modelFile, kind uint64) *modelFile {
+	for b := range 256 {
+		f.piece(fmt.Sprintf(bytePieceForm, b), 0, kind)
+	}
+	return f.trainer(varint(35, 1))
 }
 
 func (f *modelFile) piece(text string, score float32, kind uint64) *modelFile {

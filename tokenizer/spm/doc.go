@@ -1,5 +1,5 @@
-// Package spm reads SentencePiece BPE models and splits text into their pieces
-// exactly as SentencePiece's own spm_encode and spm_decode do, in pure Go.
+// Package spm reads SentencePiece models, BPE and unigram, and splits text into their
+// pieces exactly as SentencePiece's own spm_encode and spm_decode do, in pure Go.
 //
 // # From text to pieces
 //
@@ -9,19 +9,25 @@
 //     position the longest rule that matches is applied; without one the
 //     character stays, and a byte that is not UTF-8 becomes U+FFFD. Runs of
 //     spaces become one, spaces at both ends go, one space is put in front, and
-//     every space becomes "▁" (U+2581). See normalizer.go and charsmap.go.
-//  2. Merge. The text starts as one symbol per character. As long as two
+//     every space becomes "▁" (U+2581). User-defined pieces stay as they are. See
+//     normalizer.go and charsmap.go.
+//  2. Split. BPE: the text starts as one symbol per character. As long as two
 //     neighbours together spell a piece, the pair whose piece has the best
 //     score becomes that piece, the leftmost one where scores are equal. See
-//     merges.go for the tables and bpe.go for the loop.
+//     merges.go for the tables and bpe.go for the loop. Unigram: of all ways to
+//     spell the text, the one whose scores have the highest sum is taken. See
+//     unigram.go, and trie.go for how pieces are found.
 //  3. Name. A symbol that ends as a piece gets its id. Characters that are in no
-//     piece are unknown, and a run of them is one [Token].
+//     piece are unknown, and a run of them is one [Token]; with byte fallback
+//     each of their bytes is a piece.
 //
 // # What is supported
 //
-// BPE models with any normalization rules and whitespace flags. Refused with an
-// error that says so: unigram, word and character models, byte fallback,
-// user-defined and unused pieces, denormalization rules.
+// BPE and unigram models with any normalization rules and whitespace flags, with or
+// without byte fallback; unigram also with user-defined and unused pieces. Refused with
+// an error that says so: word and character models, user-defined and unused pieces of
+// BPE models, denormalization rules. Where versions of SentencePiece differ (scores of
+// user-defined pieces, texts of tens of thousands of characters), 0.2.3 is followed.
 //
 // A [Listed] model has the same pieces, but its merges are listed: it is what Hugging
 // Face's library tokenizers makes of a SentencePiece model.

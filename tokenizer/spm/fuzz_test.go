@@ -1,6 +1,8 @@
 package spm
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,7 +17,8 @@ func FuzzReadModel(f *testing.F) {
 	f.Add(small.raw, "a b <unk> \xff")
 	f.Add(newModelFile().charsmap(rawCharsmap("b\x00 \x00", oneRule('q', 0)...)).raw, "qaq")
 	f.Add(newModelFile().trainer(varint(24, 1)).normalizer(varint(5, 0)).raw, " a  b ")
-	for _, ref := range references(f)[2:] { // the variants, a few KB each
+	f.Add(withBytes(unigramFile().piece("<x>", -1, userPiece), bytePiece).raw, "<x>é\x00<0x00>")
+	for _, ref := range references(f)[2:] { // the variants, mostly a few KB each
 		f.Add(ref.file, ref.records[0].Input())
 	}
 	f.Fuzz(func(t *testing.T, file []byte, text string) {
@@ -28,6 +31,9 @@ func FuzzReadModel(f *testing.F) {
 			normalized := model.AppendNormalized(nil, s)
 			requireCover(t, model, normalized)
 			require.Equal(t, plainly(model, s), string(normalized))
+			if model.unigram != nil {
+				require.Equal(t, plainViterbi(model, normalized), model.AppendTokens(nil, normalized))
+			}
 			model.Decode(model.Encode(s))
 		}
 	})
@@ -48,4 +54,84 @@ func FuzzNormalize(f *testing.F) {
 		require.Equal(t, plainly(model, text), string(normalized))
 		requireCover(t, model, normalized)
 	})
+}
+
+// FuzzUnigram splits texts with trained models. With byte fallback nothing is unknown, so
+// decoding gives the normalized text back.
+func FuzzUnigram(f *testing.F) {
+	for _, r := range goldentest.Read(f, "../testdata/hostile.jsonl.gz") {
+		if len(r.Input()) < 100 {
+			f.Add(r.Input())
+		}
+	}
+	var models []*Model
+	for _, ref := range references(f)[2:] {
+		if model, err := Parse(ref.file); err == nil && (model.unigram != nil || model.bytes != nil) {
+			models = append(models, model)
+		}
+	}
+	require.Len(f, models, 5)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, model := range models {
+			normalized := model.AppendNormalized(nil, text)
+			require.Equal(t, plainly(model, text), string(normalized))
+			requireCover(t, model, normalized)
+			if model.unigram != nil {
+				require.Equal(t, plainViterbi(model, normalized), model.AppendTokens(nil, normalized))
+			}
+			if decoded := model.Decode(model.Encode(text)); model.bytes != nil {
+				require.Equal(t, strings.TrimLeft(strings.ReplaceAll(string(normalized), space, " "), " "), strings.TrimLeft(decoded, " "))
+			}
+		}
+	})
+}
+
+// plainViterbi is SentencePiece's EncodeOptimized without the trie and without cuts.
+func plainViterbi(m *Model, text []byte) []Token {
+	ids := map[string]int32{}
+	for id, piece := range m.pieces {
+		if kind := m.kinds[id]; kind == normalPiece || kind == userPiece {
+			ids[piece] = int32(id)
+		}
+	}
+	best := make([]step, len(text)+1)
+	for i := range best[1:] {
+		best[i+1].from = -1
+	}
+	for at := 0; at < len(text); {
+		if here := best[at].score; here < -maxScore || here > maxScore {
+			for i := at; i < len(best); i++ {
+				best[i].score -= here
+			}
+		}
+		size, single := min(characterSize(text[at]), len(text)-at), false
+		reach := func(end int, score float32, id int32) {
+			if score += best[at].score; best[end].from < 0 || score > best[end].score {
+				best[end] = step{score, int32(at), id}
+			}
+		}
+		for end := at + 1; end <= min(len(text), at+maxPieceBytes); end++ {
+			if id, ok := ids[string(text[at:end])]; ok {
+				reach(end, m.unigram.scores[id], id)
+				single = single || end-at == size
+			}
+		}
+		if !single {
+			reach(at+size, m.unigram.unknown, unknownID)
+		}
+		at += size
+	}
+	var ends []int
+	for end := len(text); end > 0; end = int(best[end].from) {
+		ends = append(ends, end)
+	}
+	var tokens []Token
+	for _, end := range slices.Backward(ends) {
+		if id, from := best[end].id, int(best[end].from); id == unknownID {
+			tokens = m.appendUnknown(tokens, 0, text, from, end)
+		} else {
+			tokens = append(tokens, Token{id, from, end})
+		}
+	}
+	return tokens
 }

@@ -3,6 +3,7 @@ package spm
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func references(t testing.TB) []reference {
 	}
 	paths, err := filepath.Glob("testdata/*.model.gz")
 	require.NoError(t, err)
-	require.Len(t, paths, 10)
+	require.Len(t, paths, 15)
 	for _, path := range paths {
 		name := strings.TrimSuffix(path, ".model.gz")
 		all = append(all, reference{filepath.Base(name), unzip(t, path), goldentest.Read(t, name+".jsonl.gz")})
@@ -115,9 +116,12 @@ func requireCover(t testing.TB, model *Model, normalized []byte) {
 		require.Greater(t, token.End, token.Start)
 		if token.ID == model.Unknown() {
 			require.False(t, unknown, "two unknown tokens in a row")
+		} else if model.kinds[token.ID] == bytePiece {
+			require.Equal(t, model.Piece(token.ID), fmt.Sprintf(bytePieceForm, normalized[token.Start]))
+			require.Equal(t, token.Start+1, token.End)
 		} else {
 			require.Equal(t, model.Piece(token.ID), string(normalized[token.Start:token.End]))
-			require.False(t, model.kinds[token.ID] == controlPiece)
+			require.Contains(t, []int32{normalPiece, userPiece}, model.kinds[token.ID])
 		}
 		at, unknown = token.End, token.ID == model.Unknown()
 	}
@@ -133,21 +137,25 @@ func TestAppendTokensKeepsWhatIsThere(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	model, err := Open(bundledModel)
-	require.NoError(t, err)
-	records := goldentest.Read(t, "../testdata/hostile.jsonl.gz")
-	wrong := make([]string, 4)
-	var wg sync.WaitGroup
-	for worker := range wrong {
-		wg.Go(func() {
-			for i := range records {
-				r := records[(i+worker*100)%len(records)]
-				if got := model.Encode(r.Input()); !slices.Equal(got, r.Pieces) {
-					wrong[worker] = r.Input()
+	for _, ref := range references(t) {
+		if ref.name != "hostile" && ref.name != "unigram" {
+			continue
+		}
+		model, err := Parse(ref.file)
+		require.NoError(t, err)
+		wrong := make([]string, 4)
+		var wg sync.WaitGroup
+		for worker := range wrong {
+			wg.Go(func() {
+				for i := range ref.records {
+					r := ref.records[(i+worker*100)%len(ref.records)]
+					if got := model.Encode(r.Input()); !slices.Equal(got, r.Pieces) {
+						wrong[worker] = r.Input()
+					}
 				}
-			}
-		})
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, make([]string, 4), wrong, ref.name)
 	}
-	wg.Wait()
-	assert.Equal(t, make([]string, 4), wrong)
 }

@@ -39,7 +39,7 @@ func (l Listed) Model() (*Model, error) {
 	}
 	m := &Model{byWord: true, trim: trimAll, normalizer: l}
 	m.workspaces.New = func() any { return new(workspace) }
-	if err := m.addPieces(pieces); err != nil {
+	if err := m.addPieces(pieces, false, false); err != nil {
 		return nil, err
 	}
 	if err := m.addMerges(l.Merges); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -20,16 +21,18 @@ const maxKeptNodes = 1 << 16
 // a kind that this package does not implement.
 var ErrUnsupported = errors.New("unsupported SentencePiece model")
 
-// Model is a SentencePiece BPE model. It is immutable and safe for concurrent
-// use.
+// Model is a SentencePiece model: BPE where it has merges, else unigram. It is immutable
+// and safe for concurrent use.
 type Model struct {
 	normalizer textNormalizer
 	merges     *merges
+	unigram    *unigram
 
 	pieces         []string         // by id
-	kinds          []int32          // likewise: normalPiece, unknownPiece or controlPiece
-	ids            map[string]int32 // of all pieces
+	kinds          []int32          // likewise: normalPiece, unknownPiece and so on
+	ids            map[string]int32 // of the pieces that are not in unigram's trie
 	unknown        int32
+	bytes          []int32 // the piece of each byte, with byte fallback
 	unknownSurface string
 	trim           trimming
 
@@ -92,10 +95,28 @@ func Parse(file []byte) (*Model, error) {
 		byWord:         !spansWords(proto.pieces),
 	}
 	m.workspaces.New = func() any { return new(workspace) }
-	if err := m.addPieces(proto.pieces); err != nil {
+	isUnigram := proto.trainer.modelType == unigramModel
+	if err := m.addPieces(proto.pieces, isUnigram, proto.trainer.byteFallback); err != nil {
 		return nil, err
 	}
-	n, err := newNormalizer(proto.normalizer, proto.trainer.whitespaceAsSuffix)
+	if proto.trainer.byteFallback {
+		if err := m.addBytes(); err != nil {
+			return nil, err
+		}
+	}
+	if isUnigram {
+		m.unigram, err = newUnigram(m, proto.pieces)
+	} else {
+		m.merges, err = newMerges(proto.pieces, m.ids)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept, err := m.userDefined()
+	if err != nil {
+		return nil, err
+	}
+	n, err := newNormalizer(proto.normalizer, proto.trainer.whitespaceAsSuffix, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +126,6 @@ func Parse(file []byte) (*Model, error) {
 	} else if n.addDummyPrefix {
 		m.trim = trimOne
 	}
-	if m.merges, err = newMerges(proto.pieces, m.ids); err != nil {
-		return nil, err
-	}
 	m.findWords()
 	return m, nil
 }
@@ -116,11 +134,10 @@ func (p *modelProto) checkSupported() error {
 	if len(p.pieces) == 0 {
 		return errors.New("not a SentencePiece model: it has no pieces")
 	}
-	if p.trainer.modelType != bpeModel {
-		return fmt.Errorf("%w: type %d, only BPE (type %d) is implemented", ErrUnsupported, p.trainer.modelType, bpeModel)
-	}
-	if p.trainer.byteFallback {
-		return fmt.Errorf("%w: byte fallback", ErrUnsupported)
+	isUnigram := p.trainer.modelType == unigramModel
+	if !isUnigram && p.trainer.modelType != bpeModel {
+		return fmt.Errorf("%w: type %d, only unigram (type %d) and BPE (type %d) are implemented",
+			ErrUnsupported, p.trainer.modelType, unigramModel, bpeModel)
 	}
 	if len(p.denormalizer.charsmap) > 0 {
 		return fmt.Errorf("%w: denormalization rules", ErrUnsupported)
@@ -128,9 +145,15 @@ func (p *modelProto) checkSupported() error {
 	for id, piece := range p.pieces {
 		switch piece.kind {
 		case normalPiece, unknownPiece, controlPiece:
-		case userPiece, unusedPiece, bytePiece:
-			return fmt.Errorf("%w: piece %d, %q, is user-defined, unused or a byte (type %d)",
-				ErrUnsupported, id, piece.text, piece.kind)
+		case bytePiece:
+			if !p.trainer.byteFallback {
+				return fmt.Errorf("SentencePiece model: piece %d, %q, is a byte, but there is no byte fallback", id, piece.text)
+			}
+		case userPiece, unusedPiece:
+			if !isUnigram {
+				return fmt.Errorf("%w: piece %d, %q, is user-defined or unused (type %d), which only a unigram model may have",
+					ErrUnsupported, id, piece.text, piece.kind)
+			}
 		default:
 			return fmt.Errorf("%w: piece %d, %q, has type %d", ErrUnsupported, id, piece.text, piece.kind)
 		}
@@ -138,14 +161,19 @@ func (p *modelProto) checkSupported() error {
 	return nil
 }
 
-func (m *Model) addPieces(pieces []pieceProto) error {
+// addPieces numbers the pieces. Those that a unigram model splits texts into are left to
+// its trie. NUL is none of them where bytes are pieces, although some converters add it.
+func (m *Model) addPieces(pieces []pieceProto, isUnigram, byteFallback bool) error {
 	m.unknown = -1
-	m.ids = make(map[string]int32, len(pieces))
+	m.ids = map[string]int32{}
+	if !isUnigram {
+		m.ids = make(map[string]int32, len(pieces))
+	}
 	m.pieces, m.kinds = make([]string, 0, len(pieces)), make([]int32, 0, len(pieces))
 	for i, p := range pieces {
 		id := int32(i)
 		if first, ok := m.ids[p.text]; ok {
-			return fmt.Errorf("SentencePiece model: pieces %d and %d are both %q", first, id, p.text)
+			return samePieces(first, id, p.text)
 		}
 		if p.kind == unknownPiece {
 			if m.unknown >= 0 {
@@ -153,7 +181,12 @@ func (m *Model) addPieces(pieces []pieceProto) error {
 			}
 			m.unknown = id
 		}
-		m.ids[p.text] = id
+		if isUnigram && byteFallback && p.text == "\x00" {
+			p.kind = unusedPiece
+		}
+		if !isUnigram || p.kind != normalPiece && p.kind != userPiece {
+			m.ids[p.text] = id
+		}
 		m.pieces = append(m.pieces, p.text)
 		m.kinds = append(m.kinds, p.kind)
 	}
@@ -163,9 +196,42 @@ func (m *Model) addPieces(pieces []pieceProto) error {
 	return nil
 }
 
+func samePieces(first, second int32, text string) error {
+	return fmt.Errorf("SentencePiece model: pieces %d and %d are both %q", first, second, text)
+}
+
+// addBytes finds the pieces that stand for bytes.
+func (m *Model) addBytes() error {
+	m.bytes = make([]int32, 256)
+	for b := range m.bytes {
+		id, ok := m.ids[fmt.Sprintf(bytePieceForm, b)]
+		if !ok || m.kinds[id] != bytePiece {
+			return fmt.Errorf("SentencePiece model: byte fallback, but no piece for the byte %#02x", b)
+		}
+		m.bytes[b] = id
+	}
+	for id, kind := range m.kinds {
+		if kind == bytePiece && !slices.Contains(m.bytes, int32(id)) {
+			return fmt.Errorf("SentencePiece model: piece %d, %q, is said to be a byte", id, m.pieces[id])
+		}
+	}
+	return nil
+}
+
+// userDefined is the trie of the user-defined pieces.
+func (m *Model) userDefined() (trie, error) {
+	var ids []int32
+	for id, kind := range m.kinds {
+		if kind == userPiece {
+			ids = append(ids, int32(id))
+		}
+	}
+	return newTrie(m.pieces, ids)
+}
+
 func (m *Model) findWords() {
 	m.words = map[string]int32{}
-	if !m.byWord {
+	if !m.byWord || m.unigram != nil {
 		return
 	}
 	ws := new(workspace)
@@ -191,6 +257,15 @@ func (m *Model) Piece(id int32) string {
 	return m.pieces[id]
 }
 
+// id returns the id of a piece.
+func (m *Model) id(piece string) (id int32, ok bool) {
+	if id, ok = m.ids[piece]; ok || m.unigram == nil {
+		return id, ok
+	}
+	length, value := m.unigram.trie.prefix(piece)
+	return int32(value), length > 0 && length == len(piece)
+}
+
 // Unknown is the id of the piece that stands for unknown characters.
 func (m *Model) Unknown() int32 { return m.unknown }
 
@@ -199,7 +274,8 @@ func (m *Model) AppendNormalized(dst []byte, text string) []byte {
 	return m.normalizer.append(dst, text)
 }
 
-// Token is a piece of a normalized text, or a run of unknown characters in it.
+// Token is a piece of a normalized text, a run of unknown characters in it or, with byte
+// fallback, a byte of such a character.
 type Token struct {
 	ID         int32 // of the piece, or Model.Unknown()
 	Start, End int   // bytes of the normalized text
@@ -210,6 +286,9 @@ type Token struct {
 func (m *Model) AppendTokens(dst []Token, normalized []byte) []Token {
 	ws := m.workspaces.Get().(*workspace)
 	defer m.release(ws)
+	if m.unigram != nil {
+		return m.unigram.appendTokens(m, dst, ws, normalized)
+	}
 	first := len(dst)
 	for at := 0; at < len(normalized); {
 		word := normalized[at:]
@@ -227,8 +306,7 @@ func (m *Model) AppendTokens(dst []Token, normalized []byte) []Token {
 }
 
 // appendMerged appends the tokens of the word at normalized[at:], given what its
-// characters merged to. Unknown characters join an unknown token right before
-// them, if that is one of dst[first:].
+// characters merged to.
 func (m *Model) appendMerged(dst []Token, first int, nodes []node, normalized []byte, at int) []Token {
 	for _, n := range nodes {
 		if n.symbol >= 0 && n.symbol < m.merges.pieces {
@@ -238,19 +316,31 @@ func (m *Model) appendMerged(dst []Token, first int, nodes []node, normalized []
 			continue
 		}
 		_, size := utf8.DecodeRune(normalized[at:])
-		if last := len(dst) - 1; last >= first && dst[last].ID == m.unknown {
-			dst[last].End += size
-		} else {
-			dst = append(dst, Token{m.unknown, at, at + size})
-		}
+		dst = m.appendUnknown(dst, first, normalized, at, at+size)
 		at += size
 	}
 	return dst
 }
 
+// appendUnknown appends an unknown character: its bytes where they are pieces, or else a
+// token that it shares with one right before it, if that is one of dst[first:].
+func (m *Model) appendUnknown(dst []Token, first int, normalized []byte, start, end int) []Token {
+	if m.bytes != nil {
+		for at := start; at < end; at++ {
+			dst = append(dst, Token{m.bytes[normalized[at]], at, at + 1})
+		}
+		return dst
+	}
+	if last := len(dst) - 1; last >= first && dst[last].ID == m.unknown {
+		dst[last].End = end
+		return dst
+	}
+	return append(dst, Token{m.unknown, start, end})
+}
+
 // release keeps a workspace for the next text, unless a huge word made it huge.
 func (m *Model) release(ws *workspace) {
-	if cap(ws.nodes) <= maxKeptNodes {
+	if cap(ws.nodes) <= maxKeptNodes && cap(ws.steps) <= maxKeptNodes {
 		m.workspaces.Put(ws)
 	}
 }
@@ -266,13 +356,17 @@ func wordLength(s []byte) int {
 }
 
 // Encode splits text into pieces as spm_encode does. A run of unknown characters
-// is given as it stands in the normalized text.
+// is given as it stands in the normalized text, a byte by its piece.
 func (m *Model) Encode(text string) []string {
 	normalized := m.AppendNormalized(nil, text)
 	tokens := m.AppendTokens(nil, normalized)
 	pieces := make([]string, len(tokens))
 	for i, t := range tokens {
-		pieces[i] = string(normalized[t.Start:t.End])
+		if m.kinds[t.ID] == bytePiece {
+			pieces[i] = m.pieces[t.ID]
+		} else {
+			pieces[i] = string(normalized[t.Start:t.End])
+		}
 	}
 	return pieces
 }

@@ -2,8 +2,11 @@ package spm
 
 import (
 	"bytes"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,35 +33,42 @@ func TestParseRefuses(t *testing.T) {
 		message     string
 		unsupported bool
 	}{
-		"nothing":            {nil, "it has no pieces", false},
-		"another format":     {[]byte("PK\x03\x04 a zip file"), "broken protobuf at byte", false},
-		"cut short":          {newModelFile().raw[:40], "broken protobuf", false},
-		"length beyond end":  {[]byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f}, "broken protobuf at byte 0 of 6", false},
-		"broken in a piece":  {newModelFile().add(1, []byte{0x0a, 0x05, 'x'}).raw, "piece 9: broken protobuf at byte 0 of 3", false},
-		"empty piece":        {newModelFile().piece("", 0, normalPiece).raw, "piece 9: text is empty", false},
-		"piece not UTF-8":    {newModelFile().piece("\xff", 0, normalPiece).raw, `piece 9: text "\xff" is not UTF-8`, false},
-		"huge piece":         {newModelFile().piece(strings.Repeat("x", 257), 0, normalPiece).raw, "text has 257 bytes, at most 256", false},
-		"score not a number": {newModelFile().piece("x", float32(math.NaN()), normalPiece).raw, "piece 9: score is not a number", false},
-		"piece twice":        {newModelFile().piece("ab", 0, normalPiece).raw, `pieces 4 and 9 are both "ab"`, false},
-		"piece like control": {newModelFile().piece("</s>", 0, normalPiece).raw, `pieces 2 and 9 are both "</s>"`, false},
-		"two unknown pieces": {newModelFile().piece("?", 0, unknownPiece).raw, "pieces 0 and 9 are both the unknown piece", false},
-		"no unknown piece":   {(&modelFile{}).piece("a", 0, normalPiece).trainer(varint(3, bpeModel)).raw, "none of the pieces", false},
-		"unigram":            {newModelFile().trainer(varint(3, 1)).raw, "type 1, only BPE (type 2)", true},
-		"no model type":      {(&modelFile{}).piece("<unk>", 0, unknownPiece).raw, "type 1, only BPE (type 2)", true},
-		"byte fallback":      {newModelFile().trainer(varint(35, 1)).raw, "byte fallback", true},
-		"byte piece":         {newModelFile().piece("<0x00>", 0, bytePiece).raw, `piece 9, "<0x00>", is user-defined, unused or a byte (type 6)`, true},
-		"user-defined piece": {newModelFile().piece("<x>", 0, userPiece).raw, "(type 4)", true},
-		"unused piece":       {newModelFile().piece("<x>", 0, unusedPiece).raw, "(type 5)", true},
-		"future piece":       {newModelFile().piece("<x>", 0, 77).raw, "has type 77", true},
-		"denormalizer":       {newModelFile().add(5, message(2, []byte("xxxx"))).raw, "denormalization rules", true},
-		"tiny charsmap":      {newModelFile().charsmap([]byte("abc")).raw, "character map has 3 bytes", false},
-		"charsmap size":      {newModelFile().charsmap([]byte("\xff\xff\xff\xffabcd")).raw, "of 8 bytes says that its trie has 4294967295", false},
-		"charsmap alignment": {newModelFile().charsmap([]byte("\x03\x00\x00\x00abcdef")).raw, "its trie has 3", false},
-		"value beyond end":   {newModelFile().charsmap(rawCharsmap("x\x00", oneRule('q', 2)...)).raw, "unit 1 points to byte 2 of 2", false},
-		"rule not UTF-8":     {newModelFile().charsmap(rawCharsmap("\xff\x00", oneRule('q', 0)...)).raw, "not UTF-8", false},
-		"huge replacement":   {newModelFile().charsmap(rawCharsmap(strings.Repeat("x", 300), oneRule('q', 0)...)).raw, "has 300 bytes, at most 256", false},
-		"huge file":          {make([]byte, maxFileBytes+1), "more than 16 MB", false},
-		"too many pieces":    {bytes.Repeat(message(1, message(1, []byte("x"))), maxPieces+1), "more than 524288 pieces", false},
+		"nothing":                     {nil, "it has no pieces", false},
+		"another format":              {[]byte("PK\x03\x04 a zip file"), "broken protobuf at byte", false},
+		"cut short":                   {newModelFile().raw[:40], "broken protobuf", false},
+		"length beyond end":           {[]byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f}, "broken protobuf at byte 0 of 6", false},
+		"broken in a piece":           {newModelFile().add(1, []byte{0x0a, 0x05, 'x'}).raw, "piece 9: broken protobuf at byte 0 of 3", false},
+		"empty piece":                 {newModelFile().piece("", 0, normalPiece).raw, "piece 9: text is empty", false},
+		"piece not UTF-8":             {newModelFile().piece("\xff", 0, normalPiece).raw, `piece 9: text "\xff" is not UTF-8`, false},
+		"huge piece":                  {newModelFile().piece(strings.Repeat("x", 257), 0, normalPiece).raw, "text has 257 bytes, at most 256", false},
+		"score not a number":          {newModelFile().piece("x", float32(math.NaN()), normalPiece).raw, "piece 9: score is not a number", false},
+		"piece twice":                 {newModelFile().piece("ab", 0, normalPiece).raw, `pieces 4 and 9 are both "ab"`, false},
+		"piece like control":          {newModelFile().piece("</s>", 0, normalPiece).raw, `pieces 2 and 9 are both "</s>"`, false},
+		"two unknown pieces":          {newModelFile().piece("?", 0, unknownPiece).raw, "pieces 0 and 9 are both the unknown piece", false},
+		"no unknown piece":            {(&modelFile{}).piece("a", 0, normalPiece).trainer(varint(3, bpeModel)).raw, "none of the pieces", false},
+		"word model":                  {newModelFile().trainer(varint(3, 3)).raw, "type 3, only unigram (type 1) and BPE (type 2)", true},
+		"byte without fallback":       {newModelFile().piece("<0x00>", 0, bytePiece).raw, `piece 9, "<0x00>", is a byte, but there is no byte fallback`, false},
+		"fallback without bytes":      {newModelFile().trainer(varint(35, 1)).raw, "byte fallback, but no piece for the byte 0x00", false},
+		"bytes by name only":          {withBytes(newModelFile(), normalPiece).raw, "byte fallback, but no piece for the byte 0x00", false},
+		"no byte":                     {withBytes(newModelFile(), bytePiece).piece("<0xff>", 0, bytePiece).raw, `piece 265, "<0xff>", is said to be a byte`, false},
+		"user-defined piece":          {newModelFile().piece("<x>", 0, userPiece).raw, "(type 4), which only a unigram model may have", true},
+		"unused piece":                {newModelFile().piece("<x>", 0, unusedPiece).raw, "(type 5), which only a unigram model may have", true},
+		"no piece for a text":         {(&modelFile{}).piece("<unk>", 0, unknownPiece).raw, "no piece is one that a text can have", false},
+		"unigram, a piece twice":      {unigramFile().piece("ab", 0, normalPiece).raw, `pieces 4 and 9 are both "ab"`, false},
+		"unigram, like control":       {unigramFile().piece("</s>", 0, normalPiece).raw, `pieces 2 and 9 are both "</s>"`, false},
+		"unigram, user-defined twice": {unigramFile().piece("ab", 0, userPiece).raw, `pieces 4 and 9 are both "ab"`, false},
+		"infinite score":              {unigramFile().piece("x", float32(math.Inf(-1)), normalPiece).raw, `piece 9, "x", has the score -Inf`, false},
+		"NUL in a piece":              {unigramFile().piece("x\x00", 0, normalPiece).raw, `piece 9, "x\x00", has the character NUL`, false},
+		"future piece":                {newModelFile().piece("<x>", 0, 77).raw, "has type 77", true},
+		"denormalizer":                {newModelFile().add(5, message(2, []byte("xxxx"))).raw, "denormalization rules", true},
+		"tiny charsmap":               {newModelFile().charsmap([]byte("abc")).raw, "character map has 3 bytes", false},
+		"charsmap size":               {newModelFile().charsmap([]byte("\xff\xff\xff\xffabcd")).raw, "of 8 bytes says that its trie has 4294967295", false},
+		"charsmap alignment":          {newModelFile().charsmap([]byte("\x03\x00\x00\x00abcdef")).raw, "its trie has 3", false},
+		"value beyond end":            {newModelFile().charsmap(rawCharsmap("x\x00", oneRule('q', 2)...)).raw, "unit 1 points to byte 2 of 2", false},
+		"rule not UTF-8":              {newModelFile().charsmap(rawCharsmap("\xff\x00", oneRule('q', 0)...)).raw, "not UTF-8", false},
+		"huge replacement":            {newModelFile().charsmap(rawCharsmap(strings.Repeat("x", 300), oneRule('q', 0)...)).raw, "has 300 bytes, at most 256", false},
+		"huge file":                   {make([]byte, maxFileBytes+1), "more than 16 MB", false},
+		"too many pieces":             {bytes.Repeat(message(1, message(1, []byte("x"))), maxPieces+1), "more than 524288 pieces", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model, err := Parse(test.file)
@@ -107,6 +117,118 @@ func TestEncodeSmall(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, test.want, model.Encode(test.text))
 		})
+	}
+}
+
+// TestUnigramSmall demands the pieces that sentencepiece 0.2.3 gives; only the small
+// character map it does not take.
+func TestUnigramSmall(t *testing.T) {
+	for name, test := range map[string]struct {
+		file *modelFile
+		text string
+		want []string
+	}{
+		"best sum":                     {unigramFile(), "abb", []string{"▁ab", "b"}},
+		"equal sums, the longest last": {unigramFile().piece("aa", -5, normalPiece), "baaa", []string{"▁", "b", "a", "aa"}},
+		"rounded sums are equal":       {unigramFile().piece("x", -1e9, normalPiece).piece("xa", -1e9-16, normalPiece), "xa", []string{"▁", "xa"}},
+		"unknown run":                  {unigramFile(), "axyzb", []string{"▁a", "xyz", "b"}},
+		"unknown, rather than part":    {unigramFile().piece("xy", 0, normalPiece), "xyx", []string{"▁", "xy", "x"}},
+		"control piece typed":          {unigramFile(), "</s>", []string{"▁", "</s>"}},
+		"user-defined, not normalized": {unigramFile().piece("qq", 0, userPiece).charsmap(rawCharsmap("b\x00", oneRule('q', 0)...)), "qqqa", []string{"▁", "qq", "b", "a"}},
+		"user-defined, not split":      {unigramFile().piece("ba", -99, userPiece), "aba", []string{"▁a", "ba"}},
+		"unused":                       {unigramFile().piece("bab", 9, unusedPiece), "bab", []string{"▁", "b", "ab"}},
+		"bytes":                        {withBytes(unigramFile(), bytePiece), "aé<0x41>", []string{"▁a", "<0xC3>", "<0xA9>", "<0x3C>", "<0x30>", "<0x78>", "<0x34>", "<0x31>", "<0x3E>"}},
+		"bytes of BPE":                 {withBytes(newModelFile(), bytePiece), "aé", []string{"▁a", "<0xC3>", "<0xA9>"}},
+		"NUL that stands for a byte":   {withBytes(unigramFile(), bytePiece).piece("\x00", 0, normalPiece), "a\x00", []string{"▁a", "<0x00>"}},
+		"nothing":                      {unigramFile(), "", []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			model, err := Parse(test.file.raw)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, model.Encode(test.text))
+		})
+	}
+}
+
+// TestUnigramLongText demands what sentencepiece 0.2.3 gives: sums of large scores are
+// rounded, until scores begin again beyond -100,000.
+func TestUnigramLongText(t *testing.T) {
+	model, err := Parse(unigramFile().piece("c", -1, normalPiece).piece("d", -1, normalPiece).piece("cd", -2.001, normalPiece).raw)
+	require.NoError(t, err)
+	for letters, want := range map[int][]string{0: {"c", "d"}, 19_900: {"cd"}, 20_100: {"c", "d"}} {
+		pieces := model.Encode(strings.Repeat("b", letters) + "cd")
+		assert.Equal(t, want, pieces[letters+1:], "behind %d letters of the score -5", letters)
+	}
+}
+
+func TestDecodeUnigram(t *testing.T) {
+	model, err := Parse(withBytes(unigramFile(), bytePiece).piece("▁u", 0, unusedPiece).raw)
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		pieces []string
+		want   string
+	}{
+		"characters of bytes": {[]string{"▁a", "<0xC3>", "<0xA9>", "<0xE6>", "<0x97>", "<0xA5>", "b"}, "aé日b"},
+		"broken bytes":        {[]string{"<0xC3>", "▁a", "<0xE6>", "<0x97>"}, "\ufffd a\ufffd\ufffd"},
+		"a control piece":     {[]string{"<0xC3>", "</s>", "<0xA9>"}, "\ufffd\ufffd"},
+		"an unused piece":     {[]string{"▁u", "▁u"}, "u u"},
+		"a piece cut":         {[]string{"▁a", "▁b"}, "a▁b"},
+		"an empty string":     {[]string{"", "▁ab"}, "ab"},
+	} {
+		assert.Equal(t, test.want, model.Decode(test.pieces), name)
+	}
+}
+
+// TestTrieFindsPieces makes tries of random strings, of few and of all bytes, and of one
+// that is as long as a piece can be.
+func TestTrieFindsPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, alphabet := range []int{2, 40, 255} {
+		pieces := map[string]int32{strings.Repeat("x", maxPieceBytes): 0}
+		list, ids := slices.Collect(maps.Keys(pieces)), []int32{0}
+		for range 5000 {
+			piece := make([]byte, 1+rng.IntN(12))
+			for i := range piece {
+				piece[i] = byte(1 + rng.IntN(alphabet))
+			}
+			if _, taken := pieces[string(piece)]; !taken {
+				id := int32(len(list))
+				pieces[string(piece)], list, ids = id, append(list, string(piece)), append(ids, id)
+			}
+		}
+		made, err := newTrie(list, ids)
+		require.NoError(t, err)
+		for _, piece := range list {
+			for _, text := range []string{piece, piece[1:], piece + "\x00", piece[:len(piece)/2]} {
+				wantLength, want := 0, uint32(0)
+				for n := range len(text) + 1 {
+					if id, ok := pieces[text[:n]]; ok {
+						wantLength, want = n, uint32(id)
+					}
+				}
+				length, id := made.prefix(text)
+				require.Equal(t, wantLength, length, "%q", text)
+				require.Equal(t, want, id)
+			}
+		}
+	}
+}
+
+// TestTrieFarOffsets makes a trie whose nodes lie further apart than 21 bits can say.
+func TestTrieFarOffsets(t *testing.T) {
+	var list []string
+	var ids []int32
+	tail := strings.Repeat("x", maxPieceBytes-2)
+	for i := range 1 << 14 {
+		list, ids = append(list, string([]byte{byte(1 + i>>7), byte(1 + i&127)})+tail), append(ids, int32(i))
+	}
+	made, err := newTrie(list, ids)
+	require.NoError(t, err)
+	require.Greater(t, len(made), 1<<21)
+	for id, piece := range list {
+		length, found := made.prefix(piece)
+		require.Equal(t, maxPieceBytes, length)
+		require.EqualValues(t, id, found)
 	}
 }
 

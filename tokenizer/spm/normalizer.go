@@ -14,6 +14,7 @@ const replacementChar = "\ufffd"
 // normalizer rewrites text into the form that the pieces are spelled in.
 type normalizer struct {
 	rules charsmap
+	kept  trie // of the user-defined pieces, which stay as they are
 
 	addDummyPrefix     bool   // put a space in front (behind, with spaceAsSuffix)
 	removeExtraSpaces  bool   // drop spaces at both ends, make runs of them one
@@ -21,18 +22,19 @@ type normalizer struct {
 	space              string // what a space becomes: "▁", or " " where a model does not escape it
 
 	// Most characters are in no rule. These two tables find them without a walk
-	// through the trie. They are exact, not heuristics: see charsmap.inert.
+	// through the tries. They are exact, not heuristics: see trie.inert.
 	plainASCII [utf8.RuneSelf]bool // stays before another ASCII byte or the end
 	plainBMP   [1 << 16 / 8]byte   // one bit a character: stays whatever follows
 }
 
-func newNormalizer(p normalizerProto, whitespaceAsSuffix bool) (*normalizer, error) {
+func newNormalizer(p normalizerProto, whitespaceAsSuffix bool, kept trie) (*normalizer, error) {
 	rules, err := parseCharsmap(p.charsmap)
 	if err != nil {
 		return nil, err
 	}
 	n := &normalizer{
 		rules:              rules,
+		kept:               kept,
 		addDummyPrefix:     p.addDummyPrefix,
 		removeExtraSpaces:  p.removeExtraSpaces,
 		whitespaceAsSuffix: whitespaceAsSuffix,
@@ -42,10 +44,10 @@ func newNormalizer(p normalizerProto, whitespaceAsSuffix bool) (*normalizer, err
 		n.space = space
 	}
 	for c := range n.plainASCII {
-		n.plainASCII[c] = c != ' ' && rules.inert(string(rune(c)), utf8.RuneSelf)
+		n.plainASCII[c] = c != ' ' && rules.inert(string(rune(c)), utf8.RuneSelf) && kept.inert(string(rune(c)), utf8.RuneSelf)
 	}
 	for r := rune(utf8.RuneSelf); r < 1<<16; r++ {
-		if utf8.ValidRune(r) && rules.inert(string(r), 256) {
+		if utf8.ValidRune(r) && rules.inert(string(r), 256) && kept.inert(string(r), 256) {
 			n.plainBMP[r>>3] |= 1 << (r & 7)
 		}
 	}
@@ -119,9 +121,13 @@ func (n *normalizer) plainRun(s string) int {
 	return at
 }
 
-// next normalizes the head of s, which is not empty: the longest rule's text, or
-// else one character. length is how many bytes of s were used, at least 1.
+// next normalizes the head of s, which is not empty: the longest user-defined piece,
+// the longest rule's text, or else one character. length is how many bytes of s were
+// used, at least 1.
 func (n *normalizer) next(s string) (out string, length int) {
+	if length, _ := n.kept.prefix(s); length > 0 {
+		return s[:length], length
+	}
 	if length, out = n.rules.longest(s); length > 0 {
 		return out, length
 	}

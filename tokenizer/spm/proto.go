@@ -26,8 +26,14 @@ const (
 	bytePiece    = 6
 )
 
-// bpeModel is the one TrainerSpec.ModelType that this package implements.
-const bpeModel = 2
+// bytePieceForm is how the piece of a byte is written.
+const bytePieceForm = "<0x%02X>"
+
+// The values of TrainerSpec.ModelType that this package implements.
+const (
+	unigramModel = 1
+	bpeModel     = 2
+)
 
 // modelProto is the part of SentencePiece's ModelProto that encoding and
 // decoding depend on. All of it is copied out of the file.
@@ -62,7 +68,7 @@ type normalizerProto struct {
 // sentencepiece_model.proto; unknown ones are skipped.
 func parseProto(file []byte) (*modelProto, error) {
 	m := &modelProto{
-		trainer: trainerProto{modelType: 1, unknownSurface: " \u2047 "},
+		trainer: trainerProto{modelType: unigramModel, unknownSurface: " \u2047 "},
 		normalizer: normalizerProto{
 			addDummyPrefix: true, removeExtraSpaces: true, escapeSpaces: true,
 		},

@@ -1,10 +1,13 @@
 """Writes the goldens of packages tokenizer and tokenizer/spm.
 
     python make_goldens.py --corpus sentences.txt
+    python make_goldens.py --corpus sentences.txt --only newer    # with sentencepiece alone
 
 The references are Debian's spm_encode and spm_decode 0.1.97 (pieces, decoded)
 and transformers' M2M100Tokenizer (ids); texts with a newline inside, which
-spm_encode cannot take as one, come from the Python package sentencepiece alone.
+spm_encode cannot take as one, come from the Python package sentencepiece alone. So do
+the goldens of unigram models and byte fallback: the program scores user-defined pieces and
+very long texts as versions before 0.2.1 did.
 Needs: spm_encode and spm_decode on the path; pip install transformers sentencepiece.
 """
 
@@ -18,24 +21,30 @@ import subprocess
 import tempfile
 
 import sentencepiece
-import transformers
-from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES
 
 import hostile
 
 HERE = pathlib.Path(__file__).parent
 BUNDLED = HERE / "../../model/bundled"
 SPM_TESTDATA = HERE / "../spm/testdata"
-REFERENCE = (f"sentencepiece 0.1.97 (Debian), sentencepiece {sentencepiece.__version__}, "
-             f"transformers {transformers.__version__}")
+PACKAGE = f"sentencepiece {sentencepiece.__version__}"
 
 
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("--corpus", required=True, help="sentences, one a line; 3,000 are taken")
-    corpus = open(args.parse_args().corpus, "rb").read().split(b"\n")[:-1]
-    rng = random.Random(0)
-    sample = rng.sample(corpus, 3000)
+    args.add_argument("--only", choices=["newer"], help="make only what needs no spm_encode and no transformers")
+    args = args.parse_args()
+    corpus = open(args.corpus, "rb").read().split(b"\n")[:-1]
+    sample = random.Random(0).sample(corpus, 3000)
+    newer(sample)
+    if args.only:
+        return
+    import transformers
+    from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES
+    global REFERENCE
+    REFERENCE = f"sentencepiece 0.1.97 (Debian), {PACKAGE}, transformers {transformers.__version__}"
+    rng = random.Random(1)
     # As in facebook/m2m100_418M's own tokenizer files. Without it transformers takes
     # language tokens for words when it decodes.
     codes = FAIRSEQ_LANGUAGE_CODES["m2m100"]
@@ -137,11 +146,43 @@ def train(corpus, options):
         text = pathlib.Path(folder) / "corpus.txt"
         text.write_bytes(b"\n".join(corpus))
         sentencepiece.SentencePieceTrainer.train(
-            input=str(text), model_prefix=f"{folder}/m", model_type="bpe", vocab_size=500, character_coverage=0.999,
-            num_threads=1, minloglevel=2, hard_vocab_limit=False, **options)
+            input=str(text), model_prefix=f"{folder}/m", num_threads=1, minloglevel=2,
+            **{"model_type": "bpe", "vocab_size": 500, "character_coverage": 0.999, "hard_vocab_limit": False, **options})
         model = (pathlib.Path(folder) / "m.model").read_bytes()
     # Messages that stand twice in a file are merged: this sets normalizer_spec.escape_whitespaces.
     return model if escape else model + b"\x1a\x02\x28\x00"
+
+
+NEWER = {
+    "unigram": dict(vocab_size=1200),
+    "unigram_bytes": dict(vocab_size=1300, byte_fallback=True, split_digits=True, rules=True,
+                          user_defined_symbols=["<sep>", "Tom", "ing", "\u65e5\u672c", "\u2581Mary", "<0>", " the ", "\uff41", "fi"]),
+    "unigram_suffix": dict(vocab_size=900, rules=True, treat_whitespace_as_suffix=True, remove_extra_whitespaces=False),
+    "unigram_phrases": dict(vocab_size=900, normalization_rule_name="identity", add_dummy_prefix=False, split_by_whitespace=False,
+                            split_by_unicode_script=False, allow_whitespace_only_pieces=True),
+    "bytes": dict(vocab_size=1000, normalization_rule_name="identity", byte_fallback=True, model_type="bpe"),
+}
+
+
+def newer(corpus):
+    """Trains small models of the kinds whose reference is the Python package."""
+    long = b" ".join(corpus[:60]) * 40  # of a score below -100,000, where the package begins to count again
+    every = hostile.texts() + [long]
+    few = [t for t in every if len(t) < 60][::3]
+    for name, options in NEWER.items():
+        texts = every if name in ("unigram", "unigram_bytes") else few
+        model = train(corpus, {"model_type": "unigram", "character_coverage": 0.98, **options})
+        write(SPM_TESTDATA / f"{name}.jsonl.gz", package_records(model, texts + corpus[:150]), PACKAGE)
+        (SPM_TESTDATA / f"{name}.model.gz").write_bytes(gzip.compress(model, mtime=0))
+
+
+def package_records(model, texts):
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    for raw in texts:
+        text = as_text(raw)
+        record = {"text": text} if text is not None else {"bytes": base64.b64encode(raw).decode()}
+        pieces = processor.encode(raw, out_type=str) if raw else []
+        yield record | {"pieces": pieces, "decoded": processor.decode(pieces) if pieces else ""}
 
 
 def run(command, lines):
@@ -158,8 +199,8 @@ def as_text(raw):
         return None
 
 
-def write(path, items):
-    rows = [{"reference": REFERENCE}, *items]
+def write(path, items, reference=None):
+    rows = [{"reference": reference or REFERENCE}, *items]
     data = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
     path.write_bytes(gzip.compress(data.encode(), mtime=0))
     print(f"{path.name}: {len(rows) - 1} records")

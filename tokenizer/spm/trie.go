@@ -1,0 +1,210 @@
+package spm
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// trie finds byte strings that begin a text, and a number for each of them. It is a
+// double array in the layout of darts-clone, which model files have. The zero trie is
+// empty.
+type trie []unit
+
+// unit is a node of the trie. Its children lie at (own base) XOR (key byte),
+// where the base is the node's index XOR its offset; a child is there if its
+// label is that key byte. Where a key ends at the node, the unit at the base
+// itself is a leaf that holds the key's value.
+type unit uint32
+
+// freeUnit is no node: no byte is its label.
+const freeUnit unit = 1 << 31
+
+// label is the key byte that leads to the unit. A leaf has the highest bit set,
+// so its label equals no byte.
+func (u unit) label() uint32  { return uint32(u) & (1<<31 | 0xff) }
+func (u unit) hasLeaf() bool  { return u>>8&1 == 1 }
+func (u unit) isLeaf() bool   { return u>>31 == 1 }
+func (u unit) value() uint32  { return uint32(u) &^ (1 << 31) }
+func (u unit) offset() uint32 { return uint32(u>>10) << (u & (1 << 9) >> 6) }
+
+// walk goes down the trie along s and calls visit for each key on the way, with its
+// length in bytes and its leaf, until that returns false. It returns the base of the
+// node for all of s; ok is false where there is none or it did not get there.
+func (t trie) walk(s string, visit func(length int, leaf unit) bool) (base uint32, ok bool) {
+	if len(t) == 0 {
+		return 0, false
+	}
+	base = t[0].offset()
+	for i := 0; i < len(s); i++ {
+		var leaf unit
+		if base, leaf, ok = t.child(base, s[i]); !ok {
+			return 0, false
+		}
+		if leaf.isLeaf() && !visit(i+1, leaf) {
+			return 0, false
+		}
+	}
+	return base, true
+}
+
+// child goes from the node with the given base to its child for key byte b. It
+// returns the child's base, its leaf where a key ends there and else 0, and
+// whether there is such a child.
+func (t trie) child(base uint32, b byte) (childBase uint32, leaf unit, ok bool) {
+	at := base ^ uint32(b)
+	if int(at) >= len(t) {
+		return 0, 0, false
+	}
+	u := t[at]
+	if u.label() != uint32(b) {
+		return 0, 0, false
+	}
+	at ^= u.offset()
+	if u.hasLeaf() && int(at) < len(t) {
+		leaf = t[at]
+	}
+	return at, leaf, true
+}
+
+// prefix finds the longest key that begins s: its length, 0 where none does, and its value.
+func (t trie) prefix(s string) (length int, value uint32) {
+	t.walk(s, func(n int, leaf unit) bool {
+		length, value = n, leaf.value()
+		return true
+	})
+	return length, value
+}
+
+// inert says that no key is a head of s, and none begins with s followed by a byte
+// below limit. Where such an s stands before such a byte, or at the end of a text, no
+// key begins there.
+func (t trie) inert(s string, limit int) bool {
+	free := true
+	base, ok := t.walk(s, func(int, unit) bool {
+		free = false
+		return false
+	})
+	for b := 0; ok && b < limit; b++ {
+		if _, _, found := t.child(base, byte(b)); found {
+			return false
+		}
+	}
+	return free
+}
+
+// newTrie makes the trie of the pieces with these ids, which are its values and are
+// sorted by their pieces here. Pieces are not empty and have no NUL. It fails where two
+// are equal.
+func newTrie(pieces []string, ids []int32) (trie, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(ids, func(a, b int32) int { return cmp.Or(strings.Compare(pieces[a], pieces[b]), cmp.Compare(a, b)) })
+	for i, id := range ids[1:] {
+		if pieces[ids[i]] == pieces[id] {
+			return nil, samePieces(ids[i], id, pieces[id])
+		}
+	}
+	b := trieBuilder{pieces: pieces}
+	b.grow()
+	b.used[0] = 1 // the root
+	b.place(0, ids, 0)
+	return slices.Clip(b.units), nil
+}
+
+// Room for children is sought among the last units only, as in darts-clone: what is still
+// free in front of them is hard to fill, and not worth the time.
+const (
+	blockUnits  = 256
+	windowUnits = 4 * blockUnits
+)
+
+// trieBuilder makes a trie from its root down, depth first.
+type trieBuilder struct {
+	pieces []string
+	units  trie
+	used   []uint64 // a bit for each unit that is a node or a leaf
+	bases  []uint64 // a bit for each unit that is the base of a node
+	labels []byte   // of the node at hand
+}
+
+func (b *trieBuilder) grow() {
+	b.units = append(b.units, slices.Repeat(trie{freeUnit}, blockUnits)...)
+	b.used = append(b.used, make([]uint64, blockUnits/64)...)
+	b.bases = append(b.bases, make([]uint64, blockUnits/64)...)
+}
+
+// place finds room for the children of a node. ids are those of the pieces that lead
+// through it, which share their first depth bytes.
+func (b *trieBuilder) place(node uint32, ids []int32, depth int) {
+	b.labels = b.labels[:0]
+	leaf := len(b.pieces[ids[0]]) == depth
+	if leaf {
+		b.labels = append(b.labels, 0)
+	}
+	for i := 0; i < len(ids); i++ {
+		if text := b.pieces[ids[i]]; len(text) > depth && (len(b.labels) == 0 || text[depth] != b.labels[len(b.labels)-1]) {
+			b.labels = append(b.labels, text[depth])
+		}
+	}
+	base := b.findBase(node)
+	b.bases[base/64] |= 1 << (base % 64)
+	for _, label := range b.labels {
+		child := base ^ uint32(label)
+		b.used[child/64] |= 1 << (child % 64)
+		b.units[child] = unit(label)
+	}
+	b.units[node] = b.units[node]&0xff | offsetBits(node^base)
+	if leaf {
+		b.units[node] |= 1 << 8
+		b.units[base] = 1<<31 | unit(ids[0])
+		ids = ids[1:]
+	}
+	for len(ids) > 0 {
+		label, n := b.pieces[ids[0]][depth], 1
+		for n < len(ids) && b.pieces[ids[n]][depth] == label {
+			n++
+		}
+		b.place(base^uint32(label), ids[:n], depth+1)
+		ids = ids[n:]
+	}
+}
+
+// findBase finds a base at which all labels are free. No two nodes have the same one:
+// so a label says which node it is a child of.
+func (b *trieBuilder) findBase(node uint32) uint32 {
+	for word := max(0, len(b.units)-windowUnits) / 64; word < len(b.used); word++ {
+		for free := ^b.used[word]; free != 0; free &= free - 1 {
+			at := uint32(64*word + bits.TrailingZeros64(free))
+			base := at ^ uint32(b.labels[0])
+			if offset := node ^ base; (offset < 1<<21 || offset%blockUnits == 0) && b.fits(base) {
+				return base
+			}
+		}
+	}
+	base := uint32(len(b.units)) | node%blockUnits // a far offset has to be one of blocks
+	b.grow()
+	return base
+}
+
+func (b *trieBuilder) fits(base uint32) bool {
+	if b.bases[base/64]>>(base%64)&1 == 1 {
+		return false
+	}
+	for _, label := range b.labels {
+		if at := base ^ uint32(label); b.used[at/64]>>(at%64)&1 == 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// offsetBits is where a unit has its offset: in 21 bits, or in blocks of 256.
+func offsetBits(offset uint32) unit {
+	if offset < 1<<21 {
+		return unit(offset << 10)
+	}
+	return unit(offset<<2 | 1<<9)
+}

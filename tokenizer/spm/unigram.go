@@ -1,0 +1,164 @@
+package spm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// unknownPenalty is how much worse an unknown character is than the worst piece.
+const unknownPenalty = 10
+
+// maxScore bounds the score of a path, whose lower bits would be lost. Beyond it all
+// scores begin again at the place that was reached.
+const maxScore = 100_000
+
+// unigram splits a text into the pieces whose scores have the highest sum.
+//
+// A piece's score is the logarithm of its probability. The best path to a place in the
+// text is the best one to where its last piece begins, and that piece; so one pass from
+// left to right finds all of them (Viterbi's algorithm). Sums of float32 and which of two
+// equal paths is kept, the first found, are those of SentencePiece's EncodeOptimized.
+type unigram struct {
+	trie    trie
+	scores  []float32 // by id of a piece
+	unknown float32   // the score of an unknown character
+}
+
+// step is the last piece of the best path to a place in the text.
+type step struct {
+	score float32 // of the whole path
+	from  int32   // where the piece begins; -1: there is no path yet
+	id    int32
+}
+
+// newUnigram makes the tables of pieces. Those that no text becomes are in m.ids.
+func newUnigram(m *Model, pieces []pieceProto) (u *unigram, err error) {
+	u = &unigram{scores: make([]float32, len(pieces))}
+	var ids []int32
+	worst := float32(math.MaxFloat32)
+	for id, p := range pieces {
+		if math.IsInf(float64(p.score), 0) {
+			return nil, fmt.Errorf("SentencePiece model: piece %d, %q, has the score %v", id, p.text, p.score)
+		}
+		u.scores[id] = p.score
+		switch m.kinds[id] {
+		case normalPiece:
+			worst = min(worst, p.score)
+		case userPiece: // better than any way to split it
+			u.scores[id] = float32(0.1 * float64(len(p.text)-1))
+		default:
+			continue
+		}
+		if other, ok := m.ids[p.text]; ok {
+			return nil, samePieces(other, int32(id), p.text)
+		}
+		if strings.Contains(p.text, "\x00") {
+			return nil, fmt.Errorf("SentencePiece model: piece %d, %q, has the character NUL", id, p.text)
+		}
+		ids = append(ids, int32(id))
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("SentencePiece model: no piece is one that a text can have")
+	}
+	u.unknown = worst - unknownPenalty
+	u.trie, err = newTrie(m.pieces, ids)
+	return u, err
+}
+
+// appendTokens appends the tokens of a normalized text to dst.
+//
+// steps are those to the places from cut on. Where no piece reaches beyond a place, each
+// path goes through it: what is before it is decided and leaves memory. So a text takes
+// no more than its longest stretch without such a place, mostly a word.
+func (u *unigram) appendTokens(m *Model, dst []Token, ws *workspace, text []byte) []Token {
+	first, cut := len(dst), 0
+	steps := append(ws.steps[:0], step{})
+	for at := 0; at < len(text); {
+		if at-cut == len(steps)-1 && at > 0 {
+			dst = m.appendPath(dst, first, steps, text, cut)
+			steps = append(steps[:0], step{score: steps[at-cut].score})
+			cut = at
+		}
+		if score := steps[at-cut].score; score < -maxScore || score > maxScore {
+			for i := at - cut; i < len(steps); i++ {
+				steps[i].score -= score
+			}
+		}
+		size := min(characterSize(text[at]), len(text)-at)
+		steps = u.extend(steps, at-cut, text[at:], size)
+		at += size
+	}
+	if len(text) > 0 {
+		dst = m.appendPath(dst, first, steps, text, cut)
+	}
+	ws.steps = steps
+	return dst
+}
+
+// extend takes the path to place from further by each piece that text begins with, and by
+// an unknown character, which has size bytes, where none is a single character.
+func (u *unigram) extend(steps []step, from int, text []byte, size int) []step {
+	single, here, base := false, steps[from].score, u.trie[0].offset()
+	for i, b := range text {
+		at := base ^ uint32(b)
+		if int(at) >= len(u.trie) {
+			break
+		}
+		node := u.trie[at]
+		if node.label() != uint32(b) {
+			break
+		}
+		base = at ^ node.offset()
+		if !node.hasLeaf() {
+			continue
+		}
+		id := int32(u.trie[base].value())
+		single = single || i+1 == size
+		steps = improve(steps, from+i+1, step{here + u.scores[id], int32(from), id})
+	}
+	if !single {
+		steps = improve(steps, from+size, step{here + u.unknown, int32(from), unknownID})
+	}
+	return steps
+}
+
+// improve takes a path to a place where it is better than the one that is known.
+func improve(steps []step, place int, s step) []step {
+	for len(steps) <= place {
+		steps = append(steps, step{from: -1})
+	}
+	if known := &steps[place]; known.from < 0 || s.score > known.score {
+		*known = s
+	}
+	return steps
+}
+
+// unknownID stands for the unknown piece in a path.
+const unknownID = -1
+
+// appendPath appends the tokens of the path to the last place of steps, which begin at
+// text[cut:]. It turns the path around, so that steps lead on, not back.
+func (m *Model) appendPath(dst []Token, first int, steps []step, text []byte, cut int) []Token {
+	place, next := int32(len(steps)-1), int32(-1)
+	for place > 0 {
+		from := steps[place].from
+		steps[place].from = next
+		place, next = from, place
+	}
+	for from := 0; next >= 0; next = steps[next].from {
+		start, end := cut+from, cut+int(next)
+		if id := steps[next].id; id == unknownID {
+			dst = m.appendUnknown(dst, first, text, start, end)
+		} else {
+			dst = append(dst, Token{id, start, end})
+		}
+		from = int(next)
+	}
+	return dst
+}
+
+// characterSize is the length in bytes of the character that begins with b.
+func characterSize(b byte) int { return max(1, min(4, bits.LeadingZeros8(^b))) }
