@@ -5,7 +5,10 @@
 // Packages model/cpu and model/cuda run such a model on ONNX Runtime; tests use fakes.
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Upper bounds of a model's sizes, twice to eight times those of the largest that exist
 // (M2M100 12B, NLLB-200 54B): what a file says must not decide how much is allocated.
@@ -21,7 +24,7 @@ const (
 // Spec holds the sizes and special ids of a model. All of it is read
 // from a checkpoint's config.json and generation_config.json; nothing is assumed.
 type Spec struct {
-	VocabSize    int   `json:"vocab_size"`    // rows of the embedding, languages and unused rows included
+	VocabSize    int   `json:"vocab_size"`    // rows of the decoder's embedding, languages and unused rows included
 	DModel       int   `json:"d_model"`       // width of the hidden states
 	Encoder      Stack `json:"encoder"`       //
 	Decoder      Stack `json:"decoder"`       //
@@ -29,15 +32,59 @@ type Spec struct {
 	// EmbedScale multiplies the token embeddings: √DModel, or 1 where
 	// scale_embedding is false.
 	EmbedScale float32 `json:"embed_scale"`
-	// TiedHead says that the LM head is the shared embedding.
+	// TiedHead says that the LM head is the decoder's embedding.
 	TiedHead bool `json:"tied_head"`
+
+	// Parts of the network. Their zero values are M2M100's, whose manifests lack them.
+
+	// SourceVocab is the number of rows of the encoder's embedding where it has one of its own; 0:
+	// encoder and decoder share one.
+	SourceVocab int        `json:"source_vocab,omitempty"`
+	PostNorm    bool       `json:"post_norm,omitempty"` // a norm behind each block, none before it or at the end of a stack
+	Activation  Activation `json:"activation,omitempty"`
+	Positions   Positions  `json:"positions,omitempty"`
+	LogitsBias  bool       `json:"logits_bias,omitempty"` // the LM head has a bias
 
 	BOS          int64 `json:"bos"`
 	Pad          int64 `json:"pad"`
 	EOS          int64 `json:"eos"`
 	DecoderStart int64 `json:"decoder_start"`
 
+	NeverPad    bool `json:"never_pad,omitempty"`   // the padding token is not generated
+	Renormalize bool `json:"renormalize,omitempty"` // and has no probability
+	ForcedEnd   bool `json:"forced_end,omitempty"`  // the end token is the last one of the greatest length, whatever its probability
+
 	Generation Generation `json:"generation"`
+}
+
+// Activation is the function between the two layers of a feed-forward block.
+type Activation string
+
+// The activations.
+const (
+	ReLU  Activation = ""
+	Swish Activation = "swish" // x · sigmoid(x), also called SiLU
+	GELU  Activation = "gelu"  // x · Φ(x), Φ being the normal distribution's
+)
+
+// Positions is how the positions of tokens are embedded: sines in the first half of a row,
+// cosines in the second.
+type Positions string
+
+// The embeddings of positions of width d; their frequencies fall from 1.
+const (
+	// Fairseq's are 10000^(-i/(d/2-1)), and the first position is the padding id + 1.
+	FairseqPositions Positions = ""
+	// Those of "Attention is all you need" are 10000^(-2i/d), from position 0.
+	OriginalPositions Positions = "original"
+)
+
+// SourceRows is the number of rows of the encoder's embedding.
+func (s Spec) SourceRows() int {
+	if s.SourceVocab > 0 {
+		return s.SourceVocab
+	}
+	return s.VocabSize
 }
 
 // check names the first size or id that no model has.
@@ -55,6 +102,7 @@ func (s Spec) check() error {
 		{"decoder.layers", int64(s.Decoder.Layers), 1, LimitLayers},
 		{"decoder.heads", int64(s.Decoder.Heads), 1, LimitHeads},
 		{"decoder.ffn", int64(s.Decoder.FFN), 1, LimitFFN},
+		{"source_vocab", int64(s.SourceVocab), 0, LimitVocab},
 		{"max_positions", int64(s.MaxPositions), 1, LimitPositions},
 		{"bos", s.BOS, 0, last},
 		{"pad", s.Pad, 0, last},
@@ -67,6 +115,12 @@ func (s Spec) check() error {
 	}
 	if s.DModel%s.Encoder.Heads != 0 || s.DModel%s.Decoder.Heads != 0 {
 		return fmt.Errorf("d_model is %d, which %d and %d heads do not divide", s.DModel, s.Encoder.Heads, s.Decoder.Heads)
+	}
+	if !slices.Contains([]Activation{ReLU, Swish, GELU}, s.Activation) {
+		return fmt.Errorf("activation is %q, which this build does not know", s.Activation)
+	}
+	if s.Positions != FairseqPositions && s.Positions != OriginalPositions {
+		return fmt.Errorf("positions is %q, which this build does not know", s.Positions)
 	}
 	return nil
 }
@@ -109,9 +163,15 @@ func (s Spec) Parameters() int {
 	attention, norm := 4*(d*d+d), 2*d
 	encoderLayer := attention + 2*norm + d*s.Encoder.FFN*2 + s.Encoder.FFN + d
 	decoderLayer := 2*attention + 3*norm + d*s.Decoder.FFN*2 + s.Decoder.FFN + d
-	n := s.VocabSize*d + s.Encoder.Layers*encoderLayer + s.Decoder.Layers*decoderLayer + 2*norm
+	n := (s.VocabSize+s.SourceVocab)*d + s.Encoder.Layers*encoderLayer + s.Decoder.Layers*decoderLayer
+	if !s.PostNorm {
+		n += 2 * norm
+	}
 	if !s.TiedHead {
 		n += s.VocabSize * d
+	}
+	if s.LogitsBias {
+		n += s.VocabSize
 	}
 	return n
 }

@@ -28,7 +28,7 @@ func (b *Batch) checkSources(sources [][]int64) error {
 		if n := len(ids); n == 0 || n > b.spec.MaxPositions {
 			return fmt.Errorf("source %d has %d tokens: 1 to %d are possible", i, n, b.spec.MaxPositions)
 		}
-		if err := b.checkIDs(ids); err != nil {
+		if err := checkIDs(ids, b.spec.SourceRows()); err != nil {
 			return fmt.Errorf("source %d: %w", i, err)
 		}
 	}
@@ -82,13 +82,14 @@ func (b *Batch) checkFeed(s *sentence, f model.Feed) error {
 			return fmt.Errorf("row %d cannot be a parent: the last step had %d rows", parent, s.active)
 		}
 	}
-	return b.checkIDs(f.Tokens)
+	return checkIDs(f.Tokens, b.spec.VocabSize)
 }
 
-func (b *Batch) checkIDs(ids []int64) error {
+// checkIDs checks tokens of the source or the target, of which there are `rows`.
+func checkIDs(ids []int64, rows int) error {
 	for _, id := range ids {
-		if id < 0 || id >= int64(b.spec.VocabSize) {
-			return fmt.Errorf("token id %d is outside of the vocabulary of %d", id, b.spec.VocabSize)
+		if id < 0 || id >= int64(rows) {
+			return fmt.Errorf("token id %d is outside of the vocabulary of %d", id, rows)
 		}
 	}
 	return nil

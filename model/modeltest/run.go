@@ -85,7 +85,7 @@ func NewRunner(b model.Batch, spec model.Spec, n int) *Runner {
 func (r *Runner) Join(jobs []Job, first int) error {
 	var sources [][]int64
 	for i, j := range jobs {
-		s, err := search.NewSequence(j.Search, search.Constraints{}, j.Prefix, r.spec.EOS, r.spec.VocabSize)
+		s, err := search.NewSequence(j.Search, search.Constraints{}, j.Prefix, r.spec)
 		if err != nil {
 			return fmt.Errorf("job %d: %w", first+i, err)
 		}

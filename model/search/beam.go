@@ -18,6 +18,8 @@ type beam struct {
 	rules rules
 	eos   int64
 	vocab int
+	// forced says that a sentence that reaches the greatest length ends with the end token.
+	forced bool
 
 	trace    trace
 	live     int       // rows 0 to live-1 carry a hypothesis, the others are dead
@@ -64,12 +66,13 @@ type ending struct {
 	last       int64
 }
 
-func newBeam(opts Options, prefix []int64, eos int64, vocab int) *beam {
+func newBeam(opts Options, prefix []int64, spec model.Spec) *beam {
 	b := &beam{
 		opts:     opts,
-		rules:    newRules(opts, eos),
-		eos:      eos,
-		vocab:    vocab,
+		rules:    newRules(opts, spec),
+		eos:      spec.EOS,
+		vocab:    spec.VocabSize,
+		forced:   spec.ForcedEnd,
 		trace:    newTrace(prefix, opts.Beams, opts.MaxLength),
 		live:     1,
 		scores:   make([]float32, opts.Beams),
@@ -125,6 +128,12 @@ func (b *beam) advance(rows []model.Row, rank func(live []model.Row), over func(
 func (b *beam) rank(rows []model.Row) {
 	b.ranked = b.ranked[:0]
 	for r, row := range rows {
+		if c := (continuation{score: b.scores[r], id: b.eos, row: r}); b.mustEnd() {
+			if b.fits(c) {
+				b.insert(c)
+			}
+			continue
+		}
 		for i, logProb := range row.LogProbs[:b.Candidates()] {
 			id := row.IDs[i]
 			c := continuation{score: b.scores[r] + logProb, logProb: logProb, id: id, row: r}
@@ -165,6 +174,9 @@ func (b *beam) insert(c continuation) {
 func (b *beam) ends(c continuation) bool {
 	return c.id == b.eos || b.trace.length()+1 == b.opts.MaxLength
 }
+
+// mustEnd says whether the next token is the end token, whatever its probability.
+func (b *beam) mustEnd() bool { return b.forced && b.trace.length()+1 == b.opts.MaxLength }
 
 // finish moves the sentences that end now, and rank among the first Beams, to
 // finished. Among equal scores the older sentence stays ahead.
@@ -270,6 +282,9 @@ func (b *beam) sentence(e ending) Result {
 	b.trace.read(r.Tokens, e.steps, e.row)
 	if e.last != b.eos {
 		r.Tokens, r.Truncated = append(r.Tokens, e.last), true
+	}
+	if b.forced && len(b.trace.prefix)+e.steps+1 == b.opts.MaxLength {
+		r.Truncated = true
 	}
 	return r
 }

@@ -44,7 +44,7 @@ func (l *loop) step(t testing.TB) {
 	width := 1
 	if l.s == nil {
 		var err error
-		l.s, err = newStrategy(l.opts, Constraints{}, []int64{2, 128022}, 2, benchVocab)
+		l.s, err = newStrategy(l.opts, Constraints{}, []int64{2, 128022}, model.Spec{EOS: 2, VocabSize: benchVocab})
 		require.NoError(t, err)
 	} else {
 		width = l.s.Width()

@@ -44,8 +44,8 @@ type option struct {
 	turn int // in which it is taken: 0 for the share of a bank
 }
 
-func newConstrained(opts Options, c Constraints, prefix []int64, eos int64, vocab int) *constrained {
-	b := newBeam(opts, prefix, eos, vocab)
+func newConstrained(opts Options, c Constraints, prefix []int64, spec model.Spec) *constrained {
+	b := newBeam(opts, prefix, spec)
 	f := newForms(c)
 	return &constrained{
 		beam: *b, forms: f, has: slices.Repeat([]progress{{node: start}}, opts.Beams),
@@ -68,6 +68,10 @@ func (c *constrained) rank(rows []model.Row) {
 func (c *constrained) collect(rows []model.Row) {
 	c.pool = c.pool[:0]
 	for r, row := range rows {
+		if c.mustEnd() {
+			c.offer(r, c.eos, 0, true)
+			continue
+		}
 		listed := row.IDs[:c.Candidates()]
 		for i, id := range listed {
 			c.offer(r, id, row.LogProbs[i], i == 0)

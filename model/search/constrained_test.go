@@ -60,7 +60,7 @@ func (m words) rows(feed model.Feed, length, k int) []model.Row {
 // decodeWords runs a search over words; each step has extra candidates beyond what is needed.
 func decodeWords(t testing.TB, opts Options, c Constraints, extra int) Result {
 	const vocab = 60
-	s, err := NewSequence(opts, c, []int64{10}, endOfWords, vocab)
+	s, err := NewSequence(opts, c, []int64{10}, model.Spec{EOS: endOfWords, VocabSize: vocab})
 	require.NoError(t, err)
 	for length := 1; ; length++ {
 		require.LessOrEqual(t, length, opts.MaxLength)
@@ -184,7 +184,7 @@ func TestConstraintsAreRefused(t *testing.T) {
 		"token -1 of a phrase is outside the vocabulary":      {Phrases: []Phrase{phraseOf([]int64{-1})}},
 		"the phrases take 31 tokens with prefix and end, but": {Phrases: []Phrase{phraseOf(make([]int64, 29))}},
 	} {
-		_, err := NewSequence(constrainedOptions(4), c, []int64{10}, endOfWords, 60)
+		_, err := NewSequence(constrainedOptions(4), c, []int64{10}, model.Spec{EOS: endOfWords, VocabSize: 60})
 		assert.ErrorContains(t, err, want)
 	}
 }

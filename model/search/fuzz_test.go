@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 )
 
 // FuzzSearch runs random tables under random options. What must hold: no panic;
@@ -28,13 +30,13 @@ func FuzzSearch(f *testing.F) {
 		opts.Hypotheses = opts.Beams
 		size := int(vocab)%40 + 3
 		prefix := []int64{testEOS, int64(size - 1)}
-		s, err := newStrategy(opts, Constraints{}, prefix, testEOS, size)
+		s, err := newStrategy(opts, Constraints{}, prefix, model.Spec{EOS: testEOS, VocabSize: size})
 		if err != nil {
 			t.Skip(err)
 		}
-		model := randomTable(seed, size, int(levels))
+		table := randomTable(seed, size, int(levels))
 		check := func(ids []int64) { checkHypothesis(t, opts, prefix, ids) }
-		few, err := model.decode(s, prefix, 0, check)
+		few, err := table.decode(s, prefix, 0, check)
 		require.NoError(t, err)
 		found := append([]Result{few}, few.Others...)
 		assert.LessOrEqual(t, len(found), opts.Beams)
@@ -47,9 +49,9 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 
-		s, err = newStrategy(opts, Constraints{}, prefix, testEOS, size)
+		s, err = newStrategy(opts, Constraints{}, prefix, model.Spec{EOS: testEOS, VocabSize: size})
 		require.NoError(t, err)
-		all, err := model.decode(s, prefix, size, nil)
+		all, err := table.decode(s, prefix, size, nil)
 		require.NoError(t, err)
 		assert.Equal(t, all, few, "the k best candidates must do as well as the whole vocabulary")
 	})

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 )
 
 // golden is what scripts/goldens/search.py wrote.
@@ -110,7 +112,7 @@ func TestGenerateGoldens(t *testing.T) {
 		decode := func(hypotheses int) Result {
 			opts := c.options()
 			opts.Hypotheses = hypotheses
-			s, err := newStrategy(opts, Constraints{}, g.Prefix, g.EOS, g.Vocab)
+			s, err := newStrategy(opts, Constraints{}, g.Prefix, model.Spec{EOS: g.EOS, VocabSize: g.Vocab})
 			require.NoError(t, err, "case %d: %+v", i, c)
 			got, err := tables[c.Table].decode(s, g.Prefix, 0, nil)
 			require.NoError(t, err, "case %d: %+v", i, c)

@@ -13,13 +13,13 @@ import (
 type greedy struct {
 	opts   Options
 	rules  rules
-	eos    int64
-	vocab  int
+	spec   model.Spec
 	prefix int
 
 	history   []int64 // decoder tokens, the prefix included; room for MaxLength
 	verdict   verdict // of the rules, on the next token
 	sum       float32 // of the log-probabilities
+	ended     bool    // with the end token
 	done      bool
 	truncated bool
 
@@ -27,12 +27,11 @@ type greedy struct {
 	parents [1]int
 }
 
-func newGreedy(opts Options, prefix []int64, eos int64, vocab int) *greedy {
+func newGreedy(opts Options, prefix []int64, spec model.Spec) *greedy {
 	g := &greedy{
 		opts:    opts,
-		rules:   newRules(opts, eos),
-		eos:     eos,
-		vocab:   vocab,
+		rules:   newRules(opts, spec),
+		spec:    spec,
 		prefix:  len(prefix),
 		history: append(make([]int64, 0, opts.MaxLength), prefix...),
 	}
@@ -45,14 +44,19 @@ func (g *greedy) Width() int      { return 1 }
 func (g *greedy) Tokens() []int64 { return g.tokens[:] }
 func (g *greedy) Parents() []int  { return g.parents[:] }
 
-func (g *greedy) Candidates() int { return min(1+g.verdict.touched(), g.vocab) }
+func (g *greedy) Candidates() int { return min(1+g.verdict.touched(), g.spec.VocabSize) }
 
 func (g *greedy) Advance(rows []model.Row) (bool, error) {
 	if g.done {
 		return true, errDone
 	}
-	if err := checkRows(rows, 1, 1, g.Candidates(), g.vocab); err != nil {
+	if err := checkRows(rows, 1, 1, g.Candidates(), g.spec.VocabSize); err != nil {
 		return false, err
+	}
+	if g.spec.ForcedEnd && len(g.history) == g.opts.MaxLength-1 {
+		g.take(g.spec.EOS, 0)
+		g.truncated = true
+		return true, nil
 	}
 	best, err := g.best(rows[0])
 	if err != nil {
@@ -69,8 +73,8 @@ func (g *greedy) Advance(rows []model.Row) (bool, error) {
 // take makes id the next token of the sentence, or its end.
 func (g *greedy) take(id int64, logProb float32) {
 	g.sum += logProb
-	if id == g.eos {
-		g.done = true
+	if id == g.spec.EOS {
+		g.ended, g.done = true, true
 		return
 	}
 	g.history = append(g.history, id)
@@ -111,7 +115,7 @@ func (g *greedy) Result() Result {
 		return Result{}
 	}
 	length := len(g.history) - 1 // the end token counts, the first one does not
-	if !g.truncated {
+	if g.ended {
 		length++
 	}
 	return Result{

@@ -1,23 +1,33 @@
 package search
 
-import "slices"
+import (
+	"slices"
+
+	"dragoman/model"
+)
 
 // rules lower the scores of a row's next tokens, as Hugging Face's logits
-// processors do: repetition penalty, then banned n-grams, then minimum length.
+// processors do: repetition penalty, then banned n-grams and tokens, then minimum length.
 type rules struct {
 	penalty   float32
 	ngram     int
 	minLength int
 	eos       int64
+	never     int64 // is always banned; -1: none
 }
 
-func newRules(opts Options, eos int64) rules {
-	return rules{
+func newRules(opts Options, spec model.Spec) rules {
+	r := rules{
 		penalty:   float32(opts.RepetitionPenalty),
 		ngram:     opts.NoRepeatNgramSize,
 		minLength: opts.MinLength,
-		eos:       eos,
+		eos:       spec.EOS,
+		never:     -1,
 	}
+	if spec.NeverPad && spec.Pad != spec.EOS {
+		r.never = spec.Pad
+	}
+	return r
 }
 
 // needHistory says whether the rules look at the tokens before.
@@ -37,7 +47,7 @@ func (r rules) newVerdict(length int) verdict {
 	if r.penalty != 1 {
 		v.seen = make([]int64, 0, length)
 	}
-	room := 1 // eos
+	room := 2 // eos, never
 	if r.ngram > 0 {
 		room += length
 	}
@@ -51,6 +61,9 @@ func (r rules) judge(v *verdict, history []int64, length int) {
 	v.seen, v.banned = v.seen[:0], v.banned[:0]
 	if r.penalty != 1 {
 		v.seen = distinct(append(v.seen, history...))
+	}
+	if r.never >= 0 {
+		v.banned = append(v.banned, r.never)
 	}
 	if length < r.minLength {
 		v.banned = append(v.banned, r.eos)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"dragoman/model"
 )
 
 func TestJudge(t *testing.T) {
@@ -34,7 +36,7 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opts := testOptions(2)
 			tt.change(&opts)
-			r := newRules(opts, testEOS)
+			r := newRules(opts, model.Spec{EOS: testEOS})
 			v := r.newVerdict(opts.MaxLength)
 			for range 2 { // the second time over what the first left behind
 				r.judge(&v, tt.history, len(tt.history))

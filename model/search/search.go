@@ -76,7 +76,7 @@ type Result struct {
 	// the log-probabilities are those after the repetition penalty, as in
 	// generate()'s sequences_scores; in greedy search they are the model's own.
 	Score float32
-	// Truncated says that the sentence has no end: it reached MaxLength, or
+	// Truncated says that the sentence has no end, or a forced one: it reached MaxLength, or
 	// every continuation was banned.
 	Truncated bool
 	// Others are the next best sentences, best first, with none of their own: so many that there
@@ -94,7 +94,7 @@ func (r Result) Clone() Result {
 }
 
 // newStrategy makes the strategy of [NewSequence].
-func newStrategy(opts Options, c Constraints, prefix []int64, eos int64, vocab int) (strategy, error) {
+func newStrategy(opts Options, c Constraints, prefix []int64, spec model.Spec) (strategy, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
@@ -105,22 +105,22 @@ func newStrategy(opts Options, c Constraints, prefix []int64, eos int64, vocab i
 		return nil, fmt.Errorf("max length %d leaves no room after a prefix of %d tokens: raise it above %d",
 			opts.MaxLength, len(prefix), len(prefix))
 	}
-	for _, id := range append([]int64{eos}, prefix...) {
-		if id < 0 || id >= int64(vocab) {
-			return nil, fmt.Errorf("end or prefix token %d is outside the vocabulary of %d", id, vocab)
+	for _, id := range append([]int64{spec.EOS}, prefix...) {
+		if id < 0 || id >= int64(spec.VocabSize) {
+			return nil, fmt.Errorf("end or prefix token %d is outside the vocabulary of %d", id, spec.VocabSize)
 		}
 	}
-	if err := c.Validate(len(prefix), opts.MaxLength, vocab); err != nil {
+	if err := c.Validate(len(prefix), opts.MaxLength, spec.VocabSize); err != nil {
 		return nil, err
 	}
 	prefix = slices.Clone(prefix)
 	if len(c.Phrases) > 0 {
-		return newConstrained(opts, c, prefix, eos, vocab), nil
+		return newConstrained(opts, c, prefix, spec), nil
 	}
 	if opts.Beams == 1 {
-		return newGreedy(opts, prefix, eos, vocab), nil
+		return newGreedy(opts, prefix, spec), nil
 	}
-	return newBeam(opts, prefix, eos, vocab), nil
+	return newBeam(opts, prefix, spec), nil
 }
 
 // checkRows refuses rows that a model cannot have given. It looks at the candidates that an exact

@@ -26,7 +26,7 @@ func testOptions(beams int) Options {
 
 func newTest(t *testing.T, opts Options) strategy {
 	t.Helper()
-	s, err := newStrategy(opts, Constraints{}, testPrefix(), testEOS, testVocab)
+	s, err := newStrategy(opts, Constraints{}, testPrefix(), model.Spec{EOS: testEOS, VocabSize: testVocab})
 	require.NoError(t, err)
 	return s
 }
@@ -328,11 +328,11 @@ func TestNewRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opts := testOptions(2)
 			opts.MaxLength = 4
-			_, err := newStrategy(opts, Constraints{}, tt.prefix, tt.eos, tt.vocab)
+			_, err := newStrategy(opts, Constraints{}, tt.prefix, model.Spec{EOS: tt.eos, VocabSize: tt.vocab})
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
-	_, err := newStrategy(Options{}, Constraints{}, testPrefix(), testEOS, testVocab)
+	_, err := newStrategy(Options{}, Constraints{}, testPrefix(), model.Spec{EOS: testEOS, VocabSize: testVocab})
 	assert.ErrorContains(t, err, "beams is 0")
 }
 
@@ -341,7 +341,7 @@ func TestPrefixIsCopied(t *testing.T) {
 		opts := testOptions(beams)
 		opts.NoRepeatNgramSize = 1
 		prefix := []int64{testEOS, 5}
-		s, err := newStrategy(opts, Constraints{}, prefix, testEOS, testVocab)
+		s, err := newStrategy(opts, Constraints{}, prefix, model.Spec{EOS: testEOS, VocabSize: testVocab})
 		require.NoError(t, err)
 		prefix[1] = 6
 		require.False(t, advance(t, s, row(7, -1, 8, -2, 9, -3, 6, -4, 4, -5, 3, -6)))

@@ -25,16 +25,16 @@ type Sequence struct {
 }
 
 // NewSequence starts a sequence. prefix are the forced decoder tokens (decoder start,
-// target language), which are copied; eos ends a sentence; vocab is the number of
-// token ids. It fails on options that do not validate, on ids outside the
+// target language), which are copied; spec is the model's, of which tokens there are and
+// which one ends a sentence. It fails on options that do not validate, on ids outside the
 // vocabulary and on a prefix that leaves no room below MaxLength. All memory is
 // allocated here: about 12 bytes × Beams × MaxLength, and 16 more where a penalty or
 // an n-gram rule is on.
 //
 // The sentence has the phrases of c in it, if it comes to an end before MaxLength. Few beams find
 // bad places for them: use 8.
-func NewSequence(opts Options, c Constraints, prefix []int64, eos int64, vocab int) (*Sequence, error) {
-	s, err := newStrategy(opts, c, prefix, eos, vocab)
+func NewSequence(opts Options, c Constraints, prefix []int64, spec model.Spec) (*Sequence, error) {
+	s, err := newStrategy(opts, c, prefix, spec)
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func sequences(b *testing.B, spec model.Spec, beams, n int) []*search.Sequence {
 	all := make([]*search.Sequence, n)
 	for i := range all {
 		var err error
-		all[i], err = search.NewSequence(options, search.Constraints{}, []int64{spec.DecoderStart, target(spec)}, spec.EOS, spec.VocabSize)
+		all[i], err = search.NewSequence(options, search.Constraints{}, []int64{spec.DecoderStart, target(spec)}, spec)
 		require.NoError(b, err)
 	}
 	return all

@@ -249,7 +249,7 @@ func (t translator) decode(sources [][]int64, forced []int64) (texts []string, e
 	}
 	sequences := make([]*search.Sequence, len(sources))
 	for i := range sequences {
-		sequences[i], err = search.NewSequence(options, search.Constraints{}, append([]int64{spec.DecoderStart}, forced...), spec.EOS, spec.VocabSize)
+		sequences[i], err = search.NewSequence(options, search.Constraints{}, append([]int64{spec.DecoderStart}, forced...), spec)
 		if err != nil {
 			return nil, err
 		}

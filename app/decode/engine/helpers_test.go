@@ -122,7 +122,7 @@ func alone(t testing.TB, job Job) search.Result {
 	b, err := m.NewBatch(model.Limits{Rows: job.Search.Beams, MaxLength: job.Search.MaxLength})
 	require.NoError(t, err)
 	require.NoError(t, b.Join(t.Context(), [][]int64{job.Source}))
-	s, err := search.NewSequence(job.Search, search.Constraints{}, job.Prefix, m.spec.EOS, m.spec.VocabSize)
+	s, err := search.NewSequence(job.Search, search.Constraints{}, job.Prefix, m.spec)
 	require.NoError(t, err)
 	results, err := searchtest.Decode(t.Context(), b, []*search.Sequence{s})
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -99,11 +100,14 @@ func (e *Engine) validateJob(job Job) error {
 	if err := constraints.Validate(len(job.Prefix), job.Search.MaxLength, spec.VocabSize); err != nil {
 		return err
 	}
-	for _, ids := range [][]int64{job.Source, job.Prefix} {
-		for i, id := range ids {
-			if id < 0 || id >= int64(spec.VocabSize) {
-				return fmt.Errorf("id %d at position %d is outside the vocabulary of %d", id, i, spec.VocabSize)
-			}
+	return cmp.Or(checkIDs(job.Source, spec.SourceRows()), checkIDs(job.Prefix, spec.VocabSize))
+}
+
+// checkIDs checks tokens of a vocabulary of so many.
+func checkIDs(ids []int64, rows int) error {
+	for i, id := range ids {
+		if id < 0 || id >= int64(rows) {
+			return fmt.Errorf("id %d at position %d is outside the vocabulary of %d", id, i, rows)
 		}
 	}
 	return nil

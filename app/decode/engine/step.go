@@ -50,7 +50,7 @@ func (l *loop) admit() {
 		s.admitted, s.number, s.took = now, l.admissions, float64(len(s.job.Source))
 		var err error
 		constraints := search.Constraints{Phrases: s.job.Phrases, Joints: l.cfg.Joints}
-		s.decoding, err = search.NewSequence(s.job.Search, constraints, s.job.Prefix, l.spec.EOS, l.spec.VocabSize)
+		s.decoding, err = search.NewSequence(s.job.Search, constraints, s.job.Prefix, l.spec)
 		switch {
 		case err != nil: // a valid job gives none
 			l.retire(s, err)

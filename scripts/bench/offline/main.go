@@ -116,7 +116,7 @@ func decode(m model.Model, req request) (ids [][]int64, err error) {
 	}
 	sequences := make([]*search.Sequence, len(req.Sources))
 	for i := range sequences {
-		if sequences[i], err = search.NewSequence(options, search.Constraints{}, prefix, spec.EOS, spec.VocabSize); err != nil {
+		if sequences[i], err = search.NewSequence(options, search.Constraints{}, prefix, spec); err != nil {
 			return nil, err
 		}
 	}

@@ -73,7 +73,7 @@ func Alone(t testing.TB, source, prefix []int64, options search.Options, phrases
 	b, err := new(Model).NewBatch(model.Limits{})
 	require.NoError(t, err)
 	require.NoError(t, b.Join(t.Context(), [][]int64{source}))
-	s, err := search.NewSequence(options, search.Constraints{Phrases: phrases}, prefix, spec.EOS, spec.VocabSize)
+	s, err := search.NewSequence(options, search.Constraints{Phrases: phrases}, prefix, spec)
 	require.NoError(t, err)
 	results, err := searchtest.Decode(t.Context(), b, []*search.Sequence{s})
 	require.NoError(t, err)
