@@ -1,6 +1,6 @@
-// Package checkpoint reads a Hugging Face checkpoint of M2M100's network, which
-// NLLB-200 and SMaLL-100 share: the sizes and ids of config.json and generation_config.json, and the weights of
-// model.safetensors or pytorch_model.bin, in one file or in shards.
+// Package checkpoint reads a Hugging Face checkpoint of M2M100's network, which NLLB-200 and
+// SMaLL-100 share, or of Marian's, which Opus-MT has: the sizes, parts and ids of
+// config.json and generation_config.json, and the weights of model.safetensors or pytorch_model.bin, in one file or in shards.
 //
 // [Open] reads headers only and checks everything that can be checked without
 // the weights themselves: every tensor that the sizes demand is there with the
@@ -38,7 +38,7 @@ type Checkpoint struct {
 }
 
 // Open opens the checkpoint in the folder dir. It fails, naming the field or the
-// tensor, where config.json is not that of an M2M100 model or where the weights
+// tensor, where config.json is not that of a model that is supported or where the weights
 // do not fit it. The weight files stay open until Close.
 func Open(dir string) (*Checkpoint, error) {
 	spec, err := ReadSpec(dir)
@@ -59,15 +59,10 @@ func Open(dir string) (*Checkpoint, error) {
 func (c *Checkpoint) Spec() model.Spec { return c.spec }
 
 // Tensor returns the tensor of that Hugging Face name, with the "model." prefix
-// even where the file leaves it out. The copies of the shared embedding
-// ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight" and,
-// with a tied head, "lm_head.weight") are the tensor "model.shared.weight".
+// even where the file leaves it out. Where the name is that of a copy of an embedding it is the
+// embedding.
 func (c *Checkpoint) Tensor(name string) (Tensor, error) {
-	resolved := name
-	if isEmbeddingCopy(name, c.spec.TiedHead) {
-		resolved = SharedEmbedding
-	}
-	t, ok := c.tensors[resolved]
+	t, ok := c.tensors[embeddingOf(name, c.spec)]
 	if !ok {
 		return Tensor{}, fmt.Errorf("no tensor %q in this model of %d encoder and %d decoder layers",
 			name, c.spec.Encoder.Layers, c.spec.Decoder.Layers)

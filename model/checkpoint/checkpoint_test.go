@@ -178,7 +178,7 @@ func TestOpenRefusesTensors(t *testing.T) {
 		"extra": {nil, with(constant("model.adapter.weight", 1, 2, 3), constant("model.zebra", 1, 1)),
 			`unexpected tensor "model.adapter.weight" of shape [2 3] (2 tensors too many)`},
 		"extra without prefix": {nil, with(constant("final_logits_bias", 0, 1, 12)),
-			`unexpected tensor "model.final_logits_bias" of shape [1 12] (1 tensors too many)`},
+			`unexpected tensor "final_logits_bias" of shape [1 12] (1 tensors too many)`},
 		"wrong shape": {nil, replaced(constant("model.decoder.layers.0.fc1.weight", 0, 8, 10)),
 			"tensor model.decoder.layers.0.fc1.weight has shape [8 10], the sizes in config.json demand [10 8]"},
 		"wrong rank": {nil, replaced(constant("model.decoder.layer_norm.bias", 0, 8, 1)),

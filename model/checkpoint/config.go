@@ -14,28 +14,9 @@ import (
 // maxConfigSize is the most bytes that a JSON file of settings may have.
 const maxConfigSize = 4 << 20
 
-// fixedSettings are the settings of config.json that change the architecture,
-// with the one value that the exported graphs implement. Most come from other
-// models of the BART family, which share M2M100's names.
-var fixedSettings = []struct{ name, literal string }{
-	{"activation_function", `"relu"`},
-	{"is_encoder_decoder", "true"},
-	{"normalize_before", "true"},
-	{"encoder_normalize_before", "true"},
-	{"decoder_normalize_before", "true"},
-	{"add_final_layer_norm", "true"},
-	{"normalize_embedding", "false"},
-	{"layernorm_embedding", "false"},
-	{"static_position_embeddings", "true"},
-	{"encoder_learned_pos", "false"},
-	{"decoder_learned_pos", "false"},
-	{"add_bias_logits", "false"},
-	{"quantization_config", "null"},
-}
-
 // ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir
 // without its weights. It fails, naming the field, where they are not those of
-// an M2M100 model.
+// a model that is supported.
 func ReadSpec(dir string) (model.Spec, error) {
 	config, err := readSmall(filepath.Join(dir, ConfigFile), maxConfigSize)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,14 +64,16 @@ func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error)
 	return spec, nil
 }
 
-// parseConfig reads the sizes, which must all be there, and the ids and
-// switches, which default as in Hugging Face's M2M100Config.
+// parseConfig reads the sizes, which must all be there, and the ids and switches, which
+// default as in Hugging Face's class for the model_type.
 func parseConfig(o *fields) (model.Spec, error) {
 	var modelType string
-	if err := json.Unmarshal(o.get("model_type"), &modelType); err != nil || modelType != "m2m_100" {
-		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: only \"m2m_100\" is supported, which M2M100, NLLB-200 and SMaLL-100 are", orMissing(o.get("model_type")))
+	err := json.Unmarshal(o.get("model_type"), &modelType)
+	f, ok := forms[modelType]
+	if err != nil || !ok {
+		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100) and \"marian\" (Opus-MT)", orMissing(o.get("model_type")))
 	}
-	for _, s := range fixedSettings {
+	for _, s := range f.fixed {
 		o.oneOf(s.name, s.literal)
 	}
 	spec := model.Spec{
@@ -102,14 +85,10 @@ func parseConfig(o *fields) (model.Spec, error) {
 		EmbedScale:   1,
 		TiedHead:     o.boolean("tie_word_embeddings", true),
 	}
-	if o.boolean("scale_embedding", true) {
+	f.parts(o, &spec)
+	if o.boolean("scale_embedding", f.scaled) {
 		spec.EmbedScale = float32(math.Sqrt(float64(spec.DModel)))
 	}
-	last := spec.VocabSize - 1
-	spec.BOS = int64(o.integer("bos_token_id", 0, last, 0))
-	spec.Pad = int64(o.integer("pad_token_id", 0, last, 1))
-	spec.EOS = int64(o.integer("eos_token_id", 0, last, 2))
-	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, 2))
 	checkWidth(o, spec)
 	return spec, o.err
 }

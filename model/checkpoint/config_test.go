@@ -49,10 +49,10 @@ func TestReadSpecRefuses(t *testing.T) {
 		value any
 		want  string
 	}{
-		"no type":             {"model_type", nil, `"model_type" is missing: only "m2m_100" is supported`},
-		"other type":          {"model_type", "marian", `"model_type" is "marian": only "m2m_100" is supported`},
+		"no type":             {"model_type", nil, `"model_type" is missing: supported are "m2m_100"`},
+		"other type":          {"model_type", "bart", `"model_type" is "bart": supported are "m2m_100" (M2M100, NLLB-200, SMaLL-100) and "marian" (Opus-MT)`},
 		"type is a number":    {"model_type", 7, `"model_type" is 7`},
-		"no width":            {"d_model", nil, `"d_model" is missing: this is not the config.json of an M2M100 model`},
+		"no width":            {"d_model", nil, `"d_model" is missing: this is not the config.json of a model that is supported`},
 		"heads do not divide": {"decoder_attention_heads", 3, `"d_model" is 8: it must be a multiple of "decoder_attention_heads", 3`},
 		"encoder heads":       {"encoder_attention_heads", 5, `"d_model" is 8: it must be a multiple of "encoder_attention_heads", 5`},
 		"no heads":            {"encoder_attention_heads", 0, `"encoder_attention_heads" is 0: an integer from 1 to 256`},
@@ -160,7 +160,9 @@ func TestGenerationRefuses(t *testing.T) {
 		"string penalty":  {`{"length_penalty": "1"}`, `"length_penalty" is "1": a finite number`},
 		"zero repetition": {`{"repetition_penalty": 0}`, `"repetition_penalty" is 0: a number above 0`},
 		"groups":          {`{"num_beam_groups": 2}`, `"num_beam_groups" is 2: only 1 is supported`},
-		"bad words":       {`{"bad_words_ids": [[1]]}`, `"bad_words_ids" is [[1]]: only null`},
+		"bad words":       {`{"bad_words_ids": [[1], [2]]}`, `"bad_words_ids" is [[1], [2]]: only [[1]] is supported`},
+		"other end":       {`{"forced_eos_token_id": 3}`, `"forced_eos_token_id" is 3: only 2 is supported`},
+		"renormalized":    {`{"bad_words_ids": [[1]], "renormalize_logits": true}`, "where the logits have no bias"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

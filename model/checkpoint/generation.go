@@ -21,7 +21,6 @@ var neutralSettings = []struct {
 	{"encoder_no_repeat_ngram_size", []string{"0"}},
 	{"encoder_repetition_penalty", []string{"1.0", "1"}},
 	{"exponential_decay_length_penalty", []string{"null"}},
-	{"bad_words_ids", []string{"null", "[]"}},
 	{"suppress_tokens", []string{"null", "[]"}},
 	{"begin_suppress_tokens", []string{"null", "[]"}},
 	{"sequence_bias", []string{"null", "{}"}},
@@ -65,6 +64,7 @@ func parseGeneration(o *fields, spec *model.Spec) error {
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.BOS)))
 	spec.EOS = parseEOS(o, last, spec.EOS)
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.DecoderStart)))
+	parseForced(o, spec)
 	return o.err
 }
 

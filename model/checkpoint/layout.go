@@ -9,12 +9,15 @@ import (
 	"dragoman/model"
 )
 
-// SharedEmbedding is the name of the embedding that encoder, decoder and, where
-// it is tied, the LM head share: [VocabSize, DModel].
-const SharedEmbedding = "model.shared.weight"
-
-// lmHead is the name of the LM head's weight: [VocabSize, DModel].
-const lmHead = "lm_head.weight"
+// Names of embeddings, and of the LM head. Where encoder and decoder share one embedding it is
+// SharedEmbedding; where the head is tied it is the decoder's.
+const (
+	SharedEmbedding  = "model.shared.weight"               // [VocabSize, DModel]
+	EncoderEmbedding = "model.encoder.embed_tokens.weight" // [SourceRows, DModel]
+	DecoderEmbedding = "model.decoder.embed_tokens.weight" // [VocabSize, DModel]
+	Head             = "lm_head.weight"                    // [VocabSize, DModel]
+	LogitsBias       = "final_logits_bias"                 // [1, VocabSize]
+)
 
 // Parameter is the name and shape of a tensor that a model has.
 type Parameter struct {
@@ -23,14 +26,21 @@ type Parameter struct {
 }
 
 // Layout lists the tensors of a model of these sizes, in the order in which
-// Hugging Face's M2M100ForConditionalGeneration has them. Matrices are
-// [out, in]. Copies of the shared embedding are left out.
+// Hugging Face's M2M100ForConditionalGeneration and MarianMTModel have them. Matrices are
+// [out, in]. Copies of embeddings are left out.
 func Layout(spec model.Spec) []Parameter {
-	list := []Parameter{{SharedEmbedding, []int{spec.VocabSize, spec.DModel}}}
-	list = appendStack(list, "model.encoder", spec.DModel, spec.Encoder, "self_attn")
-	list = appendStack(list, "model.decoder", spec.DModel, spec.Decoder, "self_attn", "encoder_attn")
+	rows := []int{spec.VocabSize, spec.DModel}
+	list := []Parameter{{SharedEmbedding, rows}}
+	if spec.SourceVocab > 0 {
+		list = []Parameter{{EncoderEmbedding, []int{spec.SourceVocab, spec.DModel}}, {DecoderEmbedding, rows}}
+	}
+	list = appendStack(list, "model.encoder", spec, spec.Encoder, "self_attn")
+	list = appendStack(list, "model.decoder", spec, spec.Decoder, "self_attn", "encoder_attn")
 	if !spec.TiedHead {
-		list = append(list, Parameter{lmHead, []int{spec.VocabSize, spec.DModel}})
+		list = append(list, Parameter{Head, rows})
+	}
+	if spec.LogitsBias {
+		list = append(list, Parameter{LogitsBias, []int{1, spec.VocabSize}})
 	}
 	return list
 }
@@ -40,13 +50,14 @@ func Layout(spec model.Spec) []Parameter {
 // positions that older ones hold, and what a file has beside its tensors.
 func MaxBytes(spec model.Spec) int64 {
 	const besides = 64 << 20
-	unneeded := (3*spec.VocabSize + 2*(spec.MaxPositions+int(spec.Pad)+1)) * spec.DModel
+	unneeded := (3*max(spec.VocabSize, spec.SourceVocab) + 2*(spec.MaxPositions+int(spec.Pad)+1)) * spec.DModel
 	return int64(spec.Parameters()+unneeded)*int64(F32.size()) + besides
 }
 
 // appendStack appends the tensors of the encoder or of the decoder, whose layers
 // have these attention blocks.
-func appendStack(list []Parameter, prefix string, d int, stack model.Stack, attention ...string) []Parameter {
+func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.Stack, attention ...string) []Parameter {
+	d := spec.DModel
 	linear := func(name string, out, in int) {
 		list = append(list, Parameter{name + ".weight", []int{out, in}}, Parameter{name + ".bias", []int{out}})
 	}
@@ -65,7 +76,9 @@ func appendStack(list []Parameter, prefix string, d int, stack model.Stack, atte
 		linear(layer+"fc2", d, stack.FFN)
 		norm(layer + "final_layer_norm")
 	}
-	norm(prefix + ".layer_norm")
+	if !spec.PostNorm {
+		norm(prefix + ".layer_norm")
+	}
 	return list
 }
 
@@ -74,14 +87,22 @@ func appendStack(list []Parameter, prefix string, d int, stack model.Stack, atte
 var unused = []string{
 	"model.encoder.embed_positions.weights",
 	"model.decoder.embed_positions.weights",
+	"model.encoder.embed_positions.weight", // Marian's
+	"model.decoder.embed_positions.weight",
 	"model.encoder.version",
 	"model.decoder.version",
 }
 
-// isEmbeddingCopy says whether a name stands for the shared embedding.
-func isEmbeddingCopy(name string, tiedHead bool) bool {
-	return name == "model.encoder.embed_tokens.weight" || name == "model.decoder.embed_tokens.weight" ||
-		tiedHead && name == lmHead
+// embeddingOf returns the name of the embedding that a tensor is, where the name is that of a
+// copy of it.
+func embeddingOf(name string, spec model.Spec) string {
+	if name == Head && spec.TiedHead {
+		name = DecoderEmbedding
+	}
+	if (name == EncoderEmbedding || name == DecoderEmbedding) && spec.SourceVocab == 0 {
+		return SharedEmbedding
+	}
+	return name
 }
 
 // arrange fits the tensors of the weight files, by the names that those give
@@ -94,7 +115,7 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 	for _, name := range unused {
 		delete(tensors, name)
 	}
-	if err := mergeCopies(tensors, spec.TiedHead); err != nil {
+	if err := mergeCopies(tensors, spec); err != nil {
 		return nil, err
 	}
 	want := Layout(spec)
@@ -114,12 +135,12 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 }
 
 // fullNames adds the prefix "model." where the file is that of a bare
-// M2M100Model, without the LM head.
+// M2M100Model, without the LM head and its bias.
 func fullNames(stored map[string]Tensor) (map[string]Tensor, error) {
 	tensors := make(map[string]Tensor, len(stored))
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
 		full := name
-		if name != lmHead && !strings.HasPrefix(name, "model.") {
+		if name != Head && name != LogitsBias && !strings.HasPrefix(name, "model.") {
 			full = "model." + name
 		}
 		if _, taken := tensors[full]; taken {
@@ -133,21 +154,22 @@ func fullNames(stored map[string]Tensor) (map[string]Tensor, error) {
 	return tensors, nil
 }
 
-// mergeCopies removes the copies of the shared embedding. One of them takes its
+// mergeCopies removes the copies of embeddings. One of them takes the embedding's
 // place where a writer that stores shared weights once kept another name. A copy
 // of other values is refused: Hugging Face's releases disagree on whether the
-// copy or the shared embedding is then used.
-func mergeCopies(tensors map[string]Tensor, tiedHead bool) error {
-	for _, name := range []string{"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", lmHead} {
+// copy or the embedding is then used.
+func mergeCopies(tensors map[string]Tensor, spec model.Spec) error {
+	for _, name := range []string{EncoderEmbedding, DecoderEmbedding, Head} {
 		t, ok := tensors[name]
-		if !ok || !isEmbeddingCopy(name, tiedHead) {
+		of := embeddingOf(name, spec)
+		if !ok || of == name {
 			continue
 		}
 		delete(tensors, name)
-		shared, ok := tensors[SharedEmbedding]
+		shared, ok := tensors[of]
 		if !ok {
-			t.Name = SharedEmbedding
-			tensors[SharedEmbedding] = t
+			t.Name = of
+			tensors[of] = t
 			continue
 		}
 		same, err := sameValues(t, shared)
@@ -157,12 +179,12 @@ func mergeCopies(tensors map[string]Tensor, tiedHead bool) error {
 		if same {
 			continue
 		}
-		if name == lmHead {
+		if name == Head {
 			return fmt.Errorf("tensor %s (%v, %s) differs from %s (%v, %s), but \"tie_word_embeddings\" ties them: set it to false in %s to use both, or remove one",
-				name, t.Shape, t.DType, SharedEmbedding, shared.Shape, shared.DType, ConfigFile)
+				name, t.Shape, t.DType, of, shared.Shape, shared.DType, ConfigFile)
 		}
 		return fmt.Errorf("tensor %s (%v, %s) differs from %s (%v, %s): only models whose encoder and decoder share one embedding are supported",
-			name, t.Shape, t.DType, SharedEmbedding, shared.Shape, shared.DType)
+			name, t.Shape, t.DType, of, shared.Shape, shared.DType)
 	}
 	return nil
 }

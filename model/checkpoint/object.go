@@ -96,7 +96,7 @@ func (o *fields) fail(name, format string, args ...any) {
 func (o *fields) size(name string, lo, hi int) int {
 	if o.get(name) == nil {
 		if o.err == nil {
-			o.err = fmt.Errorf("%q is missing: this is not the config.json of an M2M100 model", name)
+			o.err = fmt.Errorf("%q is missing: this is not the config.json of a model that is supported", name)
 		}
 		return lo
 	}
@@ -149,7 +149,12 @@ func (o *fields) boolean(name string, def bool) bool {
 
 // oneOf fails unless the field is absent or one of some JSON literals.
 func (o *fields) oneOf(name string, literals ...string) {
-	if raw := o.get(name); raw != nil && !slices.Contains(literals, string(raw)) {
+	raw := o.get(name)
+	if raw == nil {
+		return
+	}
+	var flat bytes.Buffer
+	if json.Compact(&flat, raw) == nil && !slices.Contains(literals, flat.String()) {
 		o.fail(name, "only %s is supported", literals[0])
 	}
 }

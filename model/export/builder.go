@@ -1,10 +1,12 @@
 package export
 
 import (
+	"cmp"
 	"io"
 	"math"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/model/onnx"
 )
 
@@ -61,6 +63,16 @@ func (b *builder) headAttrs(stack model.Stack) []onnx.Attr {
 	return []onnx.Attr{onnx.Int("heads", stack.Heads), onnx.Int("head_dim", stack.HeadDim(b.spec.DModel))}
 }
 
+// noActivation is the number of no activation function; see [builder.activationAttr].
+const noActivation = 0
+
+// activationAttr is the attribute that names the activation function of the model, as in the
+// operators' C code.
+func (b *builder) activationAttr() onnx.Attr {
+	numbers := map[model.Activation]int{model.ReLU: 1, model.Swish: 2, model.GELU: 3}
+	return onnx.Int("activation", numbers[b.spec.Activation])
+}
+
 // memory is an input that holds attention keys and values of all decoder layers, uint8
 // [layers, rows, capacity, token], token being the bytes of a token's keys, then values,
 // in half or single precision.
@@ -72,10 +84,13 @@ func (b *builder) memory(name string) {
 // positions is the table of sinusoidal positions, [MaxPositions, DModel].
 func (b *builder) positions() string {
 	const block = 64 // rows that are in memory at a time
-	n, d, first := b.spec.MaxPositions, b.spec.DModel, int(b.spec.Pad)+1
+	n, d, first, table := b.spec.MaxPositions, b.spec.DModel, int(b.spec.Pad)+1, sinusoids
+	if b.spec.Positions == model.OriginalPositions {
+		first, table = 0, originalSinusoids
+	}
 	return b.use(b.w.add("positions", onnx.Float32, []int{n, d}, func(out io.Writer) error {
 		for row := 0; row < n; row += block {
-			if err := writeFloats(out, onnx.Float32, sinusoids(min(block, n-row), d, first+row)); err != nil {
+			if err := writeFloats(out, onnx.Float32, table(min(block, n-row), d, first+row)); err != nil {
 				return err
 			}
 		}
@@ -99,6 +114,36 @@ func sinusoids(n, d, first int) []float32 {
 		}
 	}
 	return table
+}
+
+// originalSinusoids is sinusoids with the frequencies of "Attention is all you need", as Hugging
+// Face computes them for Marian: in 64 bits. An odd width has one sine more than cosines.
+func originalSinusoids(n, d, first int) []float32 {
+	table := make([]float32, 0, n*d)
+	for i := range n {
+		for j := range d {
+			angle := func(j int) float64 { return float64(first+i) / math.Pow(10000, float64(2*j)/float64(d)) }
+			if sines := (d + 1) / 2; j < sines {
+				table = append(table, float32(math.Sin(angle(j))))
+			} else {
+				table = append(table, float32(math.Cos(angle(j-sines))))
+			}
+		}
+	}
+	return table
+}
+
+// logitsBias is the bias of the LM head. Where the padding token has no probability its bias is
+// so low that it has none.
+func (b *builder) logitsBias() string {
+	const none = -1e30
+	values, err := b.w.read(checkpoint.LogitsBias)
+	if b.spec.NeverPad && b.spec.Renormalize && err == nil {
+		values[b.spec.Pad] = none
+	}
+	return b.use(b.w.add(checkpoint.LogitsBias, onnx.Float32, []int{b.spec.VocabSize}, func(out io.Writer) error {
+		return cmp.Or(err, writeFloats(out, onnx.Float32, values))
+	}))
 }
 
 // packedName is what a product of the matrices of one or more layers is called.

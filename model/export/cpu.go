@@ -90,6 +90,16 @@ func (b cpu) addNorm(x string, p product, norm string) (sum string, y activation
 	return out[0], activation{value: out[1], scale: out[2]}
 }
 
+func (b cpu) normSum(x string, p product, norm string) (sum string, y activation) {
+	inputs := append(b.normInputs(x, norm), p.acc, p.bias, p.scale)
+	if !b.int8() {
+		out := b.Node(onnx.Dragoman, "NormSum", inputs, 1)
+		return out[0], activation{value: out[0]}
+	}
+	out := b.Node(onnx.Dragoman, "NormSumQuantize", inputs, 3)
+	return out[0], activation{value: out[1], scale: out[2]}
+}
+
 // lastNorm is in 32 bits in every export.
 func (b cpu) lastNorm(x string, p product, norm string) string {
 	return b.Node(onnx.Dragoman, "AddNorm", append(b.normInputs(x, norm), p.acc, p.bias, p.scale), 2)[1]
@@ -105,7 +115,7 @@ func (b cpu) quantize(x string) activation {
 
 func (b cpu) multiply(x activation, layers ...string) product {
 	if !b.int8() {
-		return product{acc: b.multiplyFloats("Product", x, layers)}
+		return product{acc: b.multiplyFloats("Product", x, layers, nil)}
 	}
 	positive := onnx.Int("positive", 0)
 	if x.positive {
@@ -123,17 +133,30 @@ func (b cpu) quantized(layers ...string) []string {
 }
 
 // multiplyFloats is an operator that multiplies x by the matrices of linear layers.
-func (b cpu) multiplyFloats(op string, x activation, layers []string, more ...string) string {
+func (b cpu) multiplyFloats(op string, x activation, layers, more []string, attrs ...onnx.Attr) string {
 	name, tensors := matricesOf(layers)
 	panels, rows := b.panels(name, tensors...)
 	inputs := append([]string{x.value, panels}, more...)
-	return b.Node(onnx.Dragoman, b.stored(op), inputs, 1, onnx.Int("width", rows))[0]
+	return b.Node(onnx.Dragoman, b.stored(op), inputs, 1, append([]onnx.Attr{onnx.Int("width", rows)}, attrs...)...)[0]
+}
+
+func (b cpu) activate(x activation, layer string) activation {
+	if b.spec.Activation == model.ReLU {
+		return b.relu(x, layer)
+	}
+	bias, kind := b.biases(layer), b.activationAttr()
+	if !b.int8() {
+		return activation{value: b.multiplyFloats("ProductActivation", x, []string{layer}, []string{bias}, kind)}
+	}
+	p := b.multiply(x, layer)
+	out := b.Node(onnx.Dragoman, "ActivationQuantize", []string{p.acc, bias, p.scale}, 2, kind)
+	return activation{value: out[0], scale: out[1]}
 }
 
 func (b cpu) relu(x activation, layer string) activation {
 	bias := b.biases(layer)
 	if !b.int8() {
-		return activation{value: b.multiplyFloats("ProductRelu", x, []string{layer}, bias)}
+		return activation{value: b.multiplyFloats("ProductRelu", x, []string{layer}, []string{bias})}
 	}
 	p := b.multiply(x, layer)
 	out := b.Node(onnx.Dragoman, "ReluQuantize", []string{p.acc, bias, p.scale}, 2)
@@ -177,15 +200,26 @@ func (b cpu) candidates(y string) {
 		q := b.quantize(x)
 		inputs := append([]string{q.value}, b.quantized("lm_head")...)
 		inputs = append(inputs, q.scale, "k", x, b.use(b.w.half("lm_head.weight")))
+		if b.spec.LogitsBias {
+			inputs = append(inputs, b.logitsBias())
+		}
 		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, spare)
 	} else {
-		logits := b.multiply(activation{value: x}, "lm_head")
-		b.NamedNode(onnx.Dragoman, "BestCandidates", []string{logits.acc, "k"}, outputs, spare)
+		b.NamedNode(onnx.Dragoman, "BestCandidates", []string{b.logits(activation{value: x}), "k"}, outputs, spare)
 	}
 	wanted := onnx.Named("Q")
 	b.Output("val", onnx.Float32, wanted, onnx.Named("k"))
 	b.Output("idx", onnx.Int64, wanted, onnx.Named("k"))
 	b.Output("lse", onnx.Float32, wanted)
+}
+
+// logits are those of an export that is not in 8 bits.
+func (b cpu) logits(x activation) string {
+	head := []string{"lm_head"}
+	if !b.spec.LogitsBias {
+		return b.multiplyFloats("Product", x, head, nil)
+	}
+	return b.multiplyFloats("ProductActivation", x, head, []string{b.logitsBias()}, onnx.Int("activation", noActivation))
 }
 
 // int8 says that linear layers are products of 8-bit numbers.

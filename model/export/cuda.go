@@ -72,12 +72,24 @@ func (b *cuda) addNorm(x string, p product, norm string) (sum string, y activati
 	return out[0], activation{value: out[1]}
 }
 
+func (b *cuda) normSum(x string, p product, norm string) (sum string, y activation) {
+	out := b.kernel("NormSum", append(b.normInputs(x, norm), p.acc, p.bias), 2)
+	return out[0], activation{value: out[1]}
+}
+
 func (b *cuda) lastNorm(x string, p product, norm string) string {
 	_, y := b.addNorm(x, p, norm)
 	return y.value
 }
 
-func (b *cuda) quantize(y string) activation { return activation{value: y} }
+// quantize has the type of activations made of the residual stream, which is what it is given
+// where there is no last norm.
+func (b *cuda) quantize(y string) activation {
+	if b.spec.PostNorm && b.w.precision == model.FP16 {
+		y = b.cast(y, onnx.Float16)
+	}
+	return activation{value: y}
+}
 
 func (b *cuda) multiply(x activation, layers ...string) product {
 	name, tensors := matricesOf(layers)
@@ -101,9 +113,12 @@ func (b *cuda) matrix(name string, tensors ...string) string {
 	return b.matrices[panels]
 }
 
-func (b *cuda) relu(x activation, layer string) activation {
-	acc := b.multiply(x, layer).acc
-	return activation{value: b.kernel("BiasRelu", []string{acc, b.biases(layer)}, 1)[0]}
+func (b *cuda) activate(x activation, layer string) activation {
+	inputs := []string{b.multiply(x, layer).acc, b.biases(layer)}
+	if b.spec.Activation == model.ReLU {
+		return activation{value: b.kernel("BiasRelu", inputs, 1)[0]}
+	}
+	return activation{value: b.kernel("BiasActivation", inputs, 1, b.activationAttr())[0]}
 }
 
 func (b *cuda) attention(op string, p product, layer int) activation {
@@ -132,11 +147,16 @@ func (b *cuda) attentionAttrs(stack model.Stack, layer int) []onnx.Attr {
 // candidates computes the logits of the best candidates again where half precision
 // rounded them.
 func (b *cuda) candidates(y string) {
-	logits := b.multiply(activation{value: y}, "lm_head").acc
-	best := b.kernel("MergeCandidates", b.kernel("PartialCandidates", []string{logits, "pages"}, 2), 2)
+	x := b.quantize(y)
+	var bias []string
+	if b.spec.LogitsBias {
+		bias = []string{b.logitsBias()}
+	}
+	logits := []string{b.multiply(x, "lm_head").acc, "pages"}
+	best := b.kernel("MergeCandidates", b.kernel("PartialCandidates", append(logits, bias...), 2), 2)
 	if b.w.precision == model.FP16 {
-		table := b.matrix("lm_head.weight", "lm_head.weight")
-		best[0] = b.kernel("Rescore", []string{best[0], y, table}, 1)[0]
+		inputs := []string{best[0], x.value, b.matrix("lm_head.weight", "lm_head.weight")}
+		best[0] = b.kernel("Rescore", append(inputs, bias...), 1)[0]
 	}
 	b.NamedNode(onnx.Dragoman, b.kernelName("BestCandidates"), best, []string{"best"})
 	b.Output("best", onnx.Int32, onnx.Named("R"), onnx.Named("B"))

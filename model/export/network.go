@@ -6,14 +6,24 @@ import (
 	"dragoman/model/onnx"
 )
 
-// network describes an M2M100 model, layer by layer, over the operators of a backend.
+// network describes a model, layer by layer, over the operators of a backend. Which parts it
+// has says its [model.Spec].
 //
 // Activations are [rows, width]: every token of the encoder, every hypothesis of the
-// decoder is a row of its own. The residual stream x is passed on together with the
-// product p that is still to be added to it, which the next layer norm does in passing.
+// decoder is a row of its own.
 type network struct {
 	*builder
 	operators
+}
+
+// stream is what goes from block to block of a stack: the residual stream x, and
+//   - with norms before the blocks, the product p that is still to be added to it, which the
+//     next norm does in passing;
+//   - with norms behind them, y, which is x as a linear layer takes it.
+type stream struct {
+	x string
+	p product
+	y activation
 }
 
 // operators are what the layers of a network are made of on one backend, matrix products
@@ -28,15 +38,18 @@ type operators interface {
 	// addNorm adds a product, if there is one, to the residual stream. It returns the
 	// sum and its layer norm.
 	addNorm(x string, p product, norm string) (sum string, y activation)
+	// normSum is the layer norm of x + p, in numbers and as a linear layer takes it.
+	normSum(x string, p product, norm string) (sum string, y activation)
 	// lastNorm is the layer norm of x + p at the end of a stack.
 	lastNorm(x string, p product, norm string) string
-	// quantize makes what lastNorm returns ready for a linear layer.
+	// quantize makes numbers ready for a linear layer.
 	quantize(y string) activation
 	// multiply multiplies x by the matrices of one or more linear layers, packed into
 	// one product whose outputs lie side by side.
 	multiply(x activation, layers ...string) product
-	// relu is max(0, y), ready for a linear layer, where y is what a linear layer makes of x.
-	relu(x activation, layer string) activation
+	// activate is the activation function of y, ready for a linear layer, where y is what a
+	// linear layer makes of x.
+	activate(x activation, layer string) activation
 
 	// attention is an operator of attention in a layer. "SelfAttention" is the encoder's,
 	// over a product of queries, keys and values. "CachedAttention" is the decoder's, to
@@ -47,8 +60,8 @@ type operators interface {
 	// a decoder layer. The values called after and done mean nothing: they order the nodes.
 	storeCross(p product, layer int, after, done string)
 
-	// candidates turns the last hidden states into the candidates and declares the
-	// graph's outputs. The logits, as wide as the vocabulary, stay inside the graph.
+	// candidates turns the last hidden states, what lastNorm returns or the residual stream,
+	// into the candidates and declares the graph's outputs. The logits, as wide as the vocabulary, stay inside the graph.
 	candidates(y string)
 }
 
@@ -76,11 +89,14 @@ type product struct {
 // writes to in place; "stored" int32 [1] means nothing.
 func (n network) encoder() {
 	n.encoderInputs()
-	x, p := n.embed("model.encoder.embed_tokens.weight"), product{}
+	s := n.begin("encoder")
 	for i := range n.spec.Encoder.Layers {
-		x, p = n.encoderLayer(x, p, i)
+		s = n.encoderLayer(s, i)
 	}
-	y, after := n.quantize(n.lastNorm(x, p, "model.encoder.layer_norm")), ""
+	y, after := s.y, ""
+	if !n.spec.PostNorm {
+		y = n.quantize(n.lastNorm(s.x, s.p, "model.encoder.layer_norm"))
+	}
 	for i := range n.spec.Decoder.Layers {
 		_, k, v, _ := projections(layerName("decoder", i) + ".encoder_attn")
 		done := "stored"
@@ -93,44 +109,69 @@ func (n network) encoder() {
 	n.Output("stored", onnx.Int32, onnx.Fixed(1))
 }
 
-// encoderLayer is one pre-LayerNorm layer: self attention, feed-forward.
-func (n network) encoderLayer(x string, p product, i int) (string, product) {
+// begin is what goes into the first block of a stack, "encoder" or "decoder".
+func (n network) begin(stack string) stream {
+	s := stream{x: n.embed("model." + stack + ".embed_tokens.weight")}
+	if n.spec.PostNorm {
+		s.y = n.quantize(s.x)
+	}
+	return s
+}
+
+// block adds what compute makes of the stream to it. Its norm comes before or behind that.
+func (n network) block(s stream, norm string, compute func(y activation) product) stream {
+	if n.spec.PostNorm {
+		s.x, s.y = n.normSum(s.x, compute(s.y), norm)
+		return s
+	}
+	x, y := n.addNorm(s.x, s.p, norm)
+	return stream{x: x, p: compute(y)}
+}
+
+// encoderLayer is self attention, feed-forward.
+func (n network) encoderLayer(s stream, i int) stream {
 	layer := layerName("encoder", i)
 	q, k, v, out := projections(layer + ".self_attn")
-	x, y := n.addNorm(x, p, layer+".self_attn_layer_norm")
-	a := n.attention("SelfAttention", n.linear(y, q, k, v), i)
-	x, y = n.addNorm(x, n.linear(a, out), layer+".final_layer_norm")
-	return x, n.feedForward(y, layer)
+	s = n.block(s, layer+".self_attn_layer_norm", func(y activation) product {
+		return n.linear(n.attention("SelfAttention", n.linear(y, q, k, v), i), out)
+	})
+	return n.feedForward(s, layer)
 }
 
 // decoder builds one decoder step.
 func (n network) decoder() {
 	n.decoderInputs()
-	x, p := n.embed("model.decoder.embed_tokens.weight"), product{}
+	s := n.begin("decoder")
 	for i := range n.spec.Decoder.Layers {
-		x, p = n.decoderLayer(x, p, i)
+		s = n.decoderLayer(s, i)
 	}
-	n.candidates(n.lastNorm(x, p, "model.decoder.layer_norm"))
+	y := s.x
+	if !n.spec.PostNorm {
+		y = n.lastNorm(s.x, s.p, "model.decoder.layer_norm")
+	}
+	n.candidates(y)
 }
 
-// decoderLayer is one pre-LayerNorm layer: self attention over the cache, cross
-// attention over the source, feed-forward.
-func (n network) decoderLayer(x string, p product, i int) (string, product) {
+// decoderLayer is self attention over the cache, cross attention over the source,
+// feed-forward.
+func (n network) decoderLayer(s stream, i int) stream {
 	layer := layerName("decoder", i)
 	q, k, v, out := projections(layer + ".self_attn")
-	x, y := n.addNorm(x, p, layer+".self_attn_layer_norm")
-	a := n.attention("CachedAttention", n.linear(y, q, k, v), i)
-	x, y = n.addNorm(x, n.linear(a, out), layer+".encoder_attn_layer_norm")
-
-	q, _, _, out = projections(layer + ".encoder_attn")
-	a = n.attention("CrossAttention", n.linear(y, q), i)
-	x, y = n.addNorm(x, n.linear(a, out), layer+".final_layer_norm")
-	return x, n.feedForward(y, layer)
+	s = n.block(s, layer+".self_attn_layer_norm", func(y activation) product {
+		return n.linear(n.attention("CachedAttention", n.linear(y, q, k, v), i), out)
+	})
+	crossQ, _, _, crossOut := projections(layer + ".encoder_attn")
+	s = n.block(s, layer+".encoder_attn_layer_norm", func(y activation) product {
+		return n.linear(n.attention("CrossAttention", n.linear(y, crossQ), i), crossOut)
+	})
+	return n.feedForward(s, layer)
 }
 
-// feedForward is fc2(relu(fc1(y))) of a layer.
-func (n network) feedForward(y activation, layer string) product {
-	return n.linear(n.relu(y, layer+".fc1"), layer+".fc2")
+// feedForward is fc2(activation(fc1(y))) of a layer.
+func (n network) feedForward(s stream, layer string) stream {
+	return n.block(s, layer+".final_layer_norm", func(y activation) product {
+		return n.linear(n.activate(y, layer+".fc1"), layer+".fc2")
+	})
 }
 
 // linear is multiply with the layers' biases.

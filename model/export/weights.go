@@ -78,6 +78,16 @@ func (w *weights) parts(tensors []string) (parts []checkpoint.Tensor, rows int, 
 	return parts, rows, nil
 }
 
+// read is a whole tensor.
+func (w *weights) read(tensor string) ([]float32, error) {
+	t, err := w.ckpt.Tensor(tensor)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float32, t.Len())
+	return values, t.ReadFloat32(values, 0)
+}
+
 // add appends a weight to the data file unless a graph asked for it before.
 func (w *weights) add(name string, t onnx.DataType, shape []int, write func(io.Writer) error) (onnx.Weight, error) {
 	if known, ok := w.data.Weight(name); ok {

@@ -70,11 +70,11 @@ type Case struct {
 // Output is what one search wrote.
 type Output struct {
 	// IDs are all decoder tokens: the prefix, the translation and, unless
-	// Truncated, the end token.
+	// Truncated and not forced, the end token.
 	IDs []int64 `json:"ids"`
 	// Text is IDs decoded without special tokens; empty in random cases.
 	Text      string `json:"text"`
-	Truncated bool   `json:"truncated"` // cut at the setting's MaxLength
+	Truncated bool   `json:"truncated"` // cut at the setting's MaxLength, or ended there by force
 	// Score is the best hypothesis's: its summed log-probability divided by
 	// (len(IDs)-1)^LengthPenalty. It is 0 in greedy searches.
 	Score float64 `json:"score"`

@@ -8,12 +8,15 @@ BEST = 10  # tokens noted a step
 HEAD = 8   # values noted of a vector
 
 
-def steps(raw):
+def steps(raw, never=None):
     """What generate() saw at each step, before any processor: the best tokens,
     their log-probabilities and the log-sum-exp of the logits. Step i follows
-    the first i+1 ids of the output."""
+    the first i+1 ids of the output. A token that is never generated, and has no probability
+    then, is left out."""
     out = []
     for logits in raw.logits:
+        if never is not None:
+            logits[0, never] = float("-inf")
         top = torch.topk(torch.log_softmax(logits[0], -1), BEST)
         out.append({"ids": top.indices.tolist(), "log_probs": numbers(top.values),
                     "log_sum_exp": number(torch.logsumexp(logits[0], -1))})

@@ -5,11 +5,12 @@ import random
 import shutil
 
 import torch
-from transformers import GenerationConfig, M2M100Config, M2M100ForConditionalGeneration
+from transformers import (GenerationConfig, M2M100Config, M2M100ForConditionalGeneration, MarianConfig,
+                          MarianMTModel)
 
 import inside
 import reference
-from shapes import BASE, GENERATION, SHAPES
+from shapes import BASE, GENERATION, MARIAN_BASE, SHAPES
 
 LENGTHS = (1, 2, 3, 5, 8, 11, 13, 16, 21, 33, 47, 60)  # of the sources, in ids
 FIRST_ID = 8      # of random sources: above every special id
@@ -57,7 +58,7 @@ def make(name, folder):
     settings = EVERY_SETTING if shape.every_setting else FEW_SETTINGS
     settings = {n: reference.setting(**{"max_length": MAX_LENGTH, **s}) for n, s in settings.items()}
     settings["defaults"] = reference.default_setting(model)
-    language = model.config.vocab_size - 12
+    language = None if shape.marian else model.config.vocab_size - 12
     sources = _sources(shape.seed, model.config)
     cases, traces = [], []
     for i, source in enumerate(sources):
@@ -65,10 +66,10 @@ def make(name, folder):
         for key, value in settings.items():
             outputs[key], raw = reference.generate(model, source, language, value)
             if key == "greedy" and i in (0, 3, 8):
-                traces.append({"case": i, "setting": key, "steps": inside.steps(raw),
+                traces.append({"case": i, "setting": key, "steps": inside.steps(raw, model.config.pad_token_id if model.generation_config.renormalize_logits else None),
                                "encoder": inside.encoder(model, source), "cross": inside.cross_attention(raw)})
         cases.append({"set": "random", "source": source, "outputs": outputs,
-                      "prefix": [model.config.decoder_start_token_id, language]})
+                      "prefix": [model.config.decoder_start_token_id] + [language] * (language is not None)})
     padded = {key: reference.generate_padded(model, sources, language, settings[key]) for key in PADDED}
     reference.write(os.path.join(folder, "goldens.json.gz"), {
         "checkpoint": f"model/testdata/odd/{name}", "files": reference.file_hashes(folder),
@@ -83,10 +84,17 @@ def random_model(shape):
     2, whatever the width; the end token's are raised, so that some outputs end
     and some reach the limit."""
     torch.manual_seed(shape.seed)
-    config = M2M100Config(**BASE | shape.config)
-    model = M2M100ForConditionalGeneration(config)
+    if shape.marian:
+        config = MarianConfig(**MARIAN_BASE | shape.config)
+        model = MarianMTModel(config)
+        model.final_logits_bias.normal_(0, 0.5)
+    else:
+        config = M2M100Config(**BASE | shape.config)
+        model = M2M100ForConditionalGeneration(config)
     spread = 1.5 / (config.d_model ** 0.5 if config.scale_embedding else 1)
     for name, weight in model.named_parameters():
+        if "embed_positions" in name:
+            continue
         if name.endswith("layer_norm.weight"):
             weight.data.normal_(1, 0.2)
         elif name.endswith("bias"):
@@ -96,12 +104,16 @@ def random_model(shape):
         else:  # sharp attention: its inputs matter more than its mean
             gain = 2 if "q_proj" in name or "k_proj" in name else 1.2
             weight.data.normal_(0, gain / weight.shape[1] ** 0.5)
-    shared, head = model.model.shared.weight.data, model.lm_head.weight.data
-    shared[config.pad_token_id] = head[config.pad_token_id] = 0
+    head = model.lm_head.weight.data
+    embeddings = [stack.embed_tokens.weight.data for stack in (model.model.encoder, model.model.decoder)]
+    for table in (*embeddings, head):
+        table[config.pad_token_id] = 0
     if not config.tie_word_embeddings:
-        for stack in (model.model.encoder, model.model.decoder):
-            stack.embed_tokens.weight.data.copy_(shared)
-    last = model.model.decoder.layer_norm
+        for table in embeddings:
+            table.copy_(model.model.shared.weight.data)
+            table[config.pad_token_id] = 0
+        model.model.shared.weight.data[config.pad_token_id] = 0
+    last = model.model.decoder.layers[-1].final_layer_norm if shape.marian else model.model.decoder.layer_norm
     last.weight.data *= 2 / (spread * config.d_model ** 0.5)
     last.weight.data[::2] *= -1  # or a tied head would repeat the last token for ever
     last.bias.data += head[config.eos_token_id] * shape.ending / head[config.eos_token_id].square().sum()
@@ -112,7 +124,7 @@ def save(model, shape, folder):
     model.generation_config = GenerationConfig(
         bos_token_id=model.config.bos_token_id, pad_token_id=model.config.pad_token_id,
         eos_token_id=model.config.eos_token_id, decoder_start_token_id=model.config.decoder_start_token_id,
-        **GENERATION | shape.generation)
+        **GENERATION | (marian_settings(model.config) if shape.marian else {}) | shape.generation)
     os.makedirs(folder)
     model.save_pretrained(folder, max_shard_size="40KB" if shape.storage == "shards" else "1GB")
     if shape.storage == "bin":
@@ -121,9 +133,14 @@ def save(model, shape, folder):
         os.remove(os.path.join(folder, "model.safetensors"))
         torch.save(model.state_dict(), os.path.join(folder, "pytorch_model.bin"))
     if shape.old_defaults:
-        _age_config(folder, shape.old_defaults)
+        _age_config(folder, (marian_settings(model.config) if shape.marian else {}) | shape.old_defaults)
     for name in os.listdir(folder):
         os.chmod(os.path.join(folder, name), 0o644)  # transformers leaves weights to the owner
+
+
+def marian_settings(config):
+    """What every published Opus-MT says of its generation."""
+    return {"bad_words_ids": [[config.pad_token_id]], "forced_eos_token_id": config.eos_token_id}
 
 
 def _age_config(folder, defaults):
@@ -145,7 +162,9 @@ def check_loaded(model, shape, folder):
     got = dict(model.named_parameters())
     if want.keys() != got.keys():
         raise ValueError(f"{folder}: parameters {sorted(want.keys() ^ got.keys())} differ")
-    wrong = [n for n in want if not torch.equal(want[n], got[n])]
+    want |= dict(random_model(shape).float().named_buffers())
+    got |= dict(model.named_buffers())
+    wrong = [n for n in want if "embed_positions" not in n and not torch.equal(want[n], got[n])]
     if wrong:
         raise ValueError(f"{folder}: from_pretrained changed {wrong}")
 
@@ -153,7 +172,8 @@ def check_loaded(model, shape, folder):
 def _sources(seed, config):
     """Random sources of LENGTHS ids, every other one ending as real text does."""
     rng = random.Random(seed)
-    sources = [[rng.randrange(FIRST_ID, config.vocab_size) for _ in range(n)] for n in LENGTHS]
+    end = config.pad_token_id if config.pad_token_id > FIRST_ID else config.vocab_size
+    sources = [[rng.randrange(FIRST_ID, end) for _ in range(n)] for n in LENGTHS]
     for source in sources[1::2]:
         source[-1] = config.eos_token_id
     return sources

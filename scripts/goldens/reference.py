@@ -1,7 +1,7 @@
 """Runs Hugging Face transformers and notes what it answered.
 
-`Reference` is M2M100ForConditionalGeneration that also notes, for every beam
-search, the smallest margin by which any of its decisions was taken. A margin
+`Margins` makes models that also note, for every beam search, the smallest margin by which any
+of its decisions was taken. A margin
 near float noise says that another implementation may rightly decide otherwise.
 """
 import gzip
@@ -14,7 +14,7 @@ import numpy
 import sentencepiece
 import torch
 import transformers
-from transformers import GenerationConfig, M2M100ForConditionalGeneration
+from transformers import AutoConfig, GenerationConfig, GenerationMixin, M2M100ForConditionalGeneration, MarianMTModel
 
 # Scores below this are transformers' placeholders (-1e9 and -inf), not scores.
 PLACEHOLDER = -1e8
@@ -32,8 +32,8 @@ SETTING_NAMES = {
 }
 
 
-class Reference(M2M100ForConditionalGeneration):
-    """M2M100 that notes the margins of a beam search over one sentence."""
+class Margins:
+    """Notes the margins of a beam search over one sentence."""
 
     def start_margins(self):
         self._margin = float("inf")
@@ -91,12 +91,21 @@ class Reference(M2M100ForConditionalGeneration):
             best = kwargs["running_beam_scores"][0, 0].item() / span ** kwargs["length_penalty"]
             if best > PLACEHOLDER:
                 self._note(best - kwargs["beam_scores"].min().item())
-        return M2M100ForConditionalGeneration._check_early_stop_heuristic(**kwargs)
+        return GenerationMixin._check_early_stop_heuristic(**kwargs)
+
+
+class M2M100(Margins, M2M100ForConditionalGeneration):
+    pass
+
+
+class Marian(Margins, MarianMTModel):
+    pass
 
 
 def load(folder):
     """The checkpoint in folder in float32, ready to generate."""
-    return Reference.from_pretrained(folder, dtype=torch.float32).eval()
+    network = {"m2m_100": M2M100, "marian": Marian}[AutoConfig.from_pretrained(folder).model_type]
+    return network.from_pretrained(folder, dtype=torch.float32).eval()
 
 
 def versions():
@@ -130,10 +139,11 @@ def default_setting(model):
 def _generation_config(model, settings, language):
     named = {SETTING_NAMES[name]: value for name, value in settings.items()}
     named["early_stopping"] = {"true": True, "false": False, "never": "never"}[settings["early_stopping"]]
-    config = model.config
+    config, own = model.config, model.generation_config
     return GenerationConfig(
         **named, do_sample=False, forced_bos_token_id=language, decoder_start_token_id=config.decoder_start_token_id,
         bos_token_id=config.bos_token_id, pad_token_id=config.pad_token_id, eos_token_id=config.eos_token_id,
+        bad_words_ids=own.bad_words_ids, forced_eos_token_id=own.forced_eos_token_id, renormalize_logits=own.renormalize_logits,
         output_scores=True, output_logits=True, return_dict_in_generate=True)
 
 
@@ -171,9 +181,10 @@ def _output(model, ids, settings, margin, score):
     pad, eos = model.config.pad_token_id, model.config.eos_token_id
     while ids[-1] == pad:
         ids.pop()
-    if pad in ids:
+    if pad in ids[1:]:
         raise ValueError(f"the model wrote a pad token, {ids}: take another seed")
-    output = {"ids": ids, "truncated": len(ids) == settings["max_length"] and ids[-1] != eos}
+    forced = model.generation_config.forced_eos_token_id is not None  # whether or not the end would have come by itself
+    output = {"ids": ids, "truncated": len(ids) == settings["max_length"] and (forced or ids[-1] != eos)}
     if margin is not None and margin != float("inf"):
         output["margin"] = number(margin)
     if score is not None:
@@ -199,7 +210,8 @@ def sha256(path):
 def file_hashes(folder):
     """The checksums of a checkpoint's files: goldens hold for these files only."""
     names = sorted(n for n in os.listdir(folder) if n.endswith((".safetensors", ".bin")) or n == "config.json"
-                   or n in ("generation_config.json", "model.safetensors.index.json", "sentencepiece.bpe.model", "vocab.json",
+                   or n in ("generation_config.json", "model.safetensors.index.json", "sentencepiece.bpe.model", "source.spm", "target.spm",
+                            "vocab.json", "target_vocab.json",
                             "tokenizer_config.json"))
     return {name: sha256(os.path.join(folder, name)) for name in names}
 

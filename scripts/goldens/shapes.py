@@ -20,6 +20,7 @@ class Shape:
     # Whether the goldens try every search setting or only a few: storage
     # formats need no more than proof that the weights were read.
     every_setting: bool = True
+    marian: bool = False  # MarianMTModel, of MARIAN_BASE
 
 
 BASE = dict(
@@ -27,6 +28,13 @@ BASE = dict(
     decoder_attention_heads=2, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=128,
     scale_embedding=True, tie_word_embeddings=True, dropout=0.0, attention_dropout=0.0, encoder_layerdrop=0.0,
     decoder_layerdrop=0.0, bos_token_id=0, pad_token_id=1, eos_token_id=2, decoder_start_token_id=2,
+)
+
+# As Opus-MT's: the padding token is the last one and begins the target.
+MARIAN_BASE = dict(
+    vocab_size=120, d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
+    encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=64, scale_embedding=True, tie_word_embeddings=True,
+    activation_function="swish", dropout=0.0, bos_token_id=0, eos_token_id=0, pad_token_id=119, decoder_start_token_id=119,
 )
 
 GENERATION = dict(num_beams=5, max_length=30, early_stopping=True)
@@ -63,4 +71,19 @@ SHAPES = {
     # As checkpoints were before generation_config.json: defaults in config.json.
     "old-config": Shape(4, 0.5, storage="bin", every_setting=False,
                         old_defaults=dict(num_beams=4, max_length=24, early_stopping=True, length_penalty=1.2)),
+    # Opus-MT's network.
+    "marian": Shape(3, 1.5, dict(d_model=48, encoder_layers=2, encoder_attention_heads=3, decoder_attention_heads=4,
+                                 encoder_ffn_dim=56, decoder_ffn_dim=88), marian=True),
+    # As older tc-big models: a vocabulary for each side, ReLU, an odd width.
+    "marian-two-vocabularies": Shape(5, 1.5, dict(
+        d_model=33, encoder_attention_heads=3, decoder_attention_heads=3, decoder_layers=2, decoder_vocab_size=90,
+        pad_token_id=89, decoder_start_token_id=89, share_encoder_decoder_embeddings=False, activation_function="relu"),
+        storage="bin", marian=True, every_setting=False),
+    # A head of its own, GELU, and probabilities without the padding token.
+    "marian-untied": Shape(8, 0.5, dict(tie_word_embeddings=False, activation_function="gelu", scale_embedding=False),
+                           generation=dict(num_beams=4, renormalize_logits=True, early_stopping=False),
+                           dtype=torch.float16, marian=True, every_setting=False),
+    # As Opus-MT was published in 2020, but for torch's older form.
+    "marian-old-config": Shape(4, 1.0, storage="bin", marian=True, every_setting=False,
+                               old_defaults=dict(num_beams=6, max_length=24)),
 }

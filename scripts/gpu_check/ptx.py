@@ -16,7 +16,7 @@ import pathlib
 import site
 import sys
 
-FOLDER = pathlib.Path(__file__).parents[2] / "model" / "device" / "kernels"
+FOLDER = pathlib.Path(__file__).parents[2] / "model" / "cuda" / "kernels"
 SOURCES = ["kernels.cu", "types.h", "kernels.h", "rows.h", "attention.h", "candidates.h", "warp.h"]  # in the order of kernels_test.go
 OPTIONS = [b"--gpu-architecture=compute_70", b"--std=c++17", b"--extra-device-vectorization"]
 

@@ -13,6 +13,7 @@ struct Node {
   const OrtApi *api;
   int64_t layer, heads, head_dim, spare, positive, width;
   float scale;
+  int64_t activation;  // see Activation
   int threads;  // that share its work
 };
 
@@ -103,17 +104,19 @@ static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
 // ---- the operators ----
 
 OrtStatus *op_quantize(void *kernel, OrtKernelContext *context);
-OrtStatus *op_relu_quantize(void *kernel, OrtKernelContext *context);
+OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context);
 OrtStatus *op_add_norm_quantize(void *kernel, OrtKernelContext *context);
+OrtStatus *op_norm_sum(void *kernel, OrtKernelContext *context);
+OrtStatus *op_norm_sum_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context);
 OrtStatus *op_product_f32(void *kernel, OrtKernelContext *context);
 OrtStatus *op_product_f16(void *kernel, OrtKernelContext *context);
-OrtStatus *op_product_relu_f32(void *kernel, OrtKernelContext *context);
-OrtStatus *op_product_relu_f16(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_activation_f32(void *kernel, OrtKernelContext *context);
+OrtStatus *op_product_activation_f16(void *kernel, OrtKernelContext *context);
 OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context);
 OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context);
 OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context);

@@ -98,9 +98,12 @@ int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *a
   return count;
 }
 
-KERNEL void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, int64_t d) {
+KERNEL void add_bias(float *out, const float *acc, float scale, const float *bias, int64_t n) { linear(out, acc, scale, bias, n); }
+
+KERNEL void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d) {
   for (int64_t i = 0; i < k; i++) {
     Candidate c = {dot_half(x, table + best[i].id * d, d), best[i].id};
+    if (bias) c.logit += bias[c.id];
     int64_t j = i;
     for (; j > 0 && better(c.logit, c.id, best[j - 1].logit, best[j - 1].id); j--) best[j] = best[j - 1];
     best[j] = c;

@@ -18,6 +18,7 @@ type head struct {
 	acc, scale  []float32
 	x           []float32         // hidden states; nil: logits are not computed again
 	table       []float16.Float16 // embeddings
+	bias        []float32         // of an 8-bit head; nil: none
 	rows, vocab int
 	width       int
 	k, spare    int
@@ -94,6 +95,13 @@ func sorted(all []candidate) []candidate {
 	return all
 }
 
+func (h head) biasOf(id int64) float64 {
+	if h.bias == nil {
+		return 0
+	}
+	return float64(h.bias[id])
+}
+
 // reference is what the operator is to find for row r.
 func (h head) reference(r int) (found []candidate, lse float64) {
 	all, scale := make([]candidate, h.vocab), 1.0
@@ -101,7 +109,7 @@ func (h head) reference(r int) (found []candidate, lse float64) {
 		scale = float64(h.scale[r])
 	}
 	for i := range all {
-		all[i] = candidate{float64(h.acc[r*h.vocab+i]) * scale, int64(i)}
+		all[i] = candidate{float64(h.acc[r*h.vocab+i])*scale + h.biasOf(int64(i)), int64(i)}
 	}
 	sorted(all)
 	sum := 0.0
@@ -114,7 +122,7 @@ func (h head) reference(r int) (found []candidate, lse float64) {
 	}
 	proposed := all[:min(h.k+h.spare, h.vocab)]
 	for i, c := range proposed {
-		proposed[i].logit = 0
+		proposed[i].logit = h.biasOf(c.id)
 		for j := range h.width {
 			proposed[i].logit += float64(h.x[r*h.width+j]) * float64(h.table[int(c.id)*h.width+j].Float32())
 		}

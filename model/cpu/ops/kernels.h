@@ -21,9 +21,12 @@ typedef struct {
   int half;
 } Panels;
 
+// The activation functions, by the numbers that graphs have for them.
+typedef enum { NO_ACTIVATION, RELU, SWISH, GELU, ACTIVATIONS } Activation;
+
 // multiply_panel computes the columns of one panel of y = x·w [rows, width]; with a bias
-// [width], of max(0, x·w + bias).
-void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias);
+// [width], of activation(x·w + bias).
+void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias, Activation activation);
 // embed_row writes column id of w, times scale, plus position [depth].
 void embed_row(float *y, Panels w, int64_t id, float scale, const float *position);
 
@@ -48,7 +51,10 @@ void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n);
 // relu_quantize_row is quantize_row of max(0, p) for row r of a product; scratch
 // holds n floats.
 void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n);
-// add_norm_row writes total = x + p (row r; p.acc null: x) and its layer norm y.
+// activation_quantize_row is quantize_row of activation(p), as relu_quantize_row.
+void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n);
+// add_norm_row writes total = x + p (row r; p.acc null: x) and its layer norm y,
+// which may be in the place of total.
 void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, const float *beta,
                   float epsilon, int64_t n);
 
@@ -103,7 +109,10 @@ float log_sum_exp(const ExpSum *parts, int64_t n);
 // best so far, at most k, which are sorted. It returns how many there are then.
 int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n);
 // rescore computes the logits of candidates again, from the hidden state x [d] and
-// the embeddings in half precision [vocabulary, d], and sorts them again.
-void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, int64_t d);
+// the embeddings in half precision [vocabulary, d], and sorts them again. bias [vocabulary] is
+// added; null: none.
+void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d);
+// add_bias writes n logits acc·scale + bias.
+void add_bias(float *out, const float *acc, float scale, const float *bias, int64_t n);
 
 #endif

@@ -13,12 +13,12 @@ enum { TOGETHER = 12 };
 typedef struct {
   pthread_mutex_t lock;  // of best and count
   int64_t count;
-  Candidate *best;      // logits lack the row's scale
+  Candidate *best;      // logits lack the row's scale, unless there is a bias
   _Atomic float least;  // what has a lower logit is not among the best
 } HeadRow;
 
 typedef struct {
-  const float *scale, *x;
+  const float *scale, *x, *bias;
   const uint16_t *table;
   int64_t width, k, proposed, parts;
   HeadRow *rows;
@@ -27,15 +27,21 @@ typedef struct {
   int64_t *idx;
 } Head;
 
+// scale_of is what the logits of a row's candidates lack.
+static float scale_of(const Head *h, int64_t r) { return h->bias ? 1 : h->scale[r]; }
+
 static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n, int64_t panel, int64_t width) {
   Head *h = p->arguments;
+  float biased[TOGETHER * PANEL];
   for (int64_t r = first; r < first + n; r++, acc += width) {
     HeadRow *row = h->rows + r;
     ExpSum *part = h->sums + r * h->parts + panel / TOGETHER;
-    *part = exp_sum(acc, h->scale[r], width);
-    if (!(part->peak >= row->least * h->scale[r])) continue;
+    const float *logits = acc;
+    if (h->bias) add_bias(biased, acc, h->scale[r], h->bias + panel * PANEL, width), logits = biased;
+    *part = exp_sum(logits, scale_of(h, r), width);
+    if (!(part->peak >= row->least * scale_of(h, r))) continue;
     pthread_mutex_lock(&row->lock);
-    row->count = add_candidates(row->best, row->count, h->proposed, acc, panel * PANEL, width);
+    row->count = add_candidates(row->best, row->count, h->proposed, logits, panel * PANEL, width);
     if (row->count == h->proposed) row->least = row->best[h->proposed - 1].logit;
     pthread_mutex_unlock(&row->lock);
   }
@@ -45,10 +51,10 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   const Head *h = t->arguments;
   HeadRow *row = h->rows + r;
   (void)scratch;
-  for (int64_t i = 0; i < row->count; i++) row->best[i].logit *= h->scale[r];
+  for (int64_t i = 0; i < row->count; i++) row->best[i].logit *= scale_of(h, r);
   for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = (Candidate){NAN, 0};  // logits are no numbers
   h->lse[r] = log_sum_exp(h->sums + r * h->parts, h->parts);
-  if (h->table) rescore(row->best, h->proposed, h->x + r * h->width, h->table, h->width);
+  if (h->table) rescore(row->best, h->proposed, h->x + r * h->width, h->table, h->bias, h->width);
   for (int64_t i = 0; i < h->k; i++) {
     h->val[r * h->k + i] = row->best[i].logit - h->lse[r];
     h->idx[r * h->k + i] = row->best[i].id;
@@ -75,7 +81,7 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
 
 // BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix as of
 // ProductInt8, row_scale [R], k, x, table as of BestCandidates → what BestCandidates
-// makes of the product. The logits are never all in memory.
+// makes of the product, and of a bias [V], which may be left out. The logits are never all in memory.
 OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   Node *node = kernel;
   Call c = {node->api, context, node};
@@ -92,6 +98,7 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   TRY(input(c, 6, &h.x, x, 2));
   int64_t table[2] = {p.m.width, x[1]};
   TRY(input(c, 7, &h.table, table, 2));
+  TRY(vector(c, 8, &h.bias, p.m.width));
   h.width = x[1], h.k = *wanted;
   if (h.k < 1 || h.k > p.m.width)
     return refuse(c.api, "%lld candidates are wanted of %lld tokens", (long long)h.k, (long long)p.m.width);

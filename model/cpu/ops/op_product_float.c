@@ -16,21 +16,22 @@ typedef struct {
   const float *x, *bias;
   Panels w;
   int64_t rows;
+  Activation activation;
 } Multiply;
 
 static void multiply_item(Task *t, int64_t panel, void *scratch) {
   const Multiply *a = t->arguments;
   (void)scratch;
-  multiply_panel(a->y, a->x, a->rows, a->w, panel, a->bias);
+  multiply_panel(a->y, a->x, a->rows, a->w, panel, a->bias, a->activation);
 }
 
-static OrtStatus *multiply(const Node *k, OrtKernelContext *context, int half, int relu) {
+static OrtStatus *multiply(const Node *k, OrtKernelContext *context, int half, int biased) {
   Call c = {k->api, context, k};
-  Multiply a = {0};
+  Multiply a = {.activation = k->activation};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));
   TRY(panels(c, k, 1, d[1], half, &a.w));
-  if (relu) TRY(vector(c, 2, &a.bias, k->width));
+  if (biased) TRY(vector(c, 2, &a.bias, k->width));
   a.rows = d[0];
   d[1] = k->width;
   TRY(output(c, 0, d, 2, &a.y));
@@ -43,9 +44,10 @@ static OrtStatus *multiply(const Node *k, OrtKernelContext *context, int half, i
 OrtStatus *op_product_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 0); }
 OrtStatus *op_product_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 0); }
 
-// ProductRelu: x [R, K], w [P, K, 32], bias [N] → y [R, N] = max(0, x·w + bias).
-OrtStatus *op_product_relu_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 1); }
-OrtStatus *op_product_relu_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 1); }
+// ProductActivation: x [R, K], w [P, K, 32], bias [N] → y [R, N] = activation(x·w + bias);
+// ProductRelu has no such attribute.
+OrtStatus *op_product_activation_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 1); }
+OrtStatus *op_product_activation_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 1); }
 
 typedef struct {
   float *y;

@@ -7,6 +7,7 @@ typedef struct {
   float *total, *y, *scale;
   uint8_t *q;
   int64_t width;
+  Activation activation;
 } Rows;
 
 static void quantize_item(Task *t, int64_t r, void *scratch) {
@@ -28,16 +29,20 @@ OrtStatus *op_quantize(void *kernel, OrtKernelContext *context) {
   return run(c, &t, d[0] * d[1]);
 }
 
-static void relu_quantize_item(Task *t, int64_t r, void *scratch) {
+static void activation_quantize_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
-  relu_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, scratch, a->width);
+  if (a->activation == RELU)
+    relu_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, scratch, a->width);
+  else
+    activation_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, a->activation, scratch, a->width);
 }
 
-// ReluQuantize: acc [R, N], bias [N], scale [R] → q uint8 [R, N], scale [R];
-// max(0, acc·scale + bias) ≈ q·scale/255.
-OrtStatus *op_relu_quantize(void *kernel, OrtKernelContext *context) {
+// ActivationQuantize: acc [R, N], bias [N], scale [R] → q uint8 [R, N], scale [R];
+// activation(acc·scale + bias) ≈ (q - 128)·scale/127. Of a ReLU, as ReluQuantize has it
+// without the attribute, it is ≈ q·scale/255.
+OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context) {
   Call c = {((Node *)kernel)->api, context, kernel};
-  Rows a = {0};
+  Rows a = {.activation = c.node->activation};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.p.acc, d, 2));
   TRY(vector(c, 1, &a.p.bias, d[1]));
@@ -45,7 +50,8 @@ OrtStatus *op_relu_quantize(void *kernel, OrtKernelContext *context) {
   TRY(output(c, 0, d, 2, &a.q));
   TRY(output(c, 1, d, 1, &a.scale));
   a.width = d[1];
-  Task t = {.item = relu_quantize_item, .items = d[0], .scratch = d[1] * sizeof(float), .arguments = &a};
+  size_t vectors = (d[1] + 15) / 16 * 16;
+  Task t = {.item = activation_quantize_item, .items = d[0], .scratch = vectors * sizeof(float), .arguments = &a};
   return run(c, &t, d[0] * d[1]);
 }
 
@@ -58,7 +64,8 @@ static void add_norm_item(Task *t, int64_t r, void *scratch) {
   if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width);
 }
 
-static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized) {
+// add_norm_any is AddNorm or, without the sum, NormSum.
+static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized, int sum) {
   Call c = {k->api, context, k};
   Rows a = {0};
   int64_t d[2] = {ANY, ANY};
@@ -70,10 +77,11 @@ static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized
   TRY(vector(c, 5, &a.p.scale, d[0]));
   if (a.p.acc && !a.p.bias) return refuse(c.api, "a product needs a bias");
   TRY(output(c, 0, d, 2, &a.total));
+  if (!sum) a.y = a.total;
   if (quantized) {
     TRY(output(c, 1, d, 2, &a.q));
     TRY(output(c, 2, d, 1, &a.scale));
-  } else {
+  } else if (sum) {
     TRY(output(c, 1, d, 2, &a.y));
   }
   a.width = d[1];
@@ -83,9 +91,13 @@ static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized
 
 // AddNorm: x [R, N], gain, beta [N], and acc [R, N], bias [N], scale [R], which may
 // be left out → total [R, N] = x + acc·scale + bias, y [R, N], its layer norm.
-OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 0); }
+OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 0, 1); }
 
 // AddNormQuantize: as AddNorm, with y as q uint8 [R, N], scale [R].
 OrtStatus *op_add_norm_quantize(void *kernel, OrtKernelContext *context) {
-  return add_norm_any(kernel, context, 1);
+  return add_norm_any(kernel, context, 1, 1);
 }
+
+// NormSum: the inputs of AddNorm → y; NormSumQuantize → y, q and scale.
+OrtStatus *op_norm_sum(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 0, 0); }
+OrtStatus *op_norm_sum_quantize(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 1, 0); }

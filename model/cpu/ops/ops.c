@@ -23,7 +23,7 @@ static OrtStatus *threads_of(const OrtApi *api, const OrtKernelInfo *info, int *
 static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info, void **out) {
   Node *k = calloc(1, sizeof *k);
   if (!k) return fail(api, ORT_FAIL, "out of memory");
-  *k = (Node){.api = api, .heads = 1, .head_dim = 1, .width = 1};
+  *k = (Node){.api = api, .heads = 1, .head_dim = 1, .width = 1, .activation = RELU};
   OrtStatus *status = threads_of(api, info, &k->threads);
   for (const char *a = ((const Op *)op)->attributes; *a && !status; a++) switch (*a) {
       case 'l': status = api->KernelInfoGetAttribute_int64(info, "layer", &k->layer); break;
@@ -32,11 +32,14 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'p': status = api->KernelInfoGetAttribute_int64(info, "positive", &k->positive); break;
       case 's': status = api->KernelInfoGetAttribute_int64(info, "spare", &k->spare); break;
       case 'w': status = api->KernelInfoGetAttribute_int64(info, "width", &k->width); break;
+      case 'a': status = api->KernelInfoGetAttribute_int64(info, "activation", &k->activation); break;
       case 'f': status = api->KernelInfoGetAttribute_float(info, "scale", &k->scale); break;
     }
-  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1 || k->threads < 1))
-    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare, width %lld, %d threads", (long long)k->layer,
-                     (long long)k->heads, (long long)k->head_dim, (long long)k->spare, (long long)k->width, k->threads);
+  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1 || k->threads < 1 ||
+                  k->activation < 0 || k->activation >= ACTIVATIONS))
+    status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare, width %lld, activation %lld, %d threads",
+                    (long long)k->layer, (long long)k->heads, (long long)k->head_dim, (long long)k->spare, (long long)k->width,
+                    (long long)k->activation, k->threads);
   if (status) {
     free(k);
     return status;
@@ -50,22 +53,27 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
 
 static const Op ops[] = {
     OP("Quantize", "f", "bf", "", op_quantize),
-    OP("ReluQuantize", "fff", "bf", "", op_relu_quantize),
+    OP("ReluQuantize", "fff", "bf", "", op_activation_quantize),
+    OP("ActivationQuantize", "fff", "bf", "a", op_activation_quantize),
     OP("AddNorm", "fffFFF", "ff", "", op_add_norm),
     OP("AddNormQuantize", "fffFFF", "fbf", "", op_add_norm_quantize),
+    OP("NormSum", "fffFFF", "f", "", op_norm_sum),
+    OP("NormSumQuantize", "fffFFF", "fbf", "", op_norm_sum_quantize),
     OP("SelfAttention", "ffiF", "f", "hd", op_self_attention),
     OP("StoreCross", "ffiibFI", "i", "lhd", op_store_cross),
     OP("CachedAttention", "ffiliibF", "f", "lhd", op_cached_attention),
     OP("CrossAttention", "ffiiibF", "f", "lhd", op_cross_attention),
     OP("ProductF32", "ff", "f", "w", op_product_f32),
     OP("ProductF16", "fh", "f", "w", op_product_f16),
-    OP("ProductReluF32", "fff", "f", "w", op_product_relu_f32),
-    OP("ProductReluF16", "fhf", "f", "w", op_product_relu_f16),
+    OP("ProductReluF32", "fff", "f", "w", op_product_activation_f32),
+    OP("ProductReluF16", "fhf", "f", "w", op_product_activation_f16),
+    OP("ProductActivationF32", "fff", "f", "wa", op_product_activation_f32),
+    OP("ProductActivationF16", "fhf", "f", "wa", op_product_activation_f16),
     OP("EmbedF32", "flfl", "f", "wf", op_embed_f32),
     OP("EmbedF16", "hlfl", "f", "wf", op_embed_f16),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
     OP("ProductInt8", "bcif", "f", "p", op_product_int8),
-    OP("BestCandidatesInt8", "bcifflFH", "flf", "s", op_best_candidates_int8),
+    OP("BestCandidatesInt8", "bcifflFHF", "flf", "s", op_best_candidates_int8),
 };
 
 OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {

@@ -24,6 +24,7 @@ typedef struct {
   const float *x;
   const void *panel;
   const float *bias;  // of the panel; null: none
+  Activation activation;
   int64_t depth, width, from, columns;  // columns: of the panel that are the matrix's
   const char *ahead;  // what it fetches, `stride` bytes for each k
   int64_t stride;
@@ -35,13 +36,26 @@ enum { LINE = 64 };  // bytes of a cache line
 KERNEL static void finish(const Tile *t, int64_t i, const float *acc, int64_t n) {
   float *y = t->y + i * t->width + t->from;
   if (n > t->columns - t->from) n = t->columns - t->from;
-  if (t->bias)
+  if (!t->bias) {
+    memcpy(y, acc, n * sizeof *y);
+    return;
+  }
+  const float *bias = t->bias + t->from;
+  if (t->activation == RELU) {
     for (int64_t j = 0; j < n; j++) {
-      float v = acc[j] + t->bias[t->from + j];
+      float v = acc[j] + bias[j];
       y[j] = v < 0 ? 0 : v;  // what is not a number stays so
     }
-  else
-    memcpy(y, acc, n * sizeof *y);
+    return;
+  }
+  for (int64_t j = 0; j < n; j += LANES) {
+    int64_t some = n - j < LANES ? n - j : LANES;
+    float v[LANES] = {0};
+    for (int64_t i = 0; i < some; i++) v[i] = acc[j + i] + bias[j + i];
+    if (t->activation == SWISH) store(v, vswish(load(v)));
+    if (t->activation == GELU) store(v, vgelu(load(v)));
+    memcpy(y + j, v, some * sizeof *v);
+  }
 }
 
 typedef uint16_t h8 __attribute__((vector_size(16), aligned(2), may_alias));
@@ -95,14 +109,14 @@ INLINE v4 load_half4(const uint16_t *p) {
 #include "product_float_tile.h"
 
 // whole is a tile of all columns of a panel.
-static Tile whole(float *y, const float *x, Panels w, int64_t panel, const float *bias) {
+static Tile whole(float *y, const float *x, Panels w, int64_t panel, const float *bias, Activation activation) {
   int64_t first = panel * PANEL_WIDTH, columns = w.width - first < PANEL_WIDTH ? w.width - first : PANEL_WIDTH;
   const char *data = (const char *)w.data + first * w.depth * (w.half ? 2 : 4);
   const char *next = data + w.depth * PANEL_WIDTH * (w.half ? 2 : 4);
-  return (Tile){y + first, x, data, bias ? bias + first : 0, w.depth, w.width, 0, columns, next, 0};
+  return (Tile){y + first, x, data, bias ? bias + first : 0, activation, w.depth, w.width, 0, columns, next, 0};
 }
 
-void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias) {
+void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias, Activation activation) {
   void (*compute)(Tile, int64_t) = w.half ? halves_any : floats_any;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
@@ -110,7 +124,7 @@ void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t pa
   else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
     compute = w.half ? halves_avx2 : floats_avx2;
 #endif
-  compute(whole(y, x, w, panel, bias), rows);
+  compute(whole(y, x, w, panel, bias, activation), rows);
 }
 
 void embed_row(float *y, Panels w, int64_t id, float scale, const float *position) {

@@ -172,6 +172,11 @@ func (p int8Product) head(h head) call {
 	inputs = append(inputs, floats(h.scale, h.rows), int64s(int64(h.k)))
 	if h.x != nil {
 		inputs = append(inputs, floats(h.x, h.rows, h.width), halves(h.table, h.vocab, h.width))
+	} else {
+		inputs = append(inputs, arg{}, arg{})
+	}
+	if h.bias != nil {
+		inputs = append(inputs, floats(h.bias, h.vocab))
 	}
 	return call{op: "BestCandidatesInt8", attrs: []onnx.Attr{onnx.Int("spare", h.spare)}, inputs: inputs,
 		outputs: []onnx.DataType{onnx.Float32, onnx.Int64, onnx.Float32}}

@@ -69,6 +69,26 @@ KERNEL void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, fl
   to_bytes(q, scratch, 255 / *scale, 0, n);
 }
 
+// activate is an activation function of up to 16 numbers; those beyond n are 0.
+INLINE vf activate(const float *acc, float scale, const float *bias, Activation activation, int64_t n) {
+  vf v = {}, b = {};
+  if (n >= LANES)
+    v = load(acc), b = load(bias);
+  else
+    for (int64_t i = 0; i < n; i++) v[i] = acc[i], b[i] = bias[i];
+  v = v * scale + b;
+  return activation == SWISH ? vswish(v) : activation == GELU ? vgelu(v) : v;
+}
+
+KERNEL void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n) {
+  const float *acc = p.acc + r * n;
+  float s = p.scale ? p.scale[r] : 1;
+  for (int64_t i = 0; i < n; i += LANES)  // scratch has room for whole vectors
+    store(scratch + i, activate(acc + i, s, p.bias + i, activation, n - i));
+  *scale = scale_of_row(scratch, n);
+  to_bytes(q, scratch, 127 / *scale, 128, n);
+}
+
 KERNEL void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain,
                          const float *beta, float epsilon, int64_t n) {
   float s = p.scale ? p.scale[r] : 1;

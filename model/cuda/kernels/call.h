@@ -15,7 +15,7 @@ struct Node {
   Launch launch;              // null on a CPU
   void *const *functions;     // see dragoman_family
   int type;                   // of activations: 0 half, 1 float
-  i64 layer, heads, head_dim;
+  i64 layer, heads, head_dim, activation;
   float scale;
 };
 
@@ -37,7 +37,8 @@ OrtStatus *device_start(Call c, int kernel, const void *args);
 OrtStatus *device_embed(void *node, OrtKernelContext *context);
 OrtStatus *device_track(void *node, OrtKernelContext *context);
 OrtStatus *device_add_norm(void *node, OrtKernelContext *context);
-OrtStatus *device_bias_relu(void *node, OrtKernelContext *context);
+OrtStatus *device_norm_sum(void *node, OrtKernelContext *context);
+OrtStatus *device_bias_activation(void *node, OrtKernelContext *context);
 OrtStatus *device_self_attention(void *node, OrtKernelContext *context);
 OrtStatus *device_store_cross(void *node, OrtKernelContext *context);
 OrtStatus *device_cached_attention(void *node, OrtKernelContext *context);

@@ -27,7 +27,7 @@ DEVICE void NAME(partial_candidates)(const struct partial_args *a, i64 unit) {
     for (i64 at = first; at < end; at += AHEAD * WARP) {
       ELEMENTS(e, AHEAD, end - at) LANES(l) {
         const i64 i = at + e * WARP + l;
-        OF(v + e * EACH, l) = i < end ? LOAD(logits[i]) : -INFINITE;
+        OF(v + e * EACH, l) = i >= end ? -INFINITE : a->bias ? LOAD(logits[i]) + a->bias[i] : LOAD(logits[i]);
       }
       if (page == 0) LANES(l) {
         float top = OF(most, l);
@@ -100,7 +100,8 @@ DEVICE void NAME(rescore)(const struct rescore_args *a, i64 unit) {
         if (i < a->width) OF(dot, l) += LOAD(hidden[i]) * LOAD(row[i]);
       }
   }
-  const float logit = warp_sum(dot);
+  float logit = warp_sum(dot);
+  if (key && a->bias) logit += a->bias[key_id(key)];
   LANES(l) if (l == 0) a->rescored[unit] = (i64)(key && a->pages == 1 ? sort_key(logit, key_id(key)) : key);
 }
 

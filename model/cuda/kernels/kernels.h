@@ -55,7 +55,7 @@ struct track_args {
   i64 capacity;
 };
 
-// total = x + acc + bias, y = its layer norm
+// total = x + acc + bias, y = its layer norm; with only_norm, that is total, too
 struct add_norm_args {
   i64 units;  // rows
   const float *x;
@@ -63,17 +63,20 @@ struct add_norm_args {
   const float *bias, *gain, *beta;
   float *total;
   void *y;  // T
-  i32 width;
+  i32 width, only_norm;
   float epsilon;
 };
 
-// y = max(0, acc + bias)
-struct bias_relu_args {
+// The activation functions, by the numbers that graphs have for them.
+enum { NO_ACTIVATION, RELU, SWISH, GELU, ACTIVATIONS };
+
+// y = activation(acc + bias)
+struct bias_activation_args {
   i64 units;  // rows · chunks of columns
   const void *acc;
   const float *bias;
   void *y;
-  i32 width, chunks;
+  i32 width, chunks, activation;
 };
 
 // Attention of every row and head over what `memory` holds and acc brings.
@@ -105,6 +108,7 @@ struct store_args {
 struct partial_args {
   i64 units;           // rows · chunks
   const void *logits;  // T [rows, vocab]
+  const float *bias;   // [vocab]; null: 0
   i64 *keys;           // [rows, chunks, pages, 32], see sort_key; 0: none
   float *stats;        // [rows, chunks, 2]: largest logit, sum of exp(logit - largest)
   i64 vocab;
@@ -128,6 +132,7 @@ struct rescore_args {
   const i64 *keys;
   const void *hidden;  // T [rows, width]
   const void *table;   // T [vocab, width]
+  const float *bias;   // [vocab]; null: 0
   i64 *rescored;
   i32 pages, width;
 };
@@ -147,7 +152,7 @@ struct best_args {
   X(embed, embed_args)                 \
   X(track, track_args)                 \
   X(add_norm, add_norm_args)           \
-  X(bias_relu, bias_relu_args)         \
+  X(bias_activation, bias_activation_args) \
   X(self_attention, attention_args)    \
   X(store_cross, store_args)           \
   X(cached_attention, attention_args)  \

@@ -29,11 +29,17 @@ OrtStatus *device_track(void *node, OrtKernelContext *context) {
   return device_start(c, KERNEL_track, &a);
 }
 
+static OrtStatus *add_norm(Call c, i32 only_norm);
+
 // AddNorm: x [R, d], gain, beta [d], acc T [R, d], bias [d] → total = x + acc + bias
 // [R, d], y T [R, d], the layer norm of total. Without acc and bias, total is x.
-OrtStatus *device_add_norm(void *node, OrtKernelContext *context) {
-  Call c = call_of(node, context);
-  struct add_norm_args a = {.epsilon = 1e-5f};
+OrtStatus *device_add_norm(void *node, OrtKernelContext *context) { return add_norm(call_of(node, context), 0); }
+
+// NormSum: as AddNorm, with the layer norm in place of total, too.
+OrtStatus *device_norm_sum(void *node, OrtKernelContext *context) { return add_norm(call_of(node, context), 1); }
+
+static OrtStatus *add_norm(Call c, i32 only_norm) {
+  struct add_norm_args a = {.epsilon = 1e-5f, .only_norm = only_norm};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));
   TRY(vector(c, 1, &a.gain, d[1]));
@@ -47,20 +53,22 @@ OrtStatus *device_add_norm(void *node, OrtKernelContext *context) {
   return device_start(c, KERNEL_add_norm, &a);
 }
 
-// BiasRelu: acc T [R, f], bias [f] → max(0, acc + bias) T [R, f].
-OrtStatus *device_bias_relu(void *node, OrtKernelContext *context) {
+// BiasActivation: acc T [R, f], bias [f] → activation(acc + bias) T [R, f]. Attribute activation;
+// BiasRelu has none.
+OrtStatus *device_bias_activation(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
-  struct bias_relu_args a = {0};
+  struct bias_activation_args a = {.activation = (i32)c.node->activation};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.acc, d, 2));
   TRY(vector(c, 1, &a.bias, d[1]));
   TRY(output(c, 0, d, 2, &a.y));
   a.width = (i32)d[1], a.chunks = chunks(d[1]);
   a.units = d[0] * a.chunks;
-  return device_start(c, KERNEL_bias_relu, &a);
+  return device_start(c, KERNEL_bias_activation, &a);
 }
 
-// PartialCandidates: logits T [R, V], pages int32 [P], of which only the size counts
+// PartialCandidates: logits T [R, V], pages int32 [P], of which only the size counts, bias [V],
+// which may be left out
 // → keys int64 [R, chunks, P, 32], stats [R, chunks, 2], see kernels.h.
 OrtStatus *device_partial_candidates(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
@@ -69,6 +77,7 @@ OrtStatus *device_partial_candidates(void *node, OrtKernelContext *context) {
   const i32 *nothing;
   TRY(input(c, 0, &a.logits, d, 2));
   TRY(input(c, 1, &nothing, &pages, 1));
+  TRY(vector(c, 2, &a.bias, d[1]));
   a.vocab = d[1], a.pages = (i32)pages, a.chunks = (i32)((d[1] + VOCAB_CHUNK - 1) / VOCAB_CHUNK);
   a.units = d[0] * a.chunks;
   TRY(output(c, 0, (int64_t[]){d[0], a.chunks, pages, WARP}, 4, &a.keys));
@@ -89,8 +98,8 @@ OrtStatus *device_merge_candidates(void *node, OrtKernelContext *context) {
   return device_start(c, KERNEL_merge_candidates, &a);
 }
 
-// Rescore: keys int64 [R, P, 32], hidden T [R, d], table T [V, d] → keys of the logits
-// hidden·tableᵀ where there is one page: products in half precision round them.
+// Rescore: keys int64 [R, P, 32], hidden T [R, d], table T [V, d], bias [V], which may be left out → keys of
+// the logits hidden·tableᵀ + bias where there is one page: products in half precision round them.
 OrtStatus *device_rescore(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct rescore_args a = {0};
@@ -98,6 +107,7 @@ OrtStatus *device_rescore(void *node, OrtKernelContext *context) {
   TRY(input(c, 0, &a.keys, keys, 3));
   TRY(input(c, 2, &a.table, table, 2));
   TRY(matrix(c, 1, &a.hidden, keys[0], table[1]));
+  TRY(vector(c, 3, &a.bias, table[0]));
   TRY(output(c, 0, keys, 3, &a.rescored));
   a.units = keys[0] * keys[1] * WARP, a.pages = (i32)keys[1], a.width = (i32)table[1];
   return device_start(c, KERNEL_rescore, &a);

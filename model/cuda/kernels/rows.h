@@ -86,11 +86,18 @@ DEVICE void NAME(add_norm)(const struct add_norm_args *a, i64 r) {
     ELEMENTS(e, BLOCK, n - first) LANES(l) {
       const i32 i = first + e * WARP + l;
       if (i < n) y[i] = STORE(OF(v + e * EACH, l));
+      if (i < n && a->only_norm) total[i] = OF(v + e * EACH, l);
     }
   }
 }
 
-DEVICE void NAME(bias_relu)(const struct bias_relu_args *a, i64 unit) {
+DEVICE float NAME(activate)(float x, i32 activation) {
+  if (activation == SWISH) return x / (1 + expf(-x));
+  if (activation == GELU) return 0.5f * x * erfcf(-x * 0.70710678118654752f);
+  return x < 0 ? 0 : x;  // what is no number stays none
+}
+
+DEVICE void NAME(bias_activation)(const struct bias_activation_args *a, i64 unit) {
   const i64 r = unit / a->chunks;
   const i32 first = (i32)(unit % a->chunks) * COLUMNS;
   const T *acc = (const T *)a->acc + r * a->width;
@@ -102,6 +109,6 @@ DEVICE void NAME(bias_relu)(const struct bias_relu_args *a, i64 unit) {
   }
   ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
     const i32 i = first + e * WARP + l;
-    if (i < a->width) y[i] = STORE(OF(v + e * EACH, l) < 0 ? 0 : OF(v + e * EACH, l));  // what is no number stays none
+    if (i < a->width) y[i] = STORE(NAME(activate)(OF(v + e * EACH, l), a->activation));
   }
 }

@@ -40,7 +40,7 @@ static void print_bytes(uint8_t *q, int64_t n) {
 
 static void rows(int64_t n) {
   float *x = numbers(n), *acc = numbers(2 * n), *bias = numbers(n), *gain = numbers(n), *beta = numbers(n);
-  float *total = malloc(4 * n), *y = malloc(4 * n), *scratch = malloc(4 * n), scale[2] = {0.5f, 0.25f}, s;
+  float *total = malloc(4 * n), *y = malloc(4 * n), *scratch = malloc(4 * (n + LANES)), scale[2] = {0.5f, 0.25f}, s;
   uint8_t *q = malloc(n), *relu = malloc(n);
   quantize_row(q, &s, x, n);
   print(&s, 1);
@@ -49,6 +49,14 @@ static void rows(int64_t n) {
   add_norm_row(total, y, x, (Product){acc, scale, bias}, 1, gain, beta, 1e-5f, n);
   print(total, n);
   print(y, n);
+  for (Activation a = SWISH; a < ACTIVATIONS; a++) {
+    activation_quantize_row(q, &s, (Product){acc, scale, bias}, 1, a, scratch, n);
+    print(&s, 1);
+    print(scratch, n);
+  }
+  add_norm_row(y, y, x, (Product){acc, scale, bias}, 1, gain, beta, 1e-5f, n);
+  print(y, n);
+  quantize_row(q, &s, x, n);
   print_bytes(q, n);
   print_bytes(relu, n);
   free(x), free(acc), free(bias), free(gain), free(beta), free(total), free(y), free(scratch);
@@ -87,7 +95,7 @@ static void head(int64_t n, int64_t k, int64_t d) {
   print(&lse, 1);
   for (int pass = 0; pass < 2; pass++) {
     for (int64_t i = 0; i < k; i++) print((float[]){best[i].logit, best[i].id}, 2);
-    rescore(best, k, x, table, d);
+    rescore(best, k, x, table, pass ? acc : NULL, d);
   }
   free(acc), free(x), free(scratch), free(table), free(best);
 }
@@ -107,9 +115,9 @@ static void product(int64_t rows, int64_t depth, int64_t width, int half) {
   uint16_t *halves = malloc(n * sizeof *halves);
   for (int64_t i = 0; i < n; i++) halves[i] = float_to_half(w[i]);
   Panels p = {half ? (void *)halves : w, depth, width, half};
-  for (int relu = 0; relu < 2; relu++) {
+  for (Activation a = NO_ACTIVATION; a < ACTIVATIONS; a++) {
     for (int64_t i = 0; i < panels; i++) {
-      Tile t = whole(y, x, p, i, relu ? bias : NULL);
+      Tile t = whole(y, x, p, i, a ? bias : NULL, a);
       half ? PATH(halves)(t, rows) : PATH(floats)(t, rows);
     }
     print(y, rows * width);

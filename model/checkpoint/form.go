@@ -1,0 +1,119 @@
+package checkpoint
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"dragoman/model"
+)
+
+// form is how config.json describes the networks of a model_type.
+type form struct {
+	// fixed are the settings that change the architecture, with the one value that the
+	// exported graphs implement.
+	fixed  []setting
+	scaled bool // what scale_embedding is where it is absent
+	// parts reads the special ids and which parts the network has.
+	parts func(o *fields, spec *model.Spec)
+}
+
+// setting is a field of config.json and its value.
+type setting struct{ name, literal string }
+
+// forms are the forms by their model_type.
+var forms = map[string]form{
+	"m2m_100": {fixed: m2m100Settings, scaled: true, parts: m2m100Parts},
+	"marian":  {fixed: marianSettings, parts: marianParts},
+}
+
+// Most of these settings come from other models of the BART family, which share M2M100's
+// names.
+var (
+	m2m100Settings = []setting{
+		{"activation_function", `"relu"`},
+		{"is_encoder_decoder", "true"},
+		{"normalize_before", "true"},
+		{"encoder_normalize_before", "true"},
+		{"decoder_normalize_before", "true"},
+		{"add_final_layer_norm", "true"},
+		{"normalize_embedding", "false"},
+		{"layernorm_embedding", "false"},
+		{"static_position_embeddings", "true"},
+		{"encoder_learned_pos", "false"},
+		{"decoder_learned_pos", "false"},
+		{"add_bias_logits", "false"},
+		{"quantization_config", "null"},
+	}
+	marianSettings = []setting{
+		{"is_encoder_decoder", "true"},
+		{"normalize_before", "false"},
+		{"add_final_layer_norm", "false"},
+		{"normalize_embedding", "false"},
+		{"static_position_embeddings", "true"},
+		{"add_bias_logits", "false"},
+		{"quantization_config", "null"},
+	}
+)
+
+func m2m100Parts(o *fields, spec *model.Spec) {
+	last := spec.VocabSize - 1
+	spec.BOS = int64(o.integer("bos_token_id", 0, last, 0))
+	spec.Pad = int64(o.integer("pad_token_id", 0, last, 1))
+	spec.EOS = int64(o.integer("eos_token_id", 0, last, 2))
+	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, 2))
+}
+
+// marianParts reads what MarianMTModel has: post-norm layers, positions from 0 and a bias
+// of the logits. config.json's vocab_size is the encoder's.
+func marianParts(o *fields, spec *model.Spec) {
+	o.nullable = true
+	spec.PostNorm, spec.Positions, spec.LogitsBias = true, model.OriginalPositions, true
+	spec.Activation = parseActivation(o)
+	source := spec.VocabSize
+	spec.VocabSize = o.integer("decoder_vocab_size", 4, model.LimitVocab, source)
+	if !o.boolean("share_encoder_decoder_embeddings", true) {
+		spec.SourceVocab = source
+	} else if spec.VocabSize != source {
+		o.fail("decoder_vocab_size", "it must be \"vocab_size\", %d, where \"share_encoder_decoder_embeddings\" is true", source)
+	}
+	last := spec.VocabSize - 1
+	spec.Pad = int64(o.size("pad_token_id", 0, last))
+	spec.EOS = int64(o.integer("eos_token_id", 0, last, 0))
+	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.EOS)))
+	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
+}
+
+// parseActivation reads activation_function, by the names that Hugging Face has for them.
+func parseActivation(o *fields) model.Activation {
+	switch raw := string(o.get("activation_function")); raw {
+	case `"relu"`:
+		return model.ReLU
+	case `"swish"`, `"silu"`:
+		return model.Swish
+	case "", `"gelu"`:
+		return model.GELU
+	}
+	o.fail("activation_function", "relu, swish or gelu is supported")
+	return model.ReLU
+}
+
+// parseForced reads the settings of generate() that no request changes: a padding token
+// that is never generated, and the end token at the greatest length.
+func parseForced(o *fields, spec *model.Spec) {
+	pad, eos := fmt.Sprintf("[[%d]]", spec.Pad), fmt.Sprint(spec.EOS)
+	o.oneOf("bad_words_ids", pad, "[]")
+	o.oneOf("forced_eos_token_id", eos, "["+eos+"]")
+	spec.NeverPad = o.list("bad_words_ids") > 0
+	spec.ForcedEnd = o.get("forced_eos_token_id") != nil
+	spec.Renormalize = o.boolean("renormalize_logits", false)
+	if spec.Renormalize && spec.NeverPad && !spec.LogitsBias {
+		o.fail("renormalize_logits", "false is supported where the logits have no bias")
+	}
+}
+
+// list is the length of a list; 0 where it is absent.
+func (o *fields) list(name string) int {
+	var list []json.RawMessage
+	_ = json.Unmarshal(o.get(name), &list) // what is no list is no list of the one value supported
+	return len(list)
+}
