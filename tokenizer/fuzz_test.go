@@ -27,7 +27,7 @@ func FuzzEncode(f *testing.F) {
 			return // decodes to a space, of which there may be too many
 		}
 		for _, id := range ids {
-			if id == tok.vocab.unknown {
+			if id == tok.source.vocab.unknown {
 				return // left out, and what stood beside it may not stay as it is
 			}
 		}

@@ -17,6 +17,7 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -40,14 +41,13 @@ var (
 // Tokenizer turns text into ids and back. It is immutable and safe for
 // concurrent use.
 type Tokenizer struct {
-	pieces    *spm.Model
-	vocab     *vocabulary
+	source    side
+	target    side // of translations
 	framing   Framing
 	languages []Language
 	codes     map[string]int64 // the token id of each language
 	size      int
 
-	ids     []int64   // the token id of each piece, by its id in pieces
 	buffers sync.Pool // of *buffer
 }
 
@@ -57,13 +57,26 @@ type buffer struct {
 	tokens     []spm.Token
 }
 
+// side are the pieces of sources, or of translations, and their ids.
+type side struct {
+	pieces *spm.Model
+	vocab  *vocabulary
+	ids    []int64 // the token id of each piece, by its id in pieces
+}
+
 // Config says what a tokenizer is made of.
 type Config struct {
 	Pieces *spm.Model
-	// Vocabulary has the ids of pieces, 0 to len-1, with <s>, <pad>, </s> and <unk>
+	// Vocabulary has the ids of pieces, 0 to len-1, with the special tokens
 	// among them. The tokenizer keeps it.
 	Vocabulary map[string]int64
-	// Languages have ids from len(Vocabulary) on. The tokenizer keeps it.
+	// TargetPieces are those of translations, where these are others; TargetVocabulary likewise.
+	TargetPieces     *spm.Model
+	TargetVocabulary map[string]int64
+	// Special are the tokens of Vocabulary that no text becomes, </s> and <unk> among
+	// them; nil: <s>, <pad>, </s> and <unk>.
+	Special []string
+	// Languages have ids from len(Vocabulary) on, or those of special tokens. The tokenizer keeps it.
 	Languages []Language
 	Framing   Framing
 	// Unused is the number of ids after the languages that stand for nothing.
@@ -73,7 +86,7 @@ type Config struct {
 // Language is a language of a model.
 type Language struct {
 	Code string // by which users name it
-	ID   int64  // of its token
+	ID   int64  // of its token; negative: it has none
 }
 
 // Part is a token beside the pieces of a text.
@@ -93,17 +106,28 @@ type Framing struct{ Before, After, Forced []Part }
 // New makes a tokenizer. It fails where the vocabulary has gaps, an id twice or
 // no special tokens.
 func New(c Config) (*Tokenizer, error) {
-	vocab, err := newVocabulary(c.Vocabulary)
+	if c.Special == nil {
+		c.Special = []string{"<s>", "<pad>", "</s>", "<unk>"}
+	}
+	source, err := newSide(c.Pieces, c.Vocabulary, c.Special)
 	if err != nil {
 		return nil, err
 	}
 	t := &Tokenizer{
-		pieces: c.Pieces, vocab: vocab, framing: c.Framing, languages: c.Languages, codes: map[string]int64{},
-		ids: make([]int64, c.Pieces.Size()), size: len(vocab.tokens),
+		source: source, target: source, framing: c.Framing, languages: c.Languages, codes: map[string]int64{},
+		size: len(source.vocab.tokens),
+	}
+	if c.TargetVocabulary != nil {
+		special := slices.DeleteFunc(slices.Clone(c.Special), func(token string) bool { _, ok := c.TargetVocabulary[token]; return !ok })
+		if t.target, err = newSide(c.TargetPieces, c.TargetVocabulary, special); err != nil {
+			return nil, fmt.Errorf("of translations: %w", err)
+		}
+	} else if c.TargetPieces != nil {
+		t.target = sideOf(c.TargetPieces, source.vocab)
 	}
 	for _, l := range c.Languages {
-		if l.ID < int64(len(vocab.tokens)) {
-			return nil, fmt.Errorf("language %q has the id %d, which is in the vocabulary of %d entries", l.Code, l.ID, len(vocab.tokens))
+		if l.ID >= 0 && l.ID < int64(len(source.vocab.tokens)) && !source.vocab.special[l.ID] {
+			return nil, fmt.Errorf("language %q has the id %d, which is in the vocabulary of %d entries", l.Code, l.ID, len(source.vocab.tokens))
 		}
 		t.codes[l.Code], t.size = l.ID, max(t.size, int(l.ID)+1)
 	}
@@ -112,15 +136,42 @@ func New(c Config) (*Tokenizer, error) {
 	}
 	t.size += c.Unused
 	t.buffers.New = func() any { return new(buffer) }
-	for id := range t.ids {
-		t.ids[id] = vocab.idOf([]byte(c.Pieces.Piece(int32(id))))
-	}
 	return t, nil
 }
 
-// Size is the number of ids: those of the vocabulary, the languages and the unused
-// ones. A model has at least as many rows.
-func (t *Tokenizer) Size() int { return t.size }
+// newSide makes the side of a vocabulary, which needs an end and an unknown token.
+func newSide(pieces *spm.Model, ids map[string]int64, special []string) (side, error) {
+	for _, token := range []string{"</s>", "<unk>"} {
+		if !slices.Contains(special, token) {
+			return side{}, fmt.Errorf("%d entries, but no token %q", len(ids), token)
+		}
+	}
+	vocab, err := newVocabulary(ids, special)
+	if err != nil {
+		return side{}, err
+	}
+	return sideOf(pieces, vocab), nil
+}
+
+func sideOf(pieces *spm.Model, vocab *vocabulary) side {
+	s := side{pieces: pieces, vocab: vocab, ids: make([]int64, pieces.Size())}
+	for id := range s.ids {
+		s.ids[id] = vocab.idOf([]byte(pieces.Piece(int32(id))))
+	}
+	return s
+}
+
+// SourceSize is the number of ids of sources: those of the vocabulary, the languages and the
+// unused ones. A model has at least as many rows.
+func (t *Tokenizer) SourceSize() int { return t.size }
+
+// Size is the number of ids of translations.
+func (t *Tokenizer) Size() int {
+	if t.target.vocab != t.source.vocab {
+		return len(t.target.vocab.tokens)
+	}
+	return t.size
+}
 
 // Languages returns the codes of the languages, in the order of their ids.
 func (t *Tokenizer) Languages() []string {
@@ -146,19 +197,33 @@ func (t *Tokenizer) Encode(from, to, text string) ([]int64, error) {
 			return nil, fmt.Errorf("%w %q: use one of the %d codes such as \"en\"", ErrUnknownLanguage, code, len(t.languages))
 		}
 	}
+	if t.codes[to] < 0 && slices.Contains(slices.Concat(t.framing.Before, t.framing.After), Target) {
+		return nil, fmt.Errorf("%w %q to translate into: it has no token", ErrUnknownLanguage, to)
+	}
+	ids, err := t.encode(t.source, t.append(nil, t.framing.Before, from, to), len(t.framing.After), text)
+	return t.append(ids, t.framing.After, from, to), err
+}
+
+// EncodeTarget turns text into tokens of a translation, without those that stand around it. It
+// fails with ErrTooLong.
+func (t *Tokenizer) EncodeTarget(text string) ([]int64, error) {
+	return t.encode(t.target, nil, 0, text)
+}
+
+// encode appends the ids of a text, with room for some more.
+func (t *Tokenizer) encode(s side, before []int64, room int, text string) ([]int64, error) {
 	if len(text) > maxTextBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d are tokenized at once", ErrTooLong, len(text), maxTextBytes)
 	}
 	b := t.buffers.Get().(*buffer)
 	defer t.release(b)
-	b.normalized = t.pieces.AppendNormalized(b.normalized[:0], text)
-	b.tokens = t.pieces.AppendTokens(b.tokens[:0], b.normalized)
-	ids := make([]int64, 0, len(t.framing.Before)+len(b.tokens)+len(t.framing.After))
-	ids = t.append(ids, t.framing.Before, from, to)
+	b.normalized = s.pieces.AppendNormalized(b.normalized[:0], text)
+	b.tokens = s.pieces.AppendTokens(b.tokens[:0], b.normalized)
+	ids := append(make([]int64, 0, len(before)+len(b.tokens)+room), before...)
 	for _, token := range b.tokens {
-		ids = append(ids, t.id(token, b.normalized))
+		ids = append(ids, s.id(token, b.normalized))
 	}
-	return t.append(ids, t.framing.After, from, to), nil
+	return ids, nil
 }
 
 // Forced returns the tokens that a translation from one language into another begins
@@ -176,7 +241,7 @@ func (t *Tokenizer) append(ids []int64, parts []Part, from, to string) []int64 {
 		case Target:
 			ids = append(ids, t.codes[to])
 		default:
-			ids = append(ids, t.vocab.eos)
+			ids = append(ids, t.source.vocab.eos)
 		}
 	}
 	return ids
@@ -184,11 +249,11 @@ func (t *Tokenizer) append(ids []int64, parts []Part, from, to string) []int64 {
 
 // id is the token id of a piece, or of a run of unknown characters, which may
 // be in the vocabulary although SentencePiece does not know it.
-func (t *Tokenizer) id(token spm.Token, normalized []byte) int64 {
-	if token.ID == t.pieces.Unknown() {
-		return t.vocab.idOf(normalized[token.Start:token.End])
+func (s side) id(token spm.Token, normalized []byte) int64 {
+	if token.ID == s.pieces.Unknown() {
+		return s.vocab.idOf(normalized[token.Start:token.End])
 	}
-	return t.ids[token.ID]
+	return s.ids[token.ID]
 }
 
 func (t *Tokenizer) release(b *buffer) {
@@ -203,16 +268,16 @@ func (t *Tokenizer) release(b *buffer) {
 func (t *Tokenizer) Decode(ids []int64) string {
 	pieces := make([]string, 0, len(ids))
 	for _, id := range ids {
-		if piece, ok := t.vocab.piece(id); ok {
+		if piece, ok := t.target.vocab.piece(id); ok {
 			pieces = append(pieces, piece)
 		}
 	}
-	return strings.TrimFunc(t.pieces.Decode(pieces), isPythonSpace)
+	return strings.TrimFunc(t.target.pieces.Decode(pieces), isPythonSpace)
 }
 
 // Piece returns a piece of the vocabulary by its id, with "▁" for a space. ok is false for special
 // tokens, languages, unused ids and those outside the vocabulary.
-func (t *Tokenizer) Piece(id int64) (piece string, ok bool) { return t.vocab.piece(id) }
+func (t *Tokenizer) Piece(id int64) (piece string, ok bool) { return t.target.vocab.piece(id) }
 
 // isPythonSpace is what Python's str.strip() cuts off: more than unicode.IsSpace
 // by four separators.

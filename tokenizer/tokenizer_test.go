@@ -128,7 +128,7 @@ func requireText(t testing.TB, tok *Tokenizer, ids []int64) {
 	require.True(t, slices.ContainsFunc(tok.languages, func(l Language) bool { return l.ID == ids[0] }))
 	require.Equal(t, int64(2), ids[len(ids)-1])
 	for _, id := range ids[1 : len(ids)-1] {
-		_, ok := tok.vocab.piece(id)
+		_, ok := tok.source.vocab.piece(id)
 		require.True(t, ok || id == 3, "id %d in %v", id, ids)
 	}
 }
@@ -238,7 +238,7 @@ func TestUnknownRunLikeSpecial(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	pieces := open(t).pieces
+	pieces := open(t).source.pieces
 	sound := map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "a": 4}
 	for name, test := range map[string]struct {
 		token   string // an entry to add; with id -2, to delete

@@ -14,7 +14,7 @@ type vocabulary struct {
 
 // newVocabulary checks that the ids are 0 to len(ids)-1, each of them once, and
 // that the special tokens are there.
-func newVocabulary(ids map[string]int64) (*vocabulary, error) {
+func newVocabulary(ids map[string]int64, special []string) (*vocabulary, error) {
 	v := &vocabulary{ids: ids, tokens: make([]string, len(ids)), special: map[int64]bool{}}
 	taken := make([]bool, len(ids))
 	for token, id := range ids {
@@ -26,7 +26,7 @@ func newVocabulary(ids map[string]int64) (*vocabulary, error) {
 		}
 		taken[id], v.tokens[id] = true, token
 	}
-	for _, token := range []string{"<s>", "<pad>", "</s>", "<unk>"} {
+	for _, token := range special {
 		id, ok := ids[token]
 		if !ok {
 			return nil, fmt.Errorf("%d entries, but no token %q", len(ids), token)

@@ -72,18 +72,18 @@ SHAPES = {
     "old-config": Shape(4, 0.5, storage="bin", every_setting=False,
                         old_defaults=dict(num_beams=4, max_length=24, early_stopping=True, length_penalty=1.2)),
     # Opus-MT's network.
-    "marian": Shape(3, 1.5, dict(d_model=48, encoder_layers=2, encoder_attention_heads=3, decoder_attention_heads=4,
+    "marian": Shape(8, 4.5, dict(d_model=48, encoder_layers=2, encoder_attention_heads=3, decoder_attention_heads=4,
                                  encoder_ffn_dim=56, decoder_ffn_dim=88), marian=True),
     # As older tc-big models: a vocabulary for each side, ReLU, an odd width.
-    "marian-two-vocabularies": Shape(5, 1.5, dict(
+    "marian-two-vocabularies": Shape(14, 4.5, dict(
         d_model=33, encoder_attention_heads=3, decoder_attention_heads=3, decoder_layers=2, decoder_vocab_size=90,
         pad_token_id=89, decoder_start_token_id=89, share_encoder_decoder_embeddings=False, activation_function="relu"),
         storage="bin", marian=True, every_setting=False),
     # A head of its own, GELU, and probabilities without the padding token.
-    "marian-untied": Shape(8, 0.5, dict(tie_word_embeddings=False, activation_function="gelu", scale_embedding=False),
+    "marian-untied": Shape(15, 4.5, dict(tie_word_embeddings=False, activation_function="gelu", scale_embedding=False),
                            generation=dict(num_beams=4, renormalize_logits=True, early_stopping=False),
                            dtype=torch.float16, marian=True, every_setting=False),
     # As Opus-MT was published in 2020, but for torch's older form.
-    "marian-old-config": Shape(4, 1.0, storage="bin", marian=True, every_setting=False,
+    "marian-old-config": Shape(14, 2.5, storage="bin", marian=True, every_setting=False,
                                old_defaults=dict(num_beams=6, max_length=24)),
 }
