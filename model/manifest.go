@@ -25,7 +25,12 @@ const (
 	WeightsFile    = "weights.bin" // external data of all graphs
 	PieceModelFile = "sentencepiece.bpe.model"
 	VocabFile      = "vocab.json"
-	TokenizerFile  = "tokenizer.json" // all of a tokenizer, in the form of Hugging Face's library
+	// Where sources and translations have pieces of their own; the vocabulary of translations is
+	// there only if it is another one.
+	SourcePiecesFile = "source.spm"
+	TargetPiecesFile = "target.spm"
+	TargetVocabFile  = "target_vocab.json"
+	TokenizerFile    = "tokenizer.json" // all of a tokenizer, in the form of Hugging Face's library
 	// The graphs for package model/cuda. An int8 export has none.
 	CUDAEncoderFile = "encoder.device.onnx"
 	CUDADecoderFile = "decoder.device.onnx"
@@ -68,8 +73,23 @@ type Manifest struct {
 	Spec   Spec   `json:"spec"`
 	// Languages are the codes of the languages that the model translates
 	// between, sorted.
-	Languages []string        `json:"languages"`
-	Files     map[string]File `json:"files"` // by name, the manifest itself left out
+	Languages []string `json:"languages"`
+	// Sources and Targets are those that it translates from and into, sorted; none: all.
+	Sources []string        `json:"sources,omitempty"`
+	Targets []string        `json:"targets,omitempty"`
+	Files   map[string]File `json:"files"` // by name, the manifest itself left out
+}
+
+// Directions are the languages that the model translates from and into.
+func (m *Manifest) Directions() (from, to []string) {
+	from, to = m.Sources, m.Targets
+	if len(from) == 0 {
+		from = m.Languages
+	}
+	if len(to) == 0 {
+		to = m.Languages
+	}
+	return from, to
 }
 
 // File is the size and checksum of one exported file.
@@ -125,7 +145,9 @@ func ReadManifest(dir string) (*Manifest, error) {
 // TokenizerFiles are the files that the model's tokenizer is made of, by name.
 func (m *Manifest) TokenizerFiles() map[string]File {
 	files := make(map[string]File)
-	for _, name := range []string{PieceModelFile, VocabFile, TokenizerFile, TokenizerConfigFile} {
+	for _, name := range []string{
+		PieceModelFile, SourcePiecesFile, TargetPiecesFile, VocabFile, TargetVocabFile, TokenizerFile, TokenizerConfigFile,
+	} {
 		if file, ok := m.Files[name]; ok {
 			files[name] = file
 		}

@@ -44,6 +44,12 @@ func (e *echo) Encode(_, _, text string) ([]int64, error) {
 	return append(ids, 0), nil
 }
 
+// EncodeTarget leaves out what stands around a text.
+func (r *echo) EncodeTarget(text string) ([]int64, error) {
+	ids, err := r.Encode("", "", text)
+	return ids[1 : len(ids)-1], err
+}
+
 func (e *echo) Decode(ids []int64) string {
 	var text []byte
 	for _, id := range ids {

@@ -65,7 +65,7 @@ func (r *remoteModels) Load(ctx context.Context, s catalog.Source, _ engine.Pool
 		if err := r.broker.FetchTokenizer(ctx, s.Manifest, dir); err != nil {
 			return nil, err
 		}
-		return family.OpenTokenizer(dir, name)
+		return family.OpenTokenizer(dir, name, s.Manifest.Languages)
 	})
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func allowed(on backend, s catalog.Source) bool {
 func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Pool) (catalog.Instance, error) {
 	cfg := settingsOf(l.cfg, s.Config)
 	name := cmp.Or(cfg.Family, s.Manifest.Family)
-	tok, err := l.tokenizers.get(name, s.Manifest, func() (*tokenizer.Tokenizer, error) { return family.OpenTokenizer(s.Dir, name) })
+	tok, err := l.tokenizers.get(name, s.Manifest, func() (*tokenizer.Tokenizer, error) { return family.OpenTokenizer(s.Dir, name, s.Manifest.Languages) })
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +148,7 @@ type decoder interface {
 // newInstance makes an instance of a source. What that says is added to m.
 func newInstance(d decoder, device string, bytes int64, cfg config.Config, s catalog.Source, m translate.ModelConfig) *instance {
 	m.Identity, m.Spec, m.Languages = cfg.Family+" "+s.Identity, s.Manifest.Spec, s.Manifest.Languages
+	m.Sources, m.Targets = s.Manifest.Directions()
 	return &instance{d, bytes, device, m}
 }
 

@@ -217,7 +217,7 @@ func (l *loader) preparer(precision model.Precision, downloads string) (*weights
 	}
 	return weights.New(weights.Config{
 		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache, Downloads: downloads,
-		Precision: cmp.Or(l.cfg.Precision, precision), Family: l.cfg.Family, KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
+		Precision: cmp.Or(l.cfg.Precision, precision), Family: l.cfg.Family, Languages: l.cfg.ModelLanguages, KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
 		Hub: client, Export: export.Export, Log: l.log,
 	}), nil
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"weak"
 
@@ -24,6 +25,9 @@ func (t *tokenizers) get(family string, m *model.Manifest, open func() (*tokeniz
 	files := m.TokenizerFiles()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		key += " " + name + " " + files[name].SHA256
+	}
+	for _, side := range [][]string{m.Sources, m.Targets} { // of which the files do not always tell
+		key += " " + strings.Join(side, ",")
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,10 +20,12 @@ type Tokenizer interface {
 	Encode(from, to, text string) ([]int64, error)
 	// Forced returns the tokens that such a translation begins with.
 	Forced(from, to string) []int64
-	// Decode returns the text of ids without the special ones.
+	// Decode returns the text of a translation's ids without the special ones.
 	Decode(ids []int64) string
-	// LanguageID returns a language's token.
+	// LanguageID returns a language's token, below 0 where it has none.
 	LanguageID(code string) (id int64, ok bool)
+	// EncodeTarget returns the tokens of a text as a part of a translation.
+	EncodeTarget(text string) ([]int64, error)
 }
 
 // Engine decodes sentences. It takes the jobs from next, and calls each with the result
@@ -44,6 +46,8 @@ type ModelConfig struct {
 	Spec          model.Spec
 	// Languages are the codes of the languages that are offered.
 	Languages []string
+	// Sources and Targets are those that it translates from and into; none: all.
+	Sources, Targets []string
 	// Search are the settings that every sentence is decoded with.
 	Search search.Options
 	Limits Limits // of a request's options; Search is within them
@@ -69,9 +73,9 @@ func NewModel(cfg ModelConfig) (*Model, error) {
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("the model's language %q is none of the tokenizer's", code)
-		case id >= int64(cfg.Spec.VocabSize):
+		case id >= int64(cfg.Spec.SourceRows()):
 			return nil, fmt.Errorf("the tokenizer gives language %q the id %d, but the model's vocabulary ends at %d: "+
-				"the tokenizer's files do not belong to this model", code, id, cfg.Spec.VocabSize-1)
+				"the tokenizer's files do not belong to this model", code, id, cfg.Spec.SourceRows()-1)
 		}
 	}
 	if len(cfg.Languages) == 0 {
@@ -96,8 +100,18 @@ func NewModel(cfg ModelConfig) (*Model, error) {
 	return m, nil
 }
 
-// anyPair is two languages of the model, or one twice.
-func (m *Model) anyPair() (from, to string) { return m.languages[0], m.languages[len(m.languages)-1] }
+// anyPair is a language that the model translates from and one that it translates into, which may
+// be the same.
+func (m *Model) anyPair() (from, to string) {
+	from, to = m.languages[0], m.languages[len(m.languages)-1]
+	if len(m.Sources) > 0 {
+		from = slices.Min(m.Sources)
+	}
+	if len(m.Targets) > 0 {
+		to = slices.Max(m.Targets)
+	}
+	return from, to
+}
 
 // prefixOf returns the tokens that the decoder is given at first.
 func (m *Model) prefixOf(from, to string) []int64 {
@@ -156,7 +170,7 @@ func (m *Model) findStyles() {
 		if !ok {
 			continue
 		}
-		ids, err := m.Tokenizer.Encode(m.languages[0], m.languages[0], masked.Text)
+		ids, err := m.Tokenizer.EncodeTarget(masked.Text)
 		if err == nil && strings.TrimSpace(m.Tokenizer.Decode(ids)) == masked.Text {
 			m.styles = append(m.styles, style)
 		}

@@ -97,7 +97,7 @@ func (x *sentence) placing(terms termStrategy) strategy {
 func (x *sentence) canPlace() bool {
 	m := x.step.model
 	if x.phrases == nil {
-		x.phrases = m.phrasesOf(x.step, x.TermForms())
+		x.phrases = m.phrasesOf(x.TermForms())
 	}
 	constraints := search.Constraints{Phrases: x.phrases}
 	// Of a translation that is mostly terms no search makes a good one.
@@ -111,12 +111,12 @@ func (x *sentence) hasOnlyTerms() bool {
 }
 
 // phrasesOf are what terms become, in tokens; empty where the tokenizer cannot write one of them.
-func (m *Model) phrasesOf(s *step, forms []markup.TermForm) []search.Phrase {
+func (m *Model) phrasesOf(forms []markup.TermForm) []search.Phrase {
 	phrases := make([]search.Phrase, len(forms))
 	for i, form := range forms {
-		phrases[i].Forms = m.writings(s, form.Inside)
+		phrases[i].Forms = m.writings(form.Inside)
 		if form.First != form.Inside {
-			phrases[i].First = m.writings(s, form.First)
+			phrases[i].First = m.writings(form.First)
 		}
 		if len(phrases[i].Forms) == 0 {
 			return []search.Phrase{}
@@ -126,13 +126,13 @@ func (m *Model) phrasesOf(s *step, forms []markup.TermForm) []search.Phrase {
 }
 
 // writings are the ways in which tokens write some words: behind a space, and behind a sign.
-func (m *Model) writings(s *step, text string) (list [][]int64) {
+func (m *Model) writings(text string) (list [][]int64) {
 	sign := "'"
 	if r := []rune(text)[0]; !char.IsWord(r) {
 		sign = "。"
 	}
-	behind, alone := m.pieces(s, sign+text), m.pieces(s, sign)
-	written := [][]int64{m.pieces(s, text)}
+	behind, alone := m.pieces(sign+text), m.pieces(sign)
+	written := [][]int64{m.pieces(text)}
 	if n := len(alone); len(behind) > n && slices.Equal(behind[:n], alone) && !slices.Equal(behind[n:], written[0]) {
 		written = append(written, behind[n:])
 	}
@@ -144,16 +144,11 @@ func (m *Model) writings(s *step, text string) (list [][]int64) {
 	return list
 }
 
-// pieces are the tokens of a text, without those that stand around it; nil where there are none.
-func (m *Model) pieces(s *step, text string) []int64 {
-	ids, err := m.Tokenizer.Encode(s.from, s.to, text)
-	around, errAround := m.Tokenizer.Encode(s.from, s.to, "")
-	if err != nil || errAround != nil || len(ids) <= len(around) {
+// pieces are the tokens of a text in a translation; nil where there are none.
+func (m *Model) pieces(text string) []int64 {
+	ids, err := m.Tokenizer.EncodeTarget(text)
+	if err != nil || len(ids) == 0 {
 		return nil
 	}
-	before := 0
-	for before < len(around) && ids[before] == around[before] {
-		before++
-	}
-	return ids[before : len(ids)-(len(around)-before)]
+	return ids
 }

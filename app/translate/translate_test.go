@@ -36,6 +36,12 @@ func (r runes) Encode(from, _, text string) ([]int64, error) {
 	return append(ids, 2), r.err
 }
 
+// EncodeTarget leaves out what stands around a text.
+func (r runes) EncodeTarget(text string) ([]int64, error) {
+	ids, err := r.Encode("", "", text)
+	return ids[1 : len(ids)-1], err
+}
+
 func (runes) Decode(ids []int64) string {
 	var text strings.Builder
 	for _, id := range ids {

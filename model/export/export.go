@@ -1,4 +1,4 @@
-// Package export turns a Hugging Face checkpoint of M2M100's network into the ONNX
+// Package export turns a Hugging Face checkpoint into the ONNX
 // graphs that dragoman serves, and their weights.
 //
 // The exported folder holds an encoder and a decoder for CPUs (encoder.onnx,
@@ -48,7 +48,9 @@ type Options struct {
 	Source    string   // where the checkpoint came from, for the manifest
 	Revision  string   // its commit, where the source has one
 	Languages []string // codes of the languages it translates between
-	Family    string   // its name; "" is M2M100
+	// Sources and Targets are those that it translates from and into; none: all.
+	Sources, Targets []string
+	Family           string // its name; "" is M2M100
 }
 
 // Export reads the checkpoint in checkpointDir and writes the exported folder
@@ -82,6 +84,8 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 		Family:    opts.Family,
 		Spec:      ckpt.Spec(),
 		Languages: slices.Sorted(slices.Values(opts.Languages)),
+		Sources:   slices.Sorted(slices.Values(opts.Sources)),
+		Targets:   slices.Sorted(slices.Values(opts.Targets)),
 		Files:     map[string]model.File{},
 	}
 	if err := writeGraphs(ctx, ckpt, work, m); err != nil {

@@ -2,11 +2,12 @@
 // are recognized, which tokenizer files they need, which tokens languages have and
 // which codes they answer to, and how a source is framed.
 //
-// The families share one network, the one of M2M100, which package model/checkpoint
-// reads. Nothing outside of this package asks which family a model is of.
+// Package model/checkpoint reads of which parts the network of a checkpoint is. Nothing outside
+// of this package asks which family a model is of.
 package family
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,16 +29,22 @@ type Family struct {
 	// classes are the tokenizer_class of its checkpoints, origins what may stand in
 	// their name_or_path.
 	classes, origins []string
+	// types are the model_type of config.json where that alone tells the family.
+	types []string
 	// files are the tokenizer's files. The first set that a checkpoint has all of is
 	// used.
 	files [][]string
+	// described are files that tell of the model, where they are there.
+	described []string
+	// directions is [Family.Directions]; nil: the languages are all of the tokenizer's.
+	directions func(files Files, s settings, name string, set Directions) (Directions, error)
 	// config reads what the tokenizer is made of from a folder, where its pieces are
-	// in this set of files.
-	config func(dir string, settings settings, files []string) (tokenizer.Config, error)
+	// in this set of files, and the model has these languages.
+	config func(dir string, settings settings, files, languages []string) (tokenizer.Config, error)
 }
 
 // families are all there are. The first is that of checkpoints that do not say.
-var families = []*Family{m2m100, small100, nllb}
+var families = []*Family{m2m100, small100, nllb, marian}
 
 // Names are the names of the families.
 func Names() []string {
@@ -73,13 +80,25 @@ type settings struct {
 	LanguageCodes  string `json:"language_codes"`
 	MadeUpWords    *int   `json:"num_madeup_words"`
 	LegacySuffixes bool   `json:"legacy_behaviour"`
+	SourceLanguage string `json:"source_lang"`
+	TargetLanguage string `json:"target_lang"`
+	SeparateVocabs bool   `json:"separate_vocabs"`
 }
 
-// Recognize returns the family of a checkpoint by what tokenizer_config.json says,
+// Recognize returns the family of a checkpoint by what config.json and tokenizer_config.json say,
 // M2M100 where it says nothing. A name that is not "" overrules that.
 func Recognize(files Files, name string) (*Family, error) {
 	if name != "" {
 		return Named(name)
+	}
+	modelType, err := typeOf(files)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range families {
+		if slices.Contains(f.types, modelType) {
+			return f, nil
+		}
 	}
 	s, err := readSettings(files)
 	if err != nil {
@@ -100,18 +119,36 @@ func Recognize(files Files, name string) (*Family, error) {
 		model.TokenizerConfigFile, s.Class, strings.Join(Names(), ", "))
 }
 
+// typeOf is the model_type of config.json.
+func typeOf(files Files) (string, error) {
+	var config struct {
+		Type string `json:"model_type"`
+	}
+	err := readJSON(files, configFile, &config)
+	return config.Type, err
+}
+
+// configFile is the checkpoint's; package model/checkpoint reads all of it.
+const configFile = "config.json"
+
 func readSettings(files Files) (s settings, err error) {
-	if ok, err := files.Has(model.TokenizerConfigFile); err != nil || !ok {
-		return s, err
+	err = readJSON(files, model.TokenizerConfigFile, &s)
+	return s, err
+}
+
+// readJSON reads a file if it is there.
+func readJSON(files Files, name string, into any) error {
+	if ok, err := files.Has(name); err != nil || !ok {
+		return err
 	}
-	raw, err := files.Read(model.TokenizerConfigFile)
+	raw, err := files.Read(name)
 	if err != nil {
-		return s, err
+		return err
 	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, fmt.Errorf("%s: %w", model.TokenizerConfigFile, err)
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return s, nil
+	return nil
 }
 
 // ErrIncomplete means that a checkpoint lacks a file that its tokenizer needs.
@@ -127,6 +164,18 @@ func (f *Family) TokenizerFiles(files Files) ([]string, error) {
 	ok, err := files.Has(model.TokenizerConfigFile)
 	if ok {
 		names = append(names[:len(names):len(names)], model.TokenizerConfigFile)
+	}
+	return names, err
+}
+
+// PullFiles are TokenizerFiles and those that tell of the model.
+func (f *Family) PullFiles(files Files) ([]string, error) {
+	names, err := f.TokenizerFiles(files)
+	for _, name := range f.described {
+		ok, missing := files.Has(name)
+		if err = cmp.Or(err, missing); err == nil && ok {
+			names = append(names, name)
+		}
 	}
 	return names, err
 }
@@ -156,8 +205,9 @@ func (f *Family) pieceFiles(files Files) ([]string, error) {
 	return nil, fmt.Errorf("%w: %s is not there, which a model of the family %s needs", ErrIncomplete, missing, f.Name)
 }
 
-// Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder.
-func (f *Family) Tokenizer(dir string) (*tokenizer.Tokenizer, error) {
+// Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder. The languages are
+// those of its [Directions].
+func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer, error) {
 	folder := Folder(dir)
 	names, err := f.pieceFiles(folder)
 	if err != nil {
@@ -167,7 +217,7 @@ func (f *Family) Tokenizer(dir string) (*tokenizer.Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
 	}
-	config, err := f.config(dir, s, names)
+	config, err := f.config(dir, s, names, languages)
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %w", err)
 	}
@@ -179,13 +229,13 @@ func (f *Family) Tokenizer(dir string) (*tokenizer.Tokenizer, error) {
 }
 
 // OpenTokenizer makes the tokenizer of an exported model, whose manifest has this name
-// of its family.
-func OpenTokenizer(dir, name string) (*tokenizer.Tokenizer, error) {
+// of its family and these languages.
+func OpenTokenizer(dir, name string, languages []string) (*tokenizer.Tokenizer, error) {
 	f, err := Named(name)
 	if err != nil {
 		return nil, err
 	}
-	return f.Tokenizer(dir)
+	return f.Tokenizer(dir, languages)
 }
 
 // Folder are the files in a folder.

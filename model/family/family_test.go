@@ -65,7 +65,7 @@ func TestNamed(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, name, f.Name)
 	}
-	_, err = OpenTokenizer(bundled, "M2M100")
+	_, err = OpenTokenizer(bundled, "M2M100", nil)
 	assert.ErrorContains(t, err, `unknown family of models "M2M100"`)
 }
 
@@ -91,7 +91,7 @@ func TestLanguages(t *testing.T) {
 }
 
 func TestTokenizerOfM2M100(t *testing.T) {
-	tok, err := OpenTokenizer(bundled, "m2m100")
+	tok, err := OpenTokenizer(bundled, "m2m100", nil)
 	require.NoError(t, err)
 	assert.Equal(t, strings.Fields(m2m100Languages), tok.Languages())
 	assert.Equal(t, 16_116, tok.Size())
@@ -124,7 +124,7 @@ func TestTokenizerFolders(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.CopyFS(dir, tokenizerFiles{os.DirFS(bundled)}))
 			require.NoError(t, test.change(dir))
-			tok, err := m2m100.Tokenizer(dir)
+			tok, err := m2m100.Tokenizer(dir, nil)
 			if test.message == "" {
 				require.NoError(t, err)
 				assert.Equal(t, 16_116, tok.Size())
@@ -142,7 +142,7 @@ func TestMadeUpWords(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, tokenizerFiles{os.DirFS(bundled)}))
 	require.NoError(t, write(config, `{"num_madeup_words": 5}`)(dir))
-	tok, err := m2m100.Tokenizer(dir)
+	tok, err := m2m100.Tokenizer(dir, nil)
 	require.NoError(t, err)
 	assert.Equal(t, 16_113, tok.Size())
 }

@@ -22,7 +22,7 @@ func TestGoldens(t *testing.T) {
 			f, err := Recognize(Folder(g.Dir), "")
 			require.NoError(t, err)
 			assert.Equal(t, name, f.Name)
-			tok, err := f.Tokenizer(g.Dir)
+			tok, err := f.Tokenizer(g.Dir, nil)
 			require.NoError(t, err)
 			for _, c := range g.Cases {
 				ids, err := tok.Encode(c.From, c.To, c.Text)

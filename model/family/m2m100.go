@@ -2,7 +2,6 @@ package family
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -20,7 +19,7 @@ var m2m100 = &Family{
 	Name:    "m2m100",
 	classes: []string{"M2M100Tokenizer", ""},
 	files:   m2m100Files,
-	config: func(dir string, s settings, _ []string) (tokenizer.Config, error) {
+	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 		return m2m100Config(dir, s, sourceFirst)
 	},
 }
@@ -32,7 +31,7 @@ var small100 = &Family{
 	classes: []string{"SMALL100Tokenizer"},
 	origins: []string{"small100", "small-100"},
 	files:   m2m100Files,
-	config: func(dir string, s settings, _ []string) (tokenizer.Config, error) {
+	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 		return m2m100Config(dir, s, targetFirst)
 	},
 }
@@ -69,7 +68,7 @@ func m2m100Config(dir string, s settings, framing tokenizer.Framing) (tokenizer.
 		return err
 	})
 	g.Go(func() (err error) {
-		config.Vocabulary, err = readVocabulary(dir)
+		config.Vocabulary, err = readVocabulary(Folder(dir), model.VocabFile)
 		return err
 	})
 	if err := g.Wait(); err != nil {
@@ -82,18 +81,4 @@ func m2m100Config(dir string, s settings, framing tokenizer.Framing) (tokenizer.
 		config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: int64(len(config.Vocabulary) + i)})
 	}
 	return config, nil
-}
-
-// readVocabulary reads the ids of pieces.
-func readVocabulary(dir string) (map[string]int64, error) {
-	raw, err := Folder(dir).Read(model.VocabFile)
-	if err != nil {
-		return nil, err
-	}
-	const entryBytes = 30 // of the file, on average: the map need not grow
-	ids := make(map[string]int64, len(raw)/entryBytes)
-	if err := json.Unmarshal(raw, &ids); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, model.VocabFile), err)
-	}
-	return ids, nil
 }

@@ -39,7 +39,7 @@ var nllbLanguages string
 var fairseq = []string{"<s>", "<pad>", "</s>", "<unk>"}
 
 // nllbConfig reads a tokenizer of NLLB-200.
-func nllbConfig(dir string, s settings, files []string) (config tokenizer.Config, err error) {
+func nllbConfig(dir string, s settings, files, _ []string) (config tokenizer.Config, err error) {
 	if files[0] == model.TokenizerFile {
 		config, err = readTokenizer(dir)
 	} else {

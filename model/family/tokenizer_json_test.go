@@ -34,7 +34,7 @@ func TestTokenizerJSON(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, model.TokenizerFile), unzip(t, name+".json.gz"), 0o600))
-			tok, err := nllb.Tokenizer(dir)
+			tok, err := nllb.Tokenizer(dir, nil)
 			require.NoError(t, err)
 			assert.Equal(t, 603, tok.Size())
 			assert.Len(t, tok.Languages(), 202)
@@ -85,7 +85,7 @@ func TestTokenizerJSONRefuses(t *testing.T) {
 				content = strings.ReplaceAll(whole, test.from, test.to)
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(dir, model.TokenizerFile), []byte(content), 0o600))
-			tok, err := nllb.Tokenizer(dir)
+			tok, err := nllb.Tokenizer(dir, nil)
 			if test.message == "" {
 				require.NoError(t, err)
 				assert.NotContains(t, tok.Languages(), "en")
@@ -104,7 +104,7 @@ func TestLegacyFraming(t *testing.T) {
 	require.NoError(t, write(config, `{"tokenizer_class": "NllbTokenizer", "legacy_behaviour": true}`)(dir))
 	f, err := Recognize(Folder(dir), "")
 	require.NoError(t, err)
-	tok, err := f.Tokenizer(dir)
+	tok, err := f.Tokenizer(dir, nil)
 	require.NoError(t, err)
 	english, _ := tok.LanguageID("en")
 	french, _ := tok.LanguageID("fr")

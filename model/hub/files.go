@@ -23,7 +23,11 @@ var smallFiles = map[string]int64{
 	model.TokenizerConfigFile:       4 << 20,
 	model.VocabFile:                 64 << 20,
 	model.PieceModelFile:            64 << 20,
+	model.SourcePiecesFile:          64 << 20,
+	model.TargetPiecesFile:          64 << 20,
+	model.TargetVocabFile:           64 << 20,
 	model.TokenizerFile:             64 << 20,
+	"README.md":                     4 << 20,
 	checkpoint.SafetensorsIndexFile: 8 << 20,
 	checkpoint.TorchIndexFile:       8 << 20,
 }
@@ -41,7 +45,7 @@ func chooseSmall(files family.Files, familyName string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	pieces, err := f.TokenizerFiles(files)
+	pieces, err := f.PullFiles(files)
 	return append(names, pieces...), err
 }
 

@@ -97,7 +97,8 @@ func readExport(dir string) (e exported) {
 // identity is a hash of what decides how a model translates.
 func identity(m *model.Manifest) string {
 	raw, err := json.Marshal(model.Manifest{
-		Format: m.Format, Precision: m.Precision, Family: m.Family, Spec: m.Spec, Languages: m.Languages, Files: m.Files,
+		Format: m.Format, Precision: m.Precision, Family: m.Family, Spec: m.Spec, Languages: m.Languages,
+		Sources: m.Sources, Targets: m.Targets, Files: m.Files,
 	})
 	if err != nil { // numbers, strings and lists, which were JSON before
 		return ""

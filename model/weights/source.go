@@ -151,16 +151,27 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	if err != nil {
 		return opts, err
 	}
-	tok, err := f.Tokenizer(dir)
+	set, err := family.ParseDirections(p.cfg.Languages)
 	if err != nil {
 		return opts, err
 	}
-	if tok.Size() > spec.VocabSize {
-		return opts, fmt.Errorf("%s: the tokenizer has %d tokens, the model's vocab_size is %d: these files do not belong together",
-			dir, tok.Size(), spec.VocabSize)
+	between, err := f.Directions(family.Folder(dir), s.name, set)
+	if err != nil {
+		return opts, fmt.Errorf("%s: %w", dir, err)
+	}
+	tok, err := f.Tokenizer(dir, between.All())
+	if err != nil {
+		return opts, err
+	}
+	for _, sizes := range [][2]int{{tok.SourceSize(), spec.SourceRows()}, {tok.Size(), spec.VocabSize}} {
+		if sizes[0] > sizes[1] {
+			return opts, fmt.Errorf("%s: the tokenizer has %d tokens, the model's vocab_size is %d: these files do not belong together",
+				dir, sizes[0], sizes[1])
+		}
 	}
 	opts = export.Options{
 		Precision: cmp.Or(p.cfg.Precision, auto(spec)), Source: s.name, Family: f.Name, Languages: s.languages,
+		Sources: between.Sources, Targets: between.Targets,
 	}
 	if opts.Languages == nil {
 		opts.Languages = tok.Languages()

@@ -13,10 +13,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"dragoman/model"
 	"dragoman/model/export"
+	"dragoman/model/family"
 	"dragoman/model/hub"
 )
 
@@ -32,6 +34,7 @@ type Config struct {
 	// Precision of the export; "" lets the model's size decide.
 	Precision model.Precision
 	Family    string // MODEL_FAMILY; "" lets the checkpoint tell
+	Languages string // MODEL_LANGUAGES; "" lets the checkpoint tell
 	// KeepCheckpoint keeps what was downloaded after the export, so that another
 	// precision needs no second download.
 	KeepCheckpoint bool
@@ -130,6 +133,13 @@ func (p *Preparer) find(ctx context.Context, out string, s source) error {
 		return errNotExported
 	}
 	if m.Precision != p.cfg.Precision && (p.cfg.Precision != "" || m.Precision != auto(m.Spec)) {
+		return errNotExported
+	}
+	set, err := family.ParseDirections(p.cfg.Languages)
+	if err != nil {
+		return err
+	}
+	if len(set.Sources) > 0 && !slices.Equal(set.Sources, m.Sources) || len(set.Targets) > 0 && !slices.Equal(set.Targets, m.Targets) {
 		return errNotExported
 	}
 	return model.CheckFiles(ctx, out, m.Files, p.cfg.Verify)

@@ -35,7 +35,7 @@ func TestBundled(t *testing.T) {
 		t.Run(string(precision), func(t *testing.T) {
 			dir := exported(t, g.Dir, precision)
 			m := open(t, dir)
-			tok, err := family.OpenTokenizer(dir, "")
+			tok, err := family.OpenTokenizer(dir, "", nil)
 			require.NoError(t, err)
 			for _, setting := range []string{"greedy", "beam5"} {
 				t.Run(setting, func(t *testing.T) { agreement(t, m, tok, g, setting) })

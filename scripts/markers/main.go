@@ -98,7 +98,7 @@ func run(args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	tok, err := family.OpenTokenizer(*dir, manifest.Family)
+	tok, err := family.OpenTokenizer(*dir, manifest.Family, manifest.Languages)
 	if err != nil {
 		return err
 	}

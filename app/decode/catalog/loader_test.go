@@ -26,6 +26,12 @@ func (letters) Encode(_, _, text string) (ids []int64, _ error) {
 	return append(ids, 2), nil
 }
 
+// EncodeTarget leaves out what stands around a text.
+func (r letters) EncodeTarget(text string) ([]int64, error) {
+	ids, err := r.Encode("", "", text)
+	return ids[0 : len(ids)-1], err
+}
+
 func (letters) Forced(string, string) []int64 { return nil }
 
 func (letters) Decode(ids []int64) string {

@@ -46,7 +46,7 @@ func newVersion(m repository.Model, v repository.Version) *version {
 		record: new(record), number: v.Number, fingerprint: v.Fingerprint, key: keyOf(v, m.Config),
 		source: Source{Name: m.Name, Version: strconv.Itoa(v.Number), Dir: v.Dir, Manifest: v.Manifest, Identity: v.Identity, Config: m.Config},
 	}
-	made.setPairs(v.Manifest.Languages)
+	made.setPairs(v.Manifest.Directions())
 	return made
 }
 
@@ -64,16 +64,16 @@ func keyOf(v repository.Version, c repository.Config) string {
 }
 
 // setPairs finds out what the version translates.
-func (v *version) setPairs(languages []string) {
-	languages = slices.Sorted(slices.Values(languages))
-	v.from, v.to = languages, languages
+func (v *version) setPairs(sources, targets []string) {
+	sources, targets = slices.Sorted(slices.Values(sources)), slices.Sorted(slices.Values(targets))
+	v.from, v.to = sources, targets
 	if len(v.source.Config.Pairs) == 0 {
 		return
 	}
 	v.from, v.to = nil, nil
 	for _, p := range v.source.Config.Pairs {
-		from, okFrom := find(languages, p.From)
-		to, okTo := find(languages, p.To)
+		from, okFrom := find(sources, p.From)
+		to, okTo := find(targets, p.To)
 		if !okFrom || !okTo {
 			continue // not one of the model's
 		}

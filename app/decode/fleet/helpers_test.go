@@ -142,6 +142,7 @@ func (d *decoder) Err() error { return nil }
 type tokens struct{}
 
 func (tokens) Encode(string, string, string) ([]int64, error) { return []int64{1}, nil }
+func (tokens) EncodeTarget(string) ([]int64, error)           { return []int64{1}, nil }
 func (tokens) Forced(string, string) []int64                  { return []int64{2} }
 func (tokens) Decode([]int64) string                          { return "" }
 func (tokens) LanguageID(string) (int64, bool)                { return 3, true }

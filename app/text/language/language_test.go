@@ -25,7 +25,7 @@ func m2m100() []string {
 
 // nllb are the languages of NLLB-200: the codes that its tokenizer answers to.
 func nllb(t testing.TB) []string {
-	tok, err := family.OpenTokenizer("../../../model/testdata/families/nllb", "nllb")
+	tok, err := family.OpenTokenizer("../../../model/testdata/families/nllb", "nllb", nil)
 	require.NoError(t, err)
 	return slices.Sorted(slices.Values(tok.Languages()))
 }

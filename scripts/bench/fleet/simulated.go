@@ -231,6 +231,7 @@ func (b *sleeperBatch) Step(ctx context.Context, feeds []model.Feed, k int) (out
 type noTokens struct{}
 
 func (noTokens) Encode(string, string, string) ([]int64, error) { return []int64{1}, nil }
+func (noTokens) EncodeTarget(string) ([]int64, error)           { return []int64{1}, nil }
 func (noTokens) Forced(string, string) []int64                  { return []int64{2} }
 func (noTokens) Decode([]int64) string                          { return "" }
 func (noTokens) LanguageID(string) (int64, bool)                { return 3, true }

@@ -141,7 +141,7 @@ func (l *loader) Load(ctx context.Context, s catalog.Source, state engine.Pool) 
 	pieces := s.Manifest.Files[model.PieceModelFile].SHA256
 	tok, ok := l.tokenizers.Load(pieces)
 	if !ok {
-		opened, err := family.OpenTokenizer(s.Dir, s.Manifest.Family)
+		opened, err := family.OpenTokenizer(s.Dir, s.Manifest.Family, s.Manifest.Languages)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,288 @@
+package family
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/text/language"
+
+	"dragoman/model"
+	"dragoman/tokenizer"
+	"dragoman/tokenizer/spm"
+)
+
+// marian is Opus-MT: Helsinki-NLP/opus-mt-en-fr and its sisters. Sources and translations have
+// SentencePiece models of their own, whose pieces have the ids of vocab.json, or of one
+// vocabulary for each. A model with several targets has a token such as >>fra<< for each, which
+// begins the source.
+var marian = &Family{
+	Name:    "marian",
+	classes: []string{"MarianTokenizer"},
+	types:   []string{"marian"},
+	files: [][]string{
+		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile, model.TargetVocabFile},
+		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile},
+	},
+	described:  []string{cardFile},
+	directions: marianDirections,
+	config:     marianConfig,
+}
+
+// cardFile is the model card.
+const cardFile = "README.md"
+
+// marianConfig reads a tokenizer of Opus-MT.
+func marianConfig(dir string, s settings, files, languages []string) (c tokenizer.Config, err error) {
+	var g errgroup.Group
+	for name, pieces := range map[string]**spm.Model{model.SourcePiecesFile: &c.Pieces, model.TargetPiecesFile: &c.TargetPieces} {
+		g.Go(func() (err error) {
+			*pieces, err = spm.Open(filepath.Join(dir, name))
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return c, err
+	}
+	if c.Vocabulary, err = readVocabulary(Folder(dir), model.VocabFile); err != nil {
+		return c, err
+	}
+	if s.SeparateVocabs {
+		if !slices.Contains(files, model.TargetVocabFile) {
+			return c, fmt.Errorf("%w: %s is not in %s, which has separate_vocabs", ErrIncomplete, model.TargetVocabFile, dir)
+		}
+		if c.TargetVocabulary, err = readVocabulary(Folder(dir), model.TargetVocabFile); err != nil {
+			return c, err
+		}
+	}
+	c.Special = []string{"</s>", "<unk>"}
+	for token := range c.Vocabulary {
+		if token == "<pad>" || isTargetToken(token) {
+			c.Special = append(c.Special, token)
+		}
+	}
+	c.Framing = tokenizer.Framing{After: []tokenizer.Part{tokenizer.End}}
+	targets := targetTokens(c.Vocabulary)
+	if len(targets) > 0 {
+		c.Framing = targetFirst
+	}
+	for _, code := range languages {
+		id, ok := targets[code]
+		if !ok {
+			id = -1
+		}
+		c.Languages = append(c.Languages, tokenizer.Language{Code: code, ID: id})
+	}
+	return c, nil
+}
+
+func isTargetToken(token string) bool {
+	return strings.HasPrefix(token, ">>") && strings.HasSuffix(token, "<<")
+}
+
+// targetTokens are the ids of the tokens of target languages. Of several for a language, such as
+// >>cmn<< and >>cmn_Hans<<, the first one is taken: pieces are in the order of how often they were
+// met in training.
+func targetTokens(vocabulary map[string]int64) map[string]int64 {
+	tokens := map[string]int64{}
+	for token, id := range vocabulary {
+		if !isTargetToken(token) {
+			continue
+		}
+		if code, ok := codeOf(token[2 : len(token)-2]); ok {
+			if other, taken := tokens[code]; !taken || id < other {
+				tokens[code] = id
+			}
+		}
+	}
+	return tokens
+}
+
+// marianDirections finds the languages of an Opus-MT model: those it translates into by their
+// tokens, the others by the first that tells of the setting, tokenizer_config.json, the model
+// card and the model's name.
+func marianDirections(files Files, s settings, name string, set Directions) (Directions, error) {
+	vocabulary, err := readVocabulary(files, model.VocabFile)
+	if err != nil {
+		return Directions{}, err
+	}
+	card, err := readCard(files)
+	if err != nil {
+		return Directions{}, err
+	}
+	d, tokens := set, slices.Sorted(maps.Keys(targetTokens(vocabulary)))
+	if len(d.Targets) == 0 {
+		d.Targets = tokens
+	}
+	if len(tokens) > 0 {
+		for _, code := range d.Targets {
+			if !slices.Contains(tokens, code) {
+				return d, fmt.Errorf("MODEL_LANGUAGES has the target %q, for which %s has no token", code, model.VocabFile)
+			}
+		}
+	}
+	base, _, _ := strings.Cut(path.Base(name), "@")
+	for _, told := range []Directions{
+		{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base),
+	} {
+		if len(d.Sources) == 0 {
+			d.Sources = told.Sources
+		}
+		if len(d.Targets) == 0 {
+			d.Targets = told.Targets
+		}
+	}
+	if len(d.Sources) == 0 || len(d.Targets) == 0 {
+		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
+			"set MODEL_LANGUAGES, such as en:fr, or fr,es,it:en where there are several")
+	}
+	return d, nil
+}
+
+// pairOf are the languages at the end of a model's name: opus-mt-en-fr.
+func pairOf(name string) Directions {
+	parts := strings.Split(name, "-")
+	if len(parts) < 2 {
+		return Directions{}
+	}
+	return Directions{languagesOf(parts[len(parts)-2]), languagesOf(parts[len(parts)-1])}
+}
+
+// cardLine is a line such as "* source languages: fr" or "* **Source language(s):** fra spa".
+var cardLine = regexp.MustCompile(`(?im)^[\s*-]*(source|target) languages?(?:\(s\))?:[\s*]*(.+)$`)
+
+// readCard reads the languages that the model card lists.
+func readCard(files Files) (d Directions, err error) {
+	ok, err := files.Has(cardFile)
+	if err != nil || !ok {
+		return d, err
+	}
+	raw, err := files.Read(cardFile)
+	for _, line := range cardLine.FindAllStringSubmatch(string(raw), -1) {
+		if strings.EqualFold(line[1], "source") {
+			d.Sources = languagesOf(line[2])
+		} else {
+			d.Targets = languagesOf(line[2])
+		}
+	}
+	return d, err
+}
+
+// languagesOf are the languages of a list, sorted; none where it has a group of languages: those
+// of the group cannot be told. What is in no registry is left out.
+func languagesOf(list string) (codes []string) {
+	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(" ,;+\t\r", r) }) {
+		names := []string{name}
+		if _, ok := codeOf(name); !ok {
+			names = strings.Split(name, "_") // deu_eng_fra
+		}
+		for _, name := range names {
+			if slices.Contains(strings.Fields(collections), strings.ToLower(name)) {
+				return nil
+			}
+			if code, ok := codeOf(name); ok {
+				codes = append(codes, code)
+			}
+		}
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// codeOf turns a code of ISO 639, with a script or a region or without, into the shortest tag of
+// BCP 47: fra and fr into fr, cmn_Hans into zh, cmn_Hant into zh-Hant, pt_br into pt-BR. ok is false
+// for what is no language.
+func codeOf(name string) (code string, ok bool) {
+	tag, err := language.All.Parse(strings.ReplaceAll(name, "_", "-"))
+	base, script, region := tag.Raw()
+	code = base.String()
+	if err != nil || code == "und" || slices.Contains(strings.Fields(collections), code) {
+		return "", false
+	}
+	if usual, _ := language.Make(code).Script(); script.String() != "Zzzz" && script != usual {
+		code += "-" + script.String()
+	}
+	if region.String() != "ZZ" {
+		code += "-" + region.String()
+	}
+	return code, true
+}
+
+// collections are the codes of ISO 639-5, which are of groups of languages, and of none or many.
+const collections = `aav afa alg alv apa aqa aql art ath auf aus awd azc bad bai bat ber bih bnt btk cai cau cba ccn
+	ccs cdc cdd cel cmc cpe cpf cpp crp csu cus day dmn dra egx esx euq fiu fox gem gme gmq gmw grk hmx hok hyx iir ijo
+	inc ine ira iro itc jpx kar kdo khi kro map mis mkh mno mul mun myn nah nai ngf nic nub omq omv oto paa phi plf poz
+	pqe pqw pra qwe roa sai sal sdv sem sgn sio sit sla smi son sqj ssa syd tai tbq trk tup tut tuw und urj wak wen xgn
+	xnd ypk zhx zle zls zlw znd zxx`
+
+// Directions are the languages that a model translates from and into, sorted. None are all of
+// its tokenizer's.
+type Directions struct{ Sources, Targets []string }
+
+// All are the languages of both sides, sorted.
+func (d Directions) All() []string {
+	all := slices.Concat(d.Sources, d.Targets)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// ParseDirections reads MODEL_LANGUAGES: codes before and behind a colon, en:fr or fr,es:en, either
+// of which may be missing.
+func ParseDirections(text string) (d Directions, err error) {
+	if text == "" {
+		return d, nil
+	}
+	from, to, ok := strings.Cut(text, ":")
+	read := func(side string) (codes []string) {
+		for name := range strings.SplitSeq(side, ",") {
+			code, known := codeOf(strings.TrimSpace(name))
+			if known {
+				codes = append(codes, code)
+			}
+			ok = ok && (known || side == "")
+		}
+		slices.Sort(codes)
+		return slices.Compact(codes)
+	}
+	if d = (Directions{read(from), read(to)}); !ok {
+		return d, fmt.Errorf("MODEL_LANGUAGES is %q: use codes of languages such as en:fr, or fr,es,it:en", text)
+	}
+	return d, nil
+}
+
+// Directions finds the languages that a checkpoint translates between. name is that of its
+// repository or folder; set is what the user has said, which goes first.
+func (f *Family) Directions(files Files, name string, set Directions) (Directions, error) {
+	if f.directions == nil {
+		if len(set.All()) > 0 {
+			return Directions{}, fmt.Errorf("MODEL_LANGUAGES is set, but a model of the family %s says itself which languages it has: leave it out", f.Name)
+		}
+		return Directions{}, nil
+	}
+	s, err := readSettings(files)
+	if err != nil {
+		return Directions{}, err
+	}
+	return f.directions(files, s, name, set)
+}
+
+// readVocabulary reads the ids of pieces.
+func readVocabulary(files Files, name string) (map[string]int64, error) {
+	raw, err := files.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	const entryBytes = 30 // of the file, on average: the map need not grow
+	ids := make(map[string]int64, len(raw)/entryBytes)
+	if err := json.Unmarshal(raw, &ids); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return ids, nil
+}
