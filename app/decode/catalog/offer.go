@@ -147,14 +147,15 @@ func list(names []string) string {
 // mostDetectors is how many are remembered.
 const mostDetectors = 100
 
-// detector is that of some languages, nil where one of them cannot be told.
+// detector is that of some languages, nil where none of them can be told.
 func (n *inventory) detector(languages []string) translate.Detector {
 	key := strings.Join(languages, " ")
 	d, ok := n.detectors[key]
 	if ok {
 		return d
 	}
-	if made, err := language.NewDetector(language.DetectorConfig{Languages: languages}); err == nil {
+	known := slices.DeleteFunc(slices.Clone(languages), func(code string) bool { _, ok := language.NameOf(code); return !ok })
+	if made, err := language.NewDetector(language.DetectorConfig{Languages: known}); err == nil {
 		d = made
 	}
 	if len(n.detectors) == mostDetectors {

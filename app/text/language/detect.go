@@ -29,8 +29,7 @@ type DetectorConfig struct {
 	Languages []string
 }
 
-// NewDetector makes a detector. It fails without languages that are known; others
-// are not detected.
+// NewDetector makes a detector. It fails without languages and on codes of no family.
 //
 // The script of a text comes first: it leaves one language (Greek, Korean) or a
 // few. Kana tells Japanese from Chinese, letters that no other language has tell
@@ -50,11 +49,11 @@ func NewDetector(cfg DetectorConfig) (Detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	unknown := func(code string) bool { return entries[code].scripts == 0 }
-	if slices.IndexFunc(cfg.Languages, func(code string) bool { return !unknown(code) }) < 0 {
-		return nil, fmt.Errorf("detect language %q: it is not one of the %d that are known", cfg.Languages[0], len(entries))
+	for _, code := range cfg.Languages {
+		if entries[code].scripts == 0 {
+			return nil, fmt.Errorf("detect language %q: it is not one of the %d that are known", code, len(entries))
+		}
 	}
-	cfg.Languages = slices.DeleteFunc(slices.Clone(cfg.Languages), unknown)
 	own, others := byScript(cfg.Languages), byScript(foreign(cfg.Languages))
 	d := detector{}
 	for i := range scriptTables {
