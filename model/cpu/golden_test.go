@@ -28,6 +28,21 @@ func TestGoldensOfFamilies(t *testing.T) {
 	}
 }
 
+// In 8 bits the first token is that of single precision, but where the network is too small for them.
+func TestInt8OfMarian(t *testing.T) {
+	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied"} {
+		g, same := modeltest.Odd(t)[name], 0
+		m := cputest.Open(t, g.Dir, model.INT8)
+		for i, r := range decode(t, m, search.DefaultOptions(g.Settings["greedy"]), g.Cases) {
+			ids := modeltest.Tokens(g.Cases[i], r, m.Spec().EOS)
+			if ids[1] == g.Cases[i].Outputs["greedy"].IDs[1] {
+				same++
+			}
+		}
+		require.GreaterOrEqual(t, same, len(g.Cases)-2, name)
+	}
+}
+
 // checkGoldens compares an fp32 export with Hugging Face: the candidates of every
 // step of a trace, and outputs token for token.
 func checkGoldens(t *testing.T, g *modeltest.Goldens, compared []modeltest.Case) {

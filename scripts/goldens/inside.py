@@ -16,6 +16,7 @@ def steps(raw, never=None):
     out = []
     for logits in raw.logits:
         if never is not None:
+            logits = logits.clone()
             logits[0, never] = float("-inf")
         top = torch.topk(torch.log_softmax(logits[0], -1), BEST)
         out.append({"ids": top.indices.tolist(), "log_probs": numbers(top.values),
