@@ -56,7 +56,7 @@ func (e *expressions) bracket(start, end int) int {
 		odd = len(inner) > 0 && inner != "sic" && !e.isInflection(name, inner) && strings.ContainsFunc(inner, unicode.IsLetter)
 	case c == '(':
 		odd = inner != "" && !e.isInflection(name, inner) &&
-			(argumentForm.MatchString(inner) || e.lang == "en" && argumentWord.MatchString(inner) || len(name) == 1 && longLetters.MatchString(inner) == strings.Contains(inner, " "))
+			(argumentForm.MatchString(inner) || len(inner) > 1 && argumentWord.MatchString(inner) && !strings.ContainsFunc(inner, isVowel) || e.lang == "en" && argumentWord.MatchString(inner) || len(name) == 1 && longLetters.MatchString(inner) == strings.Contains(inner, " "))
 	}
 	if !odd {
 		return 0
@@ -69,7 +69,7 @@ func (e *expressions) isInflection(name, inner string) bool {
 	if e.lang == "en" && len(inner) > 2 && inner != "ies" && inner != "ing" {
 		return false
 	}
-	return inflection.MatchString(inner) && len(name) > 1 || inner == "x" && strings.HasSuffix(name, "u")
+	return inflection.MatchString(inner) && len(name) > 1 && (len(inner) == 1 || strings.ContainsFunc(inner, isVowel)) || inner == "x" && strings.HasSuffix(name, "u")
 }
 
 // closingBracket returns where the bracket is closed that text starts with, 0 where it is not.

@@ -156,8 +156,8 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.hold(start, end)
 		return
 	}
-	if faceForm.MatchString(raw) {
-		e.hold(start, start+strings.LastIndex(raw, ")")+1)
+	if n := len(faceForm.FindString(raw)); n > 0 && isFace(raw[:n]) {
+		e.hold(start, start+n)
 		return
 	}
 	hard = slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() })
@@ -262,8 +262,9 @@ func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 		return true
 	}
 	before, behind := e.text[start:max(start, a.Start)], e.text[min(b.End, end):end]
-	return isThing(a.Kind) && (strings.ContainsFunc(before, isCodeSign) || closers[char.First(before)] != "") ||
-		isThing(b.Kind) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
+	isThing := func(s Span) bool { return isThing(s.Kind) || char.IsWord(char.First(e.text[s.Start:])) }
+	return isThing(a) && (strings.ContainsFunc(before, isCodeSign) || closers[char.First(before)] != "") ||
+		isThing(b) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
 }
 
 // isThing says whether a span names something.
@@ -292,6 +293,19 @@ func signsKind(text string) tokenKind {
 func isLongSign(text string) bool {
 	text = strings.TrimRight(text, ".,!?")
 	return utf8.RuneCountInString(text) > 2 && strings.Trim(text, text[:1]) == "" || utf8.RuneCountInString(text) > 3
+}
+
+// isFace says whether brackets have signs in them, and no two letters side by side.
+func isFace(text string) bool {
+	signs := 0
+	for _, r := range text[1 : len(text)-1] {
+		if !char.IsLetterOrDigit(r) && !char.OneOfRunes(r, `'’"“”„«».,!?…-–—`) {
+			if signs++; r >= 0x80 {
+				signs++
+			}
+		}
+	}
+	return signs > 1 && !longLetters.MatchString(text)
 }
 
 // isOperator says whether r is a sign that no sentence has between words.
@@ -436,7 +450,7 @@ var (
 	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
 	pointerForm     = regexp.MustCompile(`^\*+[a-z]\w*$`)
 	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
-	faceForm        = regexp.MustCompile(`^\([^()\x00-\x7f]*[^()\pL\pM\pN\s\x00-\x7f‘’“”«»‚„][^()\x00-\x7f]*\)[.,!?]*$`) // (ʘ‿ʘ)
+	faceForm        = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
 	// LGPL-2.1-only, feature/X-1-login.
 	namesVersion = regexp.MustCompile(`/|\d\.\d|^BSD-\d$`)
 	wordsBehind  = regexp.MustCompile(`^(?:-\pL+)+$`)

@@ -162,7 +162,7 @@ var (
 	// Ordinals in Roman digits, and abbreviations in the plural.
 	pluralForm = regexp.MustCompile(`^(?:[IVXLC]+(?:e|er|re|ème|ª|º)|\p{Lu}+['’]?s)$`)
 	// Names with dots and colons: foo.bar, xmlns:foo, but no e.g., and no sentence that starts behind.
-	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Z]+\.[A-Z]{3,}|[A-Z]{3,}\.[A-Z]+)$`)
+	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Z]+\.[A-Z]{3,}|[A-Z]{2,}\.[A-Z]{2,}|[A-Z]{3,}\.[A-Z]+)$`)
 	callForm   = regexp.MustCompile(`^[A-Za-z]\([\w.]+\)$`)
 	colonForm  = regexp.MustCompile(`^[a-z][\w-]*(?::\w[\w-]*)+$`)
 	// What is no amount: 1609459200.
