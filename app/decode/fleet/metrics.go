@@ -81,42 +81,23 @@ func (g *Gateway) Collector() prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, labels, nil)
 	}
-	return &collector{
-		gateway: g,
-		workers: desc("workers", "Workers that are there."),
-		rows:    desc("rows", "Rows that the workers decode together.", "model", "version"),
-		waiting: desc("waiting_tokens", "Source tokens × beams that gateways have submitted and have no result of.", "model", "version"),
-		speed:   desc("tokens_per_second", "Source tokens × beams that the workers decode in a second while any wait.", "model", "version"),
-	}
-}
-
-// collector reads what a gateway knows once a scrape.
-type collector struct {
-	gateway                       *Gateway
-	workers, rows, waiting, speed *prometheus.Desc
-}
-
-// Describe implements [prometheus.Collector].
-func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.workers, c.rows, c.waiting, c.speed} {
-		out <- d
-	}
-}
-
-// Collect implements [prometheus.Collector].
-func (c *collector) Collect(out chan<- prometheus.Metric) {
-	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
-	}
-	g := c.gateway
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	gauge(c.workers, float64(len(g.fleet.workers)))
-	for queue, name := range g.names {
-		has := g.capacity(queue)
-		waiting := g.waiting(queue)
-		gauge(c.rows, float64(has.rows), name.model, name.version)
-		gauge(c.waiting, float64(waiting[0]+waiting[1]+waiting[2]), name.model, name.version)
-		gauge(c.speed, has.speed, name.model, name.version)
-	}
+	workers := desc("workers", "Workers that are there.")
+	rows := desc("rows", "Rows that the workers decode together.", "model", "version")
+	tokens := desc("waiting_tokens", "Source tokens × beams that gateways have submitted and have no result of.", "model", "version")
+	speed := desc("tokens_per_second", "Source tokens × beams that the workers decode in a second while any wait.", "model", "version")
+	return prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
+		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		gauge(workers, float64(len(g.fleet.workers)))
+		for queue, name := range g.names {
+			has := g.capacity(queue)
+			waiting := g.waiting(queue)
+			gauge(rows, float64(has.rows), name.model, name.version)
+			gauge(tokens, float64(waiting[0]+waiting[1]+waiting[2]), name.model, name.version)
+			gauge(speed, has.speed, name.model, name.version)
+		}
+	})
 }
