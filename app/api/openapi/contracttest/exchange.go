@@ -20,9 +20,6 @@ type Exchange struct {
 	Sent     []byte        // the request's body
 	Response *http.Response
 	Received []byte // the answer's body, which is not read from Response
-	// Partial says that there may be more of the answer's body, which nobody read. Then
-	// it is not checked.
-	Partial bool
 }
 
 // Check fails the test for each way in which an exchange is not what the document says.
@@ -110,7 +107,7 @@ func (c *Contract) verifyBody(answer response, x Exchange) error {
 	if _, any := answer.Content["*/*"]; any && described == nil && media != "" { // nothing is said of what is in such bodies
 		return nil
 	}
-	if err != nil || x.Partial {
+	if err != nil {
 		return err
 	}
 	value, err := parse(media, x.Received)

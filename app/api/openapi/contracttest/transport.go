@@ -7,67 +7,41 @@ import (
 	"testing"
 )
 
-// Transport checks every exchange that goes through it, when the answer's body was read
-// to its end or closed. A body that was not read to its end, as that of a stream that
-// somebody leaves, is not checked; status and headers are. base is what sends requests,
-// whose bodies are read before.
-//
-// The bodies that it hands out must be closed before the test ends.
+// Transport checks every exchange that goes through it. base is what sends requests. Bodies are read as a whole
+// before they are handed on.
 func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
-	return &transport{base, func(x Exchange) { c.Check(t, x) }}
+	return &transport{c, t, base}
 }
 
 type transport struct {
-	base  http.RoundTripper
-	check func(Exchange)
+	contract *Contract
+	t        testing.TB
+	base     http.RoundTripper
 }
 
 // RoundTrip sends a request.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	var sent []byte
+	x := Exchange{Request: r}
+	var err error
 	if r.Body != nil {
-		var err error
-		if sent, err = io.ReadAll(r.Body); err != nil {
+		if x.Sent, err = readAll(r.Body); err != nil {
 			return nil, err
 		}
-		_ = r.Body.Close()
-		r = r.Clone(r.Context())
-		r.Body = io.NopCloser(bytes.NewReader(sent))
+		x.Request = r.Clone(r.Context())
+		x.Request.Body = io.NopCloser(bytes.NewReader(x.Sent))
 	}
-	resp, err := t.base.RoundTrip(r)
-	if err == nil {
-		resp.Body = &body{ReadCloser: resp.Body, check: t.check, x: Exchange{Request: r, Sent: sent, Response: resp}}
+	if x.Response, err = t.base.RoundTrip(x.Request); err != nil {
+		return nil, err
 	}
-	return resp, err
+	if x.Received, err = readAll(x.Response.Body); err != nil {
+		return nil, err
+	}
+	x.Response.Body = io.NopCloser(bytes.NewReader(x.Received))
+	t.contract.Check(t.t, x)
+	return x.Response, nil
 }
 
-// body keeps what is read of an answer.
-type body struct {
-	io.ReadCloser
-	x     Exchange
-	check func(Exchange) // nil after its call
-}
-
-// Read reads on.
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.x.Received = append(b.x.Received, p[:n]...)
-	if err == io.EOF {
-		b.over(false)
-	}
-	return n, err
-}
-
-// Close closes the body.
-func (b *body) Close() error {
-	b.over(true)
-	return b.ReadCloser.Close()
-}
-
-func (b *body) over(partial bool) {
-	if b.check != nil {
-		b.x.Partial = partial
-		b.check(b.x)
-		b.check = nil
-	}
+func readAll(body io.ReadCloser) ([]byte, error) {
+	defer body.Close()
+	return io.ReadAll(body)
 }
