@@ -181,7 +181,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 			}
 		}
 		return usagef("unknown command %q%s: use %s", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "dragoman "),
-			didYouMean("", meant(args[0], names)), strings.Join(names, ", "))
+			didYouMean("", suggestions(args[0], names)), strings.Join(names, ", "))
 	}
 	return usagef("%s takes no arguments, got %q", cmd.Name(), args)
 }
@@ -196,8 +196,8 @@ func arguments(least, most int, takes string) cobra.PositionalArgs {
 	}
 }
 
-// meant are the names that a misspelt or shortened one may have been meant to be.
-func meant(word string, names []string) (list []string) {
+// suggestions are the names that a misspelt or shortened one may have been meant to be.
+func suggestions(word string, names []string) (list []string) {
 	for _, name := range names {
 		if strings.HasPrefix(name, word) {
 			list = append(list, name)
@@ -226,7 +226,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		question = didYouMean("--", meant(unknown.GetSpecifiedName(), names))
+		question = didYouMean("--", suggestions(unknown.GetSpecifiedName(), names))
 	}
 	return usagef("%s: %w%s", name, err, question)
 }
@@ -242,9 +242,9 @@ func override(environ []string, values map[string]string) []string {
 	return environ
 }
 
-// quiet lets only warnings and errors be logged where LOG_LEVEL does not say: the
+// warningsOnly lets only warnings and errors be logged where LOG_LEVEL does not say: the
 // result of a command is for whoever typed it, the log of a service for operators.
-func quiet(environ []string) []string {
+func warningsOnly(environ []string) []string {
 	set := func(variable string) bool {
 		level, ok := strings.CutPrefix(variable, "LOG_LEVEL=")
 		return ok && strings.TrimSpace(level) != ""

@@ -73,7 +73,7 @@ func (o output) inFolder(root string) (list []documentTask, err error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != root && same(path, o.path): // translations that are in it already
+		case entry.IsDir() && path != root && sameFile(path, o.path): // translations that are in it already
 			return fs.SkipDir
 		case !entry.Type().IsRegular(), !slices.ContainsFunc(known, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) }):
 			return nil
@@ -96,21 +96,21 @@ func (o output) check(list []documentTask) error {
 			return fmt.Errorf("the translations of %s and %s are both %s: translate them into different folders", other, p.from, p.to)
 		}
 		taken[p.to] = p.from
-		if err := o.free(p); err != nil {
+		if err := o.mayWrite(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// free fails where there is a file that a translation may not replace.
-func (o output) free(p documentTask) error {
+// mayWrite fails where there is a file that a translation may not replace.
+func (o output) mayWrite(p documentTask) error {
 	switch _, err := os.Lstat(p.to); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case same(p.from, p.to):
+	case sameFile(p.from, p.to):
 		return fmt.Errorf("the translation of %s would take its place: name another file or folder", p.from)
 	case !o.force:
 		return fmt.Errorf("%s is there already: name another file, or replace it by --force", p.to)
@@ -149,7 +149,7 @@ func (o output) save(p documentTask, stdout io.Writer, write func(io.Writer) err
 	if err = errors.Join(err, temporary.Close()); err != nil {
 		return err
 	}
-	if err := o.free(p); err != nil { // somebody may have been faster
+	if err := o.mayWrite(p); err != nil { // somebody may have been faster
 		return err
 	}
 	return os.Rename(temporary.Name(), p.to)
@@ -170,8 +170,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// same says whether two paths are one file or folder.
-func same(a, b string) bool {
+// sameFile says whether two paths are one file or folder.
+func sameFile(a, b string) bool {
 	left, err := os.Stat(a)
 	if err != nil {
 		return false

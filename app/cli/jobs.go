@@ -41,7 +41,7 @@ that -o names; - is standard output.`,
 			case o.path == "":
 				return p.await(ctx, *service, c.Job(args[0]), printer{out: p.Stdout})
 			case o.path != stdio:
-				if err := o.free(one); err != nil {
+				if err := o.mayWrite(one); err != nil {
 					return err
 				}
 			}
@@ -96,7 +96,7 @@ func (p *Program) withClient(service *remote, do func(ctx context.Context, c *cl
 
 // client makes a client of a running service.
 func (p *Program) client(service remote) (*client.Client, error) {
-	_, log, err := Configure(quiet(p.Environ), p.Stderr)
+	_, log, err := Configure(warningsOnly(p.Environ), p.Stderr)
 	if err != nil {
 		return nil, err
 	}

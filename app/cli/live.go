@@ -110,13 +110,13 @@ func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.
 			}
 		}
 	}()
-	for said := ""; err == nil; {
+	for reported := ""; err == nil; {
 		if err = session.Next(ctx); err == nil {
 			err = out.print(session, false)
 		}
-		if problem := session.Problem(); problem != nil && err == nil && problem.Error() != said {
-			said = problem.Error()
-			fmt.Fprintln(p.Stderr, "not translated yet:", said)
+		if problem := session.Problem(); problem != nil && err == nil && problem.Error() != reported {
+			reported = problem.Error()
+			fmt.Fprintln(p.Stderr, "not translated yet:", reported)
 		}
 	}
 	if errors.Is(err, io.EOF) {

@@ -100,7 +100,7 @@ func (p *Program) translateDocuments(ctx context.Context, f translateFlags, name
 
 // withModel calls do with what translates here.
 func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do func(*local) error) (err error) {
-	cfg, log, err := Configure(quiet(p.Environ), p.Stderr)
+	cfg, log, err := Configure(warningsOnly(p.Environ), p.Stderr)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func (f *translateFlags) check(texts []string) error {
 		return usagef("--terms: %w", err)
 	}
 	if !f.documents() {
-		return forgotten(texts)
+		return missingOutput(texts)
 	}
 	return nil
 }
@@ -143,8 +143,8 @@ func (f *translateFlags) options() *client.Options {
 	return &client.Options{Beams: f.beams}
 }
 
-// forgotten fails where a text is the name of a document that is there: it lacks -o.
-func forgotten(texts []string) error {
+// missingOutput fails where a text is the name of a document that is there: it lacks -o.
+func missingOutput(texts []string) error {
 	for _, text := range texts {
 		if d, err := openDocument(text, "", nil); err == nil {
 			d.close()

@@ -90,5 +90,5 @@ func (j *Job) Document(ctx context.Context) ([]byte, error) {
 	}
 	call := newCall(documentsPath + "/" + url.PathEscape(j.id) + "/result")
 	call.accept = "*/*"
-	return askOn(ctx, j.client, call, asItIs)
+	return askOn(ctx, j.client, call, unparsed)
 }

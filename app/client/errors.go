@@ -197,9 +197,9 @@ func excerpt(raw []byte) string {
 	}, line)
 }
 
-// ended is the error of a call whose context is done: the context's own, and its cause
+// contextError is the error of a call whose context is done: the context's own, and its cause
 // where that is another.
-func ended(ctx context.Context) error {
+func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
 		return cause

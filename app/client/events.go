@@ -105,7 +105,7 @@ func (f *follower) listen(ctx context.Context) (news bool, err error) {
 		heard = true
 		changed, err := f.take([]byte(event.Data))
 		news = news || changed
-		if !lost(err) {
+		if !outcomeUnknown(err) {
 			return news, err
 		}
 	}

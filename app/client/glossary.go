@@ -92,7 +92,7 @@ func readGlossary(raw []byte) (Glossary, error) {
 func (c *Client) GlossaryTerms(ctx context.Context, id, from, to string, format TermFormat) (Terms, error) {
 	call := newCall(glossaryPath(id) + "/entries" + queryString(url.Values{"from": {from}, "to": {to}}))
 	call.accept = string(format)
-	text, err := ask(ctx, c, call, asItIs)
+	text, err := ask(ctx, c, call, unparsed)
 	return Terms{From: from, To: to, Format: format, Text: text}, err
 }
 

@@ -96,7 +96,7 @@ func (l *Live) use(ctx context.Context, f func() error) error {
 		defer func() { l.turn <- struct{}{} }()
 		return f()
 	case <-ctx.Done():
-		return ended(ctx)
+		return contextError(ctx)
 	}
 }
 
@@ -212,7 +212,7 @@ func (l *Live) Next(ctx context.Context) error {
 		}
 		_, raw, err := conn.Read(ctx)
 		if ctx.Err() != nil {
-			return ended(ctx)
+			return contextError(ctx)
 		}
 		changed := false
 		if over := l.use(ctx, func() (err2 error) {

@@ -47,7 +47,7 @@ func (l *Live) connect(ctx context.Context) error {
 	conn, resp, err := websocket.Dial(ctx, l.client.base+"/live", &websocket.DialOptions{HTTPClient: l.client.socketClient(), HTTPHeader: req.Header})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return ended(ctx)
+		return contextError(ctx)
 	case err != nil && resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
 		defer resp.Body.Close()
 		return errorOf(resp, call.id)

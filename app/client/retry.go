@@ -33,7 +33,7 @@ func (c *Client) retry(ctx context.Context, call call, try func() error) error {
 		if permanent, ok := errors.AsType[*backoff.PermanentError](err); ok {
 			return permanent.Err
 		}
-		if err == nil || c.cfg.Retries == 0 || !worthwhile(err) || call.once && lost(err) {
+		if err == nil || c.cfg.Retries == 0 || !retryable(err) || call.once && outcomeUnknown(err) {
 			return err
 		}
 		if n > c.cfg.Retries {
@@ -61,7 +61,7 @@ func (c *Client) persist(ctx context.Context, id string, try func() (news bool, 
 	pauses := c.pauses()
 	for {
 		news, err := try()
-		if err == nil || !worthwhile(err) {
+		if err == nil || !retryable(err) {
 			return err
 		}
 		if news {
@@ -108,30 +108,30 @@ func wait(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return ended(ctx)
+		return contextError(ctx)
 	}
 }
 
-// worthwhile tells whether another try may end otherwise. All may be made: to translate
+// retryable tells whether another try may end otherwise. All may be made: to translate
 // twice does no harm.
-func worthwhile(err error) bool {
+func retryable(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Temporary()
 	}
-	return lost(err) && !hopeless(err)
+	return outcomeUnknown(err) && !failsAgain(err)
 }
 
-// lost tells whether it is not known what became of a try.
-func lost(err error) bool {
+// outcomeUnknown tells whether it is not known what became of a try.
+func outcomeUnknown(err error) bool {
 	_, ok := errors.AsType[*connectionError](err)
 	return ok
 }
 
-// hopeless tells whether a connection failed for a reason that will be the same at the
+// failsAgain tells whether a connection failed for a reason that will be the same at the
 // next try: a name that does not exist, TLS that does not fit, or a timeout of
 // Config.HTTPClient. It is a list of what is not tried again because net/http has no
 // names for some of the ways in which a connection breaks.
-func hopeless(err error) bool {
+func failsAgain(err error) bool {
 	var (
 		dns         *net.DNSError
 		certificate *tls.CertificateVerificationError

@@ -44,7 +44,7 @@ func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
 	resp, err := c.http.Do(req)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, ended(ctx)
+		return nil, contextError(ctx)
 	case err != nil:
 		return nil, &connectionError{err}
 	case resp.StatusCode != http.StatusOK && resp.StatusCode != call.also:
@@ -94,7 +94,7 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 // where the context is done, or will be before anything could be sent.
 func timeoutOf(ctx context.Context) (string, error) {
 	if ctx.Err() != nil {
-		return "", ended(ctx)
+		return "", contextError(ctx)
 	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -165,8 +165,8 @@ func decode[T any](raw []byte) (answer T, err error) {
 	return answer, nil
 }
 
-// asItIs reads an answer that is a text or a file.
-func asItIs(raw []byte) ([]byte, error) { return raw, nil }
+// unparsed reads an answer that is a text or a file.
+func unparsed(raw []byte) ([]byte, error) { return raw, nil }
 
 // fetch makes one try and returns the answer's body.
 func (c *Client) fetch(ctx context.Context, call call) ([]byte, error) {
@@ -180,7 +180,7 @@ func (c *Client) fetch(ctx context.Context, call call) ([]byte, error) {
 	case err == nil:
 		return raw, nil
 	case ctx.Err() != nil:
-		return nil, ended(ctx)
+		return nil, contextError(ctx)
 	}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, invalid("it has more than %d bytes: send fewer records, or raise MaxResponseBytes", large.Limit)

@@ -65,7 +65,7 @@ func (c *Client) stream(ctx context.Context, q *query, yield func(Result, error)
 			drain(resp.Body)
 			return nil
 		case err != nil && ctx.Err() != nil:
-			err = ended(ctx)
+			err = contextError(ctx)
 		case err == nil && !yield(r, nil):
 			err = errLeft
 		}

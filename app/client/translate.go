@@ -92,7 +92,7 @@ func (c *Client) WaitReady(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if worthwhile(err) {
+		if retryable(err) {
 			last, err = err, wait(ctx, readyPause)
 		}
 		switch {

@@ -86,7 +86,7 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 
 // afford fails where the sender has no characters left for what there is so far.
 func (w *walk) afford() error {
-	if err := w.service.cfg.Server.Gate.Affords(w.c, w.characters); err != nil {
+	if err := w.service.cfg.Server.Gate.CheckCharge(w.c, w.characters); err != nil {
 		return Explain(err)
 	}
 	return nil

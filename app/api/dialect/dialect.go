@@ -170,7 +170,7 @@ func (s *Server) Permit(c *gin.Context) error {
 	}
 	route := found.(Route)
 	if !route.Free {
-		if err := s.Gate.Affords(c, 1); err != nil {
+		if err := s.Gate.CheckCharge(c, 1); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ type Gate interface {
 	MustReadKey(c *gin.Context, queryKey string) (bool, error)
 	Enter(c *gin.Context, fieldKey string) error
 	Charge(c *gin.Context, characters int) error
-	Affords(c *gin.Context, characters int) error
+	CheckCharge(c *gin.Context, characters int) error
 	Admin(c *gin.Context) error
 	Usage(c *gin.Context) access.Usage
 }

@@ -10,7 +10,7 @@ import (
 // repositories hold: what turned out to be broken before is tried again, and what was unloaded by
 // hand is served again. It returns when the model is ready, and a new version has taken over.
 func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot) error {
-	v, trial, err := c.admit(name, now)
+	v, trial, err := c.prepareLoad(name, now)
 	if err != nil {
 		return err
 	}
@@ -35,9 +35,9 @@ func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot
 	return nil
 }
 
-// admit is what Load does before it loads. The version may be on a trial, which is to be waited
+// prepareLoad is what Load does before it loads. The version may be on a trial, which is to be waited
 // for.
-func (c *Catalog) admit(name string, now repository.Snapshot) (v *version, trial <-chan struct{}, err error) {
+func (c *Catalog) prepareLoad(name string, now repository.Snapshot) (v *version, trial <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inventory.take(now)

@@ -69,28 +69,28 @@ type claims []*claim
 // waiting are how many wait for an instance.
 func (cs claims) waiting(key string) (n int) {
 	for _, cl := range cs {
-		if has(cl.versions, key) {
+		if hasKey(cl.versions, key) {
 			n++
 		}
 	}
 	return n
 }
 
-// reserve says whether an instance waits for others that the first claim for several models also needs.
-func (cs claims) reserve(key string) bool {
+// reserved says whether an instance waits for others that the first claim for several models also needs.
+func (cs claims) reserved(key string) bool {
 	first := slices.IndexFunc(cs, func(cl *claim) bool { return len(cl.handles) > 1 })
-	return first >= 0 && has(cs[first].versions, key)
+	return first >= 0 && hasKey(cs[first].versions, key)
 }
 
-// join says whether a claim needs two instances at once.
-func (cs claims) join(a, b string) bool {
-	return slices.ContainsFunc(cs, func(cl *claim) bool { return has(cl.versions, a) && has(cl.versions, b) })
+// joint says whether a claim needs two instances at once.
+func (cs claims) joint(a, b string) bool {
+	return slices.ContainsFunc(cs, func(cl *claim) bool { return hasKey(cl.versions, a) && hasKey(cl.versions, b) })
 }
 
 // refuse ends those that wait for an instance.
 func (cs *claims) refuse(key string, err error) {
 	*cs = slices.DeleteFunc(*cs, func(cl *claim) bool {
-		if !has(cl.versions, key) {
+		if !hasKey(cl.versions, key) {
 			return false
 		}
 		cl.err = err
@@ -99,7 +99,7 @@ func (cs *claims) refuse(key string, err error) {
 	})
 }
 
-func has(versions []*version, key string) bool {
+func hasKey(versions []*version, key string) bool {
 	return slices.ContainsFunc(versions, func(v *version) bool { return v.key == key })
 }
 
@@ -151,7 +151,7 @@ func (c *Catalog) enter(ctx context.Context, cl *claim) error {
 	if cl.settle(&c.inventory, &c.residency) {
 		return nil
 	}
-	if err := c.patience(ctx, cl); err != nil && !cl.patient {
+	if err := c.refusal(ctx, cl); err != nil && !cl.patient {
 		return err
 	}
 	c.claims = append(c.claims, cl)
@@ -159,8 +159,8 @@ func (c *Catalog) enter(ctx context.Context, cl *claim) error {
 	return nil
 }
 
-// patience says why a claim that cannot wait for long does not until its models are loaded; mu is held.
-func (c *Catalog) patience(ctx context.Context, cl *claim) error {
+// refusal is why a claim does not wait until its models are loaded: too many do already, or it has less time than that takes; mu is held.
+func (c *Catalog) refusal(ctx context.Context, cl *claim) error {
 	e := LoadingError{}
 	for _, v := range cl.versions {
 		if c.residency.ready(v.key) != nil {

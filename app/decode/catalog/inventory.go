@@ -251,16 +251,16 @@ func (n *inventory) resolve(handles []handle) ([]*version, error) {
 	versions := make([]*version, len(handles))
 	for i, h := range handles {
 		var err error
-		if versions[i], err = n.meant(h); err != nil {
+		if versions[i], err = n.versionMeant(h); err != nil {
 			return nil, err
 		}
 	}
 	return versions, nil
 }
 
-// meant is the version that a handle means. For one that the request did not name, and that is not
+// versionMeant is the version that a handle means. For one that the request did not name, and that is not
 // served any more, the current one stands in that knows the same languages.
-func (n *inventory) meant(h handle) (*version, error) {
+func (n *inventory) versionMeant(h handle) (*version, error) {
 	v := h.version
 	if n.serves(v) || h.exact && v.trial != nil && v.broken == nil {
 		return v, nil

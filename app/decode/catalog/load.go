@@ -17,7 +17,7 @@ func (c *Catalog) proceed() {
 	for refused := true; refused; {
 		c.settleAll()
 		var after time.Duration
-		if after, refused = c.arrange(); after > 0 {
+		if after, refused = c.loadNext(); after > 0 {
 			again = min(again, after)
 		}
 	}
@@ -37,9 +37,9 @@ func (c *Catalog) expire() time.Duration {
 	return next
 }
 
-// arrange loads the next instance if that is due, or has others leave for it. after is when to look again, 0: when
+// loadNext loads the next instance if that is due, or has others leave for it. after is when to look again, 0: when
 // something has changed. refused says that the claims which wait for it have ended. mu is held.
-func (c *Catalog) arrange() (after time.Duration, refused bool) {
+func (c *Catalog) loadNext() (after time.Duration, refused bool) {
 	r := &c.residency
 	r.loadWaiting = false
 	for !r.loading && len(r.queue) > 0 && c.claims.waiting(r.queue[0].key) == 0 {
@@ -88,14 +88,14 @@ func (c *Catalog) load(i *instance) {
 	full, ok := errors.AsType[*NoRoomError](err)
 	switch {
 	case err == nil:
-		c.loaded(i, loaded)
+		c.finishLoad(i, loaded)
 	case ok && c.closing.Err() == nil: // others leave, as they do for memory of the host, and it is tried again
 		there, _ := c.residency.on(full.Device, i.key, nil)
 		i.full, i.beside = full, len(there)
 		c.proceed()
 	default:
 		c.residency.remove(i)
-		c.failed(i.version, err)
+		c.loadFailed(i.version, err)
 	}
 }
 
@@ -115,15 +115,15 @@ func (c *Catalog) open(s Source) (Instance, error) {
 	return loaded, nil
 }
 
-// loaded gives an instance to those who wait for it; mu is held.
-func (c *Catalog) loaded(i *instance, loaded Instance) {
+// finishLoad gives an instance to those who wait for it; mu is held.
+func (c *Catalog) finishLoad(i *instance, loaded Instance) {
 	c.residency.finish(i, loaded)
 	v := i.version
 	v.tried, v.sound, v.fails = true, true, 0
 	c.cfg.Metrics.loaded(v.source, i.took)
 	c.cfg.Log.Info("loaded a model", "model", v.source.Name, "version", v.source.Version, "device", loaded.Device(),
 		"bytes", i.bytes, "took", i.took.Round(time.Millisecond))
-	c.examine()
+	c.checkServed()
 	c.proceed()
 	if !c.inventory.wanted(i.key) { // any more
 		c.drain(i, replaced)

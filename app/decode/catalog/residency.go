@@ -166,7 +166,7 @@ func (r *residency) fits(versions []*version) error {
 	}
 	e := MemoryError{Limit: r.limit}
 	for n, v := range versions {
-		if has(versions[:n], v.key) {
+		if hasKey(versions[:n], v.key) {
 			continue
 		}
 		if n > 0 {
@@ -180,7 +180,7 @@ func (r *residency) fits(versions []*version) error {
 		}
 	}
 	for _, i := range r.instances {
-		if i.pinned && i.state() == Ready && !has(versions, i.key) {
+		if i.pinned && i.state() == Ready && !hasKey(versions, i.key) {
 			e.Pinned += i.bytes
 		}
 	}
@@ -197,7 +197,7 @@ func (r *residency) on(device string, forOther string, waiting claims) (list []*
 		if i.loaded == nil || device != "" && i.loaded.Device() != device {
 			continue
 		}
-		i.reserved, i.joint = waiting.reserve(i.key), device != "" && waiting.join(i.key, forOther)
+		i.reserved, i.joint = waiting.reserved(i.key), device != "" && waiting.joint(i.key, forOther)
 		list, all = append(list, i), append(all, i.resident)
 	}
 	return list, all

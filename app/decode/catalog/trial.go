@@ -9,7 +9,7 @@ import (
 func (c *Catalog) refresh() {
 	trials := c.inventory.refresh(func(key string) bool { return c.residency.ready(key) != nil })
 	for _, v := range trials {
-		c.try(v)
+		c.beginTrial(v)
 	}
 	keys := make(map[string]bool)
 	for _, v := range c.inventory.versions {
@@ -22,29 +22,29 @@ func (c *Catalog) refresh() {
 			c.drain(i, replaced)
 		}
 	}
-	c.examine()
+	c.checkServed()
 	c.proceed()
 	c.changes.Give()
 }
 
 func (c *Catalog) configure(i *instance) { i.pinned, i.keep = c.inventory.settings(i.key) }
 
-// try loads a version beside the one that is served, and has it take over if it works; mu is
+// beginTrial loads a version beside the one that is served, and has it take over if it works; mu is
 // held.
-func (c *Catalog) try(v *version) {
+func (c *Catalog) beginTrial(v *version) {
 	if v.trial != nil || c.closing.Err() != nil {
 		return
 	}
 	v.trial = make(chan struct{})
 	c.running.Go(func() {
 		release, err := c.hold(c.closing, handle{version: v, exact: true})
-		c.conclude(v, err)
+		c.endTrial(v, err)
 		release()
 	})
 }
 
-// conclude ends a trial.
-func (c *Catalog) conclude(v *version, err error) {
+// endTrial ends a trial.
+func (c *Catalog) endTrial(v *version, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer close(v.trial)
@@ -54,7 +54,7 @@ func (c *Catalog) conclude(v *version, err error) {
 	}
 	v.tried = err == nil
 	if err != nil && v.broken == nil {
-		c.breaks(v, err)
+		c.markBroken(v, err)
 	}
 	c.refresh()
 	log := c.cfg.Log.With("model", v.source.Name, "version", v.source.Version)
@@ -65,12 +65,12 @@ func (c *Catalog) conclude(v *version, err error) {
 	}
 }
 
-// failed makes a version broken that could not be loaded, and says so; mu is held.
-func (c *Catalog) failed(v *version, err error) {
+// loadFailed makes a version broken that could not be loaded, and says so; mu is held.
+func (c *Catalog) loadFailed(v *version, err error) {
 	if c.closing.Err() != nil {
 		return
 	}
-	c.breaks(v, err)
+	c.markBroken(v, err)
 	c.cfg.Log.Error("a model cannot be loaded", "model", v.source.Name, "version", v.source.Version, "error", err)
 	c.cfg.Metrics.failed(v.source)
 	c.refresh()
@@ -83,8 +83,8 @@ const (
 	longestRetry = time.Hour
 )
 
-// breaks makes a version one that cannot be loaded, for a while; mu is held.
-func (c *Catalog) breaks(v *version, err error) {
+// markBroken makes a version one that cannot be loaded, for a while; mu is held.
+func (c *Catalog) markBroken(v *version, err error) {
 	known, broken := v.record, &BrokenError{Model: v.source.ref(), Err: err}
 	known.tried, known.broken = false, broken
 	pause := min(longestRetry, firstRetry<<min(known.fails, 6)) // 64 minutes
@@ -99,10 +99,10 @@ func (c *Catalog) breaks(v *version, err error) {
 	})
 }
 
-// examine has the files of versions checked that are served and have not been loaded: of those that
+// checkServed has the files of versions checked that are served and have not been loaded: of those that
 // came while others were served, and of those whose instance was loaded from another folder. What
 // is there at the start is checked when it is loaded. mu is held.
-func (c *Catalog) examine() {
+func (c *Catalog) checkServed() {
 	for _, v := range c.inventory.versions {
 		if c.inventory.serves(v) && (v.arrived || c.residency.instances[v.key] != nil) {
 			c.check(v)
@@ -128,7 +128,7 @@ func (c *Catalog) check(v *version) {
 		switch {
 		case c.closing.Err() != nil || v.broken != nil:
 		case err != nil:
-			c.failed(v, err)
+			c.loadFailed(v, err)
 		default:
 			v.sound = true
 			c.proceed()

@@ -161,8 +161,8 @@ func (g *Gate) Charge(c *gin.Context, n int) error {
 	return nil
 }
 
-// Affords fails as Charge would at the moment, and charges nothing. Who was not let in yet passes.
-func (g *Gate) Affords(c *gin.Context, n int) error {
+// CheckCharge fails as Charge would at the moment, and charges nothing. Who was not let in yet passes.
+func (g *Gate) CheckCharge(c *gin.Context, n int) error {
 	if who := callerOf(c); who != nil {
 		return g.check(c, who, characters, n)
 	}

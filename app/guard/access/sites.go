@@ -134,7 +134,7 @@ func (s Sites) knows(r *http.Request) bool {
 		host = name
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	return s.any || !strange(host) || host == s.own || s.named(host) || !s.strict && !byPlainHTTP(r)
+	return s.any || !publicName(host) || host == s.own || s.named(host) || !s.strict && !byPlainHTTP(r)
 }
 
 // byPlainHTTP says whether a page has sent a request that came by plain HTTP from the host that it asks. GETs for one's
@@ -155,9 +155,9 @@ func (s Sites) named(host string) bool {
 	})
 }
 
-// strange says whether a name may be a stranger's: it is one in the public DNS. IP addresses, names of one label
+// publicName says whether a name may be a stranger's: it is one in the public DNS. IP addresses, names of one label
 // and those below a domain that is not public, such as localhost, local, internal and svc, are not.
-func strange(host string) bool {
+func publicName(host string) bool {
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil || !strings.Contains(host, ".") {
 		return false
 	}

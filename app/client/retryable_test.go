@@ -21,7 +21,7 @@ import (
 	"dragoman/app/store/porttest"
 )
 
-func TestWorthwhile(t *testing.T) {
+func TestRetryable(t *testing.T) {
 	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 	read := func(err error) error { return &net.OpError{Op: "read", Net: "tcp", Err: err} }
 	for _, test := range []struct {
@@ -47,12 +47,12 @@ func TestWorthwhile(t *testing.T) {
 		{http.ErrSchemeMismatch, false},
 	} {
 		err := fmt.Errorf("wrapped: %w", &connectionError{&url.Error{Op: "Post", URL: "http://x", Err: test.err}})
-		assert.Equal(t, test.want, worthwhile(err), "%v", test.err)
+		assert.Equal(t, test.want, retryable(err), "%v", test.err)
 		assert.ErrorIs(t, err, test.err)
 	}
-	assert.False(t, worthwhile(io.EOF), "not of a connection")
-	assert.False(t, worthwhile(context.Canceled))
-	assert.False(t, worthwhile(invalid("x")))
+	assert.False(t, retryable(io.EOF), "not of a connection")
+	assert.False(t, retryable(context.Canceled))
+	assert.False(t, retryable(invalid("x")))
 }
 
 type timeoutError struct{}
