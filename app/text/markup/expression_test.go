@@ -45,7 +45,7 @@ func TestExpressions(t *testing.T) {
 		{"the BTC-USD is up, AAPL:US not", "en", []string{"BTC-USD", "AAPL:US"}, nil},
 		// Cards, keys, faces and lines of signs.
 		{"I had 6♠ K♥Q♦ and ⌘⌥Esc", "en", []string{"6♠", "K♥Q♦", "⌘⌥Esc"}, nil},
-		{"sad ;) or (ʘ‿ʘ). (>_<) ~~~~", "en", []string{";)", "(ʘ‿ʘ)", "(>_<)", "~~~~"}, nil},
+		{"sad ;) or (ʘ‿ʘ). I am (>_<) too. ~~~~", "en", []string{";)", "(ʘ‿ʘ)", "(>_<)", "~~~~"}, nil},
 		{"wie system(cmd) und Lehrer(innen) (und so)", "de", []string{"system(cmd)"}, nil},
 		{"the value */* is", "en", nil, []string{"*/*"}},
 		// What only looks so.
