@@ -1,6 +1,7 @@
 // Package checkpoint reads a Hugging Face checkpoint of M2M100's network, which NLLB-200 and
 // SMaLL-100 share, or of Marian's, which Opus-MT has: the sizes, parts and ids of
-// config.json and generation_config.json, and the weights of model.safetensors or pytorch_model.bin, in one file or in shards.
+// config.json and generation_config.json, and the weights of model.safetensors or
+// pytorch_model.bin (of any version of torch), in one file or in shards.
 //
 // [Open] reads headers only and checks everything that can be checked without
 // the weights themselves: every tensor that the sizes demand is there with the

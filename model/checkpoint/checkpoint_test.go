@@ -17,7 +17,7 @@ import (
 func TestOpenForms(t *testing.T) {
 	config := settings(t, nil)
 	want := open(t, folderOf(t, config, "safetensors/*"))
-	for _, form := range []string{"torch", "torch_shards"} {
+	for _, form := range []string{"torch", "torch_legacy", "torch_shards"} {
 		t.Run(form, func(t *testing.T) {
 			got := open(t, folderOf(t, config, form+"/*"))
 			assert.Equal(t, want.Spec(), got.Spec())

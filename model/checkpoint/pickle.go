@@ -9,12 +9,14 @@ import (
 	"github.com/nlpodyssey/gopickle/types"
 )
 
-// storage is a run of elements in the archive that tensors are views of.
+// storage is a run of elements in the file that tensors are views of.
 type storage struct {
 	dtype    DType
-	key      string // of the archive's entry data/<key>
+	key      string // its name in the file
 	elements int
 }
+
+func (s storage) bytes() int64 { return int64(s.elements) * int64(s.dtype.size()) }
 
 // view is what torch pickles for a tensor: a strided window on a storage.
 type view struct {
@@ -23,29 +25,38 @@ type view struct {
 	shape, stride []int
 }
 
-// unpickleStateDict reads the pickle of a state dict: the view of each tensor,
-// by name. Nothing but dicts, numbers, strings and the few torch names in
-// findClass can come of it; no storage is read.
-func unpickleStateDict(data []byte) (views map[string]view, err error) {
-	data, err = scanPickle(data)
+// unpickleStateDict reads the pickle of a state dict, which data begins with: the view of
+// each tensor, by name. No storage is read. rest is what follows the pickle.
+func unpickleStateDict(data []byte) (views map[string]view, rest []byte, err error) {
+	root, rest, err := unpickle(data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	views, err = collectViews(root)
+	return views, rest, err
+}
+
+// unpickle reads the pickle that data begins with. Nothing but lists, dicts, numbers,
+// strings and the few torch names in findClass can come of it.
+func unpickle(data []byte) (root any, rest []byte, err error) {
+	scanned, err := scanPickle(data)
+	if err != nil {
+		return nil, nil, err
 	}
 	// The unpickler indexes and asserts without checks in places, which scanPickle
 	// cannot rule out without executing the pickle.
 	defer func() {
 		if r := recover(); r != nil {
-			views, err = nil, fmt.Errorf("malformed pickle: %.200v", r)
+			err = fmt.Errorf("malformed pickle: %.200v", r)
 		}
 	}()
-	u := pickle.NewUnpickler(bytes.NewReader(data))
+	u := pickle.NewUnpickler(bytes.NewReader(scanned))
 	u.FindClass = findClass
 	u.PersistentLoad = loadStorage
-	root, err := u.Load()
-	if err != nil {
-		return nil, fmt.Errorf("malformed pickle: %.200s", err.Error())
+	if root, err = u.Load(); err != nil {
+		return nil, nil, fmt.Errorf("malformed pickle: %.200s", err.Error())
 	}
-	return collectViews(root)
+	return root, data[len(scanned):], nil
 }
 
 // collectViews lists the tensors of a state dict.
@@ -117,11 +128,15 @@ func findClass(module, name string) (any, error) {
 }
 
 // loadStorage resolves the pickle's references to storages:
-// ("storage", class, key, device, number of elements).
+// ("storage", class, key, device, number of elements), and in the old format None, or
+// which part of another storage it is, which torch has not written since 0.4.
 func loadStorage(id any) (any, error) {
 	tuple, ok := id.(*types.Tuple)
-	if !ok || tuple.Len() != 5 {
-		return nil, errors.New("storage reference is not a tuple of 5")
+	if !ok || tuple.Len() != 5 && tuple.Len() != 6 {
+		return nil, errors.New("storage reference is not a tuple of 5 or 6")
+	}
+	if tuple.Len() == 6 && tuple.Get(5) != nil {
+		return nil, errors.New("storage reference to a part of another storage: save the model again with a newer torch")
 	}
 	kind, _ := tuple.Get(0).(string)
 	class, okClass := tuple.Get(1).(storageClass)

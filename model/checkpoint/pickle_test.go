@@ -52,6 +52,7 @@ func TestUnpickleRefuses(t *testing.T) {
 		"reduces no tuple":  {"ccollections\nOrderedDict\n}R.", "malformed pickle: REDUCE args must be *Tuple"},
 		"storage is a dict": {"}Q.", "storage reference is not a tuple of 5"},
 		"other reference":   {swap("\x07\x00\x00\x00storage", "\x06\x00\x00\x00module"), `storage reference is not ("storage"`},
+		"part of a storage": {swap("K\x01tQ", "K\x01K\x00tQ"), "storage reference to a part of another storage"},
 		"other class":       {swap("FloatStorage", "QInt8Storage"), "torch.QInt8Storage is not allowed"},
 		"no class":          {swap("ctorch\nFloatStorage\n", "N"), `storage reference is not ("storage"`},
 		"negative length":   {swap("K\x01tQ", "J\xff\xff\xff\xfftQ"), `storage reference is not ("storage"`},
@@ -66,12 +67,13 @@ func TestUnpickleRefuses(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := unpickleStateDict([]byte(test.raw))
+			_, _, err := unpickleStateDict([]byte(test.raw))
 			assert.ErrorContains(t, err, test.want)
 		})
 	}
-	views, err := unpickleStateDict([]byte(good))
+	views, rest, err := unpickleStateDict([]byte(good + "more"))
 	require.NoError(t, err)
+	assert.Equal(t, "more", string(rest))
 	assert.Equal(t, map[string]view{"a": {storage{F32, "0", 1}, 0, []int{1}, []int{1}}}, views)
 }
 

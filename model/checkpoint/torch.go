@@ -13,14 +13,7 @@ import (
 
 // A pytorch_model.bin is a zip archive whose entries are stored, not compressed:
 // <name>/data.pkl, the pickled state dict, and <name>/data/<key> for each
-// storage. Tensors are read in place.
-
-// legacyMagic begins the files of torch before 1.6: a pickled long integer.
-const legacyMagic = "\x80\x02\x8a\x0a"
-
-// errLegacy means that the file is in torch's old format.
-var errLegacy = errors.New("written by torch before 1.6 or with _use_new_zipfile_serialization=False; " +
-	"convert it with Python: torch.save(torch.load(path, map_location=\"cpu\"), path)")
+// storage. Tensors are read in place. Before torch 1.6 it was no archive: see legacy.go.
 
 // Bounds of an archive. The directory is read when the archive is opened, about
 // 100 bytes for each entry.
@@ -29,29 +22,46 @@ const (
 	maxDirectorySize  = 16 << 20
 )
 
+// locator finds a storage in a torch file: the place of its first byte.
+type locator func(s storage) (offset int64, err error)
+
 // parseTorch reads which tensors a torch file of size bytes has.
 func parseTorch(r io.ReaderAt, size int64) (map[string]Tensor, error) {
-	a, err := openArchive(r, size)
+	parse := parseArchive
+	if isLegacy(r) {
+		parse = parseLegacy
+	}
+	views, locate, err := parse(r, size)
 	if err != nil {
 		return nil, err
-	}
-	raw, err := a.read("data.pkl", maxPickleSize)
-	if err != nil {
-		return nil, err
-	}
-	views, err := unpickleStateDict(raw)
-	if err != nil {
-		return nil, fmt.Errorf("data.pkl: %w", err)
 	}
 	tensors := make(map[string]Tensor, len(views))
 	for _, name := range slices.Sorted(maps.Keys(views)) {
-		t, err := a.tensor(name, views[name])
+		t, err := views[name].tensor(locate)
 		if err != nil {
 			return nil, fmt.Errorf("tensor %.100q: %w", name, err)
 		}
+		t.Name, t.data = name, r
 		tensors[name] = t
 	}
 	return tensors, nil
+}
+
+// parseArchive reads the state dict of an archive.
+func parseArchive(r io.ReaderAt, size int64) (map[string]view, locator, error) {
+	a, err := openArchive(r, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := a.read("data.pkl", maxPickleSize)
+	if err != nil {
+		return nil, nil, err
+	}
+	views, _, err := unpickleStateDict(raw)
+	if err != nil {
+		return nil, nil, fmt.Errorf("data.pkl: %w", err)
+	}
+	return views, a.storage, nil
 }
 
 // archive is the zip file of a torch file.
@@ -64,9 +74,6 @@ type archive struct {
 
 // openArchive lists the zip file's entries and finds the one folder they are in.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
-	if beginsWith(r, legacyMagic) {
-		return nil, errLegacy
-	}
 	z, err := zip.NewReader(&meter{r: r, left: maxDirectorySize}, size)
 	if err != nil {
 		return nil, fmt.Errorf("not a torch file, or truncated or damaged: %w", err)
@@ -145,9 +152,21 @@ func (a *archive) locate(name string) (offset, size int64, err error) {
 	return offset, int64(f.UncompressedSize64), nil
 }
 
-// tensor finds a view's elements in the archive. It must be contiguous and
-// within its storage.
-func (a *archive) tensor(name string, v view) (Tensor, error) {
+// storage is the locator of an archive.
+func (a *archive) storage(s storage) (int64, error) {
+	offset, size, err := a.locate("data/" + s.key)
+	if err != nil {
+		return 0, err
+	}
+	if want := s.bytes(); size != want {
+		return 0, fmt.Errorf("storage %.100q has %d bytes, %d elements of %s take %d", s.key, size, s.elements, s.dtype, want)
+	}
+	return offset, nil
+}
+
+// tensor finds a view's elements in the file. It must be contiguous and within its
+// storage.
+func (v view) tensor(locate locator) (Tensor, error) {
 	n, err := elements(v.shape)
 	if err != nil {
 		return Tensor{}, err
@@ -159,19 +178,11 @@ func (a *archive) tensor(name string, v view) (Tensor, error) {
 	if v.offset < 0 || v.offset > v.storage.elements || n > v.storage.elements-v.offset {
 		return Tensor{}, fmt.Errorf("%d elements from element %d lie beyond its storage of %d", n, v.offset, v.storage.elements)
 	}
-	offset, size, err := a.locate("data/" + v.storage.key)
+	offset, err := locate(v.storage)
 	if err != nil {
 		return Tensor{}, err
 	}
-	width := int64(v.storage.dtype.size())
-	if want := int64(v.storage.elements) * width; size != want {
-		return Tensor{}, fmt.Errorf("storage %.100q has %d bytes, %d elements of %s take %d",
-			v.storage.key, size, v.storage.elements, v.storage.dtype, want)
-	}
-	return Tensor{
-		Name: name, Shape: v.shape, DType: v.storage.dtype,
-		data: a.data, offset: offset + int64(v.offset)*width,
-	}, nil
+	return Tensor{Shape: v.shape, DType: v.storage.dtype, offset: offset + int64(v.offset)*int64(v.storage.dtype.size())}, nil
 }
 
 // contiguous says whether elements follow each other in row-major order. The

@@ -21,7 +21,8 @@ func parseFile(t testing.TB, name string) (map[string]Tensor, error) {
 }
 
 func TestTorchGoldens(t *testing.T) {
-	for _, name := range []string{"ordered", "parameters", "half", "bfloat16", "views", "protocol4"} {
+	for _, name := range []string{"ordered", "parameters", "half", "bfloat16", "views", "protocol4", "legacy", "legacy_parameters", "legacy_half",
+		"legacy_bfloat16", "legacy_views", "legacy_protocol4"} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseFile(t, name+".bin")
 			require.NoError(t, err)
@@ -32,14 +33,16 @@ func TestTorchGoldens(t *testing.T) {
 
 func TestTorchRefuses(t *testing.T) {
 	tests := map[string]string{
-		"transposed":  `tensor "a": shape [6 4] has strides [1 6]: only contiguous tensors are supported`,
-		"strided":     `tensor "a": shape [12] has strides [2]`,
-		"expanded":    `tensor "a": shape [2 3] has strides [0 1]`,
-		"legacy":      "written by torch before 1.6 or with _use_new_zipfile_serialization=False; convert it with Python",
-		"nested":      `state dict has "state_dict", which is not a tensor: save model.state_dict() alone`,
-		"module":      "pickle opcode 0x81 at byte 37: torch.save writes no such thing for a state dict",
-		"tensor":      "pickle is not a state dict: save model.state_dict()",
-		"torchscript": "archive is a TorchScript program",
+		"transposed":        `tensor "a": shape [6 4] has strides [1 6]: only contiguous tensors are supported`,
+		"strided":           `tensor "a": shape [12] has strides [2]`,
+		"expanded":          `tensor "a": shape [2 3] has strides [0 1]`,
+		"legacy_transposed": `tensor "a": shape [6 4] has strides [1 6]: only contiguous tensors are supported`,
+		"legacy_nested":     `state dict: state dict has "state_dict", which is not a tensor`,
+		"legacy_module":     "state dict: pickle opcode",
+		"nested":            `state dict has "state_dict", which is not a tensor: save model.state_dict() alone`,
+		"module":            "pickle opcode 0x81 at byte 37: torch.save writes no such thing for a state dict",
+		"tensor":            "pickle is not a state dict: save model.state_dict()",
+		"torchscript":       "archive is a TorchScript program",
 	}
 	for name, want := range tests {
 		t.Run(name, func(t *testing.T) {

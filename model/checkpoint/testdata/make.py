@@ -60,6 +60,8 @@ def models():
     state = model.state_dict()  # an OrderedDict with _metadata and tied copies
     torch.save(state, folder("torch") / "pytorch_model.bin")
 
+    torch.save(state, folder("torch_legacy") / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+
     path = folder("torch_shards")
     names = list(state)
     shards = {"pytorch_model-00001-of-00002.bin": names[:20], "pytorch_model-00002-of-00002.bin": names[20:]}
@@ -102,12 +104,26 @@ def pickles():
     torch.save(OrderedDict(a=base.view(4, 6).t()), path / "transposed.bin")
     torch.save(OrderedDict(a=base[::2]), path / "strided.bin")
     torch.save(OrderedDict(a=torch.ones(3).expand(2, 3)), path / "expanded.bin")
-    torch.save(good["ordered"], path / "legacy.bin", _use_new_zipfile_serialization=False)
     torch.save({"state_dict": good["ordered"]}, path / "nested.bin")
     torch.save(torch.nn.Linear(2, 2), path / "module.bin")
     torch.save(torch.ones(2), path / "tensor.bin")
     torch.jit.script(torch.nn.Linear(2, 2)).save(path / "torchscript.bin")
     torch.save(OrderedDict(a=torch.ones(3, dtype=torch.float64)), path / "double.bin")
+
+    # The format of torch before 1.6. A model is saved with its source there, which is none of
+    # a state dict's matters.
+    def legacy(obj, name, **kwargs):
+        torch.save(obj, path / f"{name}.bin", _use_new_zipfile_serialization=False, **kwargs)
+
+    for name, state in good.items():
+        name = f"legacy_{name}".removesuffix("_ordered")
+        legacy(state, name)
+        expected[name] = expected[name.removeprefix("legacy_").replace("legacy", "ordered")]
+    legacy(good["ordered"], "legacy_protocol4", pickle_protocol=4)
+    expected["legacy_protocol4"] = expected["ordered"]
+    legacy(OrderedDict(a=base.view(4, 6).t()), "legacy_transposed")
+    legacy({"state_dict": good["ordered"]}, "legacy_nested")
+    legacy(torch.nn.Linear(2, 2), "legacy_module")
 
     save_file({"a": edges.half(), "b": edges.bfloat16(), "c": edges}, path / "edges.safetensors")
     expected["edges"] = {k: {"dtype": d, "shape": [len(EDGES)], "values": v.double().tolist()} for k, d, v in (
