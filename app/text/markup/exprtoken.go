@@ -377,7 +377,7 @@ func bare(text string, start int, spans []Span) string {
 		sign := removed
 		if noteName.MatchString(text[a:b]) {
 			sign = ""
-		} else if isThing(span.Kind) || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && char.IsIdent(text[a+1]) {
+		} else if isThing(span.Kind) || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && b > a+1 && char.IsIdent(text[a+1]) {
 			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not that of a possessive
 				continue
 			}

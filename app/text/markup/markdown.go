@@ -120,7 +120,7 @@ func (s *scanner) emphasis(c byte) bool {
 	if closes {
 		if span, ok := s.marks.close(name, s.drop); ok {
 			inner := s.text[s.spans[span].End:s.pos]
-			if s.add(Markdown, n, -s.spans[span].Pair); len(inner) < longestName && !strings.ContainsFunc(inner, char.IsLetterOrDigit) && !strings.ContainsFunc(inner, char.IsUnspaced) && inner[0] < 0x80 {
+			if s.add(Markdown, n, -s.spans[span].Pair); len(inner) < longestName && !strings.ContainsFunc(inner, isShown) {
 				s.drop(span) // */*
 				s.drop(len(s.spans) - 1)
 			}
@@ -134,6 +134,9 @@ func (s *scanner) emphasis(c byte) bool {
 	s.add(Sign, n, 0)
 	return true
 }
+
+// isShown says whether r is what one emphasizes: a letter, a digit, or what is not of ASCII.
+func isShown(r rune) bool { return r >= 0x80 || char.IsLetterOrDigit(r) }
 
 // isLongWord says whether the word is more than a few letters whose part from here to before byte end is between marks
 // of n bytes, or what is before here.

@@ -69,7 +69,7 @@ func (e *expressions) isProse(token string, start int) bool {
 		return true
 	case !strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removedCode):
 		return proseSigns.MatchString(token) && !oddSigns.MatchString(token)
-	case !proseToken.MatchString(token), strings.ContainsFunc(core, isPhonetic), codePart.MatchString(core), strings.HasPrefix(token[to:], "'") && !longLetters.MatchString(core), len(core) > 1 && char.OneOf(core[len(core)-1], "'") && !longLetters.MatchString(core),
+	case !proseToken.MatchString(token), strings.ContainsFunc(core, isPhonetic), codePart.MatchString(core), strings.HasPrefix(token[to:], "'") && core != "o" && !longLetters.MatchString(core), len(core) > 1 && char.OneOf(core[len(core)-1], "'") && core != "o'" && !longLetters.MatchString(core),
 		char.OneOfRunes(char.First(token[to:]), "!*") && !longLetters.MatchString(core) && hasLetter(core) && !e.isLetterWord(core):
 		return false
 	case capitalsForm.MatchString(core) && (e.hasLower() || len(token) == len(e.text)), fieldForm.MatchString(token):

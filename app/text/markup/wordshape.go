@@ -154,7 +154,7 @@ var (
 	// A word with a note: "the theory²".
 	noteForm = regexp.MustCompile(`^\pL\p{Ll}{3,}`)
 	// Ordinals, decades, times of the day.
-	ordinalForm = regexp.MustCompile(`^(?i:\d+(?:st|nd|rd|th|er|re|ère|e|es|è|ème|ième|nde?|te[rnms]?|de|ste[rnms]?|[ºª]|\.?[ap]\.?m|uhr)|\d*0['’]?s|\d{1,2}h(?:\d\d)?|\d{1,2}[:.]\d\d ?(?:h|[ap]\.?m|uhr))$`)
+	ordinalForm = regexp.MustCompile(`^(?i:n\.º|\d+(?:st|nd|rd|th|er|re|ère|e|es|è|ème|ième|nde?|te[rnms]?|de|ste[rnms]?|[ºª]|\.?[ap]\.?m|uhr)|\d*0['’]?s|\d{1,2}h(?:\d\d)?|\d{1,2}[:.]\d\d ?(?:h|[ap]\.?m|uhr))$`)
 	// A number before a plain word or behind a colon, or a year behind a word.
 	countForm = regexp.MustCompile(`^(?:[+-]?\p{Sc}?\d[\d.,:'’-]*(?:\p{Sc}|%)?(?:-?\p{Ll}{4,}|-\p{Ll}+|-\p{Lu}\p{Ll}{3,}|/\pL{4,})(?:-\pL+)*|\p{Lu}\pL{2,}:\d+|\p{Ll}+-(?:1\d|20)\d\ds?)$`)
 	// alumno/a

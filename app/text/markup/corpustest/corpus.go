@@ -14,10 +14,13 @@ import (
 //go:embed corpus.tsv
 var file string
 
-// tokens has words that are held by their shape.
+// tokens has words that are held by their shape, unseen what somebody wrote who had not seen the code, with much prose.
 //
 //go:embed tokens.tsv
 var tokens string
+
+//go:embed unseen.tsv
+var unseen string
 
 // Line is a text of the corpus.
 type Line struct {
@@ -31,7 +34,7 @@ type Line struct {
 // Read returns all lines. It fails where the file has another form than its head says.
 func Read() ([]Line, error) {
 	var lines []Line
-	for i, row := range strings.Split(strings.TrimSuffix(file+tokens, "\n"), "\n") {
+	for i, row := range strings.Split(strings.TrimSuffix(file+tokens+unseen, "\n"), "\n") {
 		if strings.HasPrefix(row, "#") {
 			continue
 		}
