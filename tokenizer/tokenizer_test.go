@@ -1,8 +1,10 @@
 package tokenizer
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -287,4 +289,31 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Equal(t, make([]string, 4), wrong)
+}
+
+// TestByteFallback encodes texts with a unigram model in which nothing is unknown.
+func TestByteFallback(t *testing.T) {
+	file, err := os.Open("spm/testdata/unigram_bytes.model.gz")
+	require.NoError(t, err)
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	raw, err := io.ReadAll(unzipped)
+	require.NoError(t, err)
+	c := bundledConfig(t)
+	c.Pieces, err = spm.Parse(raw)
+	require.NoError(t, err)
+	c.Vocabulary = map[string]int64{"<pad>": int64(c.Pieces.Size())}
+	for id := range c.Pieces.Size() {
+		c.Vocabulary[c.Pieces.Piece(int32(id))] = int64(id)
+	}
+	c.Languages = languages(len(c.Vocabulary), "__en__", "__fr__")
+	tok, err := New(c)
+	require.NoError(t, err)
+	for _, text := range []string{"Tom is ☃ing.", "𒀀 </s> <0>", "日本 is\x00\ufffd", "<sep>"} {
+		ids, err := tok.Encode("en", "fr", text)
+		require.NoError(t, err)
+		assert.NotContains(t, ids, c.Vocabulary["<unk>"], "%q", text)
+		assert.Equal(t, text, tok.Decode(ids))
+	}
 }

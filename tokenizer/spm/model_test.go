@@ -161,6 +161,19 @@ func TestUnigramLongText(t *testing.T) {
 	}
 }
 
+// TestUnigramMemory splits long texts of words, and of unknown characters without a space.
+// Only a stretch that pieces reach across is in memory as a whole.
+func TestUnigramMemory(t *testing.T) {
+	model, err := Parse(unigramFile().piece("aa", -1, normalPiece).raw)
+	require.NoError(t, err)
+	for text, most := range map[string]int{"ab ba ": 32, "☃": 32, "\x00\xff": 32, "a": 1 << 18} {
+		ws := new(workspace)
+		tokens := model.unigram.appendTokens(model, nil, ws, model.AppendNormalized(nil, strings.Repeat(text, 100_000)))
+		assert.NotEmpty(t, tokens)
+		assert.LessOrEqual(t, cap(ws.steps), most, "%q", text)
+	}
+}
+
 func TestDecodeUnigram(t *testing.T) {
 	model, err := Parse(withBytes(unigramFile(), bytePiece).piece("▁u", 0, unusedPiece).raw)
 	require.NoError(t, err)
