@@ -272,7 +272,11 @@ func (t *Tokenizer) Decode(ids []int64) string {
 			pieces = append(pieces, piece)
 		}
 	}
-	return strings.TrimFunc(t.target.pieces.Decode(pieces), isPythonSpace)
+	text := t.target.pieces.Decode(pieces)
+	if t.target.pieces != t.source.pieces { // the vocabulary may have pieces of the other side, which stay as they are
+		text = strings.ReplaceAll(text, "▁", " ")
+	}
+	return strings.TrimFunc(text, isPythonSpace)
 }
 
 // Piece returns a piece of the vocabulary by its id, with "▁" for a space. ok is false for special

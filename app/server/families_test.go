@@ -142,3 +142,42 @@ func tensorNames(t *testing.T, path string) []string {
 	slices.Sort(names)
 	return names
 }
+
+// TestServiceTranslatesWithOpusMT serves models that translate one way, of random weights. Which languages they have
+// tells the folder's name, or the user.
+func TestServiceTranslatesWithOpusMT(t *testing.T) {
+	opus := func(kind, name string) string {
+		dir := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.CopyFS(dir, os.DirFS("../../model/testdata/families/"+kind)))
+		return dir
+	}
+	for name, test := range map[string]struct {
+		folder    string
+		environ   []string
+		languages []string
+		to        string
+	}{
+		"one pair":         {opus("marian", "opus-mt-en-fr"), nil, []string{"en", "fr"}, "fr"},
+		"several targets":  {opus("marian-many", "opus-mt-en-mul"), nil, []string{"de", "en", "fr", "zh-Hant"}, "zh-Hant"},
+		"as the user says": {opus("marian-many", "x"), []string{"MODEL_LANGUAGES=en,nl:de,fr"}, []string{"de", "en", "fr", "nl"}, "de"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := service(t, append(test.environ, "MODEL_WEIGHTS="+test.folder, "SAVE_WEIGHTS="+t.TempDir())...)
+			status, body := r.get(t, "/languages")
+			require.Equal(t, http.StatusOK, status)
+			var languages []struct{ Code string }
+			require.NoError(t, json.Unmarshal([]byte(body), &languages))
+			var codes []string
+			for _, l := range languages {
+				codes = append(codes, l.Code)
+			}
+			assert.Equal(t, test.languages, codes)
+			texts, err := r.translated("en", test.to, []record{{"1", "I like to read books."}})
+			require.NoError(t, err)
+			assert.NotEmpty(t, texts[0].Text)
+			status, answer, err := r.translate(test.to, "en", []record{{"1", "x"}})
+			require.NoError(t, err)
+			assert.Equal(t, http.StatusBadRequest, status, string(answer))
+		})
+	}
+}

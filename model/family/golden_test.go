@@ -21,10 +21,16 @@ func TestGoldens(t *testing.T) {
 			}
 			f, err := Recognize(Folder(g.Dir), "")
 			require.NoError(t, err)
-			assert.Equal(t, name, f.Name)
-			tok, err := f.Tokenizer(g.Dir, nil)
+			assert.Contains(t, name, f.Name)
+			between, err := f.Directions(Folder(g.Dir), g.Checkpoint, Directions{})
+			require.NoError(t, err)
+			tok, err := f.Tokenizer(g.Dir, between.All())
 			require.NoError(t, err)
 			for _, c := range g.Cases {
+				if f.directions != nil {
+					assert.Contains(t, between.Sources, c.From)
+					assert.Contains(t, between.Targets, c.To)
+				}
 				ids, err := tok.Encode(c.From, c.To, c.Text)
 				require.NoError(t, err)
 				assert.Equal(t, c.Source, ids, "%s-%s %q", c.From, c.To, c.Text)

@@ -196,10 +196,17 @@ func languagesOf(list string) (codes []string) {
 	return slices.Compact(codes)
 }
 
+// tagForm is a language, a script or none, a region or none: the library would also take two
+// languages for one.
+var tagForm = regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z]{4})?([_-]([A-Za-z]{2}|[0-9]{3}))?$`)
+
 // codeOf turns a code of ISO 639, with a script or a region or without, into the shortest tag of
 // BCP 47: fra and fr into fr, cmn_Hans into zh, cmn_Hant into zh-Hant, pt_br into pt-BR. ok is false
 // for what is no language.
 func codeOf(name string) (code string, ok bool) {
+	if !tagForm.MatchString(name) {
+		return "", false
+	}
 	tag, err := language.All.Parse(strings.ReplaceAll(name, "_", "-"))
 	base, script, region := tag.Raw()
 	code = base.String()

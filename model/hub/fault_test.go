@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -260,4 +261,15 @@ func TestPullOfOtherFamilies(t *testing.T) {
 	require.ErrorContains(t, err, `"tokenizer_class" is "MyTokenizer": MODEL_FAMILY says`)
 	_, err = newClient(t, s, func(c *hub.Config) { c.Family = "small100" }).Pull(t.Context(), ref(t, repo), t.TempDir())
 	require.NoError(t, err)
+
+	opus := checkpoint(map[string][]byte{
+		"config.json": []byte(`{"model_type": "marian"}`), "sentencepiece.bpe.model": nil,
+		"source.spm": []byte("s"), "target.spm": []byte("t"), "README.md": []byte("card"),
+	})
+	s = hubtest.New(t, repo, opus)
+	dir = t.TempDir()
+	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
+	require.NoError(t, err)
+	delete(opus, "rust_model.ot")
+	assertHolds(t, dir, opus, slices.Collect(maps.Keys(opus))...)
 }

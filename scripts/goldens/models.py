@@ -9,7 +9,7 @@ Writes, below model/testdata:
     bundled.json.gz           goldens of model/bundled for sentences.jsonl
     odd/NAME/                 a random checkpoint and its goldens.json.gz (see shapes.py)
     families/NAME/            a random checkpoint of another family, with a tokenizer of its
-                              own, and goldens of texts (see families.py)
+                              own, and goldens of texts (see families.py, marian.py)
 and, for `tokenizers`, model/family/testdata.
 
 Package model/modeltest reads them and documents each field. Run it again, and
@@ -23,6 +23,7 @@ import torch
 
 import bundled
 import families
+import marian
 import odd
 from shapes import SHAPES
 
@@ -32,7 +33,8 @@ TESTDATA = os.path.join(MODEL, "testdata")
 
 
 def main():
-    names = ["bundled", *(f"odd/{name}" for name in SHAPES), *(f"families/{name}" for name in families.FAMILIES), "tokenizers"]
+    names = ["bundled", *(f"odd/{name}" for name in SHAPES), *(f"families/{name}" for name in [*families.FAMILIES, *marian.KINDS]),
+             "tokenizers"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="*", metavar="NAME", help="what to make, of: " + " ".join(names))
     chosen = parser.parse_args().name or names
@@ -45,7 +47,8 @@ def main():
             bundled.make(os.path.join(MODEL, "bundled"), os.path.join(HERE, "sentences.jsonl"),
                          os.path.join(TESTDATA, "bundled.json.gz"))
         elif name.startswith("families/"):
-            families.make(name.removeprefix("families/"), os.path.join(HERE, "sentences.jsonl"), os.path.join(TESTDATA, name))
+            kind = name.removeprefix("families/")
+            (marian if kind in marian.KINDS else families).make(kind, os.path.join(HERE, "sentences.jsonl"), os.path.join(TESTDATA, name))
         elif name == "tokenizers":
             families.make_tokenizers(os.path.join(TESTDATA, "families", "nllb"), os.path.join(HERE, "sentences.jsonl"),
                                      os.path.join(MODEL, "family", "testdata"))

@@ -1,4 +1,4 @@
-// Command random_checkpoint writes an M2M100 checkpoint of random weights, for
+// Command random_checkpoint writes a checkpoint of random weights, for
 // tests and benchmarks of shapes that nobody wants to download:
 //
 //	go run ./scripts/random_checkpoint --out DIR --shape 418M
@@ -95,7 +95,7 @@ func run(args []string, log io.Writer) error {
 
 // writeConfig makes the folder and writes the two files of settings.
 func writeConfig(o options) error {
-	config, err := configJSON(o)
+	config, generation, err := configs(o)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func writeConfig(o options) error {
 	if err := os.WriteFile(filepath.Join(o.out, checkpoint.ConfigFile), config, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(o.out, checkpoint.GenerationConfigFile), []byte(generationConfig), 0o644)
+	return os.WriteFile(filepath.Join(o.out, checkpoint.GenerationConfigFile), []byte(generation), 0o644)
 }
 
 // writeWeights writes the tensors to path, by way of a file beside it so that an

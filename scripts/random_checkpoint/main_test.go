@@ -100,6 +100,27 @@ func TestFillChunks(t *testing.T) {
 	assert.NotEqual(t, whole[:chunk], whole[chunk:2*chunk])
 }
 
+func TestOpus(t *testing.T) {
+	c, err := checkpoint.Open(write(t, "--shape", "opus-tiny"))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, c.Close()) }()
+	spec := c.Spec()
+	assert.True(t, spec.PostNorm && spec.NeverPad && spec.ForcedEnd)
+	assert.EqualValues(t, 1200, spec.Pad)
+	last, err := c.Tensor("model.decoder.layers.1.final_layer_norm.weight")
+	require.NoError(t, err)
+	values := make([]float32, last.Len())
+	require.NoError(t, last.ReadFloat32(values, 0))
+	_, std := moments(values)
+	assert.InDelta(t, 1, std, 0.4)
+	for name := range shapes() {
+		config, _, err := configs(options{shape: name})
+		require.NoError(t, err)
+		_, err = checkpoint.ParseConfig(config)
+		require.NoError(t, err, name)
+	}
+}
+
 func TestClearRow(t *testing.T) {
 	for offset, want := range map[int][]float32{
 		0: {1, 1, 1, 0, 0, 0, 1, 1}, 4: {0, 0, 1, 1, 1, 1, 1, 1}, 6: {1, 1, 1, 1, 1, 1, 1, 1}, 2: {1, 0, 0, 0, 1, 1, 1, 1},
@@ -132,18 +153,18 @@ func TestRefuses(t *testing.T) {
 	blocked := filepath.Join(out, "file")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o644))
 	marian := filepath.Join(out, "marian.json")
-	require.NoError(t, os.WriteFile(marian, []byte(`{"model_type": "marian"}`), 0o644))
+	require.NoError(t, os.WriteFile(marian, []byte(`{"model_type": "t5"}`), 0o644))
 	tests := map[string]struct {
 		args []string
 		want string
 	}{
 		"no folder":     {nil, "--out is missing"},
-		"shape":         {[]string{"--out", out, "--shape", "9T"}, `--shape is "9T": use 1.2B, 418M, nllb-1.3B, nllb-600M, small100, tiny, or --config`},
+		"shape":         {[]string{"--out", out, "--shape", "9T"}, `--shape is "9T": use 1.2B, 418M, nllb-1.3B, nllb-600M, opus-base, opus-tc-big, opus-tiny, small100, tiny, or --config`},
 		"type":          {[]string{"--out", out, "--dtype", "int8"}, `--dtype is "int8": use f32 or f16`},
 		"argument":      {[]string{"--out", out, "more"}, `unexpected argument "more"`},
 		"seed":          {[]string{"--out", out, "--seed", "-1"}, "invalid value"},
 		"config":        {[]string{"--out", out, "--config", filepath.Join(out, "absent.json")}, "no such file"},
-		"other model":   {[]string{"--out", out, "--config", marian}, `"model_type" is "marian"`},
+		"other model":   {[]string{"--out", out, "--config", marian}, `"model_type" is "t5"`},
 		"out is a file": {[]string{"--out", blocked, "--shape", "tiny"}, "not a directory"},
 	}
 	for name, test := range tests {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// shape is what differs between published models of M2M100's network, and a small one
-// that keeps their proportions.
+// shape is what differs between published models of a network, and small ones
+// that keep their proportions.
 type shape struct {
 	VocabSize    int `json:"vocab_size"`
 	DModel       int `json:"d_model"`
@@ -20,20 +20,61 @@ type shape struct {
 	DecoderLayer int `json:"decoder_layers"`
 	DecoderHeads int `json:"decoder_attention_heads"`
 	DecoderFFN   int `json:"decoder_ffn_dim"`
+
+	network `json:"-"`
+}
+
+// network is what models of a kind have in common.
+type network struct {
+	config     map[string]any // in config.json
+	generation string         // generation_config.json
 }
 
 // shapes are the sizes by name.
 func shapes() map[string]shape {
+	m2m100 := network{map[string]any{
+		"architectures": []string{"M2M100ForConditionalGeneration"}, "model_type": "m2m_100", "activation_function": "relu",
+		"max_position_embeddings": 1024, "scale_embedding": true,
+		"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2,
+	}, generationConfig}
 	return map[string]shape{
-		"tiny": {1200, 64, 2, 4, 256, 2, 4, 256},
-		"418M": {128112, 1024, 12, 16, 4096, 12, 16, 4096},
-		"1.2B": {128112, 1024, 24, 16, 8192, 24, 16, 8192},
+		"tiny": {1200, 64, 2, 4, 256, 2, 4, 256, m2m100},
+		"418M": {128112, 1024, 12, 16, 4096, 12, 16, 4096, m2m100},
+		"1.2B": {128112, 1024, 24, 16, 8192, 24, 16, 8192, m2m100},
 
-		"small100":  {128112, 1024, 12, 16, 4096, 3, 16, 4096},
-		"nllb-600M": {256206, 1024, 12, 16, 4096, 12, 16, 4096},
-		"nllb-1.3B": {256206, 1024, 24, 16, 8192, 24, 16, 8192},
+		"small100":  {128112, 1024, 12, 16, 4096, 3, 16, 4096, m2m100},
+		"nllb-600M": {256206, 1024, 12, 16, 4096, 12, 16, 4096, m2m100},
+		"nllb-1.3B": {256206, 1024, 24, 16, 8192, 24, 16, 8192, m2m100},
+
+		"opus-tiny":   {1201, 64, 2, 4, 256, 2, 4, 256, marian(1201, "swish")},
+		"opus-base":   {58101, 512, 6, 8, 2048, 6, 8, 2048, marian(58101, "swish")},
+		"opus-tc-big": {57830, 1024, 6, 16, 4096, 6, 16, 4096, marian(57830, "relu")},
 	}
 }
+
+// marian is the network of Opus-MT with a vocabulary of so many entries, padding being the last.
+func marian(vocabulary int, activation string) network {
+	pad := vocabulary - 1
+	return network{map[string]any{
+		"architectures": []string{"MarianMTModel"}, "model_type": "marian", "activation_function": activation,
+		"max_position_embeddings": 512, "scale_embedding": true,
+		"bos_token_id": 0, "pad_token_id": pad, "eos_token_id": 0, "decoder_start_token_id": pad,
+	}, fmt.Sprintf(marianGenerationConfig, pad)}
+}
+
+// marianGenerationConfig is that of Helsinki-NLP's models.
+const marianGenerationConfig = `{
+  "bad_words_ids": [[%[1]d]],
+  "bos_token_id": 0,
+  "decoder_start_token_id": %[1]d,
+  "eos_token_id": 0,
+  "forced_eos_token_id": 0,
+  "max_length": 512,
+  "num_beams": 4,
+  "pad_token_id": %[1]d,
+  "renormalize_logits": true
+}
+`
 
 // shapeNames lists the names of shapes.
 func shapeNames() []string { return slices.Sorted(maps.Keys(shapes())) }
@@ -50,30 +91,24 @@ const generationConfig = `{
 }
 `
 
-// configJSON returns the config.json to write: a copy of the one given, or that
-// of a shape.
-func configJSON(o options) ([]byte, error) {
+// configs returns config.json and generation_config.json: a copy of the one given, with M2M100's generation, or
+// those of a shape.
+func configs(o options) (config []byte, generation string, err error) {
 	if o.config != "" {
-		return os.ReadFile(o.config)
+		config, err = os.ReadFile(o.config)
+		return config, generationConfig, err
 	}
 	s, ok := shapes()[o.shape]
 	if !ok {
-		return nil, fmt.Errorf("--shape is %q: use %s, or --config", o.shape, strings.Join(shapeNames(), ", "))
+		return nil, "", fmt.Errorf("--shape is %q: use %s, or --config", o.shape, strings.Join(shapeNames(), ", "))
 	}
-	config := struct {
-		Architectures []string `json:"architectures"`
-		ModelType     string   `json:"model_type"`
-		shape
-		Activation   string `json:"activation_function"`
-		MaxPositions int    `json:"max_position_embeddings"`
-		Scale        bool   `json:"scale_embedding"`
-		BOS          int    `json:"bos_token_id"`
-		Pad          int    `json:"pad_token_id"`
-		EOS          int    `json:"eos_token_id"`
-		DecoderStart int    `json:"decoder_start_token_id"`
-	}{
-		[]string{"M2M100ForConditionalGeneration"}, "m2m_100", s, "relu", 1024, true, 0, 1, 2, 2,
+	sizes, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(sizes, &s.config) // which adds to what is there
 	}
-	raw, err := json.MarshalIndent(config, "", "  ")
-	return append(raw, '\n'), err
+	if err != nil {
+		return nil, "", err
+	}
+	raw, err := json.MarshalIndent(s.config, "", "  ")
+	return append(raw, '\n'), s.generation, err
 }

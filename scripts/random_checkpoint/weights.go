@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -16,7 +17,12 @@ import (
 const initStd = 0.02
 
 // lastNorm is the last thing between the hidden states and the LM head.
-const lastNorm = "model.decoder.layer_norm.weight"
+func lastNorm(spec model.Spec) string {
+	if spec.PostNorm {
+		return fmt.Sprintf("model.decoder.layers.%d.final_layer_norm.weight", spec.Decoder.Layers-1)
+	}
+	return "model.decoder.layer_norm.weight"
+}
 
 // chunk is how many elements one seed gives, a part of a block that is asked for.
 // Chunks are filled in any order and on any number of cores with the same result.
@@ -35,10 +41,10 @@ type distribution struct{ mean, std float32 }
 func randomTensors(spec model.Spec, dtype string, seed uint64) []safetensorstest.Tensor {
 	var tensors []safetensorstest.Tensor
 	for i, p := range checkpoint.Layout(spec) {
-		d := initialize(p.Name, spec.DModel)
+		d := initialize(p.Name, spec)
 		values := func(dst []float32, offset int) error {
 			d.fill(dst, offset, seed, i)
-			if p.Name == checkpoint.SharedEmbedding {
+			if isEmbedding(p.Name) {
 				clearRow(dst, offset, int(spec.Pad), spec.DModel)
 			}
 			return nil
@@ -49,16 +55,21 @@ func randomTensors(spec model.Spec, dtype string, seed uint64) []safetensorstest
 }
 
 // initialize returns the distribution of a tensor's values, by its name.
-func initialize(name string, dModel int) distribution {
+func initialize(name string, spec model.Spec) distribution {
 	switch {
-	case name == checkpoint.SharedEmbedding:
-		return distribution{0, float32(1 / math.Sqrt(float64(dModel)))}
-	case name == lastNorm:
+	case isEmbedding(name):
+		return distribution{0, float32(1 / math.Sqrt(float64(spec.DModel)))}
+	case name == lastNorm(spec):
 		return distribution{0, 1}
 	case strings.HasSuffix(name, "layer_norm.weight"):
 		return distribution{1, initStd}
 	}
 	return distribution{0, initStd}
+}
+
+// isEmbedding says whether a tensor has a row for each token of one side or of both.
+func isEmbedding(name string) bool {
+	return name == checkpoint.SharedEmbedding || name == checkpoint.EncoderEmbedding || name == checkpoint.DecoderEmbedding
 }
 
 // fill fills dst with the elements from offset on of the given tensor. offset
