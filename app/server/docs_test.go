@@ -87,6 +87,9 @@ func newExample(t *testing.T, r *running, text string) example {
 			link(t, exported, filepath.Join(e.dir, "models", version))
 		}
 	}
+	for _, name := range []string{"opus-mt-en-fr", "opus-mt-ROMANCE-en"} {
+		require.NoError(t, os.CopyFS(filepath.Join(e.dir, "checkpoints", name), os.DirFS("../../model/testdata/families/marian")))
+	}
 	e.fakes()
 	if strings.Contains(text, "jobs wait ID") && !strings.Contains(text, "curl") { // one that was made before
 		status, job := ask(t, "POST", r.url+"/jobs", jobOfMany(1, ""))
@@ -96,6 +99,7 @@ func newExample(t *testing.T, r *running, text string) example {
 	redis := "redis://" + miniredis.RunT(t).Addr()
 	e.replaces = strings.NewReplacer( // what a reader replaces
 		"https://translate.example.com", r.url, "facebook/m2m100_418M", cputest.Bundled(), "alirezamsh/small100", cputest.Bundled(),
+		" Helsinki-NLP/", " "+e.dir+"/checkpoints/", " /checkpoints", " "+e.dir+"/checkpoints",
 		" /models", " "+e.dir+"/models", "=/models", "="+e.dir+"/models",
 		"FLEET_SECRET=...", fleetSecret, "redis://:PASSWORD@redis.example:6379", redis, "redis://localhost:6379", redis,
 		" a:9527", " "+strings.TrimPrefix(r.url, "http://"), " b:9527", " 127.0.0.1:1", "dragoman-headless:9527", strings.TrimPrefix(r.url, "http://"),
