@@ -187,10 +187,10 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usagef("%s takes no arguments, got %q", cmd.Name(), args)
 }
 
-// arguments takes so many of them.
-func arguments(least, most int, takes string) cobra.PositionalArgs {
+// oneArgument takes one.
+func oneArgument(takes string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
+		if len(args) != 1 {
 			return usagef("%s takes %s, got %q", strings.TrimPrefix(cmd.CommandPath(), "dragoman "), takes, args)
 		}
 		return nil

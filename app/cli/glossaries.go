@@ -30,7 +30,7 @@ command, lists those that its client may see.`,
 	}
 	service := p.serviceCommands(cmd, p.listGlossaries)
 	cmd.AddCommand(p.addCommand(service), p.showCommand(service), &cobra.Command{
-		Use: "rm ID", Short: "Delete a glossary", Args: arguments(1, 1, "the id of a glossary"),
+		Use: "rm ID", Short: "Delete a glossary", Args: oneArgument("the id of a glossary"),
 		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
 			return c.DeleteGlossary(ctx, args[0])
 		}),
@@ -73,7 +73,7 @@ is called *.csv. A term without a target is never translated. Prints the id.`,
 func (p *Program) showCommand(service *remote) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Print the terms of a glossary", Args: arguments(1, 1, "the id of a glossary"),
+		Use: "show ID", Short: "Print the terms of a glossary", Args: oneArgument("the id of a glossary"),
 		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
 			return p.showTerms(ctx, c, args[0], t)
 		}),

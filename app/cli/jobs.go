@@ -33,7 +33,7 @@ that -o names; - is standard output.`,
 			if o.path == "" && o.force {
 				return usagef("jobs wait takes --force only with -o")
 			}
-			return arguments(1, 1, "the id of a job")(cmd, args)
+			return oneArgument("the id of a job")(cmd, args)
 		},
 		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
 			one := documentTask{to: o.path}
@@ -50,7 +50,7 @@ that -o names; - is standard output.`,
 	}
 	o.define(wait.Flags(), "file for the translated document; - is standard output")
 	cmd.AddCommand(wait, &cobra.Command{
-		Use: "cancel ID", Short: "End a job; one that has ended is removed", Args: arguments(1, 1, "the id of a job"),
+		Use: "cancel ID", Short: "End a job; one that has ended is removed", Args: oneArgument("the id of a job"),
 		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
 			return c.Job(args[0]).Cancel(ctx)
 		}),

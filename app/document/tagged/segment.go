@@ -40,7 +40,7 @@ func (p *Paragraph) segment() *segment {
 	s.end = s.start + len(inner)
 	scope.children = append(append(head, inner...), tail...)
 	var out strings.Builder
-	s.tag(&out, scope, inner)
+	s.tag(&out, inner)
 	s.text = out.String()
 	return s
 }
@@ -202,7 +202,7 @@ func firstText(list []*node) *node {
 }
 
 // tag writes nodes as text, and gives numbers to those that become tags.
-func (s *segment) tag(out *strings.Builder, parent *node, list []*node) {
+func (s *segment) tag(out *strings.Builder, list []*node) {
 	for i := 0; i < len(list); i++ {
 		switch n := list[i]; {
 		case n.kind == text:
@@ -224,7 +224,7 @@ func (s *segment) tag(out *strings.Builder, parent *node, list []*node) {
 			i = last
 		default:
 			out.WriteString(`<g id="` + s.number(n) + `">`)
-			s.tag(out, n, n.children)
+			s.tag(out, n.children)
 			out.WriteString("</g>")
 		}
 	}
