@@ -66,7 +66,7 @@ func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *ve
 	var known *version
 	err := cmp.Or(m.Err, v.Err)
 	if err == nil {
-		known = c.inventory.versions[newVersion(m, v).id()]
+		known = c.inventory.versions[keyOfVersion(m, v)]
 	}
 	if known != nil && (serving == nil || serving.record == known.record) {
 		return c.status(known)

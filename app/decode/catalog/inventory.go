@@ -122,12 +122,12 @@ func (n *inventory) entryOf(m repository.Model, known map[versionKey]*version, r
 		working := slices.DeleteFunc(slices.Clone(before.versions), func(v *version) bool { return v.broken != nil })
 		e = &entry{aliases: before.aliases, current: current, versions: working}
 		for _, v := range e.versions {
-			known[v.id()] = v
+			known[v.versionKey] = v
 		}
-	case e.current.record != current.record && !e.current.tried && current.broken == nil && (known[current.id()] != nil || ready(current.key)):
+	case e.current.record != current.record && !e.current.tried && current.broken == nil && (known[current.versionKey] != nil || ready(current.key)):
 		try = e.current
-		current = cmp.Or(known[current.id()], current)
-		known[current.id()] = current
+		current = cmp.Or(known[current.versionKey], current)
+		known[current.versionKey] = current
 		others := slices.DeleteFunc(e.versions, func(v *version) bool { return v.number == current.number })
 		e.current, e.versions = current, append([]*version{current}, others...)
 	}
@@ -146,7 +146,7 @@ func (n *inventory) newEntry(m repository.Model, known map[versionKey]*version) 
 			continue
 		}
 		made := n.versionOf(m, v)
-		known[made.id()] = made
+		known[made.versionKey] = made
 		switch {
 		case made.broken != nil:
 		case v.Served:
@@ -168,7 +168,7 @@ func (n *inventory) newEntry(m repository.Model, known map[versionKey]*version) 
 // versionOf is a version of the repository, with what is known of it.
 func (n *inventory) versionOf(m repository.Model, v repository.Version) *version {
 	made := newVersion(m, v)
-	if known := n.versions[made.id()]; known != nil {
+	if known := n.versions[made.versionKey]; known != nil {
 		made.record = known.record
 	} else {
 		made.arrived = len(n.names) > 0
@@ -216,22 +216,14 @@ func (n *inventory) serves(v *version) bool {
 	return e != nil && slices.ContainsFunc(e.versions, func(s *version) bool { return s.record == v.record })
 }
 
-// wanted says whether a version with this key is served, or is on a trial.
-func (n *inventory) wanted(key string) bool {
-	for _, v := range n.versions {
-		if v.key == key && (v.trial != nil || n.serves(v)) {
-			return true
-		}
-	}
-	return false
-}
-
-// settings are how an instance is treated as the configuration of its versions says, the most generous
-// one of several.
-func (n *inventory) settings(key string) (pinned bool, keep time.Duration) {
+// demand says whether an instance is wanted: a version with its key is served, or on a trial. pinned and keep are how
+// it is treated as the configuration of these says, the most generous one of several.
+func (n *inventory) demand(key string) (wanted, pinned bool, keep time.Duration) {
 	keep = -1
 	for _, v := range n.versions {
-		if v.key != key || !n.serves(v) {
+		serves := v.key == key && n.serves(v)
+		wanted = wanted || serves || v.key == key && v.trial != nil
+		if !serves {
 			continue
 		}
 		own := n.keepAlive
@@ -243,7 +235,7 @@ func (n *inventory) settings(key string) (pinned bool, keep time.Duration) {
 		}
 		pinned = pinned || v.source.Config.Pinned
 	}
-	return pinned, max(0, keep)
+	return wanted, pinned, max(0, keep)
 }
 
 // resolve finds the versions that handles mean now, which may be others than when they were chosen.

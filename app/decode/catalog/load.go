@@ -125,7 +125,7 @@ func (c *Catalog) finishLoad(i *instance, loaded Instance) {
 		"bytes", i.bytes, "took", i.took.Round(time.Millisecond))
 	c.checkServed()
 	c.proceed()
-	if !c.inventory.wanted(i.key) { // any more
+	if !c.configure(i) { // not wanted any more
 		c.drain(i, replaced)
 	}
 	c.evict(0) // it may take more than was expected

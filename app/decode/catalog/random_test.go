@@ -173,7 +173,8 @@ func (w *world) check() {
 		assert.GreaterOrEqual(w.t, i.users, 0)
 		assert.Equal(w.t, i.state() != Loading, i.loaded != nil)
 		if i.state() == Ready {
-			assert.True(w.t, w.inventory.wanted(key), "nobody can ask for %s", i.version.source.ref())
+			wanted, _, _ := w.inventory.demand(key)
+			assert.True(w.t, wanted, "nobody can ask for %s", i.version.source.ref())
 		}
 		assert.False(w.t, i.state() == Draining && i.users == 0 && !i.closes, "%s stays", i.version.source.ref())
 		bytes += i.bytes
@@ -184,7 +185,7 @@ func (w *world) check() {
 		assert.Contains(w.t, e.versions, e.current, name)
 		for _, v := range e.versions {
 			assert.Nil(w.t, v.broken, v.source.ref())
-			assert.Same(w.t, v, w.inventory.versions[v.id()])
+			assert.Same(w.t, v, w.inventory.versions[v.versionKey])
 		}
 	}
 }

@@ -125,23 +125,14 @@ func (s *selection) reached(from string) (all []string) {
 func (h handle) languages() (from, to []string) { return h.version.from, h.version.to }
 func (h handle) detects() bool                  { return false }
 
+func (h handle) targets(from string) []string { return h.version.targets[from] }
+
 func (h handle) route(from, to string) *translate.Route {
-	if !h.version.offers(from, to) {
+	if _, ok := slices.BinarySearch(h.version.targets[from], to); !ok {
 		return nil
 	}
 	return &translate.Route{Model: h.version.source.Name, Version: h.version.source.Version,
 		Steps: []translate.Step{{Model: h, From: from, To: to}}}
-}
-
-func (h handle) targets(from string) []string {
-	v := h.version
-	switch _, known := slices.BinarySearch(v.from, from); {
-	case !known:
-		return nil
-	case len(v.source.Config.Pairs) == 0:
-		return v.to
-	}
-	return slices.DeleteFunc(slices.Clone(v.to), func(to string) bool { return !v.offers(from, to) })
 }
 
 // pipeline is a series of candidates.

@@ -16,9 +16,8 @@ func (c *Catalog) refresh() {
 		keys[v.key] = true
 	}
 	maps.DeleteFunc(c.residency.took, func(key string, _ time.Duration) bool { return !keys[key] })
-	for key, i := range c.residency.instances {
-		c.configure(i)
-		if !c.inventory.wanted(key) {
+	for _, i := range c.residency.instances {
+		if !c.configure(i) {
 			c.drain(i, replaced)
 		}
 	}
@@ -27,7 +26,11 @@ func (c *Catalog) refresh() {
 	c.changes.Give()
 }
 
-func (c *Catalog) configure(i *instance) { i.pinned, i.keep = c.inventory.settings(i.key) }
+// configure has an instance treated as its versions say, and says whether it is wanted; mu is held.
+func (c *Catalog) configure(i *instance) (wanted bool) {
+	wanted, i.pinned, i.keep = c.inventory.demand(i.key)
+	return wanted
+}
 
 // beginTrial loads a version beside the one that is served, and has it take over if it works; mu is
 // held.

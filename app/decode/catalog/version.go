@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -13,18 +14,22 @@ import (
 
 // versionKey tells versions apart: one whose folder or configuration changes is another.
 type versionKey struct {
-	name, key, fingerprint string
-	number                 int
+	name        string // of the model
+	number      int
+	key         string // of its instance: equal where versions translate alike
+	fingerprint string // of its folder
+}
+
+func keyOfVersion(m repository.Model, v repository.Version) versionKey {
+	return versionKey{m.Name, v.Number, keyOf(v, m.Config), v.Fingerprint}
 }
 
 // version is a version of a model.
 type version struct {
-	number      int
-	fingerprint string // of its folder
-	source      Source
-	key         string // of its instance: equal where versions translate alike
-	from, to    []string
-	pairs       []repository.Pair // with codes of the model's languages; none: all
+	versionKey
+	source   Source
+	from, to []string            // languages, sorted
+	targets  map[string][]string // by source language, sorted
 
 	*record
 }
@@ -43,10 +48,10 @@ type record struct {
 
 func newVersion(m repository.Model, v repository.Version) *version {
 	made := &version{
-		record: new(record), number: v.Number, fingerprint: v.Fingerprint, key: keyOf(v, m.Config),
+		record: new(record), versionKey: keyOfVersion(m, v),
 		source: Source{Name: m.Name, Version: strconv.Itoa(v.Number), Dir: v.Dir, Manifest: v.Manifest, Identity: v.Identity, Config: m.Config},
 	}
-	made.setPairs(v.Manifest.Directions())
+	made.setTargets(v.Manifest.Directions())
 	return made
 }
 
@@ -63,29 +68,30 @@ func keyOf(v repository.Version, c repository.Config) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// setPairs finds out what the version translates.
-func (v *version) setPairs(sources, targets []string) {
+// setTargets finds out what the version translates.
+func (v *version) setTargets(sources, targets []string) {
 	sources, targets = slices.Sorted(slices.Values(sources)), slices.Sorted(slices.Values(targets))
-	v.from, v.to = sources, targets
-	if len(v.source.Config.Pairs) == 0 {
-		return
+	pairs := v.source.Config.Pairs
+	if len(pairs) == 0 {
+		pairs = []repository.Pair{{From: anyLanguage, To: anyLanguage}}
 	}
-	v.from, v.to = nil, nil
-	for _, p := range v.source.Config.Pairs {
+	v.targets = make(map[string][]string)
+	for _, p := range pairs {
 		from, okFrom := find(sources, p.From)
 		to, okTo := find(targets, p.To)
 		if !okFrom || !okTo {
 			continue // not one of the model's
 		}
-		v.pairs = append(v.pairs, repository.Pair{From: from[0], To: to[0]})
-		if len(from) > 1 {
-			v.pairs[len(v.pairs)-1].From = anyLanguage
+		v.to = sortedUnion(v.to, to)
+		for _, code := range from {
+			if known := v.targets[code]; known != nil {
+				v.targets[code] = sortedUnion(known, to)
+			} else {
+				v.targets[code] = to // of many languages with the same ones, there is one list
+			}
 		}
-		if len(to) > 1 {
-			v.pairs[len(v.pairs)-1].To = anyLanguage
-		}
-		v.from, v.to = sortedUnion(v.from, from), sortedUnion(v.to, to)
 	}
+	v.from = slices.Sorted(maps.Keys(v.targets))
 }
 
 // anyLanguage stands for all languages in a pair.
@@ -100,26 +106,8 @@ func find(languages []string, name string) ([]string, bool) {
 	return []string{code}, ok
 }
 
-// offers says whether the version translates between two languages.
-func (v *version) offers(from, to string) bool {
-	if _, ok := slices.BinarySearch(v.from, from); !ok {
-		return false
-	}
-	if _, ok := slices.BinarySearch(v.to, to); !ok {
-		return false
-	}
-	return len(v.source.Config.Pairs) == 0 || slices.ContainsFunc(v.pairs, func(p repository.Pair) bool {
-		return (p.From == anyLanguage || p.From == from) && (p.To == anyLanguage || p.To == to)
-	})
-}
-
 // handle implements [translate.Handle].
 type handle struct {
 	version *version
 	exact   bool // the request named the version
-}
-
-// id tells the version from all others, and from itself before its folder was changed.
-func (v *version) id() versionKey {
-	return versionKey{v.source.Name, v.key, v.fingerprint, v.number}
 }
