@@ -132,15 +132,16 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.add(start, end, wordToken)
 		return
 	}
+	if fieldForm.MatchString(raw) {
+		e.hold(start, end)
+		return
+	}
 	if n := len(wholeForm.FindString(raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
 		e.hold(start, start+n)
 		return
 	}
 	if closing := e.bracket(start, end); closing > 0 {
 		e.hold(start, closing)
-		for e.pos = max(e.pos, closing); e.next < len(e.spans) && e.spans[e.next].Start < e.pos; {
-			e.next++
-		}
 		return
 	}
 	hard := slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() && span.Kind != Emoji && span.Kind != Code })
@@ -150,10 +151,6 @@ func (e *expressions) read(start, end int, spans []Span) {
 		} else {
 			e.hold(start, end)
 		}
-		return
-	}
-	if fieldForm.MatchString(raw) {
-		e.hold(start, end)
 		return
 	}
 	if n := len(faceForm.FindString(raw)); n > 0 && isFace(raw[:n]) {
@@ -172,19 +169,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 	case e.isOpenCode(start, end, spans):
 		e.hold(start, end)
 	case covered && !isNumeral(spans):
-		if start > 0 && e.text[start-1] == '"' && strings.HasPrefix(e.text[end:], `"`) {
-			e.hold(start-1, end+1) // "%d"
-			return
-		}
-		if n := len(spans); char.OneOfRunes(char.First(e.text[end:]), ";:") && spans[n-1].Kind == Code && end < whole+len(raw) && char.Last(core) != '`' {
-			e.hold(start, end+1) // user=root;
-			return
-		}
-		if from, to := e.closed(start, end); from < start || to > end {
-			e.hold(from, to)
-			return
-		}
-		e.add(start, end, heldToken)
+		e.addHeld(start, end, whole+len(raw), spans[len(spans)-1].Kind)
 	case !e.isProse(bare(raw, whole, spans), whole):
 		if char.OneOfRunes(char.First(e.text[end:]), ";:'!*") && end < whole+len(raw) {
 			end++ // a';', a':' or R'
@@ -203,6 +188,21 @@ func (e *expressions) read(start, end int, spans []Span) {
 			end++
 		}
 		e.add(start, end, e.wordKind(core, raw))
+	}
+}
+
+// addHeld adds what spans hold from start to end, of which the last one is of a kind, in a token that goes on to rawEnd.
+func (e *expressions) addHeld(start, end, rawEnd int, kind Kind) {
+	from, to := e.closed(start, end)
+	switch {
+	case start > 0 && e.text[start-1] == '"' && strings.HasPrefix(e.text[end:], `"`): // "%d"
+		e.hold(start-1, end+1)
+	case char.OneOfRunes(char.First(e.text[end:]), ";:") && kind == Code && end < rawEnd && e.text[end-1] != '`': // user=root;
+		e.hold(start, end+1)
+	case from < start || to > end:
+		e.hold(from, to)
+	default:
+		e.add(start, end, heldToken)
 	}
 }
 

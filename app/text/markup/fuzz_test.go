@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"dragoman/app/text/numbers"
 )
 
 var seeds = []string{
@@ -138,14 +136,5 @@ func FuzzSplitHTML(f *testing.F) {
 			}
 		}
 		require.Equal(t, text, joined.String())
-	})
-}
-
-func FuzzCompareNumbers(f *testing.F) {
-	for _, seed := range seeds {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		require.NoError(t, numbers.Compare(text, text, "de", "de"), "a text says what it says")
 	})
 }

@@ -39,8 +39,17 @@ var (
 	capitalsForm = regexp.MustCompile(`^\p{Lu}+(?:-\p{Lu}{2,})+$`)
 	// Names of fields: Content-Length: and "strict":.
 	fieldForm = regexp.MustCompile(`^(?:"[^"\s]+":|\p{Lu}\w*(?:-\p{Lu}\w*)+:|X-\p{Lu}\w*(?:-\p{Lu}\w*)*|\p{Lu}\w*-\p{Lu}\w*(?:-\p{Lu}\w*)+)$`)
-	// What no prose has between words: name:"Bob", fix/login-bug, R-OH, 1;2, 10.4.*.
-	codePart = regexp.MustCompile(`[,:;.!?]"[^"]*"|^[a-z]+/[a-z]+[-_][a-z]+$|^\p{Lu}{2,}:\p{Lu}{2,}$|^-[^aeiouyAEIOUY]{2,}$|!\pL(?:\PL|$)|\p{Ll}/\p{Lu}{2}|";"|^\pL[:(]\pL|\|\P{Lu}|(?:^|\PL)\pL{1,2}\||\|\pL{1,2}(?:\PL|$)|\.\*|` + removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]|[\pL\pN][.!?,;:/]+` + removedCode + `|[!?]\d|\d;\d`)
+	// What no prose has in a token.
+	codePart = regexp.MustCompile(strings.Join([]string{
+		`[,:;.!?]"[^"]*"`, `";"`, // name:"Bob"
+		`^[a-z]+/[a-z]+[-_][a-z]+$`, `\p{Ll}/\p{Lu}{2}`, // fix/login-bug, main/INFO
+		`^\p{Lu}{2,}:\p{Lu}{2,}$`, `^\pL[:(]\pL`, // AAPL:US
+		`^-[^aeiouyAEIOUY]{2,}$`,           // -xvf
+		`!\pL(?:\PL|$)`, `[!?]\d`, `\d;\d`, // Sheet!A:A
+		`\|\P{Lu}`, `(?:^|\PL)\pL{1,2}\|`, `\|\pL{1,2}(?:\PL|$)`, // a|b
+		`\.\*`, // 10.4.*
+		removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]`, `[\pL\pN][.!?,;:/]+` + removedCode,
+	}, "|"))
 )
 
 // dotted are abbreviations that look like members of something, elided the words that begin with an apostrophe.
@@ -69,10 +78,8 @@ func (e *expressions) isProse(token string, start int) bool {
 		return true
 	case !strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removedCode):
 		return proseSigns.MatchString(token) && !oddSigns.MatchString(token)
-	case !proseToken.MatchString(token), strings.ContainsFunc(core, isPhonetic), codePart.MatchString(core), strings.HasPrefix(token[to:], "'") && core != "o" && !longLetters.MatchString(core), len(core) > 1 && char.OneOf(core[len(core)-1], "'") && core != "o'" && !longLetters.MatchString(core),
-		char.OneOfRunes(char.First(token[to:]), "!*") && !longLetters.MatchString(core) && hasLetter(core) && !e.isLetterWord(core):
-		return false
-	case capitalsForm.MatchString(core) && (e.hasLower() || len(token) == len(e.text)), fieldForm.MatchString(token):
+	case !proseToken.MatchString(token), codePart.MatchString(core), fieldForm.MatchString(token), strings.ContainsFunc(core, isPhonetic),
+		capitalsForm.MatchString(core) && (e.hasLower() || len(token) == len(e.text)), e.hasOddEnd(core, token[to:]):
 		return false
 	case memberForm.MatchString(core):
 		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)
@@ -82,6 +89,16 @@ func (e *expressions) isProse(token string, start int) bool {
 		return e.closesQuote(start + 1)
 	}
 	return !strings.ContainsAny(core, ",;") || !strings.ContainsFunc(core, unicode.IsLetter) || !e.isList(core)
+}
+
+// hasOddEnd says whether what is no word has a sign behind it that only words have: x', n!.
+func (e *expressions) hasOddEnd(core, behind string) bool {
+	if longLetters.MatchString(core) {
+		return false
+	}
+	name := strings.TrimSuffix(core, "'")
+	isPrime := strings.HasPrefix(behind, "'") || name != core && name != ""
+	return isPrime && name != "o" || char.OneOfRunes(char.First(behind), "!*") && hasLetter(core) && !e.isLetterWord(core)
 }
 
 // closesQuote says whether the apostrophe before byte i is that of a word, or opens a quote.
