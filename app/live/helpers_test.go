@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,7 +106,7 @@ func translator(t testing.TB, e translate.Engine) *translate.Service {
 		Limits: translate.Limits{Beams: 1, MaxLength: 200}, Languages: []string{"ja", "en", "fr"},
 	})
 	require.NoError(t, err)
-	return translate.New(translate.Config{Models: translate.Only(m, nil), MaxRecords: 10, MaxChars: 10_000, MaxSentences: 1000, MaxTokens: 100_000})
+	return translate.New(translate.Config{Models: only{m}, MaxRecords: 10, MaxChars: 10_000, MaxSentences: 1000, MaxTokens: 100_000})
 }
 
 // start makes a service that a test closes.
@@ -214,4 +215,21 @@ func (m *mirror) until(t testing.TB, x *Session, holds func() bool) {
 		require.Empty(t, m.ended)
 		m.apply(t, u)
 	}
+}
+
+// only is a single model, which is always loaded. It implements [translate.Models] and [translate.Selection].
+type only struct{ *translate.Model }
+
+func (o only) Select(string) (translate.Selection, error) { return o, nil }
+func (o only) Languages() []string                        { return slices.Sorted(slices.Values(o.ModelConfig.Languages)) }
+func (o only) Targets(string) []string                    { return o.Languages() }
+func (only) Detector() translate.Detector                 { return nil }
+func (only) Detects() bool                                { return false }
+
+func (o only) Route(from, to string) (translate.Route, error) {
+	return translate.Route{Model: o.Name, Version: o.Version, Steps: []translate.Step{{Model: o.Model, From: from, To: to}}}, nil
+}
+
+func (o only) Acquire(context.Context, []translate.Handle) ([]*translate.Model, func(), error) {
+	return []*translate.Model{o.Model}, func() {}, nil
 }

@@ -56,33 +56,3 @@ type Step struct {
 // Handle is a model that may have to be loaded before it can be used, as the [Models] that it
 // is from know it. Handles of the same model are equal.
 type Handle any
-
-// Only is a single model, which is always loaded. Its source languages are detected where
-// there is a detector.
-func Only(m *Model, d Detector) Models { return only{m, d} }
-
-type only struct {
-	*Model
-	detector Detector
-}
-
-func (o only) Select(name string) (Selection, error) {
-	if name != "" && name != o.Name && name != o.Name+":"+o.Version {
-		return nil, invalid(CodeUnknownModel, "model", "there is no model %s: leave it out, or use %s", quote(name), o.Name)
-	}
-	return o, nil
-}
-
-func (o only) Languages() []string { return o.languages }
-func (o only) Detector() Detector  { return o.detector }
-func (o only) Detects() bool       { return false }
-
-func (o only) Targets(string) []string { return o.languages }
-
-func (o only) Route(from, to string) (Route, error) {
-	return Route{Model: o.Name, Version: o.Version, Steps: []Step{{Model: o.Model, From: from, To: to}}}, nil
-}
-
-func (o only) Acquire(context.Context, []Handle) ([]*Model, func(), error) {
-	return []*Model{o.Model}, func() {}, nil
-}
