@@ -154,7 +154,7 @@ func (a *assembly) emptied(out string) int {
 		if pair == 0 || !ok {
 			continue
 		}
-		had := s.Text[s.Spans[a.order[first]].End:s.Spans[i].Start]
+		had := s.format.Escape(s.Text[s.Spans[a.order[first]].End:s.Spans[i].Start]) // as it is in out: &amp; has letters
 		has := out[a.at[first][1]:a.at[k][0]]
 		if strings.TrimSpace(has) == "" && strings.TrimSpace(had) != "" || hasLetter(has) && !hasLetter(had) {
 			count++

@@ -48,6 +48,9 @@ func TestExpressions(t *testing.T) {
 		{"sad ;) or (ʘ‿ʘ). I am (>_<) too. ~~~~", "en", []string{";)", "(ʘ‿ʘ)", "(>_<)", "~~~~"}, nil},
 		{"wie system(cmd) und Lehrer(innen) (und so)", "de", []string{"system(cmd)"}, nil},
 		{"the value */* is", "en", nil, []string{"*/*"}},
+		// Marks of direction are part of what they are in.
+		{"it says AX\u200e-77\u200f-K and ID-\u20665512\u2069/b", "en", []string{"AX\u200e-77\u200f-K", "ID-\u20665512\u2069/b"}, nil},
+		{"so \u200eword\u200f, and 5\u200f", "en", []string{"\u200e", "\u200f", "\u200f"}, nil},
 		// What only looks so.
 		{"born on 14 September 1987, XVIIIe siècle, alumno/a", "en", nil, []string{"alumno/a"}},
 		{"open Mon.–Fri. (as ‚usual‘)", "de", nil, nil},

@@ -50,7 +50,7 @@ func (e *expressions) isApart(span Span) bool {
 	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
 		return true
 	case Emoji:
-		return !unicode.Is(unicode.Sm, char.First(text)) && !strings.ContainsAny(text, attachedEmoji)
+		return !unicode.Is(unicode.Sm, char.First(text)) && !strings.ContainsAny(text, attachedEmoji) && !isDirection(text)
 	case Tag:
 		if text[0] == '[' && !e.whole[max(span.Pair, -span.Pair)] && span.Start > 0 && char.IsIdent(e.text[span.Start-1]) { // a[i]
 			return false
@@ -375,7 +375,7 @@ func bare(text string, start int, spans []Span) string {
 			continue
 		}
 		sign := removed
-		if noteName.MatchString(text[a:b]) {
+		if noteName.MatchString(text[a:b]) || isDirection(text[a:b]) {
 			sign = ""
 		} else if isThing(span.Kind) || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && b > a+1 && char.IsIdent(text[a+1]) {
 			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not that of a possessive

@@ -89,7 +89,7 @@ func (w *words) isBoundary(span Span) bool {
 	case Tag: // but for Array<number>
 		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_:")(char.Last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
 	case Emoji: // 6♠, ⌘⌥Esc
-		return !strings.Contains(attachedEmoji, text)
+		return !strings.Contains(attachedEmoji, text) && !isDirection(text)
 	case Markdown, Shortcode, TermKind, FixedTerm:
 		return true
 	case Entity:
@@ -104,6 +104,9 @@ func (w *words) isBoundary(span Span) bool {
 // attachedEmoji make words with the letters that they touch.
 const attachedEmoji = "♭♮♯♠♣♥♦⌃⌘⌥⎋⏎"
 
+// isDirection says whether a text is marks of direction, which are part of the word that they are in.
+func isDirection(text string) bool { return unicode.Is(unicode.Bidi_Control, char.First(text)) }
+
 // formatting are elements whose other end may be elsewhere.
 var formatting = set("a b i u s p em strong small sub sup span div font li ul tr td")
 
@@ -117,15 +120,16 @@ func (w *words) hold(start, end int, spans []Span) {
 	}
 	var held []Span
 	at := start
+	isSoft := func(s Span) bool { return s.Kind.isSoft() || s.Kind == Emoji && isDirection(w.text[s.Start:s.End]) }
 	for _, span := range spans {
-		if !span.Kind.isSoft() {
+		if !isSoft(span) {
 			held = append(w.odd(held, at, span.Start), span)
 			at = span.End
 		}
 	}
 	held = w.joined(w.odd(held, at, end), start, end)
 	for _, span := range spans {
-		if !span.Kind.isSoft() {
+		if !isSoft(span) {
 			continue
 		}
 		for len(held) > 0 && held[0].End <= span.Start {
