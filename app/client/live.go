@@ -100,6 +100,12 @@ func (l *Live) use(ctx context.Context, f func() error) error {
 	}
 }
 
+// lock waits until nobody else uses the session, which the caller unlocks.
+func (l *Live) lock() (unlock func()) {
+	<-l.turn
+	return func() { l.turn <- struct{}{} }
+}
+
 // Append adds a text at the end.
 func (l *Live) Append(ctx context.Context, text string) error {
 	return l.Edit(ctx, LiveEdit{From: End, Text: text})
@@ -244,29 +250,25 @@ func (l *Live) end() error {
 // Problem is why something is not translated now; nil while all is well. The service tries again by itself,
 // unless the text is to blame, as an [*Error] says.
 func (l *Live) Problem() error {
-	<-l.turn
-	defer func() { l.turn <- struct{}{} }()
+	defer l.lock()()
 	return l.problem
 }
 
 // Connections is how many connections the session has had.
 func (l *Live) Connections() int {
-	<-l.turn
-	defer func() { l.turn <- struct{}{} }()
+	defer l.lock()()
 	return l.made
 }
 
 // Break closes the connection, as a network does that fails, for tests: the next call makes another one.
 func (l *Live) Break() {
-	<-l.turn
-	defer func() { l.turn <- struct{}{} }()
+	defer l.lock()()
 	_ = l.conn.CloseNow()
 }
 
 // Segments are the sentences as they are known now, in the order of the text.
 func (l *Live) Segments() []LiveSegment {
-	<-l.turn
-	defer func() { l.turn <- struct{}{} }()
+	defer l.lock()()
 	list, at := slices.Clone(l.segments), 0
 	for i := range list {
 		list[i].From = at + list[i].skip
@@ -278,8 +280,7 @@ func (l *Live) Segments() []LiveSegment {
 
 // Text is the translation of the whole text as it is known now.
 func (l *Live) Text() string {
-	<-l.turn
-	defer func() { l.turn <- struct{}{} }()
+	defer l.lock()()
 	var out strings.Builder
 	for _, s := range l.segments {
 		out.WriteString(s.Before)
@@ -290,8 +291,7 @@ func (l *Live) Text() string {
 
 // Close ends the session. It may be called several times.
 func (l *Live) Close() error {
-	<-l.turn
-	defer func() { l.turn <- struct{}{} }()
+	defer l.lock()()
 	conn := l.conn
 	l.conn, l.done = nil, true
 	l.stopResending()

@@ -201,8 +201,7 @@ func (l *Live) refused(m liveMessage) (changed bool, err error) {
 
 // sendAgain sends what waits. Whoever reads notices where the connection is broken.
 func (l *Live) sendAgain() {
-	<-l.turn
-	defer func() { l.turn <- struct{}{} }()
+	defer l.lock()()
 	if l.resend == nil || l.conn == nil {
 		return
 	}

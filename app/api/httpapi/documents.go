@@ -81,7 +81,7 @@ func (a *API) limitDocument(c *gin.Context) {
 
 // result serves GET /documents/ID/result.
 func (j *jobsAPI) result(c *gin.Context) (any, error) {
-	job, err := j.own(c)
+	job, err := j.ownJob(c)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (j *jobsAPI) submitDocument(c *gin.Context) (any, error) {
 	}
 	order := sent.order
 	order.Owner, order.Key, order.Fingerprint = access.Caller(c), key, sent.fingerprint()
-	return j.once(c, order.Submission, func() (jobs.Job, bool, error) {
+	return j.submitOnce(c, order.Submission, func() (jobs.Job, bool, error) {
 		if err := sent.parse(&order); err != nil {
 			return jobs.Job{}, false, err
 		}

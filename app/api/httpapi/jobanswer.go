@@ -86,7 +86,7 @@ func (JobRenderer) Job(job jobs.Job) ([]byte, error) { return json.Marshal(jobOf
 // get serves GET /jobs/ID. The results are sent as they were saved, chunk by chunk: there may be
 // far more of them than bodies of requests may have.
 func (j *jobsAPI) get(c *gin.Context) (any, error) {
-	job, err := j.own(c)
+	job, err := j.ownJob(c)
 	if err != nil || job.State != jobs.Done || job.Document != nil {
 		return gin.H{"job": jobOf(job)}, err
 	}

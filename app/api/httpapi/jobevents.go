@@ -33,7 +33,7 @@ func (j *jobsAPI) events(c *gin.Context) (any, error) {
 	stop := context.AfterFunc(j.ending, cancel)
 	defer stop()
 	changed := j.jobs.Watch(ctx, c.Param("id"))
-	job, err := j.own(c)
+	job, err := j.ownJob(c)
 	if err != nil {
 		return nil, err
 	}

@@ -105,20 +105,20 @@ func (j *jobsAPI) submit(c *gin.Context) (any, error) {
 	}
 	sum := sha256.Sum256(raw)
 	sub := jobs.Submission{Owner: access.Caller(c), Key: key, Fingerprint: hex.EncodeToString(sum[:])}
-	return j.once(c, sub, func() (jobs.Job, bool, error) {
+	return j.submitOnce(c, sub, func() (jobs.Job, bool, error) {
 		// What the parts of it take that are stored.
 		if err := admission.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
 			return jobs.Job{}, false, err
 		}
-		if err := j.complete(c, parsed, &sub); err != nil {
+		if err := j.checkAndCharge(c, parsed, &sub); err != nil {
 			return jobs.Job{}, false, err
 		}
 		return j.jobs.Submit(c.Request.Context(), sub)
 	})
 }
 
-// complete checks what a request asks for, charges it and adds it to its submission.
-func (j *jobsAPI) complete(c *gin.Context, parsed jobBody, sub *jobs.Submission) error {
+// checkAndCharge checks what a request asks for, charges it and adds it to its submission.
+func (j *jobsAPI) checkAndCharge(c *gin.Context, parsed jobBody, sub *jobs.Submission) error {
 	req, err := parsed.Payload.request()
 	if err != nil {
 		return err
@@ -147,8 +147,8 @@ func (j *jobsAPI) complete(c *gin.Context, parsed jobBody, sub *jobs.Submission)
 	return nil
 }
 
-// once answers with the job that a submission's key was used for, or else with the one that submit makes.
-func (j *jobsAPI) once(c *gin.Context, sub jobs.Submission, submit func() (job jobs.Job, created bool, err error)) (any, error) {
+// submitOnce answers with the job that a submission's key was used for, or else with the one that submit makes.
+func (j *jobsAPI) submitOnce(c *gin.Context, sub jobs.Submission, submit func() (job jobs.Job, created bool, err error)) (any, error) {
 	var created bool
 	job, err := jobs.Job{}, jobs.ErrUnknown
 	if sub.Key != "" {
@@ -204,9 +204,9 @@ func (j *jobsAPI) list(c *gin.Context) (any, error) {
 	return gin.H{"jobs": dialect.Each(list, jobOf)}, err
 }
 
-// own is the job of a request's path, which its sender may see: with keys, that of its own key;
+// ownJob is the job of a request's path, which its sender may see: with keys, that of its own key;
 // without, whoever knows its id.
-func (j *jobsAPI) own(c *gin.Context) (jobs.Job, error) {
+func (j *jobsAPI) ownJob(c *gin.Context) (jobs.Job, error) {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
 	found := err == nil || errors.Is(err, jobs.ErrVanished)
 	if found && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
@@ -220,7 +220,7 @@ func (j *jobsAPI) own(c *gin.Context) (jobs.Job, error) {
 
 // remove serves DELETE /jobs/ID.
 func (j *jobsAPI) remove(c *gin.Context) (any, error) {
-	job, err := j.own(c)
+	job, err := j.ownJob(c)
 	if err != nil {
 		return nil, err
 	}

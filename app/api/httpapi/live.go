@@ -73,9 +73,9 @@ func refusedOption(p *payloadInput) string {
 	return ""
 }
 
-// own is a session that the sender of a request may use: with keys, that of its own key; without,
+// ownSession is a session that the sender of a request may use: with keys, that of its own key; without,
 // whoever knows its id.
-func (l *liveAPI) own(c *gin.Context, id string) (*live.Session, error) {
+func (l *liveAPI) ownSession(c *gin.Context, id string) (*live.Session, error) {
 	x, err := l.live.Find(id)
 	if err == nil && l.cfg.Gate.NeedsKeys() && x.Owner() != access.Caller(c) {
 		return nil, live.ErrUnknown

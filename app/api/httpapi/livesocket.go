@@ -194,7 +194,7 @@ func (s *socket) obey(ctx context.Context, m liveMessage) error {
 		if err := s.count(); err != nil {
 			return err
 		}
-		resumed, err := s.own(s.c, m.Resume.value)
+		resumed, err := s.ownSession(s.c, m.Resume.value)
 		if err != nil {
 			return err
 		}

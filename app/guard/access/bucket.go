@@ -82,8 +82,8 @@ func newBucket(q *quota) bucket {
 	return bucket{q, rate.NewLimiter(q.perSecond(), q.size)}
 }
 
-// under is the bucket under another quota: what was taken from it stays taken.
-func (b bucket) under(q *quota, now time.Time) bucket {
+// withQuota is the bucket under another quota: what was taken from it stays taken.
+func (b bucket) withQuota(q *quota, now time.Time) bucket {
 	if b.quota == nil || q == nil {
 		return newBucket(q)
 	}
@@ -194,10 +194,10 @@ func newCaller(name string, of quotas) *caller {
 	return w
 }
 
-// after makes a caller one that was known before, perhaps under other limits: what it used stays used.
-func (w *caller) after(before *caller, now time.Time) {
+// inherit makes a caller one that was known before, perhaps under other limits: what it used stays used.
+func (w *caller) inherit(before *caller, now time.Time) {
 	for i, b := range w.left {
-		w.left[i] = before.left[i].under(b.quota, now)
+		w.left[i] = before.left[i].withQuota(b.quota, now)
 	}
 	w.charged = before.charged
 }

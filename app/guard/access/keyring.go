@@ -127,7 +127,7 @@ func newTable(accounts []account, old *table, now time.Time) *table {
 	for _, a := range accounts {
 		who := newCaller(a.name, a.limits.quotas())
 		if before := old.callers[a.name]; before != nil {
-			who.after(before, now)
+			who.inherit(before, now)
 		}
 		who.admin = a.admin
 		t.callers[a.name] = who
