@@ -73,6 +73,8 @@ type Config struct {
 	// TargetPieces are those of translations, where these are others; TargetVocabulary likewise.
 	TargetPieces     *spm.Model
 	TargetVocabulary map[string]int64
+	// Sparse says that ids of the vocabularies may be missing.
+	Sparse bool
 	// Special are the tokens of Vocabulary that no text becomes, </s> and <unk> among
 	// them; nil: <s>, <pad>, </s> and <unk>.
 	Special []string
@@ -109,7 +111,7 @@ func New(c Config) (*Tokenizer, error) {
 	if c.Special == nil {
 		c.Special = []string{"<s>", "<pad>", "</s>", "<unk>"}
 	}
-	source, err := newSide(c.Pieces, c.Vocabulary, c.Special)
+	source, err := newSide(c.Pieces, c.Vocabulary, c.Special, c.Sparse)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func New(c Config) (*Tokenizer, error) {
 	}
 	if c.TargetVocabulary != nil {
 		special := slices.DeleteFunc(slices.Clone(c.Special), func(token string) bool { _, ok := c.TargetVocabulary[token]; return !ok })
-		if t.target, err = newSide(c.TargetPieces, c.TargetVocabulary, special); err != nil {
+		if t.target, err = newSide(c.TargetPieces, c.TargetVocabulary, special, c.Sparse); err != nil {
 			return nil, fmt.Errorf("of translations: %w", err)
 		}
 	} else if c.TargetPieces != nil {
@@ -140,13 +142,13 @@ func New(c Config) (*Tokenizer, error) {
 }
 
 // newSide makes the side of a vocabulary, which needs an end and an unknown token.
-func newSide(pieces *spm.Model, ids map[string]int64, special []string) (side, error) {
+func newSide(pieces *spm.Model, ids map[string]int64, special []string, sparse bool) (side, error) {
 	for _, token := range []string{"</s>", "<unk>"} {
 		if !slices.Contains(special, token) {
 			return side{}, fmt.Errorf("%d entries, but no token %q", len(ids), token)
 		}
 	}
-	vocab, err := newVocabulary(ids, special)
+	vocab, err := newVocabulary(ids, special, sparse)
 	if err != nil {
 		return side{}, err
 	}

@@ -12,14 +12,23 @@ type vocabulary struct {
 	unknown int64
 }
 
+// maxSparse bounds the ids of a vocabulary that has gaps.
+const maxSparse = 1 << 20
+
 // newVocabulary checks that the ids are 0 to len(ids)-1, each of them once, and
-// that the special tokens are there.
-func newVocabulary(ids map[string]int64, special []string) (*vocabulary, error) {
-	v := &vocabulary{ids: ids, tokens: make([]string, len(ids)), special: map[int64]bool{}}
-	taken := make([]bool, len(ids))
+// that the special tokens are there. In one that is sparse some ids may be missing.
+func newVocabulary(ids map[string]int64, special []string, sparse bool) (*vocabulary, error) {
+	size := int64(len(ids))
+	for _, id := range ids {
+		if sparse && id < maxSparse {
+			size = max(size, id+1)
+		}
+	}
+	v := &vocabulary{ids: ids, tokens: make([]string, size), special: map[int64]bool{}}
+	taken := make([]bool, size)
 	for token, id := range ids {
-		if id < 0 || id >= int64(len(ids)) {
-			return nil, fmt.Errorf("token %q has id %d, expected 0 to %d for %d entries", token, id, len(ids)-1, len(ids))
+		if id < 0 || id >= size {
+			return nil, fmt.Errorf("token %q has id %d, expected 0 to %d for %d entries", token, id, size-1, len(ids))
 		}
 		if taken[id] {
 			return nil, fmt.Errorf("tokens %q and %q both have id %d", v.tokens[id], token, id)
@@ -50,7 +59,7 @@ func (v *vocabulary) idOf(piece []byte) int64 {
 // piece is the text of an id that stands for text; ok is false for special
 // tokens and for ids outside the vocabulary.
 func (v *vocabulary) piece(id int64) (text string, ok bool) {
-	if id < 0 || id >= int64(len(v.tokens)) || v.special[id] {
+	if id < 0 || id >= int64(len(v.tokens)) || v.special[id] || v.tokens[id] == "" {
 		return "", false
 	}
 	return v.tokens[id], true

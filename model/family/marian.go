@@ -62,6 +62,7 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 			return c, err
 		}
 	}
+	c.Sparse = true // pieces that look like numbers to YAML, such as 1_000, were lost when models were converted
 	c.Special = []string{"</s>", "<unk>"}
 	for token := range c.Vocabulary {
 		if token == "<pad>" || isTargetToken(token) {
@@ -184,7 +185,7 @@ func languagesOf(list string) (codes []string) {
 			names = strings.Split(name, "_") // deu_eng_fra
 		}
 		for _, name := range names {
-			if slices.Contains(strings.Fields(collections), strings.ToLower(name)) {
+			if collections[strings.ToLower(name)] {
 				return nil
 			}
 			if code, ok := codeOf(name); ok {
@@ -210,7 +211,7 @@ func codeOf(name string) (code string, ok bool) {
 	tag, err := language.All.Parse(strings.ReplaceAll(name, "_", "-"))
 	base, script, region := tag.Raw()
 	code = base.String()
-	if err != nil || code == "und" || slices.Contains(strings.Fields(collections), code) {
+	if err != nil || code == "und" || collections[code] {
 		return "", false
 	}
 	if usual, _ := language.Make(code).Script(); script.String() != "Zzzz" && script != usual {
@@ -223,11 +224,19 @@ func codeOf(name string) (code string, ok bool) {
 }
 
 // collections are the codes of ISO 639-5, which are of groups of languages, and of none or many.
-const collections = `aav afa alg alv apa aqa aql art ath auf aus awd azc bad bai bat ber bih bnt btk cai cau cba ccn
+var collections = setOf(`aav afa alg alv apa aqa aql art ath auf aus awd azc bad bai bat ber bih bnt btk cai cau cba ccn
 	ccs cdc cdd cel cmc cpe cpf cpp crp csu cus day dmn dra egx esx euq fiu fox gem gme gmq gmw grk hmx hok hyx iir ijo
 	inc ine ira iro itc jpx kar kdo khi kro map mis mkh mno mul mun myn nah nai ngf nic nub omq omv oto paa phi plf poz
 	pqe pqw pra qwe roa sai sal sdv sem sgn sio sit sla smi son sqj ssa syd tai tbq trk tup tut tuw und urj wak wen xgn
-	xnd ypk zhx zle zls zlw znd zxx`
+	xnd ypk zhx zle zls zlw znd zxx`)
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
 
 // Directions are the languages that a model translates from and into, sorted. None are all of
 // its tokenizer's.

@@ -149,6 +149,19 @@ func TestTokenizerOfMarian(t *testing.T) {
 	assert.NotEqual(t, "the", apart.Decode(source), "its ids are of the other vocabulary")
 }
 
+// An id that is missing is no text.
+func TestVocabularyOfMarianWithGaps(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(marianFolder)))
+	require.NoError(t, write(model.VocabFile, `{"</s>": 0, "<unk>": 1, "▁a": 5, "<pad>": 7}`)(dir))
+	tok, err := marian.Tokenizer(dir, []string{"en", "fr"})
+	require.NoError(t, err)
+	assert.Equal(t, 8, tok.Size())
+	assert.Equal(t, "a", tok.Decode([]int64{3, 5, 4, 7}))
+	_, ok := tok.Piece(3)
+	assert.False(t, ok)
+}
+
 func count(ids []int64, id int64) (n int) {
 	for _, other := range ids {
 		if other == id {
@@ -169,9 +182,10 @@ func TestTokenizerOfMarianRefuses(t *testing.T) {
 		"broken vocabulary": {write(model.VocabFile, "{"), "vocab.json: unexpected end"},
 		"no end":            {write(model.VocabFile, `{"<unk>": 0}`), `no token "</s>"`},
 		"an id twice":       {write(model.VocabFile, `{"<unk>": 0, "</s>": 0}`), "both have id 0"},
-		"a gap":             {write(model.VocabFile, `{"<unk>": 0, "</s>": 2}`), "has id 2, expected 0 to 1"},
+		"an id too large":   {write(model.VocabFile, `{"<unk>": 0, "</s>": 1048576}`), "has id 1048576, expected 0 to 1"},
+		"an id below 0":     {write(model.VocabFile, `{"<unk>": 0, "</s>": -1}`), "has id -1"},
 		"broken second": {func(dir string) error {
-			raw, _ := json.Marshal(map[string]int{"</s>": 0, "<unk>": 7})
+			raw, _ := json.Marshal(map[string]int{"</s>": 0, "<unk>": -7})
 			return os.WriteFile(filepath.Join(dir, model.TargetVocabFile), raw, 0o644)
 		}, ""},
 	} {
@@ -190,4 +204,23 @@ func TestTokenizerOfMarianRefuses(t *testing.T) {
 			require.ErrorContains(t, err, test.want)
 		})
 	}
+}
+
+// Whatever a card or a setting says, what is read of it are tags.
+func FuzzDirections(f *testing.F) {
+	for _, text := range []string{"en:fr", "* source languages: fr,fr_BE\n* target language(s): en", "opus-mt-deu_eng-itc", "\xff:\xff", ":"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		said, _ := ParseDirections(text)
+		card, err := readCard(memory{cardFile: text})
+		require.NoError(t, err)
+		for _, d := range []Directions{said, card, pairOf(text)} {
+			for _, code := range d.All() {
+				again, ok := codeOf(code)
+				assert.True(t, ok, code)
+				assert.Equal(t, code, again)
+			}
+		}
+	})
 }

@@ -30,7 +30,7 @@ func main() {
 }
 
 // request is one batch: sources of [language token, pieces, </s>], which are all
-// translated into the language of the token target, in length ids each.
+// translated into the language of the token target (below 0: none is forced), in length ids each.
 type request struct {
 	Sources [][]int64 `json:"sources"`
 	Target  int64     `json:"target"`
@@ -99,7 +99,10 @@ func respond(m model.Model, req request) answer {
 // decode translates the sources in one batch, made for them.
 func decode(m model.Model, req request) (ids [][]int64, err error) {
 	spec := m.Spec()
-	prefix := []int64{spec.DecoderStart, req.Target}
+	prefix := []int64{spec.DecoderStart}
+	if req.Target >= 0 {
+		prefix = append(prefix, req.Target)
+	}
 	options := search.DefaultOptions(spec.Generation)
 	options.Beams = req.Beams
 	options.MaxLength = len(prefix) + req.Length
