@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/api/dialect"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/fault"
@@ -20,9 +20,6 @@ import (
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/jobs"
 )
-
-// writeTimeout is how long a client may take to read what is in one write.
-const writeTimeout = 30 * time.Second
 
 // Send answers with the document that a job has made. Where that fails after a part of the document was
 // sent, it panics with [http.ErrAbortHandler]: the client must not take what it has for the whole.
@@ -51,13 +48,10 @@ func (s *Service) Send(c *gin.Context, job jobs.Job) error {
 	for n := range made.Parts {
 		part, err := made.Part(c.Request.Context(), n)
 		if err == nil {
-			// Not every server under test has deadlines; the real one has.
-			_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(writeTimeout))
-			_, err = c.Writer.Write(part)
+			err = dialect.Write(c, part)
 		}
 		if err != nil {
-			_ = c.Error(err) // for the access log
-			panic(http.ErrAbortHandler)
+			dialect.CutOff(c, err)
 		}
 	}
 	return nil

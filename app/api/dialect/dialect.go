@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -121,6 +122,23 @@ func (s *Server) serve(h Handler) gin.HandlerFunc {
 			c.PureJSON(http.StatusOK, answer)
 		}
 	}
+}
+
+// WriteTimeout is how long a client may take to read what was sent to it.
+const WriteTimeout = 30 * time.Second
+
+// Write sends a part of an answer.
+func Write(c *gin.Context, part []byte) error {
+	// Not every server under test has deadlines; the real one has.
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(WriteTimeout))
+	_, err := c.Writer.Write(part)
+	return err
+}
+
+// CutOff ends an answer of which a part was sent, and panics: the client must not take what it has for the whole.
+func CutOff(c *gin.Context, err error) {
+	_ = c.Error(err) // for the access log
+	panic(http.ErrAbortHandler)
 }
 
 // Keyed is a handler for those whose key, in a header, lets them in.

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/api/dialect"
 	"dragoman/app/documents"
 	"dragoman/app/jobs"
 	"dragoman/app/translate"
@@ -100,25 +102,14 @@ func (j *jobsAPI) get(c *gin.Context) (any, error) {
 		return nil, nil
 	}
 	if err := j.sendResults(c, job, encoded); err != nil {
-		_ = c.Error(err)            // for the access log
-		panic(http.ErrAbortHandler) // the client must not take what it has for the whole answer
+		dialect.CutOff(c, err)
 	}
 	return nil, nil
 }
 
 // sendResults writes the answer of a job that is done.
 func (j *jobsAPI) sendResults(c *gin.Context, job jobs.Job, encoded []byte) error {
-	send := func(parts ...[]byte) error {
-		// Not every server under test has deadlines; the real one has.
-		_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(eventTimeout))
-		for _, part := range parts {
-			if _, err := c.Writer.Write(part); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := send([]byte(`{"job":`), encoded, []byte(`,"result":[`)); err != nil {
+	if err := dialect.Write(c, slices.Concat([]byte(`{"job":`), encoded, []byte(`,"result":[`))); err != nil {
 		return err
 	}
 	between := []byte(nil)
@@ -130,10 +121,10 @@ func (j *jobsAPI) sendResults(c *gin.Context, job jobs.Job, encoded []byte) erro
 		if len(chunk) == 0 {
 			continue
 		}
-		if err := send(between, chunk); err != nil {
+		if err := dialect.Write(c, slices.Concat(between, chunk)); err != nil {
 			return err
 		}
 		between = []byte{','}
 	}
-	return send([]byte("]}\n"))
+	return dialect.Write(c, []byte("]}\n"))
 }

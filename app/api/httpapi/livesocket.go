@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/api/dialect"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
@@ -284,7 +285,7 @@ func (s *socket) write(ctx context.Context, message any) error {
 	if err := encoder.Encode(message); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), eventTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialect.WriteTimeout)
 	defer cancel()
 	return s.conn.Write(ctx, websocket.MessageText, bytes.TrimSpace(raw.Bytes()))
 }

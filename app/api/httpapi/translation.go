@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 
+	"dragoman/app/api/dialect"
 	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
@@ -48,9 +48,6 @@ const (
 	ndjsonType = "application/x-ndjson"
 	eventsType = "text/event-stream"
 )
-
-// eventTimeout is how long a client may take to read what was sent to it.
-const eventTimeout = 30 * time.Second
 
 // stream serves POST /translation/stream: each translation as soon as it is there, as
 // newline-delimited JSON or, where the client accepts them, as server-sent events.
@@ -107,12 +104,9 @@ func (w *eventWriter) comment() error { return w.write([]byte(":\n\n")) }
 
 // write writes an event and waits until it is on its way. Where that fails, the client does not want it any more.
 func (w *eventWriter) write(event []byte) error {
-	control := http.NewResponseController(w.c.Writer)
-	// Not every server under test has deadlines; the real one has.
-	_ = control.SetWriteDeadline(time.Now().Add(eventTimeout))
-	_, err := w.c.Writer.Write(event)
+	err := dialect.Write(w.c, event)
 	if err == nil {
-		err = control.Flush()
+		err = http.NewResponseController(w.c.Writer).Flush()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", context.Canceled, err)
