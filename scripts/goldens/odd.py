@@ -127,11 +127,12 @@ def save(model, shape, folder):
         **GENERATION | (marian_settings(model.config) if shape.marian else {}) | shape.generation)
     os.makedirs(folder)
     model.save_pretrained(folder, max_shard_size="40KB" if shape.storage == "shards" else "1GB")
-    if shape.storage == "bin":
+    if shape.storage in ("bin", "legacy"):
         # transformers 5 no longer writes this form; every published M2M100
         # has it, with the shared embedding under each of its names.
         os.remove(os.path.join(folder, "model.safetensors"))
-        torch.save(model.state_dict(), os.path.join(folder, "pytorch_model.bin"))
+        torch.save(model.state_dict(), os.path.join(folder, "pytorch_model.bin"),
+                   _use_new_zipfile_serialization=shape.storage == "bin")
     if shape.old_defaults:
         _age_config(folder, (marian_settings(model.config) if shape.marian else {}) | shape.old_defaults)
     for name in os.listdir(folder):

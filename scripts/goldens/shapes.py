@@ -16,7 +16,7 @@ class Shape:
     # Written into config.json, without a generation_config.json.
     old_defaults: dict = field(default_factory=dict)
     dtype: torch.dtype = torch.float32              # of the stored weights
-    storage: str = "safetensors"                    # or "shards", "bin"
+    storage: str = "safetensors"                    # or "shards", "bin", "legacy"
     # Whether the goldens try every search setting or only a few: storage
     # formats need no more than proof that the weights were read.
     every_setting: bool = True
@@ -83,7 +83,7 @@ SHAPES = {
     "marian-untied": Shape(15, 4.5, dict(tie_word_embeddings=False, activation_function="gelu", scale_embedding=False),
                            generation=dict(num_beams=4, renormalize_logits=True, early_stopping=False),
                            dtype=torch.float16, marian=True, every_setting=False),
-    # As Opus-MT was published in 2020, but for torch's older form.
-    "marian-old-config": Shape(14, 2.5, storage="bin", marian=True, every_setting=False,
+    # As Opus-MT was published in 2020, in the form of torch before 1.6.
+    "marian-old-config": Shape(14, 2.5, storage="legacy", marian=True, every_setting=False,
                                old_defaults=dict(num_beams=6, max_length=24)),
 }
