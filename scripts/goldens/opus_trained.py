@@ -51,6 +51,8 @@ def main():
         model.half().save_pretrained(FOLDER)
         for name in os.listdir(work):
             shutil.copy(os.path.join(work, name), FOLDER)
+    for name in os.listdir(FOLDER):
+        os.chmod(os.path.join(FOLDER, name), 0o644)  # transformers leaves weights to the owner
     make_goldens(lines)
 
 
@@ -139,7 +141,7 @@ def make_goldens(lines):
     model, tokenizer, cases = reference.load(FOLDER), MarianTokenizer.from_pretrained(FOLDER, split_special_tokens=True), []
     for line in lines:
         source = tokenizer(line["source"]).input_ids
-        case = {"set": line["set"], "from": "en", "to": "fr", "text": line["source"], "reference": line["reference"], "source": source,
+        case = {"set": line["set"], "from": "en", "to": "fr", "text": line["source"], "reference": line.get("reference", ""), "source": source,
                 "prefix": [model.config.decoder_start_token_id], "outputs": {}}
         for key, settings in SETTINGS.items():
             output, _ = reference.generate(model, source, None, settings)
