@@ -39,11 +39,12 @@ type Spec struct {
 
 	// SourceVocab is the number of rows of the encoder's embedding where it has one of its own; 0:
 	// encoder and decoder share one.
-	SourceVocab int        `json:"source_vocab,omitempty"`
-	PostNorm    bool       `json:"post_norm,omitempty"` // a norm behind each block, none before it or at the end of a stack
-	Activation  Activation `json:"activation,omitempty"`
-	Positions   Positions  `json:"positions,omitempty"`
-	LogitsBias  bool       `json:"logits_bias,omitempty"` // the LM head has a bias
+	SourceVocab   int        `json:"source_vocab,omitempty"`
+	PostNorm      bool       `json:"post_norm,omitempty"`      // a norm behind each block, none before it or at the end of a stack
+	EmbeddingNorm bool       `json:"embedding_norm,omitempty"` // a norm behind the embeddings of each stack
+	Activation    Activation `json:"activation,omitempty"`
+	Positions     Positions  `json:"positions,omitempty"`
+	LogitsBias    bool       `json:"logits_bias,omitempty"` // the LM head has a bias
 
 	BOS          int64 `json:"bos"`
 	Pad          int64 `json:"pad"`
@@ -67,17 +68,22 @@ const (
 	GELU  Activation = "gelu"  // x · Φ(x), Φ being the normal distribution's
 )
 
-// Positions is how the positions of tokens are embedded: sines in the first half of a row,
-// cosines in the second.
+// Positions is how the positions of tokens are embedded.
 type Positions string
 
-// The embeddings of positions of width d; their frequencies fall from 1.
+// The embeddings of positions of width d. The first two are sines in the first half of a row,
+// cosines in the second, of frequencies that fall from 1.
 const (
 	// Fairseq's are 10000^(-i/(d/2-1)), and the first position is the padding id + 1.
 	FairseqPositions Positions = ""
 	// Those of "Attention is all you need" are 10000^(-2i/d), from position 0.
 	OriginalPositions Positions = "original"
+	// Learned ones are weights, of each stack's own.
+	LearnedPositions Positions = "learned"
 )
+
+// LearnedOffset is the row of the first position in a table of learned ones.
+const LearnedOffset = 2
 
 // SourceRows is the number of rows of the encoder's embedding.
 func (s Spec) SourceRows() int {
@@ -119,7 +125,7 @@ func (s Spec) check() error {
 	if !slices.Contains([]Activation{ReLU, Swish, GELU}, s.Activation) {
 		return fmt.Errorf("activation is %q, which this build does not know", s.Activation)
 	}
-	if s.Positions != FairseqPositions && s.Positions != OriginalPositions {
+	if !slices.Contains([]Positions{FairseqPositions, OriginalPositions, LearnedPositions}, s.Positions) {
 		return fmt.Errorf("positions is %q, which this build does not know", s.Positions)
 	}
 	return nil
@@ -166,6 +172,12 @@ func (s Spec) Parameters() int {
 	n := (s.VocabSize+s.SourceVocab)*d + s.Encoder.Layers*encoderLayer + s.Decoder.Layers*decoderLayer
 	if !s.PostNorm {
 		n += 2 * norm
+	}
+	if s.EmbeddingNorm {
+		n += 2 * norm
+	}
+	if s.Positions == LearnedPositions {
+		n += 2 * (s.MaxPositions + LearnedOffset) * d
 	}
 	if !s.TiedHead {
 		n += s.VocabSize * d

@@ -1,5 +1,5 @@
 // Package checkpoint reads a Hugging Face checkpoint of M2M100's network, which NLLB-200 and
-// SMaLL-100 share, or of Marian's, which Opus-MT has: the sizes, parts and ids of
+// SMaLL-100 share, of Marian's, which Opus-MT has, or of mBART-50's: the sizes, parts and ids of
 // config.json and generation_config.json, and the weights of model.safetensors or
 // pytorch_model.bin (of any version of torch), in one file or in shards.
 //

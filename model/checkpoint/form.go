@@ -24,6 +24,7 @@ type setting struct{ name, literal string }
 var forms = map[string]form{
 	"m2m_100": {fixed: m2m100Settings, scaled: true, parts: m2m100Parts},
 	"marian":  {fixed: marianSettings, parts: marianParts},
+	"mbart":   {fixed: mbartSettings, parts: mbartParts},
 }
 
 // Most of these settings come from other models of the BART family, which share M2M100's
@@ -50,6 +51,15 @@ var (
 		{"add_final_layer_norm", "false"},
 		{"normalize_embedding", "false"},
 		{"static_position_embeddings", "true"},
+		{"add_bias_logits", "false"},
+		{"quantization_config", "null"},
+	}
+	mbartSettings = []setting{
+		{"is_encoder_decoder", "true"},
+		{"normalize_before", "true"},
+		{"add_final_layer_norm", "true"},
+		{"normalize_embedding", "true"},
+		{"static_position_embeddings", "false"},
 		{"add_bias_logits", "false"},
 		{"quantization_config", "null"},
 	}
@@ -81,6 +91,15 @@ func marianParts(o *fields, spec *model.Spec) {
 	spec.EOS = int64(o.integer("eos_token_id", 0, last, 0))
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.EOS)))
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
+}
+
+// mbartParts reads what MBartForConditionalGeneration has: learned positions, a norm behind the
+// embeddings and a bias of the logits.
+func mbartParts(o *fields, spec *model.Spec) {
+	o.nullable = true
+	m2m100Parts(o, spec)
+	spec.EmbeddingNorm, spec.Positions, spec.LogitsBias = true, model.LearnedPositions, true
+	spec.Activation = parseActivation(o)
 }
 
 // parseActivation reads activation_function, by the names that Hugging Face has for them.

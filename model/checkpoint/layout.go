@@ -26,7 +26,7 @@ type Parameter struct {
 }
 
 // Layout lists the tensors of a model of these sizes, in the order in which
-// Hugging Face's M2M100ForConditionalGeneration and MarianMTModel have them. Matrices are
+// Hugging Face's M2M100ForConditionalGeneration, MarianMTModel and MBartForConditionalGeneration have them. Matrices are
 // [out, in]. Copies of embeddings are left out.
 func Layout(spec model.Spec) []Parameter {
 	rows := []int{spec.VocabSize, spec.DModel}
@@ -64,6 +64,9 @@ func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.S
 	norm := func(name string) {
 		list = append(list, Parameter{name + ".weight", []int{d}}, Parameter{name + ".bias", []int{d}})
 	}
+	if spec.Positions == model.LearnedPositions {
+		list = append(list, Parameter{prefix + ".embed_positions.weight", []int{spec.MaxPositions + model.LearnedOffset, d}})
+	}
 	for i := range stack.Layers {
 		layer := fmt.Sprintf("%s.layers.%d.", prefix, i)
 		for _, block := range attention {
@@ -75,6 +78,9 @@ func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.S
 		linear(layer+"fc1", stack.FFN, d)
 		linear(layer+"fc2", d, stack.FFN)
 		norm(layer + "final_layer_norm")
+	}
+	if spec.EmbeddingNorm {
+		norm(prefix + ".layernorm_embedding")
 	}
 	if !spec.PostNorm {
 		norm(prefix + ".layer_norm")
@@ -112,13 +118,15 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 	if err != nil {
 		return nil, err
 	}
+	want := Layout(spec)
 	for _, name := range unused {
-		delete(tensors, name)
+		if !slices.ContainsFunc(want, func(p Parameter) bool { return p.Name == name }) {
+			delete(tensors, name)
+		}
 	}
 	if err := mergeCopies(tensors, spec); err != nil {
 		return nil, err
 	}
-	want := Layout(spec)
 	if err := checkLayout(want, tensors); err != nil {
 		return nil, err
 	}

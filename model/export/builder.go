@@ -81,8 +81,14 @@ func (b *builder) memory(name string) {
 		onnx.Named(name+"_rows"), onnx.Named(name+"_capacity"), onnx.Named(name+"_token"))
 }
 
-// positions is the table of sinusoidal positions, [MaxPositions, DModel].
-func (b *builder) positions() string {
+// embeddings is the checkpoint's name of the embedding of a stack.
+func embeddings(stack string) string { return "model." + stack + ".embed_tokens.weight" }
+
+// positions is the table of positions of a stack, [MaxPositions, DModel].
+func (b *builder) positions(stack string) string {
+	if b.spec.Positions == model.LearnedPositions {
+		return b.use(b.w.tail("model."+stack+".embed_positions.weight", model.LearnedOffset))
+	}
 	const block = 64 // rows that are in memory at a time
 	n, d, first, table := b.spec.MaxPositions, b.spec.DModel, int(b.spec.Pad)+1, sinusoids
 	if b.spec.Positions == model.OriginalPositions {

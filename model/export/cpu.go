@@ -58,15 +58,16 @@ func (b cpu) decoderInputs() {
 // embed looks tokens up in a table that an int8 export keeps in 16 bits: only the rows
 // in use are ever read, so it costs no time, and an 8-bit table alone would change one
 // translation in a hundred.
-func (b cpu) embed(table string) string {
+func (b cpu) embed(stack string) string {
+	table := embeddings(stack)
 	if !b.int8() {
 		panels, rows := b.panels(table, table)
-		return b.Node(onnx.Dragoman, b.stored("Embed"), []string{panels, "ids", b.positions(), "pos"}, 1,
+		return b.Node(onnx.Dragoman, b.stored("Embed"), []string{panels, "ids", b.positions(stack), "pos"}, 1,
 			onnx.Int("width", rows), onnx.Float("scale", b.spec.EmbedScale))[0]
 	}
 	rows := b.cast(b.Op("Gather", []string{b.use(b.w.half(table)), "ids"}), onnx.Float32)
 	scaled := b.Op("Mul", []string{rows, b.Floats("embed_scale", []float32{b.spec.EmbedScale})})
-	return b.Op("Add", []string{scaled, b.Op("Gather", []string{b.positions(), "pos"})})
+	return b.Op("Add", []string{scaled, b.Op("Gather", []string{b.positions(stack), "pos"})})
 }
 
 // stored is the name of an operator on panels as they are stored.

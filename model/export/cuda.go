@@ -59,8 +59,9 @@ func (b *cuda) kernelName(op string) string {
 	return "Device" + op + "F32"
 }
 
-func (b *cuda) embed(table string) string {
-	return b.kernel("Embed", []string{"feed", b.matrix(table, table), b.positions()}, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
+func (b *cuda) embed(stack string) string {
+	table := embeddings(stack)
+	return b.kernel("Embed", []string{"feed", b.matrix(table, table), b.positions(stack)}, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
 }
 
 func (b *cuda) addNorm(x string, p product, norm string) (sum string, y activation) {

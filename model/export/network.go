@@ -32,13 +32,13 @@ type operators interface {
 	encoderInputs()
 	decoderInputs()
 
-	// embed is the sum of the scaled embeddings of the tokens that are fed and of the
+	// embed is the sum of the scaled embeddings of the tokens that are fed to a stack and of the
 	// embeddings of their positions.
-	embed(table string) string
+	embed(stack string) string
 	// addNorm adds a product, if there is one, to the residual stream. It returns the
 	// sum and its layer norm.
 	addNorm(x string, p product, norm string) (sum string, y activation)
-	// normSum is the layer norm of x + p, in numbers and as a linear layer takes it.
+	// normSum is the layer norm of x + p, or of x alone, in numbers and as a linear layer takes it.
 	normSum(x string, p product, norm string) (sum string, y activation)
 	// lastNorm is the layer norm of x + p at the end of a stack.
 	lastNorm(x string, p product, norm string) string
@@ -111,8 +111,10 @@ func (n network) encoder() {
 
 // begin is what goes into the first block of a stack, "encoder" or "decoder".
 func (n network) begin(stack string) stream {
-	s := stream{x: n.embed("model." + stack + ".embed_tokens.weight")}
-	if n.spec.PostNorm {
+	s := stream{x: n.embed(stack)}
+	if n.spec.EmbeddingNorm {
+		s.x, s.y = n.normSum(s.x, product{}, "model."+stack+".layernorm_embedding")
+	} else if n.spec.PostNorm {
 		s.y = n.quantize(s.x)
 	}
 	return s

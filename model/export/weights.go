@@ -66,6 +66,22 @@ func (w *weights) concat(name string, t onnx.DataType, rest []int, tensors ...st
 	})
 }
 
+// tail is a matrix in 32 bits as PyTorch stores it, without its first rows.
+func (w *weights) tail(tensor string, first int) (onnx.Weight, error) {
+	t, err := w.ckpt.Tensor(tensor)
+	if err != nil {
+		return onnx.Weight{}, err
+	}
+	skip, shape := first*t.Shape[1], []int{t.Shape[0] - first, t.Shape[1]}
+	return w.add(tensor, onnx.Float32, shape, func(out io.Writer) error {
+		return w.stream(t, func(values []float32) error {
+			n := min(skip, len(values))
+			skip -= n
+			return writeFloats(out, onnx.Float32, values[n:])
+		})
+	})
+}
+
 // parts finds tensors and counts their rows, the sizes of their first dimension.
 func (w *weights) parts(tensors []string) (parts []checkpoint.Tensor, rows int, err error) {
 	for _, name := range tensors {

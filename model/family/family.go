@@ -44,7 +44,7 @@ type Family struct {
 }
 
 // families are all there are. The first is that of checkpoints that do not say.
-var families = []*Family{m2m100, small100, nllb, marian}
+var families = []*Family{m2m100, small100, nllb, marian, mbart}
 
 // Names are the names of the families.
 func Names() []string {
@@ -83,6 +83,10 @@ type settings struct {
 	SourceLanguage string `json:"source_lang"`
 	TargetLanguage string `json:"target_lang"`
 	SeparateVocabs bool   `json:"separate_vocabs"`
+	// mBART-50's.
+	SrcLang     string          `json:"src_lang"`
+	TgtLang     string          `json:"tgt_lang"`
+	AddedTokens json.RawMessage `json:"added_tokens_decoder"` // by id
 }
 
 // Recognize returns the family of a checkpoint by what config.json and tokenizer_config.json say,
@@ -128,8 +132,11 @@ func typeOf(files Files) (string, error) {
 	return config.Type, err
 }
 
-// configFile is the checkpoint's; package model/checkpoint reads all of it.
-const configFile = "config.json"
+// These are the checkpoint's; package model/checkpoint reads all of them.
+const (
+	configFile     = "config.json"
+	generationFile = "generation_config.json"
+)
 
 func readSettings(files Files) (s settings, err error) {
 	err = readJSON(files, model.TokenizerConfigFile, &s)

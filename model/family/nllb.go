@@ -2,6 +2,7 @@ package family
 
 import (
 	_ "embed"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -58,18 +59,37 @@ func nllbPieces(dir string) (tokenizer.Config, error) {
 	if err != nil {
 		return tokenizer.Config{}, err
 	}
-	config := tokenizer.Config{Pieces: pieces, Vocabulary: map[string]int64{}, Unused: 1}
-	for id, token := range fairseq {
-		config.Vocabulary[token] = int64(id)
+	config, err := fairseqConfig(pieces)
+	if err != nil {
+		return config, fmt.Errorf("%s: %w", filepath.Join(dir, model.PieceModelFile), err)
 	}
-	// SentencePiece has <unk>, <s> and </s> as the first three.
-	for id := int32(3); int(id) < pieces.Size(); id++ {
-		config.Vocabulary[pieces.Piece(id)] = int64(id) + 1
-	}
-	first := int64(pieces.Size()) + 1
+	config.Unused = 1 // <mask>
+	first := fairseqSize(pieces)
 	for i, pair := range strings.Fields(nllbLanguages) {
 		code, _, _ := strings.Cut(pair, "=")
 		config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: first + int64(i)})
 	}
 	return config, nil
 }
+
+// fairseqConfig has the ids of pieces of SentencePiece as fairseq has them.
+func fairseqConfig(pieces *spm.Model) (tokenizer.Config, error) {
+	config := tokenizer.Config{Pieces: pieces, Vocabulary: map[string]int64{}}
+	for id, token := range fairseq {
+		config.Vocabulary[token] = int64(id)
+	}
+	first := []string{"<unk>", "<s>", "</s>"}
+	for id := range int32(pieces.Size()) {
+		piece := pieces.Piece(id)
+		switch {
+		case int(id) >= len(first):
+			config.Vocabulary[piece] = int64(id) + 1
+		case piece != first[id]:
+			return config, fmt.Errorf("piece %d is %q, not %q: the ids of such a model are not known", id, piece, first[id])
+		}
+	}
+	return config, nil
+}
+
+// fairseqSize is the number of ids of fairseqConfig.
+func fairseqSize(pieces *spm.Model) int64 { return int64(pieces.Size()) + 1 }

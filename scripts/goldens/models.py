@@ -9,7 +9,7 @@ Writes, below model/testdata:
     bundled.json.gz           goldens of model/bundled for sentences.jsonl
     odd/NAME/                 a random checkpoint and its goldens.json.gz (see shapes.py)
     families/NAME/            a random checkpoint of another family, with a tokenizer of its
-                              own, and goldens of texts (see families.py, marian.py)
+                              own, and goldens of texts (see families.py, marian.py, mbart.py)
 and, for `tokenizers`, model/family/testdata.
 
 Package model/modeltest reads them and documents each field. Run it again, and
@@ -24,6 +24,7 @@ import torch
 import bundled
 import families
 import marian
+import mbart
 import odd
 from shapes import SHAPES
 
@@ -33,7 +34,7 @@ TESTDATA = os.path.join(MODEL, "testdata")
 
 
 def main():
-    names = ["bundled", *(f"odd/{name}" for name in SHAPES), *(f"families/{name}" for name in [*families.FAMILIES, *marian.KINDS]),
+    names = ["bundled", *(f"odd/{name}" for name in SHAPES), *(f"families/{name}" for name in [*families.FAMILIES, *marian.KINDS, *mbart.KINDS]),
              "tokenizers"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="*", metavar="NAME", help="what to make, of: " + " ".join(names))
@@ -48,7 +49,8 @@ def main():
                          os.path.join(TESTDATA, "bundled.json.gz"))
         elif name.startswith("families/"):
             kind = name.removeprefix("families/")
-            (marian if kind in marian.KINDS else families).make(kind, os.path.join(HERE, "sentences.jsonl"), os.path.join(TESTDATA, name))
+            maker = next((m for m in (marian, mbart) if kind in m.KINDS), families)
+            maker.make(kind, os.path.join(HERE, "sentences.jsonl"), os.path.join(TESTDATA, name))
         elif name == "tokenizers":
             families.make_tokenizers(os.path.join(TESTDATA, "families", "nllb"), os.path.join(HERE, "sentences.jsonl"),
                                      os.path.join(MODEL, "family", "testdata"))

@@ -6,11 +6,11 @@ import shutil
 
 import torch
 from transformers import (GenerationConfig, M2M100Config, M2M100ForConditionalGeneration, MarianConfig,
-                          MarianMTModel)
+                          MarianMTModel, MBartConfig, MBartForConditionalGeneration)
 
 import inside
 import reference
-from shapes import BASE, GENERATION, MARIAN_BASE, SHAPES
+from shapes import BASE, GENERATION, MARIAN_BASE, MBART_BASE, SHAPES
 
 LENGTHS = (1, 2, 3, 5, 8, 11, 13, 16, 21, 33, 47, 60)  # of the sources, in ids
 FIRST_ID = 8      # of random sources: above every special id
@@ -88,14 +88,20 @@ def random_model(shape):
         config = MarianConfig(**MARIAN_BASE | shape.config)
         model = MarianMTModel(config)
         model.final_logits_bias.normal_(0, 0.5)
+    elif shape.mbart:
+        config = MBartConfig(**MBART_BASE | shape.config)
+        model = MBartForConditionalGeneration(config)
+        model.final_logits_bias.normal_(0, 0.5)
     else:
         config = M2M100Config(**BASE | shape.config)
         model = M2M100ForConditionalGeneration(config)
     spread = 1.5 / (config.d_model ** 0.5 if config.scale_embedding else 1)
     for name, weight in model.named_parameters():
         if "embed_positions" in name:
+            if shape.mbart:
+                weight.data.normal_(0, 0.7)  # as sines and cosines
             continue
-        if name.endswith("layer_norm.weight"):
+        if name.endswith(("layer_norm.weight", "layernorm_embedding.weight")):
             weight.data.normal_(1, 0.2)
         elif name.endswith("bias"):
             weight.data.normal_(0, 0.2)
@@ -124,7 +130,7 @@ def save(model, shape, folder):
     model.generation_config = GenerationConfig(
         bos_token_id=model.config.bos_token_id, pad_token_id=model.config.pad_token_id,
         eos_token_id=model.config.eos_token_id, decoder_start_token_id=model.config.decoder_start_token_id,
-        **GENERATION | (marian_settings(model.config) if shape.marian else {}) | shape.generation)
+        **GENERATION | published(shape, model.config) | shape.generation)
     os.makedirs(folder)
     model.save_pretrained(folder, max_shard_size="40KB" if shape.storage == "shards" else "1GB")
     if shape.storage in ("bin", "legacy"):
@@ -134,14 +140,15 @@ def save(model, shape, folder):
         torch.save(model.state_dict(), os.path.join(folder, "pytorch_model.bin"),
                    _use_new_zipfile_serialization=shape.storage == "bin")
     if shape.old_defaults:
-        _age_config(folder, (marian_settings(model.config) if shape.marian else {}) | shape.old_defaults)
+        _age_config(folder, published(shape, model.config) | shape.old_defaults)
     for name in os.listdir(folder):
         os.chmod(os.path.join(folder, name), 0o644)  # transformers leaves weights to the owner
 
 
-def marian_settings(config):
-    """What every published Opus-MT says of its generation."""
-    return {"bad_words_ids": [[config.pad_token_id]], "forced_eos_token_id": config.eos_token_id}
+def published(shape, config):
+    """What every published Opus-MT, or mBART-50, says of its generation."""
+    words = {"bad_words_ids": [[config.pad_token_id]]} if shape.marian else {}
+    return words | ({"forced_eos_token_id": config.eos_token_id} if shape.marian or shape.mbart else {})
 
 
 def _age_config(folder, defaults):
@@ -165,7 +172,7 @@ def check_loaded(model, shape, folder):
         raise ValueError(f"{folder}: parameters {sorted(want.keys() ^ got.keys())} differ")
     want |= dict(random_model(shape).float().named_buffers())
     got |= dict(model.named_buffers())
-    wrong = [n for n in want if "embed_positions" not in n and not torch.equal(want[n], got[n])]
+    wrong = [n for n in want if (shape.mbart or "embed_positions" not in n) and not torch.equal(want[n], got[n])]
     if wrong:
         raise ValueError(f"{folder}: from_pretrained changed {wrong}")
 

@@ -14,7 +14,7 @@ import numpy
 import sentencepiece
 import torch
 import transformers
-from transformers import AutoConfig, GenerationConfig, GenerationMixin, M2M100ForConditionalGeneration, MarianMTModel
+from transformers import AutoConfig, GenerationConfig, GenerationMixin, M2M100ForConditionalGeneration, MarianMTModel, MBartForConditionalGeneration
 
 # Scores below this are transformers' placeholders (-1e9 and -inf), not scores.
 PLACEHOLDER = -1e8
@@ -102,9 +102,13 @@ class Marian(Margins, MarianMTModel):
     pass
 
 
+class MBart(Margins, MBartForConditionalGeneration):
+    pass
+
+
 def load(folder):
     """The checkpoint in folder in float32, ready to generate."""
-    network = {"m2m_100": M2M100, "marian": Marian}[AutoConfig.from_pretrained(folder).model_type]
+    network = {"m2m_100": M2M100, "marian": Marian, "mbart": MBart}[AutoConfig.from_pretrained(folder).model_type]
     return network.from_pretrained(folder, dtype=torch.float32).eval()
 
 

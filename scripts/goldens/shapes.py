@@ -21,6 +21,7 @@ class Shape:
     # formats need no more than proof that the weights were read.
     every_setting: bool = True
     marian: bool = False  # MarianMTModel, of MARIAN_BASE
+    mbart: bool = False   # MBartForConditionalGeneration, of MBART_BASE
 
 
 BASE = dict(
@@ -36,6 +37,9 @@ MARIAN_BASE = dict(
     encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=64, scale_embedding=True, tie_word_embeddings=True,
     activation_function="swish", dropout=0.0, bos_token_id=0, eos_token_id=0, pad_token_id=119, decoder_start_token_id=119,
 )
+
+# As mBART-50's, but for the activation: those fine-tuned for translation have ReLU.
+MBART_BASE = BASE | dict(max_position_embeddings=64, activation_function="gelu")
 
 GENERATION = dict(num_beams=5, max_length=30, early_stopping=True)
 
@@ -86,4 +90,14 @@ SHAPES = {
     # As Opus-MT was published in 2020, in the form of torch before 1.6.
     "marian-old-config": Shape(14, 2.5, storage="legacy", marian=True, every_setting=False,
                                old_defaults=dict(num_beams=6, max_length=24)),
+    # mBART-50's network.
+    "mbart": Shape(4, 3.5, dict(d_model=48, encoder_layers=2, encoder_attention_heads=3, decoder_attention_heads=4,
+                                encoder_ffn_dim=56, decoder_ffn_dim=88), mbart=True),
+    # As published: a torch file, ReLU; an odd width.
+    "mbart-bin": Shape(1, 1.5, dict(d_model=33, encoder_attention_heads=3, decoder_attention_heads=3, decoder_layers=2,
+                                     activation_function="relu"), storage="bin", mbart=True, every_setting=False,
+                       old_defaults=dict(num_beams=5, max_length=24, early_stopping=True)),
+    # A head of its own, in half precision.
+    "mbart-untied": Shape(4, 3.5, dict(tie_word_embeddings=False, scale_embedding=False), dtype=torch.float16, mbart=True,
+                          every_setting=False),
 }

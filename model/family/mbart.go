@@ -1,0 +1,186 @@
+package family
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dragoman/model"
+	"dragoman/tokenizer"
+	"dragoman/tokenizer/spm"
+)
+
+// mbart is mBART-50: facebook/mbart-large-50-many-to-many-mmt and its sisters. Ids are as NLLB-200's,
+// but for the languages.
+var mbart = &Family{
+	Name:       "mbart",
+	classes:    []string{"MBart50Tokenizer", "MBart50TokenizerFast"},
+	types:      []string{"mbart"},
+	files:      [][]string{{model.PieceModelFile}},
+	directions: mbartDirections,
+	config:     mbartConfig,
+}
+
+// mbartLanguages are the tokens of the 52 languages of mBART-50, in their order. Users have the part
+// before the underscore for one.
+const mbartLanguages = `ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM
+	ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN
+	pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI`
+
+// mbartCodes are the codes of the languages, in the order of their tokens.
+func mbartCodes() (codes []string) {
+	for token := range strings.FieldsSeq(mbartLanguages) {
+		codes = append(codes, token[:2])
+	}
+	return codes
+}
+
+// mbartConfig reads a tokenizer of mBART-50.
+func mbartConfig(dir string, s settings, _, languages []string) (tokenizer.Config, error) {
+	path := filepath.Join(dir, model.PieceModelFile)
+	pieces, err := spm.Open(path)
+	if err != nil {
+		return tokenizer.Config{}, err
+	}
+	config, err := fairseqConfig(pieces)
+	if err != nil {
+		return config, fmt.Errorf("%s: %w", path, err)
+	}
+	config.Framing = sourceFirst
+	next := fairseqSize(pieces)
+	for _, code := range mbartCodes() {
+		if config.Unused++; languages == nil || slices.Contains(languages, code) {
+			config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: next})
+			config.Unused = 1 // <mask>
+		}
+		next++
+	}
+	if err := checkAdded(s, config.Vocabulary, fairseqSize(pieces)); err != nil {
+		return config, fmt.Errorf("%s: %w", filepath.Join(dir, model.TokenizerConfigFile), err)
+	}
+	return config, nil
+}
+
+// checkAdded compares the ids of special tokens with those of tokenizer_config.json, where it has
+// any. Languages begin with first.
+func checkAdded(s settings, vocabulary map[string]int64, first int64) error {
+	var added map[string]struct{ Content string }
+	if s.AddedTokens != nil {
+		if err := json.Unmarshal(s.AddedTokens, &added); err != nil {
+			return fmt.Errorf("added_tokens_decoder: %w", err)
+		}
+	}
+	ids := map[string]int64{}
+	for _, token := range fairseq {
+		ids[token] = vocabulary[token]
+	}
+	for i, token := range append(strings.Fields(mbartLanguages), "<mask>") {
+		ids[token] = first + int64(i)
+	}
+	for id, token := range added {
+		if want, ok := ids[token.Content]; ok && id != strconv.FormatInt(want, 10) {
+			return fmt.Errorf("%q has the id %s, but %d by %s: these files do not belong together", token.Content, id, want, model.PieceModelFile)
+		}
+	}
+	return nil
+}
+
+// mbartDirections finds the languages on each side: those that the user has set; the target that a
+// translation is forced to begin with; what the model's name says, or that of the model it was made
+// of; and those that tokenizer_config.json was saved with.
+func mbartDirections(files Files, s settings, name string, set Directions) (Directions, error) {
+	all, d := slices.Sorted(slices.Values(mbartCodes())), set
+	for _, code := range set.All() {
+		if !slices.Contains(all, code) {
+			return d, fmt.Errorf("MODEL_LANGUAGES has %q, for which mBART-50 has no token: use of %s", code, strings.Join(all, ", "))
+		}
+	}
+	forced, err := mbartForced(files, s)
+	if err != nil {
+		return d, err
+	}
+	for _, told := range []Directions{
+		{nil, forced}, mbartSides(path.Base(name), all), mbartSides(s.Origin, all), {mbartCode(s.SrcLang), mbartCode(s.TgtLang)},
+	} {
+		if len(d.Sources) == 0 {
+			d.Sources = told.Sources
+		}
+		if len(d.Targets) == 0 {
+			d.Targets = told.Targets
+		}
+	}
+	if len(d.Sources) == 0 || len(d.Targets) == 0 {
+		return d, errors.New("the model's files and name do not tell which languages it translates between: set MODEL_LANGUAGES, such " +
+			"as en:fr, or give it a name with many-to-many, one-to-many or many-to-one, as the published ones have")
+	}
+	return d, nil
+}
+
+// mbartSides are the languages of published models, one of which is English.
+func mbartSides(name string, all []string) Directions {
+	english := []string{"en"}
+	others := slices.DeleteFunc(slices.Clone(all), func(code string) bool { return code == "en" })
+	switch {
+	case strings.Contains(name, "many-to-many"):
+		return Directions{all, all}
+	case strings.Contains(name, "one-to-many"):
+		return Directions{english, others}
+	case strings.Contains(name, "many-to-one"):
+		return Directions{others, english}
+	}
+	return Directions{}
+}
+
+// mbartCode is the code of a token; none for what is no token.
+func mbartCode(token string) []string {
+	if !slices.Contains(strings.Fields(mbartLanguages), token) {
+		return nil
+	}
+	return []string{token[:2]}
+}
+
+// mbartForced is the language whose token translations are forced to begin with, or none. It refuses
+// the models of 25 languages, which frame texts in another way.
+func mbartForced(files Files, s settings) ([]string, error) {
+	var said struct {
+		Class  string `json:"tokenizer_class"`
+		Start  *int64 `json:"decoder_start_token_id"`
+		Forced *int64 `json:"forced_bos_token_id"`
+	}
+	for _, file := range []string{configFile, generationFile} { // the second goes first
+		if err := readJSON(files, file, &said); err != nil {
+			return nil, err
+		}
+	}
+	for _, class := range []string{s.Class, said.Class} {
+		if class == "MBartTokenizer" || class == "MBartTokenizerFast" {
+			return nil, fmt.Errorf("\"tokenizer_class\" is %q: of mBART only the models of 50 languages are supported, with MBart50Tokenizer", class)
+		}
+	}
+	if end := int64(slices.Index(fairseq, "</s>")); said.Start != nil && *said.Start != end {
+		return nil, fmt.Errorf("\"decoder_start_token_id\" is %d: of mBART only the models of 50 languages are supported, which begin with </s>, %d",
+			*said.Start, end)
+	}
+	if said.Forced == nil {
+		return nil, nil
+	}
+	raw, err := files.Read(model.PieceModelFile)
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := spm.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", model.PieceModelFile, err)
+	}
+	codes, i := mbartCodes(), *said.Forced-fairseqSize(pieces)
+	if i < 0 || i >= int64(len(codes)) {
+		return nil, fmt.Errorf("\"forced_bos_token_id\" is %d, which is no language's token: with %d pieces these are %d to %d",
+			*said.Forced, pieces.Size(), fairseqSize(pieces), fairseqSize(pieces)+int64(len(codes))-1)
+	}
+	return codes[i : i+1], nil
+}
